@@ -1,0 +1,55 @@
+package sia
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// Brief is what an attempt is told and given. Technique transforms it: a brief
+// changes tools, context, steps or starting commit, so that a technique changes
+// something even when the model ignores prose.
+type Brief struct {
+	Technique TechniqueID `json:"technique,omitempty"` // empty: the original brief, or an answer
+	Prompt    string      `json:"prompt,omitempty"`    // SIA's instructions; empty: the task's text alone
+
+	Tools        []string  `json:"tools,omitempty"`         // when set, only these tools are offered
+	WithoutTools []string  `json:"without_tools,omitempty"` // tools taken away
+	Steps        []SubTask `json:"steps,omitempty"`         // ordered, each with its own done-when
+	OnlyFiles    []string  `json:"only_files,omitempty"`    // when set, the only files put into the context
+	DropHistory  bool      `json:"drop_history,omitempty"`  // earlier attempts are not mentioned
+	Examples     []Example `json:"examples,omitempty"`      // taken from the repository
+	Relaxed      string    `json:"relaxed,omitempty"`       // the one constraint lifted; its restoration is the last step
+	Quotes       []string  `json:"quotes,omitempty"`        // error lines to avoid, quoted
+	FromBase     bool      `json:"from_base,omitempty"`     // start at the base commit instead of the branch's head
+	Answers      []string  `json:"answers,omitempty"`       // constraints that people gave
+	Lessons      []string  `json:"lessons,omitempty"`       // lessons from earlier tasks that match
+}
+
+// SubTask is one ordered part of a decomposed or reordered task.
+type SubTask struct {
+	Do       string `json:"do"`
+	DoneWhen string `json:"done_when"`
+}
+
+// Example is a piece of the repository that shows the shape wanted.
+type Example struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+	Text string `json:"text"`
+}
+
+// Hash identifies the prompt of a task text and this brief: 16 hexadecimal
+// digits of SHA-256 over the words, so that white space does not make a prompt
+// distinct. Two briefs with the same hash are one approach.
+func (b Brief) Hash(title, body string) string {
+	h := sha256.New()
+	write := func(s string) { h.Write([]byte(strings.Join(strings.Fields(s), " "))); h.Write([]byte{0}) }
+	write(title)
+	write(body)
+	write(b.Prompt)
+	for _, a := range b.Answers {
+		write(a)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}

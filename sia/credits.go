@@ -1,0 +1,62 @@
+package sia
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Credits is an amount of money that SIA accounts for, in thousandths of a
+// credit. One credit is 0.01 USD.
+type Credits int64
+
+// Credit is one credit, 0.01 USD.
+const Credit Credits = 1000
+
+// String prints whole and up to two decimal places: "12", "0.35".
+func (c Credits) String() string {
+	s := strconv.FormatFloat(float64(c)/float64(Credit), 'f', 2, 64)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+// ParseCredits reads "50", "+50" or "2.5" as an amount of credits. It refuses
+// amounts that are not positive or exceed a million.
+func ParseCredits(s string) (Credits, error) {
+	f, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(s), "+"), 64)
+	if err != nil || !(f > 0) || f > 1e6 {
+		return 0, fmt.Errorf("credits %q: want a positive number such as 50, at most 1000000", s)
+	}
+	return Credits(f * float64(Credit)), nil
+}
+
+// Ledger is a task's account. Spent + Reserved never exceeds Budget; what a
+// model call cost beyond its reservation is real money and stands in Overrun.
+type Ledger struct {
+	Budget   Credits `json:"budget"`
+	Spent    Credits `json:"spent"`
+	Reserved Credits `json:"reserved"`
+	Overrun  Credits `json:"overrun,omitempty"`
+}
+
+// Left is what is neither spent nor reserved.
+func (l Ledger) Left() Credits { return l.Budget - l.Spent - l.Reserved }
+
+// reserve sets aside at most want, and returns what was set aside.
+func (l *Ledger) reserve(want Credits) Credits {
+	got := max(0, min(want, l.Left()))
+	l.Reserved += got
+	return got
+}
+
+// settle ends a reservation: cost is spent, the rest is returned.
+func (l *Ledger) settle(reserved, cost Credits) {
+	l.Reserved -= min(reserved, l.Reserved)
+	l.spend(cost)
+}
+
+// spend books a cost; what the budget does not cover is kept as overrun.
+func (l *Ledger) spend(cost Credits) {
+	paid := max(0, min(cost, l.Left()))
+	l.Spent += paid
+	l.Overrun += cost - paid
+}

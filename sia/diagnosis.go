@@ -1,0 +1,103 @@
+package sia
+
+// Diagnosis is what SIA concluded about a failed attempt. It is proposed by a
+// model or by the fallback rules and checked by code: [Step] refuses a technique
+// that was used before and a prompt that is not distinct.
+type Diagnosis struct {
+	Summary    string      `json:"diagnosis"`
+	Pattern    Pattern     `json:"pattern"`
+	Technique  TechniqueID `json:"technique"`
+	Prompt     string      `json:"modified_prompt"`
+	Hypothesis string      `json:"hypothesis"`
+	Confidence float64     `json:"confidence"` // 0–1
+	Answers    SixAnswers  `json:"answers"`
+
+	// Set when a person is needed.
+	Blocker  string   `json:"blocker,omitempty"`
+	Question string   `json:"question,omitempty"`
+	Options  []Option `json:"options,omitempty"`
+
+	Brief      Brief       `json:"brief"`              // the next attempt's brief, after the technique's transformation
+	Candidates []Candidate `json:"candidates"`         // what could have been chosen, best first
+	Fallback   string      `json:"fallback,omitempty"` // why the rules diagnosed instead of a model; empty: a model did
+}
+
+// NeedsPerson reports whether the diagnosis asks a person.
+func (d Diagnosis) NeedsPerson() bool { return d.Question != "" && d.Blocker != "" }
+
+// SixAnswers are the answers to the six questions SIA asks itself.
+type SixAnswers struct {
+	Goal       string        `json:"goal"`          // what was the agent trying to do
+	FailedAt   string        `json:"failure_point"` // where did it fail
+	Pattern    string        `json:"pattern"`       // what pattern of failure is this
+	SeenBefore string        `json:"seen_before"`   // have we seen it
+	Addressing []TechniqueID `json:"techniques"`    // which techniques address it
+	Untried    []TechniqueID `json:"untried"`       // which of those are untried
+}
+
+// Candidate is one technique that was considered, with its evidence.
+type Candidate struct {
+	Technique TechniqueID `json:"technique"`
+	Score     float64     `json:"score"`
+	Resolved  int         `json:"resolved"` // of Tried, in this repository, for this pattern
+	Tried     int         `json:"tried"`
+	Chosen    bool        `json:"chosen,omitempty"`
+	Reason    string      `json:"reason"`
+}
+
+// Option is one answer a person can tick. Letter is "A" to "D".
+type Option struct {
+	Letter  string `json:"letter"`
+	Text    string `json:"text"`
+	Fastest bool   `json:"fastest,omitempty"`
+}
+
+// Verdict is the independent reviewer's word on an intervention.
+type Verdict string
+
+// The verdicts. ReviewOff: no reviewer is configured; ReviewFailed: it could
+// not be asked, which is said in the comment and does not hold the task up.
+const (
+	Approved     Verdict = "approved"
+	Minor        Verdict = "minor"
+	Major        Verdict = "major"
+	Rejected     Verdict = "rejected"
+	ReviewOff    Verdict = "off"
+	ReviewFailed Verdict = "unavailable"
+)
+
+// Review is the independent review of a diagnosis.
+type Review struct {
+	Verdict Verdict  `json:"verdict"`
+	Points  []string `json:"points,omitempty"`
+}
+
+// Signal is one computed reason for SIA to step in.
+type Signal struct {
+	Name     SignalName `json:"name"`
+	Evidence string     `json:"evidence"`
+}
+
+// SignalName names a signal.
+type SignalName string
+
+// The four signals, and the prediction inside an attempt.
+const (
+	SameTask        SignalName = "same task reworked"
+	SameError       SignalName = "same error repeated"
+	NoProgress      SignalName = "no progress on the criteria"
+	OutputUnchanged SignalName = "output unchanged"
+	AboutToStick    SignalName = "about to get stuck"
+)
+
+// Intervention is one time SIA stepped in: after attempt After, for the next.
+type Intervention struct {
+	Number     int       `json:"number"` // 1-based
+	After      int       `json:"after"`  // the failed attempt's number
+	Signals    []Signal  `json:"signals"`
+	Diagnosis  Diagnosis `json:"diagnosis"`
+	Review     Review    `json:"review"`
+	MemorySHA  string    `json:"memory_sha,omitempty"`
+	CommentURL string    `json:"comment_url,omitempty"`
+	Resolved   *bool     `json:"resolved,omitempty"` // nil until the attempt it led to is judged
+}

@@ -1,0 +1,336 @@
+package sia
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// Event is something that happened, as Step sees it.
+type Event struct {
+	ID     string    `json:"id"` // unique within the task: the effect's key, or a name made from the delivery
+	At     time.Time `json:"at"`
+	By     Actor     `json:"by,omitzero"`      // the person, for facts that people make
+	Origin Origin    `json:"origin,omitzero"`  // where a reaction or an answer belongs
+	Effect string    `json:"effect,omitempty"` // the key of the effect whose outcome this is
+	Fact   Fact      `json:"-"`
+}
+
+// Origin is the comment or issue that a person's event came from.
+type Origin struct {
+	OnIssue int   `json:"on_issue,omitempty"` // issue or pull request number
+	Comment int64 `json:"comment,omitempty"`  // 0: the issue itself
+	Command bool  `json:"command,omitempty"`  // a command, to be answered when it can't be obeyed
+}
+
+// Kind names a kind of fact.
+type Kind string
+
+// Fact is what happened. The types below are all there are.
+type Fact interface{ Kind() Kind }
+
+// Facts that people and GitHub make.
+type (
+	// Start: somebody labelled the issue or wrote /sia start.
+	Start struct {
+		Installation  int64  `json:"installation"`
+		Repo          Repo   `json:"repo"`
+		Issue         int    `json:"issue"`
+		Title         string `json:"title"`
+		Body          string `json:"body"`
+		DefaultBranch string `json:"default_branch"`
+		Text          string `json:"text,omitempty"` // words after /sia start
+	}
+	// Stop: /sia stop, the label taken off, the issue closed, the app uninstalled.
+	Stop struct {
+		Reason string `json:"reason"`
+	}
+	// PauseAsked: /sia pause or a switch.
+	PauseAsked struct {
+		Reason string `json:"reason"`
+	}
+	// Resume: /sia resume, with credits to add.
+	Resume struct {
+		Credits Credits `json:"credits,omitempty"`
+	}
+	// Retry: /sia retry.
+	Retry struct{}
+	// Use: /sia use <technique>.
+	Use struct {
+		Technique TechniqueID `json:"technique"`
+	}
+	// AnswerGiven: a ticked box, /sia answer, or words to the app.
+	AnswerGiven struct {
+		Letter string `json:"letter,omitempty"` // "A" to "D"
+		Text   string `json:"text,omitempty"`
+	}
+	// AcceptTests: /sia accept-tests or the button.
+	AcceptTests struct{}
+	// Edited: the issue's title or body changed.
+	Edited struct {
+		Title string `json:"title"`
+		Body  string `json:"body"`
+	}
+	// Query: a command that only asks; or one that could not be understood or
+	// was not permitted, with the answer already made.
+	Query struct {
+		Topic string `json:"topic"`          // status, explain, help or say
+		Text  string `json:"text,omitempty"` // say: the answer
+	}
+	// CheckSeen: GitHub hinted that checks of a commit changed.
+	CheckSeen struct {
+		SHA string `json:"sha"`
+	}
+	// BranchMoved: somebody else pushed to the task's branch.
+	BranchMoved struct {
+		SHA    string `json:"sha"`
+		Forced bool   `json:"forced,omitempty"`
+	}
+	// PullClosed: the pull request was closed.
+	PullClosed struct {
+		Merged bool `json:"merged"`
+	}
+)
+
+// Facts that finished effects make.
+type (
+	// Begun: nothing stands in the way of the next attempt.
+	Begun struct {
+		Settings   Settings `json:"settings"`
+		Warning    string   `json:"warning,omitempty"`
+		BaseBranch string   `json:"base_branch"`
+		BaseSHA    string   `json:"base_sha"`
+		Title      string   `json:"title"`
+		Body       string   `json:"body"`
+		Lessons    []string `json:"lessons,omitempty"`
+		Agent      string   `json:"agent"`
+		Hold       string   `json:"hold,omitempty"` // a budget of the repository or installation is used up: pause and say so
+	}
+	// AttemptEnded: the coding agent stopped.
+	AttemptEnded struct {
+		End     AttemptEnd `json:"end"`
+		Reason  string     `json:"reason,omitempty"`
+		Commit  string     `json:"commit,omitempty"` // unpushed; empty when nothing changed
+		Diff    DiffStat   `json:"diff"`
+		Hunks   []uint64   `json:"hunks,omitempty"`
+		Turns   int        `json:"turns"`
+		Cost    Credits    `json:"cost"`
+		Summary string     `json:"summary,omitempty"`
+		Signals []Signal   `json:"signals,omitempty"`
+		Ask     *Ask       `json:"ask,omitempty"`
+	}
+	// Pushed: the attempt's commit is on the branch.
+	Pushed struct {
+		SHA string `json:"sha"`
+	}
+	// PushRefused: the branch had moved; Head is what stands there.
+	PushRefused struct {
+		Head   string `json:"head"`
+		Reason string `json:"reason"`
+	}
+	// PullOpened: the draft pull request exists.
+	PullOpened struct {
+		Number int    `json:"number"`
+		NodeID string `json:"node_id"`
+		URL    string `json:"url"`
+	}
+	// Judged: the gate's verdict on a commit.
+	Judged struct {
+		SHA      string         `json:"sha"`
+		Verdict  GateVerdict    `json:"verdict"`
+		Checks   []Check        `json:"checks,omitempty"`
+		Explain  []string       `json:"explain"`
+		Failures []CheckFailure `json:"failures,omitempty"`
+		Signals  []Signal       `json:"signals,omitempty"`
+		RerunIDs []int64        `json:"rerun_ids,omitempty"`
+	}
+	// Diagnosed: SIA's conclusion.
+	Diagnosed struct {
+		Diagnosis Diagnosis `json:"diagnosis"`
+		Cost      Credits   `json:"cost"`
+	}
+	// Reviewed: the independent reviewer's verdict; Prompt replaces the
+	// diagnosis' prompt when a major objection made SIA amend it.
+	Reviewed struct {
+		Review Review  `json:"review"`
+		Prompt string  `json:"prompt,omitempty"`
+		Cost   Credits `json:"cost"`
+	}
+	// MemoryCommitted: the task's memory is on the memory branch.
+	MemoryCommitted struct {
+		SHA string `json:"sha"`
+	}
+	// CommentPosted: the intervention's comment stands.
+	CommentPosted struct {
+		URL string `json:"url"`
+	}
+	// EscalationOpened: the question has been asked where people see it.
+	EscalationOpened struct {
+		Issue int    `json:"issue"`
+		URL   string `json:"url"`
+	}
+	// SyncDone: GitHub shows the task as of Version.
+	SyncDone struct {
+		Version int64 `json:"version"`
+	}
+	// Done: an effect without further consequence was carried out.
+	Done struct{}
+	// EffectFailed: an effect could not be carried out within its retries.
+	EffectFailed struct {
+		Effect EffectKind `json:"effect"`
+		Reason string     `json:"reason"` // for people: what failed and what to do
+	}
+)
+
+// AttemptEnd says how the coding agent stopped.
+type AttemptEnd string
+
+// The ways in which an attempt stops.
+const (
+	EndFinished  AttemptEnd = "finished"  // the agent says that it is done, which decides nothing
+	EndTime      AttemptEnd = "time"      // time limit: checkpoint
+	EndTurns     AttemptEnd = "turns"     // turn limit: checkpoint
+	EndCredits   AttemptEnd = "credits"   // credit limit: checkpoint
+	EndStuck     AttemptEnd = "stuck"     // interrupted: about to get stuck
+	EndAsked     AttemptEnd = "asked"     // the agent asks a person before it works
+	EndCancelled AttemptEnd = "cancelled" // a person stopped or paused it
+	EndError     AttemptEnd = "error"     // model or machine could not go on
+)
+
+// Ask is the agent's question before it works.
+type Ask struct {
+	Question string   `json:"question"`
+	Why      string   `json:"why"`
+	Options  []string `json:"options"`
+}
+
+// GateVerdict is what the gate concludes about a commit.
+type GateVerdict string
+
+// The gate's verdicts.
+const (
+	VerdictGreen    GateVerdict = "green"    // every required check is green
+	VerdictRed      GateVerdict = "red"      // a required check is red and it is the attempt's doing
+	VerdictPending  GateVerdict = "pending"  // not finished, or not settled
+	VerdictNone     GateVerdict = "none"     // no check at all
+	VerdictRerun    GateVerdict = "rerun"    // weather: run these again
+	VerdictTampered GateVerdict = "tampered" // green, but tests or protected paths were touched: a person must accept
+)
+
+// The kinds of fact.
+const (
+	KStart            Kind = "start"
+	KStop             Kind = "stop"
+	KPause            Kind = "pause"
+	KResume           Kind = "resume"
+	KRetry            Kind = "retry"
+	KUse              Kind = "use"
+	KAnswer           Kind = "answer"
+	KAcceptTests      Kind = "accept_tests"
+	KEdited           Kind = "edited"
+	KQuery            Kind = "query"
+	KCheckSeen        Kind = "check_seen"
+	KBranchMoved      Kind = "branch_moved"
+	KPullClosed       Kind = "pull_closed"
+	KBegun            Kind = "begun"
+	KAttemptEnded     Kind = "attempt_ended"
+	KPushed           Kind = "pushed"
+	KPushRefused      Kind = "push_refused"
+	KPullOpened       Kind = "pull_opened"
+	KJudged           Kind = "judged"
+	KDiagnosed        Kind = "diagnosed"
+	KReviewed         Kind = "reviewed"
+	KMemoryCommitted  Kind = "memory_committed"
+	KCommentPosted    Kind = "comment_posted"
+	KEscalationOpened Kind = "escalation_opened"
+	KSyncDone         Kind = "sync_done"
+	KDone             Kind = "done"
+	KEffectFailed     Kind = "effect_failed"
+)
+
+func (Start) Kind() Kind            { return KStart }
+func (Stop) Kind() Kind             { return KStop }
+func (PauseAsked) Kind() Kind       { return KPause }
+func (Resume) Kind() Kind           { return KResume }
+func (Retry) Kind() Kind            { return KRetry }
+func (Use) Kind() Kind              { return KUse }
+func (AnswerGiven) Kind() Kind      { return KAnswer }
+func (AcceptTests) Kind() Kind      { return KAcceptTests }
+func (Edited) Kind() Kind           { return KEdited }
+func (Query) Kind() Kind            { return KQuery }
+func (CheckSeen) Kind() Kind        { return KCheckSeen }
+func (BranchMoved) Kind() Kind      { return KBranchMoved }
+func (PullClosed) Kind() Kind       { return KPullClosed }
+func (Begun) Kind() Kind            { return KBegun }
+func (AttemptEnded) Kind() Kind     { return KAttemptEnded }
+func (Pushed) Kind() Kind           { return KPushed }
+func (PushRefused) Kind() Kind      { return KPushRefused }
+func (PullOpened) Kind() Kind       { return KPullOpened }
+func (Judged) Kind() Kind           { return KJudged }
+func (Diagnosed) Kind() Kind        { return KDiagnosed }
+func (Reviewed) Kind() Kind         { return KReviewed }
+func (MemoryCommitted) Kind() Kind  { return KMemoryCommitted }
+func (CommentPosted) Kind() Kind    { return KCommentPosted }
+func (EscalationOpened) Kind() Kind { return KEscalationOpened }
+func (SyncDone) Kind() Kind         { return KSyncDone }
+func (Done) Kind() Kind             { return KDone }
+func (EffectFailed) Kind() Kind     { return KEffectFailed }
+
+// facts has one value of each kind, in the order of the kinds.
+var facts = []Fact{
+	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, AcceptTests{}, Edited{}, Query{},
+	CheckSeen{}, BranchMoved{}, PullClosed{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{}, PullOpened{},
+	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
+	EffectFailed{},
+}
+
+// Kinds lists every kind of fact: first those of people and GitHub, then those
+// of finished effects.
+func Kinds() []Kind {
+	ks := make([]Kind, len(facts))
+	for i, f := range facts {
+		ks[i] = f.Kind()
+	}
+	return ks
+}
+
+// MarshalJSON writes the event with its fact's kind beside it.
+func (e Event) MarshalJSON() ([]byte, error) {
+	type plain Event
+	var kind Kind
+	if e.Fact != nil {
+		kind = e.Fact.Kind()
+	}
+	return json.Marshal(struct {
+		plain
+		Kind Kind `json:"kind"`
+		Fact Fact `json:"fact"`
+	}{plain(e), kind, e.Fact})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote; an unknown kind is an error.
+func (e *Event) UnmarshalJSON(b []byte) error {
+	type plain Event
+	var v struct {
+		plain
+		Kind Kind            `json:"kind"`
+		Fact json.RawMessage `json:"fact"`
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		if f.Kind() != v.Kind {
+			continue
+		}
+		p := reflect.New(reflect.TypeOf(f))
+		if err := json.Unmarshal(v.Fact, p.Interface()); err != nil {
+			return fmt.Errorf("event %s: fact %s: %w", v.ID, v.Kind, err)
+		}
+		*e = Event(v.plain)
+		e.Fact = p.Elem().Interface().(Fact)
+		return nil
+	}
+	return fmt.Errorf("event %s: unknown kind %q", v.ID, v.Kind)
+}

@@ -1,0 +1,99 @@
+package sia
+
+import "time"
+
+// Settings are a repository's settings in force for a task: the content of
+// .sia/config.yml on the base branch, with defaults filled in. Package
+// sia/config reads them; [DefaultSettings] are what holds without a file.
+type Settings struct {
+	Label    string           `json:"label" yaml:"label"`
+	SIA      SIASettings      `json:"sia" yaml:"sia"`
+	Agent    AgentSettings    `json:"agent" yaml:"agent"`
+	Budget   BudgetSettings   `json:"budget" yaml:"budget"`
+	Checks   ChecksSettings   `json:"checks" yaml:"checks"`
+	Memory   MemorySettings   `json:"memory" yaml:"memory"`
+	Access   AccessSettings   `json:"access" yaml:"access"`
+	Learning LearningSettings `json:"learning" yaml:"learning"`
+}
+
+// SIASettings govern interventions.
+type SIASettings struct {
+	MaxApproaches int  `json:"max_approaches" yaml:"max_approaches"` // distinct prompts, the original included; 1–20
+	TriggerAfter  int  `json:"trigger_after" yaml:"trigger_after"`   // failed attempts before SIA steps in; 1–10
+	Reviewer      bool `json:"reviewer" yaml:"reviewer"`
+}
+
+// AgentSettings govern attempts.
+type AgentSettings struct {
+	Kind     string   `json:"kind" yaml:"kind"` // builtin
+	Timeout  Duration `json:"timeout" yaml:"timeout"`
+	MaxTurns int      `json:"max_turns" yaml:"max_turns"`
+	Plan     string   `json:"plan,omitempty" yaml:"plan"` // "" or approve
+	Setup    []string `json:"setup,omitempty" yaml:"setup"`
+	Test     string   `json:"test,omitempty" yaml:"test"`
+}
+
+// BudgetSettings are in whole credits (0.01 USD each).
+type BudgetSettings struct {
+	Task       int `json:"task" yaml:"task"`
+	RepoPerDay int `json:"repo_per_day" yaml:"repo_per_day"`
+}
+
+// ChecksSettings govern the gate.
+type ChecksSettings struct {
+	Required  []string `json:"required,omitempty" yaml:"required"` // added to what the branch's rules require
+	Settle    Duration `json:"settle" yaml:"settle"`               // quiet time after the last check event
+	Wait      Duration `json:"wait" yaml:"wait"`                   // without any check at all, then a person is asked
+	Protected []string `json:"protected" yaml:"protected"`         // globs; attempts that touch them need a person
+}
+
+// MemorySettings say where memory is kept.
+type MemorySettings struct {
+	Branch string `json:"branch" yaml:"branch"`
+}
+
+// AccessSettings say who is obeyed.
+type AccessSettings struct {
+	CommandPermission string   `json:"command_permission" yaml:"command_permission"` // read, triage, write, maintain or admin
+	Bots              []string `json:"bots,omitempty" yaml:"bots"`                   // bot logins that are not ignored
+}
+
+// LearningSettings govern what is learned and shared.
+type LearningSettings struct {
+	LessonsInPrompt int     `json:"lessons_in_prompt" yaml:"lessons_in_prompt"`
+	MinConfidence   float64 `json:"min_confidence" yaml:"min_confidence"`
+	Share           string  `json:"share" yaml:"share"` // none or aggregate
+}
+
+// Duration is a time.Duration that reads and prints as "30s" or "15m".
+type Duration time.Duration
+
+// MarshalText prints like time.Duration.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads what time.ParseDuration reads.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return err
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// D is d as a time.Duration.
+func (d Duration) D() time.Duration { return time.Duration(d) }
+
+// DefaultSettings are the settings of a repository without a .sia/config.yml.
+func DefaultSettings() Settings {
+	return Settings{
+		Label:    "sia",
+		SIA:      SIASettings{MaxApproaches: 5, TriggerAfter: 1, Reviewer: true},
+		Agent:    AgentSettings{Kind: "builtin", Timeout: Duration(30 * time.Minute), MaxTurns: 60},
+		Budget:   BudgetSettings{Task: 100, RepoPerDay: 1000},
+		Checks:   ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute), Protected: []string{".github/**"}},
+		Memory:   MemorySettings{Branch: "sia/memory"},
+		Access:   AccessSettings{CommandPermission: "write"},
+		Learning: LearningSettings{LessonsInPrompt: 5, MinConfidence: 0.5, Share: "none"},
+	}
+}

@@ -1,0 +1,304 @@
+package sia
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// TaskID names a task for ever: one issue of one repository, "<repository id>-<issue number>".
+type TaskID string
+
+// NewTaskID is the id of the task for an issue of a repository.
+func NewTaskID(repo int64, issue int) TaskID { return TaskID(fmt.Sprintf("%d-%d", repo, issue)) }
+
+// Repo is a repository as GitHub names it.
+type Repo struct {
+	ID    int64  `json:"id"`
+	Owner string `json:"owner"`
+	Name  string `json:"name"`
+}
+
+// String is owner/name.
+func (r Repo) String() string { return r.Owner + "/" + r.Name }
+
+// Actor is who did something. The zero Actor is SIA's own machinery.
+type Actor struct {
+	Login string `json:"login,omitempty"`
+	ID    int64  `json:"id,omitempty"` // GitHub's user id
+}
+
+// State is where a task is in its life.
+type State string
+
+// The states. Passed and Stopped are final until a person starts the task again.
+const (
+	Queued     State = "queued"     // waits to begin the next attempt
+	Working    State = "working"    // an attempt is running, or its commit is being pushed
+	PushedOut  State = "pushed"     // the commit is on the branch; the pull request is being opened or brought up to date
+	Checking   State = "checking"   // the gate watches the checks of the head
+	Diagnosing State = "diagnosing" // SIA works out why the attempt failed
+	Reviewing  State = "reviewing"  // the diagnosis is reviewed, its memory committed, its comment posted
+	Announced  State = "announced"  // the comment stands; the next attempt is about to begin
+	Escalated  State = "escalated"  // a person has been asked
+	OnHold     State = "paused"     // a person or a budget paused it
+	Passed     State = "passed"     // every required check is green on the head
+	Stopped    State = "stopped"    // a person or an event ended it
+)
+
+// States lists every state.
+var States = []State{Queued, Working, PushedOut, Checking, Diagnosing, Reviewing, Announced, Escalated, OnHold, Passed, Stopped}
+
+// Final reports whether nothing more happens in s unless a person acts.
+func (s State) Final() bool { return s == Passed || s == Stopped }
+
+// Task is everything SIA knows about one issue that it was asked to resolve.
+// Only [Step] changes one.
+type Task struct {
+	ID           TaskID `json:"id"`
+	Version      int64  `json:"version"` // counts the events that were applied
+	Installation int64  `json:"installation"`
+	Repo         Repo   `json:"repo"`
+	Issue        int    `json:"issue"`
+
+	Title     string    `json:"title"`
+	Body      string    `json:"body"`
+	AskedBy   Actor     `json:"asked_by"` // who labelled the issue or wrote /sia start
+	CreatedAt time.Time `json:"created_at"`
+	StartedAt time.Time `json:"started_at"` // of the present run; a restart sets it anew
+
+	State    State     `json:"state"`
+	Since    time.Time `json:"since"`             // when State was entered
+	Waiting  string    `json:"waiting"`           // what an escalated, paused or stopped task waits for, or why it ended, for people
+	Settings Settings  `json:"settings"`          // in force since the last Begun
+	Warning  string    `json:"warning,omitempty"` // something people should know, such as a broken configuration file
+
+	BaseBranch string `json:"base_branch"`
+	BaseSHA    string `json:"base_sha"`
+	Branch     string `json:"branch"`
+	Head       string `json:"head,omitempty"`   // the task's present head commit; empty before the first push
+	HeadBy     Actor  `json:"head_by,omitzero"` // the person who pushed Head; zero when SIA did
+	Pull       Pull   `json:"pull,omitzero"`
+
+	Attempts      []Attempt      `json:"attempts,omitempty"`
+	Brief         Brief          `json:"brief,omitzero"`    // of the present or next attempt
+	Prompts       []Prompt       `json:"prompts,omitempty"` // the distinct prompts tried, in order
+	Approaches    int            `json:"approaches"`        // how many distinct prompts may be tried in all
+	Failures      int            `json:"failures"`          // failed attempts since the run started or a person answered
+	Interventions []Intervention `json:"interventions,omitempty"`
+	Next          *Intervention  `json:"next,omitempty"`    // being prepared: diagnosing, reviewing
+	Rounds        int            `json:"rounds,omitempty"`  // rejections of the present diagnosis
+	Refused       []TechniqueID  `json:"refused,omitempty"` // techniques the reviewer rejected in this diagnosis
+	Wanted        TechniqueID    `json:"wanted,omitempty"`  // a person asked for it with /sia use
+
+	Checks     []Check     `json:"checks,omitempty"` // of Head, as last judged
+	Gate       GateState   `json:"gate,omitzero"`
+	Accepted   []string    `json:"accepted,omitempty"`   // heads whose test changes a person accepted
+	Escalation *Escalation `json:"escalation,omitempty"` // the open or last question to a person
+	Answers    []Answer    `json:"answers,omitempty"`
+	Pause      *Pause      `json:"pause,omitempty"` // set in state paused
+	Credits    Ledger      `json:"credits"`
+
+	Pending map[string]EffectKind `json:"pending,omitempty"` // effects that were emitted and have not reported
+	Seen    []string              `json:"seen,omitempty"`    // ids of the last events from people, so that one counts once
+	Visible int64                 `json:"visible"`           // version at which something that people see last changed
+	Synced  int64                 `json:"synced"`            // version that GitHub was last made to show
+}
+
+// Pull is the task's pull request; Number 0 means there is none yet.
+type Pull struct {
+	Number int    `json:"number,omitempty"`
+	NodeID string `json:"node_id,omitempty"` // for GraphQL
+	URL    string `json:"url,omitempty"`
+	Merged bool   `json:"merged,omitempty"`
+}
+
+// AttemptOutcome says how an attempt ended.
+type AttemptOutcome string
+
+// The outcomes of an attempt, as memory files spell them. The empty outcome
+// means that it runs or is being judged.
+const (
+	AttemptPass       AttemptOutcome = "pass"
+	AttemptFail       AttemptOutcome = "fail"
+	AttemptCheckpoint AttemptOutcome = "checkpoint" // a limit was reached; work in progress was kept
+	AttemptError      AttemptOutcome = "error"      // something outside the attempt kept it from being judged
+	AttemptCancelled  AttemptOutcome = "cancelled"  // a person stopped or paused it
+	AttemptAsked      AttemptOutcome = "asked"      // it asked a question before working; costs no approach
+)
+
+// Attempt is one run of the coding agent.
+type Attempt struct {
+	Number     int            `json:"number"` // 1-based, never reused within a task
+	StartedAt  time.Time      `json:"started_at"`
+	EndedAt    time.Time      `json:"ended_at,omitzero"`
+	Agent      string         `json:"agent,omitempty"` // agent and model, such as "builtin/gpt-5"
+	PromptHash string         `json:"prompt_hash"`
+	Technique  TechniqueID    `json:"technique,omitempty"`
+	Outcome    AttemptOutcome `json:"outcome,omitempty"`
+	Reason     string         `json:"reason,omitempty"` // why it ended so, for people
+	Head       string         `json:"head,omitempty"`   // the commit it pushed
+	Diff       DiffStat       `json:"diff,omitzero"`
+	Hunks      []uint64       `json:"hunks,omitempty"` // hashes of the normalised hunks of its diff against the base, sorted
+	Turns      int            `json:"turns,omitempty"`
+	Reserved   Credits        `json:"reserved,omitempty"`
+	Cost       Credits        `json:"cost,omitempty"`
+	Failures   []CheckFailure `json:"failures,omitempty"`
+	Passing    []string       `json:"passing,omitempty"` // names of the green criteria when judged, sorted
+	Signals    []Signal       `json:"signals,omitempty"`
+	Summary    string         `json:"summary,omitempty"` // the agent's own words; decides nothing
+}
+
+// DiffStat counts an attempt's change against the base commit.
+type DiffStat struct {
+	Files   int      `json:"files"`
+	Added   int      `json:"added"`
+	Deleted int      `json:"deleted"`
+	Paths   []string `json:"paths,omitempty"` // at most 50
+}
+
+// CheckFailure is one red check, read.
+type CheckFailure struct {
+	Check     string   `json:"check"`
+	URL       string   `json:"url,omitempty"`
+	Excerpt   string   `json:"excerpt"`        // at most 15 lines
+	Line      int      `json:"line,omitempty"` // 1-based first line of the excerpt in the log; 0 when there is no log
+	Signature string   `json:"signature"`      // equal for the same failure
+	Class     string   `json:"class"`
+	Tests     []string `json:"tests,omitempty"` // names of failed tests
+}
+
+// CheckColour is what a criterion counts as.
+type CheckColour string
+
+// The colours of a check.
+const (
+	Green   CheckColour = "green"
+	Red     CheckColour = "red"
+	Running CheckColour = "running"
+	Excused CheckColour = "excused" // red, but not the attempt's doing; Why says so
+)
+
+// Check is one criterion of the task: a check run or a commit status of the head.
+type Check struct {
+	Name     string      `json:"name"`
+	Colour   CheckColour `json:"colour"`
+	Required bool        `json:"required"`
+	URL      string      `json:"url,omitempty"`
+	Why      string      `json:"why,omitempty"`
+}
+
+// Prompt is one distinct prompt that was tried.
+type Prompt struct {
+	Version   int            `json:"version"` // 1-based
+	Hash      string         `json:"hash"`
+	Technique TechniqueID    `json:"technique,omitempty"`
+	Outcome   AttemptOutcome `json:"outcome,omitempty"`
+}
+
+// GateState is the gate's book-keeping. The gate looks at GitHub at most once
+// per settle window; hints only change when it looks.
+type GateState struct {
+	Seq     int       `json:"seq"`               // of the look that is scheduled or running
+	Due     time.Time `json:"due,omitzero"`      // when it looks
+	Again   bool      `json:"again,omitempty"`   // a hint came while it may already have been looking
+	Since   time.Time `json:"since,omitzero"`    // when the present head began to be watched
+	Looks   int       `json:"looks,omitempty"`   // looks at the present head that found it unfinished
+	Reruns  int       `json:"reruns,omitempty"`  // re-runs asked for on the present head
+	Explain []string  `json:"explain,omitempty"` // the last verdict's reasons
+}
+
+// EscalationKind says what form a question to a person takes.
+type EscalationKind string
+
+// The kinds of question.
+const (
+	AskIssue    EscalationKind = "issue"     // an issue of its own: SIA is out of approaches
+	AskQuestion EscalationKind = "question"  // a comment on the task's issue: the agent asks before it works
+	AskNoChecks EscalationKind = "no-checks" // an issue of its own: there is no signal to go by
+)
+
+// Escalation is one question to a person.
+type Escalation struct {
+	Number   int            `json:"number"` // 1-based within the task
+	Kind     EscalationKind `json:"kind"`
+	Blocker  string         `json:"blocker"`
+	Question string         `json:"question"`
+	Options  []Option       `json:"options"`
+	Issue    int            `json:"issue,omitempty"` // the escalation issue's number once it is open
+	URL      string         `json:"url,omitempty"`
+	AskedAt  time.Time      `json:"asked_at"`
+	Answered bool           `json:"answered,omitempty"`
+}
+
+// Answer is a person's answer to an escalation.
+type Answer struct {
+	Escalation int       `json:"escalation"`
+	By         Actor     `json:"by"`
+	Letter     string    `json:"letter,omitempty"`
+	Text       string    `json:"text"`
+	At         time.Time `json:"at"`
+}
+
+// Pause says why a task is paused and where it resumes.
+type Pause struct {
+	From   State    `json:"from"`
+	By     Actor    `json:"by,omitzero"`
+	Reason string   `json:"reason"`
+	Held   []Effect `json:"held,omitempty"` // effects that wait for the resume
+}
+
+// Attempt returns the present attempt, or nil before the first.
+func (t *Task) Attempt() *Attempt {
+	if len(t.Attempts) == 0 {
+		return nil
+	}
+	return &t.Attempts[len(t.Attempts)-1]
+}
+
+// ApproachesLeft is how many more distinct prompts may be tried.
+func (t *Task) ApproachesLeft() int { return max(0, t.Approaches-len(t.Prompts)) }
+
+// UsedTechniques lists the techniques that were tried in this task.
+func (t *Task) UsedTechniques() []TechniqueID {
+	var used []TechniqueID
+	for _, p := range t.Prompts {
+		if p.Technique != "" {
+			used = append(used, p.Technique)
+		}
+	}
+	return used
+}
+
+// Used reports whether a technique was tried in this task.
+func (t *Task) Used(id TechniqueID) bool { return slices.Contains(t.UsedTechniques(), id) }
+
+// Refs are the names under which GitHub's events find the task: its issue, pull
+// request, escalation issue, branch and head commits.
+func (t *Task) Refs() []string {
+	refs := []string{IssueRef(t.Issue), BranchRef(t.Branch)}
+	if t.Pull.Number != 0 {
+		refs = append(refs, IssueRef(t.Pull.Number))
+	}
+	if t.Escalation != nil && t.Escalation.Issue != 0 {
+		refs = append(refs, IssueRef(t.Escalation.Issue))
+	}
+	if t.Head != "" {
+		refs = append(refs, CommitRef(t.Head))
+	}
+	for _, a := range t.Attempts {
+		if a.Head != "" && a.Head != t.Head {
+			refs = append(refs, CommitRef(a.Head))
+		}
+	}
+	return refs
+}
+
+// IssueRef names an issue or pull request of a task's repository.
+func IssueRef(n int) string { return fmt.Sprintf("issue:%d", n) }
+
+// BranchRef names a branch of a task's repository.
+func BranchRef(b string) string { return "branch:" + b }
+
+// CommitRef names a commit of a task's repository.
+func CommitRef(sha string) string { return "commit:" + sha }
