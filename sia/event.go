@@ -45,6 +45,7 @@ type (
 	// Stop: /sia stop, the label taken off, the issue closed, the app uninstalled.
 	Stop struct {
 		Reason string `json:"reason"`
+		Gone   bool   `json:"gone,omitempty"` // nothing can be shown any more: the app was uninstalled or the repository removed
 	}
 	// PauseAsked: /sia pause or a switch.
 	PauseAsked struct {
@@ -138,6 +139,7 @@ type (
 	// Judged: the gate's verdict on a commit.
 	Judged struct {
 		SHA      string         `json:"sha"`
+		Looked   time.Time      `json:"looked"` // when the gate began to read GitHub
 		Verdict  GateVerdict    `json:"verdict"`
 		Checks   []Check        `json:"checks,omitempty"`
 		Explain  []string       `json:"explain"`

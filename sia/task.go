@@ -99,6 +99,8 @@ type Task struct {
 	Pause      *Pause      `json:"pause,omitempty"` // set in state paused
 	Credits    Ledger      `json:"credits"`
 
+	AwaitMemory string `json:"await_memory,omitempty"` // the memory effect whose landing the next step waits for
+
 	Pending map[string]EffectKind `json:"pending,omitempty"` // effects that were emitted and have not reported
 	Seen    []string              `json:"seen,omitempty"`    // ids of the last events from people, so that one counts once
 	Visible int64                 `json:"visible"`           // version at which something that people see last changed
@@ -199,9 +201,9 @@ type Prompt struct {
 // GateState is the gate's book-keeping. The gate looks at GitHub at most once
 // per settle window; hints only change when it looks.
 type GateState struct {
-	Seq     int       `json:"seq"`               // of the look that is scheduled or running
+	Seq     int       `json:"seq"`               // of the look that is scheduled or running; never reused
 	Due     time.Time `json:"due,omitzero"`      // when it looks
-	Again   bool      `json:"again,omitempty"`   // a hint came while it may already have been looking
+	Hint    time.Time `json:"hint,omitzero"`     // when GitHub last said that checks of the head changed
 	Since   time.Time `json:"since,omitzero"`    // when the present head began to be watched
 	Looks   int       `json:"looks,omitempty"`   // looks at the present head that found it unfinished
 	Reruns  int       `json:"reruns,omitempty"`  // re-runs asked for on the present head
@@ -259,13 +261,11 @@ func (t *Task) Attempt() *Attempt {
 // ApproachesLeft is how many more distinct prompts may be tried.
 func (t *Task) ApproachesLeft() int { return max(0, t.Approaches-len(t.Prompts)) }
 
-// UsedTechniques lists the techniques that were tried in this task.
+// UsedTechniques lists the techniques of this task's interventions, in order.
 func (t *Task) UsedTechniques() []TechniqueID {
-	var used []TechniqueID
-	for _, p := range t.Prompts {
-		if p.Technique != "" {
-			used = append(used, p.Technique)
-		}
+	used := make([]TechniqueID, len(t.Interventions))
+	for i, iv := range t.Interventions {
+		used[i] = iv.Diagnosis.Technique
 	}
 	return used
 }

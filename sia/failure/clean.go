@@ -1,0 +1,150 @@
+package failure
+
+import "bytes"
+
+// line is one line of a log as the rules see it.
+type line struct {
+	n      int    // 1-based
+	text   []byte // without timestamp, colours and overwritten progress
+	indent int    // width of leading white space; -1 when the line is blank
+	red    bool   // some of it is printed in red
+	frame  frame  // what the CI system says with it
+	group  uint64 // hash of job and step, where each line names them
+}
+
+// blank reports whether nothing is on the line.
+func (l *line) blank() bool { return l.indent < 0 }
+
+// cleaner turns raw lines into lines. It reuses its buffer: a line's text is
+// valid until the next call.
+type cleaner struct{ buf []byte }
+
+// clean strips what a CI system and a terminal put around a line's text.
+func (c *cleaner) clean(raw []byte, n int) line {
+	l := line{n: n}
+	raw = bytes.TrimSuffix(raw, []byte("\r"))
+	raw = stripStamp(raw, &l)
+	if bytes.IndexByte(raw, 0x1b) >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
+		c.plain(raw, &l)
+		raw = c.buf
+		raw = stripStamp(raw, &l)
+	}
+	l.text = bytes.TrimRight(raw, " \t\v\f\x00")
+	if bytes.HasPrefix(l.text, goJSON) {
+		c.unwrap(&l)
+	}
+	l.frame = frameOf(&l)
+	l.indent = indentOf(l.text)
+	return l
+}
+
+// indentOf is the width of a line's leading white space, a tab counting as 8,
+// and -1 for a blank line.
+func indentOf(b []byte) int {
+	w := 0
+	for i, ch := range b {
+		switch ch {
+		case ' ':
+			w++
+		case '\t':
+			w += 8
+		default:
+			// A no-break space, as mocha's and rspec's boxes use it.
+			if ch == 0xc2 && i+1 < len(b) && b[i+1] == 0xa0 {
+				continue
+			}
+			return w
+		}
+	}
+	return -1
+}
+
+// plain copies raw into the buffer without escape sequences, and without the
+// text that a carriage return lets later text overwrite. It notes whether
+// anything was printed in red.
+func (c *cleaner) plain(raw []byte, l *line) {
+	c.buf = c.buf[:0]
+	for i := 0; i < len(raw); {
+		switch ch := raw[i]; ch {
+		case 0x1b:
+			end, red := escape(raw[i:])
+			l.red = l.red || red
+			i += end
+		case '\r':
+			if rest := raw[i+1:]; visible(rest) {
+				c.buf = c.buf[:0]
+			}
+			i++
+		default:
+			c.buf = append(c.buf, ch)
+			i++
+		}
+	}
+}
+
+// visible reports whether anything of b would show on a terminal.
+func visible(b []byte) bool {
+	for i := 0; i < len(b); {
+		switch {
+		case b[i] == 0x1b:
+			end, _ := escape(b[i:])
+			i += end
+		case b[i] <= ' ':
+			i++
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// escape is the length of the escape sequence that b begins with (ECMA-48: CSI
+// and OSC, else two bytes), and whether it sets a red foreground or background.
+func escape(b []byte) (n int, red bool) {
+	if len(b) < 2 {
+		return len(b), false
+	}
+	switch b[1] {
+	case '[':
+		for i := 2; i < len(b); i++ {
+			if b[i] >= 0x40 && b[i] <= 0x7e {
+				return i + 1, b[i] == 'm' && isRed(b[2:i])
+			}
+			if b[i] < 0x20 {
+				return i, false
+			}
+		}
+		return len(b), false
+	case ']':
+		for i := 2; i < len(b); i++ {
+			if b[i] == 0x07 {
+				return i + 1, false
+			}
+			if b[i] == 0x1b {
+				if i+1 < len(b) && b[i+1] == '\\' {
+					return i + 2, false
+				}
+				return i, false
+			}
+		}
+		return len(b), false
+	default:
+		return 2, false
+	}
+}
+
+// isRed reports whether the parameters of a colour sequence hold 31, 41 or 91,
+// as a parameter of their own and not within an extended colour.
+func isRed(p []byte) bool {
+	if bytes.HasPrefix(p, []byte("38;")) || bytes.HasPrefix(p, []byte("48;")) {
+		return false
+	}
+	for len(p) > 0 {
+		var one []byte
+		one, p, _ = bytes.Cut(p, []byte(";"))
+		if len(one) == 2 && one[1] == '1' && (one[0] == '3' || one[0] == '4' || one[0] == '9') {
+			return true
+		}
+	}
+	return false
+}

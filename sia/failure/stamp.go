@@ -1,0 +1,101 @@
+package failure
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/maphash"
+)
+
+// stripStamp removes what logs put before each line: a byte order mark, job and
+// step as gh prints them, and the time in the forms of GitHub Actions, Azure
+// Pipelines, GitLab and Jenkins' timestamper.
+func stripStamp(b []byte, l *line) []byte {
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	if s, ok := isoTime(b); ok {
+		return s
+	}
+	// gh run view --log: job, tab, step, tab, time.
+	if i := bytes.IndexByte(b, '\t'); i > 0 && i < 200 {
+		if j := bytes.IndexByte(b[i+1:], '\t'); j > 0 && j < 200 {
+			rest := bytes.TrimPrefix(b[i+j+2:], []byte("\xef\xbb\xbf"))
+			if s, ok := isoTime(rest); ok {
+				l.group = maphash.Bytes(groupSeed, b[:i+j+1])
+				return s
+			}
+		}
+	}
+	if len(b) > 1 && b[0] == '[' {
+		if s, ok := isoTime(b[1:]); ok && len(s) > 0 && s[0] == ']' {
+			return bytes.TrimPrefix(s[1:], []byte(" "))
+		}
+		if len(b) > 10 && clock(b[1:]) && b[9] == ']' {
+			return bytes.TrimPrefix(b[10:], []byte(" "))
+		}
+		return b
+	}
+	if len(b) > 8 && clock(b) && b[8] == ' ' {
+		return bytes.TrimLeft(b[9:], " ")
+	}
+	return b
+}
+
+// groupSeed lets group hashes of one process be compared.
+var groupSeed = maphash.MakeSeed()
+
+// isoTime strips an ISO 8601 time in UTC and the space after it:
+// "2026-07-29T23:48:08.2790307Z ".
+func isoTime(b []byte) ([]byte, bool) {
+	const date = len("2026-07-29T")
+	if len(b) < date+9 || b[4] != '-' || b[7] != '-' || b[10] != 'T' || !digits(b[:4]) || !clock(b[date:]) {
+		return b, false
+	}
+	i := date + 8
+	if b[i] == '.' {
+		for i++; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
+		}
+	}
+	if i >= len(b) || b[i] != 'Z' {
+		return b, false
+	}
+	i++
+	if i < len(b) && b[i] == ' ' {
+		i++
+	}
+	return b[i:], true
+}
+
+// clock reports whether b begins with hh:mm:ss.
+func clock(b []byte) bool {
+	return len(b) >= 8 && b[2] == ':' && b[5] == ':' && digits(b[:2]) && digits(b[3:5]) && digits(b[6:8])
+}
+
+func digits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// goJSON begins a line of go test -json (go doc test2json).
+var goJSON = []byte(`{"`)
+
+// unwrap replaces a test2json event by the output that it carries. Other JSON
+// stays as it is.
+func (c *cleaner) unwrap(l *line) {
+	if !bytes.Contains(l.text, []byte(`"Action":"`)) {
+		return
+	}
+	var e struct{ Action, Package, Test, Output, ImportPath string }
+	if json.Unmarshal(l.text, &e) != nil {
+		return
+	}
+	switch e.Action {
+	case "output", "build-output":
+		c.plain(bytes.TrimRight([]byte(e.Output), "\n"), l)
+		l.text = c.buf
+	case "fail", "build-fail", "pass", "skip", "start", "run", "pause", "cont", "bench":
+		l.text = nil
+	}
+}

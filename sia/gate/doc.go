@@ -1,0 +1,21 @@
+// Package gate judges the checks of one commit: whether the task passes, fails,
+// waits, or has to have a check run again — and why.
+//
+// Concepts:
+//
+//   - A check is a check run or a legacy commit status. Of several with one name
+//     the newest counts; check runs of different apps are different checks.
+//   - A check is required when the branch's rules or the settings name it, or,
+//     where neither names any, because it ran.
+//   - Some red is not the attempt's doing: red on the base commit too (excused),
+//     red and green on one commit (flaky), or weather, such as a rate limit or a
+//     lost runner (run again, at most [MaxReruns] times a commit).
+//   - A verdict waits until every required check has finished and nothing has
+//     changed for the settle time, because checks are created late.
+//
+// The rules are section 1.5 of the product document. The package is pure: time
+// comes in with [Input], nothing is read or written, and one input always gives
+// one [Result]. It imports package sia alone. Safe for concurrent use.
+//
+// Start reading at [Judge].
+package gate

@@ -1,0 +1,297 @@
+package sia
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Result is what Step decided.
+type Result struct {
+	Task    Task     // to be saved when its Version differs from the argument's
+	Effects []Effect // to be written down with it, in the same transaction
+	Ignored string   // why the event did not move the task; empty when it did
+	Why     string   // what was decided and why, one sentence for people
+}
+
+// Step applies one event to a task. It is pure and total: every pair of state
+// and kind of fact is either a move or ignored for a stated reason, and an
+// event that was applied before is ignored.
+//
+// An ignored event may still change the task's book-keeping (an effect that
+// reported is no longer pending): callers save the task whenever its Version
+// grew. A zero Task stands for one that does not exist yet; only Start makes one.
+func Step(t Task, e Event) Result {
+	s := &step{t: t.clone(), e: e}
+	if t.ID == "" {
+		start, ok := e.Fact.(Start)
+		if !ok {
+			return Result{Task: t, Ignored: "there is no task yet"}
+		}
+		s.create(start)
+		return s.result()
+	}
+	if reason := s.duplicate(); reason != "" {
+		return Result{Task: t, Ignored: reason}
+	}
+	s.t.Version++
+	delete(s.t.Pending, e.Effect)
+	if s.fromPerson() {
+		s.t.Seen = append(s.t.Seen, e.ID)
+		if len(s.t.Seen) > maxSeen {
+			s.t.Seen = slices.Clone(s.t.Seen[len(s.t.Seen)-maxSeen:])
+		}
+	}
+	s.dispatch(t.State, e.Fact.Kind())
+	return s.result()
+}
+
+const (
+	maxSeen     = 64 // events from people that are remembered
+	maxRounds   = 2  // rejections by the reviewer in one diagnosis
+	maxInARow   = 3  // checkpoints, or refused pushes, in a row on one brief
+	maxReruns   = 3  // re-runs for weather, per commit (document 1 §1.5)
+	maxLookGap  = 5 * time.Minute
+	minLookGap  = 100 * time.Millisecond
+	syncSpacing = time.Second // status edits of a running task are gathered this long
+	siaShare    = 5           // one fifth of what is left stays for diagnosis and review
+)
+
+// step is one application of Step under way.
+type step struct {
+	t       Task
+	e       Event
+	effects []Effect
+	ignored string
+	why     string
+}
+
+func (s *step) result() Result {
+	if s.ignored != "" && s.e.Origin.Command {
+		s.reply(s.ignored)
+	}
+	if s.ignored == "" {
+		if s.e.Origin.Command && s.e.Fact.Kind() != KQuery {
+			s.react("rocket")
+		}
+		if showsNothing[s.e.Fact.Kind()] {
+			s.sync(false)
+		} else {
+			s.sync(true)
+		}
+	} else {
+		s.sync(false)
+	}
+	return Result{Task: s.t, Effects: s.effects, Ignored: s.ignored, Why: s.why}
+}
+
+// showsNothing are the facts that change nothing people see.
+var showsNothing = map[Kind]bool{KSyncDone: true, KDone: true, KQuery: true, KCheckSeen: true}
+
+// fromPerson reports whether the fact is no effect's outcome: a person or
+// GitHub made it.
+func (s *step) fromPerson() bool { return s.e.Effect == "" && s.e.Fact.Kind() != KCheckSeen }
+
+// duplicate says why the event can't count: it did already.
+func (s *step) duplicate() string {
+	if s.e.Effect != "" {
+		if _, ok := s.t.Pending[s.e.Effect]; !ok {
+			return "the effect " + s.e.Effect + " is not waited for: it has reported already, or was superseded"
+		}
+		return ""
+	}
+	if slices.Contains(s.t.Seen, s.e.ID) {
+		return "the event " + s.e.ID + " was applied already"
+	}
+	return ""
+}
+
+// dispatch runs the move for a state and fact, or notes why there is none.
+func (s *step) dispatch(state State, kind Kind) {
+	cell, ok := table[kind][state]
+	switch {
+	case !ok:
+		s.ignored = fmt.Sprintf("nothing is known to do for %s while %s", kind, state)
+	case cell.move == nil:
+		s.ignored = cell.ignored
+	default:
+		cell.move(s)
+	}
+}
+
+// ignore ends a move that turns out not to apply.
+func (s *step) ignore(format string, args ...any) { s.ignored = fmt.Sprintf(format, args...) }
+
+// because records the decision in words.
+func (s *step) because(format string, args ...any) { s.why = fmt.Sprintf(format, args...) }
+
+// enter moves the task to a state.
+func (s *step) enter(state State, waiting string) {
+	if s.t.State != state {
+		s.t.Since = s.e.At
+	}
+	s.t.State, s.t.Waiting = state, waiting
+	if state != OnHold {
+		s.t.Pause = nil
+	}
+}
+
+// number is the present attempt's number, 0 before the first.
+func (s *step) number() int { return len(s.t.Attempts) }
+
+// emit writes an effect down for as soon as possible.
+func (s *step) emit(kind EffectKind, attempt int, suffix string) {
+	s.emitEffect(kind, attempt, suffix, Effect{})
+}
+
+func (s *step) emitEffect(kind EffectKind, attempt int, suffix string, f Effect) {
+	f.Task, f.Kind, f.Attempt = s.t.ID, kind, attempt
+	f.Key = effectKey(s.t.ID, attempt, kind, suffix)
+	if f.At.IsZero() {
+		f.At = s.e.At
+	}
+	if superseding[kind] {
+		s.forget(kind)
+	}
+	if s.t.State == OnHold && heldWhilePaused[kind] {
+		s.t.Pause.Held = append(s.t.Pause.Held, f)
+		return
+	}
+	if s.t.Pending == nil {
+		s.t.Pending = map[string]EffectKind{}
+	}
+	s.t.Pending[f.Key] = kind
+	s.effects = append(s.effects, f)
+}
+
+// superseding are the kinds of which only the newest counts: its outcome is
+// waited for, and a worker that finds an older one drops it.
+var superseding = map[EffectKind]bool{DoBegin: true, DoGate: true, DoDiagnose: true, DoReview: true, DoAnnounce: true, DoRerun: true}
+
+// forget stops waiting for effects of some kinds.
+func (s *step) forget(kinds ...EffectKind) {
+	maps.DeleteFunc(s.t.Pending, func(_ string, k EffectKind) bool { return slices.Contains(kinds, k) })
+}
+
+// memory has the task's memory committed; the next step waits for it to land.
+func (s *step) memory() {
+	s.emit(DoMemory, s.number(), s.v())
+	s.t.AwaitMemory = effectKey(s.t.ID, s.number(), DoMemory, s.v())
+}
+
+// v is a suffix that makes a repeated effect's key unique.
+func (s *step) v() string { return fmt.Sprintf("v%d", s.t.Version) }
+
+// pending reports whether an effect of the kind is under way.
+func (s *step) pending(kind EffectKind) bool {
+	for _, k := range s.t.Pending {
+		if k == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// pendingKey returns the key of a pending effect of the kind, "" without one.
+func (s *step) pendingKey(kind EffectKind) string {
+	for _, key := range slices.Sorted(maps.Keys(s.t.Pending)) {
+		if s.t.Pending[key] == kind {
+			return key
+		}
+	}
+	return ""
+}
+
+// sync has GitHub brought up to date: one sync at a time, gathering changes.
+func (s *step) sync(changed bool) {
+	if changed {
+		s.t.Visible = s.t.Version
+	}
+	if s.t.Visible <= s.t.Synced || s.pending(DoSync) || s.goneForGood() {
+		return
+	}
+	at := s.e.At
+	switch s.t.State {
+	case Passed, Stopped, Escalated, OnHold:
+	default:
+		if s.number() > 0 { // the first status comment appears at once
+			at = at.Add(syncSpacing)
+		}
+	}
+	s.emitEffect(DoSync, s.number(), s.v(), Effect{At: at})
+}
+
+// goneForGood reports that GitHub can't be written to any more.
+func (s *step) goneForGood() bool {
+	stop, ok := s.e.Fact.(Stop)
+	return ok && stop.Gone
+}
+
+func (s *step) reply(text string) {
+	s.emitEffect(DoReply, s.number(), s.v(), Effect{Comment: s.e.Origin.Comment, OnIssue: s.e.Origin.OnIssue, Content: text})
+}
+
+func (s *step) react(content string) {
+	on := s.e.Origin.OnIssue
+	if on == 0 {
+		on = s.t.Issue
+	}
+	s.emitEffect(DoReact, s.number(), content+"-"+s.v(), Effect{Comment: s.e.Origin.Comment, OnIssue: on, Content: content})
+}
+
+// clone copies a task so that no slice or map is shared where Step writes.
+func (t Task) clone() Task {
+	t.Attempts = slices.Clone(t.Attempts)
+	t.Prompts = slices.Clone(t.Prompts)
+	t.Interventions = slices.Clone(t.Interventions)
+	t.Refused = slices.Clone(t.Refused)
+	t.Accepted = slices.Clone(t.Accepted)
+	t.Answers = slices.Clone(t.Answers)
+	t.Seen = slices.Clone(t.Seen)
+	t.Pending = maps.Clone(t.Pending)
+	t.Brief.Answers = slices.Clone(t.Brief.Answers)
+	if t.Next != nil {
+		n := *t.Next
+		t.Next = &n
+	}
+	if t.Escalation != nil {
+		e := *t.Escalation
+		t.Escalation = &e
+	}
+	if t.Pause != nil {
+		p := *t.Pause
+		p.Held = slices.Clone(p.Held)
+		t.Pause = &p
+	}
+	return t
+}
+
+// who names the person of the event, or falls back to the machinery.
+func (s *step) who() string {
+	if s.e.By.Login == "" {
+		return "SIA"
+	}
+	return "@" + s.e.By.Login
+}
+
+// slug turns a title into the tail of a branch name: lower-case words joined by
+// hyphens, at most 40 bytes, "task" when nothing is left.
+func slug(title string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(title) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			b.WriteRune(r)
+		} else if n := b.Len(); n > 0 && b.String()[n-1] != '-' {
+			b.WriteByte('-')
+		}
+		if b.Len() >= 40 {
+			break
+		}
+	}
+	if out := strings.Trim(b.String(), "-"); out != "" {
+		return out
+	}
+	return "task"
+}

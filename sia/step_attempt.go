@@ -1,0 +1,276 @@
+package sia
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// begun starts the next attempt, unless credits are gone.
+func (s *step) begun() {
+	f := s.e.Fact.(Begun)
+	first := s.number() == 0
+	s.t.Warning = f.Warning
+	if first {
+		s.t.Approaches = f.Settings.SIA.MaxApproaches
+		s.t.Credits.Budget += Credits(f.Settings.Budget.Task-s.t.Settings.Budget.Task) * Credit
+	}
+	s.t.Settings = f.Settings
+	edited := f.Title != s.t.Title || f.Body != s.t.Body
+	s.t.Title, s.t.Body = f.Title, f.Body
+	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
+	s.t.Brief.Lessons = f.Lessons
+	if s.pending(DoAttempt) || s.pending(DoPush) {
+		s.because("the last attempt is still ending; the next begins after it")
+		return
+	}
+	if f.Hold != "" {
+		s.hold(f.Hold, "`/sia resume` tries again")
+		s.begin()
+		return
+	}
+	left := s.t.Credits.Left()
+	if left < Credit {
+		s.outOfCredits()
+		s.begin()
+		return
+	}
+	hash := s.t.Brief.Hash(s.t.Title, s.t.Body)
+	known := slices.ContainsFunc(s.t.Prompts, func(p Prompt) bool { return p.Hash == hash })
+	if !known && s.t.ApproachesLeft() == 0 {
+		if !edited {
+			s.escalate(Diagnosis{})
+			return
+		}
+		s.t.Approaches++ // a person changed the task: that is a new approach of theirs
+	}
+	if !known {
+		s.t.Prompts = append(s.t.Prompts, Prompt{Version: len(s.t.Prompts) + 1, Hash: hash, Technique: s.t.Brief.Technique})
+	}
+	a := Attempt{
+		Number: s.number() + 1, StartedAt: s.e.At, Agent: f.Agent, PromptHash: hash, Technique: s.t.Brief.Technique,
+		Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
+	}
+	s.t.Attempts = append(s.t.Attempts, a)
+	s.enter(Working, "")
+	s.emit(DoAttempt, a.Number, "")
+	s.because("attempt %d begins at %s with %s credits set aside", a.Number, short(f.BaseSHA), a.Reserved)
+}
+
+func (s *step) outOfCredits() {
+	s.hold(fmt.Sprintf("the task's %s credits are used up (%s spent)", s.t.Credits.Budget, s.t.Credits.Spent+s.t.Credits.Overrun),
+		"`/sia resume +50` adds 50 credits (0.50 USD) and goes on; `/sia stop` ends the task")
+}
+
+// record books how the attempt ended.
+func (s *step) record() AttemptEnded {
+	f := s.e.Fact.(AttemptEnded)
+	a := s.t.Attempt()
+	a.EndedAt, a.Turns, a.Cost, a.Summary, a.Diff, a.Hunks = s.e.At, f.Turns, f.Cost, f.Summary, f.Diff, f.Hunks
+	a.Reason, a.Signals = f.Reason, f.Signals
+	s.t.Credits.settle(a.Reserved, f.Cost)
+	a.Reserved = 0
+	return f
+}
+
+func (s *step) attemptEnded() {
+	f := s.record()
+	a := s.t.Attempt()
+	switch f.End {
+	case EndFinished:
+		if f.Commit == "" {
+			a.Reason = "it changed nothing"
+			s.fail(withSignal(f.Signals, Signal{OutputUnchanged, "the attempt's diff is empty"}))
+			return
+		}
+		s.push(f.Commit)
+		s.because("attempt %d changed %d files; its commit is pushed so that the checks can say whether it is right", a.Number, f.Diff.Files)
+	case EndStuck:
+		s.fail(f.Signals)
+	case EndAsked:
+		a.Outcome = AttemptAsked
+		s.forgetPrompt(a.PromptHash)
+		s.ask(*f.Ask)
+	default: // time, turns, credits, cancelled, error
+		s.checkpoint(f)
+	}
+}
+
+// checkpoint keeps the work in progress and goes on from there.
+func (s *step) checkpoint(f AttemptEnded) {
+	a := s.t.Attempt()
+	switch f.End {
+	case EndCancelled:
+		a.Outcome = AttemptCancelled
+	case EndError:
+		a.Outcome = AttemptError
+	default:
+		a.Outcome = AttemptCheckpoint
+	}
+	if f.Commit != "" {
+		s.push(f.Commit)
+		s.because("attempt %d stopped (%s); its work in progress is kept on the branch", a.Number, f.Reason)
+		return
+	}
+	s.goOn()
+}
+
+// goOn continues after an attempt that was not judged.
+func (s *step) goOn() {
+	a := s.t.Attempt()
+	switch a.Outcome {
+	case AttemptError:
+		s.enter(Queued, "")
+		s.hold(a.Reason, "`/sia resume` tries again")
+		s.begin()
+	case AttemptCheckpoint:
+		if s.inARow(AttemptCheckpoint) >= maxInARow {
+			a.Reason = fmt.Sprintf("%d limits reached in a row without finishing", maxInARow)
+			s.fail([]Signal{{SameTask, a.Reason}})
+			return
+		}
+		s.proceed(fmt.Sprintf("attempt %d reached a limit; the next goes on from its work in progress", a.Number))
+	default:
+		s.proceed(fmt.Sprintf("attempt %d was interrupted; the next goes on from its work in progress", a.Number))
+	}
+}
+
+// proceed queues the next attempt with the same brief, from the branch's head.
+func (s *step) proceed(why string) {
+	if s.t.Head != "" {
+		s.t.Brief.FromBase = false
+	}
+	s.emit(DoMemory, s.number(), s.v())
+	s.queue()
+	s.because("%s", why)
+}
+
+// inARow counts the last attempts that ended so, on the present prompt.
+func (s *step) inARow(o AttemptOutcome) int {
+	n := 0
+	for i := len(s.t.Attempts) - 1; i >= 0; i-- {
+		a := s.t.Attempts[i]
+		if a.Outcome != o || a.PromptHash != s.t.Attempt().PromptHash {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func (s *step) push(commit string) {
+	s.emitEffect(DoPush, s.number(), "", Effect{SHA: commit})
+}
+
+// pushed follows the attempt's commit onto the branch.
+func (s *step) pushed() {
+	f := s.e.Fact.(Pushed)
+	a := s.t.Attempt()
+	a.Head, s.t.Head, s.t.HeadBy = f.SHA, f.SHA, Actor{}
+	if a.Outcome != "" { // work in progress
+		s.goOn()
+		return
+	}
+	s.t.Checks = nil
+	s.enter(PushedOut, "")
+	s.emit(DoPull, a.Number, s.v())
+	s.because("%s is on %s", short(f.SHA), s.t.Branch)
+}
+
+// keep records a commit that was pushed after its run had ended.
+func (s *step) keep() {
+	f := s.e.Fact.(Pushed)
+	s.t.Attempt().Head, s.t.Head, s.t.HeadBy = f.SHA, f.SHA, Actor{}
+	s.because("what attempt %d had done is kept on %s", s.number(), s.t.Branch)
+	s.ended()
+}
+
+// endedLate records an attempt that ends after its run did.
+func (s *step) endedLate() {
+	f := s.record()
+	a := s.t.Attempt()
+	a.Outcome = AttemptCancelled
+	if f.Commit != "" {
+		s.push(f.Commit)
+	}
+	s.because("attempt %d was stopped", a.Number)
+	s.ended()
+}
+
+// refusedLate records that an ended run's work in progress could not be kept.
+func (s *step) refusedLate() {
+	s.because("what attempt %d had done was not pushed: %s", s.number(), s.e.Fact.(PushRefused).Reason)
+	s.ended()
+}
+
+// ended lets a restarted task begin once nothing of its last run is under way.
+func (s *step) ended() {
+	if s.t.State == Queued && !s.pending(DoBegin) && !s.pending(DoAttempt) && !s.pending(DoPush) {
+		s.begin()
+	}
+}
+
+// pushRefused handles a branch that moved under the attempt.
+func (s *step) pushRefused() {
+	f := s.e.Fact.(PushRefused)
+	a := s.t.Attempt()
+	a.Outcome, a.Reason = AttemptError, f.Reason
+	if f.Head != "" {
+		s.t.Head = f.Head
+	}
+	if s.inARow(AttemptError) >= maxInARow {
+		s.enter(Queued, "")
+		s.hold("the branch moved under every one of the last attempts", "stop pushing to it, then `/sia resume` tries again")
+		s.begin()
+		return
+	}
+	s.proceed(fmt.Sprintf("somebody pushed to the branch while attempt %d worked; the next starts from their commit", a.Number))
+}
+
+func (s *step) pullOpened() {
+	f := s.e.Fact.(PullOpened)
+	s.t.Pull = Pull{Number: f.Number, NodeID: f.NodeID, URL: f.URL, Merged: s.t.Pull.Merged}
+	s.enter(Checking, "")
+	s.watch()
+	s.because("draft pull request #%d shows the change; the checks of %s decide", f.Number, short(s.t.Head))
+}
+
+// ask puts the agent's own question to a person, on the task's issue.
+func (s *step) ask(a Ask) {
+	opts := make([]Option, 0, len(a.Options))
+	for i, text := range a.Options[:min(len(a.Options), 4)] {
+		opts = append(opts, Option{Letter: string(rune('A' + i)), Text: text, Fastest: i == 0})
+	}
+	s.open(Escalation{Kind: AskQuestion, Blocker: a.Why, Question: a.Question, Options: opts})
+	s.because("the task is ambiguous: the agent asks before it works")
+}
+
+// forgetPrompt takes back a prompt that only the present attempt used.
+func (s *step) forgetPrompt(hash string) {
+	for _, a := range s.t.Attempts[:s.number()-1] {
+		if a.PromptHash == hash {
+			return
+		}
+	}
+	s.t.Prompts = slices.DeleteFunc(s.t.Prompts, func(p Prompt) bool { return p.Hash == hash })
+}
+
+func withSignal(have []Signal, add Signal) []Signal {
+	if slices.ContainsFunc(have, func(x Signal) bool { return x.Name == add.Name }) {
+		return have
+	}
+	return append(slices.Clip(have), add)
+}
+
+// lookGap is how long the gate waits before it looks again unasked: from the
+// settle time, doubling, at most maxLookGap.
+func lookGap(settle time.Duration, looks int) time.Duration {
+	return min(max(settle, minLookGap)<<min(looks, 12), maxLookGap)
+}
+
+// pullKept notes a pull request that was opened after the task had moved on.
+func (s *step) pullKept() {
+	f := s.e.Fact.(PullOpened)
+	s.t.Pull = Pull{Number: f.Number, NodeID: f.NodeID, URL: f.URL}
+	s.because("draft pull request #%d was opened after the task had moved on", f.Number)
+}

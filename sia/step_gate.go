@@ -1,0 +1,173 @@
+package sia
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// watch begins to watch the present head.
+func (s *step) watch() {
+	s.t.Gate = GateState{Seq: s.t.Gate.Seq, Since: s.e.At}
+	s.t.Waiting = ""
+	s.look(s.e.At.Add(s.t.Settings.Checks.Settle.D()))
+}
+
+// look schedules the gate's next look; an earlier one that has not run yet is
+// superseded.
+func (s *step) look(due time.Time) {
+	s.t.Gate.Seq++
+	s.t.Gate.Due = due
+	s.emitEffect(DoGate, s.number(), fmt.Sprintf("%d", s.t.Gate.Seq), Effect{At: due, SHA: s.t.Head, Seq: s.t.Gate.Seq})
+}
+
+// checkSeen brings the gate's look forward: settle time after the hint.
+func (s *step) checkSeen() {
+	f := s.e.Fact.(CheckSeen)
+	if f.SHA != s.t.Head {
+		s.ignore("the checks of %s say nothing about the present head %s", short(f.SHA), short(s.t.Head))
+		return
+	}
+	g := &s.t.Gate
+	if s.e.At.After(g.Hint) {
+		g.Hint = s.e.At
+	}
+	if want := g.Hint.Add(s.t.Settings.Checks.Settle.D()); g.Due.After(want) && s.t.Waiting == "" {
+		s.look(want)
+	}
+	s.because("checks of %s changed; the gate looks at %s", short(f.SHA), g.Due.UTC().Format(time.TimeOnly))
+}
+
+// judged acts on the gate's verdict on the present head.
+func (s *step) judged() {
+	f := s.e.Fact.(Judged)
+	g := &s.t.Gate
+	if f.SHA != s.t.Head {
+		s.ignore("the verdict is about %s, the head is %s now", short(f.SHA), short(s.t.Head))
+		return
+	}
+	s.t.Checks, g.Explain = f.Checks, f.Explain
+	settle := s.t.Settings.Checks.Settle.D()
+	if quiet := g.Hint.Add(settle); f.Looked.Before(quiet) && f.Verdict != VerdictPending {
+		s.because("checks changed until %s; the gate waits for %s of quiet", g.Hint.UTC().Format(time.TimeOnly), settle)
+		s.look(quiet)
+		return
+	}
+	deadline := g.Since.Add(s.t.Settings.Checks.Wait.D())
+	switch f.Verdict {
+	case VerdictGreen:
+		s.pass()
+	case VerdictRed:
+		s.red(f)
+	case VerdictRerun:
+		g.Reruns++
+		g.Looks = 0
+		s.emitEffect(DoRerun, s.number(), fmt.Sprintf("%d", g.Seq), Effect{SHA: f.SHA, CheckIDs: f.RerunIDs})
+		s.look(s.e.At.Add(lookGap(settle, 1)))
+		s.because("not the attempt's doing: the checks are asked to run again (%d of at most %d)", g.Reruns, maxReruns)
+	case VerdictTampered:
+		s.t.Waiting = "The checks are green, but tests or protected files were changed. Somebody with write access decides: `/sia accept-tests`, or `/sia stop`."
+		s.because("a person must accept the changes to tests and protected paths")
+	case VerdictNone:
+		if !s.e.At.Before(deadline) {
+			s.open(noChecks(&s.t))
+			s.because("no check at all reported within %s: there is no signal, so a person is asked", s.t.Settings.Checks.Wait.D())
+			return
+		}
+		s.lookLater(settle, deadline)
+		s.because("no check has reported yet")
+	default:
+		s.lookLater(settle, deadline)
+		s.because("the checks have not finished")
+	}
+}
+
+// lookLater schedules the next unasked look.
+func (s *step) lookLater(settle time.Duration, deadline time.Time) {
+	g := &s.t.Gate
+	due := s.e.At.Add(lookGap(settle, g.Looks))
+	g.Looks++
+	if quiet := g.Hint.Add(settle); quiet.After(s.e.At) && quiet.Before(due) {
+		due = quiet
+	}
+	if deadline.After(s.e.At) && deadline.Before(due) {
+		due = deadline
+	}
+	s.look(due)
+}
+
+// pass is the only way into Passed: a green verdict on the present head.
+func (s *step) pass() {
+	if a := s.t.Attempt(); a != nil {
+		a.Passing = greenNames(s.t.Checks)
+		if a.Head == s.t.Head {
+			s.outcome(AttemptPass)
+		} else if a.Outcome == "" {
+			s.outcome(AttemptFail)
+			a.Reason = "@" + s.t.HeadBy.Login + "'s push made the checks green"
+		}
+	}
+	s.t.Next = nil
+	s.forgetNext()
+	s.enter(Passed, "")
+	s.emit(DoReady, s.number(), s.v())
+	s.emit(DoMemory, s.number(), s.v())
+	s.closeEscalation()
+	s.because("every required check is green on %s", short(s.t.Head))
+}
+
+// outcome closes the present attempt and what depends on it.
+func (s *step) outcome(o AttemptOutcome) {
+	a := s.t.Attempt()
+	a.Outcome = o
+	if a.EndedAt.IsZero() {
+		a.EndedAt = s.e.At
+	}
+	for i := range s.t.Prompts {
+		if s.t.Prompts[i].Hash == a.PromptHash {
+			s.t.Prompts[i].Outcome = o
+		}
+	}
+	if n := len(s.t.Interventions); n > 0 && s.t.Interventions[n-1].Resolved == nil && s.t.Interventions[n-1].After < a.Number {
+		ok := o == AttemptPass
+		s.t.Interventions[n-1].Resolved = &ok
+	}
+}
+
+// red handles a red verdict that is the attempt's doing.
+func (s *step) red(f Judged) {
+	if s.t.HeadBy != (Actor{}) && s.t.Escalation != nil && !s.t.Escalation.Answered {
+		s.enter(Escalated, waitingForAnswer)
+		s.because("the checks of @%s's push are red; the question stands", s.t.HeadBy.Login)
+		return
+	}
+	a := s.t.Attempt()
+	a.Failures = f.Failures
+	a.Passing = greenNames(f.Checks)
+	s.fail(f.Signals)
+}
+
+// fail ends the present attempt as failed: a plain retry while
+// sia.trigger_after is not reached, SIA otherwise.
+func (s *step) fail(signals []Signal) {
+	s.outcome(AttemptFail)
+	a := s.t.Attempt()
+	a.Signals = signals
+	s.t.Failures++
+	if s.t.Failures < s.t.Settings.SIA.TriggerAfter {
+		s.proceed(fmt.Sprintf("failed attempt %d of the %d after which SIA steps in: a plain retry", s.t.Failures, s.t.Settings.SIA.TriggerAfter))
+		return
+	}
+	s.diagnose(signals)
+}
+
+func greenNames(checks []Check) []string {
+	var names []string
+	for _, c := range checks {
+		if c.Colour == Green {
+			names = append(names, c.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,352 @@
+package sia
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// create makes a task from the Start fact.
+func (s *step) create(f Start) {
+	set := DefaultSettings()
+	s.t = Task{
+		ID: NewTaskID(f.Repo.ID, f.Issue), Version: 1, Installation: f.Installation, Repo: f.Repo, Issue: f.Issue,
+		Title: f.Title, Body: f.Body, AskedBy: s.e.By, CreatedAt: s.e.At, StartedAt: s.e.At,
+		Settings: set, BaseBranch: f.DefaultBranch, Seen: []string{s.e.ID},
+		Approaches: set.SIA.MaxApproaches,
+		Credits:    Ledger{Budget: Credits(set.Budget.Task) * Credit},
+	}
+	s.t.Branch = "sia/issue-" + itoa(f.Issue) + "-" + slug(f.Title)
+	s.words(f.Text)
+	s.react("eyes")
+	s.queue()
+	s.because("%s asked for this issue to be resolved", s.who())
+}
+
+// words takes what a person wrote beside a command as a constraint.
+func (s *step) words(text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		s.t.Brief.Answers = append(s.t.Brief.Answers, text)
+	}
+}
+
+// queue waits for the next attempt to be allowed to begin.
+func (s *step) queue() {
+	s.enter(Queued, "")
+	s.begin()
+}
+
+func (s *step) begin() { s.emit(DoBegin, s.number()+1, s.v()) }
+
+// restart begins a new run of a task that had ended. Attempts stay counted, the
+// budget of approaches and credits starts anew on top of what was used.
+func (s *step) restart() {
+	set := s.t.Settings
+	s.t.Brief = Brief{Answers: s.t.Brief.Answers, FromBase: true}
+	if f, ok := s.e.Fact.(Start); ok {
+		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
+		s.t.AskedBy = s.e.By
+		s.words(f.Text)
+	}
+	s.t.StartedAt = s.e.At
+	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
+	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
+	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
+	s.react("eyes")
+	s.queue()
+	s.because("%s started the task again", s.who())
+}
+
+func (s *step) stop() {
+	f := s.e.Fact.(Stop)
+	s.end(f.Reason, f.Gone)
+}
+
+// end stops the task for a reason.
+func (s *step) end(reason string, gone bool) {
+	s.cancelAttempt()
+	s.t.Next, s.t.Rounds, s.t.Refused = nil, 0, nil
+	s.forgetNext()
+	s.enter(Stopped, reason)
+	if !gone {
+		s.emit(DoMemory, s.number(), s.v())
+		s.closeEscalation()
+	}
+	s.because("the task ended: %s", reason)
+}
+
+// forgetNext drops what would have led to the next attempt.
+func (s *step) forgetNext() {
+	s.forget(DoBegin, DoGate, DoRerun, DoDiagnose, DoReview, DoAnnounce)
+	s.t.AwaitMemory = ""
+}
+
+func (s *step) closeEscalation() {
+	if e := s.t.Escalation; e != nil && e.Issue != 0 && e.Issue != s.t.Issue {
+		s.emitEffect(DoClose, s.number(), fmt.Sprintf("q%d-%s", e.Number, s.v()), Effect{OnIssue: e.Issue})
+	}
+}
+
+// cancelAttempt stops the running attempt, if one runs.
+func (s *step) cancelAttempt() {
+	if key := s.pendingKey(DoAttempt); key != "" {
+		s.emitEffect(DoCancel, s.number(), s.v(), Effect{TargetKey: key})
+	}
+}
+
+func (s *step) pauseAsked() {
+	f := s.e.Fact.(PauseAsked)
+	s.hold(f.Reason, "`/sia resume` goes on where it stopped")
+}
+
+// heldWhilePaused are the effects that wait for the resume. The others keep
+// what was done, or answer people.
+var heldWhilePaused = map[EffectKind]bool{
+	DoBegin: true, DoAttempt: true, DoPull: true, DoGate: true, DoRerun: true, DoDiagnose: true,
+	DoReview: true, DoAnnounce: true, DoEscalate: true,
+}
+
+// hold pauses the task. The effects that are under way report into the state it
+// resumes in.
+func (s *step) hold(reason, todo string) {
+	from := s.t.State
+	s.cancelAttempt()
+	s.enter(OnHold, reason+". "+upperFirst(todo)+".")
+	s.t.Pause = &Pause{From: from, By: s.e.By, Reason: reason}
+	s.because("paused: %s", reason)
+}
+
+// resume goes on where the task was paused.
+func (s *step) resume() {
+	if f, ok := s.e.Fact.(Resume); ok {
+		s.t.Credits.Budget += f.Credits
+	}
+	p := *s.t.Pause
+	s.enter(p.From, "")
+	for _, f := range p.Held {
+		if f.Kind == DoGate && p.From == Checking {
+			continue // the head is watched anew below
+		}
+		f.At = s.e.At
+		if s.t.Pending == nil {
+			s.t.Pending = map[string]EffectKind{}
+		}
+		s.t.Pending[f.Key] = f.Kind
+		s.effects = append(s.effects, f)
+	}
+	switch {
+	case p.From == Checking:
+		s.watch()
+	case (p.From == Queued || p.From == Announced) && !s.pending(DoBegin):
+		s.begin()
+	case p.From == Escalated && s.t.Escalation != nil:
+		s.t.Waiting = waitingForAnswer
+	}
+	s.because("%s resumed the task", s.who())
+}
+
+// topUp books credits for a task that is not paused.
+func (s *step) topUp() {
+	f := s.e.Fact.(Resume)
+	if f.Credits == 0 {
+		s.ignore("the task is not paused, so there is nothing to resume; `/sia resume +50` would add credits, `/sia status` shows where it stands")
+		return
+	}
+	s.t.Credits.Budget += f.Credits
+	s.because("%s added %s credits", s.who(), f.Credits)
+}
+
+// inside handles an outcome that arrives while the task is paused: it is applied
+// to the state that the task resumes in, and what follows is held.
+func (s *step) inside() {
+	from := s.t.Pause.From
+	pause := s.t.Pause
+	waiting := s.t.Waiting
+	cell := table[s.e.Fact.Kind()][from]
+	if cell.move == nil {
+		s.ignored = cell.ignored
+		return
+	}
+	// The move sees the state it was written for; the effects it emits are
+	// gathered and sorted into held and not held afterwards.
+	since := s.t.Since
+	s.t.State, s.t.Pause, s.t.Waiting = from, nil, ""
+	before := len(s.effects)
+	cell.move(s)
+	if s.t.State.Final() {
+		return
+	}
+	if inner := s.t.Pause; inner != nil { // it paused for a reason of its own as well
+		pause.Held = append(pause.Held, inner.Held...)
+		pause.From, pause.Reason, waiting = inner.From, inner.Reason, s.t.Waiting
+	} else {
+		pause.From = s.t.State
+	}
+	kept := s.effects[:before:before]
+	for _, f := range s.effects[before:] {
+		if heldWhilePaused[f.Kind] {
+			delete(s.t.Pending, f.Key)
+			pause.Held = append(pause.Held, f)
+		} else {
+			kept = append(kept, f)
+		}
+	}
+	s.effects = kept
+	s.t.State, s.t.Pause, s.t.Waiting, s.t.Since = OnHold, pause, waiting, since
+}
+
+func (s *step) use() {
+	f := s.e.Fact.(Use)
+	if s.t.Used(f.Technique) {
+		s.ignore("the technique `%s` was used in this task already, and each is used at most once", f.Technique)
+		return
+	}
+	s.t.Wanted = f.Technique
+	s.because("%s asked for the technique %s next", s.who(), f.Technique)
+	if s.t.State == Escalated && s.t.Escalation.Kind == AskIssue && s.number() > 0 {
+		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1)
+		s.answered("", "use the technique "+string(f.Technique))
+		s.diagnose(s.t.Attempt().Signals)
+	}
+}
+
+func (s *step) retry() {
+	switch s.t.State {
+	case OnHold:
+		s.resume()
+	case Stopped:
+		s.restart()
+	case Escalated:
+		s.answered("", "try again as it is")
+		s.again()
+		s.because("%s asked for one more try with the present approach", s.who())
+	case Checking:
+		s.look(s.e.At)
+		s.because("%s asked for the checks to be read again", s.who())
+	}
+}
+
+// again queues another attempt after a person's word.
+func (s *step) again() {
+	s.t.Failures = 0
+	s.t.AwaitMemory = ""
+	if s.t.Escalation != nil && s.t.Escalation.Kind == AskNoChecks && s.t.Head != "" {
+		s.enter(Checking, "")
+		s.watch()
+		return
+	}
+	s.queue()
+}
+
+// answered closes the open question with a person's word.
+func (s *step) answered(letter, text string) {
+	s.t.Escalation.Answered = true
+	s.t.Answers = append(s.t.Answers, Answer{
+		Escalation: s.t.Escalation.Number, By: s.e.By, Letter: letter, Text: text, At: s.e.At,
+	})
+}
+
+func (s *step) answer() {
+	f := s.e.Fact.(AnswerGiven)
+	text := strings.TrimSpace(f.Text)
+	i := slices.IndexFunc(s.t.Escalation.Options, func(o Option) bool { return o.Letter == f.Letter })
+	switch {
+	case i >= 0 && text == "":
+		text = s.t.Escalation.Options[i].Text
+	case i >= 0:
+		text = s.t.Escalation.Options[i].Text + " — " + text
+	case text == "":
+		s.ignore("that is not one of the options; tick a box, write `/sia answer A`, or answer in words with `/sia answer …`")
+		return
+	}
+	kind := s.t.Escalation.Kind
+	s.answered(f.Letter, text)
+	s.because("%s answered: %s", s.who(), text)
+	if kind == AskNoChecks {
+		if f.Letter == noChecksStop {
+			s.end("@"+s.e.By.Login+" chose to stop: there are no checks to go by", false)
+			return
+		}
+		s.again()
+		return
+	}
+	s.t.Brief.Answers = append(s.t.Brief.Answers, s.t.Escalation.Question+" — "+text)
+	if kind == AskIssue {
+		s.t.Approaches = len(s.t.Prompts) + 1 // a fresh budget of one approach per answer
+	}
+	s.again()
+}
+
+func (s *step) acceptTests() {
+	if s.t.Head == "" || slices.Contains(s.t.Accepted, s.t.Head) {
+		s.ignore("there is no change to tests or protected paths that waits to be accepted")
+		return
+	}
+	s.t.Accepted = append(s.t.Accepted, s.t.Head)
+	s.t.Waiting = ""
+	s.look(s.e.At)
+	s.because("%s accepted the changes to tests and protected paths on %s", s.who(), short(s.t.Head))
+}
+
+func (s *step) edited() {
+	f := s.e.Fact.(Edited)
+	if f.Title == s.t.Title && f.Body == s.t.Body {
+		s.ignore("title and text are what they were")
+		return
+	}
+	s.t.Title, s.t.Body = f.Title, f.Body
+	s.because("%s edited the issue; the next attempt reads the new text", s.who())
+}
+
+func (s *step) query() {
+	f := s.e.Fact.(Query)
+	if f.Topic == "say" {
+		s.reply(f.Text)
+	} else {
+		s.reply("topic:" + f.Topic)
+	}
+	s.because("answers %s", s.who())
+}
+
+func (s *step) pullClosed() {
+	f := s.e.Fact.(PullClosed)
+	if f.Merged {
+		s.t.Pull.Merged = true
+		if s.t.State == Passed {
+			s.because("%s merged the pull request", s.who())
+			return
+		}
+		s.end(s.who()+" merged the pull request", false)
+		return
+	}
+	s.t.Pull = Pull{}
+	if s.t.State == Passed {
+		s.because("%s closed the pull request without merging it", s.who())
+		return
+	}
+	s.end(s.who()+" closed the pull request", false)
+}
+
+// branchMoved follows a person's push.
+func (s *step) branchMoved() {
+	f := s.e.Fact.(BranchMoved)
+	if f.SHA == s.t.Head {
+		s.ignore("the branch is where it was")
+		return
+	}
+	s.t.Head, s.t.HeadBy = f.SHA, s.e.By
+	switch s.t.State {
+	case PushedOut, Checking:
+		s.because("%s pushed %s; the gate watches that commit now", s.who(), short(f.SHA))
+		if s.t.State == Checking {
+			s.watch()
+		}
+	case Escalated:
+		s.t.AwaitMemory = ""
+		s.because("%s pushed %s while SIA waited; its checks decide", s.who(), short(f.SHA))
+		s.enter(Checking, "")
+		s.watch()
+	default:
+		s.because("%s pushed %s; the next attempt starts there", s.who(), short(f.SHA))
+	}
+}

@@ -1,0 +1,304 @@
+package sia
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const waitingForAnswer = "A person's answer to the question that SIA asked."
+
+// diagnose asks SIA why the present attempt failed.
+func (s *step) diagnose(signals []Signal) {
+	s.t.Next = &Intervention{Number: len(s.t.Interventions) + 1, After: s.number(), Signals: signals}
+	s.t.Rounds, s.t.Refused = 0, nil
+	s.enter(Diagnosing, "")
+	s.emit(DoDiagnose, s.number(), s.v())
+	names := make([]string, len(signals))
+	for i, x := range signals {
+		names[i] = string(x.Name)
+	}
+	s.because("attempt %d failed (%s); SIA works out why", s.number(), strings.Join(names, ", "))
+}
+
+// diagnosed checks the diagnosis against the hard rules and has it reviewed.
+func (s *step) diagnosed() {
+	f := s.e.Fact.(Diagnosed)
+	d := f.Diagnosis
+	s.t.Credits.spend(f.Cost)
+	s.t.Next.Diagnosis = d
+	if reason := s.unusable(d); reason != "" {
+		s.escalate(d)
+		s.because("a person is needed: %s", reason)
+		return
+	}
+	s.enter(Reviewing, "")
+	if !s.t.Settings.SIA.Reviewer {
+		s.t.Next.Review = Review{Verdict: ReviewOff}
+		s.memory()
+	} else {
+		s.emit(DoReview, s.number(), s.v())
+	}
+	s.because("pattern %s, technique %s, confidence %.2f", d.Pattern, d.Technique, d.Confidence)
+}
+
+// unusable says why a diagnosis can't lead to another attempt; the hard rules
+// of document 1 §1.3 live here and in Begun.
+func (s *step) unusable(d Diagnosis) string {
+	hash := d.Brief.Hash(s.t.Title, s.t.Body)
+	switch {
+	case s.t.ApproachesLeft() == 0:
+		return fmt.Sprintf("all %d approaches are used", len(s.t.Prompts))
+	case d.NeedsPerson():
+		return "the diagnosis says that only a person can give what is missing: " + d.Blocker
+	case d.Technique == "":
+		return "no technique is left for this pattern"
+	case s.t.Used(d.Technique):
+		return fmt.Sprintf("technique %s was used already", d.Technique)
+	case slices.ContainsFunc(s.t.Prompts, func(p Prompt) bool { return p.Hash == hash }):
+		return "the new prompt is not distinct from an earlier one"
+	}
+	return ""
+}
+
+// reviewed goes on to memory, or back to diagnosis when the review rejects.
+func (s *step) reviewed() {
+	f := s.e.Fact.(Reviewed)
+	s.t.Credits.spend(f.Cost)
+	next := s.t.Next
+	next.Review = f.Review
+	if f.Review.Verdict == Rejected && s.t.Rounds < maxRounds {
+		s.t.Rounds++
+		s.t.Refused = append(s.t.Refused, next.Diagnosis.Technique)
+		s.enter(Diagnosing, "")
+		s.emit(DoDiagnose, s.number(), s.v())
+		s.because("the reviewer rejected %s (round %d): the next candidate is tried", next.Diagnosis.Technique, s.t.Rounds)
+		return
+	}
+	if f.Prompt != "" {
+		next.Diagnosis.Prompt = f.Prompt
+		next.Diagnosis.Brief.Prompt = f.Prompt
+	}
+	s.memory()
+	s.because("the reviewer's verdict: %s", f.Review.Verdict)
+}
+
+// memoryCommitted posts the intervention's comment next, or asks the person.
+func (s *step) memoryCommitted() {
+	f := s.e.Fact.(MemoryCommitted)
+	if s.e.Effect != s.t.AwaitMemory {
+		s.because("memory is committed as %s", short(f.SHA))
+		return
+	}
+	s.t.AwaitMemory = ""
+	if s.t.State == Reviewing {
+		s.t.Next.MemorySHA = f.SHA
+		s.emit(DoAnnounce, s.number(), s.v())
+		s.because("what was learned is committed as %s; the comment comes next, then the attempt", short(f.SHA))
+		return
+	}
+	s.emit(DoEscalate, s.number(), fmt.Sprintf("q%d", s.t.Escalation.Number))
+	s.because("memory is committed as %s; the question is put to a person", short(f.SHA))
+}
+
+// memoryNoted books a memory commit that nothing waits for.
+func (s *step) memoryNoted() {
+	s.because("memory is committed as %s", short(s.e.Fact.(MemoryCommitted).SHA))
+}
+
+// announced lets the next attempt begin: its comment stands.
+func (s *step) announced() {
+	f := s.e.Fact.(CommentPosted)
+	next := *s.t.Next
+	next.CommentURL = f.URL
+	s.t.Interventions = append(s.t.Interventions, next)
+	s.t.Brief = next.Diagnosis.Brief
+	s.t.Next = nil
+	if s.t.Wanted == next.Diagnosis.Technique {
+		s.t.Wanted = ""
+	}
+	s.enter(Announced, "")
+	s.begin()
+	s.because("the comment stands; the next attempt begins unless somebody stops it")
+}
+
+// escalate asks a person: an issue of its own, with options.
+func (s *step) escalate(d Diagnosis) {
+	e := Escalation{Kind: AskIssue, Blocker: d.Blocker, Question: d.Question, Options: d.Options}
+	if e.Blocker == "" {
+		e.Blocker = s.lastFailure()
+	}
+	if e.Question == "" {
+		e.Question = "How should SIA go on with this task?"
+	}
+	if len(e.Options) < 2 {
+		e.Options = []Option{
+			{Letter: "A", Text: "Start over from the base branch, keeping the change as small as possible", Fastest: true},
+			{Letter: "B", Text: "Leave out what can't be done and do the rest of the issue"},
+		}
+	}
+	s.t.Next = nil
+	s.open(e)
+	s.because("a person is needed: %s", e.Blocker)
+}
+
+// open puts a question to a person; memory is committed first.
+func (s *step) open(e Escalation) {
+	e.Number, e.AskedAt = 1, s.e.At
+	if old := s.t.Escalation; old != nil {
+		e.Number = old.Number + 1
+		s.closeEscalation()
+	}
+	s.t.Escalation = &e
+	s.enter(Escalated, waitingForAnswer)
+	s.memory()
+}
+
+func (s *step) escalationOpened() {
+	f := s.e.Fact.(EscalationOpened)
+	s.t.Escalation.Issue, s.t.Escalation.URL = f.Issue, f.URL
+	s.because("the question stands in #%d", f.Issue)
+}
+
+// escalationLate notes a question that was put after the task had moved on, and
+// has its issue closed.
+func (s *step) escalationLate() {
+	f := s.e.Fact.(EscalationOpened)
+	s.t.Escalation.Issue, s.t.Escalation.URL = f.Issue, f.URL
+	s.closeEscalation()
+	s.because("#%d was opened after the question had been settled; it is closed again", f.Issue)
+}
+
+// lastFailure quotes what failed last.
+func (s *step) lastFailure() string {
+	a := s.t.Attempt()
+	if a == nil {
+		return "nothing has been tried yet"
+	}
+	if len(a.Failures) > 0 {
+		line, _, _ := strings.Cut(strings.TrimSpace(a.Failures[0].Excerpt), "\n")
+		return a.Failures[0].Check + ": " + line
+	}
+	if a.Reason != "" {
+		return a.Reason
+	}
+	return fmt.Sprintf("attempt %d did not pass", a.Number)
+}
+
+// noChecksStop is the letter of the option that ends a task without checks.
+const noChecksStop = "B"
+
+// noChecks is the question when there is no signal at all.
+func noChecks(t *Task) Escalation {
+	return Escalation{
+		Kind:     AskNoChecks,
+		Blocker:  fmt.Sprintf("No check run and no commit status appeared on %s within %s. Without a check, SIA can't tell whether the work is right, and it never takes anybody's word for it.", short(t.Head), t.Settings.Checks.Wait.D()),
+		Question: "How should this change be checked?",
+		Options: []Option{
+			{Letter: "A", Text: "Checks run now (a workflow was added or started): look again", Fastest: true},
+			{Letter: noChecksStop, Text: "There will be no checks: stop here and leave the draft pull request to a person"},
+		},
+	}
+}
+
+// waitsFor says which states depend on an effect.
+var waitsFor = map[EffectKind][]State{
+	DoBegin: {Queued, Announced}, DoAttempt: {Working}, DoPush: {Working}, DoPull: {PushedOut}, DoGate: {Checking},
+	DoDiagnose: {Diagnosing}, DoReview: {Reviewing}, DoAnnounce: {Reviewing}, DoEscalate: {Escalated},
+}
+
+// effectFailed pauses the task when something it depends on can't be done.
+func (s *step) effectFailed() {
+	f := s.e.Fact.(EffectFailed)
+	if f.Effect == DoAttempt {
+		s.attemptLost(f)
+	}
+	if wait := waitsFor[f.Effect]; wait != nil && !slices.Contains(wait, s.t.State) {
+		s.because("%s could not be done, but the task has moved on since: %s", f.Effect, f.Reason)
+		s.ended()
+		return
+	}
+	switch f.Effect {
+	case DoSync, DoReact, DoReply, DoClose, DoReady, DoCancel, DoRerun:
+		s.t.Warning = f.Reason
+		if f.Effect == DoSync {
+			s.t.Synced = s.t.Visible // the periodic repair tries again
+		}
+		s.because("%s could not be done: %s", f.Effect, f.Reason)
+		return
+	case DoMemory:
+		s.t.Warning = f.Reason
+		if s.e.Effect != s.t.AwaitMemory {
+			s.because("memory could not be committed: %s", f.Reason)
+			return
+		}
+	case DoAttempt:
+		s.enter(Queued, "")
+	}
+	state := s.t.State
+	s.hold(f.Reason, "`/sia resume` tries again")
+	s.redo(f.Effect, state)
+}
+
+// attemptLost books an attempt that could not be run.
+func (s *step) attemptLost(f EffectFailed) {
+	a := s.t.Attempt()
+	a.Outcome, a.Reason, a.EndedAt = AttemptError, f.Reason, s.e.At
+	s.t.Credits.settle(a.Reserved, 0)
+	a.Reserved = 0
+}
+
+// redo writes the failed effect down again; it is held until the resume.
+func (s *step) redo(kind EffectKind, state State) {
+	switch kind {
+	case DoAttempt, DoBegin:
+		s.begin()
+	case DoPush:
+		// The commit may be lost with the machine it was made on: the attempt
+		// is done again.
+		s.t.Attempt().Outcome = AttemptError
+		s.t.Pause.From = Queued
+		s.begin()
+	case DoGate:
+		if state != Checking {
+			s.watch()
+		}
+	default:
+		f := Effect{Key: effectKey(s.t.ID, s.number(), kind, s.v()), Task: s.t.ID, Kind: kind, Attempt: s.number()}
+		s.t.Pause.Held = append(s.t.Pause.Held, f)
+		if kind == DoMemory {
+			s.t.AwaitMemory = f.Key
+		}
+	}
+}
+
+// outcomeLost notes an effect that failed after its task ended.
+func (s *step) outcomeLost() {
+	f := s.e.Fact.(EffectFailed)
+	s.t.Warning = f.Reason
+	if f.Effect == DoSync {
+		s.t.Synced = s.t.Visible
+	}
+	if f.Effect == DoAttempt {
+		s.attemptLost(f)
+	}
+	s.because("%s could not be done: %s", f.Effect, f.Reason)
+}
+
+func (s *step) syncDone() {
+	s.t.Synced = max(s.t.Synced, s.e.Fact.(SyncDone).Version)
+	s.because("GitHub shows the task as of version %d", s.t.Synced)
+}
+
+func (s *step) done() { s.because("done") }
+
+func short(sha string) string { return sha[:min(len(sha), 7)] }
+
+func itoa(n int) string { return fmt.Sprintf("%d", n) }
+
+func upperFirst(x string) string {
+	if x == "" {
+		return x
+	}
+	return strings.ToUpper(x[:1]) + x[1:]
+}

@@ -1,0 +1,118 @@
+package sia
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// The invariants of document 2 §2.4 that the core can hold by itself, over
+// random histories with duplicates, late outcomes and contradictory people.
+func TestInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		for range rapid.IntRange(1, 120).Draw(t, "steps") {
+			var e Event
+			var before Task
+			if len(w.todo) > 0 && rapid.IntRange(0, 5).Draw(t, "who") > 0 {
+				e, before = w.finish(rapid.IntRange(0, len(w.todo)-1).Draw(t, "which"))
+			} else {
+				e, before = w.bother()
+			}
+			holds(t, before, w.task, e)
+			again := Step(w.task, Event{ID: e.ID, At: w.now, By: e.By, Effect: e.Effect, Fact: e.Fact})
+			if e.Fact.Kind() != KCheckSeen && (again.Ignored == "" || len(again.Effects) > 0) {
+				t.Fatalf("%s counted twice: %s", e.Fact.Kind(), again.Why)
+			}
+		}
+		replay(t, w)
+	})
+}
+
+func holds(t *rapid.T, before, after Task, e Event) {
+	if !slices.Contains(States, after.State) {
+		t.Fatalf("state %q", after.State)
+	}
+	if after.State == Passed && before.State != Passed {
+		j, ok := e.Fact.(Judged)
+		if !ok || j.Verdict != VerdictGreen || j.SHA != after.Head {
+			t.Fatalf("passed by %#v on head %s", e.Fact, after.Head)
+		}
+	}
+	if c := after.Credits; c.Spent+c.Reserved > c.Budget || c.Spent < 0 || c.Reserved < 0 {
+		t.Fatalf("credits %+v after %s", c, e.Fact.Kind())
+	}
+	if n := len(after.Prompts); n > after.Approaches {
+		t.Fatalf("%d distinct prompts of %d", n, after.Approaches)
+	}
+	used := after.UsedTechniques()
+	slices.Sort(used)
+	if len(slices.Compact(slices.Clone(used))) != len(used) {
+		t.Fatalf("a technique was used twice: %v", used)
+	}
+	running := 0
+	for _, k := range after.Pending {
+		if k == DoAttempt {
+			running++
+		}
+	}
+	if running > 1 {
+		t.Fatalf("%d attempts run at once", running)
+	}
+	if (after.State == Escalated || after.State == OnHold || after.State == Stopped) && after.Waiting == "" {
+		t.Fatalf("%s without saying what it waits for", after.State)
+	}
+	if len(after.Attempts) > len(before.Attempts) && after.Brief.Technique != "" {
+		iv := after.Interventions[len(after.Interventions)-1]
+		if iv.CommentURL == "" || iv.MemorySHA == "" || iv.Review.Verdict == "" {
+			t.Fatalf("attempt %d began before its intervention was reviewed, remembered and announced: %+v", len(after.Attempts), iv)
+		}
+	}
+	if !after.State.Final() && after.State != Escalated && after.State != OnHold && len(after.Pending) == 0 && after.Waiting == "" {
+		t.Fatalf("nothing is under way while %s after %s", after.State, e.Fact.Kind())
+	}
+}
+
+// replay applies the log again, through JSON, and compares.
+func replay(t *rapid.T, w *world) {
+	var task Task
+	for _, e := range w.log {
+		b, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Event
+		if err := json.Unmarshal(b, &back); err != nil {
+			t.Fatal(err)
+		}
+		task = Step(task, back).Task
+	}
+	want, _ := json.Marshal(w.task)
+	got, _ := json.Marshal(task)
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Fatalf("replay differs: -stored +replayed\n%s", diff)
+	}
+}
+
+// Step never writes to its argument.
+func TestStepIsPure(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			before, _ := json.Marshal(w.task)
+			var old Task
+			if len(w.todo) > 0 && rapid.IntRange(0, 3).Draw(t, "who") > 0 {
+				_, old = w.finish(0)
+			} else {
+				_, old = w.bother()
+			}
+			after, _ := json.Marshal(old)
+			if string(before) != string(after) {
+				t.Fatalf("Step changed its argument:\n%s\n%s", before, after)
+			}
+		}
+	})
+}

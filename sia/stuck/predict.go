@@ -1,0 +1,169 @@
+package stuck
+
+import (
+	"fmt"
+	"hash/maphash"
+	"strings"
+)
+
+// Action is one tool call of an attempt and what came of it.
+type Action struct {
+	Tool     string
+	Args     string
+	Result   string
+	Error    bool
+	DiffSize int // lines of the attempt's diff after the call
+}
+
+// How often something has to repeat before an attempt counts as about to get
+// stuck. The first three are what agents that loop were found to do by the
+// OpenHands project's stuck detector; the others bound what it does not see.
+const (
+	samePairs   = 4  // the same call with the same result, in a row
+	sameErrors  = 3  // the same call ending in an error, in a row
+	alternating = 6  // two calls taking turns, each with the same result
+	pollLimit   = 30 // the same poll with the same result, in a row
+	idleTurns   = 24 // calls in a row that leave the diff as it was …
+	idleRepeats = 18 // … of which so many repeat an earlier call and its result
+)
+
+// Predict says whether an attempt is about to get stuck, from the calls so far,
+// and what shows it. It sees results: the same command with another outcome is
+// progress. Waiting for something that runs (sleep, wait, status) is patience
+// and exempt until it gets out of hand. The cost does not grow with the length
+// of the transcript: the last calls alone decide.
+func Predict(actions []Action) (stuck bool, evidence string) {
+	tail := actions[max(0, len(actions)-max(idleTurns, pollLimit)*2):]
+	calls := make([]call, len(tail))
+	seed := maphash.MakeSeed()
+	for i, a := range tail {
+		calls[i] = newCall(seed, a)
+	}
+	for _, rule := range []func([]call) string{errorsRepeat, pairsRepeat, turnsAlternate, idle} {
+		if why := rule(calls); why != "" {
+			return true, why
+		}
+	}
+	return false, ""
+}
+
+// call is an action reduced to what rules compare.
+type call struct {
+	Action
+	act  uint64 // tool and arguments
+	pair uint64 // and the result, without what varies from run to run
+	poll bool
+}
+
+func newCall(seed maphash.Seed, a Action) call {
+	c := call{Action: a, poll: polls(a)}
+	args := strings.Join(strings.Fields(a.Args), " ")
+	c.act = maphash.String(seed, a.Tool+"\x00"+args)
+	c.pair = maphash.String(seed, fmt.Sprintf("%s\x00%s\x00%t\x00%s", a.Tool, args, a.Error, steady(a.Result)))
+	return c
+}
+
+// errorsRepeat: the same call ends in an error again and again.
+func errorsRepeat(cs []call) string {
+	n := run(cs, func(a, b call) bool { return a.act == b.act && a.Error && b.Error })
+	if n < sameErrors {
+		return ""
+	}
+	last := cs[len(cs)-1]
+	return fmt.Sprintf("%s ended in an error %d times in a row: %s", last.name(), n, brief(last.Result))
+}
+
+// pairsRepeat: the same call gives the same result again and again.
+func pairsRepeat(cs []call) string {
+	n := run(cs, func(a, b call) bool { return a.pair == b.pair && a.DiffSize == b.DiffSize })
+	if n < samePairs {
+		return ""
+	}
+	last := cs[len(cs)-1]
+	if last.poll && n < pollLimit {
+		return ""
+	}
+	return fmt.Sprintf("%s gave the same result %d times in a row", last.name(), n)
+}
+
+// turnsAlternate: two calls take turns and neither brings anything new.
+func turnsAlternate(cs []call) string {
+	if len(cs) < alternating {
+		return ""
+	}
+	t := cs[len(cs)-alternating:]
+	if t[0].pair == t[1].pair || t[0].poll || t[1].poll {
+		return ""
+	}
+	for i := 2; i < len(t); i++ {
+		if t[i].pair != t[i-2].pair || t[i].DiffSize != t[i-2].DiffSize {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s and %s took turns %d times, always with the same results", t[0].name(), t[1].name(), alternating/2)
+}
+
+// idle: many turns without a new change, most of them seen before.
+func idle(cs []call) string {
+	if len(cs) < idleTurns {
+		return ""
+	}
+	first := len(cs) - idleTurns
+	seen := map[uint64]bool{}
+	for _, c := range cs[:first] {
+		seen[c.pair] = true
+	}
+	repeats := 0
+	for _, c := range cs[first:] {
+		if c.poll || c.DiffSize != cs[first].DiffSize {
+			return ""
+		}
+		if seen[c.pair] {
+			repeats++
+		}
+		seen[c.pair] = true
+	}
+	if repeats < idleRepeats {
+		return ""
+	}
+	return fmt.Sprintf("no new change in %d calls, %d of which repeated an earlier call with the same result", idleTurns, repeats)
+}
+
+// run is how many of the last calls are pairwise alike, at least 1 where there
+// is any.
+func run(cs []call, alike func(a, b call) bool) int {
+	if len(cs) == 0 {
+		return 0
+	}
+	n := 1
+	for i := len(cs) - 1; i > 0 && alike(cs[i-1], cs[i]); i-- {
+		n++
+	}
+	return n
+}
+
+func (c call) name() string { return strings.TrimSpace(c.Tool + " " + brief(c.Args)) }
+
+// brief is the first line of a text, at most 80 characters.
+func brief(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 80 {
+		s = string(r[:79]) + "…"
+	}
+	return s
+}
+
+// steady is a result without digits, so that times, process ids and addresses
+// don't make two equal results differ, bounded to its first and last 2 KiB.
+func steady(s string) string {
+	const keep = 2 << 10
+	if len(s) > 2*keep {
+		s = s[:keep] + s[len(s)-keep:]
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,115 @@
+package sia
+
+// cell is what one kind of fact does in one state: a move, or the reason why
+// it is ignored.
+type cell struct {
+	move    func(*step)
+	ignored string
+}
+
+// row builds the cells of one kind of fact.
+type row map[State]cell
+
+// on adds a move for some states.
+func (r row) on(move func(*step), states ...State) row {
+	for _, s := range states {
+		r[s] = cell{move: move}
+	}
+	return r
+}
+
+// ignore lists states in which the fact is ignored, and why.
+func (r row) ignore(reason string, states ...State) row {
+	for _, s := range states {
+		r[s] = cell{ignored: reason}
+	}
+	return r
+}
+
+// rest lists every state not yet in the row as ignored.
+func (r row) rest(reason string) row {
+	for _, s := range States {
+		if _, ok := r[s]; !ok {
+			r[s] = cell{ignored: reason}
+		}
+	}
+	return r
+}
+
+// unfinished are the states in which SIA is busy by itself.
+var unfinished = []State{Queued, Working, PushedOut, Checking, Diagnosing, Reviewing, Announced}
+
+// Reasons that several rows share.
+const (
+	late      = "late: the task has moved on since"
+	hasEnded  = "the task has ended; `/sia start` starts it again"
+	isBusy    = "SIA is working on it already; `/sia status` shows where it stands"
+	noWaiting = "no question is open; `/sia status` shows where the task stands"
+)
+
+// table is the complete transition table: for each kind of fact, each state.
+// It is filled at initialisation because moves refer to it (a paused task
+// consults the row of the state that it resumes in).
+var table map[Kind]row
+
+func init() {
+	table = map[Kind]row{
+		// People and GitHub.
+		KStart: row{}.on((*step).restart, Stopped, Passed).
+			ignore(isBusy, unfinished...).
+			ignore("a question is open; answer it in its issue or with `/sia answer …`", Escalated).
+			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold),
+		KStop: row{}.on((*step).stop, append([]State{Escalated, OnHold}, unfinished...)...).
+			ignore("the task has passed already; there is nothing to stop", Passed).
+			ignore("the task is stopped already; `/sia start` starts it again", Stopped),
+		KPause: row{}.on((*step).pauseAsked, append([]State{Escalated}, unfinished...)...).
+			ignore("the task is paused already; `/sia resume` goes on", OnHold).
+			rest(hasEnded),
+		KResume: row{}.on((*step).resume, OnHold).
+			on((*step).topUp, append([]State{Escalated}, unfinished...)...).
+			rest(hasEnded),
+		KRetry: row{}.on((*step).retry, OnHold, Stopped, Escalated, Checking).
+			ignore(isBusy, Queued, Working, PushedOut, Diagnosing, Reviewing, Announced).
+			ignore("the checks are green; `/sia start` runs the task again all the same", Passed),
+		KUse: row{}.on((*step).use, Queued, Working, PushedOut, Checking, Diagnosing, Escalated, OnHold).
+			ignore("the next attempt's approach is chosen already; say it again if that attempt fails, or `/sia stop`", Reviewing, Announced).
+			rest(hasEnded),
+		KAnswer: row{}.on((*step).answer, Escalated).rest(noWaiting),
+		KAcceptTests: row{}.on((*step).acceptTests, Checking).
+			rest("there is no change to tests or protected paths that waits to be accepted"),
+		KEdited: row{}.on((*step).edited, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
+		KQuery:  row{}.on((*step).query, States...),
+		KCheckSeen: row{}.on((*step).checkSeen, Checking).
+			ignore("the pull request is not open yet; the gate looks when it is", PushedOut).
+			ignore("paused: the gate looks again on resume", OnHold).
+			rest("no verdict is waited for"),
+		KBranchMoved: row{}.on((*step).branchMoved, append([]State{Escalated, OnHold}, unfinished...)...).
+			rest("the task has ended; the branch belongs to people now"),
+		KPullClosed: row{}.on((*step).pullClosed, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
+			ignore("the task is stopped already", Stopped),
+
+		// Outcomes of effects. While paused they are applied to the state that
+		// the task resumes in.
+		KBegun: row{}.on((*step).begun, Queued, Announced).on((*step).inside, OnHold).rest(late),
+		KAttemptEnded: row{}.on((*step).attemptEnded, Working).on((*step).inside, OnHold).
+			on((*step).endedLate, Stopped, Queued).rest(late),
+		KPushed: row{}.on((*step).pushed, Working).on((*step).inside, OnHold).
+			on((*step).keep, Stopped, Queued).rest(late),
+		KPushRefused: row{}.on((*step).pushRefused, Working).on((*step).inside, OnHold).
+			on((*step).refusedLate, Stopped, Queued).rest(late),
+		KPullOpened: row{}.on((*step).pullOpened, PushedOut).on((*step).inside, OnHold).
+			on((*step).pullKept, Queued, Working, Checking, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
+		KJudged: row{}.on((*step).judged, Checking).
+			ignore("paused: the gate looks again on resume", OnHold).rest(late),
+		KDiagnosed: row{}.on((*step).diagnosed, Diagnosing).on((*step).inside, OnHold).rest(late),
+		KReviewed:  row{}.on((*step).reviewed, Reviewing).on((*step).inside, OnHold).rest(late),
+		KMemoryCommitted: row{}.on((*step).memoryCommitted, Reviewing, Escalated).on((*step).inside, OnHold).
+			on((*step).memoryNoted, Queued, Working, PushedOut, Checking, Diagnosing, Announced, Passed, Stopped),
+		KCommentPosted:    row{}.on((*step).announced, Reviewing).on((*step).inside, OnHold).rest(late),
+		KEscalationOpened: row{}.on((*step).escalationOpened, Escalated).on((*step).inside, OnHold).on((*step).escalationLate, append([]State{Passed, Stopped}, unfinished...)...),
+		KSyncDone:         row{}.on((*step).syncDone, States...),
+		KDone:             row{}.on((*step).done, States...),
+		KEffectFailed: row{}.on((*step).effectFailed, append([]State{Escalated}, unfinished...)...).
+			on((*step).inside, OnHold).on((*step).outcomeLost, Passed, Stopped),
+	}
+}

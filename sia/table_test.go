@@ -1,0 +1,53 @@
+package sia
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Every pair of state and kind of fact is listed: as a move, or as ignored with
+// a reason, never both and never neither.
+func TestTableIsTotal(t *testing.T) {
+	if got, want := len(table), len(Kinds()); got != want {
+		t.Errorf("the table has %d kinds of fact, want %d", got, want)
+	}
+	for _, k := range Kinds() {
+		if got, want := len(table[k]), len(States); got != want {
+			t.Errorf("%s: %d states listed, want %d", k, got, want)
+		}
+		for _, s := range States {
+			c, ok := table[k][s]
+			if !ok {
+				t.Errorf("%s while %s is not listed", k, s)
+				continue
+			}
+			if (c.move == nil) == (c.ignored == "") {
+				t.Errorf("%s while %s: want exactly one of a move and a reason", k, s)
+			}
+		}
+	}
+}
+
+// Every fact survives its JSON form, so that an event log can be replayed.
+func TestEventJSON(t *testing.T) {
+	for _, f := range facts {
+		in := Event{ID: "x", Fact: f}
+		b, err := json.Marshal(in)
+		if err != nil {
+			t.Fatalf("%s: %v", f.Kind(), err)
+		}
+		var out Event
+		if err := json.Unmarshal(b, &out); err != nil {
+			t.Fatalf("%s: %v", f.Kind(), err)
+		}
+		if diff := cmp.Diff(in, out); diff != "" {
+			t.Errorf("%s: -want +got\n%s", f.Kind(), diff)
+		}
+	}
+	var e Event
+	if err := json.Unmarshal([]byte(`{"id":"x","kind":"nonsense","fact":{}}`), &e); err == nil {
+		t.Error("an unknown kind was accepted")
+	}
+}

@@ -1,0 +1,164 @@
+package technique
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Outcome is one time a technique was tried on a pattern of failure, and
+// whether the attempt that followed passed.
+type Outcome struct {
+	Pattern   sia.Pattern
+	Technique sia.TechniqueID
+	Resolved  bool
+}
+
+// The prior for a technique nobody has tried here: document 4 §4.1 has about
+// .38 for a rule of first choice and about .20, and flat, for the rest.
+const (
+	priorWeight = 6 // outcomes that the prior weighs
+	priorFirst  = 0.38
+	priorSecond = 0.26
+	priorRest   = 0.20
+	priorLast   = 0.12 // a fresh start when nothing else is left
+	unmetFactor = 0.5  // what is left of a score when a precondition does not hold
+)
+
+// Candidates ranks the techniques that could be tried on a pattern in a task,
+// best first. None of them was used in the task or is excluded or refused. A
+// technique that a person asked for comes first. A fresh start is offered last
+// for every pattern, unless the pattern says that only a person can help. An
+// empty result means that nothing is left to try.
+//
+// history is what happened to the same pattern in this repository; outcomes of
+// other patterns are passed over. Chosen is set by whoever chooses.
+func (l *Library) Candidates(task sia.Task, p sia.Pattern, excluded []sia.TechniqueID, history []Outcome) []sia.Candidate {
+	open := func(id sia.TechniqueID) bool {
+		return !task.Used(id) && !slices.Contains(excluded, id) && !slices.Contains(task.Refused, id)
+	}
+	wordy, tokens := wordyPrompt(task)
+	var cs []sia.Candidate
+	for _, t := range l.For(p) {
+		if open(t.ID) {
+			rank, why := firstChoice(t, p, wordy, tokens)
+			cs = append(cs, score(task, t, p, prior(rank), why, history))
+		}
+	}
+	if t, ok := l.Get(sia.FreshStart); ok && open(t.ID) && !t.Answers(p) && !onlyPerson(p) {
+		cs = append(cs, score(task, t, p, priorLast, "the last resort: nothing that earlier attempts left behind can be in the way", history))
+	}
+	slices.SortStableFunc(cs, func(a, b sia.Candidate) int { return cmp.Compare(b.Score, a.Score) })
+
+	if t, ok := l.Get(task.Wanted); ok && open(t.ID) {
+		cs = slices.DeleteFunc(cs, func(c sia.Candidate) bool { return c.Technique == t.ID })
+		c := score(task, t, p, priorFirst, "a person asked for it", history)
+		cs = slices.Insert(cs, 0, c)
+	}
+	return cs
+}
+
+// firstChoice is a technique's rank for a pattern, and why. A long prompt that
+// says little moves restructuring, then pruning, before everything else that
+// concerns what the model was told.
+func firstChoice(t Technique, p sia.Pattern, wordy bool, tokens int) (rank int, why string) {
+	rank = t.Ranks[p]
+	if wordy && (p == sia.UnclearInstructions || p == sia.ContextOverload || p == sia.UnknownPattern) {
+		switch t.ID {
+		case sia.PromptRestructuring:
+			return 1, fmt.Sprintf("the instructions have about %d tokens, most of them without an instruction", tokens)
+		case sia.ContextPruning:
+			return 2, fmt.Sprintf("second choice while the instructions have about %d tokens, most of them without an instruction", tokens)
+		}
+		return max(rank, 3), "answers " + string(p)
+	}
+	switch rank {
+	case 1:
+		return rank, fmt.Sprintf("first choice for %s: %s", p, t.When)
+	case 2:
+		return rank, fmt.Sprintf("second choice for %s: %s", p, t.When)
+	default:
+		return rank, fmt.Sprintf("also answers %s: %s", p, t.When)
+	}
+}
+
+// prior is the expected share of resolutions of a rank.
+func prior(rank int) float64 {
+	switch rank {
+	case 1:
+		return priorFirst
+	case 2:
+		return priorSecond
+	default:
+		// Flat, but later ranks stay behind earlier ones.
+		return priorRest - 0.005*float64(rank-3)
+	}
+}
+
+// score is the posterior mean of the share of resolutions: a prior worth six
+// outcomes (document 4 §4.1) and what was seen.
+func score(task sia.Task, t Technique, p sia.Pattern, m0 float64, why string, history []Outcome) sia.Candidate {
+	c := sia.Candidate{Technique: t.ID}
+	for _, o := range history {
+		if o.Pattern == p && o.Technique == t.ID {
+			c.Tried++
+			if o.Resolved {
+				c.Resolved++
+			}
+		}
+	}
+	c.Score = (priorWeight*m0 + float64(c.Resolved)) / (priorWeight + float64(c.Tried))
+	reasons := []string{why}
+	if c.Tried > 0 {
+		reasons = append(reasons, fmt.Sprintf("resolved %d of %d here", c.Resolved, c.Tried))
+	} else {
+		reasons = append(reasons, "not tried here yet")
+	}
+	for _, pre := range t.Preconditions {
+		if unmet := missing(task, pre); unmet != "" {
+			c.Score *= unmetFactor
+			reasons = append(reasons, "ranked lower because "+unmet)
+		}
+	}
+	c.Reason = strings.Join(reasons, "; ")
+	return c
+}
+
+// onlyPerson reports whether no change of approach can supply what is missing.
+func onlyPerson(p sia.Pattern) bool {
+	return p == sia.UnclearSpecification || p == sia.MissingCredentials
+}
+
+// missing says in words what a precondition lacks; empty when it holds.
+func missing(task sia.Task, pre Precondition) string {
+	switch a := task.Attempt(); pre {
+	case NeedsFailure:
+		if a == nil || !slices.ContainsFunc(a.Failures, func(f sia.CheckFailure) bool { return strings.TrimSpace(f.Excerpt) != "" }) {
+			return "no failing check could be read"
+		}
+	case NeedsConstraint:
+		if len(constraints(task.Title+"\n"+task.Body)) == 0 {
+			return "the task's text names no constraint that could be lifted"
+		}
+	case NeedsParts:
+		if len(listItems(task.Body)) < 2 && (a == nil || len(a.Diff.Paths) < 2 && failedTests(a.Failures) < 2) {
+			return "the task seems to have only one part"
+		}
+	case NeedsCommits:
+		if task.Head == "" {
+			return "no earlier attempt left anything behind"
+		}
+	}
+	return ""
+}
+
+// failedTests counts the tests that failed in all checks.
+func failedTests(fs []sia.CheckFailure) (n int) {
+	for _, f := range fs {
+		n += len(f.Tests)
+	}
+	return n
+}

@@ -1,0 +1,297 @@
+package technique
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Bounds on what is read to find examples, and on what is shown.
+const (
+	maxRead         = 24        // files
+	maxFileRead     = 128 << 10 // bytes; larger files are no examples
+	maxExampleLines = 80
+	maxExampleBytes = 4000
+)
+
+var (
+	notExample = regexp.MustCompile(`(^|/)(vendor|node_modules|third_party|dist|build|target|\.git|__pycache__|testdata|fixtures)/|\.min\.|_generated|\.pb\.|\.lock$|(^|/)(go\.sum|package-lock\.json|LICENSE[^/]*|CHANGELOG[^/]*)$`)
+	sourceExt  = map[string]bool{
+		".go": true, ".py": true, ".js": true, ".jsx": true, ".ts": true, ".tsx": true, ".java": true, ".kt": true, ".rb": true, ".rs": true, ".c": true,
+		".h": true, ".cc": true, ".cpp": true, ".hpp": true, ".cs": true, ".php": true, ".swift": true, ".scala": true, ".ex": true, ".exs": true, ".sh": true,
+		".sql": true, ".html": true, ".css": true, ".tmpl": true, ".yml": true, ".yaml": true, ".json": true, ".toml": true, ".md": true,
+	}
+	interfaceDecl = regexp.MustCompile(`(?m)^\s*(type\s+\w+\s+interface\b|(export\s+|public\s+)?interface\s+\w+|class\s+\w+\((abc\.)?(ABC|Protocol)|(pub\s+)?trait\s+\w+|protocol\s+\w+|abstract\s+class\s+\w+)`)
+)
+
+// repositoryExamples finds files that show the shape wanted: those the diagnosis
+// names first, then those nearest to the task and to what the attempt touched.
+func repositoryExamples(in Input) []sia.Example {
+	var found []sia.Example
+	for _, p := range in.Examples {
+		if p = path.Clean(p); slices.Contains(in.Files, p) {
+			if ex, ok := readExample(in, p, "named by the diagnosis as the shape to follow"); ok {
+				found = append(found, ex)
+			}
+		}
+	}
+	for _, c := range nearest(in) {
+		if len(found) >= maxExamples {
+			break
+		}
+		if ex, ok := readExample(in, c.path, c.why); ok {
+			found = addExamples(found, []sia.Example{ex})
+		}
+	}
+	return found[:min(len(found), maxExamples)]
+}
+
+// interfaceExamples finds at most one file that already declares an interface
+// in the repository's own way.
+func interfaceExamples(in Input) []sia.Example {
+	for i, c := range nearest(in) {
+		if i == maxRead {
+			break
+		}
+		text, ok := readText(in, c.path)
+		if !ok {
+			continue
+		}
+		at := interfaceDecl.FindIndex(text)
+		if at == nil {
+			continue
+		}
+		// From the comment above the declaration on.
+		start := bytes.LastIndex(text[:at[0]], []byte("\n\n")) + 1
+		return []sia.Example{{Path: c.path, Why: "how this repository declares an interface", Text: excerpt(string(text[start:]))}}
+	}
+	return nil
+}
+
+// addExamples appends those that are not there yet, up to the limit.
+func addExamples(to, more []sia.Example) []sia.Example {
+	for _, ex := range more {
+		if len(to) < maxExamples && !slices.ContainsFunc(to, func(t sia.Example) bool { return t.Path == ex.Path }) {
+			to = append(to, ex)
+		}
+	}
+	return to
+}
+
+type scored struct {
+	path, why string
+	score     int
+}
+
+// nearest ranks the repository's files by what they share with the task and
+// with what the attempt touched: directory, kind of file, words of the path.
+func nearest(in Input) []scored {
+	text := in.Title + " " + in.Body
+	for _, f := range in.Failures {
+		text += " " + strings.Join(f.Tests, " ")
+	}
+	want := wordsOf(text)
+	exts, dirs := map[string]bool{}, map[string]bool{}
+	for _, p := range in.Touched {
+		exts[path.Ext(p)] = true
+		dirs[path.Dir(p)] = true
+		for w := range wordsOf(p) {
+			want[w] = true
+		}
+	}
+	named := map[string]bool{}
+	for _, p := range namedFiles(in) {
+		named[p] = true
+	}
+	var all []scored
+	for _, p := range in.Files {
+		ext := path.Ext(p)
+		if notExample.MatchString(p) || !sourceExt[ext] || slices.Contains(in.Touched, p) {
+			continue
+		}
+		c := scored{path: p, why: "the same kind of file"}
+		if exts[ext] {
+			c.score += 3
+		}
+		if n := shared(want, wordsOf(p)); n > 0 {
+			c.score += 2 * min(n, 4)
+			c.why = "about the same things"
+		}
+		if dirs[path.Dir(p)] {
+			c.score += 3
+			c.why = "from the directory that the last attempt changed"
+		}
+		if named[p] {
+			c.score += 2
+			c.why = "the failure names it"
+		}
+		if c.score > 0 {
+			all = append(all, c)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(len(a.path), len(b.path)), cmp.Compare(a.path, b.path))
+	})
+	return all[:min(len(all), maxRead)]
+}
+
+func readExample(in Input, p, why string) (sia.Example, bool) {
+	text, ok := readText(in, p)
+	if !ok {
+		return sia.Example{}, false
+	}
+	return sia.Example{Path: p, Why: why, Text: excerpt(string(text))}, true
+}
+
+// readText reads a file that a model can read: UTF-8 text of a modest size.
+func readText(in Input, p string) ([]byte, bool) {
+	if in.Read == nil {
+		return nil, false
+	}
+	b, err := in.Read(p)
+	if err != nil || len(bytes.TrimSpace(b)) == 0 || len(b) > maxFileRead || !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
+		return nil, false
+	}
+	return b, true
+}
+
+// excerpt is the beginning of a file, and says how much was left out.
+func excerpt(text string) string {
+	text = strings.Trim(text, "\n")
+	lines := strings.Split(text, "\n")
+	n, size := 0, 0
+	for n < len(lines) && n < maxExampleLines && size+len(lines[n]) < maxExampleBytes {
+		size += len(lines[n]) + 1
+		n++
+	}
+	switch {
+	case n == len(lines):
+		return text
+	case n == 0:
+		return clip(lines[0], maxExampleBytes)
+	}
+	return strings.Join(lines[:n], "\n") + fmt.Sprintf("\n… %d more lines", len(lines)-n)
+}
+
+// contextFiles are the few files that matter: the diagnosis' own, those that
+// the failures name, and the touched ones among them; else the touched ones.
+func contextFiles(in Input) []string {
+	var files []string
+	add := func(ps ...string) {
+		for _, p := range ps {
+			if len(files) < maxContext && !slices.Contains(files, p) {
+				files = append(files, p)
+			}
+		}
+	}
+	known := func(p string) bool { return slices.Contains(in.Files, p) || slices.Contains(in.Touched, p) }
+	for _, p := range in.Context {
+		if p = path.Clean(p); known(p) {
+			add(p)
+		}
+	}
+	add(namedFiles(in)...)
+	if len(files) < maxContext/2 {
+		add(in.Touched...)
+	}
+	if len(files) == 0 {
+		for _, c := range nearest(in)[:min(len(nearest(in)), 3)] {
+			add(c.path)
+		}
+	}
+	return files
+}
+
+// namedFiles are the repository's files that the failures or the task name, in
+// that order. A name without its directory counts when only one file has it.
+func namedFiles(in Input) []string {
+	var files []string
+	texts := make([]string, 0, len(in.Failures)+1)
+	for _, f := range in.Failures {
+		texts = append(texts, f.Excerpt)
+	}
+	for _, text := range append(texts, in.Title+"\n"+in.Body) {
+		for _, p := range pathsIn(text) {
+			if q, ok := locate(p, in); ok && !slices.Contains(files, q) {
+				files = append(files, q)
+			}
+		}
+	}
+	return files
+}
+
+// locate finds the one file of the repository that a path in a log means. Logs
+// print paths from other roots: absolute, or relative to a package.
+func locate(p string, in Input) (string, bool) {
+	if slices.Contains(in.Files, p) || slices.Contains(in.Touched, p) {
+		return p, true
+	}
+	var found []string
+	for _, list := range [][]string{in.Touched, in.Files} {
+		for _, f := range list {
+			if strings.HasSuffix(f, "/"+p) || strings.HasSuffix(p, "/"+f) {
+				if !slices.Contains(found, f) {
+					found = append(found, f)
+				}
+			}
+		}
+		if len(found) == 1 {
+			return found[0], true
+		}
+	}
+	return "", false
+}
+
+// stopWords are in every issue and say nothing about a file.
+var stopWords = map[string]bool{
+	"the": true, "and": true, "for": true, "with": true, "when": true, "that": true, "this": true, "from": true, "should": true, "must": true, "are": true,
+	"not": true, "add": true, "fix": true, "make": true, "use": true, "test": true, "tests": true, "file": true, "src": true, "internal": true, "main": true,
+	"index": true, "lib": true, "pkg": true, "into": true, "has": true, "have": true, "will": true, "can": true, "all": true, "com": true, "github": true,
+}
+
+// wordsOf are the words of a text or path in lower case, taken apart at case
+// changes and punctuation, with a plural's s taken off.
+func wordsOf(s string) map[string]bool {
+	words := map[string]bool{}
+	var b strings.Builder
+	flush := func() {
+		w := strings.ToLower(b.String())
+		b.Reset()
+		if len(w) >= 3 && !stopWords[w] {
+			words[strings.TrimSuffix(w, "s")] = true
+		}
+	}
+	lower := false
+	for _, r := range s {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+		case unicode.IsUpper(r) && lower:
+			flush()
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+		lower = unicode.IsLower(r)
+	}
+	flush()
+	return words
+}
+
+// shared counts the words that both have.
+func shared(a, b map[string]bool) (n int) {
+	for w := range b {
+		if a[w] {
+			n++
+		}
+	}
+	return n
+}

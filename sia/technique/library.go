@@ -1,0 +1,112 @@
+package technique
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+//go:embed library/*.md
+var shipped embed.FS
+
+// shippedOrder is the order of the product document; it breaks ties.
+var shippedOrder = []sia.TechniqueID{
+	sia.Decomposition, sia.ToolChange, sia.PromptRestructuring, sia.ContextPruning, sia.ExampleInjection,
+	sia.ConstraintRelaxation, sia.DependencyReordering, sia.AbstractionLevelShift, sia.ErrorPattern, sia.FreshStart,
+}
+
+// Library is a set of techniques. It is immutable.
+type Library struct {
+	ordered []Technique // shipped ones in the product document's order, then a repository's by id
+	byID    map[sia.TechniqueID]int
+}
+
+// maxOwn is how many techniques of its own a repository may have.
+const maxOwn = 100
+
+// Load reads the shipped techniques and a repository's own, keyed by path. A
+// repository's file with the id of a shipped technique replaces it: what people
+// wrote outranks what we did. Files that don't end in ".md", and READMEs, are
+// passed over. The library is always usable; the errors, each a *[FileError],
+// name the files that were left out.
+func Load(repository map[string][]byte) (*Library, []error) {
+	l := &Library{byID: map[sia.TechniqueID]int{}}
+	var errs []error
+	for _, id := range shippedOrder {
+		name := "library/" + string(id) + ".md"
+		file, err := shipped.ReadFile(name)
+		if err != nil {
+			errs = append(errs, &FileError{Path: name, Err: err})
+			continue
+		}
+		t, err := Parse(name, file)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		t.Shipped = true
+		l.byID[t.ID] = len(l.ordered)
+		l.ordered = append(l.ordered, t)
+	}
+
+	var own []Technique
+	for _, name := range slices.Sorted(maps.Keys(repository)) {
+		if path.Ext(name) != ".md" || path.Base(name) == "README.md" {
+			continue
+		}
+		t, err := Parse(name, repository[name])
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if i := slices.IndexFunc(own, func(o Technique) bool { return o.ID == t.ID }); i >= 0 {
+			errs = append(errs, &FileError{Path: name, Line: 2, Err: fmt.Errorf("id %s is taken by %s", t.ID, own[i].Path)})
+			continue
+		}
+		if len(own) == maxOwn {
+			errs = append(errs, &FileError{Path: name, Err: fmt.Errorf("a repository may have %d techniques of its own", maxOwn)})
+			continue
+		}
+		own = append(own, t)
+	}
+	slices.SortFunc(own, func(a, b Technique) int { return cmp.Compare(a.ID, b.ID) })
+	for _, t := range own {
+		if i, ok := l.byID[t.ID]; ok {
+			l.ordered[i] = t
+			continue
+		}
+		l.byID[t.ID] = len(l.ordered)
+		l.ordered = append(l.ordered, t)
+	}
+	return l, errs
+}
+
+// Get returns the technique with an id, and whether there is one.
+func (l *Library) Get(id sia.TechniqueID) (Technique, bool) {
+	i, ok := l.byID[id]
+	if !ok {
+		return Technique{}, false
+	}
+	return l.ordered[i], true
+}
+
+// All lists the techniques: the shipped ones in the order of the product
+// document, then a repository's own by id.
+func (l *Library) All() []Technique { return slices.Clone(l.ordered) }
+
+// For lists the techniques that answer a pattern, first choices first.
+func (l *Library) For(p sia.Pattern) []Technique {
+	var ts []Technique
+	for _, t := range l.ordered {
+		if t.Answers(p) {
+			ts = append(ts, t)
+		}
+	}
+	slices.SortStableFunc(ts, func(a, b Technique) int { return cmp.Compare(a.Ranks[p], b.Ranks[p]) })
+	return ts
+}

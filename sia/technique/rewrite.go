@@ -1,0 +1,61 @@
+package technique
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// rewrite writes the brief out anew: goal, constraints, done-when. The goal is
+// the diagnosis' own words, or else the task's title.
+func rewrite(present sia.Brief, in Input) string {
+	var b strings.Builder
+	goal := strings.TrimSpace(in.Prompt)
+	if goal == "" {
+		goal = oneLine(in.Title)
+	}
+	fmt.Fprintf(&b, "## Goal\n\n%s\n\n## Constraints\n\n", goal)
+	for _, c := range present.Answers {
+		fmt.Fprintf(&b, "- %s (a person said so)\n", oneLine(c))
+	}
+	cs := constraints(in.Body)
+	for _, c := range cs[:min(len(cs), 6)] {
+		fmt.Fprintf(&b, "- %s\n", c)
+	}
+	b.WriteString("- Tests and checks stay as strict as they are.\n- Nothing is changed that the goal does not ask for.\n\n## Done when\n\n")
+	for _, f := range in.Failures[:min(len(in.Failures), 6)] {
+		line := fmt.Sprintf("- the check %s is green", f.Check)
+		if len(f.Tests) > 0 {
+			line += ", with " + strings.Join(f.Tests[:min(len(f.Tests), 5)], ", ")
+		}
+		b.WriteString(line + "\n")
+	}
+	for _, item := range listItems(in.Body) {
+		if !slices.Contains(cs, item) {
+			fmt.Fprintf(&b, "- %s\n", item)
+		}
+	}
+	b.WriteString("- every other check is green")
+	return clip(b.String(), maxPrompt)
+}
+
+// addQuotes adds the lines that carry the errors, at most n in all, newest first.
+func addQuotes(to []string, fs []sia.CheckFailure, n int) []string {
+	var quotes []string
+	add := func(q string) {
+		if q = clip(oneLine(q), 300); q != "" && len(quotes) < n && !slices.Contains(quotes, q) {
+			quotes = append(quotes, q)
+		}
+	}
+	for _, f := range fs {
+		for _, l := range ErrorLines(f.Excerpt, 2) {
+			add(l)
+		}
+	}
+	for _, q := range to {
+		add(q)
+	}
+	return quotes
+}

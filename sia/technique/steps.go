@@ -1,0 +1,212 @@
+package technique
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// splitSteps cuts the task into parts, each with its own test, and ends with
+// one that runs everything. The parts come from the diagnosis, else from the
+// task's own list, else from the directories that the attempt touched, else
+// from the tests that failed.
+func splitSteps(in Input) []sia.SubTask {
+	parts := proposedSteps(in.Steps)
+	if len(parts) < 2 {
+		parts = nil
+		for _, item := range listItems(in.Body) {
+			parts = append(parts, sia.SubTask{Do: item, DoneWhen: "a test for this part passes, and every test that passed before still does"})
+		}
+	}
+	if len(parts) < 2 {
+		parts = stepsByDirectory(in.Touched)
+	}
+	if len(parts) < 2 {
+		parts = stepsByTest(in.Failures)
+	}
+	if len(parts) < 2 {
+		parts = []sia.SubTask{
+			{Do: "Find the smallest part of the task that can be tested alone, and do only that.", DoneWhen: "a test for that part passes, and every test that passed before still does"},
+			{Do: "Add what remains, one part after another.", DoneWhen: "each part has a test that passes"},
+		}
+	}
+	return finish(parts, sia.SubTask{Do: "Run everything together and mend what the parts break in each other.", DoneWhen: allGreen(in.Failures)})
+}
+
+// finish bounds the steps and makes last the last one.
+func finish(parts []sia.SubTask, last sia.SubTask) []sia.SubTask {
+	return append(slices.Clone(parts[:min(len(parts), maxSteps-1)]), last)
+}
+
+// proposedSteps keeps the steps that say something, with their done-when.
+func proposedSteps(steps []sia.SubTask) []sia.SubTask {
+	var kept []sia.SubTask
+	for _, s := range steps {
+		s.Do, s.DoneWhen = clip(oneLine(s.Do), maxStepText), clip(oneLine(s.DoneWhen), maxStepText)
+		if s.Do == "" || slices.ContainsFunc(kept, func(k sia.SubTask) bool { return k.Do == s.Do }) {
+			continue
+		}
+		if s.DoneWhen == "" {
+			s.DoneWhen = "a test for this step passes, and every test that passed before still does"
+		}
+		kept = append(kept, s)
+	}
+	return kept[:min(len(kept), maxSteps)]
+}
+
+// stepsByDirectory makes one step of each directory touched, innermost first:
+// what lies deep is used by what lies above more often than the other way.
+func stepsByDirectory(touched []string) []sia.SubTask {
+	byDir := map[string][]string{}
+	var dirs []string
+	for _, p := range touched {
+		d := path.Dir(p)
+		if byDir[d] == nil {
+			dirs = append(dirs, d)
+		}
+		byDir[d] = append(byDir[d], p)
+	}
+	slices.SortFunc(dirs, func(a, b string) int {
+		return cmp.Or(cmp.Compare(layer(a), layer(b)), cmp.Compare(a, b))
+	})
+	var steps []sia.SubTask
+	for _, d := range dirs {
+		where := "under " + d
+		if d == "." {
+			where = "at the top of the repository"
+		}
+		names := slices.Sorted(slices.Values(byDir[d]))
+		steps = append(steps, sia.SubTask{
+			Do:       clip(fmt.Sprintf("Change only what lies %s: %s.", where, strings.Join(names, ", ")), maxStepText),
+			DoneWhen: fmt.Sprintf("the tests %s pass, and every test that passed before still does", where),
+		})
+	}
+	return steps
+}
+
+// layer orders directories for building: deep ones first, entry points last.
+func layer(dir string) int {
+	switch first, _, _ := strings.Cut(dir, "/"); first {
+	case "cmd", "bin", "main", "scripts", "deploy", "docs", ".github":
+		return 100
+	case ".":
+		return 90
+	}
+	return 50 - min(40, strings.Count(dir, "/"))
+}
+
+// stepsByTest makes one step of each failing test.
+func stepsByTest(fs []sia.CheckFailure) []sia.SubTask {
+	var steps []sia.SubTask
+	seen := map[string]bool{}
+	for _, f := range fs {
+		for _, t := range f.Tests {
+			if t = clip(oneLine(t), 200); t == "" || seen[t] {
+				continue
+			}
+			seen[t] = true
+			steps = append(steps, sia.SubTask{
+				Do:       fmt.Sprintf("Make %s pass, and nothing else.", t),
+				DoneWhen: fmt.Sprintf("%s passes, and every test that passed before still does", t),
+			})
+		}
+	}
+	return steps
+}
+
+// reorderSteps puts the same steps into another order. The order comes from the
+// diagnosis when it differs from the present one. Otherwise a present step that
+// a failure speaks of moves to the front, or else the last one does. Without
+// present steps, the touched directories are ordered from what others rest on
+// to what rests on others.
+func reorderSteps(present []sia.SubTask, in Input) []sia.SubTask {
+	if s := proposedSteps(in.Steps); len(s) >= 2 && !slices.Equal(s, present) {
+		return s
+	}
+	if len(present) >= 2 {
+		move := len(present) - 1
+		for i, s := range present {
+			if i > 0 && mentions(s.Do+" "+s.DoneWhen, in.Failures) {
+				move = i
+				break
+			}
+		}
+		order := slices.Clone(present)
+		order = slices.Delete(order, move, move+1)
+		return slices.Insert(order, 0, present[move])
+	}
+	if s := stepsByDirectory(in.Touched); len(s) >= 2 {
+		return finish(s, sia.SubTask{Do: "Run everything together.", DoneWhen: allGreen(in.Failures)})
+	}
+	return []sia.SubTask{
+		{Do: "Declare the types, interfaces and signatures that the change needs, without behaviour.", DoneWhen: "the repository builds and every test that passed before still does"},
+		{Do: "Write the code that the rest of the change rests on, with its test.", DoneWhen: "that test passes alone"},
+		{Do: "Change the callers, one after another.", DoneWhen: "the repository builds after each"},
+		{Do: "Wire it in: entry points, configuration, documentation.", DoneWhen: allGreen(in.Failures)},
+	}
+}
+
+// mentions reports whether text names a test or a file of the failures.
+func mentions(text string, fs []sia.CheckFailure) bool {
+	for _, f := range fs {
+		for _, t := range f.Tests {
+			if t != "" && strings.Contains(text, t) {
+				return true
+			}
+		}
+		for _, p := range pathsIn(f.Excerpt) {
+			if strings.Contains(text, p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// levelSteps go one level up, to an interface with a local double, or down, to
+// the one concrete case.
+func levelSteps(in Input) []sia.SubTask {
+	if in.Level == "down" && in.Pattern != sia.MissingCredentials && in.Pattern != sia.ExternalDependencyBlocker {
+		return []sia.SubTask{
+			{Do: "Write the one concrete case that the failing checks ask for, in plain code and in one place.", DoneWhen: "the checks of that case pass"},
+			{Do: "Take out the layer that now has only this one user.", DoneWhen: "nothing refers to it, and the repository builds"},
+			{Do: "Run everything.", DoneWhen: allGreen(in.Failures)},
+		}
+	}
+	return []sia.SubTask{
+		{Do: "Name what the code needs from the outside as a small interface, in the words of the code that uses it.", DoneWhen: "the repository builds, and the code that uses it names no vendor, key or address"},
+		{Do: "Write a local double of it that does the useful part without network, keys or other machines, by recording or answering from memory.", DoneWhen: "a test of the double passes with an empty environment"},
+		{Do: "Use the interface where the last attempt used the real thing, with the double as the default in development and tests.", DoneWhen: "a test shows the behaviour the task asks for, by looking at what the double recorded, and every test that passed before still does"},
+		{Do: "Leave one place where a real implementation can be plugged in later, off unless it is configured.", DoneWhen: allGreen(in.Failures)},
+	}
+}
+
+// relaxSteps do the work without the constraint, and put it back.
+func relaxSteps(constraint string, in Input) []sia.SubTask {
+	var steps []sia.SubTask
+	if s := proposedSteps(in.Steps); len(s) >= 1 {
+		steps = s[:min(len(s), maxSteps-1)]
+	} else {
+		steps = []sia.SubTask{{Do: "Make the task work without the lifted constraint; every other one holds.", DoneWhen: "the failing checks pass, but for what the lifted constraint asks"}}
+	}
+	return append(slices.Clone(steps), sia.SubTask{Do: "Put the constraint back: " + constraint, DoneWhen: "it holds again, and " + allGreen(in.Failures)})
+}
+
+// allGreen names the checks that must be green in the end.
+func allGreen(fs []sia.CheckFailure) string {
+	var names []string
+	for _, f := range fs {
+		if f.Check != "" && !slices.Contains(names, f.Check) {
+			names = append(names, f.Check)
+		}
+	}
+	if len(names) == 0 {
+		return "every check passes"
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("every check passes, above all %s", strings.Join(names[:min(len(names), 5)], ", "))
+}

@@ -1,0 +1,150 @@
+package technique
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// wordyTokens is the length at which a prompt is looked at for its signal
+// (document 1 §1.4). bytesPerToken is the usual estimate for English and code.
+const (
+	wordyTokens   = 2000
+	bytesPerToken = 4
+)
+
+// wordyPrompt reports whether the task's instructions are long with little
+// signal, and about how many tokens they have. Signal is a line that asks for
+// something, names a file, or is a point of a list or a heading; little is less
+// than a third of the lines.
+func wordyPrompt(task sia.Task) (bool, int) {
+	text := task.Title + "\n" + task.Body + "\n" + task.Brief.Prompt
+	tokens := len(text) / bytesPerToken
+	if tokens <= wordyTokens {
+		return false, tokens
+	}
+	signal, lines := 0, 0
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		// A paragraph on one line counts as the lines it would wrap to.
+		n := 1 + len(line)/120
+		lines += n
+		if asks.MatchString(line) || listMark.MatchString(line) || strings.HasPrefix(line, "#") || len(pathsIn(line)) > 0 && len(line) < 200 {
+			signal++
+		}
+	}
+	return signal*3 < lines, tokens
+}
+
+var (
+	asks     = regexp.MustCompile(`(?i)\b(must|should|shall|need(s|ed)? to|has to|have to|add|remove|return|create|implement|rename|fix|make|support|ensure|reject|accept|when|expected|never|only)\b`)
+	listMark = regexp.MustCompile(`^([-*+]|\d{1,2}[.)])\s+(\[[ xX]\]\s+)?`)
+)
+
+// listItems are the points of the task's own lists, in order, outside code.
+func listItems(body string) []string {
+	var items []string
+	fenced := false
+	for line := range strings.Lines(body) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+			fenced = !fenced
+			continue
+		}
+		if m := listMark.FindString(line); m != "" && !fenced {
+			if item := clip(oneLine(line[len(m):]), maxStepText); len(item) > 3 {
+				items = append(items, item)
+			}
+		}
+	}
+	return items
+}
+
+var (
+	limits = regexp.MustCompile(`(?i)\b(must( not|n't)?|only|without|never|no more than|at most|at least|exactly|should not|shouldn't|cannot|can't|may not|do not|don't|has to|no new|no external)\b`)
+	// What is never lifted: whatever keeps the work honest or people safe.
+	sacred   = regexp.MustCompile(`(?i)\b(tests?|checks?|ci|secur\w*|secrets?|passwords?|tokens?|credentials?|auth\w*|permissions?|licen[cs]\w*|privacy|personal|gdpr|encrypt\w*|sanitiz\w*|escap\w*|injection|delet\w*|workflows?)\b`)
+	sentence = regexp.MustCompile(`[.;!?]\s+|\n+`)
+)
+
+// constraints are the sentences of the task's text that name a constraint which
+// may be lifted for a while.
+func constraints(text string) []string {
+	var cs []string
+	fenced := false
+	for line := range strings.Lines(text) {
+		if t := strings.TrimSpace(line); strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
+			fenced = !fenced
+			continue
+		}
+		if fenced {
+			continue
+		}
+		for _, s := range sentence.Split(line, -1) {
+			s = strings.TrimSpace(s)
+			s = oneLine(strings.TrimPrefix(s, listMark.FindString(s)))
+			if liftable(s) {
+				cs = append(cs, clip(s, maxStepText))
+			}
+		}
+	}
+	return cs
+}
+
+// liftable reports whether a sentence is a constraint that may be lifted.
+func liftable(s string) bool {
+	return len(s) > 8 && limits.MatchString(s) && !sacred.MatchString(s)
+}
+
+// chooseConstraint is the one constraint to lift: the diagnosis' proposal, the
+// first that the task's text names, or a plain one about the size of the change.
+func chooseConstraint(in Input) string {
+	if c := clip(oneLine(in.Constraint), maxStepText); len(c) > 8 && !sacred.MatchString(c) {
+		return c
+	}
+	if cs := constraints(in.Title + "\n" + in.Body); len(cs) > 0 {
+		return cs[0]
+	}
+	return "The result has to be complete and general from the start."
+}
+
+// path of a file in prose or a log: at least one dot in the last part. Addresses
+// are not paths, and neither are versions and numbers.
+var (
+	pathWord = regexp.MustCompile(`[A-Za-z0-9_@+.\-/\\]*[A-Za-z0-9_+\-]\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
+	address  = regexp.MustCompile(`[a-z][a-z0-9+]*://\S+`)
+)
+
+// pathsIn are the words of a text that look like files, in order, once each.
+func pathsIn(text string) []string {
+	var ps []string
+	seen := map[string]bool{}
+	for _, p := range pathWord.FindAllString(address.ReplaceAllString(text, " "), -1) {
+		p = strings.TrimPrefix(strings.ReplaceAll(p, `\`, "/"), "./")
+		if !seen[p] {
+			seen[p] = true
+			ps = append(ps, p)
+		}
+	}
+	return ps
+}
+
+// oneLine folds white space.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// clip cuts s to at most n bytes at a character's border, and shows that it did.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	const mark = "…"
+	cut := n - len(mark)
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + mark
+}

@@ -1,0 +1,127 @@
+package sia
+
+import (
+	"fmt"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// world plays everything outside a task: it carries out effects with random
+// outcomes, and people and GitHub do random things, early, late and twice.
+type world struct {
+	t       *rapid.T
+	now     time.Time
+	task    Task
+	todo    []Effect
+	all     map[string]bool // every effect key ever emitted
+	log     []Event         // every event applied, in order
+	history []Task
+	serial  int
+}
+
+var person = Actor{Login: "ada", ID: 7}
+
+func newWorld(t *rapid.T) *world {
+	w := &world{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), all: map[string]bool{}}
+	w.apply(Event{ID: "start", By: person, Fact: Start{
+		Installation: 1, Repo: Repo{ID: 9, Owner: "o", Name: "r"}, Issue: 3, Title: "Do it", DefaultBranch: "main",
+	}})
+	return w
+}
+
+// apply steps and returns the task before it.
+func (w *world) apply(e Event) Task {
+	e.At = w.now
+	before := w.task
+	r := Step(before, e)
+	w.task = r.Task
+	w.log = append(w.log, e)
+	for _, f := range r.Effects {
+		if w.all[f.Key] {
+			w.t.Fatalf("effect key %s was emitted twice", f.Key)
+		}
+		w.all[f.Key] = true
+		w.todo = append(w.todo, f)
+	}
+	return before
+}
+
+func (w *world) sha() string { w.serial++; return fmt.Sprintf("%040x", w.serial) }
+
+// outcome makes up what carrying out f led to.
+func (w *world) outcome(f Effect) Fact {
+	t := w.t
+	if rapid.IntRange(0, 19).Draw(t, "effect fails") == 0 {
+		return EffectFailed{Effect: f.Kind, Reason: "it could not be reached"}
+	}
+	switch f.Kind {
+	case DoBegin:
+		set := DefaultSettings()
+		set.SIA.TriggerAfter = rapid.IntRange(1, 2).Draw(t, "trigger after")
+		set.SIA.Reviewer = rapid.Bool().Draw(t, "reviewer")
+		set.Budget.Task = 20
+		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: rapid.SampledFrom([]string{"Do it", "Do that"}).Draw(t, "title"), Agent: "scripted"}
+	case DoAttempt:
+		end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndTime, EndCredits, EndStuck, EndAsked, EndCancelled, EndError}).Draw(t, "end")
+		out := AttemptEnded{End: end, Reason: string(end), Cost: Credits(rapid.IntRange(0, 4000).Draw(t, "cost"))}
+		if rapid.IntRange(0, 3).Draw(t, "no change") > 0 && end != EndAsked && end != EndStuck {
+			out.Commit = w.sha()
+		}
+		if end == EndAsked {
+			out.Ask = &Ask{Question: "which?", Why: "it does not say", Options: []string{"one", "two"}}
+		}
+		return out
+	case DoPush:
+		if rapid.IntRange(0, 7).Draw(t, "push refused") == 0 {
+			return PushRefused{Head: w.sha(), Reason: "the branch moved"}
+		}
+		return Pushed{SHA: f.SHA}
+	case DoPull:
+		return PullOpened{Number: 12, NodeID: "n", URL: "u"}
+	case DoGate:
+		v := rapid.SampledFrom([]GateVerdict{VerdictGreen, VerdictRed, VerdictRed, VerdictRed, VerdictPending, VerdictNone, VerdictRerun, VerdictTampered}).Draw(t, "verdict")
+		return Judged{SHA: f.SHA, Looked: w.now, Verdict: v, Signals: []Signal{{SameTask, "again"}}}
+	case DoDiagnose:
+		d := Diagnosis{Summary: "s", Pattern: Environment, Prompt: w.sha()}
+		d.Technique = rapid.SampledFrom([]TechniqueID{Decomposition, FreshStart, ToolChange, ErrorPattern, ""}).Draw(t, "technique")
+		d.Brief = Brief{Technique: d.Technique, Prompt: d.Prompt}
+		return Diagnosed{Diagnosis: d, Cost: 100}
+	case DoReview:
+		return Reviewed{Review: Review{Verdict: rapid.SampledFrom([]Verdict{Approved, Rejected, Major}).Draw(t, "review")}, Cost: 100}
+	case DoMemory:
+		return MemoryCommitted{SHA: w.sha()}
+	case DoAnnounce:
+		return CommentPosted{URL: "c"}
+	case DoEscalate:
+		return EscalationOpened{Issue: 40 + f.Attempt, URL: "e"}
+	case DoSync:
+		return SyncDone{Version: w.task.Version}
+	default:
+		return Done{}
+	}
+}
+
+// finish carries out the i-th effect that waits.
+func (w *world) finish(i int) (Event, Task) {
+	f := w.todo[i]
+	w.todo = append(w.todo[:i:i], w.todo[i+1:]...)
+	if f.At.After(w.now) {
+		w.now = f.At
+	}
+	e := Event{ID: f.Key, Effect: f.Key, Fact: w.outcome(f)}
+	return e, w.apply(e)
+}
+
+// bother makes a person or GitHub do something.
+func (w *world) bother() (Event, Task) {
+	w.serial++
+	e := Event{ID: fmt.Sprintf("p%d", w.serial), By: person, Origin: Origin{OnIssue: 3, Comment: int64(w.serial), Command: true}}
+	e.Fact = rapid.SampledFrom([]Fact{
+		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}, Stop{Reason: "said so"}, PauseAsked{Reason: "said so"},
+		Resume{}, Resume{Credits: 5 * Credit}, Retry{}, Use{Technique: FreshStart}, AnswerGiven{Letter: "A"}, AnswerGiven{Text: "do the other"},
+		AnswerGiven{Letter: "B"}, AcceptTests{}, Edited{Title: "Do that"}, Query{Topic: "status"}, CheckSeen{SHA: w.task.Head},
+		CheckSeen{SHA: "other"}, BranchMoved{SHA: "f00d" + fmt.Sprint(w.serial)}, PullClosed{}, PullClosed{Merged: true},
+	}).Draw(w.t, "fact")
+	return e, w.apply(e)
+}
