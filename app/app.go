@@ -1,0 +1,224 @@
+// Package app wires SIA together: the only place where the rooms meet.
+//
+// [New] opens everything that a [Config] names, [App.Run] serves until its
+// context ends, [App.Close] lets go. End-to-end tests start the same App that
+// `sia serve` does.
+//
+// The package may import everything but cmd and app/ghsim. Start reading at
+// New.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/webhook"
+	"github.com/sia-bot/sia/app/work"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/diagnose"
+)
+
+// Options are what tests and the demo inject; the zero value is production.
+type Options struct {
+	Logger   *slog.Logger     // nil: slog.Default
+	Now      func() time.Time // nil: time.Now
+	Engine   store.EngineConfig
+	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
+}
+
+// App is one SIA process.
+type App struct {
+	Store  *store.Store
+	GitHub *github.App
+
+	config   Config
+	log      *slog.Logger
+	engine   *store.Engine
+	listener net.Listener
+	private  net.Listener
+	handler  http.Handler
+}
+
+// New opens the database, brings its schema up to date, starts the engine and
+// binds the listeners. Nothing is served before Run.
+func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
+	c = c.WithDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	a := &App{config: c, log: o.Logger}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
+	if a.Store, err = store.Open(ctx, store.Config{URL: c.DB, Logger: o.Logger, Now: o.Now}); err != nil {
+		return nil, err
+	}
+	if _, _, err = a.Store.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	if a.GitHub, err = github.New(github.Config{
+		AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: o.Logger, Now: o.Now, WriteSpacing: c.WriteSpacing,
+	}); err != nil {
+		return nil, err
+	}
+	worker, err := newWorker(a, c, o)
+	if err != nil {
+		return nil, err
+	}
+	intake := &webhook.Intake{Store: a.Store, GitHub: a.GitHub, Settings: worker, Logger: o.Logger, Now: o.Now}
+	worker.Intake = intake
+	o.Engine.Attempts = c.Attempts
+	if a.engine, err = a.Store.Start(ctx, store.Handlers{
+		Delivery: intake.Deliver, Effect: worker.Effect, Periodic: worker.Periodic(c.Schedule), Boundary: o.Boundary,
+	}, o.Engine); err != nil {
+		return nil, err
+	}
+	a.handler = a.routes(&webhook.Handler{Store: a.Store, Secret: []byte(c.GitHub.WebhookSecret), Logger: o.Logger, Now: o.Now})
+	return a, a.listen(ctx)
+}
+
+// newWorker builds what carries effects out.
+func newWorker(a *App, c Config, o Options) (*work.Worker, error) {
+	git, err := gitops.Open(filepath.Join(c.Dir, "git"), gitops.Options{Logger: o.Logger})
+	if err != nil {
+		return nil, err
+	}
+	models := map[string]ModelConfig{"coder": c.Models.Coder, "sia": c.Models.SIA, "reviewer": c.Models.Reviewer}
+	clients := map[string]*llm.Client{}
+	for name, m := range models {
+		if clients[name], err = llm.New(llm.Config{Name: name, BaseURL: m.URL, APIKey: m.Key, Model: m.Model, Price: m.Price, Logger: o.Logger}); err != nil {
+			return nil, fmt.Errorf("model %s: %w", name, err)
+		}
+	}
+	coder, err := agent.NewBuiltin(agent.BuiltinConfig{Model: clients["coder"], Now: o.Now, Logger: o.Logger})
+	if err != nil {
+		return nil, err
+	}
+	return &work.Worker{
+		Store: a.Store, GitHub: a.GitHub, Git: git, Agent: coder,
+		Diagnoser: &diagnose.Diagnoser{Model: clients["sia"], Log: o.Logger}, Reviewer: &diagnose.Reviewer{Model: clients["reviewer"], Log: o.Logger},
+		SIAPrice: c.Models.SIA.Price, RevPrice: c.Models.Reviewer.Price,
+		Canceller: a.Store, Links: render.Links{Host: c.GitHub.URL}, Logger: o.Logger, Now: o.Now,
+	}, nil
+}
+
+func (a *App) listen(ctx context.Context) (err error) {
+	var lc net.ListenConfig
+	if a.listener, err = lc.Listen(ctx, "tcp", a.config.Listen); err != nil {
+		return fmt.Errorf("listen for webhooks: %w; choose another address with --listen", err)
+	}
+	if a.config.Private == "" {
+		return nil
+	}
+	if a.private, err = lc.Listen(ctx, "tcp", a.config.Private); err != nil {
+		return fmt.Errorf("listen privately: %w; choose another address with --private", err)
+	}
+	return nil
+}
+
+// routes is the public surface: webhooks and nothing else.
+func (a *App) routes(hook http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/webhook", hook)
+	return mux
+}
+
+// privateRoutes is for the operator's own network.
+func (a *App) privateRoutes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+		defer cancel()
+		if _, err := a.Store.Version(ctx); err != nil {
+			http.Error(w, "the database does not answer", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("ready\n"))
+	})
+	return mux
+}
+
+// Addr is the address on which webhooks are received.
+func (a *App) Addr() net.Addr { return a.listener.Addr() }
+
+// Engine is the running job engine, for tests that wait until it is idle.
+func (a *App) Engine() *store.Engine { return a.engine }
+
+// Timeouts of the servers; a delivery of 25 MiB over a slow line fits.
+const (
+	readTimeout = time.Minute
+	stopTimeout = 20 * time.Second
+)
+
+// Run serves until ctx ends, then lets running requests and effects finish. It
+// returns nil when it was asked to end.
+func (a *App) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	serve := func(l net.Listener, h http.Handler) {
+		if l == nil {
+			return
+		}
+		srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTimeout, WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute}
+		g.Go(func() error {
+			if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				return err
+			}
+			return nil
+		})
+		g.Go(func() error {
+			<-ctx.Done()
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+			defer cancel()
+			return srv.Shutdown(end)
+		})
+	}
+	serve(a.listener, a.handler)
+	serve(a.private, a.privateRoutes())
+	a.log.InfoContext(ctx, "serving", "webhooks", a.listener.Addr().String()+"/webhook")
+	return g.Wait()
+}
+
+// Close stops the engine and lets go of everything. Running effects get a little
+// time; what does not finish is taken up at the next start.
+func (a *App) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	var all []error
+	for _, l := range []net.Listener{a.listener, a.private} {
+		if l != nil {
+			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				all = append(all, err)
+			}
+		}
+	}
+	if a.engine != nil {
+		all = append(all, a.engine.Stop(ctx))
+	}
+	if a.Store != nil {
+		all = append(all, a.Store.Close())
+	}
+	return errors.Join(all...)
+}

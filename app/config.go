@@ -1,0 +1,134 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/work"
+)
+
+// Config is the configuration of one SIA server. Flags, SIA_* environment
+// variables and one file fill it in, in that order; see docs/configuration.md.
+type Config struct {
+	Listen  string // address for webhooks, ":8080"
+	Private string // address for /healthz and /readyz, loopback by default; "" for none
+	Dir     string // where the database and the git mirrors live
+	DB      string // database URL; "" is sia.db in Dir
+
+	GitHub GitHubConfig
+	Models ModelsConfig
+
+	Attempts int           // attempts at the same time
+	Schedule work.Schedule // of the periodic work
+	// WriteSpacing is the average time between writes to one repository on
+	// GitHub; 0 is the second that GitHub asks for.
+	// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+	WriteSpacing time.Duration
+}
+
+// GitHubConfig says how to reach GitHub as the app.
+type GitHubConfig struct {
+	URL           string // https://github.com, or the address of a GitHub Enterprise Server
+	API           string // its REST address; "" is derived from URL
+	AppID         int64
+	PrivateKey    []byte // PEM
+	WebhookSecret string
+}
+
+// ModelsConfig names the models.
+type ModelsConfig struct {
+	Coder    ModelConfig
+	SIA      ModelConfig // zero: the coder's
+	Reviewer ModelConfig // zero: SIA's
+}
+
+// ModelConfig is one model behind an OpenAI-compatible endpoint.
+type ModelConfig struct {
+	URL   string // base URL, such as https://api.openai.com/v1
+	Key   string
+	Model string
+	Price llm.Price // USD per million tokens
+}
+
+func (m ModelConfig) or(other ModelConfig) ModelConfig {
+	if m.Model == "" && m.URL == "" {
+		return other
+	}
+	if m.URL == "" {
+		m.URL = other.URL
+	}
+	if m.Key == "" && m.URL == other.URL {
+		m.Key = other.Key
+	}
+	if m.Model == "" {
+		m.Model = other.Model
+	}
+	return m
+}
+
+// WithDefaults fills in what may be left out.
+func (c Config) WithDefaults() Config {
+	if c.Listen == "" {
+		c.Listen = ":8080"
+	}
+	if c.DB == "" {
+		c.DB = "sqlite:" + c.Dir + "/sia.db"
+	}
+	if c.GitHub.URL == "" {
+		c.GitHub.URL = "https://github.com"
+	}
+	c.GitHub.URL = strings.TrimRight(c.GitHub.URL, "/")
+	if c.GitHub.API == "" {
+		c.GitHub.API = c.GitHub.URL + "/api/v3/"
+		if c.GitHub.URL == "https://github.com" {
+			c.GitHub.API = "https://api.github.com/"
+		}
+	}
+	if c.Attempts == 0 {
+		c.Attempts = 2
+	}
+	if c.Schedule == (work.Schedule{}) {
+		c.Schedule = work.DefaultSchedule()
+	}
+	if c.WriteSpacing == 0 {
+		c.WriteSpacing = time.Second
+	}
+	c.Models.SIA = c.Models.SIA.or(c.Models.Coder)
+	c.Models.Reviewer = c.Models.Reviewer.or(c.Models.SIA)
+	return c
+}
+
+// Validate reports everything that is missing or wrong, each with what to do.
+func (c Config) Validate() error {
+	var all []error
+	need := func(ok bool, format string, args ...any) {
+		if !ok {
+			all = append(all, fmt.Errorf(format, args...))
+		}
+	}
+	need(c.GitHub.AppID > 0, "the GitHub App's id is missing: set --app-id or SIA_APP_ID (GitHub → Settings → Developer settings → GitHub Apps)")
+	need(len(c.GitHub.PrivateKey) > 0, "the GitHub App's private key is missing: set --app-key-file or SIA_APP_KEY_FILE to the .pem file that GitHub made")
+	need(c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or SIA_WEBHOOK_SECRET to the one in the app's settings")
+	need(c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and SIA_MODEL, to an OpenAI-compatible endpoint")
+	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")
+	for name, address := range map[string]string{"--github-url": c.GitHub.URL, "--github-api": c.GitHub.API, "--model-url": c.Models.Coder.URL} {
+		if address == "" {
+			continue
+		}
+		u, err := url.Parse(address)
+		need(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "%s %q is not an http or https address", name, address)
+	}
+	if c.Dir != "" {
+		if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+			all = append(all, fmt.Errorf("the data folder can't be made: %w; set --dir or SIA_DIR to a folder that SIA may write to", err))
+		}
+	} else {
+		need(c.DB != "", "the data folder is missing: set --dir or SIA_DIR")
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,81 @@
+package webhook
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// administration is what an event says about an installation itself.
+type administration struct {
+	installation int64
+	account      string
+	added        []sia.Repo
+	removed      []sia.Repo
+	gone         string // why everything ends; empty when it does not
+	paused       string // why everything pauses
+}
+
+// administer keeps the list of installations and repositories, and their labels.
+func (in *Intake) administer(ctx context.Context, a administration) error {
+	if a.gone != "" {
+		if err := in.each(ctx, store.Filter{Installation: a.installation}, sia.Stop{Reason: a.gone, Gone: true}); err != nil {
+			return err
+		}
+		return in.Store.RemoveInstallation(ctx, a.installation)
+	}
+	if a.paused != "" {
+		return in.each(ctx, store.Filter{Installation: a.installation}, sia.PauseAsked{Reason: a.paused})
+	}
+	if err := in.Store.UpsertInstallation(ctx, store.Installation{ID: a.installation, Account: a.account}); err != nil {
+		return err
+	}
+	for _, r := range a.removed {
+		if err := in.each(ctx, store.Filter{Installation: a.installation, Repo: r.ID}, sia.Stop{Reason: "the repository was taken out of the app's installation", Gone: true}); err != nil {
+			return err
+		}
+	}
+	for _, r := range a.added {
+		if err := in.Store.UpsertRepository(ctx, store.Repository{Repo: r, Installation: a.installation}); err != nil {
+			return err
+		}
+		labels := render.Labels(sia.DefaultSettings().Label)
+		want := make([]github.Label, len(labels))
+		for i, l := range labels {
+			want[i] = github.Label{Name: l.Name, Color: l.Color, Description: l.Description}
+		}
+		if err := in.GitHub.Repo(a.installation, r).EnsureLabels(ctx, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each applies a fact to every task of a filter that has not ended.
+func (in *Intake) each(ctx context.Context, f store.Filter, fact sia.Fact) error {
+	tasks, err := in.Store.Tasks(ctx, f)
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		if t.State.Final() {
+			continue
+		}
+		e := sia.Event{ID: "administration/" + string(fact.Kind()) + "/" + in.Now().UTC().Format("20060102T150405.000"), At: in.Now(), Fact: fact}
+		if _, err := in.Store.Apply(ctx, t.ID, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

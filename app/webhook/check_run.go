@@ -1,0 +1,66 @@
+package webhook
+
+import (
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// readCheckRun reads "check_run": a hint for the gate, or a button that a person
+// pressed in SIA's own check run.
+func readCheckRun(payload any, r reading) ([]sia.Intent, *administration) {
+	e, ok := payload.(*gh.CheckRunEvent)
+	if !ok || e.GetCheckRun() == nil {
+		return nil, nil
+	}
+	run := e.GetCheckRun()
+	own := run.GetApp().GetSlug() == r.slug
+	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
+	in.Refs = []string{sia.CommitRef(run.GetHeadSHA())}
+	switch e.GetAction() {
+	case "completed", "created":
+		if own {
+			return nil, nil
+		}
+		return []sia.Intent{hint(in, run.GetHeadSHA())}, nil
+	case "rerequested":
+		if !own {
+			return []sia.Intent{hint(in, run.GetHeadSHA())}, nil
+		}
+		in.Permission = true
+		in.Event.Fact = sia.Retry{}
+	case "requested_action":
+		if !own || e.RequestedAction == nil {
+			return nil, nil
+		}
+		in.Permission = true
+		by := "@" + in.Event.By.Login
+		switch e.RequestedAction.Identifier {
+		case "pause":
+			in.Event.Fact = sia.PauseAsked{Reason: by + " pressed Pause"}
+		case "stop":
+			in.Event.Fact = sia.Stop{Reason: by + " pressed Stop"}
+		case "resume":
+			in.Event.Fact = sia.Resume{}
+		case "retry":
+			in.Event.Fact = sia.Retry{}
+		case "accept-tests":
+			in.Event.Fact = sia.AcceptTests{}
+		default:
+			return nil, nil
+		}
+	default:
+		return nil, nil
+	}
+	return []sia.Intent{in}, nil
+}
+
+// hint makes an intent a hint that checks of a commit changed. Whoever caused
+// it does not matter: the gate reads GitHub itself.
+func hint(in sia.Intent, sha string) sia.Intent {
+	in.Bot = false
+	in.Refs = []string{sia.CommitRef(sha)}
+	in.Event.By = sia.Actor{}
+	in.Event.Fact = sia.CheckSeen{SHA: sha}
+	return in
+}

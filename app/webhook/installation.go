@@ -1,0 +1,38 @@
+package webhook
+
+import (
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// readInstallation reads "installation": the app was installed, removed or
+// suspended.
+func readInstallation(payload any, _ reading) ([]sia.Intent, *administration) {
+	e, ok := payload.(*gh.InstallationEvent)
+	if !ok {
+		return nil, nil
+	}
+	a := &administration{installation: e.GetInstallation().GetID(), account: e.GetInstallation().GetAccount().GetLogin()}
+	switch e.GetAction() {
+	case "created", "new_permissions_accepted", "unsuspend":
+		a.added = repositories(e.Repositories, a.account)
+	case "deleted":
+		a.gone = "the app was uninstalled"
+	case "suspend":
+		a.paused = "the app's installation was suspended on GitHub"
+	default:
+		return nil, nil
+	}
+	return nil, a
+}
+
+// repositories reads the short form in which installation events name them:
+// without an owner, which is the installation's account.
+func repositories(list []*gh.Repository, account string) []sia.Repo {
+	repos := make([]sia.Repo, 0, len(list))
+	for _, r := range list {
+		repos = append(repos, sia.Repo{ID: r.GetID(), Owner: account, Name: r.GetName()})
+	}
+	return repos
+}

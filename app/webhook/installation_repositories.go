@@ -1,0 +1,21 @@
+package webhook
+
+import (
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// readInstallationRepositories reads "installation_repositories": repositories
+// were added to the installation or taken out of it.
+func readInstallationRepositories(payload any, _ reading) ([]sia.Intent, *administration) {
+	e, ok := payload.(*gh.InstallationRepositoriesEvent)
+	if !ok {
+		return nil, nil
+	}
+	account := e.GetInstallation().GetAccount().GetLogin()
+	return nil, &administration{
+		installation: e.GetInstallation().GetID(), account: account,
+		added: repositories(e.RepositoriesAdded, account), removed: repositories(e.RepositoriesRemoved, account),
+	}
+}

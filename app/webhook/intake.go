@@ -1,0 +1,232 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/escalate"
+)
+
+// Limits that keep one noisy person or thread from occupying SIA (document 1 §1.6).
+const (
+	startsPerMinute = 3
+	startWindow     = time.Minute
+)
+
+// Settings gives the settings in force in a repository.
+type Settings interface {
+	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
+}
+
+// Intake turns deliveries and findings into events of tasks. Safe for
+// concurrent use.
+type Intake struct {
+	Store    *store.Store
+	GitHub   *github.App
+	Settings Settings
+	Logger   *slog.Logger
+	Now      func() time.Time
+}
+
+// Deliver works through one stored delivery. Doing it twice is harmless.
+func (in *Intake) Deliver(ctx context.Context, d store.Delivery) error {
+	self, err := in.GitHub.Self(ctx)
+	if err != nil {
+		return err
+	}
+	intents, admin, err := read(d, self.Slug)
+	if err != nil {
+		in.Logger.WarnContext(ctx, "delivery refused", "guid", d.GUID, "event", d.Event, "action", d.Action, "error", err)
+		return nil // it will not read better next time
+	}
+	if admin != nil {
+		if err := in.administer(ctx, *admin); err != nil {
+			return err
+		}
+	}
+	for _, intent := range intents {
+		if intent.Event.At.IsZero() {
+			intent.Event.At = d.Received
+		}
+		if err := in.Take(ctx, intent); err != nil {
+			return fmt.Errorf("delivery %s (%s %s): %w", d.GUID, d.Event, d.Action, err)
+		}
+	}
+	return nil
+}
+
+// target is a task and the event as it reads for that task.
+type target struct {
+	task  sia.TaskID
+	event sia.Event
+}
+
+// Take applies an intent to the tasks it concerns.
+func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
+	targets, err := in.targets(ctx, intent)
+	if err != nil {
+		return err
+	}
+	start, starts := intent.Event.Fact.(sia.Start)
+	if len(targets) == 0 && !starts && !intent.Event.Origin.Command {
+		return nil // not about any task
+	}
+	set, err := in.Settings.Settings(ctx, intent.Installation, intent.Repo)
+	if err != nil {
+		return err
+	}
+	if intent.Label != "" && intent.Label != set.Label {
+		return nil
+	}
+	if intent.Bot && !slices.Contains(set.Access.Bots, intent.Event.By.Login) {
+		return nil
+	}
+	if intent.Permission {
+		ok, err := in.permitted(ctx, intent, set, targets)
+		if err != nil || !ok {
+			return err
+		}
+	}
+	if starts {
+		if err := in.pace(ctx, intent); err != nil {
+			return err
+		}
+		targets = []target{{sia.NewTaskID(intent.Repo.ID, start.Issue), intent.Event}}
+	}
+	if len(targets) == 0 {
+		return in.replyWithoutTask(ctx, intent)
+	}
+	for _, t := range targets {
+		if _, err := in.Store.Apply(ctx, t.task, t.event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// targets finds the tasks that any of the intent's references name, and drops
+// those for which the event means nothing.
+func (in *Intake) targets(ctx context.Context, intent sia.Intent) ([]target, error) {
+	var found []target
+	for _, ref := range intent.Refs {
+		ids, err := in.Store.TaskByRef(ctx, intent.Repo.ID, ref)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			if slices.ContainsFunc(found, func(t target) bool { return t.task == id }) {
+				continue
+			}
+			t, err := in.Store.Task(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			if e, ok := fit(t, intent.Event); ok {
+				found = append(found, target{id, e})
+			}
+		}
+	}
+	return found, nil
+}
+
+// fit reads an event in the light of its task: a ticked box of the open
+// question is an answer, and so is a comment in the escalation issue.
+func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
+	open := t.Escalation != nil && !t.Escalation.Answered
+	inEscalation := open && e.Origin.OnIssue != 0 && e.Origin.OnIssue == t.Escalation.Issue && t.Escalation.Issue != t.Issue
+	switch f := e.Fact.(type) {
+	case sia.Edited:
+		if e.Origin.OnIssue == t.Issue && e.Origin.Comment == 0 {
+			return e, true
+		}
+		boxes := inEscalation || open && e.Origin.Comment != 0
+		if !boxes {
+			return e, false
+		}
+		ticked := escalate.ParseBoxes(f.Body)
+		if len(ticked) != 1 {
+			return e, false // none, or a person is still choosing
+		}
+		e.Fact = sia.AnswerGiven{Letter: ticked[0]}
+	case sia.AnswerGiven:
+		if !e.Origin.Command && !inEscalation {
+			return e, false
+		}
+		if open && f.Letter == "" {
+			if a, ok := escalate.ParseAnswer(f.Text, t.Escalation.Options); ok {
+				e.Fact = a
+			}
+		}
+	case sia.Stop:
+		// Only the task's own issue ends it.
+		if e.Origin.OnIssue != 0 && !e.Origin.Command && e.Origin.OnIssue != t.Issue {
+			return e, false
+		}
+	}
+	return e, true
+}
+
+// permitted asks GitHub whether the person may do it, and says so politely when
+// not.
+func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Settings, targets []target) (bool, error) {
+	have, err := in.GitHub.Repo(intent.Installation, intent.Repo).Permission(ctx, intent.Event.By.Login)
+	if err != nil {
+		return false, err
+	}
+	if rank(have) >= rank(set.Access.CommandPermission) {
+		return true, nil
+	}
+	in.Logger.InfoContext(ctx, "not permitted", "repo", intent.Repo.String(), "login", intent.Event.By.Login, "has", have, "needs", set.Access.CommandPermission)
+	if !intent.Event.Origin.Command {
+		return false, nil
+	}
+	intent.Event.Fact = sia.Query{Topic: "say", Text: render.NotPermitted(intent.Event.By.Login, set.Access.CommandPermission)}
+	if len(targets) == 0 {
+		return false, in.replyWithoutTask(ctx, intent)
+	}
+	_, err = in.Store.Apply(ctx, targets[0].task, intent.Event)
+	return false, err
+}
+
+// rank orders GitHub's roles.
+// https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+func rank(role string) int {
+	return slices.Index([]string{"none", "read", "triage", "write", "maintain", "admin"}, role)
+}
+
+// pace holds back a person who starts many tasks at once: the delivery is tried
+// again a little later, nothing is lost.
+func (in *Intake) pace(ctx context.Context, intent sia.Intent) error {
+	now := in.Now()
+	n, err := in.Store.CountStarts(ctx, intent.Event.By, now.Add(-startWindow))
+	if err != nil || n < startsPerMinute {
+		return err
+	}
+	return &sia.Error{
+		Op:         "start " + intent.Repo.String(),
+		Message:    fmt.Sprintf("%s started %d tasks within a minute; this one follows a little later", intent.Event.By.Login, n),
+		RetryAfter: startWindow / startsPerMinute,
+	}
+}
+
+// replyWithoutTask answers a command on an issue that has no task. The marker
+// names the comment that is answered, so that it is answered once.
+func (in *Intake) replyWithoutTask(ctx context.Context, intent sia.Intent) error {
+	e := intent.Event
+	text := "SIA is not working on this issue. `/sia start` or the label `sia` starts it."
+	if q, ok := e.Fact.(sia.Query); ok && q.Topic == "say" {
+		text = q.Text
+	} else if ok && q.Topic == "help" {
+		text = render.Help(sia.Task{Settings: sia.DefaultSettings()})
+	}
+	m := render.Marker{Task: sia.NewTaskID(intent.Repo.ID, e.Origin.OnIssue), Kind: "reply", Key: e.ID}
+	_, _, err := in.GitHub.Repo(intent.Installation, intent.Repo).UpsertComment(ctx, e.Origin.OnIssue, m.String(), text, 0)
+	return err
+}

@@ -1,0 +1,91 @@
+package webhook
+
+import (
+	"fmt"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/command"
+)
+
+// readIssueComment reads "issue_comment": commands, answers in an escalation
+// issue, and boxes ticked in a comment of the app's.
+func readIssueComment(payload any, r reading) ([]sia.Intent, *administration) {
+	e, ok := payload.(*gh.IssueCommentEvent)
+	if !ok || e.GetComment() == nil {
+		return nil, nil
+	}
+	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
+	c := e.GetComment()
+	c2 := Comment{
+		ID: c.GetID(), Issue: e.GetIssue().GetNumber(), Body: c.GetBody(), ByApp: c.GetUser().GetLogin() == r.slug+"[bot]",
+		IssueTitle: e.GetIssue().GetTitle(), IssueBody: e.GetIssue().GetBody(), IsPull: e.GetIssue().IsPullRequest(),
+		DefaultBranch: e.GetRepo().GetDefaultBranch(),
+	}
+	switch e.GetAction() {
+	case "created":
+		return FromComment(in, c2, r.slug), nil
+	case "edited":
+		if _, marked := render.ParseMarker(c2.Body); c2.ByApp && marked {
+			in.Refs = []string{sia.IssueRef(c2.Issue)}
+			in.Event.Origin = sia.Origin{OnIssue: c2.Issue, Comment: c2.ID}
+			in.Event.Fact = sia.Edited{Body: c2.Body}
+			in.Permission = true
+			return []sia.Intent{in}, nil
+		}
+	}
+	return nil, nil
+}
+
+// Comment is what matters of a new comment.
+type Comment struct {
+	ID            int64
+	Issue         int // the issue or pull request it stands on
+	Body          string
+	ByApp         bool
+	IsPull        bool
+	IssueTitle    string
+	IssueBody     string
+	DefaultBranch string
+}
+
+// FromComment reads a new comment, from a delivery or found by looking. The
+// event's id is the comment's, so that a comment counts once however SIA learns
+// of it. in carries who and where.
+func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
+	if c.ByApp {
+		return nil
+	}
+	in.Refs = []string{sia.IssueRef(c.Issue)}
+	in.Permission = true
+	in.Event.ID = fmt.Sprintf("comment/%d", c.ID)
+	in.Event.Origin = sia.Origin{OnIssue: c.Issue, Comment: c.ID}
+	p, ok := command.Parse(c.Body, slug)
+	if !ok {
+		in.Event.Fact = sia.AnswerGiven{Text: c.Body} // counts only in an escalation issue
+		return []sia.Intent{in}
+	}
+	in.Event.Origin.Command = true
+	in.Event.Fact = p.Fact
+	in.Permission = !p.Open
+	switch f := p.Fact.(type) {
+	case nil:
+		in.Permission = false
+		in.Event.Fact = sia.Query{Topic: "say", Text: upperFirst(p.Problem) + "."}
+	case sia.Start:
+		if c.IsPull {
+			in.Event.Fact = sia.Query{Topic: "say", Text: "`/sia start` belongs on an issue; on a pull request SIA has nothing to start."}
+			break
+		}
+		f.Installation, f.Repo, f.Issue = in.Installation, in.Repo, c.Issue
+		f.Title, f.Body, f.DefaultBranch = c.IssueTitle, c.IssueBody, c.DefaultBranch
+		in.Event.Fact = f
+	case sia.Stop:
+		in.Event.Fact = sia.Stop{Reason: "@" + in.Event.By.Login + " said `/sia stop`"}
+	case sia.PauseAsked:
+		in.Event.Fact = sia.PauseAsked{Reason: "@" + in.Event.By.Login + " said `/sia pause`"}
+	}
+	return []sia.Intent{in}
+}

@@ -1,0 +1,46 @@
+package webhook
+
+import (
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// readIssues reads "issues": the label starts a task and taking it off stops
+// it; closing, deleting and transferring the issue stop it; an edit is new text,
+// or a ticked box of an escalation.
+func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
+	e, ok := payload.(*gh.IssuesEvent)
+	if !ok || e.GetIssue() == nil || e.GetIssue().IsPullRequest() {
+		return nil, nil
+	}
+	n := e.GetIssue().GetNumber()
+	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
+	in.Refs = []string{sia.IssueRef(n)}
+	in.Event.Origin = sia.Origin{OnIssue: n}
+	by := "@" + in.Event.By.Login
+	switch e.GetAction() {
+	case "labeled":
+		in.Label = e.GetLabel().GetName()
+		in.Permission = true
+		in.Event.Fact = sia.Start{
+			Installation: in.Installation, Repo: in.Repo, Issue: n, Title: e.GetIssue().GetTitle(),
+			Body: e.GetIssue().GetBody(), DefaultBranch: e.GetRepo().GetDefaultBranch(),
+		}
+	case "unlabeled":
+		in.Label = e.GetLabel().GetName()
+		in.Event.Fact = sia.Stop{Reason: by + " took the label off"}
+	case "closed":
+		in.Event.Fact = sia.Stop{Reason: by + " closed the issue"}
+	case "deleted":
+		in.Event.Fact = sia.Stop{Reason: by + " deleted the issue", Gone: true}
+	case "transferred":
+		in.Event.Fact = sia.Stop{Reason: by + " transferred the issue to another repository", Gone: true}
+	case "edited":
+		in.Permission = true
+		in.Event.Fact = sia.Edited{Title: e.GetIssue().GetTitle(), Body: e.GetIssue().GetBody()}
+	default:
+		return nil, nil
+	}
+	return []sia.Intent{in}, nil
+}

@@ -1,0 +1,71 @@
+package webhook
+
+import (
+	"fmt"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// handled lists the GitHub events that are stored and read; every other is
+// counted.
+var handled = map[string]func(any, reading) ([]sia.Intent, *administration){
+	"issues":                    readIssues,
+	"issue_comment":             readIssueComment,
+	"check_run":                 readCheckRun,
+	"check_suite":               readCheckSuite,
+	"status":                    readStatus,
+	"workflow_run":              readWorkflowRun,
+	"pull_request":              readPullRequest,
+	"installation":              readInstallation,
+	"installation_repositories": readInstallationRepositories,
+	"ping":                      readPing,
+}
+
+// Handled reports whether deliveries of a GitHub event are read.
+func Handled(event string) bool { return handled[event] != nil }
+
+// reading is what every reader needs beside the payload.
+type reading struct {
+	guid string
+	slug string // the app's
+}
+
+// read parses a delivery into intents, and into what concerns the installation
+// itself. It is pure; a payload that can't be read is an error, never a panic.
+func read(d store.Delivery, slug string) ([]sia.Intent, *administration, error) {
+	f := handled[d.Event]
+	if f == nil {
+		return nil, nil, fmt.Errorf("event %q is not read", d.Event)
+	}
+	payload, err := gh.ParseWebHook(d.Event, d.Body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("payload of %s: %w", d.Event, err)
+	}
+	intents, admin := f(payload, reading{guid: d.GUID, slug: slug})
+	for i := range intents {
+		if intents[i].Installation == 0 {
+			intents[i].Installation = d.Installation
+		}
+		if intents[i].Installation == 0 || intents[i].Repo.ID == 0 {
+			return nil, nil, fmt.Errorf("%s names no installation or repository: is the webhook the app's own?", d.Event)
+		}
+	}
+	return intents, admin, nil
+}
+
+// intent fills in what every payload carries.
+func (r reading) intent(repo *gh.Repository, installation *gh.Installation, sender *gh.User, fact sia.Fact) sia.Intent {
+	return sia.Intent{
+		Installation: installation.GetID(),
+		Repo:         sia.Repo{ID: repo.GetID(), Owner: repo.GetOwner().GetLogin(), Name: repo.GetName()},
+		Bot:          sender.GetType() == "Bot",
+		Event: sia.Event{
+			ID:   "delivery/" + r.guid,
+			By:   sia.Actor{Login: sender.GetLogin(), ID: sender.GetID()},
+			Fact: fact,
+		},
+	}
+}

@@ -1,0 +1,17 @@
+package webhook
+
+import (
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// readStatus reads "status": a hint for the gate.
+func readStatus(payload any, r reading) ([]sia.Intent, *administration) {
+	e, ok := payload.(*gh.StatusEvent)
+	if !ok {
+		return nil, nil
+	}
+	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
+	return []sia.Intent{hint(in, e.GetSHA())}, nil
+}

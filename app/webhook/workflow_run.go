@@ -1,0 +1,18 @@
+package webhook
+
+import (
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// readWorkflowRun reads "workflow_run": a hint for the gate once it completed,
+// for then its logs are ready.
+func readWorkflowRun(payload any, r reading) ([]sia.Intent, *administration) {
+	e, ok := payload.(*gh.WorkflowRunEvent)
+	if !ok || e.GetAction() != "completed" {
+		return nil, nil
+	}
+	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
+	return []sia.Intent{hint(in, e.GetWorkflowRun().GetHeadSHA())}, nil
+}

@@ -1,0 +1,218 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/stuck"
+)
+
+// Texts that are kept per attempt.
+const (
+	textResult = "result" // the AttemptEnded fact, so that a crash after the work does not do it again
+	textDiff   = "diff"
+)
+
+// wrapUp bounds what an attempt still does after it was cancelled: commit the
+// work in progress and save.
+const wrapUp = 30 * time.Second
+
+// attempt runs the coding agent in a workspace of its own and commits what it
+// did, unpushed. It has no deadline but the attempt's own.
+func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	if fact, ok, err := w.savedResult(ctx, t, f); err != nil || ok {
+		return fact, err
+	}
+	a := t.Attempt()
+	start, err := w.startCommit(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	space, err := w.mirror(t).Workspace(ctx, "", start)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err := space.Remove(); err != nil {
+			w.Logger.WarnContext(ctx, "workspace left behind", "task", t.ID, "attempt", a.Number, "error", err)
+		}
+	}()
+	input, err := w.input(ctx, t, space.Dir())
+	if err != nil {
+		return nil, err
+	}
+	res, err := w.Agent.Run(ctx, input, recorder{w.Store, t.ID, a.Number})
+	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
+		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
+	}
+	if err != nil {
+		if res.Turns == 0 {
+			return nil, err // nothing is lost by trying again
+		}
+		res.End, res.Reason = sia.EndError, err.Error()
+		var known *sia.Error
+		if errors.As(err, &known) {
+			res.Reason = known.Message
+		}
+	}
+	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
+	defer cancel()
+	fact := sia.AttemptEnded{
+		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Summary: res.Summary, Signals: res.Signals, Ask: res.Ask,
+	}
+	if res.End != sia.EndAsked && res.End != sia.EndStuck {
+		if err := w.commit(keep, t, space, &fact); err != nil {
+			return nil, err
+		}
+	}
+	b, err := json.Marshal(fact)
+	if err != nil {
+		return nil, fmt.Errorf("encode the result of %s: %w", f.Key, err)
+	}
+	return fact, w.Store.SaveText(keep, t.ID, f.Attempt, textResult, string(b))
+}
+
+// savedResult is how an attempt ended whose outcome could not be applied any
+// more before the process died.
+func (w *Worker) savedResult(ctx context.Context, t sia.Task, f sia.Effect) (fact sia.AttemptEnded, ok bool, err error) {
+	saved, err := w.Store.Text(ctx, t.ID, f.Attempt, textResult)
+	if errors.Is(err, store.ErrNotFound) {
+		return fact, false, nil
+	}
+	if err != nil {
+		return fact, false, err
+	}
+	if err := json.Unmarshal([]byte(saved), &fact); err != nil {
+		return fact, false, fmt.Errorf("saved result of %s: %w", f.Key, err)
+	}
+	return fact, true, nil
+}
+
+// startCommit is where the attempt starts: the base, or the branch's head.
+func (w *Worker) startCommit(ctx context.Context, t sia.Task) (string, error) {
+	if t.Head == "" || t.Brief.FromBase {
+		return t.BaseSHA, w.mirror(t).FetchCommit(ctx, t.BaseBranch, t.BaseSHA)
+	}
+	return t.Head, w.mirror(t).FetchCommit(ctx, t.Branch, t.Head)
+}
+
+// instructionFiles are read from the base branch, never from the task's.
+var instructionFiles = []string{".sia/instructions.md", "AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md"}
+
+const instructionLimit = 32 << 10
+
+// input gathers what the agent is given.
+func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input, error) {
+	a := t.Attempt()
+	in := agent.Input{
+		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Repo: t.Repo.String(), Issue: t.Issue, Attempt: a.Number,
+		Brief: t.Brief, Dir: dir, CanAsk: !asked(t),
+		Limits: agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
+	}
+	for _, p := range t.Attempts[:len(t.Attempts)-1] {
+		in.Previous = append(in.Previous, agent.Previous{Number: p.Number, Summary: p.Summary, Failures: p.Failures})
+	}
+	for _, name := range instructionFiles {
+		b, err := w.mirror(t).ReadFile(ctx, t.BaseSHA, name, instructionLimit)
+		if err != nil {
+			continue // absent, or too large to be read as instructions
+		}
+		in.Instructions = append(in.Instructions, agent.Instruction{Path: name, Text: string(b)})
+	}
+	return in, nil
+}
+
+// asked reports whether the agent has had its question already.
+func asked(t sia.Task) bool {
+	return slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptAsked })
+}
+
+// commit commits the workspace and says what changed against the base.
+func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace, fact *sia.AttemptEnded) error {
+	bot, err := w.bot(ctx)
+	if err != nil {
+		return err
+	}
+	a := *t.Attempt()
+	a.Summary = fact.Summary
+	bot.When = a.StartedAt // the same attempt makes the same commit, however often it is done
+	spec := gitops.CommitSpec{
+		Message: render.CommitMessage(t, a), Author: bot, Committer: bot,
+		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}},
+	}
+	if by := t.AskedBy; by.Login != "" {
+		spec.Trailers = append(spec.Trailers, gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, noreply(by.ID, by.Login))})
+	}
+	sha, err := space.Commit(ctx, spec)
+	if errors.Is(err, gitops.ErrEmpty) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fact.Commit = sha
+	return w.describe(ctx, t, fact)
+}
+
+// describe fills in the attempt's diff against the base.
+func (w *Worker) describe(ctx context.Context, t sia.Task, fact *sia.AttemptEnded) error {
+	diff, err := w.mirror(t).Diff(ctx, t.BaseSHA, fact.Commit)
+	if err != nil {
+		return err
+	}
+	fact.Diff = sia.DiffStat{Files: len(diff.Files), Added: diff.Added, Deleted: diff.Deleted}
+	for _, f := range diff.Files[:min(len(diff.Files), 50)] {
+		fact.Diff.Paths = append(fact.Diff.Paths, f.Path)
+	}
+	fact.Hunks = stuck.Hunks(strings.Split(diff.Patch, "\n"))
+	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, diff.Patch)
+}
+
+// recorder saves the transcript as it happens.
+type recorder struct {
+	store   *store.Store
+	task    sia.TaskID
+	attempt int
+}
+
+// Turn saves one turn.
+func (r recorder) Turn(ctx context.Context, turn agent.Turn) error {
+	b, err := json.Marshal(turn)
+	if err != nil {
+		return fmt.Errorf("encode turn %d: %w", turn.Number, err)
+	}
+	return r.store.AppendTurn(ctx, r.task, r.attempt, turn.Number, b)
+}
+
+// header says which attempt a transcript is of.
+func header(t sia.Task, a sia.Attempt) agent.Header {
+	return agent.Header{Repo: t.Repo.String(), Issue: t.Issue, Title: t.Title, Attempt: a.Number, Agent: a.Agent, Technique: a.Technique, Started: a.StartedAt}
+}
+
+// transcript reads an attempt's turns back.
+func (w *Worker) transcript(ctx context.Context, t sia.Task, attempt int) ([]agent.Turn, error) {
+	rows, err := w.Store.Turns(ctx, t.ID, attempt)
+	if err != nil {
+		return nil, err
+	}
+	turns := make([]agent.Turn, 0, len(rows))
+	for _, row := range rows {
+		var turn agent.Turn
+		if err := json.Unmarshal(row, &turn); err != nil {
+			return nil, fmt.Errorf("turn of %s: %w", path.Join(string(t.ID), fmt.Sprint(attempt)), err)
+		}
+		turns = append(turns, turn)
+	}
+	return turns, nil
+}

@@ -1,0 +1,62 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// begin looks at the issue itself before an attempt starts: somebody may have
+// closed it, taken the label off or said stop, and the delivery that said so
+// may be lost. Then it reads settings and base.
+func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	issue, err := w.lookAtIssue(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	now, err := w.Store.Task(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	if _, waited := now.Pending[f.Key]; !waited {
+		return sia.Done{}, nil // what was found decided otherwise
+	}
+	sha, err := w.mirror(t).Fetch(ctx, t.BaseBranch)
+	if errors.Is(err, gitops.ErrNoBranch) {
+		return nil, &sia.Error{Op: "begin", Message: fmt.Sprintf("the base branch `%s` does not exist, so there is nothing to start from", t.BaseBranch), Permanent: true, Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	set, warning, err := w.settingsAt(ctx, t, sha)
+	if err != nil {
+		return nil, err
+	}
+	hold, err := w.repoBudget(ctx, t, set)
+	if err != nil {
+		return nil, err
+	}
+	return sia.Begun{
+		Settings: set, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sha,
+		Title: issue.Title, Body: issue.Body, Agent: w.Agent.Name(), Hold: hold,
+	}, nil
+}
+
+// repoBudget says why the repository's budget of the day forbids an attempt.
+func (w *Worker) repoBudget(ctx context.Context, t sia.Task, set sia.Settings) (string, error) {
+	if set.Budget.RepoPerDay == 0 {
+		return "", nil
+	}
+	spent, err := w.Store.CreditsSpent(ctx, t.Repo.ID, w.Now().Add(-24*time.Hour))
+	if err != nil {
+		return "", err
+	}
+	if limit := sia.Credits(set.Budget.RepoPerDay) * sia.Credit; spent >= limit {
+		return fmt.Sprintf("this repository spent %s of its %s credits in the last 24 hours (`budget.repo_per_day`)", spent, limit), nil
+	}
+	return "", nil
+}

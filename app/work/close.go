@@ -1,0 +1,21 @@
+package work
+
+import (
+	"context"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+)
+
+// close closes an escalation issue with the task's result.
+func (w *Worker) close(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	repo := w.repo(t)
+	if _, _, err := repo.UpsertComment(ctx, f.OnIssue, markerLine(f), render.EscalationClosing(t), 0); err != nil {
+		return nil, err
+	}
+	reason := "completed"
+	if t.State == sia.Stopped {
+		reason = "not_planned"
+	}
+	return sia.Done{}, repo.CloseIssue(ctx, f.OnIssue, reason)
+}

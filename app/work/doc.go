@@ -1,0 +1,15 @@
+// Package work carries out effects: what sia.Step wrote down is made to be so
+// on GitHub, in git, in the model's head, and the outcome is reported as a fact.
+//
+// There is one file per effect, and each has the same shape: look whether the
+// world shows the effect already, act when it does not, report. So an effect
+// that is carried out again after a crash repeats at most the look. No
+// transaction is open while one runs; the engine applies the fact afterwards,
+// in the transaction that completes the job.
+//
+// [Worker.Effect] dispatches. periodic.go holds the cron table: what makes up
+// for webhooks that never came, and repairs what people see.
+//
+// The package may import app/store, app/github, app/render and what lies below
+// them. Start reading at worker.go, then gate.go.
+package work

@@ -1,0 +1,38 @@
+package work
+
+import (
+	"context"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+)
+
+// escalate asks a person: the agent's own question as a comment on the task's
+// issue, everything else as an issue of its own.
+func (w *Worker) escalate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	repo, e := w.repo(t), *t.Escalation
+	if e.Kind == sia.AskQuestion {
+		c, _, err := repo.UpsertComment(ctx, t.Issue, markerLine(f), render.AskComment(t, e), 0)
+		if err != nil {
+			return nil, err
+		}
+		return sia.EscalationOpened{Issue: t.Issue, URL: c.URL}, nil
+	}
+	issue, err := repo.CreateIssue(ctx, github.NewIssue{
+		Title: render.EscalationTitle(t, e), Body: render.EscalationBody(t, e, w.Links), Marker: markerLine(f),
+		Labels: []string{render.LabelNeedsHuman}, Assignees: assignees(t),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sia.EscalationOpened{Issue: issue.Number, URL: issue.URL}, nil
+}
+
+// assignees is whoever asked for the task.
+func assignees(t sia.Task) []string {
+	if t.AskedBy.Login == "" {
+		return nil
+	}
+	return []string{t.AskedBy.Login}
+}

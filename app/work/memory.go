@@ -1,0 +1,63 @@
+package work
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/memory"
+)
+
+// memory commits what is known about the task to the memory branch. The files
+// are a function of the task, so committing them twice changes nothing.
+func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+	bot, err := w.bot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	links := memory.Links{Transcripts: map[int]string{}}
+	transcripts := map[string][]byte{}
+	for _, a := range t.Attempts {
+		if a.Outcome == "" {
+			continue
+		}
+		turns, err := w.transcript(ctx, t, a.Number)
+		if err != nil {
+			return nil, err
+		}
+		path := memory.TranscriptPath(t, a.Number)
+		links.Transcripts[a.Number] = path
+		transcripts[path] = []byte(agent.Markdown(turns, header(t, a)))
+	}
+	markdown, json := memory.Paths(t)
+	sha, _, err := w.mirror(t).CommitFiles(ctx, gitops.FilesSpec{
+		Branch: t.Settings.Memory.Branch, Author: bot,
+		Message: fmt.Sprintf("memory: issue #%d, %s after %d attempts", t.Issue, t.State, len(t.Attempts)),
+		Update: func(read func(string) ([]byte, error)) (map[string][]byte, error) {
+			files := map[string][]byte{}
+			for path, b := range transcripts {
+				files[path] = b
+			}
+			for path, write := range map[string]func(sia.Task, memory.Links, []byte) ([]byte, error){markdown: memory.Markdown, json: memory.JSON} {
+				previous, err := read(path)
+				if err != nil {
+					previous = nil
+				}
+				b, err := write(t, links, previous)
+				if err != nil {
+					// A person broke the file: theirs is kept.
+					w.Logger.WarnContext(ctx, "memory file kept as a person left it", "task", t.ID, "path", path, "error", err)
+					continue
+				}
+				files[path] = b
+			}
+			return files, nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sia.MemoryCommitted{SHA: sha}, nil
+}

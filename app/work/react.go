@@ -1,0 +1,13 @@
+package work
+
+import (
+	"context"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// react puts a reaction on an issue or comment; GitHub keeps one of each kind
+// per user, so doing it again changes nothing.
+func (w *Worker) react(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	return sia.Done{}, w.repo(t).React(ctx, f.OnIssue, f.Comment, f.Content)
+}

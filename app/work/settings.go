@@ -1,0 +1,47 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/config"
+)
+
+// settingsFile is where a repository keeps its settings, on its base branch.
+const (
+	settingsFile  = ".sia/config.yml"
+	settingsLimit = 64 << 10
+)
+
+// Settings gives the settings last known to be in force in a repository, or the
+// defaults. The base branch is read anew before each attempt.
+func (w *Worker) Settings(ctx context.Context, _ int64, repo sia.Repo) (sia.Settings, error) {
+	set, _, err := w.Store.Settings(ctx, repo.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return sia.DefaultSettings(), nil
+	}
+	return set, err
+}
+
+// settingsAt reads the settings of a commit of the base branch. A file that is
+// wrong leaves the last good settings in force and is reported in warning.
+func (w *Worker) settingsAt(ctx context.Context, t sia.Task, sha string) (set sia.Settings, warning string, err error) {
+	b, err := w.mirror(t).ReadFile(ctx, sha, settingsFile, settingsLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		set = sia.DefaultSettings()
+		return set, "", w.Store.SaveSettings(ctx, t.Repo.ID, set, sha)
+	}
+	if err != nil {
+		return set, "", fmt.Errorf("read %s: %w", settingsFile, err)
+	}
+	set, bad := config.Parse(settingsFile, b)
+	if bad != nil {
+		last, err := w.Settings(ctx, t.Installation, t.Repo)
+		return last, fmt.Sprintf("The settings in `%s` can't be used, so the last good ones hold: %v", settingsFile, bad), err
+	}
+	return set, "", w.Store.SaveSettings(ctx, t.Repo.ID, set, sha)
+}

@@ -1,0 +1,104 @@
+package work
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+)
+
+// checkName is the name of SIA's own check run on each head.
+const checkName = "SIA"
+
+// The surfaces on which people see a task's state.
+const (
+	surfaceStatus = "status"
+	surfaceLabels = "labels"
+	surfaceCheck  = "check" // with the head's SHA
+)
+
+// sync makes GitHub show the task's present state: one status comment, one
+// label, one check run per head. What was last written is remembered, so that
+// nothing is written that stands already.
+func (w *Worker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+	for _, write := range []func(context.Context, sia.Task) error{w.syncStatus, w.syncLabels, w.syncCheck} {
+		if err := write(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	return sia.SyncDone{Version: t.Version}, nil
+}
+
+// surface writes one surface unless it shows the content already.
+func (w *Worker) surface(ctx context.Context, t sia.Task, kind, content string, write func(known int64) (int64, error)) error {
+	sum := sha256.Sum256([]byte(content))
+	hash := hex.EncodeToString(sum[:8])
+	id, last, err := w.Store.Surface(ctx, t.ID, kind)
+	if err != nil || last == hash {
+		return err
+	}
+	if id, err = write(id); err != nil {
+		return err
+	}
+	return w.Store.SaveSurface(ctx, t.ID, kind, id, hash)
+}
+
+func (w *Worker) syncStatus(ctx context.Context, t sia.Task) error {
+	body := render.Status(t, w.Links, w.Now())
+	m := render.Marker{Task: t.ID, Kind: surfaceStatus, Key: string(t.ID)}
+	return w.surface(ctx, t, surfaceStatus, body, func(known int64) (int64, error) {
+		c, _, err := w.repo(t).UpsertComment(ctx, t.Issue, m.String(), body, known)
+		return c.ID, err
+	})
+}
+
+func (w *Worker) syncLabels(ctx context.Context, t sia.Task) error {
+	want := render.LabelFor(t)
+	return w.surface(ctx, t, surfaceLabels, want, func(int64) (int64, error) {
+		others := slices.DeleteFunc(render.StateLabels(), func(l string) bool { return l == want })
+		_, err := w.repo(t).SwapLabels(ctx, t.Issue, []string{want}, others)
+		return 0, err
+	})
+}
+
+func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {
+	for _, a := range t.Attempts {
+		if a.Head == "" || a.Head == t.Head {
+			continue
+		}
+		if err := w.writeCheck(ctx, t, a.Head, render.Superseded(t, w.Links)); err != nil {
+			return err
+		}
+	}
+	if t.Head == "" {
+		return nil
+	}
+	return w.writeCheck(ctx, t, t.Head, render.CheckRun(t, w.Links))
+}
+
+func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v render.CheckRunView) error {
+	content, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode the check run: %w", err)
+	}
+	return w.surface(ctx, t, surfaceCheck+" "+head, string(content), func(known int64) (int64, error) {
+		spec := github.CheckRunSpec{
+			Name: checkName, HeadSHA: head, ExternalID: string(t.ID), Status: v.Status, Conclusion: v.Conclusion,
+			Title: v.Title, Summary: v.Summary, Text: v.Text, DetailsURL: w.Links.Task(t.ID),
+		}
+		for _, a := range v.Annotations {
+			spec.Annotations = append(spec.Annotations, github.Annotation{Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title, Message: a.Message})
+		}
+		for _, a := range v.Actions {
+			spec.Actions = append(spec.Actions, github.Action{Label: a.Label, Description: a.Description, Identifier: a.Identifier})
+		}
+		id, _, _, err := w.repo(t).UpsertCheckRun(ctx, spec, known)
+		return id, err
+	})
+}

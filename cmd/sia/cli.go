@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes: done, failed, wrong usage.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// cli is the command line: one field per command.
+type cli struct {
+	Serve   serveCmd   `cmd:"" help:"Receive webhooks and work on labelled issues."`
+	Demo    demoCmd    `cmd:"" help:"Play the whole product on this machine: no account, no key."`
+	Doctor  doctorCmd  `cmd:"" help:"Check the configuration against the real endpoints and say what to do."`
+	Task    taskCmd    `cmd:"" help:"List, show and explain tasks."`
+	Config  configCmd  `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+
+	LogLevel slog.Level `help:"Least severe messages that are logged: debug, info, warn or error." default:"info" env:"SIA_LOG_LEVEL"`
+	LogJSON  bool       `help:"Log as JSON." env:"SIA_LOG_JSON"`
+}
+
+// env is what commands work with.
+type env struct {
+	ctx    context.Context
+	out    io.Writer
+	err    io.Writer
+	logger *slog.Logger
+	style  style
+}
+
+// errShown ends a command as failed after it has said everything itself.
+var errShown = errors.New("failed")
+
+// exited carries an exit code out of kong, which wants to end the process.
+type exited int
+
+// run parses the arguments, runs the command and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case exited:
+			code = int(e)
+		default:
+			panic(e)
+		}
+	}()
+	var c cli
+	parser, err := kong.New(&c,
+		kong.Name("sia"),
+		kong.Description("SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. Only checks declare success."),
+		kong.Vars{"dir": defaultDir()}, kong.Configuration(yamlFile), kong.Writers(stdout, stderr), kong.Exit(func(n int) { panic(exited(n)) }),
+	)
+	if err != nil {
+		fmt.Fprintln(stderr, "sia:", err)
+		return exitUsage
+	}
+	kctx, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(stderr, "sia: %v\nTry `sia --help`.\n", err)
+		return exitUsage
+	}
+	opts := &slog.HandlerOptions{Level: c.LogLevel}
+	var handler slog.Handler = slog.NewTextHandler(stderr, opts)
+	if c.LogJSON {
+		handler = slog.NewJSONHandler(stderr, opts)
+	}
+	e := &env{ctx: ctx, out: stdout, err: stderr, logger: slog.New(handler), style: styleFor(stdout)}
+	if err := kctx.Run(e); err != nil {
+		if !errors.Is(err, errShown) {
+			fmt.Fprintln(stderr, "sia:", err)
+		}
+		return exitFailed
+	}
+	return exitDone
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/store"
+)
+
+type doctorCmd struct {
+	server `embed:""`
+	Output string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// finding is one thing that doctor looked at.
+type finding struct {
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what to do, when not OK
+}
+
+// needed are the permissions that SIA works with, each with the feature that is
+// lost without it. They are those of app.yml.
+var needed = []struct{ permission, access, feature string }{
+	{"contents", "write", "pushing the branch and the memory"},
+	{"issues", "write", "the status comment, labels and questions"},
+	{"pull_requests", "write", "the draft pull request and the comments on it"},
+	{"checks", "write", "reading checks and SIA's own check run"},
+	{"actions", "write", "reading logs and running jobs again"},
+	{"statuses", "read", "reading commit statuses"},
+}
+
+// Run looks at everything a server needs, against the real endpoints.
+func (c *doctorCmd) Run(e *env) error {
+	config, err := c.config()
+	var all []finding
+	if err == nil {
+		err = config.Validate()
+	}
+	if err != nil {
+		all = append(all, finding{What: "configuration", Detail: strings.ReplaceAll(err.Error(), "\n", "; "), Fix: "see docs/configuration.md"})
+	} else {
+		all = append(all, finding{What: "configuration", OK: true, Detail: "complete"})
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, 2*time.Minute)
+	defer cancel()
+	all = append(all, c.look(ctx, e))
+	if len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
+		all = append(all, gitHub(ctx, config, e)...)
+	}
+	if config.Models.Coder.URL != "" && config.Models.Coder.Model != "" {
+		all = append(all, models(ctx, config, e)...)
+	}
+	return report(e, c.Output, all)
+}
+
+func report(e *env, output string, all []finding) error {
+	bad := slices.ContainsFunc(all, func(f finding) bool { return !f.OK })
+	if output == "json" {
+		if err := encode(e, all); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range all {
+			mark := e.style.green("✓")
+			if !f.OK {
+				mark = e.style.red("✗")
+			}
+			fmt.Fprintf(e.out, "%s %-16s %s\n", mark, f.What, f.Detail)
+			if f.Fix != "" {
+				fmt.Fprintf(e.out, "  %-16s → %s\n", "", f.Fix)
+			}
+		}
+	}
+	if bad {
+		return errShown
+	}
+	return nil
+}
+
+func (c *doctorCmd) look(ctx context.Context, e *env) finding {
+	f := finding{What: "database", Detail: c.database()}
+	s, err := store.Open(ctx, store.Config{URL: c.database(), Logger: e.logger})
+	if err == nil {
+		var v int64
+		v, err = s.Version(ctx)
+		err = errors.Join(err, s.Close())
+		f.Detail = fmt.Sprintf("%s, schema version %d", c.database(), v)
+	}
+	if err != nil {
+		f.Detail, f.Fix = err.Error(), "give SIA a folder that it may write to with --dir, or another database with --db"
+		return f
+	}
+	f.OK = true
+	return f
+}
+
+// gitHub checks the app's authentication, permissions and installations.
+func gitHub(ctx context.Context, c app.Config, e *env) []finding {
+	c = c.WithDefaults()
+	f := finding{What: "GitHub App", Fix: "check --app-id, --app-key-file and --github-url; the key must belong to that app, and this machine's clock must be right"}
+	a, err := github.New(github.Config{AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: e.logger})
+	if err != nil {
+		f.Detail = err.Error()
+		return []finding{f}
+	}
+	self, err := a.Self(ctx)
+	if err != nil {
+		f.Detail = err.Error()
+		return []finding{f}
+	}
+	all := []finding{{What: f.What, OK: true, Detail: fmt.Sprintf("%s (%s) at %s", self.Name, self.Login, c.GitHub.URL)}}
+	for _, p := range needed {
+		have := self.Permissions[p.permission]
+		if have == p.access || have == "write" || have == "admin" {
+			continue
+		}
+		all = append(all, finding{What: "permission", Detail: fmt.Sprintf("%s: %s is missing; without it SIA can't do %s", p.permission, p.access, p.feature),
+			Fix: "grant it in the app's settings on GitHub, then accept it in each installation"})
+	}
+	installs, err := a.Installations(ctx)
+	switch {
+	case err != nil:
+		all = append(all, finding{What: "installations", Detail: err.Error()})
+	case len(installs) == 0:
+		all = append(all, finding{What: "installations", Detail: "the app is installed nowhere", Fix: "install it from " + self.URL})
+	default:
+		names := make([]string, len(installs))
+		for i, in := range installs {
+			names[i] = in.Account
+		}
+		all = append(all, finding{What: "installations", OK: true, Detail: strings.Join(names, ", ")})
+	}
+	return all
+}
+
+// models asks each model for one word.
+func models(ctx context.Context, c app.Config, e *env) []finding {
+	c = c.WithDefaults()
+	var all []finding
+	for _, m := range []struct {
+		what string
+		app.ModelConfig
+	}{{"model coder", c.Models.Coder}, {"model sia", c.Models.SIA}, {"model reviewer", c.Models.Reviewer}} {
+		f := finding{What: m.what, Detail: m.Model + " at " + m.URL}
+		client, err := llm.New(llm.Config{Name: m.what, BaseURL: m.URL, APIKey: m.Key, Model: m.Model, Logger: e.logger, Timeout: 30 * time.Second, Retries: 1})
+		if err == nil {
+			_, err = client.Complete(ctx, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Answer with the word ready."}}, MaxOutput: 64})
+		}
+		if err != nil {
+			f.Detail, f.Fix = err.Error(), "check --model-url, the model's name and its key"
+		} else {
+			f.OK = true
+		}
+		all = append(all, f)
+	}
+	return all
+}

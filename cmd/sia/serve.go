@@ -1,0 +1,25 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/sia-bot/sia/app"
+)
+
+type serveCmd struct {
+	server `embed:""`
+}
+
+// Run serves until it is told to end.
+func (c *serveCmd) Run(e *env) (err error) {
+	config, err := c.config()
+	if err != nil {
+		return err
+	}
+	a, err := app.New(e.ctx, config, app.Options{Logger: e.logger})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return a.Run(e.ctx)
+}

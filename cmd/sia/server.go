@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/goccy/go-yaml"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app"
+)
+
+// server is the configuration of a server as flags. Each flag can be set as an
+// environment variable too, and in a YAML file named by --config, whose keys are
+// the flags' names; a flag wins over the environment, and that over the file.
+type server struct {
+	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names." env:"SIA_CONFIG" placeholder:"FILE"`
+
+	Listen  string `help:"Address for webhooks." default:":8080" env:"SIA_LISTEN"`
+	Private string `help:"Address for /healthz and /readyz; keep it off the internet." default:"127.0.0.1:9090" env:"SIA_PRIVATE"`
+	Dir     string `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path"`
+	DB      string `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL"`
+
+	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's." default:"https://github.com" env:"SIA_GITHUB_URL"`
+	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL"`
+	AppID         int64  `help:"Id of the GitHub App." env:"SIA_APP_ID" placeholder:"ID"`
+	AppKeyFile    string `help:"PEM file with the app's private key." env:"SIA_APP_KEY_FILE" type:"path" placeholder:"FILE"`
+	WebhookSecret string `help:"The app's webhook secret; better in the environment than as a flag." env:"SIA_WEBHOOK_SECRET" placeholder:"SECRET"`
+
+	ModelURL      string  `help:"OpenAI-compatible endpoint, such as https://api.openai.com/v1." env:"SIA_MODEL_URL" placeholder:"URL"`
+	ModelKey      string  `help:"Its key; better in the environment than as a flag." env:"SIA_MODEL_KEY" placeholder:"KEY"`
+	Model         string  `help:"Model that works on attempts." env:"SIA_MODEL" placeholder:"NAME"`
+	SIAModel      string  `name:"sia-model" help:"Model that diagnoses; default: --model." env:"SIA_SIA_MODEL" placeholder:"NAME"`
+	ReviewerModel string  `help:"Model that reviews diagnoses; default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
+	PriceInput    float64 `help:"USD per million input tokens." env:"SIA_PRICE_INPUT" placeholder:"USD"`
+	PriceCached   float64 `help:"USD per million cached input tokens; default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD"`
+	PriceOutput   float64 `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD"`
+
+	Attempts     int           `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS"`
+	WriteSpacing time.Duration `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING"`
+}
+
+// config turns flags into the server's configuration and reads the key file.
+func (s server) config() (app.Config, error) {
+	price := llm.Price{Input: s.PriceInput, CachedInput: s.PriceCached, Output: s.PriceOutput}
+	if price.CachedInput == 0 {
+		price.CachedInput = price.Input
+	}
+	model := app.ModelConfig{URL: s.ModelURL, Key: s.ModelKey, Model: s.Model, Price: price}
+	named := func(name string) app.ModelConfig {
+		if name == "" {
+			return app.ModelConfig{}
+		}
+		m := model
+		m.Model = name
+		return m
+	}
+	c := app.Config{
+		Listen: s.Listen, Private: s.Private, Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, WriteSpacing: s.WriteSpacing,
+		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret},
+		Models: app.ModelsConfig{Coder: model, SIA: named(s.SIAModel), Reviewer: named(s.ReviewerModel)},
+	}
+	if s.AppKeyFile != "" {
+		key, err := os.ReadFile(s.AppKeyFile)
+		if err != nil {
+			return c, fmt.Errorf("the app's private key: %w; check --app-key-file", err)
+		}
+		c.GitHub.PrivateKey = key
+	}
+	return c, nil
+}
+
+// yamlFile reads a configuration file: a flat mapping of flags' names to values.
+func yamlFile(r io.Reader) (kong.Resolver, error) {
+	var values map[string]any
+	if err := yaml.NewDecoder(r).Decode(&values); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("configuration file: %w", err)
+	}
+	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		return values[flag.Name], nil
+	}), nil
+}
+
+// database is the database's URL.
+func (s server) database() string {
+	if s.DB != "" {
+		return s.DB
+	}
+	return "sqlite:" + filepath.Join(s.Dir, "sia.db")
+}
+
+// defaultDir is where a server keeps its data unless told otherwise.
+func defaultDir() string {
+	if d, err := os.UserConfigDir(); err == nil {
+		return filepath.Join(d, "sia")
+	}
+	return ".sia-server"
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// quiet is a logger that says nothing.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// local is a local Git repository: the path itself, or a clone of the address in
+// a temporary folder.
+func local(ctx context.Context, repo string) (string, error) {
+	if info, err := os.Stat(repo); err == nil && info.IsDir() {
+		return filepath.Abs(repo)
+	}
+	if !strings.Contains(repo, "://") && !strings.HasPrefix(repo, "git@") {
+		return "", fmt.Errorf("%s is neither a folder nor the address of a Git repository", repo)
+	}
+	dir, err := os.MkdirTemp("", "sia-clone-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, strings.TrimSuffix(filepath.Base(repo), ".git"))
+	out, err := exec.CommandContext(ctx, "git", "clone", "--quiet", "--", repo, path).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("clone %s: %w: %s", repo, err, strings.TrimSpace(string(out)))
+	}
+	return path, nil
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/render"
+)
+
+// memoryBranch is where the demo's repository keeps its memory.
+const memoryBranch = "sia/memory"
+
+// story plays the demo's issues. Each step really has to happen, in this order.
+func (n *narrator) story() error {
+	if err := n.confirmationMail(); err != nil {
+		return err
+	}
+	return n.signIn()
+}
+
+// confirmationMail is the issue that SIA rescues.
+func (n *narrator) confirmationMail() error {
+	n.heading("1. An issue that the first attempt gets wrong")
+	body, err := demoFiles.ReadFile("demo/issue-1.md")
+	if err != nil {
+		return err
+	}
+	issue, err := n.open("Send a confirmation email when a booking is made", string(body))
+	if err != nil {
+		return err
+	}
+	branch := fmt.Sprintf("sia/issue-%d-", issue)
+	var first, pull ghsim.Entry
+	err = n.expect(
+		step{"attempt 1 is pushed", pushed(branch), func(e ghsim.Entry) string {
+			first = e
+			return fmt.Sprintf("attempt 1: the agent wires a hosted email provider into the handler; commit %s is pushed", short(e.SHA))
+		}},
+		step{"a draft pull request is opened", kind("pull_request.opened"), func(e ghsim.Entry) string {
+			pull = e
+			return fmt.Sprintf("draft pull request #%d  %s", e.Number, n.link("/pull/%d", e.Number))
+		}},
+		step{"the check `test` fails", concluded("test", "failure"), func(e ghsim.Entry) string {
+			return "the check `test` really runs, and fails: " + n.failure(e.SHA)
+		}},
+		step{"memory is committed", pushed(memoryBranch), func(e ghsim.Entry) string {
+			return fmt.Sprintf("SIA diagnoses, the reviewer approves, and memory is committed as %s", short(e.SHA))
+		}},
+		step{"SIA comments on the pull request", commented("announce"), func(e ghsim.Entry) string {
+			return "SIA says on the pull request why it failed and what changes: " + headline(e.Detail)
+		}},
+		step{"attempt 2 is pushed after the comment", pushed(branch), func(e ghsim.Entry) string {
+			return fmt.Sprintf("attempt 2: an interface with a recording double; commit %s is pushed", short(e.SHA))
+		}},
+		step{"the check `test` turns green", concluded("test", "success"), nil},
+		step{"the pull request is ready for review", kind("pull_request.ready_for_review"), nil},
+	)
+	if err != nil {
+		return err
+	}
+	if err := n.settled(issue, render.LabelPassed); err != nil {
+		return err
+	}
+	if err := n.remembered(issue); err != nil {
+		return err
+	}
+	return n.order(first, pull)
+}
+
+// signIn is the issue that only a person can decide.
+func (n *narrator) signIn() error {
+	n.heading("2. An issue that does not say what only a person can decide")
+	body, err := demoFiles.ReadFile("demo/issue-2.md")
+	if err != nil {
+		return err
+	}
+	issue, err := n.open("Let guests sign in with their social account", string(body))
+	if err != nil {
+		return err
+	}
+	branch := fmt.Sprintf("sia/issue-%d-", issue)
+	var question int
+	err = n.expect(
+		step{"attempt 1 is pushed", pushed(branch), nil},
+		step{"the check `test` fails", concluded("test", "failure"), func(e ghsim.Entry) string { return "the check `test` fails: " + n.failure(e.SHA) }},
+		step{"SIA comments and changes the approach", commented("announce"), func(e ghsim.Entry) string { return "SIA changes the approach: " + headline(e.Detail) }},
+		step{"attempt 2 is pushed", pushed(branch), nil},
+		step{"the check `test` fails again", concluded("test", "failure"), nil},
+		step{"SIA asks a person", func(e ghsim.Entry) bool {
+			return e.Kind == "issues.opened" && strings.HasSuffix(e.Actor, "[bot]")
+		}, func(e ghsim.Entry) string {
+			question = e.Number
+			return fmt.Sprintf("SIA asks a person: #%d %s  %s", e.Number, e.Detail, n.link("/issues/%d", e.Number))
+		}},
+	)
+	if err != nil {
+		return err
+	}
+	if err := n.settled(issue, render.LabelNeedsHuman); err != nil {
+		return err
+	}
+	if err := n.sim.TickBox(n.repo, question, demoUser, "A"); err != nil {
+		return fmt.Errorf("tick the box: %w", err)
+	}
+	n.tell("@%s ticks box A", demoUser)
+	err = n.expect(
+		step{"the next attempt is pushed with the answer", pushed(branch), nil},
+		step{"the check `test` turns green", concluded("test", "success"), nil},
+		step{"the escalation issue is closed", func(e ghsim.Entry) bool { return e.Kind == "issues.closed" && e.Number == question }, nil},
+	)
+	if err != nil {
+		return err
+	}
+	return n.settled(issue, render.LabelPassed)
+}
+
+// settled waits until an issue carries a label.
+func (n *narrator) settled(issue int, label string) error {
+	from := n.seq
+	n.seq = 0 // the label may have come before the last step
+	_, err := n.await(fmt.Sprintf("#%d is labelled %s", issue, label), labelled(issue, label))
+	n.seq = max(from, n.seq)
+	if err == nil {
+		n.tell("#%d is labelled `%s`", issue, label)
+	}
+	return err
+}
+
+// remembered checks that memory stands on its branch.
+func (n *narrator) remembered(issue int) error {
+	path := fmt.Sprintf(".sia/tasks/%d.md", issue)
+	text, err := n.sim.File(n.repo, memoryBranch, path)
+	if err != nil {
+		return fmt.Errorf("the memory file %s: %w", path, err)
+	}
+	if _, err := n.sim.File(n.repo, memoryBranch, fmt.Sprintf(".sia/tasks/%d.json", issue)); err != nil {
+		return fmt.Errorf("the memory file for programs: %w", err)
+	}
+	n.tell("what was learned is on %s: %d lines in %s", memoryBranch, strings.Count(text, "\n"), path)
+	return nil
+}
+
+// order checks that the comment stood before the second push.
+func (n *narrator) order(first, pull ghsim.Entry) error {
+	comment, second := 0, 0
+	for _, e := range n.sim.Timeline() {
+		if commented("announce")(e) && e.Number == pull.Number {
+			comment = e.Seq
+		}
+		if e.Kind == "push" && e.Ref == first.Ref && e.SHA != first.SHA && second == 0 {
+			second = e.Seq
+		}
+	}
+	if comment == 0 || second == 0 || comment > second {
+		return errors.New("the comment did not stand before attempt 2 was pushed")
+	}
+	return nil
+}
+
+// failure is the line of a failed job's log that says most.
+func (n *narrator) failure(sha string) string {
+	runs, err := n.sim.CheckRuns(n.repo, sha)
+	if err != nil {
+		return err.Error()
+	}
+	for _, r := range runs {
+		if r.Conclusion != "failure" {
+			continue
+		}
+		for _, line := range strings.Split(r.Log, "\n") {
+			if _, said, ok := strings.Cut(line, "_test.go:"); ok {
+				_, said, _ = strings.Cut(said, ": ")
+				return n.style.red(clip(said, 100))
+			}
+		}
+	}
+	return "see its log"
+}
+
+// headline is the first heading of a comment.
+func headline(body string) string {
+	for _, line := range strings.Split(body, "\n") {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "#"); ok {
+			return strings.TrimSpace(strings.TrimLeft(text, "#"))
+		}
+	}
+	return ""
+}

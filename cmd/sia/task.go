@@ -1,0 +1,211 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+type taskCmd struct {
+	List    taskListCmd    `cmd:"" help:"List tasks, the most recently changed first."`
+	Show    taskShowCmd    `cmd:"" help:"Show one task: attempts, checks, interventions, cost."`
+	Explain taskExplainCmd `cmd:"" help:"Every decision on a task, with its reason."`
+}
+
+// opened is a server's database, opened for reading tasks.
+type opened struct {
+	server `embed:""`
+	Output string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// with runs f on the database.
+func (o opened) with(e *env, f func(*store.Store) error) (err error) {
+	s, err := store.Open(e.ctx, store.Config{URL: o.database(), Logger: e.logger})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if v, err := s.Version(e.ctx); err != nil {
+		return err
+	} else if v == 0 {
+		return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`", o.database())
+	}
+	return f(s)
+}
+
+// find loads a task by its id or as owner/name#issue.
+func find(e *env, s *store.Store, name string) (sia.Task, error) {
+	t, err := s.Task(e.ctx, sia.TaskID(name))
+	if !errors.Is(err, store.ErrNotFound) {
+		return t, err
+	}
+	all, err := s.Tasks(e.ctx, store.Filter{Limit: 10000})
+	if err != nil {
+		return t, err
+	}
+	for _, t := range all {
+		if strings.EqualFold(name, fmt.Sprintf("%s#%d", t.Repo, t.Issue)) {
+			return t, nil
+		}
+	}
+	return t, fmt.Errorf("there is no task %q; `sia task list` shows them all, and a task is named by its id or as owner/name#issue", name)
+}
+
+type taskListCmd struct {
+	opened `embed:""`
+	State  string `help:"Only tasks in this state." placeholder:"STATE"`
+	Limit  int    `help:"At most so many." default:"50"`
+}
+
+// Run lists tasks.
+func (c *taskListCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store) error {
+		tasks, err := s.Tasks(e.ctx, store.Filter{State: sia.State(c.State), Limit: c.Limit})
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return encode(e, tasks)
+		}
+		if len(tasks) == 0 {
+			_, err := fmt.Fprintln(e.out, "no tasks: label an issue to start one")
+			return err
+		}
+		w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "TASK\tISSUE\tSTATE\tATTEMPTS\tCREDITS\tSINCE\tTITLE")
+		for _, t := range tasks {
+			fmt.Fprintf(w, "%s\t%s#%d\t%s\t%d\t%s/%s\t%s\t%s\n", t.ID, t.Repo, t.Issue, t.State, len(t.Attempts),
+				t.Credits.Spent, t.Credits.Budget, t.Since.Local().Format(time.DateTime), clip(t.Title, 50))
+		}
+		return w.Flush()
+	})
+}
+
+type taskShowCmd struct {
+	opened `embed:""`
+	Task   string `arg:"" help:"Task id, or owner/name#issue."`
+}
+
+// Run shows one task.
+func (c *taskShowCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store) error {
+		t, err := find(e, s, c.Task)
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return encode(e, t)
+		}
+		showTask(e, t)
+		return nil
+	})
+}
+
+func showTask(e *env, t sia.Task) {
+	p := func(format string, args ...any) { fmt.Fprintf(e.out, format+"\n", args...) }
+	p("%s  %s#%d  %s", e.style.bold(t.Title), t.Repo, t.Issue, e.style.bold(string(t.State)))
+	if t.Waiting != "" {
+		p("  waits for   %s", t.Waiting)
+	}
+	if t.Warning != "" {
+		p("  warning     %s", e.style.amber(t.Warning))
+	}
+	p("  asked by    @%s, %s", t.AskedBy.Login, t.StartedAt.Local().Format(time.DateTime))
+	p("  branch      %s at %s", t.Branch, short(t.Head))
+	if t.Pull.Number != 0 {
+		p("  pull        #%d %s", t.Pull.Number, t.Pull.URL)
+	}
+	p("  credits     %s spent, %s reserved, of %s", t.Credits.Spent, t.Credits.Reserved, t.Credits.Budget)
+	p("  approaches  %d of %d used", len(t.Prompts), t.Approaches)
+	for _, a := range t.Attempts {
+		p("\n%s  %s  %s", e.style.bold(fmt.Sprintf("attempt %d", a.Number)), outcome(e.style, a.Outcome), a.Reason)
+		p("  %d turns, %s credits, %d files +%d −%d, %s", a.Turns, a.Cost, a.Diff.Files, a.Diff.Added, a.Diff.Deleted, short(a.Head))
+		for _, f := range a.Failures {
+			p("  %s %s (%s)\n%s", e.style.red("✗"), f.Check, f.Class, indent(f.Excerpt, "      "))
+		}
+		for _, iv := range t.Interventions {
+			if iv.After == a.Number {
+				p("  SIA: %s → %s (confidence %.2f, review %s)\n%s", iv.Diagnosis.Pattern, iv.Diagnosis.Technique, iv.Diagnosis.Confidence, iv.Review.Verdict, indent(iv.Diagnosis.Summary, "      "))
+			}
+		}
+	}
+	for _, c := range t.Checks {
+		p("\n  check %s: %s %s", c.Name, c.Colour, c.Why)
+	}
+}
+
+type taskExplainCmd struct {
+	opened `embed:""`
+	Task   string `arg:"" help:"Task id, or owner/name#issue."`
+	All    bool   `help:"Ignored events too."`
+}
+
+// Run prints the decisions on a task.
+func (c *taskExplainCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store) error {
+		t, err := find(e, s, c.Task)
+		if err != nil {
+			return err
+		}
+		events, err := s.Events(e.ctx, t.ID)
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return encode(e, events)
+		}
+		for _, r := range events {
+			why := r.Why
+			if r.Ignored != "" {
+				if !c.All {
+					continue
+				}
+				why = "ignored: " + r.Ignored
+			}
+			state := string(r.To)
+			if r.From == r.To {
+				state = ""
+			}
+			fmt.Fprintf(e.out, "%s  %-11s %-18s %s\n", r.Event.At.Local().Format("15:04:05.000"), e.style.bold(state), e.style.dim(string(r.Event.Fact.Kind())), why)
+		}
+		return nil
+	})
+}
+
+func encode(e *env, v any) error {
+	enc := json.NewEncoder(e.out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func outcome(s style, o sia.AttemptOutcome) string {
+	switch o {
+	case sia.AttemptPass:
+		return s.green("passed")
+	case sia.AttemptFail:
+		return s.red("failed")
+	case "":
+		return "running"
+	default:
+		return s.amber(string(o))
+	}
+}
+
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+func indent(s, by string) string {
+	return by + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n"+by)
+}
+
+func short(sha string) string { return sha[:min(len(sha), 7)] }

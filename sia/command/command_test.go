@@ -1,0 +1,52 @@
+package command
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		body string
+		ok   bool
+		want Parsed
+	}{
+		{"nothing to do with it", false, Parsed{}},
+		{"please /sia stop", false, Parsed{}},
+		{"/sia stop", true, Parsed{Fact: sia.Stop{}}},
+		{"\n  /SIA Stop now please\nmore", true, Parsed{Fact: sia.Stop{}}},
+		{"/sia resume +50", true, Parsed{Fact: sia.Resume{Credits: 50 * sia.Credit}}},
+		{"/sia resume much", true, Parsed{Problem: "credits \"much\": want a positive number such as 50, at most 1000000; write for example `/sia resume +50`"}},
+		{"/sia start but\nkeep the API", true, Parsed{Fact: sia.Start{Text: "but\nkeep the API"}}},
+		{"/sia use Fresh-Start", true, Parsed{Fact: sia.Use{Technique: sia.FreshStart}}},
+		{"/sia answer", true, Parsed{Problem: "say what the answer is, for example `/sia answer A`"}},
+		{"/sia", true, Parsed{Fact: sia.Query{Topic: "help"}, Open: true}},
+		{"/sia stpo", true, Parsed{Problem: "there is no command `stpo`; did you mean `/sia stop`? `/sia help` lists them all"}},
+		{"@sia-bot stop", true, Parsed{Fact: sia.Stop{}}},
+		{"@sia-bot, use Google only", true, Parsed{Fact: sia.Use{Technique: "google"}}},
+		{"@sia-bot: Google only\nplease", true, Parsed{Fact: sia.AnswerGiven{Text: "Google only\nplease"}}},
+		{"@sia-botany stop", false, Parsed{}},
+	} {
+		got, ok := Parse(c.body, "sia-bot")
+		if ok != c.ok {
+			t.Errorf("%q: addressed %v, want %v", c.body, ok, c.ok)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%q: -want +got\n%s", c.body, diff)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("/sia resume +50")
+	f.Add("@sia-bot stop")
+	f.Fuzz(func(t *testing.T, body string) {
+		p, ok := Parse(body, "sia-bot")
+		if ok && (p.Fact == nil) == (p.Problem == "") {
+			t.Errorf("%q: want exactly one of a fact and a problem, got %+v", body, p)
+		}
+	})
+}

@@ -1,0 +1,14 @@
+package sia
+
+// Intent is an event before it is known whose task it concerns and whether the
+// person may cause it. A delivery becomes intents, and so does what the periodic
+// look at GitHub finds: both go through the same intake.
+type Intent struct {
+	Installation int64
+	Repo         Repo
+	Refs         []string // the tasks that any of these name are concerned; see Task.Refs
+	Event        Event
+	Permission   bool   // the person needs the permission that access.command_permission names
+	Bot          bool   // a bot did it; ignored unless access.bots names it
+	Label        string // for Start by label: which label
+}
