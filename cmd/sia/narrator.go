@@ -82,7 +82,7 @@ func (n *narrator) expect(steps ...step) error {
 // Matchers of journal entries.
 
 func pushed(branchPrefix string) func(ghsim.Entry) bool {
-	return func(e ghsim.Entry) bool { return e.Kind == "push" && strings.HasPrefix(e.Ref, branchPrefix) }
+	return func(e ghsim.Entry) bool { return strings.HasPrefix(e.Kind, "push") && strings.HasPrefix(e.Ref, branchPrefix) }
 }
 
 func concluded(check, conclusion string) func(ghsim.Entry) bool {
@@ -99,7 +99,7 @@ func commented(kind string) func(ghsim.Entry) bool {
 }
 
 func labelled(number int, label string) func(ghsim.Entry) bool {
-	return func(e ghsim.Entry) bool { return e.Kind == "issues.labeled" && e.Number == number && e.Ref == label }
+	return func(e ghsim.Entry) bool { return e.Kind == "issues.labeled" && e.Number == number && e.Detail == label }
 }
 
 func kind(k string) func(ghsim.Entry) bool {
@@ -181,14 +181,14 @@ func (n *narrator) own(file string) error {
 		return err
 	}
 	entry, err := n.await("the task ends or asks", func(e ghsim.Entry) bool {
-		return e.Kind == "issues.labeled" && e.Number == issue && e.Ref != render.LabelWorking && strings.HasPrefix(e.Ref, "sia:")
+		return e.Kind == "issues.labeled" && e.Number == issue && e.Detail != render.LabelWorking && strings.HasPrefix(e.Detail, "sia:")
 	})
 	if err != nil {
 		return err
 	}
-	n.tell("it ended as %s  %s", entry.Ref, n.link("/issues/%d", issue))
-	if entry.Ref != render.LabelPassed {
-		return fmt.Errorf("the task did not pass: %s", entry.Ref)
+	n.tell("it ended as %s  %s", entry.Detail, n.link("/issues/%d", issue))
+	if entry.Detail != render.LabelPassed {
+		return fmt.Errorf("the task did not pass: %s", entry.Detail)
 	}
 	return nil
 }

@@ -149,7 +149,7 @@ func (n *narrator) order(first, pull ghsim.Entry) error {
 		if commented("announce")(e) && e.Number == pull.Number {
 			comment = e.Seq
 		}
-		if e.Kind == "push" && e.Ref == first.Ref && e.SHA != first.SHA && second == 0 {
+		if strings.HasPrefix(e.Kind, "push") && e.Ref == first.Ref && e.SHA != first.SHA && second == 0 {
 			second = e.Seq
 		}
 	}

@@ -4,12 +4,13 @@ import "bytes"
 
 // line is one line of a log as the rules see it.
 type line struct {
-	n      int    // 1-based
-	text   []byte // without timestamp, colours and overwritten progress
-	indent int    // width of leading white space; -1 when the line is blank
-	red    bool   // some of it is printed in red
-	frame  frame  // what the CI system says with it
-	group  uint64 // hash of job and step, where each line names them
+	n       int    // 1-based
+	text    []byte // without timestamp, colours and overwritten progress
+	indent  int    // width of leading white space; -1 when the line is blank
+	actions bool   // the line ends a step of GitHub Actions
+	red     bool   // some of it is printed in red
+	frame   frame  // what the CI system says with it
+	group   uint64 // hash of job and step, where each line names them
 }
 
 // blank reports whether nothing is on the line.
@@ -24,7 +25,7 @@ func (c *cleaner) clean(raw []byte, n int) line {
 	l := line{n: n}
 	raw = bytes.TrimSuffix(raw, []byte("\r"))
 	raw = stripStamp(raw, &l)
-	if bytes.IndexByte(raw, 0x1b) >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
+	if bytes.IndexByte(raw, 0x1b) >= 0 || bytes.IndexByte(raw, '\r') >= 0 || bytes.Contains(raw, caretEscape) {
 		c.plain(raw, &l)
 		raw = c.buf
 		raw = stripStamp(raw, &l)
@@ -59,6 +60,9 @@ func indentOf(b []byte) int {
 	return -1
 }
 
+// caretEscape is how some systems write the beginning of a colour sequence.
+var caretEscape = []byte("^[[")
+
 // plain copies raw into the buffer without escape sequences, and without the
 // text that a carriage return lets later text overwrite. It notes whether
 // anything was printed in red.
@@ -70,6 +74,15 @@ func (c *cleaner) plain(raw []byte, l *line) {
 			end, red := escape(raw[i:])
 			l.red = l.red || red
 			i += end
+		case '^':
+			if bytes.HasPrefix(raw[i:], caretEscape) {
+				end, red := escape(raw[i+1:])
+				l.red = l.red || red
+				i += 1 + end
+				continue
+			}
+			c.buf = append(c.buf, ch)
+			i++
 		case '\r':
 			if rest := raw[i+1:]; visible(rest) {
 				c.buf = c.buf[:0]

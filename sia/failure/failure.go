@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/sia-bot/sia/sia"
@@ -54,7 +55,58 @@ type Report struct {
 
 // Read reads a log to its end and reports what failed.
 func Read(r io.Reader, opts Options) (Report, error) {
-	return Report{Class: Unknown}, nil
+	rd := &reader{set: rules(), seen: map[string]bool{}}
+	if opts.Green != nil {
+		green, err := readGreen(opts.Green)
+		if err != nil {
+			return Report{}, fmt.Errorf("read green log: %w", err)
+		}
+		rd.green = green
+	}
+	lines := newLineReader(r)
+	for {
+		raw, n, err := lines.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return Report{}, err
+		}
+		rd.take(raw, n)
+	}
+	rd.close()
+	return rd.report(opts), nil
+}
+
+// report makes the report of what was read.
+func (r *reader) report(opts Options) Report {
+	bs, best := r.choose()
+	if len(bs) == 0 {
+		bs = r.ending()
+		if len(bs) > 0 {
+			best = bs[0]
+		}
+	}
+	rep := Report{Excerpt: spans(bs), Class: classify(best, bs), Tests: r.tests}
+	rep.Signature = signature(explaining(bs, best), r.tests)
+	if len(bs) > 0 {
+		rep.Line = rep.Excerpt[0].Start
+	}
+	for _, b := range bs {
+		rep.Why = append(rep.Why, fmt.Sprintf("lines %d–%d: %s (%.0f)", b.start, b.end, b.rule.name, r.rank(b)))
+	}
+	return rep
+}
+
+// ending is the line that says that a step has failed, for want of anything better.
+func (r *reader) ending() []*block {
+	if len(r.ended) == 0 {
+		return nil
+	}
+	e := r.ended[0]
+	b := &block{rule: &endRule, start: e.line, head: e.line}
+	b.add(textLine{n: e.line, text: e.text})
+	return []*block{b}
 }
 
 // Check is the report of a red check in the form that a task keeps.

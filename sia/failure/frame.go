@@ -9,18 +9,20 @@ import (
 type frame uint8
 
 const (
-	noFrame    frame = iota
-	stepStart        // a step or command begins
-	stepFailed       // the step or command that ran has failed
-	stepPassed       // it has passed
-	cleanup          // the job's own tidying up begins
-	ciError          // the CI system marks an error itself
-	echoed           // a command or setting that the CI system echoes, not output
+	noFrame     frame = iota
+	stepStart         // a step or command begins
+	stepFailed        // the step or command that ran has failed
+	stepPassed        // it has passed
+	cleanup           // the job's own tidying up begins
+	ciError           // the CI system marks an error itself
+	echoed            // a command or setting that the CI system echoes, not output
+	longCommand       // the first line of a command of several lines, with its exit to follow
 )
 
 var (
 	actionsPrefix = []byte("##[")
-	exitTravis    = regexp.MustCompile(`^The command .* (exited with|failed and exited with) (\d+)`)
+	exitTravis    = regexp.MustCompile(`^The command .* (exited with|failed and exited with) (\d+)|^The command .* failed (\d+) times\.$`)
+	exitLong      = regexp.MustCompile(`^" (?:exited with|failed and exited with) (\d+)`)
 	exitActions   = regexp.MustCompile(`^##\[error\](\[OSDC\] )?(Process completed with exit code|Step script exited|The process '.*' failed with exit code)`)
 )
 
@@ -59,11 +61,21 @@ func frameOf(l *line) frame {
 	case 'T':
 		if bytes.HasPrefix(b, []byte("The command ")) {
 			if m := exitTravis.FindSubmatch(b); m != nil {
-				if string(m[2]) == "0" {
+				if string(m[2]) == "0" && len(m[3]) == 0 {
 					return stepPassed
 				}
 				return stepFailed
 			}
+			if l.red && hasPrefix(b, `The command "`) {
+				return longCommand
+			}
+		}
+	case '"':
+		if m := exitLong.FindSubmatch(b); m != nil {
+			if string(m[1]) == "0" {
+				return stepPassed
+			}
+			return stepFailed
 		}
 	case 'B':
 		if bytes.HasPrefix(b, []byte("Build step '")) && bytes.HasSuffix(b, []byte("marked build as failure")) {
@@ -108,7 +120,7 @@ func actionsFrame(l *line) frame {
 		return echoed
 	case "error":
 		if exitActions.Match(b) {
-			l.text = rest
+			l.text, l.actions = rest, true
 			return stepFailed
 		}
 		l.text = rest

@@ -8,7 +8,7 @@ import (
 
 // usualTools are assumed when the agent does not say which tools it has: the
 // names of SIA's built-in agent.
-var usualTools = []string{"list_files", "read_file", "search", "edit_file", "write_file", "run"}
+var usualTools = []string{"list", "read", "search", "edit", "write", "delete", "run", "plan", "ask", "finish"}
 
 // toolRole is what a tool is for, as its name tells.
 type toolRole int

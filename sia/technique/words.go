@@ -86,7 +86,7 @@ func constraints(text string) []string {
 		}
 		for _, s := range sentence.Split(line, -1) {
 			s = strings.TrimSpace(s)
-			s = oneLine(strings.TrimPrefix(s, listMark.FindString(s)))
+			s = strings.TrimRight(oneLine(strings.TrimPrefix(s, listMark.FindString(s))), ".;!")
 			if liftable(s) {
 				cs = append(cs, clip(s, maxStepText))
 			}

@@ -1,0 +1,107 @@
+# `make` lists the targets. Tools and test data are installed on first use, into
+# ./bin and ./node_modules; nothing outside this folder is touched.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GOLANGCI_LINT_VERSION := v2.5.0
+ACTIONLINT_VERSION    := v1.7.12
+GOVULNCHECK_VERSION   := v1.9.0
+
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FUZZTIME ?= 20s
+BENCH    ?= .
+
+# The dot keeps .ci out of ./..., so it is named.
+PACKAGES := ./... ./.ci/tally
+
+GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+ACTIONLINT    := bin/actionlint-$(ACTIONLINT_VERSION)
+GOVULNCHECK   := bin/govulncheck-$(GOVULNCHECK_VERSION)
+
+##@ Use
+
+.PHONY: help
+help: ## list the targets
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/sia
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/sia ./cmd/sia
+
+.PHONY: demo
+demo: build ## play the whole product on this machine, with nothing to sign up for
+	bin/sia demo
+
+##@ Work on it
+
+.PHONY: test
+test: deps ## run every test with the race detector; a skipped test is a failure
+	go test -race -json $(PACKAGES) | go run ./.ci/tally
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, vet, linters, workflows, and who imports whom
+	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | \
+		while read -r file; do [ ! -f "$$file" ] || echo "$$file"; done | xargs gofmt -l); \
+	if [ -n "$$unformatted" ]; then echo "not formatted; run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
+	go vet $(PACKAGES)
+	$(GOLANGCI_LINT) run $(PACKAGES)
+	$(ACTIONLINT)
+	go test -run 'Import|Rules' ./app
+
+.PHONY: bench
+bench: ## run the benchmarks; BENCH selects by name
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: fuzz
+fuzz: ## fuzz everything that reads strangers' input, FUZZTIME each
+	@for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			echo "$$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+.PHONY: golden
+golden: deps ## write the golden files anew; look at the diff before you commit it
+	@for dir in $$(grep -rl --include='*_test.go' --exclude-dir=node_modules 'flag.Bool("update"' . | xargs -n1 dirname | sort -u); do \
+		go test $$dir -update || exit 1; \
+	done
+	git status --short -- '*testdata*' docs
+
+.PHONY: generate
+generate: ## run go generate
+	go generate ./...
+
+.PHONY: vuln
+vuln: $(GOVULNCHECK) ## look for known vulnerabilities in what we call; needs the network
+	$(GOVULNCHECK) ./...
+
+.PHONY: deps
+deps: node_modules/.package-lock.json ## install what the tests need
+	@missing=""; for tool in git node npm gcc; do command -v $$tool > /dev/null || missing="$$missing $$tool"; done; \
+	if [ -n "$$missing" ]; then echo "the tests need$$missing, which this machine lacks; install with its package manager"; exit 1; fi
+
+# GitHub's published description of its API, and of its webhooks.
+node_modules/.package-lock.json: package.json package-lock.json
+	npm ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+.PHONY: clean
+clean: ## remove what was built and installed here
+	rm -rf bin node_modules
+
+$(GOLANGCI_LINT):
+	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	mv bin/golangci-lint $@
+
+$(ACTIONLINT):
+	GOBIN=$(CURDIR)/bin go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
+	mv bin/actionlint $@
+
+$(GOVULNCHECK):
+	GOBIN=$(CURDIR)/bin go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
+	mv bin/govulncheck $@

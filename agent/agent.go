@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Agent makes attempts at tasks. It is safe for concurrent use by attempts that
+// have directories of their own.
+type Agent interface {
+	// Name is the agent and its model, such as "builtin/gpt-5".
+	Name() string
+	// Run makes one attempt. It returns when the agent is done, asks, was
+	// stopped, or reached a limit: all of these are results. When ctx is
+	// cancelled it returns within seconds, with End cancelled, what was done so
+	// far, and the cancellation's cause as the reason; a deadline of ctx counts
+	// as the time limit.
+	//
+	// An error means that the attempt could not go on: the model can't be
+	// reached (a *sia.Error with words for people), the directory can't be
+	// opened, or the transcript can't be saved. The result still says what was
+	// done and spent.
+	Run(ctx context.Context, in Input, rec Recorder) (Result, error)
+}
+
+// Input is what an attempt is given.
+type Input struct {
+	Title   string // of the issue
+	Body    string // of the issue
+	AskedBy string // login of who started the task
+	Repo    string // owner/name
+	Issue   int
+	Attempt int // 1-based
+
+	Brief        sia.Brief
+	Previous     []Previous    // earlier attempts, oldest first
+	Instructions []Instruction // AGENTS.md and the like, from the base branch
+
+	Dir    string // work tree; the agent changes files in it and nowhere else
+	Limits Limits
+	CanAsk bool // a question to a person may be asked before the first change
+}
+
+// Previous is an earlier attempt at the same task.
+type Previous struct {
+	Number   int
+	Summary  string // the agent's own words then
+	Failures []sia.CheckFailure
+}
+
+// Instruction is a file of the base branch that tells agents how to work there.
+type Instruction struct {
+	Path string
+	Text string
+}
+
+// Limits bound an attempt.
+type Limits struct {
+	Turns   int           // model calls; 0: 60
+	Time    time.Duration // 0: 30 minutes
+	Credits sia.Credits   // what the attempt may cost; 0 allows only a model that is free
+	// SoftDeadline is when the agent is told once to bring the work to an end;
+	// 0: after four fifths of Time. It is told too when a tenth of the turns or
+	// a fifth of the credits is left.
+	SoftDeadline time.Duration
+}
+
+// Result is how an attempt ended.
+type Result struct {
+	End     sia.AttemptEnd
+	Reason  string // for people; empty when the agent finished
+	Turns   int    // model calls that were answered
+	Cost    sia.Credits
+	Usage   llm.Usage
+	Summary string       // the agent's own words; decides nothing
+	Ask     *sia.Ask     // when End is asked
+	Signals []sia.Signal // when End is stuck
+}
+
+// Recorder saves the transcript as it happens.
+type Recorder interface {
+	// Turn is called once after each turn, in order, from one goroutine. An error
+	// ends the attempt. ctx is live for a while even when the attempt's is cancelled.
+	Turn(ctx context.Context, t Turn) error
+}
+
+// TurnKind says what a turn of the transcript is.
+type TurnKind string
+
+// The kinds of turn.
+const (
+	TurnBrief TurnKind = "brief" // number 0: what the agent was told, in Text
+	TurnModel TurnKind = "model" // a model's answer and its tool calls
+	TurnEnd   TurnKind = "end"   // how the attempt ended, in Text
+)
+
+// Turn is one entry of the transcript. Known shapes of secrets are masked in it.
+type Turn struct {
+	Number int         `json:"number"` // model turns count from 1
+	At     time.Time   `json:"at"`
+	Kind   TurnKind    `json:"kind"`
+	Text   string      `json:"text,omitempty"`
+	Calls  []Call      `json:"calls,omitempty"`
+	Usage  llm.Usage   `json:"usage,omitzero"`
+	Cost   sia.Credits `json:"cost,omitempty"`
+	Note   string      `json:"note,omitempty"` // what the loop did beside: left something out, nudged, warned
+}
+
+// Call is one tool call and what came of it.
+type Call struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Result    string `json:"result"`
+	IsError   bool   `json:"is_error,omitempty"`
+}

@@ -1,0 +1,124 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Bounds of single texts in the first message, in bytes. They keep what must
+// stay from filling the window.
+const (
+	mostTitle  = 500
+	mostPrompt = 24 << 10
+	mostAnswer = 4000
+	mostStep   = 1000
+	mostSteps  = 30
+	mostQuote  = 2000
+	mostBody   = 64 << 10
+)
+
+// taskSections are the issue.
+func taskSections(in Input) []section {
+	intro := fmt.Sprintf("Repository %s", oneLine(in.Repo, 200))
+	if in.Issue > 0 {
+		intro += fmt.Sprintf(", issue #%d", in.Issue)
+	}
+	if in.AskedBy != "" {
+		intro += fmt.Sprintf(", asked for by @%s", oneLine(in.AskedBy, 100))
+	}
+	intro += fmt.Sprintf(". This is attempt %d.", max(1, in.Attempt))
+	return []section{
+		{heading: "# The task", intro: intro, source: "issue title", body: oneLine(Sanitize(in.Title), mostTitle), give: must},
+		{source: "issue text", heading: "## The issue", body: middleOut(in.Body, mostBody), give: giveBody},
+	}
+}
+
+// briefSections are what SIA and people say about how to do it: one mechanism
+// of a technique each.
+func briefSections(b sia.Brief) []section {
+	var out []section
+	if len(b.Answers) > 0 {
+		out = append(out, section{heading: "## What people have decided",
+			intro: "Answers of people with write access to questions about this task. They outrank the issue.",
+			body:  bullets(b.Answers, mostAnswer), give: must})
+	}
+	if b.Prompt != "" {
+		out = append(out, section{heading: "## How to go about it this time", body: middleOut(Sanitize(b.Prompt), mostPrompt), give: must})
+	}
+	if b.FromBase {
+		out = append(out, section{intro: "The work tree is a fresh start from the base branch: nothing of earlier attempts is in it.", give: must})
+	}
+	if b.Relaxed != "" {
+		out = append(out, section{heading: "## A constraint that is lifted for now",
+			intro: "Work first as if this did not hold. Your last step is to make it hold again.", body: "- " + oneLine(Sanitize(b.Relaxed), mostStep), give: must})
+	}
+	if len(b.Steps) > 0 {
+		out = append(out, section{heading: "## Steps",
+			intro: "Do them in this order. Go on to the next only when what follows \"Done when\" holds for the one before.", body: steps(b), give: must})
+	}
+	for i, q := range b.Quotes {
+		heading := ""
+		if i == 0 {
+			heading = "## Errors of earlier attempts that must not come back"
+		}
+		out = append(out, section{heading: heading, source: "log", body: middleOut(q, mostQuote), give: giveQuotes})
+	}
+	for _, e := range b.Examples {
+		out = append(out, section{heading: "## Example from this repository: " + oneLine(e.Path, 200), intro: oneLine(Sanitize(e.Why), mostStep),
+			source: "file", body: e.Text, give: giveExamples})
+	}
+	if len(b.Lessons) > 0 {
+		out = append(out, section{heading: "## What was learned from other tasks here", intro: "Use what fits.",
+			source: "lessons", body: bullets(b.Lessons, mostStep), give: giveLessons})
+	}
+	return out
+}
+
+// steps lists the brief's steps in order. A constraint that was lifted is put
+// back by the last of them.
+func steps(b sia.Brief) string {
+	var s strings.Builder
+	list := b.Steps[:min(len(b.Steps), mostSteps)]
+	for i, t := range list {
+		fmt.Fprintf(&s, "%d. %s\n   Done when: %s\n", i+1, oneLine(Sanitize(t.Do), mostStep), oneLine(Sanitize(t.DoneWhen), mostStep))
+	}
+	if b.Relaxed != "" {
+		fmt.Fprintf(&s, "%d. Put the lifted constraint back.\n   Done when: it holds again: %s\n", len(list)+1, oneLine(Sanitize(b.Relaxed), mostStep))
+	}
+	return s.String()
+}
+
+// previousSections are the earlier attempts, newest last, the oldest giving way first.
+func previousSections(previous []Previous, fromBase bool) []section {
+	intro := "Its changes are in the work tree, unless a later attempt undid them."
+	if fromBase {
+		intro = "Its changes are not in the work tree."
+	}
+	var out []section
+	for i, p := range previous {
+		var b strings.Builder
+		if p.Summary != "" {
+			fmt.Fprintf(&b, "It said: %s\n", head(p.Summary, 1500))
+		}
+		for _, f := range p.Failures {
+			fmt.Fprintf(&b, "\nCheck %s failed", oneLine(f.Check, 200))
+			if f.Class != "" {
+				fmt.Fprintf(&b, " (%s)", oneLine(f.Class, 100))
+			}
+			b.WriteString(":\n" + middleOut(f.Excerpt, 3000) + "\n")
+		}
+		out = append(out, section{heading: fmt.Sprintf("## Attempt %d, which did not pass", p.Number),
+			intro: intro, source: "earlier attempt and logs", body: b.String(), give: givePrevious + min(i, 99)})
+	}
+	return out
+}
+
+func bullets(list []string, most int) string {
+	var b strings.Builder
+	for _, l := range list {
+		fmt.Fprintf(&b, "- %s\n", oneLine(Sanitize(l), most))
+	}
+	return b.String()
+}

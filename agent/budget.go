@@ -1,0 +1,120 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Bounds of the credit reckoning.
+const (
+	minOutput = 512 // tokens below which an answer is not worth asking for
+	// margin is by how much the estimate of a prompt is raised until the endpoint
+	// has told the true count once; afterwards its own ratio holds.
+	margin = 1.25
+)
+
+// errTimeUp is the cause with which an attempt's own time limit ends its context.
+var errTimeUp = errors.New("the attempt's time is up")
+
+// credits converts USD, rounding up: what was spent is never understated.
+func credits(usd float64) sia.Credits {
+	return sia.Credits(math.Ceil(usd*100*float64(sia.Credit) - 1e-6))
+}
+
+// budget is what an attempt has left.
+type budget struct {
+	limits  Limits
+	price   llm.Price
+	now     func() time.Time
+	started time.Time
+
+	turns  int
+	spent  sia.Credits
+	usage  llm.Usage
+	ratio  float64 // true prompt tokens per estimated one
+	warned bool
+}
+
+func newBudget(l Limits, p llm.Price, now func() time.Time) *budget {
+	defaults := sia.DefaultSettings().Agent
+	l.Turns = cmp.Or(l.Turns, defaults.MaxTurns)
+	l.Time = cmp.Or(l.Time, defaults.Timeout.D())
+	l.SoftDeadline = cmp.Or(l.SoftDeadline, l.Time*4/5)
+	return &budget{limits: l, price: p, now: now, started: now(), ratio: margin}
+}
+
+// context bounds ctx by the time limit.
+func (b *budget) context(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, b.limits.Time, errTimeUp)
+}
+
+// next says whether another call may be made whose prompt is estimated at prompt
+// tokens, and how many tokens it may produce, at most want. When not, it says how
+// the attempt ends and why.
+func (b *budget) next(prompt, want int) (maxOutput int, end sia.AttemptEnd, why string) {
+	if b.turns >= b.limits.Turns {
+		return 0, sia.EndTurns, fmt.Sprintf("the limit of %d turns was reached", b.limits.Turns)
+	}
+	if b.now().Sub(b.started) >= b.limits.Time {
+		return 0, sia.EndTime, b.timeUp()
+	}
+	left := b.limits.Credits - b.spent
+	all := b.tokens(prompt)
+	in := credits(max(b.price.Cost(llm.Usage{Input: all}), b.price.Cost(llm.Usage{Input: all, CachedInput: all})))
+	fits := want
+	if b.price.Output > 0 {
+		perToken := b.price.Output / 1e6 * 100 * float64(sia.Credit)
+		fits = min(want, int(float64(left-in)/perToken))
+	}
+	if left < in || fits < min(minOutput, want) {
+		return 0, sia.EndCredits, fmt.Sprintf("%s of %s credits are spent, and the rest does not cover another call", b.spent, b.limits.Credits)
+	}
+	return fits, "", ""
+}
+
+func (b *budget) timeUp() string {
+	return fmt.Sprintf("the time limit of %s was reached", b.limits.Time)
+}
+
+// tokens corrects an estimate by what the endpoint counted so far.
+func (b *budget) tokens(estimate int) int { return int(math.Ceil(float64(estimate) * b.ratio)) }
+
+// spend books an answer to a prompt that was estimated at prompt tokens.
+func (b *budget) spend(prompt int, u llm.Usage) sia.Credits {
+	cost := credits(b.price.Cost(u))
+	b.turns++
+	b.spent += cost
+	b.usage = b.usage.Add(u)
+	if prompt > 0 && u.Input > 0 && !u.Estimated {
+		b.ratio = max(1, 1.05*float64(u.Input)/float64(prompt))
+	}
+	return cost
+}
+
+// warning is said to the agent once, when the end is near: empty before and after.
+func (b *budget) warning() string {
+	if b.warned {
+		return ""
+	}
+	var why string
+	turns := b.limits.Turns - b.turns
+	switch {
+	case turns <= max(2, b.limits.Turns/10) && b.limits.Turns > 5:
+		why = fmt.Sprintf("%d turns are left", turns)
+	case b.now().Sub(b.started) >= b.limits.SoftDeadline:
+		why = fmt.Sprintf("%s are left", max(0, b.limits.Time-b.now().Sub(b.started)).Round(time.Second))
+	case b.price.Output > 0 && b.limits.Credits-b.spent < b.limits.Credits/5:
+		why = fmt.Sprintf("%s credits are left", b.limits.Credits-b.spent)
+	default:
+		return ""
+	}
+	b.warned = true
+	return "Only " + why + " in this attempt. Bring the work into a state that can be kept, then call finish and say what is not done."
+}

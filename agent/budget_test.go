@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Whatever a model charges and answers, as long as the prompt was not
+// underestimated an attempt costs no more than its credits, and it ends.
+func TestBudgetProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		price := llm.Price{
+			Input:       rapid.Float64Range(0, 20).Draw(t, "input"),
+			CachedInput: rapid.Float64Range(0, 2).Draw(t, "cached"),
+			Output:      rapid.Float64Range(0.1, 80).Draw(t, "output"),
+		}
+		limits := Limits{Turns: rapid.IntRange(1, 50).Draw(t, "turns"), Credits: sia.Credits(rapid.IntRange(0, 100_000).Draw(t, "credits"))}
+		b := newBudget(limits, price, func() time.Time { return time.Time{} })
+		const want = 4000
+		prompt := 500
+		for range 100 {
+			most, end, why := b.next(prompt, want)
+			if end != "" {
+				if why == "" || most != 0 {
+					t.Fatalf("end %s: %q, %d", end, why, most)
+				}
+				if b.spent > limits.Credits {
+					t.Fatalf("spent %d of %d", b.spent, limits.Credits)
+				}
+				return
+			}
+			if most < minOutput || most > want {
+				t.Fatalf("output limit %d", most)
+			}
+			in := rapid.IntRange(0, prompt).Draw(t, "in")
+			out := rapid.IntRange(0, most).Draw(t, "out")
+			b.spend(prompt, llm.Usage{Input: in, CachedInput: in / 3, Output: out})
+			prompt += out + 300
+		}
+		t.Fatal("the attempt did not end")
+	})
+}
+
+func TestEstimateFollowsTheEndpoint(t *testing.T) {
+	b := newBudget(Limits{}, llm.Price{}, time.Now)
+	if got := b.tokens(1000); got != 1250 {
+		t.Errorf("before any answer: %d", got)
+	}
+	b.spend(1000, llm.Usage{Input: 2000, Output: 1})
+	if got := b.tokens(1000); got != 2100 {
+		t.Errorf("after an answer that counted twice as much: %d", got)
+	}
+	b.spend(1000, llm.Usage{Input: 10, Output: 1})
+	if got := b.tokens(1000); got != 1000 {
+		t.Errorf("an estimate is never lowered: %d", got)
+	}
+}
+
+func TestCreditsRoundUp(t *testing.T) {
+	for usd, want := range map[float64]sia.Credits{0: 0, 0.01: sia.Credit, 0.000001: 1, 0.1 + 0.2: 30 * sia.Credit} {
+		if got := credits(usd); got != want {
+			t.Errorf("%v USD = %d, want %d", usd, got, want)
+		}
+	}
+}

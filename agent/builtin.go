@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
+)
+
+// BuiltinConfig is what the builtin agent is made of.
+type BuiltinConfig struct {
+	Model  *llm.Client      // required
+	Tools  []tool.Tool      // nil: tool.Default()
+	Now    func() time.Time // nil: time.Now
+	Logger *slog.Logger     // nil: nothing is logged
+}
+
+// Builtin is the agent that ships with SIA: a loop that asks a model, carries out
+// the tool calls it answers with, and asks again.
+type Builtin struct {
+	model *llm.Client
+	tools []tool.Tool
+	now   func() time.Time
+	log   *slog.Logger
+}
+
+// NewBuiltin checks cfg and returns the agent. Finish is added to the tools when
+// it is not among them, since an attempt needs a way to end.
+func NewBuiltin(cfg BuiltinConfig) (*Builtin, error) {
+	if cfg.Model == nil {
+		return nil, errors.New("make the builtin agent: no model is configured for it")
+	}
+	b := &Builtin{model: cfg.Model, tools: slices.Clone(cfg.Tools), now: cfg.Now, log: cfg.Logger}
+	if b.tools == nil {
+		b.tools = tool.Default()
+	}
+	if b.now == nil {
+		b.now = time.Now
+	}
+	if b.log == nil {
+		b.log = slog.New(slog.DiscardHandler)
+	}
+	names := map[string]bool{}
+	for _, t := range b.tools {
+		if names[t.Name()] {
+			return nil, fmt.Errorf("make the builtin agent: two tools are called %s", t.Name())
+		}
+		names[t.Name()] = true
+	}
+	if !names[tool.NameFinish] {
+		b.tools = append(b.tools, tool.FinishTool{})
+	}
+	return b, nil
+}
+
+// Name is "builtin/" and the model's name.
+func (b *Builtin) Name() string { return "builtin/" + b.model.Model() }
+
+// Run makes one attempt; see [Agent].
+func (b *Builtin) Run(ctx context.Context, in Input, rec Recorder) (Result, error) {
+	root, err := os.OpenRoot(in.Dir)
+	if err != nil {
+		return Result{End: sia.EndError}, fmt.Errorf("open work tree: %w", err)
+	}
+	defer root.Close()
+	r := &run{
+		Builtin: b, in: in, rec: rec,
+		env:    tool.Env{Root: root, Dir: in.Dir, CanAsk: in.CanAsk},
+		budget: newBudget(in.Limits, b.model.Price(), b.now),
+	}
+	res, err := r.attempt(ctx)
+	b.log.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt,
+		"end", res.End, "reason", res.Reason, "turns", res.Turns, "credits", res.Cost.String())
+	return res, err
+}
+
+// offer chooses the tools that the brief leaves to the agent, in their usual
+// order. Finish always stays. A brief that leaves nothing to work with is not
+// followed, which is noted.
+func offer(all []tool.Tool, brief sia.Brief, canAsk bool) (offered []tool.Tool, notes []string) {
+	known := map[string]bool{}
+	for _, t := range all {
+		known[t.Name()] = true
+	}
+	for _, name := range slices.Concat(brief.Tools, brief.WithoutTools) {
+		if !known[name] {
+			notes = append(notes, fmt.Sprintf("the brief names a tool that there is not: %s", oneLine(name, 60)))
+		}
+	}
+	choose := func(wanted func(string) bool) (list []tool.Tool) {
+		for _, t := range all {
+			n := t.Name()
+			if n == tool.NameFinish || wanted(n) && (n != tool.NameAsk || canAsk) {
+				list = append(list, t)
+			}
+		}
+		return list
+	}
+	offered = choose(func(n string) bool {
+		return (len(brief.Tools) == 0 || slices.Contains(brief.Tools, n)) && !slices.Contains(brief.WithoutTools, n)
+	})
+	if len(offered) == 1 && len(all) > 1 {
+		offered = choose(func(string) bool { return true })
+		notes = append(notes, "the brief leaves no tool to work with; all are offered")
+	}
+	if len(offered) < len(all) {
+		notes = append(notes, "tools offered: "+strings.Join(names(offered), ", "))
+	}
+	return offered, notes
+}
+
+func names(tools []tool.Tool) []string {
+	list := make([]string, len(tools))
+	for i, t := range tools {
+		list[i] = t.Name()
+	}
+	return list
+}
+
+// specs describes tools to the model, with the tokens that they take up.
+func specs(tools []tool.Tool) (list []llm.ToolSpec, tokens int) {
+	for _, t := range tools {
+		s := llm.ToolSpec{Name: t.Name(), Description: strings.TrimSpace(t.Description()), Parameters: t.Schema()}
+		list = append(list, s)
+		tokens += s.Tokens()
+	}
+	return list, tokens
+}

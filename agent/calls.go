@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
+)
+
+// calls carries out an answer's tool calls in order and adds their results to
+// the conversation. Every call gets a result, as the protocol wants, also those
+// that are not carried out.
+func (r *run) calls(ctx context.Context, resp llm.Response) []Call {
+	cut := resp.Finish == llm.FinishLength
+	understood := false
+	var done []Call
+	for i, c := range resp.Message.ToolCalls {
+		call := Call{Name: c.Name, Arguments: c.Arguments}
+		switch {
+		case ctx.Err() != nil:
+			call.Result, call.IsError = "not carried out: the attempt was stopped", true
+		case r.res.End != "":
+			call.Result, call.IsError = "not carried out: the attempt had ended", true
+		case i >= maxCalls:
+			call.Result, call.IsError = fmt.Sprintf("not carried out: at most %d calls are carried out for one answer", maxCalls), true
+		default:
+			understood = r.call(ctx, &call, cut && i == len(resp.Message.ToolCalls)-1) || understood
+		}
+		r.conv.add(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: call.Result})
+		done = append(done, call)
+	}
+	if s := r.loop.turn(understood, len(done)); s != nil {
+		r.stuck(*s)
+	}
+	return done
+}
+
+// call carries out one call and reports whether it could be understood. cut says
+// that the output limit was reached in the midst of it.
+func (r *run) call(ctx context.Context, call *Call, cut bool) (understood bool) {
+	t := r.tool(call.Name)
+	var res tool.Result
+	var err error
+	switch {
+	case t == nil:
+		err = fmt.Errorf("there is no tool %q in this attempt; there are %s", head(call.Name, 60), strings.Join(names(r.offered), ", "))
+	case cut && !json.Valid([]byte(call.Arguments)):
+		err = fmt.Errorf("your answer was cut at the output limit before the call was complete, so nothing was done; make a smaller call, such as several small edits")
+	default:
+		understood = call.Arguments == "" || json.Valid([]byte(call.Arguments))
+		res, err = t.Call(ctx, r.env, json.RawMessage(call.Arguments))
+	}
+	call.Result = res.Text
+	if err != nil {
+		call.Result, call.IsError = "error: "+head(err.Error(), tool.MaxResult), true
+	}
+	if ctx.Err() != nil && err != nil {
+		return understood // interrupted: neither an outcome nor a sign
+	}
+	if len(res.Changed) > 0 {
+		r.env.Changed = true
+	}
+	polls := false
+	if p, ok := t.(tool.Polling); ok {
+		polls = p.Polls()
+	}
+	switch {
+	case res.Finish != nil:
+		r.res.Summary = res.Finish.Summary
+		r.end(sia.EndFinished, "")
+	case res.Ask != nil:
+		ask := *res.Ask
+		r.res.Ask = &ask
+		r.end(sia.EndAsked, "")
+	default:
+		if s := r.loop.call(observe(call.Name, canonical(call.Arguments), call.Result, call.IsError, polls), len(res.Changed) > 0); s != nil {
+			r.stuck(*s)
+		}
+	}
+	return understood
+}
+
+func (r *run) tool(name string) tool.Tool {
+	for _, t := range r.offered {
+		if t.Name() == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// stuck interrupts the attempt.
+func (r *run) stuck(s sia.Signal) {
+	if r.res.End != "" {
+		return
+	}
+	s.Evidence = Redact(s.Evidence)
+	r.res.Signals = append(r.res.Signals, s)
+	r.end(sia.EndStuck, s.Evidence)
+}
+
+// canonical is arguments with their white space and the order of their keys made
+// the same; what is no JSON stays as it is.
+func canonical(args string) string {
+	var v any
+	if json.Unmarshal([]byte(args), &v) != nil {
+		return args
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return args
+	}
+	return string(b)
+}

@@ -1,0 +1,21 @@
+// Package agent is the coding agent: it works on a task in a work tree until it
+// says that it is done, asks, is stopped, or reaches a limit.
+//
+// Concepts:
+//
+//   - [Agent] and [Input]: one attempt at a task, in a directory that is the
+//     agent's alone. It changes files there; it commits and pushes nothing.
+//   - [Builtin]: the agent that ships: a loop of model calls and tool calls.
+//   - The prompt (prompt.go) is assembled from the task and its brief, within a
+//     bound; a technique in the brief changes the tools offered and the context
+//     given, not only words. Text from strangers is delimited, labelled, and
+//     freed of what people can't see (sanitize.go).
+//   - [Limits]: turns, time and credits (budget.go); a conversation that goes
+//     round in circles is interrupted (loop.go).
+//   - [Recorder] and [Turn]: the transcript, saved turn by turn, with secrets
+//     masked (redact.go); [Markdown] renders it for people.
+//
+// What the agent says about its own work decides nothing: [Result.Summary] is
+// only shown. The package may import agent/llm, agent/tool and sia. Start
+// reading at agent.go, then builtin.go.
+package agent

@@ -1,0 +1,149 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// Defaults of [Config].
+const (
+	DefaultBaseURL   = "https://api.openai.com/v1"
+	DefaultWindow    = 128_000
+	DefaultMaxOutput = 8_192
+	DefaultTimeout   = 5 * time.Minute
+	DefaultRetries   = 4
+)
+
+// Config describes one model at one endpoint.
+type Config struct {
+	Name    string // for people and logs, such as "coder"; empty: Model
+	BaseURL string // up to, not including, /chat/completions; empty: OpenAI's
+	APIKey  string // may be empty for an endpoint that needs none
+	Model   string // as the endpoint names it; required
+
+	Price       Price
+	Window      int           // tokens of context, output included; 0: DefaultWindow
+	MaxOutput   int           // tokens; 0: DefaultMaxOutput
+	Temperature *float32      // nil: the endpoint's default
+	Timeout     time.Duration // of one try; 0: DefaultTimeout
+	Retries     int           // tries after the first; 0: DefaultRetries; negative: none
+
+	HTTPClient *http.Client // its Transport and Jar are used; nil: http.DefaultTransport
+	Logger     *slog.Logger // nil: nothing is logged
+
+	Now   func() time.Time                           // nil: time.Now
+	Sleep func(context.Context, time.Duration) error // nil: a timer; must return the context's error when it ends first
+	Rand  func() float64                             // in [0, 1), for jitter; nil: math/rand
+}
+
+// Client calls one model. It is safe for concurrent use.
+type Client struct {
+	cfg Config
+	api *openai.Client
+	log *slog.Logger
+
+	mu    sync.Mutex
+	quirk quirks // what this endpoint was found not to accept
+}
+
+// New checks cfg and returns a client. It makes no call.
+func New(cfg Config) (*Client, error) {
+	if cfg.Model == "" {
+		return nil, errors.New("configure model: no model is named; set its name as the endpoint spells it")
+	}
+	cfg.Name = cmp.Or(cfg.Name, cfg.Model)
+	cfg.BaseURL = strings.TrimRight(cmp.Or(cfg.BaseURL, DefaultBaseURL), "/")
+	u, err := url.Parse(cfg.BaseURL)
+	switch {
+	case err != nil: // its text may hold a password: leave it out
+		return nil, fmt.Errorf("configure model %s: the endpoint's address is not a URL", cfg.Name)
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return nil, fmt.Errorf("configure model %s: the endpoint's address must begin with https:// or http:// and name a host", cfg.Name)
+	case u.User != nil, u.RawQuery != "", u.Fragment != "":
+		return nil, fmt.Errorf("configure model %s: the endpoint's address must not hold a user, query or fragment; set the key as the API key", cfg.Name)
+	}
+	if cfg.Window < 0 || cfg.MaxOutput < 0 || cfg.Timeout < 0 || cfg.Price.Input < 0 || cfg.Price.CachedInput < 0 || cfg.Price.Output < 0 {
+		return nil, fmt.Errorf("configure model %s: window, output limit, timeout and prices must not be negative", cfg.Name)
+	}
+	cfg.Window = cmp.Or(cfg.Window, DefaultWindow)
+	cfg.MaxOutput = min(cmp.Or(cfg.MaxOutput, DefaultMaxOutput), cfg.Window/2)
+	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
+	cfg.Retries = max(0, cmp.Or(cfg.Retries, DefaultRetries))
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Sleep == nil {
+		cfg.Sleep = sleep
+	}
+	if cfg.Rand == nil {
+		cfg.Rand = rand.Float64
+	}
+	c := &Client{cfg: cfg, log: cfg.Logger.With("model", cfg.Name)}
+	oc := openai.DefaultConfig(cfg.APIKey)
+	oc.BaseURL = cfg.BaseURL
+	oc.HTTPClient = c.httpClient()
+	c.api = openai.NewClientWithConfig(oc)
+	return c, nil
+}
+
+// Name is the name for people and logs.
+func (c *Client) Name() string { return c.cfg.Name }
+
+// Model is the model's name as the endpoint spells it.
+func (c *Client) Model() string { return c.cfg.Model }
+
+// Price is what the model costs.
+func (c *Client) Price() Price { return c.cfg.Price }
+
+// Window is the model's context in tokens, output included.
+func (c *Client) Window() int { return c.cfg.Window }
+
+// MaxOutput is the greatest number of tokens that a call may produce, at most
+// half of Window.
+func (c *Client) MaxOutput() int { return c.cfg.MaxOutput }
+
+// Complete makes one call and waits for the whole answer.
+//
+// It tries again what may succeed, at most Config.Retries times. It gives up at
+// once when the endpoint asks to wait longer than a minute, or than the
+// context's deadline allows: [Error.RetryAfter] then says how long. When ctx
+// ends, the error wraps its cause and is no [Error]; every other error is one.
+//
+// With a Schema the answer's object stands in Response.JSON, whichever way the
+// endpoint was asked; whether it satisfies the schema is for the caller to
+// check. Where no object can be found, the error is of [KindMalformed] and the
+// Response still says what came and what it cost.
+func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
+	if len(req.Messages) == 0 {
+		return Response{}, &Error{Client: c.cfg.Name, Kind: KindBadRequest, Message: "the request has no messages"}
+	}
+	started := c.cfg.Now()
+	resp, tries, err := c.try(ctx, req)
+	if err != nil {
+		return resp, err
+	}
+	c.log.DebugContext(ctx, "model answered", "input", resp.Usage.Input, "cached", resp.Usage.CachedInput,
+		"output", resp.Usage.Output, "finish", resp.Finish, "tries", tries, "took", c.cfg.Now().Sub(started))
+	if req.Schema == nil {
+		return resp, nil
+	}
+	resp.JSON, err = ExtractJSON(resp.Message.Content)
+	if err != nil {
+		return resp, &Error{Client: c.cfg.Name, Kind: KindMalformed, Tries: tries, Message: c.scrub(err.Error()), Err: err}
+	}
+	return resp, nil
+}

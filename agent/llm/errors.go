@@ -1,0 +1,82 @@
+package llm
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ErrorKind sorts errors by what can be done about them.
+type ErrorKind string
+
+// The kinds of error.
+const (
+	KindAuth          ErrorKind = "auth"           // the key is missing, wrong, or lacks access: a person must act
+	KindQuota         ErrorKind = "quota"          // the account is out of money: a person must act
+	KindRateLimit     ErrorKind = "rate_limit"     // too many requests or tokens: wait
+	KindOverloaded    ErrorKind = "overloaded"     // the endpoint has trouble (5xx): wait
+	KindContextLength ErrorKind = "context_length" // the conversation does not fit the model's window: shorten it
+	KindBadRequest    ErrorKind = "bad_request"    // the endpoint refuses the request, or knows no such model
+	KindNetwork       ErrorKind = "network"        // no connection, or a broken one
+	KindTimeout       ErrorKind = "timeout"        // no answer within Config.Timeout
+	KindMalformed     ErrorKind = "malformed"      // an answer that can't be read, or not the JSON asked for
+)
+
+// Error is a call that did not succeed. Its text never holds the API key.
+type Error struct {
+	Client     string // Config.Name
+	Kind       ErrorKind
+	Status     int           // HTTP status; 0 when there was no answer
+	Code       string        // the endpoint's own code, such as "insufficient_quota"
+	Message    string        // the endpoint's words, at most 500 bytes
+	RetryAfter time.Duration // how long the endpoint asked to wait; 0 when it did not say
+	Tries      int           // how many times the call was made
+	Err        error         // the cause, when there was no answer
+}
+
+// Error names the model, the kind and the endpoint's words.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "call model %s: %s", e.Client, e.Kind)
+	if e.Status != 0 {
+		fmt.Fprintf(&b, " (HTTP %d)", e.Status)
+	}
+	if e.Message != "" {
+		fmt.Fprintf(&b, ": %s", e.Message)
+	}
+	if e.Tries > 1 {
+		fmt.Fprintf(&b, " (tried %d times)", e.Tries)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause, if there is one.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Temporary reports whether the same call may succeed later.
+func (e *Error) Temporary() bool {
+	switch e.Kind {
+	case KindRateLimit, KindOverloaded, KindNetwork, KindTimeout, KindMalformed:
+		return true
+	}
+	return false
+}
+
+// Advice tells a person what to do about the error.
+func (e *Error) Advice() string {
+	switch e.Kind {
+	case KindAuth:
+		return "Check the API key of the model in the server's configuration, and that it may use this model."
+	case KindQuota:
+		return "Check the balance and the billing of the model's account."
+	case KindRateLimit:
+		return "The endpoint limits how much may be asked; wait, or raise the account's limit."
+	case KindContextLength:
+		return "The task needs more context than the model has; use a model with a larger window, or make the task smaller."
+	case KindBadRequest:
+		return "Check the model's name and the endpoint's address in the server's configuration."
+	case KindNetwork, KindTimeout, KindOverloaded:
+		return "Check that the model's endpoint is up and can be reached from this server."
+	}
+	return "Check that the configured address is an endpoint of OpenAI's chat completions protocol."
+}

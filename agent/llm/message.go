@@ -1,0 +1,102 @@
+package llm
+
+import "encoding/json"
+
+// The roles of a message.
+const (
+	RoleSystem    = "system"
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+	RoleTool      = "tool"
+)
+
+// The reasons for which a model stops, as OpenAI spells them. An endpoint may
+// send others.
+const (
+	FinishStop          = "stop"
+	FinishLength        = "length" // the output limit was reached: the text or arguments are cut
+	FinishToolCalls     = "tool_calls"
+	FinishContentFilter = "content_filter"
+)
+
+// Message is one message of a conversation.
+type Message struct {
+	Role       string     `json:"role"`
+	Content    string     `json:"content,omitempty"`
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // of the assistant
+	ToolCallID string     `json:"tool_call_id,omitempty"` // of a tool's message: the call that it answers
+}
+
+// ToolCall is a model's wish to call a tool. Arguments is what the model wrote,
+// which need not be valid JSON.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// ToolSpec describes a tool to the model. Parameters is a JSON Schema of type object.
+type ToolSpec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// Schema asks for an answer that is one JSON object of this shape.
+type Schema struct {
+	Name   string // letters, digits, - and _; at most 64
+	JSON   json.RawMessage
+	Strict bool // the endpoint enforces it; every property must then be required
+}
+
+// Request is one call to the model.
+type Request struct {
+	Messages  []Message
+	Tools     []ToolSpec
+	Schema    *Schema // nil: free text
+	MaxOutput int     // tokens, reasoning included; 0: the client's
+}
+
+// Response is the model's answer.
+type Response struct {
+	Message Message
+	JSON    json.RawMessage // the object in Message.Content, when Request.Schema asked for one
+	Finish  string
+	Usage   Usage
+	Model   string // as the endpoint names it
+}
+
+// Usage counts the tokens of one call, or of several.
+type Usage struct {
+	Input       int  `json:"input"`            // of the prompt, CachedInput included
+	CachedInput int  `json:"cached,omitempty"` // of the prompt, read from the endpoint's cache
+	Output      int  `json:"output"`           // reasoning included
+	Estimated   bool `json:"estimated,omitempty"`
+}
+
+// Add returns the sum of u and v.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Input:       u.Input + v.Input,
+		CachedInput: u.CachedInput + v.CachedInput,
+		Output:      u.Output + v.Output,
+		Estimated:   u.Estimated || v.Estimated,
+	}
+}
+
+// Price is what a model costs, in USD per million tokens. The zero Price is free.
+type Price struct {
+	Input       float64
+	CachedInput float64 // 0: no discount, cached tokens cost Input
+	Output      float64
+}
+
+// Cost is what u costs, in USD.
+func (p Price) Cost(u Usage) float64 {
+	cached := min(max(0, u.CachedInput), u.Input)
+	cachedPrice := p.CachedInput
+	if cachedPrice == 0 {
+		cachedPrice = p.Input
+	}
+	return (float64(u.Input-cached)*p.Input + float64(cached)*cachedPrice + float64(u.Output)*p.Output) / 1e6
+}

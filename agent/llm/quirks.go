@@ -1,0 +1,89 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// schemaMode is how structured output is asked for.
+type schemaMode int
+
+// The modes, from the strictest to one that every endpoint knows.
+const (
+	modeSchema schemaMode = iota // response_format json_schema
+	modeObject                   // response_format json_object, the schema in the prompt
+	modePlain                    // the schema in the prompt
+)
+
+// quirks are the parts of the protocol that an endpoint was found to refuse.
+type quirks struct {
+	schema      schemaMode
+	oldMax      bool // wants max_tokens, knows no max_completion_tokens
+	temperature bool // refuses a temperature
+	noReasoning bool // allows tools only without reasoning
+}
+
+// maxQuirks bounds how often one try adapts: twice for the schema, once for each other.
+const maxQuirks = 5
+
+// adapted makes one try, and makes it again in another form where the endpoint
+// refuses the form. What it learns holds for later calls.
+func (c *Client) adapted(ctx context.Context, req Request) (Response, *Error) {
+	for n := 0; ; n++ {
+		c.mu.Lock()
+		q := c.quirk
+		c.mu.Unlock()
+		resp, err := c.once(ctx, req, q)
+		if err == nil {
+			return resp, nil
+		}
+		next, ok := q.after(err, req, c.cfg.Temperature != nil)
+		if !ok || n == maxQuirks {
+			return resp, err
+		}
+		c.log.InfoContext(ctx, "model endpoint refuses a part of the protocol; asking in another form", "message", err.Message)
+		c.mu.Lock()
+		if c.quirk == q {
+			c.quirk = next
+		}
+		c.mu.Unlock()
+	}
+}
+
+// after is what err teaches about an endpoint of which q was known. It reports
+// false when err is about something else.
+func (q quirks) after(err *Error, req Request, temperature bool) (quirks, bool) {
+	switch {
+	case errors.Is(err.Err, openai.ErrReasoningToolsRequireResponses) && !q.noReasoning:
+		q.noReasoning = true
+		return q, true
+	case (errors.Is(err.Err, openai.ErrReasoningModelLimitationsOther) || errors.Is(err.Err, openai.ErrReasoningSamplingUnsupported)) && temperature && !q.temperature:
+		q.temperature = true
+		return q, true
+	case err.Status != 400 && err.Status != 422:
+		return q, false
+	}
+	about := func(words ...string) bool {
+		text := strings.ToLower(err.Message + " " + err.Code)
+		for _, w := range words {
+			if strings.Contains(text, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case !q.oldMax && about("max_completion_tokens"):
+		q.oldMax = true
+	case temperature && !q.temperature && about("temperature"):
+		q.temperature = true
+	case req.Schema != nil && q.schema < modePlain && about("response_format", "json_schema", "json_object", "structured output", "json mode", "schema"):
+		q.schema++
+	default:
+		return q, false
+	}
+	return q, true
+}

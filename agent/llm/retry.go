@@ -1,0 +1,59 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Bounds of the wait between two tries. The wait doubles from firstWait, is
+// drawn from its upper half (so that clients which failed together do not return
+// together), and never ends before the endpoint asked.
+const (
+	firstWait = time.Second
+	mostWait  = time.Minute
+)
+
+// try calls the model until it answers, can't, or the tries are used up.
+func (c *Client) try(ctx context.Context, req Request) (Response, int, error) {
+	for tries := 1; ; tries++ {
+		resp, err := c.adapted(ctx, req)
+		if err == nil {
+			return resp, tries, nil
+		}
+		if ctx.Err() != nil {
+			return Response{}, tries, fmt.Errorf("call model %s: %w", c.cfg.Name, context.Cause(ctx))
+		}
+		err.Tries = tries
+		if !err.Temporary() || tries > c.cfg.Retries {
+			return Response{}, tries, err
+		}
+		wait := c.wait(tries, err.RetryAfter)
+		if deadline, ok := ctx.Deadline(); wait > mostWait || ok && c.cfg.Now().Add(wait).After(deadline) {
+			return Response{}, tries, err
+		}
+		c.log.WarnContext(ctx, "model call will be tried again", "kind", err.Kind, "status", err.Status, "try", tries, "wait", wait)
+		if c.cfg.Sleep(ctx, wait) != nil {
+			return Response{}, tries, fmt.Errorf("call model %s: %w", c.cfg.Name, context.Cause(ctx))
+		}
+	}
+}
+
+// wait is how long to wait after the given number of tries.
+func (c *Client) wait(tries int, asked time.Duration) time.Duration {
+	d := min(firstWait<<min(tries-1, 10), mostWait)
+	d = d/2 + time.Duration(c.cfg.Rand()*float64(d/2))
+	return max(d, asked)
+}
+
+// sleep waits for d or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,22 @@
+// Package scripted is a chat model that says what a script tells it to, behind
+// a real HTTP server that speaks POST /v1/chat/completions. Tests and the demo
+// put it in a model's place.
+//
+// Concepts:
+//
+//   - [Script]: ordered rules. The first [Rule] that matches a request answers it.
+//   - A rule matches by model name (which serves as a role: "coder", "sia",
+//     "reviewer") and by regular expressions over the system and user text.
+//   - The position in a conversation is the number of assistant messages that
+//     the request carries, and nothing else: the server remembers no
+//     conversation, so an attempt that starts again gets the same answers.
+//   - [Answer]: text, tool calls or JSON; after a delay; or a [Fault].
+//   - [Parse] reads a script from txtar and YAML, for golden stories.
+//
+// What no rule matches is answered with a 400 that says what was asked. Token
+// counts are estimated from the text, so they are the same in every run.
+//
+// The only thing remembered besides the record of requests is how often a fault
+// with a count has struck. The package imports nothing of ours. Start reading at
+// script.go.
+package scripted

@@ -1,0 +1,95 @@
+package scripted
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// created is the time stamp of every answer: the same in every run.
+const created = 1_700_000_000
+
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
+	Details    struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+func usageOf(q Request, a Answer, m Message) usage {
+	u := usage{Prompt: q.tokens(), Completion: m.tokens()}
+	if a.Usage != nil {
+		u.Prompt, u.Completion, u.Details.Cached = a.Usage.Input, a.Usage.Output, a.Usage.Cached
+	}
+	u.Total = u.Prompt + u.Completion
+	return u
+}
+
+func id(q Request) string { return fmt.Sprintf("chatcmpl-%s-%d", q.Model, q.Turn()) }
+
+// whole sends the answer in one piece.
+func whole(w http.ResponseWriter, q Request, a Answer) {
+	m, finish, err := a.message(q.Turn())
+	if err != nil {
+		fail(w, http.StatusInternalServerError, "script", err.Error())
+		return
+	}
+	send(w, http.StatusOK, map[string]any{
+		"id": id(q), "object": "chat.completion", "created": created, "model": q.Model,
+		"choices": []any{map[string]any{"index": 0, "message": m, "finish_reason": finish}},
+		"usage":   usageOf(q, a, m),
+	})
+}
+
+// stream sends the answer word by word as server-sent events.
+func stream(w http.ResponseWriter, q Request, a Answer) {
+	m, finish, err := a.message(q.Turn())
+	if err != nil {
+		fail(w, http.StatusInternalServerError, "script", err.Error())
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	event := func(v any) {
+		b, _ := json.Marshal(v)
+		fmt.Fprintf(w, "data: %s\n\n", b)
+	}
+	chunk := func(delta map[string]any, finish any) {
+		event(map[string]any{"id": id(q), "object": "chat.completion.chunk", "created": created, "model": q.Model,
+			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
+	}
+	chunk(map[string]any{"role": "assistant", "content": ""}, nil)
+	for _, word := range strings.SplitAfter(m.Content, " ") {
+		if word != "" {
+			chunk(map[string]any{"content": word}, nil)
+		}
+	}
+	for i, c := range m.ToolCalls {
+		chunk(map[string]any{"tool_calls": []any{map[string]any{
+			"index": i, "id": c.ID, "type": c.Type, "function": map[string]any{"name": c.Function.Name, "arguments": ""}}}}, nil)
+		chunk(map[string]any{"tool_calls": []any{map[string]any{
+			"index": i, "function": map[string]any{"arguments": c.Function.Arguments}}}}, nil)
+	}
+	chunk(map[string]any{}, finish)
+	if q.StreamOptions != nil && q.StreamOptions.IncludeUsage {
+		event(map[string]any{"id": id(q), "object": "chat.completion.chunk", "created": created, "model": q.Model,
+			"choices": []any{}, "usage": usageOf(q, a, m)})
+	}
+	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+func send(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v) //nolint:errcheck // the client is gone
+}
+
+func fail(w http.ResponseWriter, status int, code, message string) {
+	kind := "invalid_request_error"
+	if status >= 500 {
+		kind = "server_error"
+	}
+	send(w, status, map[string]any{"error": map[string]any{"message": message, "type": kind, "code": code}})
+}

@@ -1,0 +1,66 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// errNoJSON says that a model did not answer with the object that was asked for.
+var errNoJSON = errors.New("the model's answer holds no complete JSON object")
+
+// askForJSON makes out ask for an object of shape s in the given mode.
+func (c *Client) askForJSON(out *openai.ChatCompletionRequest, s Schema, mode schemaMode) {
+	switch mode {
+	case modeSchema:
+		out.ResponseFormat = &openai.ChatCompletionResponseFormat{
+			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: s.Name, Schema: s.JSON, Strict: s.Strict},
+		}
+		return
+	case modeObject:
+		out.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
+	}
+	ask := "Answer with exactly one JSON object and nothing else: no prose, no code fence. It must satisfy this JSON Schema:\n" + string(s.JSON)
+	if len(out.Messages) > 0 && out.Messages[0].Role == RoleSystem {
+		out.Messages[0].Content += "\n\n" + ask
+		return
+	}
+	first := openai.ChatCompletionMessage{Role: RoleSystem, Content: ask}
+	out.Messages = append([]openai.ChatCompletionMessage{first}, out.Messages...)
+}
+
+// ExtractJSON finds the JSON object in a model's answer: the whole text, or the
+// longest object in it, such as one in a code fence or amid prose. The result is
+// valid JSON and begins with a brace.
+func ExtractJSON(text string) (json.RawMessage, error) {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+		return json.RawMessage(text), nil
+	}
+	const most = 64 // starts that are looked at, so that the time is linear
+	var best string
+	for i, looked := 0, 0; i < len(text) && looked < most; looked++ {
+		open := strings.IndexByte(text[i:], '{')
+		if open < 0 {
+			break
+		}
+		i += open
+		dec := json.NewDecoder(strings.NewReader(text[i:]))
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			i++
+			continue
+		}
+		if len(raw) > len(best) {
+			best = string(raw)
+		}
+		i += int(dec.InputOffset())
+	}
+	if best == "" {
+		return nil, errNoJSON
+	}
+	return json.RawMessage(best), nil
+}

@@ -1,0 +1,114 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxAnswerBytes bounds what is read of one answer.
+const maxAnswerBytes = 32 << 20
+
+// errAnswerTooLarge ends the reading of an answer that exceeds maxAnswerBytes.
+var errAnswerTooLarge = errors.New("the answer is larger than 32 MiB")
+
+// redirectError is an endpoint's wish to be asked elsewhere. It is not obeyed:
+// the prompt and the key would go where nobody configured.
+type redirectError struct{ status int }
+
+func (e redirectError) Error() string {
+	return "the endpoint redirects elsewhere; configure the address that it redirects to"
+}
+
+// seen is what one try saw of the HTTP answer. The protocol's library drops the
+// headers of errors, so the transport keeps what matters.
+type seen struct {
+	status     int
+	retryAfter time.Duration
+}
+
+type seenKey struct{}
+
+// withSeen returns a context whose requests fill s.
+func withSeen(ctx context.Context, s *seen) context.Context {
+	return context.WithValue(ctx, seenKey{}, s)
+}
+
+// transport records status and Retry-After, refuses redirects and bounds answers.
+type transport struct {
+	base http.RoundTripper
+	now  func() time.Time
+}
+
+func (c *Client) httpClient() *http.Client {
+	hc := &http.Client{}
+	if c.cfg.HTTPClient != nil {
+		*hc = *c.cfg.HTTPClient
+	}
+	if hc.Transport == nil {
+		hc.Transport = http.DefaultTransport
+	}
+	hc.Transport = transport{base: hc.Transport, now: c.cfg.Now}
+	hc.Timeout = 0 // each try has its own, see Config.Timeout
+	return hc
+}
+
+// RoundTrip makes one request.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := req.Context().Value(seenKey{}).(*seen); ok {
+		s.status = resp.StatusCode
+		s.retryAfter = retryAfter(resp.Header, t.now())
+	}
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		resp.Body.Close()
+		return nil, redirectError{resp.StatusCode}
+	}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxAnswerBytes}
+	return resp, nil
+}
+
+// retryAfter reads how long an endpoint asks to wait: Retry-After in seconds or
+// as a date (RFC 9110, section 10.2.3), or retry-after-ms, which OpenAI and
+// Azure send. Nonsense is 0.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	const most = 24 * time.Hour
+	bound := func(d time.Duration) time.Duration { return min(max(0, d), most) }
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms <= float64(most/time.Millisecond) {
+		return bound(time.Duration(ms * float64(time.Millisecond)))
+	}
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(v, 64); err == nil {
+		if !(s >= 0) {
+			return 0
+		}
+		return bound(time.Duration(min(s, most.Seconds()) * float64(time.Second)))
+	}
+	if at, err := http.ParseTime(v); err == nil {
+		return bound(at.Sub(now))
+	}
+	return 0
+}
+
+// boundedBody fails a read beyond left bytes.
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("read answer: %w", errAnswerTooLarge)
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}

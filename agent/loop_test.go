@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// feed gives a detector calls written as "name:result", where a result that
+// begins with "!" is an error and a name that begins with "~" polls. It returns
+// the number of calls until the detector signalled; 0: it did not.
+func feed(calls []string) (int, *sia.Signal) {
+	var d loopDetector
+	for i, c := range calls {
+		var name, result string
+		for j := range c {
+			if c[j] == ':' {
+				name, result = c[:j], c[j+1:]
+				break
+			}
+		}
+		if s := d.call(observe(name, name, result, result[0] == '!', name[0] == '~'), false); s != nil {
+			return i + 1, s
+		}
+	}
+	return 0, nil
+}
+
+func TestCircles(t *testing.T) {
+	for name, tt := range map[string]struct {
+		calls []string
+		at    int
+	}{
+		"four the same":                {[]string{"a:1", "a:1", "a:1", "a:1"}, 4},
+		"three the same":               {[]string{"a:1", "a:1", "a:1", "b:1", "a:1"}, 0},
+		"the result changes":           {[]string{"a:1", "a:2", "a:3", "a:4", "a:5", "a:6"}, 0},
+		"three errors":                 {[]string{"a:!x", "a:!y", "a:!z"}, 3},
+		"errors of different calls":    {[]string{"a:!x", "b:!x", "c:!x", "d:!x"}, 0},
+		"an error, repaired":           {[]string{"a:!x", "a:!x", "a:1", "a:!x", "a:!x"}, 0},
+		"six alternating":              {[]string{"a:1", "b:1", "a:1", "b:1", "a:1", "b:1"}, 6},
+		"six alternating, new results": {[]string{"a:1", "b:1", "a:2", "b:1", "a:3", "b:1", "a:4", "b:1"}, 0},
+		"three alternating":            {[]string{"a:1", "b:1", "c:1", "a:1", "b:1", "c:1", "a:1", "b:1", "c:1"}, 0},
+		"polling":                      {[]string{"~a:1", "~a:1", "~a:1", "~a:1", "~a:1", "~a:!e", "~a:!e", "~a:!e"}, 0},
+		"polling in between is unseen": {[]string{"a:1", "~p:1", "a:1", "~p:1", "a:1", "~p:1", "a:1"}, 7},
+	} {
+		if at, s := feed(tt.calls); at != tt.at {
+			t.Errorf("%s: signalled at %d (%+v), want %d", name, at, s, tt.at)
+		}
+	}
+}
+
+// Progress, in the sense that no result ever comes twice, is never interrupted;
+// and a conversation that from some point on goes round in circles always is,
+// within as many calls as the rule needs.
+func TestCirclesProperty(t *testing.T) {
+	name := rapid.SampledFrom([]string{"a", "b", "c"})
+	rapid.Check(t, func(t *rapid.T) {
+		var calls []string
+		for i, n := range rapid.SliceOfN(name, 0, 60).Draw(t, "progress") {
+			calls = append(calls, fmt.Sprintf("%s:%d", n, i))
+		}
+		if at, s := feed(calls); at != 0 {
+			t.Fatalf("progress was interrupted at %d: %+v", at, s)
+		}
+		start := len(calls)
+		circle, within := []string{"x:0"}, sameResult
+		switch rapid.IntRange(0, 2).Draw(t, "circle") {
+		case 1:
+			circle, within = []string{"x:!e"}, sameError
+		case 2:
+			circle, within = []string{"x:0", "y:0"}, alternating
+		}
+		for i := range 12 {
+			calls = append(calls, circle[i%len(circle)])
+		}
+		if at, _ := feed(calls); at != start+within {
+			t.Fatalf("a circle of %v from call %d was found at %d", circle, start, at)
+		}
+	})
+}
+
+func TestIdleAndBroken(t *testing.T) {
+	var d loopDetector
+	write := func(what string) { d.call(observe("write", what, "ok "+what, false, false), true) }
+	for i := range noChange - 1 {
+		if i == 5 {
+			write("one")
+		}
+		if s := d.turn(true, 1); s != nil {
+			t.Fatalf("turn %d: %+v", i, s)
+		}
+	}
+	write("one") // the same change again is nothing new
+	d.turn(true, 1)
+	d.turn(true, 1)
+	for range 3 {
+		d.turn(true, 1)
+	}
+	if s := d.turn(true, 1); s == nil {
+		t.Error("no signal for a conversation without a new change")
+	}
+
+	d = loopDetector{}
+	for i := range malformed {
+		if s := d.turn(false, 2); (s != nil) != (i == malformed-1) {
+			t.Errorf("malformed answer %d: %+v", i+1, s)
+		}
+		if i == 1 { // one good answer starts the count anew
+			d.turn(true, 1)
+			d.broken = 2
+		}
+	}
+}
+
+func TestCanonicalArguments(t *testing.T) {
+	if a, b := canonical(`{"b":1, "a":2}`), canonical(`{"a":2,"b":1}`); a != b {
+		t.Errorf("%s differs from %s", a, b)
+	}
+	if got := canonical("{not"); got != "{not" {
+		t.Errorf("got %q", got)
+	}
+}

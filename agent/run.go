@@ -1,0 +1,238 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Bounds of a run.
+const (
+	maxCalls     = 16               // calls of one answer that are carried out
+	recordWithin = 10 * time.Second // for saving a turn after the attempt was cancelled
+	idleNudge    = noChange * 2 / 3 // turns without a change after which the agent is told
+)
+
+// run is one attempt under way.
+type run struct {
+	*Builtin
+	in     Input
+	rec    Recorder
+	env    tool.Env
+	budget *budget
+	loop   loopDetector
+
+	conv    conversation
+	offered []tool.Tool
+	specs   []llm.ToolSpec
+	fixed   int // tokens of the tools' descriptions
+
+	nudged bool     // the last answer was a text, and the agent was told to go on
+	notes  []string // for the next turn of the transcript
+	res    Result
+}
+
+// attempt runs the loop to its end and records how it ended.
+func (r *run) attempt(ctx context.Context) (Result, error) {
+	ctx, cancel := r.budget.context(ctx)
+	defer cancel()
+	err := r.begin(ctx)
+	for err == nil && r.res.End == "" {
+		err = r.step(ctx)
+	}
+	r.res.Turns, r.res.Cost, r.res.Usage = r.budget.turns, r.budget.spent, r.budget.usage
+	r.res.Reason, r.res.Summary = Redact(r.res.Reason), Redact(r.res.Summary)
+	if err != nil {
+		r.res.End = sia.EndError
+		r.res.Reason = Redact(err.Error())
+	}
+	text := string(r.res.End)
+	for _, s := range []string{r.res.Reason, r.res.Summary} {
+		if s != "" {
+			text += ": " + s
+		}
+	}
+	if saved := r.record(ctx, Turn{Number: r.budget.turns, Kind: TurnEnd, Text: text}); err == nil {
+		err = saved
+	}
+	return r.res, err
+}
+
+// begin assembles the prompt.
+func (r *run) begin(ctx context.Context) error {
+	r.offered, r.notes = offer(r.tools, r.in.Brief, r.in.CanAsk)
+	r.specs, r.fixed = specs(r.offered)
+	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(systemPrompt)
+	text, notes := assemble(ctx, r.in, r.env, min(maxPrompt, max(500, room/2)))
+	r.notes = append(r.notes, notes...)
+	r.conv.add(llm.Message{Role: llm.RoleSystem, Content: strings.TrimSpace(systemPrompt)})
+	r.conv.add(llm.Message{Role: llm.RoleUser, Content: text})
+	return r.record(ctx, Turn{Kind: TurnBrief, Text: text})
+}
+
+// step makes one model call and carries out what it answers.
+func (r *run) step(ctx context.Context) error {
+	if r.ended(ctx) {
+		return nil
+	}
+	window := r.model.Window() - r.model.MaxOutput()
+	if r.budget.tokens(r.prompt()) > window {
+		r.shorten(window * 3 / 5)
+	}
+	most, end, why := r.budget.next(r.prompt(), r.model.MaxOutput())
+	if end != "" {
+		r.end(end, why)
+		return nil
+	}
+	prompt := r.prompt()
+	resp, err := r.model.Complete(ctx, llm.Request{Messages: r.conv.messages, Tools: r.specs, MaxOutput: most})
+	if err != nil {
+		return r.broken(ctx, err)
+	}
+	turn := Turn{Kind: TurnModel, Text: resp.Message.Content, Usage: resp.Usage}
+	turn.Cost = r.budget.spend(prompt, resp.Usage)
+	turn.Number = r.budget.turns
+	r.conv.add(resp.Message)
+	if len(resp.Message.ToolCalls) == 0 {
+		r.text(resp)
+	} else {
+		r.nudged = false
+		turn.Calls = r.calls(ctx, resp)
+	}
+	if r.res.End == "" {
+		r.advise()
+	}
+	return r.record(ctx, turn)
+}
+
+// prompt estimates the tokens of the next call's prompt.
+func (r *run) prompt() int { return r.conv.total + r.fixed }
+
+// shorten shortens the conversation until the prompt has about bound tokens as
+// the endpoint counts, and reports whether that changed anything.
+func (r *run) shorten(bound int) bool {
+	note := r.conv.shorten(int(float64(bound)/r.budget.ratio) - r.fixed)
+	if note != "" {
+		r.notes = append(r.notes, note)
+	}
+	return note != ""
+}
+
+// broken decides what an unanswered call means.
+func (r *run) broken(ctx context.Context, err error) error {
+	if r.ended(ctx) {
+		return nil
+	}
+	var e *llm.Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("ask the model: %w", err)
+	}
+	if e.Kind == llm.KindContextLength {
+		if !r.shorten(r.budget.tokens(r.prompt()) / 2) {
+			r.end(sia.EndError, "the conversation no longer fits the model's window")
+		}
+		return nil
+	}
+	return &sia.Error{
+		Op:         fmt.Sprintf("attempt %d on %s#%d", r.in.Attempt, r.in.Repo, r.in.Issue),
+		Message:    fmt.Sprintf("the model %s could not be asked (%s). %s", r.model.Name(), e.Kind, e.Advice()),
+		Permanent:  !e.Temporary(),
+		RetryAfter: e.RetryAfter,
+		Err:        e,
+	}
+}
+
+// text deals with an answer that calls no tool: the agent is told once to go on;
+// the second time in a row it is taken to be done.
+func (r *run) text(resp llm.Response) {
+	r.loop.turn(false, 0)
+	switch {
+	case resp.Finish == llm.FinishContentFilter:
+		r.end(sia.EndError, "the model's provider withheld the answer (content filter)")
+	case r.nudged:
+		r.res.Summary = head(strings.TrimSpace(resp.Message.Content), tool.MaxSummary)
+		r.end(sia.EndFinished, "")
+	default:
+		r.nudged = true
+		r.say("told to go on: the answer called no tool", strings.TrimSpace(nudgePrompt))
+	}
+}
+
+// advise tells the agent that the end is near, or that nothing changes.
+func (r *run) advise() {
+	if w := r.budget.warning(); w != "" {
+		r.say("told to finish: "+w, w)
+	}
+	if r.loop.idle == idleNudge {
+		r.say("told that nothing changes", fmt.Sprintf("You have not changed anything new for %d turns. Decide on a change and make it, or call finish and say what is missing.", r.loop.idle))
+	}
+}
+
+// say adds a message of ours to the conversation and notes it.
+func (r *run) say(note, text string) {
+	r.notes = append(r.notes, note)
+	r.conv.add(llm.Message{Role: llm.RoleUser, Content: text})
+}
+
+// end sets how the attempt ends; the first reason holds.
+func (r *run) end(end sia.AttemptEnd, why string) {
+	if r.res.End == "" {
+		r.res.End, r.res.Reason = end, why
+	}
+}
+
+// ended reports whether ctx is over, and says what that means.
+func (r *run) ended(ctx context.Context) bool {
+	if ctx.Err() == nil {
+		return false
+	}
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, errTimeUp):
+		r.end(sia.EndTime, r.budget.timeUp())
+	case errors.Is(cause, context.DeadlineExceeded):
+		r.end(sia.EndTime, "the time allowed for the attempt is over")
+	case errors.Is(cause, context.Canceled):
+		r.end(sia.EndCancelled, "it was cancelled")
+	default:
+		r.end(sia.EndCancelled, cause.Error())
+	}
+	return true
+}
+
+// record saves a turn with its notes, secrets masked. It does so even when the
+// attempt was just cancelled.
+func (r *run) record(ctx context.Context, t Turn) error {
+	t.At = r.now()
+	t.Note = strings.Join(r.notes, "\n")
+	r.notes = nil
+	if r.rec == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
+	defer cancel()
+	if err := r.rec.Turn(ctx, redacted(t)); err != nil {
+		return fmt.Errorf("save transcript: %w", err)
+	}
+	return nil
+}
+
+// redacted is t with secrets masked.
+func redacted(t Turn) Turn {
+	t.Text, t.Note = Redact(t.Text), Redact(t.Note)
+	calls := make([]Call, len(t.Calls))
+	for i, c := range t.Calls {
+		c.Arguments, c.Result = Redact(c.Arguments), Redact(c.Result)
+		calls[i] = c
+	}
+	if len(calls) > 0 {
+		t.Calls = calls
+	}
+	return t
+}

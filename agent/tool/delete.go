@@ -1,0 +1,60 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+)
+
+//go:embed delete.md
+var deleteDescription string
+
+// Delete removes one file, or an empty directory.
+type Delete struct{}
+
+type deleteArgs struct {
+	Path string `json:"path"`
+}
+
+// Name is "delete".
+func (Delete) Name() string { return NameDelete }
+
+// Description is delete.md.
+func (Delete) Description() string { return deleteDescription }
+
+// Schema describes the arguments.
+func (Delete) Schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{
+"path":{"type":"string","description":"file, or empty directory, relative to the repository's root"}},
+"required":["path"],"additionalProperties":false}`)
+}
+
+// Call removes the file.
+func (Delete) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
+	var a deleteArgs
+	if err := decode(args, &a); err != nil {
+		return Result{}, err
+	}
+	p, err := localPath(a.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	if p == "." {
+		return Result{}, fmt.Errorf("the repository's root can't be deleted")
+	}
+	if err := noLinks(env.Root, p); err != nil {
+		return Result{}, err
+	}
+	st, err := env.Root.Lstat(p)
+	if err != nil {
+		return Result{}, clean("delete", p, err)
+	}
+	if err := env.Root.Remove(p); err != nil {
+		if st.IsDir() {
+			return Result{}, fmt.Errorf("%s is a directory that is not empty; delete its files one by one", quote(p))
+		}
+		return Result{}, clean("delete", p, err)
+	}
+	return Result{Text: fmt.Sprintf("deleted %s\n", p), Changed: []string{p}}, nil
+}

@@ -1,0 +1,109 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// pageEntries is how many entries list shows at once.
+const pageEntries = 300
+
+//go:embed list.md
+var listDescription string
+
+// List shows what is in a directory.
+type List struct{}
+
+type listArgs struct {
+	Path  string `json:"path"`
+	Depth int    `json:"depth"`
+	Skip  int    `json:"skip"`
+}
+
+// Name is "list".
+func (List) Name() string { return NameList }
+
+// Description is list.md.
+func (List) Description() string { return listDescription }
+
+// Schema describes the arguments.
+func (List) Schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{
+"path":{"type":"string","description":"directory, relative to the repository's root; default ."},
+"depth":{"type":"integer","minimum":1,"maximum":6,"description":"levels to show; default 1"},
+"skip":{"type":"integer","minimum":0,"description":"entries to skip, for the next page; default 0"}},
+"additionalProperties":false}`)
+}
+
+// Call lists one page.
+func (List) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+	a := listArgs{Path: ".", Depth: 1}
+	if err := decode(args, &a); err != nil {
+		return Result{}, err
+	}
+	if a.Path == "" {
+		a.Path = "."
+	}
+	if a.Depth < 1 || a.Depth > 6 || a.Skip < 0 {
+		return Result{}, fmt.Errorf("depth must be 1 to 6 and skip must not be negative")
+	}
+	dir, err := localPath(a.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := noLinks(env.Root, dir); err != nil {
+		return Result{}, err
+	}
+	st, err := env.Root.Lstat(dir)
+	if err != nil {
+		return Result{}, clean("list", dir, err)
+	}
+	if !st.IsDir() {
+		return Result{}, fmt.Errorf("%s is a file; use read to see it", quote(dir))
+	}
+	var b strings.Builder
+	n, more := 0, false
+	err = walk(ctx, env.Root, dir, func(e entry) (bool, error) {
+		n++
+		if n <= a.Skip {
+			return e.depth < a.Depth, nil
+		}
+		if n > a.Skip+pageEntries || b.Len() > MaxResult-1000 {
+			more = true
+			return false, errStop
+		}
+		b.WriteString(e.line() + "\n")
+		return e.depth < a.Depth, nil
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	switch {
+	case more:
+		fmt.Fprintf(&b, "[more entries; go on with skip %d]\n", n-1)
+	case b.Len() == 0 && a.Skip > 0:
+		b.WriteString("[no more entries]\n")
+	case b.Len() == 0:
+		fmt.Fprintf(&b, "[%s is empty]\n", path.Clean(dir))
+	}
+	return Result{Text: clip(b.String(), MaxResult)}, nil
+}
+
+// line is how list shows an entry.
+func (e entry) line() string {
+	name, _ := show(e.path)
+	switch {
+	case e.mode.IsDir():
+		if e.ignored {
+			return name + "/ (ignored by git; not shown)"
+		}
+		return name + "/"
+	case !e.mode.IsRegular():
+		return name + " (link or special file; not followed)"
+	}
+	return fmt.Sprintf("%s (%d bytes)", name, e.size)
+}

@@ -1,0 +1,82 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Bounds of the search for the nearest text.
+const (
+	nearLines = 12   // lines of old that are compared
+	nearBest  = 0.45 // similarity, 0–1, below which nothing is near
+)
+
+// nearest finds the lines of text that look most like old, for an error message:
+// empty when nothing is near. Lines are compared without the white space around
+// them, by how much of them is common at both ends; time is linear in text.
+func nearest(text, old string) string {
+	want := strings.Split(strings.Trim(old, "\n"), "\n")
+	whole := len(want)
+	want = want[:min(len(want), nearLines)]
+	for i := range want {
+		want[i] = strings.TrimSpace(want[i])
+	}
+	lines := strings.Split(text, "\n")
+	trimmed := make([]string, len(lines))
+	for i, l := range lines {
+		trimmed[i] = strings.TrimSpace(l)
+	}
+	at, best := -1, nearBest
+	for i := range trimmed {
+		sum, weight := 0.0, 0.0
+		for j, w := range want {
+			have := ""
+			if i+j < len(trimmed) {
+				have = trimmed[i+j]
+			}
+			k := float64(1 + min(len(w), 80))
+			weight += k
+			sum += k * alike(w, have)
+		}
+		if s := sum / weight; s > best {
+			at, best = i, s
+		}
+	}
+	if at < 0 {
+		return "; read the file again and copy the text from it"
+	}
+	end := min(len(lines), at+min(whole, 30))
+	var b strings.Builder
+	fmt.Fprintf(&b, "; nearest are lines %d–%d:\n", at+1, end)
+	exact := best > 0.999
+	for i := at; i < end; i++ {
+		l, _ := show(strings.TrimSuffix(lines[i], "\r"))
+		fmt.Fprintf(&b, "%6d\t%s\n", i+1, clip(strings.ToValidUTF8(l, "\uFFFD"), 400))
+	}
+	if exact {
+		b.WriteString("They differ only in white space: copy the indentation exactly.")
+	} else {
+		b.WriteString("Copy the text exactly as it stands, without the line numbers.")
+	}
+	return b.String()
+}
+
+// alike is how much of the longer of a and b is common to both at its ends, 0–1.
+func alike(a, b string) float64 {
+	if a == b {
+		return 1
+	}
+	n := min(len(a), len(b), 200)
+	if n == 0 {
+		return 0
+	}
+	front := 0
+	for front < n && a[front] == b[front] {
+		front++
+	}
+	back := 0
+	for back < n-front && a[len(a)-1-back] == b[len(b)-1-back] {
+		back++
+	}
+	return float64(front+back) / float64(max(len(a), len(b)))
+}

@@ -1,0 +1,187 @@
+package tool
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// localPath checks a path that a model named and returns it clean and
+// slash-separated: relative, inside the work tree, through nothing named .git.
+// "." is the work tree itself.
+func localPath(p string) (string, error) {
+	switch {
+	case strings.TrimSpace(p) == "":
+		return "", errors.New(`the path is empty; "." is the repository's root`)
+	case strings.ContainsRune(p, 0):
+		return "", errors.New("the path holds a NUL byte")
+	case len(p) > 4096:
+		return "", errors.New("the path is longer than 4096 bytes")
+	case path.IsAbs(p) || filepath.IsAbs(p):
+		return "", fmt.Errorf("path %s: only paths relative to the repository's root are allowed", quote(p))
+	}
+	// Cleaned first, "a/../../b" would lose its climb: look at the parts as they are.
+	for part := range strings.SplitSeq(p, "/") {
+		if part == ".." {
+			return "", fmt.Errorf("path %s: .. is not allowed; name the path from the repository's root", quote(p))
+		}
+		if isGit(part) {
+			return "", fmt.Errorf("path %s: .git is off limits; commits are made for you", quote(p))
+		}
+	}
+	p = path.Clean(p)
+	if !filepath.IsLocal(filepath.FromSlash(p)) {
+		return "", fmt.Errorf("path %s: it leads out of the repository", quote(p))
+	}
+	return p, nil
+}
+
+// isGit reports whether a path's part means .git on some file system: git itself
+// refuses the same spellings (core.protectNTFS and core.protectHFS in
+// https://git-scm.com/docs/git-config).
+func isGit(part string) bool {
+	part = strings.Map(func(r rune) rune {
+		if Hidden(r) { // HFS+ ignores them
+			return -1
+		}
+		return r
+	}, part)
+	part, _, _ = strings.Cut(part, ":") // an NTFS stream
+	part = strings.ToLower(strings.TrimRight(part, ". "))
+	return part == ".git" || part == "git~1"
+}
+
+// noLinks refuses a path on which anything is a symbolic link. What does not
+// exist is no link.
+func noLinks(root *os.Root, p string) error {
+	if p == "." {
+		return nil
+	}
+	for i := 0; i <= len(p); i++ {
+		if i < len(p) && p[i] != '/' {
+			continue
+		}
+		st, err := root.Lstat(p[:i])
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return clean("look at", p[:i], err)
+		case st.Mode()&fs.ModeSymlink != 0:
+			return fmt.Errorf("path %s: %s is a symbolic link, which is not followed; name the file itself", quote(p), quote(p[:i]))
+		}
+	}
+	return nil
+}
+
+// open opens a regular file for reading. A link that is slipped in between the
+// look and the opening is found by looking again: os.Root keeps it inside the
+// work tree meanwhile.
+func open(root *os.Root, p string) (*os.File, fs.FileInfo, error) {
+	if err := noLinks(root, p); err != nil {
+		return nil, nil, err
+	}
+	f, err := root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not block
+	if err != nil {
+		return nil, nil, clean("read", p, err)
+	}
+	st, err := f.Stat()
+	if err == nil {
+		err = regular(p, st)
+	}
+	if err == nil {
+		err = noLinks(root, p)
+	}
+	if err == nil {
+		var now fs.FileInfo
+		if now, err = root.Lstat(p); err == nil && !os.SameFile(now, st) {
+			err = fmt.Errorf("read %s: it changed while it was opened; try again", quote(p))
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, st, nil
+}
+
+// regular refuses what is no regular file.
+func regular(p string, st fs.FileInfo) error {
+	switch {
+	case st.IsDir():
+		return fmt.Errorf("%s is a directory; use list to see what is in it", quote(p))
+	case !st.Mode().IsRegular():
+		return fmt.Errorf("%s is no regular file", quote(p))
+	}
+	return nil
+}
+
+// readText reads a whole text file of at most MaxFile bytes.
+func readText(root *os.Root, p string) ([]byte, fs.FileInfo, error) {
+	f, st, err := open(root, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	switch {
+	case err != nil:
+		return nil, nil, clean("read", p, err)
+	case len(b) > MaxFile:
+		return nil, nil, fmt.Errorf("%s is larger than %d bytes, too large to edit", quote(p), MaxFile)
+	case isBinary(b):
+		return nil, nil, fmt.Errorf("%s is a binary file", quote(p))
+	}
+	return b, st, nil
+}
+
+// replace puts text in p's place at once: other names of the old file (hard
+// links) keep the old content. Parents are made.
+func replace(root *os.Root, p string, text []byte, mode fs.FileMode) error {
+	dir := path.Dir(p)
+	if err := noLinks(root, p); err != nil {
+		return err
+	}
+	if dir != "." {
+		if err := root.MkdirAll(dir, 0o755); err != nil {
+			return clean("write", p, err)
+		}
+	}
+	temp := path.Join(dir, ".sia-write-"+strconv.Itoa(os.Getpid())+".tmp")
+	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return clean("write", p, err)
+	}
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm()|0o600)
+	if err != nil {
+		return clean("write", p, err)
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = root.Rename(temp, p)
+	}
+	if err != nil {
+		root.Remove(temp) //nolint:errcheck // the first error is the one to tell
+		return clean("write", p, err)
+	}
+	return nil
+}
+
+// isBinary reports whether b looks binary: a NUL byte near its beginning, git's rule.
+func isBinary(b []byte) bool { return bytes.IndexByte(b[:min(len(b), 8000)], 0) >= 0 }
+
+// quote shows a path within a message, cut to a readable length.
+func quote(p string) string {
+	if len(p) > 200 {
+		p = strings.ToValidUTF8(p[:200], "") + "…"
+	}
+	return strconv.Quote(p)
+}

@@ -1,0 +1,127 @@
+package tool
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Bounds of one page of read.
+const (
+	pageLines = 400
+	maxLine   = 2000 // bytes of a line that are shown
+)
+
+//go:embed read.md
+var readDescription string
+
+// Read shows lines of a file.
+type Read struct{}
+
+type readArgs struct {
+	Path  string `json:"path"`
+	Start int    `json:"start"`
+	Lines int    `json:"lines"`
+}
+
+// Name is "read".
+func (Read) Name() string { return NameRead }
+
+// Description is read.md.
+func (Read) Description() string { return readDescription }
+
+// Schema describes the arguments.
+func (Read) Schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{
+"path":{"type":"string","description":"file, relative to the repository's root"},
+"start":{"type":"integer","minimum":1,"description":"first line; default 1"},
+"lines":{"type":"integer","minimum":1,"maximum":400,"description":"how many lines; default 400"}},
+"required":["path"],"additionalProperties":false}`)
+}
+
+// Call reads one page.
+func (Read) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+	a := readArgs{Start: 1, Lines: pageLines}
+	if err := decode(args, &a); err != nil {
+		return Result{}, err
+	}
+	if a.Start < 1 || a.Lines < 1 || a.Lines > pageLines {
+		return Result{}, fmt.Errorf("start must be at least 1, and lines 1 to %d", pageLines)
+	}
+	p, err := localPath(a.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	f, st, err := open(env.Root, p)
+	if err != nil {
+		return Result{}, err
+	}
+	defer f.Close()
+	if st.Size() == 0 {
+		return Result{Text: fmt.Sprintf("[%s is empty]\n", p)}, nil
+	}
+	in := bufio.NewReaderSize(f, 16<<10)
+	if head, _ := in.Peek(8000); isBinary(head) {
+		return Result{}, fmt.Errorf("%s is a binary file of %d bytes", quote(p), st.Size())
+	}
+	var b strings.Builder
+	hidden := false
+	n := 0
+	for {
+		if n%1000 == 0 && ctx.Err() != nil {
+			return Result{}, context.Cause(ctx)
+		}
+		line, cut, err := readLine(in)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return Result{}, clean("read", p, err)
+		}
+		if n++; n < a.Start {
+			continue
+		}
+		if n >= a.Start+a.Lines || b.Len()+len(line) > MaxResult-400 {
+			fmt.Fprintf(&b, "[more lines; go on with start %d]\n", n)
+			break
+		}
+		text, h := show(strings.ToValidUTF8(line, "\uFFFD"))
+		hidden = hidden || h
+		if cut {
+			text += " […]"
+		}
+		fmt.Fprintf(&b, "%6d\t%s\n", n, text)
+	}
+	if b.Len() == 0 {
+		return Result{}, fmt.Errorf("%s has %d lines; start %d is beyond its end", quote(p), n, a.Start)
+	}
+	if hidden {
+		b.WriteString("[characters that can't be seen are shown as ⟦U+…⟧; edit understands them in this form]\n")
+	}
+	return Result{Text: clip(b.String(), MaxResult)}, nil
+}
+
+// readLine reads one line without its end, keeping at most maxLine bytes of it.
+func readLine(in *bufio.Reader) (line string, cut bool, err error) {
+	var kept []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		room := max(0, maxLine-len(kept))
+		kept = append(kept, part[:min(len(part), room)]...)
+		cut = cut || len(strings.TrimRight(string(part[min(len(part), room):]), "\r\n")) > 0
+		switch {
+		case err == nil:
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && (len(kept) > 0 || len(part) > 0):
+		default:
+			return "", false, err
+		}
+		return strings.TrimSuffix(strings.TrimSuffix(string(kept), "\n"), "\r"), cut, nil
+	}
+}

@@ -1,0 +1,194 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Bounds of one search.
+const (
+	pageMatches  = 100
+	maxShown     = 300       // bytes of a matching line that are shown
+	maxSearched  = 256 << 20 // bytes read in all
+	maxPattern   = 1000      // bytes of the pattern
+	maxSearchOne = MaxFile   // larger files are passed over
+)
+
+//go:embed search.md
+var searchDescription string
+
+// Search finds lines that match a regular expression.
+type Search struct{}
+
+type searchArgs struct {
+	Pattern string `json:"pattern"`
+	Path    string `json:"path"`
+	Glob    string `json:"glob"`
+	Skip    int    `json:"skip"`
+}
+
+// Name is "search".
+func (Search) Name() string { return NameSearch }
+
+// Description is search.md.
+func (Search) Description() string { return searchDescription }
+
+// Schema describes the arguments.
+func (Search) Schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{
+"pattern":{"type":"string","description":"regular expression (RE2 syntax), matched line by line; (?i) at its beginning ignores case"},
+"path":{"type":"string","description":"file or directory to search; default ."},
+"glob":{"type":"string","description":"only files that match, such as *.go or src/**/*.ts"},
+"skip":{"type":"integer","minimum":0,"description":"matches to skip, for the next page; default 0"}},
+"required":["pattern"],"additionalProperties":false}`)
+}
+
+// Call searches until one page is full.
+func (Search) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+	a := searchArgs{Path: "."}
+	if err := decode(args, &a); err != nil {
+		return Result{}, err
+	}
+	if a.Path == "" {
+		a.Path = "."
+	}
+	switch {
+	case a.Pattern == "" || len(a.Pattern) > maxPattern:
+		return Result{}, fmt.Errorf("pattern must have 1 to %d bytes", maxPattern)
+	case a.Skip < 0:
+		return Result{}, errors.New("skip must not be negative")
+	case !doublestar.ValidatePattern(a.Glob):
+		return Result{}, fmt.Errorf("glob %s is not a valid pattern; want such as *.go or src/**/*.ts", quote(a.Glob))
+	}
+	re, err := regexp.Compile(a.Pattern)
+	if err != nil {
+		return Result{}, fmt.Errorf("pattern: %w; to search for the text itself, put \\ before special characters", err)
+	}
+	start, err := localPath(a.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := noLinks(env.Root, start); err != nil {
+		return Result{}, err
+	}
+	st, err := env.Root.Lstat(start)
+	if err != nil {
+		return Result{}, clean("search", start, err)
+	}
+	s := searching{env: env, re: re, skip: a.Skip}
+	s.prefix, _ = re.LiteralPrefix()
+	if !st.IsDir() {
+		if err := regular(start, st); err != nil {
+			return Result{}, err
+		}
+		s.file(start)
+	} else {
+		err = walk(ctx, env.Root, start, func(e entry) (bool, error) {
+			if !e.mode.IsRegular() || !globbed(a.Glob, e.path) {
+				return true, nil
+			}
+			if e.size > maxSearchOne {
+				s.large++
+				return true, nil
+			}
+			s.file(e.path)
+			if s.full || s.read > maxSearched {
+				return false, errStop
+			}
+			return true, nil
+		})
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Text: clip(s.text(), MaxResult)}, nil
+}
+
+// globbed reports whether p is wanted. A glob without a slash is about the name alone.
+func globbed(glob, p string) bool {
+	switch {
+	case glob == "":
+		return true
+	case !strings.Contains(glob, "/"):
+		p = path.Base(p)
+	}
+	return doublestar.MatchUnvalidated(glob, p)
+}
+
+// searching is one search under way.
+type searching struct {
+	env    Env
+	re     *regexp.Regexp
+	prefix string // what every match begins with
+	skip   int
+
+	out            strings.Builder
+	matches, shown int
+	read           int64
+	large          int
+	full           bool
+}
+
+// file searches one file. One that can't be read is passed over.
+func (s *searching) file(p string) {
+	f, _, err := open(s.env.Root, p)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSearchOne))
+	s.read += int64(len(b))
+	if err != nil || isBinary(b) || !bytes.Contains(b, []byte(s.prefix)) {
+		return
+	}
+	name, _ := show(p)
+	n := 0
+	for line := range bytes.Lines(b) {
+		n++
+		line = bytes.TrimRight(line, "\r\n")
+		if !s.re.Match(line) {
+			continue
+		}
+		if s.matches++; s.matches <= s.skip {
+			continue
+		}
+		if s.shown == pageMatches || s.out.Len() > MaxResult-1000 {
+			s.full = true
+			return
+		}
+		s.shown++
+		text, _ := show(strings.ToValidUTF8(string(line[:min(len(line), maxShown)]), "\uFFFD"))
+		if len(line) > maxShown {
+			text += " […]"
+		}
+		fmt.Fprintf(&s.out, "%s:%d: %s\n", name, n, text)
+	}
+}
+
+// text is the page with what was left out.
+func (s *searching) text() string {
+	switch {
+	case s.full:
+		fmt.Fprintf(&s.out, "[more matches; go on with skip %d, or narrow the search]\n", s.skip+s.shown)
+	case s.read > maxSearched:
+		s.out.WriteString("[stopped after 256 MiB; narrow the search with path or glob]\n")
+	case s.shown == 0 && s.skip > 0:
+		s.out.WriteString("[no more matches]\n")
+	case s.shown == 0:
+		s.out.WriteString("[no match]\n")
+	}
+	if s.large > 0 {
+		fmt.Fprintf(&s.out, "[%d files larger than 1 MiB were passed over]\n", s.large)
+	}
+	return s.out.String()
+}

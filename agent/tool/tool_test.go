@@ -1,0 +1,398 @@
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/sia-bot/sia/agent/tool"
+)
+
+// tree makes a work tree of the given files and returns its Env.
+func tree(t testing.TB, files map[string]string) tool.Env {
+	t.Helper()
+	dir := t.TempDir()
+	for p, text := range files {
+		full := filepath.Join(dir, p)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	return tool.Env{Root: root, Dir: dir, CanAsk: true}
+}
+
+func call(t testing.TB, env tool.Env, tl tool.Tool, args string) (tool.Result, error) {
+	t.Helper()
+	r, err := tl.Call(context.Background(), env, json.RawMessage(args))
+	if len(r.Text) > tool.MaxResult {
+		t.Errorf("%s: result of %d bytes", tl.Name(), len(r.Text))
+	}
+	if err != nil && strings.Contains(err.Error(), env.Dir) {
+		t.Errorf("%s: the error tells where the work tree is: %v", tl.Name(), err)
+	}
+	return r, err
+}
+
+func ok(t testing.TB, env tool.Env, tl tool.Tool, args string) tool.Result {
+	t.Helper()
+	r, err := call(t, env, tl, args)
+	if err != nil {
+		t.Fatalf("%s %s: %v", tl.Name(), args, err)
+	}
+	return r
+}
+
+func refused(t testing.TB, env tool.Env, tl tool.Tool, args, want string) {
+	t.Helper()
+	_, err := call(t, env, tl, args)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s %s: error %v, want %q", tl.Name(), args, err, want)
+	}
+}
+
+func content(t testing.TB, env tool.Env, p string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(env.Dir, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestSchemasAreValidAndSaidInWords(t *testing.T) {
+	for _, tl := range tool.Default() {
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(tl.Schema())))
+		if err != nil {
+			t.Fatalf("%s: %v", tl.Name(), err)
+		}
+		c := jsonschema.NewCompiler()
+		if err := c.AddResource("s.json", doc); err != nil {
+			t.Fatalf("%s: %v", tl.Name(), err)
+		}
+		if _, err := c.Compile("s.json"); err != nil {
+			t.Errorf("%s: %v", tl.Name(), err)
+		}
+		if len(tl.Description()) < 20 {
+			t.Errorf("%s has no description", tl.Name())
+		}
+		// An unknown argument is refused with the names of all: those of the schema.
+		_, err = call(t, tree(t, nil), tl, `{"no_such":1}`)
+		for name := range doc.(map[string]any)["properties"].(map[string]any) {
+			if err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: the error does not name %s: %v", tl.Name(), name, err)
+			}
+		}
+	}
+}
+
+func TestArgumentsAreStrict(t *testing.T) {
+	env := tree(t, map[string]string{"a": "x\n"})
+	for args, want := range map[string]string{
+		`{"path":"a"} {}`:          "something after",
+		`{"path":"a","start":"1"}`: `"start" must be a whole number`,
+		`{"path":"a"`:              "not valid JSON",
+		`null`:                     "one JSON object",
+		`["a"]`:                    "one JSON object",
+		`{"path":"a","start":0}`:   "start must be",
+		`{"path":"a","line":1}`:    `no argument "line"`,
+		``:                         "empty",
+	} {
+		refused(t, env, tool.Read{}, args, want)
+	}
+}
+
+// hostile are paths that no tool may follow.
+var hostile = []string{
+	"..", "../x", "a/../../x", "a/../b", "/etc/passwd", "//etc/passwd", ".git", ".git/config", "sub/.git/hooks/x", ".GIT/config",
+	".git./config", ".git /config", "git~1/config", ".g\u200cit/config", ".git::$INDEX_ALLOCATION/x", "a\x00b", "", "  ",
+	"out", "out/secret", "in/up", "inside", "gitlink/config", "pipe", "null",
+}
+
+func hostileTree(t testing.TB) (tool.Env, string) {
+	env := tree(t, map[string]string{"a.txt": "a\n", "in/b.txt": "b\n", ".git/config": "[core]\n"})
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "secret"), []byte("secret\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{"out": outside, "in/up": "../../" + filepath.Base(outside), "inside": "a.txt", "gitlink": ".git", "null": "/dev/null"} {
+		if err := os.Symlink(to, filepath.Join(env.Dir, from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(env.Dir, "pipe"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return env, outside
+}
+
+func TestHostilePathsAreRefused(t *testing.T) {
+	env, outside := hostileTree(t)
+	for _, p := range hostile {
+		q, _ := json.Marshal(p)
+		for _, c := range []struct {
+			tool tool.Tool
+			args string
+		}{
+			{tool.Read{}, fmt.Sprintf(`{"path":%s}`, q)},
+			{tool.Write{}, fmt.Sprintf(`{"path":%s,"content":"x"}`, q)},
+			{tool.Edit{}, fmt.Sprintf(`{"path":%s,"old":"secret","new":"x"}`, q)},
+			{tool.Delete{}, fmt.Sprintf(`{"path":%s}`, q)},
+			{tool.List{}, fmt.Sprintf(`{"path":%s}`, q)},
+			{tool.Search{}, fmt.Sprintf(`{"pattern":"e","path":%s}`, q)},
+		} {
+			if p == "" && (c.tool.Name() == tool.NameList || c.tool.Name() == tool.NameSearch) {
+				continue // the root is their default
+			}
+			if p == "pipe" && c.tool.Name() == tool.NameDelete {
+				continue // taking a pipe away harms nobody
+			}
+			if r, err := call(t, env, c.tool, c.args); err == nil {
+				t.Errorf("%s %s was carried out: %q", c.tool.Name(), c.args, r.Text)
+			}
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(outside, "secret")); err != nil || string(b) != "secret\n" {
+		t.Errorf("outside: %q, %v", b, err)
+	}
+	for _, args := range []string{`{"path":".","depth":6}`, `{}`} {
+		if text := ok(t, env, tool.List{}, args).Text; strings.Contains(text, "config") || strings.Contains(text, "secret") {
+			t.Errorf("list shows too much:\n%s", text)
+		}
+	}
+	if text := ok(t, env, tool.Search{}, `{"pattern":"core|secret"}`).Text; text != "[no match]\n" {
+		t.Errorf("search finds too much:\n%s", text)
+	}
+}
+
+func TestWriteEditDelete(t *testing.T) {
+	env := tree(t, map[string]string{"run.sh": "#!/bin/sh\necho one\necho two\necho one\n", "dos.txt": "one\r\ntwo\r\n", "zw.txt": "a\u200bb\n"})
+	os.Chmod(filepath.Join(env.Dir, "run.sh"), 0o755)
+
+	r := ok(t, env, tool.Write{}, `{"path":"new/deep/x.go","content":"package x\n"}`)
+	if d := cmp.Diff([]string{"new/deep/x.go"}, r.Changed); d != "" || content(t, env, "new/deep/x.go") != "package x\n" {
+		t.Error(d, r.Text)
+	}
+	refused(t, env, tool.Write{}, `{"path":"new"}`, "content is missing")
+	refused(t, env, tool.Write{}, `{"path":"new","content":""}`, "directory")
+	refused(t, env, tool.Write{}, `{"path":"run.sh/x","content":""}`, "run.sh/x")
+	refused(t, env, tool.Write{}, `{"path":"big","content":"`+strings.Repeat("x", tool.MaxFile+1)+`"}`, "larger")
+
+	ok(t, env, tool.Edit{}, `{"path":"run.sh","old":"echo two","new":"echo 2"}`)
+	refused(t, env, tool.Edit{}, `{"path":"run.sh","old":"echo one","new":"x"}`, "2 times, at lines 2, 4")
+	ok(t, env, tool.Edit{}, `{"path":"run.sh","old":"echo one","new":"echo 1","all":true}`)
+	if got := content(t, env, "run.sh"); got != "#!/bin/sh\necho 1\necho 2\necho 1\n" {
+		t.Errorf("run.sh: %q", got)
+	}
+	if st, _ := os.Stat(filepath.Join(env.Dir, "run.sh")); st.Mode().Perm() != 0o755 {
+		t.Errorf("mode %v", st.Mode())
+	}
+	ok(t, env, tool.Edit{}, `{"path":"dos.txt","old":"one\ntwo\n","new":"1\n2\n"}`)
+	if got := content(t, env, "dos.txt"); got != "1\r\n2\r\n" {
+		t.Errorf("line ends: %q", got)
+	}
+	ok(t, env, tool.Edit{}, `{"path":"zw.txt","old":"a⟦U+200B⟧b","new":"ab"}`)
+	if got := content(t, env, "zw.txt"); got != "ab\n" {
+		t.Errorf("hidden: %q", got)
+	}
+	refused(t, env, tool.Edit{}, `{"path":"run.sh","old":"","new":"x"}`, "use write")
+	refused(t, env, tool.Edit{}, `{"path":"run.sh","old":"x","new":"x"}`, "the same")
+	refused(t, env, tool.Edit{}, `{"path":"nope.txt","old":"x","new":"y"}`, "no such file")
+
+	ok(t, env, tool.Delete{}, `{"path":"dos.txt"}`)
+	refused(t, env, tool.Delete{}, `{"path":"dos.txt"}`, "no such file")
+	refused(t, env, tool.Delete{}, `{"path":"new"}`, "not empty")
+	refused(t, env, tool.Delete{}, `{"path":"."}`, "root")
+	left, _ := filepath.Glob(filepath.Join(env.Dir, ".sia-write*"))
+	if len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestHardLinksKeepTheirContent(t *testing.T) {
+	env := tree(t, map[string]string{"a": "old\n"})
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.Link(filepath.Join(env.Dir, "a"), other); err != nil {
+		t.Fatal(err)
+	}
+	ok(t, env, tool.Write{}, `{"path":"a","content":"new\n"}`)
+	if b, _ := os.ReadFile(other); string(b) != "old\n" {
+		t.Errorf("the other name now has %q", b)
+	}
+}
+
+func TestEditShowsTheNearestText(t *testing.T) {
+	env := tree(t, map[string]string{"a.go": "package a\n\nfunc Add(a, b int) int {\n\treturn a + b\n}\n"})
+	refused(t, env, tool.Edit{}, `{"path":"a.go","old":"func Add(a, b int) int {\n    return a + b\n}","new":"x"}`, "lines 3–5:\n     3\tfunc Add")
+	refused(t, env, tool.Edit{}, `{"path":"a.go","old":"    return a + b","new":"x"}`, "only in white space")
+	refused(t, env, tool.Edit{}, `{"path":"a.go","old":"func Add(x, y int) int {","new":"x"}`, "nearest are lines 3–3")
+	refused(t, env, tool.Edit{}, `{"path":"a.go","old":"quite something else","new":"x"}`, "read the file again")
+}
+
+func TestReadPages(t *testing.T) {
+	var b strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&b, "line %d\n", i+1)
+	}
+	env := tree(t, map[string]string{"long": b.String(), "wide": strings.Repeat("x", 1<<20), "none": "", "bin": "a\x00b", "last": "a\nb",
+		"odd": "a\u202eb\x1b[0m\xff\n"})
+	text := ok(t, env, tool.Read{}, `{"path":"long"}`).Text
+	if !strings.HasPrefix(text, "     1\tline 1\n") || !strings.HasSuffix(text, "   400\tline 400\n[more lines; go on with start 401]\n") {
+		t.Errorf("first page:\n%.200s…", text)
+	}
+	if text := ok(t, env, tool.Read{}, `{"path":"long","start":999}`).Text; text != "   999\tline 999\n  1000\tline 1000\n" {
+		t.Errorf("last page: %q", text)
+	}
+	if text := ok(t, env, tool.Read{}, `{"path":"last"}`).Text; text != "     1\ta\n     2\tb\n" {
+		t.Errorf("no newline at the end: %q", text)
+	}
+	if text := ok(t, env, tool.Read{}, `{"path":"wide"}`).Text; len(text) > 2100 || !strings.Contains(text, "[…]") {
+		t.Errorf("%d bytes", len(text))
+	}
+	if text := ok(t, env, tool.Read{}, `{"path":"odd"}`).Text; !strings.Contains(text, "a⟦U+202E⟧b⟦U+001B⟧[0m\uFFFD") {
+		t.Errorf("hidden: %q", text)
+	}
+	if text := ok(t, env, tool.Read{}, `{"path":"none"}`).Text; !strings.Contains(text, "empty") {
+		t.Errorf("empty: %q", text)
+	}
+	refused(t, env, tool.Read{}, `{"path":"long","start":1001}`, "has 1000 lines")
+	refused(t, env, tool.Read{}, `{"path":"bin"}`, "binary")
+	refused(t, env, tool.Read{}, `{"path":"."}`, "directory")
+}
+
+func TestListAndSearch(t *testing.T) {
+	env := tree(t, map[string]string{
+		".gitignore": "*.log\n/build/\n", "a.go": "package a\n// TODO one\n", "b/b.go": "package b\n// todo two\n", "b/.gitignore": "gen.go\n",
+		"b/gen.go": "// TODO generated\n", "x.log": "TODO\n", "build/out.go": "TODO\n", "c/d/e.txt": "TODO three\n", "bin": "TODO\x00",
+	})
+	want := ".gitignore (14 bytes)\na.go (22 bytes)\nb/\nb/.gitignore (7 bytes)\nb/b.go (22 bytes)\nbin (5 bytes)\nbuild/ (ignored by git; not shown)\nc/\nc/d/\n"
+	if d := cmp.Diff(want, ok(t, env, tool.List{}, `{"depth":2}`).Text); d != "" {
+		t.Errorf("list (-want +got):\n%s", d)
+	}
+	for args, want := range map[string]string{
+		`{"pattern":"TODO"}`:                     "a.go:2: // TODO one\nc/d/e.txt:1: TODO three\n",
+		`{"pattern":"(?i)todo","glob":"*.go"}`:   "a.go:2: // TODO one\nb/b.go:2: // todo two\n",
+		`{"pattern":"TODO","glob":"c/**/*.txt"}`: "c/d/e.txt:1: TODO three\n",
+		`{"pattern":"TODO","path":"c"}`:          "c/d/e.txt:1: TODO three\n",
+		`{"pattern":"^package","path":"b/b.go"}`: "b/b.go:1: package b\n",
+		`{"pattern":"TODO","path":"b"}`:          "[no match]\n",
+		`{"pattern":"TODO","skip":1}`:            "c/d/e.txt:1: TODO three\n",
+		`{"pattern":"TODO","skip":5}`:            "[no more matches]\n",
+	} {
+		if d := cmp.Diff(want, ok(t, env, tool.Search{}, args).Text); d != "" {
+			t.Errorf("search %s (-want +got):\n%s", args, d)
+		}
+	}
+	refused(t, env, tool.Search{}, `{"pattern":"("}`, "put \\ before")
+	refused(t, env, tool.Search{}, `{"pattern":"x","glob":"["}`, "glob")
+	refused(t, env, tool.Search{}, `{"pattern":""}`, "pattern")
+	refused(t, env, tool.List{}, `{"path":"a.go"}`, "use read")
+}
+
+func TestPagesOfListAndSearchAddUp(t *testing.T) {
+	files := map[string]string{}
+	for i := range 700 {
+		files[fmt.Sprintf("f%04d.txt", i)] = "needle\n"
+	}
+	env := tree(t, files)
+	for _, c := range []struct {
+		tool tool.Tool
+		args string
+		page int
+	}{{tool.List{}, `{"skip":%d}`, 300}, {tool.Search{}, `{"pattern":"needle","skip":%d}`, 100}} {
+		seen := map[string]bool{}
+		for skip := 0; skip < 700; skip += c.page {
+			for line := range strings.Lines(ok(t, env, c.tool, fmt.Sprintf(c.args, skip)).Text) {
+				if !strings.HasPrefix(line, "[") {
+					seen[line] = true
+				}
+			}
+		}
+		if len(seen) != 700 {
+			t.Errorf("%s: %d of 700 seen", c.tool.Name(), len(seen))
+		}
+	}
+}
+
+func TestPlanAskFinish(t *testing.T) {
+	env := tree(t, nil)
+	r := ok(t, env, tool.Plan{}, `{"steps":[{"do":"look","status":"done"},{"do":"write","status":"doing"}]}`)
+	if len(r.Plan) != 2 || r.Text != "plan noted: 1 of 2 steps done\n" {
+		t.Errorf("%+v", r)
+	}
+	refused(t, env, tool.Plan{}, `{"steps":[]}`, "1 to 30")
+	refused(t, env, tool.Plan{}, `{"steps":[{"do":"x","status":"started"}]}`, "pending, doing or done")
+
+	const q = `{"question":"Which?","why":"It says not.","options":["One"," two  words "]}`
+	if r := ok(t, env, tool.Ask{}, q); r.Ask == nil || cmp.Diff([]string{"One", "two words"}, r.Ask.Options) != "" {
+		t.Errorf("%+v", r)
+	}
+	refused(t, env, tool.Ask{}, `{"question":"Which?","why":"x","options":["One"]}`, "2 to 4")
+	refused(t, env, tool.Ask{}, `{"question":"Which?","why":"x","options":["One","one"]}`, "differ")
+	env.Changed = true
+	refused(t, env, tool.Ask{}, q, "before the first change")
+	env.Changed, env.CanAsk = false, false
+	refused(t, env, tool.Ask{}, q, "no question can be asked")
+
+	if r := ok(t, env, tool.FinishTool{}, `{"summary":"Done."}`); r.Finish == nil || r.Finish.Summary != "Done." {
+		t.Errorf("%+v", r)
+	}
+	refused(t, env, tool.FinishTool{}, `{"summary":" "}`, "summary is empty")
+}
+
+func TestCancelledWalkStops(t *testing.T) {
+	env := tree(t, map[string]string{"a": "x\n"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (tool.Search{}).Call(ctx, env, json.RawMessage(`{"pattern":"x"}`)); err == nil {
+		t.Error("a cancelled search was carried out")
+	}
+}
+
+func FuzzArguments(f *testing.F) {
+	env, outside := hostileTree(f)
+	for i, tl := range tool.Default() {
+		f.Add(uint8(i), []byte(`{"path":"a.txt","old":"a","new":"b","content":"x","pattern":"a","summary":"s"}`))
+		f.Add(uint8(i), []byte(`{"path":"a.txt"}`))
+		f.Add(uint8(i), []byte(`{"path":"in/../.git/config","content":"x"}`))
+		f.Add(uint8(i), []byte(tl.Schema()))
+	}
+	for _, p := range hostile {
+		q, _ := json.Marshal(map[string]string{"path": p, "content": "x"})
+		f.Add(uint8(4), q)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, args []byte) {
+		tools := tool.Default()
+		r, err := call(t, env, tools[int(which)%len(tools)], string(args))
+		if err == nil && !utf8.ValidString(r.Text) {
+			t.Errorf("result is not UTF-8: %q", r.Text)
+		}
+		for _, p := range r.Changed {
+			if !filepath.IsLocal(p) || strings.HasPrefix(strings.ToLower(p), ".git/") {
+				t.Errorf("changed %q", p)
+			}
+		}
+		if b, err := os.ReadFile(filepath.Join(outside, "secret")); err != nil || string(b) != "secret\n" {
+			t.Fatalf("outside: %q, %v", b, err)
+		}
+		if b, err := os.ReadFile(filepath.Join(env.Dir, ".git/config")); err != nil || string(b) != "[core]\n" {
+			t.Fatalf(".git: %q, %v", b, err)
+		}
+	})
+}

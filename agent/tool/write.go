@@ -1,0 +1,77 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+//go:embed write.md
+var writeDescription string
+
+// Write creates a file, or replaces all of it.
+type Write struct{}
+
+type writeArgs struct {
+	Path    string  `json:"path"`
+	Content *string `json:"content"`
+}
+
+// Name is "write".
+func (Write) Name() string { return NameWrite }
+
+// Description is write.md.
+func (Write) Description() string { return writeDescription }
+
+// Schema describes the arguments.
+func (Write) Schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{
+"path":{"type":"string","description":"file, relative to the repository's root; directories are made"},
+"content":{"type":"string","description":"the whole text of the file"}},
+"required":["path","content"],"additionalProperties":false}`)
+}
+
+// Call writes the file.
+func (Write) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
+	var a writeArgs
+	if err := decode(args, &a); err != nil {
+		return Result{}, err
+	}
+	switch {
+	case a.Content == nil:
+		return Result{}, errors.New("content is missing; it is the whole text of the file, and may be empty")
+	case len(*a.Content) > MaxFile:
+		return Result{}, fmt.Errorf("content is larger than %d bytes", MaxFile)
+	}
+	p, err := localPath(a.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	mode, did := fs.FileMode(0o644), "created"
+	st, err := env.Root.Lstat(p)
+	switch {
+	case err == nil && st.Mode()&fs.ModeSymlink != 0:
+		return Result{}, noLinks(env.Root, p)
+	case err == nil:
+		if err := regular(p, st); err != nil {
+			return Result{}, err
+		}
+		mode, did = st.Mode(), "replaced"
+	case !errors.Is(err, fs.ErrNotExist):
+		return Result{}, clean("write", p, err)
+	case strings.HasSuffix(a.Path, "/"):
+		return Result{}, fmt.Errorf("%s is a directory; name the file", quote(a.Path))
+	}
+	if err := replace(env.Root, p, []byte(*a.Content), mode); err != nil {
+		return Result{}, err
+	}
+	lines := strings.Count(*a.Content, "\n")
+	if *a.Content != "" && !strings.HasSuffix(*a.Content, "\n") {
+		lines++
+	}
+	return Result{Text: fmt.Sprintf("%s %s, %d lines\n", did, p, lines), Changed: []string{p}}, nil
+}

@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Bounds of what a transcript for people shows of one text.
+const (
+	shownText   = 8000
+	shownArgs   = 2000
+	shownResult = 3000
+)
+
+// Header says which attempt a transcript is of.
+type Header struct {
+	Repo      string // owner/name
+	Issue     int
+	Title     string
+	Attempt   int
+	Agent     string // such as "builtin/gpt-5"
+	Technique sia.TechniqueID
+	Started   time.Time
+	Result    Result // zero while the attempt runs
+}
+
+// Markdown renders a transcript for people: each turn with what the agent said,
+// which tools it called and what came of it, long texts cut. Known shapes of
+// secrets are masked, and nothing in it is taken for Markdown or HTML of ours.
+func Markdown(turns []Turn, h Header) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Attempt %d: %s\n\n", h.Attempt, inline(h.Title))
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "- **%s:** %s\n", name, value)
+		}
+	}
+	if h.Repo != "" {
+		row("Task", inline(fmt.Sprintf("%s#%d", h.Repo, h.Issue)))
+	}
+	row("Agent", inline(h.Agent))
+	row("Technique", inline(string(h.Technique)))
+	if !h.Started.IsZero() {
+		row("Started", h.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	if r := h.Result; r.End != "" {
+		ended := string(r.End)
+		if r.Reason != "" {
+			ended += ": " + inline(r.Reason)
+		}
+		row("Ended", ended)
+		row("Turns", fmt.Sprint(r.Turns))
+		row("Cost", fmt.Sprintf("%s credits (%d tokens in, %d of them cached, %d out)", r.Cost, r.Usage.Input, r.Usage.CachedInput, r.Usage.Output))
+	}
+	for _, t := range turns {
+		b.WriteString("\n" + t.markdown())
+	}
+	return b.String()
+}
+
+func (t Turn) markdown() string {
+	var b strings.Builder
+	switch t.Kind {
+	case TurnBrief:
+		b.WriteString("## What the agent was told\n\n<details><summary>The prompt</summary>\n\n" + fenced(t.Text, shownText) + "\n</details>\n")
+	case TurnEnd:
+		b.WriteString("## End\n\n" + quoted(t.Text))
+	default:
+		fmt.Fprintf(&b, "## Turn %d\n", t.Number)
+		if !t.At.IsZero() {
+			fmt.Fprintf(&b, "\n%s · %s credits\n", t.At.UTC().Format("15:04:05"), t.Cost)
+		}
+		if strings.TrimSpace(t.Text) != "" {
+			b.WriteString("\n" + quoted(t.Text))
+		}
+		for _, c := range t.Calls {
+			b.WriteString("\n" + c.markdown())
+		}
+	}
+	for note := range strings.SplitSeq(t.Note, "\n") {
+		if note != "" {
+			fmt.Fprintf(&b, "\n*Note: %s*\n", inline(note))
+		}
+	}
+	return b.String()
+}
+
+func (c Call) markdown() string {
+	outcome := ""
+	if c.IsError {
+		outcome = " → error"
+	}
+	s := fmt.Sprintf("**`%s`**%s\n\n%s", strings.ReplaceAll(inline(c.Name), "`", ""), outcome, fenced(c.Arguments, shownArgs))
+	return s + "\n<details><summary>Result</summary>\n\n" + fenced(c.Result, shownResult) + "\n</details>\n"
+}
+
+// fenced is text as a code block whose fence is longer than any in the text.
+func fenced(text string, most int) string {
+	text = strings.TrimRight(middleOut(Redact(text), most), "\n")
+	longest, run := 0, 0
+	for _, r := range text {
+		if r == '`' {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	fence := strings.Repeat("`", max(3, longest+1))
+	return fence + "text\n" + text + "\n" + fence + "\n"
+}
+
+// quoted is text as a block quote.
+func quoted(text string) string {
+	text = middleOut(Sanitize(Redact(text)), shownText)
+	return "> " + strings.ReplaceAll(escape(text), "\n", "\n> ") + "\n"
+}
+
+// inline is text within a line.
+func inline(text string) string { return escape(oneLine(Sanitize(Redact(text)), 500)) }
+
+// escape keeps HTML and mentions in a stranger's text from taking effect.
+func escape(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "@", "@\u200b").Replace(text)
+}

@@ -1,0 +1,13 @@
+// Package conformance checks HTTP traffic against GitHub's own descriptions:
+// REST requests and answers against the OpenAPI description (npm package
+// @octokit/openapi) and webhook payloads against the schemas of
+// @octokit/webhooks-schemas. Both are test data, put under node_modules by
+// "make deps"; a test whose machine lacks them fails and says so.
+//
+// Put [Validator.Middleware] around the simulator (ghsim.Config.Wrap) and
+// [Validator.Webhooks] around the application's webhook endpoint; violations
+// fail the test at its end. The description is read once per process, and only
+// those operations are compiled that a test meets, so the cost follows the use.
+//
+// It imports nothing of ours. Start reading at validator.go.
+package conformance

@@ -1,0 +1,212 @@
+package github
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+const issue12 = `{"number":12,"title":"T","body":"B","state":"open","user":{"login":"ann","id":5},"labels":[{"name":"sia"}]}`
+
+func TestTokensAreNarrowedAndShared(t *testing.T) {
+	w := start(t, "/")
+	w.json("GET /repos/acme/shop/issues/12", 200, issue12)
+	ctx := context.Background()
+	for range 3 {
+		got, err := w.repo().Issue(ctx, 12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := Issue{Number: 12, Title: "T", Body: "B", State: "open", Labels: []string{"sia"}, Author: "ann", AuthorID: 5}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+	}
+	token := must[string](t)(w.repo().Token(ctx))
+	if token != "ghs_secretsecret0002" {
+		t.Errorf("token for git is %q, want one of its own", token)
+	}
+	want := []tokenRequest{{
+		Installation: "1", RepositoryIDs: []int64{42},
+		Permissions: map[string]string{
+			"metadata": "read", "contents": "write", "issues": "write", "pull_requests": "write",
+			"checks": "write", "actions": "write", "statuses": "read",
+		},
+	}, {
+		Installation: "1", RepositoryIDs: []int64{42},
+		Permissions: map[string]string{"metadata": "read", "contents": "write"},
+	}}
+	if d := cmp.Diff(want, w.minted()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestRefusedTokenIsRenewedOnce(t *testing.T) {
+	w := start(t, "/")
+	w.json("POST /repos/acme/shop/issues/12/reactions", 201, `{"id":1}`)
+	ctx := context.Background()
+	if err := w.repo().React(ctx, 12, 0, "eyes"); err != nil {
+		t.Fatal(err)
+	}
+	w.revoke()
+	if err := w.repo().React(ctx, 12, 0, "rocket"); err != nil {
+		t.Fatal(err)
+	}
+	posts := w.got("POST /repos")
+	if len(posts) != 3 || posts[1].body != posts[2].body || !strings.Contains(posts[2].body, "rocket") {
+		t.Errorf("want the refused request sent again whole, got %+v", posts)
+	}
+}
+
+func TestBadKeyIsSaidPlainly(t *testing.T) {
+	w := start(t, "/", func(c *Config) { c.AppID = 8 }) // the key belongs to app 7
+	_, err := w.repo().Issue(context.Background(), 12)
+	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), "check the app id and private key") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMissingPermissionsLeaveTheRestWorking(t *testing.T) {
+	w := start(t, "/")
+	// A mux of its own in front refuses tokens that ask for actions.
+	refused := 0
+	w.srv.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if strings.HasSuffix(req.URL.Path, "/access_tokens") {
+			body := make([]byte, req.ContentLength)
+			_, _ = req.Body.Read(body)
+			if strings.Contains(string(body), `"actions"`) {
+				refused++
+				answer(rw, 422, `{"message":"The permissions requested are not granted to this installation."}`)
+				return
+			}
+			req.Body = http.NoBody
+			req = req.Clone(req.Context())
+			req.Body = readCloser(string(body))
+		}
+		w.serve(rw, req)
+	})
+	w.json("GET /app/installations/1", 200, `{"id":1,"account":{"login":"acme"},"permissions":{"metadata":"read","contents":"write","issues":"write","checks":"read"}}`)
+	w.json("GET /repos/acme/shop/issues/12", 200, issue12)
+	w.HandleFunc("POST /repos/acme/shop/actions/runs/9/rerun-failed-jobs", func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("X-Accepted-GitHub-Permissions", "actions=write")
+		answer(rw, 403, `{"message":"Resource not accessible by integration"}`)
+	})
+	ctx := context.Background()
+	for range 2 {
+		if _, err := w.repo().Issue(ctx, 12); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if refused != 1 {
+		t.Errorf("asked %d times for what is not granted, want once", refused)
+	}
+	want := map[string]string{"metadata": "read", "contents": "write", "issues": "write", "checks": "read"}
+	if d := cmp.Diff(want, w.minted()[0].Permissions); d != "" {
+		t.Error(d)
+	}
+	if !strings.Contains(w.logs.String(), "actions:write") {
+		t.Errorf("the log does not name what is missing: %s", w.logs)
+	}
+	err := w.repo().RerunChecks(ctx, []CheckRun{{Name: "test", RunID: 9}})
+	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), `"actions: write", which SIA needs to read the logs of failed jobs and run flaky ones again`) {
+		t.Errorf("got %v", err)
+	}
+	// Granted after all: asked for again after a while.
+	w.clock.mu.Lock()
+	w.clock.t = w.clock.t.Add(reducedFor + 1)
+	w.clock.mu.Unlock()
+	if _, err := w.repo().Issue(ctx, 12); err != nil {
+		t.Fatal(err)
+	}
+	if refused != 2 {
+		t.Errorf("asked %d times, want again after %v", refused, reducedFor)
+	}
+}
+
+func TestTokenStaysWithGitHub(t *testing.T) {
+	w := start(t, "/")
+	leaked := ""
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		leaked = req.Header.Get("Authorization")
+		answer(rw, 200, issue12)
+	}))
+	defer elsewhere.Close()
+	w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, req *http.Request) {
+		http.Redirect(rw, req, elsewhere.URL+"/x", http.StatusMovedPermanently)
+	})
+	_, err := w.repo().Issue(context.Background(), 12)
+	if err == nil || leaked != "" {
+		t.Errorf("err %v, leaked %q", err, leaked)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(testKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	oneLine := strings.ReplaceAll(strings.TrimSpace(string(testPEM())), "\n", `\n`)
+	for name, b := range map[string][]byte{
+		"pkcs1": testPEM(), "pkcs8": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}), "escaped": []byte(oneLine),
+	} {
+		if k, err := parseKey(b); err != nil || !k.Equal(testKey()) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, cfg := range map[string]Config{
+		"no id":       {PrivateKey: testPEM()},
+		"no key":      {AppID: 1},
+		"not a key":   {AppID: 1, PrivateKey: []byte("-----BEGIN X-----\nAAAA\n-----END X-----\n")},
+		"not http":    {AppID: 1, PrivateKey: testPEM(), BaseURL: "ftp://x/"},
+		"credentials": {AppID: 1, PrivateKey: testPEM(), BaseURL: "https://u:hunter2@x/"},
+	} {
+		_, err := New(cfg)
+		if !sia.IsPermanent(err) {
+			t.Errorf("%s: got %v", name, err)
+		} else if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: tells the password: %v", name, err)
+		}
+	}
+}
+
+func TestEndpoints(t *testing.T) {
+	for _, c := range []struct{ base, web, clone, graphql string }{
+		{"", "", "https://github.com/acme/shop.git", "https://api.github.com/graphql"},
+		{"https://git.corp/api/v3/", "", "https://git.corp/acme/shop.git", "https://git.corp/api/graphql"},
+		{"https://git.corp/api/v3", "", "https://git.corp/acme/shop.git", "https://git.corp/api/graphql"},
+		{"https://api.acme.ghe.com", "", "https://acme.ghe.com/acme/shop.git", "https://api.acme.ghe.com/graphql"},
+		{"http://127.0.0.1:99/", "", "http://127.0.0.1:99/acme/shop.git", "http://127.0.0.1:99/graphql"},
+		{"http://127.0.0.1:99/", "http://127.0.0.1:99/git", "http://127.0.0.1:99/git/acme/shop.git", "http://127.0.0.1:99/graphql"},
+	} {
+		a, err := New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: c.base, WebURL: c.web})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Repo(1, shop).CloneURL(); got != c.clone || a.graphql != c.graphql {
+			t.Errorf("%q: clone %s, graphql %s", c.base, got, a.graphql)
+		}
+	}
+}
+
+func TestNamesThatAreNotRepositories(t *testing.T) {
+	w := start(t, "/")
+	for _, r := range []sia.Repo{{Owner: "..", Name: "app"}, {Owner: "acme", Name: "a/b"}, {Owner: "acme", Name: "x?y"}, {Owner: "", Name: "x"}} {
+		if _, err := w.app.Repo(1, r).Issue(context.Background(), 1); !sia.IsPermanent(err) {
+			t.Errorf("%v: got %v", r, err)
+		}
+		if _, err := w.app.Repo(1, r).Token(context.Background()); !sia.IsPermanent(err) {
+			t.Errorf("%v: got %v", r, err)
+		}
+	}
+	if got := w.got(""); len(got) != 0 {
+		t.Errorf("requests went out: %v", got)
+	}
+}

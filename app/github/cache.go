@@ -1,0 +1,89 @@
+package github
+
+import (
+	"bytes"
+	"container/list"
+	"sync"
+)
+
+// lru keeps answers for conditional requests, bounded in bytes, the least
+// recently used going first. It is the cache that httpcache asks. There is one
+// per installation and it sits above authentication: its key is the address
+// alone, so nothing of one installation can be shown to another.
+//
+// An answer 304 to a conditional request does not count against GitHub's
+// primary rate limit:
+// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests
+type lru struct {
+	mu    sync.Mutex
+	max   int
+	bytes int
+	order *list.List // front: most recently used; values are *entry
+	byKey map[string]*list.Element
+}
+
+type entry struct {
+	key  string
+	wire []byte
+}
+
+func (a *entry) size() int { return len(a.key) + len(a.wire) }
+
+func newLRU(maxBytes int) *lru {
+	return &lru{max: maxBytes, order: list.New(), byKey: map[string]*list.Element{}}
+}
+
+// Get returns the stored answer.
+func (c *lru) Get(key string) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byKey[key]
+	if !ok {
+		return nil, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*entry).wire, true
+}
+
+// Set stores an answer, unless it is not a 200, has no entity tag to revalidate
+// it by, or would push out a quarter of the others.
+func (c *lru) Set(key string, wire []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remove(key)
+	a := &entry{key: key, wire: wire}
+	if a.size() > c.max/4 || !revalidable(wire) {
+		return
+	}
+	c.byKey[key] = c.order.PushFront(a)
+	c.bytes += a.size()
+	for c.bytes > c.max {
+		c.remove(c.order.Back().Value.(*entry).key)
+	}
+}
+
+// Delete drops an answer.
+func (c *lru) Delete(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remove(key)
+}
+
+func (c *lru) remove(key string) {
+	e, ok := c.byKey[key]
+	if !ok {
+		return
+	}
+	c.bytes -= e.Value.(*entry).size()
+	c.order.Remove(e)
+	delete(c.byKey, key)
+}
+
+// revalidable reports whether an answer as it went over the wire is a 200 with
+// an entity tag.
+func revalidable(wire []byte) bool {
+	head, _, _ := bytes.Cut(wire, []byte("\r\n\r\n"))
+	status, headers, _ := bytes.Cut(head, []byte("\r\n"))
+	_, code, _ := bytes.Cut(status, []byte(" "))
+	return bytes.HasPrefix(code, []byte("200")) && bytes.Contains(bytes.ToLower(headers), []byte("etag:"))
+}

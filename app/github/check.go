@@ -1,0 +1,144 @@
+package github
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"strconv"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// CheckRun is one run of a check on a commit.
+type CheckRun struct {
+	ID               int64
+	Name             string
+	AppID            int64
+	AppSlug          string // github-actions for GitHub Actions
+	HeadSHA          string
+	ExternalID       string
+	Status           string // queued, in_progress, completed, waiting, requested or pending
+	Conclusion       string // when completed: success, failure, neutral, cancelled, skipped, timed_out, action_required, stale, startup_failure
+	URL              string // for people, on GitHub
+	DetailsURL       string // for people, where the check ran
+	StartedAt        time.Time
+	CompletedAt      time.Time
+	SuiteID          int64
+	OutputTitle      string
+	OutputSummary    string
+	OutputText       string
+	AnnotationsCount int
+	RunID            int64 // of the GitHub Actions workflow run; 0 elsewhere
+	JobID            int64 // of the GitHub Actions job; 0 elsewhere
+}
+
+// Status is the newest commit status of one context.
+type Status struct {
+	Context     string
+	State       string // pending, success, error or failure
+	Description string
+	URL         string
+	UpdatedAt   time.Time
+}
+
+// CheckSet is everything that judges a commit.
+type CheckSet struct {
+	Runs     []CheckRun // every run of every check, re-runs and their predecessors alike
+	Statuses []Status   // the newest of each context
+}
+
+const actionsApp = "github-actions"
+
+// actionsJob matches the details address of a GitHub Actions job.
+var actionsJob = regexp.MustCompile(`/actions/runs/([0-9]{1,18})(?:/jobs?/([0-9]{1,18}))?`)
+
+func checkRunFrom(c *gh.CheckRun) CheckRun {
+	out := CheckRun{
+		ID: c.GetID(), Name: c.GetName(), AppID: c.GetApp().GetID(), AppSlug: c.GetApp().GetSlug(),
+		HeadSHA: c.GetHeadSHA(), ExternalID: c.GetExternalID(), Status: c.GetStatus(), Conclusion: c.GetConclusion(),
+		URL: c.GetHTMLURL(), DetailsURL: c.GetDetailsURL(),
+		StartedAt: c.GetStartedAt().Time, CompletedAt: c.GetCompletedAt().Time, SuiteID: c.GetCheckSuite().GetID(),
+		OutputTitle: c.GetOutput().GetTitle(), OutputSummary: c.GetOutput().GetSummary(), OutputText: c.GetOutput().GetText(),
+		AnnotationsCount: c.GetOutput().GetAnnotationsCount(),
+	}
+	if out.AppSlug == actionsApp {
+		out.RunID, out.JobID = actionsIDs(out.DetailsURL)
+		if out.JobID == 0 {
+			out.JobID = out.ID // a job's check run has the job's id
+		}
+	}
+	return out
+}
+
+// actionsIDs reads the workflow run and job out of a details address; 0 for what
+// is not in it.
+func actionsIDs(details string) (run, job int64) {
+	m := actionsJob.FindStringSubmatch(details)
+	if m == nil {
+		return 0, 0
+	}
+	run, _ = strconv.ParseInt(m[1], 10, 64) // at most 18 digits
+	job, _ = strconv.ParseInt(m[2], 10, 64) // "" is 0
+	return run, job
+}
+
+// Checks reads all check runs and commit statuses of a commit.
+// https://docs.github.com/en/rest/checks/runs#list-check-runs-for-a-git-reference
+// https://docs.github.com/en/rest/commits/statuses#get-the-combined-status-for-a-specific-reference
+func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
+	var set CheckSet
+	for c, err := range r.checkRuns(ctx, sha, gh.ListCheckRunsOptions{Filter: gh.String("all")}) {
+		if err != nil {
+			return CheckSet{}, r.fail(err, "read the checks of %s in %s", short(sha), r.repo)
+		}
+		set.Runs = append(set.Runs, checkRunFrom(c))
+	}
+	for s, err := range pages(func(o gh.ListOptions) ([]*gh.RepoStatus, *gh.Response, error) {
+		got, resp, err := r.gh.Repositories.GetCombinedStatus(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(sha), &o)
+		if err != nil {
+			return nil, resp, err
+		}
+		return got.Statuses, resp, nil
+	}) {
+		if err != nil {
+			return CheckSet{}, r.fail(err, "read the statuses of %s in %s", short(sha), r.repo)
+		}
+		set.Statuses = append(set.Statuses, Status{
+			Context: s.GetContext(), State: s.GetState(), Description: s.GetDescription(),
+			URL: s.GetTargetURL(), UpdatedAt: s.GetUpdatedAt().Time,
+		})
+	}
+	return set, nil
+}
+
+// Annotation is one remark of a check on a line.
+type Annotation struct {
+	Path      string
+	StartLine int    // 1-based
+	EndLine   int    // not before StartLine
+	Level     string // notice, warning or failure
+	Title     string
+	Message   string
+}
+
+// Annotations reads the remarks of a check run.
+// https://docs.github.com/en/rest/checks/runs#list-check-run-annotations
+func (r *Repo) Annotations(ctx context.Context, run int64) ([]Annotation, error) {
+	var out []Annotation
+	for a, err := range pages(func(o gh.ListOptions) ([]*gh.CheckRunAnnotation, *gh.Response, error) {
+		return r.gh.Checks.ListCheckRunAnnotations(ctx, r.repo.Owner, r.repo.Name, run, &o)
+	}) {
+		if err != nil {
+			return nil, r.fail(err, "read annotations of check run %d in %s", run, r.repo)
+		}
+		out = append(out, Annotation{
+			Path: a.GetPath(), StartLine: a.GetStartLine(), EndLine: a.GetEndLine(),
+			Level: a.GetAnnotationLevel(), Title: a.GetTitle(), Message: a.GetMessage(),
+		})
+	}
+	return out, nil
+}
+
+// short is a commit's name for people.
+func short(sha string) string { return cut(sha, 8) }

@@ -1,0 +1,276 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+func TestChecksReadsEveryPage(t *testing.T) {
+	w := start(t, "/")
+	var runs, statuses []any
+	for i := range 230 {
+		runs = append(runs, map[string]any{"id": i + 1, "name": fmt.Sprint("check ", i), "status": "completed", "conclusion": "success"})
+	}
+	runs[229] = map[string]any{
+		"id": 77, "name": "test", "status": "completed", "conclusion": "failure", "external_id": "e", "head_sha": "abc",
+		"html_url": "http://x/77", "details_url": "https://github.com/acme/shop/actions/runs/9/job/77",
+		"started_at": "2026-01-02T03:04:05Z", "completed_at": "2026-01-02T03:05:05Z",
+		"app": map[string]any{"id": 15368, "slug": "github-actions"}, "check_suite": map[string]any{"id": 4},
+		"output": map[string]any{"title": "t", "summary": "s", "text": "x", "annotations_count": 2},
+	}
+	for i := range 101 {
+		statuses = append(statuses, map[string]any{"context": fmt.Sprint("ci/", i), "state": "success", "target_url": "http://ci", "updated_at": "2026-01-02T03:04:05Z"})
+	}
+	w.HandleFunc("GET /repos/acme/shop/commits/abc/check-runs", func(rw http.ResponseWriter, req *http.Request) {
+		if req.URL.Query().Get("filter") != "all" {
+			t.Errorf("query %s", req.URL.RawQuery)
+		}
+		paged(rw, req, runs, "check_runs")
+	})
+	w.HandleFunc("GET /repos/acme/shop/commits/abc/status", func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, statuses, "statuses") })
+	set := must[CheckSet](t)(w.repo().Checks(context.Background(), "abc"))
+	if len(set.Runs) != 230 || len(set.Statuses) != 101 {
+		t.Fatalf("%d runs, %d statuses", len(set.Runs), len(set.Statuses))
+	}
+	want := CheckRun{
+		ID: 77, Name: "test", AppID: 15368, AppSlug: "github-actions", HeadSHA: "abc", ExternalID: "e", Status: "completed", Conclusion: "failure",
+		URL: "http://x/77", DetailsURL: "https://github.com/acme/shop/actions/runs/9/job/77",
+		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), CompletedAt: time.Date(2026, 1, 2, 3, 5, 5, 0, time.UTC),
+		SuiteID: 4, OutputTitle: "t", OutputSummary: "s", OutputText: "x", AnnotationsCount: 2, RunID: 9, JobID: 77,
+	}
+	if d := cmp.Diff(want, set.Runs[229]); d != "" {
+		t.Error(d)
+	}
+	if s := set.Statuses[100]; s.Context != "ci/100" || s.URL != "http://ci" || s.State != "success" {
+		t.Errorf("got %+v", s)
+	}
+}
+
+func TestAnnotations(t *testing.T) {
+	w := start(t, "/")
+	w.json("GET /repos/acme/shop/check-runs/7/annotations", 200, `[{"path":"a.go","start_line":3,"end_line":4,"annotation_level":"failure","message":"m","title":"t"}]`)
+	got := must[[]Annotation](t)(w.repo().Annotations(context.Background(), 7))
+	if d := cmp.Diff([]Annotation{{"a.go", 3, 4, "failure", "t", "m"}}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestRequired(t *testing.T) {
+	const (
+		rules = `[{"type":"copilot_code_review"},{"type":"pull_request","parameters":{"required_approving_review_count":1}},
+		  {"type":"required_status_checks","parameters":{"required_status_checks":[{"context":"test","integration_id":1},{"context":"lint"}]}}]`
+		none   = `{"message":"Not Found"}`
+		denied = `{"message":"Resource not accessible by integration"}`
+	)
+	for _, c := range []struct {
+		name, rules, branch, protection string // "404 body" or a body
+		want                            []string
+		known                           bool
+	}{
+		{"rules and protection", rules, `{"protected":true,"protection":{"enabled":true,"required_status_checks":{"contexts":["test","build"],"checks":[{"context":"build"}]}}}`, "", []string{"build", "lint", "test"}, true},
+		{"nothing", `[]`, `{"protected":false}`, "", nil, true},
+		{"protected by rules alone", rules, `{"protected":true,"protection":{"enabled":false}}`, "", []string{"lint", "test"}, true},
+		{"protection asked for", `[]`, `{"protected":true}`, `{"contexts":["test"]}`, []string{"test"}, true},
+		{"protected, but not by checks", `[]`, `{"protected":true}`, `404 {"message":"Required status checks not enabled"}`, nil, true},
+		{"protection hidden", rules, `{"protected":true}`, "403 " + denied, []string{"lint", "test"}, false},
+		{"rules hidden", "404 " + none, `{"protected":false}`, "", nil, false},
+		{"all hidden", "403 " + denied, "404 " + none, "404 " + none, nil, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := start(t, "/")
+			mount := func(pattern, a string) {
+				code := 200
+				if _, err := fmt.Sscanf(a, "%d {", &code); err == nil {
+					a = a[4:]
+				}
+				w.json(pattern, code, a)
+			}
+			mount("GET /repos/acme/shop/rules/branches/release%2F1", c.rules)
+			mount("GET /repos/acme/shop/branches/release%2F1", c.branch)
+			mount("GET /repos/acme/shop/branches/release%2F1/protection/required_status_checks", c.protection)
+			for range 2 {
+				got, known, err := w.repo().Required(context.Background(), "release/1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got, c.want) || known != c.known {
+					t.Errorf("got %v, known %v", got, known)
+				}
+			}
+			if n := len(w.got("GET /repos/acme/shop/rules")); n != 1 {
+				t.Errorf("asked %d times", n)
+			}
+		})
+	}
+	w := start(t, "/")
+	w.json("GET /repos/acme/shop/rules/branches/main", 503, `{}`)
+	if _, _, err := w.repo().Required(context.Background(), "main"); err == nil || sia.IsPermanent(err) {
+		t.Errorf("GitHub failing is not nothing required: %v", err)
+	}
+}
+
+func TestRerunChecks(t *testing.T) {
+	w := start(t, "/")
+	w.json("POST /repos/acme/shop/actions/runs/9/rerun-failed-jobs", 201, `{}`)
+	w.json("POST /repos/acme/shop/actions/runs/10/rerun-failed-jobs", 403, `{"message":"This workflow is already running"}`)
+	w.json("POST /repos/acme/shop/actions/jobs/5/rerun", 201, `{}`)
+	w.json("POST /repos/acme/shop/check-runs/6/rerequest", 201, `{}`)
+	w.json("POST /repos/acme/shop/check-runs/7/rerequest", 404, `{"message":"Not Found"}`)
+	ctx := context.Background()
+	err := w.repo().RerunChecks(ctx, []CheckRun{
+		{ID: 1, Name: "a", RunID: 9, JobID: 1}, {ID: 2, Name: "b", RunID: 9, JobID: 2}, {ID: 5, Name: "c", JobID: 5}, {ID: 6, Name: "d"},
+	})
+	if n := len(w.got("POST /repos")); err != nil || n != 3 {
+		t.Errorf("%d requests, %v", n, err)
+	}
+	err = w.repo().RerunChecks(ctx, []CheckRun{{ID: 7, Name: "gone"}, {ID: 8, Name: "busy", RunID: 10}, {ID: 6, Name: "d"}})
+	if sia.IsPermanent(err) || sia.RetryAfter(err) != rerunLater || !strings.Contains(err.Error(), "run gone again") || !strings.Contains(err.Error(), "run busy again") {
+		t.Errorf("got %v", err)
+	}
+	if n := len(w.got("POST /repos")); n != 6 {
+		t.Errorf("%d requests, want it to go on after a failure", n)
+	}
+	if err := w.repo().RerunChecks(ctx, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// runs keeps check runs as GitHub does: annotations add up, actions are not told.
+type runs struct {
+	mu  sync.Mutex
+	all []map[string]any
+}
+
+func mountRuns(w *wire) *runs {
+	rs := &runs{}
+	merge := func(m map[string]any, req *http.Request) map[string]any {
+		b, _ := io.ReadAll(req.Body)
+		for k, v := range decode[map[string]any](w.t, string(b)) {
+			switch k {
+			case "actions":
+			case "output":
+				out := v.(map[string]any)
+				old, _ := m["output"].(map[string]any)
+				n := 0
+				if old != nil {
+					n = old["annotations_count"].(int)
+				}
+				added, _ := out["annotations"].([]any)
+				out["annotations_count"] = n + len(added)
+				if len(added) > 50 {
+					w.t.Errorf("%d annotations in a request", len(added))
+				}
+				m[k] = out
+			default:
+				m[k] = v
+			}
+		}
+		return m
+	}
+	const at = "/repos/acme/shop/check-runs"
+	w.HandleFunc("POST "+at, func(rw http.ResponseWriter, req *http.Request) {
+		rs.mu.Lock()
+		defer rs.mu.Unlock()
+		m := merge(map[string]any{"id": len(rs.all) + 1, "html_url": "http://x/run", "app": map[string]any{"id": 7}}, req)
+		rs.all = append(rs.all, m)
+		answerJSON(rw, 201, m)
+	})
+	one := func(rw http.ResponseWriter, req *http.Request, patch bool) {
+		rs.mu.Lock()
+		defer rs.mu.Unlock()
+		for _, m := range rs.all {
+			if fmt.Sprint(m["id"]) == req.PathValue("id") {
+				if patch {
+					merge(m, req)
+				}
+				answerJSON(rw, 200, m)
+				return
+			}
+		}
+		answer(rw, 404, `{"message":"Not Found"}`)
+	}
+	w.HandleFunc("GET "+at+"/{id}", func(rw http.ResponseWriter, req *http.Request) { one(rw, req, false) })
+	w.HandleFunc("PATCH "+at+"/{id}", func(rw http.ResponseWriter, req *http.Request) { one(rw, req, true) })
+	w.HandleFunc("GET /repos/acme/shop/commits/{sha}/check-runs", func(rw http.ResponseWriter, req *http.Request) {
+		rs.mu.Lock()
+		defer rs.mu.Unlock()
+		var items []any
+		for _, m := range rs.all {
+			items = append(items, m)
+		}
+		paged(rw, req, items, "check_runs")
+	})
+	return rs
+}
+
+func TestUpsertCheckRun(t *testing.T) {
+	w := start(t, "/")
+	rs := mountRuns(w)
+	rs.all = append(rs.all, map[string]any{"id": 1, "name": "SIA", "head_sha": "abc", "external_id": "42-12", "status": "queued", "app": map[string]any{"id": 8}}) // another app's
+	ctx, r := context.Background(), w.repo()
+	spec := CheckRunSpec{
+		Name: "SIA", HeadSHA: "abc", ExternalID: "42-12", Status: "in_progress", Title: "Attempt 1", Summary: "s",
+		Actions: []Action{{"Pause this whole task now", "Stops it and keeps what was done until resumed", "pause"}},
+	}
+	for i := range 70 {
+		spec.Annotations = append(spec.Annotations, Annotation{Path: "a.go", StartLine: i + 1, Message: "m"})
+	}
+	do := func(known, wantID int64, wantChanged bool) {
+		t.Helper()
+		id, page, changed, err := r.UpsertCheckRun(ctx, spec, known)
+		if err != nil || id != wantID || page != "http://x/run" || changed != wantChanged {
+			t.Errorf("id %d, page %s, changed %v, %v", id, page, changed, err)
+		}
+	}
+	do(0, 2, true)
+	if n := rs.all[1]["output"].(map[string]any)["annotations_count"]; n != 70 {
+		t.Errorf("%v annotations", n)
+	}
+	body := w.got("POST /repos")[0].body
+	if !strings.Contains(body, `"label":"Pause this whole ta…"`) || !strings.Contains(body, `"identifier":"pause"`) {
+		t.Errorf("sent %s", body)
+	}
+	do(0, 2, false)
+	do(2, 2, false)
+	spec.Actions[0].Identifier = "resume" // GitHub does not tell the buttons
+	do(2, 2, true)
+	spec.Status, spec.Conclusion = "completed", "success"
+	do(99, 2, true) // 99 does not exist
+	if m := rs.all[1]; m["conclusion"] != "success" || m["completed_at"] == nil || m["output"].(map[string]any)["annotations_count"] != 70 {
+		t.Errorf("got %v", m)
+	}
+	if got := w.got("PATCH"); !strings.Contains(got[len(got)-1].body, `"actions":[{`) {
+		t.Errorf("sent %s", got[len(got)-1].body)
+	}
+	// After a restart the buttons are not known: sent once more, then not.
+	w.app.Forget(1)
+	r = w.repo()
+	do(2, 2, true)
+	do(2, 2, false)
+	spec.Actions = nil // the buttons go
+	do(2, 2, true)
+	if got := w.got("PATCH"); !strings.Contains(got[len(got)-1].body, `"actions":[]`) {
+		t.Errorf("sent %s", got[len(got)-1].body)
+	}
+
+	for name, bad := range map[string]CheckRunSpec{
+		"no title":      {Name: "SIA", HeadSHA: "a", ExternalID: "x", Status: "queued"},
+		"no conclusion": {Name: "SIA", HeadSHA: "a", ExternalID: "x", Title: "t", Status: "completed"},
+		"no button id":  {Name: "SIA", HeadSHA: "a", ExternalID: "x", Title: "t", Status: "queued", Actions: []Action{{}}},
+	} {
+		if _, _, _, err := r.UpsertCheckRun(ctx, bad, 0); !sia.IsPermanent(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

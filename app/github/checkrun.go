@@ -1,0 +1,271 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"net/http"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Limits of GitHub on check runs:
+// https://docs.github.com/en/rest/checks/runs#create-a-check-run
+const (
+	maxActions     = 3
+	maxLabel       = 20
+	maxIdentifier  = 20
+	maxDescription = 40
+	maxOutput      = 65535
+	maxAnnotations = 50 // a request; more come in further requests
+	allAnnotations = 200
+)
+
+// sentFor is how long it is remembered what a check run was last given. GitHub
+// does not tell which buttons a check run has.
+const sentFor = 24 * time.Hour
+
+// CheckRunSpec is what a check run of the app should show.
+type CheckRunSpec struct {
+	Name        string
+	HeadSHA     string
+	ExternalID  string // unique on the commit; what the run is found again by
+	Status      string // queued, in_progress or completed
+	Conclusion  string // required when completed, empty otherwise
+	Title       string // required
+	Summary     string // Markdown
+	Text        string // Markdown
+	DetailsURL  string
+	Annotations []Annotation // written once: GitHub adds, it never replaces
+	Actions     []Action     // buttons; at most three are shown
+}
+
+// Action is a button on a check run.
+type Action struct {
+	Label       string // at most 20 characters are kept
+	Description string // at most 40 characters are kept
+	Identifier  string // at most 20 characters; comes back with check_run.requested_action
+}
+
+// UpsertCheckRun makes a commit show one check run of the app with an external
+// id. It reports the run's id and page, and whether it wrote anything. known is
+// the run's id when the caller remembers it, or 0.
+//
+// Check runs of other apps don't count, whatever their external id.
+func (r *Repo) UpsertCheckRun(ctx context.Context, spec CheckRunSpec, known int64) (id int64, page string, changed bool, err error) {
+	if err := spec.check(); err != nil {
+		return 0, "", false, err
+	}
+	now, ok, err := r.findCheckRun(ctx, spec, known)
+	if err != nil {
+		return 0, "", false, err
+	}
+	if !ok {
+		return r.createCheckRun(ctx, spec)
+	}
+	sum := spec.hash()
+	if sent, remembered := r.sent.get(now.ID); spec.shownBy(now) && (sent == sum || (!remembered && len(spec.Actions) == 0)) {
+		r.sent.put(now.ID, sum)
+		return now.ID, now.URL, false, nil
+	}
+	first, more := spec.batches(now.AnnotationsCount)
+	opts := checkRunUpdate{Actions: spec.actions(), UpdateCheckRunOptions: gh.UpdateCheckRunOptions{
+		Name: spec.Name, ExternalID: &spec.ExternalID, DetailsURL: optional(spec.DetailsURL),
+		Status: &spec.Status, Conclusion: optional(spec.Conclusion), Output: spec.output(first),
+	}}
+	if spec.Status == "completed" {
+		opts.CompletedAt = r.timestamp()
+	}
+	var got gh.CheckRun
+	if err := r.send(ctx, http.MethodPatch, fmt.Sprintf("check-runs/%d", now.ID), opts, &got); err != nil {
+		return 0, "", false, r.fail(err, "update check run %s on %s in %s", spec.Name, short(spec.HeadSHA), r.repo)
+	}
+	if err := r.annotate(ctx, spec, now.ID, more); err != nil {
+		return 0, "", false, err
+	}
+	r.sent.put(now.ID, sum)
+	return now.ID, got.GetHTMLURL(), true, nil
+}
+
+// checkRunUpdate is go-github's, but that an empty list of buttons is sent too:
+// left out, GitHub keeps the buttons of before.
+type checkRunUpdate struct {
+	gh.UpdateCheckRunOptions
+	Actions []*gh.CheckRunAction `json:"actions"`
+}
+
+func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, string, bool, error) {
+	first, more := spec.batches(0)
+	opts := gh.CreateCheckRunOptions{
+		Name: spec.Name, HeadSHA: spec.HeadSHA, ExternalID: &spec.ExternalID, DetailsURL: optional(spec.DetailsURL),
+		Status: &spec.Status, Conclusion: optional(spec.Conclusion), StartedAt: r.timestamp(),
+		Output: spec.output(first), Actions: spec.actions(),
+	}
+	if spec.Status == "completed" {
+		opts.CompletedAt = opts.StartedAt
+	}
+	got, _, err := r.gh.Checks.CreateCheckRun(ctx, r.repo.Owner, r.repo.Name, opts)
+	if err != nil {
+		return 0, "", false, r.fail(err, "create check run %s on %s in %s", spec.Name, short(spec.HeadSHA), r.repo)
+	}
+	if err := r.annotate(ctx, spec, got.GetID(), more); err != nil {
+		return 0, "", false, err
+	}
+	r.sent.put(got.GetID(), spec.hash())
+	return got.GetID(), got.GetHTMLURL(), true, nil
+}
+
+// annotate sends the annotations that did not go with the first request.
+func (r *Repo) annotate(ctx context.Context, spec CheckRunSpec, id int64, rest []Annotation) error {
+	for len(rest) > 0 {
+		n := min(len(rest), maxAnnotations)
+		_, _, err := r.gh.Checks.UpdateCheckRun(ctx, r.repo.Owner, r.repo.Name, id,
+			gh.UpdateCheckRunOptions{Name: spec.Name, Output: spec.output(rest[:n])})
+		if err != nil {
+			return r.fail(err, "annotate check run %s on %s in %s", spec.Name, short(spec.HeadSHA), r.repo)
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// findCheckRun looks for the app's check run with the spec's external id.
+func (r *Repo) findCheckRun(ctx context.Context, spec CheckRunSpec, known int64) (CheckRun, bool, error) {
+	ours := func(c *gh.CheckRun) bool {
+		return c.GetExternalID() == spec.ExternalID && c.GetHeadSHA() == spec.HeadSHA && c.GetApp().GetID() == r.app.cfg.AppID
+	}
+	if known != 0 {
+		got, _, err := r.gh.Checks.GetCheckRun(ctx, r.repo.Owner, r.repo.Name, known)
+		if err == nil && ours(got) {
+			return checkRunFrom(got), true, nil
+		}
+		if err != nil && status(err) != http.StatusNotFound {
+			return CheckRun{}, false, r.fail(err, "read check run %d in %s", known, r.repo)
+		}
+	}
+	opts := gh.ListCheckRunsOptions{CheckName: &spec.Name, Filter: gh.String("all"), AppID: &r.app.cfg.AppID}
+	for c, err := range r.checkRuns(ctx, spec.HeadSHA, opts) {
+		if err != nil {
+			return CheckRun{}, false, r.fail(err, "look for check run %s on %s in %s", spec.Name, short(spec.HeadSHA), r.repo)
+		}
+		if ours(c) {
+			return checkRunFrom(c), true, nil
+		}
+	}
+	return CheckRun{}, false, nil
+}
+
+// checkRuns walks the check runs of a commit.
+func (r *Repo) checkRuns(ctx context.Context, sha string, opts gh.ListCheckRunsOptions) iter.Seq2[*gh.CheckRun, error] {
+	return pages(func(o gh.ListOptions) ([]*gh.CheckRun, *gh.Response, error) {
+		opts.ListOptions = o
+		got, resp, err := r.gh.Checks.ListCheckRunsForRef(ctx, r.repo.Owner, r.repo.Name, sha, &opts)
+		if err != nil {
+			return nil, resp, err
+		}
+		return got.CheckRuns, resp, nil
+	})
+}
+
+func (r *Repo) timestamp() *gh.Timestamp {
+	return &gh.Timestamp{Time: r.app.cfg.Now().UTC().Truncate(time.Second)}
+}
+
+// check refuses what GitHub would.
+func (s *CheckRunSpec) check() error {
+	problem := ""
+	switch {
+	case s.Name == "" || s.HeadSHA == "" || s.ExternalID == "" || s.Title == "":
+		problem = "name, commit, external id and title are needed"
+	case (s.Status == "completed") != (s.Conclusion != ""):
+		problem = "a conclusion goes with the status completed and no other"
+	}
+	for _, a := range s.Actions {
+		if len(a.Identifier) > maxIdentifier || a.Identifier == "" {
+			problem = fmt.Sprintf("the button identifier %q is empty or longer than %d characters", a.Identifier, maxIdentifier)
+		}
+	}
+	if problem == "" {
+		return nil
+	}
+	return &sia.Error{Op: "show check run " + s.Name, Message: problem, Permanent: true}
+}
+
+// shownBy reports whether a check run shows the spec, as far as GitHub tells.
+func (s *CheckRunSpec) shownBy(c CheckRun) bool {
+	return c.Name == s.Name && c.Status == s.Status && c.Conclusion == s.Conclusion &&
+		c.OutputTitle == s.Title && sameText(c.OutputSummary, cut(s.Summary, maxOutput)) && sameText(c.OutputText, cut(s.Text, maxOutput)) &&
+		(s.DetailsURL == "" || c.DetailsURL == s.DetailsURL) &&
+		(len(s.Annotations) == 0 || c.AnnotationsCount > 0)
+}
+
+// batches splits the annotations to write into those of the first request and
+// the rest. A run that has some keeps them.
+func (s *CheckRunSpec) batches(have int) (first, more []Annotation) {
+	if have > 0 {
+		return nil, nil
+	}
+	all := s.Annotations[:min(len(s.Annotations), allAnnotations)]
+	n := min(len(all), maxAnnotations)
+	return all[:n], all[n:]
+}
+
+func (s *CheckRunSpec) output(annotations []Annotation) *gh.CheckRunOutput {
+	out := &gh.CheckRunOutput{Title: gh.String(s.Title), Summary: gh.String(cut(s.Summary, maxOutput))}
+	if s.Text != "" {
+		out.Text = gh.String(cut(s.Text, maxOutput))
+	}
+	for _, a := range annotations {
+		out.Annotations = append(out.Annotations, &gh.CheckRunAnnotation{
+			Path: &a.Path, StartLine: gh.Int(max(a.StartLine, 1)), EndLine: gh.Int(max(a.EndLine, a.StartLine, 1)),
+			AnnotationLevel: gh.String(level(a.Level)), Message: gh.String(cut(a.Message, 64<<10-1)), Title: optional(cut(a.Title, 255)),
+		})
+	}
+	return out
+}
+
+func (s *CheckRunSpec) actions() []*gh.CheckRunAction {
+	out := []*gh.CheckRunAction{}
+	for _, a := range s.Actions[:min(len(s.Actions), maxActions)] {
+		out = append(out, &gh.CheckRunAction{
+			Label: cutRunes(a.Label, maxLabel), Description: cutRunes(a.Description, maxDescription), Identifier: a.Identifier,
+		})
+	}
+	return out
+}
+
+// hash tells specs apart.
+func (s *CheckRunSpec) hash() uint64 {
+	h := fnv.New64a()
+	_ = json.NewEncoder(h).Encode(s) // plain values, and a hash takes all bytes
+	return h.Sum64()
+}
+
+func level(l string) string {
+	switch l {
+	case "notice", "warning", "failure":
+		return l
+	}
+	return "failure"
+}
+
+// optional is nil for what is not set.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// cutRunes keeps at most n characters of s.
+func cutRunes(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,139 @@
+package github
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// Comment is a comment on an issue or in the conversation of a pull request.
+type Comment struct {
+	ID        int64
+	URL       string
+	Body      string // with its marker
+	Author    string
+	AuthorID  int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+func commentFrom(c *gh.IssueComment) Comment {
+	return Comment{
+		ID: c.GetID(), URL: c.GetHTMLURL(), Body: c.GetBody(),
+		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(),
+		CreatedAt: c.GetCreatedAt().Time, UpdatedAt: c.GetUpdatedAt().Time,
+	}
+}
+
+// UpsertComment makes an issue carry one comment of the app under a marker, with
+// a body. It edits the comment when its body differs, and writes it (again) when
+// it isn't there; changed reports whether it did either. known is the comment's
+// id when the caller remembers it, which saves looking through the others, or 0.
+//
+// The marker is the whole first line, an HTML comment; body is what follows it.
+// A comment counts only when the app wrote it, so nobody can take its place.
+// https://docs.github.com/en/rest/issues/comments
+func (r *Repo) UpsertComment(ctx context.Context, issue int, marker, body string, known int64) (c Comment, changed bool, err error) {
+	if err := checkMarker(marker); err != nil {
+		return Comment{}, false, err
+	}
+	now, ok, err := r.knownComment(ctx, marker, known)
+	if err == nil && !ok {
+		now, ok, err = r.FindComment(ctx, issue, marker)
+	}
+	if err != nil {
+		return Comment{}, false, err
+	}
+	want := withMarker(marker, body)
+	if ok {
+		if sameText(now.Body, want) {
+			return now, false, nil
+		}
+		got, _, err := r.gh.Issues.EditComment(ctx, r.repo.Owner, r.repo.Name, now.ID, &gh.IssueComment{Body: &want})
+		if err == nil {
+			return commentFrom(got), true, nil
+		}
+		if status(err) != http.StatusNotFound { // 404: deleted since
+			return Comment{}, false, r.fail(err, "edit comment on %s#%d", r.repo, issue)
+		}
+	}
+	got, _, err := r.gh.Issues.CreateComment(ctx, r.repo.Owner, r.repo.Name, issue, &gh.IssueComment{Body: &want})
+	if err != nil {
+		return Comment{}, false, r.fail(err, "comment on %s#%d", r.repo, issue)
+	}
+	return commentFrom(got), true, nil
+}
+
+// knownComment reads a comment by its id, if it is the app's and has the marker.
+func (r *Repo) knownComment(ctx context.Context, marker string, id int64) (Comment, bool, error) {
+	if id == 0 {
+		return Comment{}, false, nil
+	}
+	self, err := r.app.Self(ctx)
+	if err != nil {
+		return Comment{}, false, err
+	}
+	got, _, err := r.gh.Issues.GetComment(ctx, r.repo.Owner, r.repo.Name, id)
+	if status(err) == http.StatusNotFound {
+		return Comment{}, false, nil
+	}
+	if err != nil {
+		return Comment{}, false, r.fail(err, "read comment %d of %s", id, r.repo)
+	}
+	c := commentFrom(got)
+	return c, c.Author == self.Login && hasMarker(c.Body, marker), nil
+}
+
+// FindComment looks for the app's comment under a marker, the oldest if there
+// are several.
+func (r *Repo) FindComment(ctx context.Context, issue int, marker string) (Comment, bool, error) {
+	self, err := r.app.Self(ctx)
+	if err != nil {
+		return Comment{}, false, err
+	}
+	for c, err := range r.comments(ctx, issue, time.Time{}) {
+		if err != nil {
+			return Comment{}, false, r.fail(err, "read comments of %s#%d", r.repo, issue)
+		}
+		if c.GetUser().GetLogin() == self.Login && hasMarker(c.GetBody(), marker) {
+			return commentFrom(c), true, nil
+		}
+	}
+	return Comment{}, false, nil
+}
+
+// CommentsSince returns the comments of an issue that were written or edited at
+// or after a time, everybody's, oldest first.
+func (r *Repo) CommentsSince(ctx context.Context, issue int, since time.Time) ([]Comment, error) {
+	var out []Comment
+	for c, err := range r.comments(ctx, issue, since) {
+		if err != nil {
+			return nil, r.fail(err, "read comments of %s#%d", r.repo, issue)
+		}
+		out = append(out, commentFrom(c))
+	}
+	return out, nil
+}
+
+// Comment reads one comment.
+func (r *Repo) Comment(ctx context.Context, id int64) (Comment, error) {
+	got, _, err := r.gh.Issues.GetComment(ctx, r.repo.Owner, r.repo.Name, id)
+	if err != nil {
+		return Comment{}, r.fail(err, "read comment %d of %s", id, r.repo)
+	}
+	return commentFrom(got), nil
+}
+
+// comments walks an issue's comments, oldest first; since zero: all of them.
+func (r *Repo) comments(ctx context.Context, issue int, since time.Time) iter.Seq2[*gh.IssueComment, error] {
+	return pages(func(o gh.ListOptions) ([]*gh.IssueComment, *gh.Response, error) {
+		opts := &gh.IssueListCommentsOptions{ListOptions: o}
+		if !since.IsZero() {
+			opts.Since = &since
+		}
+		return r.gh.Issues.ListComments(ctx, r.repo.Owner, r.repo.Name, issue, opts)
+	})
+}

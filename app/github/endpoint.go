@@ -1,0 +1,87 @@
+package github
+
+import (
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// endpoints parses the REST API's address and derives the one that repositories
+// are cloned from: github.com for api.github.com, tenant.ghe.com for
+// api.tenant.ghe.com, and the same host elsewhere.
+//
+// https://docs.github.com/en/enterprise-server/rest/using-the-rest-api/getting-started-with-the-rest-api
+func endpoints(base, web string) (api, clone *url.URL, err error) {
+	if base == "" {
+		base = "https://api.github.com/"
+	}
+	if api, err = httpURL(base); err != nil {
+		return nil, nil, err
+	}
+	if web != "" {
+		clone, err = httpURL(web)
+		return api, clone, err
+	}
+	clone = &url.URL{Scheme: api.Scheme, Host: api.Host, Path: "/"}
+	if h := api.Hostname(); h == "api.github.com" || (strings.HasPrefix(h, "api.") && strings.HasSuffix(h, ".ghe.com")) {
+		clone.Host = strings.TrimPrefix(api.Host, "api.")
+	} else if p, ok := strings.CutSuffix(api.Path, "/api/v3/"); ok {
+		clone.Path = p + "/"
+	}
+	return api, clone, nil
+}
+
+// graphqlURL is the GraphQL endpoint beside a REST API: /api/graphql on
+// GitHub Enterprise Server, /graphql elsewhere.
+func graphqlURL(api *url.URL) string {
+	u := *api
+	if p, ok := strings.CutSuffix(u.Path, "/api/v3/"); ok {
+		u.Path = p + "/api/graphql"
+	} else {
+		u.Path += "graphql"
+	}
+	return u.String()
+}
+
+// httpURL parses an http or https address and ends its path in a slash.
+func httpURL(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return nil, err
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return nil, fmt.Errorf("%s is not an http or https address without user and query", u.Redacted())
+	}
+	if !strings.HasSuffix(u.Path, "/") {
+		u.Path += "/"
+	}
+	return u, nil
+}
+
+// parseKey reads an RSA private key in PEM. Line breaks that an environment
+// variable turned into \n are accepted.
+func parseKey(b []byte) (*rsa.PrivateKey, error) {
+	if !strings.Contains(string(b), "\n") {
+		b = []byte(strings.ReplaceAll(string(b), `\n`, "\n"))
+	}
+	block, _ := pem.Decode(b)
+	if block == nil {
+		return nil, errors.New("no PEM block in it")
+	}
+	if k, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
+		return k, nil
+	}
+	k, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("a %q block that holds no private key", block.Type)
+	}
+	rk, ok := k.(*rsa.PrivateKey)
+	if !ok {
+		return nil, errors.New("the key is not an RSA key")
+	}
+	return rk, nil
+}

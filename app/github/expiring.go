@@ -1,0 +1,54 @@
+package github
+
+import (
+	"sync"
+	"time"
+)
+
+// expiring is a small map whose entries are forgotten after a time. It is safe
+// for concurrent use.
+type expiring[K comparable, V any] struct {
+	now func() time.Time
+	ttl time.Duration
+	max int
+
+	mu sync.Mutex
+	m  map[K]expiringEntry[V]
+}
+
+type expiringEntry[V any] struct {
+	v  V
+	at time.Time
+}
+
+func newExpiring[K comparable, V any](now func() time.Time, ttl time.Duration, maxEntries int) *expiring[K, V] {
+	return &expiring[K, V]{now: now, ttl: ttl, max: maxEntries, m: map[K]expiringEntry[V]{}}
+}
+
+func (e *expiring[K, V]) get(k K) (v V, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	got, ok := e.m[k]
+	if !ok || e.now().Sub(got.at) >= e.ttl {
+		return v, false
+	}
+	return got.v, true
+}
+
+// put remembers v. When the map is full the outdated go, or else all.
+func (e *expiring[K, V]) put(k K, v V) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.now()
+	if len(e.m) >= e.max {
+		for old, it := range e.m {
+			if now.Sub(it.at) >= e.ttl {
+				delete(e.m, old)
+			}
+		}
+		if len(e.m) >= e.max {
+			clear(e.m)
+		}
+	}
+	e.m[k] = expiringEntry[V]{v, now}
+}

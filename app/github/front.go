@@ -1,0 +1,79 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// maxAnswer bounds one answer of the REST API. Pages of 100 check runs with
+// long outputs stay far below it.
+const maxAnswer = 32 << 20
+
+// front is the outermost round tripper. It bounds a request with all its waits
+// and retries in time, has cached answers revalidated (GitHub allows using them
+// unasked for a minute, in which a check can turn red), and reads the answer to
+// its end so that it can be cached.
+type front struct {
+	next    http.RoundTripper
+	timeout time.Duration
+}
+
+func (f *front) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), f.timeout)
+	defer cancel()
+	req = req.Clone(ctx)
+	if req.Method == http.MethodGet {
+		req.Header.Set("Cache-Control", "max-age=0")
+	}
+	resp, err := f.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	resp.Body.Close()
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	if len(body) > maxAnswer {
+		return nil, fmt.Errorf("answer is larger than %d MiB", maxAnswer>>20)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// rewound returns req as it can be sent again, with a fresh body; false when
+// its body can't be had again.
+func rewound(req *http.Request) (*http.Request, bool) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return req, true
+	}
+	if req.GetBody == nil {
+		return nil, false
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return nil, false
+	}
+	again := req.Clone(req.Context())
+	again.Body = body
+	return again, true
+}
+
+// closeBody closes a request's body, as a round tripper must that does not pass
+// the request on.
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		req.Body.Close()
+	}
+}
+
+// discard reads and closes an answer that is not wanted, so that its connection
+// can be used again.
+func discard(resp *http.Response) {
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
+	resp.Body.Close()
+}

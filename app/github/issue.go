@@ -1,0 +1,192 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Issue is an issue or a pull request, seen as an issue.
+type Issue struct {
+	Number    int
+	Title     string
+	Body      string
+	State     string // open or closed
+	Labels    []string
+	Author    string
+	AuthorID  int64
+	URL       string
+	IsPull    bool
+	UpdatedAt time.Time
+}
+
+func issueFrom(i *gh.Issue) Issue {
+	out := Issue{
+		Number: i.GetNumber(), Title: i.GetTitle(), Body: i.GetBody(), State: i.GetState(),
+		Author: i.GetUser().GetLogin(), AuthorID: i.GetUser().GetID(), URL: i.GetHTMLURL(),
+		IsPull: i.IsPullRequest(), UpdatedAt: i.GetUpdatedAt().Time,
+	}
+	for _, l := range i.Labels {
+		out.Labels = append(out.Labels, l.GetName())
+	}
+	return out
+}
+
+// Issue reads an issue or pull request.
+// https://docs.github.com/en/rest/issues/issues#get-an-issue
+func (r *Repo) Issue(ctx context.Context, number int) (Issue, error) {
+	got, _, err := r.gh.Issues.Get(ctx, r.repo.Owner, r.repo.Name, number)
+	if err != nil {
+		return Issue{}, r.fail(err, "read issue %s#%d", r.repo, number)
+	}
+	return issueFrom(got), nil
+}
+
+// NewIssue is an issue to be opened.
+type NewIssue struct {
+	Marker    string // the line that begins the body and that the issue is found again by
+	Title     string // at most 256 characters are kept
+	Body      string // without the marker
+	Labels    []string
+	Assignees []string // left out when GitHub does not let them be assigned
+}
+
+// CreateIssue opens an issue, or returns the one that the app opened with the
+// same marker before, open or closed.
+// https://docs.github.com/en/rest/issues/issues#create-an-issue
+func (r *Repo) CreateIssue(ctx context.Context, n NewIssue) (Issue, error) {
+	if err := checkMarker(n.Marker); err != nil {
+		return Issue{}, err
+	}
+	if found, ok, err := r.findIssue(ctx, n.Marker); err != nil || ok {
+		return found, err
+	}
+	body := withMarker(n.Marker, n.Body)
+	req := &gh.IssueRequest{Title: gh.String(cut(n.Title, 256)), Body: &body}
+	if len(n.Labels) > 0 {
+		req.Labels = &n.Labels
+	}
+	if len(n.Assignees) > 0 {
+		req.Assignees = &n.Assignees
+	}
+	got, _, err := r.gh.Issues.Create(ctx, r.repo.Owner, r.repo.Name, req)
+	if status(err) == http.StatusUnprocessableEntity && req.Assignees != nil && says(err, "assignee") {
+		req.Assignees = nil
+		got, _, err = r.gh.Issues.Create(ctx, r.repo.Owner, r.repo.Name, req)
+	}
+	if err != nil {
+		return Issue{}, r.fail(err, "open an issue in %s", r.repo)
+	}
+	return issueFrom(got), nil
+}
+
+// findIssue looks for an issue that the app opened with a marker, newest first.
+func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error) {
+	self, err := r.app.Self(ctx)
+	if err != nil {
+		return Issue{}, false, err
+	}
+	for i, err := range pages(func(o gh.ListOptions) ([]*gh.Issue, *gh.Response, error) {
+		return r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name,
+			&gh.IssueListByRepoOptions{State: "all", Creator: self.Login, ListOptions: o})
+	}) {
+		if err != nil {
+			return Issue{}, false, r.fail(err, "look for SIA's issues in %s", r.repo)
+		}
+		if i.GetUser().GetLogin() == self.Login && hasMarker(i.GetBody(), marker) {
+			return issueFrom(i), true, nil
+		}
+	}
+	return Issue{}, false, nil
+}
+
+// EditIssue gives an issue of the app's own a new body under its marker, when
+// that differs.
+// https://docs.github.com/en/rest/issues/issues#update-an-issue
+func (r *Repo) EditIssue(ctx context.Context, number int, marker, body string) (Issue, error) {
+	if err := checkMarker(marker); err != nil {
+		return Issue{}, err
+	}
+	now, err := r.Issue(ctx, number)
+	if err != nil {
+		return Issue{}, err
+	}
+	want := withMarker(marker, body)
+	if sameText(now.Body, want) {
+		return now, nil
+	}
+	got, _, err := r.gh.Issues.Edit(ctx, r.repo.Owner, r.repo.Name, number, &gh.IssueRequest{Body: &want})
+	if err != nil {
+		return Issue{}, r.fail(err, "edit issue %s#%d", r.repo, number)
+	}
+	return issueFrom(got), nil
+}
+
+// CloseIssue closes an issue for a reason: completed or not_planned. An issue
+// that is closed stays as it is.
+func (r *Repo) CloseIssue(ctx context.Context, number int, reason string) error {
+	now, err := r.Issue(ctx, number)
+	if err != nil {
+		return err
+	}
+	if now.State == "closed" {
+		return nil
+	}
+	_, _, err = r.gh.Issues.Edit(ctx, r.repo.Owner, r.repo.Name, number,
+		&gh.IssueRequest{State: gh.String("closed"), StateReason: &reason})
+	return r.fail(err, "close issue %s#%d", r.repo, number)
+}
+
+// checkMarker refuses what can't be found again: markers are one HTML comment
+// on one line.
+func checkMarker(m string) error {
+	if strings.HasPrefix(m, "<!--") && strings.HasSuffix(m, "-->") && !strings.ContainsAny(m, "\r\n") && len(m) < 1000 {
+		return nil
+	}
+	return &sia.Error{Op: "write under a marker", Message: "the marker is not one HTML comment on one line", Permanent: true}
+}
+
+// hasMarker reports whether a body begins with a marker.
+func hasMarker(body, marker string) bool {
+	first, _, _ := strings.Cut(body, "\n")
+	return strings.TrimSpace(first) == marker
+}
+
+// withMarker is a body under its marker, short enough for GitHub.
+func withMarker(marker, body string) string { return fit(marker + "\n" + body) }
+
+// maxBody is the most characters GitHub takes in a comment, an issue or a pull
+// request: the database column's width, which a refusal names.
+const maxBody = 65536
+
+// fit shortens a body that GitHub would refuse.
+func fit(body string) string {
+	if len(body) <= maxBody {
+		return body
+	}
+	const note = "\n\n_Shortened: GitHub takes no longer comments._\n"
+	kept := cut(body, maxBody-len(note)-len("\n```"))
+	if strings.Count(kept, "\n```")%2 == 1 {
+		kept += "\n```"
+	}
+	return kept + note
+}
+
+// cut keeps at most n bytes of s, in whole characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}
+
+// sameText compares texts as GitHub keeps them.
+func sameText(a, b string) bool {
+	norm := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	return norm(a) == norm(b)
+}

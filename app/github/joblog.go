@@ -1,0 +1,194 @@
+package github
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Log is the end of a job's log. Close it after reading.
+type Log struct {
+	io.ReadCloser
+	Skipped int // lines before the first one that can be read here
+}
+
+const (
+	defaultLog = 16 << 20  // bytes kept when the caller does not say
+	largestLog = 512 << 20 // bytes downloaded at most
+	logLater   = 10 * time.Second
+)
+
+// JobLog returns the last limit bytes, in whole lines, of the log of a GitHub
+// Actions job; limit 0 means 16 MiB. The log is streamed when GitHub says how
+// long it is, so that reading a large one takes little memory. The error is
+// [ErrNoLog] when there is none to be had.
+// https://docs.github.com/en/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
+func (r *Repo) JobLog(ctx context.Context, run CheckRun, limit int64) (*Log, error) {
+	op := fmt.Sprintf("read the log of %s in %s", run.Name, r.repo)
+	if limit <= 0 {
+		limit = defaultLog
+	}
+	if run.JobID == 0 {
+		return nil, noLog(op, "it did not run on GitHub Actions, so only its summary can be read")
+	}
+	at, resp, err := r.gh.Actions.GetWorkflowJobLogs(ctx, r.repo.Owner, r.repo.Name, run.JobID, 1)
+	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
+		return nil, noLog(op, "GitHub has none, or it has expired")
+	}
+	if resp != nil && err != nil {
+		err = refusal(resp.Response)
+	}
+	if accepted(err) {
+		return nil, &sia.Error{Op: op, Message: "GitHub is still preparing it; SIA asks again", RetryAfter: logLater, Err: &redacted{err}}
+	}
+	if err != nil {
+		return nil, r.fail(err, "%s", op)
+	}
+	// The address holds a signature that opens the log to anybody.
+	ctx, cancel := context.WithTimeout(ctx, r.app.cfg.LogTimeout)
+	log, err := r.download(ctx, at, limit)
+	if err != nil {
+		cancel()
+		if errors.Is(err, ErrNoLog) {
+			return nil, noLog(op, "it has expired")
+		}
+		return nil, r.fail(err, "%s", op)
+	}
+	body := log.ReadCloser
+	log.ReadCloser = closing{body, func() error { cancel(); return body.Close() }}
+	return log, nil
+}
+
+func noLog(op, why string) error {
+	return &sia.Error{Op: op, Message: "there is no log: " + why, Permanent: true, Err: ErrNoLog}
+}
+
+// download fetches a log from storage, without signing in.
+func (r *Repo) download(ctx context.Context, at *url.URL, limit int64) (*Log, error) {
+	if at.Scheme != "https" && at.Scheme != r.app.api.Scheme {
+		return nil, fmt.Errorf("the log's address is not https but %q", at.Scheme)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("the log's address can't be read") // err would tell its signature
+	}
+	req.Header.Set("Accept-Encoding", "identity") // so that its length is known
+	req.Header.Set("User-Agent", "sia")
+	resp, err := (&retrier{
+		next:  &counting{next: r.app.cfg.Transport, counter: r.app.calls, installation: r.installation, host: r.app.api.Host, prefix: r.app.api.Path},
+		sleep: r.app.cfg.Sleep, maxWait: r.app.cfg.MaxWait,
+	}).RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // 403: the signature ran out
+		discard(resp)
+		return nil, ErrNoLog
+	default:
+		discard(resp)
+		return nil, fmt.Errorf("storage answered %s", resp.Status)
+	}
+	if resp.ContentLength > largestLog {
+		resp.Body.Close()
+		return nil, ErrNoLog
+	}
+	if resp.ContentLength >= 0 {
+		return streamTail(resp.Body, resp.ContentLength, limit)
+	}
+	return bufferTail(resp.Body, limit)
+}
+
+// streamTail reads past all but the last limit bytes of size, and on to the
+// beginning of a line.
+func streamTail(body io.ReadCloser, size, limit int64) (*Log, error) {
+	br := bufio.NewReaderSize(body, 64<<10)
+	if size <= limit {
+		return &Log{ReadCloser: closing{br, body.Close}}, nil
+	}
+	var n lineCounter
+	if _, err := io.CopyN(&n, br, size-limit); err != nil {
+		body.Close()
+		return nil, fmt.Errorf("skip the beginning: %w", err)
+	}
+	if !n.atStart {
+		for {
+			_, err := br.ReadSlice('\n')
+			if err == nil || errors.Is(err, io.EOF) {
+				n.lines++
+				break
+			}
+			if !errors.Is(err, bufio.ErrBufferFull) { // a line longer than the buffer goes on
+				body.Close()
+				return nil, fmt.Errorf("skip the beginning: %w", err)
+			}
+		}
+	}
+	return &Log{ReadCloser: closing{br, body.Close}, Skipped: n.lines}, nil
+}
+
+// lineCounter counts the lines written to it.
+type lineCounter struct {
+	lines   int
+	atStart bool // nothing came after the last line break
+}
+
+func (c *lineCounter) Write(p []byte) (int, error) {
+	c.lines += bytes.Count(p, []byte("\n"))
+	if len(p) > 0 {
+		c.atStart = p[len(p)-1] == '\n'
+	}
+	return len(p), nil
+}
+
+// bufferTail reads a log of unknown length to its end and keeps at most its last
+// limit bytes.
+func bufferTail(body io.ReadCloser, limit int64) (*Log, error) {
+	defer body.Close()
+	var (
+		n    lineCounter
+		kept bytes.Buffer
+		buf  = make([]byte, 256<<10)
+		in   = io.LimitReader(body, largestLog)
+	)
+	n.atStart = true
+	for {
+		k, err := in.Read(buf)
+		kept.Write(buf[:k])
+		if int64(kept.Len()) > 2*limit { // dropping in large steps costs little copying
+			_, _ = n.Write(kept.Next(kept.Len() - int(limit)))
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if extra := int64(kept.Len()) - limit; extra > 0 {
+		_, _ = n.Write(kept.Next(int(extra)))
+	}
+	if !n.atStart {
+		if _, err := kept.ReadBytes('\n'); err == nil || errors.Is(err, io.EOF) {
+			n.lines++
+		}
+	}
+	return &Log{ReadCloser: io.NopCloser(&kept), Skipped: n.lines}, nil
+}
+
+// closing is a reader with something to do at the end.
+type closing struct {
+	io.Reader
+	end func() error
+}
+
+func (c closing) Close() error { return c.end() }

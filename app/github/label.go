@@ -1,0 +1,92 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// Label is a label of a repository.
+type Label struct {
+	Name        string
+	Color       string // six hexadecimal digits, without #
+	Description string // at most 100 characters are kept
+}
+
+// EnsureLabels makes labels exist with their colour and description. Labels of
+// other names are left alone.
+// https://docs.github.com/en/rest/issues/labels
+func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
+	have := map[string]*gh.Label{}
+	for l, err := range pages(func(o gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
+		return r.gh.Issues.ListLabels(ctx, r.repo.Owner, r.repo.Name, &o)
+	}) {
+		if err != nil {
+			return r.fail(err, "list labels of %s", r.repo)
+		}
+		have[strings.ToLower(l.GetName())] = l
+	}
+	for _, w := range want {
+		w.Description = cut(w.Description, 100)
+		body := &gh.Label{Name: &w.Name, Color: &w.Color, Description: &w.Description}
+		now := have[strings.ToLower(w.Name)]
+		var err error
+		switch {
+		case now == nil:
+			_, _, err = r.gh.Issues.CreateLabel(ctx, r.repo.Owner, r.repo.Name, body)
+			if status(err) == http.StatusUnprocessableEntity && says(err, "already_exists") {
+				err = nil
+			}
+		case !strings.EqualFold(now.GetColor(), w.Color) || now.GetDescription() != w.Description:
+			_, _, err = r.gh.Issues.EditLabel(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(now.GetName()), body)
+		}
+		if err != nil {
+			return r.fail(err, "make label %s in %s", w.Name, r.repo)
+		}
+	}
+	return nil
+}
+
+// SwapLabels puts labels on an issue and takes others off, and reports whether
+// that changed anything. Labels that are in neither list are left alone, also
+// those that somebody puts on at the same moment.
+func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) (changed bool, err error) {
+	on := map[string]string{}
+	for l, err := range pages(func(o gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
+		return r.gh.Issues.ListLabelsByIssue(ctx, r.repo.Owner, r.repo.Name, issue, &o)
+	}) {
+		if err != nil {
+			return false, r.fail(err, "read labels of %s#%d", r.repo, issue)
+		}
+		on[strings.ToLower(l.GetName())] = l.GetName()
+	}
+	var missing []string
+	wanted := map[string]bool{}
+	for _, l := range add {
+		wanted[strings.ToLower(l)] = true
+		if _, ok := on[strings.ToLower(l)]; !ok {
+			missing = append(missing, l)
+		}
+	}
+	if len(missing) > 0 {
+		if _, _, err := r.gh.Issues.AddLabelsToIssue(ctx, r.repo.Owner, r.repo.Name, issue, missing); err != nil {
+			return changed, r.fail(err, "label %s#%d", r.repo, issue)
+		}
+		changed = true
+	}
+	for _, l := range remove {
+		name, ok := on[strings.ToLower(l)]
+		if !ok || wanted[strings.ToLower(l)] {
+			continue
+		}
+		_, err := r.gh.Issues.RemoveLabelForIssue(ctx, r.repo.Owner, r.repo.Name, issue, url.PathEscape(name))
+		if err != nil && status(err) != http.StatusNotFound { // 404: somebody was faster
+			return changed, r.fail(err, "take label %s off %s#%d", name, r.repo, issue)
+		}
+		changed = true
+	}
+	return changed, nil
+}

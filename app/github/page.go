@@ -1,0 +1,46 @@
+package github
+
+import (
+	"iter"
+	"strconv"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+const (
+	perPage  = 100 // the most GitHub gives
+	maxPages = 100 // a bound against answers that never end
+)
+
+// pages walks a paginated list. It ends with the error when a page can't be had.
+func pages[T any](fetch func(gh.ListOptions) ([]T, *gh.Response, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		opts := gh.ListOptions{PerPage: perPage, Page: 1}
+		for range maxPages {
+			items, resp, err := fetch(opts)
+			if err != nil {
+				var zero T
+				yield(zero, err)
+				return
+			}
+			for _, it := range items {
+				if !yield(it, nil) {
+					return
+				}
+			}
+			if resp == nil || resp.NextPage <= opts.Page {
+				return
+			}
+			opts.Page = resp.NextPage
+		}
+	}
+}
+
+// botEmail is the address of a bot's commits.
+// https://docs.github.com/en/account-and-profile/reference/email-addresses-reference#your-noreply-email-address
+func botEmail(id int64, login string) string {
+	if id == 0 {
+		return login + "@users.noreply.github.com"
+	}
+	return strconv.FormatInt(id, 10) + "+" + login + "@users.noreply.github.com"
+}

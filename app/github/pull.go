@@ -1,0 +1,123 @@
+package github
+
+import (
+	"context"
+	"net/http"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// Pull is a pull request.
+type Pull struct {
+	Number  int
+	NodeID  string // for [Repo.MarkReady]
+	URL     string
+	Title   string
+	Body    string
+	Draft   bool
+	State   string // open or closed
+	Merged  bool
+	HeadRef string
+	HeadSHA string
+	BaseRef string
+	Author  string
+	Fork    bool // the head is in another repository
+}
+
+func (r *Repo) pullFrom(p *gh.PullRequest) Pull {
+	head := p.GetHead()
+	return Pull{
+		Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL(), Title: p.GetTitle(), Body: p.GetBody(),
+		Draft: p.GetDraft(), State: p.GetState(), Merged: p.GetMerged() || p.MergedAt != nil,
+		HeadRef: head.GetRef(), HeadSHA: head.GetSHA(), BaseRef: p.GetBase().GetRef(), Author: p.GetUser().GetLogin(),
+		Fork: head != nil && p.GetBase() != nil && head.GetRepo().GetID() != p.GetBase().GetRepo().GetID(),
+	}
+}
+
+// NewPull is a pull request to be opened.
+type NewPull struct {
+	Head  string // branch of this repository
+	Base  string
+	Title string // at most 256 characters are kept
+	Body  string
+	Draft bool // falls back to an ordinary one where drafts are not to be had
+}
+
+// EnsurePull opens a pull request, or returns the open one of the same head and
+// base as it is.
+// https://docs.github.com/en/rest/pulls/pulls#create-a-pull-request
+func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
+	if p, ok, err := r.findPull(ctx, n.Head, n.Base); err != nil || ok {
+		return p, err
+	}
+	req := &gh.NewPullRequest{
+		Title: gh.String(cut(n.Title, 256)), Head: &n.Head, Base: &n.Base,
+		Body: gh.String(fit(n.Body)), Draft: &n.Draft,
+	}
+	got, _, err := r.gh.PullRequests.Create(ctx, r.repo.Owner, r.repo.Name, req)
+	if n.Draft && status(err) == http.StatusUnprocessableEntity && says(err, "draft") {
+		req.Draft = gh.Bool(false)
+		got, _, err = r.gh.PullRequests.Create(ctx, r.repo.Owner, r.repo.Name, req)
+	}
+	if status(err) == http.StatusUnprocessableEntity && says(err, "already exists") {
+		if p, ok, err := r.findPull(ctx, n.Head, n.Base); err != nil || ok {
+			return p, err
+		}
+	}
+	if err != nil {
+		return Pull{}, r.fail(err, "open a pull request from %s in %s", n.Head, r.repo)
+	}
+	return r.pullFrom(got), nil
+}
+
+// findPull looks for the open pull request of a head and base branch.
+func (r *Repo) findPull(ctx context.Context, head, base string) (Pull, bool, error) {
+	got, _, err := r.gh.PullRequests.List(ctx, r.repo.Owner, r.repo.Name, &gh.PullRequestListOptions{
+		State: "open", Head: r.repo.Owner + ":" + head, Base: base, ListOptions: gh.ListOptions{PerPage: perPage},
+	})
+	if err != nil {
+		return Pull{}, false, r.fail(err, "look for the pull request of %s in %s", head, r.repo)
+	}
+	for _, p := range got {
+		if p.GetHead().GetRef() == head && (base == "" || p.GetBase().GetRef() == base) {
+			return r.pullFrom(p), true, nil
+		}
+	}
+	return Pull{}, false, nil
+}
+
+// Pull reads a pull request.
+// https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
+func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
+	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
+	if err != nil {
+		return Pull{}, r.fail(err, "read pull request %s#%d", r.repo, number)
+	}
+	return r.pullFrom(got), nil
+}
+
+// UpdatePull gives a pull request a title and a body, when they differ from what
+// it has. An empty title leaves the title alone.
+// https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request
+func (r *Repo) UpdatePull(ctx context.Context, number int, title, body string) (Pull, error) {
+	now, err := r.Pull(ctx, number)
+	if err != nil {
+		return Pull{}, err
+	}
+	title, body = cut(title, 256), fit(body)
+	edit := &gh.PullRequest{}
+	if title != "" && title != now.Title {
+		edit.Title = &title
+	}
+	if !sameText(body, now.Body) {
+		edit.Body = &body
+	}
+	if edit.Title == nil && edit.Body == nil {
+		return now, nil
+	}
+	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number, edit)
+	if err != nil {
+		return Pull{}, r.fail(err, "update pull request %s#%d", r.repo, number)
+	}
+	return r.pullFrom(got), nil
+}

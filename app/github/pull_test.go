@@ -1,0 +1,129 @@
+package github
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+const pull5 = `{"number":5,"node_id":"PR_5","html_url":"http://x/5","title":"T","body":"B","draft":true,"state":"open",
+ "head":{"ref":"sia/issue-1","sha":"abc","repo":{"id":42}},"base":{"ref":"main","repo":{"id":42}},"user":{"login":"sia[bot]"}}`
+
+func TestEnsurePull(t *testing.T) {
+	w := start(t, "/")
+	drafts, open, race := false, false, false
+	w.HandleFunc("GET /repos/acme/shop/pulls", func(rw http.ResponseWriter, req *http.Request) {
+		if q := req.URL.Query(); q.Get("head") != "acme:sia/issue-1" || q.Get("state") != "open" || q.Get("base") != "main" {
+			t.Errorf("query %v", q)
+		}
+		if open {
+			answer(rw, 200, "["+pull5+"]")
+			return
+		}
+		answer(rw, 200, "[]")
+	})
+	w.HandleFunc("POST /repos/acme/shop/pulls", func(rw http.ResponseWriter, req *http.Request) {
+		b, _ := io.ReadAll(req.Body)
+		in := decode[map[string]any](t, string(b))
+		switch {
+		case race:
+			open = true
+			answer(rw, 422, `{"message":"Validation Failed","errors":[{"resource":"PullRequest","code":"custom","message":"A pull request already exists for acme:sia/issue-1."}]}`)
+		case in["draft"] == true && !drafts:
+			answer(rw, 422, `{"message":"Draft pull requests are not supported in this repository."}`)
+		default:
+			answer(rw, 201, strings.Replace(pull5, `"draft":true`, `"draft":false`, 1))
+		}
+	})
+	ctx := context.Background()
+	n := NewPull{Head: "sia/issue-1", Base: "main", Title: "T", Body: "B", Draft: true}
+	p := must[Pull](t)(w.repo().EnsurePull(ctx, n))
+	if p.Number != 5 || p.Draft || p.HeadSHA != "abc" || p.Fork {
+		t.Errorf("without drafts: %+v", p)
+	}
+	race = true
+	if p = must[Pull](t)(w.repo().EnsurePull(ctx, n)); p.Number != 5 || !p.Draft || p.NodeID != "PR_5" {
+		t.Errorf("somebody was faster: %+v", p)
+	}
+	posts := len(w.got("POST /repos"))
+	if p = must[Pull](t)(w.repo().EnsurePull(ctx, n)); p.Number != 5 || len(w.got("POST /repos")) != posts {
+		t.Errorf("found: %+v", p)
+	}
+}
+
+func TestUpdatePullOnlyWhenItDiffers(t *testing.T) {
+	w := start(t, "/")
+	w.json("GET /repos/acme/shop/pulls/5", 200, pull5)
+	w.json("PATCH /repos/acme/shop/pulls/5", 200, pull5)
+	ctx := context.Background()
+	_ = must[Pull](t)(w.repo().UpdatePull(ctx, 5, "T", "B\r\n"))
+	_ = must[Pull](t)(w.repo().UpdatePull(ctx, 5, "", "B"))
+	if len(w.got("PATCH")) != 0 {
+		t.Error("wrote although nothing differs")
+	}
+	_ = must[Pull](t)(w.repo().UpdatePull(ctx, 5, "", "C"))
+	if got := w.got("PATCH"); len(got) != 1 || strings.TrimSpace(got[0].body) != `{"body":"C"}` {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestMarkReady(t *testing.T) {
+	const ready = `{"data":{"markPullRequestReadyForReview":{"pullRequest":{"isDraft":false}}}}`
+	for _, c := range []struct {
+		name, mutation, query string
+		want                  string // part of the error; empty: none
+		permanent             bool
+	}{
+		{"draft", ready, "", "", false},
+		{"no draft any more", `{"data":{"markPullRequestReadyForReview":null},"errors":[{"type":"UNPROCESSABLE","message":"Pull request is not a draft"}]}`,
+			`{"data":{"node":{"isDraft":false}}}`, "", false},
+		{"not allowed", `{"errors":[{"type":"FORBIDDEN","message":"Resource not accessible by integration"}]}`,
+			`{"data":{"node":{"isDraft":true}}}`, `"pull_requests: write"`, true},
+		{"trouble", `{"errors":[{"message":"Something went wrong"}]}`, `{"errors":[{"message":"Something went wrong"}]}`, "Ready for review", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := start(t, "/api/v3/") // GitHub Enterprise Server: GraphQL is not below the REST API
+			w.HandleFunc("POST /api/graphql", func(rw http.ResponseWriter, req *http.Request) {
+				b, _ := io.ReadAll(req.Body)
+				in := decode[struct {
+					Query     string
+					Variables map[string]string
+				}](t, string(b))
+				if in.Variables["id"] != "PR_5" {
+					t.Errorf("variables %v", in.Variables)
+				}
+				if strings.HasPrefix(in.Query, "mutation") {
+					answer(rw, 200, c.mutation)
+				} else {
+					answer(rw, 200, c.query)
+				}
+			})
+			err := w.repo().MarkReady(context.Background(), "PR_5")
+			if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) || sia.IsPermanent(err) != c.permanent {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestEnterpriseServer(t *testing.T) {
+	w := start(t, "/api/v3/")
+	w.json("GET /api/v3/repos/acme/shop/pulls/5", 200, pull5)
+	if p := must[Pull](t)(w.repo().Pull(context.Background(), 5)); p.Title != "T" {
+		t.Errorf("got %+v", p)
+	}
+	if got, want := w.repo().CloneURL(), w.srv.URL+"/acme/shop.git"; got != want {
+		t.Errorf("clone from %s, want %s", got, want)
+	}
+	found := false
+	for _, c := range w.app.Calls() {
+		found = found || c.Route == "/repos/{owner}/{repo}/pulls/{id}"
+	}
+	if !found {
+		t.Errorf("counted %v", w.app.Calls())
+	}
+}

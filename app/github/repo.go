@@ -1,0 +1,173 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+	"github.com/gregjones/httpcache"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Repo is a handle on one repository of one installation. It is cheap: tokens,
+// connections and limits are shared between handles. Get one from [App.Repo].
+type Repo struct {
+	app  *App
+	repo sia.Repo
+	*conn
+}
+
+// conn is a signed-in connection to one repository.
+type conn struct {
+	installation int64
+	gh           *gh.Client
+	git          *tokenSource
+	pacer        *pacer
+	err          error     // the repository's name is not one
+	used         time.Time // guarded by installation.mu
+
+	access   *expiring[string, string]
+	required *expiring[string, requirement]
+	sent     *expiring[int64, uint64] // hashes of the check runs last sent
+}
+
+// connKey names a connection. The zero repository is the whole installation.
+type connKey = sia.Repo
+
+const (
+	maxConns = 512       // kept per installation; idle ones go when there are more
+	idleConn = time.Hour // a token lives as long
+)
+
+// repoName is what GitHub lets owners and repositories be called.
+var repoName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+
+func validName(s string) bool { return repoName.MatchString(s) && s != "." && s != ".." }
+
+// Repo returns a handle on a repository. It makes no request and can't fail; a
+// repository that does not exist or is out of reach shows at the first call.
+func (a *App) Repo(installation int64, repo sia.Repo) *Repo {
+	return &Repo{app: a, repo: repo, conn: a.installation(installation).conn(a, repo)}
+}
+
+// conn returns the connection to a repository, making it when there is none.
+func (in *installation) conn(a *App, repo sia.Repo) *conn {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	now := a.cfg.Now()
+	c := in.conns[repo]
+	if c == nil {
+		if len(in.conns) >= maxConns {
+			for k, old := range in.conns {
+				if now.Sub(old.used) > idleConn {
+					delete(in.conns, k)
+				}
+			}
+		}
+		c = in.connect(a, repo)
+		in.conns[repo] = c
+	}
+	c.used = now
+	return c
+}
+
+func (in *installation) connect(a *App, repo sia.Repo) *conn {
+	pacer := newPacer(a.cfg)
+	bottom := a.bottom(in.id, in.limits, pacer)
+	source := func(p Permissions) *tokenSource {
+		return &tokenSource{app: a, installation: in.id, repo: repo, want: p, next: bottom}
+	}
+	want := apiPermissions()
+	c := &conn{
+		installation: in.id, pacer: pacer,
+		access:   newExpiring[string, string](a.cfg.Now, accessFor, 1000),
+		required: newExpiring[string, requirement](a.cfg.Now, requiredFor, 100),
+		sent:     newExpiring[int64, uint64](a.cfg.Now, sentFor, 1000),
+	}
+	if repo == (sia.Repo{}) {
+		want = listPermissions()
+	} else if !validName(repo.Owner) || !validName(repo.Name) {
+		c.err = &sia.Error{Op: "reach repository", Message: fmt.Sprintf("%q is not the name of a repository", repo.String()), Permanent: true}
+		c.gh = a.client(refusing{c.err})
+		return c
+	}
+	cached := httpcache.NewTransport(in.cache)
+	cached.Transport = &installationAuth{next: bottom, host: a.api.Host, tokens: source(want)}
+	c.gh = a.client(&front{next: cached, timeout: a.cfg.Timeout})
+	c.git = source(gitPermissions())
+	return c
+}
+
+// refusing sends nothing.
+type refusing struct{ err error }
+
+func (r refusing) RoundTrip(req *http.Request) (*http.Response, error) {
+	closeBody(req)
+	return nil, r.err
+}
+
+// Name returns which repository the handle is on.
+func (r *Repo) Name() sia.Repo { return r.repo }
+
+// Token returns a token for the git transport: good for reading and writing
+// this repository's contents and nothing else, for between a minute and an
+// hour. It must not reach logs, remotes, environments or the agent.
+func (r *Repo) Token(ctx context.Context) (string, error) {
+	if r.err != nil {
+		return "", r.err
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.app.cfg.Timeout)
+	defer cancel()
+	token, err := r.git.token(ctx)
+	return token, r.fail(err, "get a token for %s", r.repo)
+}
+
+// CloneURL is the repository's address for git over HTTP, without credentials.
+func (r *Repo) CloneURL() string {
+	return r.app.web.String() + url.PathEscape(r.repo.Owner) + "/" + url.PathEscape(r.repo.Name) + ".git"
+}
+
+// Repository returns what GitHub says about the repository.
+// https://docs.github.com/en/rest/repos/repos#get-a-repository
+func (r *Repo) Repository(ctx context.Context) (Repository, error) {
+	got, _, err := r.gh.Repositories.Get(ctx, r.repo.Owner, r.repo.Name)
+	if err != nil {
+		return Repository{}, r.fail(err, "read repository %s", r.repo)
+	}
+	return repositoryFrom(got), nil
+}
+
+// Head returns the commit that a branch stands at; false when there is no such
+// branch.
+// https://docs.github.com/en/rest/git/refs#get-a-reference
+func (r *Repo) Head(ctx context.Context, branch string) (sha string, ok bool, err error) {
+	ref, _, err := r.gh.Git.GetRef(ctx, r.repo.Owner, r.repo.Name, "heads/"+branch)
+	if status(err) == http.StatusNotFound || status(err) == http.StatusConflict { // 409: the repository is empty
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, r.fail(err, "read branch %s of %s", branch, r.repo)
+	}
+	return ref.GetObject().GetSHA(), true, nil
+}
+
+// fail is [App.failure], for the methods of a Repo.
+func (r *Repo) fail(err error, format string, args ...any) error {
+	return r.app.failure(err, format, args...)
+}
+
+// send makes a request under the repository that go-github has no method for, or
+// not the right one.
+func (r *Repo) send(ctx context.Context, method, path string, in, out any) error {
+	req, err := r.gh.NewRequest(method, "repos/"+r.repo.String()+"/"+path, in)
+	if err != nil {
+		return err
+	}
+	_, err = r.gh.Do(ctx, req, out)
+	return err
+}

@@ -1,0 +1,81 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// rerunLater is when to try again to re-run a workflow that is still running.
+const rerunLater = 30 * time.Second
+
+// RerunChecks asks for checks to be run again: the failed jobs of a workflow run
+// together, other apps' checks by asking their app. It goes on when one can't be
+// re-run and reports all that can't.
+// https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
+// https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run
+func (r *Repo) RerunChecks(ctx context.Context, runs []CheckRun) error {
+	var failed []error
+	asked := map[int64]bool{}
+	for _, run := range runs {
+		if run.RunID != 0 {
+			if asked[run.RunID] {
+				continue
+			}
+			asked[run.RunID] = true
+		}
+		if err := r.rerun(ctx, run); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if len(failed) <= 1 {
+		return errors.Join(failed...)
+	}
+	return worst(failed)
+}
+
+func (r *Repo) rerun(ctx context.Context, run CheckRun) error {
+	var err error
+	switch {
+	case run.RunID != 0:
+		_, err = r.gh.Actions.RerunFailedJobsByID(ctx, r.repo.Owner, r.repo.Name, run.RunID)
+	case run.JobID != 0:
+		_, err = r.gh.Actions.RerunJobByID(ctx, r.repo.Owner, r.repo.Name, run.JobID)
+	default:
+		_, err = r.gh.Checks.ReRequestCheckRun(ctx, r.repo.Owner, r.repo.Name, run.ID)
+	}
+	if accepted(err) {
+		return nil
+	}
+	if s := status(err); (s == http.StatusForbidden || s == http.StatusConflict) && says(err, "already running") {
+		return &sia.Error{Op: "run " + run.Name + " again in " + r.repo.String(), RetryAfter: rerunLater,
+			Message: "its workflow is still running other jobs; SIA asks again", Err: &redacted{err}}
+	}
+	return r.fail(err, "run %s again in %s", run.Name, r.repo)
+}
+
+// worst joins errors so that trying again is worth it when it is for one.
+func worst(errs []error) error {
+	out := &sia.Error{Op: "run checks again", Message: "several can't be run again", Permanent: true, Err: errors.Join(errs...)}
+	for _, err := range errs {
+		if !sia.IsPermanent(err) {
+			out.Permanent = false
+			out.RetryAfter = max(out.RetryAfter, sia.RetryAfter(err))
+		}
+	}
+	return out
+}
+
+// refusal is a refused answer as an error, for requests that go-github does not
+// check itself.
+func refusal(resp *http.Response) error {
+	if err := gh.CheckResponse(resp); err != nil {
+		return err
+	}
+	return &gh.ErrorResponse{Response: resp, Message: "unexpected answer " + resp.Status}
+}

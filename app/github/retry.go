@@ -1,0 +1,70 @@
+package github
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// tries bounds how often one request is sent while GitHub or the network fails.
+const tries = 3
+
+// retrier sends a request again when GitHub answers 5xx or the network fails,
+// if sending it twice shows the same as sending it once. What creates something
+// is not sent again: its caller looks first and so can.
+type retrier struct {
+	next    http.RoundTripper
+	sleep   func(context.Context, time.Duration) error
+	maxWait time.Duration
+}
+
+func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
+	for try := 1; ; try++ {
+		resp, err := r.next.RoundTrip(req)
+		ctx := req.Context()
+		if !broken(resp, err) || ctx.Err() != nil || try == tries || !repeatable(req) {
+			return resp, err
+		}
+		again, ok := rewound(req)
+		if !ok {
+			return resp, err
+		}
+		if resp != nil {
+			discard(resp)
+		}
+		if err := r.sleep(ctx, min(backoff(try), r.maxWait)); err != nil {
+			return nil, err
+		}
+		req = again
+	}
+}
+
+func broken(resp *http.Response, err error) bool {
+	if err != nil {
+		return true
+	}
+	switch resp.StatusCode {
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// repeatable reports whether sending req twice shows the same as once. All our
+// PATCH requests set absolute values, and a second token is as good as the first.
+func repeatable(req *http.Request) bool {
+	switch req.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return true
+	}
+	return strings.HasSuffix(req.URL.Path, "/access_tokens")
+}
+
+// backoff is how long to wait after a number of failures: half a second,
+// doubling, half to one and a half times that.
+func backoff(failures int) time.Duration {
+	d := 500 * time.Millisecond << min(failures-1, 10)
+	return d/2 + rand.N(d)
+}

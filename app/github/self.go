@@ -1,0 +1,125 @@
+package github
+
+import (
+	"context"
+	"net/url"
+	"sync"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Self is the app as GitHub knows it.
+type Self struct {
+	ID          int64
+	Slug        string      // as in github.com/apps/<slug>
+	Login       string      // the bot's: "<slug>[bot]"
+	UserID      int64       // the bot's; 0 when GitHub would not tell
+	Name        string      // for people
+	Permissions Permissions // that the app asks for
+	URL         string      // of the app's page
+}
+
+// Email is the address that commits of the bot carry, so that GitHub shows them
+// as the bot's.
+func (s Self) Email() string { return botEmail(s.UserID, s.Login) }
+
+// selfFor is how long what is known about the app is used; its name can be
+// changed while it runs.
+const selfFor = time.Hour
+
+type selfCache struct {
+	mu   sync.Mutex
+	self Self
+	at   time.Time
+}
+
+// Self returns what the app is. The answer is kept for an hour.
+// https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app
+func (a *App) Self(ctx context.Context) (Self, error) {
+	a.self.mu.Lock()
+	defer a.self.mu.Unlock()
+	if !a.self.at.IsZero() && a.cfg.Now().Sub(a.self.at) < selfFor {
+		return a.self.self, nil
+	}
+	got, _, err := a.gh.Apps.Get(ctx, "")
+	if err != nil {
+		return Self{}, a.failure(err, "read the app itself")
+	}
+	s := Self{
+		ID: got.GetID(), Slug: got.GetSlug(), Login: got.GetSlug() + "[bot]", Name: got.GetName(),
+		Permissions: permissionsFrom(got.GetPermissions()), URL: got.GetHTMLURL(),
+		UserID: a.self.self.UserID,
+	}
+	if s.UserID == 0 {
+		// Without it the bot's commits lack a picture; no reason to stop.
+		if u, _, err := a.anon.Users.Get(ctx, url.PathEscape(s.Login)); err == nil {
+			s.UserID = u.GetID()
+		}
+	}
+	a.self.self, a.self.at = s, a.cfg.Now()
+	return s, nil
+}
+
+// Installation is one account's installation of the app.
+type Installation struct {
+	ID          int64
+	Account     string // login of the organisation or user
+	Suspended   bool
+	Permissions Permissions // granted
+}
+
+// Installations returns every installation of the app.
+// https://docs.github.com/en/rest/apps/apps#list-installations-for-the-authenticated-app
+func (a *App) Installations(ctx context.Context) ([]Installation, error) {
+	var out []Installation
+	for in, err := range pages(func(o gh.ListOptions) ([]*gh.Installation, *gh.Response, error) {
+		return a.gh.Apps.ListInstallations(ctx, &o)
+	}) {
+		if err != nil {
+			return nil, a.failure(err, "list installations")
+		}
+		out = append(out, Installation{
+			ID: in.GetID(), Account: in.GetAccount().GetLogin(),
+			Suspended: in.SuspendedAt != nil, Permissions: permissionsFrom(in.GetPermissions()),
+		})
+	}
+	return out, nil
+}
+
+// Repository is a repository with what SIA wants to know about it.
+type Repository struct {
+	sia.Repo
+	DefaultBranch string
+	Private       bool
+	Archived      bool // read-only
+}
+
+// Repositories returns the repositories that an installation lets the app reach.
+// https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-app-installation
+func (a *App) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
+	c := a.installation(installation).conn(a, sia.Repo{})
+	var out []Repository
+	for r, err := range pages(func(o gh.ListOptions) ([]*gh.Repository, *gh.Response, error) {
+		got, resp, err := c.gh.Apps.ListRepos(ctx, &o)
+		if err != nil {
+			return nil, resp, err
+		}
+		return got.Repositories, resp, nil
+	}) {
+		if err != nil {
+			return nil, a.failure(err, "list repositories of installation %d", installation)
+		}
+		out = append(out, repositoryFrom(r))
+	}
+	return out, nil
+}
+
+func repositoryFrom(r *gh.Repository) Repository {
+	return Repository{
+		Repo:          sia.Repo{ID: r.GetID(), Owner: r.GetOwner().GetLogin(), Name: r.GetName()},
+		DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate(), Archived: r.GetArchived(),
+	}
+}

@@ -1,0 +1,117 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+func TestSelf(t *testing.T) {
+	w := start(t, "/")
+	ctx := context.Background()
+	for range 2 {
+		got := must[Self](t)(w.app.Self(ctx))
+		want := Self{ID: 7, Slug: "sia", Login: "sia[bot]", UserID: 77, Name: "SIA", Permissions: Permissions{"issues": "write"}}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+		if got.Email() != "77+sia[bot]@users.noreply.github.com" {
+			t.Errorf("email %s", got.Email())
+		}
+	}
+	if n := len(w.got("GET /app")); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	if u := w.got("GET /users"); len(u) != 1 || u[0].auth != "" {
+		t.Errorf("the bot's user: %+v", u)
+	}
+	_ = w.clock.sleep(ctx, selfFor)
+	_ = must[Self](t)(w.app.Self(ctx))
+	if n := len(w.got("GET /app")); n != 2 {
+		t.Errorf("asked %d times after an hour", n)
+	}
+}
+
+func TestInstallationsAndRepositories(t *testing.T) {
+	w := start(t, "/")
+	w.json("GET /app/installations", 200, `[{"id":1,"account":{"login":"acme"},"permissions":{"checks":"write"}},{"id":2,"account":{"login":"gone"},"suspended_at":"2026-01-01T00:00:00Z"}]`)
+	var repos []any
+	for i := range 130 {
+		repos = append(repos, map[string]any{"id": i, "name": fmt.Sprint("r", i), "owner": map[string]any{"login": "acme"}, "default_branch": "main", "private": true})
+	}
+	w.HandleFunc("GET /installation/repositories", func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, repos, "repositories") })
+	ctx := context.Background()
+	ins := must[[]Installation](t)(w.app.Installations(ctx))
+	want := []Installation{{ID: 1, Account: "acme", Permissions: Permissions{"checks": "write"}}, {ID: 2, Account: "gone", Suspended: true, Permissions: Permissions{}}}
+	if d := cmp.Diff(want, ins); d != "" {
+		t.Error(d)
+	}
+	rs := must[[]Repository](t)(w.app.Repositories(ctx, 1))
+	if len(rs) != 130 {
+		t.Fatalf("%d repositories", len(rs))
+	}
+	if d := cmp.Diff(Repository{Repo: sia.Repo{ID: 129, Owner: "acme", Name: "r129"}, DefaultBranch: "main", Private: true}, rs[129]); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]tokenRequest{{Installation: "1", Permissions: map[string]string{"metadata": "read"}}}, w.minted()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestRepositoryAndHead(t *testing.T) {
+	w := start(t, "/")
+	w.json("GET /repos/acme/shop", 200, `{"id":42,"name":"shop","owner":{"login":"acme"},"default_branch":"trunk","archived":true}`)
+	w.json("GET /repos/acme/shop/git/ref/heads/sia/issue-1", 200, `{"ref":"refs/heads/sia/issue-1","object":{"sha":"abc"}}`)
+	ctx := context.Background()
+	got := must[Repository](t)(w.repo().Repository(ctx))
+	if got.DefaultBranch != "trunk" || !got.Archived {
+		t.Errorf("got %+v", got)
+	}
+	if sha, ok, err := w.repo().Head(ctx, "sia/issue-1"); sha != "abc" || !ok || err != nil {
+		t.Errorf("%s %v %v", sha, ok, err)
+	}
+	if _, ok, err := w.repo().Head(ctx, "nope"); ok || err != nil {
+		t.Errorf("%v %v", ok, err)
+	}
+}
+
+func TestFailedDeliveries(t *testing.T) {
+	w := start(t, "/")
+	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	item := func(id int, guid string, code int, age time.Duration) string {
+		return fmt.Sprintf(`{"id":%d,"guid":%q,"event":"issues","status_code":%d,"delivered_at":%q,"installation_id":1}`, id, guid, code, at.Add(-age).Format(time.RFC3339))
+	}
+	w.HandleFunc("GET /app/hook/deliveries", func(rw http.ResponseWriter, req *http.Request) {
+		switch req.URL.Query().Get("cursor") {
+		case "":
+			rw.Header().Set("Link", `<http://x/app/hook/deliveries?cursor=v1_2>; rel="next"`)
+			answer(rw, 200, "["+item(9, "healed", 200, 0)+","+item(8, "lost", 502, 1)+"]")
+		case "v1_2":
+			rw.Header().Set("Link", `<http://x/app/hook/deliveries?cursor=v1_3>; rel="next"`)
+			answer(rw, 200, "["+item(7, "healed", 502, 2)+","+item(6, "lost", 0, 3)+","+item(5, "fine", 202, 4)+","+item(4, "old", 500, 2*time.Hour)+"]")
+		default:
+			t.Error("read on beyond the time asked for")
+			answer(rw, 200, "[]")
+		}
+	})
+	w.json("POST /app/hook/deliveries/8/attempts", 202, `{}`)
+	w.json("POST /app/hook/deliveries/9/attempts", 404, `{"message":"Not Found"}`)
+	ctx := context.Background()
+	got := must[[]Delivery](t)(w.app.FailedDeliveries(ctx, at.Add(-time.Hour)))
+	want := []Delivery{{ID: 8, GUID: "lost", Event: "issues", Installation: 1, At: at.Add(-1).Truncate(time.Second)}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if err := w.app.Redeliver(ctx, 8); err != nil {
+		t.Error(err)
+	}
+	if err := w.app.Redeliver(ctx, 9); !sia.IsPermanent(err) {
+		t.Errorf("got %v", err)
+	}
+}

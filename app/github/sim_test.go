@@ -1,0 +1,260 @@
+package github_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sia"
+)
+
+// site is the adapter against the GitHub simulator: what the two say to each
+// other is checked there against GitHub's published description.
+type site struct {
+	sim   *ghsim.Server
+	app   *github.App
+	repo  *github.Repo
+	in    int64
+	simID int64 // of the app
+	head  string
+}
+
+const full = "acme/shop"
+
+func open(t *testing.T, cfg ghsim.Config) *site {
+	t.Helper()
+	sim, err := ghsim.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sim.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := sim.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	sim.CreateOrg("acme")
+	sim.CreateUser("ann")
+	made, err := sim.CreateRepo("acme", "shop", ghsim.RepoSpec{Files: map[string]string{"README.md": "shop\n"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, sim.SetPermission(full, "ann", "maintain"))
+	registered, err := sim.CreateApp("sia")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := sim.Install(registered.ID, "acme", "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := github.New(github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM, BaseURL: sim.APIURL(), WriteBurst: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo := sia.Repo{ID: made.ID, Owner: "acme", Name: "shop"}
+	return &site{sim: sim, app: app, repo: app.Repo(in, repo), in: in, simID: registered.ID, head: made.Head}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestATasksLifeOnTheSimulator(t *testing.T) {
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	ctx := context.Background()
+	const marker = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
+
+	self, err := s.app.Self(ctx)
+	check(t, err)
+	if self.Login != "sia[bot]" || self.UserID == 0 {
+		t.Errorf("self %+v", self)
+	}
+	repos, err := s.app.Repositories(ctx, s.in)
+	check(t, err)
+	if len(repos) != 1 || repos[0].String() != full || repos[0].DefaultBranch != "main" {
+		t.Errorf("repositories %+v", repos)
+	}
+
+	check(t, s.repo.EnsureLabels(ctx, []github.Label{{Name: "sia", Color: "0e8a16", Description: "d"}, {Name: "sia:working", Color: "fbca04", Description: "w"}}))
+	n, err := s.sim.OpenIssue(full, "ann", "Confirm bookings", "please", "sia")
+	check(t, err)
+	issue, err := s.repo.Issue(ctx, n)
+	check(t, err)
+	if issue.Author != "ann" || !slices.Equal(issue.Labels, []string{"sia"}) {
+		t.Errorf("issue %+v", issue)
+	}
+	if p, err := s.repo.Permission(ctx, "ann"); err != nil || p != "maintain" {
+		t.Errorf("ann may %q, %v", p, err)
+	}
+	if _, err := s.repo.SwapLabels(ctx, n, []string{"sia:working"}, []string{"sia:paused"}); err != nil {
+		t.Fatal(err)
+	}
+	check(t, s.repo.React(ctx, n, 0, "eyes"))
+
+	first, _, err := s.repo.UpsertComment(ctx, n, marker, "working", 0)
+	check(t, err)
+	_, err = s.sim.Comment(full, n, "ann", marker+"\nforged")
+	check(t, err)
+	again, changed, err := s.repo.UpsertComment(ctx, n, marker, "done", 0)
+	check(t, err)
+	if again.ID != first.ID || !changed {
+		t.Errorf("first %+v, again %+v", first, again)
+	}
+	comments, err := s.repo.CommentsSince(ctx, n, time.Now().Add(-time.Hour))
+	check(t, err)
+	if len(comments) != 2 {
+		t.Errorf("comments %+v", comments)
+	}
+
+	head, err := s.sim.PushFiles(full, "sia/issue-1", "ann", "work", map[string]string{"a.txt": "a\n"})
+	check(t, err)
+	if got, ok, err := s.repo.Head(ctx, "sia/issue-1"); got != head || !ok || err != nil {
+		t.Errorf("head %s, %v", got, err)
+	}
+	want := github.NewPull{Head: "sia/issue-1", Base: "main", Title: "Confirm bookings", Body: "Closes #1", Draft: true}
+	pull, err := s.repo.EnsurePull(ctx, want)
+	check(t, err)
+	same, err := s.repo.EnsurePull(ctx, want)
+	check(t, err)
+	if !pull.Draft || same.Number != pull.Number || pull.HeadSHA != head || pull.Fork {
+		t.Errorf("pull %+v, same %+v", pull, same)
+	}
+
+	check(t, s.sim.CreateStatus(full, head, "ann", "ci/build", "failure", "broken"))
+	spec := github.CheckRunSpec{Name: "SIA", HeadSHA: head, ExternalID: "1-1", Status: "in_progress", Title: "Attempt 1", Summary: "s",
+		Actions: []github.Action{{Label: "Stop", Description: "Stop this task", Identifier: "stop"}}}
+	id, _, _, err := s.repo.UpsertCheckRun(ctx, spec, 0)
+	check(t, err)
+	spec.Status, spec.Conclusion, spec.Actions = "completed", "failure", nil
+	id2, _, changed, err := s.repo.UpsertCheckRun(ctx, spec, 0)
+	check(t, err)
+	if id != id2 || !changed {
+		t.Errorf("check runs %d and %d", id, id2)
+	}
+	shown, err := s.sim.CheckRuns(full, head)
+	check(t, err)
+	if len(shown) != 1 || shown[0].Conclusion != "failure" || len(shown[0].Buttons) != 0 {
+		t.Errorf("shown %+v", shown)
+	}
+	set, err := s.repo.Checks(ctx, head)
+	check(t, err)
+	if len(set.Runs) != 1 || set.Runs[0].AppID != s.simID || len(set.Statuses) != 1 || set.Statuses[0].State != "failure" {
+		t.Errorf("checks %+v", set)
+	}
+
+	if names, known, err := s.repo.Required(ctx, "main"); len(names) != 0 || !known || err != nil {
+		t.Errorf("required %v, %v, %v", names, known, err)
+	}
+	check(t, s.repo.MarkReady(ctx, pull.NodeID))
+	check(t, s.repo.MarkReady(ctx, pull.NodeID))
+	if pull, err = s.repo.Pull(ctx, pull.Number); err != nil || pull.Draft {
+		t.Errorf("pull %+v, %v", pull, err)
+	}
+
+	asked := github.NewIssue{Marker: strings.Replace(marker, "status", "escalation", 1), Title: "A question", Body: "?", Labels: []string{"sia"}, Assignees: []string{"ann"}}
+	q, err := s.repo.CreateIssue(ctx, asked)
+	check(t, err)
+	check(t, s.repo.CloseIssue(ctx, q.Number, "completed"))
+	if found, err := s.repo.CreateIssue(ctx, asked); err != nil || found.Number != q.Number || found.State != "closed" {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+func TestRequiredOnTheSimulator(t *testing.T) {
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	check(t, s.sim.SetBranchProtection(full, "main", "test", "build"))
+	check(t, s.sim.SetRuleset(full, "main", "lint", "test"))
+	names, known, err := s.repo.Required(context.Background(), "main")
+	if d := cmp.Diff([]string{"build", "lint", "test"}, names); d != "" || !known || err != nil {
+		t.Errorf("%s known %v, %v", d, known, err)
+	}
+}
+
+func TestMissingPermissionOnTheSimulator(t *testing.T) {
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	check(t, s.sim.SetAppPermissions(s.simID, map[string]string{"contents": "write", "issues": "write", "pull_requests": "write", "statuses": "read", "actions": "write"}))
+	ctx := context.Background()
+	n, err := s.sim.OpenIssue(full, "ann", "T", "B")
+	check(t, err)
+	if _, err := s.repo.Issue(ctx, n); err != nil {
+		t.Errorf("what was granted does not work: %v", err)
+	}
+	_, err = s.repo.Checks(ctx, s.head)
+	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), `"checks: read"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTroubleOnTheSimulator(t *testing.T) {
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	ctx := context.Background()
+	n, err := s.sim.OpenIssue(full, "ann", "T", "B")
+	check(t, err)
+	if _, err := s.repo.Issue(ctx, n); err != nil {
+		t.Fatal(err)
+	}
+	// The answer to a comment is lost after the comment was written: looking
+	// first finds it.
+	s.sim.FailRequests(ghsim.Once(ghsim.Fault{Status: 502, After: true, Times: 1}, func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/comments")
+	}))
+	const marker = "<!-- sia:v1 task=1-1 kind=announce key=1 -->"
+	if _, _, err := s.repo.UpsertComment(ctx, n, marker, "x", 0); err == nil || sia.IsPermanent(err) {
+		t.Errorf("got %v", err)
+	}
+	if _, changed, err := s.repo.UpsertComment(ctx, n, marker, "x", 0); changed || err != nil {
+		t.Errorf("changed %v, %v", changed, err)
+	}
+	if v, err := s.sim.Issue(full, n); err != nil || len(v.Comments) != 1 {
+		t.Errorf("comments %+v, %v", v.Comments, err)
+	}
+	s.sim.ExhaustRateLimit(s.in, time.Now().Add(time.Hour))
+	if _, err := s.repo.Issue(ctx, n); sia.IsPermanent(err) || sia.RetryAfter(err) < 50*time.Minute {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLogsOnTheSimulator(t *testing.T) {
+	s := open(t, ghsim.Config{})
+	ctx := context.Background()
+	const workflow = "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo one; echo two; exit 1\n"
+	head, err := s.sim.PushFiles(full, "sia/issue-1", "ann", "work", map[string]string{".github/workflows/ci.yml": workflow})
+	check(t, err)
+	check(t, s.sim.WaitIdle(ctx))
+	set, err := s.repo.Checks(ctx, head)
+	check(t, err)
+	if len(set.Runs) != 1 || set.Runs[0].Conclusion != "failure" || set.Runs[0].RunID == 0 || set.Runs[0].JobID == 0 {
+		t.Fatalf("checks %+v", set)
+	}
+	log, err := s.repo.JobLog(ctx, set.Runs[0], 0)
+	check(t, err)
+	b, err := io.ReadAll(log)
+	check(t, err)
+	check(t, log.Close())
+	if !strings.Contains(string(b), "two") {
+		t.Errorf("log %s", b)
+	}
+	check(t, s.repo.RerunChecks(ctx, set.Runs))
+	check(t, s.sim.WaitIdle(ctx))
+	if set, err = s.repo.Checks(ctx, head); err != nil || len(set.Runs) != 2 {
+		t.Errorf("after the re-run: %+v, %v", set, err)
+	}
+	if _, err := s.repo.JobLog(ctx, github.CheckRun{Name: "x", JobID: 999999}, 0); !errors.Is(err, github.ErrNoLog) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,217 @@
+// Package app_test holds what must be true of the whole module: who imports whom.
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/sia-bot/sia"
+
+// A layer is what lies on one level. A package may import what is in a lower
+// layer, and what is in its own room: its parent's and its own subfolders.
+// Packages of one layer don't know one another.
+//
+//	cmd → app → {webhook, work, web} → {store, github, render} → {agent/*, gitops, policies} → sia/* → sia
+var layers = [][]string{
+	{"sia"},
+	{"sia/..."},
+	{"agent/...", "gitops/...", "policies/..."},
+	{"app/store/...", "app/github/...", "app/render/..."},
+	{"app/webhook/...", "app/work/...", "app/web/..."},
+	{"app"},
+	{"cmd/..."},
+}
+
+// alone import nothing of ours but what lies in their own folder.
+var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "app/ghsim"}
+
+// exceptions are imports that the layers would forbid, each with its reason.
+var exceptions = map[[2]string]string{
+	{"sia/diagnose", "agent/llm"}:     "a diagnosis is a model's answer",
+	{"sia/improve", "agent/llm"}:      "so is an improvement",
+	{"sia/diagnose", "sia/technique"}: "a diagnosis chooses from the library and applies what it chose",
+	{"sia/diagnose", "sia/escalate"}:  "a diagnosis that needs a person is a question",
+	{"agent/tool", "agent/sandbox"}:   "the run tool runs commands",
+}
+
+// simulator is what only cmd and tests may import: production meets it over HTTP.
+const simulator = "app/ghsim"
+
+// pkg is one package as `go list -json` prints it.
+type pkg struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+func TestImportsPointDownward(t *testing.T) {
+	for _, p := range packages(t) {
+		from := local(p.ImportPath)
+		for _, to := range ours(p.Imports) {
+			if why := forbidden(from, to); why != "" {
+				t.Errorf("%s imports %s: %s", from, to, why)
+			}
+		}
+		for _, to := range append(ours(p.TestImports), ours(p.XTestImports)...) {
+			if why := forbiddenInTest(from, to); why != "" {
+				t.Errorf("a test of %s imports %s: %s", from, to, why)
+			}
+		}
+	}
+}
+
+// forbidden says why production code in from may not import to; "" when it may.
+func forbidden(from, to string) string {
+	if _, ok := exceptions[[2]string{from, to}]; ok {
+		return ""
+	}
+	if within(to, simulator) && !within(from, simulator) && !within(from, "cmd") {
+		return "only cmd and tests import the simulator; the application meets it over HTTP"
+	}
+	for _, a := range alone {
+		if within(from, a) && !within(to, a) {
+			return a + " imports nothing of ours, so that it can be read and changed by itself"
+		}
+	}
+	if within(from, simulator) || within(to, simulator) {
+		return ""
+	}
+	lf, lt := layer(from), layer(to)
+	switch {
+	case lf < 0:
+		return "the folder " + from + " is in no layer; add it to the table in app/imports_test.go"
+	case lt < 0:
+		return "the folder " + to + " is in no layer; add it to the table in app/imports_test.go"
+	case lt < lf:
+		return ""
+	case lt > lf:
+		return fmt.Sprintf("that points upward (%s → %s); declare the interface you need here and let app pass the implementation in", name(lf), name(lt))
+	case sameRoom(from, to):
+		return ""
+	}
+	return "they are siblings, which don't know one another; declare the interface you need here and let app pass the implementation in"
+}
+
+// forbiddenInTest is more lenient: tests may use the simulator, and they may use
+// test support that lies beside what it supports, such as agent/llm/scripted.
+func forbiddenInTest(from, to string) string {
+	if within(to, simulator) || layer(from) >= layer("app") || within(to, "agent/llm") {
+		return ""
+	}
+	if from == to || within(to, from) {
+		return ""
+	}
+	return forbidden(from, to)
+}
+
+// layer is the layer's number from below, -1 for none.
+func layer(p string) int {
+	for i := len(layers) - 1; i >= 0; i-- {
+		for _, pattern := range layers[i] {
+			root, tree := strings.CutSuffix(pattern, "/...")
+			if p == root && !(tree && root == "sia") || tree && strings.HasPrefix(p, root+"/") {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+func name(layer int) string { return "{" + strings.Join(layers[layer], ", ") + "}" }
+
+// sameRoom reports whether one package lies in the other's folder. The agent's
+// subfolders are rooms of their own, which the agent builds on: a tool does not
+// know who calls it.
+func sameRoom(from, to string) bool { return within(to, from) || within(from, to) && to != "agent" }
+
+func within(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
+
+func local(path string) string { return strings.TrimPrefix(strings.TrimPrefix(path, module), "/") }
+
+func ours(imports []string) []string {
+	var out []string
+	for _, i := range imports {
+		if strings.HasPrefix(i, module+"/") && !slices.Contains(out, local(i)) {
+			out = append(out, local(i))
+		}
+	}
+	return out
+}
+
+// packages lists the module's packages.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", module+"/...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var all []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("go list printed something else: %v", err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 5 {
+		t.Fatalf("go list found %d packages; the test looks in the wrong place", len(all))
+	}
+	return all
+}
+
+// TestTheRulesThemselves holds the table to the sentences it stands for.
+func TestTheRulesThemselves(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		ok       bool
+	}{
+		{"cmd/sia", "app", true},
+		{"cmd/sia", "app/ghsim", true},
+		{"app", "app/web", true},
+		{"app", "app/ghsim", false},
+		{"app/work", "app/store", true},
+		{"app/work", "app/web", false},
+		{"app/webhook", "app/work", false},
+		{"app/web", "agent", true},
+		{"app/store", "app/render", false},
+		{"app/store", "app/work", false},
+		{"app/store/storetest", "app/store", true},
+		{"app/render", "sia/config", true},
+		{"app/github", "sia", true},
+		{"app/work", "app/ghsim", false},
+		{"app/ghsim", "sia", false},
+		{"app/ghsim/conformance", "app/ghsim", true},
+		{"agent", "agent/llm", true},
+		{"agent", "agent/tool", true},
+		{"agent/tool", "agent", false},
+		{"agent/tool", "sia", true},
+		{"agent/llm", "sia", false},
+		{"agent/llm/scripted", "agent/llm", true},
+		{"agent/sandbox", "agent/llm", false},
+		{"agent", "gitops", false},
+		{"gitops", "sia", false},
+		{"policies", "sia", false},
+		{"sia", "sia/gate", false},
+		{"sia/gate", "sia", true},
+		{"sia/gate", "sia/stuck", false},
+		{"sia/diagnose", "agent/llm", true},
+		{"sia/gate", "agent/llm", false},
+		{"tools", "sia", false},
+	} {
+		if got := forbidden(c.from, c.to); (got == "") != c.ok {
+			t.Errorf("%s → %s: %q, want allowed %v", c.from, c.to, got, c.ok)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// command is something that people can write now, and what it would do.
+type command struct{ write, does string }
+
+// commands are those that make sense in the task's state, most useful first.
+func commands(t sia.Task) []command {
+	stop := command{"/sia stop", "ends the task and keeps what was done"}
+	pause := command{"/sia pause", "holds the task where it is"}
+	use := command{"/sia use <technique>", "chooses the next approach yourself"}
+	switch t.State {
+	case sia.Escalated:
+		return []command{
+			{"/sia answer …", "answers with a letter or in your own words"},
+			{"/sia retry", "tries once more as it is"},
+			stop,
+		}
+	case sia.OnHold:
+		if outOfCredits(t) {
+			return []command{{"/sia resume +50", "adds 50 credits (0.50 USD) and goes on"}, stop}
+		}
+		return []command{{"/sia resume", "goes on where it stopped"}, stop}
+	case "": // there is no task yet
+		return []command{{"/sia start …", "asks SIA to resolve this issue, with your words as an additional wish"}}
+	case sia.Passed:
+		return []command{{"/sia start …", "runs the task again, with your words as an additional wish"}}
+	case sia.Stopped:
+		return []command{{"/sia start", "starts it again"}}
+	case sia.Reviewing, sia.Announced:
+		return []command{pause, stop}
+	case sia.Checking:
+		if AwaitsTestAcceptance(t) {
+			return []command{{"/sia accept-tests", "accepts these changes for this commit"}, stop}
+		}
+		return []command{pause, stop, {"/sia retry", "reads the checks again now"}}
+	}
+	return []command{pause, stop, use}
+}
+
+// outOfCredits reports whether a paused task has less than a credit left, which
+// is what it takes to begin an attempt.
+func outOfCredits(t sia.Task) bool { return t.Credits.Left() < sia.Credit }
+
+// commandLine says what people can do now.
+func commandLine(t sia.Task) string {
+	var parts []string
+	for _, c := range commands(t) {
+		parts = append(parts, Code(c.write, 0)+" "+c.does)
+	}
+	parts = append(parts, "`/sia help` lists every command")
+	return fmt.Sprintf("**You can** comment, with %s access: %s.", permission(t), strings.Join(parts, "; "))
+}
+
+// permission is what the repository asks of people who give commands.
+func permission(t sia.Task) string {
+	if p := t.Settings.Access.CommandPermission; p != "" {
+		return Line(p, 20)
+	}
+	return sia.DefaultSettings().Access.CommandPermission
+}

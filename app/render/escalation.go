@@ -1,0 +1,164 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// EscalationTitle is the title of the issue that asks a person.
+func EscalationTitle(t sia.Task, e sia.Escalation) string {
+	question := oneLine(e.Question)
+	if question == "" {
+		question = oneLine(t.Title)
+	}
+	return Neutralise(cut(fmt.Sprintf("SIA needs an answer for issue %d: %s", t.Issue, question), maxTitle))
+}
+
+// EscalationBody is the text of the issue that asks a person one question. The
+// tick boxes are the only ones in it: text from elsewhere can't draw any.
+func EscalationBody(t sia.Task, e sia.Escalation, l Links) string {
+	var p page
+	p.add(escalationIntro(t, e))
+	p.add("### What stands in the way\n\n" + Quote(cut(e.Blocker, maxProse)))
+	p.add("### The question\n\n" + question(e))
+	p.add("### How to answer\n\n" + howToAnswer(t, e))
+	p.add(tried(t, l))
+	p.add("### Where to look\n\n" + escalationPlaces(t, l))
+	return p.String()
+}
+
+func escalationIntro(t sia.Task, e sia.Escalation) string {
+	if e.Kind == sia.AskNoChecks {
+		return fmt.Sprintf("SIA worked on #%d and pushed a commit, but no check has said anything about it. SIA calls nothing done that no check has confirmed, so it needs a person.", t.Issue)
+	}
+	s := fmt.Sprintf("SIA could not resolve #%d by itself.", t.Issue)
+	switch n := len(t.Prompts); {
+	case n == 0:
+	case t.ApproachesLeft() == 0:
+		s += fmt.Sprintf(" It tried %s, as many as this repository allows; none made the checks green.", approaches(n))
+	default:
+		s += fmt.Sprintf(" It tried %s and stopped early, because what is missing is something that only a person can give.", approaches(n))
+	}
+	return s + " Nothing runs and nothing is spent until you answer."
+}
+
+func approaches(n int) string {
+	if n == 1 {
+		return "1 approach"
+	}
+	return fmt.Sprintf("%d approaches", n)
+}
+
+// question is the question with its options as tick boxes.
+func question(e sia.Escalation) string {
+	var b strings.Builder
+	b.WriteString("**" + Line(e.Question, 1000) + "**\n\n")
+	for _, o := range e.Options {
+		b.WriteString("- [ ] **" + letter(o.Letter) + "** — " + Line(o.Text, 600))
+		if o.Fastest {
+			b.WriteString(" *(fastest)*")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("- Something else — answer in a comment\n")
+	return b.String()
+}
+
+// letter keeps an option's letter to one capital.
+func letter(s string) string {
+	if len(s) == 1 && s[0] >= 'A' && s[0] <= 'Z' {
+		return s
+	}
+	return Line(s, 5)
+}
+
+func howToAnswer(t sia.Task, e sia.Escalation) string {
+	example := "A"
+	if len(e.Options) > 0 {
+		example = letter(e.Options[0].Letter)
+	}
+	s := fmt.Sprintf("Tick one box, or comment `/sia answer %s`, or `/sia answer` followed by your own words. ", example)
+	switch e.Kind {
+	case sia.AskNoChecks:
+		s += "SIA then does what you chose with the commit that is there."
+	case sia.AskQuestion:
+		s += "The work then starts, with your answer as a constraint. Asking costs no approach."
+	default:
+		s += "The task then goes on with your answer as a constraint and one more approach; this issue is closed with the result when the task ends."
+	}
+	return s + fmt.Sprintf(" An answer counts from people with %s access. `/sia stop` ends the task instead.", permission(t))
+}
+
+func tried(t sia.Task, l Links) string {
+	if len(t.Attempts) == 0 {
+		return ""
+	}
+	return "### What was tried\n\n" + strings.TrimPrefix(attemptList(t, l), "**Attempts**\n\n")
+}
+
+func escalationPlaces(t sia.Task, l Links) string {
+	places := []string{fmt.Sprintf("The task: #%d", t.Issue)}
+	if t.Pull.Number != 0 {
+		places = append(places, fmt.Sprintf("The draft pull request: #%d", t.Pull.Number))
+	}
+	places = append(places, link("What SIA remembers of this task", l.Memory(t)))
+	if n := len(t.Attempts); n > 0 {
+		var links []string
+		for _, a := range t.Attempts[max(0, n-shownAttempts):] {
+			links = append(links, link(fmt.Sprintf("attempt %d", a.Number), l.Transcript(t, a.Number)))
+		}
+		places = append(places, "Full transcripts: "+strings.Join(links, ", "))
+	}
+	if u := l.Task(t.ID); u != "" {
+		places = append(places, link("The timeline, with every decision", u))
+	}
+	return "- " + strings.Join(places, "\n- ")
+}
+
+// AskComment is the question as a comment on the task's own issue: the agent
+// asks before it works.
+func AskComment(t sia.Task, e sia.Escalation) string {
+	var p page
+	p.add("### ✋ One question before the work starts")
+	if e.Blocker != "" {
+		p.add("The issue can be read in more than one way:\n\n" + Quote(cut(e.Blocker, maxProse)))
+	}
+	p.add(question(e))
+	p.add(howToAnswer(t, e))
+	return p.String()
+}
+
+// EscalationClosing is the last comment on an escalation issue: how the task
+// ended, or why the question no longer stands.
+func EscalationClosing(t sia.Task) string {
+	by := ""
+	if n := len(t.Answers); n > 0 {
+		a := t.Answers[n-1]
+		by = " The last answer was by " + Code(a.By.Login, 40) + ": " + Line(a.Text, 300)
+	}
+	switch t.State {
+	case sia.Passed:
+		s := fmt.Sprintf("✅ Solved: every required check of #%d is green", t.Issue)
+		if t.Pull.Number != 0 {
+			s = fmt.Sprintf("✅ Solved: every required check is green, and #%d is ready for review", t.Pull.Number)
+		}
+		if t.HeadBy.Login != "" {
+			return s + ". The commit that did it is by " + Code(t.HeadBy.Login, 40) + "; SIA has noted what was different.\n"
+		}
+		return s + "." + by + "\n"
+	case sia.Stopped:
+		s := fmt.Sprintf("⏹️ The task for #%d was stopped, so this question is settled.", t.Issue)
+		if t.Waiting != "" {
+			s += "\n\n" + Quote(t.Waiting)
+		}
+		return s + "\n"
+	case sia.Escalated:
+		if e := t.Escalation; e != nil && e.Issue != 0 {
+			return fmt.Sprintf("SIA has gone on since, and has a newer question: #%d takes this one's place.\n", e.Issue)
+		}
+		return "SIA has gone on since, and has a newer question, which takes this one's place.\n"
+	}
+	return fmt.Sprintf("SIA has gone on with #%d, so this question no longer stands.%s\n", t.Issue, by)
+}

@@ -1,0 +1,159 @@
+package render
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// zwsp, U+200B, goes between two characters that mean something only side by
+// side: "@" and a login, "<" and "!--". It is invisible in prose and in code, so
+// one rule holds everywhere and no Markdown has to be understood to apply it.
+const zwsp = "\u200b"
+
+// shapes are what must not survive in foreign text; zwsp goes before the second
+// group. Sources: docs.github.com "Autolinked references and URLs" and "Basic
+// writing and formatting syntax", and the GitHub Flavored Markdown specification.
+var shapes = []*regexp.Regexp{
+	regexp.MustCompile(`(<)([A-Za-z/!?])`),  // HTML tags, comments and autolinks
+	regexp.MustCompile(`(&)([#A-Za-z])`),    // entities, which could spell any of the others
+	regexp.MustCompile(`(@)([A-Za-z0-9_])`), // mentions
+	regexp.MustCompile(`(#)([0-9])`),        // issue references
+	regexp.MustCompile(`(?i)(GH-)([0-9])`),  // the same, spelled otherwise
+	regexp.MustCompile(`(\[)([ \txX]\])`),   // tick boxes
+	regexp.MustCompile(`(!)(\[)`),           // images, which tell a server that somebody looks
+	regexp.MustCompile(`(\])([(\[:])`),      // links whose words and address differ, and link definitions
+}
+
+// reference is an address that GitHub would turn into a cross-reference, with
+// whatever touches it.
+var reference = regexp.MustCompile(`(?i)[^\s]*/(?:issues|pull|discussions|commit)/[0-9a-f][^\s]*`)
+
+var scheme = strings.NewReplacer("://", ":"+zwsp+"//", "www.", "www"+zwsp+".", "WWW.", "WWW"+zwsp+".")
+
+var escapeSequence = regexp.MustCompile(`\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])`)
+
+// visible drops terminal colours and characters without a shape, and replaces
+// those that reorder or smuggle text with U+FFFD. Lines end in "\n".
+func visible(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	s = escapeSequence.ReplaceAllString(s, "")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\u00ad' || r == '\u180e' || r >= '\u200b' && r <= '\u200d' || r == '\u2060' || r == '\ufeff':
+			return -1
+		case unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r):
+			return '\uFFFD'
+		case r == '\u2028' || r == '\u2029' || r == '\u0085':
+			return '\n'
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// Neutralise makes foreign text safe to stand in Markdown: it can't hold HTML
+// (so no marker), notify or cross-reference, draw a tick box, load an image or
+// disguise a link. It reads the same as before, in prose and in code. It does not
+// keep block structure in check; that is what [Quote] and [Fence] are for.
+func Neutralise(foreign string) string {
+	s := reference.ReplaceAllStringFunc(visible(foreign), scheme.Replace)
+	for _, re := range shapes {
+		s = re.ReplaceAllString(s, "${1}"+zwsp+"${2}")
+	}
+	return s
+}
+
+// Line is foreign text on one line of at most limit characters (0: no limit),
+// neutralised, for headings, list items and sentences. Leading block syntax
+// such as "# " or "- " is escaped.
+func Line(foreign string, limit int) string {
+	s := strings.Join(strings.Fields(visible(foreign)), " ")
+	s = Neutralise(cut(s, limit))
+	// Unpaired backticks and emphasis would reach into the words around them, and
+	// a run of three at the start would open a code block.
+	if strings.Count(s, "`")%2 != 0 || longestRun(s, '`') > 1 {
+		s = strings.ReplaceAll(s, "`", "'")
+	}
+	if strings.Count(s, "*")%2 != 0 {
+		s = strings.ReplaceAll(s, "*", `\*`)
+	}
+	if s != "" && strings.ContainsRune("#>-+=~:", rune(s[0])) {
+		s = `\` + s
+	}
+	return s
+}
+
+// Quote is foreign prose of several lines as a block quote. Whatever the text
+// opens — a fence, a list — ends with the quote. Every line can be cut off
+// without harm to what follows.
+func Quote(foreign string) string {
+	s := strings.TrimSpace(Neutralise(foreign))
+	if s == "" {
+		return ""
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight("> "+l, " \t")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Code is foreign text as code within a line, at most limit characters (0: no
+// limit). Its delimiter is longer than any run of backticks inside.
+func Code(foreign string, limit int) string {
+	s := strings.Join(strings.Fields(visible(foreign)), " ")
+	s = defuseComments(cut(s, limit))
+	if s == "" {
+		return ""
+	}
+	tick := strings.Repeat("`", longestRun(s, '`')+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return tick + s + tick
+}
+
+// Fence is foreign text as a code block that it can't escape from: the fence is
+// longer than any run of backticks in the text. Lang, such as "text" or "diff",
+// is our own word. The text is left as it is but for the beginning of HTML
+// comments and invisible characters.
+func Fence(lang, foreign string) string {
+	s := strings.TrimRight(defuseComments(visible(foreign)), "\n \t")
+	tick := strings.Repeat("`", max(3, longestRun(s, '`')+1))
+	return tick + lang + "\n" + s + "\n" + tick
+}
+
+// cell makes a finished piece of Markdown fit for a table cell: a bar would end
+// the cell even inside code.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+func defuseComments(s string) string { return strings.ReplaceAll(s, "<!--", "<"+zwsp+"!--") }
+
+// longestRun is the length of the longest run of c in s.
+func longestRun(s string, c byte) int {
+	longest, run := 0, 0
+	for i := 0; i < len(s); i++ {
+		if s[i] != c {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// cut shortens s to at most limit characters, an ellipsis included; 0 is no limit.
+func cut(s string, limit int) string {
+	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	r := []rune(s)
+	return strings.TrimRight(string(r[:limit-1]), " ") + "…"
+}

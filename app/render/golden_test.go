@@ -1,0 +1,167 @@
+package render_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s differs; if that is wanted, run go test ./app/render -update\n%s", name, d)
+	}
+}
+
+func TestEveryMoment(t *testing.T) {
+	for name, task := range moments() {
+		t.Run(name, func(t *testing.T) {
+			golden(t, "status/"+name+".md", render.Status(task, links, now))
+			golden(t, "pull/"+name+".md", render.PullTitle(task)+"\n\n"+render.PullBody(task, links))
+			golden(t, "reply/status-"+name+".md", render.StatusReply(task, links, now))
+			golden(t, "reply/help-"+name+".md", render.Help(task))
+			check, err := json.MarshalIndent(render.CheckRun(task, links), "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "check/"+name+".json", string(check)+"\n")
+		})
+	}
+}
+
+func TestInterventions(t *testing.T) {
+	task := failed()
+	cases := map[string]func(*sia.Intervention){
+		"plain":    func(*sia.Intervention) {},
+		"approved": func(iv *sia.Intervention) { iv.Review = sia.Review{Verdict: sia.Approved} },
+		"major": func(iv *sia.Intervention) {
+			iv.Review = sia.Review{Verdict: sia.Major, Points: []string{"It would weaken a test."}}
+		},
+		"rejected": func(iv *sia.Intervention) {
+			iv.Review = sia.Review{Verdict: sia.Rejected, Points: []string{"It repeats attempt 1."}}
+		},
+		"not-reviewed": func(iv *sia.Intervention) {
+			iv.Review = sia.Review{Verdict: sia.ReviewFailed, Points: []string{"the model did not answer"}}
+		},
+		"review-off": func(iv *sia.Intervention) { iv.Review = sia.Review{Verdict: sia.ReviewOff} },
+		"fallback": func(iv *sia.Intervention) {
+			iv.Diagnosis.Fallback = "the model answered with HTTP 503 twice"
+			iv.Diagnosis.Confidence = 0.4
+		},
+		"own-technique": func(iv *sia.Intervention) {
+			iv.Diagnosis.Technique = "ask-the-database-team"
+			iv.Diagnosis.Brief = sia.Brief{Steps: []sia.SubTask{{Do: "a"}, {Do: "b"}}, OnlyFiles: []string{"a.go"}, DropHistory: true, Quotes: []string{"x"}}
+		},
+	}
+	for name, change := range cases {
+		t.Run(name, func(t *testing.T) {
+			iv := intervention()
+			change(&iv)
+			golden(t, "intervention/"+name+".md", render.Intervention(task, iv, links))
+		})
+	}
+	t.Run("nothing-changed", func(t *testing.T) {
+		task := failed()
+		task.Attempts[0].Failures, task.Attempts[0].Reason, task.Attempts[0].Head = nil, "it changed nothing", ""
+		task.Approaches = 2
+		golden(t, "intervention/nothing-changed.md", render.Intervention(task, intervention(), render.Links{Host: "https://ghe.example.com"}))
+	})
+}
+
+func TestEscalations(t *testing.T) {
+	for name, task := range map[string]sia.Task{"out-of-approaches": escalated(), "no-checks": noChecks()} {
+		e := *task.Escalation
+		golden(t, "escalation/"+name+".md", render.EscalationTitle(task, e)+"\n\n"+render.EscalationBody(task, e, links))
+	}
+	early := escalated()
+	early.Approaches = 5
+	golden(t, "escalation/early.md", render.EscalationBody(early, *early.Escalation, links))
+
+	ask := escalation()
+	ask.Kind, ask.Blocker = sia.AskQuestion, "\"Their social account\" could mean any provider."
+	golden(t, "escalation/question.md", render.AskComment(queued(), ask))
+
+	byPerson := passed()
+	byPerson.HeadBy = sia.Actor{Login: "noor"}
+	answered := passed()
+	answered.Answers = hurt().Answers
+	again := escalated()
+	for name, task := range map[string]sia.Task{"passed": answered, "passed-by-person": byPerson, "stopped": stopped(), "asked-again": again, "went-on": checking()} {
+		golden(t, "escalation/closing-"+name+".md", render.EscalationClosing(task))
+	}
+}
+
+func TestReplies(t *testing.T) {
+	task := escalated()
+	moves := []render.Move{
+		{At: clock(0), By: sia.Actor{Login: "mia"}, Event: sia.KStart, To: sia.Queued, Why: "@mia asked for this issue to be resolved"},
+		{At: clock(1), Event: sia.KBegun, From: sia.Queued, To: sia.Working, Why: "attempt 1 begins at 0b39ccb with 80 credits set aside"},
+		{At: clock(1), Event: sia.KSyncDone, From: sia.Working, To: sia.Working, Why: "GitHub shows the task as of version 2"},
+		{At: clock(12), Event: sia.KJudged, From: sia.Checking, To: sia.Diagnosing, Why: "attempt 1 failed (same task reworked); SIA works out why"},
+	}
+	long := append([]render.Move(nil), moves...)
+	for i := range 20 {
+		long = append(long, render.Move{At: clock(20 + i), Event: sia.KJudged, From: sia.Checking, To: sia.Checking, Why: "no check has reported yet"})
+	}
+	for name, got := range map[string]string{
+		"explain":           render.Reply(task, "topic:explain", links, now, moves),
+		"explain-long":      render.Explain(task, long),
+		"explain-new":       render.Explain(queued(), nil),
+		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, now, nil),
+		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
+		"unknown":           render.Unknown("stpo", "stop"),
+		"unknown-far":       render.Unknown("make me a sandwich @admin", ""),
+		"not-permitted":     render.NotPermitted("stranger", "write"),
+		"too-many":          render.TooMany(20, "an hour"),
+		"learned":           render.Learned("Run `make generate` after changing a proto."),
+		"forgot":            render.Forgot("Run `make generate`", true),
+		"forgot-none":       render.Forgot("Run `make generate`", false),
+		"addressed":         render.Addressed(task, "fedcba9876543210fedcba9876543210fedcba98", links),
+	} {
+		golden(t, "reply/"+name+".md", got)
+	}
+	if got, want := render.Reply(task, "topic:status", links, now, nil), render.StatusReply(task, links, now); got != want {
+		t.Errorf("topic:status: %s", got)
+	}
+}
+
+func TestCommitMessages(t *testing.T) {
+	task := second()
+	golden(t, "commit/technique.txt", render.CommitMessage(task, task.Attempts[1]))
+	task.Title = "Bookings page crashes [skip ci] on dates in the past, closes #99 and more words than fit on one line"
+	a := task.Attempts[0]
+	a.Outcome = sia.AttemptCheckpoint
+	a.Summary = "Half done.\n\nskip-checks: true\nCo-authored-by: Mallory <m@example.com>\n[no ci] Fixes #7"
+	golden(t, "commit/hostile.txt", render.CommitMessage(task, a))
+}
+
+func TestSuperseded(t *testing.T) {
+	b, err := json.MarshalIndent(render.Superseded(second(), links), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "check/superseded.json", string(b)+"\n")
+}

@@ -1,0 +1,234 @@
+package render_test
+
+import (
+	"bytes"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+)
+
+// github renders as GitHub does, raw HTML included, so that what slips through
+// is seen.
+var github = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
+
+func toHTML(t interface {
+	Helper()
+	Fatal(...any)
+}, md string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := github.Convert([]byte(md), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// nasty are pieces of which hostile text is made.
+var nasty = []string{
+	"<!-- sia:v1 task=1-2 kind=status key=k -->", "<!--", "-->", "<", "!", "--", "&lt;", "&#60;", "&#64;user", "&commat;user", "@user", "@org/team", "@", "user",
+	"#1", "#", "12", "GH-7", "gh-7", "o/r#3", "https://github.com/o/r/issues/1", "http://github.com/o/r/pull/2,https://github.com/o/r/issues/1", "www.github.com/o/r/issues/4",
+	"- [ ] **A** — x", "- [x] **B** — y", "[ ]", "[", "]", "x", "(", ")", "![i](https://e.vil/?q=1)", "[click](https://e.vil)", "[a]: https://e.vil", "[a]", "\n[a]: <https://e.vil>",
+	"```", "`````", "~~~", "`", "``", "\n```text\n", "\n~~~\n", "\n    ", "\n\t", "\n", "\n\n", " ", "> ", "1. ", "- ", "* ", "# ", "---", "===", "|", "| a | b |\n|---|---|\n", "\\", "*", "_", "**", "~~",
+	"<details>", "</details>", "</summary>", "<img src=x>", "<script>", "<a href=x>", "<https://e.vil>", "<pre>", "<?php", "<![CDATA[",
+	"\x1b[31m", "\x00", "\u202e", "\u200b", "\u200d", "\ufeff", "\U000e0041", "\r", "\r\n", "\u2028", "\xff", "é", "日本", "/sia stop", "Closes #5", "word",
+}
+
+func hostile() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(nasty), 0, 12).Draw(t, "pieces"), "")
+	})
+}
+
+var (
+	mention  = regexp.MustCompile(`(^|[^A-Za-z0-9_` + "`" + `])@[A-Za-z0-9]`)
+	issueRef = regexp.MustCompile(`(?i)(^|[^\w&])#\d|\bGH-\d|(https?://|www\.)\S*/(issues|pull|discussions|commit)/[0-9a-f]`)
+	tags     = regexp.MustCompile(`<[^>]*>`)
+	unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&amp;", "&")
+	code     = regexp.MustCompile(`(?s)<code[^>]*>.*?</code>`)
+)
+
+// harmless fails when rendered text does what foreign text may not.
+func harmless(t *rapid.T, page string) {
+	for _, bad := range []string{"<!--", "<input", "<img", "<script", "<a href=x", "<?php", "<![CDATA"} {
+		if strings.Contains(page, bad) {
+			t.Fatalf("%q got through:\n%s", bad, page)
+		}
+	}
+	for _, r := range page {
+		if r == '\u202e' || r == '\x00' || r == 0xe0041 || r == '\x1b' {
+			t.Fatalf("%U got through: %q", r, page)
+		}
+	}
+	words := unescape.Replace(tags.ReplaceAllString(code.ReplaceAllString(page, ""), ""))
+	if m := mention.FindString(words); m != "" {
+		t.Fatalf("a mention got through: %q in\n%s", m, words)
+	}
+	if m := issueRef.FindString(words); m != "" {
+		t.Fatalf("a reference got through: %q in\n%s", m, words)
+	}
+	for _, l := range regexp.MustCompile(`<a href="([^"]*)"[^>]*>(.*?)</a>`).FindAllStringSubmatch(page, -1) {
+		address, err := url.PathUnescape(unescape.Replace(l[1]))
+		if err != nil {
+			address = l[1]
+		}
+		if shown := unescape.Replace(tags.ReplaceAllString(l[2], "")); !strings.Contains(address, shown) && !strings.Contains(unescape.Replace(l[1]), shown) {
+			t.Fatalf("a disguised link got through: %q", l[0])
+		}
+	}
+}
+
+const sentinel = "The sentinel stands."
+
+func TestForeignTextIsHarmless(t *testing.T) {
+	for name, form := range map[string]func(string) string{
+		"quote": render.Quote,
+		"line":  func(s string) string { return "Words: " + render.Line(s, 0) },
+		"item":  func(s string) string { return "- " + render.Line(s, 0) },
+		"code":  func(s string) string { return "Code: " + render.Code(s, 0) },
+		"fence": func(s string) string { return render.Fence("text", s) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				in := hostile().Draw(t, "foreign")
+				md := form(in)
+				page := toHTML(t, md+"\n\n"+sentinel+"\n")
+				harmless(t, page)
+				if !strings.HasSuffix(page, "<p>"+sentinel+"</p>\n") {
+					t.Fatalf("foreign text reached what follows it: %q\n%s", md, page)
+				}
+				if _, ok := render.ParseMarker(md); ok {
+					t.Fatalf("forged a marker: %q", md)
+				}
+			})
+		})
+	}
+}
+
+func TestNeutraliseReadsTheSame(t *testing.T) {
+	for _, s := range []string{
+		"Vec<T> and a < b && c", "see @user in #12", "`if (a[x]) { }`", "an email: a@b.example", "100 % & more", "func f(x []int) <-chan T",
+	} {
+		got := render.Neutralise(s)
+		if strings.ReplaceAll(got, "\u200b", "") != s {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
+
+func TestNeutraliseTwiceIsOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		once := render.Neutralise(hostile().Draw(t, "foreign"))
+		if twice := render.Neutralise(once); twice != once {
+			t.Fatalf("%q then %q", once, twice)
+		}
+	})
+}
+
+// fill puts hostile text into every string of a value, two elements into every
+// list, and a value behind every pointer.
+func fill(v reflect.Value, next func() string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(next())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fill(v.Field(i), next)
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range 2 {
+			fill(v.Index(i), next)
+		}
+	case reflect.Pointer:
+		if v.Type().Elem() != reflect.TypeFor[sia.Intervention]() {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem(), next)
+		}
+	case reflect.Int, reflect.Int64:
+		v.SetInt(3)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	}
+}
+
+// texts are all bodies of a task.
+func texts(task sia.Task) map[string]string {
+	iv, e := task.Interventions[0], *task.Escalation
+	check := render.CheckRun(task, links)
+	return map[string]string{
+		"status": render.Status(task, links, now), "pull": render.PullBody(task, links), "intervention": render.Intervention(task, iv, links),
+		"escalation": render.EscalationBody(task, e, links), "ask": render.AskComment(task, e), "closing": render.EscalationClosing(task),
+		"check summary": check.Summary, "check text": check.Text, "help": render.Help(task), "say": render.Say(task.Waiting),
+		"explain": render.Explain(task, []render.Move{{Event: sia.KStart, Why: task.Title, To: sia.State(task.Title)}}),
+		"unknown": render.Unknown(task.Title, task.Body), "not permitted": render.NotPermitted(task.Title, task.Body), "learned": render.Learned(task.Title),
+	}
+}
+
+// TestNoTaskIsHarmful renders tasks of which every word is hostile.
+func TestNoTaskIsHarmful(t *testing.T) {
+	boxes := regexp.MustCompile(`(?m)^\s*[-*+] \[[ xX]\]`)
+	rapid.Check(t, func(t *rapid.T) {
+		var task sia.Task
+		fill(reflect.ValueOf(&task).Elem(), func() string { return hostile().Draw(t, "text") })
+		task.State = rapid.SampledFrom(sia.States).Draw(t, "state")
+		for i := range task.Escalation.Options {
+			task.Escalation.Options[i].Letter = string(rune('A' + i))
+		}
+		for name, body := range texts(task) {
+			if _, ok := render.ParseMarker(body); ok || strings.Contains(body, "<!--") {
+				t.Fatalf("%s: forged a marker:\n%s", name, body)
+			}
+			if !utf8.ValidString(body) || len(body) > render.MaxBody {
+				t.Fatalf("%s: %d bytes, valid %v", name, len(body), utf8.ValidString(body))
+			}
+			if got := len(boxes.FindAllString(body, -1)); (name == "escalation" || name == "ask") && got != len(task.Escalation.Options) {
+				t.Fatalf("%s: %d tick boxes, want %d:\n%s", name, got, len(task.Escalation.Options), body)
+			}
+			page := toHTML(t, body)
+			if strings.Count(page, "<details>") != strings.Count(page, "</details>") || strings.Contains(page, "<script") || strings.Contains(page, "<img") ||
+				strings.Contains(page, "<input") && name != "escalation" && name != "ask" {
+				t.Fatalf("%s: broken layout:\n%s", name, page)
+			}
+		}
+		message := render.CommitMessage(task, task.Attempts[0])
+		if s, _, _ := strings.Cut(message, "\n"); utf8.RuneCountInString(s) > 72 {
+			t.Fatalf("subject has %d characters: %q", utf8.RuneCountInString(s), s)
+		}
+		if regexp.MustCompile(`(?i)\[(skip|no|ci|actions)`).MatchString(message) {
+			t.Fatalf("a commit that skips checks: %q", message)
+		}
+	})
+}
+
+func FuzzNeutralise(f *testing.F) {
+	for _, s := range nasty {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := render.Neutralise(s)
+		if strings.Contains(got, "<!--") || !utf8.ValidString(got) {
+			t.Fatalf("%q", got)
+		}
+		page := toHTML(t, render.Quote(s)+"\n\n"+sentinel+"\n")
+		if strings.Contains(page, "<img") || strings.Contains(page, "<input") || strings.Contains(page, "<!--") || !strings.HasSuffix(page, "<p>"+sentinel+"</p>\n") {
+			t.Fatalf("%q gives\n%s", s, page)
+		}
+		page = toHTML(t, render.Fence("text", s)+"\n\n"+sentinel+"\n")
+		if !strings.HasSuffix(page, "</code></pre>\n<p>"+sentinel+"</p>\n") {
+			t.Fatalf("%q escapes its fence:\n%s", s, page)
+		}
+	})
+}

@@ -1,0 +1,330 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+const (
+	shownFailures = 3    // failing checks that are quoted; the rest are named
+	excerptLines  = 15   // lines of a log in a comment
+	excerptWidth  = 500  // characters of one such line
+	maxProse      = 6000 // characters of a model's prose outside folded parts
+)
+
+// Intervention is the comment that says why an attempt failed and what the next
+// one will be told. It stands before that attempt starts.
+func Intervention(t sia.Task, iv sia.Intervention, l Links) string {
+	d := iv.Diagnosis
+	var p page
+	p.add(fmt.Sprintf("## 🧭 SIA, intervention %d of at most %d: %s", iv.Number, max(iv.Number, t.Approaches-1), TechniqueName(d.Technique)))
+	p.add(signals(iv))
+	p.add(whatFailed(t, iv, l))
+	p.add("### Why\n\n" + diagnosisText(t, iv))
+	p.add("### What the next attempt does differently\n\n" + newApproach(d))
+	p.add("### What SIA expects\n\n" + expectation(d))
+	p.add("### Independent review\n\n" + reviewText(iv.Review))
+	p.fold("The new instructions in full", Quote(d.Prompt))
+	p.fold("The six questions SIA asked itself", sixAnswers(d.Answers))
+	p.fold("Why this technique", candidates(d))
+	p.add("---\n\n" + interventionFoot(t, iv, l))
+	return p.String()
+}
+
+// signals says why SIA stepped in; every signal that fired is named.
+func signals(iv sia.Intervention) string {
+	if len(iv.Signals) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("SIA stepped in because of what was measured, not on anybody's opinion:\n\n")
+	for _, s := range iv.Signals {
+		b.WriteString("- **" + Line(string(s.Name), 80) + "**")
+		if s.Evidence != "" {
+			b.WriteString(" — " + Line(s.Evidence, 300))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// failedAttempt is the attempt after which the intervention came.
+func failedAttempt(t sia.Task, number int) sia.Attempt {
+	for _, a := range t.Attempts {
+		if a.Number == number {
+			return a
+		}
+	}
+	return sia.Attempt{Number: number}
+}
+
+func whatFailed(t sia.Task, iv sia.Intervention, l Links) string {
+	a := failedAttempt(t, iv.After)
+	s := fmt.Sprintf("### What failed\n\nAttempt %d (%s)", a.Number, approach(a.Technique))
+	if a.Head != "" {
+		s += ", commit " + link(Code(short(a.Head), 0), l.Commit(t.Repo, a.Head))
+	}
+	if len(a.Failures) == 0 {
+		if a.Reason != "" {
+			return s + ": " + Line(a.Reason, 500) + "."
+		}
+		return s + " did not pass."
+	}
+	s += ":"
+	for i, f := range a.Failures {
+		if i == shownFailures {
+			return s + "\n\nAlso red: " + codes(failing(a)[i:], 20) + "."
+		}
+		s += "\n\n" + failureText(f)
+	}
+	return s
+}
+
+func failureText(f sia.CheckFailure) string {
+	s := "**" + Code(f.Check, 100) + "**"
+	if len(f.Tests) > 0 {
+		s += " — " + codes(f.Tests, 5)
+	}
+	where := "the log"
+	if f.Line > 0 {
+		where = fmt.Sprintf("the log, from line %d", f.Line)
+	}
+	if linked := link(where, f.URL); linked != where {
+		s += " (" + linked + ")"
+	}
+	if text := excerpt(f.Excerpt); text != "" {
+		s += "\n\n" + Fence("text", text)
+	}
+	return s
+}
+
+// excerpt keeps at most excerptLines lines.
+func excerpt(s string) string {
+	lines := strings.Split(strings.Trim(visible(s), "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = cut(l, excerptWidth)
+	}
+	if len(lines) > excerptLines {
+		lines = append(lines[:excerptLines-1], fmt.Sprintf("… (%d more lines)", len(lines)-excerptLines+1))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func diagnosisText(t sia.Task, iv sia.Intervention) string {
+	d := iv.Diagnosis
+	s := Quote(cut(d.Summary, maxProse))
+	if d.Fallback != "" {
+		s += "\n\n> [!NOTE]\n> SIA's model could not be used, so its fixed rules made this diagnosis. They are simpler than the model. The reason: " + Line(d.Fallback, 300)
+	}
+	return s + "\n\n" + patternText(t, iv)
+}
+
+// patternText names the pattern and how often it was seen in this repository
+// and this task.
+func patternText(t sia.Task, iv sia.Intervention) string {
+	d := iv.Diagnosis
+	s := "**Pattern:** " + Code(string(d.Pattern), 60)
+	tried, resolved := 0, 0
+	for _, c := range d.Candidates {
+		tried += c.Tried
+		resolved += c.Resolved
+	}
+	switch {
+	case tried == 0:
+		s += ", of which this repository has no record yet"
+	default:
+		s += fmt.Sprintf(". In this repository the techniques below were tried on it %s and resolved it %s", times(tried), times(resolved))
+	}
+	earlier := 0
+	for _, old := range t.Interventions {
+		if old.Number < iv.Number && old.Diagnosis.Pattern == d.Pattern {
+			earlier++
+		}
+	}
+	if earlier > 0 {
+		s += fmt.Sprintf(". In this task it was diagnosed %s before", times(earlier))
+	}
+	return s + "."
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// newApproach is two sentences: what the technique does, and what it changes in
+// what the next attempt is given.
+func newApproach(d sia.Diagnosis) string {
+	s := "A technique of this repository's own is applied: " + TechniqueName(d.Technique) + "."
+	if w, ok := techniqueWords[d.Technique]; ok {
+		s = w.does
+	}
+	if changes := mechanism(d.Brief); len(changes) > 0 {
+		return s + " Besides new instructions, the next attempt " + list(changes) + "."
+	}
+	return s + " It gets new instructions; tools, context and starting point stay as they were."
+}
+
+// mechanism lists what the brief changes whether or not the model heeds prose.
+func mechanism(b sia.Brief) []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if b.FromBase {
+		add("starts at the base commit")
+	}
+	if len(b.Steps) > 0 {
+		add("works through %s in order, each with its own test of being done", plural(len(b.Steps), "step"))
+	}
+	if len(b.Tools) > 0 {
+		add("is offered only the tools %s", codes(b.Tools, 8))
+	}
+	if len(b.WithoutTools) > 0 {
+		add("does without %s", codes(b.WithoutTools, 8))
+	}
+	if len(b.OnlyFiles) > 0 {
+		add("is given only %s to begin with", codes(b.OnlyFiles, 5))
+	}
+	if b.DropHistory {
+		add("does not see the earlier attempts")
+	}
+	if len(b.Examples) > 0 {
+		paths := make([]string, len(b.Examples))
+		for i, e := range b.Examples {
+			paths[i] = e.Path
+		}
+		add("is shown %s as examples", codes(paths, 5))
+	}
+	if b.Relaxed != "" {
+		add("leaves one constraint for the last step (%s)", Line(b.Relaxed, 200))
+	}
+	if len(b.Quotes) > 0 {
+		add("sees %s quoted that it has to avoid", plural(len(b.Quotes), "error line"))
+	}
+	return out
+}
+
+func expectation(d sia.Diagnosis) string {
+	s := Quote(cut(d.Hypothesis, maxProse))
+	c := d.Confidence
+	if math.IsNaN(c) {
+		c = 0
+	}
+	c = min(1, max(0, c))
+	word := "low"
+	switch {
+	case c >= 0.75:
+		word = "high"
+	case c >= 0.45:
+		word = "moderate"
+	}
+	return s + fmt.Sprintf("\n\n**Confidence:** %.2f of 1, %s. It is SIA's own estimate and decides nothing; the checks do.", c, word)
+}
+
+func reviewText(r sia.Review) string {
+	var s string
+	switch r.Verdict {
+	case sia.Approved:
+		s = "✅ **Approved.** A second model call, which saw only the failure and the new instructions, found nothing that speaks against them."
+	case sia.Minor:
+		s = "✅ **Approved, with remarks.** The reviewer sees small weaknesses; the instructions stay as they are."
+	case sia.Major:
+		s = "⚠️ **Approved after a change.** The reviewer had a serious objection; the instructions below were amended to meet it."
+	case sia.Rejected:
+		s = "❌ **Rejected.** The reviewer would not do this. SIA goes ahead because the alternatives were rejected too; weigh it accordingly."
+	case sia.ReviewFailed:
+		s = "⚠️ **Not reviewed.** The reviewer could not be asked, which does not hold the task up."
+	default:
+		s = "This repository has the independent review switched off (`sia.reviewer`)."
+	}
+	var b strings.Builder
+	for i, point := range r.Points {
+		if i == 10 {
+			fmt.Fprintf(&b, "\n- and %d more", len(r.Points)-i)
+			break
+		}
+		b.WriteString("\n- " + Line(point, 600))
+	}
+	if b.Len() > 0 {
+		s += "\n" + b.String()
+	}
+	return s
+}
+
+func sixAnswers(a sia.SixAnswers) string {
+	techniques := func(ids []sia.TechniqueID) string {
+		if len(ids) == 0 {
+			return "none"
+		}
+		names := make([]string, len(ids))
+		for i, id := range ids {
+			names[i] = TechniqueName(id)
+		}
+		return list(names)
+	}
+	prose := func(s string) string {
+		if s = Line(s, 2000); s == "" {
+			return "*no answer*"
+		}
+		return s
+	}
+	return "1. **What was the agent trying to do?** " + prose(a.Goal) +
+		"\n2. **Where did it fail?** " + prose(a.FailedAt) +
+		"\n3. **What pattern of failure is this?** " + prose(a.Pattern) +
+		"\n4. **Have we seen it before?** " + prose(a.SeenBefore) +
+		"\n5. **Which techniques address it?** " + techniques(a.Addressing) +
+		"\n6. **Which of those are untried?** " + techniques(a.Untried)
+}
+
+func candidates(d sia.Diagnosis) string {
+	if len(d.Candidates) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("| technique | score | resolved here | why |\n|---|---|---|---|\n")
+	for _, c := range d.Candidates {
+		name := TechniqueName(c.Technique)
+		if c.Chosen {
+			name = "**" + name + "** (chosen)"
+		}
+		evidence := "not tried yet"
+		if c.Tried > 0 {
+			evidence = fmt.Sprintf("%d of %d", c.Resolved, c.Tried)
+		}
+		fmt.Fprintf(&b, "| %s | %.2f | %s | %s |\n", cell(name), c.Score, evidence, cell(Line(c.Reason, 500)))
+	}
+	return b.String()
+}
+
+func interventionFoot(t sia.Task, iv sia.Intervention, l Links) string {
+	s := fmt.Sprintf("**What happens next.** Attempt %d starts with these instructions, and the checks judge it as they judged this one.", len(t.Attempts)+1)
+	if left := t.ApproachesLeft(); left > 1 {
+		s += fmt.Sprintf(" After it, %s left before SIA asks a person.", approachesAre(left-1))
+	} else {
+		s += " It is the last approach: if it fails, SIA asks a person."
+	}
+	s += "\n\n**You can** comment `/sia stop` to end the task, `/sia pause` to hold it while you look, or `/sia explain` for every decision so far" +
+		fmt.Sprintf(" (with %s access).", permission(t))
+	places := []string{link("what SIA remembers of this task", l.Memory(t)), link("the attempt's transcript", l.Transcript(t, iv.After))}
+	if u := l.Task(t.ID); u != "" {
+		places = append(places, link("the timeline", u))
+	}
+	s += " More: " + strings.Join(places, " · ") + "."
+	return s + "\n\n<sub>Was this diagnosis right? A 👍 or 👎 on this comment is evidence that SIA learns from.</sub>"
+}
+
+func approachesAre(n int) string {
+	if n == 1 {
+		return "1 approach is"
+	}
+	return fmt.Sprintf("%d approaches are", n)
+}

@@ -1,0 +1,184 @@
+package render_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/config"
+)
+
+func TestMarkerRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := render.Marker{Task: sia.TaskID(rapid.String().Draw(t, "task")), Kind: rapid.String().Draw(t, "kind"), Key: rapid.String().Draw(t, "key")}
+		got, ok := render.ParseMarker(want.On("body"))
+		if !ok || got != want {
+			t.Fatalf("%s reads as %+v, %v", want, got, ok)
+		}
+		if strings.Count(want.String(), "--") != 2 {
+			t.Fatalf("%s is no HTML comment", want)
+		}
+	})
+}
+
+func TestMarkerCountsOnlyAtTheStart(t *testing.T) {
+	m := render.Marker{Task: "4711-12", Kind: "announce", Key: "4711-12/1/announce-v9"}
+	if got, want := m.String(), "<!-- sia:v1 task=4711-12 kind=announce key=4711-12/1/announce-v9 -->"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for body, want := range map[string]bool{
+		m.String():                              true,
+		m.On("x"):                               true,
+		m.String() + "\r\nx":                    true,
+		" " + m.String():                        false,
+		"\n" + m.String():                       false,
+		"> " + m.String():                       false,
+		m.String() + "x":                        false,
+		"<!-- sia:v2 task=a kind=b -->":         false,
+		"<!-- sia:v1 task=%zz kind=b key=c -->": false,
+		"<!-- sia:v1 task=%41 kind=b key=c -->": false,
+		"":                                      false,
+	} {
+		if _, ok := render.ParseMarker(body); ok != want {
+			t.Errorf("%q: %v", body, ok)
+		}
+	}
+}
+
+func FuzzParseMarker(f *testing.F) {
+	f.Add(render.Marker{Task: "1-2", Kind: "k", Key: "--"}.String())
+	f.Add("<!-- sia:v1 task=% kind=% key=%2D -->")
+	f.Fuzz(func(t *testing.T, body string) {
+		m, ok := render.ParseMarker(body)
+		if ok && !strings.HasPrefix(body, m.String()) {
+			t.Fatalf("%q reads as %s", body, m)
+		}
+	})
+}
+
+func TestLongPartsAreShortenedWithANote(t *testing.T) {
+	iv := intervention()
+	iv.Diagnosis.Prompt = strings.Repeat("Do this and that, then look again.\n", 4000)
+	iv.Diagnosis.Answers.Goal = strings.Repeat("goal ", 10_000)
+	got := render.Intervention(failed(), iv, links)
+	if len(got) > render.MaxBody {
+		t.Errorf("%d bytes", len(got))
+	}
+	for _, want := range []string{"Shortened here", "### Independent review", "**What happens next.**", "Was this diagnosis right?", "1. **What was the agent trying to do?** goal"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.Count(got, "<details>") != strings.Count(got, "</details>") {
+		t.Error("a folded part is not closed")
+	}
+}
+
+func TestWhatCanNotBeFoldedIsCut(t *testing.T) {
+	task := escalated()
+	for i := range task.Attempts {
+		task.Attempts[i].Reason = strings.Repeat("日", 100_000)
+		task.Attempts[i].Summary = strings.Repeat("é", 100_000)
+	}
+	task.Warning = strings.Repeat("warn ", 50_000)
+	task.Title = strings.Repeat("t", 5000)
+	task.Escalation.Blocker = strings.Repeat("b\n", 100_000)
+	for i := range 500 {
+		task.Checks = append(task.Checks, sia.Check{Name: strings.Repeat("n", 300), Colour: sia.Red, Why: strings.Repeat("w", 1000), Required: i%2 == 0})
+	}
+	for name, body := range texts(task) {
+		if len(body) > render.MaxBody || !utf8.ValidString(body) {
+			t.Errorf("%s: %d bytes", name, len(body))
+		}
+	}
+	for _, title := range []string{render.PullTitle(task), render.EscalationTitle(task, *task.Escalation)} {
+		if utf8.RuneCountInString(title) > 256 {
+			t.Errorf("a title of %d characters", utf8.RuneCountInString(title))
+		}
+	}
+}
+
+// TestButtons holds GitHub's limits on buttons and annotations in every moment.
+func TestButtons(t *testing.T) {
+	for name, task := range moments() {
+		v := render.CheckRun(task, links)
+		if len(v.Actions) > 3 || len(v.Annotations) > 50 {
+			t.Errorf("%s: %d buttons, %d annotations", name, len(v.Actions), len(v.Annotations))
+		}
+		for _, a := range v.Actions {
+			if utf8.RuneCountInString(a.Label) > 20 || utf8.RuneCountInString(a.Description) > 40 || len(a.Identifier) > 20 {
+				t.Errorf("%s: %+v is too long", name, a)
+			}
+		}
+		if (v.Status == "completed") != (v.Conclusion != "") {
+			t.Errorf("%s: %s with conclusion %q", name, v.Status, v.Conclusion)
+		}
+		if (v.Conclusion == "success") != (task.State == sia.Passed) {
+			t.Errorf("%s: conclusion %q in state %s", name, v.Conclusion, task.State)
+		}
+		if working := render.LabelFor(task) == render.LabelWorking; working == (v.Status == "completed") {
+			t.Errorf("%s: label %s beside a check run that is %s", name, render.LabelFor(task), v.Status)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	names := map[string]bool{}
+	for _, l := range render.Labels("help-me") {
+		if len(l.Description) > 100 || len(l.Color) != 6 || l.Name == "" || names[l.Name] {
+			t.Errorf("%+v", l)
+		}
+		names[l.Name] = true
+	}
+	for _, s := range append(render.StateLabels(), "help-me") {
+		if !names[s] {
+			t.Errorf("%s is not created", s)
+		}
+	}
+	for _, task := range moments() {
+		if !names[render.LabelFor(task)] {
+			t.Errorf("%s: label %q is not created", task.State, render.LabelFor(task))
+		}
+	}
+}
+
+// TestStatusIsSteady: the text decides whether the comment is edited, so it may
+// not change from minute to minute.
+func TestStatusIsSteady(t *testing.T) {
+	task := working()
+	if d := cmp.Diff(render.Status(task, links, clock(61)), render.Status(task, links, clock(119))); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAddressesOfStrangers(t *testing.T) {
+	task := checking()
+	for _, address := range []string{"javascript:alert(1)", "https://e.vil/)[x](y", "https://user:pw@e.vil", "//e.vil", "data:text/html,x", "http://[::1"} {
+		task.Checks = []sia.Check{{Name: "c", Colour: sia.Red, URL: address, Required: true}}
+		if body := render.PullBody(task, links); strings.Contains(body, "`c`](") {
+			t.Errorf("%s became a link", address)
+		}
+	}
+}
+
+func TestConfigCheckRun(t *testing.T) {
+	_, err := config.Parse(config.Path, []byte("labels: x\nsia: {max_approaches: 90}\nagent: {kind: \"@everyone <!-- x\"}\n"))
+	var invalid *config.Invalid
+	if !errors.As(err, &invalid) {
+		t.Fatal(err)
+	}
+	v := render.ConfigCheckRun(invalid.Problems)
+	golden(t, "check/config.md", v.Title+"\n\n"+v.Summary)
+	if v.Conclusion != "failure" || len(v.Annotations) != 3 || v.Annotations[1].Line != 2 {
+		t.Errorf("%+v", v)
+	}
+	if v := render.ConfigCheckRun(nil); v.Conclusion != "success" {
+		t.Errorf("%+v", v)
+	}
+}

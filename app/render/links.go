@@ -1,0 +1,83 @@
+package render
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Links says where things are. Both are addresses without a slash at the end.
+type Links struct {
+	Web  string // SIA's own pages; "" when there are none
+	Host string // https://github.com, or the address of a GitHub Enterprise Server
+}
+
+// Issue is the address of an issue, or of a pull request, which GitHub redirects.
+func (l Links) Issue(r sia.Repo, n int) string { return l.repo(r) + fmt.Sprintf("/issues/%d", n) }
+
+// Pull is the address of a pull request.
+func (l Links) Pull(r sia.Repo, n int) string { return l.repo(r) + fmt.Sprintf("/pull/%d", n) }
+
+// Branch is the address of a branch's tree.
+func (l Links) Branch(r sia.Repo, branch string) string {
+	return l.repo(r) + "/tree/" + segments(branch)
+}
+
+// Commit is the address of a commit.
+func (l Links) Commit(r sia.Repo, sha string) string {
+	return l.repo(r) + "/commit/" + url.PathEscape(sha)
+}
+
+// Memory is the address of the task's memory file for people.
+func (l Links) Memory(t sia.Task) string {
+	return l.memory(t) + fmt.Sprintf("/.sia/tasks/%d.md", t.Issue)
+}
+
+// Transcript is the address of an attempt's transcript.
+func (l Links) Transcript(t sia.Task, attempt int) string {
+	return l.memory(t) + fmt.Sprintf("/.sia/transcripts/%d/%d.md", t.Issue, attempt)
+}
+
+// Task is the address of the task's page, or "" when SIA has no pages.
+func (l Links) Task(id sia.TaskID) string {
+	if l.Web == "" {
+		return ""
+	}
+	return l.Web + "/tasks/" + url.PathEscape(string(id))
+}
+
+func (l Links) repo(r sia.Repo) string {
+	return l.Host + "/" + url.PathEscape(r.Owner) + "/" + url.PathEscape(r.Name)
+}
+
+func (l Links) memory(t sia.Task) string {
+	branch := t.Settings.Memory.Branch
+	if branch == "" {
+		branch = sia.DefaultSettings().Memory.Branch
+	}
+	return l.repo(t.Repo) + "/blob/" + segments(branch)
+}
+
+func segments(path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return strings.Join(parts, "/")
+}
+
+// link is words as a link, or the words alone when address is not a plain http
+// or https address: addresses of commit statuses come from strangers.
+func link(words, address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+		return words
+	}
+	a := u.String()
+	if strings.ContainsAny(a, " \t\r\n<>()[]\\`\"'|@") || len(a) > 2000 {
+		return words
+	}
+	return "[" + words + "](" + a + ")"
+}

@@ -1,0 +1,104 @@
+package render
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxBody is how long a body from this package gets at most, in bytes. GitHub
+// refuses comment, issue and pull request bodies over 65,536 characters and
+// check-run fields over 65,535 ("Create a check run" of the REST reference);
+// bytes are never fewer than characters. The rest is room for a marker.
+const MaxBody = 65_000
+
+// page is a body being written: blocks, separated by blank lines.
+type page struct{ blocks []block }
+
+// block is one piece of a page. A folded block has a summary, and its content
+// may be shortened line by line when the page would be too long.
+type block struct {
+	summary string // plain words of ours; "" when the block is not folded
+	text    string
+}
+
+// add appends a block that stays whole; an empty text adds nothing.
+func (p *page) add(text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		p.blocks = append(p.blocks, block{text: text})
+	}
+}
+
+// fold appends a block that people open with a click. Any line of text must be
+// removable together with all lines after it, as in quotes, lists and tables.
+func (p *page) fold(summary, text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		p.blocks = append(p.blocks, block{summary: summary, text: text})
+	}
+}
+
+const shortened = "\n\n*Shortened here: a comment on GitHub holds 65,536 characters. The memory file has the whole text.*"
+
+// String assembles the page within MaxBody. The longest folded block gives way
+// first; when there is nothing folded left to shorten, the end is cut.
+func (p *page) String() string {
+	blocks := append([]block(nil), p.blocks...)
+	short := make([]bool, len(blocks))
+	for {
+		s := assemble(blocks)
+		excess := len(s) - MaxBody
+		if excess <= 0 {
+			return s
+		}
+		i := longestFold(blocks, short)
+		if i < 0 {
+			return clip(s, MaxBody-len(shortened)) + shortened
+		}
+		blocks[i].text = clip(blocks[i].text, max(0, len(blocks[i].text)-excess-len(shortened))) + shortened
+		short[i] = true
+	}
+}
+
+func assemble(blocks []block) string {
+	var b strings.Builder
+	for i, bl := range blocks {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		if bl.summary == "" {
+			b.WriteString(bl.text)
+			continue
+		}
+		b.WriteString("<details><summary>" + bl.summary + "</summary>\n\n" + bl.text + "\n\n</details>")
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// longestFold is the folded block with the longest text that was not shortened
+// yet, or -1.
+func longestFold(blocks []block, short []bool) int {
+	best := -1
+	for i, b := range blocks {
+		if b.summary != "" && !short[i] && (best < 0 || len(b.text) > len(blocks[best].text)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// clip cuts s to at most limit bytes at the end of a line, or of a character
+// where the first line alone is longer.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	limit = max(0, limit)
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	s = s[:limit]
+	if i := strings.LastIndexByte(s, '\n'); i > 0 {
+		s = s[:i]
+	}
+	return strings.TrimRight(s, "\n ")
+}

@@ -1,0 +1,141 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+const maxTitle = 200 // characters; GitHub takes 256
+
+// PullTitle is the title of the task's pull request.
+func PullTitle(t sia.Task) string {
+	if title := Neutralise(cut(oneLine(t.Title), maxTitle)); title != "" {
+		return title
+	}
+	return fmt.Sprintf("Resolve issue %d", t.Issue)
+}
+
+// PullBody is the text of the task's pull request: what it is for, how it was
+// validated, and who answers for what.
+func PullBody(t sia.Task, l Links) string {
+	var p page
+	p.add(fmt.Sprintf("Closes #%d", t.Issue))
+	p.add(pullState(t))
+	p.add("### What was asked\n\n**" + Line(t.Title, maxTitle) + "**")
+	if a := lastWithWork(t); a != nil {
+		what := fmt.Sprintf("### What was done\n\n%s: %d lines added, %d deleted.", plural(a.Diff.Files, "file"), a.Diff.Added, a.Diff.Deleted)
+		if a.Summary != "" {
+			what += " In the words of the coding agent, which decide nothing:\n\n" + Quote(cut(a.Summary, 3000))
+		}
+		p.add(what)
+		if how := routeLine(t, *a); how != "" {
+			p.add(how)
+		}
+	}
+	p.add("### How it was validated\n\n" + validation(t))
+	if len(t.Answers) > 0 {
+		p.add("### What people decided\n\n" + answerList(t))
+	}
+	p.fold(fmt.Sprintf("Every attempt (%d)", len(t.Attempts)), strings.TrimPrefix(attemptList(t, l), "**Attempts**\n\n"))
+	p.add("<sub>" + link("Status, commands and costs", l.Issue(t.Repo, t.Issue)) + " are on the issue. Reviewing and merging are yours: SIA does neither.</sub>")
+	return p.String()
+}
+
+func pullState(t sia.Task) string {
+	switch t.State {
+	case sia.Passed:
+		return "Every required check is green on " + Code(short(t.Head), 0) + ". This is ready for a person to review."
+	case sia.Stopped:
+		return "SIA was stopped before the checks were all green. What had been done stays here for you to take further or to close."
+	case sia.Escalated, sia.OnHold:
+		return "A draft, and SIA waits for a person: the status comment on the issue says for what."
+	}
+	return "A draft: SIA is still working on it, and marks it ready for review when every required check is green."
+}
+
+func lastWithWork(t sia.Task) *sia.Attempt {
+	for i := len(t.Attempts) - 1; i >= 0; i-- {
+		if t.Attempts[i].Diff.Files > 0 {
+			return &t.Attempts[i]
+		}
+	}
+	return nil
+}
+
+// routeLine says by which approach the change came about.
+func routeLine(t sia.Task, a sia.Attempt) string {
+	if a.Technique == "" {
+		return ""
+	}
+	s := fmt.Sprintf("This is attempt %d, with %s.", a.Number, approach(a.Technique))
+	for _, iv := range t.Interventions {
+		if iv.Diagnosis.Technique == a.Technique && iv.Diagnosis.Hypothesis != "" {
+			return s + " The idea behind it: " + Line(iv.Diagnosis.Hypothesis, 400)
+		}
+	}
+	return s
+}
+
+// validation is the table of checks of the head.
+func validation(t sia.Task) string {
+	if len(t.Checks) == 0 {
+		return "No check has reported on " + orNone(short(t.Head)) + " yet."
+	}
+	var b strings.Builder
+	b.WriteString("| check | result | |\n|---|---|---|\n")
+	for i, c := range t.Checks {
+		if i == 50 {
+			fmt.Fprintf(&b, "| %d more | | |\n", len(t.Checks)-i)
+			break
+		}
+		note := Line(c.Why, 200)
+		if !c.Required {
+			note = strings.TrimPrefix(note+"; not required", "; ")
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(link(Code(c.Name, 100), c.URL)), colour(c.Colour), cell(note))
+	}
+	if t.HeadBy.Login != "" {
+		b.WriteString("\nThe head commit is by " + Code(t.HeadBy.Login, 40) + ", not by SIA.\n")
+	}
+	for _, sha := range t.Accepted {
+		if sha == t.Head {
+			b.WriteString("\nA person accepted this commit's changes to tests or protected files.\n")
+		}
+	}
+	return b.String()
+}
+
+func colour(c sia.CheckColour) string {
+	switch c {
+	case sia.Green:
+		return "✅ green"
+	case sia.Red:
+		return "❌ red"
+	case sia.Excused:
+		return "⚪ red, and not this change's doing"
+	}
+	return "⏳ running"
+}
+
+func answerList(t sia.Task) string {
+	var b strings.Builder
+	for _, a := range t.Answers {
+		words := Line(a.Text, 300)
+		if a.Letter != "" {
+			words = "**" + letter(a.Letter) + "** — " + words
+		}
+		fmt.Fprintf(&b, "- %s, %s: %s\n", Code(a.By.Login, 40), at(a.At), words)
+	}
+	return b.String()
+}
+
+func orNone(sha string) string {
+	if sha == "" {
+		return "the branch"
+	}
+	return Code(sha, 0)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }

@@ -1,0 +1,176 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+	grammar "github.com/sia-bot/sia/sia/command"
+)
+
+// Move is one decision on a task, as its event log has it.
+type Move struct {
+	At       time.Time
+	By       sia.Actor // zero: SIA's own machinery
+	Event    sia.Kind
+	From, To sia.State
+	Why      string // one sentence: what was decided and why
+}
+
+// topicPrefix marks the content of a reply effect that names a topic.
+const topicPrefix = "topic:"
+
+// Reply answers a person's command: content is what the reply effect holds, a
+// sentence of SIA's own or "topic:" and status, explain or help. Moves are read
+// for explain only.
+func Reply(t sia.Task, content string, l Links, now time.Time, moves []Move) string {
+	topic, ok := strings.CutPrefix(content, topicPrefix)
+	if !ok {
+		return Say(content)
+	}
+	switch topic {
+	case "status":
+		return StatusReply(t, l, now)
+	case "explain":
+		return Explain(t, moves)
+	default:
+		return Help(t)
+	}
+}
+
+// Say is a short answer: what can't be done now, why, and what would.
+func Say(text string) string {
+	s := strings.TrimSpace(Neutralise(sentenceCase(text)))
+	if s != "" && !strings.ContainsAny(s[len(s)-1:], ".!?`)>") {
+		s += "."
+	}
+	return clip(s, MaxBody) + "\n"
+}
+
+// Help lists the commands, those that make sense now first.
+func Help(t sia.Task) string {
+	var p page
+	p.add("**What you can do now**\n\n" + commandTable(commands(t)))
+	p.fold("Every command", commandTable(everyCommand()))
+	p.add(fmt.Sprintf("A command is the first line of a comment, on the issue or the pull request. Those that change something count from people with %s access to this repository; 🚀 on your comment says that yours was obeyed.", permission(t)))
+	return p.String()
+}
+
+// everyCommand lists what package command understands.
+func everyCommand() []command {
+	var all []command
+	for _, c := range grammar.Commands() {
+		does := c.Does
+		if c.Open {
+			does += " (for anybody)"
+		}
+		all = append(all, command{strings.TrimSpace("/sia " + c.Name + " " + c.Args), does})
+	}
+	return all
+}
+
+func commandTable(cs []command) string {
+	var b strings.Builder
+	b.WriteString("| write | what it does |\n|---|---|\n")
+	for _, c := range cs {
+		fmt.Fprintf(&b, "| %s | %s |\n", cell(Code(c.write, 0)), cell(c.does))
+	}
+	return b.String()
+}
+
+// StatusReply answers /sia status. Unlike the status comment it is never edited.
+func StatusReply(t sia.Task, l Links, now time.Time) string {
+	var p page
+	p.add("**" + headline(t) + "**, since " + at(t.Since) + ".")
+	p.add(nowText(t))
+	p.add(figures(t, now))
+	p.add(placeLine(t, l))
+	p.add(commandLine(t))
+	return p.String()
+}
+
+// shownMoves are shown openly; earlier ones are folded.
+const shownMoves = 15
+
+// Explain answers /sia explain: what was decided so far, newest last, each with
+// its reason. Moves without a reason are left out, and the same decision several
+// times in a row is one line.
+func Explain(t sia.Task, moves []Move) string {
+	lines := decisions(moves)
+	var p page
+	p.add("**" + headline(t) + "**. How it came to this, oldest first:")
+	if len(lines) == 0 {
+		p.add("Nothing has been decided yet.")
+	}
+	first := max(0, len(lines)-shownMoves)
+	if first > 0 {
+		p.fold(fmt.Sprintf("%d earlier decisions", first), strings.Join(lines[:first], "\n"))
+	}
+	p.add(strings.Join(lines[first:], "\n"))
+	return p.String()
+}
+
+func decisions(moves []Move) []string {
+	var lines []string
+	last, repeated := Move{}, 1
+	for _, m := range moves {
+		if m.Why == "" || m.Event == sia.KSyncDone || m.Event == sia.KDone {
+			continue
+		}
+		line := "- " + at(m.At) + " — " + Line(sentenceCase(m.Why), 500)
+		if m.From != m.To && m.To != "" {
+			line += fmt.Sprintf(" *(%s)*", Line(string(m.To), 20))
+		}
+		if len(lines) > 0 && m.Why == last.Why && m.To == last.To {
+			repeated++
+			lines[len(lines)-1] = line + " (" + times(repeated) + " in a row)"
+		} else {
+			lines, repeated = append(lines, line), 1
+		}
+		last = m
+	}
+	return lines
+}
+
+// Unknown answers a command that there is none of, with the nearest one ("" if
+// none is near).
+func Unknown(command, nearest string) string {
+	s := "There is no command " + Code("/sia "+command, 60) + "."
+	if nearest != "" {
+		s += " Did you mean " + Code("/sia "+nearest, 60) + "? Nothing was done; write it again as you mean it."
+	} else {
+		s += " Nothing was done; `/sia help` lists the commands."
+	}
+	return s + "\n"
+}
+
+// NotPermitted is the one polite reply to somebody whose commands don't count.
+func NotPermitted(login, need string) string {
+	return fmt.Sprintf("Thank you, %s. SIA takes commands on this repository only from people with %s access, so nothing was done. "+
+		"Somebody who has it can give the command for you; your words stay here for them to read.\n", Code(login, 40), Line(need, 20))
+}
+
+// TooMany says once that SIA falls silent for a while on a thread.
+func TooMany(limit int, per string) string {
+	return fmt.Sprintf("SIA has written %d times here within %s, which looks like a loop. It stays silent on this thread until then; commands are still obeyed.\n", limit, Line(per, 20))
+}
+
+// Learned confirms /sia learn.
+func Learned(lesson string) string {
+	return "Noted for this repository, and told to attempts that it fits:\n\n" + Quote(cut(lesson, 2000)) +
+		"\n\n`/sia forget` followed by these words takes it back.\n"
+}
+
+// Forgot confirms /sia forget; found is false when no lesson is like it.
+func Forgot(lesson string, found bool) string {
+	if !found {
+		return "No lesson of this repository is like " + Code(lesson, 100) + ", so nothing was forgotten. `.sia/lessons.md` on the memory branch lists them.\n"
+	}
+	return "Forgotten; no attempt is told it any more:\n\n" + Quote(cut(lesson, 2000)) + "\n"
+}
+
+// Addressed tells a review thread which commit dealt with it.
+func Addressed(t sia.Task, sha string, l Links) string {
+	return "Dealt with in " + link(Code(short(sha), 0), l.Commit(t.Repo, sha)) + ". Resolve the thread if that is what you meant; otherwise say here what is missing.\n"
+}

@@ -1,0 +1,303 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// shownAttempts is how many of the latest attempts the status comment lists;
+// earlier ones are counted.
+const shownAttempts = 20
+
+// Status is the one status comment of a task, on its issue: where the task
+// stands, every attempt, what it cost, where to look, and what people can do.
+// Times come from the task; now only decides the coarse elapsed time of a task
+// that goes on, so the text changes with now at most once an hour.
+func Status(t sia.Task, l Links, now time.Time) string {
+	var p page
+	p.add("### " + headline(t))
+	p.add(nowText(t))
+	if t.Warning != "" {
+		p.add("> [!WARNING]\n" + Quote(t.Warning))
+	}
+	p.add(attemptList(t, l))
+	p.add(figures(t, now))
+	p.add(placeLine(t, l))
+	p.add(commandLine(t))
+	return p.String()
+}
+
+// headline is the state of the task in a few words.
+func headline(t sia.Task) string {
+	n := max(1, len(t.Attempts))
+	switch t.State {
+	case sia.Queued:
+		return fmt.Sprintf("⏳ Attempt %d is about to start", len(t.Attempts)+1)
+	case sia.Working:
+		return fmt.Sprintf("🛠️ Attempt %d is under way", n)
+	case sia.PushedOut:
+		return fmt.Sprintf("🛠️ Attempt %d is pushed", n)
+	case sia.Checking:
+		if AwaitsTestAcceptance(t) {
+			return "✋ The checks are green, but a person has to accept changes to the tests"
+		}
+		if t.HeadBy.Login != "" {
+			return "🔎 A person's commit is being checked"
+		}
+		return fmt.Sprintf("🔎 Attempt %d is being checked", n)
+	case sia.Diagnosing, sia.Reviewing:
+		return fmt.Sprintf("🧭 Attempt %d did not pass; SIA is working out why", n)
+	case sia.Announced:
+		return fmt.Sprintf("🧭 SIA has a new approach; attempt %d is about to start", n+1)
+	case sia.Escalated:
+		return "✋ SIA needs an answer from a person"
+	case sia.OnHold:
+		return "⏸️ Paused"
+	case sia.Passed:
+		if t.Pull.Merged {
+			return "✅ Done and merged"
+		}
+		return "✅ Every required check is green"
+	case sia.Stopped:
+		return "⏹️ Stopped"
+	}
+	return "SIA"
+}
+
+// nowText says what happens, what comes next, and whom the task waits for.
+func nowText(t sia.Task) string {
+	switch t.State {
+	case sia.Queued:
+		return "A coding agent will work on a branch of its own. The repository's checks then decide whether the work is right."
+	case sia.Working:
+		s := "The coding agent is at work"
+		if a := t.Attempt(); a != nil && a.Technique != "" {
+			s += ", with " + approach(a.Technique)
+		}
+		return s + ". When it ends, its commit is pushed and the repository's checks decide."
+	case sia.PushedOut:
+		return "The commit is on the branch; the draft pull request is being brought up to date. The checks decide what happens next."
+	case sia.Checking:
+		return checkingText(t)
+	case sia.Diagnosing:
+		return "SIA reads the transcript and the failing checks. Before another attempt starts, the diagnosis is reviewed, recorded and posted."
+	case sia.Reviewing:
+		return "The diagnosis is made. It is reviewed independently, recorded in the task's memory and posted as a comment before the next attempt starts."
+	case sia.Announced:
+		return "The diagnosis is posted and recorded. Comment `/sia stop` or `/sia pause` if the new approach should not be tried."
+	case sia.Escalated:
+		return escalatedText(t)
+	case sia.OnHold:
+		return pausedText(t)
+	case sia.Passed:
+		if t.Pull.Merged {
+			return "A person merged it. What SIA learned on the way is kept in its memory."
+		}
+		if t.Pull.Number != 0 {
+			return fmt.Sprintf("#%d is ready for review. SIA never merges: whether the change is wanted is for you to say.", t.Pull.Number)
+		}
+		return "The work is ready for review. SIA never merges: whether the change is wanted is for you to say."
+	case sia.Stopped:
+		return stoppedText(t)
+	}
+	return ""
+}
+
+func checkingText(t sia.Task) string {
+	if AwaitsTestAcceptance(t) {
+		s := "The task does not pass until somebody with write access has looked at these changes and accepts them."
+		if q := reasons(t); q != "" {
+			s += "\n\n" + q
+		}
+		return s
+	}
+	var green, red, running int
+	for _, c := range t.Checks {
+		switch c.Colour {
+		case sia.Green, sia.Excused:
+			green++
+		case sia.Red:
+			red++
+		case sia.Running:
+			running++
+		}
+	}
+	s := "SIA waits for the checks of " + Code(short(t.Head), 0)
+	if t.HeadBy.Login != "" {
+		s += ", a commit by " + Code(t.HeadBy.Login, 40)
+	}
+	if len(t.Checks) == 0 {
+		return s + "; none has reported yet. Nothing but the checks decides whether the work is right."
+	}
+	return s + fmt.Sprintf(": %d green, %d running, %d red. Nothing but the checks decides whether the work is right.", green, running, red)
+}
+
+func escalatedText(t sia.Task) string {
+	e := t.Escalation
+	if e == nil {
+		return "Waiting: " + Line(t.Waiting, 300)
+	}
+	where := "in a comment below"
+	switch {
+	case e.Issue != 0 && e.Issue != t.Issue:
+		where = fmt.Sprintf("in #%d", e.Issue)
+	case e.URL != "":
+		where = "in " + link("this comment", e.URL)
+	}
+	return "**" + Line(e.Question, 300) + "**\n\nThe options are " + where +
+		". Nothing runs and nothing is spent until somebody with write access answers."
+}
+
+func pausedText(t sia.Task) string {
+	s := "Nothing runs and nothing is spent; the work so far is kept."
+	if t.Pause != nil && t.Pause.By.Login != "" {
+		s = "Paused by " + Code(t.Pause.By.Login, 40) + ". " + s
+	}
+	if t.Waiting != "" {
+		return Quote(sentenceCase(t.Waiting)) + "\n\n" + s
+	}
+	return s
+}
+
+func stoppedText(t sia.Task) string {
+	s := "Nothing runs any more."
+	if t.Branch != "" && t.Head != "" {
+		s += " What had been done is kept on " + Code(t.Branch, 200) + "."
+	}
+	if t.Waiting != "" {
+		return Quote(sentenceCase(t.Waiting)) + "\n\n" + s
+	}
+	return s
+}
+
+// AwaitsTestAcceptance reports whether the head is green but touches tests or
+// protected paths, so that a person has to accept the change. A task that is
+// being checked waits for people in no other case.
+func AwaitsTestAcceptance(t sia.Task) bool {
+	return t.State == sia.Checking && t.Waiting != "" && !slices.Contains(t.Accepted, t.Head)
+}
+
+// reasons is the gate's explanation of its last verdict.
+func reasons(t sia.Task) string {
+	var b strings.Builder
+	for i, r := range t.Gate.Explain {
+		if i == 20 {
+			fmt.Fprintf(&b, "- and %d more\n", len(t.Gate.Explain)-i)
+			break
+		}
+		b.WriteString("- " + Line(r, 300) + "\n")
+	}
+	return b.String()
+}
+
+// attemptList has one line for each attempt. They are no tick boxes: people
+// could tick those, and it would mean nothing.
+func attemptList(t sia.Task, l Links) string {
+	if len(t.Attempts) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("**Attempts**\n\n")
+	first := max(0, len(t.Attempts)-shownAttempts)
+	if first > 0 {
+		fmt.Fprintf(&b, "- %s before these; the memory file lists them\n", plural(first, "attempt"))
+	}
+	for _, a := range t.Attempts[first:] {
+		b.WriteString("- " + attemptLine(t, a, l) + "\n")
+	}
+	return b.String()
+}
+
+func attemptLine(t sia.Task, a sia.Attempt, l Links) string {
+	icon, words := outcomeWords(a.Outcome)
+	if a.Outcome == "" && !a.EndedAt.IsZero() {
+		words = "waits for its checks"
+	}
+	s := fmt.Sprintf("%s **Attempt %d** — %s — %s", icon, a.Number, approach(a.Technique), words)
+	if names := failing(a); len(names) > 0 && a.Outcome != sia.AttemptPass {
+		s += ": " + codes(names, 3)
+	} else if a.Reason != "" && a.Outcome != sia.AttemptPass {
+		s += ": " + Line(a.Reason, 200)
+	}
+	var facts []string
+	if a.Head != "" {
+		facts = append(facts, link(Code(short(a.Head), 0), l.Commit(t.Repo, a.Head)))
+	}
+	if !a.EndedAt.IsZero() && !a.StartedAt.IsZero() {
+		facts = append(facts, took(a.EndedAt.Sub(a.StartedAt)))
+	} else if !a.StartedAt.IsZero() {
+		facts = append(facts, "since "+at(a.StartedAt))
+	}
+	if a.Cost > 0 {
+		facts = append(facts, a.Cost.String()+" credits")
+	}
+	for _, iv := range t.Interventions {
+		if iv.After == a.Number && iv.CommentURL != "" {
+			facts = append(facts, link("diagnosis", iv.CommentURL))
+		}
+	}
+	if len(facts) > 0 {
+		s += " (" + strings.Join(facts, ", ") + ")"
+	}
+	return s
+}
+
+func failing(a sia.Attempt) []string {
+	names := make([]string, 0, len(a.Failures))
+	for _, f := range a.Failures {
+		names = append(names, f.Check)
+	}
+	return names
+}
+
+// figures are credits, approaches and time.
+func figures(t sia.Task, now time.Time) string {
+	lines := []string{
+		"**Credits:** " + credits(t.Credits),
+		fmt.Sprintf("**Approaches:** %d of at most %d tried", len(t.Prompts), t.Approaches),
+	}
+	if !t.StartedAt.IsZero() {
+		s := "**Time:** started " + at(t.StartedAt)
+		if t.AskedBy.Login != "" {
+			s += " by " + Code(t.AskedBy.Login, 40)
+		}
+		if t.State.Final() {
+			s += ", took " + took(t.Since.Sub(t.StartedAt))
+		} else {
+			s += ", " + elapsed(now.Sub(t.StartedAt)) + " ago"
+		}
+		lines = append(lines, s)
+	}
+	return strings.Join(lines, "  \n")
+}
+
+// hasMemory reports whether the task's memory file is known to be on the memory
+// branch: it is committed before each intervention's comment and each question.
+func hasMemory(t sia.Task) bool {
+	return len(t.Interventions) > 0 || t.Escalation != nil && t.Escalation.URL != ""
+}
+
+// placeLine links to everything that belongs to the task.
+func placeLine(t sia.Task, l Links) string {
+	var places []string
+	if t.Pull.Number != 0 {
+		places = append(places, fmt.Sprintf("pull request #%d", t.Pull.Number), link("checks", l.Pull(t.Repo, t.Pull.Number)+"/checks"))
+	}
+	if t.Head != "" {
+		places = append(places, link("branch "+Code(t.Branch, 200), l.Branch(t.Repo, t.Branch)))
+	}
+	if hasMemory(t) {
+		places = append(places, link("memory", l.Memory(t)))
+	}
+	if u := l.Task(t.ID); u != "" {
+		places = append(places, link("timeline", u))
+	}
+	if len(places) == 0 {
+		return ""
+	}
+	return "**Look:** " + strings.Join(places, " · ")
+}

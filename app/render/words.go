@@ -1,0 +1,145 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// techniqueWords are the name of a technique and what it does to the next
+// attempt, in one sentence.
+var techniqueWords = map[sia.TechniqueID]struct{ name, does string }{
+	sia.Decomposition:         {"Decomposition", "The work is split into parts that are done one after another, each with its own test."},
+	sia.ToolChange:            {"Tool change", "The next attempt is told which tools fit the job, and loses the ones that did not."},
+	sia.PromptRestructuring:   {"Prompt restructuring", "The instructions are rewritten into a goal, the constraints, and when the work is done."},
+	sia.ContextPruning:        {"Context pruning", "History and files that do not matter are left out, so that what matters is seen."},
+	sia.ExampleInjection:      {"Example injection", "The next attempt is shown examples of the shape that is wanted, from this repository where there are any."},
+	sia.ConstraintRelaxation:  {"Constraint relaxation", "One constraint is lifted for now, and put back as the last step."},
+	sia.DependencyReordering:  {"Dependency reordering", "The same steps are done in another order."},
+	sia.AbstractionLevelShift: {"Abstraction level shift", "The work moves to another level of abstraction — an interface with a local double where a real service stood in the way, for example."},
+	sia.ErrorPattern:          {"Error pattern recognition", "The error that keeps coming back is quoted, with an instruction that avoids it."},
+	sia.FreshStart:            {"Fresh start", "The next attempt begins at the base commit with as little context as possible."},
+}
+
+// TechniqueName is the name of a technique for people; a technique of a
+// repository's own is named after its id.
+func TechniqueName(id sia.TechniqueID) string {
+	if w, ok := techniqueWords[id]; ok {
+		return w.name
+	}
+	return Line(sentenceCase(strings.ReplaceAll(string(id), "-", " ")), 60)
+}
+
+// approach says what an attempt was told, in a few words.
+func approach(id sia.TechniqueID) string {
+	if id == "" {
+		return "the task as it is written"
+	}
+	return "technique *" + TechniqueName(id) + "*"
+}
+
+// outcomeWords say how an attempt ended.
+func outcomeWords(o sia.AttemptOutcome) (icon, words string) {
+	switch o {
+	case sia.AttemptPass:
+		return "✅", "passed"
+	case sia.AttemptFail:
+		return "❌", "failed"
+	case sia.AttemptCheckpoint:
+		return "⏸️", "reached a limit; its work was kept"
+	case sia.AttemptError:
+		return "⚠️", "could not be judged"
+	case sia.AttemptCancelled:
+		return "⏹️", "was stopped by a person"
+	case sia.AttemptAsked:
+		return "❓", "asked a question"
+	}
+	return "⏳", "in progress"
+}
+
+// credits is an account in words.
+func credits(l sia.Ledger) string {
+	s := fmt.Sprintf("%s of %s spent", l.Spent, l.Budget)
+	if l.Reserved > 0 {
+		s += fmt.Sprintf(", %s set aside for what is running", l.Reserved)
+	}
+	if l.Overrun > 0 {
+		s += fmt.Sprintf(", and %s over budget: a model call cost more than was set aside for it", l.Overrun)
+	}
+	return s + " (1 credit = 0.01 USD)"
+}
+
+// at is a point in time to the minute.
+func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// took is a duration to the minute, in words.
+func took(d time.Duration) string {
+	switch m := int(d.Round(time.Minute) / time.Minute); {
+	case m < 1:
+		return "less than a minute"
+	case m < 120:
+		return plural(m, "minute")
+	case m < 48*60:
+		return plural(m/60, "hour")
+	default:
+		return plural(m/60/24, "day")
+	}
+}
+
+// elapsed is coarse on purpose: a text with it changes at most once an hour.
+func elapsed(d time.Duration) string {
+	switch h := int(d / time.Hour); {
+	case h < 1:
+		return "under an hour"
+	case h < 48:
+		return "over " + plural(h, "hour")
+	default:
+		return "over " + plural(h/24, "day")
+	}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func sentenceCase(s string) string {
+	if s == "" {
+		return ""
+	}
+	r := []rune(s)
+	return strings.ToUpper(string(r[:1])) + string(r[1:])
+}
+
+// list joins words as in "a, b and c".
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// codes writes names as code, at most limit of them, and counts the rest.
+func codes(names []string, limit int) string {
+	var out []string
+	for i, n := range names {
+		if i == limit {
+			out = append(out, fmt.Sprintf("%d more", len(names)-limit))
+			break
+		}
+		out = append(out, Code(n, 80))
+	}
+	return list(out)
+}
+
+// short is a commit id as people write it.
+func short(sha string) string {
+	if len(sha) > 7 {
+		sha = sha[:7]
+	}
+	return sha
+}

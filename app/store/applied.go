@@ -1,0 +1,196 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/riverqueue/river"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// applied writes down one application of Step. After the first error its
+// methods do nothing.
+type applied struct {
+	s             *Store
+	ctx           context.Context
+	tx            *sql.Tx
+	before, after sia.Task
+	e             sia.Event
+	res           sia.Result
+	seq           int64 // of the event in the task's log
+	err           error
+}
+
+// errStale means that the task changed between loading and saving, which the
+// write lock rules out.
+var errStale = errors.New("the task was changed by somebody else meanwhile")
+
+func (w *applied) exec(query string, args ...any) (changed int64) {
+	if w.err != nil {
+		return 0
+	}
+	var res sql.Result
+	if res, w.err = w.tx.ExecContext(w.ctx, query, args...); w.err == nil {
+		changed, w.err = res.RowsAffected()
+	}
+	return changed
+}
+
+func (w *applied) json(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("encode %T: %w", v, err)
+	}
+	return string(b)
+}
+
+func (w *applied) saveTask() {
+	t, now := w.after, micros(w.s.now())
+	if w.before.ID == "" {
+		w.exec(`INSERT INTO tasks (id, installation_id, repo_id, issue, state, title, version, task, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			t.ID, t.Installation, t.Repo.ID, t.Issue, t.State, t.Title, t.Version, w.json(t), now, now)
+		return
+	}
+	if t.Version == w.before.Version {
+		return
+	}
+	n := w.exec(`UPDATE tasks SET installation_id = ?, state = ?, title = ?, version = ?, task = ?, updated_at = ?
+		WHERE id = ? AND version = ?`,
+		t.Installation, t.State, t.Title, t.Version, w.json(t), now, t.ID, w.before.Version)
+	if w.err == nil && n != 1 {
+		w.err = errStale
+	}
+}
+
+func (w *applied) saveEvent(stored []byte) {
+	if w.err != nil {
+		return
+	}
+	w.err = w.tx.QueryRowContext(w.ctx, `INSERT INTO task_events
+		(task_id, seq, event_id, kind, at, by_id, by_login, event, from_state, to_state, why, ignored)
+		VALUES (?, (SELECT coalesce(max(seq), 0) + 1 FROM task_events WHERE task_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		RETURNING seq`,
+		w.after.ID, w.after.ID, w.e.ID, w.e.Fact.Kind(), micros(w.e.At), w.e.By.ID, w.e.By.Login, string(stored),
+		w.before.State, w.after.State, w.res.Why, w.res.Ignored).Scan(&w.seq)
+}
+
+// saveEffects writes each effect with its job. A key that exists already is an
+// error of the decision: the first one stands, and the log says so.
+func (w *applied) saveEffects() {
+	for _, f := range w.res.Effects {
+		n := w.exec(`INSERT INTO effects (key, task_id, kind, attempt, due_at, effect, created_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
+			f.Key, f.Task, f.Kind, f.Attempt, micros(f.At), w.json(f), micros(w.s.now()))
+		if w.err != nil {
+			return
+		}
+		if n == 0 {
+			w.s.log.ErrorContext(w.ctx, "effect exists already, not written again", "task", f.Task, "effect", f.Key, "event", w.e.ID)
+			continue
+		}
+		w.err = w.s.insertJob(w.ctx, w.tx, f)
+	}
+}
+
+// insertJob writes the job of an effect.
+func (s *Store) insertJob(ctx context.Context, tx *sql.Tx, f sia.Effect) error {
+	opts := &river.InsertOpts{Queue: queueEffects, MaxAttempts: jobAttempts}
+	if f.Kind == sia.DoAttempt {
+		opts.Queue = queueAttempts
+	}
+	if f.At.After(s.now()) {
+		opts.ScheduledAt = f.At
+	}
+	job, err := s.jobs.InsertTx(ctx, tx, effectArgs{Key: f.Key}, opts)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, `UPDATE effects SET job_id = ? WHERE key = ?`, job.Job.ID, f.Key)
+	}
+	if err != nil {
+		return fmt.Errorf("write the job of effect %s: %w", f.Key, err)
+	}
+	return nil
+}
+
+func (w *applied) saveRefs() {
+	known := map[string]bool{}
+	if w.before.ID != "" && w.before.Repo.ID == w.after.Repo.ID {
+		for _, ref := range w.before.Refs() {
+			known[ref] = true
+		}
+	}
+	for _, ref := range w.after.Refs() {
+		if !known[ref] {
+			w.exec(`INSERT INTO task_refs (repo_id, ref, task_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+				w.after.Repo.ID, ref, w.after.ID)
+		}
+	}
+}
+
+// saveAttempts writes the attempts that changed.
+func (w *applied) saveAttempts() {
+	for i, a := range w.after.Attempts {
+		text := w.json(a)
+		if i < len(w.before.Attempts) && bytes.Equal([]byte(w.json(w.before.Attempts[i])), []byte(text)) {
+			continue
+		}
+		w.exec(`INSERT INTO attempts (task_id, number, repo_id, agent, prompt_hash, technique, outcome, cost, started_at, ended_at, attempt)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (task_id, number) DO UPDATE SET agent = excluded.agent, prompt_hash = excluded.prompt_hash,
+				technique = excluded.technique, outcome = excluded.outcome, cost = excluded.cost,
+				started_at = excluded.started_at, ended_at = excluded.ended_at, attempt = excluded.attempt`,
+			w.after.ID, a.Number, w.after.Repo.ID, a.Agent, a.PromptHash, a.Technique, a.Outcome, a.Cost,
+			micros(a.StartedAt), micros(a.EndedAt), text)
+	}
+}
+
+// saveCredits writes how the task's account changed. Each kind of row sums to
+// one column of the account: grants to the budget; reservations less returns to
+// what is reserved (a reservation comes back whole, what was spent of it is
+// spent beside it); and so on.
+func (w *applied) saveCredits() {
+	was, is := w.before.Credits, w.after.Credits
+	row := func(kind string, amount sia.Credits) {
+		if amount != 0 {
+			w.exec(`INSERT INTO credits (task_id, seq, repo_id, installation_id, at, kind, amount) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+				w.after.ID, w.seq, w.after.Repo.ID, w.after.Installation, micros(w.e.At), kind, amount)
+		}
+	}
+	row("grant", is.Budget-was.Budget)
+	row("reserve", max(0, is.Reserved-was.Reserved))
+	row("return", max(0, was.Reserved-is.Reserved))
+	row("spend", is.Spent-was.Spent)
+	row("overrun", is.Overrun-was.Overrun)
+}
+
+// saveDecisions writes why the task moved, and which technique was chosen from
+// which candidates.
+func (w *applied) saveDecisions() {
+	row := func(topic, choice, why, detail string) {
+		w.exec(`INSERT INTO decisions (task_id, seq, at, topic, choice, why, detail) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			w.after.ID, w.seq, micros(w.e.At), topic, choice, why, detail)
+	}
+	if w.res.Why != "" {
+		row("move", string(w.after.State), w.res.Why, "")
+	}
+	if d, ok := w.e.Fact.(sia.Diagnosed); ok && w.res.Ignored == "" && d.Diagnosis.Technique != "" {
+		row("technique", string(d.Diagnosis.Technique), d.Diagnosis.Hypothesis, w.json(d.Diagnosis.Candidates))
+	}
+}
+
+// saveOutcomes writes what became of an intervention once it is known.
+func (w *applied) saveOutcomes() {
+	for i, v := range w.after.Interventions {
+		if v.Resolved == nil || i < len(w.before.Interventions) && w.before.Interventions[i].Resolved != nil {
+			continue
+		}
+		w.exec(`INSERT INTO outcomes (task_id, after, repo_id, at, pattern, technique, resolved) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (task_id, after) DO UPDATE SET at = excluded.at, resolved = excluded.resolved`,
+			w.after.ID, v.After, w.after.Repo.ID, micros(w.e.At), v.Diagnosis.Pattern, v.Diagnosis.Technique, *v.Resolved)
+	}
+}

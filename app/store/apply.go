@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Apply lets [sia.Step] decide about an event and writes what it decided, in
+// one transaction: the task, the event, the effects with their jobs, and the
+// rows that are derived from them.
+//
+// Events of one task are applied one at a time, in the order of their
+// transactions. An event whose id was applied to the task before changes
+// nothing and comes back as ignored. So does every fact but Start for a task
+// that does not exist; that one is not written down but logged.
+func (s *Store) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error) {
+	var res sia.Result
+	err := s.write(ctx, fmt.Sprintf("apply event %s to task %s", e.ID, id), func(tx *sql.Tx) (err error) {
+		res, err = s.applyTx(ctx, tx, id, e)
+		return err
+	})
+	if err != nil {
+		return sia.Result{}, err
+	}
+	s.logApplied(ctx, id, e, res)
+	return res, nil
+}
+
+func (s *Store) logApplied(ctx context.Context, id sia.TaskID, e sia.Event, res sia.Result) {
+	level := slog.LevelInfo
+	if res.Ignored != "" {
+		level = slog.LevelDebug
+	}
+	s.log.Log(ctx, level, "event applied", "task", id, "event", e.ID, "kind", e.Fact.Kind(),
+		"state", res.Task.State, "why", res.Why, "ignored", res.Ignored, "effects", len(res.Effects))
+}
+
+// applyTx is Apply inside a transaction that already holds the write lock.
+func (s *Store) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Event) (sia.Result, error) {
+	if e.ID == "" || e.Fact == nil {
+		return sia.Result{}, errors.New("an event needs an id and a fact")
+	}
+	// Step sees the event as a replay will: as it is stored.
+	stored, err := json.Marshal(e)
+	if err != nil {
+		return sia.Result{}, fmt.Errorf("encode the event: %w", err)
+	}
+	if err := json.Unmarshal(stored, &e); err != nil {
+		return sia.Result{}, fmt.Errorf("decode the event: %w", err)
+	}
+
+	before, err := task(ctx, tx, id)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		if e.Fact.Kind() != sia.KStart {
+			return sia.Result{Ignored: "there is no such task"}, nil
+		}
+	case err != nil:
+		return sia.Result{}, err
+	}
+	var known int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM task_events WHERE task_id = ? AND event_id = ?`, id, e.ID).Scan(&known); err != nil {
+		return sia.Result{}, err
+	}
+	if known > 0 {
+		return sia.Result{Task: before, Ignored: "the event " + e.ID + " was applied already"}, nil
+	}
+
+	res := s.step(before, e)
+	if res.Task.ID != id {
+		return sia.Result{}, fmt.Errorf("the event is about task %q", res.Task.ID)
+	}
+	w := &applied{s: s, ctx: ctx, tx: tx, before: before, after: res.Task, e: e, res: res}
+	w.saveTask()
+	w.saveEvent(stored)
+	w.saveEffects()
+	w.saveRefs()
+	w.saveAttempts()
+	w.saveCredits()
+	w.saveDecisions()
+	w.saveOutcomes()
+	return res, w.err
+}
+
+// task loads a task; an error wraps ErrNotFound when there is none.
+func task(ctx context.Context, q querier, id sia.TaskID) (sia.Task, error) {
+	var text string
+	err := q.QueryRowContext(ctx, `SELECT task FROM tasks WHERE id = ?`, id).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return sia.Task{}, fmt.Errorf("task %s: %w", id, ErrNotFound)
+	}
+	if err != nil {
+		return sia.Task{}, err
+	}
+	var t sia.Task
+	if err := json.Unmarshal([]byte(text), &t); err != nil {
+		return sia.Task{}, fmt.Errorf("decode task %s: %w", id, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,106 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// payload is 25 kB that look like a webhook: much structure, many numbers.
+func payload(seed int) []byte {
+	r := rand.New(rand.NewPCG(uint64(seed), 1))
+	var b bytes.Buffer
+	for b.Len() < 25_000 {
+		fmt.Fprintf(&b, `{"id":%d,"node_id":"%x","url":"https://api.github.com/repos/octo/demo/issues/%d","created_at":"2026-03-01T12:00:%02dZ"},`,
+			r.Uint64(), r.Uint64(), r.IntN(10_000), r.IntN(60))
+	}
+	return b.Bytes()
+}
+
+func benchStore(b *testing.B) *store.Store {
+	s := open(b, filepath.Join(b.TempDir(), "sia.db"))
+	e, err := s.Start(context.Background(), store.Handlers{
+		Delivery: func(context.Context, store.Delivery) error { return nil },
+		Effect:   func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return nil, nil },
+	}, store.EngineConfig{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := e.Stop(context.Background()); err != nil {
+			b.Error(err)
+		}
+	})
+	return s
+}
+
+// BenchmarkSaveDelivery: deliveries of 25 kB come at 300 a second while the
+// engine works on them; p50 and p99 are how long each waited to be safe.
+func BenchmarkSaveDelivery(b *testing.B) {
+	s := benchStore(b)
+	bodies := make([][]byte, 64)
+	for i := range bodies {
+		bodies[i] = payload(i)
+	}
+	took := make([]time.Duration, b.N)
+	var all sync.WaitGroup
+	tick := time.NewTicker(time.Second / 300)
+	defer tick.Stop()
+	b.ResetTimer()
+	for i := range b.N {
+		<-tick.C
+		all.Go(func() {
+			began := time.Now()
+			_, err := s.SaveDelivery(context.Background(), store.Delivery{GUID: fmt.Sprint(i), Event: "issues", Body: bodies[i%64], Received: began})
+			took[i] = time.Since(began)
+			if err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	b.StopTimer()
+	slices.Sort(took)
+	b.ReportMetric(float64(took[b.N/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[b.N*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(took[b.N-1].Microseconds())/1000, "max-ms")
+}
+
+// BenchmarkBurst: as many deliveries at once as there are.
+func BenchmarkBurst(b *testing.B) {
+	s := benchStore(b)
+	body := payload(1)
+	var n atomic.Int64
+	b.SetParallelism(64)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := s.SaveDelivery(context.Background(), store.Delivery{GUID: fmt.Sprint(n.Add(1)), Event: "issues", Body: body}); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}
+
+// BenchmarkApply: one event of one task.
+func BenchmarkApply(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "sia.db"))
+	id := sia.NewTaskID(7, 1)
+	e := sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1, Title: "t", DefaultBranch: "main"}}
+	for i := 0; b.Loop(); i++ {
+		if _, err := s.Apply(context.Background(), id, e); err != nil {
+			b.Fatal(err)
+		}
+		e = sia.Event{ID: fmt.Sprint(i), At: time.Now(), Fact: sia.Edited{Title: fmt.Sprint(i)}}
+	}
+}

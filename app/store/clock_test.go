@@ -1,0 +1,69 @@
+package store_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// TestInjectedClock: with a clock of its own a test decides when jobs are due.
+func TestInjectedClock(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	noon := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	var now atomic.Pointer[time.Time]
+	now.Store(&noon)
+	s, err := store.Open(ctx, store.Config{URL: filepath.Join(t.TempDir(), "sia.db"), Now: func() time.Time { return *now.Load() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, _, err := s.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, "7-1", sia.Event{ID: "start", At: noon, Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1}})
+
+	var calls atomic.Int64
+	e, err := s.Start(ctx, store.Handlers{
+		Delivery: func(context.Context, store.Delivery) error { return nil },
+		Effect: func(_ context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+			if f.Kind != sia.DoBegin {
+				return allWell(ctx, task, f)
+			}
+			calls.Add(1)
+			return nil, &sia.Error{Op: "begin", Message: "GitHub asks to wait", RetryAfter: time.Hour}
+		},
+	}, store.EngineConfig{Tries: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := e.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	for want := int64(1); want <= 3; want++ {
+		if err := e.Idle(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if calls.Load() != want {
+			t.Fatalf("called %d times at %s, want %d", calls.Load(), now.Load(), want)
+		}
+		if want == 3 {
+			break
+		}
+		due, err := e.NextDue(ctx)
+		if err != nil || !due.Equal(now.Load().Add(time.Hour)) {
+			t.Fatalf("due at %s %v, it is %s", due, err, now.Load())
+		}
+		now.Store(&due)
+	}
+	if task, err := s.Replay(ctx, "7-1"); err != nil || task.State == sia.Queued {
+		t.Errorf("after the last try the task is %s, %v", task.State, err)
+	}
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// Delivery is one webhook as GitHub sent it
+// (https://docs.github.com/en/webhooks/webhook-events-and-payloads#delivery-headers).
+type Delivery struct {
+	GUID         string // X-GitHub-Delivery
+	Event        string // X-GitHub-Event
+	Action       string // "" for events without one
+	Installation int64
+	Repo         string // owner/name; "" for events of no repository
+	Body         []byte // at most 64 MiB
+	Received     time.Time
+}
+
+// deliveryArgs is the job that works on a delivery.
+type deliveryArgs struct {
+	GUID string `json:"guid"`
+}
+
+// Kind names the job for River.
+func (deliveryArgs) Kind() string { return "delivery" }
+
+// InsertOpts puts the job into its queue.
+func (deliveryArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueDeliveries, MaxAttempts: jobAttempts}
+}
+
+// SaveDelivery writes a delivery and the job that will work on it, in one
+// transaction; when it returns nil both are safe from a crash of the process. A
+// GUID that is known already is left alone and fresh is false, unless working on
+// it failed for good: then it is worked on again.
+//
+// Calls that come at the same time share a transaction. When ctx ends first the
+// delivery may have been saved all the same.
+func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err error) {
+	if d.GUID == "" {
+		return false, errors.New("save a delivery: it has no GUID")
+	}
+	body, err := s.codec.pack(d.Body)
+	if err != nil {
+		return false, fmt.Errorf("save delivery %s: %w", d.GUID, err)
+	}
+	d.Body = body
+	fresh, err = s.inbox.save(ctx, d)
+	if err != nil {
+		return false, s.explain("save delivery "+d.GUID, err)
+	}
+	return fresh, nil
+}
+
+// saveDeliveries writes packed deliveries and their jobs. fresh[i] tells
+// whether all[i] was new.
+func (s *Store) saveDeliveries(ctx context.Context, tx *sql.Tx, all []Delivery, fresh []bool) error {
+	insert, err := tx.PrepareContext(ctx, `INSERT INTO deliveries
+		(guid, event, action, installation_id, repo, body, received_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (guid) DO UPDATE SET state = 'pending', tries = 0, error = '',
+			body = excluded.body, received_at = excluded.received_at
+		WHERE deliveries.state = 'failed'`)
+	if err != nil {
+		return err
+	}
+	defer insert.Close()
+	var jobs []river.InsertManyParams
+	for i, d := range all {
+		res, err := insert.ExecContext(ctx, d.GUID, d.Event, d.Action, d.Installation, d.Repo, d.Body, micros(d.Received))
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if fresh[i] = n > 0; fresh[i] {
+			jobs = append(jobs, river.InsertManyParams{Args: deliveryArgs{GUID: d.GUID}})
+		}
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	_, err = s.jobs.InsertManyFastTx(ctx, tx, jobs)
+	return err
+}
+
+// deliveryRow is a delivery with what became of it.
+type deliveryRow struct {
+	Delivery
+	state string
+	tries int
+}
+
+func (s *Store) delivery(ctx context.Context, guid string) (deliveryRow, error) {
+	d := deliveryRow{Delivery: Delivery{GUID: guid}}
+	var at int64
+	err := s.r.QueryRowContext(ctx, `SELECT event, action, installation_id, repo, body, received_at, state, tries
+		FROM deliveries WHERE guid = ?`, guid).
+		Scan(&d.Event, &d.Action, &d.Installation, &d.Repo, &d.Body, &at, &d.state, &d.tries)
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, fmt.Errorf("delivery %s: %w", guid, ErrNotFound)
+	}
+	if err == nil {
+		d.Received = fromMicros(at)
+		d.Body, err = s.codec.unpack(d.Body)
+	}
+	return d, s.explain("load delivery "+guid, err)
+}
+
+// CountEvent counts a webhook that is of no further interest.
+func (s *Store) CountEvent(ctx context.Context, event, action string) error {
+	return s.exec(ctx, "count an event", `INSERT INTO event_counts (day, event, action, n) VALUES (?, ?, ?, 1)
+		ON CONFLICT (day, event, action) DO UPDATE SET n = event_counts.n + 1`,
+		s.now().UTC().Format(time.DateOnly), event, action)
+}
+
+// EventCount is how often a webhook of no further interest came on a day.
+type EventCount struct {
+	Day    string // YYYY-MM-DD, UTC
+	Event  string
+	Action string
+	N      int
+}
+
+// EventCounts are the counts of CountEvent since a day, newest first.
+func (s *Store) EventCounts(ctx context.Context, since time.Time) ([]EventCount, error) {
+	out, err := collect(ctx, s.r, func(rows *sql.Rows) (c EventCount, err error) {
+		return c, rows.Scan(&c.Day, &c.Event, &c.Action, &c.N)
+	}, `SELECT day, event, action, n FROM event_counts WHERE day >= ? ORDER BY day DESC, event, action`, since.UTC().Format(time.DateOnly))
+	return out, s.explain("read event counts", err)
+}
+
+// PruneDeliveries deletes the deliveries that were dealt with and were received
+// before a time. One that comes again afterwards counts as new, so keep them for
+// longer than GitHub offers to send again (3 days,
+// https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
+func (s *Store) PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error) {
+	err = s.write(ctx, "prune deliveries", func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `DELETE FROM deliveries WHERE state <> 'pending' AND received_at < ?`, micros(before))
+		if err != nil {
+			return err
+		}
+		n, err = res.RowsAffected()
+		return err
+	})
+	return n, err
+}

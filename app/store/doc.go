@@ -1,0 +1,34 @@
+// Package store keeps everything that SIA must not forget, and carries out what
+// was written down.
+//
+// Its centre is [Store.Apply]: in one transaction it loads a task, lets
+// [sia.Step] decide, and writes the task, the event, the effects and a job for
+// each effect. Nothing else changes a task. An [Engine] takes the jobs and runs
+// the handlers that carry the effects out; what a handler found comes back
+// through the same door, in the transaction that completes its job. So a crash
+// anywhere repeats a handler at most, and applies its outcome once.
+//
+// Concepts:
+//
+//   - delivery: one webhook of GitHub, with its body, unique by its GUID. Saved
+//     with its job in one transaction before it is acknowledged.
+//   - event and effect: see package sia. The log of events is append-only, and
+//     replaying it gives the stored task ([Store.Replay]).
+//   - job: a row of River, the engine (github.com/riverqueue/river), that says
+//     that a delivery or an effect is to be worked on. A job is never kept as a
+//     fact: the rows of deliveries and effects are.
+//   - surface: something on GitHub that SIA writes again and again, such as the
+//     status comment, remembered with a hash of what it last said.
+//
+// The database is SQLite; everything that knows so is in sqlite.go and in
+// migrations/sqlite, so that PostgreSQL can stand beside it. There are two pools
+// for writing, of one connection each — River's and the application's — and one
+// for reading. No transaction is held across anything but SQL.
+//
+// A [Store] and an [Engine] are safe for concurrent use.
+//
+// The package imports package sia and nothing else of ours. Its tests are in
+// storetest, one suite for every database.
+//
+// Start reading at apply.go, then effectjob.go.
+package store

@@ -1,0 +1,253 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Handlers carry out what was written down. Each may be called again for the
+// same thing after a crash, a failure or a shutdown, so each looks first whether
+// the world shows it already.
+//
+// A handler's context ends when its time is up, when the engine stops for good,
+// or, with the cause [ErrCancelled], when somebody cancelled the effect.
+type Handlers struct {
+	// Delivery turns a webhook into events and applies them.
+	Delivery func(ctx context.Context, d Delivery) error
+	// Effect makes the world show an effect and returns what came of it; a nil
+	// fact is sia.Done. It runs outside any transaction. Its outcome is applied
+	// to the task, with the effect's key as the event's id, in the transaction
+	// that completes the job. An error is tried again, after what
+	// [sia.RetryAfter] asks for when that is longer than the back-off; one that
+	// is permanent, or of the last try, is applied as sia.EffectFailed.
+	//
+	// When the context was cancelled with ErrCancelled it may still return a
+	// fact, which counts. When it returns an error because the engine stops, the
+	// effect runs again after the next start, and the try does not count.
+	Effect func(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error)
+	// Periodic is the cron table.
+	Periodic []Periodic
+	// Boundary, for crash tests, is called before and after Effect, when is
+	// "before" or "after"; nil in production. A panic in it is a crash at that
+	// point: nothing of the try is written down, and the effect runs again.
+	Boundary func(ctx context.Context, when string, f sia.Effect)
+}
+
+// EngineConfig sets limits. Zero fields take the defaults named.
+type EngineConfig struct {
+	Attempts   int // attempts at the same time; 2
+	Effects    int // other effects at the same time; 8
+	Deliveries int // deliveries at the same time; 8
+
+	// AttemptTimeout is how long an attempt of a task may run before its context
+	// ends: its settings' timeout, and some grace. The default grace is 5 minutes.
+	AttemptTimeout  func(t sia.Task) time.Duration
+	EffectTimeout   time.Duration // of every other effect; 2 minutes
+	DeliveryTimeout time.Duration // 1 minute
+
+	Tries   int                            // of an effect or delivery before it is given up; 6
+	Backoff func(failed int) time.Duration // after the failed-th failed try, 1-based; 1 s, 4 s, 16 s…, jittered
+	Grace   time.Duration                  // what running handlers get when the engine stops, before their contexts end; 10 s
+}
+
+func (c EngineConfig) withDefaults() EngineConfig {
+	c.Attempts = orDefault(c.Attempts, 2)
+	c.Effects = orDefault(c.Effects, 8)
+	c.Deliveries = orDefault(c.Deliveries, 8)
+	c.EffectTimeout = orDefault(c.EffectTimeout, 2*time.Minute)
+	c.DeliveryTimeout = orDefault(c.DeliveryTimeout, time.Minute)
+	c.Tries = orDefault(c.Tries, 6)
+	c.Grace = orDefault(c.Grace, 10*time.Second)
+	if c.Backoff == nil {
+		c.Backoff = backoff
+	}
+	if c.AttemptTimeout == nil {
+		c.AttemptTimeout = func(t sia.Task) time.Duration { return t.Settings.Agent.Timeout.D() + 5*time.Minute }
+	}
+	return c
+}
+
+func orDefault[T int | time.Duration](v, def T) T {
+	if v <= 0 {
+		return def
+	}
+	return v
+}
+
+// Engine works on jobs until it is stopped. Only one engine works on a SQLite
+// database at a time.
+type Engine struct {
+	s      *Store
+	h      Handlers
+	c      EngineConfig
+	client *river.Client[*sql.Tx]
+	unlock func() error
+
+	stopping context.Context // ends when Stop is called
+	stop     context.CancelFunc
+
+	mu      sync.Mutex
+	running map[string]bool // keys of the effects whose handler runs in this process
+}
+
+// Start begins to work on jobs: first on those that a process that died was
+// working on. ctx bounds the start alone; the engine runs until [Engine.Stop].
+func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine, error) {
+	if h.Delivery == nil || h.Effect == nil {
+		return nil, errors.New("start the engine: a handler of deliveries and one of effects are needed")
+	}
+	if err := s.current(ctx); err != nil {
+		return nil, err
+	}
+	unlock, err := lock(s.path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), running: map[string]bool{}}
+	e.stopping, e.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if err := e.start(ctx); err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	return e, nil
+}
+
+func (e *Engine) start(ctx context.Context) error {
+	revived, err := e.s.revive(ctx)
+	if err != nil {
+		return err
+	}
+	if revived > 0 {
+		e.s.log.WarnContext(ctx, "working again on what a process that ended had left", "jobs", revived)
+	}
+	rc := e.s.riverConfig()
+	rc.Workers = river.NewWorkers()
+	rc.SoftStopTimeout = e.c.Grace
+	rc.TestOnly = true // don't stagger the start: there is one process
+	rc.Queues = map[string]river.QueueConfig{
+		queueDeliveries: {MaxWorkers: e.c.Deliveries},
+		queueEffects:    {MaxWorkers: e.c.Effects},
+		queueAttempts:   {MaxWorkers: e.c.Attempts},
+		queuePeriodic:   {MaxWorkers: 2},
+	}
+	if rc.PeriodicJobs, err = periodicJobs(e.h.Periodic); err != nil {
+		return err
+	}
+	for _, err := range []error{
+		river.AddWorkerSafely(rc.Workers, &effectWorker{e: e}),
+		river.AddWorkerSafely(rc.Workers, &deliveryWorker{e: e}),
+		river.AddWorkerSafely(rc.Workers, &periodicWorker{e: e}),
+	} {
+		if err != nil {
+			return fmt.Errorf("set up the job engine: %w", err)
+		}
+	}
+	if e.client, err = river.NewClient(e.s.driver(), rc); err != nil {
+		return fmt.Errorf("set up the job engine: %w", err)
+	}
+	if err := e.client.Start(context.WithoutCancel(ctx)); err != nil {
+		return e.s.explain("start the engine", err)
+	}
+	return nil
+}
+
+// Stop takes no more jobs, lets what runs finish within the grace, and then
+// ends its contexts. When ctx ends first, contexts end at once, and Stop waits a
+// little longer for handlers to notice. What had not finished runs again after
+// the next start.
+func (e *Engine) Stop(ctx context.Context) error {
+	e.stop()
+	err := e.client.Stop(ctx)
+	if err != nil {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		defer cancel()
+		err = e.client.StopAndCancel(last)
+	}
+	if err != nil {
+		err = fmt.Errorf("stop the engine: some handlers did not return: %w", err)
+	}
+	return errors.Join(err, e.unlock())
+}
+
+// lastWords is what handlers get to return after their context ended.
+const lastWords = 5 * time.Second
+
+// Idle waits until no job runs or is due. Jobs that are scheduled for later do
+// not count; see [Engine.NextDue]. It is for tests and for programs that end
+// when there is nothing left to do.
+func (e *Engine) Idle(ctx context.Context) error {
+	events, cancel := e.client.SubscribeConfig(&river.SubscribeConfig{ChanSize: 10_000, Kinds: []river.EventKind{
+		river.EventKindJobCancelled, river.EventKindJobCompleted, river.EventKindJobFailed,
+		river.EventKindJobInterrupted, river.EventKindJobSnoozed,
+	}})
+	defer cancel()
+	for {
+		if err := e.promote(ctx); err != nil {
+			return err
+		}
+		n, err := e.s.unfinished(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %d jobs: %w", n, context.Cause(ctx))
+		case _, ok := <-events:
+			if !ok {
+				return errors.New("wait for jobs: the engine was stopped")
+			}
+			drain(events)
+		}
+	}
+}
+
+// drain takes the events that wait already: one look at the table serves all.
+func drain(events <-chan *river.Event) {
+	for {
+		select {
+		case _, ok := <-events:
+			if !ok {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+// NextDue is when the next waiting job becomes due, zero when none waits: where
+// a test sets its clock to after Idle.
+func (e *Engine) NextDue(ctx context.Context) (time.Time, error) { return e.s.nextJob(ctx) }
+
+// promote makes jobs whose time has come available at once. River does the same
+// every few seconds.
+func (e *Engine) promote(ctx context.Context) error {
+	now := e.s.now()
+	_, err := e.client.Driver().GetExecutor().JobSchedule(ctx, &riverdriver.JobScheduleParams{Max: 10_000, Now: &now})
+	return e.s.explain("make due jobs available", err)
+}
+
+// enter notes that an effect's handler runs; false: it does already.
+func (e *Engine) enter(key string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.running[key] {
+		return false
+	}
+	e.running[key] = true
+	return true
+}
+
+func (e *Engine) leave(key string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.running, key)
+}

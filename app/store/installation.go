@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Installation is the app in one account.
+type Installation struct {
+	ID          int64  // GitHub's installation id
+	Account     string // login
+	AccountID   int64
+	AccountType string // User or Organization
+	Suspended   bool
+}
+
+// Repository is a repository that an installation covers.
+type Repository struct {
+	sia.Repo
+	Installation  int64
+	DefaultBranch string
+	Private       bool
+	Paused        bool // a person paused SIA here
+}
+
+// UpsertInstallation saves an installation, in the place of what was saved.
+func (s *Store) UpsertInstallation(ctx context.Context, v Installation) error {
+	now := micros(s.now())
+	return s.exec(ctx, fmt.Sprintf("save installation %d", v.ID),
+		`INSERT INTO installations (id, account, account_id, account_type, suspended, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET account = excluded.account, account_id = excluded.account_id,
+			account_type = excluded.account_type, suspended = excluded.suspended, updated_at = excluded.updated_at`,
+		v.ID, v.Account, v.AccountID, v.AccountType, v.Suspended, now, now)
+}
+
+// RemoveInstallation forgets an installation and its repositories with their
+// settings. Its tasks stay: stop them first.
+func (s *Store) RemoveInstallation(ctx context.Context, id int64) error {
+	return s.exec(ctx, fmt.Sprintf("remove installation %d", id), `DELETE FROM installations WHERE id = ?`, id)
+}
+
+// Installation loads an installation; the error wraps [ErrNotFound] when it is
+// not known.
+func (s *Store) Installation(ctx context.Context, id int64) (Installation, error) {
+	v := Installation{ID: id}
+	err := s.r.QueryRowContext(ctx, `SELECT account, account_id, account_type, suspended FROM installations WHERE id = ?`, id).
+		Scan(&v.Account, &v.AccountID, &v.AccountType, &v.Suspended)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return v, s.explain(fmt.Sprintf("load installation %d", id), err)
+}
+
+// Installations lists the installations by account.
+func (s *Store) Installations(ctx context.Context) ([]Installation, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v Installation, err error) {
+		return v, rows.Scan(&v.ID, &v.Account, &v.AccountID, &v.AccountType, &v.Suspended)
+	}, `SELECT id, account, account_id, account_type, suspended FROM installations ORDER BY account, id`)
+	return all, s.explain("list installations", err)
+}
+
+// UpsertRepository saves a repository of a known installation, in the place of
+// what was saved; its settings and whether it is paused stay.
+func (s *Store) UpsertRepository(ctx context.Context, v Repository) error {
+	return s.exec(ctx, "save repository "+v.String(),
+		`INSERT INTO repositories (id, installation_id, owner, name, default_branch, private, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET installation_id = excluded.installation_id, owner = excluded.owner, name = excluded.name,
+			default_branch = excluded.default_branch, private = excluded.private, updated_at = excluded.updated_at`,
+		v.ID, v.Installation, v.Owner, v.Name, v.DefaultBranch, v.Private, micros(s.now()))
+}
+
+// RemoveRepository forgets a repository and its settings. Its tasks stay.
+func (s *Store) RemoveRepository(ctx context.Context, id int64) error {
+	return s.exec(ctx, fmt.Sprintf("remove repository %d", id), `DELETE FROM repositories WHERE id = ?`, id)
+}
+
+// PauseRepository notes that a person paused SIA in a repository, or resumed it.
+func (s *Store) PauseRepository(ctx context.Context, id int64, paused bool) error {
+	return s.change(ctx, fmt.Sprintf("pause repository %d", id),
+		`UPDATE repositories SET paused = ?, updated_at = ? WHERE id = ?`, paused, micros(s.now()), id)
+}
+
+const repositoryColumns = `id, installation_id, owner, name, default_branch, private, paused`
+
+func scanRepository(scan func(...any) error) (v Repository, err error) {
+	return v, scan(&v.ID, &v.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private, &v.Paused)
+}
+
+// Repository loads a repository by GitHub's id; the error wraps [ErrNotFound]
+// when it is not known.
+func (s *Store) Repository(ctx context.Context, id int64) (Repository, error) {
+	v, err := scanRepository(s.r.QueryRowContext(ctx, `SELECT `+repositoryColumns+` FROM repositories WHERE id = ?`, id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return v, s.explain(fmt.Sprintf("load repository %d", id), err)
+}
+
+// Repositories lists the repositories of an installation, or of all with 0, by
+// name.
+func (s *Store) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Repository, error) { return scanRepository(rows.Scan) },
+		`SELECT `+repositoryColumns+` FROM repositories WHERE ? = 0 OR installation_id = ? ORDER BY owner, name`, installation, installation)
+	return all, s.explain("list repositories", err)
+}
+
+// SaveSettings keeps a repository's last good settings and the commit that they
+// were read from. The repository must be known.
+func (s *Store) SaveSettings(ctx context.Context, repo int64, set sia.Settings, sha string) error {
+	op := fmt.Sprintf("save the settings of repository %d", repo)
+	text, err := json.Marshal(set)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return s.change(ctx, op, `UPDATE repositories SET settings = ?, settings_sha = ?, updated_at = ? WHERE id = ?`,
+		string(text), sha, micros(s.now()), repo)
+}
+
+// Settings are a repository's last good settings and the commit that they were
+// read from; the error wraps [ErrNotFound] when none were saved.
+func (s *Store) Settings(ctx context.Context, repo int64) (set sia.Settings, sha string, err error) {
+	op := fmt.Sprintf("load the settings of repository %d", repo)
+	var text sql.NullString
+	err = s.r.QueryRowContext(ctx, `SELECT settings, settings_sha FROM repositories WHERE id = ?`, repo).Scan(&text, &sha)
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && !text.Valid:
+		return set, "", fmt.Errorf("%s: %w", op, ErrNotFound)
+	case err == nil:
+		err = json.Unmarshal([]byte(text.String), &set)
+	}
+	return set, sha, s.explain(op, err)
+}
+
+// change runs an UPDATE of one row that must exist.
+func (s *Store) change(ctx context.Context, op, query string, args ...any) error {
+	return s.write(ctx, op, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		return ErrNotFound
+	})
+}

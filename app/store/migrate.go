@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Migrate brings the schema up to what this program needs: River's tables and
+// ours. It returns the version before and after; equal versions mean that there
+// was nothing to do. Run it from one process at a time.
+func (s *Store) Migrate(ctx context.Context) (from, to int64, err error) {
+	p, err := s.provider()
+	if err != nil {
+		return 0, 0, err
+	}
+	from, to, err = p.GetVersions(ctx)
+	if err != nil {
+		return 0, 0, s.explain("read the schema's version", err)
+	}
+	if from > to {
+		return from, from, tooNew(from, to)
+	}
+	m, err := rivermigrate.New(s.driver(), &rivermigrate.Config{Logger: quiet(s.log)})
+	if err != nil {
+		return from, from, fmt.Errorf("set up the job engine's migrations: %w", err)
+	}
+	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return from, from, s.explain("migrate the job engine's tables", err)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return from, from, s.explain("migrate the schema", err)
+	}
+	return from, to, nil
+}
+
+// Version is the schema's version; 0 is an empty database.
+func (s *Store) Version(ctx context.Context) (int64, error) {
+	p, err := s.provider()
+	if err != nil {
+		return 0, err
+	}
+	v, err := p.GetDBVersion(ctx)
+	return v, s.explain("read the schema's version", err)
+}
+
+// current is an error unless the schema is what this program needs.
+func (s *Store) current(ctx context.Context) error {
+	p, err := s.provider()
+	if err != nil {
+		return err
+	}
+	have, want, err := p.GetVersions(ctx)
+	switch {
+	case err != nil:
+		return s.explain("read the schema's version", err)
+	case have > want:
+		return tooNew(have, want)
+	case have < want:
+		return &sia.Error{Op: "start the engine", Permanent: true,
+			Message: fmt.Sprintf("the database's schema is at version %d and this program needs %d; run sia migrate", have, want)}
+	}
+	return nil
+}
+
+func tooNew(have, want int64) error {
+	return &sia.Error{Op: "migrate the schema", Permanent: true,
+		Message: fmt.Sprintf("the database was written by a newer SIA (schema %d, this program knows %d); run that version, or restore a backup", have, want)}
+}
+
+func (s *Store) provider() (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations/sqlite")
+	if err != nil {
+		return nil, fmt.Errorf("read the migrations: %w", err)
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, s.w, files, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return nil, fmt.Errorf("read the migrations: %w", err)
+	}
+	return p, nil
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// The queues. Each has workers of its own, so that attempts, which take long,
+// hold up nothing else.
+const (
+	queueDeliveries = "deliveries"
+	queueEffects    = "effects"
+	queueAttempts   = "attempts"
+	queuePeriodic   = "periodic"
+)
+
+const (
+	// A job is tried as often as it takes: tries are counted in the rows of
+	// deliveries and effects, and end there.
+	jobAttempts = 10_000
+
+	// River's defaults, 100 ms and 1 s, make every hop of the loop slow.
+	fetchCooldown = 10 * time.Millisecond
+	fetchPoll     = 100 * time.Millisecond
+
+	// Finished jobs are of no further use: rows of deliveries and effects tell
+	// what became of them. Keeping none is not possible: 0 means 24 hours.
+	keepJobs = 10 * time.Minute
+)
+
+// riverConfig is what the client that inserts and the one that works share.
+func (s *Store) riverConfig() *river.Config {
+	c := &river.Config{
+		FetchCooldown:               fetchCooldown,
+		FetchPollInterval:           fetchPoll,
+		CompletedJobRetentionPeriod: keepJobs,
+		CancelledJobRetentionPeriod: keepJobs,
+		JobTimeout:                  -1, // the workers set their own
+		Logger:                      quiet(s.log),
+		Hooks:                       []rivertype.Hook{&punctual{}},
+	}
+	if s.clock != nil {
+		c.Test.Time = s.clock
+	}
+	return c
+}
+
+// punctual makes a job that is scheduled for later available at that time at
+// once, instead of having River's scheduler do it when its time has come, which
+// is up to five seconds late. Workers only take available jobs whose time has
+// come; River relies on that itself for short retries.
+type punctual struct{ river.HookDefaults }
+
+// InsertBegin implements rivertype.HookInsertBegin.
+func (*punctual) InsertBegin(_ context.Context, p *rivertype.JobInsertParams) error {
+	if p.State == rivertype.JobStateScheduled {
+		p.State = rivertype.JobStateAvailable
+	}
+	return nil
+}
+
+// riverClock has River read the store's clock.
+type riverClock struct{ now func() time.Time }
+
+// Now implements rivertype.TimeGenerator.
+func (c *riverClock) Now() time.Time { return c.now() }
+
+// NowOrNil implements rivertype.TimeGenerator: the clock is always ours.
+func (c *riverClock) NowOrNil() *time.Time {
+	t := c.now()
+	return &t
+}
+
+// quiet lowers what River says: its information is our debugging. Its errors on
+// jobs are told by the workers, with the task.
+func quiet(l *slog.Logger) *slog.Logger { return slog.New(warnings{l.Handler()}) }
+
+type warnings struct{ slog.Handler }
+
+// Enabled passes on warnings and errors.
+func (h warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs implements slog.Handler.
+func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h warnings) WithGroup(name string) slog.Handler { return warnings{h.Handler.WithGroup(name)} }
+
+// backoff is the wait after the failed-th failed try: four times longer each
+// time, up to about 17 minutes, less or more by up to a quarter so that what
+// failed together is not tried together.
+func backoff(failed int) time.Duration {
+	d := time.Second << (2 * min(max(failed-1, 0), 5))
+	return d*3/4 + rand.N(d/2)
+}

@@ -1,0 +1,215 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Everything that knows that the database is SQLite is in this file and in
+// migrations/sqlite.
+
+const (
+	busyTimeout = 10 * time.Second // waiting for the other writer
+	readers     = 8                // connections for reading
+)
+
+// sqlitePath reads a database URL.
+func sqlitePath(raw string) (string, error) {
+	const op = "open the database"
+	scheme, rest, ok := strings.Cut(raw, ":")
+	switch {
+	case raw == "":
+		return "", &sia.Error{Op: op, Permanent: true, Message: "no database is named; give a file, such as sqlite:/var/lib/sia/sia.db"}
+	case ok && (scheme == "postgres" || scheme == "postgresql"):
+		return "", &sia.Error{Op: op, Permanent: true, Message: "PostgreSQL is not supported yet; give a file, such as sqlite:/var/lib/sia/sia.db"}
+	case ok && (scheme == "sqlite" || scheme == "file"):
+		rest = strings.TrimPrefix(rest, "//")
+	case ok && strings.HasPrefix(rest, "//"):
+		return "", &sia.Error{Op: op, Permanent: true, Message: fmt.Sprintf("%q names a kind of database that is not known; give a file, such as sqlite:/var/lib/sia/sia.db", scheme)}
+	default:
+		rest = raw
+	}
+	if rest == "" || rest == ":memory:" {
+		return "", &sia.Error{Op: op, Permanent: true, Message: "the database must be a file, such as sqlite:/var/lib/sia/sia.db"}
+	}
+	path, err := filepath.Abs(rest)
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", op, rest, err)
+	}
+	return path, nil
+}
+
+// openSQLite makes the file, readable by its owner alone, and opens the pools.
+// The write lock is taken when a transaction begins: taking it later fails
+// under concurrency instead of waiting.
+func (s *Store) openSQLite(ctx context.Context) error {
+	op := "open the database " + s.path
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return &sia.Error{Op: op, Permanent: true, Message: "the file can't be written; check its owner and permissions", Err: err}
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	base := (&url.URL{Scheme: "file", Path: s.path}).String() + fmt.Sprintf(
+		"?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)", busyTimeout.Milliseconds())
+	open := func(db **sql.DB, options string, conns int) {
+		if err != nil {
+			return
+		}
+		if *db, err = sql.Open("sqlite", base+options); err == nil {
+			(*db).SetMaxOpenConns(conns)
+			(*db).SetMaxIdleConns(conns)
+			err = (*db).PingContext(ctx)
+		}
+	}
+	open(&s.w, "&_txlock=immediate", 1)
+	open(&s.river, "&_txlock=immediate", 1)
+	open(&s.r, "&_txlock=deferred&_pragma=query_only(1)", readers)
+	if err != nil {
+		return errors.Join(s.explain(op, err), s.closePools())
+	}
+	return nil
+}
+
+func (s *Store) driver() riverdriver.Driver[*sql.Tx] { return riversqlite.New(s.river) }
+
+// explain names the operation of an error and, where a person can do something
+// about the database's trouble, says what.
+func (s *Store) explain(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *sia.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	var e *sqlite.Error
+	message := ""
+	if errors.As(err, &e) {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_FULL:
+			message = "the disk that holds " + s.path + " is full; free some space and SIA goes on where it was"
+		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+			message = "the database " + s.path + " can't be written; check the owner and permissions of the file and its folder"
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+			message = "the database " + s.path + " is locked; end whatever else has it open for writing"
+		case sqlite3.SQLITE_IOERR:
+			message = "the disk that holds " + s.path + " reported an error; check the disk"
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+			message = s.path + " is damaged or no SIA database; restore a backup, or name a new file and run sia memory reindex"
+		}
+	}
+	if message == "" {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return &sia.Error{Op: op, Message: message, Err: err}
+}
+
+// revive makes the jobs of a process that died available again, its leadership
+// vacant, and new jobs for effects that have none. The caller holds the engine's lock, so that no other
+// process is working: a job that is running is nobody's.
+func (s *Store) revive(ctx context.Context) (jobs int64, err error) {
+	err = s.write(ctx, "revive jobs", func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE river_job SET state = 'available' WHERE state = 'running'`)
+		if err != nil {
+			return err
+		}
+		if jobs, err = res.RowsAffected(); err != nil {
+			return err
+		}
+		if _, err = tx.ExecContext(ctx, `DELETE FROM river_leader`); err != nil {
+			return err
+		}
+		lost, err := jobless(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, f := range lost {
+			if err := s.insertJob(ctx, tx, f); err != nil {
+				return err
+			}
+		}
+		jobs += int64(len(lost))
+		return nil
+	})
+	return jobs, err
+}
+
+// notifyCancel has the process that runs a job cancel the job's context. River
+// 0.47 sends this notification on PostgreSQL only, although its SQLite side
+// listens for it as well (producer.go, handleControlNotification).
+func notifyCancel(ctx context.Context, tx *sql.Tx, job int64, queue string) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO river_notification (topic, payload)
+		VALUES ('river_control', json_object('action', 'cancel', 'job_id', ?, 'queue', ?))`, job, queue)
+	return err
+}
+
+// jobOf finds the unfinished job of an effect; hint is where it was put.
+func jobOf(ctx context.Context, tx *sql.Tx, hint int64, key string) (state, queue string, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT state, queue FROM river_job
+		WHERE id = ? AND kind = 'effect' AND json_extract(args, '$.key') = ?`, hint, key).Scan(&state, &queue)
+	return state, queue, err
+}
+
+// wakeJob makes a waiting job due at once, in a queue that moves.
+func wakeJob(ctx context.Context, tx *sql.Tx, job int64, queue string, now time.Time) error {
+	_, err := tx.ExecContext(ctx, `UPDATE river_job SET state = 'available', scheduled_at = ?, queue = ?
+		WHERE id = ? AND state IN ('available', 'scheduled', 'retryable')`, sqliteTime(now), queue, job)
+	return err
+}
+
+// jobless lists the pending effects that no unfinished job is for.
+func jobless(ctx context.Context, tx *sql.Tx) ([]sia.Effect, error) {
+	return collect(ctx, tx, func(rows *sql.Rows) (f sia.Effect, err error) {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return f, err
+		}
+		return f, json.Unmarshal([]byte(text), &f)
+	}, `SELECT effect FROM effects e WHERE state = 'pending' AND NOT EXISTS (
+		SELECT 1 FROM river_job j WHERE j.id = e.job_id AND j.kind = 'effect' AND json_extract(j.args, '$.key') = e.key
+			AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`)
+}
+
+// unfinished counts the jobs that run or are due.
+func (s *Store) unfinished(ctx context.Context) (n int, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM river_job WHERE state = 'running'
+		OR state IN ('available', 'scheduled', 'retryable') AND scheduled_at <= ?`, sqliteTime(s.now())).Scan(&n)
+	return n, s.explain("count unfinished jobs", err)
+}
+
+// nextJob is when the next waiting job becomes due; zero when none waits.
+func (s *Store) nextJob(ctx context.Context) (time.Time, error) {
+	var at sql.NullString
+	err := s.r.QueryRowContext(ctx, `SELECT min(scheduled_at) FROM river_job
+		WHERE state IN ('available', 'scheduled', 'retryable')`).Scan(&at)
+	if err != nil || !at.Valid {
+		return time.Time{}, s.explain("find the next job", err)
+	}
+	t, err := time.Parse(riverTime, at.String)
+	return t, s.explain("find the next job", err)
+}
+
+// riverTime is how River spells times on SQLite, in UTC; they compare as text.
+const riverTime = "2006-01-02 15:04:05.000"
+
+func sqliteTime(t time.Time) string { return t.UTC().Round(time.Millisecond).Format(riverTime) }

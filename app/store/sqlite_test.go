@@ -1,0 +1,261 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+func opened(t *testing.T) *Store {
+	t.Helper()
+	s, err := Open(context.Background(), Config{URL: filepath.Join(t.TempDir(), "a folder", "100%?#.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, _, err := s.Migrate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSQLitePath(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]string{
+		"sqlite:/var/lib/sia.db":   "/var/lib/sia.db",
+		"sqlite:///var/lib/sia.db": "/var/lib/sia.db",
+		"/var/lib/sia.db":          "/var/lib/sia.db",
+		"sqlite:sia.db":            filepath.Join(here, "sia.db"),
+		"a:b.db":                   filepath.Join(here, "a:b.db"),
+	} {
+		if got, err := sqlitePath(url); err != nil || got != want {
+			t.Errorf("%s gives %q %v, want %q", url, got, err, want)
+		}
+	}
+	for _, url := range []string{"", "sqlite:", ":memory:", "sqlite::memory:", "postgres://x/y", "postgresql:x", "mysql://x/y"} {
+		if got, err := sqlitePath(url); !sia.IsPermanent(err) {
+			t.Errorf("%q gives %q %v", url, got, err)
+		}
+	}
+}
+
+func TestDatabaseIsPrivate(t *testing.T) {
+	s := opened(t)
+	info, err := os.Stat(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := info.Mode().Perm(); mode != 0o600 {
+		t.Errorf("the file's mode is %o", mode)
+	}
+}
+
+func TestNotADatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sia.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(context.Background(), Config{URL: path})
+	if err == nil {
+		s.Close()
+		t.Fatal("a text file was opened")
+	}
+	wantMessage(t, err, "no SIA database")
+}
+
+func wantMessage(t *testing.T, err error, part string) {
+	t.Helper()
+	var e *sia.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Message, part) {
+		t.Errorf("the error is %v, want a message with %q", err, part)
+	}
+}
+
+func TestSchemaVersions(t *testing.T) {
+	ctx := context.Background()
+	s, err := Open(ctx, Config{URL: filepath.Join(t.TempDir(), "sia.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	h := Handlers{
+		Delivery: func(context.Context, Delivery) error { return nil },
+		Effect:   func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return nil, nil },
+	}
+	_, err = s.Start(ctx, h, EngineConfig{})
+	wantMessage(t, err, "run sia migrate")
+	from, to, err := s.Migrate(ctx)
+	if err != nil || from != 0 || to == 0 {
+		t.Errorf("migrated from %d to %d, %v", from, to, err)
+	}
+	if _, err := s.w.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = s.Migrate(ctx)
+	wantMessage(t, err, "newer SIA")
+	_, err = s.Start(ctx, h, EngineConfig{})
+	wantMessage(t, err, "newer SIA")
+}
+
+// full makes the disk look full to the application's connection; more gives
+// room again.
+func full(t *testing.T, s *Store) (more func()) {
+	t.Helper()
+	pragma := func(q string) {
+		if _, err := s.w.Exec(q); err != nil {
+			t.Error(err)
+		}
+	}
+	pragma(`PRAGMA max_page_count = 1`) // SQLite takes the present size for the least
+	return func() { pragma(`PRAGMA max_page_count = 1073741823`) }
+}
+
+func noise(n int) []byte {
+	b := make([]byte, n)
+	rand.Read(b)
+	return b
+}
+
+func TestDiskFull(t *testing.T) {
+	ctx := context.Background()
+	s := opened(t)
+	more := full(t, s)
+	d := Delivery{GUID: "a", Event: "issues", Body: noise(1 << 20)}
+	_, err := s.SaveDelivery(ctx, d)
+	wantMessage(t, err, "is full")
+	if sia.IsPermanent(err) {
+		t.Error("a full disk is said to be for ever")
+	}
+	more()
+	if fresh, err := s.SaveDelivery(ctx, d); err != nil || !fresh {
+		t.Errorf("with room again: %v %v", fresh, err)
+	}
+}
+
+// TestDiskFullKeepsOutcomes: what a handler did is not lost, nor done again,
+// because the disk was full when it came back.
+func TestDiskFullKeepsOutcomes(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	s := opened(t)
+	id := sia.NewTaskID(7, 1)
+	if _, err := s.Apply(ctx, id, sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	var begins, waits atomic.Int64
+	var more func()
+	h := Handlers{
+		Delivery: func(context.Context, Delivery) error { return nil },
+		Effect: func(_ context.Context, _ sia.Task, f sia.Effect) (sia.Fact, error) {
+			if f.Kind != sia.DoBegin {
+				return nil, &sia.Error{Message: "later", RetryAfter: time.Hour}
+			}
+			if begins.Add(1) > 1 {
+				return nil, &sia.Error{Message: "later", RetryAfter: time.Hour}
+			}
+			more = full(t, s)
+			return sia.Begun{Hold: fmt.Sprintf("%x", noise(1<<20))}, nil
+		},
+	}
+	e, err := s.Start(ctx, h, EngineConfig{Effects: 1, Backoff: func(int) time.Duration {
+		if begins.Load() == 1 && waits.Add(1) == 2 {
+			more()
+		}
+		return time.Millisecond
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := e.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := e.Idle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	task, err := s.Replay(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if begins.Load() != 1 || waits.Load() < 2 || task.State != sia.OnHold {
+		t.Errorf("begun %d times, waited %d times, the task is %s", begins.Load(), waits.Load(), task.State)
+	}
+}
+
+// TestOneBadDelivery: a delivery that can't be saved spoils no other that
+// shares its transaction.
+func TestOneBadDelivery(t *testing.T) {
+	s := opened(t)
+	if _, err := s.w.Exec(`CREATE TRIGGER refuse BEFORE INSERT ON deliveries WHEN new.guid = 'bad'
+		BEGIN SELECT raise(ABORT, 'refused'); END`); err != nil {
+		t.Fatal(err)
+	}
+	var letters []letter
+	for _, guid := range []string{"a", "bad", "b"} {
+		letters = append(letters, letter{Delivery{GUID: guid, Body: []byte{asIs}}, make(chan reply, 1)})
+	}
+	s.inbox.commit(letters)
+	for _, l := range letters {
+		r := <-l.reply
+		if bad := l.d.GUID == "bad"; bad != (r.err != nil) || bad == r.fresh {
+			t.Errorf("%s: %+v", l.d.GUID, r)
+		}
+	}
+}
+
+func TestClosedStoreRefuses(t *testing.T) {
+	s := opened(t)
+	s.inbox.close()
+	if _, err := s.SaveDelivery(context.Background(), Delivery{GUID: "a"}); !errors.Is(err, errClosed) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.write(ctx, "x", func(*sql.Tx) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLostJobsAreMadeAgain: an effect whose job is gone is carried out all the
+// same, after the next start.
+func TestLostJobsAreMadeAgain(t *testing.T) {
+	ctx := context.Background()
+	s := opened(t)
+	if _, err := s.Apply(ctx, "7-1", sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.w.Exec(`DELETE FROM river_job`); err != nil {
+		t.Fatal(err)
+	}
+	effects, err := s.Effects(ctx, "7-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time there is nothing to do
+		if _, err := s.revive(ctx); err != nil {
+			t.Fatal(err)
+		}
+		var jobs int
+		if err := s.r.QueryRow(`SELECT count(*) FROM river_job`).Scan(&jobs); err != nil || jobs != len(effects) {
+			t.Errorf("%d jobs for %d effects, %v", jobs, len(effects), err)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// ErrNotFound is wrapped by errors about a task, effect or other row that does
+// not exist.
+var ErrNotFound = errors.New("not found")
+
+// Config says which database to open.
+type Config struct {
+	// URL is "sqlite:/path/sia.db", or just the path. The file and its folder
+	// are made when they do not exist.
+	URL string
+	// Logger is told of every event that is applied; nil: nothing is logged.
+	Logger *slog.Logger
+	// Now is the clock, also the engine's. Nil: time.Now. It must be safe for
+	// concurrent use.
+	Now func() time.Time
+}
+
+// Store is the database. Close it when done.
+type Store struct {
+	log  *slog.Logger
+	now  func() time.Time
+	step func(sia.Task, sia.Event) sia.Result
+
+	path  string  // of the database file
+	w     *sql.DB // one connection, for the application's writes
+	r     *sql.DB // for reading
+	river *sql.DB // one connection, for River
+
+	codec codec
+	clock *riverClock            // nil: River reads the machine's clock
+	jobs  *river.Client[*sql.Tx] // inserts jobs, works none
+	inbox *inbox                 // gathers deliveries into transactions
+}
+
+// Open opens the database without changing it: call [Store.Migrate] before
+// anything else when its schema may be older than this program.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	path, err := sqlitePath(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{log: c.Logger, now: c.Now, step: sia.Step, path: path}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.now == nil {
+		s.now = time.Now
+	} else {
+		s.clock = &riverClock{now: c.Now}
+	}
+	if s.codec, err = newCodec(); err != nil {
+		return nil, err
+	}
+	if err := s.openSQLite(ctx); err != nil {
+		return nil, err
+	}
+	s.jobs, err = river.NewClient(s.driver(), s.riverConfig())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("set up the job engine: %w", err), s.closePools())
+	}
+	s.inbox = newInbox(s)
+	return s, nil
+}
+
+// Close ends the store. Stop the engine first.
+func (s *Store) Close() error {
+	s.inbox.close()
+	return s.closePools()
+}
+
+func (s *Store) closePools() error {
+	var errs []error
+	for _, db := range []*sql.DB{s.r, s.river, s.w} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// write runs f in one transaction of the application's pool. An error of f or
+// of the database undoes all of it.
+func (s *Store) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
+	tx, err := s.w.BeginTx(ctx, nil)
+	if err != nil {
+		return s.explain(op, err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	if err := f(tx); err != nil {
+		return s.explain(op, err)
+	}
+	return s.explain(op, tx.Commit())
+}
+
+// exec runs one statement in a transaction of its own.
+func (s *Store) exec(ctx context.Context, op, query string, args ...any) error {
+	_, err := s.w.ExecContext(ctx, query, args...)
+	return s.explain(op, err)
+}
+
+// querier is what *sql.DB and *sql.Tx have in common for reading.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// collect reads every row of a query with scan.
+func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
+// micros is how times are stored: microseconds since 1970 UTC; 0 is no time.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// fromMicros reads what micros made.
+func fromMicros(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}

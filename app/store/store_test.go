@@ -1,0 +1,32 @@
+package store_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
+)
+
+func TestSQLite(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) *store.Store { return open(t, filepath.Join(t.TempDir(), "sia.db")) })
+}
+
+// open opens a migrated store on a file that is closed when the test ends.
+func open(t testing.TB, path string) *store.Store {
+	t.Helper()
+	s, err := store.Open(context.Background(), store.Config{URL: "sqlite:" + path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, _, err := s.Migrate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

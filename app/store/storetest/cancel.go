@@ -1,0 +1,147 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// attempting runs a task until its attempt's handler has started; do is what
+// the handler does then.
+func attempting(t *testing.T, s *store.Store, do func(ctx context.Context) (sia.Fact, error)) (sia.TaskID, *script, *store.Engine) {
+	t.Helper()
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	started := make(chan bool, 10)
+	w.on[sia.DoAttempt] = func(ctx context.Context, _ sia.Task, _ sia.Effect) (sia.Fact, error) {
+		started <- true
+		return do(ctx)
+	}
+	e := engine(t, s, w.handlers(), quick())
+	select {
+	case <-started:
+	case <-patient(t).Done():
+		t.Fatal("the attempt did not start")
+	}
+	return id, w, e
+}
+
+// stopTask says /sia stop: Step has the running attempt cancelled, by an effect
+// of its own.
+func stopTask(t *testing.T, s *store.Store, id sia.TaskID) {
+	t.Helper()
+	_, err := s.Apply(patient(t), id, sia.Event{ID: "stop-1", At: at(1), By: anna, Fact: sia.Stop{Reason: "enough"}})
+	must(t, err)
+}
+
+func testCancelRunning(t *testing.T, s *store.Store) {
+	said := sia.AttemptEnded{End: sia.EndCancelled, Reason: "stopped by a person", Turns: 3, Cost: 2 * sia.Credit}
+	id, w, e := attempting(t, s, func(ctx context.Context) (sia.Fact, error) {
+		<-ctx.Done()
+		if !errors.Is(context.Cause(ctx), store.ErrCancelled) {
+			t.Errorf("the cause is %v", context.Cause(ctx))
+		}
+		return said, nil
+	})
+	stopTask(t, s, id)
+	must(t, e.Idle(patient(t)))
+	r := record(t, s, id, sia.DoAttempt)
+	if r.State != store.EffectDone || !r.Cancelled || w.count(r.Key) != 1 {
+		t.Errorf("called %d times: %+v", w.count(r.Key), r)
+	}
+	if diff := cmp.Diff(sia.Fact(said), outcome(t, s, id, r.Key)); diff != "" {
+		t.Error(diff)
+	}
+	if task := replayed(t, s, id); task.State != sia.Stopped {
+		t.Errorf("the task is %s", task.State)
+	}
+}
+
+func testCancelSilent(t *testing.T, s *store.Store) {
+	id, w, e := attempting(t, s, func(ctx context.Context) (sia.Fact, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	stopTask(t, s, id)
+	must(t, e.Idle(patient(t)))
+	r := record(t, s, id, sia.DoAttempt)
+	if r.State != store.EffectDone || w.count(r.Key) != 1 {
+		t.Errorf("called %d times: %+v", w.count(r.Key), r)
+	}
+	if ended, ok := outcome(t, s, id, r.Key).(sia.AttemptEnded); !ok || ended.End != sia.EndCancelled {
+		t.Errorf("the outcome is %+v", ended)
+	}
+}
+
+// testCancelWaiting cancels an attempt that waits behind one that is running.
+func testCancelWaiting(t *testing.T, s *store.Store) {
+	release := make(chan bool)
+	c := quick()
+	c.Attempts = 1
+	w := newScript(t, s)
+	started := make(chan sia.TaskID, 10)
+	w.on[sia.DoAttempt] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+		started <- task.ID
+		<-release
+		return w.well(ctx, task, f)
+	}
+	begun := make(chan bool, 10)
+	w.on[sia.DoBegin] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+		defer func() { begun <- true }()
+		return w.well(ctx, task, f)
+	}
+	first := begin(t, s, 1)
+	e := engine(t, s, w.handlers(), c)
+	defer close(release)
+	if got := <-started; got != first {
+		t.Fatalf("the attempt of %s started", got)
+	}
+	<-begun
+	second := begin(t, s, 2)
+	<-begun
+	key := waitFor(t, s, second, sia.DoAttempt)
+	must(t, s.CancelEffect(patient(t), key))
+	for ctx := patient(t); ; { // the first attempt keeps the engine from being idle
+		r, err := s.Effect(ctx, key)
+		must(t, err)
+		if r.State == store.EffectDone {
+			break
+		}
+	}
+	if ended, ok := outcome(t, s, second, key).(sia.AttemptEnded); !ok || ended.End != sia.EndCancelled || w.count(key) != 0 {
+		t.Errorf("called %d times, the outcome is %+v", w.count(key), ended)
+	}
+	_ = e
+}
+
+// waitFor returns the key of a task's effect once it is written down.
+func waitFor(t *testing.T, s *store.Store, id sia.TaskID, kind sia.EffectKind) string {
+	t.Helper()
+	for ctx := patient(t); ; {
+		all, err := s.Effects(ctx, id)
+		must(t, err)
+		for _, f := range all {
+			if f.Kind == kind {
+				return f.Key
+			}
+		}
+	}
+}
+
+func testCancelFinished(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	run(t, s, newScript(t, s))
+	r := record(t, s, id, sia.DoReact)
+	must(t, s.CancelEffect(patient(t), r.Key))
+	if again := record(t, s, id, sia.DoReact); again.Cancelled || again.State != store.EffectDone {
+		t.Errorf("an effect that was done became %+v", again)
+	}
+	if err := s.CancelEffect(patient(t), "7-42/9/nothing"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("cancelling nothing gives %v", err)
+	}
+}

@@ -1,0 +1,177 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+func testMigrate(t *testing.T, s *store.Store) {
+	v, err := s.Version(patient(t))
+	must(t, err)
+	from, to, err := s.Migrate(patient(t))
+	must(t, err)
+	if v == 0 || from != v || to != v {
+		t.Errorf("migrating again went from %d to %d, the version is %d", from, to, v)
+	}
+}
+
+func delivery(guid string, body []byte) store.Delivery {
+	return store.Delivery{GUID: guid, Event: "issues", Action: "labeled", Installation: 3, Repo: "octo/demo", Body: body,
+		Received: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+}
+
+func save(t *testing.T, s *store.Store, d store.Delivery) (fresh bool) {
+	t.Helper()
+	fresh, err := s.SaveDelivery(patient(t), d)
+	must(t, err)
+	return fresh
+}
+
+func testDeliverySavedOnce(t *testing.T, s *store.Store) {
+	if !save(t, s, delivery("a", []byte("{}"))) {
+		t.Error("the first delivery is not fresh")
+	}
+	if save(t, s, delivery("a", []byte("{}"))) {
+		t.Error("the second delivery of one GUID is fresh")
+	}
+	if _, err := s.SaveDelivery(patient(t), delivery("", nil)); err == nil {
+		t.Error("a delivery without GUID was saved")
+	}
+}
+
+func testDeliveriesAtOnce(t *testing.T, s *store.Store) {
+	const senders, each = 16, 40
+	var fresh atomic.Int64
+	var all sync.WaitGroup
+	for range senders {
+		all.Go(func() {
+			for i := range each {
+				ok, err := s.SaveDelivery(patient(t), delivery(fmt.Sprint("guid-", i), bytes.Repeat([]byte("x"), i*100)))
+				if err != nil {
+					t.Error(err)
+				}
+				if ok {
+					fresh.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if fresh.Load() != each {
+		t.Errorf("%d deliveries were fresh, want %d", fresh.Load(), each)
+	}
+	var seen sync.Map
+	var n atomic.Int64
+	h := newScript(t, s).handlers()
+	h.Delivery = func(_ context.Context, d store.Delivery) error {
+		if _, again := seen.LoadOrStore(d.GUID, true); again {
+			t.Errorf("delivery %s was worked on twice", d.GUID)
+		}
+		n.Add(1)
+		return nil
+	}
+	must(t, engine(t, s, h, quick()).Idle(patient(t)))
+	if n.Load() != each {
+		t.Errorf("%d deliveries were worked on, want %d", n.Load(), each)
+	}
+}
+
+func testDeliveryWorkedOn(t *testing.T, s *store.Store) {
+	small := delivery("small", []byte(`{"a":1}`))
+	large := delivery("large", bytes.Repeat([]byte(`{"action":"labeled"}`), 5000))
+	for _, d := range []store.Delivery{small, large} {
+		save(t, s, d)
+	}
+	got := make(chan store.Delivery, 2)
+	h := newScript(t, s).handlers()
+	h.Delivery = func(_ context.Context, d store.Delivery) error { got <- d; return nil }
+	must(t, engine(t, s, h, quick()).Idle(patient(t)))
+	for range 2 {
+		d := <-got
+		want := small
+		if d.GUID == "large" {
+			want = large
+		}
+		if diff := cmp.Diff(want, d); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func testDeliveryGivenUp(t *testing.T, s *store.Store) {
+	save(t, s, delivery("weak", nil))
+	save(t, s, delivery("hopeless", nil))
+	var weak, hopeless atomic.Int64
+	h := newScript(t, s).handlers()
+	h.Delivery = func(_ context.Context, d store.Delivery) error {
+		if d.GUID == "weak" {
+			if weak.Add(1) < 3 {
+				panic("not yet")
+			}
+			return nil
+		}
+		if hopeless.Add(1) <= 4 {
+			return errors.New("GitHub is down")
+		}
+		return nil
+	}
+	e := engine(t, s, h, quick())
+	must(t, e.Idle(patient(t)))
+	if weak.Load() != 3 || hopeless.Load() != 4 {
+		t.Errorf("tried %d and %d times, want 3 and 4", weak.Load(), hopeless.Load())
+	}
+	if save(t, s, delivery("weak", nil)) {
+		t.Error("a delivery that was dealt with is fresh again")
+	}
+	if !save(t, s, delivery("hopeless", nil)) {
+		t.Error("a delivery that was given up can't be sent again")
+	}
+	must(t, e.Idle(patient(t)))
+	if hopeless.Load() != 5 {
+		t.Errorf("tried %d times after it was sent again, want 5", hopeless.Load())
+	}
+}
+
+func testDeliveriesPruned(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	save(t, s, delivery("old", nil))
+	n, err := s.PruneDeliveries(ctx, at(60*24))
+	must(t, err)
+	if n != 0 {
+		t.Error("a delivery that waits was deleted")
+	}
+	h := newScript(t, s).handlers()
+	h.Delivery = func(context.Context, store.Delivery) error { return &sia.Error{Permanent: true, Message: "no"} }
+	must(t, engine(t, s, h, quick()).Idle(ctx))
+	if n, err = s.PruneDeliveries(ctx, at(60*24)); err != nil || n != 1 {
+		t.Errorf("pruned %d, %v; want 1", n, err)
+	}
+}
+
+func testEventsCounted(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	for range 3 {
+		must(t, s.CountEvent(ctx, "star", "created"))
+	}
+	must(t, s.CountEvent(ctx, "ping", ""))
+	counts, err := s.EventCounts(ctx, time.Now().Add(-48*time.Hour))
+	must(t, err)
+	got := map[string]int{}
+	for _, c := range counts {
+		got[c.Event+"/"+c.Action] += c.N
+	}
+	if diff := cmp.Diff(map[string]int{"star/created": 3, "ping/": 1}, got); diff != "" {
+		t.Error(diff)
+	}
+}

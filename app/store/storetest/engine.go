@@ -1,0 +1,338 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+func testLoopToPassed(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	e := engine(t, s, w.handlers(), quick())
+	task := settle(t, s, e, id, sia.Passed)
+	must(t, e.Idle(patient(t)))
+	task = replayed(t, s, id)
+
+	for key, n := range w.calls {
+		if n != 1 {
+			t.Errorf("effect %s was carried out %d times", key, n)
+		}
+	}
+	for _, ref := range task.Refs() {
+		if ids, err := s.TaskByRef(patient(t), demo.ID, ref); err != nil || !cmp.Equal(ids, []sia.TaskID{id}) {
+			t.Errorf("%s gives %v %v", ref, ids, err)
+		}
+	}
+	spent, err := s.CreditsSpent(patient(t), demo.ID, task.CreatedAt)
+	must(t, err)
+	if inst, err := s.CreditsSpentByInstallation(patient(t), 3, task.CreatedAt); err != nil || spent != 3*sia.Credit || inst != spent {
+		t.Errorf("spent %s, by the installation %s %v; want 3", spent, inst, err)
+	}
+	if later, err := s.CreditsSpent(patient(t), demo.ID, time.Now().Add(time.Hour)); err != nil || later != 0 {
+		t.Errorf("spent %s in the future, %v", later, err)
+	}
+	ledger, err := s.Ledger(patient(t), id)
+	must(t, err)
+	if diff := cmp.Diff(task.Credits, balance(ledger)); diff != "" {
+		t.Error(diff)
+	}
+	decisions, err := s.Decisions(patient(t), id)
+	must(t, err)
+	if len(decisions) == 0 || decisions[0].Why == "" {
+		t.Errorf("decisions: %+v", decisions)
+	}
+}
+
+func testLoopWithIntervention(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	w.on[sia.DoGate] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+		if len(task.Attempts) > 1 {
+			return w.well(ctx, task, f)
+		}
+		return sia.Judged{SHA: f.SHA, Looked: time.Now(), Verdict: sia.VerdictRed, Explain: []string{"test is red"},
+			Checks:   []sia.Check{{Name: "test", Colour: sia.Red, Required: true}},
+			Failures: []sia.CheckFailure{{Check: "test", Excerpt: "boom", Signature: "s1", Class: "test"}},
+			Signals:  []sia.Signal{{Name: sia.SameTask, Evidence: "again"}}}, nil
+	}
+	w.on[sia.DoDiagnose] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) {
+		return sia.Diagnosed{Cost: sia.Credit, Diagnosis: sia.Diagnosis{Summary: "it edited what it should create", Pattern: sia.WrongTool,
+			Technique: sia.ToolChange, Prompt: "create the file", Hypothesis: "the file will exist", Confidence: 0.7,
+			Brief:      sia.Brief{Technique: sia.ToolChange, Prompt: "create the file"},
+			Candidates: []sia.Candidate{{Technique: sia.ToolChange, Score: 0.9, Chosen: true, Reason: "new"}}}}, nil
+	}
+	e := engine(t, s, w.handlers(), quick())
+	settle(t, s, e, id, sia.Passed)
+	must(t, e.Idle(patient(t)))
+	replayed(t, s, id)
+
+	decisions, err := s.Decisions(patient(t), id)
+	must(t, err)
+	var chosen []store.Decision
+	for _, d := range decisions {
+		if d.Topic == "technique" {
+			chosen = append(chosen, d)
+		}
+	}
+	if len(chosen) != 1 || chosen[0].Choice != string(sia.ToolChange) || !strings.Contains(chosen[0].Detail, "0.9") {
+		t.Errorf("choices of technique: %+v", chosen)
+	}
+	tallies, err := s.Tallies(patient(t), demo.ID)
+	must(t, err)
+	want := []store.Tally{{Pattern: sia.WrongTool, Technique: sia.ToolChange, Resolved: 1, Tried: 1}}
+	if diff := cmp.Diff(want, tallies); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func testEffectRetried(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	w.on[sia.DoReact] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+		if w.count(f.Key) < 3 {
+			return nil, errors.New("GitHub is down")
+		}
+		return nil, nil
+	}
+	run(t, s, w)
+	r := record(t, s, id, sia.DoReact)
+	if r.State != store.EffectDone || r.Tries != 2 || w.count(r.Key) != 3 || r.Error != "GitHub is down" || r.Ended.IsZero() {
+		t.Errorf("called %d times: %+v", w.count(r.Key), r)
+	}
+	replayed(t, s, id)
+}
+
+func testEffectPanics(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	w.on[sia.DoReact] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { panic("nil map") }
+	run(t, s, w)
+	if r := record(t, s, id, sia.DoReact); r.State != store.EffectFailed || w.count(r.Key) != 4 || strings.Contains(r.Error, "nil map") {
+		t.Errorf("called %d times: %+v", w.count(r.Key), r)
+	}
+}
+
+// outcome is the fact that an effect was closed with.
+func outcome(t *testing.T, s *store.Store, id sia.TaskID, key string) sia.Fact {
+	t.Helper()
+	events, err := s.Events(patient(t), id)
+	must(t, err)
+	var found []sia.Fact
+	for _, e := range events {
+		if e.Event.Effect == key {
+			found = append(found, e.Event.Fact)
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("effect %s reported %d times", key, len(found))
+	}
+	return found[0]
+}
+
+func testEffectFailsForGood(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	w.on[sia.DoBegin] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) {
+		return nil, fmt.Errorf("look: %w", &sia.Error{Op: "read the issue", Message: "the issue is gone; label another", Permanent: true})
+	}
+	e := run(t, s, w)
+	task, err := s.Task(patient(t), id)
+	must(t, err)
+	all, err := s.Effects(patient(t), id)
+	must(t, err)
+	for _, r := range all {
+		if r.Kind != sia.DoBegin {
+			continue
+		}
+		want := sia.EffectFailed{Effect: sia.DoBegin, Reason: "the issue is gone; label another"}
+		if diff := cmp.Diff(sia.Fact(want), outcome(t, s, id, r.Key)); diff != "" {
+			t.Error(diff)
+		}
+		if r.State != store.EffectFailed || w.count(r.Key) != 1 {
+			t.Errorf("called %d times: %+v; the task is %s", w.count(r.Key), r, task.State)
+		}
+		break
+	}
+	stop(t, e)
+	replayed(t, s, id)
+}
+
+func testEffectFailsOnLastTry(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	w.on[sia.DoReact] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return nil, errors.New("no luck") }
+	run(t, s, w)
+	r := record(t, s, id, sia.DoReact)
+	if r.State != store.EffectFailed || w.count(r.Key) != 4 || r.Error != "no luck" {
+		t.Errorf("called %d times: %+v", w.count(r.Key), r)
+	}
+	outcome(t, s, id, r.Key)
+}
+
+func testEffectTimesOut(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	w.on[sia.DoReact] = func(ctx context.Context, _ sia.Task, _ sia.Effect) (sia.Fact, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	c := quick()
+	c.EffectTimeout, c.Tries = 20*time.Millisecond, 2
+	must(t, engine(t, s, w.handlers(), c).Idle(patient(t)))
+	r := record(t, s, id, sia.DoReact)
+	if r.State != store.EffectFailed || w.count(r.Key) != 2 || !strings.Contains(r.Error, "20ms") {
+		t.Errorf("called %d times: %+v", w.count(r.Key), r)
+	}
+}
+
+func testRetryAfter(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	w.on[sia.DoReact] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) {
+		return nil, &sia.Error{Op: "react", Message: "GitHub asks to wait", RetryAfter: time.Hour}
+	}
+	// Everything else waits as well, so that what is due next is the retry.
+	w.on[sia.DoBegin], w.on[sia.DoSync] = w.on[sia.DoReact], w.on[sia.DoReact]
+	before := time.Now()
+	e := run(t, s, w)
+	due, err := e.NextDue(patient(t))
+	must(t, err)
+	if due.Before(before.Add(time.Hour-time.Second)) || due.After(time.Now().Add(time.Hour+time.Second)) {
+		t.Errorf("the next try is at %s, the first was at %s", due, before)
+	}
+	if r := record(t, s, id, sia.DoReact); r.State != store.EffectPending || r.Tries != 1 || w.count(r.Key) != 1 {
+		t.Errorf("called %d times: %+v", w.count(r.Key), r)
+	}
+}
+
+// testCrash lets the process "die" once at each boundary of each effect, and
+// wants the same end as without: effects repeated, outcomes applied once.
+func testCrash(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	h := w.handlers()
+	crashes := make(chan string, 1000)
+	died := map[string]bool{}
+	h.Boundary = func(_ context.Context, when string, f sia.Effect) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if at := when + f.Key; !died[at] {
+			died[at] = true
+			crashes <- at
+			panic("the process dies " + when + " " + f.Key)
+		}
+	}
+	e := engine(t, s, h, quick())
+	settle(t, s, e, id, sia.Passed)
+	must(t, e.Idle(patient(t)))
+	replayed(t, s, id)
+	effects, err := s.Effects(patient(t), id)
+	must(t, err)
+	for _, f := range effects {
+		if f.State != store.EffectDone {
+			continue // scheduled for later
+		}
+		outcome(t, s, id, f.Key)
+		if w.count(f.Key) != 2 { // died before: not called; died after: called in vain; then called for good
+			t.Errorf("effect %s was carried out %d times, want 2", f.Key, w.count(f.Key))
+		}
+	}
+}
+
+// testCrashAgain wants an effect that always takes the process with it to be
+// given up, not tried for ever.
+func testCrashAgain(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	h := w.handlers()
+	h.Boundary = func(_ context.Context, when string, f sia.Effect) {
+		if f.Kind == sia.DoReact && when == "after" {
+			panic("the process dies")
+		}
+	}
+	must(t, engine(t, s, h, quick()).Idle(patient(t)))
+	r := record(t, s, id, sia.DoReact)
+	if r.State != store.EffectFailed || w.count(r.Key) != 4 {
+		t.Errorf("called %d times: %+v", w.count(r.Key), r)
+	}
+	outcome(t, s, id, r.Key)
+}
+
+func testStopResumes(t *testing.T, s *store.Store) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	started := make(chan bool, 1)
+	var first atomic.Bool
+	w.on[sia.DoAttempt] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+		if !first.CompareAndSwap(false, true) {
+			return w.well(ctx, task, f)
+		}
+		started <- true
+		<-ctx.Done()
+		if errors.Is(context.Cause(ctx), store.ErrCancelled) {
+			t.Error("stopping the engine looks like cancelling the attempt")
+		}
+		return nil, ctx.Err()
+	}
+	c := quick()
+	c.Grace = 10 * time.Millisecond
+	e, err := s.Start(patient(t), w.handlers(), c)
+	must(t, err)
+	<-started
+	stop(t, e)
+	if r := record(t, s, id, sia.DoAttempt); r.State != store.EffectPending || r.Tries != 0 {
+		t.Errorf("after the stop: %+v", r)
+	}
+	settle(t, s, engine(t, s, w.handlers(), quick()), id, sia.Passed)
+	if r := record(t, s, id, sia.DoAttempt); r.State != store.EffectDone || w.count(r.Key) != 2 {
+		t.Errorf("called %d times: %+v", w.count(r.Key), r)
+	}
+	replayed(t, s, id)
+}
+
+func testPeriodic(t *testing.T, s *store.Store) {
+	runs := make(chan string, 100)
+	h := newScript(t, s).handlers()
+	h.Periodic = []store.Periodic{
+		{Name: "well", Spec: "@every 1s", Run: func(context.Context) error { runs <- "well"; return nil }},
+		{Name: "badly", Spec: "@every 1s", Run: func(context.Context) error { runs <- "badly"; panic("a mistake") }},
+	}
+	engine(t, s, h, quick())
+	got := map[string]int{}
+	for ctx := patient(t); got["well"] < 2 || got["badly"] < 2; {
+		select {
+		case name := <-runs:
+			got[name]++
+		case <-ctx.Done():
+			t.Fatalf("ran %v", got)
+		}
+	}
+	h.Periodic = []store.Periodic{{Name: "x", Spec: "every now and then", Run: func(context.Context) error { return nil }}}
+	if _, err := s.Start(patient(t), h, quick()); err == nil {
+		t.Error("a schedule that can't be read was accepted")
+	}
+}
+
+func testOneEngine(t *testing.T, s *store.Store) {
+	h := newScript(t, s).handlers()
+	e, err := s.Start(patient(t), h, quick())
+	must(t, err)
+	if _, err := s.Start(patient(t), h, quick()); !sia.IsPermanent(err) {
+		t.Errorf("a second engine on one database: %v", err)
+	}
+	stop(t, e)
+	engine(t, s, h, quick())
+	if _, err := s.Start(patient(t), store.Handlers{}, quick()); err == nil {
+		t.Error("an engine without handlers was started")
+	}
+}

@@ -1,0 +1,155 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+func testTranscripts(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	id := begin(t, s, 1)
+	turn := func(text string) json.RawMessage { return json.RawMessage(`{"say":"` + text + `"}`) }
+	long := turn(strings.Repeat("tests ", 2000))
+	for i, v := range []json.RawMessage{turn("a"), long, turn("c")} {
+		must(t, s.AppendTurn(ctx, id, 1, i+1, v))
+	}
+	must(t, s.AppendTurn(ctx, id, 2, 1, turn("other attempt")))
+	must(t, s.AppendTurn(ctx, id, 1, 2, turn("again, after a crash")))
+	got, err := s.Turns(ctx, id, 1)
+	must(t, err)
+	if diff := cmp.Diff([]json.RawMessage{turn("a"), turn("again, after a crash")}, got); diff != "" {
+		t.Error(diff)
+	}
+	if err := s.AppendTurn(ctx, "7-999", 1, 1, turn("a")); err == nil {
+		t.Error("a turn of no task was saved")
+	}
+}
+
+func testTexts(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	id := begin(t, s, 1)
+	if _, err := s.Text(ctx, id, 1, "diff"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a text that was not saved gives %v", err)
+	}
+	long := strings.Repeat("+ a line that was added\n", 100_000)
+	must(t, s.SaveText(ctx, id, 1, "diff", "first"))
+	must(t, s.SaveText(ctx, id, 1, "diff", long))
+	must(t, s.SaveText(ctx, id, 1, "log", ""))
+	if got, err := s.Text(ctx, id, 1, "diff"); err != nil || got != long {
+		t.Errorf("the long text came back with %d bytes, %v", len(got), err)
+	}
+	if got, err := s.Text(ctx, id, 1, "log"); err != nil || got != "" {
+		t.Errorf("the empty text came back as %q, %v", got, err)
+	}
+}
+
+func testSurfaces(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	id := begin(t, s, 1)
+	look := func(wantID int64, wantHash string) {
+		t.Helper()
+		got, hash, err := s.Surface(ctx, id, "status")
+		if err != nil || got != wantID || hash != wantHash {
+			t.Errorf("got %d %q %v, want %d %q", got, hash, err, wantID, wantHash)
+		}
+	}
+	look(0, "")
+	must(t, s.SaveSurface(ctx, id, "status", 55, "h1"))
+	must(t, s.SaveSurface(ctx, id, "check", 66, "h2"))
+	must(t, s.SaveSurface(ctx, id, "status", 55, "h3"))
+	look(55, "h3")
+}
+
+func testInstallations(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	octo := store.Installation{ID: 3, Account: "octo", AccountID: 30, AccountType: "Organization"}
+	must(t, s.UpsertInstallation(ctx, octo))
+	octo.Suspended = true
+	must(t, s.UpsertInstallation(ctx, octo))
+	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 4, Account: "anna", AccountID: 11, AccountType: "User"}))
+	got, err := s.Installation(ctx, 3)
+	must(t, err)
+	if diff := cmp.Diff(octo, got); diff != "" {
+		t.Error(diff)
+	}
+	if all, err := s.Installations(ctx); err != nil || len(all) != 2 || all[0].Account != "anna" {
+		t.Errorf("got %v %v", all, err)
+	}
+
+	r := store.Repository{Repo: demo, Installation: 3, DefaultBranch: "main", Private: true}
+	must(t, s.UpsertRepository(ctx, r))
+	must(t, s.PauseRepository(ctx, r.ID, true))
+	r.Name = "renamed"
+	must(t, s.UpsertRepository(ctx, r))
+	r.Paused = true // stays
+	must(t, s.UpsertRepository(ctx, store.Repository{Repo: sia.Repo{ID: 8, Owner: "anna", Name: "x"}, Installation: 4, DefaultBranch: "main"}))
+	repos, err := s.Repositories(ctx, 3)
+	must(t, err)
+	if diff := cmp.Diff([]store.Repository{r}, repos); diff != "" {
+		t.Error(diff)
+	}
+	if all, err := s.Repositories(ctx, 0); err != nil || len(all) != 2 {
+		t.Errorf("got %v %v", all, err)
+	}
+	if err := s.PauseRepository(ctx, 999, true); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("pausing no repository gives %v", err)
+	}
+	must(t, s.RemoveRepository(ctx, 8))
+
+	must(t, s.RemoveInstallation(ctx, 3))
+	if _, err := s.Installation(ctx, 3); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a removed installation gives %v", err)
+	}
+	if _, err := s.Repository(ctx, demo.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a repository of a removed installation gives %v", err)
+	}
+}
+
+func testSettings(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	set := sia.DefaultSettings()
+	set.Agent.Timeout = sia.Duration(7 * time.Minute)
+	if err := s.SaveSettings(ctx, demo.ID, set, "abc"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("settings of no repository give %v", err)
+	}
+	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "octo"}))
+	must(t, s.UpsertRepository(ctx, store.Repository{Repo: demo, Installation: 3, DefaultBranch: "main"}))
+	if _, _, err := s.Settings(ctx, demo.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("settings that were not saved give %v", err)
+	}
+	must(t, s.SaveSettings(ctx, demo.ID, set, "abc"))
+	got, sha, err := s.Settings(ctx, demo.ID)
+	must(t, err)
+	if diff := cmp.Diff(set, got); diff != "" || sha != "abc" {
+		t.Error(sha, diff)
+	}
+}
+
+func testStarts(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	for i := range 5 {
+		id, e := start(i, at(i))
+		if i == 4 {
+			e.By = bert
+		}
+		_, err := s.Apply(ctx, id, e)
+		must(t, err)
+	}
+	for _, c := range []struct {
+		who   sia.Actor
+		since time.Time
+		want  int
+	}{{anna, at(0), 4}, {anna, at(2), 2}, {sia.Actor{Login: "anna"}, at(3), 1}, {bert, at(0), 1}, {sia.Actor{Login: "carl"}, at(0), 0}} {
+		if got, err := s.CountStarts(ctx, c.who, c.since); err != nil || got != c.want {
+			t.Errorf("%s since %s: %d %v, want %d", c.who.Login, c.since, got, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+// Package storetest is the conformance suite of package store: what every
+// database must do, said once. [Run] takes a function that opens an empty,
+// migrated store.
+//
+// The suite uses the real engine, the real sia.Step and the real database; only
+// the handlers, which would reach GitHub and a model, are scripted. It may
+// import app/store and sia. Start reading at script.go.
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Run holds a database to what package store promises. open returns a store of
+// its own, empty and migrated, that is closed when the test ends.
+func Run(t *testing.T, open func(t *testing.T) *store.Store) {
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, s *store.Store)
+	}{
+		{"Migrate", testMigrate},
+
+		{"DeliveryIsSavedOnce", testDeliverySavedOnce},
+		{"DeliveriesAtOnce", testDeliveriesAtOnce},
+		{"DeliveryIsWorkedOn", testDeliveryWorkedOn},
+		{"DeliveryIsRetriedThenGivenUp", testDeliveryGivenUp},
+		{"DeliveriesArePruned", testDeliveriesPruned},
+		{"EventsAreCounted", testEventsCounted},
+
+		{"ApplyStartsATask", testApplyStarts},
+		{"ApplyTwiceIsOnce", testApplyTwice},
+		{"ApplyToNoTask", testApplyToNoTask},
+		{"ApplyRefusesNonsense", testApplyNonsense},
+		{"ApplyAtOnce", testApplyAtOnce},
+		{"RandomEventsReplay", testRandomEvents},
+		{"Refs", testRefs},
+		{"Filters", testFilters},
+
+		{"Transcripts", testTranscripts},
+		{"Texts", testTexts},
+		{"Surfaces", testSurfaces},
+		{"Installations", testInstallations},
+		{"Settings", testSettings},
+		{"Starts", testStarts},
+
+		{"LoopToPassed", testLoopToPassed},
+		{"LoopWithIntervention", testLoopWithIntervention},
+		{"EffectIsRetried", testEffectRetried},
+		{"EffectPanics", testEffectPanics},
+		{"EffectFailsForGood", testEffectFailsForGood},
+		{"EffectFailsOnLastTry", testEffectFailsOnLastTry},
+		{"EffectTimesOut", testEffectTimesOut},
+		{"RetryAfterIsHonoured", testRetryAfter},
+		{"CrashAtEachBoundary", testCrash},
+		{"CrashAgainAndAgain", testCrashAgain},
+		{"StopInterruptsAndStartResumes", testStopResumes},
+		{"Periodic", testPeriodic},
+		{"OneEngine", testOneEngine},
+
+		{"CancelRunning", testCancelRunning},
+		{"CancelRunningThatSaysNothing", testCancelSilent},
+		{"CancelWaiting", testCancelWaiting},
+		{"CancelFinished", testCancelFinished},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, open(t))
+		})
+	}
+}
+
+// patience is how long a test waits for something that happens at once: it ends
+// a test that hangs, and is no measure.
+const patience = 30 * time.Second
+
+// patient is a context that ends with patience.
+func patient(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	demo = sia.Repo{ID: 7, Owner: "octo", Name: "demo"}
+	anna = sia.Actor{Login: "anna", ID: 11}
+	bert = sia.Actor{Login: "bert", ID: 12}
+)
+
+// at is a time of the tests' own; minutes count from it.
+func at(minutes int) time.Time {
+	return time.Date(2026, 3, 1, 12, minutes, 0, 123456789, time.UTC)
+}
+
+// start is the event that makes the task of an issue.
+func start(issue int, now time.Time) (sia.TaskID, sia.Event) {
+	return sia.NewTaskID(demo.ID, issue), sia.Event{
+		ID: "start-1", At: now, By: anna,
+		Fact: sia.Start{Installation: 3, Repo: demo, Issue: issue, Title: "Confirm bookings", Body: "By e-mail.", DefaultBranch: "main"},
+	}
+}
+
+// begin starts the task of an issue.
+func begin(t *testing.T, s *store.Store, issue int) sia.TaskID {
+	t.Helper()
+	id, e := start(issue, time.Now())
+	_, err := s.Apply(patient(t), id, e)
+	must(t, err)
+	return id
+}
+
+// replayed fails the test unless the log gives the stored task.
+func replayed(t *testing.T, s *store.Store, id sia.TaskID) sia.Task {
+	t.Helper()
+	task, err := s.Replay(patient(t), id)
+	must(t, err)
+	return task
+}

@@ -1,0 +1,289 @@
+package storetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+func testApplyStarts(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	id, e := start(42, at(0))
+	res, err := s.Apply(ctx, id, e)
+	must(t, err)
+	if res.Ignored != "" || len(res.Effects) == 0 {
+		t.Fatalf("ignored %q, effects %v", res.Ignored, res.Effects)
+	}
+	task, err := s.Task(ctx, id)
+	must(t, err)
+	if diff := cmp.Diff(res.Task, task); diff != "" {
+		t.Error(diff)
+	}
+	replayed(t, s, id)
+
+	events, err := s.Events(ctx, id)
+	must(t, err)
+	if len(events) != 1 || events[0].Seq != 1 || events[0].To != sia.Queued || events[0].From != "" || events[0].Why == "" {
+		t.Errorf("the log is %+v", events)
+	}
+	if diff := cmp.Diff(e, events[0].Event); diff != "" {
+		t.Error(diff)
+	}
+	effects, err := s.Effects(ctx, id)
+	must(t, err)
+	if len(effects) != len(res.Effects) {
+		t.Fatalf("%d effects were written, want %d", len(effects), len(res.Effects))
+	}
+	for i, f := range effects {
+		if diff := cmp.Diff(store.EffectRecord{Effect: res.Effects[i], State: store.EffectPending}, f); diff != "" {
+			t.Error(diff)
+		}
+	}
+	ledger, err := s.Ledger(ctx, id)
+	must(t, err)
+	if len(ledger) != 1 || ledger[0].Kind != "grant" || ledger[0].Amount != task.Credits.Budget {
+		t.Errorf("the ledger is %+v", ledger)
+	}
+}
+
+func testApplyTwice(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	id, e := start(42, at(0))
+	_, err := s.Apply(ctx, id, e)
+	must(t, err)
+	before, err := s.Task(ctx, id)
+	must(t, err)
+	res, err := s.Apply(ctx, id, e)
+	must(t, err)
+	if res.Ignored == "" || len(res.Effects) != 0 {
+		t.Errorf("the second time: ignored %q, effects %v", res.Ignored, res.Effects)
+	}
+	after := replayed(t, s, id)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Error(diff)
+	}
+	if events, err := s.Events(ctx, id); err != nil || len(events) != 1 {
+		t.Errorf("%d events, %v", len(events), err)
+	}
+}
+
+func testApplyToNoTask(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	res, err := s.Apply(ctx, "7-404", sia.Event{ID: "x", At: at(0), Fact: sia.Stop{Reason: "closed"}})
+	must(t, err)
+	if res.Ignored == "" {
+		t.Error("an event of no task was not ignored")
+	}
+	if events, err := s.Events(ctx, "7-404"); err != nil || len(events) != 0 {
+		t.Errorf("%d events, %v", len(events), err)
+	}
+}
+
+func testApplyNonsense(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	_, e := start(1, at(0))
+	if _, err := s.Apply(ctx, "7-2", e); err == nil {
+		t.Error("a task was started under another's id")
+	}
+	if _, err := s.Apply(ctx, "7-1", sia.Event{ID: "x"}); err == nil {
+		t.Error("an event without a fact was applied")
+	}
+	e.ID = ""
+	if _, err := s.Apply(ctx, "7-1", e); err == nil {
+		t.Error("an event without an id was applied")
+	}
+	if all, err := s.Tasks(ctx, store.Filter{}); err != nil || len(all) != 0 {
+		t.Errorf("nonsense left %d tasks, %v", len(all), err)
+	}
+}
+
+func testApplyAtOnce(t *testing.T, s *store.Store) {
+	const people, each = 12, 15
+	ctx := patient(t)
+	id := begin(t, s, 42)
+	var all sync.WaitGroup
+	for p := range people {
+		all.Go(func() {
+			for i := range each {
+				// Half of the events are sent by everybody: each counts once.
+				e := sia.Event{ID: fmt.Sprintf("own-%d-%d", p, i), At: at(i), By: anna, Fact: sia.Edited{Title: fmt.Sprintf("t%d", p), Body: fmt.Sprint(i)}}
+				if i%2 == 0 {
+					e.ID = fmt.Sprintf("shared-%d", i)
+				}
+				if _, err := s.Apply(ctx, id, e); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	replayed(t, s, id)
+	events, err := s.Events(ctx, id)
+	must(t, err)
+	if want := 1 + people*(each/2) + (each+1)/2; len(events) != want {
+		t.Errorf("%d events, want %d", len(events), want)
+	}
+	for i, e := range events {
+		if e.Seq != i+1 {
+			t.Fatalf("event %d has number %d", i, e.Seq)
+		}
+		if i > 0 && e.From != events[i-1].To {
+			t.Errorf("event %d leaves %s, the one before led to %s", e.Seq, e.From, events[i-1].To)
+		}
+	}
+}
+
+// testRandomEvents holds invariant 5 of document 2: whatever happens, in
+// whatever order and however often, the log gives the stored task, and the
+// ledger sums to its account.
+func testRandomEvents(t *testing.T, s *store.Store) {
+	issue := 0
+	rapid.Check(t, func(r *rapid.T) {
+		issue++
+		ctx := patient(t)
+		id, e := start(issue, at(0))
+		var emitted []sia.Effect
+		apply := func(e sia.Event) {
+			res, err := s.Apply(ctx, id, e)
+			if err != nil {
+				r.Fatal(err)
+			}
+			emitted = append(emitted, res.Effects...)
+		}
+		apply(e)
+		for i := range rapid.IntRange(1, 25).Draw(r, "events") {
+			apply(randomEvent(r, i, emitted))
+		}
+		task, err := s.Replay(ctx, id)
+		if err != nil {
+			r.Fatal(err)
+		}
+		ledger, err := s.Ledger(ctx, id)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if diff := cmp.Diff(task.Credits, balance(ledger)); diff != "" {
+			r.Fatal(diff)
+		}
+	})
+}
+
+// randomEvent draws something that may happen: mostly an outcome of an effect,
+// well or badly, also twice; and people's wishes.
+func randomEvent(r *rapid.T, i int, emitted []sia.Effect) sia.Event {
+	e := sia.Event{ID: fmt.Sprintf("e-%d", rapid.IntRange(0, i).Draw(r, "id")), At: at(i), By: anna}
+	wishes := []sia.Fact{
+		sia.PauseAsked{Reason: "lunch"}, sia.Resume{Credits: 5 * sia.Credit}, sia.Stop{Reason: "no"}, sia.Retry{}, sia.Edited{Title: "t"},
+		sia.AnswerGiven{Letter: "A"}, sia.CheckSeen{SHA: "c1"}, sia.Query{Topic: "status"}, sia.PullClosed{},
+	}
+	if len(emitted) > 0 && rapid.IntRange(0, 9).Draw(r, "outcome") < 8 {
+		f := emitted[rapid.IntRange(max(0, len(emitted)-4), len(emitted)-1).Draw(r, "effect")]
+		e.ID, e.Effect, e.By = f.Key, f.Key, sia.Actor{}
+		e.Fact = rapid.SampledFrom(outcomes(f, at(i))).Draw(r, "fact")
+		return e
+	}
+	e.Fact = rapid.SampledFrom(wishes).Draw(r, "wish")
+	return e
+}
+
+// outcomes are facts that an effect may report.
+func outcomes(f sia.Effect, now time.Time) []sia.Fact {
+	failed := sia.EffectFailed{Effect: f.Kind, Reason: "GitHub is down"}
+	sha := fmt.Sprintf("c0ffee%d", f.Attempt)
+	switch f.Kind {
+	case sia.DoBegin:
+		return []sia.Fact{sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "ba5e", Agent: "a"}, sia.Begun{Hold: "spent"}, failed}
+	case sia.DoAttempt:
+		return []sia.Fact{
+			sia.AttemptEnded{End: sia.EndFinished, Commit: sha, Diff: sia.DiffStat{Files: 1}, Hunks: []uint64{uint64(f.Attempt)}, Cost: 2 * sia.Credit},
+			sia.AttemptEnded{End: sia.EndTime, Commit: sha, Cost: 40 * sia.Credit}, sia.AttemptEnded{End: sia.EndFinished}, failed,
+		}
+	case sia.DoPush:
+		return []sia.Fact{sia.Pushed{SHA: f.SHA}, sia.PushRefused{Head: "a11ce", Reason: "it moved"}, failed}
+	case sia.DoPull:
+		return []sia.Fact{sia.PullOpened{Number: 9}, failed}
+	case sia.DoGate:
+		red := sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictRed, Failures: []sia.CheckFailure{{Check: "test", Signature: "s"}}}
+		return []sia.Fact{red, red, sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictGreen}, sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictPending}, failed}
+	case sia.DoDiagnose:
+		d := sia.Diagnosis{Pattern: sia.WrongTool, Technique: sia.ToolChange, Prompt: f.Key}
+		return []sia.Fact{sia.Diagnosed{Diagnosis: d, Cost: sia.Credit}, sia.Diagnosed{Diagnosis: sia.Diagnosis{Blocker: "b", Question: "q"}}, failed}
+	case sia.DoReview:
+		return []sia.Fact{sia.Reviewed{Review: sia.Review{Verdict: sia.Approved}}, sia.Reviewed{Review: sia.Review{Verdict: sia.Rejected}}, failed}
+	case sia.DoMemory:
+		return []sia.Fact{sia.MemoryCommitted{SHA: "3e304"}, failed}
+	case sia.DoAnnounce:
+		return []sia.Fact{sia.CommentPosted{}, failed}
+	case sia.DoEscalate:
+		return []sia.Fact{sia.EscalationOpened{Issue: 77}, failed}
+	case sia.DoSync:
+		return []sia.Fact{sia.SyncDone{Version: int64(now.Minute())}, failed}
+	default:
+		return []sia.Fact{sia.Done{}, failed}
+	}
+}
+
+// balance is the account that a ledger sums to.
+func balance(rows []store.LedgerRow) (l sia.Ledger) {
+	for _, r := range rows {
+		switch r.Kind {
+		case "grant":
+			l.Budget += r.Amount
+		case "reserve":
+			l.Reserved += r.Amount
+		case "return":
+			l.Reserved -= r.Amount
+		case "spend":
+			l.Spent += r.Amount
+		case "overrun":
+			l.Overrun += r.Amount
+		}
+	}
+	return l
+}
+
+func testRefs(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	id := begin(t, s, 42)
+	task, err := s.Task(ctx, id)
+	must(t, err)
+	for _, ref := range []string{sia.IssueRef(42), sia.BranchRef(task.Branch)} {
+		if ids, err := s.TaskByRef(ctx, demo.ID, ref); err != nil || !cmp.Equal(ids, []sia.TaskID{id}) {
+			t.Errorf("%s gives %v %v", ref, ids, err)
+		}
+	}
+	if ids, err := s.TaskByRef(ctx, demo.ID+1, sia.IssueRef(42)); err != nil || len(ids) != 0 {
+		t.Errorf("another repository's issue gives %v %v", ids, err)
+	}
+}
+
+func testFilters(t *testing.T, s *store.Store) {
+	ctx := patient(t)
+	for i := range 4 {
+		begin(t, s, i+1)
+	}
+	_, err := s.Apply(ctx, sia.NewTaskID(demo.ID, 2), sia.Event{ID: "stop", At: at(1), By: anna, Fact: sia.Stop{Reason: "closed"}})
+	must(t, err)
+	for _, c := range []struct {
+		f    store.Filter
+		want int
+	}{
+		{store.Filter{}, 4}, {store.Filter{State: sia.Stopped}, 1}, {store.Filter{Open: true}, 3}, {store.Filter{Limit: 2}, 2},
+		{store.Filter{Repo: demo.ID}, 4}, {store.Filter{Repo: 99}, 0}, {store.Filter{Installation: 3, Open: true}, 3}, {store.Filter{Installation: 4}, 0},
+	} {
+		got, err := s.Tasks(ctx, c.f)
+		if err != nil || len(got) != c.want {
+			t.Errorf("%+v: %d tasks, %v; want %d", c.f, len(got), err, c.want)
+		}
+	}
+	if got, err := s.Tasks(ctx, store.Filter{Limit: 1}); err != nil || got[0].Issue != 2 {
+		t.Errorf("the task that changed last is not first: %v %v", got, err)
+	}
+}

@@ -1,0 +1,171 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Task loads a task; the error wraps [ErrNotFound] when there is none.
+func (s *Store) Task(ctx context.Context, id sia.TaskID) (sia.Task, error) {
+	t, err := task(ctx, s.r, id)
+	return t, s.explain(fmt.Sprintf("load task %s", id), err)
+}
+
+// TaskByRef finds the tasks that a name of a repository belongs to, newest
+// first: see [sia.IssueRef], [sia.BranchRef] and [sia.CommitRef].
+func (s *Store) TaskByRef(ctx context.Context, repo int64, ref string) ([]sia.TaskID, error) {
+	ids, err := collect(ctx, s.r, func(rows *sql.Rows) (id sia.TaskID, err error) {
+		return id, rows.Scan(&id)
+	}, `SELECT r.task_id FROM task_refs r JOIN tasks t ON t.id = r.task_id
+		WHERE r.repo_id = ? AND r.ref = ? ORDER BY t.created_at DESC, t.id`, repo, ref)
+	return ids, s.explain("find the task of "+ref, err)
+}
+
+// Filter chooses tasks; a zero field chooses all.
+type Filter struct {
+	State        sia.State
+	Repo         int64 // GitHub's repository id
+	Installation int64
+	Open         bool // only those that are not final
+	Limit        int  // at most; 0 is 100
+}
+
+// Tasks lists tasks, the most recently changed first.
+func (s *Store) Tasks(ctx context.Context, f Filter) ([]sia.Task, error) {
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	tasks, err := collect(ctx, s.r, func(rows *sql.Rows) (t sia.Task, err error) {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return t, err
+		}
+		return t, json.Unmarshal([]byte(text), &t)
+	}, `SELECT task FROM tasks
+		WHERE (? = '' OR state = ?) AND (? = 0 OR repo_id = ?) AND (? = 0 OR installation_id = ?)
+			AND (? = 0 OR state NOT IN (?, ?))
+		ORDER BY updated_at DESC, id LIMIT ?`,
+		f.State, f.State, f.Repo, f.Repo, f.Installation, f.Installation, f.Open, sia.Passed, sia.Stopped, f.Limit)
+	return tasks, s.explain("list tasks", err)
+}
+
+// EventRecord is one line of a task's log.
+type EventRecord struct {
+	Seq     int // 1-based, without gaps
+	Event   sia.Event
+	From    sia.State // "" before the first
+	To      sia.State
+	Why     string
+	Ignored string
+}
+
+// Events is a task's log, oldest first; empty for a task that does not exist.
+func (s *Store) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, error) {
+	events, err := collect(ctx, s.r, func(rows *sql.Rows) (r EventRecord, err error) {
+		var text string
+		if err := rows.Scan(&r.Seq, &text, &r.From, &r.To, &r.Why, &r.Ignored); err != nil {
+			return r, err
+		}
+		return r, json.Unmarshal([]byte(text), &r.Event)
+	}, `SELECT seq, event, from_state, to_state, why, ignored FROM task_events WHERE task_id = ? ORDER BY seq`, id)
+	return events, s.explain(fmt.Sprintf("load the events of task %s", id), err)
+}
+
+// EffectState says how far an effect is.
+type EffectState string
+
+// The states of an effect.
+const (
+	EffectPending EffectState = "pending" // waits or runs
+	EffectDone    EffectState = "done"    // its outcome was applied
+	EffectFailed  EffectState = "failed"  // it was given up; sia.EffectFailed was applied
+)
+
+// EffectRecord is an effect with what became of it.
+type EffectRecord struct {
+	sia.Effect
+	State     EffectState
+	Tries     int       // that failed
+	Error     string    // of the last failed try; "" when none failed
+	Cancelled bool      // somebody asked that it be stopped
+	Ended     time.Time // zero while pending
+}
+
+const effectColumns = `effect, state, tries, error, cancelled, ended_at`
+
+func scanEffect(scan func(...any) error) (r EffectRecord, err error) {
+	var text string
+	var ended int64
+	if err := scan(&text, &r.State, &r.Tries, &r.Error, &r.Cancelled, &ended); err != nil {
+		return r, err
+	}
+	r.Ended = fromMicros(ended)
+	return r, json.Unmarshal([]byte(text), &r.Effect)
+}
+
+// Effects lists a task's effects in the order in which they were written down.
+func (s *Store) Effects(ctx context.Context, id sia.TaskID) ([]EffectRecord, error) {
+	effects, err := collect(ctx, s.r, func(rows *sql.Rows) (EffectRecord, error) { return scanEffect(rows.Scan) },
+		`SELECT `+effectColumns+` FROM effects WHERE task_id = ? ORDER BY created_at, rowid`, id)
+	return effects, s.explain(fmt.Sprintf("load the effects of task %s", id), err)
+}
+
+// Effect loads one effect; the error wraps [ErrNotFound] when there is none.
+func (s *Store) Effect(ctx context.Context, key string) (EffectRecord, error) {
+	r, err := scanEffect(s.r.QueryRowContext(ctx, `SELECT `+effectColumns+` FROM effects WHERE key = ?`, key).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return r, s.explain("load effect "+key, err)
+}
+
+// Replay makes a task anew from its log and reports as an error when it differs
+// from the one that is stored (document 2 §2.4, invariant 5).
+func (s *Store) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error) {
+	op := fmt.Sprintf("replay task %s", id)
+	tx, err := s.r.BeginTx(ctx, nil) // one view of the task and its log
+	if err != nil {
+		return sia.Task{}, s.explain(op, err)
+	}
+	defer tx.Rollback() //nolint:errcheck // it only read
+	stored, err := task(ctx, tx, id)
+	if err != nil {
+		return sia.Task{}, s.explain(op, err)
+	}
+	events, err := collect(ctx, tx, func(rows *sql.Rows) (e sia.Event, err error) {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return e, err
+		}
+		return e, json.Unmarshal([]byte(text), &e)
+	}, `SELECT event FROM task_events WHERE task_id = ? ORDER BY seq`, id)
+	if err != nil {
+		return sia.Task{}, s.explain(op, err)
+	}
+	var t sia.Task
+	var text []byte
+	for _, e := range events {
+		if text, err = json.Marshal(s.step(t, e).Task); err != nil {
+			return sia.Task{}, fmt.Errorf("%s: event %s: %w", op, e.ID, err)
+		}
+		t = sia.Task{}
+		if err := json.Unmarshal(text, &t); err != nil {
+			return sia.Task{}, fmt.Errorf("%s: event %s: %w", op, e.ID, err)
+		}
+	}
+	want, err := json.Marshal(stored)
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", op, err)
+	}
+	if !bytes.Equal(text, want) {
+		return t, fmt.Errorf("%s: %d events give\n%s\nbut stored is\n%s", op, len(events), text, want)
+	}
+	return t, nil
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// AppendTurn saves one turn of an attempt's transcript as it happens. Turns are
+// numbered from 1. Turns of that number and above, left by a run of the attempt
+// that was cut short, are dropped: the run that goes on is the one that counts.
+func (s *Store) AppendTurn(ctx context.Context, id sia.TaskID, attempt, number int, turn []byte) error {
+	op := fmt.Sprintf("save turn %d of attempt %d of task %s", number, attempt, id)
+	body, err := s.codec.pack(turn)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return s.write(ctx, op, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM transcripts WHERE task_id = ? AND attempt = ? AND number >= ?`, id, attempt, number); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO transcripts (task_id, attempt, number, turn) VALUES (?, ?, ?, ?)`, id, attempt, number, body)
+		return err
+	})
+}
+
+// Turns are an attempt's turns in order, each the JSON that was saved.
+func (s *Store) Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error) {
+	turns, err := collect(ctx, s.r, func(rows *sql.Rows) (json.RawMessage, error) {
+		var body []byte
+		if err := rows.Scan(&body); err != nil {
+			return nil, err
+		}
+		return s.codec.unpack(body)
+	}, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ? ORDER BY number`, id, attempt)
+	return turns, s.explain(fmt.Sprintf("load the transcript of attempt %d of task %s", attempt, id), err)
+}
+
+// SaveText keeps a long text of an attempt under a kind, such as "diff" or
+// "log"; a text of that kind is replaced.
+func (s *Store) SaveText(ctx context.Context, id sia.TaskID, attempt int, kind, text string) error {
+	op := fmt.Sprintf("save the %s of attempt %d of task %s", kind, attempt, id)
+	body, err := s.codec.pack([]byte(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return s.exec(ctx, op, `INSERT INTO texts (task_id, attempt, kind, body) VALUES (?, ?, ?, ?)
+		ON CONFLICT (task_id, attempt, kind) DO UPDATE SET body = excluded.body`, id, attempt, kind, body)
+}
+
+// Text loads what SaveText kept; the error wraps [ErrNotFound] when there is
+// nothing.
+func (s *Store) Text(ctx context.Context, id sia.TaskID, attempt int, kind string) (string, error) {
+	op := fmt.Sprintf("load the %s of attempt %d of task %s", kind, attempt, id)
+	var body []byte
+	err := s.r.QueryRowContext(ctx, `SELECT body FROM texts WHERE task_id = ? AND attempt = ? AND kind = ?`, id, attempt, kind).Scan(&body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("%s: %w", op, ErrNotFound)
+	}
+	if err == nil {
+		body, err = s.codec.unpack(body)
+	}
+	return string(body), s.explain(op, err)
+}
+
+// Surface is GitHub's id of something that SIA writes again and again for a
+// task, such as its status comment, and the hash of what it was last made to
+// say. Both are zero when there is none yet.
+func (s *Store) Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT github_id, hash FROM surfaces WHERE task_id = ? AND kind = ?`, id, kind).Scan(&githubID, &hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, "", nil
+	}
+	return githubID, hash, s.explain(fmt.Sprintf("load the %s of task %s", kind, id), err)
+}
+
+// SaveSurface remembers a surface, in the place of what was remembered.
+func (s *Store) SaveSurface(ctx context.Context, id sia.TaskID, kind string, githubID int64, hash string) error {
+	return s.exec(ctx, fmt.Sprintf("save the %s of task %s", kind, id),
+		`INSERT INTO surfaces (task_id, kind, github_id, hash) VALUES (?, ?, ?, ?)
+		ON CONFLICT (task_id, kind) DO UPDATE SET github_id = excluded.github_id, hash = excluded.hash`, id, kind, githubID, hash)
+}

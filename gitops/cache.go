@@ -1,0 +1,132 @@
+package gitops
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Options are what a [Cache] needs from outside. The zero value works.
+type Options struct {
+	// HTTPClient carries the requests; nil is http.DefaultClient. Its transport
+	// is used; redirects are followed by this package, on the same host only.
+	HTTPClient *http.Client
+	// Logger gets what a person may want to know later; nil drops it.
+	Logger *slog.Logger
+	// Timeout bounds one transfer of objects; 0 is 10 minutes. Questions
+	// without a transfer are bounded by the smaller of it and 30 seconds.
+	Timeout time.Duration
+}
+
+// Cache is a directory of mirrors and of the state of workspaces. Safe for
+// concurrent use, also by several processes on one directory.
+type Cache struct {
+	dir      string
+	client   *http.Client
+	log      *slog.Logger
+	timeout  time.Duration
+	question time.Duration
+	now      func() time.Time
+	pause    func(context.Context, time.Duration) error
+	bases    sync.Map // remote URL → present base URL, *url.URL
+	locks    locks
+}
+
+// The folders of a cache directory.
+const (
+	mirrorsDir    = "mirrors"    // one folder per remote
+	statesDir     = "states"     // what we know of each workspace
+	workspacesDir = "workspaces" // workspaces without a directory of their own
+	locksDir      = "locks"      // held while a workspace is made
+	tmpDir        = "tmp"        // transfers; on the same file system, so that they can be renamed
+)
+
+// leftover is the age at which what a killed process left behind is removed.
+const leftover = 48 * time.Hour
+
+// Open opens a cache directory, making it when it is absent, and removes what
+// processes killed long ago left in it.
+func Open(dir string, opts Options) (*Cache, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open git cache: %w", err)
+	}
+	c := &Cache{dir: abs, log: opts.Logger, timeout: opts.Timeout, now: time.Now, pause: pauseFor}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.timeout <= 0 {
+		c.timeout = 10 * time.Minute
+	}
+	c.question = min(c.timeout, questionTimeout)
+	client := http.Client{}
+	if opts.HTTPClient != nil {
+		client = *opts.HTTPClient
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client.Timeout = 0 // each exchange has its own
+	c.client = &client
+	for _, d := range []string{mirrorsDir, statesDir, workspacesDir, locksDir, tmpDir} {
+		// Mirrors hold private code: nobody else on the machine reads them.
+		if err := os.MkdirAll(filepath.Join(abs, d), 0o700); err != nil {
+			return nil, fmt.Errorf("open git cache: %w", err)
+		}
+	}
+	c.sweep(c.tmp())
+	c.sweep(filepath.Join(abs, workspacesDir))
+	c.forgetWorkspaces()
+	return c, nil
+}
+
+func (c *Cache) tmp() string { return filepath.Join(c.dir, tmpDir) }
+
+// sweep removes what has not been touched for long.
+func (c *Cache) sweep(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if st, err := e.Info(); err == nil && c.now().Sub(st.ModTime()) > leftover {
+			removeTree(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// Repo is a remote repository and its mirror. Safe for concurrent use; two
+// Repos of one remote share the mirror.
+type Repo struct {
+	cache  *Cache
+	remote Remote
+	at     endpoint
+	bad    error // why the remote cannot be used; each call returns it
+	dir    string
+}
+
+// Repo returns the repository of a remote. It does nothing yet: a remote that
+// cannot be right is reported by the first call.
+func (c *Cache) Repo(r Remote) *Repo {
+	at, err := parseRemote(r)
+	return &Repo{cache: c, remote: r, at: at, bad: err, dir: filepath.Join(c.dir, mirrorsDir, folderName(r.Key))}
+}
+
+// folderName makes one folder name of any key.
+func folderName(key string) string {
+	name := "r-" + url.PathEscape(key)
+	if len(name) > 120 {
+		sum := sha256.Sum256([]byte(key))
+		name = "h-" + hex.EncodeToString(sum[:])
+	}
+	return name
+}
+
+// shown is the remote's URL for people: without credentials.
+func (r *Repo) shown() string { return r.at.base.String() }

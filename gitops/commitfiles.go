@@ -1,0 +1,179 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+const (
+	// defaultRetries is how often CommitFiles tries again when others push.
+	defaultRetries = 5
+	// maxUpdateFile bounds a file that Update reads, in bytes.
+	maxUpdateFile = 64 << 20
+)
+
+// FilesSpec says how to change files of a branch.
+type FilesSpec struct {
+	Branch  string
+	Message string
+	// Author is also the committer.
+	Author   Signature
+	Trailers []Trailer
+	// Update returns the files to write, by path; nil content removes a file.
+	// read gives a file of the branch as it is, or [fs.ErrNotExist]. Update is
+	// called again with the new state when somebody else pushed in between, so
+	// it must compute everything from what it reads.
+	Update func(read func(path string) ([]byte, error)) (map[string][]byte, error)
+	// Retries is how often to try again when somebody else pushed; 0 is 5.
+	Retries int
+}
+
+// CommitFiles changes files of a branch without a work tree: compare and swap,
+// as often as it takes within Retries. An absent branch is begun with a commit
+// that has no parent. When Update changes nothing, no commit is made and the
+// branch's head, "" when absent, is returned.
+func (r *Repo) CommitFiles(ctx context.Context, s FilesSpec) (sha string, changed bool, err error) {
+	op := "commit to " + clean(s.Branch, 80)
+	if s.Update == nil {
+		return "", false, fmt.Errorf("%s: no Update given", op)
+	}
+	retries := s.Retries
+	if retries <= 0 {
+		retries = defaultRetries
+	}
+	for try := 0; ; try++ {
+		sha, changed, err = r.commitFilesOnce(ctx, op, s)
+		var moved *LeaseError
+		if !errors.As(err, &moved) || try >= retries {
+			return sha, changed, err
+		}
+		wait := time.Duration(rand.Int64N(int64(50*time.Millisecond) << min(try, 5)))
+		if perr := r.cache.pause(ctx, wait); perr != nil {
+			return "", false, fmt.Errorf("%s: %w", op, perr)
+		}
+	}
+}
+
+func (r *Repo) commitFilesOnce(ctx context.Context, op string, s FilesSpec) (string, bool, error) {
+	head, err := r.Fetch(ctx, s.Branch)
+	if err != nil && !errors.Is(err, ErrNoBranch) {
+		return "", false, err
+	}
+	var sha string
+	edit := func(o *objects, parent plumbing.Hash) error {
+		sha, err = r.editFiles(ctx, o, parent, s)
+		return err
+	}
+	if head == "" {
+		err = r.viewNothing(ctx, edit)
+	} else {
+		err = r.view(ctx, op, head, edit)
+	}
+	if errors.Is(err, ErrEmpty) {
+		return head, false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	if err := r.Push(ctx, s.Branch, sha, head); err != nil {
+		return "", false, err
+	}
+	return sha, true, nil
+}
+
+// viewNothing is view where there is no commit yet.
+func (r *Repo) viewNothing(ctx context.Context, read func(*objects, plumbing.Hash) error) error {
+	m, err := r.mirror(ctx)
+	if err != nil {
+		return err
+	}
+	objs, err := openObjects(m.dir)
+	if err != nil {
+		return err
+	}
+	defer objs.close()
+	return read(objs, plumbing.ZeroHash)
+}
+
+// editFiles makes the commit that Update asks for.
+func (r *Repo) editFiles(ctx context.Context, o *objects, parent plumbing.Hash, s FilesSpec) (string, error) {
+	var tree plumbing.Hash
+	if !parent.IsZero() {
+		c, err := o.commit(parent)
+		if err != nil {
+			return "", err
+		}
+		tree = c.TreeHash
+	}
+	files, err := s.Update(func(name string) ([]byte, error) {
+		b, err := o.file(tree, name, maxUpdateFile)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", clean(name, 200), err)
+		}
+		return b, nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("update files: %w", err)
+	}
+	e := edits{}
+	var blobs []newObject
+	seen := map[plumbing.Hash]bool{}
+	for name, content := range files {
+		if err := checkPath(name); err != nil {
+			return "", err
+		}
+		if content == nil {
+			e[name] = treeEntry{}
+			continue
+		}
+		old, _, err := o.lookup(tree, name)
+		if err != nil {
+			return "", err
+		}
+		mode := filemode.Regular
+		if old.mode == filemode.Executable {
+			mode = filemode.Executable
+		}
+		sum := newHasher(plumbing.BlobObject, int64(len(content)))
+		sum.Write(content)
+		id := sum.sum()
+		e[name] = treeEntry{mode: mode, id: id}
+		if !seen[id] && !o.has(id) {
+			seen[id] = true
+			blobs = append(blobs, inMemory(id, plumbing.BlobObject, content))
+		}
+	}
+	for name, entry := range e {
+		if old, found, err := o.lookup(tree, name); err != nil || found && old.isDir() {
+			return "", errors.Join(err, fmt.Errorf("change %s: it is a folder", clean(name, 200)))
+		}
+		if entry.mode == filemode.Empty {
+			continue
+		}
+		if file, err := o.blockedBy(tree, name, e); err != nil || file != "" {
+			return "", errors.Join(err, fmt.Errorf("write %s: %s is a file, not a folder", clean(name, 200), clean(file, 200)))
+		}
+	}
+	return r.makeCommit(ctx, o, parent, e, blobs, CommitSpec{Message: s.Message, Trailers: s.Trailers, Author: s.Author})
+}
+
+// checkPath accepts paths that a tree may have.
+func checkPath(name string) error {
+	if !fs.ValidPath(name) || name == "." || strings.Count(name, "/") >= maxDepth {
+		return fmt.Errorf("path %q: %w", clean(name, 200), fs.ErrInvalid)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if !safeName(part) {
+			return fmt.Errorf("path %q: %w", clean(name, 200), fs.ErrInvalid)
+		}
+	}
+	return nil
+}

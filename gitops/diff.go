@@ -1,0 +1,251 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+const (
+	// maxPatch bounds Diff.Patch, in bytes.
+	maxPatch = 1 << 20
+	// maxHunks bounds the text of all hunks of a Diff together, in bytes.
+	maxHunks = 16 << 20
+	// maxDiffFile bounds a file whose lines are compared, in bytes.
+	maxDiffFile = 4 << 20
+	// contextLines surround a change, as in git.
+	contextLines = 3
+)
+
+// Status says what happened to a file.
+type Status string
+
+// The statuses of a file.
+const (
+	Added    Status = "added"
+	Deleted  Status = "deleted"
+	Modified Status = "modified" // content, mode or kind
+	Renamed  Status = "renamed"  // and possibly modified
+)
+
+// Diff is what differs between two trees.
+type Diff struct {
+	Files     []FileDiff // by path
+	Patch     string     // unified, as `git apply` takes it unless Truncated; at most 1 MiB
+	Truncated bool       // Patch or some Hunks were cut: the change is larger than the bounds
+	Added     int        // lines
+	Deleted   int        // lines
+}
+
+// FileDiff is one file that differs.
+type FileDiff struct {
+	Path    string
+	OldPath string // where a renamed file was; else ""
+	Status  Status
+	Added   int // lines; 0 for a binary file or one larger than 4 MiB
+	Deleted int
+	Binary  bool // there is a NUL byte near the start, or it is a submodule
+	Hunks   []Hunk
+
+	old, new     treeEntry
+	oldNL, newNL bool // the text ends in a newline
+	oldLen       int  // lines
+	newLen       int
+}
+
+// Hunk is a run of changed lines with three lines of context around it.
+type Hunk struct {
+	OldStart, OldLines int // 1-based, as in the patch: 0 when there are none
+	NewStart, NewLines int
+	Lines              []string // without newline, after ' ', '+' or '-'
+}
+
+// Diff compares two commits, which are fetched when the mirror lacks them. An
+// empty from compares with nothing.
+func (r *Repo) Diff(ctx context.Context, from, to string) (d Diff, err error) {
+	if from != "" {
+		if err := r.FetchCommit(ctx, "", from); err != nil {
+			return Diff{}, fmt.Errorf("diff: %w", err)
+		}
+	}
+	err = r.view(ctx, "diff", to, func(o *objects, h plumbing.Hash) error {
+		c, err := o.commit(h)
+		if err != nil {
+			return err
+		}
+		var base plumbing.Hash
+		if from != "" {
+			b, err := o.commit(plumbing.NewHash(from))
+			if err != nil {
+				return err
+			}
+			base = b.TreeHash
+		}
+		changes, err := o.compare(base, c.TreeHash)
+		if err != nil {
+			return err
+		}
+		d, err = makeDiff(ctx, changes, o.open, o.open)
+		return err
+	})
+	return d, err
+}
+
+// opener streams a blob and tells its size.
+type opener func(plumbing.Hash) (io.ReadCloser, int64, error)
+
+// makeDiff turns changes into a Diff, reading each side through its opener.
+func makeDiff(ctx context.Context, changes []change, old, new opener) (Diff, error) {
+	files, err := pairRenames(changes, old, new)
+	if err != nil {
+		return Diff{}, err
+	}
+	d := Diff{Files: files}
+	var patch strings.Builder
+	hunks := 0
+	for i := range d.Files {
+		if err := ctx.Err(); err != nil {
+			return Diff{}, context.Cause(ctx)
+		}
+		f := &d.Files[i]
+		cut, err := f.fill(old, new)
+		if err != nil {
+			return Diff{}, fmt.Errorf("diff %s: %w", clean(f.Path, 200), err)
+		}
+		d.Added += f.Added
+		d.Deleted += f.Deleted
+		d.Truncated = d.Truncated || cut
+		for _, h := range f.Hunks {
+			for _, l := range h.Lines {
+				hunks += len(l) + 1
+			}
+		}
+		if hunks > maxHunks {
+			f.Hunks, d.Truncated = nil, true
+		}
+		if !d.Truncated {
+			text := f.patch()
+			if patch.Len()+len(text) > maxPatch {
+				d.Truncated = true
+				text = text[:strings.LastIndexByte(text[:maxPatch-patch.Len()], '\n')+1]
+			}
+			patch.WriteString(text)
+		}
+	}
+	d.Patch = patch.String()
+	return d, nil
+}
+
+// readText returns the lines of a side; ok is false when it is not text of a
+// size that is compared.
+func readText(e treeEntry, open opener) (b []byte, binary, large bool, err error) {
+	if e.mode == filemode.Empty {
+		return nil, false, false, nil
+	}
+	if e.mode == filemode.Submodule {
+		return nil, true, false, nil
+	}
+	in, size, err := open(e.id)
+	if err != nil {
+		return nil, false, false, err
+	}
+	defer in.Close()
+	if size > maxDiffFile {
+		head := make([]byte, 8000)
+		n, err := io.ReadFull(in, head)
+		return nil, bytes.IndexByte(head[:n], 0) >= 0, true, err
+	}
+	if b, err = io.ReadAll(in); err != nil {
+		return nil, false, false, err
+	}
+	return b, bytes.IndexByte(b[:min(len(b), 8000)], 0) >= 0, false, nil
+}
+
+func splitLines(b []byte) (lines []string, newline bool) {
+	if len(b) == 0 {
+		return nil, true
+	}
+	text := string(b)
+	newline = strings.HasSuffix(text, "\n")
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n"), newline
+}
+
+// fill compares the two sides; cut is true when one was too large for it.
+func (f *FileDiff) fill(openOld, openNew opener) (cut bool, err error) {
+	if f.old.id == f.new.id {
+		return false, nil
+	}
+	a, binA, largeA, err := readText(f.old, openOld)
+	if err != nil {
+		return false, err
+	}
+	b, binB, largeB, err := readText(f.new, openNew)
+	if err != nil {
+		return false, err
+	}
+	if f.Binary = binA || binB; f.Binary || largeA || largeB {
+		return !f.Binary, nil
+	}
+	old, oldNL := splitLines(a)
+	new, newNL := splitLines(b)
+	f.oldNL, f.newNL, f.oldLen, f.newLen = oldNL, newNL, len(old), len(new)
+	// A last line without newline differs from the same line with one.
+	x, y := slices.Clone(old), slices.Clone(new)
+	if !oldNL {
+		x[len(x)-1] += "\n"
+	}
+	if !newNL {
+		y[len(y)-1] += "\n"
+	}
+	spans := diffLines(x, y)
+	for _, s := range spans {
+		f.Deleted += s.b - s.a
+		f.Added += s.d - s.c
+	}
+	f.Hunks = makeHunks(spans, old, new)
+	return false, nil
+}
+
+// makeHunks puts changes that are near each other into one hunk.
+func makeHunks(spans []span, old, new []string) []Hunk {
+	var hunks []Hunk
+	for i := 0; i < len(spans); {
+		j := i + 1
+		for j < len(spans) && spans[j].a-spans[j-1].b <= 2*contextLines {
+			j++
+		}
+		first, last := spans[i], spans[j-1]
+		a0, c0 := max(0, first.a-contextLines), max(0, first.c-contextLines)
+		end := min(len(old), last.b+contextLines)
+		h := Hunk{OldStart: a0 + 1, OldLines: end - a0, NewStart: c0 + 1, NewLines: last.d + (end - last.b) - c0}
+		at := a0
+		for _, s := range spans[i:j] {
+			h.add(' ', old[at:s.a])
+			h.add('-', old[s.a:s.b])
+			h.add('+', new[s.c:s.d])
+			at = s.b
+		}
+		h.add(' ', old[at:end])
+		if h.OldLines == 0 {
+			h.OldStart--
+		}
+		if h.NewLines == 0 {
+			h.NewStart--
+		}
+		hunks = append(hunks, h)
+		i = j
+	}
+	return hunks
+}
+
+func (h *Hunk) add(sign byte, lines []string) {
+	for _, l := range lines {
+		h.Lines = append(h.Lines, string(sign)+l)
+	}
+}

@@ -1,0 +1,119 @@
+package gitops
+
+import (
+	"path"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+// edits are changes to a tree by path: a new entry, or the zero entry to remove
+// what is there.
+type edits map[string]treeEntry
+
+// editTree applies edits to a tree and returns the new one. Each tree that the
+// mirror lacks is passed to add. Only folders with an edit in them are read; a
+// folder without files vanishes.
+func (o *objects) editTree(base plumbing.Hash, changes edits, add func(plumbing.Hash, []byte)) (plumbing.Hash, error) {
+	id, n, err := o.editDir(base, changes, add)
+	if err == nil && n == 0 {
+		return o.putTree(nil, add), nil
+	}
+	return id, err
+}
+
+func (o *objects) editDir(base plumbing.Hash, changes edits, add func(plumbing.Hash, []byte)) (plumbing.Hash, int, error) {
+	entries, err := o.tree(base)
+	if err != nil {
+		return plumbing.ZeroHash, 0, err
+	}
+	here := make(map[string]treeEntry, len(entries))
+	for _, e := range entries {
+		here[e.name] = e
+	}
+	below := map[string]edits{}
+	for p, e := range changes {
+		name, rest, deeper := strings.Cut(p, "/")
+		if deeper {
+			if below[name] == nil {
+				below[name] = edits{}
+			}
+			below[name][rest] = e
+			continue
+		}
+		if e.mode == filemode.Empty {
+			delete(here, name)
+			continue
+		}
+		e.name = name
+		here[name] = e
+	}
+	for name, sub := range below {
+		old := here[name]
+		if _, replaced := changes[name]; replaced && old.mode != filemode.Empty {
+			continue // a file has taken the folder's place
+		}
+		var from plumbing.Hash
+		if old.isDir() {
+			from = old.id
+		} else if !sub.sets() {
+			continue // nothing is there to be removed
+		}
+		id, n, err := o.editDir(from, sub, add)
+		if err != nil {
+			return plumbing.ZeroHash, 0, err
+		}
+		delete(here, name)
+		if n > 0 {
+			here[name] = treeEntry{name, filemode.Dir, id}
+		}
+	}
+	entries = entries[:0]
+	for _, e := range here {
+		entries = append(entries, e)
+	}
+	if len(entries) == 0 {
+		return plumbing.ZeroHash, 0, nil
+	}
+	return o.putTree(entries, add), len(entries), nil
+}
+
+// sets reports whether an edit adds something.
+func (e edits) sets() bool {
+	for _, v := range e {
+		if v.mode != filemode.Empty {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *objects) putTree(entries []treeEntry, add func(plumbing.Hash, []byte)) plumbing.Hash {
+	b := encodeTree(entries)
+	sum := newHasher(plumbing.TreeObject, int64(len(b)))
+	sum.Write(b)
+	id := sum.sum()
+	if !o.has(id) {
+		add(id, b)
+	}
+	return id
+}
+
+// blockedBy returns the file that stands where a path needs a folder; "" is none.
+func (o *objects) blockedBy(tree plumbing.Hash, p string, changes edits) (string, error) {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		e, found, err := o.lookup(tree, dir)
+		if err != nil {
+			return "", err
+		}
+		edit, edited := changes[dir]
+		if edited {
+			e, found = edit, edit.mode != filemode.Empty
+		}
+		if found && !e.isDir() {
+			return dir, nil
+		}
+	}
+	return "", nil
+}

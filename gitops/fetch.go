@@ -1,0 +1,256 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// deepDepth is how far a branch is fetched to find a commit on a server that
+// does not give out commits by their hash.
+const deepDepth = 256
+
+// Head asks the server where a branch is: its commit, or "" when there is no
+// such branch. It changes nothing.
+func (r *Repo) Head(ctx context.Context, branch string) (string, error) {
+	if r.bad != nil {
+		return "", fmt.Errorf("head of %s: %w", clean(branch, 80), r.bad)
+	}
+	ref, err := branchRef(branch)
+	if err != nil {
+		return "", err
+	}
+	h, err := r.lsRef(ctx, "head of "+branch, ref)
+	if err != nil || h.IsZero() {
+		return "", err
+	}
+	return h.String(), nil
+}
+
+// Fetch brings the head of a branch into the mirror, without history, and
+// returns it. It is [ErrNoBranch] when the server has no such branch.
+func (r *Repo) Fetch(ctx context.Context, branch string) (string, error) {
+	sha, err := r.Head(ctx, branch)
+	if err != nil {
+		return "", err
+	}
+	if sha == "" {
+		return "", fmt.Errorf("fetch %s from %s: %w", branch, r.shown(), ErrNoBranch)
+	}
+	if err := r.FetchCommit(ctx, branch, sha); err != nil {
+		return "", err
+	}
+	return sha, nil
+}
+
+// FetchCommit makes sure that a commit and its files are in the mirror. The
+// branch is where to look for it on servers that don't give out commits by
+// hash; it may be empty. A commit that the server lacks is a [*NotFoundError].
+func (r *Repo) FetchCommit(ctx context.Context, branch, sha string) error {
+	if r.bad != nil {
+		return fmt.Errorf("fetch commit: %w", r.bad)
+	}
+	h, err := parseSHA(sha)
+	if err != nil {
+		return err
+	}
+	return r.ensure(ctx, branch, h)
+}
+
+// ensure makes sure that a commit is complete in the mirror: fetched, or made
+// here and built on what is complete.
+func (r *Repo) ensure(ctx context.Context, branch string, want plumbing.Hash) error {
+	for try := 1; ; try++ {
+		m, err := r.mirror(ctx)
+		if err != nil {
+			return err
+		}
+		lacks, err := m.lacks(want)
+		for i := 0; err == nil && i < len(lacks); i++ {
+			err = r.fetchOne(ctx, branch, lacks[i])
+		}
+		if try == 2 || !errors.Is(err, errBroken) {
+			return err
+		}
+		if err := r.heal(ctx, m, err); err != nil {
+			return err
+		}
+	}
+}
+
+// heal replaces a broken generation.
+func (r *Repo) heal(ctx context.Context, m mirror, why error) error {
+	r.cache.log.WarnContext(ctx, "git mirror is broken, making it anew", "mirror", r.remote.Key, "error", why)
+	return r.renew(ctx, m)
+}
+
+// lacks lists the commits that have to be fetched for want to be complete.
+func (m mirror) lacks(want plumbing.Hash) ([]plumbing.Hash, error) {
+	var lacks []plumbing.Hash
+	var objs *objects
+	defer func() {
+		if objs != nil {
+			objs.close()
+		}
+	}()
+	seen := map[plumbing.Hash]bool{}
+	for queue := []plumbing.Hash{want}; len(queue) > 0; {
+		h := queue[0]
+		queue = queue[1:]
+		if seen[h] || m.is("fetched", h) {
+			continue
+		}
+		seen[h] = true
+		if !m.is("made", h) {
+			lacks = append(lacks, h)
+			continue
+		}
+		if objs == nil {
+			var err error
+			if objs, err = openObjects(m.dir); err != nil {
+				return nil, err
+			}
+		}
+		c, err := objs.commit(h)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errBroken, err)
+		}
+		queue = append(queue, c.ParentHashes...)
+	}
+	return lacks, nil
+}
+
+// fetchOne fetches one commit without its history.
+func (r *Repo) fetchOne(ctx context.Context, branch string, want plumbing.Hash) error {
+	unlock, err := r.lockFetch(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	m, err := r.mirror(ctx)
+	if err != nil {
+		return err
+	}
+	if m.is("fetched", want) {
+		return nil // another fetch brought it while this one waited
+	}
+	if entries, err := os.ReadDir(m.packs()); err == nil && countPacks(entries) >= maxPacks {
+		if err := r.renew(ctx, m); err != nil {
+			return err
+		}
+		if m, err = r.mirror(ctx); err != nil {
+			return err
+		}
+	}
+	op := "fetch " + want.String()
+	for try := 1; ; try++ {
+		err = r.transfer(ctx, op, m, want, want, 1)
+		var said *remoteError
+		if err == nil || !errors.As(err, &said) || !strings.Contains(said.msg, "not our ref") {
+			return err
+		}
+		// A replica of the server may not have seen the commit yet.
+		if try == tries || r.cache.pause(ctx, maxWait/10) != nil {
+			break
+		}
+	}
+	if branch != "" {
+		if tip, herr := r.Head(ctx, branch); herr == nil && tip != "" {
+			derr := r.transfer(ctx, op, m, plumbing.NewHash(tip), want, deepDepth)
+			if derr == nil || !errors.Is(derr, errNoObject) {
+				return derr
+			}
+		}
+	}
+	return &NotFoundError{Op: op, URL: r.shown(), What: "commit " + want.String()}
+}
+
+// transfer fetches tip with its nearest ancestors, and marks want, one of them.
+func (r *Repo) transfer(ctx context.Context, op string, m mirror, tip, want plumbing.Hash, depth int) error {
+	haves, err := m.fetched()
+	if err != nil {
+		return err
+	}
+	shallow, err := m.shallow()
+	if err != nil {
+		return err
+	}
+	objs, err := openObjects(m.dir)
+	if err != nil {
+		return err
+	}
+	defer objs.close()
+	if depth > 1 {
+		haves = nil // a commit between may be left out as known, whose files we lack
+	}
+	d, err := r.download(ctx, op, tip, depth, haves, shallow)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	x, err := indexPack(d.pack, strings.TrimSuffix(d.pack.Name(), ".pack")+"-whole", objs)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	defer x.remove()
+	if want != tip {
+		p, err := openPack(x.base, &baseCache{})
+		if err != nil {
+			return err
+		}
+		_, found := p.find(want)
+		p.f.Close()
+		if !found {
+			return fmt.Errorf("%s: %w", op, errNoObject)
+		}
+	}
+	return r.install(ctx, x, "fetched", want, d.shallow)
+}
+
+func countPacks(entries []os.DirEntry) (n int) {
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".idx") {
+			n++
+		}
+	}
+	return n
+}
+
+// view runs read on the mirror with the commit in it. When the mirror turns out
+// to be broken it is made anew and read runs once more.
+func (r *Repo) view(ctx context.Context, op, sha string, read func(*objects, plumbing.Hash) error) error {
+	if r.bad != nil {
+		return fmt.Errorf("%s: %w", op, r.bad)
+	}
+	h, err := parseSHA(sha)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	for try := 1; ; try++ {
+		if err := r.ensure(ctx, "", h); err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+		m, err := r.mirror(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+		objs, err := openObjects(m.dir)
+		if err == nil {
+			err = read(objs, h)
+			objs.close()
+		}
+		if err == nil {
+			return nil
+		}
+		if try == 2 || !errors.Is(err, errBroken) && !errors.Is(err, errNoObject) {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+		if err := r.heal(ctx, m, err); err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+	}
+}

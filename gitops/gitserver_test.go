@@ -1,0 +1,210 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const testToken = "ghs_testSecretTokenThatMustNotBeSeen"
+
+// gitServer is git's own server behind basic authentication.
+type gitServer struct {
+	t    testing.TB
+	root string // of the repositories
+	url  string
+
+	mu        sync.Mutex
+	token     string
+	requests  []string                                          // "GET /a.git/info/refs?service=…"
+	received  int64                                             // bytes of the last push
+	intercept func(w http.ResponseWriter, r *http.Request) bool // true when it has answered
+}
+
+func newGitServer(t testing.TB) *gitServer {
+	t.Helper()
+	path, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		t.Fatalf("git is needed for these tests: %v", err)
+	}
+	s := &gitServer{t: t, root: t.TempDir(), token: testToken}
+	backend := &cgi.Handler{
+		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Root: "/", Dir: s.root,
+		Env:    []string{"GIT_PROJECT_ROOT=" + s.root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + s.root},
+		Stderr: &bytes.Buffer{},
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
+		token, intercept := s.token, s.intercept
+		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			s.received = r.ContentLength
+		}
+		s.mu.Unlock()
+		if user, password, _ := r.BasicAuth(); user != "x-access-token" || password != token {
+			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			http.Error(w, "bad token "+password, http.StatusUnauthorized)
+			return
+		}
+		if intercept != nil && intercept(w, r) {
+			return
+		}
+		h := *backend
+		h.Stderr = nil
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	s.url = srv.URL
+	return s
+}
+
+func (s *gitServer) on(f func(w http.ResponseWriter, r *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.intercept = f
+}
+
+func (s *gitServer) log() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.requests
+	s.requests = nil
+	return out
+}
+
+// create makes a repository on the server and a clone of it to work in.
+func (s *gitServer) create(name string) (bare, work string) {
+	s.t.Helper()
+	bare = filepath.Join(s.root, name)
+	git(s.t, s.root, "init", "-q", "--bare", "-b", "main", bare)
+	git(s.t, bare, "config", "http.receivepack", "true")
+	work = filepath.Join(s.t.TempDir(), "work")
+	git(s.t, s.root, "clone", "-q", bare, work)
+	return bare, work
+}
+
+func (s *gitServer) remote(name string) Remote {
+	return Remote{Key: "1/" + name, URL: s.url + "/" + name, Token: func(context.Context) (string, error) { return testToken, nil }}
+}
+
+// git runs the git command line, alone with its defaults.
+func git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	out, err := gitTry(dir, args...)
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimRight(out, "\n")
+}
+
+func gitTry(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_AUTHOR_DATE=1700000000 +0100",
+		"GIT_COMMITTER_NAME=C", "GIT_COMMITTER_EMAIL=c@example.com", "GIT_COMMITTER_DATE=1700000001 +0000",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+	}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// commitAll commits the work folder and pushes it, and returns the commit.
+func commitAll(t testing.TB, work, message string) string {
+	t.Helper()
+	git(t, work, "add", "-A")
+	git(t, work, "commit", "-q", "--allow-empty", "-m", message)
+	git(t, work, "push", "-q", "origin", "HEAD")
+	return git(t, work, "rev-parse", "HEAD")
+}
+
+func write(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// openCache opens a cache whose waits take no time.
+func openCache(t testing.TB, dir string, opts Options) *Cache {
+	t.Helper()
+	c, err := Open(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.pause = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	return c
+}
+
+// fixture is a server with one repository of a few files, and a cache.
+type fixture struct {
+	*gitServer
+	bare, work string
+	main       string // head of main
+	cache      *Cache
+	repo       *Repo
+	logs       *bytes.Buffer
+}
+
+func newFixture(t testing.TB) *fixture {
+	t.Helper()
+	f := &fixture{gitServer: newGitServer(t), logs: &bytes.Buffer{}}
+	f.bare, f.work = f.create("app.git")
+	write(t, f.work, map[string]string{
+		"README.md":       "# App\n\nHello.\n",
+		".gitignore":      "*.log\nbuild/\n",
+		"src/main.go":     "package main\n\nfunc main() {\n\tprintln(1)\n}\n",
+		"src/lib/lib.go":  "package lib\n",
+		"src/lib/data.in": strings.Repeat("one two three\n", 200),
+		"run.sh":          "#!/bin/sh\necho hi\n",
+		"empty":           "",
+		"wörld/ü b.txt":   "umlaut\n",
+	})
+	if err := os.Chmod(filepath.Join(f.work, "run.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("src/main.go", filepath.Join(f.work, "link")); err != nil {
+		t.Fatal(err)
+	}
+	f.main = commitAll(t, f.work, "first")
+	f.cache = openCache(t, t.TempDir(), Options{Logger: slog.New(slog.NewTextHandler(f.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	f.repo = f.cache.Repo(f.remote("app.git"))
+	return f
+}
+
+var testTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
+
+func testSpec(message string) CommitSpec {
+	return CommitSpec{Message: message, Author: Signature{"SIA", "sia@example.com", testTime}}
+}
+
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// branchName gives each call another branch.
+func branchName(i int) string { return fmt.Sprintf("sia/issue-%d", i) }

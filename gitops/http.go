@@ -1,0 +1,212 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// questionTimeout bounds an exchange that carries no pack.
+	questionTimeout = 30 * time.Second
+	// tries is how often a read is asked in all.
+	tries = 3
+	// maxWait is the longest that a read waits for a server that asked us to;
+	// beyond, the caller is told and decides.
+	maxWait = 10 * time.Second
+	// maxRedirects bounds a chain of redirects; GitHub sends one after a rename.
+	maxRedirects = 3
+)
+
+// request is one HTTP exchange with a git server.
+type request struct {
+	op      string // for errors, such as "fetch main"
+	service string // "git-upload-pack" or "git-receive-pack"
+	v2      bool   // ask for protocol version 2
+	timeout time.Duration
+	body    io.Reader // nil asks for the server's advertisement
+	size    int64     // of body
+}
+
+// do carries out q against base and returns an answer of git's, never a page
+// for people. Closing the body releases the exchange.
+func (r *Repo) do(ctx context.Context, base *url.URL, q request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, q.timeout, fmt.Errorf("no complete answer within %v", q.timeout))
+	resp, err := r.exchange(ctx, base, q)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	resp.Body = &releasingBody{ReadCloser: resp.Body, release: cancel}
+	return resp, nil
+}
+
+type releasingBody struct {
+	io.ReadCloser
+	release func()
+}
+
+func (b *releasingBody) Close() error {
+	defer b.release()
+	return b.ReadCloser.Close()
+}
+
+func (r *Repo) exchange(ctx context.Context, base *url.URL, q request) (*http.Response, error) {
+	method, target, kind := http.MethodPost, base.JoinPath(q.service), q.service+"-result"
+	if q.body == nil {
+		method, target, kind = http.MethodGet, base.JoinPath("info", "refs"), q.service+"-advertisement"
+		target.RawQuery = "service=" + q.service
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target.String(), q.body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: make request: %w", q.op, redact(err))
+	}
+	req.Header.Set("User-Agent", "git/2.0 (sia)")
+	req.Header.Set("Accept", "application/x-"+kind)
+	if q.body != nil {
+		req.ContentLength = q.size
+		req.Header.Set("Content-Type", "application/x-"+q.service+"-request")
+	}
+	if q.v2 {
+		req.Header.Set("Git-Protocol", "version=2")
+	}
+	secret, err := r.at.authorize(req)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", q.op, base, err)
+	}
+	resp, err := r.cache.client.Do(req)
+	if err != nil {
+		return nil, r.broken(ctx, q.op, err)
+	}
+	if resp.StatusCode == http.StatusOK && resp.Header.Get("Content-Type") == "application/x-"+kind {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	return nil, r.refusal(q.op, base, resp, secret)
+}
+
+// broken is the error of an exchange that broke off.
+func (r *Repo) broken(ctx context.Context, op string, err error) error {
+	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
+		err = cause
+	}
+	return &NetworkError{Op: op, URL: r.shown(), Err: redact(err)}
+}
+
+// redact drops the URL that net/http puts into its errors.
+func redact(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// redirectError asks to repeat the exchange elsewhere.
+type redirectError struct{ base *url.URL }
+
+func (e *redirectError) Error() string { return "moved to " + e.base.Redacted() }
+
+// refusal turns an answer that is not git's into an error.
+func (r *Repo) refusal(op string, base *url.URL, resp *http.Response, secret string) error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 2<<10))
+	text := string(body)
+	if strings.Contains(resp.Header.Get("Content-Type"), "html") {
+		text = "" // a page for people says nothing that the status does not
+	}
+	if secret != "" {
+		text = strings.ReplaceAll(text, secret, "***")
+	}
+	text = clean(text, 300)
+	wait := retryAfter(resp.Header, r.cache.now())
+	switch code := resp.StatusCode; {
+	case code >= 300 && code < 400:
+		if to, err := redirected(base, resp); err == nil {
+			return &redirectError{base: to}
+		}
+		return &ServerError{Op: op, URL: r.shown(), Status: code, Detail: "redirect to another host refused"}
+	case code == http.StatusUnauthorized, code == http.StatusForbidden && wait == 0:
+		return &AuthError{Op: op, URL: r.shown(), Status: code, Detail: text}
+	case code == http.StatusNotFound, code == http.StatusGone:
+		return &NotFoundError{Op: op, URL: r.shown(), What: "repository", Detail: text}
+	case code == http.StatusOK:
+		return &ServerError{Op: op, URL: r.shown(), Status: code, Detail: "the answer is not git's; is the URL a repository's?"}
+	default:
+		return &ServerError{Op: op, URL: r.shown(), Status: code, RetryAfter: wait, Detail: text}
+	}
+}
+
+// redirected is the repository's new base URL. Only another path on the same
+// host is followed, because the credentials go along.
+func redirected(base *url.URL, resp *http.Response) (*url.URL, error) {
+	to, err := resp.Location()
+	if err != nil {
+		return nil, err
+	}
+	path, ok := strings.CutSuffix(to.Path, "/info/refs")
+	if !ok || to.Scheme != base.Scheme || to.Host != base.Host {
+		return nil, errors.New("redirect elsewhere")
+	}
+	next := *base
+	next.Path = path
+	return &next, nil
+}
+
+// retryAfter reads a Retry-After header, in seconds or as a date.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	v := h.Get("Retry-After")
+	if s, err := strconv.Atoi(v); err == nil && s > 0 {
+		return time.Duration(min(s, 24*3600)) * time.Second
+	}
+	if t, err := http.ParseTime(v); err == nil && t.After(now) {
+		return t.Sub(now)
+	}
+	return 0
+}
+
+// retry runs an idempotent read until it succeeds, fails for good, or has been
+// tried enough.
+func (r *Repo) retry(ctx context.Context, read func() error) error {
+	for try := 1; ; try++ {
+		err := read()
+		if err == nil || try == tries || ctx.Err() != nil {
+			return err
+		}
+		wait := time.Duration(float64(300*time.Millisecond) * float64(int(1)<<try) * (0.5 + rand.Float64()/2))
+		var broke *NetworkError
+		var server *ServerError
+		switch {
+		case errors.As(err, &broke):
+		case errors.As(err, &server) && (server.Status == http.StatusTooManyRequests || server.Status == http.StatusForbidden || server.Status >= 500):
+			if server.RetryAfter > maxWait {
+				return err
+			}
+			wait = max(wait, server.RetryAfter)
+		default:
+			return err
+		}
+		r.cache.log.DebugContext(ctx, "git read failed, trying again", "mirror", r.remote.Key, "try", try, "wait", wait, "error", err)
+		if r.cache.pause(ctx, wait) != nil {
+			return err
+		}
+	}
+}
+
+// pauseFor waits for d or the end of ctx.
+func pauseFor(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,120 @@
+package gitops
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// Trailer is a line "Key: Value" at the end of a commit message
+// (https://git-scm.com/docs/git-interpret-trailers).
+type Trailer struct{ Key, Value string }
+
+// CommitSpec says how to make a commit. The same spec of the same files gives
+// the same commit.
+type CommitSpec struct {
+	Message   string
+	Trailers  []Trailer // appended to the message
+	Author    Signature // name, email and time are needed
+	Committer Signature // zero means the author
+}
+
+var trailerLine = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s*(.*)$`)
+
+// parseTrailers reads the last paragraph of a message, if it is all trailers
+// and not the first. An indented line goes on with the one before.
+func parseTrailers(message string) map[string][]string {
+	message = strings.TrimRight(strings.ReplaceAll(message, "\r\n", "\n"), " \t\n")
+	i := strings.LastIndex(message, "\n\n")
+	if i < 0 {
+		return nil
+	}
+	var all []Trailer
+	for line := range strings.SplitSeq(message[i+2:], "\n") {
+		m := trailerLine.FindStringSubmatch(line)
+		switch {
+		case m != nil:
+			all = append(all, Trailer{m[1], strings.TrimSpace(m[2])})
+		case len(all) > 0 && (strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")):
+			last := &all[len(all)-1]
+			last.Value = strings.TrimSpace(last.Value + " " + strings.TrimSpace(line))
+		default:
+			return nil
+		}
+	}
+	out := map[string][]string{}
+	for _, t := range all {
+		out[t.Key] = append(out[t.Key], t.Value)
+	}
+	return out
+}
+
+// message is the spec's message with its trailers.
+func (s CommitSpec) message() (string, error) {
+	text := strings.TrimSpace(strings.ReplaceAll(s.Message, "\r\n", "\n"))
+	if text == "" {
+		return "", errors.New("commit message is empty")
+	}
+	if strings.Contains(text, "\x00") {
+		return "", errors.New("commit message holds a NUL byte")
+	}
+	var b strings.Builder
+	b.WriteString(text + "\n")
+	if len(s.Trailers) > 0 && parseTrailers(text) == nil {
+		b.WriteString("\n")
+	}
+	for _, t := range s.Trailers {
+		line := t.Key + ": " + strings.Join(strings.Fields(t.Value), " ")
+		if !trailerLine.MatchString(line) || strings.Contains(line, "\x00") {
+			return "", fmt.Errorf("trailer key %q: want letters, digits and hyphens", clean(t.Key, 60))
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String(), nil
+}
+
+// encodeCommit makes the commit object.
+func (s CommitSpec) encode(tree plumbing.Hash, parents []plumbing.Hash) ([]byte, plumbing.Hash, error) {
+	message, err := s.message()
+	if err != nil {
+		return nil, plumbing.ZeroHash, err
+	}
+	committer := s.Committer
+	if committer == (Signature{}) {
+		committer = s.Author
+	}
+	for _, who := range []Signature{s.Author, committer} {
+		if who.Name == "" || who.Email == "" || who.When.IsZero() {
+			return nil, plumbing.ZeroHash, errors.New("commit needs the name, email and time of its author and committer")
+		}
+	}
+	c := object.Commit{TreeHash: tree, ParentHashes: parents, Message: message, Author: s.Author.object(), Committer: committer.object()}
+	m := &plumbing.MemoryObject{}
+	if err := c.Encode(m); err != nil {
+		return nil, plumbing.ZeroHash, fmt.Errorf("encode commit: %w", err)
+	}
+	r, err := m.Reader()
+	if err != nil {
+		return nil, plumbing.ZeroHash, err
+	}
+	b := make([]byte, m.Size())
+	if _, err := r.Read(b); err != nil {
+		return nil, plumbing.ZeroHash, err
+	}
+	sum := newHasher(plumbing.CommitObject, int64(len(b)))
+	sum.Write(b)
+	return b, sum.sum(), nil
+}
+
+// object is the signature as go-git writes it. What git uses as a delimiter is
+// dropped from names.
+func (s Signature) object() object.Signature {
+	plain := func(v string) string {
+		return clean(strings.NewReplacer("<", "", ">", "").Replace(v), 200)
+	}
+	return object.Signature{Name: plain(s.Name), Email: plain(s.Email), When: s.When}
+}

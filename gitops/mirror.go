@@ -1,0 +1,277 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// A mirror's folder holds generations, each a bare repository, and the file
+// "current" that names the one in use. A broken or overgrown mirror gets a new
+// generation; those who still read the old one finish in peace, because it is
+// removed only an hour later. Within a generation:
+//
+//	objects/pack/         packs only, no loose objects; <name>.keep marks a commit made here
+//	shallow               the commits whose parents we don't have
+//	refs/sia/fetched/<sha>  commits that came from the server with all their files
+//	refs/sia/made/<sha>     commits made here; what they build on is in the mirror
+//
+// Files appear whole and in the order objects, index, ref; nothing is changed
+// in place. So a kill at any point leaves a repository that is right.
+
+const (
+	currentFile = "current"
+	retirement  = time.Hour
+	// maxPacks is when a mirror is begun anew, so that finding an object and
+	// making a workspace stay cheap.
+	maxPacks = 48
+	// keepMade is how long commits made here outlive a new generation.
+	keepMade = 30 * 24 * time.Hour
+)
+
+// mirror is one generation.
+type mirror struct{ dir string }
+
+func (m mirror) packs() string               { return filepath.Join(m.dir, "objects", "pack") }
+func (m mirror) ref(kind, sha string) string { return filepath.Join(m.dir, "refs", "sia", kind, sha) }
+func (m mirror) is(kind string, h plumbing.Hash) bool {
+	_, err := os.Lstat(m.ref(kind, h.String()))
+	return err == nil
+}
+
+// mirror returns the present generation, making the first one.
+func (r *Repo) mirror(ctx context.Context) (mirror, error) {
+	if m, ok := r.present(); ok {
+		return m, nil
+	}
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return mirror{}, fmt.Errorf("make mirror: %w", err)
+	}
+	unlock, err := r.lockWrite(ctx)
+	if err != nil {
+		return mirror{}, err
+	}
+	defer unlock()
+	if m, ok := r.present(); ok {
+		return m, nil
+	}
+	return r.newGeneration(mirror{})
+}
+
+func (r *Repo) present() (mirror, bool) {
+	name, err := os.ReadFile(filepath.Join(r.dir, currentFile))
+	if err != nil || !strings.HasPrefix(string(name), "g-") || strings.ContainsAny(string(name), `/\`) {
+		return mirror{}, false
+	}
+	m := mirror{filepath.Join(r.dir, string(name))}
+	st, err := os.Stat(m.packs())
+	return m, err == nil && st.IsDir()
+}
+
+// lockWrite is held for the moment in which a mirror changes.
+func (r *Repo) lockWrite(ctx context.Context) (func(), error) {
+	return r.cache.locks.lock(ctx, filepath.Join(r.dir, "write.lock"))
+}
+
+// lockFetch is held for a transfer, so that nothing is fetched twice.
+func (r *Repo) lockFetch(ctx context.Context) (func(), error) {
+	return r.cache.locks.lock(ctx, filepath.Join(r.dir, "fetch.lock"))
+}
+
+// renew replaces a generation by an empty one with the commits that exist
+// nowhere else. When it has been replaced already, nothing is done.
+func (r *Repo) renew(ctx context.Context, old mirror) error {
+	unlock, err := r.lockWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if m, ok := r.present(); ok && m != old {
+		return nil
+	}
+	_, err = r.newGeneration(old)
+	return err
+}
+
+// newGeneration is called with the write lock held.
+func (r *Repo) newGeneration(old mirror) (mirror, error) {
+	dir, err := os.MkdirTemp(r.dir, "g-*")
+	if err != nil {
+		return mirror{}, fmt.Errorf("make mirror: %w", err)
+	}
+	m := mirror{dir}
+	err = errors.Join(os.MkdirAll(m.packs(), 0o700), os.MkdirAll(m.ref("fetched", ""), 0o700), os.MkdirAll(m.ref("made", ""), 0o700),
+		os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = true\n"), 0o600))
+	if err == nil && old.dir != "" {
+		r.carryOver(old, m)
+	}
+	if err == nil {
+		err = writeFile(filepath.Join(r.dir, currentFile), 0o600, func(w io.Writer) error {
+			_, err := io.WriteString(w, filepath.Base(dir))
+			return err
+		})
+	}
+	if err != nil {
+		removeTree(dir)
+		return mirror{}, fmt.Errorf("make mirror: %w", err)
+	}
+	r.retire(old, m)
+	return m, nil
+}
+
+// carryOver copies the commits made here, as far as they are readable.
+func (r *Repo) carryOver(old, to mirror) {
+	keeps, _ := filepath.Glob(filepath.Join(old.packs(), "*.keep"))
+	for _, keep := range keeps {
+		sha, err := os.ReadFile(keep)
+		st, serr := os.Stat(keep)
+		if err != nil || serr != nil || r.cache.now().Sub(st.ModTime()) > keepMade || !shaPattern.Match(sha) {
+			continue
+		}
+		base := strings.TrimSuffix(keep, ".keep")
+		p, err := openPack(base, &baseCache{})
+		if err != nil {
+			r.cache.log.Warn("commit in broken mirror is lost", "mirror", r.remote.Key, "commit", string(sha), "error", err)
+			continue
+		}
+		p.f.Close()
+		dst := filepath.Join(to.packs(), filepath.Base(base))
+		if err := errors.Join(copyFile(base+".pack", dst+".pack"), copyFile(base+".idx", dst+".idx"), copyFile(keep, dst+".keep"),
+			os.Chtimes(dst+".keep", st.ModTime(), st.ModTime()), to.mark("made", string(sha))); err != nil {
+			r.cache.log.Warn("commit could not be carried over", "mirror", r.remote.Key, "commit", string(sha), "error", err)
+		}
+	}
+}
+
+// retire removes generations that nobody can still be reading.
+func (r *Repo) retire(old, now mirror) {
+	if old.dir != "" {
+		t := r.cache.now()
+		_ = os.Chtimes(old.dir, t, t)
+	}
+	dirs, _ := filepath.Glob(filepath.Join(r.dir, "g-*"))
+	for _, d := range dirs {
+		if st, err := os.Stat(d); err == nil && d != now.dir && d != old.dir && r.cache.now().Sub(st.ModTime()) > retirement {
+			removeTree(d)
+		}
+	}
+}
+
+// mark notes a commit as complete. Its objects must be in place.
+func (m mirror) mark(kind, sha string) error {
+	return writeFile(m.ref(kind, sha), 0o600, func(w io.Writer) error {
+		_, err := io.WriteString(w, sha+"\n")
+		return err
+	})
+}
+
+// install moves a pack into the present generation and marks its commit. Shallow
+// commits are noted first: saying too often that parents are missing is harmless.
+func (r *Repo) install(ctx context.Context, x indexed, kind string, commit plumbing.Hash, shallow []plumbing.Hash) error {
+	unlock, err := r.lockWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	m, ok := r.present()
+	if !ok {
+		return fmt.Errorf("%w: it vanished", errBroken)
+	}
+	if err := m.addShallow(shallow); err != nil {
+		return err
+	}
+	if x.count > 0 {
+		dst := filepath.Join(m.packs(), "pack-"+x.checksum.String())
+		if kind == "made" {
+			if err := os.WriteFile(dst+".keep", []byte(commit.String()), 0o600); err != nil {
+				return fmt.Errorf("install pack: %w", err)
+			}
+		}
+		if err := errors.Join(os.Rename(x.base+".pack", dst+".pack"), os.Rename(x.base+".idx", dst+".idx")); err != nil {
+			return fmt.Errorf("install pack: %w", err)
+		}
+		syncDir(m.packs())
+	}
+	return m.mark(kind, commit.String())
+}
+
+func (m mirror) shallow() ([]plumbing.Hash, error) {
+	b, err := os.ReadFile(filepath.Join(m.dir, "shallow"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	var out []plumbing.Hash
+	for _, line := range strings.Fields(string(b)) {
+		h, err := parseSHA(line)
+		if err != nil {
+			return nil, fmt.Errorf("%w: file shallow: %w", errBroken, err)
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+func (m mirror) addShallow(more []plumbing.Hash) error {
+	have, err := m.shallow()
+	if err != nil {
+		return err
+	}
+	known := map[plumbing.Hash]bool{}
+	for _, h := range have {
+		known[h] = true
+	}
+	n := len(have)
+	for _, h := range more {
+		if !known[h] {
+			known[h] = true
+			have = append(have, h)
+		}
+	}
+	if len(have) == n {
+		return nil
+	}
+	return writeFile(filepath.Join(m.dir, "shallow"), 0o600, func(w io.Writer) error {
+		for _, h := range have {
+			if _, err := io.WriteString(w, h.String()+"\n"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// fetched lists the commits that came from the server, newest first.
+func (m mirror) fetched() ([]plumbing.Hash, error) {
+	entries, err := os.ReadDir(m.ref("fetched", ""))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	type tip struct {
+		h  plumbing.Hash
+		at time.Time
+	}
+	var tips []tip
+	for _, e := range entries {
+		h, err := parseSHA(e.Name())
+		st, serr := e.Info()
+		if err == nil && serr == nil {
+			tips = append(tips, tip{h, st.ModTime()})
+		}
+	}
+	sort.Slice(tips, func(i, j int) bool { return tips[i].at.After(tips[j].at) })
+	out := make([]plumbing.Hash, len(tips))
+	for i, t := range tips {
+		out[i] = t.h
+	}
+	return out, nil
+}

@@ -1,0 +1,194 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+// Push makes sha the head of the branch. expect is the head that it replaces,
+// "" when there must be no such branch; when the branch is anywhere else, it is
+// a [*LeaseError] and nothing changes. Replacing a head that is not an ancestor
+// is allowed: the lease is what protects it. A branch already at sha is left
+// alone, so a push may be repeated after a crash.
+//
+// Only objects made here are sent. What was fetched, the server has.
+func (r *Repo) Push(ctx context.Context, branch, sha, expect string) error {
+	op := "push " + clean(branch, 80)
+	if r.bad != nil {
+		return fmt.Errorf("%s: %w", op, r.bad)
+	}
+	ref, err := branchRef(branch)
+	if err != nil {
+		return err
+	}
+	var want plumbing.Hash
+	if expect != "" {
+		if want, err = parseSHA(expect); err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	base, at, err := r.discover(ctx, op, ref)
+	if err != nil {
+		return err
+	}
+	if !at.head.IsZero() && at.head.String() == sha {
+		return nil
+	}
+	if at.head != want {
+		return &LeaseError{Branch: branch, Want: expect, Head: shaOrNone(at.head)}
+	}
+	return r.view(ctx, op, sha, func(o *objects, h plumbing.Hash) error {
+		objs, err := o.unsent(h, at.has)
+		if err != nil {
+			return err
+		}
+		rep, err := r.send(ctx, op, base, command{ref: ref, old: want, new: h, caps: at.caps}, objs)
+		if err == nil && rep.ok() {
+			return nil
+		}
+		return r.pushFailed(ctx, branch, sha, expect, rep, err)
+	})
+}
+
+// pushFailed looks at where the branch is, because an answer that got lost may
+// have been a yes, and a no may mean that somebody was faster.
+func (r *Repo) pushFailed(ctx context.Context, branch, sha, expect string, rep report, err error) error {
+	var broke *NetworkError
+	var server *ServerError
+	if err != nil && !errors.As(err, &broke) && !errors.As(err, &server) {
+		return err
+	}
+	head, herr := r.Head(ctx, branch)
+	switch {
+	case herr == nil && head == sha:
+		return nil
+	case herr == nil && head != expect:
+		return &LeaseError{Branch: branch, Want: expect, Head: head}
+	case err != nil:
+		return err
+	}
+	return &RejectedError{Branch: branch, Reason: rep.reason()}
+}
+
+func shaOrNone(h plumbing.Hash) string {
+	if h.IsZero() {
+		return ""
+	}
+	return h.String()
+}
+
+// unsent lists the objects of a commit that the server lacks: those of commits
+// made here, back to what the server showed us or sent us.
+func (o *objects) unsent(head plumbing.Hash, has func(plumbing.Hash) bool) ([]newObject, error) {
+	var out []newObject
+	seen := map[plumbing.Hash]bool{}
+	add := func(id plumbing.Hash, kind plumbing.ObjectType) bool {
+		if seen[id] {
+			return false
+		}
+		seen[id] = true
+		out = append(out, newObject{id, kind, func() (io.ReadCloser, int64, error) {
+			if kind == plumbing.BlobObject {
+				return o.open(id)
+			}
+			b, err := o.read(id, kind)
+			n := inMemory(id, kind, b)
+			if err != nil {
+				return nil, 0, err
+			}
+			return n.open()
+		}})
+		return true
+	}
+	for queue := []plumbing.Hash{head}; len(queue) > 0; {
+		h := queue[0]
+		queue = queue[1:]
+		if seen[h] || has(h) || o.from.is("fetched", h) || !o.from.is("made", h) {
+			continue
+		}
+		c, err := o.commit(h)
+		if err != nil {
+			return nil, err
+		}
+		add(h, plumbing.CommitObject)
+		var base plumbing.Hash
+		for _, p := range c.ParentHashes {
+			pc, err := o.commit(p)
+			if err != nil {
+				return nil, err
+			}
+			base = pc.TreeHash
+			queue = append(queue, p)
+		}
+		if err := o.newInTree(base, c.TreeHash, add); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// newInTree adds what a tree has and another, at the same place, has not.
+func (o *objects) newInTree(old, new plumbing.Hash, add func(plumbing.Hash, plumbing.ObjectType) bool) error {
+	if old == new || !add(new, plumbing.TreeObject) {
+		return nil
+	}
+	before, err := o.tree(old)
+	if err != nil {
+		return err
+	}
+	had := make(map[string]treeEntry, len(before))
+	for _, e := range before {
+		had[e.name] = e
+	}
+	after, err := o.tree(new)
+	if err != nil {
+		return err
+	}
+	for _, e := range after {
+		was := had[e.name]
+		switch {
+		case was.id == e.id, e.mode == filemode.Submodule:
+			continue
+		case !e.isDir():
+			add(e.id, plumbing.BlobObject)
+		default:
+			var from plumbing.Hash
+			if was.isDir() {
+				from = was.id
+			}
+			if err := o.newInTree(from, e.id, add); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// send packs the objects and carries out the command.
+func (r *Repo) send(ctx context.Context, op string, base *url.URL, cmd command, objs []newObject) (report, error) {
+	// The length has to be known beforehand: not every server takes chunks.
+	f, err := os.CreateTemp(r.cache.tmp(), "push-*.pack")
+	if err != nil {
+		return report{}, fmt.Errorf("write pack: %w", err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if _, _, err := writePack(f, objs); err != nil {
+		return report{}, fmt.Errorf("write pack: %w", err)
+	}
+	size, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return report{}, fmt.Errorf("write pack: %w", err)
+	}
+	if err := seekStart(f); err != nil {
+		return report{}, fmt.Errorf("write pack: %w", err)
+	}
+	return r.receive(ctx, op, base, cmd, f, size)
+}

@@ -1,0 +1,137 @@
+package gitops
+
+import (
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+const (
+	// maxRenamePairs bounds the pairs of files that are looked at for likeness.
+	maxRenamePairs = 2500
+	// renameLikeness is the share of lines that a renamed file keeps, as git's default.
+	renameLikeness = 0.5
+	// maxRenameFile bounds a file that is looked at for likeness, in bytes.
+	maxRenameFile = 256 << 10
+)
+
+// pairRenames makes one rename of a removal and an addition of the same or
+// much the same file.
+func pairRenames(changes []change, old, new opener) ([]FileDiff, error) {
+	files := make([]FileDiff, len(changes))
+	var gone, came []int
+	for i, c := range changes {
+		files[i] = FileDiff{Path: c.path, Status: Modified, old: c.old, new: c.new}
+		switch {
+		case c.old.mode == filemode.Empty:
+			files[i].Status = Added
+			if c.new.mode.IsFile() {
+				came = append(came, i)
+			}
+		case c.new.mode == filemode.Empty:
+			files[i].Status = Deleted
+			if c.old.mode.IsFile() {
+				gone = append(gone, i)
+			}
+		}
+	}
+	taken := map[int]bool{}
+	pair := func(g, n int) {
+		taken[g], taken[n] = true, true
+		files[n].Status, files[n].OldPath, files[n].old = Renamed, files[g].Path, files[g].old
+	}
+	byID := map[plumbing.Hash][]int{}
+	for _, g := range gone {
+		byID[files[g].old.id] = append(byID[files[g].old.id], g)
+	}
+	for _, n := range came {
+		same := byID[files[n].new.id]
+		if len(same) > 0 && kind(files[same[0]].old.mode) == kind(files[n].new.mode) {
+			pair(same[0], n)
+			byID[files[n].new.id] = same[1:]
+		}
+	}
+	free := func(i int) bool { return taken[i] }
+	gone, came = slices.DeleteFunc(gone, free), slices.DeleteFunc(came, free)
+	if len(gone)*len(came) <= maxRenamePairs {
+		if err := pairLike(files, gone, came, old, new, pair); err != nil {
+			return nil, err
+		}
+	}
+	kept := files[:0]
+	for i := range files {
+		if !taken[i] || files[i].Status == Renamed {
+			kept = append(kept, files[i])
+		}
+	}
+	return kept, nil
+}
+
+// pairLike pairs each addition with the removal that it shares most lines with.
+func pairLike(files []FileDiff, gone, came []int, old, new opener, pair func(g, n int)) error {
+	count := func(e treeEntry, open opener) (map[string]int, int, error) {
+		if !isRegular(e.mode) {
+			return nil, 0, nil
+		}
+		in, size, err := open(e.id)
+		if err != nil {
+			return nil, 0, err
+		}
+		in.Close()
+		if size > maxRenameFile {
+			return nil, 0, nil
+		}
+		b, binary, _, err := readText(e, open)
+		if err != nil || binary {
+			return nil, 0, err
+		}
+		lines, _ := splitLines(b)
+		n := map[string]int{}
+		for _, l := range lines {
+			n[l]++
+		}
+		return n, len(lines), nil
+	}
+	type text struct {
+		lines map[string]int
+		total int
+	}
+	before := make([]text, len(gone))
+	for i, g := range gone {
+		lines, total, err := count(files[g].old, old)
+		if err != nil {
+			return err
+		}
+		before[i] = text{lines, total}
+	}
+	used := make([]bool, len(gone))
+	for _, n := range came {
+		lines, total, err := count(files[n].new, new)
+		if err != nil {
+			return err
+		}
+		best, share := -1, renameLikeness
+		for i, b := range before {
+			if used[i] || b.total == 0 || total == 0 {
+				continue
+			}
+			same := 0
+			for l, k := range lines {
+				same += min(k, b.lines[l])
+			}
+			if s := float64(same) / float64(max(b.total, total)); s > share {
+				best, share = i, s
+			}
+		}
+		if best >= 0 {
+			used[best] = true
+			pair(gone[best], n)
+		}
+	}
+	return nil
+}
+
+func isRegular(m filemode.FileMode) bool {
+	return m == filemode.Regular || m == filemode.Executable || m == filemode.Deprecated
+}

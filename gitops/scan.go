@@ -1,0 +1,264 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+// scan compares the work tree with what was checked out and returns what
+// changed, by path. A file whose stat is as recorded is not read. New files are
+// hashed, not kept.
+//
+// What is left out: .git, what .gitignore names unless it is tracked, folders
+// that are repositories of their own, submodules, and what is neither a file
+// nor a symlink. Symlinks are never followed.
+func (w *Workspace) scan(ctx context.Context) ([]change, error) {
+	b, err := os.ReadFile(filepath.Join(w.state, "index"))
+	if err != nil {
+		return nil, fmt.Errorf("read stat cache: %w", err)
+	}
+	entries, err := decodeIndex(b)
+	if err != nil {
+		return nil, fmt.Errorf("read stat cache: %w", err)
+	}
+	root, err := os.OpenRoot(w.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	s := scanner{ctx: ctx, tracked: make(map[string]*indexEntry, len(entries)), folders: map[string]bool{}}
+	for i := range entries {
+		e := &entries[i]
+		s.tracked[e.path] = e
+		// What was written in the last tick of the clock may have been written
+		// again in that tick, leaving no trace in its stat.
+		s.racy = max(s.racy, e.stat.ctime)
+		for d := path.Dir(e.path); d != "." && !s.folders[d]; d = path.Dir(d) {
+			s.folders[d] = true
+		}
+	}
+	if err := s.dir(root, "", nil, false, 0); err != nil {
+		return nil, err
+	}
+	for _, e := range s.tracked { // what is left was not found
+		if e.mode != filemode.Submodule {
+			s.out = append(s.out, change{path: e.path, old: treeEntry{path.Base(e.path), e.mode, e.id}})
+		}
+	}
+	return merged(s.out), nil
+}
+
+// merged sorts changes by path, joining the two of a path that changed its kind.
+func merged(all []change) []change {
+	sort.Slice(all, func(i, j int) bool { return all[i].path < all[j].path })
+	out := all[:0]
+	for _, c := range all {
+		if n := len(out); n > 0 && out[n-1].path == c.path {
+			if c.old.mode != filemode.Empty {
+				out[n-1].old = c.old
+			} else {
+				out[n-1].new = c.new
+			}
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+type scanner struct {
+	ctx     context.Context
+	tracked map[string]*indexEntry // entries are removed as they are found
+	folders map[string]bool        // that have tracked files in them
+	racy    int64                  // entries changed at this time or later are read
+	out     []change
+}
+
+// dir scans one folder. When hidden, it is ignored and only tracked files count.
+func (s *scanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidden bool, depth int) error {
+	if s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	if depth > maxDepth {
+		return fmt.Errorf("folders nested deeper than %d: %s…", maxDepth, clean(dir, 80))
+	}
+	f, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	entries, err := f.ReadDir(-1)
+	f.Close()
+	if err != nil {
+		return err
+	}
+	if !hidden {
+		for _, e := range entries {
+			if e.Name() == ".gitignore" && e.Type().IsRegular() {
+				if b, err := readSmall(root, e.Name(), maxIgnoreFile); err == nil {
+					ignores = append(ignores[:len(ignores):len(ignores)], parseIgnore(dir, b))
+				}
+			}
+		}
+	}
+	for _, e := range entries {
+		if !safeName(e.Name()) {
+			continue
+		}
+		if err := s.entry(root, path.Join(dir, e.Name()), e, ignores, hidden, depth); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err // what vanished since the folder was listed is gone
+		}
+	}
+	return nil
+}
+
+func (s *scanner) entry(root *os.Root, p string, e fs.DirEntry, ignores []ignoreFile, hidden bool, depth int) error {
+	old := s.tracked[p]
+	if old != nil && old.mode == filemode.Submodule {
+		return nil
+	}
+	skip := func() bool { return hidden || ignored(ignores, p, e.IsDir()) }
+	if e.IsDir() {
+		hide := false
+		if hide = skip(); hide && !s.folders[p] {
+			return nil
+		}
+		sub, err := root.OpenRoot(e.Name())
+		if err != nil {
+			return err
+		}
+		defer sub.Close()
+		if !s.folders[p] {
+			if _, err := sub.Lstat(".git"); err == nil {
+				return nil // a repository of its own
+			}
+		}
+		return s.dir(sub, p, ignores, hide, depth+1)
+	}
+	if !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0 || old == nil && skip() {
+		return nil
+	}
+	st, err := root.Lstat(e.Name())
+	if err != nil {
+		return err
+	}
+	now := statOf(st)
+	mode := gitMode(st.Mode())
+	if old != nil && mode == sameKind(old.mode) && now == old.stat && now.ctime < s.racy {
+		delete(s.tracked, p)
+		return nil
+	}
+	id, err := hashFile(root, e.Name(), mode)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", clean(p, 200), err)
+	}
+	delete(s.tracked, p)
+	if old != nil && old.id == id && mode == sameKind(old.mode) {
+		return nil
+	}
+	c := change{path: p, new: treeEntry{path.Base(p), mode, id}}
+	if old != nil {
+		c.old = treeEntry{c.new.name, old.mode, old.id}
+	}
+	s.out = append(s.out, c)
+	return nil
+}
+
+// gitMode is the mode that git gives a file or symlink.
+func gitMode(m fs.FileMode) filemode.FileMode {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return filemode.Symlink
+	case m&0o100 != 0:
+		return filemode.Executable
+	default:
+		return filemode.Regular
+	}
+}
+
+// sameKind is a recorded mode as gitMode would give it.
+func sameKind(m filemode.FileMode) filemode.FileMode {
+	if m == filemode.Deprecated {
+		return filemode.Regular
+	}
+	return m
+}
+
+// openFile opens a regular file, or the target's name of a symlink, without
+// following a symlink that took its place a moment ago. A blocking special
+// file cannot be opened in a file's place either: the open file is compared.
+func openFile(root *os.Root, name string, mode filemode.FileMode) (io.ReadCloser, int64, error) {
+	if mode == filemode.Symlink {
+		target, err := root.Readlink(name)
+		if err != nil {
+			return nil, 0, err
+		}
+		return io.NopCloser(strings.NewReader(target)), int64(len(target)), nil
+	}
+	before, err := root.Lstat(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, 0, errChanged
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|nonBlock, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	st, err := f.Stat()
+	if err != nil || !os.SameFile(before, st) || !st.Mode().IsRegular() {
+		f.Close()
+		return nil, 0, errors.Join(errChanged, err)
+	}
+	return f, st.Size(), nil
+}
+
+// errChanged says that a file was changed while it was being read.
+var errChanged = errors.New("file changed while it was read")
+
+func hashFile(root *os.Root, name string, mode filemode.FileMode) (plumbing.Hash, error) {
+	for try := 1; ; try++ {
+		id, err := hashOnce(root, name, mode)
+		if try == tries || !errors.Is(err, errChanged) {
+			return id, err
+		}
+	}
+}
+
+func hashOnce(root *os.Root, name string, mode filemode.FileMode) (plumbing.Hash, error) {
+	in, size, err := openFile(root, name, mode)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	defer in.Close()
+	sum := newHasher(plumbing.BlobObject, size)
+	n, err := io.Copy(sum, io.LimitReader(in, size+1))
+	if err == nil && n != size {
+		err = errChanged
+	}
+	return sum.sum(), err
+}
+
+// readSmall reads a regular file of at most limit bytes.
+func readSmall(root *os.Root, name string, limit int64) ([]byte, error) {
+	in, size, err := openFile(root, name, filemode.Regular)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	if size > limit {
+		return nil, ErrTooLarge
+	}
+	return io.ReadAll(io.LimitReader(in, limit))
+}

@@ -1,0 +1,235 @@
+package gitops
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+// treeEntry is one line of a tree.
+type treeEntry struct {
+	name string
+	mode filemode.FileMode
+	id   plumbing.Hash
+}
+
+func (e treeEntry) isDir() bool { return e.mode == filemode.Dir }
+
+// maxDepth bounds how deep folders may be nested.
+const maxDepth = 200
+
+var errTree = errors.New("malformed tree")
+
+// parseTree reads a tree object: "<octal mode> <name>\0<20 bytes>" per entry.
+// Names that could leave a work tree or reach into .git are refused.
+func parseTree(b []byte) ([]treeEntry, error) {
+	entries := make([]treeEntry, 0, len(b)/36)
+	for len(b) > 0 {
+		head, rest, ok := bytes.Cut(b, []byte{0})
+		mode, name, ok2 := strings.Cut(string(head), " ")
+		if !ok || !ok2 || len(rest) < 20 {
+			return nil, errTree
+		}
+		m, err := filemode.New(mode)
+		if err != nil {
+			return nil, fmt.Errorf("%w: mode %q", errTree, clean(mode, 20))
+		}
+		if !safeName(name) {
+			return nil, fmt.Errorf("%w: name %q is not allowed", errTree, clean(name, 80))
+		}
+		switch m {
+		case filemode.Dir, filemode.Regular, filemode.Executable, filemode.Symlink, filemode.Submodule:
+		case filemode.Deprecated: // 100664, written by very old versions
+		default:
+			return nil, fmt.Errorf("%w: mode %q", errTree, clean(mode, 20))
+		}
+		entries = append(entries, treeEntry{name, m, plumbing.Hash(rest[:20])})
+		b = rest[20:]
+	}
+	return entries, nil
+}
+
+// safeName reports whether a file of this name may be in a tree.
+func safeName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00") && !isDotGit(name)
+}
+
+// isDotGit reports whether some file system takes name for ".git"
+// (CVE-2014-9390; git refuses the same in fsck).
+func isDotGit(name string) bool {
+	trimmed := strings.TrimRight(name, ". ")
+	if i := strings.IndexByte(trimmed, ':'); i >= 0 {
+		trimmed = trimmed[:i]
+	}
+	trimmed = strings.Map(func(c rune) rune {
+		switch { // what HFS+ ignores
+		case c >= 0x200c && c <= 0x200f, c >= 0x202a && c <= 0x202e, c >= 0x206a && c <= 0x206f, c == 0xfeff:
+			return -1
+		}
+		return c
+	}, trimmed)
+	return strings.EqualFold(trimmed, ".git") || strings.EqualFold(trimmed, "git~1")
+}
+
+// encodeTree is parseTree's inverse; it sorts as git does, where a folder
+// counts as if its name ended in a slash.
+func encodeTree(entries []treeEntry) []byte {
+	key := func(e treeEntry) string {
+		if e.isDir() {
+			return e.name + "/"
+		}
+		return e.name
+	}
+	sort.Slice(entries, func(i, j int) bool { return key(entries[i]) < key(entries[j]) })
+	var b bytes.Buffer
+	for _, e := range entries {
+		fmt.Fprintf(&b, "%o %s\x00", uint32(e.mode), e.name)
+		b.Write(e.id[:])
+	}
+	return b.Bytes()
+}
+
+func (o *objects) tree(h plumbing.Hash) ([]treeEntry, error) {
+	if h.IsZero() {
+		return nil, nil
+	}
+	b, err := o.read(h, plumbing.TreeObject)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	entries, err := parseTree(b)
+	if err != nil {
+		return nil, fmt.Errorf("tree %s: %w", h, err)
+	}
+	return entries, nil
+}
+
+// walk calls visit for all entries below a tree that are not folders, in the
+// tree's order, with their paths.
+func (o *objects) walk(tree plumbing.Hash, dir string, visit func(path string, e treeEntry) error) error {
+	return o.walkDepth(tree, dir, 0, visit)
+}
+
+func (o *objects) walkDepth(tree plumbing.Hash, dir string, depth int, visit func(string, treeEntry) error) error {
+	if depth > maxDepth {
+		return fmt.Errorf("%w: folders nested deeper than %d", errTree, maxDepth)
+	}
+	entries, err := o.tree(tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		p := path.Join(dir, e.name)
+		if e.isDir() {
+			err = o.walkDepth(e.id, p, depth+1, visit)
+		} else {
+			err = visit(p, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookup finds a path in a tree; found is false when it is not there. The empty
+// path is the tree itself.
+func (o *objects) lookup(tree plumbing.Hash, name string) (e treeEntry, found bool, err error) {
+	e = treeEntry{mode: filemode.Dir, id: tree}
+	if name == "" || name == "." {
+		return e, true, nil
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if !e.isDir() {
+			return treeEntry{}, false, nil
+		}
+		entries, err := o.tree(e.id)
+		if err != nil {
+			return treeEntry{}, false, err
+		}
+		found := false
+		for _, n := range entries {
+			if n.name == part {
+				e, found = n, true
+			}
+		}
+		if !found {
+			return treeEntry{}, false, nil
+		}
+	}
+	return e, true, nil
+}
+
+// change is a path that differs between two trees. A side that lacks it is the
+// zero entry.
+type change struct {
+	path     string
+	old, new treeEntry
+}
+
+// compare lists what differs between two trees, in order of path; equal parts
+// are not opened. Zero hashes are empty trees.
+func (o *objects) compare(from, to plumbing.Hash) ([]change, error) {
+	var out []change
+	err := o.compareDir(from, to, "", 0, func(c change) { out = append(out, c) })
+	sort.Slice(out, func(i, j int) bool { return out[i].path < out[j].path })
+	return out, err
+}
+
+func (o *objects) compareDir(from, to plumbing.Hash, dir string, depth int, emit func(change)) error {
+	if from == to {
+		return nil
+	}
+	if depth > maxDepth {
+		return fmt.Errorf("%w: folders nested deeper than %d", errTree, maxDepth)
+	}
+	a, err := o.tree(from)
+	if err != nil {
+		return err
+	}
+	b, err := o.tree(to)
+	if err != nil {
+		return err
+	}
+	old := make(map[string]treeEntry, len(a))
+	for _, e := range a {
+		old[e.name] = e
+	}
+	step := func(name string, x, y treeEntry) error {
+		if x.id == y.id && x.mode == y.mode {
+			return nil
+		}
+		p := path.Join(dir, name)
+		var xTree, yTree plumbing.Hash
+		if x.isDir() {
+			xTree, x = x.id, treeEntry{}
+		}
+		if y.isDir() {
+			yTree, y = y.id, treeEntry{}
+		}
+		if x != y {
+			emit(change{p, x, y})
+		}
+		return o.compareDir(xTree, yTree, p, depth+1, emit)
+	}
+	for _, y := range b {
+		if err := step(y.name, old[y.name], y); err != nil {
+			return err
+		}
+		delete(old, y.name)
+	}
+	for _, x := range a {
+		if _, gone := old[x.name]; gone {
+			if err := step(x.name, x, treeEntry{}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

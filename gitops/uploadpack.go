@@ -1,0 +1,236 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// upload carries out one command of protocol version 2: it sends the body and
+// lets read look at the answer. The first exchange with a remote is the
+// handshake, which also finds out where a renamed repository went.
+func (r *Repo) upload(ctx context.Context, op string, q request, body []byte, read func(*pktReader) error) error {
+	return r.retry(ctx, func() error {
+		for hop := 0; ; hop++ {
+			base, err := r.handshake(ctx, op)
+			if err == nil {
+				q.op, q.service, q.v2 = op, "git-upload-pack", true
+				q.body, q.size = bytes.NewReader(body), int64(len(body))
+				err = r.answer(ctx, base, q, read)
+			}
+			var moved *redirectError
+			if !errors.As(err, &moved) {
+				return err
+			}
+			if hop == maxRedirects {
+				return &ServerError{Op: op, URL: r.shown(), Status: 310, Detail: "too many redirects"}
+			}
+			r.cache.bases.Delete(r.at.base.String())
+		}
+	})
+}
+
+func (r *Repo) answer(ctx context.Context, base *url.URL, q request, read func(*pktReader) error) error {
+	resp, err := r.do(ctx, base, q)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := read(newPktReader(resp.Body)); err != nil {
+		return r.misread(ctx, q.op, err)
+	}
+	return nil
+}
+
+// misread classifies what went wrong while reading an answer.
+func (r *Repo) misread(ctx context.Context, op string, err error) error {
+	var said *remoteError
+	var path *os.PathError
+	switch {
+	case errors.As(err, &said):
+		return fmt.Errorf("%s %s: %w", op, r.shown(), err)
+	case errors.Is(err, errPkt):
+		return &ServerError{Op: op, URL: r.shown(), Status: 200, Detail: err.Error()}
+	case errors.As(err, &path):
+		return fmt.Errorf("%s: %w", op, err)
+	default:
+		return r.broken(ctx, op, err)
+	}
+}
+
+// handshake returns the repository's present base URL, having made sure that
+// version 2 is spoken there. It asks once per remote and process.
+func (r *Repo) handshake(ctx context.Context, op string) (*url.URL, error) {
+	if base, ok := r.cache.bases.Load(r.at.base.String()); ok {
+		return base.(*url.URL), nil
+	}
+	base := r.at.base
+	for hop := 0; ; hop++ {
+		v2 := false
+		err := r.answer(ctx, base, request{op: op, service: "git-upload-pack", v2: true, timeout: r.cache.question}, func(p *pktReader) error {
+			for {
+				line, mark, err := p.text()
+				switch {
+				case err != nil:
+					return err
+				case line == "version 2":
+					v2 = true
+				case v2 && mark == pktFlush, !v2 && mark == pktLine && !strings.HasPrefix(line, "#"):
+					return nil
+				case line == "object-format=sha256":
+					return &remoteError{msg: "this repository uses SHA-256, which SIA cannot read yet"}
+				}
+			}
+		})
+		var moved *redirectError
+		switch {
+		case errors.As(err, &moved) && hop < maxRedirects:
+			base = moved.base
+			continue
+		case errors.As(err, &moved):
+			return nil, &ServerError{Op: op, URL: r.shown(), Status: 310, Detail: "too many redirects"}
+		case err != nil:
+			return nil, err
+		case !v2:
+			return nil, &ServerError{Op: op, URL: r.shown(), Status: 200, Detail: "the server does not speak git protocol version 2 (git 2.18 or newer does)"}
+		}
+		r.cache.bases.Store(r.at.base.String(), base)
+		return base, nil
+	}
+}
+
+// lsRef asks for one ref; the zero hash says that it does not exist.
+// https://git-scm.com/docs/protocol-v2#_ls_refs
+func (r *Repo) lsRef(ctx context.Context, op, ref string) (plumbing.Hash, error) {
+	var body pktBuffer
+	body.linef("command=ls-refs\n")
+	body.delim()
+	body.linef("ref-prefix %s\n", ref)
+	body.flush()
+	var found plumbing.Hash
+	err := r.upload(ctx, op, request{timeout: r.cache.question}, body.Bytes(), func(p *pktReader) error {
+		found = plumbing.ZeroHash
+		for {
+			line, mark, err := p.text()
+			if err != nil {
+				return err
+			}
+			if mark == pktFlush {
+				return nil
+			}
+			id, name, _ := strings.Cut(line, " ")
+			if name, _, _ = strings.Cut(name, " "); name == ref {
+				if found, err = parseSHA(id); err != nil {
+					return fmt.Errorf("%w: ref %s", errPkt, clean(line, 100))
+				}
+			}
+		}
+	})
+	return found, err
+}
+
+// download is what a fetch brought: a pack in a file that the caller removes,
+// and the commits whose parents were left out.
+type download struct {
+	pack    *os.File
+	shallow []plumbing.Hash
+}
+
+// maxHaves is how many commits we tell a server we have. Each is a chance that
+// little needs to be sent; more than a few add nothing.
+const maxHaves = 64
+
+// download fetches a commit and the nearest depth-1 ancestors, without what
+// the haves hold. https://git-scm.com/docs/protocol-v2#_fetch
+func (r *Repo) download(ctx context.Context, op string, want plumbing.Hash, depth int, haves, shallow []plumbing.Hash) (download, error) {
+	var body pktBuffer
+	body.linef("command=fetch\n")
+	body.delim()
+	body.linef("ofs-delta\n")
+	body.linef("no-progress\n")
+	if len(haves) > 0 {
+		body.linef("thin-pack\n")
+	}
+	for _, h := range shallow {
+		body.linef("shallow %s\n", h)
+	}
+	body.linef("deepen %d\n", depth)
+	body.linef("want %s\n", want)
+	for _, h := range haves[:min(len(haves), maxHaves)] {
+		body.linef("have %s\n", h)
+	}
+	body.linef("done\n")
+	body.flush()
+
+	d := download{}
+	pack, err := os.CreateTemp(r.cache.tmp(), "fetch-*.pack")
+	if err != nil {
+		return d, fmt.Errorf("%s: %w", op, err)
+	}
+	d.pack = pack
+	err = r.upload(ctx, op, request{timeout: r.cache.timeout}, body.Bytes(), func(p *pktReader) error {
+		d.shallow = nil
+		if err := errors.Join(pack.Truncate(0), seekStart(pack)); err != nil {
+			return err
+		}
+		return d.read(p)
+	})
+	if err != nil {
+		d.close()
+		return download{}, err
+	}
+	return d, nil
+}
+
+func (d *download) read(p *pktReader) error {
+	section := ""
+	for {
+		line, mark, err := p.text()
+		switch {
+		case err != nil:
+			return err
+		case mark == pktFlush:
+			return fmt.Errorf("%w: answer without a pack", errPkt)
+		case mark != pktLine:
+			section = ""
+		case section == "" && line == "packfile":
+			band := &sideband{pkts: p}
+			_, err := io.Copy(d.pack, band)
+			return err
+		case section == "":
+			section = line
+		case section == "shallow-info":
+			// Lines "unshallow" are passed over: to claim less history than
+			// we have costs a few bytes, to claim more would lose objects.
+			if id, ok := strings.CutPrefix(line, "shallow "); ok {
+				h, err := parseSHA(id)
+				if err != nil {
+					return fmt.Errorf("%w: %s", errPkt, clean(line, 100))
+				}
+				if !slices.Contains(d.shallow, h) {
+					d.shallow = append(d.shallow, h)
+				}
+			}
+		}
+	}
+}
+
+func (d *download) close() {
+	if d.pack != nil {
+		d.pack.Close()
+		os.Remove(d.pack.Name())
+	}
+}
+
+func seekStart(f *os.File) error {
+	_, err := f.Seek(0, io.SeekStart)
+	return err
+}

@@ -1,0 +1,250 @@
+package gitops
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Workspace is a checkout of one commit. Its files may be changed by anybody;
+// its methods believe nothing they find in it. Safe for concurrent use, though
+// a Commit while files change is of some moment in between, or fails.
+type Workspace struct {
+	repo *Repo
+	dir  string
+	base plumbing.Hash
+	// state is the folder, outside the workspace, of what we know of it.
+	state string
+}
+
+// workspaceState is kept in workspace.json, so that a workspace is known again
+// after a crash. Beside it lies the index: the files as they were checked out.
+type workspaceState struct {
+	Dir   string `json:"dir"`
+	Key   string `json:"key"`
+	Base  string `json:"base"`
+	Ready bool   `json:"ready"` // the checkout was completed
+	Inode uint32 `json:"inode"` // of the directory, where the system tells
+}
+
+// Workspace makes a checkout of a commit, which is fetched when the mirror lacks
+// it, in dir; "" is a fresh directory in the cache. A dir that already is this
+// workspace is opened again as it is; a checkout that a crash interrupted is
+// begun again. Any other directory with something in it is [ErrNotWorkspace].
+//
+// The workspace has a .git with copies of the packs, for the tools that look for
+// one. They are copies and not links because what runs in there may write to
+// them, and would be writing to the mirror.
+func (r *Repo) Workspace(ctx context.Context, dir, sha string) (*Workspace, error) {
+	if r.bad != nil {
+		return nil, fmt.Errorf("make workspace: %w", r.bad)
+	}
+	base, err := parseSHA(sha)
+	if err != nil {
+		return nil, fmt.Errorf("make workspace: %w", err)
+	}
+	if dir == "" {
+		if dir, err = os.MkdirTemp(filepath.Join(r.cache.dir, workspacesDir), "w-*"); err != nil {
+			return nil, fmt.Errorf("make workspace: %w", err)
+		}
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("make workspace: %w", err)
+	}
+	sum := sha256.Sum256([]byte(dir))
+	id := hex.EncodeToString(sum[:16])
+	w := &Workspace{repo: r, dir: dir, base: base, state: filepath.Join(r.cache.dir, statesDir, id)}
+	// A few locks shared by all directories, so that they need no clearing up.
+	unlock, err := r.cache.locks.lock(ctx, filepath.Join(r.cache.dir, locksDir, id[:3]))
+	if err != nil {
+		return nil, fmt.Errorf("make workspace: %w", err)
+	}
+	defer unlock()
+	if ready, err := w.reopen(); err != nil || ready {
+		return w, err
+	}
+	if err := w.create(ctx, sha); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// reopen reports whether the directory is this workspace, complete. When it
+// returns false and no error, the directory is free to be filled.
+func (w *Workspace) reopen() (bool, error) {
+	known := true
+	var s workspaceState
+	b, err := os.ReadFile(filepath.Join(w.state, "workspace.json"))
+	if err != nil || json.Unmarshal(b, &s) != nil || s.Dir != w.dir {
+		known = false
+	}
+	st, err := os.Lstat(w.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("open workspace: %w", err)
+	}
+	if !st.IsDir() {
+		return false, fmt.Errorf("open workspace %s: %w: it is not a directory", w.dir, ErrNotWorkspace)
+	}
+	same := known && s.Inode == statOf(st).ino
+	if same && s.Ready && s.Key == w.repo.remote.Key && s.Base == w.base.String() {
+		return true, nil
+	}
+	entries, err := os.ReadDir(w.dir)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("open workspace: %w", err)
+	case len(entries) == 0:
+		return false, nil
+	case same && !s.Ready: // ours, interrupted
+		return false, w.empty()
+	case same:
+		return false, fmt.Errorf("open workspace %s: %w: it holds commit %s", w.dir, ErrNotWorkspace, s.Base)
+	default:
+		return false, fmt.Errorf("open workspace %s: %w: something else is in it", w.dir, ErrNotWorkspace)
+	}
+}
+
+// create fills an empty or absent directory.
+func (w *Workspace) create(ctx context.Context, sha string) (err error) {
+	if err := errors.Join(os.MkdirAll(w.dir, 0o755), os.MkdirAll(w.state, 0o700)); err != nil {
+		return fmt.Errorf("make workspace: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = w.Remove()
+		}
+	}()
+	if err := w.note(false); err != nil {
+		return fmt.Errorf("make workspace: %w", err)
+	}
+	err = w.repo.view(ctx, "make workspace", sha, func(o *objects, h plumbing.Hash) error {
+		if err := w.empty(); err != nil { // of a first try on a broken mirror
+			return err
+		}
+		c, err := o.commit(h)
+		if err != nil {
+			return err
+		}
+		index, err := checkout(ctx, o, c.TreeHash, w.dir)
+		if err != nil {
+			return err
+		}
+		encoded := encodeIndex(index)
+		if err := writeDotGit(filepath.Join(w.dir, ".git"), o, sha, encoded); err != nil {
+			return err
+		}
+		return writeFile(filepath.Join(w.state, "index"), 0o600, func(out io.Writer) error {
+			_, err := out.Write(encoded)
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.note(true); err != nil {
+		return fmt.Errorf("make workspace: %w", err)
+	}
+	return nil
+}
+
+// note writes workspace.json.
+func (w *Workspace) note(ready bool) error {
+	st, err := os.Lstat(w.dir)
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(w.state, "workspace.json"), 0o600, func(out io.Writer) error {
+		return json.NewEncoder(out).Encode(workspaceState{
+			Dir: w.dir, Key: w.repo.remote.Key, Base: w.base.String(), Ready: ready, Inode: statOf(st).ino,
+		})
+	})
+}
+
+// writeDotGit makes a repository whose HEAD is the commit. It has no remote.
+func writeDotGit(dir string, o *objects, sha string, index []byte) error {
+	packs := filepath.Join(dir, "objects", "pack")
+	err := errors.Join(os.MkdirAll(packs, 0o755), os.MkdirAll(filepath.Join(dir, "refs", "heads"), 0o755),
+		os.WriteFile(filepath.Join(dir, "HEAD"), []byte(sha+"\n"), 0o644),
+		os.WriteFile(filepath.Join(dir, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = false\n"), 0o644),
+		os.WriteFile(filepath.Join(dir, "index"), index, 0o644))
+	if err != nil {
+		return err
+	}
+	for _, p := range o.packs {
+		dst := filepath.Join(packs, filepath.Base(p.path))
+		if err := errors.Join(copyFile(p.path+".pack", dst+".pack"), copyFile(p.path+".idx", dst+".idx")); err != nil {
+			return err
+		}
+	}
+	err = copyFile(filepath.Join(o.from.dir, "shallow"), filepath.Join(dir, "shallow"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Dir is the workspace's absolute path.
+func (w *Workspace) Dir() string { return w.dir }
+
+// Base is the commit that was checked out. It stays the same after a Commit.
+func (w *Workspace) Base() string { return w.base.String() }
+
+// Root opens the work tree for access that cannot leave it. The caller closes it.
+func (w *Workspace) Root() (*os.Root, error) {
+	root, err := os.OpenRoot(w.dir)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	}
+	return root, nil
+}
+
+// empty removes what is in the directory.
+func (w *Workspace) empty() error {
+	entries, err := os.ReadDir(w.dir)
+	if err != nil {
+		return fmt.Errorf("empty workspace: %w", err)
+	}
+	for _, e := range entries {
+		if err := removeTree(filepath.Join(w.dir, e.Name())); err != nil {
+			return fmt.Errorf("empty workspace: %w", err)
+		}
+	}
+	return nil
+}
+
+// Remove removes the workspace and all that is known of it. Commits made in it stay.
+func (w *Workspace) Remove() error {
+	if err := errors.Join(removeTree(w.dir), os.RemoveAll(w.state)); err != nil {
+		return fmt.Errorf("remove workspace: %w", err)
+	}
+	return nil
+}
+
+// forgetWorkspaces drops what is known of workspaces whose directory is gone.
+func (c *Cache) forgetWorkspaces() {
+	known, _ := filepath.Glob(filepath.Join(c.dir, statesDir, "*", "workspace.json"))
+	for _, file := range known {
+		var s workspaceState
+		b, err := os.ReadFile(file)
+		if err != nil || json.Unmarshal(b, &s) != nil {
+			continue // another process may be writing it
+		}
+		st, serr := os.Stat(file)
+		_, err = os.Lstat(s.Dir)
+		if errors.Is(err, fs.ErrNotExist) && serr == nil && c.now().Sub(st.ModTime()) > leftover {
+			_ = os.RemoveAll(filepath.Dir(file))
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package config
+
+import "github.com/sia-bot/sia/sia"
+
+// Path is where the settings live in a repository.
+const Path = ".sia/config.yml"
+
+// Form is what the value of a setting looks like.
+type Form string
+
+// The forms.
+const (
+	Bool     Form = "true or false"
+	Int      Form = "whole number"
+	Number   Form = "number"
+	Duration Form = "duration"
+	Text     Form = "text"
+	Word     Form = "one of"
+	Texts    Form = "list"
+)
+
+// Field is one setting.
+type Field struct {
+	Path     string   // with dots, such as "checks.settle"
+	Form     Form     //
+	Min, Max float64  // of numbers, of durations in seconds, of the length of texts in characters; inclusive
+	Words    []string // what a Word can be
+	Doc      string   // what it is for, one sentence
+	at       func(*sia.Settings) any
+}
+
+// Value is what the field has in s: a bool, int, float64, string, []string or
+// sia.Duration.
+func (f Field) Value(s sia.Settings) any {
+	switch p := f.at(&s).(type) {
+	case *bool:
+		return *p
+	case *int:
+		return *p
+	case *float64:
+		return *p
+	case *sia.Duration:
+		return *p
+	case *string:
+		return *p
+	case *[]string:
+		return *p
+	}
+	return nil
+}
+
+const (
+	maxText  = 200  // characters of a text
+	maxItems = 100  // of a list
+	maxFile  = 64e3 // bytes
+	hour     = 3600.0
+)
+
+// Fields lists every setting, in the order of the file.
+func Fields() []Field {
+	return []Field{
+		{Path: "label", Form: Text, Min: 1, Max: 50, Doc: "The label that asks SIA to resolve an issue.",
+			at: func(s *sia.Settings) any { return &s.Label }},
+
+		{Path: "sia.max_approaches", Form: Int, Min: 1, Max: 20, Doc: "How many distinct prompts may be tried on a task, the original included, before a person is asked.",
+			at: func(s *sia.Settings) any { return &s.SIA.MaxApproaches }},
+		{Path: "sia.trigger_after", Form: Int, Min: 1, Max: 10, Doc: "How many attempts fail before SIA steps in; until then the same approach is simply tried again.",
+			at: func(s *sia.Settings) any { return &s.SIA.TriggerAfter }},
+		{Path: "sia.reviewer", Form: Bool, Doc: "Whether an independent model call reviews each diagnosis before it is acted on.",
+			at: func(s *sia.Settings) any { return &s.SIA.Reviewer }},
+
+		{Path: "agent.kind", Form: Word, Words: []string{"builtin"}, Doc: "The coding agent.",
+			at: func(s *sia.Settings) any { return &s.Agent.Kind }},
+		{Path: "agent.timeout", Form: Duration, Min: 1, Max: 6 * hour, Doc: "How long an attempt may take; at the limit its work in progress is kept and the next attempt goes on from there.",
+			at: func(s *sia.Settings) any { return &s.Agent.Timeout }},
+		{Path: "agent.max_turns", Form: Int, Min: 1, Max: 500, Doc: "How many turns the model has in an attempt.",
+			at: func(s *sia.Settings) any { return &s.Agent.MaxTurns }},
+		{Path: "agent.plan", Form: Word, Words: []string{"", "approve"}, Doc: "With `approve`, every task begins with a plan that waits for a person's yes.",
+			at: func(s *sia.Settings) any { return &s.Agent.Plan }},
+		{Path: "agent.setup", Form: Texts, Max: 2000, Doc: "Shell commands that prepare the work tree, run in the sandbox before the agent starts.",
+			at: func(s *sia.Settings) any { return &s.Agent.Setup }},
+		{Path: "agent.test", Form: Text, Max: 2000, Doc: "The shell command with which the agent tests its work. It informs the agent; only the repository's checks decide.",
+			at: func(s *sia.Settings) any { return &s.Agent.Test }},
+
+		{Path: "budget.task", Form: Int, Min: 1, Max: 1e6, Doc: "Credits that a task may spend before it pauses (1 credit = 0.01 USD).",
+			at: func(s *sia.Settings) any { return &s.Budget.Task }},
+		{Path: "budget.repo_per_day", Form: Int, Min: 1, Max: 1e6, Doc: "Credits that the tasks of this repository may spend together in a day.",
+			at: func(s *sia.Settings) any { return &s.Budget.RepoPerDay }},
+
+		{Path: "checks.required", Form: Texts, Max: maxText, Doc: "Names of checks that must be green, besides those that the branch's rules require. Where neither says anything, every check that ran must be.",
+			at: func(s *sia.Settings) any { return &s.Checks.Required }},
+		{Path: "checks.settle", Form: Duration, Min: 0, Max: hour, Doc: "Quiet time after the last change of a check before the checks are judged, because checks are created late.",
+			at: func(s *sia.Settings) any { return &s.Checks.Settle }},
+		{Path: "checks.wait", Form: Duration, Min: 0, Max: 24 * hour, Doc: "How long to wait for a first check before a person is asked.",
+			at: func(s *sia.Settings) any { return &s.Checks.Wait }},
+		{Path: "checks.protected", Form: Texts, Max: maxText, Doc: "Globs of files that an attempt may not change unless a person accepts it.",
+			at: func(s *sia.Settings) any { return &s.Checks.Protected }},
+
+		{Path: "memory.branch", Form: Text, Min: 1, Max: maxText, Doc: "The branch on which SIA keeps what it learned.",
+			at: func(s *sia.Settings) any { return &s.Memory.Branch }},
+
+		{Path: "access.command_permission", Form: Word, Words: []string{"read", "triage", "write", "maintain", "admin"}, Doc: "The permission that a person needs for SIA to obey.",
+			at: func(s *sia.Settings) any { return &s.Access.CommandPermission }},
+		{Path: "access.bots", Form: Texts, Max: maxText, Doc: "Logins of bots whose events are not ignored, such as `renovate[bot]`.",
+			at: func(s *sia.Settings) any { return &s.Access.Bots }},
+
+		{Path: "learning.lessons_in_prompt", Form: Int, Min: 0, Max: 20, Doc: "How many lessons from earlier tasks an attempt is told at most.",
+			at: func(s *sia.Settings) any { return &s.Learning.LessonsInPrompt }},
+		{Path: "learning.min_confidence", Form: Number, Min: 0, Max: 1, Doc: "The confidence that a lesson needs to be told.",
+			at: func(s *sia.Settings) any { return &s.Learning.MinConfidence }},
+		{Path: "learning.share", Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether counts of what worked, never text or names, are shared with other installations.",
+			at: func(s *sia.Settings) any { return &s.Learning.Share }},
+	}
+}
+
+// sections are the sections' names in order, each with its purpose.
+func sections() [][2]string {
+	return [][2]string{
+		{"sia", "When SIA steps in and how often."},
+		{"agent", "The coding agent and its limits."},
+		{"budget", "What may be spent."},
+		{"checks", "What decides whether an attempt is right."},
+		{"memory", "Where SIA remembers."},
+		{"access", "Who is obeyed."},
+		{"learning", "What is learned and shared."},
+	}
+}

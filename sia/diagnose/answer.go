@@ -1,0 +1,110 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Limits of what is kept of a model's answer, in bytes.
+const (
+	maxSummary = 2000
+	maxPrompt  = 8000
+	maxList    = 20 // items of any list
+)
+
+// answer is a model's, or the rules', answer before the hard rules.
+type answer struct {
+	Diagnosis  string          `json:"diagnosis"`
+	Pattern    sia.Pattern     `json:"pattern"`
+	Technique  sia.TechniqueID `json:"technique"`
+	Prompt     string          `json:"modified_prompt"`
+	Hypothesis string          `json:"hypothesis"`
+	Confidence float64         `json:"confidence"`
+	Answers    sia.SixAnswers  `json:"answers"`
+
+	Steps      []sia.SubTask `json:"steps"`
+	Unsuitable []string      `json:"unsuitable_tools"`
+	Context    []string      `json:"context_files"`
+	Examples   []string      `json:"example_files"`
+	Constraint string        `json:"constraint"`
+	Level      string        `json:"level"`
+
+	NeedsPerson *bool    `json:"needs_person"`
+	Blocker     string   `json:"blocker"`
+	Question    string   `json:"question"`
+	Options     []choice `json:"options"`
+}
+
+// choice is an option, written as an object or as a mere string.
+type choice struct {
+	Text    string `json:"text"`
+	Fastest bool   `json:"fastest"`
+}
+
+// UnmarshalJSON reads either form.
+func (c *choice) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &c.Text) == nil {
+		return nil
+	}
+	type plain choice
+	return json.Unmarshal(b, (*plain)(c))
+}
+
+// asksPerson reports whether the answer says that a person is needed. A model
+// that leaves the word out says so by asking.
+func (a answer) asksPerson() bool {
+	if a.NeedsPerson != nil {
+		return *a.NeedsPerson && strings.TrimSpace(a.Question) != ""
+	}
+	return strings.TrimSpace(a.Question) != "" && strings.TrimSpace(a.Blocker) != ""
+}
+
+// parseAnswer reads a model's answer. An error says, to the model, what to mend.
+func parseAnswer(raw []byte, in Input) (answer, error) {
+	if err := check("diagnosis", raw); err != nil {
+		return answer{}, err
+	}
+	var a answer
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return answer{}, fmt.Errorf("not as asked: %w", err)
+	}
+	a.Diagnosis, a.Hypothesis = clip(clean(a.Diagnosis), maxSummary), clip(clean(a.Hypothesis), maxSummary)
+	a.Prompt = clip(clean(a.Prompt), maxPrompt)
+	a.Technique = sia.TechniqueID(strings.TrimSpace(string(a.Technique)))
+	s := &a.Answers
+	for _, p := range []*string{&s.Goal, &s.FailedAt, &s.Pattern, &s.SeenBefore, &a.Blocker, &a.Question, &a.Constraint} {
+		*p = clip(clean(*p), maxSummary)
+	}
+	a.Steps, a.Unsuitable = a.Steps[:min(len(a.Steps), maxList)], a.Unsuitable[:min(len(a.Unsuitable), maxList)]
+	a.Context, a.Examples = a.Context[:min(len(a.Context), maxList)], a.Examples[:min(len(a.Examples), maxList)]
+	a.Options = a.Options[:min(len(a.Options), maxList)]
+	switch {
+	case a.Diagnosis == "":
+		return answer{}, errors.New("diagnosis is empty: say why the attempt failed")
+	case a.Prompt == "" && !in.Final && !a.asksPerson():
+		return answer{}, errors.New("modified_prompt is empty: write the instructions for the next attempt")
+	case in.Final && strings.TrimSpace(a.Question) == "":
+		return answer{}, errors.New("question is empty: no approach is left, so ask a person one question with two to four options")
+	}
+	return a, nil
+}
+
+// clip cuts s to at most n bytes at a character's border, and shows that it did.
+func clip(s string, n int) string {
+	const mark = "…"
+	if len(s) <= n {
+		return s
+	}
+	cut := n - len(mark)
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + mark
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

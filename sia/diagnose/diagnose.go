@@ -1,0 +1,158 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+// Model is a chat model. [llm.Client] is one.
+type Model interface {
+	Complete(context.Context, llm.Request) (llm.Response, error)
+}
+
+// Defaults of a Diagnoser and a Reviewer.
+const (
+	defaultTimeout   = 8 * time.Minute // of one model call, the client's own retries included
+	defaultMaxTokens = 24_000          // of a diagnosis' prompt
+	minTokens        = 3_000           // below it, a prompt has no room for evidence
+)
+
+// Diagnoser diagnoses failed attempts.
+type Diagnoser struct {
+	Model   Model         // nil: always by rules
+	Log     *slog.Logger  // nil: silent
+	Timeout time.Duration // of one model call; 0: eight minutes
+}
+
+// Input is what a diagnosis is made from. Only Task is required.
+type Input struct {
+	Task       sia.Task    // its last attempt failed; Interventions are the history
+	Attempt    sia.Attempt // the failed attempt; the zero Attempt means the task's last
+	Transcript string      // of the attempt, Markdown, newest last
+	Diff       string      // of the attempt against the base, unified
+	Lessons    []string    // lessons of earlier tasks that match
+
+	Library *technique.Library // nil: the techniques that ship with SIA
+	// Candidates ranks techniques for a pattern, best first; nil: the library's
+	// own ranking without history.
+	Candidates func(sia.Pattern) []sia.Candidate
+	// Choose picks one of the candidates, given the model's pick (always one of
+	// them) and its confidence; nil: the model's pick. A pick that is no
+	// candidate is passed over.
+	Choose func(p sia.Pattern, pick sia.TechniqueID, confidence float64, candidates []sia.Candidate) sia.TechniqueID
+
+	// Final: no approach is left, so the diagnosis must ask a person.
+	Final bool
+
+	Files []string                          // the repository's paths
+	Read  func(path string) ([]byte, error) // nil: no file is shown as an example
+	Tools []string                          // the names of the coding agent's tools
+
+	MaxTokens int    // of the prompt; 0: 24,000
+	NoModel   string // why no model may be asked, such as a used-up budget; then rules diagnose and say so
+}
+
+// Diagnose answers why the attempt failed and what to try next. Trouble with the
+// model never makes it fail: then rules diagnose, and Fallback says why. The
+// only error is that ctx ended. usage counts every call made, also with an error.
+func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (diag sia.Diagnosis, usage llm.Usage, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return sia.Diagnosis{}, usage, fmt.Errorf("diagnose task %s: %w", in.Task.ID, err)
+	}
+	if in.Attempt.Number == 0 && in.Task.Attempt() != nil {
+		in.Attempt = *in.Task.Attempt()
+	}
+	in.Library = library(in.Library)
+	findings := examine(in)
+	ans, why := answer{}, in.NoModel
+	switch {
+	case why != "":
+	case d.Model == nil:
+		why = "no model is configured for diagnoses"
+	default:
+		ans, usage, why = d.ask(ctx, in, findings)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return sia.Diagnosis{}, usage, fmt.Errorf("diagnose task %s: %w", in.Task.ID, err)
+	}
+	if why != "" {
+		d.log().WarnContext(ctx, "diagnosing by rules", "task", in.Task.ID, "attempt", in.Attempt.Number, "reason", why)
+		ans = byRules(in, findings)
+	}
+	return settle(in, ans, findings, why), usage, nil
+}
+
+// ask has the model answer, and once more when the answer can't be used. why is
+// empty when it could.
+func (d *Diagnoser) ask(ctx context.Context, in Input, findings []finding) (ans answer, usage llm.Usage, why string) {
+	messages, err := prompt(in, findings)
+	if err != nil {
+		return answer{}, usage, "the prompt could not be made: " + clip(err.Error(), 300)
+	}
+	schema, err := diagnosisSchema(in.Library)
+	if err != nil {
+		return answer{}, usage, "the schema could not be made: " + clip(err.Error(), 300)
+	}
+	why = converse(ctx, d.Model, d.Timeout, messages, schema, &usage, func(raw []byte) (err error) {
+		ans, err = parseAnswer(raw, in)
+		return err
+	})
+	return ans, usage, why
+}
+
+// converse makes a call for a JSON answer, and a second one that names the fault
+// when accept refuses the first. It returns why there is no usable answer, in
+// words for people; empty when there is one.
+func converse(ctx context.Context, m Model, timeout time.Duration, messages []llm.Message, schema *llm.Schema, usage *llm.Usage, accept func([]byte) error) string {
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	var fault error
+	for range 2 {
+		resp, err := complete(ctx, m, timeout, llm.Request{Messages: messages, Schema: schema})
+		*usage = usage.Add(resp.Usage)
+		var callErr *llm.Error
+		switch {
+		case err == nil:
+			raw := resp.JSON
+			if raw == nil {
+				raw, err = llm.ExtractJSON(resp.Message.Content)
+			}
+			if err == nil {
+				err = accept(raw)
+			}
+			if err == nil {
+				return ""
+			}
+		case errors.As(err, &callErr) && callErr.Kind == llm.KindMalformed && resp.Message.Content != "":
+			// It answered, but not with JSON: worth one repair.
+		default:
+			return "the model could not be asked: " + clip(err.Error(), 300)
+		}
+		fault = err
+		messages = append(messages[:len(messages):len(messages)],
+			llm.Message{Role: llm.RoleAssistant, Content: clip(resp.Message.Content, 8000)},
+			llm.Message{Role: llm.RoleUser, Content: fmt.Sprintf("That answer can't be used: %s.\nAnswer again, with the whole corrected JSON object and nothing else.", clip(fault.Error(), 1000))})
+	}
+	return "the model's answer was unusable, also after it was told why: " + clip(fault.Error(), 300)
+}
+
+func complete(ctx context.Context, m Model, timeout time.Duration, req llm.Request) (llm.Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return m.Complete(ctx, req)
+}
+
+func (d *Diagnoser) log() *slog.Logger {
+	if d.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return d.Log
+}

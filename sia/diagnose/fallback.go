@@ -1,0 +1,228 @@
+package diagnose
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+// byRules is the answer without a model: the first finding for which a technique
+// is left, else the first. Its instructions quote the failing lines and name the
+// files, so that they are worth something even so.
+func byRules(in Input, findings []finding) answer {
+	f := findings[0]
+	for _, g := range findings {
+		if len(candidates(in, g.pattern)) > 0 {
+			f = g
+			break
+		}
+	}
+	a := answer{Pattern: f.pattern, Confidence: f.confidence * trust(in)}
+	a.Diagnosis = upper(f.evidence) + "."
+	if at := failurePoint(in); at != "" && !strings.Contains(a.Diagnosis, at) && f.check == "" {
+		a.Diagnosis += " It failed at " + at + "."
+	}
+	a.Answers.Goal = goal(in)
+	a.Answers.FailedAt = failurePoint(in)
+	a.Answers.Pattern = fmt.Sprintf("%s: %s", f.pattern, f.evidence)
+	a.Prompt = instructions(in, f)
+	a.Hypothesis = upper(expectation(in))
+	if f.line != "" {
+		a.Hypothesis = fmt.Sprintf("The line `%s` does not come back, and %s", clip(f.line, 200), expectation(in))
+	}
+	if f.pattern == sia.ExternalDependencyBlocker || f.pattern == sia.MissingCredentials {
+		a.Level = "up"
+	}
+	return a
+}
+
+// trust falls with each intervention that did not help: rules that were wrong
+// twice are wrong again.
+func trust(in Input) float64 {
+	return 1 / (1 + 0.25*float64(len(in.Task.Interventions)))
+}
+
+// instructions are the next attempt's, for a finding.
+func instructions(in Input, f finding) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The last attempt at “%s” failed", goal(in))
+	if f.check != "" {
+		fmt.Fprintf(&b, " in the check %s", f.check)
+	}
+	b.WriteString(".")
+	for _, l := range quoted(in, f) {
+		fmt.Fprintf(&b, "\n\n> %s", l)
+	}
+	b.WriteString("\n\n" + advice(f) + "\n")
+	if files := touched(in); files != "" {
+		fmt.Fprintf(&b, "\nThe last attempt changed %s. Read these first.\n", files)
+	}
+	if tests := failedTests(in.Attempt); tests != "" {
+		fmt.Fprintf(&b, "\nThese tests failed and must pass: %s.\n", tests)
+	}
+	b.WriteString("\nIt is done when every check is green; no test or check may be changed to get there.")
+	return b.String()
+}
+
+// advice is what to do about a finding, particular to what it is about.
+func advice(f finding) string {
+	about := func(with, without string) string {
+		if f.subject == "" {
+			return without
+		}
+		return fmt.Sprintf(with, "`"+clip(f.subject, 200)+"`")
+	}
+	switch f.pattern {
+	case sia.MissingCredentials:
+		return about("%s is not there and will not be. ", "The credentials are not there and will not be. ") +
+			"Don't require them, don't invent them and don't read them where tests run: put an interface in front of the service and use a local double that needs none."
+	case sia.ExternalDependencyBlocker:
+		return about("%s can't be reached from the checks. ", "What the code tries to reach can't be reached from the checks. ") +
+			"Don't call it in tests or at start-up; put an interface in front of it and use a local double."
+	case sia.Environment:
+		return about("%s is not available where the checks run. ", "Something is not available where the checks run. ") +
+			"Use what the repository already depends on, or declare the dependency the way the repository declares its others."
+	case sia.WrongOrder:
+		return about("%s is used before it is there. ", "Something is used before it is there. ") +
+			"Begin with what nothing else rests on, and go up from there."
+	case sia.AccumulatedCruft:
+		return about("%s exists twice. ", "Pieces of earlier tries are in the way of each other. ") +
+			"Keep one version of each thing, and take out whatever the task does not need."
+	case sia.WrongAbstractionLevel:
+		return about("The border at %s does not fit. ", "The pieces don't fit at their border. ") +
+			"Look at how the interface is declared and at every user of it before you change either side."
+	case sia.MissingExample:
+		return "The result does not have the form that is wanted. Find an existing file of the same kind and follow it exactly, down to names and order."
+	case sia.OverConstrained:
+		return "Two demands can't both be met as they stand. Meet the task's first, in the plainest way, and then find the smallest change that meets the other."
+	case sia.UnclearSpecification, sia.UnclearInstructions:
+		return "Take the smallest reading of the issue that a user would notice. Say in your closing words which reading you took."
+	case sia.WrongTool:
+		return about("The tool kept missing at %s. ", "The tool kept missing its target. ") +
+			"Look at what is there before you write; create what does not exist, and rewrite what edits can't hit."
+	case sia.InterdependentComponents:
+		return about("Changing one part broke others (%s). ", "Changing one part broke others. ") +
+			"Find every user of what you change before you change it, and keep the repository building after each step."
+	case sia.RepeatedError:
+		return "The same error has come back. Whatever was done about it before does not work: find the line that produces it, and explain it, before you change anything."
+	case sia.ContextOverload:
+		return "The attempt used up its room. Read only what the failing lines name, run one test at a time, and begin to write early."
+	case sia.FlakyCheck:
+		return "Time or chance plays a part. Make the code under test independent of both: wait for events, not for durations; fix the order; inject the clock."
+	}
+	return "Begin with the lines above: find what produces the first of them, mend that, and only then look at the next."
+}
+
+// expectation completes "if this is right, …".
+func expectation(in Input) string {
+	var names []string
+	for _, f := range in.Attempt.Failures[:min(len(in.Attempt.Failures), 3)] {
+		names = append(names, oneLine(f.Check))
+	}
+	switch len(names) {
+	case 0:
+		return "the next attempt has a change that the checks can pass."
+	case 1:
+		return "the check " + names[0] + " turns green."
+	}
+	return "the checks " + strings.Join(names, ", ") + " turn green."
+}
+
+// quoted are the lines to show: the finding's own, then the telling ones of each
+// failure.
+func quoted(in Input, f finding) []string {
+	var ls []string
+	seen := map[string]bool{}
+	add := func(l string) {
+		if l = clip(oneLine(clean(l)), 300); l != "" && !seen[l] && len(ls) < 4 {
+			seen[l] = true
+			ls = append(ls, l)
+		}
+	}
+	add(f.line)
+	for _, x := range in.Attempt.Failures {
+		for _, l := range technique.ErrorLines(x.Excerpt, 2) {
+			add(l)
+		}
+	}
+	return ls
+}
+
+// tellingLine is the first line of the attempt's failures that says what is wrong.
+func tellingLine(a sia.Attempt) string {
+	for _, f := range a.Failures {
+		if ls := technique.ErrorLines(clean(f.Excerpt), 1); len(ls) > 0 {
+			return clip(ls[0], 300)
+		}
+	}
+	return clip(oneLine(a.Reason), 300)
+}
+
+// failurePoint says where the attempt failed: check, place, line.
+func failurePoint(in Input) string {
+	for _, f := range in.Attempt.Failures {
+		l := tellingLine(sia.Attempt{Failures: []sia.CheckFailure{f}})
+		if at := place.FindString(l); at != "" {
+			return fmt.Sprintf("check %s, at %s", oneLine(f.Check), at)
+		}
+		if l != "" {
+			return fmt.Sprintf("check %s: %s", oneLine(f.Check), l)
+		}
+		return "check " + oneLine(f.Check)
+	}
+	return clip(oneLine(in.Attempt.Reason), 300)
+}
+
+var (
+	place    = regexp.MustCompile(`[\w./\\-]+\.[A-Za-z]\w{0,5}[:(]\d+`)
+	fileName = regexp.MustCompile(`[\w./\\@-]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,5}\b`)
+)
+
+// firstPath is the first word of a line that looks like a file.
+func firstPath(l string) string {
+	if at := place.FindString(l); at != "" {
+		return strings.TrimPrefix(at[:strings.LastIndexAny(at, ":(")], "./")
+	}
+	return strings.TrimPrefix(fileName.FindString(l), "./")
+}
+
+func firstCheck(in Input) string {
+	if len(in.Attempt.Failures) == 0 {
+		return ""
+	}
+	return oneLine(in.Attempt.Failures[0].Check)
+}
+
+func touched(in Input) string {
+	paths := in.Attempt.Diff.Paths
+	if len(paths) == 0 {
+		return ""
+	}
+	s := strings.Join(paths[:min(len(paths), 8)], ", ")
+	if n := len(paths) - 8; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
+	}
+	return s
+}
+
+func failedTests(a sia.Attempt) string {
+	var tests []string
+	for _, f := range a.Failures {
+		for _, t := range f.Tests {
+			if t = oneLine(t); len(tests) < 10 {
+				tests = append(tests, t)
+			}
+		}
+	}
+	return strings.Join(tests, ", ")
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

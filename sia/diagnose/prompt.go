@@ -1,0 +1,253 @@
+package diagnose
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+//go:embed prompts/*.tmpl
+var prompts embed.FS
+
+// bytesPerToken is a careful estimate: prose has more bytes a token, dense code
+// about this many.
+const bytesPerToken = 3
+
+// Shares of the evidence's room, in percent. What one part leaves is given to
+// those after it, in the order in which they are cut: the newest failure first.
+const (
+	shareFailures   = 25
+	shareTask       = 20
+	shareHistory    = 15
+	shareTranscript = 50 // of what is left
+	shareLessons    = 5
+)
+
+type techniqueLine struct {
+	ID            sia.TechniqueID
+	When, Answers string
+	Note          string
+}
+
+// prompt makes the messages of a diagnosis.
+func prompt(in Input, findings []finding) ([]llm.Message, error) {
+	system, err := render("diagnose.md.tmpl", map[string]any{
+		"Patterns":   patternList(),
+		"Techniques": techniqueLines(in),
+		"Final":      in.Final,
+		"Wanted":     wanted(in),
+	})
+	if err != nil {
+		return nil, err
+	}
+	budget := in.MaxTokens
+	if budget <= 0 {
+		budget = defaultMaxTokens
+	}
+	room := max(max(budget, minTokens)*bytesPerToken-len(system), minTokens*bytesPerToken/2)
+	return []llm.Message{
+		{Role: llm.RoleSystem, Content: system},
+		{Role: llm.RoleUser, Content: evidence(in, findings, room)},
+	}, nil
+}
+
+func render(name string, values any) (string, error) {
+	t, err := template.ParseFS(prompts, "prompts/"+name)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, values); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+func patternList() string {
+	var names []string
+	for _, p := range sia.Patterns {
+		names = append(names, "`"+string(p)+"`")
+	}
+	return strings.Join(names, ", ")
+}
+
+func techniqueLines(in Input) []techniqueLine {
+	var lines []techniqueLine
+	for _, t := range in.Library.All() {
+		l := techniqueLine{ID: t.ID, When: oneLine(clean(t.When))}
+		var answers []string
+		for _, p := range sia.Patterns {
+			if t.Answers(p) {
+				answers = append(answers, string(p))
+			}
+		}
+		l.Answers = strings.Join(answers, ", ")
+		switch {
+		case in.Task.Used(t.ID):
+			l.Note = "Used already in this task"
+		case slices.Contains(in.Task.Refused, t.ID):
+			l.Note = "Refused by the reviewer for this failure"
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func wanted(in Input) sia.TechniqueID {
+	if _, ok := in.Library.Get(in.Task.Wanted); ok && free(in, in.Task.Wanted) {
+		return in.Task.Wanted
+	}
+	return ""
+}
+
+// free reports whether a technique is known, unused and not refused.
+func free(in Input, id sia.TechniqueID) bool {
+	_, known := in.Library.Get(id)
+	return known && !in.Task.Used(id) && !slices.Contains(in.Task.Refused, id)
+}
+
+// evidence lays out what is known, within room bytes.
+func evidence(in Input, findings []finding, room int) string {
+	var b strings.Builder
+	left := room
+	add := func(heading, text string, limit int, keep part) {
+		if text = clean(text); text == "" {
+			return
+		}
+		section := "## " + heading + "\n\n" + fence(fit(text, max(limit, 200), keep)) + "\n\n"
+		if len(section) > left {
+			fmt.Fprintf(&b, "## %s\n\n(left out: no room)\n\n", heading)
+			return
+		}
+		left -= len(section)
+		b.WriteString(section)
+	}
+	// The failures are rendered newest first, so what is cut is the oldest.
+	add("What failed, newest first", failures(in), room*shareFailures/100, head)
+	task := htmlComment.ReplaceAllString(in.Task.Title+"\n\n"+in.Task.Body, "")
+	add("The task", task, room*shareTask/100, head)
+	add("What people answered", strings.Join(in.Task.Brief.Answers, "\n"), room*shareHistory/100, head)
+	add("What was tried before, newest first", history(in), room*shareHistory/100, head)
+	add("Why SIA steps in", signals(in), room*shareLessons/100, head)
+	add("What the rules found (they read words only, and may be wrong)", suspicions(in, findings), room*shareLessons/100, head)
+	add("Lessons of earlier tasks", "- "+strings.Join(in.Lessons, "\n- "), room*shareLessons/100, head)
+	if in.Attempt.Summary != "" {
+		add("The agent's own summary, which proves nothing", in.Attempt.Summary, room*shareLessons/100, tail)
+	}
+	headings := 400
+	add("The attempt's change", in.Diff, left*(100-shareTranscript)/100-headings/2, head)
+	add("The attempt's transcript, newest last", in.Transcript, left-headings, tail)
+	return strings.TrimSpace(b.String())
+}
+
+// failures are the present attempt's, then those of earlier ones that differ.
+func failures(in Input) string {
+	var b strings.Builder
+	seen := map[string]bool{}
+	show := func(a sia.Attempt) {
+		for _, f := range a.Failures {
+			if key := f.Check + "\x00" + f.Signature; f.Signature != "" && seen[key] {
+				fmt.Fprintf(&b, "Attempt %d, check %s: the same failure as above.\n\n", a.Number, oneLine(f.Check))
+				continue
+			} else {
+				seen[key] = true
+			}
+			fmt.Fprintf(&b, "Attempt %d, check %s", a.Number, oneLine(f.Check))
+			if f.Class != "" {
+				fmt.Fprintf(&b, " (%s)", f.Class)
+			}
+			fmt.Fprintf(&b, ":\n%s\n", strings.TrimSpace(f.Excerpt))
+			if len(f.Tests) > 0 {
+				fmt.Fprintf(&b, "Failed tests: %s\n", oneLine(strings.Join(f.Tests[:min(len(f.Tests), 20)], ", ")))
+			}
+			b.WriteString("\n")
+		}
+		if len(a.Failures) == 0 && a.Reason != "" {
+			fmt.Fprintf(&b, "Attempt %d: %s\n\n", a.Number, oneLine(a.Reason))
+		}
+	}
+	show(in.Attempt)
+	for i := len(in.Task.Attempts) - 1; i >= 0; i-- {
+		if a := in.Task.Attempts[i]; a.Number < in.Attempt.Number {
+			show(a)
+		}
+	}
+	return b.String()
+}
+
+// history is what SIA tried, newest first.
+func history(in Input) string {
+	var b strings.Builder
+	for i := len(in.Task.Interventions) - 1; i >= 0; i-- {
+		x := in.Task.Interventions[i]
+		outcome := "did not resolve it"
+		if x.Resolved != nil && *x.Resolved {
+			outcome = "resolved it then"
+		}
+		fmt.Fprintf(&b, "After attempt %d: pattern %s, technique %s, %s.\nDiagnosis: %s\nInstructions given: %s\n\n",
+			x.After, x.Diagnosis.Pattern, x.Diagnosis.Technique, outcome, oneLine(x.Diagnosis.Summary), clip(oneLine(x.Diagnosis.Prompt), 1200))
+	}
+	if n := in.Task.Next; n != nil && in.Task.Rounds > 0 {
+		fmt.Fprintf(&b, "Proposed just now and rejected by the reviewer: technique %s. Objections: %s\n",
+			n.Diagnosis.Technique, oneLine(strings.Join(n.Review.Points, " ")))
+	}
+	return b.String()
+}
+
+func signals(in Input) string {
+	ss := in.Attempt.Signals
+	if n := in.Task.Next; n != nil && len(n.Signals) > 0 {
+		ss = n.Signals
+	}
+	var b strings.Builder
+	for _, s := range ss {
+		fmt.Fprintf(&b, "- %s: %s\n", s.Name, oneLine(s.Evidence))
+	}
+	return b.String()
+}
+
+// suspicions are what the rules found, with the techniques that come first.
+func suspicions(in Input, findings []finding) string {
+	var b strings.Builder
+	for _, f := range findings[:min(len(findings), 3)] {
+		fmt.Fprintf(&b, "- %s: %s\n", f.pattern, oneLine(f.evidence))
+		cs := candidates(in, f.pattern)
+		for _, c := range cs[:min(len(cs), 3)] {
+			fmt.Fprintf(&b, "  - %s: %s\n", c.Technique, oneLine(c.Reason))
+		}
+	}
+	return b.String()
+}
+
+// candidates ranks techniques for a pattern; whatever the ranking was made by,
+// none is used, refused or unknown.
+func candidates(in Input, p sia.Pattern) []sia.Candidate {
+	var cs []sia.Candidate
+	if in.Candidates != nil {
+		cs = slices.Clone(in.Candidates(p))
+	} else {
+		cs = in.Library.Candidates(in.Task, p, nil, nil)
+	}
+	var seen []sia.TechniqueID
+	return slices.DeleteFunc(cs, func(c sia.Candidate) bool {
+		if !free(in, c.Technique) || slices.Contains(seen, c.Technique) {
+			return true
+		}
+		seen = append(seen, c.Technique)
+		return false
+	})
+}
+
+// library is the input's, or the shipped one.
+func library(l *technique.Library) *technique.Library {
+	if l == nil {
+		l, _ = technique.Load(nil)
+	}
+	return l
+}

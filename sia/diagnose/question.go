@@ -1,0 +1,85 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// question is what to ask a person without a model.
+type question struct {
+	blocker, question string
+	options           []sia.Option
+}
+
+// questionFor makes the question that the evidence asks for: the blocker is the
+// failing line itself. Where the evidence names nothing, question and options
+// stay empty for the pattern's own.
+func questionFor(in Input, p sia.Pattern, findings []finding) question {
+	f := findings[0]
+	for _, g := range findings {
+		if g.pattern == p {
+			f = g
+			break
+		}
+	}
+	q := question{blocker: blocker(in, f)}
+	what := "`" + clip(f.subject, 120) + "`"
+	if f.subject == "" || f.pattern != p {
+		what = ""
+	}
+	switch {
+	case p == sia.MissingCredentials && what != "":
+		q.question = fmt.Sprintf("The checks have no %s. How should the task be done?", what)
+		q.options = []sia.Option{
+			{Text: "Without it: a local stand-in now, the real service later", Fastest: true},
+			{Text: fmt.Sprintf("%s is set for the checks now; try again", what)},
+			{Text: "Leave this part out and do the rest of the issue"},
+		}
+	case p == sia.ExternalDependencyBlocker && what != "":
+		q.question = fmt.Sprintf("%s can't be reached from the checks. How should the task be done?", what)
+		q.options = []sia.Option{
+			{Text: "Against a local stand-in", Fastest: true},
+			{Text: fmt.Sprintf("%s can be reached now; try again", what)},
+			{Text: "Leave this part out and do the rest of the issue"},
+		}
+	case p == sia.Environment && what != "":
+		q.question = fmt.Sprintf("%s is not there where the checks run. What should be done?", what)
+		q.options = []sia.Option{
+			{Text: "Do without it", Fastest: true},
+			{Text: fmt.Sprintf("%s has been installed for the checks now; try again", what)},
+			{Text: "Add it as a dependency of the repository"},
+		}
+	case p == sia.UnclearSpecification || p == sia.UnclearInstructions:
+		// The pattern's own question fits.
+	case failedTests(in.Attempt) != "":
+		tests := strings.Split(failedTests(in.Attempt), ", ")
+		q.question = fmt.Sprintf("%s still fails. Which is right, the test or what the issue asks for?", tests[0])
+		q.options = []sia.Option{
+			{Text: "The test is right: keep its behaviour and do only what is compatible with it", Fastest: true},
+			{Text: "The issue is right: a person will change the test; go on with the rest"},
+			{Text: "Start over from the base branch, keeping the change as small as possible"},
+		}
+	}
+	return q
+}
+
+// blocker quotes the line that stands in the way, with its check.
+func blocker(in Input, f finding) string {
+	line := f.line
+	if line == "" {
+		line = tellingLine(in.Attempt)
+	}
+	check := f.check
+	if check == "" {
+		check = firstCheck(in)
+	}
+	switch {
+	case line == "":
+		return ""
+	case check == "":
+		return line
+	}
+	return check + ": " + line
+}

@@ -1,0 +1,156 @@
+package diagnose
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Reviewer has a proposed intervention reviewed by a call that knows nothing of
+// how it came about.
+type Reviewer struct {
+	Model   Model         // nil: every review is unavailable
+	Log     *slog.Logger  // nil: silent
+	Timeout time.Duration // of one model call; 0: eight minutes
+}
+
+// Package is all that a reviewer sees.
+type Package struct {
+	Title, Body string             // the task's text
+	Failures    []sia.CheckFailure // of the failed attempt
+	Technique   sia.TechniqueID
+	Prompt      string // the proposed instructions, in full
+	Diff        string // only when the attempt touched tests or protected paths; else empty
+
+	MaxTokens int // of the prompt; 0: 12,000
+}
+
+const (
+	reviewTokens = 12_000
+	maxPoints    = 6
+	maxPoint     = 400 // bytes
+)
+
+// verdict is the reviewer's answer.
+type verdict struct {
+	Verdict sia.Verdict `json:"verdict"`
+	Points  []string    `json:"points"`
+}
+
+// Review asks for a verdict. With a major one, amended is the prompt with the
+// reviewer's points appended; otherwise it is empty. Trouble with the model
+// gives the verdict sia.ReviewFailed with the reason as its point. The only
+// error is that ctx ended.
+func (r *Reviewer) Review(ctx context.Context, p Package) (review sia.Review, amended string, usage llm.Usage, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return sia.Review{}, "", usage, fmt.Errorf("review technique %s: %w", p.Technique, err)
+	}
+	var v verdict
+	why := "no model is configured for reviews"
+	if r.Model != nil {
+		why = r.ask(ctx, p, &v, &usage)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return sia.Review{}, "", usage, fmt.Errorf("review technique %s: %w", p.Technique, err)
+	}
+	if why != "" {
+		r.log().WarnContext(ctx, "intervention not reviewed", "technique", p.Technique, "reason", why)
+		return sia.Review{Verdict: sia.ReviewFailed, Points: []string{why}}, "", usage, nil
+	}
+	review = sia.Review{Verdict: v.Verdict, Points: v.Points}
+	if v.Verdict == sia.Major {
+		amended = Amend(p.Prompt, v.Points)
+	}
+	return review, amended, usage, nil
+}
+
+// Amend appends a reviewer's points to instructions.
+func Amend(instructions string, points []string) string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(instructions))
+	b.WriteString("\n\nAn independent review of these instructions adds; where the two differ, this holds:\n")
+	for _, p := range points {
+		b.WriteString("\n- " + oneLine(p))
+	}
+	return b.String()
+}
+
+func (r *Reviewer) ask(ctx context.Context, p Package, v *verdict, usage *llm.Usage) (why string) {
+	system, err := render("review.md.tmpl", nil)
+	if err != nil {
+		return "the prompt could not be made: " + clip(err.Error(), 300)
+	}
+	tree, err := loadSchema("review")
+	if err != nil {
+		return "the schema could not be made: " + clip(err.Error(), 300)
+	}
+	schema, err := wire("review", tree)
+	if err != nil {
+		return "the schema could not be made: " + clip(err.Error(), 300)
+	}
+	budget := p.MaxTokens
+	if budget <= 0 {
+		budget = reviewTokens
+	}
+	room := max(budget*bytesPerToken-len(system), minTokens*bytesPerToken/2)
+	messages := []llm.Message{
+		{Role: llm.RoleSystem, Content: system},
+		{Role: llm.RoleUser, Content: reviewEvidence(p, room)},
+	}
+	return converse(ctx, r.Model, r.Timeout, messages, schema, usage, func(raw []byte) (err error) {
+		*v, err = parseVerdict(raw)
+		return err
+	})
+}
+
+// reviewEvidence lays out what is reviewed, within room bytes.
+func reviewEvidence(p Package, room int) string {
+	var b strings.Builder
+	add := func(heading, text string, percent int) {
+		if text = clean(text); text != "" {
+			fmt.Fprintf(&b, "## %s\n\n%s\n\n", heading, fence(fit(text, max(200, room*percent/100-len(heading)-40), head)))
+		}
+	}
+	add("The task", htmlComment.ReplaceAllString(p.Title+"\n\n"+p.Body, ""), 20)
+	add("What failed", failures(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}), 25)
+	add("The technique proposed", string(p.Technique), 5)
+	add("The instructions proposed for the next attempt", p.Prompt, 30)
+	add("What the failed attempt did to tests or protected paths", p.Diff, 20)
+	return strings.TrimSpace(b.String())
+}
+
+// parseVerdict reads a reviewer's answer. An error says, to the model, what to mend.
+func parseVerdict(raw []byte) (verdict, error) {
+	if err := check("review", raw); err != nil {
+		return verdict{}, err
+	}
+	var v verdict
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return verdict{}, fmt.Errorf("not as asked: %w", err)
+	}
+	var points []string
+	for _, p := range v.Points {
+		if p = clip(oneLine(clean(p)), maxPoint); p != "" && len(points) < maxPoints {
+			points = append(points, p)
+		}
+	}
+	v.Points = points
+	if len(points) == 0 && (v.Verdict == sia.Major || v.Verdict == sia.Rejected) {
+		return verdict{}, errors.New("points is empty: a verdict of major or rejected needs its objections")
+	}
+	return v, nil
+}
+
+func (r *Reviewer) log() *slog.Logger {
+	if r.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return r.Log
+}

@@ -1,0 +1,158 @@
+package diagnose
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+//go:embed schema/*.json
+var schemas embed.FS
+
+// loadSchema reads an embedded schema as a tree that may be changed.
+func loadSchema(name string) (map[string]any, error) {
+	b, err := schemas.ReadFile("schema/" + name + ".json")
+	if err != nil {
+		return nil, err
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(b, &tree); err != nil {
+		return nil, fmt.Errorf("schema %s: %w", name, err)
+	}
+	return tree, nil
+}
+
+// diagnosisSchema is what the model is asked to satisfy: the embedded schema
+// with the patterns and techniques that there are, in the strict form in which
+// every property is required.
+func diagnosisSchema(l *technique.Library) (*llm.Schema, error) {
+	tree, err := loadSchema("diagnosis")
+	if err != nil {
+		return nil, err
+	}
+	properties := tree["properties"].(map[string]any)
+	setEnum(properties["pattern"], patternNames())
+	var ids []any
+	for _, t := range l.All() {
+		ids = append(ids, string(t.ID))
+	}
+	setEnum(properties["technique"], append(ids, ""))
+	return wire("diagnosis", tree)
+}
+
+func patternNames() []any {
+	var names []any
+	for _, p := range sia.Patterns {
+		names = append(names, string(p))
+	}
+	return names
+}
+
+func setEnum(property any, values []any) { property.(map[string]any)["enum"] = values }
+
+// wire makes a schema for the endpoint. In strict mode OpenAI wants every
+// property required and no others, and knows no minLength
+// (https://platform.openai.com/docs/guides/structured-outputs).
+func wire(name string, tree map[string]any) (*llm.Schema, error) {
+	b, err := json.Marshal(strict(tree))
+	if err != nil {
+		return nil, fmt.Errorf("schema %s: %w", name, err)
+	}
+	return &llm.Schema{Name: name, JSON: b, Strict: true}, nil
+}
+
+func strict(node any) any {
+	switch n := node.(type) {
+	case []any:
+		out := make([]any, len(n))
+		for i, v := range n {
+			out[i] = strict(v)
+		}
+		return out
+	case map[string]any:
+		if choices, ok := n["anyOf"].([]any); ok && len(choices) > 0 {
+			// Only our own reading is lenient: the last form is the one asked for.
+			return strict(choices[len(choices)-1])
+		}
+		out := map[string]any{}
+		for k, v := range n {
+			out[k] = strict(v)
+		}
+		delete(out, "minLength")
+		if p, ok := n["properties"].(map[string]any); ok {
+			out["required"] = slices.Sorted(maps.Keys(p))
+			out["additionalProperties"] = false
+		}
+		return out
+	}
+	return node
+}
+
+// check validates an answer against an embedded schema in its lenient form:
+// what can be supplied by code need not be there.
+func check(name string, raw []byte) error {
+	tree, err := loadSchema(name)
+	if err != nil {
+		return err
+	}
+	if name == "diagnosis" {
+		properties := tree["properties"].(map[string]any)
+		setEnum(properties["pattern"], patternNames())
+		delete(properties["technique"].(map[string]any), "enum") // settled by the hard rules
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(name+".json", tree); err != nil {
+		return fmt.Errorf("schema %s: %w", name, err)
+	}
+	schema, err := c.Compile(name + ".json")
+	if err != nil {
+		return fmt.Errorf("schema %s: %w", name, err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	err = schema.Validate(doc)
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	var faults []string
+	for _, u := range leaves(invalid) {
+		where := strings.Join(u.InstanceLocation, ".")
+		if where == "" {
+			where = "the object"
+		}
+		// The library says "at '/place': words", on a line of its own when the
+		// fault lies deep.
+		words := u.Error()
+		words = words[strings.LastIndexByte(words, '\n')+1:]
+		if _, after, ok := strings.Cut(words, "': "); ok {
+			words = after
+		}
+		faults = append(faults, where+": "+words)
+	}
+	return errors.New(strings.Join(faults[:min(len(faults), 5)], "; "))
+}
+
+func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
+	}
+	var all []*jsonschema.ValidationError
+	for _, c := range e.Causes {
+		all = append(all, leaves(c)...)
+	}
+	return all
+}

@@ -1,0 +1,233 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/escalate"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+// settle makes an answer into a diagnosis that the hard rules of document 1
+// §1.3 hold for. fallback says why the answer is the rules' and not a model's.
+func settle(in Input, a answer, findings []finding, fallback string) sia.Diagnosis {
+	if !slices.Contains(sia.Patterns, a.Pattern) {
+		a.Pattern = sia.UnknownPattern
+	}
+	d := sia.Diagnosis{
+		Summary: a.Diagnosis, Pattern: a.Pattern, Prompt: a.Prompt, Hypothesis: a.Hypothesis,
+		Confidence: share(a.Confidence), Answers: a.Answers, Fallback: fallback,
+	}
+	d.Candidates = candidates(in, d.Pattern)
+	answerSix(&d, in, a)
+
+	if in.Final || a.asksPerson() {
+		askPerson(&d, in, a, findings)
+		return d
+	}
+	d.Candidates = choose(in, d, a)
+	i := slices.IndexFunc(d.Candidates, func(c sia.Candidate) bool { return c.Chosen })
+	if i < 0 {
+		askPerson(&d, in, a, findings)
+		return d
+	}
+	d.Technique = d.Candidates[i].Technique
+	t, _ := in.Library.Get(d.Technique)
+	d.Brief = makeBrief(in, t, a, d.Pattern)
+	d.Prompt = d.Brief.Prompt
+	if strings.TrimSpace(d.Hypothesis) == "" {
+		d.Hypothesis = fmt.Sprintf("With %s, %s", t.Name, expectation(in))
+	}
+	return d
+}
+
+// choose marks one candidate: what a person asked for, else the answer's pick
+// if it may be used, else the best. The reason says so where they differ.
+func choose(in Input, d sia.Diagnosis, a answer) []sia.Candidate {
+	cs := slices.Clone(d.Candidates)
+	for i := range cs {
+		cs[i].Chosen = false
+	}
+	at := func(id sia.TechniqueID) int {
+		return slices.IndexFunc(cs, func(c sia.Candidate) bool { return c.Technique == id })
+	}
+	if id := wanted(in); id != "" {
+		if at(id) < 0 {
+			cs = slices.Insert(cs, 0, sia.Candidate{Technique: id, Reason: "a person asked for it"})
+		}
+		cs[at(id)].Chosen = true
+		return cs
+	}
+	pick, instead := a.Technique, ""
+	switch {
+	case pick == "":
+	case free(in, pick) && at(pick) < 0:
+		cs = append(cs, sia.Candidate{Technique: pick, Reason: fmt.Sprintf("the diagnosis chose it, though it is not listed for %s", d.Pattern)})
+	case !free(in, pick):
+		instead = fmt.Sprintf("chosen in place of %s, which %s", clip(oneLine(string(pick)), 80), notFree(in, pick))
+		pick = ""
+	}
+	if len(cs) == 0 {
+		return cs
+	}
+	if pick == "" {
+		pick = cs[0].Technique
+	}
+	chosen := at(pick)
+	if in.Choose != nil {
+		if i := at(in.Choose(d.Pattern, pick, d.Confidence, slices.Clone(cs))); i >= 0 && i != chosen {
+			if instead == "" {
+				instead = fmt.Sprintf("what was learned here speaks for it over %s", pick)
+			}
+			chosen = i
+		}
+	}
+	cs[chosen].Chosen = true
+	if instead != "" {
+		cs[chosen].Reason = strings.TrimPrefix(cs[chosen].Reason+"; "+instead, "; ")
+	}
+	return cs
+}
+
+// notFree says why a technique may not be used.
+func notFree(in Input, id sia.TechniqueID) string {
+	switch {
+	case in.Task.Used(id):
+		return "was used already in this task"
+	case slices.Contains(in.Task.Refused, id):
+		return "the reviewer refused"
+	}
+	return "is not in the library"
+}
+
+// makeBrief has the technique transform the present brief. Instructions that
+// were given before are left out, so that the technique's own text makes the
+// prompt distinct.
+func makeBrief(in Input, t technique.Technique, a answer, p sia.Pattern) sia.Brief {
+	task := in.Task
+	apply := technique.Input{
+		Title: task.Title, Body: task.Body, Prompt: a.Prompt, Pattern: p,
+		Failures: in.Attempt.Failures, Touched: in.Attempt.Diff.Paths,
+		Files: in.Files, Read: in.Read, Tools: in.Tools,
+		Steps: a.Steps, Unsuitable: a.Unsuitable, Context: a.Context, Examples: a.Examples,
+		Constraint: a.Constraint, Level: a.Level,
+	}
+	if givenBefore(task, a.Prompt) {
+		apply.Prompt = ""
+	}
+	b := technique.Apply(task.Brief, t, apply)
+	known := func() bool {
+		hash := b.Hash(task.Title, task.Body)
+		return strings.TrimSpace(b.Prompt) == "" || slices.ContainsFunc(task.Prompts, func(q sia.Prompt) bool { return q.Hash == hash })
+	}
+	for n := len(task.Prompts) + 1; known() && n <= len(task.Prompts)*2+2; n++ {
+		b.Prompt = strings.TrimSpace(fmt.Sprintf("%s\n\nThis is approach %d to the task. Earlier ones failed with the same instructions, so take another way: %s.", b.Prompt, n, t.When))
+	}
+	return b
+}
+
+// givenBefore reports whether instructions are those of an earlier attempt, or
+// only the task's own text.
+func givenBefore(task sia.Task, instructions string) bool {
+	words := oneLine(instructions)
+	if words == "" || words == oneLine(task.Title+" "+task.Body) || words == oneLine(task.Body) {
+		return true
+	}
+	for _, i := range task.Interventions {
+		if strings.HasPrefix(oneLine(i.Diagnosis.Prompt), words) {
+			return true
+		}
+	}
+	return false
+}
+
+// answerSix fills in the answers that code knows better than a model: which
+// techniques there are, and what was seen. The rest stays as it was given.
+func answerSix(d *sia.Diagnosis, in Input, a answer) {
+	s := &d.Answers
+	if s.Goal == "" {
+		s.Goal = goal(in)
+	}
+	if s.FailedAt == "" {
+		s.FailedAt = failurePoint(in)
+	}
+	if s.Pattern == "" {
+		s.Pattern = string(d.Pattern)
+	}
+	if s.SeenBefore == "" {
+		s.SeenBefore = seenBefore(in, d.Pattern)
+	}
+	s.Addressing, s.Untried = nil, nil
+	for _, t := range in.Library.For(d.Pattern) {
+		s.Addressing = append(s.Addressing, t.ID)
+		if free(in, t.ID) {
+			s.Untried = append(s.Untried, t.ID)
+		}
+	}
+}
+
+// goal is the task's title, or its issue when it has none.
+func goal(in Input) string {
+	if title := clip(oneLine(in.Task.Title), 200); title != "" {
+		return title
+	}
+	return fmt.Sprintf("resolve issue #%d", in.Task.Issue)
+}
+
+// seenBefore says from the task's own record whether this was seen.
+func seenBefore(in Input, p sia.Pattern) string {
+	var same, pattern []string
+	for _, a := range in.Task.Attempts {
+		if a.Number < in.Attempt.Number && sharesSignature(a, in.Attempt) {
+			same = append(same, fmt.Sprint(a.Number))
+		}
+	}
+	for _, i := range in.Task.Interventions {
+		if i.Diagnosis.Pattern == p {
+			pattern = append(pattern, fmt.Sprint(i.After))
+		}
+	}
+	switch {
+	case len(same) > 0:
+		return "Yes: attempt " + strings.Join(same, ", ") + " failed in the same way."
+	case len(pattern) > 0:
+		return "The pattern, yes (after attempt " + strings.Join(pattern, ", ") + "); this failure, no."
+	}
+	return "Not in this task."
+}
+
+// askPerson turns the diagnosis into a question: what the answer gives, else
+// what the evidence asks for, made answerable.
+func askPerson(d *sia.Diagnosis, in Input, a answer, findings []finding) {
+	d.Technique, d.Prompt, d.Brief = "", "", sia.Brief{}
+	for i := range d.Candidates {
+		d.Candidates[i].Chosen = false
+	}
+	d.Blocker, d.Question = strings.TrimSpace(a.Blocker), strings.TrimSpace(a.Question)
+	for _, o := range a.Options {
+		d.Options = append(d.Options, sia.Option{Text: o.Text, Fastest: o.Fastest})
+	}
+	own := questionFor(in, d.Pattern, findings)
+	if d.Blocker == "" {
+		d.Blocker = own.blocker
+	}
+	if d.Question == "" {
+		// Options belong to their question.
+		d.Question, d.Options = own.question, own.options
+	}
+	e := escalate.FromDiagnosis(*d, in.Task)
+	d.Blocker, d.Question, d.Options = e.Blocker, e.Question, e.Options
+	if d.Hypothesis == "" {
+		d.Hypothesis = "With the answer, the next attempt has what this one lacked."
+	}
+}
+
+// share clips to 0–1.
+func share(x float64) float64 {
+	if !(x > 0) {
+		return 0
+	}
+	return min(x, 1)
+}

@@ -1,0 +1,267 @@
+package escalate_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/escalate"
+)
+
+// providers is the demo's second story: which providers?
+func providers() []sia.Option {
+	return []sia.Option{
+		{Letter: "A", Text: "One provider", Fastest: true},
+		{Letter: "B", Text: "Two: GitHub and Google"},
+		{Letter: "C", Text: "Three"},
+	}
+}
+
+func task() sia.Task {
+	return sia.Task{
+		Issue: 2, Title: "Let guests sign in with their social account", State: sia.Escalated, Approaches: 2, Branch: "sia/issue-2", Head: "abcdef123",
+		AskedBy: sia.Actor{Login: "ana"}, Pull: sia.Pull{Number: 5, URL: "https://example.test/5"}, Settings: sia.DefaultSettings(),
+		Prompts: []sia.Prompt{{Version: 1}, {Version: 2}},
+		Attempts: []sia.Attempt{
+			{Number: 1, Outcome: sia.AttemptFail, Failures: []sia.CheckFailure{{Check: "test", Excerpt: "=== RUN\n\n  login_test.go:9: want a list of providers, got none\n"}}},
+			{Number: 2, Technique: sia.PromptRestructuring, Outcome: sia.AttemptCheckpoint},
+		},
+		Escalation: &sia.Escalation{Kind: sia.AskIssue, Blocker: "login_test.go:9: want a list", Question: "Which providers?", Options: providers()},
+		Credits:    sia.Ledger{Spent: 4000},
+	}
+}
+
+func TestPackage(t *testing.T) {
+	want := escalate.Question{
+		Title: "SIA needs an answer: Let guests sign in with their social account", Approaches: 2, Of: 2, Kind: sia.AskIssue,
+		Status: "2 approaches tried, which is all that may be; none passed the checks.",
+		Tried: []escalate.Line{
+			{Attempt: 1, Outcome: sia.AttemptFail, Text: "test: login_test.go:9: want a list of providers, got none"},
+			{Attempt: 2, Technique: sia.PromptRestructuring, Outcome: sia.AttemptCheckpoint, Text: "stopped at a limit; its work was kept"},
+		},
+		Blocker: "login_test.go:9: want a list", Question: "Which providers?", Options: providers(), Spent: 4000, Assign: "ana",
+		Links: escalate.Links{
+			Issue: 2, Pull: 5, PullURL: "https://example.test/5", Branch: "sia/issue-2", Head: "abcdef123", MemoryRef: "sia/memory",
+			Memory: ".sia/tasks/2.md", Transcripts: []string{".sia/transcripts/2/1.md", ".sia/transcripts/2/2.md"},
+		},
+	}
+	if d := cmp.Diff(want, escalate.Package(task())); d != "" {
+		t.Error(d)
+	}
+	early := task()
+	early.Approaches = 5
+	if got := escalate.Package(early).Status; got != "2 approaches of 5 tried, and only a person can give what is missing now." {
+		t.Error(got)
+	}
+}
+
+func TestNoChecks(t *testing.T) {
+	e := escalate.NoChecks(task())
+	if e.Kind != sia.AskNoChecks || !strings.Contains(e.Blocker, "abcdef1 within 15m0s") || len(e.Options) != 2 || !e.Options[0].Fastest {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestFromDiagnosis(t *testing.T) {
+	e := escalate.FromDiagnosis(sia.Diagnosis{Pattern: sia.MissingCredentials}, task())
+	if e.Blocker != "test: login_test.go:9: want a list of providers, got none" || !strings.Contains(e.Question, "credentials") || len(e.Options) != 3 {
+		t.Errorf("%+v", e)
+	}
+	e = escalate.FromDiagnosis(sia.Diagnosis{Blocker: "b", Question: "q\nr?", Options: []sia.Option{
+		{Letter: "Z", Text: "A) one"}, {Text: "Option B: two", Fastest: true}, {Text: "One"}, {Text: " "}, {Text: "three", Fastest: true}, {Text: "four"}, {Text: "five"},
+	}}, sia.Task{})
+	want := []sia.Option{{Letter: "A", Text: "one"}, {Letter: "B", Text: "two", Fastest: true}, {Letter: "C", Text: "three"}, {Letter: "D", Text: "four"}}
+	if d := cmp.Diff(want, e.Options); d != "" || e.Question != "q r?" {
+		t.Error(d, e.Question)
+	}
+}
+
+func TestFromAsk(t *testing.T) {
+	e := escalate.FromAsk(sia.Ask{Question: "Which?", Options: []string{"x", "y"}}, sia.Task{})
+	want := sia.Escalation{Kind: sia.AskQuestion, Blocker: "The task can be read in more than one way.", Question: "Which?",
+		Options: []sia.Option{{Letter: "A", Text: "x", Fastest: true}, {Letter: "B", Text: "y"}}}
+	if d := cmp.Diff(want, e); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestAlwaysAnswerable: whatever a model wrote, a person gets two to four
+// lettered options, one of them the fastest.
+func TestAlwaysAnswerable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"A) x", "**B.** y", "option c: z", "-", "x"}))
+		var options []sia.Option
+		var words []string
+		for range rapid.IntRange(0, 7).Draw(t, "n") {
+			o := sia.Option{Letter: text.Draw(t, "letter"), Text: text.Draw(t, "text"), Fastest: rapid.Bool().Draw(t, "fastest")}
+			options, words = append(options, o), append(words, o.Text)
+		}
+		task := sia.Task{}
+		if rapid.Bool().Draw(t, "attempted") {
+			task.Attempts = []sia.Attempt{{Number: 1, Reason: text.Draw(t, "reason"), Failures: []sia.CheckFailure{{Check: "c", Excerpt: text.Draw(t, "excerpt")}}}}
+		}
+		d := sia.Diagnosis{Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "pattern"), Blocker: text.Draw(t, "blocker"), Question: text.Draw(t, "question"), Options: options}
+		for _, e := range []sia.Escalation{
+			escalate.FromDiagnosis(d, task),
+			escalate.FromAsk(sia.Ask{Question: d.Question, Why: d.Blocker, Options: words}, task),
+			escalate.NoChecks(task),
+		} {
+			fastest := 0
+			for i, o := range e.Options {
+				if o.Letter != string("ABCD"[i]) || strings.TrimSpace(o.Text) == "" || len(o.Text) > 300 {
+					t.Fatalf("option %+v", o)
+				}
+				if o.Fastest {
+					fastest++
+				}
+				// Each can be answered by its letter, by its words and by its box.
+				if got, ok := escalate.ParseAnswer(o.Letter, e.Options); !ok || got.Letter != o.Letter {
+					t.Fatalf("%q gave %+v", o.Letter, got)
+				}
+				if got := escalate.ParseBoxes(escalate.Box(o, true)); !slices.Equal(got, []string{o.Letter}) {
+					t.Fatalf("%q gave %v", escalate.Box(o, true), got)
+				}
+				if got := escalate.ParseBoxes(escalate.Box(o, false)); got != nil {
+					t.Fatalf("%q gave %v", escalate.Box(o, false), got)
+				}
+			}
+			if len(e.Options) < 2 || fastest != 1 || strings.TrimSpace(e.Blocker) == "" || strings.TrimSpace(e.Question) == "" || e.Kind == "" {
+				t.Fatalf("%+v", e)
+			}
+			task.Escalation = &e
+			q := escalate.Package(task)
+			if q.Title == "" || q.Status == "" || cmp.Diff(q.Options, e.Options) != "" {
+				t.Fatalf("%+v", q)
+			}
+		}
+	})
+}
+
+func TestParseBoxes(t *testing.T) {
+	for _, tt := range []struct {
+		name, body string
+		want       []string
+	}{
+		{"as written", "- [ ] **A** — one *(fastest)*\n- [x] **B** — two\n- Something else\n", []string{"B"}},
+		{"several", "- [x] **A** — one\r\n- [X] **C** — three\r\n", []string{"A", "C"}},
+		{"edited by hand", "* [x] b) two\n1. [ x ] **c**\n+ [✓] __A__ - one", []string{"B", "C", "A"}},
+		{"none", "- [ ] **A** — one", nil},
+		{"other lists", "- [x] Add tests\n- [x] Done\n- [x] a thing", nil},
+		{"fenced", "```\n- [x] **A** — one\n```\n~~~text\n- [x] **B** — two\n```\n~~~\n- [x] **C** — three", []string{"C"}},
+		{"indented code", "    - [x] **A** — one", nil},
+		{"commented out", "<!-- - [x] **A** — one -->\n<!--\n- [x] **B** — two\n--> \n- [x] **C** — three", []string{"C"}},
+		{"an open fence", "```\n- [x] **A** — one", nil},
+		{"twice", "- [ ] **A** — one\n- [x] **A** — one\n- [x] **A** — one", []string{"A"}},
+		{"no bullet", "[x] **A** — one", nil},
+		{"beyond D", "- [x] **E** — five", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := cmp.Diff(tt.want, escalate.ParseBoxes(tt.body)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestParseAnswer(t *testing.T) {
+	for _, tt := range []struct {
+		text, letter, rest string
+		not                bool
+	}{
+		{text: "B", letter: "B"},
+		{text: " b ", letter: "B"},
+		{text: "b)", letter: "B"},
+		{text: "(B).", letter: "B"},
+		{text: "**B**", letter: "B"},
+		{text: "option B", letter: "B"},
+		{text: "Answer: b!", letter: "B"},
+		{text: "Let's go with B, please", letter: "B"},
+		{text: "I'd pick c", letter: "C"},
+		{text: "B, but only Google", letter: "B", rest: "but only Google"},
+		{text: "B but only Google", letter: "B", rest: "but only Google"},
+		{text: "Option B with a flag", letter: "B", rest: "with a flag"},
+		{text: "b) and keep it behind a flag", letter: "B", rest: "and keep it behind a flag"},
+		{text: "B — two\nmore words", letter: "B", rest: "two\nmore words"},
+		{text: "Two: GitHub and Google", letter: "B"},
+		{text: "two github and google.", letter: "B"},
+		{text: "B) Two: GitHub and Google", letter: "B"},
+		{text: "> Which providers?\n\nB", letter: "B"},
+		{text: "<!-- A -->B", letter: "B"},
+		{text: "D", rest: "D"},
+		{text: "A or B?", rest: "A or B?"},
+		{text: "a and c", rest: "a and c"},
+		{text: "A provider that we host ourselves", rest: "A provider that we host ourselves"},
+		{text: "Use OpenID Connect", rest: "Use OpenID Connect"},
+		{text: "Because it depends", rest: "Because it depends"},
+		{text: "Doesn't matter", rest: "Doesn't matter"},
+		{text: "42", rest: "42"},
+		{text: "", not: true},
+		{text: " \n\u200b ", not: true},
+		{text: "...", not: true},
+		{text: "<!-- B -->", not: true},
+		{text: "> B", not: true},
+	} {
+		t.Run(tt.text, func(t *testing.T) {
+			got, ok := escalate.ParseAnswer(tt.text, providers())
+			if ok == tt.not {
+				t.Fatalf("said something: %v", ok)
+			}
+			if d := cmp.Diff(sia.AnswerGiven{Letter: tt.letter, Text: tt.rest}, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func FuzzParseAnswer(f *testing.F) {
+	for _, s := range []string{"B, but …", "option a", "<!-- <!-- x --> B", "> q\nA", "A/B", "\xff"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := escalate.ParseAnswer(text, providers())
+		if ok == (got == sia.AnswerGiven{}) {
+			t.Fatalf("%v, %+v", ok, got)
+		}
+		if got.Letter != "" && !slices.Contains([]string{"A", "B", "C"}, got.Letter) {
+			t.Fatalf("letter %q", got.Letter)
+		}
+		if len(got.Text) > 4000 {
+			t.Fatalf("%d bytes", len(got.Text))
+		}
+	})
+}
+
+func FuzzParseBoxes(f *testing.F) {
+	f.Add("- [x] **A** — one\n```\n- [x] **B**\n```")
+	f.Add("<!-- - [x] **A** — one")
+	f.Fuzz(func(t *testing.T, body string) {
+		got := escalate.ParseBoxes(body)
+		if len(got) > 4 {
+			t.Fatalf("%v", got)
+		}
+		for i, l := range got {
+			if !slices.Contains([]string{"A", "B", "C", "D"}, l) || slices.Contains(got[:i], l) {
+				t.Fatalf("%v", got)
+			}
+		}
+		// A box that a person ticks beneath anything closed is seen.
+		if !strings.Contains(body, "```") && !strings.Contains(body, "~~~") && !strings.Contains(body, "<!--") {
+			if again := escalate.ParseBoxes(body + "\n\n" + escalate.Box(sia.Option{Letter: "D", Text: "four"}, true)); !slices.Contains(again, "D") {
+				t.Fatalf("%v", again)
+			}
+		}
+	})
+}
+
+func TestWaitIsSaid(t *testing.T) {
+	none := sia.Task{}
+	none.Settings.Checks.Wait = sia.Duration(2 * time.Minute)
+	if got := escalate.NoChecks(none).Blocker; !strings.Contains(got, "on the task's branch within 2m0s") {
+		t.Error(got)
+	}
+}

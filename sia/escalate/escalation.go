@@ -1,0 +1,206 @@
+package escalate
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Letters of the options, in order.
+const letters = "ABCD"
+
+// FromDiagnosis makes the question of a diagnosis that says that a person is
+// needed. What the model left out or spoiled is supplied: the blocker from the
+// failing check, the question and the options from the pattern of failure. The
+// task may be the zero Task.
+func FromDiagnosis(d sia.Diagnosis, t sia.Task) sia.Escalation {
+	e := sia.Escalation{Kind: sia.AskIssue, Blocker: d.Blocker, Question: d.Question, Options: d.Options}
+	if strings.TrimSpace(e.Question) == "" {
+		e.Question = fallbackQuestion(d.Pattern)
+	}
+	if len(cleanOptions(e.Options)) < 2 {
+		e.Options = fallbackOptions(d.Pattern)
+	}
+	return valid(e, t)
+}
+
+// FromAsk makes the question of an agent that asks before it works.
+func FromAsk(a sia.Ask, t sia.Task) sia.Escalation {
+	e := sia.Escalation{Kind: sia.AskQuestion, Blocker: a.Why, Question: a.Question}
+	for _, o := range a.Options {
+		e.Options = append(e.Options, sia.Option{Text: o})
+	}
+	if strings.TrimSpace(e.Blocker) == "" {
+		e.Blocker = "The task can be read in more than one way."
+	}
+	if strings.TrimSpace(e.Question) == "" {
+		e.Question = fallbackQuestion(sia.UnclearSpecification)
+	}
+	if len(cleanOptions(e.Options)) < 2 {
+		e.Options = fallbackOptions(sia.UnclearSpecification)
+	}
+	return valid(e, t)
+}
+
+// NoChecks is the question when nothing checks the work. Its letters mean what
+// the state machine takes them to mean: A looks again, B stops.
+func NoChecks(t sia.Task) sia.Escalation {
+	where := "the task's branch"
+	if t.Head != "" {
+		where = "commit " + t.Head[:min(len(t.Head), 7)]
+	}
+	wait := ""
+	if w := t.Settings.Checks.Wait.D(); w > 0 {
+		wait = fmt.Sprintf(" within %s", w)
+	}
+	return sia.Escalation{
+		Kind: sia.AskNoChecks,
+		Blocker: fmt.Sprintf("No check run and no commit status appeared on %s%s. Without a check, SIA can't tell whether the work is right, and it never takes anybody's word for it.",
+			where, wait),
+		Question: "How should this change be checked?",
+		Options: []sia.Option{
+			{Letter: "A", Text: "Checks run now (a workflow was added or started): look again", Fastest: true},
+			{Letter: "B", Text: "There will be no checks: stop here and leave the draft pull request to a person"},
+		},
+	}
+}
+
+// valid makes an escalation one that can be asked.
+func valid(e sia.Escalation, t sia.Task) sia.Escalation {
+	if e.Kind == "" {
+		e.Kind = sia.AskIssue
+	}
+	e.Blocker = clip(strings.TrimSpace(e.Blocker), maxBlocker)
+	if e.Blocker == "" {
+		e.Blocker = lastFailure(t)
+	}
+	e.Question = clip(oneLine(e.Question), maxOption)
+	if e.Question == "" {
+		e.Question = fallbackQuestion(sia.UnknownPattern)
+	}
+	e.Options = cleanOptions(e.Options)
+	if len(e.Options) < 2 {
+		e.Options = cleanOptions(fallbackOptions(sia.UnknownPattern))
+	}
+	return e
+}
+
+// cleanOptions keeps at most four options that say something and differ, gives
+// them their letters, and marks exactly one as the fastest: the first marked,
+// else the first. Options that are lettered A, B, C… already keep their letters.
+func cleanOptions(os []sia.Option) []sia.Option {
+	var kept []sia.Option
+	seen := map[string]bool{}
+	fastest := 0
+	marked := false
+	for _, o := range os {
+		text := clip(oneLine(ownLetter.ReplaceAllString(oneLine(o.Text), "")), maxOption)
+		key := strings.ToLower(text)
+		if text == "" || seen[key] || len(kept) == len(letters) {
+			continue
+		}
+		seen[key] = true
+		if o.Fastest && !marked {
+			marked, fastest = true, len(kept)
+		}
+		kept = append(kept, sia.Option{Letter: letters[len(kept) : len(kept)+1], Text: text})
+	}
+	if len(kept) > 0 {
+		kept[fastest].Fastest = true
+	}
+	return kept
+}
+
+var (
+	// A letter that a model wrote in front of an option's words.
+	ownLetter  = regexp.MustCompile(`^(?:\*\*)?(?:[Oo]ption\s+)?[A-Da-d](?:\*\*)?\s*[).:](?:\*\*)?\s+`)
+	errorWords = regexp.MustCompile(`(?i)\b(error|fail\w*|panic|exception|undefined|missing|cannot|not (set|found|defined|allowed)|refused|denied|expected|want)\b`)
+)
+
+// lastFailure quotes what failed last.
+func lastFailure(t sia.Task) string {
+	for i := len(t.Attempts) - 1; i >= 0; i-- {
+		a := t.Attempts[i]
+		for _, f := range a.Failures {
+			if l := telling(f.Excerpt); l != "" {
+				return clip(fmt.Sprintf("%s: %s", oneLine(f.Check), l), maxBlocker)
+			}
+		}
+		if r := oneLine(a.Reason); r != "" {
+			return clip(r, maxBlocker)
+		}
+	}
+	return "SIA could not find a way to make the checks pass."
+}
+
+func fallbackQuestion(p sia.Pattern) string {
+	switch p {
+	case sia.MissingCredentials:
+		return "Which way should this go, given that the credentials are not there?"
+	case sia.ExternalDependencyBlocker, sia.Environment:
+		return "How should this be done without the thing that can't be reached?"
+	case sia.UnclearSpecification, sia.UnclearInstructions:
+		return "Which reading of the issue is meant?"
+	case sia.OverConstrained:
+		return "Which requirement may give way?"
+	case sia.FlakyCheck:
+		return "What should be done about the check that fails now and then?"
+	}
+	return "How should SIA go on with this task?"
+}
+
+func fallbackOptions(p sia.Pattern) []sia.Option {
+	switch p {
+	case sia.MissingCredentials:
+		return []sia.Option{
+			{Text: "Do it without them: a local stand-in now, the real service later", Fastest: true},
+			{Text: "The credentials are set up for the checks now; try again"},
+			{Text: "Leave this part out and do the rest of the issue"},
+		}
+	case sia.ExternalDependencyBlocker, sia.Environment:
+		return []sia.Option{
+			{Text: "Do it against a local stand-in", Fastest: true},
+			{Text: "It can be reached now; try again"},
+			{Text: "Leave this part out and do the rest of the issue"},
+		}
+	case sia.UnclearSpecification, sia.UnclearInstructions:
+		return []sia.Option{
+			{Text: "The smallest reading: only what the issue's title says", Fastest: true},
+			{Text: "The issue's text has been made clearer now; read it again"},
+		}
+	case sia.OverConstrained:
+		return []sia.Option{
+			{Text: "The newest requirement gives way; keep the rest", Fastest: true},
+			{Text: "The existing behaviour gives way; the issue wins"},
+		}
+	case sia.FlakyCheck:
+		return []sia.Option{
+			{Text: "It has been run again or mended; look again", Fastest: true},
+			{Text: "Mend the check as part of this task"},
+		}
+	}
+	return []sia.Option{
+		{Text: "Start over from the base branch, keeping the change as small as possible", Fastest: true},
+		{Text: "Leave out what can't be done and do the rest of the issue"},
+	}
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
+}
+
+// clip cuts s to at most n bytes at a character's border, and shows that it did.
+func clip(s string, n int) string {
+	const mark = "…"
+	if len(s) <= n {
+		return s
+	}
+	cut := n - len(mark)
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return strings.TrimRight(s[:cut], " \n") + mark
+}

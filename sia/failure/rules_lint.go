@@ -1,0 +1,74 @@
+package failure
+
+// lintRules recognise linters and formatters.
+func lintRules() []rule {
+	return []rule{
+		{name: "eslint, findings of a file", keys: keys("error  ", "  error", "warning  ", "  warning"), match: re(`^\s+(?P<line>\d+):\d+\s+(error|warning|✖|×)\s+\S`), extent: findings, weight: 78, class: LintFormat, above: 1},
+		{name: "stylelint, findings of a file", keys: keys("\t", "✖", "⚠"), match: re(`^\s*(?P<line>\d+):\d+\s+(✖|×|⚠)?\s*\S`), extent: findings, weight: 66, class: LintFormat, above: 1},
+		{name: "eslint, the summary", keys: keys("problem"), match: re(`^\s*(✖|×|✗)? ?\d+ problems? \(`), extent: single, weight: 48, class: LintFormat},
+		{name: "a linter's findings", keys: keys("replace `", "insert `", "delete `"), match: re(`^(?P<file>[^\s:]+):(?P<line>\d+)(:\d+)?:? .*(Replace|Insert|Delete) \x60`), extent: located, weight: 78, class: LintFormat},
+		{name: "gometalinter, a finding", keys: keys(":warning: ", ":error: "), match: re(`^(?P<file>[^\s:]+):(?P<line>\d+):\d*:(warning|error): `), extent: located, weight: 78, class: LintFormat},
+		{name: "rubocop, a finding", keys: keys(": c: ", ": w: ", ": e: ", ": f: ", ": r: "), match: re(`^(?P<file>[^\s:]+):(?P<line>\d+)(:\d+)?: [CWEFRI]: `), extent: caretTail, weight: 78, class: LintFormat},
+		{name: "a Python linter, a finding", keys: keys(".py:", ".pyi:", ".pyx:", ".ipynb:"), match: re(`^(?P<file>\S+\.(pyi?|pyx|ipynb)(:cell \d+)?):(?P<line>\d+)(:\d+)?:? (\[?[A-Z]{1,4}\d{2,4}\b|[a-z-]+: )`), extent: located, weight: 76, class: LintFormat},
+		{name: "mypy, an error", keys: keys(": error: ", "error:"), match: re(`^(?P<file>\S+\.pyi?):(?P<line>\d+)(:\d+)?: error: .*`), extent: located, weight: 87, class: TypeError},
+		{name: "pyright, an error", keys: keys(" - error: "), match: re(`^\s*(?P<file>\S+\.pyi?):(?P<line>\d+):\d+ - error: `), extent: located, weight: 87, class: TypeError},
+		{name: "a Go linter, a finding", keys: keys(".go:"), match: re(`^(?P<file>[\w./\\@-]+\.go):(?P<line>\d+)(:\d+)?:? .*(\([\w,/ -]+\)|should (have|be|not|use|replace|omit)|\b(SA|ST|S|QF)\d{4}\b|is deprecated|exported \w+|don't use|is a misspelling|not checked|is unused|ineffectual|simplify|redundant|could be|can be).*$`), extent: goFile, weight: 76, class: LintFormat},
+		{name: "phpstan, findings of a file", keys: keys("line "), match: re(`^\s+Line\s+\S+\.php\b`), extent: section, stop: re(`^\s*\[`), weight: 80, class: TypeError, above: 1},
+		{name: "shellcheck, a finding", keys: keys("in "), match: re(`^In (?P<file>\S+) line (?P<line>\d+):$`), extent: paragraph, weight: 80, class: LintFormat},
+		{name: "black, a file to format", keys: keys("would reformat", "would be reformatted", "files were modified by this hook", "incorrectly formatted", "not formatted", "needs formatting", "code style issues", "needs to be formatted", "reformatted", "would be formatted", "file is not formatted", "format violations", "not properly formatted", "formatting problems"), match: re(`(?i)(would reformat|would be reformatted|files were modified by this hook|(incorrectly|not( properly)?) formatted|needs (formatting|to be formatted)|code style issues|would be formatted|format violations|formatting problems)`), extent: indentedParagraph, weight: 72, class: LintFormat},
+		{name: "pre-commit, a failed hook", keys: keys("failed"), match: re(`^\S.*\.{3,}.*Failed$`), extent: section, stop: re(`\.{3,}.*(Passed|Skipped|Failed)$`), weight: 74, class: LintFormat},
+		{name: "a formatter's difference", keys: keys("diff in ", "diff -u", "--- "), match: re(`^(Diff in \S+|diff -u \S+)`), extent: diff, weight: 66, class: LintFormat},
+		{name: "a linter, errors by line", keys: keys("error"), match: re(`^(?P<file>[^\s:()]+\.\w+)[:(](?P<line>\d+)([:,]\d+)?\)?:? +(\[?[Ee]rror\]?|ERROR|Error)\b`), extent: located, weight: 74, class: LintFormat},
+		{name: "tslint, an error", keys: keys("error: "), match: re(`^\s*(ERROR|Error): (?P<file>[^\s:\[]+)[:\[](?P<line>\d+)[:,] ?\d+\]?`), extent: located, weight: 80, class: LintFormat},
+		{name: "markdownlint, a finding", keys: keys(" md0"), match: re(`^(?P<file>[^\s:]+): ?(?P<line>\d+)(:\d+)?:? (error )?MD\d+`), extent: located, weight: 80, class: LintFormat},
+		{name: "a linter, a finding by line", keys: keys(":"), match: re(`^\s*\[?(?P<file>\.{0,2}/?([\w@+-]+[./\\]+)*[\w@+-]*\.[A-Za-z]\w{0,9}):(?P<line>\d+)(:\d+)?:?\s?\S.*$`), extent: located, weight: 44, class: LintFormat},
+		{name: "checkstyle, a finding", keys: keys("[warn]", "[error]", "checkstyle"), match: re(`^\[(ERROR|WARN)\] (?P<file>\S+\.\w+):(\[)?(?P<line>\d+)(:\d+|,\d+\])?:? .*\[\w+\]?`), extent: matching, stop: re(`^\[(ERROR|WARN)\] \S+\.\w+:`), weight: 80, class: LintFormat},
+		{name: "a link checker's findings", keys: keys("issues :-(", "dead links", "[✖] ", "status: 4"), match: re(`^\s*(Issues :-\(|\[✖\] \S|ERROR: \d+ dead links)`), extent: section, stop: re(`^(Wrote |\s*\[✓\]|\d+ links checked)`), weight: 70, class: TestFailure},
+		{name: "scalastyle, a finding", keys: keys("file="), match: re(`^(error|warning) file=(?P<file>\S+) message=.* line=(?P<line>\d+)`), extent: single, weight: 80, class: LintFormat},
+		{name: "clippy or rustfmt", keys: keys("clippy"), match: re(`(#\[(deny|warn)\(clippy::|rust-clippy)`), extent: single, weight: 40, class: LintFormat},
+	}
+}
+
+// located goes on over further findings of the same tool and over indented details.
+func located(b *block, l *line) part {
+	switch {
+	case l.blank():
+		return perhaps
+	case b.rule.match.Match(l.text):
+		return inside
+	case b.blankBefore:
+		return outside
+	case l.indent > b.indent:
+		return inside
+	default:
+		return outside
+	}
+}
+
+// findings goes on over eslint's findings, which stand indented under file names.
+func findings(b *block, l *line) part {
+	switch {
+	case l.blank():
+		return perhaps
+	case b.rule.match.Match(l.text):
+		return inside
+	case l.indent == 0 && containsAny(l.text, "/", "\\") && !containsAny(l.text, " "):
+		return perhaps
+	case l.indent > 0 && !b.blankBefore:
+		return inside
+	default:
+		return outside
+	}
+}
+
+// diff goes on over a unified difference.
+func diff(_ *block, l *line) part {
+	if l.blank() {
+		return perhaps
+	}
+	switch l.text[0] {
+	case '+', '-', ' ', '@', '\\', '\t', '|':
+		return inside
+	}
+	return outside
+}

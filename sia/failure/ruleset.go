@@ -1,0 +1,83 @@
+package failure
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
+// ruleset is every rule with the automaton that finds their keywords. It is
+// read-only and safe for concurrent use.
+type ruleset struct {
+	rules []rule // heaviest first
+	auto  *automaton
+	byKey [][]uint16 // keyword → rules
+	words []word     // keyword → what it is worth by itself
+}
+
+// rules is built once, at the first log.
+var rules = sync.OnceValue(func() *ruleset {
+	world := worldRules()
+	for i := range world {
+		world[i].soft = !world[i].hard
+	}
+	return newRuleset(slices.Concat(testRules(), jvmRules(), compilerRules(), lintRules(), runtimeRules(), world), words())
+})
+
+func newRuleset(rs []rule, ws []word) *ruleset {
+	slices.SortStableFunc(rs, func(a, b rule) int { return cmp.Compare(b.weight, a.weight) })
+	s := &ruleset{rules: rs}
+	id := map[string]uint16{}
+	var all []string
+	add := func(k string) uint16 {
+		i, ok := id[k]
+		if !ok {
+			i = uint16(len(all))
+			id[k] = i
+			all = append(all, k)
+			s.byKey = append(s.byKey, nil)
+			s.words = append(s.words, word{})
+		}
+		return i
+	}
+	for i, r := range rs {
+		for _, k := range r.keys {
+			key := add(k)
+			s.byKey[key] = append(s.byKey[key], uint16(i))
+		}
+	}
+	for _, w := range ws {
+		s.words[add(w.text)] = w
+	}
+	s.auto = newAutomaton(all)
+	return s
+}
+
+// maxRules bounds the number of rules.
+const maxRules = 256
+
+// hits is what the automaton found on a line.
+type hits struct {
+	rules  [maxRules / 64]uint64
+	any    bool
+	worth  float64
+	warns  bool
+	result bool
+}
+
+// look finds the rules that may match a line, and what its words are worth.
+func (s *ruleset) look(b []byte) hits {
+	var h hits
+	s.auto.scan(b, func(k uint16, end int) {
+		for _, r := range s.byKey[k] {
+			h.rules[r/64] |= 1 << (r % 64)
+			h.any = true
+		}
+		if w := &s.words[k]; w.text != "" {
+			h.worth += w.worthIn(b, end)
+			h.warns = h.warns || w.role == warns
+			h.result = h.result || w.role == results
+		}
+	})
+	return h
+}

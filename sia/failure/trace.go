@@ -1,0 +1,77 @@
+package failure
+
+import "bytes"
+
+// maxMessage is how many lines an exception's message may have before its first
+// stack frame.
+const maxMessage = 12
+
+// trace goes on over the message and stack frames of an exception.
+func trace(b *block, l *line) part {
+	t := bytes.TrimLeft(l.text, " \t")
+	switch {
+	case l.blank():
+		if b.frames == 0 && l.n-b.head < 3 {
+			return perhaps
+		}
+		return perhaps
+	case stackFrame(t):
+		b.frames++
+		return inside
+	case caused(t):
+		b.frames = 0
+		b.message = 0
+		return inside
+	case l.indent > b.indent:
+		return inside
+	case b.blankBefore:
+		return outside
+	case b.frames == 0 && b.message < maxMessage:
+		b.message++
+		return inside
+	default:
+		return outside
+	}
+}
+
+// stackFrame recognises a stack frame of Java, JavaScript, Python, Ruby, PHP,
+// Go, C++, .NET, Swift and Perl by how it begins, without white space.
+func stackFrame(t []byte) bool {
+	switch {
+	case bytes.HasPrefix(t, []byte("at ")), bytes.HasPrefix(t, []byte("File \"")), bytes.HasPrefix(t, []byte("from ")),
+		bytes.HasPrefix(t, []byte("... ")) && bytes.HasSuffix(t, []byte(" more")),
+		bytes.HasPrefix(t, []byte("[bt] ")), bytes.HasPrefix(t, []byte("called from ")):
+		return true
+	case len(t) > 2 && t[0] == '#' && t[1] >= '0' && t[1] <= '9':
+		return true
+	}
+	return false
+}
+
+// caused recognises the line that ties one exception to another.
+func caused(t []byte) bool {
+	for _, p := range []string{"Caused by", "Suppressed:", "During handling of", "The above exception was", "Caused by:", "Nested ", "Traceback (most", "Current thread", "Thread 0x", "Backtrace", "stack backtrace", "goroutine ", "Extension modules"} {
+		if bytes.HasPrefix(t, []byte(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// python goes on over a Python traceback, to the line of the exception.
+func python(b *block, l *line) part {
+	switch {
+	case l.blank():
+		return perhaps
+	case caused(bytes.TrimLeft(l.text, " \t")):
+		b.message = 0
+		return inside
+	case l.indent > b.indent:
+		return inside
+	case b.message == 0 && !b.blankBefore:
+		b.message++
+		return inside
+	default:
+		return outside
+	}
+}

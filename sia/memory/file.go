@@ -1,0 +1,253 @@
+package memory
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// SchemaVersion is the version of the files that this package writes. Files of
+// a later version are not read, and not written over.
+const SchemaVersion = 1
+
+// File is what is remembered of one task, as its JSON file spells it.
+type File struct {
+	SchemaVersion   int        `json:"schema_version"`
+	TaskID          sia.TaskID `json:"task_id"`
+	Repo            string     `json:"repo"` // owner/name
+	Issue           int        `json:"issue"`
+	TaskDescription string     `json:"task_description"` // the title, and the body beneath an empty line
+	CreatedAt       time.Time  `json:"created_at"`
+	Status          sia.State  `json:"status"`
+	HeadSHA         string     `json:"head_sha,omitempty"`
+	Attempts        []Attempt  `json:"attempts"`
+	Learnings       []Learning `json:"learnings"`
+	PromptsTried    []Prompt   `json:"prompts_tried"`
+}
+
+// Attempt is one attempt of the task.
+type Attempt struct {
+	AttemptNumber    int                `json:"attempt_number"`
+	AgentVersion     string             `json:"agent_version"` // agent and model
+	SystemPromptHash string             `json:"system_prompt_hash"`
+	Outcome          sia.AttemptOutcome `json:"outcome,omitempty"` // absent while it runs or is judged
+	FailurePoint     string             `json:"failure_point"`
+	DurationMinutes  float64            `json:"duration_minutes"` // to a tenth
+	CreditsConsumed  float64            `json:"credits_consumed"` // to a thousandth
+	Intervention     *Intervention      `json:"sia_intervention"` // what SIA did after it; null when it did nothing
+
+	HeadSHA       string   `json:"head_sha,omitempty"`
+	Signature     string   `json:"signature,omitempty"` // of its failures, sorted, separated by spaces
+	FailingChecks []string `json:"failing_checks,omitempty"`
+	Signals       []string `json:"signals,omitempty"` // "name: evidence"
+	Transcript    string   `json:"transcript,omitempty"`
+	DecisionIDs   []string `json:"decision_ids,omitempty"`
+}
+
+// Intervention is what SIA concluded from an attempt and changed for the next.
+type Intervention struct {
+	TechniqueApplied   sia.TechniqueID `json:"technique_applied"`
+	PromptModification string          `json:"prompt_modification"`
+	Pattern            sia.Pattern     `json:"pattern,omitempty"`
+	Diagnosis          string          `json:"diagnosis,omitempty"`
+	Hypothesis         string          `json:"hypothesis,omitempty"`
+	Confidence         float64         `json:"confidence"` // 0–1
+	ReviewVerdict      sia.Verdict     `json:"review_verdict,omitempty"`
+	Resolved           *bool           `json:"resolved,omitempty"` // absent until the next attempt is judged
+}
+
+// Learning is what a task teaches.
+type Learning struct {
+	Pattern            sia.Pattern `json:"pattern"`
+	EffectiveTechnique string      `json:"effective_technique"` // a technique's id, or one of the Learned… words
+	SpecificInsight    string      `json:"specific_insight"`
+	Confidence         float64     `json:"confidence"` // 0–1
+}
+
+// Prompt is one distinct prompt that was tried.
+type Prompt struct {
+	Version   int                `json:"version"`
+	Hash      string             `json:"hash"`
+	Technique sia.TechniqueID    `json:"technique,omitempty"`
+	Outcome   sia.AttemptOutcome `json:"outcome,omitempty"` // absent until it is judged
+}
+
+// Links are the things beside a task that its memory points at, by attempt
+// number. Both may be nil.
+type Links struct {
+	Transcripts map[int]string   // paths on the memory branch, as [TranscriptPath] makes them
+	Decisions   map[int][]string // ids of logged decisions
+}
+
+// FromTask makes the file of a task.
+func FromTask(t sia.Task, links Links) File {
+	f := File{
+		SchemaVersion: SchemaVersion, TaskID: t.ID, Repo: t.Repo.String(), Issue: t.Issue,
+		TaskDescription: describe(t.Title, t.Body), CreatedAt: t.CreatedAt.UTC().Truncate(time.Second),
+		Status: t.State, HeadSHA: t.Head,
+		Attempts: []Attempt{}, Learnings: Learnings(t), PromptsTried: []Prompt{},
+	}
+	for _, a := range t.Attempts {
+		m := attempt(a)
+		m.Transcript = line(links.Transcripts[a.Number])
+		m.DecisionIDs = lines(links.Decisions[a.Number])
+		for _, i := range interventions(t) {
+			if i.After == a.Number {
+				m.Intervention = intervention(i)
+				m.Signals = signals(i.Signals)
+			}
+		}
+		f.Attempts = append(f.Attempts, m)
+	}
+	slices.SortStableFunc(f.Attempts, func(a, b Attempt) int { return cmp.Compare(a.AttemptNumber, b.AttemptNumber) })
+	for _, p := range t.Prompts {
+		f.PromptsTried = append(f.PromptsTried, Prompt{Version: p.Version, Hash: line(p.Hash), Technique: p.Technique, Outcome: p.Outcome})
+	}
+	return f
+}
+
+// interventions are those that were announced and the one being prepared, which
+// is committed to memory before it is announced.
+func interventions(t sia.Task) []sia.Intervention {
+	all := slices.Clone(t.Interventions)
+	if t.Next != nil && t.Next.Diagnosis.Summary != "" {
+		all = append(all, *t.Next)
+	}
+	return all
+}
+
+func attempt(a sia.Attempt) Attempt {
+	m := Attempt{
+		AttemptNumber: a.Number, AgentVersion: line(a.Agent), SystemPromptHash: line(a.PromptHash), Outcome: a.Outcome,
+		FailurePoint: failurePoint(a), HeadSHA: a.Head, Signals: signals(a.Signals),
+		CreditsConsumed: float64(a.Cost) / float64(sia.Credit),
+	}
+	if a.EndedAt.After(a.StartedAt) {
+		m.DurationMinutes = math.Round(a.EndedAt.Sub(a.StartedAt).Minutes()*10) / 10
+	}
+	var checks, signatures []string
+	for _, f := range a.Failures {
+		checks = append(checks, f.Check)
+		signatures = append(signatures, f.Signature)
+	}
+	slices.Sort(checks)
+	slices.Sort(signatures)
+	m.FailingChecks = slices.Compact(lines(checks))
+	m.Signature = strings.Join(slices.Compact(lines(signatures)), " ")
+	return m
+}
+
+// failurePoint says where an attempt failed: the first failing check with its
+// excerpt, else the reason it ended.
+func failurePoint(a sia.Attempt) string {
+	for _, f := range a.Failures {
+		if e := text(f.Excerpt); e != "" {
+			return line(f.Check) + ":\n" + e
+		}
+	}
+	if len(a.Failures) > 0 {
+		return line(a.Failures[0].Check)
+	}
+	if a.Outcome == sia.AttemptPass {
+		return ""
+	}
+	return text(a.Reason)
+}
+
+func intervention(i sia.Intervention) *Intervention {
+	d := i.Diagnosis
+	return &Intervention{
+		TechniqueApplied: d.Technique, PromptModification: text(d.Prompt), Pattern: d.Pattern, Diagnosis: text(d.Summary),
+		Hypothesis: text(d.Hypothesis), Confidence: share(d.Confidence), ReviewVerdict: i.Review.Verdict, Resolved: i.Resolved,
+	}
+}
+
+func signals(ss []sia.Signal) []string {
+	var out []string
+	for _, s := range ss {
+		out = append(out, strings.TrimSuffix(string(s.Name)+": "+s.Evidence, ": "))
+	}
+	return lines(out)
+}
+
+// Title and Body are the task's text.
+func (f File) Title() string { t, _, _ := strings.Cut(f.TaskDescription, "\n\n"); return t }
+
+// Body is the issue's text beneath its title.
+func (f File) Body() string { _, b, _ := strings.Cut(f.TaskDescription, "\n\n"); return b }
+
+func describe(title, body string) string {
+	title = line(title)
+	if body = text(body); body == "" {
+		return title
+	}
+	return title + "\n\n" + body
+}
+
+// share clips to 0–1 and two decimal places.
+func share(x float64) float64 {
+	if !(x > 0) { // also not a number
+		return 0
+	}
+	return math.Round(min(x, 1)*100) / 100
+}
+
+// text is s as the files hold it: UTF-8, lines ended by a newline alone, no
+// empty lines around it.
+func text(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(s)
+	return strings.TrimRight(strings.Trim(s, "\n"), " \t\n")
+}
+
+// line is s on one line.
+func line(s string) string { return strings.Join(strings.Fields(text(s)), " ") }
+
+// lines are the non-empty ones of ss, each on one line; nil when there is none.
+func lines(ss []string) []string {
+	var out []string
+	for _, s := range ss {
+		if s = line(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// The folder of the memory branch.
+const root = ".sia/"
+
+// Paths are the paths of a task's two files on the memory branch.
+func Paths(t sia.Task) (markdown, json string) {
+	stem := fmt.Sprintf("%stasks/%d", root, t.Issue)
+	return stem + ".md", stem + ".json"
+}
+
+// TranscriptPath is the path of an attempt's transcript on the memory branch.
+func TranscriptPath(t sia.Task, attempt int) string {
+	return fmt.Sprintf("%stranscripts/%d/%d.md", root, t.Issue, attempt)
+}
+
+// BrokenFile says that a memory file can't be read, most likely because a
+// person edited it. Line is 1-based; 0 when unknown. Such a file must be kept.
+type BrokenFile struct {
+	Path string
+	Line int
+	Err  error
+}
+
+// Error is "path:line: cause".
+func (e *BrokenFile) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("memory file %s: %v", e.Path, e.Err)
+	}
+	return fmt.Sprintf("memory file %s:%d: %v", e.Path, e.Line, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *BrokenFile) Unwrap() error { return e.Err }

@@ -1,0 +1,235 @@
+package memory
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// maxFile is how large a memory file may be that is read, in bytes.
+const maxFile = 8 << 20
+
+// JSON writes a task's JSON file over its previous content, which is nil when
+// there is none. Fields that this version does not know survive, and so do
+// attempts and learnings that the task does not have. A previous content that
+// can't be read gives a *[BrokenFile]; then nothing may be written.
+func JSON(t sia.Task, links Links, previous []byte) ([]byte, error) {
+	f := FromTask(t, links)
+	ours, err := encode(f)
+	if err != nil {
+		return nil, fmt.Errorf("memory of task %s: %w", t.ID, err)
+	}
+	if len(bytes.TrimSpace(previous)) > 0 {
+		_, path := Paths(t)
+		if _, err := ParseJSON(path, previous); err != nil {
+			return nil, err
+		}
+		if ours, err = mergeFile(ours, previous); err != nil {
+			return nil, &BrokenFile{Path: path, Err: err}
+		}
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, ours, "", "  "); err != nil {
+		return nil, fmt.Errorf("memory of task %s: %w", t.ID, err)
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// encode is json.Marshal without HTML escapes: people read these files.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// ParseJSON reads a task's JSON file. Its errors are *[BrokenFile].
+func ParseJSON(path string, file []byte) (File, error) {
+	broken := func(line int, err error) (File, error) {
+		return File{}, &BrokenFile{Path: path, Line: line, Err: err}
+	}
+	if len(file) > maxFile {
+		return broken(0, fmt.Errorf("%d bytes; at most %d are read", len(file), maxFile))
+	}
+	if !utf8.Valid(file) {
+		return broken(0, errors.New("the file is not UTF-8 text"))
+	}
+	if line, err := validate(file); err != nil {
+		return broken(line, err)
+	}
+	var f File
+	if err := json.Unmarshal(file, &f); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return broken(lineAt(file, wrong.Offset), err)
+		}
+		return broken(0, err)
+	}
+	if f.SchemaVersion > SchemaVersion {
+		return broken(lineOf(file, []string{"schema_version"}), fmt.Errorf("schema_version %d is newer than %d, the newest this SIA reads: update SIA", f.SchemaVersion, SchemaVersion))
+	}
+	f.CreatedAt = f.CreatedAt.UTC()
+	return f, nil
+}
+
+// mergeFile keeps what the previous file has and ours does not know.
+func mergeFile(ours, previous []byte) ([]byte, error) {
+	return mergeObject(ours, previous, reflect.TypeFor[File](), map[string]mergeFunc{
+		"attempts": mergeList(reflect.TypeFor[Attempt](), "attempt_number", true, map[string]mergeFunc{
+			"sia_intervention": func(o, p []byte) ([]byte, error) {
+				return mergeObject(o, p, reflect.TypeFor[Intervention](), nil)
+			},
+			"transcript":   keepIfMissing,
+			"decision_ids": keepIfMissing,
+		}),
+		"learnings":     mergeList(reflect.TypeFor[Learning](), "pattern effective_technique", true, nil),
+		"prompts_tried": mergeList(reflect.TypeFor[Prompt](), "hash", false, nil),
+	})
+}
+
+// mergeFunc merges one value; ours is nil when we have none.
+type mergeFunc func(ours, previous []byte) ([]byte, error)
+
+func keepIfMissing(ours, previous []byte) ([]byte, error) {
+	if ours == nil {
+		return previous, nil
+	}
+	return ours, nil
+}
+
+// mergeObject writes our fields in our order, then the previous file's fields
+// that t does not know, sorted. A field of t that ours leaves out is gone,
+// unless a function says otherwise. Either side may be null.
+func mergeObject(ours, previous []byte, t reflect.Type, fields map[string]mergeFunc) ([]byte, error) {
+	var old, own map[string]json.RawMessage
+	if err := json.Unmarshal(previous, &old); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(ours, &own); err != nil {
+		return nil, err
+	}
+	if own == nil {
+		return ours, nil
+	}
+	var out bytes.Buffer
+	out.WriteByte('{')
+	write := func(key string, value []byte) error {
+		name, err := encode(key)
+		if err != nil {
+			return err
+		}
+		if out.Len() > 1 {
+			out.WriteByte(',')
+		}
+		out.Write(name)
+		out.WriteByte(':')
+		out.Write(value)
+		return nil
+	}
+	for _, key := range fieldNames(t) {
+		value, before := own[key], old[key]
+		if merge := fields[key]; merge != nil && before != nil {
+			var err error
+			if value, err = merge(value, before); err != nil {
+				return nil, fmt.Errorf("%s: %w", key, err)
+			}
+		}
+		delete(old, key)
+		if value != nil {
+			if err := write(key, value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(old)) {
+		if err := write(key, old[key]); err != nil {
+			return nil, err
+		}
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// mergeList merges lists of objects that are the same when the values of keys
+// (separated by spaces) are equal. With keep, items that only the previous list
+// has stay, behind ours.
+func mergeList(t reflect.Type, keys string, keep bool, fields map[string]mergeFunc) mergeFunc {
+	return func(ours, previous []byte) ([]byte, error) {
+		var own, old []json.RawMessage
+		if err := json.Unmarshal(previous, &old); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(ours, &own); err != nil {
+			return nil, err
+		}
+		before := map[string]json.RawMessage{}
+		for _, item := range old {
+			id, err := identity(item, keys)
+			if err != nil {
+				return nil, err
+			}
+			before[id] = item
+		}
+		var err error
+		seen := map[string]bool{}
+		for i, item := range own {
+			id, e := identity(item, keys)
+			if e != nil {
+				return nil, e
+			}
+			seen[id] = true
+			if p, ok := before[id]; ok {
+				if own[i], err = mergeObject(item, p, t, fields); err != nil {
+					return nil, err
+				}
+			}
+		}
+		for _, item := range old {
+			if id, _ := identity(item, keys); keep && !seen[id] {
+				seen[id] = true
+				own = append(own, item)
+			}
+		}
+		return encode(own)
+	}
+}
+
+func identity(item json.RawMessage, keys string) (string, error) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(item, &m); err != nil {
+		return "", err
+	}
+	var id []string
+	for _, k := range strings.Fields(keys) {
+		var v any
+		if raw := m[k]; raw != nil {
+			if err := json.Unmarshal(raw, &v); err != nil {
+				return "", err
+			}
+		}
+		id = append(id, fmt.Sprint(v))
+	}
+	return strings.Join(id, "\x00"), nil
+}
+
+// fieldNames are the JSON names of a struct's fields, in order.
+func fieldNames(t reflect.Type) []string {
+	var names []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}

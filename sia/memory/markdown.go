@@ -1,0 +1,201 @@
+package memory
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// The sections of the Markdown file; every other second-level section belongs
+// to somebody else and survives.
+const (
+	secDetails   = "Task details"
+	secAttempts  = "Attempt history"
+	secLearnings = "Learnings"
+	secPrompts   = "Prompts tried"
+	subSIA       = "What SIA changed"
+)
+
+// Markdown writes a task's Markdown file over its previous content, which is nil
+// when there is none. Sections of the previous file that are not ours are kept
+// at the end. A previous content that can't be read gives a *[BrokenFile]; then
+// nothing may be written.
+func Markdown(t sia.Task, links Links, previous []byte) ([]byte, error) {
+	out := FromTask(t, links).Markdown()
+	if len(bytes.TrimSpace(previous)) > 0 {
+		path, _ := Paths(t)
+		if _, err := ParseMarkdown(path, previous); err != nil {
+			return nil, err
+		}
+		if kept := foreign(previous); kept != "" {
+			out = append(out, "\n"+kept+"\n"...)
+		}
+	}
+	return out, nil
+}
+
+// Markdown is the file for people. [ParseMarkdown] reads it back.
+func (f File) Markdown() []byte {
+	var w writer
+	w.line("# %s (#%d)", heading(f.Title()), f.Issue)
+	w.line("")
+	w.line("SIA's memory of one task. The JSON file beside it says the same to programs. Sections added below are kept.")
+	w.section("## " + secDetails)
+	w.field("Task", string(f.TaskID))
+	w.field("Repository", f.Repo)
+	w.field("Issue", strconv.Itoa(f.Issue))
+	w.field("Created", f.CreatedAt.Format(time.RFC3339))
+	w.field("Status", string(f.Status))
+	w.field("Head", f.HeadSHA)
+	w.field("Schema", strconv.Itoa(f.SchemaVersion))
+	w.block("Description", f.TaskDescription)
+
+	w.section("## " + secAttempts)
+	for _, a := range f.Attempts {
+		outcome := string(a.Outcome)
+		if outcome == "" {
+			outcome = "not judged yet"
+		}
+		w.section(fmt.Sprintf("### Attempt %d: %s", a.AttemptNumber, outcome))
+		w.field("Agent", a.AgentVersion)
+		w.field("Prompt", a.SystemPromptHash)
+		w.field("Minutes", number(a.DurationMinutes))
+		w.field("Credits", number(a.CreditsConsumed))
+		w.field("Head", a.HeadSHA)
+		w.link("Transcript", a.Transcript)
+		w.list("Failing checks", a.FailingChecks)
+		w.field("Signature", a.Signature)
+		w.list("Signals", a.Signals)
+		w.list("Decisions", a.DecisionIDs)
+		w.block("Failure point", a.FailurePoint)
+		if i := a.Intervention; i != nil {
+			w.section("#### " + subSIA)
+			w.field("Technique", string(i.TechniqueApplied))
+			w.field("Pattern", string(i.Pattern))
+			w.field("Diagnosis", i.Diagnosis)
+			w.field("Hypothesis", i.Hypothesis)
+			w.field("Confidence", number(i.Confidence))
+			w.field("Review", string(i.ReviewVerdict))
+			if i.Resolved != nil {
+				w.field("Resolved", strconv.FormatBool(*i.Resolved))
+			}
+			w.block("New instructions", i.PromptModification)
+		}
+	}
+
+	w.section("## " + secLearnings)
+	for i, l := range f.Learnings {
+		w.section(fmt.Sprintf("### Learning %d", i+1))
+		w.field("Pattern", string(l.Pattern))
+		w.field("Technique", l.EffectiveTechnique)
+		w.field("Insight", l.SpecificInsight)
+		w.field("Confidence", number(l.Confidence))
+	}
+	w.section("## " + secPrompts)
+	for _, p := range f.PromptsTried {
+		w.section(fmt.Sprintf("### Prompt %d", p.Version))
+		w.field("Hash", p.Hash)
+		w.field("Technique", string(p.Technique))
+		w.field("Outcome", string(p.Outcome))
+	}
+	return append(bytes.TrimRight(w.buf.Bytes(), "\n"), '\n')
+}
+
+// heading is a title that can't end its line or open markup.
+func heading(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(line(s), "&", "&amp;"), "<", "&lt;")
+}
+
+// number prints a float so that it is read back as the same.
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// writer lays out sections of fields.
+type writer struct{ buf bytes.Buffer }
+
+func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.buf, format+"\n", args...) }
+
+// section writes a heading with one empty line on either side.
+func (w *writer) section(h string) {
+	w.gap()
+	w.line("%s\n", h)
+}
+
+// gap makes the last line an empty one.
+func (w *writer) gap() {
+	if b := w.buf.Bytes(); len(b) > 0 && !bytes.HasSuffix(b, []byte("\n\n")) {
+		w.line("")
+	}
+}
+
+// field writes one value; an empty one is left out. A value that would not come
+// back from one line is written as a block.
+func (w *writer) field(key, value string) {
+	switch {
+	case value == "":
+	case value != strings.TrimSpace(value) || strings.ContainsFunc(value, isControl) || strings.HasPrefix(value, "```"):
+		w.block(key, value)
+	default:
+		w.line("- **%s:** %s", key, escape(value))
+	}
+}
+
+// link writes a path of the memory branch as a link from where this file lies.
+func (w *writer) link(key, path string) {
+	if !plainPath.MatchString(path) {
+		w.field(key, path)
+		return
+	}
+	w.line("- **%s:** [%s](../%s)", key, path, strings.TrimPrefix(path, root))
+}
+
+// plainPath is a path that needs no escapes in a link; linked reads one back.
+var (
+	plainPath = regexp.MustCompile(`^\.sia/[A-Za-z0-9_./-]+$`)
+	linked    = regexp.MustCompile(`^\[(\.sia/[A-Za-z0-9_./-]+)\]\(\.\./[A-Za-z0-9_./-]+\)$`)
+)
+
+// list writes values that stand on one line each.
+func (w *writer) list(key string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	w.line("- **%s:**", key)
+	for _, v := range values {
+		w.line("  - %s", escape(v))
+	}
+}
+
+// block writes text as it is, fenced, so that nothing in it is markup.
+func (w *writer) block(key, value string) {
+	if value == "" {
+		return
+	}
+	fence := "```"
+	for strings.Contains(value, fence) {
+		fence += "`"
+	}
+	w.line("- **%s:**\n", key)
+	w.line("  %stext", fence)
+	for l := range strings.SplitSeq(value, "\n") {
+		if l != "" {
+			l = "  " + l
+		}
+		w.line("%s", l)
+	}
+	w.line("  %s\n", fence)
+}
+
+func isControl(r rune) bool {
+	return r < ' ' || r == 0x7f || r == '\u0085' || r == '\u2028' || r == '\u2029'
+}
+
+// escape keeps a value from being markup that hides something; unescape takes
+// it back.
+func escape(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(s) }
+
+func unescape(s string) string { return strings.NewReplacer("&lt;", "<", "&amp;", "&").Replace(s) }

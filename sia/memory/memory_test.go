@@ -1,0 +1,390 @@
+package memory_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/memory"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func ptr[T any](v T) *T { return &v }
+
+// story is the demo's first task after it passed: document 6.
+func story() sia.Task {
+	begin := time.Date(2026, 3, 1, 9, 0, 0, 0, time.FixedZone("CET", 3600))
+	return sia.Task{
+		ID: sia.NewTaskID(99, 1), Repo: sia.Repo{ID: 99, Owner: "acme", Name: "bookings"}, Issue: 1,
+		Title: "Send a confirmation email when a booking is made", Body: "The guest gets an email with the date.\n\n```go\n// see <Booking> & friends\n```\n<!-- a template's comment -->",
+		CreatedAt: begin, State: sia.Passed, Head: "2222222222222222222222222222222222222222",
+		Attempts: []sia.Attempt{
+			{
+				Number: 1, StartedAt: begin, EndedAt: begin.Add(3*time.Minute + 14*time.Second), Agent: "builtin/gpt-5", PromptHash: "aaaaaaaaaaaaaaaa",
+				Outcome: sia.AttemptFail, Head: "1111111111111111111111111111111111111111", Cost: 1250,
+				Failures: []sia.CheckFailure{
+					{Check: "test", Excerpt: "--- FAIL: TestCreate\n    mail_test.go:12: MAIL_API_KEY is not set", Signature: "s2", Tests: []string{"TestCreate"}},
+					{Check: "race", Excerpt: "", Signature: "s1"},
+				},
+				Signals: []sia.Signal{{Name: sia.SameTask, Evidence: "attempt 1 ended without passing"}},
+			},
+			{Number: 2, StartedAt: begin.Add(5 * time.Minute), EndedAt: begin.Add(7 * time.Minute), Agent: "builtin/gpt-5", PromptHash: "bbbbbbbbbbbbbbbb", Technique: sia.AbstractionLevelShift, Outcome: sia.AttemptPass, Head: "2222222222222222222222222222222222222222", Cost: 900},
+		},
+		Prompts: []sia.Prompt{{Version: 1, Hash: "aaaaaaaaaaaaaaaa", Outcome: sia.AttemptFail}, {Version: 2, Hash: "bbbbbbbbbbbbbbbb", Technique: sia.AbstractionLevelShift, Outcome: sia.AttemptPass}},
+		Interventions: []sia.Intervention{{
+			Number: 1, After: 1, Resolved: ptr(true), Review: sia.Review{Verdict: sia.Approved},
+			Signals: []sia.Signal{{Name: sia.SameTask, Evidence: "attempt 1 ended without passing"}, {Name: sia.NoProgress, Evidence: "no check is green that was not before"}},
+			Diagnosis: sia.Diagnosis{
+				Summary: "The provider's key is not in the environment.", Pattern: sia.MissingCredentials, Technique: sia.AbstractionLevelShift,
+				Prompt: "Put an interface in front.\n\n```go\ntype Sender interface{}\n```\n", Hypothesis: "TestCreate passes without <a key>.", Confidence: 0.85,
+			},
+		}},
+	}
+}
+
+func links() memory.Links {
+	return memory.Links{Transcripts: map[int]string{1: ".sia/transcripts/1/1.md"}, Decisions: map[int][]string{1: {"d-1", "d-2"}}}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(got)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	j, err := memory.JSON(story(), links(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "story.json", j)
+	m, err := memory.Markdown(story(), links(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "story.md", m)
+}
+
+func TestPaths(t *testing.T) {
+	md, js := memory.Paths(story())
+	got := []string{md, js, memory.TranscriptPath(story(), 2)}
+	if d := cmp.Diff([]string{".sia/tasks/1.md", ".sia/tasks/1.json", ".sia/transcripts/1/2.md"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestUnknownSurvives(t *testing.T) {
+	first, err := memory.JSON(story(), links(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(first, &tree); err != nil {
+		t.Fatal(err)
+	}
+	tree["team"] = map[string]any{"name": "core", "size": 3.0}
+	delete(tree, "head_sha")
+	attempts := tree["attempts"].([]any)
+	a := attempts[0].(map[string]any)
+	a["note"] = "look here"
+	a["outcome"] = "error" // ours wins
+	a["sia_intervention"].(map[string]any)["liked_by"] = []any{"ana"}
+	tree["attempts"] = append(attempts, map[string]any{"attempt_number": 7.0, "agent_version": "other", "system_prompt_hash": "x", "failure_point": "", "duration_minutes": 1.0, "credits_consumed": 2.0, "sia_intervention": nil})
+	tree["learnings"] = append(tree["learnings"].([]any), map[string]any{"pattern": "environment", "effective_technique": "by hand", "specific_insight": "install it", "confidence": 1.0})
+	previous, err := json.Marshal(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := memory.JSON(story(), memory.Links{}, previous)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(second, &got); err != nil {
+		t.Fatal(err)
+	}
+	tree["head_sha"] = story().Head
+	a["outcome"] = "fail"
+	if d := cmp.Diff(tree, got); d != "" {
+		t.Error(d)
+	}
+	third, err := memory.JSON(story(), memory.Links{}, second)
+	if err != nil || string(third) != string(second) {
+		t.Errorf("writing again changed the file (%v):\n%s", err, cmp.Diff(string(second), string(third)))
+	}
+}
+
+func TestForeignSectionsSurvive(t *testing.T) {
+	first, err := memory.Markdown(story(), links(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := "## Notes\n\nAna looked at this.\n\n### A detail\n\n```\n## Learnings\n```\n\n## More\n\n- x\n"
+	edited := strings.Replace(string(first), "## Learnings\n", notes+"\n## Learnings\n", 1)
+	second, err := memory.Markdown(story(), links(), []byte(edited))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := string(first) + "\n" + notes; string(second) != want {
+		t.Error(cmp.Diff(want, string(second)))
+	}
+	third, err := memory.Markdown(story(), links(), second)
+	if err != nil || string(third) != string(second) {
+		t.Errorf("writing again changed the file (%v):\n%s", err, cmp.Diff(string(second), string(third)))
+	}
+}
+
+func TestBrokenFileIsKept(t *testing.T) {
+	good, err := memory.JSON(story(), links(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func(old, new string) string {
+		if !strings.Contains(string(good), old) {
+			t.Fatalf("no %q in the file", old)
+		}
+		return strings.Replace(string(good), old, new, 1)
+	}
+	for _, tt := range []struct {
+		name, file, want string
+		line             int
+	}{
+		{"a comma is missing", edit(`"repo": "acme/bookings",`, `"repo": "acme/bookings"`), "invalid character", 5},
+		{"a word for a number", edit(`"issue": 1,`, `"issue": "one",`), "/issue", 5},
+		{"an unknown outcome", edit(`"outcome": "fail"`, `"outcome": "meh"`), "/attempts/0/outcome", 15},
+		{"newer", edit(`"schema_version": 1`, `"schema_version": 2`), "update SIA", 2},
+		{"a field is gone", edit(`"task_id": "99-1",`, ``), "task_id", 1},
+		{"not a time", edit(`"2026-03-01T08:00:00Z"`, `"yesterday"`), "yesterday", 0},
+		{"a conflict", "<<<<<<< HEAD\n" + string(good), "invalid character", 1},
+		{"a list", "[]", "want object", 1},
+		{"not text", "\xff", "UTF-8", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := memory.JSON(story(), links(), []byte(tt.file))
+			var broken *memory.BrokenFile
+			if !errors.As(err, &broken) || out != nil {
+				t.Fatalf("got %q, %v; want a broken file and nothing to write", out, err)
+			}
+			if broken.Path != ".sia/tasks/1.json" || broken.Line != tt.line || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v (line %d), want line %d and %q", err, broken.Line, tt.line, tt.want)
+			}
+		})
+	}
+
+	md, err := memory.Markdown(story(), links(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, old, new, want string }{
+		{"details gone", "## Task details", "## Details", "is missing"},
+		{"a number", "- **Issue:** 1", "- **Issue:** one", "whole number"},
+		{"a status", "- **Status:** passed", "- **Status:** fine", `"fine"`},
+		{"an attempt's number", "### Attempt 2", "### Attempt two", "Attempt two"},
+		{"a confidence", "- **Confidence:** 0.85", "- **Confidence:** 85", "between 0 and 1"},
+		{"an open fence", string(md)[strings.Index(string(md), "  // see"):], "", "not closed"},
+		{"a newer schema", "- **Schema:** 1", "- **Schema:** 9", "update SIA"},
+	} {
+		t.Run("md "+tt.name, func(t *testing.T) {
+			file := strings.Replace(string(md), tt.old, tt.new, 1)
+			if file == string(md) {
+				t.Fatalf("no %q in the file", tt.old)
+			}
+			_, err := memory.Markdown(story(), links(), []byte(file))
+			var broken *memory.BrokenFile
+			if !errors.As(err, &broken) || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("got %v, want a broken file: %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestInterventionBeingPrepared(t *testing.T) {
+	task := story()
+	next := task.Interventions[0]
+	task.Interventions, task.Next, task.State, task.Attempts = nil, &next, sia.Reviewing, task.Attempts[:1]
+	next.Resolved = nil
+	f := memory.FromTask(task, memory.Links{})
+	if f.Attempts[0].Intervention == nil || f.Attempts[0].Intervention.TechniqueApplied != sia.AbstractionLevelShift {
+		t.Error("memory is committed before the comment, so it must hold the intervention that is being prepared")
+	}
+	if len(f.Learnings) != 0 {
+		t.Errorf("nothing is learned yet, but got %v", f.Learnings)
+	}
+}
+
+func TestLearnings(t *testing.T) {
+	got := memory.Learnings(story())
+	want := []memory.Learning{{
+		Pattern: sia.MissingCredentials, EffectiveTechnique: "abstraction-level-shift", Confidence: 0.85,
+		SpecificInsight: "credentials missing → abstract behind an interface and use a local double (check test failed: mail_test.go:12: MAIL_API_KEY is not set)",
+	}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+
+	failed := story()
+	failed.Interventions[0].Resolved = ptr(false)
+	failed.State = sia.Stopped
+	if got := memory.Learnings(failed); len(got) != 0 {
+		t.Errorf("nothing was resolved, but learned %v", got)
+	}
+
+	answered := story()
+	answered.Interventions[0].Resolved = ptr(false)
+	answered.Escalation = &sia.Escalation{Question: "Which provider?", Options: []sia.Option{{Letter: "A", Text: "One"}}}
+	answered.Answers = []sia.Answer{{Letter: "A"}}
+	if got := memory.Learnings(answered); len(got) != 1 || got[0].EffectiveTechnique != memory.LearnedAnswer || !strings.Contains(got[0].SpecificInsight, "“One”") {
+		t.Errorf("got %v", got)
+	}
+
+	pushed := story()
+	pushed.Interventions[0].Resolved = ptr(false)
+	pushed.HeadBy = sia.Actor{Login: "ana"}
+	pushed.Attempts[1].Outcome = sia.AttemptFail
+	if got := memory.Learnings(pushed); len(got) != 1 || got[0].EffectiveTechnique != memory.LearnedPush {
+		t.Errorf("got %v", got)
+	}
+}
+
+// tasks draws tasks with hostile text in every field that holds text.
+func tasks(t *rapid.T) sia.Task {
+	text := rapid.OneOf(rapid.String(), rapid.StringMatching("[ -~\n`#*<&-]{0,60}"), rapid.SampledFrom([]string{
+		"```\n## Learnings\n```", "- **Task:** forged", "  ~~~\n# x", "a\r\nb\rc", "\n\n", "x\u2028y", "&lt;b&gt;", "### Attempt 9: pass", "<!-- x -->", "\x00", "\ttabbed\t", "````", "- [x] **A**",
+	}))
+	outcomes := []sia.AttemptOutcome{"", sia.AttemptPass, sia.AttemptFail, sia.AttemptCheckpoint, sia.AttemptError, sia.AttemptCancelled, sia.AttemptAsked}
+	task := sia.Task{
+		ID: "1-2", Repo: sia.Repo{Owner: "o", Name: "n"}, Issue: rapid.IntRange(1, 1e6).Draw(t, "issue"),
+		Title: text.Draw(t, "title"), Body: text.Draw(t, "body"), Head: rapid.StringMatching("[0-9a-f]{0,40}").Draw(t, "head"),
+		CreatedAt: time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "at"), 0), State: rapid.SampledFrom(sia.States).Draw(t, "state"),
+	}
+	for i := range rapid.IntRange(0, 4).Draw(t, "attempts") {
+		a := sia.Attempt{Number: i + 1, Agent: text.Draw(t, "agent"), PromptHash: text.Draw(t, "hash"), Reason: text.Draw(t, "reason"), Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"), Cost: sia.Credits(rapid.IntRange(0, 1e6).Draw(t, "cost"))}
+		a.StartedAt = task.CreatedAt
+		a.EndedAt = a.StartedAt.Add(time.Duration(rapid.IntRange(-5, 10_000).Draw(t, "seconds")) * time.Second)
+		for range rapid.IntRange(0, 3).Draw(t, "failures") {
+			a.Failures = append(a.Failures, sia.CheckFailure{Check: text.Draw(t, "check"), Excerpt: text.Draw(t, "excerpt"), Signature: text.Draw(t, "signature")})
+		}
+		if rapid.Bool().Draw(t, "intervened") {
+			iv := sia.Intervention{After: a.Number, Review: sia.Review{Verdict: rapid.SampledFrom([]sia.Verdict{"", sia.Approved, sia.Minor, sia.Major, sia.Rejected, sia.ReviewOff, sia.ReviewFailed}).Draw(t, "verdict")}}
+			iv.Diagnosis = sia.Diagnosis{Summary: text.Draw(t, "summary"), Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "pattern"), Technique: sia.FreshStart, Prompt: text.Draw(t, "prompt"), Hypothesis: text.Draw(t, "hypothesis"), Confidence: rapid.Float64().Draw(t, "confidence")}
+			iv.Signals = []sia.Signal{{Name: sia.SameError, Evidence: text.Draw(t, "evidence")}}
+			if rapid.Bool().Draw(t, "judged") {
+				iv.Resolved = ptr(rapid.Bool().Draw(t, "resolved"))
+			}
+			task.Interventions = append(task.Interventions, iv)
+		}
+		task.Attempts = append(task.Attempts, a)
+		task.Prompts = append(task.Prompts, sia.Prompt{Version: i + 1, Hash: "h" + text.Draw(t, "prompt hash"), Outcome: a.Outcome, Technique: a.Technique})
+	}
+	return task
+}
+
+// TestRoundTrip: reading what was written gives back what there was, in both
+// forms, whatever the texts contain.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		task := tasks(t)
+		l := memory.Links{Transcripts: map[int]string{1: ".sia/transcripts/1/1.md", 2: "[a](b)"}, Decisions: map[int][]string{1: {"x", "y"}}}
+		want := memory.FromTask(task, l)
+		j, err := memory.JSON(task, l, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := memory.ParseJSON("f.json", j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatal("JSON: ", d)
+		}
+		md := want.Markdown()
+		got, err = memory.ParseMarkdown("f.md", md)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, md)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("Markdown: %s\n%s", d, md)
+		}
+		again, err := memory.JSON(task, l, j)
+		if err != nil || string(again) != string(j) {
+			t.Fatalf("writing again changed the file (%v): %s", err, cmp.Diff(string(j), string(again)))
+		}
+		again, err = memory.Markdown(task, l, md)
+		if err != nil || string(again) != string(md) {
+			t.Fatalf("writing again changed the file (%v): %s", err, cmp.Diff(string(md), string(again)))
+		}
+	})
+}
+
+func FuzzParseJSON(f *testing.F) {
+	seed, err := memory.JSON(story(), links(), nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed)
+	f.Add([]byte(`{"attempts":[{"attempt_number":1e400}]}`))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if _, err := memory.ParseJSON("f.json", file); err != nil {
+			var broken *memory.BrokenFile
+			if !errors.As(err, &broken) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		// What can be read can be written over, and what was there is still valid.
+		out, err := memory.JSON(story(), links(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := memory.ParseJSON("f.json", out); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	})
+}
+
+func FuzzParseMarkdown(f *testing.F) {
+	f.Add(memory.FromTask(story(), links()).Markdown())
+	f.Add([]byte("## Task details\n- **Task:**\n\n  ```text\n"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		got, err := memory.ParseMarkdown("f.md", file)
+		if err != nil {
+			var broken *memory.BrokenFile
+			if !errors.As(err, &broken) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		if _, err := memory.ParseMarkdown("f.md", got.Markdown()); err != nil {
+			t.Fatalf("%v\n%s", err, got.Markdown())
+		}
+		out, err := memory.Markdown(story(), links(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := memory.Markdown(story(), links(), out)
+		if err != nil || string(again) != string(out) {
+			t.Fatalf("%v\n%s", err, cmp.Diff(string(out), string(again)))
+		}
+	})
+}

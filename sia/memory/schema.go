@@ -1,0 +1,118 @@
+package memory
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+//go:embed schema.json
+var schemaJSON []byte
+
+// Schema is the JSON Schema (draft 2020-12) of a task's JSON file.
+func Schema() []byte { return slices.Clone(schemaJSON) }
+
+// compiled is the embedded schema, ready to validate; a test shows that it compiles.
+var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaJSON))
+	if err != nil {
+		return nil, fmt.Errorf("memory schema: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("memory.json", doc); err != nil {
+		return nil, fmt.Errorf("memory schema: %w", err)
+	}
+	return c.Compile("memory.json")
+})
+
+// validate checks a JSON file against the schema. line is where the first fault
+// stands, 0 when that is unknown.
+func validate(file []byte) (line int, err error) {
+	schema, err := compiled()
+	if err != nil {
+		return 0, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(file))
+	if err != nil {
+		return syntaxLine(file, err), err
+	}
+	err = schema.Validate(doc)
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return 0, err
+	}
+	for len(invalid.Causes) > 0 {
+		invalid = invalid.Causes[0]
+	}
+	at := "the file"
+	if len(invalid.InstanceLocation) > 0 {
+		at = ""
+		for _, s := range invalid.InstanceLocation {
+			at += "/" + s
+		}
+	}
+	return lineOf(file, invalid.InstanceLocation), fmt.Errorf("%s: %w", at, invalid)
+}
+
+// syntaxLine is the line of a syntax error.
+func syntaxLine(file []byte, err error) int {
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		// The schema library words its own errors; encoding/json says where.
+		var raw any
+		if !errors.As(json.Unmarshal(file, &raw), &syntax) {
+			return 0
+		}
+	}
+	return lineAt(file, syntax.Offset)
+}
+
+func lineAt(file []byte, offset int64) int {
+	return 1 + bytes.Count(file[:min(max(0, offset-1), int64(len(file)))], []byte("\n"))
+}
+
+// lineOf is the line on which the value at a location begins; of the nearest
+// enclosing one when it is missing.
+func lineOf(file []byte, location []string) int {
+	dec := json.NewDecoder(bytes.NewReader(file))
+	for _, want := range location {
+		tok, err := dec.Token()
+		open, ok := tok.(json.Delim)
+		if err != nil || !ok || open != '{' && open != '[' {
+			break
+		}
+		found := false
+		for i := 0; dec.More() && !found; i++ {
+			key := strconv.Itoa(i)
+			if open == '{' {
+				tok, err := dec.Token()
+				if err != nil {
+					return 0
+				}
+				key, _ = tok.(string)
+			}
+			if found = key == want; !found {
+				var skip json.RawMessage
+				if dec.Decode(&skip) != nil {
+					return 0
+				}
+			}
+		}
+		if !found {
+			break
+		}
+	}
+	// The decoder stands behind the key or the bracket; the value follows.
+	offset := dec.InputOffset()
+	for offset < int64(len(file)) && bytes.IndexByte([]byte(" \t\r\n:,"), file[offset]) >= 0 {
+		offset++
+	}
+	return lineAt(file, offset+1)
+}

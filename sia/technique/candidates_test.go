@@ -1,0 +1,185 @@
+package technique_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+func ids(cs []sia.Candidate) []sia.TechniqueID {
+	var out []sia.TechniqueID
+	for _, c := range cs {
+		out = append(out, c.Technique)
+	}
+	return out
+}
+
+// failedTask is a task that every precondition holds for.
+func failedTask() sia.Task {
+	return sia.Task{
+		Title: "Send a confirmation", Body: "- add a sender\n- call it from the handler\n\nIt must not take more than a second.\n", Head: "abc",
+		Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptFail, Failures: []sia.CheckFailure{{Check: "test", Excerpt: "boom: error"}}, Diff: sia.DiffStat{Paths: []string{"a.go", "b.go"}}}},
+	}
+}
+
+// tried is an intervention with a technique, which is used from then on.
+func tried(id sia.TechniqueID) sia.Intervention {
+	return sia.Intervention{Diagnosis: sia.Diagnosis{Technique: id}}
+}
+
+func long(line string) string { return strings.Repeat(line+"\n", 10_000/len(line)) }
+
+func TestFirstChoice(t *testing.T) {
+	l := shipped(t)
+	wordy := failedTask()
+	wordy.Body = long("We talked about this at length last spring, and opinions were divided about the matter.")
+	full := failedTask()
+	full.Body = long("- The handler must return 400 for an empty name.")
+	tests := []struct {
+		name string
+		task sia.Task
+		p    sia.Pattern
+		want []sia.TechniqueID // how it begins
+	}{
+		{"parts break each other", failedTask(), sia.InterdependentComponents, []sia.TechniqueID{sia.Decomposition}},
+		{"editing what should be created", failedTask(), sia.WrongTool, []sia.TechniqueID{sia.ToolChange}},
+		{"long with little signal", wordy, sia.UnclearInstructions, []sia.TechniqueID{sia.PromptRestructuring, sia.ContextPruning}},
+		{"long with little signal, overload", wordy, sia.ContextOverload, []sia.TechniqueID{sia.PromptRestructuring, sia.ContextPruning}},
+		{"long with little signal, unknown", wordy, sia.UnknownPattern, []sia.TechniqueID{sia.PromptRestructuring}},
+		{"long but full of signal", full, sia.ContextOverload, []sia.TechniqueID{sia.ContextPruning}},
+		{"confusion over the form", failedTask(), sia.MissingExample, []sia.TechniqueID{sia.ExampleInjection}},
+		{"missing credentials", failedTask(), sia.MissingCredentials, []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation}},
+		{"same error", failedTask(), sia.RepeatedError, []sia.TechniqueID{sia.ErrorPattern}},
+		{"wrong order", failedTask(), sia.WrongOrder, []sia.TechniqueID{sia.DependencyReordering}},
+		{"over-constrained", failedTask(), sia.OverConstrained, []sia.TechniqueID{sia.ConstraintRelaxation}},
+		{"cruft", failedTask(), sia.AccumulatedCruft, []sia.TechniqueID{sia.FreshStart}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ids(l.Candidates(tt.task, tt.p, nil, nil))
+			if d := cmp.Diff(tt.want, got[:min(len(got), len(tt.want))]); d != "" {
+				t.Errorf("%s (all: %v)", d, got)
+			}
+		})
+	}
+}
+
+func TestCandidatesWhenAllIsTried(t *testing.T) {
+	l := shipped(t)
+	task := failedTask()
+	for _, x := range l.For(sia.WrongOrder) {
+		task.Interventions = append(task.Interventions, tried(x.ID))
+	}
+	if d := cmp.Diff([]sia.TechniqueID{sia.FreshStart}, ids(l.Candidates(task, sia.WrongOrder, nil, nil))); d != "" {
+		t.Error("everything for the pattern tried: ", d)
+	}
+	task.Interventions = append(task.Interventions, tried(sia.FreshStart))
+	if cs := l.Candidates(task, sia.WrongOrder, nil, nil); len(cs) != 0 {
+		t.Errorf("a person is all that is left, but got %v", cs)
+	}
+	// Starting over does not bring what only a person can give.
+	for _, p := range []sia.Pattern{sia.MissingCredentials, sia.UnclearSpecification} {
+		if slices.Contains(ids(l.Candidates(failedTask(), p, nil, nil)), sia.FreshStart) {
+			t.Errorf("%s: a fresh start is offered", p)
+		}
+	}
+}
+
+func TestWantedComesFirst(t *testing.T) {
+	l := shipped(t)
+	task := failedTask()
+	task.Wanted = sia.ExampleInjection
+	cs := l.Candidates(task, sia.WrongOrder, nil, nil)
+	if cs[0].Technique != sia.ExampleInjection || !strings.Contains(cs[0].Reason, "a person asked for it") {
+		t.Errorf("got %+v", cs[0])
+	}
+	task.Interventions = []sia.Intervention{tried(sia.ExampleInjection)}
+	if slices.Contains(ids(l.Candidates(task, sia.WrongOrder, nil, nil)), sia.ExampleInjection) {
+		t.Error("used already, but offered since a person asked")
+	}
+}
+
+func TestHistoryRanks(t *testing.T) {
+	l := shipped(t)
+	var history []technique.Outcome
+	for range 9 {
+		history = append(history,
+			technique.Outcome{Pattern: sia.WrongOrder, Technique: sia.DependencyReordering},
+			technique.Outcome{Pattern: sia.WrongOrder, Technique: sia.Decomposition, Resolved: true},
+			technique.Outcome{Pattern: sia.WrongTool, Technique: sia.FreshStart, Resolved: true})
+	}
+	cs := l.Candidates(failedTask(), sia.WrongOrder, nil, history)
+	if d := cmp.Diff([]sia.TechniqueID{sia.Decomposition, sia.DependencyReordering, sia.FreshStart}, ids(cs)); d != "" {
+		t.Error(d)
+	}
+	if cs[0].Resolved != 9 || cs[0].Tried != 9 || !strings.Contains(cs[0].Reason, "resolved 9 of 9 here") {
+		t.Errorf("%+v", cs[0])
+	}
+	if want := (6*0.26 + 9) / 15; math.Abs(cs[0].Score-want) > 1e-9 {
+		t.Errorf("score %v, want %v", cs[0].Score, want)
+	}
+}
+
+func TestPreconditionsRankLower(t *testing.T) {
+	l := shipped(t)
+	task := sia.Task{Title: "Do it", Attempts: []sia.Attempt{{Number: 1}}}
+	for p, id := range map[sia.Pattern]sia.TechniqueID{sia.OverConstrained: sia.ConstraintRelaxation, sia.InterdependentComponents: sia.Decomposition, sia.RepeatedError: sia.ErrorPattern} {
+		cs := l.Candidates(task, p, nil, nil)
+		i := slices.Index(ids(cs), id)
+		if i == 0 || !strings.Contains(cs[i].Reason, "ranked lower because") {
+			t.Errorf("%s: %s stands at %d: %s", p, id, i, cs[i].Reason)
+		}
+	}
+}
+
+func TestCandidatesProperties(t *testing.T) {
+	l := shipped(t)
+	all := ids(func() (cs []sia.Candidate) {
+		for _, x := range l.All() {
+			cs = append(cs, sia.Candidate{Technique: x.ID})
+		}
+		return
+	}())
+	rapid.Check(t, func(t *rapid.T) {
+		some := func(label string) []sia.TechniqueID {
+			return rapid.SliceOfDistinct(rapid.SampledFrom(all), rapid.ID[sia.TechniqueID]).Draw(t, label)
+		}
+		task := failedTask()
+		task.Body = rapid.String().Draw(t, "body")
+		task.Wanted = rapid.SampledFrom(append(slices.Clone(all), "", "no-such")).Draw(t, "wanted")
+		for _, id := range some("used") {
+			task.Interventions = append(task.Interventions, tried(id))
+		}
+		task.Refused = some("refused")
+		excluded := some("excluded")
+		p := rapid.SampledFrom(sia.Patterns).Draw(t, "pattern")
+		var history []technique.Outcome
+		for range rapid.IntRange(0, 30).Draw(t, "n") {
+			history = append(history, technique.Outcome{Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "p"), Technique: rapid.SampledFrom(all).Draw(t, "k"), Resolved: rapid.Bool().Draw(t, "r")})
+		}
+		cs := l.Candidates(task, p, excluded, history)
+		seen := map[sia.TechniqueID]bool{}
+		for i, c := range cs {
+			if task.Used(c.Technique) || slices.Contains(task.Refused, c.Technique) || slices.Contains(excluded, c.Technique) || seen[c.Technique] {
+				t.Fatalf("%s must not be offered", c.Technique)
+			}
+			seen[c.Technique] = true
+			if c.Reason == "" || c.Score <= 0 || c.Score >= 1 || c.Resolved > c.Tried || c.Chosen {
+				t.Fatalf("%+v", c)
+			}
+			if i > 1 && cs[i-1].Score < c.Score {
+				t.Fatalf("not best first: %v", cs)
+			}
+		}
+		if d := cmp.Diff(cs, l.Candidates(task, p, excluded, history)); d != "" {
+			t.Fatal("not deterministic: ", d)
+		}
+	})
+}
