@@ -1,4 +1,4 @@
-# The image holds one static binary and git's certificates; it runs as nobody.
+# The image holds one static binary and the certificates it needs; it runs as nobody.
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./

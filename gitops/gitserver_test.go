@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/cgi"
@@ -42,7 +43,7 @@ func newGitServer(t testing.TB) *gitServer {
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Root: "/", Dir: s.root,
 		Env:    []string{"GIT_PROJECT_ROOT=" + s.root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + s.root},
-		Stderr: &bytes.Buffer{},
+		Stderr: io.Discard,
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -60,9 +61,7 @@ func newGitServer(t testing.TB) *gitServer {
 		if intercept != nil && intercept(w, r) {
 			return
 		}
-		h := *backend
-		h.Stderr = nil
-		h.ServeHTTP(w, r)
+		backend.ServeHTTP(w, r)
 	}))
 	t.Cleanup(srv.Close)
 	s.url = srv.URL

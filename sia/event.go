@@ -151,6 +151,7 @@ type (
 	Diagnosed struct {
 		Diagnosis Diagnosis `json:"diagnosis"`
 		Cost      Credits   `json:"cost"`
+		Warning   string    `json:"warning,omitempty"` // for people: a technique file that can't be used
 	}
 	// Reviewed: the independent reviewer's verdict; Prompt replaces the
 	// diagnosis' prompt when a major objection made SIA amend it.
@@ -161,7 +162,8 @@ type (
 	}
 	// MemoryCommitted: the task's memory is on the memory branch.
 	MemoryCommitted struct {
-		SHA string `json:"sha"`
+		SHA     string `json:"sha"`
+		Warning string `json:"warning,omitempty"` // for people: a file that was kept as a person left it
 	}
 	// CommentPosted: the intervention's comment stands.
 	CommentPosted struct {

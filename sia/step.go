@@ -55,8 +55,8 @@ const (
 	maxReruns   = 3  // re-runs for weather, per commit (document 1 §1.5)
 	maxLookGap  = 5 * time.Minute
 	minLookGap  = 100 * time.Millisecond
-	syncSpacing = time.Second // status edits of a running task are gathered this long
-	siaShare    = 5           // one fifth of what is left stays for diagnosis and review
+	syncSpacing = 5 * time.Second // status edits of a running task are gathered this long
+	siaShare    = 5               // one fifth of what is left stays for diagnosis and review
 )
 
 // step is one application of Step under way.
@@ -204,22 +204,28 @@ func (s *step) pendingKey(kind EffectKind) string {
 	return ""
 }
 
-// sync has GitHub brought up to date: one sync at a time, gathering changes.
+// sync has GitHub brought up to date: one sync at a time.
 func (s *step) sync(changed bool) {
 	if changed {
 		s.t.Visible = s.t.Version
 	}
-	if s.t.Visible <= s.t.Synced || s.pending(DoSync) || s.goneForGood() {
+	if s.t.Visible <= s.t.Synced || s.goneForGood() {
 		return
 	}
+	// The first status comment appears at once, and so does every state in which
+	// the task waits or ends; what happens in between is gathered.
 	at := s.e.At
-	switch s.t.State {
-	case Passed, Stopped, Escalated, OnHold:
-	default:
-		if s.number() > 0 { // the first status comment appears at once
-			at = at.Add(syncSpacing)
-		}
+	waits := s.t.State.Final() || s.t.State == Escalated || s.t.State == OnHold
+	if !waits && s.number() > 0 {
+		at = at.Add(syncSpacing)
 	}
+	if s.pending(DoSync) {
+		if !waits || !s.t.SyncAt.After(s.e.At) {
+			return
+		}
+		s.forget(DoSync) // it is scheduled for later: this one comes first
+	}
+	s.t.SyncAt = at
 	s.emitEffect(DoSync, s.number(), s.v(), Effect{At: at})
 }
 

@@ -49,7 +49,7 @@ func (s *step) begun() {
 	}
 	a := Attempt{
 		Number: s.number() + 1, StartedAt: s.e.At, Agent: f.Agent, PromptHash: hash, Technique: s.t.Brief.Technique,
-		Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
+		Answers: len(s.t.Brief.Answers), Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
 	}
 	s.t.Attempts = append(s.t.Attempts, a)
 	s.enter(Working, "")

@@ -271,6 +271,7 @@ func (s *step) answer() {
 		return
 	}
 	s.t.Brief.Answers = append(s.t.Brief.Answers, s.t.Escalation.Question+" — "+text)
+	s.t.Brief.Technique = "" // what comes of it is the answer's merit
 	if kind == AskIssue {
 		s.t.Approaches = len(s.t.Prompts) + 1 // a fresh budget of one approach per answer
 	}

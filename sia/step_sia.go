@@ -27,6 +27,7 @@ func (s *step) diagnosed() {
 	d := f.Diagnosis
 	s.t.Credits.spend(f.Cost)
 	s.t.Next.Diagnosis = d
+	s.warn(f.Warning)
 	if reason := s.unusable(d); reason != "" {
 		s.escalate(d)
 		s.because("a person is needed: %s", reason)
@@ -86,6 +87,7 @@ func (s *step) reviewed() {
 // memoryCommitted posts the intervention's comment next, or asks the person.
 func (s *step) memoryCommitted() {
 	f := s.e.Fact.(MemoryCommitted)
+	s.warn(f.Warning)
 	if s.e.Effect != s.t.AwaitMemory {
 		s.because("memory is committed as %s", short(f.SHA))
 		return
@@ -103,7 +105,16 @@ func (s *step) memoryCommitted() {
 
 // memoryNoted books a memory commit that nothing waits for.
 func (s *step) memoryNoted() {
-	s.because("memory is committed as %s", short(s.e.Fact.(MemoryCommitted).SHA))
+	f := s.e.Fact.(MemoryCommitted)
+	s.warn(f.Warning)
+	s.because("memory is committed as %s", short(f.SHA))
+}
+
+// warn shows people something they should know.
+func (s *step) warn(text string) {
+	if text != "" {
+		s.t.Warning = text
+	}
 }
 
 // announced lets the next attempt begin: its comment stands.

@@ -105,6 +105,7 @@ type Task struct {
 	Pending map[string]EffectKind `json:"pending,omitempty"` // effects that were emitted and have not reported
 	Seen    []string              `json:"seen,omitempty"`    // ids of the last events from people, so that one counts once
 	Visible int64                 `json:"visible"`           // version at which something that people see last changed
+	SyncAt  time.Time             `json:"sync_at,omitzero"`  // when the last sync was scheduled for
 	Synced  int64                 `json:"synced"`            // version that GitHub was last made to show
 }
 
@@ -138,6 +139,7 @@ type Attempt struct {
 	Agent      string         `json:"agent,omitempty"` // agent and model, such as "builtin/gpt-5"
 	PromptHash string         `json:"prompt_hash"`
 	Technique  TechniqueID    `json:"technique,omitempty"`
+	Answers    int            `json:"answers,omitempty"` // how many of people's words it was given as constraints
 	Outcome    AttemptOutcome `json:"outcome,omitempty"`
 	Reason     string         `json:"reason,omitempty"` // why it ended so, for people
 	Head       string         `json:"head,omitempty"`   // the commit it pushed

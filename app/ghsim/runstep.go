@@ -107,14 +107,14 @@ func (r *jobRun) expand(text string) string { return expand(text, r.value) }
 
 // value is the value of a context's property; unknown ones are empty.
 func (r *jobRun) value(name string) string {
-	context, rest, _ := strings.Cut(strings.TrimSpace(name), ".")
-	switch context {
+	of, rest, _ := strings.Cut(strings.TrimSpace(name), ".")
+	switch of {
 	case "env":
 		return r.env[rest]
 	case "matrix":
 		return r.j.plan.matrix[rest]
 	case "github", "runner":
-		return r.env[strings.ToUpper(context+"_"+rest)]
+		return r.env[strings.ToUpper(of+"_"+rest)]
 	case "steps":
 		return r.outputs[strings.Replace(rest, ".outputs.", ".", 1)]
 	case "job":

@@ -101,9 +101,14 @@ func (s *Server) suiteFullJSON(r *repository, st *suite) object {
 // emitSuite sends a check_suite event: completed to every app, the others only
 // to the one that owns the suite.
 func (s *Server) emitSuite(r *repository, a actor, st *suite, action string) {
+	body := s.suiteJSON(r, st)
+	if action == "rerequested" {
+		delete(body, "rerequestable")
+		delete(body, "runs_rerequestable")
+	}
 	for _, i := range s.installed(r) {
 		if action == "completed" || i.app == st.app {
-			s.emitTo(i, r, a, "check_suite", action, object{"check_suite": s.suiteJSON(r, st)})
+			s.emitTo(i, r, a, "check_suite", action, object{"check_suite": body})
 		}
 	}
 }

@@ -67,6 +67,23 @@ func (r *Repo) UpsertComment(ctx context.Context, issue int, marker, body string
 	return commentFrom(got), true, nil
 }
 
+// EditComment rewrites a comment that the caller knows to be the app's, without
+// reading it first. ok is false when it is not there any more.
+func (r *Repo) EditComment(ctx context.Context, id int64, marker, body string) (c Comment, ok bool, err error) {
+	if err := checkMarker(marker); err != nil {
+		return Comment{}, false, err
+	}
+	want := withMarker(marker, body)
+	got, _, err := r.gh.Issues.EditComment(ctx, r.repo.Owner, r.repo.Name, id, &gh.IssueComment{Body: &want})
+	if status(err) == http.StatusNotFound {
+		return Comment{}, false, nil
+	}
+	if err != nil {
+		return Comment{}, false, r.fail(err, "edit comment %d of %s", id, r.repo)
+	}
+	return commentFrom(got), true, nil
+}
+
 // knownComment reads a comment by its id, if it is the app's and has the marker.
 func (r *Repo) knownComment(ctx context.Context, marker string, id int64) (Comment, bool, error) {
 	if id == 0 {

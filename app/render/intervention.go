@@ -63,7 +63,7 @@ func failedAttempt(t sia.Task, number int) sia.Attempt {
 
 func whatFailed(t sia.Task, iv sia.Intervention, l Links) string {
 	a := failedAttempt(t, iv.After)
-	s := fmt.Sprintf("### What failed\n\nAttempt %d (%s)", a.Number, approach(a.Technique))
+	s := fmt.Sprintf("### What failed\n\nAttempt %d (%s)", a.Number, approach(a))
 	if a.Head != "" {
 		s += ", commit " + link(Code(short(a.Head), 0), l.Commit(t.Repo, a.Head))
 	}

@@ -69,7 +69,7 @@ func routeLine(t sia.Task, a sia.Attempt) string {
 	if a.Technique == "" {
 		return ""
 	}
-	s := fmt.Sprintf("This is attempt %d, with %s.", a.Number, approach(a.Technique))
+	s := fmt.Sprintf("This is attempt %d, with %s.", a.Number, approach(a))
 	for _, iv := range t.Interventions {
 		if iv.Diagnosis.Technique == a.Technique && iv.Diagnosis.Hypothesis != "" {
 			return s + " The idea behind it: " + Line(iv.Diagnosis.Hypothesis, 400)

@@ -76,7 +76,7 @@ func nowText(t sia.Task) string {
 	case sia.Working:
 		s := "The coding agent is at work"
 		if a := t.Attempt(); a != nil && a.Technique != "" {
-			s += ", with " + approach(a.Technique)
+			s += ", with " + approach(*a)
 		}
 		return s + ". When it ends, its commit is pushed and the repository's checks decide."
 	case sia.PushedOut:
@@ -217,7 +217,7 @@ func attemptLine(t sia.Task, a sia.Attempt, l Links) string {
 	if a.Outcome == "" && !a.EndedAt.IsZero() {
 		words = "waits for its checks"
 	}
-	s := fmt.Sprintf("%s **Attempt %d** — %s — %s", icon, a.Number, approach(a.Technique), words)
+	s := fmt.Sprintf("%s **Attempt %d** — %s — %s", icon, a.Number, approach(a), words)
 	if names := failing(a); len(names) > 0 && a.Outcome != sia.AttemptPass {
 		s += ": " + codes(names, 3)
 	} else if a.Reason != "" && a.Outcome != sia.AttemptPass {

@@ -33,11 +33,14 @@ func TechniqueName(id sia.TechniqueID) string {
 }
 
 // approach says what an attempt was told, in a few words.
-func approach(id sia.TechniqueID) string {
-	if id == "" {
-		return "the task as it is written"
+func approach(a sia.Attempt) string {
+	switch {
+	case a.Technique != "":
+		return "technique *" + TechniqueName(a.Technique) + "*"
+	case a.Answers > 0:
+		return "the task and what people decided"
 	}
-	return "technique *" + TechniqueName(id) + "*"
+	return "the task as it is written"
 }
 
 // outcomeWords say how an attempt ended.

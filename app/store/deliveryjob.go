@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -60,6 +59,8 @@ func (w *deliveryWorker) call(ctx context.Context, d Delivery) (err error) {
 	return w.e.h.Delivery(ctx, d)
 }
 
+// finish closes the delivery. River completes the job afterwards, many at a time:
+// a job that a crash leaves behind finds its delivery closed.
 func (w *deliveryWorker) finish(ctx context.Context, job *river.Job[deliveryArgs], state string, cause error) error {
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
@@ -67,13 +68,8 @@ func (w *deliveryWorker) finish(ctx context.Context, job *river.Job[deliveryArgs
 	if cause != nil {
 		words = forPeople(cause)
 	}
-	err := w.e.s.write(saving, "close delivery "+job.Args.GUID, func(tx *sql.Tx) error {
-		if err := complete(saving, tx, job); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(saving, `UPDATE deliveries SET state = ?, error = ? WHERE guid = ?`, state, words, job.Args.GUID)
-		return err
-	})
+	err := w.e.s.exec(saving, "close delivery "+job.Args.GUID,
+		`UPDATE deliveries SET state = ?, error = ? WHERE guid = ?`, state, words, job.Args.GUID)
 	if err != nil {
 		return w.later(ctx, job, err, w.e.c.Backoff(1))
 	}

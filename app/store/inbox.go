@@ -18,9 +18,8 @@ const (
 type inbox struct {
 	s      *Store
 	queue  chan letter
-	ctx    context.Context
-	cancel context.CancelFunc
-	done   sync.WaitGroup
+	closed chan struct{}
+	close  func() // closes closed, once
 }
 
 // letter is one delivery and where its sender waits.
@@ -37,15 +36,9 @@ type reply struct {
 var errClosed = errors.New("the store is closed")
 
 func newInbox(s *Store) *inbox {
-	b := &inbox{s: s, queue: make(chan letter, inboxLength)}
-	b.ctx, b.cancel = context.WithCancel(context.Background())
-	b.done.Go(b.run)
+	b := &inbox{s: s, queue: make(chan letter, inboxLength), closed: make(chan struct{})}
+	b.close = sync.OnceFunc(func() { close(b.closed) })
 	return b
-}
-
-func (b *inbox) close() {
-	b.cancel()
-	b.done.Wait()
 }
 
 func (b *inbox) save(ctx context.Context, d Delivery) (bool, error) {
@@ -54,7 +47,7 @@ func (b *inbox) save(ctx context.Context, d Delivery) (bool, error) {
 	case b.queue <- l:
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
-	case <-b.ctx.Done():
+	case <-b.closed:
 		return false, errClosed
 	}
 	select {
@@ -62,18 +55,19 @@ func (b *inbox) save(ctx context.Context, d Delivery) (bool, error) {
 		return r.fresh, r.err
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
-	case <-b.ctx.Done():
+	case <-b.closed:
 		return false, errClosed
 	}
 }
 
-func (b *inbox) run() {
+// run commits what arrives until ctx ends.
+func (b *inbox) run(ctx context.Context) {
 	for {
 		select {
-		case <-b.ctx.Done():
+		case <-ctx.Done():
 			return
 		case first := <-b.queue:
-			b.commit(b.gather(first))
+			b.commit(ctx, b.gather(first))
 		}
 	}
 }
@@ -94,9 +88,9 @@ func (b *inbox) gather(first letter) []letter {
 
 // commit writes a batch in one transaction. When that fails each delivery is
 // tried in one of its own, so that one bad delivery spoils no other.
-func (b *inbox) commit(batch []letter) {
+func (b *inbox) commit(ctx context.Context, batch []letter) {
 	fresh := make([]bool, len(batch))
-	err := b.write(batch, fresh)
+	err := b.write(ctx, batch, fresh)
 	for i, l := range batch {
 		switch {
 		case err == nil:
@@ -104,17 +98,17 @@ func (b *inbox) commit(batch []letter) {
 		case len(batch) == 1:
 			l.reply <- reply{err: err}
 		default:
-			b.commit(batch[i : i+1])
+			b.commit(ctx, batch[i:i+1])
 		}
 	}
 }
 
-func (b *inbox) write(batch []letter, fresh []bool) error {
+func (b *inbox) write(ctx context.Context, batch []letter, fresh []bool) error {
 	all := make([]Delivery, len(batch))
 	for i, l := range batch {
 		all[i] = l.d
 	}
-	return b.s.write(b.ctx, "save deliveries", func(tx *sql.Tx) error {
-		return b.s.saveDeliveries(b.ctx, tx, all, fresh)
+	return b.s.write(ctx, "save deliveries", func(tx *sql.Tx) error {
+		return b.s.saveDeliveries(ctx, tx, all, fresh)
 	})
 }

@@ -25,7 +25,8 @@ import (
 
 const (
 	busyTimeout = 10 * time.Second // waiting for the other writer
-	readers     = 8                // connections for reading
+	busyStep    = 500 * time.Microsecond
+	readers     = 8 // connections for reading
 )
 
 // sqlitePath reads a database URL.
@@ -69,28 +70,52 @@ func (s *Store) openSQLite(ctx context.Context) error {
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	base := (&url.URL{Scheme: "file", Path: s.path}).String() + fmt.Sprintf(
-		"?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)", busyTimeout.Milliseconds())
-	open := func(db **sql.DB, options string, conns int) {
+	open := func(db **sql.DB, conns int, wait time.Duration, txlock string, pragmas ...string) {
 		if err != nil {
 			return
 		}
-		if *db, err = sql.Open("sqlite", base+options); err == nil {
+		options := url.Values{"_txlock": {txlock}, "_pragma": append([]string{
+			fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()),
+			"journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)", "wal_autocheckpoint(0)",
+		}, pragmas...)}
+		if *db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: s.path, RawQuery: options.Encode()}).String()); err == nil {
 			(*db).SetMaxOpenConns(conns)
 			(*db).SetMaxIdleConns(conns)
 			err = (*db).PingContext(ctx)
 		}
 	}
-	open(&s.w, "&_txlock=immediate", 1)
-	open(&s.river, "&_txlock=immediate", 1)
-	open(&s.r, "&_txlock=deferred&_pragma=query_only(1)", readers)
+	open(&s.river, 1, busyTimeout, "immediate")
+	open(&s.w, 1, 0, "immediate") // begin waits
+	open(&s.ckpt, 1, checkpointBusy, "immediate")
+	open(&s.r, readers, busyTimeout, "deferred", "query_only(1)")
 	if err != nil {
 		return errors.Join(s.explain(op, err), s.closePools())
 	}
 	return nil
 }
 
-func (s *Store) driver() riverdriver.Driver[*sql.Tx] { return riversqlite.New(s.river) }
+// begin begins a transaction that holds the write lock; the caller holds
+// s.turn. SQLite's own waiting sleeps in growing steps, of which the fourth lasts
+// 10 ms; this looks again sooner.
+func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
+	deadline := time.Now().Add(busyTimeout)
+	for {
+		tx, err := s.w.BeginTx(ctx, nil)
+		var e *sqlite.Error
+		if err == nil || !errors.As(err, &e) || e.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
+			return tx, err
+		}
+		select {
+		case <-time.After(busyStep):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (s *Store) driver() riverdriver.Driver[*sql.Tx] {
+	return turnDriver{riversqlite.New(s.river), &s.turn}
+}
 
 // explain names the operation of an error and, where a person can do something
 // about the database's trouble, says what.

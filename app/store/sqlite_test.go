@@ -212,7 +212,7 @@ func TestOneBadDelivery(t *testing.T) {
 	for _, guid := range []string{"a", "bad", "b"} {
 		letters = append(letters, letter{Delivery{GUID: guid, Body: []byte{asIs}}, make(chan reply, 1)})
 	}
-	s.inbox.commit(letters)
+	s.inbox.commit(context.Background(), letters)
 	for _, l := range letters {
 		r := <-l.reply
 		if bad := l.d.GUID == "bad"; bad != (r.err != nil) || bad == r.fresh {

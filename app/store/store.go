@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -39,11 +40,16 @@ type Store struct {
 	w     *sql.DB // one connection, for the application's writes
 	r     *sql.DB // for reading
 	river *sql.DB // one connection, for River
+	ckpt  *sql.DB // one connection, for checkpoints
 
+	turn  sync.Mutex // to write; see turns.go
 	codec codec
 	clock *riverClock            // nil: River reads the machine's clock
 	jobs  *river.Client[*sql.Tx] // inserts jobs, works none
 	inbox *inbox                 // gathers deliveries into transactions
+
+	work   sync.WaitGroup // what runs until Close
+	cancel context.CancelFunc
 }
 
 // Open opens the database without changing it: call [Store.Migrate] before
@@ -73,18 +79,24 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("set up the job engine: %w", err), s.closePools())
 	}
 	s.inbox = newInbox(s)
+	var running context.Context
+	running, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	s.work.Go(func() { s.inbox.run(running) })
+	s.work.Go(func() { s.checkpoint(running) })
 	return s, nil
 }
 
 // Close ends the store. Stop the engine first.
 func (s *Store) Close() error {
+	s.cancel()
 	s.inbox.close()
+	s.work.Wait()
 	return s.closePools()
 }
 
 func (s *Store) closePools() error {
 	var errs []error
-	for _, db := range []*sql.DB{s.r, s.river, s.w} {
+	for _, db := range []*sql.DB{s.r, s.river, s.ckpt, s.w} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
@@ -95,7 +107,9 @@ func (s *Store) closePools() error {
 // write runs f in one transaction of the application's pool. An error of f or
 // of the database undoes all of it.
 func (s *Store) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
-	tx, err := s.w.BeginTx(ctx, nil)
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	tx, err := s.begin(ctx)
 	if err != nil {
 		return s.explain(op, err)
 	}
@@ -108,8 +122,10 @@ func (s *Store) write(ctx context.Context, op string, f func(tx *sql.Tx) error) 
 
 // exec runs one statement in a transaction of its own.
 func (s *Store) exec(ctx context.Context, op, query string, args ...any) error {
-	_, err := s.w.ExecContext(ctx, query, args...)
-	return s.explain(op, err)
+	return s.write(ctx, op, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	})
 }
 
 // querier is what *sql.DB and *sql.Tx have in common for reading.

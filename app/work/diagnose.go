@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/sia-bot/sia/agent"
@@ -34,7 +35,7 @@ func (w *Worker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 	if err != nil {
 		return nil, err
 	}
-	library, err := w.library(ctx, t, repo, files)
+	library, warning, err := w.library(ctx, t, repo, files)
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +63,12 @@ func (w *Worker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 	if err != nil {
 		return nil, err
 	}
-	return sia.Diagnosed{Diagnosis: d, Cost: credits(w.SIAPrice, usage)}, nil
+	return sia.Diagnosed{Diagnosis: d, Cost: credits(w.SIAPrice, usage), Warning: warning}, nil
 }
 
 // library is the techniques that ship with SIA and the repository's own, from
-// its base branch. A broken file is left out and logged.
-func (w *Worker) library(ctx context.Context, t sia.Task, repo *gitops.Repo, files []gitops.File) (*technique.Library, error) {
+// its base branch. A broken file is left out, and the warning says so.
+func (w *Worker) library(ctx context.Context, t sia.Task, repo *gitops.Repo, files []gitops.File) (_ *technique.Library, warning string, _ error) {
 	own := map[string][]byte{}
 	for _, f := range files {
 		if !strings.HasPrefix(f.Path, technique.Dir+"/") || !strings.HasSuffix(f.Path, ".md") {
@@ -75,15 +76,15 @@ func (w *Worker) library(ctx context.Context, t sia.Task, repo *gitops.Repo, fil
 		}
 		b, err := repo.ReadFile(ctx, t.BaseSHA, f.Path, techniqueLimit)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		own[f.Path] = b
 	}
 	library, broken := technique.Load(own)
-	for _, err := range broken {
-		w.Logger.WarnContext(ctx, "technique file not used", "repo", t.Repo.String(), "error", err)
+	if len(broken) > 0 {
+		warning = fmt.Sprintf("Techniques of this repository that can't be used: %v", errors.Join(broken...))
 	}
-	return library, nil
+	return library, warning, nil
 }
 
 func toolNames() []string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
@@ -76,6 +77,7 @@ func (w *Worker) failures(ctx context.Context, repo *github.Repo, set github.Che
 		if err != nil {
 			return nil, err
 		}
+		cf.Excerpt = agent.Redact(cf.Excerpt)
 		out = append(out, cf)
 		for j := range in.Runs {
 			if in.Runs[j].ID == id {
@@ -85,7 +87,7 @@ func (w *Worker) failures(ctx context.Context, repo *github.Repo, set github.Che
 	}
 	for _, s := range set.Statuses {
 		if s.State == "failure" || s.State == "error" {
-			out = append(out, sia.CheckFailure{Check: s.Context, URL: s.URL, Excerpt: s.Description, Signature: s.Context + ": " + s.Description, Class: string(failure.Unknown)})
+			out = append(out, sia.CheckFailure{Check: s.Context, URL: s.URL, Excerpt: agent.Redact(s.Description), Signature: s.Context + ": " + s.Description, Class: string(failure.Unknown)})
 		}
 	}
 	return out, nil

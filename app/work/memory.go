@@ -2,7 +2,9 @@ package work
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/gitops"
@@ -31,25 +33,30 @@ func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 		links.Transcripts[a.Number] = path
 		transcripts[path] = []byte(agent.Markdown(turns, header(t, a)))
 	}
+	warning := ""
 	markdown, json := memory.Paths(t)
 	sha, _, err := w.mirror(t).CommitFiles(ctx, gitops.FilesSpec{
 		Branch: t.Settings.Memory.Branch, Author: bot,
 		Message: fmt.Sprintf("memory: issue #%d, %s after %d attempts", t.Issue, t.State, len(t.Attempts)),
 		Update: func(read func(string) ([]byte, error)) (map[string][]byte, error) {
+			warning = ""
 			files := map[string][]byte{}
 			for path, b := range transcripts {
 				files[path] = b
 			}
 			for path, write := range map[string]func(sia.Task, memory.Links, []byte) ([]byte, error){markdown: memory.Markdown, json: memory.JSON} {
 				previous, err := read(path)
-				if err != nil {
-					previous = nil
+				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return nil, err
 				}
 				b, err := write(t, links, previous)
-				if err != nil {
-					// A person broke the file: theirs is kept.
-					w.Logger.WarnContext(ctx, "memory file kept as a person left it", "task", t.ID, "path", path, "error", err)
+				var broken *memory.BrokenFile
+				if errors.As(err, &broken) {
+					warning = fmt.Sprintf("Memory was not written to `%s`, which can't be read any more: %v. It is kept as it is; repair or delete it, and SIA writes it again.", path, broken)
 					continue
+				}
+				if err != nil {
+					return nil, err
 				}
 				files[path] = b
 			}
@@ -59,5 +66,5 @@ func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 	if err != nil {
 		return nil, err
 	}
-	return sia.MemoryCommitted{SHA: sha}, nil
+	return sia.MemoryCommitted{SHA: sha, Warning: warning}, nil
 }

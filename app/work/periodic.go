@@ -117,11 +117,8 @@ func (w *Worker) repairAll(ctx context.Context) error {
 	var all []error
 	for _, t := range tasks {
 		for _, kind := range []string{surfaceStatus, surfaceLabels} {
-			id, _, err := w.Store.Surface(ctx, t.ID, kind)
-			if err == nil {
-				err = w.Store.SaveSurface(ctx, t.ID, kind, id, "")
-			}
-			if err != nil {
+			// Forgotten, each is looked for and compared before it is written.
+			if err := w.Store.SaveSurface(ctx, t.ID, kind, 0, ""); err != nil {
 				all = append(all, err)
 			}
 		}

@@ -53,7 +53,12 @@ func (w *Worker) syncStatus(ctx context.Context, t sia.Task) error {
 	body := render.Status(t, w.Links, w.Now())
 	m := render.Marker{Task: t.ID, Kind: surfaceStatus, Key: string(t.ID)}
 	return w.surface(ctx, t, surfaceStatus, body, func(known int64) (int64, error) {
-		c, _, err := w.repo(t).UpsertComment(ctx, t.Issue, m.String(), body, known)
+		if known != 0 {
+			if c, ok, err := w.repo(t).EditComment(ctx, known, m.String(), body); err != nil || ok {
+				return c.ID, err
+			}
+		}
+		c, _, err := w.repo(t).UpsertComment(ctx, t.Issue, m.String(), body, 0)
 		return c.ID, err
 	})
 }

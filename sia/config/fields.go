@@ -25,8 +25,17 @@ type Field struct {
 	Form     Form     //
 	Min, Max float64  // of numbers, of durations in seconds, of the length of texts in characters; inclusive
 	Words    []string // what a Word can be
-	Doc      string   // what it is for, one sentence
+	Doc      string   // what it is for
+	Idle     bool     // it is read and checked, and nothing heeds it yet
 	at       func(*sia.Settings) any
+}
+
+// About is Doc, and says so where the setting has no effect yet.
+func (f Field) About() string {
+	if f.Idle {
+		return f.Doc + " *No effect yet.*"
+	}
+	return f.Doc
 }
 
 // Value is what the field has in s: a bool, int, float64, string, []string or
@@ -75,11 +84,11 @@ func Fields() []Field {
 			at: func(s *sia.Settings) any { return &s.Agent.Timeout }},
 		{Path: "agent.max_turns", Form: Int, Min: 1, Max: 500, Doc: "How many turns the model has in an attempt.",
 			at: func(s *sia.Settings) any { return &s.Agent.MaxTurns }},
-		{Path: "agent.plan", Form: Word, Words: []string{"", "approve"}, Doc: "With `approve`, every task begins with a plan that waits for a person's yes.",
+		{Path: "agent.plan", Idle: true, Form: Word, Words: []string{"", "approve"}, Doc: "With `approve`, every task begins with a plan that waits for a person's yes.",
 			at: func(s *sia.Settings) any { return &s.Agent.Plan }},
-		{Path: "agent.setup", Form: Texts, Max: 2000, Doc: "Shell commands that prepare the work tree, run in the sandbox before the agent starts.",
+		{Path: "agent.setup", Idle: true, Form: Texts, Max: 2000, Doc: "Shell commands that prepare the work tree, run in the sandbox before the agent starts.",
 			at: func(s *sia.Settings) any { return &s.Agent.Setup }},
-		{Path: "agent.test", Form: Text, Max: 2000, Doc: "The shell command with which the agent tests its work. It informs the agent; only the repository's checks decide.",
+		{Path: "agent.test", Idle: true, Form: Text, Max: 2000, Doc: "The shell command with which the agent tests its work. It informs the agent; only the repository's checks decide.",
 			at: func(s *sia.Settings) any { return &s.Agent.Test }},
 
 		{Path: "budget.task", Form: Int, Min: 1, Max: 1e6, Doc: "Credits that a task may spend before it pauses (1 credit = 0.01 USD).",
@@ -104,11 +113,11 @@ func Fields() []Field {
 		{Path: "access.bots", Form: Texts, Max: maxText, Doc: "Logins of bots whose events are not ignored, such as `renovate[bot]`.",
 			at: func(s *sia.Settings) any { return &s.Access.Bots }},
 
-		{Path: "learning.lessons_in_prompt", Form: Int, Min: 0, Max: 20, Doc: "How many lessons from earlier tasks an attempt is told at most.",
+		{Path: "learning.lessons_in_prompt", Idle: true, Form: Int, Min: 0, Max: 20, Doc: "How many lessons from earlier tasks an attempt is told at most.",
 			at: func(s *sia.Settings) any { return &s.Learning.LessonsInPrompt }},
-		{Path: "learning.min_confidence", Form: Number, Min: 0, Max: 1, Doc: "The confidence that a lesson needs to be told.",
+		{Path: "learning.min_confidence", Idle: true, Form: Number, Min: 0, Max: 1, Doc: "The confidence that a lesson needs to be told.",
 			at: func(s *sia.Settings) any { return &s.Learning.MinConfidence }},
-		{Path: "learning.share", Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether counts of what worked, never text or names, are shared with other installations.",
+		{Path: "learning.share", Idle: true, Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether counts of what worked, never text or names, are shared with other installations.",
 			at: func(s *sia.Settings) any { return &s.Learning.Share }},
 	}
 }

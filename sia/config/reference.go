@@ -25,7 +25,7 @@ func Reference() string {
 			if nested != (i > 0) || nested && sec != section[0] {
 				continue
 			}
-			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", f.Path, Format(f.Value(sia.DefaultSettings())), f.possible(), f.Doc)
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", f.Path, Format(f.Value(sia.DefaultSettings())), f.possible(), f.About())
 		}
 	}
 	return b.String()

@@ -46,7 +46,7 @@ func object(doc string) map[string]any {
 }
 
 func (f Field) schema() map[string]any {
-	m := map[string]any{"description": f.Doc}
+	m := map[string]any{"description": f.About()}
 	switch f.Form {
 	case Bool:
 		m["type"] = "boolean"

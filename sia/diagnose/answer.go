@@ -66,7 +66,7 @@ func (a answer) asksPerson() bool {
 
 // parseAnswer reads a model's answer. An error says, to the model, what to mend.
 func parseAnswer(raw []byte, in Input) (answer, error) {
-	if err := check("diagnosis", raw); err != nil {
+	if err := check(lenientDiagnosis, raw); err != nil {
 		return answer{}, err
 	}
 	var a answer

@@ -37,7 +37,7 @@ type Input struct {
 	Attempt    sia.Attempt // the failed attempt; the zero Attempt means the task's last
 	Transcript string      // of the attempt, Markdown, newest last
 	Diff       string      // of the attempt against the base, unified
-	Lessons    []string    // lessons of earlier tasks that match
+	Lessons    []string    // lessons of earlier tasks that match; nil: those of the task's brief
 
 	Library *technique.Library // nil: the techniques that ship with SIA
 	// Candidates ranks techniques for a pattern, best first; nil: the library's
@@ -70,6 +70,9 @@ func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (diag sia.Diagnosis,
 		in.Attempt = *in.Task.Attempt()
 	}
 	in.Library = library(in.Library)
+	if in.Lessons == nil {
+		in.Lessons = in.Task.Brief.Lessons
+	}
 	findings := examine(in)
 	ans, why := answer{}, in.NoModel
 	switch {

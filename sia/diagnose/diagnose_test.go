@@ -145,7 +145,8 @@ func invalid(in diagnose.Input, d sia.Diagnosis) string {
 
 func TestDiagnose(t *testing.T) {
 	m, s := model(t, scripted.Answer{JSON: good(), Usage: &scripted.Usage{Input: 1000, Output: 50}})
-	got, usage := run(t, m, diagnose.Input{Task: failed(), Transcript: "turn 1: read handler.go", Diff: "+ mail.New(os.Getenv())", Lessons: []string{"use fakes"}})
+	got, usage := run(t, m, diagnose.Input{Task: failed(), Transcript: "turn 1: read handler.go", Diff: "+ mail.New(os.Getenv())", Lessons: []string{"use fakes"},
+		Files: []string{"booking/store.go"}, Tools: []string{"read", "edit", "write"}})
 	if got.Technique != sia.AbstractionLevelShift || got.Pattern != sia.MissingCredentials || got.Confidence != 0.85 || got.Fallback != "" || got.NeedsPerson() {
 		t.Errorf("%+v", got)
 	}
@@ -163,7 +164,7 @@ func TestDiagnose(t *testing.T) {
 		t.Error(d)
 	}
 	q := s.Requests()[0]
-	for _, words := range []string{"MAIL_API_KEY is not set", "turn 1: read handler.go", "+ mail.New", "use fakes", "same task reworked", "missing-credentials: the log of check test says"} {
+	for _, words := range []string{"MAIL_API_KEY is not set", "turn 1: read handler.go", "+ mail.New", "use fakes", "booking/store.go", "read, edit, write", "same task reworked", "missing-credentials: the log of check test says"} {
 		if !strings.Contains(q.User(), words) {
 			t.Errorf("the model was not shown %q", words)
 		}
@@ -465,8 +466,9 @@ func FuzzModelAnswer(f *testing.F) {
 	f.Add(`{"diagnosis":1}`)
 	f.Add(`{"options":[{"text":1}]}`)
 	f.Add(`{"answers":{"techniques":[null]}}`)
+	l, _ := technique.Load(nil)
 	f.Fuzz(func(t *testing.T, text string) {
-		in := diagnose.Input{Task: failed()}
+		in := diagnose.Input{Task: failed(), Library: l}
 		d := diagnose.Diagnoser{Model: says(text)}
 		got, _, err := d.Diagnose(t.Context(), in)
 		if err != nil {

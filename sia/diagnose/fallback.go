@@ -163,17 +163,18 @@ func tellingLine(a sia.Attempt) string {
 
 // failurePoint says where the attempt failed: check, place, line.
 func failurePoint(in Input) string {
-	for _, f := range in.Attempt.Failures {
-		l := tellingLine(sia.Attempt{Failures: []sia.CheckFailure{f}})
-		if at := place.FindString(l); at != "" {
-			return fmt.Sprintf("check %s, at %s", oneLine(f.Check), at)
-		}
-		if l != "" {
-			return fmt.Sprintf("check %s: %s", oneLine(f.Check), l)
-		}
-		return "check " + oneLine(f.Check)
+	if len(in.Attempt.Failures) == 0 {
+		return clip(oneLine(in.Attempt.Reason), 300)
 	}
-	return clip(oneLine(in.Attempt.Reason), 300)
+	f := in.Attempt.Failures[0]
+	check, l := "check "+oneLine(f.Check), tellingLine(sia.Attempt{Failures: []sia.CheckFailure{f}})
+	if at := place.FindString(l); at != "" {
+		return check + ", at " + at
+	}
+	if l != "" {
+		return check + ": " + l
+	}
+	return check
 }
 
 var (

@@ -136,10 +136,10 @@ func evidence(in Input, findings []finding, room int) string {
 	add("What was tried before, newest first", history(in), room*shareHistory/100, head)
 	add("Why SIA steps in", signals(in), room*shareLessons/100, head)
 	add("What the rules found (they read words only, and may be wrong)", suspicions(in, findings), room*shareLessons/100, head)
-	add("Lessons of earlier tasks", "- "+strings.Join(in.Lessons, "\n- "), room*shareLessons/100, head)
-	if in.Attempt.Summary != "" {
-		add("The agent's own summary, which proves nothing", in.Attempt.Summary, room*shareLessons/100, tail)
-	}
+	add("Lessons of earlier tasks", strings.Join(in.Lessons, "\n"), room*shareLessons/100, head)
+	add("The agent's own summary, which proves nothing", in.Attempt.Summary, room*shareLessons/100, tail)
+	add("The tools that the agent has", strings.Join(in.Tools, ", "), room*shareLessons/100, head)
+	add("Files of the repository", strings.Join(in.Files, "\n"), room*shareLessons/100, head)
 	headings := 400
 	add("The attempt's change", in.Diff, left*(100-shareTranscript)/100-headings/2, head)
 	add("The attempt's transcript, newest last", in.Transcript, left-headings, tail)
@@ -152,12 +152,12 @@ func failures(in Input) string {
 	seen := map[string]bool{}
 	show := func(a sia.Attempt) {
 		for _, f := range a.Failures {
-			if key := f.Check + "\x00" + f.Signature; f.Signature != "" && seen[key] {
+			key := f.Check + "\x00" + f.Signature
+			if f.Signature != "" && seen[key] {
 				fmt.Fprintf(&b, "Attempt %d, check %s: the same failure as above.\n\n", a.Number, oneLine(f.Check))
 				continue
-			} else {
-				seen[key] = true
 			}
+			seen[key] = true
 			fmt.Fprintf(&b, "Attempt %d, check %s", a.Number, oneLine(f.Check))
 			if f.Class != "" {
 				fmt.Fprintf(&b, " (%s)", f.Class)

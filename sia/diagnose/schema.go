@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -99,12 +100,16 @@ func strict(node any) any {
 	return node
 }
 
-// check validates an answer against an embedded schema in its lenient form:
-// what can be supplied by code need not be there.
-func check(name string, raw []byte) error {
+// The embedded schemas in their lenient form, compiled at first use.
+var (
+	lenientDiagnosis = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile("diagnosis") })
+	lenientReview    = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile("review") })
+)
+
+func compile(name string) (*jsonschema.Schema, error) {
 	tree, err := loadSchema(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if name == "diagnosis" {
 		properties := tree["properties"].(map[string]any)
@@ -113,11 +118,21 @@ func check(name string, raw []byte) error {
 	}
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource(name+".json", tree); err != nil {
-		return fmt.Errorf("schema %s: %w", name, err)
+		return nil, fmt.Errorf("schema %s: %w", name, err)
 	}
 	schema, err := c.Compile(name + ".json")
 	if err != nil {
-		return fmt.Errorf("schema %s: %w", name, err)
+		return nil, fmt.Errorf("schema %s: %w", name, err)
+	}
+	return schema, nil
+}
+
+// check validates an answer against an embedded schema in its lenient form:
+// what can be supplied by code need not be there.
+func check(lenient func() (*jsonschema.Schema, error), raw []byte) error {
+	schema, err := lenient()
+	if err != nil {
+		return err
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -143,6 +158,7 @@ func check(name string, raw []byte) error {
 		}
 		faults = append(faults, where+": "+words)
 	}
+	slices.Sort(faults) // the library walks a map
 	return errors.New(strings.Join(faults[:min(len(faults), 5)], "; "))
 }
 

@@ -21,7 +21,7 @@ func settle(in Input, a answer, findings []finding, fallback string) sia.Diagnos
 		Confidence: share(a.Confidence), Answers: a.Answers, Fallback: fallback,
 	}
 	d.Candidates = candidates(in, d.Pattern)
-	answerSix(&d, in, a)
+	answerSix(&d, in)
 
 	if in.Final || a.asksPerson() {
 		askPerson(&d, in, a, findings)
@@ -145,7 +145,7 @@ func givenBefore(task sia.Task, instructions string) bool {
 
 // answerSix fills in the answers that code knows better than a model: which
 // techniques there are, and what was seen. The rest stays as it was given.
-func answerSix(d *sia.Diagnosis, in Input, a answer) {
+func answerSix(d *sia.Diagnosis, in Input) {
 	s := &d.Answers
 	if s.Goal == "" {
 		s.Goal = goal(in)

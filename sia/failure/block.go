@@ -2,49 +2,54 @@ package failure
 
 // Bounds of what is remembered of a block.
 const (
-	maxBlock = 400 // lines of a block
-	keepHead = 40  // lines whose text is kept from its start …
-	keepTail = 20  // … and from its end
-	keepText = 400 // bytes of a line that are kept
+	maxBlock  = 400 // lines of a block
+	keepHead  = 40  // lines whose text is kept from its start …
+	keepTail  = 20  // … and from its end
+	keepPeaks = 5   // of its most telling lines
+	keepText  = 400 // bytes of a line that are kept
+	maxWait   = 12  // lines that wait to be known as part of a block
 )
-
-// textLine is a line that is kept.
-type textLine struct {
-	n     int
-	text  string
-	score float64 // how telling it is by itself
-}
 
 // block is a run of lines that tells of one failure.
 type block struct {
 	rule   *rule
-	start  int
-	end    int // last line that belongs to it
-	head   int // the line that the rule matched
-	indent int // of the head
+	lift   *rule // a rule that lends its weight and class, or nil
+	inner  *rule // the heaviest other rule that matched inside, or nil
+	start  int   // first line
+	head   int   // the line that the rule matched
+	end    int   // last line
+	indent int   // of the head
+	test   int   // index of the failed test that the head names, or -1
 
-	step     int    // the CI step it stands in
-	group    uint64 // job and step of the line, where lines name them
-	failed   bool   // that step has failed
-	red      bool
-	far      int     // lines from its end to the end of its step, when that failed
-	lift     *rule   // a rule that lends its weight and class
-	inner    *rule   // the heaviest rule that matched inside
-	explains bool    // it stands right above such a block
-	result   bool    // it says that something above has failed, not why
-	score    float64 // of its most telling line
-	known    int     // lines that a green log of the job has too
-	order    int
+	step      int     // the CI step it stands in
+	failed    bool    // that step has failed
+	far       int     // lines from its end to the end of that step
+	red       bool    // some of it is printed in red
+	result    bool    // it says that something above has failed, not why
+	explains  bool    // it stands right above such a block
+	annotated bool    // an annotation of the check says the same
+	known     int     // lines that a green log of the job has, too
+	score     float64 // of its most telling line
 
-	peaks []peak     // its most telling lines
 	first []textLine // the first lines
-	tail  []textLine // the last ones, a ring
+	tail  []textLine // the last ones
+	peaks []peak     // the most telling ones
 
-	// State of the extent.
-	frames      int
-	message     int
-	blankBefore bool
-	waiting     []textLine // blank lines, and what comes after them, not yet known to belong
+	extending
+}
+
+// extending is what a block's extent goes by.
+type extending struct {
+	frames      int        // stack frames, or marks that the extent counts
+	message     int        // lines of an exception's message
+	blankBefore bool       // the line before is blank
+	waiting     []textLine // lines that belong to it only if a later one does
+}
+
+// peak is a line and how telling it is.
+type peak struct {
+	n     int
+	score float64
 }
 
 // add takes a line that belongs to the block.
@@ -52,9 +57,6 @@ func (b *block) add(t textLine) {
 	b.end = t.n
 	b.score = max(b.score, t.score)
 	b.peak(t)
-	if len(t.text) > keepText {
-		t.text = t.text[:keepText]
-	}
 	if len(b.first) < keepHead {
 		b.first = append(b.first, t)
 		return
@@ -66,14 +68,11 @@ func (b *block) add(t textLine) {
 	b.tail = append(b.tail, t)
 }
 
-// peak is a line and how telling it is.
-type peak struct {
-	n     int
-	score float64
+// prepend takes the line above the block's first.
+func (b *block) prepend(t textLine) {
+	b.start = t.n
+	b.first = append([]textLine{t}, b.first...)
 }
-
-// keepPeaks is how many of its most telling lines a block remembers.
-const keepPeaks = 5
 
 // peak remembers the line if it is among the most telling.
 func (b *block) peak(t textLine) {
@@ -97,6 +96,17 @@ func (b *block) lines() []textLine {
 	return append(b.first[:len(b.first):len(b.first)], b.tail...)
 }
 
+// lastText is the text of the last line.
+func (b *block) lastText() string {
+	if n := len(b.tail); n > 0 {
+		return b.tail[n-1].text
+	}
+	return b.first[len(b.first)-1].text
+}
+
+// size is the number of lines from first to last.
+func (b *block) size() int { return b.end - b.start + 1 }
+
 // limit is how many lines the block may have.
 func (b *block) limit() int {
 	if b.rule.max > 0 {
@@ -105,5 +115,10 @@ func (b *block) limit() int {
 	return maxBlock
 }
 
-// size is the number of lines from first to last.
-func (b *block) size() int { return b.end - b.start + 1 }
+// class is the class that the block's rules name.
+func (b *block) class() Class {
+	if b.lift != nil {
+		return b.lift.class
+	}
+	return b.rule.class
+}

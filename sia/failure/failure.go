@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// DefaultMaxLines is how many lines an excerpt has at most, unless Options say
-// otherwise: what a comment on a pull request can show (document 3 §3.1).
+// DefaultMaxLines is how many lines an excerpt's text has at most, unless
+// Options say otherwise: what a comment on a pull request can show.
 const DefaultMaxLines = 15
 
 // Span is a range of lines of a log, 1-based and inclusive.
@@ -24,8 +24,8 @@ type Test struct {
 	Line int    `json:"line,omitempty"` // 1-based; 0 when the log does not say
 }
 
-// Annotation is what a check said about a line of the code, as GitHub's check
-// run annotations and problem matchers carry it.
+// Annotation is what a check said about a place in the code
+// (https://docs.github.com/rest/checks/runs#list-check-run-annotations).
 type Annotation struct {
 	Path    string
 	Line    int    // 1-based; 0 when unknown
@@ -36,26 +36,30 @@ type Annotation struct {
 
 // Options say how to read a log. The zero value is right for a log by itself.
 type Options struct {
-	MaxLines    int          // lines of the excerpt at most; 0 means DefaultMaxLines
+	MaxLines    int          // lines of Report.Text at most; 0 means DefaultMaxLines
 	Green       io.Reader    // a log of the same job that passed; nil when there is none
-	Name        string       // of the check; a hint for the class
-	Annotations []Annotation // of the check, first in weight
+	Name        string       // of the check; decides the class where the log leaves it open
+	Annotations []Annotation // of the check
 }
 
 // Report is what a log says about its failure.
 type Report struct {
-	Excerpt   []Span   `json:"excerpt"` // ascending, not overlapping
-	Text      string   `json:"text"`    // the excerpt's lines without timestamps and colours
-	Line      int      `json:"line"`    // the excerpt's first line; 0 when there is no excerpt
-	Signature string   `json:"signature"`
-	Class     Class    `json:"class"`
-	Tests     []Test   `json:"tests,omitempty"`
-	Why       []string `json:"why,omitempty"` // why these lines, for people
+	Excerpt   []Span   `json:"excerpt"`         // where the log tells of the failure; ascending, apart from one another, at most about 200 lines
+	Text      string   `json:"text"`            // the most telling lines of that, without timestamps and colours
+	Line      int      `json:"line"`            // of the log, where Text begins; 0 when there is none
+	Signature string   `json:"signature"`       // 16 hexadecimal digits, equal for the same failure; empty when nothing was found
+	Class     Class    `json:"class"`           // Unknown when nothing was found
+	Tests     []Test   `json:"tests,omitempty"` // failed ones in the order of the log, at most 200
+	Why       []string `json:"why,omitempty"`   // why these lines, for people
 }
 
-// Read reads a log to its end and reports what failed.
+// Read reads a log to its end and reports what failed. It remembers a bounded
+// part of the log (a few MiB), whatever its size and the length of its lines.
+// Errors are those of the readers. A log in which nothing is found gives a
+// report with an empty excerpt.
 func Read(r io.Reader, opts Options) (Report, error) {
-	rd := &reader{set: rules(), seen: map[string]bool{}}
+	rd := newReader()
+	rd.notes = notable(opts.Annotations)
 	if opts.Green != nil {
 		green, err := readGreen(opts.Green)
 		if err != nil {
@@ -64,6 +68,9 @@ func Read(r io.Reader, opts Options) (Report, error) {
 		rd.green = green
 	}
 	lines := newLineReader(r)
+	if junit, ok := lines.junit(); ok {
+		return readJUnit(junit, opts)
+	}
 	for {
 		raw, n, err := lines.next()
 		if err == io.EOF {
@@ -76,37 +83,6 @@ func Read(r io.Reader, opts Options) (Report, error) {
 	}
 	rd.close()
 	return rd.report(opts), nil
-}
-
-// report makes the report of what was read.
-func (r *reader) report(opts Options) Report {
-	bs, best := r.choose()
-	if len(bs) == 0 {
-		bs = r.ending()
-		if len(bs) > 0 {
-			best = bs[0]
-		}
-	}
-	rep := Report{Excerpt: spans(bs), Class: classify(best, bs), Tests: r.tests}
-	rep.Signature = signature(explaining(bs, best), r.tests)
-	if len(bs) > 0 {
-		rep.Line = rep.Excerpt[0].Start
-	}
-	for _, b := range bs {
-		rep.Why = append(rep.Why, fmt.Sprintf("lines %d–%d: %s (%.0f)", b.start, b.end, b.rule.name, r.rank(b)))
-	}
-	return rep
-}
-
-// ending is the line that says that a step has failed, for want of anything better.
-func (r *reader) ending() []*block {
-	if len(r.ended) == 0 {
-		return nil
-	}
-	e := r.ended[0]
-	b := &block{rule: &endRule, start: e.line, head: e.line}
-	b.add(textLine{n: e.line, text: e.text})
-	return []*block{b}
 }
 
 // Check is the report of a red check in the form that a task keeps.

@@ -9,144 +9,155 @@ import (
 type frame uint8
 
 const (
-	noFrame     frame = iota
-	stepStart         // a step or command begins
-	stepFailed        // the step or command that ran has failed
-	stepPassed        // it has passed
-	cleanup           // the job's own tidying up begins
-	ciError           // the CI system marks an error itself
-	echoed            // a command or setting that the CI system echoes, not output
-	longCommand       // the first line of a command of several lines, with its exit to follow
+	noFrame      frame = iota
+	stepStart          // a step begins
+	settingsEnd        // the settings under a step's heading end
+	commandStart       // a command begins, and the line is its echo
+	stepPassed         // the step or command has passed
+	stepFailed         // the step or command has failed
+	longCommand        // first line of the echo of a failed command of several lines
+	cleanup            // the job's own tidying up begins
+	ciError            // an error that the CI system marks itself
+	echoed             // a command or setting that is echoed, not output
 )
 
 var (
-	actionsPrefix = []byte("##[")
-	exitTravis    = regexp.MustCompile(`^The command .* (exited with|failed and exited with) (\d+)|^The command .* failed (\d+) times\.$`)
-	exitLong      = regexp.MustCompile(`^" (?:exited with|failed and exited with) (\d+)`)
-	exitActions   = regexp.MustCompile(`^##\[error\](\[OSDC\] )?(Process completed with exit code|Step script exited|The process '.*' failed with exit code)`)
+	exitTravis  = regexp.MustCompile(`^The command .* (?:exited with|failed and exited with) (\d+)`)
+	retryTravis = regexp.MustCompile(`^The command .* failed \d+ times\.$`)
+	exitLong    = regexp.MustCompile(`^" (?:exited with|failed and exited with) (\d+)`)
+	exitActions = regexp.MustCompile(`^##\[error\](\[\w+\] )?(Process completed with exit code|Step script exited|The process '.*' failed with exit code)`)
 )
 
-// frameOf recognises the frames of GitHub Actions, Travis, GitLab, Jenkins and
-// AppVeyor, and takes their markers out of the line's text.
+// frameOf recognises the frames of GitHub Actions, Azure Pipelines, Travis CI,
+// GitLab, Jenkins and shells, and takes their markers out of the line's text.
 func frameOf(l *line) frame {
 	b := l.text
-	if len(b) == 0 {
+	if len(b) < 2 {
 		return noFrame
 	}
 	switch b[0] {
 	case '#':
 		return actionsFrame(l)
 	case 't':
-		if bytes.HasPrefix(b, []byte("travis_")) {
-			return travisFrame(l)
-		}
+		return travisMarkers(l)
+	case 'T', '"', 'D':
+		return travisFrame(l)
 	case 's':
-		if bytes.HasPrefix(b, []byte("section_start:")) {
+		if hasPrefix(b, "section_start:") {
 			l.text = nil
 			return stepStart
 		}
-		if bytes.HasPrefix(b, []byte("section_end:")) {
+		if hasPrefix(b, "section_end:") {
 			l.text = nil
 			return echoed
 		}
 	case '$':
-		if len(b) > 2 && b[1] == ' ' {
-			return echoed
+		if b[1] == ' ' {
+			return commandStart
 		}
 	case '+':
-		// A shell's trace of a command: "+ make test", "++ grep x".
-		if t := bytes.TrimLeft(b, "+"); len(t) > 1 && t[0] == ' ' && len(b)-len(t) < 5 && t[1] > ' ' && !bytes.HasPrefix(t, []byte(" //")) {
+		if shellTrace(b) {
 			return echoed
 		}
-	case 'T':
-		if bytes.HasPrefix(b, []byte("The command ")) {
-			if m := exitTravis.FindSubmatch(b); m != nil {
-				if string(m[2]) == "0" && len(m[3]) == 0 {
-					return stepPassed
-				}
-				return stepFailed
-			}
-			if l.red && hasPrefix(b, `The command "`) {
-				return longCommand
-			}
-		}
-	case '"':
-		if m := exitLong.FindSubmatch(b); m != nil {
-			if string(m[1]) == "0" {
-				return stepPassed
-			}
-			return stepFailed
-		}
 	case 'B':
-		if bytes.HasPrefix(b, []byte("Build step '")) && bytes.HasSuffix(b, []byte("marked build as failure")) {
+		if hasPrefix(b, "Build step '") && bytes.HasSuffix(b, []byte("marked build as failure")) {
 			return stepFailed
-		}
-	case 'D':
-		if bytes.HasPrefix(b, []byte("Done. Your build exited with ")) {
-			return cleanup
-		}
-	case 'P':
-		if bytes.Equal(b, []byte("Post job cleanup.")) {
-			return cleanup
 		}
 	case 'E':
-		if bytes.HasPrefix(b, []byte("ERROR: Job failed")) {
+		if hasPrefix(b, "ERROR: Job failed") {
 			return stepFailed
 		}
+	case 'P':
+		if string(b) == "Post job cleanup." {
+			return cleanup
+		}
 	case '[':
-		if bytes.HasPrefix(b, []byte("[command]")) {
+		if hasPrefix(b, "[command]") {
 			return echoed
 		}
 	}
 	return noFrame
 }
 
-// actionsFrame reads GitHub Actions' and Azure Pipelines' workflow commands as
-// the runner prints them.
+// shellTrace recognises a command that a shell traces: "+ make test", "++ date".
+func shellTrace(b []byte) bool {
+	t := bytes.TrimLeft(b, "+")
+	return len(b)-len(t) < 5 && len(t) > 1 && t[0] == ' ' && t[1] > ' ' && !hasPrefix(t, " //") && !bytes.Contains(t, []byte("ERROR"))
+}
+
+// actionsFrame reads the workflow commands of GitHub Actions and Azure Pipelines
+// as the runner prints them.
 func actionsFrame(l *line) frame {
-	b := l.text
-	if !bytes.HasPrefix(b, actionsPrefix) {
+	if !hasPrefix(l.text, "##[") {
 		return noFrame
 	}
-	name, rest, ok := bytes.Cut(b[len(actionsPrefix):], []byte("]"))
+	name, rest, ok := bytes.Cut(l.text[len("##["):], []byte("]"))
 	if !ok {
 		return noFrame
 	}
 	switch string(name) {
-	case "group", "section":
-		if bytes.HasPrefix(rest, []byte("Run ")) || string(name) == "section" && bytes.HasPrefix(rest, []byte("Starting: ")) {
+	case "group":
+		if hasPrefix(rest, "Run ") {
+			l.actions = true
 			return stepStart
 		}
 		return echoed
-	case "error":
-		if exitActions.Match(b) {
-			l.text, l.actions = rest, true
-			return stepFailed
+	case "section":
+		if hasPrefix(rest, "Starting: ") {
+			return stepStart
 		}
-		l.text = rest
-		return ciError
-	case "endgroup", "command", "debug", "notice":
+		return echoed
+	case "endgroup":
+		return settingsEnd
+	case "command", "debug", "notice":
 		return echoed
 	case "warning":
 		l.text = append([]byte("warning: "), rest...)
+	case "error":
+		exit := exitActions.Match(l.text)
+		l.text = rest
+		if exit {
+			l.actions = true
+			return stepFailed
+		}
+		return ciError
 	}
 	return noFrame
 }
 
-// travisFrame reads the markers of a Travis fold. What follows the last marker
-// on the line is its text.
-func travisFrame(l *line) frame {
-	f := echoed
-	for bytes.HasPrefix(l.text, []byte("travis_")) {
-		end := bytes.IndexByte(l.text, ' ')
-		if end < 0 {
-			end = len(l.text)
+// travisMarkers reads the fold and time markers of Travis CI. What follows the
+// last marker on a line is its text.
+func travisMarkers(l *line) frame {
+	f := noFrame
+	for hasPrefix(l.text, "travis_fold:") || hasPrefix(l.text, "travis_time:") {
+		if f == noFrame {
+			f = echoed
 		}
-		marker := l.text[:end]
-		if bytes.HasPrefix(marker, []byte("travis_time:start")) || bytes.HasPrefix(marker, []byte("travis_fold:start")) {
+		marker, rest, _ := bytes.Cut(l.text, []byte(" "))
+		if hasPrefix(marker[len("travis_fold:"):], "start") {
 			f = stepStart
 		}
-		l.text = l.text[end:]
+		l.text = rest
 	}
 	return f
+}
+
+// travisFrame reads how Travis CI ends a command and the job.
+func travisFrame(l *line) frame {
+	b := l.text
+	m := exitTravis.FindSubmatch(b)
+	if m == nil {
+		m = exitLong.FindSubmatch(b)
+	}
+	switch {
+	case m != nil && string(m[1]) == "0":
+		return stepPassed
+	case m != nil, retryTravis.Match(b):
+		return stepFailed
+	case l.red && hasPrefix(b, `The command "`):
+		return longCommand
+	case hasPrefix(b, "Done. Your build exited with "):
+		return cleanup
+	}
+	return noFrame
 }

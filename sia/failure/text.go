@@ -1,6 +1,11 @@
 package failure
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 func hasPrefix(b []byte, p string) bool { return len(b) >= len(p) && string(b[:len(p)]) == p }
 
@@ -15,3 +20,24 @@ func containsAny(b []byte, subs ...string) bool {
 
 // indentBytes is the length of the line's leading white space.
 func (l *line) indentBytes() int { return len(l.text) - len(bytes.TrimLeft(l.text, " \t\u00a0")) }
+
+// printable is a line of a stranger's log as it may be shown: valid UTF-8
+// without control, formatting and bidirectional characters. Tabs stay.
+func printable(b []byte) string {
+	plain := true
+	for _, c := range b {
+		if c < ' ' && c != '\t' || c >= 0x7f {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return string(b)
+	}
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf)) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(string(b), ""))
+}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -48,17 +49,23 @@ func validate(file []byte) (line int, err error) {
 	if !errors.As(err, &invalid) {
 		return 0, err
 	}
-	for len(invalid.Causes) > 0 {
-		invalid = invalid.Causes[0]
+	// The library walks a map; a file gives the same first fault each time.
+	faults := leaves(invalid)
+	slices.SortFunc(faults, func(a, b *jsonschema.ValidationError) int {
+		return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.Error(), b.Error()))
+	})
+	return lineOf(file, faults[0].InstanceLocation), faults[0]
+}
+
+func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
 	}
-	at := "the file"
-	if len(invalid.InstanceLocation) > 0 {
-		at = ""
-		for _, s := range invalid.InstanceLocation {
-			at += "/" + s
-		}
+	var all []*jsonschema.ValidationError
+	for _, c := range e.Causes {
+		all = append(all, leaves(c)...)
 	}
-	return lineOf(file, invalid.InstanceLocation), fmt.Errorf("%s: %w", at, invalid)
+	return all
 }
 
 // syntaxLine is the line of a syntax error.

@@ -133,6 +133,9 @@ func (d *description) find(method, path string) (*routers.Route, map[string]stri
 		params := map[string]string{}
 		for i, n := range t.names {
 			params[n] = m[i+1]
+			if m[i+1] == "" {
+				params[n] = "." // an empty path names the root
+			}
 		}
 		return &routers.Route{Spec: doc, Path: t.path, PathItem: item, Method: method, Operation: op}, params, nil
 	}

@@ -1,0 +1,89 @@
+package ghsim
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// act does what a form of a page asks, as the person chosen in it, and goes back
+// to the page. Requests from other origins are refused before this.
+func (st *site) act(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, "form: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	repo, as := r.PathValue("owner")+"/"+r.PathValue("repo"), r.PostForm.Get("as")
+	back, err := st.perform(repo, as, r.PathValue("verb"), r.PostForm.Get)
+	if err != nil {
+		code := http.StatusUnprocessableEntity
+		if errors.Is(err, errNoPage) {
+			code = http.StatusNotFound
+		}
+		http.Error(w, err.Error(), code)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: "as", Value: as, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, "/"+repo+back, http.StatusSeeOther)
+}
+
+// perform does one form's work and says which page of the repository shows it.
+func (st *site) perform(repo, as, verb string, field func(string) string) (string, error) {
+	s := st.s
+	if verb == "issues/new" {
+		if strings.TrimSpace(field("title")) == "" {
+			return "", errors.New("an issue needs a title")
+		}
+		var labels []string
+		if l := field("label"); l != "" {
+			labels = append(labels, l)
+		}
+		n, err := s.OpenIssue(repo, as, field("title"), plainLines(field("body")), labels...)
+		return fmt.Sprintf("/issues/%d", n), err
+	}
+	part := strings.Split(verb, "/")
+	if len(part) != 3 || !slices.Contains([]string{"issues", "runs"}, part[0]) {
+		return "", fmt.Errorf("%s: %w", verb, errNoPage)
+	}
+	n := atoi(part[1])
+	back := "/" + part[0] + "/" + part[1]
+	if part[0] == "runs" {
+		switch part[2] {
+		case "press":
+			return back, s.PressCheckButton(repo, int64(n), as, field("identifier"))
+		case "rerequest":
+			return back, s.RerequestCheckRun(repo, int64(n), as)
+		}
+		return "", fmt.Errorf("%s: %w", verb, errNoPage)
+	}
+	switch part[2] {
+	case "comment":
+		if strings.TrimSpace(field("body")) == "" {
+			return "", errors.New("a comment needs text")
+		}
+		_, err := s.Comment(repo, n, as, plainLines(field("body")))
+		return back, err
+	case "label":
+		return back, s.Label(repo, n, as, field("label"))
+	case "unlabel":
+		return back, s.Unlabel(repo, n, as, field("label"))
+	case "tick":
+		return back, s.TickBox(repo, n, as, field("box"))
+	case "react":
+		return back, s.React(repo, n, int64(atoi(field("comment"))), as, field("content"))
+	case "close":
+		return back, s.CloseIssue(repo, n, as)
+	case "reopen":
+		return back, s.ReopenIssue(repo, n, as)
+	case "merge":
+		_, err := s.MergePull(repo, n, as)
+		return back, err
+	}
+	return "", fmt.Errorf("%s: %w", verb, errNoPage)
+}
+
+// plainLines gives a form's text plain line ends.
+func plainLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }

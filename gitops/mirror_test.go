@@ -1,0 +1,191 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A mirror damaged in any way is made anew, and the commit made in it that
+// nobody else has is still there to be pushed.
+func TestBrokenMirror(t *testing.T) {
+	damage := map[string]func(t *testing.T, m mirror, pack string){
+		"pack cut short": func(t *testing.T, _ mirror, pack string) { must0(t, os.Truncate(pack, 40)) },
+		"index is gone":  func(t *testing.T, _ mirror, pack string) { must0(t, os.Remove(strings.TrimSuffix(pack, "pack")+"idx")) },
+		"index is rubbish": func(t *testing.T, _ mirror, pack string) {
+			overwrite(t, strings.TrimSuffix(pack, "pack")+"idx", 0, "x")
+		},
+		"offset is rubbish": func(t *testing.T, _ mirror, pack string) { spoilOffsets(t, strings.TrimSuffix(pack, "pack")+"idx") },
+		"pack is gone":      func(t *testing.T, _ mirror, pack string) { must0(t, os.Remove(pack)) },
+		"bytes flipped":     func(t *testing.T, _ mirror, pack string) { overwrite(t, pack, 30, strings.Repeat("\xff", 200)) },
+		"shallow rubbish": func(t *testing.T, m mirror, _ string) {
+			must0(t, os.WriteFile(filepath.Join(m.dir, "shallow"), []byte("???\n"), 0o600))
+			must0(t, os.RemoveAll(m.ref("fetched", "")))
+		},
+		"all gone":    func(t *testing.T, m mirror, _ string) { must0(t, removeTree(m.packs())) },
+		"mirror gone": func(t *testing.T, m mirror, _ string) { must0(t, removeTree(m.dir)) },
+		"name rubbish": func(t *testing.T, m mirror, _ string) {
+			must0(t, os.WriteFile(filepath.Join(m.dir, "..", currentFile), []byte("../x"), 0o600))
+		},
+	}
+	for name, spoil := range damage {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			ctx := t.Context()
+			must[string](t)(f.repo.Fetch(ctx, "main"))
+			m := must[mirror](t)(f.repo.mirror(ctx))
+			packs := must[[]string](t)(filepath.Glob(filepath.Join(m.packs(), "*.pack")))
+			sha := ""
+			lost := strings.HasPrefix(name, "all") || strings.HasPrefix(name, "mirror") || strings.HasPrefix(name, "name")
+			if !lost {
+				sha = f.change(f.main, "mine")
+			}
+			spoil(t, m, packs[0])
+			if got := must[[]byte](t)(f.repo.ReadFile(ctx, f.main, "README.md", 100)); string(got) != "# App\n\nHello.\n" {
+				t.Errorf("README.md = %q", got)
+			}
+			w := must[*Workspace](t)(f.repo.Workspace(ctx, "", f.main))
+			if got := git(t, w.Dir(), "status", "--porcelain"); got != "" {
+				t.Errorf("git status: %s", got)
+			}
+			git(t, w.Dir(), "fsck")
+			if lost {
+				return
+			}
+			if err := f.repo.Push(ctx, "b", sha, ""); err != nil {
+				t.Errorf("Push of what was made before: %v", err)
+			}
+			if d := must[Diff](t)(f.repo.Diff(ctx, f.main, sha)); len(d.Files) != 1 {
+				t.Errorf("Diff = %+v", d)
+			}
+		})
+	}
+}
+
+func must0(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func overwrite(t testing.TB, path string, at int64, s string) {
+	t.Helper()
+	must0(t, os.Chmod(path, 0o600))
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	must0(t, err)
+	_, err = f.WriteAt([]byte(s), at)
+	must0(t, err)
+	must0(t, f.Close())
+}
+
+func spoilOffsets(t testing.TB, path string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	must0(t, err)
+	n := (len(b) - idxNames - idxTrailer) / 28
+	overwrite(t, path, int64(idxNames+24*n), string(bytes.Repeat([]byte{0xfe}, 4*n)))
+}
+
+// A mirror of many packs is begun anew, with what was made here.
+func TestOvergrownMirror(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	must[string](t)(f.repo.Fetch(ctx, "main"))
+	mine := f.change(f.main, "mine")
+	m := must[mirror](t)(f.repo.mirror(ctx))
+	for i := range maxPacks {
+		objs := []newObject{inMemory(blobID(fmt.Sprint(i)), 3, []byte(fmt.Sprint(i)))}
+		x := must[indexed](t)(f.repo.packNew(objs))
+		must0(t, f.repo.install(ctx, x, "fetched", blobID("x"), nil))
+	}
+	write(t, f.work, map[string]string{"new": "1"})
+	next := commitAll(t, f.work, "next")
+	if got := must[string](t)(f.repo.Fetch(ctx, "main")); got != next {
+		t.Fatalf("Fetch = %s", got)
+	}
+	now := must[mirror](t)(f.repo.mirror(ctx))
+	if now == m {
+		t.Error("the mirror was not renewed")
+	}
+	if packs := must[[]string](t)(filepath.Glob(filepath.Join(now.packs(), "*.pack"))); len(packs) != 2 {
+		t.Errorf("%d packs", len(packs))
+	}
+	must0(t, f.repo.Push(ctx, "b", mine, ""))
+}
+
+func blobID(s string) (id [20]byte) {
+	h := newHasher(3, int64(len(s)))
+	h.Write([]byte(s))
+	return h.sum()
+}
+
+// TestMain runs the test binary as a process that is going to be killed.
+func TestMain(m *testing.M) {
+	if url := os.Getenv("GITOPS_TEST_URL"); url != "" {
+		c, err := Open(os.Getenv("GITOPS_TEST_DIR"), Options{})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		r := c.Repo(Remote{Key: "1/app.git", URL: url})
+		w, err := r.Workspace(context.Background(), os.Getenv("GITOPS_TEST_WORK"), os.Getenv("GITOPS_TEST_SHA"))
+		fmt.Fprintln(os.Stderr, w, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// A process killed in the middle of a fetch leaves no lock and no half mirror.
+func TestKilledFetch(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	work := filepath.Join(t.TempDir(), "w")
+	url := strings.Replace(f.url, "http://", "http://x-access-token:"+testToken+"@", 1) + "/app.git"
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "GITOPS_TEST_URL="+url, "GITOPS_TEST_DIR="+f.cache.dir, "GITOPS_TEST_WORK="+work, "GITOPS_TEST_SHA="+f.main)
+	f.on(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			w.Header().Set("Content-Type", "application/x-git-upload-pack-result")
+			w.Write([]byte("000dpackfile\n0010\x01PACK\x00\x00\x00"))
+			w.(http.Flusher).Flush()
+			cmd.Process.Kill()
+			<-r.Context().Done() // the process is gone
+			return true
+		}
+		return false
+	})
+	must0(t, cmd.Start())
+	_ = cmd.Wait()
+	f.on(nil)
+	w := must[*Workspace](t)(f.repo.Workspace(ctx, work, f.main))
+	if got := git(t, w.Dir(), "status", "--porcelain"); got != "" {
+		t.Errorf("git status: %s", got)
+	}
+}
+
+// Nothing on disk holds the token.
+func TestTokenNotOnDisk(t *testing.T) {
+	f := newFixture(t)
+	w := must[*Workspace](t)(f.repo.Workspace(t.Context(), "", f.main))
+	write(t, w.Dir(), map[string]string{"x": "y"})
+	must0(t, f.repo.Push(t.Context(), "b", must[string](t)(w.Commit(t.Context(), testSpec("x"))), ""))
+	err := filepath.WalkDir(f.cache.dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Type()&fs.ModeSymlink != 0 {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		if bytes.Contains(b, []byte(testToken)) {
+			t.Errorf("%s holds the token", p)
+		}
+		return err
+	})
+	must0(t, err)
+}

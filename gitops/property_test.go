@@ -1,0 +1,260 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// Applying the changes to the old lines gives the new, and there are no more
+// of them than the longest common subsequence leaves.
+func TestDiffLinesProperty(t *testing.T) {
+	line := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
+	rapid.Check(t, func(t *rapid.T) {
+		old := rapid.SliceOfN(line, 0, 30).Draw(t, "old")
+		new := rapid.SliceOfN(line, 0, 30).Draw(t, "new")
+		spans := diffLines(old, new)
+		var got []string
+		at, edits := 0, 0
+		for _, s := range spans {
+			got = append(append(got, old[at:s.a]...), new[s.c:s.d]...)
+			at = s.b
+			edits += s.b - s.a + s.d - s.c
+		}
+		got = append(got, old[at:]...)
+		if !slices.Equal(got, new) {
+			t.Fatalf("spans %v give %q", spans, got)
+		}
+		if want := len(old) + len(new) - 2*common(old, new); edits != want {
+			t.Fatalf("%d edits, %d would do", edits, want)
+		}
+	})
+}
+
+// common is the length of the longest common subsequence.
+func common(a, b []string) int {
+	row := make([]int, len(b)+1)
+	for i := range a {
+		prev := 0
+		for j := range b {
+			old := row[j+1]
+			if a[i] == b[j] {
+				row[j+1] = prev + 1
+			} else {
+				row[j+1] = max(row[j+1], row[j])
+			}
+			prev = old
+		}
+	}
+	return row[len(b)]
+}
+
+// Two large files with nothing in common take a moment, not minutes.
+func TestDiffLinesBounded(t *testing.T) {
+	var old, new []string
+	for i := range 50_000 {
+		old = append(old, strings.Repeat("o", i%50)+string(rune(i)))
+		new = append(new, strings.Repeat("n", i%50)+string(rune(i)))
+	}
+	n := 0
+	for _, s := range diffLines(old, new) {
+		n += s.b - s.a
+	}
+	if n < 49_000 {
+		t.Errorf("%d lines deleted", n)
+	}
+}
+
+// git apply takes every patch, and what it makes is the new file.
+func TestPatchProperty(t *testing.T) {
+	text := rapid.Custom(func(t *rapid.T) string {
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "", " x", "-y", "\\ z", "@@", "long line", "\r"}), 0, 25).Draw(t, "lines")
+		return strings.Join(lines, "\n") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end")
+	})
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	count := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if count++; count > 25 {
+			return // each one starts git
+		}
+		old, new := text.Draw(rt, "old"), text.Draw(rt, "new")
+		if old == new {
+			return
+		}
+		blobs := map[plumbing.Hash]string{}
+		put := func(s string) treeEntry {
+			h := newHasher(plumbing.BlobObject, int64(len(s)))
+			h.Write([]byte(s))
+			blobs[h.sum()] = s
+			return treeEntry{"f", filemode.Regular, h.sum()}
+		}
+		open := func(id plumbing.Hash) (io.ReadCloser, int64, error) {
+			return io.NopCloser(strings.NewReader(blobs[id])), int64(len(blobs[id])), nil
+		}
+		d, err := makeDiff(context.Background(), []change{{"f", put(old), put(new)}}, open, open)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		os.WriteFile(filepath.Join(dir, "f"), []byte(old), 0o644)
+		os.WriteFile(filepath.Join(dir, "p"), []byte(d.Patch), 0o644)
+		if out, err := gitTry(dir, "apply", "--whitespace=nowarn", "p"); err != nil {
+			rt.Fatalf("git apply: %s\n%s", out, d.Patch)
+		}
+		if got, _ := os.ReadFile(filepath.Join(dir, "f")); string(got) != new {
+			rt.Fatalf("got %q, want %q\n%s", got, new, d.Patch)
+		}
+	})
+}
+
+func TestIndexRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var entries []indexEntry
+		for _, p := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z/]{1,40}`), 0, 20, rapid.ID[string]).Draw(t, "paths") {
+			entries = append(entries, indexEntry{path: p, mode: filemode.Regular, id: plumbing.ComputeHash(3, []byte(p)), stat: fileStat{
+				ctime: rapid.Int64Range(0, 4e18).Draw(t, "ctime"), mtime: rapid.Int64Range(0, 4e18).Draw(t, "mtime"), size: rapid.Uint32().Draw(t, "size")}})
+		}
+		got, err := decodeIndex(encodeIndex(entries))
+		if err != nil || !cmp.Equal(got, entries, cmp.AllowUnexported(indexEntry{}, fileStat{})) && len(entries) > 0 {
+			t.Fatalf("%v: %v", err, got)
+		}
+	})
+}
+
+func TestParseTrailers(t *testing.T) {
+	for in, want := range map[string]map[string][]string{
+		"Subject: not a trailer":                nil,
+		"S\n\nBody only.":                       nil,
+		"S\n\nA: 1\nB-c: 2\n  and on\nA: 3\n":   {"A": {"1", "3"}, "B-c": {"2 and on"}},
+		"S\r\n\r\nA: 1\r\n":                     {"A": {"1"}},
+		"S\n\nA: 1\nbut this is a sentence\n":   nil,
+		"S\n\n  indented: first\n":              nil,
+		"S\n\nBody\n\nSigned-off-by: A <a@b>\n": {"Signed-off-by": {"A <a@b>"}},
+	} {
+		if got := parseTrailers(in); !cmp.Equal(got, want) {
+			t.Errorf("parseTrailers(%q) = %v, want %v", in, got, want)
+		}
+	}
+}
+
+func TestSafeName(t *testing.T) {
+	for _, bad := range []string{"", ".", "..", ".git", ".GIT", ".git ", ".git.", "git~1", ".g\u200cit", ".git::$INDEX_ALLOCATION", "a/b", "a\x00"} {
+		if safeName(bad) {
+			t.Errorf("safeName(%q)", bad)
+		}
+	}
+	for _, good := range []string{".github", ".gitignore", "git", "...", "a b", ".git~"} {
+		if !safeName(good) {
+			t.Errorf("!safeName(%q)", good)
+		}
+	}
+}
+
+func FuzzPkt(f *testing.F) {
+	f.Add([]byte("000eversion 2\n0000"))
+	f.Add([]byte("000dpackfile\n0008\x01abc0007\x02hi0000"))
+	f.Add([]byte("0010shallow-info\n0001"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		out, err := os.CreateTemp(t.TempDir(), "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		d := download{pack: out}
+		_ = d.read(newPktReader(bytes.NewReader(b)))
+		a := advertisement{caps: map[string]bool{}, refs: map[plumbing.Hash]bool{}}
+		_ = a.read(newPktReader(bytes.NewReader(b)), "refs/heads/main")
+		_ = new(report).read(newPktReader(&sideband{pkts: newPktReader(bytes.NewReader(b))}), "refs/heads/main")
+	})
+}
+
+// FuzzPack feeds packs from outside; what is accepted can be read.
+func FuzzPack(f *testing.F) {
+	var good bytes.Buffer
+	if _, _, err := writePack(&good, []newObject{inMemory(blobID("hello"), plumbing.BlobObject, []byte("hello"))}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good.Bytes())
+	f.Add([]byte("PACK\x00\x00\x00\x02\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		in, err := os.Create(filepath.Join(dir, "in"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		in.Write(b)
+		x, err := indexPack(in, filepath.Join(dir, "out"), &objects{})
+		if err != nil {
+			return
+		}
+		p, err := openPack(x.base, &baseCache{})
+		if err != nil {
+			t.Fatalf("accepted and not readable: %v", err)
+		}
+		defer p.f.Close()
+	})
+}
+
+// FuzzFiles feeds what lies in a repository.
+func FuzzFiles(f *testing.F) {
+	f.Add([]byte("100644 a\x0001234567890123456789"), "src/a.log")
+	f.Add([]byte("*.log\n!/src/**\n[a-\n{x"), "x/y")
+	f.Fuzz(func(t *testing.T, b []byte, p string) {
+		if entries, err := parseTree(b); err == nil {
+			for _, e := range entries {
+				if !safeName(e.name) {
+					t.Errorf("name %q", e.name)
+				}
+			}
+		}
+		_ = ignored([]ignoreFile{parseIgnore("", b), parseIgnore("src", b)}, p, false)
+		_, _, _ = parseEntry(b)
+		_, _ = decodeIndex(b)
+		_ = parseTrailers(string(b))
+		_ = quotePath(p)
+	})
+}
+
+// FuzzIndexFile feeds a damaged index: it is noticed or harmless.
+func FuzzIndexFile(f *testing.F) {
+	f.Add(uint16(0), byte(1))
+	f.Fuzz(func(t *testing.T, at uint16, flip byte) {
+		dir := t.TempDir()
+		r := &Repo{cache: &Cache{dir: dir}}
+		if err := os.Mkdir(r.cache.tmp(), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		x, err := r.packNew([]newObject{inMemory(blobID("hello"), plumbing.BlobObject, []byte("hello"))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(x.base + ".idx")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[int(at)%len(b)] ^= flip
+		os.Remove(x.base + ".idx")
+		os.WriteFile(x.base+".idx", b, 0o600)
+		p, err := openPack(x.base, &baseCache{})
+		if err != nil {
+			return
+		}
+		defer p.f.Close()
+		o := &objects{packs: []*pack{p}}
+		if got, err := o.read(blobID("hello"), plumbing.BlobObject); err == nil && string(got) != "hello" {
+			t.Errorf("read %q", got)
+		}
+		_, _, _ = o.stat(blobID("hello"))
+	})
+}

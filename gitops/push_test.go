@@ -1,0 +1,174 @@
+package gitops
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// change makes a commit with one changed file on top of base.
+func (f *fixture) change(base, content string) string {
+	f.t.Helper()
+	w := must[*Workspace](f.t)(f.repo.Workspace(f.t.Context(), "", base))
+	defer w.Remove()
+	write(f.t, w.Dir(), map[string]string{"README.md": content})
+	return must[string](f.t)(w.Commit(f.t.Context(), testSpec("change "+content)))
+}
+
+func TestLease(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	one, two := f.change(f.main, "one"), f.change(f.main, "two")
+	var lease *LeaseError
+	if err := f.repo.Push(ctx, "b", one, f.main); !errors.As(err, &lease) || lease.Head != "" || lease.Want != f.main {
+		t.Errorf("expected a branch that is absent: %v", err)
+	}
+	if err := f.repo.Push(ctx, "b", one, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.repo.Push(ctx, "b", two, ""); !errors.As(err, &lease) || lease.Head != one {
+		t.Errorf("expected no branch: %v", err)
+	}
+	// Not a descendant: allowed under the lease.
+	if err := f.repo.Push(ctx, "b", two, one); err != nil {
+		t.Errorf("Push with the right lease: %v", err)
+	}
+	// A fresh start: back to the base, for which there is nothing to send.
+	if err := f.repo.Push(ctx, "b", f.main, two); err != nil {
+		t.Errorf("Push of the base: %v", err)
+	}
+	if got := git(t, f.bare, "rev-parse", "b"); got != f.main {
+		t.Errorf("branch at %s", got)
+	}
+}
+
+// Somebody is faster between our look and our push.
+func TestLeaseRace(t *testing.T) {
+	f := newFixture(t)
+	one, two := f.change(f.main, "one"), f.change(f.main, "two")
+	if err := f.repo.Push(t.Context(), "other", two, ""); err != nil {
+		t.Fatal(err)
+	}
+	f.on(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			git(t, f.bare, "update-ref", "refs/heads/b", two)
+		}
+		return false
+	})
+	var lease *LeaseError
+	if err := f.repo.Push(t.Context(), "b", one, ""); !errors.As(err, &lease) || lease.Head != two {
+		t.Errorf("race: %v", err)
+	}
+}
+
+func TestRejected(t *testing.T) {
+	f := newFixture(t)
+	hook := filepath.Join(f.bare, "hooks", "pre-receive")
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho 'GH006: Protected branch update failed.' >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var no *RejectedError
+	err := f.repo.Push(t.Context(), "b", f.change(f.main, "x"), "")
+	if !errors.As(err, &no) || !strings.Contains(no.Reason, "GH006") || !strings.Contains(no.Reason, "hook declined") {
+		t.Errorf("hook: %v", err)
+	}
+}
+
+// The server dies before and after it has done the work.
+func TestPushBreaksOff(t *testing.T) {
+	f := newFixture(t)
+	sha := f.change(f.main, "x")
+	after := false
+	f.on(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			return false
+		}
+		body, _ := io.ReadAll(r.Body)
+		if after {
+			f.on(nil)
+			again, _ := http.NewRequest(r.Method, f.url+r.URL.Path, bytes.NewReader(body))
+			again.Header = r.Header
+			resp, err := http.DefaultClient.Do(again)
+			if err == nil {
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+		}
+		panic(http.ErrAbortHandler)
+	})
+	var broke *NetworkError
+	if err := f.repo.Push(t.Context(), "b", sha, ""); !errors.As(err, &broke) {
+		t.Errorf("before: %v", err)
+	}
+	after = true
+	if err := f.repo.Push(t.Context(), "b", sha, ""); err != nil {
+		t.Errorf("after: %v", err)
+	}
+	if got := git(t, f.bare, "rev-parse", "b"); got != sha {
+		t.Errorf("branch at %s, want %s", got, sha)
+	}
+}
+
+// Many workspaces and pushes at once from one mirror, through two caches on one
+// directory as two processes would have them.
+func TestConcurrency(t *testing.T) {
+	f := newFixture(t)
+	second := openCache(t, f.cache.dir, Options{}).Repo(f.remote("app.git"))
+	var wg sync.WaitGroup
+	for i := range 8 {
+		r := f.repo
+		if i%2 == 1 {
+			r = second
+		}
+		wg.Go(func() {
+			w, err := r.Workspace(t.Context(), "", f.main)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer w.Remove()
+			write(t, w.Dir(), map[string]string{"n": fmt.Sprint(i)})
+			sha, err := w.Commit(t.Context(), testSpec("n"))
+			if err == nil {
+				err = r.Push(t.Context(), branchName(i), sha, "")
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	git(t, f.bare, "fsck", "--strict")
+	for i := range 8 {
+		if got := git(t, f.bare, "show", branchName(i)+":n"); got != fmt.Sprint(i) {
+			t.Errorf("branch %d has %q", i, got)
+		}
+	}
+	fetches := 0
+	for _, req := range f.log() {
+		if strings.HasPrefix(req, "POST") && strings.HasSuffix(req, "upload-pack") {
+			fetches++
+		}
+	}
+	if fetches != 1 {
+		t.Errorf("the commit was fetched %d times", fetches)
+	}
+}
+
+func TestPushToNonGit(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hello") }))
+	defer srv.Close()
+	r := openCache(t, t.TempDir(), Options{}).Repo(Remote{Key: "k", URL: srv.URL})
+	var server *ServerError
+	if err := r.Push(t.Context(), "b", strings.Repeat("a", 40), ""); !errors.As(err, &server) {
+		t.Errorf("Push to a web page: %v", err)
+	}
+}

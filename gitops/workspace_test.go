@@ -1,0 +1,238 @@
+package gitops
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func (f *fixture) workspace() *Workspace {
+	f.t.Helper()
+	return must[*Workspace](f.t)(f.repo.Workspace(f.t.Context(), filepath.Join(f.t.TempDir(), "w"), f.main))
+}
+
+func paths(d Diff) (out []string) {
+	for _, x := range d.Files {
+		out = append(out, string(x.Status[0])+" "+x.Path)
+	}
+	return out
+}
+
+func TestReopen(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	w := f.workspace()
+	write(t, w.Dir(), map[string]string{"kept": "x"})
+	again := must[*Workspace](t)(openCache(t, f.cache.dir, Options{}).Repo(f.remote("app.git")).Workspace(ctx, w.Dir(), f.main))
+	if got := paths(must[Diff](t)(again.Diff(ctx))); !cmp.Equal(got, []string{"a kept"}) {
+		t.Errorf("after opening again: %q", got)
+	}
+	write(t, f.work, map[string]string{"n": "1"})
+	next := commitAll(t, f.work, "next")
+	if _, err := f.repo.Workspace(ctx, w.Dir(), next); !errors.Is(err, ErrNotWorkspace) {
+		t.Errorf("of another commit: %v", err)
+	}
+	if _, err := f.cache.Repo(Remote{Key: "other", URL: f.url + "/app.git"}).Workspace(ctx, w.Dir(), f.main); !errors.Is(err, ErrNotWorkspace) {
+		t.Errorf("of another repository: %v", err)
+	}
+	foreign := t.TempDir()
+	write(t, foreign, map[string]string{"precious": "x"})
+	if _, err := f.repo.Workspace(ctx, foreign, f.main); !errors.Is(err, ErrNotWorkspace) {
+		t.Errorf("in somebody's directory: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(foreign, "precious")); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.repo.Workspace(ctx, filepath.Join(foreign, "precious"), f.main); err == nil {
+		t.Error("a file became a workspace")
+	}
+	must0(t, w.Remove())
+	if _, err := f.repo.Workspace(ctx, w.Dir(), next); err != nil {
+		t.Errorf("after Remove: %v", err)
+	}
+}
+
+// A crash in the middle of a checkout: it is begun again.
+func TestInterruptedCheckout(t *testing.T) {
+	f := newFixture(t)
+	w := f.workspace()
+	must0(t, w.note(false))
+	must0(t, os.Remove(filepath.Join(w.Dir(), "README.md")))
+	write(t, w.Dir(), map[string]string{"src/main.go": "half"})
+	w = must[*Workspace](t)(f.repo.Workspace(t.Context(), w.Dir(), f.main))
+	if got := git(t, w.Dir(), "status", "--porcelain"); got != "" {
+		t.Errorf("git status: %s", got)
+	}
+}
+
+// What programs in the work tree may try: to have files outside read or written.
+func TestHostileTree(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	w := f.workspace()
+	outside := filepath.Join(t.TempDir(), "secret")
+	write(t, filepath.Dir(outside), map[string]string{"secret": "secret content"})
+	at := func(p string) string { return filepath.Join(w.Dir(), p) }
+	must0(t, os.RemoveAll(at("src/lib")))
+	must0(t, os.Symlink(filepath.Dir(outside), at("src/lib")))
+	must0(t, os.Remove(at("README.md")))
+	must0(t, os.Symlink(outside, at("README.md")))
+	must0(t, os.Symlink(".", at("loop")))
+	must0(t, os.Remove(at(".gitignore")))
+	must0(t, os.Symlink(outside, at(".gitignore")))
+	must0(t, syscall.Mkfifo(at("pipe"), 0o600))
+	write(t, w.Dir(), map[string]string{".GIT/config": "x", "sub/.git/config": "x", "sub/x": "x", ".git/hooks/pre-commit": "x", ".git/objects/pack/x.idx": "x"})
+	must0(t, os.RemoveAll(at(".git/objects")))
+	d := must[Diff](t)(w.Diff(ctx))
+	want := []string{"m .gitignore", "m README.md", "a loop", "a src/lib", "d src/lib/data.in", "d src/lib/lib.go"}
+	if got := paths(d); !cmp.Equal(got, want) {
+		t.Errorf("Diff = %q, want %q", got, want)
+	}
+	if strings.Contains(d.Patch, "secret content") {
+		t.Error("a symlink was followed")
+	}
+	sha := must[string](t)(w.Commit(ctx, testSpec("hostile")))
+	must0(t, f.repo.Push(ctx, "b", sha, ""))
+	git(t, f.bare, "fsck", "--strict")
+	if got := git(t, f.bare, "cat-file", "-p", sha+":README.md"); got != outside {
+		t.Errorf("README.md is %q, want the link's target", got)
+	}
+}
+
+// Same size, time of modification put back: the time of change tells.
+func TestStatCacheIsNotFooled(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Logf("on %s only the time of modification is known", runtime.GOOS)
+		return
+	}
+	f := newFixture(t)
+	w := f.workspace()
+	p := filepath.Join(w.Dir(), "src/main.go")
+	st, err := os.Stat(p)
+	must0(t, err)
+	b, err := os.ReadFile(p)
+	must0(t, err)
+	must0(t, os.WriteFile(p, []byte(strings.Replace(string(b), "1", "7", 1)), 0o644))
+	must0(t, os.Chtimes(p, st.ModTime(), st.ModTime()))
+	if got := paths(must[Diff](t)(w.Diff(t.Context()))); !cmp.Equal(got, []string{"m src/main.go"}) {
+		t.Errorf("Diff = %q", got)
+	}
+	// Touched but the same: no change.
+	must0(t, os.WriteFile(p, b, 0o644))
+	must0(t, os.Chtimes(p, time.Unix(1, 0), time.Unix(1, 0)))
+	if got := paths(must[Diff](t)(w.Diff(t.Context()))); len(got) != 0 {
+		t.Errorf("Diff = %q", got)
+	}
+}
+
+func TestSubmoduleLeftAlone(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	git(t, f.work, "update-index", "--add", "--cacheinfo", "160000,"+f.main+",vendor/sub")
+	git(t, f.work, "commit", "-q", "-m", "submodule")
+	git(t, f.work, "push", "-q", "origin", "HEAD")
+	sha := git(t, f.work, "rev-parse", "HEAD")
+	w := must[*Workspace](t)(f.repo.Workspace(ctx, "", sha))
+	if st, err := os.Stat(filepath.Join(w.Dir(), "vendor/sub")); err != nil || !st.IsDir() {
+		t.Errorf("submodule folder: %v", err)
+	}
+	write(t, w.Dir(), map[string]string{"vendor/sub/x": "x", "vendor/y": "y"})
+	c := must[string](t)(w.Commit(ctx, testSpec("c")))
+	must0(t, f.repo.Push(ctx, "b", c, ""))
+	if got := git(t, f.bare, "ls-tree", "-r", "--name-only", c, "vendor"); got != "vendor/sub\nvendor/y" {
+		t.Errorf("vendor: %q", got)
+	}
+	if files := must[[]File](t)(f.repo.Files(ctx, c, "vendor")); len(files) != 2 || !files[0].Mode.IsDir() {
+		t.Errorf("Files = %v", files)
+	}
+}
+
+func TestFileBecomesFolder(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	w := f.workspace()
+	must0(t, os.Remove(filepath.Join(w.Dir(), "run.sh")))
+	must0(t, os.RemoveAll(filepath.Join(w.Dir(), "src")))
+	write(t, w.Dir(), map[string]string{"run.sh/a/b": "x", "src": "y", "src.d/z": "z", "src-": "z"})
+	sha := must[string](t)(w.Commit(ctx, testSpec("c")))
+	must0(t, f.repo.Push(ctx, "b", sha, ""))
+	git(t, f.bare, "fsck", "--strict")
+	if got := git(t, f.bare, "ls-tree", "-r", "--name-only", sha); got != ".gitignore\nREADME.md\nempty\nlink\nrun.sh/a/b\nsrc\nsrc-\nsrc.d/z\n\"w\\303\\266rld/\\303\\274 b.txt\"" {
+		t.Errorf("files:\n%s", got)
+	}
+}
+
+func TestHugeFile(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	w := f.workspace()
+	big := strings.Repeat("0123456789abcde\n", 1<<20) // 16 MiB
+	write(t, w.Dir(), map[string]string{"big": big, "bin": "a\x00b"})
+	d := must[Diff](t)(w.Diff(ctx))
+	if !d.Truncated || len(d.Files) != 2 || len(d.Files[0].Hunks) != 0 || !d.Files[1].Binary {
+		t.Errorf("Diff of a huge file: truncated %v", d.Truncated)
+	}
+	sha := must[string](t)(w.Commit(ctx, testSpec("big")))
+	must0(t, f.repo.Push(ctx, "b", sha, ""))
+	fresh := openCache(t, t.TempDir(), Options{}).Repo(f.remote("app.git"))
+	w2 := must[*Workspace](t)(fresh.Workspace(ctx, "", sha))
+	if b := must[[]byte](t)(os.ReadFile(filepath.Join(w2.Dir(), "big"))); string(b) != big {
+		t.Error("the file came back different")
+	}
+}
+
+func TestRemoveReadOnly(t *testing.T) {
+	f := newFixture(t)
+	w := f.workspace()
+	write(t, w.Dir(), map[string]string{"mod/cache/x": "x"})
+	must0(t, os.Chmod(filepath.Join(w.Dir(), "mod/cache"), 0o555))
+	must0(t, w.Remove())
+	if _, err := os.Stat(w.Dir()); !os.IsNotExist(err) {
+		t.Errorf("still there: %v", err)
+	}
+}
+
+func TestCommitSpecRefused(t *testing.T) {
+	f := newFixture(t)
+	w := f.workspace()
+	write(t, w.Dir(), map[string]string{"x": "x"})
+	for name, spec := range map[string]CommitSpec{
+		"no message":  testSpec(" \n"),
+		"NUL":         testSpec("a\x00b"),
+		"no author":   {Message: "m"},
+		"no time":     {Message: "m", Author: Signature{Name: "a", Email: "b"}},
+		"bad trailer": {Message: "m", Author: testSpec("").Author, Trailers: []Trailer{{"a b", "c"}}},
+	} {
+		if _, err := w.Commit(t.Context(), spec); err == nil {
+			t.Errorf("%s: committed", name)
+		}
+	}
+	spec := testSpec("m")
+	spec.Author.Name = "Eve <eve@example.com>\nparent 0000"
+	spec.Trailers = []Trailer{{"Key", "a\nOther: b"}}
+	sha := must[string](t)(w.Commit(t.Context(), spec))
+	info := must[CommitInfo](t)(f.repo.Commit(t.Context(), sha))
+	if info.Author.Name != "Eve eve@example.com parent 0000" || !cmp.Equal(info.Trailers, map[string][]string{"Key": {"a Other: b"}}) || len(info.Parents) != 1 {
+		t.Errorf("commit = %+v", info)
+	}
+}
+
+func TestOpenSweeps(t *testing.T) {
+	dir := t.TempDir()
+	c := openCache(t, dir, Options{})
+	old := filepath.Join(c.tmp(), "old")
+	write(t, c.tmp(), map[string]string{"old": "", "new": ""})
+	long := time.Now().Add(-leftover - time.Hour)
+	must0(t, os.Chtimes(old, long, long))
+	openCache(t, dir, Options{})
+	if left := must[[]os.DirEntry](t)(os.ReadDir(c.tmp())); len(left) != 1 || left[0].Name() != "new" {
+		t.Errorf("left: %v", left)
+	}
+}

@@ -1,0 +1,63 @@
+package failure
+
+// maxAbove bounds what is taken from above a line, in lines.
+const maxAbove = 15
+
+// aboveRule is the rule of what stands above a line that says that something failed.
+var aboveRule = rule{name: "what stands above the result", extent: single, weight: 48, class: Unknown}
+
+// endRule is the rule of what stands above the end of a step that failed.
+var endRule = rule{name: "what stands above the end of the failed step", extent: single, weight: 26, class: Unknown}
+
+// above notes the paragraph above a line that says that something has failed:
+// often it says why, in a form that no rule knows.
+func (r *reader) above(l *line, ru *rule) {
+	start, end := r.paragraphAbove(l.n)
+	var before *block // the last block, when it reaches into the paragraph
+	if n := len(r.kept); n > 0 && r.kept[n-1].end >= start {
+		before = r.kept[n-1]
+	}
+	if before != nil && before.rule == &general && before.result && before.step == r.step {
+		// One result above another: what explains both stands above that.
+		end = before.start - 1
+		start = max(start, end-2)
+		before = nil
+		if n := len(r.kept); n > 1 && r.kept[n-2].end >= start {
+			before = r.kept[n-2]
+		}
+	}
+	switch {
+	case start > end:
+	case before == nil:
+		b := &block{rule: ru, start: start, head: start, test: -1, step: r.step, failed: ru == &endRule}
+		for n := start; n <= end; n++ {
+			b.add(r.ring.line(n))
+		}
+		r.keep(b)
+	case before.rule == &general && !before.result:
+		before.explains = true
+		for n := before.end + 1; n <= end && before.size() < maxAbove; n++ {
+			before.add(r.ring.line(n))
+		}
+		for before.start > start && before.head-before.start < 2 {
+			before.prepend(r.ring.line(before.start - 1))
+		}
+	}
+}
+
+// paragraphAbove is the last paragraph above line n, as far as it is remembered;
+// start > end when there is none.
+func (r *reader) paragraphAbove(n int) (start, end int) {
+	end = n - 1
+	for n-end < 5 {
+		if text, ok := r.ring.at(end); !ok || len(text) > 0 {
+			break
+		}
+		end--
+	}
+	start = end + 1
+	for end-start+1 < maxAbove && r.ring.said(start-1) {
+		start--
+	}
+	return start, end
+}

@@ -1,0 +1,75 @@
+package failure
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Bounds of what annotations add.
+const (
+	maxNotes = 50 // annotations that are looked at
+	minNote  = 8  // bytes of a message that is worth looking for
+)
+
+// hollow are messages that say that something failed and not what.
+var hollow = regexp.MustCompile(`^(Process completed with exit code|The process .* failed with exit code|The operation was canceled|Error: Process completed)`)
+
+// notable are the first lines of the failures among a check's annotations.
+func notable(as []Annotation) []string {
+	var out []string
+	for _, a := range as {
+		first, _, _ := strings.Cut(strings.TrimSpace(a.Message), "\n")
+		if a.Level == "failure" && len(first) >= minNote && !hollow.MatchString(first) && len(out) < maxNotes {
+			out = append(out, first)
+		}
+	}
+	return out
+}
+
+// annotated reports whether an annotation says what a line of the block says.
+func (r *reader) annotated(b *block) bool {
+	for _, note := range r.notes {
+		for _, l := range b.lines() {
+			if strings.Contains(l.text, note) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// annotationReport is the report that the annotations alone make, or nil when
+// none of them says what failed. Its text has no place in the log.
+func annotationReport(opts Options) *Report {
+	limit := opts.MaxLines
+	if limit == 0 {
+		limit = DefaultMaxLines
+	}
+	rep := &Report{Excerpt: []Span{}}
+	b := &block{rule: &noteRule}
+	var lines []string
+	for _, a := range opts.Annotations {
+		if a.Level != "failure" || len(lines) == limit || len(notable([]Annotation{a})) == 0 {
+			continue
+		}
+		first, _, _ := strings.Cut(strings.TrimSpace(a.Message), "\n")
+		l := printable(clipText([]byte(first)))
+		if a.Path != "" && a.Path != ".github" {
+			l = fmt.Sprintf("%s:%d: %s", a.Path, a.Line, l)
+		}
+		lines = append(lines, l)
+		b.add(textLine{n: len(lines), text: l})
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	c := choice{best: b, alike: []*block{b}}
+	rep.Text = strings.Join(lines, "\n")
+	rep.Class = classify(c, opts.Name)
+	rep.Signature = signature(c.alike, nil)
+	rep.Why = []string{fmt.Sprintf("%d annotations of the check; the log says nothing clearer", len(lines))}
+	return rep
+}
+
+var noteRule = rule{name: "an annotation", extent: single, weight: 70, class: Unknown}

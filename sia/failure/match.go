@@ -1,0 +1,116 @@
+package failure
+
+import (
+	"math/bits"
+	"regexp"
+)
+
+// maxStanding is for how many lines a heading holds.
+const maxStanding = 3000
+
+// maxMatch bounds how much of a line the rules look at, in bytes.
+const maxMatch = 2000
+
+// matched is the heaviest rule that the line begins, a rule that lends it weight
+// when there is one, and the index of the failed test that the line names, or -1.
+func (r *reader) matched(l *line, h hits, known bool) (m, lift *rule, test int) {
+	test = -1
+	if !h.any {
+		return nil, nil, test
+	}
+	text := l.text
+	if len(text) > maxMatch {
+		text = text[:maxMatch]
+	}
+	for i, set := range h.rules {
+		for set != 0 {
+			ru := &r.set.rules[i*64+bits.TrailingZeros64(set)]
+			set &= set - 1
+			if ru.needs != noHeading && (r.heads[ru.needs] == 0 || l.n-r.heads[ru.needs] > maxStanding) {
+				continue
+			}
+			if ru.soft && h.warns || !ru.match.Match(text) {
+				continue
+			}
+			if ru.opens != noHeading {
+				r.heads[ru.opens] = l.n
+				continue
+			}
+			if ru.class == TestFailure && !known {
+				test = r.noteTest(ru.match, text)
+			}
+			if !ru.soft {
+				return ru, lift, test
+			}
+			// Words that say what is the matter lend their weight to the block
+			// that a tool's own format makes of the line.
+			if lift == nil {
+				lift = ru
+			}
+		}
+	}
+	return lift, nil, test
+}
+
+// noteTest notes the failed test that a line names and returns its index, or -1
+// when the line names none or too many are known.
+func (r *reader) noteTest(match *regexp.Regexp, text []byte) int {
+	i := match.SubexpIndex(groupTest)
+	if i < 0 || len(r.tests) == maxTests {
+		return -1
+	}
+	m := match.FindSubmatch(text)
+	t := Test{Name: printable(clipText(m[i]))}
+	if t.Name == "" || r.seen[t.Name] {
+		return -1
+	}
+	if i := match.SubexpIndex(groupFile); i >= 0 {
+		t.File = printable(clipText(m[i]))
+	}
+	if i := match.SubexpIndex(groupLine); i >= 0 {
+		t.Line = atoi(m[i])
+	}
+	r.seen[t.Name] = true
+	r.tests = append(r.tests, t)
+	return len(r.tests) - 1
+}
+
+// place of code: a path with an extension, a colon, and a line.
+var location = regexp.MustCompile(`([\w@+./\\-]*\w\.[A-Za-z]\w{0,9}):(\d+)\b`)
+
+// testLike recognises paths of tests.
+var testLike = regexp.MustCompile(`(?i)test|spec`)
+
+// locate fills in where a failed test is, from what its block says: the first
+// place that looks like a test's file, else the first.
+func (r *reader) locate(b *block) {
+	if b.test < 0 || r.tests[b.test].File != "" {
+		return
+	}
+	t := &r.tests[b.test]
+	for _, l := range b.lines() {
+		m := location.FindStringSubmatch(l.text)
+		if m == nil {
+			continue
+		}
+		like := testLike.MatchString(m[1])
+		if t.File == "" || like {
+			t.File, t.Line = m[1], atoi([]byte(m[2]))
+		}
+		if like {
+			return
+		}
+	}
+}
+
+// atoi reads a decimal number; 0 when it is none or absurdly large.
+func atoi(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' || n > 1e8 {
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

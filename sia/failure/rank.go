@@ -1,0 +1,87 @@
+package failure
+
+import (
+	"cmp"
+	"slices"
+)
+
+// What a block's surroundings add to the weight of its rule, or take away. The
+// figures were set on labelled logs of many tools; their order matters more
+// than their size.
+const (
+	inFailedStep = 25 // it stands in a step that failed …
+	inFirst      = 6  // … the first that did
+	inPassedStep = -35
+	inTidyingUp  = -40
+	inGreenToo   = -60 // most of it is in a green log of the job
+	inRed        = 3
+	onNote       = 20 // an annotation says the same
+	resultRank   = 38 // at most, for what says that something above failed
+	maxNoise     = 20
+)
+
+// rank is how well a block explains the failure.
+func (r *reader) rank(b *block) float64 {
+	s := b.rule.weight + min(b.score, 30)/3
+	if b.lift != nil {
+		s += max(0, b.lift.weight-b.rule.weight)
+	}
+	if b.rule.body && b.size() == 1 {
+		s = min(s, general.weight)
+	}
+	if b.explains {
+		s = max(s, aboveRule.weight)
+	}
+	if b.result && b.inner == nil && b.rule.class != TestFailure {
+		s = min(s, resultRank)
+	}
+	switch {
+	case b.step == noStep:
+		s += inTidyingUp
+	case b.failed:
+		s += inFailedStep - b.noise(b.far)
+		if len(r.ended) > 0 && b.step == r.ended[0].step {
+			s += inFirst
+		}
+	case len(r.ended) > 0:
+		s += inPassedStep
+	default:
+		s -= b.noise(r.total - b.end)
+	}
+	if b.red {
+		s += inRed
+	}
+	if b.annotated {
+		s += onNote
+	}
+	if b.known > 0 && b.known*2 >= b.size() {
+		s += inGreenToo
+	}
+	return s
+}
+
+// noise is what a block loses for standing far lines above the end of its step:
+// words such as "connection refused" are in many logs that passed, too. What a
+// job does not survive is exempt.
+func (b *block) noise(far int) float64 {
+	if !b.rule.soft {
+		return 0
+	}
+	switch b.rule.class {
+	case Infrastructure, OutOfMemory, Timeout, Cancelled, RateLimit:
+		return 0
+	}
+	return min(float64(far)/8, maxNoise)
+}
+
+// drop forgets the weakest blocks, so that half of the room is free again. Of
+// equals the later ones go.
+func (r *reader) drop() {
+	byRank := slices.Clone(r.kept)
+	slices.SortStableFunc(byRank, func(a, b *block) int { return cmp.Compare(r.rank(b), r.rank(a)) })
+	weak := make(map[*block]bool, len(byRank))
+	for _, b := range byRank[maxKept/2:] {
+		weak[b] = true
+	}
+	r.kept = slices.DeleteFunc(r.kept, func(b *block) bool { return weak[b] })
+}

@@ -1,0 +1,129 @@
+package failure
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// report makes the report of what was read.
+func (r *reader) report(opts Options) Report {
+	c := r.choose()
+	if c.best == nil && len(r.ended) > 0 {
+		c.best = r.ending()
+		c.alike = []*block{c.best}
+	}
+	if noted := annotationReport(opts); noted != nil && (c.best == nil || r.rank(c.best) < inFailedStep+general.weight+10) {
+		noted.Tests = r.tests
+		return *noted
+	}
+	bs := c.blocks()
+	rep := Report{Excerpt: spans(bs), Class: classify(c, opts.Name), Tests: r.tests}
+	if c.best == nil {
+		return rep
+	}
+	rep.Signature = signature(c.explaining(), r.tests)
+	rep.Text, rep.Line = text(c, cmp.Or(opts.MaxLines, DefaultMaxLines))
+	for _, b := range bs {
+		rep.Why = append(rep.Why, c.why(b))
+	}
+	return rep
+}
+
+// ending is the line that says that a step has failed, for want of anything better.
+func (r *reader) ending() *block {
+	e := r.ended[0]
+	b := &block{rule: &endRule, start: e.line, head: e.line, test: -1, step: e.step, failed: true}
+	b.add(textLine{n: e.line, text: e.text})
+	return b
+}
+
+// why says for people why a block was chosen.
+func (c choice) why(b *block) string {
+	var s strings.Builder
+	if b.start == b.end {
+		fmt.Fprintf(&s, "line %d: %s", b.start, b.rule.name)
+	} else {
+		fmt.Fprintf(&s, "lines %d–%d: %s", b.start, b.end, b.rule.name)
+	}
+	if b.lift != nil {
+		s.WriteString(", " + b.lift.name)
+	}
+	switch {
+	case b == c.other:
+		s.WriteString("; nearly as telling")
+	case b == c.verdict:
+		s.WriteString("; the tool's own verdict")
+	case b == c.best && b.explains:
+		s.WriteString("; right above the line that says that something failed")
+	}
+	if b.failed && b != c.exit {
+		s.WriteString("; in the step that failed")
+	}
+	if b.annotated {
+		s.WriteString("; an annotation of the check says the same")
+	}
+	return s.String()
+}
+
+// text is the most telling lines of the chosen blocks, at most limit, in the
+// order of the log, with "…" where lines were left out; and the first's number.
+func text(c choice, limit int) (string, int) {
+	lines := c.worthy()
+	for n := min(limit, len(lines)); n > 0; n-- {
+		some := slices.Clone(lines[:n])
+		slices.SortFunc(some, func(a, b textLine) int { return cmp.Compare(a.n, b.n) })
+		if out := withGaps(some); len(out) <= limit || n == 1 {
+			return strings.Join(out[:min(len(out), limit)], "\n"), some[0].n
+		}
+	}
+	return "", 0
+}
+
+// withGaps are the lines' texts with "…" between lines that are not neighbours.
+func withGaps(lines []textLine) []string {
+	var out []string
+	for i, l := range lines {
+		if i > 0 && l.n > lines[i-1].n+1 {
+			out = append(out, "…")
+		}
+		out = append(out, printable([]byte(l.text)))
+	}
+	return out
+}
+
+// worthy are the lines of the chosen blocks, the most telling first, without
+// blank ones. A block's first line and what is near it count most; stack frames
+// least.
+func (c choice) worthy() []textLine {
+	var lines []textLine
+	seen := map[int]bool{}
+	for _, b := range c.blocks() {
+		bonus := 0.0
+		switch b {
+		case c.best:
+			bonus = 30
+		case c.other:
+			bonus = -10
+		case c.verdict, c.exit:
+			bonus = -40
+		}
+		for i, l := range b.lines() {
+			if seen[l.n] || strings.TrimSpace(l.text) == "" {
+				continue
+			}
+			seen[l.n] = true
+			l.score = max(-10, min(l.score, 20)) + bonus - min(float64(i), 12)
+			if l.n == b.head {
+				l.score += 40
+			}
+			if stackFrame([]byte(strings.TrimSpace(l.text))) {
+				l.score -= 15
+			}
+			lines = append(lines, l)
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b textLine) int { return cmp.Compare(b.score, a.score) })
+	return lines
+}

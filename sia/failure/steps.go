@@ -1,0 +1,151 @@
+package failure
+
+import "bytes"
+
+// noStep is the step of what stands where a job tidies up.
+const noStep = -1
+
+// maxCommand bounds a command that a CI system echoes when it has failed, in lines.
+const maxCommand = 60
+
+// steps is where in a job the reader is.
+type steps struct {
+	step      int
+	group     uint64 // job and step that the last line named
+	tidying   bool   // the job tidies up
+	settings  bool   // between a step's heading and the end of its settings
+	inCommand int    // line at which the echo of a failed command of several lines began; 0 outside one
+	ended     []ending
+}
+
+// ending is where a step failed.
+type ending struct {
+	line int
+	step int
+	text string
+}
+
+// exitRule is the rule of the line with which GitHub Actions ends a failed step.
+var exitRule = rule{name: "the end of the failed step", extent: single, weight: 5, class: Unknown}
+
+// exitStatuses are exit statuses that say why a command failed: of timeout(1),
+// of a command that does not exist (POSIX.1-2024, 2.8.2), and of signals, to
+// which shells add 128.
+var exitStatuses = []struct {
+	suffix string
+	rule   rule
+}{
+	{" 124", rule{name: "exit status 124: a timeout", extent: single, weight: 66, class: Timeout}},
+	{" 127", rule{name: "exit status 127: a missing command", extent: single, weight: 30, class: ConfigError}},
+	{" 134", rule{name: "exit status 134: an abort", extent: single, weight: 40, class: Crash}},
+	{" 137", rule{name: "exit status 137: killed", extent: single, weight: 62, class: OutOfMemory}},
+	{" 139", rule{name: "exit status 139: a segmentation fault", extent: single, weight: 62, class: Crash}},
+}
+
+// follow follows what the CI system says. It reports whether the line can't
+// tell of a failure: because it is the system's own, or the echo of a command.
+func (r *reader) follow(l *line) bool {
+	if l.group != r.group {
+		r.group = l.group
+		r.nextStep()
+	}
+	switch l.frame {
+	case stepStart:
+		r.nextStep()
+		r.settings = l.actions
+	case settingsEnd:
+		r.settings = false
+	case commandStart:
+		r.nextStep()
+	case stepPassed:
+		if r.inCommand > 0 {
+			r.unfail()
+		}
+		r.nextStep()
+	case stepFailed:
+		r.close()
+		r.exit(l)
+		if r.inCommand > 0 {
+			r.inCommand = 0
+			return true
+		}
+		r.fail(l)
+	case longCommand:
+		r.close()
+		r.fail(l)
+		r.inCommand = l.n
+	case cleanup:
+		r.nextStep()
+		r.tidying = true
+	case ciError:
+		r.close()
+		return false
+	case echoed:
+	default:
+		if r.inCommand > 0 && l.n-r.inCommand < maxCommand {
+			return true
+		}
+		if !r.settings {
+			return false
+		}
+	}
+	if !r.settings || l.frame == stepStart {
+		r.ring.put(l.n, l.text, 0)
+	}
+	return true
+}
+
+func (r *reader) nextStep() {
+	r.close()
+	r.step++
+	r.settings = false
+	r.inCommand = 0
+}
+
+// fail marks the blocks of the step that has failed.
+func (r *reader) fail(l *line) {
+	for _, b := range r.kept {
+		if b.step == r.step && !b.failed {
+			b.failed, b.far = true, l.n-b.end
+		}
+	}
+	if len(r.ended) == maxEndings {
+		return
+	}
+	r.ended = append(r.ended, ending{line: l.n, step: r.step, text: string(clipText(l.text))})
+	if l.frame != ciError {
+		r.above(l, &endRule)
+	}
+}
+
+// unfail takes back that a step has failed, once the end of a long command says
+// that it passed.
+func (r *reader) unfail() {
+	if n := len(r.ended); n > 0 && r.ended[n-1].line == r.inCommand {
+		r.ended = r.ended[:n-1]
+	}
+	for _, b := range r.kept {
+		if b.step == r.step {
+			b.failed = false
+		}
+	}
+}
+
+// exit notes the line that ends a failed step, and what its status says.
+func (r *reader) exit(l *line) {
+	if l.actions {
+		r.keep(r.alone(&exitRule, l))
+	}
+	for i := range exitStatuses {
+		if bytes.HasSuffix(bytes.TrimRight(l.text, "."), []byte(exitStatuses[i].suffix)) {
+			r.keep(r.alone(&exitStatuses[i].rule, l))
+		}
+	}
+}
+
+// alone is a block of one line.
+func (r *reader) alone(ru *rule, l *line) *block {
+	b := &block{rule: ru, start: l.n, head: l.n, test: -1, step: r.step}
+	b.add(textLine{n: l.n, text: string(clipText(l.text))})
+	return b
+}
