@@ -48,6 +48,7 @@ type App struct {
 	config   Config
 	log      *slog.Logger
 	engine   *store.Engine
+	periodic []store.Periodic
 	listener net.Listener
 	private  net.Listener
 	handler  http.Handler
@@ -90,8 +91,9 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	intake := &webhook.Intake{Store: a.Store, GitHub: a.GitHub, Settings: worker, Logger: o.Logger, Now: o.Now}
 	worker.Intake = intake
 	o.Engine.Attempts = c.Attempts
+	a.periodic = worker.Periodic(c.Schedule)
 	if a.engine, err = a.Store.Start(ctx, store.Handlers{
-		Delivery: intake.Deliver, Effect: worker.Effect, Periodic: worker.Periodic(c.Schedule), Boundary: o.Boundary,
+		Delivery: intake.Deliver, Effect: worker.Effect, Periodic: a.periodic, Boundary: o.Boundary,
 	}, o.Engine); err != nil {
 		return nil, err
 	}
@@ -166,6 +168,17 @@ func (a *App) Addr() net.Addr { return a.listener.Addr() }
 
 // Engine is the running job engine, for tests that wait until it is idle.
 func (a *App) Engine() *store.Engine { return a.engine }
+
+// Periodic does one kind of periodic work now, whatever the schedule says: look,
+// redeliver, repair or prune.
+func (a *App) Periodic(ctx context.Context, name string) error {
+	for _, p := range a.periodic {
+		if p.Name == name {
+			return p.Run(ctx)
+		}
+	}
+	return fmt.Errorf("there is no periodic work called %q", name)
+}
 
 // Timeouts of the servers; a delivery of 25 MiB over a slow line fits.
 const (

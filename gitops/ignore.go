@@ -2,14 +2,13 @@ package gitops
 
 import (
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // ignoreRule is one line of a .gitignore file
 // (https://git-scm.com/docs/gitignore#_pattern_format).
 type ignoreRule struct {
-	glob    string // relative to the file's folder
+	prefix  string   // the path, relative to the file's folder, begins with it
+	glob    []string // what must follow, by folder; nil is nothing
 	negated bool
 	dirOnly bool
 	byName  bool // no slash in the pattern: any depth, by the last name
@@ -23,6 +22,9 @@ type ignoreFile struct {
 
 // maxIgnoreFile bounds a .gitignore that is obeyed, in bytes.
 const maxIgnoreFile = 1 << 20
+
+// maxPattern bounds a pattern that is obeyed, in bytes.
+const maxPattern = 4096
 
 func parseIgnore(dir string, content []byte) ignoreFile {
 	f := ignoreFile{dir: dir}
@@ -46,38 +48,19 @@ func parseIgnoreRule(line string) (ignoreRule, bool) {
 	line, r.dirOnly = strings.CutSuffix(line, "/")
 	r.byName = !strings.Contains(line, "/")
 	line = strings.TrimPrefix(line, "/")
-	// Everything inside, but not the folder itself.
-	if inside, ok := strings.CutSuffix(line, "/**"); ok {
-		line = inside + "/**/*"
-	}
-	r.glob = literalBraces(line)
-	return r, line != "" && doublestar.ValidatePattern(r.glob)
-}
-
-// literalBraces quotes braces, which git's patterns give no meaning to.
-func literalBraces(p string) string {
-	if !strings.ContainsAny(p, "{}") {
-		return p
-	}
-	var b strings.Builder
-	class := false
-	for i := 0; i < len(p); i++ {
-		switch c := p[i]; {
-		case c == '\\' && i+1 < len(p):
-			b.WriteByte(c)
-			i++
-			b.WriteByte(p[i])
-			continue
-		case c == '[':
-			class = true
-		case c == ']':
-			class = false
-		case (c == '{' || c == '}') && !class:
-			b.WriteByte('\\')
+	if !r.byName {
+		// git compares what comes before the first special byte separately, so
+		// that "**" right after it is at the start of a pattern.
+		n := strings.IndexAny(line, `*?[\`)
+		if n < 0 {
+			n = len(line)
 		}
-		b.WriteByte(p[i])
+		r.prefix, line = line[:n], line[n:]
 	}
-	return b.String()
+	if line != "" {
+		r.glob = splitGlob(line)
+	}
+	return r, len(r.prefix)+len(line) > 0 && len(line) <= maxPattern
 }
 
 // ignored reports whether the path of an untracked file or folder is ignored by
@@ -97,13 +80,18 @@ func ignored(files []ignoreFile, path string, isDir bool) bool {
 			if r.byName {
 				subject = name
 			}
-			if r.dirOnly && !isDir {
-				continue
-			}
-			if doublestar.MatchUnvalidated(r.glob, subject) {
+			if (isDir || !r.dirOnly) && r.matches(subject) {
 				return !r.negated
 			}
 		}
 	}
 	return false
+}
+
+func (r ignoreRule) matches(path string) bool {
+	rest, ok := strings.CutPrefix(path, r.prefix)
+	if !ok || r.glob == nil {
+		return ok && rest == ""
+	}
+	return matchPath(r.glob, strings.Split(rest, "/"))
 }

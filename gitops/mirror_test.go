@@ -149,6 +149,7 @@ func TestKilledFetch(t *testing.T) {
 	ctx := t.Context()
 	work := filepath.Join(t.TempDir(), "w")
 	url := strings.Replace(f.url, "http://", "http://x-access-token:"+testToken+"@", 1) + "/app.git"
+	started := make(chan struct{})
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "GITOPS_TEST_URL="+url, "GITOPS_TEST_DIR="+f.cache.dir, "GITOPS_TEST_WORK="+work, "GITOPS_TEST_SHA="+f.main)
 	f.on(func(w http.ResponseWriter, r *http.Request) bool {
@@ -156,6 +157,7 @@ func TestKilledFetch(t *testing.T) {
 			w.Header().Set("Content-Type", "application/x-git-upload-pack-result")
 			w.Write([]byte("000dpackfile\n0010\x01PACK\x00\x00\x00"))
 			w.(http.Flusher).Flush()
+			<-started
 			cmd.Process.Kill()
 			<-r.Context().Done() // the process is gone
 			return true
@@ -163,6 +165,7 @@ func TestKilledFetch(t *testing.T) {
 		return false
 	})
 	must0(t, cmd.Start())
+	close(started)
 	_ = cmd.Wait()
 	f.on(nil)
 	w := must[*Workspace](t)(f.repo.Workspace(ctx, work, f.main))

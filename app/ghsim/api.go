@@ -26,8 +26,9 @@ type call struct {
 	params map[string]string
 	query  url.Values
 	body   []byte
-	app    *app   // for an app's JSON Web Token
-	token  *token // for an installation's token
+	app    *app       // for an app's JSON Web Token
+	token  *token     // for an installation's token
+	user   *userToken // for a person's token
 	repo   *repository
 }
 
@@ -42,7 +43,12 @@ func ok(v any) answer      { return answer{code: http.StatusOK, value: v} }
 func created(v any) answer { return answer{code: http.StatusCreated, value: v} }
 
 // actor is who makes the request, as an installation's bot.
-func (c *call) actor() actor { return actor{c.token.inst.app.bot, c.token.inst.app, c.token.inst} }
+func (c *call) actor() actor {
+	if c.token.user != nil {
+		return actor{c.token.user, c.token.inst.app, c.token.inst}
+	}
+	return actor{c.token.inst.app.bot, c.token.inst.app, c.token.inst}
+}
 
 // decode reads the request body; an empty one leaves v alone.
 func (c *call) decode(v any) error {
@@ -94,6 +100,8 @@ func (s *Server) window(key string) *rateWindow {
 
 func (c *call) window() *rateWindow {
 	switch {
+	case c.user != nil:
+		return c.s.window("user " + c.user.user.login)
 	case c.token != nil:
 		return c.s.window(limitKey(c.token.inst.id, nil))
 	case c.app != nil:
@@ -127,11 +135,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request, path string) {
 		f.write(w)
 		return
 	}
-	for k, v := range rec.header {
-		w.Header()[k] = v
-	}
-	w.WriteHeader(rec.code)
-	w.Write(rec.body.Bytes())
+	rec.sendTo(w)
 }
 
 // reply keeps an answer until the server's mutex is released.
@@ -139,6 +143,15 @@ type reply struct {
 	header http.Header
 	code   int
 	body   bytes.Buffer
+}
+
+// sendTo sends what was kept.
+func (r *reply) sendTo(w http.ResponseWriter) {
+	for k, v := range r.header {
+		w.Header()[k] = v
+	}
+	w.WriteHeader(r.code)
+	w.Write(r.body.Bytes())
 }
 
 func (r *reply) Header() http.Header         { return r.header }
@@ -275,6 +288,10 @@ func (s *Server) authenticate(c *call) (err error) {
 		return nil
 	case isJWT(raw):
 		c.app, err = s.authApp(raw)
+	case strings.HasPrefix(raw, "ghu_"):
+		if c.user = s.userTokens[raw]; c.user == nil || !s.now().Before(c.user.expires) {
+			c.user, err = nil, badCredentials()
+		}
 	default:
 		c.token, err = s.authToken(raw)
 	}
@@ -296,8 +313,22 @@ func (s *Server) authorize(c *call, rt *route) error {
 		}
 		return nil
 	}
+	if rt.auth == "user" {
+		if c.user == nil {
+			return notAccessible()
+		}
+		return nil
+	}
 	if c.app != nil {
 		return notAccessible()
+	}
+	if c.user != nil {
+		if r := s.repos[lower(c.params["owner"]+"/"+c.params["repo"])]; r != nil {
+			c.token = s.narrow(c.user, r)
+		}
+		if c.token == nil {
+			return notFound()
+		}
 	}
 	if c.token == nil {
 		return &apiError{code: http.StatusUnauthorized, message: "Requires authentication"}

@@ -168,7 +168,7 @@ func (s *Server) createRef(c *call) (answer, error) {
 	if err := c.decode(&in); err != nil {
 		return answer{}, err
 	}
-	sha, known := s.git.resolve(c.repo.dir, in.SHA)
+	sha, known := s.commitOf(c.repo, in.SHA)
 	switch {
 	case !strings.HasPrefix(in.Ref, "refs/heads/") && !strings.HasPrefix(in.Ref, "refs/tags/"):
 		return answer{}, unprocessable("Reference name must start with 'refs/heads' or 'refs/tags'")

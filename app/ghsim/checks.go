@@ -185,7 +185,7 @@ func (s *Server) createCheck(c *call) (answer, error) {
 	if err := c.decode(&in); err != nil {
 		return answer{}, err
 	}
-	sha, known := s.git.resolve(c.repo.dir, in.HeadSHA)
+	sha, known := s.commitOf(c.repo, in.HeadSHA)
 	switch {
 	case in.Name == nil || *in.Name == "":
 		return answer{}, invalid("CheckRun", "name", "missing_field", "")
@@ -279,7 +279,7 @@ func (s *Server) postRerequest(c *call) (answer, error) {
 
 // listChecks is GET /repos/{owner}/{repo}/commits/{ref}/check-runs.
 func (s *Server) listChecks(c *call) (answer, error) {
-	sha, found := s.git.resolve(c.repo.dir, c.params["ref"])
+	sha, found := s.commitOf(c.repo, c.params["ref"])
 	if !found {
 		return answer{}, unprocessable("No commit found for SHA: " + c.params["ref"])
 	}

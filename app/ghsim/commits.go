@@ -3,6 +3,7 @@ package ghsim
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,6 +16,17 @@ func atoi(s string) int {
 }
 
 func pathEscape(s string) string { return url.PathEscape(s) }
+
+// commitOf is the commit that a branch, tag or SHA of a repository names.
+func (s *Server) commitOf(r *repository, ref string) (string, bool) {
+	if sha := r.head(ref); sha != "" {
+		return sha, true
+	}
+	if len(ref) == len(noSHA) && s.git.known(r.dir, ref) {
+		return ref, true
+	}
+	return s.git.resolve(r.dir, ref)
+}
 
 // simpleCommitJSON is a commit as suites, runs and pushes carry it.
 func (s *Server) simpleCommitJSON(c commitFacts) object {
@@ -84,7 +96,7 @@ func (s *Server) filesJSON(r *repository, sha string, files []fileChange) []obje
 }
 
 func (s *Server) getCommit(c *call) (answer, error) {
-	sha, found := s.git.resolve(c.repo.dir, c.params["ref"])
+	sha, found := s.commitOf(c.repo, c.params["ref"])
 	if !found {
 		return answer{}, unprocessable("No commit found for SHA: " + c.params["ref"])
 	}
@@ -112,7 +124,7 @@ func (s *Server) listCommits(c *call) (answer, error) {
 	if ref == "" {
 		ref = c.repo.defaultBranch
 	}
-	sha, found := s.git.resolve(c.repo.dir, ref)
+	sha, found := s.commitOf(c.repo, ref)
 	if !found {
 		return answer{}, notFound()
 	}
@@ -120,14 +132,8 @@ func (s *Server) listCommits(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	reverse(cs)
+	slices.Reverse(cs)
 	return page(c, cs, "", func(f commitFacts) object { return s.commitJSON(c.repo, f) })
-}
-
-func reverse[T any](xs []T) {
-	for i, j := 0, len(xs)-1; i < j; i, j = i+1, j-1 {
-		xs[i], xs[j] = xs[j], xs[i]
-	}
 }
 
 // compare is GET /repos/{owner}/{repo}/compare/{base}...{head}.
@@ -138,8 +144,8 @@ func (s *Server) compare(c *call) (answer, error) {
 		}
 		return n
 	}
-	base, okBase := s.git.resolve(c.repo.dir, name(c.params["base"]))
-	head, okHead := s.git.resolve(c.repo.dir, name(c.params["head"]))
+	base, okBase := s.commitOf(c.repo, name(c.params["base"]))
+	head, okHead := s.commitOf(c.repo, name(c.params["head"]))
 	if !okBase || !okHead {
 		return answer{}, notFound()
 	}

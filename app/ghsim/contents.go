@@ -18,7 +18,7 @@ func (s *Server) contents(c *call) (answer, error) {
 	if ref == "" {
 		ref = c.repo.defaultBranch
 	}
-	sha, found := s.git.resolve(c.repo.dir, ref)
+	sha, found := s.commitOf(c.repo, ref)
 	if !found {
 		return answer{}, &apiError{code: http.StatusNotFound, message: "No commit found for the ref " + ref}
 	}

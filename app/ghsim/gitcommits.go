@@ -60,6 +60,14 @@ func (g *gitStore) facts(dir, sha string) commitFacts {
 	return cs[0]
 }
 
+// known reports whether a commit was read before.
+func (g *gitStore) known(dir, sha string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, ok := g.commits[dir+sha]
+	return ok
+}
+
 // fileChange is one changed file.
 type fileChange struct {
 	path, from         string // from is set for a rename

@@ -84,14 +84,18 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 			"GIT_PROTOCOL="+r.Header.Get("Git-Protocol")), env...),
 		Stderr: io.Discard,
 	}
-	h.ServeHTTP(w, r2)
-	if push {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if err := s.refsMoved(repo, a); err != nil {
-			s.log.Error("after a push", "repo", repo.fullName(), "error", err)
-		}
+	if !push {
+		h.ServeHTTP(w, r2)
+		return
 	}
+	rec := &reply{header: http.Header{}, code: http.StatusOK} // the answer waits until the push has had its consequences
+	h.ServeHTTP(rec, r2)
+	s.mu.Lock()
+	if err := s.refsMoved(repo, a); err != nil {
+		s.log.Error("after a push", "repo", repo.fullName(), "error", err)
+	}
+	s.mu.Unlock()
+	rec.sendTo(w)
 }
 
 // gitAccess says which repository a git request is for and whose it is, or the

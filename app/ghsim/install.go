@@ -33,13 +33,14 @@ func (s *Server) CreateApp(slug string) (App, error) {
 	if s.cfg.WebhookURL != "" {
 		s.setHook(a, s.cfg.WebhookURL, s.cfg.WebhookSecret)
 	}
-	return App{ID: a.id, Slug: a.slug, ClientID: a.clientID, PrivateKeyPEM: key.pem(), Bot: a.bot.public(),
+	return App{ID: a.id, Slug: a.slug, ClientID: a.clientID, ClientSecret: a.clientSecret, PrivateKeyPEM: key.pem(), Bot: a.bot.public(),
 		WebhookSecret: s.cfg.WebhookSecret}, nil
 }
 
 func (s *Server) addApp(slug, name string, owner *user, key *appKey, perms map[string]string, events []string) *app {
 	a := &app{id: s.newID(), slug: slug, name: name, owner: owner, key: key, made: s.now(),
 		permissions: maps.Clone(perms), events: slices.Clone(events)}
+	a.clientSecret = secretText("")
 	a.clientID = fmt.Sprintf("Iv23li%014d", a.id)
 	a.bot = s.ensureUser(slug+"[bot]", "Bot")
 	s.apps[a.id] = a

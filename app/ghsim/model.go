@@ -245,6 +245,11 @@ type app struct {
 	events      []string
 	made        time.Time
 	hook        *hook
+
+	clientSecret string
+	callback     string // prefix of the addresses that sign-in may go back to
+	setupURL     string // where installing goes back to
+	pendingHook  string // of a manifest whose keys were not fetched yet
 }
 
 type installation struct {

@@ -28,12 +28,12 @@ func (s *Server) pages() http.Handler {
 	st := &site{s: s, md: newMarkdown(), pages: map[string]*template.Template{}}
 	funcs := template.FuncMap{
 		"md": st.md.render, "short": func(sha string) string { return sha[:min(7, len(sha))] },
-		"time": func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05") },
-		"rfc":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"ink":  ink, "words": func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "_", " "), ".", " ") },
+		"time":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05") },
+		"rfc":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"words": func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "_", " "), ".", " ") },
 	}
 	base := template.Must(template.New("base.html").Funcs(funcs).ParseFS(assets, "templates/base.html", "templates/parts.html"))
-	for _, name := range []string{"index", "repo", "list", "issue", "check", "file", "tree", "diff", "actions", "new"} {
+	for _, name := range []string{"index", "repo", "list", "issue", "check", "file", "tree", "diff", "actions", "new", "signin", "register", "install"} {
 		st.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(assets, "templates/"+name+".html"))
 	}
 	mux := http.NewServeMux()
@@ -61,7 +61,16 @@ func (s *Server) pages() http.Handler {
 	get("/{owner}/{repo}/tree/{path...}", st.treePage)
 	mux.HandleFunc("GET /{owner}/{repo}/raw/{path...}", st.raw)
 	mux.HandleFunc("POST /{owner}/{repo}/{verb...}", st.act)
-	return http.NewCrossOriginProtection().Handler(mux)
+	get("/login/oauth/authorize", st.signIn)
+	mux.HandleFunc("POST /login/oauth/authorize", st.signedIn)
+	mux.HandleFunc("POST /login/oauth/access_token", st.accessToken)
+	mux.HandleFunc("POST /settings/apps/new", func(w http.ResponseWriter, r *http.Request) { st.show(w, r, st.register) })
+	mux.HandleFunc("POST /settings/apps/create", st.registered)
+	get("/apps/{slug}/installations/new", st.install)
+	mux.HandleFunc("POST /apps/{slug}/installations/new", st.installed)
+	same := http.NewCrossOriginProtection()
+	same.AddInsecureBypassPattern("POST /settings/apps/new") // comes from the application's page and only asks back
+	return same.Handler(mux)
 }
 
 // frame is what every page has.
@@ -181,14 +190,4 @@ func (st *site) style(w http.ResponseWriter, _ *http.Request) {
 func avatar(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "image/svg+xml")
 	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><circle cx="20" cy="20" r="20" fill="hsl(%d 45%% 55%%)"/></svg>`, atoi(r.PathValue("id"))*47%360)
-}
-
-// ink is the colour of text on a label: black or white.
-func ink(hex string) string {
-	var r, g, b int
-	fmt.Sscanf(hex, "%02x%02x%02x", &r, &g, &b)
-	if r*299+g*587+b*114 > 140000 {
-		return "dark"
-	}
-	return "light"
 }

@@ -158,8 +158,8 @@ func (st *site) compareDiff(r *http.Request) (string, any, error) {
 		return "", nil, err
 	}
 	a, b, _ := strings.Cut(r.PathValue("range"), "...")
-	base, okBase := st.s.git.resolve(repo.dir, a)
-	head, okHead := st.s.git.resolve(repo.dir, b)
+	base, okBase := st.s.commitOf(repo, a)
+	head, okHead := st.s.commitOf(repo, b)
 	if !okBase || !okHead {
 		return "", nil, fmt.Errorf("%s: %w", r.PathValue("range"), errNoPage)
 	}
@@ -171,7 +171,7 @@ func (st *site) commitDiff(r *http.Request) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	sha, found := st.s.git.resolve(repo.dir, r.PathValue("sha"))
+	sha, found := st.s.commitOf(repo, r.PathValue("sha"))
 	if !found {
 		return "", nil, fmt.Errorf("commit %s: %w", r.PathValue("sha"), errNoPage)
 	}

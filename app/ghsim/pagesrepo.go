@@ -128,7 +128,7 @@ func (st *site) splitRef(repo *repository, p string) (ref, sha, rest string, err
 			return ref, sha, strings.Join(parts[n:], "/"), nil
 		}
 	}
-	if sha, found := st.s.git.resolve(repo.dir, parts[0]); found {
+	if sha, found := st.s.commitOf(repo, parts[0]); found {
 		return parts[0], sha, strings.Join(parts[1:], "/"), nil
 	}
 	return "", "", "", fmt.Errorf("%s: %w", p, errNoPage)
@@ -211,9 +211,6 @@ func (st *site) raw(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Write(b)
 }
-
-// Name is the last part of an entry's path; Icon marks directories.
-func (e treeEntry) Name() string { return path.Base(e.path) }
 
 // Path is an entry's path.
 func (e treeEntry) Path() string { return e.path }

@@ -247,7 +247,7 @@ func (s *Server) CreateStatus(repo, sha, login, context, state, description stri
 	if err != nil {
 		return err
 	}
-	full, ok := s.git.resolve(r.dir, sha)
+	full, ok := s.commitOf(r, sha)
 	if !ok {
 		return fmt.Errorf("%s has no commit %s", repo, sha)
 	}

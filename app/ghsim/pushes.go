@@ -32,7 +32,7 @@ func (s *Server) ForcePush(repo, branch, login, sha string) error {
 		if sha == "" {
 			return "", nil
 		}
-		full, ok := s.git.resolve(r.dir, sha)
+		full, ok := s.commitOf(r, sha)
 		if !ok {
 			return "", fmt.Errorf("no commit %s", sha)
 		}

@@ -64,6 +64,9 @@ func (s *Server) repoFullJSON(r *repository, t *token) object {
 		"permissions": object{"pull": t.may("contents", "read"), "push": t.may("contents", "write"),
 			"triage": t.may("issues", "write"), "maintain": false, "admin": t.may("administration", "write")},
 	})
+	if t.user != nil {
+		o["permissions"] = rolePermissions(r.role(t.user.login))
+	}
 	return o
 }
 

@@ -1,7 +1,8 @@
 package ghsim
 
 // routeTable is the REST API: what is simulated, and what an installation's
-// token needs for it. "app" wants an app's JSON Web Token, "none" nothing.
+// token needs for it. "app" wants an app's JSON Web Token, "user" a
+// person's token, "none" nothing.
 // Issues and comments check their permission themselves, because a pull
 // request's are reached with either of two. Where two patterns match, the first
 // one counts.
@@ -18,6 +19,11 @@ func (s *Server) routeTable() []route {
 	on("GET", "/rate_limit", "none", s.getRateLimit)
 	on("GET", "/users/{username}", "none", s.getUser)
 	on("POST", "/graphql", "metadata:read", s.graphql)
+
+	on("GET", "/user", "user", s.getSelf)
+	on("GET", "/user/installations", "user", s.listSelfInstallations)
+	on("GET", "/user/installations/{id}/repositories", "user", s.listSelfRepos)
+	on("POST", "/app-manifests/{code}/conversions", "none", s.convertManifest)
 
 	on("GET", "/app", "app", s.getApp)
 	on("GET", "/app/installations", "app", s.listInstallations)

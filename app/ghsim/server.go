@@ -49,24 +49,26 @@ type Server struct {
 	http   *http.Server
 	ownDir bool
 
-	mu      sync.Mutex
-	changed *sync.Cond // on mu: broadcast when busy falls, or an entry is written
-	busy    int        // deliveries and workflow runs under way or queued
-	closed  bool
-	url     string
-	lastID  int64
-	users   map[string]*user // by lower-case login
-	apps    map[int64]*app
-	repos   map[string]*repository // by lower-case owner/name
-	insts   map[int64]*installation
-	tokens  map[string]*token
-	logURLs map[string]logURL
-	limits  map[string]*rateWindow
-	entries []Entry
-	calls   []Call
-	sent    []*delivery
-	hooks   hostility
-	actions *app // github-actions, the owner of workflow check runs
+	mu         sync.Mutex
+	changed    *sync.Cond // on mu: broadcast when busy falls, or an entry is written
+	busy       int        // deliveries and workflow runs under way or queued
+	closed     bool
+	url        string
+	lastID     int64
+	users      map[string]*user // by lower-case login
+	apps       map[int64]*app
+	repos      map[string]*repository // by lower-case owner/name
+	insts      map[int64]*installation
+	tokens     map[string]*token
+	logURLs    map[string]logURL
+	grants     map[string]grant // by code
+	userTokens map[string]*userToken
+	limits     map[string]*rateWindow
+	entries    []Entry
+	calls      []Call
+	sent       []*delivery
+	hooks      hostility
+	actions    *app // github-actions, the owner of workflow check runs
 }
 
 // New makes a simulator with no users, apps or repositories. It needs the git
@@ -92,7 +94,7 @@ func New(cfg Config) (*Server, error) {
 		slots: make(chan struct{}, cfg.Parallel),
 		users: map[string]*user{}, apps: map[int64]*app{}, repos: map[string]*repository{},
 		insts: map[int64]*installation{}, tokens: map[string]*token{},
-		logURLs: map[string]logURL{}, limits: map[string]*rateWindow{},
+		logURLs: map[string]logURL{}, grants: map[string]grant{}, userTokens: map[string]*userToken{}, limits: map[string]*rateWindow{},
 	}
 	s.changed = sync.NewCond(&s.mu)
 	if cfg.Dir == "" {

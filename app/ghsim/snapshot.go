@@ -154,7 +154,7 @@ func (s *Server) File(repo, ref, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sha, ok := s.git.resolve(r.dir, ref)
+	sha, ok := s.commitOf(r, ref)
 	if !ok {
 		return "", fmt.Errorf("%s has no %s", repo, ref)
 	}
@@ -170,7 +170,7 @@ func (s *Server) Files(repo, ref string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	sha, ok := s.git.resolve(r.dir, ref)
+	sha, ok := s.commitOf(r, ref)
 	if !ok {
 		return nil, fmt.Errorf("%s has no %s", repo, ref)
 	}

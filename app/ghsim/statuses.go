@@ -48,7 +48,7 @@ func (s *Server) createStatus(c *call) (answer, error) {
 	if err := c.decode(&in); err != nil {
 		return answer{}, err
 	}
-	sha, known := s.git.resolve(c.repo.dir, c.params["sha"])
+	sha, known := s.commitOf(c.repo, c.params["sha"])
 	switch {
 	case !known:
 		return answer{}, unprocessable("No commit found for SHA: " + c.params["sha"])
@@ -83,7 +83,7 @@ func statusesOf(r *repository, sha string) []*status {
 }
 
 func (s *Server) listStatuses(c *call) (answer, error) {
-	sha, found := s.git.resolve(c.repo.dir, c.params["ref"])
+	sha, found := s.commitOf(c.repo, c.params["ref"])
 	if !found {
 		return answer{}, notFound()
 	}
@@ -93,7 +93,7 @@ func (s *Server) listStatuses(c *call) (answer, error) {
 // combinedStatus is the newest status of each context, and their sum: failure
 // when one failed or erred, pending when one is pending or there is none.
 func (s *Server) combinedStatus(c *call) (answer, error) {
-	sha, found := s.git.resolve(c.repo.dir, c.params["ref"])
+	sha, found := s.commitOf(c.repo, c.params["ref"])
 	if !found {
 		return answer{}, notFound()
 	}

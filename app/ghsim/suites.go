@@ -114,7 +114,7 @@ func (s *Server) emitSuite(r *repository, a actor, st *suite, action string) {
 }
 
 func (s *Server) listSuites(c *call) (answer, error) {
-	sha, found := s.git.resolve(c.repo.dir, c.params["ref"])
+	sha, found := s.commitOf(c.repo, c.params["ref"])
 	if !found {
 		return answer{}, unprocessable("No commit found for SHA: " + c.params["ref"])
 	}

@@ -39,6 +39,7 @@ type token struct {
 	permissions map[string]string
 	repos       []*repository // nil: whatever the installation has
 	expires     time.Time
+	user        *user // set for a person's token, narrowed to one repository
 }
 
 func (t *token) has(r *repository) bool {

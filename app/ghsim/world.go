@@ -18,6 +18,7 @@ type App struct {
 	ID            int64
 	Slug          string
 	ClientID      string
+	ClientSecret  string // for signing people in
 	PrivateKeyPEM []byte // PKCS #1, as GitHub hands it out
 	Bot           User   // the account its comments and commits carry
 	WebhookSecret string

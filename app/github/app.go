@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bradleyfalzon/ghinstallation/v2"
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
@@ -85,8 +84,7 @@ func New(cfg Config) (*App, error) {
 		cfg: cfg, key: key, api: api, web: web, graphql: graphqlURL(api), log: cfg.Logger,
 		calls: newCounter(), installations: map[int64]*installation{},
 	}
-	jwt := ghinstallation.NewAppsTransportFromPrivateKey(a.bottom(0, newLimits(), nil), cfg.AppID, key)
-	a.gh = a.client(&front{next: &appAuth{next: jwt, host: api.Host}, timeout: cfg.Timeout})
+	a.gh = a.client(&front{next: &appAuth{next: a.signs(a.bottom(0, newLimits(), nil)), host: api.Host}, timeout: cfg.Timeout})
 	a.anon = a.client(&front{next: a.bottom(0, newLimits(), nil), timeout: cfg.Timeout})
 	return a, nil
 }

@@ -90,3 +90,20 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 	}
 	return changed, nil
 }
+
+// MoveLabel puts the label to on an issue and takes from off, without reading
+// what is there: for a caller that knows what it put on last. from may be empty,
+// and may be gone already.
+func (r *Repo) MoveLabel(ctx context.Context, issue int, from, to string) error {
+	if _, _, err := r.gh.Issues.AddLabelsToIssue(ctx, r.repo.Owner, r.repo.Name, issue, []string{to}); err != nil {
+		return r.fail(err, "label %s#%d", r.repo, issue)
+	}
+	if from == "" || strings.EqualFold(from, to) {
+		return nil
+	}
+	_, err := r.gh.Issues.RemoveLabelForIssue(ctx, r.repo.Owner, r.repo.Name, issue, url.PathEscape(from))
+	if err != nil && status(err) != http.StatusNotFound { // 404: somebody was faster
+		return r.fail(err, "take label %s off %s#%d", from, r.repo, issue)
+	}
+	return nil
+}

@@ -88,8 +88,7 @@ func (s *tokenSource) drop(token string) {
 // transport makes a source of tokens with the given permissions. Each has its
 // own signer: ghinstallation's writes to the one it is given.
 func (s *tokenSource) transport(p Permissions) *ghinstallation.Transport {
-	tr := ghinstallation.NewFromAppsTransport(
-		ghinstallation.NewAppsTransportFromPrivateKey(s.next, s.app.cfg.AppID, s.app.key), s.installation)
+	tr := ghinstallation.NewFromAppsTransport(s.app.signs(s.next), s.installation)
 	tr.BaseURL = s.app.api.String()
 	tr.InstallationTokenOptions = &gh.InstallationTokenOptions{Permissions: p.wire()}
 	switch {

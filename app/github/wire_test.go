@@ -162,10 +162,13 @@ func (w *wire) serve(rw http.ResponseWriter, req *http.Request) {
 // mint checks the app's signature as GitHub does and hands out a token.
 func (w *wire) mint(rw http.ResponseWriter, req *http.Request) {
 	claims := jwt.RegisteredClaims{}
-	_, err := jwt.ParseWithClaims(strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "), &claims, func(*jwt.Token) (any, error) {
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation())
+	_, err := parser.ParseWithClaims(strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "), &claims, func(*jwt.Token) (any, error) {
 		return &testKey().PublicKey, nil
 	})
-	if err != nil || claims.Issuer != "7" || claims.ExpiresAt.Sub(claims.IssuedAt.Time) > 10*time.Minute {
+	now := w.clock.now()
+	if err != nil || claims.Issuer != "7" || claims.IssuedAt.After(now) || !claims.ExpiresAt.After(now) ||
+		claims.ExpiresAt.Sub(claims.IssuedAt.Time) > 10*time.Minute {
 		answer(rw, 401, `{"message":"A JSON web token could not be decoded"}`)
 		return
 	}

@@ -28,7 +28,7 @@ func payload(seed int) []byte {
 }
 
 func benchStore(b *testing.B) *store.Store {
-	s := open(b, filepath.Join(b.TempDir(), "sia.db"))
+	s := open(b, filepath.Join(b.TempDir(), "sia.db"), nil)
 	e, err := s.Start(context.Background(), store.Handlers{
 		Delivery: func(context.Context, store.Delivery) error { return nil },
 		Effect:   func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return nil, nil },
@@ -94,7 +94,7 @@ func BenchmarkBurst(b *testing.B) {
 
 // BenchmarkApply: one event of one task.
 func BenchmarkApply(b *testing.B) {
-	s := open(b, filepath.Join(b.TempDir(), "sia.db"))
+	s := open(b, filepath.Join(b.TempDir(), "sia.db"), nil)
 	id := sia.NewTaskID(7, 1)
 	e := sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1, Title: "t", DefaultBranch: "main"}}
 	for i := 0; b.Loop(); i++ {

@@ -11,22 +11,25 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
+// frozenClock stands still until a test sets it.
+type frozenClock struct{ at atomic.Pointer[time.Time] }
+
+func frozen(at time.Time) *frozenClock {
+	c := &frozenClock{}
+	c.set(at)
+	return c
+}
+
+func (c *frozenClock) now() time.Time   { return *c.at.Load() }
+func (c *frozenClock) set(at time.Time) { c.at.Store(&at) }
+
 // TestInjectedClock: with a clock of its own a test decides when jobs are due.
 func TestInjectedClock(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	noon := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
-	var now atomic.Pointer[time.Time]
-	now.Store(&noon)
-	s, err := store.Open(ctx, store.Config{URL: filepath.Join(t.TempDir(), "sia.db"), Now: func() time.Time { return *now.Load() }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, _, err := s.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
-	apply(t, s, "7-1", sia.Event{ID: "start", At: noon, Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1}})
+	clock := frozen(time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC))
+	s := open(t, filepath.Join(t.TempDir(), "sia.db"), clock.now)
+	apply(t, s, "7-1", sia.Event{ID: "start", At: clock.now(), Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1}})
 
 	var calls atomic.Int64
 	e, err := s.Start(ctx, store.Handlers{
@@ -52,16 +55,16 @@ func TestInjectedClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		if calls.Load() != want {
-			t.Fatalf("called %d times at %s, want %d", calls.Load(), now.Load(), want)
+			t.Fatalf("called %d times at %s, want %d", calls.Load(), clock.now(), want)
 		}
 		if want == 3 {
 			break
 		}
 		due, err := e.NextDue(ctx)
-		if err != nil || !due.Equal(now.Load().Add(time.Hour)) {
-			t.Fatalf("due at %s %v, it is %s", due, err, now.Load())
+		if err != nil || !due.Equal(clock.now().Add(time.Hour)) {
+			t.Fatalf("due at %s %v, it is %s", due, err, clock.now())
 		}
-		now.Store(&due)
+		clock.set(due)
 	}
 	if task, err := s.Replay(ctx, "7-1"); err != nil || task.State == sia.Queued {
 		t.Errorf("after the last try the task is %s, %v", task.State, err)

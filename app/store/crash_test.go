@@ -23,9 +23,10 @@ import (
 func TestKilledAtEachBoundary(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "sia.db")
-	s := open(t, path)
+	clock := frozen(time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC))
+	s := open(t, path, clock.now)
 	id := sia.NewTaskID(7, 42)
-	apply(t, s, id, sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Installation: 3, Repo: sia.Repo{ID: 7, Owner: "octo", Name: "demo"}, Issue: 42, Title: "t", DefaultBranch: "main"}})
+	apply(t, s, id, sia.Event{ID: "start", At: clock.now(), Fact: sia.Start{Installation: 3, Repo: sia.Repo{ID: 7, Owner: "octo", Name: "demo"}, Issue: 42, Title: "t", DefaultBranch: "main"}})
 
 	disk, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -34,7 +35,7 @@ func TestKilledAtEachBoundary(t *testing.T) {
 	defer disk.Close()
 	var mu sync.Mutex
 	copies := map[string]string{}
-	finish(t, s, id, func(_ context.Context, when string, f sia.Effect) {
+	finish(t, s, clock, id, func(_ context.Context, when string, f sia.Effect) {
 		mu.Lock()
 		defer mu.Unlock()
 		to := filepath.Join(dir, fmt.Sprintf("%d.db", len(copies)))
@@ -49,7 +50,8 @@ func TestKilledAtEachBoundary(t *testing.T) {
 	for name, path := range copies {
 		t.Run(strings.ReplaceAll(name, "/", ":"), func(t *testing.T) {
 			t.Parallel()
-			finish(t, open(t, path), id, nil)
+			clock := frozen(clock.now())
+			finish(t, open(t, path, clock.now), clock, id, nil)
 		})
 	}
 }
@@ -63,7 +65,7 @@ func apply(t *testing.T, s *store.Store, id sia.TaskID, e sia.Event) {
 
 // finish runs a task until it has passed and nothing is due, and checks that
 // each effect reported once and that the log gives the task.
-func finish(t *testing.T, s *store.Store, id sia.TaskID, boundary func(context.Context, string, sia.Effect)) {
+func finish(t *testing.T, s *store.Store, clock *frozenClock, id sia.TaskID, boundary func(context.Context, string, sia.Effect)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -94,7 +96,7 @@ func finish(t *testing.T, s *store.Store, id sia.TaskID, boundary func(context.C
 		if err != nil || due.IsZero() {
 			t.Fatalf("the task is %s and nothing waits, %v", task.State, err)
 		}
-		<-time.After(time.Until(due))
+		clock.set(due)
 	}
 	events, err := s.Events(ctx, id)
 	if err != nil {
@@ -124,7 +126,7 @@ func allWell(_ context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	case sia.DoPull:
 		return sia.PullOpened{Number: 43}, nil
 	case sia.DoGate:
-		return sia.Judged{SHA: f.SHA, Looked: time.Now(), Verdict: sia.VerdictGreen}, nil
+		return sia.Judged{SHA: f.SHA, Looked: f.At, Verdict: sia.VerdictGreen}, nil
 	case sia.DoMemory:
 		return sia.MemoryCommitted{SHA: "3e304"}, nil
 	case sia.DoSync:

@@ -21,11 +21,10 @@
 //     status comment, remembered with a hash of what it last said.
 //
 // The database is SQLite; everything that knows so is in sqlite.go,
-// turns.go, checkpoint.go and
-// migrations/sqlite, so that PostgreSQL can stand beside it. There are two pools
-// for writing, of one connection each — River's and the application's — that take
-// turns (turns.go), one for checkpoints and one for reading. No transaction is
-// held across anything but SQL.
+// turns.go, checkpoint.go and migrations/sqlite, so that PostgreSQL can stand
+// beside it. There are two pools for writing, of one connection each — River's
+// and the application's — that take turns, one for checkpoints, and one for
+// reading. No transaction is held across anything but SQL.
 //
 // A [Store] and an [Engine] are safe for concurrent use.
 //

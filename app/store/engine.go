@@ -181,9 +181,10 @@ func (e *Engine) Stop(ctx context.Context) error {
 const lastWords = 5 * time.Second
 
 // Idle waits until no job runs or is due. Jobs that are scheduled for later do
-// not count; see [Engine.NextDue]. It is for tests and for programs that end
-// when there is nothing left to do.
-func (e *Engine) Idle(ctx context.Context) error {
+// not count, see [Engine.NextDue], nor do those of the effects named, which a
+// test holds at a boundary. It is for tests and for programs that end when there
+// is nothing left to do.
+func (e *Engine) Idle(ctx context.Context, held ...string) error {
 	events, cancel := e.client.SubscribeConfig(&river.SubscribeConfig{ChanSize: 10_000, Kinds: []river.EventKind{
 		river.EventKindJobCancelled, river.EventKindJobCompleted, river.EventKindJobFailed,
 		river.EventKindJobInterrupted, river.EventKindJobSnoozed,
@@ -193,7 +194,7 @@ func (e *Engine) Idle(ctx context.Context) error {
 		if err := e.promote(ctx); err != nil {
 			return err
 		}
-		n, err := e.s.unfinished(ctx)
+		n, err := e.s.unfinished(ctx, held)
 		if err != nil || n == 0 {
 			return err
 		}

@@ -42,6 +42,11 @@ func newInbox(s *Store) *inbox {
 }
 
 func (b *inbox) save(ctx context.Context, d Delivery) (bool, error) {
+	select {
+	case <-b.closed:
+		return false, errClosed
+	default:
+	}
 	l := letter{d, make(chan reply, 1)}
 	select {
 	case b.queue <- l:

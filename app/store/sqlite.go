@@ -215,10 +215,15 @@ func jobless(ctx context.Context, tx *sql.Tx) ([]sia.Effect, error) {
 			AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`)
 }
 
-// unfinished counts the jobs that run or are due.
-func (s *Store) unfinished(ctx context.Context) (n int, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM river_job WHERE state = 'running'
-		OR state IN ('available', 'scheduled', 'retryable') AND scheduled_at <= ?`, sqliteTime(s.now())).Scan(&n)
+// unfinished counts the jobs that run or are due, but those of held effects.
+func (s *Store) unfinished(ctx context.Context, held []string) (n int, err error) {
+	keys, err := json.Marshal(append([]string{}, held...))
+	if err != nil {
+		return 0, fmt.Errorf("count unfinished jobs: %w", err)
+	}
+	err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM river_job WHERE (state = 'running'
+		OR state IN ('available', 'scheduled', 'retryable') AND scheduled_at <= ?)
+		AND NOT (kind = 'effect' AND json_extract(args, '$.key') IN (SELECT value FROM json_each(?)))`, sqliteTime(s.now()), string(keys)).Scan(&n)
 	return n, s.explain("count unfinished jobs", err)
 }
 

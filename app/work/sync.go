@@ -63,13 +63,24 @@ func (w *Worker) syncStatus(ctx context.Context, t sia.Task) error {
 	})
 }
 
+// syncLabels moves the task's one state label. What is remembered of it is its
+// name; when that is forgotten, every other state label is looked for.
 func (w *Worker) syncLabels(ctx context.Context, t sia.Task) error {
 	want := render.LabelFor(t)
-	return w.surface(ctx, t, surfaceLabels, want, func(int64) (int64, error) {
+	_, last, err := w.Store.Surface(ctx, t.ID, surfaceLabels)
+	if err != nil || last == want {
+		return err
+	}
+	if last != "" || len(t.Attempts) == 0 {
+		err = w.repo(t).MoveLabel(ctx, t.Issue, last, want)
+	} else {
 		others := slices.DeleteFunc(render.StateLabels(), func(l string) bool { return l == want })
-		_, err := w.repo(t).SwapLabels(ctx, t.Issue, []string{want}, others)
-		return 0, err
-	})
+		_, err = w.repo(t).SwapLabels(ctx, t.Issue, []string{want}, others)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Store.SaveSurface(ctx, t.ID, surfaceLabels, 0, want)
 }
 
 func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {

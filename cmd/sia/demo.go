@@ -5,17 +5,13 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/ghsim"
-	"github.com/sia-bot/sia/app/work"
 )
 
 //go:embed demo
@@ -40,16 +36,6 @@ const (
 	demoScope = demoUser + "/" + demoRepo
 )
 
-// stage is everything that the demo runs: a GitHub, a model and the production
-// app between them.
-type stage struct {
-	sim     *ghsim.Server
-	model   *scripted.Server // nil when a real model plays
-	app     *app.App
-	install int64
-	close   []func() error
-}
-
 // Run plays the demo.
 func (c *demoCmd) Run(e *env) (err error) {
 	if c.Issue != "" && c.Repo == "" {
@@ -63,10 +49,10 @@ func (c *demoCmd) Run(e *env) (err error) {
 		return err
 	}
 	s, err := c.open(e, spec, name)
-	defer func() { err = errors.Join(err, s.shut()) }()
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, s.shut()) }()
 	n := &narrator{env: e, stage: s, timeout: c.Timeout, repo: demoUser + "/" + name}
 	n.opening(c.ModelURL, c.Model)
 	if c.Repo == "" {
@@ -103,86 +89,18 @@ func (c *demoCmd) repository(ctx context.Context) (ghsim.RepoSpec, string, error
 }
 
 // open sets the stage.
-func (c *demoCmd) open(e *env, spec ghsim.RepoSpec, name string) (s *stage, err error) {
-	s = &stage{}
-	dir, err := os.MkdirTemp("", "sia-demo-")
-	if err != nil {
-		return s, err
-	}
-	s.defers(func() error { return os.RemoveAll(dir) })
-	logger := quiet()
+func (c *demoCmd) open(e *env, spec ghsim.RepoSpec, name string) (*stage, error) {
+	set := staging{spec: spec, name: name, logger: quiet()}
 	if c.Verbose {
-		logger = e.logger
+		set.logger = e.logger
 	}
-	if s.sim, err = ghsim.New(ghsim.Config{Logger: logger, Dir: filepath.Join(dir, "github")}); err != nil {
-		return s, err
-	}
-	s.defers(s.sim.Close)
-	if _, err = s.sim.Start("127.0.0.1:0"); err != nil {
-		return s, err
-	}
-	s.sim.CreateUser(demoUser)
-	if _, err = s.sim.CreateRepo(demoUser, name, spec); err != nil {
-		return s, err
-	}
-	models, err := c.models(s)
-	if err != nil {
-		return s, err
-	}
-	registered, err := s.sim.CreateApp(demoApp)
-	if err != nil {
-		return s, err
-	}
-	const secret = "only for this demo"
-	if s.app, err = app.New(e.ctx, app.Config{
-		Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "sia"), Models: models, Schedule: work.DefaultSchedule(), WriteSpacing: 10 * time.Millisecond,
-		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM, WebhookSecret: secret},
-	}, app.Options{Logger: logger}); err != nil {
-		return s, err
-	}
-	ctx, stop := context.WithCancel(e.ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- s.app.Run(ctx) }()
-	s.defers(func() error { stop(); return errors.Join(<-ended, s.app.Close()) })
-	if err = s.sim.SetWebhook(registered.ID, "http://"+s.app.Addr().String()+"/webhook", secret); err != nil {
-		return s, err
-	}
-	s.install, err = s.sim.Install(registered.ID, demoUser, name)
-	return s, err
-}
-
-// models is the scripted model behind its own server, or the person's.
-func (c *demoCmd) models(s *stage) (app.ModelsConfig, error) {
 	if c.ModelURL != "" {
-		return app.ModelsConfig{Coder: app.ModelConfig{URL: c.ModelURL, Key: c.ModelKey, Model: c.Model}}, nil
+		set.model = app.ModelConfig{URL: c.ModelURL, Key: c.ModelKey, Model: c.Model}
+		return newStage(e.ctx, set)
 	}
-	text, err := demoFiles.ReadFile("demo/model.txtar")
-	if err != nil {
-		return app.ModelsConfig{}, err
+	var err error
+	if set.script, err = demoFiles.ReadFile("demo/model.txtar"); err != nil {
+		return nil, err
 	}
-	script, err := scripted.Parse(text)
-	if err != nil {
-		return app.ModelsConfig{}, err
-	}
-	if s.model, err = scripted.Start(script, scripted.Options{}); err != nil {
-		return app.ModelsConfig{}, err
-	}
-	s.defers(s.model.Close)
-	// Prices of a mid-sized model, so that credits mean something.
-	price := llm.Price{Input: 3, CachedInput: 0.3, Output: 15}
-	named := func(model string) app.ModelConfig {
-		return app.ModelConfig{URL: s.model.URL, Key: "none", Model: model, Price: price}
-	}
-	return app.ModelsConfig{Coder: named("coder"), SIA: named("sia"), Reviewer: named("reviewer")}, nil
-}
-
-func (s *stage) defers(f func() error) { s.close = append(s.close, f) }
-
-// shut closes everything in reverse order.
-func (s *stage) shut() error {
-	var all []error
-	for i := len(s.close) - 1; i >= 0; i-- {
-		all = append(all, s.close[i]())
-	}
-	return errors.Join(all...)
+	return newStage(e.ctx, set)
 }

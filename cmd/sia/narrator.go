@@ -82,7 +82,9 @@ func (n *narrator) expect(steps ...step) error {
 // Matchers of journal entries.
 
 func pushed(branchPrefix string) func(ghsim.Entry) bool {
-	return func(e ghsim.Entry) bool { return strings.HasPrefix(e.Kind, "push") && strings.HasPrefix(e.Ref, branchPrefix) }
+	return func(e ghsim.Entry) bool {
+		return strings.HasPrefix(e.Kind, "push") && strings.HasPrefix(e.Ref, branchPrefix)
+	}
 }
 
 func concluded(check, conclusion string) func(ghsim.Entry) bool {

@@ -16,11 +16,11 @@ const (
 
 // choice is what explains the failure.
 type choice struct {
-	best   *block   // nil when nothing does
-	alike  []*block // the best, and those that tell of the same failure
-	other  *block   // a second explanation of another kind, nearly as good, or nil
-	verdict *block  // what the tool itself says in the end, or nil
-	exit   *block   // how the CI system ends the failed step, or nil
+	best    *block   // nil when nothing does
+	alike   []*block // the best, and those that tell of the same failure
+	other   *block   // a second explanation of another kind, nearly as good, or nil
+	verdict *block   // what the tool itself says in the end, or nil
+	exit    *block   // how the CI system ends the failed step, or nil
 }
 
 // choose picks the blocks that explain the failure.

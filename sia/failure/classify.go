@@ -38,42 +38,48 @@ var details = []cue{
 // containers are classes that say where something failed and not what did.
 var containers = map[Class]bool{Unknown: true, RuntimeError: true}
 
-// classify names the class of the best block, from its rule and, where that
-// leaves it open, from what the block says.
-func classify(best *block, chosen []*block) Class {
-	if best == nil {
+// named are words in a check's name that tell what it checks.
+var named = []cue{
+	{regexp.MustCompile(`(?i)\b(lint|format|style|prettier|eslint|rubocop|clippy|fmt|golangci)`), LintFormat},
+	{regexp.MustCompile(`(?i)(type-?check|mypy|tsc|pyright)`), TypeError},
+	{regexp.MustCompile(`(?i)\b(unit|integration|e2e|test|spec|jest|pytest|rspec)`), TestFailure},
+}
+
+// classify names the class of what was chosen: from the best block's rule and,
+// where that leaves it open, from what the block says, then from the name of the
+// check.
+func classify(c choice, name string) Class {
+	if c.best == nil {
 		return Unknown
 	}
-	c := best.rule.class
-	if best.lift != nil {
-		c = best.lift.class
-	}
-	switch c {
+	class := c.best.class()
+	said := c.best.lines()
+	switch class {
 	case Dependency, ExternalDependency, GitCheckout:
-		return refine(c, best.lines(), causes)
+		return refine(class, said, causes)
 	}
-	if !containers[c] {
-		return c
+	if !containers[class] {
+		return class
 	}
-	if best.inner != nil && best.rule.name != pythonTraceback && !containers[best.inner.class] {
-		return best.inner.class
-	}
-	if d := refine(c, best.lines(), causes); d != c {
-		return d
-	}
-	said := best.lines()
-	if best.rule.name == pythonTraceback {
+	if c.best.rule.name == pythonTraceback {
 		said = thrown(said)
+	} else if in := c.best.inner; in != nil && !containers[in.class] {
+		return in.class
 	}
-	if d := refine(c, said, details); d != c {
-		return d
+	for _, cues := range [][]cue{causes, details} {
+		if d := refine(class, said, cues); d != class {
+			return d
+		}
 	}
-	for _, b := range chosen {
-		if b != best && !containers[b.rule.class] {
+	for _, b := range c.blocks() {
+		if !containers[b.rule.class] {
 			return b.rule.class
 		}
 	}
-	return c
+	if class == Unknown {
+		return refine(class, []textLine{{text: name}}, named)
+	}
+	return class
 }
 
 // thrown is what follows the last frame of a traceback: the exception.
@@ -86,8 +92,7 @@ func thrown(ls []textLine) []textLine {
 	return ls
 }
 
-// refine is the class of the first cue that a line has, lines from the end:
-// what was thrown last is what failed.
+// refine is the class of the first cue that any of the lines has, else c.
 func refine(c Class, ls []textLine, cues []cue) Class {
 	for _, q := range cues {
 		for i := len(ls) - 1; i >= 0; i-- {

@@ -2,9 +2,11 @@ package failure
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Bounds that keep memory flat whatever the log is.
@@ -14,41 +16,55 @@ const (
 )
 
 // lineReader splits a log at line feeds. It keeps at most maxLine bytes of a
-// line, so that an endless line costs no more memory than any other.
+// line, so that an endless line costs no more memory than any other. A line
+// longer than that is looked at in the parts that carriage returns make of it,
+// which all bear its number: some systems store logs with carriage returns alone.
 type lineReader struct {
-	r   *bufio.Reader
-	buf []byte
-	n   int // lines returned
+	r    *bufio.Reader
+	n    int    // number of the line that was begun last
+	long bool   // the end of that line was not seen yet
+	rest []byte // parts of it that were not returned yet
 }
 
+// newLineReader returns a reader of the lines of r; nil reads as an empty log.
 func newLineReader(r io.Reader) *lineReader {
+	if r == nil {
+		r = strings.NewReader("")
+	}
 	return &lineReader{r: bufio.NewReaderSize(r, readAhead)}
 }
 
-// next returns the next line without its line feed, valid until the next call,
-// and its 1-based number. At the end of the log it returns io.EOF; the empty
-// string after a last line feed is not a line.
+// next returns the next line, or part of a long one, without its line feed,
+// valid until the next call, and its 1-based number. At the end of the log it
+// returns io.EOF; the empty string after a last line feed is not a line.
 func (l *lineReader) next() ([]byte, int, error) {
-	b, err := l.r.ReadSlice('\n')
-	if err == nil {
-		l.n++
-		return clip(b[:len(b)-1]), l.n, nil
-	}
-	if errors.Is(err, bufio.ErrBufferFull) {
-		l.buf = append(l.buf[:0], clip(b)...)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = l.r.ReadSlice('\n')
+	for {
+		if len(l.rest) > 0 {
+			part, rest, _ := bytes.Cut(l.rest, []byte{'\r'})
+			l.rest = rest
+			return clip(part), l.n, nil
 		}
-		b = l.buf
+		b, err := l.r.ReadSlice('\n')
+		begins := !l.long
+		l.long = errors.Is(err, bufio.ErrBufferFull)
+		switch {
+		case err == nil:
+			b = b[:len(b)-1]
+		case err == io.EOF && len(b) == 0:
+			return nil, l.n, io.EOF
+		case err != io.EOF && !l.long:
+			return nil, l.n, fmt.Errorf("read log after line %d: %w", l.n, err)
+		}
+		if begins {
+			l.n++
+		}
+		switch {
+		case len(b) > maxLine && bytes.IndexByte(b[:len(b)-1], '\r') >= 0:
+			l.rest = b
+		case begins:
+			return clip(b), l.n, nil
+		}
 	}
-	if err != nil && err != io.EOF {
-		return nil, l.n, fmt.Errorf("read log after line %d: %w", l.n, err)
-	}
-	if err == io.EOF && len(b) == 0 {
-		return nil, l.n, io.EOF
-	}
-	l.n++
-	return clip(b), l.n, nil
 }
 
 func clip(b []byte) []byte {

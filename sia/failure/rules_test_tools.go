@@ -14,7 +14,7 @@ func testRules() []rule {
 		// Python.
 		{name: "pytest, a failed test", keys: keys("____"), match: re(`^_{3,} (?P<test>\S.*?) _{3,}$`), extent: section,
 			stop: re(`^(_{3,} .+ _{3,}|={3,} .+ ={3,}|={20,}|-{5,} coverage: .*|-{20,}|<=+.*|\+{5,} .* \+{5,})$`), weight: 90, class: TestFailure},
-		{name: "pytest, the summary", keys: keys("failed ", "error "), match: re(`^(FAILED|ERROR) (CONSISTENTLY: )?(\[[\d.]+s\] )?(?P<test>(?P<file>[\w./\\-]+\.py)(::\S.*?)?)( - .*)?$`), extent: matching, stop: re(`^(FAILED|ERROR) `), weight: 72, class: TestFailure, tells: true},
+		{name: "pytest, the summary", keys: keys("failed ", "error "), match: re(`^(FAILED|ERROR) (CONSISTENTLY: )?(\[[\d.]+s\] )?(?P<test>(?P<file>[\w./\\-]+\.py)(::\S.*?)?)( - .*)?$`), extent: matching, stop: re(`^(FAILED|ERROR) `), weight: 72, class: TestFailure, tells: true, takes: true},
 		{name: "unittest, a failed test", keys: keys("fail: ", "error: "), match: re(`^(FAIL|ERROR): (?P<test>[\w.]+ \([\w.<>]+\)|[\w.]*test\S*( \(.*\))?|Failure: .*|Doctest: .*)$`), extent: through,
 			stop: re(`^(={40,}|Ran \d+ tests? in .*|\s*\^?[\w.]*(Error|Exception|Warning|Exit|Interrupt|Failed)\b.*)$`), weight: 88, class: TestFailure},
 

@@ -1,9 +1,12 @@
 package failure
 
+// dockerStep is the name of the rule of a failed step of a container's build.
+const dockerStep = "docker, a failed step"
+
 // worldRules recognise what lies outside the code that is built: packages, git,
 // containers, permissions, the network and the machine.
 func worldRules() []rule {
-	return []rule{
+	rs := []rule{
 		// Packages.
 		{name: "npm, an error", keys: keys("npm err!", "npm error"), match: re(`^\s*npm (ERR!|error) `), extent: npm, weight: 40, class: Unknown, result: true},
 		{name: "npm, an unresolved package", keys: keys("eresolve", "e404", "etarget", "enoent", "no matching version"), match: re(`^npm (ERR!|error) (code (ERESOLVE|E404|ETARGET|EINTEGRITY|EUSAGE|EBADENGINE|ENOTSUP|EPEERINVALID)|.*No matching version|.*not in the npm registry)`), extent: npm, weight: 74, class: Dependency},
@@ -41,12 +44,16 @@ func worldRules() []rule {
 		{name: "the machine", keys: keys("no space left", "disk quota", "lost communication with the server", "hosted runner encountered", "pod failed to come online", "failed to come online", "runner was lost", "no runner", "internal error occurred", "an internal error", "worker lost", "agent went offline", "agent was removed", "was evicted", "runner.worker", "an error occurred while generating the build script", "node was lost", "vm creation", "failed to start the vm", "job was not acquired", "slave went offline", "channelclosedexception", "no hosted parallelism", "self-hosted runner", "cannot connect to the docker daemon", "runner has received", "failed to initialize container", "device or resource busy", "read-only file system", "too many open files"), match: re(`(?i)(no space left on device|disk quota exceeded|lost communication with the server|hosted runner encountered|failed to come online|runner was lost|(we're sorry|an) internal error|worker lost|agent (went offline|was removed)|was evicted|error occurred while generating the build script|failed to start the vm|job was not acquired|slave went offline|ChannelClosedException|cannot connect to the docker daemon|failed to initialize container|self-hosted runner .* lost)`), extent: single, weight: 78, class: Infrastructure},
 
 		// Containers, artifacts, services, configuration.
-		{name: "docker, a failed step", keys: keys("error: process", "returned a non-zero code", "failed to solve", "error: failed to"), match: re(`^(#\d+ )?(ERROR: )?.*(did not complete successfully|returned a non-zero code|failed to solve|executor failed)`), extent: dockerfile, weight: 62, class: Unknown, grows: re(`^( > |\d+\.\d+ |-{6}|Dockerfile|\s+\d+ \||\S+:\d+$|#\d+ \d)`), hard: true},
+		{name: dockerStep, keys: keys("error: process", "returned a non-zero code", "failed to solve", "error: failed to"), match: re(`^(#\d+ )?(ERROR: )?.*(did not complete successfully|returned a non-zero code|failed to solve|executor failed)`), extent: dockerfile, weight: 62, class: Unknown, grows: re(`^( > |\d+\.\d+ |-{6}|Dockerfile|\s+\d+ \||\S+:\d+$|#\d+ \d)`)},
 		{name: "docker, an error", keys: keys("error response from daemon", "oci runtime", "manifest unknown", "manifest for ", "pull access denied", "repository does not exist"), match: re(`(Error response from daemon|OCI runtime|oci runtime error|manifest unknown|manifest for .* not found|pull access denied)`), extent: single, weight: 70, class: ExternalDependency},
 		{name: "an artifact that is missing", keys: keys("artifact not found", "unable to download artifact", "no artifacts found", "unable to find any artifacts", "no files were found", "artifact has expired", "cache not found", "404 not found", "404: not found", "http error 404", "returned error: 404", "(404)", "status code 404", "404  not found"), match: re(`(?i)(artifact not found|unable to (download|find any) artifacts?|no (artifacts|files were) found|artifact has expired|404:? +not found|http error 404|returned error: 404|status code 404)`), extent: indented, weight: 62, class: ExternalDependency},
 		{name: "a workflow's configuration", keys: keys("invalid workflow file", "unrecognized named-value", "unable to resolve action", "unexpected value", "unexpected input", "input required and not supplied", "can't find 'action.yml'", "yaml", "no such file or directory, open '/home/runner/work/_actions", "missing download info", "no rakefile found", "no gemfile found", "unknown option", "unrecognized option", "invalid option", "illegal switch", "unknown command", "no such task", "missing script", "unsupported option", "not recognized as an internal"), match: re(`(?i)(invalid workflow file|unrecognized named-value|unable to resolve action|unexpected (value|input\(s\))|input required and not supplied|can't find 'action\.yml'|(yaml|toml|json)(\.\w+)* ?(syntax|parse)|did not find expected|No Rakefile found|(unknown|unrecogni[sz]ed|invalid|illegal|unsupported) (option|switch|argument|flag|command|parameter)|no such task|missing script)`), extent: indentedParagraph, weight: 62, class: ConfigError},
 		{name: "a command that is missing", keys: keys("command not found", "executable file not found", ": not found", "is not recognized", "no such file or directory"), match: re(`(: command not found|executable file not found|(sh|bash|zsh|dash): (\d+: |line \d+: )?\S+:? (not found|No such file)|is not recognized as)`), extent: single, weight: 60, class: ConfigError},
 	}
+	for i := range rs {
+		rs[i].soft = !rs[i].tells && rs[i].name != dockerStep
+	}
+	return rs
 }
 
 // npm goes on over npm's own lines.

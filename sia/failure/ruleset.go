@@ -17,11 +17,7 @@ type ruleset struct {
 
 // rules is built once, at the first log.
 var rules = sync.OnceValue(func() *ruleset {
-	world := worldRules()
-	for i := range world {
-		world[i].soft = !world[i].hard
-	}
-	return newRuleset(slices.Concat(testRules(), jvmRules(), compilerRules(), lintRules(), runtimeRules(), world), words())
+	return newRuleset(slices.Concat(testRules(), jvmRules(), compilerRules(), lintRules(), runtimeRules(), worldRules()), words())
 })
 
 func newRuleset(rs []rule, ws []word) *ruleset {

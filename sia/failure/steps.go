@@ -11,10 +11,12 @@ const maxCommand = 60
 // steps is where in a job the reader is.
 type steps struct {
 	step      int
-	group     uint64 // job and step that the last line named
-	tidying   bool   // the job tidies up
-	settings  bool   // between a step's heading and the end of its settings
-	inCommand int    // line at which the echo of a failed command of several lines began; 0 outside one
+	group     uint64     // job and step that the last line named
+	tidying   bool       // the job tidies up
+	settings  int        // line of a step's heading, until its settings end; 0 after them
+	script    []textLine // the commands that the step runs, as the CI system shows them
+	output    int        // lines that the step has said
+	inCommand int        // line at which the echo of a failed command of several lines began; 0 outside one
 	ended     []ending
 }
 
@@ -24,6 +26,12 @@ type ending struct {
 	step int
 	text string
 }
+
+// maxSettings bounds the settings under a step's heading, in lines.
+const maxSettings = 400
+
+// scriptRule is the rule of a step that failed without a word.
+var scriptRule = rule{name: "the script of a step that failed without a word", extent: single, weight: 30, class: ConfigError}
 
 // exitRule is the rule of the line with which GitHub Actions ends a failed step.
 var exitRule = rule{name: "the end of the failed step", extent: single, weight: 5, class: Unknown}
@@ -52,9 +60,11 @@ func (r *reader) follow(l *line) bool {
 	switch l.frame {
 	case stepStart:
 		r.nextStep()
-		r.settings = l.actions
+		if l.actions {
+			r.settings = l.n
+		}
 	case settingsEnd:
-		r.settings = false
+		r.settings = 0
 	case commandStart:
 		r.nextStep()
 	case stepPassed:
@@ -85,21 +95,33 @@ func (r *reader) follow(l *line) bool {
 		if r.inCommand > 0 && l.n-r.inCommand < maxCommand {
 			return true
 		}
-		if !r.settings {
+		if !r.inSettings(l.n) {
+			r.output++
 			return false
 		}
+		r.command(l)
+		return true
 	}
-	if !r.settings || l.frame == stepStart {
-		r.ring.put(l.n, l.text, 0)
-	}
+	r.ring.put(l.n, l.text, 0)
 	return true
+}
+
+// inSettings reports whether line n is among the settings under a step's heading.
+func (r *reader) inSettings(n int) bool { return r.settings > 0 && n-r.settings < maxSettings }
+
+// command keeps a line of the script that a step's settings show; it ends where
+// the shell is named.
+func (r *reader) command(l *line) {
+	if n := len(r.script); n < maxAbove && l.n == r.settings+n+1 && !hasPrefix(l.text, "shell: ") {
+		r.script = append(r.script, textLine{n: l.n, text: string(clipText(l.text))})
+	}
 }
 
 func (r *reader) nextStep() {
 	r.close()
 	r.step++
-	r.settings = false
-	r.inCommand = 0
+	r.settings, r.inCommand, r.output = 0, 0, 0
+	r.script = r.script[:0]
 }
 
 // fail marks the blocks of the step that has failed.
@@ -113,7 +135,15 @@ func (r *reader) fail(l *line) {
 		return
 	}
 	r.ended = append(r.ended, ending{line: l.n, step: r.step, text: string(clipText(l.text))})
-	if l.frame != ciError {
+	switch {
+	case l.frame == ciError:
+	case r.output == 0 && len(r.script) > 0:
+		b := &block{rule: &scriptRule, start: r.script[0].n, head: r.script[0].n, test: -1, step: r.step, failed: true}
+		for _, t := range r.script {
+			b.add(t)
+		}
+		r.keep(b)
+	default:
 		r.above(l, &endRule)
 	}
 }

@@ -11,9 +11,6 @@ func trace(b *block, l *line) part {
 	t := bytes.TrimLeft(l.text, " \t")
 	switch {
 	case l.blank():
-		if b.frames == 0 && l.n-b.head < 3 {
-			return perhaps
-		}
 		return perhaps
 	case stackFrame(t):
 		b.frames++

@@ -11,14 +11,11 @@ import (
 	"testing"
 )
 
-func TestDebug(t *testing.T) {
-	p := os.Getenv("DEBUGLOG")
-	if p == "" {
-		return
-	}
+func dbg(p string) *reader {
 	f, _ := os.Open(p)
+	defer f.Close()
 	g, _ := gzip.NewReader(f)
-	rd := &reader{set: rules(), seen: map[string]bool{}}
+	rd := newReader()
 	lines := newLineReader(g)
 	for {
 		raw, n, err := lines.next()
@@ -28,6 +25,14 @@ func TestDebug(t *testing.T) {
 		rd.take(raw, n)
 	}
 	rd.close()
+	return rd
+}
+func TestDebug(t *testing.T) {
+	p := os.Getenv("DEBUGLOG")
+	if p == "" {
+		return
+	}
+	rd := dbg(p)
 	slices.SortFunc(rd.kept, func(a, b *block) int {
 		if rd.rank(a) > rd.rank(b) {
 			return -1
@@ -52,6 +57,8 @@ func TestDebug(t *testing.T) {
 		fmt.Printf("%6.1f %d-%d step=%d failed=%v far=%d score=%.0f res=%v expl=%v [%s] lift=%s inner=%s | %.100s\n", rd.rank(b), b.start, b.end, b.step, b.failed, b.far, b.score, b.result, b.explains, b.rule.name, l, in, b.lines()[0].text)
 	}
 	fmt.Println(rd.ended, rd.step, rd.total)
+	fmt.Println(rd.report(Options{}).Text)
+	fmt.Println(rd.report(Options{}).Why)
 }
 func TestSig(t *testing.T) {
 	out := os.Getenv("SIGOUT")
@@ -64,29 +71,15 @@ func TestSig(t *testing.T) {
 	f2, _ := filepath.Glob("/work/shared/data/cilogs/cidiff/*.gz")
 	fs = append(fs, f2...)
 	for _, p := range fs {
-		f, _ := os.Open(p)
-		g, _ := gzip.NewReader(f)
-		rd := &reader{set: rules(), seen: map[string]bool{}}
-		lines := newLineReader(g)
-		for {
-			raw, n, err := lines.next()
-			if err == io.EOF {
-				break
-			}
-			rd.take(raw, n)
-		}
-		rd.close()
-		f.Close()
-		bs, best := rd.choose()
-		if len(bs) == 0 {
-			bs = rd.ending()
-			if len(bs) > 0 {
-				best = bs[0]
-			}
+		rd := dbg(p)
+		c := rd.choose()
+		if c.best == nil && len(rd.ended) > 0 {
+			c.best = rd.ending()
+			c.alike = []*block{c.best}
 		}
 		var m []string
-		if best != nil {
-			m = meaning(explaining(bs, best))
+		if c.best != nil {
+			m = meaning(c.explaining())
 		}
 		b, _ := json.Marshal(map[string]any{"p": p, "m": m})
 		w.Write(append(b, '\n'))

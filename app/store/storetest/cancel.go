@@ -13,7 +13,7 @@ import (
 
 // attempting runs a task until its attempt's handler has started; do is what
 // the handler does then.
-func attempting(t *testing.T, s *store.Store, do func(ctx context.Context) (sia.Fact, error)) (sia.TaskID, *script, *store.Engine) {
+func attempting(t *testing.T, s *fixture, do func(ctx context.Context) (sia.Fact, error)) (sia.TaskID, *script, *store.Engine) {
 	t.Helper()
 	id := begin(t, s, 42)
 	w := newScript(t, s)
@@ -33,13 +33,13 @@ func attempting(t *testing.T, s *store.Store, do func(ctx context.Context) (sia.
 
 // stopTask says /sia stop: Step has the running attempt cancelled, by an effect
 // of its own.
-func stopTask(t *testing.T, s *store.Store, id sia.TaskID) {
+func stopTask(t *testing.T, s *fixture, id sia.TaskID) {
 	t.Helper()
 	_, err := s.Apply(patient(t), id, sia.Event{ID: "stop-1", At: at(1), By: anna, Fact: sia.Stop{Reason: "enough"}})
 	must(t, err)
 }
 
-func testCancelRunning(t *testing.T, s *store.Store) {
+func testCancelRunning(t *testing.T, s *fixture) {
 	said := sia.AttemptEnded{End: sia.EndCancelled, Reason: "stopped by a person", Turns: 3, Cost: 2 * sia.Credit}
 	id, w, e := attempting(t, s, func(ctx context.Context) (sia.Fact, error) {
 		<-ctx.Done()
@@ -62,7 +62,7 @@ func testCancelRunning(t *testing.T, s *store.Store) {
 	}
 }
 
-func testCancelSilent(t *testing.T, s *store.Store) {
+func testCancelSilent(t *testing.T, s *fixture) {
 	id, w, e := attempting(t, s, func(ctx context.Context) (sia.Fact, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -79,7 +79,7 @@ func testCancelSilent(t *testing.T, s *store.Store) {
 }
 
 // testCancelWaiting cancels an attempt that waits behind one that is running.
-func testCancelWaiting(t *testing.T, s *store.Store) {
+func testCancelWaiting(t *testing.T, s *fixture) {
 	release := make(chan bool)
 	c := quick()
 	c.Attempts = 1
@@ -120,7 +120,7 @@ func testCancelWaiting(t *testing.T, s *store.Store) {
 }
 
 // waitFor returns the key of a task's effect once it is written down.
-func waitFor(t *testing.T, s *store.Store, id sia.TaskID, kind sia.EffectKind) string {
+func waitFor(t *testing.T, s *fixture, id sia.TaskID, kind sia.EffectKind) string {
 	t.Helper()
 	for ctx := patient(t); ; {
 		all, err := s.Effects(ctx, id)
@@ -133,7 +133,7 @@ func waitFor(t *testing.T, s *store.Store, id sia.TaskID, kind sia.EffectKind) s
 	}
 }
 
-func testCancelFinished(t *testing.T, s *store.Store) {
+func testCancelFinished(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	run(t, s, newScript(t, s))
 	r := record(t, s, id, sia.DoReact)

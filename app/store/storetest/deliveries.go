@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-func testMigrate(t *testing.T, s *store.Store) {
+func testMigrate(t *testing.T, s *fixture) {
 	v, err := s.Version(patient(t))
 	must(t, err)
 	from, to, err := s.Migrate(patient(t))
@@ -31,14 +31,14 @@ func delivery(guid string, body []byte) store.Delivery {
 		Received: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 }
 
-func save(t *testing.T, s *store.Store, d store.Delivery) (fresh bool) {
+func save(t *testing.T, s *fixture, d store.Delivery) (fresh bool) {
 	t.Helper()
 	fresh, err := s.SaveDelivery(patient(t), d)
 	must(t, err)
 	return fresh
 }
 
-func testDeliverySavedOnce(t *testing.T, s *store.Store) {
+func testDeliverySavedOnce(t *testing.T, s *fixture) {
 	if !save(t, s, delivery("a", []byte("{}"))) {
 		t.Error("the first delivery is not fresh")
 	}
@@ -50,7 +50,7 @@ func testDeliverySavedOnce(t *testing.T, s *store.Store) {
 	}
 }
 
-func testDeliveriesAtOnce(t *testing.T, s *store.Store) {
+func testDeliveriesAtOnce(t *testing.T, s *fixture) {
 	const senders, each = 16, 40
 	var fresh atomic.Int64
 	var all sync.WaitGroup
@@ -87,7 +87,7 @@ func testDeliveriesAtOnce(t *testing.T, s *store.Store) {
 	}
 }
 
-func testDeliveryWorkedOn(t *testing.T, s *store.Store) {
+func testDeliveryWorkedOn(t *testing.T, s *fixture) {
 	small := delivery("small", []byte(`{"a":1}`))
 	large := delivery("large", bytes.Repeat([]byte(`{"action":"labeled"}`), 5000))
 	for _, d := range []store.Delivery{small, large} {
@@ -109,7 +109,7 @@ func testDeliveryWorkedOn(t *testing.T, s *store.Store) {
 	}
 }
 
-func testDeliveryGivenUp(t *testing.T, s *store.Store) {
+func testDeliveryGivenUp(t *testing.T, s *fixture) {
 	save(t, s, delivery("weak", nil))
 	save(t, s, delivery("hopeless", nil))
 	var weak, hopeless atomic.Int64
@@ -143,7 +143,7 @@ func testDeliveryGivenUp(t *testing.T, s *store.Store) {
 	}
 }
 
-func testDeliveriesPruned(t *testing.T, s *store.Store) {
+func testDeliveriesPruned(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	save(t, s, delivery("old", nil))
 	n, err := s.PruneDeliveries(ctx, at(60*24))
@@ -159,13 +159,13 @@ func testDeliveriesPruned(t *testing.T, s *store.Store) {
 	}
 }
 
-func testEventsCounted(t *testing.T, s *store.Store) {
+func testEventsCounted(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	for range 3 {
 		must(t, s.CountEvent(ctx, "star", "created"))
 	}
 	must(t, s.CountEvent(ctx, "ping", ""))
-	counts, err := s.EventCounts(ctx, time.Now().Add(-48*time.Hour))
+	counts, err := s.EventCounts(ctx, s.clock.now().Add(-48*time.Hour))
 	must(t, err)
 	got := map[string]int{}
 	for _, c := range counts {

@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-func testLoopToPassed(t *testing.T, s *store.Store) {
+func testLoopToPassed(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	e := engine(t, s, w.handlers(), quick())
@@ -38,7 +38,7 @@ func testLoopToPassed(t *testing.T, s *store.Store) {
 	if inst, err := s.CreditsSpentByInstallation(patient(t), 3, task.CreatedAt); err != nil || spent != 3*sia.Credit || inst != spent {
 		t.Errorf("spent %s, by the installation %s %v; want 3", spent, inst, err)
 	}
-	if later, err := s.CreditsSpent(patient(t), demo.ID, time.Now().Add(time.Hour)); err != nil || later != 0 {
+	if later, err := s.CreditsSpent(patient(t), demo.ID, s.clock.now().Add(time.Hour)); err != nil || later != 0 {
 		t.Errorf("spent %s in the future, %v", later, err)
 	}
 	ledger, err := s.Ledger(patient(t), id)
@@ -53,14 +53,14 @@ func testLoopToPassed(t *testing.T, s *store.Store) {
 	}
 }
 
-func testLoopWithIntervention(t *testing.T, s *store.Store) {
+func testLoopWithIntervention(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	w.on[sia.DoGate] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
 		if len(task.Attempts) > 1 {
 			return w.well(ctx, task, f)
 		}
-		return sia.Judged{SHA: f.SHA, Looked: time.Now(), Verdict: sia.VerdictRed, Explain: []string{"test is red"},
+		return sia.Judged{SHA: f.SHA, Looked: s.clock.now(), Verdict: sia.VerdictRed, Explain: []string{"test is red"},
 			Checks:   []sia.Check{{Name: "test", Colour: sia.Red, Required: true}},
 			Failures: []sia.CheckFailure{{Check: "test", Excerpt: "boom", Signature: "s1", Class: "test"}},
 			Signals:  []sia.Signal{{Name: sia.SameTask, Evidence: "again"}}}, nil
@@ -95,7 +95,7 @@ func testLoopWithIntervention(t *testing.T, s *store.Store) {
 	}
 }
 
-func testEffectRetried(t *testing.T, s *store.Store) {
+func testEffectRetried(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	w.on[sia.DoReact] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
@@ -112,7 +112,7 @@ func testEffectRetried(t *testing.T, s *store.Store) {
 	replayed(t, s, id)
 }
 
-func testEffectPanics(t *testing.T, s *store.Store) {
+func testEffectPanics(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	w.on[sia.DoReact] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { panic("nil map") }
@@ -123,7 +123,7 @@ func testEffectPanics(t *testing.T, s *store.Store) {
 }
 
 // outcome is the fact that an effect was closed with.
-func outcome(t *testing.T, s *store.Store, id sia.TaskID, key string) sia.Fact {
+func outcome(t *testing.T, s *fixture, id sia.TaskID, key string) sia.Fact {
 	t.Helper()
 	events, err := s.Events(patient(t), id)
 	must(t, err)
@@ -139,7 +139,7 @@ func outcome(t *testing.T, s *store.Store, id sia.TaskID, key string) sia.Fact {
 	return found[0]
 }
 
-func testEffectFailsForGood(t *testing.T, s *store.Store) {
+func testEffectFailsForGood(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	w.on[sia.DoBegin] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) {
@@ -167,7 +167,7 @@ func testEffectFailsForGood(t *testing.T, s *store.Store) {
 	replayed(t, s, id)
 }
 
-func testEffectFailsOnLastTry(t *testing.T, s *store.Store) {
+func testEffectFailsOnLastTry(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	w.on[sia.DoReact] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return nil, errors.New("no luck") }
@@ -179,7 +179,7 @@ func testEffectFailsOnLastTry(t *testing.T, s *store.Store) {
 	outcome(t, s, id, r.Key)
 }
 
-func testEffectTimesOut(t *testing.T, s *store.Store) {
+func testEffectTimesOut(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	w.on[sia.DoReact] = func(ctx context.Context, _ sia.Task, _ sia.Effect) (sia.Fact, error) {
@@ -195,7 +195,7 @@ func testEffectTimesOut(t *testing.T, s *store.Store) {
 	}
 }
 
-func testRetryAfter(t *testing.T, s *store.Store) {
+func testRetryAfter(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	w.on[sia.DoReact] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) {
@@ -203,11 +203,11 @@ func testRetryAfter(t *testing.T, s *store.Store) {
 	}
 	// Everything else waits as well, so that what is due next is the retry.
 	w.on[sia.DoBegin], w.on[sia.DoSync] = w.on[sia.DoReact], w.on[sia.DoReact]
-	before := time.Now()
+	before := s.clock.now()
 	e := run(t, s, w)
 	due, err := e.NextDue(patient(t))
 	must(t, err)
-	if due.Before(before.Add(time.Hour-time.Second)) || due.After(time.Now().Add(time.Hour+time.Second)) {
+	if due.Before(before.Add(time.Hour-time.Second)) || due.After(s.clock.now().Add(time.Hour+time.Second)) {
 		t.Errorf("the next try is at %s, the first was at %s", due, before)
 	}
 	if r := record(t, s, id, sia.DoReact); r.State != store.EffectPending || r.Tries != 1 || w.count(r.Key) != 1 {
@@ -217,7 +217,7 @@ func testRetryAfter(t *testing.T, s *store.Store) {
 
 // testCrash lets the process "die" once at each boundary of each effect, and
 // wants the same end as without: effects repeated, outcomes applied once.
-func testCrash(t *testing.T, s *store.Store) {
+func testCrash(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	h := w.handlers()
@@ -251,7 +251,7 @@ func testCrash(t *testing.T, s *store.Store) {
 
 // testCrashAgain wants an effect that always takes the process with it to be
 // given up, not tried for ever.
-func testCrashAgain(t *testing.T, s *store.Store) {
+func testCrashAgain(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	h := w.handlers()
@@ -268,7 +268,7 @@ func testCrashAgain(t *testing.T, s *store.Store) {
 	outcome(t, s, id, r.Key)
 }
 
-func testStopResumes(t *testing.T, s *store.Store) {
+func testStopResumes(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	started := make(chan bool, 1)
@@ -300,7 +300,7 @@ func testStopResumes(t *testing.T, s *store.Store) {
 	replayed(t, s, id)
 }
 
-func testPeriodic(t *testing.T, s *store.Store) {
+func testPeriodic(t *testing.T, s *fixture) {
 	runs := make(chan string, 100)
 	h := newScript(t, s).handlers()
 	h.Periodic = []store.Periodic{
@@ -323,7 +323,7 @@ func testPeriodic(t *testing.T, s *store.Store) {
 	}
 }
 
-func testOneEngine(t *testing.T, s *store.Store) {
+func testOneEngine(t *testing.T, s *fixture) {
 	h := newScript(t, s).handlers()
 	e, err := s.Start(patient(t), h, quick())
 	must(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-func testTranscripts(t *testing.T, s *store.Store) {
+func testTranscripts(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id := begin(t, s, 1)
 	turn := func(text string) json.RawMessage { return json.RawMessage(`{"say":"` + text + `"}`) }
@@ -33,7 +33,7 @@ func testTranscripts(t *testing.T, s *store.Store) {
 	}
 }
 
-func testTexts(t *testing.T, s *store.Store) {
+func testTexts(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id := begin(t, s, 1)
 	if _, err := s.Text(ctx, id, 1, "diff"); !errors.Is(err, store.ErrNotFound) {
@@ -51,7 +51,7 @@ func testTexts(t *testing.T, s *store.Store) {
 	}
 }
 
-func testSurfaces(t *testing.T, s *store.Store) {
+func testSurfaces(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id := begin(t, s, 1)
 	look := func(wantID int64, wantHash string) {
@@ -68,7 +68,7 @@ func testSurfaces(t *testing.T, s *store.Store) {
 	look(55, "h3")
 }
 
-func testInstallations(t *testing.T, s *store.Store) {
+func testInstallations(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	octo := store.Installation{ID: 3, Account: "octo", AccountID: 30, AccountType: "Organization"}
 	must(t, s.UpsertInstallation(ctx, octo))
@@ -113,7 +113,7 @@ func testInstallations(t *testing.T, s *store.Store) {
 	}
 }
 
-func testSettings(t *testing.T, s *store.Store) {
+func testSettings(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	set := sia.DefaultSettings()
 	set.Agent.Timeout = sia.Duration(7 * time.Minute)
@@ -133,7 +133,7 @@ func testSettings(t *testing.T, s *store.Store) {
 	}
 }
 
-func testStarts(t *testing.T, s *store.Store) {
+func testStarts(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	for i := range 5 {
 		id, e := start(i, at(i))

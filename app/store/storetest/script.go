@@ -16,7 +16,7 @@ import (
 // does for a kind of effect; calls counts how often each key was carried out.
 type script struct {
 	t  *testing.T
-	s  *store.Store
+	s  *fixture
 	on map[sia.EffectKind]func(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error)
 
 	mu    sync.Mutex
@@ -24,7 +24,7 @@ type script struct {
 	order []sia.EffectKind
 }
 
-func newScript(t *testing.T, s *store.Store) *script {
+func newScript(t *testing.T, s *fixture) *script {
 	return &script{t: t, s: s, calls: map[string]int{},
 		on: map[sia.EffectKind]func(context.Context, sia.Task, sia.Effect) (sia.Fact, error){}}
 }
@@ -58,7 +58,7 @@ func (w *script) well(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	case sia.DoPull:
 		return sia.PullOpened{Number: 100 + t.Issue, NodeID: "PR_1", URL: "https://example.com/pull/1"}, nil
 	case sia.DoGate:
-		return sia.Judged{SHA: f.SHA, Looked: time.Now(), Verdict: sia.VerdictGreen, Checks: []sia.Check{{Name: "test", Colour: sia.Green, Required: true}}, Explain: []string{"test is green"}}, nil
+		return sia.Judged{SHA: f.SHA, Looked: w.s.clock.now(), Verdict: sia.VerdictGreen, Checks: []sia.Check{{Name: "test", Colour: sia.Green, Required: true}}, Explain: []string{"test is green"}}, nil
 	case sia.DoMemory:
 		return sia.MemoryCommitted{SHA: "3e304"}, nil
 	case sia.DoAnnounce:
@@ -93,7 +93,7 @@ func quick() store.EngineConfig {
 }
 
 // engine runs until the test ends.
-func engine(t *testing.T, s *store.Store, h store.Handlers, c store.EngineConfig) *store.Engine {
+func engine(t *testing.T, s *fixture, h store.Handlers, c store.EngineConfig) *store.Engine {
 	t.Helper()
 	e, err := s.Start(patient(t), h, c)
 	must(t, err)
@@ -109,16 +109,16 @@ func stop(t *testing.T, e *store.Engine) {
 }
 
 // run works until nothing is due.
-func run(t *testing.T, s *store.Store, w *script) *store.Engine {
+func run(t *testing.T, s *fixture, w *script) *store.Engine {
 	t.Helper()
 	e := engine(t, s, w.handlers(), quick())
 	must(t, e.Idle(patient(t)))
 	return e
 }
 
-// settle works until a task is in a state, through jobs that are scheduled for
-// soon: the gate's look, the gathered sync.
-func settle(t *testing.T, s *store.Store, e *store.Engine, id sia.TaskID, want sia.State) sia.Task {
+// settle works until a task is in a state, moving the clock on to what is
+// scheduled for later: the gate's look, the gathered sync.
+func settle(t *testing.T, s *fixture, e *store.Engine, id sia.TaskID, want sia.State) sia.Task {
 	t.Helper()
 	ctx := patient(t)
 	for {
@@ -133,16 +133,12 @@ func settle(t *testing.T, s *store.Store, e *store.Engine, id sia.TaskID, want s
 		if due.IsZero() {
 			t.Fatalf("nothing is left to do and the task is %s (%s), want %s", task.State, task.Waiting, want)
 		}
-		select {
-		case <-time.After(time.Until(due)):
-		case <-ctx.Done():
-			t.Fatalf("the task is %s, want %s", task.State, want)
-		}
+		s.clock.reach(due)
 	}
 }
 
 // record finds the one effect of a kind, or the last.
-func record(t *testing.T, s *store.Store, id sia.TaskID, kind sia.EffectKind) store.EffectRecord {
+func record(t *testing.T, s *fixture, id sia.TaskID, kind sia.EffectKind) store.EffectRecord {
 	t.Helper()
 	all, err := s.Effects(patient(t), id)
 	must(t, err)

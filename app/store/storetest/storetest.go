@@ -9,6 +9,7 @@ package storetest
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,11 +18,12 @@ import (
 )
 
 // Run holds a database to what package store promises. open returns a store of
-// its own, empty and migrated, that is closed when the test ends.
-func Run(t *testing.T, open func(t *testing.T) *store.Store) {
+// its own, empty and migrated, that reads the clock it is given and is closed
+// when the test ends.
+func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Store) {
 	for _, c := range []struct {
 		name string
-		test func(t *testing.T, s *store.Store)
+		test func(t *testing.T, s *fixture)
 	}{
 		{"Migrate", testMigrate},
 
@@ -69,8 +71,27 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.test(t, open(t))
+			clock := &clock{}
+			c.test(t, &fixture{open(t, clock.now), clock})
 		})
+	}
+}
+
+// fixture is a store and the clock that it reads.
+type fixture struct {
+	*store.Store
+	clock *clock
+}
+
+// clock goes with the machine's, ahead of it by what a test moved it on.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// reach moves the clock on until it has reached a time.
+func (c *clock) reach(t time.Time) {
+	if d := t.Sub(c.now()); d > 0 {
+		c.ahead.Add(int64(d))
 	}
 }
 
@@ -112,16 +133,16 @@ func start(issue int, now time.Time) (sia.TaskID, sia.Event) {
 }
 
 // begin starts the task of an issue.
-func begin(t *testing.T, s *store.Store, issue int) sia.TaskID {
+func begin(t *testing.T, s *fixture, issue int) sia.TaskID {
 	t.Helper()
-	id, e := start(issue, time.Now())
+	id, e := start(issue, s.clock.now())
 	_, err := s.Apply(patient(t), id, e)
 	must(t, err)
 	return id
 }
 
 // replayed fails the test unless the log gives the stored task.
-func replayed(t *testing.T, s *store.Store, id sia.TaskID) sia.Task {
+func replayed(t *testing.T, s *fixture, id sia.TaskID) sia.Task {
 	t.Helper()
 	task, err := s.Replay(patient(t), id)
 	must(t, err)

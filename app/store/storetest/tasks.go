@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-func testApplyStarts(t *testing.T, s *store.Store) {
+func testApplyStarts(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id, e := start(42, at(0))
 	res, err := s.Apply(ctx, id, e)
@@ -53,7 +53,7 @@ func testApplyStarts(t *testing.T, s *store.Store) {
 	}
 }
 
-func testApplyTwice(t *testing.T, s *store.Store) {
+func testApplyTwice(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id, e := start(42, at(0))
 	_, err := s.Apply(ctx, id, e)
@@ -74,7 +74,7 @@ func testApplyTwice(t *testing.T, s *store.Store) {
 	}
 }
 
-func testApplyToNoTask(t *testing.T, s *store.Store) {
+func testApplyToNoTask(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	res, err := s.Apply(ctx, "7-404", sia.Event{ID: "x", At: at(0), Fact: sia.Stop{Reason: "closed"}})
 	must(t, err)
@@ -86,7 +86,7 @@ func testApplyToNoTask(t *testing.T, s *store.Store) {
 	}
 }
 
-func testApplyNonsense(t *testing.T, s *store.Store) {
+func testApplyNonsense(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	_, e := start(1, at(0))
 	if _, err := s.Apply(ctx, "7-2", e); err == nil {
@@ -104,7 +104,7 @@ func testApplyNonsense(t *testing.T, s *store.Store) {
 	}
 }
 
-func testApplyAtOnce(t *testing.T, s *store.Store) {
+func testApplyAtOnce(t *testing.T, s *fixture) {
 	const people, each = 12, 15
 	ctx := patient(t)
 	id := begin(t, s, 42)
@@ -143,7 +143,7 @@ func testApplyAtOnce(t *testing.T, s *store.Store) {
 // testRandomEvents holds invariant 5 of document 2: whatever happens, in
 // whatever order and however often, the log gives the stored task, and the
 // ledger sums to its account.
-func testRandomEvents(t *testing.T, s *store.Store) {
+func testRandomEvents(t *testing.T, s *fixture) {
 	issue := 0
 	rapid.Check(t, func(r *rapid.T) {
 		issue++
@@ -249,7 +249,7 @@ func balance(rows []store.LedgerRow) (l sia.Ledger) {
 	return l
 }
 
-func testRefs(t *testing.T, s *store.Store) {
+func testRefs(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id := begin(t, s, 42)
 	task, err := s.Task(ctx, id)
@@ -264,7 +264,7 @@ func testRefs(t *testing.T, s *store.Store) {
 	}
 }
 
-func testFilters(t *testing.T, s *store.Store) {
+func testFilters(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	for i := range 4 {
 		begin(t, s, i+1)

@@ -1,0 +1,257 @@
+package apptest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/ghsim/conformance"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/work"
+	"github.com/sia-bot/sia/sia"
+)
+
+// The names on every stage.
+const (
+	Owner = "ada" // owns the repository
+	Name  = "shop"
+	Repo  = Owner + "/" + Name
+	Slug  = "sia"
+	Bot   = Slug + "[bot]"
+)
+
+// Secret is the webhook's.
+const Secret = "only for tests"
+
+// Limit is how long one thing that a test waits for may take by the machine's
+// clock; reaching it is a failure.
+const Limit = time.Minute
+
+// Config says what is on the stage. The zero Config has an empty repository and
+// a model that knows no answer.
+type Config struct {
+	Files map[string]string // of the repository, by path
+	From  string            // instead of Files: a local git repository
+	Model scripted.Script
+	Log   io.Writer // where the application's log goes; nil: nowhere
+}
+
+// Stage is one simulator, one scripted model and one application between them.
+// Its methods are called from the test's own goroutine.
+type Stage struct {
+	Sim     *ghsim.Server
+	Model   *scripted.Server
+	App     *app.App // nil while it is down
+	Clock   *Clock
+	Install int64 // the installation's id
+
+	t      testing.TB
+	dir    string
+	config app.Config
+	log    *slog.Logger
+	valid  *conformance.Validator
+	holds  holds
+	calls  atomic.Int64 // requests that the simulator answered
+
+	mu      sync.Mutex
+	address string // where the application receives webhooks; "" while it is down
+	stop    func() error
+}
+
+// Start sets the stage and starts the application. Everything is closed at the
+// end of the test.
+func Start(t testing.TB, c Config) *Stage {
+	t.Helper()
+	s := &Stage{t: t, dir: t.TempDir(), Clock: NewClock(), valid: conformance.New(t), log: slog.New(slog.DiscardHandler)}
+	if c.Log != nil {
+		s.log = slog.New(slog.NewTextHandler(c.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	s.github(c)
+	s.model(c.Model)
+	registered, err := s.Sim.CreateApp(Slug)
+	s.must(err)
+	s.config = Configure(s.Sim, registered, s.Model.URL, filepath.Join(s.dir, "sia"))
+	s.start()
+	front := httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.forward)))
+	t.Cleanup(front.Close)
+	s.must(s.Sim.SetWebhook(registered.ID, front.URL, Secret))
+	s.Install, err = s.Sim.Install(registered.ID, Owner, Name)
+	s.must(err)
+	s.Quiet()
+	return s
+}
+
+// Configure is the configuration of an application that works for a registered
+// app of a simulator with a scripted model, keeping what it has under dir.
+func Configure(sim *ghsim.Server, a ghsim.App, model, dir string) app.Config {
+	named := func(name string) app.ModelConfig {
+		return app.ModelConfig{URL: model, Key: "none", Model: name, Price: llm.Price{Input: 3, CachedInput: 0.3, Output: 15}}
+	}
+	const never = "@every 10000h" // tests do the periodic work when they want it done
+	return app.Config{
+		Listen: "127.0.0.1:0", Dir: dir, WriteSpacing: time.Microsecond,
+		Models:   app.ModelsConfig{Coder: named("coder"), SIA: named("sia"), Reviewer: named("reviewer")},
+		Schedule: work.Schedule{Look: never, Redeliver: never, Repair: never, Prune: never},
+		GitHub:   app.GitHubConfig{URL: sim.URL(), API: sim.APIURL(), AppID: a.ID, PrivateKey: a.PrivateKeyPEM, WebhookSecret: Secret},
+	}
+}
+
+// github starts the simulator with its people and the repository.
+func (s *Stage) github(c Config) {
+	s.t.Helper()
+	sim, err := ghsim.New(ghsim.Config{
+		Clock: s.Clock.Now, Logger: s.log.With("who", "github"), Dir: filepath.Join(s.dir, "github"), Wrap: s.valid.Middleware,
+	})
+	s.must(err)
+	s.Sim = sim
+	s.t.Cleanup(func() { s.should(sim.Close()) })
+	_, err = sim.Start("127.0.0.1:0")
+	s.must(err)
+	sim.AfterRequest(func(ghsim.Call) { s.calls.Add(1) })
+	sim.CreateUser(Owner)
+	_, err = sim.CreateRepo(Owner, Name, ghsim.RepoSpec{Files: c.Files, From: c.From})
+	s.must(err)
+}
+
+// model starts the scripted model. Answers that don't say what they cost cost
+// the same in every run; an estimate would depend on port numbers in prompts.
+func (s *Stage) model(script scripted.Script) {
+	s.t.Helper()
+	for _, r := range script.Rules {
+		for i := range r.Turns {
+			if r.Turns[i].Usage == nil {
+				r.Turns[i].Usage = &scripted.Usage{Input: 1000, Output: 100}
+			}
+		}
+	}
+	m, err := scripted.Start(script, scripted.Options{})
+	s.must(err)
+	s.Model = m
+	s.t.Cleanup(func() { s.should(m.Close()) })
+}
+
+// start starts the application; cleanup stops it.
+func (s *Stage) start() {
+	s.t.Helper()
+	a, err := app.New(context.Background(), s.config, app.Options{
+		Logger: s.log.With("who", "sia"), Now: s.Clock.Now, Boundary: s.holds.boundary,
+		// What a stop interrupts is interrupted at once: what had not finished is
+		// done again after the next start, which is what tests want to see.
+		Engine: store.EngineConfig{Grace: time.Millisecond},
+	})
+	s.must(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	stop := sync.OnceValue(func() error {
+		s.receive("")
+		cancel()
+		return errors.Join(<-ended, a.Close())
+	})
+	s.App, s.stop = a, stop
+	s.receive(a.Addr().String())
+	s.t.Cleanup(func() { s.should(stop()) })
+}
+
+// Stop stops the application; webhooks get no answer until Restart.
+func (s *Stage) Stop() {
+	s.t.Helper()
+	s.must(s.stop())
+	s.App = nil
+}
+
+// Restart stops the application, unless it is down, and starts it on the same
+// database. A hold ends with the stop.
+func (s *Stage) Restart() {
+	s.t.Helper()
+	if s.App != nil {
+		s.Stop()
+	}
+	s.start()
+	s.Quiet()
+}
+
+// receive says where the application receives webhooks; "" when it is down.
+func (s *Stage) receive(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.address = address
+}
+
+// forward passes a webhook on to the application, which has another address
+// after each start.
+func (s *Stage) forward(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	address := s.address
+	s.mu.Unlock()
+	Forward(w, r, address)
+}
+
+// Forward passes a webhook on to the application at an address; it answers 502
+// when there is none or it does not answer.
+func Forward(w http.ResponseWriter, r *http.Request, address string) {
+	if address == "" {
+		http.Error(w, "nobody listens", http.StatusBadGateway)
+		return
+	}
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, "http://"+address+"/webhook", r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	req.Header = r.Header.Clone()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer resp.Body.Close()
+	w.WriteHeader(resp.StatusCode)
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return // the simulator has gone; there is nobody to tell
+	}
+}
+
+// Task is the task of an issue; a test that asks for one that does not exist
+// fails.
+func (s *Stage) Task(issue int) sia.Task {
+	s.t.Helper()
+	repo, err := s.Sim.Repo(Repo)
+	s.must(err)
+	t, err := s.App.Store.Task(context.Background(), sia.NewTaskID(repo.ID, issue))
+	s.must(err)
+	return t
+}
+
+// Periodic does one kind of periodic work now: look, redeliver or repair.
+func (s *Stage) Periodic(name string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Limit)
+	defer cancel()
+	s.must(s.App.Periodic(ctx, name))
+}
+
+func (s *Stage) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *Stage) should(err error) {
+	if err != nil {
+		s.t.Error(err)
+	}
+}

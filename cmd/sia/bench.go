@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+type benchCmd struct {
+	Deliveries int    `help:"Deliveries of the burst." default:"10000"`
+	Rate       int    `help:"Deliveries a second of the steady load." default:"300"`
+	Seconds    int    `help:"Length of the steady load." default:"10"`
+	Tasks      int    `help:"Tasks of which the loop is measured; each has two attempts." default:"20"`
+	Output     string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// figure is one measured value.
+type figure struct {
+	What   string  `json:"what"`
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
+	Target string  `json:"target,omitempty"`
+	Note   string  `json:"note,omitempty"`
+}
+
+// Run measures the production app against the simulator on this machine and
+// prints one table. Absolute times don't travel; ratios do.
+func (c *benchCmd) Run(e *env) error {
+	var all []figure
+	for _, part := range []func(*env) ([]figure, error){c.intake, c.loop} {
+		figures, err := part(e)
+		if err != nil {
+			return err
+		}
+		all = append(all, figures...)
+	}
+	if c.Output == "json" {
+		return encode(e, all)
+	}
+	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "MEASURED\tVALUE\tUNIT\tREACH\tNOTE")
+	for _, f := range all {
+		fmt.Fprintf(w, "%s\t%.4g\t%s\t%s\t%s\n", f.What, f.Value, f.Unit, f.Target, f.Note)
+	}
+	return w.Flush()
+}
+
+// quantile is the q-quantile of durations in milliseconds, 0 without any.
+func quantile(ds []time.Duration, q float64) float64 {
+	if len(ds) == 0 {
+		return 0
+	}
+	slices.Sort(ds)
+	return float64(ds[min(len(ds)-1, int(q*float64(len(ds))))].Microseconds()) / 1000
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/sia-bot/sia/app/ghsim"
+)
+
+// benchStage is the stage with the cheap repository.
+func benchStage(ctx context.Context) (*stage, error) {
+	archive, err := demoFiles.ReadFile("demo/bench-repo.txtar")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for _, f := range txtar.Parse(archive).Files {
+		files[f.Name] = string(f.Data)
+	}
+	script, err := demoFiles.ReadFile("demo/bench-model.txtar")
+	if err != nil {
+		return nil, err
+	}
+	return newStage(ctx, staging{spec: ghsim.RepoSpec{Files: files}, name: "bench", script: script, logger: quiet()})
+}
+
+// deliverer sends signed check_run deliveries of 25 kB over loopback.
+type deliverer struct {
+	url    string
+	client *http.Client
+	body   []byte
+	sign   string
+}
+
+func newDeliverer(url string) (*deliverer, error) {
+	body, err := json.Marshal(map[string]any{
+		"action":       "completed",
+		"installation": map[string]any{"id": 1},
+		"repository":   map[string]any{"id": 1, "name": "bench", "full_name": "ada/bench", "owner": map[string]any{"login": "ada"}},
+		"sender":       map[string]any{"login": "ada", "id": 1, "type": "User"},
+		"check_run":    map[string]any{"id": 1, "name": "answer", "head_sha": strings.Repeat("a", 40), "output": map[string]any{"text": strings.Repeat("x", 24500)}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	mac := hmac.New(sha256.New, []byte(stageSecret))
+	mac.Write(body)
+	return &deliverer{
+		url: url, body: body, sign: "sha256=" + hex.EncodeToString(mac.Sum(nil)),
+		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+	}, nil
+}
+
+// send sends one delivery and returns how long its acknowledgement took.
+func (d *deliverer) send(ctx context.Context, guid string) (time.Duration, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, bytes.NewReader(d.body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("X-GitHub-Event", "check_run")
+	req.Header.Set("X-GitHub-Delivery", guid)
+	req.Header.Set("X-Hub-Signature-256", d.sign)
+	began := time.Now()
+	resp, err := d.client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return 0, err
+	}
+	if resp.StatusCode != http.StatusAccepted {
+		return 0, fmt.Errorf("a delivery was answered %s", resp.Status)
+	}
+	return time.Since(began), nil
+}
+
+// sendAll sends n deliveries through so many connections, each when pace lets it.
+func (d *deliverer) sendAll(ctx context.Context, prefix string, n, connections int, pace <-chan time.Time) ([]time.Duration, error) {
+	var mu sync.Mutex
+	var took []time.Duration
+	var failed error
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range connections {
+		wg.Go(func() {
+			for i := range next {
+				t, err := d.send(ctx, fmt.Sprintf("%s-%d", prefix, i))
+				mu.Lock()
+				took = append(took, t)
+				if err != nil && failed == nil {
+					failed = err
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range n {
+		if pace != nil {
+			<-pace
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return took, failed
+}
+
+// intake measures how deliveries are acknowledged: steadily and in a burst.
+func (c *benchCmd) intake(e *env) (figures []figure, err error) {
+	s, err := benchStage(e.ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = joinClose(err, s) }()
+	d, err := newDeliverer(s.webhook())
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(e.err, "steady load: %d deliveries a second for %d s…\n", c.Rate, c.Seconds)
+	tick := time.NewTicker(time.Second / time.Duration(c.Rate))
+	steady, err := d.sendAll(e.ctx, "steady", c.Rate*c.Seconds, 16, tick.C)
+	tick.Stop()
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(e.err, "burst: %d deliveries…\n", c.Deliveries)
+	began := time.Now()
+	burst, err := d.sendAll(e.ctx, "burst", c.Deliveries, 64, nil)
+	if err != nil {
+		return nil, err
+	}
+	took := time.Since(began).Seconds()
+	note := fmt.Sprintf("%d kB bodies, SQLite, load and server on one machine", len(d.body)/1000)
+	return []figure{
+		{"deliveries acknowledged, p50", quantile(steady, .5), "ms", "", fmt.Sprintf("at %d/s; %s", c.Rate, note)},
+		{"deliveries acknowledged, p99", quantile(steady, .99), "ms", "≤ 10", ""},
+		{"deliveries acknowledged in a burst", float64(len(burst)) / took, "1/s", "", fmt.Sprintf("%d deliveries, each acknowledged after its row and job were committed", len(burst))},
+	}, nil
+}

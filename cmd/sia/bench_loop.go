@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/render"
+)
+
+func joinClose(err error, s *stage) error { return errors.Join(err, s.shut()) }
+
+// loop measures what SIA adds between a red check and the next push, and how
+// many requests an attempt costs.
+func (c *benchCmd) loop(e *env) (figures []figure, err error) {
+	s, err := benchStage(e.ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = joinClose(err, s) }()
+	fmt.Fprintf(e.err, "loop: %d tasks of two attempts…\n", c.Tasks)
+	quietly := *e
+	n := &narrator{env: &quietly, stage: s, timeout: time.Minute, repo: demoUser + "/bench"}
+	var overhead, comment []time.Duration
+	calls, conditional, attempts := 0, 0, 0
+	for i := range c.Tasks + 1 {
+		before := s.sim.Calls()
+		o, m, err := n.measure(fmt.Sprintf("dev-%d", i))
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			continue // warm
+		}
+		overhead, comment = append(overhead, o), append(comment, m)
+		for _, call := range s.sim.Calls()[len(before):] {
+			if call.Conditional {
+				conditional++
+			} else {
+				calls++
+			}
+		}
+		attempts += 2
+	}
+	return []figure{
+		{"loop: red check → comment, p50", quantile(comment, .5), "ms", "", "diagnosis and review by the scripted model included"},
+		{"loop: red check → comment → push, p50", quantile(overhead, .5), "ms", "≤ 1000", "warm, checks.settle 0 s"},
+		{"loop: red check → comment → push, p99", quantile(overhead, .99), "ms", "", ""},
+		{"GitHub calls per attempt", float64(calls) / float64(attempts), "", "≤ 15", fmt.Sprintf("everything counted; %.1f more were conditional and free", float64(conditional)/float64(attempts))},
+	}, nil
+}
+
+// measure plays one task of a person of its own, for one person's tasks are
+// started at most three a minute. It returns the times from the red check to the
+// second push and to the comment.
+func (n *narrator) measure(login string) (push, comment time.Duration, err error) {
+	n.sim.CreateUser(login)
+	if err := n.sim.SetPermission(n.repo, login, "write"); err != nil {
+		return 0, 0, err
+	}
+	issue, err := n.sim.OpenIssue(n.repo, login, "Find the answer", "The answer to everything, please.")
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := n.sim.Label(n.repo, issue, login, "sia"); err != nil {
+		return 0, 0, err
+	}
+	branch := fmt.Sprintf("sia/issue-%d-", issue)
+	if _, err := n.await("attempt 1 is pushed", pushed(branch)); err != nil {
+		return 0, 0, err
+	}
+	red, err := n.await("the check fails", concluded("answer", "failure"))
+	if err != nil {
+		return 0, 0, err
+	}
+	said, err := n.await("SIA comments", commented("announce"))
+	if err != nil {
+		return 0, 0, err
+	}
+	again, err := n.await("attempt 2 is pushed", pushed(branch))
+	if err != nil {
+		return 0, 0, err
+	}
+	if _, err := n.await("the task passes", func(e ghsim.Entry) bool { return labelled(issue, render.LabelPassed)(e) }); err != nil {
+		return 0, 0, err
+	}
+	return again.At.Sub(red.At), said.At.Sub(red.At), n.sim.WaitIdle(n.ctx)
+}

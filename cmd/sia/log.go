@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/failure"
+)
+
+// LogCmd reads failing CI logs the way SIA does.
+type LogCmd struct {
+	Files   []string `arg:"" help:"Logs, plain or gzip; - is standard input."`
+	Green   string   `help:"A log of the same job that passed: what it says, too, counts less." placeholder:"FILE"`
+	Lines   int      `help:"Lines of the excerpt's text at most." default:"15"`
+	Context int      `help:"Lines shown around the excerpt." default:"2"`
+	Output  string   `help:"text or json (an object a line)." enum:"text,json" default:"text"`
+}
+
+// logReport is what --output json prints of one log. Fields are only added.
+type logReport struct {
+	File        string         `json:"file"`
+	Signature   string         `json:"signature"`
+	Class       failure.Class  `json:"class"`
+	Excerpt     []failure.Span `json:"excerpt"` // lines, 1-based, inclusive
+	FailedTests []string       `json:"failed_tests"`
+	Tests       []failure.Test `json:"tests"` // the same with their places
+	Text        string         `json:"text"`
+	Line        int            `json:"line"`
+	Why         []string       `json:"why"`
+}
+
+// Run reads each log. A log that can't be read is reported and the others are
+// read nevertheless.
+func (c *LogCmd) Run(e *env) error {
+	var failed error
+	for i, name := range c.Files {
+		if e.ctx.Err() != nil {
+			return e.ctx.Err()
+		}
+		rep, err := c.read(name)
+		if err != nil {
+			fmt.Fprintf(e.err, "sia: %s: %v\n", name, err)
+			failed = errShown
+			continue
+		}
+		if c.Output == "json" {
+			err = json.NewEncoder(e.out).Encode(logReport{
+				File: name, Signature: rep.Signature, Class: rep.Class, Excerpt: rep.Excerpt, FailedTests: names(rep.Tests),
+				Tests: nonNil(rep.Tests), Text: rep.Text, Line: rep.Line, Why: nonNil(rep.Why),
+			})
+		} else {
+			if i > 0 {
+				fmt.Fprintln(e.out)
+			}
+			err = c.show(e, name, rep)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+// read reads one log, beside the green one when there is one.
+func (c *LogCmd) read(name string) (failure.Report, error) {
+	log, err := openLog(name)
+	if err != nil {
+		return failure.Report{}, err
+	}
+	defer log.Close()
+	opts := failure.Options{MaxLines: c.Lines}
+	if c.Green != "" {
+		green, err := openLog(c.Green)
+		if err != nil {
+			return failure.Report{}, err
+		}
+		defer green.Close()
+		opts.Green = green
+	}
+	return failure.Read(log, opts)
+}
+
+// show prints a report for people: what failed, the excerpt with what stands
+// around it, and why these lines.
+func (c *LogCmd) show(e *env, name string, rep failure.Report) error {
+	var b strings.Builder
+	fmt.Fprintln(&b, e.style.bold(name))
+	if len(rep.Excerpt) == 0 {
+		fmt.Fprintln(&b, "nothing in this log tells of a failure; give --green a log of the job that passed, if there is one")
+		_, err := io.WriteString(e.out, b.String())
+		return err
+	}
+	fmt.Fprintf(&b, "class %s, signature %s\n", e.style.red(string(rep.Class)), rep.Signature)
+	for _, t := range rep.Tests[:min(len(rep.Tests), 20)] {
+		at := ""
+		if t.File != "" {
+			at = e.style.dim(fmt.Sprintf("  %s:%d", t.File, t.Line))
+		}
+		fmt.Fprintf(&b, "failed: %s%s\n", t.Name, at)
+	}
+	lines, err := c.excerpt(name, rep)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		if l.AfterGap {
+			fmt.Fprintln(&b, e.style.dim("      ⋮"))
+		}
+		if l.Excerpt {
+			fmt.Fprintf(&b, "%6d %s\n", l.N, l.Text)
+		} else {
+			fmt.Fprintln(&b, e.style.dim(fmt.Sprintf("%6d %s", l.N, l.Text)))
+		}
+	}
+	fmt.Fprintln(&b, "chosen because:")
+	for _, w := range rep.Why {
+		fmt.Fprintln(&b, "  "+w)
+	}
+	_, err = io.WriteString(e.out, b.String())
+	return err
+}
+
+// excerpt reads the excerpt's lines again, with context. Standard input can't be
+// read twice: there the text stands alone.
+func (c *LogCmd) excerpt(name string, rep failure.Report) ([]failure.Line, error) {
+	if name == "-" {
+		var lines []failure.Line
+		for i, t := range strings.Split(rep.Text, "\n") {
+			lines = append(lines, failure.Line{N: rep.Line + i, Text: t, Excerpt: true})
+		}
+		return lines, nil
+	}
+	log, err := openLog(name)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	return failure.Lines(log, rep.Excerpt, c.Context)
+}
+
+// openLog opens a log and unpacks it when it begins as gzip does (RFC 1952, 2.3.1).
+func openLog(name string) (io.ReadCloser, error) {
+	f := os.Stdin
+	if name != "-" {
+		var err error
+		if f, err = os.Open(name); err != nil {
+			return nil, err
+		}
+	}
+	r := bufio.NewReader(f)
+	if magic, _ := r.Peek(2); len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {
+		return both{r, f}, nil
+	}
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("unpack: %w", err), f.Close())
+	}
+	return both{z, f}, nil
+}
+
+// both reads from one and closes the other.
+type both struct {
+	io.Reader
+	io.Closer
+}
+
+func names(ts []failure.Test) []string {
+	out := make([]string, 0, len(ts))
+	for _, t := range ts {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+// nonNil makes JSON print an empty list instead of null.
+func nonNil[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}

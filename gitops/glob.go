@@ -1,0 +1,173 @@
+package gitops
+
+import "strings"
+
+// The patterns come from the repository, so matching must not take exponential
+// time whatever they are: paths are matched by a table of folders, names by
+// going back to the last star only.
+
+// splitGlob splits a pattern at its slashes, of which one in a class is none.
+func splitGlob(p string) []string {
+	var parts []string
+	start := 0
+	for i := 0; i < len(p); {
+		n := 1
+		switch p[i] {
+		case '\\':
+			if n = 2; strings.HasPrefix(p[i:], `\/`) {
+				parts = append(parts, p[start:i])
+				start = i + 2
+			}
+		case '[':
+			if class, _ := matchClass(p[i:], 0); class > 0 {
+				n = class
+			}
+		case '/':
+			parts = append(parts, p[start:i])
+			start = i + 1
+		}
+		i += n
+	}
+	parts = append(parts, p[start:])
+	for i, part := range parts {
+		if len(part) > 2 && strings.Trim(part, "*") == "" {
+			parts[i] = "**" // more stars are no more
+		}
+	}
+	return parts
+}
+
+// matchPath reports whether a pattern matches a path, both split at slashes. A
+// part "**" stands for any number of folders, at the end for at least one part.
+func matchPath(pattern, path []string) bool {
+	// can[j] says whether the pattern so far matches the first j parts of path.
+	can := make([]bool, len(path)+1)
+	can[0] = true
+	for i, part := range pattern {
+		next := make([]bool, len(path)+1)
+		any := false
+		for j := range next {
+			switch {
+			case part == "**" && i == len(pattern)-1:
+				next[j] = any // something came before this part
+				any = any || can[j]
+			case part == "**":
+				any = any || can[j]
+				next[j] = any
+			case j > 0 && can[j-1]:
+				next[j] = matchName(part, path[j-1])
+			}
+		}
+		can = next
+	}
+	return can[len(path)]
+}
+
+// matchName matches one name byte by byte, as git's wildmatch does: * ? [a-z]
+// [!a-z] [[:alpha:]] and a backslash that takes the next byte literally. A
+// pattern that is malformed matches nothing.
+func matchName(p, s string) bool {
+	star, mark := -1, 0 // the last star, and where in s its match ends
+	i, j := 0, 0
+	for j < len(s) {
+		if i < len(p) && p[i] == '*' {
+			star, mark = i, j
+			i++
+			continue
+		}
+		n, ok := matchByte(p[i:], s[j])
+		if n < 0 {
+			return false
+		}
+		if ok {
+			i, j = i+n, j+1
+			continue
+		}
+		if star < 0 {
+			return false
+		}
+		mark++
+		i, j = star+1, mark
+	}
+	return strings.Trim(p[i:], "*") == ""
+}
+
+// matchByte matches the first element of a pattern, of n bytes; n is negative
+// when it is malformed.
+func matchByte(p string, c byte) (n int, ok bool) {
+	if p == "" {
+		return 0, false
+	}
+	switch p[0] {
+	case '?':
+		return 1, true
+	case '\\':
+		if len(p) == 1 {
+			return -1, false
+		}
+		return 2, p[1] == c
+	case '[':
+		return matchClass(p, c)
+	}
+	return 1, p[0] == c
+}
+
+// matchClass matches a class in brackets.
+func matchClass(p string, c byte) (n int, ok bool) {
+	i := 1
+	negated := i < len(p) && (p[i] == '!' || p[i] == '^')
+	if negated {
+		i++
+	}
+	for first := true; ; first = false {
+		if i >= len(p) {
+			return -1, false
+		}
+		if p[i] == ']' && !first {
+			return i + 1, ok != negated
+		}
+		if name, rest, found := strings.Cut(p[i:], ":]"); found && strings.HasPrefix(name, "[:") {
+			in, known := byteClass[name[2:]]
+			if !known {
+				return -1, false
+			}
+			ok = ok || in(c)
+			i = len(p) - len(rest)
+			continue
+		}
+		lo, at := classByte(p, i)
+		hi := lo
+		if at+1 < len(p) && p[at] == '-' && p[at+1] != ']' {
+			hi, at = classByte(p, at+1)
+		}
+		ok = ok || c == lo || lo <= c && c <= hi // lo counts even in a reversed range
+		i = at
+	}
+}
+
+// classByte reads one byte of a class and returns where the next begins.
+func classByte(p string, i int) (byte, int) {
+	if p[i] == '\\' && i+1 < len(p) {
+		i++
+	}
+	return p[i], i + 1
+}
+
+// byteClass is the named classes of POSIX, for ASCII.
+var byteClass = map[string]func(byte) bool{
+	"alnum":  func(c byte) bool { return letter(c) || digit(c) },
+	"alpha":  letter,
+	"blank":  func(c byte) bool { return c == ' ' || c == '\t' },
+	"cntrl":  func(c byte) bool { return c < ' ' || c == 0x7f },
+	"digit":  digit,
+	"graph":  func(c byte) bool { return c > ' ' && c < 0x7f },
+	"lower":  func(c byte) bool { return c >= 'a' && c <= 'z' },
+	"print":  func(c byte) bool { return c >= ' ' && c < 0x7f },
+	"punct":  func(c byte) bool { return c > ' ' && c < 0x7f && !letter(c) && !digit(c) },
+	"space":  func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' },
+	"upper":  func(c byte) bool { return c >= 'A' && c <= 'Z' },
+	"xdigit": func(c byte) bool { return digit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' },
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func digit(c byte) bool  { return c >= '0' && c <= '9' }

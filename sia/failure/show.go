@@ -1,0 +1,45 @@
+package failure
+
+import "io"
+
+// Line is one line of a log as people read it.
+type Line struct {
+	N        int    // 1-based
+	Text     string // without timestamps and colours, at most 400 bytes
+	Excerpt  bool   // it belongs to a span, and not to the context around it
+	AfterGap bool   // lines before it were left out
+}
+
+// Lines reads from a log the lines of ascending spans, with so many lines of
+// context around each.
+func Lines(r io.Reader, spans []Span, context int) ([]Line, error) {
+	var out []Line
+	var c cleaner
+	lines := newLineReader(r)
+	for len(spans) > 0 {
+		raw, n, err := lines.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return out, err
+		}
+		for len(spans) > 0 && n > spans[0].End+context {
+			spans = spans[1:]
+		}
+		if len(spans) == 0 || n < spans[0].Start-context {
+			continue
+		}
+		l := c.clean(raw, n)
+		last := 0
+		if len(out) > 0 {
+			last = out[len(out)-1].N
+		}
+		if n == last {
+			continue // a part of an endless line
+		}
+		in := n >= spans[0].Start && n <= spans[0].End || len(spans) > 1 && n >= spans[1].Start
+		out = append(out, Line{N: n, Text: printable(clipText(l.text)), Excerpt: in, AfterGap: n > last+1})
+	}
+	return out, nil
+}
