@@ -1,0 +1,114 @@
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/webhook"
+)
+
+const secret = "it is a secret"
+
+func sign(body []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+func newStore(t *testing.T) *store.Store {
+	t.Helper()
+	s, err := store.Open(context.Background(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if _, _, err := s.Migrate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What GitHub sends is stored and acknowledged; everything else is refused with
+// a status that says why.
+func TestHandler(t *testing.T) {
+	s := newStore(t)
+	h := &webhook.Handler{Store: s, Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler), Now: time.Now}
+	body := []byte(`{"action":"labeled","installation":{"id":1},"repository":{"full_name":"o/r"}}`)
+	for _, c := range []struct {
+		name   string
+		method string
+		event  string
+		guid   string
+		body   []byte
+		sign   string
+		want   int
+	}{
+		{"good", "POST", "issues", "g1", body, sign(body), http.StatusAccepted},
+		{"the same again", "POST", "issues", "g1", body, sign(body), http.StatusAccepted},
+		{"an event that is only counted", "POST", "fork", "g2", body, sign(body), http.StatusAccepted},
+		{"no signature", "POST", "issues", "g3", body, "", http.StatusUnauthorized},
+		{"a wrong signature", "POST", "issues", "g3", body, sign([]byte("else")), http.StatusUnauthorized},
+		{"a SHA-1 signature", "POST", "issues", "g3", body, "sha1=" + strings.Repeat("0", 40), http.StatusUnauthorized},
+		{"a signature that is no hex", "POST", "issues", "g3", body, "sha256=zz", http.StatusUnauthorized},
+		{"no delivery id", "POST", "issues", "", body, sign(body), http.StatusBadRequest},
+		{"no JSON", "POST", "issues", "g4", []byte("x=1"), sign([]byte("x=1")), http.StatusBadRequest},
+		{"a GET", "GET", "issues", "g5", nil, "", http.StatusMethodNotAllowed},
+		{"too large", "POST", "issues", "g6", bytes.Repeat([]byte(" "), webhook.MaxBody+1), "", http.StatusRequestEntityTooLarge},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), c.method, "/webhook", bytes.NewReader(c.body))
+		r.Header.Set("X-GitHub-Event", c.event)
+		r.Header.Set("X-GitHub-Delivery", c.guid)
+		r.Header.Set("X-Hub-Signature-256", c.sign)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("%s: got %d %s, want %d", c.name, w.Code, strings.TrimSpace(w.Body.String()), c.want)
+		}
+	}
+	counts, err := s.EventCounts(t.Context(), time.Now().Add(-48*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(counts) != 1 || counts[0].Event != "fork" || counts[0].N != 1 {
+		t.Errorf("counted %+v, want one fork", counts)
+	}
+}
+
+// A delivery that can't be stored is not acknowledged, so GitHub keeps it.
+func TestHandlerWithoutDatabase(t *testing.T) {
+	s := newStore(t)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h := &webhook.Handler{Store: s, Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler), Now: time.Now}
+	body := []byte(`{"action":"labeled"}`)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhook", bytes.NewReader(body))
+	r.Header.Set("X-GitHub-Event", "issues")
+	r.Header.Set("X-GitHub-Delivery", "g1")
+	r.Header.Set("X-Hub-Signature-256", sign(body))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("got %d, want 503", w.Code)
+	}
+}
+
+// An empty secret verifies nothing.
+func TestVerifyWithoutSecret(t *testing.T) {
+	mac := hmac.New(sha256.New, nil)
+	mac.Write([]byte("body"))
+	if webhook.Verify(nil, []byte("body"), "sha256="+hex.EncodeToString(mac.Sum(nil))) {
+		t.Error("a signature under the empty secret was accepted")
+	}
+}

@@ -1,0 +1,142 @@
+package webhook
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// examples are GitHub's own payloads, from the npm package
+// @octokit/webhooks-examples that `make deps` installs.
+func examples(t testing.TB) map[string][]json.RawMessage {
+	t.Helper()
+	file := filepath.Join("..", "..", "node_modules", "@octokit", "webhooks-examples", "api.github.com", "index.json")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v: run `make deps`", err)
+	}
+	var list []struct {
+		Name     string            `json:"name"`
+		Examples []json.RawMessage `json:"examples"`
+	}
+	if err := json.Unmarshal(b, &list); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]json.RawMessage{}
+	for _, e := range list {
+		all[e.Name] = e.Examples
+	}
+	return all
+}
+
+// Every payload that GitHub gives as an example for our events is read, or
+// refused with a reason; none panics.
+func TestGitHubsExamples(t *testing.T) {
+	all := examples(t)
+	n := 0
+	for event := range handled {
+		if len(all[event]) == 0 {
+			t.Errorf("there is no example of %s", event)
+		}
+		for i, body := range all[event] {
+			n++
+			intents, admin, err := read(store.Delivery{GUID: "g", Event: event, Body: body, Installation: 7}, "sia")
+			if err != nil {
+				// Two examples of check_run.rerequested carry dates that are none.
+				if event == "check_run" && strings.Contains(err.Error(), "parsing time") {
+					continue
+				}
+				t.Errorf("%s example %d: %v", event, i, err)
+				continue
+			}
+			for _, in := range intents {
+				if in.Event.Fact == nil || in.Event.ID == "" || len(in.Refs) == 0 {
+					t.Errorf("%s example %d: an intent without fact, id or reference: %+v", event, i, in)
+				}
+			}
+			_ = admin
+		}
+	}
+	if n < 50 {
+		t.Errorf("only %d examples were found", n)
+	}
+}
+
+// brief is an intent in one line.
+func brief(in sia.Intent) string {
+	fact, _ := json.Marshal(in.Event.Fact)
+	return fmt.Sprintf("%s %s by %s bot=%v permission=%v command=%v refs=%v id=%s", in.Event.Fact.Kind(), fact, in.Event.By.Login, in.Bot, in.Permission, in.Event.Origin.Command, in.Refs, in.Event.ID)
+}
+
+func TestRead(t *testing.T) {
+	const head = `"installation":{"id":1},"repository":{"id":9,"name":"r","owner":{"login":"o"},"default_branch":"main"},"sender":{"login":"ada","id":7,"type":"User"}`
+	for _, c := range []struct {
+		name, event, body string
+		want              []string
+	}{
+		{"a comment that says nothing to us", "issue_comment", `{"action":"created","issue":{"number":3},"comment":{"id":5,"body":"hello","user":{"login":"ada"}},` + head + `}`,
+			[]string{`answer {"text":"hello"} by ada bot=false permission=true command=false refs=[issue:3] id=comment/5`}},
+		{"a command", "issue_comment", `{"action":"created","issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"ada"}},` + head + `}`,
+			[]string{`stop {"reason":"@ada said ` + "`/sia stop`" + `"} by ada bot=false permission=true command=true refs=[issue:3] id=comment/5`}},
+		{"our own comment", "issue_comment", `{"action":"created","issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"sia[bot]"}},` + head + `}`, nil},
+		{"a comment of a person's that was edited", "issue_comment", `{"action":"edited","issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"ada"}},` + head + `}`, nil},
+		{"taking the label off", "issues", `{"action":"unlabeled","issue":{"number":3},"label":{"name":"sia"},` + head + `}`,
+			[]string{`stop {"reason":"@ada took the label off"} by ada bot=false permission=false command=false refs=[issue:3] id=delivery/g`}},
+		{"a label on a pull request", "issues", `{"action":"labeled","issue":{"number":3,"pull_request":{"url":"x"}},"label":{"name":"sia"},` + head + `}`, nil},
+		{"another app's check", "check_run", `{"action":"completed","check_run":{"head_sha":"abc","app":{"slug":"ci"}},` + head + `}`,
+			[]string{`check_seen {"sha":"abc"} by  bot=false permission=false command=false refs=[commit:abc] id=delivery/g`}},
+		{"our own check", "check_run", `{"action":"completed","check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`, nil},
+		{"a button", "check_run", `{"action":"requested_action","requested_action":{"identifier":"accept-tests"},"check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`,
+			[]string{`accept_tests {} by ada bot=false permission=true command=false refs=[commit:abc] id=delivery/g`}},
+		{"a button that is none of ours", "check_run", `{"action":"requested_action","requested_action":{"identifier":"x"},"check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`, nil},
+		{"a push to a pull request of a fork", "pull_request", `{"action":"synchronize","pull_request":{"number":4,"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":10}}},` + head + `}`, nil},
+		{"a push to our pull request", "pull_request", `{"action":"synchronize","pull_request":{"number":4,"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":9}}},` + head + `}`,
+			[]string{`branch_moved {"sha":"abc"} by ada bot=false permission=false command=false refs=[branch:sia/issue-3-x] id=delivery/g`}},
+		{"a status", "status", `{"sha":"abc","state":"failure","context":"ci",` + head + `}`,
+			[]string{`check_seen {"sha":"abc"} by  bot=false permission=false command=false refs=[commit:abc] id=delivery/g`}},
+	} {
+		intents, _, err := read(store.Delivery{GUID: "g", Event: c.event, Body: []byte(c.body)}, "sia")
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var got []string
+		for _, in := range intents {
+			got = append(got, brief(in))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", c.name, diff)
+		}
+	}
+}
+
+// A delivery that names no installation is refused: it is not the app's own.
+func TestReadWithoutInstallation(t *testing.T) {
+	_, _, err := read(store.Delivery{Event: "issues", Body: []byte(`{"action":"closed","issue":{"number":1},"repository":{"id":1},"sender":{"login":"a"}}`)}, "sia")
+	if err == nil {
+		t.Error("it was accepted")
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for event := range handled {
+		f.Add(event, []byte(`{"action":"created","installation":{"id":1},"repository":{"id":2},"sender":{"login":"a"},"comment":{"body":"/sia answer B"},"issue":{"number":1}}`))
+		f.Add(event, []byte(`{"action":"labeled","label":null,"issue":null,"check_run":null,"pull_request":{"head":null}}`))
+	}
+	f.Fuzz(func(t *testing.T, event string, body []byte) {
+		intents, _, err := read(store.Delivery{GUID: "g", Event: event, Body: body, Installation: 1}, "sia")
+		for _, in := range intents {
+			if err == nil && in.Event.Fact == nil {
+				t.Errorf("%s: an intent without a fact", event)
+			}
+		}
+	})
+}
