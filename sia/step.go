@@ -94,13 +94,36 @@ var showsNothing = map[Kind]bool{KSyncDone: true, KDone: true, KQuery: true, KCh
 // GitHub made it.
 func (s *step) fromPerson() bool { return s.e.Effect == "" && s.e.Fact.Kind() != KCheckSeen }
 
-// duplicate says why the event can't count: it did already.
+// outcomes says which facts are outcomes of which effects.
+var outcomes = map[Kind]map[EffectKind]bool{
+	KBegun: {DoBegin: true}, KAttemptEnded: {DoAttempt: true}, KPushed: {DoPush: true}, KPushRefused: {DoPush: true},
+	KPullOpened: {DoPull: true}, KJudged: {DoGate: true}, KDiagnosed: {DoDiagnose: true}, KReviewed: {DoReview: true},
+	KMemoryCommitted: {DoMemory: true}, KCommentPosted: {DoAnnounce: true}, KEscalationOpened: {DoEscalate: true},
+	KSyncDone: {DoSync: true}, KDone: every(EffectKinds), KEffectFailed: every(EffectKinds),
+}
+
+func every(kinds []EffectKind) map[EffectKind]bool {
+	m := make(map[EffectKind]bool, len(kinds))
+	for _, k := range kinds {
+		m[k] = true
+	}
+	return m
+}
+
+// duplicate says why the event can't count: it did already, or it does not fit.
 func (s *step) duplicate() string {
 	if s.e.Effect != "" {
-		if _, ok := s.t.Pending[s.e.Effect]; !ok {
+		kind, ok := s.t.Pending[s.e.Effect]
+		if !ok {
 			return "the effect " + s.e.Effect + " is not waited for: it has reported already, or was superseded"
 		}
+		if !outcomes[s.e.Fact.Kind()][kind] {
+			return fmt.Sprintf("%s is no outcome of the effect %s", s.e.Fact.Kind(), s.e.Effect)
+		}
 		return ""
+	}
+	if outcomes[s.e.Fact.Kind()] != nil {
+		return fmt.Sprintf("%s is the outcome of an effect, and names none", s.e.Fact.Kind())
 	}
 	if slices.Contains(s.t.Seen, s.e.ID) {
 		return "the event " + s.e.ID + " was applied already"

@@ -116,3 +116,20 @@ func TestStepIsPure(t *testing.T) {
 		}
 	})
 }
+
+// A fact that is no outcome of the effect that it names changes nothing.
+func TestOutcomeOfAnotherEffect(t *testing.T) {
+	start := Step(Task{}, Event{ID: "start", By: person, Fact: Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}})
+	for key, kind := range start.Task.Pending {
+		if kind == DoReact {
+			got := Step(start.Task, Event{ID: key, Effect: key, Fact: AttemptEnded{End: EndFinished}})
+			if got.Ignored == "" || got.Task.Version != start.Task.Version {
+				t.Errorf("an attempt's end by %s counted: %s", key, got.Why)
+			}
+		}
+	}
+	got := Step(start.Task, Event{ID: "x", Fact: Judged{Verdict: VerdictGreen}})
+	if got.Ignored == "" || got.Task.Version != start.Task.Version {
+		t.Errorf("a verdict from nowhere counted: %s", got.Why)
+	}
+}

@@ -77,13 +77,37 @@ func (s server) config() (app.Config, error) {
 
 // yamlFile reads a configuration file: a flat mapping of flags' names to values.
 func yamlFile(r io.Reader) (kong.Resolver, error) {
-	var values map[string]any
-	if err := yaml.NewDecoder(r).Decode(&values); err != nil && !errors.Is(err, io.EOF) {
+	var f fileFlags
+	if err := yaml.NewDecoder(r).Decode(&f); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("configuration file: %w", err)
 	}
-	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		return values[flag.Name], nil
-	}), nil
+	return f, nil
+}
+
+// fileFlags are flags that a file sets.
+type fileFlags map[string]any
+
+// Validate refuses keys that are no flag of any command.
+func (f fileFlags) Validate(a *kong.Application) error {
+	known := map[string]bool{}
+	for _, command := range a.Leaves(false) {
+		for _, group := range command.AllFlags(false) {
+			for _, flag := range group {
+				known[flag.Name] = true
+			}
+		}
+	}
+	for key := range f {
+		if !known[key] {
+			return fmt.Errorf("configuration file: there is no setting %q; the settings are the flags that `sia serve --help` lists", key)
+		}
+	}
+	return nil
+}
+
+// Resolve gives a flag its value from the file.
+func (f fileFlags) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	return f[flag.Name], nil
 }
 
 // database is the database's URL.

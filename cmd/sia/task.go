@@ -71,7 +71,7 @@ func (c *taskListCmd) Run(e *env) error {
 			return err
 		}
 		if c.Output == "json" {
-			return encode(e, tasks)
+			return encode(e, append([]sia.Task{}, tasks...))
 		}
 		if len(tasks) == 0 {
 			_, err := fmt.Fprintln(e.out, "no tasks: label an issue to start one")

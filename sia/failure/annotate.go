@@ -1,8 +1,10 @@
 package failure
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,16 +29,19 @@ func notable(as []Annotation) []string {
 	return out
 }
 
-// annotated reports whether an annotation says what a line of the block says.
-func (r *reader) annotated(b *block) bool {
+// noted reports whether a line says what an annotation says.
+func (r *reader) noted(text []byte) bool {
 	for _, note := range r.notes {
-		for _, l := range b.lines() {
-			if strings.Contains(l.text, note) {
-				return true
-			}
+		if bytes.Contains(text, []byte(note)) {
+			return true
 		}
 	}
 	return false
+}
+
+// annotated reports whether a line of the block says what an annotation says.
+func (r *reader) annotated(b *block) bool {
+	return len(r.notes) > 0 && slices.ContainsFunc(b.lines(), func(l textLine) bool { return r.noted([]byte(l.text)) })
 }
 
 // annotationReport is the report that the annotations alone make, or nil when

@@ -47,7 +47,7 @@ func (r *reader) choose() choice {
 	c.alike = []*block{c.best}
 	lines := c.best.size()
 	for _, b := range r.kept {
-		if b != c.best && b.step == c.best.step && b.rule.class == c.best.rule.class && rank[b] >= top-sameGap && lines+b.size() <= maxChosen {
+		if b != c.best && b.step == c.best.step && alike(b.rule, c.best.rule) && rank[b] >= top-sameGap && lines+b.size() <= maxChosen {
 			c.alike = append(c.alike, b)
 			lines += b.size()
 		}
@@ -59,7 +59,7 @@ func (r *reader) choose() choice {
 			if c.exit == nil && b.step == c.best.step && b.start > c.best.end {
 				c.exit = b
 			}
-		case b.rule != c.best.rule && (b.step == c.best.step || !c.best.failed) && rank[b] >= top-otherGap &&
+		case b.rule != c.best.rule && (b.annotated || !c.best.annotated) && (b.step == c.best.step || !c.best.failed) && rank[b] >= top-otherGap &&
 			b.size() <= maxOther && lines+b.size() <= maxChosen && (c.other == nil || rank[b] > rank[c.other]):
 			c.other = b
 		}
@@ -72,6 +72,9 @@ func (r *reader) choose() choice {
 	}
 	return c
 }
+
+// alike reports whether two rules tell of one kind of failure.
+func alike(a, b *rule) bool { return a == b || a.class == b.class && a.class != Unknown }
 
 // blocks are all chosen blocks in the order of the log.
 func (c choice) blocks() []*block {

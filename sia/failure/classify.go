@@ -31,7 +31,7 @@ var details = []cue{
 	{regexp.MustCompile(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc)`), LintFormat},
 	{regexp.MustCompile(`(?i)(compilation (failure|error|failed)|compile(java|kotlin|scala|testjava)\S*'|cannot find symbol|compileerror|undefined reference|does not compile)`), CompileError},
 	{regexp.MustCompile(`(PermissionError|AccessDenied|Permission denied|EACCES)`), Permission},
-	{regexp.MustCompile(`(?i)(unknown (option|command|flag)|invalid (configuration|option)|no such task|missing script|command not found|not found in path|exit(ed with)?( code)? 127|not installed|no rakefile|misconfigur|could not find .*config|configuration)`), ConfigError},
+	{regexp.MustCompile(`(?i)(unknown (option|command|flag)|invalid (configuration|option)|no such task|missing script|command not found|not found in path|exit(ed with)?( code)? 127|not installed|no rule to make target|no rakefile|misconfigur|could not find .*config|configuration)`), ConfigError},
 	{regexp.MustCompile(`(?i)(404|not found|does not exist|unavailable)`), ExternalDependency},
 }
 

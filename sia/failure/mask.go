@@ -1,30 +1,92 @@
 package failure
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 )
 
-// What varies from run to run of the same failure, in the order in which it is
-// masked. Names, symbols, error codes and messages stay.
+// Text that varies from run to run of the same failure, masked before the words.
 var masks = []struct {
 	re *regexp.Regexp
 	by string
 }{
-	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*`), "<time>"},
-	{regexp.MustCompile(`\b\d{1,2}:\d\d(:\d\d)?(\.\d+)?( [AP]M)?\b`), "<time>"},
-	{regexp.MustCompile(`(?i)\b0x[0-9a-f]+\b`), "<hex>"},
-	{regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "<id>"},
-	{regexp.MustCompile(`(?i)\b[0-9a-f]*(\d[a-f]|[a-f]\d)[0-9a-f]*\b`), "<hex>"},
-	{regexp.MustCompile(`(/home/runner/work|/home/travis/build|/Users/travis/build|/Users/runner/work|/__w|/builds|D:\\a|C:\\projects|/tmp|/private/var/folders|/var/folders)(/[\w.@+-]+)?(/[\w.@+-]+)?`), "<root>"},
-	{regexp.MustCompile(`\d+`), "#"},
-	{regexp.MustCompile(`\s+`), " "},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]*(Z|[+-]\d\d:?\d\d)?`), "#"},
+	{regexp.MustCompile(`\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?( [AP]M)?\b`), "#"},
+	{regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "#"},
+	{regexp.MustCompile(`(?:/home/runner/work|/home/travis/build|/Users/(?:travis/build|runner/work)|/__w|/builds|/build|[A-Z]:\\a|[A-Z]:\\projects|/private/var/folders|/var/folders|/tmp)(?:[/\\][\w.@+-]+){1,2}`), "~"},
 }
 
-// mask reduces a line to what it means.
+// mask reduces a line to what it means: numbers, times, addresses, hashes, sizes,
+// durations and the roots of paths become "#" and "~"; names, symbols and error
+// codes such as TS2304 stay; white space becomes single spaces. It is the
+// tokenising step of Drain (He et al., ICWS 2017) with rules in the place of its
+// learned tree, so that one log is enough.
 func mask(s string) string {
 	for _, m := range masks {
 		s = m.re.ReplaceAllString(s, m.by)
 	}
-	return strings.TrimSpace(s)
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		j := i
+		for j < len(s) && wordByte(s[j]) {
+			j++
+		}
+		switch {
+		case j > i:
+			if w := s[i:j]; varies(w) {
+				maskNumber(&b)
+			} else {
+				b.WriteString(w)
+			}
+			i = j
+		default:
+			b.WriteByte(s[i])
+			i++
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// maskNumber writes "#"; the parts of a number, as in 1.5, 10:30 and 1,000, make
+// one.
+func maskNumber(b *strings.Builder) {
+	if s := b.String(); len(s) > 1 && s[len(s)-2] == '#' && bytes.IndexByte([]byte(".,:"), s[len(s)-1]) >= 0 {
+		kept := s[:len(s)-1]
+		b.Reset()
+		b.WriteString(kept)
+		return
+	}
+	b.WriteByte('#')
+}
+
+func wordByte(c byte) bool { return lower(c) || upper(c) || c >= '0' && c <= '9' || c == '_' }
+
+// varies reports whether a word is a number, with or without a unit, or looks
+// like an address, a hash or a random name.
+func varies(w string) bool {
+	digits, hex, changes := 0, 0, 0
+	for i := range len(w) {
+		d := w[i] >= '0' && w[i] <= '9'
+		if d {
+			digits++
+		}
+		if d || w[i] >= 'a' && w[i] <= 'f' || w[i] >= 'A' && w[i] <= 'F' {
+			hex++
+		}
+		if i > 0 && d != (w[i-1] >= '0' && w[i-1] <= '9') {
+			changes++
+		}
+	}
+	switch {
+	case digits == 0:
+		return false
+	case w[0] >= '0' && w[0] <= '9' && changes <= 1 && len(w)-digits <= 3:
+		return true // 12, 12ms, 512MiB
+	case strings.HasPrefix(w, "0x"):
+		return true
+	case hex == len(w) && len(w) >= 6:
+		return true
+	}
+	return changes >= 4 && len(w) >= 8
 }

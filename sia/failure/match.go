@@ -3,6 +3,7 @@ package failure
 import (
 	"math/bits"
 	"regexp"
+	"strings"
 )
 
 // maxStanding is for how many lines a heading holds.
@@ -64,6 +65,9 @@ func (r *reader) noteTest(match *regexp.Regexp, text []byte) int {
 	if t.Name == "" || r.seen[t.Name] {
 		return -1
 	}
+	if known := r.completed(t.Name); known >= 0 {
+		return known
+	}
 	if i := match.SubexpIndex(groupFile); i >= 0 {
 		t.File = printable(clipText(m[i]))
 	}
@@ -73,6 +77,25 @@ func (r *reader) noteTest(match *regexp.Regexp, text []byte) int {
 	r.seen[t.Name] = true
 	r.tests = append(r.tests, t)
 	return len(r.tests) - 1
+}
+
+// completed finds a test whose name a summary gives in full, "tests/a.py::test_b"
+// for "test_b", and takes the full name. It returns its index or -1.
+func (r *reader) completed(full string) int {
+	i := strings.LastIndex(full, "::")
+	if i < 0 {
+		return -1
+	}
+	short := full[i+len("::"):]
+	for i := range r.tests {
+		t := &r.tests[i]
+		if t.Name == short || strings.HasSuffix(t.Name, "."+short) && strings.HasSuffix(strings.ReplaceAll(full, "::", "."), t.Name) {
+			t.Name = full
+			r.seen[full] = true
+			return i
+		}
+	}
+	return -1
 }
 
 // place of code: a path with an extension, a colon, and a line.
@@ -88,6 +111,9 @@ func (r *reader) locate(b *block) {
 		return
 	}
 	t := &r.tests[b.test]
+	if b.rule.needs == numbered {
+		t.Name = nested(t.Name, b.lines())
+	}
 	for _, l := range b.lines() {
 		m := location.FindStringSubmatch(l.text)
 		if m == nil {
@@ -101,6 +127,26 @@ func (r *reader) locate(b *block) {
 			return
 		}
 	}
+}
+
+// nested is the name of a test that stands on several lines, as mocha prints it:
+// the suite's first, each deeper than the one above, the last with a colon.
+func nested(name string, ls []textLine) string {
+	if strings.HasSuffix(name, ":") {
+		return strings.TrimSuffix(name, ":")
+	}
+	full := name
+	for _, l := range ls[1:min(len(ls), 5)] {
+		t := strings.TrimSpace(l.text)
+		if t == "" {
+			break
+		}
+		full += " › " + strings.TrimSuffix(t, ":")
+		if strings.HasSuffix(t, ":") {
+			return full
+		}
+	}
+	return name
 }
 
 // atoi reads a decimal number; 0 when it is none or absurdly large.

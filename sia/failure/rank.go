@@ -15,7 +15,7 @@ const (
 	inTidyingUp  = -40
 	inGreenToo   = -60 // most of it is in a green log of the job
 	inRed        = 3
-	onNote       = 20 // an annotation says the same
+	onNote       = 40 // an annotation says the same
 	resultRank   = 38 // at most, for what says that something above failed
 	maxNoise     = 20
 )

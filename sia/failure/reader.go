@@ -53,11 +53,16 @@ func (r *reader) take(raw []byte, n int) {
 	if known {
 		worth -= 20
 	}
+	if r.noted(l.text) {
+		worth += 30
+	}
 	m, lift, test := r.matched(&l, h, known)
 	r.place(&l, m, worth, known, h.result)
-	if b := r.open; b != nil && b.head == n {
-		b.test = test
-		if b.lift == nil {
+	if b := r.open; b != nil && b.end == n {
+		if b.test < 0 {
+			b.test = test
+		}
+		if b.head == n && b.lift == nil {
 			b.lift = lift
 		}
 	}

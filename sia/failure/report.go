@@ -70,11 +70,11 @@ func (c choice) why(b *block) string {
 // text is the most telling lines of the chosen blocks, at most limit, in the
 // order of the log, with "…" where lines were left out; and the first's number.
 func text(c choice, limit int) (string, int) {
-	lines := c.worthy()
+	lines, blank := c.worthy()
 	for n := min(limit, len(lines)); n > 0; n-- {
 		some := slices.Clone(lines[:n])
 		slices.SortFunc(some, func(a, b textLine) int { return cmp.Compare(a.n, b.n) })
-		if out := withGaps(some); len(out) <= limit || n == 1 {
+		if out := withGaps(some, blank); len(out) <= limit || n == 1 {
 			return strings.Join(out[:min(len(out), limit)], "\n"), some[0].n
 		}
 	}
@@ -82,10 +82,10 @@ func text(c choice, limit int) (string, int) {
 }
 
 // withGaps are the lines' texts with "…" between lines that are not neighbours.
-func withGaps(lines []textLine) []string {
+func withGaps(lines []textLine, blank map[int]bool) []string {
 	var out []string
 	for i, l := range lines {
-		if i > 0 && l.n > lines[i-1].n+1 {
+		if i > 0 && gap(lines[i-1].n, l.n, blank) {
 			out = append(out, "…")
 		}
 		out = append(out, printable([]byte(l.text)))
@@ -93,11 +93,21 @@ func withGaps(lines []textLine) []string {
 	return out
 }
 
-// worthy are the lines of the chosen blocks, the most telling first, without
-// blank ones. A block's first line and what is near it count most; stack frames
+// gap reports whether a line that is not blank stands between two lines.
+func gap(from, to int, blank map[int]bool) bool {
+	for n := from + 1; n < to; n++ {
+		if !blank[n] {
+			return true
+		}
+	}
+	return false
+}
+
+// worthy are the lines of the chosen blocks, the most telling first, and the
+// numbers of the blank ones, which are left out. A block's first line and what is near it count most; stack frames
 // least.
-func (c choice) worthy() []textLine {
-	var lines []textLine
+func (c choice) worthy() (lines []textLine, blank map[int]bool) {
+	blank = map[int]bool{}
 	seen := map[int]bool{}
 	for _, b := range c.blocks() {
 		bonus := 0.0
@@ -110,7 +120,11 @@ func (c choice) worthy() []textLine {
 			bonus = -40
 		}
 		for i, l := range b.lines() {
-			if seen[l.n] || strings.TrimSpace(l.text) == "" {
+			if strings.TrimSpace(l.text) == "" {
+				blank[l.n] = true
+				continue
+			}
+			if seen[l.n] {
 				continue
 			}
 			seen[l.n] = true
@@ -125,5 +139,5 @@ func (c choice) worthy() []textLine {
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b textLine) int { return cmp.Compare(b.score, a.score) })
-	return lines
+	return lines, blank
 }

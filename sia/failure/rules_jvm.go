@@ -5,7 +5,7 @@ package failure
 func jvmRules() []rule {
 	return []rule{
 		{name: "surefire, a failed test", keys: keys("<<< failure!", "<<< error!"), match: re(`^(\[ERROR\] )?\s*(?P<test>[^\s(]\S*?(\(\S+\))?( .{1,80}?)?)\s+(-- )?Time elapsed: .*<<< (FAILURE|ERROR)!`), extent: trace, weight: 89, class: TestFailure},
-		{name: "surefire, a failed class", keys: keys("<<< failure!", "<<< error!"), match: re(`^(\[ERROR\] )?\s*Tests run: .*<<< (FAILURE|ERROR)!`), extent: single, weight: 55, class: TestFailure},
+		{name: "surefire, a failed class", keys: keys("<<< failure!", "<<< error!"), match: re(`^(\[ERROR\] )?\s*Tests run: .*<<< (FAILURE|ERROR)!`), extent: trace, weight: 89.5, class: TestFailure},
 		{name: "surefire, the summary", keys: keys("failed tests:", "tests in error:", "failures:", "errors:"), body: true, match: re(`^(\[ERROR\] )?(Failed tests: .*|(Failed tests|Tests in error):|\[ERROR\] (Failures|Errors|Flakes):)\s*$`), extent: matching,
 			stop: re(`^(\[ERROR\] )?\s+\S`), weight: 62, class: TestFailure, tells: true, takes: true},
 		{name: "maven, a compiler error", keys: keys(".java:[", ".kt:[", ".scala:[", ".groovy:[", ".kt: ("), match: re(`^\[(ERROR|error)\] .*?(?P<file>[^\s:]+\.(java|kt|scala|groovy)): ?[\[(](?P<line>\d+),`), extent: matching,

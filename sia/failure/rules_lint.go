@@ -24,6 +24,12 @@ func lintRules() []rule {
 		{name: "a linter, a finding by line", keys: keys(":"), match: re(`^\s*\[?(?P<file>\.{0,2}/?([\w@+-]+[./\\]+)*[\w@+-]*\.[A-Za-z]\w{0,9}):(?P<line>\d+)(:\d+)?:?\s?\S.*$`), extent: located, weight: 44, class: LintFormat},
 		{name: "checkstyle, a finding", keys: keys("[warn]", "[error]", "checkstyle"), match: re(`^\[(ERROR|WARN)\] (?P<file>\S+\.\w+):(\[)?(?P<line>\d+)(:\d+|,\d+\])?:? .*\[\w+\]?`), extent: matching, stop: re(`^\[(ERROR|WARN)\] \S+\.\w+:`), weight: 80, class: LintFormat},
 		{name: "a link checker's findings", keys: keys("issues :-(", "dead links", "[✖] ", "status: 4"), match: re(`^\s*(Issues :-\(|\[✖\] \S|ERROR: \d+ dead links)`), extent: section, stop: re(`^(Wrote |\s*\[✓\]|\d+ links checked)`), weight: 70, class: TestFailure},
+		{name: "codespell, a finding", keys: keys(" ==> "), match: re(`^(?P<file>[^\s:]+):(?P<line>\d+): \S+ ==> \S`), extent: located, weight: 76, class: LintFormat},
+		{name: "commitlint, a finding", keys: keys("✖"), match: re(`^\s*✖\s+.*\[[\w-]+\]$`), extent: located, weight: 76, class: LintFormat},
+		{name: "a linter, a finding with its rule", keys: keys("]"), match: re(`^(?P<file>[^\s:]+):(?P<line>\d+):\d+: .* \[[a-z][\w/-]+\]$`), extent: located, weight: 70, class: LintFormat},
+		{name: "Flow, an error", keys: keys("error -", "error ┈"), match: re(`^Error [-┈─]{5,} (?P<file>\S+?):(?P<line>\d+)`), extent: section, stop: re(`^(Error [-┈─]{5,}|Found \d+ error)`), weight: 85, class: TypeError},
+		{name: "Psalm, an error", keys: keys("error: ", ":error - "), match: re(`^(ERROR: \w+ - (?P<file>\S+?):(?P<line>\d+):\d+ - |\S+\.php:\d+:\d+:error - )`), extent: located, weight: 84, class: TypeError},
+		{name: "Sorbet, an error", keys: keys("srb.help"), match: re(`^(?P<file>\S+\.rb):(?P<line>\d+): .*srb\.help`), extent: indented, weight: 85, class: TypeError},
 		{name: "scalastyle, a finding", keys: keys("file="), match: re(`^(error|warning) file=(?P<file>\S+) message=.* line=(?P<line>\d+)`), extent: single, weight: 80, class: LintFormat},
 		{name: "clippy or rustfmt", keys: keys("clippy"), match: re(`(#\[(deny|warn)\(clippy::|rust-clippy)`), extent: single, weight: 40, class: LintFormat},
 	}

@@ -32,9 +32,9 @@ func testRules() []rule {
 		// JavaScript.
 		{name: "jest, a failed test", keys: keys("●"), match: re(`^\s*● (?P<test>\S.*)$`), extent: section,
 			stop: re(`^(\s*● |PASS |FAIL |Test Suites:|Tests:|Snapshot Summary| › |-{10,}\||={10,})`), weight: 88, class: TestFailure},
-		{name: "vitest, a failed test", keys: keys(" fail "), match: re(`^\s*(❯ | FAIL |FAIL  |× )\s*(?P<test>(\|.*\| )?\S+\.(test|spec)\.[cm]?[jt]sx?.*)$`), extent: section,
+		{name: "vitest, a failed test", keys: keys(" fail "), match: re(`^\s*(❯|FAIL|×)\s+(?P<test>(\|.*\| )?(?P<file>\S+\.[cm]?[jt]sx?)(:\d+:\d+)? > .*)$`), extent: section,
 			stop: re(`^\s*(⎯{3,}|FAIL |Test Files |Tests )`), weight: 84, class: TestFailure},
-		{name: "jest, a failed file", keys: keys("fail "), match: re(`^\s*FAIL (?P<file>\S+\.[cm]?[jt]sx?)`), extent: single, weight: 50, class: TestFailure},
+		{name: "jest, a failed file", keys: keys("fail "), match: re(`^\s*FAIL\s+(?P<file>\S+\.[cm]?[jt]sx?)`), extent: single, weight: 63, class: TestFailure},
 		{name: "list of failures", keys: keys(" failing"), match: re(`^\s*\d+ failing$`), extent: single, weight: 30, class: TestFailure, opens: numbered},
 		{name: "list of failures", keys: keys("failures:", "failed tests:", "failed examples:"), match: re(`^\s*(Failures|Failed tests|There (was|were) \d+ (failures?|errors?)|FAILURES|\d+ failures?):\s*$`), extent: single, weight: 25, class: TestFailure, opens: numbered},
 		{name: "list of failures", keys: keys("there w"), match: re(`^There (was|were) \d+ (failure|error|risky test|warning)s?:$`), extent: single, weight: 25, class: TestFailure, opens: numbered},
@@ -43,7 +43,7 @@ func testRules() []rule {
 		{name: "minitest, a failed test", keys: keys("failure:", "error:"), match: re(`^\s*(\d+\) )?(Failure|Error):$`), extent: paragraph, weight: 84, class: TestFailure},
 		{name: "karma, a failed test", keys: keys(" failed"), match: re(`^\s*(HeadlessChrome|Chrome|Chromium|Firefox|PhantomJS|Safari|Edge|IE|Electron|Opera|ChromeHeadless|Mobile)\S* .*\) (?P<test>.*) FAILED$`), extent: indentedParagraph, weight: 86, class: TestFailure},
 		{name: "TAP, a failed test", keys: keys("not ok "), match: re(`^\s*not ok \d+( - | )(?P<test>.*)$`), extent: tap, weight: 80, class: TestFailure},
-		{name: "ava, a failed test", keys: keys("✖", "✘", "✗", "×"), match: re(`^\s*(✖|✘|✗|×|✕) (?P<test>\S.*)$`), extent: indented, weight: 70, class: TestFailure},
+		{name: "ava, a failed test", keys: keys("✖", "✘", "✗", "×", "✕"), match: re(`^\s*(✖|✘|✗|×|✕) (?P<test>\D.*)$`), extent: indented, weight: 70, class: TestFailure},
 		{name: "cypress, a failed test", keys: keys("assertionerror", "cypresserror"), match: re(`^\s*(AssertionError|CypressError)\b`), extent: trace, weight: 76, class: TestFailure},
 
 		// Ruby.

@@ -48,12 +48,22 @@ func worldRules() []rule {
 		{name: "docker, an error", keys: keys("error response from daemon", "oci runtime", "manifest unknown", "manifest for ", "pull access denied", "repository does not exist"), match: re(`(Error response from daemon|OCI runtime|oci runtime error|manifest unknown|manifest for .* not found|pull access denied)`), extent: single, weight: 70, class: ExternalDependency},
 		{name: "an artifact that is missing", keys: keys("artifact not found", "unable to download artifact", "no artifacts found", "unable to find any artifacts", "no files were found", "artifact has expired", "cache not found", "404 not found", "404: not found", "http error 404", "returned error: 404", "(404)", "status code 404", "404  not found"), match: re(`(?i)(artifact not found|unable to (download|find any) artifacts?|no (artifacts|files were) found|artifact has expired|404:? +not found|http error 404|returned error: 404|status code 404)`), extent: indented, weight: 62, class: ExternalDependency},
 		{name: "a workflow's configuration", keys: keys("invalid workflow file", "unrecognized named-value", "unable to resolve action", "unexpected value", "unexpected input", "input required and not supplied", "can't find 'action.yml'", "yaml", "no such file or directory, open '/home/runner/work/_actions", "missing download info", "no rakefile found", "no gemfile found", "unknown option", "unrecognized option", "invalid option", "illegal switch", "unknown command", "no such task", "missing script", "unsupported option", "not recognized as an internal"), match: re(`(?i)(invalid workflow file|unrecognized named-value|unable to resolve action|unexpected (value|input\(s\))|input required and not supplied|can't find 'action\.yml'|(yaml|toml|json)(\.\w+)* ?(syntax|parse)|did not find expected|No Rakefile found|(unknown|unrecogni[sz]ed|invalid|illegal|unsupported) (option|switch|argument|flag|command|parameter)|no such task|missing script)`), extent: indentedParagraph, weight: 62, class: ConfigError},
+		{name: "Terraform, an error", keys: keys("error: "), match: re(`^[│╷]?\s*Error: \S.*$`), extent: boxed, weight: 52, class: Unknown},
+		{name: "Ansible, a failed task", keys: keys("failed! =>"), match: re(`^(fatal|failed): \[.*FAILED! =>`), extent: indentedParagraph, weight: 76, class: RuntimeError, above: 1},
 		{name: "a command that is missing", keys: keys("command not found", "executable file not found", ": not found", "is not recognized", "no such file or directory"), match: re(`(: command not found|executable file not found|(sh|bash|zsh|dash): (\d+: |line \d+: )?\S+:? (not found|No such file)|is not recognized as)`), extent: single, weight: 60, class: ConfigError},
 	}
 	for i := range rs {
 		rs[i].soft = !rs[i].tells && rs[i].name != dockerStep
 	}
 	return rs
+}
+
+// boxed goes on over the box that Terraform draws around an error.
+func boxed(_ *block, l *line) part {
+	if hasPrefix(l.text, "│") {
+		return inside
+	}
+	return outside
 }
 
 // npm goes on over npm's own lines.

@@ -17,7 +17,7 @@ type ruleset struct {
 
 // rules is built once, at the first log.
 var rules = sync.OnceValue(func() *ruleset {
-	return newRuleset(slices.Concat(testRules(), jvmRules(), compilerRules(), lintRules(), runtimeRules(), worldRules()), words())
+	return newRuleset(slices.Concat(testRules(), nativeRules(), jvmRules(), compilerRules(), lintRules(), runtimeRules(), worldRules()), words())
 })
 
 func newRuleset(rs []rule, ws []word) *ruleset {

@@ -102,7 +102,7 @@ func (r *reader) follow(l *line) bool {
 		r.command(l)
 		return true
 	}
-	r.ring.put(l.n, l.text, 0)
+	r.ring.put(l.n, nil, 0)
 	return true
 }
 

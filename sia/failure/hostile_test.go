@@ -1,0 +1,133 @@
+package failure
+
+import (
+	"bytes"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// repeated is a reader of a piece of text again and again, up to size bytes. It
+// holds no more than the piece.
+type repeated struct {
+	piece []byte
+	at    int
+	left  int
+}
+
+func repeat(piece string, size int) io.Reader { return &repeated{piece: []byte(piece), left: size} }
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), r.left)], r.piece[r.at:])
+	r.at = (r.at + n) % len(r.piece)
+	r.left -= n
+	return n, nil
+}
+
+// hostile are pieces of logs that strangers could make to hurt the reader.
+var hostile = map[string]string{
+	"one endless line":       "x",
+	"one endless error":      "error: failed ",
+	"endless parts":          "error: failed\r",
+	"NULs":                   "\x00",
+	"blank lines":            "\n",
+	"groups":                 "##[group]Run a\n",
+	"errors of the system":   "##[error]boom\n",
+	"failed steps":           "##[error]Process completed with exit code 1.\n",
+	"unended commands":       "\x1b[31mThe command \"\n",
+	"escape sequences":       "\x1b[31;1m\x1b[0K\x1b]8;;http://x\x07",
+	"an endless escape":      "\x1b[1;",
+	"failed tests":           "--- FAIL: TestA (0.00s)\n    a_test.go:1: no\n",
+	"different failed tests": "______ test_a ______\n\nE   boom\n",
+	"tracebacks":             "Traceback (most recent call last):\n  File \"a\", line 1, in b\nKeyError: 'x'\n",
+	"every keyword":          "error: fatal: failed exception panic: denied ENOTFOUND timed out .go:1: .java:[1,2] <<< FAILURE! error TS1: [ERROR] ● 1) \n",
+	"invalid UTF-8":          "\xff\xfe error: \xc3\x28\n",
+	"JSON":                   "{\"Action\":\"output\",\"Output\":\"--- FAIL: TestA (0.00s)\\n\"}\n",
+	"headings":               "Failures:\n  1) a\n",
+}
+
+// Whatever a log is made of, what is remembered of it is bounded.
+func TestHostile(t *testing.T) {
+	const size, limit = 4 << 20, 6 << 20
+	for name, piece := range hostile {
+		t.Run(name, func(t *testing.T) {
+			rd := newReader()
+			lines := newLineReader(repeat(piece, size))
+			before := heap()
+			for {
+				raw, n, err := lines.next()
+				if err != nil {
+					break
+				}
+				rd.take(raw, n)
+			}
+			rd.close()
+			t.Logf("%d KiB", (heap()-before)>>10)
+			if grown := heap() - before; grown > limit {
+				t.Errorf("%d MiB remembered of %d MiB", grown>>20, size>>20)
+			}
+			rep := rd.report(Options{})
+			checkReport(t, rep, rd.total)
+			runtime.KeepAlive(rd)
+		})
+	}
+}
+
+// heap is the size of what is in use.
+func heap() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// checkReport checks what holds of the report of any log of so many lines.
+func checkReport(t *testing.T, rep Report, total int) {
+	t.Helper()
+	last, lines := 0, 0
+	for _, s := range rep.Excerpt {
+		if s.Start <= last || s.End < s.Start || s.End > total {
+			t.Fatalf("spans %v of a log of %d lines", rep.Excerpt, total)
+		}
+		last = s.End
+		lines += s.End - s.Start + 1
+	}
+	if lines > 400 {
+		t.Errorf("excerpt of %d lines", lines)
+	}
+	if n := strings.Count(rep.Text, "\n") + 1; n > DefaultMaxLines || len(rep.Text) > DefaultMaxLines*(keepText+1) {
+		t.Errorf("text of %d lines, %d bytes", n, len(rep.Text))
+	}
+	if strings.ContainsAny(rep.Text, "\x00\x1b\r\u202e\u200b") || !bytes.Equal(bytes.ToValidUTF8([]byte(rep.Text), nil), []byte(rep.Text)) {
+		t.Errorf("text is not printable: %q", rep.Text)
+	}
+	if (rep.Signature == "") != (rep.Text == "") || rep.Class == "" || len(rep.Tests) > maxTests {
+		t.Errorf("%+v", rep)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, piece := range hostile {
+		f.Add(piece+piece, "")
+	}
+	f.Add("a\n##[error]b", "a\n")
+	f.Add("<testsuite><testcase name='a'><failure/></testcase>", "")
+	f.Fuzz(func(t *testing.T, log, green string) {
+		rep, err := Read(strings.NewReader(log), Options{Green: strings.NewReader(green)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.Signature == "" && rep.Text != "" {
+			return // a text of masked white space alone
+		}
+		again, _ := Read(strings.NewReader(log), Options{Green: strings.NewReader(green)})
+		if again.Signature != rep.Signature || again.Text != rep.Text {
+			t.Errorf("two readings of one log differ: %+v, %+v", rep, again)
+		}
+		checkReport(t, rep, strings.Count(log, "\n")+1)
+	})
+}

@@ -1,0 +1,158 @@
+package failure
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// read reads a log that is a string.
+func read(t *testing.T, log string, opts Options) Report {
+	t.Helper()
+	rep, err := Read(strings.NewReader(log), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+func TestReadError(t *testing.T) {
+	broken := errors.New("connection lost")
+	_, err := Read(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), Options{})
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v does not wrap %v", err, broken)
+	}
+	_, err = Read(strings.NewReader("a"), Options{Green: iotest.ErrReader(broken)})
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "green") {
+		t.Errorf("error %v does not name the green log", err)
+	}
+}
+
+func TestNothingFound(t *testing.T) {
+	for _, log := range []string{"", "\n\n", "all is well\nok\n"} {
+		rep := read(t, log, Options{})
+		if diff := cmp.Diff(Report{Excerpt: []Span{}, Class: Unknown}, rep); diff != "" {
+			t.Errorf("%q: -want +got\n%s", log, diff)
+		}
+	}
+	if rep, err := Read(nil, Options{}); err != nil || rep.Class != Unknown {
+		t.Errorf("no log: %+v, %v", rep, err)
+	}
+}
+
+func TestMaxLines(t *testing.T) {
+	var b strings.Builder
+	for i := range 40 {
+		b.WriteString("cart.go:" + string(rune('1'+i%9)) + ":2: undefined: tax\n")
+	}
+	for limit, want := range map[int]int{0: DefaultMaxLines, 1: 1, 5: 5, 30: 30} {
+		rep := read(t, b.String(), Options{MaxLines: limit})
+		if got := strings.Count(rep.Text, "\n") + 1; got > want {
+			t.Errorf("MaxLines %d: text of %d lines", limit, got)
+		}
+	}
+}
+
+// The red and the green log say the same but for one line that no format knows.
+func TestGreen(t *testing.T) {
+	common := "error: optional cache is missing, going on\nfetching 12 parts\nerror: could not open /tmp/x, retrying\n"
+	green := common + "done in 12 s\n"
+	log := strings.ReplaceAll(common, "12", "14") + "error: part 7 was rejected by the registry\n"
+	rep := read(t, log, Options{Green: strings.NewReader(green)})
+	if diff := cmp.Diff([]Span{{4, 4}}, rep.Excerpt); diff != "" {
+		t.Errorf("excerpt: -want +got\n%s\n%s", diff, rep.Text)
+	}
+}
+
+func TestAnnotations(t *testing.T) {
+	notes := []Annotation{
+		{Level: "warning", Message: "Node 20 is deprecated and will be removed"},
+		{Level: "failure", Path: ".github", Message: "Process completed with exit code 1."},
+		{Level: "failure", Path: "cart.c", Line: 12, Message: "tax was not declared in this scope\nmore"},
+	}
+	t.Run("alone", func(t *testing.T) {
+		rep := read(t, "building\n", Options{Annotations: notes, Name: "unit tests"})
+		if rep.Text != "cart.c:12: tax was not declared in this scope" || rep.Line != 0 || rep.Signature == "" || rep.Class != TestFailure {
+			t.Errorf("%+v", rep)
+		}
+	})
+	t.Run("beside a log", func(t *testing.T) {
+		log := "error: the cache could not be restored\nworking\n\nnote: tax was not declared in this scope, failed\n"
+		rep := read(t, log, Options{Annotations: notes})
+		if rep.Line != 4 || !slices.ContainsFunc(rep.Why, func(w string) bool { return strings.Contains(w, "annotation") }) {
+			t.Errorf("%+v", rep)
+		}
+	})
+}
+
+func TestJUnit(t *testing.T) {
+	log := `<?xml version="1.0"?>
+<testsuites>
+ <testsuite name="shop">
+  <testcase name="empty" classname="CartTest"/>
+  <testcase name="tax" classname="CartTest" file="cart_test.rb" line="31">
+   <failure message="expected 119, got 100" type="Assert">expected 119, got 100
+at cart_test.rb:31</failure>
+  </testcase>
+ </testsuite>
+`
+	rep := read(t, log, Options{}) // the report breaks off: a test run that was killed
+	want := Report{
+		Excerpt: []Span{{5, 8}}, Line: 5, Class: TestFailure, Signature: rep.Signature,
+		Text:  "CartTest.tax\nexpected 119, got 100\nat cart_test.rb:31",
+		Tests: []Test{{Name: "CartTest.tax", File: "cart_test.rb", Line: 31}}, Why: []string{"lines 5–8: JUnit XML, a failed test"},
+	}
+	if diff := cmp.Diff(want, rep); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A log of GitHub Actions as gh prints it names job and step on each line. The
+// step that failed is the one whose error counts.
+func TestStepsOfGh(t *testing.T) {
+	log := `build	Set up	2031-02-03T10:00:00.0000000Z error: could not restore the cache
+build	Test	2031-02-03T10:00:01.0000000Z error: the till is open
+build	Test	2031-02-03T10:00:02.0000000Z ##[error]Process completed with exit code 1.
+build	Upload	2031-02-03T10:00:03.0000000Z error: no report was found
+`
+	if rep := read(t, log, Options{}); rep.Line != 2 {
+		t.Errorf("line %d: %s", rep.Line, rep.Text)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	rep := Report{Text: "boom", Line: 7, Signature: "abc", Class: Crash, Tests: []Test{{Name: "a"}, {Name: "b"}}}
+	got := Check("test", "https://example.com/1", rep)
+	if got.Check != "test" || got.Excerpt != "boom" || got.Line != 7 || got.Signature != "abc" || got.Class != "crash" || !slices.Equal(got.Tests, []string{"a", "b"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestLines(t *testing.T) {
+	log := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+	got, err := Lines(strings.NewReader(log), []Span{{3, 3}, {8, 9}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Line{{2, "2", false, true}, {3, "3", true, false}, {4, "4", false, false}, {7, "7", false, true}, {8, "8", true, false}, {9, "9", true, false}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestClasses(t *testing.T) {
+	weather := 0
+	for _, c := range Classes() {
+		if c.Weather() {
+			weather++
+		}
+	}
+	if all := Classes(); weather != 3 || all[len(all)-1] != Unknown {
+		t.Errorf("%d classes are weather; the last is %s", weather, all[len(all)-1])
+	}
+}

@@ -1,0 +1,114 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Change is one file that differs between the base commit and the head.
+type Change struct {
+	Path    string // on the head; of a deleted file, on the base
+	OldPath string // where a renamed file was
+	Status  string // added, modified, deleted or renamed
+	Hunks   []Hunk
+	Old     string // the file's text on the base, where known; without it only the hunks' context is
+	Opaque  bool   // the content differs, but the hunks don't say how: binary or too large
+}
+
+// Hunk is a run of changed lines with unchanged ones around it.
+type Hunk struct {
+	OldStart, NewStart int      // 1-based
+	Lines              []string // without newline, after ' ', '+' or '-'
+}
+
+// FindingKind says in what way an attempt touched what validates it.
+type FindingKind string
+
+// The kinds of finding.
+const (
+	DeletedTest        FindingKind = "deleted-test"
+	SkippedTest        FindingKind = "skipped-test"
+	EmptiedTest        FindingKind = "emptied-test"
+	LoosenedAssertion  FindingKind = "loosened-assertion"
+	ChangedWorkflow    FindingKind = "workflow"
+	DisabledCheck      FindingKind = "disabled-check-config"
+	TouchedProtected   FindingKind = "protected-path"
+	maxFindings                    = 200 // of one change set
+	maxFindingsPerFile             = 20
+	maxFindingText                 = 160 // runes of a quoted line
+)
+
+// Finding is one change that lessens what the checks say.
+type Finding struct {
+	Kind FindingKind
+	Path string
+	Line int    // 1-based, in the new file; in the old one where the line is gone; 0: the file as a whole
+	Text string // the line, trimmed and cut to 160 characters
+	Why  string // what was done, for people
+}
+
+// String is "path:line: why: `text`".
+func (f Finding) String() string {
+	s := f.Path
+	if f.Line > 0 {
+		s += fmt.Sprintf(":%d", f.Line)
+	}
+	s += ": " + f.Why
+	if f.Text != "" {
+		s += ": `" + strings.ReplaceAll(f.Text, "`", "'") + "`"
+	}
+	return s
+}
+
+// Tampering lists what a change did to the tests, the configuration of checks,
+// the workflows and the protected paths, which are doublestar globs
+// (https://github.com/bmatcuk/doublestar). Sorted by path and line, at most 200.
+//
+// Tests may be added freely. A test that is deleted here and added elsewhere has
+// moved; a file that was renamed from one place of tests to another, too.
+// Reading is by lines and tokens, not by a compiler: it errs towards reporting,
+// because a person who looks at a harmless line loses a minute, and nobody
+// looks at one that is not reported.
+func Tampering(changes []Change, protected []string) []Finding {
+	var out []Finding
+	return bounded(out)
+}
+
+// bounded sorts the findings, keeps one for each line and cuts what is too much.
+func bounded(all []Finding) []Finding {
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
+	all = slices.CompactFunc(all, func(a, b Finding) bool { return a.Path == b.Path && a.Line == b.Line })
+	var out []Finding
+	inFile, left := 0, 0
+	more := func() {
+		if left > 0 {
+			out[len(out)-1].Why += fmt.Sprintf(" (and %d more like it)", left)
+		}
+		left = 0
+	}
+	for i, f := range all {
+		if i > 0 && all[i-1].Path != f.Path {
+			more()
+			inFile = 0
+		}
+		if inFile == maxFindingsPerFile || len(out) == maxFindings {
+			left++
+			continue
+		}
+		inFile++
+		out = append(out, f)
+	}
+	more()
+	return out
+}
+
+// quoted is a line as a finding shows it.
+func quoted(line string) string {
+	line = strings.Join(strings.Fields(strings.ToValidUTF8(line, "\uFFFD")), " ")
+	if r := []rune(line); len(r) > maxFindingText {
+		return string(r[:maxFindingText-1]) + "…"
+	}
+	return line
+}
