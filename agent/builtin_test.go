@@ -284,9 +284,9 @@ func TestStuckIsInterrupted(t *testing.T) {
 		turns   int
 		evident string
 	}{
-		{"same result", turns(calls(read)), 4, "read gave the same result 4 times"},
-		{"same error", turns(calls(scripted.Call{Name: "read", Args: args{"path": "nope"}})), 3, "failed 3 times in a row"},
-		{"alternating", turns(calls(read), calls(list), calls(read), calls(list), calls(read), calls(list)), 6, "alternated"},
+		{"same result", turns(calls(read)), 4, "gave the same result 4 times"},
+		{"same error", turns(calls(scripted.Call{Name: "read", Args: args{"path": "nope"}})), 3, "error 3 times in a row"},
+		{"alternating", turns(calls(read), calls(list), calls(read), calls(list), calls(read), calls(list)), 6, "took turns"},
 		{"all in one answer", turns(calls(read, read, read, read, read)), 1, "4 times"},
 	}
 	for _, tt := range tests {

@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/stuck"
 )
 
 // calls carries out an answer's tool calls in order and adds their results to
@@ -77,7 +78,7 @@ func (r *run) call(ctx context.Context, call *Call, cut bool) (understood bool) 
 		r.res.Ask = &ask
 		r.end(sia.EndAsked, "")
 	default:
-		if s := r.loop.call(observe(call.Name, canonical(call.Arguments), call.Result, call.IsError, polls), len(res.Changed) > 0); s != nil {
+		if s := r.loop.call(stuck.Action{Tool: call.Name, Args: canonical(call.Arguments), Result: call.Result, Error: call.IsError}, polls, len(res.Changed) > 0); s != nil {
 			r.stuck(*s)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/stuck"
 )
 
 // feed gives a detector calls written as "name:result", where a result that
@@ -22,7 +23,7 @@ func feed(calls []string) (int, *sia.Signal) {
 				break
 			}
 		}
-		if s := d.call(observe(name, name, result, result[0] == '!', name[0] == '~'), false); s != nil {
+		if s := d.call(stuck.Action{Tool: name, Args: name, Result: result, Error: result[0] == '!'}, name[0] == '~', false); s != nil {
 			return i + 1, s
 		}
 	}
@@ -66,12 +67,12 @@ func TestCirclesProperty(t *testing.T) {
 			t.Fatalf("progress was interrupted at %d: %+v", at, s)
 		}
 		start := len(calls)
-		circle, within := []string{"x:0"}, sameResult
+		circle, within := []string{"x:0"}, 4
 		switch rapid.IntRange(0, 2).Draw(t, "circle") {
 		case 1:
-			circle, within = []string{"x:!e"}, sameError
+			circle, within = []string{"x:!e"}, 3
 		case 2:
-			circle, within = []string{"x:0", "y:0"}, alternating
+			circle, within = []string{"x:0", "y:0"}, 6
 		}
 		for i := range 12 {
 			calls = append(calls, circle[i%len(circle)])
@@ -84,7 +85,7 @@ func TestCirclesProperty(t *testing.T) {
 
 func TestIdleAndBroken(t *testing.T) {
 	var d loopDetector
-	write := func(what string) { d.call(observe("write", what, "ok "+what, false, false), true) }
+	write := func(what string) { d.call(stuck.Action{Tool: "write", Args: what, Result: "ok " + what}, false, true) }
 	for i := range noChange - 1 {
 		if i == 5 {
 			write("one")

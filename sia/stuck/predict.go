@@ -3,6 +3,7 @@ package stuck
 import (
 	"fmt"
 	"hash/maphash"
+	"regexp"
 	"strings"
 )
 
@@ -153,17 +154,16 @@ func brief(s string) string {
 	return s
 }
 
-// steady is a result without digits, so that times, process ids and addresses
-// don't make two equal results differ, bounded to its first and last 2 KiB.
+// varying is what differs between two runs that come to the same: durations and
+// other fractions, addresses, and numbers too long to be a count.
+var varying = regexp.MustCompile(`0x[0-9a-fA-F]+|\d+\.\d+|\d+(ms|µs|ns|s)\b|\d{5,}`)
+
+// steady is a result without what varies from run to run, bounded to its first
+// and last 2 KiB. Counts stay: three failures are not two.
 func steady(s string) string {
 	const keep = 2 << 10
 	if len(s) > 2*keep {
 		s = s[:keep] + s[len(s)-keep:]
 	}
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return -1
-		}
-		return r
-	}, s)
+	return varying.ReplaceAllString(s, "#")
 }
