@@ -69,7 +69,8 @@ func (w *Worker) Effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 	if do == nil {
 		return nil, &sia.Error{Op: "effect " + f.Key, Message: fmt.Sprintf("this version of SIA does not know the effect %q; update it", f.Kind), Permanent: true}
 	}
-	return do(ctx, t, f)
+	fact, err := do(ctx, t, f)
+	return fact, forPeople(f, err)
 }
 
 // repo is the task's repository on GitHub.

@@ -1,0 +1,37 @@
+package work
+
+import (
+	"errors"
+
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// forPeople gives git's errors words for people, and says which of them trying
+// again can't help. Other errors have theirs already.
+func forPeople(f sia.Effect, err error) error {
+	var (
+		known    *sia.Error
+		auth     *gitops.AuthError
+		missing  *gitops.NotFoundError
+		rejected *gitops.RejectedError
+		server   *gitops.ServerError
+		network  *gitops.NetworkError
+	)
+	op := string(f.Kind)
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.As(err, &auth):
+		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "GitHub refused git access: check that the app has the permission \"contents: write\" and that its installation covers this repository"}
+	case errors.As(err, &missing):
+		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "git did not find " + missing.What + ": was the repository renamed, or the branch deleted?"}
+	case errors.As(err, &rejected):
+		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "the push to " + rejected.Branch + " was rejected: " + rejected.Reason + ". Allow the app to push there, or take the rule off that branch"}
+	case errors.As(err, &server):
+		return &sia.Error{Op: op, RetryAfter: server.RetryAfter, Err: err, Message: "git on GitHub does not answer as it should; SIA tries again"}
+	case errors.As(err, &network):
+		return &sia.Error{Op: op, Err: err, Message: "git on GitHub can't be reached; SIA tries again"}
+	}
+	return err
+}
