@@ -13,7 +13,8 @@ func (w *Worker) ready(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact,
 		return sia.Done{}, nil
 	}
 	repo := w.repo(t)
-	if _, err := repo.UpdatePull(ctx, t.Pull.Number, render.PullTitle(t), render.PullBody(t, w.Links)); err != nil {
+	// The title is left as people may have made it.
+	if _, err := repo.UpdatePull(ctx, t.Pull.Number, "", render.PullBody(t, w.Links)); err != nil {
 		return nil, err
 	}
 	return sia.Done{}, repo.MarkReady(ctx, t.Pull.NodeID)

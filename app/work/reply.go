@@ -2,13 +2,29 @@ package work
 
 import (
 	"context"
+	"time"
 
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
+// repliesAnHour bounds how often SIA answers in one task, so that no exchange
+// with another machine runs away (document 1 §1.6).
+const repliesAnHour = 20
+
 // reply answers a person's comment, once.
 func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	n, err := w.repliesSince(ctx, t.ID, w.Now().Add(-time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	if n > repliesAnHour {
+		return sia.Done{}, nil // it was said
+	}
+	if n == repliesAnHour {
+		f.Content = render.TooMany(repliesAnHour, "hour")
+	}
 	moves, err := w.moves(ctx, t.ID)
 	if err != nil {
 		return nil, err
@@ -16,6 +32,17 @@ func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	text := render.Reply(t, f.Content, w.Links, w.Now(), moves)
 	_, _, err = w.repo(t).UpsertComment(ctx, f.OnIssue, markerLine(f), text, 0)
 	return sia.Done{}, err
+}
+
+// repliesSince counts the answers that were given in a task since a time.
+func (w *Worker) repliesSince(ctx context.Context, id sia.TaskID, since time.Time) (n int, err error) {
+	effects, err := w.Store.Effects(ctx, id)
+	for _, e := range effects {
+		if e.Kind == sia.DoReply && e.State == store.EffectDone && e.Ended.After(since) {
+			n++
+		}
+	}
+	return n, err
 }
 
 // moves reads the decisions on a task from its event log.

@@ -162,5 +162,10 @@ func models(ctx context.Context, c app.Config, e *env) []finding {
 		}
 		all = append(all, f)
 	}
-	return all
+	prices := finding{What: "prices", OK: true, Detail: fmt.Sprintf("%g in, %g out, USD per million tokens", c.Models.Coder.Price.Input, c.Models.Coder.Price.Output)}
+	if c.Models.Coder.Price == (llm.Price{}) {
+		prices.Detail = "none: attempts count as free, so no credit budget ever binds"
+		prices.Fix = "unless the model really costs nothing, set --price-input and --price-output"
+	}
+	return append(all, prices)
 }
