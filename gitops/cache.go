@@ -96,7 +96,7 @@ func (c *Cache) sweep(dir string) {
 	}
 	for _, e := range entries {
 		if st, err := e.Info(); err == nil && c.now().Sub(st.ModTime()) > leftover {
-			removeTree(filepath.Join(dir, e.Name()))
+			_ = removeTree(filepath.Join(dir, e.Name())) // tried again at the next start
 		}
 	}
 }

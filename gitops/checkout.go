@@ -9,8 +9,10 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -19,155 +21,154 @@ import (
 // maxLink is the longest target of a symlink that systems take, in bytes.
 const maxLink = 4096
 
-// folder is one folder to be checked out, with what lies directly in it.
-type folder struct {
-	path    string // "" is the root
-	entries []treeEntry
+// checkoutBatch is how many files a worker takes at a time.
+const checkoutBatch = 32
+
+// checkoutFile is a file to be written, and where it lies in which pack.
+type checkoutFile struct {
+	path string
+	treeEntry
+	pack *pack
+	off  int64
 }
 
-// checkout writes a tree into an empty folder and returns the index of what it
-// wrote. Line endings and filters (.gitattributes) are left alone: files are
-// the bytes of the commit, as are those committed back.
+// checkout writes a tree into an empty folder that nobody else uses yet, and
+// returns the index of what it wrote. Line endings and filters (.gitattributes)
+// are left alone: files are the bytes of the commit, as are those committed back.
+//
+// Nothing is written outside dir: names were checked when the trees were read,
+// the folders are made before all else, none may exist, and symlinks come last.
 func checkout(ctx context.Context, o *objects, tree plumbing.Hash, dir string) ([]indexEntry, error) {
-	root, err := os.OpenRoot(dir)
+	files, links, err := o.makeFolders(tree, dir)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	folders, err := o.folders(tree)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range folders {
-		if f.path != "" {
-			if err := root.Mkdir(filepath.FromSlash(f.path), 0o755); err != nil {
-				return nil, err
-			}
+	// In the order of the pack, what shares a base lies together.
+	sort.Slice(files, func(i, j int) bool {
+		if files[i].pack != files[j].pack {
+			return files[i].pack.path < files[j].pack.path
 		}
-	}
-	var mu sync.Mutex
-	var index []indexEntry
-	work := make(chan folder)
+		return files[i].off < files[j].off
+	})
+	index := make([]indexEntry, len(files), len(files)+len(links))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 4) {
 		wg.Go(func() {
-			for f := range work {
-				entries, err := f.write(ctx, o, root)
-				if err != nil {
-					cancel(err)
+			for ctx.Err() == nil {
+				from := int(next.Add(checkoutBatch)) - checkoutBatch
+				if from >= len(files) {
+					return
 				}
-				mu.Lock()
-				index = append(index, entries...)
-				mu.Unlock()
+				for i := from; i < min(from+checkoutBatch, len(files)); i++ {
+					e, err := files[i].write(o, dir)
+					if err != nil {
+						cancel(err)
+						return
+					}
+					index[i] = e
+				}
 			}
 		})
 	}
-	for _, f := range folders {
-		if ctx.Err() != nil {
-			break
-		}
-		work <- f
-	}
-	close(work)
 	wg.Wait()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	for _, l := range links {
+		e, err := l.write(o, dir)
+		if err != nil {
+			return nil, err
+		}
+		index = append(index, e)
+	}
 	return index, nil
 }
 
-// folders lists all folders of a tree, each before those in it.
-func (o *objects) folders(tree plumbing.Hash) ([]folder, error) {
+// makeFolders makes all folders of a tree and lists what goes into them.
+func (o *objects) makeFolders(tree plumbing.Hash, dir string) (files, links []checkoutFile, err error) {
 	type step struct {
 		path  string
 		id    plumbing.Hash
 		depth int
 	}
-	var out []folder
 	for queue := []step{{id: tree}}; len(queue) > 0; {
 		s := queue[0]
 		queue = queue[1:]
 		if s.depth > maxDepth {
-			return nil, fmt.Errorf("%w: folders nested deeper than %d", errTree, maxDepth)
+			return nil, nil, fmt.Errorf("%w: folders nested deeper than %d", errTree, maxDepth)
 		}
 		entries, err := o.tree(s.id)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		out = append(out, folder{s.path, entries})
 		for _, e := range entries {
-			if e.isDir() {
-				queue = append(queue, step{path.Join(s.path, e.name), e.id, s.depth + 1})
+			f := checkoutFile{path: path.Join(s.path, e.name), treeEntry: e}
+			switch e.mode {
+			case filemode.Dir:
+				queue = append(queue, step{f.path, e.id, s.depth + 1})
+				fallthrough
+			case filemode.Submodule: // an empty folder, as git makes it
+				if err := os.Mkdir(filepath.Join(dir, filepath.FromSlash(f.path)), 0o755); err != nil {
+					return nil, nil, err
+				}
+				if e.mode == filemode.Submodule {
+					links = append(links, f)
+				}
+			case filemode.Symlink:
+				links = append(links, f)
+			default:
+				if f.pack, f.off, err = o.find(e.id); err != nil {
+					return nil, nil, missingIsBroken(err)
+				}
+				files = append(files, f)
 			}
 		}
 	}
-	return out, nil
+	return files, links, nil
 }
 
-// write writes the files that lie directly in the folder.
-func (f folder) write(ctx context.Context, o *objects, root *os.Root) ([]indexEntry, error) {
-	dir := root
-	if f.path != "" {
-		d, err := root.OpenRoot(filepath.FromSlash(f.path))
-		if err != nil {
-			return nil, err
-		}
-		defer d.Close()
-		dir = d
+func (f checkoutFile) write(o *objects, dir string) (indexEntry, error) {
+	st, err := f.create(o, filepath.Join(dir, filepath.FromSlash(f.path)))
+	if err != nil {
+		return indexEntry{}, fmt.Errorf("write %s: %w", clean(f.path, 200), err)
 	}
-	index := make([]indexEntry, 0, len(f.entries))
-	for _, e := range f.entries {
-		if e.isDir() {
-			continue
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		st, err := e.write(o, dir)
-		if err != nil {
-			return nil, fmt.Errorf("write %s: %w", clean(path.Join(f.path, e.name), 200), err)
-		}
-		index = append(index, indexEntry{path.Join(f.path, e.name), e.mode, e.id, st})
-	}
-	return index, nil
+	return indexEntry{f.path, f.mode, f.id, st}, nil
 }
 
-func (e treeEntry) write(o *objects, dir *os.Root) (fileStat, error) {
-	switch e.mode {
-	case filemode.Submodule: // an empty folder, as git makes it
-		if err := dir.Mkdir(e.name, 0o755); err != nil {
-			return fileStat{}, err
-		}
+func (f checkoutFile) create(o *objects, name string) (fileStat, error) {
+	switch f.mode {
+	case filemode.Submodule:
 		return fileStat{}, nil
 	case filemode.Symlink:
-		b, err := o.read(e.id, plumbing.BlobObject)
+		b, err := o.read(f.id, plumbing.BlobObject)
 		if err != nil {
 			return fileStat{}, missingIsBroken(err)
 		}
 		if len(b) == 0 || len(b) > maxLink || strings.Contains(string(b), "\x00") {
 			return fileStat{}, fmt.Errorf("%w: symlink with an impossible target", errTree)
 		}
-		if err := dir.Symlink(string(b), e.name); err != nil {
+		if err := os.Symlink(string(b), name); err != nil {
 			return fileStat{}, err
 		}
-		st, err := dir.Lstat(e.name)
+		st, err := os.Lstat(name)
 		if err != nil {
 			return fileStat{}, err
 		}
 		return statOf(st), nil
 	}
 	perm := os.FileMode(0o644)
-	if e.mode == filemode.Executable {
+	if f.mode == filemode.Executable {
 		perm = 0o755
 	}
-	in, _, err := o.open(e.id)
+	in, _, err := o.open(f.id)
 	if err != nil {
 		return fileStat{}, missingIsBroken(err)
 	}
 	defer in.Close()
-	out, err := dir.OpenFile(e.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return fileStat{}, err
 	}

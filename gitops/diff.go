@@ -52,11 +52,14 @@ type FileDiff struct {
 	Deleted int
 	Binary  bool // there is a NUL byte near the start, or it is a submodule
 	Hunks   []Hunk
+}
 
-	old, new     treeEntry
-	oldNL, newNL bool // the text ends in a newline
-	oldLen       int  // lines
-	newLen       int
+// comparison is a FileDiff being made.
+type comparison struct {
+	FileDiff
+	old, new       treeEntry
+	oldNL, newNL   bool // the text ends in a newline
+	oldLen, newLen int  // lines
 }
 
 // Hunk is a run of changed lines with three lines of context around it.
@@ -106,14 +109,14 @@ func makeDiff(ctx context.Context, changes []change, old, new opener) (Diff, err
 	if err != nil {
 		return Diff{}, err
 	}
-	d := Diff{Files: files}
+	d := Diff{}
 	var patch strings.Builder
 	hunks := 0
-	for i := range d.Files {
+	for i := range files {
 		if err := ctx.Err(); err != nil {
 			return Diff{}, context.Cause(ctx)
 		}
-		f := &d.Files[i]
+		f := &files[i]
 		cut, err := f.fill(old, new)
 		if err != nil {
 			return Diff{}, fmt.Errorf("diff %s: %w", clean(f.Path, 200), err)
@@ -137,6 +140,7 @@ func makeDiff(ctx context.Context, changes []change, old, new opener) (Diff, err
 			}
 			patch.WriteString(text)
 		}
+		d.Files = append(d.Files, f.FileDiff)
 	}
 	d.Patch = patch.String()
 	return d, nil
@@ -177,7 +181,7 @@ func splitLines(b []byte) (lines []string, newline bool) {
 }
 
 // fill compares the two sides; cut is true when one was too large for it.
-func (f *FileDiff) fill(openOld, openNew opener) (cut bool, err error) {
+func (f *comparison) fill(openOld, openNew opener) (cut bool, err error) {
 	if f.old.id == f.new.id {
 		return false, nil
 	}

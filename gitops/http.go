@@ -151,6 +151,11 @@ func redirected(base *url.URL, resp *http.Response) (*url.URL, error) {
 		return nil, err
 	}
 	path, ok := strings.CutSuffix(to.Path, "/info/refs")
+	for _, service := range []string{"/git-upload-pack", "/git-receive-pack"} {
+		if !ok {
+			path, ok = strings.CutSuffix(to.Path, service)
+		}
+	}
 	if !ok || to.Scheme != base.Scheme || to.Host != base.Host {
 		return nil, errors.New("redirect elsewhere")
 	}

@@ -122,7 +122,7 @@ func (r *Repo) newGeneration(old mirror) (mirror, error) {
 		})
 	}
 	if err != nil {
-		removeTree(dir)
+		_ = removeTree(dir)
 		return mirror{}, fmt.Errorf("make mirror: %w", err)
 	}
 	r.retire(old, m)
@@ -162,7 +162,7 @@ func (r *Repo) retire(old, now mirror) {
 	dirs, _ := filepath.Glob(filepath.Join(r.dir, "g-*"))
 	for _, d := range dirs {
 		if st, err := os.Stat(d); err == nil && d != now.dir && d != old.dir && r.cache.now().Sub(st.ModTime()) > retirement {
-			removeTree(d)
+			_ = removeTree(d) // tried again the next time
 		}
 	}
 }

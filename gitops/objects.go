@@ -172,7 +172,7 @@ type hasher struct{ hash.Hash }
 
 func newHasher(kind plumbing.ObjectType, size int64) hasher {
 	h := hasher{sha1.New()}
-	io.WriteString(h, kind.String()+" "+strconv.FormatInt(size, 10)+"\x00")
+	h.Write([]byte(kind.String() + " " + strconv.FormatInt(size, 10) + "\x00"))
 	return h
 }
 
@@ -189,7 +189,9 @@ func (o *objects) commit(h plumbing.Hash) (*object.Commit, error) {
 	}
 	m := &plumbing.MemoryObject{}
 	m.SetType(plumbing.CommitObject)
-	m.Write(b)
+	if _, err := m.Write(b); err != nil {
+		return nil, fmt.Errorf("decode commit %s: %w", h, err)
+	}
 	c := &object.Commit{}
 	if err := c.Decode(m); err != nil {
 		return nil, fmt.Errorf("decode commit %s: %w", h, err)

@@ -231,7 +231,7 @@ func (p *pack) inflate(e entry) (io.ReadCloser, error) {
 
 func (in *inflater) Read(b []byte) (int, error) {
 	n, err := in.z.Read(b)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = fmt.Errorf("%w: %w", errBroken, err)
 	}
 	return n, err

@@ -9,7 +9,7 @@ import (
 
 // patch renders the file as `git diff` does
 // (https://git-scm.com/docs/diff-generate-patch).
-func (f *FileDiff) patch() string {
+func (f *comparison) patch() string {
 	// A change of kind, such as a file that became a symlink, is a removal and
 	// an addition.
 	if f.old.mode != filemode.Empty && f.new.mode != filemode.Empty && kind(f.old.mode) != kind(f.new.mode) {
@@ -29,7 +29,7 @@ func (f *FileDiff) patch() string {
 func kind(m filemode.FileMode) filemode.FileMode { return m &^ 0o777 }
 
 // half renders one side of a change of kind.
-func (f *FileDiff) half(old, new treeEntry, sign byte) string {
+func (f *comparison) half(old, new treeEntry, sign byte) string {
 	var b strings.Builder
 	f.header(&b, f.Path, old, new)
 	var h Hunk
@@ -49,7 +49,7 @@ func (f *FileDiff) half(old, new treeEntry, sign byte) string {
 	return b.String()
 }
 
-func (f *FileDiff) header(b *strings.Builder, from string, old, new treeEntry) {
+func (f *comparison) header(b *strings.Builder, from string, old, new treeEntry) {
 	fmt.Fprintf(b, "diff --git %s %s\n", quotePath("a/"+from), quotePath("b/"+f.Path))
 	switch {
 	case old.mode == filemode.Empty:
@@ -71,7 +71,7 @@ func (f *FileDiff) header(b *strings.Builder, from string, old, new treeEntry) {
 	}
 }
 
-func (f *FileDiff) body(b *strings.Builder, from string, old, new treeEntry, hunks []Hunk) {
+func (f *comparison) body(b *strings.Builder, from string, old, new treeEntry, hunks []Hunk) {
 	a, z := quotePath("a/"+from), quotePath("b/"+f.Path)
 	if old.mode == filemode.Empty {
 		a = "/dev/null"

@@ -67,7 +67,7 @@ func (a *advertisement) read(p *pktReader, ref string) error {
 			}
 			return nil
 		}
-		if strings.HasPrefix(line, "#") {
+		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "shallow ") {
 			continue
 		}
 		line, caps, _ := strings.Cut(line, "\x00")

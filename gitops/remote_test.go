@@ -229,14 +229,23 @@ func TestRetryAfterLong(t *testing.T) {
 func TestRedirect(t *testing.T) {
 	f := newFixture(t)
 	f.on(func(w http.ResponseWriter, r *http.Request) bool {
-		if !strings.HasPrefix(r.URL.Path, "/old.git/") {
+		old, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.RequestURI(), "/"), "/")
+		if _, err := os.Stat(filepath.Join(f.root, old)); err == nil {
 			return false
 		}
-		http.Redirect(w, r, strings.Replace(r.URL.RequestURI(), "/old.git", "/app.git", 1), http.StatusMovedPermanently)
+		http.Redirect(w, r, "/app.git/"+rest, http.StatusMovedPermanently)
 		return true
 	})
+	// The rename may also happen after the first exchange.
+	late := f.cache.Repo(f.remote("late.git"))
+	must0(t, os.Symlink(f.bare, filepath.Join(f.root, "late.git")))
+	must[string](t)(late.Head(t.Context(), "main"))
+	must0(t, os.Remove(filepath.Join(f.root, "late.git")))
 	r := f.cache.Repo(f.remote("old.git"))
 	if got := must[string](t)(r.Fetch(t.Context(), "main")); got != f.main {
+		t.Errorf("Fetch = %s", got)
+	}
+	if got := must[string](t)(late.Fetch(t.Context(), "main")); got != f.main {
 		t.Errorf("Fetch = %s", got)
 	}
 	if err := r.Push(t.Context(), "copy", f.main, ""); err != nil {

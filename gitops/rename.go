@@ -18,11 +18,11 @@ const (
 
 // pairRenames makes one rename of a removal and an addition of the same or
 // much the same file.
-func pairRenames(changes []change, old, new opener) ([]FileDiff, error) {
-	files := make([]FileDiff, len(changes))
+func pairRenames(changes []change, old, new opener) ([]comparison, error) {
+	files := make([]comparison, len(changes))
 	var gone, came []int
 	for i, c := range changes {
-		files[i] = FileDiff{Path: c.path, Status: Modified, old: c.old, new: c.new}
+		files[i] = comparison{FileDiff: FileDiff{Path: c.path, Status: Modified}, old: c.old, new: c.new}
 		switch {
 		case c.old.mode == filemode.Empty:
 			files[i].Status = Added
@@ -69,7 +69,7 @@ func pairRenames(changes []change, old, new opener) ([]FileDiff, error) {
 }
 
 // pairLike pairs each addition with the removal that it shares most lines with.
-func pairLike(files []FileDiff, gone, came []int, old, new opener, pair func(g, n int)) error {
+func pairLike(files []comparison, gone, came []int, old, new opener, pair func(g, n int)) error {
 	count := func(e treeEntry, open opener) (map[string]int, int, error) {
 		if !isRegular(e.mode) {
 			return nil, 0, nil

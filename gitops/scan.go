@@ -129,8 +129,8 @@ func (s *scanner) entry(root *os.Root, p string, e fs.DirEntry, ignores []ignore
 	}
 	skip := func() bool { return hidden || ignored(ignores, p, e.IsDir()) }
 	if e.IsDir() {
-		hide := false
-		if hide = skip(); hide && !s.folders[p] {
+		hide := skip()
+		if hide && !s.folders[p] {
 			return nil
 		}
 		sub, err := root.OpenRoot(e.Name())

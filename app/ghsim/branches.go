@@ -156,10 +156,7 @@ func (s *Server) deleteRef(c *call) (answer, error) {
 	if c.repo.refs[ref] == "" {
 		return answer{}, unprocessable("Reference does not exist")
 	}
-	if err := s.git.setRef(c.repo.dir, ref, ""); err != nil {
-		return answer{}, err
-	}
-	return answer{code: http.StatusNoContent}, s.refsMoved(c.repo, c.actor())
+	return answer{code: http.StatusNoContent}, s.moveRef(c.repo, c.actor(), ref, "")
 }
 
 // createRef is POST /repos/{owner}/{repo}/git/refs.
@@ -177,11 +174,8 @@ func (s *Server) createRef(c *call) (answer, error) {
 	case !known:
 		return answer{}, unprocessable("Object does not exist")
 	}
-	if err := s.git.setRef(c.repo.dir, in.Ref, sha); err != nil {
+	if err := s.moveRef(c.repo, c.actor(), in.Ref, sha); err != nil {
 		return answer{}, unprocessable("Reference name is not valid")
-	}
-	if err := s.refsMoved(c.repo, c.actor()); err != nil {
-		return answer{}, err
 	}
 	return created(s.refJSON(c.repo, in.Ref)), nil
 }

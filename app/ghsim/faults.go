@@ -30,7 +30,7 @@ type faultRule struct {
 	used map[*Fault]int
 }
 
-// FailRequests puts a rule in force for API and git requests: where it returns a
+// FailRequests puts a rule in force for API and git requests and downloads of logs: where it returns a
 // fault, that is the answer. Return the same *Fault for its Times to count.
 // Rules are asked in the order in which they were added.
 func (s *Server) FailRequests(rule func(*http.Request) *Fault) {

@@ -2,6 +2,7 @@ package ghsim_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/app/ghsim"
 )
 
 // git runs git in a directory, with nobody's configuration.
@@ -148,6 +151,14 @@ func TestNonFastForwardIsRefused(t *testing.T) {
 	}
 	if out, err := git(t, two, "push", "--force", "origin", "HEAD:main"); err != nil {
 		t.Errorf("force: %v\n%s", err, out)
+	}
+	commit(t, two, "three.txt", "3")
+	s.FailRequests(ghsim.Once(ghsim.Fault{After: true}, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") }))
+	if out, err := git(t, two, "push", "origin", "HEAD:refs/heads/lost"); err == nil {
+		t.Errorf("a lost answer was a success:\n%s", out)
+	}
+	if bs, err := s.Branches(repoName); err != nil || bs["lost"] == "" {
+		t.Errorf("the push whose answer was lost did not happen: %v %v", bs, err)
 	}
 	if es := s.Timeline("push", "push.forced"); len(es) != 2 || es[1].Kind != "push.forced" {
 		t.Errorf("timeline %v", es)

@@ -1,7 +1,6 @@
 package ghsim
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -113,7 +112,8 @@ func (g *gitStore) compare(dir, base, head string) comparison {
 	if err != nil {
 		return c
 	}
-	fmt.Sscan(counts, &c.behind, &c.ahead)
+	behind, ahead, _ := strings.Cut(counts, "\t")
+	c.behind, c.ahead = atoi(behind), atoi(ahead)
 	if c.commits, err = g.commitsIn(dir, base+".."+head); err != nil {
 		return c
 	}

@@ -46,8 +46,9 @@ exit $status
 
 // serveGit serves git's smart HTTP protocol through git http-backend.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
-	if f := s.fault(r); f != nil && !f.After {
-		f.write(w)
+	lost := s.fault(r)
+	if lost != nil && !lost.After {
+		lost.write(w)
 		return
 	}
 	m := gitPath.FindStringSubmatch(r.URL.EscapedPath())
@@ -95,6 +96,10 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 		s.log.Error("after a push", "repo", repo.fullName(), "error", err)
 	}
 	s.mu.Unlock()
+	if lost != nil {
+		lost.write(w) // the push happened, and nobody hears of it
+		return
+	}
 	rec.sendTo(w)
 }
 

@@ -126,7 +126,7 @@ func (g *gitStore) create(id int64, spec RepoSpec, by ident) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return branch, g.setRef(dir, "refs/heads/"+branch, sha)
+	return branch, g.setRef(dir, "refs/heads/"+branch, sha, "")
 }
 
 func (g *gitStore) configure(dir, branch string) error {
@@ -159,11 +159,15 @@ func (g *gitStore) refs(dir string) (map[string]string, error) {
 	return m, nil
 }
 
-// setRef moves a ref; an empty SHA deletes it.
-func (g *gitStore) setRef(dir, ref, sha string) error {
-	args := []string{"update-ref", ref, sha}
-	if sha == "" {
-		args = []string{"update-ref", "-d", ref}
+// setRef moves a ref from old to a SHA; an empty SHA deletes it, an empty old
+// means that there is none. A ref that is not at old is left alone: an error.
+func (g *gitStore) setRef(dir, ref, sha, old string) error {
+	args := []string{"update-ref", ref, sha, old}
+	switch {
+	case sha == "":
+		args = []string{"update-ref", "-d", ref, old}
+	case old == "":
+		args = []string{"update-ref", ref, sha, noSHA}
 	}
 	_, err := g.run(dir, nil, nil, args...)
 	return err

@@ -16,6 +16,7 @@ var defaultPermissions = map[string]string{
 
 var defaultEvents = []string{
 	"check_run", "check_suite", "create", "delete", "issue_comment", "issues", "pull_request", "pull_request_review",
+	"pull_request_review_comment",
 	"push", "status", "workflow_run",
 }
 
@@ -23,7 +24,7 @@ var defaultEvents = []string{
 // [Server.SetAppPermissions]'s default and the webhook of [Config], if any. A
 // ping is sent to the webhook.
 func (s *Server) CreateApp(slug string) (App, error) {
-	key, err := newAppKey()
+	key, err := s.newAppKey()
 	if err != nil {
 		return App{}, fmt.Errorf("creating app %s: %w", slug, err)
 	}

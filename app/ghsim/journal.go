@@ -2,7 +2,18 @@ package ghsim
 
 import "time"
 
-// Entry is one thing that happened, in the order in which it happened.
+// Entry is one thing that happened, in the order in which it happened. The kinds
+// are those of webhooks where there is one ("issues.opened", "issues.labeled",
+// "issue_comment.created", "issue_comment.edited", "pull_request.opened",
+// "pull_request.synchronize", "pull_request.ready_for_review",
+// "pull_request_review.submitted", "pull_request_review_comment.created", "check_run.created",
+// "check_run.completed", "check_suite.completed", "workflow_run.completed",
+// "installation.created", "status", …), and besides: "repository.created",
+// "repository.deleted", "push", "push.created", "push.deleted", "push.forced",
+// "pull_request.merged", "reaction.created", "label.created", "label.edited",
+// "label.deleted", "check_run.in_progress", "check_run.rerequested",
+// "check_run.requested_action", "check_suite.rerequested",
+// "workflow_run.rerequested" and "app.created".
 type Entry struct {
 	Seq    int       // 1, 2, 3, …
 	At     time.Time // by the simulator's clock

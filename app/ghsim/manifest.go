@@ -52,7 +52,7 @@ func parseManifest(raw string) (*manifest, error) {
 		return nil, fmt.Errorf("app manifest: name, url and redirect_url are required")
 	}
 	for _, e := range m.Events {
-		if !slices.Contains(defaultEvents, e) && !slices.Contains([]string{"pull_request_review_comment", "pull_request_review_thread", "workflow_job"}, e) {
+		if !slices.Contains(defaultEvents, e) && !slices.Contains([]string{"pull_request_review_thread", "workflow_job"}, e) {
 			return nil, fmt.Errorf("app manifest: the simulator has no event %q", e)
 		}
 	}
@@ -66,7 +66,7 @@ func (st *site) registered(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 		return
 	}
-	key, err := newAppKey()
+	key, err := st.s.newAppKey()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

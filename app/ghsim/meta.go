@@ -12,8 +12,3 @@ func (s *Server) getRateLimit(c *call) (answer, error) {
 	core := object{"limit": s.rateMax, "used": w.used, "remaining": max(0, s.rateMax-w.used), "reset": w.reset.Unix()}
 	return ok(object{"rate": core, "resources": object{"core": core, "search": core, "graphql": core, "integration_manifest": core}}), nil
 }
-
-func (s *Server) getRoot(*call) (answer, error) {
-	return ok(object{"current_user_url": s.api("/user"), "repository_url": s.api("/repos/{owner}/{repo}"),
-		"rate_limit_url": s.api("/rate_limit")}), nil
-}

@@ -138,6 +138,7 @@ type pull struct {
 	mergeSHA         string
 	reviews          []*review
 	reviewers        []*user
+	threads          []*reviewComment
 }
 
 type review struct {

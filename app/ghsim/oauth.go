@@ -174,7 +174,12 @@ func (st *site) accessToken(w http.ResponseWriter, r *http.Request) {
 	for k := range out {
 		flat[k] = out.Get(k)
 	}
-	json.NewEncoder(w).Encode(flat)
+	b, err := json.Marshal(flat)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Write(b)
 }
 
 // narrow is a user token's rights in a repository: what the app was granted

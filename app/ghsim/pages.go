@@ -126,7 +126,11 @@ func (st *site) show(w http.ResponseWriter, r *http.Request, build func(*http.Re
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	action := "'self'"
+	if name == "signin" || name == "register" || name == "install" {
+		action = "'self' http: https:" // their answer goes back to the application
+	}
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action "+action+"; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.Write(b.Bytes())

@@ -48,7 +48,7 @@ func TestPagesAreSafeAndComplete(t *testing.T) {
 	}
 	for path, wants := range map[string][]string{
 		"/":                                    {"acme/shop"},
-		fmt.Sprintf("/acme/shop/issues/%d", n): {"<details>", "<summary>More</summary>", `type="checkbox"`, "Tick “**B** open”", "added the label sia"},
+		fmt.Sprintf("/acme/shop/issues/%d", n): {"<details>", "<summary>More</summary>", `type="checkbox"`, "Tick “B open”", "added the label sia"},
 		fmt.Sprintf("/acme/shop/pull/%d", p):   {"SIA", "test", "failure", "sia/issue-1"},
 		"/acme/shop/blob/sia/issue-1/.sia/tasks/1.md": {"Task 1</h1>"},
 		fmt.Sprintf("/acme/shop/pull/%d/files", p):    {"&lt;script&gt;alert(6)"},
@@ -123,7 +123,7 @@ func TestFormsActAsAPerson(t *testing.T) {
 	post("issues/1/comment", 303, "body", "/sia stop")
 	post("issues/1/tick", 303, "box", "1")
 	post("issues/1/label", 303, "label", "bug")
-	post("issues/1/unlabel", 303, "label", "sia")
+	post("issues/1/unlabel", 303, "remove", "sia")
 	post("issues/1/react", 303, "content", "+1")
 	post("issues/1/close", 303)
 	post("issues/1/reopen", 303)

@@ -17,7 +17,7 @@ func (st *site) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	repo, as := r.PathValue("owner")+"/"+r.PathValue("repo"), r.PostForm.Get("as")
-	back, err := st.perform(repo, as, r.PathValue("verb"), r.PostForm.Get)
+	back, err := st.perform(repo, as, r.PathValue("verb"), r.Form.Get)
 	if err != nil {
 		code := http.StatusUnprocessableEntity
 		if errors.Is(err, errNoPage) {
@@ -69,7 +69,7 @@ func (st *site) perform(repo, as, verb string, field func(string) string) (strin
 	case "label":
 		return back, s.Label(repo, n, as, field("label"))
 	case "unlabel":
-		return back, s.Unlabel(repo, n, as, field("label"))
+		return back, s.Unlabel(repo, n, as, field("remove"))
 	case "tick":
 		return back, s.TickBox(repo, n, as, field("box"))
 	case "react":

@@ -26,6 +26,14 @@ type boxCard struct {
 	Text  string
 }
 
+// unmarked drops Markdown's emphasis.
+func unmarked(r rune) rune {
+	if strings.ContainsRune("*_`", r) {
+		return -1
+	}
+	return r
+}
+
 type pullCard struct {
 	Head, Base, SHA    string
 	Draft              bool
@@ -65,7 +73,7 @@ func (st *site) issuePage(r *http.Request) (string, any, error) {
 	p := issuePage{issueCard: cardOfIssue(i), Body: i.body, Reactions: tally(i.reactions), Timeline: st.timeline(repo, i)}
 	for n, b := range boxLine.FindAllStringSubmatch(i.body, -1) {
 		if b[2] == " " {
-			p.Boxes = append(p.Boxes, boxCard{n, b[4]})
+			p.Boxes = append(p.Boxes, boxCard{n, strings.Map(unmarked, b[4])})
 		}
 	}
 	for _, l := range repo.labels {
@@ -138,6 +146,8 @@ func (st *site) timeline(r *repository, i *issue) []happening {
 			continue
 		case e.Number == i.number && kind == "pull_request_review":
 			h.Text, h.Comment = "reviewed: "+strings.ReplaceAll(e.Ref, "_", " "), e.Detail
+		case e.Number == i.number && kind == "pull_request_review_comment":
+			h.Text, h.Comment = "commented on "+e.Ref, e.Detail
 		case e.Number == i.number && kind != "installation":
 			h.Text, h.SHA = sentence(action, e.Detail), e.SHA
 			shas[e.SHA] = e.SHA != ""

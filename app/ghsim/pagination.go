@@ -43,7 +43,7 @@ func (c *call) links(number, last int) string {
 			q[k] = v
 		}
 		q.Set("page", strconv.Itoa(n))
-		links = append(links, fmt.Sprintf(`<%s%s?%s>; rel="%s"`, c.s.url, c.r.URL.EscapedPath(), q.Encode(), rel))
+		links = append(links, fmt.Sprintf("<%s%s?%s>; rel=%q", c.s.url, c.r.URL.EscapedPath(), q.Encode(), rel))
 	}
 	if number > 1 {
 		add(number-1, "prev")

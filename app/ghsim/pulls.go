@@ -87,14 +87,16 @@ func (s *Server) mergePull(r *repository, i *issue, a actor) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := s.git.setRef(r.dir, "refs/heads/"+p.base, sha); err != nil {
+	if err := s.git.setRef(r.dir, "refs/heads/"+p.base, sha, base); err != nil {
 		return "", err
 	}
+	r.refs["refs/heads/"+p.base] = sha
 	p.mergedAt, p.mergedBy, p.mergeSHA = s.now(), a.user, sha
 	s.note(Entry{Kind: "pull_request.merged", Actor: a.user.login, Repo: r.fullName(), Number: i.number, Ref: p.base, SHA: sha})
 	s.setState(r, i, a, "closed", "")
 	s.closeLinked(r, i, a)
-	return sha, s.refsMoved(r, a)
+	s.refMoved(r, a, "refs/heads/"+p.base, base, sha)
+	return sha, nil
 }
 
 // closeLinked closes the issues that a merged pull request's text says it closes.
@@ -158,7 +160,7 @@ func (s *Server) pullJSON(r *repository, i *issue) object {
 	o := s.pullSimpleJSON(r, i)
 	maps.Copy(o, object{
 		"merged": !p.mergedAt.IsZero(), "mergeable": mergeable, "rebaseable": mergeable, "mergeable_state": state,
-		"merged_by": s.userOrNull(p.mergedBy), "comments": len(i.comments), "review_comments": 0, "maintainer_can_modify": false,
+		"merged_by": s.userOrNull(p.mergedBy), "comments": len(i.comments), "review_comments": len(p.threads), "maintainer_can_modify": false,
 		"commits": len(cmp.commits), "additions": additions, "deletions": deletions, "changed_files": len(cmp.files),
 	})
 	return o

@@ -6,6 +6,25 @@ import (
 	"strings"
 )
 
+// moveRef moves one ref (an empty SHA deletes it) and announces it; the mutex is
+// held.
+func (s *Server) moveRef(r *repository, a actor, ref, sha string) error {
+	old := r.refs[ref]
+	if old == sha {
+		return nil
+	}
+	if err := s.git.setRef(r.dir, ref, sha, old); err != nil {
+		return err
+	}
+	if sha == "" {
+		delete(r.refs, ref)
+	} else {
+		r.refs[ref] = sha
+	}
+	s.refMoved(r, a, ref, old, sha)
+	return nil
+}
+
 // refsMoved compares a repository's refs with what was last announced and does
 // what GitHub does about each that moved; the mutex is held.
 func (s *Server) refsMoved(r *repository, a actor) error {

@@ -64,8 +64,8 @@ func (s *Server) pushAs(repo, branch, login string, to func(*repository, actor) 
 	if err != nil {
 		return "", fmt.Errorf("pushing %s of %s: %w", branch, repo, err)
 	}
-	if err := s.git.setRef(r.dir, "refs/heads/"+branch, sha); err != nil {
+	if err := s.moveRef(r, a, "refs/heads/"+branch, sha); err != nil {
 		return "", fmt.Errorf("pushing %s of %s: %w", branch, repo, err)
 	}
-	return sha, s.refsMoved(r, a)
+	return sha, nil
 }

@@ -46,6 +46,13 @@ func (s *Server) rollupJSON(url string, rs []*reaction) object {
 
 // reactions finds what the request's reactions belong to.
 func (c *call) reactions(level string) (*issue, int64, *[]*reaction, error) {
+	if c.params["review_comment"] != "" {
+		m, err := c.reviewComment()
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		return m.issue, m.id, &m.reactions, nil
+	}
 	if c.params["comment"] != "" {
 		m, err := c.comment(level)
 		if err != nil {

@@ -38,11 +38,3 @@ func (s *Server) listReviews(c *call) (answer, error) {
 		return o
 	})
 }
-
-// listReviewComments answers no comments: people review without threads here.
-func (s *Server) listReviewComments(c *call) (answer, error) {
-	if _, err := c.pull(); err != nil {
-		return answer{}, err
-	}
-	return ok([]object{}), nil
-}

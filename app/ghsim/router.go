@@ -75,6 +75,10 @@ func (s *Server) rootHandler() http.Handler {
 		case path == "/api/v3" || strings.HasPrefix(path, "/api/v3/"):
 			s.serveAPI(w, r, strings.TrimPrefix(path, "/api/v3"))
 		case strings.HasPrefix(path, "/_logs/"):
+			if f := s.fault(r); f != nil {
+				f.write(w)
+				return
+			}
 			s.serveLog(w, strings.TrimPrefix(path, "/_logs/"))
 		case isGit(path):
 			s.serveGit(w, r)

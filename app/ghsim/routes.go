@@ -14,7 +14,6 @@ func (s *Server) routeTable() []route {
 		rs = append(rs, newRoute(method, pattern, auth, h))
 	}
 
-	on("GET", "/", "none", s.getRoot)
 	on("GET", "/meta", "none", s.getMeta)
 	on("GET", "/rate_limit", "none", s.getRateLimit)
 	on("GET", "/users/{username}", "none", s.getUser)
@@ -73,12 +72,17 @@ func (s *Server) routeTable() []route {
 
 	on("GET", repo+"/pulls", "pull_requests:read", s.listPulls)
 	on("POST", repo+"/pulls", "pull_requests:write", s.createPull)
+	on("GET", repo+"/pulls/comments/{review_comment}", "pull_requests:read", s.getReviewComment)
+	on("GET", repo+"/pulls/comments/{review_comment}/reactions", "pull_requests:read", s.listReactions)
+	on("POST", repo+"/pulls/comments/{review_comment}/reactions", "pull_requests:write", s.createReaction)
 	on("GET", repo+"/pulls/{number}", "pull_requests:read", s.getPull)
 	on("PATCH", repo+"/pulls/{number}", "pull_requests:write", s.patchPull)
 	on("GET", repo+"/pulls/{number}/files", "pull_requests:read", s.listPullFiles)
 	on("GET", repo+"/pulls/{number}/commits", "pull_requests:read", s.listPullCommits)
 	on("GET", repo+"/pulls/{number}/reviews", "pull_requests:read", s.listReviews)
 	on("GET", repo+"/pulls/{number}/comments", "pull_requests:read", s.listReviewComments)
+	on("POST", repo+"/pulls/{number}/comments", "pull_requests:write", s.createReviewComment)
+	on("POST", repo+"/pulls/{number}/comments/{review_comment}/replies", "pull_requests:write", s.replyToThread)
 	on("GET", repo+"/pulls/{number}/requested_reviewers", "pull_requests:read", s.getReviewers)
 	on("POST", repo+"/pulls/{number}/requested_reviewers", "pull_requests:write", s.requestReviewers)
 
@@ -117,7 +121,6 @@ func (s *Server) routeTable() []route {
 	on("POST", repo+"/git/refs", "contents:write", s.createRef)
 	on("DELETE", repo+"/git/refs/{ref...}", "contents:write", s.deleteRef)
 	on("GET", repo+"/contents/{path...}", "contents:read", s.contents)
-	on("GET", repo+"/contents", "contents:read", s.contents)
 	on("GET", repo+"/contents/", "contents:read", s.contents)
 	on("GET", repo+"/compare/{base...}...{head...}", "contents:read", s.compare)
 	return rs

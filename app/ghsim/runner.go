@@ -2,11 +2,29 @@ package ghsim
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"path"
 	"slices"
 	"time"
 )
+
+// RunWorkflows runs the workflows of a branch's head as a push by a person would,
+// unless they ran for that commit; a new repository's have not.
+func (s *Server) RunWorkflows(repo, branch, login string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, a, err := s.person(repo, login, "write")
+	if err != nil {
+		return err
+	}
+	sha := r.head(branch)
+	if sha == "" {
+		return fmt.Errorf("%s has no branch %s", repo, branch)
+	}
+	s.startWorkflows(r, a, "push", branch, sha)
+	return nil
+}
 
 // startWorkflows starts the workflows of a commit that an event triggers; the
 // mutex is held. A workflow that lists both push and pull_request runs once for

@@ -30,6 +30,11 @@ type jobRun struct {
 	steps     []*step
 }
 
+// stepFailure is why a step failed, in the words that GitHub's logs use.
+type stepFailure string
+
+func (f stepFailure) Error() string { return string(f) }
+
 // runJob runs a job's steps in a fresh directory. The mutex is not held.
 func (s *Server) runJob(env map[string]string, j *job) jobResult {
 	run := &jobRun{s: s, j: j, log: &runLog{now: s.now}, env: env, gitDir: env["GHSIM_GIT_DIR"], outputs: map[string]string{}}
@@ -200,7 +205,7 @@ func (r *jobRun) action(ctx context.Context, f stepFile) error {
 		r.log.printf("%s does nothing in the simulator", name)
 		return nil
 	}
-	return fmt.Errorf("Unable to resolve action %s: the simulator runs run: steps, actions/checkout and actions/setup-*", f.Uses)
+	return stepFailure(fmt.Sprintf("Unable to resolve action %s: the simulator runs run: steps, actions/checkout and actions/setup-*", f.Uses))
 }
 
 func (r *jobRun) checkout(ctx context.Context, f stepFile) error {
@@ -211,7 +216,7 @@ func (r *jobRun) checkout(ctx context.Context, f stepFile) error {
 	if ref, is := f.With["ref"]; is && r.expand(fmt.Sprint(ref)) != "" {
 		full, known := r.s.git.resolve(r.gitDir, strings.TrimPrefix(r.expand(fmt.Sprint(ref)), "refs/heads/"))
 		if !known {
-			return fmt.Errorf("A branch or tag with the name '%v' could not be found", ref)
+			return stepFailure(fmt.Sprintf("A branch or tag with the name '%v' could not be found", ref))
 		}
 		sha = full
 	}
@@ -290,9 +295,9 @@ func (r *jobRun) script(ctx context.Context, f stepFile) error {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("The operation was canceled.")
+		return stepFailure("The operation was canceled.")
 	case errors.As(err, &exit):
-		return fmt.Errorf("Process completed with exit code %d.", exit.ExitCode())
+		return stepFailure(fmt.Sprintf("Process completed with exit code %d.", exit.ExitCode()))
 	case errors.Is(err, exec.ErrWaitDelay):
 		return nil
 	}
@@ -341,7 +346,9 @@ func takeAssignments(file string) map[string]string {
 // clean kills what the job left running and removes its files.
 func (r *jobRun) clean() {
 	for _, pid := range r.groups {
-		syscall.Kill(-pid, syscall.SIGKILL)
+		if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			r.s.log.Warn("killing what a job left running", "group", pid, "error", err)
+		}
 	}
 	if r.temp != "" {
 		if err := os.RemoveAll(r.temp); err != nil {
@@ -351,7 +358,8 @@ func (r *jobRun) clean() {
 }
 
 // toolEnvironment is where the machine keeps what builds need, so that they work
-// offline and with warm caches: Go's module and build cache.
+// offline and with warm caches: Go's module and build cache. It is the machine's
+// and asked for once per process.
 var toolEnvironment = sync.OnceValue(func() map[string]string {
 	env := map[string]string{}
 	names := []string{"GOCACHE", "GOFLAGS", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"}

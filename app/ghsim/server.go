@@ -27,6 +27,7 @@ type Config struct {
 	Parallel      int           // workflow runs executed at a time; default 2
 	JobTimeout    time.Duration // of one workflow job; default 10 minutes
 	NoWorkflows   bool          // workflows are not run; tests create checks themselves
+	AppKeyPEM     []byte        // every app's private key (PKCS #1), for tests to which generating one is too slow
 
 	// Wrap, when set, is put around the whole HTTP handler, for instance a
 	// conformance validator's middleware.

@@ -3,9 +3,13 @@ package ghsim_test
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -71,7 +75,7 @@ func newSim(t *testing.T, files map[string]string, tune ...func(*ghsim.Config)) 
 	s := &sim{t: t, clock: &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}, valid: conformance.New(t)}
 	s.hook = httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.receive)))
 	t.Cleanup(s.hook.Close)
-	cfg := ghsim.Config{Clock: s.clock.Now, Dir: t.TempDir(), WebhookURL: s.hook.URL, WebhookSecret: secret, Wrap: s.valid.Middleware}
+	cfg := ghsim.Config{Clock: s.clock.Now, Dir: t.TempDir(), AppKeyPEM: key(), WebhookURL: s.hook.URL, WebhookSecret: secret, Wrap: s.valid.Middleware}
 	for _, f := range tune {
 		f(&cfg)
 	}
@@ -97,10 +101,25 @@ func newSim(t *testing.T, files map[string]string, tune ...func(*ghsim.Config)) 
 	return s
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
+// key is one private key for all tests: making one takes a while.
+var key = sync.OnceValue(func() []byte {
+	k, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
+		panic(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(k)})
+})
+
+// must wants no error, or one with the given words.
+func must(t testing.TB, err error, words ...string) {
+	t.Helper()
+	if len(words) == 0 && err != nil {
 		t.Fatal(err)
+	}
+	for _, w := range words {
+		if err == nil || !strings.Contains(err.Error(), w) {
+			t.Fatalf("error %v, want one with %q", err, w)
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ type PullView struct {
 	BaseRef, Base string
 	Commits       []string // SHAs, oldest first
 	Files         []string // paths changed against the merge base
+	OnLines       []ReviewCommentView
 }
 
 // CheckView is one check run.
@@ -109,6 +110,9 @@ func (s *Server) Pull(repo string, number int) (PullView, error) {
 	}
 	for _, f := range cmp.files {
 		v.Files = append(v.Files, f.path)
+	}
+	for _, c := range p.threads {
+		v.OnLines = append(v.OnLines, ReviewCommentView{ID: c.id, ReplyTo: c.replyTo, Author: c.by.login, Body: c.body, Path: c.path, Line: c.line})
 	}
 	return v, nil
 }

@@ -21,7 +21,15 @@ import (
 // appKey is an app's private key.
 type appKey struct{ *rsa.PrivateKey }
 
-func newAppKey() (*appKey, error) {
+// newAppKey is a new key, or the one that the configuration gives all apps.
+func (s *Server) newAppKey() (*appKey, error) {
+	if s.cfg.AppKeyPEM != nil {
+		k, err := jwt.ParseRSAPrivateKeyFromPEM(s.cfg.AppKeyPEM)
+		if err != nil {
+			return nil, fmt.Errorf("reading AppKeyPEM: %w", err)
+		}
+		return &appKey{k}, nil
+	}
 	k, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return nil, fmt.Errorf("generating a key: %w", err)

@@ -33,6 +33,9 @@ func (w *deliveryWorker) Work(ctx context.Context, job *river.Job[deliveryArgs])
 		return w.later(ctx, job, err, w.e.c.Backoff(1))
 	}
 	tries := d.tries + job.Attempt
+	if tries > w.e.c.Tries { // see effectWorker.Work
+		return w.finish(ctx, job, "failed", errors.New("the process ended each time it was worked on"))
+	}
 	if err = w.call(ctx, d.Delivery); err == nil {
 		return w.finish(ctx, job, "done", nil)
 	}
@@ -40,7 +43,6 @@ func (w *deliveryWorker) Work(ctx context.Context, job *river.Job[deliveryArgs])
 	case ctx.Err() != nil:
 		return fmt.Errorf("delivery %s was interrupted: %w", d.GUID, context.Canceled)
 	case sia.IsPermanent(err), tries >= w.e.c.Tries:
-		w.e.s.log.ErrorContext(ctx, "delivery given up", "delivery", d.GUID, "event", d.Event, "action", d.Action, "repo", d.Repo, "err", err)
 		return w.finish(ctx, job, "failed", err)
 	default:
 		return w.later(ctx, job, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)))
@@ -67,6 +69,7 @@ func (w *deliveryWorker) finish(ctx context.Context, job *river.Job[deliveryArgs
 	words := ""
 	if cause != nil {
 		words = forPeople(cause)
+		w.e.s.log.ErrorContext(ctx, "delivery given up", "delivery", job.Args.GUID, "err", cause)
 	}
 	err := w.e.s.exec(saving, "close delivery "+job.Args.GUID,
 		`UPDATE deliveries SET state = ?, error = ? WHERE guid = ?`, state, words, job.Args.GUID)

@@ -3,6 +3,9 @@ package failure
 // maxAbove bounds what is taken from above a line, in lines.
 const maxAbove = 15
 
+// maxChained bounds what is taken from above a result above a result, in lines.
+const maxChained = 4
+
 // aboveRule is the rule of what stands above a line that says that something failed.
 var aboveRule = rule{name: "what stands above the result", extent: single, weight: 48, class: Unknown}
 
@@ -13,18 +16,15 @@ var endRule = rule{name: "what stands above the end of the failed step", extent:
 // often it says why, in a form that no rule knows.
 func (r *reader) above(l *line, ru *rule) {
 	start, end := r.paragraphAbove(l.n)
-	var before *block // the last block, when it reaches into the paragraph
-	if n := len(r.kept); n > 0 && r.kept[n-1].end >= start {
-		before = r.kept[n-1]
-	}
-	if before != nil && before.rule == &general && before.result && before.step == r.step {
+	i := len(r.kept) - 1
+	for ; i >= 0 && r.kept[i].result && r.kept[i].step == r.step && r.kept[i].end >= start && r.kept[i].start <= end+1; i-- {
 		// One result above another: what explains both stands above that.
-		end = before.start - 1
-		start = max(start, end-2)
-		before = nil
-		if n := len(r.kept); n > 1 && r.kept[n-2].end >= start {
-			before = r.kept[n-2]
-		}
+		start, end = r.paragraphAbove(r.kept[i].start)
+		start = max(start, end-maxChained+1)
+	}
+	var before *block // the block that reaches into the paragraph
+	if i >= 0 && r.kept[i].end >= start {
+		before = r.kept[i]
 	}
 	switch {
 	case start > end:

@@ -7,18 +7,20 @@ import (
 
 // Bounds of what is chosen, in lines and in rank below the best block.
 const (
-	maxChosen = 60 // lines of the blocks that tell of the same failure
-	sameGap   = 6
-	firstGap  = 4
-	otherGap  = 14
-	maxOther  = 80 // lines of a second explanation, and of a verdict
+	maxChosen  = 60 // lines of the blocks that tell of the same failure
+	sameGap    = 6
+	firstGap   = 4
+	otherGap   = 14
+	guessGap   = 25
+	maxGuesses = 3
+	maxOther   = 80 // lines of a second explanation, and of a verdict
 )
 
 // choice is what explains the failure.
 type choice struct {
 	best    *block   // nil when nothing does
 	alike   []*block // the best, and those that tell of the same failure
-	other   *block   // a second explanation of another kind, nearly as good, or nil
+	other   []*block // explanations of other kinds, nearly as good
 	verdict *block   // what the tool itself says in the end, or nil
 	exit    *block   // how the CI system ends the failed step, or nil
 }
@@ -52,20 +54,15 @@ func (r *reader) choose() choice {
 			lines += b.size()
 		}
 	}
+	c.other = r.others(c, rank, maxChosen-lines)
 	for _, b := range r.kept {
-		switch {
-		case slices.Contains(c.alike, b):
-		case b.rule == &exitRule:
-			if c.exit == nil && b.step == c.best.step && b.start > c.best.end {
-				c.exit = b
-			}
-		case b.rule != c.best.rule && (b.annotated || !c.best.annotated) && (b.step == c.best.step || !c.best.failed) && rank[b] >= top-otherGap &&
-			b.size() <= maxOther && lines+b.size() <= maxChosen && (c.other == nil || rank[b] > rank[c.other]):
-			c.other = b
+		if b.rule == &exitRule && b.step == c.best.step && b.start > c.best.end {
+			c.exit = b
+			break
 		}
 	}
 	for _, b := range slices.Backward(r.kept) {
-		if b.rule.tells && b.step == c.best.step && b.start > c.best.end && b.size() <= maxOther && b != c.other && !slices.Contains(c.alike, b) {
+		if b.rule.tells && b.step == c.best.step && b.start > c.best.end && b.size() <= maxOther && !slices.Contains(c.other, b) && !slices.Contains(c.alike, b) {
 			c.verdict = b
 			break
 		}
@@ -73,13 +70,38 @@ func (r *reader) choose() choice {
 	return c
 }
 
+// others are the blocks of other kinds that explain the failure nearly as well
+// as the best: one, and more where the best is a guess.
+func (r *reader) others(c choice, rank map[*block]float64, room int) []*block {
+	most, gap := 1, float64(otherGap)
+	guess := c.best.result || c.best.rule == &general || c.best.rule == &aboveRule || c.best.rule == &endRule
+	if guess {
+		most, gap = maxGuesses, guessGap
+	}
+	byRank := slices.Clone(r.kept)
+	slices.SortStableFunc(byRank, func(a, b *block) int { return cmp.Compare(rank[b], rank[a]) })
+	var others []*block
+	for _, b := range byRank {
+		switch {
+		case len(others) == most || rank[b] < rank[c.best]-gap:
+			return others
+		case slices.Contains(c.alike, b), b.rule == &exitRule, b.rule == c.best.rule && !guess,
+			b.step != c.best.step && c.best.failed, c.best.annotated && !b.annotated, b.size() > min(maxOther, room):
+			continue
+		}
+		others = append(others, b)
+		room -= b.size()
+	}
+	return others
+}
+
 // alike reports whether two rules tell of one kind of failure.
 func alike(a, b *rule) bool { return a == b || a.class == b.class && a.class != Unknown }
 
 // blocks are all chosen blocks in the order of the log.
 func (c choice) blocks() []*block {
-	all := slices.Clone(c.alike)
-	for _, b := range []*block{c.other, c.verdict, c.exit} {
+	all := slices.Concat(c.alike, c.other)
+	for _, b := range []*block{c.verdict, c.exit} {
 		if b != nil {
 			all = append(all, b)
 		}

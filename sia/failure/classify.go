@@ -20,6 +20,13 @@ var causes = []cue{
 	{regexp.MustCompile(`(?i)(permission to \S+ denied|authentication failed|403 forbidden|401 unauthorized|could not read username|bad credentials|dubious ownership|publickey)`), Permission},
 }
 
+// outages are cues that a test failed for want of a network, in words that tests
+// of network errors hardly use themselves.
+var outages = []cue{
+	{regexp.MustCompile(`(Max retries exceeded with url|NewConnectionError|Temporary failure in name resolution|Network is unreachable|nodename nor servname provided)`), Network},
+	{regexp.MustCompile(`(?i)no space left on device`), Infrastructure},
+}
+
 // details are cues for what a general block is about.
 var details = []cue{
 	{regexp.MustCompile(`\b(SyntaxError|IndentationError|Parse error|syntax error)\b`), SyntaxError},
@@ -28,7 +35,7 @@ var details = []cue{
 	{regexp.MustCompile(`(?i)(TimeoutError|timeoutexpired|timed out|timeout of \d+)`), Timeout},
 	{regexp.MustCompile(`(?i)(segmentation fault|SIGSEGV|SIGABRT|core dumped)`), Crash},
 	{regexp.MustCompile(`(?i:failing tests|tests? failed|failed tests|test failures|there (was|were) \d+ failure|assert(ion)?(error| failed)|regression)|\b(FAIL|FAILED):? `), TestFailure},
-	{regexp.MustCompile(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc)`), LintFormat},
+	{regexp.MustCompile(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc|(project|build)health)`), LintFormat},
 	{regexp.MustCompile(`(?i)(compilation (failure|error|failed)|compile(java|kotlin|scala|testjava)\S*'|cannot find symbol|compileerror|undefined reference|does not compile)`), CompileError},
 	{regexp.MustCompile(`(PermissionError|AccessDenied|Permission denied|EACCES)`), Permission},
 	{regexp.MustCompile(`(?i)(unknown (option|command|flag)|invalid (configuration|option)|no such task|missing script|command not found|not found in path|exit(ed with)?( code)? 127|not installed|no rule to make target|no rakefile|misconfigur|could not find .*config|configuration)`), ConfigError},
@@ -57,6 +64,8 @@ func classify(c choice, name string) Class {
 	switch class {
 	case Dependency, ExternalDependency, GitCheckout:
 		return refine(class, said, causes)
+	case TestFailure:
+		return refine(class, said, outages)
 	}
 	if !containers[class] {
 		return class

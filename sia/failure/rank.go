@@ -16,8 +16,9 @@ const (
 	inGreenToo   = -60 // most of it is in a green log of the job
 	inRed        = 3
 	onNote       = 40 // an annotation says the same
-	resultRank   = 38 // at most, for what says that something above failed
+	resultRank   = 24 // at most, for what says that something above failed
 	maxNoise     = 20
+	byResult     = 14 // it stands right above such a line
 )
 
 // rank is how well a block explains the failure.
@@ -29,8 +30,11 @@ func (r *reader) rank(b *block) float64 {
 	if b.rule.body && b.size() == 1 {
 		s = min(s, general.weight)
 	}
+	if b.rule == &general {
+		s += min(b.score, 40)/2 - min(float64(b.far)/40, 10)
+	}
 	if b.explains {
-		s = max(s, aboveRule.weight)
+		s += byResult
 	}
 	if b.result && b.inner == nil && b.rule.class != TestFailure {
 		s = min(s, resultRank)

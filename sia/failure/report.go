@@ -51,7 +51,7 @@ func (c choice) why(b *block) string {
 		s.WriteString(", " + b.lift.name)
 	}
 	switch {
-	case b == c.other:
+	case slices.Contains(c.other, b):
 		s.WriteString("; nearly as telling")
 	case b == c.verdict:
 		s.WriteString("; the tool's own verdict")
@@ -111,12 +111,12 @@ func (c choice) worthy() (lines []textLine, blank map[int]bool) {
 	seen := map[int]bool{}
 	for _, b := range c.blocks() {
 		bonus := 0.0
-		switch b {
-		case c.best:
+		switch {
+		case b == c.best:
 			bonus = 30
-		case c.other:
+		case slices.Contains(c.other, b):
 			bonus = -10
-		case c.verdict, c.exit:
+		case b == c.verdict, b == c.exit:
 			bonus = -40
 		}
 		for i, l := range b.lines() {

@@ -28,7 +28,7 @@ func compilerRules() []rule {
 		{name: "LaTeX, an error", keys: keys("! "), max: 30, match: re(`^! (LaTeX|Package|Class|Undefined|Missing|Emergency|Extra|Too many|Misplaced|Illegal|Argument|Paragraph ended|Double|Incomplete|File ended|Improper|Runaway|Use of|Text line|TeX capacity|I can't|==>|pdfTeX|Font|Bad|Dimension|Number too)`), extent: through, stop: re(`^l\.\d+`), weight: 84, class: CompileError},
 		{name: "CMake, an error", keys: keys("cmake error"), match: re(`^\s*CMake Error`), extent: indented, weight: 78, class: ConfigError},
 		{name: "configure, an error", keys: keys("configure: error"), match: re(`^configure: error`), extent: indented, weight: 76, class: ConfigError},
-		{name: "make, a failed target", keys: keys("*** "), match: re(`^(g|mingw32-|c?n?)?make(\[\d+\])?: \*\*\* `), extent: single, weight: 34, class: Unknown},
+		{name: "make, a failed target", keys: keys("*** "), match: re(`^(g|mingw32-|c?n?)?make(\[\d+\])?: \*\*\* `), extent: single, weight: 34, class: Unknown, result: true},
 		{name: "ninja, a failed command", keys: keys("failed: "), match: re(`^\s*FAILED: (\[code=\d+\] )?\S`), extent: section, stop: re(`^(\s*\[\d+/\d+\]|ninja: )`), weight: 76, class: CompileError},
 		{name: "Sass, an error", keys: keys("error: invalid css", "undefined variable", "error: undefined", "error: expected"), match: re(`^(Sass)?\s*Error: (Invalid CSS|Undefined|expected|Invalid)`), extent: indented, weight: 76, class: SyntaxError},
 		{name: "webpack, an error", keys: keys("error in ", "module not found"), match: re(`^(ERROR in |Module not found: |Module parse failed)`), extent: paragraph, weight: 76, class: CompileError},

@@ -143,7 +143,9 @@ func run(cs []call, alike func(a, b call) bool) int {
 	return n
 }
 
-func (c call) name() string { return strings.TrimSpace(c.Tool + " " + brief(c.Args)) }
+func (c call) name() string {
+	return strings.TrimSpace(c.Tool + " " + brief(strings.Join(strings.Fields(c.Args), " ")))
+}
 
 // brief is the first line of a text, at most 80 characters.
 func brief(s string) string {
@@ -158,12 +160,17 @@ func brief(s string) string {
 // other fractions, addresses, and numbers too long to be a count.
 var varying = regexp.MustCompile(`0x[0-9a-fA-F]+|\d+\.\d+|\d+(ms|µs|ns|s)\b|\d{5,}`)
 
-// steady is a result without what varies from run to run, bounded to its first
-// and last 2 KiB. Counts stay: three failures are not two.
+// passing is text that changes from run to run of the same command: durations,
+// times of day, addresses, and numbers as long as a process id.
+var passing = regexp.MustCompile(`\b\d[\d.,]*\s?(ns|µs|us|ms|s|secs?|seconds?|min|minutes?)\b|\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|\b0x[0-9a-fA-F]+\b|\b\d{5,}\b`)
+
+// steady is a result without what changes from run to run. Counts stay: two
+// failed tests instead of three are progress. Of a long result its first and
+// last KiB count.
 func steady(s string) string {
-	const keep = 2 << 10
+	const keep = 1 << 10
 	if len(s) > 2*keep {
 		s = s[:keep] + s[len(s)-keep:]
 	}
-	return varying.ReplaceAllString(s, "#")
+	return passing.ReplaceAllString(s, "#")
 }

@@ -19,9 +19,9 @@ func testLoopToPassed(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	e := engine(t, s, w.handlers(), quick())
-	task := settle(t, s, e, id, sia.Passed)
+	settle(t, s, e, id, sia.Passed)
 	must(t, e.Idle(patient(t)))
-	task = replayed(t, s, id)
+	task := replayed(t, s, id)
 
 	for key, n := range w.calls {
 		if n != 1 {
@@ -98,7 +98,7 @@ func testLoopWithIntervention(t *testing.T, s *fixture) {
 func testEffectRetried(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
-	w.on[sia.DoReact] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+	w.on[sia.DoReact] = func(_ context.Context, _ sia.Task, f sia.Effect) (sia.Fact, error) {
 		if w.count(f.Key) < 3 {
 			return nil, errors.New("GitHub is down")
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
@@ -259,7 +260,7 @@ func resolveAll(p *pack, scan scannedPack, add func(plumbing.Hash, uint64, uint3
 			}
 			add(id, uint64(e.off), e.crc)
 			done++
-			children := append(byBase[e.off], byRef[id]...)
+			children := slices.Concat(byBase[e.off], byRef[id])
 			delete(byRef, id) // an object that is there twice has its children once
 			if len(children) == 0 {
 				continue

@@ -1,0 +1,78 @@
+package stuck
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+func attempt(n int, outcome sia.AttemptOutcome, signature string, passing []string, hunks ...uint64) sia.Attempt {
+	a := sia.Attempt{Number: n, Outcome: outcome, Passing: passing, Hunks: hunks}
+	if signature != "" {
+		a.Failures = []sia.CheckFailure{{Check: "test", Signature: signature}}
+	}
+	return a
+}
+
+func TestSignals(t *testing.T) {
+	failed := func(signature string) []sia.CheckFailure {
+		return []sia.CheckFailure{{Check: "test", Signature: signature}}
+	}
+	present := attempt(3, "", "", nil)
+	for _, c := range []struct {
+		name string
+		past []sia.Attempt
+		now  Judged
+		want map[sia.SignalName]string // a part of each signal's evidence
+	}{
+		{"the first attempt", nil, Judged{Failures: failed("a"), Hunks: []uint64{1}}, nil},
+		{"an empty first attempt", nil, Judged{Empty: true}, map[sia.SignalName]string{sia.OutputUnchanged: "changed nothing"}},
+		{"everything at once", []sia.Attempt{attempt(1, sia.AttemptFail, "a", []string{"build"}, 1, 2)},
+			Judged{Failures: failed("a"), Passing: []string{"build"}, Hunks: []uint64{1, 2}},
+			map[sia.SignalName]string{
+				sia.SameTask: "attempt 1", sia.SameError: "test fails as in attempt 1 (signature a)",
+				sia.NoProgress: "1 criterion passes, and attempt 1 had 1", sia.OutputUnchanged: "100 % that of attempt 1",
+			}},
+		{"another error, and progress", []sia.Attempt{attempt(1, sia.AttemptFail, "a", nil, 1, 2)},
+			Judged{Failures: failed("b"), Passing: []string{"build"}, Hunks: []uint64{1, 3}}, map[sia.SignalName]string{sia.SameTask: "ended without passing"}},
+		{"against the best earlier attempt", []sia.Attempt{attempt(1, sia.AttemptFail, "a", []string{"build", "lint"}), attempt(2, sia.AttemptFail, "b", nil)},
+			Judged{Failures: failed("a"), Passing: []string{"build"}, Hunks: []uint64{1}},
+			map[sia.SignalName]string{sia.SameTask: "attempts 1 and 2", sia.SameError: "attempt 1", sia.NoProgress: "attempt 1 had 2"}},
+		{"a checkpoint counts", []sia.Attempt{attempt(1, sia.AttemptCheckpoint, "", nil, 7)},
+			Judged{Failures: failed("a"), Passing: []string{"build"}, Hunks: []uint64{7}}, map[sia.SignalName]string{sia.SameTask: "attempt 1", sia.OutputUnchanged: "attempt 1"}},
+		{"what the agent did not do", []sia.Attempt{attempt(1, sia.AttemptCancelled, "a", nil, 1), attempt(2, sia.AttemptError, "a", nil, 1)},
+			Judged{Failures: failed("a"), Hunks: []uint64{1}}, nil},
+		{"failures without a signature", []sia.Attempt{attempt(1, sia.AttemptFail, "", nil)},
+			Judged{Failures: failed(""), Passing: []string{"build"}, Hunks: []uint64{1}}, map[sia.SignalName]string{sia.SameTask: ""}},
+		{"nothing that could be compared", []sia.Attempt{attempt(1, sia.AttemptFail, "a", nil)},
+			Judged{Passing: []string{"build"}}, map[sia.SignalName]string{sia.SameTask: ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := Signals(sia.Task{Attempts: append(c.past, present)}, c.now)
+			var names []sia.SignalName
+			for _, s := range got {
+				names = append(names, s.Name)
+				if part, ok := c.want[s.Name]; !ok || !strings.Contains(s.Evidence, part) || s.Evidence == "" {
+					t.Errorf("%s: %s", s.Name, s.Evidence)
+				}
+			}
+			if len(got) != len(c.want) {
+				t.Errorf("fired %v", names)
+			}
+		})
+	}
+}
+
+func TestSignalsInOrder(t *testing.T) {
+	got := Signals(sia.Task{Attempts: []sia.Attempt{attempt(1, sia.AttemptFail, "a", nil, 1)}}, Judged{Failures: []sia.CheckFailure{{Check: "c", Signature: "a"}}, Hunks: []uint64{1}})
+	var names []sia.SignalName
+	for _, s := range got {
+		names = append(names, s.Name)
+	}
+	if diff := cmp.Diff([]sia.SignalName{sia.SameTask, sia.SameError, sia.NoProgress, sia.OutputUnchanged}, names); diff != "" {
+		t.Error(diff)
+	}
+}
