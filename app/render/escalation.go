@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/escalate"
 )
 
 // EscalationTitle is the title of the issue that asks a person.
@@ -56,7 +57,7 @@ func question(e sia.Escalation) string {
 	var b strings.Builder
 	b.WriteString("**" + Line(e.Question, 1000) + "**\n\n")
 	for _, o := range e.Options {
-		b.WriteString("- [ ] **" + letter(o.Letter) + "** — " + Line(o.Text, 600))
+		b.WriteString(escalate.Box(sia.Option{Letter: letter(o.Letter), Text: Line(o.Text, 600)}, false))
 		if o.Fastest {
 			b.WriteString(" *(fastest)*")
 		}

@@ -132,14 +132,11 @@ func TestReplies(t *testing.T) {
 		"explain-new":       render.Explain(queued(), nil),
 		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, now, nil),
 		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
-		"unknown":           render.Unknown("stpo", "stop"),
-		"unknown-far":       render.Unknown("make me a sandwich @admin", ""),
 		"not-permitted":     render.NotPermitted("stranger", "write"),
 		"too-many":          render.TooMany(20, "an hour"),
 		"learned":           render.Learned("Run `make generate` after changing a proto."),
 		"forgot":            render.Forgot("Run `make generate`", true),
 		"forgot-none":       render.Forgot("Run `make generate`", false),
-		"addressed":         render.Addressed(task, "fedcba9876543210fedcba9876543210fedcba98", links),
 	} {
 		golden(t, "reply/"+name+".md", got)
 	}

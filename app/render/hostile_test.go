@@ -173,7 +173,6 @@ func texts(task sia.Task) map[string]string {
 		"escalation": render.EscalationBody(task, e, links), "ask": render.AskComment(task, e), "closing": render.EscalationClosing(task),
 		"check summary": check.Summary, "check text": check.Text, "help": render.Help(task), "say": render.Say(task.Waiting),
 		"explain": render.Explain(task, []render.Move{{Event: sia.KStart, Why: task.Title, To: sia.State(task.Title)}}),
-		"unknown": render.Unknown(task.Title, task.Body), "not permitted": render.NotPermitted(task.Title, task.Body), "learned": render.Learned(task.Title),
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func TestMarkerRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := render.Marker{Task: sia.TaskID(rapid.String().Draw(t, "task")), Kind: rapid.String().Draw(t, "kind"), Key: rapid.String().Draw(t, "key")}
-		got, ok := render.ParseMarker(want.On("body"))
+		got, ok := render.ParseMarker(want.String() + "\nbody")
 		if !ok || got != want {
 			t.Fatalf("%s reads as %+v, %v", want, got, ok)
 		}
@@ -34,7 +34,7 @@ func TestMarkerCountsOnlyAtTheStart(t *testing.T) {
 	}
 	for body, want := range map[string]bool{
 		m.String():                              true,
-		m.On("x"):                               true,
+		m.String() + "\nx":                      true,
 		m.String() + "\r\nx":                    true,
 		" " + m.String():                        false,
 		"\n" + m.String():                       false,

@@ -23,9 +23,6 @@ func (m Marker) String() string {
 	return fmt.Sprintf("<!-- sia:v1 task=%s kind=%s key=%s -->", escapeField(string(m.Task)), escapeField(m.Kind), escapeField(m.Key))
 }
 
-// On is body with the marker as its first line.
-func (m Marker) On(body string) string { return m.String() + "\n" + body }
-
 var markerLine = regexp.MustCompile(`^<!-- sia:v1 task=([^\s]+) kind=([^\s]+) key=([^\s]+) -->(?:\r?\n|$)`)
 
 // ParseMarker reads the marker at the very start of a body. Anywhere else a

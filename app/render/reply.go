@@ -133,18 +133,6 @@ func decisions(moves []Move) []string {
 	return lines
 }
 
-// Unknown answers a command that there is none of, with the nearest one ("" if
-// none is near).
-func Unknown(command, nearest string) string {
-	s := "There is no command " + Code("/sia "+command, 60) + "."
-	if nearest != "" {
-		s += " Did you mean " + Code("/sia "+nearest, 60) + "? Nothing was done; write it again as you mean it."
-	} else {
-		s += " Nothing was done; `/sia help` lists the commands."
-	}
-	return s + "\n"
-}
-
 // NotPermitted is the one polite reply to somebody whose commands don't count.
 func NotPermitted(login, need string) string {
 	return fmt.Sprintf("Thank you, %s. SIA takes commands on this repository only from people with %s access, so nothing was done. "+
@@ -168,9 +156,4 @@ func Forgot(lesson string, found bool) string {
 		return "No lesson of this repository is like " + Code(lesson, 100) + ", so nothing was forgotten. `.sia/lessons.md` on the memory branch lists them.\n"
 	}
 	return "Forgotten; no attempt is told it any more:\n\n" + Quote(cut(lesson, 2000)) + "\n"
-}
-
-// Addressed tells a review thread which commit dealt with it.
-func Addressed(t sia.Task, sha string, l Links) string {
-	return "Dealt with in " + link(Code(short(sha), 0), l.Commit(t.Repo, sha)) + ". Resolve the thread if that is what you meant; otherwise say here what is missing.\n"
 }

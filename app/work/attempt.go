@@ -15,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/escalate"
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
@@ -69,7 +70,10 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
 	defer cancel()
 	fact := sia.AttemptEnded{
-		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Summary: res.Summary, Signals: res.Signals, Ask: res.Ask,
+		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Summary: res.Summary, Signals: res.Signals,
+	}
+	if res.Ask != nil {
+		fact.Ask = answerable(*res.Ask, t)
 	}
 	if res.End != sia.EndAsked && res.End != sia.EndStuck {
 		if err := w.commit(keep, t, space, &fact); err != nil {
@@ -81,6 +85,16 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 		return nil, fmt.Errorf("encode the result of %s: %w", f.Key, err)
 	}
 	return fact, w.Store.SaveText(keep, t.ID, f.Attempt, textResult, string(b))
+}
+
+// answerable is the agent's question with what makes it one that can be answered.
+func answerable(a sia.Ask, t sia.Task) *sia.Ask {
+	e := escalate.FromAsk(a, t)
+	clean := sia.Ask{Question: e.Question, Why: e.Blocker}
+	for _, o := range e.Options {
+		clean.Options = append(clean.Options, o.Text)
+	}
+	return &clean
 }
 
 // savedResult is how an attempt ended whose outcome could not be applied any

@@ -55,6 +55,12 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 		}
 		verdict = gate.Judge(in)
 	}
+	if verdict.Verdict == sia.VerdictGreen || verdict.Verdict == sia.VerdictRed {
+		if in.Tampering, err = w.tampering(ctx, t); err != nil {
+			return nil, err
+		}
+		verdict = gate.Judge(in)
+	}
 	out := sia.Judged{
 		SHA: t.Head, Looked: looked, Verdict: verdict.Verdict, Checks: verdict.Checks, Explain: verdict.Explain, RerunIDs: verdict.Rerun,
 	}

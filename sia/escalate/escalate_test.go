@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -33,37 +32,6 @@ func task() sia.Task {
 		},
 		Escalation: &sia.Escalation{Kind: sia.AskIssue, Blocker: "login_test.go:9: want a list", Question: "Which providers?", Options: providers()},
 		Credits:    sia.Ledger{Spent: 4000},
-	}
-}
-
-func TestPackage(t *testing.T) {
-	want := escalate.Question{
-		Title: "SIA needs an answer: Let guests sign in with their social account", Approaches: 2, Of: 2, Kind: sia.AskIssue,
-		Status: "2 approaches tried, which is all that may be; none passed the checks.",
-		Tried: []escalate.Line{
-			{Attempt: 1, Outcome: sia.AttemptFail, Text: "test: login_test.go:9: want a list of providers, got none"},
-			{Attempt: 2, Technique: sia.PromptRestructuring, Outcome: sia.AttemptCheckpoint, Text: "stopped at a limit; its work was kept"},
-		},
-		Blocker: "login_test.go:9: want a list", Question: "Which providers?", Options: providers(), Spent: 4000, Assign: "ana",
-		Links: escalate.Links{
-			Issue: 2, Pull: 5, PullURL: "https://example.test/5", Branch: "sia/issue-2", Head: "abcdef123", MemoryRef: "sia/memory",
-			Memory: ".sia/tasks/2.md", Transcripts: []string{".sia/transcripts/2/1.md", ".sia/transcripts/2/2.md"},
-		},
-	}
-	if d := cmp.Diff(want, escalate.Package(task())); d != "" {
-		t.Error(d)
-	}
-	early := task()
-	early.Approaches = 5
-	if got := escalate.Package(early).Status; got != "2 approaches of 5 tried, and only a person can give what is missing now." {
-		t.Error(got)
-	}
-}
-
-func TestNoChecks(t *testing.T) {
-	e := escalate.NoChecks(task())
-	if e.Kind != sia.AskNoChecks || !strings.Contains(e.Blocker, "abcdef1 within 15m0s") || len(e.Options) != 2 || !e.Options[0].Fastest {
-		t.Errorf("%+v", e)
 	}
 }
 
@@ -109,7 +77,6 @@ func TestAlwaysAnswerable(t *testing.T) {
 		for _, e := range []sia.Escalation{
 			escalate.FromDiagnosis(d, task),
 			escalate.FromAsk(sia.Ask{Question: d.Question, Why: d.Blocker, Options: words}, task),
-			escalate.NoChecks(task),
 		} {
 			fastest := 0
 			for i, o := range e.Options {
@@ -132,11 +99,6 @@ func TestAlwaysAnswerable(t *testing.T) {
 			}
 			if len(e.Options) < 2 || fastest != 1 || strings.TrimSpace(e.Blocker) == "" || strings.TrimSpace(e.Question) == "" || e.Kind == "" {
 				t.Fatalf("%+v", e)
-			}
-			task.Escalation = &e
-			q := escalate.Package(task)
-			if q.Title == "" || q.Status == "" || cmp.Diff(q.Options, e.Options) != "" {
-				t.Fatalf("%+v", q)
 			}
 		}
 	})
@@ -256,12 +218,4 @@ func FuzzParseBoxes(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestWaitIsSaid(t *testing.T) {
-	none := sia.Task{}
-	none.Settings.Checks.Wait = sia.Duration(2 * time.Minute)
-	if got := escalate.NoChecks(none).Blocker; !strings.Contains(got, "on the task's branch within 2m0s") {
-		t.Error(got)
-	}
 }

@@ -45,29 +45,6 @@ func FromAsk(a sia.Ask, t sia.Task) sia.Escalation {
 	return valid(e, t)
 }
 
-// NoChecks is the question when nothing checks the work. Its letters mean what
-// the state machine takes them to mean: A looks again, B stops.
-func NoChecks(t sia.Task) sia.Escalation {
-	where := "the task's branch"
-	if t.Head != "" {
-		where = "commit " + t.Head[:min(len(t.Head), 7)]
-	}
-	wait := ""
-	if w := t.Settings.Checks.Wait.D(); w > 0 {
-		wait = fmt.Sprintf(" within %s", w)
-	}
-	return sia.Escalation{
-		Kind: sia.AskNoChecks,
-		Blocker: fmt.Sprintf("No check run and no commit status appeared on %s%s. Without a check, SIA can't tell whether the work is right, and it never takes anybody's word for it.",
-			where, wait),
-		Question: "How should this change be checked?",
-		Options: []sia.Option{
-			{Letter: "A", Text: "Checks run now (a workflow was added or started): look again", Fastest: true},
-			{Letter: "B", Text: "There will be no checks: stop here and leave the draft pull request to a person"},
-		},
-	}
-}
-
 // valid makes an escalation one that can be asked.
 func valid(e sia.Escalation, t sia.Task) sia.Escalation {
 	if e.Kind == "" {
@@ -203,4 +180,29 @@ func clip(s string, n int) string {
 		cut--
 	}
 	return strings.TrimRight(s[:cut], " \n") + mark
+}
+
+// Limits of what is put before a person.
+const (
+	maxBlocker = 1500
+	maxOption  = 300
+)
+
+// telling is the line of an excerpt that says most: the first that speaks of an
+// error, else the first that is not empty.
+func telling(excerpt string) string {
+	first := ""
+	for l := range strings.Lines(excerpt) {
+		l = oneLine(l)
+		if l == "" {
+			continue
+		}
+		if first == "" {
+			first = l
+		}
+		if errorWords.MatchString(l) {
+			return l
+		}
+	}
+	return first
 }

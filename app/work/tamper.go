@@ -1,0 +1,63 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
+)
+
+// oldLimit bounds a file whose text on the base is read to see a change in its
+// place; of a larger one only what stands around the change is seen.
+const oldLimit = 1 << 20
+
+// tampering says what the head's difference from the base does to the tests,
+// to what configures checks and to protected paths, a line for each finding.
+func (w *Worker) tampering(ctx context.Context, t sia.Task) ([]string, error) {
+	mirror := w.mirror(t)
+	diff, err := mirror.Diff(ctx, t.BaseSHA, t.Head)
+	if err != nil {
+		return nil, fmt.Errorf("look for changes of tests: %w", err)
+	}
+	changes := make([]gate.Change, len(diff.Files))
+	for i, f := range diff.Files {
+		c := change(f, diff.Truncated)
+		if gate.ReadsOld(c) {
+			old, err := mirror.ReadFile(ctx, t.BaseSHA, oldPath(f), oldLimit)
+			if err != nil && !errors.Is(err, gitops.ErrTooLarge) && !errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("look for changes of tests: %w", err)
+			}
+			c.Old = string(old)
+		}
+		changes[i] = c
+	}
+	var out []string
+	for _, f := range gate.Tampering(changes, t.Settings.Checks.Protected) {
+		out = append(out, f.String())
+	}
+	return out, nil
+}
+
+func oldPath(f gitops.FileDiff) string {
+	if f.OldPath != "" {
+		return f.OldPath
+	}
+	return f.Path
+}
+
+// change is a file's difference as the gate reads it. In a diff that was cut, a
+// file without hunks may have changed in any way.
+func change(f gitops.FileDiff, cut bool) gate.Change {
+	c := gate.Change{
+		Path: f.Path, OldPath: f.OldPath, Status: string(f.Status),
+		Opaque: f.Binary || cut && len(f.Hunks) == 0 && f.Status != gitops.Deleted,
+	}
+	for _, h := range f.Hunks {
+		c.Hunks = append(c.Hunks, gate.Hunk{OldStart: h.OldStart, NewStart: h.NewStart, Lines: h.Lines})
+	}
+	return c
+}
