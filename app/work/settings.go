@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
@@ -40,8 +41,24 @@ func (w *Worker) settingsAt(ctx context.Context, t sia.Task, sha string) (set si
 	}
 	set, bad := config.Parse(settingsFile, b)
 	if bad != nil {
+		if err := w.reportSettings(ctx, t, sha, bad); err != nil {
+			return set, "", err
+		}
 		last, err := w.Settings(ctx, t.Installation, t.Repo)
 		return last, fmt.Sprintf("The settings in `%s` can't be used, so the last good ones hold: %v", settingsFile, bad), err
 	}
 	return set, "", w.Store.SaveSettings(ctx, t.Repo.ID, set, sha)
+}
+
+// reportSettings marks the commit whose settings can't be used with a failing
+// check run, on the lines that are wrong.
+func (w *Worker) reportSettings(ctx context.Context, t sia.Task, sha string, bad error) error {
+	var invalid *config.Invalid
+	if !errors.As(bad, &invalid) {
+		return nil
+	}
+	spec := checkRunSpec(render.ConfigCheckRun(invalid.Problems), sha)
+	spec.Name, spec.ExternalID = render.ConfigCheckName, "settings/"+sha
+	_, _, _, err := w.repo(t).UpsertCheckRun(ctx, spec, 0)
+	return err
 }

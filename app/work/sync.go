@@ -13,9 +13,6 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// checkName is the name of SIA's own check run on each head.
-const checkName = "SIA"
-
 // The surfaces on which people see a task's state.
 const (
 	surfaceStatus = "status"
@@ -104,17 +101,21 @@ func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v rend
 		return fmt.Errorf("encode the check run: %w", err)
 	}
 	return w.surface(ctx, t, surfaceCheck+" "+head, string(content), func(known int64) (int64, error) {
-		spec := github.CheckRunSpec{
-			Name: checkName, HeadSHA: head, ExternalID: string(t.ID), Status: v.Status, Conclusion: v.Conclusion,
-			Title: v.Title, Summary: v.Summary, Text: v.Text, DetailsURL: w.Links.Task(t.ID),
-		}
-		for _, a := range v.Annotations {
-			spec.Annotations = append(spec.Annotations, github.Annotation{Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title, Message: a.Message})
-		}
-		for _, a := range v.Actions {
-			spec.Actions = append(spec.Actions, github.Action{Label: a.Label, Description: a.Description, Identifier: a.Identifier})
-		}
+		spec := checkRunSpec(v, head)
+		spec.Name, spec.ExternalID, spec.DetailsURL = render.CheckName, string(t.ID), w.Links.Task(t.ID)
 		id, _, _, err := w.repo(t).UpsertCheckRun(ctx, spec, known)
 		return id, err
 	})
+}
+
+// checkRunSpec is a check run on a commit that shows a view.
+func checkRunSpec(v render.CheckRunView, head string) github.CheckRunSpec {
+	spec := github.CheckRunSpec{HeadSHA: head, Status: v.Status, Conclusion: v.Conclusion, Title: v.Title, Summary: v.Summary, Text: v.Text}
+	for _, a := range v.Annotations {
+		spec.Annotations = append(spec.Annotations, github.Annotation{Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title, Message: a.Message})
+	}
+	for _, a := range v.Actions {
+		spec.Actions = append(spec.Actions, github.Action{Label: a.Label, Description: a.Description, Identifier: a.Identifier})
+	}
+	return spec
 }

@@ -8,8 +8,9 @@ import (
 )
 
 type configCmd struct {
-	Check  configCheckCmd  `cmd:"" help:"Check a .sia/config.yml: every problem with its line."`
-	Schema configSchemaCmd `cmd:"" help:"Print the JSON Schema of .sia/config.yml, for editors."`
+	Check   configCheckCmd   `cmd:"" help:"Check a .sia/config.yml: every problem with its line."`
+	Explain configExplainCmd `cmd:"" help:"Print the settings that a .sia/config.yml puts in force, and where each comes from."`
+	Schema  configSchemaCmd  `cmd:"" help:"Print the JSON Schema of .sia/config.yml, for editors."`
 }
 
 type configCheckCmd struct {
@@ -26,6 +27,32 @@ func (c *configCheckCmd) Run(e *env) error {
 		return err
 	}
 	_, err = fmt.Fprintln(e.out, c.File+": good")
+	return err
+}
+
+type configExplainCmd struct {
+	File   string `arg:"" optional:"" help:"The file; without it, the defaults." type:"path"`
+	Output string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// Run explains the settings in force.
+func (c *configExplainCmd) Run(e *env) error {
+	var file *config.File
+	if c.File != "" {
+		b, err := os.ReadFile(c.File)
+		if err != nil {
+			return err
+		}
+		file = &config.File{Name: c.File, Content: b}
+	}
+	effective, err := config.Resolve(file)
+	if err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		return encode(e, effective.Settings)
+	}
+	_, err = fmt.Fprint(e.out, effective.Explain())
 	return err
 }
 

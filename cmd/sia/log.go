@@ -112,9 +112,12 @@ func (c *LogCmd) show(e *env, name string, rep failure.Report) error {
 		if l.AfterGap {
 			fmt.Fprintln(&b, e.style.dim("      ⋮"))
 		}
-		if l.Excerpt {
+		switch {
+		case l.N == 0:
+			fmt.Fprintln(&b, "      ", l.Text)
+		case l.Excerpt:
 			fmt.Fprintf(&b, "%6d %s\n", l.N, l.Text)
-		} else {
+		default:
 			fmt.Fprintln(&b, e.style.dim(fmt.Sprintf("%6d %s", l.N, l.Text)))
 		}
 	}
@@ -131,8 +134,8 @@ func (c *LogCmd) show(e *env, name string, rep failure.Report) error {
 func (c *LogCmd) excerpt(name string, rep failure.Report) ([]failure.Line, error) {
 	if name == "-" {
 		var lines []failure.Line
-		for i, t := range strings.Split(rep.Text, "\n") {
-			lines = append(lines, failure.Line{N: rep.Line + i, Text: t, Excerpt: true})
+		for _, t := range strings.Split(rep.Text, "\n") {
+			lines = append(lines, failure.Line{Text: t, Excerpt: true})
 		}
 		return lines, nil
 	}
