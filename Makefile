@@ -53,7 +53,8 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, vet, linters, workflows, a
 	go test -run 'Import|Rules' ./app
 
 .PHONY: bench
-bench: ## run the benchmarks; BENCH selects by name
+bench: build ## what this machine does: sia bench, then the Go benchmarks; BENCH selects by name
+	bin/sia bench
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: fuzz

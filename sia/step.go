@@ -76,11 +76,7 @@ func (s *step) result() Result {
 		if s.e.Origin.Command && s.e.Fact.Kind() != KQuery {
 			s.react("rocket")
 		}
-		if showsNothing[s.e.Fact.Kind()] {
-			s.sync(false)
-		} else {
-			s.sync(true)
-		}
+		s.sync(!showsNothing[s.e.Fact.Kind()] && !s.syncFailed())
 	} else {
 		s.sync(false)
 	}
@@ -89,6 +85,14 @@ func (s *step) result() Result {
 
 // showsNothing are the facts that change nothing people see.
 var showsNothing = map[Kind]bool{KSyncDone: true, KDone: true, KQuery: true, KCheckSeen: true}
+
+// syncFailed reports that GitHub could not be brought up to date. Having that
+// shown at once would fail the same way, again and again; the next thing that
+// happens, or the periodic repair, shows it.
+func (s *step) syncFailed() bool {
+	f, ok := s.e.Fact.(EffectFailed)
+	return ok && f.Effect == DoSync
+}
 
 // fromPerson reports whether the fact is no effect's outcome: a person or
 // GitHub made it.
@@ -297,10 +301,10 @@ func (t Task) clone() Task {
 	return t
 }
 
-// who names the person of the event, or falls back to the machinery.
+// who names the person of the event, as far as that is known.
 func (s *step) who() string {
 	if s.e.By.Login == "" {
-		return "SIA"
+		return "somebody" // found by looking
 	}
 	return "@" + s.e.By.Login
 }

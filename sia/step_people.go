@@ -264,7 +264,7 @@ func (s *step) answer() {
 	s.because("%s answered: %s", s.who(), text)
 	if kind == AskNoChecks {
 		if f.Letter == noChecksStop {
-			s.end("@"+s.e.By.Login+" chose to stop: there are no checks to go by", false)
+			s.end(s.who()+" chose to stop: there are no checks to go by", false)
 			return
 		}
 		s.again()

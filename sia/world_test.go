@@ -10,14 +10,13 @@ import (
 // world plays everything outside a task: it carries out effects with random
 // outcomes, and people and GitHub do random things, early, late and twice.
 type world struct {
-	t       *rapid.T
-	now     time.Time
-	task    Task
-	todo    []Effect
-	all     map[string]bool // every effect key ever emitted
-	log     []Event         // every event applied, in order
-	history []Task
-	serial  int
+	t      *rapid.T
+	now    time.Time
+	task   Task
+	todo   []Effect
+	all    map[string]bool // every effect key ever emitted
+	log    []Event         // every event applied, in order
+	serial int
 }
 
 var person = Actor{Login: "ada", ID: 7}

@@ -28,7 +28,7 @@ type figure struct {
 // prints one table. Absolute times don't travel; ratios do.
 func (c *benchCmd) Run(e *env) error {
 	var all []figure
-	for _, part := range []func(*env) ([]figure, error){c.intake, c.loop} {
+	for _, part := range []func(*env) ([]figure, error){c.intake, c.loop, c.log} {
 		figures, err := part(e)
 		if err != nil {
 			return err

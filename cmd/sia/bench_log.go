@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia/failure"
+)
+
+// logBytes is how long the log is that is read.
+const logBytes = 200 << 20
+
+// benchLog is a piece of a job's log as GitHub Actions writes it: mostly
+// progress, with one failing test in it.
+var benchLog = strings.Repeat("2031-02-03T10:00:01.0000000Z [12/440] Compiling \x1b[32mshop\x1b[0m v0.3.1 (/home/runner/work/shop/shop) in 12 ms\n"+
+	"2031-02-03T10:00:01.1000000Z ok  \texample.com/shop/cart\t0.012s\n", 2000) +
+	"2031-02-03T10:00:02.0000000Z --- FAIL: TestTotal (0.00s)\n" +
+	"2031-02-03T10:00:02.0000000Z     cart_test.go:12: total is 41, want 42\n" +
+	"2031-02-03T10:00:02.0000000Z FAIL\n"
+
+// repeated is n bytes of a text over and over. Every 16 MiB it looks at the heap.
+type repeated struct {
+	text string
+	left int
+	at   int
+	peak uint64
+	look int
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), r.left)], r.text[r.at:])
+	r.at = (r.at + n) % len(r.text)
+	r.left -= n
+	if r.look -= n; r.look <= 0 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		r.peak, r.look = max(r.peak, m.HeapAlloc), 16<<20
+	}
+	return n, nil
+}
+
+// log measures how a long log is read, against a search for the usual words.
+func (c *benchCmd) log(e *env) ([]figure, error) {
+	fmt.Fprintf(e.err, "log: %d MB…\n", logBytes>>20)
+	runtime.GC()
+	src := &repeated{text: benchLog, left: logBytes}
+	began := time.Now()
+	if _, err := failure.Read(src, failure.Options{}); err != nil {
+		return nil, err
+	}
+	ours := float64(logBytes) / 1e6 / time.Since(began).Seconds()
+
+	words := regexp.MustCompile(`(?i)error|fail|fatal|exception|panic|undefined`)
+	began = time.Now()
+	lines := bufio.NewScanner(&repeated{text: benchLog, left: logBytes})
+	for lines.Scan() {
+		words.Match(lines.Bytes())
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	search := float64(logBytes) / 1e6 / time.Since(began).Seconds()
+	return []figure{
+		{"log: excerpt, signature and class", ours, "MB/s", "≥ 50", fmt.Sprintf("%d MB, one core", logBytes>>20)},
+		{"log: keyword search, for comparison", search, "MB/s", "", "six words, case ignored; no excerpt, signature or class"},
+		{"log: peak heap", float64(src.peak) / 1e6, "MB", "", "flat: the log is streamed"},
+	}, nil
+}
