@@ -50,7 +50,7 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 			return nil, err
 		}
 		in.Base, in.BaseStatuses = runs(base, self.Slug), statuses(base)
-		if failures, err = w.failures(ctx, repo, set, gate.Judge(in), &in); err != nil {
+		if failures, err = w.failures(ctx, repo, set, base, gate.Judge(in), &in); err != nil {
 			return nil, err
 		}
 		verdict = gate.Judge(in)
@@ -72,14 +72,14 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 }
 
 // failures reads the logs of the red runs and fills their class into in.
-func (w *Worker) failures(ctx context.Context, repo *github.Repo, set github.CheckSet, v gate.Result, in *gate.Input) ([]sia.CheckFailure, error) {
+func (w *Worker) failures(ctx context.Context, repo *github.Repo, set, base github.CheckSet, v gate.Result, in *gate.Input) ([]sia.CheckFailure, error) {
 	var out []sia.CheckFailure
 	for _, id := range v.RedRuns {
 		i := slices.IndexFunc(set.Runs, func(r github.CheckRun) bool { return r.ID == id })
 		if i < 0 {
 			continue
 		}
-		cf, err := w.read(ctx, repo, set.Runs[i])
+		cf, err := w.read(ctx, repo, set.Runs[i], passed(base, set.Runs[i].Name))
 		if err != nil {
 			return nil, err
 		}
@@ -93,22 +93,48 @@ func (w *Worker) failures(ctx context.Context, repo *github.Repo, set github.Che
 	}
 	for _, s := range set.Statuses {
 		if s.State == "failure" || s.State == "error" {
-			out = append(out, sia.CheckFailure{Check: s.Context, URL: s.URL, Excerpt: agent.Redact(s.Description), Signature: s.Context + ": " + s.Description, Class: string(failure.Unknown)})
+			rep, err := failure.Read(strings.NewReader(s.Description), failure.Options{Name: s.Context})
+			if err != nil {
+				return nil, fmt.Errorf("read the status %s: %w", s.Context, err)
+			}
+			cf := failure.Check(s.Context, s.URL, rep)
+			cf.Excerpt, cf.Line = agent.Redact(s.Description), 0
+			out = append(out, cf)
 		}
 	}
 	return out, nil
 }
 
-// read reads what a red check run says: its log when there is one, else its
-// output.
-func (w *Worker) read(ctx context.Context, repo *github.Repo, run github.CheckRun) (sia.CheckFailure, error) {
+// passed finds the run of a check that passed on the base commit, for its log
+// shows what is new; nil when there is none.
+func passed(base github.CheckSet, name string) *github.CheckRun {
+	for _, r := range base.Runs {
+		if r.Name == name && r.Conclusion == "success" {
+			return &r
+		}
+	}
+	return nil
+}
+
+// read reads what a red check run says: its annotations and its log when there
+// are any, else its output. green is a run of the same check that passed.
+func (w *Worker) read(ctx context.Context, repo *github.Repo, run github.CheckRun, green *github.CheckRun) (sia.CheckFailure, error) {
+	opts := failure.Options{Name: run.Name}
+	if run.AnnotationsCount > 0 {
+		list, err := repo.Annotations(ctx, run.ID)
+		if err != nil {
+			return sia.CheckFailure{}, err
+		}
+		for _, a := range list {
+			opts.Annotations = append(opts.Annotations, failure.Annotation{Path: a.Path, Line: a.StartLine, Level: a.Level, Title: a.Title, Message: a.Message})
+		}
+	}
 	log, err := repo.JobLog(ctx, run, logLimit)
 	switch {
 	case errors.Is(err, github.ErrNoLog):
-		text := run.OutputTitle + "\n" + run.OutputSummary
-		rep, err := failure.Read(strings.NewReader(text), failure.Options{Name: run.Name})
+		rep, err := failure.Read(strings.NewReader(run.OutputTitle+"\n"+run.OutputSummary), opts)
 		if err != nil {
-			return sia.CheckFailure{}, err
+			return sia.CheckFailure{}, fmt.Errorf("read the output of %s: %w", run.Name, err)
 		}
 		if rep.Text == "" {
 			rep.Text = run.Name + " ended as " + run.Conclusion
@@ -118,7 +144,16 @@ func (w *Worker) read(ctx context.Context, repo *github.Repo, run github.CheckRu
 		return sia.CheckFailure{}, err
 	}
 	defer log.Close()
-	rep, err := failure.Read(log, failure.Options{Name: run.Name})
+	if green != nil {
+		before, err := repo.JobLog(ctx, *green, logLimit)
+		if err == nil {
+			defer before.Close()
+			opts.Green = before
+		} else if !errors.Is(err, github.ErrNoLog) {
+			return sia.CheckFailure{}, err
+		}
+	}
+	rep, err := failure.Read(log, opts)
 	if err != nil {
 		return sia.CheckFailure{}, fmt.Errorf("read the log of %s: %w", run.Name, err)
 	}

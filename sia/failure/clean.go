@@ -39,21 +39,20 @@ func (c *cleaner) clean(raw []byte, n int) line {
 	return l
 }
 
-// indentOf is the width of a line's leading white space, a tab counting as 8,
-// and -1 for a blank line.
+// indentOf is the width of a line's leading white space, a tab counting as 8
+// and a no-break space, as mocha and rspec print it, as 1; -1 for a blank line.
 func indentOf(b []byte) int {
 	w := 0
-	for i, ch := range b {
-		switch ch {
-		case ' ':
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] == ' ':
 			w++
-		case '\t':
+		case b[i] == '\t':
 			w += 8
+		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] == 0xa0:
+			w++
+			i++
 		default:
-			// A no-break space, as mocha's and rspec's boxes use it.
-			if ch == 0xc2 && i+1 < len(b) && b[i+1] == 0xa0 {
-				continue
-			}
 			return w
 		}
 	}

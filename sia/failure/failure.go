@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -73,7 +74,7 @@ func Read(r io.Reader, opts Options) (Report, error) {
 	}
 	for {
 		raw, n, err := lines.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

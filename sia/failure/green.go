@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"errors"
 	"hash/maphash"
 	"io"
 )
@@ -22,7 +23,7 @@ func readGreen(r io.Reader) (*fingerprints, error) {
 	var c cleaner
 	for {
 		raw, n, err := lines.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return f, nil
 		}
 		if err != nil {

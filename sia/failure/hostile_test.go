@@ -52,7 +52,7 @@ var hostile = map[string]string{
 
 // Whatever a log is made of, what is remembered of it is bounded.
 func TestHostile(t *testing.T) {
-	const size, limit = 4 << 20, 6 << 20
+	const size, limit = 1 << 20, 3 << 20
 	for name, piece := range hostile {
 		t.Run(name, func(t *testing.T) {
 			rd := newReader()
@@ -66,14 +66,30 @@ func TestHostile(t *testing.T) {
 				rd.take(raw, n)
 			}
 			rd.close()
-			t.Logf("%d KiB", (heap()-before)>>10)
 			if grown := heap() - before; grown > limit {
-				t.Errorf("%d MiB remembered of %d MiB", grown>>20, size>>20)
+				t.Errorf("%d KiB remembered of %d", grown>>10, size>>10)
 			}
-			rep := rd.report(Options{})
-			checkReport(t, rep, rd.total)
-			runtime.KeepAlive(rd)
+			checkBounds(t, rd)
+			checkReport(t, rd.report(Options{}), rd.total)
 		})
+	}
+}
+
+// checkBounds checks the bounds of what a reader remembers.
+func checkBounds(t *testing.T, rd *reader) {
+	t.Helper()
+	if len(rd.kept) > maxKept || len(rd.tests) > maxTests || len(rd.seen) > 2*maxTests || len(rd.ended) > maxEndings || len(rd.script) > maxAbove {
+		t.Errorf("%d blocks, %d tests, %d names, %d endings, %d lines of script", len(rd.kept), len(rd.tests), len(rd.seen), len(rd.ended), len(rd.script))
+	}
+	for _, b := range rd.kept {
+		if n := len(b.lines()) + len(b.waiting) + len(b.peaks); n > keepHead+keepTail+maxWait+keepPeaks+2 {
+			t.Errorf("a block of %d lines is kept with %d", b.size(), n)
+		}
+		for _, l := range b.lines() {
+			if len(l.text) > keepText {
+				t.Errorf("a line of %d bytes is kept", len(l.text))
+			}
+		}
 	}
 }
 

@@ -54,10 +54,10 @@ func readJUnit(r io.Reader, opts Options) (Report, error) {
 		start, _ := d.InputPos()
 		token, err := d.Token()
 		var syntax *xml.SyntaxError
-		if errors.Is(err, io.EOF) || errors.As(err, &syntax) {
-			break
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, io.EOF), errors.As(err, &syntax):
+			return rd.report(opts), nil
+		case err != nil:
 			return Report{}, fmt.Errorf("read JUnit report: %w", err)
 		}
 		e, ok := token.(xml.StartElement)
@@ -65,13 +65,12 @@ func readJUnit(r io.Reader, opts Options) (Report, error) {
 			continue
 		}
 		var c junitCase
-		if err := d.DecodeElement(&c, &e); err != nil {
-			break
+		if d.DecodeElement(&c, &e) != nil {
+			continue // the next token says whether the report goes on
 		}
 		end, _ := d.InputPos()
 		rd.takeCase(c, start, end)
 	}
-	return rd.report(opts), nil
 }
 
 // takeCase notes a test case that failed.

@@ -98,8 +98,9 @@ func (r *reader) completed(full string) int {
 	return -1
 }
 
-// place of code: a path with an extension, a colon, and a line.
-var location = regexp.MustCompile(`([\w@+./\\-]*\w\.[A-Za-z]\w{0,9}):(\d+)\b`)
+// location is a place in code as compilers, Python, .NET, Perl and Dart write it:
+// a path with an extension, and a line.
+var location = regexp.MustCompile(`([\w@+./\\-]*\w\.[A-Za-z]\w{0,9})(?::|:line |", line | line |\((?:\d+,)?)(\d+)\b|([\w@+./\\-]*\w\.[A-Za-z]\w{0,9}) (\d+):\d+\b`)
 
 // testLike recognises paths of tests.
 var testLike = regexp.MustCompile(`(?i)test|spec`)
@@ -119,9 +120,10 @@ func (r *reader) locate(b *block) {
 		if m == nil {
 			continue
 		}
-		like := testLike.MatchString(m[1])
+		file, at := m[1]+m[3], m[2]+m[4]
+		like := testLike.MatchString(file)
 		if t.File == "" || like {
-			t.File, t.Line = m[1], atoi([]byte(m[2]))
+			t.File, t.Line = file, atoi([]byte(at))
 		}
 		if like {
 			return

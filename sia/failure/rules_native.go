@@ -26,7 +26,7 @@ func nativeRules() []rule {
 		{name: "NUnit, a failed test", keys: keys(") failed : ", ") error : ", ") test failure : ", ") test error : "), match: re(`^\d+\) (Failed|Error|Test Failure|Test Error) : (?P<test>\S+)`), extent: section, stop: re(`^(\d+\) |Run Settings|Test Run)`), weight: 86, class: TestFailure},
 
 		{name: "XCTest, a failed assertion", keys: keys(": error: "), match: re(`^(?P<file>\S+\.(swift|mm?)):(?P<line>\d+): error: -?\[?(?P<test>[\w.]+[ .]\w+)\]? : `), extent: single, weight: 88, class: TestFailure},
-		{name: "XCTest, a failed test", keys: keys("' failed ("), match: re(`^Test Case '(?P<test>.*)' failed \(`), extent: single, weight: 66, class: TestFailure},
+		{name: "XCTest, a failed test", keys: keys("' failed ("), match: re(`^Test Case '-?\[?(?P<test>[^\]']+)\]?' failed \(`), extent: single, weight: 66, class: TestFailure},
 
 		{name: "HUnit, a failed test", keys: keys("### failure", "### error"), match: re(`^### (Failure|Error) in: (?P<test>.*)$`), extent: paragraph, weight: 84, class: TestFailure},
 		{name: "QuickCheck, a falsified property", keys: keys("*** failed!"), match: re(`\*\*\* Failed!`), extent: paragraph, weight: 78, class: TestFailure, above: 1},

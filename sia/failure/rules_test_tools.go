@@ -15,7 +15,7 @@ func testRules() []rule {
 		{name: "pytest, a failed test", keys: keys("____"), match: re(`^_{3,} (?P<test>\S.*?) _{3,}$`), extent: section,
 			stop: re(`^(_{3,} .+ _{3,}|={3,} .+ ={3,}|={20,}|-{5,} coverage: .*|-{20,}|<=+.*|\+{5,} .* \+{5,})$`), weight: 90, class: TestFailure},
 		{name: "pytest, the summary", keys: keys("failed ", "error "), match: re(`^(FAILED|ERROR) (CONSISTENTLY: )?(\[[\d.]+s\] )?(?P<test>(?P<file>[\w./\\-]+\.py)(::\S.*?)?)( - .*)?$`), extent: matching, stop: re(`^(FAILED|ERROR) `), weight: 72, class: TestFailure, tells: true, takes: true},
-		{name: "unittest, a failed test", keys: keys("fail: ", "error: "), match: re(`^(FAIL|ERROR): (?P<test>[\w.]+ \([\w.<>]+\)|[\w.]*test\S*( \(.*\))?|Failure: .*|Doctest: .*)$`), extent: through,
+		{name: "unittest, a failed test", keys: keys("fail: ", "error: "), match: re(`^(FAIL|ERROR): (?P<test>[\w.]+ \([\w.<>]+\)|[\w.]*test[\w.,]*( \(.*\))?|Failure: .*|Doctest: .*)$`), extent: through,
 			stop: re(`^(={40,}|Ran \d+ tests? in .*|\s*\^?[\w.]*(Error|Exception|Warning|Exit|Interrupt|Failed)\b.*)$`), weight: 88, class: TestFailure},
 
 		// Go.
@@ -41,6 +41,7 @@ func testRules() []rule {
 		{name: "a failed test in a list", keys: keys(") "), match: re(`^\s{0,6}\d+\) (?P<test>\S.*)$`), needs: numbered, extent: section,
 			stop: re(`^(\s{0,6}\d+\) \S|Finished in|Failed examples:|Tests: |FAILURES!|ERRORS!|--$|\d+ (examples?|tests?|assertions?|specs?)\b|Randomized with|Rerun|npm ERR|error Command|Time: |Ran \d+|There (was|were) \d|OK|={10,}|-{10,}|make|Done|=+ |Test Suite)`), weight: 86, class: TestFailure},
 		{name: "minitest, a failed test", keys: keys("failure:", "error:"), match: re(`^\s*(\d+\) )?(Failure|Error):$`), extent: paragraph, weight: 84, class: TestFailure},
+		{name: "minitest, the name of a failed test", keys: keys("#test_"), match: re(`^(?P<test>\w+(::\w+)*#test_\w+)( \[(?P<file>[^\s:]+):(?P<line>\d+)\])?:$`), extent: paragraph, weight: 70, class: TestFailure},
 		{name: "karma, a failed test", keys: keys(" failed"), match: re(`^\s*(HeadlessChrome|Chrome|Chromium|Firefox|PhantomJS|Safari|Edge|IE|Electron|Opera|ChromeHeadless|Mobile)\S* .*\) (?P<test>.*) FAILED$`), extent: indentedParagraph, weight: 86, class: TestFailure},
 		{name: "TAP, a failed test", keys: keys("not ok "), match: re(`^\s*not ok \d+( - | )(?P<test>.*)$`), extent: tap, weight: 80, class: TestFailure},
 		{name: "ava, a failed test", keys: keys("✖", "✘", "✗", "×", "✕"), match: re(`^\s*(✖|✘|✗|×|✕) (?P<test>\D.*)$`), extent: indented, weight: 70, class: TestFailure},
@@ -72,6 +73,7 @@ func testRules() []rule {
 		{name: "busted, a failed test", keys: keys("failure → ", "error → ", "failure in:", "error in:"), match: re(`^(Failure|Error) (→|->|in:?) (?P<file>\S+\.\w+)\s*(@\s*(?P<line>\d+))?`), extent: through, stop: re(`^(stack traceback:.*)$`), weight: 86, class: TestFailure},
 		{name: "clojure.test, a failed test", keys: keys("fail in ", "error in "), match: re(`^\s*(FAIL|ERROR) in \(?(?P<test>[^)]*)\)? ?\((?P<file>[^:()]*):?(?P<line>\d*)\)`), extent: trace, weight: 86, class: TestFailure},
 		{name: "clojure.test, a failed test", keys: keys("lein test :only"), match: re(`^lein test :only (?P<test>\S+)$`), extent: section, stop: re(`^(lein test |Ran \d+ tests|Subprocess|Tests failed)`), weight: 86, class: TestFailure},
+		{name: "testthat, a failed test", keys: keys("── failure", "── error"), match: re(`^── (Failure|Error) \((?P<file>[^:()]+):(?P<line>\d+)[:\d]*\): (?P<test>.*?) ─*$`), extent: section, stop: re(`^(──|══|\[ FAIL|Error: Test failures|Execution halted)`), weight: 86, class: TestFailure},
 		{name: "testthat, a failed test", keys: keys("failure", "error"), match: re(`^\s*(──|--|[0-9]+\.) ?\d*\.? ?(Failure|Error|FAILURE|ERROR)\b.*[(:@]`), extent: section, stop: re(`^(──|--|\[|══|==|\s*\d+\. (Failure|Error)|Error: Test failures|Execution halted|.*testthat results)`), weight: 84, class: TestFailure},
 		{name: "Pester, a failed test", keys: keys("[-] "), match: re(`^\s*\[-\] (?P<test>\S.*?)(\s+[\d.]+m?s.*)?$`), extent: pester, weight: 84, class: TestFailure},
 		{name: "bats, a failed test", keys: keys("✗ "), match: re(`^ ✗ (?P<test>.*)$`), extent: indentedParagraph, weight: 82, class: TestFailure},

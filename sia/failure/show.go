@@ -1,6 +1,9 @@
 package failure
 
-import "io"
+import (
+	"errors"
+	"io"
+)
 
 // Line is one line of a log as people read it.
 type Line struct {
@@ -18,7 +21,7 @@ func Lines(r io.Reader, spans []Span, context int) ([]Line, error) {
 	lines := newLineReader(r)
 	for len(spans) > 0 {
 		raw, n, err := lines.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -91,6 +91,10 @@ func (r *reader) follow(l *line) bool {
 		r.close()
 		return false
 	case echoed:
+		if r.open != nil && hasPrefix(l.text, "+") {
+			// A line of a difference, more likely than a shell's trace.
+			return false
+		}
 	default:
 		if r.inCommand > 0 && l.n-r.inCommand < maxCommand {
 			return true

@@ -41,6 +41,7 @@ func words() []word {
 		{"0 warning", -4, false, noRole}, {"passed", -3, true, warns}, {"skipped", -3, true, noRole}, {"optional", -3, true, noRole}, {"ignoring", -5, false, noRole}, {"ignored", -4, false, noRole},
 		{"allow_failure", -10, false, noRole}, {"--fail", -8, false, noRole}, {"-werror", -12, false, noRole}, {"on-error", -8, false, noRole}, {"onerror", -8, false, noRole},
 		{"found 1 error", 0, false, results}, {"errors found", 0, false, results}, {"problems (", 0, false, results},
+		{"invocationerror", 0, false, results}, {"commands failed", 0, false, results}, {"use --force to continue", 0, false, results}, {"lerna err!", 0, false, results},
 		{"returned non-zero exit status", 0, false, results}, {"calledprocesserror", 0, false, results}, {"see above", 0, false, results},
 		{"failed with exit code", 0, false, results}, {"command failed", 0, false, results}, {"failed to run custom build command", 0, false, results},
 		{"build failed", 0, false, results}, {"tests failed", 0, false, results}, {"test failed", 0, false, results}, {"tests!!", 0, false, results},

@@ -156,10 +156,6 @@ func brief(s string) string {
 	return s
 }
 
-// varying is what differs between two runs that come to the same: durations and
-// other fractions, addresses, and numbers too long to be a count.
-var varying = regexp.MustCompile(`0x[0-9a-fA-F]+|\d+\.\d+|\d+(ms|µs|ns|s)\b|\d{5,}`)
-
 // passing is text that changes from run to run of the same command: durations,
 // times of day, addresses, and numbers as long as a process id.
 var passing = regexp.MustCompile(`\b\d[\d.,]*\s?(ns|µs|us|ms|s|secs?|seconds?|min|minutes?)\b|\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|\b0x[0-9a-fA-F]+\b|\b\d{5,}\b`)

@@ -1,0 +1,80 @@
+package failure
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The rules are data; this holds what the reader takes for granted of them.
+func TestRules(t *testing.T) {
+	set := rules()
+	if len(set.rules) > maxRules {
+		t.Fatalf("%d rules; there is room for %d", len(set.rules), maxRules)
+	}
+	t.Logf("%d rules, %d keywords, %d states", len(set.rules), len(set.byKey), len(set.auto.ends))
+	classes := Classes()
+	for _, r := range set.rules {
+		if r.name == "" || r.match == nil || r.extent == nil || len(r.keys) == 0 || r.weight <= 0 || r.weight > 100 || !slices.Contains(classes, r.class) {
+			t.Errorf("rule %q is incomplete", r.name)
+		}
+		for _, k := range r.keys {
+			if k == "" || k != strings.ToLower(k) {
+				t.Errorf("rule %q: keyword %q", r.name, k)
+			}
+		}
+	}
+}
+
+// The automaton finds what a search for each keyword finds.
+func TestAutomaton(t *testing.T) {
+	letters := rapid.StringOfN(rapid.RuneFrom([]rune("abAB:é")), 1, 4, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		var keys []string
+		for _, k := range rapid.SliceOfNDistinct(letters, 1, 6, strings.ToLower).Draw(t, "keys") {
+			keys = append(keys, strings.ToLower(k))
+		}
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("abAB:é ")), 0, 30, -1).Draw(t, "text")
+		got := map[string]int{}
+		newAutomaton(keys).scan([]byte(text), func(k uint16, end int) {
+			if !strings.EqualFold(text[end-len(keys[k]):end], keys[k]) {
+				t.Fatalf("%q does not end at %d of %q", keys[k], end, text)
+			}
+			got[keys[k]]++
+		})
+		for _, k := range keys {
+			want := 0
+			for i := 0; i+len(k) <= len(text); i++ {
+				if strings.ToLower(text[i:i+len(k)]) == k {
+					want++
+				}
+			}
+			if got[k] != want {
+				t.Fatalf("%q: found %d times in %q, want %d", k, got[k], text, want)
+			}
+		}
+	})
+}
+
+func FuzzClean(f *testing.F) {
+	for _, s := range []string{"2031-02-03T10:00:00.1Z \x1b[31mred\x1b[0m", "a\rb\rc", "job\tstep\t2031-02-03T10:00:00Z x", "^[[1;31mx^[[0m", "travis_fold:start:a\r\x1b[0Kx", `{"Action":"output","Output":"a\n"}`, "##[error]x", "\u00a0"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var c cleaner
+		raw := []byte(s)
+		l := c.clean(raw, 1)
+		if string(raw) != s {
+			t.Error("the raw line changed")
+		}
+		if strings.Contains(string(l.text), "\x1b") {
+			t.Errorf("an escape stayed in %q", l.text)
+		}
+		if l.blank() != (strings.Trim(string(l.text), " \t\u00a0") == "") {
+			t.Errorf("blank %t: %q", l.blank(), l.text)
+		}
+		_ = l.indentBytes()
+	})
+}
