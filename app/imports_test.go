@@ -45,6 +45,10 @@ var exceptions = map[[2]string]string{
 // simulator is what only cmd and tests may import: production meets it over HTTP.
 const simulator = "app/ghsim"
 
+// support is test support, which is held to what tests are held to; only tests
+// import it.
+const support = "app/apptest"
+
 // pkg is one package as `go list -json` prints it.
 type pkg struct {
 	ImportPath                         string
@@ -69,6 +73,12 @@ func TestImportsPointDownward(t *testing.T) {
 
 // forbidden says why production code in from may not import to; "" when it may.
 func forbidden(from, to string) string {
+	if within(to, support) && !within(from, support) {
+		return "only tests import test support"
+	}
+	if within(from, support) {
+		return ""
+	}
 	if _, ok := exceptions[[2]string{from, to}]; ok {
 		return ""
 	}
@@ -102,7 +112,7 @@ func forbidden(from, to string) string {
 // forbiddenInTest is more lenient: tests may use the simulator, and they may use
 // test support that lies beside what it supports, such as agent/llm/scripted.
 func forbiddenInTest(from, to string) string {
-	if within(to, simulator) || layer(from) >= layer("app") || within(to, "agent/llm") {
+	if within(to, simulator) || within(to, support) || layer(from) >= layer("app") || within(to, "agent/llm") {
 		return ""
 	}
 	if from == to || within(to, from) {

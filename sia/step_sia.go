@@ -14,11 +14,15 @@ func (s *step) diagnose(signals []Signal) {
 	s.t.Rounds, s.t.Refused = 0, nil
 	s.enter(Diagnosing, "")
 	s.emit(DoDiagnose, s.number(), s.v())
-	names := make([]string, len(signals))
-	for i, x := range signals {
-		names[i] = string(x.Name)
+	var names []string
+	for _, x := range signals {
+		names = append(names, string(x.Name))
 	}
-	s.because("attempt %d failed (%s); SIA works out why", s.number(), strings.Join(names, ", "))
+	seen := ""
+	if len(names) > 0 {
+		seen = " (" + strings.Join(names, ", ") + ")"
+	}
+	s.because("attempt %d failed%s; SIA works out why", s.number(), seen)
 }
 
 // diagnosed checks the diagnosis against the hard rules and has it reviewed.

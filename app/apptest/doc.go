@@ -11,7 +11,7 @@
 //     when the next thing is due. So nothing in a test waits for time to pass,
 //     and what happens does not depend on how fast the machine is.
 //   - Hold: the application stopped before or after one effect, while people and
-//     GitHub go on ([Stage.Until], [Stage.Go]).
+//     GitHub go on ([Stage.Hold], [Stage.Until], [Stage.Go]).
 //   - [Story]: a stage, what people do on it and what came of it, as one txtar
 //     archive; see story.go for its form.
 //

@@ -25,33 +25,54 @@ type holds struct {
 	mu      sync.Mutex
 	point   *Point
 	reached chan struct{} // closed when the point is reached
-	release chan struct{} // closed to go on
+	next    chan struct{} // will be the release of the hold that is asked for
+	release chan struct{} // closed to let what is held go on; nil when nothing is
 	held    []string      // keys of the effects that are held
+	changed chan struct{} // closed when held changes, and made anew by keys
 }
 
-// at asks for a hold; reached is closed when it holds.
-func (h *holds) at(p Point) (reached <-chan struct{}) {
+// at asks for the next hold.
+func (h *holds) at(p Point) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.point, h.reached, h.release = &p, make(chan struct{}), make(chan struct{})
+	h.point, h.reached, h.next = &p, make(chan struct{}), make(chan struct{})
+}
+
+// arrival is closed when the hold that was last asked for holds.
+func (h *holds) arrival() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return h.reached
 }
 
-// end gives up the hold and lets what it held go on.
+// end lets what is held go on.
 func (h *holds) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.release != nil {
 		close(h.release)
+		h.hold(nil)
 	}
-	h.point, h.release = nil, nil
+	h.release = nil
 }
 
-// keys are the effects that are held now.
-func (h *holds) keys() []string {
+// keys are the effects that are held now; changed is closed when that changes.
+func (h *holds) keys() (held []string, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Clone(h.held)
+	if h.changed == nil {
+		h.changed = make(chan struct{})
+	}
+	return slices.Clone(h.held), h.changed
+}
+
+// hold sets the effects that are held; the mutex is held.
+func (h *holds) hold(keys []string) {
+	h.held = keys
+	if h.changed != nil {
+		close(h.changed)
+		h.changed = nil
+	}
 }
 
 // boundary is the application's [app.Options.Boundary].
@@ -62,8 +83,9 @@ func (h *holds) boundary(ctx context.Context, when string, f sia.Effect) {
 		return
 	}
 	h.point = nil // the next one like it goes through
-	release := h.release
-	h.held = append(h.held, f.Key)
+	release := h.next
+	h.release = release
+	h.hold(append(h.held, f.Key))
 	close(h.reached)
 	h.mu.Unlock()
 
@@ -73,5 +95,5 @@ func (h *holds) boundary(ctx context.Context, when string, f sia.Effect) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.held = slices.DeleteFunc(h.held, func(k string) bool { return k == f.Key })
+	h.hold(slices.DeleteFunc(h.held, func(k string) bool { return k == f.Key }))
 }

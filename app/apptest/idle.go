@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -15,6 +14,7 @@ const horizon = 2 * time.Hour
 
 var (
 	errReached = errors.New("the point was reached")
+	errChanged = errors.New("what is held changed")
 	errSlow    = errors.New("took too long by the machine's clock")
 )
 
@@ -31,31 +31,46 @@ func (s *Stage) Quiet() {
 // which neither did anything: each sets the other to work.
 func (s *Stage) quiet(ctx context.Context) error {
 	for {
-		held, before := s.holds.keys(), s.pulse()
-		if err := s.Sim.WaitIdle(ctx); err != nil {
-			return fmt.Errorf("wait for the simulator: %w", cause(ctx, err))
-		}
-		if s.App != nil {
-			if err := s.App.Engine().Idle(ctx, held...); err != nil {
-				return fmt.Errorf("wait for the application: %w", cause(ctx, err))
+		held, changed := s.holds.keys()
+		round, end := context.WithCancelCause(ctx)
+		go func() {
+			select {
+			case <-changed:
+				end(errChanged)
+			case <-round.Done():
 			}
-		}
-		if s.pulse() == before && slices.Equal(held, s.holds.keys()) {
+		}()
+		same, err := s.round(round, held)
+		again := errors.Is(context.Cause(round), errChanged)
+		end(nil)
+		switch {
+		case again:
+		case err != nil:
+			return fmt.Errorf("wait for quiet, held %q: %w", held, err)
+		case same:
 			return nil
 		}
 	}
 }
 
+// round waits for the simulator and for the engine once, and reports whether
+// neither did anything meanwhile.
+func (s *Stage) round(ctx context.Context, held []string) (same bool, err error) {
+	before := s.pulse()
+	if err := s.Sim.WaitIdle(ctx); err != nil {
+		return false, err
+	}
+	if s.App != nil {
+		if err := s.App.Engine().Idle(ctx, held...); err != nil {
+			return false, err
+		}
+	}
+	return s.pulse() == before, nil
+}
+
 // pulse changes with everything that the simulator does or is asked.
 func (s *Stage) pulse() [3]int {
 	return [3]int{int(s.calls.Load()), len(s.Sim.Deliveries()), len(s.Sim.Timeline())}
-}
-
-func cause(ctx context.Context, err error) error {
-	if c := context.Cause(ctx); c != nil {
-		return c
-	}
-	return err
 }
 
 // Settle lets everything happen that will happen without anybody's doing, and
@@ -87,7 +102,7 @@ func (s *Stage) settle(ctx context.Context, until time.Time) error {
 		if err := s.quiet(ctx); err != nil {
 			return err
 		}
-		if s.App == nil || len(s.holds.keys()) > 0 {
+		if held, _ := s.holds.keys(); s.App == nil || len(held) > 0 {
 			return nil
 		}
 		due, err := s.App.Engine().NextDue(ctx)
@@ -101,11 +116,15 @@ func (s *Stage) settle(ctx context.Context, until time.Time) error {
 	}
 }
 
-// Until lets things happen until the worker comes to a point, and holds it there
-// until Go. Everything else goes on, but time stands still.
-func (s *Stage) Until(p Point) {
+// Hold has the worker held when it comes to a point. Say so before what sets it
+// in motion, and Until afterwards.
+func (s *Stage) Hold(p Point) { s.holds.at(p) }
+
+// Until lets things happen until the worker is held where Hold said. Everything
+// else goes on, but time stands still; Go ends it.
+func (s *Stage) Until() {
 	s.t.Helper()
-	reached := s.holds.at(p)
+	reached := s.holds.arrival()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), Limit, errSlow)
 	defer cancel()
 	ctx, arrived := context.WithCancelCause(ctx)
@@ -124,7 +143,7 @@ func (s *Stage) Until(p Point) {
 		return
 	default:
 	}
-	s.t.Fatalf("things came to rest before %s: %v; the task's effects:\n%s", p, err, s.effects())
+	s.t.Fatalf("things came to rest before the hold (%v); effects:\n%s", err, s.effects())
 }
 
 // effects lists the effects of all tasks, for failures.
@@ -141,5 +160,5 @@ func (s *Stage) effects() string {
 	return b.String()
 }
 
-// Go lets the worker go on from where Until holds it.
+// Go lets the worker go on from where it is held.
 func (s *Stage) Go() { s.holds.end() }

@@ -137,7 +137,7 @@ func EscalationClosing(t sia.Task) string {
 	by := ""
 	if n := len(t.Answers); n > 0 {
 		a := t.Answers[n-1]
-		by = " The last answer was by " + Code(a.By.Login, 40) + ": " + Line(a.Text, 300)
+		by = " The last answer was by " + person(a.By) + ": " + Line(a.Text, 300)
 	}
 	switch t.State {
 	case sia.Passed:

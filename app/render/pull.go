@@ -25,7 +25,7 @@ func PullBody(t sia.Task, l Links) string {
 	p.add(pullState(t))
 	p.add("### What was asked\n\n**" + Line(t.Title, maxTitle) + "**")
 	if a := lastWithWork(t); a != nil {
-		what := fmt.Sprintf("### What was done\n\n%s: %d lines added, %d deleted.", plural(a.Diff.Files, "file"), a.Diff.Added, a.Diff.Deleted)
+		what := fmt.Sprintf("### What was done\n\n%s: %s added, %d deleted.", plural(a.Diff.Files, "file"), plural(a.Diff.Added, "line"), a.Diff.Deleted)
 		if a.Summary != "" {
 			what += " In the words of the coding agent, which decide nothing:\n\n" + Quote(cut(a.Summary, 3000))
 		}
@@ -126,7 +126,7 @@ func answerList(t sia.Task) string {
 		if a.Letter != "" {
 			words = "**" + letter(a.Letter) + "** — " + words
 		}
-		fmt.Fprintf(&b, "- %s, %s: %s\n", Code(a.By.Login, 40), at(a.At), words)
+		fmt.Fprintf(&b, "- %s, %s: %s\n", person(a.By), at(a.At), words)
 	}
 	return b.String()
 }

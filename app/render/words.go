@@ -126,6 +126,14 @@ func list(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
+// person names somebody by login; who did what SIA found by looking is not known.
+func person(a sia.Actor) string {
+	if a.Login == "" {
+		return "somebody with write access"
+	}
+	return Code(a.Login, 40)
+}
+
 // codes writes names as code, at most limit of them, and counts the rest.
 func codes(names []string, limit int) string {
 	var out []string

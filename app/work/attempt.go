@@ -75,10 +75,18 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if res.Ask != nil {
 		fact.Ask = answerable(*res.Ask, t)
 	}
-	if res.End != sia.EndAsked && res.End != sia.EndStuck {
-		if err := w.commit(keep, t, space, &fact); err != nil {
-			return nil, err
-		}
+	switch res.End {
+	case sia.EndAsked:
+	case sia.EndStuck:
+		err = w.abandoned(keep, t, space, &fact)
+	default:
+		err = w.commit(keep, t, space, &fact)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if fact.End == sia.EndFinished && fact.Commit == "" {
+		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
 	}
 	b, err := json.Marshal(fact)
 	if err != nil {
@@ -152,6 +160,18 @@ func asked(t sia.Task) bool {
 	return slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptAsked })
 }
 
+// abandoned says what an attempt that was interrupted had changed; it is not
+// kept, for it was going nowhere.
+func (w *Worker) abandoned(ctx context.Context, t sia.Task, space *gitops.Workspace, fact *sia.AttemptEnded) error {
+	diff, err := space.Diff(ctx)
+	if err != nil {
+		return err
+	}
+	w.count(diff, fact)
+	fact.Signals = append(fact.Signals, stuck.Signals(t, stuck.Judged{Hunks: fact.Hunks, Empty: len(diff.Files) == 0})...)
+	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, diff.Patch)
+}
+
 // commit commits the workspace and says what changed against the base.
 func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace, fact *sia.AttemptEnded) error {
 	bot, err := w.bot(ctx)
@@ -185,12 +205,17 @@ func (w *Worker) describe(ctx context.Context, t sia.Task, fact *sia.AttemptEnde
 	if err != nil {
 		return err
 	}
+	w.count(diff, fact)
+	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, diff.Patch)
+}
+
+// count fills in what a diff comes to.
+func (w *Worker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	fact.Diff = sia.DiffStat{Files: len(diff.Files), Added: diff.Added, Deleted: diff.Deleted}
 	for _, f := range diff.Files[:min(len(diff.Files), 50)] {
 		fact.Diff.Paths = append(fact.Diff.Paths, f.Path)
 	}
 	fact.Hunks = stuck.Hunks(strings.Split(diff.Patch, "\n"))
-	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, diff.Patch)
 }
 
 // recorder saves the transcript as it happens.

@@ -72,8 +72,22 @@ func (f Finding) String() string {
 // because a person who looks at a harmless line loses a minute, and nobody
 // looks at one that is not reported.
 func Tampering(changes []Change, protected []string) []Finding {
-	var out []Finding
+	out := tests(changes)
+	for i := range changes {
+		c := &changes[i]
+		out = append(out, c.config()...)
+		out = append(out, c.workflow()...)
+		out = append(out, c.expectedOutput()...)
+		out = append(out, c.protectedBy(protected)...)
+	}
 	return bounded(out)
+}
+
+// ReadsOld reports whether [Change.Old] would help to understand a change: it is
+// of a file of tests, or of one that configures checks.
+func ReadsOld(c Change) bool {
+	r := roleOf(c.before())
+	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config)
 }
 
 // bounded sorts the findings, keeps one for each line and cuts what is too much.

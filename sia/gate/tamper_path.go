@@ -65,9 +65,10 @@ func roleOf(p string) role {
 	name := path.Base(p)
 	dirs := strings.Split(path.Dir(strings.ToLower(p)), "/")
 	l := languages[strings.ToLower(path.Ext(name))]
-	r := role{lang: l, ci: ciFile.MatchString(p), config: configFile.MatchString(name)}
+	r := role{lang: l, ci: ciFile.MatchString(p)}
 	folder := sourceSet.MatchString(p) || slices.ContainsFunc(dirs, func(d string) bool { return testFolders[d] })
 	inData := slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(fixtureDirs, d) })
+	r.config = configFile.MatchString(name) && !inData && (name != "config.toml" || dirs[len(dirs)-1] == ".cargo")
 	if l != nil {
 		r.named = testNames[l].MatchString(name)
 		switch {

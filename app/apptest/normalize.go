@@ -1,0 +1,98 @@
+package apptest
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"io"
+)
+
+// normalizer replaces what differs from run to run by names.
+type normalizer struct {
+	shas map[string]string // commit → name
+}
+
+// learn names commits in the order given.
+func (n *normalizer) learn(shas ...string) {
+	for _, sha := range shas {
+		if sha != "" && n.shas[sha] == "" {
+			n.shas[sha] = fmt.Sprintf("<sha%d>", len(n.shas)+1)
+		}
+	}
+}
+
+var volatile = []struct {
+	of *regexp.Regexp
+	by string
+}{
+	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "https://github.test"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)?`), "<time>"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d( UTC)?`), "<time>"},
+	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "<clock>"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "<date>"},
+	{regexp.MustCompile(`issuecomment-\d+`), "issuecomment-<id>"},
+	{regexp.MustCompile(`/runs/\d+/job/\d+`), "/runs/<id>/job/<id>"},
+	{regexp.MustCompile(`/runs/\d+`), "/runs/<id>"},
+	{regexp.MustCompile(`task=\d+-`), "task=<repo>-"},
+	{regexp.MustCompile(`key=\d+-`), "key=<repo>-"},
+	{regexp.MustCompile(`key=(comment/|delivery/)[0-9a-f-]+`), "key=${1}<id>"},
+	{regexp.MustCompile(`key=(<repo>-[^ ]*-v)\d+`), "key=${1}<n>"},
+	{regexp.MustCompile(`"task_id": "\d+-`), `"task_id": "<repo>-`},
+	{regexp.MustCompile(`\b\d+\+([a-z-]+(\[bot\])?)@users\.noreply`), "<id>+$1@users.noreply"},
+	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "<hash>"},
+}
+
+// short is the length from which a beginning of a commit's name stands for it.
+const short = 7
+
+func (n *normalizer) text(s string) string {
+	for _, sha := range slices.Sorted(maps.Keys(n.shas)) {
+		s = strings.ReplaceAll(s, sha, n.shas[sha])
+	}
+	abbreviated := regexp.MustCompile(`\b[0-9a-f]{7,39}\b`)
+	s = abbreviated.ReplaceAllStringFunc(s, func(part string) string {
+		for sha, name := range n.shas {
+			if strings.HasPrefix(sha, part) && len(part) >= short {
+				return name
+			}
+		}
+		return part
+	})
+	for _, v := range volatile {
+		s = v.of.ReplaceAllString(s, v.by)
+	}
+	return s
+}
+
+var durations = []*regexp.Regexp{
+	regexp.MustCompile(`\b\d+(\.\d+)? (seconds?|minutes?|hours?)\b`),
+	regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+(\.\d+)?(ms|s|m)\b`),
+	regexp.MustCompile(`"duration_minutes": [0-9.]+`),
+}
+
+// timeless is a text without durations.
+func timeless(s string) string {
+	for _, d := range durations {
+		s = d.ReplaceAllString(s, "<duration>")
+	}
+	return s
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// synced serialises writes.
+type synced struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Write implements io.Writer.
+func (s *synced) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(b)
+}

@@ -1,0 +1,304 @@
+package apptest
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Record is everything that people can see and what was decided, as sections
+// "want/…" without what differs from run to run.
+func (s *Stage) Record() []txtar.File {
+	s.t.Helper()
+	var files []txtar.File
+	add := func(name, text string) {
+		if text = strings.TrimRight(text, "\n"); text != "" {
+			files = append(files, txtar.File{Name: "want/" + name, Data: []byte(text + "\n")})
+		}
+	}
+	add("task", s.recordTasks())
+	issues, err := s.Sim.Issues(Repo)
+	s.must(err)
+	for _, i := range issues {
+		add(fmt.Sprintf("%s-%d", map[bool]string{true: "pull", false: "issue"}[i.IsPull], i.Number), s.recordIssue(i))
+	}
+	add("branches", s.recordBranches())
+	add("checks", s.recordChecks())
+	for _, name := range s.memory() {
+		text, err := s.Sim.File(Repo, MemoryBranch, name)
+		s.must(err)
+		if strings.Contains(name, "/transcripts/") {
+			text = fmt.Sprintf("%d headings\n", strings.Count(text, "\n#"))
+		}
+		add("memory/"+strings.TrimPrefix(name, ".sia/"), text)
+	}
+	add("decisions", s.recordDecisions())
+	n := normalizer{shas: map[string]string{}}
+	n.learn(s.shas()...)
+	for i := range files {
+		files[i].Data = []byte(escape(n.text(string(files[i].Data))))
+	}
+	return files
+}
+
+// MemoryBranch is where the stage's repository keeps its memory.
+const MemoryBranch = "sia/memory"
+
+// escape keeps lines of a text from being read as sections of an archive.
+func escape(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, "-- ") && strings.HasSuffix(l, " --") {
+			lines[i] = " " + l
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s *Stage) tasks() []sia.Task {
+	s.t.Helper()
+	if s.App == nil {
+		return nil
+	}
+	all, err := s.App.Store.Tasks(context.Background(), store.Filter{})
+	s.must(err)
+	slices.SortFunc(all, func(a, b sia.Task) int { return a.Issue - b.Issue })
+	return all
+}
+
+func (s *Stage) recordTasks() string {
+	var b strings.Builder
+	for _, t := range s.tasks() {
+		if _, err := s.App.Store.Replay(context.Background(), t.ID); err != nil {
+			s.t.Errorf("the log does not give the task: %v", err)
+		}
+		fmt.Fprintf(&b, "#%d %s: %s\n", t.Issue, t.Title, t.State)
+		if t.Waiting != "" {
+			fmt.Fprintf(&b, "waiting: %s\n", t.Waiting)
+		}
+		if t.Warning != "" {
+			fmt.Fprintf(&b, "warning: %s\n", t.Warning)
+		}
+		for _, a := range t.Attempts {
+			fmt.Fprintf(&b, "attempt %d: %s", a.Number, a.Outcome)
+			if a.Technique != "" {
+				fmt.Fprintf(&b, ", %s", a.Technique)
+			}
+			if a.Reason != "" {
+				fmt.Fprintf(&b, " (%s)", a.Reason)
+			}
+			fmt.Fprintf(&b, ", %d turns, %s credits", a.Turns, a.Cost)
+			for _, x := range a.Signals {
+				fmt.Fprintf(&b, "; %s", x.Name)
+			}
+			b.WriteString("\n")
+		}
+		for _, v := range t.Interventions {
+			fmt.Fprintf(&b, "intervention %d: %s, %s, review %s%s\n", v.Number, v.Diagnosis.Pattern, v.Diagnosis.Technique, v.Review.Verdict, resolved(v))
+		}
+		for _, a := range t.Answers {
+			fmt.Fprintf(&b, "answer by %s: %s\n", a.By.Login, a.Text)
+		}
+		fmt.Fprintf(&b, "prompts %d of %d, credits %s spent, %s reserved, of %s\n", len(t.Prompts), t.Approaches, t.Credits.Spent, t.Credits.Reserved, t.Credits.Budget)
+		if len(t.Pending) > 0 {
+			fmt.Fprintf(&b, "pending: %v\n", t.Pending)
+		}
+	}
+	return b.String()
+}
+
+func resolved(v sia.Intervention) string {
+	switch {
+	case v.Resolved == nil:
+		return ""
+	case *v.Resolved:
+		return ", resolved"
+	}
+	return ", did not resolve"
+}
+
+// recordIssue is an issue or pull request with everything on it.
+func (s *Stage) recordIssue(i ghsim.IssueView) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "title: %s\nauthor: %s\nstate: %s\n", i.Title, i.Author, i.State)
+	if i.IsPull {
+		p, err := s.Sim.Pull(Repo, i.Number)
+		s.must(err)
+		fmt.Fprintf(&b, "draft: %v, merged: %v\nhead: %s\nfiles: %s\n", p.Draft, p.Merged, p.HeadRef, strings.Join(p.Files, " "))
+	}
+	fmt.Fprintf(&b, "labels: %s\n", strings.Join(s.labels(i.Number), " "))
+	if len(i.Assignees) > 0 {
+		fmt.Fprintf(&b, "assignees: %s\n", strings.Join(i.Assignees, " "))
+	}
+	fmt.Fprintf(&b, "reactions: %s\n", reactions(i.Reactions))
+	quote(&b, i.Body)
+	for _, c := range i.Comments {
+		fmt.Fprintf(&b, "\ncomment by %s%s\n", c.Author, reactions(c.Reactions))
+		quote(&b, c.Body)
+	}
+	return b.String()
+}
+
+func reactions(rs []ghsim.ReactionView) string {
+	var all []string
+	for _, r := range rs {
+		all = append(all, " "+r.Content+"("+r.User+")")
+	}
+	slices.Sort(all) // they are put side by side, in any order
+	return strings.Join(all, "")
+}
+
+func quote(b *strings.Builder, text string) {
+	for line := range strings.Lines(strings.TrimRight(text, "\n") + "\n") {
+		b.WriteString(strings.TrimRight("  "+strings.TrimRight(line, "\r\n"), " ") + "\n")
+	}
+}
+
+// labels is the history of an issue's labels: +added -removed.
+func (s *Stage) labels(number int) []string {
+	var all []string
+	for _, e := range s.Sim.Timeline("issues.labeled", "issues.unlabeled", "pull_request.labeled", "pull_request.unlabeled") {
+		if e.Number == number {
+			all = append(all, map[bool]string{true: "-", false: "+"}[strings.HasSuffix(e.Kind, "unlabeled")]+e.Detail)
+		}
+	}
+	return all
+}
+
+// recordBranches is the commits of every branch but the base, oldest first, with
+// their messages and files.
+func (s *Stage) recordBranches() string {
+	heads, err := s.Sim.Branches(Repo)
+	s.must(err)
+	var b strings.Builder
+	for name := range heads {
+		if name == MemoryBranch || name == "main" {
+			delete(heads, name)
+		}
+	}
+	for _, name := range sortedKeys(heads) {
+		fmt.Fprintf(&b, "%s\n", name)
+		log := s.git("log", "--reverse", "--name-status", "--format=commit %H by %an <%ae>%n%B", "main.."+heads[name])
+		quote(&b, log)
+	}
+	return b.String()
+}
+
+// git runs git in the simulator's repository.
+func (s *Stage) git(args ...string) string {
+	s.t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(s.dir, "github", "*.git"))
+	s.must(err)
+	if len(dirs) != 1 {
+		s.t.Fatalf("%d repositories on the stage", len(dirs))
+	}
+	cmd := exec.CommandContext(context.Background(), "git", append([]string{"-C", dirs[0]}, args...)...)
+	out, err := cmd.Output()
+	s.must(err)
+	return string(out)
+}
+
+// recordChecks is the check runs on each head that the branch had.
+func (s *Stage) recordChecks() string {
+	var b strings.Builder
+	for _, sha := range s.heads() {
+		runs, err := s.Sim.CheckRuns(Repo, sha)
+		s.must(err)
+		slices.SortStableFunc(runs, func(x, y ghsim.CheckView) int { return strings.Compare(x.Name, y.Name) })
+		fmt.Fprintf(&b, "%s\n", sha)
+		for _, r := range runs {
+			fmt.Fprintf(&b, "  %s by %s: %s %s", r.Name, r.App, r.Status, r.Conclusion)
+			if r.App == Slug {
+				fmt.Fprintf(&b, "; %s; buttons %s; %d annotations", r.Title, strings.Join(r.Buttons, " "), r.Annotations)
+			}
+			b.WriteString("\n")
+			if r.App == Slug {
+				quote(&b, "\n"+r.Summary+"\n\n"+r.Text)
+			}
+		}
+	}
+	return b.String()
+}
+
+// heads are the commits that stood at the head of a task's branch, oldest first.
+func (s *Stage) heads() []string {
+	var shas []string
+	for _, e := range s.Sim.Timeline() {
+		if strings.HasPrefix(e.Kind, "push") && strings.HasPrefix(e.Ref, "sia/issue-") && e.SHA != "" && !slices.Contains(shas, e.SHA) {
+			shas = append(shas, e.SHA)
+		}
+	}
+	return shas
+}
+
+// shas are the commits in the order in which people met them: of the base, of
+// the task's branches, of memory.
+func (s *Stage) shas() []string {
+	shas := strings.Fields(s.git("log", "--reverse", "--format=%H", "main"))
+	shas = append(shas, s.heads()...)
+	for _, e := range s.Sim.Timeline() {
+		if e.SHA != "" {
+			shas = append(shas, e.SHA)
+		}
+	}
+	return shas
+}
+
+func (s *Stage) memory() []string {
+	heads, err := s.Sim.Branches(Repo)
+	s.must(err)
+	if heads[MemoryBranch] == "" {
+		return nil
+	}
+	names, err := s.Sim.Files(Repo, MemoryBranch)
+	s.must(err)
+	return names
+}
+
+// recordDecisions is why each task moved. What only says that something was
+// carried out is left out: such effects run side by side and report in any order.
+func (s *Stage) recordDecisions() string {
+	var b strings.Builder
+	for _, t := range s.tasks() {
+		events, err := s.App.Store.Events(context.Background(), t.ID)
+		s.must(err)
+		fmt.Fprintf(&b, "#%d\n", t.Issue)
+		for _, e := range events {
+			kind := e.Event.Fact.Kind()
+			if unordered[kind] || kind == sia.KMemoryCommitted && !strings.Contains(e.Why, ";") {
+				continue // memory that nothing waited for
+			}
+			words := e.Why
+			if e.Ignored != "" {
+				words = "ignored: " + e.Ignored
+			}
+			fmt.Fprintf(&b, "%s → %s: %s%s: %s\n", from(e.From), e.To, kind, by(e.Event.By), words)
+		}
+	}
+	return b.String()
+}
+
+var unordered = map[sia.Kind]bool{sia.KDone: true, sia.KSyncDone: true, sia.KCheckSeen: true}
+
+func from(s sia.State) string {
+	if s == "" {
+		return "(new)"
+	}
+	return string(s)
+}
+
+func by(a sia.Actor) string {
+	if a.Login == "" {
+		return ""
+	}
+	return " by " + a.Login
+}

@@ -1,0 +1,325 @@
+package apptest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Steps lists the steps of a story's script. A person's step waits until nothing
+// is left to do at that time; where is "issue", "pull" or "question" (the last
+// issue that SIA opened to ask).
+//
+//	open <who>                        opens the issue; it is number 1
+//	label|unlabel <who> <label>
+//	comment <who> <where> <text>
+//	edit <who> <text>                 replaces the issue's text
+//	tick <who> <letter>               ticks a box of the question
+//	close|reopen <who> <where>
+//	merge <who>
+//	push <who> <branch> <name>        pushes the files push/<name>/…; the branch "head" is the task's
+//	force <who> <branch> <ref>        moves a branch to where another stands
+//	press <who> <button>              of SIA's check run on the head
+//	rerun <who> <check>               the "Re-run" button of a check of the head
+//	status <who> <context> <state> [n] a commit status on the head, or on attempt n's commit
+//	role <who> <role>
+//	uninstall | suspend | unsuspend
+//
+//	settle                            lets everything happen, time included
+//	until before|after <effect> <n>   … until the worker gets there in attempt n, and holds it
+//	go                                lets it go on
+//	wait <duration>
+//	look | redeliver | repair         periodic work, now
+//	stop | restart                    the application
+//
+//	drop|duplicate|hold <event>…      webhooks, such as check_run or issue_comment.created; "all"; "none" ends it
+//	release [reversed]                what was held
+const Steps = ""
+
+// player plays a story's script.
+type player struct {
+	*Stage
+	story Story
+}
+
+// task's own issue is the first one of the repository.
+const issue = 1
+
+// play takes the steps in their order. A hold is asked for before the step ahead
+// of its "until", so that what that step sets in motion does not run past it.
+func (p *player) play(script string) error {
+	p.t.Helper()
+	var lines []string
+	for line := range strings.Lines(script) {
+		if line, _, _ = strings.Cut(strings.TrimSpace(line), " # "); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	for i, line := range lines {
+		if i+1 < len(lines) {
+			if err := p.foresee(lines[i+1]); err != nil {
+				return fmt.Errorf("%s: %w", lines[i+1], err)
+			}
+		}
+		if err := p.step(line); err != nil {
+			return fmt.Errorf("%s: %w", line, err)
+		}
+	}
+	return nil
+}
+
+// foresee asks for the hold of a step "until".
+func (p *player) foresee(line string) error {
+	where, ok := strings.CutPrefix(line, "until ")
+	if !ok {
+		return nil
+	}
+	var at Point
+	var kind string
+	if _, err := fmt.Sscanf(where, "%s %s %d", &at.When, &kind, &at.Attempt); err != nil {
+		return err
+	}
+	at.Kind = sia.EffectKind(kind)
+	if !slices.Contains(sia.EffectKinds, at.Kind) || at.When != "before" && at.When != "after" {
+		return errors.New("there is no such effect; write for example: until before attempt 2")
+	}
+	p.Hold(at)
+	return nil
+}
+
+func (p *player) step(line string) error {
+	p.t.Helper()
+	verb, rest, _ := strings.Cut(line, " ")
+	f := strings.Fields(rest)
+	arg := func(i int) string {
+		if i < len(f) {
+			return f[i]
+		}
+		return ""
+	}
+	words := func(n int) string { // what follows the first n fields
+		text := rest
+		for range n {
+			_, text, _ = strings.Cut(strings.TrimLeft(text, " "), " ")
+		}
+		return strings.ReplaceAll(text, `\n`, "\n")
+	}
+	if done, err := p.flow(verb, arg, f); done {
+		return err
+	}
+	if err := p.person(verb, arg, words); err != nil {
+		return err
+	}
+	p.Quiet()
+	return nil
+}
+
+// flow takes the steps that nobody in the story makes.
+func (p *player) flow(verb string, arg func(int) string, f []string) (done bool, err error) {
+	p.t.Helper()
+	switch verb {
+	case "settle":
+		p.Settle()
+	case "until":
+		p.Until()
+	case "go":
+		p.Go()
+		p.Quiet()
+	case "wait":
+		d, err := time.ParseDuration(arg(0))
+		if err != nil {
+			return true, err
+		}
+		p.Wait(d)
+	case "look", "redeliver", "repair":
+		p.Periodic(verb)
+		p.Quiet()
+	case "stop":
+		p.Stop()
+	case "restart":
+		p.Restart()
+	case "drop":
+		p.Sim.DropDeliveries(matching(f))
+	case "duplicate":
+		p.Sim.DuplicateDeliveries(matching(f))
+	case "hold":
+		p.Sim.HoldDeliveries(matching(f))
+	case "release":
+		p.Sim.HoldDeliveries(nil)
+		p.Sim.Release(order(arg(0) == "reversed"))
+		p.Quiet()
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// matching accepts deliveries of the named events.
+func matching(names []string) func(ghsim.Delivery) bool {
+	if slices.Contains(names, "none") {
+		return nil
+	}
+	return func(d ghsim.Delivery) bool {
+		return slices.Contains(names, "all") || slices.Contains(names, d.Event) || slices.Contains(names, d.Event+"."+d.Action)
+	}
+}
+
+func order(reversed bool) func([]ghsim.Delivery) []int {
+	if !reversed {
+		return nil
+	}
+	return func(ds []ghsim.Delivery) []int {
+		order := make([]int, len(ds))
+		for i := range order {
+			order[i] = len(ds) - 1 - i
+		}
+		return order
+	}
+}
+
+// person takes the steps of people.
+func (p *player) person(verb string, arg func(int) string, words func(int) string) error {
+	who := arg(0)
+	on, err := p.where(verb, arg(1))
+	if err != nil {
+		return err
+	}
+	switch verb {
+	case "open":
+		title, body, _ := strings.Cut(strings.TrimSpace(p.story.parts["issue"]), "\n")
+		_, err = p.Sim.OpenIssue(Repo, who, title, strings.TrimSpace(body))
+	case "label":
+		err = p.Sim.Label(Repo, issue, who, arg(1))
+	case "unlabel":
+		err = p.Sim.Unlabel(Repo, issue, who, arg(1))
+	case "comment":
+		_, err = p.Sim.Comment(Repo, on, who, words(2))
+	case "edit":
+		err = p.Sim.EditIssueBody(Repo, issue, who, words(1))
+	case "tick":
+		err = p.Sim.TickBox(Repo, on, who, arg(1))
+	case "close":
+		err = p.Sim.CloseIssue(Repo, on, who)
+	case "reopen":
+		err = p.Sim.ReopenIssue(Repo, on, who)
+	case "merge":
+		_, err = p.Sim.MergePull(Repo, on, who)
+	case "push":
+		files := p.story.under("push/" + arg(2))
+		if len(files) == 0 {
+			return fmt.Errorf("the story has no files push/%s/…", arg(2))
+		}
+		_, err = p.Sim.PushFiles(Repo, p.branch(arg(1)), who, "Push "+arg(2), files)
+	case "force":
+		err = p.force(who, p.branch(arg(1)), p.branch(arg(2)))
+	case "press":
+		err = p.press(who, arg(1))
+	case "rerun":
+		err = p.rerun(who, arg(1))
+	case "status":
+		err = p.status(who, arg(1), arg(2), arg(3))
+	case "role":
+		p.Sim.CreateUser(who)
+		err = p.Sim.SetPermission(Repo, who, arg(1))
+	case "uninstall":
+		err = p.Sim.Uninstall(p.Install)
+	case "suspend", "unsuspend":
+		err = p.Sim.Suspend(p.Install, verb == "suspend")
+	default:
+		err = errors.New("there is no such step")
+	}
+	return err
+}
+
+// where is the number that a person's step is about.
+func (p *player) where(verb, name string) (int, error) {
+	switch {
+	case verb == "tick" || name == "question":
+		return p.question()
+	case verb == "merge" || name == "pull":
+		return p.pull()
+	}
+	return issue, nil
+}
+
+func (p *player) question() (int, error) {
+	all, err := p.Sim.Issues(Repo)
+	if err != nil {
+		return 0, err
+	}
+	for _, i := range slices.Backward(all) {
+		if !i.IsPull && i.Author == Bot {
+			return i.Number, nil
+		}
+	}
+	return 0, errors.New("SIA has asked nothing")
+}
+
+func (p *player) pull() (int, error) {
+	if n := p.Task(issue).Pull.Number; n != 0 {
+		return n, nil
+	}
+	return 0, errors.New("there is no pull request")
+}
+
+func (p *player) branch(name string) string {
+	if name == "head" {
+		return p.Task(issue).Branch
+	}
+	return name
+}
+
+func (p *player) force(who, branch, to string) error {
+	heads, err := p.Sim.Branches(Repo)
+	if err != nil {
+		return err
+	}
+	if heads[to] == "" {
+		return fmt.Errorf("there is no branch %s", to)
+	}
+	return p.Sim.ForcePush(Repo, branch, who, heads[to])
+}
+
+func (p *player) status(who, name, state, attempt string) error {
+	t := p.Task(issue)
+	sha := t.Head
+	for _, a := range t.Attempts {
+		if attempt == strconv.Itoa(a.Number) {
+			sha = a.Head
+		}
+	}
+	return p.Sim.CreateStatus(Repo, sha, who, name, state, "")
+}
+
+// rerun has the newest run of a check of the head run again.
+func (p *player) rerun(who, check string) error {
+	runs, err := p.Sim.CheckRuns(Repo, p.Task(issue).Head)
+	if err != nil {
+		return err
+	}
+	for _, r := range slices.Backward(runs) {
+		if r.Name == check {
+			return p.Sim.RerequestCheckRun(Repo, r.ID, who)
+		}
+	}
+	return fmt.Errorf("the head has no check %s", check)
+}
+
+func (p *player) press(who, button string) error {
+	runs, err := p.Sim.CheckRuns(Repo, p.Task(issue).Head)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.App == Slug {
+			return p.Sim.PressCheckButton(Repo, r.ID, who, button)
+		}
+	}
+	return errors.New("SIA has no check run on the head")
+}

@@ -1,0 +1,120 @@
+package gate
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// anyInput draws a commit in any state that GitHub could report.
+func anyInput(t *rapid.T) Input {
+	name := rapid.SampledFrom([]string{"build", "test", "lint", "SIA"})
+	runs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Run {
+		r := run(rapid.Int64Range(1, 90).Draw(t, "id"), name.Draw(t, "name"), "")
+		r.Own = r.Name == "SIA"
+		r.Status = rapid.SampledFrom([]string{"queued", "in_progress", "completed", "completed", "completed"}).Draw(t, "status")
+		if r.Status == "completed" {
+			r.Conclusion = rapid.SampledFrom([]string{"success", "failure", "neutral", "skipped", "cancelled", "timed_out", "action_required", "stale", "startup_failure", ""}).Draw(t, "conclusion")
+			r.Class = rapid.SampledFrom([]string{"", "", "network", "test_failure"}).Draw(t, "class")
+		}
+		return r
+	}), 0, 8)
+	unique := func(rs []Run) []Run {
+		var out []Run
+		seen := map[int64]bool{}
+		for _, r := range rs {
+			if !seen[r.ID] {
+				out = append(out, r)
+			}
+			seen[r.ID] = true
+		}
+		return out
+	}
+	in := input(unique(runs.Draw(t, "runs"))...)
+	in.Since = noon.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "minutes")) * time.Minute)
+	if rapid.Bool().Draw(t, "base known") {
+		in.Base = unique(runs.Draw(t, "base"))
+	}
+	in.Required = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"build", "test", "lint"}), 0, 3, rapid.ID).Draw(t, "required")
+	in.RequiredKnown = rapid.Bool().Draw(t, "known")
+	in.Reruns = rapid.IntRange(0, 4).Draw(t, "reruns")
+	in.Tampering = rapid.SliceOfN(rapid.Just("a_test.go:3"), 0, 1).Draw(t, "tampering")
+	in.Accepted = rapid.Bool().Draw(t, "accepted")
+	return in
+}
+
+// What must hold of every verdict: above all, that green means green.
+func TestInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := anyInput(t)
+		got := Judge(in)
+		colours := map[sia.CheckColour]int{}
+		for _, c := range got.Checks {
+			if c.Name == "SIA" {
+				t.Fatal("judged its own check")
+			}
+			if c.Required {
+				colours[c.Colour]++
+			}
+			if c.Colour != sia.Green && c.Why == "" {
+				t.Fatalf("%s is %s for no reason", c.Name, c.Colour)
+			}
+		}
+		if len(got.Explain) == 0 {
+			t.Fatal("no explanation")
+		}
+		switch got.Verdict {
+		case sia.VerdictGreen, sia.VerdictTampered:
+			if colours[sia.Green] == 0 || colours[sia.Red]+colours[sia.Running] > 0 {
+				t.Fatalf("%s with %v", got.Verdict, colours)
+			}
+			if blocked := len(in.Tampering) > 0 && !in.Accepted; blocked != (got.Verdict == sia.VerdictTampered) {
+				t.Fatalf("%s, tampering %v, accepted %t", got.Verdict, in.Tampering, in.Accepted)
+			}
+		case sia.VerdictRed:
+			if colours[sia.Red] == 0 {
+				t.Fatalf("red with %v", colours)
+			}
+		case sia.VerdictRerun:
+			if len(got.Rerun) == 0 || in.Reruns >= MaxReruns {
+				t.Fatalf("run again %v after %d re-runs", got.Rerun, in.Reruns)
+			}
+		case sia.VerdictNone:
+			if colours[sia.Green] > 0 {
+				t.Fatalf("no signal with %v", colours)
+			}
+		}
+		waits := got.Verdict == sia.VerdictPending || got.Verdict == sia.VerdictRerun
+		if waits != (got.NextLook > 0) {
+			t.Fatalf("%s, next look in %s", got.Verdict, got.NextLook)
+		}
+		if (got.Verdict == sia.VerdictRerun) != (len(got.Rerun) > 0) {
+			t.Fatalf("%s, run again %v", got.Verdict, got.Rerun)
+		}
+	})
+}
+
+// The order in which GitHub lists runs does not matter, and Judge changes nothing
+// of its input.
+func TestOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := anyInput(t)
+		first := Judge(in)
+		shuffled := in
+		shuffled.Runs = append([]Run(nil), in.Runs...)
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		rng.Shuffle(len(shuffled.Runs), func(i, j int) { shuffled.Runs[i], shuffled.Runs[j] = shuffled.Runs[j], shuffled.Runs[i] })
+		before := append([]Run(nil), shuffled.Runs...)
+		if diff := cmp.Diff(first, Judge(shuffled)); diff != "" {
+			t.Fatalf("the order of runs changes the result:\n%s", diff)
+		}
+		if diff := cmp.Diff(before, shuffled.Runs); diff != "" {
+			t.Fatalf("the input changed:\n%s", diff)
+		}
+	})
+}
