@@ -1,0 +1,338 @@
+package app_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// crashEnv makes the test binary one application process instead of a test.
+const crashEnv = "SIA_TEST_APPLICATION"
+
+// TestMain is the test binary, or the application that TestCrash kills.
+func TestMain(m *testing.M) {
+	if spec := os.Getenv(crashEnv); spec != "" {
+		if err := application(spec); err != nil {
+			fmt.Println("error:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// victim is what the application process is told.
+type victim struct {
+	Config app.Config
+	Task   sia.TaskID // the process ends when this task has ended and nothing is pending
+	KillAt int64      // the effect boundary at which it kills itself; 0: never
+}
+
+// application runs the production app until its task has ended, and kills its
+// own process at one effect boundary.
+func application(spec string) error {
+	var v victim
+	if err := json.Unmarshal([]byte(spec), &v); err != nil {
+		return err
+	}
+	var boundaries atomic.Int64
+	applied := make(chan struct{}, 1)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	a, err := app.New(ctx, v.Config, app.Options{
+		Logger: slog.New(wake{slog.DiscardHandler, applied}),
+		Boundary: func(context.Context, string, sia.Effect) {
+			if boundaries.Add(1) == v.KillAt {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {} // until the signal has come
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	fmt.Println("serving")
+	for {
+		t, err := a.Store.Task(ctx, v.Task)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if t.State.Final() && len(t.Pending) == 0 {
+			fmt.Println("boundaries", boundaries.Load())
+			stop()
+			return errors.Join(<-ended, a.Close())
+		}
+		<-applied
+	}
+}
+
+// wake is a log handler that says when something was written down.
+type wake struct {
+	slog.Handler
+	applied chan struct{}
+}
+
+func (w wake) Enabled(context.Context, slog.Level) bool { return true }
+
+func (w wake) Handle(_ context.Context, _ slog.Record) error {
+	select {
+	case w.applied <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (w wake) WithAttrs([]slog.Attr) slog.Handler { return w }
+func (w wake) WithGroup(string) slog.Handler      { return w }
+
+// crashFiles are the repository: a check that costs nothing.
+var crashFiles = map[string]string{
+	"check.sh":                 "[ -f hello.txt ] || exit 0\n[ \"$(cat hello.txt)\" = \"Hello, world!\" ] || { echo 'hello.txt:1: error: the greeting is wrong'; exit 1; }\n",
+	".github/workflows/ci.yml": "name: CI\non: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n",
+	".sia/config.yml":          "checks: {settle: 0s, wait: 1m}\n",
+}
+
+func crashModel() scripted.Script {
+	usage := &scripted.Usage{Input: 1000, Output: 100}
+	attempt := func(text string) []scripted.Answer {
+		return []scripted.Answer{
+			{Usage: usage, Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "hello.txt", "content": text}}}},
+			{Usage: usage, Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Greeted."}}}},
+		}
+	}
+	return scripted.Script{Rules: []scripted.Rule{
+		{Name: "told", Model: "coder", User: "with the comma", Turns: attempt("Hello, world!\n")},
+		{Name: "first", Model: "coder", Turns: attempt("Hello world\n")},
+		{Name: "diagnosis", Model: "sia", Turns: []scripted.Answer{{Usage: usage, JSON: map[string]any{
+			"diagnosis": "The comma is missing.", "pattern": "unclear-instructions", "technique": "prompt-restructuring",
+			"modified_prompt": "Write it with the comma.", "hypothesis": "Then it passes.", "confidence": 0.8,
+		}}}},
+		{Name: "review", Model: "reviewer", Turns: []scripted.Answer{{Usage: usage, JSON: map[string]any{"verdict": "approved", "points": []string{}}}}},
+	}}
+}
+
+// run plays the task once with a process that dies at one boundary, and says
+// what the world looks like afterwards and how many boundaries there were.
+func crashRun(t *testing.T, key []byte, killAt int64) (world string, boundaries int64) {
+	t.Helper()
+	dir := t.TempDir()
+	sim, err := ghsim.New(ghsim.Config{Dir: filepath.Join(dir, "github"), AppKeyPEM: key})
+	check(t, err)
+	defer func() { check(t, sim.Close()) }()
+	_, err = sim.Start("127.0.0.1:0")
+	check(t, err)
+	sim.CreateUser(apptest.Owner)
+	repo, err := sim.CreateRepo(apptest.Owner, apptest.Name, ghsim.RepoSpec{Files: crashFiles})
+	check(t, err)
+	model, err := scripted.Start(crashModel(), scripted.Options{})
+	check(t, err)
+	defer func() { check(t, model.Close()) }()
+	registered, err := sim.CreateApp(apptest.Slug)
+	check(t, err)
+
+	v := victim{Config: apptest.Configure(sim, registered, model.URL, filepath.Join(dir, "sia")), Task: sia.NewTaskID(repo.ID, 1), KillAt: killAt}
+	v.Config.Listen = freeAddress(t)
+	v.Config.Schedule.Look, v.Config.Schedule.Redeliver = "@every 1s", "@every 1s"
+	process := launch(t, v)
+	check(t, sim.SetWebhook(registered.ID, "http://"+v.Config.Listen+"/webhook", apptest.Secret))
+	_, err = sim.Install(registered.ID, apptest.Owner, apptest.Name)
+	check(t, err)
+	_, err = sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into hello.txt.")
+	check(t, err)
+	check(t, sim.Label(apptest.Repo, 1, apptest.Owner, "sia"))
+
+	boundaries, killed := process.wait(t)
+	if killed != (killAt > 0) {
+		t.Fatalf("boundary %d: killed %v", killAt, killed)
+	}
+	if killed {
+		v.KillAt = 0
+		if _, again := launch(t, v).wait(t); again {
+			t.Fatalf("boundary %d: the second process died too", killAt)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
+	defer cancel()
+	check(t, sim.WaitIdle(ctx))
+	return describe(t, sim, v), boundaries
+}
+
+// process is one running application.
+type process struct {
+	cmd *exec.Cmd
+	out *bufio.Scanner
+}
+
+// launch starts the application and waits until it serves.
+func launch(t *testing.T, v victim) *process {
+	t.Helper()
+	spec, err := json.Marshal(v)
+	check(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), crashEnv+"="+string(spec))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	p := &process{cmd: cmd, out: bufio.NewScanner(out)}
+	if !p.out.Scan() || p.out.Text() != "serving" {
+		_ = cmd.Wait()
+		// It may have died at a boundary before it served: the first effects of
+		// a restart come at once.
+		if v.KillAt == 0 {
+			t.Fatalf("the application does not start: %s", p.out.Text())
+		}
+	}
+	return p
+}
+
+// wait waits for the process to end: by itself, or killed.
+func (p *process) wait(t *testing.T) (boundaries int64, killed bool) {
+	t.Helper()
+	var last string
+	for p.out.Scan() {
+		last = p.out.Text()
+		if n, ok := strings.CutPrefix(last, "boundaries "); ok {
+			boundaries, _ = strconv.ParseInt(n, 10, 64)
+		}
+	}
+	err := p.cmd.Wait()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return 0, true
+		}
+	}
+	if err != nil {
+		t.Fatalf("the application: %v: %s", err, last)
+	}
+	return boundaries, false
+}
+
+// freeAddress is a loopback address that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	check(t, err)
+	defer func() { check(t, l.Close()) }()
+	return l.Addr().String()
+}
+
+// describe is everything that people see and that the task says, without what
+// differs from run to run.
+func describe(t *testing.T, sim *ghsim.Server, v victim) string {
+	t.Helper()
+	var b strings.Builder
+	issues, err := sim.Issues(apptest.Repo)
+	check(t, err)
+	for _, i := range issues {
+		fmt.Fprintf(&b, "#%d %s by %s, pull %v, %s, labels %v, reactions %v\n%s\n", i.Number, i.Title, i.Author, i.IsPull, i.State, i.Labels, i.Reactions, i.Body)
+		for _, c := range i.Comments {
+			fmt.Fprintf(&b, "comment by %s:\n%s\n", c.Author, c.Body)
+		}
+	}
+	pull, err := sim.Pull(apptest.Repo, 2)
+	check(t, err)
+	fmt.Fprintf(&b, "draft %v, files %v, %d commits\n", pull.Draft, pull.Files, len(pull.Commits))
+	for _, file := range append(pull.Files, ".sia/tasks/1.md", ".sia/tasks/1.json", ".sia/transcripts/1/1.md") {
+		ref := pull.Head
+		if strings.HasPrefix(file, ".sia") {
+			ref = "sia/memory"
+		}
+		text, err := sim.File(apptest.Repo, ref, file)
+		check(t, err)
+		fmt.Fprintf(&b, "file %s:\n%s\n", file, text)
+	}
+	s, err := store.Open(t.Context(), store.Config{URL: filepath.Join(v.Config.Dir, "sia.db")})
+	check(t, err)
+	defer func() { check(t, s.Close()) }()
+	task, err := s.Replay(t.Context(), v.Task)
+	check(t, err)
+	fmt.Fprintf(&b, "task %s, %d attempts, %d prompts, %d interventions, credits %+v\n", task.State, len(task.Attempts), len(task.Prompts), len(task.Interventions), task.Credits)
+	text := b.String()
+	for _, p := range volatile {
+		text = p.expr.ReplaceAllString(text, p.with)
+	}
+	return text
+}
+
+// volatile is what differs from run to run, and what stands for it.
+var volatile = []struct {
+	expr *regexp.Regexp
+	with string
+}{
+	{regexp.MustCompile(`https?://127\.0\.0\.1:\d+`), "<host>"},
+	{regexp.MustCompile(`\b[0-9a-f]{40}\b`), "<sha>"},
+	{regexp.MustCompile("`[0-9a-f]{7}`"), "`<sha>`"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?( UTC|Z)?`), "<time>"},
+	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "<time>"},
+	{regexp.MustCompile(`issuecomment-\d+|runs/\d+|-v\d+`), "<id>"},
+	{regexp.MustCompile(`"duration_minutes": [0-9.]+|\*\*Minutes:\*\* [0-9.]+`), "<minutes>"},
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A process that is killed at any effect boundary, before or after the effect,
+// and started again leaves the same world behind as one that is not: nothing
+// lost, nothing twice.
+func TestCrash(t *testing.T) {
+	sim, err := ghsim.New(ghsim.Config{})
+	check(t, err)
+	registered, err := sim.CreateApp("key")
+	check(t, err)
+	check(t, sim.Close())
+	want, boundaries := crashRun(t, registered.PrivateKeyPEM, 0)
+	if boundaries < 40 {
+		t.Fatalf("only %d boundaries in an undisturbed run:\n%s", boundaries, want)
+	}
+	for _, must := range []string{"task passed, 2 attempts, 2 prompts, 1 interventions", "draft false", "file hello.txt:\nHello, world!"} {
+		if !strings.Contains(want, must) {
+			t.Fatalf("the undisturbed run lacks %q:\n%s", must, want)
+		}
+	}
+	// At most three at a time: each is an application, a simulator and a model.
+	free := make(chan struct{}, 3)
+	for n := range boundaries {
+		t.Run(fmt.Sprintf("boundary %d", n+1), func(t *testing.T) {
+			t.Parallel()
+			free <- struct{}{}
+			defer func() { <-free }()
+			got, _ := crashRun(t, registered.PrivateKeyPEM, n+1)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-undisturbed +killed\n%s", diff)
+			}
+		})
+	}
+}
