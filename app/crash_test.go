@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net"
@@ -39,6 +40,12 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	// Stories mostly wait for other processes, so more of them than there are
+	// processors run side by side; -parallel on the command line comes first.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
@@ -165,10 +172,9 @@ func crashRun(t *testing.T, key []byte, killAt int64) (world string, boundaries 
 	check(t, err)
 	check(t, sim.Label(apptest.Repo, 1, apptest.Owner, "sia"))
 
+	// How often GitHub is brought up to date depends on how fast things go, so
+	// a run may have a boundary or two fewer than the undisturbed one.
 	boundaries, killed := process.wait(t)
-	if killed != (killAt > 0) {
-		t.Fatalf("boundary %d: killed %v", killAt, killed)
-	}
 	if killed {
 		v.KillAt = 0
 		if _, again := launch(t, v).wait(t); again {

@@ -58,7 +58,12 @@ func (s *step) begun() {
 }
 
 func (s *step) outOfCredits() {
-	s.hold(fmt.Sprintf("the task's %s credits are used up (%s spent)", s.t.Credits.Budget, s.t.Credits.Spent+s.t.Credits.Overrun),
+	spent := s.t.Credits.Spent + s.t.Credits.Overrun
+	reason := fmt.Sprintf("the task's %s credits are used up (%s spent)", s.t.Credits.Budget, spent)
+	if s.t.Credits.Left() >= Credit {
+		reason = fmt.Sprintf("%s of the task's %s credits are spent, and the attempt could not go on with its share of them", spent, s.t.Credits.Budget)
+	}
+	s.hold(reason,
 		"`/sia resume +50` adds 50 credits (0.50 USD) and goes on; `/sia stop` ends the task")
 }
 
@@ -84,7 +89,7 @@ func (s *step) attemptEnded() {
 			return
 		}
 		s.push(f.Commit)
-		s.because("attempt %d changed %d files; its commit is pushed so that the checks can say whether it is right", a.Number, f.Diff.Files)
+		s.because("attempt %d changed %s; its commit is pushed so that the checks can say whether it is right", a.Number, files(f.Diff.Files))
 	case EndStuck:
 		s.fail(f.Signals)
 	case EndAsked:
@@ -110,6 +115,12 @@ func (s *step) checkpoint(f AttemptEnded) {
 	if f.Commit != "" {
 		s.push(f.Commit)
 		s.because("attempt %d stopped (%s); its work in progress is kept on the branch", a.Number, f.Reason)
+		return
+	}
+	if f.End == EndCredits && f.Turns == 0 { // what is left does not pay for a single answer
+		s.enter(Queued, "")
+		s.outOfCredits()
+		s.begin()
 		return
 	}
 	s.goOn()
@@ -273,4 +284,11 @@ func (s *step) pullKept() {
 	f := s.e.Fact.(PullOpened)
 	s.t.Pull = Pull{Number: f.Number, NodeID: f.NodeID, URL: f.URL}
 	s.because("draft pull request #%d was opened after the task had moved on", f.Number)
+}
+
+func files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
 }

@@ -78,6 +78,10 @@ func (s *step) judged() {
 		s.because("no check has reported yet")
 	default:
 		s.lookLater(settle, deadline)
+		if len(f.Checks) == 0 {
+			s.because("no check has reported yet")
+			return
+		}
 		s.because("the checks have not finished")
 	}
 }

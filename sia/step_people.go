@@ -65,6 +65,11 @@ func (s *step) stop() {
 // end stops the task for a reason.
 func (s *step) end(reason string, gone bool) {
 	s.cancelAttempt()
+	if a := s.t.Attempt(); a != nil && a.Outcome == "" && !s.pending(DoAttempt) {
+		// It is done, and will not be judged any more. That says nothing about its
+		// technique.
+		a.Outcome, a.Reason = AttemptCancelled, "the task ended before the checks had decided"
+	}
 	s.t.Next, s.t.Rounds, s.t.Refused = nil, 0, nil
 	s.forgetNext()
 	s.enter(Stopped, reason)

@@ -2,6 +2,10 @@ package apptest
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io"
 	"log/slog"
@@ -113,6 +117,7 @@ func (s *Stage) github(c Config) {
 	s.t.Helper()
 	sim, err := ghsim.New(ghsim.Config{
 		Clock: s.Clock.Now, Logger: s.log.With("who", "github"), Dir: filepath.Join(s.dir, "github"), Wrap: s.valid.Middleware,
+		AppKeyPEM: key(),
 	})
 	s.must(err)
 	s.Sim = sim
@@ -124,6 +129,16 @@ func (s *Stage) github(c Config) {
 	_, err = sim.CreateRepo(Owner, Name, ghsim.RepoSpec{Files: c.Files, From: c.From})
 	s.must(err)
 }
+
+// key is the private key of every stage's app: making one takes longer than many
+// a story.
+var key = sync.OnceValue(func() []byte {
+	k, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil // the simulator makes one then
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(k)})
+})
 
 // model starts the scripted model. Answers that don't say what they cost cost
 // the same in every run; an estimate would depend on port numbers in prompts.
@@ -149,7 +164,8 @@ func (s *Stage) start() {
 		Logger: s.log.With("who", "sia"), Now: s.Clock.Now, Boundary: s.holds.boundary,
 		// What a stop interrupts is interrupted at once: what had not finished is
 		// done again after the next start, which is what tests want to see.
-		Engine: store.EngineConfig{Grace: time.Millisecond},
+		// One delivery after the other, for the order of two at a time is anybody's.
+		Engine: store.EngineConfig{Grace: time.Millisecond, Deliveries: 1},
 	})
 	s.must(err)
 	ctx, cancel := context.WithCancel(context.Background())

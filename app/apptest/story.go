@@ -78,18 +78,19 @@ func readStory(file string) (Story, error) {
 			from = append(from, name+".txtar")
 		}
 	}
-	from = append(from, defaults)
-	for _, name := range from {
+	for _, name := range append(from, defaults) {
 		other, err := txtar.ParseFile(filepath.Join(filepath.Dir(file), name))
 		if err != nil {
 			return Story{}, fmt.Errorf("story %s builds on %s: %w", s.Name, name, err)
 		}
 		s.take(other)
-		for _, f := range other.Files {
-			if !slices.Contains(s.taken, f.Name) {
-				s.taken = append(s.taken, f.Name)
-			}
+		// Each archive's new rules come before those of the archives after it, and
+		// its others in their places.
+		names := make([]string, len(other.Files))
+		for i, f := range other.Files {
+			names[i] = f.Name
 		}
+		s.taken = append(slices.DeleteFunc(s.taken, func(n string) bool { return slices.Contains(names, n) }), names...)
 	}
 	s.own(a)
 	if s.parts["script"] == "" || s.parts["issue"] == "" {
@@ -124,9 +125,6 @@ func (s *Story) under(folder string) map[string]string {
 	}
 	return files
 }
-
-// models are the names under which rules of the scripted model stand.
-var models = []string{"coder", "sia", "reviewer", "any", "file"}
 
 // model is the scripted model. A rule of the story takes the place of the rule of
 // that name that it takes from elsewhere; its other rules come first.

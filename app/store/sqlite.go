@@ -114,7 +114,7 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 }
 
 func (s *Store) driver() riverdriver.Driver[*sql.Tx] {
-	return turnDriver{riversqlite.New(s.river), &s.turn}
+	return turnDriver{riversqlite.New(s.river), &s.turn, s.due}
 }
 
 // explain names the operation of an error and, where a person can do something
@@ -213,6 +213,13 @@ func jobless(ctx context.Context, tx *sql.Tx) ([]sia.Effect, error) {
 	}, `SELECT effect FROM effects e WHERE state = 'pending' AND NOT EXISTS (
 		SELECT 1 FROM river_job j WHERE j.id = e.job_id AND j.kind = 'effect' AND json_extract(j.args, '$.key') = e.key
 			AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`)
+}
+
+// due reports whether a job of a queue can be begun.
+func (s *Store) due(ctx context.Context, queue string) (due bool, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'available' AND queue = ? AND scheduled_at <= ?)`,
+		queue, sqliteTime(s.now())).Scan(&due)
+	return due, s.explain("look for due jobs", err)
 }
 
 // unfinished counts the jobs that run or are due, but those of held effects.

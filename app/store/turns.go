@@ -22,20 +22,28 @@ const chunk = 8
 type turnDriver struct {
 	riverdriver.Driver[*sql.Tx]
 	turn *sync.Mutex
+	due  func(ctx context.Context, queue string) (bool, error)
 }
 
 // GetExecutor implements riverdriver.Driver.
 func (d turnDriver) GetExecutor() riverdriver.Executor {
-	return turnExecutor{d.Driver.GetExecutor(), d.turn}
+	return turnExecutor{d.Driver.GetExecutor(), d.turn, d.due}
 }
 
 type turnExecutor struct {
 	riverdriver.Executor
 	turn *sync.Mutex
+	due  func(ctx context.Context, queue string) (bool, error)
 }
 
-// JobGetAvailable implements riverdriver.Executor: the workers' fetch.
+// JobGetAvailable implements riverdriver.Executor: the workers' fetch. Ten times
+// a second each queue is asked for jobs, mostly in vain; River's statement takes
+// the write lock for that and is compiled anew each time, so whether there is
+// one is read first.
 func (x turnExecutor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAvailableParams) ([]*rivertype.JobRow, error) {
+	if due, err := x.due(ctx, p.Queue); err != nil || !due {
+		return nil, err
+	}
 	x.turn.Lock()
 	defer x.turn.Unlock()
 	return x.Executor.JobGetAvailable(ctx, p)

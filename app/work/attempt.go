@@ -23,6 +23,7 @@ import (
 const (
 	textResult = "result" // the AttemptEnded fact, so that a crash after the work does not do it again
 	textDiff   = "diff"
+	textStart  = "start" // the branch's head when the attempt started, which its commit may replace
 )
 
 // wrapUp bounds what an attempt still does after it was cancelled: commit the
@@ -38,6 +39,9 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	a := t.Attempt()
 	start, err := w.startCommit(ctx, t)
 	if err != nil {
+		return nil, err
+	}
+	if err := w.Store.SaveText(ctx, t.ID, f.Attempt, textStart, t.Head); err != nil {
 		return nil, err
 	}
 	space, err := w.mirror(t).Workspace(ctx, "", start)

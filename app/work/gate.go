@@ -61,6 +61,14 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 		}
 		verdict = gate.Judge(in)
 	}
+	if verdict.Verdict == sia.VerdictGreen {
+		// Validation must not be bought, and a person's push on top of what an
+		// attempt did does not answer for it.
+		if in.Tampering, err = w.tampering(ctx, t); err != nil {
+			return nil, err
+		}
+		verdict = gate.Judge(in)
+	}
 	out := sia.Judged{
 		SHA: t.Head, Looked: looked, Verdict: verdict.Verdict, Checks: verdict.Checks, Explain: verdict.Explain, RerunIDs: verdict.Rerun,
 	}

@@ -10,9 +10,14 @@ import (
 )
 
 // push puts the attempt's commit on the task's branch, if the branch is still
-// where the attempt found it.
+// where the attempt found it. Where the task's head is by now does not matter:
+// what a person pushed meanwhile is not in the commit, and must not be replaced.
 func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	err := w.mirror(t).Push(ctx, t.Branch, f.SHA, t.Head)
+	start, err := w.Store.Text(ctx, t.ID, f.Attempt, textStart)
+	if err != nil {
+		return nil, err
+	}
+	err = w.mirror(t).Push(ctx, t.Branch, f.SHA, start)
 	var moved *gitops.LeaseError
 	if errors.As(err, &moved) {
 		return sia.PushRefused{Head: moved.Head, Reason: fmt.Sprintf("somebody else pushed to `%s` meanwhile", t.Branch)}, nil

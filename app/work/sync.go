@@ -18,13 +18,14 @@ const (
 	surfaceStatus = "status"
 	surfaceLabels = "labels"
 	surfaceCheck  = "check" // with the head's SHA
+	surfacePull   = "pull"  // the text of the pull request, with its number
 )
 
 // sync makes GitHub show the task's present state: one status comment, one
-// label, one check run per head. What was last written is remembered, so that
+// label, one check run per head, and the pull request's text. What was last written is remembered, so that
 // nothing is written that stands already.
 func (w *Worker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
-	for _, write := range []func(context.Context, sia.Task) error{w.syncStatus, w.syncLabels, w.syncCheck} {
+	for _, write := range []func(context.Context, sia.Task) error{w.syncStatus, w.syncLabels, w.syncCheck, w.syncPull} {
 		if err := write(ctx, t); err != nil {
 			return nil, err
 		}
@@ -93,6 +94,21 @@ func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {
 		return nil
 	}
 	return w.writeCheck(ctx, t, t.Head, render.CheckRun(t, w.Links))
+}
+
+// syncPull brings the pull request's text up to date when the task waits or has
+// ended; while it goes on, the status comment says where it stands. The title is
+// left as people may have made it.
+func (w *Worker) syncPull(ctx context.Context, t sia.Task) error {
+	waits := t.State.Final() || t.Waiting != ""
+	if t.Pull.Number == 0 || t.Pull.Merged || !waits {
+		return nil
+	}
+	body := render.PullBody(t, w.Links)
+	return w.surface(ctx, t, fmt.Sprintf("%s %d", surfacePull, t.Pull.Number), body, func(int64) (int64, error) {
+		_, err := w.repo(t).UpdatePull(ctx, t.Pull.Number, "", body)
+		return 0, err
+	})
 }
 
 func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v render.CheckRunView) error {

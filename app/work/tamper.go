@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
@@ -14,6 +15,10 @@ import (
 // oldLimit bounds a file whose text on the base is read to see a change in its
 // place; of a larger one only what stands around the change is seen.
 const oldLimit = 1 << 20
+
+// maxLines bounds how many changed lines of one file are compared; a file with
+// more is reported as a whole.
+const maxLines = 3000
 
 // tampering says what the head's difference from the base does to the tests,
 // to what configures checks and to protected paths, a line for each finding.
@@ -37,7 +42,7 @@ func (w *Worker) tampering(ctx context.Context, t sia.Task) ([]string, error) {
 	}
 	var out []string
 	for _, f := range gate.Tampering(changes, t.Settings.Checks.Protected) {
-		out = append(out, f.String())
+		out = append(out, agent.Redact(f.String()))
 	}
 	return out, nil
 }
@@ -52,6 +57,13 @@ func oldPath(f gitops.FileDiff) string {
 // change is a file's difference as the gate reads it. In a diff that was cut, a
 // file without hunks may have changed in any way.
 func change(f gitops.FileDiff, cut bool) gate.Change {
+	lines := 0
+	for _, h := range f.Hunks {
+		lines += len(h.Lines)
+	}
+	if lines > maxLines { // a person looks at it if it is of tests
+		return gate.Change{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status), Opaque: f.Status != gitops.Deleted}
+	}
 	c := gate.Change{
 		Path: f.Path, OldPath: f.OldPath, Status: string(f.Status),
 		Opaque: f.Binary || cut && len(f.Hunks) == 0 && f.Status != gitops.Deleted,

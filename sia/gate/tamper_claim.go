@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -44,8 +45,12 @@ func (s *side) findClaims() {
 		if m := s.lang.fails.FindStringIndex(r.bare); m != nil {
 			c = s.guarded(i)
 		} else if m := s.lang.assertion.FindStringIndex(r.bare); m != nil {
-			c = s.statement(i, firstInk(r.bare, m[0]), asserted, taken)
-		} else if s.lang.data.MatchString(r.code) {
+			at := firstInk(r.bare, m[0])
+			if chained.MatchString(r.bare[at:]) {
+				at = 0
+			}
+			c = s.statement(i, at, asserted, taken)
+		} else if s.lang.data.MatchString(r.code) { //nolint:gocritic // some conditions bind what they found
 			c = s.statement(i, 0, expected, taken)
 		} else if s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.bare)[0]) >= 0 {
 			c = s.statement(i, 0, tabled, taken)
@@ -53,7 +58,11 @@ func (s *side) findClaims() {
 				c = nil
 			}
 		} else if s.lang.logs.MatchString(r.bare) {
-			c = s.statement(i, 0, logged, taken)
+			if c = s.statement(i, 0, logged, taken); s.lang.fails != never {
+				c = s.guarded(i)
+				c.kind = logged
+				c.strength = 0
+			}
 		}
 		if c == nil {
 			continue
@@ -61,10 +70,23 @@ func (s *side) findClaims() {
 		if c.kind == asserted || c.kind == logged {
 			c.conds = s.conditions(c.from)
 		}
-		c.scope = r.scope
-		r.scope.claims = append(r.scope.claims, c)
+		s.add(c, r.scope)
 	}
 }
+
+func (s *side) add(c *claim, sc *scope) {
+	c.scope = sc
+	sc.claims = append(sc.claims, c)
+	if c.kind == asserted && c.strength > 0 {
+		for p := sc; p != nil; p = p.above {
+			p.asserts++
+			p.last = c.from
+		}
+	}
+}
+
+// chained are assertions whose subject stands before them.
+var chained = regexp.MustCompile(`^\.?(?:should|must|wont)`)
 
 // exampleOutput takes a comment line of a Go example as what it claims.
 func (s *side) exampleOutput(i int) {
@@ -74,8 +96,7 @@ func (s *side) exampleOutput(i int) {
 	}
 	if line, ok := strings.CutPrefix(strings.TrimSpace(r.raw), "//"); ok && strings.TrimSpace(line) != "" {
 		c := newClaim(s.lang, asserted, []token{{text, strings.TrimSpace(line), 0}}, i, i)
-		c.scope = r.scope
-		r.scope.claims = append(r.scope.claims, c)
+		s.add(c, r.scope)
 	}
 }
 
@@ -171,7 +192,7 @@ func (s *side) guarded(i int) *claim {
 		ts = ts[:n-1]
 	}
 	if len(ts) > 0 && ts[0].text == "else" && len(ts) == 1 {
-		for p := g - 1; p >= 0 && s.rows[p].scope == s.rows[g].scope; p-- { // what the else belongs to
+		for p := g - 1; p >= 0 && p > g-maxJoined && s.rows[p].scope == s.rows[g].scope; p-- { // what the else belongs to
 			if r := &s.rows[p]; !r.empty() && r.indent == s.rows[g].indent {
 				ts = append(ts, r.tokens...)
 				break

@@ -14,6 +14,7 @@ type testFile struct {
 	pairs    map[*scope]*scope
 	taken    map[*scope]bool // of the new side, those that have a pair
 	used     map[*claim]bool // of the new side, those that stand for an old one
+	effort   int             // comparisons made; past maxEffort, what is not found is reported
 	lost     []*claim        // of the old side, not found yet
 	moved    map[*scope]bool // of the old side: found in another file
 	findings []Finding
@@ -23,6 +24,9 @@ func (f *testFile) report(kind FindingKind, s *side, row int, why string) {
 	r := &s.rows[row]
 	f.findings = append(f.findings, Finding{Kind: kind, Path: s.path, Line: r.n, Text: quoted(r.raw), Why: why})
 }
+
+// maxEffort bounds the comparisons within one file.
+const maxEffort = 20_000_000
 
 // tests compares all files of tests of a change set.
 func tests(changes []Change) []Finding {
@@ -89,17 +93,17 @@ func openTests(c *Change) (*testFile, []Finding) {
 	if c.Status == "renamed" && len(c.Hunks) == 0 {
 		return nil, renamedTests(before, c.Path, was, is)
 	}
-	old, new := c.segments()
+	old, new, whole := c.segments()
 	f := &testFile{
 		change: c, pairs: map[*scope]*scope{}, taken: map[*scope]bool{}, used: map[*claim]bool{}, moved: map[*scope]bool{},
 		mixed: was.maybe || is.maybe, shared: sharedNames[path.Base(c.Path)] || strings.HasPrefix(path.Base(c.Path), "jest.setup"),
 	}
 	if was.test || was.maybe {
-		f.old = newSide(was.lang, before, old)
+		f.old = newSide(was.lang, before, old, whole)
 		f.pairs[f.old.file] = nil
 	}
 	if is.test || is.maybe {
-		f.new = newSide(is.lang, c.Path, new)
+		f.new = newSide(is.lang, c.Path, new, whole)
 	}
 	if f.old != nil && f.new != nil {
 		f.pairs[f.old.file], f.taken[f.new.file] = f.new.file, true
@@ -110,7 +114,7 @@ func openTests(c *Change) (*testFile, []Finding) {
 
 // renamedTests judges the new name alone.
 func renamedTests(before, after string, was, is role) []Finding {
-	why := ""
+	var why string
 	switch {
 	case !was.test || before == after:
 		return nil
@@ -151,7 +155,6 @@ func (f *testFile) pair() {
 			}
 		}
 	}
-	tries := 0
 	for _, o := range f.old.scopes { // renamed: most of its lines are in a new one
 		if f.pairs[o] != nil {
 			continue
@@ -159,7 +162,7 @@ func (f *testFile) pair() {
 		var best *scope
 		share := 0.6
 		for _, n := range f.new.scopes {
-			if tries++; !f.taken[n] && n.group == o.group && tries < 5000 {
+			if f.effort += 20 * (o.end - o.decl + n.end - n.decl); !f.taken[n] && n.group == o.group && f.effort < maxEffort {
 				if s := sharedLines(f.old, o, f.new, n); s >= share {
 					best, share = n, s
 				}
@@ -220,21 +223,34 @@ func (f *testFile) deleted() {
 	if f.old == nil {
 		return
 	}
-	reported := map[*scope]bool{}
+	reported, loses := map[*scope]bool{}, f.loses()
 	for _, o := range f.old.scopes {
 		gone := f.pairs[o] == nil
 		if gone && (o.above != nil && reported[o.above]) {
 			reported[o] = true
 			continue
 		}
-		if !gone || o.group || !f.counts(o) || f.merged(o) {
+		if !gone || o.group || !f.counts(o) || o.asserts > 0 && !loses[o] {
 			continue
 		}
 		reported[o] = true
 		f.report(DeletedTest, f.old, o.decl, "a test was deleted")
 	}
+	f.hidden()
 	if len(reported) > 0 {
 		f.lost = without(f.lost, func(c *claim) bool { return reported[c.scope] })
+	}
+}
+
+// hidden reports a Python test that a new one of its name takes the place of.
+func (f *testFile) hidden() {
+	if f.new == nil || f.new.lang != &python {
+		return
+	}
+	for _, n := range f.new.scopes {
+		if !f.taken[n] && !n.group && strings.Contains(n.path, "#") {
+			f.report(SkippedTest, f.new, n.decl, "a second test of this name hides the first")
+		}
 	}
 }
 
@@ -256,8 +272,14 @@ func (f *testFile) absorb() {
 				continue
 			}
 			for _, n := range f.new.scopes {
+				if n.group {
+					continue
+				}
 				for _, have := range n.claims {
-					if took[c] == nil && !taken[have] && !f.used[have] && have.text == c.text && !f.new.rows[have.from].fixed && len(have.conds) <= len(c.conds) {
+					if f.effort++; f.effort > maxEffort {
+						return
+					}
+					if took[c] == nil && !taken[have] && !f.used[have] && have.text == c.text && len(have.conds) <= len(c.conds) {
 						took[c], taken[have] = have, true
 					}
 				}
@@ -272,23 +294,6 @@ func (f *testFile) absorb() {
 		}
 		f.lost = without(f.lost, func(c *claim) bool { return c.scope == o })
 	}
-}
-
-// merged reports whether a test that is gone left all of its assertions to others.
-func (f *testFile) merged(o *scope) bool {
-	n := 0
-	for _, c := range o.claims {
-		if c.kind != asserted {
-			continue
-		}
-		n++
-		for _, l := range f.lost {
-			if l == c {
-				return false
-			}
-		}
-	}
-	return n > 0
 }
 
 func without(cs []*claim, drop func(*claim) bool) []*claim {
@@ -306,13 +311,13 @@ func (f *testFile) emptied() {
 	if f.old == nil || f.new == nil {
 		return
 	}
-	empty := map[*scope]bool{}
+	empty, loses := map[*scope]bool{}, f.loses()
 	for _, o := range f.old.scopes {
 		n := f.pairs[o]
-		if o.group || n == nil || f.moved[o] || !o.whole || !n.whole || !f.counts(o) || assertions(f.old, o) == 0 || assertions(f.new, n) > 0 {
+		if o.group || n == nil || f.moved[o] || !o.whole || !n.whole || !f.counts(o) || o.asserts == 0 || n.asserts > 0 {
 			continue
 		}
-		if !f.lostFrom(o) {
+		if !loses[o] {
 			continue // what it asserted is in a helper now
 		}
 		empty[o] = true
@@ -328,34 +333,13 @@ func (f *testFile) emptied() {
 	})
 }
 
-func (f *testFile) lostFrom(o *scope) bool {
+// loses are the scopes that lost an assertion, and those around them.
+func (f *testFile) loses() map[*scope]bool {
+	out := map[*scope]bool{}
 	for _, c := range f.lost {
-		for p := c.scope; p != nil; p = p.above {
-			if p == o {
-				return true
-			}
+		for p := c.scope; p != nil && c.kind == asserted && !out[p]; p = p.above {
+			out[p] = true
 		}
 	}
-	return false
-}
-
-// assertions counts what a test and the tests in it assert.
-func assertions(s *side, o *scope) int {
-	n := 0
-	for _, sc := range append([]*scope{o}, s.scopes...) {
-		for p := sc.above; sc == o || p != nil; p = p.above {
-			if sc == o || p == o {
-				for _, c := range sc.claims {
-					if c.kind == asserted && c.strength > 0 {
-						n++
-					}
-				}
-				break
-			}
-		}
-		if sc == o && len(s.scopes) == 0 {
-			break
-		}
-	}
-	return n
+	return out
 }

@@ -40,8 +40,12 @@ var configRules = []configRule{
 	{
 		files:   regexp.MustCompile(`jest.*|vitest.*|vite\..*|karma.*|playwright.*|cypress.*|wdio.*|ava.*|\.mocharc.*|\.taprc|package\.json|deno\.jsonc?|project\.json|bunfig\.toml|lerna\.json`),
 		touched: regexp.MustCompile(`['"]?\b(?:testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testIgnore|grepInvert|testNamePattern|excludeSpecPattern|specPattern|dangerouslyIgnoreUnhandledErrors|testTimeout|retries|retryTimes|bail|forbidOnly|allowOnly|testDir|roots)['"]?\s*[:=]`),
-		added:   regexp.MustCompile(`['"]?\b(?:exclude|ignore|ignores|spec|grep|invert|exit|typecheck|silent)['"]?\s*[:=]`),
 		why:     "tests are left out, or selected in another way",
+	},
+	{
+		files: regexp.MustCompile(`jest.*|vitest.*|vite\..*|karma.*|cypress.*|wdio.*|ava.*|\.mocharc.*|\.taprc`),
+		added: regexp.MustCompile(`['"]?\b(?:exclude|ignore|ignores|spec|grep|invert|exit|typecheck|silent)['"]?\s*[:=]`),
+		why:   "tests are left out, or selected in another way",
 	},
 	{
 		files: regexp.MustCompile(`package\.json`),
@@ -141,12 +145,12 @@ func (c *Change) config() []Finding {
 	if c.Opaque {
 		return []Finding{{Kind: DisabledCheck, Path: c.Path, Why: "the configuration of checks was changed, and its lines can't be compared"}}
 	}
-	old, new := c.segments()
+	old, new, _ := c.segments()
 	d := configDiff{change: c, name: name, old: slices.Concat(old...), new: slices.Concat(new...)}
 	for _, side := range [][]row{d.old, d.new} {
 		for i := range side {
 			side[i].indent = indentOf(side[i].raw)
-			side[i].code = strings.Join(strings.Fields(side[i].raw), " ")
+			side[i].code = strings.TrimSuffix(strings.Join(strings.Fields(side[i].raw), " "), ",")
 		}
 	}
 	d.judge()
@@ -161,14 +165,14 @@ type configDiff struct {
 }
 
 func (d *configDiff) judge() {
-	was, is := texts(d.old), texts(d.new)
+	was, is, rules := texts(d.old), texts(d.new), d.rules()
 	for i, r := range d.new {
 		if r.fixed || r.code == "" || note.MatchString(r.raw) || was[r.code] > 0 {
 			continue
 		}
 		above := headers(d.new, i)
-		for _, rule := range d.rules() {
-			if matches(rule.added, r.raw) && !d.had(rule.added, r.raw) || matches(rule.touched, r.raw) || within3(rule.touched, above) || within3(rule.added, above) {
+		for _, rule := range rules {
+			if matches(rule.added, r.raw) && !d.had(rule.added, r.raw) || matches(rule.touched, r.raw) || listed(rule.touched, above) || listed(rule.added, above) {
 				d.report(r, rule.why)
 				break
 			}
@@ -182,7 +186,7 @@ func (d *configDiff) judge() {
 			continue
 		}
 		d.lowered(r)
-		for _, rule := range d.rules() {
+		for _, rule := range rules {
 			if (matches(rule.gone, r.raw) || matches(rule.touched, r.raw)) && !numberOnly(rule, r) {
 				d.report(r, rule.why)
 				break
@@ -248,7 +252,7 @@ func (d *configDiff) recipe(side []row, i int) bool {
 	if d.name != "makefile" && d.name != "gnumakefile" && d.name != "justfile" && !strings.HasSuffix(d.name, ".mk") || !strings.HasPrefix(side[i].raw, "\t") && !strings.HasPrefix(side[i].raw, "  ") {
 		return false
 	}
-	for j := i - 1; j >= 0; j-- {
+	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
 		if m := target.FindStringSubmatch(side[j].raw); m != nil {
 			return checkable.MatchString(m[1])
 		}
@@ -258,7 +262,7 @@ func (d *configDiff) recipe(side []row, i int) bool {
 
 // replaces reports whether the target of an added command was there before.
 func (d *configDiff) replaces(i int) bool {
-	for j := i - 1; j >= 0; j-- {
+	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
 		if target.MatchString(d.new[j].raw) {
 			return d.new[j].fixed && testCommand.MatchString(d.new[i].raw) || d.new[j].fixed && strings.HasPrefix(strings.TrimLeft(d.new[i].raw, "\t "), "-")
 		}
@@ -276,9 +280,9 @@ func texts(rows []row) map[string]int {
 
 func matches(re *regexp.Regexp, line string) bool { return re != nil && re.MatchString(line) }
 
-// within3 reports whether a list that an added line stands in is one that a rule
+// listed reports whether a list that an added line stands in is one that a rule
 // watches. Only an assignment or key makes a list.
-func within3(re *regexp.Regexp, above []string) bool {
+func listed(re *regexp.Regexp, above []string) bool {
 	return re != nil && slices.ContainsFunc(above, re.MatchString)
 }
 
@@ -287,7 +291,7 @@ func within3(re *regexp.Regexp, above []string) bool {
 func headers(rows []row, i int) []string {
 	var out []string
 	indent := rows[i].indent
-	for j := i - 1; j >= 0 && len(out) < 3 && indent > 0; j-- {
+	for j := i - 1; j >= 0 && j > i-maxJoined && len(out) < 3 && indent > 0; j-- {
 		if r := rows[j]; r.code != "" && r.indent < indent && !note.MatchString(r.raw) {
 			out = append(out, r.raw)
 			indent = r.indent

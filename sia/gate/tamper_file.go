@@ -124,7 +124,7 @@ func (c *Change) protectedBy(globs []string) []Finding {
 			case "deleted":
 				return []Finding{{Kind: TouchedProtected, Path: c.Path, Why: "a protected file was deleted"}}
 			}
-			return c.places(TouchedProtected, "a protected file was changed")
+			return c.places(TouchedProtected, "a protected file was changed or renamed")
 		}
 	}
 	return nil

@@ -80,26 +80,15 @@ func (s *side) leaves(i int) bool {
 	}
 	switch {
 	case s.lang.early.MatchString(r.bare):
-		return r.indent == first && s.claimsAfter(i)
+		return r.indent == first && r.scope.last > i
 	case !s.lang.leave.MatchString(r.bare):
 		return false
 	case r.indent == first:
-		return s.claimsAfter(i)
+		return r.scope.last > i
 	}
-	for j := i - 1; j > r.scope.decl; j-- {
+	for j := i - 1; j > r.scope.decl && j > i-maxJoined; j-- {
 		if b := &s.rows[j]; !b.empty() && b.indent < r.indent {
-			return b.indent == first && s.lang.condition.MatchString(b.bare) && s.claimsAfter(i)
-		}
-	}
-	return false
-}
-
-// claimsAfter reports whether the scope of row i asserts something behind it.
-func (s *side) claimsAfter(i int) bool {
-	for j := i + 1; j < s.rows[i].scope.end; j++ {
-		r := &s.rows[j]
-		if !r.inside && (s.lang.assertion.MatchString(r.bare) || s.lang.fails.MatchString(r.bare)) {
-			return true
+			return b.indent == first && s.lang.condition.MatchString(b.bare) && r.scope.last > i
 		}
 	}
 	return false

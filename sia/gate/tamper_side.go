@@ -33,6 +33,9 @@ type scope struct {
 	whole  bool // its end is in sight
 	claims []*claim
 	marks  []mark
+
+	asserts int // assertions in it, and in the tests in it
+	last    int // row of the last of those
 }
 
 // root is the outermost test that holds s, or s.
@@ -56,17 +59,17 @@ type side struct {
 	scopes []*scope // in the order of their declarations, without the file
 }
 
-// segments returns the lines of a change with their numbers on both sides: all
-// lines of the file when its old text is known and the hunks fit it.
-func (c *Change) segments() (old, new [][]row) {
+// segments returns the lines of a change with their numbers on both sides: the
+// whole file as one segment when its old text is known and the hunks fit it.
+func (c *Change) segments() (old, new [][]row, whole bool) {
 	if o, n, ok := c.wholeFile(); ok {
-		return [][]row{o}, [][]row{n}
+		return [][]row{o}, [][]row{n}, true
 	}
 	for _, h := range c.Hunks {
 		o, n := h.rows(nil, nil, h.OldStart, h.NewStart)
 		old, new = append(old, o), append(new, n)
 	}
-	return old, new
+	return old, new, c.Status == "added" || c.Status == "deleted"
 }
 
 // rows appends the hunk's lines to both sides.
@@ -138,8 +141,8 @@ func prefixed(lines []string) []string {
 	return out
 }
 
-// newSide reads one side.
-func newSide(l *lang, path string, segments [][]row) *side {
+// newSide reads one side; whole says that the segments are all of the file.
+func newSide(l *lang, path string, segments [][]row, whole bool) *side {
 	s := &side{lang: l, path: path, file: &scope{group: true, indent: -1, decl: -1, first: -1}}
 	for i, seg := range segments {
 		sc := scanner{syntax: l.syntax}
@@ -149,6 +152,9 @@ func newSide(l *lang, path string, segments [][]row) *side {
 		}
 	}
 	s.findScopes()
+	for _, sc := range s.scopes {
+		sc.whole = sc.whole || whole
+	}
 	s.findClaims()
 	s.findMarks()
 	return s

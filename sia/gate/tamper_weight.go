@@ -10,19 +10,19 @@ import (
 type weight struct {
 	strength int      // 0 nothing, 1 that something is there, 2 part of it, 3 exactly it
 	literals []string // values named, in order
-	compared []string // comparisons of a boolean claim, in order
+	compared []string // comparisons, in order; == for != too
 	eases    int      // connectives by which more is allowed
-	negated  int
-	wild     int // matchers that take anything
+	negated  int      // how often it is turned round
+	wild     int      // matchers that take anything
 	boolean  bool
 }
 
 var (
-	weakWords = regexp.MustCompile(`toBeTruthy|toBeFalsy|toBeDefined|not\.toBeNull|not\.toBeUndefined|not\.toBeFalsy|assertNotNull|assertIsNotNone|\bNotNil\(|\bNotEmpty\(|\bNotZero\(|assert_not_nil|assert_not_empty|refute_nil|refute_empty|\bbe_truthy|\bbe_falsey|\bbe_present|isNotNull\(|isNotEmpty\(|isNotBlank\(|not_to be_nil|to_not be_nil|not_to be_empty|to\.exist|to\.be\.ok|be\.ok\b|toHaveBeenCalled\(\)|\.assert_called\(\)|is_ok\(\)|is_some\(\)|is_err\(\)|\.(?:Error|Panics)\(|isPresent\(|doesNotThrow|not\.toThrow|NotPanics|not_to raise|assert_nothing_raised|assertDoesNotThrow|raises\((?:Base)?Exception\)|assertRaises\((?:Base)?Exception\b|(?:assertThrows|expectThrows)\((?:Exception|Throwable|RuntimeException)\.class|raise_error$|toThrow\(\)$|status2xx|is2xxSuccessful|\.truthy\(|should\.exist|assert_predicate|isNotNil`)
-	midWords  = regexp.MustCompile(`(?i)contain|match|includ|assertin\(|assertnotin\(|assert_in|regex|startswith|starts_with|start_with|hasprefix|hassuffix|end_with|endswith|ends_with|greater|less|morethan|instanceof|instance_of|isinstance|\bbe_an?\b|be_kind|kind_of|tobetypeof|almostequal|closeto|be_within|approx|indelta|in_delta|inepsilon|in_epsilon|subset|havepro|hasentry|haskey|respond_to|notequal|not_equal|assert_ne\b|assert_ne!|doesnotequal|\.not\.|not_to\b|to_not\b|should_not|raises|throw|raise_error|panics|should_panic|between|toBeGreater|atleast|atmost|expect\.objectContaining|errorAs|assertThat\(.*any`)
+	weakWords = regexp.MustCompile(`\bis not None|!==?(?:null|None|undefined|nil)\b|toBeTruthy|toBeFalsy|toBeDefined|not\.toBeNull|not\.toBeUndefined|not\.toBeFalsy|assertNotNull|assertIsNotNone|\bNotNil\(|\bNotEmpty\(|\bNotZero\(|assert_not_nil|assert_not_empty|refute_nil|refute_empty|\bbe_truthy|\bbe_falsey|\bbe_present|isNotNull\(|isNotEmpty\(|isNotBlank\(|not_to be_nil|to_not be_nil|not_to be_empty|to\.exist|to\.be\.ok|be\.ok\b|toHaveBeenCalled\(\)|\.assert_called\(\)|is_ok\(\)|is_some\(\)|is_err\(\)|\.(?:Error|Panics)\(|isPresent\(|doesNotThrow|not\.toThrow|NotPanics|not_to raise|assert_nothing_raised|assertDoesNotThrow|raises\((?:Base)?Exception\)|assertRaises\((?:Base)?Exception\b|(?:assertThrows|expectThrows)\((?:Exception|Throwable|RuntimeException)\.class|raise_error$|toThrow\(\)$|status2xx|is2xxSuccessful|\.truthy\(|should\.exist|assert_predicate|isNotNil`)
+	midWords  = regexp.MustCompile(`(?i)contain|match|inclu[d]|assert(?:not)?in\(|assertnotin\(|assert_in|regex|startswith|starts_with|start_with|hasprefix|hassuffix|end_with|endswith|ends_with|greater|less|morethan|instanceof|instance_of|isinstance|\bbe_an?\b|be_kind|kind_of|tobetypeof|almostequal|closeto|be_within|approx|indelta|in_delta|inepsilon|in_epsilon|subset|havepro|hasentry|haskey|respond_to|notequal|not_equal|assert_ne\b|assert_ne!|doesnotequal|\.not\.|not_to\b|to_not\b|should_not|raises|throw|raise_error|panics|should_panic|between|toBeGreater|atleast|atmost|expect\.objectContaining|errorAs|assertThat\(.*any`)
 	booleans  = regexp.MustCompile(`^(?:assert |if |else |switch |case |assert!\(|debug_assert!\(|(?:\w+\.)*assert\(|(?:\w+\.)*(?:assertTrue|assertFalse|assert_true|assert_false|assertThat)\([^)]*(?:==|equals|<|>)|(?:\w+\.)*(?:assertTrue|assertFalse|True|False|ok|isTrue|isFalse|true|false|truthy|XCTAssertTrue|XCTAssert)\(|assert\(|refute\(|refute )`)
-	equality  = regexp.MustCompile(`==|===|\.equals\(|\.eq\(|\.eql\?|DeepEqual|deepEqual|Equal\(|cmp\.Diff|compareTo| is None| is True| is False|errors\.Is\(|Objects\.equals|equalTo`)
-	partly    = regexp.MustCompile(`(?i)!=|<|>| in | is not|contain|match|starts?_?with|hasprefix|hassuffix|ends?_?with|includ|isinstance|instanceof|\.as\(`)
+	equality  = regexp.MustCompile(`==|===|\.equals\(|\.eq\(|\.eql\?|DeepEqual|deepEqual|Equal\(|cmp\.Diff|compareTo|\bis None|\bis True|\bis False|errors\.Is\(|Objects\.equals|equalTo`)
+	partly    = regexp.MustCompile(`(?i)!=|<|>|\bin\b|\bis not|contain|match|starts?_?with|hasprefix|hassuffix|ends?_?with|inclu[d]|isinstance|instanceof|\.as\(`)
 	nilUnary  = regexp.MustCompile(`assertIsNone|assertNull\(|toBeNull|toBeUndefined|\b(?:assert|require)\.Nil\(|NoError\(|be_nil|assert_nil|isNull\(|is_none\(`)
 	trueUnary = regexp.MustCompile(`assertTrue\(|\.True\(|toBeTruthy|be_truthy|isTrue\(|assert_true|\.true\(|be\.true\b|be_true\b`)
 	falsUnary = regexp.MustCompile(`assertFalse\(|\.False\(|toBeFalsy|be_falsey|isFalse\(|assert_false|\.false\(|be\.false\b|be_false\b`)
@@ -37,7 +37,7 @@ func flat(ts []token) string {
 	var b strings.Builder
 	for i, t := range ts {
 		if i > 0 && t.kind == word && (ts[i-1].kind == word || ts[i-1].kind == number || ts[i-1].kind == text) ||
-			i > 0 && ts[i-1].kind == word && (t.kind == number || t.kind == text) {
+			i > 0 && ts[i-1].kind == word && (t.kind == number || t.kind == text || t.text == "!") {
 			b.WriteByte(' ')
 		}
 		if t.kind == text {
@@ -60,14 +60,15 @@ func weigh(l *lang, kind claimKind, ts []token) weight {
 		w.strength = 3
 		return w
 	}
-	guard := l == &golang && (strings.HasPrefix(f, "if ") || strings.HasPrefix(f, "else") || strings.HasPrefix(f, "switch") || strings.HasPrefix(f, "case"))
+	guard := l == &golang && len(ts) > 0 && l.condition.MatchString(ts[0].text)
 	w.boolean = guard || booleans.MatchString(f)
 	for _, t := range ts {
+		if t.kind == text {
+			continue
+		}
 		switch t.text {
-		case "==", "!=", "===", "!==", "<", ">", "<=", ">=", "in", "is":
-			if w.boolean && t.kind != text {
-				w.compared = append(w.compared, t.text)
-			}
+		case "!=", "!==", "!", "not":
+			w.negated++
 		case "&&", "and":
 			if guard {
 				w.eases++
@@ -76,8 +77,12 @@ func weigh(l *lang, kind claimKind, ts []token) weight {
 			if !guard {
 				w.eases++
 			}
-		case "!", "not":
-			w.negated++
+		}
+		switch t.text {
+		case "==", "!=", "===", "!==", "is":
+			w.compared = append(w.compared, "==")
+		case "<", ">", "<=", ">=", "in":
+			w.compared = append(w.compared, t.text)
 		}
 	}
 	switch {
@@ -99,9 +104,9 @@ func weigh(l *lang, kind claimKind, ts []token) weight {
 	switch {
 	case nilUnary.MatchString(f):
 		w.literals = append(w.literals, "nil")
-	case trueUnary.MatchString(f):
+	case trueUnary.MatchString(f) && w.strength == 1:
 		w.literals = append(w.literals, "true")
-	case falsUnary.MatchString(f):
+	case falsUnary.MatchString(f) && w.strength == 1:
 		w.literals = append(w.literals, "false")
 	}
 	return w
@@ -148,7 +153,7 @@ func tautology(ts []token) bool {
 		return true
 	}
 	if i := slices.IndexFunc(ts, func(t token) bool { return t.kind == sign && t.text == ")" }); len(args) == 1 && i > 0 && i+2 < len(ts) {
-		if behind := arguments(ts[i+1:]); len(behind) == 1 && same(args[0], behind[0]) { // expect(x).toBe(x)
+		if behind := arguments(ts[i+1:]); len(behind) == 1 && same(args[0], behind[0]) { // a thing compared with itself
 			return true
 		}
 	}
@@ -195,7 +200,7 @@ func literals(ts []token, types bool) []string {
 	var out []string
 	for i, t := range ts {
 		v := literal(t)
-		if v != "" && t.kind == number && i > 0 && ts[i-1].text == "-" && (i < 2 || ts[i-2].kind == sign && ts[i-2].text != ")" && ts[i-2].text != "]") {
+		if v != "" && t.kind == number && i > 0 && ts[i-1].text == "-" && unary(ts, i-1) {
 			v = "-" + v
 		}
 		call := i+1 < len(ts) && ts[i+1].text == "("
@@ -210,6 +215,18 @@ func literals(ts []token, types bool) []string {
 		}
 	}
 	return out
+}
+
+// unary reports whether the minus at i belongs to the number behind it alone.
+func unary(ts []token, i int) bool {
+	if i == 0 {
+		return true
+	}
+	before := ts[i-1]
+	if before.kind == sign && before.text != ")" && before.text != "]" {
+		return true
+	}
+	return ts[i+1].at == ts[i].at+1 && before.at+len(before.text) < ts[i].at
 }
 
 // arguments splits the arguments of the first call, or of a statement without
@@ -298,6 +315,9 @@ func withoutMessage(ts []token) []token {
 }
 
 func message(arg []token) bool {
+	if len(arg) == 1 && arg[0].kind == text {
+		return true
+	}
 	return len(arg) > 0 && len(arg) <= 4 && slices.ContainsFunc(arg, func(t token) bool { return t.kind == text && strings.Contains(t.text, " ") })
 }
 
@@ -323,7 +343,11 @@ func weaker(old, new *claim) string {
 		return "an assertion became a mere message"
 	case new.strength == 0 && old.strength > 0:
 		return "an assertion can't fail any more"
-	case len(old.literals) == 1 && flag(old) != "" && flag(old) == flag(new) && (new.boolean || new.strength == 3) && new.negated <= old.negated:
+	case old.boolean && new.boolean && len(old.compared) > 0 && slices.Equal(old.compared, new.compared) && slices.Equal(old.literals, new.literals) && (old.negated-new.negated)%2 != 0:
+		return "an assertion was turned round"
+	case len(old.literals) == 1 && flag(old) != "" && flag(old) == flag(new) && (new.boolean || new.strength == 3) && (new.negated-old.negated)%2 == 0:
+		return ""
+	case new.strength > old.strength && old.strength == 1 && keeps(values(old.literals), new.literals):
 		return ""
 	case new.strength < old.strength && new.strength == 1:
 		return "an assertion was weakened: it only says that something is there"
@@ -335,12 +359,17 @@ func weaker(old, new *claim) string {
 		return "an assertion was weakened: it takes anything"
 	case new.eases > old.eases:
 		return "an assertion was weakened: it allows more than before"
-	case old.boolean && new.boolean && !slices.Equal(old.compared, new.compared) && len(new.compared) <= len(old.compared):
+	case old.boolean && new.boolean && new.strength <= old.strength && !slices.Equal(old.compared, new.compared) && len(new.compared) <= len(old.compared):
 		return "an assertion compares in another way"
-	case old.negated != new.negated && new.strength <= old.strength && old.boolean == new.boolean:
+	case (old.negated-new.negated)%2 != 0 && new.strength <= old.strength && old.boolean == new.boolean:
 		return "an assertion was turned round"
 	}
 	return ""
+}
+
+// values are the literals but those that only say that something is there.
+func values(literals []string) []string {
+	return slices.DeleteFunc(slices.Clone(literals), func(l string) bool { return l == "nil" || l == "true" })
 }
 
 // keeps reports whether all values of a are in b, in order.
