@@ -78,6 +78,8 @@ type (
 	Query struct {
 		Topic string `json:"topic"`          // status, explain, help or say
 		Text  string `json:"text,omitempty"` // say: the answer
+
+		Obeyed bool `json:"obeyed,omitempty"` // it was a command that has been carried out, such as /sia learn
 	}
 	// CheckSeen: GitHub hinted that checks of a commit changed.
 	CheckSeen struct {
@@ -90,7 +92,8 @@ type (
 	}
 	// PullClosed: the pull request was closed.
 	PullClosed struct {
-		Merged bool `json:"merged"`
+		Merged bool   `json:"merged"`
+		Head   string `json:"head,omitempty"` // its head when it was closed; empty when that is not known
 	}
 )
 
@@ -104,9 +107,11 @@ type (
 		BaseSHA    string   `json:"base_sha"`
 		Title      string   `json:"title"`
 		Body       string   `json:"body"`
-		Lessons    []string `json:"lessons,omitempty"`
 		Agent      string   `json:"agent"`
 		Hold       string   `json:"hold,omitempty"` // a budget of the repository or installation is used up: pause and say so
+
+		Lessons  []LessonRef `json:"lessons,omitempty"`  // of earlier tasks, that the attempt is told
+		Withheld []string    `json:"withheld,omitempty"` // ids of lessons that fit as well and are kept from it, to see what they are worth
 	}
 	// AttemptEnded: the coding agent stopped.
 	AttemptEnded struct {

@@ -11,4 +11,5 @@ type Intent struct {
 	Permission   bool   // the person needs the permission that access.command_permission names
 	Bot          bool   // a bot did it; ignored unless access.bots names it
 	Label        string // for Start by label: which label
+	Teach        Teach  // what a person wants remembered or forgotten; Event.Fact is the answer to it
 }

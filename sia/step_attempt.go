@@ -19,7 +19,7 @@ func (s *step) begun() {
 	edited := f.Title != s.t.Title || f.Body != s.t.Body
 	s.t.Title, s.t.Body = f.Title, f.Body
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
-	s.t.Brief.Lessons = f.Lessons
+	s.t.Brief.Lessons = lessonTexts(f.Lessons)
 	if s.pending(DoAttempt) || s.pending(DoPush) {
 		s.because("the last attempt is still ending; the next begins after it")
 		return
@@ -49,6 +49,7 @@ func (s *step) begun() {
 	}
 	a := Attempt{
 		Number: s.number() + 1, StartedAt: s.e.At, Agent: f.Agent, PromptHash: hash, Technique: s.t.Brief.Technique,
+		LessonsShown: lessonIDs(f.Lessons), LessonsWithheld: f.Withheld,
 		Answers: len(s.t.Brief.Answers), Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
 	}
 	s.t.Attempts = append(s.t.Attempts, a)

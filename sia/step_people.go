@@ -311,6 +311,9 @@ func (s *step) query() {
 	} else {
 		s.reply("topic:" + f.Topic)
 	}
+	if f.Obeyed {
+		s.react("rocket")
+	}
 	s.because("answers %s", s.who())
 }
 

@@ -152,6 +152,9 @@ type Attempt struct {
 	Passing    []string       `json:"passing,omitempty"` // names of the green criteria when judged, sorted
 	Signals    []Signal       `json:"signals,omitempty"`
 	Summary    string         `json:"summary,omitempty"` // the agent's own words; decides nothing
+
+	LessonsShown    []string `json:"lessons_shown,omitempty"`    // ids of the lessons of earlier tasks that it was told
+	LessonsWithheld []string `json:"lessons_withheld,omitempty"` // ids of those that fit as well and were kept from it
 }
 
 // DiffStat counts an attempt's change against the base commit.

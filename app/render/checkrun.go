@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 // CheckName is the name of the check run that SIA keeps on each head commit.
@@ -28,7 +29,7 @@ type CheckRunView struct {
 type Annotation struct {
 	Path    string // from the repository's root
 	Line    int    // 1-based
-	Level   string // failure
+	Level   string // failure or warning
 	Title   string // at most 255 characters
 	Message string // at most 64 kB
 }
@@ -137,8 +138,11 @@ func actions(t sia.Task) []Action {
 var position = regexp.MustCompile(`(?m)(?:^|[\s("'])([A-Za-z0-9_][A-Za-z0-9_./\-]*\.[A-Za-z0-9]+):([0-9]{1,6})(?:[:),\s]|$)`)
 
 // annotations point at the lines that the head's failures name, where those are
-// in files that the attempt changed.
+// in files that the attempt changed; or at those that a person has to accept.
 func annotations(t sia.Task) []Annotation {
+	if AwaitsTestAcceptance(t) {
+		return toAccept(t)
+	}
 	a := t.Attempt()
 	if a == nil || a.Head == "" || a.Head != t.Head || t.State == sia.Passed {
 		return nil
@@ -162,6 +166,23 @@ func annotations(t sia.Task) []Annotation {
 				return out
 			}
 		}
+	}
+	return out
+}
+
+// toAccept points at the changes of tests and protected paths that wait for a
+// person. A line that is gone is pointed at where it was.
+func toAccept(t sia.Task) []Annotation {
+	var out []Annotation
+	for _, reason := range t.Gate.Explain {
+		path, line, what, ok := gate.Located(reason)
+		if !ok || len(out) == maxAnnotations {
+			continue
+		}
+		out = append(out, Annotation{
+			Path: path, Line: line, Level: "warning", Title: "To be accepted by a person",
+			Message: cut(sentenceCase(oneLine(what)), 1000),
+		})
 	}
 	return out
 }

@@ -81,7 +81,11 @@ func Line(foreign string, limit int) string {
 		s = strings.ReplaceAll(s, "`", "'")
 	}
 	if strings.Count(s, "*")%2 != 0 {
-		s = strings.ReplaceAll(s, "*", `\*`)
+		parts := strings.Split(s, "`") // between pairs of backticks nothing is emphasis
+		for i := 0; i < len(parts); i += 2 {
+			parts[i] = strings.ReplaceAll(parts[i], "*", `\*`)
+		}
+		s = strings.Join(parts, "`")
 	}
 	if s != "" && strings.ContainsRune("#>-+=~:", rune(s[0])) {
 		s = `\` + s

@@ -141,7 +141,7 @@ func tampered() sia.Task {
 	t := second()
 	t.Waiting = "The checks are green, but tests or protected files were changed. Somebody with write access decides: `/sia accept-tests`, or `/sia stop`."
 	t.Checks[0].Colour = sia.Green
-	t.Gate.Explain = []string{"test: green", "booking/handler_test.go:31: an assertion was taken out"}
+	t.Gate.Explain = []string{"test: green", "The attempt changed what validates it: booking/handler_test.go:31: an assertion was removed: `if got != want {`.", "It does not pass until a person with write access accepts that."}
 	return t
 }
 

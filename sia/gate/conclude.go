@@ -111,7 +111,7 @@ func (j *judgement) unsettled() time.Duration {
 // tampered reports whether the attempt touched what it must not, and says so.
 func (j *judgement) tampered() bool {
 	for _, t := range j.Tampering {
-		j.explain("The attempt changed what validates it: %s.", strings.TrimSuffix(t, "."))
+		j.explain(touched+"%s.", strings.TrimSuffix(t, "."))
 	}
 	switch {
 	case len(j.Tampering) == 0:

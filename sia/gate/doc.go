@@ -12,10 +12,15 @@
 //     lost runner (run again, at most [MaxReruns] times a commit).
 //   - A verdict waits until every required check has finished and nothing has
 //     changed for the settle time, because checks are created late.
+//   - A green verdict must not be bought: what a change does to tests, to what
+//     configures checks and to protected paths is found by [Tampering], and a
+//     person has to accept it.
 //
 // The rules are section 1.5 of the product document. The package is pure: time
 // comes in with [Input], nothing is read or written, and one input always gives
-// one [Result]. It imports package sia alone. Safe for concurrent use.
+// one [Result]. It imports package sia, and doublestar for globs. Safe for
+// concurrent use.
 //
-// Start reading at [Judge].
+// Start reading at [Judge]; for changes of tests at [Tampering], then
+// tamper_compare.go.
 package gate

@@ -3,7 +3,9 @@ package gate
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -60,6 +62,24 @@ func (f Finding) String() string {
 		s += ": `" + strings.ReplaceAll(f.Text, "`", "'") + "`"
 	}
 	return s
+}
+
+// touched begins the sentence of [Result.Explain] about a finding.
+const touched = "The attempt changed what validates it: "
+
+var located = regexp.MustCompile(`^(.+?):([1-9][0-9]{0,6}): (.+)$`)
+
+// Located reads a sentence of [Result.Explain] back: the line of a file that it
+// is about, and what was done there. It is not ok when the sentence is about
+// something else, or about no line.
+func Located(sentence string) (path string, line int, what string, ok bool) {
+	rest, ok := strings.CutPrefix(sentence, touched)
+	m := located.FindStringSubmatch(rest)
+	if !ok || m == nil {
+		return "", 0, "", false
+	}
+	line, err := strconv.Atoi(m[2])
+	return m[1], line, strings.TrimSuffix(m[3], "."), err == nil
 }
 
 // Tampering lists what a change did to the tests, the configuration of checks,

@@ -41,29 +41,7 @@ func (s *side) findClaims() {
 			s.exampleOutput(i)
 			continue
 		}
-		var c *claim
-		if m := s.lang.fails.FindStringIndex(r.bare); m != nil {
-			c = s.guarded(i)
-		} else if m := s.lang.assertion.FindStringIndex(r.bare); m != nil {
-			at := firstInk(r.bare, m[0])
-			if chained.MatchString(r.bare[at:]) {
-				at = 0
-			}
-			c = s.statement(i, at, asserted, taken)
-		} else if s.lang.data.MatchString(r.code) { //nolint:gocritic // some conditions bind what they found
-			c = s.statement(i, 0, expected, taken)
-		} else if s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.bare)[0]) >= 0 {
-			c = s.statement(i, 0, tabled, taken)
-			if len(c.literals) == 0 {
-				c = nil
-			}
-		} else if s.lang.logs.MatchString(r.bare) {
-			if c = s.statement(i, 0, logged, taken); s.lang.fails != never {
-				c = s.guarded(i)
-				c.kind = logged
-				c.strength = 0
-			}
-		}
+		c := s.claimAt(i, taken)
 		if c == nil {
 			continue
 		}
@@ -72,6 +50,38 @@ func (s *side) findClaims() {
 		}
 		s.add(c, r.scope)
 	}
+}
+
+// claimAt is what row i begins to claim; nil when that is nothing.
+func (s *side) claimAt(i int, taken []bool) *claim {
+	r := &s.rows[i]
+	m := s.lang.assertion.FindStringIndex(r.bare)
+	switch {
+	case s.lang.fails.MatchString(r.bare):
+		return s.guarded(i)
+	case m != nil:
+		at := firstInk(r.bare, m[0])
+		if chained.MatchString(r.bare[at:]) {
+			at = 0
+		}
+		return s.statement(i, at, asserted, taken)
+	case s.lang.data.MatchString(r.code):
+		return s.statement(i, 0, expected, taken)
+	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0:
+		c := s.statement(i, 0, tabled, taken)
+		if len(c.literals) == 0 || s.lang == &golang && !strings.HasSuffix(strings.TrimSpace(s.rows[c.to].code), ",") {
+			return nil // nothing is named, or it is a block
+		}
+		return c
+	case s.lang.logs.MatchString(r.bare):
+		c := s.statement(i, 0, logged, taken)
+		if s.lang.fails != never {
+			c = s.guarded(i)
+			c.kind, c.strength = logged, 0
+		}
+		return c
+	}
+	return nil
 }
 
 func (s *side) add(c *claim, sc *scope) {

@@ -14,6 +14,7 @@ type testFile struct {
 	pairs    map[*scope]*scope
 	taken    map[*scope]bool // of the new side, those that have a pair
 	used     map[*claim]bool // of the new side, those that stand for an old one
+	called   map[*scope]map[string]bool
 	effort   int             // comparisons made; past maxEffort, what is not found is reported
 	lost     []*claim        // of the old side, not found yet
 	moved    map[*scope]bool // of the old side: found in another file
@@ -84,10 +85,10 @@ func openTests(c *Change) (*testFile, []Finding) {
 	if !(was.test || was.maybe || is.test || is.maybe) {
 		return nil, nil
 	}
-	if c.Opaque && was.test && c.Status != "deleted" {
-		return nil, []Finding{{Kind: LoosenedAssertion, Path: c.Path, Why: "a file of tests was changed, and is too large for its lines to be compared"}}
+	if c.Opaque && (was.test || was.maybe) && c.Status != "deleted" {
+		return nil, []Finding{{Kind: LoosenedAssertion, Path: c.Path, Why: "a file with tests was changed, and the change is too large for its lines to be compared"}}
 	}
-	if c.Status == "deleted" && was.test && len(c.Hunks) == 0 && was.named {
+	if c.Status == "deleted" && was.test && len(c.Hunks) == 0 && (was.named || path.Base(before) != "__init__.py") {
 		return nil, []Finding{{Kind: DeletedTest, Path: c.Path, Why: "a file of tests was deleted"}}
 	}
 	if c.Status == "renamed" && len(c.Hunks) == 0 {
@@ -95,7 +96,7 @@ func openTests(c *Change) (*testFile, []Finding) {
 	}
 	old, new, whole := c.segments()
 	f := &testFile{
-		change: c, pairs: map[*scope]*scope{}, taken: map[*scope]bool{}, used: map[*claim]bool{}, moved: map[*scope]bool{},
+		change: c, pairs: map[*scope]*scope{}, taken: map[*scope]bool{}, used: map[*claim]bool{}, moved: map[*scope]bool{}, called: map[*scope]map[string]bool{},
 		mixed: was.maybe || is.maybe, shared: sharedNames[path.Base(c.Path)] || strings.HasPrefix(path.Base(c.Path), "jest.setup"),
 	}
 	if was.test || was.maybe {
@@ -114,18 +115,15 @@ func openTests(c *Change) (*testFile, []Finding) {
 
 // renamedTests judges the new name alone.
 func renamedTests(before, after string, was, is role) []Finding {
-	var why string
 	switch {
 	case !was.test || before == after:
 		return nil
 	case !is.test || was.named && !is.named:
-		why = "a file of tests was renamed so that its tests are not found any more"
+		return []Finding{{Kind: DeletedTest, Path: after, Why: "a file of tests was renamed so that its tests are not found any more", Text: before + " → " + after}}
 	case is.lang == &golang && goSystem.MatchString(after) && !goSystem.MatchString(before):
 		return []Finding{{Kind: SkippedTest, Path: after, Why: "a file of tests was renamed so that it is built for some systems only"}}
-	default:
-		return nil
 	}
-	return []Finding{{Kind: DeletedTest, Path: after, Why: why, Text: before + " → " + after}}
+	return nil
 }
 
 // pair finds for each old scope what became of it in its own file.

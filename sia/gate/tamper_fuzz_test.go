@@ -33,6 +33,9 @@ func FuzzTampering(f *testing.F) {
 			}
 		}
 	}
+	f.Add(byte(2), "it('a', () => {\n  /x/\n});", "/\"`/\n/[/]/.test(x)\n`${a}`")
+	f.Add(byte(6), "r#\"\n\"#\n'a' '\\'' 'b", "r\nr#\n/*\n'")
+	f.Add(byte(4), "<<~A\n  x\nA\n=begin\n=end", "x <<-\n<<~\n__END__")
 	f.Fuzz(func(t *testing.T, pick byte, old, new string) {
 		if len(old)+len(new) > 8000 || strings.Count(old, "\n")*strings.Count(new, "\n") > 40000 {
 			return // too large for the comparison of this test
@@ -126,5 +129,20 @@ func BenchmarkTampering(b *testing.B) {
 	b.SetBytes(int64(len(old)))
 	for b.Loop() {
 		Tampering([]Change{change}, nil)
+	}
+}
+
+// TestLocatedReadsBack holds that what Judge explains about a finding can be
+// pointed at again.
+func TestLocatedReadsBack(t *testing.T) {
+	f := Finding{Kind: SkippedTest, Path: "a dir/b: c_test.go", Line: 12, Text: "t.Skip(\"a:1: b\")", Why: "a test is skipped"}
+	path, line, what, ok := Located(touched + f.String() + ".")
+	if !ok || path != f.Path || line != 12 || what != "a test is skipped: `t.Skip(\"a:1: b\")`" {
+		t.Errorf("%q %d %q %v", path, line, what, ok)
+	}
+	for _, other := range []string{"", "1 required check is green.", touched + "a.yml: a workflow was deleted.", "test:3: flaky"} {
+		if _, _, _, ok := Located(other); ok {
+			t.Errorf("%q points at a line", other)
+		}
 	}
 }

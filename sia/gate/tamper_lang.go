@@ -111,7 +111,7 @@ var script = lang{
 	condition: regexp.MustCompile(`^\s*(?:\}\s*else\s+)?(?:if|switch|case|else)\b|^\s*\}\s*else\b`),
 	swallows:  regexp.MustCompile(`^\s*try\s*\{|^\s*await\s+Promise\.race\(`),
 	handler:   regexp.MustCompile(`^\s*\}?\s*catch\b`),
-	skips: res(`\b(?:describe|context|suite|it|test|specify|t|scenario)(?:\.\w+)*\.(?:skip|todo|fixme|fails|failing|fail|skipIf|runIf|slow)\b`,
+	skips: res(`\b(?:describe|context|suite|it|test|specify|scenario)(?:\.\w+)*\.(?:skip|todo|fixme|fails|failing|fail|skipIf|runIf|slow)\b|\bt\.(?:skip|todo)\b`,
 		`^\s*x(?:it|test|describe|context|specify|scenario)(?:\.\w+)*\s*\(`, `\bthis\.skip\(`, `\bpending\(`, `\b(?:skip|todo)\s*:\s*(?:true|['"])`, `\bprocess\.exit\(`,
 		`^\s*(?:if|while)\s*\(\s*(?:false|0|!1|!true|null|undefined)\b`, `\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`,
 		`\bjest\.setTimeout\(|\bvi\.setConfig\(|\bjest\.retryTimes\(|\bthis\.(?:timeout|retries)\(`),

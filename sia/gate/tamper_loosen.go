@@ -127,20 +127,14 @@ func (f *testFile) calls(old *claim, g *testFile, new *claim) bool {
 	if test == nil || f.new == nil {
 		return false
 	}
-	f.effort += test.end - test.first
-	called := map[string]bool{}
-	for i := test.first; i < test.end; i++ {
-		ts := f.new.rows[i].tokens
-		for k, t := range ts {
-			if t.kind == word && (k+1 == len(ts) || ts[k+1].text == "(" || f.new.lang == &ruby) {
-				called[t.text] = true
-			}
-		}
+	if f.called[test] == nil {
+		f.called[test] = f.new.calledIn(test)
 	}
+	called := f.called[test]
 	indent := g.new.rows[new.from].indent
 	for j := new.from - 1; j >= 0 && j > new.from-maxJoined && indent > 0; j-- {
 		r := &g.new.rows[j]
-		if r.empty() || r.indent >= indent {
+		if f.effort += 5; r.empty() || r.indent >= indent {
 			continue
 		}
 		indent = r.indent
@@ -149,6 +143,20 @@ func (f *testFile) calls(old *claim, g *testFile, new *claim) bool {
 		}
 	}
 	return false
+}
+
+// calledIn are the words that look like calls in a scope.
+func (s *side) calledIn(sc *scope) map[string]bool {
+	called := map[string]bool{}
+	for i := sc.first; i < sc.end; i++ {
+		ts := s.rows[i].tokens
+		for k, t := range ts {
+			if t.kind == word && (k+1 == len(ts) || ts[k+1].text == "(" || s.lang == &ruby) {
+				called[t.text] = true
+			}
+		}
+	}
+	return called
 }
 
 // take uses up one new claim with the words of an old one; fits may be nil.
@@ -260,7 +268,7 @@ func (f *testFile) settle(old, new []*claim) {
 		case n != nil:
 			used[n] = true
 			if why := weaker(o, n); why != "" {
-				if i := f.changedRow(n); i >= 0 {
+				if i := f.changedRow(o, n); i >= 0 {
 					f.report(LoosenedAssertion, f.new, i, why)
 				} else {
 					f.report(LoosenedAssertion, f.old, f.firstGone(o), why)
@@ -292,20 +300,33 @@ func (f *testFile) inPlace(o *claim, new []*claim, used map[*claim]bool) *claim 
 	return only
 }
 
-// changedRow is the first row of a new claim that was not there before, or -1.
-func (f *testFile) changedRow(c *claim) int {
-	for i := c.from; i <= c.to; i++ {
-		if !f.new.rows[i].fixed {
-			return i
+// changedRow is the row of a new claim that took the place of the first one that
+// is gone from the old: the likest that is new. -1 when there is none.
+func (f *testFile) changedRow(o, n *claim) int {
+	gone := f.old.rows[f.firstGone(o)].tokens
+	best, share := -1, -1
+	for i := n.from; i <= n.to; i++ {
+		r := &f.new.rows[i]
+		if r.fixed || len(r.tokens) == 0 && n.from < n.to {
+			continue
+		}
+		both := 0
+		for _, t := range r.tokens[:min(len(r.tokens), 50)] {
+			if slices.ContainsFunc(gone[:min(len(gone), 50)], func(g token) bool { return g.text == t.text }) {
+				both++
+			}
+		}
+		if both > share {
+			best, share = i, both
 		}
 	}
-	return -1
+	return best
 }
 
 // firstGone is the first row of an old claim that is there no more.
 func (f *testFile) firstGone(c *claim) int {
 	for i := c.from; i <= c.to; i++ {
-		if !f.old.rows[i].fixed {
+		if !f.old.rows[i].fixed && len(f.old.rows[i].tokens) > 0 {
 			return i
 		}
 	}

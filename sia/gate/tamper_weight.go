@@ -27,6 +27,8 @@ var (
 	trueUnary = regexp.MustCompile(`assertTrue\(|\.True\(|toBeTruthy|be_truthy|isTrue\(|assert_true|\.true\(|be\.true\b|be_true\b`)
 	falsUnary = regexp.MustCompile(`assertFalse\(|\.False\(|toBeFalsy|be_falsey|isFalse\(|assert_false|\.false\(|be\.false\b|be_false\b`)
 	wildcards = regexp.MustCompile(`expect\.any(?:thing)?\(|mock\.Anything|\bANY\b|\bany\(\)|Mockito\.any|ArgumentMatchers\.any|\banything\b|gomock\.Any|isA\(|is_a\(`)
+	passes    = regexp.MustCompile(`^(?:\w+\.)+pass\(`)
+	fails     = regexp.MustCompile(`^(?:\w+\.)*(?:fail|flunk|panic!|unreachable!)\b`)
 	throws    = regexp.MustCompile(`(?i)raises|throw|raise_error|matches!|errorAs|panics`)
 	constant  = regexp.MustCompile(`^(?:[A-Z][A-Z0-9_]+|(?:Status|Err|Code)[A-Z]\w*)$`)
 	capital   = regexp.MustCompile(`^[A-Z]\w*$`)
@@ -62,7 +64,7 @@ func weigh(l *lang, kind claimKind, ts []token) weight {
 	}
 	guard := l == &golang && len(ts) > 0 && l.condition.MatchString(ts[0].text)
 	w.boolean = guard || booleans.MatchString(f)
-	for _, t := range ts {
+	for i, t := range ts {
 		if t.kind == text {
 			continue
 		}
@@ -81,13 +83,19 @@ func weigh(l *lang, kind claimKind, ts []token) weight {
 		switch t.text {
 		case "==", "!=", "===", "!==", "is":
 			w.compared = append(w.compared, "==")
-		case "<", ">", "<=", ">=", "in":
+		case "<", ">": // with a blank before; else it may be a type's parameter
+			if i > 0 && ts[i-1].at+len(ts[i-1].text) < t.at {
+				w.compared = append(w.compared, t.text)
+			}
+		case "<=", ">=", "in":
 			w.compared = append(w.compared, t.text)
 		}
 	}
 	switch {
-	case tautology(ts):
+	case passes.MatchString(f) || tautology(ts):
 		w.strength = 0
+	case fails.MatchString(f):
+		w.strength, w.literals = 1, nil // says only that it is never reached
 	case guard:
 		w.strength = guardStrength(f)
 	case weakWords.MatchString(f) && !equality.MatchString(strings.TrimPrefix(f, "assert")):
@@ -133,7 +141,7 @@ var vocabulary = regexp.MustCompile(`^(?:(?:debug_)?assert\w*!?|expect\w*|requir
 // tautology reports whether an assertion can't fail: it names nothing but
 // literals, or compares something with itself.
 func tautology(ts []token) bool {
-	subjects := 0
+	args, subjects := arguments(ts), 0
 	for i, t := range ts {
 		matcher := i > 1 && ts[i-1].text == "." && (ts[i-2].text == ")" || vocabulary.MatchString(ts[i-2].text))
 		if t.kind == word && literal(t) == "" && !matcher && !vocabulary.MatchString(t.text) {
@@ -142,10 +150,9 @@ func tautology(ts []token) bool {
 	}
 	if subjects == 0 && len(ts) > 0 && ts[0].text != "#" {
 		return slices.ContainsFunc(ts, func(t token) bool {
-			return literal(t) != "" && t.kind != text || t.kind == text && len(arguments(ts)) > 1
+			return literal(t) != "" && t.kind != text || t.kind == text && len(args) > 1
 		})
 	}
-	args := arguments(ts)
 	if len(args) > 0 && flat(args[0]) == "t" {
 		args = args[1:]
 	}
@@ -345,7 +352,7 @@ func weaker(old, new *claim) string {
 		return "an assertion can't fail any more"
 	case old.boolean && new.boolean && len(old.compared) > 0 && slices.Equal(old.compared, new.compared) && slices.Equal(old.literals, new.literals) && (old.negated-new.negated)%2 != 0:
 		return "an assertion was turned round"
-	case len(old.literals) == 1 && flag(old) != "" && flag(old) == flag(new) && (new.boolean || new.strength == 3) && (new.negated-old.negated)%2 == 0:
+	case flag(old) != "" && flag(old) == flag(new) && keeps(old.literals, new.literals) && (len(old.literals) == 1 || old.strength == 3) && (new.boolean || new.strength == 3) && (new.negated-old.negated)%2 == 0:
 		return ""
 	case new.strength > old.strength && old.strength == 1 && keeps(values(old.literals), new.literals):
 		return ""
