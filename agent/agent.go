@@ -39,7 +39,9 @@ type Input struct {
 	Previous     []Previous    // earlier attempts, oldest first
 	Instructions []Instruction // AGENTS.md and the like, from the base branch
 
-	Dir    string // work tree; the agent changes files in it and nowhere else
+	Dir    string   // work tree; the agent changes files in it and nowhere else
+	Setup  []string // shell commands that prepare it, from the base branch's settings; they run in the sandbox
+	Test   string   // shell command that tests it; empty: it is guessed
 	Limits Limits
 	CanAsk bool // a question to a person may be asked before the first change
 }

@@ -6,21 +6,26 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 )
 
 // BuiltinConfig is what the builtin agent is made of.
 type BuiltinConfig struct {
-	Model  *llm.Client      // required
-	Tools  []tool.Tool      // nil: tool.Default()
-	Now    func() time.Time // nil: time.Now
-	Logger *slog.Logger     // nil: nothing is logged
+	Model   *llm.Client      // required
+	Tools   []tool.Tool      // nil: tool.Default(), and tool.Running() where there is a sandbox
+	Sandbox *sandbox.Sandbox // runs commands; nil: nothing is run
+	Cache   string           // folder for what setup commands fetch, and for caches; "": a temporary one for each attempt
+	Hosts   []string         // hosts that setup commands may connect to, as sandbox.Allowed reads them; none: no network
+	Now     func() time.Time // nil: time.Now
+	Logger  *slog.Logger     // nil: nothing is logged
 }
 
 // Builtin is the agent that ships with SIA: a loop that asks a model, carries out
@@ -28,6 +33,7 @@ type BuiltinConfig struct {
 type Builtin struct {
 	model *llm.Client
 	tools []tool.Tool
+	shop  *workshop // nil: nothing is run
 	now   func() time.Time
 	log   *slog.Logger
 }
@@ -41,12 +47,25 @@ func NewBuiltin(cfg BuiltinConfig) (*Builtin, error) {
 	b := &Builtin{model: cfg.Model, tools: slices.Clone(cfg.Tools), now: cfg.Now, log: cfg.Logger}
 	if b.tools == nil {
 		b.tools = tool.Default()
+		if cfg.Sandbox != nil {
+			b.tools = append(b.tools, tool.Running()...)
+		}
 	}
 	if b.now == nil {
 		b.now = time.Now
 	}
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Sandbox != nil {
+		b.shop = &workshop{sandbox: cfg.Sandbox, hosts: cfg.Hosts, now: b.now, log: b.log}
+		if cfg.Cache != "" {
+			dir, err := filepath.Abs(cfg.Cache)
+			if err != nil {
+				return nil, fmt.Errorf("make the builtin agent: %w", err)
+			}
+			b.shop.dir = dir
+		}
 	}
 	names := map[string]bool{}
 	for _, t := range b.tools {
@@ -64,6 +83,10 @@ func NewBuiltin(cfg BuiltinConfig) (*Builtin, error) {
 // Name is "builtin/" and the model's name.
 func (b *Builtin) Name() string { return "builtin/" + b.model.Model() }
 
+// Tools are the names of the tools that attempts have, unless a brief takes some
+// away.
+func (b *Builtin) Tools() []string { return names(b.tools) }
+
 // Run makes one attempt; see [Agent].
 func (b *Builtin) Run(ctx context.Context, in Input, rec Recorder) (Result, error) {
 	root, err := os.OpenRoot(in.Dir)
@@ -73,7 +96,7 @@ func (b *Builtin) Run(ctx context.Context, in Input, rec Recorder) (Result, erro
 	defer root.Close()
 	r := &run{
 		Builtin: b, in: in, rec: rec,
-		env:    tool.Env{Root: root, Dir: in.Dir, CanAsk: in.CanAsk},
+		env:    tool.Env{Root: root, Dir: in.Dir, CanAsk: in.CanAsk, Test: in.Test},
 		budget: newBudget(in.Limits, b.model.Price(), b.now),
 	}
 	res, err := r.attempt(ctx)

@@ -10,12 +10,14 @@
 //     bound; a technique in the brief changes the tools offered and the context
 //     given, not only words. Text from strangers is delimited, labelled, and
 //     freed of what people can't see (sanitize.go).
+//   - Commands run in a sandbox on a workbench of the attempt's own (workshop.go),
+//     after the repository's setup commands (setup.go). Without a sandbox none do.
 //   - [Limits]: turns, time and credits (budget.go); a conversation that goes
 //     round in circles is interrupted (loop.go).
 //   - [Recorder] and [Turn]: the transcript, saved turn by turn, with secrets
 //     masked (redact.go); [Markdown] renders it for people.
 //
 // What the agent says about its own work decides nothing: [Result.Summary] is
-// only shown. The package may import agent/llm, agent/tool and sia. Start
+// only shown. The package may import agent/llm, agent/sandbox, agent/tool and sia. Start
 // reading at agent.go, then builtin.go.
 package agent

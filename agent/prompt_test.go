@@ -18,7 +18,7 @@ var previous = []agent.Previous{{Number: 1, Summary: "I wired the provider in.",
 
 // Each mechanism of a technique shows in what the model gets, not only in words.
 func TestTechniquesChangeTheRequest(t *testing.T) {
-	all := []string{"list", "read", "search", "edit", "write", "delete", "plan", "ask", "finish"}
+	all := []string{"list", "read", "outline", "search", "edit", "patch", "write", "delete", "plan", "ask", "finish"}
 	tests := []struct {
 		name    string
 		brief   sia.Brief

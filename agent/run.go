@@ -27,6 +27,7 @@ type run struct {
 	env    tool.Env
 	budget *budget
 	loop   loopDetector
+	bench  *workbench // nil: nothing is run
 
 	conv    conversation
 	offered []tool.Tool
@@ -42,6 +43,7 @@ type run struct {
 func (r *run) attempt(ctx context.Context) (Result, error) {
 	ctx, cancel := r.budget.context(ctx)
 	defer cancel()
+	defer func() { r.bench.close() }()
 	err := r.begin(ctx)
 	for err == nil && r.res.End == "" {
 		err = r.step(ctx)
@@ -67,9 +69,13 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 // begin assembles the prompt.
 func (r *run) begin(ctx context.Context) error {
 	r.offered, r.notes = offer(r.tools, r.in.Brief, r.in.CanAsk)
+	setup, err := r.setUp(ctx)
+	if err != nil {
+		return err
+	}
 	r.specs, r.fixed = specs(r.offered)
 	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(systemPrompt)
-	text, notes := assemble(ctx, r.in, r.env, min(maxPrompt, max(500, room/2)))
+	text, notes := assemble(ctx, r.in, r.env, setup, min(maxPrompt, max(500, room/2)))
 	r.notes = append(r.notes, notes...)
 	r.conv.add(llm.Message{Role: llm.RoleSystem, Content: strings.TrimSpace(systemPrompt)})
 	r.conv.add(llm.Message{Role: llm.RoleUser, Content: text})

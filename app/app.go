@@ -22,6 +22,7 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
@@ -37,6 +38,7 @@ type Options struct {
 	Logger   *slog.Logger     // nil: slog.Default
 	Now      func() time.Time // nil: time.Now
 	Engine   store.EngineConfig
+	Forward  []string                                             // command that runs this program as sandbox.Forward; nil: setup commands get no network
 	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
 }
 
@@ -84,7 +86,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	worker, err := newWorker(a, c, o)
+	worker, err := newWorker(ctx, a, c, o)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 }
 
 // newWorker builds what carries effects out.
-func newWorker(a *App, c Config, o Options) (*work.Worker, error) {
+func newWorker(ctx context.Context, a *App, c Config, o Options) (*work.Worker, error) {
 	git, err := gitops.Open(filepath.Join(c.Dir, "git"), gitops.Options{Logger: o.Logger})
 	if err != nil {
 		return nil, err
@@ -114,16 +116,34 @@ func newWorker(a *App, c Config, o Options) (*work.Worker, error) {
 			return nil, fmt.Errorf("model %s: %w", name, err)
 		}
 	}
-	coder, err := agent.NewBuiltin(agent.BuiltinConfig{Model: clients["coder"], Now: o.Now, Logger: o.Logger})
+	box, err := newSandbox(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	coder, err := agent.NewBuiltin(agent.BuiltinConfig{
+		Model: clients["coder"], Sandbox: box, Cache: filepath.Join(c.Dir, "sandbox"), Hosts: c.SetupHosts, Now: o.Now, Logger: o.Logger,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &work.Worker{
-		Store: a.Store, GitHub: a.GitHub, Git: git, Agent: coder,
+		Store: a.Store, GitHub: a.GitHub, Git: git, Agent: coder, Tools: coder.Tools(),
 		Diagnoser: &diagnose.Diagnoser{Model: clients["sia"], Log: o.Logger}, Reviewer: &diagnose.Reviewer{Model: clients["reviewer"], Log: o.Logger},
 		SIAPrice: c.Models.SIA.Price, RevPrice: c.Models.Reviewer.Price,
 		Canceller: a.Store, Links: render.Links{Host: c.GitHub.URL}, Logger: o.Logger, Now: o.Now,
 	}, nil
+}
+
+// newSandbox finds out whether commands can be run here, and says so; nil: they can't.
+func newSandbox(ctx context.Context, o Options) (*sandbox.Sandbox, error) {
+	so := sandbox.Options{Self: o.Forward, Logger: o.Logger}
+	found := sandbox.Probe(ctx, so)
+	if !found.OK() {
+		o.Logger.WarnContext(ctx, "no sandbox: attempts can't build or test before they push", "why", found.String(), "fix", found.Fix)
+		return nil, nil //nolint:nilnil // that there is none is an answer
+	}
+	o.Logger.InfoContext(ctx, "sandbox", "found", found.String(), "fix", found.Fix)
+	return sandbox.New(so, found)
 }
 
 func (a *App) listen(ctx context.Context) (err error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/work"
 )
 
@@ -23,8 +24,9 @@ type Config struct {
 	GitHub GitHubConfig
 	Models ModelsConfig
 
-	Attempts int           // attempts at the same time
-	Schedule work.Schedule // of the periodic work
+	Attempts   int           // attempts at the same time
+	SetupHosts []string      // hosts that setup commands may fetch from; none: no network
+	Schedule   work.Schedule // of the periodic work
 	// WriteSpacing is the average time between writes to one repository on
 	// GitHub; 0 is the second that GitHub asks for.
 	// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
@@ -122,6 +124,9 @@ func (c Config) Validate() error {
 		}
 		u, err := url.Parse(address)
 		need(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "%s %q is not an http or https address", name, address)
+	}
+	if err := sandbox.Allowed(c.SetupHosts).Check(); err != nil {
+		all = append(all, fmt.Errorf("--setup-hosts: %w", err))
 	}
 	if c.Dir != "" {
 		if err := os.MkdirAll(c.Dir, 0o700); err != nil {

@@ -5,24 +5,31 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/sia"
 )
 
-// The names of the tools in [Default].
+// The names of the tools in [Default] and [Running].
 const (
-	NameList   = "list"
-	NameRead   = "read"
-	NameSearch = "search"
-	NameEdit   = "edit"
-	NameWrite  = "write"
-	NameDelete = "delete"
-	NamePlan   = "plan"
-	NameAsk    = "ask"
-	NameFinish = "finish"
+	NameList    = "list"
+	NameRead    = "read"
+	NameOutline = "outline"
+	NameSearch  = "search"
+	NameEdit    = "edit"
+	NamePatch   = "patch"
+	NameWrite   = "write"
+	NameDelete  = "delete"
+	NameRun     = "run"
+	NameTest    = "test"
+	NamePlan    = "plan"
+	NameAsk     = "ask"
+	NameFinish  = "finish"
 )
 
 // Bounds of what a call returns and takes.
@@ -55,6 +62,15 @@ type Env struct {
 	Dir     string   // its absolute path, for tools that start programs; never shown to the model
 	Changed bool     // a call of this attempt has changed a file
 	CanAsk  bool     // questions to a person are allowed
+	Runner  Runner   // runs commands in the work tree, contained; nil: nothing can be run
+	Test    string   // the repository's own test command; empty: it is guessed
+}
+
+// Runner runs commands of strangers in the work tree, in a sandbox.
+type Runner interface {
+	// Run runs a shell command line at the work tree's root for at most a time. out,
+	// which may be nil, gets what it prints as it comes.
+	Run(ctx context.Context, command string, within time.Duration, out io.Writer) (sandbox.Result, error)
 }
 
 // Result is what a call did.
@@ -74,8 +90,11 @@ type Finish struct {
 // Default returns the tools that need nothing but the work tree, in the order in
 // which they are offered.
 func Default() []Tool {
-	return []Tool{List{}, Read{}, Search{}, Edit{}, Write{}, Delete{}, Plan{}, Ask{}, FinishTool{}}
+	return []Tool{List{}, Read{}, Outline{}, Search{}, Edit{}, Patch{}, Write{}, Delete{}, Plan{}, Ask{}, FinishTool{}}
 }
+
+// Running returns the tools that need an Env with a Runner besides.
+func Running() []Tool { return []Tool{Run{}, Test{}} }
 
 // clip cuts text to at most n bytes at a rune boundary and says that it did.
 func clip(text string, n int) string {

@@ -144,6 +144,7 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input
 	in := agent.Input{
 		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Repo: t.Repo.String(), Issue: t.Issue, Attempt: a.Number,
 		Brief: t.Brief, Dir: dir, CanAsk: !asked(t),
+		Setup: t.Settings.Agent.Setup, Test: t.Settings.Agent.Test,
 		Limits: agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
 	}
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {

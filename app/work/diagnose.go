@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/agent"
-	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -51,7 +50,7 @@ func (w *Worker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 	}
 	in := diagnose.Input{
 		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, header(t, *t.Attempt())), Diff: diff,
-		Library: library, Final: t.ApproachesLeft() == 0, Tools: toolNames(),
+		Library: library, Final: t.ApproachesLeft() == 0, Tools: w.Tools,
 		Candidates: func(p sia.Pattern) []sia.Candidate { return library.Candidates(t, p, t.Refused, history) },
 		Files:      paths(files),
 		Read:       func(path string) ([]byte, error) { return repo.ReadFile(ctx, t.BaseSHA, path, instructionLimit) },
@@ -85,14 +84,6 @@ func (w *Worker) library(ctx context.Context, t sia.Task, repo *gitops.Repo, fil
 		warning = fmt.Sprintf("Techniques of this repository that can't be used: %v", errors.Join(broken...))
 	}
 	return library, warning, nil
-}
-
-func toolNames() []string {
-	var names []string
-	for _, t := range tool.Default() {
-		names = append(names, t.Name())
-	}
-	return names
 }
 
 func paths(files []gitops.File) []string {

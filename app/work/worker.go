@@ -41,6 +41,7 @@ type Worker struct {
 	GitHub    *github.App
 	Git       *gitops.Cache
 	Agent     agent.Agent
+	Tools     []string // names of the tools that attempts have
 	Diagnoser *diagnose.Diagnoser
 	Reviewer  *diagnose.Reviewer
 	SIAPrice  llm.Price // of the model that diagnoses

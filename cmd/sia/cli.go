@@ -27,6 +27,7 @@ type cli struct {
 	Config  configCmd  `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
 	Bench   benchCmd   `cmd:"" help:"Measure this machine: intake, loop, GitHub calls."`
+	Forward forwardCmd `cmd:"" hidden:"" passthrough:"" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 
 	LogLevel slog.Level `help:"Least severe messages that are logged: debug, info, warn or error." default:"info" env:"SIA_LOG_LEVEL"`

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/store"
@@ -52,7 +53,7 @@ func (c *doctorCmd) Run(e *env) error {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, 2*time.Minute)
 	defer cancel()
-	all = append(all, c.look(ctx, e))
+	all = append(all, c.look(ctx, e), contained(ctx, e))
 	if len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
 		all = append(all, gitHub(ctx, config, e)...)
 	}
@@ -101,6 +102,12 @@ func (c *doctorCmd) look(ctx context.Context, e *env) finding {
 	}
 	f.OK = true
 	return f
+}
+
+// contained says whether attempts can build and test before they push.
+func contained(ctx context.Context, e *env) finding {
+	found := sandbox.Probe(ctx, sandbox.Options{Self: forwarding(), Logger: e.logger})
+	return finding{What: "sandbox", OK: found.OK(), Detail: found.String(), Fix: found.Fix}
 }
 
 // gitHub checks the app's authentication, permissions and installations.

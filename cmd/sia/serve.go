@@ -16,7 +16,7 @@ func (c *serveCmd) Run(e *env) (err error) {
 	if err != nil {
 		return err
 	}
-	a, err := app.New(e.ctx, config, app.Options{Logger: e.logger})
+	a, err := app.New(e.ctx, config, app.Options{Logger: e.logger, Forward: forwarding()})
 	if err != nil {
 		return err
 	}

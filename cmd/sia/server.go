@@ -41,6 +41,7 @@ type server struct {
 	PriceCached   float64 `help:"USD per million cached input tokens; default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD"`
 	PriceOutput   float64 `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD"`
 
+	SetupHosts   []string      `help:"Hosts that agent.setup commands may fetch packages from, such as proxy.golang.org; default: no network." env:"SIA_SETUP_HOSTS" placeholder:"NAME"`
 	Attempts     int           `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS"`
 	WriteSpacing time.Duration `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING"`
 }
@@ -61,7 +62,7 @@ func (s server) config() (app.Config, error) {
 		return m
 	}
 	c := app.Config{
-		Listen: s.Listen, Private: s.Private, Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, WriteSpacing: s.WriteSpacing,
+		Listen: s.Listen, Private: s.Private, Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts, WriteSpacing: s.WriteSpacing,
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret},
 		Models: app.ModelsConfig{Coder: model, SIA: named(s.SIAModel), Reviewer: named(s.ReviewerModel)},
 	}

@@ -1,0 +1,108 @@
+package sandbox
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// Allowed are the hosts that a command may connect to, by name.
+//
+// An entry is a name ("proxy.golang.org"), a name and all below another
+// ("*.npmjs.org", which is not npmjs.org itself), or either with a port
+// ("registry.internal:8443"); without one it means 443. Addresses are no names.
+// What a name leads to must be public, unless its entry has a port: that is how an
+// operator says that a service of their own network is meant.
+type Allowed []string
+
+// Check says which entry can't be understood.
+func (a Allowed) Check() error {
+	for _, e := range a {
+		host, port, err := split(e)
+		switch {
+		case err != nil:
+			return fmt.Errorf("allowed host %q: %w", e, err)
+		case port < 1 || port > 65535:
+			return fmt.Errorf("allowed host %q: the port must be 1 to 65535", e)
+		case strings.Contains(strings.TrimPrefix(host, "*."), "*"):
+			return fmt.Errorf("allowed host %q: a star stands only at the beginning, as in *.example.org", e)
+		case !isName(strings.TrimPrefix(host, "*.")):
+			return fmt.Errorf("allowed host %q: want a name such as proxy.golang.org, without https://", e)
+		}
+	}
+	return nil
+}
+
+// find is the entry that allows to connect to an address, "host:port".
+func (a Allowed) find(address string) (entry string, ok bool) {
+	h, p, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", false
+	}
+	h = strings.ToLower(strings.TrimSuffix(h, "."))
+	if !isName(h) {
+		return "", false
+	}
+	for _, e := range a {
+		host, port, err := split(e)
+		if err != nil || p != strconv.Itoa(port) {
+			continue
+		}
+		host = strings.ToLower(host)
+		if below, star := strings.CutPrefix(host, "*"); star && len(h) > len(below) && strings.HasSuffix(h, below) || h == host {
+			return e, true
+		}
+	}
+	return "", false
+}
+
+// private reports whether an entry may lead to an address that is not public.
+func private(entry string) bool { return strings.Contains(entry, ":") }
+
+func split(entry string) (host string, port int, err error) {
+	host, p, has := strings.Cut(entry, ":")
+	if !has {
+		return host, 443, nil
+	}
+	port, err = strconv.Atoi(p)
+	if err != nil {
+		return "", 0, fmt.Errorf("the port %q is no number", p)
+	}
+	return host, port, nil
+}
+
+// isName reports whether h is a host's name and no address.
+func isName(h string) bool {
+	if h == "" || len(h) > 253 || strings.Trim(h, "0123456789.") == "" {
+		return false // nothing, or what some resolvers take for an address
+	}
+	for label := range strings.SplitSeq(h, ".") {
+		if label == "" || len(label) > 63 || strings.HasPrefix(label, "0x") && strings.Trim(label, "0123456789abcdefx") == "" {
+			return false
+		}
+		for _, r := range label {
+			if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// public reports whether an address is on the internet, and not on this host,
+// its network, or a cloud's metadata service. RFC 6890 lists what is not.
+func public(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	if !ip.IsValid() || !ip.IsGlobalUnicast() || ip.IsPrivate() {
+		return false
+	}
+	for _, p := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16"} {
+		if netip.MustParsePrefix(p).Contains(ip) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,226 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Who a command is, as it sees itself: somebody without any right.
+const (
+	insideUID  = 1000
+	insideUser = "user"
+)
+
+// outsideUID is who commands are on this host when SIA runs as root: a number
+// that no distribution gives to anybody, so that nothing else runs as it.
+const outsideUID = 65533
+
+// systemPath is where programs are, after the toolchains' own folders.
+const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// systemFiles of this host are visible, read-only, where they exist. They hold
+// what programs need to start and nothing that is this machine's own.
+var systemFiles = []string{
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/services", "/etc/protocols",
+	"/etc/mime.types", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted",
+	"/etc/java*", "/etc/python3*",
+}
+
+// madeFiles stand in place of the host's.
+var madeFiles = []struct{ path, text string }{
+	{"/etc/passwd", "root:x:0:0:root:/:/bin/false\nuser:x:1000:1000:user:" + HomeDir + ":/bin/sh\n"},
+	{"/etc/group", "root:x:0:\nuser:x:1000:\n"},
+	{"/etc/hosts", "127.0.0.1 localhost sandbox\n::1 localhost\n"},
+	{"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"},
+	{"/etc/resolv.conf", ""},
+	{"/etc/gitconfig", "[safe]\n\tdirectory = *\n[user]\n\tname = user\n\temail = user@sandbox.invalid\n"},
+}
+
+// plan is how a command is started: what bubblewrap is told, in its own words.
+type plan struct {
+	args  []string // of the bubblewrap that makes the sandbox
+	outer []string // command line that comes before it, when this process is root
+	files [][]byte // what it reads from descriptors, in order
+}
+
+// fds of the started process; those of plan.files follow.
+const (
+	fdStatus = 3 + iota // it tells the process id and the exit status
+	fdBlock             // it waits until this can be read
+	fdArgs              // its arguments, so that no list of processes shows them
+	fdFiles
+)
+
+func (p *plan) add(args ...string) { p.args = append(p.args, args...) }
+
+// file gives bubblewrap a descriptor with this content.
+func (p *plan) file(content []byte) string {
+	p.files = append(p.files, content)
+	return strconv.Itoa(fdFiles + len(p.files) - 1)
+}
+
+// plan decides what c sees.
+func (s *Sandbox) plan(c Command, l Limits) (*plan, error) {
+	p := &plan{}
+	p.add("--unshare-all", "--unshare-user", "--disable-userns", "--uid", strconv.Itoa(insideUID), "--gid", strconv.Itoa(insideUID),
+		"--hostname", "sandbox", "--die-with-parent", "--new-session")
+	p.system()
+	if s.capability.Kind == Full {
+		p.add("--proc", "/proc")
+	} else {
+		p.add("--dir", "/proc")
+	}
+	temp := strconv.FormatInt(l.Temp, 10)
+	p.add("--dev", "/dev", "--perms", "1777", "--size", temp, "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
+		"--perms", "1777", "--size", temp, "--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp",
+		"--size", temp, "--tmpfs", HomeDir)
+
+	reach := &relocation{on: s.root}
+	p.add("--bind", reach.at(c.Dir), WorkDir)
+	for _, rel := range protected(c) {
+		p.add("--ro-bind", reach.at(filepath.Join(c.Dir, rel)), path.Join(WorkDir, filepath.ToSlash(rel)))
+	}
+	for _, t := range s.capability.toolchains {
+		for _, dir := range t.Dirs {
+			p.add("--ro-bind", reach.at(dir), dir)
+		}
+	}
+	for _, m := range c.Mounts {
+		to := cmp.Or(m.To, m.From)
+		if clean := path.Clean(to); clean == "/" || clean == WorkDir || strings.HasPrefix(clean, WorkDir+"/") {
+			return nil, fmt.Errorf("nothing can be mounted at %s", to)
+		}
+		if m.Writable {
+			p.add("--bind", reach.at(m.From), to)
+		} else {
+			p.add("--ro-bind", reach.at(m.From), to)
+		}
+	}
+	p.add("--remount-ro", "/", "--chdir", path.Join(WorkDir, filepath.ToSlash(c.Cwd)), "--clearenv")
+	env := s.environment(c)
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		p.add("--setenv", name, value)
+	}
+	filter, err := seccomp()
+	if err != nil {
+		return nil, err
+	}
+	p.add("--seccomp", p.file(filter), "--json-status-fd", strconv.Itoa(fdStatus), "--block-fd", strconv.Itoa(fdBlock))
+	p.outer = reach.command(s.options)
+	return p, nil
+}
+
+// system makes the system visible, read-only, and the few files that name the
+// host's own people and network anew.
+func (p *plan) system() {
+	p.add("--ro-bind", "/usr", "/usr")
+	for _, dir := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"} {
+		st, err := os.Lstat(dir)
+		if err != nil {
+			continue
+		}
+		if to, err := os.Readlink(dir); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+			p.add("--symlink", to, dir)
+		} else {
+			p.add("--ro-bind", dir, dir)
+		}
+	}
+	for _, pattern := range systemFiles {
+		found, _ := filepath.Glob(pattern) // the patterns are valid
+		for _, f := range found {
+			if _, err := os.Stat(f); err == nil {
+				p.add("--ro-bind", f, f)
+			}
+		}
+	}
+	for _, f := range madeFiles {
+		p.add("--ro-bind-data", p.file([]byte(f.text)), f.path)
+	}
+}
+
+// environment is all that a command knows of ours: nothing.
+func (s *Sandbox) environment(c Command) []string {
+	var bin []string
+	env := []string{
+		"HOME=" + HomeDir, "USER=" + insideUser, "LOGNAME=" + insideUser, "SHELL=" + s.shell[0], "LANG=C.UTF-8", "TERM=dumb", "TMPDIR=/tmp", "CI=true",
+	}
+	for _, t := range s.capability.toolchains {
+		bin = append(bin, t.Bin...)
+		env = append(env, t.Env...)
+	}
+	env = append(env, "PATH="+strings.Join(append(bin, systemPath), ":"))
+	if len(c.Hosts) == 0 {
+		env = append(env, "GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_NO_INDEX=1")
+	} else {
+		address := "http://" + proxyAddress
+		env = append(env, "HTTP_PROXY="+address, "HTTPS_PROXY="+address, "http_proxy="+address, "https_proxy="+address, "NO_PROXY=localhost,127.0.0.1,::1")
+	}
+	return append(env, c.Env...)
+}
+
+// protected lists the paths of c that exist as what they are called. A symbolic
+// link is left alone: what it leads to is decided by what the command can see,
+// whereas mounting it would follow it on this host.
+func protected(c Command) (exist []string) {
+	wanted := c.Protected
+	if wanted == nil {
+		wanted = []string{".git"}
+	}
+	for _, rel := range wanted {
+		whole := true
+		for at := filepath.Clean(rel); at != "."; at = filepath.Dir(at) {
+			st, err := os.Lstat(filepath.Join(c.Dir, at))
+			if err != nil || !st.IsDir() && !st.Mode().IsRegular() {
+				whole = false
+			}
+		}
+		if whole {
+			exist = append(exist, filepath.Clean(rel))
+		}
+	}
+	return exist
+}
+
+// relocation makes paths reachable that only root can reach. As root, commands
+// run as somebody else, who can't pass through root's folders; so a first
+// bubblewrap, which still is root, mounts them where everybody may go, steps
+// down for good, and starts the second, which makes the sandbox.
+type relocation struct {
+	on    bool
+	paths []string
+}
+
+// at is where bubblewrap finds a path of this host.
+func (r *relocation) at(p string) string {
+	if !r.on {
+		return p
+	}
+	i := slices.Index(r.paths, p)
+	if i < 0 {
+		i = len(r.paths)
+		r.paths = append(r.paths, p)
+	}
+	return "/tmp/" + strconv.Itoa(i)
+}
+
+// command is the first bubblewrap's, up to where the second's begins.
+func (r *relocation) command(o Options) []string {
+	if !r.on {
+		return nil
+	}
+	args := []string{o.Bwrap, "--dev-bind", "/", "/", "--tmpfs", "/tmp"}
+	for i, p := range r.paths {
+		args = append(args, "--bind", p, "/tmp/"+strconv.Itoa(i))
+	}
+	id := strconv.Itoa(outsideUID)
+	return append(args, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--die-with-parent", "--",
+		o.Setpriv, "--reuid", id, "--regid", id, "--clear-groups", "--inh-caps=-all", "--pdeathsig", "KILL", "--")
+}

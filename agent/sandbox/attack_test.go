@@ -1,0 +1,110 @@
+//go:build linux
+
+package sandbox_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// attack runs inside a sandbox, as a program with bad intentions, and prints a
+// line that begins with BROKE for everything that it should not have been able to
+// do. Its arguments name what it is to reach: a TCP port and an abstract socket
+// of the host, and a process.
+func attack() {
+	port, abstract, pid := os.Args[2], os.Args[3], os.Args[4]
+	broke := func(what string, err error) {
+		if err == nil {
+			fmt.Println("BROKE", what)
+		}
+	}
+	dial := func(network, address string) error {
+		c, err := net.DialTimeout(network, address, time.Second)
+		if err == nil {
+			c.Close()
+		}
+		return err
+	}
+	broke("tcp to the host's loopback", dial("tcp", "127.0.0.1:"+port))
+	broke("tcp to the host's loopback, v6", dial("tcp", "[::1]:"+port))
+	broke("tcp to a cloud's metadata", dial("tcp", "169.254.169.254:80"))
+	broke("tcp to the internet", dial("tcp", "1.1.1.1:443"))
+	broke("an abstract socket of the host", dial("unix", "@"+abstract))
+	if names, err := net.LookupHost("example.com"); err == nil {
+		fmt.Println("BROKE name service", names)
+	}
+	if ifs, err := net.Interfaces(); err == nil {
+		for _, i := range ifs {
+			if i.Flags&net.FlagLoopback == 0 {
+				fmt.Println("BROKE there is a network interface", i.Name)
+			}
+		}
+	}
+	for name, family := range map[string]int{"vsock": unix.AF_VSOCK, "packet": unix.AF_PACKET, "alg": unix.AF_ALG, "bluetooth": unix.AF_BLUETOOTH} {
+		fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
+		if family == unix.AF_ALG || family == unix.AF_PACKET {
+			fd, err = unix.Socket(family, unix.SOCK_RAW, 0)
+		}
+		if err == nil {
+			unix.Close(fd)
+		}
+		broke("a socket of the family "+name, err)
+	}
+	_, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, false)
+	broke("the key ring of the session", err)
+	_, err = unix.KeyctlGetKeyringID(unix.KEY_SPEC_USER_KEYRING, true)
+	broke("the key ring of the user", err)
+	broke("a new user namespace", unix.Unshare(unix.CLONE_NEWUSER))
+	broke("a new mount namespace", unix.Unshare(unix.CLONE_NEWNS))
+	broke("mount", unix.Mount("none", "/tmp", "tmpfs", 0, ""))
+	broke("remounting the system", unix.Mount("none", "/usr", "", unix.MS_REMOUNT|unix.MS_BIND, ""))
+	broke("unmount", unix.Unmount("/workspace", unix.MNT_DETACH))
+	broke("chroot", unix.Chroot("/tmp"))
+	broke("becoming root", syscall.Setuid(0))
+	broke("another group", syscall.Setgid(0))
+	broke("the host's name", unix.Sethostname([]byte("x")))
+	broke("a device", unix.Mknod("/tmp/disk", unix.S_IFBLK|0o600, int(unix.Mkdev(254, 0))))
+	params := make([]byte, 120)
+	if _, _, e := unix.Syscall(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params[0])), 0); e == 0 {
+		fmt.Println("BROKE io_uring")
+	}
+	if _, _, e := unix.Syscall(unix.SYS_BPF, 0, 0, 0); e != unix.EPERM {
+		fmt.Println("BROKE bpf", e)
+	}
+	if _, err := clone(unix.CLONE_NEWUSER | uintptr(unix.SIGCHLD)); err == nil {
+		fmt.Println("BROKE a child in a new user namespace")
+	}
+	n, _ := strconv.Atoi(pid)
+	broke("a signal to a process of the host", unix.Kill(n, 0))
+	broke("tracing a process of the host", unix.PtraceSeize(n))
+	broke("reading a process of the host", readMemory(n))
+	if tty, err := os.Open("/dev/tty"); err == nil {
+		broke("typing into the terminal", unix.IoctlSetPointerInt(int(tty.Fd()), unix.TIOCSTI, 'x'))
+	}
+	fmt.Println("attacked")
+}
+
+// clone tries to make a child and ends it at once.
+func clone(flags uintptr) (int, error) {
+	pid, _, e := unix.RawSyscall6(unix.SYS_CLONE, flags, 0, 0, 0, 0, 0)
+	if e != 0 {
+		return 0, e
+	}
+	if pid == 0 {
+		unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+	}
+	return int(pid), nil
+}
+
+func readMemory(pid int) error {
+	b := make([]byte, 8)
+	_, err := unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &b[0], Len: 8}}, []unix.RemoteIovec{{Base: 0x400000, Len: 8}}, 0)
+	return err
+}

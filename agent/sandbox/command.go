@@ -1,0 +1,160 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Where things are, as a command sees them.
+const (
+	WorkDir  = "/workspace" // the work tree
+	HomeDir  = "/home/user" // empty at the beginning, gone at the end
+	CacheDir = "/cache"     // under which caches are usually mounted
+)
+
+// Command is one command to run.
+type Command struct {
+	Dir   string // the work tree on this host, absolute; writable at WorkDir
+	Cwd   string // directory to start in, slash-separated and relative to the work tree; "": its root
+	Argv  []string
+	Shell string   // a shell command line, instead of Argv
+	Env   []string // NAME=value, added to the little that every command gets
+
+	// Protected are paths in the work tree, relative to it, that are mounted
+	// read-only where they exist; nil: .git.
+	Protected []string
+	Mounts    []Mount
+	Hosts     []string // hosts that may be connected to, as in [Allowed]; none: no network at all
+
+	Limits Limits    // zero fields: the sandbox's
+	Stdin  io.Reader // nil: empty
+	// Output gets what the command prints as it comes, both streams in one, until
+	// Limits.Printed. Its error ends the command. Nil: nobody.
+	Output io.Writer
+}
+
+// Mount makes a directory or file of this host visible to a command.
+type Mount struct {
+	From     string // on this host, absolute; it must exist
+	To       string // as the command sees it, absolute; "": the same path
+	Writable bool   // counted in Limits.Disk
+}
+
+// Limits bound a command. A zero field means the default.
+type Limits struct {
+	Time      time.Duration // on the wall clock
+	CPU       time.Duration // of one process
+	Memory    int64         // bytes that all processes hold, temporary files included
+	Processes int           // and threads
+	OpenFiles int           // of one process
+	FileSize  int64         // bytes of the largest file
+	Temp      int64         // bytes of each of /tmp, the home and /dev/shm
+	Disk      int64         // bytes that the work tree and the writable mounts take up, what was there included
+	Files     int           // how many files they may hold, and the temporary directories too
+	Output    int           // bytes of output that the result keeps, half from its beginning and half from its end
+	Printed   int64         // bytes of output after which the command is ended
+}
+
+// DefaultLimits are generous to a build and small to an attacker.
+func DefaultLimits() Limits {
+	return Limits{
+		Time: 5 * time.Minute, CPU: 10 * time.Minute, Memory: 4 << 30, Processes: 1024, OpenFiles: 4096,
+		FileSize: 2 << 30, Temp: 1 << 30, Disk: 10 << 30, Files: 1_000_000, Output: 64 << 10, Printed: 64 << 20,
+	}
+}
+
+// or fills l's zero fields in from d.
+func (l Limits) or(d Limits) Limits {
+	fill(&l.Time, d.Time)
+	fill(&l.CPU, d.CPU)
+	fill(&l.Memory, d.Memory)
+	fill(&l.Processes, d.Processes)
+	fill(&l.OpenFiles, d.OpenFiles)
+	fill(&l.FileSize, d.FileSize)
+	fill(&l.Temp, d.Temp)
+	fill(&l.Disk, d.Disk)
+	fill(&l.Files, d.Files)
+	fill(&l.Output, d.Output)
+	fill(&l.Printed, d.Printed)
+	return l
+}
+
+func fill[T ~int | ~int64](v *T, d T) {
+	if *v <= 0 {
+		*v = d
+	}
+}
+
+// Ended says what ended a command that did not end by itself.
+type Ended string
+
+// What can end a command.
+const (
+	ByTime   Ended = "time"
+	ByMemory Ended = "memory"
+	ByDisk   Ended = "disk"
+	ByOutput Ended = "output"
+	ByCancel Ended = "cancelled"
+)
+
+// Result is what came of a command.
+type Result struct {
+	ExitCode int    // -1 when Ended is set; 128 + n is usually signal n
+	Ended    Ended  // empty: the command ended by itself
+	Why      string // why it was ended, for people; empty when it ended by itself
+	Output   []byte // beginning and end of both streams; a line in between says how much is missing
+	Printed  int64  // bytes it printed in all
+	Duration time.Duration
+}
+
+// OK reports whether the command ended by itself with status 0.
+func (r Result) OK() bool { return r.Ended == "" && r.ExitCode == 0 }
+
+// String says how the command ended, such as "exit status 1 after 2.3s".
+func (r Result) String() string {
+	after := " after " + r.Duration.Round(100*time.Millisecond).String()
+	switch {
+	case r.Ended != "":
+		return "stopped" + after + ": " + r.Why
+	case r.ExitCode > 128 && r.ExitCode < 128+65:
+		return fmt.Sprintf("exit status %d (%s)%s", r.ExitCode, signalName(r.ExitCode-128), after)
+	}
+	return fmt.Sprintf("exit status %d%s", r.ExitCode, after)
+}
+
+// check refuses a command that makes no sense.
+func (c Command) check() error {
+	switch {
+	case !filepath.IsAbs(c.Dir):
+		return fmt.Errorf("the work tree %q is not an absolute path", c.Dir)
+	case (len(c.Argv) == 0) == (c.Shell == ""):
+		return fmt.Errorf("either Argv or Shell must be set")
+	case c.Cwd != "" && !filepath.IsLocal(c.Cwd):
+		return fmt.Errorf("the directory %q leads out of the work tree", c.Cwd)
+	}
+	for _, s := range append(append([]string{c.Shell}, c.Argv...), c.Env...) {
+		if strings.ContainsRune(s, 0) {
+			return fmt.Errorf("there is a NUL byte in the command")
+		}
+	}
+	for _, e := range c.Env {
+		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
+			return fmt.Errorf("environment: %q is not NAME=value", name)
+		}
+	}
+	for _, m := range c.Mounts {
+		if !filepath.IsAbs(m.From) || m.To != "" && !path.IsAbs(m.To) {
+			return fmt.Errorf("mount %s at %s: both must be absolute paths", m.From, m.To)
+		}
+	}
+	for _, p := range c.Protected {
+		if !filepath.IsLocal(p) || p == "." {
+			return fmt.Errorf("protected path %q leads out of the work tree", p)
+		}
+	}
+	return nil
+}

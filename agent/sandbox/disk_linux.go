@@ -1,0 +1,138 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// walkEvery is how often the trees are walked at least, whatever the file system
+// says: somebody else may free what a command fills.
+const walkEvery = 15 * time.Second
+
+// spare is how much of the disk must stay free for everything else on this host.
+const spare = 512 << 20
+
+var errFull = errors.New("full")
+
+// disk says why too much of the disk is used; "" when it is not. The trees are
+// only walked when the file system says that something was written, or when the
+// last walk is long ago.
+func (w *watch) disk() string {
+	var now unix.Statfs_t
+	if err := unix.Statfs(w.trees[0], &now); err != nil {
+		return ""
+	}
+	limit := w.r.limits.Disk
+	grown := func(since unix.Statfs_t) int64 { return (int64(since.Bfree) - int64(now.Bfree)) * now.Bsize }
+	made := int64(w.last.Ffree) - int64(now.Ffree)
+	if grown(w.last) < limit/8 && made < int64(w.r.limits.Files)/8 && time.Since(w.when) < walkEvery {
+		return ""
+	}
+	w.last, w.when = now, time.Now()
+	if int64(now.Bavail)*now.Bsize < spare && grown(w.first) > spare/4 {
+		return "the disk of this machine is almost full"
+	}
+	total, why, hidden := w.walk()
+	if why != "" {
+		return why
+	}
+	if grown(w.first) > limit && (hidden || total+w.unlinked() > limit) {
+		return w.tooMuch()
+	}
+	return ""
+}
+
+func (w *watch) tooMuch() string {
+	return fmt.Sprintf("its files take up more than %s", size(w.r.limits.Disk))
+}
+
+// walk measures the trees, and says why they are too large or that something in
+// them could not be looked at.
+func (w *watch) walk() (total int64, why string, hidden bool) {
+	files := 0
+	look := func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			hidden = hidden || !errors.Is(err, fs.ErrNotExist)
+			return nil
+		}
+		files++
+		if info, err := d.Info(); err == nil {
+			if st, ok := info.Sys().(*syscall.Stat_t); ok {
+				total += st.Blocks * 512 // holes take up nothing
+			}
+		}
+		switch {
+		case total > w.r.limits.Disk:
+			why = w.tooMuch()
+		case files > w.r.limits.Files:
+			why = fmt.Sprintf("it made more than %d files", w.r.limits.Files)
+		default:
+			return nil
+		}
+		return errFull
+	}
+	for _, tree := range w.trees {
+		if errors.Is(filepath.WalkDir(tree, look), errFull) {
+			break
+		}
+	}
+	return total, why, hidden
+}
+
+// unlinked measures the files that have no name any more and that a process
+// still holds open: they take up the disk and no walk meets them. Where a process
+// hides what it holds, the file system's word stands: as much as is allowed.
+func (w *watch) unlinked() (total int64) {
+	proc, pids := w.proc.Load(), []string{}
+	if proc != nil {
+		pids = slices.DeleteFunc(numbers(proc), func(pid string) bool { return pid == "1" })
+	} else {
+		host, err := os.Open("/proc")
+		if err != nil {
+			return w.r.limits.Disk
+		}
+		defer host.Close()
+		proc = host
+		for _, pid := range w.tree()[1:] { // the first is bubblewrap's, and holds no files
+			pids = append(pids, strconv.Itoa(pid))
+		}
+	}
+	seen := map[uint64]bool{}
+	for _, pid := range pids {
+		fd, err := unix.Openat(int(proc.Fd()), pid+"/fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return w.r.limits.Disk
+		case err != nil: // it ended
+			continue
+		}
+		dir := os.NewFile(uintptr(fd), "fd")
+		for _, n := range numbers(dir) {
+			var st unix.Stat_t
+			if unix.Fstatat(int(dir.Fd()), n, &st, 0) == nil && st.Nlink == 0 && st.Mode&unix.S_IFMT == unix.S_IFREG && !seen[st.Ino] && w.onDisk(st.Dev) {
+				seen[st.Ino] = true
+				total += st.Blocks * 512
+			}
+		}
+		dir.Close()
+	}
+	return total
+}
+
+// onDisk reports whether a device is one of the trees': temporary files count as
+// memory, not here.
+func (w *watch) onDisk(dev uint64) bool {
+	return slices.ContainsFunc(w.trees, func(tree string) bool {
+		var st unix.Stat_t
+		return unix.Stat(tree, &st) == nil && st.Dev == dev
+	})
+}

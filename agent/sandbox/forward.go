@@ -1,0 +1,81 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// Exit statuses of Forward when it can't run the command, as shells have them.
+const (
+	exitNoWay    = 125
+	exitNotFound = 127
+)
+
+// Forward is what runs inside of a sandbox with allowed hosts: it listens on the
+// loopback of the sandbox, where the environment says that a proxy is, passes each
+// connection on to the socket that leads out, and runs the command. It returns the
+// command's exit status. A program that wants allowed hosts calls it with the
+// arguments that follow those of Options.Self.
+func Forward(argv []string) int {
+	if len(argv) == 0 {
+		fmt.Fprintln(os.Stderr, "forward: there is no command")
+		return exitNoWay
+	}
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", proxyAddress)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "forward:", err)
+		return exitNoWay
+	}
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go forward(conn)
+		}
+	}()
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it ends with the sandbox
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		if st, ok := exit.Sys().(syscall.WaitStatus); ok && st.Signaled() {
+			return 128 + int(st.Signal())
+		}
+		return exit.ExitCode()
+	}
+	fmt.Fprintln(os.Stderr, "forward:", err)
+	return exitNotFound
+}
+
+func forward(conn net.Conn) {
+	defer conn.Close()
+	out, err := (&net.Dialer{}).DialContext(context.Background(), "unix", proxySocket)
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	done := make(chan struct{}, 2)
+	pass := func(to, from net.Conn) {
+		_, _ = io.Copy(to, from) // either side may end it
+		if c, ok := to.(interface{ CloseWrite() error }); ok {
+			_ = c.CloseWrite()
+		}
+		done <- struct{}{}
+	}
+	go pass(out, conn)
+	go pass(conn, out)
+	<-done
+	<-done
+}

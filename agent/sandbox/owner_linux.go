@@ -1,0 +1,55 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// handOver makes what the command may write the command's: as root, SIA runs
+// commands as another user. Only the owners of entries change, links are not
+// followed, and what is that user's already is left alone. The protected paths
+// are handed over too, so that git does not complain of a stranger's repository.
+func handOver(c Command) error {
+	trees := []string{c.Dir}
+	for _, m := range c.Mounts {
+		if m.Writable {
+			trees = append(trees, m.From)
+		}
+	}
+	for _, tree := range slices.Compact(trees) {
+		root, err := os.OpenRoot(tree)
+		if err != nil {
+			return fmt.Errorf("hand the work tree over: %w", err)
+		}
+		err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+			if err == nil {
+				err = give(root, p, d)
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		})
+		if err = errors.Join(err, root.Close()); err != nil {
+			return fmt.Errorf("hand the work tree over: %w", err)
+		}
+	}
+	return nil
+}
+
+func give(root *os.Root, p string, d fs.DirEntry) error {
+	info, err := d.Info()
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || st.Uid == outsideUID && st.Gid == outsideUID {
+		return nil
+	}
+	return root.Lchown(filepath.FromSlash(p), outsideUID, outsideUID)
+}

@@ -1,0 +1,177 @@
+package sandbox
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// probeWithin bounds everything that Probe does.
+const probeWithin = 30 * time.Second
+
+// cgroupRoot is where control groups are mounted when there is only version 2.
+const cgroupRoot = "/sys/fs/cgroup"
+
+// What to do, for people.
+const (
+	fixInstall = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap; Alpine: apk add bubblewrap), then start SIA again"
+	fixSetpriv = "install util-linux, which has setpriv and prlimit, or run SIA as an ordinary user"
+	fixUserns  = "let programs make user namespaces: on a host with AppArmor (Ubuntu 23.10 and newer) give bwrap a profile or set sysctl kernel.apparmor_restrict_unprivileged_userns=0; " +
+		"elsewhere set sysctl kernel.unprivileged_userns_clone=1 and user.max_user_namespaces above 0; in Docker run with --security-opt seccomp=unconfined --security-opt apparmor=unconfined; see docs/sandbox.md"
+	fixProc   = "for /proc in the sandbox, run the container with --security-opt systempaths=unconfined; see docs/sandbox.md"
+	fixLinux  = "run SIA on Linux to let it build and test before it pushes"
+	fixBroken = "don't run SIA with a sandbox here; tell us what this system is"
+)
+
+// Probe finds out what this host can do, by running a command that tries to break
+// out. It takes some tens of milliseconds.
+func Probe(ctx context.Context, o Options) Capability {
+	o = o.withDefaults()
+	ctx, cancel := context.WithTimeout(ctx, probeWithin)
+	defer cancel()
+	none := func(why, fix string) Capability { return Capability{Kind: None, Reasons: []string{why}, Fix: fix} }
+	if runtime.GOOS != "linux" {
+		return none("commands can be contained on Linux only", fixLinux)
+	}
+	if o.Bwrap == "" {
+		return none("bubblewrap (bwrap) is not installed", fixInstall)
+	}
+	version, err := bwrapVersion(ctx, o.Bwrap)
+	if err != nil {
+		return none(err.Error(), fixInstall)
+	}
+	if os.Geteuid() == 0 && (o.Setpriv == "" || !inSystem(o.Prlimit)) {
+		return none("setpriv and prlimit are not installed, with which root steps down", fixSetpriv)
+	}
+	c := Capability{Version: version, Memory: "watch", toolchains: findToolchains(o.Env)}
+	for _, t := range c.toolchains {
+		c.Toolchains = append(c.Toolchains, t.Name)
+	}
+	switch o.Cgroup {
+	case "":
+		c.cgroup = chooseCgroup(cgroupRoot)
+	case "none":
+	default:
+		c.cgroup = o.Cgroup
+	}
+	if c.cgroup != "" {
+		c.Memory = "cgroup"
+	}
+	kinds := []Kind{Full, NoProc}
+	if o.Kind != "" {
+		kinds = []Kind{o.Kind}
+	}
+	var failed error
+	for _, k := range kinds {
+		c.Kind = k
+		err := selfTest(ctx, o, c)
+		if err != nil && c.cgroup != "" { // what is delegated may still not be ours to use
+			c.cgroup, c.Memory = "", "watch"
+			err = selfTest(ctx, o, c)
+		}
+		if err == nil {
+			if failed != nil {
+				c.Reasons, c.Fix = []string{"there is no /proc in the sandbox: " + failed.Error()}, fixProc
+			}
+			return c
+		}
+		if errors.Is(err, errBroken) {
+			return none(err.Error(), fixBroken)
+		}
+		if failed == nil {
+			failed = err
+		}
+	}
+	return none(failed.Error(), fixUserns)
+}
+
+// bwrapVersion is the version of a bubblewrap that has every option we use.
+// --size came with 0.7 and --disable-userns with 0.8:
+// https://github.com/containers/bubblewrap/releases
+func bwrapVersion(ctx context.Context, bwrap string) (string, error) {
+	out, err := exec.CommandContext(ctx, bwrap, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("bubblewrap does not tell its version: %w", err)
+	}
+	var major, minor int
+	version := strings.TrimPrefix(strings.TrimSpace(string(out)), "bubblewrap ")
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
+		return "", fmt.Errorf("bubblewrap tells an unknown version, %.40q", version)
+	}
+	if major == 0 && minor < 8 {
+		return "", fmt.Errorf("bubblewrap %s is too old", version)
+	}
+	return version, nil
+}
+
+// errBroken: the sandbox is made, and does not hold.
+var errBroken = errors.New("the sandbox does not hold")
+
+// attack tries what a sandbox must not allow, in small. Each line that it prints
+// is something that it could do.
+const attack = `
+cat "$1" 2>/dev/null
+(exec 3<>"/dev/tcp/127.0.0.1/$2") 2>/dev/null && echo "reached the network of this host"
+touch /usr/.sia-probe 2>/dev/null && { rm -f /usr/.sia-probe; echo "wrote to /usr"; }
+touch /.sia-probe 2>/dev/null && echo "wrote to the root folder"
+kill -0 "$3" 2>/dev/null && echo "can signal processes of this host"
+[ "$(id -u)" = 1000 ] || echo "runs as user $(id -u)"
+[ -r /proc/self/status ] && grep -E '^Cap(Eff|Prm|Inh|Amb):' /proc/self/status | grep -vE '0000000000000000$'
+[ -r /proc/self/status ] && grep -E '^(NoNewPrivs:.0|Seccomp:.[01])' /proc/self/status
+env | grep -a SIA_PROBE
+touch written && echo done
+`
+
+// selfTest runs the attack.
+func selfTest(ctx context.Context, o Options, c Capability) (err error) {
+	s, err := New(o, c)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "sia-probe-*")
+	if err != nil {
+		return fmt.Errorf("try the sandbox: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	tree, secret := filepath.Join(dir, "tree"), filepath.Join(dir, "secret")
+	if err := errors.Join(os.Mkdir(tree, 0o700), os.WriteFile(secret, []byte("read a file outside of the work tree\n"), 0o644), os.Chmod(dir, 0o755)); err != nil {
+		return fmt.Errorf("try the sandbox: %w", err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("try the sandbox: %w", err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	argv := append(append([]string(nil), s.shell...), attack, "probe", secret, port, fmt.Sprint(os.Getpid()))
+	r, err := s.Run(ctx, Command{Dir: tree, Argv: argv, Limits: Limits{Time: 10 * time.Second}})
+	if err != nil {
+		return err
+	}
+	var did []string
+	done := false
+	lines := bufio.NewScanner(bytes.NewReader(r.Output))
+	for lines.Scan() {
+		if lines.Text() == "done" {
+			done = true
+		} else {
+			did = append(did, lines.Text())
+		}
+	}
+	if len(did) > 0 {
+		return fmt.Errorf("%w: a command %s", errBroken, strings.Join(did, "; "))
+	}
+	if _, err := os.Lstat(filepath.Join(tree, "written")); !done || err != nil {
+		return fmt.Errorf("a command in the sandbox did not do its work: %s", r)
+	}
+	return nil
+}

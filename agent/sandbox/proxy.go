@@ -1,0 +1,202 @@
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Where the way out is, as a command sees it.
+const (
+	proxyAddress = "127.0.0.1:3128"
+	proxyFolder  = "/run/proxy"
+	proxySocket  = proxyFolder + "/out/socket"
+	proxyProgram = proxyFolder + "/forward"
+)
+
+// Bounds of the proxy.
+const (
+	maxTunnels  = 64
+	askWithin   = 30 * time.Second // for the request and for connecting
+	idleAtMost  = 2 * time.Minute  // without a byte in either direction
+	maxProxyAsk = 16 << 10         // bytes of a request's head
+)
+
+// proxy connects commands of one sandbox to the hosts that they may reach, by
+// HTTP's CONNECT (RFC 9110 §9.3.6) on a socket that is mounted inside. It sees
+// names and amounts; what is said is between the command and the host.
+type proxy struct {
+	allowed Allowed
+	log     *slog.Logger
+	dir     string
+	listen  net.Listener
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+	slots   chan struct{}
+}
+
+// openProxy starts a proxy that lives as long as one command.
+func (s *Sandbox) openProxy(ctx context.Context, hosts []string) (*proxy, error) {
+	if !s.CanFetch() {
+		return nil, errors.New("open the way to allowed hosts: this program was not told how to run itself")
+	}
+	if err := Allowed(hosts).Check(); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "sia-net-*")
+	if err != nil {
+		return nil, fmt.Errorf("open the way to allowed hosts: %w", err)
+	}
+	p := &proxy{allowed: hosts, log: s.options.Logger, dir: dir, slots: make(chan struct{}, maxTunnels)}
+	socket := filepath.Join(dir, filepath.Base(proxySocket))
+	var lc net.ListenConfig
+	if p.listen, err = lc.Listen(ctx, "unix", socket); err == nil {
+		// Another user, in the sandbox, has to come through; the folder around it
+		// lets nobody else in but root.
+		err = os.Chmod(socket, 0o666)
+	}
+	if err == nil && s.root {
+		err = os.Chown(dir, outsideUID, outsideUID)
+	}
+	if err != nil {
+		p.close()
+		return nil, fmt.Errorf("open the way to allowed hosts: %w", err)
+	}
+	ctx, p.stop = context.WithCancel(ctx)
+	p.done.Go(func() { p.serve(ctx) })
+	return p, nil
+}
+
+// through is c with its way out: the program that listens inside, where no proxy
+// can, and passes on to the socket.
+func (p *proxy) through(c Command, shell, self []string) Command {
+	argv := c.Argv
+	if c.Shell != "" {
+		argv = append(append([]string(nil), shell...), c.Shell)
+	}
+	c.Argv, c.Shell = append(append([]string{proxyProgram}, self[1:]...), argv...), ""
+	c.Mounts = append(append([]Mount(nil), c.Mounts...),
+		Mount{From: self[0], To: proxyProgram},
+		Mount{From: p.dir, To: filepath.Dir(proxySocket)})
+	return c
+}
+
+func (p *proxy) close() {
+	if p.stop != nil {
+		p.stop()
+	}
+	if p.listen != nil {
+		p.listen.Close()
+	}
+	p.done.Wait()
+	os.RemoveAll(p.dir)
+}
+
+func (p *proxy) serve(ctx context.Context) {
+	for {
+		conn, err := p.listen.Accept()
+		if err != nil {
+			return
+		}
+		select {
+		case p.slots <- struct{}{}:
+			p.done.Go(func() {
+				defer func() { <-p.slots }()
+				p.tunnel(ctx, conn)
+			})
+		default:
+			conn.Close()
+		}
+	}
+}
+
+// tunnel serves one connection.
+func (p *proxy) tunnel(ctx context.Context, conn net.Conn) {
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	_ = conn.SetDeadline(time.Now().Add(askWithin))
+	in := bufio.NewReader(io.LimitReader(conn, maxProxyAsk))
+	req, err := http.ReadRequest(in)
+	if err != nil {
+		return
+	}
+	refuse := func(code int, why string) {
+		p.log.InfoContext(ctx, "sandbox: connection refused", "host", req.Host, "why", why)
+		fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\n", code, http.StatusText(code), len(why)+1, why)
+	}
+	if req.Method != http.MethodConnect {
+		refuse(http.StatusMethodNotAllowed, "only https is let through")
+		return
+	}
+	entry, ok := p.allowed.find(req.Host)
+	if !ok {
+		refuse(http.StatusForbidden, "this host is not allowed; the operator of SIA can allow it with --setup-hosts")
+		return
+	}
+	d := net.Dialer{Timeout: askWithin, Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil || !public(at.Addr()) && !private(entry) {
+			return errors.New("it leads to an address that is not public")
+		}
+		return nil
+	}}
+	out, err := d.DialContext(ctx, "tcp", req.Host)
+	if err != nil {
+		refuse(http.StatusBadGateway, "the host can't be reached")
+		return
+	}
+	defer out.Close()
+	stopOut := context.AfterFunc(ctx, func() { out.Close() })
+	defer stopOut()
+	p.log.InfoContext(ctx, "sandbox: connected", "host", req.Host)
+	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	early, _ := in.Peek(in.Buffered()) // what came with the request
+	if _, err := out.Write(early); err != nil {
+		return
+	}
+	join(conn, out)
+}
+
+// join copies both ways until both are done, or nothing comes for long.
+func join(a, b net.Conn) {
+	var both sync.WaitGroup
+	pass := func(to, from net.Conn) {
+		defer func() {
+			if c, ok := to.(interface{ CloseWrite() error }); ok {
+				_ = c.CloseWrite()
+			}
+		}()
+		buf := make([]byte, 32<<10)
+		for {
+			until := time.Now().Add(idleAtMost)
+			_ = a.SetDeadline(until)
+			_ = b.SetDeadline(until)
+			n, err := from.Read(buf)
+			if n > 0 {
+				if _, werr := to.Write(buf[:n]); werr != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}
+	both.Go(func() { pass(a, b) })
+	both.Go(func() { pass(b, a) })
+	both.Wait()
+}

@@ -1,0 +1,63 @@
+//go:build linux
+
+package sandbox_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+)
+
+// fetch is a program that asks for pages as package managers do: through the proxy
+// that the environment names, with https.
+const fetch = `
+const http = require('http'), tls = require('tls');
+const ask = (host) => new Promise((done) => {
+  const [name] = host.split(':');
+  const req = http.request({ host: '127.0.0.1', port: 3128, method: 'CONNECT', path: host, headers: { Host: host } });
+  req.on('connect', (res, socket) => {
+    if (res.statusCode !== 200) return done(host + ' ' + res.statusCode);
+    const s = tls.connect({ socket, servername: name, rejectUnauthorized: false }, () => s.write('GET / HTTP/1.0\r\n\r\n'));
+    let text = ''; s.on('data', (d) => text += d); s.on('end', () => done(host + ' ' + text.split('\r\n\r\n')[1]));
+  });
+  req.on('response', (res) => { res.resume(); done(host + ' ' + res.statusCode); });
+  req.on('error', (e) => done(host + ' ' + e.code)); req.end();
+});
+(async () => { for (const h of process.argv.slice(2)) console.log(await ask(h)); })();
+`
+
+func TestFetchFromAllowedHostsOnly(t *testing.T) {
+	var asked atomic.Int32
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		io.WriteString(w, "package")
+	}))
+	t.Cleanup(srv.Close)
+	_, port, _ := net.SplitHostPort(srv.Listener.Addr().String())
+	s := box(t, sandbox.Options{})
+	dir := tree(t, map[string]string{"fetch.js": fetch})
+	r := run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port, "private.localhost"},
+		Shell: `node fetch.js localhost:` + port + ` 127.0.0.1:` + port + ` localhost:1 example.com:443 private.localhost:443; echo $HTTPS_PROXY $GOPROXY; (exec 3<>/dev/tcp/127.0.0.1/` + port + `) 2>/dev/null && echo BROKE; exit 7`})
+	want := "localhost:" + port + " package\n127.0.0.1:" + port + " 403\nlocalhost:1 403\nexample.com:443 403\nprivate.localhost:443 502\nhttp://127.0.0.1:3128\n"
+	if string(r.Output) != want || r.ExitCode != 7 || asked.Load() != 1 {
+		t.Errorf("%s, asked %d times:\n%s\nwant\n%s", r, asked.Load(), r.Output, want)
+	}
+	// Plain HTTP says nothing about where it goes that could be checked.
+	r = run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port}, Shell: `printf 'GET http://localhost:` + port + `/ HTTP/1.1\r\nHost: localhost:` + port + `\r\n\r\n' > /tmp/q; exec 3<>/dev/tcp/127.0.0.1/3128; cat /tmp/q >&3; head -1 <&3`})
+	if !strings.Contains(string(r.Output), "405") || asked.Load() != 1 {
+		t.Errorf("%s\n%s", r, r.Output)
+	}
+}
+
+func TestFetchNeedsAWayToRunItself(t *testing.T) {
+	s := box(t, sandbox.Options{Self: []string{}})
+	if s.CanFetch() {
+		t.Error("it claims to fetch")
+	}
+}

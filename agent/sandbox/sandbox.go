@@ -1,0 +1,120 @@
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// Kind is how commands are contained on this host.
+type Kind string
+
+// The kinds of sandbox.
+const (
+	Full   Kind = "bubblewrap"
+	NoProc Kind = "bubblewrap-no-proc" // without /proc, which some containers don't let one mount
+	None   Kind = "none"
+)
+
+// Options say what to make a sandbox of. The zero value looks around.
+type Options struct {
+	Bwrap   string       // path of bubblewrap; "": looked up in PATH
+	Setpriv string       // path of util-linux's setpriv, which root needs; "": looked up in PATH
+	Prlimit string       // likewise prlimit, which must lie in /usr or /bin
+	Kind    Kind         // try only this kind; "": Full, then NoProc
+	Limits  Limits       // for commands that don't set their own; zero fields: [DefaultLimits]
+	Cgroup  string       // cgroup v2 directory in which groups may be made; "": looked for; "none": not used
+	Env     []string     // of this process, to find toolchains with; nil: os.Environ
+	Self    []string     // command that runs this program as [Forward]; nil: no allow-list of hosts is possible
+	Logger  *slog.Logger // nil: nothing is logged
+}
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	look := func(path *string, name string) {
+		if *path == "" {
+			*path, _ = exec.LookPath(name) // absent: Probe says so
+		}
+	}
+	look(&o.Bwrap, "bwrap")
+	look(&o.Setpriv, "setpriv")
+	look(&o.Prlimit, "prlimit")
+	o.Limits = o.Limits.or(DefaultLimits())
+	return o
+}
+
+// Capability is what this host can do, in words that a person can act on.
+type Capability struct {
+	Kind       Kind
+	Version    string   // bubblewrap's
+	Memory     string   // what bounds memory and processes: "cgroup" or "watch"
+	Reasons    []string // what is missing or weaker, and why; empty: nothing
+	Fix        string   // what to do about it; empty: nothing
+	Toolchains []string // names of the toolchains that commands can use
+
+	cgroup     string
+	toolchains []Toolchain
+}
+
+// OK reports whether commands can be run.
+func (c Capability) OK() bool { return c.Kind == Full || c.Kind == NoProc }
+
+// String is one line for logs and people.
+func (c Capability) String() string {
+	if !c.OK() {
+		return "no sandbox: " + cmp.Or(strings.Join(c.Reasons, "; "), "not looked for")
+	}
+	s := fmt.Sprintf("%s %s, memory held by %s", c.Kind, c.Version, c.Memory)
+	if len(c.Toolchains) > 0 {
+		s += ", with " + strings.Join(c.Toolchains, ", ")
+	}
+	if len(c.Reasons) > 0 {
+		s += " (" + strings.Join(c.Reasons, "; ") + ")"
+	}
+	return s
+}
+
+// Sandbox runs commands. It is safe for concurrent use.
+type Sandbox struct {
+	options    Options
+	capability Capability
+	shell      []string // shell that runs Command.Shell
+	root       bool     // this process is root, so commands run as another user
+}
+
+// New returns the sandbox that Probe found. It refuses when there is none.
+func New(o Options, c Capability) (*Sandbox, error) {
+	if !c.OK() {
+		return nil, fmt.Errorf("make sandbox: %s", cmp.Or(strings.Join(c.Reasons, "; "), "this host was not probed"))
+	}
+	o = o.withDefaults()
+	if o.Bwrap == "" {
+		return nil, errors.New("make sandbox: bubblewrap is not installed")
+	}
+	s := &Sandbox{options: o, capability: c, root: os.Geteuid() == 0}
+	s.shell = []string{"/bin/sh", "-c"}
+	if _, err := os.Stat("/bin/bash"); err == nil {
+		s.shell = []string{"/bin/bash", "-c"}
+	}
+	return s, nil
+}
+
+// Capability is what Probe found.
+func (s *Sandbox) Capability() Capability {
+	c := s.capability
+	c.Reasons, c.Toolchains = slices.Clone(c.Reasons), slices.Clone(c.Toolchains)
+	return c
+}
+
+// CanFetch reports whether commands can be given hosts to fetch from.
+func (s *Sandbox) CanFetch() bool { return len(s.options.Self) > 0 }

@@ -1,0 +1,42 @@
+// Package sandboxtest gives tests the real sandbox of this host. It is not
+// optional for them: what is missing is installed where a test may do that, and
+// named otherwise.
+//
+// The package may import agent/sandbox; only tests import it.
+package sandboxtest
+
+import (
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+)
+
+// installed tries once to install bubblewrap: on a Debian whose root we are.
+var installed = sync.OnceValue(func() string {
+	if _, err := exec.LookPath("bwrap"); err == nil || os.Geteuid() != 0 {
+		return ""
+	}
+	out, err := exec.Command("apt-get", "install", "-y", "--no-install-recommends", "bubblewrap").CombinedOutput()
+	if err != nil {
+		return "apt-get install bubblewrap: " + err.Error() + "\n" + string(out)
+	}
+	return ""
+})
+
+// New is a sandbox that works, or the end of the test.
+func New(t testing.TB, o sandbox.Options) *sandbox.Sandbox {
+	t.Helper()
+	why := installed()
+	found := sandbox.Probe(t.Context(), o)
+	if !found.OK() {
+		t.Fatalf("%s; this test needs a sandbox: %s\n%s", found, found.Fix, why)
+	}
+	s, err := sandbox.New(o, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,130 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Toolchain is a compiler or interpreter of this host that lies outside of /usr,
+// with the folders that a command needs to see, read-only and at the same place.
+type Toolchain struct {
+	Name string
+	Dirs []string
+	Bin  []string // for PATH
+	Env  []string
+}
+
+// programs that are looked for in PATH. Most lie at PREFIX/bin/NAME, and then
+// PREFIX is what a command needs.
+var programs = []struct {
+	name string
+	env  []string // that make it behave without a network
+}{
+	{"go", []string{"GOTOOLCHAIN=local", "GOTELEMETRY=off", "GOFLAGS=-buildvcs=false"}},
+	{"node", []string{"npm_config_update_notifier=false", "npm_config_fund=false", "npm_config_audit=false"}},
+	{"python3", []string{"PYTHONDONTWRITEBYTECODE=1", "PIP_DISABLE_PIP_VERSION_CHECK=1"}},
+	{"cargo", nil},
+	{"ruby", nil},
+	{"java", nil},
+}
+
+// findToolchains looks for toolchains with the PATH and HOME of an environment.
+func findToolchains(env []string) (found []Toolchain) {
+	value := func(name string) string {
+		for _, e := range slices.Backward(env) {
+			if v, ok := strings.CutPrefix(e, name+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}
+	home := value("HOME")
+	for _, p := range programs {
+		file := lookup(value("PATH"), p.name)
+		if file == "" {
+			continue
+		}
+		t := Toolchain{Name: p.name, Env: p.env}
+		switch prefix := prefixOf(file, home); {
+		case prefix == "":
+			continue
+		case !inSystem(prefix):
+			t.Dirs = []string{prefix}
+			t.Bin = []string{filepath.Join(prefix, "bin")}
+		case !strings.HasPrefix(systemPath, prefix+"/bin:") && !strings.Contains(systemPath, ":"+prefix+"/bin:"):
+			t.Bin = []string{filepath.Join(prefix, "bin")} // such as /usr/local/go/bin
+		}
+		found = append(found, t)
+	}
+	return found
+}
+
+// lookup finds an executable in a PATH.
+func lookup(list, name string) string {
+	for _, dir := range filepath.SplitList(list) {
+		file := filepath.Join(dir, name)
+		if st, err := os.Stat(file); err == nil && filepath.IsAbs(file) && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+			return file
+		}
+	}
+	return ""
+}
+
+// prefixOf is the folder that holds all of the program's toolchain and nothing
+// else, or "" when it can't be told. A person's own folders, such as ~/.cargo,
+// hold credentials too and are not shown.
+func prefixOf(file, home string) string {
+	dir := filepath.Dir(file)
+	switch {
+	case filepath.Base(dir) == "shims" && isDir(filepath.Join(dir, "..", "versions")): // pyenv, rbenv
+		root := filepath.Dir(dir)
+		return chosen(filepath.Join(root, "versions"), filepath.Join(root, "version"), regexp.MustCompile(`(?m)^(\S+)`))
+	case home != "" && dir == filepath.Join(home, ".cargo", "bin"):
+		root := filepath.Join(home, ".rustup")
+		return chosen(filepath.Join(root, "toolchains"), filepath.Join(root, "settings.toml"), regexp.MustCompile(`default_toolchain = "([^"/]+)"`))
+	}
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return ""
+	}
+	if inSystem(real) && !strings.HasPrefix(real, "/usr/local/") {
+		return "/usr"
+	}
+	prefix := filepath.Dir(filepath.Dir(real))
+	if filepath.Base(filepath.Dir(real)) != "bin" || prefix == "/" || prefix == home || filepath.Dir(prefix) == home {
+		return ""
+	}
+	return prefix
+}
+
+// chosen is the folder of dir that a settings file names, or else the last.
+func chosen(dir, settings string, name *regexp.Regexp) string {
+	if b, err := os.ReadFile(settings); err == nil {
+		if m := name.FindSubmatch(b); m != nil && filepath.IsLocal(string(m[1])) && isDir(filepath.Join(dir, string(m[1]), "bin")) {
+			return filepath.Join(dir, string(m[1]))
+		}
+	}
+	all, _ := filepath.Glob(filepath.Join(dir, "*", "bin")) // the pattern is valid
+	if len(all) == 0 {
+		return ""
+	}
+	return filepath.Dir(all[len(all)-1])
+}
+
+func isDir(p string) bool {
+	st, err := os.Stat(p)
+	return err == nil && st.IsDir()
+}
+
+// inSystem reports whether a path is visible to every command anyway.
+func inSystem(p string) bool {
+	for _, dir := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib64"} {
+		if p == dir || strings.HasPrefix(p, dir+"/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,247 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+)
+
+// maxPatched is how many files one patch may touch.
+const maxPatched = 100
+
+// Modes as git writes them, which are Unix's and not package fs's.
+const (
+	gitType    = 0o170000
+	gitRegular = 0o100000
+)
+
+//go:embed applypatch.md
+var patchDescription string
+
+// Patch applies a unified diff, all of it or nothing.
+type Patch struct{}
+
+type patchArgs struct {
+	Patch string `json:"patch"`
+}
+
+// Name is "patch".
+func (Patch) Name() string { return NamePatch }
+
+// Description is applypatch.md.
+func (Patch) Description() string { return patchDescription }
+
+// Schema describes the arguments.
+func (Patch) Schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{
+"patch":{"type":"string","description":"unified diff"}},
+"required":["patch"],"additionalProperties":false}`)
+}
+
+// Call applies the patch: first in memory, then to the files.
+func (Patch) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
+	var a patchArgs
+	if err := decode(args, &a); err != nil {
+		return Result{}, err
+	}
+	files, err := parsePatch(a.Patch)
+	if err != nil {
+		return Result{}, err
+	}
+	p := patching{env: env, now: map[string]*patched{}}
+	for _, f := range files {
+		if err := p.file(f); err != nil {
+			return Result{}, fmt.Errorf("nothing was changed: %w", err)
+		}
+	}
+	if err := p.write(); err != nil {
+		return Result{}, err
+	}
+	return Result{Text: clip(strings.Join(p.said, "\n")+"\n", MaxResult), Changed: p.order}, nil
+}
+
+// parsePatch reads a diff. What stands before the first file must be nothing or
+// what git writes there.
+func parsePatch(text string) ([]*gitdiff.File, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, errors.New("patch is empty; it is a unified diff")
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	files, _, err := gitdiff.Parse(strings.NewReader(recount(text)))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the patch can't be read (%w); want for each file --- a/path, +++ b/path, then hunks that begin with @@ -line,count +line,count @@", err)
+	case len(files) == 0:
+		return nil, errors.New("the patch changes no file; want for each file --- a/path, +++ b/path, then hunks that begin with @@ -line,count +line,count @@")
+	case len(files) > maxPatched:
+		return nil, fmt.Errorf("the patch changes %d files; at most %d are taken at once", len(files), maxPatched)
+	}
+	return files, nil
+}
+
+// patched is a file as the patch leaves it.
+type patched struct {
+	was  []byte // nil: there was none
+	text []byte // nil: deleted
+	mode fs.FileMode
+}
+
+// patching is one patch under way.
+type patching struct {
+	env   Env
+	now   map[string]*patched
+	order []string // paths touched, in order
+	said  []string
+}
+
+// file works out what one file of the patch becomes.
+func (p *patching) file(f *gitdiff.File) error {
+	from, to := f.OldName, f.NewName
+	switch {
+	case f.IsBinary || f.BinaryFragment != nil:
+		return fmt.Errorf("patch %s: binary files can't be patched", quote(to))
+	case f.IsCopy:
+		return fmt.Errorf("patch %s: copies can't be patched; use write", quote(to))
+	case f.NewMode != 0 && f.NewMode&gitType != gitRegular:
+		return fmt.Errorf("patch %s: links and submodules can't be patched, only regular files", quote(to))
+	case f.IsNew:
+		from = ""
+	case f.IsDelete:
+		to = ""
+	}
+	for _, name := range []*string{&from, &to} {
+		if *name == "" {
+			continue
+		}
+		clean, err := localPath(*name)
+		if err != nil {
+			return err
+		}
+		*name = clean
+	}
+	old := &patched{mode: 0o644}
+	if from != "" {
+		var err error
+		if old, err = p.read(from); err != nil {
+			return err
+		}
+	}
+	text, err := applyHunks(string(old.text), f.TextFragments)
+	if err != nil {
+		return fmt.Errorf("patch %s: %w", quote(max(from, to)), err)
+	}
+	if len(text) > MaxFile {
+		return fmt.Errorf("patch %s: the file would have %d bytes; at most %d are allowed", quote(to), len(text), MaxFile)
+	}
+	mode := old.mode
+	if f.NewMode&0o111 != 0 {
+		mode |= 0o111
+	} else if f.NewMode != 0 {
+		mode &^= 0o111
+	}
+	if to != from && to != "" {
+		if err := p.absent(to); err != nil {
+			return err
+		}
+	}
+	if from != "" && from != to {
+		if to == "" && text != "" {
+			return fmt.Errorf("patch %s: the file has lines that the patch does not delete", quote(from))
+		}
+		p.put(from, &patched{was: old.was, mode: old.mode})
+	}
+	switch {
+	case to == "":
+		p.said = append(p.said, "deleted "+from)
+		return nil
+	case from == "":
+		p.said = append(p.said, "created "+to)
+	case from != to:
+		p.said = append(p.said, "renamed "+from+" to "+to)
+	default:
+		p.said = append(p.said, fmt.Sprintf("patched %s (hunks: %d)", to, len(f.TextFragments)))
+	}
+	next := &patched{text: []byte(text), mode: mode}
+	if from == to {
+		next.was = old.was
+	}
+	p.put(to, next)
+	return nil
+}
+
+// read is a file as the patch has left it so far.
+func (p *patching) read(name string) (*patched, error) {
+	if f, ok := p.now[name]; ok {
+		if f.text == nil {
+			return nil, fmt.Errorf("patch %s: the patch deleted it before", quote(name))
+		}
+		return f, nil
+	}
+	b, st, err := readText(p.env.Root, name)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	return &patched{was: b, text: b, mode: st.Mode()}, nil
+}
+
+// absent refuses a path at which there is something already.
+func (p *patching) absent(name string) error {
+	if f, ok := p.now[name]; ok && f.text == nil {
+		return nil
+	}
+	if err := noLinks(p.env.Root, name); err != nil {
+		return err
+	}
+	if _, err := p.env.Root.Lstat(name); err == nil {
+		return fmt.Errorf("patch %s: there is such a file already", quote(name))
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return clean("patch", name, err)
+	}
+	return nil
+}
+
+func (p *patching) put(name string, f *patched) {
+	if before, ok := p.now[name]; ok {
+		f.was = before.was
+	} else {
+		p.order = append(p.order, name)
+	}
+	p.now[name] = f
+}
+
+// write writes all files, or puts back those it had written.
+func (p *patching) write() error {
+	for i, name := range p.order {
+		f := p.now[name]
+		var err error
+		if f.text != nil {
+			err = replace(p.env.Root, name, f.text, f.mode)
+		} else if f.was != nil {
+			err = p.env.Root.Remove(name)
+		}
+		if err == nil {
+			continue
+		}
+		err = clean("patch", name, err)
+		for _, done := range p.order[:i] {
+			if before := p.now[done]; before.was != nil {
+				err = errors.Join(err, replace(p.env.Root, done, before.was, before.mode))
+			} else {
+				err = errors.Join(err, p.env.Root.Remove(done))
+			}
+		}
+		return fmt.Errorf("nothing was changed: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package tool
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+)
+
+var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$`)
+
+// recount writes the line counts of hunks anew, from their lines: models count
+// badly, and the lines themselves say it better. Git's apply has --recount for this.
+// It also takes the a/ and b/ off the names of files that have no line "diff --git",
+// in which a parser of patches can't know that they are no folders.
+func recount(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	var b strings.Builder
+	git := false // within the head of a file in git's own form
+	for i := 0; i < len(lines); i++ {
+		switch {
+		case strings.HasPrefix(lines[i], "diff --git "):
+			git = true
+		case !strings.HasPrefix(lines[i], "--- ") || i+1 == len(lines) || !strings.HasPrefix(lines[i+1], "+++ "):
+		case git:
+			git = false
+		default:
+			if old, fresh, ok := plainNames(lines[i][len("--- "):], lines[i+1][len("+++ "):]); ok {
+				lines[i], lines[i+1] = "--- "+old, "+++ "+fresh
+			}
+		}
+		m := hunkHead.FindStringSubmatch(strings.TrimRight(lines[i], "\r\n"))
+		if m == nil {
+			b.WriteString(lines[i])
+			continue
+		}
+		var body strings.Builder
+		old, fresh := 0, 0
+		for i+1 < len(lines) && inHunk(lines, i+1) {
+			i++
+			line := lines[i]
+			if line == "\n" || line == "\r\n" { // an empty line of context that lost its space
+				line = " " + line
+			}
+			switch line[0] {
+			case ' ':
+				old, fresh = old+1, fresh+1
+			case '-':
+				old++
+			case '+':
+				fresh++
+			}
+			body.WriteString(line)
+		}
+		fmt.Fprintf(&b, "@@ -%s,%d +%s,%d @@%s\n%s", m[1], old, m[2], fresh, m[3], body.String())
+	}
+	return b.String()
+}
+
+// plainNames takes the prefixes off, when both names have theirs or are /dev/null.
+func plainNames(old, fresh string) (string, string, bool) {
+	plain := func(name, prefix string) (string, bool) {
+		if strings.HasPrefix(name, "/dev/null") {
+			return name, true
+		}
+		return strings.CutPrefix(name, prefix)
+	}
+	o, okOld := plain(old, "a/")
+	f, okFresh := plain(fresh, "b/")
+	return o, f, okOld && okFresh
+}
+
+// inHunk reports whether a line goes on with the hunk before it.
+func inHunk(lines []string, i int) bool {
+	line := lines[i]
+	switch {
+	case line == "":
+		return false
+	case line == "\n" || line == "\r\n": // context, unless nothing or another file follows
+		return i+1 < len(lines) && lines[i+1] != "" && inHunk(lines, i+1)
+	case strings.HasPrefix(line, "--- ") && i+2 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") && strings.HasPrefix(lines[i+2], "@@ "):
+		return false
+	}
+	return strings.IndexByte(" +-\\", line[0]) >= 0
+}
+
+// applyHunks applies a file's hunks in order. The lines that a hunk expects must
+// stand at its line number, or else at exactly one place after the hunk before it.
+func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
+	lines := strings.SplitAfter(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	crlf := strings.Contains(text, "\r\n")
+	var out []string
+	at := 0 // lines that are done
+	for n, h := range hunks {
+		var old, fresh []string
+		for _, l := range h.Lines {
+			line := l.Line
+			if crlf && strings.HasSuffix(line, "\n") && !strings.HasSuffix(line, "\r\n") {
+				line = strings.TrimSuffix(line, "\n") + "\r\n"
+			}
+			if l.Op != gitdiff.OpAdd {
+				old = append(old, line)
+			}
+			if l.Op != gitdiff.OpDelete {
+				fresh = append(fresh, line)
+			}
+		}
+		where, err := place(lines, old, int(h.OldPosition), at)
+		if err != nil {
+			return "", fmt.Errorf("hunk %d: %w", n+1, err)
+		}
+		out = append(append(out, lines[at:where]...), fresh...)
+		at = where + len(old)
+	}
+	out = append(out, lines[at:]...)
+	for i, l := range out { // only the last line of a file may lack its end
+		if i < len(out)-1 && !strings.HasSuffix(l, "\n") {
+			out[i] += "\n"
+		}
+	}
+	return strings.Join(out, ""), nil
+}
+
+// place is the index of the line at which a hunk that expects old applies.
+func place(lines, old []string, position, from int) (int, error) {
+	if len(old) == 0 { // an insertion without context stands after the line it names
+		if position < from || position > len(lines) {
+			return 0, fmt.Errorf("it has no context, and the file has %d lines; add the lines before and after", len(lines))
+		}
+		return position, nil
+	}
+	if want := position - 1; want >= from && matches(lines, old, want) {
+		return want, nil
+	}
+	var found []int
+	for i := from; i+len(old) <= len(lines); i++ {
+		if matches(lines, old, i) {
+			found = append(found, i)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		text := strings.Join(lines, "")
+		return 0, fmt.Errorf("its lines do not stand in the file%s", nearest(text, strings.Join(old, "")))
+	}
+	return 0, fmt.Errorf("its lines stand in %d places, the first at line %d; add more context", len(found), found[0]+1)
+}
+
+// matches reports whether old stands at index i. The end of the file's last line
+// does not count.
+func matches(lines, old []string, i int) bool {
+	if i+len(old) > len(lines) {
+		return false
+	}
+	for j, l := range old {
+		if have := lines[i+j]; have != l && (i+j != len(lines)-1 || strings.TrimRight(have, "\r\n") != strings.TrimRight(l, "\r\n")) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,174 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/tool/symbol"
+)
+
+// Bounds of one outline.
+const (
+	pageSymbols = 300
+	maxOutlined = 5000 // files
+)
+
+//go:embed outline.md
+var outlineDescription string
+
+// Outline shows what is defined in files.
+type Outline struct{}
+
+type outlineArgs struct {
+	Path  string `json:"path"`
+	Match string `json:"match"`
+	Skip  int    `json:"skip"`
+}
+
+// Name is "outline".
+func (Outline) Name() string { return NameOutline }
+
+// Description is outline.md.
+func (Outline) Description() string { return outlineDescription }
+
+// Schema describes the arguments.
+func (Outline) Schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{
+"path":{"type":"string","description":"file or directory, relative to the repository's root; default ."},
+"match":{"type":"string","description":"regular expression (RE2 syntax); only definitions whose name matches"},
+"skip":{"type":"integer","minimum":0,"description":"definitions to skip, for the next page; default 0"}},
+"additionalProperties":false}`)
+}
+
+// Call shows one page.
+func (Outline) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+	a := outlineArgs{Path: "."}
+	if err := decode(args, &a); err != nil {
+		return Result{}, err
+	}
+	if a.Path == "" {
+		a.Path = "."
+	}
+	switch {
+	case a.Skip < 0:
+		return Result{}, errors.New("skip must not be negative")
+	case len(a.Match) > maxPattern:
+		return Result{}, fmt.Errorf("match must have at most %d bytes", maxPattern)
+	}
+	match, err := regexp.Compile(a.Match)
+	if err != nil {
+		return Result{}, fmt.Errorf("match: %w", err)
+	}
+	start, err := localPath(a.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := noLinks(env.Root, start); err != nil {
+		return Result{}, err
+	}
+	st, err := env.Root.Lstat(start)
+	if err != nil {
+		return Result{}, clean("outline", start, err)
+	}
+	o := outlining{env: env, match: match, skip: a.Skip}
+	if !st.IsDir() {
+		if !symbol.Knows(start) {
+			return Result{}, fmt.Errorf("outline does not know the language of %s; use read or search", quote(start))
+		}
+		if err := o.file(start); err != nil {
+			return Result{}, err
+		}
+	} else {
+		err = walk(ctx, env.Root, start, func(e entry) (bool, error) {
+			switch {
+			case o.full:
+				return false, errStop
+			case !e.mode.IsRegular():
+				return !vendored(e.path), nil
+			case !symbol.Knows(e.path) || e.size > MaxFile:
+				return true, nil
+			}
+			if o.files++; o.files > maxOutlined {
+				return false, errStop
+			}
+			_ = o.file(e.path) // one that can't be read is passed over
+			return true, nil
+		})
+		if err != nil {
+			return Result{}, err
+		}
+	}
+	return Result{Text: clip(o.text(), MaxResult)}, nil
+}
+
+// vendored reports whether a directory holds other people's code.
+func vendored(p string) bool {
+	switch path.Base(p) {
+	case "node_modules", "vendor", "third_party", "dist", "__pycache__":
+		return true
+	}
+	return false
+}
+
+// outlining is one outline under way.
+type outlining struct {
+	env   Env
+	match *regexp.Regexp
+	skip  int
+
+	out         strings.Builder
+	met, shown  int
+	files       int
+	full        bool
+	headingFile string
+}
+
+// file adds one file's symbols.
+func (o *outlining) file(p string) error {
+	b, _, err := readText(o.env.Root, p)
+	if err != nil {
+		return err
+	}
+	for _, s := range symbol.Of(p, string(b)) {
+		if !o.match.MatchString(s.Name) {
+			continue
+		}
+		if o.met++; o.met <= o.skip {
+			continue
+		}
+		if o.shown == pageSymbols || o.out.Len() > MaxResult-1000 {
+			o.full = true
+			return nil
+		}
+		o.shown++
+		if o.headingFile != p {
+			name, _ := show(p)
+			o.out.WriteString(name + "\n")
+			o.headingFile = p
+		}
+		text, _ := show(strings.ToValidUTF8(s.Text, "\uFFFD"))
+		fmt.Fprintf(&o.out, "%6d: %s%s\n", s.Line, strings.Repeat("  ", s.Depth), text)
+	}
+	return nil
+}
+
+// text is the page with what was left out.
+func (o *outlining) text() string {
+	switch {
+	case o.full:
+		fmt.Fprintf(&o.out, "[more; go on with skip %d, or name a file or a smaller directory]\n", o.skip+o.shown)
+	case o.files > maxOutlined:
+		fmt.Fprintf(&o.out, "[stopped after %d files; name a smaller directory]\n", maxOutlined)
+	case o.shown == 0 && o.skip > 0:
+		o.out.WriteString("[no more definitions]\n")
+	case o.shown == 0:
+		o.out.WriteString("[no definition found]\n")
+	}
+	return o.out.String()
+}

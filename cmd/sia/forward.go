@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+)
+
+// forwardName is the command's name, which no person calls.
+const forwardName = "forward"
+
+type forwardCmd struct {
+	Command []string `arg:""`
+}
+
+// Run is the inside of the way to allowed hosts. It ends the process itself, with
+// the status of the command.
+func (c *forwardCmd) Run(*env) error {
+	panic(exited(sandbox.Forward(c.Command)))
+}
+
+// forwarding is how this program runs itself as that command; nil when it does
+// not know its own file.
+func forwarding() []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{self, forwardName}
+}
