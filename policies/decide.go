@@ -1,0 +1,100 @@
+package policies
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// costSpread is how many times the dearest option costs the cheapest before cost
+// counts at all: below it, order by probability is as good and easier to read.
+const costSpread = 2
+
+// Decide chooses a technique among the candidates that were not used. It changes
+// nothing and does no I/O: the same request to a learner in the same state has the
+// same answer. Techniques without a name and repeated ones are passed over.
+//
+// The best option is the one with the highest score, the log odds of its posterior
+// mean moved by today's confidence. In a share of decisions (Parameters.Explore)
+// chance picks uniformly among the best few, the best included.
+func (l *Learner) Decide(r Request) Decision {
+	s, p := l.now.Load(), l.policy.Parameters
+	d := Decision{Policy: fmt.Sprintf("%s/%d", l.policy.Name, l.policy.Version), Learned: s.learned, Options: l.options(s, r)}
+	if len(d.Options) == 0 {
+		d.Reason = "Nothing is left to try: every technique was used or ruled out."
+		return d
+	}
+	order(d.Options)
+	among := min(len(d.Options), max(p.ExploreAmong, r.Left))
+	for i := range among {
+		d.Options[i].Propensity = p.Explore / float64(among)
+	}
+	d.Options[0].Propensity += 1 - p.Explore
+
+	chosen := 0
+	if dice := r.dice(); dice.Float64() < p.Explore {
+		chosen = dice.IntN(among)
+	}
+	d.Choice, d.Propensity, d.Explored = d.Options[chosen].Technique, d.Options[chosen].Propensity, chosen > 0
+	if !r.Terse {
+		d.explain(r, chosen, s.weights)
+	}
+	return d
+}
+
+// options are the candidates that may be chosen, with their evidence.
+func (l *Learner) options(s *snapshot, r Request) []Option {
+	v := s.view(r.Org, r.Repo, r.Pattern)
+	z := standardise(r.Confidence)
+	out := make([]Option, 0, len(r.Candidates))
+	for _, c := range r.Candidates {
+		taken := func(o Option) bool { return o.Technique == c.Technique }
+		if c.Technique == "" || slices.Contains(r.Used, c.Technique) || slices.ContainsFunc(out, taken) {
+			continue
+		}
+		prior := c.Prior
+		if !(prior > 0 && prior <= 1) {
+			prior = l.policy.Share(r.Pattern, c.Technique)
+		}
+		e := v.of(c.Technique)
+		if z, rated := z[c.Technique]; rated {
+			e.here = e.here.plus(cell{heard: 1, z: z}) // what the model says today is part of what it usually says
+		}
+		post := l.policy.Parameters.posterior(prior, s.weights.opinion.value, e)
+		o := Option{
+			Technique: c.Technique, Mean: post.mean, strength: post.strength, Z: z[c.Technique], cost: c.Cost,
+			Here: e.here.Tally, Org: e.org.Tally, Elsewhere: e.elsewhere.Tally,
+		}
+		o.Score = logit(o.Mean) + s.weights.confidence.value*o.Z
+		if c.Odds > 0 && !math.IsInf(c.Odds, 1) {
+			o.Score += math.Log(c.Odds)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// order puts the best first. Where costs are known and differ by more than
+// costSpread, best is the highest probability for the money, the order in which
+// the expected cost until success is least (min-sum set cover; Feige et al. 2004).
+func order(os []Option) {
+	low, high := math.Inf(1), 0.0
+	for _, o := range os {
+		low, high = min(low, o.cost), max(high, o.cost)
+	}
+	worth := func(o Option) float64 { return o.Score }
+	if low > 0 && high > costSpread*low {
+		worth = func(o Option) float64 { return sigmoid(o.Score) / o.cost }
+	}
+	slices.SortStableFunc(os, func(a, b Option) int { return cmp.Compare(worth(b), worth(a)) })
+}
+
+// dice are the request's own: the same task, attempt and seed throw the same.
+func (r Request) dice() *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(r.Task))
+	return rand.New(rand.NewPCG(r.Seed^h.Sum64(), uint64(r.Attempt)))
+}

@@ -1,0 +1,82 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Learner decides which technique to try next, and learns from outcomes. It is
+// safe for concurrent use: decisions read an immutable snapshot and never wait;
+// what is learned is written one batch after the other. Its state is a function
+// of the policy and of the order of the calls, so that a log, replayed, restores it.
+type Learner struct {
+	policy Policy
+	now    atomic.Pointer[snapshot]
+	write  sync.Mutex
+}
+
+// NewLearner is a learner that has seen nothing yet.
+func NewLearner(p Policy) (*Learner, error) {
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("technique policy %s: %w", p.Name, err)
+	}
+	l := &Learner{policy: p}
+	l.now.Store(&snapshot{scopes: map[place]scope{}, weights: newWeights(p.Parameters)})
+	return l, nil
+}
+
+// Hear takes note of what models said, whatever comes of it. Each diagnosis is
+// reported once, after the decision that it led to and before its outcome; what the fallback rules said
+// is not a model's opinion and is not reported. Pass many at once when replaying.
+func (l *Learner) Hear(ds ...Diagnosis) {
+	l.write.Lock()
+	defer l.write.Unlock()
+	e := l.now.Load().edit()
+	for _, d := range ds {
+		for t, z := range standardise(d.Confidence) {
+			e.add(d.Org, d.Repo, d.Pattern, t, cell{heard: 1, z: z})
+		}
+	}
+	l.now.Store(e.snapshot)
+}
+
+// Observe learns from outcomes, in their order. Pass many at once when replaying.
+func (l *Learner) Observe(os ...Outcome) {
+	l.write.Lock()
+	defer l.write.Unlock()
+	e := l.now.Load().edit()
+	for _, o := range os {
+		before := e.view(o.Org, o.Repo, o.Pattern).of(o.Technique)
+		e.weights = e.weights.learn(l.policy.Parameters, l.policy.Share(o.Pattern, o.Technique), before, o)
+		c := cell{Tally: Tally{Tried: 1}}
+		if o.Resolved {
+			c.Resolved = 1
+		}
+		e.add(o.Org, o.Repo, o.Pattern, o.Technique, c)
+		e.learned++
+	}
+	l.now.Store(e.snapshot)
+}
+
+// errDiscount is what a wrong factor is answered with.
+var errDiscount = errors.New("a discount is a factor from 0 to 1")
+
+// Discount multiplies all counts by a factor in 0–1: .25 when the model or SIA's
+// own prompts have changed, so that what was learned under the old ones still
+// counts, but is soon outweighed.
+func (l *Learner) Discount(factor float64) error {
+	if !(factor >= 0 && factor <= 1) {
+		return fmt.Errorf("discount by %v: %w", factor, errDiscount)
+	}
+	l.write.Lock()
+	defer l.write.Unlock()
+	old := l.now.Load()
+	s := &snapshot{scopes: make(map[place]scope, len(old.scopes)), weights: old.weights, learned: old.learned}
+	for p, sc := range old.scopes {
+		s.scopes[p] = sc.times(factor)
+	}
+	l.now.Store(s)
+	return nil
+}

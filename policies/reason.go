@@ -1,0 +1,60 @@
+package policies
+
+import (
+	"fmt"
+	"strings"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Interval is the 80 % credible interval of a share of resolutions whose
+// posterior has this mean and strength: the quantiles .1 and .9 of
+// Beta(mean·strength, (1-mean)·strength).
+func interval(mean, strength float64) (low, high float64) {
+	a, b := mean*strength, (1-mean)*strength
+	return mathext.InvRegIncBeta(a, b, 0.1), mathext.InvRegIncBeta(a, b, 0.9)
+}
+
+// explain fills in the intervals and says in words why the choice was made.
+func (d *Decision) explain(r Request, chosen int, w weights) {
+	for i := range d.Options {
+		o := &d.Options[i]
+		o.Low, o.High = interval(o.Mean, o.strength)
+	}
+	c := d.Options[chosen]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is expected to resolve %.0f %% of tasks that look like %s (80 %% interval %.0f–%.0f %%): %s.",
+		c.Technique, 100*c.Mean, r.Pattern, 100*c.Low, 100*c.High, c.evidence())
+	switch move := w.confidence.value * c.Z; {
+	case move > 0.05:
+		b.WriteString(" The model's confidence in it speaks for it.")
+	case move < -0.05:
+		b.WriteString(" The model's confidence in it is low, which counts against it.")
+	}
+	switch best := d.Options[0]; {
+	case d.Explored:
+		fmt.Fprintf(&b, " It was picked by chance, as a small share of decisions is, so that there is something to compare with; the evidence was for %s, with %.0f %%.", best.Technique, 100*best.Mean)
+	case len(d.Options) > 1:
+		fmt.Fprintf(&b, " Next would be %s, with %.0f %%.", d.Options[1].Technique, 100*d.Options[1].Mean)
+	default:
+		b.WriteString(" Nothing else is left to try.")
+	}
+	d.Reason = b.String()
+}
+
+// evidence names the counts that the expectation rests on.
+func (o Option) evidence() string {
+	var parts []string
+	for _, p := range []struct {
+		t     Tally
+		where string
+	}{{o.Here, "here"}, {o.Org, "elsewhere in the organisation"}, {o.Elsewhere, "in other organisations"}} {
+		if p.t.Tried >= 0.5 {
+			parts = append(parts, fmt.Sprintf("%.0f of %.0f %s", p.t.Resolved, p.t.Tried, p.where))
+		}
+	}
+	if len(parts) == 0 {
+		return "nobody has tried it on this pattern yet, and this is the expectation that SIA ships with and the model's usual opinion of it"
+	}
+	return "it resolved " + strings.Join(parts, ", ")
+}

@@ -1,0 +1,206 @@
+package synthetic
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+)
+
+// approaches is how many techniques are tried before a task goes to a person.
+const approaches = 5
+
+// Windows are the tasks after which a window of the figures ends.
+var Windows = []int{50, 200, 1000, 5000}
+
+// Plan is what to play.
+type Plan struct {
+	Parameters Parameters `json:"parameters"`
+	Seed       uint64     `json:"seed"`
+	Worlds     int        `json:"worlds"` // at least 1
+	Tasks      int        `json:"tasks"`  // in each world, at least 1
+}
+
+// Figures are what a policy achieved in a number of tasks. All but Tasks are
+// means over them.
+type Figures struct {
+	Tasks    int     `json:"tasks"`
+	Resolved float64 `json:"resolved"` // within the approaches, 0–1
+	First    float64 `json:"first"`    // by the first technique, 0–1
+	Tried    float64 `json:"tried"`    // techniques per task
+}
+
+// Row is one policy's figures.
+type Row struct {
+	Policy  string    `json:"policy"`
+	Windows []Figures `json:"windows"` // one for each window that has tasks
+	Overall Figures   `json:"overall"`
+	// Gain is Overall.Resolved less that of the fixed rules, paired by task;
+	// Error is its standard error over worlds.
+	Gain  float64 `json:"gain"`
+	Error float64 `json:"error"`
+}
+
+// Result is a table. Its figures are synthetic.
+type Result struct {
+	Plan
+	Windows []string `json:"windows"` // "1–50"
+	Rows    []Row    `json:"rows"`
+}
+
+// Row is the row of a policy.
+func (r Result) Row(policy string) (Row, bool) {
+	for _, row := range r.Rows {
+		if row.Policy == policy {
+			return row, true
+		}
+	}
+	return Row{}, false
+}
+
+// sums are what a policy achieved in one window of one world.
+type sums struct{ tasks, resolved, first, tried int }
+
+func (s *sums) add(o sums) {
+	s.tasks += o.tasks
+	s.resolved += o.resolved
+	s.first += o.first
+	s.tried += o.tried
+}
+
+func (s sums) figures() Figures {
+	n := float64(max(1, s.tasks))
+	return Figures{Tasks: s.tasks, Resolved: float64(s.resolved) / n, First: float64(s.first) / n, Tried: float64(s.tried) / n}
+}
+
+// Run plays a plan with every policy, on all cores, until ctx is done. The same
+// plan gives the same result on any number of cores.
+func Run(ctx context.Context, p Plan) (Result, error) {
+	if p.Worlds < 1 || p.Tasks < 1 {
+		return Result{}, fmt.Errorf("a plan has at least one world and one task, not %d and %d", p.Worlds, p.Tasks)
+	}
+	worlds := make([][][]sums, p.Worlds) // world → policy → window
+	errs := make([]error, p.Worlds)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := range next {
+				worlds[i], errs[i] = p.world(ctx, i)
+			}
+		})
+	}
+	for i := range p.Worlds {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return Result{}, fmt.Errorf("world %d: %w", i, err)
+		}
+	}
+	return p.result(worlds), nil
+}
+
+// world plays the i-th world with every policy.
+func (p Plan) world(ctx context.Context, i int) ([][]sums, error) {
+	seed := p.Seed + uint64(i)*1_000_003
+	w, err := NewWorld(p.Parameters, seed)
+	if err != nil {
+		return nil, err
+	}
+	r := newRandom(seed, 2)
+	tasks := make([]Task, p.Tasks)
+	for t := range tasks {
+		tasks[t] = w.draw(r)
+	}
+	all := make([][]sums, len(contenders))
+	for c := range contenders {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		player, err := contenders[c].player(w, seed)
+		if err != nil {
+			return nil, err
+		}
+		all[c] = play(player, tasks)
+	}
+	return all, nil
+}
+
+// play lets a player play tasks in their order.
+func play(p player, tasks []Task) []sums {
+	out := make([]sums, 1)
+	tried := make([]int, 0, approaches)
+	for i := range tasks {
+		window := len(out) - 1
+		if window < len(Windows)-1 && i >= Windows[window] {
+			out = append(out, sums{})
+			window++
+		}
+		t, used, resolved := &tasks[i], uint(0), false
+		for tried = tried[:0]; len(tried) < approaches && !resolved; {
+			k := p.choose(t, tried, used)
+			tried, used, resolved = append(tried, k), used|1<<k, t.resolves[k]
+		}
+		p.saw(t, tried, resolved)
+		s := sums{tasks: 1, tried: len(tried)}
+		if resolved {
+			s.resolved = 1
+		}
+		if resolved && len(tried) == 1 {
+			s.first = 1
+		}
+		out[window].add(s)
+	}
+	return out
+}
+
+// result sums worlds up, in their order.
+func (p Plan) result(worlds [][][]sums) Result {
+	res := Result{Plan: p, Windows: p.windows()}
+	for c := range contenders {
+		row := Row{Policy: contenders[c].name}
+		var overall sums
+		windows := make([]sums, len(res.Windows))
+		var gain, square float64
+		for _, w := range worlds {
+			var mine, fixed sums
+			for i, s := range w[c] {
+				windows[i].add(s)
+				mine.add(s)
+				fixed.add(w[1][i])
+			}
+			overall.add(mine)
+			d := mine.figures().Resolved - fixed.figures().Resolved
+			gain += d
+			square += d * d
+		}
+		for _, s := range windows {
+			row.Windows = append(row.Windows, s.figures())
+		}
+		n := float64(len(worlds))
+		row.Overall, row.Gain = overall.figures(), gain/n
+		row.Error = math.Sqrt(max(0, square/n-row.Gain*row.Gain) / n)
+		res.Rows = append(res.Rows, row)
+	}
+	return res
+}
+
+// windows names the windows that the plan's tasks reach.
+func (p Plan) windows() (names []string) {
+	from := 1
+	for i, end := range Windows {
+		if from > p.Tasks {
+			break
+		}
+		if i == len(Windows)-1 {
+			end = max(end, p.Tasks)
+		}
+		names = append(names, fmt.Sprintf("%d–%d", from, min(end, p.Tasks)))
+		from = end + 1
+	}
+	return names
+}

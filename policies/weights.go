@@ -1,0 +1,74 @@
+package policies
+
+// Bounds and rates of the learned weights. An estimate starts as if it rested on
+// some information already, in units of Fisher information, so that the first
+// outcomes don't throw it about, and forgets with a half-life of about 700
+// outcomes, because models change.
+const (
+	maxWeight       = 4.0
+	firstConfidence = 50.0 // information behind the first weight of today's confidence
+	firstOpinion    = 5.0  // behind the weight of the average confidence
+	firstDifficulty = 10.0 // behind each attempt's difficulty
+	forget          = 0.999
+	maxAttempts     = 20 // attempts told apart
+)
+
+// weights say how much a model's word is worth. They are estimated on line by
+// logistic regression of the outcome on the confidence, with the posterior mean
+// as offset: one Newton step an outcome, which is the extended Kalman filter of
+// that regression (Fahrmeir 1992). Both weights stay at or above zero: a model
+// is listened to or not; it is never a reason for the opposite.
+//
+// What gets as far as a third attempt is harder than what does not, for every
+// technique alike. Each attempt therefore has its own intercept; without them the
+// weights would be blamed for it.
+type weights struct {
+	confidence estimate
+	opinion    estimate
+	difficulty [maxAttempts]estimate
+}
+
+// estimate is a number and the information it rests on.
+type estimate struct{ value, information float64 }
+
+func newWeights(p Parameters) weights {
+	w := weights{
+		confidence: estimate{p.Confidence, firstConfidence},
+		opinion:    estimate{p.Opinion, firstOpinion},
+	}
+	for i := range w.difficulty {
+		w.difficulty[i].information = firstDifficulty
+	}
+	return w
+}
+
+// step moves an estimate by one observation: error is outcome less expectation,
+// x the derivative of the expected log odds, variance that of the outcome.
+func (e estimate) step(err, x, variance float64) estimate {
+	e.information = forget*e.information + variance*x*x
+	e.value += err * x / e.information
+	return e
+}
+
+func (e estimate) within(low, high float64) estimate {
+	e.value = clamp(e.value, low, high)
+	return e
+}
+
+// learn updates the weights with an outcome whose evidence was, before it, e.
+func (w weights) learn(p Parameters, prior float64, e evidence, o Outcome) weights {
+	const dx = 0.01
+	z := clamp(o.Z, -maxZ, maxZ)
+	at := min(max(o.Attempt, 0), maxAttempts-1)
+	offset := logit(p.posterior(prior, w.opinion.value, e).mean)
+	slope := (logit(p.posterior(prior, w.opinion.value+dx, e).mean) - offset) / dx
+	expected := sigmoid(offset + w.confidence.value*z + w.difficulty[at].value)
+	err, variance := -expected, expected*(1-expected)
+	if o.Resolved {
+		err = 1 - expected
+	}
+	w.confidence = w.confidence.step(err, z, variance).within(0, maxWeight)
+	w.opinion = w.opinion.step(err, slope, variance).within(0, maxWeight)
+	w.difficulty[at] = w.difficulty[at].step(err, 1, variance).within(-maxWeight, maxWeight)
+	return w
+}

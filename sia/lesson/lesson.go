@@ -1,0 +1,170 @@
+package lesson
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// ID names a lesson: 12 hexadecimal digits. The same thing learned from the same
+// source has the same id, so that learning it twice changes nothing.
+type ID string
+
+// NewID is the id of a lesson of a repository from a source, such as
+// "1005-1/2/resolved".
+func NewID(repo int64, source string) ID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s", repo, source))
+	return ID(hex.EncodeToString(sum[:6]))
+}
+
+// Valid reports whether id has the form of one.
+func (id ID) Valid() bool {
+	_, err := hex.DecodeString(string(id))
+	return err == nil && len(id) == 12
+}
+
+// Kind says what sort of thing was learned.
+type Kind string
+
+// The kinds. Tool and Model are of their own kind: how a tool fares in a
+// repository, and how a model does. Model lessons inform SIA and people and are
+// told to no attempt.
+const (
+	Mistake    Kind = "mistake"
+	Success    Kind = "success"
+	Workaround Kind = "workaround"
+	Discovery  Kind = "discovery"
+	Tool       Kind = "tool"
+	Model      Kind = "model"
+)
+
+// Kinds lists every kind, in the order in which people are shown them.
+var Kinds = []Kind{Workaround, Success, Mistake, Discovery, Tool, Model}
+
+// State says what is done with a lesson.
+type State string
+
+// The states. Only active and promoted lessons are told.
+const (
+	Active    State = "active"
+	Promoted  State = "promoted"  // it has proved itself
+	Archived  State = "archived"  // it did not help
+	Forgotten State = "forgotten" // a person said so; it never comes back by itself
+	Merged    State = "merged"    // another one stands for it
+)
+
+// Source says who a lesson comes from.
+type Source string
+
+// The sources.
+const (
+	FromOutcome Source = "outcome" // of attempts, by rules
+	FromPerson  Source = "person"  // with write access to the repository
+	FromPattern Source = "pattern" // three similar outcomes
+)
+
+// Provenance is where a lesson comes from.
+type Provenance struct {
+	Source  Source     `json:"source"`
+	Task    sia.TaskID `json:"task,omitempty"`
+	Issue   int        `json:"issue,omitempty"`
+	Attempt int        `json:"attempt,omitempty"` // the attempt that failed or ended; 0: none
+	By      sia.Actor  `json:"by,omitzero"`       // the person
+}
+
+// Lesson is one thing learned in a repository.
+type Lesson struct {
+	ID         ID     `json:"id"`
+	Repo       int64  `json:"repo"` // GitHub's repository id: a lesson is told nowhere else
+	Kind       Kind   `json:"type"`
+	State      State  `json:"state"`
+	Context    string `json:"context,omitempty"`    // when it applies
+	Action     string `json:"action,omitempty"`     // what was done
+	Outcome    string `json:"outcome,omitempty"`    // what came of it
+	Text       string `json:"lesson"`               // what to do; what an attempt is told
+	Correction string `json:"correction,omitempty"` // what it puts right: what was done before
+
+	Good        float64   `json:"good"` // weight of the evidence for it, at CountedAt
+	Bad         float64   `json:"bad"`
+	CountedAt   time.Time `json:"counted_at"`  // of the last evidence
+	Occurrences int       `json:"occurrences"` // how often it was learned
+	CreatedAt   time.Time `json:"created_at"`
+	LastSeen    time.Time `json:"last_seen"`
+
+	Tags      []string   `json:"tags,omitempty"`          // patterns, techniques, classes
+	Tools     []string   `json:"related_tools,omitempty"` // names of tools
+	Words     []string   `json:"words,omitempty"`         // by which it is found; see [Words]
+	From      Provenance `json:"provenance"`
+	Into      ID         `json:"into,omitempty"`      // of a merged lesson: what stands for it
+	Conflicts []ID       `json:"conflicts,omitempty"` // lessons that advise the opposite
+}
+
+// Bounds of a lesson's texts, in bytes.
+const (
+	MaxText  = 600
+	maxShort = 300
+)
+
+// Live reports whether attempts may be told the lesson.
+func (l Lesson) Live() bool { return l.State == Active || l.State == Promoted }
+
+// Told is how an attempt is told the lesson: when, what, and what it corrects.
+func (l Lesson) Told() string {
+	s := l.Text
+	if l.Context != "" {
+		s = "When " + lowerFirst(l.Context) + ": " + s
+	}
+	if l.Correction != "" {
+		s = strings.TrimRight(s, ".") + ". It corrects: " + l.Correction
+	}
+	return s
+}
+
+// Clean passes every text that people or models will read through f, such as a
+// redaction, puts each on one line and bounds it.
+func (l Lesson) Clean(f func(string) string) Lesson {
+	for _, p := range []*string{&l.Context, &l.Action, &l.Outcome, &l.Correction} {
+		*p = oneLine(f(*p), maxShort)
+	}
+	l.Text = oneLine(f(l.Text), MaxText)
+	l.Tags, l.Tools, l.Words = slices.Clone(l.Tags), slices.Clone(l.Tools), slices.Clone(l.Words)
+	for _, list := range [][]string{l.Tags, l.Tools, l.Words} {
+		for i := range list {
+			list[i] = oneLine(f(list[i]), 80)
+		}
+	}
+	return l
+}
+
+// Taught is a lesson that a person gives in their own words.
+func Taught(repo int64, source, text string, by sia.Actor, task sia.Task, now time.Time) Lesson {
+	l := Lesson{
+		ID: NewID(repo, source), Repo: repo, Kind: Discovery, State: Active, Text: oneLine(text, MaxText),
+		Good: PersonWeight, CountedAt: now, Occurrences: 1, CreatedAt: now, LastSeen: now,
+		From: Provenance{Source: FromPerson, Task: task.ID, Issue: task.Issue, By: by},
+	}
+	l.Words = Words(text, maxWords)
+	return l
+}
+
+// oneLine is s with all white space as single spaces, at most n bytes.
+func oneLine(s string, n int) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
+}
+
+// lowerFirst makes a sentence the middle of one, unless it begins with a name.
+func lowerFirst(s string) string {
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && (s[1] == ' ' || s[1] >= 'a' && s[1] <= 'z') {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
+}

@@ -1,0 +1,133 @@
+package lesson
+
+import (
+	"hash/fnv"
+	"math"
+	"slices"
+)
+
+// signatureSize is the number of hashes of a signature: the estimate of a
+// similarity of .7 has a standard error of √(.7·.3/128) ≈ .04.
+const signatureSize = 128
+
+// Signature is the MinHash of a set of words (Broder, On the resemblance and
+// containment of documents, 1997): the share of places in which two signatures
+// agree estimates the Jaccard similarity of the sets. Nil for the empty set.
+type Signature []uint32
+
+// Sign makes the signature of words.
+func Sign(words []string) Signature {
+	if len(words) == 0 {
+		return nil
+	}
+	sig := make(Signature, signatureSize)
+	for i := range sig {
+		sig[i] = math.MaxUint32
+	}
+	for _, w := range words {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(w))
+		x := h.Sum64()
+		for i := range sig {
+			x = mix(x)
+			sig[i] = min(sig[i], uint32(x>>32)) //nolint:gosec // the upper half fits
+		}
+	}
+	return sig
+}
+
+// mix is a step of SplitMix64 (Steele, Lea and Flood, 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Similarity estimates the Jaccard similarity of what two signatures are of: 0–1.
+func (s Signature) Similarity(o Signature) float64 {
+	if len(s) == 0 || len(s) != len(o) {
+		return 0
+	}
+	same := 0
+	for i := range s {
+		if s[i] == o[i] {
+			same++
+		}
+	}
+	return float64(same) / float64(len(s))
+}
+
+// bands are parts of a signature of which two sets as alike as merging asks for
+// share at least one with near certainty: 1−(1−.7⁴)³² > .999.
+func (s Signature) bands() []string {
+	const rows = 4
+	var all []string
+	for i := 0; i+rows <= len(s); i += rows {
+		b := make([]byte, 0, 1+4*rows)
+		b = append(b, byte(i/rows))
+		for _, x := range s[i : i+rows] {
+			b = append(b, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
+		}
+		all = append(all, string(b))
+	}
+	return all
+}
+
+// overlap counts what two lists of distinct words share.
+func overlap(a, b []string) int {
+	in := make(map[string]bool, len(a))
+	for _, w := range a {
+		in[w] = true
+	}
+	n := 0
+	for _, w := range b {
+		if in[w] {
+			n++
+		}
+	}
+	return n
+}
+
+// jaccard is the similarity of two lists of distinct words: 0–1.
+func jaccard(a, b []string) float64 {
+	n := overlap(a, b)
+	if n == 0 {
+		return 0
+	}
+	return float64(n) / float64(len(a)+len(b)-n)
+}
+
+// sameAdvice is how alike two lessons are to be that are one, or each other's
+// opposite.
+const sameAdvice = 0.7
+
+// advice are the words of what a lesson says, which is what makes two the same.
+func (l Lesson) advice() []string { return Words(l.Text+" "+l.Context, maxWords) }
+
+// negations turn advice into its opposite.
+var negations = set("not never dont avoid stop without no cannot cant refrain skip instead disable")
+
+// turns splits the words of a text into what it is about and whether it advises
+// against it.
+func turns(text string) (about []string, against bool) {
+	for _, w := range split(text) {
+		if w = stem(w); negations[w] {
+			against = !against
+		} else if len(w) > 1 && !slices.Contains(about, w) && !polite[w] {
+			about = append(about, w)
+		}
+	}
+	return about, against
+}
+
+// polite are words that can stand or be left out without changing the advice.
+var polite = set("always please do should must to a an the be is are you it")
+
+// Opposed reports whether two lessons advise the opposite of each other: nearly
+// the same words, and one of them says not to.
+func Opposed(a, b Lesson) bool {
+	x, againstX := turns(a.Text)
+	y, againstY := turns(b.Text)
+	return againstX != againstY && jaccard(x, y) >= sameAdvice
+}

@@ -1,0 +1,97 @@
+package lesson
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Bounds of the words by which a lesson is found.
+const (
+	maxWords = 80
+	maxWord  = 40 // bytes; longer ones are hashes and paths
+)
+
+// Words are what a text is found by: its distinct words in their order, at most
+// so many, in lower case, without what stands in every text and without most
+// endings of English. Names such as MAIL_API_KEY and sendMail come apart.
+func Words(text string, most int) []string {
+	var words []string
+	seen := map[string]bool{}
+	for _, w := range split(text) {
+		w = stem(w)
+		if len(w) < 2 || len(w) > maxWord || stop[w] || seen[w] {
+			continue
+		}
+		if len(words) == most {
+			break
+		}
+		seen[w] = true
+		words = append(words, w)
+	}
+	return words
+}
+
+// split takes a text apart into words of letters and digits, in lower case,
+// numbers left out.
+func split(text string) []string {
+	var words []string
+	var w []rune
+	end := func() {
+		if len(w) > 0 && slices.ContainsFunc(w, unicode.IsLetter) {
+			words = append(words, strings.ToLower(string(w)))
+		}
+		w = w[:0]
+	}
+	for _, r := range text {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			if r != '\'' && r != '’' { // don't is dont
+				end()
+			}
+			continue
+		case unicode.IsUpper(r) && len(w) > 0 && unicode.IsLower(w[len(w)-1]):
+			end() // sendMail
+		}
+		w = append(w, r)
+	}
+	end()
+	return words
+}
+
+// stem takes the commonest endings off a word. It need not be right, only the
+// same for the same word.
+func stem(w string) string {
+	for _, s := range []struct{ suffix, with string }{
+		{"ies", "y"}, {"sses", "ss"}, {"ing", ""}, {"ed", ""}, {"s", ""},
+	} {
+		root, ok := strings.CutSuffix(w, s.suffix)
+		if !ok || strings.HasSuffix(w, "ss") && s.suffix == "s" {
+			continue
+		}
+		if len(root) >= 3 {
+			return root + s.with
+		}
+		break
+	}
+	return w
+}
+
+// stop are the stems of words that say nothing about what a text is about.
+var stop = set(`a about above add after again all also an and ani any are as at be becaus been befor being below between both
+but by call came can cannot come could day did do doe done dont down each else end etc even every few first for from get give
+go good had ha has have he her here hers him his how i if im in into is issue it its itself just keep let like look made make
+makes mani many may me might more most much must my need needs new no nor not now of off often on onc once one only or other our
+out over own please put rather same say see shall she should show so some someth still such sure take than that the their them
+then there these they thing this those though through to too two under until up upon us use user using ver veri very wa want was
+way we well were what when where whether which while who whom whose why will with within without work would yes yet you your
+thi hi`)
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+		m[stem(w)] = true
+	}
+	return m
+}
