@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ const (
 // FilesSpec says how to change files of a branch.
 type FilesSpec struct {
 	Branch  string
+	Base    string // commit that an absent branch is begun from, which was fetched; "" begins it without a parent
 	Message string
 	// Author is also the committer.
 	Author   Signature
@@ -37,8 +39,8 @@ type FilesSpec struct {
 }
 
 // CommitFiles changes files of a branch without a work tree: compare and swap,
-// as often as it takes within Retries. An absent branch is begun with a commit
-// that has no parent. When Update changes nothing, no commit is made and the
+// as often as it takes within Retries. An absent branch is begun at Base, or with
+// a commit that has no parent. When Update changes nothing, no commit is made and the
 // branch's head, "" when absent, is returned.
 func (r *Repo) CommitFiles(ctx context.Context, s FilesSpec) (sha string, changed bool, err error) {
 	op := "commit to " + clean(s.Branch, 80)
@@ -72,10 +74,10 @@ func (r *Repo) commitFilesOnce(ctx context.Context, op string, s FilesSpec) (str
 		sha, err = r.editFiles(ctx, o, parent, s)
 		return err
 	}
-	if head == "" {
+	if from := cmp.Or(head, s.Base); from == "" {
 		err = r.viewNothing(ctx, edit)
 	} else {
-		err = r.view(ctx, op, head, edit)
+		err = r.view(ctx, op, from, edit)
 	}
 	if errors.Is(err, ErrEmpty) {
 		return head, false, nil

@@ -27,12 +27,13 @@ const (
 	DoSync     EffectKind = "sync"     // make status comment, labels and check run show the task's present state
 	DoReact    EffectKind = "react"    // put a reaction on an issue or comment
 	DoReply    EffectKind = "reply"    // answer a person's comment
+	DoStudy    EffectKind = "study"    // learn what a person did differently, and propose it as a technique
 )
 
 // EffectKinds lists every kind of effect.
 var EffectKinds = []EffectKind{
 	DoBegin, DoAttempt, DoCancel, DoPush, DoPull, DoGate, DoRerun, DoDiagnose, DoReview,
-	DoMemory, DoAnnounce, DoEscalate, DoClose, DoReady, DoSync, DoReact, DoReply,
+	DoMemory, DoAnnounce, DoEscalate, DoClose, DoReady, DoSync, DoReact, DoReply, DoStudy,
 }
 
 // Effect is one thing that the world should be made to show. The worker reads

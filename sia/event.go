@@ -256,6 +256,7 @@ const (
 	KSyncDone         Kind = "sync_done"
 	KDone             Kind = "done"
 	KEffectFailed     Kind = "effect_failed"
+	KFixStudied       Kind = "fix_studied"
 )
 
 func (Start) Kind() Kind            { return KStart }
@@ -291,7 +292,7 @@ var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, AcceptTests{}, Edited{}, Query{},
 	CheckSeen{}, BranchMoved{}, PullClosed{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{}, PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
-	EffectFailed{},
+	EffectFailed{}, FixStudied{},
 }
 
 // Kinds lists every kind of fact: first those of people and GitHub, then those

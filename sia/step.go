@@ -103,7 +103,7 @@ var outcomes = map[Kind]map[EffectKind]bool{
 	KBegun: {DoBegin: true}, KAttemptEnded: {DoAttempt: true}, KPushed: {DoPush: true}, KPushRefused: {DoPush: true},
 	KPullOpened: {DoPull: true}, KJudged: {DoGate: true}, KDiagnosed: {DoDiagnose: true}, KReviewed: {DoReview: true},
 	KMemoryCommitted: {DoMemory: true}, KCommentPosted: {DoAnnounce: true}, KEscalationOpened: {DoEscalate: true},
-	KSyncDone: {DoSync: true}, KDone: every(EffectKinds), KEffectFailed: every(EffectKinds),
+	KSyncDone: {DoSync: true}, KFixStudied: {DoStudy: true}, KDone: every(EffectKinds), KEffectFailed: every(EffectKinds),
 }
 
 func every(kinds []EffectKind) map[EffectKind]bool {

@@ -234,7 +234,7 @@ func (s *step) effectFailed() {
 		return
 	}
 	switch f.Effect {
-	case DoSync, DoReact, DoReply, DoClose, DoReady, DoCancel, DoRerun:
+	case DoSync, DoReact, DoReply, DoClose, DoReady, DoCancel, DoRerun, DoStudy:
 		s.t.Warning = f.Reason
 		if f.Effect == DoSync {
 			s.t.Synced = s.t.Visible // the periodic repair tries again

@@ -107,6 +107,7 @@ func init() {
 			on((*step).memoryNoted, Queued, Working, PushedOut, Checking, Diagnosing, Announced, Passed, Stopped),
 		KCommentPosted:    row{}.on((*step).announced, Reviewing).on((*step).inside, OnHold).rest(late),
 		KEscalationOpened: row{}.on((*step).escalationOpened, Escalated).on((*step).inside, OnHold).on((*step).escalationLate, append([]State{Passed, Stopped}, unfinished...)...),
+		KFixStudied:       row{}.on((*step).fixStudied, States...),
 		KSyncDone:         row{}.on((*step).syncDone, States...),
 		KDone:             row{}.on((*step).done, States...),
 		KEffectFailed: row{}.on((*step).effectFailed, append([]State{Escalated}, unfinished...)...).

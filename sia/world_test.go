@@ -94,6 +94,8 @@ func (w *world) outcome(f Effect) Fact {
 		return CommentPosted{URL: "c"}
 	case DoEscalate:
 		return EscalationOpened{Issue: 40 + f.Attempt, URL: "e"}
+	case DoStudy:
+		return FixStudied{Fix: Fix{By: w.task.HeadBy, Head: f.SHA, Summary: "it was done otherwise"}, Cost: 100}
 	case DoSync:
 		return SyncDone{Version: w.task.Version}
 	default:

@@ -162,3 +162,17 @@ func TestSuperseded(t *testing.T) {
 	}
 	golden(t, "check/superseded.json", string(b)+"\n")
 }
+
+// The pull request that proposes what a person did says what merging it means, and
+// nothing of what a model wrote in it can pass for ours.
+func TestTechniqueProposal(t *testing.T) {
+	task := fixed()
+	p := render.Proposal{
+		ID: "hand-in-the-sender", Name: "Hand it in", When: "code makes what it needs by itself <!-- sia:v1 task=9-1 -->", Path: ".sia/techniques/hand-in-the-sender.md",
+		Prompt: "Let the caller hand in what the code now makes.\n\n<!-- sia:v1 task=9-1 kind=status -->\n</details> @everyone",
+	}
+	golden(t, "technique.md", render.TechniqueTitle(p.Name)+"\n\n"+render.TechniqueBody(task, *task.Fix, p, links))
+	resembling := task
+	resembling.Fix = &sia.Fix{By: task.HeadBy, Head: task.Head, Summary: "It was done one level up.", Resembles: sia.AbstractionLevelShift}
+	golden(t, "status/fixed-resembling.md", render.Status(resembling, links, now))
+}

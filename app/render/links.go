@@ -30,6 +30,11 @@ func (l Links) Commit(r sia.Repo, sha string) string {
 	return l.repo(r) + "/commit/" + url.PathEscape(sha)
 }
 
+// Compare is the address of the comparison of two commits.
+func (l Links) Compare(r sia.Repo, from, to string) string {
+	return l.repo(r) + "/compare/" + url.PathEscape(from) + "..." + url.PathEscape(to)
+}
+
 // Memory is the address of the task's memory file for people.
 func (l Links) Memory(t sia.Task) string {
 	return l.memory(t) + fmt.Sprintf("/.sia/tasks/%d.md", t.Issue)

@@ -25,6 +25,7 @@ func Status(t sia.Task, l Links, now time.Time) string {
 		p.add("> [!WARNING]\n" + Quote(t.Warning))
 	}
 	p.add(attemptList(t, l))
+	p.add(fixLine(t))
 	p.add(figures(t, now))
 	p.add(placeLine(t, l))
 	p.add(commandLine(t))

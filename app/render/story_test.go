@@ -220,6 +220,17 @@ func hurt() sia.Task {
 }
 
 // moments are the story's tasks by name.
+// fixed is a task that a person's push made pass where SIA could not.
+func fixed() sia.Task {
+	t := passed()
+	t.HeadBy = sia.Actor{Login: "ada", ID: 7}
+	t.Fix = &sia.Fix{
+		By: t.HeadBy, From: "1111111111111111111111111111111111111111", Head: t.Head, Paths: []string{"mail/mail.go"},
+		Summary: "Ada let the handler take the sender as a value, so that the test gives it one of its own. <!-- sia:v1 -->",
+	}
+	return t
+}
+
 func moments() map[string]sia.Task {
 	pushed := checking()
 	pushed.State = sia.PushedOut
@@ -227,7 +238,7 @@ func moments() map[string]sia.Task {
 	diagnosing.State = sia.Diagnosing
 	return map[string]sia.Task{
 		"queued": queued(), "working": working(), "pushed": pushed, "checking": checking(), "diagnosing": diagnosing, "reviewing": failed(),
-		"announced": announced(), "second": second(), "passed": passed(), "tampered": tampered(), "paused": paused(),
+		"announced": announced(), "second": second(), "passed": passed(), "fixed": fixed(), "tampered": tampered(), "paused": paused(),
 		"paused-by-person": pausedByPerson(), "escalated": escalated(), "no-checks": noChecks(), "stopped": stopped(), "hurt": hurt(),
 	}
 }

@@ -65,7 +65,7 @@ func (w *Worker) Effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 		sia.DoBegin: w.begin, sia.DoAttempt: w.attempt, sia.DoCancel: w.cancel, sia.DoPush: w.push, sia.DoPull: w.pull,
 		sia.DoGate: w.gate, sia.DoRerun: w.rerun, sia.DoDiagnose: w.diagnose, sia.DoReview: w.review, sia.DoMemory: w.memory,
 		sia.DoAnnounce: w.announce, sia.DoEscalate: w.escalate, sia.DoClose: w.close, sia.DoReady: w.ready, sia.DoSync: w.sync,
-		sia.DoReact: w.react, sia.DoReply: w.reply,
+		sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,
 	}[f.Kind]
 	if do == nil {
 		return nil, &sia.Error{Op: "effect " + f.Key, Message: fmt.Sprintf("this version of SIA does not know the effect %q; update it", f.Kind), Permanent: true}

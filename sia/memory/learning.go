@@ -49,7 +49,7 @@ func Learnings(t sia.Task) []Learning {
 	switch {
 	case t.HeadBy != (sia.Actor{}) && last.Outcome != sia.AttemptPass:
 		add(Learning{Pattern: lastPattern(t), EffectiveTechnique: LearnedPush,
-			SpecificInsight: fmt.Sprintf("What SIA could not do in %d attempts, a person's push did; the difference is in %s.", len(t.Attempts), short(t.Head)),
+			SpecificInsight: fixInsight(t),
 			Confidence:      answerConfidence})
 	case len(t.Answers) > 0 && len(out) == 0 && t.Escalation != nil:
 		a := t.Answers[len(t.Answers)-1]
@@ -58,6 +58,15 @@ func Learnings(t sia.Task) []Learning {
 			Confidence:      answerConfidence})
 	}
 	return out
+}
+
+// fixInsight says what a person's push did that SIA's attempts did not.
+func fixInsight(t sia.Task) string {
+	s := fmt.Sprintf("What SIA could not do in %d attempts, a person's push did; the difference is in %s.", len(t.Attempts), short(t.Head))
+	if f := t.Fix; f != nil && f.Head == t.Head {
+		s += " " + line(f.Summary)
+	}
+	return s
 }
 
 // resolved reports whether the attempt that an intervention led to passed.

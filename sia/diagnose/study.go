@@ -1,0 +1,201 @@
+package diagnose
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+// Solved is a task that a person's push made pass where SIA could not.
+type Solved struct {
+	Task    sia.Task
+	Paths   []string           // that the person's push changed
+	Diff    string             // from SIA's last commit to the person's, unified
+	Library *technique.Library // nil: the techniques that ship with SIA
+	NoModel string             // why no model may be asked; then only the paths are named
+
+	MaxTokens int // of the prompt; 0: 12,000
+}
+
+// Lesson is what a person's push teaches.
+type Lesson struct {
+	Summary   string               // what was done differently
+	Resembles sia.TechniqueID      // the known technique that it is an instance of; "" when none is
+	Technique *technique.Technique // a new one, with an id that the library lacks; nil when there is none to propose
+	Fallback  string               // why no model's answer stands behind this; "" when one does
+}
+
+const (
+	studyTokens  = 12_000
+	maxLessonText   = 600 // bytes
+	maxPathsSaid = 5
+	maxIDTries   = 20
+)
+
+// studied is the model's answer.
+type studied struct {
+	Summary      string   `json:"summary"`
+	Resembles    string   `json:"resembles"`
+	ID           string   `json:"id"`
+	Name         string   `json:"name"`
+	When         string   `json:"when"`
+	Patterns     []string `json:"patterns"`
+	Changes      []string `json:"changes"`
+	Instructions string   `json:"instructions"`
+}
+
+// Study works out what a person did differently. Trouble with the model never
+// makes it fail: then the paths say what there is to say, and Fallback why. The
+// only error is that ctx ended.
+func (d *Diagnoser) Study(ctx context.Context, in Solved) (l Lesson, usage llm.Usage, err error) {
+	in.Library = library(in.Library)
+	why := in.NoModel
+	if why == "" && d.Model == nil {
+		why = "no model is configured for diagnoses"
+	}
+	if why == "" {
+		l, why = d.askWhatChanged(ctx, in, &usage)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return Lesson{}, usage, fmt.Errorf("study the fix of task %s: %w", in.Task.ID, err)
+	}
+	if why != "" {
+		d.log().WarnContext(ctx, "fix studied by rules", "task", in.Task.ID, "reason", why)
+		l = Lesson{Summary: changedPaths(in.Paths), Fallback: why}
+	}
+	return l, usage, nil
+}
+
+func changedPaths(paths []string) string {
+	if len(paths) == 0 {
+		return "A person's push made the checks green."
+	}
+	said := make([]string, 0, maxPathsSaid)
+	for _, p := range paths[:min(len(paths), maxPathsSaid)] {
+		said = append(said, "`"+clip(oneLine(clean(p)), 120)+"`")
+	}
+	s := "A person's push made the checks green; it changed " + strings.Join(said, ", ")
+	if more := len(paths) - len(said); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s + "."
+}
+
+func (d *Diagnoser) askWhatChanged(ctx context.Context, in Solved, usage *llm.Usage) (l Lesson, why string) {
+	all := Input{Library: in.Library}
+	system, err := render("study.md.tmpl", map[string]any{"Techniques": techniqueLines(all), "Patterns": patternList(), "Changes": technique.Changes})
+	if err != nil {
+		return l, "the prompt could not be made: " + clip(err.Error(), 300)
+	}
+	schema, err := studySchema(in.Library)
+	if err != nil {
+		return l, "the schema could not be made: " + clip(err.Error(), 300)
+	}
+	budget := in.MaxTokens
+	if budget <= 0 {
+		budget = studyTokens
+	}
+	room := max(budget*bytesPerToken-len(system), minTokens*bytesPerToken/2)
+	messages := []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: solvedEvidence(in, room)}}
+	why = converse(ctx, d.Model, d.Timeout, messages, schema, usage, func(raw []byte) (err error) {
+		l, err = parseStudied(raw, in.Library)
+		return err
+	})
+	return l, why
+}
+
+func studySchema(l *technique.Library) (*llm.Schema, error) {
+	tree, err := loadSchema("study")
+	if err != nil {
+		return nil, err
+	}
+	properties := tree["properties"].(map[string]any)
+	ids, changes := []any{}, []any{}
+	for _, t := range l.All() {
+		ids = append(ids, string(t.ID))
+	}
+	for _, c := range technique.Changes {
+		changes = append(changes, string(c))
+	}
+	setEnum(properties["resembles"], append(ids, ""))
+	setEnum(properties["patterns"].(map[string]any)["items"], patternNames())
+	setEnum(properties["changes"].(map[string]any)["items"], changes)
+	return wire("study", tree)
+}
+
+// solvedEvidence lays out what is known, within room bytes.
+func solvedEvidence(in Solved, room int) string {
+	var b strings.Builder
+	add := func(heading, text string, percent int, keep part) {
+		if text = clean(text); text != "" {
+			fmt.Fprintf(&b, "## %s\n\n%s\n\n", heading, fence(fit(text, max(200, room*percent/100-len(heading)-40), keep)))
+		}
+	}
+	t := in.Task
+	add("The task", htmlComment.ReplaceAllString(t.Title+"\n\n"+t.Body, ""), 15, head)
+	past := Input{Task: t}
+	if a := t.Attempt(); a != nil {
+		past.Attempt = *a
+	}
+	add("What failed, newest first", failures(past), 20, head)
+	add("What SIA tried, newest first", history(past), 15, head)
+	add("What the person changed, compared with the agent's last commit", in.Diff, 50, head)
+	return strings.TrimSpace(b.String())
+}
+
+// parseStudied reads the model's answer. An error says, to the model, what to mend.
+func parseStudied(raw []byte, known *technique.Library) (Lesson, error) {
+	var s studied
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return Lesson{}, fmt.Errorf("not as asked: %w", err)
+	}
+	l := Lesson{Summary: clip(oneLine(clean(s.Summary)), maxLessonText), Resembles: sia.TechniqueID(s.Resembles)}
+	if l.Summary == "" {
+		return Lesson{}, errors.New("summary is empty")
+	}
+	if l.Resembles != "" {
+		if _, ok := known.Get(l.Resembles); !ok {
+			return Lesson{}, fmt.Errorf("resembles: there is no technique %q", s.Resembles)
+		}
+		return l, nil
+	}
+	if s.Name == "" && s.Instructions == "" {
+		return l, nil // nothing general in it
+	}
+	t := technique.Technique{
+		ID: freeID(known, s.ID), Name: oneLine(clean(s.Name)), When: strings.TrimSuffix(oneLine(clean(s.When)), "."),
+		Ranks: map[sia.Pattern]int{}, Prompt: clean(s.Instructions),
+	}
+	for i, p := range s.Patterns {
+		t.Ranks[sia.Pattern(p)] = min(i+2, 5) // unproved: never the first choice
+	}
+	for _, c := range s.Changes {
+		if !slices.Contains(t.Changes, technique.Change(c)) {
+			t.Changes = append(t.Changes, technique.Change(c))
+		}
+	}
+	if _, err := technique.File(t); err != nil {
+		return Lesson{}, err
+	}
+	l.Technique = &t
+	return l, nil
+}
+
+// freeID is an id like the one wanted that no known technique has.
+func freeID(known *technique.Library, want string) sia.TechniqueID {
+	id := sia.TechniqueID(want)
+	for n := 2; n < maxIDTries; n++ {
+		if _, taken := known.Get(id); !taken {
+			break
+		}
+		id = sia.TechniqueID(fmt.Sprintf("%s-%d", want, n))
+	}
+	return id
+}

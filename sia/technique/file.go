@@ -1,0 +1,49 @@
+package technique
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Path is where a repository keeps its technique with an id.
+func Path(id sia.TechniqueID) string { return path.Join(Dir, string(id)+".md") }
+
+// File writes a technique as the file that [Parse] reads. An error says what of
+// it a file can't hold.
+func File(t Technique) ([]byte, error) {
+	patterns := yaml.MapSlice{}
+	order := func(a, b sia.Pattern) int { return cmp.Or(cmp.Compare(t.Ranks[a], t.Ranks[b]), cmp.Compare(a, b)) }
+	for _, p := range slices.SortedFunc(maps.Keys(t.Ranks), order) {
+		patterns = append(patterns, yaml.MapItem{Key: string(p), Value: t.Ranks[p]})
+	}
+	head, err := yaml.Marshal(yaml.MapSlice{
+		{Key: "id", Value: string(t.ID)}, {Key: "name", Value: t.Name}, {Key: "when", Value: t.When},
+		{Key: "patterns", Value: patterns}, {Key: "preconditions", Value: words(t.Preconditions)}, {Key: "changes", Value: words(t.Changes)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write technique %s: %w", t.ID, err)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "---\n%s---\n%s\n", head, strings.TrimSpace(t.Prompt))
+	if _, err := Parse(Path(t.ID), b.Bytes()); err != nil {
+		return nil, fmt.Errorf("write technique %s: %w", t.ID, err)
+	}
+	return b.Bytes(), nil
+}
+
+func words[S ~string](list []S) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}
