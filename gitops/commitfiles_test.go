@@ -183,3 +183,26 @@ func TestCommitEqualsGit(t *testing.T) {
 	must0(t, f.repo.Push(t.Context(), "chain", head, ""))
 	git(t, f.bare, "fsck", "--strict")
 }
+
+// A branch that is not there yet can be begun at a commit; once it is there, that
+// commit plays no part any more.
+func TestCommitFilesBeginsAtBase(t *testing.T) {
+	f := newFixture(t)
+	main, err := f.repo.Fetch(t.Context(), "main")
+	must0(t, err)
+	write := func(content string) string {
+		t.Helper()
+		sha, _, err := f.repo.CommitFiles(t.Context(), FilesSpec{
+			Branch: "sia/proposal", Base: main, Message: "m", Author: testSpec("").Author, Update: files(map[string][]byte{".sia/techniques/x.md": []byte(content)}),
+		})
+		must0(t, err)
+		return sha
+	}
+	one := write("one")
+	if got := git(t, f.bare, "diff", "--name-status", main, one); got != "A\t.sia/techniques/x.md" {
+		t.Errorf("against the base: %q", got)
+	}
+	if two := write("two"); git(t, f.bare, "rev-parse", two+"^") != one {
+		t.Error("the second commit does not stand on the first")
+	}
+}

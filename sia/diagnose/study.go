@@ -33,10 +33,10 @@ type Lesson struct {
 }
 
 const (
-	studyTokens  = 12_000
-	maxLessonText   = 600 // bytes
-	maxPathsSaid = 5
-	maxIDTries   = 20
+	studyTokens   = 12_000
+	maxLessonText = 600 // bytes
+	maxPathsSaid  = 5
+	maxIDTries    = 20
 )
 
 // studied is the model's answer.
