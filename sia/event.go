@@ -239,6 +239,7 @@ const (
 	KAcceptTests      Kind = "accept_tests"
 	KEdited           Kind = "edited"
 	KQuery            Kind = "query"
+	KRated            Kind = "rated"
 	KCheckSeen        Kind = "check_seen"
 	KBranchMoved      Kind = "branch_moved"
 	KPullClosed       Kind = "pull_closed"
@@ -289,7 +290,7 @@ func (EffectFailed) Kind() Kind     { return KEffectFailed }
 
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
-	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, AcceptTests{}, Edited{}, Query{},
+	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, AcceptTests{}, Edited{}, Query{}, Rated{},
 	CheckSeen{}, BranchMoved{}, PullClosed{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{}, PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{},

@@ -48,7 +48,7 @@ func (s *step) restart() {
 		s.t.AskedBy, s.t.ByLabel = s.e.By, !s.e.Origin.Command
 		s.words(f.Text)
 	}
-	s.t.StartedAt = s.e.At
+	s.t.StartedAt, s.t.Aftermath = s.e.At, ""
 	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
 	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
 	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
@@ -322,6 +322,11 @@ func (s *step) pullClosed() {
 	if f.Merged {
 		s.t.Pull.Merged = true
 		if s.t.State == Passed {
+			s.t.Aftermath = MergedUnchanged
+			if s.t.HeadBy != (Actor{}) || f.Head != "" && f.Head != s.t.Head {
+				s.t.Aftermath = MergedEdited
+			}
+			s.emit(DoMemory, s.number(), s.v())
 			s.because("%s merged the pull request", s.who())
 			return
 		}
@@ -330,6 +335,8 @@ func (s *step) pullClosed() {
 	}
 	s.t.Pull = Pull{}
 	if s.t.State == Passed {
+		s.t.Aftermath = Abandoned
+		s.emit(DoMemory, s.number(), s.v())
 		s.because("%s closed the pull request without merging it", s.who())
 		return
 	}

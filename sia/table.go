@@ -79,6 +79,7 @@ func init() {
 			rest("there is no change to tests or protected paths that waits to be accepted"),
 		KEdited: row{}.on((*step).edited, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KQuery:  row{}.on((*step).query, States...),
+		KRated:  row{}.on((*step).rated, States...),
 		KCheckSeen: row{}.on((*step).checkSeen, Checking).
 			ignore("the pull request is not open yet; the gate looks when it is", PushedOut).
 			ignore("paused: the gate looks again on resume", OnHold).

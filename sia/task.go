@@ -92,7 +92,9 @@ type Task struct {
 	Refused       []TechniqueID  `json:"refused,omitempty"` // techniques the reviewer rejected in this diagnosis
 	Wanted        TechniqueID    `json:"wanted,omitempty"`  // a person asked for it with /sia use
 
-	Fix        *Fix        `json:"fix,omitempty"`    // what a person did where SIA could not
+	Fix        *Fix        `json:"fix,omitempty"`     // what a person did where SIA could not
+	Ratings    []Rating    `json:"ratings,omitempty"` // people's 👍 and 👎, the last of each person and comment
+	Aftermath  Aftermath   `json:"aftermath,omitempty"`
 	Checks     []Check     `json:"checks,omitempty"` // of Head, as last judged
 	Gate       GateState   `json:"gate,omitzero"`
 	Accepted   []string    `json:"accepted,omitempty"`   // heads whose test changes a person accepted

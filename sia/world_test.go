@@ -121,7 +121,7 @@ func (w *world) bother() (Event, Task) {
 	e.Fact = rapid.SampledFrom([]Fact{
 		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}, Stop{Reason: "said so"}, PauseAsked{Reason: "said so"},
 		Resume{}, Resume{Credits: 5 * Credit}, Retry{}, Use{Technique: FreshStart}, AnswerGiven{Letter: "A"}, AnswerGiven{Text: "do the other"},
-		AnswerGiven{Letter: "B"}, AcceptTests{}, Edited{Title: "Do that"}, Query{Topic: "status"}, CheckSeen{SHA: w.task.Head},
+		AnswerGiven{Letter: "B"}, AcceptTests{}, Edited{Title: "Do that"}, Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},
 		CheckSeen{SHA: "other"}, BranchMoved{SHA: "f00d" + fmt.Sprint(w.serial)}, PullClosed{}, PullClosed{Merged: true},
 	}).Draw(w.t, "fact")
 	return e, w.apply(e)

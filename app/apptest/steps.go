@@ -137,7 +137,7 @@ func (p *player) flow(verb string, arg func(int) string, f []string) (done bool,
 			return true, err
 		}
 		p.Wait(d)
-	case "look", "redeliver", "repair":
+	case "look", "redeliver", "repair", "feedback":
 		p.Periodic(verb)
 		p.Quiet()
 	case "stop":
@@ -224,6 +224,8 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		err = p.rerun(who, arg(1))
 	case "status":
 		err = p.status(who, arg(1), arg(2), arg(3))
+	case "react":
+		err = p.react(who, arg(1), arg(2))
 	case "role":
 		p.Sim.CreateUser(who)
 		err = p.Sim.SetPermission(Repo, who, arg(1))
@@ -266,6 +268,22 @@ func (p *player) pull() (int, error) {
 		return n, nil
 	}
 	return 0, errors.New("there is no pull request")
+}
+
+// react puts a reaction on the comment of an intervention: "react ada -1 2" is
+// ada's 👎 on the second.
+func (p *player) react(who, content, on string) error {
+	t := p.Task(issue)
+	n, err := strconv.Atoi(on)
+	if err != nil || n < 1 || n > len(t.Interventions) {
+		return fmt.Errorf("there is no intervention %q", on)
+	}
+	_, id, _ := strings.Cut(t.Interventions[n-1].CommentURL, "#issuecomment-")
+	comment, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return fmt.Errorf("comment of intervention %d: %w", n, err)
+	}
+	return p.Sim.React(Repo, t.Pull.Number, comment, who, content)
 }
 
 func (p *player) branch(name string) string {

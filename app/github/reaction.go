@@ -8,6 +8,7 @@ import (
 
 // Reaction is somebody's reaction to a comment.
 type Reaction struct {
+	ID       int64
 	Content  string // +1, -1, laugh, confused, heart, hooray, rocket or eyes
 	Author   string
 	AuthorID int64
@@ -26,7 +27,7 @@ func (r *Repo) React(ctx context.Context, issue int, comment int64, content stri
 	return r.fail(err, "react on %s#%d", r.repo, issue)
 }
 
-// Reactions returns the reactions to a comment.
+// Reactions returns the reactions to a comment, oldest first.
 func (r *Repo) Reactions(ctx context.Context, comment int64) ([]Reaction, error) {
 	var out []Reaction
 	for x, err := range pages(func(o gh.ListOptions) ([]*gh.Reaction, *gh.Response, error) {
@@ -35,7 +36,7 @@ func (r *Repo) Reactions(ctx context.Context, comment int64) ([]Reaction, error)
 		if err != nil {
 			return nil, r.fail(err, "read reactions to comment %d of %s", comment, r.repo)
 		}
-		out = append(out, Reaction{Content: x.GetContent(), Author: x.GetUser().GetLogin(), AuthorID: x.GetUser().GetID()})
+		out = append(out, Reaction{ID: x.GetID(), Content: x.GetContent(), Author: x.GetUser().GetLogin(), AuthorID: x.GetUser().GetID()})
 	}
 	return out, nil
 }

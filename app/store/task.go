@@ -33,8 +33,9 @@ type Filter struct {
 	State        sia.State
 	Repo         int64 // GitHub's repository id
 	Installation int64
-	Open         bool // only those that are not final
-	Limit        int  // at most; 0 is 100
+	Open         bool      // only those that are not final
+	Since        time.Time // changed at or after it
+	Limit        int       // at most; 0 is 100
 }
 
 // Tasks lists tasks, the most recently changed first.
@@ -50,9 +51,9 @@ func (s *Store) Tasks(ctx context.Context, f Filter) ([]sia.Task, error) {
 		return t, json.Unmarshal([]byte(text), &t)
 	}, `SELECT task FROM tasks
 		WHERE (? = '' OR state = ?) AND (? = 0 OR repo_id = ?) AND (? = 0 OR installation_id = ?)
-			AND (? = 0 OR state NOT IN (?, ?))
+			AND (? = 0 OR state NOT IN (?, ?)) AND updated_at >= ?
 		ORDER BY updated_at DESC, id LIMIT ?`,
-		f.State, f.State, f.Repo, f.Repo, f.Installation, f.Installation, f.Open, sia.Passed, sia.Stopped, f.Limit)
+		f.State, f.State, f.Repo, f.Repo, f.Installation, f.Installation, f.Open, sia.Passed, sia.Stopped, micros(f.Since), f.Limit)
 	return tasks, s.explain("list tasks", err)
 }
 

@@ -25,7 +25,7 @@ func readPullRequest(payload any, r reading) ([]sia.Intent, *administration) {
 	case "synchronize":
 		in.Event.Fact = sia.BranchMoved{SHA: p.GetHead().GetSHA()}
 	case "closed":
-		in.Event.Fact = sia.PullClosed{Merged: p.GetMerged()}
+		in.Event.Fact = sia.PullClosed{Merged: p.GetMerged(), Head: p.GetHead().GetSHA()}
 	default:
 		return nil, nil
 	}

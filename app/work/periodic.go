@@ -15,13 +15,14 @@ type Schedule struct {
 	Look      string // at every task that waits, in case a delivery was lost
 	Redeliver string // what GitHub could not deliver
 	Repair    string // what people see, against what it should be
+	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
 	Prune     string // stored deliveries
 }
 
 // DefaultSchedule suits GitHub's limits: a look costs two to five conditional
 // requests per waiting task.
 func DefaultSchedule() Schedule {
-	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Prune: "@daily"}
+	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m", Prune: "@daily"}
 }
 
 // Retention of stored deliveries: longer than the three days for which GitHub
@@ -37,6 +38,7 @@ func (w *Worker) Periodic(s Schedule) []store.Periodic {
 		{Name: "look", Spec: s.Look, Run: w.lookAtAll},
 		{Name: "redeliver", Spec: s.Redeliver, Run: w.redeliver},
 		{Name: "repair", Spec: s.Repair, Run: w.repairAll},
+		{Name: "feedback", Spec: s.Feedback, Run: w.feedback},
 		{Name: "prune", Spec: s.Prune, Run: func(ctx context.Context) error {
 			_, err := w.Store.PruneDeliveries(ctx, w.Now().Add(-keepDeliveries))
 			return err
@@ -80,7 +82,7 @@ func (w *Worker) lookAt(ctx context.Context, t sia.Task) error {
 	var fact sia.Fact
 	switch {
 	case p.State == "closed":
-		fact = sia.PullClosed{Merged: p.Merged}
+		fact = sia.PullClosed{Merged: p.Merged, Head: p.HeadSHA}
 	case p.HeadSHA != "" && p.HeadSHA != t.Head && t.State != sia.Working && t.State != sia.Queued:
 		fact = sia.BranchMoved{SHA: p.HeadSHA}
 	default:
