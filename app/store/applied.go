@@ -167,30 +167,3 @@ func (w *applied) saveCredits() {
 	row("spend", is.Spent-was.Spent)
 	row("overrun", is.Overrun-was.Overrun)
 }
-
-// saveDecisions writes why the task moved, and which technique was chosen from
-// which candidates.
-func (w *applied) saveDecisions() {
-	row := func(topic, choice, why, detail string) {
-		w.exec(`INSERT INTO decisions (task_id, seq, at, topic, choice, why, detail) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			w.after.ID, w.seq, micros(w.e.At), topic, choice, why, detail)
-	}
-	if w.res.Why != "" {
-		row("move", string(w.after.State), w.res.Why, "")
-	}
-	if d, ok := w.e.Fact.(sia.Diagnosed); ok && w.res.Ignored == "" && d.Diagnosis.Technique != "" {
-		row("technique", string(d.Diagnosis.Technique), d.Diagnosis.Hypothesis, w.json(d.Diagnosis.Candidates))
-	}
-}
-
-// saveOutcomes writes what became of an intervention once it is known.
-func (w *applied) saveOutcomes() {
-	for i, v := range w.after.Interventions {
-		if v.Resolved == nil || i < len(w.before.Interventions) && w.before.Interventions[i].Resolved != nil {
-			continue
-		}
-		w.exec(`INSERT INTO outcomes (task_id, after, repo_id, at, pattern, technique, resolved) VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (task_id, after) DO UPDATE SET at = excluded.at, resolved = excluded.resolved`,
-			w.after.ID, v.After, w.after.Repo.ID, micros(w.e.At), v.Diagnosis.Pattern, v.Diagnosis.Technique, *v.Resolved)
-	}
-}

@@ -83,8 +83,6 @@ func (s *Store) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Ev
 	w.saveRefs()
 	w.saveAttempts()
 	w.saveCredits()
-	w.saveDecisions()
-	w.saveOutcomes()
 	return res, w.err
 }
 

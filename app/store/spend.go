@@ -44,45 +44,6 @@ func (s *Store) Ledger(ctx context.Context, id sia.TaskID) ([]LedgerRow, error) 
 	return rows, s.explain("load the ledger of task "+string(id), err)
 }
 
-// Decision is one choice that was made for a task, with its reason.
-type Decision struct {
-	Seq    int // of the event that led to it
-	At     time.Time
-	Topic  string // "move": Choice is the state; or what was chosen, such as "technique"
-	Choice string
-	Why    string
-	Detail string // JSON of what else could have been chosen; "" when there is none
-}
-
-// Decisions lists what was decided for a task, oldest first.
-func (s *Store) Decisions(ctx context.Context, id sia.TaskID) ([]Decision, error) {
-	rows, err := collect(ctx, s.r, func(rows *sql.Rows) (d Decision, err error) {
-		var at int64
-		err = rows.Scan(&d.Seq, &at, &d.Topic, &d.Choice, &d.Why, &d.Detail)
-		d.At = fromMicros(at)
-		return d, err
-	}, `SELECT seq, at, topic, choice, why, detail FROM decisions WHERE task_id = ? ORDER BY id`, id)
-	return rows, s.explain("load the decisions of task "+string(id), err)
-}
-
-// Tally is how often a technique resolved a pattern of failure in a repository.
-type Tally struct {
-	Pattern   sia.Pattern
-	Technique sia.TechniqueID
-	Resolved  int // of Tried
-	Tried     int
-}
-
-// Tallies counts the outcomes of interventions in a repository, or in all with
-// 0, by pattern and technique.
-func (s *Store) Tallies(ctx context.Context, repo int64) ([]Tally, error) {
-	rows, err := collect(ctx, s.r, func(rows *sql.Rows) (v Tally, err error) {
-		return v, rows.Scan(&v.Pattern, &v.Technique, &v.Resolved, &v.Tried)
-	}, `SELECT pattern, technique, sum(resolved), count(*) FROM outcomes
-		WHERE ? = 0 OR repo_id = ? GROUP BY pattern, technique ORDER BY pattern, technique`, repo, repo)
-	return rows, s.explain("count outcomes", err)
-}
-
 // CountStarts counts the tasks that a person started since a time, by GitHub's
 // user id, or by login when the id is 0. Starts that were ignored count too.
 func (s *Store) CountStarts(ctx context.Context, sender sia.Actor, since time.Time) (n int, err error) {

@@ -38,20 +38,10 @@ func (w *Worker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 	if err != nil {
 		return nil, err
 	}
-	tallies, err := w.Store.Tallies(ctx, t.Repo.ID)
-	if err != nil {
-		return nil, err
-	}
-	var history []technique.Outcome
-	for _, y := range tallies {
-		for i := range y.Tried {
-			history = append(history, technique.Outcome{Pattern: y.Pattern, Technique: y.Technique, Resolved: i < y.Resolved})
-		}
-	}
 	in := diagnose.Input{
 		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, header(t, *t.Attempt())), Diff: diff,
 		Library: library, Final: t.ApproachesLeft() == 0, Tools: w.Tools,
-		Candidates: func(p sia.Pattern) []sia.Candidate { return library.Candidates(t, p, t.Refused, history) },
+		Candidates: func(p sia.Pattern) []sia.Candidate { return library.Candidates(t, p, t.Refused, nil) },
 		Files:      paths(files),
 		Read:       func(path string) ([]byte, error) { return repo.ReadFile(ctx, t.BaseSHA, path, instructionLimit) },
 	}

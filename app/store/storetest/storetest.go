@@ -49,6 +49,9 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"Installations", testInstallations},
 		{"Settings", testSettings},
 		{"Starts", testStarts},
+		{"Decisions", testDecisions},
+		{"Outcomes", testOutcomes},
+		{"OutcomesAtOnce", testOutcomesAtOnce},
 
 		{"LoopToPassed", testLoopToPassed},
 		{"LoopWithIntervention", testLoopWithIntervention},

@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// The types of decision that are logged.
+const (
+	DecideTechnique = "technique" // which technique the next attempt uses
+	DecideRerun     = "rerun"     // whether failed checks run again before anybody is blamed
+	DecideInterrupt = "interrupt" // whether an attempt that gets stuck is stopped
+)
+
+// Decision is one choice with everything that it was made by. It is logged
+// before it takes effect; what is logged never changes, but for its outcome.
+type Decision struct {
+	ID         string          `json:"id"` // unique for ever: an effect's key, or made from one
+	Task       sia.TaskID      `json:"task"`
+	Repo       int64           `json:"repo"`    // GitHub's repository id
+	Attempt    int             `json:"attempt"` // the attempt it was made after or in
+	Type       string          `json:"type"`
+	Policy     string          `json:"policy"`  // name and version, such as "technique/1"
+	Context    json.RawMessage `json:"context"` // what it was decided by; empty is stored as null
+	Options    json.RawMessage `json:"options"` // what could have been chosen, with scores; empty is stored as null
+	Choice     string          `json:"choice"`
+	Propensity float64         `json:"propensity"` // with which Choice was to be chosen, in 0–1
+	Reason     string          `json:"reason"`     // in words, for people
+	At         time.Time       `json:"at"`
+	Outcome    string          `json:"outcome,omitempty"` // empty until it is known
+	Credit     float64         `json:"credit,omitempty"`  // what the outcome exceeds the expectation by
+}
+
+// LogDecision writes a decision down. When one of its id is there already, that
+// one stands and nothing is written.
+func (s *Store) LogDecision(ctx context.Context, d Decision) error {
+	op := "log decision " + d.ID
+	if d.ID == "" || d.Type == "" {
+		return fmt.Errorf("%s: a decision needs an id and a type", op)
+	}
+	return s.exec(ctx, op, `INSERT INTO decisions
+		(id, task_id, repo_id, attempt, type, policy, context, options, choice, propensity, reason, at, outcome, credit)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		d.ID, d.Task, d.Repo, d.Attempt, d.Type, d.Policy, orNull(d.Context), orNull(d.Options), d.Choice, d.Propensity, d.Reason,
+		micros(d.At), d.Outcome, d.Credit)
+}
+
+// SettleDecision notes what came of a decision, and what of that is its merit.
+// The error wraps [ErrNotFound] when there is no such decision.
+func (s *Store) SettleDecision(ctx context.Context, id, outcome string, credit float64) error {
+	return s.change(ctx, "settle decision "+id, `UPDATE decisions SET outcome = ?, credit = ? WHERE id = ?`, outcome, credit, id)
+}
+
+const decisionColumns = `id, task_id, repo_id, attempt, type, policy, context, options, choice, propensity, reason, at, outcome, credit`
+
+func scanDecision(scan func(...any) error) (d Decision, err error) {
+	var context, options string
+	var at int64
+	err = scan(&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, &context, &options, &d.Choice, &d.Propensity, &d.Reason,
+		&at, &d.Outcome, &d.Credit)
+	d.Context, d.Options, d.At = json.RawMessage(context), json.RawMessage(options), fromMicros(at)
+	return d, err
+}
+
+// Decision loads a decision; the error wraps [ErrNotFound] when there is none.
+func (s *Store) Decision(ctx context.Context, id string) (Decision, error) {
+	d, err := scanDecision(s.r.QueryRowContext(ctx, `SELECT `+decisionColumns+` FROM decisions WHERE id = ?`, id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return d, s.explain("load decision "+id, err)
+}
+
+// Decisions lists what was decided for a task, oldest first.
+func (s *Store) Decisions(ctx context.Context, id sia.TaskID) ([]Decision, error) {
+	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (Decision, error) { return scanDecision(rows.Scan) },
+		`SELECT `+decisionColumns+` FROM decisions WHERE task_id = ? ORDER BY n`, id)
+	return ds, s.explain("load the decisions of task "+string(id), err)
+}
+
+// Outcome is what came of an intervention: its attempt passed or it did not.
+type Outcome struct {
+	ID           int64 // the place in the order in which outcomes are learned from; given by RecordOutcome
+	Task         sia.TaskID
+	Intervention int      // 1-based within the task
+	Repo         sia.Repo // its Owner is the organisation
+	Pattern      sia.Pattern
+	Technique    sia.TechniqueID
+	Resolved     bool
+	Attempt      int                // techniques tried in the task before, from 0
+	Z            float64            // the confidence in the technique, standardised within its diagnosis; 0: none
+	Confidence   map[string]float64 // technique → what the model said, in 0–1; nil: no model said anything
+	Setup        string             // names the models and prompts that it was decided under
+	Decision     string             // id of the decision; empty: none was logged
+	At           time.Time
+}
+
+// RecordOutcome appends an outcome. The first one of an intervention stands: new
+// tells whether this is it.
+func (s *Store) RecordOutcome(ctx context.Context, o Outcome) (isNew bool, err error) {
+	op := fmt.Sprintf("record the outcome of intervention %d of task %s", o.Intervention, o.Task)
+	confidence, err := json.Marshal(o.Confidence)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", op, err)
+	}
+	err = s.write(ctx, op, func(tx *sql.Tx) error {
+		// Ids become visible in their order because one transaction writes at a time.
+		res, err := tx.ExecContext(ctx, `INSERT INTO outcomes
+			(task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup, decision, at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, intervention) DO NOTHING`,
+			o.Task, o.Intervention, o.Repo.ID, o.Repo.Owner, o.Repo.Name, o.Pattern, o.Technique, o.Resolved, o.Attempt, o.Z,
+			string(confidence), o.Setup, o.Decision, micros(o.At))
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		isNew = n == 1
+		return err
+	})
+	return isNew, err
+}
+
+// OutcomesSince lists the outcomes of all repositories that were recorded after
+// the one of this id, in their order; 0 is before the first. No outcome appears
+// later with an id below one that was listed.
+func (s *Store) OutcomesSince(ctx context.Context, id int64) ([]Outcome, error) {
+	os, err := collect(ctx, s.r, func(rows *sql.Rows) (o Outcome, err error) {
+		var confidence string
+		var at int64
+		if err := rows.Scan(&o.ID, &o.Task, &o.Intervention, &o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Pattern, &o.Technique,
+			&o.Resolved, &o.Attempt, &o.Z, &confidence, &o.Setup, &o.Decision, &at); err != nil {
+			return o, err
+		}
+		o.At = fromMicros(at)
+		return o, json.Unmarshal([]byte(confidence), &o.Confidence)
+	}, `SELECT id, task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup, decision, at
+		FROM outcomes WHERE id > ? ORDER BY id`, id)
+	return os, s.explain(fmt.Sprintf("load the outcomes since %d", id), err)
+}
+
+// orNull is JSON as it is stored.
+func orNull(j json.RawMessage) string {
+	if len(j) == 0 {
+		return "null"
+	}
+	return string(j)
+}
