@@ -53,6 +53,15 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"Outcomes", testOutcomes},
 		{"OutcomesAtOnce", testOutcomesAtOnce},
 
+		{"LessonsAreKept", testLessonsKept},
+		{"LessonsAreFound", testLessonsFound},
+		{"LessonsOfOneRepository", testLessonsApart},
+		{"EvidenceCountsOnce", testEvidenceOnce},
+		{"EvidenceFollowsMerges", testEvidenceMerged},
+		{"ForgettingIsFinal", testForgettingFinal},
+		{"LessonsLearnedSince", testLearnedSince},
+		{"SearchesStayTrue", testSearchesStayTrue},
+
 		{"LoopToPassed", testLoopToPassed},
 		{"LoopWithIntervention", testLoopWithIntervention},
 		{"EffectIsRetried", testEffectRetried},

@@ -1,0 +1,219 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// PutLessons writes lessons of a repository, all or none, and makes them
+// findable. A lesson that is known is replaced but for two things: what a person
+// forgot stays forgotten as it is, and counts and creation stay what they were,
+// for only [Store.CountLessons] moves counts.
+func (s *Store) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error {
+	return s.write(ctx, fmt.Sprintf("save lessons of repository %d", repo), func(tx *sql.Tx) error {
+		b := &lessonBook{ctx: ctx, tx: tx, repo: repo}
+		for _, l := range lessons {
+			switch {
+			case !l.ID.Valid():
+				return fmt.Errorf("%q is no lesson's id", l.ID)
+			case l.Repo != repo:
+				return fmt.Errorf("lesson %s belongs to repository %d", l.ID, l.Repo)
+			}
+			old, err := b.load(l.ID)
+			if err != nil {
+				return err
+			}
+			if old.seq != 0 {
+				if old.State == lesson.Forgotten {
+					continue
+				}
+				l.Good, l.Bad, l.CountedAt, l.CreatedAt = old.Good, old.Bad, old.CountedAt, old.CreatedAt
+			}
+			if err := b.save(old, l); err != nil {
+				return err
+			}
+		}
+		return b.countTerms()
+	})
+}
+
+// CountLessons takes evidence about lessons, each key once: the same key again
+// changes nothing. Evidence about a merged lesson counts for what stands for it;
+// about one that does not exist or was forgotten, it counts nowhere. A lesson is
+// promoted or archived at once when the evidence says so.
+func (s *Store) CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error {
+	return s.write(ctx, fmt.Sprintf("count evidence about lessons of repository %d", repo), func(tx *sql.Tx) error {
+		b := &lessonBook{ctx: ctx, tx: tx, repo: repo}
+		for _, e := range evidence {
+			if err := b.count(e); err != nil {
+				return err
+			}
+		}
+		return b.countTerms()
+	})
+}
+
+// Lesson loads one lesson; the error wraps [ErrNotFound] when there is none.
+func (s *Store) Lesson(ctx context.Context, repo int64, id lesson.ID) (lesson.Lesson, error) {
+	l, err := loadLesson(ctx, s.r, repo, id)
+	if err == nil && l.seq == 0 {
+		err = ErrNotFound
+	}
+	return l.Lesson, s.explain(fmt.Sprintf("load lesson %s", id), err)
+}
+
+// Lessons lists a repository's lessons of every state, in the order in which
+// they were learned.
+func (s *Store) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
+	all, err := collect(ctx, s.r, scanLesson, `SELECT lesson FROM lessons WHERE repo_id = ? ORDER BY seq`, repo)
+	return all, s.explain(fmt.Sprintf("load the lessons of repository %d", repo), err)
+}
+
+// LearnedSince counts the lessons that were added since a time from what became
+// of attempts; what people taught and what was merged is not among them.
+func (s *Store) LearnedSince(ctx context.Context, repo int64, since time.Time) (n int, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM lessons WHERE repo_id = ? AND created_at >= ? AND source <> ? AND state <> ?`,
+		repo, micros(since), lesson.FromPerson, lesson.Merged).Scan(&n)
+	return n, s.explain("count new lessons", err)
+}
+
+// LessonRepositories lists the repositories that have lessons.
+func (s *Store) LessonRepositories(ctx context.Context) ([]int64, error) {
+	ids, err := collect(ctx, s.r, func(rows *sql.Rows) (id int64, err error) {
+		return id, rows.Scan(&id)
+	}, `SELECT DISTINCT repo_id FROM lessons ORDER BY repo_id`)
+	return ids, s.explain("list the repositories that have lessons", err)
+}
+
+// LessonEvidence lists the evidence about one lesson, or with an empty id about
+// all of a repository, oldest first.
+func (s *Store) LessonEvidence(ctx context.Context, repo int64, id lesson.ID) ([]lesson.Evidence, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (e lesson.Evidence, err error) {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return e, err
+		}
+		return e, json.Unmarshal([]byte(text), &e)
+	}, `SELECT evidence FROM lesson_evidence WHERE repo_id = ? AND (? = '' OR lesson_id = ?) ORDER BY at, key`, repo, id, id)
+	return all, s.explain("load the evidence about lessons", err)
+}
+
+func scanLesson(rows *sql.Rows) (l lesson.Lesson, err error) {
+	var text string
+	if err := rows.Scan(&text); err != nil {
+		return l, err
+	}
+	return l, json.Unmarshal([]byte(text), &l)
+}
+
+// keptLesson is a lesson and its place; seq 0: there is none.
+type keptLesson struct {
+	lesson.Lesson
+	seq int64
+}
+
+func loadLesson(ctx context.Context, q querier, repo int64, id lesson.ID) (k keptLesson, err error) {
+	var text string
+	err = q.QueryRowContext(ctx, `SELECT seq, lesson FROM lessons WHERE repo_id = ? AND id = ?`, repo, id).Scan(&k.seq, &text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return keptLesson{}, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &k.Lesson)
+	}
+	return k, err
+}
+
+// lessonBook writes lessons in one transaction.
+type lessonBook struct {
+	ctx  context.Context
+	tx   *sql.Tx
+	repo int64
+	more map[string]int // by how many lessons more or fewer have each term
+}
+
+func (b *lessonBook) load(id lesson.ID) (keptLesson, error) {
+	return loadLesson(b.ctx, b.tx, b.repo, id)
+}
+
+// save writes a lesson over the old one, which may be none.
+func (b *lessonBook) save(old keptLesson, l lesson.Lesson) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("encode lesson %s: %w", l.ID, err)
+	}
+	seq := old.seq
+	if seq == 0 {
+		err = b.tx.QueryRowContext(b.ctx, `INSERT INTO lessons (repo_id, id, kind, state, source, created_at, lesson)
+			VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
+			b.repo, l.ID, l.Kind, l.State, l.From.Source, micros(l.CreatedAt), string(text)).Scan(&seq)
+	} else {
+		_, err = b.tx.ExecContext(b.ctx, `UPDATE lessons SET kind = ?, state = ?, source = ?, lesson = ? WHERE seq = ?`,
+			l.Kind, l.State, l.From.Source, string(text), seq)
+	}
+	if err != nil {
+		return err
+	}
+	return b.index(old, l, seq)
+}
+
+// count takes one piece of evidence.
+func (b *lessonBook) count(e lesson.Evidence) error {
+	l, err := b.load(e.Lesson)
+	if err != nil {
+		return err
+	}
+	for hops := 0; l.State == lesson.Merged && hops < 10; hops++ {
+		if l, err = b.load(l.Into); err != nil {
+			return err
+		}
+	}
+	if l.seq == 0 || l.State == lesson.Forgotten {
+		return nil
+	}
+	e.Lesson = l.ID
+	text, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode evidence %s: %w", e.Key, err)
+	}
+	res, err := b.tx.ExecContext(b.ctx, `INSERT INTO lesson_evidence (repo_id, key, lesson_id, at, arm, evidence)
+		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, b.repo, e.Key, l.ID, micros(e.At), e.Arm, string(text))
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	after, _ := e.Count(l.Lesson).Settle(e.At)
+	return b.save(l, after)
+}
+
+// countTerms writes down how many lessons have each term.
+func (b *lessonBook) countTerms() error {
+	for _, term := range slices.Sorted(maps.Keys(b.more)) {
+		n := b.more[term]
+		if n == 0 {
+			continue
+		}
+		if _, err := b.tx.ExecContext(b.ctx, `INSERT INTO lesson_terms (term, n) VALUES (?, ?)
+			ON CONFLICT (term) DO UPDATE SET n = lesson_terms.n + excluded.n`, term, n); err != nil {
+			return err
+		}
+	}
+	_, err := b.tx.ExecContext(b.ctx, `DELETE FROM lesson_terms WHERE n <= 0`)
+	return err
+}
+
+// byRank orders what was found, best first.
+func byRank(a, b lesson.Found) int {
+	return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.ID, b.ID))
+}

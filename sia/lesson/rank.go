@@ -1,0 +1,70 @@
+package lesson
+
+import (
+	"math"
+	"slices"
+)
+
+// Found is a lesson that a search found.
+type Found struct {
+	Lesson
+	Rank   float64 // how well it fits what was searched for; above 0, and comparable within one search
+	Shared int     // how many of the words that were searched for it has
+}
+
+// maxTerms bounds the terms under which one lesson is kept.
+const maxTerms = 2 * maxWords
+
+// Terms are the words under which the lesson is kept for searching: those of its
+// texts and those that it brings for the purpose, distinct.
+func (l Lesson) Terms() []string {
+	terms := Words(l.Text+" "+l.Context+" "+l.Correction, maxTerms)
+	for _, list := range [][]string{l.Words, l.Tags, l.Tools} {
+		for _, w := range list {
+			for _, w := range Words(w, maxTerms) {
+				if len(terms) < maxTerms && !slices.Contains(terms, w) {
+					terms = append(terms, w)
+				}
+			}
+		}
+	}
+	return terms
+}
+
+// Weights are how much each word of a search tells: a word that few lessons have
+// tells more.
+type Weights map[string]float64
+
+// Weigh makes the weights of words from how many of all lessons have each. It is
+// the inverse document frequency of BM25 in the form that is above 0 however
+// common a word is (Robertson and Zaragoza, The Probabilistic Relevance
+// Framework, 2009; the 1+ is Lucene's). Words that no lesson has weigh nothing.
+func Weigh(words []string, have map[string]int, all int) Weights {
+	w := Weights{}
+	for _, word := range words {
+		if n := float64(have[word]); n > 0 {
+			w[word] = math.Log1p((max(float64(all), n) - n + .5) / (n + .5))
+		}
+	}
+	return w
+}
+
+// Rank is how well a lesson fits: the weight of the words that it shares with
+// the search. A lesson of many words shares some by chance, so that its length
+// counts against it as in BM25, for words that each occur once.
+func (w Weights) Rank(l Lesson) Found {
+	const (
+		usual  = 40.0 // terms of a lesson
+		length = 0.5  // how much a length other than that counts: BM25's b, 0–1
+	)
+	terms := l.Terms()
+	f := Found{Lesson: l}
+	for _, t := range terms {
+		if x, ok := w[t]; ok {
+			f.Rank += x
+			f.Shared++
+		}
+	}
+	f.Rank /= 1 - length + length*float64(len(terms))/usual
+	return f
+}
