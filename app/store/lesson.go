@@ -1,14 +1,11 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/sia/lesson"
@@ -20,7 +17,7 @@ import (
 // for only [Store.CountLessons] moves counts.
 func (s *Store) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error {
 	return s.write(ctx, fmt.Sprintf("save lessons of repository %d", repo), func(tx *sql.Tx) error {
-		b := &lessonBook{ctx: ctx, tx: tx, repo: repo}
+		b := newLessonBook(ctx, tx, repo)
 		for _, l := range lessons {
 			switch {
 			case !l.ID.Valid():
@@ -42,7 +39,7 @@ func (s *Store) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Le
 				return err
 			}
 		}
-		return b.countTerms()
+		return b.flush()
 	})
 }
 
@@ -52,13 +49,13 @@ func (s *Store) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Le
 // promoted or archived at once when the evidence says so.
 func (s *Store) CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error {
 	return s.write(ctx, fmt.Sprintf("count evidence about lessons of repository %d", repo), func(tx *sql.Tx) error {
-		b := &lessonBook{ctx: ctx, tx: tx, repo: repo}
+		b := newLessonBook(ctx, tx, repo)
 		for _, e := range evidence {
 			if err := b.count(e); err != nil {
 				return err
 			}
 		}
-		return b.countTerms()
+		return b.flush()
 	})
 }
 
@@ -138,7 +135,13 @@ type lessonBook struct {
 	ctx  context.Context
 	tx   *sql.Tx
 	repo int64
-	more map[string]int // by how many lessons more or fewer have each term
+
+	texts map[int64]string // what the full text has to become, by the lesson's seq
+	more  map[string]int   // by how many lessons more or fewer have each term
+}
+
+func newLessonBook(ctx context.Context, tx *sql.Tx, repo int64) *lessonBook {
+	return &lessonBook{ctx: ctx, tx: tx, repo: repo, texts: map[int64]string{}, more: map[string]int{}}
 }
 
 func (b *lessonBook) load(id lesson.ID) (keptLesson, error) {
@@ -163,7 +166,8 @@ func (b *lessonBook) save(old keptLesson, l lesson.Lesson) error {
 	if err != nil {
 		return err
 	}
-	return b.index(old, l, seq)
+	b.index(old, l, seq)
+	return nil
 }
 
 // count takes one piece of evidence.
@@ -195,25 +199,4 @@ func (b *lessonBook) count(e lesson.Evidence) error {
 	}
 	after, _ := e.Count(l.Lesson).Settle(e.At)
 	return b.save(l, after)
-}
-
-// countTerms writes down how many lessons have each term.
-func (b *lessonBook) countTerms() error {
-	for _, term := range slices.Sorted(maps.Keys(b.more)) {
-		n := b.more[term]
-		if n == 0 {
-			continue
-		}
-		if _, err := b.tx.ExecContext(b.ctx, `INSERT INTO lesson_terms (term, n) VALUES (?, ?)
-			ON CONFLICT (term) DO UPDATE SET n = lesson_terms.n + excluded.n`, term, n); err != nil {
-			return err
-		}
-	}
-	_, err := b.tx.ExecContext(b.ctx, `DELETE FROM lesson_terms WHERE n <= 0`)
-	return err
-}
-
-// byRank orders what was found, best first.
-func byRank(a, b lesson.Found) int {
-	return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.ID, b.ID))
 }

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,18 +38,15 @@ func lessonTerm(repo int64, shelf, word string) string {
 	return "r" + strconv.FormatInt(repo, 10) + shelf + word
 }
 
-// index brings the full text up to what a lesson has become.
-func (b *lessonBook) index(old keptLesson, l lesson.Lesson, seq int64) error {
+// index notes what the full text has to become for a lesson.
+func (b *lessonBook) index(old keptLesson, l lesson.Lesson, seq int64) {
 	var before, after []string
 	if old.seq != 0 {
 		before = b.terms(old.Lesson)
 	}
 	after = b.terms(l)
 	if slices.Equal(before, after) {
-		return nil
-	}
-	if b.more == nil {
-		b.more = map[string]int{}
+		return
 	}
 	for _, t := range before {
 		b.more[t]--
@@ -55,16 +54,53 @@ func (b *lessonBook) index(old keptLesson, l lesson.Lesson, seq int64) error {
 	for _, t := range after {
 		b.more[t]++
 	}
-	if len(before) > 0 {
-		if _, err := b.tx.ExecContext(b.ctx, `DELETE FROM lessons_text WHERE rowid = ?`, seq); err != nil {
+	b.texts[seq] = strings.Join(after, " ")
+}
+
+// flush writes the full text and how many lessons have each term: all at once,
+// for the full text is written out before every statement that could be undone.
+func (b *lessonBook) flush() error {
+	type row struct {
+		Seq   int64  `json:"seq"`
+		Terms string `json:"terms"`
+	}
+	type count struct {
+		Term string `json:"term"`
+		N    int    `json:"n"`
+	}
+	var rows []row
+	var counts []count
+	for _, seq := range slices.Sorted(maps.Keys(b.texts)) {
+		rows = append(rows, row{seq, b.texts[seq]})
+	}
+	for _, term := range slices.Sorted(maps.Keys(b.more)) {
+		if n := b.more[term]; n != 0 {
+			counts = append(counts, count{term, n})
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	texts, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("encode the lessons' terms: %w", err)
+	}
+	tally, err := json.Marshal(counts)
+	if err != nil {
+		return fmt.Errorf("encode the lessons' terms: %w", err)
+	}
+	for _, q := range []struct{ sql, arg string }{
+		{`DELETE FROM lessons_text WHERE rowid IN (SELECT value ->> 'seq' FROM json_each(?))`, string(texts)},
+		{`INSERT INTO lessons_text (rowid, terms) SELECT value ->> 'seq', value ->> 'terms' FROM json_each(?) WHERE value ->> 'terms' <> ''`, string(texts)},
+		{`INSERT INTO lesson_terms (term, n) SELECT value ->> 'term', value ->> 'n' FROM json_each(?) WHERE true
+			ON CONFLICT (term) DO UPDATE SET n = lesson_terms.n + excluded.n`, string(tally)},
+		{`DELETE FROM lesson_terms WHERE n <= 0 AND term IN (SELECT value ->> 'term' FROM json_each(?))`, string(tally)},
+	} {
+		if _, err := b.tx.ExecContext(b.ctx, q.sql, q.arg); err != nil {
 			return err
 		}
 	}
-	if len(after) == 0 {
-		return nil
-	}
-	_, err := b.tx.ExecContext(b.ctx, `INSERT INTO lessons_text (rowid, terms) VALUES (?, ?)`, seq, strings.Join(after, " "))
-	return err
+	return nil
 }
 
 func (b *lessonBook) terms(l lesson.Lesson) []string {
@@ -83,8 +119,8 @@ func (b *lessonBook) terms(l lesson.Lesson) []string {
 // that share words with a search, best first, at most limit. The words are as
 // [lesson.Words] makes them. Its work is bounded whatever the number of lessons:
 // of the words, the rarest are searched for, until they stand in searchMost
-// lessons together; all of them count in the rank. Where even the rarest stands
-// in more, it looks at the newest of those only.
+// lessons together or are searchTerms; all of them count in the rank. Where even
+// the rarest stands in more, it looks at the newest of those only.
 func (s *Store) SearchLessons(ctx context.Context, repo int64, words []string, limit int) ([]lesson.Found, error) {
 	return s.searchLessons(ctx, repo, words, limit, live)
 }
@@ -95,9 +131,10 @@ func (s *Store) LessonsLike(ctx context.Context, repo int64, words []string, lim
 }
 
 const (
-	searchMost  = 2000 // places in the full text that a search reads
-	searchWords = 400  // words that a search looks at
-	searchSpare = 2    // times as many are read as are wanted, since the full text ranks otherwise
+	searchWords = 400 // words that a search looks at
+	searchTerms = 20  // of them, that it searches for
+	searchMost  = 200 // lessons that these may stand in together
+	searchSpare = 2   // times as many are read as are wanted, since the full text ranks otherwise
 )
 
 func (s *Store) searchLessons(ctx context.Context, repo int64, words []string, limit int, shelves ...string) ([]lesson.Found, error) {
@@ -174,8 +211,8 @@ func (s *Store) haveWords(ctx context.Context, repo int64, words, shelves []stri
 	return have, all, rows.Err()
 }
 
-// rarest are the words that tell most, of those that any lesson has: as many as
-// stand in searchMost lessons together, and at least one.
+// rarest are the words that tell most, of those that any lesson has: at most
+// searchTerms, and as many as stand in searchMost lessons together, but one.
 func rarest(words []string, have map[string]int) []string {
 	var known []string
 	for _, w := range words {
@@ -185,10 +222,16 @@ func rarest(words []string, have map[string]int) []string {
 	}
 	slices.SortStableFunc(known, func(a, b string) int { return have[a] - have[b] })
 	sum := 0
+	known = known[:min(len(known), searchTerms)]
 	for i, w := range known {
 		if sum += have[w]; sum > searchMost && i > 0 {
 			return known[:i]
 		}
 	}
 	return known
+}
+
+// byRank orders what was found, best first.
+func byRank(a, b lesson.Found) int {
+	return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.ID, b.ID))
 }

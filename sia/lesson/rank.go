@@ -1,9 +1,6 @@
 package lesson
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Found is a lesson that a search found.
 type Found struct {
@@ -18,17 +15,16 @@ const maxTerms = 2 * maxWords
 // Terms are the words under which the lesson is kept for searching: those of its
 // texts and those that it brings for the purpose, distinct.
 func (l Lesson) Terms() []string {
-	terms := Words(l.Text+" "+l.Context+" "+l.Correction, maxTerms)
+	b := bag{most: maxTerms}
+	for _, text := range []string{l.Text, l.Context, l.Correction} {
+		b.add(text)
+	}
 	for _, list := range [][]string{l.Words, l.Tags, l.Tools} {
 		for _, w := range list {
-			for _, w := range Words(w, maxTerms) {
-				if len(terms) < maxTerms && !slices.Contains(terms, w) {
-					terms = append(terms, w)
-				}
-			}
+			b.add(w)
 		}
 	}
-	return terms
+	return b.words
 }
 
 // Weights are how much each word of a search tells: a word that few lessons have

@@ -111,7 +111,7 @@ var negations = set("not never dont avoid stop without no cannot cant refrain sk
 // turns splits the words of a text into what it is about and whether it advises
 // against it.
 func turns(text string) (about []string, against bool) {
-	for _, w := range split(text) {
+	for w := range split(text) {
 		if w = stem(w); negations[w] {
 			against = !against
 		} else if len(w) > 1 && !slices.Contains(about, w) && !polite[w] {

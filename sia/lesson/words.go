@@ -1,7 +1,7 @@
 package lesson
 
 import (
-	"slices"
+	"iter"
 	"strings"
 	"unicode"
 )
@@ -16,47 +16,65 @@ const (
 // so many, in lower case, without what stands in every text and without most
 // endings of English. Names such as MAIL_API_KEY and sendMail come apart.
 func Words(text string, most int) []string {
-	var words []string
-	seen := map[string]bool{}
-	for _, w := range split(text) {
+	b := bag{most: most}
+	b.add(text)
+	return b.words
+}
+
+// bag gathers the distinct words of texts, at most so many.
+type bag struct {
+	most  int
+	words []string
+	seen  map[string]bool
+}
+
+func (b *bag) add(text string) {
+	if b.seen == nil {
+		b.seen = make(map[string]bool, min(b.most, maxWords))
+	}
+	for w := range split(text) {
 		w = stem(w)
-		if len(w) < 2 || len(w) > maxWord || stop[w] || seen[w] {
+		if len(w) < 2 || len(w) > maxWord || stop[w] || b.seen[w] {
 			continue
 		}
-		if len(words) == most {
-			break
+		if len(b.words) == b.most {
+			return
 		}
-		seen[w] = true
-		words = append(words, w)
+		b.seen[w] = true
+		b.words = append(b.words, w)
 	}
-	return words
 }
 
 // split takes a text apart into words of letters and digits, in lower case,
 // numbers left out.
-func split(text string) []string {
-	var words []string
-	var w []rune
-	end := func() {
-		if len(w) > 0 && slices.ContainsFunc(w, unicode.IsLetter) {
-			words = append(words, strings.ToLower(string(w)))
+func split(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var w []rune
+		letters, lower := false, false // seen in w; the last of w was in lower case
+		end := func() bool {
+			more := !letters || yield(string(w))
+			w, letters, lower = w[:0], false, false
+			return more
 		}
-		w = w[:0]
-	}
-	for _, r := range text {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			if r != '\'' && r != '’' { // don't is dont
-				end()
+		for _, r := range text {
+			letter := unicode.IsLetter(r)
+			switch {
+			case !letter && !unicode.IsDigit(r):
+				if r != '\'' && r != '’' && !end() { // don't is dont
+					return
+				}
+				continue
+			case lower && unicode.IsUpper(r): // sendMail
+				if !end() {
+					return
+				}
 			}
-			continue
-		case unicode.IsUpper(r) && len(w) > 0 && unicode.IsLower(w[len(w)-1]):
-			end() // sendMail
+			letters = letters || letter
+			lower = unicode.IsLower(r)
+			w = append(w, unicode.ToLower(r))
 		}
-		w = append(w, r)
+		end()
 	}
-	end()
-	return words
 }
 
 // stem takes the commonest endings off a word. It need not be right, only the
