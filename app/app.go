@@ -26,6 +26,7 @@ import (
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web"
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/gitops"
@@ -180,6 +181,7 @@ func (a *App) privateRoutes() http.Handler {
 		}
 		_, _ = w.Write([]byte("ready\n"))
 	})
+	mux.Handle("/", web.New(a.Store, render.Links{Host: a.config.GitHub.URL}, a.log))
 	return mux
 }
 
@@ -231,6 +233,9 @@ func (a *App) Run(ctx context.Context) error {
 	serve(a.listener, a.handler)
 	serve(a.private, a.privateRoutes())
 	a.log.InfoContext(ctx, "serving", "webhooks", a.listener.Addr().String()+"/webhook")
+	if a.private != nil {
+		a.log.InfoContext(ctx, "pages, for this machine only", "address", "http://"+a.private.Addr().String())
+	}
 	return g.Wait()
 }
 

@@ -17,7 +17,7 @@ import (
 // variables and one file fill it in, in that order; see docs/configuration.md.
 type Config struct {
 	Listen  string // address for webhooks, ":8080"
-	Private string // address for /healthz and /readyz, loopback by default; "" for none
+	Private string // address for the pages, /healthz and /readyz, loopback by default; "" for none
 	Dir     string // where the database and the git mirrors live
 	DB      string // database URL; "" is sia.db in Dir
 

@@ -59,7 +59,7 @@ const maxAnnotations = 50
 // there to prevent.
 func CheckRun(t sia.Task, l Links) CheckRunView {
 	v := CheckRunView{
-		Title:       strings.TrimSpace(strings.TrimLeft(headline(t), "⏳🛠️🔎🧭✋⏸✅⏹ ")),
+		Title:       strings.TrimSpace(strings.TrimLeft(Headline(t), "⏳🛠️🔎🧭✋⏸✅⏹ ")),
 		Text:        checkText(t, l),
 		Annotations: annotations(t),
 		Actions:     actions(t),

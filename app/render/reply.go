@@ -82,7 +82,7 @@ func commandTable(cs []command) string {
 // StatusReply answers /sia status. Unlike the status comment it is never edited.
 func StatusReply(t sia.Task, l Links, now time.Time) string {
 	var p page
-	p.add("**" + headline(t) + "**, since " + at(t.Since) + ".")
+	p.add("**" + Headline(t) + "**, since " + at(t.Since) + ".")
 	p.add(nowText(t))
 	p.add(figures(t, now))
 	p.add(placeLine(t, l))
@@ -99,7 +99,7 @@ const shownMoves = 15
 func Explain(t sia.Task, moves []Move) string {
 	lines := decisions(moves)
 	var p page
-	p.add("**" + headline(t) + "**. How it came to this, oldest first:")
+	p.add("**" + Headline(t) + "**. How it came to this, oldest first:")
 	if len(lines) == 0 {
 		p.add("Nothing has been decided yet.")
 	}

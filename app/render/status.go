@@ -19,7 +19,7 @@ const shownAttempts = 20
 // that goes on, so the text changes with now at most once an hour.
 func Status(t sia.Task, l Links, now time.Time) string {
 	var p page
-	p.add("### " + headline(t))
+	p.add("### " + Headline(t))
 	p.add(nowText(t))
 	if t.Warning != "" {
 		p.add("> [!WARNING]\n" + Quote(t.Warning))
@@ -32,8 +32,8 @@ func Status(t sia.Task, l Links, now time.Time) string {
 	return p.String()
 }
 
-// headline is the state of the task in a few words.
-func headline(t sia.Task) string {
+// Headline is the state of the task in a few words.
+func Headline(t sia.Task) string {
 	n := max(1, len(t.Attempts))
 	switch t.State {
 	case sia.Queued:

@@ -22,7 +22,7 @@ type server struct {
 	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names." env:"SIA_CONFIG" placeholder:"FILE"`
 
 	Listen  string `help:"Address for webhooks." default:":8080" env:"SIA_LISTEN"`
-	Private string `help:"Address for /healthz and /readyz; keep it off the internet." default:"127.0.0.1:9090" env:"SIA_PRIVATE"`
+	Private string `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE"`
 	Dir     string `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path"`
 	DB      string `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL"`
 

@@ -1,0 +1,167 @@
+package web_test
+
+import (
+	"encoding/json"
+	"flag"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web"
+	"github.com/sia-bot/sia/sia"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var start = time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
+
+// hostile is what a stranger would like a page to do.
+const hostile = "<script>alert(1)</script><img src=//evil.test/x onerror=alert(1)> [click](javascript:alert(1)) ![](https://evil.test/leak) </article>"
+
+// serve is the pages of a database with one task in the middle of its second attempt.
+func serve(t *testing.T) (*httptest.Server, *store.Store) {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "sia.db"), Now: func() time.Time { return start }})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	_, _, err = s.Migrate(t.Context())
+	must(t, err)
+	repo := sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}
+	id := sia.NewTaskID(repo.ID, 12)
+	ada := sia.Actor{Login: "ada", ID: 7}
+	apply := func(minutes int, fact sia.Fact) {
+		t.Helper()
+		task, err := s.Task(t.Context(), id)
+		e := sia.Event{ID: string(fact.Kind()), At: start.Add(time.Duration(minutes) * time.Minute), By: ada, Fact: fact}
+		for key, kind := range task.Pending {
+			if err == nil && string(kind) == map[sia.Kind]string{sia.KBegun: "begin", sia.KAttemptEnded: "attempt"}[fact.Kind()] {
+				e.ID, e.Effect, e.By = key, key, sia.Actor{}
+			}
+		}
+		_, err = s.Apply(t.Context(), id, e)
+		must(t, err)
+	}
+	apply(0, sia.Start{Installation: 1, Repo: repo, Issue: 12, Title: "Send an email " + hostile, Body: "Please.", DefaultBranch: "main"})
+	set := sia.DefaultSettings()
+	set.SIA.TriggerAfter = 2
+	begun := sia.Begun{Settings: set, BaseBranch: "main", BaseSHA: strings.Repeat("a", 40), Title: "Send an email " + hostile, Body: "Please.", Agent: "builtin/scripted"}
+	apply(1, begun)
+	apply(3, sia.AttemptEnded{End: sia.EndFinished, Turns: 1, Cost: 450, Summary: hostile})
+	apply(4, begun)
+	for n, turn := range []agent.Turn{
+		{Number: 0, Kind: agent.TurnBrief, At: start, Text: "Resolve issue 12.\n" + hostile},
+		{Number: 1, Kind: agent.TurnModel, At: start.Add(time.Minute), Text: "I read it first. " + hostile, Cost: 450,
+			Calls: []agent.Call{{Name: "read", Arguments: `{"path":"mail.go"}`, Result: "package mail\n```\n" + hostile}}},
+	} {
+		b, err := json.Marshal(turn)
+		must(t, err)
+		must(t, s.AppendTurn(t.Context(), id, 2, n, b))
+	}
+	must(t, s.LogDecision(t.Context(), store.Decision{
+		ID: "d1", Task: id, Repo: repo.ID, Attempt: 1, Type: store.DecideTechnique, Policy: "technique/1", Choice: "decomposition", Propensity: 1, Reason: "It resolved 7 of 9 here.", At: start,
+	}))
+	srv := httptest.NewServer(web.New(s, render.Links{Host: "https://github.com"}, slog.New(slog.DiscardHandler)))
+	t.Cleanup(srv.Close)
+	return srv, s
+}
+
+func TestPages(t *testing.T) {
+	srv, _ := serve(t)
+	for name, path := range map[string]string{"tasks": "/", "task": "/tasks/9-12", "attempt": "/tasks/9-12/attempts/2"} {
+		t.Run(name, func(t *testing.T) {
+			code, header, body := get(t, srv, path, "")
+			if code != http.StatusOK || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
+				t.Fatalf("%d, %v", code, header)
+			}
+			for _, live := range []string{"<script", "<img", "href=\"javascript", "onerror="} {
+				if strings.Contains(strings.ReplaceAll(body, "&lt;img src=//evil.test/x onerror=", ""), live) {
+					t.Errorf("what a stranger wrote is alive: %s", live)
+				}
+			}
+			golden(t, name+".html", body)
+		})
+	}
+}
+
+func TestPagesAreForThisMachine(t *testing.T) {
+	srv, s := serve(t)
+	for host, want := range map[string]int{
+		"localhost": 200, "localhost:9090": 200, "127.0.0.1:9090": 200, "[::1]:9090": 200, "LOCALHOST": 200,
+		"evil.test": 403, "localhost.evil.test": 403, "10.0.0.7:9090": 403, "127.0.0.1.evil.test": 403,
+	} {
+		if code, _, _ := get(t, srv, "/tasks/9-12", host); code != want {
+			t.Errorf("asked for %s: %d, want %d", host, code, want)
+		}
+	}
+	for _, path := range []string{"/tasks/9-13", "/tasks/x", "/tasks/9-12/attempts/0", "/tasks/9-12/attempts/3", "/tasks/9-12/attempts/x", "/x"} {
+		if code, _, _ := get(t, srv, path, ""); code != http.StatusNotFound {
+			t.Errorf("%s: %d, want 404", path, code)
+		}
+	}
+	far := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+	far.RemoteAddr = "10.0.0.7:1234"
+	seen := httptest.NewRecorder()
+	if srv.Config.Handler.ServeHTTP(seen, far); seen.Code != http.StatusForbidden {
+		t.Errorf("asked from elsewhere: %d", seen.Code)
+	}
+	resp, err := http.Post(srv.URL+"/tasks/9-12", "", nil)
+	must(t, err)
+	must(t, resp.Body.Close())
+	if resp.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d", resp.StatusCode)
+	}
+	must(t, s.Close())
+	if code, _, body := get(t, srv, "/", ""); code != http.StatusServiceUnavailable || !strings.Contains(body, "database does not answer") {
+		t.Errorf("without a database: %d %s", code, body)
+	}
+}
+
+func get(t *testing.T, srv *httptest.Server, path, host string) (int, http.Header, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+path, nil)
+	must(t, err)
+	req.Host = host
+	resp, err := srv.Client().Do(req)
+	must(t, err)
+	b, err := io.ReadAll(resp.Body)
+	must(t, err)
+	must(t, resp.Body.Close())
+	return resp.StatusCode, resp.Header, string(b)
+}
+
+var blank = regexp.MustCompile(`\n{2,}`)
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	got = blank.ReplaceAllString(got, "\n")
+	path := filepath.Join("testdata", name)
+	if *update {
+		must(t, os.MkdirAll("testdata", 0o755))
+		must(t, os.WriteFile(path, []byte(got), 0o644))
+		return
+	}
+	want, err := os.ReadFile(path)
+	must(t, err)
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s differs; if that is wanted, run go test ./app/web -update\n%s", name, d)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
