@@ -1,6 +1,10 @@
 package policies
 
-import "maps"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // cell is the evidence on one technique for one pattern in one scope.
 type cell struct {
@@ -28,9 +32,42 @@ func (c cell) times(f float64) cell {
 	return cell{Tally: Tally{Resolved: f * c.Resolved, Tried: f * c.Tried}, heard: f * c.heard, z: f * c.z}
 }
 
-// scope is the evidence of a repository, an organisation or everybody: pattern →
-// technique → cell. What is reachable from a snapshot never changes.
-type scope map[string]map[string]cell
+// row is the evidence on one pattern, by technique, in the order of their names.
+type row []entry
+
+type entry struct {
+	technique string
+	cell
+}
+
+func (r row) find(technique string) (int, bool) {
+	return slices.BinarySearchFunc(r, technique, func(e entry, t string) int { return strings.Compare(e.technique, t) })
+}
+
+// of is the evidence on one technique, nothing when there is none.
+func (r row) of(technique string) cell {
+	if i, ok := r.find(technique); ok {
+		return r[i].cell
+	}
+	return cell{}
+}
+
+// with is a new row that has more evidence.
+func (r row) with(more ...entry) row {
+	r = append(make(row, 0, len(r)+len(more)), r...)
+	for _, e := range more {
+		if i, ok := r.find(e.technique); ok {
+			r[i].cell = r[i].plus(e.cell)
+		} else {
+			r = slices.Insert(r, i, e)
+		}
+	}
+	return r
+}
+
+// scope is the evidence of a repository, an organisation or everybody, by
+// pattern. What is reachable from a snapshot never changes.
+type scope map[string]row
 
 // place names a scope. The zero place is the world.
 type place struct {
@@ -60,42 +97,28 @@ type snapshot struct {
 	learned int // outcomes
 }
 
-// edit is a snapshot in the making: what it has not copied yet is shared.
+// edit is a snapshot in the making: scopes that it has not copied yet are shared.
 type edit struct {
 	*snapshot
-	copied map[place]map[string]bool // scope → pattern
+	copied map[place]bool
 }
 
-func (s *snapshot) edit() *edit {
+func (s *snapshot) edit() edit {
 	c := *s
 	c.scopes = maps.Clone(s.scopes)
-	return &edit{snapshot: &c, copied: map[place]map[string]bool{}}
+	return edit{snapshot: &c, copied: map[place]bool{}}
 }
 
-// add adds evidence in all three scopes.
-func (e *edit) add(org, repo, pattern, technique string, c cell) {
+// add adds evidence on a pattern in all three scopes.
+func (e edit) add(org, repo, pattern string, more ...entry) {
 	for _, p := range places(org, repo) {
-		cells := e.cells(p, pattern)
-		cells[technique] = cells[technique].plus(c)
+		if !e.copied[p] {
+			s := make(scope, len(e.scopes[p])+1)
+			maps.Copy(s, e.scopes[p])
+			e.scopes[p], e.copied[p] = s, true
+		}
+		e.scopes[p][pattern] = e.scopes[p][pattern].with(more...)
 	}
-}
-
-// cells are those of a pattern in a scope, to be written.
-func (e *edit) cells(p place, pattern string) map[string]cell {
-	copied := e.copied[p]
-	if copied == nil {
-		s := make(scope, len(e.scopes[p])+1)
-		maps.Copy(s, e.scopes[p])
-		copied = map[string]bool{}
-		e.scopes[p], e.copied[p] = s, copied
-	}
-	s := e.scopes[p]
-	if !copied[pattern] {
-		cells := make(map[string]cell, len(s[pattern])+1)
-		maps.Copy(cells, s[pattern])
-		s[pattern], copied[pattern] = cells, true
-	}
-	return s[pattern]
 }
 
 // evidence is what is known about one technique for one pattern as a repository
@@ -103,7 +126,7 @@ func (e *edit) cells(p place, pattern string) map[string]cell {
 type evidence struct{ here, org, elsewhere cell }
 
 // view is where the evidence on a pattern is looked up: by scope, then technique.
-type view [3]map[string]cell
+type view [3]row
 
 func (s *snapshot) view(org, repo, pattern string) (v view) {
 	for i, p := range places(org, repo) {
@@ -113,19 +136,19 @@ func (s *snapshot) view(org, repo, pattern string) (v view) {
 }
 
 func (v view) of(technique string) evidence {
-	all, org, here := v[world][technique], v[organisation][technique], v[repository][technique]
+	all, org, here := v[world].of(technique), v[organisation].of(technique), v[repository].of(technique)
 	return evidence{here: here, org: org.without(here), elsewhere: all.without(org)}
 }
 
 // times is the scope with every count multiplied.
 func (s scope) times(f float64) scope {
 	out := make(scope, len(s))
-	for pattern, cells := range s {
-		row := make(map[string]cell, len(cells))
-		for t, c := range cells {
-			row[t] = c.times(f)
+	for pattern, r := range s {
+		r = slices.Clone(r)
+		for i := range r {
+			r[i].cell = r[i].times(f)
 		}
-		out[pattern] = row
+		out[pattern] = r
 	}
 	return out
 }

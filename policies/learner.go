@@ -28,33 +28,39 @@ func NewLearner(p Policy) (*Learner, error) {
 }
 
 // Hear takes note of what models said, whatever comes of it. Each diagnosis is
-// reported once, after the decision that it led to and before its outcome; what the fallback rules said
-// is not a model's opinion and is not reported. Pass many at once when replaying.
+// reported once, after the decision that it led to and before its outcome; what
+// the fallback rules said is not a model's opinion and is not reported. Pass many at once when replaying.
 func (l *Learner) Hear(ds ...Diagnosis) {
 	l.write.Lock()
 	defer l.write.Unlock()
 	e := l.now.Load().edit()
 	for _, d := range ds {
+		heard := make([]entry, 0, len(d.Confidence))
 		for t, z := range standardise(d.Confidence) {
-			e.add(d.Org, d.Repo, d.Pattern, t, cell{heard: 1, z: z})
+			heard = append(heard, entry{t, cell{heard: 1, z: z}})
 		}
+		e.add(d.Org, d.Repo, d.Pattern, heard...)
 	}
 	l.now.Store(e.snapshot)
 }
 
-// Observe learns from outcomes, in their order. Pass many at once when replaying.
+// Observe learns from outcomes, in their order; one of no technique is passed
+// over. Pass many at once when replaying.
 func (l *Learner) Observe(os ...Outcome) {
 	l.write.Lock()
 	defer l.write.Unlock()
 	e := l.now.Load().edit()
 	for _, o := range os {
+		if o.Technique == "" {
+			continue
+		}
 		before := e.view(o.Org, o.Repo, o.Pattern).of(o.Technique)
 		e.weights = e.weights.learn(l.policy.Parameters, l.policy.Share(o.Pattern, o.Technique), before, o)
 		c := cell{Tally: Tally{Tried: 1}}
 		if o.Resolved {
 			c.Resolved = 1
 		}
-		e.add(o.Org, o.Repo, o.Pattern, o.Technique, c)
+		e.add(o.Org, o.Repo, o.Pattern, entry{o.Technique, c})
 		e.learned++
 	}
 	l.now.Store(e.snapshot)

@@ -1,5 +1,7 @@
 package policies
 
+import "math"
+
 // Bounds and rates of the learned weights. An estimate starts as if it rested on
 // some information already, in units of Fisher information, so that the first
 // outcomes don't throw it about, and forgets with a half-life of about 700
@@ -59,6 +61,9 @@ func (e estimate) within(low, high float64) estimate {
 func (w weights) learn(p Parameters, prior float64, e evidence, o Outcome) weights {
 	const dx = 0.01
 	z := clamp(o.Z, -maxZ, maxZ)
+	if math.IsNaN(o.Z) {
+		z = 0
+	}
 	at := min(max(o.Attempt, 0), maxAttempts-1)
 	offset := logit(p.posterior(prior, w.opinion.value, e).mean)
 	slope := (logit(p.posterior(prior, w.opinion.value+dx, e).mean) - offset) / dx

@@ -1,80 +1,145 @@
 package synthetic
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/sia-bot/sia/policies"
 )
 
-// learned is the product's learner, asked as the product asks it.
-type learned struct {
-	w          *World
-	seed       uint64
-	learner    *policies.Learner
-	candidates []policies.Candidate
-	tasks      int
-	diagnosis  policies.Diagnosis // of the present task
-	used       []string
-	outcomes   []policies.Outcome
+// variant is the product's learner with something left out or changed, so that
+// the worth of each part can be measured. The zero variant is the learner as it
+// ships, told the fixed rules and nothing more about the world.
+type variant struct {
+	expert     bool // it starts from the table that ships
+	silent     bool // the model says nothing
+	unasked    bool // the model's confidence today is not used, its average is
+	unheard    bool // its average is not used, today's is
+	unobserved bool // outcomes are not reported
+	pooled     bool // repositories are not told apart
+	alone      bool // each repository has a learner of its own
+	still      bool // nothing is left to chance
+	priced     bool // it knows what techniques cost
+	picks      bool // the model rates its pick alone
 }
 
-func newLearned(w *World, seed uint64) (player, error) {
+// learned is the product's learner, asked and told as the product does it.
+type learned struct {
+	variant
+	w          *World
+	seed       uint64
+	learners   []*policies.Learner // one, or one for each repository
+	candidates []policies.Candidate
+	tasks      int                // begun
+	diagnosis  policies.Diagnosis // of the present task
+	used       []string
+}
+
+func (v variant) player(w *World, seed uint64) (player, error) {
 	policy, err := policies.DefaultPolicy()
 	if err != nil {
 		return nil, err
 	}
-	l, err := policies.NewLearner(policy)
-	if err != nil {
-		return nil, err
+	if !v.expert {
+		policy = onlyRules(policy)
 	}
-	p := &learned{w: w, seed: seed, learner: l}
-	for _, t := range techniques {
-		p.candidates = append(p.candidates, policies.Candidate{Technique: t})
+	if v.still {
+		policy.Parameters.Explore = 0
+	}
+	if v.unheard {
+		policy.Parameters.WeightOpinions = 1e6
+	}
+	p := &learned{variant: v, w: w, seed: seed}
+	for range w.Repos {
+		l, err := policies.NewLearner(policy)
+		if err != nil {
+			return nil, err
+		}
+		p.learners = append(p.learners, l)
+		if !v.alone {
+			break
+		}
+	}
+	for _, k := range defaultOrder { // what the learner can't tell apart comes in the fixed rules' order
+		c := policies.Candidate{Technique: techniques[k]}
+		if v.priced {
+			c.Cost = costs[k]
+		}
+		p.candidates = append(p.candidates, c)
 	}
 	return p, nil
 }
 
-func (p *learned) choose(t *Task, tried []int, _ uint) int {
-	if len(tried) == 0 {
-		p.diagnosis = p.w.diagnosis(t)
-		p.used, p.outcomes = p.used[:0], p.outcomes[:0]
+// onlyRules is a policy whose table knows the fixed rules' first choices alone.
+func onlyRules(p policies.Policy) policies.Policy {
+	p.Shares = policies.Shares{First: ruleShare, Second: otherShare, Later: otherShare, Other: otherShare}
+	p.Ranks = make(map[string]map[string]int, MaxPatterns)
+	for _, n := range natures {
+		first := map[string]int{}
+		for _, k := range n.rule {
+			first[techniques[k]] = 1
+		}
+		p.Ranks[n.name] = first
 	}
-	d := p.learner.Decide(policies.Request{
+	return p
+}
+
+func (p *learned) choose(t *Task, tried []int, _ uint) int {
+	l := p.learner(t)
+	if len(tried) == 0 {
+		p.diagnosis, p.used = p.diagnose(t), p.used[:0]
+		p.tasks++
+	}
+	r := policies.Request{
 		Diagnosis: p.diagnosis, Task: strconv.Itoa(p.tasks), Attempt: len(tried), Left: approaches - len(tried), Seed: p.seed,
 		Candidates: p.candidates, Used: p.used, Terse: true,
-	})
-	o := policies.Outcome{Org: p.diagnosis.Org, Repo: p.diagnosis.Repo, Pattern: p.diagnosis.Pattern, Technique: d.Choice, Attempt: len(tried)}
-	for _, option := range d.Options {
-		if option.Technique == d.Choice {
-			o.Z = option.Z
-		}
 	}
-	p.used, p.outcomes = append(p.used, d.Choice), append(p.outcomes, o)
-	for k, name := range techniques {
-		if name == d.Choice {
-			return k
-		}
+	if p.unasked {
+		r.Confidence = nil
 	}
-	return -1
+	d := l.Decide(r)
+	if len(tried) == 0 {
+		l.Hear(p.diagnosis)
+	}
+	k := techniqueNumbers[d.Choice]
+	p.used = append(p.used, d.Choice)
+	if !p.unobserved {
+		o := policies.Outcome{
+			Org: p.diagnosis.Org, Repo: p.diagnosis.Repo, Pattern: p.diagnosis.Pattern,
+			Technique: d.Choice, Attempt: len(tried), Resolved: t.resolves[k],
+		}
+		for _, option := range d.Options {
+			if option.Technique == d.Choice {
+				o.Z = option.Z
+			}
+		}
+		l.Observe(o)
+	}
+	return k
 }
 
-// saw reports the task when it is over: techniques differ within a task, so that
-// reporting earlier would hardly change a choice.
-func (p *learned) saw(_ *Task, _ []int, resolved bool) {
-	p.outcomes[len(p.outcomes)-1].Resolved = resolved
-	p.learner.Hear(p.diagnosis)
-	p.learner.Observe(p.outcomes...)
-	p.tasks++
+func (p *learned) learner(t *Task) *policies.Learner {
+	if p.alone {
+		return p.learners[t.repo]
+	}
+	return p.learners[0]
 }
 
-// diagnosis is the task as the product sees it.
-func (w *World) diagnosis(t *Task) policies.Diagnosis {
-	d := policies.Diagnosis{
-		Org: strconv.Itoa(w.org(t.repo)), Repo: strconv.Itoa(t.repo), Pattern: natures[t.diagnosed].name,
-		Confidence: make(map[string]float64, Techniques),
+// diagnose is the task as the product sees it.
+func (p *learned) diagnose(t *Task) policies.Diagnosis {
+	d := policies.Diagnosis{Org: strconv.Itoa(p.w.org(t.repo)), Repo: strconv.Itoa(t.repo), Pattern: natures[t.diagnosed].name}
+	if p.pooled {
+		d.Org, d.Repo = "", ""
 	}
+	if p.silent {
+		return d
+	}
+	d.Confidence = make(map[string]float64, Techniques)
+	pick := slices.Index(t.opinion[:], slices.Max(t.opinion[:]))
 	for k, x := range t.opinion {
-		d.Confidence[techniques[k]] = sigmoid(x)
+		if !p.picks || k == pick {
+			d.Confidence[techniques[k]] = sigmoid(x)
+		}
 	}
 	return d
 }

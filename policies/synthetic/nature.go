@@ -6,6 +6,21 @@ var techniques = []string{
 	"constraint-relaxation", "dependency-reordering", "abstraction-level-shift", "error-pattern-recognition", "fresh-start",
 }
 
+// techniqueNumbers are the techniques' places in that order.
+var techniqueNumbers = func() map[string]int {
+	numbers := make(map[string]int, Techniques)
+	for k, name := range techniques {
+		numbers[name] = k
+	}
+	return numbers
+}()
+
+// costs are those of an attempt with each technique, in units of the cheapest
+// usual one, and personCost that of a task that no technique resolved.
+var costs = [Techniques]float64{2.0, 1.2, 1.0, 0.8, 0.9, 1.0, 1.3, 1.5, 1.0, 1.8}
+
+const personCost = 12.0
+
 // Techniques is the number of techniques in every world.
 const Techniques = 10
 

@@ -71,5 +71,3 @@ func (o *oracle) diagnose(t *Task) {
 		}
 	}
 }
-
-func (*oracle) saw(*Task, []int, bool) {}

@@ -4,10 +4,9 @@ import "math"
 
 // player is a policy at work in one world. It plays tasks one after the other.
 type player interface {
-	// choose picks a technique whose bit in used is not set.
+	// choose picks a technique whose bit in used is not set. The task's outcomes
+	// are in it: a player that learns may look at that of its choice.
 	choose(t *Task, tried []int, used uint) int
-	// saw tells that a task is over: what was tried, and whether the last resolved it.
-	saw(t *Task, tried []int, resolved bool)
 }
 
 // contender is a policy that can play.
@@ -21,24 +20,39 @@ const (
 	Random            = "random"
 	FixedRules        = "fixed rules"
 	FixedConfidence   = "fixed rules + confidence"
-	ExpertTable       = "full expert table"
+	ExpertTable       = "expert table"
 	Learned           = "ours"
 	OracleDiagnosed   = "oracle: diagnosed pattern"
 	OracleConfidence  = "oracle: diagnosed + confidence"
 	OracleTruePattern = "oracle: true pattern"
 )
 
+// contenders play every plan; the gain of each is over the second.
 var contenders = []contender{
 	{Random, func(_ *World, seed uint64) (player, error) { return &dice{newRandom(seed, 77)}, nil }},
 	{FixedRules, func(*World, uint64) (player, error) { return scored(fixedRules), nil }},
 	{FixedConfidence, func(*World, uint64) (player, error) { return scored(fixedConfidence), nil }},
 	{ExpertTable, newExpert},
-	{Learned, newLearned},
+	{Learned, variant{}.player},
 	{OracleDiagnosed, func(w *World, _ uint64) (player, error) { return newOracle(w, false), nil }},
 	{OracleConfidence, func(w *World, _ uint64) (player, error) { return newOracle(w, true), nil }},
 	{OracleTruePattern, func(w *World, _ uint64) (player, error) {
 		return scored(func(t *Task, k int) float64 { return w.truth[t.repo][t.truth][k] }), nil
 	}},
+}
+
+// ablations are ours with one thing different.
+var ablations = []contender{
+	{"ours, starting from the expert table", variant{expert: true}.player},
+	{"ours without the model's word", variant{silent: true}.player},
+	{"ours, told the model's pick alone", variant{picks: true}.player},
+	{"ours without today's confidence", variant{unasked: true}.player},
+	{"ours without the usual confidence", variant{unheard: true}.player},
+	{"ours without outcomes", variant{unobserved: true}.player},
+	{"ours, all repositories as one", variant{pooled: true}.player},
+	{"ours, each repository alone", variant{alone: true}.player},
+	{"ours without exploration", variant{still: true}.player},
+	{"ours, chances per cost", variant{priced: true}.player},
 }
 
 // dice tries techniques in random order.
@@ -51,8 +65,6 @@ func (d *dice) choose(_ *Task, _ []int, used uint) int {
 		}
 	}
 }
-
-func (*dice) saw(*Task, []int, bool) {}
 
 // scored tries techniques in the order of a score that it does not learn.
 type scored func(t *Task, k int) float64
@@ -70,23 +82,26 @@ func (s scored) choose(t *Task, _ []int, used uint) int {
 	return best
 }
 
-func (scored) saw(*Task, []int, bool) {}
-
 // fixedRules: the rule of first choice, then the default order.
 func fixedRules(t *Task, k int) float64 { return logit(ruleShares[t.diagnosed][k]) }
 
 // fixedConfidence adds the model's confidence, standardised, with weight .35.
 func fixedConfidence(t *Task, k int) float64 { return fixedRules(t, k) + 0.35*t.z(k) }
 
-// ruleShares are what the fixed rules expect: .38 of a rule's technique, .20 of
-// the rest, less a little for each place further down in the default order.
+// What the fixed rules expect of a rule's technique, and of the rest.
+const (
+	ruleShare  = 0.38
+	otherShare = 0.20
+)
+
+// ruleShares are what the fixed rules expect of each technique, less a little for each place further down in the default order.
 var ruleShares = func() (m [MaxPatterns][Techniques]float64) {
 	for i, n := range natures {
 		for k := range Techniques {
-			m[i][k] = 0.20
+			m[i][k] = otherShare
 		}
 		for _, k := range n.rule {
-			m[i][k] = 0.38
+			m[i][k] = ruleShare
 		}
 		for place, k := range defaultOrder {
 			m[i][k] -= 0.002 * float64(place)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -18,8 +19,9 @@ var Windows = []int{50, 200, 1000, 5000}
 type Plan struct {
 	Parameters Parameters `json:"parameters"`
 	Seed       uint64     `json:"seed"`
-	Worlds     int        `json:"worlds"` // at least 1
-	Tasks      int        `json:"tasks"`  // in each world, at least 1
+	Worlds     int        `json:"worlds"`    // at least 1
+	Tasks      int        `json:"tasks"`     // in each world, at least 1
+	Ablations  bool       `json:"ablations"` // also ours with one part left out at a time
 }
 
 // Figures are what a policy achieved in a number of tasks. All but Tasks are
@@ -29,6 +31,7 @@ type Figures struct {
 	Resolved float64 `json:"resolved"` // within the approaches, 0–1
 	First    float64 `json:"first"`    // by the first technique, 0–1
 	Tried    float64 `json:"tried"`    // techniques per task
+	Cost     float64 `json:"cost"`     // per task, a person's included, in usual attempts
 }
 
 // Row is one policy's figures.
@@ -60,18 +63,22 @@ func (r Result) Row(policy string) (Row, bool) {
 }
 
 // sums are what a policy achieved in one window of one world.
-type sums struct{ tasks, resolved, first, tried int }
+type sums struct {
+	tasks, resolved, first, tried int
+	cost                          float64
+}
 
 func (s *sums) add(o sums) {
 	s.tasks += o.tasks
 	s.resolved += o.resolved
 	s.first += o.first
 	s.tried += o.tried
+	s.cost += o.cost
 }
 
 func (s sums) figures() Figures {
 	n := float64(max(1, s.tasks))
-	return Figures{Tasks: s.tasks, Resolved: float64(s.resolved) / n, First: float64(s.first) / n, Tried: float64(s.tried) / n}
+	return Figures{Tasks: s.tasks, Resolved: float64(s.resolved) / n, First: float64(s.first) / n, Tried: float64(s.tried) / n, Cost: s.cost / n}
 }
 
 // Run plays a plan with every policy, on all cores, until ctx is done. The same
@@ -104,6 +111,13 @@ func Run(ctx context.Context, p Plan) (Result, error) {
 	return p.result(worlds), nil
 }
 
+func (p Plan) contenders() []contender {
+	if p.Ablations {
+		return slices.Concat(contenders, ablations)
+	}
+	return contenders
+}
+
 // world plays the i-th world with every policy.
 func (p Plan) world(ctx context.Context, i int) ([][]sums, error) {
 	seed := p.Seed + uint64(i)*1_000_003
@@ -116,12 +130,12 @@ func (p Plan) world(ctx context.Context, i int) ([][]sums, error) {
 	for t := range tasks {
 		tasks[t] = w.draw(r)
 	}
-	all := make([][]sums, len(contenders))
-	for c := range contenders {
+	all := make([][]sums, len(p.contenders()))
+	for c, contender := range p.contenders() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		player, err := contenders[c].player(w, seed)
+		player, err := contender.player(w, seed)
 		if err != nil {
 			return nil, err
 		}
@@ -140,15 +154,16 @@ func play(p player, tasks []Task) []sums {
 			out = append(out, sums{})
 			window++
 		}
-		t, used, resolved := &tasks[i], uint(0), false
-		for tried = tried[:0]; len(tried) < approaches && !resolved; {
-			k := p.choose(t, tried, used)
-			tried, used, resolved = append(tried, k), used|1<<k, t.resolves[k]
-		}
-		p.saw(t, tried, resolved)
+		var resolved bool
+		tried, resolved = playOne(p, &tasks[i], tried[:0])
 		s := sums{tasks: 1, tried: len(tried)}
+		for _, k := range tried {
+			s.cost += costs[k]
+		}
 		if resolved {
 			s.resolved = 1
+		} else {
+			s.cost += personCost
 		}
 		if resolved && len(tried) == 1 {
 			s.first = 1
@@ -158,11 +173,22 @@ func play(p player, tasks []Task) []sums {
 	return out
 }
 
+// playOne lets a player play a task. It returns what was tried, appended to
+// tried, and whether the last of it resolved the task.
+func playOne(p player, t *Task, tried []int) (_ []int, resolved bool) {
+	used := uint(0)
+	for len(tried) < approaches && !resolved {
+		k := p.choose(t, tried, used)
+		tried, used, resolved = append(tried, k), used|1<<k, t.resolves[k]
+	}
+	return tried, resolved
+}
+
 // result sums worlds up, in their order.
 func (p Plan) result(worlds [][][]sums) Result {
 	res := Result{Plan: p, Windows: p.windows()}
-	for c := range contenders {
-		row := Row{Policy: contenders[c].name}
+	for c, contender := range p.contenders() {
+		row := Row{Policy: contender.name}
 		var overall sums
 		windows := make([]sums, len(res.Windows))
 		var gain, square float64
