@@ -58,8 +58,9 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, vet, linters, workflows, a
 	go test -run 'Import|Rules' ./app
 
 .PHONY: bench
-bench: build ## what this machine does: sia bench, then the Go benchmarks; BENCH selects by name
+bench: build ## what this machine and the learner do: sia bench, sia bench learning, then the Go benchmarks; BENCH selects by name
 	bin/sia bench
+	bin/sia bench learning
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: fuzz

@@ -7,6 +7,12 @@ import (
 	"time"
 )
 
+// benches are what can be measured; alone, sia bench measures the machine.
+type benches struct {
+	Machine  benchCmd         `cmd:"" default:"withargs" help:"Measure this machine: intake, loop, GitHub calls (the default)."`
+	Learning benchLearningCmd `cmd:"" help:"Play the choice of technique in an invented world, against simpler policies and against oracles."`
+}
+
 type benchCmd struct {
 	Deliveries int    `help:"Deliveries of the burst." default:"10000"`
 	Rate       int    `help:"Deliveries a second of the steady load." default:"300"`

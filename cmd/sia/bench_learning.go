@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sia-bot/sia/policies/synthetic"
+)
+
+type benchLearningCmd struct {
+	Repos     []int  `help:"Repositories of the worlds; a table for each number." default:"1,10,50"`
+	Worlds    int    `help:"Worlds of each kind; 200 is what docs/learning.md reports." default:"60"`
+	Tasks     int    `help:"Tasks in each world." default:"5000"`
+	Seed      uint64 `help:"Seed of the first world." default:"9090909"`
+	Ablations bool   `help:"Also play the learner with one part left out at a time."`
+	Output    string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// The worlds in which what the learner starts from misleads it: so many
+// repositories, and no more tasks than this, for early errors must not be
+// outweighed by many late tasks.
+const (
+	hardRepos = 10
+	hardTasks = 1000
+)
+
+// The learner whose decisions are timed has seen so many outcomes.
+const (
+	practisedOutcomes = 100_000
+	timedDecisions    = 20_000
+)
+
+// learningReport is the whole answer. Only Decision depends on the machine.
+type learningReport struct {
+	Synthetic bool            `json:"synthetic"` // true: the figures are of invented worlds
+	Tables    []learningTable `json:"tables"`
+	Decision  []figure        `json:"decision"`
+}
+
+type learningTable struct {
+	World string `json:"world"`
+	synthetic.Result
+}
+
+// Run plays all policies and prints how they did. The tables are a function of
+// the flags; the times of decisions are this machine's.
+func (c *benchLearningCmd) Run(e *env) error {
+	report := learningReport{Synthetic: true}
+	for _, plan := range c.plans() {
+		fmt.Fprintf(e.err, "%s: %d worlds of %d tasks…\n", plan.World, plan.Worlds, plan.Tasks)
+		var err error
+		if plan.Result, err = synthetic.Run(e.ctx, plan.Plan); err != nil {
+			return fmt.Errorf("play %s: %w", plan.World, err)
+		}
+		report.Tables = append(report.Tables, plan)
+	}
+	fmt.Fprintf(e.err, "decisions: %d after %d outcomes…\n", timedDecisions, practisedOutcomes)
+	var err error
+	if report.Decision, err = c.decisions(e.ctx); err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		return encode(e, report)
+	}
+	return report.print(e.out)
+}
+
+// plans are the tables to fill in.
+func (c *benchLearningCmd) plans() (out []learningTable) {
+	add := func(world string, p synthetic.Parameters, tasks int) {
+		plan := synthetic.Plan{Parameters: p, Seed: c.Seed, Worlds: c.Worlds, Tasks: tasks, Ablations: c.Ablations}
+		out = append(out, learningTable{World: world, Result: synthetic.Result{Plan: plan}})
+	}
+	for _, repos := range c.Repos {
+		name := fmt.Sprintf("%d repositories", repos)
+		if repos == 1 {
+			name = "1 repository"
+		}
+		add(name, synthetic.DefaultParameters(repos), c.Tasks)
+	}
+	useless, prejudiced, wrong := synthetic.DefaultParameters(hardRepos), synthetic.DefaultParameters(hardRepos), synthetic.DefaultParameters(hardRepos)
+	useless.Confidence, prejudiced.Confidence, wrong.RulesWrong = synthetic.Noise, synthetic.Prejudiced, true
+	tasks := min(c.Tasks, hardTasks)
+	add("useless confidence", useless, tasks)
+	add("prejudiced confidence", prejudiced, tasks)
+	add("wrong rules", wrong, tasks)
+	return out
+}
+
+// decisions times decisions, with their reasons in words, of a learner that has
+// seen many outcomes in a world of 50 repositories and every pattern.
+func (c *benchLearningCmd) decisions(ctx context.Context) ([]figure, error) {
+	p := synthetic.DefaultParameters(50)
+	p.Patterns = synthetic.MaxPatterns
+	learner, requests, err := synthetic.Practice(p, c.Seed, practisedOutcomes, timedDecisions)
+	if err != nil {
+		return nil, err
+	}
+	took := make([]time.Duration, 0, len(requests))
+	for _, r := range requests {
+		began := time.Now()
+		learner.Decide(r)
+		took = append(took, time.Since(began))
+	}
+	note := fmt.Sprintf("ten candidates, intervals and reason included, %d outcomes seen", practisedOutcomes)
+	return []figure{
+		{"decision, p50", quantile(took, .5), "ms", "", note},
+		{"decision, p99", quantile(took, .99), "ms", "≤ 1", ""},
+	}, ctx.Err()
+}
+
+func (r learningReport) print(out io.Writer) error {
+	fmt.Fprint(out, "SYNTHETIC: invented worlds. The figures rank policies; they say nothing about how many tasks are resolved for anybody.\n",
+		"A cell: resolved within five % / by the first technique % / techniques tried / cost. Gain: points resolved over the fixed rules.\n")
+	for _, t := range r.Tables {
+		fmt.Fprintf(out, "\n%s, synthetic: %d worlds, seed %d\n", t.World, t.Worlds, t.Seed)
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(w, "POLICY\tTASKS %s\tGAIN\n", strings.Join(t.Windows, "\t"))
+		for _, row := range t.Rows {
+			fmt.Fprintf(w, "%s\t", row.Policy)
+			for _, f := range row.Windows {
+				fmt.Fprintf(w, "%.1f / %.1f / %.2f / %.2f\t", 100*f.Resolved, 100*f.First, f.Tried, f.Cost)
+			}
+			fmt.Fprintf(w, "%+.1f ± %.1f\n", 100*row.Gain, 100*row.Error)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(out, "\nthis machine")
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, f := range r.Decision {
+		fmt.Fprintf(w, "%s\t%.4g\t%s\t%s\t%s\n", f.What, f.Value, f.Unit, f.Target, f.Note)
+	}
+	return w.Flush()
+}
