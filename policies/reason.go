@@ -1,13 +1,15 @@
 package policies
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Interval is the 80 % credible interval of a share of resolutions whose
+// interval is the 80 % credible interval of a share of resolutions whose
 // posterior has this mean and strength: the quantiles .1 and .9 of
 // Beta(mean·strength, (1-mean)·strength).
 func interval(mean, strength float64) (low, high float64) {
@@ -34,10 +36,14 @@ func (d *Decision) explain(r Request, chosen int, w weights) {
 	switch best := d.Options[0]; {
 	case d.Explored:
 		fmt.Fprintf(&b, " It was picked by chance, as a small share of decisions is, so that there is something to compare with; the evidence was for %s, with %.0f %%.", best.Technique, 100*best.Mean)
-	case len(d.Options) > 1:
-		fmt.Fprintf(&b, " Next would be %s, with %.0f %%.", d.Options[1].Technique, 100*d.Options[1].Mean)
-	default:
+	case len(d.Options) == 1:
 		b.WriteString(" Nothing else is left to try.")
+	default:
+		if ahead := slices.MaxFunc(d.Options, func(a, b Option) int { return cmp.Compare(a.Mean, b.Mean) }); ahead.Mean > c.Mean {
+			fmt.Fprintf(&b, " By that measure %s would be ahead, with %.0f %%; what is known of this task alone puts it behind.", ahead.Technique, 100*ahead.Mean)
+			break
+		}
+		fmt.Fprintf(&b, " Next would be %s, with %.0f %%.", d.Options[1].Technique, 100*d.Options[1].Mean)
 	}
 	d.Reason = b.String()
 }
@@ -54,7 +60,7 @@ func (o Option) evidence() string {
 		}
 	}
 	if len(parts) == 0 {
-		return "nobody has tried it on this pattern yet, and this is the expectation that SIA ships with and the model's usual opinion of it"
+		return "nobody has tried it on this pattern yet, so this rests on what SIA ships with and on what the model usually says of it"
 	}
 	return "it resolved " + strings.Join(parts, ", ")
 }

@@ -16,6 +16,7 @@ type benchLearningCmd struct {
 	Worlds    int    `help:"Worlds of each kind; 200 is what docs/learning.md reports." default:"60"`
 	Tasks     int    `help:"Tasks in each world." default:"5000"`
 	Seed      uint64 `help:"Seed of the first world." default:"9090909"`
+	Outcomes  int    `help:"Outcomes that the learner has seen whose decisions are timed." default:"100000"`
 	Ablations bool   `help:"Also play the learner with one part left out at a time."`
 	Output    string `help:"text or json." enum:"text,json" default:"text"`
 }
@@ -28,11 +29,8 @@ const (
 	hardTasks = 1000
 )
 
-// The learner whose decisions are timed has seen so many outcomes.
-const (
-	practisedOutcomes = 100_000
-	timedDecisions    = 20_000
-)
+// timedDecisions is how many decisions their quantiles are taken of.
+const timedDecisions = 20_000
 
 // learningReport is the whole answer. Only Decision depends on the machine.
 type learningReport struct {
@@ -58,7 +56,7 @@ func (c *benchLearningCmd) Run(e *env) error {
 		}
 		report.Tables = append(report.Tables, plan)
 	}
-	fmt.Fprintf(e.err, "decisions: %d after %d outcomes…\n", timedDecisions, practisedOutcomes)
+	fmt.Fprintf(e.err, "decisions: %d after %d outcomes…\n", timedDecisions, c.Outcomes)
 	var err error
 	if report.Decision, err = c.decisions(e.ctx); err != nil {
 		return err
@@ -96,7 +94,7 @@ func (c *benchLearningCmd) plans() (out []learningTable) {
 func (c *benchLearningCmd) decisions(ctx context.Context) ([]figure, error) {
 	p := synthetic.DefaultParameters(50)
 	p.Patterns = synthetic.MaxPatterns
-	learner, requests, err := synthetic.Practice(p, c.Seed, practisedOutcomes, timedDecisions)
+	learner, requests, err := synthetic.Practice(p, c.Seed, c.Outcomes, timedDecisions)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +104,7 @@ func (c *benchLearningCmd) decisions(ctx context.Context) ([]figure, error) {
 		learner.Decide(r)
 		took = append(took, time.Since(began))
 	}
-	note := fmt.Sprintf("ten candidates, intervals and reason included, %d outcomes seen", practisedOutcomes)
+	note := fmt.Sprintf("ten candidates, intervals and reason included, %d outcomes seen", c.Outcomes)
 	return []figure{
 		{"decision, p50", quantile(took, .5), "ms", "", note},
 		{"decision, p99", quantile(took, .99), "ms", "≤ 1", ""},

@@ -1,0 +1,273 @@
+package policies_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/policies"
+)
+
+// The techniques and patterns of these tests are few, so that evidence meets.
+var (
+	letters  = []string{"a", "b", "c", "d", "e", "f"}
+	patterns = []string{"repeated-error", "wrong-order", "never heard of"}
+)
+
+func defaults(t testing.TB) policies.Policy {
+	t.Helper()
+	p, err := policies.DefaultPolicy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func newLearner(t testing.TB, p policies.Policy) *policies.Learner {
+	t.Helper()
+	l, err := policies.NewLearner(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func candidates(names ...string) (cs []policies.Candidate) {
+	for _, n := range names {
+		cs = append(cs, policies.Candidate{Technique: n})
+	}
+	return cs
+}
+
+// outcomes draws outcomes in few repositories of few organisations.
+func outcomes(rt *rapid.T) []policies.Outcome {
+	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) policies.Outcome {
+		return policies.Outcome{
+			Org: rapid.SampledFrom([]string{"o1", "o2"}).Draw(rt, "org"), Repo: rapid.SampledFrom([]string{"r1", "r2"}).Draw(rt, "repo"),
+			Pattern: rapid.SampledFrom(patterns).Draw(rt, "pattern"), Technique: rapid.SampledFrom(letters).Draw(rt, "technique"),
+			Resolved: rapid.Bool().Draw(rt, "resolved"), Attempt: rapid.IntRange(-1, 30).Draw(rt, "attempt"), Z: rapid.Float64().Draw(rt, "z"),
+		}
+	}), 0, 40).Draw(rt, "outcomes")
+}
+
+func diagnosis(rt *rapid.T) policies.Diagnosis {
+	return policies.Diagnosis{
+		Org: rapid.SampledFrom([]string{"o1", "o2", "o3"}).Draw(rt, "org"), Repo: rapid.SampledFrom([]string{"r1", "r2"}).Draw(rt, "repo"),
+		Pattern:    rapid.SampledFrom(patterns).Draw(rt, "pattern"),
+		Confidence: rapid.MapOf(rapid.SampledFrom(letters), rapid.OneOf(rapid.Float64(), rapid.Float64Range(0, 1))).Draw(rt, "confidence"),
+	}
+}
+
+func request(rt *rapid.T) policies.Request {
+	r := policies.Request{
+		Diagnosis: diagnosis(rt), Task: rapid.String().Draw(rt, "task"), Attempt: rapid.IntRange(0, 9).Draw(rt, "attempt"),
+		Left: rapid.IntRange(-1, 9).Draw(rt, "left"), Seed: rapid.Uint64().Draw(rt, "seed"),
+		Used: rapid.SliceOf(rapid.SampledFrom(letters)).Draw(rt, "used"),
+	}
+	for _, n := range rapid.SliceOfN(rapid.SampledFrom(append([]string{""}, letters...)), 0, 9).Draw(rt, "candidates") {
+		r.Candidates = append(r.Candidates, policies.Candidate{
+			Technique: n, Prior: rapid.Float64().Draw(rt, "prior"), Odds: rapid.Float64().Draw(rt, "odds"), Cost: rapid.Float64().Draw(rt, "cost"),
+		})
+	}
+	return r
+}
+
+// What holds for every decision, whatever was learned and asked.
+func TestDecisionIsSound(t *testing.T) {
+	policy := defaults(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		l := newLearner(t, policy)
+		l.Hear(rapid.SliceOfN(rapid.Custom(diagnosis), 0, 9).Draw(rt, "heard")...)
+		l.Observe(outcomes(rt)...)
+		r := request(rt)
+		d := l.Decide(r)
+
+		open := map[string]bool{}
+		for _, c := range r.Candidates {
+			if c.Technique != "" && !slices.Contains(r.Used, c.Technique) {
+				open[c.Technique] = true
+			}
+		}
+		if len(d.Options) != len(open) || open[d.Choice] != (len(open) > 0) {
+			rt.Fatalf("chose %q among %d options, want one of %v", d.Choice, len(d.Options), open)
+		}
+		if d.Reason == "" {
+			rt.Fatal("no reason")
+		}
+		sum := 0.0
+		for _, o := range d.Options {
+			if !open[o.Technique] {
+				rt.Errorf("%q is no candidate, or was used", o.Technique)
+			}
+			delete(open, o.Technique) // each is an option once
+			sum += o.Propensity
+			if o.Technique == d.Choice && o.Propensity != d.Propensity {
+				rt.Errorf("the choice's propensity is %v, the decision's %v", o.Propensity, d.Propensity)
+			}
+			if !(o.Low >= 0 && o.Low <= o.Mean && o.Mean <= o.High && o.High <= 1) {
+				rt.Errorf("%s: mean %v is not within %v–%v", o.Technique, o.Mean, o.Low, o.High)
+			}
+		}
+		if len(d.Options) > 0 && math.Abs(sum-1) > 1e-12 {
+			rt.Errorf("propensities sum to %v", sum)
+		}
+		if _, err := json.Marshal(d); err != nil { // a NaN or an infinity somewhere
+			rt.Error(err)
+		}
+		if diff := cmp.Diff(d, l.Decide(r), cmpopts.IgnoreUnexported(policies.Option{})); diff != "" {
+			rt.Errorf("asked again, the learner decides otherwise:\n%s", diff)
+		}
+	})
+}
+
+// The propensities are those with which techniques are really chosen.
+func TestPropensitiesAreFrequencies(t *testing.T) {
+	policy := defaults(t)
+	policy.Parameters.Explore = 0.4
+	l := newLearner(t, policy)
+	const n = 20000
+	got := map[string]float64{}
+	want := map[string]float64{}
+	for i := range n {
+		d := l.Decide(policies.Request{
+			Diagnosis: policies.Diagnosis{Pattern: "repeated-error"}, Task: fmt.Sprint("o/r#", i), Left: 4,
+			Candidates: candidates("fresh-start", "error-pattern-recognition", "tool-change", "x", "y"), Terse: true,
+		})
+		got[d.Choice]++
+		for _, o := range d.Options {
+			want[o.Technique] = o.Propensity
+		}
+		if d.Explored == (d.Choice == d.Options[0].Technique) {
+			t.Fatalf("explored is %v, though the best is %s and %s was chosen", d.Explored, d.Options[0].Technique, d.Choice)
+		}
+	}
+	for technique, p := range want {
+		if sd := math.Sqrt(p * (1 - p) / n); math.Abs(got[technique]/n-p) > 4*sd {
+			t.Errorf("%s was chosen in %.4f of decisions, its propensity is %.4f", technique, got[technique]/n, p)
+		}
+	}
+	if want["error-pattern-recognition"] < 0.7 || want["y"] != 0 {
+		t.Errorf("propensities are %v: the best among four should have .7, the fifth nothing", want)
+	}
+}
+
+// Every repository sees each outcome once: as its own, its organisation's or others'.
+func TestNothingCountsTwice(t *testing.T) {
+	policy := defaults(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		l := newLearner(t, policy)
+		os := outcomes(rt)
+		l.Observe(os...)
+		r := policies.Request{Diagnosis: diagnosis(rt), Candidates: candidates(letters...), Terse: true}
+		for _, got := range l.Decide(r).Options {
+			want := policies.Option{Technique: got.Technique}
+			for _, o := range os {
+				if o.Technique != got.Technique || o.Pattern != r.Pattern {
+					continue
+				}
+				tally := &want.Elsewhere
+				switch {
+				case o.Org == r.Org && o.Repo == r.Repo:
+					tally = &want.Here
+				case o.Org == r.Org:
+					tally = &want.Org
+				}
+				tally.Tried++
+				if o.Resolved {
+					tally.Resolved++
+				}
+			}
+			if got.Here != want.Here || got.Org != want.Org || got.Elsewhere != want.Elsewhere {
+				rt.Errorf("%s: here %v, org %v, elsewhere %v; want %v, %v, %v", got.Technique, got.Here, got.Org, got.Elsewhere, want.Here, want.Org, want.Elsewhere)
+			}
+		}
+	})
+}
+
+// A log that is replayed, in batches of any size, gives the same learner.
+func TestReplay(t *testing.T) {
+	policy := defaults(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		os := outcomes(rt)
+		heard := rapid.SliceOfN(rapid.Custom(diagnosis), 0, 9).Draw(rt, "heard")
+		live, replayed := newLearner(t, policy), newLearner(t, policy)
+		for _, d := range heard {
+			live.Hear(d)
+		}
+		for _, o := range os {
+			live.Observe(o)
+		}
+		replayed.Hear(heard...)
+		replayed.Observe(os...)
+		r := request(rt)
+		if diff := cmp.Diff(live.Decide(r), replayed.Decide(r), cmpopts.IgnoreUnexported(policies.Option{})); diff != "" {
+			rt.Errorf("live and replayed differ:\n%s", diff)
+		}
+	})
+}
+
+func TestDiscount(t *testing.T) {
+	l := newLearner(t, defaults(t))
+	for i := range 8 {
+		l.Observe(policies.Outcome{Org: "o", Repo: "r", Pattern: "p", Technique: "a", Resolved: i < 4})
+	}
+	r := policies.Request{Diagnosis: policies.Diagnosis{Org: "o", Repo: "r", Pattern: "p"}, Candidates: candidates("a"), Terse: true}
+	before := l.Decide(r).Options[0]
+	if err := l.Discount(0.25); err != nil {
+		t.Fatal(err)
+	}
+	after := l.Decide(r)
+	if want := (policies.Tally{Resolved: 1, Tried: 2}); after.Options[0].Here != want {
+		t.Errorf("counts are %v, want %v", after.Options[0].Here, want)
+	}
+	if m := after.Options[0].Mean; !(m < before.Mean && m > 0.18) {
+		t.Errorf("the mean went from %v to %v, want it nearer to the table's 0.18", before.Mean, m)
+	}
+	if after.Learned != 8 {
+		t.Errorf("learned %d outcomes, want 8: they were seen", after.Learned)
+	}
+	for _, f := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
+		if err := l.Discount(f); err == nil {
+			t.Errorf("a discount by %v is accepted", f)
+		}
+	}
+	if got := l.Decide(r).Options[0].Here; got.Tried != 2 {
+		t.Errorf("refused discounts changed the counts to %v", got)
+	}
+}
+
+// Decisions and outcomes at the same time: run with -race.
+func TestConcurrentUse(t *testing.T) {
+	l := newLearner(t, defaults(t))
+	var wg sync.WaitGroup
+	errs := make([]error, 4)
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range 50 {
+				d := policies.Diagnosis{Org: "o", Repo: fmt.Sprint(i % 3), Pattern: "p", Confidence: map[string]float64{"a": 0.9, "b": 0.2, "c": 0.4}}
+				got := l.Decide(policies.Request{Diagnosis: d, Task: fmt.Sprint(g, i), Candidates: candidates("a", "b", "c")})
+				if got.Choice == "" {
+					errs[g] = errors.New("nothing was chosen")
+				}
+				l.Hear(d)
+				l.Observe(policies.Outcome{Org: "o", Repo: d.Repo, Pattern: "p", Technique: got.Choice, Resolved: i%2 == 0})
+			}
+			errs[g] = errors.Join(errs[g], l.Discount(1))
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+	if got := l.Decide(policies.Request{Candidates: candidates("a")}).Learned; got != 200 {
+		t.Errorf("learned %d outcomes, want 200", got)
+	}
+}

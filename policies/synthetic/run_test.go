@@ -1,0 +1,182 @@
+package synthetic
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func run(t *testing.T, p Plan) Result {
+	t.Helper()
+	r, err := Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func overall(t *testing.T, r Result, policy string) Figures {
+	t.Helper()
+	row, ok := r.Row(policy)
+	if !ok {
+		t.Fatalf("no row of %s", policy)
+	}
+	return row.Overall
+}
+
+// Ours must not end below what it could have been instead, where it should
+// learn something and where it is misled. Seeds are fixed, so that a change of
+// the learner is what changes the figures; docs/learning.md has those of more worlds.
+func TestOursIsNeverTheWorseChoice(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*Parameters)
+		above  []string
+	}{
+		{"as usual", func(*Parameters) {}, []string{Random, FixedRules, FixedConfidence, ExpertTable}},
+		{"one repository", func(p *Parameters) { p.Repos = 1 }, []string{Random, FixedRules, FixedConfidence, ExpertTable}},
+		{"sixteen patterns", func(p *Parameters) { p.Patterns = 16 }, []string{Random, FixedRules, FixedConfidence, ExpertTable}},
+		{"useless confidence", func(p *Parameters) { p.Confidence = Noise }, []string{Random, FixedRules, FixedConfidence}},
+		{"prejudiced confidence", func(p *Parameters) { p.Confidence = Prejudiced }, []string{Random, FixedRules, FixedConfidence}},
+		{"wrong rules", func(p *Parameters) { p.RulesWrong = true }, []string{Random, FixedRules, FixedConfidence, ExpertTable}},
+		{"mostly misdiagnosed", func(p *Parameters) { p.Misdiagnosis = 0.6 }, []string{Random, FixedRules, FixedConfidence}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := DefaultParameters(10)
+			tt.change(&p)
+			r := run(t, Plan{Parameters: p, Seed: 7, Worlds: 5, Tasks: 400})
+			ours := overall(t, r, Learned)
+			for _, other := range tt.above {
+				if o := overall(t, r, other); ours.Resolved < o.Resolved {
+					t.Errorf("ours resolved %.3f, %s %.3f", ours.Resolved, other, o.Resolved)
+				}
+			}
+			if o := overall(t, r, OracleTruePattern); ours.Resolved > o.Resolved {
+				t.Errorf("ours resolved %.3f, which is more than an oracle's %.3f: something leaks", ours.Resolved, o.Resolved)
+			}
+		})
+	}
+}
+
+// The world is the one that the reference figures are of: a policy that chooses
+// at random, the fixed rules and the oracle achieve in it what they achieved there.
+func TestWorldIsTheReference(t *testing.T) {
+	r := run(t, Plan{Parameters: DefaultParameters(10), Seed: 9090909, Worlds: 20, Tasks: 500})
+	for _, tt := range []struct {
+		policy          string
+		resolved, first float64
+	}{{Random, 0.597, 0.197}, {FixedRules, 0.601, 0.259}, {FixedConfidence, 0.662, 0.300}, {OracleDiagnosed, 0.700, 0.391}} {
+		got := overall(t, r, tt.policy)
+		if math.Abs(got.Resolved-tt.resolved) > 0.02 || math.Abs(got.First-tt.first) > 0.02 {
+			t.Errorf("%s: %.3f/%.3f, want %.3f/%.3f within 0.02", tt.policy, got.Resolved, got.First, tt.resolved, tt.first)
+		}
+	}
+}
+
+// What ours is made of: the model's word is worth something, and so are outcomes.
+// What is worth less than some points takes more worlds to see (docs/learning.md).
+func TestAblations(t *testing.T) {
+	r := run(t, Plan{Parameters: DefaultParameters(10), Seed: 11, Worlds: 4, Tasks: 400, Ablations: true})
+	ours := overall(t, r, Learned)
+	for _, without := range []string{"ours without the model's word", "ours without the usual confidence"} {
+		if o := overall(t, r, without); o.First >= ours.First {
+			t.Errorf("%s resolved %.3f by the first technique, ours %.3f", without, o.First, ours.First)
+		}
+	}
+	if silent, rules := overall(t, r, "ours without the model's word"), overall(t, r, FixedRules); silent.Resolved <= rules.Resolved {
+		t.Errorf("from outcomes alone %.3f are resolved, by the fixed rules %.3f: nothing was learned", silent.Resolved, rules.Resolved)
+	}
+}
+
+func TestSameOnAnyNumberOfCores(t *testing.T) {
+	p := Plan{Parameters: DefaultParameters(3), Seed: 3, Worlds: 5, Tasks: 80, Ablations: true}
+	before := runtime.GOMAXPROCS(1)
+	one := run(t, p)
+	runtime.GOMAXPROCS(4)
+	four := run(t, p)
+	runtime.GOMAXPROCS(before)
+	if diff := cmp.Diff(one, four); diff != "" {
+		t.Errorf("one core and four differ:\n%s", diff)
+	}
+}
+
+func TestFiguresAddUp(t *testing.T) {
+	r := run(t, Plan{Parameters: DefaultParameters(2), Seed: 5, Worlds: 2, Tasks: 230})
+	if want := []string{"1–50", "51–200", "201–230"}; !cmp.Equal(r.Windows, want) {
+		t.Errorf("windows are %v, want %v", r.Windows, want)
+	}
+	for _, row := range r.Rows {
+		tasks, resolved := 0, 0.0
+		for _, w := range row.Windows {
+			tasks += w.Tasks
+			resolved += w.Resolved * float64(w.Tasks)
+		}
+		o := row.Overall
+		if tasks != 460 || o.Tasks != 460 || math.Abs(resolved/460-o.Resolved) > 1e-12 {
+			t.Errorf("%s: the windows have %d tasks and %.4f resolved, the whole %d and %.4f", row.Policy, tasks, resolved/460, o.Tasks, o.Resolved)
+		}
+		if o.First > o.Resolved || o.Tried < 1 || o.Tried > approaches || o.Cost < 0.8*o.Tried+personCost*(1-o.Resolved)-1e-9 {
+			t.Errorf("%s: %+v is impossible", row.Policy, o)
+		}
+	}
+	if row, _ := r.Row(FixedRules); row.Gain != 0 || row.Error != 0 {
+		t.Errorf("the fixed rules gain %v ± %v over themselves", row.Gain, row.Error)
+	}
+	if _, ok := r.Row("nobody"); ok {
+		t.Error("there is a row of nobody")
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	good := Plan{Parameters: DefaultParameters(2), Worlds: 1, Tasks: 10}
+	for _, tt := range []struct {
+		change func(*Plan)
+		says   string
+	}{
+		{func(p *Plan) { p.Worlds = 0 }, "at least one world"},
+		{func(p *Plan) { p.Tasks = 0 }, "one task"},
+		{func(p *Plan) { p.Parameters.Patterns = MaxPatterns + 1 }, "patterns"},
+		{func(p *Plan) { p.Parameters.Repos = 0 }, "repository"},
+		{func(p *Plan) { p.Parameters.Misdiagnosis = 1.5 }, "shares"},
+		{func(p *Plan) { p.Parameters.SdTask = math.NaN() }, "deviations"},
+		{func(p *Plan) { p.Parameters.Confidence = "firm" }, `"firm"`},
+	} {
+		p := good
+		tt.change(&p)
+		if _, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%+v: %v, want an error that says %s", p, err, tt.says)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, good); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled, it says %v", err)
+	}
+}
+
+func TestPracticeIsTheSameAgain(t *testing.T) {
+	for range 2 {
+		l, rs, err := Practice(DefaultParameters(3), 1, 200, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := l.Decide(rs[4]); d.Learned < 200 || d.Learned >= 200+approaches || d.Reason == "" {
+			t.Errorf("after 200 outcomes: %d learned, reason %q", d.Learned, d.Reason)
+		}
+	}
+	a, ra, _ := Practice(DefaultParameters(3), 1, 200, 5)
+	b, rb, _ := Practice(DefaultParameters(3), 1, 200, 5)
+	for i := range ra {
+		if x, y := a.Decide(ra[i]), b.Decide(rb[i]); x.Reason != y.Reason || x.Choice != y.Choice {
+			t.Errorf("request %d: %q and %q", i, x.Reason, y.Reason)
+		}
+	}
+	if _, _, err := Practice(Parameters{}, 1, 1, 1); err == nil {
+		t.Error("a world without repositories is practised in")
+	}
+}
