@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/stuck"
 )
 
 // Agent makes attempts at tasks. It is safe for concurrent use by attempts that
@@ -44,6 +45,9 @@ type Input struct {
 	Test   string   // shell command that tests it; empty: it is guessed
 	Limits Limits
 	CanAsk bool // a question to a person may be asked before the first change
+
+	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does
+	Spare  bool         // it is left to go on where Hazard says stop, and Result.Risk says so
 }
 
 // Previous is an earlier attempt at the same task.
@@ -80,6 +84,7 @@ type Result struct {
 	Summary string       // the agent's own words; decides nothing
 	Ask     *sia.Ask     // when End is asked
 	Signals []sia.Signal // when End is stuck
+	Risk    *sia.Risk    // how much it looked, at its worst, as if it would get nowhere; nil: it was not watched
 }
 
 // Recorder saves the transcript as it happens.

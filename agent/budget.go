@@ -98,6 +98,16 @@ func (b *budget) spend(prompt int, u llm.Usage) sia.Credits {
 	return cost
 }
 
+// used is the share of the budget that is gone: of turns, time or credits,
+// whichever is nearest its limit.
+func (b *budget) used() float64 {
+	share := max(float64(b.turns)/float64(b.limits.Turns), b.now().Sub(b.started).Seconds()/b.limits.Time.Seconds())
+	if b.limits.Credits > 0 {
+		share = max(share, float64(b.spent)/float64(b.limits.Credits))
+	}
+	return share
+}
+
 // warning is said to the agent once, when the end is near: empty before and after.
 func (b *budget) warning() string {
 	if b.warned {

@@ -98,6 +98,7 @@ func (b *Builtin) Run(ctx context.Context, in Input, rec Recorder) (Result, erro
 		Builtin: b, in: in, rec: rec,
 		env:    tool.Env{Root: root, Dir: in.Dir, CanAsk: in.CanAsk, Test: in.Test},
 		budget: newBudget(in.Limits, b.model.Price(), b.now),
+		loop:   loopDetector{hazard: in.Hazard, spare: in.Spare},
 	}
 	res, err := r.attempt(ctx)
 	b.log.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt,

@@ -37,6 +37,11 @@ func (r *run) calls(ctx context.Context, resp llm.Response) []Call {
 	if s := r.loop.turn(understood, len(done)); s != nil {
 		r.stuck(*s)
 	}
+	if r.res.End == "" {
+		if s := r.loop.predict(r.budget.used()); s != nil {
+			r.stuck(*s)
+		}
+	}
 	return done
 }
 

@@ -22,6 +22,35 @@ type loopDetector struct {
 	changes map[string]bool // calls that changed a file, by name and arguments
 	idle    int             // turns since the last new change
 	broken  int             // malformed answers in a row
+
+	hazard stuck.Hazard // the zero Hazard predicts nothing
+	spare  bool         // what the hazard says is not done
+	worst  *sia.Risk    // the reading with the greatest chance so far
+}
+
+// predict is told at the end of a turn which share of the budget is used.
+func (d *loopDetector) predict(spent float64) *sia.Signal {
+	if d.hazard == (stuck.Hazard{}) {
+		return nil
+	}
+	r := stuck.Look(d.recent)
+	r.Idle, r.Spent = min(1, float64(d.idle)/noChange), min(1, spent)
+	r = d.hazard.Judge(r)
+	above := r.Chance > r.Limit
+	if d.worst == nil || r.Chance > d.worst.Chance {
+		r.Spared = d.worst != nil && d.worst.Spared
+		d.worst = &r
+	}
+	switch {
+	case !above:
+		return nil
+	case d.spare:
+		d.worst.Spared = true
+		return nil
+	}
+	r.Interrupted = true
+	d.worst = &r
+	return aboutToStick("%s", stuck.Evidence(r, d.idle))
 }
 
 // turn is told how a turn ended. understood says whether any of its calls was

@@ -48,7 +48,7 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 	for err == nil && r.res.End == "" {
 		err = r.step(ctx)
 	}
-	r.res.Turns, r.res.Cost, r.res.Usage = r.budget.turns, r.budget.spent, r.budget.usage
+	r.res.Turns, r.res.Cost, r.res.Usage, r.res.Risk = r.budget.turns, r.budget.spent, r.budget.usage, r.loop.worst
 	r.res.Reason, r.res.Summary = Redact(r.res.Reason), Redact(r.res.Summary)
 	if err != nil {
 		r.res.End = sia.EndError

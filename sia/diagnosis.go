@@ -70,12 +70,27 @@ const (
 type Review struct {
 	Verdict Verdict  `json:"verdict"`
 	Points  []string `json:"points,omitempty"`
+	Amended []string `json:"amended,omitempty"` // objections of a first, major review; they were added to the instructions, which Verdict is about
 }
 
 // Signal is one computed reason for SIA to step in.
 type Signal struct {
 	Name     SignalName `json:"name"`
 	Evidence string     `json:"evidence"`
+}
+
+// Risk is how much an attempt looked, at its worst, as if it would get nowhere.
+// The first four are shares between 0 and 1.
+type Risk struct {
+	Streak float64 `json:"streak"` // calls alike in a row; four are 1
+	Same   float64 `json:"same"`   // of the last calls, how many ended in one and the same error
+	Idle   float64 `json:"idle"`   // turns without a new change, of those after which it is interrupted anyway
+	Spent  float64 `json:"spent"`  // of the budget: turns, time or credits, whichever is nearest its limit
+
+	Chance      float64 `json:"chance"` // that it gets nowhere, 0–1
+	Limit       float64 `json:"limit"`  // above which stopping costs less than going on, 0–1
+	Interrupted bool    `json:"interrupted,omitempty"`
+	Spared      bool    `json:"spared,omitempty"` // above the limit, and left to go on so that it can be learned what becomes of it
 }
 
 // SignalName names a signal.
@@ -97,6 +112,7 @@ type Intervention struct {
 	Signals    []Signal  `json:"signals"`
 	Diagnosis  Diagnosis `json:"diagnosis"`
 	Review     Review    `json:"review"`
+	Warning    string    `json:"warning,omitempty"` // for people: a technique file that can't be used
 	MemorySHA  string    `json:"memory_sha,omitempty"`
 	CommentURL string    `json:"comment_url,omitempty"`
 	Resolved   *bool     `json:"resolved,omitempty"` // nil until the attempt it led to is judged

@@ -124,6 +124,7 @@ type (
 		Cost    Credits    `json:"cost"`
 		Summary string     `json:"summary,omitempty"`
 		Signals []Signal   `json:"signals,omitempty"`
+		Risk    *Risk      `json:"risk,omitempty"`
 		Ask     *Ask       `json:"ask,omitempty"`
 	}
 	// Pushed: the attempt's commit is on the branch.
@@ -151,6 +152,7 @@ type (
 		Failures []CheckFailure `json:"failures,omitempty"`
 		Signals  []Signal       `json:"signals,omitempty"`
 		RerunIDs []int64        `json:"rerun_ids,omitempty"`
+		Doubt    *Doubt         `json:"doubt,omitempty"` // what was weighed about running red checks again
 	}
 	// Diagnosed: SIA's conclusion.
 	Diagnosed struct {
@@ -159,7 +161,8 @@ type (
 		Warning   string    `json:"warning,omitempty"` // for people: a technique file that can't be used
 	}
 	// Reviewed: the independent reviewer's verdict; Prompt replaces the
-	// diagnosis' prompt when a major objection made SIA amend it.
+	// diagnosis' prompt when the verdict is minor or major and has points: it is
+	// that prompt with the points added.
 	Reviewed struct {
 		Review Review  `json:"review"`
 		Prompt string  `json:"prompt,omitempty"`
@@ -214,6 +217,17 @@ type Ask struct {
 	Options  []string `json:"options"`
 }
 
+// Doubt is whether red checks were thought to be red by chance, and what was
+// weighed.
+type Doubt struct {
+	Checks []string `json:"checks"` // the red ones
+	Good   float64  `json:"good"`   // the chance that the attempt is right, before its checks are known; 0–1
+	Flake  float64  `json:"flake"`  // the chance that all of them fail although it is right; 0–1
+	Chance float64  `json:"chance"` // that it is right, as all of them failed; 0–1
+	Cost   float64  `json:"cost"`   // of the re-run, as a share of another attempt's with its checks; 0–1
+	Rerun  bool     `json:"rerun"`  // they are run again, once
+}
+
 // GateVerdict is what the gate concludes about a commit.
 type GateVerdict string
 
@@ -223,7 +237,7 @@ const (
 	VerdictRed      GateVerdict = "red"      // a required check is red and it is the attempt's doing
 	VerdictPending  GateVerdict = "pending"  // not finished, or not settled
 	VerdictNone     GateVerdict = "none"     // no check at all
-	VerdictRerun    GateVerdict = "rerun"    // weather: run these again
+	VerdictRerun    GateVerdict = "rerun"    // weather or chance: run these again
 	VerdictTampered GateVerdict = "tampered" // green, but tests or protected paths were touched: a person must accept
 )
 

@@ -31,6 +31,9 @@ type AgentSettings struct {
 	Plan     string   `json:"plan,omitempty" yaml:"plan"` // "" or approve
 	Setup    []string `json:"setup,omitempty" yaml:"setup"`
 	Test     string   `json:"test,omitempty" yaml:"test"`
+
+	InterruptCost float64 `json:"interrupt_cost" yaml:"interrupt_cost"` // of a wrong interruption, in budgets of an attempt
+	Spare         float64 `json:"spare" yaml:"spare"`                   // share of the interruptions that are not made, 0–1
 }
 
 // BudgetSettings are in whole credits (0.01 USD each).
@@ -45,7 +48,17 @@ type ChecksSettings struct {
 	Settle    Duration `json:"settle" yaml:"settle"`               // quiet time after the last check event
 	Wait      Duration `json:"wait" yaml:"wait"`                   // without any check at all, then a person is asked
 	Protected []string `json:"protected" yaml:"protected"`         // globs; attempts that touch them need a person
+
+	Rerun      string  `json:"rerun" yaml:"rerun"`             // whether a red check is run again once before the attempt is blamed
+	MinuteCost float64 `json:"minute_cost" yaml:"minute_cost"` // credits that a minute of a check costs
 }
+
+// When red checks are run again for doubt ([ChecksSettings.Rerun]).
+const (
+	RerunAuto   = "auto" // when that costs less than it may save
+	RerunAlways = "always"
+	RerunNever  = "never"
+)
 
 // MemorySettings say where memory is kept.
 type MemorySettings struct {
@@ -89,9 +102,9 @@ func DefaultSettings() Settings {
 	return Settings{
 		Label:    "sia",
 		SIA:      SIASettings{MaxApproaches: 5, TriggerAfter: 1, Reviewer: true},
-		Agent:    AgentSettings{Kind: "builtin", Timeout: Duration(30 * time.Minute), MaxTurns: 60},
+		Agent:    AgentSettings{Kind: "builtin", Timeout: Duration(30 * time.Minute), MaxTurns: 60, InterruptCost: 1, Spare: 0.1},
 		Budget:   BudgetSettings{Task: 100, RepoPerDay: 1000},
-		Checks:   ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute), Protected: []string{".github/**"}},
+		Checks:   ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute), Protected: []string{".github/**"}, Rerun: RerunAuto, MinuteCost: 0.8},
 		Memory:   MemorySettings{Branch: "sia/memory"},
 		Access:   AccessSettings{CommandPermission: "write"},
 		Learning: LearningSettings{LessonsInPrompt: 5, MinConfidence: 0.5, Share: "none"},

@@ -64,18 +64,23 @@ func (s *step) judged() {
 		g.Looks = 0
 		s.emitEffect(DoRerun, s.number(), fmt.Sprintf("%d", g.Seq), Effect{SHA: f.SHA, CheckIDs: f.RerunIDs})
 		s.look(s.e.At.Add(lookGap(settle, 1)))
-		s.because("not the attempt's doing: the checks are asked to run again (%d of at most %d)", g.Reruns, maxReruns)
+		why := "not the attempt's doing"
+		if f.Doubt != nil {
+			g.Doubted = true
+			why = fmt.Sprintf("perhaps not the attempt's doing (a chance of %.2g, for %.2g of what another attempt costs)", f.Doubt.Chance, f.Doubt.Cost)
+		}
+		s.because("%s: the checks are asked to run again (%d of at most %d)", why, g.Reruns, maxReruns)
 	case VerdictTampered:
 		s.t.Waiting = "The checks are green, but tests or protected files were changed. Somebody with write access decides: `/sia accept-tests`, or `/sia stop`."
 		s.because("a person must accept the changes to tests and protected paths")
 	case VerdictNone:
 		if !s.e.At.Before(deadline) {
 			s.open(noChecks(&s.t))
-			s.because("no check at all reported within %s: there is no signal, so a person is asked", s.t.Settings.Checks.Wait.D())
+			s.because("%s within %s: there is no signal, so a person is asked", noSignal(f), s.t.Settings.Checks.Wait.D())
 			return
 		}
 		s.lookLater(settle, deadline)
-		s.because("no check has reported yet")
+		s.because("%s yet", noSignal(f))
 	default:
 		s.lookLater(settle, deadline)
 		if len(f.Checks) == 0 {
@@ -84,6 +89,14 @@ func (s *step) judged() {
 		}
 		s.because("the checks have not finished")
 	}
+}
+
+// noSignal says in what way the checks say nothing.
+func noSignal(f Judged) string {
+	if len(f.Checks) > 0 {
+		return "no required check that is not excused has reported"
+	}
+	return "no check has reported"
 }
 
 // lookLater schedules the next unasked look.

@@ -30,7 +30,8 @@ func (s *step) diagnosed() {
 	f := s.e.Fact.(Diagnosed)
 	d := f.Diagnosis
 	s.t.Credits.spend(f.Cost)
-	s.t.Next.Diagnosis = d
+	s.t.Next.Diagnosis, s.t.Next.Review = d, Review{}
+	s.t.Next.Warning = f.Warning
 	s.warn(f.Warning)
 	if reason := s.unusable(d); reason != "" {
 		s.escalate(d)
@@ -66,23 +67,38 @@ func (s *step) unusable(d Diagnosis) string {
 	return ""
 }
 
-// reviewed goes on to memory, or back to diagnosis when the review rejects.
+// reviewed goes on to memory, or back to diagnosis when the review refuses.
+//
+// A major verdict has the instructions amended by its points and reviewed once
+// more by a fresh call. A second major one refuses them, as rejected does: the
+// next candidate is diagnosed, at most maxRounds times. After that SIA goes
+// ahead with what it has, because somebody has to be shown something, and the
+// verdict stands in the comment.
 func (s *step) reviewed() {
 	f := s.e.Fact.(Reviewed)
 	s.t.Credits.spend(f.Cost)
 	next := s.t.Next
+	first := next.Review.Amended
 	next.Review = f.Review
-	if f.Review.Verdict == Rejected && s.t.Rounds < maxRounds {
+	next.Review.Amended = first
+	refused := f.Review.Verdict == Rejected || f.Review.Verdict == Major && len(first) > 0
+	if refused && s.t.Rounds < maxRounds {
 		s.t.Rounds++
 		s.t.Refused = append(s.t.Refused, next.Diagnosis.Technique)
 		s.enter(Diagnosing, "")
 		s.emit(DoDiagnose, s.number(), s.v())
-		s.because("the reviewer rejected %s (round %d): the next candidate is tried", next.Diagnosis.Technique, s.t.Rounds)
+		s.because("the reviewer refused %s (%s, round %d): the next candidate is tried", next.Diagnosis.Technique, f.Review.Verdict, s.t.Rounds)
 		return
 	}
 	if f.Prompt != "" {
 		next.Diagnosis.Prompt = f.Prompt
 		next.Diagnosis.Brief.Prompt = f.Prompt
+	}
+	if f.Review.Verdict == Major && len(first) == 0 && f.Prompt != "" {
+		next.Review = Review{Verdict: Major, Amended: f.Review.Points}
+		s.emit(DoReview, s.number(), s.v())
+		s.because("the reviewer's verdict: major; the instructions are amended by its points and reviewed again")
+		return
 	}
 	s.memory()
 	s.because("the reviewer's verdict: %s", f.Review.Verdict)
@@ -205,6 +221,17 @@ const noChecksStop = "B"
 
 // noChecks is the question when there is no signal at all.
 func noChecks(t *Task) Escalation {
+	if len(t.Checks) > 0 {
+		return Escalation{
+			Kind:     AskNoChecks,
+			Blocker:  fmt.Sprintf("Every required check of %s is excused: %s. So none of them can tell whether the work is right, and SIA never takes anybody's word for it.", short(t.Head), excuses(t.Checks)),
+			Question: "How should this change be checked?",
+			Options: []Option{
+				{Letter: "A", Text: "The checks are mended now: look again", Fastest: true},
+				{Letter: noChecksStop, Text: "They stay as they are: stop here and leave the draft pull request to a person"},
+			},
+		}
+	}
 	return Escalation{
 		Kind:     AskNoChecks,
 		Blocker:  fmt.Sprintf("No check run and no commit status appeared on %s within %s. Without a check, SIA can't tell whether the work is right, and it never takes anybody's word for it.", short(t.Head), t.Settings.Checks.Wait.D()),
@@ -214,6 +241,17 @@ func noChecks(t *Task) Escalation {
 			{Letter: noChecksStop, Text: "There will be no checks: stop here and leave the draft pull request to a person"},
 		},
 	}
+}
+
+// excuses says why each required check does not count, at most five.
+func excuses(checks []Check) string {
+	var said []string
+	for _, c := range checks {
+		if c.Required && c.Colour == Excused && len(said) < 5 {
+			said = append(said, c.Name+" ("+c.Why+")")
+		}
+	}
+	return strings.Join(said, ", ")
 }
 
 // waitsFor says which states depend on an effect.

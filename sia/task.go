@@ -154,6 +154,7 @@ type Attempt struct {
 	Failures   []CheckFailure `json:"failures,omitempty"`
 	Passing    []string       `json:"passing,omitempty"` // names of the green criteria when judged, sorted
 	Signals    []Signal       `json:"signals,omitempty"`
+	Risk       *Risk          `json:"risk,omitempty"`    // at its worst; nil: it was not watched
 	Summary    string         `json:"summary,omitempty"` // the agent's own words; decides nothing
 
 	LessonsShown    []string `json:"lessons_shown,omitempty"`    // ids of the lessons of earlier tasks that it was told
@@ -216,6 +217,7 @@ type GateState struct {
 	Since   time.Time `json:"since,omitzero"`    // when the present head began to be watched
 	Looks   int       `json:"looks,omitempty"`   // looks at the present head that found it unfinished
 	Reruns  int       `json:"reruns,omitempty"`  // re-runs asked for on the present head
+	Doubted bool      `json:"doubted,omitempty"` // one of the re-runs was for doubt: red checks that might be red by chance
 	Explain []string  `json:"explain,omitempty"` // the last verdict's reasons
 }
 

@@ -87,7 +87,11 @@ func (w *world) outcome(f Effect) Fact {
 		d.Brief = Brief{Technique: d.Technique, Prompt: d.Prompt}
 		return Diagnosed{Diagnosis: d, Cost: 100}
 	case DoReview:
-		return Reviewed{Review: Review{Verdict: rapid.SampledFrom([]Verdict{Approved, Rejected, Major}).Draw(t, "review")}, Cost: 100}
+		out := Reviewed{Review: Review{Verdict: rapid.SampledFrom([]Verdict{Approved, Minor, Rejected, Major}).Draw(t, "review")}, Cost: 100}
+		if out.Review.Verdict == Minor || out.Review.Verdict == Major {
+			out.Review.Points, out.Prompt = []string{"name the file"}, "amended "+w.sha()
+		}
+		return out
 	case DoMemory:
 		return MemoryCommitted{SHA: w.sha()}
 	case DoAnnounce:

@@ -60,6 +60,10 @@ func TestInterventions(t *testing.T) {
 		"major": func(iv *sia.Intervention) {
 			iv.Review = sia.Review{Verdict: sia.Major, Points: []string{"It would weaken a test."}}
 		},
+		"amended": func(iv *sia.Intervention) {
+			iv.Review = sia.Review{Verdict: sia.Minor, Amended: []string{"It would weaken a test.", "Name the file."}, Points: []string{"Name the test, too."}}
+			iv.Warning = "Left out, because it can't be read: technique .sia/techniques/loud.md: it names no pattern"
+		},
 		"rejected": func(iv *sia.Intervention) {
 			iv.Review = sia.Review{Verdict: sia.Rejected, Points: []string{"It repeats attempt 1."}}
 		},

@@ -30,6 +30,9 @@ func Intervention(t sia.Task, iv sia.Intervention, l Links) string {
 	p.fold("The new instructions in full", Quote(d.Prompt))
 	p.fold("The six questions SIA asked itself", sixAnswers(d.Answers))
 	p.fold("Why this technique", candidates(d))
+	if iv.Warning != "" {
+		p.add("> [!WARNING]\n> " + Line(iv.Warning, 1000))
+	}
 	p.add("---\n\n" + interventionFoot(t, iv, l))
 	return p.String()
 }
@@ -236,9 +239,9 @@ func reviewText(r sia.Review) string {
 	case sia.Approved:
 		s = "✅ **Approved.** A second model call, which saw only the failure and the new instructions, found nothing that speaks against them."
 	case sia.Minor:
-		s = "✅ **Approved, with remarks.** The reviewer sees small weaknesses; the instructions stay as they are."
+		s = "✅ **Approved, with remarks.** The reviewer sees small weaknesses; its remarks were added to the instructions."
 	case sia.Major:
-		s = "⚠️ **Approved after a change.** The reviewer had a serious objection; the instructions below were amended to meet it."
+		s = "⚠️ **Serious objections.** SIA goes ahead because the alternatives met with objections too; these were added to the instructions. Weigh it accordingly."
 	case sia.Rejected:
 		s = "❌ **Rejected.** The reviewer would not do this. SIA goes ahead because the alternatives were rejected too; weigh it accordingly."
 	case sia.ReviewFailed:
@@ -246,18 +249,28 @@ func reviewText(r sia.Review) string {
 	default:
 		s = "This repository has the independent review switched off (`sia.reviewer`)."
 	}
+	s += reviewPoints(r.Points)
+	if len(r.Amended) > 0 {
+		s = "✏️ **Amended.** The first review had serious objections, which were added to the instructions:\n" +
+			strings.TrimPrefix(reviewPoints(r.Amended), "\n") + "\n\nA fresh review of the amended instructions:\n\n" + s
+	}
+	return s
+}
+
+// reviewPoints lists a reviewer's points beneath what is said of them.
+func reviewPoints(points []string) string {
 	var b strings.Builder
-	for i, point := range r.Points {
+	for i, point := range points {
 		if i == 10 {
-			fmt.Fprintf(&b, "\n- and %d more", len(r.Points)-i)
+			fmt.Fprintf(&b, "\n- and %d more", len(points)-i)
 			break
 		}
 		b.WriteString("\n- " + Line(point, 600))
 	}
-	if b.Len() > 0 {
-		s += "\n" + b.String()
+	if b.Len() == 0 {
+		return ""
 	}
-	return s
+	return "\n" + b.String()
 }
 
 func sixAnswers(a sia.SixAnswers) string {

@@ -74,7 +74,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
 	defer cancel()
 	fact := sia.AttemptEnded{
-		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Summary: res.Summary, Signals: res.Signals,
+		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Summary: res.Summary, Signals: res.Signals, Risk: res.Risk,
 	}
 	if res.Ask != nil {
 		fact.Ask = answerable(*res.Ask, t)
@@ -143,9 +143,13 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input
 	a := t.Attempt()
 	in := agent.Input{
 		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Repo: t.Repo.String(), Issue: t.Issue, Attempt: a.Number,
-		Brief: t.Brief, Dir: dir, CanAsk: !asked(t),
+		Brief: t.Brief, Dir: dir, CanAsk: !asked(t), Spare: stuck.Spared(t.ID, a.Number, t.Settings.Agent.Spare),
 		Setup: t.Settings.Agent.Setup, Test: t.Settings.Agent.Test,
 		Limits: agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
+	}
+	var err error
+	if in.Hazard, err = w.hazard(ctx, t); err != nil {
+		return in, err
 	}
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		in.Previous = append(in.Previous, agent.Previous{Number: p.Number, Summary: p.Summary, Failures: p.Failures})
@@ -158,6 +162,25 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input
 		in.Instructions = append(in.Instructions, agent.Instruction{Path: name, Text: string(b)})
 	}
 	return in, nil
+}
+
+// hazardCases is from how many of the last attempts the hazard is learned.
+const hazardCases = 500
+
+// hazard is the model by which an attempt is interrupted, as the attempts of all
+// repositories have taught it: it holds weights of counts, and nothing of theirs.
+func (w *Worker) hazard(ctx context.Context, t sia.Task) (stuck.Hazard, error) {
+	ended, err := w.Store.EndedAttempts(ctx, hazardCases)
+	if err != nil {
+		return stuck.Hazard{}, err
+	}
+	var cases []stuck.Case
+	for _, a := range ended {
+		if c, ok := stuck.CaseOf(a); ok {
+			cases = append(cases, c)
+		}
+	}
+	return stuck.Learn(t.Settings.Agent.InterruptCost, t.Settings.Agent.Spare, cases), nil
 }
 
 // asked reports whether the agent has had its question already.

@@ -3,7 +3,6 @@ package work
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/sia-bot/sia/agent"
@@ -71,7 +70,11 @@ func (w *Worker) library(ctx context.Context, t sia.Task, repo *gitops.Repo, fil
 	}
 	library, broken := technique.Load(own)
 	if len(broken) > 0 {
-		warning = fmt.Sprintf("Techniques of this repository that can't be used: %v", errors.Join(broken...))
+		faults := make([]string, len(broken))
+		for i, err := range broken {
+			faults[i] = err.Error()
+		}
+		warning = "Left out, because it can't be read: " + strings.Join(faults, "; ")
 	}
 	return library, warning, nil
 }

@@ -56,25 +56,29 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 		verdict = gate.Judge(in)
 	}
 	if verdict.Verdict == sia.VerdictGreen || verdict.Verdict == sia.VerdictRed {
-		if in.Tampering, err = w.tampering(ctx, t); err != nil {
-			return nil, err
-		}
-		verdict = gate.Judge(in)
-	}
-	if verdict.Verdict == sia.VerdictGreen {
 		// Validation must not be bought, and a person's push on top of what an
 		// attempt did does not answer for it.
 		if in.Tampering, err = w.tampering(ctx, t); err != nil {
 			return nil, err
 		}
+		if err := w.flips(ctx, t, repo, set, &in); err != nil {
+			return nil, err
+		}
+		if in.Doubt, err = w.doubt(ctx, t); err != nil {
+			return nil, err
+		}
 		verdict = gate.Judge(in)
 	}
 	out := sia.Judged{
-		SHA: t.Head, Looked: looked, Verdict: verdict.Verdict, Checks: verdict.Checks, Explain: verdict.Explain, RerunIDs: verdict.Rerun,
+		SHA: t.Head, Looked: looked, Verdict: verdict.Verdict, Checks: verdict.Checks, Explain: verdict.Explain,
+		RerunIDs: verdict.Rerun, Doubt: verdict.Doubt,
 	}
 	if out.Verdict == sia.VerdictRed {
 		out.Failures = ours(failures, verdict.Checks)
-		out.Signals = stuck.Signals(t, stuck.Judged{Failures: out.Failures, Passing: green(verdict.Checks), Hunks: t.Attempt().Hunks})
+		out.Signals = stuck.Signals(t, stuck.Judged{
+			Failures: out.Failures, Criteria: named(verdict.Checks), Passing: green(verdict.Checks),
+			Before: gate.Green(in.Base, in.BaseStatuses), Hunks: t.Attempt().Hunks,
+		})
 	}
 	return out, nil
 }
@@ -176,6 +180,14 @@ func ours(all []sia.CheckFailure, checks []sia.Check) []sia.CheckFailure {
 	return slices.DeleteFunc(all, func(f sia.CheckFailure) bool {
 		return !slices.ContainsFunc(checks, func(c sia.Check) bool { return c.Name == f.Check && c.Colour == sia.Red })
 	})
+}
+
+func named(checks []sia.Check) []string {
+	var names []string
+	for _, c := range checks {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 func green(checks []sia.Check) []string {

@@ -2,20 +2,66 @@ package work
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 // review has the diagnosis reviewed by a fresh model call that sees only the
-// diagnosis package.
+// diagnosis package: no transcript, no history, nobody's reasoning.
 func (w *Worker) review(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+	diff, err := w.validationDiff(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	r, prompt, usage, err := w.Reviewer.Review(ctx, diagnose.Package{
-		Title: t.Title, Body: t.Body, Failures: t.Attempt().Failures,
+		Title: t.Title, Body: t.Body, Failures: t.Attempt().Failures, Diff: diff,
 		Technique: t.Next.Diagnosis.Technique, Prompt: t.Next.Diagnosis.Prompt,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return sia.Reviewed{Review: r, Prompt: prompt, Cost: credits(w.RevPrice, usage)}, nil
+}
+
+// validationDiff is the part of the attempt's change that touches tests, what
+// configures checks, or protected paths, as a unified diff with secrets masked;
+// empty when nothing of it does. What an interrupted attempt changed was thrown
+// away, so that there is nothing to look at.
+func (w *Worker) validationDiff(ctx context.Context, t sia.Task) (string, error) {
+	head := t.Attempt().Head
+	if head == "" {
+		return "", nil
+	}
+	diff, err := w.mirror(t).Diff(ctx, t.BaseSHA, head)
+	if err != nil {
+		return "", fmt.Errorf("look at what the attempt did to tests: %w", err)
+	}
+	var b strings.Builder
+	for _, f := range diff.Files {
+		if gate.Validates(change(f, diff.Truncated), t.Settings.Checks.Protected) {
+			writeDiff(&b, f)
+		}
+	}
+	return agent.Redact(b.String()), nil
+}
+
+// writeDiff writes one file's difference for a reader.
+func writeDiff(b *strings.Builder, f gitops.FileDiff) {
+	fmt.Fprintf(b, "%s %s", f.Status, f.Path)
+	if f.OldPath != "" {
+		fmt.Fprintf(b, ", from %s", f.OldPath)
+	}
+	b.WriteByte('\n')
+	if len(f.Hunks) == 0 {
+		b.WriteString("(the content is not shown: it is binary, too large, or the same)\n")
+	}
+	for _, h := range f.Hunks {
+		fmt.Fprintf(b, "@@ -%d,%d +%d,%d @@\n%s\n", h.OldStart, h.OldLines, h.NewStart, h.NewLines, strings.Join(h.Lines, "\n"))
+	}
 }

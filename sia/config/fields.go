@@ -91,6 +91,11 @@ func Fields() []Field {
 		{Path: "agent.test", Idle: true, Form: Text, Max: 2000, Doc: "The shell command with which the agent tests its work. It informs the agent; only the repository's checks decide.",
 			at: func(s *sia.Settings) any { return &s.Agent.Test }},
 
+		{Path: "agent.interrupt_cost", Form: Number, Min: 0, Max: 100, Doc: "What interrupting an attempt wrongly costs, beside the work that is lost, in budgets of an attempt. An attempt is interrupted when it is likely enough to get nowhere that stopping costs less than going on; the larger the number, the more patient SIA is. Endless repetition is interrupted in any case.",
+			at: func(s *sia.Settings) any { return &s.Agent.InterruptCost }},
+		{Path: "agent.spare", Form: Number, Min: 0, Max: 1, Doc: "The share of these interruptions that are not made, so that SIA learns what would have become of the attempt.",
+			at: func(s *sia.Settings) any { return &s.Agent.Spare }},
+
 		{Path: "budget.task", Form: Int, Min: 1, Max: 1e6, Doc: "Credits that a task may spend before it pauses (1 credit = 0.01 USD).",
 			at: func(s *sia.Settings) any { return &s.Budget.Task }},
 		{Path: "budget.repo_per_day", Form: Int, Min: 1, Max: 1e6, Doc: "Credits that the tasks of this repository may spend together in a day.",
@@ -104,6 +109,11 @@ func Fields() []Field {
 			at: func(s *sia.Settings) any { return &s.Checks.Wait }},
 		{Path: "checks.protected", Form: Texts, Max: maxText, Doc: "Globs of files that an attempt may not change unless a person accepts it.",
 			at: func(s *sia.Settings) any { return &s.Checks.Protected }},
+
+		{Path: "checks.rerun", Form: Word, Words: []string{sia.RerunAuto, sia.RerunAlways, sia.RerunNever}, Doc: "Whether a red check is run again once on the same commit before the attempt is blamed. With `auto` it is when the chance that it failed by accident, learned from how often it went red and green on one commit, is worth the cost. Weather, such as a lost runner, is run again in any case.",
+			at: func(s *sia.Settings) any { return &s.Checks.Rerun }},
+		{Path: "checks.minute_cost", Form: Number, Min: 0, Max: 1000, Doc: "Credits that a minute of a check costs, to weigh a re-run against another attempt; GitHub's own Linux runners cost about 0.8. With 0, red checks are always run again once.",
+			at: func(s *sia.Settings) any { return &s.Checks.MinuteCost }},
 
 		{Path: "memory.branch", Form: Text, Min: 1, Max: maxText, Doc: "The branch on which SIA keeps what it learned.",
 			at: func(s *sia.Settings) any { return &s.Memory.Branch }},

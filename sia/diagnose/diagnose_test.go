@@ -479,7 +479,7 @@ func FuzzModelAnswer(f *testing.F) {
 		}
 		r := diagnose.Reviewer{Model: says(text)}
 		review, amended, _, err := r.Review(t.Context(), diagnose.Package{Prompt: "p"})
-		if err != nil || (review.Verdict == sia.Major) != (amended != "") || (review.Verdict == sia.Major || review.Verdict == sia.Rejected) && len(review.Points) == 0 {
+		if err != nil || (len(review.Points) > 0 && (review.Verdict == sia.Minor || review.Verdict == sia.Major)) != (amended != "") || (review.Verdict == sia.Major || review.Verdict == sia.Rejected) && len(review.Points) == 0 {
 			t.Fatal(fmt.Sprint(err, review, amended))
 		}
 	})

@@ -44,8 +44,8 @@ type verdict struct {
 	Points  []string    `json:"points"`
 }
 
-// Review asks for a verdict. With a major one, amended is the prompt with the
-// reviewer's points appended; otherwise it is empty. Trouble with the model
+// Review asks for a verdict. With a minor or a major one that has points,
+// amended is the prompt with the points appended; otherwise it is empty. Trouble with the model
 // gives the verdict sia.ReviewFailed with the reason as its point. The only
 // error is that ctx ended.
 func (r *Reviewer) Review(ctx context.Context, p Package) (review sia.Review, amended string, usage llm.Usage, err error) {
@@ -65,7 +65,7 @@ func (r *Reviewer) Review(ctx context.Context, p Package) (review sia.Review, am
 		return sia.Review{Verdict: sia.ReviewFailed, Points: []string{why}}, "", usage, nil
 	}
 	review = sia.Review{Verdict: v.Verdict, Points: v.Points}
-	if v.Verdict == sia.Major {
+	if len(v.Points) > 0 && (v.Verdict == sia.Minor || v.Verdict == sia.Major) {
 		amended = Amend(p.Prompt, v.Points)
 	}
 	return review, amended, usage, nil

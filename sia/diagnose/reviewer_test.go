@@ -26,11 +26,14 @@ func TestReview(t *testing.T) {
 		amended string
 	}{
 		{"approved", []scripted.Answer{verdict("approved")}, sia.Review{Verdict: sia.Approved}, ""},
-		{"minor", []scripted.Answer{verdict("minor", " name \n the file ")}, sia.Review{Verdict: sia.Minor, Points: []string{"name the file"}}, ""},
+		{"minor", []scripted.Answer{verdict("minor", " name \n the file ")}, sia.Review{Verdict: sia.Minor, Points: []string{"name the file"}},
+			"Put an interface in front.\n\nAn independent review of these instructions adds; where the two differ, this holds:\n\n- name the file"},
+		{"minor, without a word", []scripted.Answer{verdict("minor")}, sia.Review{Verdict: sia.Minor}, ""},
 		{"major", []scripted.Answer{verdict("major", "Name the file.", "", "Keep the test.")}, sia.Review{Verdict: sia.Major, Points: []string{"Name the file.", "Keep the test."}},
 			"Put an interface in front.\n\nAn independent review of these instructions adds; where the two differ, this holds:\n\n- Name the file.\n- Keep the test."},
 		{"rejected", []scripted.Answer{verdict("rejected", "It can't work.")}, sia.Review{Verdict: sia.Rejected, Points: []string{"It can't work."}}, ""},
-		{"repaired", []scripted.Answer{verdict("major"), verdict("minor", "x")}, sia.Review{Verdict: sia.Minor, Points: []string{"x"}}, ""},
+		{"repaired", []scripted.Answer{verdict("major"), verdict("minor", "x")}, sia.Review{Verdict: sia.Minor, Points: []string{"x"}},
+			"Put an interface in front.\n\nAn independent review of these instructions adds; where the two differ, this holds:\n\n- x"},
 		{"unknown verdict", []scripted.Answer{verdict("splendid"), verdict("approved")}, sia.Review{Verdict: sia.Approved}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

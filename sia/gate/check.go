@@ -62,6 +62,9 @@ type check struct {
 	run       int64 // id of the newest check run; 0 for a status
 	url       string
 	outcome   outcome
+	flaky     bool    // it went green and red on this commit
+	class     string  // of the newest run, when it is red and its log was read
+	minutes   float64 // that a run of it is paid for
 	why       string
 	required  bool
 	last      time.Time // newest event of any of its runs
@@ -104,12 +107,23 @@ func collect(runs []Run, statuses []Status) []check {
 	return checks
 }
 
+// Green are the names of a commit's checks that are green, sorted.
+func Green(runs []Run, statuses []Status) []string {
+	var names []string
+	for _, c := range collect(runs, statuses) {
+		if c.outcome == green {
+			names = append(names, c.name)
+		}
+	}
+	return slices.Compact(names)
+}
+
 // ofRuns judges the runs of one check by the newest, and by what earlier ones on
 // the same commit say about it.
 func ofRuns(rs []Run) check {
 	slices.SortFunc(rs, func(a, b Run) int { return cmp.Or(cmp.Compare(a.ID, b.ID), a.StartedAt.Compare(b.StartedAt)) })
 	n := rs[len(rs)-1]
-	c := check{name: n.Name, app: n.App, run: n.ID, url: n.URL}
+	c := check{name: n.Name, app: n.App, run: n.ID, url: n.URL, class: n.Class, minutes: billed(n)}
 	c.outcome, c.why = concluded(n)
 	var passed, failed bool
 	for _, r := range rs {
@@ -126,15 +140,16 @@ func ofRuns(rs []Run) check {
 	}
 	switch {
 	case c.outcome == green && failed:
+		c.flaky = true
 		c.why = "flaky: failed before, and passes now, on the same commit"
 	case c.outcome == red && passed:
-		c.outcome = again
+		c.outcome, c.flaky = again, true
 		c.why = "flaky: passed before, and fails now, on the same commit"
 	}
 	if other, ok := beside(rs, n); ok && c.outcome == green {
 		// Two jobs of one name side by side are not a re-run: the newer one's
 		// success says nothing about the other.
-		c.run, c.url, c.outcome = other.ID, other.URL, again
+		c.run, c.url, c.outcome, c.flaky = other.ID, other.URL, again, false
 		c.why = "two runs of this name ran side by side, and one of them failed"
 	}
 	return c

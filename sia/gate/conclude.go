@@ -49,6 +49,13 @@ func (j *judgement) conclude() Result {
 		j.explain("Every required check has finished; waiting %s in case more are created.", j.result.NextLook.Round(time.Second))
 		return j.result
 	case len(j.red) > 0:
+		if j.result.Doubt = j.doubted(); j.result.Doubt != nil && j.result.Doubt.Rerun {
+			j.result.Rerun = append(j.result.Rerun, j.result.RedRuns...)
+			j.result.Verdict = sia.VerdictRerun
+			j.result.NextLook = max(j.Settings.Settle.D(), minPoll)
+			j.sentences(j.red)
+			return j.result
+		}
 		// One failure is the attempt's doing: running others again changes nothing.
 		j.result.Rerun = nil
 		j.result.Verdict = sia.VerdictRed
@@ -64,7 +71,7 @@ func (j *judgement) conclude() Result {
 		return j.result
 	case greens == 0:
 		j.result.Verdict = sia.VerdictNone
-		j.explain("All %d required checks are red on the base commit too, so none of them says whether this change is right.", excuses)
+		j.explain("All %d required checks are excused, so none of them says whether this change is right.", excuses)
 		return j.result
 	}
 	if j.tampered() && !j.Accepted {
@@ -76,16 +83,21 @@ func (j *judgement) conclude() Result {
 	return j.result
 }
 
-// exhausted turns a check that would be run again into a red one.
+// exhausted turns a check that would be run again into a red one, unless it is
+// flaky: what fails and passes on one commit is not the attempt's doing, and no
+// proof that it is right either.
 func (j *judgement) exhausted(c *check) {
 	c.outcome = red
+	if c.flaky {
+		c.outcome = excused
+	}
 	c.why += fmt.Sprintf("; it was run again %d times already", j.Reruns)
 	for i := range j.result.Checks {
 		if s := &j.result.Checks[i]; s.Name == c.name && s.URL == c.url {
-			s.Colour, s.Why = sia.Red, c.why
+			s.Colour, s.Why = c.outcome.colour(), c.why
 		}
 	}
-	if c.run != 0 {
+	if c.run != 0 && c.outcome == red {
 		j.result.RedRuns = append(j.result.RedRuns, c.run)
 	}
 }

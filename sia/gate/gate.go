@@ -27,6 +27,7 @@ type Input struct {
 	Reruns        int       // re-runs already asked for on the commit
 	Tampering     []string  // what the attempt did to tests or protected paths; empty: nothing
 	Accepted      bool      // a person with write access accepted the tampering
+	Doubt         Doubt     // what speaks for and against running red checks again
 }
 
 // Result is a verdict with its explanation.
@@ -37,6 +38,8 @@ type Result struct {
 	RedRuns  []int64       // required red check runs that nothing excuses: their logs are to be read
 	Rerun    []int64       // check runs to be run again; set when Verdict is rerun
 	NextLook time.Duration // look again after this; 0 when the verdict is final
+	Doubt    *sia.Doubt    // what was weighed about running red checks again; nil: nothing
+	Went     []Went        // the checks that went green on the commit, sorted by name
 }
 
 // Judge judges the checks of a commit. A caller that gets red with RedRuns reads
@@ -46,12 +49,29 @@ func Judge(in Input) Result {
 	j := judgement{Input: in, checks: collect(in.Runs, in.Statuses)}
 	j.require()
 	j.excuse()
+	j.went()
 	j.show()
 	if len(j.checks) == 0 {
 		return j.noChecks()
 	}
 	j.missing()
 	return j.conclude()
+}
+
+// Went says that a check went green on the commit, and whether it went red on it,
+// too, for a reason that is not weather.
+type Went struct {
+	Check   string
+	Flipped bool
+}
+
+// went notes which checks went green, for [FlakeRate] to learn from.
+func (j *judgement) went() {
+	for _, c := range j.checks {
+		if c.run != 0 && (c.outcome == green || c.flaky) {
+			j.result.Went = append(j.result.Went, Went{c.name, c.flaky})
+		}
+	}
 }
 
 // judgement is one run of Judge.

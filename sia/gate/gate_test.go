@@ -95,7 +95,8 @@ func TestJudge(t *testing.T) {
 
 		{"flaky: passed in the end", input(run(1, "test", "failure"), run(2, "test", "success")), green, "flaky"},
 		{"flaky: failed in the end", input(run(1, "test", "success"), run(2, "test", "failure")), rerun, "flaky"},
-		{"flaky to the last", with(input(run(1, "test", "success"), run(2, "test", "failure")), func(in *Input) { in.Reruns = MaxReruns }), red, "run again 3 times"},
+		{"flaky to the last", with(input(run(1, "test", "success"), run(2, "test", "failure")), func(in *Input) { in.Reruns = MaxReruns }), none, "run again 3 times"},
+		{"flaky to the last, and another is green", with(input(run(1, "test", "success"), run(2, "test", "failure"), run(3, "build", "success")), func(in *Input) { in.Reruns = MaxReruns }), green, "test is excused: flaky"},
 		{"two apps' checks of one name", input(ofApp(run(1, "test", "failure"), "other-ci"), run(2, "test", "success")), red, "test failed"},
 		{"two runs side by side are no re-run", input(
 			Run{ID: 1, Name: "test", Status: "completed", Conclusion: "failure", StartedAt: noon.Add(-time.Hour), CompletedAt: noon.Add(-50 * time.Minute)},

@@ -110,6 +110,19 @@ func ReadsOld(c Change) bool {
 	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config)
 }
 
+// Validates reports whether a change is of something that validates attempts:
+// tests and their data, expected output, the configuration of checks and
+// workflows, or a path that one of the protected globs covers.
+func Validates(c Change, protected []string) bool {
+	for _, p := range []string{c.Path, c.before()} {
+		r := roleOf(p)
+		if r.test || r.ci || r.config || r.golden || r.fixture {
+			return true
+		}
+	}
+	return len(c.protectedBy(protected)) > 0
+}
+
 // bounded sorts the findings, keeps one for each line and cuts what is too much.
 func bounded(all []Finding) []Finding {
 	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })

@@ -2,6 +2,7 @@ package stuck
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,25 +16,29 @@ const Unchanged = 0.95
 // Judged is what is known about an attempt that did not pass.
 type Judged struct {
 	Failures []sia.CheckFailure // of its red checks; their signatures count
-	Passing  []string           // names of its green criteria
+	Criteria []string           // names of the checks that were judged; none: no check ran
+	Passing  []string           // those of them that are green
+	Before   []string           // names of the checks that were green on the base commit
 	Hunks    []uint64           // of its diff against the base, as Hunks makes them
 	Empty    bool               // its diff is empty
 }
 
 // Signals lists the signals that fire for the attempt under judgement: the
 // task's last one, as long as it has no outcome. They come in the order of the
-// product document.
+// product document. Two of them can fire on the first failure: what it is
+// measured against is the base commit.
 func Signals(t sia.Task, now Judged) []sia.Signal {
 	past := earlier(t.Attempts)
+	number := len(t.Attempts)
 	var signals []sia.Signal
 	fire := func(name sia.SignalName, evidence string) {
 		if evidence != "" {
 			signals = append(signals, sia.Signal{Name: name, Evidence: evidence})
 		}
 	}
-	fire(sia.SameTask, sameTask(past))
+	fire(sia.SameTask, sameTask(past, number))
 	fire(sia.SameError, sameError(past, now.Failures))
-	fire(sia.NoProgress, noProgress(past, now.Passing))
+	fire(sia.NoProgress, noProgress(past, now))
 	fire(sia.OutputUnchanged, unchanged(past, now))
 	return signals
 }
@@ -51,14 +56,15 @@ func earlier(all []sia.Attempt) []sia.Attempt {
 	return past
 }
 
-func sameTask(past []sia.Attempt) string {
+func sameTask(past []sia.Attempt, number int) string {
+	ended := fmt.Sprintf("attempt %d ended without passing", number)
 	switch len(past) {
 	case 0:
-		return ""
+		return ended
 	case 1:
-		return fmt.Sprintf("attempt %d at this task ended without passing too", past[0].Number)
+		return fmt.Sprintf("%s, as attempt %d did", ended, past[0].Number)
 	}
-	return fmt.Sprintf("%s at this task ended without passing too", attempts(past))
+	return fmt.Sprintf("%s, as %s did", ended, attempts(past))
 }
 
 func sameError(past []sia.Attempt, now []sia.CheckFailure) string {
@@ -83,20 +89,54 @@ func sameError(past []sia.Attempt, now []sia.CheckFailure) string {
 	return strings.Join(said, "; ")
 }
 
-func noProgress(past []sia.Attempt, passing []string) string {
-	if len(past) == 0 {
-		return ""
+// noProgress compares with the best of the earlier attempts that were judged,
+// and where there is none, with the base commit.
+func noProgress(past []sia.Attempt, now Judged) string {
+	if len(now.Criteria) == 0 {
+		return "no check ran on what it did, so no criterion is met that was not met before"
 	}
-	best := past[0]
-	for _, a := range past[1:] {
-		if len(a.Passing) > len(best.Passing) {
-			best = a
+	var best *sia.Attempt
+	for i, a := range past {
+		if len(a.Passing)+len(a.Failures) > 0 && (best == nil || len(a.Passing) > len(best.Passing)) {
+			best = &past[i]
 		}
 	}
-	if len(passing) > len(best.Passing) {
+	switch {
+	case best == nil:
+		return notMet(now)
+	case len(now.Passing) > len(best.Passing):
 		return ""
 	}
-	return fmt.Sprintf("%s, and attempt %d had %d", criteria(len(passing)), best.Number, len(best.Passing))
+	return fmt.Sprintf("%s, and attempt %d had %d", criteria(len(now.Passing)), best.Number, len(best.Passing))
+}
+
+// notMet says that no criterion is met that was not met on the base commit, and
+// which are not met any more; empty when one is.
+func notMet(now Judged) string {
+	var open, lost []string
+	for _, name := range now.Criteria {
+		green, before := slices.Contains(now.Passing, name), slices.Contains(now.Before, name)
+		switch {
+		case green && !before:
+			return ""
+		case !green && before:
+			lost = append(lost, name)
+		case !green:
+			open = append(open, name)
+		}
+	}
+	var said []string
+	switch len(open) {
+	case 0:
+	case 1:
+		said = append(said, "the one criterion that was open is not met ("+open[0]+")")
+	default:
+		said = append(said, fmt.Sprintf("none of the %d criteria that were open is met (%s)", len(open), strings.Join(open, ", ")))
+	}
+	if len(lost) > 0 {
+		said = append(said, "met on the base commit and not any more: "+strings.Join(lost, ", "))
+	}
+	return strings.Join(said, "; ")
 }
 
 func unchanged(past []sia.Attempt, now Judged) string {

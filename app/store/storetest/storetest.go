@@ -61,6 +61,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"ForgettingIsFinal", testForgettingFinal},
 		{"LessonsLearnedSince", testLearnedSince},
 		{"SearchesStayTrue", testSearchesStayTrue},
+		{"Flips", testFlips},
 
 		{"LoopToPassed", testLoopToPassed},
 		{"LoopWithIntervention", testLoopWithIntervention},

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Flip says of a check that it went green on a commit, and whether it went red
+// on it, too.
+type Flip struct {
+	Check   string
+	Flipped bool
+}
+
+// SaveFlips notes how checks went on a commit. Saying the same again changes
+// nothing, and a check that flipped once on a commit has flipped on it for good.
+func (s *Store) SaveFlips(ctx context.Context, repo int64, sha string, flips ...Flip) error {
+	return s.write(ctx, fmt.Sprintf("save how checks went on %s", sha), func(tx *sql.Tx) error {
+		for _, f := range flips {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO flips (repo_id, name, sha, flipped, at) VALUES (?, ?, ?, ?, ?)
+				ON CONFLICT (repo_id, name, sha) DO UPDATE SET flipped = excluded.flipped WHERE excluded.flipped > flips.flipped`,
+				repo, f.Check, sha, f.Flipped, micros(s.now())); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// FlipCount is on how many commits a check went green, and on how many of those
+// red, too.
+type FlipCount struct {
+	Check   string // empty: of all checks in all repositories
+	Commits int
+	Flips   int
+}
+
+// FlipCounts counts the flips of each check of a repository, by name, and of all
+// checks of all repositories together.
+func (s *Store) FlipCounts(ctx context.Context, repo int64) (own []FlipCount, all FlipCount, err error) {
+	own, err = collect(ctx, s.r, func(rows *sql.Rows) (c FlipCount, err error) {
+		return c, rows.Scan(&c.Check, &c.Commits, &c.Flips)
+	}, `SELECT name, count(*), sum(flipped) FROM flips WHERE repo_id = ? GROUP BY name ORDER BY name`, repo)
+	if err == nil {
+		err = s.r.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(flipped), 0) FROM flips`).Scan(&all.Commits, &all.Flips)
+	}
+	return own, all, s.explain("count how often checks flipped", err)
+}
+
+// CountJudged counts the attempts in a repository that checks have judged, and
+// those of them that passed.
+func (s *Store) CountJudged(ctx context.Context, repo int64) (passed, judged int, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN outcome = ? THEN 1 END), count(*) FROM attempts
+		WHERE repo_id = ? AND outcome IN (?, ?)`, sia.AttemptPass, repo, sia.AttemptPass, sia.AttemptFail).Scan(&passed, &judged)
+	return passed, judged, s.explain("count the attempts that were judged", err)
+}
+
+// EndedAttempts are the last attempts of all repositories that ended on their
+// own or by a limit, oldest first.
+func (s *Store) EndedAttempts(ctx context.Context, limit int) ([]sia.Attempt, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (a sia.Attempt, err error) {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return a, err
+		}
+		return a, json.Unmarshal([]byte(text), &a)
+	}, `SELECT attempt FROM attempts WHERE outcome IN (?, ?, ?) ORDER BY ended_at DESC, task_id, number LIMIT ?`,
+		sia.AttemptPass, sia.AttemptFail, sia.AttemptCheckpoint, limit)
+	slices.Reverse(all)
+	return all, s.explain("load the last attempts", err)
+}

@@ -1,0 +1,15 @@
+-- +goose Up
+
+-- The commits on which a check went green, and whether it went red on them, too.
+CREATE TABLE flips (
+    repo_id integer NOT NULL,
+    name    text    NOT NULL, -- of the check
+    sha     text    NOT NULL,
+    flipped integer NOT NULL, -- 1: it went red on the commit, too
+    at      integer NOT NULL,
+    PRIMARY KEY (repo_id, name, sha)
+);
+
+-- +goose Down
+
+DROP TABLE flips;

@@ -1,0 +1,31 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/store"
+)
+
+func testFlips(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	if own, all, err := s.FlipCounts(ctx, demo.ID); err != nil || len(own) != 0 || all != (store.FlipCount{}) {
+		t.Errorf("before anything was seen: %v %v %v", own, all, err)
+	}
+	must(t, s.SaveFlips(ctx, demo.ID, "a", store.Flip{Check: "test"}, store.Flip{Check: "lint"}))
+	must(t, s.SaveFlips(ctx, demo.ID, "b", store.Flip{Check: "test", Flipped: true}))
+	must(t, s.SaveFlips(ctx, demo.ID, "b", store.Flip{Check: "test"}))                // once flipped, flipped for good
+	must(t, s.SaveFlips(ctx, demo.ID, "a", store.Flip{Check: "lint", Flipped: true})) // it went red later
+	must(t, s.SaveFlips(ctx, 8, "a", store.Flip{Check: "test", Flipped: true}))
+	must(t, s.SaveFlips(ctx, demo.ID, "c"))
+	own, all, err := s.FlipCounts(ctx, demo.ID)
+	must(t, err)
+	want := []store.FlipCount{{Check: "lint", Commits: 1, Flips: 1}, {Check: "test", Commits: 2, Flips: 1}}
+	if diff := cmp.Diff(want, own); diff != "" {
+		t.Error(diff)
+	}
+	if (all != store.FlipCount{Commits: 4, Flips: 3}) {
+		t.Errorf("all together: %+v", all)
+	}
+}

@@ -1,0 +1,130 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Count is how often a check went red and green on one and the same commit, of
+// the commits on which it went green. A commit on which a check stayed red says
+// nothing: nobody knows whose fault it was.
+type Count struct {
+	Commits int // on which the check went green
+	Flips   int // of those, on which it went red, too
+}
+
+// The rate at which a check fails by chance has the prior Beta(1, 49), which
+// counts like 50 commits and expects one flip among them (document 4 §4.2).
+const (
+	priorFlips   = 1
+	priorCommits = 50
+)
+
+// FlakeRate is the posterior mean, between 0 and 1, of the rate at which a check
+// fails on a commit that is right. own are the commits of this check, others
+// those of every other check that is known, in all repositories: they move the
+// prior, which always counts like 50 commits.
+func FlakeRate(own, others Count) float64 {
+	mean := (priorFlips + float64(others.Flips)) / (priorCommits + float64(others.Commits))
+	return (priorCommits*mean + float64(own.Flips)) / (priorCommits + float64(own.Commits))
+}
+
+// Of 100 attempts, about 35 are right: the share of first attempts that document
+// 4 §4.1 measured. It counts like ten attempts.
+const (
+	priorGood     = 3.5
+	priorAttempts = 10
+)
+
+// GoodRate is the posterior mean of the chance that an attempt is right, from
+// how many of the attempts that were judged passed.
+func GoodRate(passed, judged int) float64 {
+	return (priorGood + float64(passed)) / (priorAttempts + float64(judged))
+}
+
+// Doubt is what speaks for and against the thought that a red check is red by
+// chance. The zero Doubt has none.
+type Doubt struct {
+	Good    float64            // the chance that the attempt is right, as [GoodRate] gives it
+	Rates   map[string]float64 // by check, as [FlakeRate] gives it
+	Other   float64            // of checks that are not among the Rates
+	Attempt float64            // credits that one more attempt costs, without its checks
+	Done    bool               // red checks of the commit were run again for doubt already
+}
+
+// plain are the failure classes in which chance plays no part. Package failure
+// makes them; the gate must not import its sibling.
+var plain = map[string]bool{"compile_error": true, "syntax_error": true, "type_error": true, "lint_format": true, "config_error": true}
+
+// doubted weighs whether the red checks are worth one re-run: when the chance
+// that a right attempt failed by bad luck, gφ/(gφ+1−g), is greater than what the
+// re-run costs in units of what it may save, another attempt and its checks. nil
+// when there is nothing to weigh: they were run again already, they can't be,
+// the settings say never, or they don't say always and chance plays no part in how
+// the checks failed.
+func (j *judgement) doubted() *sia.Doubt {
+	if j.Doubt.Good == 0 || j.Doubt.Done || j.Reruns >= MaxReruns || len(j.Tampering) > 0 || j.Settings.Rerun == sia.RerunNever || len(j.absent) > 0 {
+		return nil
+	}
+	all, minutes := 1.0, 0.0
+	var names []string
+	for _, c := range j.checks {
+		if !c.required || c.outcome != red {
+			continue
+		}
+		if c.run == 0 || plain[c.class] && j.Settings.Rerun != sia.RerunAlways {
+			return nil
+		}
+		if rate, ok := j.Doubt.Rates[c.name]; ok {
+			all *= rate
+		} else {
+			all *= j.Doubt.Other
+		}
+		minutes += c.minutes
+		names = append(names, c.name)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	g, again := j.Doubt.Good, minutes*j.Settings.MinuteCost
+	d := &sia.Doubt{Checks: names, Good: g, Flake: all, Chance: g * all / (g*all + 1 - g), Cost: 0}
+	if again > 0 {
+		d.Cost = again / (again + j.Doubt.Attempt)
+	}
+	d.Rerun = j.Settings.Rerun == sia.RerunAlways || d.Chance > d.Cost
+	j.explainDoubt(*d)
+	return d
+}
+
+func (j *judgement) explainDoubt(d sia.Doubt) {
+	what := "it is"
+	if len(d.Checks) > 1 {
+		what = "they are"
+	}
+	weighed := fmt.Sprintf("The chance that the attempt is right and %s failed by accident is put at %s, and a re-run costs %s of another attempt",
+		strings.Join(d.Checks, ", "), percent(d.Chance), percent(d.Cost))
+	switch {
+	case d.Rerun && j.Settings.Rerun == sia.RerunAlways:
+		j.explain("%s: %s run again once, as `checks.rerun` says.", strings.Join(d.Checks, ", "), what)
+	case d.Rerun:
+		j.explain("%s: %s run again once.", weighed, what)
+	default:
+		j.explain("%s: %s not run again.", weighed, what)
+	}
+}
+
+// percent is a share with two digits that tell something.
+func percent(x float64) string {
+	if x > 0 && x < 0.1 {
+		return fmt.Sprintf("%.2g %%", x*100)
+	}
+	return fmt.Sprintf("%d %%", int(math.Round(x*100)))
+}
+
+// billed is how many minutes a run of a check is paid for: whole ones, and at
+// least one, as GitHub bills jobs
+// (https://docs.github.com/billing/managing-billing-for-your-products/about-billing-for-github-actions).
+func billed(r Run) float64 { return max(1, math.Ceil(r.CompletedAt.Sub(r.StartedAt).Minutes())) }
