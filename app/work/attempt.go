@@ -92,6 +92,9 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if fact.End == sia.EndFinished && fact.Commit == "" {
 		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
 	}
+	if err := w.decideInterrupt(keep, t, f, fact); err != nil {
+		return nil, err
+	}
 	b, err := json.Marshal(fact)
 	if err != nil {
 		return nil, fmt.Errorf("encode the result of %s: %w", f.Key, err)

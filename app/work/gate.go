@@ -80,7 +80,7 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 			Before: gate.Green(in.Base, in.BaseStatuses), Hunks: t.Attempt().Hunks,
 		})
 	}
-	return out, nil
+	return out, w.decideRerun(ctx, t, f, out)
 }
 
 // failures reads the logs of the red runs and fills their class into in.

@@ -27,7 +27,7 @@ type Hazard struct {
 // so that two thirds of an attempt's calls ending in one error, with as many
 // turns without a change, do.
 func Shipped(cost float64) Hazard {
-	return Hazard{Bias: -4, Streak: 2, Same: 3, Idle: 3, Spent: 1, Cost: cost}
+	return Hazard{Bias: -3.8, Streak: 2, Same: 3, Idle: 3, Spent: 1, Cost: cost}
 }
 
 // Chance is the chance that an attempt gets nowhere, between 0 and 1.
@@ -151,7 +151,10 @@ func Look(actions []Action) sia.Risk {
 }
 
 // signature is an error without what is particular to one call.
-func signature(result string) string { return particular.ReplaceAllString(brief(result), "#") }
+func signature(result string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(result), "\n")
+	return particular.ReplaceAllString(line[:min(len(line), 500)], "#")
+}
 
 var particular = regexp.MustCompile("\"[^\"]*\"|'[^']*'|`[^`]*`|[0-9]+")
 

@@ -1,0 +1,154 @@
+package work
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+var repo = sia.Repo{ID: 7, Owner: "octo", Name: "demo"}
+
+// decider is a worker with an empty database, and a task in it.
+func decider(t *testing.T) (*Worker, sia.Task) {
+	t.Helper()
+	now := func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+	s, err := store.Open(t.Context(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db"), Logger: slog.New(slog.DiscardHandler), Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, _, err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Apply(t.Context(), sia.NewTaskID(repo.ID, 1), sia.Event{ID: "start", At: now(), Fact: sia.Start{Repo: repo, Issue: 1, Title: "Do it", DefaultBranch: "main"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := res.Task
+	task.Settings, task.Head = sia.DefaultSettings(), "abc"
+	task.Attempts = []sia.Attempt{{Number: 1}, {Number: 2}}
+	task.Credits.Spent = 6 * sia.Credit
+	return &Worker{Store: s, Now: now}, task
+}
+
+// logged are a task's decisions, a line each.
+func logged(t *testing.T, w *Worker, id sia.TaskID) (lines []string) {
+	t.Helper()
+	ds, err := w.Store.Decisions(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range ds {
+		if !json.Valid(d.Context) || string(d.Context) == "null" || d.Reason == "" || d.Repo != repo.ID || d.Attempt != 2 {
+			t.Errorf("half a decision: %+v", d)
+		}
+		lines = append(lines, fmt.Sprintf("%s %s of %s with %.1f: %q %.2f", d.Type, d.Choice, d.Options, d.Propensity, d.Outcome, d.Credit))
+	}
+	return lines
+}
+
+// A doubt is logged once, however often the gate looks, and settled by what the
+// re-run came to.
+func TestRerunIsLoggedAndSettled(t *testing.T) {
+	for verdict, want := range map[sia.GateVerdict]string{
+		sia.VerdictGreen: `rerun re-run of ["re-run","blame the attempt"] with 1.0: "green" 0.80`,
+		sia.VerdictRed:   `rerun re-run of ["re-run","blame the attempt"] with 1.0: "red" -0.20`,
+		sia.VerdictNone:  `rerun re-run of ["re-run","blame the attempt"] with 1.0: "" 0.00`,
+	} {
+		t.Run(string(verdict), func(t *testing.T) {
+			w, task := decider(t)
+			f := sia.Effect{Key: "k", Attempt: 2}
+			for _, j := range []sia.Judged{
+				{SHA: "abc", Verdict: sia.VerdictPending},
+				{SHA: "abc", Verdict: sia.VerdictRerun, Doubt: &sia.Doubt{Checks: []string{"test"}, Chance: 0.2, Cost: 0.1, Rerun: true}},
+				{SHA: "abc", Verdict: sia.VerdictRerun, Doubt: &sia.Doubt{Checks: []string{"test"}, Chance: 0.2, Cost: 0.1, Rerun: true}}, // after a crash
+			} {
+				if err := w.decideRerun(t.Context(), task, f, j); err != nil {
+					t.Fatal(err)
+				}
+			}
+			task.Gate.Doubted = true
+			if err := w.decideRerun(t.Context(), task, f, sia.Judged{SHA: "abc", Verdict: verdict}); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff([]string{want}, logged(t, w, task.ID)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestInterruptIsLogged(t *testing.T) {
+	risk := sia.Risk{Same: 1, Chance: 0.75, Limit: 0.625}
+	interrupted, spared := risk, risk
+	interrupted.Interrupted, spared.Spared = true, true
+	for _, c := range []struct {
+		name string
+		end  sia.AttemptEnded
+		want []string
+	}{
+		{"not watched", sia.AttemptEnded{End: sia.EndFinished}, nil},
+		{"nothing to decide", sia.AttemptEnded{End: sia.EndFinished, Risk: &sia.Risk{}}, nil},
+		{"interrupted", sia.AttemptEnded{End: sia.EndStuck, Reason: "it gets nowhere", Risk: &interrupted},
+			[]string{`interrupt interrupt of ["interrupt","go on"] with 0.9: "" 0.00`}},
+		{"spared, and right", sia.AttemptEnded{End: sia.EndFinished, Risk: &spared, Diff: sia.DiffStat{Files: 2}},
+			[]string{`interrupt go on of ["interrupt","go on"] with 0.1: "got somewhere" -0.75`}},
+		{"spared in vain", sia.AttemptEnded{End: sia.EndTurns, Risk: &spared, Diff: sia.DiffStat{Files: 2}},
+			[]string{`interrupt go on of ["interrupt","go on"] with 0.1: "got nowhere" 0.25`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, task := decider(t)
+			for range 2 { // the second time after a crash
+				if err := w.decideInterrupt(t.Context(), task, sia.Effect{Key: "k", Attempt: 2}, c.end); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d := cmp.Diff(c.want, logged(t, w, task.ID)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// What the gate weighs comes from flips in all repositories, and an attempt's
+// cost from the task.
+func TestDoubtIsLearned(t *testing.T) {
+	w, task := decider(t)
+	before, err := w.doubt(t.Context(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.Good != 0.35 || before.Other != 0.02 || len(before.Rates) != 0 || before.Attempt != 3 {
+		t.Errorf("before anything was seen: %+v", before)
+	}
+	for i := range 50 {
+		for r, name := range map[int64]string{repo.ID: "test", 8: "e2e"} {
+			if err := w.Store.SaveFlips(t.Context(), r, fmt.Sprint(i), store.Flip{Check: name, Flipped: name == "test" && i%2 == 0}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	after, err := w.doubt(t.Context(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rate := after.Rates["test"]; rate < 0.2 || rate > 0.3 || after.Other <= before.Other || after.Other > rate {
+		t.Errorf("after 25 flips on 50 commits: %+v", after)
+	}
+	task.HeadBy = sia.Actor{Login: "ada"}
+	if got, err := w.doubt(t.Context(), task); err != nil || got.Good != 0 {
+		t.Errorf("a person's push is doubted: %+v %v", got, err)
+	}
+}
