@@ -77,14 +77,14 @@ func briefSections(b sia.Brief) []section {
 }
 
 // steps lists the brief's steps in order. A constraint that was lifted is put
-// back by the last of them.
+// back by the last of them; where none of them does, one is added.
 func steps(b sia.Brief) string {
 	var s strings.Builder
 	list := b.Steps[:min(len(b.Steps), mostSteps)]
 	for i, t := range list {
 		fmt.Fprintf(&s, "%d. %s\n   Done when: %s\n", i+1, oneLine(Sanitize(t.Do), mostStep), oneLine(Sanitize(t.DoneWhen), mostStep))
 	}
-	if b.Relaxed != "" {
+	if restored := len(list) > 0 && strings.Contains(list[len(list)-1].Do, b.Relaxed); b.Relaxed != "" && !restored {
 		fmt.Fprintf(&s, "%d. Put the lifted constraint back.\n   Done when: it holds again: %s\n", len(list)+1, oneLine(Sanitize(b.Relaxed), mostStep))
 	}
 	return s.String()

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -53,10 +54,14 @@ func instructions(in Input, f finding) string {
 		fmt.Fprintf(&b, " in the check %s", f.check)
 	}
 	b.WriteString(".")
-	for _, l := range quoted(in, f) {
+	lines := quoted(in, f)
+	for _, l := range lines {
 		fmt.Fprintf(&b, "\n\n> %s", l)
 	}
 	b.WriteString("\n\n" + advice(f) + "\n")
+	if files := namedFiles(in, lines); files != "" {
+		fmt.Fprintf(&b, "\nThe lines above speak of %s.\n", files)
+	}
 	if files := touched(in); files != "" {
 		fmt.Fprintf(&b, "\nThe last attempt changed %s. Read these first.\n", files)
 	}
@@ -98,8 +103,10 @@ func advice(f finding) string {
 		return "The result does not have the form that is wanted. Find an existing file of the same kind and follow it exactly, down to names and order."
 	case sia.OverConstrained:
 		return "Two demands can't both be met as they stand. Meet the task's first, in the plainest way, and then find the smallest change that meets the other."
-	case sia.UnclearSpecification, sia.UnclearInstructions:
+	case sia.UnclearSpecification:
 		return "Take the smallest reading of the issue that a user would notice. Say in your closing words which reading you took."
+	case sia.UnclearInstructions:
+		return "Write down in one sentence each what the issue wants, what must stay as it is, and how a check will tell that it is done. Take the smallest reading that fits, and do only that."
 	case sia.WrongTool:
 		return about("The tool kept missing at %s. ", "The tool kept missing its target. ") +
 			"Look at what is there before you write; create what does not exist, and rewrite what edits can't hit."
@@ -114,6 +121,22 @@ func advice(f finding) string {
 		return "Time or chance plays a part. Make the code under test independent of both: wait for events, not for durations; fix the order; inject the clock."
 	}
 	return "Begin with the lines above: find what produces the first of them, mend that, and only then look at the next."
+}
+
+// namedFiles are the files of the repository or of the attempt's change that
+// lines speak of, at most four.
+func namedFiles(in Input, lines []string) string {
+	var files []string
+	for _, l := range lines {
+		for _, p := range fileName.FindAllString(l, -1) {
+			p = strings.TrimPrefix(p, "./")
+			known := slices.Contains(in.Files, p) || slices.Contains(in.Attempt.Diff.Paths, p)
+			if known && !slices.Contains(files, "`"+p+"`") && len(files) < 4 {
+				files = append(files, "`"+p+"`")
+			}
+		}
+	}
+	return strings.Join(files, ", ")
 }
 
 // expectation completes "if this is right, …".

@@ -27,6 +27,7 @@ func TestRules(t *testing.T) {
 			t.Attempts = []sia.Attempt{a, b}
 		}
 	}
+	recognised := map[sia.Pattern]bool{}
 	for _, tt := range []struct {
 		name string
 		set  func(*sia.Task, *diagnose.Input)
@@ -82,6 +83,7 @@ func TestRules(t *testing.T) {
 		}, sia.UnclearSpecification, "which reading you took"},
 		{"no rule", log("boom"), sia.UnknownPattern, "> boom"},
 	} {
+		recognised[tt.want] = true
 		t.Run(tt.name, func(t *testing.T) {
 			task := failed()
 			in := diagnose.Input{}
@@ -98,6 +100,11 @@ func TestRules(t *testing.T) {
 			final.Final = true
 			run(t, nil, final)
 		})
+	}
+	for _, p := range sia.Patterns {
+		if !recognised[p] {
+			t.Errorf("no case leads to %s", p)
+		}
 	}
 }
 

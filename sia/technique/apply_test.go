@@ -87,6 +87,11 @@ func TestMechanisms(t *testing.T) {
 		{id: sia.ToolChange, input: func(in *technique.Input) { in.Tools = []string{"read", "edit", "write", "run"} },
 			check: func(b sia.Brief) any { return [][]string{b.Tools, b.WithoutTools} },
 			exp:   [][]string{{"read", "write", "run"}, {"edit"}}},
+		{id: sia.ToolChange, // the built-in agent's own tools: everything that edits in place goes, everything that reads or runs stays
+			check: func(b sia.Brief) any { return [][]string{b.Tools, b.WithoutTools} },
+			exp:   [][]string{{"list", "read", "outline", "search", "write", "delete", "plan", "ask", "finish", "run", "test"}, {"edit", "patch"}}},
+		{id: sia.ToolChange, input: func(in *technique.Input) { in.Unsuitable = []string{"edit", "patch", "write"} }, // nothing would be left to change files with
+			check: func(b sia.Brief) any { return b.WithoutTools }, exp: []string{"edit", "patch"}},
 		{id: sia.ToolChange, input: func(in *technique.Input) {
 			in.Tools = []string{"read", "edit", "write"}
 			in.Failures = []sia.CheckFailure{{Excerpt: "write: file already exists"}}

@@ -8,7 +8,7 @@ import (
 
 // usualTools are assumed when the agent does not say which tools it has: the
 // names of SIA's built-in agent.
-var usualTools = []string{"list", "read", "search", "edit", "write", "delete", "run", "plan", "ask", "finish"}
+var usualTools = []string{"list", "read", "outline", "search", "edit", "patch", "write", "delete", "plan", "ask", "finish", "run", "test"}
 
 // toolRole is what a tool is for, as its name tells.
 type toolRole int
@@ -27,8 +27,8 @@ var roleNames = []struct {
 }{
 	{editRole, []string{"edit", "replace", "patch", "insert", "apply"}},
 	{createRole, []string{"write", "create"}},
-	{runRole, []string{"run", "shell", "bash", "exec", "command", "terminal"}},
-	{readRole, []string{"read", "view", "list", "search", "grep", "find", "glob", "open"}},
+	{runRole, []string{"run", "test", "shell", "bash", "exec", "command", "terminal"}},
+	{readRole, []string{"read", "outline", "view", "list", "search", "grep", "find", "glob", "open"}},
 }
 
 func roleOf(tool string) toolRole {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -70,6 +71,20 @@ func testLoopWithIntervention(t *testing.T, s *fixture) {
 	settle(t, s, e, id, sia.Passed)
 	must(t, e.Idle(patient(t)))
 	replayed(t, s, id)
+	if passed, judged, err := s.CountJudged(patient(t), demo.ID); err != nil || passed != 1 || judged != 2 {
+		t.Errorf("%d of %d attempts passed, %v", passed, judged, err)
+	}
+	for limit, want := range map[int][]int{10: {1, 2}, 1: {2}} {
+		ended, err := s.EndedAttempts(patient(t), limit)
+		must(t, err)
+		var numbers []int
+		for _, a := range ended {
+			numbers = append(numbers, a.Number)
+		}
+		if !slices.Equal(numbers, want) {
+			t.Errorf("of at most %d attempts that ended: %v", limit, numbers)
+		}
+	}
 }
 
 func testEffectRetried(t *testing.T, s *fixture) {
