@@ -91,7 +91,7 @@ func Fields() []Field {
 		{Path: "agent.test", Idle: true, Form: Text, Max: 2000, Doc: "The shell command with which the agent tests its work. It informs the agent; only the repository's checks decide.",
 			at: func(s *sia.Settings) any { return &s.Agent.Test }},
 
-		{Path: "agent.interrupt_cost", Form: Number, Min: 0, Max: 100, Doc: "What interrupting an attempt wrongly costs, beside the work that is lost, in budgets of an attempt. An attempt is interrupted when it is likely enough to get nowhere that stopping costs less than going on; the larger the number, the more patient SIA is. Endless repetition is interrupted in any case.",
+		{Path: "agent.interrupt_cost", Form: Number, Min: 0, Max: 100, Doc: "What interrupting an attempt wrongly costs, beside the work that is lost, in budgets of an attempt. An attempt is interrupted when it is likely enough to get nowhere that stopping costs less than going on; the larger the number, the more patient SIA is, and with 0 it predicts nothing. Endless repetition is interrupted in any case.",
 			at: func(s *sia.Settings) any { return &s.Agent.InterruptCost }},
 		{Path: "agent.spare", Form: Number, Min: 0, Max: 1, Doc: "The share of these interruptions that are not made, so that SIA learns what would have become of the attempt.",
 			at: func(s *sia.Settings) any { return &s.Agent.Spare }},

@@ -8,8 +8,12 @@
 //   - A check is required when the branch's rules or the settings name it, or,
 //     where neither names any, because it ran.
 //   - Some red is not the attempt's doing: red on the base commit too (excused),
-//     red and green on one commit (flaky), or weather, such as a rate limit or a
-//     lost runner (run again, at most [MaxReruns] times a commit).
+//     red and green on one commit (flaky: run again, and excused in the end), or
+//     weather, such as a rate limit or a lost runner (run again). Together they are
+//     run again at most [MaxReruns] times a commit.
+//   - Other red may be chance: red checks are run again once where the chance that
+//     a right attempt failed by accident, learned from how often the check went red
+//     and green on one commit, is worth what the re-run costs ([Doubt]).
 //   - A verdict waits until every required check has finished and nothing has
 //     changed for the settle time, because checks are created late.
 //   - A green verdict must not be bought: what a change does to tests, to what

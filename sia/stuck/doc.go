@@ -1,10 +1,19 @@
 // Package stuck tells when a task does not get anywhere: after an attempt, by
 // four computed signals ([Signals]); and inside one, by what the agent keeps
-// doing ([Predict]), so that it is interrupted before its budget is gone.
+// doing, so that it is interrupted before its budget is gone.
 //
-// No signal is a model's opinion, and each carries its evidence for people. The
-// rules are section 1.2 of the product document. The package is pure and safe
-// for concurrent use; it imports package sia alone.
+// Inside an attempt there are two ways to see it:
 //
-// Start reading at signals.go.
+//   - Rules ([Predict]): the same call with the same result again and again, the
+//     same error, two calls taking turns. They hold whatever it costs.
+//   - A hazard ([Hazard]): a small logistic model of a few signs ([Look]), learned
+//     on line from the attempts that ended ([Learn]). It interrupts where going on
+//     costs more than stopping, and spares a share of the attempts that it would
+//     interrupt ([Spared]), because of those alone it is known what becomes.
+//
+// No signal is a language model's opinion, and each carries its evidence for
+// people. The rules are section 1.2 of the product document. The package is pure
+// and safe for concurrent use; it imports package sia alone.
+//
+// Start reading at signals.go, then predict.go and hazard.go.
 package stuck

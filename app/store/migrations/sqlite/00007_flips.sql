@@ -10,6 +10,12 @@ CREATE TABLE flips (
     PRIMARY KEY (repo_id, name, sha)
 );
 
+-- What the hazard of getting nowhere is learned from: the last attempts that ended.
+CREATE INDEX attempts_ended ON attempts (ended_at);
+CREATE INDEX attempts_repo ON attempts (repo_id, outcome);
+
 -- +goose Down
 
+DROP INDEX attempts_repo;
+DROP INDEX attempts_ended;
 DROP TABLE flips;
