@@ -1,0 +1,54 @@
+package secret
+
+import (
+	"regexp"
+	"strings"
+)
+
+// maxKey bounds a private key in PEM, in bytes: an RSA key of 16,384 bits has
+// 12,700 characters, to which the prefixes of a log or a diff may come on every
+// line.
+const maxKey = 32 << 10
+
+var (
+	keyFooter = regexp.MustCompile(`-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
+	// keyBody is what a key has and the mere mention of its header has not.
+	keyBody = regexp.MustCompile(`[A-Za-z0-9+/=]{32,}`)
+	// keyLine is a line of a key: one of base64 behind whatever a log or a diff put
+	// before it, a header of the old form (RFC 1421), or nothing.
+	keyLine = regexp.MustCompile(`^[^\n]{0,64}?[A-Za-z0-9+/=]{32,80}[\s"'+,;]*$|^[\s+>|]*(?:Proc-Type|DEK-Info|Version|Comment): |^[\s+>|"',]*$`)
+	// lastLine is a key's last line, when it is short.
+	lastLine = regexp.MustCompile(`^[\s+>|]*[A-Za-z0-9+/]{2,31}={0,2}\s*$`)
+)
+
+// keyEnd is where the private key ends whose header is text[start:end]; start if
+// there is none, because only its header is spoken of.
+func keyEnd(text string, start, end int) int {
+	rest := text[end:min(len(text), end+maxKey)]
+	if m := keyFooter.FindStringIndex(rest); m != nil {
+		if keyBody.MatchString(rest[:m[0]]) {
+			return end + m[1]
+		}
+		return start
+	}
+	// It was cut off: as far as lines look like a key's.
+	at, body := 0, false
+	for line := range strings.Lines(rest) {
+		whole := strings.TrimSuffix(line, "\n")
+		switch m := keyBody.FindStringIndex(whole); {
+		case at == 0 && m != nil: // behind the header, its newlines escaped
+			return end + m[1]
+		case keyLine.MatchString(whole):
+			body = body || m != nil
+			at += len(line)
+			continue
+		case body && lastLine.MatchString(whole):
+			at += len(line)
+		}
+		break
+	}
+	if !body {
+		return start
+	}
+	return end + len(strings.TrimRight(rest[:at], "\n"))
+}

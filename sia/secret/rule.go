@@ -1,0 +1,160 @@
+package secret
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// rule is one shape of secret.
+type rule struct {
+	id       string
+	keywords []string // lower case; every match holds one
+	expr     func() *regexp.Regexp
+	group    int     // of expr that is the secret; 0: the first that matched anything, else all
+	entropy  float64 // bits per character that the secret must exceed; 0: any
+	sure     bool
+	before   int // bytes before a keyword that a match may begin at
+	after    int // bytes after it that a match usually ends within; a longer one is followed
+	allow    []allow
+	refuse   func(value string) bool                   // what looks like one and is none; may be nil
+	extend   func(text string, start, end int) (e int) // where a match that only begins the secret really ends, ≤ start: nowhere; may be nil
+
+	// at matches around the keyword text[start:end], in place of expr.
+	at func(text string, start, end int) (value, match span, ok bool)
+}
+
+// Reach of rules that name none of their own, enough for the longest of
+// gitleaks' that are bounded at all.
+const (
+	usualBefore = 160
+	usualAfter  = 512
+	// longest bounds how far a match is followed beyond its window.
+	longest = 64 << 10
+)
+
+// lazy compiles an expression when it is first needed.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// find appends what the rule finds in a window of text. After each secret it
+// goes on as if the text began there, as it will when the secret is masked.
+func (r *rule) find(out []Finding, text string, w span) []Finding {
+	for w.start > 0 && wordByte(text[w.start-1]) && wordByte(text[w.start]) && w.end-w.start < longest {
+		w.start--
+	}
+	for at := w.start; at < w.end; {
+		m := r.expr().FindStringSubmatchIndex(text[at:w.end])
+		if m == nil {
+			return out
+		}
+		if end := at + m[1]; end == w.end && w.end < len(text) && w.end-at < longest {
+			w.end = min(len(text), w.end+max(usualAfter, w.end-at)) // it may go on
+			continue
+		}
+		v := r.secret(m)
+		start, end := at+v.start, at+v.end
+		ok := r.counts(text[start:end], text[at+m[0]:at+m[1]])
+		if ok && r.extend != nil {
+			end = r.extend(text, start, end)
+			ok = end > start
+		}
+		if ok {
+			out = append(out, Finding{Rule: r.id, Start: start, End: end, Sure: r.sure})
+			at = end
+			continue
+		}
+		at += max(m[1], 1)
+	}
+	return out
+}
+
+// around appends what a rule that has no expression finds around a keyword.
+func (r *rule) around(out []Finding, text string, start, end int) []Finding {
+	v, m, ok := r.at(text, start, end)
+	if !ok || !r.counts(text[v.start:v.end], text[m.start:m.end]) {
+		return out
+	}
+	return append(out, Finding{Rule: r.id, Start: v.start, End: v.end, Sure: r.sure})
+}
+
+// secret is the group of a match that is the secret.
+func (r *rule) secret(m []int) span {
+	if r.group > 0 {
+		return span{m[2*r.group], m[2*r.group+1]}
+	}
+	for i := 2; i+1 < len(m); i += 2 {
+		if m[i] >= 0 && m[i] < m[i+1] {
+			return span{m[i], m[i+1]}
+		}
+	}
+	return span{m[0], m[1]}
+}
+
+// counts reports whether a value that a rule matched is a secret.
+func (r *rule) counts(value, match string) bool {
+	if value == "" || placeholder(value) || r.refuse != nil && r.refuse(value) {
+		return false
+	}
+	if r.entropy > 0 && entropy(value) <= r.entropy {
+		return false
+	}
+	return !slices.ContainsFunc(r.allow, func(a allow) bool { return a.holds(value, match) })
+}
+
+// allow is what a rule matches and is no secret.
+type allow struct {
+	All       bool     `json:"all,omitempty"`   // both expressions and words must hold
+	Match     bool     `json:"match,omitempty"` // expressions see the whole match instead of the value
+	Exprs     []string `json:"exprs,omitempty"`
+	StopWords []string `json:"stop_words,omitempty"` // lower case
+
+	exprs []func() *regexp.Regexp
+}
+
+func (a allow) holds(value, match string) bool {
+	subject := value
+	if a.Match {
+		subject = match
+	}
+	expr := slices.ContainsFunc(a.exprs, func(e func() *regexp.Regexp) bool { return e().MatchString(subject) })
+	lower := strings.ToLower(value)
+	word := slices.ContainsFunc(a.StopWords, func(w string) bool { return strings.Contains(lower, w) })
+	if a.All {
+		return (expr || len(a.exprs) == 0) && (word || len(a.StopWords) == 0)
+	}
+	return expr || word
+}
+
+// entropy is Shannon's, in bits per byte.
+func entropy(s string) float64 {
+	var counts [256]int
+	for i := range len(s) {
+		counts[s[i]]++
+	}
+	e := 0.0
+	for _, n := range &counts {
+		if n > 0 {
+			p := float64(n) / float64(len(s))
+			e -= p * math.Log2(p)
+		}
+	}
+	return e
+}
+
+// placeholder reports what stands for a secret in documentation: after its
+// issuer's prefix nothing but one character again and again.
+func placeholder(value string) bool {
+	tail := value[strings.LastIndexAny(value[:max(0, len(value)-1)], "_-")+1:]
+	if len(tail) < 8 {
+		tail = value
+	}
+	return len(tail) >= 8 && strings.Count(tail, tail[:1]) == len(tail) && strings.IndexByte("xX*.-_#", tail[0]) >= 0
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}

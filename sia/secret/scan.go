@@ -1,0 +1,106 @@
+package secret
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
+// Finding is one secret in a text.
+type Finding struct {
+	Rule       string // lower-case letters, digits and hyphens, such as "github-pat"
+	Start, End int    // bytes of the text: [Start, End)
+	Sure       bool   // its form alone makes it a credential: a commit with it is refused
+}
+
+// Find finds what has the shape of a secret, in the order of the text and
+// without overlap. What [Mask] left behind is not a secret. The time it takes
+// grows with the text's length, and with how often it names keys and tokens.
+func Find(text string) []Finding { return (&Masker{}).Find(text) }
+
+// scanner is every rule with what leads to it.
+type scanner struct {
+	rules    []*rule
+	keywords *automaton
+	of       [][]int32 // keyword → rules
+	length   []int     // keyword → its bytes
+}
+
+// shapes is the scanner of all rules, built on first use: about two
+// milliseconds, since expressions are compiled when they are needed.
+var shapes = sync.OnceValue(func() *scanner { return newScanner(append(own(), gitleaks()...)) })
+
+func newScanner(rules []*rule) *scanner {
+	s := &scanner{rules: rules}
+	ids := map[string]int{}
+	var keys []string
+	for i, r := range rules {
+		for _, k := range r.keywords {
+			id, known := ids[k]
+			if !known {
+				id = len(keys)
+				ids[k] = id
+				keys = append(keys, k)
+				s.length = append(s.length, len(k))
+				s.of = append(s.of, nil)
+			}
+			s.of[id] = append(s.of[id], int32(i))
+		}
+	}
+	s.keywords = newAutomaton(keys, true)
+	return s
+}
+
+// span is bytes of a text.
+type span struct{ start, end int }
+
+// find gives what the rules find in a text, overlaps included.
+func (s *scanner) find(text string) []Finding {
+	var out []Finding
+	var windows [][]span // by rule
+	s.keywords.scan(text, func(key int32, end int) {
+		for _, i := range s.of[key] {
+			r := s.rules[i]
+			if r.at != nil {
+				out = r.around(out, text, end-s.length[key], end)
+				continue
+			}
+			if windows == nil {
+				windows = make([][]span, len(s.rules))
+			}
+			w := span{max(0, end-s.length[key]-r.before), min(len(text), end+r.after)}
+			if all := windows[i]; len(all) > 0 && all[len(all)-1].end >= w.start {
+				last := &all[len(all)-1]
+				last.start, last.end = min(last.start, w.start), max(last.end, w.end)
+				continue
+			}
+			windows[i] = append(windows[i], w)
+		}
+	})
+	for i, spans := range windows {
+		for _, w := range spans {
+			out = s.rules[i].find(out, text, w)
+		}
+	}
+	return out
+}
+
+// merge puts findings in the text's order and joins those that overlap, and
+// touching ones of one rule, under one name: that of a sure one, else that of
+// the first.
+func merge(all []Finding) []Finding {
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+	out := all[:0]
+	for _, f := range all {
+		if len(out) == 0 || f.Start > out[len(out)-1].End || f.Start == out[len(out)-1].End && f.Rule != out[len(out)-1].Rule {
+			out = append(out, f)
+			continue
+		}
+		last := &out[len(out)-1]
+		last.End = max(last.End, f.End)
+		if f.Sure && !last.Sure {
+			last.Rule, last.Sure = f.Rule, true
+		}
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// values are secrets known by value, in the forms in which they may be written.
+// It is read-only.
+type values struct {
+	begins [1 << 10]uint64   // a bit for each hash of a form's first bytes
+	forms  map[string][]form // first bytes → forms that begin so
+}
+
+// form is one way to write one piece of a secret.
+type form struct{ rule, text string }
+
+func newNamed(rule, value string) named {
+	n := named{rule: rule, value: strings.TrimSpace(value)}
+	for _, piece := range pieces(n.value) {
+		n.forms = append(n.forms, forms(piece)...)
+	}
+	return n
+}
+
+// lead is how many bytes of a form it is looked up by.
+const lead = MinKnown
+
+// pieceLength is how a long value is cut up: whoever quotes a part of a key, or
+// breaks its lines elsewhere, still quotes some whole pieces.
+const pieceLength = 32
+
+func newValues(all []named) *values {
+	v := &values{forms: map[string][]form{}}
+	for _, n := range all {
+		for _, text := range n.forms {
+			v.add(form{n.rule, text})
+		}
+	}
+	return v
+}
+
+func (v *values) add(f form) {
+	if len(f.text) < lead || slices.Contains(v.forms[f.text[:lead]], f) {
+		return
+	}
+	v.forms[f.text[:lead]] = append(v.forms[f.text[:lead]], f)
+	h := short(f.text)
+	v.begins[h>>6] |= 1 << (h & 63)
+}
+
+// short hashes the first four bytes of s into sixteen bits.
+func short(s string) uint16 {
+	h := (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24) * 2654435761 // Knuth, TAOCP 3, 6.4
+	return uint16(h >> 16)
+}
+
+// find finds the values in a text; of those that begin at one place, the longest.
+func (v *values) find(text string) []Finding {
+	if v == nil {
+		return nil
+	}
+	var out []Finding
+	for i := 0; i+lead <= len(text); i++ {
+		h := short(text[i:])
+		if v.begins[h>>6]&(1<<(h&63)) == 0 {
+			continue
+		}
+		best := Finding{Start: i}
+		for _, f := range v.forms[text[i:i+lead]] {
+			if strings.HasPrefix(text[i:], f.text) && i+len(f.text) > best.End {
+				best = Finding{Rule: f.rule, Start: i, End: i + len(f.text), Sure: true}
+			}
+		}
+		if best.End > 0 {
+			out = append(out, best)
+			i = best.End - 1
+		}
+	}
+	return out
+}
+
+// pieces are the parts of a value that are looked for: its lines, and long lines
+// cut up. The header and footer of a key in PEM are no secret.
+func pieces(value string) []string {
+	var out []string
+	for line := range strings.Lines(value) {
+		line = strings.TrimSpace(line)
+		if len(line) < MinKnown || strings.HasPrefix(line, "-----") {
+			continue
+		}
+		if len(line) < 2*pieceLength {
+			out = append(out, line)
+			continue
+		}
+		for len(line) >= 2*pieceLength {
+			out = append(out, line[:pieceLength])
+			line = line[pieceLength:]
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// forms are the ways in which a value is written: as it is, escaped for an
+// address and for JSON, in hexadecimal, and in base64 wherever it stands in what
+// was encoded.
+func forms(value string) []string {
+	lower := hex.EncodeToString([]byte(value))
+	out := []string{value, url.QueryEscape(value), url.PathEscape(value), lower, strings.ToUpper(lower)}
+	if b, err := json.Marshal(value); err == nil {
+		out = append(out, strings.Trim(string(b), `"`))
+	}
+	for skip := range 3 {
+		// The first characters depend on the skip bytes before the value, the last
+		// on what follows it: both are left out.
+		b := append(make([]byte, skip), value...)
+		first := (skip*8 + 5) / 6
+		last := len(b) * 8 / 6
+		for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			out = append(out, e.EncodeToString(b)[first:last])
+		}
+	}
+	return out
+}
