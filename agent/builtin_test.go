@@ -446,7 +446,7 @@ func TestSecretsStayOutOfTheTranscript(t *testing.T) {
 	b.write(".env", "TOKEN="+token+"\n")
 	res := b.run()
 	text := agent.Markdown(b.rec.turns, agent.Header{Result: res}) + fmt.Sprint(b.rec.turns) + res.Summary
-	if strings.Contains(text, token) || !strings.Contains(text, "[redacted: GitHub token]") {
+	if strings.Contains(text, token) || !strings.Contains(text, "[secret: github-pat]") {
 		t.Errorf("transcript:\n%s", text)
 	}
 }

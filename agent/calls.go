@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
@@ -104,7 +105,7 @@ func (r *run) stuck(s sia.Signal) {
 	if r.res.End != "" {
 		return
 	}
-	s.Evidence = Redact(s.Evidence)
+	s.Evidence = secret.Mask(s.Evidence)
 	r.res.Signals = append(r.res.Signals, s)
 	r.end(sia.EndStuck, s.Evidence)
 }

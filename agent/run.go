@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Bounds of a run.
@@ -49,10 +50,10 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 		err = r.step(ctx)
 	}
 	r.res.Turns, r.res.Cost, r.res.Usage, r.res.Risk = r.budget.turns, r.budget.spent, r.budget.usage, r.loop.worst
-	r.res.Reason, r.res.Summary = Redact(r.res.Reason), Redact(r.res.Summary)
+	r.res.Reason, r.res.Summary = secret.Mask(r.res.Reason), secret.Mask(r.res.Summary)
 	if err != nil {
 		r.res.End = sia.EndError
-		r.res.Reason = Redact(err.Error())
+		r.res.Reason = secret.Mask(err.Error())
 	}
 	text := string(r.res.End)
 	for _, s := range []string{r.res.Reason, r.res.Summary} {
@@ -231,10 +232,10 @@ func (r *run) record(ctx context.Context, t Turn) error {
 
 // redacted is t with secrets masked.
 func redacted(t Turn) Turn {
-	t.Text, t.Note = Redact(t.Text), Redact(t.Note)
+	t.Text, t.Note = secret.Mask(t.Text), secret.Mask(t.Note)
 	calls := make([]Call, len(t.Calls))
 	for i, c := range t.Calls {
-		c.Arguments, c.Result = Redact(c.Arguments), Redact(c.Result)
+		c.Arguments, c.Result = secret.Mask(c.Arguments), secret.Mask(c.Result)
 		calls[i] = c
 	}
 	if len(calls) > 0 {

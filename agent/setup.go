@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // setUp makes the attempt's workbench and runs the repository's setup commands on
@@ -94,7 +95,7 @@ func (w *workbench) commands(ctx context.Context, setup []string, fetch bool) (t
 			return "", errors.Join(err, ctx.Err())
 		}
 		if !res.OK() {
-			return fmt.Sprintf("%s\n%s\n%s", command, ending(res), middleOut(strings.ToValidUTF8(string(res.Output), "\uFFFD"), 4000)), nil
+			return fmt.Sprintf("%s\n%s\n%s", command, ending(res), middleOut(secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD")), 4000)), nil
 		}
 	}
 	return "", nil

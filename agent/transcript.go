@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Bounds of what a transcript for people shows of one text.
@@ -99,7 +100,7 @@ func (c Call) markdown() string {
 
 // fenced is text as a code block whose fence is longer than any in the text.
 func fenced(text string, most int) string {
-	text = strings.TrimRight(middleOut(Redact(text), most), "\n")
+	text = strings.TrimRight(middleOut(secret.Mask(text), most), "\n")
 	longest, run := 0, 0
 	for _, r := range text {
 		if r == '`' {
@@ -115,12 +116,12 @@ func fenced(text string, most int) string {
 
 // quoted is text as a block quote.
 func quoted(text string) string {
-	text = middleOut(Sanitize(Redact(text)), shownText)
+	text = middleOut(Sanitize(secret.Mask(text)), shownText)
 	return "> " + strings.ReplaceAll(escape(text), "\n", "\n> ") + "\n"
 }
 
 // inline is text within a line.
-func inline(text string) string { return escape(oneLine(Sanitize(Redact(text)), 500)) }
+func inline(text string) string { return escape(oneLine(Sanitize(secret.Mask(text)), 500)) }
 
 // escape keeps HTML and mentions in a stranger's text from taking effect.
 func escape(text string) string {

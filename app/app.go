@@ -32,6 +32,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Options are what tests and the demo inject; the zero value is production.
@@ -70,6 +71,8 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	secrets := c.secrets()
+	o.Logger = slog.New(secrets.Handler(o.Logger.Handler()))
 	a := &App{config: c, log: o.Logger}
 	defer func() {
 		if err != nil {
@@ -83,15 +86,15 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	if a.GitHub, err = github.New(github.Config{
-		AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: o.Logger, Now: o.Now, WriteSpacing: c.WriteSpacing,
+		AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: o.Logger, Secrets: secrets, Now: o.Now, WriteSpacing: c.WriteSpacing,
 	}); err != nil {
 		return nil, err
 	}
-	worker, err := newWorker(ctx, a, c, o)
+	worker, err := newWorker(ctx, a, c, o, secrets)
 	if err != nil {
 		return nil, err
 	}
-	intake := &webhook.Intake{Store: a.Store, GitHub: a.GitHub, Settings: worker, Logger: o.Logger, Now: o.Now}
+	intake := &webhook.Intake{Store: a.Store, GitHub: a.GitHub, Settings: worker, Secrets: secrets, Logger: o.Logger, Now: o.Now}
 	worker.Intake = intake
 	o.Engine.Attempts = c.Attempts
 	a.periodic = worker.Periodic(c.Schedule)
@@ -105,7 +108,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 }
 
 // newWorker builds what carries effects out.
-func newWorker(ctx context.Context, a *App, c Config, o Options) (*work.Worker, error) {
+func newWorker(ctx context.Context, a *App, c Config, o Options, secrets *secret.Masker) (*work.Worker, error) {
 	git, err := gitops.Open(filepath.Join(c.Dir, "git"), gitops.Options{Logger: o.Logger})
 	if err != nil {
 		return nil, err
@@ -131,7 +134,7 @@ func newWorker(ctx context.Context, a *App, c Config, o Options) (*work.Worker, 
 		Store: a.Store, GitHub: a.GitHub, Git: git, Agent: coder, Tools: coder.Tools(),
 		Diagnoser: &diagnose.Diagnoser{Model: clients["sia"], Log: o.Logger}, Reviewer: &diagnose.Reviewer{Model: clients["reviewer"], Log: o.Logger},
 		SIAPrice: c.Models.SIA.Price, RevPrice: c.Models.Reviewer.Price,
-		Canceller: a.Store, Links: render.Links{Host: c.GitHub.URL}, Logger: o.Logger, Now: o.Now,
+		Canceller: a.Store, Links: render.Links{Host: c.GitHub.URL}, Secrets: secrets, Logger: o.Logger, Now: o.Now,
 	}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/work"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Config is the configuration of one SIA server. Flags, SIA_* environment
@@ -136,4 +137,19 @@ func (c Config) Validate() error {
 		need(c.DB != "", "the data folder is missing: set --dir or SIA_DIR")
 	}
 	return errors.Join(all...)
+}
+
+// secrets is a masker that knows what must not leave the server.
+func (c Config) secrets() *secret.Masker {
+	m := &secret.Masker{}
+	m.Know("app-key", string(c.GitHub.PrivateKey))
+	m.Know("webhook-secret", c.GitHub.WebhookSecret)
+	for _, model := range []ModelConfig{c.Models.Coder, c.Models.SIA, c.Models.Reviewer} {
+		m.Know("model-key", model.Key)
+	}
+	if u, err := url.Parse(c.DB); err == nil && u.User != nil {
+		password, _ := u.User.Password()
+		m.Know("database-password", password)
+	}
+	return m
 }

@@ -85,6 +85,10 @@ func (s *step) attemptEnded() {
 	switch f.End {
 	case EndFinished:
 		if f.Commit == "" {
+			if f.Reason != "" { // what it changed may not leave
+				s.fail(f.Signals)
+				return
+			}
 			a.Reason = "it changed nothing"
 			s.fail(withSignal(f.Signals, Signal{OutputUnchanged, "the attempt's diff is empty"}))
 			return

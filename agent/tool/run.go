@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Bounds of a command.
@@ -154,9 +155,10 @@ func ending(r sandbox.Result) string {
 var terminal = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[@-Z\\\\-_])")
 
 // printed is output as a model should see it: without colours, of a progress line
-// what stood there last, and with hidden characters made visible.
+// what stood there last, with secrets masked, since nobody edits it back, and
+// with hidden characters made visible.
 func printed(out []byte) string {
-	text := terminal.ReplaceAllString(strings.ToValidUTF8(string(out), "\uFFFD"), "")
+	text := secret.Mask(terminal.ReplaceAllString(strings.ToValidUTF8(string(out), "\uFFFD"), ""))
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")

@@ -12,6 +12,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Config says which app this is and how it talks to GitHub. Only AppID and
@@ -25,6 +26,7 @@ type Config struct {
 
 	Transport http.RoundTripper // to the network; nil is a pooled transport of our own
 	Logger    *slog.Logger      // nil discards
+	Secrets   *secret.Masker    // masks what is written to GitHub, and is told the tokens in use; nil masks by shape alone
 
 	Now   func() time.Time                           // nil is time.Now
 	Sleep func(context.Context, time.Duration) error // nil waits by the wall clock
@@ -84,8 +86,8 @@ func New(cfg Config) (*App, error) {
 		cfg: cfg, key: key, api: api, web: web, graphql: graphqlURL(api), log: cfg.Logger,
 		calls: newCounter(), installations: map[int64]*installation{},
 	}
-	a.gh = a.client(&front{next: &appAuth{next: a.signs(a.bottom(0, newLimits(), nil)), host: api.Host}, timeout: cfg.Timeout})
-	a.anon = a.client(&front{next: a.bottom(0, newLimits(), nil), timeout: cfg.Timeout})
+	a.gh = a.client(&front{secrets: cfg.Secrets, next: &appAuth{next: a.signs(a.bottom(0, newLimits(), nil)), host: api.Host}, timeout: cfg.Timeout})
+	a.anon = a.client(&front{secrets: cfg.Secrets, next: a.bottom(0, newLimits(), nil), timeout: cfg.Timeout})
 	return a, nil
 }
 

@@ -192,9 +192,9 @@ type redacted struct{ err error }
 func (r *redacted) Error() string { return scrub(r.err.Error()) }
 func (r *redacted) Unwrap() error { return r.err }
 
-// secret matches GitHub's tokens, JSON web tokens, signed queries and
+// credential matches GitHub's tokens, JSON web tokens, signed queries and
 // authorization headers.
 // https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats
-var secret = regexp.MustCompile(`gh[pousr]_[A-Za-z0-9_.\-]{8,}|github_pat_[A-Za-z0-9_]{8,}|eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-.]+|(?i:(?:bearer|token) )[A-Za-z0-9_.\-]{16,}|(?i:[?&](?:sig|signature|token|se|sp|x-amz-[a-z\-]+)=)[^&\s"]+`)
+var credential = regexp.MustCompile(`gh[pousr]_[A-Za-z0-9_.\-]{8,}|github_pat_[A-Za-z0-9_]{8,}|eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-.]+|(?i:(?:bearer|token) )[A-Za-z0-9_.\-]{16,}|(?i:[?&](?:sig|signature|token|se|sp|x-amz-[a-z\-]+)=)[^&\s"]+`)
 
-func scrub(s string) string { return secret.ReplaceAllString(s, "[redacted]") }
+func scrub(s string) string { return credential.ReplaceAllString(s, "[redacted]") }

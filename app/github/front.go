@@ -3,10 +3,13 @@ package github
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // maxAnswer bounds one answer of the REST API. Pages of 100 check runs with
@@ -17,8 +20,12 @@ const maxAnswer = 32 << 20
 // and retries in time, has cached answers revalidated (GitHub allows using them
 // unasked for a minute, in which a check can turn red), and reads the answer to
 // its end so that it can be cached.
+//
+// It is also what every write to GitHub goes through, so secrets are masked here:
+// in comments, bodies, check runs, labels, and whatever is written one day.
 type front struct {
 	next    http.RoundTripper
+	secrets *secret.Masker
 	timeout time.Duration
 }
 
@@ -28,6 +35,9 @@ func (f *front) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(ctx)
 	if req.Method == http.MethodGet {
 		req.Header.Set("Cache-Control", "max-age=0")
+	}
+	if err := f.masked(req); err != nil {
+		return nil, err
 	}
 	resp, err := f.next.RoundTrip(req)
 	if err != nil {
@@ -43,6 +53,41 @@ func (f *front) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
+}
+
+// masked gives a request a body without secrets.
+func (f *front) masked(req *http.Request) error {
+	if req.Body == nil || req.Body == http.NoBody {
+		return nil
+	}
+	body, err := io.ReadAll(req.Body)
+	closeBody(req)
+	if err != nil {
+		return fmt.Errorf("read request: %w", err)
+	}
+	if text := string(body); f.secrets.Mask(text) != text {
+		body = withoutSecrets(f.secrets, body)
+	}
+	req.ContentLength = int64(len(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.Body, err = req.GetBody()
+	return err
+}
+
+// withoutSecrets masks the strings of a JSON document, so that it stays one; what
+// is no JSON is masked as text.
+func withoutSecrets(m *secret.Masker, body []byte) []byte {
+	var doc any
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	if err := dec.Decode(&doc); err != nil {
+		return []byte(m.Mask(string(body)))
+	}
+	out, err := json.Marshal(secret.Within(m, doc))
+	if err != nil {
+		return []byte(m.Mask(string(body)))
+	}
+	return out
 }
 
 // rewound returns req as it can be sent again, with a fresh body; false when

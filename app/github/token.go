@@ -71,6 +71,9 @@ func (s *tokenSource) token(ctx context.Context) (string, error) {
 		return "", err
 	}
 	s.mu.Lock()
+	if s.current != token && s.app.cfg.Secrets != nil {
+		s.app.cfg.Secrets.Passing("installation-token", token)
+	}
 	s.current = token
 	s.mu.Unlock()
 	return token, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Limits that keep one noisy person or thread from occupying SIA (document 1 §1.6).
@@ -31,6 +32,7 @@ type Intake struct {
 	Store    *store.Store
 	GitHub   *github.App
 	Settings Settings
+	Secrets  *secret.Masker // what people wrote is kept without secrets; nil masks by shape alone
 	Logger   *slog.Logger
 	Now      func() time.Time
 }
@@ -70,6 +72,7 @@ type target struct {
 
 // Take applies an intent to the tasks it concerns.
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
+	intent.Event = secret.Within(in.Secrets, intent.Event)
 	targets, err := in.targets(ctx, intent)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
+	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
@@ -57,7 +58,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, err
 	}
-	res, err := w.Agent.Run(ctx, input, recorder{w.Store, t.ID, a.Number})
+	res, err := w.Agent.Run(ctx, input, recorder{w.Store, w.Secrets, t.ID, a.Number})
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
 		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
 	}
@@ -89,13 +90,13 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, err
 	}
-	if fact.End == sia.EndFinished && fact.Commit == "" {
+	if fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" {
 		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
 	}
 	if err := w.decideInterrupt(keep, t, f, fact); err != nil {
 		return nil, err
 	}
-	b, err := json.Marshal(fact)
+	b, err := json.Marshal(secret.Within(w.Secrets, fact))
 	if err != nil {
 		return nil, fmt.Errorf("encode the result of %s: %w", f.Key, err)
 	}
@@ -203,7 +204,7 @@ func (w *Worker) abandoned(ctx context.Context, t sia.Task, space *gitops.Worksp
 	}
 	w.count(diff, fact)
 	fact.Signals = append(fact.Signals, stuck.Signals(t, stuck.Judged{Hunks: fact.Hunks, Empty: len(diff.Files) == 0})...)
-	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, diff.Patch)
+	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, w.Secrets.Mask(diff.Patch))
 }
 
 // commit commits the workspace and says what changed against the base.
@@ -213,7 +214,7 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 		return err
 	}
 	a := *t.Attempt()
-	a.Summary = fact.Summary
+	a.Summary = w.Secrets.Mask(fact.Summary)
 	bot.When = a.StartedAt // the same attempt makes the same commit, however often it is done
 	spec := gitops.CommitSpec{
 		Message: render.CommitMessage(t, a), Author: bot, Committer: bot,
@@ -229,18 +230,21 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 	if err != nil {
 		return err
 	}
-	fact.Commit = sha
-	return w.describe(ctx, t, fact)
-}
-
-// describe fills in the attempt's diff against the base.
-func (w *Worker) describe(ctx context.Context, t sia.Task, fact *sia.AttemptEnded) error {
-	diff, err := w.mirror(t).Diff(ctx, t.BaseSHA, fact.Commit)
+	diff, err := w.mirror(t).Diff(ctx, t.BaseSHA, sha)
 	if err != nil {
 		return err
 	}
 	w.count(diff, fact)
-	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, diff.Patch)
+	leaks, err := w.leaks(ctx, t, sha, diff)
+	if err != nil {
+		return err
+	}
+	if len(leaks) == 0 {
+		fact.Commit = sha
+	} else {
+		refuse(fact, leaks)
+	}
+	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, w.Secrets.Mask(diff.Patch))
 }
 
 // count fills in what a diff comes to.
@@ -255,13 +259,14 @@ func (w *Worker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 // recorder saves the transcript as it happens.
 type recorder struct {
 	store   *store.Store
+	secrets *secret.Masker
 	task    sia.TaskID
 	attempt int
 }
 
 // Turn saves one turn.
 func (r recorder) Turn(ctx context.Context, turn agent.Turn) error {
-	b, err := json.Marshal(turn)
+	b, err := json.Marshal(secret.Within(r.secrets, turn))
 	if err != nil {
 		return fmt.Errorf("encode turn %d: %w", turn.Number, err)
 	}

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
@@ -95,7 +95,7 @@ func (w *Worker) failures(ctx context.Context, repo *github.Repo, set, base gith
 		if err != nil {
 			return nil, err
 		}
-		cf.Excerpt = agent.Redact(cf.Excerpt)
+		cf.Excerpt = secret.Mask(cf.Excerpt)
 		out = append(out, cf)
 		for j := range in.Runs {
 			if in.Runs[j].ID == id {
@@ -110,7 +110,7 @@ func (w *Worker) failures(ctx context.Context, repo *github.Repo, set, base gith
 				return nil, fmt.Errorf("read the status %s: %w", s.Context, err)
 			}
 			cf := failure.Check(s.Context, s.URL, rep)
-			cf.Excerpt, cf.Line = agent.Redact(s.Description), 0
+			cf.Excerpt, cf.Line = secret.Mask(s.Description), 0
 			out = append(out, cf)
 		}
 	}

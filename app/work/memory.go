@@ -31,7 +31,7 @@ func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 		}
 		path := memory.TranscriptPath(t, a.Number)
 		links.Transcripts[a.Number] = path
-		transcripts[path] = []byte(agent.Markdown(turns, header(t, a)))
+		transcripts[path] = []byte(w.Secrets.Mask(agent.Markdown(turns, header(t, a))))
 	}
 	warning := ""
 	markdown, json := memory.Paths(t)
@@ -58,7 +58,7 @@ func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 				if err != nil {
 					return nil, err
 				}
-				files[path] = b
+				files[path] = []byte(w.Secrets.Mask(string(b)))
 			}
 			return files, nil
 		},

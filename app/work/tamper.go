@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // oldLimit bounds a file whose text on the base is read to see a change in its
@@ -42,7 +42,7 @@ func (w *Worker) tampering(ctx context.Context, t sia.Task) ([]string, error) {
 	}
 	var out []string
 	for _, f := range gate.Tampering(changes, t.Settings.Checks.Protected) {
-		out = append(out, agent.Redact(f.String()))
+		out = append(out, secret.Mask(f.String()))
 	}
 	return out, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Intake takes what the worker finds when it looks at GitHub, as if a delivery
@@ -49,6 +50,7 @@ type Worker struct {
 	Intake    Intake
 	Canceller Canceller
 	Links     render.Links
+	Secrets   *secret.Masker // what leaves an effect is masked with it; nil masks by shape alone
 	Logger    *slog.Logger
 	Now       func() time.Time
 
@@ -71,7 +73,8 @@ func (w *Worker) Effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 		return nil, &sia.Error{Op: "effect " + f.Key, Message: fmt.Sprintf("this version of SIA does not know the effect %q; update it", f.Kind), Permanent: true}
 	}
 	fact, err := do(ctx, t, f)
-	return fact, forPeople(f, err)
+	// What is in a fact is in the task from then on, and goes wherever that goes.
+	return secret.Within(w.Secrets, fact), forPeople(f, err)
 }
 
 // repo is the task's repository on GitHub.

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Exit codes: done, failed, wrong usage.
@@ -80,10 +82,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if c.LogJSON {
 		handler = slog.NewJSONHandler(stderr, opts)
 	}
-	e := &env{ctx: ctx, out: stdout, err: stderr, logger: slog.New(handler), style: styleFor(stdout)}
+	e := &env{ctx: ctx, out: stdout, err: stderr, logger: slog.New((*secret.Masker)(nil).Handler(handler)), style: styleFor(stdout)}
 	if err := kctx.Run(e); err != nil {
 		if !errors.Is(err, errShown) {
-			fmt.Fprintln(stderr, "sia:", err)
+			fmt.Fprintln(stderr, "sia:", secret.Mask(err.Error()))
 		}
 		return exitFailed
 	}

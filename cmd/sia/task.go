@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 type taskCmd struct {
@@ -36,7 +39,16 @@ func (o opened) with(e *env, f func(*store.Store) error) (err error) {
 	} else if v == 0 {
 		return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`", o.database())
 	}
-	return f(s)
+	if o.Output == "json" {
+		return f(s) // encode masks what it writes
+	}
+	out := e.out
+	var text bytes.Buffer
+	e.out = &text
+	err = f(s)
+	e.out = out
+	_, written := io.WriteString(out, secret.Mask(text.String()))
+	return errors.Join(err, written)
 }
 
 // find loads a task by its id or as owner/name#issue.
@@ -181,7 +193,7 @@ func (c *taskExplainCmd) Run(e *env) error {
 func encode(e *env, v any) error {
 	enc := json.NewEncoder(e.out)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return enc.Encode(secret.Within(nil, v))
 }
 
 func outcome(s style, o sia.AttemptOutcome) string {

@@ -7,7 +7,7 @@ import (
 )
 
 // Masker masks what it knows by value besides what has a secret's shape. The
-// zero value knows no values. It is safe for concurrent use.
+// zero value knows no values, and nil never will. It is safe for concurrent use.
 type Masker struct {
 	mu    sync.RWMutex
 	known *values
@@ -78,8 +78,11 @@ func (m *Masker) Find(text string) []Finding {
 
 // find gives the findings in a text without marks.
 func (m *Masker) find(text string) []Finding {
-	m.mu.RLock()
-	known := m.known
-	m.mu.RUnlock()
+	var known *values
+	if m != nil {
+		m.mu.RLock()
+		known = m.known
+		m.mu.RUnlock()
+	}
 	return merge(append(known.find(text), shapes().find(text)...))
 }

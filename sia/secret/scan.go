@@ -16,7 +16,7 @@ type Finding struct {
 // Find finds what has the shape of a secret, in the order of the text and
 // without overlap. What [Mask] left behind is not a secret. The time it takes
 // grows with the text's length, and with how often it names keys and tokens.
-func Find(text string) []Finding { return (&Masker{}).Find(text) }
+func Find(text string) []Finding { return (*Masker)(nil).Find(text) }
 
 // scanner is every rule with what leads to it.
 type scanner struct {
