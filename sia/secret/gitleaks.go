@@ -91,19 +91,25 @@ func (a *allow) compile() {
 
 var (
 	hexDigest = regexp.MustCompile(`^(?i)(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$`)
-	uuid      = regexp.MustCompile(`^(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 	// integrity is how package managers write checksums: go.sum, npm, Subresource
 	// Integrity.
 	integrity = regexp.MustCompile(`^(?:h1:|sha(?:1|256|384|512)[-:=])`)
-	hexOnly   = regexp.MustCompile(`^(?i)[0-9a-f.:-]+$`)
+	hexOnly   = regexp.MustCompile(`^(?i)(?:0x)?[0-9a-f]+$`)
 )
 
 // digest reports a Git object id or a checksum, which logs and diffs are full of.
 func digest(value string) bool { return hexDigest.MatchString(value) || integrity.MatchString(value) }
 
-// harmless is what the guess must leave alone besides.
+// harmless is what the guess must leave alone besides: what has no ten letters
+// and digits in a row that mix both and are not hexadecimal, such as a name in
+// code, a path, or a key of a cache.
 func harmless(value string) bool {
-	return digest(value) || uuid.MatchString(value) || hexOnly.MatchString(value) || digitless(value)
+	for _, run := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_./+=:", r) }) {
+		if len(run) >= 10 && !digitless(run) && !hexOnly.MatchString(run) {
+			return false
+		}
+	}
+	return true
 }
 
 // digitless reports a value without a digit: a name, in code.
