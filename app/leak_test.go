@@ -1,0 +1,132 @@
+package app_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/sia"
+)
+
+// planted makes a token for a place, always the same, so that what leaks says
+// from where. It is put together here so that no file holds one.
+func planted(place string) string {
+	sum := sha256.Sum256([]byte(place))
+	return "ghp_" + hex.EncodeToString(sum[:])[:36]
+}
+
+// A token wherever SIA reads is nowhere where it writes.
+func TestNoSecretLeaves(t *testing.T) {
+	places := []string{
+		"repository file", "check log", "issue title", "issue text", "comment", "model's words", "tool arguments", "commit", "command output", "summary", "diagnosis", "instructions", "review",
+	}
+	tok := map[string]string{}
+	for _, p := range places {
+		tok[p] = planted(p)
+	}
+	files := map[string]string{
+		"README.md": "# Shop\n\nDeploy with " + tok["repository file"] + "\n",
+		"check.sh": "[ -f hello.txt ] || exit 0\ngot=$(cat hello.txt)\nif [ \"$got\" != \"Hello, world!\" ]; then\n" +
+			"\techo \"hello.txt:1: error: the greeting is \\\"$got\\\" with " + tok["check log"] + "\"\n\texit 1\nfi\n",
+		".github/workflows/ci.yml": "name: CI\non: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n",
+		".sia/config.yml":          "checks: {settle: 10s, wait: 1m}\n",
+	}
+	call := func(name string, args map[string]any) scripted.Call { return scripted.Call{Name: name, Args: args} }
+	write := func(path, content string) scripted.Call {
+		return call("write", map[string]any{"path": path, "content": content})
+	}
+	finish := scripted.Answer{Calls: []scripted.Call{call("finish", map[string]any{"summary": "Done with " + tok["summary"]})}}
+	diagnosis := func(technique, prompt string) []scripted.Answer {
+		return []scripted.Answer{{JSON: map[string]any{
+			"diagnosis": "It went wrong with " + tok["diagnosis"], "pattern": "unclear-instructions", "technique": technique,
+			"modified_prompt": prompt + " Use " + tok["instructions"], "hypothesis": "It helps, with " + tok["diagnosis"], "confidence": 0.8,
+		}}}
+	}
+	log := &lockedBuffer{}
+	stage := apptest.Start(t, apptest.Config{Files: files, Log: log, Model: scripted.Script{Rules: []scripted.Rule{
+		{Name: "3", Model: "coder", User: "Write the exact line", Turns: []scripted.Answer{{Calls: []scripted.Call{write("hello.txt", "Hello, world!\n")}}, finish}},
+		{Name: "2", Model: "coder", User: "Leave the key out", Turns: []scripted.Answer{{Calls: []scripted.Call{write("hello.txt", "Hello\n")}}, finish}},
+		{Name: "1", Model: "coder", Turns: []scripted.Answer{
+			{Text: "I found " + tok["model's words"], Calls: []scripted.Call{
+				call("read", map[string]any{"path": "README.md"}), call("search", map[string]any{"pattern": tok["tool arguments"]}),
+				call("run", map[string]any{"command": "echo " + tok["command output"]}), write("config.yml", "a: 1\nkey: "+tok["commit"]+"\n"),
+			}}, finish,
+		}},
+		{Name: "the log", Model: "sia", User: "the greeting is", Turns: diagnosis("example-injection", "Write the exact line into hello.txt.")},
+		{Name: "the commit", Model: "sia", User: "nothing was pushed", Turns: diagnosis("prompt-restructuring", "Leave the key out.")},
+		{Name: "review", Model: "reviewer", Turns: []scripted.Answer{{JSON: map[string]any{"verdict": "minor", "points": []string{"Beware of " + tok["review"]}}}}},
+	}}})
+	for _, err := range []error{
+		second(stage.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet "+tok["issue title"], "Write a greeting. "+tok["issue text"])),
+		stage.Sim.Label(apptest.Repo, 1, apptest.Owner, "sia"),
+		second(stage.Sim.Comment(apptest.Repo, 1, apptest.Owner, "/sia learn "+tok["comment"])),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	stage.Settle()
+
+	task := stage.Task(1)
+	if task.State != sia.Passed || len(task.Attempts) != 3 || task.Attempts[0].Outcome != sia.AttemptFail || task.Attempts[0].Head != "" {
+		t.Fatalf("%s %s, attempts %+v", task.State, task.Waiting, task.Attempts)
+	}
+	if want := "`config.yml:2` (github-pat)"; !strings.Contains(task.Attempts[0].Reason, want) {
+		t.Errorf("the first attempt failed because %q, want the place %s", task.Attempts[0].Reason, want)
+	}
+	written := stage.Written()
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "who=sia") {
+			written["log"] += line
+		}
+	}
+	if len(written) < 20 || written["log"] == "" || !strings.Contains(written["commits"], ".sia/transcripts/1/1.md") {
+		t.Fatalf("only %d things were written; the test looks in the wrong place", len(written))
+	}
+	// The application's own secrets must not be anywhere either.
+	tok["webhook secret"] = apptest.Secret
+	for place, secret := range tok {
+		for where, text := range written {
+			for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret))[:16], strings.TrimPrefix(secret, "ghp_")} {
+				if strings.Contains(text, form) {
+					t.Errorf("the token of the %s is in %s: …%s…", place, where, around(text, form))
+				}
+			}
+		}
+	}
+	if !strings.Contains(written["commits"], "[secret: github-pat]") {
+		t.Error("nothing was masked in what was committed; the test plants in the wrong place")
+	}
+}
+
+// around is a text near the first occurrence of words in it.
+func around(text, words string) string {
+	i := strings.Index(text, words)
+	return text[max(0, i-100):min(len(text), i+len(words)+50)]
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// lockedBuffer is written to by an application and read by its test.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
