@@ -32,6 +32,8 @@ type Input struct {
 	Title   string // of the issue
 	Body    string // of the issue
 	AskedBy string // login of who started the task
+	Author  string // login of who wrote the issue
+	Access  string // what the author may do in the repository, as GitHub calls it
 	Repo    string // owner/name
 	Issue   int
 	Attempt int // 1-based

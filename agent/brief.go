@@ -30,8 +30,9 @@ func taskSections(in Input) []section {
 	}
 	intro += fmt.Sprintf(". This is attempt %d.", max(1, in.Attempt))
 	return []section{
-		{heading: "# The task", intro: intro, source: "issue title", body: oneLine(Sanitize(in.Title), mostTitle), give: must},
-		{source: "issue text", heading: "## The issue", body: middleOut(in.Body, mostBody), give: giveBody},
+		{heading: "# The task", intro: intro + "\n\n" + sia.IssueBy(oneLine(in.Author, 100), in.Access, oneLine(in.AskedBy, 100)),
+			source: "issue title", by: in.Author, access: in.Access, body: oneLine(Sanitize(in.Title), mostTitle), give: must},
+		{source: "issue text", by: in.Author, access: in.Access, heading: "## The issue", body: middleOut(in.Body, mostBody), give: giveBody},
 	}
 }
 
@@ -45,7 +46,7 @@ func briefSections(b sia.Brief) []section {
 			body:  bullets(b.Answers, mostAnswer), give: must})
 	}
 	if b.Prompt != "" {
-		out = append(out, section{heading: "## How to go about it this time", body: middleOut(Sanitize(b.Prompt), mostPrompt), give: must})
+		out = append(out, section{heading: "## How to go about it this time", body: middleOut(instruction(b.Prompt), mostPrompt), give: must})
 	}
 	if b.FromBase {
 		out = append(out, section{intro: "The work tree is a fresh start from the base branch: nothing of earlier attempts is in it.", give: must})

@@ -40,6 +40,8 @@ type section struct {
 	heading string
 	intro   string // ours
 	source  string // label of body when it is a stranger's text; empty: body is ours
+	by      string // login of who wrote it; "" when nobody in particular did
+	access  string // of by, to the repository
 	body    string
 	give    int
 }
@@ -50,7 +52,11 @@ func (s section) String() string {
 	}
 	body := s.body
 	if s.source != "" && body != "" {
-		body = untrusted(s.source, body)
+		label := s.source
+		if s.by != "" {
+			label += "\" author=\"@" + oneLine(s.by, 100) + "\" access=\"" + oneLine(s.access, 20)
+		}
+		body = untrusted(label, body)
 	}
 	parts := []string{}
 	for _, p := range []string{s.heading, s.intro, body} {

@@ -107,6 +107,8 @@ type (
 		BaseSHA    string   `json:"base_sha"`
 		Title      string   `json:"title"`
 		Body       string   `json:"body"`
+		Author     string   `json:"author,omitempty"`        // login of who wrote the issue
+		Access     string   `json:"author_access,omitempty"` // what that person may do in the repository, as GitHub says: none, read, triage, write, maintain or admin
 		Agent      string   `json:"agent"`
 		Hold       string   `json:"hold,omitempty"` // a budget of the repository or installation is used up: pause and say so
 

@@ -18,6 +18,7 @@ func (s *step) begun() {
 	s.t.Settings = f.Settings
 	edited := f.Title != s.t.Title || f.Body != s.t.Body
 	s.t.Title, s.t.Body = f.Title, f.Body
+	s.t.Author, s.t.Access = f.Author, f.Access
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
 	s.t.Brief.Lessons = lessonTexts(f.Lessons)
 	if s.pending(DoAttempt) || s.pending(DoPush) {

@@ -64,6 +64,8 @@ type Task struct {
 	Title     string    `json:"title"`
 	Body      string    `json:"body"`
 	AskedBy   Actor     `json:"asked_by"`           // who labelled the issue or wrote /sia start
+	Author    string    `json:"author,omitempty"`   // login of who wrote the issue
+	Access    string    `json:"access,omitempty"`   // what the author may do in the repository when the last attempt began
 	ByLabel   bool      `json:"by_label,omitempty"` // started by the label, so that taking it off stops the task
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at"` // of the present run; a restart sets it anew

@@ -16,6 +16,9 @@ type normalizer struct {
 	shas map[string]string // commit → name
 }
 
+// Normal is text without what differs from run to run.
+func Normal(text string) string { return (&normalizer{}).text(text) }
+
 // learn names commits in the order given.
 func (n *normalizer) learn(shas ...string) {
 	for _, sha := range shas {

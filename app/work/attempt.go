@@ -146,7 +146,7 @@ const instructionLimit = 32 << 10
 func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input, error) {
 	a := t.Attempt()
 	in := agent.Input{
-		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Repo: t.Repo.String(), Issue: t.Issue, Attempt: a.Number,
+		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Author: t.Author, Access: t.Access, Repo: t.Repo.String(), Issue: t.Issue, Attempt: a.Number,
 		Brief: t.Brief, Dir: dir, CanAsk: !asked(t), Spare: stuck.Spared(t.ID, a.Number, t.Settings.Agent.Spare),
 		Setup: t.Settings.Agent.Setup, Test: t.Settings.Agent.Test,
 		Limits: agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},

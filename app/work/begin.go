@@ -40,12 +40,16 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
+	access, err := w.repo(t).Permission(ctx, issue.Author)
+	if err != nil {
+		return nil, err
+	}
 	if t.Head != "" && !t.Brief.FromBase {
 		sha = t.BaseSHA // the branch stands on it: what it changes is measured against it
 	}
 	return sia.Begun{
 		Settings: set, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sha,
-		Title: issue.Title, Body: issue.Body, Agent: w.Agent.Name(), Hold: hold,
+		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Agent: w.Agent.Name(), Hold: hold,
 	}, nil
 }
 

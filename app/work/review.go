@@ -20,7 +20,7 @@ func (w *Worker) review(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 		return nil, err
 	}
 	r, prompt, usage, err := w.Reviewer.Review(ctx, diagnose.Package{
-		Title: t.Title, Body: t.Body, Failures: t.Attempt().Failures, Diff: diff,
+		Title: t.Title, Body: t.Body, By: t.IssueBy(), Failures: t.Attempt().Failures, Diff: diff,
 		Technique: t.Next.Diagnosis.Technique, Prompt: t.Next.Diagnosis.Prompt,
 	})
 	if err != nil {

@@ -112,15 +112,18 @@ func free(in Input, id sia.TechniqueID) bool {
 	return known && !in.Task.Used(id) && !slices.Contains(in.Task.Refused, id)
 }
 
+// fromLogs labels what checks printed.
+const fromLogs = "From the logs of the repository's checks, which print what the code under test wants."
+
 // evidence lays out what is known, within room bytes.
 func evidence(in Input, findings []finding, room int) string {
 	var b strings.Builder
 	left := room
-	add := func(heading, text string, limit int, keep part) {
+	add := func(heading, from, text string, limit int, keep part) {
 		if text = clean(text); text == "" {
 			return
 		}
-		section := "## " + heading + "\n\n" + fence(fit(text, max(limit, 200), keep)) + "\n\n"
+		section := "## " + heading + "\n\n" + from + "\n\n" + fence(fit(text, max(limit, 200), keep)) + "\n\n"
 		if len(section) > left {
 			fmt.Fprintf(&b, "## %s\n\n(left out: no room)\n\n", heading)
 			return
@@ -129,20 +132,20 @@ func evidence(in Input, findings []finding, room int) string {
 		b.WriteString(section)
 	}
 	// The failures are rendered newest first, so what is cut is the oldest.
-	add("What failed, newest first", failures(in), room*shareFailures/100, head)
-	task := htmlComment.ReplaceAllString(in.Task.Title+"\n\n"+in.Task.Body, "")
-	add("The task", task, room*shareTask/100, head)
-	add("What people answered", strings.Join(in.Task.Brief.Answers, "\n"), room*shareHistory/100, head)
-	add("What was tried before, newest first", history(in), room*shareHistory/100, head)
-	add("Why SIA steps in", signals(in), room*shareLessons/100, head)
-	add("What the rules found (they read words only, and may be wrong)", suspicions(in, findings), room*shareLessons/100, head)
-	add("Lessons of earlier tasks", strings.Join(in.Lessons, "\n"), room*shareLessons/100, head)
-	add("The agent's own summary, which proves nothing", in.Attempt.Summary, room*shareLessons/100, tail)
-	add("The tools that the agent has", strings.Join(in.Tools, ", "), room*shareLessons/100, head)
-	add("Files of the repository", strings.Join(in.Files, "\n"), room*shareLessons/100, head)
-	headings := 400
-	add("The attempt's change", in.Diff, left*(100-shareTranscript)/100-headings/2, head)
-	add("The attempt's transcript, newest last", in.Transcript, left-headings, tail)
+	add("What failed, newest first", fromLogs, failures(in), room*shareFailures/100, head)
+	task := visible(in.Task.Title + "\n\n" + in.Task.Body)
+	add("The task", in.Task.IssueBy(), task, room*shareTask/100, head)
+	add("What people answered", "From people with write access.", strings.Join(in.Task.Brief.Answers, "\n"), room*shareHistory/100, head)
+	add("What was tried before, newest first", "From SIA's record, in a model's words.", history(in), room*shareHistory/100, head)
+	add("Why SIA steps in", "From SIA's rules, which quote logs.", signals(in), room*shareLessons/100, head)
+	add("What the rules found (they read words only, and may be wrong)", "From SIA's rules, which quote logs.", suspicions(in, findings), room*shareLessons/100, head)
+	add("Lessons of earlier tasks", "From SIA's memory.", strings.Join(in.Lessons, "\n"), room*shareLessons/100, head)
+	add("The agent's own summary, which proves nothing", "From the coding agent.", in.Attempt.Summary, room*shareLessons/100, tail)
+	add("The tools that the agent has", "From SIA.", strings.Join(in.Tools, ", "), room*shareLessons/100, head)
+	add("Files of the repository", "From the base branch.", strings.Join(in.Files, "\n"), room*shareLessons/100, head)
+	headings := 600
+	add("The attempt's change", "From the coding agent.", in.Diff, left*(100-shareTranscript)/100-headings/2, head)
+	add("The attempt's transcript, newest last", "From the coding agent and its tools: files and output of commands, whoever wrote them.", in.Transcript, left-headings, tail)
 	return strings.TrimSpace(b.String())
 }
 

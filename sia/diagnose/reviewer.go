@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,7 @@ type Reviewer struct {
 // Package is all that a reviewer sees.
 type Package struct {
 	Title, Body string             // the task's text
+	By          string             // who wrote it and what that is worth, as sia.IssueBy says
 	Failures    []sia.CheckFailure // of the failed attempt
 	Technique   sia.TechniqueID
 	Prompt      string // the proposed instructions, in full
@@ -113,16 +115,16 @@ func (r *Reviewer) ask(ctx context.Context, p Package, v *verdict, usage *llm.Us
 // reviewEvidence lays out what is reviewed, within room bytes.
 func reviewEvidence(p Package, room int) string {
 	var b strings.Builder
-	add := func(heading, text string, percent int) {
+	add := func(heading, from, text string, percent int) {
 		if text = clean(text); text != "" {
-			fmt.Fprintf(&b, "## %s\n\n%s\n\n", heading, fence(fit(text, max(200, room*percent/100-len(heading)-40), head)))
+			fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from, fence(fit(text, max(200, room*percent/100-len(heading)-len(from)-40), head)))
 		}
 	}
-	add("The task", htmlComment.ReplaceAllString(p.Title+"\n\n"+p.Body, ""), 20)
-	add("What failed", failures(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}), 25)
-	add("The technique proposed", string(p.Technique), 5)
-	add("The instructions proposed for the next attempt", p.Prompt, 30)
-	add("What the failed attempt did to tests or protected paths", p.Diff, 20)
+	add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), visible(p.Title+"\n\n"+p.Body), 20)
+	add("What failed", fromLogs, failures(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}), 25)
+	add("The technique proposed", "From who proposes.", string(p.Technique), 5)
+	add("The instructions proposed for the next attempt", "From who proposes, who read the issue and the logs: what is in them may have got into these.", p.Prompt, 30)
+	add("What the failed attempt did to tests or protected paths", "From the coding agent.", p.Diff, 20)
 	return strings.TrimSpace(b.String())
 }
 

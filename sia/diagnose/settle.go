@@ -108,7 +108,7 @@ func notFree(in Input, id sia.TechniqueID) string {
 func makeBrief(in Input, t technique.Technique, a answer, p sia.Pattern) sia.Brief {
 	task := in.Task
 	apply := technique.Input{
-		Title: task.Title, Body: task.Body, Prompt: a.Prompt, Pattern: p,
+		Title: visible(task.Title), Body: liftable(task), Prompt: a.Prompt, Pattern: p,
 		Failures: in.Attempt.Failures, Touched: in.Attempt.Diff.Paths,
 		Files: in.Files, Read: in.Read, Tools: in.Tools,
 		Steps: a.Steps, Unsuitable: a.Unsuitable, Context: a.Context, Examples: a.Examples,
@@ -127,6 +127,19 @@ func makeBrief(in Input, t technique.Technique, a answer, p sia.Pattern) sia.Bri
 	}
 	return b
 }
+
+// liftable is what of the issue's text a technique may turn into instructions:
+// its constraints and its lists, when whoever wrote it may instruct. A
+// stranger's issue reaches the agent as the issue, labelled, and no other way.
+func liftable(task sia.Task) string {
+	if task.Author != "" && task.Author != task.AskedBy.Login && !sia.MayInstruct(task.Access) {
+		return ""
+	}
+	return visible(task.Body)
+}
+
+// visible is an issue's text as people see it.
+func visible(text string) string { return htmlComment.ReplaceAllString(clean(text), "") }
 
 // givenBefore reports whether instructions are those of an earlier attempt, or
 // only the task's own text.
