@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
 	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // review has the diagnosis reviewed by a fresh model call that sees only the
@@ -48,7 +48,7 @@ func (w *Worker) validationDiff(ctx context.Context, t sia.Task) (string, error)
 			writeDiff(&b, f)
 		}
 	}
-	return agent.Redact(b.String()), nil
+	return secret.Mask(b.String()), nil
 }
 
 // writeDiff writes one file's difference for a reader.
