@@ -98,8 +98,7 @@ func (w *Worker) leaksIn(path string, h gitops.Hunk) []string {
 // is pushed, and nothing is kept: the commit would be as public on any branch.
 func refuse(fact *sia.AttemptEnded, leaks []string) {
 	named := leaks[:min(len(leaks), mostLeaks)]
-	fact.Reason = fmt.Sprintf("nothing was pushed, because the change adds what looks like a secret: %s. "+
-		"Read it from the environment or from the platform's secret store instead; a test makes up a value at run time",
+	fact.Reason = fmt.Sprintf("nothing was pushed, since the change adds a secret: %s. Read it from the environment; in a test, make one up at run time",
 		strings.Join(named, ", "))
 	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
 		fact.End = sia.EndFinished
