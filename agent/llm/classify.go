@@ -34,6 +34,8 @@ func kindOf(status int, code, message string) ErrorKind {
 		return KindContextLength
 	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
 		return KindTimeout
+	case status < 300: // it broke off an answer that it had begun
+		return KindOverloaded
 	case status >= 500, status == http.StatusConflict, status == http.StatusTooEarly:
 		return KindOverloaded
 	}

@@ -21,7 +21,8 @@ const (
 	DefaultBaseURL   = "https://api.openai.com/v1"
 	DefaultWindow    = 128_000
 	DefaultMaxOutput = 8_192
-	DefaultTimeout   = 5 * time.Minute
+	DefaultTimeout   = 10 * time.Minute
+	DefaultIdle      = time.Minute
 	DefaultRetries   = 4
 )
 
@@ -36,7 +37,8 @@ type Config struct {
 	Window      int           // tokens of context, output included; 0: DefaultWindow
 	MaxOutput   int           // tokens; 0: DefaultMaxOutput
 	Temperature *float32      // nil: the endpoint's default
-	Timeout     time.Duration // of one try; 0: DefaultTimeout
+	Timeout     time.Duration // of one try, in all; 0: DefaultTimeout
+	Idle        time.Duration // longest silence once the answer has begun to come; 0: DefaultIdle
 	Retries     int           // tries after the first; 0: DefaultRetries; negative: none
 
 	HTTPClient *http.Client // its Transport and Jar are used; nil: http.DefaultTransport
@@ -49,9 +51,10 @@ type Config struct {
 
 // Client calls one model. It is safe for concurrent use.
 type Client struct {
-	cfg Config
-	api *openai.Client
-	log *slog.Logger
+	cfg  Config
+	api  *openai.Client
+	http *http.Client
+	log  *slog.Logger
 
 	mu    sync.Mutex
 	quirk quirks // what this endpoint was found not to accept
@@ -73,12 +76,13 @@ func New(cfg Config) (*Client, error) {
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
 		return nil, fmt.Errorf("configure model %s: the endpoint's address must not hold a user, query or fragment; set the key as the API key", cfg.Name)
 	}
-	if cfg.Window < 0 || cfg.MaxOutput < 0 || cfg.Timeout < 0 || cfg.Price.Input < 0 || cfg.Price.CachedInput < 0 || cfg.Price.Output < 0 {
+	if cfg.Window < 0 || cfg.MaxOutput < 0 || cfg.Timeout < 0 || cfg.Idle < 0 || cfg.Price.Input < 0 || cfg.Price.CachedInput < 0 || cfg.Price.Output < 0 {
 		return nil, fmt.Errorf("configure model %s: window, output limit, timeout and prices must not be negative", cfg.Name)
 	}
 	cfg.Window = cmp.Or(cfg.Window, DefaultWindow)
 	cfg.MaxOutput = min(cmp.Or(cfg.MaxOutput, DefaultMaxOutput), cfg.Window/2)
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
+	cfg.Idle = cmp.Or(cfg.Idle, DefaultIdle)
 	cfg.Retries = max(0, cmp.Or(cfg.Retries, DefaultRetries))
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -95,7 +99,8 @@ func New(cfg Config) (*Client, error) {
 	c := &Client{cfg: cfg, log: cfg.Logger.With("model", cfg.Name)}
 	oc := openai.DefaultConfig(cfg.APIKey)
 	oc.BaseURL = cfg.BaseURL
-	oc.HTTPClient = c.httpClient()
+	c.http = c.httpClient()
+	oc.HTTPClient = c.http
 	c.api = openai.NewClientWithConfig(oc)
 	return c, nil
 }
@@ -116,7 +121,9 @@ func (c *Client) Window() int { return c.cfg.Window }
 // half of Window.
 func (c *Client) MaxOutput() int { return c.cfg.MaxOutput }
 
-// Complete makes one call and waits for the whole answer.
+// Complete makes one call and waits for the whole answer, which comes as a
+// stream where the endpoint can do that: so a dead connection is noticed within
+// Config.Idle, and a call that ctx ends stops costing at once.
 //
 // It tries again what may succeed, at most Config.Retries times. It gives up at
 // once when the endpoint asks to wait longer than a minute, or than the
@@ -126,13 +133,18 @@ func (c *Client) MaxOutput() int { return c.cfg.MaxOutput }
 // With a Schema the answer's object stands in Response.JSON, whichever way the
 // endpoint was asked; whether it satisfies the schema is for the caller to
 // check. Where no object can be found, the error is of [KindMalformed] and the
-// Response still says what came and what it cost.
+// Response still says what came and what it cost. With every error
+// Response.Lost says what tries that broke off have used.
 func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
+	return c.complete(ctx, req, c.cfg.Retries)
+}
+
+func (c *Client) complete(ctx context.Context, req Request, retries int) (Response, error) {
 	if len(req.Messages) == 0 {
 		return Response{}, &Error{Client: c.cfg.Name, Kind: KindBadRequest, Message: "the request has no messages"}
 	}
 	started := c.cfg.Now()
-	resp, tries, err := c.try(ctx, req)
+	resp, tries, err := c.try(ctx, req, retries)
 	if err != nil {
 		return resp, err
 	}

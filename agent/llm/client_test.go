@@ -85,7 +85,7 @@ func TestCompleteCarriesToolCallsBothWays(t *testing.T) {
 	}
 	want := llm.Response{
 		Message: llm.Message{Role: "assistant", Content: "Let me look.", ToolCalls: []llm.ToolCall{{ID: "call_0_0", Name: "read", Arguments: `{"path":"a.go"}`}}},
-		Finish:  "tool_calls", Model: "coder", Usage: llm.Usage{Input: 100, CachedInput: 40, Output: 7},
+		Finish:  "tool_calls", Model: "coder", Client: "coder", Usage: llm.Usage{Input: 100, CachedInput: 40, Output: 7},
 	}
 	if d := cmp.Diff(want, first); d != "" {
 		t.Errorf("first answer (-want +got):\n%s", d)

@@ -13,9 +13,12 @@
 //     an estimate of what a call will use.
 //   - [Error]: what went wrong, sorted by what can be done about it.
 //
-// Overload, rate limits and network faults are tried again a bounded number of
-// times, with jitter, and no sooner than the endpoint asked for. An API key
-// never appears in an error or a log line.
+// Answers come as streams, so that a dead connection is noticed early and a
+// cancelled call stops at once; endpoints that do not stream are asked without.
+// Overload, rate limits, network faults and answers that break off are tried
+// again a bounded number of times, with jitter, and no sooner than the endpoint
+// asked for. What a broken answer used is counted. An API key never appears in
+// an error or a log line.
 //
 // The package imports nothing of ours. Start reading at client.go.
 package llm

@@ -62,16 +62,22 @@ type Response struct {
 	Message Message
 	JSON    json.RawMessage // the object in Message.Content, when Request.Schema asked for one
 	Finish  string
-	Usage   Usage
+	Usage   Usage  // of the answer
+	Lost    Usage  // of tries before it that broke off in the midst of an answer; they are paid for too
 	Model   string // as the endpoint names it
+	Client  string // Config.Name of the client that answered
 }
+
+// Spent is all that the call used, lost tries included.
+func (r Response) Spent() Usage { return r.Usage.Add(r.Lost) }
 
 // Usage counts the tokens of one call, or of several.
 type Usage struct {
-	Input       int  `json:"input"`            // of the prompt, CachedInput included
-	CachedInput int  `json:"cached,omitempty"` // of the prompt, read from the endpoint's cache
-	Output      int  `json:"output"`           // reasoning included
-	Estimated   bool `json:"estimated,omitempty"`
+	Input       int     `json:"input"`            // of the prompt, CachedInput included
+	CachedInput int     `json:"cached,omitempty"` // of the prompt, read from the endpoint's cache
+	Output      int     `json:"output"`           // reasoning included
+	Estimated   bool    `json:"estimated,omitempty"`
+	USD         float64 `json:"usd,omitempty"` // by the prices of the models that were asked
 }
 
 // Add returns the sum of u and v.
@@ -81,6 +87,7 @@ func (u Usage) Add(v Usage) Usage {
 		CachedInput: u.CachedInput + v.CachedInput,
 		Output:      u.Output + v.Output,
 		Estimated:   u.Estimated || v.Estimated,
+		USD:         u.USD + v.USD,
 	}
 }
 

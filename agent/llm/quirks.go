@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -24,22 +25,29 @@ type quirks struct {
 	oldMax      bool // wants max_tokens, knows no max_completion_tokens
 	temperature bool // refuses a temperature
 	noReasoning bool // allows tools only without reasoning
+
+	noStreamUsage bool // knows no stream_options
+	noStream      bool // does not stream
 }
 
 // maxQuirks bounds how often one try adapts: twice for the schema, once for each other.
-const maxQuirks = 5
+const maxQuirks = 7
 
 // adapted makes one try, and makes it again in another form where the endpoint
 // refuses the form. What it learns holds for later calls.
 func (c *Client) adapted(ctx context.Context, req Request) (Response, *Error) {
+	var lost Usage
 	for n := 0; ; n++ {
 		c.mu.Lock()
 		q := c.quirk
 		c.mu.Unlock()
 		resp, err := c.once(ctx, req, q)
 		if err == nil {
+			resp.Lost = lost
 			return resp, nil
 		}
+		lost = lost.Add(resp.Lost)
+		resp.Lost = lost
 		next, ok := q.after(err, req, c.cfg.Temperature != nil)
 		if !ok || n == maxQuirks {
 			return resp, err
@@ -63,7 +71,7 @@ func (q quirks) after(err *Error, req Request, temperature bool) (quirks, bool) 
 	case (errors.Is(err.Err, openai.ErrReasoningModelLimitationsOther) || errors.Is(err.Err, openai.ErrReasoningSamplingUnsupported)) && temperature && !q.temperature:
 		q.temperature = true
 		return q, true
-	case err.Status != 400 && err.Status != 422:
+	case err.Status != http.StatusBadRequest && err.Status != http.StatusUnprocessableEntity && err.Status != http.StatusNotImplemented:
 		return q, false
 	}
 	about := func(words ...string) bool {
@@ -76,6 +84,12 @@ func (q quirks) after(err *Error, req Request, temperature bool) (quirks, bool) 
 		return false
 	}
 	switch {
+	case !q.noStream && !q.noStreamUsage && about("stream_options", "include_usage"):
+		q.noStreamUsage = true
+	case !q.noStream && about("stream"):
+		q.noStream = true
+	case err.Status == http.StatusNotImplemented:
+		return q, false
 	case !q.oldMax && about("max_completion_tokens"):
 		q.oldMax = true
 	case temperature && !q.temperature && about("temperature"):

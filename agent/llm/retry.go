@@ -14,27 +14,38 @@ const (
 	mostWait  = time.Minute
 )
 
+// maxTimeouts is how many timeouts in a call are too many: each has cost minutes.
+const maxTimeouts = 2
+
 // try calls the model until it answers, can't, or the tries are used up.
-func (c *Client) try(ctx context.Context, req Request) (Response, int, error) {
+func (c *Client) try(ctx context.Context, req Request, retries int) (Response, int, error) {
+	var lost Usage
+	timeouts := 0
 	for tries := 1; ; tries++ {
 		resp, err := c.adapted(ctx, req)
+		lost = lost.Add(resp.Lost)
+		resp.Lost = lost
 		if err == nil {
 			return resp, tries, nil
 		}
+		failed := Response{Lost: lost}
 		if ctx.Err() != nil {
-			return Response{}, tries, fmt.Errorf("call model %s: %w", c.cfg.Name, context.Cause(ctx))
+			return failed, tries, fmt.Errorf("call model %s: %w", c.cfg.Name, context.Cause(ctx))
 		}
 		err.Tries = tries
-		if !err.Temporary() || tries > c.cfg.Retries {
-			return Response{}, tries, err
+		if err.Kind == KindTimeout {
+			timeouts++
+		}
+		if !err.Temporary() || tries > retries || timeouts >= maxTimeouts {
+			return failed, tries, err
 		}
 		wait := c.wait(tries, err.RetryAfter)
 		if deadline, ok := ctx.Deadline(); wait > mostWait || ok && c.cfg.Now().Add(wait).After(deadline) {
-			return Response{}, tries, err
+			return failed, tries, err
 		}
 		c.log.WarnContext(ctx, "model call will be tried again", "kind", err.Kind, "status", err.Status, "try", tries, "wait", wait)
 		if c.cfg.Sleep(ctx, wait) != nil {
-			return Response{}, tries, fmt.Errorf("call model %s: %w", c.cfg.Name, context.Cause(ctx))
+			return failed, tries, fmt.Errorf("call model %s: %w", c.cfg.Name, context.Cause(ctx))
 		}
 	}
 }

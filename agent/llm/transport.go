@@ -14,6 +14,9 @@ import (
 // maxAnswerBytes bounds what is read of one answer.
 const maxAnswerBytes = 32 << 20
 
+// maxErrorBytes bounds what is read of an endpoint's words about an error.
+const maxErrorBytes = 64 << 10
+
 // errAnswerTooLarge ends the reading of an answer that exceeds maxAnswerBytes.
 var errAnswerTooLarge = errors.New("the answer is larger than 32 MiB")
 
@@ -30,6 +33,7 @@ func (e redirectError) Error() string {
 type seen struct {
 	status     int
 	retryAfter time.Duration
+	streamed   bool // the answer comes as events
 }
 
 type seenKey struct{}
@@ -66,6 +70,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if s, ok := req.Context().Value(seenKey{}).(*seen); ok {
 		s.status = resp.StatusCode
+		s.streamed = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
 		s.retryAfter = retryAfter(resp.Header, t.now())
 	}
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
@@ -13,13 +14,21 @@ import (
 
 // once makes one HTTP request.
 func (c *Client) once(ctx context.Context, req Request, q quirks) (Response, *Error) {
-	var s seen
-	tctx, cancel := context.WithTimeout(withSeen(ctx, &s), c.cfg.Timeout)
-	defer cancel()
-	got, err := c.api.CreateChatCompletion(tctx, c.wire(req, q))
-	if err != nil {
-		return Response{}, c.explain(tctx, s, err)
+	if !q.noStream {
+		return c.streamed(ctx, req, q)
 	}
+	var s seen
+	ctx, cancel := context.WithTimeout(withSeen(ctx, &s), c.cfg.Timeout)
+	defer cancel()
+	got, err := c.api.CreateChatCompletion(ctx, c.wire(req, q))
+	if err != nil {
+		return Response{}, c.explain(ctx, s, err)
+	}
+	return c.response(got, s, req)
+}
+
+// response turns the protocol's answer to req into ours.
+func (c *Client) response(got openai.ChatCompletionResponse, s seen, req Request) (Response, *Error) {
 	if len(got.Choices) == 0 {
 		return Response{}, &Error{Client: c.cfg.Name, Kind: KindMalformed, Status: s.status, Message: "the answer holds no choices"}
 	}
@@ -28,7 +37,8 @@ func (c *Client) once(ctx context.Context, req Request, q quirks) (Response, *Er
 		Message: Message{Role: RoleAssistant, Content: content(choice.Message)},
 		Finish:  string(choice.FinishReason),
 		Model:   got.Model,
-		Usage:   Usage{Input: max(0, got.Usage.PromptTokens), Output: max(0, got.Usage.CompletionTokens)},
+		Client:  c.cfg.Name,
+		Usage:   usage(got.Usage),
 	}
 	for i, call := range choice.Message.ToolCalls {
 		if call.ID == "" { // some servers leave it out; answers must name one
@@ -36,13 +46,20 @@ func (c *Client) once(ctx context.Context, req Request, q quirks) (Response, *Er
 		}
 		resp.Message.ToolCalls = append(resp.Message.ToolCalls, ToolCall{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments})
 	}
-	if d := got.Usage.PromptTokensDetails; d != nil {
-		resp.Usage.CachedInput = min(max(0, d.CachedTokens), resp.Usage.Input)
-	}
 	if resp.Usage.Input == 0 { // an endpoint that does not count must not look free
 		resp.Usage = Usage{Input: req.Tokens(), Output: resp.Message.Tokens(), Estimated: true}
 	}
+	resp.Usage.USD = c.cfg.Price.Cost(resp.Usage)
 	return resp, nil
+}
+
+// usage is the endpoint's count of tokens.
+func usage(u openai.Usage) Usage {
+	out := Usage{Input: max(0, u.PromptTokens), Output: max(0, u.CompletionTokens)}
+	if d := u.PromptTokensDetails; d != nil {
+		out.CachedInput = min(max(0, d.CachedTokens), out.Input)
+	}
+	return out
 }
 
 // content is a message's text; a refusal is text too.
@@ -127,12 +144,16 @@ func (c *Client) explain(ctx context.Context, s seen, err error) *Error {
 		e.Kind = kindOf(e.Status, "", e.Message)
 	case errors.As(err, &redirect):
 		e.Kind, e.Status, e.Message = KindBadRequest, redirect.status, redirect.Error()
+	case errors.Is(context.Cause(ctx), errSilent):
+		e.Kind, e.Message = KindTimeout, fmt.Sprintf("%s for %s", errSilent, c.cfg.Idle)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e.Kind, e.Message = KindTimeout, fmt.Sprintf("no answer within %s", c.cfg.Timeout)
 	case errors.Is(err, errAnswerTooLarge):
 		e.Kind, e.Message = KindMalformed, errAnswerTooLarge.Error()
 	case isLimitation(err):
 		e.Kind, e.Message, e.Err = KindBadRequest, err.Error(), err
+	case errors.Is(err, errBrokenOff), s.streamed && errors.Is(err, io.ErrUnexpectedEOF):
+		e.Kind, e.Message = KindNetwork, errBrokenOff.Error()
 	case s.status != 0 && isSyntax(err):
 		e.Kind, e.Message = KindMalformed, "the answer is not the JSON of the protocol"
 	default:

@@ -10,7 +10,8 @@
 //   - The position in a conversation is the number of assistant messages that
 //     the request carries, and nothing else: the server remembers no
 //     conversation, so an attempt that starts again gets the same answers.
-//   - [Answer]: text, tool calls or JSON; after a delay; or a [Fault].
+//   - [Answer]: text, tool calls or JSON; after a delay; or a [Fault]. It is
+//     streamed when the request asks for that.
 //   - [Parse] reads a script from txtar and YAML, for golden stories.
 //
 // What no rule matches is answered with a 400 that says what was asked. Token

@@ -35,7 +35,7 @@ import (
 //
 // A rule has system, user, last, not, from, repeat and turns; a turn has say,
 // calls, json, finish, usage {input, cached, output}, delay ("2s") and fault
-// {status, header, body, code, reset, times}.
+// {status, header, body, code, reset, stall, after, times}.
 func Parse(text []byte) (Script, error) {
 	archive := txtar.Parse(text)
 	files := map[string]string{}
@@ -107,6 +107,8 @@ type yamlTurn struct {
 		Body   string            `yaml:"body"`
 		Code   string            `yaml:"code"`
 		Reset  bool              `yaml:"reset"`
+		Stall  bool              `yaml:"stall"`
+		After  int               `yaml:"after"`
 		Times  int               `yaml:"times"`
 	} `yaml:"fault"`
 }
@@ -161,7 +163,7 @@ func (t yamlTurn) answer(files map[string]string) (Answer, error) {
 		a.Usage = &Usage{Input: t.Usage.Input, Cached: t.Usage.Cached, Output: t.Usage.Output}
 	}
 	if f := t.Fault; f != nil {
-		a.Fault = &Fault{Status: f.Status, Header: f.Header, Body: f.Body, Code: f.Code, Reset: f.Reset, Times: f.Times}
+		a.Fault = &Fault{Status: f.Status, Header: f.Header, Body: f.Body, Code: f.Code, Reset: f.Reset, Stall: f.Stall, After: f.After, Times: f.Times}
 	}
 	return a, nil
 }

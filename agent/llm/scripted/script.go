@@ -49,13 +49,17 @@ type Call struct {
 // Usage is a count of tokens.
 type Usage struct{ Input, Cached, Output int }
 
-// Fault is an HTTP answer that is no success, or none at all.
+// Fault is an HTTP answer that is no success, or none at all. One that has After
+// strikes in the midst of a streamed answer: the connection is cut, falls
+// silent, or carries the error as an event.
 type Fault struct {
 	Status int               // 0: 500
 	Header map[string]string // such as Retry-After
 	Body   string            // empty: an error object of the protocol
 	Code   string            // of the error object
 	Reset  bool              // the connection is cut without an answer
+	Stall  bool              // nothing more comes until the client goes away
+	After  int               // chunks of a streamed answer that come before it strikes; other answers it strikes at once
 	Times  int               // how many requests it strikes before the answer is given; 0: all
 }
 

@@ -3,7 +3,6 @@ package scripted
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -125,16 +124,18 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if fault != nil {
-		s.strike(w, q, name, *fault)
-		return
+	switch {
+	case q.Stream && (fault == nil || fault.After > 0):
+		s.record(q, name, http.StatusOK)
+		if s.stream(r.Context(), w, q, answer, fault) {
+			cutOff(w)
+		}
+	case fault != nil:
+		s.strike(r.Context(), w, q, name, *fault)
+	default:
+		s.record(q, name, http.StatusOK)
+		whole(w, q, answer)
 	}
-	s.record(q, name, http.StatusOK)
-	if q.Stream {
-		stream(w, q, answer)
-		return
-	}
-	whole(w, q, answer)
 }
 
 // match finds the rule for q, its answer, and the fault that strikes this time.
@@ -167,17 +168,13 @@ func (s *Server) record(q Request, rule string, status int) {
 }
 
 // strike answers with a fault.
-func (s *Server) strike(w http.ResponseWriter, q Request, rule string, f Fault) {
-	if f.Reset {
+func (s *Server) strike(ctx context.Context, w http.ResponseWriter, q Request, rule string, f Fault) {
+	if f.Reset || f.Stall {
 		s.record(q, rule, 0)
-		conn, _, err := http.NewResponseController(w).Hijack()
-		if errors.Is(err, http.ErrNotSupported) {
-			return
+		if f.Stall {
+			s.stall(ctx)
 		}
-		if tcp, ok := conn.(*net.TCPConn); ok {
-			tcp.SetLinger(0) //nolint:errcheck // at worst the client sees the end instead of a reset
-		}
-		conn.Close()
+		cutOff(w)
 		return
 	}
 	s.record(q, rule, f.status())
@@ -190,6 +187,26 @@ func (s *Server) strike(w http.ResponseWriter, q Request, rule string, f Fault) 
 	}
 	w.WriteHeader(f.status())
 	io.WriteString(w, f.Body) //nolint:errcheck // the client is gone
+}
+
+// stall waits until the client goes away or the server is closed.
+func (s *Server) stall(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-s.closed:
+	}
+}
+
+// cutOff resets the connection.
+func cutOff(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetLinger(0) //nolint:errcheck // at worst the client sees the end instead of a reset
+	}
+	conn.Close()
 }
 
 // unmatched says what was asked, for whoever writes the script.

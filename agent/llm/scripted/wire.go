@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 )
 
 // created is the time stamp of every answer: the same in every run.
@@ -42,42 +41,6 @@ func whole(w http.ResponseWriter, q Request, a Answer) {
 		"choices": []any{map[string]any{"index": 0, "message": m, "finish_reason": finish}},
 		"usage":   usageOf(q, a, m),
 	})
-}
-
-// stream sends the answer word by word as server-sent events.
-func stream(w http.ResponseWriter, q Request, a Answer) {
-	m, finish, err := a.message(q.Turn())
-	if err != nil {
-		fail(w, http.StatusInternalServerError, "script", err.Error())
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	event := func(v any) {
-		b, _ := json.Marshal(v)
-		fmt.Fprintf(w, "data: %s\n\n", b)
-	}
-	chunk := func(delta map[string]any, finish any) {
-		event(map[string]any{"id": id(q), "object": "chat.completion.chunk", "created": created, "model": q.Model,
-			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
-	}
-	chunk(map[string]any{"role": "assistant", "content": ""}, nil)
-	for _, word := range strings.SplitAfter(m.Content, " ") {
-		if word != "" {
-			chunk(map[string]any{"content": word}, nil)
-		}
-	}
-	for i, c := range m.ToolCalls {
-		chunk(map[string]any{"tool_calls": []any{map[string]any{
-			"index": i, "id": c.ID, "type": c.Type, "function": map[string]any{"name": c.Function.Name, "arguments": ""}}}}, nil)
-		chunk(map[string]any{"tool_calls": []any{map[string]any{
-			"index": i, "function": map[string]any{"arguments": c.Function.Arguments}}}}, nil)
-	}
-	chunk(map[string]any{}, finish)
-	if q.StreamOptions != nil && q.StreamOptions.IncludeUsage {
-		event(map[string]any{"id": id(q), "object": "chat.completion.chunk", "created": created, "model": q.Model,
-			"choices": []any{}, "usage": usageOf(q, a, m)})
-	}
-	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
 func send(w http.ResponseWriter, status int, v any) {

@@ -1,0 +1,211 @@
+package llm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/llm/scripted"
+)
+
+func one(a scripted.Answer) scripted.Script {
+	return scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{a}}}}
+}
+
+func TestStreamIsAskedForWithItsUsage(t *testing.T) {
+	long := map[string]any{"path": "über.go", "content": strings.Repeat("päckage hello\n", 20)}
+	c, srv, _ := serve(t, one(scripted.Answer{Text: "Two calls at once.", Usage: &scripted.Usage{Input: 100, Cached: 60, Output: 9},
+		Calls: []scripted.Call{{Name: "write", Args: long}, {Name: "list", Args: "{}"}}}))
+	resp, err := c.Complete(t.Context(), ask("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args, _ := json.Marshal(long)
+	want := []llm.ToolCall{{ID: "call_0_0", Name: "write", Arguments: string(args)}, {ID: "call_0_1", Name: "list", Arguments: "{}"}}
+	if d := cmp.Diff(want, resp.Message.ToolCalls); d != "" || resp.Message.Content != "Two calls at once." || resp.Finish != llm.FinishToolCalls {
+		t.Errorf("answer %q, finish %s, calls (-want +got):\n%s", resp.Message.Content, resp.Finish, d)
+	}
+	if d := cmp.Diff(llm.Usage{Input: 100, CachedInput: 60, Output: 9}, resp.Usage); d != "" {
+		t.Error(d)
+	}
+	if q := srv.Requests()[0]; !q.Stream || q.StreamOptions == nil || !q.StreamOptions.IncludeUsage {
+		t.Errorf("request: %+v", q)
+	}
+}
+
+// An answer that breaks off is asked for again, a bounded number of times, and
+// what it used is counted.
+func TestBrokenStream(t *testing.T) {
+	price := func(c *llm.Config) { c.Price = llm.Price{Input: 1, Output: 10} }
+	for name, tt := range map[string]struct {
+		fault scripted.Fault
+		kind  llm.ErrorKind // when it never ends
+		tries int
+		free  bool
+	}{
+		"cut":            {scripted.Fault{Reset: true, After: 3}, llm.KindNetwork, 5, false},
+		"an error event": {scripted.Fault{After: 3}, llm.KindOverloaded, 5, false},
+		"silence":        {scripted.Fault{Stall: true, After: 3}, llm.KindTimeout, 2, false},
+		"never began":    {scripted.Fault{Reset: true, After: 1}, llm.KindNetwork, 5, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			short := func(c *llm.Config) { c.Idle = 20 * time.Millisecond }
+			once := tt.fault
+			once.Times = 1
+			c, _, clk := serve(t, say("one two three four five six", &once), price, short)
+			resp, err := c.Complete(t.Context(), ask("count"))
+			if err != nil || resp.Message.Content != "one two three four five six" || len(clk.slept) != 1 {
+				t.Fatalf("got %q, %v after %v", resp.Message.Content, err, clk.slept)
+			}
+			if lost := resp.Lost; lost.Estimated == tt.free || (lost.Output > 0) == tt.free || (lost.USD > 0) == tt.free {
+				t.Errorf("lost: %+v", lost)
+			}
+			if got := resp.Spent(); got.Input != resp.Usage.Input+resp.Lost.Input || got.USD < resp.Usage.USD {
+				t.Errorf("spent: %+v", got)
+			}
+
+			c, srv, _ := serve(t, say("one two three four five six", &tt.fault), price, short)
+			resp, err = c.Complete(t.Context(), ask("count"))
+			var e *llm.Error
+			if !errors.As(err, &e) || e.Kind != tt.kind || len(srv.Requests()) != tt.tries || e.Advice() == "" {
+				t.Fatalf("%d requests, error %v", len(srv.Requests()), err)
+			}
+			if (resp.Lost.USD > 0) == tt.free {
+				t.Errorf("of %d tries nothing was lost: %+v", tt.tries, resp.Lost)
+			}
+		})
+	}
+}
+
+func TestCancelCutsTheStream(t *testing.T) {
+	stop := errors.New("somebody said stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"half\"}}]}\n\n")
+		http.NewResponseController(w).Flush()
+		cancel(stop)
+		<-r.Context().Done()
+		close(gone)
+	}))
+	t.Cleanup(srv.Close)
+	c, clk := dial(t, srv.URL)
+	_, err := c.Complete(ctx, ask("x"))
+	var e *llm.Error
+	if !errors.Is(err, stop) || errors.As(err, &e) || len(clk.slept) > 0 {
+		t.Errorf("error = %v after %v, want the cause and no *llm.Error", err, clk.slept)
+	}
+	<-gone // the endpoint is told at once, so that it stops working
+}
+
+// streams serves raw bodies as streams.
+func streams(t *testing.T, body string) *llm.Client {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, body)
+	}))
+	t.Cleanup(srv.Close)
+	c, _ := dial(t, srv.URL)
+	return c
+}
+
+// What compatible servers and gateways send.
+func TestStreamDialects(t *testing.T) {
+	call := func(id, name, args string) llm.ToolCall { return llm.ToolCall{ID: id, Name: name, Arguments: args} }
+	for name, tt := range map[string]struct {
+		body  string
+		text  string
+		calls []llm.ToolCall
+	}{
+		"comments, CRLF and no last empty line": {": WORKING\r\n\r\nevent: message\r\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\r\n\r\n: WORKING\r\n\r\ndata: [DONE]", "hi", nil},
+		"no DONE":                               {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n", "hi", nil},
+		"no reason":                             {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\ndata: [DONE]\n\n", "hi", nil},
+		"two lines":                             {"data: {\"choices\":[{\"index\":0,\ndata: \"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "hi", nil},
+		"other choice":                          {"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}},{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "hi", nil},
+		"whole calls under one index": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}]}}]}
+
+data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"list","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}
+
+data: [DONE]
+
+`, "", []llm.ToolCall{call("a", "read", `{"p":1}`), call("b", "list", "{}")}},
+		"calls without an index": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"id":"a","function":{"name":"read","arguments":"{\"p\""}}]}}]}
+
+data: {"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"arguments":":1}"}},{"id":"b","function":{"name":"list","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}
+
+data: [DONE]
+
+`, "", []llm.ToolCall{call("a", "read", `{"p":1}`), call("b", "list", "{}")}},
+		"interleaved, without ids": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"read","arguments":""}},{"index":1,"function":{"name":"list","arguments":""}}]}}]}
+
+data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"{}"}},{"index":0,"function":{"arguments":"{\"p\":1}"}}]},"finish_reason":"tool_calls"}]}
+
+data: [DONE]
+
+`, "", []llm.ToolCall{call("call_1_0", "read", `{"p":1}`), call("call_1_1", "list", "{}")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resp, err := streams(t, tt.body).Complete(t.Context(), ask("x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tt.calls, resp.Message.ToolCalls); d != "" || resp.Message.Content != tt.text {
+				t.Errorf("text %q, calls (-want +got):\n%s", resp.Message.Content, d)
+			}
+			if !resp.Usage.Estimated || resp.Usage.Input == 0 {
+				t.Errorf("a stream without usage must not look free: %+v", resp.Usage)
+			}
+		})
+	}
+}
+
+func TestEndpointsThatDoNotStream(t *testing.T) {
+	for name, tt := range map[string]struct {
+		refuse map[string]string
+		calls  int // until it answers the first time
+		stream any
+	}{
+		"understood as one piece": {nil, 1, true},
+		"no usage in streams":     {map[string]string{"stream_options": "Unknown parameter: stream_options"}, 2, true},
+		"no streams at all":       {map[string]string{`"stream":true`: "streaming is not supported"}, 2, false},
+		"neither":                 {map[string]string{"stream_options": "unknown: stream_options", `"stream":true`: "streaming is not supported"}, 3, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, got := picky(t, tt.refuse, "fine")
+			for range 2 {
+				if resp, err := c.Complete(t.Context(), ask("x")); err != nil || resp.Message.Content != "fine" {
+					t.Fatalf("%q, %v", resp.Message.Content, err)
+				}
+			}
+			last := (*got)[len(*got)-1]
+			if len(*got) > tt.calls+1 || last["stream"] != tt.stream {
+				t.Errorf("%d requests, the last with stream %v; what was learned must hold", len(*got), last["stream"])
+			}
+		})
+	}
+}
+
+func FuzzStream(f *testing.F) {
+	f.Add("data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":7}]},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	f.Add("data: {\"error\":{\"message\":\"x\",\"code\":502}}\n\n")
+	f.Add("data:\n\n\xff: \n")
+	f.Fuzz(func(t *testing.T, body string) {
+		resp, err := streams(t, body).Complete(t.Context(), ask("x"))
+		if err == nil && (resp.Message.Role != llm.RoleAssistant || resp.Usage.Input == 0) {
+			t.Errorf("answer without role or usage: %+v", resp)
+		}
+	})
+}
