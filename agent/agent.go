@@ -83,6 +83,7 @@ type Result struct {
 	Turns   int    // model calls that were answered
 	Cost    sia.Credits
 	Usage   llm.Usage
+	Agent   string       // the agent and the models that answered, such as "builtin/gpt-5+o4"; empty: none did
 	Summary string       // the agent's own words; decides nothing
 	Ask     *sia.Ask     // when End is asked
 	Signals []sia.Signal // when End is stuck
@@ -115,7 +116,8 @@ type Turn struct {
 	Calls  []Call      `json:"calls,omitempty"`
 	Usage  llm.Usage   `json:"usage,omitzero"`
 	Cost   sia.Credits `json:"cost,omitempty"`
-	Note   string      `json:"note,omitempty"` // what the loop did beside: left something out, nudged, warned
+	Model  string      `json:"model,omitempty"` // the one that answered
+	Note   string      `json:"note,omitempty"`  // what the loop did beside: left something out, nudged, warned
 }
 
 // Call is one tool call and what came of it.

@@ -86,12 +86,12 @@ func (b *budget) timeUp() string {
 // tokens corrects an estimate by what the endpoint counted so far.
 func (b *budget) tokens(estimate int) int { return int(math.Ceil(float64(estimate) * b.ratio)) }
 
-// spend books an answer to a prompt that was estimated at prompt tokens.
-func (b *budget) spend(prompt int, u llm.Usage) sia.Credits {
-	cost := credits(b.price.Cost(u))
+// spend books an answer to a prompt that was estimated at prompt tokens, with
+// what tries before it lost.
+func (b *budget) spend(prompt int, resp llm.Response) sia.Credits {
 	b.turns++
-	b.spent += cost
-	b.usage = b.usage.Add(u)
+	u := resp.Usage
+	cost := b.lose(resp.Spent())
 	if prompt > 0 && u.Input > 0 && !u.Estimated {
 		b.ratio = max(1, 1.05*float64(u.Input)/float64(prompt))
 	}
@@ -106,6 +106,14 @@ func (b *budget) used() float64 {
 		share = max(share, float64(b.spent)/float64(b.limits.Credits))
 	}
 	return share
+}
+
+// lose books what was used without an answer.
+func (b *budget) lose(u llm.Usage) sia.Credits {
+	cost := credits(u.USD)
+	b.spent += cost
+	b.usage = b.usage.Add(u)
+	return cost
 }
 
 // warning is said to the agent once, when the end is near: empty before and after.

@@ -39,7 +39,9 @@ func TestBudgetProperty(t *testing.T) {
 			}
 			in := rapid.IntRange(0, prompt).Draw(t, "in")
 			out := rapid.IntRange(0, most).Draw(t, "out")
-			b.spend(prompt, llm.Usage{Input: in, CachedInput: in / 3, Output: out})
+			u := llm.Usage{Input: in, CachedInput: in / 3, Output: out}
+			u.USD = price.Cost(u)
+			b.spend(prompt, llm.Response{Usage: u})
 			prompt += out + 300
 		}
 		t.Fatal("the attempt did not end")
@@ -51,11 +53,11 @@ func TestEstimateFollowsTheEndpoint(t *testing.T) {
 	if got := b.tokens(1000); got != 1250 {
 		t.Errorf("before any answer: %d", got)
 	}
-	b.spend(1000, llm.Usage{Input: 2000, Output: 1})
+	b.spend(1000, llm.Response{Usage: llm.Usage{Input: 2000, Output: 1}})
 	if got := b.tokens(1000); got != 2100 {
 		t.Errorf("after an answer that counted twice as much: %d", got)
 	}
-	b.spend(1000, llm.Usage{Input: 10, Output: 1})
+	b.spend(1000, llm.Response{Usage: llm.Usage{Input: 10, Output: 1}})
 	if got := b.tokens(1000); got != 1000 {
 		t.Errorf("an estimate is never lowered: %d", got)
 	}

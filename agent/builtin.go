@@ -17,9 +17,19 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
+// Model is what the builtin agent asks: an [llm.Client], or an [llm.Chain] of
+// several. It is safe for concurrent use.
+type Model interface {
+	Complete(ctx context.Context, req llm.Request) (llm.Response, error)
+	Model() string    // as the endpoint names it; of several, the one that is asked first
+	Price() llm.Price // what a call costs at most, in USD per million tokens
+	Window() int      // tokens of context, output included
+	MaxOutput() int   // tokens that a call may produce
+}
+
 // BuiltinConfig is what the builtin agent is made of.
 type BuiltinConfig struct {
-	Model   *llm.Client      // required
+	Model   Model            // required
 	Tools   []tool.Tool      // nil: tool.Default(), and tool.Running() where there is a sandbox
 	Sandbox *sandbox.Sandbox // runs commands; nil: nothing is run
 	Cache   string           // folder for what setup commands fetch, and for caches; "": a temporary one for each attempt
@@ -31,7 +41,7 @@ type BuiltinConfig struct {
 // Builtin is the agent that ships with SIA: a loop that asks a model, carries out
 // the tool calls it answers with, and asks again.
 type Builtin struct {
-	model *llm.Client
+	model Model
 	tools []tool.Tool
 	shop  *workshop // nil: nothing is run
 	now   func() time.Time
@@ -80,8 +90,11 @@ func NewBuiltin(cfg BuiltinConfig) (*Builtin, error) {
 	return b, nil
 }
 
+// kind begins the name of every builtin agent.
+const kind = "builtin/"
+
 // Name is "builtin/" and the model's name.
-func (b *Builtin) Name() string { return "builtin/" + b.model.Model() }
+func (b *Builtin) Name() string { return kind + b.model.Model() }
 
 // Tools are the names of the tools that attempts have, unless a brief takes some
 // away.

@@ -468,3 +468,59 @@ func TestNewBuiltinRefuses(t *testing.T) {
 		t.Error("a missing directory was accepted")
 	}
 }
+
+// The model that could not be asked is replaced in the midst of an attempt, and
+// the transcript says by which, and why.
+func TestFallbackToAnotherModel(t *testing.T) {
+	b := newBench(t, turns(calls(scripted.Call{Name: "write", Args: args{"path": "a", "content": "x"}}), done))
+	dead, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{
+		calls(scripted.Call{Name: "list", Args: args{}}),
+		{Fault: &scripted.Fault{Status: 429, Code: "insufficient_quota"}},
+	}, Repeat: true}}}, scripted.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dead.Close() })
+	var clients []*llm.Client
+	for _, m := range []struct {
+		name, url string
+		price     float64
+	}{{"primary", dead.URL, 1}, {"backup", b.model.URL, 7}} {
+		c, err := llm.New(llm.Config{Name: m.name, Model: m.name + "-model", BaseURL: m.url, Price: llm.Price{Input: m.price, Output: m.price}, Now: func() time.Time { return b.now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clients = append(clients, c)
+	}
+	chain, err := llm.NewChain(clients...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.agent, err = agent.NewBuiltin(agent.BuiltinConfig{Model: chain, Now: func() time.Time { return b.now }}); err != nil {
+		t.Fatal(err)
+	}
+	b.in.Limits.Credits = 1000 * sia.Credit
+	res := b.run()
+	if res.End != sia.EndFinished || res.Agent != "builtin/primary-model+backup-model" || b.agent.Name() != "builtin/primary-model" {
+		t.Errorf("result: %+v of %s", res, b.agent.Name())
+	}
+	var models, notes []string
+	var usd float64
+	for _, turn := range b.rec.turns {
+		if turn.Kind != agent.TurnModel {
+			continue
+		}
+		models, notes = append(models, turn.Model), append(notes, turn.Note)
+		price := map[string]float64{"primary-model": 1, "backup-model": 7}[turn.Model]
+		usd += price * float64(turn.Usage.Input+turn.Usage.Output) / 1e6
+	}
+	if d := cmp.Diff([]string{"primary-model", "backup-model"}, models); d != "" {
+		t.Error(d)
+	}
+	if notes[0] != "" || notes[1] != "answered by the model backup, because others could not be asked (primary: quota)" {
+		t.Errorf("notes: %q", notes)
+	}
+	if got := res.Usage.USD; got < usd-1e-12 || got > usd+1e-12 {
+		t.Errorf("cost %v USD, want %v: each turn at the price of the model that answered", got, usd)
+	}
+}

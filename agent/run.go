@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,8 +36,11 @@ type run struct {
 	specs   []llm.ToolSpec
 	fixed   int // tokens of the tools' descriptions
 
-	nudged bool     // the last answer was a text, and the agent was told to go on
-	notes  []string // for the next turn of the transcript
+	models []string    // that answered, in the order in which they first did
+	by     string      // the model that answered last
+	lost   sia.Credits // spent on calls that were not answered, since the last turn
+	nudged bool        // the last answer was a text, and the agent was told to go on
+	notes  []string    // for the next turn of the transcript
 	res    Result
 }
 
@@ -100,10 +104,12 @@ func (r *run) step(ctx context.Context) error {
 	prompt := r.prompt()
 	resp, err := r.model.Complete(ctx, llm.Request{Messages: r.conv.messages, Tools: r.specs, MaxOutput: most})
 	if err != nil {
-		return r.broken(ctx, err)
+		return r.broken(ctx, resp, err)
 	}
-	turn := Turn{Kind: TurnModel, Text: resp.Message.Content, Usage: resp.Usage}
-	turn.Cost = r.budget.spend(prompt, resp.Usage)
+	turn := Turn{Kind: TurnModel, Text: resp.Message.Content, Usage: resp.Spent(), Model: resp.Model}
+	turn.Cost = r.budget.spend(prompt, resp) + r.lost
+	r.lost = 0
+	r.answeredBy(resp)
 	turn.Number = r.budget.turns
 	r.conv.add(resp.Message)
 	if len(resp.Message.ToolCalls) == 0 {
@@ -131,8 +137,28 @@ func (r *run) shorten(bound int) bool {
 	return note != ""
 }
 
+// answeredBy notes which model answered, where that is not the one of the turn
+// before.
+func (r *run) answeredBy(resp llm.Response) {
+	if !slices.Contains(r.models, resp.Model) {
+		r.models = append(r.models, resp.Model)
+		r.res.Agent = kind + strings.Join(r.models, "+")
+	}
+	before := r.by
+	if before == "" && len(resp.Passed) == 0 || before == resp.Client {
+		r.by = resp.Client
+		return
+	}
+	note := "answered by the model " + resp.Client
+	if len(resp.Passed) > 0 {
+		note += ", because others could not be asked (" + strings.Join(resp.Passed, ", ") + ")"
+	}
+	r.by, r.notes = resp.Client, append(r.notes, note)
+}
+
 // broken decides what an unanswered call means.
-func (r *run) broken(ctx context.Context, err error) error {
+func (r *run) broken(ctx context.Context, resp llm.Response, err error) error {
+	r.lost += r.budget.lose(resp.Lost)
 	if r.ended(ctx) {
 		return nil
 	}
@@ -148,11 +174,25 @@ func (r *run) broken(ctx context.Context, err error) error {
 	}
 	return &sia.Error{
 		Op:         fmt.Sprintf("attempt %d on %s#%d", r.in.Attempt, r.in.Repo, r.in.Issue),
-		Message:    fmt.Sprintf("the model %s could not be asked (%s). %s", r.model.Name(), e.Kind, e.Advice()),
+		Message:    unanswered(err, e) + ". " + e.Advice(),
 		Permanent:  !e.Temporary(),
 		RetryAfter: e.RetryAfter,
-		Err:        e,
+		Err:        err,
 	}
+}
+
+// unanswered says which models could not be asked, and why. first is the error
+// that counts.
+func unanswered(err error, first *llm.Error) string {
+	var all *llm.ChainError
+	if !errors.As(err, &all) {
+		return fmt.Sprintf("the model %s could not be asked (%s)", first.Client, first.Kind)
+	}
+	names := make([]string, len(all.Errors))
+	for i, e := range all.Errors {
+		names[i] = fmt.Sprintf("%s (%s)", e.Client, e.Kind)
+	}
+	return "no model could be asked: " + strings.Join(names, ", ")
 }
 
 // text deals with an answer that calls no tool: the agent is told once to go on;

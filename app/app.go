@@ -113,11 +113,10 @@ func newWorker(ctx context.Context, a *App, c Config, o Options, secrets *secret
 	if err != nil {
 		return nil, err
 	}
-	models := map[string]ModelConfig{"coder": c.Models.Coder, "sia": c.Models.SIA, "reviewer": c.Models.Reviewer}
-	clients := map[string]*llm.Client{}
-	for name, m := range models {
-		if clients[name], err = llm.New(llm.Config{Name: name, BaseURL: m.URL, APIKey: m.Key, Model: m.Model, Price: m.Price, Logger: o.Logger}); err != nil {
-			return nil, fmt.Errorf("model %s: %w", name, err)
+	chains := map[string]*llm.Chain{}
+	for role, m := range c.Models.Roles() {
+		if chains[role], err = m.chain(role, o.Logger); err != nil {
+			return nil, err
 		}
 	}
 	box, err := newSandbox(ctx, o)
@@ -125,15 +124,14 @@ func newWorker(ctx context.Context, a *App, c Config, o Options, secrets *secret
 		return nil, err
 	}
 	coder, err := agent.NewBuiltin(agent.BuiltinConfig{
-		Model: clients["coder"], Sandbox: box, Cache: filepath.Join(c.Dir, "sandbox"), Hosts: c.SetupHosts, Now: o.Now, Logger: o.Logger,
+		Model: chains["coder"], Sandbox: box, Cache: filepath.Join(c.Dir, "sandbox"), Hosts: c.SetupHosts, Now: o.Now, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &work.Worker{
 		Store: a.Store, GitHub: a.GitHub, Git: git, Agent: coder, Tools: coder.Tools(),
-		Diagnoser: &diagnose.Diagnoser{Model: clients["sia"], Log: o.Logger}, Reviewer: &diagnose.Reviewer{Model: clients["reviewer"], Log: o.Logger},
-		SIAPrice: c.Models.SIA.Price, RevPrice: c.Models.Reviewer.Price,
+		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: o.Logger}, Reviewer: &diagnose.Reviewer{Model: chains["reviewer"], Log: o.Logger},
 		Canceller: a.Store, Links: render.Links{Host: c.GitHub.URL}, Secrets: secrets, Logger: o.Logger, Now: o.Now,
 	}, nil
 }

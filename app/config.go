@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/sia/secret"
@@ -41,37 +40,6 @@ type GitHubConfig struct {
 	AppID         int64
 	PrivateKey    []byte // PEM
 	WebhookSecret string
-}
-
-// ModelsConfig names the models.
-type ModelsConfig struct {
-	Coder    ModelConfig
-	SIA      ModelConfig // zero: the coder's
-	Reviewer ModelConfig // zero: SIA's
-}
-
-// ModelConfig is one model behind an OpenAI-compatible endpoint.
-type ModelConfig struct {
-	URL   string // base URL, such as https://api.openai.com/v1
-	Key   string
-	Model string
-	Price llm.Price // USD per million tokens
-}
-
-func (m ModelConfig) or(other ModelConfig) ModelConfig {
-	if m.Model == "" && m.URL == "" {
-		return other
-	}
-	if m.URL == "" {
-		m.URL = other.URL
-	}
-	if m.Key == "" && m.URL == other.URL {
-		m.Key = other.Key
-	}
-	if m.Model == "" {
-		m.Model = other.Model
-	}
-	return m
 }
 
 // WithDefaults fills in what may be left out.
@@ -117,9 +85,13 @@ func (c Config) Validate() error {
 	need(c.GitHub.AppID > 0, "the GitHub App's id is missing: set --app-id or SIA_APP_ID (GitHub → Settings → Developer settings → GitHub Apps)")
 	need(len(c.GitHub.PrivateKey) > 0, "the GitHub App's private key is missing: set --app-key-file or SIA_APP_KEY_FILE to the .pem file that GitHub made")
 	need(c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or SIA_WEBHOOK_SECRET to the one in the app's settings")
-	need(c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and SIA_MODEL, to an OpenAI-compatible endpoint")
+	need(c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
 	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")
-	for name, address := range map[string]string{"--github-url": c.GitHub.URL, "--github-api": c.GitHub.API, "--model-url": c.Models.Coder.URL} {
+	addresses := map[string]string{"--github-url": c.GitHub.URL, "--github-api": c.GitHub.API}
+	for _, m := range c.Models.Named() {
+		addresses["the address of the model "+m.Name] = m.URL
+	}
+	for name, address := range addresses {
 		if address == "" {
 			continue
 		}

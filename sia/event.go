@@ -124,6 +124,7 @@ type (
 		Hunks   []uint64   `json:"hunks,omitempty"`
 		Turns   int        `json:"turns"`
 		Cost    Credits    `json:"cost"`
+		Agent   string     `json:"agent,omitempty"` // the agent and the models that answered; empty: as it was begun
 		Summary string     `json:"summary,omitempty"`
 		Signals []Signal   `json:"signals,omitempty"`
 		Risk    *Risk      `json:"risk,omitempty"`

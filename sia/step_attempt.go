@@ -75,6 +75,9 @@ func (s *step) record() AttemptEnded {
 	a := s.t.Attempt()
 	a.EndedAt, a.Turns, a.Cost, a.Summary, a.Diff, a.Hunks = s.e.At, f.Turns, f.Cost, f.Summary, f.Diff, f.Hunks
 	a.Reason, a.Signals, a.Risk = f.Reason, f.Signals, f.Risk
+	if f.Agent != "" {
+		a.Agent = f.Agent
+	}
 	s.t.Credits.settle(a.Reserved, f.Cost)
 	a.Reserved = 0
 	return f

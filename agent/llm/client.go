@@ -22,6 +22,7 @@ const (
 	DefaultWindow    = 128_000
 	DefaultMaxOutput = 8_192
 	DefaultTimeout   = 10 * time.Minute
+	DefaultFirst     = 3 * time.Minute
 	DefaultIdle      = time.Minute
 	DefaultRetries   = 4
 )
@@ -38,6 +39,7 @@ type Config struct {
 	MaxOutput   int           // tokens; 0: DefaultMaxOutput
 	Temperature *float32      // nil: the endpoint's default
 	Timeout     time.Duration // of one try, in all; 0: DefaultTimeout
+	First       time.Duration // longest wait for a stream to begin, during which some models think; 0: DefaultFirst
 	Idle        time.Duration // longest silence once the answer has begun to come; 0: DefaultIdle
 	Retries     int           // tries after the first; 0: DefaultRetries; negative: none
 
@@ -76,12 +78,13 @@ func New(cfg Config) (*Client, error) {
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
 		return nil, fmt.Errorf("configure model %s: the endpoint's address must not hold a user, query or fragment; set the key as the API key", cfg.Name)
 	}
-	if cfg.Window < 0 || cfg.MaxOutput < 0 || cfg.Timeout < 0 || cfg.Idle < 0 || cfg.Price.Input < 0 || cfg.Price.CachedInput < 0 || cfg.Price.Output < 0 {
+	if cfg.Window < 0 || cfg.MaxOutput < 0 || cfg.Timeout < 0 || cfg.First < 0 || cfg.Idle < 0 || cfg.Price.Input < 0 || cfg.Price.CachedInput < 0 || cfg.Price.Output < 0 {
 		return nil, fmt.Errorf("configure model %s: window, output limit, timeout and prices must not be negative", cfg.Name)
 	}
 	cfg.Window = cmp.Or(cfg.Window, DefaultWindow)
 	cfg.MaxOutput = min(cmp.Or(cfg.MaxOutput, DefaultMaxOutput), cfg.Window/2)
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
+	cfg.First = cmp.Or(cfg.First, DefaultFirst)
 	cfg.Idle = cmp.Or(cfg.Idle, DefaultIdle)
 	cfg.Retries = max(0, cmp.Or(cfg.Retries, DefaultRetries))
 	if cfg.Logger == nil {

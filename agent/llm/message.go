@@ -64,8 +64,11 @@ type Response struct {
 	Finish  string
 	Usage   Usage  // of the answer
 	Lost    Usage  // of tries before it that broke off in the midst of an answer; they are paid for too
-	Model   string // as the endpoint names it
 	Client  string // Config.Name of the client that answered
+	Model   string // its Config.Model
+	// Passed says which models of a Chain did not answer before, and why, such as
+	// "primary: quota".
+	Passed []string
 }
 
 // Spent is all that the call used, lost tries included.

@@ -15,15 +15,14 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// errSilent ends a try whose answer began and did not go on.
+// errSilent ends a try whose answer does not begin, or does not go on.
 var errSilent = errors.New("the answer fell silent")
 
 // errBrokenOff says that an answer ended before the model had finished it.
 var errBrokenOff = errors.New("the answer broke off before its end")
 
 // streamed makes one HTTP request and puts the answer together as it comes. The
-// connection is cut as soon as ctx ends, or nothing comes for Config.Idle. Of an
-// answer that broke off, the Response says what it used.
+// connection is cut as soon as ctx ends, or nothing comes for too long. Of an answer that broke off, the Response says what it used.
 func (c *Client) streamed(ctx context.Context, req Request, q quirks) (Response, *Error) {
 	wire := c.wire(req, q)
 	wire.Stream = true
@@ -35,8 +34,7 @@ func (c *Client) streamed(ctx context.Context, req Request, q quirks) (Response,
 	defer stop(nil)
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	silence := time.AfterFunc(c.cfg.Idle, func() { stop(errSilent) })
-	silence.Stop() // until the answer begins
+	silence := time.AfterFunc(c.cfg.First, func() { stop(errSilent) })
 	defer silence.Stop()
 
 	resp, err := c.open(ctx, wire)
@@ -44,7 +42,7 @@ func (c *Client) streamed(ctx context.Context, req Request, q quirks) (Response,
 		return Response{}, c.explain(ctx, s, err)
 	}
 	defer resp.Body.Close()
-	body := bufio.NewReader(touching{resp.Body, func() { silence.Reset(c.cfg.Idle) }})
+	body := bufio.NewReader(touching{resp.Body, func() { s.begun = true; silence.Reset(c.cfg.Idle) }})
 	if first, err := body.Peek(1); err == nil && first[0] == '{' { // it does not stream, whatever it was asked
 		return c.inOnePiece(ctx, s, body, req)
 	}
@@ -52,7 +50,7 @@ func (c *Client) streamed(ctx context.Context, req Request, q quirks) (Response,
 	if err = a.read(body); err == nil {
 		return c.response(a.whole(), s, req)
 	}
-	lost := Response{Model: a.model, Lost: a.used(req)}
+	lost := Response{Lost: a.used(req)}
 	lost.Lost.USD = c.cfg.Price.Cost(lost.Lost)
 	return lost, c.explain(ctx, s, err)
 }
@@ -128,7 +126,6 @@ type answer struct {
 	thought       int // bytes of reasoning, which is paid for and not kept
 	calls         []partialCall
 	finish        openai.FinishReason
-	model         string
 	usage         *openai.Usage
 	begun         bool // the model has said anything
 }
@@ -174,9 +171,6 @@ func (a *answer) read(body *bufio.Reader) error {
 }
 
 func (a *answer) add(chunk openai.ChatCompletionStreamResponse) {
-	if chunk.Model != "" {
-		a.model = chunk.Model
-	}
 	if chunk.Usage != nil && chunk.Usage.PromptTokens > 0 {
 		a.usage = chunk.Usage
 	}
@@ -233,7 +227,7 @@ func (a *answer) whole() openai.ChatCompletionResponse {
 	for _, call := range a.calls {
 		m.ToolCalls = append(m.ToolCalls, call.ToolCall)
 	}
-	out := openai.ChatCompletionResponse{Model: a.model, Choices: []openai.ChatCompletionChoice{{Message: m, FinishReason: a.finish}}}
+	out := openai.ChatCompletionResponse{Choices: []openai.ChatCompletionChoice{{Message: m, FinishReason: a.finish}}}
 	if a.usage != nil {
 		out.Usage = *a.usage
 	}

@@ -53,13 +53,15 @@ func TestBrokenStream(t *testing.T) {
 		tries int
 		free  bool
 	}{
-		"cut":            {scripted.Fault{Reset: true, After: 3}, llm.KindNetwork, 5, false},
-		"an error event": {scripted.Fault{After: 3}, llm.KindOverloaded, 5, false},
-		"silence":        {scripted.Fault{Stall: true, After: 3}, llm.KindTimeout, 2, false},
-		"never began":    {scripted.Fault{Reset: true, After: 1}, llm.KindNetwork, 5, true},
+		"cut":             {scripted.Fault{Reset: true, After: 3}, llm.KindNetwork, 5, false},
+		"an error event":  {scripted.Fault{After: 3}, llm.KindOverloaded, 5, false},
+		"silence":         {scripted.Fault{Stall: true, After: 3}, llm.KindTimeout, 2, false},
+		"silence at once": {scripted.Fault{Stall: true}, llm.KindTimeout, 2, true},
+		"never began":     {scripted.Fault{Reset: true, After: 1}, llm.KindNetwork, 5, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			short := func(c *llm.Config) { c.Idle = 20 * time.Millisecond }
+			t.Parallel()
+			short := func(c *llm.Config) { c.First, c.Idle = 400*time.Millisecond, 400*time.Millisecond }
 			once := tt.fault
 			once.Times = 1
 			c, _, clk := serve(t, say("one two three four five six", &once), price, short)

@@ -34,6 +34,7 @@ type seen struct {
 	status     int
 	retryAfter time.Duration
 	streamed   bool // the answer comes as events
+	begun      bool // something of it came
 }
 
 type seenKey struct{}

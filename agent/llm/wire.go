@@ -36,7 +36,7 @@ func (c *Client) response(got openai.ChatCompletionResponse, s seen, req Request
 	resp := Response{
 		Message: Message{Role: RoleAssistant, Content: content(choice.Message)},
 		Finish:  string(choice.FinishReason),
-		Model:   got.Model,
+		Model:   c.cfg.Model,
 		Client:  c.cfg.Name,
 		Usage:   usage(got.Usage),
 	}
@@ -145,7 +145,10 @@ func (c *Client) explain(ctx context.Context, s seen, err error) *Error {
 	case errors.As(err, &redirect):
 		e.Kind, e.Status, e.Message = KindBadRequest, redirect.status, redirect.Error()
 	case errors.Is(context.Cause(ctx), errSilent):
-		e.Kind, e.Message = KindTimeout, fmt.Sprintf("%s for %s", errSilent, c.cfg.Idle)
+		e.Kind, e.Message = KindTimeout, fmt.Sprintf("no answer within %s", c.cfg.First)
+		if s.begun {
+			e.Message = fmt.Sprintf("%s for %s", errSilent, c.cfg.Idle)
+		}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e.Kind, e.Message = KindTimeout, fmt.Sprintf("no answer within %s", c.cfg.Timeout)
 	case errors.Is(err, errAnswerTooLarge):

@@ -75,7 +75,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
 	defer cancel()
 	fact := sia.AttemptEnded{
-		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Summary: res.Summary, Signals: res.Signals, Risk: res.Risk,
+		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary, Signals: res.Signals, Risk: res.Risk,
 	}
 	if res.Ask != nil {
 		fact.Ask = answerable(*res.Ask, t)

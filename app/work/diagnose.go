@@ -51,7 +51,7 @@ func (w *Worker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 	if err != nil {
 		return nil, err
 	}
-	return sia.Diagnosed{Diagnosis: d, Cost: credits(w.SIAPrice, usage), Warning: warning}, nil
+	return sia.Diagnosed{Diagnosis: d, Cost: credits(usage), Warning: warning}, nil
 }
 
 // library is the techniques that ship with SIA and the repository's own, from

@@ -26,7 +26,7 @@ func (w *Worker) review(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 	if err != nil {
 		return nil, err
 	}
-	return sia.Reviewed{Review: r, Prompt: prompt, Cost: credits(w.RevPrice, usage)}, nil
+	return sia.Reviewed{Review: r, Prompt: prompt, Cost: credits(usage)}, nil
 }
 
 // validationDiff is the part of the attempt's change that touches tests, what

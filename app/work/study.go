@@ -55,7 +55,7 @@ func (w *Worker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		}
 		fix.Technique = p.ID
 	}
-	return sia.FixStudied{Fix: fix, Cost: credits(w.SIAPrice, usage), Warning: warning}, nil
+	return sia.FixStudied{Fix: fix, Cost: credits(usage), Warning: warning}, nil
 }
 
 // personsChange compares the head that passed with SIA's last commit, or with the

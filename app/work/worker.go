@@ -45,8 +45,6 @@ type Worker struct {
 	Tools     []string // names of the tools that attempts have
 	Diagnoser *diagnose.Diagnoser
 	Reviewer  *diagnose.Reviewer
-	SIAPrice  llm.Price // of the model that diagnoses
-	RevPrice  llm.Price // of the model that reviews
 	Intake    Intake
 	Canceller Canceller
 	Links     render.Links
@@ -108,9 +106,10 @@ func noreply(id int64, login string) string {
 	return strconv.FormatInt(id, 10) + "+" + login + "@users.noreply.github.com"
 }
 
-// credits converts what a model call cost; fractions count in full.
-func credits(p llm.Price, u llm.Usage) sia.Credits {
-	return sia.Credits(math.Ceil(p.Cost(u) * 100 * float64(sia.Credit)))
+// credits converts what model calls cost; fractions count in full, but for what
+// adding up floating-point numbers makes of whole ones.
+func credits(u llm.Usage) sia.Credits {
+	return sia.Credits(math.Ceil(u.USD*100*float64(sia.Credit) - 1e-6))
 }
 
 // markerLine is the first line of everything SIA will look for again.

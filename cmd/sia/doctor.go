@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,26 +154,50 @@ func gitHub(ctx context.Context, c app.Config, e *env) []finding {
 func models(ctx context.Context, c app.Config, e *env) []finding {
 	c = c.WithDefaults()
 	var all []finding
-	for _, m := range []struct {
-		what string
-		app.ModelConfig
-	}{{"model coder", c.Models.Coder}, {"model sia", c.Models.SIA}, {"model reviewer", c.Models.Reviewer}} {
-		f := finding{What: m.what, Detail: m.Model + " at " + m.URL}
-		client, err := llm.New(llm.Config{Name: m.what, BaseURL: m.URL, APIKey: m.Key, Model: m.Model, Logger: e.logger, Timeout: 30 * time.Second, Retries: 1})
-		if err == nil {
-			_, err = client.Complete(ctx, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Answer with the word ready."}}, MaxOutput: 64})
-		}
-		if err != nil {
-			f.Detail, f.Fix = err.Error(), "check --model-url, the model's name and its key"
+	for _, m := range c.Models.Named() {
+		f := finding{What: "model " + m.Name, Detail: m.Model + " at " + m.URL}
+		ask := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Answer with the word ready."}}, MaxOutput: 64}
+		if err := answers(ctx, m, e, ask); err != nil {
+			f.Detail, f.Fix = err.Error(), "check the address, the model's name and its key"
+			var known *llm.Error
+			if errors.As(err, &known) {
+				f.Fix = known.Advice()
+			}
 		} else {
 			f.OK = true
 		}
-		all = append(all, f)
+		price := finding{What: "price of " + m.Name, OK: true, Detail: fmt.Sprintf("%g in, %g cached, %g out, USD per million tokens", m.Price.Input, m.Price.CachedInput, m.Price.Output)}
+		if m.Price == (llm.Price{}) {
+			price.Detail = "none: what it answers counts as free, so no credit budget ever binds"
+			price.Fix = "unless the model really costs nothing, set its price: --price-input and --price-output, or price in the file of --config"
+		}
+		all = append(all, f, price)
 	}
-	prices := finding{What: "prices", OK: true, Detail: fmt.Sprintf("%g in, %g out, USD per million tokens", c.Models.Coder.Price.Input, c.Models.Coder.Price.Output)}
-	if c.Models.Coder.Price == (llm.Price{}) {
-		prices.Detail = "none: attempts count as free, so no credit budget ever binds"
-		prices.Fix = "unless the model really costs nothing, set --price-input and --price-output"
+	return append(all, finding{What: "order", OK: true, Detail: order(c.Models)})
+}
+
+// answers asks a model, twice and for half a minute at most.
+func answers(ctx context.Context, m app.ModelConfig, e *env, ask llm.Request) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	client, err := m.Client(e.logger, 1)
+	if err != nil {
+		return err
 	}
-	return append(all, prices)
+	_, err = client.Complete(ctx, ask)
+	return err
+}
+
+// order says who is asked for what, and who after them.
+func order(c app.ModelsConfig) string {
+	roles, parts := c.Roles(), []string{}
+	for _, role := range []string{"coder", "sia", "reviewer"} {
+		m := roles[role]
+		names := []string{cmp.Or(m.Name, m.Model)}
+		for _, b := range m.Backups {
+			names = append(names, b.Name)
+		}
+		parts = append(parts, role+": "+strings.Join(names, ", then "))
+	}
+	return strings.Join(parts, " · ")
 }

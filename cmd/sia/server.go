@@ -17,9 +17,10 @@ import (
 
 // server is the configuration of a server as flags. Each flag can be set as an
 // environment variable too, and in a YAML file named by --config, whose keys are
-// the flags' names; a flag wins over the environment, and that over the file.
+// the flags' names; a flag wins over the environment, and that over the file. The
+// file may name models besides, and their order for each role (models.go).
 type server struct {
-	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names." env:"SIA_CONFIG" placeholder:"FILE"`
+	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names. It may name several models besides." env:"SIA_CONFIG" placeholder:"FILE"`
 
 	Listen  string `help:"Address for webhooks." default:":8080" env:"SIA_LISTEN"`
 	Private string `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE"`
@@ -66,6 +67,18 @@ func (s server) config() (app.Config, error) {
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret},
 		Models: app.ModelsConfig{Coder: model, SIA: named(s.SIAModel), Reviewer: named(s.ReviewerModel)},
 	}
+	if s.ConfigFile != "" {
+		models, ok, err := readModels(string(s.ConfigFile))
+		if err != nil {
+			return c, err
+		}
+		switch {
+		case ok && (s.Model+s.ModelURL+s.ModelKey+s.SIAModel+s.ReviewerModel != "" || price != llm.Price{}):
+			return c, errors.New("the configuration file names models, so there is no place for --model, --model-url, --model-key, --sia-model, --reviewer-model and --price-*, or their variables: leave them out")
+		case ok:
+			c.Models = models
+		}
+	}
 	if s.AppKeyFile != "" {
 		key, err := os.ReadFile(s.AppKeyFile)
 		if err != nil {
@@ -98,9 +111,10 @@ func (f fileFlags) Validate(a *kong.Application) error {
 			}
 		}
 	}
+	known[keyModels], known[keyRoles] = true, true
 	for key := range f {
 		if !known[key] {
-			return fmt.Errorf("configuration file: there is no setting %q; the settings are the flags that `sia serve --help` lists", key)
+			return fmt.Errorf("configuration file: there is no setting %q; the settings are the flags that `sia serve --help` lists, models and roles", key)
 		}
 	}
 	return nil

@@ -120,7 +120,7 @@ func converse(ctx context.Context, m Model, timeout time.Duration, messages []ll
 	var fault error
 	for range 2 {
 		resp, err := complete(ctx, m, timeout, llm.Request{Messages: messages, Schema: schema})
-		*usage = usage.Add(resp.Usage)
+		*usage = usage.Add(resp.Spent())
 		var callErr *llm.Error
 		switch {
 		case err == nil:

@@ -1,0 +1,205 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// How long a model that could not be asked is passed over: long when a person
+// must act first, but not so long that what they did goes unnoticed.
+const (
+	shortRest = time.Minute
+	longRest  = 10 * time.Minute
+)
+
+// Chain asks several models in order: what the first can't answer, the next is
+// asked. A model that could not be asked is passed over for a while; afterwards
+// one call without retries finds out whether it is back. The last that there is
+// to ask always has its retries. Safe for concurrent use.
+type Chain struct {
+	clients []*Client
+
+	mu   sync.Mutex
+	down []downtime // by client
+}
+
+// downtime is when a model may be asked again. The zero downtime is a model that
+// answered last.
+type downtime struct {
+	until time.Time
+	why   ErrorKind
+}
+
+// NewChain returns the chain of clients, in the order in which they are asked.
+// The first client's clock is the chain's.
+func NewChain(clients ...*Client) (*Chain, error) {
+	if len(clients) == 0 || slices.Contains(clients, nil) {
+		return nil, errors.New("configure models: the list of models to ask is empty")
+	}
+	return &Chain{clients: slices.Clone(clients), down: make([]downtime, len(clients))}, nil
+}
+
+// Name is the name of the model that is asked first.
+func (c *Chain) Name() string { return c.clients[0].Name() }
+
+// Model is the first model's name as its endpoint spells it.
+func (c *Chain) Model() string { return c.clients[0].Model() }
+
+// Price is the highest of the models' prices in each respect: what a call may
+// cost, whoever answers. What it did cost is in [Usage].
+func (c *Chain) Price() (p Price) {
+	for _, m := range c.clients {
+		cached := m.cfg.Price.CachedInput
+		if cached == 0 {
+			cached = m.cfg.Price.Input
+		}
+		p.Input, p.CachedInput, p.Output = max(p.Input, m.cfg.Price.Input), max(p.CachedInput, cached), max(p.Output, m.cfg.Price.Output)
+	}
+	return p
+}
+
+// Window is the smallest of the models' contexts, so that each can take over.
+func (c *Chain) Window() int {
+	return slices.MinFunc(c.clients, func(a, b *Client) int { return a.Window() - b.Window() }).Window()
+}
+
+// MaxOutput is the smallest of the models' output limits.
+func (c *Chain) MaxOutput() int {
+	return slices.MinFunc(c.clients, func(a, b *Client) int { return a.MaxOutput() - b.MaxOutput() }).MaxOutput()
+}
+
+// Complete asks the models in order until one answers; see [Client.Complete].
+// Response.Client says which one did, Response.Passed why others did not.
+//
+// A conversation that is too long, an answer that is not the JSON asked for, and
+// the end of ctx are no reason to ask another model. When none answers, the
+// error wraps an [Error] of each: first those that may pass, soonest first.
+func (c *Chain) Complete(ctx context.Context, req Request) (Response, error) {
+	var lost Usage
+	var failed []*Error
+	kinds := map[int]ErrorKind{}
+	order := c.order()
+	for n, i := range order {
+		m, retries := c.clients[i], c.clients[i].cfg.Retries
+		if c.state(i) != (downtime{}) && n < len(order)-1 {
+			retries = 0
+		}
+		resp, err := m.complete(ctx, req, retries)
+		lost = lost.Add(resp.Lost)
+		resp.Lost, resp.Passed = lost, c.passed(i, kinds)
+		var e *Error
+		switch {
+		case err == nil:
+			c.mark(i, downtime{})
+			return resp, nil
+		case !errors.As(err, &e) || !e.elsewhere(resp):
+			return resp, err
+		}
+		failed, kinds[i] = append(failed, e), e.Kind
+		if rest := e.rest(); rest > 0 {
+			c.mark(i, downtime{m.cfg.Now().Add(rest), e.Kind})
+			m.log.WarnContext(ctx, "model is passed over for a while", "kind", e.Kind, "rest", rest)
+		}
+	}
+	if len(failed) == 1 {
+		return Response{Lost: lost}, failed[0]
+	}
+	slices.SortStableFunc(failed, func(a, b *Error) int {
+		if a.Temporary() != b.Temporary() {
+			if a.Temporary() {
+				return -1
+			}
+			return 1
+		}
+		return int(a.RetryAfter - b.RetryAfter)
+	})
+	return Response{Lost: lost}, &ChainError{failed}
+}
+
+// order is the order in which the models are asked now: those that rest last,
+// since they are better than none.
+func (c *Chain) order() []int {
+	now := c.clients[0].cfg.Now()
+	var ready, resting []int
+	for i := range c.clients {
+		if c.state(i).until.After(now) {
+			resting = append(resting, i)
+		} else {
+			ready = append(ready, i)
+		}
+	}
+	return append(ready, resting...)
+}
+
+// passed says why the models before the one that answered did not, given those
+// that failed in this call.
+func (c *Chain) passed(answered int, failed map[int]ErrorKind) (why []string) {
+	now := c.clients[0].cfg.Now()
+	for i, m := range c.clients {
+		kind := failed[i]
+		if d := c.state(i); kind == "" && i < answered && d.until.After(now) {
+			kind = d.why
+		}
+		if kind != "" {
+			why = append(why, fmt.Sprintf("%s: %s", m.cfg.Name, kind))
+		}
+	}
+	return why
+}
+
+func (c *Chain) state(i int) downtime {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.down[i]
+}
+
+func (c *Chain) mark(i int, d downtime) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.down[i] = d
+}
+
+// elsewhere reports whether another model may answer what this one did not.
+func (e *Error) elsewhere(resp Response) bool {
+	return e.Kind != KindContextLength && (e.Kind != KindMalformed || resp.Message.Content == "")
+}
+
+// rest is for how long not to ask again; 0: the trouble is with the request.
+func (e *Error) rest() time.Duration {
+	switch {
+	case e.Kind == KindAuth, e.Kind == KindQuota, e.Status == http.StatusNotFound:
+		return longRest
+	case e.Temporary():
+		return min(max(shortRest, e.RetryAfter), longRest)
+	}
+	return 0
+}
+
+// ChainError is the error of a [Chain] of which no model answered.
+type ChainError struct {
+	Errors []*Error // one for each model; first those that may pass
+}
+
+// Error names every model with its trouble.
+func (e *ChainError) Error() string {
+	texts := make([]string, len(e.Errors))
+	for i, one := range e.Errors {
+		texts[i] = one.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Unwrap returns the models' errors.
+func (e *ChainError) Unwrap() []error {
+	list := make([]error, len(e.Errors))
+	for i, one := range e.Errors {
+		list[i] = one
+	}
+	return list
+}

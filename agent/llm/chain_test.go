@@ -1,0 +1,154 @@
+package llm_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/llm/scripted"
+)
+
+// pair is a chain of two models, "primary" with the fault and "backup", and how
+// often each was asked.
+func pair(t *testing.T, fault, backup *scripted.Fault) (*llm.Chain, *clock, func() [2]int) {
+	t.Helper()
+	clk := &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	named := func(name string, f *scripted.Fault, price float64) (*llm.Client, *scripted.Server) {
+		c, srv, _ := serve(t, say("I am "+name, f), func(c *llm.Config) {
+			c.Name, c.Now, c.Sleep, c.Retries, c.Price = name, clk.now, clk.sleep, 1, llm.Price{Input: price, Output: price}
+		})
+		return c, srv
+	}
+	a, first := named("primary", fault, 1)
+	b, second := named("backup", backup, 5)
+	chain, err := llm.NewChain(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chain, clk, func() [2]int { return [2]int{len(first.Requests()), len(second.Requests())} }
+}
+
+func TestChainAsksTheNextModel(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault  *scripted.Fault
+		client string
+		asked  [2]int
+		passed []string
+	}{
+		"the first answers":    {nil, "primary", [2]int{1, 0}, nil},
+		"after its retries":    {&scripted.Fault{Status: 503}, "backup", [2]int{2, 1}, []string{"primary: overloaded"}},
+		"a retry is enough":    {&scripted.Fault{Status: 503, Times: 1}, "primary", [2]int{2, 0}, nil},
+		"wrong key":            {&scripted.Fault{Status: 401}, "backup", [2]int{1, 1}, []string{"primary: auth"}},
+		"no money":             {&scripted.Fault{Status: 429, Code: "insufficient_quota"}, "backup", [2]int{1, 1}, []string{"primary: quota"}},
+		"no such model":        {&scripted.Fault{Status: 404}, "backup", [2]int{1, 1}, []string{"primary: bad_request"}},
+		"wait too long":        {&scripted.Fault{Status: 429, Header: map[string]string{"Retry-After": "900"}}, "backup", [2]int{1, 1}, []string{"primary: rate_limit"}},
+		"no connection":        {&scripted.Fault{Reset: true}, "backup", [2]int{2, 1}, []string{"primary: network"}},
+		"broken answers":       {&scripted.Fault{Status: 200, Body: "<html>"}, "backup", [2]int{2, 1}, []string{"primary: network"}},
+		"it breaks off midway": {&scripted.Fault{Reset: true, After: 2}, "backup", [2]int{2, 1}, []string{"primary: network"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			chain, _, asked := pair(t, tt.fault, nil)
+			resp, err := chain.Complete(t.Context(), ask("who?"))
+			if err != nil || resp.Client != tt.client || resp.Message.Content != "I am "+tt.client {
+				t.Fatalf("%s answered %q, %v", resp.Client, resp.Message.Content, err)
+			}
+			if d := cmp.Diff(tt.passed, resp.Passed, cmpopts.EquateEmpty()); d != "" || asked() != tt.asked {
+				t.Errorf("asked %v, want %v; passed (-want +got):\n%s", asked(), tt.asked, d)
+			}
+			price := map[string]float64{"primary": 1, "backup": 5}[tt.client]
+			if want := price * float64(resp.Usage.Input+resp.Usage.Output) / 1e6; resp.Usage.USD != want {
+				t.Errorf("cost %v, want %v: the price is that of the model that answered", resp.Usage.USD, want)
+			}
+			if broke := strings.Contains(name, "midway"); (resp.Lost.USD > 0) != broke {
+				t.Errorf("lost: %+v", resp.Lost)
+			}
+		})
+	}
+}
+
+func TestChainStaysWithOneModelWhereAnotherIsNoHelp(t *testing.T) {
+	chain, _, asked := pair(t, &scripted.Fault{Status: 400, Code: "context_length_exceeded"}, nil)
+	_, err := chain.Complete(t.Context(), ask("x"))
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Kind != llm.KindContextLength || asked() != [2]int{1, 0} {
+		t.Errorf("asked %v: %v", asked(), err)
+	}
+	chain, _, asked = pair(t, nil, nil)
+	req := ask("x")
+	req.Schema = &llm.Schema{Name: "a", JSON: []byte(`{"type":"object"}`)}
+	if _, err := chain.Complete(t.Context(), req); !errors.As(err, &e) || e.Kind != llm.KindMalformed || asked() != [2]int{1, 0} {
+		t.Errorf("asked %v: %v", asked(), err)
+	}
+}
+
+// A model that could not be asked is passed over for a minute; then one call
+// without retries finds out whether it is back.
+func TestChainRemembersADeadModel(t *testing.T) {
+	chain, clk, asked := pair(t, &scripted.Fault{Status: 503, Times: 3}, nil)
+	for _, step := range []struct {
+		after  time.Duration
+		client string
+		asked  [2]int
+	}{
+		{0, "backup", [2]int{2, 1}},
+		{30 * time.Second, "backup", [2]int{2, 2}},
+		{31 * time.Second, "backup", [2]int{3, 3}}, // one look, and it rests again
+		{10 * time.Second, "backup", [2]int{3, 4}},
+		{time.Minute, "primary", [2]int{4, 4}},
+		{0, "primary", [2]int{5, 4}},
+	} {
+		clk.at = clk.at.Add(step.after)
+		resp, err := chain.Complete(t.Context(), ask("who?"))
+		if err != nil || resp.Client != step.client || asked() != step.asked {
+			t.Fatalf("after %s: %s answered, asked %v, want %s, %v; %v", step.after, resp.Client, asked(), step.client, step.asked, err)
+		}
+		if step.client == "backup" && len(resp.Passed) != 1 {
+			t.Errorf("passed: %v", resp.Passed)
+		}
+	}
+}
+
+func TestChainOfDeadModels(t *testing.T) {
+	chain, clk, asked := pair(t, &scripted.Fault{Status: 401}, &scripted.Fault{Status: 429, Header: map[string]string{"Retry-After": "120"}})
+	for i := range 2 {
+		_, err := chain.Complete(t.Context(), ask("x"))
+		var first *llm.Error
+		var all *llm.ChainError
+		if !errors.As(err, &all) || len(all.Errors) != 2 || !errors.As(err, &first) || first.Client != "backup" || first.RetryAfter != 2*time.Minute {
+			t.Fatalf("error %v: what may pass must come first", err)
+		}
+		for _, name := range []string{"primary", "backup"} {
+			if !strings.Contains(err.Error(), name) {
+				t.Errorf("%s is missing in %v", name, err)
+			}
+		}
+		if want := [2]int{1 + i, 1 + i}; asked() != want {
+			t.Errorf("asked %v, want %v: where all rest, each is asked once", asked(), want)
+		}
+		clk.at = clk.at.Add(time.Second)
+	}
+}
+
+func TestChainIsAsNarrowAsItsNarrowest(t *testing.T) {
+	a, _ := dial(t, "http://127.0.0.1:1", func(c *llm.Config) {
+		c.Name, c.Window, c.MaxOutput, c.Price = "a", 100_000, 4000, llm.Price{Input: 1, Output: 20}
+	})
+	b, _ := dial(t, "http://127.0.0.1:1", func(c *llm.Config) {
+		c.Name, c.Window, c.MaxOutput, c.Price = "b", 30_000, 8000, llm.Price{Input: 2, CachedInput: 0.5, Output: 10}
+	})
+	c, err := llm.NewChain(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Window() != 30_000 || c.MaxOutput() != 4000 || c.Name() != "a" || c.Price() != (llm.Price{Input: 2, CachedInput: 1, Output: 20}) {
+		t.Errorf("window %d, output %d, name %s, price %+v", c.Window(), c.MaxOutput(), c.Name(), c.Price())
+	}
+	if _, err := llm.NewChain(); err == nil {
+		t.Error("an empty chain was accepted")
+	}
+}

@@ -1,0 +1,90 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/sia-bot/sia/agent/llm"
+)
+
+// ModelsConfig says which models are asked for what.
+type ModelsConfig struct {
+	Coder    ModelConfig
+	SIA      ModelConfig // zero: the coder's
+	Reviewer ModelConfig // zero: SIA's
+}
+
+// ModelConfig is one model behind an OpenAI-compatible endpoint, and those that
+// are asked in its place.
+type ModelConfig struct {
+	Name      string // for people and logs; "" is the role's
+	URL       string // base URL, such as https://api.openai.com/v1
+	Key       string
+	Model     string
+	Price     llm.Price     // USD per million tokens
+	Context   int           // tokens of its window, output included; 0: llm.DefaultWindow
+	MaxOutput int           // tokens of an answer; 0: llm.DefaultMaxOutput
+	Backups   []ModelConfig // asked in this order when it can't answer
+}
+
+func (m ModelConfig) or(other ModelConfig) ModelConfig {
+	if m.Model == "" && m.URL == "" {
+		return other
+	}
+	if m.URL == "" {
+		m.URL = other.URL
+	}
+	if m.Key == "" && m.URL == other.URL {
+		m.Key = other.Key
+	}
+	if m.Model == "" {
+		m.Model = other.Model
+	}
+	return m
+}
+
+// Roles are the models by what they do: coder, sia and reviewer.
+func (c ModelsConfig) Roles() map[string]ModelConfig {
+	return map[string]ModelConfig{"coder": c.Coder, "sia": c.SIA, "reviewer": c.Reviewer}
+}
+
+// Named lists every model once, in the order of the roles and of being asked.
+// Names are filled in; a model without an address is left out.
+func (c ModelsConfig) Named() (list []ModelConfig) {
+	for _, role := range []string{"coder", "sia", "reviewer"} {
+		first := c.Roles()[role]
+		for _, m := range append([]ModelConfig{first}, first.Backups...) {
+			m.Name, m.Backups = cmp.Or(m.Name, role), nil
+			same := func(o ModelConfig) bool { return o.URL == m.URL && o.Model == m.Model && o.Key == m.Key }
+			if m.URL != "" && !slices.ContainsFunc(list, same) {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+// Client calls the model itself; its backups are left alone. retries is as in
+// [llm.Config].
+func (m ModelConfig) Client(l *slog.Logger, retries int) (*llm.Client, error) {
+	return llm.New(llm.Config{
+		Name: m.Name, BaseURL: m.URL, APIKey: m.Key, Model: m.Model, Price: m.Price, Window: m.Context, MaxOutput: m.MaxOutput,
+		Retries: retries, Logger: l,
+	})
+}
+
+// chain calls the model and its backups.
+func (m ModelConfig) chain(role string, l *slog.Logger) (*llm.Chain, error) {
+	var clients []*llm.Client
+	for _, one := range append([]ModelConfig{m}, m.Backups...) {
+		one.Name = cmp.Or(one.Name, role)
+		client, err := one.Client(l, 0)
+		if err != nil {
+			return nil, fmt.Errorf("the models of the %s: %w", role, err)
+		}
+		clients = append(clients, client)
+	}
+	return llm.NewChain(clients...)
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/sia/config"
+)
+
+// The keys of a configuration file that are no flags.
+const (
+	keyModels = "models"
+	keyRoles  = "roles"
+)
+
+// modelEntry is one model in a configuration file.
+type modelEntry struct {
+	URL     string `yaml:"url"`
+	KeyEnv  string `yaml:"key_env"`  // environment variable that holds the key
+	KeyFile string `yaml:"key_file"` // file that holds it
+	Model   string `yaml:"model"`
+	Price   struct {
+		Input  float64 `yaml:"input"`
+		Cached float64 `yaml:"cached"`
+		Output float64 `yaml:"output"`
+	} `yaml:"price"` // USD per million tokens
+	Context   int `yaml:"context"`    // tokens
+	MaxOutput int `yaml:"max_output"` // tokens
+}
+
+// rolesEntry says who is asked for what, in order.
+type rolesEntry struct {
+	Coder    []string `yaml:"coder"`
+	SIA      []string `yaml:"sia"`
+	Reviewer []string `yaml:"reviewer"`
+}
+
+// modelName is what models may be called.
+var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$`)
+
+// modelsFile reads the models and roles of one configuration file and gathers
+// what is wrong with them.
+type modelsFile struct {
+	top      *ast.MappingNode
+	entries  map[string]modelEntry
+	models   map[string]app.ModelConfig
+	problems []config.Problem
+}
+
+// readModels reads the models that a configuration file names; ok is false when
+// it names none. An error tells every problem with its line.
+func readModels(name string) (_ app.ModelsConfig, ok bool, _ error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return app.ModelsConfig{}, false, fmt.Errorf("configuration file: %w", err)
+	}
+	parsed, err := parser.ParseBytes(b, 0)
+	if err != nil {
+		return app.ModelsConfig{}, false, &config.Invalid{Name: name, Problems: []config.Problem{problemOf(err, "")}}
+	}
+	f := &modelsFile{models: map[string]app.ModelConfig{}}
+	for _, d := range parsed.Docs {
+		if m := mapping(d.Body); m != nil && f.top == nil {
+			f.top = m
+		}
+	}
+	models, roles := child(f.top, keyModels), child(f.top, keyRoles)
+	if models == nil && roles == nil {
+		return app.ModelsConfig{}, false, nil
+	}
+	c := f.read(models, roles)
+	if len(f.problems) > 0 {
+		return app.ModelsConfig{}, false, &config.Invalid{Name: name, Problems: f.problems}
+	}
+	return c, true, nil
+}
+
+func (f *modelsFile) read(models, roles *ast.MappingValueNode) app.ModelsConfig {
+	if models == nil {
+		f.problem(roles, keyRoles, "it names models, but there is no models section that describes them")
+		return app.ModelsConfig{}
+	}
+	if err := yaml.NodeToValue(models.Value, &f.entries, yaml.DisallowUnknownField()); err != nil {
+		f.problems = append(f.problems, problemOf(err, keyModels))
+		return app.ModelsConfig{}
+	}
+	section := mapping(models.Value)
+	for name, e := range f.entries {
+		f.model(child(section, name), name, e)
+	}
+	var order rolesEntry
+	if roles != nil {
+		if err := yaml.NodeToValue(roles.Value, &order, yaml.DisallowUnknownField()); err != nil {
+			f.problems = append(f.problems, problemOf(err, keyRoles))
+			return app.ModelsConfig{}
+		}
+	}
+	if len(order.Coder) == 0 && len(f.entries) == 1 {
+		for name := range f.entries {
+			order.Coder = []string{name}
+		}
+	}
+	if len(order.Coder) == 0 {
+		f.problem(cmp.Or(roles, models), keyRoles+".coder", "say which of the models works on attempts, such as coder: [%s]", strings.Join(f.names(), ", "))
+	}
+	at := mapping(nil)
+	if roles != nil {
+		at = mapping(roles.Value)
+	}
+	c := app.ModelsConfig{
+		Coder: f.role(at, "coder", order.Coder), SIA: f.role(at, "sia", order.SIA), Reviewer: f.role(at, "reviewer", order.Reviewer),
+	}
+	slices.SortStableFunc(f.problems, func(a, b config.Problem) int { return a.Line - b.Line })
+	return c
+}
+
+// model checks one model and resolves its key.
+func (f *modelsFile) model(at *ast.MappingValueNode, name string, e modelEntry) {
+	path := keyModels + "." + name
+	in := func(key string) *ast.MappingValueNode {
+		if at == nil {
+			return nil
+		}
+		return cmp.Or(child(mapping(at.Value), key), at)
+	}
+	m := app.ModelConfig{
+		Name: name, URL: e.URL, Model: e.Model, Context: e.Context, MaxOutput: e.MaxOutput,
+		Price: llm.Price{Input: e.Price.Input, CachedInput: cmp.Or(e.Price.Cached, e.Price.Input), Output: e.Price.Output},
+	}
+	u, err := url.Parse(e.URL)
+	switch {
+	case !modelName.MatchString(name):
+		f.problem(at, path, "a model's name has 1 to 40 letters, digits, dots, dashes and underscores")
+	case e.URL == "":
+		f.problem(at, path+".url", "it is missing: the address of an OpenAI-compatible endpoint, such as https://api.openai.com/v1")
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		f.problem(in("url"), path+".url", "it is no http or https address")
+	case e.Model == "":
+		f.problem(at, path+".model", "it is missing: the model's name as the endpoint spells it")
+	case e.Price.Input < 0 || e.Price.Cached < 0 || e.Price.Output < 0:
+		f.problem(in("price"), path+".price", "prices are USD per million tokens, and not negative")
+	case e.Context < 0 || e.MaxOutput < 0:
+		f.problem(at, path, "context and max_output are numbers of tokens, and not negative")
+	case e.KeyEnv != "" && e.KeyFile != "":
+		f.problem(in("key_file"), path+".key_file", "give key_env or key_file, not both")
+	case e.KeyEnv != "":
+		if m.Key = os.Getenv(e.KeyEnv); m.Key == "" {
+			f.problem(in("key_env"), path+".key_env", "the environment variable %s is not set", e.KeyEnv)
+		}
+	case e.KeyFile != "":
+		b, err := os.ReadFile(e.KeyFile)
+		if m.Key = strings.TrimSpace(string(b)); err != nil || m.Key == "" {
+			f.problem(in("key_file"), path+".key_file", "the key can't be read: %v", cmp.Or(cause(err), errors.New("the file is empty")))
+		}
+	}
+	f.models[name] = m
+}
+
+// role is the first of the named models, with the others as its backups.
+func (f *modelsFile) role(at *ast.MappingNode, role string, names []string) (first app.ModelConfig) {
+	path := keyRoles + "." + role
+	for i, name := range names {
+		m, ok := f.models[name]
+		switch {
+		case !ok:
+			f.problem(child(at, role), path, "there is no model %q; there are %s", name, strings.Join(f.names(), ", "))
+		case slices.Contains(names[:i], name):
+			f.problem(child(at, role), path, "the model %q is named twice", name)
+		case i == 0:
+			first = m
+		default:
+			first.Backups = append(first.Backups, m)
+		}
+	}
+	return first
+}
+
+func (f *modelsFile) names() []string {
+	list := make([]string, 0, len(f.entries))
+	for name := range f.entries {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (f *modelsFile) problem(at *ast.MappingValueNode, path, format string, args ...any) {
+	p := config.Problem{Path: path, Message: fmt.Sprintf(format, args...)}
+	if at != nil {
+		if t := at.Key.GetToken(); t != nil && t.Position != nil {
+			p.Line, p.Column = t.Position.Line, t.Position.Column
+		}
+	}
+	f.problems = append(f.problems, p)
+}
+
+// problemOf is what the YAML library says, with its place.
+func problemOf(err error, path string) config.Problem {
+	p := config.Problem{Path: path, Message: strings.SplitN(err.Error(), "\n", 2)[0]}
+	var known yaml.Error
+	if errors.As(err, &known) {
+		p.Message = known.GetMessage()
+		if t := known.GetToken(); t != nil && t.Position != nil {
+			p.Line, p.Column = t.Position.Line, t.Position.Column
+		}
+	}
+	return p
+}
+
+// mapping is n when it is one, also of a single key.
+func mapping(n ast.Node) *ast.MappingNode {
+	switch m := n.(type) {
+	case *ast.MappingNode:
+		return m
+	case *ast.MappingValueNode:
+		return &ast.MappingNode{BaseNode: &ast.BaseNode{}, Values: []*ast.MappingValueNode{m}}
+	}
+	return nil
+}
+
+// child is the entry of a key; nil when there is none.
+func child(m *ast.MappingNode, key string) *ast.MappingValueNode {
+	if m == nil {
+		return nil
+	}
+	for _, v := range m.Values {
+		if t := v.Key.GetToken(); t != nil && t.Value == key {
+			return v
+		}
+	}
+	return nil
+}
+
+// cause is why a file can't be read, without its path, which the problem names.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
