@@ -122,8 +122,10 @@ type Turn struct {
 
 // Call is one tool call and what came of it.
 type Call struct {
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-	Result    string `json:"result"`
-	IsError   bool   `json:"is_error,omitempty"`
+	ID        string   `json:"id,omitempty"`
+	Name      string   `json:"name"`
+	Arguments string   `json:"arguments"`
+	Result    string   `json:"result"` // empty: it was not carried out, for the process ended
+	IsError   bool     `json:"is_error,omitempty"`
+	Changed   []string `json:"changed,omitempty"` // paths that it created, changed or deleted
 }

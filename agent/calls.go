@@ -21,7 +21,7 @@ func (r *run) calls(ctx context.Context, resp llm.Response) []Call {
 	understood := false
 	var done []Call
 	for i, c := range resp.Message.ToolCalls {
-		call := Call{Name: c.Name, Arguments: c.Arguments}
+		call := Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments}
 		switch {
 		case ctx.Err() != nil:
 			call.Result, call.IsError = "not carried out: the attempt was stopped", true
@@ -68,7 +68,7 @@ func (r *run) call(ctx context.Context, call *Call, cut bool) (understood bool) 
 	if ctx.Err() != nil && err != nil {
 		return understood // interrupted: neither an outcome nor a sign
 	}
-	if len(res.Changed) > 0 {
+	if call.Changed = res.Changed; len(res.Changed) > 0 {
 		r.env.Changed = true
 	}
 	polls := false

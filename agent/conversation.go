@@ -2,13 +2,17 @@ package agent
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sia-bot/sia/agent/llm"
 )
 
 // Bounds of what is left out of a conversation that outgrows the window.
 const (
-	keepLast   = 6    // newest messages that stay whole
+	keepLast   = 6    // newest messages that stay whole; when that is too much
+	keepLeast  = 2    // these; beyond that answers are condensed, but for
+	keepTurns  = 2    // the newest, unless there is no other way
 	worthwhile = 200  // bytes of a result, or
 	largeCall  = 1500 // of a call's arguments, below which leaving out saves nothing
 )
@@ -16,44 +20,183 @@ const (
 const (
 	leftOutResult = "[left out to save room; make the call again if you need it]"
 	leftOutCall   = `{"left_out":"to save room; the call was carried out as it was"}`
+
+	condensedHeading = "## Earlier in this attempt\n\nTo save room, your first answers and what came of them are only noted here, oldest first."
+	condensedSource  = "your earlier tool calls"
 )
 
 // conversation is the messages of an attempt with a running estimate of their
-// tokens. Messages are shortened but never removed, so that the number of the
-// assistant's turns stays what it was.
+// tokens: the system prompt and the brief, which always stay, notes of the
+// oldest answers, and the answers since, each with what followed it. It is
+// always one that the protocol allows: every call of an answer has its result.
+//
+// What outgrows the window is shortened from its oldest end: results, then
+// arguments, then whole answers, each of which becomes one note. A note is
+// appended once and never written anew, so that the endpoint's cache of what
+// stands before it stays good.
 type conversation struct {
-	messages []llm.Message
-	tokens   []int
-	total    int
+	system, brief llm.Message
+	head          int // tokens of both, with the notes
+
+	notes []string // of answers that were condensed, oldest first
+	gone  int      // notes before them that were left out
+
+	turns []exchange
+	total int // tokens of everything
 }
 
+// exchange is an answer of the model, the results of its calls, and what the loop
+// said then.
+type exchange struct {
+	messages []llm.Message
+	tokens   []int
+	note     string // what it comes to, in a line
+}
+
+// begin sets what always stays.
+func (c *conversation) begin(system, brief string) {
+	c.system, c.brief = llm.Message{Role: llm.RoleSystem, Content: system}, llm.Message{Role: llm.RoleUser, Content: brief}
+	c.reckonHead()
+}
+
+// add appends a message. An answer of the model begins an exchange.
 func (c *conversation) add(m llm.Message) {
-	n := m.Tokens()
-	c.messages = append(c.messages, m)
-	c.tokens = append(c.tokens, n)
+	if m.Role == llm.RoleAssistant || len(c.turns) == 0 {
+		c.turns = append(c.turns, exchange{})
+	}
+	x, n := &c.turns[len(c.turns)-1], m.Tokens()
+	x.messages, x.tokens = append(x.messages, m), append(x.tokens, n)
 	c.total += n
 }
 
-// shorten leaves out old results, then the arguments of old calls, until the
-// conversation has at most bound tokens, and says how many it left out. It does
-// more at once than is needed, since each change makes the endpoint's cache of
-// the conversation useless.
-func (c *conversation) shorten(bound int) (note string) {
-	before := c.total
-	for _, change := range []func(*llm.Message) bool{dropResult, dropArguments} {
-		for i := 0; i < len(c.messages)-keepLast && c.total > bound; i++ {
-			if !change(&c.messages[i]) {
-				continue
-			}
-			n := c.messages[i].Tokens()
-			c.total += n - c.tokens[i]
-			c.tokens[i] = n
+// note says what the last answer comes to, should it be condensed.
+func (c *conversation) note(text string) {
+	if len(c.turns) > 0 {
+		c.turns[len(c.turns)-1].note = text
+	}
+}
+
+// messages is the conversation as it is sent.
+func (c *conversation) messages() []llm.Message {
+	all := []llm.Message{c.system, c.opening()}
+	for _, x := range c.turns {
+		all = append(all, x.messages...)
+	}
+	return all
+}
+
+// opening is the brief with the notes.
+func (c *conversation) opening() llm.Message {
+	m := c.brief
+	if len(c.notes) > 0 || c.gone > 0 {
+		list := strings.Join(c.notes, "\n")
+		if c.gone > 0 {
+			list = fmt.Sprintf("- %d older notes are left out\n", c.gone) + list
 		}
+		m.Content += "\n\n" + condensedHeading + "\n\n" + untrusted(condensedSource, list)
+	}
+	return m
+}
+
+func (c *conversation) reckonHead() {
+	n := c.system.Tokens() + c.opening().Tokens()
+	c.total += n - c.head
+	c.head = n
+}
+
+// shorten brings the conversation down to bound tokens by leaving out results and
+// arguments of old calls. Only when it has more than most tokens even then, old
+// answers are condensed, until it has bound, which holds as far as the system
+// prompt and the brief allow. It does more at once than is needed, since each
+// change makes the endpoint's cache of the conversation useless. note says what
+// it did; empty: nothing.
+func (c *conversation) shorten(bound, most int) (note string) {
+	before := c.total
+	old := -keepLast
+	for _, x := range c.turns {
+		old += len(x.messages)
+	}
+	c.leaveOut(bound, old)
+	condensed, dropped := 0, 0
+	if c.total > most {
+		c.leaveOut(most, old+keepLast-keepLeast)
+	}
+	pruned := before - c.total
+	if c.total > most {
+		condensed = c.condense(bound, keepTurns)
+		c.leaveOut(bound, old+keepLast)
+		condensed += c.condense(bound, 0)
+		dropped = c.dropNotes(bound)
 	}
 	if c.total == before {
 		return ""
 	}
-	return fmt.Sprintf("old tool results left out of the conversation: %d of %d tokens", before-c.total, before)
+	var did []string
+	if pruned > 0 {
+		did = append(did, "old tool results left out of the conversation")
+	}
+	if condensed > 0 {
+		did = append(did, fmt.Sprintf("the oldest %d answers condensed to a note each", condensed))
+	}
+	if dropped > 0 {
+		did = append(did, fmt.Sprintf("%d of the oldest notes left out", dropped))
+	}
+	if len(did) == 0 {
+		did = append(did, "tool results left out of the conversation")
+	}
+	return fmt.Sprintf("%s: %d of %d tokens", strings.Join(did, ", "), before-c.total, before)
+}
+
+// leaveOut leaves out results, then arguments, of the first old messages after
+// the brief.
+func (c *conversation) leaveOut(bound, old int) {
+	for _, change := range []func(*llm.Message) bool{dropResult, dropArguments} {
+		at := 0
+		for t := range c.turns {
+			x := &c.turns[t]
+			for i := range x.messages {
+				if at++; at > old || c.total <= bound {
+					break
+				}
+				if !change(&x.messages[i]) {
+					continue
+				}
+				n := x.messages[i].Tokens()
+				c.total += n - x.tokens[i]
+				x.tokens[i] = n
+			}
+		}
+	}
+}
+
+// condense makes notes of the oldest answers, but for the last keep, and returns
+// how many.
+func (c *conversation) condense(bound, keep int) (n int) {
+	for c.total > bound && len(c.turns) > keep {
+		x := c.turns[0]
+		c.turns = slices.Delete(c.turns, 0, 1)
+		for _, t := range x.tokens {
+			c.total -= t
+		}
+		if x.note != "" {
+			c.notes = append(c.notes, x.note)
+		}
+		c.reckonHead()
+		n++
+	}
+	return n
+}
+
+// dropNotes leaves out the oldest notes.
+func (c *conversation) dropNotes(bound int) (n int) {
+	for c.total > bound && len(c.notes) > 0 {
+		many := max(1, len(c.notes)/4) // each costs a look at all of them
+		c.notes = slices.Delete(c.notes, 0, many)
+		c.gone += many
+		n += many
+		c.reckonHead()
+	}
+	return n
 }
 
 func dropResult(m *llm.Message) bool {
@@ -68,6 +211,9 @@ func dropArguments(m *llm.Message) bool {
 	dropped := false
 	for i := range m.ToolCalls {
 		if len(m.ToolCalls[i].Arguments) >= largeCall {
+			if !dropped { // the model's answer is shared with whoever got it
+				m.ToolCalls = slices.Clone(m.ToolCalls)
+			}
 			m.ToolCalls[i].Arguments = leftOutCall
 			dropped = true
 		}

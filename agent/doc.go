@@ -10,6 +10,9 @@
 //     bound; a technique in the brief changes the tools offered and the context
 //     given, not only words. Text from strangers is delimited, labelled, and
 //     freed of what people can't see (sanitize.go).
+//   - A conversation that outgrows the model's window is shortened from its oldest
+//     end (conversation.go): results are left out, then answers become notes of
+//     what they did (condense.go), each appended once.
 //   - Commands run in a sandbox on a workbench of the attempt's own (workshop.go),
 //     after the repository's setup commands (setup.go). Without a sandbox none do.
 //   - [Limits]: turns, time and credits (budget.go); a conversation that goes

@@ -82,8 +82,7 @@ func (r *run) begin(ctx context.Context) error {
 	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(systemPrompt)
 	text, notes := assemble(ctx, r.in, r.env, setup, min(maxPrompt, max(500, room/2)))
 	r.notes = append(r.notes, notes...)
-	r.conv.add(llm.Message{Role: llm.RoleSystem, Content: strings.TrimSpace(systemPrompt)})
-	r.conv.add(llm.Message{Role: llm.RoleUser, Content: text})
+	r.conv.begin(strings.TrimSpace(systemPrompt), text)
 	return r.record(ctx, Turn{Kind: TurnBrief, Text: text})
 }
 
@@ -94,7 +93,7 @@ func (r *run) step(ctx context.Context) error {
 	}
 	window := r.model.Window() - r.model.MaxOutput()
 	if r.budget.tokens(r.prompt()) > window {
-		r.shorten(window * 3 / 5)
+		r.shorten(window*3/5, window*4/5)
 	}
 	most, end, why := r.budget.next(r.prompt(), r.model.MaxOutput())
 	if end != "" {
@@ -102,7 +101,7 @@ func (r *run) step(ctx context.Context) error {
 		return nil
 	}
 	prompt := r.prompt()
-	resp, err := r.model.Complete(ctx, llm.Request{Messages: r.conv.messages, Tools: r.specs, MaxOutput: most})
+	resp, err := r.model.Complete(ctx, llm.Request{Messages: r.conv.messages(), Tools: r.specs, MaxOutput: most})
 	if err != nil {
 		return r.broken(ctx, resp, err)
 	}
@@ -118,6 +117,7 @@ func (r *run) step(ctx context.Context) error {
 		r.nudged = false
 		turn.Calls = r.calls(ctx, resp)
 	}
+	r.conv.note(noteOf(turn.Number, turn.Text, turn.Calls))
 	if r.res.End == "" {
 		r.advise()
 	}
@@ -128,9 +128,11 @@ func (r *run) step(ctx context.Context) error {
 func (r *run) prompt() int { return r.conv.total + r.fixed }
 
 // shorten shortens the conversation until the prompt has about bound tokens as
-// the endpoint counts, and reports whether that changed anything.
-func (r *run) shorten(bound int) bool {
-	note := r.conv.shorten(int(float64(bound)/r.budget.ratio) - r.fixed)
+// the endpoint counts, or at least no more than most, and reports whether that
+// changed anything.
+func (r *run) shorten(bound, most int) bool {
+	estimate := func(tokens int) int { return int(float64(tokens)/r.budget.ratio) - r.fixed }
+	note := r.conv.shorten(estimate(bound), estimate(most))
 	if note != "" {
 		r.notes = append(r.notes, note)
 	}
@@ -167,7 +169,7 @@ func (r *run) broken(ctx context.Context, resp llm.Response, err error) error {
 		return fmt.Errorf("ask the model: %w", err)
 	}
 	if e.Kind == llm.KindContextLength {
-		if !r.shorten(r.budget.tokens(r.prompt()) / 2) {
+		if half := r.budget.tokens(r.prompt()) / 2; !r.shorten(half, half) {
 			r.end(sia.EndError, "the conversation no longer fits the model's window")
 		}
 		return nil

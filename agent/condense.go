@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/tool"
+)
+
+// Bounds of the note that an answer comes to, in bytes.
+const (
+	mostNote    = 500
+	mostNoteArg = 120
+	mostOutcome = 120
+)
+
+// noteOf is what an answer comes to in one line of a list: which files were read
+// and changed, which commands ran and how they ended. It is made from the calls
+// alone, so that it is true and always the same.
+func noteOf(number int, text string, calls []Call) string {
+	var did []string
+	for _, c := range calls {
+		if n := c.note(); len(did) == 0 || did[len(did)-1] != n {
+			did = append(did, n)
+		}
+	}
+	if len(did) == 0 {
+		did = append(did, "said: "+oneLine(Sanitize(text), mostOutcome))
+	}
+	return head(fmt.Sprintf("- answer %d: %s", number, strings.Join(did, "; ")), mostNote)
+}
+
+// note is what a call came to.
+func (c Call) note() string {
+	var args struct {
+		Path, Command, Pattern, Match string
+	}
+	_ = json.Unmarshal([]byte(c.Arguments), &args) // arguments that are none name nothing
+	about := ""
+	for _, a := range []string{args.Command, args.Pattern, args.Path, args.Match} {
+		if a != "" && about == "" {
+			about = " " + oneLine(Sanitize(a), mostNoteArg)
+		}
+	}
+	if about == "" && len(c.Changed) > 0 {
+		about = " " + oneLine(strings.Join(c.Changed, ", "), mostNoteArg)
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(c.Result), "\n")
+	outcome := ""
+	if c.IsError || c.Name == tool.NameRun || c.Name == tool.NameTest {
+		outcome = " → " + oneLine(Sanitize(first), mostOutcome)
+	}
+	return oneLine(Sanitize(c.Name), 60) + about + outcome
+}
