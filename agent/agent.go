@@ -50,6 +50,12 @@ type Input struct {
 
 	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does
 	Spare  bool         // it is left to go on where Hazard says stop, and Result.Risk says so
+
+	// Saved are the turns of this very attempt that a process saved which then
+	// ended, in order: the attempt goes on from them, and what they cost is spent
+	// once. Empty: it begins.
+	Saved   []Turn
+	Rebuild bool // Dir is not as the saved turns left it: their changes are made again
 }
 
 // Previous is an earlier attempt at the same task.
@@ -92,8 +98,10 @@ type Result struct {
 
 // Recorder saves the transcript as it happens.
 type Recorder interface {
-	// Turn is called once after each turn, in order, from one goroutine. An error
-	// ends the attempt. ctx is live for a while even when the attempt's is cancelled.
+	// Turn is called for each turn, in order, from one goroutine: for a model's turn
+	// as soon as it has answered, and again, with the same number, when its calls
+	// were carried out. What is saved under a number takes the place of what was
+	// saved under it and above. An error ends the attempt. ctx is live for a while even when the attempt's is cancelled.
 	Turn(ctx context.Context, t Turn) error
 }
 
@@ -102,22 +110,24 @@ type TurnKind string
 
 // The kinds of turn.
 const (
-	TurnBrief TurnKind = "brief" // number 0: what the agent was told, in Text
+	TurnBrief TurnKind = "brief" // what the agent was told, in Text
 	TurnModel TurnKind = "model" // a model's answer and its tool calls
 	TurnEnd   TurnKind = "end"   // how the attempt ended, in Text
 )
 
 // Turn is one entry of the transcript. Known shapes of secrets are masked in it.
 type Turn struct {
-	Number int         `json:"number"` // model turns count from 1
+	Number int         `json:"number"` // the brief is 0, model turns count from 1, the end comes after them
 	At     time.Time   `json:"at"`
 	Kind   TurnKind    `json:"kind"`
 	Text   string      `json:"text,omitempty"`
 	Calls  []Call      `json:"calls,omitempty"`
 	Usage  llm.Usage   `json:"usage,omitzero"`
 	Cost   sia.Credits `json:"cost,omitempty"`
-	Model  string      `json:"model,omitempty"` // the one that answered
-	Note   string      `json:"note,omitempty"`  // what the loop did beside: left something out, nudged, warned
+	Finish string      `json:"finish,omitempty"` // why the model stopped, when it was cut or withheld
+	Told   []string    `json:"told,omitempty"`   // what the loop said to the model afterwards
+	Model  string      `json:"model,omitempty"`  // the one that answered
+	Note   string      `json:"note,omitempty"`   // what the loop did beside: left something out, nudged, warned
 }
 
 // Call is one tool call and what came of it.
@@ -127,5 +137,6 @@ type Call struct {
 	Arguments string   `json:"arguments"`
 	Result    string   `json:"result"` // empty: it was not carried out, for the process ended
 	IsError   bool     `json:"is_error,omitempty"`
+	Masked    bool     `json:"masked,omitempty"`  // Arguments are not what the model wrote: a secret in them is masked
 	Changed   []string `json:"changed,omitempty"` // paths that it created, changed or deleted
 }

@@ -52,7 +52,7 @@ func newBudget(l Limits, p llm.Price, now func() time.Time) *budget {
 
 // context bounds ctx by the time limit.
 func (b *budget) context(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, b.limits.Time, errTimeUp)
+	return context.WithTimeoutCause(ctx, b.limits.Time-b.now().Sub(b.started), errTimeUp)
 }
 
 // next says whether another call may be made whose prompt is estimated at prompt

@@ -113,6 +113,7 @@ func (b *Builtin) Run(ctx context.Context, in Input, rec Recorder) (Result, erro
 		budget: newBudget(in.Limits, b.model.Price(), b.now),
 		loop:   loopDetector{hazard: in.Hazard, spare: in.Spare},
 	}
+	r.budget.take(in.Saved)
 	res, err := r.attempt(ctx)
 	b.log.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt,
 		"end", res.End, "reason", res.Reason, "turns", res.Turns, "credits", res.Cost.String())

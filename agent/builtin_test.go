@@ -23,17 +23,26 @@ import (
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// transcript is a recorder that keeps the turns.
+// transcript is a recorder that keeps the turns, as the store does: what is
+// saved under a number replaces what was saved under it and above.
 type transcript struct {
 	turns []agent.Turn
-	after func(agent.Turn) error // called after each turn; may be nil
+	after func(agent.Turn) error // called after each turn that is complete; may be nil
+	midst func(agent.Turn) error // called before a turn's calls are carried out; may be nil
 }
 
 func (t *transcript) Turn(ctx context.Context, turn agent.Turn) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	t.turns = slices.DeleteFunc(t.turns, func(old agent.Turn) bool { return old.Number >= turn.Number })
 	t.turns = append(t.turns, turn)
+	if slices.ContainsFunc(turn.Calls, func(c agent.Call) bool { return c.Result == "" }) {
+		if t.midst != nil {
+			return t.midst(turn)
+		}
+		return nil
+	}
 	if t.after != nil {
 		return t.after(turn)
 	}
@@ -149,7 +158,7 @@ func TestAttempt(t *testing.T) {
 	var cost sia.Credits
 	for i, turn := range b.rec.turns {
 		cost += turn.Cost
-		if turn.Number != min(i, 3) {
+		if turn.Number != i {
 			t.Errorf("turn %d has number %d", i, turn.Number)
 		}
 	}

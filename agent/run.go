@@ -21,6 +21,9 @@ const (
 	idleNudge    = noChange * 2 / 3 // turns without a change after which the agent is told
 )
 
+// toldToFinish begins the note that the agent was warned of the end.
+const toldToFinish = "told to finish: "
+
 // run is one attempt under way.
 type run struct {
 	*Builtin
@@ -36,12 +39,14 @@ type run struct {
 	specs   []llm.ToolSpec
 	fixed   int // tokens of the tools' descriptions
 
-	models []string    // that answered, in the order in which they first did
-	by     string      // the model that answered last
-	lost   sia.Credits // spent on calls that were not answered, since the last turn
-	nudged bool        // the last answer was a text, and the agent was told to go on
-	notes  []string    // for the next turn of the transcript
-	res    Result
+	models    []string    // that answered, in the order in which they first did
+	by        string      // the model that answered last
+	lost      sia.Credits // spent on calls that were not answered, since the last turn
+	lostUsage llm.Usage
+	told      []string // since the last turn was saved: messages of ours
+	nudged    bool     // the last answer was a text, and the agent was told to go on
+	notes     []string // for the next turn of the transcript
+	res       Result
 }
 
 // attempt runs the loop to its end and records how it ended.
@@ -65,13 +70,13 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 			text += ": " + s
 		}
 	}
-	if saved := r.record(ctx, Turn{Number: r.budget.turns, Kind: TurnEnd, Text: text}); err == nil {
+	if saved := r.record(ctx, Turn{Number: r.budget.turns + 1, Kind: TurnEnd, Text: text}); err == nil {
 		err = saved
 	}
 	return r.res, err
 }
 
-// begin assembles the prompt.
+// begin assembles the prompt, or takes up what was saved.
 func (r *run) begin(ctx context.Context) error {
 	r.offered, r.notes = offer(r.tools, r.in.Brief, r.in.CanAsk)
 	setup, err := r.setUp(ctx)
@@ -79,6 +84,9 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	r.specs, r.fixed = specs(r.offered)
+	if brief, answers, ok := resumable(r.in.Saved); ok {
+		return r.resume(ctx, brief, answers)
+	}
 	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(systemPrompt)
 	text, notes := assemble(ctx, r.in, r.env, setup, min(maxPrompt, max(500, room/2)))
 	r.notes = append(r.notes, notes...)
@@ -107,21 +115,38 @@ func (r *run) step(ctx context.Context) error {
 	}
 	turn := Turn{Kind: TurnModel, Text: resp.Message.Content, Usage: resp.Spent(), Model: resp.Model}
 	turn.Cost = r.budget.spend(prompt, resp) + r.lost
-	r.lost = 0
-	r.answeredBy(resp)
+	turn.Usage, r.lost, r.lostUsage = turn.Usage.Add(r.lostUsage), 0, llm.Usage{}
 	turn.Number = r.budget.turns
+	if resp.Finish == llm.FinishLength || resp.Finish == llm.FinishContentFilter {
+		turn.Finish = resp.Finish
+	}
+	r.answeredBy(resp)
 	r.conv.add(resp.Message)
 	if len(resp.Message.ToolCalls) == 0 {
 		r.text(resp)
-	} else {
-		r.nudged = false
-		turn.Calls = r.calls(ctx, resp)
+		return r.close(ctx, turn)
 	}
-	r.conv.note(noteOf(turn.Number, turn.Text, turn.Calls))
+	r.nudged = false
+	for _, c := range resp.Message.ToolCalls {
+		turn.Calls = append(turn.Calls, Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+	}
+	// The answer is paid for: it is saved before its calls, which may take minutes,
+	// are carried out.
+	if err := r.save(ctx, turn); err != nil {
+		return err
+	}
+	turn.Calls = r.calls(ctx, resp)
+	return r.close(ctx, turn)
+}
+
+// close ends a turn whose calls were carried out.
+func (r *run) close(ctx context.Context, t Turn) error {
+	r.conv.note(noteOf(t.Number, t.Text, t.Calls))
 	if r.res.End == "" {
 		r.advise()
 	}
-	return r.record(ctx, turn)
+	t.Told, r.told = append(t.Told, r.told...), nil
+	return r.record(ctx, t)
 }
 
 // prompt estimates the tokens of the next call's prompt.
@@ -142,10 +167,7 @@ func (r *run) shorten(bound, most int) bool {
 // answeredBy notes which model answered, where that is not the one of the turn
 // before.
 func (r *run) answeredBy(resp llm.Response) {
-	if !slices.Contains(r.models, resp.Model) {
-		r.models = append(r.models, resp.Model)
-		r.res.Agent = kind + strings.Join(r.models, "+")
-	}
+	r.named(resp.Model)
 	before := r.by
 	if before == "" && len(resp.Passed) == 0 || before == resp.Client {
 		r.by = resp.Client
@@ -158,9 +180,18 @@ func (r *run) answeredBy(resp llm.Response) {
 	r.by, r.notes = resp.Client, append(r.notes, note)
 }
 
+// named makes the model one of those that the attempt was made with.
+func (r *run) named(model string) {
+	if model != "" && !slices.Contains(r.models, model) {
+		r.models = append(r.models, model)
+		r.res.Agent = kind + strings.Join(r.models, "+")
+	}
+}
+
 // broken decides what an unanswered call means.
 func (r *run) broken(ctx context.Context, resp llm.Response, err error) error {
 	r.lost += r.budget.lose(resp.Lost)
+	r.lostUsage = r.lostUsage.Add(resp.Lost)
 	if r.ended(ctx) {
 		return nil
 	}
@@ -197,10 +228,17 @@ func unanswered(err error, first *llm.Error) string {
 	return "no model could be asked: " + strings.Join(names, ", ")
 }
 
-// text deals with an answer that calls no tool: the agent is told once to go on;
-// the second time in a row it is taken to be done.
+// text deals with an answer that calls no tool: the agent is told once to go on.
 func (r *run) text(resp llm.Response) {
 	r.loop.turn(false, 0)
+	if r.spoken(resp) {
+		r.say("told to go on: the answer called no tool", strings.TrimSpace(nudgePrompt))
+	}
+}
+
+// spoken says whether an answer that calls no tool is to be told to go on. The
+// second in a row is taken to be the end.
+func (r *run) spoken(resp llm.Response) (goOn bool) {
 	switch {
 	case resp.Finish == llm.FinishContentFilter:
 		r.end(sia.EndError, "the model's provider withheld the answer (content filter)")
@@ -209,14 +247,15 @@ func (r *run) text(resp llm.Response) {
 		r.end(sia.EndFinished, "")
 	default:
 		r.nudged = true
-		r.say("told to go on: the answer called no tool", strings.TrimSpace(nudgePrompt))
+		return true
 	}
+	return false
 }
 
 // advise tells the agent that the end is near, or that nothing changes.
 func (r *run) advise() {
 	if w := r.budget.warning(); w != "" {
-		r.say("told to finish: "+w, w)
+		r.say(toldToFinish+w, w)
 	}
 	if r.loop.idle == idleNudge {
 		r.say("told that nothing changes", fmt.Sprintf("You have not changed anything new for %d turns. Decide on a change and make it, or call finish and say what is missing.", r.loop.idle))
@@ -225,7 +264,7 @@ func (r *run) advise() {
 
 // say adds a message of ours to the conversation and notes it.
 func (r *run) say(note, text string) {
-	r.notes = append(r.notes, note)
+	r.notes, r.told = append(r.notes, note), append(r.told, text)
 	r.conv.add(llm.Message{Role: llm.RoleUser, Content: text})
 }
 
@@ -255,12 +294,18 @@ func (r *run) ended(ctx context.Context) bool {
 	return true
 }
 
-// record saves a turn with its notes, secrets masked. It does so even when the
-// attempt was just cancelled.
+// record saves a turn that is complete.
 func (r *run) record(ctx context.Context, t Turn) error {
+	err := r.save(ctx, t)
+	r.notes = nil
+	return err
+}
+
+// save saves a turn with its notes so far, secrets masked. It does so even when
+// the attempt was just cancelled.
+func (r *run) save(ctx context.Context, t Turn) error {
 	t.At = r.now()
 	t.Note = strings.Join(r.notes, "\n")
-	r.notes = nil
 	if r.rec == nil {
 		return nil
 	}
@@ -277,7 +322,9 @@ func redacted(t Turn) Turn {
 	t.Text, t.Note = secret.Mask(t.Text), secret.Mask(t.Note)
 	calls := make([]Call, len(t.Calls))
 	for i, c := range t.Calls {
-		c.Arguments, c.Result = secret.Mask(c.Arguments), secret.Mask(c.Result)
+		masked := secret.Mask(c.Arguments)
+		c.Masked = c.Masked || masked != c.Arguments
+		c.Arguments, c.Result = masked, secret.Mask(c.Result)
 		calls[i] = c
 	}
 	if len(calls) > 0 {

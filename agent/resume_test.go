@@ -1,0 +1,229 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/sia"
+)
+
+// errDied ends an attempt as the end of its process does.
+var errDied = errors.New("the process died")
+
+// journey is an attempt with everything in it: edits, an error, a text, calls
+// that can't be understood, several calls at once.
+func journey() scripted.Script {
+	usage := &scripted.Usage{Input: 1000, Cached: 200, Output: 50}
+	answers := []scripted.Answer{
+		calls(scripted.Call{Name: "read", Args: args{"path": "main.go"}}, scripted.Call{Name: "list", Args: args{}}),
+		calls(scripted.Call{Name: "write", Args: args{"path": "greet.go", "content": "package main\n\nfunc greet() {}\n"}}),
+		{Text: "I think that is all."},
+		calls(scripted.Call{Name: "edit", Args: args{"path": "nope.go", "old": "a", "new": "b"}}),
+		calls(scripted.Call{Name: "edit", Args: args{"path": "main.go", "old": "func main() {}", "new": "func main() { greet() }"}},
+			scripted.Call{Name: "search", Args: args{"pattern": "greet"}}),
+		calls(scripted.Call{Name: "write", Args: "{not json"}),
+		calls(scripted.Call{Name: "finish", Args: args{"summary": "It greets."}}),
+	}
+	for i := range answers {
+		answers[i].Usage = usage
+	}
+	return turns(answers...)
+}
+
+func journeyBench(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t, journey(), func(c *llm.Config) { c.Price = llm.Price{Input: 1, CachedInput: 0.1, Output: 10} })
+	b.in.Limits.Credits = 100 * sia.Credit
+	return b
+}
+
+// die runs the attempt until its process ends: after the numbered turn, or before
+// its calls are carried out. It returns what was saved.
+func (b *bench) die(number int, midst bool) []agent.Turn {
+	b.t.Helper()
+	var left []agent.Turn
+	stop := func(turn agent.Turn) error {
+		b.now = b.now.Add(time.Minute)
+		if left == nil && turn.Number == number {
+			text, err := json.Marshal(b.rec.turns)
+			if err = errors.Join(err, json.Unmarshal(text, &left)); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+		if left != nil {
+			return errDied
+		}
+		return nil
+	}
+	b.rec.after = stop
+	if midst {
+		b.rec.midst = stop
+		b.rec.after = nil
+	}
+	if _, err := b.agent.Run(b.t.Context(), b.in, b.rec); !errors.Is(err, errDied) {
+		b.t.Fatalf("it ended otherwise: %v", err)
+	}
+	b.rec.turns, b.rec.after, b.rec.midst = slices.Clone(left), nil, nil
+	return left
+}
+
+// Wherever the process ends, the attempt that goes on comes to the same: no
+// answer is asked for twice, none is paid for twice, the model is told the same.
+func TestResume(t *testing.T) {
+	whole := journeyBench(t)
+	want := whole.run()
+	if want.End != sia.EndFinished || want.Turns != 7 {
+		t.Fatalf("undisturbed: %+v", want)
+	}
+	undisturbed := whole.model.Requests()
+	for number := 1; number <= 7; number++ {
+		for _, midst := range []bool{false, true} {
+			for _, rebuild := range []bool{false, true} {
+				if midst && number == 3 { // a text has no calls to be carried out
+					continue
+				}
+				t.Run(fmt.Sprintf("turn %d, midst %v, rebuild %v", number, midst, rebuild), func(t *testing.T) {
+					b := journeyBench(t)
+					b.in.Saved = b.die(number, midst)
+					if b.in.Rebuild = rebuild; rebuild {
+						b.in.Dir = t.TempDir()
+						b.write("main.go", "package main\n\nfunc main() {}\n")
+					}
+					asked := len(b.model.Requests())
+					if asked != number {
+						t.Fatalf("asked %d times before the process ended", asked)
+					}
+					got := b.run()
+					if d := cmp.Diff(want, got); d != "" {
+						t.Errorf("result (-undisturbed +resumed):\n%s", d)
+					}
+					again := b.model.Requests()
+					if len(again) != len(undisturbed) {
+						t.Fatalf("%d answers were asked for in all, want %d", len(again), len(undisturbed))
+					}
+					for i := range again {
+						if d := cmp.Diff(undisturbed[i].Messages, again[i].Messages); d != "" {
+							t.Errorf("request %d (-undisturbed +resumed):\n%s", i+1, d)
+						}
+					}
+					for i, turn := range b.rec.turns {
+						if turn.Number != i {
+							t.Errorf("turn %d has number %d", i, turn.Number)
+						}
+					}
+					if !strings.Contains(b.rec.notes(), "resumed after the process ended") {
+						t.Errorf("notes: %s", b.rec.notes())
+					}
+					for file, text := range map[string]string{"main.go": "greet() }", "greet.go": "func greet"} {
+						if b, err := os.ReadFile(filepath.Join(b.in.Dir, file)); err != nil || !strings.Contains(string(b), text) {
+							t.Errorf("%s: %q, %v", file, b, err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestResumedAttemptHasWhatIsLeft(t *testing.T) {
+	b := journeyBench(t)
+	b.in.Saved = b.die(4, false)
+	b.now = b.now.Add(5 * time.Hour) // nobody worked meanwhile
+	b.in.Limits.Time = 4*time.Minute + time.Second
+	b.rec.after = func(agent.Turn) error {
+		b.now = b.now.Add(time.Minute)
+		return nil
+	}
+	if res := b.run(); res.End != sia.EndTime || res.Turns != 5 {
+		t.Errorf("after 4 of 4 minutes: %+v", res)
+	}
+
+	b = journeyBench(t)
+	b.in.Saved = b.die(4, false)
+	b.in.Limits.Turns = 4
+	if res := b.run(); res.End != sia.EndTurns || res.Turns != 4 || len(b.model.Requests()) != 4 {
+		t.Errorf("after 4 of 4 turns: %+v", res)
+	}
+}
+
+// Where the work tree had to be made anew, what can't be made again is said.
+func TestRebuildSaysWhatItCantDo(t *testing.T) {
+	b := newBench(t, turns(done))
+	b.in.Rebuild = true
+	saved := func(number int, c ...agent.Call) agent.Turn {
+		return agent.Turn{Number: number, Kind: agent.TurnModel, Calls: c}
+	}
+	b.in.Saved = []agent.Turn{
+		{Kind: agent.TurnBrief, Text: "# The task"},
+		saved(1, agent.Call{ID: "a", Name: "run", Arguments: `{"command":"go generate"}`, Result: "exit status 0", Changed: []string{"gen.go"}},
+			agent.Call{ID: "b", Name: "write", Arguments: `{"path":"key.go","content":"[masked]"}`, Result: "created", Masked: true, Changed: []string{"key.go"}}),
+		saved(2, agent.Call{ID: "c", Name: "edit", Arguments: `{"path":"gen.go","old":"x","new":"y"}`, Result: "edited", Changed: []string{"gen.go"}},
+			agent.Call{ID: "d", Name: "write", Arguments: `{"path":"ok.go","content":"package main\n"}`, Result: "created", Changed: []string{"ok.go"}},
+			agent.Call{ID: "e", Name: "delete", Arguments: `{"path":"main.go"}`, Result: "error: no", IsError: true}),
+	}
+	if res := b.run(); res.End != sia.EndFinished || res.Turns != 3 {
+		t.Fatalf("result: %+v", res)
+	}
+	told := b.model.Requests()[0].Last()
+	for _, want := range []string{"made anew", "answer 1, run go generate → exit status 0: it changed gen.go", "answer 1, write key.go: its text was masked", "answer 2, edit gen.go: "} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is missing in:\n%s", want, told)
+		}
+	}
+	for file, there := range map[string]bool{"ok.go": true, "main.go": true, "key.go": false} {
+		if _, err := os.Stat(filepath.Join(b.in.Dir, file)); (err == nil) != there {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// A call whose arguments were masked when they were saved is not carried out as
+// it was saved.
+func TestMaskedCallIsNotCarriedOut(t *testing.T) {
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	b := newBench(t, turns(calls(scripted.Call{Name: "write", Args: args{"path": "key.txt", "content": secret}}), done))
+	b.in.Saved = b.die(1, true)
+	if c := b.in.Saved[1].Calls[0]; !c.Masked || strings.Contains(c.Arguments, secret) {
+		t.Fatalf("saved: %+v", c)
+	}
+	if res := b.run(); res.End != sia.EndFinished || res.Turns != 2 {
+		t.Fatalf("result: %+v", res)
+	}
+	if c := b.rec.turns[1].Calls[0]; !c.IsError || !strings.Contains(c.Result, "make the call again") {
+		t.Errorf("call: %+v", c)
+	}
+	if _, err := os.Stat(filepath.Join(b.in.Dir, "key.txt")); err == nil {
+		t.Error("the masked text was written")
+	}
+}
+
+// The attempt had ended when its process did, before anybody heard of it: the
+// end is the same, and nothing is asked.
+func TestResumeOfAnAttemptThatHadEnded(t *testing.T) {
+	question := scripted.Call{Name: "ask", Args: args{"question": "Which?", "why": "Unsaid.", "options": []string{"One", "Two"}}}
+	read := scripted.Call{Name: "read", Args: args{"path": "main.go"}}
+	for name, script := range map[string]scripted.Script{
+		"finished": turns(done), "asked": turns(calls(question)), "said twice": turns(scripted.Answer{Text: "It is fine."}), "stuck": turns(calls(read)),
+	} {
+		b := newBench(t, script)
+		want := b.run()
+		asked := len(b.model.Requests())
+		b.in.Saved = b.rec.turns
+		got := b.run()
+		if d := cmp.Diff(want, got); d != "" || len(b.model.Requests()) != asked {
+			t.Errorf("%s: asked %d more times; result (-first +resumed):\n%s", name, len(b.model.Requests())-asked, d)
+		}
+	}
+}
