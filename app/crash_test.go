@@ -142,35 +142,50 @@ func crashModel() scripted.Script {
 	}}
 }
 
-// run plays the task once with a process that dies at one boundary, and says
-// what the world looks like afterwards and how many boundaries there were.
-func crashRun(t *testing.T, key []byte, killAt int64) (world string, boundaries int64) {
+// crashWorld is a GitHub with a repository, a model, and a victim that is told of
+// them and not launched yet.
+func crashWorld(t *testing.T, key []byte, script scripted.Script) (*ghsim.Server, *scripted.Server, victim) {
 	t.Helper()
 	dir := t.TempDir()
 	sim, err := ghsim.New(ghsim.Config{Dir: filepath.Join(dir, "github"), AppKeyPEM: key})
 	check(t, err)
-	defer func() { check(t, sim.Close()) }()
+	t.Cleanup(func() { check(t, sim.Close()) })
 	_, err = sim.Start("127.0.0.1:0")
 	check(t, err)
 	sim.CreateUser(apptest.Owner)
 	repo, err := sim.CreateRepo(apptest.Owner, apptest.Name, ghsim.RepoSpec{Files: crashFiles})
 	check(t, err)
-	model, err := scripted.Start(crashModel(), scripted.Options{})
+	model, err := scripted.Start(script, scripted.Options{})
 	check(t, err)
-	defer func() { check(t, model.Close()) }()
+	t.Cleanup(func() { check(t, model.Close()) })
 	registered, err := sim.CreateApp(apptest.Slug)
 	check(t, err)
-
-	v := victim{Config: apptest.Configure(sim, registered, model.URL, filepath.Join(dir, "sia")), Task: sia.NewTaskID(repo.ID, 1), KillAt: killAt}
+	v := victim{Config: apptest.Configure(sim, registered, model.URL, filepath.Join(dir, "sia")), Task: sia.NewTaskID(repo.ID, 1)}
 	v.Config.Listen = freeAddress(t)
 	v.Config.Schedule.Look, v.Config.Schedule.Redeliver = "@every 1s", "@every 1s"
+	return sim, model, v
+}
+
+// begin launches the victim and has a person ask it for something.
+func begin(t *testing.T, sim *ghsim.Server, v victim) *process {
+	t.Helper()
 	process := launch(t, v)
-	check(t, sim.SetWebhook(registered.ID, "http://"+v.Config.Listen+"/webhook", apptest.Secret))
-	_, err = sim.Install(registered.ID, apptest.Owner, apptest.Name)
+	check(t, sim.SetWebhook(v.Config.GitHub.AppID, "http://"+v.Config.Listen+"/webhook", apptest.Secret))
+	_, err := sim.Install(v.Config.GitHub.AppID, apptest.Owner, apptest.Name)
 	check(t, err)
 	_, err = sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into hello.txt.")
 	check(t, err)
 	check(t, sim.Label(apptest.Repo, 1, apptest.Owner, "sia"))
+	return process
+}
+
+// run plays the task once with a process that dies at one boundary, and says
+// what the world looks like afterwards and how many boundaries there were.
+func crashRun(t *testing.T, key []byte, killAt int64) (world string, boundaries int64) {
+	t.Helper()
+	sim, _, v := crashWorld(t, key, crashModel())
+	v.KillAt = killAt
+	process := begin(t, sim, v)
 
 	// How often GitHub is brought up to date depends on how fast things go, so
 	// a run may have a boundary or two fewer than the undisturbed one.

@@ -24,6 +24,8 @@ type Workspace struct {
 	base plumbing.Hash
 	// state is the folder, outside the workspace, of what we know of it.
 	state string
+	// reused: it was there already.
+	reused bool
 }
 
 // workspaceState is kept in workspace.json, so that a workspace is known again
@@ -69,7 +71,7 @@ func (r *Repo) Workspace(ctx context.Context, dir, sha string) (*Workspace, erro
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
 	defer unlock()
-	if ready, err := w.reopen(); err != nil || ready {
+	if w.reused, err = w.reopen(); err != nil || w.reused {
 		return w, err
 	}
 	if err := w.create(ctx, sha); err != nil {
@@ -194,6 +196,18 @@ func writeDotGit(dir string, o *objects, sha string, index []byte) error {
 	}
 	return err
 }
+
+// WorkspaceDir is a directory in the cache for the workspace of a key, the same
+// whenever it is asked for. Like those without a key, it is removed when it was
+// not touched for two days.
+func (c *Cache) WorkspaceDir(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(c.dir, workspacesDir, "k-"+hex.EncodeToString(sum[:16]))
+}
+
+// Reused reports whether the workspace was there already, with whatever was done
+// in it, and not just made.
+func (w *Workspace) Reused() bool { return w.reused }
 
 // Dir is the workspace's absolute path.
 func (w *Workspace) Dir() string { return w.dir }

@@ -30,9 +30,12 @@ func TestReopen(t *testing.T) {
 	ctx := t.Context()
 	w := f.workspace()
 	write(t, w.Dir(), map[string]string{"kept": "x"})
+	if w.Reused() {
+		t.Error("a new workspace is said to be an old one")
+	}
 	again := must[*Workspace](t)(openCache(t, f.cache.dir, Options{}).Repo(f.remote("app.git")).Workspace(ctx, w.Dir(), f.main))
-	if got := paths(must[Diff](t)(again.Diff(ctx))); !cmp.Equal(got, []string{"a kept"}) {
-		t.Errorf("after opening again: %q", got)
+	if got := paths(must[Diff](t)(again.Diff(ctx))); !cmp.Equal(got, []string{"a kept"}) || !again.Reused() {
+		t.Errorf("after opening again: %q, reused %v", got, again.Reused())
 	}
 	write(t, f.work, map[string]string{"n": "1"})
 	next := commitAll(t, f.work, "next")
@@ -56,6 +59,25 @@ func TestReopen(t *testing.T) {
 	must0(t, w.Remove())
 	if _, err := f.repo.Workspace(ctx, w.Dir(), next); err != nil {
 		t.Errorf("after Remove: %v", err)
+	}
+}
+
+// The directory of a key is found again, by another process too.
+func TestWorkspaceDir(t *testing.T) {
+	f := newFixture(t)
+	dir := f.cache.WorkspaceDir("1-2/3/attempt")
+	w := must[*Workspace](t)(f.repo.Workspace(t.Context(), dir, f.main))
+	write(t, w.Dir(), map[string]string{"kept": "x"})
+	other := openCache(t, f.cache.dir, Options{})
+	if other.WorkspaceDir("1-2/3/attempt") != dir || other.WorkspaceDir("1-2/4/attempt") == dir {
+		t.Error("the directory is not that of the key")
+	}
+	if again := must[*Workspace](t)(other.Repo(f.remote("app.git")).Workspace(t.Context(), dir, f.main)); !again.Reused() {
+		t.Error("it was made anew")
+	}
+	must0(t, w.Remove())
+	if again := must[*Workspace](t)(f.repo.Workspace(t.Context(), dir, f.main)); again.Reused() {
+		t.Error("after Remove it was still there")
 	}
 }
 

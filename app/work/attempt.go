@@ -32,12 +32,18 @@ const (
 const wrapUp = 30 * time.Second
 
 // attempt runs the coding agent in a workspace of its own and commits what it
-// did, unpushed. It has no deadline but the attempt's own.
+// did, unpushed. It has no deadline but the attempt's own. Where a process that
+// ended had begun it, it goes on from the saved turns, in the same workspace when
+// this machine has it.
 func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if fact, ok, err := w.savedResult(ctx, t, f); err != nil || ok {
 		return fact, err
 	}
 	a := t.Attempt()
+	saved, err := w.savedTurns(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
 	start, err := w.startCommit(ctx, t)
 	if err != nil {
 		return nil, err
@@ -45,11 +51,15 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err := w.Store.SaveText(ctx, t.ID, f.Attempt, textStart, t.Head); err != nil {
 		return nil, err
 	}
-	space, err := w.mirror(t).Workspace(ctx, "", start)
+	space, err := w.workspace(ctx, t, f, start, len(saved) > 0)
 	if err != nil {
 		return nil, err
 	}
+	over := false // nobody will go on in the workspace
 	defer func() {
+		if !over {
+			return
+		}
 		if err := space.Remove(); err != nil {
 			w.Logger.WarnContext(ctx, "workspace left behind", "task", t.ID, "attempt", a.Number, "error", err)
 		}
@@ -58,12 +68,14 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, err
 	}
+	input.Saved, input.Rebuild = saved, !space.Reused()
 	res, err := w.Agent.Run(ctx, input, recorder{w.Store, w.Secrets, t.ID, a.Number})
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
 		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
 	}
 	if err != nil {
-		if res.Turns == 0 {
+		if res.Turns == 0 && res.Cost == 0 {
+			over = true
 			return nil, err // nothing is lost by trying again
 		}
 		res.End, res.Reason = sia.EndError, err.Error()
@@ -100,7 +112,40 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, fmt.Errorf("encode the result of %s: %w", f.Key, err)
 	}
-	return fact, w.Store.SaveText(keep, t.ID, f.Attempt, textResult, string(b))
+	if err := w.Store.SaveText(keep, t.ID, f.Attempt, textResult, string(b)); err != nil {
+		return nil, err
+	}
+	over = true
+	return fact, nil
+}
+
+// savedTurns are the turns of an attempt whose process ended before its result
+// was saved; none when no model had answered. The attempt then stands on the
+// commit on which it began, wherever the branch is now.
+func (w *Worker) savedTurns(ctx context.Context, t *sia.Task) ([]agent.Turn, error) {
+	n := t.Attempt().Number
+	turns, err := w.transcript(ctx, *t, n)
+	if err != nil || !slices.ContainsFunc(turns, func(turn agent.Turn) bool { return turn.Kind == agent.TurnModel }) {
+		return nil, err
+	}
+	if t.Head, err = w.Store.Text(ctx, t.ID, n, textStart); err != nil {
+		return nil, err
+	}
+	return turns, nil
+}
+
+// workspace is the attempt's own. One that was left behind is used again only by
+// an attempt that goes on.
+func (w *Worker) workspace(ctx context.Context, t sia.Task, f sia.Effect, start string, goesOn bool) (*gitops.Workspace, error) {
+	dir := w.Git.WorkspaceDir(f.Key + " " + start)
+	space, err := w.mirror(t).Workspace(ctx, dir, start)
+	if err != nil || goesOn || !space.Reused() {
+		return space, err
+	}
+	if err := space.Remove(); err != nil {
+		return nil, err
+	}
+	return w.mirror(t).Workspace(ctx, dir, start)
 }
 
 // answerable is the agent's question with what makes it one that can be answered.

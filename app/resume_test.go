@@ -1,0 +1,99 @@
+package app_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/store"
+)
+
+// resumeModel changes a file in each of two answers and finishes with the third,
+// unless a fault keeps it from that.
+func resumeModel(fault *scripted.Fault) scripted.Script {
+	usage := &scripted.Usage{Input: 1000, Output: 100}
+	call := func(name string, args map[string]any) scripted.Answer {
+		return scripted.Answer{Usage: usage, Calls: []scripted.Call{{Name: name, Args: args}}}
+	}
+	finish := call("finish", map[string]any{"summary": "Greeted."})
+	finish.Fault = fault
+	return scripted.Script{Rules: []scripted.Rule{{Name: "coder", Model: "coder", Turns: []scripted.Answer{
+		call("write", map[string]any{"path": "hello.txt", "content": "Hello world\n"}),
+		call("edit", map[string]any{"path": "hello.txt", "old": "Hello world", "new": "Hello, world!"}),
+		finish,
+	}}}}
+}
+
+// A process that is killed in the midst of an attempt, while the model is
+// in the middle of its third answer, is followed by one that goes on there: in the
+// workspace that is left, or, on a machine that lacks it, in a new one. Nothing
+// is asked twice and nothing is paid twice.
+func TestCrashInAnAttempt(t *testing.T) {
+	sim, _, v := crashWorld(t, nil, resumeModel(nil))
+	if _, killed := begin(t, sim, v).wait(t); killed {
+		t.Fatal("the undisturbed process died")
+	}
+	want := spent(t, v)
+	for name, lose := range map[string]bool{"same machine": false, "workspace lost": true} {
+		t.Run(name, func(t *testing.T) {
+			sim, model, v := crashWorld(t, nil, resumeModel(&scripted.Fault{Stall: true, After: 1}))
+			ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
+			defer cancel()
+			process := begin(t, sim, v)
+			check(t, model.Wait(ctx, 3))
+			check(t, process.cmd.Process.Kill())
+			if _, killed := process.wait(t); !killed {
+				t.Fatal("the process ended by itself")
+			}
+			if lose {
+				check(t, os.RemoveAll(filepath.Join(v.Config.Dir, "git", "workspaces")))
+				check(t, os.RemoveAll(filepath.Join(v.Config.Dir, "git", "states")))
+			}
+			check(t, model.SetScript(resumeModel(nil)))
+			if _, killed := launch(t, v).wait(t); killed {
+				t.Fatal("the second process died too")
+			}
+			check(t, sim.WaitIdle(ctx))
+			var turns []int
+			for _, q := range model.Requests() {
+				turns = append(turns, q.Turn())
+			}
+			if d := cmp.Diff([]int{0, 1, 2, 2}, turns); d != "" {
+				t.Errorf("answers asked for, by their place in the conversation (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(want, spent(t, v)); d != "" {
+				t.Errorf("the account (-undisturbed +killed):\n%s", d)
+			}
+			transcript, err := sim.File(apptest.Repo, "sia/memory", ".sia/transcripts/1/1.md")
+			check(t, err)
+			for _, want := range []string{"## Turn 1\n", "## Turn 2\n", "## Turn 3\n", "resumed after the process ended"} {
+				if strings.Count(transcript, want) != 1 {
+					t.Errorf("%q is not once in the transcript:\n%s", want, transcript)
+				}
+			}
+			pull, err := sim.Pull(apptest.Repo, 2)
+			check(t, err)
+			if text, err := sim.File(apptest.Repo, pull.Head, "hello.txt"); err != nil || text != "Hello, world!\n" {
+				t.Errorf("hello.txt: %q, %v", text, err)
+			}
+		})
+	}
+}
+
+// spent is the task's account and how it ended.
+func spent(t *testing.T, v victim) map[string]any {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{URL: filepath.Join(v.Config.Dir, "sia.db")})
+	check(t, err)
+	defer func() { check(t, s.Close()) }()
+	task, err := s.Task(t.Context(), v.Task)
+	check(t, err)
+	a := task.Attempt()
+	return map[string]any{"state": string(task.State), "credits": task.Credits, "attempts": len(task.Attempts), "turns": a.Turns, "cost": a.Cost, "agent": a.Agent}
+}
