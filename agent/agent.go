@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/stuck"
 )
@@ -39,8 +40,10 @@ type Input struct {
 	Attempt int // 1-based
 
 	Brief        sia.Brief
-	Previous     []Previous    // earlier attempts, oldest first
-	Instructions []Instruction // AGENTS.md and the like, from the base branch
+	Previous     []Previous         // earlier attempts, oldest first
+	Instructions []Instruction      // AGENTS.md and the like, from the base branch; the first gives way last
+	LeftOut      []string           // what is missing in all of this, and why: for the transcript
+	Failures     []tool.FailedCheck // of the last attempt that was judged, at length
 
 	Dir    string   // work tree; the agent changes files in it and nowhere else
 	Setup  []string // shell commands that prepare it, from the base branch's settings; they run in the sandbox

@@ -17,6 +17,8 @@ const (
 	mostSteps  = 30
 	mostQuote  = 2000
 	mostBody   = 64 << 10
+
+	mostInstruction = 32 << 10
 )
 
 // taskSections are the issue.
@@ -29,10 +31,15 @@ func taskSections(in Input) []section {
 		intro += fmt.Sprintf(", asked for by @%s", oneLine(in.AskedBy, 100))
 	}
 	intro += fmt.Sprintf(". This is attempt %d.", max(1, in.Attempt))
+	body, images := imagesAsLinks(Sanitize(in.Body))
+	about := ""
+	if images > 0 {
+		about = "Its images are given as links, with the text that stands for them; you can't look at them."
+	}
 	return []section{
 		{heading: "# The task", intro: intro + "\n\n" + sia.IssueBy(oneLine(in.Author, 100), in.Access, oneLine(in.AskedBy, 100)),
 			source: "issue title", by: in.Author, access: in.Access, body: oneLine(Sanitize(in.Title), mostTitle), give: must},
-		{source: "issue text", by: in.Author, access: in.Access, heading: "## The issue", body: middleOut(in.Body, mostBody), give: giveBody},
+		{source: "issue text", by: in.Author, access: in.Access, heading: "## The issue", intro: about, body: middleOut(body, mostBody), give: giveBody},
 	}
 }
 

@@ -109,7 +109,7 @@ func (b *Builtin) Run(ctx context.Context, in Input, rec Recorder) (Result, erro
 	defer root.Close()
 	r := &run{
 		Builtin: b, in: in, rec: rec,
-		env:    tool.Env{Root: root, Dir: in.Dir, CanAsk: in.CanAsk, Test: in.Test},
+		env:    tool.Env{Root: root, Dir: in.Dir, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures},
 		budget: newBudget(in.Limits, b.model.Price(), b.now),
 		loop:   loopDetector{hazard: in.Hazard, spare: in.Spare},
 	}
@@ -121,9 +121,9 @@ func (b *Builtin) Run(ctx context.Context, in Input, rec Recorder) (Result, erro
 }
 
 // offer chooses the tools that the brief leaves to the agent, in their usual
-// order. Finish always stays. A brief that leaves nothing to work with is not
-// followed, which is noted.
-func offer(all []tool.Tool, brief sia.Brief, canAsk bool) (offered []tool.Tool, notes []string) {
+// order. Finish always stays, and failure is there only when something failed. A
+// brief that leaves nothing to work with is not followed, which is noted.
+func offer(all []tool.Tool, brief sia.Brief, canAsk, failed bool) (offered []tool.Tool, notes []string) {
 	known := map[string]bool{}
 	for _, t := range all {
 		known[t.Name()] = true
@@ -132,6 +132,9 @@ func offer(all []tool.Tool, brief sia.Brief, canAsk bool) (offered []tool.Tool, 
 		if !known[name] {
 			notes = append(notes, fmt.Sprintf("the brief names a tool that there is not: %s", oneLine(name, 60)))
 		}
+	}
+	if !failed {
+		all = slices.DeleteFunc(slices.Clone(all), func(t tool.Tool) bool { return t.Name() == tool.NameFailure })
 	}
 	choose := func(wanted func(string) bool) (list []tool.Tool) {
 		for _, t := range all {

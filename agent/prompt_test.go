@@ -10,6 +10,8 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -128,5 +130,51 @@ func TestOnlyFilesCantLeaveTheWorkTree(t *testing.T) {
 	}
 	if note := b.rec.turns[0].Note; strings.Count(note, "is not in the context") != 2 {
 		t.Errorf("notes: %s", note)
+	}
+}
+
+// The repository's instructions give way from the last on, and what of them is
+// missing is said.
+func TestInstructionsGiveWayFromTheLast(t *testing.T) {
+	b := newBench(t, turns(done), func(c *llm.Config) { c.Window, c.MaxOutput = 16_000, 2_000 })
+	for _, name := range []string{".sia/instructions.md", "AGENTS.md", "CLAUDE.md"} {
+		b.in.Instructions = append(b.in.Instructions, agent.Instruction{Path: name, Text: "BEGIN " + name + strings.Repeat(" many words that say little", 400)})
+	}
+	b.in.LeftOut = []string{"copilot.md was left out: it is too large"}
+	b.run()
+	note := b.rec.turns[0].Note
+	for _, want := range []string{"CLAUDE.md: shortened from 2057 to", "copilot.md was left out: it is too large"} {
+		if !strings.Contains(note, want) {
+			t.Errorf("%q is not noted in:\n%s", want, note)
+		}
+	}
+	if strings.Contains(note, ".sia/instructions.md:") || strings.Contains(note, "AGENTS.md:") {
+		t.Errorf("the first gave way:\n%s", note)
+	}
+}
+
+func TestImagesOfTheIssueAreLinks(t *testing.T) {
+	b := newBench(t, turns(done))
+	b.in.Body = "As in ![the page](https://shop.test/page.png)."
+	b.run()
+	for _, want := range []string{"[image: the page](https://shop.test/page.png)", "you can't look at them"} {
+		if !strings.Contains(b.prompt(), want) {
+			t.Errorf("%q is missing in:\n%s", want, b.prompt())
+		}
+	}
+}
+
+// What failed can be read at length where something did.
+func TestFailureIsOfferedAfterOne(t *testing.T) {
+	b := newBench(t, turns(calls(scripted.Call{Name: "failure", Args: args{}}), done))
+	b.in.Failures = []tool.FailedCheck{{Name: "test", Text: "undefined: Foo"}}
+	b.run()
+	if !slices.Contains(b.model.Requests()[0].ToolNames(), "failure") || !strings.Contains(b.rec.turns[1].Calls[0].Result, "undefined: Foo") {
+		t.Errorf("tools %v, result %q", b.model.Requests()[0].ToolNames(), b.rec.turns[1].Calls[0].Result)
+	}
+	b = newBench(t, turns(done))
+	b.run()
+	if slices.Contains(b.model.Requests()[0].ToolNames(), "failure") || strings.Contains(b.rec.notes(), "tools offered") {
+		t.Errorf("tools %v, notes %s", b.model.Requests()[0].ToolNames(), b.rec.notes())
 	}
 }

@@ -78,7 +78,7 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 
 // begin assembles the prompt, or takes up what was saved.
 func (r *run) begin(ctx context.Context) error {
-	r.offered, r.notes = offer(r.tools, r.in.Brief, r.in.CanAsk)
+	r.offered, r.notes = offer(r.tools, r.in.Brief, r.in.CanAsk, len(r.in.Failures) > 0)
 	setup, err := r.setUp(ctx)
 	if err != nil {
 		return err

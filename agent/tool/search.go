@@ -21,6 +21,7 @@ const (
 	maxShown     = 300       // bytes of a matching line that are shown
 	maxSearched  = 256 << 20 // bytes read in all
 	maxPattern   = 1000      // bytes of the pattern
+	maxContext   = 10        // lines around a match
 	maxSearchOne = MaxFile   // larger files are passed over
 )
 
@@ -34,6 +35,7 @@ type searchArgs struct {
 	Pattern string `json:"pattern"`
 	Path    string `json:"path"`
 	Glob    string `json:"glob"`
+	Context int    `json:"context"`
 	Skip    int    `json:"skip"`
 }
 
@@ -49,6 +51,7 @@ func (Search) Schema() json.RawMessage {
 "pattern":{"type":"string","description":"regular expression (RE2 syntax), matched line by line; (?i) at its beginning ignores case"},
 "path":{"type":"string","description":"file or directory to search; default ."},
 "glob":{"type":"string","description":"only files that match, such as *.go or src/**/*.ts"},
+"context":{"type":"integer","minimum":0,"maximum":10,"description":"lines to show before and after each match; default 0"},
 "skip":{"type":"integer","minimum":0,"description":"matches to skip, for the next page; default 0"}},
 "required":["pattern"],"additionalProperties":false}`)
 }
@@ -67,6 +70,8 @@ func (Search) Call(ctx context.Context, env Env, args json.RawMessage) (Result, 
 		return Result{}, fmt.Errorf("pattern must have 1 to %d bytes", maxPattern)
 	case a.Skip < 0:
 		return Result{}, errors.New("skip must not be negative")
+	case a.Context < 0 || a.Context > maxContext:
+		return Result{}, fmt.Errorf("context must be 0 to %d", maxContext)
 	case !doublestar.ValidatePattern(a.Glob):
 		return Result{}, fmt.Errorf("glob %s is not a valid pattern; want such as *.go or src/**/*.ts", quote(a.Glob))
 	}
@@ -85,7 +90,7 @@ func (Search) Call(ctx context.Context, env Env, args json.RawMessage) (Result, 
 	if err != nil {
 		return Result{}, clean("search", start, err)
 	}
-	s := searching{env: env, re: re, skip: a.Skip}
+	s := searching{env: env, re: re, skip: a.Skip, around: a.Context}
 	s.prefix, _ = re.LiteralPrefix()
 	if !st.IsDir() {
 		if err := regular(start, st); err != nil {
@@ -131,6 +136,7 @@ type searching struct {
 	re     *regexp.Regexp
 	prefix string // what every match begins with
 	skip   int
+	around int // lines of context
 
 	out            strings.Builder
 	matches, shown int
@@ -148,31 +154,54 @@ func (s *searching) file(p string) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxSearchOne))
 	s.read += int64(len(b))
-	if err != nil || isBinary(b) || !bytes.Contains(b, []byte(s.prefix)) {
+	if err != nil || len(b) == 0 || isBinary(b) || !bytes.Contains(b, []byte(s.prefix)) {
 		return
 	}
 	name, _ := show(p)
-	n := 0
-	for line := range bytes.Lines(b) {
-		n++
-		line = bytes.TrimRight(line, "\r\n")
-		if !s.re.Match(line) {
+	all := bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n"))
+	shown := 0 // lines up to this one are on the page
+	for i, line := range all {
+		if !s.re.Match(bytes.TrimSuffix(line, []byte("\r"))) {
 			continue
 		}
 		if s.matches++; s.matches <= s.skip {
 			continue
 		}
-		if s.shown == pageMatches || s.out.Len() > MaxResult-1000 {
+		if room := (2*s.around + 1) * (maxShown + len(name) + 16); s.shown == pageMatches || s.shown > 0 && s.out.Len()+room > MaxResult-400 {
 			s.full = true
 			return
 		}
 		s.shown++
-		text, _ := show(strings.ToValidUTF8(string(line[:min(len(line), maxShown)]), "\uFFFD"))
-		if len(line) > maxShown {
-			text += " […]"
+		from := max(shown, i-s.around)
+		if s.around > 0 && s.out.Len() > 0 && (from > shown || shown == 0) {
+			s.out.WriteString("--\n")
 		}
-		fmt.Fprintf(&s.out, "%s:%d: %s\n", name, n, text)
+		for n := from; n < i; n++ {
+			s.line(name, n, '-', all[n])
+		}
+		if i >= shown {
+			s.line(name, i, ':', line)
+		}
+		shown = max(shown, i+1)
+		for n := i + 1; n < len(all) && n <= i+s.around; n++ {
+			if s.re.Match(bytes.TrimSuffix(all[n], []byte("\r"))) {
+				break // it comes as a match of its own
+			}
+			s.line(name, n, '-', all[n])
+			shown = n + 1
+		}
 	}
+}
+
+// line writes the line with an index; a match is marked by a colon, a line around
+// one by a dash.
+func (s *searching) line(name string, i int, mark byte, line []byte) {
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	text, _ := show(strings.ToValidUTF8(string(line[:min(len(line), maxShown)]), "\uFFFD"))
+	if len(line) > maxShown {
+		text += " […]"
+	}
+	fmt.Fprintf(&s.out, "%s%c%d%c %s\n", name, mark, i+1, mark, text)
 }
 
 // text is the page with what was left out.

@@ -21,6 +21,7 @@ const (
 	NameRead    = "read"
 	NameOutline = "outline"
 	NameSearch  = "search"
+	NameFailure = "failure"
 	NameEdit    = "edit"
 	NamePatch   = "patch"
 	NameWrite   = "write"
@@ -64,6 +65,8 @@ type Env struct {
 	CanAsk  bool     // questions to a person are allowed
 	Runner  Runner   // runs commands in the work tree, contained; nil: nothing can be run
 	Test    string   // the repository's own test command; empty: it is guessed
+
+	Failures []FailedCheck // of the last attempt that was judged
 }
 
 // Runner runs commands of strangers in the work tree, in a sandbox.
@@ -90,7 +93,7 @@ type Finish struct {
 // Default returns the tools that need nothing but the work tree, in the order in
 // which they are offered.
 func Default() []Tool {
-	return []Tool{List{}, Read{}, Outline{}, Search{}, Edit{}, Patch{}, Write{}, Delete{}, Plan{}, Ask{}, FinishTool{}}
+	return []Tool{List{}, Read{}, Outline{}, Search{}, Failure{}, Edit{}, Patch{}, Write{}, Delete{}, Plan{}, Ask{}, FinishTool{}}
 }
 
 // Running returns the tools that need an Env with a Runner besides.

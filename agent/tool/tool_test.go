@@ -305,6 +305,74 @@ func TestListAndSearch(t *testing.T) {
 	refused(t, env, tool.List{}, `{"path":"a.go"}`, "use read")
 }
 
+func TestSearchShowsLinesAround(t *testing.T) {
+	env := tree(t, map[string]string{"a.txt": "1\r\n2 x\r\n3\r\n4\r\n5 x\r\n6 x\r\n7\r\n8\r\n9\r\n10\r\n11 x\r\n12\r\n", "b.txt": "x\n", "empty": ""})
+	for args, want := range map[string]string{
+		`{"pattern":"x","context":1}`: "a.txt-1- 1\na.txt:2: 2 x\na.txt-3- 3\na.txt-4- 4\na.txt:5: 5 x\na.txt:6: 6 x\na.txt-7- 7\n--\na.txt-10- 10\na.txt:11: 11 x\na.txt-12- 12\n--\nb.txt:1: x\n",
+		`{"pattern":"4","context":2}`: "a.txt-2- 2 x\na.txt-3- 3\na.txt:4: 4\na.txt-5- 5 x\na.txt-6- 6 x\n",
+		`{"pattern":"^$"}`:            "[no match]\n",
+	} {
+		if d := cmp.Diff(want, ok(t, env, tool.Search{}, args).Text); d != "" {
+			t.Errorf("search %s (-want +got):\n%s", args, d)
+		}
+	}
+	refused(t, env, tool.Search{}, `{"pattern":"x","context":11}`, "0 to 10")
+
+	long := tree(t, map[string]string{"long.txt": strings.Repeat(strings.Repeat("y", 400)+"\n", 2000)})
+	seen := 0
+	for skip := 0; ; {
+		text := ok(t, long, tool.Search{}, fmt.Sprintf(`{"pattern":"y","context":10,"skip":%d}`, skip)).Text
+		n := strings.Count(text, "long.txt:")
+		if n == 0 || len(text) > tool.MaxResult || strings.Contains(text, "cut here") {
+			t.Fatalf("after %d matches a page of %d bytes with %d", skip, len(text), n)
+		}
+		seen, skip = seen+n, skip+n
+		if !strings.Contains(text, fmt.Sprintf("go on with skip %d", skip)) {
+			break
+		}
+	}
+	if seen != 2000 {
+		t.Errorf("%d of 2000 matches seen", seen)
+	}
+}
+
+func TestFailure(t *testing.T) {
+	env := tree(t, nil)
+	refused(t, env, tool.Failure{}, `{}`, "no check failed")
+	var log strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&log, "line %d of the log\u202e\r\n", i+1)
+	}
+	env.Failures = []tool.FailedCheck{{Name: "test (1.25)", Class: "test", Text: log.String()}}
+	seen, start := 0, 1
+	for {
+		text := ok(t, env, tool.Failure{}, fmt.Sprintf(`{"start":%d}`, start)).Text
+		if strings.Contains(text, "\u202e") || len(text) > tool.MaxResult {
+			t.Fatalf("page of %d bytes: %q", len(text), text[:100])
+		}
+		seen += strings.Count(text, " of the log⟦U+202E⟧\n")
+		_, after, more := strings.Cut(text, "[more lines; go on with start ")
+		if !more {
+			break
+		}
+		if _, err := fmt.Sscanf(after, "%d]", &start); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen != 900 {
+		t.Errorf("%d of 900 lines seen", seen)
+	}
+	refused(t, env, tool.Failure{}, `{"start":901}`, "beyond its end")
+	env.Failures = append(env.Failures, tool.FailedCheck{Name: "lint", Class: "infra_structure"})
+	if got := ok(t, env, tool.Failure{}, `{}`).Text; got != "test (1.25): test, 900 lines\nlint: infra structure, 0 lines\n[name one of them in check]\n" {
+		t.Errorf("list: %q", got)
+	}
+	if got := ok(t, env, tool.Failure{}, `{"check":"lint"}`).Text; !strings.Contains(got, "nothing that tells why") {
+		t.Errorf("lint: %q", got)
+	}
+	refused(t, env, tool.Failure{}, `{"check":"build"}`, `"test (1.25)", "lint"`)
+}
+
 func TestPagesOfListAndSearchAddUp(t *testing.T) {
 	files := map[string]string{}
 	for i := range 700 {

@@ -22,9 +22,10 @@ import (
 
 // Texts that are kept per attempt.
 const (
-	textResult = "result" // the AttemptEnded fact, so that a crash after the work does not do it again
-	textDiff   = "diff"
-	textStart  = "start" // the branch's head when the attempt started, which its commit may replace
+	textResult  = "result" // the AttemptEnded fact, so that a crash after the work does not do it again
+	textDiff    = "diff"
+	textFailure = "failure: " // and a check's name: what its log tells of its failure, at length
+	textStart   = "start"     // the branch's head when the attempt started, which its commit may replace
 )
 
 // wrapUp bounds what an attempt still does after it was cancelled: commit the
@@ -182,11 +183,6 @@ func (w *Worker) startCommit(ctx context.Context, t sia.Task) (string, error) {
 	return t.Head, w.mirror(t).FetchCommit(ctx, t.Branch, t.Head)
 }
 
-// instructionFiles are read from the base branch, never from the task's.
-var instructionFiles = []string{".sia/instructions.md", "AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md"}
-
-const instructionLimit = 32 << 10
-
 // input gathers what the agent is given.
 func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input, error) {
 	a := t.Attempt()
@@ -203,14 +199,11 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		in.Previous = append(in.Previous, agent.Previous{Number: p.Number, Summary: p.Summary, Failures: p.Failures})
 	}
-	for _, name := range instructionFiles {
-		b, err := w.mirror(t).ReadFile(ctx, t.BaseSHA, name, instructionLimit)
-		if err != nil {
-			continue // absent, or too large to be read as instructions
-		}
-		in.Instructions = append(in.Instructions, agent.Instruction{Path: name, Text: string(b)})
+	if in.Instructions, in.LeftOut, err = instructions(ctx, w.mirror(t), t.BaseSHA); err != nil {
+		return in, err
 	}
-	return in, nil
+	in.Failures, err = w.lastFailures(ctx, t)
+	return in, err
 }
 
 // hazardCases is from how many of the last attempts the hazard is learned.

@@ -13,7 +13,10 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-const techniqueLimit = 64 << 10
+const (
+	techniqueLimit = 64 << 10
+	exampleLimit   = 32 << 10 // of a file that a diagnosis takes an example from
+)
 
 // diagnose works out why the attempt failed and what to try instead.
 func (w *Worker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
@@ -42,7 +45,7 @@ func (w *Worker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 		Library: library, Final: t.ApproachesLeft() == 0, Tools: w.Tools,
 		Candidates: func(p sia.Pattern) []sia.Candidate { return library.Candidates(t, p, t.Refused, nil) },
 		Files:      paths(files),
-		Read:       func(path string) ([]byte, error) { return repo.ReadFile(ctx, t.BaseSHA, path, instructionLimit) },
+		Read:       func(path string) ([]byte, error) { return repo.ReadFile(ctx, t.BaseSHA, path, exampleLimit) },
 	}
 	if t.Credits.Left() <= 0 {
 		in.NoModel = "the task's credits are used up"

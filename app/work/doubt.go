@@ -23,7 +23,7 @@ func (w *Worker) flips(ctx context.Context, t sia.Task, repo *github.Repo, set g
 			continue
 		}
 		j := slices.IndexFunc(set.Runs, func(x github.CheckRun) bool { return x.ID == r.ID })
-		read, err := w.read(ctx, repo, set.Runs[j], nil)
+		read, _, err := w.read(ctx, repo, set.Runs[j], nil)
 		if err != nil {
 			return err
 		}

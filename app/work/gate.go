@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 			return nil, err
 		}
 		in.Base, in.BaseStatuses = runs(base, self.Slug), statuses(base)
-		if failures, err = w.failures(ctx, repo, set, base, gate.Judge(in), &in); err != nil {
+		if failures, err = w.failures(ctx, t, repo, set, base, gate.Judge(in), &in); err != nil {
 			return nil, err
 		}
 		verdict = gate.Judge(in)
@@ -83,16 +84,20 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	return out, w.decideRerun(ctx, t, f, out)
 }
 
-// failures reads the logs of the red runs and fills their class into in.
-func (w *Worker) failures(ctx context.Context, repo *github.Repo, set, base github.CheckSet, v gate.Result, in *gate.Input) ([]sia.CheckFailure, error) {
+// failures reads the logs of the red runs and fills their class into in. What
+// they say at length is kept for the next attempt.
+func (w *Worker) failures(ctx context.Context, t sia.Task, repo *github.Repo, set, base github.CheckSet, v gate.Result, in *gate.Input) ([]sia.CheckFailure, error) {
 	var out []sia.CheckFailure
 	for _, id := range v.RedRuns {
 		i := slices.IndexFunc(set.Runs, func(r github.CheckRun) bool { return r.ID == id })
 		if i < 0 {
 			continue
 		}
-		cf, err := w.read(ctx, repo, set.Runs[i], passed(base, set.Runs[i].Name))
+		cf, long, err := w.read(ctx, repo, set.Runs[i], passed(base, set.Runs[i].Name))
 		if err != nil {
+			return nil, err
+		}
+		if err := w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textFailure+cf.Check, secret.Mask(long)); err != nil {
 			return nil, err
 		}
 		cf.Excerpt = secret.Mask(cf.Excerpt)
@@ -129,13 +134,14 @@ func passed(base github.CheckSet, name string) *github.CheckRun {
 }
 
 // read reads what a red check run says: its annotations and its log when there
-// are any, else its output. green is a run of the same check that passed.
-func (w *Worker) read(ctx context.Context, repo *github.Repo, run github.CheckRun, green *github.CheckRun) (sia.CheckFailure, error) {
+// are any, else its output. green is a run of the same check that passed. long is
+// what tells of the failure at length.
+func (w *Worker) read(ctx context.Context, repo *github.Repo, run github.CheckRun, green *github.CheckRun) (_ sia.CheckFailure, long string, _ error) {
 	opts := failure.Options{Name: run.Name}
 	if run.AnnotationsCount > 0 {
 		list, err := repo.Annotations(ctx, run.ID)
 		if err != nil {
-			return sia.CheckFailure{}, err
+			return sia.CheckFailure{}, "", err
 		}
 		for _, a := range list {
 			opts.Annotations = append(opts.Annotations, failure.Annotation{Path: a.Path, Line: a.StartLine, Level: a.Level, Title: a.Title, Message: a.Message})
@@ -146,14 +152,14 @@ func (w *Worker) read(ctx context.Context, repo *github.Repo, run github.CheckRu
 	case errors.Is(err, github.ErrNoLog):
 		rep, err := failure.Read(strings.NewReader(run.OutputTitle+"\n"+run.OutputSummary), opts)
 		if err != nil {
-			return sia.CheckFailure{}, fmt.Errorf("read the output of %s: %w", run.Name, err)
+			return sia.CheckFailure{}, "", fmt.Errorf("read the output of %s: %w", run.Name, err)
 		}
 		if rep.Text == "" {
 			rep.Text = run.Name + " ended as " + run.Conclusion
 		}
-		return failure.Check(run.Name, run.URL, rep), nil
+		return failure.Check(run.Name, run.URL, rep), cmp.Or(rep.Long, rep.Text), nil
 	case err != nil:
-		return sia.CheckFailure{}, err
+		return sia.CheckFailure{}, "", err
 	}
 	defer log.Close()
 	if green != nil {
@@ -162,17 +168,17 @@ func (w *Worker) read(ctx context.Context, repo *github.Repo, run github.CheckRu
 			defer before.Close()
 			opts.Green = before
 		} else if !errors.Is(err, github.ErrNoLog) {
-			return sia.CheckFailure{}, err
+			return sia.CheckFailure{}, "", err
 		}
 	}
 	rep, err := failure.Read(log, opts)
 	if err != nil {
-		return sia.CheckFailure{}, fmt.Errorf("read the log of %s: %w", run.Name, err)
+		return sia.CheckFailure{}, "", fmt.Errorf("read the log of %s: %w", run.Name, err)
 	}
 	if rep.Line > 0 {
 		rep.Line += log.Skipped
 	}
-	return failure.Check(run.Name, run.URL, rep), nil
+	return failure.Check(run.Name, run.URL, rep), cmp.Or(rep.Long, rep.Text), nil
 }
 
 // ours keeps the failures of checks that are red in the verdict.

@@ -12,6 +12,9 @@ import (
 // Options say otherwise: what a comment on a pull request can show.
 const DefaultMaxLines = 15
 
+// MaxLong is how many lines Report.Long has at most.
+const MaxLong = 200
+
 // Span is a range of lines of a log, 1-based and inclusive.
 type Span struct {
 	Start int `json:"start"`
@@ -47,6 +50,7 @@ type Options struct {
 type Report struct {
 	Excerpt   []Span   `json:"excerpt"`         // where the log tells of the failure; ascending, apart from one another, at most about 200 lines
 	Text      string   `json:"text"`            // the most telling lines of that, without timestamps and colours
+	Long      string   `json:"-"`               // the same with up to MaxLong lines, for a reader with more room
 	Line      int      `json:"line"`            // of the log, where Text begins; 0 when there is none
 	Signature string   `json:"signature"`       // 16 hexadecimal digits, equal for the same failure; empty when nothing was found
 	Class     Class    `json:"class"`           // Unknown when nothing was found

@@ -105,6 +105,7 @@ at cart_test.rb:31</failure>
 	want := Report{
 		Excerpt: []Span{{5, 8}}, Line: 5, Class: TestFailure, Signature: rep.Signature,
 		Text:  "CartTest.tax\nexpected 119, got 100\nat cart_test.rb:31",
+		Long:  "CartTest.tax\nexpected 119, got 100\nat cart_test.rb:31",
 		Tests: []Test{{Name: "CartTest.tax", File: "cart_test.rb", Line: 31}}, Why: []string{"lines 5–8: JUnit XML, a failed test"},
 	}
 	if diff := cmp.Diff(want, rep); diff != "" {

@@ -25,6 +25,7 @@ func (r *reader) report(opts Options) Report {
 	}
 	rep.Signature = signature(c.explaining(), r.tests)
 	rep.Text, rep.Line = text(c, cmp.Or(opts.MaxLines, DefaultMaxLines))
+	rep.Long, _ = text(c, MaxLong)
 	for _, b := range bs {
 		rep.Why = append(rep.Why, c.why(b))
 	}

@@ -1,0 +1,87 @@
+package agent
+
+import (
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+var (
+	// image is an image in Markdown or HTML, or code in a line, in which there are
+	// none (https://spec.commonmark.org/0.31.2/#images).
+	image = regexp.MustCompile("(?is)`+[^`\n]*`+|" + `!\[([^\]\n]*)\]\(\s*<?([^)\s>]*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)|<img\b([^>]*)>`)
+	// attribute is one of an img element that matters.
+	attribute = regexp.MustCompile(`(?is)\b(src|alt)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
+	fence     = regexp.MustCompile("^ {0,3}(```+|~~~+)")
+)
+
+// imagesAsLinks turns the images in a Markdown text into links with their
+// alternative text, and counts them. What stands in code stays as it is.
+func imagesAsLinks(text string) (string, int) {
+	var out, prose strings.Builder
+	n := 0
+	flush := func() {
+		out.WriteString(image.ReplaceAllStringFunc(prose.String(), func(m string) string {
+			link, is := imageLink(m)
+			if is {
+				n++
+			}
+			return link
+		}))
+		prose.Reset()
+	}
+	open := "" // the fence of the code block that the line is in
+	for line := range strings.Lines(text) {
+		mark := ""
+		if m := fence.FindStringSubmatch(line); m != nil {
+			mark = m[1]
+		}
+		switch {
+		case open == "" && mark == "":
+			prose.WriteString(line)
+			continue
+		case open == "":
+			flush()
+			open = mark
+		case strings.HasPrefix(mark, open) && strings.TrimSpace(line) == mark:
+			open = ""
+		}
+		out.WriteString(line)
+	}
+	flush()
+	return out.String(), n
+}
+
+// imageLink is the link that stands for an image; ok is false when m is code.
+func imageLink(m string) (link string, ok bool) {
+	var alt, src string
+	switch {
+	case strings.HasPrefix(m, "`"):
+		return m, false
+	case strings.HasPrefix(m, "!"):
+		parts := image.FindStringSubmatch(m)
+		alt, src = parts[1], parts[2]
+	default:
+		for _, a := range attribute.FindAllStringSubmatch(m, -1) {
+			value := html.UnescapeString(a[2] + a[3] + a[4])
+			if strings.EqualFold(a[1], "alt") {
+				alt = value
+			} else {
+				src = value
+			}
+		}
+	}
+	words := "image"
+	if alt = oneLine(strings.NewReplacer("[", "(", "]", ")").Replace(alt), 300); alt != "" {
+		words += ": " + alt
+	}
+	u, err := url.Parse(strings.TrimSpace(src))
+	switch {
+	case err != nil || src == "" || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
+		return "[" + words + "] (it has no address that can be linked to)", true
+	case len(src) > 2000:
+		return "[" + words + "] (its address is too long)", true
+	}
+	return "[" + words + "](" + strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "\n", "").Replace(strings.TrimSpace(src)) + ")", true
+}
