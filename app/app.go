@@ -30,6 +30,7 @@ import (
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
 	"github.com/sia-bot/sia/sia/secret"
@@ -129,9 +130,22 @@ func newWorker(ctx context.Context, a *App, c Config, o Options, secrets *secret
 	if err != nil {
 		return nil, err
 	}
+	policy, err := policies.DefaultPolicy()
+	if err != nil {
+		return nil, err
+	}
+	learner, err := policies.NewLearner(policy)
+	if err != nil {
+		return nil, err
+	}
+	setup, err := setupOf(c)
+	if err != nil {
+		return nil, err
+	}
 	return &work.Worker{
 		Store: a.Store, GitHub: a.GitHub, Git: git, Agent: coder, Tools: coder.Tools(),
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: o.Logger}, Reviewer: &diagnose.Reviewer{Model: chains["reviewer"], Log: o.Logger},
+		Learner: learner, Setup: setup,
 		Canceller: a.Store, Links: render.Links{Host: c.GitHub.URL}, Secrets: secrets, Logger: o.Logger, Now: o.Now,
 	}, nil
 }

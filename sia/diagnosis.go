@@ -17,9 +17,11 @@ type Diagnosis struct {
 	Question string   `json:"question,omitempty"`
 	Options  []Option `json:"options,omitempty"`
 
-	Brief      Brief       `json:"brief"`              // the next attempt's brief, after the technique's transformation
-	Candidates []Candidate `json:"candidates"`         // what could have been chosen, best first
-	Fallback   string      `json:"fallback,omitempty"` // why the rules diagnosed instead of a model; empty: a model did
+	Brief      Brief       `json:"brief"`                 // the next attempt's brief, after the technique's transformation
+	Candidates []Candidate `json:"candidates"`            // what could have been chosen, best first
+	Why        string      `json:"why,omitempty"`         // why this technique, in one or a few sentences
+	DecisionID string      `json:"decision_id,omitempty"` // of the choice in the log of decisions
+	Fallback   string      `json:"fallback,omitempty"`    // why the rules diagnosed instead of a model; empty: a model did
 }
 
 // NeedsPerson reports whether the diagnosis asks a person.
@@ -35,14 +37,28 @@ type SixAnswers struct {
 	Untried    []TechniqueID `json:"untried"`       // which of those are untried
 }
 
-// Candidate is one technique that was considered, with its evidence.
+// Candidate is one technique that was considered, with its evidence: outcomes
+// of the same pattern.
 type Candidate struct {
 	Technique TechniqueID `json:"technique"`
-	Score     float64     `json:"score"`
-	Resolved  int         `json:"resolved"` // of Tried, in this repository, for this pattern
+	Score     float64     `json:"score"`              // a larger one is preferred; only comparable within a diagnosis
+	Expected  float64     `json:"expected,omitempty"` // share of resolutions, in 0–1; 0: nobody estimated it
+	Low       float64     `json:"low,omitempty"`      // 80 % interval of that share
+	High      float64     `json:"high,omitempty"`
+	Resolved  int         `json:"resolved"` // of Tried, in this repository
 	Tried     int         `json:"tried"`
+	Org       Tally       `json:"org,omitzero"`       // elsewhere in the organisation
+	Elsewhere Tally       `json:"elsewhere,omitzero"` // in other organisations
+	Prior     float64     `json:"prior,omitempty"`    // expected share before any outcome, where the task or the repository says so; 0: the policy's
+	Odds      float64     `json:"odds,omitempty"`     // multiplies the odds, for what holds in this task alone; 0 is 1
 	Chosen    bool        `json:"chosen,omitempty"`
 	Reason    string      `json:"reason"`
+}
+
+// Tally counts outcomes. Old ones may count for less than one each.
+type Tally struct {
+	Resolved int `json:"resolved"`
+	Tried    int `json:"tried"`
 }
 
 // Option is one answer a person can tick. Letter is "A" to "D".

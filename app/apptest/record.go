@@ -264,7 +264,7 @@ func (s *Stage) memory() []string {
 	return names
 }
 
-// recordDecisions is why each task moved. What only says that something was
+// recordDecisions is why each task moved, and the log of what was chosen. What only says that something was
 // carried out is left out: such effects run side by side and report in any order.
 func (s *Stage) recordDecisions() string {
 	var b strings.Builder
@@ -283,8 +283,20 @@ func (s *Stage) recordDecisions() string {
 			}
 			fmt.Fprintf(&b, "%s → %s: %s%s: %s\n", from(e.From), e.To, kind, by(e.Event.By), words)
 		}
+		decisions, err := s.App.Store.Decisions(context.Background(), t.ID)
+		s.must(err)
+		for _, d := range decisions {
+			fmt.Fprintf(&b, "%s after attempt %d: %s with probability %.3f by %s: %s (%s)\n", d.Type, d.Attempt, d.Choice, d.Propensity, d.Policy, d.Reason, or(d.Outcome, "open"))
+		}
 	}
 	return b.String()
+}
+
+func or(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
 }
 
 var unordered = map[sia.Kind]bool{sia.KDone: true, sia.KSyncDone: true, sia.KCheckSeen: true}

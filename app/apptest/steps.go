@@ -36,6 +36,8 @@ import (
 //	go                                lets it go on
 //	wait <duration>
 //	look | redeliver | repair         periodic work, now
+//	learned <pattern> <technique> <n> of <m>
+//	                                  earlier tasks of the repository in which the technique resolved n of m
 //	stop | restart                    the application
 //
 //	drop|duplicate|hold <event>…      webhooks, such as check_run or issue_comment.created; "all"; "none" ends it
@@ -45,7 +47,8 @@ const Steps = ""
 // player plays a story's script.
 type player struct {
 	*Stage
-	story Story
+	story   Story
+	earlier int // tasks that were learned from
 }
 
 // task's own issue is the first one of the repository.
@@ -137,6 +140,8 @@ func (p *player) flow(verb string, arg func(int) string, f []string) (done bool,
 			return true, err
 		}
 		p.Wait(d)
+	case "learned":
+		return true, p.learned(f)
 	case "look", "redeliver", "repair", "feedback":
 		p.Periodic(verb)
 		p.Quiet()

@@ -75,6 +75,15 @@ func TestInterventions(t *testing.T) {
 			iv.Diagnosis.Fallback = "the model answered with HTTP 503 twice"
 			iv.Diagnosis.Confidence = 0.4
 		},
+		"learned": func(iv *sia.Intervention) {
+			d := &iv.Diagnosis
+			d.Why, d.DecisionID = "abstraction-level-shift is expected to resolve 62 % of tasks that look like missing-credentials (80 % interval 49–74 %): it resolved 7 of 9 here, 12 of 30 elsewhere in the organisation. Next would be constraint-relaxation, with 31 %.", "7-12/1/diagnose-v9"
+			d.Candidates = []sia.Candidate{
+				{Technique: sia.AbstractionLevelShift, Score: 0.5, Expected: 0.62, Low: 0.49, High: 0.74, Resolved: 7, Tried: 9, Org: sia.Tally{Resolved: 12, Tried: 30}, Chosen: true, Reason: "first choice for missing-credentials"},
+				{Technique: sia.ConstraintRelaxation, Score: -0.8, Expected: 0.31, Low: 0.2, High: 0.44, Elsewhere: sia.Tally{Resolved: 3, Tried: 9}, Reason: "second choice for missing-credentials; ranked lower because the task's text names no constraint that could be lifted"},
+				{Technique: "own", Score: -1, Org: sia.Tally{Tried: 1}, Elsewhere: sia.Tally{Resolved: 1, Tried: 1}, Reason: "a | b"},
+			}
+		},
 		"own-technique": func(iv *sia.Intervention) {
 			iv.Diagnosis.Technique = "ask-the-database-team"
 			iv.Diagnosis.Brief = sia.Brief{Steps: []sia.SubTask{{Do: "a"}, {Do: "b"}}, OnlyFiles: []string{"a.go"}, DropHistory: true, Quotes: []string{"x"}}
@@ -130,11 +139,16 @@ func TestReplies(t *testing.T) {
 	for i := range 20 {
 		long = append(long, render.Move{At: clock(20 + i), Event: sia.KJudged, From: sia.Checking, To: sia.Checking, Why: "no check has reported yet"})
 	}
+	choices := []render.Decision{
+		{Type: "technique", Attempt: 1, Choice: "tool-change", Outcome: "not tried", Reason: "tool-change is expected to resolve 38 % of tasks that look like wrong-tool (80 % interval 26–51 %): it resolved 1 of 2 here. Next would be example-injection, with 28 %."},
+		{Type: "technique", Attempt: 1, Choice: "ask-the-database-team", Outcome: "not resolved", Reason: "A person asked for ask-the-database-team with /sia use, which is binding."},
+		{Type: "rerun", Attempt: 2, Choice: "once"},
+	}
 	for name, got := range map[string]string{
-		"explain":           render.Reply(task, "topic:explain", links, now, moves),
-		"explain-long":      render.Explain(task, long),
-		"explain-new":       render.Explain(queued(), nil),
-		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, now, nil),
+		"explain":           render.Reply(task, "topic:explain", links, now, moves, choices),
+		"explain-long":      render.Explain(task, long, nil),
+		"explain-new":       render.Explain(queued(), nil, nil),
+		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, now, nil, nil),
 		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
 		"not-permitted":     render.NotPermitted("stranger", "write"),
 		"too-many":          render.TooMany(20, "an hour"),
@@ -144,7 +158,7 @@ func TestReplies(t *testing.T) {
 	} {
 		golden(t, "reply/"+name+".md", got)
 	}
-	if got, want := render.Reply(task, "topic:status", links, now, nil), render.StatusReply(task, links, now); got != want {
+	if got, want := render.Reply(task, "topic:status", links, now, nil, nil), render.StatusReply(task, links, now); got != want {
 		t.Errorf("topic:status: %s", got)
 	}
 }

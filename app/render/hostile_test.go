@@ -172,7 +172,7 @@ func texts(task sia.Task) map[string]string {
 		"status": render.Status(task, links, now), "pull": render.PullBody(task, links), "intervention": render.Intervention(task, iv, links),
 		"escalation": render.EscalationBody(task, e, links), "ask": render.AskComment(task, e), "closing": render.EscalationClosing(task),
 		"check summary": check.Summary, "check text": check.Text, "help": render.Help(task), "say": render.Say(task.Waiting),
-		"explain":       render.Explain(task, []render.Move{{Event: sia.KStart, Why: task.Title, To: sia.State(task.Title)}}),
+		"explain":       render.Explain(task, []render.Move{{Event: sia.KStart, Why: task.Title, To: sia.State(task.Title)}}, []render.Decision{{Type: task.Title, Choice: task.Title, Reason: task.Title, Outcome: task.Title}}),
 		"not permitted": render.NotPermitted(task.Title, task.Body), "learned": render.Learned(task.Title),
 	}
 }

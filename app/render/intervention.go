@@ -29,7 +29,7 @@ func Intervention(t sia.Task, iv sia.Intervention, l Links) string {
 	p.add("### Independent review\n\n" + reviewText(iv.Review))
 	p.fold("The new instructions in full", Quote(d.Prompt))
 	p.fold("The six questions SIA asked itself", sixAnswers(d.Answers))
-	p.fold("Why this technique", candidates(d))
+	p.fold("Why this technique", whyTechnique(d))
 	if iv.Warning != "" {
 		p.add("> [!WARNING]\n> " + Line(iv.Warning, 1000))
 	}
@@ -296,26 +296,6 @@ func sixAnswers(a sia.SixAnswers) string {
 		"\n4. **Have we seen it before?** " + prose(a.SeenBefore) +
 		"\n5. **Which techniques address it?** " + techniques(a.Addressing) +
 		"\n6. **Which of those are untried?** " + techniques(a.Untried)
-}
-
-func candidates(d sia.Diagnosis) string {
-	if len(d.Candidates) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("| technique | score | resolved here | why |\n|---|---|---|---|\n")
-	for _, c := range d.Candidates {
-		name := TechniqueName(c.Technique)
-		if c.Chosen {
-			name = "**" + name + "** (chosen)"
-		}
-		evidence := "not tried yet"
-		if c.Tried > 0 {
-			evidence = fmt.Sprintf("%d of %d", c.Resolved, c.Tried)
-		}
-		fmt.Fprintf(&b, "| %s | %.2f | %s | %s |\n", cell(name), c.Score, evidence, cell(Line(c.Reason, 500)))
-	}
-	return b.String()
 }
 
 func interventionFoot(t sia.Task, iv sia.Intervention, l Links) string {

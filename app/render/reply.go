@@ -22,9 +22,9 @@ type Move struct {
 const topicPrefix = "topic:"
 
 // Reply answers a person's command: content is what the reply effect holds, a
-// sentence of SIA's own or "topic:" and status, explain or help. Moves are read
-// for explain only.
-func Reply(t sia.Task, content string, l Links, now time.Time, moves []Move) string {
+// sentence of SIA's own or "topic:" and status, explain or help. Moves and
+// decisions are read for explain only.
+func Reply(t sia.Task, content string, l Links, now time.Time, moves []Move, ds []Decision) string {
 	topic, ok := strings.CutPrefix(content, topicPrefix)
 	if !ok {
 		return Say(content)
@@ -33,7 +33,7 @@ func Reply(t sia.Task, content string, l Links, now time.Time, moves []Move) str
 	case "status":
 		return StatusReply(t, l, now)
 	case "explain":
-		return Explain(t, moves)
+		return Explain(t, moves, ds)
 	default:
 		return Help(t)
 	}
@@ -94,21 +94,30 @@ func StatusReply(t sia.Task, l Links, now time.Time) string {
 const shownMoves = 15
 
 // Explain answers /sia explain: what was decided so far, newest last, each with
-// its reason. Moves without a reason are left out, and the same decision several
-// times in a row is one line.
-func Explain(t sia.Task, moves []Move) string {
+// its reason, and why the techniques were chosen. Moves without a reason are left
+// out, and the same decision several times in a row is one line.
+func Explain(t sia.Task, moves []Move, ds []Decision) string {
 	lines := decisions(moves)
 	var p page
 	p.add("**" + Headline(t) + "**. How it came to this, oldest first:")
 	if len(lines) == 0 {
 		p.add("Nothing has been decided yet.")
 	}
+	p.newest(lines, "earlier decisions")
+	if len(ds) > 0 {
+		p.add("**What SIA chose, and why**")
+		p.newest(choices(ds), "earlier choices")
+	}
+	return p.String()
+}
+
+// newest adds the last lines openly, and those before them folded.
+func (p *page) newest(lines []string, earlier string) {
 	first := max(0, len(lines)-shownMoves)
 	if first > 0 {
-		p.fold(fmt.Sprintf("%d earlier decisions", first), strings.Join(lines[:first], "\n"))
+		p.fold(fmt.Sprintf("%d %s", first, earlier), strings.Join(lines[:first], "\n"))
 	}
 	p.add(strings.Join(lines[first:], "\n"))
-	return p.String()
 }
 
 func decisions(moves []Move) []string {

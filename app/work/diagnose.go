@@ -2,7 +2,9 @@ package work
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/sia-bot/sia/agent"
@@ -18,43 +20,101 @@ const (
 	exampleLimit   = 32 << 10 // of a file that a diagnosis takes an example from
 )
 
-// diagnose works out why the attempt failed and what to try instead.
+// conclusion is what a diagnosis came to, kept so that a crash does not have the
+// model asked again, which might say something else than what was decided by.
+type conclusion struct {
+	Key      string          `json:"key"` // of the effect
+	Fact     sia.Diagnosed   `json:"fact"`
+	Decision *store.Decision `json:"decision,omitempty"` // which technique; nil when a person is asked
+}
+
+// diagnose works out why the attempt failed and what to try instead. What it
+// decides is logged before it takes effect.
 func (w *Worker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	turns, err := w.transcript(ctx, t, f.Attempt)
+	c, err := w.concluded(ctx, t, f)
 	if err != nil {
 		return nil, err
+	}
+	if c.Key != f.Key {
+		if c, err = w.conclude(ctx, t, f); err != nil {
+			return nil, err
+		}
+		b, err := json.Marshal(c)
+		if err != nil {
+			return nil, fmt.Errorf("encode the diagnosis of %s: %w", f.Key, err)
+		}
+		if err := w.Store.SaveText(ctx, t.ID, f.Attempt, textDiagnosis, string(b)); err != nil {
+			return nil, err
+		}
+	}
+	if c.Decision != nil {
+		if err := w.Store.LogDecision(ctx, *c.Decision); err != nil {
+			return nil, err
+		}
+	}
+	return c.Fact, nil
+}
+
+// concluded is what the last diagnosis of the attempt came to; the zero
+// conclusion when there was none.
+func (w *Worker) concluded(ctx context.Context, t sia.Task, f sia.Effect) (c conclusion, err error) {
+	text, err := w.Store.Text(ctx, t.ID, f.Attempt, textDiagnosis)
+	if errors.Is(err, store.ErrNotFound) {
+		return conclusion{}, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &c)
+	}
+	return c, err
+}
+
+// conclude has the attempt diagnosed, with what was learned up to now.
+func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclusion, error) {
+	if err := w.observe(ctx, t); err != nil {
+		return conclusion{}, err
+	}
+	turns, err := w.transcript(ctx, t, f.Attempt)
+	if err != nil {
+		return conclusion{}, err
 	}
 	diff, err := w.Store.Text(ctx, t.ID, f.Attempt, textDiff)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, err
+		return conclusion{}, err
 	}
 	repo := w.mirror(t)
 	if err := repo.FetchCommit(ctx, t.BaseBranch, t.BaseSHA); err != nil {
-		return nil, err
+		return conclusion{}, err
 	}
 	files, err := repo.Files(ctx, t.BaseSHA, "")
 	if err != nil {
-		return nil, err
+		return conclusion{}, err
 	}
 	library, warning, err := w.library(ctx, t, repo, files)
 	if err != nil {
-		return nil, err
+		return conclusion{}, err
 	}
+	var decision *store.Decision
+	var undecided error
 	in := diagnose.Input{
 		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, header(t, *t.Attempt())), Diff: diff,
 		Library: library, Final: t.ApproachesLeft() == 0, Tools: w.Tools,
-		Candidates: func(p sia.Pattern) []sia.Candidate { return library.Candidates(t, p, t.Refused, nil) },
-		Files:      paths(files),
-		Read:       func(path string) ([]byte, error) { return repo.ReadFile(ctx, t.BaseSHA, path, exampleLimit) },
+		Candidates: func(p sia.Pattern) []sia.Candidate { return w.candidates(library, t, p) },
+		Choose: func(q diagnose.Choice) diagnose.Chosen {
+			chosen, d, err := w.choose(t, f, q)
+			decision, undecided = &d, err
+			return chosen
+		},
+		Files: paths(files),
+		Read:  func(path string) ([]byte, error) { return repo.ReadFile(ctx, t.BaseSHA, path, exampleLimit) },
 	}
 	if t.Credits.Left() <= 0 {
 		in.NoModel = "the task's credits are used up"
 	}
 	d, usage, err := w.Diagnoser.Diagnose(ctx, in)
-	if err != nil {
-		return nil, err
+	if err := errors.Join(err, undecided); err != nil {
+		return conclusion{}, err
 	}
-	return sia.Diagnosed{Diagnosis: d, Cost: credits(usage), Warning: warning}, nil
+	return conclusion{f.Key, sia.Diagnosed{Diagnosis: d, Cost: credits(usage), Warning: warning}, decision}, nil
 }
 
 // library is the techniques that ship with SIA and the repository's own, from

@@ -12,14 +12,25 @@ import (
 	"github.com/sia-bot/sia/sia/memory"
 )
 
-// memory commits what is known about the task to the memory branch. The files
-// are a function of the task, so committing them twice changes nothing.
+// memory learns from what the task came to so far, and commits what is known about
+// it to the memory branch. The files are a function of the task and of the log of
+// its decisions, so committing them twice changes nothing.
 func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+	if err := w.observe(ctx, t); err != nil {
+		return nil, err
+	}
 	bot, err := w.bot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	links := memory.Links{Transcripts: map[int]string{}}
+	links := memory.Links{Transcripts: map[int]string{}, Decisions: map[int][]string{}}
+	decisions, err := w.Store.Decisions(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range decisions {
+		links.Decisions[d.Attempt] = append(links.Decisions[d.Attempt], d.ID)
+	}
 	transcripts := map[string][]byte{}
 	for _, a := range t.Attempts {
 		if a.Outcome == "" {

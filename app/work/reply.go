@@ -29,7 +29,15 @@ func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	text := render.Reply(t, f.Content, w.Links, w.Now(), moves)
+	decisions, err := w.Store.Decisions(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]render.Decision, len(decisions))
+	for i, d := range decisions {
+		shown[i] = render.Decision{Type: d.Type, Attempt: d.Attempt, Choice: d.Choice, Reason: d.Reason, Outcome: d.Outcome}
+	}
+	text := render.Reply(t, f.Content, w.Links, w.Now(), moves, shown)
 	_, _, err = w.repo(t).UpsertComment(ctx, f.OnIssue, markerLine(f), text, 0)
 	return sia.Done{}, err
 }

@@ -45,6 +45,8 @@ type Worker struct {
 	Tools     []string // names of the tools that attempts have
 	Diagnoser *diagnose.Diagnoser
 	Reviewer  *diagnose.Reviewer
+	Learner   Learner
+	Setup     string // names the models and prompts in use, so that what was learned under others counts for less
 	Intake    Intake
 	Canceller Canceller
 	Links     render.Links
@@ -53,6 +55,7 @@ type Worker struct {
 	Now       func() time.Time
 
 	required sync.Map // repo and branch → requiredAnswer
+	replay   replay
 }
 
 // Effect carries out one effect and returns its outcome. An error is retried by

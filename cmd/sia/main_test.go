@@ -2,10 +2,16 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
 )
 
 func TestMain(m *testing.M) {
@@ -16,5 +22,34 @@ func TestMain(m *testing.M) {
 
 // The command line as a person meets it: txtar scripts in testdata/script.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireUniqueNames: true})
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", RequireUniqueNames: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide},
+	})
+}
+
+// decide makes a database in a folder, with one task and two choices in its log.
+func decide(ts *testscript.TestScript, _ bool, args []string) {
+	ctx := context.Background()
+	s, err := store.Open(ctx, store.Config{URL: filepath.Join(ts.MkAbs(args[0]), "sia.db")})
+	ts.Check(err)
+	defer func() { ts.Check(s.Close()) }()
+	_, _, err = s.Migrate(ctx)
+	ts.Check(err)
+	id, start := sia.NewTaskID(7, 12), time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
+	_, err = s.Apply(ctx, id, sia.Event{ID: "start", At: start, By: sia.Actor{Login: "mia"}, Fact: sia.Start{
+		Installation: 3, Repo: sia.Repo{ID: 7, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Confirm bookings", DefaultBranch: "main",
+	}})
+	ts.Check(err)
+	for _, d := range []store.Decision{
+		{
+			ID: "7-12/1/diagnose-v9", Task: id, Attempt: 1, Type: store.DecideTechnique, Policy: "technique/1", Choice: "tool-change", Propensity: 0.97,
+			Reason: "It resolved 7 of 9 here.", At: start.Add(time.Minute), Outcome: "resolved", Credit: 0.38,
+			Options: json.RawMessage(`[{"technique":"tool-change","mean":0.62,"low":0.5,"high":0.74,"propensity":0.97,"here":{"resolved":7,"tried":9}},
+				{"technique":"fresh-start","mean":0.18,"low":0.1,"high":0.28,"propensity":0.03,"elsewhere":{"resolved":1,"tried":4}}]`),
+		},
+		{ID: "r", Task: id, Attempt: 2, Type: store.DecideRerun, Policy: "rerun/1", Choice: "once", Propensity: 1, Reason: "It may be the weather.", At: start.Add(time.Hour), Options: json.RawMessage(`["once","never"]`)},
+	} {
+		ts.Check(s.LogDecision(ctx, d))
+	}
 }

@@ -152,44 +152,6 @@ func showTask(e *env, t sia.Task) {
 	}
 }
 
-type taskExplainCmd struct {
-	opened `embed:""`
-	Task   string `arg:"" help:"Task id, or owner/name#issue."`
-	All    bool   `help:"Ignored events too."`
-}
-
-// Run prints the decisions on a task.
-func (c *taskExplainCmd) Run(e *env) error {
-	return c.with(e, func(s *store.Store) error {
-		t, err := find(e, s, c.Task)
-		if err != nil {
-			return err
-		}
-		events, err := s.Events(e.ctx, t.ID)
-		if err != nil {
-			return err
-		}
-		if c.Output == "json" {
-			return encode(e, events)
-		}
-		for _, r := range events {
-			why := r.Why
-			if r.Ignored != "" {
-				if !c.All {
-					continue
-				}
-				why = "ignored: " + r.Ignored
-			}
-			state := string(r.To)
-			if r.From == r.To {
-				state = ""
-			}
-			fmt.Fprintf(e.out, "%s  %-11s %-18s %s\n", r.Event.At.Local().Format("15:04:05.000"), e.style.bold(state), e.style.dim(string(r.Event.Fact.Kind())), why)
-		}
-		return nil
-	})
-}
-
 func encode(e *env, v any) error {
 	enc := json.NewEncoder(e.out)
 	enc.SetIndent("", "  ")

@@ -41,12 +41,12 @@ type Input struct {
 
 	Library *technique.Library // nil: the techniques that ship with SIA
 	// Candidates ranks techniques for a pattern, best first; nil: the library's
-	// own ranking without history.
+	// own ranking.
 	Candidates func(sia.Pattern) []sia.Candidate
-	// Choose picks one of the candidates, given the model's pick (always one of
-	// them) and its confidence; nil: the model's pick. A pick that is no
-	// candidate is passed over.
-	Choose func(p sia.Pattern, pick sia.TechniqueID, confidence float64, candidates []sia.Candidate) sia.TechniqueID
+	// Choose decides; nil: what a person asked for, else the answer's pick, else
+	// the first candidate. It is called at most once in a diagnosis, and not when
+	// there is nothing to choose from or a person is asked.
+	Choose func(Choice) Chosen
 
 	// Final: no approach is left, so the diagnosis must ask a person.
 	Final bool

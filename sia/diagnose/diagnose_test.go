@@ -279,11 +279,13 @@ func TestTechniqueRules(t *testing.T) {
 		{"used", diagnose.Input{Task: used}, good(), sia.ConstraintRelaxation, "chosen in place of abstraction-level-shift, which was used already in this task"},
 		{"refused", diagnose.Input{Task: refused}, good(), sia.ConstraintRelaxation, "which the reviewer refused"},
 		{"empty", diagnose.Input{Task: failed()}, with("technique", ""), sia.AbstractionLevelShift, "first choice for missing-credentials"},
-		{"of another pattern", diagnose.Input{Task: failed()}, with("technique", "decomposition"), sia.Decomposition, "not listed for missing-credentials"},
+		{"of another pattern", diagnose.Input{Task: failed()}, with("technique", "decomposition"), sia.Decomposition, "not listed for missing-credentials, but the diagnosis picks it"},
 		{"a person's wish", diagnose.Input{Task: wanted}, good(), sia.ExampleInjection, "a person asked for it"},
-		{"a policy's choice", diagnose.Input{Task: failed(), Choose: func(_ sia.Pattern, _ sia.TechniqueID, _ float64, cs []sia.Candidate) sia.TechniqueID {
-			return cs[len(cs)-1].Technique
-		}}, good(), sia.ConstraintRelaxation, "what was learned here speaks for it over abstraction-level-shift"},
+		{"a policy's choice", diagnose.Input{Task: failed(), Choose: last}, good(), sia.ConstraintRelaxation, "second choice for missing-credentials"},
+		{"a person's wish against the policy", diagnose.Input{Task: wanted, Choose: last}, good(), sia.ExampleInjection, "a person asked for it"},
+		{"a choice that is no candidate", diagnose.Input{Task: failed(), Choose: func(q diagnose.Choice) diagnose.Chosen {
+			return diagnose.Chosen{Technique: "magic", Candidates: append(q.Candidates, sia.Candidate{Technique: "magic", Reason: "r"})}
+		}}, good(), sia.AbstractionLevelShift, "first choice for missing-credentials"},
 		{"a ranking with what may not be", diagnose.Input{Task: used, Candidates: func(sia.Pattern) []sia.Candidate {
 			return []sia.Candidate{{Technique: sia.AbstractionLevelShift, Reason: "r"}, {Technique: "magic", Reason: "r"}, {Technique: sia.FreshStart, Reason: "learned", Chosen: true}, {Technique: sia.FreshStart, Reason: "twice"}}
 		}}, good(), sia.FreshStart, "learned; chosen in place"},
@@ -299,6 +301,50 @@ func TestTechniqueRules(t *testing.T) {
 				t.Errorf("%s because %q, want %s because %q", got.Technique, got.Candidates[i].Reason, tt.want, tt.reason)
 			}
 		})
+	}
+}
+
+// last chooses the last candidate.
+func last(q diagnose.Choice) diagnose.Chosen {
+	return diagnose.Chosen{Technique: q.Candidates[len(q.Candidates)-1].Technique, Candidates: q.Candidates, Why: "it is the last", ID: "d1"}
+}
+
+// TestChoice: whoever chooses is told what the answer says and what a person
+// wants, and what it decides is in the diagnosis.
+func TestChoice(t *testing.T) {
+	var asked []diagnose.Choice
+	choose := func(q diagnose.Choice) diagnose.Chosen {
+		asked = append(asked, q)
+		return last(q)
+	}
+	b, err := json.Marshal(good())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := failed()
+	wanted.Wanted = sia.AbstractionLevelShift
+	got, _ := run(t, says(b), diagnose.Input{Task: failed(), Choose: choose})
+	if got.Why != "it is the last" || got.DecisionID != "d1" {
+		t.Errorf("%+v", got)
+	}
+	run(t, nil, diagnose.Input{Task: failed(), Choose: choose})
+	run(t, says(b), diagnose.Input{Task: wanted, Choose: choose})
+	if final, _ := run(t, says(b), diagnose.Input{Task: failed(), Choose: choose, Final: true}); final.DecisionID != "" {
+		t.Errorf("a question to a person has the decision %q", final.DecisionID)
+	}
+	if len(asked) != 3 {
+		t.Fatalf("asked %d times", len(asked))
+	}
+	for i, want := range []diagnose.Choice{
+		{Pattern: sia.MissingCredentials, Pick: sia.AbstractionLevelShift, Confidence: got.Confidence, Model: true},
+		{Pattern: sia.MissingCredentials, Confidence: asked[1].Confidence},
+		{Pattern: sia.MissingCredentials, Pick: sia.AbstractionLevelShift, Confidence: got.Confidence, Model: true, Wanted: sia.AbstractionLevelShift},
+	} {
+		have := asked[i]
+		have.Candidates = nil
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Errorf("%d: %s", i, diff)
+		}
 	}
 }
 

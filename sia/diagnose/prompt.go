@@ -3,6 +3,7 @@ package diagnose
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"text/template"
@@ -14,6 +15,9 @@ import (
 
 //go:embed prompts/*.tmpl
 var prompts embed.FS
+
+// Prompts are the prompts that SIA diagnoses and reviews with.
+func Prompts() fs.FS { return prompts }
 
 // bytesPerToken is a careful estimate: prose has more bytes a token, dense code
 // about this many.
@@ -222,7 +226,11 @@ func suspicions(in Input, findings []finding) string {
 		fmt.Fprintf(&b, "- %s: %s\n", f.pattern, oneLine(f.evidence))
 		cs := candidates(in, f.pattern)
 		for _, c := range cs[:min(len(cs), 3)] {
-			fmt.Fprintf(&b, "  - %s: %s\n", c.Technique, oneLine(c.Reason))
+			fmt.Fprintf(&b, "  - %s: %s", c.Technique, oneLine(c.Reason))
+			if c.Tried > 0 {
+				fmt.Fprintf(&b, "; it resolved %d of %d here", c.Resolved, c.Tried)
+			}
+			b.WriteString("\n")
 		}
 	}
 	return b.String()
@@ -235,7 +243,7 @@ func candidates(in Input, p sia.Pattern) []sia.Candidate {
 	if in.Candidates != nil {
 		cs = slices.Clone(in.Candidates(p))
 	} else {
-		cs = in.Library.Candidates(in.Task, p, nil, nil)
+		cs = in.Library.Candidates(in.Task, p)
 	}
 	var seen []sia.TechniqueID
 	return slices.DeleteFunc(cs, func(c sia.Candidate) bool {

@@ -27,7 +27,7 @@ func settle(in Input, a answer, findings []finding, fallback string) sia.Diagnos
 		askPerson(&d, in, a, findings)
 		return d
 	}
-	d.Candidates = choose(in, d, a)
+	choose(in, &d, a)
 	i := slices.IndexFunc(d.Candidates, func(c sia.Candidate) bool { return c.Chosen })
 	if i < 0 {
 		askPerson(&d, in, a, findings)
@@ -41,65 +41,6 @@ func settle(in Input, a answer, findings []finding, fallback string) sia.Diagnos
 		d.Hypothesis = fmt.Sprintf("With %s, %s", t.Name, expectation(in))
 	}
 	return d
-}
-
-// choose marks one candidate: what a person asked for, else the answer's pick
-// if it may be used, else the best. The reason says so where they differ.
-func choose(in Input, d sia.Diagnosis, a answer) []sia.Candidate {
-	cs := slices.Clone(d.Candidates)
-	for i := range cs {
-		cs[i].Chosen = false
-	}
-	at := func(id sia.TechniqueID) int {
-		return slices.IndexFunc(cs, func(c sia.Candidate) bool { return c.Technique == id })
-	}
-	if id := wanted(in); id != "" {
-		if at(id) < 0 {
-			cs = slices.Insert(cs, 0, sia.Candidate{Technique: id, Reason: "a person asked for it"})
-		}
-		cs[at(id)].Chosen = true
-		return cs
-	}
-	pick, instead := a.Technique, ""
-	switch {
-	case pick == "":
-	case free(in, pick) && at(pick) < 0:
-		cs = append(cs, sia.Candidate{Technique: pick, Reason: fmt.Sprintf("the diagnosis chose it, though it is not listed for %s", d.Pattern)})
-	case !free(in, pick):
-		instead = fmt.Sprintf("chosen in place of %s, which %s", clip(oneLine(string(pick)), 80), notFree(in, pick))
-		pick = ""
-	}
-	if len(cs) == 0 {
-		return cs
-	}
-	if pick == "" {
-		pick = cs[0].Technique
-	}
-	chosen := at(pick)
-	if in.Choose != nil {
-		if i := at(in.Choose(d.Pattern, pick, d.Confidence, slices.Clone(cs))); i >= 0 && i != chosen {
-			if instead == "" {
-				instead = fmt.Sprintf("what was learned here speaks for it over %s", pick)
-			}
-			chosen = i
-		}
-	}
-	cs[chosen].Chosen = true
-	if instead != "" {
-		cs[chosen].Reason = strings.TrimPrefix(cs[chosen].Reason+"; "+instead, "; ")
-	}
-	return cs
-}
-
-// notFree says why a technique may not be used.
-func notFree(in Input, id sia.TechniqueID) string {
-	switch {
-	case in.Task.Used(id):
-		return "was used already in this task"
-	case slices.Contains(in.Task.Refused, id):
-		return "the reviewer refused"
-	}
-	return "is not in the library"
 }
 
 // makeBrief has the technique transform the present brief. Instructions that

@@ -9,54 +9,43 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Outcome is one time a technique was tried on a pattern of failure, and
-// whether the attempt that followed passed.
-type Outcome struct {
-	Pattern   sia.Pattern
-	Technique sia.TechniqueID
-	Resolved  bool
-}
-
 // The prior for a technique nobody has tried here: document 4 §4.1 has about
 // .38 for a rule of first choice and about .20, and flat, for the rest.
 const (
-	priorWeight = 6 // outcomes that the prior weighs
 	priorFirst  = 0.38
 	priorSecond = 0.26
 	priorRest   = 0.20
 	priorLast   = 0.12 // a fresh start when nothing else is left
-	unmetFactor = 0.5  // what is left of a score when a precondition does not hold
+	unmetOdds   = 0.5  // what is left of the odds when a precondition does not hold
 )
 
-// Candidates ranks the techniques that could be tried on a pattern in a task,
-// best first. None of them was used in the task or is excluded or refused. A
-// technique that a person asked for comes first. A fresh start is offered last
-// for every pattern, unless the pattern says that only a person can help. An
-// empty result means that nothing is left to try.
+// Candidates ranks the techniques that could be tried on a pattern in a task by
+// what is expected of them before anything was tried, best first. None of them was
+// used in the task or refused. A technique that a person asked for comes first. A
+// fresh start is offered last for every pattern, unless the pattern says that only
+// a person can help. An empty result means that nothing is left to try.
 //
-// history is what happened to the same pattern in this repository; outcomes of
-// other patterns are passed over. Chosen is set by whoever chooses.
-func (l *Library) Candidates(task sia.Task, p sia.Pattern, excluded []sia.TechniqueID, history []Outcome) []sia.Candidate {
-	open := func(id sia.TechniqueID) bool {
-		return !task.Used(id) && !slices.Contains(excluded, id) && !slices.Contains(task.Refused, id)
-	}
+// Prior is set where the expectation is not the shipped table's: for a technique
+// of the repository's own, and where the task's prompt decides the order. Chosen
+// is set by whoever chooses.
+func (l *Library) Candidates(task sia.Task, p sia.Pattern) []sia.Candidate {
+	open := func(id sia.TechniqueID) bool { return !task.Used(id) && !slices.Contains(task.Refused, id) }
 	wordy, tokens := wordyPrompt(task)
 	var cs []sia.Candidate
 	for _, t := range l.For(p) {
 		if open(t.ID) {
 			rank, why := firstChoice(t, p, wordy, tokens)
-			cs = append(cs, score(task, t, p, prior(rank), why, history))
+			cs = append(cs, candidate(task, t, prior(rank), !t.Shipped || rank != t.Ranks[p], why))
 		}
 	}
 	if t, ok := l.Get(sia.FreshStart); ok && open(t.ID) && !t.Answers(p) && !onlyPerson(p) {
-		cs = append(cs, score(task, t, p, priorLast, "the last resort: nothing that earlier attempts left behind can be in the way", history))
+		cs = append(cs, candidate(task, t, priorLast, false, "the last resort: nothing that earlier attempts left behind can be in the way"))
 	}
 	slices.SortStableFunc(cs, func(a, b sia.Candidate) int { return cmp.Compare(b.Score, a.Score) })
 
 	if t, ok := l.Get(task.Wanted); ok && open(t.ID) {
 		cs = slices.DeleteFunc(cs, func(c sia.Candidate) bool { return c.Technique == t.ID })
-		c := score(task, t, p, priorFirst, "a person asked for it", history)
-		cs = slices.Insert(cs, 0, c)
+		cs = slices.Insert(cs, 0, candidate(task, t, priorFirst, false, "a person asked for it"))
 	}
 	return cs
 }
@@ -98,31 +87,21 @@ func prior(rank int) float64 {
 	}
 }
 
-// score is the posterior mean of the share of resolutions: a prior worth six
-// outcomes (document 4 §4.1) and what was seen.
-func score(task sia.Task, t Technique, p sia.Pattern, m0 float64, why string, history []Outcome) sia.Candidate {
-	c := sia.Candidate{Technique: t.ID}
-	for _, o := range history {
-		if o.Pattern == p && o.Technique == t.ID {
-			c.Tried++
-			if o.Resolved {
-				c.Resolved++
-			}
-		}
+// candidate is a technique with the share of resolutions that is expected of it;
+// own says that the expectation is this task's or repository's.
+func candidate(task sia.Task, t Technique, expected float64, own bool, why string) sia.Candidate {
+	c := sia.Candidate{Technique: t.ID, Odds: 1}
+	if own {
+		c.Prior = expected
 	}
-	c.Score = (priorWeight*m0 + float64(c.Resolved)) / (priorWeight + float64(c.Tried))
 	reasons := []string{why}
-	if c.Tried > 0 {
-		reasons = append(reasons, fmt.Sprintf("resolved %d of %d here", c.Resolved, c.Tried))
-	} else {
-		reasons = append(reasons, "not tried here yet")
-	}
 	for _, pre := range t.Preconditions {
 		if unmet := missing(task, pre); unmet != "" {
-			c.Score *= unmetFactor
+			c.Odds *= unmetOdds
 			reasons = append(reasons, "ranked lower because "+unmet)
 		}
 	}
+	c.Score = expected * c.Odds
 	c.Reason = strings.Join(reasons, "; ")
 	return c
 }

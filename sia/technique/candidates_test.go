@@ -1,7 +1,6 @@
 package technique_test
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -63,7 +62,7 @@ func TestFirstChoice(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := ids(l.Candidates(tt.task, tt.p, nil, nil))
+			got := ids(l.Candidates(tt.task, tt.p))
 			if d := cmp.Diff(tt.want, got[:min(len(got), len(tt.want))]); d != "" {
 				t.Errorf("%s (all: %v)", d, got)
 			}
@@ -77,16 +76,16 @@ func TestCandidatesWhenAllIsTried(t *testing.T) {
 	for _, x := range l.For(sia.WrongOrder) {
 		task.Interventions = append(task.Interventions, tried(x.ID))
 	}
-	if d := cmp.Diff([]sia.TechniqueID{sia.FreshStart}, ids(l.Candidates(task, sia.WrongOrder, nil, nil))); d != "" {
+	if d := cmp.Diff([]sia.TechniqueID{sia.FreshStart}, ids(l.Candidates(task, sia.WrongOrder))); d != "" {
 		t.Error("everything for the pattern tried: ", d)
 	}
 	task.Interventions = append(task.Interventions, tried(sia.FreshStart))
-	if cs := l.Candidates(task, sia.WrongOrder, nil, nil); len(cs) != 0 {
+	if cs := l.Candidates(task, sia.WrongOrder); len(cs) != 0 {
 		t.Errorf("a person is all that is left, but got %v", cs)
 	}
 	// Starting over does not bring what only a person can give.
 	for _, p := range []sia.Pattern{sia.MissingCredentials, sia.UnclearSpecification} {
-		if slices.Contains(ids(l.Candidates(failedTask(), p, nil, nil)), sia.FreshStart) {
+		if slices.Contains(ids(l.Candidates(failedTask(), p)), sia.FreshStart) {
 			t.Errorf("%s: a fresh start is offered", p)
 		}
 	}
@@ -96,34 +95,37 @@ func TestWantedComesFirst(t *testing.T) {
 	l := shipped(t)
 	task := failedTask()
 	task.Wanted = sia.ExampleInjection
-	cs := l.Candidates(task, sia.WrongOrder, nil, nil)
+	cs := l.Candidates(task, sia.WrongOrder)
 	if cs[0].Technique != sia.ExampleInjection || !strings.Contains(cs[0].Reason, "a person asked for it") {
 		t.Errorf("got %+v", cs[0])
 	}
 	task.Interventions = []sia.Intervention{tried(sia.ExampleInjection)}
-	if slices.Contains(ids(l.Candidates(task, sia.WrongOrder, nil, nil)), sia.ExampleInjection) {
+	if slices.Contains(ids(l.Candidates(task, sia.WrongOrder)), sia.ExampleInjection) {
 		t.Error("used already, but offered since a person asked")
 	}
 }
 
-func TestHistoryRanks(t *testing.T) {
-	l := shipped(t)
-	var history []technique.Outcome
-	for range 9 {
-		history = append(history,
-			technique.Outcome{Pattern: sia.WrongOrder, Technique: sia.DependencyReordering},
-			technique.Outcome{Pattern: sia.WrongOrder, Technique: sia.Decomposition, Resolved: true},
-			technique.Outcome{Pattern: sia.WrongTool, Technique: sia.FreshStart, Resolved: true})
+// A shipped technique leaves the expectation to the policy's table; one of the
+// repository's own, and a rank that the task's prompt decides, bring theirs.
+func TestPriors(t *testing.T) {
+	for _, c := range shipped(t).Candidates(failedTask(), sia.WrongOrder) {
+		if c.Prior != 0 || c.Odds != 1 {
+			t.Errorf("%+v", c)
+		}
 	}
-	cs := l.Candidates(failedTask(), sia.WrongOrder, nil, history)
-	if d := cmp.Diff([]sia.TechniqueID{sia.Decomposition, sia.DependencyReordering, sia.FreshStart}, ids(cs)); d != "" {
-		t.Error(d)
+	own, errs := technique.Load(map[string][]byte{technique.Dir + "/ask.md": []byte("---\nid: ask\nname: Ask\nwhen: nobody knows\npatterns: {wrong-order: 2}\nchanges: [drop-history]\n---\nAsk.\n")})
+	if len(errs) > 0 {
+		t.Fatal(errs)
 	}
-	if cs[0].Resolved != 9 || cs[0].Tried != 9 || !strings.Contains(cs[0].Reason, "resolved 9 of 9 here") {
-		t.Errorf("%+v", cs[0])
+	cs := own.Candidates(failedTask(), sia.WrongOrder)
+	if i := slices.Index(ids(cs), "ask"); cs[i].Prior != 0.26 {
+		t.Errorf("the repository's own: %+v", cs[i])
 	}
-	if want := (6*0.26 + 9) / 15; math.Abs(cs[0].Score-want) > 1e-9 {
-		t.Errorf("score %v, want %v", cs[0].Score, want)
+	task := failedTask()
+	task.Body = strings.Repeat("lorem ipsum dolor sit amet ", 2000)
+	cs = own.Candidates(task, sia.UnknownPattern)
+	if cs[0].Technique != sia.PromptRestructuring || cs[0].Prior != 0.38 {
+		t.Errorf("a wordy prompt: %+v", cs[0])
 	}
 }
 
@@ -131,7 +133,7 @@ func TestPreconditionsRankLower(t *testing.T) {
 	l := shipped(t)
 	task := sia.Task{Title: "Do it", Attempts: []sia.Attempt{{Number: 1}}}
 	for p, id := range map[sia.Pattern]sia.TechniqueID{sia.OverConstrained: sia.ConstraintRelaxation, sia.InterdependentComponents: sia.Decomposition, sia.RepeatedError: sia.ErrorPattern} {
-		cs := l.Candidates(task, p, nil, nil)
+		cs := l.Candidates(task, p)
 		i := slices.Index(ids(cs), id)
 		if i == 0 || !strings.Contains(cs[i].Reason, "ranked lower because") {
 			t.Errorf("%s: %s stands at %d: %s", p, id, i, cs[i].Reason)
@@ -158,27 +160,22 @@ func TestCandidatesProperties(t *testing.T) {
 			task.Interventions = append(task.Interventions, tried(id))
 		}
 		task.Refused = some("refused")
-		excluded := some("excluded")
 		p := rapid.SampledFrom(sia.Patterns).Draw(t, "pattern")
-		var history []technique.Outcome
-		for range rapid.IntRange(0, 30).Draw(t, "n") {
-			history = append(history, technique.Outcome{Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "p"), Technique: rapid.SampledFrom(all).Draw(t, "k"), Resolved: rapid.Bool().Draw(t, "r")})
-		}
-		cs := l.Candidates(task, p, excluded, history)
+		cs := l.Candidates(task, p)
 		seen := map[sia.TechniqueID]bool{}
 		for i, c := range cs {
-			if task.Used(c.Technique) || slices.Contains(task.Refused, c.Technique) || slices.Contains(excluded, c.Technique) || seen[c.Technique] {
+			if task.Used(c.Technique) || slices.Contains(task.Refused, c.Technique) || seen[c.Technique] {
 				t.Fatalf("%s must not be offered", c.Technique)
 			}
 			seen[c.Technique] = true
-			if c.Reason == "" || c.Score <= 0 || c.Score >= 1 || c.Resolved > c.Tried || c.Chosen {
+			if c.Reason == "" || c.Score <= 0 || c.Score >= 1 || c.Chosen {
 				t.Fatalf("%+v", c)
 			}
 			if i > 1 && cs[i-1].Score < c.Score {
 				t.Fatalf("not best first: %v", cs)
 			}
 		}
-		if d := cmp.Diff(cs, l.Candidates(task, p, excluded, history)); d != "" {
+		if d := cmp.Diff(cs, l.Candidates(task, p)); d != "" {
 			t.Fatal("not deterministic: ", d)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -13,6 +14,9 @@ import (
 
 //go:embed library/*.md
 var shipped embed.FS
+
+// Shipped are the files of the techniques that ship with SIA.
+func Shipped() fs.FS { return shipped }
 
 // shippedOrder is the order of the product document; it breaks ties.
 var shippedOrder = []sia.TechniqueID{

@@ -60,7 +60,7 @@ func TestEveryPatternHasAFirstAnswer(t *testing.T) {
 		if !slices.IsSortedFunc(ts, func(a, b technique.Technique) int { return a.Ranks[p] - b.Ranks[p] }) {
 			t.Errorf("%s: not ordered by rank", p)
 		}
-		if cs := l.Candidates(sia.Task{}, p, nil, nil); len(cs) < 2 {
+		if cs := l.Candidates(sia.Task{}, p); len(cs) < 2 {
 			t.Errorf("%s: %d candidates", p, len(cs))
 		}
 	}

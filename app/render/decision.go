@@ -1,0 +1,104 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Decision is one choice of the log of decisions, as people read it.
+type Decision struct {
+	Type    string // technique, or another word for what was decided
+	Attempt int    // the attempt it was made after, or in
+	Choice  string
+	Reason  string
+	Outcome string // empty while it is not known
+}
+
+// whyTechnique says why a technique was chosen: the reason, and every candidate
+// with its evidence.
+func whyTechnique(d sia.Diagnosis) string {
+	if len(d.Candidates) == 0 {
+		return ""
+	}
+	var p page
+	p.add(sentenceCase(Line(d.Why, 2000)))
+	p.add(candidates(d.Candidates))
+	if d.DecisionID != "" {
+		p.add("<sub>Logged as " + Code(d.DecisionID, 100) + " before it took effect. An expectation is a share of resolutions with its 80 % interval; outcomes move it.</sub>")
+	}
+	return p.String()
+}
+
+// candidates is the table of techniques that could have been chosen. What nobody
+// estimated is a dash, and a column that says nothing is left out.
+func candidates(cs []sia.Candidate) string {
+	others := false
+	for _, c := range cs {
+		others = others || c.Org.Tried+c.Elsewhere.Tried > 0
+	}
+	head := []string{"technique", "expected to resolve", "resolved here", "elsewhere", "why it is considered"}
+	row := func(cells ...string) string {
+		if !others {
+			cells = append(cells[:3:3], cells[4])
+		}
+		return "| " + strings.Join(cells, " | ") + " |\n"
+	}
+	var b strings.Builder
+	b.WriteString(row(head...) + row("---", "---", "---", "---", "---"))
+	for _, c := range cs {
+		name := TechniqueName(c.Technique)
+		if c.Chosen {
+			name = "**" + name + "** (chosen)"
+		}
+		expected := "–"
+		if c.Expected > 0 {
+			expected = fmt.Sprintf("%.0f %% (%.0f–%.0f %%)", 100*c.Expected, 100*c.Low, 100*c.High)
+		}
+		b.WriteString(row(cell(name), expected, evidence(c.Resolved, c.Tried), elsewhere(c), cell(Line(c.Reason, 500))))
+	}
+	return b.String()
+}
+
+func evidence(resolved, tried int) string {
+	if tried == 0 {
+		return "not tried yet"
+	}
+	return fmt.Sprintf("%d of %d", resolved, tried)
+}
+
+// elsewhere is the evidence from other repositories, the organisation's first.
+func elsewhere(c sia.Candidate) string {
+	var parts []string
+	if c.Org.Tried > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d in the organisation", c.Org.Resolved, c.Org.Tried))
+	}
+	if c.Elsewhere.Tried > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d in other organisations", c.Elsewhere.Resolved, c.Elsewhere.Tried))
+	}
+	if len(parts) == 0 {
+		return "not tried yet"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// choices are the lines of /sia explain about the log of decisions.
+func choices(ds []Decision) []string {
+	var lines []string
+	for _, d := range ds {
+		what := Line(d.Type, 40) + ": " + Line(d.Choice, 100)
+		if d.Type == "technique" {
+			what = TechniqueName(sia.TechniqueID(d.Choice))
+		}
+		line := fmt.Sprintf("- After attempt %d: **%s**", d.Attempt, what)
+		if d.Reason != "" {
+			line += " — " + Line(sentenceCase(d.Reason), 700)
+		}
+		if d.Outcome != "" {
+			line += fmt.Sprintf(" *(%s)*", Line(d.Outcome, 40))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia"
+)
+
+type taskExplainCmd struct {
+	opened `embed:""`
+	Task   string `arg:"" help:"Task id, or owner/name#issue."`
+	All    bool   `help:"Ignored events too."`
+}
+
+// explained is the JSON of sia task explain.
+type explained struct {
+	Task      sia.TaskID          `json:"task"`
+	Decisions []store.Decision    `json:"decisions"` // of the log: what was chosen among what, oldest first
+	Events    []store.EventRecord `json:"events"`    // every event, and what was decided about it
+}
+
+// Run prints the decisions on a task: each move with its reason, and each choice
+// with the options that there were, in the order of time.
+func (c *taskExplainCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store) error {
+		t, err := find(e, s, c.Task)
+		if err != nil {
+			return err
+		}
+		events, err := s.Events(e.ctx, t.ID)
+		if err != nil {
+			return err
+		}
+		decisions, err := s.Decisions(e.ctx, t.ID)
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return encode(e, explained{t.ID, append([]store.Decision{}, decisions...), append([]store.EventRecord{}, events...)})
+		}
+		for _, r := range events {
+			for len(decisions) > 0 && (decisions[0].ID == r.Event.Effect || decisions[0].At.Before(r.Event.At)) {
+				explainDecision(e, decisions[0])
+				decisions = decisions[1:]
+			}
+			if r.Ignored == "" || c.All {
+				explainEvent(e, r)
+			}
+		}
+		for _, d := range decisions {
+			explainDecision(e, d)
+		}
+		return nil
+	})
+}
+
+func explainEvent(e *env, r store.EventRecord) {
+	why, state := r.Why, string(r.To)
+	if r.Ignored != "" {
+		why = "ignored: " + r.Ignored
+	}
+	if r.From == r.To {
+		state = ""
+	}
+	explainLine(e, r.Event.At, state, string(r.Event.Fact.Kind()), why)
+}
+
+func explainLine(e *env, at time.Time, state, what, why string) {
+	fmt.Fprintf(e.out, "%s  %-11s %-18s %s\n", at.Local().Format("15:04:05.000"), e.style.bold(state), e.style.dim(what), why)
+}
+
+// explainDecision prints one choice, and beneath it what could have been chosen
+// and what came of it.
+func explainDecision(e *env, d store.Decision) {
+	explainLine(e, d.At, "chosen", d.Type, fmt.Sprintf("%s, with probability %.2f by %s: %s", e.style.bold(d.Choice), d.Propensity, d.Policy, d.Reason))
+	explainOptions(e, d)
+	if d.Outcome != "" {
+		fmt.Fprintf(e.out, "    outcome: %s (%+.2f against what was to be expected)\n", d.Outcome, d.Credit)
+	}
+}
+
+func explainOptions(e *env, d store.Decision) {
+	var options []policies.Option
+	if d.Type != store.DecideTechnique || json.Unmarshal(d.Options, &options) != nil {
+		return // of another kind of decision, whose reason has to do
+	}
+	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "    OPTION\tEXPECTED\t80 % INTERVAL\tHERE\tORGANISATION\tOTHERS\tPROBABILITY")
+	for _, o := range options {
+		fmt.Fprintf(w, "    %s\t%.0f %%\t%.0f–%.0f %%\t%s\t%s\t%s\t%.3f\n", o.Technique, 100*o.Mean, 100*o.Low, 100*o.High,
+			tally(o.Here), tally(o.Org), tally(o.Elsewhere), o.Propensity)
+	}
+	_ = w.Flush() // it writes to the same place, which has told of its trouble
+}
+
+func tally(t policies.Tally) string {
+	if t.Tried == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f of %.0f", t.Resolved, t.Tried)
+}

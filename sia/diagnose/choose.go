@@ -1,0 +1,101 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Choice is what is to be decided: which technique the next attempt uses.
+type Choice struct {
+	Pattern    sia.Pattern
+	Candidates []sia.Candidate // not empty; none was used or refused
+	Wanted     sia.TechniqueID // one of the candidates that a person asked for, which is binding; empty: nobody did
+	Pick       sia.TechniqueID // one of the candidates that the answer names; empty: none
+	Confidence float64         // of the answer, in 0–1
+	Model      bool            // the answer is a model's and not the rules'
+}
+
+// Chosen is what was decided and why.
+type Chosen struct {
+	Technique  sia.TechniqueID // one of the candidates; the person's where one asked
+	Candidates []sia.Candidate // with their evidence, best first
+	Why        string          // for people
+	ID         string          // of the decision, where it is logged
+}
+
+// choose decides for a technique and marks it among the candidates, whose reasons
+// say what the answer asked for. Nothing is marked when there is nothing to choose
+// from.
+func choose(in Input, d *sia.Diagnosis, a answer) {
+	q := Choice{Pattern: d.Pattern, Candidates: slices.Clone(d.Candidates), Wanted: wanted(in), Confidence: d.Confidence, Model: d.Fallback == ""}
+	for i := range q.Candidates {
+		q.Candidates[i].Chosen = false
+	}
+	if q.Wanted != "" && index(q.Candidates, q.Wanted) < 0 {
+		q.Candidates = slices.Insert(q.Candidates, 0, sia.Candidate{Technique: q.Wanted, Reason: "a person asked for it"})
+	}
+	instead := ""
+	switch {
+	case a.Technique == "":
+	case !free(in, a.Technique):
+		instead = fmt.Sprintf("; chosen in place of %s, which %s", clip(oneLine(string(a.Technique)), 80), notFree(in, a.Technique))
+	default:
+		q.Pick = a.Technique
+		picks := fmt.Sprintf("the diagnosis picks it, with confidence %.2f", d.Confidence)
+		if i := index(q.Candidates, q.Pick); i >= 0 {
+			q.Candidates[i].Reason += "; " + picks
+		} else {
+			q.Candidates = append(q.Candidates, sia.Candidate{Technique: q.Pick, Reason: fmt.Sprintf("not listed for %s, but %s", d.Pattern, picks)})
+		}
+	}
+	if len(q.Candidates) == 0 {
+		return
+	}
+	made := decide(in, q)
+	d.Candidates, d.Why, d.DecisionID = made.Candidates, made.Why, made.ID
+	c := &d.Candidates[index(d.Candidates, made.Technique)]
+	c.Chosen = true
+	if q.Wanted == "" {
+		c.Reason += instead
+	}
+}
+
+// decide has the input's Choose decide, and holds it to the candidates.
+func decide(in Input, q Choice) Chosen {
+	plain := Chosen{Technique: q.Candidates[0].Technique, Candidates: q.Candidates}
+	switch {
+	case q.Wanted != "":
+		plain.Technique = q.Wanted
+	case q.Pick != "":
+		plain.Technique = q.Pick
+	}
+	if in.Choose == nil {
+		return plain
+	}
+	asked := q
+	asked.Candidates = slices.Clone(q.Candidates)
+	made := in.Choose(asked)
+	strange := func(c sia.Candidate) bool { return index(q.Candidates, c.Technique) < 0 }
+	if index(made.Candidates, made.Technique) < 0 || slices.ContainsFunc(made.Candidates, strange) || q.Wanted != "" && made.Technique != q.Wanted {
+		return plain
+	}
+	return made
+}
+
+// index is where a technique stands among candidates; -1: nowhere.
+func index(cs []sia.Candidate, id sia.TechniqueID) int {
+	return slices.IndexFunc(cs, func(c sia.Candidate) bool { return c.Technique == id })
+}
+
+// notFree says why a technique may not be used.
+func notFree(in Input, id sia.TechniqueID) string {
+	switch {
+	case in.Task.Used(id):
+		return "was used already in this task"
+	case slices.Contains(in.Task.Refused, id):
+		return "the reviewer refused"
+	}
+	return "is not in the library"
+}
