@@ -110,9 +110,12 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// sentenceCase begins s as a sentence begins. An abbreviated commit stays as it is
+// written.
 func sentenceCase(s string) string {
-	if s == "" {
-		return ""
+	first, _, _ := strings.Cut(s, " ")
+	if s == "" || len(first) == 7 && strings.Trim(first, "0123456789abcdef") == "" {
+		return s
 	}
 	r := []rune(s)
 	return strings.ToUpper(string(r[:1])) + string(r[1:])
