@@ -81,4 +81,7 @@ type Outcome struct {
 	Resolved  bool    `json:"resolved"`
 	Attempt   int     `json:"attempt"` // as in the request
 	Z         float64 `json:"z"`       // as in the decision's option
+	// Confidence is the diagnosis', heard just before the outcome is learned from;
+	// nil when it was heard already, or no model said anything.
+	Confidence map[string]float64 `json:"confidence,omitempty"`
 }

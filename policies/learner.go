@@ -35,17 +35,23 @@ func (l *Learner) Hear(ds ...Diagnosis) {
 	defer l.write.Unlock()
 	e := l.now.Load().edit()
 	for _, d := range ds {
-		heard := make([]entry, 0, len(d.Confidence))
-		for t, z := range standardise(d.Confidence) {
-			heard = append(heard, entry{t, cell{heard: 1, z: z}})
-		}
-		e.add(d.Org, d.Repo, d.Pattern, heard...)
+		e.hear(d)
 	}
 	l.now.Store(e.snapshot)
 }
 
+// hear adds what was said in a diagnosis.
+func (e edit) hear(d Diagnosis) {
+	heard := make([]entry, 0, len(d.Confidence))
+	for t, z := range standardise(d.Confidence) {
+		heard = append(heard, entry{t, cell{heard: 1, z: z}})
+	}
+	e.add(d.Org, d.Repo, d.Pattern, heard...)
+}
+
 // Observe learns from outcomes, in their order; one of no technique is passed
-// over. Pass many at once when replaying.
+// over. Many at once or one after the other come to the same. Pass many at once
+// when replaying.
 func (l *Learner) Observe(os ...Outcome) {
 	l.write.Lock()
 	defer l.write.Unlock()
@@ -54,6 +60,7 @@ func (l *Learner) Observe(os ...Outcome) {
 		if o.Technique == "" {
 			continue
 		}
+		e.hear(Diagnosis{Org: o.Org, Repo: o.Repo, Pattern: o.Pattern, Confidence: o.Confidence})
 		before := e.view(o.Org, o.Repo, o.Pattern).of(o.Technique)
 		e.weights = e.weights.learn(l.policy.Parameters, l.policy.Share(o.Pattern, o.Technique), before, o)
 		c := cell{Tally: Tally{Tried: 1}}

@@ -286,10 +286,23 @@ func (s *Stage) recordDecisions() string {
 		decisions, err := s.App.Store.Decisions(context.Background(), t.ID)
 		s.must(err)
 		for _, d := range decisions {
-			fmt.Fprintf(&b, "%s after attempt %d: %s with probability %.3f by %s: %s (%s)\n", d.Type, d.Attempt, d.Choice, d.Propensity, d.Policy, d.Reason, or(d.Outcome, "open"))
+			fmt.Fprintf(&b, "%s after attempt %d: %s with probability %.3f by %s: %s (%s)%s\n",
+				d.Type, d.Attempt, d.Choice, d.Propensity, d.Policy, d.Reason, or(d.Outcome, "open"), s.recordOutcome(d.ID))
 		}
 	}
 	return b.String()
+}
+
+// recordOutcome is what was learned from a decision; empty when nothing was.
+func (s *Stage) recordOutcome(decision string) (learned string) {
+	outcomes, err := s.App.Store.OutcomesSince(context.Background(), 0)
+	s.must(err)
+	for _, o := range outcomes {
+		if o.Decision == decision {
+			learned += fmt.Sprintf(" learned: %s, %s, resolved %v, %d tried before, confidence %v, z %.2f", o.Pattern, o.Technique, o.Resolved, o.Attempt, o.Confidence, o.Z)
+		}
+	}
+	return learned
 }
 
 func or(s, instead string) string {

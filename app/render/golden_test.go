@@ -133,6 +133,7 @@ func TestReplies(t *testing.T) {
 		{At: clock(0), By: sia.Actor{Login: "mia"}, Event: sia.KStart, To: sia.Queued, Why: "@mia asked for this issue to be resolved"},
 		{At: clock(1), Event: sia.KBegun, From: sia.Queued, To: sia.Working, Why: "attempt 1 begins at 0b39ccb with 80 credits set aside"},
 		{At: clock(1), Event: sia.KSyncDone, From: sia.Working, To: sia.Working, Why: "GitHub shows the task as of version 2"},
+		{At: clock(11), Event: sia.KCheckSeen, From: sia.Checking, To: sia.Checking, Why: "checks of abc1234 changed; the gate looks at 14:12:00"},
 		{At: clock(11), Event: sia.KPushed, From: sia.Working, To: sia.PushedOut, Why: "abc1234 is on sia/issue-12-confirm-bookings"},
 		{At: clock(12), Event: sia.KJudged, From: sia.Checking, To: sia.Diagnosing, Why: "attempt 1 failed (same task reworked); SIA works out why"},
 	}

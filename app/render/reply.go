@@ -120,11 +120,14 @@ func (p *page) newest(lines []string, earlier string) {
 	p.add(strings.Join(lines[first:], "\n"))
 }
 
+// undecided are the events about which there is nothing to decide, but when to look.
+var undecided = map[sia.Kind]bool{sia.KSyncDone: true, sia.KDone: true, sia.KCheckSeen: true}
+
 func decisions(moves []Move) []string {
 	var lines []string
 	last, repeated := Move{}, 1
 	for _, m := range moves {
-		if m.Why == "" || m.Event == sia.KSyncDone || m.Event == sia.KDone {
+		if m.Why == "" || undecided[m.Event] {
 			continue
 		}
 		line := "- " + at(m.At) + " — " + Line(sentenceCase(m.Why), 500)

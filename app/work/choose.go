@@ -19,7 +19,6 @@ import (
 // told, in that order, and of the request.
 type Learner interface {
 	Decide(policies.Request) policies.Decision
-	Hear(...policies.Diagnosis)
 	Observe(...policies.Outcome)
 	Discount(factor float64) error
 }

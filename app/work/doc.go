@@ -7,6 +7,9 @@
 // transaction is open while one runs; the engine applies the fact afterwards,
 // in the transaction that completes the job.
 //
+// choose.go decides which technique the next attempt uses, and observe.go learns
+// what came of it: a learner in memory that replays the recorded outcomes.
+//
 // [Worker.Effect] dispatches. periodic.go holds the cron table: what makes up
 // for webhooks that never came, and repairs what people see.
 //

@@ -47,26 +47,38 @@ func (w *Worker) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range outcomes {
-		if !r.setups[o.Setup] && len(r.setups) > 0 {
+	for len(outcomes) > 0 {
+		setup := outcomes[0].Setup
+		n := slices.IndexFunc(outcomes, func(o store.Outcome) bool { return o.Setup != setup })
+		if n < 0 {
+			n = len(outcomes)
+		}
+		if r.setups == nil {
+			r.setups = map[string]bool{setup: true}
+		}
+		if !r.setups[setup] {
 			if err := w.Learner.Discount(changed); err != nil {
 				return err
 			}
+			r.setups[setup] = true
 		}
-		if r.setups == nil {
-			r.setups = map[string]bool{}
-		}
-		r.setups[o.Setup] = true
-		d := diagnosed(o.Repo, o.Pattern, o.Confidence)
-		if len(o.Confidence) > 0 {
-			w.Learner.Hear(d)
-		}
-		w.Learner.Observe(policies.Outcome{
-			Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Technique: string(o.Technique), Resolved: o.Resolved, Attempt: o.Attempt, Z: o.Z,
-		})
-		r.last = o.ID
+		w.Learner.Observe(learnable(outcomes[:n])...)
+		r.last, outcomes = outcomes[n-1].ID, outcomes[n:]
 	}
 	return nil
+}
+
+// learnable are outcomes as learners know them.
+func learnable(outcomes []store.Outcome) []policies.Outcome {
+	out := make([]policies.Outcome, len(outcomes))
+	for i, o := range outcomes {
+		d := diagnosed(o.Repo, o.Pattern, o.Confidence)
+		out[i] = policies.Outcome{
+			Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Technique: string(o.Technique), Resolved: o.Resolved,
+			Attempt: o.Attempt, Z: o.Z, Confidence: d.Confidence,
+		}
+	}
+	return out
 }
 
 // observe records what came of the task's interventions, as far as it is known,
