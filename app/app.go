@@ -95,7 +95,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	intake := &webhook.Intake{Store: a.Store, GitHub: a.GitHub, Settings: worker, Secrets: secrets, Logger: o.Logger, Now: o.Now}
+	intake := &webhook.Intake{Store: a.Store, GitHub: a.GitHub, Settings: worker, Teacher: worker, Secrets: secrets, Logger: o.Logger, Now: o.Now}
 	worker.Intake = intake
 	o.Engine.Attempts = c.Attempts
 	a.periodic = worker.Periodic(c.Schedule)
@@ -207,7 +207,7 @@ func (a *App) Addr() net.Addr { return a.listener.Addr() }
 func (a *App) Engine() *store.Engine { return a.engine }
 
 // Periodic does one kind of periodic work now, whatever the schedule says: look,
-// redeliver, repair or prune.
+// redeliver, repair, prune or heartbeat.
 func (a *App) Periodic(ctx context.Context, name string) error {
 	for _, p := range a.periodic {
 		if p.Name == name {

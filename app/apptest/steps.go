@@ -35,7 +35,8 @@ import (
 //	until before|after <effect> <n>   … until the worker gets there in attempt n, and holds it
 //	go                                lets it go on
 //	wait <duration>
-//	look | redeliver | repair         periodic work, now
+//	look | redeliver | repair | feedback | heartbeat
+//	                                  periodic work, now
 //	learned <pattern> <technique> <n> of <m>
 //	                                  earlier tasks of the repository in which the technique resolved n of m
 //	stop | restart                    the application
@@ -142,7 +143,7 @@ func (p *player) flow(verb string, arg func(int) string, f []string) (done bool,
 		p.Wait(d)
 	case "learned":
 		return true, p.learned(f)
-	case "look", "redeliver", "repair", "feedback":
+	case "look", "redeliver", "repair", "feedback", "heartbeat":
 		p.Periodic(verb)
 		p.Quiet()
 	case "stop":

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -137,6 +138,9 @@ func TestReplies(t *testing.T) {
 		{At: clock(11), Event: sia.KPushed, From: sia.Working, To: sia.PushedOut, Why: "abc1234 is on sia/issue-12-confirm-bookings"},
 		{At: clock(12), Event: sia.KJudged, From: sia.Checking, To: sia.Diagnosing, Why: "attempt 1 failed (same task reworked); SIA works out why"},
 	}
+	taught := lesson.Taught(7, "comment/1", "Run `make generate` after changing a proto.\n<!-- sia:v1 --> @everyone", sia.Actor{Login: "mia"}, task, now)
+	opposite := lesson.Taught(7, "comment/2", "Don't run `make generate` after changing a proto.", sia.Actor{Login: "noor"}, task, now)
+	learned := lesson.Lesson{ID: lesson.NewID(7, "x"), Context: "A service needs credentials that are not there", Text: "Use a local double.", Correction: "calling the real service"}
 	long := append([]render.Move(nil), moves...)
 	for i := range 20 {
 		long = append(long, render.Move{At: clock(20 + i), Event: sia.KJudged, From: sia.Checking, To: sia.Checking, Why: "no check has reported yet"})
@@ -154,9 +158,12 @@ func TestReplies(t *testing.T) {
 		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
 		"not-permitted":     render.NotPermitted("stranger", "write"),
 		"too-many":          render.TooMany(20, "an hour"),
-		"learned":           render.Learned("Run `make generate` after changing a proto."),
-		"forgot":            render.Forgot("Run `make generate`", true),
-		"forgot-none":       render.Forgot("Run `make generate`", false),
+		"learned":           render.Learned(taught, false, nil),
+		"learned-known":     render.Learned(taught, true, nil),
+		"learned-against":   render.Learned(taught, false, []lesson.Lesson{opposite}),
+		"forgot":            render.Forgot(learned),
+		"forgot-none":       render.ForgotNone("Run `make generate`", nil),
+		"forgot-which":      render.ForgotNone("make generate", []lesson.Lesson{taught, opposite}),
 	} {
 		golden(t, "reply/"+name+".md", got)
 	}

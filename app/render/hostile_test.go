@@ -16,6 +16,7 @@ import (
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 )
 
 // github renders as GitHub does, raw HTML included, so that what slips through
@@ -173,8 +174,15 @@ func texts(task sia.Task) map[string]string {
 		"escalation": render.EscalationBody(task, e, links), "ask": render.AskComment(task, e), "closing": render.EscalationClosing(task),
 		"check summary": check.Summary, "check text": check.Text, "help": render.Help(task), "say": render.Say(task.Waiting),
 		"explain":       render.Explain(task, []render.Move{{Event: sia.KStart, Why: task.Title, To: sia.State(task.Title)}}, []render.Decision{{Type: task.Title, Choice: task.Title, Reason: task.Title, Outcome: task.Title}}),
-		"not permitted": render.NotPermitted(task.Title, task.Body), "learned": render.Learned(task.Title),
+		"not permitted": render.NotPermitted(task.Title, task.Body), "learned": render.Learned(hostileLesson(task), false, []lesson.Lesson{hostileLesson(task)}),
+		"forgot": render.Forgot(hostileLesson(task)), "forgot none": render.ForgotNone(task.Title, nil),
+		"forgot which": render.ForgotNone(task.Title, []lesson.Lesson{hostileLesson(task)}),
 	}
+}
+
+// hostileLesson is one whose every word is the task's.
+func hostileLesson(task sia.Task) lesson.Lesson {
+	return lesson.Lesson{ID: lesson.NewID(1, "x"), Context: task.Title, Text: task.Body, Correction: task.Waiting}
 }
 
 // TestNoTaskIsHarmful renders tasks of which every word is hostile.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	grammar "github.com/sia-bot/sia/sia/command"
+	"github.com/sia-bot/sia/sia/lesson"
 )
 
 // Move is one decision on a task, as its event log has it.
@@ -156,16 +157,44 @@ func TooMany(limit int, per string) string {
 	return fmt.Sprintf("SIA has written %d times here within %s, which looks like a loop. It stays silent on this thread until then; commands are still obeyed.\n", limit, Line(per, 20))
 }
 
-// Learned confirms /sia learn.
-func Learned(lesson string) string {
-	return "Noted for this repository, and told to attempts that it fits:\n\n" + Quote(cut(lesson, 2000)) +
-		"\n\n`/sia forget` followed by these words takes it back.\n"
+// Learned confirms /sia learn. known: it was known already. against are lessons
+// that advise the opposite.
+func Learned(l lesson.Lesson, known bool, against []lesson.Lesson) string {
+	var p page
+	switch {
+	case known && l.State == lesson.Forgotten:
+		p.add("A lesson that says the same was forgotten here, so nothing was noted:")
+	case known:
+		p.add("This was known already; that it was said again is noted:")
+	default:
+		p.add("Noted for this repository, and told to attempts at issues that it fits:")
+	}
+	p.add(Quote(cut(l.Told(), 2000)))
+	if len(against) > 0 {
+		p.add("It contradicts what was learned before. An attempt is told at most one of them, whichever fits better; forget the one that is wrong:\n\n" + lessonList(against))
+	}
+	p.add(fmt.Sprintf("`/sia forget %s` takes it back.", l.ID))
+	return p.String()
 }
 
-// Forgot confirms /sia forget; found is false when no lesson is like it.
-func Forgot(lesson string, found bool) string {
-	if !found {
-		return "No lesson of this repository is like " + Code(lesson, 100) + ", so nothing was forgotten. `.sia/lessons.md` on the memory branch lists them.\n"
+// Forgot confirms /sia forget.
+func Forgot(l lesson.Lesson) string {
+	return "Forgotten for good; no attempt is told it any more:\n\n" + Quote(cut(l.Told(), 2000)) + "\n"
+}
+
+// ForgotNone says that /sia forget did nothing, for no lesson was meant or several
+// may be.
+func ForgotNone(text string, found []lesson.Lesson) string {
+	if len(found) == 0 {
+		return "No lesson of this repository is like " + Code(text, 100) + ", so nothing was forgotten. `.sia/lessons.md` on the memory branch lists them.\n"
 	}
-	return "Forgotten; no attempt is told it any more:\n\n" + Quote(cut(lesson, 2000)) + "\n"
+	return "Several lessons of this repository are like " + Code(text, 100) + ", so nothing was forgotten. Say which, by its id:\n\n" + lessonList(found) + "\n"
+}
+
+func lessonList(lessons []lesson.Lesson) string {
+	var lines []string
+	for _, l := range lessons[:min(len(lessons), 10)] {
+		lines = append(lines, fmt.Sprintf("- `/sia forget %s` — %s", l.ID, Line(l.Told(), 300)))
+	}
+	return strings.Join(lines, "\n")
 }

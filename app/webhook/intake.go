@@ -26,12 +26,19 @@ type Settings interface {
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
 }
 
+// Teacher remembers and forgets for a repository what people tell SIA, and says
+// in words for people what it did. The same event does it once.
+type Teacher interface {
+	Teach(ctx context.Context, intent sia.Intent) (answer string, err error)
+}
+
 // Intake turns deliveries and findings into events of tasks. Safe for
 // concurrent use.
 type Intake struct {
 	Store    *store.Store
 	GitHub   *github.App
 	Settings Settings
+	Teacher  Teacher
 	Secrets  *secret.Masker // what people wrote is kept without secrets; nil masks by shape alone
 	Logger   *slog.Logger
 	Now      func() time.Time
@@ -95,6 +102,16 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 		ok, err := in.permitted(ctx, intent, set, targets)
 		if err != nil || !ok {
 			return err
+		}
+	}
+	if intent.Teach != (sia.Teach{}) {
+		text, err := in.Teacher.Teach(ctx, intent)
+		if err != nil {
+			return err
+		}
+		intent.Event.Fact = sia.Query{Topic: "say", Text: text, Obeyed: true}
+		for i := range targets {
+			targets[i].event.Fact = intent.Event.Fact
 		}
 	}
 	if starts {
@@ -229,7 +246,13 @@ func (in *Intake) replyWithoutTask(ctx context.Context, intent sia.Intent) error
 	} else if ok && q.Topic == "help" {
 		text = render.Help(sia.Task{Settings: sia.DefaultSettings()})
 	}
+	repo := in.GitHub.Repo(intent.Installation, intent.Repo)
 	m := render.Marker{Task: sia.NewTaskID(intent.Repo.ID, e.Origin.OnIssue), Kind: "reply", Key: e.ID}
-	_, _, err := in.GitHub.Repo(intent.Installation, intent.Repo).UpsertComment(ctx, e.Origin.OnIssue, m.String(), text, 0)
-	return err
+	if _, _, err := repo.UpsertComment(ctx, e.Origin.OnIssue, m.String(), text, 0); err != nil {
+		return err
+	}
+	if q, ok := e.Fact.(sia.Query); ok && q.Obeyed {
+		return repo.React(ctx, e.Origin.OnIssue, e.Origin.Comment, "rocket")
+	}
+	return nil
 }

@@ -70,6 +70,10 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 	in.Event.Origin.Command = true
 	in.Event.Fact = p.Fact
 	in.Permission = !p.Open
+	if in.Teach = p.Teach; in.Teach != (sia.Teach{}) {
+		in.Event.Fact = sia.Query{Topic: "say", Obeyed: true} // Take fills in the answer
+		return []sia.Intent{in}
+	}
 	switch f := p.Fact.(type) {
 	case nil:
 		in.Permission = false

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 )
 
 // begin looks at the issue itself before an attempt starts: somebody may have
@@ -47,9 +48,15 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if t.Head != "" && !t.Brief.FromBase {
 		sha = t.BaseSHA // the branch stands on it: what it changes is measured against it
 	}
+	t.Title, t.Body = issue.Title, issue.Body
+	told, withheld, err := w.lessonsFor(ctx, t, set)
+	if err != nil {
+		return nil, err
+	}
 	return sia.Begun{
 		Settings: set, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sha,
 		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Agent: w.Agent.Name(), Hold: hold,
+		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld),
 	}, nil
 }
 

@@ -93,11 +93,15 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 	if err != nil {
 		return conclusion{}, err
 	}
+	lessons, err := w.lessonTexts(ctx, t)
+	if err != nil {
+		return conclusion{}, err
+	}
 	var decision *store.Decision
 	var undecided error
 	in := diagnose.Input{
 		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, header(t, *t.Attempt())), Diff: diff,
-		Library: library, Final: t.ApproachesLeft() == 0, Tools: w.Tools,
+		Lessons: lessons, Library: library, Final: t.ApproachesLeft() == 0, Tools: w.Tools,
 		Candidates: func(p sia.Pattern) []sia.Candidate { return w.candidates(library, t, p) },
 		Choose: func(q diagnose.Choice) diagnose.Chosen {
 			chosen, d, err := w.choose(t, f, q)

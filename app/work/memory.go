@@ -19,6 +19,9 @@ func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 	if err := w.observe(ctx, t); err != nil {
 		return nil, err
 	}
+	if err := w.learn(ctx, t); err != nil {
+		return nil, err
+	}
 	bot, err := w.bot(ctx)
 	if err != nil {
 		return nil, err

@@ -17,12 +17,13 @@ type Schedule struct {
 	Repair    string // what people see, against what it should be
 	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
 	Prune     string // stored deliveries
+	Heartbeat string // the lessons of repositories that are not at work
 }
 
 // DefaultSchedule suits GitHub's limits: a look costs two to five conditional
 // requests per waiting task.
 func DefaultSchedule() Schedule {
-	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m", Prune: "@daily"}
+	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m", Prune: "@daily", Heartbeat: "0 */6 * * *"}
 }
 
 // Retention of stored deliveries: longer than the three days for which GitHub
@@ -43,6 +44,7 @@ func (w *Worker) Periodic(s Schedule) []store.Periodic {
 			_, err := w.Store.PruneDeliveries(ctx, w.Now().Add(-keepDeliveries))
 			return err
 		}},
+		{Name: "heartbeat", Spec: s.Heartbeat, Run: w.heartbeat},
 	}
 }
 

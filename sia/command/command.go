@@ -19,6 +19,8 @@ type Command struct {
 	Does string // one line for the help
 	Open bool   // anybody who can comment may use it: it changes nothing
 	fact func(arg string) (sia.Fact, string)
+
+	teach func(arg string) (sia.Teach, string) // instead of fact: it concerns the repository and no task
 }
 
 // Commands lists every command in the order of the help.
@@ -42,6 +44,18 @@ func Commands() []Command {
 			return sia.AnswerGiven{Text: a}, ""
 		}},
 		{Name: "accept-tests", Does: "accept the changes to tests and protected files", fact: only(sia.AcceptTests{})},
+		{Name: "learn", Args: "<text>", Does: "remember this for later issues of this repository", teach: func(a string) (sia.Teach, string) {
+			if a == "" {
+				return sia.Teach{}, "say what is to be remembered, for example `/sia learn run make generate after a change of the schema`"
+			}
+			return sia.Teach{Learn: a}, ""
+		}},
+		{Name: "forget", Args: "<lesson>", Does: "forget a lesson for good, named by its id or by its words", teach: func(a string) (sia.Teach, string) {
+			if a == "" {
+				return sia.Teach{}, "say which lesson, by its id or by its words, for example `/sia forget make generate`"
+			}
+			return sia.Teach{Forget: a}, ""
+		}},
 		{Name: "explain", Does: "why SIA did what it did", Open: true, fact: only(sia.Query{Topic: "explain"})},
 		{Name: "status", Does: "where the task stands", Open: true, fact: only(sia.Query{Topic: "status"})},
 		{Name: "help", Does: "this list", Open: true, fact: only(sia.Query{Topic: "help"})},
@@ -65,9 +79,10 @@ func resume(a string) (sia.Fact, string) {
 
 // Parsed is what was read.
 type Parsed struct {
-	Fact    sia.Fact // nil when Problem says what is wrong
-	Problem string   // for people, empty when Fact is set
-	Open    bool     // nobody's permission is needed
+	Fact    sia.Fact  // what it does to the task
+	Teach   sia.Teach // or what it has remembered or forgotten; exactly one of Fact, Teach and Problem is set
+	Problem string    // or what is wrong, for people
+	Open    bool      // nobody's permission is needed
 }
 
 // Parse reads a comment's body. ok is false when it does not address SIA. slug
@@ -87,8 +102,12 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		if c.Name != name {
 			continue
 		}
-		if (c.Name == "start" || c.Name == "answer") && strings.TrimSpace(rest) != "" {
+		if (c.Name == "start" || c.Name == "answer" || c.Name == "learn" || c.Name == "forget") && strings.TrimSpace(rest) != "" {
 			arg = strings.TrimSpace(arg + "\n" + strings.TrimSpace(rest))
+		}
+		if c.teach != nil {
+			teach, problem := c.teach(arg)
+			return Parsed{Teach: teach, Problem: problem, Open: c.Open}, true
 		}
 		fact, problem := c.fact(arg)
 		return Parsed{Fact: fact, Problem: problem, Open: c.Open}, true

@@ -28,6 +28,9 @@ func TestParse(t *testing.T) {
 		{"@sia-bot stop", true, Parsed{Fact: sia.Stop{}}},
 		{"@sia-bot, use Google only", true, Parsed{Fact: sia.Use{Technique: "google"}}},
 		{"@sia-bot: Google only\nplease", true, Parsed{Fact: sia.AnswerGiven{Text: "Google only\nplease"}}},
+		{"/sia learn Run make generate\nafter a change.", true, Parsed{Teach: sia.Teach{Learn: "Run make generate\nafter a change."}}},
+		{"@sia-bot forget make generate", true, Parsed{Teach: sia.Teach{Forget: "make generate"}}},
+		{"/sia learn", true, Parsed{Problem: "say what is to be remembered, for example `/sia learn run make generate after a change of the schema`"}},
 		{"@sia-botany stop", false, Parsed{}},
 	} {
 		got, ok := Parse(c.body, "sia-bot")
@@ -45,8 +48,14 @@ func FuzzParse(f *testing.F) {
 	f.Add("@sia-bot stop")
 	f.Fuzz(func(t *testing.T, body string) {
 		p, ok := Parse(body, "sia-bot")
-		if ok && (p.Fact == nil) == (p.Problem == "") {
-			t.Errorf("%q: want exactly one of a fact and a problem, got %+v", body, p)
+		set := 0
+		for _, is := range []bool{p.Fact != nil, p.Teach != sia.Teach{}, p.Problem != ""} {
+			if is {
+				set++
+			}
+		}
+		if ok && set != 1 {
+			t.Errorf("%q: want exactly one of a fact, a lesson and a problem, got %+v", body, p)
 		}
 	})
 }

@@ -123,9 +123,9 @@ func Fields() []Field {
 		{Path: "access.bots", Form: Texts, Max: maxText, Doc: "Logins of bots whose events are not ignored, such as `renovate[bot]`.",
 			at: func(s *sia.Settings) any { return &s.Access.Bots }},
 
-		{Path: "learning.lessons_in_prompt", Idle: true, Form: Int, Min: 0, Max: 20, Doc: "How many lessons from earlier tasks an attempt is told at most.",
+		{Path: "learning.lessons_in_prompt", Form: Int, Min: 0, Max: 20, Doc: "How many lessons from earlier tasks an attempt is told at most.",
 			at: func(s *sia.Settings) any { return &s.Learning.LessonsInPrompt }},
-		{Path: "learning.min_confidence", Idle: true, Form: Number, Min: 0, Max: 1, Doc: "The confidence that a lesson needs to be told.",
+		{Path: "learning.min_confidence", Form: Number, Min: 0, Max: 1, Doc: "The confidence that a lesson needs to be told; one that has not been tried yet has 0.5.",
 			at: func(s *sia.Settings) any { return &s.Learning.MinConfidence }},
 		{Path: "learning.share", Idle: true, Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether counts of what worked, never text or names, are shared with other installations.",
 			at: func(s *sia.Settings) any { return &s.Learning.Share }},

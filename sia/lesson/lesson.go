@@ -102,6 +102,8 @@ type Lesson struct {
 	From      Provenance `json:"provenance"`
 	Into      ID         `json:"into,omitempty"`      // of a merged lesson: what stands for it
 	Conflicts []ID       `json:"conflicts,omitempty"` // lessons that advise the opposite
+
+	ForgottenBy string `json:"forgotten_by,omitempty"` // the event by which a person had it forgotten
 }
 
 // Bounds of a lesson's texts, in bytes.

@@ -131,3 +131,13 @@ func Opposed(a, b Lesson) bool {
 	y, againstY := turns(b.Text)
 	return againstX != againstY && jaccard(x, y) >= sameAdvice
 }
+
+// Means is how surely a person who writes these words means the lesson: the
+// share of their words that the lesson's own texts have, 0–1.
+func Means(words string, l Lesson) float64 {
+	want := Words(words, maxTerms)
+	if len(want) == 0 {
+		return 0
+	}
+	return float64(overlap(want, Words(l.Told(), maxTerms))) / float64(len(want))
+}

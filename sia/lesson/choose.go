@@ -1,0 +1,117 @@
+package lesson
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// The numbers of choosing, document 4 §4.4.
+const (
+	ageHalf   = 90 * 24 * time.Hour // a lesson that was not seen for so long counts half
+	relevance = .7                  // against likeness to what is chosen already: MMR's λ
+	withheld  = .1                  // probability with which a chosen lesson is kept from the task
+	floor     = .15                 // of the best score; what is below says little about the task
+	minShared = 2                   // words that a lesson shares with the task; a person's: 1
+)
+
+// Want says what lessons are chosen for.
+type Want struct {
+	Task          sia.TaskID
+	Most          int     // lessons at most
+	MinConfidence float64 // 0–1
+	Now           time.Time
+}
+
+// Choose picks the lessons that an attempt is told, the most fitting first. A
+// lesson's score is its rank × (½ + ½ confidence) × ½^(age/90 days). They are
+// diversified by maximal marginal relevance (Carbonell and Goldstein, 1998), and
+// of two that contradict each other at most one is told.
+//
+// Each is withheld with probability .1, by a hash of task and lesson: a task is
+// told a lesson in all of its attempts or in none, and nothing takes the place of
+// one that is withheld, so that [Uplift] compares like with like.
+func Choose(found []Found, want Want) (told, kept []Lesson) {
+	type scored struct {
+		Lesson
+		score float64
+		sign  Signature
+	}
+	var all []scored
+	best := 0.0
+	for _, f := range found {
+		need := minShared
+		if f.From.Source == FromPerson {
+			need = 1
+		}
+		confidence := f.Confidence(want.Now)
+		if !f.Live() || f.Kind == Model || confidence < want.MinConfidence || f.Shared < need || f.Rank <= 0 {
+			continue
+		}
+		age := max(0, want.Now.Sub(f.LastSeen))
+		s := scored{f.Lesson, f.Rank * (.5 + .5*confidence) * math.Exp2(-float64(age)/float64(ageHalf)), Sign(f.advice())}
+		best = max(best, s.score)
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b scored) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.ID, b.ID)) })
+	var chosen []scored
+	for len(chosen) < want.Most {
+		pick, top := -1, 0.0
+		for i, s := range all {
+			if s.score < floor*best {
+				break
+			}
+			like, clash := 0.0, false
+			for _, c := range chosen {
+				like = max(like, s.sign.Similarity(c.sign))
+				clash = clash || c.ID == s.ID || Opposed(c.Lesson, s.Lesson)
+			}
+			if mmr := relevance*s.score/best - (1-relevance)*like; !clash && mmr > top {
+				pick, top = i, mmr
+			}
+		}
+		if pick < 0 {
+			break
+		}
+		chosen = append(chosen, all[pick])
+		all = slices.Delete(all, pick, pick+1)
+	}
+	for _, c := range chosen {
+		if chance(string(want.Task), string(c.ID)) < withheld {
+			kept = append(kept, c.Lesson)
+		} else {
+			told = append(told, c.Lesson)
+		}
+	}
+	return told, kept
+}
+
+// chance is a number of 0–1 that looks random and is the same for the same names.
+func chance(names ...string) float64 {
+	sum := sha256.Sum256(fmt.Append(nil, names))
+	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
+}
+
+// IDs are the ids of lessons.
+func IDs(lessons []Lesson) []string {
+	var ids []string
+	for _, l := range lessons {
+		ids = append(ids, string(l.ID))
+	}
+	return ids
+}
+
+// Refs are lessons as an attempt is told them.
+func Refs(lessons []Lesson) []sia.LessonRef {
+	var refs []sia.LessonRef
+	for _, l := range lessons {
+		refs = append(refs, sia.LessonRef{ID: string(l.ID), Text: l.Told()})
+	}
+	return refs
+}

@@ -1,0 +1,145 @@
+package lesson
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// maxPaths are the files of a person's change that a lesson names.
+const maxPaths = 3
+
+// fix is what a person's push did where SIA's attempts did not. The files are
+// named when they are the person's alone.
+func (x *extractor) fix() {
+	t := x.Task
+	f := t.Fix
+	if f == nil || f.Head != t.Head || f.By == (sia.Actor{}) {
+		return
+	}
+	p, last := x.lastFailure()
+	l := Lesson{
+		Kind: Discovery, Context: x.context(patternVocabulary[p].when, last), Words: x.found,
+		Tags: x.tags(string(p), string(f.Resembles), last), Correction: patternVocabulary[p].before,
+		Action: "a person changed it", Outcome: "every required check passed",
+		From: Provenance{Attempt: last.Number, By: f.By},
+	}
+	var says []string
+	if does := advice(f.Resembles, p); does != "" {
+		says = append(says, does)
+	}
+	if len(f.Paths) > 0 && f.From != t.BaseSHA {
+		var names []string
+		for _, path := range f.Paths[:min(len(f.Paths), maxPaths)] {
+			names = append(names, "`"+strings.ReplaceAll(path, "`", "")+"`")
+		}
+		says = append(says, fmt.Sprintf("A person mended it in %s; look there first.", strings.Join(names, ", ")))
+	}
+	if len(says) == 0 || l.Context == "" {
+		return
+	}
+	l.Text = strings.Join(says, " ")
+	x.add(x.source(last.Number, "fix"), .6, l)
+}
+
+// lastFailure is the last attempt that failed, and what it was taken for.
+func (x *extractor) lastFailure() (sia.Pattern, sia.Attempt) {
+	pattern := sia.UnknownPattern
+	if n := len(x.Task.Interventions); n > 0 {
+		pattern = x.Task.Interventions[n-1].Diagnosis.Pattern
+	}
+	for _, a := range slices.Backward(x.Task.Attempts) {
+		if a.Outcome == sia.AttemptFail {
+			return pattern, a
+		}
+	}
+	return pattern, sia.Attempt{}
+}
+
+// minAnswer is how many words of its own an answer needs to mean something
+// without its question, which a model wrote.
+const minAnswer = 3
+
+// answer is a person's answer, in their own words, after which the task passed. A
+// ticked box is no such thing: a model wrote what stands beside it.
+func (x *extractor) answer() {
+	t := x.Task
+	last := t.Attempts
+	if len(t.Answers) == 0 || len(last) == 0 || last[len(last)-1].Outcome != sia.AttemptPass || last[len(last)-1].Technique != "" {
+		return
+	}
+	a := t.Answers[len(t.Answers)-1]
+	if a.By.Login == "" || a.Letter != "" || len(Words(a.Text, minAnswer)) < minAnswer {
+		return
+	}
+	p, failed := x.lastFailure()
+	when := patternVocabulary[p].when
+	if when == "" {
+		when = patternVocabulary[sia.UnclearSpecification].when
+	}
+	x.add(x.source(a.Escalation, "answer"), .7, Lesson{
+		Kind: Discovery, Context: x.context(when, failed), Text: a.Text, Words: x.found,
+		Tags:   x.tags(string(p), "", failed),
+		Action: "a person answered SIA's question", Outcome: "the next attempt passed every required check",
+		From: Provenance{Source: FromPerson, Attempt: failed.Number, By: a.By},
+	})
+}
+
+// Bounds of what counts as knowledge of a tool.
+const (
+	minCalls  = 5  // calls of a tool in a task
+	badShare  = .5 // of which more failed
+	goodShare = .2 // of which at most failed
+)
+
+var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
+
+// toolSource is one for the whole repository: each task is evidence about it.
+func toolSource(name string) string { return "tool/" + name }
+
+// tools are the tools that fail more often than not.
+func (x *extractor) tools() {
+	for _, u := range x.Tools {
+		if !toolName.MatchString(u.Tool) || u.Calls < minCalls || float64(u.Failed) <= badShare*float64(u.Calls) {
+			continue
+		}
+		x.add(toolSource(u.Tool), .5, Lesson{
+			Kind: Tool, Text: fmt.Sprintf("The tool `%s` often fails in this repository: read its error, and after a second failure use another tool.", u.Tool),
+			Correction: "calling it again the same way", Tools: []string{u.Tool}, Words: x.found,
+			Action: "called " + u.Tool, Outcome: "more than half of the calls failed",
+		})
+	}
+}
+
+// modelSource is one for the whole repository: each attempt is evidence about it.
+func modelSource(agent, at string) string { return "model/" + agent + "/" + at }
+
+// models are how the agent and its model do at what kind of attempt.
+func (x *extractor) models() {
+	for _, a := range x.Task.Attempts {
+		if a.Agent == "" || a.Outcome != sia.AttemptPass && a.Outcome != sia.AttemptFail {
+			continue
+		}
+		at := x.kindOf(a)
+		l := Lesson{Kind: Model, Text: fmt.Sprintf("How `%s` does at %s.", a.Agent, at), Tags: []string{a.Agent}}
+		if id := NewID(x.Task.Repo.ID, modelSource(a.Agent, at)); !slices.ContainsFunc(x.all, func(e extraction) bool { return e.ID == id }) {
+			x.add(modelSource(a.Agent, at), 1, l)
+		}
+	}
+}
+
+// kindOf says what kind of attempt one was.
+func (x *extractor) kindOf(a sia.Attempt) string {
+	for _, iv := range slices.Backward(x.Task.Interventions) {
+		if iv.After < a.Number {
+			if _, known := patternVocabulary[iv.Diagnosis.Pattern]; known {
+				return "attempts after " + string(iv.Diagnosis.Pattern)
+			}
+			return "later attempts"
+		}
+	}
+	return "first attempts"
+}

@@ -1,0 +1,154 @@
+package lesson
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+const (
+	alike  = 3              // tasks that make a pattern
+	window = 24 * time.Hour // within which failures belong together in time
+)
+
+// outcome is one failed attempt that SIA diagnosed, and what came of it.
+type outcome struct {
+	task      sia.TaskID
+	at        time.Time
+	pattern   sia.Pattern
+	technique sia.TechniqueID
+	resolved  bool
+	signature string // of the first failure
+	check     string
+	words     []string
+	after     sia.TechniqueID // that had failed before in the task; "" for the first
+}
+
+// Patterns looks for what recurs in a repository's tasks, and proposes a lesson
+// for each: a failure of one pattern in three tasks; a technique that resolved a
+// pattern in three; one that resolved it in three where the same other had failed;
+// and one failure in three tasks within a day, which is no attempt's doing.
+// The same pattern gives the same lesson again, with the same id.
+func Patterns(tasks []sia.Task, now time.Time) []Lesson {
+	groups := map[string][]outcome{}
+	put := func(o outcome, kind string, parts ...any) {
+		key := kind + "/" + fmt.Sprint(parts...)
+		if !slices.ContainsFunc(groups[key], func(p outcome) bool { return p.task == o.task }) {
+			groups[key] = append(groups[key], o)
+		}
+	}
+	repo := int64(0)
+	for _, t := range tasks {
+		repo = t.Repo.ID
+		for _, o := range outcomes(t) {
+			if _, known := patternVocabulary[o.pattern]; known {
+				put(o, "failure", o.pattern)
+				if o.resolved && advice(o.technique, o.pattern) != "" {
+					put(o, "success", o.pattern, "/", o.technique)
+					if o.after != "" {
+						put(o, "sequence", o.pattern, "/", o.after, "/", o.technique)
+					}
+				}
+			}
+			if o.signature != "" {
+				put(o, "time", o.signature)
+			}
+		}
+	}
+	var lessons []Lesson
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		g := groups[key]
+		kind, _, _ := strings.Cut(key, "/")
+		if kind == "time" {
+			g = within(g, window)
+		}
+		if len(g) >= alike {
+			lessons = append(lessons, propose(repo, key, kind, g, now))
+		}
+	}
+	return lessons
+}
+
+// outcomes reads the diagnosed failures off a task.
+func outcomes(t sia.Task) []outcome {
+	var all []outcome
+	var failed sia.TechniqueID
+	said := newSaid(t.Title, t.Body)
+	for _, iv := range t.Interventions {
+		o := outcome{
+			task: t.ID, pattern: iv.Diagnosis.Pattern, technique: iv.Diagnosis.Technique,
+			resolved: iv.Resolved != nil && *iv.Resolved, words: Words(t.Title+"\n"+t.Body, maxWords), after: failed,
+		}
+		for _, a := range t.Attempts {
+			if a.Number == iv.After {
+				o.at = a.EndedAt
+				if len(a.Failures) > 0 {
+					o.signature, o.check = a.Failures[0].Signature, said.checkName(a.Failures[0].Check)
+				}
+			}
+		}
+		if iv.Resolved != nil && !*iv.Resolved {
+			failed = o.technique
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// within is the longest run of outcomes that lie within a time of each other.
+func within(g []outcome, d time.Duration) []outcome {
+	g = slices.SortedFunc(slices.Values(g), func(a, b outcome) int { return a.at.Compare(b.at) })
+	var best []outcome
+	for i := range g {
+		j := i
+		for j < len(g) && g[j].at.Sub(g[i].at) <= d {
+			j++
+		}
+		if j-i > len(best) {
+			best = g[i:j]
+		}
+	}
+	return best
+}
+
+// propose makes the lesson of a pattern.
+func propose(repo int64, key, kind string, g []outcome, now time.Time) Lesson {
+	first := g[0]
+	words := patternVocabulary[first.pattern]
+	l := Lesson{
+		ID: NewID(repo, "pattern/"+key), Repo: repo, State: Active, Context: words.when, Occurrences: len(g),
+		CountedAt: now, CreatedAt: now, LastSeen: now, Tags: []string{"pattern", kind, string(first.pattern)},
+		From: Provenance{Source: FromPattern, Task: first.task},
+	}
+	if last := slices.MaxFunc(g, func(a, b outcome) int { return a.at.Compare(b.at) }); !last.at.IsZero() {
+		l.LastSeen = last.at
+	}
+	switch kind {
+	case "failure":
+		l.Kind, l.Text = Mistake, "It happens again and again here. "+words.avoid
+		l.Outcome = fmt.Sprintf("attempts at %d or more issues failed so", alike)
+	case "success":
+		l.Kind, l.Text, l.Correction = Success, "What has helped here before: "+advice(first.technique, first.pattern), words.before
+		l.Outcome = fmt.Sprintf("it resolved %d or more issues", alike)
+	case "sequence":
+		l.Kind = Success
+		l.Text = fmt.Sprintf("Go straight to this: %s The technique %s came first here and did not resolve it.", advice(first.technique, first.pattern), first.after)
+		l.Outcome = fmt.Sprintf("so it went in %d or more issues", alike)
+	case "time":
+		l.Kind, l.Context = Discovery, "check "+cmp.Or(first.check, "of this repository")+" fails"
+		l.Text = "It failed in the same way at several issues within a day: look at the check and its environment before you doubt the change."
+		l.Outcome = fmt.Sprintf("%d or more issues within %s", alike, window)
+	}
+	if kind == "success" || kind == "sequence" {
+		l.Tags = append(l.Tags, string(first.technique))
+	}
+	for _, o := range g {
+		l.absorb(Lesson{Words: o.words})
+	}
+	return l.Clean(func(s string) string { return s })
+}

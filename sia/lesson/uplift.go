@@ -1,0 +1,57 @@
+package lesson
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Effect is what telling lessons was worth, measured: the tasks that were told
+// against those from which the lesson was withheld by chance.
+type Effect struct {
+	Told, ToldPassed         int
+	Withheld, WithheldPassed int
+	Points                   float64 // difference of the shares that passed, in percentage points
+	Low, High                float64 // its 90 % interval
+}
+
+// Uplift measures it from the evidence about one lesson, or about all. Each share
+// is taken as (passed+1)/(n+2); the interval is the normal one of these (Agresti
+// and Caffo, 2000), which holds for small numbers too.
+func Uplift(evidence []Evidence) Effect {
+	var u Effect
+	for _, e := range evidence {
+		passed := 0
+		if e.Good > e.Bad {
+			passed = 1
+		}
+		switch e.Arm {
+		case Told:
+			u.Told, u.ToldPassed = u.Told+1, u.ToldPassed+passed
+		case Withheld:
+			u.Withheld, u.WithheldPassed = u.Withheld+1, u.WithheldPassed+passed
+		}
+	}
+	share := func(passed, n int) (p, variance float64) {
+		p = float64(passed+1) / float64(n+2)
+		return p, p * (1 - p) / float64(n+2)
+	}
+	p, v := share(u.ToldPassed, u.Told)
+	q, w := share(u.WithheldPassed, u.Withheld)
+	half := distuv.UnitNormal.Quantile(.95) * math.Sqrt(v+w)
+	u.Points, u.Low, u.High = 100*(p-q), 100*max(-1, p-q-half), 100*min(1, p-q+half)
+	return u
+}
+
+// String says it in a sentence.
+func (u Effect) String() string {
+	switch {
+	case u.Told == 0:
+		return "no attempt that was told a lesson has been judged yet"
+	case u.Withheld == 0:
+		return fmt.Sprintf("%d of %d tasks passed at the attempt that was told; from none was a lesson withheld yet, so what telling is worth can't be said", u.ToldPassed, u.Told)
+	}
+	return fmt.Sprintf("told: %d of %d passed; withheld: %d of %d; telling is worth %+.0f points (%+.0f to %+.0f, nine times out of ten)",
+		u.ToldPassed, u.Told, u.WithheldPassed, u.Withheld, u.Points, u.Low, u.High)
+}
