@@ -43,28 +43,39 @@ func (s said) has(word string) bool {
 	return s.words[stem(word)] || len(word) >= longWord && strings.Contains(s.joined, word)
 }
 
-var errorWords = regexp.MustCompile(`(?i)\b(error|panic|exception|undefined|missing|cannot|can't|not (set|found|defined|allowed)|no such|refused|denied|expected|want|got|invalid|fail(ed|ure)?)\b`)
-
-// gist is the telling line of an excerpt of a log, without what was said; "" when
-// no line tells anything else.
-func (s said) gist(excerpt string) string {
-	first := ""
-	for line := range strings.Lines(excerpt) {
-		g := s.unsaid(line)
-		switch {
-		case g == "":
-		case errorWords.MatchString(g):
-			return g
-		case first == "":
-			first = g
-		}
-	}
-	return first
+// What a line that tells of a cause says, and what one that tells of a symptom does.
+var telling = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)\b(panic|exception|undefined|missing|cannot|can't|(is )?not (set|found|defined|allowed|exist|implemented)|no such|refused|denied|invalid|unknown|unexpected|timed? ?out)\b`),
+	regexp.MustCompile(`(?i)\b(error|expected|want|got|must|should)\b`),
+	regexp.MustCompile(``),
 }
 
+// gist is the most telling line of an excerpt of a log, without what was said; ""
+// when no line tells anything else.
+func (s said) gist(excerpt string) string {
+	var lines []string
+	for line := range strings.Lines(excerpt) {
+		if g := s.unsaid(line); g != "" {
+			lines = append(lines, g)
+		}
+	}
+	for _, tells := range telling {
+		for _, g := range lines {
+			if tells.MatchString(g) {
+				return g
+			}
+		}
+	}
+	return ""
+}
+
+// formal are words that stand in any log of a failure.
+var formal = set("fail failed failure error test tests testing line exit code status process completed command run check go py js ts rb rs java job step")
+
 // unsaid is a line of a log in which every word that was said is an ellipsis. It
-// is "" when fewer than two words are left or more were said than not, when it
-// holds an address, and so for an echo of an issue.
+// is "" when fewer than two words are left that don't stand in any log, when more
+// names were said than words are left, as in an echo of an issue, and when it
+// holds an address.
 func (s said) unsaid(line string) string {
 	if strings.Contains(line, "://") {
 		return ""
@@ -83,12 +94,12 @@ func (s said) unsaid(line string) string {
 			switch {
 			case s.has(w):
 				out++
-			case len(w) > 1 && !stop[stem(w)]:
+			case len(w) > 1 && !stop[stem(w)] && !formal[w]:
 				in++
 			}
 		}
 		if out > 0 {
-			left += out
+			left++
 			n = "…"
 		} else {
 			kept += in
@@ -116,13 +127,22 @@ func (s said) unsaid(line string) string {
 
 var ellipses = regexp.MustCompile(`…(?:[^\pL\pN]*…)+`)
 
-// checkName is a check's name as a lesson may say it: a word or two that can't
-// instruct anybody, or what of it nobody said.
+// checkName is a check's name as a lesson may say it: a word or two that nobody
+// said or that checks are commonly called; "" for any other.
 func (s said) checkName(name string) string {
-	if simpleName.MatchString(name) && len(Words(name, 4)) <= 2 {
-		return name
+	n := 0
+	for w := range split(name) {
+		if n++; s.has(w) && !formal[w] && !usual[w] {
+			return ""
+		}
 	}
-	return s.unsaid(name)
+	if n > 3 || !simpleName.MatchString(name) {
+		return ""
+	}
+	return name
 }
 
-var simpleName = regexp.MustCompile(`^[\pL\pN_./-]{1,30}$`)
+var simpleName = regexp.MustCompile(`^[\pL\pN_./ ()-]{1,40}$`)
+
+// usual are words in the names of checks.
+var usual = set("build lint vet ci unit integration e2e format types typecheck compile package docs coverage windows linux macos ubuntu")

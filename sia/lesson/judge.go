@@ -59,7 +59,7 @@ func (x extractor) toolEvidence() []Evidence {
 	var all []Evidence
 	for _, u := range x.Tools {
 		failed := float64(u.Failed) / float64(max(u.Calls, 1))
-		if u.Calls < minCalls || failed > goodShare && failed <= badShare {
+		if !toolName.MatchString(u.Tool) || u.Calls < minCalls || failed > goodShare && failed <= badShare {
 			continue
 		}
 		e := Evidence{

@@ -1,0 +1,179 @@
+package lesson
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+func found(l Lesson, rank float64) Found { return Found{Lesson: l, Rank: rank, Shared: 3} }
+
+// choose is Choose without chance.
+func choose(want Want, all ...Found) []string {
+	told, kept := Choose(all, want)
+	var texts []string
+	for _, l := range slices.Concat(told, kept) {
+		texts = append(texts, l.Text)
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+func TestChoose(t *testing.T) {
+	now := start.Add(90 * day)
+	fresh := func(name, text string) Lesson { l := say(name, Success, text); l.LastSeen = now; return l }
+	mail, sms, tax := fresh("a", putBehind), fresh("b", "Send text messages through the Texter interface."), fresh("c", "Round tax half to even.")
+	double := fresh("d", putBehind+" Always.")
+	old := say("e", Success, sms.Text)
+	bad := fresh("f", "Retry the upload.")
+	bad.Bad, bad.CountedAt = 3, now
+	archived := tax
+	archived.State = Archived
+	model := tax
+	model.Kind = Model
+	contrary := fresh("g", "Don't round tax half to even.")
+	thin, person := found(tax, 1), found(tax, 1)
+	thin.Shared, person.Shared = 1, 1
+	person.From.Source = FromPerson
+	want := Want{Task: "7-1", Most: 2, MinConfidence: .5, Now: now}
+	for _, c := range []struct {
+		name string
+		in   []Found
+		want []string
+	}{
+		{"nothing", nil, nil},
+		{"at most so many, the most fitting", []Found{found(tax, 3), found(mail, 5), found(sms, 4)}, []string{putBehind, sms.Text}},
+		{"different from each other", []Found{found(mail, 5), found(double, 4.9), found(sms, 4)}, []string{putBehind, sms.Text}},
+		{"not what hardly fits", []Found{found(mail, 5), found(tax, .5)}, []string{putBehind}},
+		{"not what is too unsure", []Found{found(bad, 5), found(tax, 1)}, []string{tax.Text}},
+		{"not what is archived, nor about models", []Found{found(archived, 5), found(model, 5)}, nil},
+		{"not both of two that contradict", []Found{found(tax, 5), found(contrary, 4.9)}, []string{tax.Text}},
+		{"not for one word", []Found{thin}, nil},
+		{"a person's for one word", []Found{person}, []string{tax.Text}},
+	} {
+		if diff := cmp.Diff(c.want, choose(want, c.in...)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+	// Age: what was seen 90 days ago counts half.
+	want.Most = 1
+	if got := choose(want, found(old, 5), found(tax, 2.6)); got[0] != tax.Text {
+		t.Errorf("the old one is told: %v", got)
+	}
+	if got := choose(want, found(old, 5), found(tax, 2.4)); got[0] != sms.Text {
+		t.Errorf("the new one is told: %v", got)
+	}
+}
+
+// Whatever is found, what is told is few, sure enough, once each, and the same
+// however it is found; and nothing is both told and withheld.
+func TestChooseProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var all []Found
+		for i := range rapid.IntRange(0, 30).Draw(t, "n") {
+			l := say(fmt.Sprint(i), rapid.SampledFrom(Kinds).Draw(t, "kind"), rapid.SampledFrom([]string{putBehind, "Round tax.", "Don't round tax.", "Run make generate."}).Draw(t, "text"))
+			l.State = rapid.SampledFrom([]State{Active, Promoted, Archived, Forgotten}).Draw(t, "state")
+			l.Good, l.Bad = float64(rapid.IntRange(0, 9).Draw(t, "good")), float64(rapid.IntRange(0, 9).Draw(t, "bad"))
+			all = append(all, Found{Lesson: l, Rank: rapid.Float64Range(0, 50).Draw(t, "rank"), Shared: rapid.IntRange(0, 5).Draw(t, "shared")})
+		}
+		want := Want{Task: sia.TaskID(fmt.Sprint("7-", rapid.IntRange(1, 50).Draw(t, "task"))), Most: rapid.IntRange(0, 8).Draw(t, "most"), MinConfidence: .5, Now: after(t, start, "now")}
+		told, kept := Choose(all, want)
+		both := slices.Concat(told, kept)
+		if len(both) > want.Most {
+			t.Fatalf("%d of at most %d", len(both), want.Most)
+		}
+		for i, l := range both {
+			if !l.Live() || l.Kind == Model || l.Confidence(want.Now) < .5 {
+				t.Fatalf("told: %+v", l)
+			}
+			for _, o := range both[:i] {
+				if o.ID == l.ID || Opposed(o, l) {
+					t.Fatalf("both %q and %q", o.Text, l.Text)
+				}
+			}
+		}
+		slices.Reverse(all)
+		again, keptAgain := Choose(all, want)
+		if diff := cmp.Diff([][]string{IDs(told), IDs(kept)}, [][]string{IDs(again), IDs(keptAgain)}); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// A tenth of the tasks is not told a lesson, the same tasks whenever asked.
+func TestWithheld(t *testing.T) {
+	kept := 0
+	for i := range 5000 {
+		_, k := Choose([]Found{found(say("a", Success, putBehind), 5)}, Want{Task: sia.NewTaskID(7, i), Most: 5, MinConfidence: .5, Now: start})
+		kept += len(k)
+	}
+	if share := float64(kept) / 5000; math.Abs(share-withheld) > .02 {
+		t.Errorf("withheld from %.3f of the tasks", share)
+	}
+}
+
+func TestUplift(t *testing.T) {
+	var all []Evidence
+	add := func(arm Arm, passed, failed int) {
+		for i := range passed + failed {
+			e := Evidence{Arm: arm, Good: 1}
+			if i >= passed {
+				e.Good, e.Bad = 0, 1
+			}
+			all = append(all, e)
+		}
+	}
+	if got := Uplift(nil).String(); got != "no attempt that was told a lesson has been judged yet" {
+		t.Error(got)
+	}
+	add(Told, 38, 10)
+	add(NoArm, 0, 50) // what people say is no outcome
+	if got := Uplift(all).String(); got != "38 of 48 tasks passed at the attempt that was told; from none was a lesson withheld yet, so what telling is worth can't be said" {
+		t.Error(got)
+	}
+	add(Withheld, 1, 5)
+	u := Uplift(all)
+	if got := u.String(); got != "told: 38 of 48 passed; withheld: 1 of 6; telling is worth +53 points (+26 to +80, nine times out of ten)" {
+		t.Error(got)
+	}
+	if u.Low > u.Points || u.High < u.Points {
+		t.Errorf("%+v", u)
+	}
+}
+
+func TestRank(t *testing.T) {
+	words := []string{"mail", "send", "guest"}
+	w := Weigh(words, map[string]int{"mail": 2, "send": 90, "zebra": 1}, 100)
+	if w["mail"] <= w["send"] || w["send"] <= 0 || w["guest"] != 0 {
+		t.Errorf("weights %v", w)
+	}
+	short, long := say("a", Success, "Mail."), say("b", Success, "Mail.")
+	long.Words = Words(fmt.Sprint(time.RFC1123, " so many other words that have nothing to do with what this is about, hour after hour and page after page"), 80)
+	if s, l := w.Rank(short), w.Rank(long); s.Rank <= l.Rank || s.Shared != 1 || l.Shared != 1 {
+		t.Errorf("%+v %+v", s, l)
+	}
+}
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Don't send the MAIL_API_KEY":      {"send", "mail", "api", "key"},
+		"sendMail failed, sending mails":   {"send", "mail", "fail"},
+		"It is the 42 of them":             {},
+		"größe ключ 3d":                    {"größe", "ключ", "3d"},
+		"classes class policies policy ok": {"class", "policy", "ok"},
+	} {
+		if diff := cmp.Diff(want, append([]string{}, Words(text, 80)...)); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+	if got := Words("one two three four five", 2); len(got) != 2 {
+		t.Errorf("got %v", got)
+	}
+}
