@@ -48,6 +48,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`"task_id": "\d+-`), `"task_id": "<repo>-`},
 	{regexp.MustCompile(`\b\d+\+([a-z-]+(\[bot\])?)@users\.noreply`), "<id>+$1@users.noreply"},
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "<hash>"},
+	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "<lesson>"},
 }
 
 // short is the length from which a beginning of a commit's name stands for it.

@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 )
 
 // Record is everything that people can see and what was decided, as sections
@@ -41,6 +42,7 @@ func (s *Stage) Record() []txtar.File {
 		}
 		add("memory/"+strings.TrimPrefix(name, ".sia/"), text)
 	}
+	add("lessons", s.recordLessons())
 	add("decisions", s.recordDecisions())
 	n := normalizer{shas: map[string]string{}}
 	n.learn(s.shas()...)
@@ -48,6 +50,33 @@ func (s *Stage) Record() []txtar.File {
 		files[i].Data = []byte(escape(n.text(string(files[i].Data))))
 	}
 	return files
+}
+
+// recordLessons is what was learned, where an attempt was told any of it or a
+// person taught or forgot something.
+func (s *Stage) recordLessons() string {
+	if s.App == nil {
+		return ""
+	}
+	var b strings.Builder
+	matters := false
+	for _, t := range s.tasks() {
+		matters = matters || slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return len(a.LessonsShown)+len(a.LessonsWithheld) > 0 })
+	}
+	repos, err := s.App.Store.LessonRepositories(context.Background())
+	s.must(err)
+	for _, r := range repos {
+		all, err := s.App.Store.Lessons(context.Background(), r)
+		s.must(err)
+		for _, l := range all {
+			matters = matters || l.From.Source == lesson.FromPerson
+			fmt.Fprintf(&b, "%s %s, %g for, %g against, from %s: %s\n", l.State, l.Kind, l.Good, l.Bad, l.From.Source, l.Told())
+		}
+	}
+	if !matters {
+		return ""
+	}
+	return b.String()
 }
 
 // MemoryBranch is where the stage's repository keeps its memory.
@@ -97,6 +126,9 @@ func (s *Stage) recordTasks() string {
 				fmt.Fprintf(&b, " (%s)", a.Reason)
 			}
 			fmt.Fprintf(&b, ", %d turns, %s credits", a.Turns, a.Cost)
+			if n := len(a.LessonsShown); n > 0 {
+				fmt.Fprintf(&b, ", told %d of what was learned", n)
+			}
 			for _, x := range a.Signals {
 				fmt.Fprintf(&b, "; %s", x.Name)
 			}

@@ -16,7 +16,8 @@ import (
 // is left to do at that time; where is "issue", "pull" or "question" (the last
 // issue that SIA opened to ask).
 //
-//	open <who>                        opens the issue; it is number 1
+//	open <who> [name]                 opens the issue, or that of section issue/<name>;
+//	                                  what follows is about the issue opened last
 //	label|unlabel <who> <label>
 //	comment <who> <where> <text>
 //	edit <who> <text>                 replaces the issue's text
@@ -50,10 +51,16 @@ type player struct {
 	*Stage
 	story   Story
 	earlier int // tasks that were learned from
+	issue   int // number of the issue opened last
 }
 
-// task's own issue is the first one of the repository.
-const issue = 1
+// text is the section that holds the text of an issue.
+func text(name string) string {
+	if name == "" {
+		return "issue"
+	}
+	return "issue/" + name
+}
 
 // play takes the steps in their order. A hold is asked for before the step ahead
 // of its "until", so that what that step sets in motion does not run past it.
@@ -198,16 +205,16 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 	}
 	switch verb {
 	case "open":
-		title, body, _ := strings.Cut(strings.TrimSpace(p.story.parts["issue"]), "\n")
-		_, err = p.Sim.OpenIssue(Repo, who, title, strings.TrimSpace(body))
+		title, body, _ := strings.Cut(strings.TrimSpace(p.story.parts[text(arg(1))]), "\n")
+		p.issue, err = p.Sim.OpenIssue(Repo, who, title, strings.TrimSpace(body))
 	case "label":
-		err = p.Sim.Label(Repo, issue, who, arg(1))
+		err = p.Sim.Label(Repo, p.issue, who, arg(1))
 	case "unlabel":
-		err = p.Sim.Unlabel(Repo, issue, who, arg(1))
+		err = p.Sim.Unlabel(Repo, p.issue, who, arg(1))
 	case "comment":
 		_, err = p.Sim.Comment(Repo, on, who, words(2))
 	case "edit":
-		err = p.Sim.EditIssueBody(Repo, issue, who, words(1))
+		err = p.Sim.EditIssueBody(Repo, p.issue, who, words(1))
 	case "tick":
 		err = p.Sim.TickBox(Repo, on, who, arg(1))
 	case "close":
@@ -253,7 +260,7 @@ func (p *player) where(verb, name string) (int, error) {
 	case verb == "merge" || name == "pull":
 		return p.pull()
 	}
-	return issue, nil
+	return p.issue, nil
 }
 
 func (p *player) question() (int, error) {
@@ -270,7 +277,7 @@ func (p *player) question() (int, error) {
 }
 
 func (p *player) pull() (int, error) {
-	if n := p.Task(issue).Pull.Number; n != 0 {
+	if n := p.Task(p.issue).Pull.Number; n != 0 {
 		return n, nil
 	}
 	return 0, errors.New("there is no pull request")
@@ -279,7 +286,7 @@ func (p *player) pull() (int, error) {
 // react puts a reaction on the comment of an intervention: "react ada -1 2" is
 // ada's 👎 on the second.
 func (p *player) react(who, content, on string) error {
-	t := p.Task(issue)
+	t := p.Task(p.issue)
 	n, err := strconv.Atoi(on)
 	if err != nil || n < 1 || n > len(t.Interventions) {
 		return fmt.Errorf("there is no intervention %q", on)
@@ -294,7 +301,7 @@ func (p *player) react(who, content, on string) error {
 
 func (p *player) branch(name string) string {
 	if name == "head" {
-		return p.Task(issue).Branch
+		return p.Task(p.issue).Branch
 	}
 	return name
 }
@@ -311,7 +318,7 @@ func (p *player) force(who, branch, to string) error {
 }
 
 func (p *player) status(who, name, state, attempt string) error {
-	t := p.Task(issue)
+	t := p.Task(p.issue)
 	sha := t.Head
 	for _, a := range t.Attempts {
 		if attempt == strconv.Itoa(a.Number) {
@@ -323,7 +330,7 @@ func (p *player) status(who, name, state, attempt string) error {
 
 // rerun has the newest run of a check of the head run again.
 func (p *player) rerun(who, check string) error {
-	runs, err := p.Sim.CheckRuns(Repo, p.Task(issue).Head)
+	runs, err := p.Sim.CheckRuns(Repo, p.Task(p.issue).Head)
 	if err != nil {
 		return err
 	}
@@ -336,7 +343,7 @@ func (p *player) rerun(who, check string) error {
 }
 
 func (p *player) press(who, button string) error {
-	runs, err := p.Sim.CheckRuns(Repo, p.Task(issue).Head)
+	runs, err := p.Sim.CheckRuns(Repo, p.Task(p.issue).Head)
 	if err != nil {
 		return err
 	}

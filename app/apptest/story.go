@@ -20,6 +20,7 @@ import (
 //
 //	script            what people and GitHub do and when, one step a line; see [Steps]
 //	issue             the issue: the title, an empty line, the text
+//	issue/<name>      another issue, for the step "open"
 //	repo/<path>       a file of the repository
 //	push/<name>/<path> a file that the step "push" pushes
 //	<model>/<name>, file/<path>

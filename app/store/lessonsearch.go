@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -169,7 +168,7 @@ func (s *Store) searchLessons(ctx context.Context, repo int64, words []string, l
 	for _, l := range lessons {
 		found = append(found, weights.Rank(l))
 	}
-	slices.SortFunc(found, byRank)
+	slices.SortFunc(found, lesson.ByRank)
 	return found[:min(len(found), limit)], nil
 }
 
@@ -229,9 +228,4 @@ func rarest(words []string, have map[string]int) []string {
 		}
 	}
 	return known
-}
-
-// byRank orders what was found, best first.
-func byRank(a, b lesson.Found) int {
-	return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.ID, b.ID))
 }

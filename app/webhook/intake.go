@@ -27,9 +27,10 @@ type Settings interface {
 }
 
 // Teacher remembers and forgets for a repository what people tell SIA, and says
-// in words for people what it did. The same event does it once.
+// in words for people what it did, or why it did nothing. The same event does it
+// once.
 type Teacher interface {
-	Teach(ctx context.Context, intent sia.Intent) (answer string, err error)
+	Teach(ctx context.Context, intent sia.Intent) (answer string, done bool, err error)
 }
 
 // Intake turns deliveries and findings into events of tasks. Safe for
@@ -105,11 +106,11 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 		}
 	}
 	if intent.Teach != (sia.Teach{}) {
-		text, err := in.Teacher.Teach(ctx, intent)
+		text, done, err := in.Teacher.Teach(ctx, intent)
 		if err != nil {
 			return err
 		}
-		intent.Event.Fact = sia.Query{Topic: "say", Text: text, Obeyed: true}
+		intent.Event.Fact = sia.Query{Topic: "say", Text: text, Obeyed: done}
 		for i := range targets {
 			targets[i].event.Fact = intent.Event.Fact
 		}

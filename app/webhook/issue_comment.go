@@ -71,7 +71,7 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 	in.Event.Fact = p.Fact
 	in.Permission = !p.Open
 	if in.Teach = p.Teach; in.Teach != (sia.Teach{}) {
-		in.Event.Fact = sia.Query{Topic: "say", Obeyed: true} // Take fills in the answer
+		in.Event.Fact = sia.Query{Topic: "say"} // Take fills in the answer
 		return []sia.Intent{in}
 	}
 	switch f := p.Fact.(type) {

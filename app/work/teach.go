@@ -12,72 +12,72 @@ import (
 )
 
 // Teach has a person's words remembered or a lesson forgotten, and says what was
-// done. Whether the person may, the caller has found out. The event is done once,
-// however often it comes.
-func (w *Worker) Teach(ctx context.Context, intent sia.Intent) (answer string, err error) {
+// done, or why it was not. Whether the person may, the caller has found out. The
+// event is done once, however often it comes.
+func (w *Worker) Teach(ctx context.Context, intent sia.Intent) (answer string, done bool, err error) {
+	repo, e := intent.Repo.ID, intent.Event
 	if text := intent.Teach.Forget; text != "" {
-		return w.forget(ctx, intent, text)
+		found, done, err := w.Forget(ctx, repo, e.ID, text)
+		switch {
+		case err != nil:
+			return "", false, err
+		case !done:
+			return render.ForgotNone(text, found), false, nil
+		}
+		return render.Forgot(found[0]), true, nil
 	}
-	return w.remember(ctx, intent, intent.Teach.Learn)
+	about := sia.Task{ID: sia.NewTaskID(repo, e.Origin.OnIssue), Issue: e.Origin.OnIssue}
+	l := lesson.Taught(repo, e.ID, intent.Teach.Learn, e.By, about, w.Now())
+	kept, against, err := w.Learn(ctx, l)
+	if err != nil {
+		return "", false, err
+	}
+	return render.Learned(kept, kept.ID != l.ID, against), true, nil
 }
 
-func (w *Worker) remember(ctx context.Context, intent sia.Intent, text string) (string, error) {
-	repo := intent.Repo.ID
-	about := sia.Task{ID: sia.NewTaskID(repo, intent.Event.Origin.OnIssue), Issue: intent.Event.Origin.OnIssue}
-	l := lesson.Taught(repo, intent.Event.ID, text, intent.Event.By, about, w.Now())
-	if err := w.learnOnce(ctx, l); err != nil {
-		return "", err
-	}
-	kept, err := w.Store.Lesson(ctx, repo, l.ID)
+// Learn keeps a person's lesson, once, and returns it as it is kept, or what is
+// kept that says the same; and the lessons that advise the opposite.
+func (w *Worker) Learn(ctx context.Context, l lesson.Lesson) (kept lesson.Lesson, against []lesson.Lesson, err error) {
+	fresh, err := w.unknown(ctx, l.Repo, []lesson.Lesson{l})
 	if err != nil {
-		return "", err
+		return kept, nil, err
+	}
+	if err := w.keep(ctx, l.Repo, fresh); err != nil {
+		return kept, nil, err
+	}
+	if kept, err = w.Store.Lesson(ctx, l.Repo, l.ID); err != nil {
+		return kept, nil, err
 	}
 	if kept.State == lesson.Merged {
-		if kept, err = w.Store.Lesson(ctx, repo, kept.Into); err != nil {
-			return "", err
+		if kept, err = w.Store.Lesson(ctx, l.Repo, kept.Into); err != nil {
+			return kept, nil, err
 		}
 	}
-	var against []lesson.Lesson
 	for _, id := range kept.Conflicts {
-		other, err := w.Store.Lesson(ctx, repo, id)
+		other, err := w.Store.Lesson(ctx, l.Repo, id)
 		if err != nil {
-			return "", err
+			return kept, nil, err
 		}
 		if other.Live() {
 			against = append(against, other)
 		}
 	}
-	return render.Learned(kept, kept.ID != l.ID, against), nil
+	return kept, against, nil
 }
 
-// learnOnce keeps a person's lesson, unless that was done already.
-func (w *Worker) learnOnce(ctx context.Context, l lesson.Lesson) error {
-	fresh, err := w.unknown(ctx, l.Repo, []lesson.Lesson{l})
-	if err != nil {
-		return err
+// Forget forgets for good the lesson that is named by its id or by words of its
+// own; event says by what, so that the same event forgets no second one. Where
+// words fit several lessons, or none, nothing is done and these are returned.
+func (w *Worker) Forget(ctx context.Context, repo int64, event, text string) (found []lesson.Lesson, done bool, err error) {
+	if found, err = w.named(ctx, repo, event, strings.TrimSpace(text)); err != nil || len(found) != 1 {
+		return found, false, err
 	}
-	return w.keep(ctx, l.Repo, fresh)
-}
-
-// forget forgets the lesson that is named by its id or by words of its own. Where
-// words fit several, nothing is forgotten and the answer lists them.
-func (w *Worker) forget(ctx context.Context, intent sia.Intent, text string) (string, error) {
-	repo, event := intent.Repo.ID, intent.Event.ID
-	found, err := w.named(ctx, repo, event, strings.TrimSpace(text))
-	if err != nil {
-		return "", err
+	l := &found[0]
+	if l.State == lesson.Forgotten {
+		return found, true, nil
 	}
-	if len(found) != 1 {
-		return render.ForgotNone(text, found), nil
-	}
-	l := found[0]
-	if l.State != lesson.Forgotten {
-		l.State, l.ForgottenBy = lesson.Forgotten, event
-		if err := w.Store.PutLessons(ctx, repo, l); err != nil {
-			return "", err
-		}
-	}
-	return render.Forgot(l), nil
+	l.State, l.ForgottenBy = lesson.Forgotten, event
+	return found, true, w.Store.PutLessons(ctx, repo, *l)
 }
 
 // forgetShare is how much of a person's words a lesson has to have to be meant.
@@ -100,7 +100,7 @@ func (w *Worker) named(ctx context.Context, repo int64, event, text string) ([]l
 	for _, f := range found {
 		switch {
 		case f.State == lesson.Forgotten && f.ForgottenBy == event:
-			return []lesson.Lesson{f.Lesson}, nil // this command did it before
+			return []lesson.Lesson{f.Lesson}, nil // this event did it before
 		case f.Live() && lesson.Means(text, f.Lesson) >= forgetShare:
 			all = append(all, f.Lesson)
 		}

@@ -17,6 +17,7 @@ type benchCmd struct {
 	Deliveries int    `help:"Deliveries of the burst." default:"10000"`
 	Rate       int    `help:"Deliveries a second of the steady load." default:"300"`
 	Seconds    int    `help:"Length of the steady load." default:"10"`
+	Lessons    int    `help:"Lessons of which those for a prompt are found." default:"100000"`
 	Tasks      int    `help:"Tasks of which the loop is measured; each has two attempts." default:"20"`
 	Output     string `help:"text or json." enum:"text,json" default:"text"`
 }
@@ -34,7 +35,7 @@ type figure struct {
 // prints one table. Absolute times don't travel; ratios do.
 func (c *benchCmd) Run(e *env) error {
 	var all []figure
-	for _, part := range []func(*env) ([]figure, error){c.intake, c.loop, c.log} {
+	for _, part := range []func(*env) ([]figure, error){c.intake, c.loop, c.log, c.lessons} {
 		figures, err := part(e)
 		if err != nil {
 			return err

@@ -25,6 +25,7 @@ type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Play the whole product on this machine: no account, no key."`
 	Doctor  doctorCmd  `cmd:"" help:"Check the configuration against the real endpoints and say what to do."`
 	Task    taskCmd    `cmd:"" help:"List, show and explain tasks."`
+	Lessons lessonsCmd `cmd:"" help:"What was learned: list, show, teach, forget, import and export it."`
 	Log     LogCmd     `cmd:"" help:"Read failing CI logs: what failed, its signature and class."`
 	Config  configCmd  `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`

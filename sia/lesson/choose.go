@@ -51,7 +51,8 @@ func Choose(found []Found, want Want) (told, kept []Lesson) {
 			need = 1
 		}
 		confidence := f.Confidence(want.Now)
-		if !f.Live() || f.Kind == Model || confidence < want.MinConfidence || f.Shared < need || f.Rank <= 0 {
+		own := f.From.Source == FromOutcome && f.From.Task == want.Task // its attempts know
+		if own || !f.Live() || f.Kind == Model || confidence < want.MinConfidence || f.Shared < need || f.Rank <= 0 {
 			continue
 		}
 		age := max(0, want.Now.Sub(f.LastSeen))

@@ -42,6 +42,8 @@ func TestChoose(t *testing.T) {
 	thin, person := found(tax, 1), found(tax, 1)
 	thin.Shared, person.Shared = 1, 1
 	person.From.Source = FromPerson
+	own, hers := found(tax, 5), found(mail, 5)
+	own.From.Task, hers.From.Task, hers.From.Source = "7-1", "7-1", FromPerson
 	want := Want{Task: "7-1", Most: 2, MinConfidence: .5, Now: now}
 	for _, c := range []struct {
 		name string
@@ -55,6 +57,7 @@ func TestChoose(t *testing.T) {
 		{"not what is too unsure", []Found{found(bad, 5), found(tax, 1)}, []string{tax.Text}},
 		{"not what is archived, nor about models", []Found{found(archived, 5), found(model, 5)}, nil},
 		{"not both of two that contradict", []Found{found(tax, 5), found(contrary, 4.9)}, []string{tax.Text}},
+		{"not what the task itself taught, but what a person taught there", []Found{own, hers}, []string{putBehind}},
 		{"not for one word", []Found{thin}, nil},
 		{"a person's for one word", []Found{person}, []string{tax.Text}},
 	} {
@@ -166,6 +169,7 @@ func TestWords(t *testing.T) {
 		"Don't send the MAIL_API_KEY":      {"send", "mail", "api", "key"},
 		"sendMail failed, sending mails":   {"send", "mail", "fail"},
 		"It is the 42 of them":             {},
+		"greeting greetings greeted":       {"greet"},
 		"größe ключ 3d":                    {"größe", "ключ", "3d"},
 		"classes class policies policy ok": {"class", "policy", "ok"},
 	} {

@@ -170,3 +170,21 @@ func lowerFirst(s string) string {
 	}
 	return s
 }
+
+// Valid says what a lesson that came from outside lacks.
+func (l Lesson) Valid() error {
+	states := []State{Active, Promoted, Archived, Forgotten, Merged}
+	switch {
+	case !l.ID.Valid():
+		return fmt.Errorf("the id %q is not 12 hexadecimal digits", l.ID)
+	case l.Text == "":
+		return fmt.Errorf("lesson %s says nothing", l.ID)
+	case !slices.Contains(Kinds, l.Kind):
+		return fmt.Errorf("lesson %s has the unknown type %q", l.ID, l.Kind)
+	case !slices.Contains(states, l.State):
+		return fmt.Errorf("lesson %s has the unknown state %q", l.ID, l.State)
+	case l.Good < 0 || l.Bad < 0:
+		return fmt.Errorf("lesson %s has negative counts", l.ID)
+	}
+	return nil
+}

@@ -1,6 +1,9 @@
 package lesson
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Found is a lesson that a search found.
 type Found struct {
@@ -64,3 +67,6 @@ func (w Weights) Rank(l Lesson) Found {
 	f.Rank /= 1 - length + length*float64(len(terms))/usual
 	return f
 }
+
+// ByRank orders what was found, best first.
+func ByRank(a, b Found) int { return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.ID, b.ID)) }

@@ -77,20 +77,22 @@ func split(text string) iter.Seq[string] {
 	}
 }
 
-// stem takes the commonest endings off a word. It need not be right, only the
-// same for the same word.
+// stem takes the commonest endings off a word, those of the plural first. It need
+// not be right, only the same for the same word.
 func stem(w string) string {
-	for _, s := range []struct{ suffix, with string }{
-		{"ies", "y"}, {"sses", "ss"}, {"ing", ""}, {"ed", ""}, {"s", ""},
+	for _, endings := range [][]struct{ suffix, with string }{
+		{{"ies", "y"}, {"sses", "ss"}, {"ss", "ss"}, {"s", ""}},
+		{{"ing", ""}, {"ed", ""}},
 	} {
-		root, ok := strings.CutSuffix(w, s.suffix)
-		if !ok || strings.HasSuffix(w, "ss") && s.suffix == "s" {
-			continue
+		for _, e := range endings {
+			root, ok := strings.CutSuffix(w, e.suffix)
+			if ok && len(root) >= 3 {
+				w = root + e.with
+			}
+			if ok {
+				break
+			}
 		}
-		if len(root) >= 3 {
-			return root + s.with
-		}
-		break
 	}
 	return w
 }

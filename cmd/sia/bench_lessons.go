@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+const (
+	benchRepo     = 7
+	benchSearches = 300
+	benchScans    = 3 // full scans, which take long
+)
+
+// prose makes texts whose words are as unequally common as in language: Zipf's
+// law over 20,000 of them.
+type prose struct{ zipf *rand.Zipf }
+
+func newProse(seed uint64) prose {
+	return prose{rand.NewZipf(rand.New(rand.NewPCG(seed, 1)), 1.1, 8, 20_000)} //nolint:gosec // the same in every run
+}
+
+func (p prose) words(n int) string {
+	var b strings.Builder
+	for range n {
+		for x := p.zipf.Uint64() + 26; x > 0; x /= 26 {
+			b.WriteByte(byte('a' + x%26))
+		}
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// lessons measures how the lessons for a prompt are found, against looking at
+// every lesson, with the same words and ranked the same.
+func (c *benchCmd) lessons(e *env) (figures []figure, err error) {
+	fmt.Fprintf(e.err, "lessons: %d…\n", c.Lessons)
+	dir, err := os.MkdirTemp("", "sia-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	s, err := store.Open(e.ctx, store.Config{URL: filepath.Join(dir, "sia.db")})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if _, _, err := s.Migrate(e.ctx); err != nil {
+		return nil, err
+	}
+	if err := c.fill(e, s); err != nil {
+		return nil, err
+	}
+	choose := func(found []lesson.Found) {
+		lesson.Choose(found, lesson.Want{Task: "7-1", Most: 5, MinConfidence: .5, Now: time.Now()})
+	}
+	issues := newProse(2)
+	var ours, scans []time.Duration
+	same := 0
+	for i := range benchSearches {
+		words := lesson.Words(issues.words(150), 400)
+		began := time.Now()
+		found, err := s.SearchLessons(e.ctx, benchRepo, words, 20)
+		if err != nil {
+			return nil, err
+		}
+		choose(found)
+		ours = append(ours, time.Since(began))
+		if i >= benchScans {
+			continue
+		}
+		began = time.Now()
+		best, err := scan(e, s, words, 20)
+		if err != nil {
+			return nil, err
+		}
+		choose(best)
+		scans = append(scans, time.Since(began))
+		if len(found) > 0 && len(best) > 0 && slices.ContainsFunc(found, func(f lesson.Found) bool { return f.ID == best[0].ID }) {
+			same++
+		}
+	}
+	scanned := quantile(scans, .5)
+	return []figure{
+		{"lessons: found and chosen, p50", quantile(ours, .5), "ms", "", fmt.Sprintf("from %d, for issues of 150 words", c.Lessons)},
+		{"lessons: found and chosen, p99", quantile(ours, .99), "ms", "≤ 10", ""},
+		{"lessons: full scan, for comparison", scanned, "ms", "", fmt.Sprintf("%.0f times as long; its best was among ours %d times of %d", scanned/max(quantile(ours, .5), .001), same, benchScans)},
+	}, nil
+}
+
+// fill teaches many lessons.
+func (c *benchCmd) fill(e *env, s *store.Store) error {
+	const batch = 5000
+	p, now := newProse(1), time.Now()
+	var lessons []lesson.Lesson
+	for i := range c.Lessons {
+		l := lesson.Taught(benchRepo, fmt.Sprint(i), p.words(12), sia.Actor{Login: demoUser}, sia.Task{}, now)
+		l.Words = lesson.Words(p.words(60), 80)
+		if lessons = append(lessons, l); len(lessons) == batch || i == c.Lessons-1 {
+			if err := s.PutLessons(e.ctx, benchRepo, lessons...); err != nil {
+				return err
+			}
+			lessons = lessons[:0]
+		}
+	}
+	return nil
+}
+
+// scan ranks every lesson and returns the best.
+func scan(e *env, s *store.Store, words []string, limit int) ([]lesson.Found, error) {
+	all, err := s.Lessons(e.ctx, benchRepo)
+	if err != nil {
+		return nil, err
+	}
+	have := map[string]int{}
+	for _, l := range all {
+		for _, t := range l.Terms() {
+			have[t]++
+		}
+	}
+	weights := lesson.Weigh(words, have, len(all))
+	found := make([]lesson.Found, 0, len(all))
+	for _, l := range all {
+		found = append(found, weights.Rank(l))
+	}
+	slices.SortFunc(found, lesson.ByRank)
+	return found[:min(len(found), limit)], nil
+}

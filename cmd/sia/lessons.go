@@ -1,0 +1,219 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/user"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/work"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+type lessonsCmd struct {
+	List   lessonsListCmd   `cmd:"" help:"List what was learned in a repository, the surest first, and what telling it is worth."`
+	Show   lessonsShowCmd   `cmd:"" help:"Show one lesson with its evidence."`
+	Learn  lessonsLearnCmd  `cmd:"" help:"Have something remembered."`
+	Forget lessonsForgetCmd `cmd:"" help:"Forget a lesson for good."`
+	Import lessonsImportCmd `cmd:"" help:"Read lessons from JSON Lines."`
+	Export lessonsExportCmd `cmd:"" help:"Write all lessons as JSON Lines."`
+}
+
+// ofRepo is a server's database and a repository in it.
+type ofRepo struct {
+	opened `embed:""`
+	Repo   string `help:"Repository, as owner/name or by GitHub's id; default: the only one that has lessons." placeholder:"OWNER/NAME"`
+}
+
+// with runs f on the database and the repository's id.
+func (o ofRepo) with(e *env, f func(s *store.Store, repo int64) error) error {
+	return o.opened.with(e, func(s *store.Store) error {
+		repo, err := o.id(e, s)
+		if err != nil {
+			return err
+		}
+		return f(s, repo)
+	})
+}
+
+// id is GitHub's id of the repository.
+func (o ofRepo) id(e *env, s *store.Store) (int64, error) {
+	if id, err := strconv.ParseInt(o.Repo, 10, 64); err == nil && id > 0 {
+		return id, nil
+	}
+	all, err := s.Repositories(e.ctx, 0)
+	if err != nil {
+		return 0, err
+	}
+	if o.Repo != "" {
+		for _, r := range all {
+			if strings.EqualFold(r.String(), o.Repo) {
+				return r.ID, nil
+			}
+		}
+		return 0, fmt.Errorf("this server knows no repository %q; name one on which the app is installed, or give GitHub's id", o.Repo)
+	}
+	ids, err := s.LessonRepositories(e.ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(ids) == 0:
+		return 0, errors.New("nothing was learned yet; name the repository with --repo owner/name to begin")
+	case len(ids) > 1:
+		return 0, fmt.Errorf("%d repositories have lessons; name one with --repo owner/name", len(ids))
+	}
+	return ids[0], nil
+}
+
+// teacher remembers and forgets as comments on GitHub make the server do.
+func teacher(e *env, s *store.Store) *work.Worker {
+	return &work.Worker{Store: s, Redact: agent.Redact, Logger: e.logger, Now: time.Now}
+}
+
+type lessonsLearnCmd struct {
+	ofRepo `embed:""`
+	Text   []string `arg:"" help:"What is to be remembered."`
+}
+
+// Run has a text remembered.
+func (c *lessonsLearnCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store, repo int64) error {
+		by := sia.Actor{}
+		if u, err := user.Current(); err == nil {
+			by.Login = u.Username
+		}
+		now := time.Now()
+		l := lesson.Taught(repo, fmt.Sprint("cli/", now.UnixNano()), strings.Join(c.Text, " "), by, sia.Task{}, now)
+		kept, against, err := teacher(e, s).Learn(e.ctx, l)
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return encode(e, kept)
+		}
+		if kept.ID != l.ID {
+			fmt.Fprintf(e.out, "known already, as %s (%s): %s\n", kept.ID, kept.State, kept.Told())
+		} else {
+			fmt.Fprintf(e.out, "learned, as %s: %s\n", kept.ID, kept.Told())
+		}
+		for _, l := range against {
+			fmt.Fprintf(e.out, "%s %s: %s\n", e.style.amber("it contradicts"), l.ID, l.Told())
+		}
+		return nil
+	})
+}
+
+type lessonsForgetCmd struct {
+	ofRepo `embed:""`
+	Lesson []string `arg:"" help:"Its id, or words of it."`
+}
+
+// Run forgets a lesson.
+func (c *lessonsForgetCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store, repo int64) error {
+		text := strings.Join(c.Lesson, " ")
+		found, done, err := teacher(e, s).Forget(e.ctx, repo, fmt.Sprint("cli/", time.Now().UnixNano()), text)
+		switch {
+		case err != nil:
+			return err
+		case len(found) == 0:
+			return fmt.Errorf("no lesson is like %q; `sia lessons list` shows them all", text)
+		case !done:
+			var b strings.Builder
+			for _, l := range found {
+				fmt.Fprintf(&b, "\n  %s  %s", l.ID, l.Told())
+			}
+			return fmt.Errorf("several lessons are like %q; name one by its id:%s", text, b.String())
+		}
+		if c.Output == "json" {
+			return encode(e, found[0])
+		}
+		_, err = fmt.Fprintf(e.out, "forgotten for good: %s\n", found[0].Told())
+		return err
+	})
+}
+
+type lessonsShowCmd struct {
+	ofRepo `embed:""`
+	Lesson string `arg:"" help:"Its id."`
+}
+
+// Run shows one lesson.
+func (c *lessonsShowCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store, repo int64) error {
+		l, err := s.Lesson(e.ctx, repo, lesson.ID(c.Lesson))
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("there is no lesson %q; `sia lessons list --all` shows them all", c.Lesson)
+		}
+		if err != nil {
+			return err
+		}
+		evidence, err := s.LessonEvidence(e.ctx, repo, l.ID)
+		if err != nil {
+			return err
+		}
+		shown := rated(l)
+		shown.Evidence = evidence
+		if c.Output == "json" {
+			return encode(e, shown)
+		}
+		return showLesson(e, shown)
+	})
+}
+
+func showLesson(e *env, l ratedLesson) error {
+	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); text != "" {
+			fmt.Fprintf(w, "  %s\t%s\n", name, text)
+		}
+	}
+	fmt.Fprintf(e.out, "%s  %s, %s\n", e.style.bold(string(l.ID)), l.Kind, l.State)
+	row("lesson", "%s", l.Text)
+	row("when", "%s", l.Context)
+	row("corrects", "%s", l.Correction)
+	row("from", "%s", from(l.From))
+	row("done then", "%s", l.Action)
+	row("outcome", "%s", l.Outcome)
+	row("seen", "%d times, last %s", l.Occurrences, l.LastSeen.Local().Format(time.DateTime))
+	row("tags", "%s", strings.Join(l.Tags, ", "))
+	row("tools", "%s", strings.Join(l.Tools, ", "))
+	row("merged into", "%s", l.Into)
+	for _, id := range l.Conflicts {
+		row("contradicts", "%s", id)
+	}
+	row("confidence", "%.2f, at least %.2f four times out of five; %.3g for and %.3g against", l.Confidence, l.Lower, l.Lesson.Good, l.Lesson.Bad)
+	row("telling it", "%s", lesson.Uplift(l.Evidence))
+	for _, ev := range l.Evidence {
+		row("evidence", "%s  %+.3g for, %+.3g against: %s", ev.At.Local().Format(time.DateTime), ev.Good, ev.Bad, ev.Why)
+	}
+	return w.Flush()
+}
+
+func from(p lesson.Provenance) string {
+	var parts []string
+	switch p.Source {
+	case lesson.FromPerson:
+		parts = append(parts, "a person")
+		if p.By.Login != "" {
+			parts[0] = "@" + p.By.Login
+		}
+	case lesson.FromPattern:
+		parts = append(parts, "a pattern in several issues")
+	default:
+		parts = append(parts, "what became of an attempt")
+	}
+	if p.Issue != 0 {
+		parts = append(parts, fmt.Sprintf("issue #%d", p.Issue))
+	}
+	if p.Attempt != 0 {
+		parts = append(parts, fmt.Sprintf("attempt %d", p.Attempt))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// ratedLesson is a lesson with what its evidence is worth now.
+type ratedLesson struct {
+	lesson.Lesson
+	Confidence float64           `json:"confidence"`
+	Lower      float64           `json:"confidence_lower"` // its lower 20 % quantile
+	Evidence   []lesson.Evidence `json:"evidence,omitempty"`
+}
+
+func rated(l lesson.Lesson) ratedLesson {
+	now := time.Now()
+	return ratedLesson{Lesson: l, Confidence: l.Confidence(now), Lower: l.Lower(now)}
+}
+
+type lessonsListCmd struct {
+	ofRepo `embed:""`
+	All    bool        `help:"Archived, forgotten and merged ones too."`
+	Kind   lesson.Kind `name:"type" help:"Only of this type: workaround, success, mistake, discovery, tool or model." placeholder:"TYPE"`
+}
+
+// Run lists lessons.
+func (c *lessonsListCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store, repo int64) error {
+		lessons, err := s.Lessons(e.ctx, repo)
+		if err != nil {
+			return err
+		}
+		evidence, err := s.LessonEvidence(e.ctx, repo, "")
+		if err != nil {
+			return err
+		}
+		shown := []ratedLesson{}
+		for _, l := range lessons {
+			if (c.All || l.Live()) && (c.Kind == "" || c.Kind == l.Kind) {
+				shown = append(shown, rated(l))
+			}
+		}
+		slices.SortStableFunc(shown, func(a, b ratedLesson) int {
+			return cmp.Or(cmp.Compare(slices.Index(lesson.Kinds, a.Kind), slices.Index(lesson.Kinds, b.Kind)), cmp.Compare(b.Lower, a.Lower))
+		})
+		if c.Output == "json" {
+			return encode(e, shown)
+		}
+		if len(shown) == 0 {
+			_, err := fmt.Fprintln(e.out, "no lessons: they come from what becomes of attempts, and from `/sia learn`")
+			return err
+		}
+		w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "LESSON\tTYPE\tSTATE\tCONFIDENCE\tFOR\tAGAINST\tSEEN\tLAST SEEN\tWHAT")
+		for _, l := range shown {
+			good, bad := l.Counts(time.Now())
+			what := l.Told()
+			if len(l.Conflicts) > 0 {
+				what = "(contradicts another) " + what
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%.3g\t%.3g\t%d\t%s\t%s\n", l.ID, l.Kind, l.State, l.Confidence, good, bad,
+				l.Occurrences, l.LastSeen.Local().Format(time.DateOnly), clip(what, 100))
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(e.out, "\n%s\n", lesson.Uplift(evidence))
+		return err
+	})
+}
+
+type lessonsExportCmd struct {
+	ofRepo `embed:""`
+	File   string `arg:"" optional:"" help:"File; default: standard output." type:"path"`
+}
+
+// Run writes every lesson of a repository, a line each.
+func (c *lessonsExportCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store, repo int64) (err error) {
+		lessons, err := s.Lessons(e.ctx, repo)
+		if err != nil {
+			return err
+		}
+		out := e.out
+		if c.File != "" {
+			f, err := os.OpenFile(c.File, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+			if err != nil {
+				return fmt.Errorf("export lessons: %w", err)
+			}
+			defer func() { err = errors.Join(err, f.Close()) }()
+			out = f
+		}
+		enc := json.NewEncoder(out)
+		for _, l := range lessons {
+			if err := enc.Encode(l); err != nil {
+				return fmt.Errorf("export lessons: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+type lessonsImportCmd struct {
+	ofRepo `embed:""`
+	File   string `arg:"" optional:"" help:"File; default: standard input." type:"path"`
+}
+
+// Run reads lessons. Those that are known stay as they are.
+func (c *lessonsImportCmd) Run(e *env) error {
+	var in io.Reader = os.Stdin
+	if c.File != "" {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return fmt.Errorf("import lessons: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	return c.with(e, func(s *store.Store, repo int64) error {
+		known, err := s.Lessons(e.ctx, repo)
+		if err != nil {
+			return err
+		}
+		seen := map[lesson.ID]bool{}
+		for _, l := range known {
+			seen[l.ID] = true
+		}
+		var fresh []lesson.Lesson
+		all := 0
+		lines := bufio.NewScanner(in)
+		lines.Buffer(nil, maxImportLine)
+		for lines.Scan() {
+			if len(lines.Bytes()) == 0 {
+				continue
+			}
+			all++
+			l, err := readLesson(lines.Bytes(), repo)
+			if err != nil {
+				return fmt.Errorf("import lessons: line %d: %w; nothing was imported", all, err)
+			}
+			if !seen[l.ID] {
+				seen[l.ID] = true
+				fresh = append(fresh, l)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return fmt.Errorf("import lessons: %w; nothing was imported", err)
+		}
+		if err := s.PutLessons(e.ctx, repo, fresh...); err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return encode(e, map[string]int{"imported": len(fresh), "known": all - len(fresh)})
+		}
+		_, err = fmt.Fprintf(e.out, "%d lessons imported, %d were known already\n", len(fresh), all-len(fresh))
+		return err
+	})
+}
+
+// maxImportLine bounds a line of an import, in bytes.
+const maxImportLine = 1 << 20
+
+// readLesson reads a line of an export for a repository.
+func readLesson(line []byte, repo int64) (lesson.Lesson, error) {
+	var l lesson.Lesson
+	if err := json.Unmarshal(line, &l); err != nil {
+		return l, fmt.Errorf("it is no lesson: %w", err)
+	}
+	l.Repo = repo
+	l = l.Clean(agent.Redact)
+	return l, l.Valid()
+}
