@@ -30,7 +30,8 @@ func (w *Worker) learn(ctx context.Context, t sia.Task) error {
 			return err
 		}
 	}
-	fresh, err := w.unknown(ctx, t.Repo.ID, lesson.Extract(m))
+	taught := lesson.Extract(m)
+	fresh, err := w.unknown(ctx, t.Repo.ID, taught)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,30 @@ func (w *Worker) learn(ctx context.Context, t sia.Task) error {
 			return err
 		}
 	}
-	return w.Store.CountLessons(ctx, t.Repo.ID, lesson.Judged(m)...)
+	if err := w.Store.CountLessons(ctx, t.Repo.ID, lesson.Judged(m)...); err != nil {
+		return err
+	}
+	return w.countFeedback(ctx, t, taught)
+}
+
+// countFeedback counts what people said and did about the lessons that a task was
+// told, and about those that it taught.
+func (w *Worker) countFeedback(ctx context.Context, t sia.Task, taught []lesson.Lesson) error {
+	if len(t.Ratings) == 0 && t.Aftermath == "" {
+		return nil
+	}
+	var known []lesson.Lesson
+	for _, l := range taught {
+		kept, err := w.Store.Lesson(ctx, t.Repo.ID, l.ID)
+		switch {
+		case errors.Is(err, store.ErrNotFound) || kept.Kind == lesson.Model || kept.Kind == lesson.Tool:
+		case err != nil:
+			return err
+		default:
+			known = append(known, kept)
+		}
+	}
+	return w.Store.CountLessons(ctx, t.Repo.ID, lesson.Feedback(t, known)...)
 }
 
 // unknown are the lessons that are not kept yet.

@@ -10,6 +10,7 @@ import (
 // benches are what can be measured; alone, sia bench measures the machine.
 type benches struct {
 	Machine  benchCmd         `cmd:"" default:"withargs" help:"Measure this machine: intake, loop, GitHub calls (the default)."`
+	Lessons  benchLessonsCmd  `cmd:"" help:"Find the lessons for a prompt among many, against looking at every one."`
 	Learning benchLearningCmd `cmd:"" help:"Play the choice of technique in an invented world, against simpler policies and against oracles."`
 }
 
@@ -17,7 +18,6 @@ type benchCmd struct {
 	Deliveries int    `help:"Deliveries of the burst." default:"10000"`
 	Rate       int    `help:"Deliveries a second of the steady load." default:"300"`
 	Seconds    int    `help:"Length of the steady load." default:"10"`
-	Lessons    int    `help:"Lessons of which those for a prompt are found." default:"100000"`
 	Tasks      int    `help:"Tasks of which the loop is measured; each has two attempts." default:"20"`
 	Output     string `help:"text or json." enum:"text,json" default:"text"`
 }
@@ -35,14 +35,19 @@ type figure struct {
 // prints one table. Absolute times don't travel; ratios do.
 func (c *benchCmd) Run(e *env) error {
 	var all []figure
-	for _, part := range []func(*env) ([]figure, error){c.intake, c.loop, c.log, c.lessons} {
+	for _, part := range []func(*env) ([]figure, error){c.intake, c.loop, c.log} {
 		figures, err := part(e)
 		if err != nil {
 			return err
 		}
 		all = append(all, figures...)
 	}
-	if c.Output == "json" {
+	return printFigures(e, c.Output, all)
+}
+
+// printFigures prints what was measured.
+func printFigures(e *env, output string, all []figure) error {
+	if output == "json" {
 		return encode(e, all)
 	}
 	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)

@@ -15,6 +15,20 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
+type benchLessonsCmd struct {
+	Lessons int    `help:"Lessons among which those for a prompt are found." default:"100000"`
+	Output  string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// Run measures how the lessons for a prompt are found and prints a table.
+func (c *benchLessonsCmd) Run(e *env) error {
+	figures, err := c.measure(e)
+	if err != nil {
+		return err
+	}
+	return printFigures(e, c.Output, figures)
+}
+
 const (
 	benchRepo     = 7
 	benchSearches = 300
@@ -40,9 +54,9 @@ func (p prose) words(n int) string {
 	return b.String()
 }
 
-// lessons measures how the lessons for a prompt are found, against looking at
-// every lesson, with the same words and ranked the same.
-func (c *benchCmd) lessons(e *env) (figures []figure, err error) {
+// measure compares with looking at every lesson, with the same words and ranked
+// the same.
+func (c *benchLessonsCmd) measure(e *env) (figures []figure, err error) {
 	fmt.Fprintf(e.err, "lessons: %d…\n", c.Lessons)
 	dir, err := os.MkdirTemp("", "sia-bench-")
 	if err != nil {
@@ -98,7 +112,7 @@ func (c *benchCmd) lessons(e *env) (figures []figure, err error) {
 }
 
 // fill teaches many lessons.
-func (c *benchCmd) fill(e *env, s *store.Store) error {
+func (c *benchLessonsCmd) fill(e *env, s *store.Store) error {
 	const batch = 5000
 	p, now := newProse(1), time.Now()
 	var lessons []lesson.Lesson
