@@ -16,6 +16,9 @@ import (
 // forgot stays forgotten as it is, and counts and creation stay what they were,
 // for only [Store.CountLessons] moves counts.
 func (s *Store) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error {
+	if len(lessons) == 0 {
+		return nil
+	}
 	return s.write(ctx, fmt.Sprintf("save lessons of repository %d", repo), func(tx *sql.Tx) error {
 		b := newLessonBook(ctx, tx, repo)
 		for _, l := range lessons {
@@ -48,6 +51,9 @@ func (s *Store) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Le
 // about one that does not exist or was forgotten, it counts nowhere. A lesson is
 // promoted or archived at once when the evidence says so.
 func (s *Store) CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error {
+	if len(evidence) == 0 {
+		return nil
+	}
 	return s.write(ctx, fmt.Sprintf("count evidence about lessons of repository %d", repo), func(tx *sql.Tx) error {
 		b := newLessonBook(ctx, tx, repo)
 		for _, e := range evidence {

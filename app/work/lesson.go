@@ -35,14 +35,16 @@ func (w *Worker) learn(ctx context.Context, t sia.Task) error {
 	if err != nil {
 		return err
 	}
-	if len(fresh) > 0 {
-		// Whatever was said on the issue is kept out of what is learned.
+	// Whatever was said on the issue is kept out of what is learned from logs.
+	if slices.ContainsFunc(fresh, func(l lesson.Lesson) bool { return l.Context != "" }) {
 		if m.Said, err = w.comments(ctx, t); err != nil {
 			return err
 		}
 		if fresh, err = w.unknown(ctx, t.Repo.ID, lesson.Extract(m)); err != nil {
 			return err
 		}
+	}
+	if len(fresh) > 0 {
 		n, err := w.Store.LearnedSince(ctx, t.Repo.ID, m.Now.Add(-24*time.Hour))
 		if err != nil {
 			return err

@@ -6,7 +6,7 @@
 //     Its confidence is the mean of Beta(1+Good, 1+Bad), which counts what became
 //     of attempts that were told it, and fades with idle time ([Lesson.Counts]).
 //   - [Evidence]: what one attempt, reaction or merge says about one lesson.
-//     [Judged] reads it off a task that moved.
+//     [Judged] reads it off a task that moved, [Feedback] off what people made of it.
 //   - [Extract]: what a task taught, by rules alone. The words that a prompt will
 //     be told come from SIA's own vocabulary, from people with write access, and
 //     from logs where they say nothing that the issue said: an issue's text
