@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/sia"
@@ -73,7 +72,7 @@ func (o ofRepo) id(e *env, s *store.Store) (int64, error) {
 
 // teacher remembers and forgets as comments on GitHub make the server do.
 func teacher(e *env, s *store.Store) *work.Worker {
-	return &work.Worker{Store: s, Redact: agent.Redact, Logger: e.logger, Now: time.Now}
+	return &work.Worker{Store: s, Logger: e.logger, Now: time.Now}
 }
 
 type lessonsLearnCmd struct {

@@ -12,9 +12,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // ratedLesson is a lesson with what its evidence is worth now.
@@ -180,6 +180,6 @@ func readLesson(line []byte, repo int64) (lesson.Lesson, error) {
 		return l, fmt.Errorf("it is no lesson: %w", err)
 	}
 	l.Repo = repo
-	l = l.Clean(agent.Redact)
+	l = l.Clean(secret.Mask)
 	return l, l.Valid()
 }
