@@ -38,7 +38,7 @@ func newTeacher(t *testing.T) *teacher {
 		}
 	})
 	w := &teacher{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	w.Worker = &work.Worker{Store: s, Redact: strings.ToUpper, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now }}
+	w.Worker = &work.Worker{Store: s, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now }}
 	_, _, err = s.Migrate(context.Background())
 	w.must(err)
 	return w
