@@ -1,0 +1,69 @@
+package lesson
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// JSONPath is the file for programs beside lessons.md. It holds every lesson
+// whole, forgotten and merged ones too, as SIA last wrote them: what differs in
+// lessons.md is a person's edit, whoever committed it.
+const JSONPath = ".sia/lessons.json"
+
+// JSONVersion is the version of that file. A later one is not read.
+const JSONVersion = 1
+
+type jsonFile struct {
+	SchemaVersion int      `json:"schema_version"`
+	Lessons       []Lesson `json:"lessons"`
+}
+
+// JSON writes the file for programs: the same lessons give the same bytes.
+func JSON(lessons []Lesson) ([]byte, error) {
+	f := jsonFile{JSONVersion, slices.Clone(lessons)}
+	slices.SortFunc(f.Lessons, func(a, b Lesson) int { return cmp.Compare(a.ID, b.ID) })
+	if f.Lessons == nil {
+		f.Lessons = []Lesson{}
+	}
+	for i := range f.Lessons {
+		l := &f.Lessons[i]
+		l.CountedAt, l.CreatedAt, l.LastSeen = l.CountedAt.UTC(), l.CreatedAt.UTC(), l.LastSeen.UTC()
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(f); err != nil {
+		return nil, fmt.Errorf("write %s: %w", JSONPath, err)
+	}
+	return b.Bytes(), nil
+}
+
+// ParseJSON reads what [JSON] wrote, as lessons of a repository.
+func ParseJSON(repo int64, file []byte) ([]Lesson, error) {
+	if len(file) > maxSheet {
+		return nil, fmt.Errorf("read %s: %d bytes; at most %d are read", JSONPath, len(file), maxSheet)
+	}
+	var f jsonFile
+	if err := json.Unmarshal(file, &f); err != nil {
+		return nil, fmt.Errorf("read %s: %w", JSONPath, err)
+	}
+	if f.SchemaVersion > JSONVersion {
+		return nil, fmt.Errorf("read %s: schema_version %d is newer than %d, the newest this SIA reads: update SIA", JSONPath, f.SchemaVersion, JSONVersion)
+	}
+	seen := map[ID]bool{}
+	for i := range f.Lessons {
+		l := &f.Lessons[i]
+		if l.Repo = repo; !l.ID.Valid() || seen[l.ID] {
+			return nil, fmt.Errorf("read %s: lesson %d: %w", JSONPath, i+1, errID)
+		}
+		seen[l.ID] = true
+	}
+	return f.Lessons, nil
+}
+
+var errID = errors.New("its id is none, or stands there twice")

@@ -1,0 +1,282 @@
+package lesson
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Path is where a repository's lessons stand on its memory branch.
+const Path = ".sia/lessons.md"
+
+// addHeading is the section in which people add lessons, one bullet each.
+const addHeading = "Add a lesson"
+
+// goneHeading is where people's notes on a lesson go when it is not shown any more.
+const goneHeading = "Notes on lessons that are gone"
+
+// headings are the sections of the kinds.
+var headings = map[Kind]string{
+	Workaround: "What works instead",
+	Success:    "What worked",
+	Mistake:    "Mistakes to avoid",
+	Discovery:  "Good to know",
+	Tool:       "Tools",
+	Model:      "Models",
+}
+
+// intro says to people what the file is. Quoted lines above the first section
+// and in the section for additions are SIA's; all others are people's.
+const intro = `# Lessons
+
+> What SIA learned in this repository, and tells the attempts at similar issues.
+>
+> Edit it, and SIA takes your word over its own. Change a text, and the lesson is yours. Delete a section, and the lesson is
+> forgotten for good. Add a lesson as a bullet below. Evidence, confidence and dates are SIA's to count.
+> Whatever else you write here is kept.
+
+## ` + addHeading + `
+
+> One bullet a lesson, in your own words. SIA makes a section of it when it has read it.
+`
+
+// shown reports whether a lesson has a section in the file. What was forgotten or
+// merged stays in the file for programs alone, so that it does not come back.
+func (l Lesson) shown() bool {
+	return l.State != Forgotten && l.State != Merged && l.ID.Valid() && headings[l.Kind] != "" && plain(l.Text) != ""
+}
+
+// Markdown writes lessons.md of a repository over its previous content, nil when
+// there is none. What people wrote there survives: their notes, their sections,
+// bullets that are not among the lessons yet, and sections that can't be read. A
+// previous content that can't be read at all gives a *[BrokenSheet]; then nothing
+// may be written.
+func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
+	var kept Sheet
+	if len(bytes.TrimSpace(previous)) > 0 {
+		var err error
+		if kept, err = Parse(repo, previous); err != nil {
+			return nil, err
+		}
+	}
+	w := &writer{kept: kept, known: make(map[ID]bool, len(lessons)), done: map[ID]bool{}}
+	for _, l := range lessons {
+		w.known[l.ID] = true
+	}
+	w.buf.WriteString(intro)
+	w.loose(kept.notes[placeTop])
+	w.loose(kept.notes[placeAdd])
+	for _, k := range Kinds {
+		w.group(k, lessons)
+	}
+	w.foreign()
+	return append(bytes.TrimRight(w.buf.Bytes(), "\n"), '\n'), nil
+}
+
+// writer lays out the file.
+type writer struct {
+	buf   bytes.Buffer
+	kept  Sheet
+	known map[ID]bool // every lesson there is, shown or not
+	done  map[ID]bool // lessons whose section was written
+}
+
+// gap makes the last line an empty one.
+func (w *writer) gap() {
+	if !bytes.HasSuffix(w.buf.Bytes(), []byte("\n\n")) {
+		w.buf.WriteByte('\n')
+	}
+}
+
+// loose writes what people wrote in one place, but for bullets that are lessons
+// by now.
+func (w *writer) loose(notes []note) {
+	for _, n := range w.unlearned(notes) {
+		w.raw(n.lines)
+	}
+}
+
+func (w *writer) raw(lines []string) {
+	w.gap()
+	for _, l := range lines {
+		w.buf.WriteString(l)
+		w.buf.WriteByte('\n')
+	}
+}
+
+// group writes the lessons of one kind, oldest first.
+func (w *writer) group(k Kind, lessons []Lesson) {
+	var own []Lesson
+	for _, l := range lessons {
+		if l.Kind == k && l.shown() && !w.kept.broken[l.ID] {
+			own = append(own, l)
+		}
+	}
+	slices.SortFunc(own, func(a, b Lesson) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	notes := w.unlearned(w.kept.notes[k])
+	if len(own)+len(notes)+len(w.kept.sections[k]) == 0 {
+		return
+	}
+	w.gap()
+	w.buf.WriteString("## " + headings[k] + "\n")
+	w.loose(notes)
+	for _, l := range own {
+		if w.done[l.ID] {
+			continue
+		}
+		w.done[l.ID] = true
+		w.gap()
+		w.buf.WriteString(section(l))
+		w.loose(w.kept.lessonNotes[l.ID])
+	}
+	for _, lines := range w.kept.sections[k] {
+		w.raw(lines)
+	}
+}
+
+// foreign writes the sections that are people's, and the notes on lessons that
+// have no section any more.
+func (w *writer) foreign() {
+	gone := []string{"## " + goneHeading}
+	for _, lines := range w.kept.foreign {
+		if lines[0] == gone[0] {
+			gone = append(gone, lines[1:]...)
+			continue
+		}
+		w.raw(lines)
+	}
+	for _, l := range w.kept.Lessons {
+		left := w.unlearned(w.kept.lessonNotes[l.ID])
+		if w.done[l.ID] || len(left) == 0 {
+			continue
+		}
+		gone = append(gone, "", fmt.Sprintf("On lesson %s, “%s”:", l.ID, escape(l.Text)))
+		for _, n := range left {
+			gone = append(append(gone, ""), n.lines...)
+		}
+	}
+	if len(gone) > 1 {
+		w.raw(gone)
+	}
+}
+
+// unlearned are the notes without the bullets that are lessons by now.
+func (w *writer) unlearned(notes []note) []note {
+	return slices.DeleteFunc(slices.Clone(notes), func(n note) bool { return n.bullet != "" && w.known[n.bullet] })
+}
+
+// section is one lesson as people read it. Every value stands on one line.
+func section(l Lesson) string {
+	var b strings.Builder
+	field := func(key, value string) {
+		if value = plain(value); value != "" {
+			fmt.Fprintf(&b, "- **%s:** %s\n", key, escape(value))
+		}
+	}
+	fmt.Fprintf(&b, "### Lesson %s\n\n", l.ID)
+	field(keyText, l.Text)
+	field(keyContext, l.Context)
+	field(keyCorrection, l.Correction)
+	field(keyAction, l.Action)
+	field(keyOutcome, l.Outcome)
+	if l.State != Active {
+		field(keyState, string(l.State))
+	}
+	field(keyTags, list(l.Tags))
+	field(keyTools, list(l.Tools))
+	field(keyConfidence, fmt.Sprintf("%.2f", l.Confidence(l.CountedAt)))
+	field(keyEvidence, fmt.Sprintf("%s for, %s against, counted %s", count(l.Good), count(l.Bad), stamp(l.CountedAt)))
+	field(keySeen, fmt.Sprintf("%d, first %s, last %s", l.Occurrences, stamp(l.CreatedAt), stamp(l.LastSeen)))
+	field(keyFrom, provenance(l.From))
+	ids := make([]string, len(l.Conflicts))
+	for i, id := range l.Conflicts {
+		ids[i] = string(id)
+	}
+	field(keyConflicts, list(ids))
+	return b.String()
+}
+
+// The fields of a section.
+const (
+	keyText       = "Lesson"
+	keyContext    = "When"
+	keyCorrection = "Corrects"
+	keyAction     = "What was done"
+	keyOutcome    = "What came of it"
+	keyState      = "State"
+	keyTags       = "Tags"
+	keyTools      = "Tools"
+	keyConfidence = "Confidence" // follows from the evidence; what stands there is not read
+	keyEvidence   = "Evidence"
+	keySeen       = "Seen"
+	keyFrom       = "From"
+	keyConflicts  = "Contradicts"
+)
+
+// provenance is where a lesson comes from, in words that can be read back.
+func provenance(p Provenance) string {
+	parts := []string{string(p.Source)}
+	if p.Task != "" {
+		parts = append(parts, "task "+string(p.Task))
+	}
+	if p.Issue != 0 {
+		parts = append(parts, "issue #"+strconv.Itoa(p.Issue))
+	}
+	if p.Attempt != 0 {
+		parts = append(parts, "attempt "+strconv.Itoa(p.Attempt))
+	}
+	if p.By != (sia.Actor{}) {
+		parts = append(parts, "by @"+p.By.Login+" ("+strconv.FormatInt(p.By.ID, 10)+")")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// count is a weight of evidence to a thousandth.
+func count(x float64) string {
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(max(0, x), 'f', 3, 64), "0"), ".")
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// list joins names; what could be taken for a separator is taken out.
+func list(names []string) string {
+	var out []string
+	for _, n := range names {
+		if n = plain(strings.ReplaceAll(n, ",", " ")); n != "" {
+			out = append(out, n)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// plain is s on one line, without characters that are not seen, such as those that
+// turn the direction of text around.
+func plain(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// escape keeps a value from being markup that hides or fetches something: HTML,
+// links and images. unescape takes it back, and leaves alone what a person wrote
+// without knowing of it.
+func escape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, "&", "&amp;", "<", "&lt;").Replace(s)
+}
+
+func unescape(s string) string {
+	return strings.NewReplacer(`\\`, `\`, `\[`, `[`, "&amp;", "&", "&lt;", "<").Replace(s)
+}

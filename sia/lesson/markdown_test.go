@@ -1,0 +1,452 @@
+package lesson_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+var updateSheet = flag.Bool("update-sheet", false, "write the golden lessons.md anew")
+
+const repo = 99
+
+// learned are lessons of every sort that a repository may have.
+func learned() []lesson.Lesson {
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	return []lesson.Lesson{
+		{
+			ID: "0a0000000001", Repo: repo, Kind: lesson.Workaround, State: lesson.Promoted, Context: "Tests need the mail provider",
+			Text: "Put an interface in front of the mail provider and use a local double.", Correction: "calling the provider <from> tests",
+			Action: "abstraction-level-shift", Outcome: "the checks were green", Good: 6, Bad: 1, CountedAt: at.Add(time.Hour), Occurrences: 3,
+			CreatedAt: at, LastSeen: at.Add(time.Hour), Tags: []string{"missing-credentials", "abstraction-level-shift"}, Tools: []string{"run"}, Words: []string{"mail"},
+			From: lesson.Provenance{Source: lesson.FromOutcome, Task: "99-1", Issue: 1, Attempt: 1}, Conflicts: []lesson.ID{"0a0000000002"},
+		},
+		{
+			ID: "0a0000000002", Repo: repo, Kind: lesson.Workaround, State: lesson.Archived, Text: "Ask for MAIL_API_KEY.", Bad: 3,
+			CountedAt: at, Occurrences: 1, CreatedAt: at, LastSeen: at, From: lesson.Provenance{Source: lesson.FromPattern},
+		},
+		{
+			ID: "0a0000000003", Repo: repo, Kind: lesson.Discovery, State: lesson.Active, Text: "Run `make generate` before the tests.", Good: 2,
+			CountedAt: at, Occurrences: 1, CreatedAt: at, LastSeen: at, From: lesson.Provenance{Source: lesson.FromPerson, By: sia.Actor{Login: "ada", ID: 7}},
+		},
+		{ID: "0a0000000004", Repo: repo, Kind: lesson.Mistake, State: lesson.Forgotten, Text: "Never mind.", CountedAt: at, CreatedAt: at, LastSeen: at},
+	}
+}
+
+func write(t testing.TB, ls []lesson.Lesson, previous string) string {
+	t.Helper()
+	b, err := lesson.Markdown(repo, ls, []byte(previous))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func parse(t testing.TB, file string) lesson.Sheet {
+	t.Helper()
+	s, err := lesson.Parse(repo, []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSheetGolden(t *testing.T) {
+	got := write(t, learned(), "")
+	path := filepath.Join("testdata", "lessons.md")
+	if *updateSheet {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Error(d)
+	}
+}
+
+// What the file shows of a lesson is read back as it was; words, and what was
+// forgotten, are in the file for programs.
+func TestSheetReadsBack(t *testing.T) {
+	s := parse(t, write(t, learned(), ""))
+	want := learned()[:3]
+	for i := range want {
+		want[i].Words = nil
+	}
+	if d := cmp.Diff(want, s.Lessons); d != "" {
+		t.Error(d)
+	}
+	if len(s.New)+len(s.Problems) != 0 {
+		t.Errorf("SIA's own file has additions %v and problems %v", s.New, s.Problems)
+	}
+}
+
+// edited changes the golden file as a person would.
+func edited(t *testing.T, old, new string) string {
+	t.Helper()
+	file := write(t, learned(), "")
+	if !strings.Contains(file, old) {
+		t.Fatalf("no %q in\n%s", old, file)
+	}
+	return strings.Replace(file, old, new, 1)
+}
+
+// apply applies what a person did to file to the lessons that SIA wrote.
+func apply(ls []lesson.Lesson, s lesson.Sheet, now time.Time) (kinds []lesson.EditKind, after []lesson.Lesson) {
+	after = slices.Clone(ls)
+	for _, e := range lesson.Edits(repo, ls, s) {
+		kinds = append(kinds, e.Kind)
+		i := slices.IndexFunc(after, func(l lesson.Lesson) bool { return l.ID == e.Lesson.ID })
+		have := lesson.Lesson{}
+		if i >= 0 {
+			have = after[i]
+		}
+		l, changed := e.Apply(have, sia.Actor{Login: "ana", ID: 3}, now)
+		if !changed {
+			continue
+		}
+		if again, changed := e.Apply(l, sia.Actor{Login: "ana", ID: 3}, now.Add(time.Hour)); changed {
+			panic("applied twice: " + cmp.Diff(l, again))
+		}
+		if i >= 0 {
+			after[i] = l
+		} else {
+			after = append(after, l)
+		}
+	}
+	return kinds, after
+}
+
+func TestEditOutranks(t *testing.T) {
+	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	file := edited(t, "- **Lesson:** Put an interface in front of the mail provider and use a local double.",
+		"- **Lesson:** Use the double in\n  internal/mailtest.")
+	kinds, after := apply(learned(), parse(t, file), now)
+	if d := cmp.Diff([]lesson.EditKind{lesson.Changed}, kinds); d != "" {
+		t.Fatal(d)
+	}
+	want := learned()[0]
+	want.Text, want.From.Source, want.From.By = "Use the double in internal/mailtest.", lesson.FromPerson, sia.Actor{Login: "ana", ID: 3}
+	want.Good, want.Bad, want.CountedAt, want.LastSeen = lesson.PersonWeight, 0, now, now
+	want.Words = []string{"double", "internal", "mailtest", "test", "mail", "provider"}
+	if d := cmp.Diff(want, after[0]); d != "" {
+		t.Error(d)
+	}
+	if next := write(t, after, file); strings.Contains(next, "Put an interface") || lesson.Edits(repo, after, parse(t, next)) != nil {
+		t.Error("the edit did not stay:\n", next)
+	}
+}
+
+func TestEdits(t *testing.T) {
+	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	section := func(id string) string {
+		file := write(t, learned(), "")
+		_, rest, _ := strings.Cut(file, "### Lesson "+id)
+		if end := strings.Index(rest, "\n#"); end >= 0 {
+			rest = rest[:end]
+		}
+		return "### Lesson " + id + rest
+	}
+	for _, tt := range []struct {
+		name, old, new string
+		want           []lesson.EditKind
+		check          func(t *testing.T, after []lesson.Lesson)
+	}{
+		{name: "nothing", old: "# Lessons", new: "# Lessons"},
+		{name: "notes", old: "### Lesson 0a0000000003", new: "We like these.\n\n### Lesson 0a0000000003"},
+		{name: "SIA's own counting", old: "- **Confidence:** 0.78", new: "- **Confidence:** 0.01"},
+		{name: "evidence", old: "6 for, 1 against", new: "600 for, 0 against"},
+		{
+			name: "deleted", old: section("0a0000000001"), new: "", want: []lesson.EditKind{lesson.Deleted},
+			check: func(t *testing.T, after []lesson.Lesson) {
+				if after[0].State != lesson.Forgotten || strings.Contains(write(t, after, ""), "mail provider") {
+					t.Error("it was not forgotten")
+				}
+			},
+		},
+		{
+			name: "added", old: "## What works instead", new: "- Dates are UTC,\n  always.\n\n## What works instead", want: []lesson.EditKind{lesson.Added},
+			check: func(t *testing.T, after []lesson.Lesson) {
+				l := after[len(after)-1]
+				if l.Text != "Dates are UTC, always." || l.From.Source != lesson.FromPerson || l.Good != lesson.PersonWeight || !l.CreatedAt.Equal(now) || l.Kind != lesson.Discovery {
+					t.Errorf("got %+v", l)
+				}
+			},
+		},
+		{
+			name: "added to a kind", old: "## Good to know", new: "- Use the double.\n\n## Good to know", want: []lesson.EditKind{lesson.Added},
+			check: func(t *testing.T, after []lesson.Lesson) {
+				if l := after[len(after)-1]; l.Kind != lesson.Workaround {
+					t.Errorf("got %+v", l)
+				}
+			},
+		},
+		{
+			name: "moved", old: "## Good to know", new: "## Mistakes to avoid", want: []lesson.EditKind{lesson.Changed},
+			check: func(t *testing.T, after []lesson.Lesson) {
+				if after[2].Kind != lesson.Mistake || after[2].Good != 2 {
+					t.Errorf("got %+v", after[2])
+				}
+			},
+		},
+		{
+			name: "a heading of people's own", old: "## Good to know", new: "## Things", want: nil,
+			check: func(t *testing.T, after []lesson.Lesson) {
+				if after[2].State != lesson.Active {
+					t.Error("a lesson under another heading is still there")
+				}
+			},
+		},
+		{
+			name: "revived", old: "- **State:** archived\n", new: "", want: []lesson.EditKind{lesson.Changed},
+			check: func(t *testing.T, after []lesson.Lesson) {
+				if after[1].State != lesson.Active || after[1].Bad != 3 {
+					t.Errorf("got %+v", after[1])
+				}
+			},
+		},
+		{name: "a section that can't be read is not deleted", old: "- **Lesson:** Run", new: "- **Lessn:** Run"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := edited(t, tt.old, tt.new)
+			kinds, after := apply(learned(), parse(t, file), now)
+			if d := cmp.Diff(tt.want, kinds); d != "" {
+				t.Fatal(d)
+			}
+			if tt.check != nil {
+				tt.check(t, after)
+			}
+			next := write(t, after, file)
+			if left := lesson.Edits(repo, after, parse(t, next)); len(left) != 0 {
+				t.Errorf("after they were read, edits are left: %+v\n%s", left, next)
+			}
+		})
+	}
+}
+
+// A person who brings back what was forgotten is heard.
+func TestForgottenComesBackByAPerson(t *testing.T) {
+	before := learned()
+	file := write(t, before, "")
+	before[0].State = lesson.Forgotten
+	_, after := apply(before, parse(t, file), before[0].CountedAt)
+	if after[0].State != lesson.Active || after[0].From.Source != lesson.FromPerson {
+		t.Errorf("got %+v", after[0])
+	}
+}
+
+func TestWhatPeopleWroteIsKept(t *testing.T) {
+	file := edited(t, "## What works instead\n", "Ana looks after this file.\n\n- Not read yet.\n\n## What works instead\n\nThese we trust:\n")
+	file = strings.Replace(file, "### Lesson 0a0000000002\n", "- **Owner:** Ana\n\n```sh\n## not a heading\n```\n\n### Lesson 0a0000000002\n", 1)
+	file += "\n## Our rules\n\n- be kind\n\n### Lesson plan\n\nnone\n"
+	next := write(t, learned(), file)
+	for _, kept := range []string{
+		"Ana looks after this file.", "- Not read yet.", "These we trust:", "- **Owner:** Ana\n\n```sh\n## not a heading\n```", "## Our rules\n\n- be kind", "### Lesson plan\n\nnone",
+	} {
+		if strings.Count(next, kept) != 1 {
+			t.Errorf("%q stands there %d times:\n%s", kept, strings.Count(next, kept), next)
+		}
+	}
+	if again := write(t, learned(), next); again != next {
+		t.Error("writing again changed the file: ", cmp.Diff(next, again))
+	}
+	gone := learned()
+	gone[0].State = lesson.Forgotten
+	next = write(t, gone, next)
+	if !strings.Contains(next, "## Notes on lessons that are gone\n\nOn lesson 0a0000000001, “Put an interface") || !strings.Contains(next, "- **Owner:** Ana") {
+		t.Error("the notes on a lesson went with it:\n", next)
+	}
+	if again := write(t, gone, next); again != next {
+		t.Error("writing again changed the file: ", cmp.Diff(next, again))
+	}
+}
+
+func TestBrokenSectionsAreKept(t *testing.T) {
+	for _, tt := range []struct{ name, old, new, want string }{
+		{"no text", "- **Lesson:** Run", "- **Lessn:** Run", `lessons.md:42: the field “Lesson” is missing`},
+		{"an id", "### Lesson 0a0000000003", "### Lesson three", `lessons.md:42: "three" is no lesson's id`},
+		{"twice", "### Lesson 0a0000000003", "### Lesson 0a0000000001", "lessons.md:42: lesson 0a0000000001 stands here a second time"},
+		{"a state", "- **State:** archived", "- **State:** gone", `State: "gone" is none of`},
+		{"evidence", "6 for, 1 against", "a lot for", "Evidence: want such as"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := edited(t, tt.old, tt.new)
+			s := parse(t, file)
+			if len(s.Problems) != 1 || !strings.Contains(s.Problems[0].String(), tt.want) {
+				t.Fatalf("got %v, want %q", s.Problems, tt.want)
+			}
+			next := write(t, learned(), file)
+			if !strings.Contains(next, tt.new) {
+				t.Errorf("it was not kept:\n%s", next)
+			}
+			if again := write(t, learned(), next); again != next {
+				t.Error("writing again changed the file: ", cmp.Diff(next, again))
+			}
+		})
+	}
+	for _, tt := range []struct{ name, file, want string }{
+		{"a merge conflict", "# Lessons\n<<<<<<< HEAD\n", ":2: a merge conflict"},
+		{"an open code block", "# Lessons\n\n```\n## x\n", ":3: what is opened here has no end"},
+		{"an open comment", "# Lessons\n<!-- later\n", ":2: what is opened here has no end"},
+		{"not text", "\xff", "not UTF-8"},
+		{"huge", strings.Repeat("a", 9<<20), "at most"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := lesson.Markdown(repo, learned(), []byte(tt.file))
+			var broken *lesson.BrokenSheet
+			if !errors.As(err, &broken) || out != nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %q, %v; want %q", out, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestJSONReadsBack(t *testing.T) {
+	b, err := lesson.JSON(learned())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := lesson.ParseJSON(repo, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(learned(), got); d != "" {
+		t.Error(d)
+	}
+	for _, bad := range []string{"", "[]", `{"schema_version":2}`, `{"lessons":[{"id":"x"}]}`, `{"lessons":[{"id":"0a0000000001"},{"id":"0a0000000001"}]}`} {
+		if _, err := lesson.ParseJSON(repo, []byte(bad)); err == nil || !strings.Contains(err.Error(), lesson.JSONPath) {
+			t.Errorf("%q: got %v", bad, err)
+		}
+	}
+}
+
+var hostile = []string{
+	"```\n## Mistakes to avoid\n```", "- **Lesson:** forged", "### Lesson 0a0000000009", "a\r\nb\rc", "<!-- x -->", "<!--", "![x](http://x.test/y)", "\\[x](y)", `C:\new`,
+	"&lt;b&gt; & <b>", "\x00\x1b[31m", "\u202eevil", "## Add a lesson", "> quoted", "~~~", "a, b", "- x", "*y*", "日本語 \U0001f469\u200d\U0001f4bb", "<<<<<<< HEAD",
+}
+
+// lessons draws lessons with hostile text in every field that holds text.
+func lessons(t *rapid.T) []lesson.Lesson {
+	text := rapid.OneOf(rapid.String(), rapid.StringMatching("[ -~\n`#*<&-]{0,60}"), rapid.SampledFrom(hostile))
+	when := rapid.Custom(func(t *rapid.T) time.Time { return time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "at"), 0).UTC() })
+	n := rapid.IntRange(0, 6).Draw(t, "lessons")
+	var all []lesson.Lesson
+	for i := range n {
+		all = append(all, lesson.Lesson{
+			ID: lesson.NewID(repo, string(rune('a'+i))), Repo: repo, Kind: rapid.SampledFrom(lesson.Kinds).Draw(t, "kind"),
+			State:   rapid.SampledFrom([]lesson.State{lesson.Active, lesson.Promoted, lesson.Archived, lesson.Forgotten, lesson.Merged}).Draw(t, "state"),
+			Context: text.Draw(t, "context"), Action: text.Draw(t, "action"), Outcome: text.Draw(t, "outcome"), Text: text.Draw(t, "text"), Correction: text.Draw(t, "correction"),
+			Good: rapid.Float64Range(0, 1e6).Draw(t, "good"), Bad: rapid.Float64Range(0, 10).Draw(t, "bad"), CountedAt: when.Draw(t, "counted"),
+			Occurrences: rapid.IntRange(0, 1000).Draw(t, "occurrences"), CreatedAt: when.Draw(t, "created"), LastSeen: when.Draw(t, "seen"),
+			Tags: rapid.SliceOfN(text, 0, 3).Draw(t, "tags"), Tools: rapid.SliceOfN(text, 0, 2).Draw(t, "tools"),
+			From: lesson.Provenance{
+				Source: rapid.SampledFrom([]lesson.Source{lesson.FromOutcome, lesson.FromPerson, lesson.FromPattern}).Draw(t, "source"),
+				Task:   "99-1", Issue: rapid.IntRange(0, 9).Draw(t, "issue"), By: sia.Actor{Login: rapid.StringMatching(`[a-z-]{0,9}(\[bot\])?`).Draw(t, "login"), ID: rapid.Int64Range(0, 99).Draw(t, "id")},
+			},
+		})
+	}
+	return all
+}
+
+// The file is stable: written, read and written again it is the same byte for
+// byte, from its own content alone and over anything that a person left there;
+// and nobody edited what nobody edited.
+func TestSheetRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ls := lessons(t)
+		first := write2(t, ls, nil)
+		s, err := lesson.Parse(repo, first)
+		if err != nil || len(s.Problems)+len(s.New) != 0 {
+			t.Fatalf("SIA's own file: %v %v %v\n%s", err, s.Problems, s.New, first)
+		}
+		if again := write2(t, s.Lessons, nil); string(again) != string(first) {
+			t.Fatal("written from what was read: ", cmp.Diff(string(first), string(again)))
+		}
+		if again := write2(t, ls, first); string(again) != string(first) {
+			t.Fatal("written over itself: ", cmp.Diff(string(first), string(again)))
+		}
+		if edits := lesson.Edits(repo, ls, s); len(edits) != 0 {
+			t.Fatalf("nobody edited it, but %+v", edits)
+		}
+	})
+}
+
+// Whatever a person makes of the file: it can be written over or it is kept, the
+// second writing changes nothing, and what is not ours survives.
+func TestSheetOverAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ls := lessons(t)
+		lines := strings.SplitAfter(string(write2(t, ls, nil)), "\n")
+		for range rapid.IntRange(0, 6).Draw(t, "edits") {
+			i := rapid.IntRange(0, len(lines)-1).Draw(t, "line")
+			switch rapid.IntRange(0, 2).Draw(t, "edit") {
+			case 0:
+				lines = slices.Delete(lines, i, i+1)
+			case 1:
+				lines = slices.Insert(lines, i, rapid.SampledFrom(hostile).Draw(t, "inserted")+"\n")
+			default:
+				lines = slices.Insert(lines, i, "\n", "kept-word and more\n", "\n")
+			}
+			if len(lines) == 0 {
+				lines = []string{"\n"}
+			}
+		}
+		checkOver(t, ls, []byte(strings.Join(lines, "")))
+	})
+}
+
+func write2(t interface{ Fatal(...any) }, ls []lesson.Lesson, previous []byte) []byte {
+	b, err := lesson.Markdown(repo, ls, previous)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func checkOver(t interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, ls []lesson.Lesson, file []byte,
+) {
+	next, err := lesson.Markdown(repo, ls, file)
+	if err != nil {
+		var broken *lesson.BrokenSheet
+		if !errors.As(err, &broken) || next != nil {
+			t.Fatalf("%T %v", err, err)
+		}
+		return
+	}
+	if again := write2(t, ls, next); string(again) != string(next) {
+		t.Fatalf("written over what was written over\n%q\nit changed: %s", file, cmp.Diff(string(next), string(again)))
+	}
+	if had, has := strings.Count(string(file), "kept-word"), strings.Count(string(next), "kept-word"); has < had {
+		t.Fatalf("of %d kept words %d are left:\n%s\nbecame\n%s", had, has, file, next)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	b, err := lesson.Markdown(repo, learned(), nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	for _, h := range hostile {
+		f.Add([]byte(h))
+		f.Add(append(slices.Clone(b), h...))
+	}
+	f.Fuzz(func(t *testing.T, file []byte) { checkOver(t, learned(), file) })
+}

@@ -1,0 +1,397 @@
+package lesson
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// maxSheet is how large a lessons.md may be that is read, in bytes.
+const maxSheet = 8 << 20
+
+// Sheet is lessons.md, read.
+type Sheet struct {
+	Lessons  []Lesson  // the sections, in their order; Kind is "" outside the sections of the kinds
+	New      []Lesson  // bullets that people added, as lessons of theirs; dates are the caller's to set
+	Problems []Problem // sections that can't be read; they are kept as they are
+
+	notes       map[Kind][]note // what people wrote in the section of a kind, above the first lesson; or in a place below
+	lessonNotes map[ID][]note   // beneath a lesson
+	sections    map[Kind][][]string
+	broken      map[ID]bool // lessons whose section can't be read
+	foreign     [][]string  // sections that are people's
+}
+
+// Places that are not the section of a kind.
+const (
+	placeTop     Kind = "above the first section"
+	placeAdd     Kind = "in the section for additions"
+	placeForeign Kind = "in a section of somebody else's"
+)
+
+// note is a block of lines that people wrote; bullet is the id of the lesson that
+// it becomes, "" for what is none.
+type note struct {
+	lines  []string
+	bullet ID
+}
+
+// Problem is a section that can't be read. Line is 1-based.
+type Problem struct {
+	Line int
+	Err  error
+}
+
+// String is "lessons.md:line: what".
+func (p Problem) String() string { return fmt.Sprintf("%s:%d: %v", Path, p.Line, p.Err) }
+
+// BrokenSheet says that lessons.md can't be read at all. It must be kept.
+type BrokenSheet struct{ Problem }
+
+func (e *BrokenSheet) Error() string { return e.String() }
+
+// Unwrap returns the cause.
+func (e *BrokenSheet) Unwrap() error { return e.Err }
+
+var (
+	headingMark = regexp.MustCompile(`^(#{1,6})[ \t]+(.*?)[ \t]*$`)
+	lessonTitle = regexp.MustCompile(`^(?i)lesson[ \t]+(\S+)$`)
+	fieldMark   = regexp.MustCompile(`^- \*\*([A-Za-z ]+):\*\*(?:[ \t]+(.*))?$`)
+	bulletMark  = regexp.MustCompile(`^[-*+][ \t]+(\S.*)$`)
+	conflict    = regexp.MustCompile(`^(<{7}|>{7}) `)
+)
+
+// Parse reads a repository's lessons.md. Only a file of which nothing can be told
+// is an error, a *[BrokenSheet]: not text, a merge conflict, a code block or HTML
+// comment without end, which would hide the sections behind it.
+func Parse(repo int64, file []byte) (Sheet, error) {
+	broken := func(line int, format string, args ...any) (Sheet, error) {
+		return Sheet{}, &BrokenSheet{Problem{line, fmt.Errorf(format, args...)}}
+	}
+	if len(file) > maxSheet {
+		return broken(1, "%d bytes; at most %d are read", len(file), maxSheet)
+	}
+	if !utf8.Valid(file) {
+		return broken(1, "the file is not UTF-8 text")
+	}
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(file), "\ufeff"))
+	p := &parser{
+		repo: repo, kind: placeTop, lines: strings.Split(text, "\n"), seen: map[ID]bool{},
+		out: Sheet{notes: map[Kind][]note{}, lessonNotes: map[ID][]note{}, sections: map[Kind][][]string{}, broken: map[ID]bool{}},
+	}
+	starts := []int{0}
+	for i := 0; i < len(p.lines); {
+		if conflict.MatchString(p.lines[i]) {
+			return broken(i+1, "a merge conflict is left in the file; resolve it")
+		}
+		if m := headingMark.FindStringSubmatch(p.lines[i]); m != nil && i > 0 && splits(m) {
+			starts = append(starts, i)
+		}
+		end, ok := opaque(p.lines, i)
+		if !ok {
+			return broken(i+1, "what is opened here has no end; close it")
+		}
+		i = end
+	}
+	for n, from := range starts {
+		to := len(p.lines)
+		if n+1 < len(starts) {
+			to = starts[n+1]
+		}
+		p.part(from, to)
+	}
+	return p.out, nil
+}
+
+// splits reports whether a heading begins a part of the file: a section, or a lesson.
+func splits(heading []string) bool {
+	return len(heading[1]) == 2 || lessonTitle.MatchString(heading[2])
+}
+
+// opaque returns the line behind the code block or HTML comment that opens on line
+// i, or i+1 when none does; ok is false when it has no end.
+func opaque(lines []string, i int) (next int, ok bool) {
+	l := strings.TrimLeft(lines[i], " ")
+	if strings.HasPrefix(l, "<!--") {
+		for j := i; j < len(lines); j++ {
+			if strings.Contains(lines[j], "-->") {
+				return j + 1, true
+			}
+		}
+		return 0, false
+	}
+	for _, c := range []string{"`", "~"} {
+		n := len(l) - len(strings.TrimLeft(l, c))
+		if n < 3 || c == "`" && strings.Contains(l[n:], c) {
+			continue
+		}
+		for j := i + 1; j < len(lines); j++ {
+			if t := strings.TrimSpace(lines[j]); len(t) >= n && strings.Trim(t, c) == "" {
+				return j + 1, true
+			}
+		}
+		return 0, false
+	}
+	return i + 1, true
+}
+
+// wrapped reports whether line i goes on with the bullet above it: people wrap
+// lines. An inner list or a code block is something of its own.
+func wrapped(lines []string, i int) bool {
+	t := strings.TrimLeft(lines[i], " ")
+	next, _ := opaque(lines, i)
+	return len(t) < len(lines[i]) && strings.TrimSpace(t) != "" && !bulletMark.MatchString(t) && next == i+1
+}
+
+// parser takes the parts of a file one after the other.
+type parser struct {
+	repo  int64
+	lines []string
+	kind  Kind // of the section that the present part lies in
+	seen  map[ID]bool
+	out   Sheet
+}
+
+// part reads the lines from one heading to the next.
+func (p *parser) part(from, to int) {
+	heading := headingMark.FindStringSubmatch(p.lines[from])
+	if heading == nil || len(heading[1]) == 1 {
+		p.out.notes[placeTop] = p.noteBlocks(p.body(from, to, heading != nil), true)
+		return
+	}
+	if m := lessonTitle.FindStringSubmatch(heading[2]); m != nil {
+		p.lesson(from, to, ID(strings.ToLower(m[1])))
+		return
+	}
+	p.kind = placeForeign
+	for k, title := range headings {
+		if title == heading[2] {
+			p.kind = k
+		}
+	}
+	if heading[2] == addHeading {
+		p.kind = placeAdd
+	}
+	if p.kind == placeForeign {
+		p.out.foreign = append(p.out.foreign, trim(p.lines[from:to]))
+		return
+	}
+	p.out.notes[p.kind] = append(p.out.notes[p.kind], p.noteBlocks(p.body(from, to, true), p.kind == placeAdd)...)
+}
+
+func (p *parser) body(from, to int, heading bool) []string {
+	if heading {
+		from++
+	}
+	return p.lines[from:to]
+}
+
+// noteBlocks are the blocks of what people wrote. With quotes, quoted lines are
+// SIA's own.
+func (p *parser) noteBlocks(lines []string, quotes bool) []note {
+	var all []note
+	for i := 0; i < len(lines); {
+		l := lines[i]
+		if strings.TrimSpace(l) == "" || quotes && strings.HasPrefix(l, ">") {
+			i++
+			continue
+		}
+		n := note{}
+		next, _ := opaque(lines, i)
+		if m := bulletMark.FindStringSubmatch(l); m != nil && next == i+1 && !fieldMark.MatchString(l) {
+			words := []string{m[1]}
+			for next < len(lines) && wrapped(lines, next) {
+				words = append(words, lines[next])
+				next++
+			}
+			n.bullet = p.added(strings.Join(words, " "))
+		} else if next == i+1 {
+			for next < len(lines) && strings.TrimSpace(lines[next]) != "" && !bulletMark.MatchString(lines[next]) && !(quotes && strings.HasPrefix(lines[next], ">")) {
+				if end, _ := opaque(lines, next); end != next+1 {
+					break
+				}
+				next++
+			}
+		}
+		n.lines = lines[i:next]
+		all = append(all, n)
+		i = next
+	}
+	return all
+}
+
+// added notes a bullet as a lesson of a person, and returns its id. The same
+// words are the same lesson.
+func (p *parser) added(text string) ID {
+	text = plain(unescape(text))
+	id := NewID(p.repo, Path+"\x00"+text)
+	if p.seen[id] || text == "" {
+		return id
+	}
+	p.seen[id] = true
+	l := Taught(p.repo, "", text, sia.Actor{}, sia.Task{}, time.Time{})
+	l.ID = id
+	if slices.Contains(Kinds, p.kind) {
+		l.Kind = p.kind
+	}
+	p.out.New = append(p.out.New, l)
+	return id
+}
+
+// lesson reads one lesson's section.
+func (p *parser) lesson(from, to int, id ID) {
+	l, notes, problem := p.fields(from, to, id)
+	if problem == nil && p.seen[id] {
+		problem = &Problem{from + 1, fmt.Errorf("lesson %s stands here a second time", id)}
+	}
+	if problem != nil {
+		p.out.Problems = append(p.out.Problems, *problem)
+		place := p.kind
+		if !slices.Contains(Kinds, place) {
+			place = Discovery
+		}
+		p.out.sections[place] = append(p.out.sections[place], trim(p.lines[from:to]))
+		if id.Valid() && !p.seen[id] {
+			p.out.broken[id] = true
+		}
+		return
+	}
+	p.seen[id] = true
+	p.out.Lessons = append(p.out.Lessons, l)
+	p.out.lessonNotes[id] = p.noteBlocks(notes, false)
+}
+
+// fields reads the fields of a lesson; notes are the lines that are none.
+func (p *parser) fields(from, to int, id ID) (l Lesson, notes []string, problem *Problem) {
+	l = Lesson{ID: id, Repo: p.repo, State: Active}
+	if slices.Contains(Kinds, p.kind) {
+		l.Kind = p.kind
+	}
+	if !id.Valid() {
+		return l, nil, &Problem{from + 1, fmt.Errorf("%q is no lesson's id, which has 12 hexadecimal digits; to add a lesson, write a bullet under “## %s”", id, addHeading)}
+	}
+	had := map[string]bool{}
+	for i := from + 1; i < to; {
+		m := fieldMark.FindStringSubmatch(p.lines[i])
+		if m == nil || setters[m[1]] == nil && m[1] != keyConfidence || had[m[1]] {
+			end, _ := opaque(p.lines, i)
+			end = min(end, to)
+			notes = append(notes, p.lines[i:end]...)
+			i = end
+			continue
+		}
+		had[m[1]] = true
+		line, value := i+1, m[2]
+		for i++; i < to && wrapped(p.lines, i); i++ {
+			value += " " + p.lines[i]
+		}
+		if set := setters[m[1]]; set != nil {
+			if err := set(&l, plain(unescape(value))); err != nil && problem == nil {
+				problem = &Problem{line, fmt.Errorf("%s: %w", m[1], err)}
+			}
+		}
+	}
+	if l.Text == "" && problem == nil {
+		problem = &Problem{from + 1, errors.New("the field “" + keyText + "” is missing; to have the lesson forgotten, delete its whole section")}
+	}
+	return l, notes, problem
+}
+
+// setters read the values of the fields.
+var setters = map[string]func(*Lesson, string) error{
+	keyText:       func(l *Lesson, v string) error { l.Text = v; return nil },
+	keyContext:    func(l *Lesson, v string) error { l.Context = v; return nil },
+	keyCorrection: func(l *Lesson, v string) error { l.Correction = v; return nil },
+	keyAction:     func(l *Lesson, v string) error { l.Action = v; return nil },
+	keyOutcome:    func(l *Lesson, v string) error { l.Outcome = v; return nil },
+	keyTags:       func(l *Lesson, v string) error { l.Tags = names(v); return nil },
+	keyTools:      func(l *Lesson, v string) error { l.Tools = names(v); return nil },
+	keyState: func(l *Lesson, v string) error {
+		l.State = State(strings.ToLower(v))
+		if !slices.Contains([]State{Active, Promoted, Archived, Forgotten}, l.State) {
+			return fmt.Errorf("%q is none of active, promoted, archived, forgotten", v)
+		}
+		return nil
+	},
+	keyEvidence: func(l *Lesson, v string) (err error) {
+		m := evidenceForm.FindStringSubmatch(v)
+		if m == nil {
+			return errors.New("want such as “2 for, 0 against, counted 2026-01-31T12:00:00Z”")
+		}
+		if l.Good, err = strconv.ParseFloat(m[1], 64); err != nil {
+			return err
+		}
+		if l.Bad, err = strconv.ParseFloat(m[2], 64); err != nil {
+			return err
+		}
+		l.CountedAt, err = time.Parse(time.RFC3339, m[3])
+		l.CountedAt = l.CountedAt.UTC()
+		return err
+	},
+	keySeen: func(l *Lesson, v string) (err error) {
+		m := seenForm.FindStringSubmatch(v)
+		if m == nil {
+			return errors.New("want such as “3, first 2026-01-31T12:00:00Z, last 2026-02-01T12:00:00Z”")
+		}
+		if l.Occurrences, err = strconv.Atoi(m[1]); err != nil {
+			return err
+		}
+		if l.CreatedAt, err = time.Parse(time.RFC3339, m[2]); err != nil {
+			return err
+		}
+		l.LastSeen, err = time.Parse(time.RFC3339, m[3])
+		l.CreatedAt, l.LastSeen = l.CreatedAt.UTC(), l.LastSeen.UTC()
+		return err
+	},
+	keyFrom: func(l *Lesson, v string) error {
+		m := fromForm.FindStringSubmatch(v)
+		if m == nil {
+			return errors.New("want such as “outcome, task 12-3, issue #3, attempt 1” or “person, by @ada (7)”")
+		}
+		l.From = Provenance{Source: Source(m[1]), Task: sia.TaskID(m[2]), By: sia.Actor{Login: m[5]}}
+		l.From.Issue, _ = strconv.Atoi(m[3])
+		l.From.Attempt, _ = strconv.Atoi(m[4])
+		l.From.By.ID, _ = strconv.ParseInt(m[6], 10, 64)
+		return nil
+	},
+	keyConflicts: func(l *Lesson, v string) error {
+		for _, id := range names(v) {
+			if !ID(id).Valid() {
+				return fmt.Errorf("%q is no lesson's id", id)
+			}
+			l.Conflicts = append(l.Conflicts, ID(id))
+		}
+		return nil
+	},
+}
+
+var (
+	evidenceForm = regexp.MustCompile(`^([0-9.]+) for, ([0-9.]+) against, counted (\S+)$`)
+	seenForm     = regexp.MustCompile(`^(-?[0-9]+), first (\S+), last (\S+)$`)
+	fromForm     = regexp.MustCompile(`^([a-z]*)(?:, task (\S+?))?(?:, issue #(-?[0-9]+))?(?:, attempt (-?[0-9]+))?(?:, by @(.*) \((-?[0-9]+)\))?$`)
+)
+
+func names(v string) []string {
+	var out []string
+	for n := range strings.SplitSeq(v, ",") {
+		if n = plain(n); n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// trim takes empty lines off the end.
+func trim(lines []string) []string {
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
