@@ -83,92 +83,114 @@ func sameLabels(a, b Lesson) bool {
 	return a.Kind == b.Kind && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Tools, b.Tools)
 }
 
-// Apply makes the edit: have is the lesson as it is known now, the zero Lesson
-// when it is not. A text that a person changed is the person's from then on, with
-// a person's weight: what was counted for and against it was about other words.
-// Applied again it changes nothing, and changed is false.
-func (e Edit) Apply(have Lesson, by sia.Actor, now time.Time) (_ Lesson, changed bool) {
-	l := e.Lesson
+// Apply makes the edit: known are the repository's lessons of every state as they
+// are now, by id. It returns the lessons to be put in their place or beside them;
+// nothing when the edit was made before.
+//
+// Words that a person changed are a lesson of the person's, with a person's
+// weight, and it stands for the old one: what was counted for and against that was
+// about other words. So is what a person brings back after it was archived or
+// forgotten.
+func (e Edit) Apply(known map[ID]Lesson, by sia.Actor, now time.Time) []Lesson {
+	have, there := known[e.Lesson.ID]
+	ended := have.State == Forgotten || have.State == Merged
 	switch {
-	case e.Kind == Deleted || have.ID != "" && l.State == Forgotten && e.was.State != Forgotten:
-		if have.ID == "" || have.State == Forgotten || have.State == Merged {
-			return have, false
+	case e.Kind == Added && (!there || have.State == Forgotten):
+		l := e.Lesson.own(by, now)
+		if there {
+			if l.ID = successor(known, l.Text, l.Repo); l.ID == "" {
+				return nil
+			}
+		}
+		return []Lesson{l}
+	case e.Kind == Added || !there:
+		return nil
+	case e.Kind == Deleted, e.Lesson.State == Forgotten && e.was.State != Forgotten:
+		if ended {
+			return nil
 		}
 		have.State = Forgotten
-		return have, true
-	case have.ID == "":
-		if e.Kind == Changed {
-			return have, false // it is gone: forgotten by another way
+		return []Lesson{have}
+	}
+	after := e.onto(have)
+	revived := e.was.State == Archived && e.Lesson.State != Archived
+	if sameWords(e.Lesson, e.was) && !revived {
+		if ended || sameLabels(after, have) && after.State == have.State {
+			return nil
 		}
-		l = l.Clean(func(s string) string { return s })
-		if l.Kind == "" {
-			l.Kind = Discovery
-		}
-		l.State = Active
-		return l.person(by, now), true
-	case e.Kind == Added:
-		if have.State != Forgotten {
-			return have, false // read before
-		}
-		have.State = Active // it comes back because a person brings it back
-		return have.person(by, now), true
+		return []Lesson{after}
 	}
-	before := have
-	merge := func(was, is string, to *string) {
-		if was != is {
-			*to = is
-		}
+	mine := after.own(by, now)
+	if mine.ID = successor(known, mine.Text, mine.Repo); mine.ID == "" {
+		return nil
 	}
-	merge(e.was.Text, l.Text, &have.Text)
-	merge(e.was.Context, l.Context, &have.Context)
-	merge(e.was.Correction, l.Correction, &have.Correction)
-	merge(e.was.Action, l.Action, &have.Action)
-	merge(e.was.Outcome, l.Outcome, &have.Outcome)
-	if l.Kind != e.was.Kind {
-		have.Kind = l.Kind
+	if have.State == Forgotten {
+		return []Lesson{mine}
 	}
-	if l.State != e.was.State {
-		have.State = l.State
-	}
-	if !slices.Equal(l.Tags, e.was.Tags) {
-		have.Tags = l.Tags
-	}
-	if !slices.Equal(l.Tools, e.was.Tools) {
-		have.Tools = l.Tools
-	}
-	have = have.Clean(func(s string) string { return s })
-	if !sameWords(have, before) {
-		return have.person(by, now), true
-	}
-	return have, !sameLabels(have, before) || have.State != before.State
+	have.State, have.Into = Merged, mine.ID
+	return []Lesson{mine, have}
 }
 
-// person makes a lesson a person's word.
-func (l Lesson) person(by sia.Actor, now time.Time) Lesson {
-	l.From.Source = FromPerson
-	if by != (sia.Actor{}) {
-		l.From.By = by
+// onto makes the person's changes to a lesson that may have changed since.
+func (e Edit) onto(l Lesson) Lesson {
+	for _, f := range []struct {
+		was, is string
+		to      *string
+	}{
+		{e.was.Text, e.Lesson.Text, &l.Text}, {e.was.Context, e.Lesson.Context, &l.Context}, {e.was.Correction, e.Lesson.Correction, &l.Correction},
+		{e.was.Action, e.Lesson.Action, &l.Action}, {e.was.Outcome, e.Lesson.Outcome, &l.Outcome},
+	} {
+		if f.was != f.is {
+			*f.to = f.is
+		}
 	}
-	l.Good, l.Bad, l.CountedAt, l.LastSeen = PersonWeight, 0, now, now
-	if l.CreatedAt.IsZero() {
-		l.CreatedAt = now
+	if e.Lesson.Kind != e.was.Kind {
+		l.Kind = e.Lesson.Kind
 	}
-	l.Occurrences = max(1, l.Occurrences)
-	if l.State == Archived {
-		l.State = Active
+	if e.Lesson.State != e.was.State {
+		l.State = e.Lesson.State
 	}
-	l.Words = merged(Words(l.Text+" "+l.Context+" "+l.Correction, maxWords), l.Words)
+	if !slices.Equal(e.Lesson.Tags, e.was.Tags) {
+		l.Tags = e.Lesson.Tags
+	}
+	if !slices.Equal(e.Lesson.Tools, e.was.Tools) {
+		l.Tools = e.Lesson.Tools
+	}
 	return l
 }
 
-// merged are the words of both lists, the first list's first, at most as many as
-// a lesson is found by.
-func merged(a, b []string) []string {
-	out := slices.Clone(a)
-	for _, w := range b {
-		if len(out) < maxWords && !slices.Contains(out, w) {
-			out = append(out, w)
+// own makes a lesson a person's word.
+func (l Lesson) own(by sia.Actor, now time.Time) Lesson {
+	l = l.Clean(func(s string) string { return s })
+	l.From.Source, l.From.By, l.State = FromPerson, by, Active
+	l.Good, l.Bad, l.CountedAt, l.LastSeen, l.CreatedAt, l.Occurrences = PersonWeight, 0, now, now, now, 1
+	l.Conflicts = nil // of the old words
+	if l.Kind == "" {
+		l.Kind = Discovery
+	}
+	words := Words(l.Text+" "+l.Context+" "+l.Correction, maxWords)
+	for _, w := range l.Words {
+		if len(words) < maxWords && !slices.Contains(words, w) {
+			words = append(words, w)
 		}
 	}
-	return out
+	l.Words = words
+	return l
+}
+
+// successor is the id of a lesson in a person's words: the first of them that was
+// never used; "" when a lesson of these words is there and lives.
+func successor(known map[ID]Lesson, text string, repo int64) ID {
+	source := Path + "\x00" + plain(text)
+	for {
+		id := NewID(repo, source)
+		l, used := known[id]
+		if !used {
+			return id
+		}
+		if l.State != Forgotten && l.State != Merged && l.State != Archived {
+			return ""
+		}
+		source += "\x00again"
+	}
 }

@@ -66,9 +66,23 @@ func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	w := &writer{kept: kept, known: make(map[ID]bool, len(lessons)), done: map[ID]bool{}}
+	w := &writer{kept: kept, known: make(map[ID]bool, len(lessons)), done: map[ID]bool{}, notes: map[ID][]note{}}
+	by := make(map[ID]Lesson, len(lessons))
 	for _, l := range lessons {
-		w.known[l.ID] = true
+		w.known[l.ID], by[l.ID] = true, l
+	}
+	for _, l := range kept.Lessons {
+		to := l.ID // what people noted on a lesson stays with what stands for it
+		for range len(lessons) {
+			if by[to].State != Merged {
+				break
+			}
+			to = by[to].Into
+		}
+		if !by[to].shown() {
+			to = l.ID
+		}
+		w.notes[to] = append(w.notes[to], kept.lessonNotes[l.ID]...)
 	}
 	w.buf.WriteString(intro)
 	w.loose(kept.notes[placeTop])
@@ -84,6 +98,7 @@ func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
 type writer struct {
 	buf   bytes.Buffer
 	kept  Sheet
+	notes map[ID][]note
 	known map[ID]bool // every lesson there is, shown or not
 	done  map[ID]bool // lessons whose section was written
 }
@@ -136,7 +151,7 @@ func (w *writer) group(k Kind, lessons []Lesson) {
 		w.done[l.ID] = true
 		w.gap()
 		w.buf.WriteString(section(l))
-		w.loose(w.kept.lessonNotes[l.ID])
+		w.loose(w.notes[l.ID])
 	}
 	for _, lines := range w.kept.sections[k] {
 		w.raw(lines)
@@ -155,7 +170,7 @@ func (w *writer) foreign() {
 		w.raw(lines)
 	}
 	for _, l := range w.kept.Lessons {
-		left := w.unlearned(w.kept.lessonNotes[l.ID])
+		left := w.unlearned(w.notes[l.ID])
 		if w.done[l.ID] || len(left) == 0 {
 			continue
 		}

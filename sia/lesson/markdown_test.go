@@ -105,46 +105,53 @@ func edited(t *testing.T, old, new string) string {
 	return strings.Replace(file, old, new, 1)
 }
 
-// apply applies what a person did to file to the lessons that SIA wrote.
-func apply(ls []lesson.Lesson, s lesson.Sheet, now time.Time) (kinds []lesson.EditKind, after []lesson.Lesson) {
+// apply applies what a person did to file to the lessons that SIA wrote, twice:
+// the second time must change nothing.
+func apply(t *testing.T, ls []lesson.Lesson, s lesson.Sheet, now time.Time) (kinds []lesson.EditKind, after []lesson.Lesson) {
+	t.Helper()
+	known := map[lesson.ID]lesson.Lesson{}
+	for _, l := range ls {
+		known[l.ID] = l
+	}
 	after = slices.Clone(ls)
 	for _, e := range lesson.Edits(repo, ls, s) {
 		kinds = append(kinds, e.Kind)
-		i := slices.IndexFunc(after, func(l lesson.Lesson) bool { return l.ID == e.Lesson.ID })
-		have := lesson.Lesson{}
-		if i >= 0 {
-			have = after[i]
+		for _, l := range e.Apply(known, ana, now) {
+			if _, there := known[l.ID]; !there {
+				after = append(after, l)
+			}
+			known[l.ID] = l
 		}
-		l, changed := e.Apply(have, sia.Actor{Login: "ana", ID: 3}, now)
-		if !changed {
-			continue
+		if again := e.Apply(known, ana, now.Add(time.Hour)); again != nil {
+			t.Errorf("applied again, the edit changes %+v", again)
 		}
-		if again, changed := e.Apply(l, sia.Actor{Login: "ana", ID: 3}, now.Add(time.Hour)); changed {
-			panic("applied twice: " + cmp.Diff(l, again))
-		}
-		if i >= 0 {
-			after[i] = l
-		} else {
-			after = append(after, l)
-		}
+	}
+	for i := range after {
+		after[i] = known[after[i].ID]
 	}
 	return kinds, after
 }
+
+var ana = sia.Actor{Login: "ana", ID: 3}
 
 func TestEditOutranks(t *testing.T) {
 	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	file := edited(t, "- **Lesson:** Put an interface in front of the mail provider and use a local double.",
 		"- **Lesson:** Use the double in\n  internal/mailtest.")
-	kinds, after := apply(learned(), parse(t, file), now)
+	kinds, after := apply(t, learned(), parse(t, file), now)
 	if d := cmp.Diff([]lesson.EditKind{lesson.Changed}, kinds); d != "" {
 		t.Fatal(d)
 	}
 	want := learned()[0]
-	want.Text, want.From.Source, want.From.By = "Use the double in internal/mailtest.", lesson.FromPerson, sia.Actor{Login: "ana", ID: 3}
-	want.Good, want.Bad, want.CountedAt, want.LastSeen = lesson.PersonWeight, 0, now, now
+	want.ID, want.State, want.Text = after[len(after)-1].ID, lesson.Active, "Use the double in internal/mailtest."
+	want.From.Source, want.From.By, want.Conflicts = lesson.FromPerson, ana, nil
+	want.Good, want.Bad, want.CountedAt, want.LastSeen, want.CreatedAt, want.Occurrences = lesson.PersonWeight, 0, now, now, now, 1
 	want.Words = []string{"double", "internal", "mailtest", "test", "mail", "provider"}
-	if d := cmp.Diff(want, after[0]); d != "" {
+	if d := cmp.Diff(want, after[len(after)-1]); d != "" {
 		t.Error(d)
+	}
+	if after[0].State != lesson.Merged || after[0].Into != want.ID {
+		t.Errorf("the old words are told still: %+v", after[0])
 	}
 	if next := write(t, after, file); strings.Contains(next, "Put an interface") || lesson.Edits(repo, after, parse(t, next)) != nil {
 		t.Error("the edit did not stay:\n", next)
@@ -214,8 +221,8 @@ func TestEdits(t *testing.T) {
 		{
 			name: "revived", old: "- **State:** archived\n", new: "", want: []lesson.EditKind{lesson.Changed},
 			check: func(t *testing.T, after []lesson.Lesson) {
-				if after[1].State != lesson.Active || after[1].Bad != 3 {
-					t.Errorf("got %+v", after[1])
+				if l := after[len(after)-1]; l.State != lesson.Active || l.Bad != 0 || l.Text != after[1].Text || after[1].Into != l.ID {
+					t.Errorf("got %+v", l)
 				}
 			},
 		},
@@ -223,7 +230,7 @@ func TestEdits(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := edited(t, tt.old, tt.new)
-			kinds, after := apply(learned(), parse(t, file), now)
+			kinds, after := apply(t, learned(), parse(t, file), now)
 			if d := cmp.Diff(tt.want, kinds); d != "" {
 				t.Fatal(d)
 			}
@@ -243,9 +250,9 @@ func TestForgottenComesBackByAPerson(t *testing.T) {
 	before := learned()
 	file := write(t, before, "")
 	before[0].State = lesson.Forgotten
-	_, after := apply(before, parse(t, file), before[0].CountedAt)
-	if after[0].State != lesson.Active || after[0].From.Source != lesson.FromPerson {
-		t.Errorf("got %+v", after[0])
+	_, after := apply(t, before, parse(t, file), before[0].CountedAt)
+	if l := after[len(after)-1]; l.State != lesson.Active || l.From.Source != lesson.FromPerson || l.Text != after[0].Text {
+		t.Errorf("got %+v", l)
 	}
 }
 
