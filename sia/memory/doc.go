@@ -13,6 +13,7 @@
 //     read back as the same File.
 //   - [BrokenFile]: a person's edit made a file unreadable. Writing over such a
 //     file is refused, so that it can be reported and kept.
+//   - [Record]: what a lost database is rebuilt from; [File.Task] does so.
 //   - [Learning]: what a resolved task teaches, by rules alone.
 //
 // Output is deterministic: the same task and the same earlier version give the

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -28,6 +29,7 @@ type File struct {
 	Attempts        []Attempt  `json:"attempts"`
 	Learnings       []Learning `json:"learnings"`
 	PromptsTried    []Prompt   `json:"prompts_tried"`
+	Record          *Record    `json:"record,omitempty"` // for programs alone: the Markdown does not tell it
 }
 
 // Attempt is one attempt of the task.
@@ -78,10 +80,16 @@ type Prompt struct {
 }
 
 // Links are the things beside a task that its memory points at, by attempt
-// number. Both may be nil.
+// number, and what was logged about it. All may be nil.
 type Links struct {
 	Transcripts map[int]string   // paths on the memory branch, as [TranscriptPath] makes them
 	Decisions   map[int][]string // ids of logged decisions
+	Log         Log
+}
+
+// Log is what was logged about a task, each as its JSON, oldest first.
+type Log struct {
+	Decisions, Outcomes, Evidence []json.RawMessage
 }
 
 // FromTask makes the file of a task.
@@ -90,7 +98,7 @@ func FromTask(t sia.Task, links Links) File {
 		SchemaVersion: SchemaVersion, TaskID: t.ID, Repo: t.Repo.String(), Issue: t.Issue,
 		TaskDescription: describe(t.Title, t.Body), CreatedAt: t.CreatedAt.UTC().Truncate(time.Second),
 		Status: t.State, HeadSHA: t.Head,
-		Attempts: []Attempt{}, Learnings: Learnings(t), PromptsTried: []Prompt{},
+		Attempts: []Attempt{}, Learnings: Learnings(t), PromptsTried: []Prompt{}, Record: record(t, links.Log),
 	}
 	for _, a := range t.Attempts {
 		m := attempt(a)

@@ -96,6 +96,11 @@ func mergeFile(ours, previous []byte) ([]byte, error) {
 		}),
 		"learnings":     mergeList(reflect.TypeFor[Learning](), "pattern effective_technique", true, nil),
 		"prompts_tried": mergeList(reflect.TypeFor[Prompt](), "hash", false, nil),
+		"record": func(o, p []byte) ([]byte, error) {
+			return mergeObject(o, p, reflect.TypeFor[Record](), map[string]mergeFunc{
+				"decisions": keepIfMissing, "outcomes": keepIfMissing, "evidence": keepIfMissing,
+			})
+		},
 	})
 }
 

@@ -1,0 +1,160 @@
+package memory_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/memory"
+)
+
+// rebuilt writes a task's file and makes the task anew from it.
+func rebuilt(t *testing.T, task sia.Task) (sia.Task, bool) {
+	t.Helper()
+	b, err := memory.JSON(task, links(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := memory.ParseJSON("f.json", b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, unfinished, err := f.Task(4, sia.Repo{ID: 99, Owner: "acme", Name: "bookings"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got, unfinished
+}
+
+// What decides the next choice is as it was: attempts, prompts, interventions,
+// people's words.
+func TestRebuild(t *testing.T) {
+	task := story()
+	task.Branch, task.BaseBranch, task.AskedBy, task.ByLabel, task.Approaches = "sia/issue-1-x", "main", sia.Actor{Login: "ada", ID: 7}, true, 5
+	task.Settings, task.Version, task.Pending, task.Seen = sia.DefaultSettings(), 17, map[string]sia.EffectKind{"k": sia.DoMemory}, []string{"e"}
+	task.Attempts[1].Hunks = []uint64{1<<63 + 1}
+	task.Attempts[1].LessonsShown, task.Attempts[1].LessonsWithheld = []string{"0a0000000001"}, []string{"0a0000000002"}
+	task.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "ada"}, Text: "yes"}}
+	task.Brief = sia.Brief{Prompt: "done", Answers: []string{"yes"}}
+	got, unfinished := rebuilt(t, task)
+	want := task
+	want.Installation, want.Version, want.Pending, want.Seen, want.Brief = 4, 0, nil, nil, sia.Brief{Answers: []string{"yes"}}
+	if d := cmp.Diff(want, got); d != "" || unfinished {
+		t.Errorf("unfinished %v: %s", unfinished, d)
+	}
+}
+
+func TestRebuildEnds(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*sia.Task)
+		state  sia.State
+	}{
+		{"passed", func(*sia.Task) {}, sia.Passed},
+		{"stopped", func(t *sia.Task) { t.State = sia.Stopped }, sia.Stopped},
+		{"working", func(t *sia.Task) { t.State, t.Attempts[1].Outcome = sia.Working, "" }, ""},
+		{"escalated", func(t *sia.Task) { t.State = sia.Escalated }, ""},
+		{"passed by word alone", func(t *sia.Task) { t.Attempts[1].Outcome = sia.AttemptFail }, ""},
+		{"passed on another commit", func(t *sia.Task) { t.Head = strings.Repeat("3", 40) }, ""},
+		{"passed by a person's push", func(t *sia.Task) { t.Attempts[1].Outcome, t.HeadBy = sia.AttemptFail, sia.Actor{Login: "ana"} }, sia.Passed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			task := story()
+			tt.change(&task)
+			got, unfinished := rebuilt(t, task)
+			if unfinished != (tt.state == "") {
+				t.Errorf("unfinished: %v", unfinished)
+			}
+			if unfinished && (got.State != sia.Stopped || got.Waiting != memory.Rebuilt || got.Attempts[1].Outcome == "") {
+				t.Errorf("got %s: %s, attempt %q", got.State, got.Waiting, got.Attempts[1].Outcome)
+			}
+			if !unfinished && got.State != tt.state {
+				t.Errorf("got %s, want %s", got.State, tt.state)
+			}
+		})
+	}
+}
+
+func TestRebuildRefuses(t *testing.T) {
+	b, err := memory.JSON(story(), links(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := memory.ParseJSON("f.json", b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := f
+	other.Issue = 2
+	if _, _, err := other.Task(4, sia.Repo{ID: 99}); err == nil || !strings.Contains(err.Error(), "issue 2") {
+		t.Errorf("a record of another issue: %v", err)
+	}
+	f.Record = nil
+	if _, _, err := f.Task(4, sia.Repo{ID: 99}); !errors.Is(err, memory.ErrNoRecord) {
+		t.Errorf("no record: %v", err)
+	}
+}
+
+// Whatever fields somebody adds, and wherever: they are there after SIA wrote.
+func TestUnknownSurvivesEverywhere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		task := tasks(t)
+		for i := range task.Prompts {
+			task.Prompts[i].Hash = fmt.Sprintf("h%d", i) // a task's prompts are distinct
+		}
+		first, err := memory.JSON(task, links(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tree any
+		if err := json.Unmarshal(first, &tree); err != nil {
+			t.Fatal(err)
+		}
+		added := 0
+		addUnknown(t, tree, "", &added)
+		edited, err := json.Marshal(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := memory.JSON(task, links(), edited)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := strings.Count(string(second), `"x-mine"`); has != added {
+			t.Fatalf("of %d added fields %d are left:\n%s", added, has, second)
+		}
+		third, err := memory.JSON(task, links(), second)
+		if err != nil || string(third) != string(second) {
+			t.Fatalf("writing again changed the file (%v): %s", err, cmp.Diff(string(second), string(third)))
+		}
+	})
+}
+
+// addUnknown adds a field to some objects; what lies inside the record's parts is
+// the record's.
+func addUnknown(t *rapid.T, v any, key string, added *int) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			addUnknown(t, e, key, added)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if key != "record" {
+				addUnknown(t, v[k], k, added)
+			}
+		}
+		if rapid.Bool().Draw(t, "add to "+key) {
+			*added++
+			v["x-mine"] = map[string]any{"note": rapid.String().Draw(t, "note")}
+		}
+	}
+}
