@@ -90,6 +90,12 @@ type (
 		SHA    string `json:"sha"`
 		Forced bool   `json:"forced,omitempty"`
 	}
+	// Restored: the database was lost, and the task is rebuilt from memory. Task is
+	// history: it has ended, and nothing of it is under way.
+	Restored struct {
+		Task Task `json:"task"`
+		Show bool `json:"show,omitempty"` // it had not ended, so what GitHub shows of it is out of date
+	}
 	// PullClosed: the pull request was closed.
 	PullClosed struct {
 		Merged bool   `json:"merged"`
@@ -259,6 +265,7 @@ const (
 	KRated            Kind = "rated"
 	KCheckSeen        Kind = "check_seen"
 	KBranchMoved      Kind = "branch_moved"
+	KRestored         Kind = "restored"
 	KPullClosed       Kind = "pull_closed"
 	KBegun            Kind = "begun"
 	KAttemptEnded     Kind = "attempt_ended"
@@ -289,6 +296,7 @@ func (Edited) Kind() Kind           { return KEdited }
 func (Query) Kind() Kind            { return KQuery }
 func (CheckSeen) Kind() Kind        { return KCheckSeen }
 func (BranchMoved) Kind() Kind      { return KBranchMoved }
+func (Restored) Kind() Kind         { return KRestored }
 func (PullClosed) Kind() Kind       { return KPullClosed }
 func (Begun) Kind() Kind            { return KBegun }
 func (AttemptEnded) Kind() Kind     { return KAttemptEnded }
@@ -308,7 +316,7 @@ func (EffectFailed) Kind() Kind     { return KEffectFailed }
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, AcceptTests{}, Edited{}, Query{}, Rated{},
-	CheckSeen{}, BranchMoved{}, PullClosed{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{}, PullOpened{},
+	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{}, PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{},
 }

@@ -22,15 +22,22 @@ type Result struct {
 //
 // An ignored event may still change the task's book-keeping (an effect that
 // reported is no longer pending): callers save the task whenever its Version
-// grew. A zero Task stands for one that does not exist yet; only Start makes one.
+// grew. A zero Task stands for one that does not exist yet; only Start and
+// Restored make one.
 func Step(t Task, e Event) Result {
 	s := &step{t: t.clone(), e: e}
 	if t.ID == "" {
-		start, ok := e.Fact.(Start)
-		if !ok {
-			return Result{Task: t, Ignored: "there is no task yet"}
+		switch f := e.Fact.(type) {
+		case Start:
+			s.create(f)
+		case Restored:
+			s.restore(f)
+		default:
+			s.ignore("there is no task yet")
 		}
-		s.create(start)
+		if s.t.ID == "" {
+			return Result{Task: t, Ignored: s.ignored}
+		}
 		return s.result()
 	}
 	if reason := s.duplicate(); reason != "" {
@@ -84,7 +91,7 @@ func (s *step) result() Result {
 }
 
 // showsNothing are the facts that change nothing people see.
-var showsNothing = map[Kind]bool{KSyncDone: true, KDone: true, KQuery: true, KCheckSeen: true}
+var showsNothing = map[Kind]bool{KSyncDone: true, KDone: true, KQuery: true, KCheckSeen: true, KRestored: true}
 
 // syncFailed reports that GitHub could not be brought up to date. Having that
 // shown at once would fail the same way, again and again; the next thing that

@@ -17,8 +17,8 @@ import (
 //
 // Events of one task are applied one at a time, in the order of their
 // transactions. An event whose id was applied to the task before changes
-// nothing and comes back as ignored. So does every fact but Start for a task
-// that does not exist; that one is not written down but logged.
+// nothing and comes back as ignored. So does every fact but Start and Restored for a
+// task that does not exist; that one is not written down but logged.
 func (s *Store) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error) {
 	var res sia.Result
 	err := s.write(ctx, fmt.Sprintf("apply event %s to task %s", e.ID, id), func(tx *sql.Tx) (err error) {
@@ -58,7 +58,7 @@ func (s *Store) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Ev
 	before, err := task(ctx, tx, id)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		if e.Fact.Kind() != sia.KStart {
+		if k := e.Fact.Kind(); k != sia.KStart && k != sia.KRestored {
 			return sia.Result{Ignored: "there is no such task"}, nil
 		}
 	case err != nil:

@@ -24,7 +24,7 @@ type Record struct {
 // was shown where, and briefs that were carried out.
 func record(t sia.Task, l Log) *Record {
 	r := &Record{At: moved(t), Task: t, Decisions: l.Decisions, Outcomes: l.Outcomes, Evidence: l.Evidence}
-	r.Task.Version, r.Task.Visible, r.Task.Synced, r.Task.SyncAt = 0, 0, 0, time.Time{}
+	r.Task.Visible, r.Task.Synced, r.Task.SyncAt = 0, 0, time.Time{}
 	r.Task.Pending, r.Task.Seen, r.Task.AwaitMemory, r.Task.Gate = nil, nil, "", sia.GateState{}
 	r.Task.Warning = ""
 	r.Task.Brief = sia.Brief{Answers: t.Brief.Answers}

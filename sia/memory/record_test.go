@@ -46,7 +46,7 @@ func TestRebuild(t *testing.T) {
 	task.Brief = sia.Brief{Prompt: "done", Answers: []string{"yes"}}
 	got, unfinished := rebuilt(t, task)
 	want := task
-	want.Installation, want.Version, want.Pending, want.Seen, want.Brief = 4, 0, nil, nil, sia.Brief{Answers: []string{"yes"}}
+	want.Installation, want.Pending, want.Seen, want.Brief = 4, nil, nil, sia.Brief{Answers: []string{"yes"}}
 	if d := cmp.Diff(want, got); d != "" || unfinished {
 		t.Errorf("unfinished %v: %s", unfinished, d)
 	}
