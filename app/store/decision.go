@@ -126,21 +126,24 @@ func (s *Store) RecordOutcome(ctx context.Context, o Outcome) (isNew bool, err e
 	return isNew, err
 }
 
+const outcomeColumns = `id, task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup, decision, at`
+
+func scanOutcome(rows *sql.Rows) (o Outcome, err error) {
+	var confidence string
+	var at int64
+	if err := rows.Scan(&o.ID, &o.Task, &o.Intervention, &o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Pattern, &o.Technique,
+		&o.Resolved, &o.Attempt, &o.Z, &confidence, &o.Setup, &o.Decision, &at); err != nil {
+		return o, err
+	}
+	o.At = fromMicros(at)
+	return o, json.Unmarshal([]byte(confidence), &o.Confidence)
+}
+
 // OutcomesSince lists the outcomes of all repositories that were recorded after
 // the one of this id, in their order; 0 is before the first. No outcome appears
 // later with an id below one that was listed.
 func (s *Store) OutcomesSince(ctx context.Context, id int64) ([]Outcome, error) {
-	os, err := collect(ctx, s.r, func(rows *sql.Rows) (o Outcome, err error) {
-		var confidence string
-		var at int64
-		if err := rows.Scan(&o.ID, &o.Task, &o.Intervention, &o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Pattern, &o.Technique,
-			&o.Resolved, &o.Attempt, &o.Z, &confidence, &o.Setup, &o.Decision, &at); err != nil {
-			return o, err
-		}
-		o.At = fromMicros(at)
-		return o, json.Unmarshal([]byte(confidence), &o.Confidence)
-	}, `SELECT id, task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup, decision, at
-		FROM outcomes WHERE id > ? ORDER BY id`, id)
+	os, err := collect(ctx, s.r, scanOutcome, `SELECT `+outcomeColumns+` FROM outcomes WHERE id > ? ORDER BY id`, id)
 	return os, s.explain(fmt.Sprintf("load the outcomes since %d", id), err)
 }
 

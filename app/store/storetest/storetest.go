@@ -63,6 +63,11 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"SearchesStayTrue", testSearchesStayTrue},
 		{"Flips", testFlips},
 
+		{"MemoryHeads", testMemoryHeads},
+		{"LessonsRestored", testLessonsRestored},
+		{"TaskRestored", testTaskRestored},
+		{"OutcomesOf", testOutcomesOf},
+
 		{"LoopToPassed", testLoopToPassed},
 		{"LoopWithIntervention", testLoopWithIntervention},
 		{"EffectIsRetried", testEffectRetried},

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// MemoryHead is how far a repository's memory branch was read.
+type MemoryHead struct {
+	SHA     string // of the branch, as last read or written; empty: never
+	Warning string // what could not be read there, for people
+}
+
+// MemoryHead is how far a repository's memory branch was read; the zero value
+// when it never was.
+func (s *Store) MemoryHead(ctx context.Context, repo int64) (h MemoryHead, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT sha, warning FROM memory_heads WHERE repo_id = ?`, repo).Scan(&h.SHA, &h.Warning)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return h, s.explain(fmt.Sprintf("load the memory head of repository %d", repo), err)
+}
+
+// SaveMemoryHead remembers it, in the place of what was remembered.
+func (s *Store) SaveMemoryHead(ctx context.Context, repo int64, h MemoryHead) error {
+	return s.exec(ctx, fmt.Sprintf("save the memory head of repository %d", repo),
+		`INSERT INTO memory_heads (repo_id, sha, warning, read_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (repo_id) DO UPDATE SET sha = excluded.sha, warning = excluded.warning, read_at = excluded.read_at`,
+		repo, h.SHA, h.Warning, micros(s.now()))
+}
+
+// OutcomesOf lists the outcomes of a task's interventions in the order in which
+// they were learned from.
+func (s *Store) OutcomesOf(ctx context.Context, id sia.TaskID) ([]Outcome, error) {
+	os, err := collect(ctx, s.r, scanOutcome, `SELECT `+outcomeColumns+` FROM outcomes WHERE task_id = ? ORDER BY id`, id)
+	return os, s.explain("load the outcomes of task "+string(id), err)
+}
+
+// RestoreLessons puts lessons that are not known back as they were, counts
+// included, with the evidence that those counts tell of: it is not counted again
+// when it is reported again. It returns how many lessons were not known.
+func (s *Store) RestoreLessons(ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence) (restored int, err error) {
+	err = s.write(ctx, fmt.Sprintf("restore lessons of repository %d", repo), func(tx *sql.Tx) error {
+		b := &lessonBook{ctx: ctx, tx: tx, repo: repo}
+		restored = 0
+		isNew := map[lesson.ID]bool{}
+		for _, l := range lessons {
+			if !l.ID.Valid() || l.Repo != repo {
+				return fmt.Errorf("%q is no lesson of this repository", l.ID)
+			}
+			old, err := b.load(l.ID)
+			if err != nil {
+				return err
+			}
+			if old.seq != 0 {
+				continue
+			}
+			if err := b.save(old, l); err != nil {
+				return err
+			}
+			isNew[l.ID] = true
+			restored++
+		}
+		for _, e := range evidence {
+			if !isNew[e.Lesson] {
+				continue
+			}
+			text, err := json.Marshal(e)
+			if err != nil {
+				return fmt.Errorf("encode evidence %s: %w", e.Key, err)
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO lesson_evidence (repo_id, key, lesson_id, at, arm, evidence)
+				VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, repo, e.Key, e.Lesson, micros(e.At), e.Arm, string(text)); err != nil {
+				return err
+			}
+		}
+		return b.countTerms()
+	})
+	return restored, err
+}
