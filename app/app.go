@@ -95,7 +95,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	intake := &webhook.Intake{Store: a.Store, GitHub: a.GitHub, Settings: worker, Teacher: worker, Secrets: secrets, Logger: o.Logger, Now: o.Now}
+	intake := &webhook.Intake{Store: a.Store, GitHub: a.GitHub, Settings: worker, Teacher: worker, Branches: worker, Secrets: secrets, Logger: o.Logger, Now: o.Now}
 	worker.Intake = intake
 	o.Engine.Attempts = c.Attempts
 	a.periodic = worker.Periodic(c.Schedule)

@@ -10,7 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// administration is what an event says about an installation itself.
+// administration is what an event says about an installation itself, or about
+// what lies in a repository beside its tasks.
 type administration struct {
 	installation int64
 	account      string
@@ -18,10 +19,14 @@ type administration struct {
 	removed      []sia.Repo
 	gone         string // why everything ends; empty when it does not
 	paused       string // why everything pauses
+	pushed       *push  // nil: it is about the installation
 }
 
 // administer keeps the list of installations and repositories, and their labels.
 func (in *Intake) administer(ctx context.Context, a administration) error {
+	if a.pushed != nil {
+		return in.pushed(ctx, a.installation, *a.pushed)
+	}
 	if a.gone != "" {
 		if err := in.each(ctx, store.Filter{Installation: a.installation}, sia.Stop{Reason: a.gone, Gone: true}); err != nil {
 			return err

@@ -41,6 +41,7 @@ type Intake struct {
 	Settings Settings
 	Teacher  Teacher
 	Secrets  *secret.Masker // what people wrote is kept without secrets; nil masks by shape alone
+	Branches Branches
 	Logger   *slog.Logger
 	Now      func() time.Time
 }

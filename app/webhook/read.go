@@ -19,6 +19,7 @@ var handled = map[string]func(any, reading) ([]sia.Intent, *administration){
 	"status":                    readStatus,
 	"workflow_run":              readWorkflowRun,
 	"pull_request":              readPullRequest,
+	"push":                      readPush,
 	"installation":              readInstallation,
 	"installation_repositories": readInstallationRepositories,
 	"ping":                      readPing,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -203,6 +204,13 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input
 	if in.Instructions, in.LeftOut, err = instructions(ctx, w.mirror(t), t.BaseSHA); err != nil {
 		return in, err
 	}
+	if len(in.Instructions) == 0 || in.Instructions[0].Path != instructionFiles[0] {
+		own, err := w.memoryInstructions(ctx, t)
+		if err != nil {
+			return in, err
+		}
+		in.Instructions = append(own, in.Instructions...)
+	}
 	in.Failures, err = w.lastFailures(ctx, t)
 	return in, err
 }
@@ -227,6 +235,21 @@ func (w *Worker) hazard(ctx context.Context, t sia.Task) (stuck.Hazard, error) {
 		}
 	}
 	return stuck.Learn(t.Settings.Agent.InterruptCost, t.Settings.Agent.Spare, cases), nil
+}
+
+// memoryInstructions are those that people keep on the memory branch, as it was
+// when the attempt began. They hold while the base branch has none; none at all, or
+// more than is read, is no mistake.
+func (w *Worker) memoryInstructions(ctx context.Context, t sia.Task) ([]agent.Instruction, error) {
+	head, err := w.Store.MemoryHead(ctx, t.Repo.ID)
+	if err != nil || head.SHA == "" {
+		return nil, err
+	}
+	b, err := w.mirror(t).ReadFile(ctx, head.SHA, instructionFiles[0], instructionLimit)
+	if err != nil || strings.TrimSpace(string(b)) == "" {
+		return nil, nil
+	}
+	return []agent.Instruction{{Path: instructionFiles[0] + " on the branch " + t.Settings.Memory.Branch, Text: string(b)}}, nil
 }
 
 // asked reports whether the agent has had its question already.

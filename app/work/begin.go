@@ -33,10 +33,18 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	set, warning, err := w.settingsAt(ctx, t, sha)
+	set, warning, err := w.settingsAt(ctx, t.Installation, t.Repo, sha)
 	if err != nil {
 		return nil, err
 	}
+	unread, err := w.readMemory(ctx, t.Installation, t.Repo, set.Memory.Branch, sia.Actor{})
+	if err != nil {
+		return nil, err
+	}
+	if warning != "" && unread != "" {
+		warning += "\n\n"
+	}
+	warning += unread
 	hold, err := w.repoBudget(ctx, t, set)
 	if err != nil {
 		return nil, err

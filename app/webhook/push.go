@@ -1,0 +1,78 @@
+package webhook
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Branches reads what people keep on branches for SIA. A push is only the hint
+// that something may have changed there; what counts is what stands on the branch.
+type Branches interface {
+	// MemoryEdited reads a repository's memory branch.
+	MemoryEdited(ctx context.Context, installation int64, repo sia.Repo, by sia.Actor) error
+	// SettingsEdited reads the settings of a commit of the default branch.
+	SettingsEdited(ctx context.Context, installation int64, repo sia.Repo, sha string) error
+}
+
+// settingsFile is where a repository keeps its settings.
+const settingsFile = ".sia/config.yml"
+
+// push is what was pushed to a branch.
+type push struct {
+	repo     sia.Repo
+	branch   string
+	sha      string
+	standard bool // to the default branch
+	settings bool // the settings may have changed
+	by       sia.Actor
+}
+
+// readPush reads "push": people edited memory or settings. What the app pushes
+// itself it knows; a task's branch is followed by its pull request's events; and
+// that the base moved is seen when the next attempt begins.
+func readPush(payload any, r reading) ([]sia.Intent, *administration) {
+	e, ok := payload.(*gh.PushEvent)
+	branch, isBranch := strings.CutPrefix(e.GetRef(), "refs/heads/")
+	if !ok || !isBranch || e.GetDeleted() || e.GetRepo() == nil || e.GetSender().GetLogin() == r.slug+"[bot]" {
+		return nil, nil
+	}
+	owner := e.GetRepo().GetOwner().GetLogin()
+	if owner == "" {
+		owner = e.GetRepo().GetOwner().GetName()
+	}
+	p := &push{
+		repo:   sia.Repo{ID: e.GetRepo().GetID(), Owner: owner, Name: e.GetRepo().GetName()},
+		branch: branch, sha: e.GetAfter(), standard: branch == e.GetRepo().GetDefaultBranch(),
+		settings: e.GetForced(), // its commits don't tell what is gone
+		by:       sia.Actor{Login: e.GetSender().GetLogin(), ID: e.GetSender().GetID()},
+	}
+	for _, c := range e.Commits {
+		for _, paths := range [][]string{c.Added, c.Modified, c.Removed} {
+			p.settings = p.settings || slices.Contains(paths, settingsFile)
+		}
+	}
+	return nil, &administration{installation: e.GetInstallation().GetID(), pushed: p}
+}
+
+// pushed has read what somebody pushed.
+func (in *Intake) pushed(ctx context.Context, installation int64, p push) error {
+	if installation == 0 || p.repo.ID == 0 {
+		return nil
+	}
+	set, err := in.Settings.Settings(ctx, installation, p.repo)
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.branch == set.Memory.Branch:
+		return in.Branches.MemoryEdited(ctx, installation, p.repo, p.by)
+	case p.standard && p.settings:
+		return in.Branches.SettingsEdited(ctx, installation, p.repo, p.sha)
+	}
+	return nil
+}
