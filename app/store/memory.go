@@ -47,7 +47,7 @@ func (s *Store) OutcomesOf(ctx context.Context, id sia.TaskID) ([]Outcome, error
 // when it is reported again. It returns how many lessons were not known.
 func (s *Store) RestoreLessons(ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence) (restored int, err error) {
 	err = s.write(ctx, fmt.Sprintf("restore lessons of repository %d", repo), func(tx *sql.Tx) error {
-		b := &lessonBook{ctx: ctx, tx: tx, repo: repo}
+		b := newLessonBook(ctx, tx, repo)
 		restored = 0
 		isNew := map[lesson.ID]bool{}
 		for _, l := range lessons {
@@ -80,7 +80,7 @@ func (s *Store) RestoreLessons(ctx context.Context, repo int64, lessons []lesson
 				return err
 			}
 		}
-		return b.countTerms()
+		return b.flush()
 	})
 	return restored, err
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/app/store"
@@ -59,10 +61,18 @@ func (w *Worker) lessonFiles(ctx context.Context, repo sia.Repo, branch func(str
 	if err != nil {
 		return out, err
 	}
-	json, err := lesson.JSON(known)
+	all, err := w.Store.LessonEvidence(ctx, repo.ID, "")
+	if err != nil {
+		return out, err
+	}
+	json, err := lesson.JSON(known, slices.DeleteFunc(all, func(e lesson.Evidence) bool { return ofTask.MatchString(e.Key) }))
 	out.files = map[string][]byte{lesson.Path: markdown, lesson.JSONPath: json}
 	return out, err
 }
+
+// ofTask is what the key of evidence from a task's attempts looks like:
+// "attempt/1005-1/2".
+var ofTask = regexp.MustCompile(`^[a-z]+/\d+-\d+/`)
 
 // lastWritten are the lessons as SIA last wrote them. Without a file that says so,
 // nothing tells a person's words from SIA's but what is known.
@@ -74,7 +84,7 @@ func lastWritten(repo sia.Repo, branch func(string) ([]byte, error), known []les
 	if err != nil {
 		return nil, err
 	}
-	if before, err := lesson.ParseJSON(repo.ID, b); err == nil {
+	if before, _, err := lesson.ParseJSON(repo.ID, b); err == nil {
 		return before, nil
 	}
 	return known, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/memory"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -139,7 +140,16 @@ func (w *Worker) remembered(ctx context.Context, t sia.Task) (memory.Links, map[
 	if links.Log.Decisions, err = encoded(decisions); err != nil {
 		return links, nil, err
 	}
-	links.Log.Outcomes, err = encoded(outcomes)
+	if links.Log.Outcomes, err = encoded(outcomes); err != nil {
+		return links, nil, err
+	}
+	evidence, err := w.Store.LessonEvidence(ctx, t.Repo.ID, "")
+	if err != nil {
+		return links, nil, err
+	}
+	links.Log.Evidence, err = encoded(slices.DeleteFunc(evidence, func(e lesson.Evidence) bool {
+		return !ofTask.MatchString(e.Key) || !strings.Contains(e.Key, "/"+string(t.ID)+"/")
+	}))
 	return links, files, err
 }
 

@@ -20,11 +20,15 @@ const JSONVersion = 1
 type jsonFile struct {
 	SchemaVersion int      `json:"schema_version"`
 	Lessons       []Lesson `json:"lessons"`
+
+	// What was counted and belongs to no task: each task's file has its own.
+	Evidence []Evidence `json:"evidence,omitempty"`
 }
 
-// JSON writes the file for programs: the same lessons give the same bytes.
-func JSON(lessons []Lesson) ([]byte, error) {
-	f := jsonFile{JSONVersion, slices.Clone(lessons)}
+// JSON writes the file for programs: the same lessons, and evidence in the same
+// order, give the same bytes.
+func JSON(lessons []Lesson, evidence []Evidence) ([]byte, error) {
+	f := jsonFile{JSONVersion, slices.Clone(lessons), evidence}
 	slices.SortFunc(f.Lessons, func(a, b Lesson) int { return cmp.Compare(a.ID, b.ID) })
 	if f.Lessons == nil {
 		f.Lessons = []Lesson{}
@@ -44,26 +48,26 @@ func JSON(lessons []Lesson) ([]byte, error) {
 }
 
 // ParseJSON reads what [JSON] wrote, as lessons of a repository.
-func ParseJSON(repo int64, file []byte) ([]Lesson, error) {
+func ParseJSON(repo int64, file []byte) ([]Lesson, []Evidence, error) {
 	if len(file) > maxSheet {
-		return nil, fmt.Errorf("read %s: %d bytes; at most %d are read", JSONPath, len(file), maxSheet)
+		return nil, nil, fmt.Errorf("read %s: %d bytes; at most %d are read", JSONPath, len(file), maxSheet)
 	}
 	var f jsonFile
 	if err := json.Unmarshal(file, &f); err != nil {
-		return nil, fmt.Errorf("read %s: %w", JSONPath, err)
+		return nil, nil, fmt.Errorf("read %s: %w", JSONPath, err)
 	}
 	if f.SchemaVersion > JSONVersion {
-		return nil, fmt.Errorf("read %s: schema_version %d is newer than %d, the newest this SIA reads: update SIA", JSONPath, f.SchemaVersion, JSONVersion)
+		return nil, nil, fmt.Errorf("read %s: schema_version %d is newer than %d, the newest this SIA reads: update SIA", JSONPath, f.SchemaVersion, JSONVersion)
 	}
 	seen := map[ID]bool{}
 	for i := range f.Lessons {
 		l := &f.Lessons[i]
 		if l.Repo = repo; !l.ID.Valid() || seen[l.ID] {
-			return nil, fmt.Errorf("read %s: lesson %d: %w", JSONPath, i+1, errID)
+			return nil, nil, fmt.Errorf("read %s: lesson %d: %w", JSONPath, i+1, errID)
 		}
 		seen[l.ID] = true
 	}
-	return f.Lessons, nil
+	return f.Lessons, f.Evidence, nil
 }
 
 var errID = errors.New("its id is none, or stands there twice")

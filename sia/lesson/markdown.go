@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -208,6 +209,7 @@ func section(l Lesson) string {
 	}
 	field(keyTags, list(l.Tags))
 	field(keyTools, list(l.Tools))
+	l.Good, l.Bad = thousandths(l.Good), thousandths(l.Bad) // so that the confidence is that of the evidence shown
 	field(keyConfidence, fmt.Sprintf("%.2f", l.Confidence(l.CountedAt)))
 	field(keyEvidence, fmt.Sprintf("%s for, %s against, counted %s", count(l.Good), count(l.Bad), stamp(l.CountedAt)))
 	field(keySeen, fmt.Sprintf("%d, first %s, last %s", l.Occurrences, stamp(l.CreatedAt), stamp(l.LastSeen)))
@@ -255,10 +257,10 @@ func provenance(p Provenance) string {
 	return strings.Join(parts, ", ")
 }
 
-// count is a weight of evidence to a thousandth.
-func count(x float64) string {
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(max(0, x), 'f', 3, 64), "0"), ".")
-}
+// thousandths is a weight of evidence as the file shows it.
+func thousandths(x float64) float64 { return math.Round(max(0, x)*1000) / 1000 }
+
+func count(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 

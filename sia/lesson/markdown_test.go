@@ -323,19 +323,20 @@ func TestBrokenSectionsAreKept(t *testing.T) {
 }
 
 func TestJSONReadsBack(t *testing.T) {
-	b, err := lesson.JSON(learned())
+	evidence := []lesson.Evidence{{Key: "merge/1", Lesson: "0a0000000001", Good: 1, At: learned()[0].CreatedAt, Why: "it says the same"}}
+	b, err := lesson.JSON(learned(), evidence)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := lesson.ParseJSON(repo, b)
+	got, counted, err := lesson.ParseJSON(repo, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(learned(), got); d != "" {
+	if d := cmp.Diff(learned(), got) + cmp.Diff(evidence, counted); d != "" {
 		t.Error(d)
 	}
 	for _, bad := range []string{"", "[]", `{"schema_version":2}`, `{"lessons":[{"id":"x"}]}`, `{"lessons":[{"id":"0a0000000001"},{"id":"0a0000000001"}]}`} {
-		if _, err := lesson.ParseJSON(repo, []byte(bad)); err == nil || !strings.Contains(err.Error(), lesson.JSONPath) {
+		if _, _, err := lesson.ParseJSON(repo, []byte(bad)); err == nil || !strings.Contains(err.Error(), lesson.JSONPath) {
 			t.Errorf("%q: got %v", bad, err)
 		}
 	}
