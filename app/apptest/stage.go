@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -197,6 +198,35 @@ func (s *Stage) Restart() {
 	}
 	s.start()
 	s.Quiet()
+}
+
+// Lose stops the application and deletes its database, as if the disk had been
+// lost. What is on GitHub stays.
+func (s *Stage) Lose() {
+	s.t.Helper()
+	s.Stop()
+	files, err := filepath.Glob(filepath.Join(s.config.Dir, "*.db*"))
+	s.must(err)
+	if len(files) == 0 {
+		s.t.Fatal("there is no database to lose")
+	}
+	for _, f := range files {
+		s.must(os.Remove(f))
+	}
+}
+
+// Reindex rebuilds the database from memory while the application is down, as
+// `sia reindex` does.
+func (s *Stage) Reindex() []work.Reindexed {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Limit)
+	defer cancel()
+	w, closing, err := app.Offline(ctx, s.config, app.Options{Logger: s.log.With("who", "reindex"), Now: s.Clock.Now})
+	s.must(err)
+	defer func() { s.should(closing()) }()
+	out, err := w.Reindex(ctx, "", func(work.Reindexed) {})
+	s.must(err)
+	return out
 }
 
 // receive says where the application receives webhooks; "" when it is down.

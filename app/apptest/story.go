@@ -66,6 +66,17 @@ func Stories(t testing.TB, dir string) []Story {
 	return all
 }
 
+// Start sets the stage for a story without playing it, for tests that go on in
+// their own way.
+func (s Story) Start(t testing.TB) *Stage {
+	t.Helper()
+	model, err := s.model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Start(t, Config{Files: s.under("repo"), Model: model})
+}
+
 func readStory(file string) (Story, error) {
 	a, err := txtar.ParseFile(file)
 	if err != nil {

@@ -26,6 +26,8 @@ type cli struct {
 	Doctor  doctorCmd  `cmd:"" help:"Check the configuration against the real endpoints and say what to do."`
 	Task    taskCmd    `cmd:"" help:"List, show and explain tasks."`
 	Lessons lessonsCmd `cmd:"" help:"What was learned: list, show, teach, forget, import and export it."`
+	Memory  memoryCmd  `cmd:"" help:"Show what SIA remembers of a task, and rebuild a lost database from it."`
+	Reindex reindexCmd `cmd:"" help:"Rebuild a lost database from the memory branches."`
 	Log     LogCmd     `cmd:"" help:"Read failing CI logs: what failed, its signature and class."`
 	Config  configCmd  `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`

@@ -1,0 +1,314 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sia/memory"
+)
+
+// shop is the stage of a story, where nothing has happened yet.
+func shop(t *testing.T, story string) *apptest.Stage {
+	t.Helper()
+	all := apptest.Stories(t, "testdata/stories")
+	i := slices.IndexFunc(all, func(s apptest.Story) bool { return s.Name == story })
+	if i < 0 {
+		t.Fatalf("there is no story %s", story)
+	}
+	return all[i].Start(t)
+}
+
+// resolve has an issue worked on and returns its number when nothing happens any more.
+func resolve(t *testing.T, s *apptest.Stage, title string) int {
+	t.Helper()
+	n := open(t, s, title)
+	s.Settle()
+	return n
+}
+
+func open(t *testing.T, s *apptest.Stage, title string) int {
+	t.Helper()
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, title, "Put a greeting into `hello.txt`.", "sia")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func onMemory(t *testing.T, s *apptest.Stage, path string) string {
+	t.Helper()
+	text, err := s.Sim.File(apptest.Repo, apptest.MemoryBranch, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func push(t *testing.T, s *apptest.Stage, branch string, files map[string]string) {
+	t.Helper()
+	if _, err := s.Sim.PushFiles(apptest.Repo, branch, apptest.Owner, "By hand", files); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle()
+}
+
+func repoID(t *testing.T, s *apptest.Stage) int64 {
+	t.Helper()
+	r, err := s.Sim.Repo(apptest.Repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.ID
+}
+
+func lessonsOf(t *testing.T, s *apptest.Stage) []lesson.Lesson {
+	t.Helper()
+	all, err := s.App.Store.Lessons(context.Background(), repoID(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// asked is everything that the coding model was asked about an issue, from its
+// n-th request on.
+func asked(t *testing.T, s *apptest.Stage, since int, title string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, r := range s.Model.Requests()[since:] {
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), title) {
+			b.Write(text)
+		}
+	}
+	return b.String()
+}
+
+// What people write on the memory branch is read back when they push it, answered
+// in the file, and in the next brief.
+func TestPeopleEditMemory(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	resolve(t, s, "Greet the customers")
+	const rule = "Every greeting of the customers ends with an exclamation mark."
+	file := onMemory(t, s, lesson.Path)
+	push(t, s, apptest.MemoryBranch, map[string]string{
+		lesson.Path:            strings.Replace(file, "## Add a lesson\n", "## Add a lesson\n\n- "+rule+"\n", 1),
+		".sia/instructions.md": "Be brief, says the memory branch.\n",
+	})
+	i := slices.IndexFunc(lessonsOf(t, s), func(l lesson.Lesson) bool { return l.Text == rule })
+	if i < 0 {
+		t.Fatalf("the bullet is no lesson: %+v", lessonsOf(t, s))
+	}
+	if l := lessonsOf(t, s)[i]; l.From.Source != lesson.FromPerson || l.From.By.Login != apptest.Owner || l.Good != lesson.PersonWeight {
+		t.Errorf("got %+v", l)
+	}
+	file = onMemory(t, s, lesson.Path)
+	if !strings.Contains(file, "- **Lesson:** "+rule) || strings.Contains(file, "\n- "+rule) {
+		t.Errorf("SIA did not make a section of it:\n%s", file)
+	}
+
+	before := len(s.Model.Requests())
+	resolve(t, s, "Greet the customers again")
+	if brief := asked(t, s, before, "Greet the customers again"); !strings.Contains(brief, "Be brief, says the memory branch.") {
+		t.Error("the instructions on the memory branch were not read")
+	}
+	push(t, s, "main", map[string]string{".sia/instructions.md": "Be clear, says the base branch.\n"})
+	before = len(s.Model.Requests())
+	resolve(t, s, "Greet the customers once more")
+	brief := asked(t, s, before, "Greet the customers once more")
+	if !strings.Contains(brief, "Be clear, says the base branch.") || strings.Contains(brief, "Be brief") {
+		t.Error("the base branch's instructions do not win")
+	}
+
+	id := lessonsOf(t, s)[i].ID
+	file = onMemory(t, s, lesson.Path)
+	from := strings.Index(file, "### Lesson "+string(id))
+	to := from + strings.Index(file[from:], "**From:**")
+	to += strings.Index(file[to:], "\n") + 1
+	push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: file[:from] + file[to:]})
+	if l := lessonsOf(t, s)[i]; l.State != lesson.Forgotten {
+		t.Errorf("its section was deleted, but the lesson is %s", l.State)
+	}
+}
+
+// A file that a person broke is kept and said so, and a lost delivery loses nothing.
+func TestBrokenMemoryIsKept(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	resolve(t, s, "Greet the customers")
+	broken := onMemory(t, s, lesson.Path) + "\n<<<<<<< HEAD\n"
+	s.Stop() // so that nobody hears of the push
+	push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: broken})
+	s.Restart()
+	n := resolve(t, s, "Greet the customers again")
+	if w := s.Task(n).Warning; !strings.Contains(w, "a merge conflict is left in the file") {
+		t.Errorf("people are told: %q", w)
+	}
+	if got := onMemory(t, s, lesson.Path); got != broken {
+		t.Error("it was not kept: ", cmp.Diff(broken, got))
+	}
+}
+
+// facts are what choices are made from, as the store has them.
+func facts(t *testing.T, s *apptest.Stage, issues ...int) string {
+	t.Helper()
+	ctx := context.Background()
+	outcomes, err := s.App.Store.OutcomesSince(ctx, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []any{lessonsOf(t, s), outcomes}
+	for _, n := range issues {
+		task := s.Task(n)
+		decisions, err := s.App.Store.Decisions(ctx, task.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, decisions, task.State, task.Attempts, task.Prompts, len(task.Interventions), task.Head, task.Pull, task.AskedBy, task.Credits.Spent)
+	}
+	evidence, err := s.App.Store.LessonEvidence(ctx, repoID(t, s), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.MarshalIndent(append(all, evidence), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// learnSomething puts facts of every kind into the store, as if much had happened.
+func learnSomething(t *testing.T, s *apptest.Stage, issue int) {
+	t.Helper()
+	ctx := context.Background()
+	task := s.Task(issue)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := task.CreatedAt
+	d := store.Decision{ID: fmt.Sprintf("d-%d", issue), Task: task.ID, Repo: task.Repo.ID, Attempt: 1, Type: store.DecideTechnique, Policy: "technique/1",
+		Context: json.RawMessage(`{"pattern":"environment"}`), Options: json.RawMessage(`[]`), Choice: "fresh-start", Propensity: 0.5, At: at, Outcome: "failed", Credit: -0.3}
+	must(s.App.Store.LogDecision(ctx, d))
+	for n := range 3 {
+		_, err := s.App.Store.RecordOutcome(ctx, store.Outcome{
+			Task: task.ID, Intervention: 10 + n, Repo: task.Repo, Pattern: sia.Environment, Technique: []sia.TechniqueID{sia.FreshStart, sia.Decomposition, sia.ToolChange}[n], Resolved: n == 1, Z: 0.25 * float64(n),
+			Confidence: map[string]float64{"fresh-start": 0.7}, Setup: "s", Decision: d.ID, At: at,
+		})
+		must(err)
+	}
+	l := lesson.Taught(task.Repo.ID, fmt.Sprintf("taught-%d", issue), fmt.Sprintf("Say hello on issue %d.", issue), sia.Actor{Login: "ana", ID: 3}, task, at)
+	must(s.App.Store.PutLessons(ctx, task.Repo.ID, l))
+	must(s.App.Store.CountLessons(ctx, task.Repo.ID, lesson.Evidence{Key: fmt.Sprintf("attempt/%s/%s", task.ID, l.ID), Lesson: l.ID, Bad: 1, At: at, Why: "it failed"},
+		lesson.Evidence{Key: fmt.Sprintf("merge/%d", issue), Lesson: l.ID, Good: 1, At: at, Why: "it says the same"}))
+}
+
+// The database is lost; after `sia reindex` SIA knows what it knew, and the next
+// choice is the same.
+func TestReindex(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	first := resolve(t, s, "Greet the customers")
+	learnSomething(t, s, first)
+	second := resolve(t, s, "Greet the customers again") // commits what was learned
+	if _, err := s.Sim.Comment(apptest.Repo, first, apptest.Owner, "/sia start"); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle()
+	before := facts(t, s, first, second)
+
+	s.Lose()
+	got := s.Reindex()
+	if len(got) != 1 || got[0].Tasks != 2 || got[0].Again != 0 || got[0].Lessons == 0 || len(got[0].Problems) != 0 {
+		t.Errorf("rebuilt %+v", got)
+	}
+	if again := s.Reindex(); again[0].Tasks+again[0].Lessons+again[0].Outcomes+again[0].Decisions != 0 {
+		t.Errorf("rebuilt a second time %+v", again)
+	}
+	s.Restart()
+	if d := cmp.Diff(before, facts(t, s, first, second)); d != "" {
+		t.Error("SIA knows something else: ", d)
+	}
+	third := resolve(t, s, "Greet the customers thrice")
+	if task := s.Task(third); task.State != sia.Passed || task.Interventions[0].Diagnosis.Technique != s.Task(second).Interventions[0].Diagnosis.Technique {
+		t.Errorf("the next task: %s, %+v", task.State, task.Interventions)
+	}
+}
+
+// A task that was under way starts again when its label is still on, and waits for
+// a person's word otherwise; what GitHub shows of it says so.
+func TestReindexUnfinished(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "escalate-answer")
+	kept := resolve(t, s, "Greet the customers")
+	left := resolve(t, s, "Greet the customers again")
+	for _, n := range []int{kept, left} {
+		if st := s.Task(n).State; st != sia.Escalated {
+			t.Fatalf("issue %d is %s", n, st)
+		}
+	}
+	s.Lose()
+	if err := s.Sim.Unlabel(apptest.Repo, left, apptest.Owner, "sia"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Reindex(); got[0].Tasks != 2 || got[0].Again != 1 || len(got[0].Problems) != 0 {
+		t.Errorf("rebuilt %+v", got)
+	}
+	s.Restart()
+	s.Settle()
+	if task := s.Task(kept); len(task.Attempts) < 2 || task.StartedAt.Equal(task.CreatedAt) || task.Waiting == memory.Rebuilt {
+		t.Errorf("the task whose label is on: %s, %d attempts, %s", task.State, len(task.Attempts), task.Waiting)
+	}
+	if task := s.Task(left); task.State != sia.Stopped || task.Waiting != memory.Rebuilt {
+		t.Errorf("the task whose label is off: %s, %s", task.State, task.Waiting)
+	}
+	issues, err := s.Sim.Issues(apptest.Repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range issues {
+		if i.Number == left && !slices.Contains(i.Labels, "sia:stopped") {
+			t.Errorf("GitHub shows %v", i.Labels)
+		}
+	}
+}
+
+// What people broke is reported with its line and left alone; the rest is rebuilt.
+func TestReindexBroken(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	first := resolve(t, s, "Greet the customers")
+	second := resolve(t, s, "Greet the customers again")
+	learnSomething(t, s, second)
+	third := resolve(t, s, "Greet the customers thrice")
+	name := fmt.Sprintf(".sia/tasks/%d.json", first)
+	push(t, s, apptest.MemoryBranch, map[string]string{name: onMemory(t, s, name) + "}", lesson.JSONPath: "{"})
+	s.Lose()
+	got := s.Reindex()
+	if got[0].Tasks != 2 || got[0].Lessons == 0 || len(got[0].Problems) != 2 || !strings.Contains(got[0].Problems[0], name+":") {
+		t.Errorf("rebuilt %+v", got)
+	}
+	s.Restart()
+	if s.Task(second).State != sia.Passed || s.Task(third).State != sia.Passed {
+		t.Error("the others were not rebuilt")
+	}
+	if !slices.ContainsFunc(lessonsOf(t, s), func(l lesson.Lesson) bool { return strings.HasPrefix(l.Text, "Say hello on issue") }) {
+		t.Error("the lessons were not taken from what people read")
+	}
+}
