@@ -161,7 +161,11 @@ func (x *reindexing) run(ctx context.Context) error {
 		if err == nil {
 			err = x.task(ctx, f.Path, b)
 		}
-		if err != nil {
+		var broken *memory.BrokenFile
+		switch {
+		case errors.As(err, &broken):
+			x.problem("%v", err) // it names the file
+		case err != nil:
 			x.problem("%s: %v", f.Path, err)
 		}
 	}
