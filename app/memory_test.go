@@ -202,7 +202,7 @@ func learnSomething(t *testing.T, s *apptest.Stage, issue int) {
 			t.Fatal(err)
 		}
 	}
-	at := task.CreatedAt
+	at := s.Clock.Now().UTC()
 	d := store.Decision{ID: fmt.Sprintf("d-%d", issue), Task: task.ID, Repo: task.Repo.ID, Attempt: 1, Type: store.DecideTechnique, Policy: "technique/1",
 		Context: json.RawMessage(`{"pattern":"environment"}`), Options: json.RawMessage(`[]`), Choice: "fresh-start", Propensity: 0.5, At: at, Outcome: "failed", Credit: -0.3}
 	must(s.App.Store.LogDecision(ctx, d))

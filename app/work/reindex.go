@@ -297,8 +297,8 @@ func (x *reindexing) lessons(ctx context.Context, git *gitops.Repo) error {
 			l.Words = lesson.Words(l.Text+" "+l.Context+" "+l.Correction, maxLessonWords)
 			lessons = append(lessons, l)
 		}
+		slices.SortStableFunc(lessons, func(a, b lesson.Lesson) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	}
-	slices.SortStableFunc(lessons, func(a, b lesson.Lesson) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	x.out.Lessons, err = x.w.Store.RestoreLessons(ctx, x.repo.ID, lessons, x.evidence)
 	return err
 }

@@ -2,7 +2,6 @@ package lesson
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,11 +24,10 @@ type jsonFile struct {
 	Evidence []Evidence `json:"evidence,omitempty"`
 }
 
-// JSON writes the file for programs: the same lessons, and evidence in the same
-// order, give the same bytes.
+// JSON writes the file for programs, everything in the order given, which is that
+// in which it was learned: the same gives the same bytes.
 func JSON(lessons []Lesson, evidence []Evidence) ([]byte, error) {
 	f := jsonFile{JSONVersion, slices.Clone(lessons), evidence}
-	slices.SortFunc(f.Lessons, func(a, b Lesson) int { return cmp.Compare(a.ID, b.ID) })
 	if f.Lessons == nil {
 		f.Lessons = []Lesson{}
 	}
