@@ -246,7 +246,7 @@ func (w *Worker) memoryInstructions(ctx context.Context, t sia.Task) ([]agent.In
 	}
 	b, err := w.mirror(t).ReadFile(ctx, head.SHA, instructionFiles[0], instructionLimit)
 	if err != nil || strings.TrimSpace(string(b)) == "" {
-		return nil, nil
+		return nil, nil //nolint:nilerr // said above; the commit may be gone, too, by a force push
 	}
 	return []agent.Instruction{{Path: instructionFiles[0] + " on the branch " + t.Settings.Memory.Branch, Text: string(b)}}, nil
 }
