@@ -123,7 +123,8 @@ func (r *run) again(ctx context.Context, c Call) error {
 }
 
 // recall puts an answer whose calls were carried out back into the conversation,
-// and lets it count for everything that watches the attempt.
+// and lets it count for everything that watches the attempt. What the hazard says
+// of it is left to the next answer, when the attempt is where it was.
 func (r *run) recall(ctx context.Context, t Turn) {
 	r.remember(t)
 	understood := false

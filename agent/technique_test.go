@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
 )
@@ -110,6 +111,7 @@ func TestEveryTechniqueReachesTheRequest(t *testing.T) {
 			b.in.Body = "- make the sender\n- call it in the handler\n- say so in the log\n\nThe response must never take more than a second.\n"
 			b.in.Attempt = 2
 			b.in.Previous = []agent.Previous{{Number: 1, Summary: "I tried."}}
+			b.in.Failures = []tool.FailedCheck{{Name: "test", Text: "booking/handler.go:3: error: boom"}}
 			b.in.Brief = technique.Apply(sia.Brief{}, x, technique.Input{
 				Title: b.in.Title, Body: b.in.Body, Prompt: "Do it.", Tools: b.agent.Tools(),
 				Failures: []sia.CheckFailure{{Check: "test", Excerpt: "booking/handler.go:3: error: boom"}},
