@@ -327,7 +327,11 @@ type recorder struct {
 
 // Turn saves one turn.
 func (r recorder) Turn(ctx context.Context, turn agent.Turn) error {
-	b, err := json.Marshal(secret.Within(r.secrets, turn))
+	safe := secret.Within(r.secrets, turn)
+	for i, c := range safe.Calls { // what is masked here can't be made again either
+		safe.Calls[i].Masked = c.Masked || c.Arguments != turn.Calls[i].Arguments
+	}
+	b, err := json.Marshal(safe)
 	if err != nil {
 		return fmt.Errorf("encode turn %d: %w", turn.Number, err)
 	}
