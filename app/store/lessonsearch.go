@@ -131,8 +131,8 @@ func (s *Store) LessonsLike(ctx context.Context, repo int64, words []string, lim
 
 const (
 	searchWords = 400 // words that a search looks at
-	searchTerms = 20  // of them, that it searches for
-	searchMost  = 200 // lessons that these may stand in together
+	searchTerms = 32  // of them, that it searches for
+	searchMost  = 300 // lessons that these may stand in together
 	searchSpare = 2   // times as many are read as are wanted, since the full text ranks otherwise
 )
 

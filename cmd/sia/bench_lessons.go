@@ -71,7 +71,8 @@ func (c *benchLessonsCmd) measure(e *env) (figures []figure, err error) {
 	if _, _, err := s.Migrate(e.ctx); err != nil {
 		return nil, err
 	}
-	if err := c.fill(e, s); err != nil {
+	wanted, err := c.fill(e, s)
+	if err != nil {
 		return nil, err
 	}
 	choose := func(found []lesson.Found) {
@@ -79,9 +80,11 @@ func (c *benchLessonsCmd) measure(e *env) (figures []figure, err error) {
 	}
 	issues := newProse(2)
 	var ours, scans []time.Duration
-	same := 0
+	hits := 0
 	for i := range benchSearches {
-		words := lesson.Words(issues.words(150), 400)
+		// An issue has something to do with one lesson, and a lot that has not.
+		want := wanted[i%len(wanted)]
+		words := lesson.Words(want.Text+" "+issues.words(120), 400)
 		began := time.Now()
 		found, err := s.SearchLessons(e.ctx, benchRepo, words, 20)
 		if err != nil {
@@ -89,6 +92,9 @@ func (c *benchLessonsCmd) measure(e *env) (figures []figure, err error) {
 		}
 		choose(found)
 		ours = append(ours, time.Since(began))
+		if slices.ContainsFunc(found, func(f lesson.Found) bool { return f.ID == want.ID }) {
+			hits++
+		}
 		if i >= benchScans {
 			continue
 		}
@@ -99,34 +105,34 @@ func (c *benchLessonsCmd) measure(e *env) (figures []figure, err error) {
 		}
 		choose(best)
 		scans = append(scans, time.Since(began))
-		if len(found) > 0 && len(best) > 0 && slices.ContainsFunc(found, func(f lesson.Found) bool { return f.ID == best[0].ID }) {
-			same++
-		}
 	}
 	scanned := quantile(scans, .5)
 	return []figure{
-		{"lessons: found and chosen, p50", quantile(ours, .5), "ms", "", fmt.Sprintf("from %d, for issues of 150 words", c.Lessons)},
+		{"lessons: found and chosen, p50", quantile(ours, .5), "ms", "", fmt.Sprintf("from %d, for issues of about 130 words; the lesson that each issue was made from was among the 20 found %d times of %d", c.Lessons, hits, benchSearches)},
 		{"lessons: found and chosen, p99", quantile(ours, .99), "ms", "≤ 10", ""},
-		{"lessons: full scan, for comparison", scanned, "ms", "", fmt.Sprintf("%.0f times as long; its best was among ours %d times of %d", scanned/max(quantile(ours, .5), .001), same, benchScans)},
+		{"lessons: full scan, for comparison", scanned, "ms", "", fmt.Sprintf("%.0f times as long", scanned/max(quantile(ours, .5), .001))},
 	}, nil
 }
 
-// fill teaches many lessons.
-func (c *benchLessonsCmd) fill(e *env, s *store.Store) error {
+// fill teaches many lessons and returns some of them.
+func (c *benchLessonsCmd) fill(e *env, s *store.Store) (some []lesson.Lesson, err error) {
 	const batch = 5000
 	p, now := newProse(1), time.Now()
 	var lessons []lesson.Lesson
 	for i := range c.Lessons {
 		l := lesson.Taught(benchRepo, fmt.Sprint(i), p.words(12), sia.Actor{Login: demoUser}, sia.Task{}, now)
 		l.Words = lesson.Words(p.words(60), 80)
+		if i%max(1, c.Lessons/benchSearches) == 0 {
+			some = append(some, l)
+		}
 		if lessons = append(lessons, l); len(lessons) == batch || i == c.Lessons-1 {
 			if err := s.PutLessons(e.ctx, benchRepo, lessons...); err != nil {
-				return err
+				return nil, err
 			}
 			lessons = lessons[:0]
 		}
 	}
-	return nil
+	return some, nil
 }
 
 // scan ranks every lesson and returns the best.
