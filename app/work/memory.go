@@ -21,9 +21,9 @@ import (
 )
 
 // memory learns from what the task came to so far, and commits what is known about
-// it to the memory branch, with what was learned in its repository. The files are a function of what the store knows, so
-// committing them twice changes nothing. What people edited meanwhile is read
-// first: it outranks what SIA would write.
+// it to the memory branch, with what was learned in its repository. The files are
+// a function of what the store knows, so committing them twice changes nothing.
+// What people edited meanwhile is read first: it outranks what SIA would write.
 func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	if err := w.observe(ctx, t); err != nil {
 		return nil, err
