@@ -116,7 +116,7 @@ func (c Config) secrets() *secret.Masker {
 	m := &secret.Masker{}
 	m.Know("app-key", string(c.GitHub.PrivateKey))
 	m.Know("webhook-secret", c.GitHub.WebhookSecret)
-	for _, model := range []ModelConfig{c.Models.Coder, c.Models.SIA, c.Models.Reviewer} {
+	for _, model := range c.Models.Named() {
 		m.Know("model-key", model.Key)
 	}
 	if u, err := url.Parse(c.DB); err == nil && u.User != nil {

@@ -168,7 +168,7 @@ func TestNothingCountsTwice(t *testing.T) {
 		l.Observe(os...)
 		r := policies.Request{Diagnosis: diagnosis(rt), Candidates: candidates(letters...), Terse: true}
 		for _, got := range l.Decide(r).Options {
-			want := policies.Option{Technique: got.Technique}
+			var want policies.Option
 			for _, o := range os {
 				if o.Technique != got.Technique || o.Pattern != r.Pattern {
 					continue

@@ -194,7 +194,7 @@ func TestReactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := must[[]Reaction](t)(w.repo().Reactions(context.Background(), 5))
-	if d := cmp.Diff([]Reaction{{Content: "+1", Author: "ann", AuthorID: 5}}, got); d != "" {
+	if d := cmp.Diff([]Reaction{{ID: 1, Content: "+1", Author: "ann", AuthorID: 5}}, got); d != "" {
 		t.Error(d)
 	}
 }

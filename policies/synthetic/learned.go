@@ -74,7 +74,7 @@ func (v variant) player(w *World, seed uint64) (player, error) {
 func onlyRules(p policies.Policy) policies.Policy {
 	p.Shares = policies.Shares{First: ruleShare, Second: otherShare, Later: otherShare, Other: otherShare}
 	p.Ranks = make(map[string]map[string]int, MaxPatterns)
-	for _, n := range natures {
+	for _, n := range &natures {
 		first := map[string]int{}
 		for _, k := range n.rule {
 			first[techniques[k]] = 1
@@ -151,7 +151,7 @@ func newExpert(*World, uint64) (player, error) {
 		return nil, err
 	}
 	var share [MaxPatterns][Techniques]float64
-	for i, n := range natures {
+	for i, n := range &natures {
 		for place, k := range defaultOrder {
 			share[i][k] = policy.Share(n.name, techniques[k]) - 0.001*float64(place)
 		}

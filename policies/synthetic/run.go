@@ -146,7 +146,7 @@ func (p Plan) world(ctx context.Context, i int) ([][]sums, error) {
 
 // play lets a player play tasks in their order.
 func play(p player, tasks []Task) []sums {
-	out := make([]sums, 1)
+	out := []sums{{}}
 	tried := make([]int, 0, approaches)
 	for i := range tasks {
 		window := len(out) - 1

@@ -57,11 +57,11 @@ func (m *Masker) within(v reflect.Value) (reflect.Value, bool) {
 			return out
 		})
 	case reflect.Map:
-		out := v
+		out, copied := v, false
 		for it := v.MapRange(); it.Next(); {
 			if e, changed := m.within(it.Value()); changed {
-				if out == v {
-					out = reflect.MakeMap(v.Type())
+				if !copied {
+					out, copied = reflect.MakeMap(v.Type()), true
 					for all := v.MapRange(); all.Next(); {
 						out.SetMapIndex(all.Key(), all.Value())
 					}
@@ -69,7 +69,7 @@ func (m *Masker) within(v reflect.Value) (reflect.Value, bool) {
 				out.SetMapIndex(it.Key(), e)
 			}
 		}
-		return out, out != v
+		return out, copied
 	}
 	return v, false
 }
