@@ -1,4 +1,6 @@
-# The image holds one static binary and the certificates it needs; it runs as nobody.
+# The image holds SIA, the sandbox it runs repositories' code in, and nothing that
+# they need: add toolchains and agents to an image of your own, FROM this one. It
+# runs as nobody. What the container must be allowed for the sandbox: docs/sandbox.md.
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -7,12 +9,16 @@ COPY . .
 ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/sia ./cmd/sia && mkdir /out/data
 
-FROM gcr.io/distroless/static-debian12:nonroot
+FROM debian:bookworm-slim
+# Bookworm's bubblewrap is 0.8. util-linux, with setpriv and prlimit, is in the base.
+RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap ca-certificates \
+    && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out/sia /usr/local/bin/sia
 # The database and the git mirrors; mount a volume here.
 COPY --from=build --chown=65532:65532 /out/data /data
 ENV SIA_DIR=/data
 VOLUME /data
 EXPOSE 8080
+USER 65532:65532
 ENTRYPOINT ["sia"]
 CMD ["serve"]

@@ -58,9 +58,10 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, vet, linters, workflows, a
 	go test -run 'Import|Rules' ./app
 
 .PHONY: bench
-bench: build ## what this machine and the learner do: sia bench, sia bench learning, then the Go benchmarks; BENCH selects by name
+bench: build ## what this machine, the learner and the sandbox do: sia bench and its parts, then the Go benchmarks; BENCH selects by name
 	bin/sia bench
 	bin/sia bench learning
+	bin/sia bench sandbox
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: fuzz
@@ -88,7 +89,7 @@ vuln: $(GOVULNCHECK) ## look for known vulnerabilities in what we call; needs th
 	$(GOVULNCHECK) ./...
 
 .PHONY: deps
-deps: node_modules/.package-lock.json ## install what the tests need
+deps: node_modules/.package-lock.json agent/testdata/agents/node_modules/.package-lock.json ## install what the tests need
 	@.ci/deps
 	@missing=""; for tool in git node npm gcc; do command -v $$tool > /dev/null || missing="$$missing $$tool"; done; \
 	if [ -n "$$missing" ]; then echo "the tests need$$missing, which this machine lacks; install with its package manager"; exit 1; fi
@@ -98,9 +99,15 @@ node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
+# Other people's agents, which the presets are tried against: a gigabyte of programs
+# for Linux on amd64.
+agent/testdata/agents/node_modules/.package-lock.json: agent/testdata/agents/package.json agent/testdata/agents/package-lock.json
+	cd agent/testdata/agents && npm ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
 .PHONY: clean
 clean: ## remove what was built and installed here
-	rm -rf bin node_modules
+	rm -rf bin node_modules agent/testdata/agents/node_modules
 
 $(GOLANGCI_LINT):
 	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)

@@ -79,6 +79,20 @@ func (b *budget) next(prompt, want int) (maxOutput int, end sia.AttemptEnd, why 
 	return fits, "", ""
 }
 
+// over says how an attempt ends whose context is over, and why.
+func (b *budget) over(ctx context.Context) (sia.AttemptEnd, string) {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errTimeUp):
+		return sia.EndTime, b.timeUp()
+	case errors.Is(cause, context.DeadlineExceeded):
+		return sia.EndTime, "the time allowed for the attempt is over"
+	case errors.Is(cause, context.Canceled):
+		return sia.EndCancelled, "it was cancelled"
+	default:
+		return sia.EndCancelled, cause.Error()
+	}
+}
+
 func (b *budget) timeUp() string {
 	return fmt.Sprintf("the time limit of %s was reached", b.limits.Time)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -68,14 +67,11 @@ func NewBuiltin(cfg BuiltinConfig) (*Builtin, error) {
 		b.log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Sandbox != nil {
-		b.shop = &workshop{sandbox: cfg.Sandbox, hosts: cfg.Hosts, now: b.now, log: b.log}
-		if cfg.Cache != "" {
-			dir, err := filepath.Abs(cfg.Cache)
-			if err != nil {
-				return nil, fmt.Errorf("make the builtin agent: %w", err)
-			}
-			b.shop.dir = dir
+		shop, err := newWorkshop(cfg.Sandbox, cfg.Cache, cfg.Hosts, b.now, b.log)
+		if err != nil {
+			return nil, fmt.Errorf("make the builtin agent: %w", err)
 		}
+		b.shop = shop
 	}
 	names := map[string]bool{}
 	for _, t := range b.tools {
@@ -108,7 +104,7 @@ func (b *Builtin) Run(ctx context.Context, in Input, rec Recorder) (Result, erro
 	}
 	defer root.Close()
 	r := &run{
-		Builtin: b, in: in, rec: rec,
+		Builtin: b, in: in, journal: journal{rec: rec, clock: b.now},
 		env:    tool.Env{Root: root, Dir: in.Dir, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures},
 		budget: newBudget(in.Limits, b.model.Price(), b.now),
 		loop:   loopDetector{hazard: in.Hazard, spare: in.Spare},

@@ -6,6 +6,10 @@
 //   - [Agent] and [Input]: one attempt at a task, in a directory that is the
 //     agent's alone. It changes files there; it commits and pushes nothing.
 //   - [Builtin]: the agent that ships: a loop of model calls and tool calls.
+//   - [Command]: an agent that is somebody else's program (commands.go), run in the
+//     sandbox (commandrun.go). It asks the model through agent/gateway, and a meter
+//     pays for that from the attempt's budget (meter.go). [Preset] has those that
+//     are known by name; what they print becomes the transcript (said.go, events.go).
 //   - The prompt (prompt.go) is assembled from the task and its brief, within a
 //     bound; a technique in the brief changes the tools offered and the context
 //     given, not only words. Text from strangers is delimited, labelled, and
@@ -21,6 +25,7 @@
 //     masked (redact.go); [Markdown] renders it for people.
 //
 // What the agent says about its own work decides nothing: [Result.Summary] is
-// only shown. The package may import agent/llm, agent/sandbox, agent/tool and sia. Start
+// only shown. The package may import agent/gateway, agent/llm, agent/sandbox,
+// agent/tool and sia. Start
 // reading at agent.go, then builtin.go.
 package agent

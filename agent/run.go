@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/tool"
@@ -16,9 +15,8 @@ import (
 
 // Bounds of a run.
 const (
-	maxCalls     = 16               // calls of one answer that are carried out
-	recordWithin = 10 * time.Second // for saving a turn after the attempt was cancelled
-	idleNudge    = noChange * 2 / 3 // turns without a change after which the agent is told
+	maxCalls  = 16               // calls of one answer that are carried out
+	idleNudge = noChange * 2 / 3 // turns without a change after which the agent is told
 )
 
 // toldToFinish begins the note that the agent was warned of the end.
@@ -27,8 +25,8 @@ const toldToFinish = "told to finish: "
 // run is one attempt under way.
 type run struct {
 	*Builtin
+	journal
 	in     Input
-	rec    Recorder
 	env    tool.Env
 	budget *budget
 	loop   loopDetector
@@ -45,7 +43,6 @@ type run struct {
 	lostUsage llm.Usage
 	told      []string // since the last turn was saved: messages of ours
 	nudged    bool     // the last answer was a text, and the agent was told to go on
-	notes     []string // for the next turn of the transcript
 	res       Result
 }
 
@@ -280,55 +277,6 @@ func (r *run) ended(ctx context.Context) bool {
 	if ctx.Err() == nil {
 		return false
 	}
-	cause := context.Cause(ctx)
-	switch {
-	case errors.Is(cause, errTimeUp):
-		r.end(sia.EndTime, r.budget.timeUp())
-	case errors.Is(cause, context.DeadlineExceeded):
-		r.end(sia.EndTime, "the time allowed for the attempt is over")
-	case errors.Is(cause, context.Canceled):
-		r.end(sia.EndCancelled, "it was cancelled")
-	default:
-		r.end(sia.EndCancelled, cause.Error())
-	}
+	r.end(r.budget.over(ctx))
 	return true
-}
-
-// record saves a turn that is complete.
-func (r *run) record(ctx context.Context, t Turn) error {
-	err := r.save(ctx, t)
-	r.notes = nil
-	return err
-}
-
-// save saves a turn with its notes so far, secrets masked. It does so even when
-// the attempt was just cancelled.
-func (r *run) save(ctx context.Context, t Turn) error {
-	t.At = r.now()
-	t.Note = strings.Join(r.notes, "\n")
-	if r.rec == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
-	defer cancel()
-	if err := r.rec.Turn(ctx, redacted(t)); err != nil {
-		return fmt.Errorf("save transcript: %w", err)
-	}
-	return nil
-}
-
-// redacted is t with secrets masked.
-func redacted(t Turn) Turn {
-	t.Text, t.Note = secret.Mask(t.Text), secret.Mask(t.Note)
-	calls := make([]Call, len(t.Calls))
-	for i, c := range t.Calls {
-		masked := secret.Mask(c.Arguments)
-		c.Masked = c.Masked || masked != c.Arguments
-		c.Arguments, c.Result = masked, secret.Mask(c.Result)
-		calls[i] = c
-	}
-	if len(calls) > 0 {
-		t.Calls = calls
-	}
-	return t
 }

@@ -15,31 +15,41 @@ import (
 )
 
 // setUp makes the attempt's workbench and runs the repository's setup commands on
-// it. It returns what they came to, for the agent: that they failed is no reason
-// not to begin, since mending them may be the task.
+// it.
 func (r *run) setUp(ctx context.Context) (told string, err error) {
 	if r.shop == nil {
 		if len(r.in.Setup) > 0 {
-			r.notes = append(r.notes, "setup commands did not run: there is no sandbox on this host")
+			r.note("setup commands did not run: there is no sandbox on this host")
 		}
 		return "", nil
 	}
-	if r.bench, err = r.shop.workbench(r.in.Dir); err != nil {
+	bench, told, note, err := r.shop.open(ctx, r.in)
+	if err != nil {
 		return "", err
 	}
-	r.env.Runner = r.bench
-	if len(r.in.Setup) == 0 {
-		return "", nil
+	r.bench, r.env.Runner = bench, bench
+	r.note(note)
+	return told, nil
+}
+
+// open makes a workbench for an attempt and runs the repository's setup commands
+// on it. It returns what they came to, for the agent: that they failed is no
+// reason not to begin, since mending them may be the task.
+func (s *workshop) open(ctx context.Context, in Input) (bench *workbench, told, note string, err error) {
+	if bench, err = s.workbench(in.Dir); err != nil {
+		return nil, "", "", err
+	}
+	if len(in.Setup) == 0 {
+		return bench, "", "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, setupWithin)
 	defer cancel()
-	told, note, err := r.bench.setUp(ctx, r.in.Repo, r.in.Setup)
+	told, note, err = bench.setUp(ctx, in.Repo, in.Setup)
 	if err != nil && ctx.Err() == nil {
-		r.shop.log.WarnContext(ctx, "setup could not run", "repo", r.in.Repo, "issue", r.in.Issue, "error", err)
+		s.log.WarnContext(ctx, "setup could not run", "repo", in.Repo, "issue", in.Issue, "error", err)
 		note, told = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they install is missing."
 	}
-	r.notes = append(r.notes, note)
-	return told, nil
+	return bench, told, note, nil
 }
 
 // setUp runs the commands. The first time for a state of the lock files, they may

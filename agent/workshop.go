@@ -51,6 +51,20 @@ type workshop struct {
 	log     *slog.Logger
 }
 
+// newWorkshop makes a workshop that keeps what setup fetches in cache; "" keeps
+// nothing.
+func newWorkshop(box *sandbox.Sandbox, cache string, hosts []string, now func() time.Time, log *slog.Logger) (*workshop, error) {
+	s := &workshop{sandbox: box, hosts: hosts, now: now, log: log}
+	if cache != "" {
+		dir, err := filepath.Abs(cache)
+		if err != nil {
+			return nil, fmt.Errorf("find the cache of the sandbox: %w", err)
+		}
+		s.dir = dir
+	}
+	return s, nil
+}
+
 // workbench is where one attempt's commands run: its work tree in the sandbox,
 // with caches of its own.
 type workbench struct {
@@ -98,18 +112,22 @@ func (w *workbench) Run(ctx context.Context, command string, within time.Duratio
 }
 
 func (w *workbench) run(ctx context.Context, command string, within time.Duration, out io.Writer, fetch bool) (sandbox.Result, error) {
-	c := sandbox.Command{
-		Dir: w.tree, Shell: command, Output: out, Env: w.env(),
-		Mounts: []sandbox.Mount{{From: w.build, To: buildAt, Writable: true}},
-		Limits: sandbox.Limits{Time: within, Output: 48 << 10},
-	}
-	if w.deps != "" {
-		c.Mounts = append(c.Mounts, sandbox.Mount{From: w.deps, To: depsAt, Writable: fetch})
-	}
+	c := w.command(fetch)
+	c.Shell, c.Output, c.Limits = command, out, sandbox.Limits{Time: within, Output: 48 << 10}
 	if fetch {
 		c.Hosts = w.shop.hosts
 	}
 	return w.shop.sandbox.Run(ctx, c)
+}
+
+// command is what every command on the workbench begins with: the work tree and
+// the caches, of which those that setup fills are writable for setup alone.
+func (w *workbench) command(fetch bool) sandbox.Command {
+	c := sandbox.Command{Dir: w.tree, Env: w.env(), Mounts: []sandbox.Mount{{From: w.build, To: buildAt, Writable: true}}}
+	if w.deps != "" {
+		c.Mounts = append(c.Mounts, sandbox.Mount{From: w.deps, To: depsAt, Writable: fetch})
+	}
+	return c
 }
 
 // env tells the usual tools where to keep what they fetch and build.

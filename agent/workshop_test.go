@@ -16,14 +16,21 @@ import (
 )
 
 // contained gives a bench's agent the real sandbox.
-func contained(t *testing.T, script scripted.Script, cache string) *bench {
+func contained(t *testing.T, script scripted.Script, cache string, change ...func(*agent.BuiltinConfig)) *bench {
 	t.Helper()
 	b := newBench(t, script)
 	client, err := llm.New(llm.Config{Model: "coder", BaseURL: b.model.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.agent, err = agent.NewBuiltin(agent.BuiltinConfig{Model: client, Sandbox: sandboxtest.New(t, sandbox.Options{}), Cache: cache})
+	cfg := agent.BuiltinConfig{Model: client, Cache: cache}
+	for _, f := range change {
+		f(&cfg)
+	}
+	if cfg.Sandbox == nil {
+		cfg.Sandbox = sandboxtest.New(t, sandbox.Options{})
+	}
+	b.agent, err = agent.NewBuiltin(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

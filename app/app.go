@@ -41,7 +41,7 @@ type Options struct {
 	Logger   *slog.Logger     // nil: slog.Default
 	Now      func() time.Time // nil: time.Now
 	Engine   store.EngineConfig
-	Forward  []string                                             // command that runs this program as sandbox.Forward; nil: setup commands get no network
+	Forward  []string                                             // command that runs this program as sandbox.Forward; nil: no command gets a network
 	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
 }
 
@@ -130,6 +130,13 @@ func newWorker(ctx context.Context, a *App, c Config, o Options, secrets *secret
 	if err != nil {
 		return nil, err
 	}
+	commands, err := agent.NewCommands(agent.CommandsConfig{
+		Upstream: c.Models.Coder.URL, Key: c.Models.Coder.Key, Model: c.Models.Coder.Model, Price: c.Models.Coder.Price,
+		Sandbox: box, Path: c.AgentPath, Env: c.AgentEnv, Cache: filepath.Join(c.Dir, "sandbox"), Hosts: c.SetupHosts, Now: o.Now, Logger: o.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
 	policy, err := policies.DefaultPolicy()
 	if err != nil {
 		return nil, err
@@ -143,7 +150,7 @@ func newWorker(ctx context.Context, a *App, c Config, o Options, secrets *secret
 		return nil, err
 	}
 	return &work.Worker{
-		Store: a.Store, GitHub: a.GitHub, Git: git, Agent: coder, Tools: coder.Tools(),
+		Store: a.Store, GitHub: a.GitHub, Git: git, Agent: coder, Tools: coder.Tools(), Commands: commands,
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: o.Logger}, Reviewer: &diagnose.Reviewer{Model: chains["reviewer"], Log: o.Logger},
 		Learner: learner, Setup: setup,
 		Canceller: a.Store, Links: render.Links{Host: c.GitHub.URL}, Secrets: secrets, Logger: o.Logger, Now: o.Now,

@@ -26,6 +26,8 @@ type Config struct {
 
 	Attempts   int           // attempts at the same time
 	SetupHosts []string      // hosts that setup commands may fetch from; none: no network
+	AgentPath  []string      // folders with agents that repositories may name, shown to them read-only
+	AgentEnv   []string      // names of this process's variables that repositories may ask for
 	Schedule   work.Schedule // of the periodic work
 	// WriteSpacing is the average time between writes to one repository on
 	// GitHub; 0 is the second that GitHub asks for.

@@ -32,8 +32,10 @@ import (
 // crashEnv makes the test binary one application process instead of a test.
 const crashEnv = "SIA_TEST_APPLICATION"
 
-// TestMain is the test binary, or the application that TestCrash kills.
+// TestMain is the test binary, or the application that TestCrash kills, or a part of
+// a sandbox.
 func TestMain(m *testing.M) {
+	apptest.ForwardIfAsked()
 	if spec := os.Getenv(crashEnv); spec != "" {
 		if err := application(spec); err != nil {
 			fmt.Println("error:", err)

@@ -31,7 +31,7 @@ var layers = [][]string{
 }
 
 // alone import nothing of ours but what lies in their own folder.
-var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "app/ghsim"}
+var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "app/ghsim"}
 
 // exceptions are imports that the layers would forbid, each with its reason.
 var exceptions = map[[2]string]string{

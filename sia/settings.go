@@ -25,7 +25,9 @@ type SIASettings struct {
 
 // AgentSettings govern attempts.
 type AgentSettings struct {
-	Kind     string   `json:"kind" yaml:"kind"` // builtin
+	Kind     string   `json:"kind" yaml:"kind"`                 // builtin or command
+	Command  string   `json:"command,omitempty" yaml:"command"` // of the kind command: a preset's name, or a shell command line
+	Env      []string `json:"env,omitempty" yaml:"env"`         // names of variables of the server's environment that the command gets
 	Timeout  Duration `json:"timeout" yaml:"timeout"`
 	MaxTurns int      `json:"max_turns" yaml:"max_turns"`
 	Plan     string   `json:"plan,omitempty" yaml:"plan"` // "" or approve

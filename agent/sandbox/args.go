@@ -148,15 +148,13 @@ func (p *plan) system() {
 
 // environment is all that a command knows of ours: nothing.
 func (s *Sandbox) environment(c Command) []string {
-	var bin []string
 	env := []string{
 		"HOME=" + HomeDir, "USER=" + insideUser, "LOGNAME=" + insideUser, "SHELL=" + s.shell[0], "LANG=C.UTF-8", "TERM=dumb", "TMPDIR=/tmp", "CI=true",
 	}
 	for _, t := range s.capability.toolchains {
-		bin = append(bin, t.Bin...)
 		env = append(env, t.Env...)
 	}
-	env = append(env, "PATH="+strings.Join(append(bin, systemPath), ":"))
+	env = append(env, "PATH="+s.Path())
 	if len(c.Hosts) == 0 {
 		env = append(env, "GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_NO_INDEX=1")
 	} else {
@@ -164,6 +162,15 @@ func (s *Sandbox) environment(c Command) []string {
 		env = append(env, "HTTP_PROXY="+address, "HTTPS_PROXY="+address, "http_proxy="+address, "https_proxy="+address, "NO_PROXY=localhost,127.0.0.1,::1")
 	}
 	return append(env, c.Env...)
+}
+
+// Path is the PATH of commands: the toolchains' folders, and the system's.
+func (s *Sandbox) Path() string {
+	var bin []string
+	for _, t := range s.capability.toolchains {
+		bin = append(bin, t.Bin...)
+	}
+	return strings.Join(append(bin, systemPath), ":")
 }
 
 // protected lists the paths of c that exist as what they are called. A symbolic

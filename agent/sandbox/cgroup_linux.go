@@ -17,40 +17,42 @@ import (
 type cgroup struct{ dir string }
 
 // chooseCgroup is the directory in which this process may make groups that
-// control memory and processes; "" when there is none. Groups can't be made
-// beside processes, so it is the parent of our own where a service manager
-// delegates that (systemd: Delegate=yes with DelegateSubgroup=), or our own.
+// control memory and processes; "" when there is none.
 func chooseCgroup(root string) string {
-	b, err := os.ReadFile("/proc/self/cgroup")
+	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return ""
 	}
-	for line := range strings.Lines(string(b)) {
-		own, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")
-		if !ok {
-			continue
-		}
-		dir := filepath.Join(root, own)
-		for _, d := range []string{filepath.Dir(dir), dir} {
-			if (d == root || strings.HasPrefix(d, root+"/")) && delegated(d) {
-				return d
-			}
+	for _, dir := range candidates(root, string(own)) {
+		if delegated(dir) {
+			return dir
 		}
 	}
 	return ""
 }
 
+// candidates are the directories where groups may be made, given what
+// /proc/self/cgroup says. Groups can't be made beside processes, so it is the
+// parent of our own where a service manager delegates that (systemd: Delegate=yes
+// with DelegateSubgroup=), or our own.
+func candidates(root, own string) (dirs []string) {
+	for line := range strings.Lines(own) {
+		p, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")
+		if !ok || strings.Contains(p, "..") { // outside of what is mounted here
+			continue
+		}
+		dir := filepath.Join(root, p)
+		if dir != root {
+			dirs = append(dirs, filepath.Dir(dir))
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
 // delegated tries whether groups with both controllers can be made in dir.
 func delegated(dir string) bool {
-	b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
-	if err != nil {
-		return false
-	}
-	have := strings.Fields(string(b))
-	if !slices.Contains(have, "memory") || !slices.Contains(have, "pids") {
-		return false
-	}
-	if os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+memory +pids"), 0) != nil {
+	if !handsDown(dir) {
 		return false
 	}
 	g, err := newCgroup(dir, DefaultLimits())
@@ -60,6 +62,20 @@ func delegated(dir string) bool {
 	return g.Close() == nil
 }
 
+// handsDown lets the groups in dir control memory and processes, and reports
+// whether they may.
+func handsDown(dir string) bool {
+	b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
+	if err != nil {
+		return false
+	}
+	have := strings.Fields(string(b))
+	if !slices.Contains(have, "memory") || !slices.Contains(have, "pids") {
+		return false
+	}
+	return os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+memory +pids"), 0) == nil
+}
+
 // newCgroup makes a group with the limits.
 func newCgroup(in string, l Limits) (*cgroup, error) {
 	dir, err := os.MkdirTemp(in, "sandbox-*")
@@ -67,19 +83,27 @@ func newCgroup(in string, l Limits) (*cgroup, error) {
 		return nil, fmt.Errorf("make a control group: %w", err)
 	}
 	g := &cgroup{dir}
+	if err := g.limit(l); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+// limit sets the group's limits.
+func (g *cgroup) limit(l Limits) error {
 	for _, f := range []struct{ name, value string }{
 		{"memory.max", strconv.FormatInt(l.Memory, 10)},
 		{"pids.max", strconv.Itoa(l.Processes)},
 		{"memory.oom.group", "1"},
 	} {
 		if err := g.write(f.name, f.value); err != nil {
-			return nil, errors.Join(err, g.Close())
+			return err
 		}
 	}
 	if err := g.write("memory.swap.max", "0"); err != nil && !errors.Is(err, fs.ErrNotExist) { // absent without swap
-		return nil, errors.Join(err, g.Close())
+		return err
 	}
-	return g, nil
+	return nil
 }
 
 func (g *cgroup) write(name, value string) error {

@@ -3,8 +3,10 @@ package sandbox
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,6 +31,10 @@ type Command struct {
 	Protected []string
 	Mounts    []Mount
 	Hosts     []string // hosts that may be connected to, as in [Allowed]; none: no network at all
+
+	// Service is what the command reaches at ServiceURL, and nobody else; nil:
+	// nothing. Its requests end with the command.
+	Service http.Handler
 
 	Limits Limits    // zero fields: the sandbox's
 	Stdin  io.Reader // nil: empty
@@ -124,6 +130,17 @@ func (r Result) String() string {
 		return fmt.Sprintf("exit status %d (%s)%s", r.ExitCode, signalName(r.ExitCode-128), after)
 	}
 	return fmt.Sprintf("exit status %d%s", r.ExitCode, after)
+}
+
+// writable are the folders of this host's disk that the command may write.
+func (c Command) writable() []string {
+	trees := []string{c.Dir}
+	for _, m := range c.Mounts {
+		if m.Writable && !slices.Contains(trees, m.From) {
+			trees = append(trees, m.From)
+		}
+	}
+	return trees
 }
 
 // check refuses a command that makes no sense.

@@ -23,10 +23,12 @@ const spare = 512 << 20
 
 var errFull = errors.New("full")
 
-// disk says why too much of the disk is used; "" when it is not. The trees are
-// only walked when the file system says that something was written, or when the
-// last walk is long ago.
-func (w *watch) disk() string {
+// disk says why too much of the disk is used; "" when it is not. While the command
+// runs, the trees are only walked when the file system says that an eighth of the
+// limit was written since the last walk, or when that is long ago: others who free
+// what it fills can fool that, for so long. At its end they are walked in any
+// case, so that many short commands don't come to much.
+func (w *watch) disk(atEnd bool) string {
 	var now unix.Statfs_t
 	if err := unix.Statfs(w.trees[0], &now); err != nil {
 		return ""
@@ -34,7 +36,7 @@ func (w *watch) disk() string {
 	limit := w.r.limits.Disk
 	grown := func(since unix.Statfs_t) int64 { return (int64(since.Bfree) - int64(now.Bfree)) * now.Bsize }
 	made := int64(w.last.Ffree) - int64(now.Ffree)
-	if grown(w.last) < limit/8 && made < int64(w.r.limits.Files)/8 && time.Since(w.when) < walkEvery {
+	if !atEnd && grown(w.last) < limit/8 && made < int64(w.r.limits.Files)/8 && time.Since(w.when) < walkEvery {
 		return ""
 	}
 	w.last, w.when = now, time.Now()
@@ -65,7 +67,9 @@ func (w *watch) walk() (total int64, why string, hidden bool) {
 			return nil
 		}
 		files++
-		if info, err := d.Info(); err == nil {
+		info, err := d.Info()
+		hidden = hidden || err != nil && !errors.Is(err, fs.ErrNotExist)
+		if err == nil {
 			if st, ok := info.Sys().(*syscall.Stat_t); ok {
 				total += st.Blocks * 512 // holes take up nothing
 			}

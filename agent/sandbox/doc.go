@@ -16,7 +16,8 @@
 //   - A command that was ended is a [Result] that says why, not an error. An
 //     error means that it could not be run.
 //   - The network is absent. A command that may fetch packages gets a proxy that
-//     connects to hosts allowed by name and to nothing else (proxy.go).
+//     connects to hosts allowed by name and to nothing else (proxy.go); one that
+//     needs a service of ours gets that (way.go). Both are sockets, mounted inside.
 //
 // There is no degraded mode: without a working sandbox, [New] returns an error and
 // nothing is run.

@@ -164,6 +164,7 @@ func escape(t *testing.T, h host, kind sandbox.Kind) {
 			}},
 		{name: "disk bomb without names", sh: `for fd in $(seq 10 60); do eval "exec $fd>f"; rm f; head -c 8000000 /dev/zero >&$fd; done; sleep 60`, ended: sandbox.ByDisk},
 		{name: "disk bomb behind a closed door", sh: `mkdir d; cd d; chmod 000 ../d; for i in $(seq 40); do head -c 8000000 /dev/zero > /workspace/g$i; mv /workspace/g$i . 2>/dev/null; done; sleep 60`, ended: sandbox.ByDisk},
+		{name: "disk bomb behind a door half closed", sh: `mkdir d; for fd in $(seq 10 60); do eval "exec $fd>d/f$fd"; done; chmod 400 d; for fd in $(seq 10 60); do head -c 8000000 /dev/zero >&$fd; done; sleep 60`, ended: sandbox.ByDisk},
 		{name: "a bomb of empty files", sh: `seq 9000 | xargs touch; sleep 60`, limit: func(l *sandbox.Limits) { l.Files = 3000 }, ended: sandbox.ByDisk},
 		{name: "a bomb of empty temporary files", sh: `cd /tmp; seq 9000 | xargs touch; sleep 60`, limit: func(l *sandbox.Limits) { l.Files = 3000 }, ended: sandbox.ByDisk},
 		{name: "endless output", sh: `yes ` + strings.Repeat("x", 100), ended: sandbox.ByOutput,
@@ -257,6 +258,29 @@ func escape(t *testing.T, h host, kind sandbox.Kind) {
 	}
 	if left := alive(t, "sleep\x00"+h.mark); len(left) > 0 {
 		t.Errorf("still running: %v", left)
+	}
+}
+
+// TestEscapeOfTheDiskLimitInSteps: no command hides more than one may use, but
+// several could, if what they hid was not found again.
+func TestEscapeOfTheDiskLimitInSteps(t *testing.T) {
+	s, dir := box(t, sandbox.Options{}), tree(t, nil)
+	limits := sandbox.Limits{Time: time.Minute, Disk: 96 << 20}
+	var last sandbox.Result
+	for i := range 4 {
+		last = run(t, s, sandbox.Command{Dir: dir, Limits: limits, Shell: fmt.Sprintf("[ ! -e a ] || chmod 700 a; mkdir -p a/b%d && head -c 48000000 /dev/zero > a/b%d/f; chmod 0 a/b%d; chmod 111 a", i, i, i)})
+	}
+	if last.Ended != sandbox.ByDisk {
+		t.Errorf("it ended %s\n%s", last, last.Output)
+	}
+	dir = tree(t, nil)
+	for i := range 30 {
+		if last = run(t, s, sandbox.Command{Dir: dir, Limits: limits, Shell: fmt.Sprintf("head -c 8000000 /dev/zero > f%d", i)}); last.Ended != "" {
+			break
+		}
+	}
+	if last.Ended != sandbox.ByDisk {
+		t.Errorf("in small steps it ended %s\n%s", last, last.Output)
 	}
 }
 

@@ -17,34 +17,30 @@ const (
 	exitNotFound = 127
 )
 
-// Forward is what runs inside of a sandbox with allowed hosts: it listens on the
-// loopback of the sandbox, where the environment says that a proxy is, passes each
-// connection on to the socket that leads out, and runs the command. It returns the
-// command's exit status. A program that wants allowed hosts calls it with the
-// arguments that follow those of Options.Self.
+// Forward is what runs inside of a sandbox that something leads out of: it listens
+// on the sandbox's loopback, where the proxy and the service are said to be, passes
+// each connection on to the socket that leads there, and runs the command. It
+// returns the command's exit status. A program that wants such sandboxes calls it
+// with the arguments that follow those of Options.Self.
 func Forward(argv []string) int {
 	if len(argv) == 0 {
 		fmt.Fprintln(os.Stderr, "forward: there is no command")
 		return exitNoWay
 	}
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", proxyAddress)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "forward:", err)
-		return exitNoWay
-	}
-	defer l.Close()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go forward(conn)
+	for _, out := range []struct{ address, socket string }{{proxyAddress, proxySocket}, {serviceAddress, serviceSocket}} {
+		if _, err := os.Stat(out.socket); err != nil {
+			continue // this way is not open
 		}
-	}()
+		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", out.address)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "forward:", err)
+			return exitNoWay
+		}
+		go listen(l, out.socket) // it is closed with the sandbox
+	}
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it ends with the sandbox
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	err = cmd.Run()
+	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -59,9 +55,19 @@ func Forward(argv []string) int {
 	return exitNotFound
 }
 
-func forward(conn net.Conn) {
+func listen(l net.Listener, socket string) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go forward(conn, socket)
+	}
+}
+
+func forward(conn net.Conn, socket string) {
 	defer conn.Close()
-	out, err := (&net.Dialer{}).DialContext(context.Background(), "unix", proxySocket)
+	out, err := (&net.Dialer{}).DialContext(context.Background(), "unix", socket)
 	if err != nil {
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 )
 
@@ -15,13 +14,7 @@ import (
 // followed, and what is that user's already is left alone. The protected paths
 // are handed over too, so that git does not complain of a stranger's repository.
 func handOver(c Command) error {
-	trees := []string{c.Dir}
-	for _, m := range c.Mounts {
-		if m.Writable {
-			trees = append(trees, m.From)
-		}
-	}
-	for _, tree := range slices.Compact(trees) {
+	for _, tree := range c.writable() {
 		root, err := os.OpenRoot(tree)
 		if err != nil {
 			return fmt.Errorf("hand the work tree over: %w", err)
@@ -37,6 +30,35 @@ func handOver(c Command) error {
 		})
 		if err = errors.Join(err, root.Close()); err != nil {
 			return fmt.Errorf("hand the work tree over: %w", err)
+		}
+	}
+	return nil
+}
+
+// openUp makes every folder that a command could write one that SIA can look into,
+// when SIA is no root: what a command closed would else count against nobody, and
+// each could hide as much as one may use. Nothing runs in the trees meanwhile,
+// and links are not followed.
+func openUp(c Command) error {
+	for _, tree := range c.writable() {
+		root, err := os.OpenRoot(tree)
+		if err != nil {
+			return fmt.Errorf("look into the work tree: %w", err)
+		}
+		err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+			if err != nil { // somebody else's, and there before
+				return fs.SkipDir
+			}
+			if !d.IsDir() {
+				return nil
+			}
+			if info, err := d.Info(); err == nil && info.Mode()&0o500 != 0o500 {
+				_ = root.Chmod(filepath.FromSlash(p), info.Mode().Perm()|0o700)
+			}
+			return nil
+		})
+		if err = errors.Join(err, root.Close()); err != nil {
+			return fmt.Errorf("look into the work tree: %w", err)
 		}
 	}
 	return nil

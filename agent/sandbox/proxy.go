@@ -10,19 +10,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
-)
-
-// Where the way out is, as a command sees it.
-const (
-	proxyAddress = "127.0.0.1:3128"
-	proxyFolder  = "/run/proxy"
-	proxySocket  = proxyFolder + "/out/socket"
-	proxyProgram = proxyFolder + "/forward"
 )
 
 // Bounds of the proxy.
@@ -39,68 +29,24 @@ const (
 type proxy struct {
 	allowed Allowed
 	log     *slog.Logger
-	dir     string
 	listen  net.Listener
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 	slots   chan struct{}
 }
 
-// openProxy starts a proxy that lives as long as one command.
-func (s *Sandbox) openProxy(ctx context.Context, hosts []string) (*proxy, error) {
-	if !s.CanFetch() {
-		return nil, errors.New("open the way to allowed hosts: this program was not told how to run itself")
-	}
-	if err := Allowed(hosts).Check(); err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "sia-net-*")
-	if err != nil {
-		return nil, fmt.Errorf("open the way to allowed hosts: %w", err)
-	}
-	p := &proxy{allowed: hosts, log: s.options.Logger, dir: dir, slots: make(chan struct{}, maxTunnels)}
-	socket := filepath.Join(dir, filepath.Base(proxySocket))
-	var lc net.ListenConfig
-	if p.listen, err = lc.Listen(ctx, "unix", socket); err == nil {
-		// Another user, in the sandbox, has to come through; the folder around it
-		// lets nobody else in but root.
-		err = os.Chmod(socket, 0o666)
-	}
-	if err == nil && s.root {
-		err = os.Chown(dir, outsideUID, outsideUID)
-	}
-	if err != nil {
-		p.close()
-		return nil, fmt.Errorf("open the way to allowed hosts: %w", err)
-	}
+// startProxy starts a proxy on a listener, which it closes in the end.
+func startProxy(ctx context.Context, l net.Listener, hosts Allowed, log *slog.Logger) *proxy {
+	p := &proxy{allowed: hosts, log: log, listen: l, slots: make(chan struct{}, maxTunnels)}
 	ctx, p.stop = context.WithCancel(ctx)
 	p.done.Go(func() { p.serve(ctx) })
-	return p, nil
-}
-
-// through is c with its way out: the program that listens inside, where no proxy
-// can, and passes on to the socket.
-func (p *proxy) through(c Command, shell, self []string) Command {
-	argv := c.Argv
-	if c.Shell != "" {
-		argv = append(append([]string(nil), shell...), c.Shell)
-	}
-	c.Argv, c.Shell = append(append([]string{proxyProgram}, self[1:]...), argv...), ""
-	c.Mounts = append(append([]Mount(nil), c.Mounts...),
-		Mount{From: self[0], To: proxyProgram},
-		Mount{From: p.dir, To: filepath.Dir(proxySocket)})
-	return c
+	return p
 }
 
 func (p *proxy) close() {
-	if p.stop != nil {
-		p.stop()
-	}
-	if p.listen != nil {
-		p.listen.Close()
-	}
+	p.stop()
+	p.listen.Close()
 	p.done.Wait()
-	os.RemoveAll(p.dir)
 }
 
 func (p *proxy) serve(ctx context.Context) {

@@ -61,3 +61,17 @@ func TestFetchNeedsAWayToRunItself(t *testing.T) {
 		t.Error("it claims to fetch")
 	}
 }
+
+// A service is reached by the command it is for, and gone with it.
+func TestService(t *testing.T) {
+	s := box(t, sandbox.Options{})
+	dir := tree(t, map[string]string{"ask.js": `require('http').get(process.argv[2], (r) => r.pipe(process.stdout)).on('error', (e) => console.log(e.code))`})
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "served "+r.URL.Path+"\n") })
+	r := run(t, s, sandbox.Command{Dir: dir, Service: service, Shell: "node ask.js " + sandbox.ServiceURL + "/a; node ask.js http://127.0.0.1:3128/; echo $HTTPS_PROXY; cat", Stdin: strings.NewReader("input\n")})
+	if want := "served /a\nECONNREFUSED\n\ninput\n"; string(r.Output) != want {
+		t.Errorf("%s: %q, want %q", r, r.Output, want)
+	}
+	if r = sh(t, s, dir, "node ask.js "+sandbox.ServiceURL+"/b"); string(r.Output) != "ECONNREFUSED\n" {
+		t.Errorf("without: %q", r.Output)
+	}
+}

@@ -43,13 +43,13 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (_ Result, err error) {
 	}
 	keepDescriptors()
 	l := c.Limits.or(s.options.Limits)
-	if len(c.Hosts) > 0 {
-		p, err := s.openProxy(ctx, c.Hosts)
+	if len(c.Hosts) > 0 || c.Service != nil {
+		w, err := s.openWay(ctx, c)
 		if err != nil {
 			return Result{}, err
 		}
-		defer p.close()
-		c = p.through(c, s.shell, s.options.Self)
+		defer w.close()
+		c = w.through(c, s.shell, s.options.Self)
 	}
 	if s.root {
 		if err := handOver(c); err != nil {
@@ -307,6 +307,9 @@ func (r *running) wait(ctx context.Context, c Command) (Result, error) {
 	r.finish()
 	close(stop)
 	<-watched
+	if !r.sandbox.root {
+		_ = openUp(c) // what stays closed counts as hidden
+	}
 	res := Result{ExitCode: -1, Duration: time.Since(r.began)}
 	if v.by == "" {
 		v = r.late(w)
@@ -337,7 +340,7 @@ func (r *running) late(w *watch) verdict {
 	if r.group != nil && r.group.ranOut() {
 		return w.memory()
 	}
-	if why := w.disk(); why != "" {
+	if why := w.disk(true); why != "" {
 		return verdict{ByDisk, why}
 	}
 	return verdict{}

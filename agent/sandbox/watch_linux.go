@@ -40,14 +40,9 @@ type watch struct {
 }
 
 func newWatch(r *running, c Command) *watch {
-	w := &watch{r: r, trees: []string{c.Dir}, since: time.Now(), when: time.Now()}
+	w := &watch{r: r, trees: c.writable(), since: time.Now(), when: time.Now()}
 	_ = unix.Statfs(c.Dir, &w.first) // without it every look is a walk
 	w.last = w.first
-	for _, m := range c.Mounts {
-		if m.Writable {
-			w.trees = append(w.trees, m.From)
-		}
-	}
 	return w
 }
 
@@ -62,7 +57,7 @@ func (w *watch) run(stop chan struct{}) {
 	go func() {
 		defer close(disk)
 		every(stop, diskEvery, func() {
-			if why := w.disk(); why != "" {
+			if why := w.disk(false); why != "" {
 				w.r.end(ByDisk, why)
 			}
 		})

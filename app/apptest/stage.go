@@ -20,6 +20,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/ghsim/conformance"
@@ -162,7 +163,7 @@ func (s *Stage) model(script scripted.Script) {
 func (s *Stage) start() {
 	s.t.Helper()
 	a, err := app.New(context.Background(), s.config, app.Options{
-		Logger: s.log.With("who", "sia"), Now: s.Clock.Now, Boundary: s.holds.boundary,
+		Logger: s.log.With("who", "sia"), Now: s.Clock.Now, Boundary: s.holds.boundary, Forward: forwarding(),
 		// What a stop interrupts is interrupted at once: what had not finished is
 		// done again after the next start, which is what tests want to see.
 		// One delivery after the other, for the order of two at a time is anybody's.
@@ -300,4 +301,25 @@ func (s *Stage) should(err error) {
 	if err != nil {
 		s.t.Error(err)
 	}
+}
+
+// forwardName makes a test binary the inside of the way out of a sandbox, as
+// `sia forward` is.
+const forwardName = "forward"
+
+// ForwardIfAsked is what a test binary's TestMain calls first: when it was started as the
+// inside of the way out of a sandbox, it is that, and ends.
+func ForwardIfAsked() {
+	if len(os.Args) > 1 && os.Args[1] == forwardName {
+		os.Exit(sandbox.Forward(os.Args[2:]))
+	}
+}
+
+// forwarding is how this program runs itself as that; nil when it can't.
+func forwarding() []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{self, forwardName}
 }

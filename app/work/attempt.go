@@ -71,7 +71,8 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 		return nil, err
 	}
 	input.Saved, input.Rebuild = saved, !space.Reused()
-	res, err := w.Agent.Run(ctx, input, recorder{w.Store, w.Secrets, t.ID, a.Number})
+	coder, _ := w.agent(t.Settings.Agent)
+	res, err := coder.Run(ctx, input, recorder{w.Store, w.Secrets, t.ID, a.Number})
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
 		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
 	}

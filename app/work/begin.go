@@ -61,9 +61,10 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
+	coder, _ := w.agent(set.Agent)
 	return sia.Begun{
 		Settings: set, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sha,
-		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Agent: w.Agent.Name(), Hold: hold,
+		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Agent: coder.Name(), Hold: hold,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld),
 	}, nil
 }

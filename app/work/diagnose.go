@@ -99,9 +99,10 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 	}
 	var decision *store.Decision
 	var undecided error
+	_, tools := w.agent(t.Settings.Agent)
 	in := diagnose.Input{
 		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, header(t, *t.Attempt())), Diff: diff,
-		Lessons: lessons, Library: library, Final: t.ApproachesLeft() == 0, Tools: w.Tools,
+		Lessons: lessons, Library: library, Final: t.ApproachesLeft() == 0, Tools: tools,
 		Candidates: func(p sia.Pattern) []sia.Candidate { return w.candidates(library, t, p) },
 		Choose: func(q diagnose.Choice) diagnose.Chosen {
 			chosen, d, err := w.choose(t, f, q)

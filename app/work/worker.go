@@ -41,8 +41,9 @@ type Worker struct {
 	Store     *store.Store
 	GitHub    *github.App
 	Git       *gitops.Cache
-	Agent     agent.Agent
-	Tools     []string // names of the tools that attempts have
+	Agent     agent.Agent     // the builtin one
+	Tools     []string        // names of its tools
+	Commands  *agent.Commands // agents that are commands
 	Diagnoser *diagnose.Diagnoser
 	Reviewer  *diagnose.Reviewer
 	Learner   Learner
@@ -76,6 +77,15 @@ func (w *Worker) Effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 	fact, err := do(ctx, t, f)
 	// What is in a fact is in the task from then on, and goes wherever that goes.
 	return secret.Within(w.Secrets, fact), forPeople(f, err)
+}
+
+// agent is the coding agent that a repository's settings name, and the names of its
+// tools, as far as they are known.
+func (w *Worker) agent(s sia.AgentSettings) (a agent.Agent, tools []string) {
+	if a, ok := w.Commands.Agent(s); ok {
+		return a, nil
+	}
+	return w.Agent, w.Tools
 }
 
 // repo is the task's repository on GitHub.

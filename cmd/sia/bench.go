@@ -12,6 +12,7 @@ type benches struct {
 	Machine  benchCmd         `cmd:"" default:"withargs" help:"Measure this machine: intake, loop, GitHub calls (the default)."`
 	Lessons  benchLessonsCmd  `cmd:"" help:"Find the lessons for a prompt among many, against looking at every one."`
 	Learning benchLearningCmd `cmd:"" help:"Play the choice of technique in an invented world, against simpler policies and against oracles."`
+	Sandbox  benchSandboxCmd  `cmd:"" help:"Measure what containing a command costs, and what attempts cost."`
 }
 
 type benchCmd struct {

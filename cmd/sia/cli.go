@@ -31,7 +31,7 @@ type cli struct {
 	Log     LogCmd     `cmd:"" help:"Read failing CI logs: what failed, its signature and class."`
 	Config  configCmd  `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
-	Bench   benches    `cmd:"" help:"Measure: this machine, or the choice of technique."`
+	Bench   benches    `cmd:"" help:"Measure: this machine, the choice of technique, or the sandbox."`
 	Forward forwardCmd `cmd:"" hidden:"" passthrough:"" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 

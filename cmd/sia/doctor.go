@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
@@ -25,8 +26,9 @@ type doctorCmd struct {
 type finding struct {
 	What   string `json:"what"`
 	OK     bool   `json:"ok"`
+	Weaker bool   `json:"weaker,omitempty"` // OK, and something that SIA could do is off
 	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // what to do, when not OK
+	Fix    string `json:"fix,omitempty"` // what to do, when not OK or weaker
 }
 
 // needed are the permissions that SIA works with, each with the feature that is
@@ -54,7 +56,7 @@ func (c *doctorCmd) Run(e *env) error {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, 2*time.Minute)
 	defer cancel()
-	all = append(all, c.look(ctx, e), contained(ctx, e))
+	all = append(all, c.look(ctx, e), contained(ctx, sandbox.Options{Self: forwarding(), Logger: e.logger}), installedAgents(config.AgentPath))
 	if len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
 		all = append(all, gitHub(ctx, config, e)...)
 	}
@@ -73,8 +75,11 @@ func report(e *env, output string, all []finding) error {
 	} else {
 		for _, f := range all {
 			mark := e.style.green("✓")
-			if !f.OK {
+			switch {
+			case !f.OK:
 				mark = e.style.red("✗")
+			case f.Weaker:
+				mark = e.style.amber("!")
 			}
 			fmt.Fprintf(e.out, "%s %-16s %s\n", mark, f.What, f.Detail)
 			if f.Fix != "" {
@@ -105,10 +110,41 @@ func (c *doctorCmd) look(ctx context.Context, e *env) finding {
 	return f
 }
 
-// contained says whether attempts can build and test before they push.
-func contained(ctx context.Context, e *env) finding {
-	found := sandbox.Probe(ctx, sandbox.Options{Self: forwarding(), Logger: e.logger})
-	return finding{What: "sandbox", OK: found.OK(), Detail: found.String(), Fix: found.Fix}
+// contained says whether attempts can build and test before they push. SIA works
+// without: the repository's checks decide either way.
+func contained(ctx context.Context, o sandbox.Options) finding {
+	found := sandbox.Probe(ctx, o)
+	f := finding{What: "sandbox", OK: true, Weaker: !found.OK(), Detail: found.String(), Fix: found.Fix}
+	if f.Weaker {
+		f.Detail += ". Off: the tools run and test, agent.setup, and agents of the kind command; attempts can't build or test before they push"
+	}
+	return f
+}
+
+// installedAgents says which of the agents that are known by name are installed
+// where commands can see them.
+func installedAgents(path []string) finding {
+	f := finding{What: "other agents", OK: true}
+	commands, err := agent.NewCommands(agent.CommandsConfig{Path: path})
+	if err != nil {
+		return finding{What: f.What, Detail: err.Error(), Fix: "check --agent-path"}
+	}
+	var there, absent []string
+	for _, p := range agent.Presets() {
+		if file := commands.Find(p); file != "" {
+			there = append(there, p.Name+" ("+file+")")
+		} else {
+			absent = append(absent, p.Name)
+		}
+	}
+	f.Detail = "none installed; repositories can use the builtin one"
+	if len(there) > 0 {
+		f.Detail = strings.Join(there, ", ")
+		if len(absent) > 0 {
+			f.Detail += "; not " + strings.Join(absent, ", ")
+		}
+	}
+	return f
 }
 
 // gitHub checks the app's authentication, permissions and installations.

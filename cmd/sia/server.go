@@ -43,6 +43,8 @@ type server struct {
 	PriceOutput   float64 `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD"`
 
 	SetupHosts   []string      `help:"Hosts that agent.setup commands may fetch packages from, such as proxy.golang.org; default: no network." env:"SIA_SETUP_HOSTS" placeholder:"NAME"`
+	AgentPath    []string      `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER"`
+	AgentEnv     []string      `help:"Names of environment variables of this server that a repository's agent.env may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME"`
 	Attempts     int           `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS"`
 	WriteSpacing time.Duration `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING"`
 }
@@ -63,7 +65,7 @@ func (s server) config() (app.Config, error) {
 		return m
 	}
 	c := app.Config{
-		Listen: s.Listen, Private: s.Private, Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts, WriteSpacing: s.WriteSpacing,
+		Listen: s.Listen, Private: s.Private, Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts, AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, WriteSpacing: s.WriteSpacing,
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret},
 		Models: app.ModelsConfig{Coder: model, SIA: named(s.SIAModel), Reviewer: named(s.ReviewerModel)},
 	}

@@ -1,10 +1,13 @@
 // Package scripted is a chat model that says what a script tells it to, behind
-// a real HTTP server that speaks POST /v1/chat/completions. Tests and the demo
-// put it in a model's place.
+// a real HTTP server that speaks POST /v1/chat/completions, and for other
+// people's agents POST /v1/responses and POST /v1/messages. Tests and the demo put
+// it in a model's place.
 //
 // Concepts:
 //
 //   - [Script]: ordered rules. The first [Rule] that matches a request answers it.
+//   - Whatever the protocol, a request is read as a chat: rules, turns and records
+//     are the same for all three (chat.go, responses.go, messages.go).
 //   - A rule matches by model name (which serves as a role: "coder", "sia",
 //     "reviewer") and by regular expressions over the system and user text.
 //   - The position in a conversation is the number of assistant messages that

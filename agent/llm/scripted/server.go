@@ -2,7 +2,6 @@ package scripted
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -58,7 +57,9 @@ func Start(script Script, o Options) (*Server, error) {
 		closed: make(chan struct{}), rules: rules, struck: map[[2]int]int{},
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", s.complete)
+	mux.HandleFunc("POST /v1/chat/completions", s.complete(chat))
+	mux.HandleFunc("POST /v1/responses", s.complete(responses))
+	mux.HandleFunc("POST /v1/messages", s.complete(messages))
 	mux.HandleFunc("GET /v1/models", s.models)
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go s.http.Serve(l) //nolint:errcheck // it always ends with ErrServerClosed
@@ -90,18 +91,23 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
+// complete answers requests of a protocol.
+func (s *Server) complete(p protocol) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, p) }
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		fail(w, http.StatusRequestEntityTooLarge, "too_large", "the request can't be read: "+err.Error())
 		return
 	}
-	var q Request
-	if err := json.Unmarshal(body, &q); err != nil {
+	q, err := p.read(body)
+	if err != nil {
 		fail(w, http.StatusBadRequest, "invalid_json", "the request is not JSON of the protocol: "+err.Error())
 		return
 	}
-	if s.key != "" && r.Header.Get("Authorization") != "Bearer "+s.key {
+	if s.key != "" && !p.authorized(r, s.key) {
 		s.record(q, "", http.StatusUnauthorized)
 		fail(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
 		return
@@ -125,7 +131,10 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	switch {
-	case q.Stream && (fault == nil || fault.After > 0):
+	case q.Stream && p.stream != nil && fault == nil:
+		s.record(q, name, http.StatusOK)
+		p.stream(w, q, answer)
+	case q.Stream && p.stream == nil && (fault == nil || fault.After > 0):
 		s.record(q, name, http.StatusOK)
 		if s.stream(r.Context(), w, q, answer, fault) {
 			cutOff(w)
@@ -134,7 +143,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		s.strike(r.Context(), w, q, name, *fault)
 	default:
 		s.record(q, name, http.StatusOK)
-		whole(w, q, answer)
+		p.whole(w, q, answer)
 	}
 }
 

@@ -1,0 +1,230 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
+	"github.com/sia-bot/sia/sia"
+)
+
+// realKey is the model's key, which no command may ever see.
+const realKey = "real-model-key-2b7d"
+
+// cli is a bench whose agent is a command.
+type cli struct {
+	*bench
+	agent agent.Agent
+}
+
+// newCLI is a command's bench: the scripted model wants the real key.
+func newCLI(t *testing.T, command string, script scripted.Script, change ...func(*agent.CommandsConfig)) *cli {
+	t.Helper()
+	srv, err := scripted.Start(script, scripted.Options{Key: realKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { srv.Close() })
+	b := newBench(t, script)
+	b.model = srv
+	b.in.Limits = agent.Limits{Time: time.Minute, Credits: 1000 * sia.Credit, Turns: 20}
+	cfg := agent.CommandsConfig{Upstream: srv.URL, Key: realKey, Model: "coder", Price: llm.Price{Input: 1, Output: 5},
+		Sandbox: sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), Environ: []string{"NEEDED=yes", "SIA_MODEL_KEY=" + realKey}}
+	for _, f := range change {
+		f(&cfg)
+	}
+	commands, err := agent.NewCommands(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, ok := commands.Agent(sia.AgentSettings{Kind: "command", Command: command, Env: []string{"NEEDED", "SIA_MODEL_KEY"}})
+	if !ok {
+		t.Fatal("a command is no agent")
+	}
+	b.write("ask.js", `
+const [path, model = process.env.SIA_MODEL, key = process.env.SIA_MODEL_KEY] = process.argv.slice(2);
+fetch(process.env.SIA_MODEL_URL + path, { method: 'POST', headers: { 'content-type': 'application/json', authorization: 'Bearer ' + key },
+  body: JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'hello' }] }) })
+  .then(async (r) => console.log(r.status, await r.text()), (e) => console.log('no answer', e.cause?.code));
+`)
+	return &cli{b, a}
+}
+
+func (c *cli) run() agent.Result {
+	c.t.Helper()
+	res, err := c.agent.Run(c.t.Context(), c.in, c.rec)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return res
+}
+
+// transcribed is everything that the transcript holds.
+func (c *cli) transcribed() string { return agent.Markdown(c.rec.turns, agent.Header{}) }
+
+var says = turns(scripted.Answer{Text: "word", Usage: &scripted.Usage{Input: 1000, Output: 200}})
+
+func TestCommand(t *testing.T) {
+	c := newCLI(t, `cat > /tmp/brief; grep -c 'Add a greeting' /tmp/brief; grep -c 'attempt 1' /tmp/brief; echo "NEEDED=$NEEDED"
+		env > /tmp/env; cat /tmp/env /proc/*/environ | grep -c `+realKey+`; echo new > made; echo 'token ghp_0123456789abcdefghij0123456789abcdef'
+		node ask.js /chat/completions; node ask.js /chat/completions; echo 'All done.'`, says, func(cfg *agent.CommandsConfig) { cfg.Env = []string{"NEEDED"} })
+	res := c.run()
+	if res.End != sia.EndFinished || res.Reason != "" || res.Summary != "All done." || res.Turns != 2 || res.Usage != (llm.Usage{Input: 2000, Output: 400, USD: 0.004}) || res.Cost != 4*sia.Credit/10 {
+		t.Errorf("%+v", res)
+	}
+	if c.agent.Name() != "command/coder" {
+		t.Errorf("name %q", c.agent.Name())
+	}
+	kinds := ""
+	for i, turn := range c.rec.turns {
+		if turn.Number != i {
+			t.Errorf("turn %d has number %d", i, turn.Number)
+		}
+		kinds += string(turn.Kind) + " "
+	}
+	if kinds != "brief model model model end " {
+		t.Errorf("turns: %s", kinds)
+	}
+	if first := c.rec.turns[1]; first.Text != "1\n1\nNEEDED=yes\n0\ntoken [secret: github-pat]" {
+		t.Errorf("it said %q", first.Text)
+	}
+	if !strings.Contains(c.rec.notes(), "SIA_MODEL_KEY (the server does not allow it with --agent-env)") {
+		t.Errorf("notes: %s", c.rec.notes())
+	}
+	if strings.Contains(c.transcribed(), realKey) {
+		t.Error("the real key is in the transcript")
+	}
+	if b, err := os.ReadFile(filepath.Join(c.in.Dir, "made")); err != nil || string(b) != "new\n" {
+		t.Errorf("what it made: %q %v", b, err)
+	}
+}
+
+func TestCommandThatEndsBadly(t *testing.T) {
+	for name, c := range map[string]struct {
+		command, script string
+		limits          agent.Limits
+		end             sia.AttemptEnd
+		reason          string
+	}{
+		"a status":          {command: "seq 3; echo broken >&2; exit 3", end: sia.EndError, reason: "the command failed: exit status 3. It printed at the end: 1\n2\n3\nbroken"},
+		"no such program":   {command: "no-such-agent", end: sia.EndError, reason: "exit status 127"},
+		"endless output":    {command: "yes", end: sia.EndError, reason: "it printed more than 64 MiB"},
+		"too long":          {command: "sleep 717273", limits: agent.Limits{Time: time.Second, Credits: sia.Credit}, end: sia.EndTime, reason: "the time limit of 1s was reached"},
+		"too dear":          {command: "for i in 1 2 3 4 5 6 7 8 9; do node ask.js /chat/completions; done; sleep 717273", limits: agent.Limits{Time: time.Minute, Credits: sia.Credit / 2}, end: sia.EndCredits, reason: "credits are spent"},
+		"too many":          {command: "for i in 1 2 3 4; do node ask.js /chat/completions; done; sleep 717273", limits: agent.Limits{Time: time.Minute, Credits: 100 * sia.Credit, Turns: 2}, end: sia.EndTurns, reason: "the limit of 2 turns was reached"},
+		"the model is down": {command: "node ask.js /chat/completions; exit 1", script: "down", end: sia.EndError, reason: "the endpoint answered 503"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			script := says
+			if c.script == "down" {
+				script = turns(scripted.Answer{Fault: &scripted.Fault{Status: 503}})
+			}
+			b := newCLI(t, c.command, script)
+			if c.limits != (agent.Limits{}) {
+				b.in.Limits = c.limits
+			}
+			res := b.run()
+			if res.End != c.end || !strings.Contains(res.Reason, c.reason) {
+				t.Errorf("it ended %s: %s", res.End, res.Reason)
+			}
+			if res.Cost > b.in.Limits.Credits {
+				t.Errorf("it spent %s of %s", res.Cost, b.in.Limits.Credits)
+			}
+			if last := b.rec.turns[len(b.rec.turns)-1]; last.Kind != agent.TurnEnd || !strings.Contains(last.Text, c.reason) {
+				t.Errorf("the transcript ends %+v", last)
+			}
+			if left := alive(t, "sleep\x00717273"); len(left) > 0 {
+				t.Errorf("still running: %v", left)
+			}
+		})
+	}
+}
+
+func TestCommandReachesItsModelOnly(t *testing.T) {
+	c := newCLI(t, `for a in '/chat/completions other-model' '/chat/completions coder another-key' '/files' '/../admin'; do node ask.js $a; done
+		(exec 3<>/dev/tcp/1.1.1.1/443) 2>/dev/null && echo OUT; true`, says)
+	if res := c.run(); res.End != sia.EndFinished || res.Turns != 0 {
+		t.Errorf("%+v", res)
+	}
+	text := c.rec.turns[1].Text
+	for _, want := range []string{"403 ", `asks the model \"coder\" and no other`, "401 ", "404 "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "200 ") || strings.Contains(text, "OUT") || len(c.model.Requests()) != 0 {
+		t.Errorf("%d requests came through:\n%s", len(c.model.Requests()), text)
+	}
+}
+
+func TestCommandIsCancelled(t *testing.T) {
+	c := newCLI(t, "node ask.js /chat/completions; (setsid sleep 717274 &); sleep 717274", says)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		if c.model.Wait(ctx, 1) == nil {
+			cancel(errors.New("ada said stop"))
+		}
+	}()
+	res, err := c.agent.Run(ctx, c.in, c.rec)
+	if err != nil || res.End != sia.EndCancelled || res.Reason != "ada said stop" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if left := alive(t, "sleep\x00717274"); len(left) > 0 {
+		t.Errorf("still running: %v", left)
+	}
+}
+
+func TestCommandThatCannotRunHere(t *testing.T) {
+	for name, c := range map[string]struct {
+		command string
+		change  func(*agent.CommandsConfig)
+		want    string
+	}{
+		"no sandbox":    {"claude-code", func(cfg *agent.CommandsConfig) { cfg.Sandbox = nil }, "this server has none: `sia doctor` says how it gets one"},
+		"not installed": {"claude-code", func(cfg *agent.CommandsConfig) { cfg.Path = []string{"/no/such/folder"} }, "claude is not installed where commands can see it: on the server, npm install -g @anthropic-ai/claude-code"},
+		"no command":    {" ", func(*agent.CommandsConfig) {}, "agent.command does not say which"},
+		"no way out":    {"true", func(cfg *agent.CommandsConfig) { cfg.Sandbox = sandboxtest.New(t, sandbox.Options{Self: []string{}}) }, "the way from the sandbox to the model"},
+	} {
+		b := newCLI(t, c.command, says, c.change)
+		res, err := b.agent.Run(t.Context(), b.in, b.rec)
+		var known *sia.Error
+		if !errors.As(err, &known) || !known.Permanent || !strings.Contains(known.Message, c.want) || !strings.Contains(known.Message, "agent.kind") || res.Turns != 0 {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+	}
+}
+
+func TestOtherKindsAreNoCommands(t *testing.T) {
+	commands, err := agent.NewCommands(agent.CommandsConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, ok := commands.Agent(sia.DefaultSettings().Agent); ok {
+		t.Errorf("the default is %s", a.Name())
+	}
+}
+
+// A process that dies takes its command with it. The next begins anew, on what is
+// left of the budget, and writes on in the transcript.
+func TestCommandBeginsAgain(t *testing.T) {
+	c := newCLI(t, "for i in 1 2; do node ask.js /chat/completions > /dev/null; done; echo done", says)
+	first := c.run()
+	c.in.Saved, c.rec.turns = c.rec.turns[:3], nil // brief and two answers
+	c.in.Limits.Turns = 3
+	res := c.run()
+	if res.End != sia.EndTurns || res.Turns != 3 || res.Cost <= first.Cost {
+		t.Errorf("%+v after %+v", res, first)
+	}
+	if got := c.rec.turns[0]; got.Kind != agent.TurnModel || got.Number != 3 || !strings.Contains(c.rec.notes(), "begun again after the process ended") {
+		t.Errorf("it wrote %+v", got)
+	}
+}

@@ -1,0 +1,224 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/gateway"
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+//go:embed prompts/command.md
+var commandPrompt string
+
+// maxEnding bounds the last output of a command that failed, in a reason for people.
+const maxEnding = 1500
+
+// commandRun is one attempt of a command under way.
+type commandRun struct {
+	*Command
+	journal
+	in      Input
+	env     tool.Env
+	meter   *meter
+	out     *heard
+	bench   *workbench
+	answers chan answer // from the gateway, one by one
+	stop    context.CancelCauseFunc
+	ended   <-chan struct{} // closed when nobody takes answers any more
+
+	turns int // recorded
+	res   Result
+}
+
+// limit is the cause with which a spent budget ends an attempt.
+type limit struct {
+	end sia.AttemptEnd
+	why string
+}
+
+func (l limit) Error() string { return l.why }
+
+// attempt runs the command to its end and records how it ended.
+func (r *commandRun) attempt(ctx context.Context) (Result, error) {
+	ctx, cancel := r.meter.budget.context(ctx)
+	defer cancel()
+	defer func() { r.bench.close() }()
+	err := r.run(ctx)
+	r.res.Turns, r.res.Cost, r.res.Usage = r.meter.total()
+	if err != nil {
+		r.res.End, r.res.Reason = sia.EndError, err.Error()
+	}
+	r.res.Reason, r.res.Summary = secret.Mask(r.res.Reason), secret.Mask(r.res.Summary)
+	text := string(r.res.End)
+	for _, s := range []string{r.res.Reason, r.res.Summary} {
+		if s != "" {
+			text += ": " + s
+		}
+	}
+	if saved := r.record(ctx, Turn{Number: r.turns + 1, Kind: TurnEnd, Text: text}); err == nil {
+		err = saved
+	}
+	return r.res, err
+}
+
+// run prepares the work tree, tells the command what to do, and lets it.
+func (r *commandRun) run(ctx context.Context) error {
+	bench, told, note, err := r.shop.open(ctx, r.in)
+	if err != nil {
+		return err
+	}
+	r.bench = bench
+	r.note(note)
+	brief := r.in.Brief
+	if len(brief.Tools)+len(brief.WithoutTools) > 0 {
+		r.note("the tools that the brief names are the builtin agent's: they are told, not enforced")
+	}
+	text, notes := assemble(ctx, r.in, r.env, told, maxPrompt)
+	r.notes = append(r.notes, notes...)
+	text = strings.TrimSpace(commandPrompt) + "\n\n" + text
+	gate, to, err := r.gateway(r.meter)
+	if err != nil {
+		return err
+	}
+	defer gate.Close()
+	c := r.command(to, text, gate)
+	if _, answers, ok := resumable(r.in.Saved); ok {
+		// It can't be told where the command was. What it spent is spent.
+		r.turns = answers[len(answers)-1].Number
+		r.note("begun again after the process ended: the command starts anew, in the work tree as it is")
+	} else if err := r.record(ctx, Turn{Kind: TurnBrief, Text: text}); err != nil {
+		return err
+	}
+
+	ctx, r.stop = context.WithCancelCause(ctx)
+	defer r.stop(nil)
+	over := make(chan struct{})
+	r.ended = over
+	type outcome struct {
+		sandbox.Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		res, err := r.Sandbox.Run(ctx, c)
+		done <- outcome{res, err}
+	}()
+	var last *answer
+	var failed error
+	for {
+		select {
+		case a := <-r.answers:
+			// What was printed since the answer before came of that one.
+			if err := r.turn(ctx, last); err != nil && failed == nil {
+				failed = err
+				r.stop(err)
+			}
+			last = &a
+		case res := <-done:
+			close(over)
+			if err := r.turn(ctx, last); err != nil && failed == nil {
+				failed = err
+			}
+			if err := cmp.Or(failed, res.err); err != nil && ctx.Err() == nil || failed != nil {
+				return errors.Join(failed, res.err)
+			}
+			r.judge(ctx, res.Result, gate)
+			return nil
+		}
+	}
+}
+
+// command is what is run.
+func (r *commandRun) command(to access, brief string, gate *gateway.Gateway) sandbox.Command {
+	c := r.bench.command(false)
+	env, refused := r.variables(to)
+	for _, name := range refused {
+		r.note("a variable that agent.env names is not passed on: " + name)
+	}
+	c.Env = append(c.Env, env...)
+	if c.Shell = r.line; r.known {
+		c.Shell, c.Argv = "", r.preset.argv(r.Model)
+	}
+	for _, dir := range r.Path {
+		if _, err := os.Stat(dir); err == nil {
+			c.Mounts = append(c.Mounts, sandbox.Mount{From: dir})
+		}
+	}
+	left := r.meter.budget.limits.Time
+	c.Stdin, c.Output, c.Service = strings.NewReader(brief+"\n"), r.out, gate
+	c.Limits = sandbox.Limits{Time: 2 * left, CPU: left, Output: 8 << 10} // the attempt's own limit comes first
+	return c
+}
+
+// answered takes an answer from the gateway; it waits until the turn before is
+// recorded.
+func (r *commandRun) answered(a answer) {
+	select {
+	case r.answers <- a:
+	case <-r.ended:
+	}
+}
+
+// spent ends the attempt at a limit of its budget.
+func (r *commandRun) spent(end sia.AttemptEnd, why string) { r.stop(limit{end, why}) }
+
+// turn records what was printed, as what came of an answer; nil: of none.
+func (r *commandRun) turn(ctx context.Context, a *answer) error {
+	text, calls := r.out.take()
+	if a == nil && text == "" && len(calls) == 0 {
+		return nil
+	}
+	t := Turn{Kind: TurnModel, Text: text, Calls: calls}
+	if a != nil {
+		t.Usage, t.Cost = a.usage, a.cost
+	}
+	r.turns++
+	t.Number = r.turns
+	return r.record(ctx, t)
+}
+
+// judge says how the attempt ended.
+func (r *commandRun) judge(ctx context.Context, res sandbox.Result, gate *gateway.Gateway) {
+	last, printed := r.out.end()
+	r.res.Summary = head(last, tool.MaxSummary)
+	var spent limit
+	switch {
+	case errors.As(context.Cause(ctx), &spent):
+		r.res.End, r.res.Reason = spent.end, spent.why
+	case ctx.Err() != nil:
+		r.res.End, r.res.Reason = r.meter.budget.over(ctx)
+	case res.OK():
+		r.res.End = sia.EndFinished
+	default:
+		name := cmp.Or(r.preset.Name, "the command")
+		r.res.End, r.res.Reason = sia.EndError, fmt.Sprintf("%s failed: %s", name, ending(res))
+		if why := gate.Failed(); why != "" {
+			r.res.Reason += "; " + why
+		}
+		if printed != "" {
+			r.res.Reason += ". It printed at the end: " + tail(printed, maxEnding)
+		}
+		r.res.Summary = ""
+	}
+}
+
+// tail is the last n bytes of s, from the beginning of a line where there is one.
+func tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = s[len(s)-n:]
+	if i := strings.IndexByte(s, '\n'); i >= 0 && i < len(s)-1 {
+		s = s[i+1:]
+	}
+	return strings.ToValidUTF8(s, "")
+}

@@ -1,0 +1,250 @@
+package gateway
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Bounds of a call.
+const (
+	maxRequest    = 16 << 20        // bytes
+	maxAnswer     = 64 << 20        // bytes
+	beginWithin   = 5 * time.Minute // until an answer begins
+	bytesPerToken = 3               // fewer than there are, so that estimates are not too low
+)
+
+// Usage is what a call took, in tokens. Cached is part of Input.
+type Usage struct{ Input, Cached, Output int }
+
+// Call is one call that a meter let through.
+type Call struct {
+	Prompt int   // estimated tokens
+	Most   int   // tokens that the answer may have
+	Held   int64 // the meter's own: what it set aside
+}
+
+// Meter pays. Its methods are called concurrently.
+type Meter interface {
+	// Reserve asks whether a call may be made whose prompt has about so many
+	// tokens, and how long its answer may be: want tokens at most, 0 when the
+	// program did not say. An error refuses it, in words for people.
+	Reserve(prompt, want int) (Call, error)
+	// Settle ends a reservation with what the call took: nothing when the endpoint
+	// did not answer it.
+	Settle(c Call, u Usage)
+}
+
+// Config is what a gateway is made of.
+type Config struct {
+	Upstream string       // base URL of the endpoint, such as https://api.openai.com/v1
+	Key      string       // its key; "": none is sent
+	Model    string       // the one model
+	Token    string       // what the program has in place of the key
+	Meter    Meter        // required
+	Client   *http.Client // nil: one with timeouts
+	Logger   *slog.Logger // nil: nothing is logged
+}
+
+// Gateway forwards calls of one attempt. It is an http.Handler.
+type Gateway struct {
+	Config
+	upstream *url.URL
+
+	mu     sync.Mutex
+	closed bool
+	failed string // how the endpoint last failed, for people
+}
+
+// New checks c.
+func New(c Config) (*Gateway, error) {
+	u, err := url.Parse(strings.TrimRight(c.Upstream, "/"))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("make model gateway: %q is not the address of an endpoint", c.Upstream)
+	}
+	if c.Model == "" || c.Token == "" || c.Meter == nil {
+		return nil, errors.New("make model gateway: a model, a token and a meter are needed")
+	}
+	if c.Client == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.ResponseHeaderTimeout = beginWithin
+		c.Client = &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Gateway{Config: c, upstream: u}, nil
+}
+
+// Close refuses every call from now on.
+func (g *Gateway) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+}
+
+// Failed is how the endpoint last failed; empty when its last answer was one.
+func (g *Gateway) Failed() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failed
+}
+
+// ServeHTTP forwards one call.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	closed := g.closed
+	g.mu.Unlock()
+	p, known := protocols[strings.TrimPrefix(r.URL.Path, "/v1")]
+	switch {
+	case closed:
+		refuse(w, http.StatusForbidden, "the attempt is over")
+	case !g.authorized(r):
+		refuse(w, http.StatusUnauthorized, "this is not the attempt's key")
+	case r.Method == http.MethodGet && strings.TrimPrefix(r.URL.Path, "/v1") == "/models":
+		send(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": g.Model, "object": "model", "owned_by": "sia"}}})
+	case !known || r.Method != http.MethodPost:
+		refuse(w, http.StatusNotFound, "the gateway has POST /v1/chat/completions, /v1/responses and /v1/messages, and nothing else")
+	default:
+		g.call(w, r, p)
+	}
+}
+
+func (g *Gateway) authorized(r *http.Request) bool {
+	token := cmp.Or(r.Header.Get("X-Api-Key"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	return subtle.ConstantTimeCompare([]byte(token), []byte(g.Token)) == 1
+}
+
+// call reads, rewrites, reserves, forwards and settles.
+func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	if err != nil {
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request can't be read, or has more than %d bytes", maxRequest))
+		return
+	}
+	q, err := p.parse(body)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "the request is not JSON of the protocol: "+err.Error())
+		return
+	}
+	if q.model != g.Model {
+		refuse(w, http.StatusForbidden, fmt.Sprintf("this attempt asks the model %q and no other; the request names %.100q", g.Model, q.model))
+		return
+	}
+	call, err := g.Meter.Reserve(len(body)/bytesPerToken, q.want)
+	if err != nil {
+		refuse(w, http.StatusPaymentRequired, err.Error())
+		return
+	}
+	var used Usage
+	defer func() { g.Meter.Settle(call, used) }()
+	if body, err = q.rewritten(call.Most); err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	resp, err := g.ask(r, p, body)
+	if err != nil {
+		g.note("the endpoint can't be reached")
+		g.Logger.WarnContext(r.Context(), "model gateway: endpoint not reached", "error", err)
+		refuse(w, http.StatusBadGateway, "the model's endpoint can't be reached")
+		return
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode < 300 {
+		g.note("")
+	} else {
+		g.note("the endpoint answered " + resp.Status)
+	}
+	used = g.pass(w, resp, call)
+}
+
+// passed are the headers that go through: what the protocols need, and nothing
+// that says who asks.
+var (
+	passedAsk    = []string{"Content-Type", "Accept", "Anthropic-Version", "Anthropic-Beta", "OpenAI-Beta"}
+	passedAnswer = []string{"Content-Type", "Retry-After", "Request-Id", "X-Request-Id"}
+)
+
+// ask forwards a request. It is made once: the program that asks has its own way
+// of trying again.
+func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (*http.Response, error) {
+	out, err := http.NewRequestWithContext(r.Context(), http.MethodPost, g.upstream.JoinPath(p.path).String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range passedAsk {
+		if v := r.Header.Get(name); v != "" {
+			out.Header.Set(name, v)
+		}
+	}
+	out.Header.Set("User-Agent", "sia")
+	if g.Key != "" {
+		out.Header.Set("Authorization", "Bearer "+g.Key)
+		if p.path == messagesPath {
+			out.Header.Set("X-Api-Key", g.Key)
+		}
+	}
+	return g.Client.Do(out)
+}
+
+// pass passes an answer on as it comes and returns what it took.
+func (g *Gateway) pass(w http.ResponseWriter, resp *http.Response, call Call) Usage {
+	for _, name := range passedAnswer {
+		if v := resp.Header.Get(name); v != "" {
+			w.Header().Set(name, v)
+		}
+	}
+	w.WriteHeader(resp.StatusCode)
+	count := newCounter(strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"))
+	flush := http.NewResponseController(w)
+	buf := make([]byte, 32<<10)
+	in := io.LimitReader(resp.Body, maxAnswer)
+	for {
+		n, err := in.Read(buf)
+		count.add(buf[:n])
+		if n > 0 {
+			if _, werr := w.Write(buf[:n]); werr != nil {
+				break // the program is gone; what came so far was made all the same
+			}
+			_ = flush.Flush()
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) {
+				g.note("the endpoint's answer broke off")
+			}
+			break
+		}
+	}
+	if resp.StatusCode >= 300 {
+		return Usage{}
+	}
+	return count.usage(call)
+}
+
+func (g *Gateway) note(failed string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.failed = failed
+}
+
+// refuse answers with an error as all three protocols understand it.
+func refuse(w http.ResponseWriter, status int, why string) {
+	send(w, status, map[string]any{"type": "error", "error": map[string]any{"type": "sia_gateway", "code": "sia_gateway", "message": "SIA: " + why}})
+}
+
+func send(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the program may be gone
+}

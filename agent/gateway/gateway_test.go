@@ -1,0 +1,310 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/agent/gateway"
+	"github.com/sia-bot/sia/agent/llm/scripted"
+)
+
+// purse is a meter that lets calls through until it is empty.
+type purse struct {
+	mu      sync.Mutex
+	refuse  bool
+	most    int // 0: as wanted
+	wanted  []int
+	settled []gateway.Usage
+	open    int
+}
+
+func (p *purse) Reserve(prompt, want int) (gateway.Call, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refuse {
+		return gateway.Call{}, errors.New("the credits are spent")
+	}
+	p.wanted = append(p.wanted, want)
+	p.open++
+	return gateway.Call{Prompt: prompt, Most: p.most, Held: 7}, nil
+}
+
+func (p *purse) Settle(c gateway.Call, u gateway.Usage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.Held != 7 {
+		panic("another's call")
+	}
+	p.open--
+	p.settled = append(p.settled, u)
+}
+
+const token, key = "throw-away", "the-real-key"
+
+// open is a gateway before an endpoint.
+func open(t testing.TB, upstream string, p *purse) (*gateway.Gateway, string) {
+	t.Helper()
+	g, err := gateway.New(gateway.Config{Upstream: upstream, Key: key, Model: "m", Token: token, Meter: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(g)
+	t.Cleanup(srv.Close)
+	return g, srv.URL
+}
+
+func ask(t testing.TB, method, url, body string, header ...string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// bodies ask the same in each protocol.
+var bodies = map[string]string{
+	"/v1/chat/completions": `{"model":"m","messages":[{"role":"user","content":"hello"}]`,
+	"/v1/responses":        `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"hello"}]}]`,
+	"/v1/messages":         `{"model":"m","max_tokens":50,"messages":[{"role":"user","content":"hello"}]`,
+}
+
+func TestUsageOfEachProtocol(t *testing.T) {
+	model, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{User: "^hello$", Turns: []scripted.Answer{{Text: "well done", Calls: []scripted.Call{{Name: "tool", Args: map[string]any{"a": 1}}}, Usage: &scripted.Usage{Input: 100, Cached: 40, Output: 9}}}}}}, scripted.Options{Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { model.Close() })
+	for path, body := range bodies {
+		for _, stream := range []string{"", `,"stream":true`} {
+			p := &purse{}
+			_, url := open(t, model.URL, p)
+			status, text := ask(t, http.MethodPost, url+path, body+stream+"}")
+			if status != 200 || !strings.Contains(text, "well") || !strings.Contains(text, "tool") || (stream != "") != strings.Contains(text, "data: ") {
+				t.Errorf("%s%s: %d %s", path, stream, status, text)
+			}
+			if want := []gateway.Usage{{Input: 100, Cached: 40, Output: 9}}; !cmp.Equal(p.settled, want) || p.open != 0 {
+				t.Errorf("%s%s: settled %+v", path, stream, p.settled)
+			}
+		}
+	}
+}
+
+// record is an endpoint that keeps what it was asked.
+type record struct {
+	header http.Header
+	path   string
+	body   map[string]any
+}
+
+func endpoint(t testing.TB, answer func(http.ResponseWriter)) (string, *record) {
+	got := &record{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got.header, got.path, got.body = r.Header.Clone(), r.URL.Path, nil
+		_ = json.NewDecoder(r.Body).Decode(&got.body)
+		answer(w)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL + "/base/v1/", got
+}
+
+func plain(w http.ResponseWriter) {
+	io.WriteString(w, `{"usage":{"prompt_tokens":5,"completion_tokens":2}}`)
+}
+
+func TestWhatIsForwarded(t *testing.T) {
+	upstream, got := endpoint(t, plain)
+	for _, c := range []struct {
+		name, path, body string
+		most             int
+		want             string
+	}{
+		{"a bound that is set", "/v1/chat/completions", `{"model":"m","max_tokens":9000,"n":8,"service_tier":"priority","web_search_options":{},"stream":true,"x":1}`, 100,
+			`{"model":"m","max_tokens":100,"stream":true,"stream_options":{"include_usage":true},"x":1}`},
+		{"a bound that is not", "/chat/completions", `{"model":"m"}`, 100, `{"model":"m","max_completion_tokens":100}`},
+		{"a bound that is lower", "/v1/messages", `{"model":"m","max_tokens":10}`, 100, `{"model":"m","max_tokens":10}`},
+		{"the provider's tools", "/v1/messages", `{"model":"m","max_tokens":10,"mcp_servers":[{"url":"https://x"}],"tools":[{"name":"a","input_schema":{}},{"type":"web_search_20250305","name":"w"},{"type":"web_fetch_20250910","name":"f"},{"type":"bash_20250124","name":"bash"}]}`, 100,
+			`{"model":"m","max_tokens":10,"tools":[{"name":"a","input_schema":{}},{"type":"bash_20250124","name":"bash"}]}`},
+		{"none but the provider's", "/v1/responses", `{"model":"m","background":true,"previous_response_id":"r","store":true,"tools":[{"type":"mcp","server_url":"https://x"},{"type":"web_search"},{"type":"code_interpreter"}],"tool_choice":"required"}`, 0,
+			`{"model":"m","store":false}`},
+	} {
+		p := &purse{most: c.most}
+		_, url := open(t, upstream, p)
+		if status, text := ask(t, http.MethodPost, url+c.path, c.body, "Cookie", "c=1", "X-Api-Key", token, "Anthropic-Version", "2023-06-01"); status != 200 {
+			t.Errorf("%s: %d %s", c.name, status, text)
+		}
+		var want map[string]any
+		if err := json.Unmarshal([]byte(c.want), &want); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got.body); d != "" {
+			t.Errorf("%s: -want +got\n%s", c.name, d)
+		}
+		if got.path != "/base/v1"+strings.TrimPrefix(c.path, "/v1") || got.header.Get("Authorization") != "Bearer "+key || got.header.Get("Cookie") != "" || got.header.Get("Anthropic-Version") != "2023-06-01" {
+			t.Errorf("%s: %s %v", c.name, got.path, got.header)
+		}
+		if k := got.header.Get("X-Api-Key"); k == token || strings.HasSuffix(c.path, "messages") && k != key {
+			t.Errorf("%s: key %q", c.name, k)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	upstream, got := endpoint(t, plain)
+	for _, c := range []struct {
+		name, method, path, body string
+		header                   []string
+		status                   int
+		says                     string
+	}{
+		{"another model", "POST", "/v1/messages", `{"model":"dear"}`, nil, 403, `asks the model \"m\"`},
+		{"no model", "POST", "/v1/messages", `{}`, nil, 403, "asks the model"},
+		{"another key", "POST", "/v1/messages", `{"model":"m"}`, []string{"Authorization", "Bearer x"}, 401, "not the attempt's key"},
+		{"no JSON", "POST", "/v1/responses", `x`, nil, 400, "not JSON"},
+		{"null", "POST", "/v1/responses", `null`, nil, 400, "not JSON"},
+		{"a strange bound", "POST", "/v1/messages", `{"model":"m","max_tokens":"many"}`, nil, 400, "not JSON"},
+		{"strange tools", "POST", "/v1/messages", `{"model":"m","tools":{}}`, nil, 400, "not a list"},
+		{"too large", "POST", "/v1/messages", `{"model":"m","x":"` + strings.Repeat("x", 17<<20) + `"}`, nil, 413, "more than"},
+		{"another path", "POST", "/v1/files", `{}`, nil, 404, "nothing else"},
+		{"a way around", "POST", "/v1/messages/../files", `{"model":"m"}`, nil, 404, "nothing else"},
+		{"another method", "DELETE", "/v1/messages", ``, nil, 404, "nothing else"},
+	} {
+		p := &purse{}
+		_, url := open(t, upstream, p)
+		status, text := ask(t, c.method, url+c.path, c.body, c.header...)
+		if status != c.status || !strings.Contains(text, c.says) || got.path != "" || p.open != 0 {
+			t.Errorf("%s: %d %.300s; asked %q, %d open", c.name, status, text, got.path, p.open)
+		}
+	}
+	p := &purse{refuse: true}
+	g, url := open(t, upstream, p)
+	if status, text := ask(t, "POST", url+"/v1/messages", `{"model":"m"}`); status != 402 || !strings.Contains(text, "the credits are spent") {
+		t.Errorf("without credits: %d %s", status, text)
+	}
+	if status, text := ask(t, "GET", url+"/v1/models", ""); status != 200 || !strings.Contains(text, `"id":"m"`) {
+		t.Errorf("models: %d %s", status, text)
+	}
+	g.Close()
+	if status, text := ask(t, "POST", url+"/v1/messages", `{"model":"m"}`); status != 403 || !strings.Contains(text, "the attempt is over") || got.path != "" {
+		t.Errorf("closed: %d %s", status, text)
+	}
+}
+
+func TestEndpointThatFails(t *testing.T) {
+	down := httptest.NewServer(nil)
+	down.Close()
+	refused, _ := endpoint(t, func(w http.ResponseWriter) {
+		w.Header().Set("Retry-After", "7")
+		http.Error(w, "slow down", http.StatusTooManyRequests)
+	})
+	moved, _ := endpoint(t, func(w http.ResponseWriter) { w.Header().Set("Location", "http://169.254.169.254/"); w.WriteHeader(307) })
+	for name, c := range map[string]struct {
+		url    string
+		status int
+		failed string
+	}{
+		"down":     {down.URL, 502, "the endpoint can't be reached"},
+		"refusing": {refused, 429, "the endpoint answered 429 Too Many Requests"},
+		"moved":    {moved, 307, "the endpoint answered 307"},
+	} {
+		p := &purse{}
+		g, url := open(t, c.url, p)
+		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/messages", strings.NewReader(`{"model":"m"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Api-Key", token)
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil { // its end is after the call was settled
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != c.status || !strings.HasPrefix(g.Failed(), c.failed) || resp.Header.Get("Location") != "" {
+			t.Errorf("%s: %s, %q", name, resp.Status, g.Failed())
+		}
+		if !cmp.Equal(p.settled, []gateway.Usage{{}}) {
+			t.Errorf("%s: settled %+v", name, p.settled)
+		}
+	}
+}
+
+// An answer that breaks off before it says what it took is not free.
+func TestAnswerThatBreaksOff(t *testing.T) {
+	upstream, _ := endpoint(t, func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":30,\"output_tokens\":1}}}\n\n"+strings.Repeat("data: {\"delta\":\"some words of the answer\"}\n\n", 50))
+		panic(http.ErrAbortHandler)
+	})
+	p := &purse{most: 5000}
+	g, url := open(t, upstream, p)
+	ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m","stream":true}`)
+	if len(p.settled) != 1 || p.settled[0].Input != 30 || p.settled[0].Output < 200 || p.settled[0].Output > 5000 || g.Failed() != "the endpoint's answer broke off" {
+		t.Errorf("settled %+v, %q", p.settled, g.Failed())
+	}
+}
+
+// Whatever comes, in whatever pieces: nothing is left reserved, and what is passed
+// on is what the endpoint said.
+func TestAnyAnswer(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		pieces := rapid.SliceOfN(rapid.SampledFrom([]string{"data: ", "{\"usage\":", "{\"input_tokens\":3}}", "\n", "\n\n", "null", "[1]", "{\"message\":{\"usage\":null}}", "x", "\"usage\""}), 0, 20).Draw(r, "pieces")
+		stream := rapid.Bool().Draw(r, "stream")
+		upstream, _ := endpoint(t, func(w http.ResponseWriter) {
+			if stream {
+				w.Header().Set("Content-Type", "text/event-stream")
+			}
+			for _, s := range pieces {
+				io.WriteString(w, s)
+				http.NewResponseController(w).Flush()
+			}
+		})
+		p := &purse{}
+		_, url := open(t, upstream, p)
+		if _, text := ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m"}`); text != strings.Join(pieces, "") {
+			r.Errorf("%q became %q", pieces, text)
+		}
+		if p.open != 0 || len(p.settled) != 1 || p.settled[0].Input < 3 {
+			r.Errorf("settled %+v", p.settled)
+		}
+	})
+}
+
+func TestNew(t *testing.T) {
+	for name, c := range map[string]gateway.Config{
+		"no address": {Model: "m", Token: "t", Meter: &purse{}},
+		"no scheme":  {Upstream: "api.openai.com/v1", Model: "m", Token: "t", Meter: &purse{}},
+		"no model":   {Upstream: "https://x/v1", Token: "t", Meter: &purse{}},
+		"no token":   {Upstream: "https://x/v1", Model: "m", Meter: &purse{}},
+		"no meter":   {Upstream: "https://x/v1", Model: "m", Token: "t"},
+	} {
+		if _, err := gateway.New(c); err == nil {
+			t.Errorf("%s: a gateway was made", name)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/sia"
+)
+
+// How much is measured.
+const (
+	benchStarts   = 200 // commands, inside of the sandbox and outside
+	benchIdle     = 50  // attempts that wait for the model
+	benchAttempts = 20  // attempts that work, all at once
+)
+
+type benchSandboxCmd struct {
+	Output string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// Run measures and prints one table. Absolute times don't travel; ratios do.
+func (c *benchSandboxCmd) Run(e *env) (err error) {
+	o := sandbox.Options{Self: forwarding(), Logger: quiet()}
+	found := sandbox.Probe(e.ctx, o)
+	if !found.OK() {
+		return fmt.Errorf("%s; %s", found, found.Fix)
+	}
+	box, err := sandbox.New(o, found)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "sia-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	start, err := benchStart(e, box, dir)
+	if err != nil {
+		return err
+	}
+	attempts, err := benchAttemptsOf(e, box, dir)
+	if err != nil {
+		return err
+	}
+	return printFigures(e, c.Output, append(start, attempts...))
+}
+
+// benchStart measures `true`, in the sandbox and without, in turns.
+func benchStart(e *env, box *sandbox.Sandbox, dir string) ([]figure, error) {
+	fmt.Fprintf(e.err, "sandbox: %d starts…\n", benchStarts)
+	tree := filepath.Join(dir, "start")
+	if err := os.Mkdir(tree, 0o755); err != nil {
+		return nil, err
+	}
+	var inside, outside []time.Duration
+	for range benchStarts {
+		began := time.Now()
+		r, err := box.Run(e.ctx, sandbox.Command{Dir: tree, Argv: []string{"/bin/true"}})
+		if err != nil {
+			return nil, err
+		}
+		if !r.OK() {
+			return nil, fmt.Errorf("true in the sandbox: %s", r)
+		}
+		inside = append(inside, time.Since(began))
+		began = time.Now()
+		if err := exec.CommandContext(e.ctx, "/bin/true").Run(); err != nil {
+			return nil, err
+		}
+		outside = append(outside, time.Since(began))
+	}
+	note := string(box.Capability().Kind)
+	if os.Geteuid() == 0 {
+		note += ", as root: two bubblewraps"
+	}
+	return []figure{
+		{"sandbox: a command, start to end, p50", quantile(inside, .5), "ms", "", note},
+		{"sandbox: a command, start to end, p99", quantile(inside, .99), "ms", "", ""},
+		{"no sandbox, for comparison, p50", quantile(outside, .5), "ms", "", "fork and exec of the same program"},
+		{"no sandbox, for comparison, p99", quantile(outside, .99), "ms", "", ""},
+	}, nil
+}
+
+// benchAttemptsOf measures attempts of the builtin agent against the scripted model.
+func benchAttemptsOf(e *env, box *sandbox.Sandbox, dir string) ([]figure, error) {
+	call := func(name string, args any) scripted.Answer {
+		return scripted.Answer{Calls: []scripted.Call{{Name: name, Args: args}}}
+	}
+	model, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{
+		{Name: "idle", User: "Wait for me", Turns: []scripted.Answer{call("read", map[string]any{"path": "a.txt"}), {Text: "done", Delay: time.Hour}}},
+		{Name: "work", Turns: []scripted.Answer{call("write", map[string]any{"path": "b.txt", "content": "b\n"}), call("run", map[string]any{"command": "sort a.txt b.txt > c.txt"}), call("finish", map[string]any{"summary": "sorted"})}},
+	}}, scripted.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer model.Close()
+	client, err := llm.New(llm.Config{Model: "coder", BaseURL: model.URL})
+	if err != nil {
+		return nil, err
+	}
+	coder, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Sandbox: box, Logger: quiet()})
+	if err != nil {
+		return nil, err
+	}
+	b := &attemptsBench{agent: coder, dir: dir}
+	if err := b.all(e.ctx, 2, "Warm up.", nil); err != nil {
+		return nil, err
+	}
+
+	fmt.Fprintf(e.err, "sandbox: %d waiting attempts…\n", benchIdle)
+	ctx, stop := context.WithCancel(e.ctx)
+	defer stop()
+	waiting, ended := &turnCount{want: benchIdle, reached: make(chan struct{})}, make(chan error, 1)
+	before := rss()
+	go func() { ended <- b.all(ctx, benchIdle, "Wait for me.", waiting) }()
+	select {
+	case <-waiting.reached:
+	case err := <-ended:
+		return nil, errors.Join(errors.New("waiting attempts ended"), err)
+	}
+	each := float64(rss()-before) / 1e6 / benchIdle
+	stop()
+	<-ended // they were cancelled
+
+	fmt.Fprintf(e.err, "sandbox: %d attempts at once…\n", benchAttempts)
+	peak, done := watchRSS()
+	began := time.Now()
+	err = b.all(e.ctx, benchAttempts, "Sort it.", nil)
+	took := time.Since(began)
+	close(done)
+	return []figure{
+		{"memory of a running attempt", each, "MB", "≤ 25", fmt.Sprintf("growth with %d that wait for the model, whose server is in the same process", benchIdle)},
+		{"20 attempts at once: all finished after", took.Seconds(), "s", "", "three model calls, one command in the sandbox and one new file each"},
+		{"20 attempts at once: peak memory of SIA", float64(<-peak) / 1e6, "MB", "", "the scripted model's server included"},
+	}, err
+}
+
+// attemptsBench makes attempts side by side, each in a folder of its own.
+type attemptsBench struct {
+	agent *agent.Builtin
+	dir   string
+}
+
+// all makes n attempts and returns when they have ended. One that does not finish is
+// an error.
+func (b *attemptsBench) all(ctx context.Context, n int, title string, rec agent.Recorder) error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			tree, err := os.MkdirTemp(b.dir, "tree-*")
+			if err == nil {
+				err = os.WriteFile(filepath.Join(tree, "a.txt"), []byte("a\n"), 0o644)
+			}
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			res, err := b.agent.Run(ctx, agent.Input{Title: title, Repo: "ada/bench", Issue: i + 1, Attempt: 1, Dir: tree, Limits: agent.Limits{Time: time.Hour}}, rec)
+			if err == nil && res.End != sia.EndFinished {
+				err = fmt.Errorf("attempt %d ended %s: %s", i+1, res.End, res.Reason)
+			}
+			errs[i] = err
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// turnCount is a recorder that tells when so many attempts had their first answer.
+type turnCount struct {
+	mu      sync.Mutex
+	have    int
+	want    int
+	reached chan struct{}
+}
+
+// Turn counts.
+func (c *turnCount) Turn(_ context.Context, t agent.Turn) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.Kind == agent.TurnModel {
+		if c.have++; c.have == c.want {
+			close(c.reached)
+		}
+	}
+	return nil
+}
+
+// rss is the memory of this process that is in use, in bytes, after what is garbage
+// was given back; 0 where it can't be told.
+func rss() int64 {
+	debug.FreeOSMemory()
+	return residentSet()
+}
+
+func residentSet() int64 {
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if rest, ok := strings.CutPrefix(lines.Text(), "VmRSS:"); ok {
+			var kb int64
+			_, _ = fmt.Sscan(rest, &kb) // 0 when it is no number
+			return kb << 10
+		}
+	}
+	return 0
+}
+
+// watchRSS looks at this process's memory until done is closed, then tells the peak.
+func watchRSS() (peak chan int64, done chan struct{}) {
+	peak, done = make(chan int64, 1), make(chan struct{})
+	go func() {
+		most := rss()
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				most = max(most, residentSet())
+			case <-done:
+				peak <- most
+				return
+			}
+		}
+	}()
+	return peak, done
+}
