@@ -25,15 +25,12 @@ type FixStudied struct {
 // Kind names the fact.
 func (FixStudied) Kind() Kind { return KFixStudied }
 
-// studyFix has what a person did differently studied, once the checks of their
-// push are green and SIA's own attempts were not.
-func (s *step) studyFix() {
-	a := s.t.Attempt()
+// studyFix reports whether there is something to learn from a person: the checks
+// of their push are green, and SIA's own attempts were not.
+func (s *step) studyFix() bool {
 	failed := func(a Attempt) bool { return a.Outcome == AttemptFail }
-	if a == nil || s.t.HeadBy == (Actor{}) || a.Head == s.t.Head || !slices.ContainsFunc(s.t.Attempts, failed) {
-		return
-	}
-	s.emitEffect(DoStudy, s.number(), s.v(), Effect{SHA: s.t.Head})
+	a := s.t.Attempt()
+	return a != nil && s.t.HeadBy != (Actor{}) && a.Head != s.t.Head && slices.ContainsFunc(s.t.Attempts, failed)
 }
 
 // fixStudied notes what was learned from a person and commits it.

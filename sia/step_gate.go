@@ -115,7 +115,7 @@ func (s *step) lookLater(settle time.Duration, deadline time.Time) {
 
 // pass is the only way into Passed: a green verdict on the present head.
 func (s *step) pass() {
-	s.studyFix()
+	study := s.studyFix()
 	if a := s.t.Attempt(); a != nil {
 		a.Passing = greenNames(s.t.Checks)
 		if a.Head == s.t.Head {
@@ -129,7 +129,11 @@ func (s *step) pass() {
 	s.forgetNext()
 	s.enter(Passed, "")
 	s.emit(DoReady, s.number(), s.v())
-	s.emit(DoMemory, s.number(), s.v())
+	if study { // then memory follows it
+		s.emitEffect(DoStudy, s.number(), s.v(), Effect{SHA: s.t.Head})
+	} else {
+		s.emit(DoMemory, s.number(), s.v())
+	}
 	s.closeEscalation()
 	s.because("every required check is green on %s", short(s.t.Head))
 }

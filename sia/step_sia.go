@@ -329,11 +329,13 @@ func (s *step) redo(kind EffectKind, state State) {
 func (s *step) outcomeLost() {
 	f := s.e.Fact.(EffectFailed)
 	s.t.Warning = f.Reason
-	if f.Effect == DoSync {
+	switch f.Effect {
+	case DoSync:
 		s.t.Synced = s.t.Visible
-	}
-	if f.Effect == DoAttempt {
+	case DoAttempt:
 		s.attemptLost(f)
+	case DoStudy:
+		s.emit(DoMemory, s.number(), s.v())
 	}
 	s.because("%s could not be done: %s", f.Effect, f.Reason)
 }

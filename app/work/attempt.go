@@ -280,7 +280,7 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 	bot.When = a.StartedAt // the same attempt makes the same commit, however often it is done
 	spec := gitops.CommitSpec{
 		Message: render.CommitMessage(t, a), Author: bot, Committer: bot,
-		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}},
+		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}, {Key: "SIA-Transcript", Value: w.Links.Transcript(t, a.Number)}},
 	}
 	if by := t.AskedBy; by.Login != "" {
 		spec.Trailers = append(spec.Trailers, gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, noreply(by.ID, by.Login))})

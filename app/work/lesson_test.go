@@ -95,7 +95,7 @@ func TestTeachOnce(t *testing.T) {
 	w.teach(5, sia.Teach{Learn: "Run make docs."})
 	w.teach(4, sia.Teach{Forget: "run make"})
 	want := map[string]lesson.State{
-		"RUN MAKE GENERATE.": lesson.Forgotten, "RUN MAKE LINT BEFORE MAKE TEST.": lesson.Forgotten, "RUN MAKE DOCS.": lesson.Active,
+		"Run make generate.": lesson.Forgotten, "Run make lint before make test.": lesson.Forgotten, "Run make docs.": lesson.Active,
 	}
 	if diff := cmp.Diff(want, w.states()); diff != "" {
 		t.Error(diff)
