@@ -62,7 +62,7 @@ func (s *Stage) Record() []txtar.File {
 var forPrograms = regexp.MustCompile(`(?s),\n  "record": \{.*\n\}`)
 
 // recordLessons is what was learned, where an attempt was told any of it or a
-// person taught or forgot something.
+// person taught, rated or forgot something.
 func (s *Stage) recordLessons() string {
 	if s.App == nil {
 		return ""
@@ -70,7 +70,7 @@ func (s *Stage) recordLessons() string {
 	var b strings.Builder
 	matters := false
 	for _, t := range s.tasks() {
-		matters = matters || slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return len(a.LessonsShown)+len(a.LessonsWithheld) > 0 })
+		matters = matters || len(t.Ratings) > 0 || slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return len(a.LessonsShown)+len(a.LessonsWithheld) > 0 })
 	}
 	repos, err := s.App.Store.LessonRepositories(context.Background())
 	s.must(err)

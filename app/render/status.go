@@ -236,6 +236,9 @@ func attemptLine(t sia.Task, a sia.Attempt, l Links) string {
 	if a.Cost > 0 {
 		facts = append(facts, a.Cost.String()+" credits")
 	}
+	if a.Outcome != "" { // memory is committed with the outcome
+		facts = append(facts, link("transcript", l.Transcript(t, a.Number)))
+	}
 	for _, iv := range t.Interventions {
 		if iv.After == a.Number && iv.CommentURL != "" {
 			facts = append(facts, link("diagnosis", iv.CommentURL))
