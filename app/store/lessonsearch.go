@@ -67,8 +67,8 @@ func (b *lessonBook) flush() error {
 		Term string `json:"term"`
 		N    int    `json:"n"`
 	}
-	var rows []row
-	var counts []count
+	// Never nil: of null, json_each makes a row.
+	rows, counts := []row{}, []count{}
 	for _, seq := range slices.Sorted(maps.Keys(b.texts)) {
 		rows = append(rows, row{seq, b.texts[seq]})
 	}

@@ -229,6 +229,24 @@ func testLearnedSince(t *testing.T, s *fixture) {
 	}
 }
 
+// testWordsChangePlaces: words in another order, and words that change from one
+// lesson to another, leave it as it was how many lessons have each.
+func testWordsChangePlaces(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	a, b := taught("a", "Fake clock."), taught("b", "Real mail.")
+	a.Words, b.Words = nil, nil
+	must(t, s.PutLessons(ctx, demo.ID, a, b))
+	a.Text = "Clock, fake."
+	must(t, s.PutLessons(ctx, demo.ID, a))
+	a.Text, b.Text = b.Text, a.Text
+	must(t, s.PutLessons(ctx, demo.ID, a, b))
+	for word, want := range map[string]lesson.ID{"clock": b.ID, "fake": b.ID, "mail": a.ID, "real": a.ID} {
+		if diff := cmp.Diff([]lesson.ID{want}, search(t, s, demo.ID, word)); diff != "" {
+			t.Errorf("%s: %s", word, diff)
+		}
+	}
+}
+
 // testSearchesStayTrue: whatever is written in whatever order, a search for a
 // word finds exactly the live lessons that have it.
 func testSearchesStayTrue(t *testing.T, s *fixture) {

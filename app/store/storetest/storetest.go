@@ -60,6 +60,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"EvidenceFollowsMerges", testEvidenceMerged},
 		{"ForgettingIsFinal", testForgettingFinal},
 		{"LessonsLearnedSince", testLearnedSince},
+		{"WordsChangePlaces", testWordsChangePlaces},
 		{"SearchesStayTrue", testSearchesStayTrue},
 		{"Flips", testFlips},
 
