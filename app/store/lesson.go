@@ -142,12 +142,11 @@ type lessonBook struct {
 	tx   *sql.Tx
 	repo int64
 
-	texts map[int64]string // what the full text has to become, by the lesson's seq
-	more  map[string]int   // by how many lessons more or fewer have each term
+	posts map[post]map[int]bool // what changed: whether the lesson at an offset has the term
 }
 
 func newLessonBook(ctx context.Context, tx *sql.Tx, repo int64) *lessonBook {
-	return &lessonBook{ctx: ctx, tx: tx, repo: repo, texts: map[int64]string{}, more: map[string]int{}}
+	return &lessonBook{ctx: ctx, tx: tx, repo: repo, posts: map[post]map[int]bool{}}
 }
 
 func (b *lessonBook) load(id lesson.ID) (keptLesson, error) {

@@ -1,5 +1,4 @@
--- What was learned, found by full text. On PostgreSQL, lessons_text and
--- lesson_terms become a tsvector column with a GIN index and ts_stat.
+-- What was learned, and the words by which it is found.
 
 -- +goose Up
 
@@ -16,17 +15,19 @@ CREATE TABLE lessons (
 );
 CREATE INDEX lessons_created ON lessons (repo_id, created_at);
 
--- Holds terms, not words: a term names repository, whether attempts may be told
--- the lesson, and word (lesson.go). So a search reads nothing of another
--- repository.
-CREATE VIRTUAL TABLE lessons_text USING fts5 (
-    terms, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'
-);
-
+-- Which lessons have a term. A term names repository, whether attempts may be
+-- told the lesson, and word (lessonsearch.go), so that a search reads nothing of
+-- another repository. A row is for a stretch of lessons, for it is rewritten
+-- whole.
 CREATE TABLE lesson_terms (
-    term text    PRIMARY KEY,
-    n    integer NOT NULL -- lessons that have it
+    term text    NOT NULL,
+    part integer NOT NULL, -- of lessons.seq: its stretch (lessonposts.go)
+    n    integer NOT NULL, -- lessons of the part that have it
+    seqs blob    NOT NULL, -- which: the steps from one to the next, as varints
+    PRIMARY KEY (term, part)
 ) WITHOUT ROWID;
+-- How many lessons have a term, without reading which.
+CREATE INDEX lesson_terms_n ON lesson_terms (term, part, n);
 
 CREATE TABLE lesson_evidence (
     repo_id   integer NOT NULL,
@@ -43,5 +44,4 @@ CREATE INDEX lesson_evidence_lesson ON lesson_evidence (repo_id, lesson_id, at);
 
 DROP TABLE lesson_evidence;
 DROP TABLE lesson_terms;
-DROP TABLE lessons_text;
 DROP TABLE lessons;
