@@ -142,7 +142,11 @@ func (n *narrator) summary(err error) {
 		for _, iv := range t.Interventions {
 			techniques = append(techniques, string(iv.Diagnosis.Technique))
 		}
-		fmt.Fprintf(n.out, "  #%d %-50s %s, %d attempts, %s credits\n", t.Issue, clip(t.Title, 50), n.state(t.State), len(t.Attempts), t.Credits.Spent)
+		tries := "attempts"
+		if len(t.Attempts) == 1 {
+			tries = "attempt"
+		}
+		fmt.Fprintf(n.out, "  #%d %-50s %s, %d %s, %s credits\n", t.Issue, clip(t.Title, 50), n.state(t.State), len(t.Attempts), tries, t.Credits.Spent)
 	}
 	calls := n.sim.CountCalls()
 	fmt.Fprintf(n.out, "  %d tasks · %d attempts · techniques: %s · %s credits (%.2f USD at the prices assumed) · %d GitHub calls · %s\n",

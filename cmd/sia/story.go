@@ -14,22 +14,26 @@ const memoryBranch = "sia/memory"
 
 // story plays the demo's issues. Each step really has to happen, in this order.
 func (n *narrator) story() error {
-	if err := n.confirmationMail(); err != nil {
+	mail, err := n.confirmationMail()
+	if err != nil {
+		return err
+	}
+	if err := n.reminder(mail); err != nil {
 		return err
 	}
 	return n.signIn()
 }
 
-// confirmationMail is the issue that SIA rescues.
-func (n *narrator) confirmationMail() error {
+// confirmationMail is the issue that SIA rescues. It returns its number.
+func (n *narrator) confirmationMail() (int, error) {
 	n.heading("1. An issue that the first attempt gets wrong")
 	body, err := demoFiles.ReadFile("demo/issue-1.md")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	issue, err := n.open("Send a confirmation email when a booking is made", string(body))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	branch := fmt.Sprintf("sia/issue-%d-", issue)
 	var first, pull ghsim.Entry
@@ -58,21 +62,21 @@ func (n *narrator) confirmationMail() error {
 		step{"the pull request is ready for review", kind("pull_request.ready_for_review"), nil},
 	)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := n.settled(issue, render.LabelPassed); err != nil {
-		return err
+		return 0, err
 	}
 	if err := n.remembered(issue); err != nil {
-		return err
+		return 0, err
 	}
-	return n.order(first, pull)
+	return issue, n.order(first, pull)
 }
 
 // signIn is the issue that only a person can decide.
 func (n *narrator) signIn() error {
-	n.heading("2. An issue that does not say what only a person can decide")
-	body, err := demoFiles.ReadFile("demo/issue-2.md")
+	n.heading("3. An issue that does not say what only a person can decide")
+	body, err := demoFiles.ReadFile("demo/issue-3.md")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// reminderTitle is the title of the demo's second issue.
+const reminderTitle = "Text guests a reminder the day before"
+
+// reminder is the issue that passes at once, because its first attempt is told
+// what an earlier issue taught. Without that it fails as the earlier one did.
+//
+// One telling in ten is withheld, by a hash of the task's and the lesson's ids.
+// The simulator gives the same ids in every run, and with those of this story the
+// lesson is told; told says so if that ever changes. It comes before signIn,
+// whose failing attempts are told the lesson as well, which counts against it.
+func (n *narrator) reminder(earlier int) error {
+	n.heading("2. An issue like the first: what was learned there is told from the start")
+	l, err := n.taught(earlier)
+	if err != nil {
+		return err
+	}
+	n.tell("SIA keeps what #%d taught: “%s”", earlier, l.Text)
+	body, err := demoFiles.ReadFile("demo/issue-2.md")
+	if err != nil {
+		return err
+	}
+	issue, err := n.open(reminderTitle, string(body))
+	if err != nil {
+		return err
+	}
+	push, err := n.await("attempt 1 is pushed", pushed(fmt.Sprintf("sia/issue-%d-", issue)))
+	if err != nil {
+		return err
+	}
+	if err := n.told(issue, l); err != nil {
+		return err
+	}
+	n.tell("attempt 1: the first prompt has what #%d taught, word for word", earlier)
+	n.tell("the agent puts the provider behind an interface from the start; commit %s is pushed", short(push.SHA))
+	end, err := n.await("the check `test` ends", func(e ghsim.Entry) bool {
+		return e.Kind == "check_run.completed" && e.Ref == "test"
+	})
+	if err != nil {
+		return err
+	}
+	if end.Detail != "success" {
+		return fmt.Errorf("the check `test` of #%d ended as %s, although its first attempt was told the lesson", issue, end.Detail)
+	}
+	n.tell("the check `test` really runs, and is green at once")
+	if err := n.settled(issue, render.LabelPassed); err != nil {
+		return err
+	}
+	t, err := n.task(issue)
+	if err == nil && len(t.Attempts) != 1 {
+		err = fmt.Errorf("#%d took %d attempts, not one", issue, len(t.Attempts))
+	}
+	return err
+}
+
+// taught waits for the lesson about a service that SIA keeps of an issue. It is
+// saved before the memory of the issue is pushed, so that each such push is a
+// moment to look.
+func (n *narrator) taught(issue int) (lesson.Lesson, error) {
+	t, err := n.task(issue)
+	if err != nil {
+		return lesson.Lesson{}, err
+	}
+	from := n.seq
+	n.seq = 0 // it was most likely pushed long ago
+	defer func() { n.seq = max(from, n.seq) }()
+	for {
+		kept, err := n.app.Store.Lessons(n.ctx, t.Repo.ID)
+		if err != nil {
+			return lesson.Lesson{}, err
+		}
+		for _, l := range kept {
+			if l.From.Issue == issue && l.Kind == lesson.Workaround && l.Live() {
+				return l, nil
+			}
+		}
+		if _, err := n.await(fmt.Sprintf("SIA keeps what #%d taught", issue), pushed(memoryBranch)); err != nil {
+			return lesson.Lesson{}, err
+		}
+	}
+}
+
+// told checks that the first attempt at an issue was told a lesson: by the task,
+// and by what the scripted model really received.
+func (n *narrator) told(issue int, l lesson.Lesson) error {
+	t, err := n.task(issue)
+	if err != nil {
+		return err
+	}
+	switch first := t.Attempts[0]; {
+	case slices.Contains(first.LessonsWithheld, string(l.ID)):
+		return fmt.Errorf("attempt 1 at #%d was not told lesson %s: it is one of the few from which it is withheld, to see what telling is worth", issue, l.ID)
+	case !slices.Contains(first.LessonsShown, string(l.ID)):
+		return fmt.Errorf("attempt 1 at #%d was not told lesson %s", issue, l.ID)
+	}
+	if n.model == nil {
+		return nil // a person's model keeps what it received to itself
+	}
+	for _, q := range n.model.Requests() {
+		if q.Model == "coder" && q.Turn() == 0 && strings.Contains(q.User(), t.Title) {
+			if !strings.Contains(q.User(), l.Told()) {
+				return fmt.Errorf("the first prompt for #%d lacks lesson %s", issue, l.ID)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("the model was never asked about #%d", issue)
+}
+
+// task is SIA's task for an issue. It has at least one attempt.
+func (n *narrator) task(issue int) (sia.Task, error) {
+	tasks, err := n.app.Store.Tasks(n.ctx, store.Filter{})
+	if err != nil {
+		return sia.Task{}, err
+	}
+	i := slices.IndexFunc(tasks, func(t sia.Task) bool { return t.Issue == issue })
+	if i < 0 || len(tasks[i].Attempts) == 0 {
+		return sia.Task{}, fmt.Errorf("SIA made no attempt at #%d", issue)
+	}
+	return tasks[i], nil
+}
