@@ -22,6 +22,7 @@ const (
 	promoteLower = 0.6 // … where the lower quantile is at least this
 	lowerShare   = 0.2 // the quantile that counts as lower
 	archiveMean  = 0.35
+	archiveLeast = 2.0 // pieces of evidence: one outcome alone may have had any reason
 )
 
 // Counts are the evidence for and against the lesson at a time: after 30 days
@@ -76,7 +77,7 @@ func (l Lesson) Settle(now time.Time) (_ Lesson, why string) {
 	good, bad := l.Counts(now)
 	mean, lower := l.Confidence(now), l.Lower(now)
 	switch {
-	case mean < archiveMean:
+	case mean < archiveMean && good+bad >= archiveLeast:
 		l.State = Archived
 	case good >= promoteGood && lower >= promoteLower:
 		l.State = Promoted
