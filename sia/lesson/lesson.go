@@ -128,13 +128,28 @@ func (l Lesson) Told() string {
 }
 
 // Clean passes every text that people or models will read through f, such as a
-// redaction, puts each on one line and bounds it.
+// redaction, puts each on one line and bounds it. The words by which the lesson is
+// found lose what f took out: a secret's parts are no shape that f would know.
 func (l Lesson) Clean(f func(string) string) Lesson {
-	for _, p := range []*string{&l.Context, &l.Action, &l.Outcome, &l.Correction} {
-		*p = oneLine(f(*p), maxShort)
+	var gone []string
+	clean := func(text string, most int) string {
+		masked := f(text)
+		if masked != text {
+			left := Words(masked, len(masked))
+			for _, w := range Words(text, len(text)) {
+				if !slices.Contains(left, w) {
+					gone = append(gone, w)
+				}
+			}
+		}
+		return oneLine(masked, most)
 	}
-	l.Text = oneLine(f(l.Text), MaxText)
+	for _, p := range []*string{&l.Context, &l.Action, &l.Outcome, &l.Correction} {
+		*p = clean(*p, maxShort)
+	}
+	l.Text = clean(l.Text, MaxText)
 	l.Tags, l.Tools, l.Words = slices.Clone(l.Tags), slices.Clone(l.Tools), slices.Clone(l.Words)
+	l.Words = slices.DeleteFunc(l.Words, func(w string) bool { return slices.Contains(gone, w) })
 	for _, list := range [][]string{l.Tags, l.Tools, l.Words} {
 		for i := range list {
 			list[i] = oneLine(f(list[i]), 80)
