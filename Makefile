@@ -45,7 +45,7 @@ demo: build ## play the whole product on this machine, with nothing to sign up f
 
 .PHONY: test
 test: deps ## run every test with the race detector; a skipped test is a failure
-	go test -race $(UNWATCHED) -json $(PACKAGES) | go run ./.ci/tally
+	go test -race $(UNWATCHED) -timeout 45m -json $(PACKAGES) | go run ./.ci/tally
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, vet, linters, workflows, and who imports whom
