@@ -15,7 +15,7 @@ import (
 const (
 	lessonsPerDay = 50 // that are learned in a repository; the surest of a task come first
 	lessonsLike   = 20 // that a new lesson is compared with
-	lessonsFound  = 20 // from which the few that an attempt is told are chosen
+	lessonsFound  = 12 // from which the few that an attempt is told are chosen
 	queryWords    = 400
 )
 
