@@ -91,10 +91,10 @@ func (s *Store) LessonsLike(ctx context.Context, repo int64, words []string, lim
 // Bounds of a search's work. Of what a full scan puts among the best 20 in sia
 // bench lessons, a search of 10,000 finds nearly nine tenths, of 300 a fifth.
 const (
-	searchWords = 400   // words that a search looks at
-	searchTerms = 64    // of them, that it searches for
-	searchMost  = 10_000// lessons that these may stand in together
-	searchSpare = 8     // more are read than are wanted, since all words rank these
+	searchWords = 400    // words that a search looks at
+	searchTerms = 64     // of them, that it searches for
+	searchMost  = 10_000 // lessons that these may stand in together
+	searchSpare = 8      // more are read than are wanted, since all words rank these
 )
 
 func (s *Store) searchLessons(ctx context.Context, repo int64, words []string, limit int, shelves ...string) ([]lesson.Found, error) {
