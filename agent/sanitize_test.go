@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sia-bot/sia/agent"
-	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 func FuzzSanitize(f *testing.F) {
@@ -15,7 +15,7 @@ func FuzzSanitize(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := agent.Sanitize(s)
-		if strings.Contains(got, "<!--") || strings.IndexFunc(got, tool.Hidden) >= 0 || !utf8.ValidString(got) {
+		if strings.Contains(got, "<!--") || strings.IndexFunc(got, visible.Hidden) >= 0 || !utf8.ValidString(got) {
 			t.Errorf("%q became %q", s, got)
 		}
 		if again := agent.Sanitize(got); again != got {

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/sia-bot/sia/agent/llm/scripted"
-	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 const hiddenFile = "testdata/hidden.txtar"
@@ -107,7 +107,7 @@ func TestHiddenInstructions(t *testing.T) {
 					t.Errorf("%s reached %s: …%s…", word, r.Model, around(m.Content, word))
 				}
 			}
-			if i := strings.IndexFunc(m.Content, tool.Hidden); i >= 0 {
+			if i := strings.IndexFunc(m.Content, visible.Hidden); i >= 0 {
 				t.Errorf("a hidden character reached %s: %q", r.Model, m.Content[max(0, i-60):min(len(m.Content), i+20)])
 			}
 			if m.Role == "user" && r.Model == "coder" {

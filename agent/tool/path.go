@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 // localPath checks a path that a model named and returns it clean and
@@ -49,7 +51,7 @@ func localPath(p string) (string, error) {
 // https://git-scm.com/docs/git-config).
 func isGit(part string) bool {
 	part = strings.Map(func(r rune) rune {
-		if Hidden(r) { // HFS+ ignores them
+		if visible.Hidden(r) { // HFS+ ignores them
 			return -1
 		}
 		return r

@@ -137,7 +137,7 @@ func evidence(in Input, findings []finding, room int) string {
 	}
 	// The failures are rendered newest first, so what is cut is the oldest.
 	add("What failed, newest first", fromLogs, failures(in), room*shareFailures/100, head)
-	task := visible(in.Task.Title + "\n\n" + in.Task.Body)
+	task := shown(in.Task.Title + "\n\n" + in.Task.Body)
 	add("The task", in.Task.IssueBy(), task, room*shareTask/100, head)
 	add("What people answered", "From people with write access.", strings.Join(in.Task.Brief.Answers, "\n"), room*shareHistory/100, head)
 	add("What was tried before, newest first", "From SIA's record, in a model's words.", history(in), room*shareHistory/100, head)

@@ -120,7 +120,7 @@ func reviewEvidence(p Package, room int) string {
 			fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from, fence(fit(text, max(200, room*percent/100-len(heading)-len(from)-40), head)))
 		}
 	}
-	add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), visible(p.Title+"\n\n"+p.Body), 20)
+	add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Title+"\n\n"+p.Body), 20)
 	add("What failed", fromLogs, failures(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}), 25)
 	add("The technique proposed", "From who proposes.", string(p.Technique), 5)
 	add("The instructions proposed for the next attempt", "From who proposes, who read the issue and the logs: what is in them may have got into these.", p.Prompt, 30)

@@ -8,6 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
 	"github.com/sia-bot/sia/sia/technique"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 // settle makes an answer into a diagnosis that the hard rules of document 1
@@ -49,7 +50,7 @@ func settle(in Input, a answer, findings []finding, fallback string) sia.Diagnos
 func makeBrief(in Input, t technique.Technique, a answer, p sia.Pattern) sia.Brief {
 	task := in.Task
 	apply := technique.Input{
-		Title: visible(task.Title), Body: liftable(task), Prompt: a.Prompt, Pattern: p,
+		Title: shown(task.Title), Body: liftable(task), Prompt: a.Prompt, Pattern: p,
 		Failures: in.Attempt.Failures, Touched: in.Attempt.Diff.Paths,
 		Files: in.Files, Read: in.Read, Tools: in.Tools,
 		Steps: a.Steps, Unsuitable: a.Unsuitable, Context: a.Context, Examples: a.Examples,
@@ -76,11 +77,11 @@ func liftable(task sia.Task) string {
 	if task.Author != "" && task.Author != task.AskedBy.Login && !sia.MayInstruct(task.Access) {
 		return ""
 	}
-	return visible(task.Body)
+	return shown(task.Body)
 }
 
-// visible is an issue's text as people see it.
-func visible(text string) string { return htmlComment.ReplaceAllString(clean(text), "") }
+// shown is an issue's text as people see it; see [visible.Markdown].
+func shown(text string) string { return strings.TrimSpace(visible.Markdown(text)) }
 
 // givenBefore reports whether instructions are those of an earlier attempt, or
 // only the task's own text.

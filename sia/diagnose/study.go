@@ -139,7 +139,7 @@ func solvedEvidence(in Solved, room int) string {
 		}
 	}
 	t := in.Task
-	add("The task", visible(t.Title+"\n\n"+t.Body), 15, head)
+	add("The task", shown(t.Title+"\n\n"+t.Body), 15, head)
 	past := Input{Task: t}
 	if a := t.Attempt(); a != nil {
 		past.Attempt = *a

@@ -2,46 +2,13 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"unicode"
+
+	"github.com/sia-bot/sia/sia/visible"
 )
 
-var htmlComment = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
-
-// clean takes out of a text what a person would not see: control characters
-// that are no white space, terminal colours, zero-width, bidirectional and tag
-// characters, blank fillers. What a chat template would take for the beginning of
-// a turn loses its bracket. Line ends become newlines.
-func clean(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	s = terminal.ReplaceAllString(s, "")
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r':
-			return '\n'
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u034f', r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe0fff:
-			return -1
-		}
-		return r
-	}, s)
-	return strings.TrimSpace(turn.ReplaceAllStringFunc(s, func(m string) string {
-		if m[0] == '<' {
-			return "‹" + m[1:]
-		}
-		return "⟦" + m[1:]
-	}))
-}
-
-// turn is what chat templates begin and end turns with: an endpoint that does not
-// escape them takes them for its own (ChatML, Llama 2 and 3, Gemma).
-var turn = regexp.MustCompile(`(?i)<(\|[a-z0-9_]{1,40}\|>|/?(?:start|end)_of_turn>|</?SYS>>)|\[(/?INST\])`)
-
-// terminal matches ANSI escape sequences (ECMA-48).
-var terminal = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-_])`)
+// clean is a text as a person sees it; see [visible.Text].
+func clean(s string) string { return strings.TrimSpace(visible.Text(s)) }
 
 // fence puts a text into a code fence that nothing in it can close.
 func fence(text string) string {
