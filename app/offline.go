@@ -28,6 +28,8 @@ func Offline(ctx context.Context, c Config, o Options) (_ *work.Worker, closing 
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	secrets := c.secrets()
+	o.Logger = slog.New(secrets.Handler(o.Logger.Handler()))
 	s, err := store.Open(ctx, store.Config{URL: c.DB, Logger: o.Logger, Now: o.Now})
 	if err != nil {
 		return nil, nil, err
@@ -41,7 +43,7 @@ func Offline(ctx context.Context, c Config, o Options) (_ *work.Worker, closing 
 		return nil, nil, err
 	}
 	gh, err := github.New(github.Config{
-		AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: o.Logger, Now: o.Now, WriteSpacing: c.WriteSpacing,
+		AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: o.Logger, Secrets: secrets, Now: o.Now, WriteSpacing: c.WriteSpacing,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -50,5 +52,5 @@ func Offline(ctx context.Context, c Config, o Options) (_ *work.Worker, closing 
 	if err != nil {
 		return nil, nil, err
 	}
-	return &work.Worker{Store: s, GitHub: gh, Git: git, Links: render.Links{Host: c.GitHub.URL}, Logger: o.Logger, Now: o.Now}, s.Close, nil
+	return &work.Worker{Store: s, GitHub: gh, Git: git, Links: render.Links{Host: c.GitHub.URL}, Secrets: secrets, Logger: o.Logger, Now: o.Now}, s.Close, nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/gate"
-	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
@@ -97,10 +96,10 @@ func (w *Worker) failures(ctx context.Context, t sia.Task, repo *github.Repo, se
 		if err != nil {
 			return nil, err
 		}
-		if err := w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textFailure+cf.Check, secret.Mask(long)); err != nil {
+		if err := w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textFailure+cf.Check, w.Secrets.Mask(long)); err != nil {
 			return nil, err
 		}
-		cf.Excerpt = secret.Mask(cf.Excerpt)
+		cf.Excerpt = w.Secrets.Mask(cf.Excerpt)
 		out = append(out, cf)
 		for j := range in.Runs {
 			if in.Runs[j].ID == id {
@@ -115,7 +114,7 @@ func (w *Worker) failures(ctx context.Context, t sia.Task, repo *github.Repo, se
 				return nil, fmt.Errorf("read the status %s: %w", s.Context, err)
 			}
 			cf := failure.Check(s.Context, s.URL, rep)
-			cf.Excerpt, cf.Line = secret.Mask(s.Description), 0
+			cf.Excerpt, cf.Line = w.Secrets.Mask(s.Description), 0
 			out = append(out, cf)
 		}
 	}

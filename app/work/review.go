@@ -9,7 +9,6 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
 	"github.com/sia-bot/sia/sia/gate"
-	"github.com/sia-bot/sia/sia/secret"
 )
 
 // review has the diagnosis reviewed by a fresh model call that sees only the
@@ -48,7 +47,7 @@ func (w *Worker) validationDiff(ctx context.Context, t sia.Task) (string, error)
 			writeDiff(&b, f)
 		}
 	}
-	return secret.Mask(b.String()), nil
+	return w.Secrets.Mask(b.String()), nil
 }
 
 // writeDiff writes one file's difference for a reader.

@@ -9,7 +9,6 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
-	"github.com/sia-bot/sia/sia/secret"
 )
 
 // oldLimit bounds a file whose text on the base is read to see a change in its
@@ -42,7 +41,7 @@ func (w *Worker) tampering(ctx context.Context, t sia.Task) ([]string, error) {
 	}
 	var out []string
 	for _, f := range gate.Tampering(changes, t.Settings.Checks.Protected) {
-		out = append(out, secret.Mask(f.String()))
+		out = append(out, w.Secrets.Mask(f.String()))
 	}
 	return out, nil
 }
