@@ -22,10 +22,11 @@
 //   - [Limits]: turns, time and credits (budget.go); a conversation that goes
 //     round in circles is interrupted (loop.go).
 //   - [Recorder] and [Turn]: the transcript, saved turn by turn, with secrets
-//     masked (redact.go); [Markdown] renders it for people.
+//     masked (journal.go); [Markdown] renders it for people. An attempt whose process
+//     ended goes on from it (resume.go).
 //
 // What the agent says about its own work decides nothing: [Result.Summary] is
 // only shown. The package may import agent/gateway, agent/llm, agent/sandbox,
-// agent/tool and sia. Start
-// reading at agent.go, then builtin.go.
+// agent/tool, sia and what lies below it. Start reading at agent.go, then
+// builtin.go.
 package agent

@@ -4,7 +4,7 @@
 // Concepts:
 //
 //   - [File]: what is remembered of one task. [FromTask] makes it; schema.json
-//     describes its JSON form, and [Schema] returns that description.
+//     describes its JSON form.
 //   - [JSON] and [Markdown] write a file anew over an earlier version of it.
 //     What somebody else put there survives: unknown JSON fields, attempts and
 //     learnings that the task does not know, and sections of the Markdown that

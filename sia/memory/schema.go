@@ -14,11 +14,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+// schemaJSON is the JSON Schema (draft 2020-12) of a task's JSON file.
+//
 //go:embed schema.json
 var schemaJSON []byte
-
-// Schema is the JSON Schema (draft 2020-12) of a task's JSON file.
-func Schema() []byte { return slices.Clone(schemaJSON) }
 
 // compiled is the embedded schema, ready to validate; a test shows that it compiles.
 var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
