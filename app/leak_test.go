@@ -130,3 +130,51 @@ func (l *lockedBuffer) String() string {
 	defer l.mu.Unlock()
 	return l.b.String()
 }
+
+// What a model says of a person's fix is proposed without the secrets in it.
+func TestNoSecretInAProposal(t *testing.T) {
+	token := planted("proposal")
+	files := map[string]string{
+		"check.sh":                 "[ ! -f hello.txt ] || grep -qx 'Hello, world!' hello.txt || { echo 'hello.txt:1: error: wrong greeting'; exit 1; }\n",
+		".github/workflows/ci.yml": "name: CI\non: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n",
+		".sia/config.yml":          "checks: {settle: 10s, wait: 1m}\n",
+	}
+	stage := apptest.Start(t, apptest.Config{Files: files, Model: scripted.Script{Rules: []scripted.Rule{
+		{Name: "1", Model: "coder", Turns: []scripted.Answer{
+			{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "hello.txt", "content": "Hello\n"}}}},
+			{Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Done."}}}},
+		}},
+		{Name: "study", Model: "sia", User: "What the person changed", Turns: []scripted.Answer{{JSON: map[string]any{
+			"summary": "They used " + token, "resembles": "", "id": "use-the-key", "name": token, "when": "a key such as " + token + " is at hand",
+			"patterns": []string{"environment"}, "changes": []string{"quote"}, "instructions": "Use " + token,
+		}}}},
+		{Name: "why", Model: "sia", Turns: []scripted.Answer{{JSON: map[string]any{
+			"diagnosis": "Nobody said which greeting.", "pattern": "unclear-specification", "technique": "", "modified_prompt": "", "hypothesis": "", "confidence": 0.9,
+			"needs_person": true, "blocker": "no greeting is named", "question": "Which greeting?", "options": []map[string]any{{"text": "One", "fastest": true}, {"text": "Another"}},
+		}}}},
+	}}})
+	if err := second(stage.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet", "Write a greeting.")); err != nil {
+		t.Fatal(err)
+	}
+	if err := stage.Sim.Label(apptest.Repo, 1, apptest.Owner, "sia"); err != nil {
+		t.Fatal(err)
+	}
+	stage.Settle()
+	if _, err := stage.Sim.PushFiles(apptest.Repo, stage.Task(1).Branch, apptest.Owner, "Fix", map[string]string{"hello.txt": "Hello, world!\n"}); err != nil {
+		t.Fatal(err)
+	}
+	stage.Settle()
+	task := stage.Task(1)
+	if task.State != sia.Passed || task.Fix == nil || task.Fix.Technique != "use-the-key" || task.Fix.PullURL == "" {
+		t.Fatalf("%s %s, fix %+v", task.State, task.Waiting, task.Fix)
+	}
+	written := stage.Written()
+	if !strings.Contains(written["commits"], ".sia/techniques/use-the-key.md") {
+		t.Fatal("nothing was proposed; the test looks in the wrong place")
+	}
+	for where, text := range written {
+		if strings.Contains(text, strings.TrimPrefix(token, "ghp_")) {
+			t.Errorf("the token is in %s: …%s…", where, around(text, token))
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/technique"
 )
 
@@ -48,6 +49,7 @@ func (w *Worker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
+	learned = secret.Within(w.Secrets, learned) // before any of it is committed
 	fix := sia.Fix{By: t.HeadBy, From: from, Head: f.SHA, Paths: in.Paths, Summary: learned.Summary, Resembles: learned.Resembles}
 	if p := learned.Technique; p != nil {
 		if fix.PullURL, err = w.propose(ctx, t, fix, *p); err != nil {
