@@ -38,6 +38,8 @@ var exceptions = map[[2]string]string{
 	{"sia/diagnose", "agent/llm"}:     "a diagnosis is a model's answer",
 	{"sia/improve", "agent/llm"}:      "so is an improvement",
 	{"sia/diagnose", "sia/technique"}: "a diagnosis chooses from the library and applies what it chose",
+	{"sia/failure", "sia/keyword"}:    "the rules are looked for by their words first",
+	{"sia/secret", "sia/keyword"}:     "so are the shapes of secrets",
 	{"sia/diagnose", "sia/visible"}:   "what a model is shown is what people see",
 	{"sia/diagnose", "sia/escalate"}:  "a diagnosis that needs a person is a question",
 	{"agent/tool", "agent/sandbox"}:   "the run tool runs commands",

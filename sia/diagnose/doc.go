@@ -21,8 +21,8 @@
 // within a budget; what was cut is said. Model trouble is never an error here.
 //
 // The package imports sia, sia/technique (the library it chooses from),
-// sia/escalate (which makes a question answerable) and agent/llm (the types of a
-// model call). A Diagnoser and a Reviewer are safe for concurrent use.
+// sia/escalate (which makes a question answerable), sia/visible (what people
+// see) and agent/llm (the types of a model call). A Diagnoser and a Reviewer are safe for concurrent use.
 //
 // Start reading at diagnose.go, then settle.go.
 package diagnose

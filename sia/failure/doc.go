@@ -8,7 +8,7 @@
 //     the CI system says with it is its frame: a step begins, a step has failed
 //     (clean.go, stamp.go, frame.go).
 //   - A word is worth something by itself, and keywords say which rules may match;
-//     one pass of an automaton finds both (words.go, automaton.go).
+//     one pass of package keyword finds both (words.go).
 //   - A rule recognises where a tool begins to tell of a failure; its extent says
 //     how far that goes on. Rules are data (rule.go, extent.go, rules_*.go). Where
 //     none matches, lines whose words look like an error count, and what stands
@@ -27,7 +27,7 @@
 // are RE2 and see a bounded part of a line. What a report quotes is valid UTF-8
 // without control and bidirectional characters; it is not redacted.
 //
-// The package imports package sia alone and is safe for concurrent use: the rules
+// The package imports sia and sia/keyword, and is safe for concurrent use: the rules
 // are built once and never change.
 //
 // Start reading at [Read] and reader.go.

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+
+	"github.com/sia-bot/sia/sia/keyword"
 )
 
 // ruleset is every rule with the automaton that finds their keywords. It is
 // read-only and safe for concurrent use.
 type ruleset struct {
 	rules []rule // heaviest first
-	auto  *automaton
+	auto  *keyword.Automaton
 	byKey [][]uint16 // keyword → rules
 	words []word     // keyword → what it is worth by itself
 }
@@ -45,7 +47,7 @@ func newRuleset(rs []rule, ws []word) *ruleset {
 	for _, w := range ws {
 		s.words[add(w.text)] = w
 	}
-	s.auto = newAutomaton(all)
+	s.auto = keyword.New(all, true)
 	return s
 }
 
@@ -64,7 +66,7 @@ type hits struct {
 // look finds the rules that may match a line, and what its words are worth.
 func (s *ruleset) look(b []byte) hits {
 	var h hits
-	s.auto.scan(b, func(k uint16, end int) {
+	keyword.Scan(s.auto, b, func(k int32, end int) {
 		for _, r := range s.byKey[k] {
 			h.rules[r/64] |= 1 << (r % 64)
 			h.any = true

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // The rules are data; this holds what the reader takes for granted of them.
@@ -14,7 +12,7 @@ func TestRules(t *testing.T) {
 	if len(set.rules) > maxRules {
 		t.Fatalf("%d rules; there is room for %d", len(set.rules), maxRules)
 	}
-	t.Logf("%d rules, %d keywords, %d states", len(set.rules), len(set.byKey), len(set.auto.ends))
+	t.Logf("%d rules, %d keywords", len(set.rules), len(set.byKey))
 	classes := Classes()
 	for _, r := range set.rules {
 		if r.name == "" || r.match == nil || r.extent == nil || len(r.keys) == 0 || r.weight <= 0 || r.weight > 100 || !slices.Contains(classes, r.class) {
@@ -26,36 +24,6 @@ func TestRules(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The automaton finds what a search for each keyword finds.
-func TestAutomaton(t *testing.T) {
-	letters := rapid.StringOfN(rapid.RuneFrom([]rune("abAB:é")), 1, 4, -1)
-	rapid.Check(t, func(t *rapid.T) {
-		var keys []string
-		for _, k := range rapid.SliceOfNDistinct(letters, 1, 6, strings.ToLower).Draw(t, "keys") {
-			keys = append(keys, strings.ToLower(k))
-		}
-		text := rapid.StringOfN(rapid.RuneFrom([]rune("abAB:é ")), 0, 30, -1).Draw(t, "text")
-		got := map[string]int{}
-		newAutomaton(keys).scan([]byte(text), func(k uint16, end int) {
-			if !strings.EqualFold(text[end-len(keys[k]):end], keys[k]) {
-				t.Fatalf("%q does not end at %d of %q", keys[k], end, text)
-			}
-			got[keys[k]]++
-		})
-		for _, k := range keys {
-			want := 0
-			for i := 0; i+len(k) <= len(text); i++ {
-				if strings.ToLower(text[i:i+len(k)]) == k {
-					want++
-				}
-			}
-			if got[k] != want {
-				t.Fatalf("%q: found %d times in %q, want %d", k, got[k], text, want)
-			}
-		}
-	})
 }
 
 func FuzzClean(f *testing.F) {

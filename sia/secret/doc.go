@@ -17,10 +17,10 @@
 // table is gitleaks.json, which a test holds to the module's own. They are not
 // run by gitleaks' detector, which reads the whole text once for each rule that
 // has a keyword somewhere in it (0.4 MB/s on our own history, where this package
-// reads 45 to 60), reports lines
-// instead of offsets, and brings a configuration library with global state. Here
-// one pass finds every keyword, and a rule reads only what stands around its own.
+// reads 45 to 60), reports lines instead of offsets, and brings a configuration
+// library with global state. Here one pass finds every keyword (sia/keyword), and
+// a rule reads only what stands around its own.
 // Rules are compiled when a keyword of theirs is first met.
 //
-// The package is pure and safe for concurrent use. Start reading in scan.go.
+// The package is pure, imports only sia/keyword, and is safe for concurrent use. Start reading in scan.go.
 package secret

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+
+	"github.com/sia-bot/sia/sia/keyword"
 )
 
 // Finding is one secret in a text.
@@ -21,7 +23,7 @@ func Find(text string) []Finding { return (*Masker)(nil).Find(text) }
 // scanner is every rule with what leads to it.
 type scanner struct {
 	rules    []*rule
-	keywords *automaton
+	keywords *keyword.Automaton
 	of       [][]int32 // keyword → rules
 	length   []int     // keyword → its bytes
 }
@@ -47,7 +49,7 @@ func newScanner(rules []*rule) *scanner {
 			s.of[id] = append(s.of[id], int32(i))
 		}
 	}
-	s.keywords = newAutomaton(keys, true)
+	s.keywords = keyword.New(keys, true)
 	return s
 }
 
@@ -58,7 +60,7 @@ type span struct{ start, end int }
 func (s *scanner) find(text string) []Finding {
 	var out []Finding
 	var windows [][]span // by rule
-	s.keywords.scan(text, func(key int32, end int) {
+	keyword.Scan(s.keywords, text, func(key int32, end int) {
 		for _, i := range s.of[key] {
 			r := s.rules[i]
 			if r.at != nil {

@@ -1,19 +1,23 @@
-package secret
+// Package keyword finds many keywords in a text in one pass: what the reader of logs
+// and the scanner for secrets look for first, before they look closer.
+//
+// The package imports nothing of ours.
+package keyword
 
-// automaton finds many keywords in a text in one pass (Aho and Corasick,
+// Automaton finds many keywords in one pass (Aho and Corasick,
 // "Efficient string matching", CACM 1975, with every transition computed
 // beforehand). It is read-only and safe for concurrent use.
-type automaton struct {
+type Automaton struct {
 	class   [256]uint16 // byte → column; 0 for every byte that no keyword holds
 	columns int
 	next    []int32   // state × column → state × columns; negative where keywords end
 	ends    [][]int32 // state → keywords that end there
 }
 
-// newAutomaton builds the automaton for keywords, none of them empty. With fold,
-// they are in lower case and found whatever the case of ASCII letters.
-func newAutomaton(keys []string, fold bool) *automaton {
-	a := &automaton{columns: 1}
+// New builds the automaton for keywords, none of them empty. With fold, they are in
+// lower case and found whatever the case of ASCII letters.
+func New(keys []string, fold bool) *Automaton {
+	a := &Automaton{columns: 1}
 	for _, k := range keys {
 		for i := range len(k) {
 			if c := k[i]; a.class[c] == 0 {
@@ -43,13 +47,13 @@ func newAutomaton(keys []string, fold bool) *automaton {
 }
 
 // grow adds a state without transitions.
-func (a *automaton) grow() {
+func (a *Automaton) grow() {
 	a.next = append(a.next, make([]int32, a.columns)...)
 	a.ends = append(a.ends, nil)
 }
 
 // link turns the tree of keywords into a complete automaton, breadth first.
-func (a *automaton) link() {
+func (a *Automaton) link() {
 	fail := make([]int, len(a.ends))
 	queue := make([]int, 0, len(a.ends))
 	for c := range a.columns {
@@ -78,8 +82,9 @@ func (a *automaton) link() {
 	}
 }
 
-// scan calls hit for each keyword in text with the index after its last byte.
-func (a *automaton) scan(text string, hit func(key int32, end int)) {
+// Scan calls hit for each keyword in text, by its index among those that [New] was
+// given, with the index in text after its last byte; in the order of the ends.
+func Scan[T string | []byte](a *Automaton, text T, hit func(key int32, end int)) {
 	s := int32(0)
 	for i := range len(text) {
 		s = a.next[s+int32(a.class[text[i]])]
