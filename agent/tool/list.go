@@ -51,16 +51,9 @@ func (List) Call(ctx context.Context, env Env, args json.RawMessage) (Result, er
 	if a.Depth < 1 || a.Depth > 6 || a.Skip < 0 {
 		return Result{}, fmt.Errorf("depth must be 1 to 6 and skip must not be negative")
 	}
-	dir, err := localPath(a.Path)
+	dir, st, err := lookUp(env.Root, "list", a.Path)
 	if err != nil {
 		return Result{}, err
-	}
-	if err := noLinks(env.Root, dir); err != nil {
-		return Result{}, err
-	}
-	st, err := env.Root.Lstat(dir)
-	if err != nil {
-		return Result{}, clean("list", dir, err)
 	}
 	if !st.IsDir() {
 		return Result{}, fmt.Errorf("%s is a file; use read to see it", quote(dir))

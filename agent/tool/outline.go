@@ -65,16 +65,9 @@ func (Outline) Call(ctx context.Context, env Env, args json.RawMessage) (Result,
 	if err != nil {
 		return Result{}, fmt.Errorf("match: %w", err)
 	}
-	start, err := localPath(a.Path)
+	start, st, err := lookUp(env.Root, "outline", a.Path)
 	if err != nil {
 		return Result{}, err
-	}
-	if err := noLinks(env.Root, start); err != nil {
-		return Result{}, err
-	}
-	st, err := env.Root.Lstat(start)
-	if err != nil {
-		return Result{}, clean("outline", start, err)
 	}
 	o := outlining{env: env, match: match, skip: a.Skip}
 	if !st.IsDir() {

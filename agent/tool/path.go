@@ -61,6 +61,23 @@ func isGit(part string) bool {
 	return part == ".git" || part == "git~1"
 }
 
+// lookUp is a file or folder that a model names, as its local path and what it is.
+// Links are neither followed nor returned; op names the tool in errors.
+func lookUp(root *os.Root, op, name string) (string, fs.FileInfo, error) {
+	p, err := localPath(name)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := noLinks(root, p); err != nil {
+		return "", nil, err
+	}
+	st, err := root.Lstat(p)
+	if err != nil {
+		return "", nil, clean(op, p, err)
+	}
+	return p, st, nil
+}
+
 // noLinks refuses a path on which anything is a symbolic link. What does not
 // exist is no link.
 func noLinks(root *os.Root, p string) error {

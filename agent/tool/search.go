@@ -79,16 +79,9 @@ func (Search) Call(ctx context.Context, env Env, args json.RawMessage) (Result, 
 	if err != nil {
 		return Result{}, fmt.Errorf("pattern: %w; to search for the text itself, put \\ before special characters", err)
 	}
-	start, err := localPath(a.Path)
+	start, st, err := lookUp(env.Root, "search", a.Path)
 	if err != nil {
 		return Result{}, err
-	}
-	if err := noLinks(env.Root, start); err != nil {
-		return Result{}, err
-	}
-	st, err := env.Root.Lstat(start)
-	if err != nil {
-		return Result{}, clean("search", start, err)
 	}
 	s := searching{env: env, re: re, skip: a.Skip, around: a.Context}
 	s.prefix, _ = re.LiteralPrefix()
