@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sia/lesson"
@@ -159,19 +160,19 @@ func (b *lessonBook) save(old keptLesson, l lesson.Lesson) error {
 	if err != nil {
 		return fmt.Errorf("encode lesson %s: %w", l.ID, err)
 	}
-	seq := old.seq
+	seq, words := old.seq, l.Terms()
 	if seq == 0 {
-		err = b.tx.QueryRowContext(b.ctx, `INSERT INTO lessons (repo_id, id, kind, state, source, created_at, lesson)
-			VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
-			b.repo, l.ID, l.Kind, l.State, l.From.Source, micros(l.CreatedAt), string(text)).Scan(&seq)
+		err = b.tx.QueryRowContext(b.ctx, `INSERT INTO lessons (repo_id, id, kind, state, source, created_at, lesson, terms)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
+			b.repo, l.ID, l.Kind, l.State, l.From.Source, micros(l.CreatedAt), string(text), strings.Join(words, " ")).Scan(&seq)
 	} else {
-		_, err = b.tx.ExecContext(b.ctx, `UPDATE lessons SET kind = ?, state = ?, source = ?, lesson = ? WHERE seq = ?`,
-			l.Kind, l.State, l.From.Source, string(text), seq)
+		_, err = b.tx.ExecContext(b.ctx, `UPDATE lessons SET kind = ?, state = ?, source = ?, lesson = ?, terms = ? WHERE seq = ?`,
+			l.Kind, l.State, l.From.Source, string(text), strings.Join(words, " "), seq)
 	}
 	if err != nil {
 		return err
 	}
-	b.index(old, l, seq)
+	b.index(old, l, words, seq)
 	return nil
 }
 

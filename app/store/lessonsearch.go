@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -8,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/sia-bot/sia/sia/lesson"
 )
@@ -36,8 +39,8 @@ func lessonTerm(repo int64, shelf, word string) string {
 	return "r" + strconv.FormatInt(repo, 10) + shelf + word
 }
 
-// index notes which terms a lesson loses and gains.
-func (b *lessonBook) index(old keptLesson, l lesson.Lesson, seq int64) {
+// index notes which terms a lesson of these words loses and gains.
+func (b *lessonBook) index(old keptLesson, l lesson.Lesson, words []string, seq int64) {
 	note := func(term string, has bool) {
 		p := post{term, seq / partSize}
 		if b.posts[p] == nil {
@@ -47,9 +50,9 @@ func (b *lessonBook) index(old keptLesson, l lesson.Lesson, seq int64) {
 	}
 	var before []string
 	if old.seq != 0 {
-		before = b.terms(old.Lesson)
+		before = b.terms(shelf(old.Lesson), old.Terms())
 	}
-	after := b.terms(l)
+	after := b.terms(shelf(l), words)
 	for _, t := range before {
 		if !slices.Contains(after, t) {
 			note(t, false)
@@ -62,13 +65,13 @@ func (b *lessonBook) index(old keptLesson, l lesson.Lesson, seq int64) {
 	}
 }
 
-func (b *lessonBook) terms(l lesson.Lesson) []string {
-	on := shelf(l)
+// terms are what a lesson's words are kept as on a shelf.
+func (b *lessonBook) terms(on string, words []string) []string {
 	if on == "" {
 		return nil
 	}
 	terms := []string{lessonTerm(b.repo, on, "")}
-	for _, w := range l.Terms() {
+	for _, w := range words {
 		terms = append(terms, lessonTerm(b.repo, on, w))
 	}
 	return terms
@@ -118,20 +121,44 @@ func (s *Store) searchLessons(ctx context.Context, repo int64, words []string, l
 	if err != nil {
 		return nil, s.explain(op, err)
 	}
+	found, err := s.rank(ctx, seqs, weights, limit)
+	return found, s.explain(op, err)
+}
+
+// rank puts lessons in the order of their rank and reads the best, at most so many.
+func (s *Store) rank(ctx context.Context, seqs []int64, weights lesson.Weights, most int) ([]lesson.Found, error) {
+	type ranked struct {
+		lesson.Found
+		text string // the lesson as JSON
+	}
 	list, err := json.Marshal(seqs)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
+		return nil, err
 	}
-	lessons, err := collect(ctx, s.r, scanLesson, `SELECT lesson FROM lessons WHERE seq IN (SELECT value FROM json_each(?))`, string(list))
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (r ranked, err error) {
+		var terms string
+		if err := rows.Scan(&r.ID, &terms, &r.text); err != nil {
+			return r, err
+		}
+		if terms == "" {
+			err = json.Unmarshal([]byte(r.text), &r.Lesson)
+			terms = strings.Join(r.Terms(), " ")
+		}
+		r.Rank, r.Shared = weights.Rank(strings.Fields(terms))
+		return r, err
+	}, `SELECT id, terms, lesson FROM lessons WHERE seq IN (SELECT value FROM json_each(?))`, string(list))
 	if err != nil {
-		return nil, s.explain(op, err)
+		return nil, err
 	}
-	found := make([]lesson.Found, 0, len(lessons))
-	for _, l := range lessons {
-		found = append(found, weights.Rank(l))
+	slices.SortFunc(all, func(a, b ranked) int { return lesson.ByRank(a.Found, b.Found) })
+	var found []lesson.Found
+	for _, r := range all[:min(len(all), most)] {
+		if err := json.Unmarshal([]byte(r.text), &r.Lesson); err != nil {
+			return nil, err
+		}
+		found = append(found, r.Found)
 	}
-	slices.SortFunc(found, lesson.ByRank)
-	return found[:min(len(found), limit)], nil
+	return found, nil
 }
 
 // heaviest are the lessons whose terms weigh most together, at most so many; of
@@ -146,7 +173,13 @@ func (s *Store) heaviest(ctx context.Context, terms map[string]float64, most int
 		return nil, err
 	}
 	defer rows.Close()
-	parts := map[int64][]float64{} // weight by offset
+	parts := map[int64]*tally{}
+	defer func() {
+		for _, p := range parts {
+			p.clear()
+			tallies.Put(p)
+		}
+	}()
 	for rows.Next() {
 		var p post
 		var packed sql.RawBytes
@@ -154,10 +187,10 @@ func (s *Store) heaviest(ctx context.Context, terms map[string]float64, most int
 			return nil, err
 		}
 		if parts[p.part] == nil {
-			parts[p.part] = make([]float64, partSize)
+			parts[p.part] = tallies.Get().(*tally)
 		}
-		part, weight := parts[p.part], terms[p.term]
-		if err := unpackPost(packed, func(o int) { part[o] += weight }); err != nil {
+		part, weight := parts[p.part], float32(terms[p.term])
+		if err := unpackPost(packed, func(o int) { part.add(o, weight) }); err != nil {
 			return nil, fmt.Errorf("term %s: %w", p.term, err)
 		}
 	}
@@ -166,21 +199,18 @@ func (s *Store) heaviest(ctx context.Context, terms map[string]float64, most int
 	}
 	type scored struct {
 		seq    int64
-		weight float64
+		weight float32
 	}
+	heavier := func(a, b scored) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.seq, a.seq)) }
 	var best []scored // heaviest first
-	for _, p := range slices.Backward(slices.Sorted(maps.Keys(parts))) {
-		for o, weight := range slices.Backward(parts[p]) {
-			if weight == 0 || len(best) == most && weight <= best[most-1].weight {
+	for number, p := range parts {
+		for _, o := range p.seen {
+			next := scored{number*partSize + int64(o), p.weight[o]}
+			if len(best) == most && heavier(best[most-1], next) < 0 {
 				continue
 			}
-			i, _ := slices.BinarySearchFunc(best, weight, func(s scored, w float64) int {
-				if s.weight >= w {
-					return -1
-				}
-				return 1
-			})
-			best = slices.Insert(best, i, scored{p*partSize + int64(o), weight})
+			i, _ := slices.BinarySearchFunc(best, next, heavier)
+			best = slices.Insert(best, i, next)
 			best = best[:min(len(best), most)]
 		}
 	}
@@ -189,6 +219,29 @@ func (s *Store) heaviest(ctx context.Context, terms map[string]float64, most int
 		seqs = append(seqs, b.seq)
 	}
 	return seqs, nil
+}
+
+// tally is what the terms of each lesson of a part weigh together.
+type tally struct {
+	weight [partSize]float32 // by offset
+	seen   []uint16          // the offsets of those that weigh anything
+}
+
+// tallies are empty ones: making one anew costs as much as filling it.
+var tallies = sync.Pool{New: func() any { return &tally{} }}
+
+func (t *tally) add(offset int, weight float32) {
+	if t.weight[offset] == 0 {
+		t.seen = append(t.seen, uint16(offset))
+	}
+	t.weight[offset] += weight
+}
+
+func (t *tally) clear() {
+	for _, o := range t.seen {
+		t.weight[o] = 0
+	}
+	t.seen = t.seen[:0]
 }
 
 // haveWords is how many lessons have each word, and how many there are.

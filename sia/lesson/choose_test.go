@@ -159,8 +159,10 @@ func TestRank(t *testing.T) {
 	}
 	short, long := say("a", Success, "Mail."), say("b", Success, "Mail.")
 	long.Words = Words(fmt.Sprint(time.RFC1123, " so many other words that have nothing to do with what this is about, hour after hour and page after page"), 80)
-	if s, l := w.Rank(short), w.Rank(long); s.Rank <= l.Rank || s.Shared != 1 || l.Shared != 1 {
-		t.Errorf("%+v %+v", s, l)
+	s, sharedShort := w.Rank(short.Terms())
+	l, sharedLong := w.Rank(long.Terms())
+	if s <= l || l <= 0 || sharedShort != 1 || sharedLong != 1 {
+		t.Errorf("short %v for %d words, long %v for %d", s, sharedShort, l, sharedLong)
 	}
 }
 

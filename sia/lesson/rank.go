@@ -48,24 +48,22 @@ func Weigh(words []string, have map[string]int, all int) Weights {
 	return w
 }
 
-// Rank is how well a lesson fits: the weight of the words that it shares with
-// the search. A lesson of many words shares some by chance, so that its length
-// counts against it as in BM25, for words that each occur once.
-func (w Weights) Rank(l Lesson) Found {
+// Rank is how well a lesson of these [Lesson.Terms] fits: the weight of the words
+// that it shares with the search, and how many these are. A lesson of many words
+// shares some by chance, so that its length counts against it as in BM25, for
+// words that each occur once.
+func (w Weights) Rank(terms []string) (rank float64, shared int) {
 	const (
 		usual  = 40.0 // terms of a lesson
 		length = 0.5  // how much a length other than that counts: BM25's b, 0–1
 	)
-	terms := l.Terms()
-	f := Found{Lesson: l}
 	for _, t := range terms {
 		if x, ok := w[t]; ok {
-			f.Rank += x
-			f.Shared++
+			rank += x
+			shared++
 		}
 	}
-	f.Rank /= 1 - length + length*float64(len(terms))/usual
-	return f
+	return rank / (1 - length + length*float64(len(terms))/usual), shared
 }
 
 // ByRank orders what was found, best first.
