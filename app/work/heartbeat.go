@@ -50,11 +50,15 @@ func (w *Worker) beat(ctx context.Context, repo int64) error {
 	if err != nil {
 		return err
 	}
-	fresh, err := w.unknown(ctx, repo, lesson.Patterns(tasks, w.Now()))
+	patterns, seen := lesson.Patterns(tasks, w.Now())
+	fresh, err := w.unknown(ctx, repo, patterns)
 	if err != nil {
 		return err
 	}
 	if err := w.keep(ctx, repo, fresh); err != nil {
+		return err
+	}
+	if err := w.Store.CountLessons(ctx, repo, seen...); err != nil {
 		return err
 	}
 	all, err := w.Store.Lessons(ctx, repo)

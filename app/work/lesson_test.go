@@ -105,6 +105,70 @@ func TestTeachOnce(t *testing.T) {
 	}
 }
 
+// The outcome that taught a lesson counts for it once, and once more for each task
+// that teaches it again, whether it was counted before the lessons were merged or
+// after, however often both are done.
+func TestTaughtCountsOnce(t *testing.T) {
+	for name, mergedFirst := range map[string]bool{"merged, then counted": true, "counted, then merged": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newTeacher(t)
+			ctx := context.Background()
+			var tasks []sia.Task
+			for n := 1; n <= 3; n++ {
+				resolved := true
+				tasks = append(tasks, sia.Task{
+					ID: sia.NewTaskID(repo, n), Repo: sia.Repo{ID: repo}, Issue: n, State: sia.Passed, Since: w.now,
+					Attempts: []sia.Attempt{
+						{Number: 1, Outcome: sia.AttemptFail, EndedAt: w.now, Failures: []sia.CheckFailure{{Check: "test", Excerpt: "mailer: MAIL_API_KEY is not set"}}},
+						{Number: 2, Outcome: sia.AttemptPass, EndedAt: w.now, Technique: sia.AbstractionLevelShift},
+					},
+					Interventions: []sia.Intervention{{Number: 1, After: 1, Resolved: &resolved,
+						Diagnosis: sia.Diagnosis{Pattern: sia.MissingCredentials, Technique: sia.AbstractionLevelShift}}},
+				})
+			}
+			count := func() {
+				for _, task := range tasks {
+					w.must(w.Store.CountLessons(ctx, repo, lesson.Judged(lesson.Material{Task: task, Now: w.now})...))
+				}
+			}
+			for _, task := range tasks {
+				for _, l := range lesson.Extract(lesson.Material{Task: task, Now: w.now}) {
+					w.must(w.Store.PutLessons(ctx, repo, l))
+				}
+			}
+			if !mergedFirst {
+				count()
+			}
+			for range 3 {
+				w.beat()
+				count()
+			}
+			all, err := w.Store.Lessons(ctx, repo)
+			w.must(err)
+			for _, l := range all {
+				if l.Kind != lesson.Workaround || l.State == lesson.Merged {
+					continue
+				}
+				if l.Good != 3 || l.Bad != 0 || l.Occurrences != 3 {
+					t.Errorf("%v for and %v against, seen %d times", l.Good, l.Bad, l.Occurrences)
+				}
+				return
+			}
+			t.Errorf("no lesson stands: %+v", all)
+		})
+	}
+}
+
+// beat is one heartbeat.
+func (w *teacher) beat() {
+	w.t.Helper()
+	for _, p := range w.Periodic(work.DefaultSchedule()) {
+		if p.Name == "heartbeat" {
+			w.must(p.Run(context.Background()))
+		}
+	}
+}
+
 // The heartbeat merges what was learned twice, and settles by what the evidence
 // is worth by then.
 func TestHeartbeat(t *testing.T) {
@@ -120,15 +184,8 @@ func TestHeartbeat(t *testing.T) {
 	put("b", "Please put the mail service behind an interface", lesson.Active, 2, 1)
 	put("c", "Start over from the base branch.", lesson.Active, 0, 6)
 	put("d", "Round tax half to even.", lesson.Promoted, 6, 0)
-	beat := func() {
-		for _, p := range w.Periodic(work.DefaultSchedule()) {
-			if p.Name == "heartbeat" {
-				w.must(p.Run(ctx))
-			}
-		}
-	}
 	for range 2 {
-		beat()
+		w.beat()
 	}
 	want := map[string]lesson.State{
 		"Put the mail service behind an interface.": lesson.Promoted, "Please put the mail service behind an interface": lesson.Merged,
@@ -143,7 +200,7 @@ func TestHeartbeat(t *testing.T) {
 		t.Errorf("the merged one has %v for and %v against, seen %d times", l.Good, l.Bad, l.Occurrences)
 	}
 	w.now = w.now.AddDate(1, 0, 0)
-	beat()
+	w.beat()
 	if got := w.states()["Round tax half to even."]; got != lesson.Active {
 		t.Errorf("a year later it is %s", got)
 	}

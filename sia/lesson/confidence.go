@@ -18,11 +18,10 @@ const (
 	idleFor  = 30 * 24 * time.Hour // without evidence; after that counts fade
 	halfLife = 30 * 24 * time.Hour
 
-	promoteGood  = 5.0 // evidence for a lesson that proves it …
-	promoteLower = 0.6 // … where the lower quantile is at least this
-	lowerShare   = 0.2 // the quantile that counts as lower
-	archiveMean  = 0.35
-	archiveLeast = 2.0 // pieces of evidence: one outcome alone may have had any reason
+	promoteGood  = 5.0  // evidence for a lesson that proves it …
+	promoteLower = 0.6  // … where the lower quantile is at least this
+	lowerShare   = 0.2  // the quantile that counts as lower
+	archiveMean  = 0.35 // confidence below which it is told no more
 )
 
 // Counts are the evidence for and against the lesson at a time: after 30 days
@@ -41,11 +40,11 @@ func fade(idle time.Duration) float64 {
 	return math.Exp2(-float64(idle-idleFor) / float64(halfLife))
 }
 
-// Confidence is the mean of Beta(1+Good, 1+Bad) at a time: 0–1, and a half for
-// what has not been tried.
+// Confidence is the mean of Beta(1+Good, 1+Bad) at a time: 0–1, and exactly a
+// half for what has as much for it as against it, however long ago.
 func (l Lesson) Confidence(now time.Time) float64 {
 	good, bad := l.Counts(now)
-	return (1 + good) / (2 + good + bad)
+	return .5 + (good-bad)/(2+good+bad)/2
 }
 
 // Lower is the 20 % quantile of that distribution: four times out of five the
@@ -77,7 +76,7 @@ func (l Lesson) Settle(now time.Time) (_ Lesson, why string) {
 	good, bad := l.Counts(now)
 	mean, lower := l.Confidence(now), l.Lower(now)
 	switch {
-	case mean < archiveMean && good+bad >= archiveLeast:
+	case mean < archiveMean:
 		l.State = Archived
 	case good >= promoteGood && lower >= promoteLower:
 		l.State = Promoted

@@ -34,6 +34,9 @@ func TestConfidence(t *testing.T) {
 		if c <= 0 || c >= 1 || lower <= 0 || lower >= c+.1 {
 			t.Fatalf("confidence %v, lower quantile %v", c, lower)
 		}
+		if g, b := l.Counts(now); g == b && c != .5 {
+			t.Fatalf("as much for as against gives %v", c)
+		}
 		if l.Count(1, 0, now).Confidence(now) < c || l.Count(0, 1, now).Confidence(now) > c {
 			t.Fatal("evidence counts the wrong way")
 		}
@@ -85,9 +88,9 @@ func TestSettle(t *testing.T) {
 			}
 		case s.State == Promoted && (good < 5 || l.Lower(now) < .6):
 			t.Fatalf("promoted with %v for and %v against", good, bad)
-		case s.State != Archived && l.Confidence(now) < .35 && good+bad >= 2:
+		case s.State != Archived && l.Confidence(now) < .35:
 			t.Fatalf("%s with confidence %v", s.State, l.Confidence(now))
-		case s.State == Archived && l.State != Archived && (l.Confidence(now) >= .35 || good+bad < 2):
+		case s.State == Archived && l.State != Archived && l.Confidence(now) >= .35:
 			t.Fatalf("archived with confidence %v", l.Confidence(now))
 		case l.State == Archived && s.State != Archived && good <= bad:
 			t.Fatalf("came back with %v for and %v against", good, bad)

@@ -3,8 +3,9 @@
 // Concepts:
 //
 //   - [Lesson]: one thing learned, with where it came from and how it has fared.
-//     Its confidence is the mean of Beta(1+Good, 1+Bad), which counts what became
-//     of attempts that were told it, and fades with idle time ([Lesson.Counts]).
+//     Its confidence is the mean of Beta(1+Good, 1+Bad), which counts the outcome
+//     that taught it and what became of attempts that were told it, and fades
+//     with idle time ([Lesson.Counts]).
 //   - [Evidence]: what one attempt, reaction or merge says about one lesson.
 //     [Judged] reads it off a task that moved, [Feedback] off what people made of it.
 //   - [Extract]: what a task taught, by rules alone. The words that a prompt will

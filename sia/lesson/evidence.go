@@ -3,7 +3,8 @@ package lesson
 import "time"
 
 // Evidence is what one attempt, reaction or merge says about one lesson. Weights
-// are at least 0; an attempt's outcome weighs 1, a person's word [PersonWeight].
+// are at least 0; an outcome weighs 1, be it of an attempt that was told the lesson or the one
+// that taught it; a person's word [PersonWeight].
 type Evidence struct {
 	Key    string    `json:"key"` // unique in a repository; says it once: the same key again changes nothing
 	Lesson ID        `json:"lesson"`

@@ -29,32 +29,29 @@ type ToolUse struct {
 // extraction is a lesson with how sure it is: 0–1.
 type extraction struct {
 	Lesson
-	sure float64
+	sure   float64
+	taught taught
+}
+
+// taught is the outcome that taught a lesson, which is the first evidence for it.
+// The zero value is for what was no outcome's: tools and models have evidence of
+// their own.
+type taught struct {
+	attempt int // that ended so
+	at      time.Time
+	why     string // in a sentence, for people
 }
 
 // Extract is what a task taught so far, by rules: the surest lesson first. The
 // same task gives the same lessons, with the same ids. What is less sure than
 // [MinExtracted], because it would say nothing in particular, is left out.
 func Extract(m Material) []Lesson {
-	t := m.Task
-	x := extractor{Material: m, said: newSaid(append([]string{t.Title, t.Body}, m.Said...)...), found: Words(t.Title+"\n"+t.Body, maxWords)}
-	for _, iv := range t.Interventions {
-		if iv.Resolved != nil {
-			x.intervention(iv, *iv.Resolved)
-		}
-	}
-	if t.State == sia.Passed {
-		x.fix()
-		x.answer()
-	}
-	x.tools()
-	x.models()
+	x := extractor{Material: m}
+	x.extract()
 	slices.SortStableFunc(x.all, func(a, b extraction) int { return cmp.Compare(b.sure, a.sure) })
 	var lessons []Lesson
 	for _, e := range x.all {
-		if e.sure >= MinExtracted {
-			lessons = append(lessons, e.Lesson)
-		}
+		lessons = append(lessons, e.Lesson)
 	}
 	return lessons
 }
@@ -66,14 +63,32 @@ type extractor struct {
 	all   []extraction
 }
 
+// extract fills all, in the order in which it was learned.
+func (x *extractor) extract() {
+	t := x.Task
+	x.said, x.found = newSaid(append([]string{t.Title, t.Body}, x.Said...)...), Words(t.Title+"\n"+t.Body, maxWords)
+	for _, iv := range t.Interventions {
+		if iv.Resolved != nil {
+			x.intervention(iv, *iv.Resolved)
+		}
+	}
+	if t.State == sia.Passed {
+		x.fix()
+		x.answer()
+	}
+	x.tools()
+	x.models()
+	x.all = slices.DeleteFunc(x.all, func(e extraction) bool { return e.sure < MinExtracted })
+}
+
 // add takes a lesson from a source within the task, or within the repository
-// when it names no task.
-func (x *extractor) add(source string, sure float64, l Lesson) {
+// when it names no task, and the outcome that taught it.
+func (x *extractor) add(source string, sure float64, l Lesson, by taught) {
 	l.ID, l.Repo, l.State, l.Occurrences = NewID(x.Task.Repo.ID, source), x.Task.Repo.ID, Active, 1
 	l.CountedAt, l.CreatedAt, l.LastSeen = x.Now, x.Now, x.Now
 	l.From.Task, l.From.Issue = x.Task.ID, x.Task.Issue
 	l.From.Source = cmp.Or(l.From.Source, FromOutcome)
-	x.all = append(x.all, extraction{l.Clean(func(s string) string { return s }), sure})
+	x.all = append(x.all, extraction{l.Clean(func(s string) string { return s }), sure, by})
 }
 
 func (x *extractor) source(attempt int, what string) string {
@@ -99,7 +114,7 @@ func (x *extractor) intervention(iv sia.Intervention, resolved bool) {
 		}
 		l.Kind, l.Text = Mistake, fmt.Sprintf("%s The technique %s alone did not resolve it.", words.avoid, d.Technique)
 		l.Action, l.Outcome = "used the technique "+string(d.Technique), "the next attempt failed as well"
-		x.add(x.source(iv.After, "failed"), .4, l)
+		x.add(x.source(iv.After, "failed"), .4, l, x.judged(iv.After))
 		return
 	}
 	l.Kind, l.Text, l.Correction = Success, does, words.before
@@ -114,7 +129,26 @@ func (x *extractor) intervention(iv sia.Intervention, resolved bool) {
 	if l.Context == "" {
 		sure = .2 // when to do it is not known
 	}
-	x.add(x.source(iv.After, "resolved"), sure, l)
+	x.add(x.source(iv.After, "resolved"), sure, l, x.judged(iv.After))
+}
+
+// judged is what came of the next attempt after another that passed or failed.
+func (x *extractor) judged(after int) taught {
+	for _, a := range x.Task.Attempts {
+		if a.Number > after && (a.Outcome == sia.AttemptPass || a.Outcome == sia.AttemptFail) {
+			return x.by(a, "")
+		}
+	}
+	return taught{}
+}
+
+// by is the outcome of an attempt, to which a person may have given something.
+func (x *extractor) by(a sia.Attempt, with string) taught {
+	how := "passed"
+	if a.Outcome == sia.AttemptFail {
+		how = "failed"
+	}
+	return taught{a.Number, a.EndedAt, fmt.Sprintf("issue #%d taught it: attempt %d %s%s", x.Task.Issue, a.Number, how, with)}
 }
 
 // context says when a lesson applies: the pattern in SIA's words, the check that

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -46,7 +47,7 @@ func of(all []Lesson, kinds ...Kind) []Lesson {
 
 func TestExtract(t *testing.T) {
 	unresolved := resolved()
-	unresolved.State = sia.Escalated
+	unresolved.State, unresolved.Attempts[1].Outcome = sia.Escalated, sia.AttemptFail
 	unresolved.Interventions[0].Resolved = yes(false)
 	sequence := resolved()
 	sequence.Interventions[0].Diagnosis.Pattern, sequence.Interventions[0].Diagnosis.Technique = sia.WrongOrder, sia.DependencyReordering
@@ -62,7 +63,8 @@ func TestExtract(t *testing.T) {
 	answered := resolved()
 	answered.Interventions[0].Diagnosis.Pattern = sia.UnclearSpecification
 	answered.Interventions[0].Resolved = yes(false)
-	answered.Attempts[1].Technique = ""
+	answered.Attempts[1].Outcome, answered.Attempts[1].Failures = sia.AttemptFail, answered.Attempts[0].Failures
+	answered.Attempts = append(answered.Attempts, sia.Attempt{Number: 3, Agent: "builtin/x", Outcome: sia.AttemptPass, EndedAt: start, Head: "h2"})
 	answered.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "mia"}, Text: "Only Google and Apple accounts"}}
 	ticked := answered
 	ticked.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "mia"}, Letter: "A", Text: "Only Google and Apple accounts"}}
@@ -71,26 +73,33 @@ func TestExtract(t *testing.T) {
 	unknown.Attempts[0].Failures = nil
 	const when = "When a service needs credentials that are not there; check test failed with “mailer: MAIL_API_KEY is not set”: "
 	for _, c := range []struct {
-		name string
-		task sia.Task
-		want []string // kind: told
+		name   string
+		task   sia.Task
+		want   []string // kind: told
+		taught []string // by which outcomes, each the first evidence for its lesson
 	}{
-		{"worked around", resolved(), []string{"workaround: " + when + double[:len(double)-1] + ". It corrects: calling the real service without its credentials"}},
-		{"did not help", unresolved, []string{"mistake: " + when + "Don't wire the real service in: its credentials are not there. The technique abstraction-level-shift alone did not resolve it."}},
-		{"resolved", sequence, []string{"success: When a step needs what comes after it; check test failed with “mailer: MAIL_API_KEY is not set”: Build first what the rest depends on. It corrects: beginning with what depends on the rest"}},
-		{"by a technique of the repository's own", own, []string{"workaround: " + when + "The technique `our-way` of this repository is what helped. It corrects: calling the real service without its credentials"}},
-		{"by other tools", tool, []string{"tool: When the tool does not fit the job; check test failed with “mailer: MAIL_API_KEY is not set”: Use the tool that fits: create what is new, edit what is there. It corrects: going on with a tool that did not fit"}},
+		{"worked around", resolved(), []string{"workaround: " + when + double[:len(double)-1] + ". It corrects: calling the real service without its credentials"},
+			[]string{"2: issue #1 taught it: attempt 2 passed"}},
+		{"did not help", unresolved, []string{"mistake: " + when + "Don't wire the real service in: its credentials are not there. The technique abstraction-level-shift alone did not resolve it."},
+			[]string{"2: issue #1 taught it: attempt 2 failed"}},
+		{"resolved", sequence, []string{"success: When a step needs what comes after it; check test failed with “mailer: MAIL_API_KEY is not set”: Build first what the rest depends on. It corrects: beginning with what depends on the rest"},
+			[]string{"2: issue #1 taught it: attempt 2 passed"}},
+		{"by a technique of the repository's own", own, []string{"workaround: " + when + "The technique `our-way` of this repository is what helped. It corrects: calling the real service without its credentials"},
+			[]string{"2: issue #1 taught it: attempt 2 passed"}},
+		{"by other tools", tool, []string{"tool: When the tool does not fit the job; check test failed with “mailer: MAIL_API_KEY is not set”: Use the tool that fits: create what is new, edit what is there. It corrects: going on with a tool that did not fit"},
+			[]string{"2: issue #1 taught it: attempt 2 passed"}},
 		{"by a person's push", fixed, []string{
 			"discovery: When a service needs credentials that are not there: " + double + " A person mended it in `mail/mailer.go`; look there first. It corrects: calling the real service without its credentials",
 			"mistake: " + when + "Don't wire the real service in: its credentials are not there. The technique abstraction-level-shift alone did not resolve it.",
-		}},
+		}, []string{"2: issue #1 taught it: attempt 2 failed", "2: issue #1 taught it: the checks were green after a push by @mia"}},
 		{"by a person's answer", answered, []string{
 			"discovery: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not set”: Only Google and Apple accounts",
 			"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift alone did not resolve it.",
-		}},
-		{"by a box that a person ticked", ticked, []string{"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift alone did not resolve it."}},
-		{"nothing in particular", unknown, nil},
-		{"not begun", sia.Task{ID: "7-9", Repo: sia.Repo{ID: 7}}, nil},
+		}, []string{"2: issue #1 taught it: attempt 2 failed", "3: issue #1 taught it: attempt 3 passed with the answer of @mia"}},
+		{"by a box that a person ticked", ticked, []string{"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift alone did not resolve it."},
+			[]string{"2: issue #1 taught it: attempt 2 failed"}},
+		{"nothing in particular", unknown, nil, nil},
+		{"not begun", sia.Task{ID: "7-9", Repo: sia.Repo{ID: 7}}, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all := extract(c.task)
@@ -101,6 +110,22 @@ func TestExtract(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+			var taught []string
+			for _, e := range Judged(Material{Task: c.task, Now: start}) {
+				attempt, isTaught := strings.CutPrefix(e.Key, "taught/"+string(c.task.ID)+"/")
+				if !isTaught {
+					continue
+				}
+				attempt, id, _ := strings.Cut(attempt, "/")
+				taught = append(taught, attempt+": "+e.Why)
+				i := slices.IndexFunc(all, func(l Lesson) bool { return l.ID == e.Lesson && id == string(l.ID) })
+				if i < 0 || e.Good != 1 || e.Bad != 0 || e.Arm != NoArm || all[i].Kind == Model || e.At.IsZero() {
+					t.Errorf("%+v", e)
+				}
+			}
+			if diff := cmp.Diff(c.taught, taught); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(all, extract(c.task)); diff != "" {
@@ -116,6 +141,57 @@ func TestExtract(t *testing.T) {
 	tags := of(extract(resolved()), Workaround)[0].Tags
 	if diff := cmp.Diff([]string{"missing-credentials", "abstraction-level-shift", "test_failure"}, tags); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What an outcome taught survives one failure that may have had any other reason,
+// and not two; each further task that teaches it is worth as much, one task's five
+// attempts are not, and nothing of it is an outcome of telling.
+func TestTaughtByOutcome(t *testing.T) {
+	task := resolved()
+	evidence := Judged(Material{Task: task, Now: start})
+	l := of(extract(task), Workaround)[0]
+	for _, e := range evidence {
+		if e.Lesson == l.ID {
+			l = e.Count(l)
+		}
+	}
+	if l.Good != 1 || l.Bad != 0 {
+		t.Fatalf("it begins with %v for and %v against", l.Good, l.Bad)
+	}
+	for i, want := range []struct {
+		told  bool
+		state State
+	}{{true, Active}, {true, Active}, {false, Active}, {false, Archived}} {
+		now := start.Add(time.Duration(i) * time.Hour)
+		told, kept := Choose([]Found{found(l, 5)}, Want{Task: "7-2", Most: 5, MinConfidence: sia.DefaultSettings().Learning.MinConfidence, Now: now})
+		s, _ := l.Settle(now)
+		if (len(told)+len(kept) > 0) != want.told || s.State != want.state {
+			t.Errorf("after %d failures it is told: %v, and %s; want %+v", i, len(told)+len(kept) > 0, s.State, want)
+		}
+		l = l.Count(0, 1, now)
+	}
+	if u := Uplift(evidence); u.Told+u.Withheld != 0 {
+		t.Errorf("it counts as an outcome of telling: %+v", u)
+	}
+
+	hard := resolved()
+	failed := hard.Interventions[0]
+	failed.Resolved = yes(false)
+	hard.Attempts, hard.Interventions = hard.Attempts[:1], nil
+	for n := 2; n < 6; n++ {
+		again := hard.Attempts[0]
+		again.Number, failed.After = n, n-1
+		hard.Attempts, hard.Interventions = append(hard.Attempts, again), append(hard.Interventions, failed)
+	}
+	taught := 0
+	for _, e := range Judged(Material{Task: hard, Now: start}) {
+		if strings.HasPrefix(e.Key, "taught/") {
+			taught++
+		}
+	}
+	if n := len(of(extract(hard), Mistake)); n != 4 || taught != 1 {
+		t.Errorf("%d mistakes of one kind have %d outcomes for them, want 4 and 1", n, taught)
 	}
 }
 
@@ -142,6 +218,7 @@ func TestToolsAndModels(t *testing.T) {
 		"attempt/7-1/aaaaaaaaaaaa +0 +1 told", "model/7-1/1 +0 +1 ",
 		"attempt/7-1/bbbbbbbbbbbb +1 +0 withheld", "model/7-1/2 +1 +0 ",
 		"tool/7-1/apply_patch +1 +0 ", "tool/7-1/edit +0 +1 ",
+		"taught/7-1/2/" + string(of(Extract(m), Workaround)[0].ID) + " +1 +0 ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -242,17 +319,23 @@ func TestPatterns(t *testing.T) {
 		failed.Resolved, failed.Diagnosis.Technique = yes(false), sia.ExampleInjection
 		task.Interventions = []sia.Intervention{failed, task.Interventions[0]}
 		tasks = append(tasks, task)
-		if got := Patterns(tasks, start); i < 2 && len(got) != 0 {
+		if got, evidence := Patterns(tasks, start); i < 2 && len(got)+len(evidence) != 0 {
 			t.Errorf("%d tasks make the patterns %v", i+1, got)
 		}
 	}
-	all := Patterns(tasks, start)
+	all, evidence := Patterns(tasks, start)
 	var got []string
-	for _, l := range all {
+	for i, l := range all {
 		got = append(got, string(l.Kind)+": "+l.Told()+" — "+l.Outcome)
 		if l.From.Source != FromPattern || l.Confidence(start) != .5 || l.Occurrences != 3 {
 			t.Errorf("%+v", l)
 		}
+		if e := evidence[i]; e.Lesson != l.ID || e.Count(l).Good != 1 || e.Arm != NoArm || e.Why != "the same in 3 issues or more, issue #1 among them" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if again, same := Patterns(tasks, start.Add(day)); len(again) != len(all) || cmp.Diff(evidence, same) != "" {
+		t.Errorf("seen again it is other evidence: %v", same)
 	}
 	want := []string{
 		"mistake: When a service needs credentials that are not there: It happens again and again here. Don't wire the real service in: its credentials are not there. — attempts at 3 or more issues failed so",
@@ -268,7 +351,7 @@ func TestPatterns(t *testing.T) {
 		tasks[i].Attempts = slices.Clone(tasks[i].Attempts)
 		tasks[i].Attempts[0].EndedAt = start.AddDate(0, 0, 3*i)
 	}
-	if got := Patterns(tasks, start); len(got) != 3 || slices.ContainsFunc(got, func(l Lesson) bool { return l.Kind == Discovery }) {
+	if got, _ := Patterns(tasks, start); len(got) != 3 || slices.ContainsFunc(got, func(l Lesson) bool { return l.Kind == Discovery }) {
 		t.Errorf("far apart: %v", got)
 	}
 }

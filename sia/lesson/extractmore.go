@@ -42,7 +42,7 @@ func (x *extractor) fix() {
 		return
 	}
 	l.Text = strings.Join(says, " ")
-	x.add(x.source(last.Number, "fix"), .6, l)
+	x.add(x.source(last.Number, "fix"), .6, l, taught{last.Number, t.Since, fmt.Sprintf("issue #%d taught it: the checks were green after a push by @%s", t.Issue, f.By.Login)})
 }
 
 // lastFailure is the last attempt that failed, and what it was taken for.
@@ -85,7 +85,7 @@ func (x *extractor) answer() {
 		Tags:   x.tags(string(p), "", failed),
 		Action: "a person answered SIA's question", Outcome: "the next attempt passed every required check",
 		From: Provenance{Source: FromPerson, Attempt: failed.Number, By: a.By},
-	})
+	}, x.by(last[len(last)-1], " with the answer of @"+a.By.Login))
 }
 
 // Bounds of what counts as knowledge of a tool.
@@ -110,7 +110,7 @@ func (x *extractor) tools() {
 			Kind: Tool, Text: fmt.Sprintf("The tool `%s` often fails in this repository: read its error, and after a second failure use another tool.", u.Tool),
 			Correction: "calling it again the same way", Tools: []string{u.Tool}, Words: x.found,
 			Action: "called " + u.Tool, Outcome: "more than half of the calls failed",
-		})
+		}, taught{})
 	}
 }
 
@@ -126,7 +126,7 @@ func (x *extractor) models() {
 		at := x.kindOf(a)
 		l := Lesson{Kind: Model, Text: fmt.Sprintf("How `%s` does at %s.", a.Agent, at), Tags: []string{a.Agent}}
 		if id := NewID(x.Task.Repo.ID, modelSource(a.Agent, at)); !slices.ContainsFunc(x.all, func(e extraction) bool { return e.ID == id }) {
-			x.add(modelSource(a.Agent, at), 1, l)
+			x.add(modelSource(a.Agent, at), 1, l, taught{})
 		}
 	}
 }

@@ -2,13 +2,14 @@ package lesson
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sia-bot/sia/sia"
 )
 
 // Judged is what a task's attempts say about lessons: those that were told or
-// withheld, and those about tools and models. The same task gives the same
-// evidence, under the same keys.
+// withheld, those that the task taught, and those about tools and models. The
+// same task gives the same evidence, under the same keys.
 //
 // A lesson counts once in a task, by the first judged attempt that it was told
 // to: a hard task of five attempts is not five words against it. Checkpoints,
@@ -47,7 +48,26 @@ func Judged(m Material) []Evidence {
 			})
 		}
 	}
-	return append(all, x.toolEvidence()...)
+	return slices.Concat(all, x.toolEvidence(), x.taughtEvidence())
+}
+
+// taughtEvidence counts the outcome that taught a lesson for it: what worked once,
+// or failed once, has that much behind it before anybody was told. What a task
+// taught twice counts once.
+func (x extractor) taughtEvidence() []Evidence {
+	x.extract()
+	var all []Evidence
+	var counted []Lesson
+	for _, e := range x.all {
+		if e.taught == (taught{}) || slices.ContainsFunc(counted, func(l Lesson) bool { return same(l, e.Lesson) }) {
+			continue
+		}
+		counted = append(counted, e.Lesson)
+		all = append(all, Evidence{
+			Key: fmt.Sprintf("taught/%s/%d/%s", x.Task.ID, e.taught.attempt, e.ID), Lesson: e.ID, Good: 1, At: e.taught.at, Why: e.taught.why,
+		})
+	}
+	return all
 }
 
 // toolEvidence counts, once the task has ended, for what is known of a tool when

@@ -19,6 +19,7 @@ const (
 // outcome is one failed attempt that SIA diagnosed, and what came of it.
 type outcome struct {
 	task      sia.TaskID
+	issue     int
 	at        time.Time
 	pattern   sia.Pattern
 	technique sia.TechniqueID
@@ -33,8 +34,9 @@ type outcome struct {
 // for each: a failure of one pattern in three tasks; a technique that resolved a
 // pattern in three; one that resolved it in three where the same other had failed;
 // and one failure in three tasks within a day, which is no attempt's doing.
-// The same pattern gives the same lesson again, with the same id.
-func Patterns(tasks []sia.Task, now time.Time) []Lesson {
+// The same pattern gives the same lesson again, with the same id, and evidence
+// that counts for it once: that it was seen.
+func Patterns(tasks []sia.Task, now time.Time) (lessons []Lesson, evidence []Evidence) {
 	groups := map[string][]outcome{}
 	put := func(o outcome, kind string, parts ...any) {
 		key := kind + "/" + fmt.Sprint(parts...)
@@ -60,7 +62,6 @@ func Patterns(tasks []sia.Task, now time.Time) []Lesson {
 			}
 		}
 	}
-	var lessons []Lesson
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		g := groups[key]
 		kind, _, _ := strings.Cut(key, "/")
@@ -68,10 +69,13 @@ func Patterns(tasks []sia.Task, now time.Time) []Lesson {
 			g = within(g, window)
 		}
 		if len(g) >= alike {
-			lessons = append(lessons, propose(repo, key, kind, g, now))
+			l := propose(repo, key, kind, g, now)
+			lessons = append(lessons, l)
+			evidence = append(evidence, Evidence{Key: "pattern/" + string(l.ID), Lesson: l.ID, Good: 1, At: l.LastSeen,
+				Why: fmt.Sprintf("the same in %d issues or more, issue #%d among them", alike, g[0].issue)})
 		}
 	}
-	return lessons
+	return lessons, evidence
 }
 
 // outcomes reads the diagnosed failures off a task.
@@ -81,7 +85,7 @@ func outcomes(t sia.Task) []outcome {
 	said := newSaid(t.Title, t.Body)
 	for _, iv := range t.Interventions {
 		o := outcome{
-			task: t.ID, pattern: iv.Diagnosis.Pattern, technique: iv.Diagnosis.Technique,
+			task: t.ID, issue: t.Issue, pattern: iv.Diagnosis.Pattern, technique: iv.Diagnosis.Technique,
 			resolved: iv.Resolved != nil && *iv.Resolved, words: Words(t.Title+"\n"+t.Body, maxWords), after: failed,
 		}
 		for _, a := range t.Attempts {
