@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/app/ghsim"
 )
 
-// The demo's second issue passes at once because of a lesson, and of nothing else:
+// The demo's third issue passes at once because of a lesson, and of nothing else:
 // where nothing was learned before, its first attempt really fails its check.
 func TestDemoNeedsItsLesson(t *testing.T) {
 	c := &demoCmd{}
@@ -28,7 +28,7 @@ func TestDemoNeedsItsLesson(t *testing.T) {
 		}
 	}()
 	n := &narrator{env: e, stage: s, timeout: time.Minute, repo: demoScope}
-	body, err := demoFiles.ReadFile("demo/issue-2.md")
+	body, err := demoFiles.ReadFile("demo/issue-3.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,10 +18,10 @@ func (n *narrator) story() error {
 	if err != nil {
 		return err
 	}
-	if err := n.reminder(mail); err != nil {
+	if err := n.signIn(); err != nil {
 		return err
 	}
-	return n.signIn()
+	return n.reminder(mail)
 }
 
 // confirmationMail is the issue that SIA rescues. It returns its number.
@@ -75,8 +75,8 @@ func (n *narrator) confirmationMail() (int, error) {
 
 // signIn is the issue that only a person can decide.
 func (n *narrator) signIn() error {
-	n.heading("3. An issue that does not say what only a person can decide")
-	body, err := demoFiles.ReadFile("demo/issue-3.md")
+	n.heading("2. An issue that does not say what only a person can decide")
+	body, err := demoFiles.ReadFile("demo/issue-2.md")
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// reminderTitle is the title of the demo's second issue.
+// reminderTitle is the title of the demo's third issue.
 const reminderTitle = "Text guests a reminder the day before"
 
 // reminder is the issue that passes at once, because its first attempt is told
@@ -20,16 +20,17 @@ const reminderTitle = "Text guests a reminder the day before"
 //
 // One telling in ten is withheld, by a hash of the task's and the lesson's ids.
 // The simulator gives the same ids in every run, and with those of this story the
-// lesson is told; told says so if that ever changes. It comes before signIn,
-// whose failing attempts are told the lesson as well, which counts against it.
+// lesson is told; told says so if that ever changes. The failing first attempt of
+// signIn was told the lesson as well, which counts against it; the outcome that
+// taught it weighs as much, so that it is sure enough still.
 func (n *narrator) reminder(earlier int) error {
-	n.heading("2. An issue like the first: what was learned there is told from the start")
+	n.heading("3. An issue like the first: what was learned there is told from the start")
 	l, err := n.taught(earlier)
 	if err != nil {
 		return err
 	}
 	n.tell("SIA keeps what #%d taught: “%s”", earlier, l.Text)
-	body, err := demoFiles.ReadFile("demo/issue-2.md")
+	body, err := demoFiles.ReadFile("demo/issue-3.md")
 	if err != nil {
 		return err
 	}
