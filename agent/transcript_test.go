@@ -66,7 +66,8 @@ func TestPromptGolden(t *testing.T) {
 		Technique: sia.Decomposition, Prompt: "Put an interface before the provider.", Relaxed: "no new exported names", FromBase: true,
 		Answers: []string{"Use GitHub only."}, Steps: []sia.SubTask{{Do: "Make the interface.", DoneWhen: "It compiles."}},
 		Quotes: []string{"undefined: Foo"}, Examples: []sia.Example{{Path: "sms.go", Why: "The same shape.", Text: "type Sender interface{}\n"}},
-		Lessons: []string{"Run the linter."},
+		Lessons:   []string{"Run the linter."},
+		TestHints: []string{"When a service needs credentials that are not there; check test failed with “MAIL_KEY is not set”: have a test cover that without the real service."},
 	}
 	b.run()
 	golden(t, "prompt.md", b.prompt()+"\n")

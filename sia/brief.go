@@ -24,6 +24,7 @@ type Brief struct {
 	FromBase     bool      `json:"from_base,omitempty"`     // start at the base commit instead of the branch's head
 	Answers      []string  `json:"answers,omitempty"`       // constraints that people gave
 	Lessons      []string  `json:"lessons,omitempty"`       // lessons from earlier tasks that match
+	TestHints    []string  `json:"test_hints,omitempty"`    // which cases tests should cover, by those lessons; at most three
 }
 
 // SubTask is one ordered part of a decomposed or reordered task.

@@ -1,11 +1,18 @@
 package sia
 
+import "slices"
+
 // LessonRef is a lesson of an earlier task as an attempt is told it. What is
 // known of the lesson beyond that is package sia/lesson's.
 type LessonRef struct {
 	ID   string `json:"id"`
-	Text string `json:"text"` // at most a few sentences
+	Text string `json:"text"`           // at most a few sentences
+	Test string `json:"test,omitempty"` // which case a test should cover, in a sentence; empty for what no test told of
 }
+
+// maxTestHints bounds the cases that a brief names for tests: few enough that
+// none of them is the task.
+const maxTestHints = 3
 
 // Teach is what a person tells SIA to remember or to forget: /sia learn and
 // /sia forget. It concerns the repository and no task. The zero Teach is nothing.
@@ -20,6 +27,18 @@ func lessonTexts(refs []LessonRef) []string {
 		texts = append(texts, r.Text)
 	}
 	return texts
+}
+
+// testHints are the cases that tests should cover, each once, those of the most
+// fitting lessons.
+func testHints(refs []LessonRef) []string {
+	var hints []string
+	for _, r := range refs {
+		if r.Test != "" && len(hints) < maxTestHints && !slices.Contains(hints, r.Test) {
+			hints = append(hints, r.Test)
+		}
+	}
+	return hints
 }
 
 func lessonIDs(refs []LessonRef) []string {

@@ -20,7 +20,7 @@ func (s *step) begun() {
 	s.t.Title, s.t.Body = f.Title, f.Body
 	s.t.Author, s.t.Access = f.Author, f.Access
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
-	s.t.Brief.Lessons = lessonTexts(f.Lessons)
+	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
 	if s.pending(DoAttempt) || s.pending(DoPush) {
 		s.because("the last attempt is still ending; the next begins after it")
 		return

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -69,6 +70,17 @@ func holds(t *rapid.T, before, after Task, e Event) {
 		iv := after.Interventions[len(after.Interventions)-1]
 		if iv.CommentURL == "" || iv.MemorySHA == "" || iv.Review.Verdict == "" {
 			t.Fatalf("attempt %d began before its intervention was reviewed, remembered and announced: %+v", len(after.Attempts), iv)
+		}
+	}
+	if f, ok := e.Fact.(Begun); ok && len(after.Attempts) > len(before.Attempts) {
+		var cases []string
+		for _, l := range f.Lessons {
+			if l.Test != "" && !slices.Contains(cases, l.Test) {
+				cases = append(cases, l.Test)
+			}
+		}
+		if d := cmp.Diff(cases[:min(len(cases), 3)], after.Brief.TestHints, cmpopts.EquateEmpty()); d != "" || len(after.Brief.Lessons) != len(f.Lessons) {
+			t.Fatalf("told %+v, and the brief has %d lessons and other cases for tests: %s", f.Lessons, len(after.Brief.Lessons), d)
 		}
 	}
 	if !after.State.Final() && after.State != Escalated && after.State != OnHold && len(after.Pending) == 0 && after.Waiting == "" {

@@ -60,7 +60,11 @@ func (w *world) outcome(f Effect) Fact {
 		set.SIA.TriggerAfter = rapid.IntRange(1, 2).Draw(t, "trigger after")
 		set.SIA.Reviewer = rapid.Bool().Draw(t, "reviewer")
 		set.Budget.Task = 20
-		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: rapid.SampledFrom([]string{"Do it", "Do that"}).Draw(t, "title"), Agent: "scripted"}
+		var told []LessonRef
+		for i := range rapid.IntRange(0, 5).Draw(t, "lessons") {
+			told = append(told, LessonRef{ID: fmt.Sprint(i), Text: fmt.Sprint("lesson ", i), Test: rapid.SampledFrom([]string{"", "case a", "case b", "case c", "case d"}).Draw(t, "case")})
+		}
+		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: rapid.SampledFrom([]string{"Do it", "Do that"}).Draw(t, "title"), Agent: "scripted", Lessons: told}
 	case DoAttempt:
 		end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndTime, EndCredits, EndStuck, EndAsked, EndCancelled, EndError}).Draw(t, "end")
 		out := AttemptEnded{End: end, Reason: string(end), Cost: Credits(rapid.IntRange(0, 4000).Draw(t, "cost"))}

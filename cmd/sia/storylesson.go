@@ -45,7 +45,7 @@ func (n *narrator) reminder(earlier int) error {
 	if err := n.told(issue, l); err != nil {
 		return err
 	}
-	n.tell("attempt 1: the first prompt has what #%d taught, word for word", earlier)
+	n.tell("attempt 1: the first prompt has what #%d taught, word for word, and the case that its tests should cover", earlier)
 	n.tell("the agent puts the provider behind an interface from the start; commit %s is pushed", short(push.SHA))
 	end, err := n.await("the check `test` ends", func(e ghsim.Entry) bool {
 		return e.Kind == "check_run.completed" && e.Ref == "test"
@@ -114,6 +114,9 @@ func (n *narrator) told(issue int, l lesson.Lesson) error {
 		if q.Model == "coder" && q.Turn() == 0 && strings.Contains(q.User(), t.Title) {
 			if !strings.Contains(q.User(), l.Told()) {
 				return fmt.Errorf("the first prompt for #%d lacks lesson %s", issue, l.ID)
+			}
+			if hint := l.Test(); !slices.Contains(t.Brief.TestHints, hint) || !strings.Contains(q.User(), hint) {
+				return fmt.Errorf("the first prompt for #%d lacks the case that lesson %s has for tests: %q", issue, l.ID, hint)
 			}
 			return nil
 		}

@@ -157,7 +157,7 @@ func (x *extractor) context(when string, failed sia.Attempt) string {
 	if len(failed.Failures) == 0 {
 		return when
 	}
-	f := failed.Failures[0]
+	f := failed.Failures[max(0, slices.IndexFunc(failed.Failures, inTest))] // what a test says is nearest to what is wanted
 	var parts []string
 	if when != "" {
 		parts = append(parts, when)
@@ -165,14 +165,24 @@ func (x *extractor) context(when string, failed sia.Attempt) string {
 	gist := x.said.gist(f.Excerpt)
 	switch name := x.said.checkName(f.Check); {
 	case name != "" && gist != "":
-		parts = append(parts, fmt.Sprintf("check %s failed with “%s”", name, gist))
+		parts = append(parts, fmt.Sprintf("check %s %s%s”", name, quoted, gist))
 	case gist != "":
-		parts = append(parts, fmt.Sprintf("a check failed with “%s”", gist))
+		parts = append(parts, fmt.Sprintf("a check %s%s”", quoted, gist))
 	case name != "" && when != "":
 		parts = append(parts, fmt.Sprintf("check %s failed", name))
 	}
 	return strings.Join(parts, "; ")
 }
+
+// quoted is what stands before the line of a log in a lesson's context.
+const quoted = "failed with “"
+
+// testFailure is how package failure spells the class of what a test found. It is
+// a lesson's tag when a test failed, whatever the failure was taken for.
+const testFailure = "test_failure"
+
+// inTest reports whether a check failed in a test.
+func inTest(f sia.CheckFailure) bool { return f.Class == testFailure || len(f.Tests) > 0 }
 
 // class is how package failure spells a class.
 var class = regexp.MustCompile(`^[a-z_]{1,40}$`)
@@ -183,6 +193,9 @@ func (x *extractor) tags(pattern, technique string, failed sia.Attempt) []string
 		if class.MatchString(f.Class) && f.Class != "unknown" && !slices.Contains(tags, f.Class) {
 			tags = append(tags, f.Class)
 		}
+	}
+	if slices.ContainsFunc(failed.Failures, inTest) && !slices.Contains(tags, testFailure) {
+		tags = append(tags, testFailure)
 	}
 	return slices.DeleteFunc(tags, func(t string) bool { return t == "" || t == string(sia.UnknownPattern) })
 }

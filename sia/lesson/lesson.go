@@ -127,6 +127,25 @@ func (l Lesson) Told() string {
 	return s
 }
 
+// Test says which case a test should cover, for an attempt that is told the
+// lesson: when it was learned from a failure of a test, what the test met. It is
+// empty for every other lesson. Like [Lesson.Told] it has no words but the
+// lesson's own and SIA's.
+func (l Lesson) Test() string {
+	if l.Context == "" || !slices.Contains(l.Tags, testFailure) {
+		return ""
+	}
+	for _, tag := range l.Tags {
+		if does := testVocabulary[sia.Pattern(tag)]; does != "" {
+			return "When " + lowerFirst(l.Context) + ": " + does + "."
+		}
+	}
+	if !strings.Contains(l.Context, quoted) {
+		return ""
+	}
+	return "When " + lowerFirst(l.Context) + ": " + anyTest + "."
+}
+
 // Clean passes every text that people or models will read through f, such as a
 // redaction, puts each on one line and bounds it. The words by which the lesson is
 // found lose what f took out: a secret's parts are no shape that f would know.

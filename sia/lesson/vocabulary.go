@@ -26,6 +26,21 @@ var patternVocabulary = map[sia.Pattern]patternWords{
 	sia.FlakyCheck:                {"a check fails now and then by itself", "Don't change code to please a check that fails by itself.", "changing code for a check that fails by itself"},
 }
 
+// testVocabulary is what a test should do about the case of a pattern. The other
+// patterns are no case that a test can be made of without a line of a log.
+var testVocabulary = map[sia.Pattern]string{
+	sia.MissingCredentials:        "have a test cover that without the real service",
+	sia.ExternalDependencyBlocker: "have a test cover that without the service outside",
+	sia.InterdependentComponents:  "have a test cover those parts together",
+	sia.UnclearInstructions:       "have a test compare with the exact result",
+	sia.UnclearSpecification:      "have a test hold what people decided",
+	sia.Environment:               "have a test cover that without what is lacking there",
+	sia.FlakyCheck:                "have a test cover that and come out the same every time",
+}
+
+// anyTest is what a test should do about any other case.
+const anyTest = "have a test cover that case"
+
 var techniqueVocabulary = map[sia.TechniqueID]string{
 	sia.Decomposition:         "Do one part at a time, each with its own test, and run the tests of the earlier parts after each.",
 	sia.ToolChange:            "Use the tool that fits: create what is new, edit what is there.",
