@@ -29,7 +29,11 @@ type File struct {
 	Attempts        []Attempt  `json:"attempts"`
 	Learnings       []Learning `json:"learnings"`
 	PromptsTried    []Prompt   `json:"prompts_tried"`
-	Record          *Record    `json:"record,omitempty"` // for programs alone: the Markdown does not tell it
+
+	Aftermath sia.Aftermath `json:"aftermath,omitempty"` // what people did with the pull request; absent until they did
+	Ratings   []Rating      `json:"ratings,omitempty"`   // of the task as a whole
+
+	Record *Record `json:"record,omitempty"` // for programs alone: the Markdown does not tell it
 }
 
 // Attempt is one attempt of the task.
@@ -61,6 +65,13 @@ type Intervention struct {
 	Confidence         float64         `json:"confidence"` // 0–1
 	ReviewVerdict      sia.Verdict     `json:"review_verdict,omitempty"`
 	Resolved           *bool           `json:"resolved,omitempty"` // absent until the next attempt is judged
+	Ratings            []Rating        `json:"ratings,omitempty"`  // of the comment that announced it
+}
+
+// Rating is a person's 👍 or 👎.
+type Rating struct {
+	By   string `json:"by"` // login
+	Good bool   `json:"good"`
 }
 
 // Learning is what a task teaches.
@@ -98,7 +109,8 @@ func FromTask(t sia.Task, links Links) File {
 		SchemaVersion: SchemaVersion, TaskID: t.ID, Repo: t.Repo.String(), Issue: t.Issue,
 		TaskDescription: describe(t.Title, t.Body), CreatedAt: t.CreatedAt.UTC().Truncate(time.Second),
 		Status: t.State, HeadSHA: t.Head,
-		Attempts: []Attempt{}, Learnings: Learnings(t), PromptsTried: []Prompt{}, Record: record(t, links.Log),
+		Attempts: []Attempt{}, Learnings: Learnings(t), PromptsTried: []Prompt{},
+		Aftermath: t.Aftermath, Ratings: ratings(t, 0), Record: record(t, links.Log),
 	}
 	for _, a := range t.Attempts {
 		m := attempt(a)
@@ -107,6 +119,7 @@ func FromTask(t sia.Task, links Links) File {
 		for _, i := range interventions(t) {
 			if i.After == a.Number {
 				m.Intervention = intervention(i)
+				m.Intervention.Ratings = ratings(t, i.Number)
 				m.Signals = signals(i.Signals)
 			}
 		}
@@ -173,6 +186,20 @@ func intervention(i sia.Intervention) *Intervention {
 		TechniqueApplied: d.Technique, PromptModification: text(d.Prompt), Pattern: d.Pattern, Diagnosis: text(d.Summary),
 		Hypothesis: text(d.Hypothesis), Confidence: share(d.Confidence), ReviewVerdict: i.Review.Verdict, Resolved: i.Resolved,
 	}
+}
+
+// ratings are people's of an intervention; 0: of the task as a whole. By a login
+// there is one, the last.
+func ratings(t sia.Task, intervention int) []Rating {
+	var all []Rating
+	for _, r := range t.Ratings {
+		if r.Intervention != intervention {
+			continue
+		}
+		m := Rating{By: line(r.By.Login), Good: r.Good}
+		all = append(slices.DeleteFunc(all, func(o Rating) bool { return o.By == m.By }), m)
+	}
+	return all
 }
 
 func signals(ss []sia.Signal) []string {

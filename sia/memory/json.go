@@ -89,13 +89,14 @@ func mergeFile(ours, previous []byte) ([]byte, error) {
 	return mergeObject(ours, previous, reflect.TypeFor[File](), map[string]mergeFunc{
 		"attempts": mergeList(reflect.TypeFor[Attempt](), "attempt_number", true, map[string]mergeFunc{
 			"sia_intervention": func(o, p []byte) ([]byte, error) {
-				return mergeObject(o, p, reflect.TypeFor[Intervention](), nil)
+				return mergeObject(o, p, reflect.TypeFor[Intervention](), map[string]mergeFunc{"ratings": mergeRatings})
 			},
 			"transcript":   keepIfMissing,
 			"decision_ids": keepIfMissing,
 		}),
 		"learnings":     mergeList(reflect.TypeFor[Learning](), "pattern effective_technique", true, nil),
 		"prompts_tried": mergeList(reflect.TypeFor[Prompt](), "hash", false, nil),
+		"ratings":       mergeRatings,
 		"record": func(o, p []byte) ([]byte, error) {
 			return mergeObject(o, p, reflect.TypeFor[Record](), map[string]mergeFunc{
 				"decisions": keepIfMissing, "outcomes": keepIfMissing, "evidence": keepIfMissing,
@@ -106,6 +107,13 @@ func mergeFile(ours, previous []byte) ([]byte, error) {
 
 // mergeFunc merges one value; ours is nil when we have none.
 type mergeFunc func(ours, previous []byte) ([]byte, error)
+
+func mergeRatings(ours, previous []byte) ([]byte, error) {
+	if ours == nil {
+		return nil, nil // nobody rates it any more
+	}
+	return mergeList(reflect.TypeFor[Rating](), "by", false, nil)(ours, previous)
+}
 
 func keepIfMissing(ours, previous []byte) ([]byte, error) {
 	if ours == nil {

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -52,6 +53,8 @@ func (f File) Markdown() []byte {
 	w.field("Created", f.CreatedAt.Format(time.RFC3339))
 	w.field("Status", string(f.Status))
 	w.field("Head", f.HeadSHA)
+	w.field("Pull request", cmp.Or(became[f.Aftermath], string(f.Aftermath)))
+	w.ratings(f.Ratings)
 	w.field("Schema", strconv.Itoa(f.SchemaVersion))
 	w.block("Description", f.TaskDescription)
 
@@ -84,6 +87,7 @@ func (f File) Markdown() []byte {
 			if i.Resolved != nil {
 				w.field("Resolved", strconv.FormatBool(*i.Resolved))
 			}
+			w.ratings(i.Ratings)
 			w.block("New instructions", i.PromptModification)
 		}
 	}
@@ -104,6 +108,31 @@ func (f File) Markdown() []byte {
 		w.field("Outcome", string(p.Outcome))
 	}
 	return append(bytes.TrimRight(w.buf.Bytes(), "\n"), '\n')
+}
+
+// became says what people did with the pull request.
+var became = map[sia.Aftermath]string{
+	sia.MergedUnchanged: "merged as it was",
+	sia.MergedEdited:    "merged after a person had changed it",
+	sia.Abandoned:       "closed without merging",
+}
+
+// What stands before the login of who rated something.
+const (
+	thumbUp   = "👍 @"
+	thumbDown = "👎 @"
+)
+
+func (w *writer) ratings(rs []Rating) {
+	var all []string
+	for _, r := range rs {
+		thumb := thumbDown
+		if r.Good {
+			thumb = thumbUp
+		}
+		all = append(all, thumb+r.By)
+	}
+	w.list("Ratings", all)
 }
 
 // heading is a title that can't end its line or open markup.

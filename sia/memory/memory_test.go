@@ -50,6 +50,11 @@ func story() sia.Task {
 				Prompt: "Put an interface in front.\n\n```go\ntype Sender interface{}\n```\n", Hypothesis: "TestCreate passes without <a key>.", Confidence: 0.85,
 			},
 		}},
+		Ratings: []sia.Rating{
+			{By: sia.Actor{Login: "ana", ID: 3}, Intervention: 1, Good: true}, {By: sia.Actor{Login: "bob", ID: 4}, Intervention: 1},
+			{By: sia.Actor{Login: "ana", ID: 3}, Good: true},
+		},
+		Aftermath: sia.MergedEdited,
 	}
 }
 
@@ -118,6 +123,9 @@ func TestUnknownSurvives(t *testing.T) {
 	a["note"] = "look here"
 	a["outcome"] = "error" // ours wins
 	a["sia_intervention"].(map[string]any)["liked_by"] = []any{"ana"}
+	tree["ratings"].([]any)[0].(map[string]any)["why"] = "it saved a day"
+	bob := a["sia_intervention"].(map[string]any)["ratings"].([]any)[1].(map[string]any)
+	bob["why"], bob["good"] = "too long", true // ours wins
 	tree["attempts"] = append(attempts, map[string]any{"attempt_number": 7.0, "agent_version": "other", "system_prompt_hash": "x", "failure_point": "", "duration_minutes": 1.0, "credits_consumed": 2.0, "sia_intervention": nil})
 	tree["learnings"] = append(tree["learnings"].([]any), map[string]any{"pattern": "environment", "effective_technique": "by hand", "specific_insight": "install it", "confidence": 1.0})
 	previous, err := json.Marshal(tree)
@@ -133,7 +141,7 @@ func TestUnknownSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree["head_sha"] = story().Head
-	a["outcome"] = "fail"
+	a["outcome"], bob["good"] = "fail", false
 	if d := cmp.Diff(tree, got); d != "" {
 		t.Error(d)
 	}
@@ -185,6 +193,8 @@ func TestBrokenFileIsKept(t *testing.T) {
 		{"a field is gone", edit(`"task_id": "99-1",`, ``), "task_id", 1},
 		{"not a time", edit(`"2026-03-01T08:00:00Z"`, `"yesterday"`), "yesterday", 0},
 		{"a conflict", "<<<<<<< HEAD\n" + string(good), "invalid character", 1},
+		{"an unknown aftermath", edit(`"aftermath": "edited"`, `"aftermath": "sold"`), "/aftermath", 88},
+		{"a rating by nobody", edit("\"ratings\": [\n    {\n      \"by\"", "\"ratings\": [\n    {\n      \"of\""), "/ratings/0", 90},
 		{"a list", "[]", "want object", 1},
 		{"not text", "\xff", "UTF-8", 0},
 	} {
@@ -211,6 +221,8 @@ func TestBrokenFileIsKept(t *testing.T) {
 		{"an attempt's number", "### Attempt 2", "### Attempt two", "Attempt two"},
 		{"a confidence", "- **Confidence:** 0.85", "- **Confidence:** 85", "between 0 and 1"},
 		{"an open fence", string(md)[strings.Index(string(md), "  // see"):], "", "not closed"},
+		{"an aftermath", "merged after a person had changed it", "sold", `"sold" is none of`},
+		{"a rating", "👎 @bob", "meh", "👍 @ada"},
 		{"a newer schema", "- **Schema:** 1", "- **Schema:** 9", "update SIA"},
 	} {
 		t.Run("md "+tt.name, func(t *testing.T) {
@@ -286,6 +298,10 @@ func tasks(t *rapid.T) sia.Task {
 		Title: text.Draw(t, "title"), Body: text.Draw(t, "body"), Head: rapid.StringMatching("[0-9a-f]{0,40}").Draw(t, "head"),
 		CreatedAt: time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "at"), 0), State: rapid.SampledFrom(sia.States).Draw(t, "state"),
 	}
+	task.Aftermath = rapid.SampledFrom([]sia.Aftermath{"", sia.MergedUnchanged, sia.MergedEdited, sia.Abandoned}).Draw(t, "aftermath")
+	for i := range rapid.IntRange(0, 6).Draw(t, "ratings") {
+		task.Ratings = append(task.Ratings, sia.Rating{By: sia.Actor{Login: text.Draw(t, "login"), ID: int64(i)}, Intervention: rapid.IntRange(0, 3).Draw(t, "of"), Good: rapid.Bool().Draw(t, "good")})
+	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "attempts") {
 		a := sia.Attempt{Number: i + 1, Agent: text.Draw(t, "agent"), PromptHash: text.Draw(t, "hash"), Reason: text.Draw(t, "reason"), Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"), Cost: sia.Credits(rapid.IntRange(0, 1e6).Draw(t, "cost"))}
 		a.StartedAt = task.CreatedAt
@@ -294,7 +310,7 @@ func tasks(t *rapid.T) sia.Task {
 			a.Failures = append(a.Failures, sia.CheckFailure{Check: text.Draw(t, "check"), Excerpt: text.Draw(t, "excerpt"), Signature: text.Draw(t, "signature")})
 		}
 		if rapid.Bool().Draw(t, "intervened") {
-			iv := sia.Intervention{After: a.Number, Review: sia.Review{Verdict: rapid.SampledFrom([]sia.Verdict{"", sia.Approved, sia.Minor, sia.Major, sia.Rejected, sia.ReviewOff, sia.ReviewFailed}).Draw(t, "verdict")}}
+			iv := sia.Intervention{Number: len(task.Interventions) + 1, After: a.Number, Review: sia.Review{Verdict: rapid.SampledFrom([]sia.Verdict{"", sia.Approved, sia.Minor, sia.Major, sia.Rejected, sia.ReviewOff, sia.ReviewFailed}).Draw(t, "verdict")}}
 			iv.Diagnosis = sia.Diagnosis{Summary: text.Draw(t, "summary"), Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "pattern"), Technique: sia.FreshStart, Prompt: text.Draw(t, "prompt"), Hypothesis: text.Draw(t, "hypothesis"), Confidence: rapid.Float64().Draw(t, "confidence")}
 			iv.Signals = []sia.Signal{{Name: sia.SameError, Evidence: text.Draw(t, "evidence")}}
 			if rapid.Bool().Draw(t, "judged") {

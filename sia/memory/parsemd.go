@@ -3,6 +3,7 @@ package memory
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -99,6 +100,7 @@ func (r *reader) details(f *File, s *section) {
 	if !slices.Contains(sia.States, f.Status) {
 		r.fail(s.at("Status"), "status %q is none that SIA knows", f.Status)
 	}
+	f.Aftermath, f.Ratings = r.aftermath(s), r.ratings(s)
 	created, err := time.Parse(time.RFC3339, s.get("Created"))
 	if err != nil {
 		r.fail(s.at("Created"), "created: want a time such as 2026-01-31T12:00:00Z")
@@ -124,7 +126,7 @@ func (r *reader) intervention(s *section) *Intervention {
 	i := &Intervention{
 		TechniqueApplied: sia.TechniqueID(s.get("Technique")), Pattern: sia.Pattern(s.get("Pattern")),
 		Diagnosis: s.get("Diagnosis"), Hypothesis: s.get("Hypothesis"), Confidence: r.share(s, "Confidence"),
-		ReviewVerdict: sia.Verdict(s.get("Review")), PromptModification: s.get("New instructions"),
+		ReviewVerdict: sia.Verdict(s.get("Review")), PromptModification: s.get("New instructions"), Ratings: r.ratings(s),
 	}
 	if v := s.get("Resolved"); v != "" {
 		b, err := strconv.ParseBool(v)
@@ -134,6 +136,35 @@ func (r *reader) intervention(s *section) *Intervention {
 		i.Resolved = &b
 	}
 	return i
+}
+
+func (r *reader) aftermath(s *section) sia.Aftermath {
+	v := s.get("Pull request")
+	if v == "" {
+		return ""
+	}
+	for a, words := range became {
+		if v == words {
+			return a
+		}
+	}
+	r.fail(s.at("Pull request"), "pull request: %q is none of %q", v, slices.Sorted(maps.Values(became)))
+	return ""
+}
+
+func (r *reader) ratings(s *section) []Rating {
+	var all []Rating
+	for _, v := range s.fields["Ratings"].list {
+		by, good := strings.CutPrefix(v, thumbUp)
+		if !good {
+			var bad bool
+			if by, bad = strings.CutPrefix(v, thumbDown); !bad {
+				r.fail(s.at("Ratings"), "ratings: want such as “%sada”, not %q", thumbUp, v)
+			}
+		}
+		all = append(all, Rating{By: by, Good: good})
+	}
+	return all
 }
 
 func (r *reader) outcome(s *section, v string) sia.AttemptOutcome {
