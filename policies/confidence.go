@@ -18,7 +18,7 @@ func standardise(confidence map[string]float64) map[string]float64 {
 	z := make(map[string]float64, len(confidence))
 	odds := make([]float64, 0, len(confidence))
 	for t, c := range confidence {
-		if c >= 0 && c <= 1 {
+		if chance(c) {
 			c = clamp(c, 0.001, 0.999)
 			z[t] = math.Log(c / (1 - c))
 			odds = append(odds, z[t])
@@ -38,6 +38,9 @@ func standardise(confidence map[string]float64) map[string]float64 {
 	}
 	return z
 }
+
+// chance reports whether c is one, and not a number that a caller got wrong.
+func chance(c float64) bool { return c >= 0 && c <= 1 }
 
 func moments(xs []float64) (mean, sd float64) {
 	for _, x := range xs {

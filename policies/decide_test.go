@@ -207,9 +207,17 @@ func TestReason(t *testing.T) {
 	tried(l, policies.Diagnosis{Org: "bob", Repo: "blog", Pattern: d.Pattern}, "tool-change", 30, 51)
 	write("outcomes everywhere", l, r)
 	r.Confidence = map[string]float64{"error-pattern-recognition": 0.2, "tool-change": 0.9, "fresh-start": 0.3}
-	write("confidence for it", l, r)
+	write("ratings for it", l, r)
+	r.Confidence["tool-change"] = 0.19
+	write("ratings against it", l, r)
+	r.Confidence["tool-change"] = 0.25
+	write("ratings alike", l, r)
 	r.Confidence = map[string]float64{"error-pattern-recognition": 0.9, "tool-change": 0.1, "fresh-start": 0.3}
-	write("confidence against it", l, r)
+	write("ratings for another", l, r)
+	r.Confidence = map[string]float64{"tool-change": 0.9, "fresh-start": 7}
+	write("the pick's confidence alone", l, r)
+	r.Confidence = map[string]float64{"tool-change": 0.2}
+	write("a low confidence alone", l, r)
 
 	chance := defaults(t)
 	chance.Parameters.Explore = 0.5

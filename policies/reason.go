@@ -27,7 +27,14 @@ func (d *Decision) explain(r Request, chosen int, w weights) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is expected to resolve %.0f %% of tasks that look like %s (80 %% interval %.0f–%.0f %%): %s.",
 		c.Technique, 100*c.Mean, r.Pattern, 100*c.Low, 100*c.High, c.evidence())
-	switch move := w.confidence.value * c.Z; {
+	said, move := r.ratings(d.Options), w.confidence.value*c.Z
+	switch {
+	case said != "" && move > 0.05:
+		fmt.Fprintf(&b, " The model's ratings (%s) speak for it.", said)
+	case said != "" && move < -0.05:
+		fmt.Fprintf(&b, " The model's ratings (%s) count against it.", said)
+	case said != "":
+		fmt.Fprintf(&b, " The model's ratings are %s.", said)
 	case move > 0.05:
 		b.WriteString(" The model's confidence in it speaks for it.")
 	case move < -0.05:
@@ -46,6 +53,21 @@ func (d *Decision) explain(r Request, chosen int, w weights) {
 		fmt.Fprintf(&b, " Next would be %s, with %.0f %%.", d.Options[1].Technique, 100*d.Options[1].Mean)
 	}
 	d.Reason = b.String()
+}
+
+// ratings are what the model says of the options, in their order; empty when it
+// rated fewer than two of them, which is no comparison.
+func (r Request) ratings(options []Option) string {
+	var parts []string
+	for _, o := range options {
+		if c, ok := r.Confidence[o.Technique]; ok && chance(c) {
+			parts = append(parts, fmt.Sprintf("%s %.0f %%", o.Technique, 100*c))
+		}
+	}
+	if len(parts) < 2 {
+		return ""
+	}
+	return strings.Join(parts, ", ")
 }
 
 // evidence names the counts that the expectation rests on.

@@ -9,7 +9,7 @@ type Diagnosis struct {
 	Technique  TechniqueID `json:"technique"`
 	Prompt     string      `json:"modified_prompt"`
 	Hypothesis string      `json:"hypothesis"`
-	Confidence float64     `json:"confidence"` // 0–1
+	Confidence float64     `json:"confidence"` // 0–1: the chance that the next attempt passes
 	Answers    SixAnswers  `json:"answers"`
 
 	// Set when a person is needed.
@@ -19,6 +19,7 @@ type Diagnosis struct {
 
 	Brief      Brief       `json:"brief"`                 // the next attempt's brief, after the technique's transformation
 	Candidates []Candidate `json:"candidates"`            // what could have been chosen, best first
+	Ratings    Ratings     `json:"ratings,omitempty"`     // the model's, of techniques that were free; nil: it rated none
 	Why        string      `json:"why,omitempty"`         // why this technique, in one or a few sentences
 	DecisionID string      `json:"decision_id,omitempty"` // of the choice in the log of decisions
 	Fallback   string      `json:"fallback,omitempty"`    // why the rules diagnosed instead of a model; empty: a model did
@@ -36,6 +37,10 @@ type SixAnswers struct {
 	Addressing []TechniqueID `json:"techniques"`    // which techniques address it
 	Untried    []TechniqueID `json:"untried"`       // which of those are untried
 }
+
+// Ratings are a model's chances, each in 0–1, that a technique would resolve a
+// failure. One that is not in it was not rated; 0 is a rating.
+type Ratings map[TechniqueID]float64
 
 // Candidate is one technique that was considered, with its evidence: outcomes
 // of the same pattern.

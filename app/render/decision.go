@@ -24,7 +24,7 @@ func whyTechnique(d sia.Diagnosis) string {
 	}
 	var p page
 	p.add(sentenceCase(Line(d.Why, 2000)))
-	p.add(candidates(d.Candidates))
+	p.add(candidates(d))
 	if d.DecisionID != "" {
 		p.add("<sub>Logged as " + Code(d.DecisionID, 100) + " before it took effect. An expectation is a share of resolutions with its 80 % interval; outcomes move it.</sub>")
 	}
@@ -33,30 +33,38 @@ func whyTechnique(d sia.Diagnosis) string {
 
 // candidates is the table of techniques that could have been chosen. What nobody
 // estimated is a dash, and a column that says nothing is left out.
-func candidates(cs []sia.Candidate) string {
-	others := false
-	for _, c := range cs {
-		others = others || c.Org.Tried+c.Elsewhere.Tried > 0
+func candidates(d sia.Diagnosis) string {
+	others, rated := false, false
+	for _, c := range d.Candidates {
+		_, ok := d.Ratings[c.Technique]
+		others, rated = others || c.Org.Tried+c.Elsewhere.Tried > 0, rated || ok
 	}
-	head := []string{"technique", "expected to resolve", "resolved here", "elsewhere", "why it is considered"}
-	row := func(cells ...string) string {
-		if !others {
-			cells = append(cells[:3:3], cells[4])
+	row := func(name, expected, here, elsewhere, rating, why string) string {
+		cells := []string{name, expected, here}
+		if others {
+			cells = append(cells, elsewhere)
 		}
-		return "| " + strings.Join(cells, " | ") + " |\n"
+		if rated {
+			cells = append(cells, rating)
+		}
+		return "| " + strings.Join(append(cells, why), " | ") + " |\n"
 	}
 	var b strings.Builder
-	b.WriteString(row(head...) + row("---", "---", "---", "---", "---"))
-	for _, c := range cs {
+	b.WriteString(row("technique", "expected to resolve", "resolved here", "elsewhere", "rated by the model", "why it is considered"))
+	b.WriteString(row("---", "---", "---", "---", "---", "---"))
+	for _, c := range d.Candidates {
 		name := TechniqueName(c.Technique)
 		if c.Chosen {
 			name = "**" + name + "** (chosen)"
 		}
-		expected := "–"
+		expected, rating := "–", "–"
 		if c.Expected > 0 {
 			expected = fmt.Sprintf("%.0f %% (%.0f–%.0f %%)", 100*c.Expected, 100*c.Low, 100*c.High)
 		}
-		b.WriteString(row(cell(name), expected, evidence(c.Resolved, c.Tried), elsewhere(c), cell(Line(c.Reason, 500))))
+		if chance, ok := d.Ratings[c.Technique]; ok {
+			rating = fmt.Sprintf("%.0f %%", 100*chance)
+		}
+		b.WriteString(row(cell(name), expected, evidence(c.Resolved, c.Tried), elsewhere(c), rating, cell(Line(c.Reason, 500))))
 	}
 	return b.String()
 }

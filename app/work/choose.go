@@ -55,13 +55,29 @@ func (w *Worker) ask(t sia.Task, q diagnose.Choice) question {
 		Diagnosis: diagnosed(t.Repo, q.Pattern, nil), Pick: q.Pick, Wanted: q.Wanted,
 		Task: t.ID, Attempt: len(t.Interventions), Left: t.ApproachesLeft(), Used: t.UsedTechniques(), Refused: t.Refused, Setup: w.Setup,
 	}
-	if q.Model && q.Pick != "" {
-		a.Confidence = map[string]float64{string(q.Pick): q.Confidence}
+	if q.Model {
+		a.Confidence = confidence(q)
 	}
 	for _, c := range q.Candidates {
 		a.Candidates = append(a.Candidates, given{c.Technique, c.Prior, c.Odds})
 	}
 	return a
+}
+
+// confidence is what a model said of techniques: its ratings, and of a pick that
+// it did not rate its confidence in the diagnosis. nil: it said nothing.
+func confidence(q diagnose.Choice) map[string]float64 {
+	said := map[string]float64{}
+	if q.Pick != "" {
+		said[string(q.Pick)] = q.Confidence
+	}
+	for id, chance := range q.Ratings {
+		said[string(id)] = chance
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return said
 }
 
 // diagnosed is a diagnosis as learners know it. A repository goes by GitHub's id,

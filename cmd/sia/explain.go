@@ -89,11 +89,25 @@ func explainOptions(e *env, d store.Decision) {
 	if d.Type != store.DecideTechnique || json.Unmarshal(d.Options, &options) != nil {
 		return // of another kind of decision, whose reason has to do
 	}
+	var asked policies.Diagnosis // within what else it was decided by
+	if err := json.Unmarshal(d.Context, &asked); err != nil {
+		asked.Confidence = nil
+	}
 	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "    OPTION\tEXPECTED\t80 % INTERVAL\tHERE\tORGANISATION\tOTHERS\tPROBABILITY")
+	model := func(cell string) string { // a column that stands there when a model said something
+		if len(asked.Confidence) == 0 {
+			return ""
+		}
+		return cell + "\t"
+	}
+	fmt.Fprintf(w, "    OPTION\tEXPECTED\t80 %% INTERVAL\tHERE\tORGANISATION\tOTHERS\t%sPROBABILITY\n", model("MODEL"))
 	for _, o := range options {
-		fmt.Fprintf(w, "    %s\t%.0f %%\t%.0f–%.0f %%\t%s\t%s\t%s\t%.3f\n", o.Technique, 100*o.Mean, 100*o.Low, 100*o.High,
-			tally(o.Here), tally(o.Org), tally(o.Elsewhere), o.Propensity)
+		rating := "–"
+		if c, ok := asked.Confidence[o.Technique]; ok {
+			rating = fmt.Sprintf("%.0f %%", 100*c)
+		}
+		fmt.Fprintf(w, "    %s\t%.0f %%\t%.0f–%.0f %%\t%s\t%s\t%s\t%s%.3f\n", o.Technique, 100*o.Mean, 100*o.Low, 100*o.High,
+			tally(o.Here), tally(o.Org), tally(o.Elsewhere), model(rating), o.Propensity)
 	}
 	_ = w.Flush() // it writes to the same place, which has told of its trouble
 }

@@ -25,6 +25,7 @@ type answer struct {
 	Prompt     string          `json:"modified_prompt"`
 	Hypothesis string          `json:"hypothesis"`
 	Confidence float64         `json:"confidence"`
+	Ratings    ratings         `json:"ratings"`
 	Answers    sia.SixAnswers  `json:"answers"`
 
 	Steps      []sia.SubTask `json:"steps"`
@@ -53,6 +54,26 @@ func (c *choice) UnmarshalJSON(b []byte) error {
 	}
 	type plain choice
 	return json.Unmarshal(b, (*plain)(c))
+}
+
+// ratings are chances by technique. What is no chance is left out, for a wrong
+// rating is worth less than a diagnosis.
+type ratings sia.Ratings
+
+// UnmarshalJSON reads what can be read, and has no errors.
+func (r *ratings) UnmarshalJSON(b []byte) error {
+	var all map[sia.TechniqueID]json.RawMessage
+	if json.Unmarshal(b, &all) != nil {
+		return nil
+	}
+	*r = ratings{}
+	for id, raw := range all {
+		var chance *float64 // a null is none
+		if json.Unmarshal(raw, &chance) == nil && chance != nil && *chance >= 0 && *chance <= 1 {
+			(*r)[id] = *chance
+		}
+	}
+	return nil
 }
 
 // asksPerson reports whether the answer says that a person is needed. A model

@@ -14,6 +14,7 @@ type Choice struct {
 	Wanted     sia.TechniqueID // one of the candidates that a person asked for, which is binding; empty: nobody did
 	Pick       sia.TechniqueID // one of the candidates that the answer names; empty: none
 	Confidence float64         // of the answer, in 0–1
+	Ratings    sia.Ratings     // the answer's, of techniques that are free; nil: none
 	Model      bool            // the answer is a model's and not the rules'
 }
 
@@ -27,9 +28,10 @@ type Chosen struct {
 
 // choose decides for a technique and marks it among the candidates, whose reasons
 // say what the answer asked for. Nothing is marked when there is nothing to choose
-// from.
+// from. Where another technique is chosen than the answer picked, that one's rating
+// is the chance that the next attempt passes.
 func choose(in Input, d *sia.Diagnosis, a answer) {
-	q := Choice{Pattern: d.Pattern, Candidates: slices.Clone(d.Candidates), Wanted: wanted(in), Confidence: d.Confidence, Model: d.Fallback == ""}
+	q := Choice{Pattern: d.Pattern, Candidates: slices.Clone(d.Candidates), Wanted: wanted(in), Confidence: d.Confidence, Ratings: rated(in, a), Model: d.Fallback == ""}
 	for i := range q.Candidates {
 		q.Candidates[i].Chosen = false
 	}
@@ -54,7 +56,10 @@ func choose(in Input, d *sia.Diagnosis, a answer) {
 		return
 	}
 	made := decide(in, q)
-	d.Candidates, d.Why, d.DecisionID = made.Candidates, made.Why, made.ID
+	d.Candidates, d.Why, d.DecisionID, d.Ratings = made.Candidates, made.Why, made.ID, q.Ratings
+	if chance, ok := q.Ratings[made.Technique]; ok && made.Technique != q.Pick {
+		d.Confidence = chance
+	}
 	c := &d.Candidates[index(d.Candidates, made.Technique)]
 	c.Chosen = true
 	if q.Wanted == "" {
@@ -82,6 +87,21 @@ func decide(in Input, q Choice) Chosen {
 		return plain
 	}
 	return made
+}
+
+// rated are the answer's ratings of what it was asked to rate; nil when there is
+// none.
+func rated(in Input, a answer) sia.Ratings {
+	var r sia.Ratings
+	for _, id := range rateable(in) {
+		if chance, ok := a.Ratings[id]; ok {
+			if r == nil {
+				r = sia.Ratings{}
+			}
+			r[id] = chance
+		}
+	}
+	return r
 }
 
 // index is where a technique stands among candidates; -1: nowhere.

@@ -99,7 +99,7 @@ func (d *Diagnoser) ask(ctx context.Context, in Input, findings []finding) (ans 
 	if err != nil {
 		return answer{}, usage, "the prompt could not be made: " + clip(err.Error(), 300)
 	}
-	schema, err := diagnosisSchema(in.Library)
+	schema, err := diagnosisSchema(in)
 	if err != nil {
 		return answer{}, usage, "the schema could not be made: " + clip(err.Error(), 300)
 	}

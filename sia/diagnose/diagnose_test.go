@@ -102,6 +102,11 @@ func invalid(in diagnose.Input, d sia.Diagnosis) string {
 			return "candidate " + string(c.Technique)
 		}
 	}
+	for id, chance := range d.Ratings {
+		if !(chance >= 0 && chance <= 1) || task.Used(id) || slices.Contains(task.Refused, id) || d.Fallback != "" {
+			return "rating of " + string(id)
+		}
+	}
 	switch {
 	case !slices.Contains(sia.Patterns, d.Pattern):
 		return "pattern"
@@ -479,6 +484,7 @@ func TestHardRules(t *testing.T) {
 			"hypothesis": text.Draw(t, "hypothesis"), "confidence": rapid.Float64Range(-1e9, 1e9).Draw(t, "confidence"),
 			"blocker": text.Draw(t, "blocker"), "question": text.Draw(t, "question"), "options": rapid.SliceOfN(text, 0, 6).Draw(t, "options"),
 			"constraint": text.Draw(t, "constraint"), "example_files": []string{text.Draw(t, "file")},
+			"ratings": rapid.MapOf(rapid.SampledFrom(append(ids, "nope")), rapid.Float64Range(-1, 2)).Draw(t, "ratings"),
 		}
 		if rapid.Bool().Draw(t, "says") {
 			answer["needs_person"] = rapid.Bool().Draw(t, "needs person")
@@ -512,6 +518,7 @@ func FuzzModelAnswer(f *testing.F) {
 	f.Add(`{"diagnosis":1}`)
 	f.Add(`{"options":[{"text":1}]}`)
 	f.Add(`{"answers":{"techniques":[null]}}`)
+	f.Add(strings.TrimSuffix(string(b), "}") + `,"ratings":{"fresh-start":null,"tool-change":2}}`)
 	l, _ := technique.Load(nil)
 	f.Fuzz(func(t *testing.T, text string) {
 		in := diagnose.Input{Task: failed(), Library: l}

@@ -44,6 +44,7 @@ func prompt(in Input, findings []finding) ([]llm.Message, error) {
 	system, err := render("diagnose.md.tmpl", map[string]any{
 		"Patterns":   patternList(),
 		"Techniques": techniqueLines(in),
+		"Rated":      len(rateable(in)) > 0,
 		"Final":      in.Final,
 		"Wanted":     wanted(in),
 	})
@@ -114,6 +115,20 @@ func wanted(in Input) sia.TechniqueID {
 func free(in Input, id sia.TechniqueID) bool {
 	_, known := in.Library.Get(id)
 	return known && !in.Task.Used(id) && !slices.Contains(in.Task.Refused, id)
+}
+
+// rateable are the techniques that a model is asked to rate: those that are free,
+// and none when a person is asked whatever it says.
+func rateable(in Input) (ids []sia.TechniqueID) {
+	if in.Final {
+		return nil
+	}
+	for _, t := range in.Library.All() {
+		if free(in, t.ID) {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
 }
 
 // fromLogs labels what checks printed.

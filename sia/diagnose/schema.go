@@ -15,7 +15,6 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/technique"
 )
 
 //go:embed schema/*.json
@@ -35,9 +34,10 @@ func loadSchema(name string) (map[string]any, error) {
 }
 
 // diagnosisSchema is what the model is asked to satisfy: the embedded schema
-// with the patterns and techniques that there are, in the strict form in which
-// every property is required.
-func diagnosisSchema(l *technique.Library) (*llm.Schema, error) {
+// with the patterns and techniques that there are, and a rating for each that is
+// free, in the strict form in which every property is required. A map with any
+// keys does not exist in that form, so each technique is a property.
+func diagnosisSchema(in Input) (*llm.Schema, error) {
 	tree, err := loadSchema("diagnosis")
 	if err != nil {
 		return nil, err
@@ -45,10 +45,18 @@ func diagnosisSchema(l *technique.Library) (*llm.Schema, error) {
 	properties := tree["properties"].(map[string]any)
 	setEnum(properties["pattern"], patternNames())
 	var ids []any
-	for _, t := range l.All() {
+	for _, t := range in.Library.All() {
 		ids = append(ids, string(t.ID))
 	}
 	setEnum(properties["technique"], append(ids, ""))
+	chances := map[string]any{}
+	for _, id := range rateable(in) {
+		chances[string(id)] = map[string]any{"type": "number"}
+	}
+	properties["ratings"].(map[string]any)["properties"] = chances
+	if len(chances) == 0 {
+		delete(properties, "ratings")
+	}
 	return wire("diagnosis", tree)
 }
 
@@ -115,6 +123,7 @@ func compile(name string) (*jsonschema.Schema, error) {
 		properties := tree["properties"].(map[string]any)
 		setEnum(properties["pattern"], patternNames())
 		delete(properties["technique"].(map[string]any), "enum") // settled by the hard rules
+		delete(properties, "ratings")                            // what can't be used of them is left out
 	}
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource(name+".json", tree); err != nil {

@@ -1,0 +1,174 @@
+package diagnose_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+// tried is a failed task with one technique used and one refused, and the others.
+func tried(t *testing.T) (task sia.Task, free []string) {
+	t.Helper()
+	task = failed()
+	task.Interventions = []sia.Intervention{{Number: 1, After: 1, Diagnosis: sia.Diagnosis{Pattern: sia.MissingCredentials, Technique: sia.Decomposition}}}
+	task.Refused = []sia.TechniqueID{sia.ToolChange}
+	l, errs := technique.Load(nil)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	for _, x := range l.All() {
+		if x.ID != sia.Decomposition && x.ID != sia.ToolChange {
+			free = append(free, string(x.ID))
+		}
+	}
+	slices.Sort(free)
+	return task, free
+}
+
+// hears is a model that answers, and keeps what it was asked last.
+type hears struct {
+	says
+	request *llm.Request
+}
+
+func (h hears) Complete(ctx context.Context, r llm.Request) (llm.Response, error) {
+	*h.request = r
+	return h.says.Complete(ctx, r)
+}
+
+// TestAskedForRatings: the schema spells out each technique that is free, as
+// strict mode wants it, and neither schema nor prompt asks where nothing is chosen.
+func TestAskedForRatings(t *testing.T) {
+	task, free := tried(t)
+	answer, err := json.Marshal(with("blocker", "b", "question", "What now?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := failed()
+	l, _ := technique.Load(nil)
+	for _, x := range l.All() {
+		used.Refused = append(used.Refused, x.ID)
+	}
+	for _, tt := range []struct {
+		name string
+		in   diagnose.Input
+		want []string
+	}{
+		{"some are free", diagnose.Input{Task: task}, free},
+		{"a person is asked whatever it says", diagnose.Input{Task: task, Final: true}, nil},
+		{"nothing is free", diagnose.Input{Task: used}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var q llm.Request
+			run(t, hears{says(answer), &q}, tt.in)
+			var schema struct {
+				Required   []string
+				Properties map[string]struct {
+					Type                 string
+					Required             []string
+					AdditionalProperties *bool
+					Properties           map[string]struct{ Type string }
+				}
+			}
+			if err := json.Unmarshal(q.Schema.JSON, &schema); err != nil {
+				t.Fatal(err)
+			}
+			ratings, asked := schema.Properties["ratings"]
+			if asked != (tt.want != nil) || slices.Contains(schema.Required, "ratings") != asked || strings.Contains(q.Messages[0].Content, "Ratings are the same chance") != asked {
+				t.Fatalf("asked %v, required %v:\n%s", asked, schema.Required, q.Messages[0].Content)
+			}
+			if !asked {
+				return
+			}
+			if d := cmp.Diff(tt.want, slices.Sorted(maps.Keys(ratings.Properties))); d != "" {
+				t.Error(d)
+			}
+			if d := cmp.Diff(tt.want, ratings.Required); d != "" || ratings.AdditionalProperties == nil || *ratings.AdditionalProperties {
+				t.Errorf("not strict: %s", q.Schema.JSON)
+			}
+			for id, p := range ratings.Properties {
+				if p.Type != "number" {
+					t.Errorf("%s is a %s", id, p.Type)
+				}
+			}
+		})
+	}
+}
+
+// TestRatings: whatever the ratings look like, only those that can't be used are
+// lost, and the diagnosis stands without asking again.
+func TestRatings(t *testing.T) {
+	task, _ := tried(t)
+	for _, tt := range []struct {
+		name    string
+		ratings string
+		want    sia.Ratings
+	}{
+		{"of all kinds", `{"abstraction-level-shift": 0.7, "fresh-start": 0, "example-injection": 1, "decomposition": 0.9, "tool-change": 0.9, "magic": 0.9,
+			"context-pruning": 1.01, "prompt-restructuring": -0.1, "constraint-relaxation": 1e999}`,
+			sia.Ratings{sia.AbstractionLevelShift: 0.7, sia.FreshStart: 0, sia.ExampleInjection: 1}},
+		{"no numbers", `{"abstraction-level-shift": "0.7", "fresh-start": null, "example-injection": {"chance": 1}, "context-pruning": 0.2}`, sia.Ratings{sia.ContextPruning: 0.2}},
+		{"percentages", `{"abstraction-level-shift": 70, "fresh-start": 20}`, nil},
+		{"a list", `[{"technique": "fresh-start", "chance": 0.2}]`, nil},
+		{"a word", `"high"`, nil},
+		{"null", `null`, nil},
+		{"empty", `{}`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, err := json.Marshal(good())
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer := strings.TrimSuffix(string(b), "}") + `, "ratings": ` + tt.ratings + "}"
+			var asked diagnose.Choice
+			got, usage := run(t, says(answer), diagnose.Input{Task: task, Choose: func(q diagnose.Choice) diagnose.Chosen {
+				asked = q
+				return last(q)
+			}})
+			if got.Fallback != "" || usage.Input != 1 {
+				t.Fatalf("%s after %d calls", got.Fallback, usage.Input)
+			}
+			if d := cmp.Diff(tt.want, asked.Ratings); d != "" {
+				t.Error("the question: ", d)
+			}
+			if d := cmp.Diff(tt.want, got.Ratings); d != "" {
+				t.Error("the diagnosis: ", d)
+			}
+		})
+	}
+}
+
+// TestConfidenceInWhatWasChosen: the confidence is in the next attempt, so it is
+// the rating of the technique that was chosen in place of the pick.
+func TestConfidenceInWhatWasChosen(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		ratings map[string]any
+		choose  func(diagnose.Choice) diagnose.Chosen
+		want    float64
+	}{
+		{"the pick", map[string]any{"abstraction-level-shift": 0.6, "constraint-relaxation": 0.3}, nil, 0.85},
+		{"another", map[string]any{"abstraction-level-shift": 0.6, "constraint-relaxation": 0.3}, last, 0.3},
+		{"another, not rated", map[string]any{"abstraction-level-shift": 0.6}, last, 0.85},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, err := json.Marshal(with("ratings", tt.ratings))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := run(t, says(b), diagnose.Input{Task: failed(), Choose: tt.choose}); got.Confidence != tt.want {
+				t.Errorf("%s with confidence %v, want %v", got.Technique, got.Confidence, tt.want)
+			}
+		})
+	}
+}
