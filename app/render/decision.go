@@ -101,7 +101,7 @@ func choices(ds []Decision) []string {
 		}
 		line := fmt.Sprintf("- After attempt %d: **%s**", d.Attempt, what)
 		if d.Reason != "" {
-			line += " — " + Line(sentenceCase(d.Reason), 700)
+			line += " — " + Line(sentenceCase(d.Reason), 900)
 		}
 		if d.Outcome != "" {
 			line += fmt.Sprintf(" *(%s)*", Line(d.Outcome, 40))

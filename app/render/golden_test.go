@@ -84,6 +84,7 @@ func TestInterventions(t *testing.T) {
 				{Technique: sia.ConstraintRelaxation, Score: -0.8, Expected: 0.31, Low: 0.2, High: 0.44, Elsewhere: sia.Tally{Resolved: 3, Tried: 9}, Reason: "second choice for missing-credentials; ranked lower because the task's text names no constraint that could be lifted"},
 				{Technique: "own", Score: -1, Org: sia.Tally{Tried: 1}, Elsewhere: sia.Tally{Resolved: 1, Tried: 1}, Reason: "a | b"},
 			}
+			d.Ratings = sia.Ratings{sia.AbstractionLevelShift: 0.8, sia.ConstraintRelaxation: 0, sia.FreshStart: 0.1}
 		},
 		"own-technique": func(iv *sia.Intervention) {
 			iv.Diagnosis.Technique = "ask-the-database-team"

@@ -97,7 +97,8 @@ func intervention() sia.Intervention {
 				Goal: "Send an email after a booking.", FailedAt: "mailer.New in the handler", Pattern: "missing credentials", SeenBefore: "twice, in #3 and #8",
 				Addressing: []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation}, Untried: []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation},
 			},
-			Brief: sia.Brief{Technique: sia.AbstractionLevelShift, WithoutTools: []string{"fetch_url"}, FromBase: true},
+			Brief:   sia.Brief{Technique: sia.AbstractionLevelShift, WithoutTools: []string{"fetch_url"}, FromBase: true},
+			Ratings: sia.Ratings{sia.FreshStart: 0.2}, // no candidate, so the table has no column of it
 			Candidates: []sia.Candidate{
 				{Technique: sia.AbstractionLevelShift, Score: 0.62, Resolved: 7, Tried: 9, Chosen: true, Reason: "the rule of first choice for missing credentials; 7 of 9 here"},
 				{Technique: sia.ConstraintRelaxation, Score: 0.21, Reason: "no record here"},

@@ -70,6 +70,14 @@ func record(t *testing.T, s *store.Store, os ...store.Outcome) {
 	}
 }
 
+// ratings differ from issue to issue; in the first nothing is rated.
+func ratings(issue int) sia.Ratings {
+	if issue == 0 {
+		return nil
+	}
+	return sia.Ratings{sia.FreshStart: float64(issue) / 8, sia.ToolChange: 0.5, sia.Decomposition: 0, sia.ContextPruning: 0.2}
+}
+
 // decisions are what a worker would decide for every pattern in some tasks.
 func decisions(t *testing.T, w *Worker) (all []store.Decision) {
 	t.Helper()
@@ -81,7 +89,7 @@ func decisions(t *testing.T, w *Worker) (all []store.Decision) {
 		for _, p := range sia.Patterns {
 			cs := w.candidates(library(t), task, p)
 			_, d, err := w.choose(task, sia.Effect{Key: fmt.Sprint(issue, p), Attempt: 1},
-				diagnose.Choice{Pattern: p, Candidates: cs, Pick: cs[len(cs)-1].Technique, Confidence: 0.7, Model: true})
+				diagnose.Choice{Pattern: p, Candidates: cs, Pick: cs[len(cs)-1].Technique, Confidence: 0.7, Ratings: ratings(issue), Model: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,6 +120,9 @@ func TestReplicasDecideAlike(t *testing.T) {
 		}
 		if i%4 > 0 {
 			o.Z, o.Confidence = dice.Float64()*2, map[string]float64{string(o.Technique): dice.Float64()}
+			for _, k := range all[:i%len(all)] {
+				o.Confidence[string(k.ID)] = dice.Float64()
+			}
 		}
 		record(t, s, o)
 		if err := early.catchUp(t.Context()); err != nil {
@@ -231,5 +242,56 @@ func TestPersonsWish(t *testing.T) {
 	}
 	if want := "A person asked for fresh-start with /sia use, which is binding. The evidence was for dependency-reordering, with 38 %."; d.Reason != want {
 		t.Error(d.Reason)
+	}
+}
+
+// TestWhatIsHeard: the question has what the model said of each technique, its
+// pick's confidence where that was not rated, and nothing that the rules said.
+func TestWhatIsHeard(t *testing.T) {
+	w := replica(t, database(t))
+	task := sia.Task{ID: "7-1", Repo: shop, Approaches: 5}
+	rated := sia.Ratings{sia.FreshStart: 0.2, sia.ToolChange: 0}
+	for _, tt := range []struct {
+		name   string
+		choice diagnose.Choice
+		want   map[string]float64
+	}{
+		{"all rated", diagnose.Choice{Model: true, Pick: sia.FreshStart, Confidence: 0.9, Ratings: rated}, map[string]float64{"fresh-start": 0.2, "tool-change": 0}},
+		{"the pick is not rated", diagnose.Choice{Model: true, Pick: sia.Decomposition, Confidence: 0.9, Ratings: rated}, map[string]float64{"fresh-start": 0.2, "tool-change": 0, "decomposition": 0.9}},
+		{"no pick", diagnose.Choice{Model: true, Confidence: 0.9, Ratings: rated}, map[string]float64{"fresh-start": 0.2, "tool-change": 0}},
+		{"the pick alone", diagnose.Choice{Model: true, Pick: sia.FreshStart, Confidence: 0.9}, map[string]float64{"fresh-start": 0.9}},
+		{"nothing said", diagnose.Choice{Model: true, Confidence: 0.9}, nil},
+		{"by the rules", diagnose.Choice{Pick: sia.FreshStart, Confidence: 0.9}, nil},
+	} {
+		if diff := cmp.Diff(tt.want, w.ask(task, tt.choice).Confidence); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+	if diff := cmp.Diff(sia.Ratings{sia.FreshStart: 0.2, sia.ToolChange: 0}, rated); diff != "" {
+		t.Error("the choice's ratings were changed: ", diff)
+	}
+}
+
+// TestRatingsDecide: the same pick with the same confidence is tried or not, as
+// the ratings of the others are.
+func TestRatingsDecide(t *testing.T) {
+	w := replica(t, database(t))
+	task := sia.Task{ID: "7-1", Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}}
+	cs := w.candidates(library(t), task, sia.RepeatedError)
+	for _, tt := range []struct {
+		ratings sia.Ratings
+		want    sia.TechniqueID
+	}{
+		{nil, sia.ErrorPattern},
+		{sia.Ratings{sia.ErrorPattern: 0.8, sia.ToolChange: 0.7, sia.ExampleInjection: 0.3, sia.FreshStart: 0.2}, sia.ErrorPattern},
+		{sia.Ratings{sia.ErrorPattern: 0.3, sia.ToolChange: 0.7, sia.ExampleInjection: 0.3, sia.FreshStart: 0.2}, sia.ToolChange},
+		{sia.Ratings{sia.ToolChange: 0.95, sia.ExampleInjection: 0.8, sia.FreshStart: 0.85, sia.Decomposition: 0.8}, sia.ToolChange},
+	} {
+		chosen, _, err := w.choose(task, sia.Effect{Key: "7-1/1/diagnose-v3", Attempt: 1}, diagnose.Choice{
+			Pattern: sia.RepeatedError, Candidates: cs, Pick: sia.ErrorPattern, Confidence: 0.7, Ratings: tt.ratings, Model: true,
+		})
+		if err != nil || chosen.Technique != tt.want {
+			t.Errorf("%v: %s because %s, want %s (%v)", tt.ratings, chosen.Technique, chosen.Why, tt.want, err)
+		}
 	}
 }

@@ -45,6 +45,7 @@ func decide(ts *testscript.TestScript, _ bool, args []string) {
 		{
 			ID: "7-12/1/diagnose-v9", Task: id, Attempt: 1, Type: store.DecideTechnique, Policy: "technique/1", Choice: "tool-change", Propensity: 0.97,
 			Reason: "It resolved 7 of 9 here.", At: start.Add(time.Minute), Outcome: "resolved", Credit: 0.38,
+			Context: json.RawMessage(`{"pattern":"wrong-tool","confidence":{"tool-change":0.7,"example-injection":0.4},"candidates":[]}`),
 			Options: json.RawMessage(`[{"technique":"tool-change","mean":0.62,"low":0.5,"high":0.74,"propensity":0.97,"here":{"resolved":7,"tried":9}},
 				{"technique":"fresh-start","mean":0.18,"low":0.1,"high":0.28,"propensity":0.03,"elsewhere":{"resolved":1,"tried":4}}]`),
 		},

@@ -48,6 +48,7 @@ func story() sia.Task {
 			Diagnosis: sia.Diagnosis{
 				Summary: "The provider's key is not in the environment.", Pattern: sia.MissingCredentials, Technique: sia.AbstractionLevelShift,
 				Prompt: "Put an interface in front.\n\n```go\ntype Sender interface{}\n```\n", Hypothesis: "TestCreate passes without <a key>.", Confidence: 0.85,
+				Ratings: sia.Ratings{sia.AbstractionLevelShift: 0.85, sia.FreshStart: 0},
 			},
 		}},
 		Ratings: []sia.Rating{

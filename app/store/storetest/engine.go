@@ -65,6 +65,7 @@ func testLoopWithIntervention(t *testing.T, s *fixture) {
 		return sia.Diagnosed{Cost: sia.Credit, Diagnosis: sia.Diagnosis{Summary: "it edited what it should create", Pattern: sia.WrongTool,
 			Technique: sia.ToolChange, Prompt: "create the file", Hypothesis: "the file will exist", Confidence: 0.7,
 			Brief:      sia.Brief{Technique: sia.ToolChange, Prompt: "create the file"},
+			Ratings:    sia.Ratings{sia.ToolChange: 0.7, sia.FreshStart: 0},
 			Candidates: []sia.Candidate{{Technique: sia.ToolChange, Score: 0.9, Chosen: true, Reason: "new"}}}}, nil
 	}
 	e := engine(t, s, w.handlers(), quick())
