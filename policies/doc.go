@@ -10,10 +10,10 @@
 //     organisation and the rest of the world, so that none counts twice.
 //   - A wider scope is the prior of the narrower one, and the expert table of the
 //     [Policy] that of the widest: the posterior mean is a share of resolutions.
-//   - A [Diagnosis] also carries the model's confidence in the techniques. One
-//     confidence is mostly noise, but its average over the diagnoses of a pattern
-//     says something about techniques that nobody has tried. How much either is
-//     worth is learned, and ends at nothing where the model guesses.
+//   - A [Diagnosis] also carries the model's confidence in the techniques that
+//     it rated. One rating is mostly noise, but its average over the diagnoses of
+//     a pattern says something about techniques that nobody has tried. How much
+//     either is worth is learned, and ends at nothing where the model guesses.
 //   - A [Decision] lists every option with its evidence and the exact probability
 //     with which it was to be chosen; one in twenty is left to chance, so that
 //     policies can be compared afterwards.

@@ -84,7 +84,7 @@ func TestAskedForRatings(t *testing.T) {
 				t.Fatal(err)
 			}
 			ratings, asked := schema.Properties["ratings"]
-			if asked != (tt.want != nil) || slices.Contains(schema.Required, "ratings") != asked || strings.Contains(q.Messages[0].Content, "Ratings are the same chance") != asked {
+			if asked != (tt.want != nil) || slices.Contains(schema.Required, "ratings") != asked || strings.Contains(q.Messages[0].Content, "Ratings are that chance") != asked {
 				t.Fatalf("asked %v, required %v:\n%s", asked, schema.Required, q.Messages[0].Content)
 			}
 			if !asked {
