@@ -22,6 +22,7 @@ type Brief struct {
 	Relaxed      string    `json:"relaxed,omitempty"`       // the one constraint lifted; its restoration is the last step
 	Quotes       []string  `json:"quotes,omitempty"`        // error lines to avoid, quoted
 	FromBase     bool      `json:"from_base,omitempty"`     // start at the base commit instead of the branch's head
+	Plan         *Plan     `json:"plan,omitempty"`          // what a person approved; nil: no plan was wanted, or none is approved yet
 	Answers      []string  `json:"answers,omitempty"`       // constraints that people gave
 	Lessons      []string  `json:"lessons,omitempty"`       // lessons from earlier tasks that match
 	TestHints    []string  `json:"test_hints,omitempty"`    // which cases tests should cover, by those lessons; at most three
@@ -51,6 +52,13 @@ func (b Brief) Hash(title, body string) string {
 	write(b.Prompt)
 	for _, a := range b.Answers {
 		write(a)
+	}
+	if b.Plan != nil {
+		write(b.Plan.Summary)
+		for _, t := range b.Plan.Steps {
+			write(t.Do)
+			write(t.DoneWhen)
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }

@@ -134,7 +134,7 @@ type (
 		Summary string     `json:"summary,omitempty"`
 		Signals []Signal   `json:"signals,omitempty"`
 		Risk    *Risk      `json:"risk,omitempty"`
-		Ask     *Ask       `json:"ask,omitempty"`
+		Ask     *Ask       `json:"ask,omitempty"` // when End is asked
 	}
 	// Pushed: the attempt's commit is on the branch.
 	Pushed struct {
@@ -214,16 +214,17 @@ const (
 	EndTurns     AttemptEnd = "turns"     // turn limit: checkpoint
 	EndCredits   AttemptEnd = "credits"   // credit limit: checkpoint
 	EndStuck     AttemptEnd = "stuck"     // interrupted: about to get stuck
-	EndAsked     AttemptEnd = "asked"     // the agent asks a person before it works
+	EndAsked     AttemptEnd = "asked"     // the agent asks a person, or proposes a plan, before it works
 	EndCancelled AttemptEnd = "cancelled" // a person stopped or paused it
 	EndError     AttemptEnd = "error"     // model or machine could not go on
 )
 
-// Ask is the agent's question before it works.
+// Ask is the agent's question before it works, or the plan that it proposes.
 type Ask struct {
-	Question string   `json:"question"`
-	Why      string   `json:"why"`
-	Options  []string `json:"options"`
+	Question string   `json:"question,omitempty"`
+	Why      string   `json:"why,omitempty"`
+	Options  []string `json:"options,omitempty"`
+	Plan     *Plan    `json:"plan,omitempty"` // instead of a question, from an attempt that plans
 }
 
 // Doubt is whether red checks were thought to be red by chance, and what was
@@ -259,6 +260,7 @@ const (
 	KRetry            Kind = "retry"
 	KUse              Kind = "use"
 	KAnswer           Kind = "answer"
+	KApprove          Kind = "approve"
 	KAcceptTests      Kind = "accept_tests"
 	KEdited           Kind = "edited"
 	KQuery            Kind = "query"
@@ -315,7 +317,7 @@ func (EffectFailed) Kind() Kind     { return KEffectFailed }
 
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
-	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, AcceptTests{}, Edited{}, Query{}, Rated{},
+	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{}, Rated{},
 	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{}, PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{},

@@ -30,13 +30,17 @@ type AgentSettings struct {
 	Env      []string `json:"env,omitempty" yaml:"env"`         // names of variables of the server's environment that the command gets
 	Timeout  Duration `json:"timeout" yaml:"timeout"`
 	MaxTurns int      `json:"max_turns" yaml:"max_turns"`
-	Plan     string   `json:"plan,omitempty" yaml:"plan"` // "" or approve
+	Plan     string   `json:"plan,omitempty" yaml:"plan"` // "" or [PlanApprove]
 	Setup    []string `json:"setup,omitempty" yaml:"setup"`
 	Test     string   `json:"test,omitempty" yaml:"test"`
 
 	InterruptCost float64 `json:"interrupt_cost" yaml:"interrupt_cost"` // of a wrong interruption, in budgets of an attempt
 	Spare         float64 `json:"spare" yaml:"spare"`                   // share of the interruptions that are not made, 0–1
 }
+
+// PlanApprove has every task begin with a plan that waits for a person's yes
+// ([AgentSettings.Plan]).
+const PlanApprove = "approve"
 
 // BudgetSettings are in whole credits (0.01 USD each).
 type BudgetSettings struct {

@@ -18,6 +18,9 @@ func (s *step) begun() {
 	s.t.Settings = f.Settings
 	edited := f.Title != s.t.Title || f.Body != s.t.Body
 	s.t.Title, s.t.Body = f.Title, f.Body
+	if edited && !s.worked() {
+		s.t.Brief.Plan = nil // it was approved for another text
+	}
 	s.t.Author, s.t.Access = f.Author, f.Access
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
@@ -36,26 +39,31 @@ func (s *step) begun() {
 		s.begin()
 		return
 	}
+	plans := s.plans()
 	hash := s.t.Brief.Hash(s.t.Title, s.t.Body)
 	known := slices.ContainsFunc(s.t.Prompts, func(p Prompt) bool { return p.Hash == hash })
-	if !known && s.t.ApproachesLeft() == 0 {
+	if !plans && !known && s.t.ApproachesLeft() == 0 {
 		if !edited {
 			s.escalate(Diagnosis{})
 			return
 		}
 		s.t.Approaches++ // a person changed the task: that is a new approach of theirs
 	}
-	if !known {
+	if !plans && !known {
 		s.t.Prompts = append(s.t.Prompts, Prompt{Version: len(s.t.Prompts) + 1, Hash: hash, Technique: s.t.Brief.Technique})
 	}
 	a := Attempt{
-		Number: s.number() + 1, StartedAt: s.e.At, Agent: f.Agent, PromptHash: hash, Technique: s.t.Brief.Technique,
+		Number: s.number() + 1, StartedAt: s.e.At, Agent: f.Agent, PromptHash: hash, Technique: s.t.Brief.Technique, Planning: plans,
 		LessonsShown: lessonIDs(f.Lessons), LessonsWithheld: f.Withheld,
 		Answers: len(s.t.Brief.Answers), Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
 	}
 	s.t.Attempts = append(s.t.Attempts, a)
 	s.enter(Working, "")
 	s.emit(DoAttempt, a.Number, "")
+	if plans {
+		s.because("attempt %d makes a plan for %s, with %s credits set aside", a.Number, short(f.BaseSHA), a.Reserved)
+		return
+	}
 	s.because("attempt %d begins at %s with %s credits set aside", a.Number, short(f.BaseSHA), a.Reserved)
 }
 
@@ -80,12 +88,19 @@ func (s *step) record() AttemptEnded {
 	}
 	s.t.Credits.settle(a.Reserved, f.Cost)
 	a.Reserved = 0
+	if a.Planning {
+		f.Commit = "" // whatever it changed, it was not asked to
+	}
 	return f
 }
 
 func (s *step) attemptEnded() {
 	f := s.record()
 	a := s.t.Attempt()
+	if a.Planning {
+		s.planned(f)
+		return
+	}
 	switch f.End {
 	case EndFinished:
 		if f.Commit == "" {
@@ -268,7 +283,7 @@ func (s *step) ask(a Ask) {
 // forgetPrompt takes back a prompt that only the present attempt used.
 func (s *step) forgetPrompt(hash string) {
 	for _, a := range s.t.Attempts[:s.number()-1] {
-		if a.PromptHash == hash {
+		if a.PromptHash == hash && a.Worked() {
 			return
 		}
 	}

@@ -117,7 +117,9 @@ func (s *step) lookLater(settle time.Duration, deadline time.Time) {
 func (s *step) pass() {
 	study := s.studyFix()
 	if a := s.t.Attempt(); a != nil {
-		a.Passing = greenNames(s.t.Checks)
+		if a.Worked() {
+			a.Passing = greenNames(s.t.Checks)
+		}
 		if a.Head == s.t.Head {
 			s.outcome(AttemptPass)
 		} else if a.Outcome == "" {
@@ -159,11 +161,15 @@ func (s *step) outcome(o AttemptOutcome) {
 // red handles a red verdict that is the attempt's doing.
 func (s *step) red(f Judged) {
 	if s.t.HeadBy != (Actor{}) && s.t.Escalation != nil && !s.t.Escalation.Answered {
-		s.enter(Escalated, waitingForAnswer)
+		s.enter(Escalated, s.t.Escalation.waiting())
 		s.because("the checks of @%s's push are red; the question stands", s.t.HeadBy.Login)
 		return
 	}
 	a := s.t.Attempt()
+	if !a.Worked() { // nothing of the agent's is on the branch that could be to blame
+		s.proceed(fmt.Sprintf("the checks of @%s's push are red; the next attempt starts there", s.t.HeadBy.Login))
+		return
+	}
 	a.Failures = f.Failures
 	a.Passing = greenNames(f.Checks)
 	s.fail(f.Signals)

@@ -42,6 +42,7 @@ func (s *step) begin() { s.emit(DoBegin, s.number()+1, s.v()) }
 // budget of approaches and credits starts anew on top of what was used.
 func (s *step) restart() {
 	set := s.t.Settings
+	s.t.Earlier = s.number()
 	s.t.Brief = Brief{Answers: s.t.Brief.Answers, FromBase: true}
 	if f, ok := s.e.Fact.(Start); ok {
 		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
@@ -145,7 +146,7 @@ func (s *step) resume() {
 	case (p.From == Queued || p.From == Announced) && !s.pending(DoBegin):
 		s.begin()
 	case p.From == Escalated && s.t.Escalation != nil:
-		s.t.Waiting = waitingForAnswer
+		s.t.Waiting = s.t.Escalation.waiting()
 	}
 	s.because("%s resumed the task", s.who())
 }
@@ -222,6 +223,12 @@ func (s *step) retry() {
 	case Stopped:
 		s.restart()
 	case Escalated:
+		if s.t.Escalation.Kind == AskPlan {
+			s.t.Escalation.Answered = true
+			s.again()
+			s.because("%s asked for another plan", s.who())
+			return
+		}
 		s.answered("", "try again as it is")
 		s.again()
 		s.because("%s asked for one more try with the present approach", s.who())
@@ -247,12 +254,16 @@ func (s *step) again() {
 func (s *step) answered(letter, text string) {
 	s.t.Escalation.Answered = true
 	s.t.Answers = append(s.t.Answers, Answer{
-		Escalation: s.t.Escalation.Number, By: s.e.By, Letter: letter, Text: text, At: s.e.At,
+		Escalation: s.t.Escalation.Number, Kind: s.t.Escalation.Kind, By: s.e.By, Letter: letter, Text: text, At: s.e.At,
 	})
 }
 
 func (s *step) answer() {
 	f := s.e.Fact.(AnswerGiven)
+	if s.t.Escalation.Kind == AskPlan {
+		s.answerPlan(f)
+		return
+	}
 	text := strings.TrimSpace(f.Text)
 	i := slices.IndexFunc(s.t.Escalation.Options, func(o Option) bool { return o.Letter == f.Letter })
 	switch {
@@ -301,6 +312,12 @@ func (s *step) edited() {
 		return
 	}
 	s.t.Title, s.t.Body = f.Title, f.Body
+	if e := s.t.Escalation; e != nil && e.Kind == AskPlan && !e.Answered {
+		e.Stale = true
+		if s.t.State == Escalated {
+			s.t.Waiting = e.waiting()
+		}
+	}
 	s.because("%s edited the issue; the next attempt reads the new text", s.who())
 }
 

@@ -6,8 +6,6 @@ import (
 	"strings"
 )
 
-const waitingForAnswer = "A person's answer to the question that SIA asked."
-
 // diagnose asks SIA why the present attempt failed.
 func (s *step) diagnose(signals []Signal) {
 	s.t.Next = &Intervention{Number: len(s.t.Interventions) + 1, After: s.number(), Signals: signals}
@@ -181,7 +179,7 @@ func (s *step) open(e Escalation) {
 		s.closeEscalation()
 	}
 	s.t.Escalation = &e
-	s.enter(Escalated, waitingForAnswer)
+	s.enter(Escalated, e.waiting())
 	s.memory()
 }
 

@@ -2,6 +2,7 @@ package sia
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"testing"
 
@@ -54,6 +55,7 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	if len(slices.Compact(slices.Clone(used))) != len(used) {
 		t.Fatalf("a technique was used twice: %v", used)
 	}
+	holdsPlan(t, before, after, e)
 	running := 0
 	for _, k := range after.Pending {
 		if k == DoAttempt {
@@ -85,6 +87,43 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	}
 	if !after.State.Final() && after.State != Escalated && after.State != OnHold && len(after.Pending) == 0 && after.Waiting == "" {
 		t.Fatalf("nothing is under way while %s after %s", after.State, e.Fact.Kind())
+	}
+}
+
+// holdsPlan: nothing is done while a plan is wanted and nobody has approved one,
+// and an attempt that plans is none that could fail.
+func holdsPlan(t *rapid.T, before, after Task, e Event) {
+	if after.Brief.Plan != nil && before.Brief.Plan == nil {
+		_, yes := e.Fact.(Approve)
+		a, answer := e.Fact.(AnswerGiven)
+		if open := before.Escalation; before.State != Escalated || open.Kind != AskPlan || open.URL == "" || !yes && !(answer && a == AnswerGiven{Letter: "A"}) {
+			t.Fatalf("a plan was approved by %#v while %s", e.Fact, before.State)
+		}
+	}
+	if len(after.Attempts) > len(before.Attempts) {
+		a, run := after.Attempts[len(after.Attempts)-1], after.Attempts[after.Earlier:len(after.Attempts)-1]
+		planned := after.Settings.Agent.Plan != PlanApprove || after.Brief.Plan != nil || slices.ContainsFunc(run, Attempt.Worked)
+		if a.Planning == planned {
+			t.Fatalf("attempt %d plans: %v, with the plan %+v", a.Number, a.Planning, after.Brief.Plan)
+		}
+	}
+	for i, a := range after.Attempts {
+		if !a.Planning {
+			continue
+		}
+		judged := a.Outcome == AttemptPass || a.Outcome == AttemptFail || a.Outcome == AttemptCheckpoint
+		if judged || a.Head != "" || len(a.Failures)+len(a.Passing) > 0 || after.Next != nil && after.Next.After == a.Number {
+			t.Fatalf("a plan was judged: %+v", a)
+		}
+		if i == len(after.Attempts)-1 && slices.Contains(slices.Collect(maps.Values(after.Pending)), DoPush) {
+			t.Fatalf("what attempt %d changed is pushed, and it was to make a plan", a.Number)
+		}
+		if slices.ContainsFunc(after.Interventions, func(iv Intervention) bool { return iv.After == a.Number }) {
+			t.Fatalf("SIA stepped in after attempt %d, which made a plan", a.Number)
+		}
+	}
+	if x := after.Escalation; x != nil && (x.Kind == AskPlan) != (x.Plan != nil) {
+		t.Fatalf("a question of kind %s with the plan %+v", x.Kind, x.Plan)
 	}
 }
 

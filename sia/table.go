@@ -45,6 +45,7 @@ const (
 	hasEnded  = "the task has ended; `/sia start` starts it again"
 	isBusy    = "SIA is working on it already; `/sia status` shows where it stands"
 	noWaiting = "no question is open; `/sia status` shows where the task stands"
+	noPlan    = "no plan waits for a yes; `/sia status` shows where the task stands"
 )
 
 // table is the complete transition table: for each kind of fact, each state.
@@ -57,7 +58,7 @@ func init() {
 		// People and GitHub.
 		KStart: row{}.on((*step).restart, Stopped, Passed).
 			ignore(isBusy, unfinished...).
-			ignore("a question is open; answer it in its issue or with `/sia answer …`", Escalated).
+			ignore("SIA waits for a person: `/sia answer …` answers its question, `/sia go` starts its plan", Escalated).
 			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold),
 		KStop: row{}.on((*step).stop, append([]State{Escalated, OnHold}, unfinished...)...).
 			ignore("the task has passed already; there is nothing to stop", Passed).
@@ -75,6 +76,9 @@ func init() {
 			ignore("the next attempt's approach is chosen already; say it again if that attempt fails, or `/sia stop`", Reviewing, Announced).
 			rest(hasEnded),
 		KAnswer: row{}.on((*step).answer, Escalated).rest(noWaiting),
+		KApprove: row{}.on((*step).approve, Escalated).
+			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold).
+			ignore(hasEnded, Passed, Stopped).rest(noPlan),
 		KAcceptTests: row{}.on((*step).acceptTests, Checking).
 			rest("there is no change to tests or protected paths that waits to be accepted"),
 		KEdited: row{}.on((*step).edited, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),

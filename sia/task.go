@@ -84,6 +84,7 @@ type Task struct {
 	Pull       Pull   `json:"pull,omitzero"`
 
 	Attempts      []Attempt      `json:"attempts,omitempty"`
+	Earlier       int            `json:"earlier,omitempty"` // how many of the attempts were made before the present run
 	Brief         Brief          `json:"brief,omitzero"`    // of the present or next attempt
 	Prompts       []Prompt       `json:"prompts,omitempty"` // the distinct prompts tried, in order
 	Approaches    int            `json:"approaches"`        // how many distinct prompts may be tried in all
@@ -133,7 +134,7 @@ const (
 	AttemptCheckpoint AttemptOutcome = "checkpoint" // a limit was reached; work in progress was kept
 	AttemptError      AttemptOutcome = "error"      // something outside the attempt kept it from being judged
 	AttemptCancelled  AttemptOutcome = "cancelled"  // a person stopped or paused it
-	AttemptAsked      AttemptOutcome = "asked"      // it asked a question before working; costs no approach
+	AttemptAsked      AttemptOutcome = "asked"      // it asked a question or proposed a plan before working; costs no approach
 )
 
 // Attempt is one run of the coding agent.
@@ -144,7 +145,8 @@ type Attempt struct {
 	Agent      string         `json:"agent,omitempty"` // agent and model, such as "builtin/gpt-5"
 	PromptHash string         `json:"prompt_hash"`
 	Technique  TechniqueID    `json:"technique,omitempty"`
-	Answers    int            `json:"answers,omitempty"` // how many of people's words it was given as constraints
+	Planning   bool           `json:"planning,omitempty"` // it makes a plan and changes nothing; costs no approach, and is never judged
+	Answers    int            `json:"answers,omitempty"`  // how many of people's words it was given as constraints
 	Outcome    AttemptOutcome `json:"outcome,omitempty"`
 	Reason     string         `json:"reason,omitempty"` // why it ended so, for people
 	Head       string         `json:"head,omitempty"`   // the commit it pushed
@@ -231,6 +233,7 @@ const (
 	AskIssue    EscalationKind = "issue"     // an issue of its own: SIA is out of approaches
 	AskQuestion EscalationKind = "question"  // a comment on the task's issue: the agent asks before it works
 	AskNoChecks EscalationKind = "no-checks" // an issue of its own: there is no signal to go by
+	AskPlan     EscalationKind = "plan"      // a comment on the task's issue: the agent's plan waits for a yes
 )
 
 // Escalation is one question to a person.
@@ -240,6 +243,8 @@ type Escalation struct {
 	Blocker  string         `json:"blocker"`
 	Question string         `json:"question"`
 	Options  []Option       `json:"options"`
+	Plan     *Plan          `json:"plan,omitempty"`  // of the kind plan: what is proposed
+	Stale    bool           `json:"stale,omitempty"` // of the kind plan: the issue was edited since
 	Issue    int            `json:"issue,omitempty"` // the escalation issue's number once it is open
 	URL      string         `json:"url,omitempty"`
 	AskedAt  time.Time      `json:"asked_at"`
@@ -248,11 +253,12 @@ type Escalation struct {
 
 // Answer is a person's answer to an escalation.
 type Answer struct {
-	Escalation int       `json:"escalation"`
-	By         Actor     `json:"by"`
-	Letter     string    `json:"letter,omitempty"`
-	Text       string    `json:"text"`
-	At         time.Time `json:"at"`
+	Escalation int            `json:"escalation"`
+	Kind       EscalationKind `json:"kind,omitempty"` // of the escalation
+	By         Actor          `json:"by"`
+	Letter     string         `json:"letter,omitempty"`
+	Text       string         `json:"text"`
+	At         time.Time      `json:"at"`
 }
 
 // Pause says why a task is paused and where it resumes.

@@ -60,6 +60,7 @@ func (w *world) outcome(f Effect) Fact {
 		set.SIA.TriggerAfter = rapid.IntRange(1, 2).Draw(t, "trigger after")
 		set.SIA.Reviewer = rapid.Bool().Draw(t, "reviewer")
 		set.Budget.Task = 20
+		set.Agent.Plan = rapid.SampledFrom([]string{"", PlanApprove, PlanApprove}).Draw(t, "plan")
 		var told []LessonRef
 		for i := range rapid.IntRange(0, 5).Draw(t, "lessons") {
 			told = append(told, LessonRef{ID: fmt.Sprint(i), Text: fmt.Sprint("lesson ", i), Test: rapid.SampledFrom([]string{"", "case a", "case b", "case c", "case d"}).Draw(t, "case")})
@@ -73,6 +74,9 @@ func (w *world) outcome(f Effect) Fact {
 		}
 		if end == EndAsked {
 			out.Ask = &Ask{Question: "which?", Why: "it does not say", Options: []string{"one", "two"}}
+			if w.task.Attempt().Planning && rapid.IntRange(0, 3).Draw(t, "asks") > 0 {
+				out.Ask = &Ask{Plan: &Plan{Summary: "do it", Steps: []SubTask{{Do: "this", DoneWhen: "that"}}}}
+			}
 		}
 		return out
 	case DoPush:
@@ -129,7 +133,7 @@ func (w *world) bother() (Event, Task) {
 	e.Fact = rapid.SampledFrom([]Fact{
 		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}, Stop{Reason: "said so"}, PauseAsked{Reason: "said so"},
 		Resume{}, Resume{Credits: 5 * Credit}, Retry{}, Use{Technique: FreshStart}, AnswerGiven{Letter: "A"}, AnswerGiven{Text: "do the other"},
-		AnswerGiven{Letter: "B"}, AcceptTests{}, Edited{Title: "Do that"}, Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},
+		AnswerGiven{Letter: "B"}, Approve{}, Approve{Question: 1}, AcceptTests{}, Edited{Title: "Do that"}, Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},
 		CheckSeen{SHA: "other"}, BranchMoved{SHA: "f00d" + fmt.Sprint(w.serial)}, PullClosed{}, PullClosed{Merged: true},
 	}).Draw(w.t, "fact")
 	return e, w.apply(e)

@@ -54,8 +54,17 @@ func (w *Worker) doubt(ctx context.Context, t sia.Task) (gate.Doubt, error) {
 	for _, c := range own {
 		d.Rates[c.Check] = rate(c, all)
 	}
-	// What an attempt costs is known from this task: with its diagnoses and reviews.
-	d.Attempt = float64(t.Credits.Spent+t.Credits.Overrun) / float64(sia.Credit) / float64(len(t.Attempts))
+	// What an attempt costs is known from this task: with its diagnoses and reviews,
+	// and without its plans, of which no more are made.
+	cost, attempts := t.Credits.Spent+t.Credits.Overrun, 0
+	for _, a := range t.Attempts {
+		if a.Planning {
+			cost -= a.Cost
+		} else {
+			attempts++
+		}
+	}
+	d.Attempt = float64(max(0, cost)) / float64(sia.Credit) / float64(max(1, attempts))
 	return d, nil
 }
 

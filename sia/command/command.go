@@ -43,6 +43,12 @@ func Commands() []Command {
 			}
 			return sia.AnswerGiven{Text: a}, ""
 		}},
+		{Name: "go", Does: "start the plan that waits", fact: func(a string) (sia.Fact, string) {
+			if a != "" { // more than a plain yes: what it means is for the reader of answers to say
+				return sia.AnswerGiven{Text: "go " + a}, ""
+			}
+			return sia.Approve{}, ""
+		}},
 		{Name: "accept-tests", Does: "accept the changes to tests and protected files", fact: only(sia.AcceptTests{})},
 		{Name: "learn", Args: "<text>", Does: "remember this for later issues of this repository", teach: func(a string) (sia.Teach, string) {
 			if a == "" {
@@ -102,7 +108,7 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		if c.Name != name {
 			continue
 		}
-		if (c.Name == "start" || c.Name == "answer" || c.Name == "learn" || c.Name == "forget") && strings.TrimSpace(rest) != "" {
+		if (c.Name == "start" || c.Name == "answer" || c.Name == "go" || c.Name == "learn" || c.Name == "forget") && strings.TrimSpace(rest) != "" {
 			arg = strings.TrimSpace(arg + "\n" + strings.TrimSpace(rest))
 		}
 		if c.teach != nil {

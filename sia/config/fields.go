@@ -88,7 +88,7 @@ func Fields() []Field {
 			at: func(s *sia.Settings) any { return &s.Agent.Timeout }},
 		{Path: "agent.max_turns", Form: Int, Min: 1, Max: 500, Doc: "How many turns the model has in an attempt.",
 			at: func(s *sia.Settings) any { return &s.Agent.MaxTurns }},
-		{Path: "agent.plan", Idle: true, Form: Word, Words: []string{"", "approve"}, Doc: "With `approve`, every task begins with a plan that waits for a person's yes.",
+		{Path: "agent.plan", Form: Word, Words: []string{"", sia.PlanApprove}, Doc: "With `approve`, every task begins with a plan in a comment: nothing is done before somebody approves it with a 👍 or `/sia go`.",
 			at: func(s *sia.Settings) any { return &s.Agent.Plan }},
 		{Path: "agent.setup", Form: Texts, Max: 2000, Doc: "Shell commands that prepare the work tree, run in the sandbox before the agent starts.",
 			at: func(s *sia.Settings) any { return &s.Agent.Setup }},

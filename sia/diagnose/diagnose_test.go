@@ -458,6 +458,19 @@ func TestDataStaysData(t *testing.T) {
 	}
 }
 
+// TestApprovedPlan: what a person approved is told as such.
+func TestApprovedPlan(t *testing.T) {
+	task := failed()
+	task.Brief.Plan = &sia.Plan{Summary: "Mail by a double.", Steps: []sia.SubTask{{Do: "Add an interface", DoneWhen: "it builds"}, {Do: "Add a double"}}}
+	task.Attempts = append([]sia.Attempt{{Number: 0, Planning: true, Outcome: sia.AttemptError, Reason: "the limit of 40 turns was reached"}}, task.Attempts...)
+	m, s := model(t, scripted.Answer{JSON: good()})
+	run(t, m, diagnose.Input{Task: task})
+	user := s.Requests()[0].User()
+	if want := "text\nMail by a double.\n1. Add an interface\n   Done when: it builds\n2. Add a double\n"; !strings.Contains(user, want) || strings.Contains(user, "40 turns") {
+		t.Errorf("want the plan and nothing of how it was made:\n%s", user)
+	}
+}
+
 // TestHardRules: whatever a model answers, the hard rules hold.
 func TestHardRules(t *testing.T) {
 	l, _ := technique.Load(nil)

@@ -155,6 +155,9 @@ func evidence(in Input, findings []finding, room int) string {
 	task := shown(in.Task.Title + "\n\n" + in.Task.Body)
 	add("The task", in.Task.IssueBy(), task, room*shareTask/100, head)
 	add("What people answered", "From people with write access.", strings.Join(in.Task.Brief.Answers, "\n"), room*shareHistory/100, head)
+	if p := in.Task.Brief.Plan; p != nil {
+		add("The plan that a person approved", "By the coding agent, and read by a person with write access, who wants it kept.", p.String(), room*shareHistory/100, head)
+	}
 	add("What was tried before, newest first", "From SIA's record, in a model's words.", history(in), room*shareHistory/100, head)
 	add("Why SIA steps in", "From SIA's rules, which quote logs.", signals(in), room*shareLessons/100, head)
 	add("What the rules found (they read words only, and may be wrong)", "From SIA's rules, which quote logs.", suspicions(in, findings), room*shareLessons/100, head)
@@ -196,7 +199,7 @@ func failures(in Input) string {
 	}
 	show(in.Attempt)
 	for i := len(in.Task.Attempts) - 1; i >= 0; i-- {
-		if a := in.Task.Attempts[i]; a.Number < in.Attempt.Number {
+		if a := in.Task.Attempts[i]; a.Number < in.Attempt.Number && a.Worked() {
 			show(a)
 		}
 	}

@@ -58,6 +58,20 @@ func TestFromAsk(t *testing.T) {
 	}
 }
 
+func TestCleanPlan(t *testing.T) {
+	long := strings.Repeat("word ", 2000)
+	p := sia.Plan{Summary: "\n Greet \xff everybody.\n", By: sia.Actor{Login: "mallory"}, Steps: []sia.SubTask{{Do: " "}, {Do: "Write\nit", DoneWhen: " it\tpasses"}}}
+	want := sia.Plan{Summary: "Greet \ufffd everybody.", Steps: []sia.SubTask{{Do: "Write it", DoneWhen: "it passes"}}}
+	if d := cmp.Diff(want, escalate.CleanPlan(p)); d != "" {
+		t.Error(d)
+	}
+	p = sia.Plan{Summary: long, Steps: slices.Repeat([]sia.SubTask{{Do: long, DoneWhen: long}}, 20)}
+	got := escalate.CleanPlan(p)
+	if len(got.Summary) > 4000 || len(got.Steps) != 12 || len(got.Steps[11].Do) > 500 || len(got.Steps[11].DoneWhen) > 500 {
+		t.Errorf("a summary of %d bytes and %d steps", len(got.Summary), len(got.Steps))
+	}
+}
+
 // TestAlwaysAnswerable: whatever a model wrote, a person gets two to four
 // lettered options, one of them the fastest.
 func TestAlwaysAnswerable(t *testing.T) {

@@ -45,6 +45,19 @@ func FromAsk(a sia.Ask, t sia.Task) sia.Escalation {
 	return valid(e, t)
 }
 
+// CleanPlan makes the plan of an agent one that can be shown: bounded, and without
+// steps that say nothing.
+func CleanPlan(p sia.Plan) sia.Plan {
+	clean := sia.Plan{Summary: clip(strings.TrimSpace(strings.ToValidUTF8(p.Summary, "\ufffd")), maxSummary)}
+	for _, s := range p.Steps {
+		s = sia.SubTask{Do: clip(oneLine(s.Do), maxStep), DoneWhen: clip(oneLine(s.DoneWhen), maxStep)}
+		if s.Do != "" && len(clean.Steps) < maxSteps {
+			clean.Steps = append(clean.Steps, s)
+		}
+	}
+	return clean
+}
+
 // valid makes an escalation one that can be asked.
 func valid(e sia.Escalation, t sia.Task) sia.Escalation {
 	if e.Kind == "" {
@@ -186,6 +199,9 @@ func clip(s string, n int) string {
 const (
 	maxBlocker = 1500
 	maxOption  = 300
+	maxSummary = 4000 // of a plan
+	maxSteps   = 12
+	maxStep    = 500
 )
 
 // telling is the line of an excerpt that says most: the first that speaks of an

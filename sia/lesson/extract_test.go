@@ -68,6 +68,8 @@ func TestExtract(t *testing.T) {
 	answered.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "mia"}, Text: "Only Google and Apple accounts"}}
 	ticked := answered
 	ticked.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "mia"}, Letter: "A", Text: "Only Google and Apple accounts"}}
+	planned := answered
+	planned.Answers = []sia.Answer{{Escalation: 1, Kind: sia.AskPlan, By: sia.Actor{Login: "mia"}, Text: "Leave out the third step of it"}}
 	unknown := resolved()
 	unknown.Interventions[0].Diagnosis.Pattern = sia.UnknownPattern
 	unknown.Attempts[0].Failures = nil
@@ -97,6 +99,8 @@ func TestExtract(t *testing.T) {
 			"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift alone did not resolve it.",
 		}, []string{"2: issue #1 taught it: attempt 2 failed", "3: issue #1 taught it: attempt 3 passed with the answer of @mia"}},
 		{"by a box that a person ticked", ticked, []string{"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift alone did not resolve it."},
+			[]string{"2: issue #1 taught it: attempt 2 failed"}},
+		{"by words about a plan", planned, []string{"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift alone did not resolve it."},
 			[]string{"2: issue #1 taught it: attempt 2 failed"}},
 		{"nothing in particular", unknown, nil, nil},
 		{"not begun", sia.Task{ID: "7-9", Repo: sia.Repo{ID: 7}}, nil, nil},

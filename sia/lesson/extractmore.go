@@ -64,7 +64,8 @@ func (x *extractor) lastFailure() (sia.Pattern, sia.Attempt) {
 const minAnswer = 3
 
 // answer is a person's answer, in their own words, after which the task passed. A
-// ticked box is no such thing: a model wrote what stands beside it.
+// ticked box is no such thing: a model wrote what stands beside it. Nor is what was
+// said of a plan, which means nothing without it.
 func (x *extractor) answer() {
 	t := x.Task
 	last := t.Attempts
@@ -72,7 +73,7 @@ func (x *extractor) answer() {
 		return
 	}
 	a := t.Answers[len(t.Answers)-1]
-	if a.By.Login == "" || a.Letter != "" || len(Words(a.Text, minAnswer)) < minAnswer {
+	if a.By.Login == "" || a.Letter != "" || a.Kind == sia.AskPlan || len(Words(a.Text, minAnswer)) < minAnswer {
 		return
 	}
 	p, failed := x.lastFailure()

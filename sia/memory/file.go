@@ -41,7 +41,8 @@ type Attempt struct {
 	AttemptNumber    int                `json:"attempt_number"`
 	AgentVersion     string             `json:"agent_version"` // agent and model
 	SystemPromptHash string             `json:"system_prompt_hash"`
-	Outcome          sia.AttemptOutcome `json:"outcome,omitempty"` // absent while it runs or is judged
+	Outcome          sia.AttemptOutcome `json:"outcome,omitempty"`  // absent while it runs or is judged
+	Planning         bool               `json:"planning,omitempty"` // it made a plan and was not to change anything
 	FailurePoint     string             `json:"failure_point"`
 	DurationMinutes  float64            `json:"duration_minutes"` // to a tenth
 	CreditsConsumed  float64            `json:"credits_consumed"` // to a thousandth
@@ -144,7 +145,7 @@ func interventions(t sia.Task) []sia.Intervention {
 
 func attempt(a sia.Attempt) Attempt {
 	m := Attempt{
-		AttemptNumber: a.Number, AgentVersion: line(a.Agent), SystemPromptHash: line(a.PromptHash), Outcome: a.Outcome,
+		AttemptNumber: a.Number, AgentVersion: line(a.Agent), SystemPromptHash: line(a.PromptHash), Outcome: a.Outcome, Planning: a.Planning,
 		FailurePoint: failurePoint(a), HeadSHA: a.Head, Signals: signals(a.Signals),
 		CreditsConsumed: float64(a.Cost) / float64(sia.Credit),
 	}

@@ -47,12 +47,16 @@ func Learnings(t sia.Task) []Learning {
 	}
 	last := t.Attempts[len(t.Attempts)-1]
 	switch {
+	case !slices.ContainsFunc(t.Attempts, sia.Attempt.Worked): // SIA had not begun
 	case t.HeadBy != (sia.Actor{}) && last.Outcome != sia.AttemptPass:
 		add(Learning{Pattern: lastPattern(t), EffectiveTechnique: LearnedPush,
 			SpecificInsight: fixInsight(t),
 			Confidence:      answerConfidence})
 	case len(t.Answers) > 0 && len(out) == 0 && t.Escalation != nil:
 		a := t.Answers[len(t.Answers)-1]
+		if a.Kind == sia.AskPlan || a.Escalation != t.Escalation.Number {
+			break // what was said of a plan means nothing without it, nor does an answer without its question
+		}
 		add(Learning{Pattern: lastPattern(t), EffectiveTechnique: LearnedAnswer,
 			SpecificInsight: fmt.Sprintf("Asked “%s”, a person said “%s”, and the task passed.", line(t.Escalation.Question), line(answerText(t, a))),
 			Confidence:      answerConfidence})

@@ -19,6 +19,7 @@ const (
 	secAttempts  = "Attempt history"
 	secLearnings = "Learnings"
 	secPrompts   = "Prompts tried"
+	secPlan      = "make a plan" // an attempt's task, where it is not the issue itself
 	subSIA       = "What SIA changed"
 )
 
@@ -67,6 +68,9 @@ func (f File) Markdown() []byte {
 		w.section(fmt.Sprintf("### Attempt %d: %s", a.AttemptNumber, outcome))
 		w.field("Agent", a.AgentVersion)
 		w.field("Prompt", a.SystemPromptHash)
+		if a.Planning {
+			w.field("Task", secPlan)
+		}
 		w.field("Minutes", number(a.DurationMinutes))
 		w.field("Credits", number(a.CreditsConsumed))
 		w.field("Head", a.HeadSHA)

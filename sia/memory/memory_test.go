@@ -288,6 +288,26 @@ func TestLearnings(t *testing.T) {
 	}
 }
 
+// What people do about a plan teaches nothing by itself: SIA had not tried.
+func TestPlansTeachNothing(t *testing.T) {
+	task := story()
+	task.Interventions = nil
+	task.Escalation = &sia.Escalation{Number: 2, Kind: sia.AskPlan, Question: "Shall it be done like this?"}
+	task.Answers = []sia.Answer{{Escalation: 2, Kind: sia.AskPlan, Text: "leave out step 3"}}
+	if got := memory.Learnings(task); len(got) != 0 {
+		t.Errorf("learned %v of words about a plan", got)
+	}
+	task.Answers = []sia.Answer{{Escalation: 1, Kind: sia.AskQuestion, Text: "Google"}}
+	if got := memory.Learnings(task); len(got) != 0 {
+		t.Errorf("learned %v of an answer to another question", got)
+	}
+	task.Answers, task.HeadBy = nil, sia.Actor{Login: "ana"}
+	task.Attempts = []sia.Attempt{{Number: 1, Planning: true, Outcome: sia.AttemptError}, {Number: 2, Planning: true, Outcome: sia.AttemptAsked}}
+	if got := memory.Learnings(task); len(got) != 0 {
+		t.Errorf("learned %v although SIA had only made plans", got)
+	}
+}
+
 // tasks draws tasks with hostile text in every field that holds text.
 func tasks(t *rapid.T) sia.Task {
 	text := rapid.OneOf(rapid.String(), rapid.StringMatching("[ -~\n`#*<&-]{0,60}"), rapid.SampledFrom([]string{
@@ -304,7 +324,7 @@ func tasks(t *rapid.T) sia.Task {
 		task.Ratings = append(task.Ratings, sia.Rating{By: sia.Actor{Login: text.Draw(t, "login"), ID: int64(i)}, Intervention: rapid.IntRange(0, 3).Draw(t, "of"), Good: rapid.Bool().Draw(t, "good")})
 	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "attempts") {
-		a := sia.Attempt{Number: i + 1, Agent: text.Draw(t, "agent"), PromptHash: text.Draw(t, "hash"), Reason: text.Draw(t, "reason"), Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"), Cost: sia.Credits(rapid.IntRange(0, 1e6).Draw(t, "cost"))}
+		a := sia.Attempt{Number: i + 1, Agent: text.Draw(t, "agent"), PromptHash: text.Draw(t, "hash"), Reason: text.Draw(t, "reason"), Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"), Cost: sia.Credits(rapid.IntRange(0, 1e6).Draw(t, "cost")), Planning: rapid.Bool().Draw(t, "planning")}
 		a.StartedAt = task.CreatedAt
 		a.EndedAt = a.StartedAt.Add(time.Duration(rapid.IntRange(-5, 10_000).Draw(t, "seconds")) * time.Second)
 		for range rapid.IntRange(0, 3).Draw(t, "failures") {

@@ -115,7 +115,7 @@ func (r *reader) attempt(s *section) Attempt {
 	}
 	return Attempt{
 		AttemptNumber: r.count(s, title, "Attempt "), Outcome: r.outcome(s, outcome),
-		AgentVersion: s.get("Agent"), SystemPromptHash: s.get("Prompt"),
+		AgentVersion: s.get("Agent"), SystemPromptHash: s.get("Prompt"), Planning: s.get("Task") == secPlan,
 		DurationMinutes: r.amount(s, "Minutes"), CreditsConsumed: r.amount(s, "Credits"), HeadSHA: s.get("Head"),
 		Transcript: linked.ReplaceAllString(s.get("Transcript"), "$1"), FailingChecks: s.fields["Failing checks"].list, Signature: s.get("Signature"),
 		Signals: s.fields["Signals"].list, DecisionIDs: s.fields["Decisions"].list, FailurePoint: s.get("Failure point"),

@@ -44,13 +44,15 @@ const (
 
 // Apply makes the next attempt's brief out of the present one: the instructions
 // of the diagnosis and of the technique as its prompt, and the technique's
-// changes. What people said and what was learned (Answers, Lessons, TestHints)
-// stays; quotes and examples stay unless a change clears the context; everything
-// else that an earlier technique changed is undone, so that an attempt shows what
-// one technique is worth. The present brief is not modified.
+// changes. What people said, the plan they approved, and what was learned
+// (Answers, Plan, Lessons, TestHints) stays; quotes and examples stay unless a
+// change clears the context; everything else that an earlier technique changed is
+// undone, so that an attempt shows what one technique is worth. The present brief
+// is not modified.
 func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 	b := sia.Brief{
 		Technique: t.ID,
+		Plan:      present.Plan,
 		Answers:   slices.Clone(present.Answers),
 		Lessons:   slices.Clone(present.Lessons),
 		TestHints: slices.Clone(present.TestHints),

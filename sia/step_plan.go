@@ -1,0 +1,132 @@
+package sia
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The letters of what can be answered to a plan.
+const (
+	planGo   = "A"
+	planStop = "B"
+)
+
+// worked reports whether an attempt of the present run was one at the task itself.
+func (s *step) worked() bool {
+	return slices.ContainsFunc(s.t.Attempts[min(s.t.Earlier, s.number()):], Attempt.Worked)
+}
+
+// plans reports whether the next attempt makes a plan: the repository wants one
+// approved, none is, and nothing was done in this run yet.
+func (s *step) plans() bool {
+	return s.t.Settings.Agent.Plan == PlanApprove && s.t.Brief.Plan == nil && !s.worked()
+}
+
+// planned ends an attempt that was to make a plan. It is never judged and never
+// diagnosed: either a person is shown what it made, or the task is held.
+func (s *step) planned(f AttemptEnded) {
+	a := s.t.Attempt()
+	switch {
+	case f.End == EndAsked && f.Ask.Plan != nil:
+		a.Outcome = AttemptAsked
+		s.propose(*f.Ask.Plan)
+	case f.End == EndAsked:
+		a.Outcome = AttemptAsked
+		s.ask(*f.Ask)
+	case f.End == EndCancelled:
+		a.Outcome = AttemptCancelled
+		s.emit(DoMemory, a.Number, s.v())
+		s.queue()
+		s.because("attempt %d was interrupted while it made a plan; the next makes one anew", a.Number)
+	case f.End == EndCredits:
+		a.Outcome = AttemptError
+		s.enter(Queued, "")
+		s.outOfCredits()
+		s.begin()
+	default:
+		a.Outcome = AttemptError
+		if a.Reason == "" {
+			a.Reason = "it ended without one"
+		}
+		s.enter(Queued, "")
+		s.hold(fmt.Sprintf("attempt %d made no plan: %s", a.Number, a.Reason), "`/sia resume` tries again")
+		s.begin()
+	}
+}
+
+// propose shows a plan to people, and waits for somebody's yes.
+func (s *step) propose(p Plan) {
+	p.Attempt, p.By = s.number(), Actor{}
+	s.open(Escalation{
+		Kind: AskPlan, Blocker: "This repository wants to see a plan before anything is done (`agent.plan: approve`).",
+		Question: "Shall it be done like this?", Plan: &p,
+		Options: []Option{{Letter: planGo, Text: "Go ahead", Fastest: true}, {Letter: planStop, Text: "Stop here"}},
+	})
+	s.because("attempt %d made a plan; somebody has to approve it before anything is done", p.Attempt)
+}
+
+// approve starts the plan that waits.
+func (s *step) approve() {
+	f := s.e.Fact.(Approve)
+	e := s.t.Escalation
+	switch {
+	case e.Kind != AskPlan:
+		s.ignore("no plan waits for a yes, but a question for its answer: `/sia answer …` gives it")
+	case f.Question != 0 && f.Question != e.Number:
+		s.ignore("another plan has taken that one's place")
+	default:
+		s.goAhead()
+	}
+}
+
+// goAhead makes the plan that waits the approved one. What a person can't have
+// read yet, nobody approves.
+func (s *step) goAhead() {
+	e := s.t.Escalation
+	if e.URL == "" {
+		s.ignore("the plan is about to be posted; read it first, then `/sia go` starts it")
+		return
+	}
+	p := *e.Plan
+	p.By, p.At = s.e.By, s.e.At
+	s.t.Brief.Plan = &p
+	e.Answered = true
+	if !s.e.Origin.Command && s.e.Origin.Comment != 0 {
+		s.react("rocket") // a 👍 is seen to have been obeyed as a command is
+	}
+	s.again()
+	s.because("%s approved the plan of attempt %d", s.who(), p.Attempt)
+}
+
+// answerPlan takes an answer to a plan. Only the plain letter approves it: with
+// words beside it, nobody can tell whether the plan is wanted as it stands, so
+// another is made that heeds them.
+func (s *step) answerPlan(f AnswerGiven) {
+	e, text := s.t.Escalation, strings.TrimSpace(f.Text)
+	switch {
+	case f.Letter == planStop:
+		s.end(s.who()+" did not want the plan", false)
+	case text != "":
+		s.answered("", text)
+		s.t.Brief.Answers = append(s.t.Brief.Answers, fmt.Sprintf("About the plan of attempt %d: %s", e.Plan.Attempt, text))
+		s.again()
+		s.because("%s wants the plan of attempt %d changed: %s", s.who(), e.Plan.Attempt, text)
+	case f.Letter == planGo:
+		s.goAhead()
+	default:
+		s.ignore("`/sia go` starts the plan; `/sia answer …` followed by words says what should be different")
+	}
+}
+
+// waiting says what an open question waits for, for people.
+func (e Escalation) waiting() string {
+	const yes = "Somebody's yes to the plan: `/sia go`, or 👍 on its comment."
+	switch {
+	case e.Kind != AskPlan:
+		return "A person's answer to the question that SIA asked."
+	case e.Stale:
+		return yes + " The issue was edited after the plan was made; `/sia retry` has a new one made."
+	}
+	return yes
+}
