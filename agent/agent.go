@@ -51,6 +51,9 @@ type Input struct {
 	Limits Limits
 	CanAsk bool // a question to a person may be asked before the first change
 
+	Planning bool      // the attempt makes a plan for a person to approve, and changes nothing
+	Proposed *sia.Plan // the plan that was proposed before, which people want changed; nil: none was
+
 	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does
 	Spare  bool         // it is left to go on where Hazard says stop, and Result.Risk says so
 
@@ -94,7 +97,7 @@ type Result struct {
 	Usage   llm.Usage
 	Agent   string       // the agent and the models that answered, such as "builtin/gpt-5+o4"; empty: none did
 	Summary string       // the agent's own words; decides nothing
-	Ask     *sia.Ask     // when End is asked
+	Ask     *sia.Ask     // when End is asked: a question, or the plan of an attempt that makes one
 	Signals []sia.Signal // when End is stuck
 	Risk    *sia.Risk    // how much it looked, at its worst, as if it would get nowhere; nil: it was not watched
 }

@@ -45,13 +45,14 @@ func taskSections(in Input) []section {
 
 // briefSections are what SIA and people say about how to do it: one mechanism
 // of a technique each.
-func briefSections(b sia.Brief) []section {
+func briefSections(b sia.Brief, proposed *sia.Plan) []section {
 	var out []section
 	if len(b.Answers) > 0 {
 		out = append(out, section{heading: "## What people have decided",
 			intro: "Answers of people with write access to questions about this task. They outrank the issue.",
 			body:  bullets(b.Answers, mostAnswer), give: must})
 	}
+	out = append(out, planSections(b.Plan, proposed)...)
 	if b.Prompt != "" {
 		out = append(out, section{heading: "## How to go about it this time", body: middleOut(instruction(b.Prompt), mostPrompt), give: must})
 	}

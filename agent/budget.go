@@ -20,6 +20,9 @@ const (
 	margin = 1.25
 )
 
+// closing is what the agent is told to do when the end is near.
+const closing = "Bring the work into a state that can be kept, then call finish and say what is not done."
+
 // errTimeUp is the cause with which an attempt's own time limit ends its context.
 var errTimeUp = errors.New("the attempt's time is up")
 
@@ -35,6 +38,8 @@ type budget struct {
 	now     func() time.Time
 	started time.Time
 
+	closing string // what the agent is told to do when the end is near
+
 	turns  int
 	spent  sia.Credits
 	usage  llm.Usage
@@ -47,7 +52,7 @@ func newBudget(l Limits, p llm.Price, now func() time.Time) *budget {
 	l.Turns = cmp.Or(l.Turns, defaults.MaxTurns)
 	l.Time = cmp.Or(l.Time, defaults.Timeout.D())
 	l.SoftDeadline = cmp.Or(l.SoftDeadline, l.Time*4/5)
-	return &budget{limits: l, price: p, now: now, started: now(), ratio: margin}
+	return &budget{limits: l, price: p, now: now, started: now(), ratio: margin, closing: closing}
 }
 
 // context bounds ctx by the time limit.
@@ -148,5 +153,5 @@ func (b *budget) warning() string {
 		return ""
 	}
 	b.warned = true
-	return "Only " + why + " in this attempt. Bring the work into a state that can be kept, then call finish and say what is not done."
+	return "Only " + why + " in this attempt. " + b.closing
 }

@@ -103,11 +103,17 @@ func (b *Builtin) Run(ctx context.Context, in Input, rec Recorder) (Result, erro
 		return Result{End: sia.EndError}, fmt.Errorf("open work tree: %w", err)
 	}
 	defer root.Close()
+	if in.Planning {
+		in = in.toPlan()
+	}
 	r := &run{
 		Builtin: b, in: in, journal: journal{rec: rec, clock: b.now},
 		env:    tool.Env{Root: root, Dir: in.Dir, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures},
 		budget: newBudget(in.Limits, b.model.Price(), b.now),
-		loop:   loopDetector{hazard: in.Hazard, spare: in.Spare},
+		loop:   loopDetector{hazard: in.Hazard, spare: in.Spare, still: in.Planning},
+	}
+	if in.Planning {
+		r.budget.closing = planClosing
 	}
 	r.budget.take(in.Saved)
 	res, err := r.attempt(ctx)

@@ -55,6 +55,9 @@ func (r *run) call(ctx context.Context, call *Call, cut bool) (understood bool) 
 	switch {
 	case t == nil:
 		err = fmt.Errorf("there is no tool %q in this attempt; there are %s", head(call.Name, 60), strings.Join(names(r.offered), ", "))
+		if r.in.Planning {
+			err = fmt.Errorf("%w; it makes a plan and changes nothing", err)
+		}
 	case cut && !json.Valid([]byte(call.Arguments)):
 		err = fmt.Errorf("your answer was cut at the output limit before the call was complete, so nothing was done; make a smaller call, such as several small edits")
 	default:
@@ -75,20 +78,31 @@ func (r *run) call(ctx context.Context, call *Call, cut bool) (understood bool) 
 	if p, ok := t.(tool.Polling); ok {
 		polls = p.Polls()
 	}
-	switch {
-	case res.Finish != nil:
-		r.res.Summary = res.Finish.Summary
-		r.end(sia.EndFinished, "")
-	case res.Ask != nil:
-		ask := *res.Ask
-		r.res.Ask = &ask
-		r.end(sia.EndAsked, "")
-	default:
+	if !r.concluded(res) {
 		if s := r.loop.call(stuck.Action{Tool: call.Name, Args: canonical(call.Arguments), Result: call.Result, Error: call.IsError}, polls, len(res.Changed) > 0); s != nil {
 			r.stuck(*s)
 		}
 	}
 	return understood
+}
+
+// concluded ends the attempt where what a call did ends it, and reports whether it
+// does.
+func (r *run) concluded(res tool.Result) bool {
+	switch {
+	case res.Finish != nil:
+		r.res.Summary = res.Finish.Summary
+		r.end(sia.EndFinished, "")
+	case res.Ask != nil:
+		r.res.Ask = res.Ask
+		r.end(sia.EndAsked, "")
+	case res.Proposal != nil:
+		r.res.Summary, r.res.Ask = res.Proposal.Summary, &sia.Ask{Plan: res.Proposal}
+		r.end(sia.EndAsked, "")
+	default:
+		return false
+	}
+	return true
 }
 
 func (r *run) tool(name string) tool.Tool {

@@ -84,7 +84,11 @@ func (r *commandRun) run(ctx context.Context) error {
 	}
 	text, notes := assemble(ctx, r.in, r.env, told, maxPrompt)
 	r.notes = append(r.notes, notes...)
-	text = strings.TrimSpace(commandPrompt) + "\n\n" + text
+	role := commandPrompt
+	if r.in.Planning {
+		role = commandPlanPrompt
+	}
+	text = strings.TrimSpace(role) + "\n\n" + text
 	gate, to, err := r.gateway(r.meter)
 	if err != nil {
 		return err
@@ -196,6 +200,8 @@ func (r *commandRun) judge(ctx context.Context, res sandbox.Result, gate *gatewa
 		r.res.End, r.res.Reason = spent.end, spent.why
 	case ctx.Err() != nil:
 		r.res.End, r.res.Reason = r.meter.budget.over(ctx)
+	case res.OK() && r.in.Planning:
+		r.proposed(last, printed)
 	case res.OK():
 		r.res.End = sia.EndFinished
 	default:

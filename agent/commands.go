@@ -130,6 +130,9 @@ func (a *Command) Run(ctx context.Context, in Input, rec Recorder) (Result, erro
 	if why := a.impossible(); why != "" {
 		return Result{End: sia.EndError, Reason: why}, &sia.Error{Op: fmt.Sprintf("attempt %d on %s#%d", in.Attempt, in.Repo, in.Issue), Permanent: true, Message: why}
 	}
+	if in.Planning {
+		in = in.toPlan()
+	}
 	root, err := os.OpenRoot(in.Dir)
 	if err != nil {
 		return Result{End: sia.EndError}, fmt.Errorf("open work tree: %w", err)

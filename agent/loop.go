@@ -23,6 +23,7 @@ type loopDetector struct {
 	idle    int             // turns since the last new change
 	broken  int             // malformed answers in a row
 
+	still  bool         // no change is wanted, so that there is none says nothing
 	hazard stuck.Hazard // the zero Hazard predicts nothing
 	spare  bool         // what the hazard says is not done
 	worst  *sia.Risk    // the reading with the greatest chance so far
@@ -56,7 +57,9 @@ func (d *loopDetector) predict(spent float64) *sia.Signal {
 // turn is told how a turn ended. understood says whether any of its calls was
 // well formed; calls without any is a text and says nothing.
 func (d *loopDetector) turn(understood bool, calls int) *sia.Signal {
-	d.idle++
+	if !d.still {
+		d.idle++
+	}
 	switch {
 	case understood || calls == 0:
 		d.broken = 0

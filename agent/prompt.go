@@ -71,7 +71,7 @@ func (s section) String() string {
 // bound tokens, and says what it had to leave out.
 func assemble(ctx context.Context, in Input, env tool.Env, setup string, bound int) (text string, notes []string) {
 	sections := taskSections(in)
-	sections = append(sections, briefSections(in.Brief)...)
+	sections = append(sections, briefSections(in.Brief, in.Proposed)...)
 	for n, i := range in.Instructions {
 		text := middleOut(i.Text, mostInstruction)
 		if len(text) < len(i.Text) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/tool"
-	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
@@ -56,7 +55,7 @@ func (b *budget) take(saved []Turn) {
 // together again, the work tree where it must be, and calls that were answered
 // but not carried out are carried out.
 func (r *run) resume(ctx context.Context, brief Turn, answers []Turn) error {
-	r.conv.begin(strings.TrimSpace(systemPrompt), brief.Text)
+	r.conv.begin(r.system(), brief.Text)
 	was := strings.Split(brief.Note, "\n")
 	r.notes = slices.DeleteFunc(r.notes, func(n string) bool { return slices.Contains(was, n) })
 	r.notes = append(r.notes, fmt.Sprintf("resumed after the process ended: %d answers were taken up from the transcript", len(answers)))
@@ -135,7 +134,7 @@ func (r *run) recall(ctx context.Context, t Turn) {
 		understood = understood || used != nil && (c.Arguments == "" || json.Valid([]byte(c.Arguments)))
 		switch {
 		case used == nil || r.res.End != "":
-		case !c.IsError && (c.Name == tool.NameFinish || c.Name == tool.NameAsk):
+		case !c.IsError && (c.Name == tool.NameFinish || c.Name == tool.NameAsk || c.Name == tool.NamePropose):
 			r.recallEnd(ctx, used, c)
 		default:
 			polls := false
@@ -167,15 +166,8 @@ func (r *run) recall(ctx context.Context, t Turn) {
 func (r *run) recallEnd(ctx context.Context, used tool.Tool, c Call) {
 	env := r.env
 	env.Changed = env.Changed && c.Name != tool.NameAsk // it was allowed then
-	res, err := used.Call(ctx, env, json.RawMessage(c.Arguments))
-	switch {
-	case err != nil:
-	case res.Finish != nil:
-		r.res.Summary = res.Finish.Summary
-		r.end(sia.EndFinished, "")
-	case res.Ask != nil:
-		r.res.Ask = res.Ask
-		r.end(sia.EndAsked, "")
+	if res, err := used.Call(ctx, env, json.RawMessage(c.Arguments)); err == nil {
+		r.concluded(res)
 	}
 }
 

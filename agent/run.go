@@ -75,7 +75,11 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 
 // begin assembles the prompt, or takes up what was saved.
 func (r *run) begin(ctx context.Context) error {
-	r.offered, r.notes = offer(r.tools, r.in.Brief, r.in.CanAsk, len(r.in.Failures) > 0)
+	if r.in.Planning {
+		r.offered = planTools(r.tools, r.in.CanAsk, len(r.in.Failures) > 0)
+	} else {
+		r.offered, r.notes = offer(r.tools, r.in.Brief, r.in.CanAsk, len(r.in.Failures) > 0)
+	}
 	setup, err := r.setUp(ctx)
 	if err != nil {
 		return err
@@ -84,11 +88,19 @@ func (r *run) begin(ctx context.Context) error {
 	if brief, answers, ok := resumable(r.in.Saved); ok {
 		return r.resume(ctx, brief, answers)
 	}
-	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(systemPrompt)
+	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(r.system())
 	text, notes := assemble(ctx, r.in, r.env, setup, min(maxPrompt, max(500, room/2)))
 	r.notes = append(r.notes, notes...)
-	r.conv.begin(strings.TrimSpace(systemPrompt), text)
+	r.conv.begin(r.system(), text)
 	return r.record(ctx, Turn{Kind: TurnBrief, Text: text})
+}
+
+// system is the first message: what the agent is and how it works.
+func (r *run) system() string {
+	if r.in.Planning {
+		return strings.TrimSpace(planPrompt)
+	}
+	return strings.TrimSpace(systemPrompt)
 }
 
 // step makes one model call and carries out what it answers.
@@ -228,9 +240,14 @@ func unanswered(err error, first *llm.Error) string {
 // text deals with an answer that calls no tool: the agent is told once to go on.
 func (r *run) text(resp llm.Response) {
 	r.loop.turn(false, 0)
-	if r.spoken(resp) {
-		r.say("told to go on: the answer called no tool", strings.TrimSpace(nudgePrompt))
+	if !r.spoken(resp) {
+		return
 	}
+	nudge := nudgePrompt
+	if r.in.Planning {
+		nudge = planNudge
+	}
+	r.say("told to go on: the answer called no tool", strings.TrimSpace(nudge))
 }
 
 // spoken says whether an answer that calls no tool is to be told to go on. The

@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The names of the tools in [Default] and [Running].
+// The names of the tools in [Default] and [Running], and of [Propose].
 const (
 	NameList    = "list"
 	NameRead    = "read"
@@ -31,6 +31,7 @@ const (
 	NamePlan    = "plan"
 	NameAsk     = "ask"
 	NameFinish  = "finish"
+	NamePropose = "propose"
 )
 
 // Bounds of what a call returns and takes.
@@ -83,6 +84,8 @@ type Result struct {
 	Plan    []Step   // of plan
 	Ask     *sia.Ask // of ask: the attempt ends with this question
 	Finish  *Finish  // of finish: the attempt ends
+
+	Proposal *sia.Plan // of propose: the attempt ends with this plan
 }
 
 // Finish is the agent's statement that it is done.

@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"cmp"
+	_ "embed"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/stuck"
+)
+
+// planTurns bounds the turns of an attempt that makes a plan: reading comes to an
+// end sooner than work does.
+const planTurns = 40
+
+// planClosing is said when the end of an attempt that makes a plan is near.
+const planClosing = "Call propose now, and say in the summary what you could not find out."
+
+//go:embed prompts/plan.md
+var planPrompt string
+
+//go:embed prompts/plannudge.md
+var planNudge string
+
+//go:embed prompts/commandplan.md
+var commandPlanPrompt string
+
+// toPlan is the input of an attempt that makes a plan, without what is for work
+// alone: nothing is built, so nothing is set up, and that nothing changes is no
+// sign of getting nowhere.
+func (in Input) toPlan() Input {
+	in.Limits.Turns = min(cmp.Or(in.Limits.Turns, sia.DefaultSettings().Agent.MaxTurns), planTurns)
+	in.Setup, in.Hazard, in.Spare = nil, stuck.Hazard{}, false
+	return in
+}
+
+// planTools are the tools of an attempt that makes a plan: those that read, the
+// question, and the proposal.
+func planTools(all []tool.Tool, canAsk, failed bool) (offered []tool.Tool) {
+	reading := []string{tool.NameList, tool.NameRead, tool.NameOutline, tool.NameSearch}
+	if failed {
+		reading = append(reading, tool.NameFailure)
+	}
+	if canAsk {
+		reading = append(reading, tool.NameAsk)
+	}
+	for _, t := range all {
+		if slices.Contains(reading, t.Name()) {
+			offered = append(offered, t)
+		}
+	}
+	return append(offered, tool.Propose{})
+}
+
+// planSections are the plan that was approved, and the one that was not.
+func planSections(approved, proposed *sia.Plan) []section {
+	var out []section
+	if approved != nil {
+		by := "a person"
+		if approved.By.Login != "" {
+			by = "@" + oneLine(approved.By.Login, 100)
+		}
+		out = append(out, section{heading: "## The plan that " + by + " approved",
+			intro: "It was made before the work began. Do what it says, in this order; where what people have decided says otherwise, that counts. If something can't be done as planned, do what comes nearest, and say at the end where you left the plan.",
+			body:  planText(*approved), give: must})
+	}
+	if proposed != nil {
+		out = append(out, section{heading: "## A plan that was not approved", source: "earlier plan",
+			intro: "An earlier attempt proposed it. What people said about it is among what they have decided.", body: planText(*proposed), give: giveQuotes})
+	}
+	return out
+}
+
+// planText is a plan's summary and its steps.
+func planText(p sia.Plan) string {
+	text := middleOut(instruction(p.Summary), mostAnswer)
+	if len(p.Steps) > 0 {
+		text += "\n\n" + steps(sia.Brief{Steps: p.Steps})
+	}
+	return text
+}
+
+// proposed ends a command's attempt with the plan that it said last. Of a command
+// whose events are not understood, that is whatever it printed at the end.
+func (r *commandRun) proposed(last, printed string) {
+	if r.preset.read == nil {
+		last = printed
+	}
+	r.res.Summary = head(strings.TrimSpace(last), tool.MaxSummary)
+	if r.res.End = sia.EndFinished; r.res.Summary != "" {
+		r.res.End, r.res.Ask = sia.EndAsked, &sia.Ask{Plan: &sia.Plan{Summary: r.res.Summary}}
+	}
+}

@@ -1,0 +1,70 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Bounds of a proposed plan.
+const (
+	maxProposed = 12  // steps
+	maxProposal = 500 // bytes of a step's do, and of its done_when
+)
+
+//go:embed propose.md
+var proposeDescription string
+
+// Propose puts a plan to a person and ends the attempt. It is for attempts that
+// make a plan, and for no others: [Default] leaves it out.
+type Propose struct{}
+
+type proposeArgs struct {
+	Summary string        `json:"summary"`
+	Steps   []sia.SubTask `json:"steps"`
+}
+
+// Name is "propose".
+func (Propose) Name() string { return NamePropose }
+
+// Description is propose.md.
+func (Propose) Description() string { return proposeDescription }
+
+// Schema describes the arguments.
+func (Propose) Schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{
+"summary":{"type":"string","description":"what will be done and why like this, what will not be done, and what is uncertain"},
+"steps":{"type":"array","minItems":1,"maxItems":12,"items":{"type":"object","properties":{
+"do":{"type":"string","description":"one step, with the files that it touches"},
+"done_when":{"type":"string","description":"how one can tell that it is done: a test, a command, something that can be seen"}},
+"required":["do","done_when"],"additionalProperties":false}}},
+"required":["summary","steps"],"additionalProperties":false}`)
+}
+
+// Call ends the attempt with the plan. A long summary is cut.
+func (Propose) Call(_ context.Context, _ Env, args json.RawMessage) (Result, error) {
+	var a proposeArgs
+	if err := decode(args, &a); err != nil {
+		return Result{}, err
+	}
+	if strings.TrimSpace(a.Summary) == "" {
+		return Result{}, errors.New("summary is empty; say in a few sentences what will be done and why like this")
+	}
+	if len(a.Steps) == 0 || len(a.Steps) > maxProposed {
+		return Result{}, fmt.Errorf("steps must be a list of 1 to %d, not %d", maxProposed, len(a.Steps))
+	}
+	for i, s := range a.Steps {
+		for _, text := range []string{s.Do, s.DoneWhen} {
+			if strings.TrimSpace(text) == "" || len(text) > maxProposal {
+				return Result{}, fmt.Errorf("step %d: do and done_when must have 1 to %d bytes each", i+1, maxProposal)
+			}
+		}
+	}
+	return Result{Text: "the plan will be shown to a person; the attempt ends here\n",
+		Proposal: &sia.Plan{Summary: clip(strings.TrimSpace(a.Summary), MaxSummary), Steps: a.Steps}}, nil
+}
