@@ -19,6 +19,8 @@
 //     what they did (condense.go), each appended once.
 //   - Commands run in a sandbox on a workbench of the attempt's own (workshop.go),
 //     after the repository's setup commands (setup.go). Without a sandbox none do.
+//   - An attempt that makes a plan (planning.go) has the tools that read, and ends
+//     with what it proposes; later attempts are told what was approved of it.
 //   - [Limits]: turns, time and credits (budget.go); a conversation that goes
 //     round in circles is interrupted (loop.go).
 //   - [Recorder] and [Turn]: the transcript, saved turn by turn, with secrets

@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -67,8 +68,8 @@ func planSections(approved, proposed *sia.Plan) []section {
 			body:  planText(*approved), give: must})
 	}
 	if proposed != nil {
-		out = append(out, section{heading: "## A plan that was not approved", source: "earlier plan",
-			intro: "An earlier attempt proposed it. What people said about it is among what they have decided.", body: planText(*proposed), give: giveQuotes})
+		out = append(out, section{heading: fmt.Sprintf("## The plan of attempt %d, which was not approved", proposed.Attempt), source: "earlier plan",
+			intro: "What people said about it is among what they have decided.", body: planText(*proposed), give: giveQuotes})
 	}
 	return out
 }

@@ -135,9 +135,11 @@ func TestApprovedPlanIsTold(t *testing.T) {
 	}
 
 	b = newBench(t, turns(calls(propose)))
-	b.in.Planning, b.in.Proposed, b.in.Brief.Answers = true, &greeting, []string{"About the plan of attempt 1: in German"}
+	earlier := greeting
+	earlier.Attempt = 1
+	b.in.Planning, b.in.Proposed, b.in.Brief.Answers = true, &earlier, []string{"About the plan of attempt 1: in German"}
 	b.run()
-	if p := b.prompt(); !strings.Contains(p, "## A plan that was not approved") || !strings.Contains(p, "<untrusted source=\"earlier plan\">\nPrint a greeting.\n\n1. Call") || !strings.Contains(p, "in German") {
+	if p := b.prompt(); !strings.Contains(p, "## The plan of attempt 1, which was not approved") || !strings.Contains(p, "<untrusted source=\"earlier plan\">\nPrint a greeting.\n\n1. Call") || !strings.Contains(p, "in German") {
 		t.Error(p)
 	}
 }

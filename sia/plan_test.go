@@ -205,7 +205,7 @@ func TestNoPlan(t *testing.T) {
 	p.begins(PlanApprove)
 	p.is(Working, 2, true, "makes a plan")
 	p.ends(AttemptEnded{End: EndFinished})
-	p.is(OnHold, 2, true, "it ended without one")
+	p.is(OnHold, 2, true, "nothing was proposed")
 }
 
 // A question comes before the plan, and is none.

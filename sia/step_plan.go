@@ -47,7 +47,7 @@ func (s *step) planned(f AttemptEnded) {
 	default:
 		a.Outcome = AttemptError
 		if a.Reason == "" {
-			a.Reason = "it ended without one"
+			a.Reason = "nothing was proposed"
 		}
 		s.enter(Queued, "")
 		s.hold(fmt.Sprintf("attempt %d made no plan: %s", a.Number, a.Reason), "`/sia resume` tries again")

@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
 )
 
 // tree makes a work tree of the given files and returns its Env.
@@ -77,7 +78,7 @@ func content(t testing.TB, env tool.Env, p string) string {
 }
 
 func TestSchemasAreValidAndSaidInWords(t *testing.T) {
-	for _, tl := range tool.Default() {
+	for _, tl := range append(tool.Default(), tool.Propose{}) {
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(tl.Schema())))
 		if err != nil {
 			t.Fatalf("%s: %v", tl.Name(), err)
@@ -424,6 +425,20 @@ func TestPlanAskFinish(t *testing.T) {
 	refused(t, env, tool.FinishTool{}, `{"summary":" "}`, "summary is empty")
 }
 
+func TestPropose(t *testing.T) {
+	env := tree(t, nil)
+	want := &sia.Plan{Summary: "Greet.", Steps: []sia.SubTask{{Do: "write it", DoneWhen: "it is there"}}}
+	r := ok(t, env, tool.Propose{}, `{"summary":" Greet. ","steps":[{"do":"write it","done_when":"it is there"}]}`)
+	if d := cmp.Diff(want, r.Proposal); d != "" {
+		t.Error(d)
+	}
+	refused(t, env, tool.Propose{}, `{"summary":" ","steps":[{"do":"x","done_when":"y"}]}`, "summary is empty")
+	refused(t, env, tool.Propose{}, `{"summary":"x","steps":[]}`, "1 to 12")
+	refused(t, env, tool.Propose{}, `{"summary":"x","steps":[{"do":"x","done_when":""}]}`, "step 1")
+	many := strings.Repeat(`{"do":"x","done_when":"y"},`, 12)
+	refused(t, env, tool.Propose{}, `{"summary":"x","steps":[`+many+`{"do":"x","done_when":"y"}]}`, "1 to 12, not 13")
+}
+
 func TestCancelledWalkStops(t *testing.T) {
 	env := tree(t, map[string]string{"a": "x\n"})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -435,7 +450,7 @@ func TestCancelledWalkStops(t *testing.T) {
 
 func FuzzArguments(f *testing.F) {
 	env, outside := hostileTree(f)
-	for i, tl := range tool.Default() {
+	for i, tl := range append(tool.Default(), tool.Propose{}) {
 		f.Add(uint8(i), []byte(`{"path":"a.txt","old":"a","new":"b","content":"x","pattern":"a","summary":"s"}`))
 		f.Add(uint8(i), []byte(`{"path":"a.txt"}`))
 		f.Add(uint8(i), []byte(`{"path":"in/../.git/config","content":"x"}`))
@@ -446,7 +461,7 @@ func FuzzArguments(f *testing.F) {
 		f.Add(uint8(4), q)
 	}
 	f.Fuzz(func(t *testing.T, which uint8, args []byte) {
-		tools := tool.Default()
+		tools := append(tool.Default(), tool.Propose{})
 		r, err := call(t, env, tools[int(which)%len(tools)], string(args))
 		if err == nil && !utf8.ValidString(r.Text) {
 			t.Errorf("result is not UTF-8: %q", r.Text)

@@ -128,6 +128,9 @@ func (s *Stage) recordTasks() string {
 		}
 		for _, a := range t.Attempts {
 			fmt.Fprintf(&b, "attempt %d: %s", a.Number, a.Outcome)
+			if a.Planning {
+				b.WriteString(", a plan")
+			}
 			if a.Technique != "" {
 				fmt.Fprintf(&b, ", %s", a.Technique)
 			}

@@ -109,7 +109,7 @@ func Configure(sim *ghsim.Server, a ghsim.App, model, dir string) app.Config {
 	return app.Config{
 		Listen: "127.0.0.1:0", Dir: dir, WriteSpacing: time.Microsecond,
 		Models:   app.ModelsConfig{Coder: named("coder"), SIA: named("sia"), Reviewer: named("reviewer")},
-		Schedule: work.Schedule{Look: never, Redeliver: never, Repair: never, Feedback: never, Prune: never, Heartbeat: never},
+		Schedule: work.Schedule{Look: never, Redeliver: never, Repair: never, Feedback: never, Approvals: never, Prune: never, Heartbeat: never},
 		GitHub:   app.GitHubConfig{URL: sim.URL(), API: sim.APIURL(), AppID: a.ID, PrivateKey: a.PrivateKeyPEM, WebhookSecret: Secret},
 	}
 }
@@ -282,7 +282,7 @@ func (s *Stage) Task(issue int) sia.Task {
 	return t
 }
 
-// Periodic does one kind of periodic work now: look, redeliver or repair.
+// Periodic does one kind of periodic work now, by its name in the cron table.
 func (s *Stage) Periodic(name string) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Limit)

@@ -29,6 +29,7 @@ import (
 //	press <who> <button>              of SIA's check run on the head
 //	rerun <who> <check>               the "Re-run" button of a check of the head
 //	status <who> <context> <state> [n] a commit status on the head, or on attempt n's commit
+//	react <who> <reaction> <n>|plan   on the comment of intervention n, or of the plan that waits
 //	role <who> <role>
 //	uninstall | suspend | unsuspend
 //
@@ -36,7 +37,7 @@ import (
 //	until before|after <effect> <n>   … until the worker gets there in attempt n, and holds it
 //	go                                lets it go on
 //	wait <duration>
-//	look | redeliver | repair | feedback | heartbeat
+//	look | redeliver | repair | feedback | approvals | heartbeat
 //	                                  periodic work, now
 //	learned <pattern> <technique> <n> of <m>
 //	                                  earlier tasks of the repository in which the technique resolved n of m
@@ -150,7 +151,7 @@ func (p *player) flow(verb string, arg func(int) string, f []string) (done bool,
 		p.Wait(d)
 	case "learned":
 		return true, p.learned(f)
-	case "look", "redeliver", "repair", "feedback", "heartbeat":
+	case "look", "redeliver", "repair", "feedback", "approvals", "heartbeat":
 		p.Periodic(verb)
 		p.Quiet()
 	case "stop":
@@ -283,20 +284,27 @@ func (p *player) pull() (int, error) {
 	return 0, errors.New("there is no pull request")
 }
 
-// react puts a reaction on the comment of an intervention: "react ada -1 2" is
-// ada's 👎 on the second.
+// react puts a reaction on the comment of an intervention, or of the plan that
+// waits: "react ada -1 2" is ada's 👎 on the second, "react ada +1 plan" her yes.
 func (p *player) react(who, content, on string) error {
 	t := p.Task(p.issue)
+	if e := t.Escalation; on == "plan" && e != nil {
+		return p.reactTo(t.Issue, e.URL, who, content)
+	}
 	n, err := strconv.Atoi(on)
 	if err != nil || n < 1 || n > len(t.Interventions) {
 		return fmt.Errorf("there is no intervention %q", on)
 	}
-	_, id, _ := strings.Cut(t.Interventions[n-1].CommentURL, "#issuecomment-")
+	return p.reactTo(t.Pull.Number, t.Interventions[n-1].CommentURL, who, content)
+}
+
+func (p *player) reactTo(number int, url, who, content string) error {
+	_, id, _ := strings.Cut(url, "#issuecomment-")
 	comment, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
-		return fmt.Errorf("comment of intervention %d: %w", n, err)
+		return fmt.Errorf("comment at %q: %w", url, err)
 	}
-	return p.Sim.React(Repo, t.Pull.Number, comment, who, content)
+	return p.Sim.React(Repo, number, comment, who, content)
 }
 
 func (p *player) branch(name string) string {

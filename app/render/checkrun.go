@@ -59,7 +59,7 @@ const maxAnnotations = 50
 // there to prevent.
 func CheckRun(t sia.Task, l Links) CheckRunView {
 	v := CheckRunView{
-		Title:       strings.TrimSpace(strings.TrimLeft(Headline(t), "⏳🛠️🔎🧭✋⏸✅⏹ ")),
+		Title:       strings.TrimSpace(strings.TrimLeft(Headline(t), "⏳🛠️📝🔎🧭✋⏸✅⏹ ")),
 		Text:        checkText(t, l),
 		Annotations: annotations(t),
 		Actions:     actions(t),
@@ -124,6 +124,9 @@ func actions(t sia.Task) []Action {
 	case sia.OnHold:
 		return []Action{{"Resume", "Go on where it stopped", ActionResume}, stop}
 	case sia.Escalated:
+		if waitsForYes(t) {
+			return []Action{{"Another plan", "Have another plan made", ActionRetry}, stop}
+		}
 		return []Action{{"Retry", "Try once more without an answer", ActionRetry}, stop}
 	case sia.Checking:
 		if AwaitsTestAcceptance(t) {

@@ -17,6 +17,14 @@ func commands(t sia.Task) []command {
 	use := command{"/sia use <technique>", "chooses the next approach yourself"}
 	switch t.State {
 	case sia.Escalated:
+		if waitsForYes(t) {
+			return []command{
+				{"/sia go", "starts the plan"},
+				{"/sia answer …", "says what should be different, for another plan"},
+				{"/sia retry", "has another plan made"},
+				stop,
+			}
+		}
 		return []command{
 			{"/sia answer …", "answers with a letter or in your own words"},
 			{"/sia retry", "tries once more as it is"},

@@ -119,6 +119,11 @@ func TestEscalations(t *testing.T) {
 	ask.Kind, ask.Blocker = sia.AskQuestion, "\"Their social account\" could mean any provider."
 	golden(t, "escalation/question.md", render.AskComment(queued(), ask))
 
+	waits := planned()
+	golden(t, "escalation/plan.md", render.PlanComment(waits, *waits.Escalation, links))
+	waits.Escalation.Plan.Steps = nil
+	golden(t, "escalation/plan-in-words.md", render.PlanComment(waits, *waits.Escalation, links))
+
 	byPerson := passed()
 	byPerson.HeadBy = sia.Actor{Login: "noor"}
 	answered := passed()

@@ -169,7 +169,7 @@ func fill(v reflect.Value, next func() string) {
 func texts(task sia.Task) map[string]string {
 	iv, e := task.Interventions[0], *task.Escalation
 	check := render.CheckRun(task, links)
-	return map[string]string{
+	all := map[string]string{
 		"status": render.Status(task, links, now), "pull": render.PullBody(task, links), "intervention": render.Intervention(task, iv, links),
 		"escalation": render.EscalationBody(task, e, links), "ask": render.AskComment(task, e), "closing": render.EscalationClosing(task),
 		"check summary": check.Summary, "check text": check.Text, "help": render.Help(task), "say": render.Say(task.Waiting),
@@ -178,6 +178,10 @@ func texts(task sia.Task) map[string]string {
 		"forgot": render.Forgot(hostileLesson(task)), "forgot none": render.ForgotNone(task.Title, nil),
 		"forgot which": render.ForgotNone(task.Title, []lesson.Lesson{hostileLesson(task)}),
 	}
+	if e.Plan != nil {
+		all["plan"] = render.PlanComment(task, e, links)
+	}
+	return all
 }
 
 // hostileLesson is one whose every word is the task's.
@@ -192,6 +196,8 @@ func TestNoTaskIsHarmful(t *testing.T) {
 		var task sia.Task
 		fill(reflect.ValueOf(&task).Elem(), func() string { return hostile().Draw(t, "text") })
 		task.State = rapid.SampledFrom(sia.States).Draw(t, "state")
+		task.Escalation.Kind = rapid.SampledFrom([]sia.EscalationKind{sia.AskIssue, sia.AskQuestion, sia.AskNoChecks, sia.AskPlan}).Draw(t, "kind")
+		task.Attempts[1].Planning = rapid.Bool().Draw(t, "planning")
 		for i := range task.Escalation.Options {
 			task.Escalation.Options[i].Letter = string(rune('A' + i))
 		}

@@ -92,6 +92,11 @@ func TestWhatCanNotBeFoldedIsCut(t *testing.T) {
 	for i := range 500 {
 		task.Checks = append(task.Checks, sia.Check{Name: strings.Repeat("n", 300), Colour: sia.Red, Why: strings.Repeat("w", 1000), Required: i%2 == 0})
 	}
+	task.Escalation.Plan = &sia.Plan{Summary: strings.Repeat("é ", 100_000)}
+	for range 500 {
+		task.Escalation.Plan.Steps = append(task.Escalation.Plan.Steps, sia.SubTask{Do: strings.Repeat("d", 1000), DoneWhen: strings.Repeat("w", 1000)})
+	}
+	task.Brief.Plan = task.Escalation.Plan
 	for name, body := range texts(task) {
 		if len(body) > render.MaxBody || !utf8.ValidString(body) {
 			t.Errorf("%s: %d bytes", name, len(body))

@@ -24,6 +24,9 @@ func PullBody(t sia.Task, l Links) string {
 	p.add(fmt.Sprintf("Closes #%d", t.Issue))
 	p.add(pullState(t))
 	p.add("### What was asked\n\n**" + Line(t.Title, maxTitle) + "**")
+	if plan := t.Brief.Plan; plan != nil {
+		p.fold("The plan that was approved", fmt.Sprintf("By %s, %s:\n\n%s", person(plan.By), at(plan.At), planText(*plan)))
+	}
 	if a := lastWithWork(t); a != nil {
 		what := fmt.Sprintf("### What was done\n\n%s: %s added, %d deleted.", plural(a.Diff.Files, "file"), plural(a.Diff.Added, "line"), a.Diff.Deleted)
 		if a.Summary != "" {

@@ -39,6 +39,9 @@ func Headline(t sia.Task) string {
 	case sia.Queued:
 		return fmt.Sprintf("⏳ Attempt %d is about to start", len(t.Attempts)+1)
 	case sia.Working:
+		if plans(t) {
+			return fmt.Sprintf("📝 Attempt %d makes a plan", n)
+		}
 		return fmt.Sprintf("🛠️ Attempt %d is under way", n)
 	case sia.PushedOut:
 		return fmt.Sprintf("🛠️ Attempt %d is pushed", n)
@@ -55,6 +58,9 @@ func Headline(t sia.Task) string {
 	case sia.Announced:
 		return fmt.Sprintf("🧭 SIA has a new approach; attempt %d is about to start", n+1)
 	case sia.Escalated:
+		if waitsForYes(t) {
+			return "✋ A plan waits for somebody's yes"
+		}
 		return "✋ SIA needs an answer from a person"
 	case sia.OnHold:
 		return "⏸️ Paused"
@@ -75,6 +81,9 @@ func nowText(t sia.Task) string {
 	case sia.Queued:
 		return "A coding agent will work on a branch of its own. The repository's checks then decide whether the work is right."
 	case sia.Working:
+		if plans(t) {
+			return "The coding agent reads the repository and makes a plan; it changes nothing. The work begins when somebody has approved the plan."
+		}
 		s := "The coding agent is at work"
 		if a := t.Attempt(); a != nil && a.Technique != "" {
 			s += ", with " + approach(*a)
@@ -141,6 +150,9 @@ func escalatedText(t sia.Task) string {
 	e := t.Escalation
 	if e == nil {
 		return "Waiting: " + Line(t.Waiting, 300)
+	}
+	if waitsForYes(t) {
+		return planWaits(t, *e)
 	}
 	where := "in a comment below"
 	switch {
@@ -214,7 +226,7 @@ func attemptList(t sia.Task, l Links) string {
 }
 
 func attemptLine(t sia.Task, a sia.Attempt, l Links) string {
-	icon, words := outcomeWords(a.Outcome)
+	icon, words := outcomeWords(a)
 	if a.Outcome == "" && !a.EndedAt.IsZero() {
 		words = "waits for its checks"
 	}

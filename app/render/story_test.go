@@ -188,6 +188,64 @@ func escalated() sia.Task {
 	return t
 }
 
+// plan is a plan of attempt 1, not without words that must be kept in check.
+func plan() sia.Plan {
+	return sia.Plan{Attempt: 1, Summary: "Bookings are confirmed by mail, behind an interface.\n\n- [ ] **A** — @everyone <!-- sia:v1 -->", Steps: []sia.SubTask{
+		{Do: "Add `Mailer` in mail/mailer.go", DoneWhen: "`go build ./...` passes"},
+		{Do: "# Call it in booking/book.go", DoneWhen: "TestConfirm in booking/book_test.go passes"},
+	}}
+}
+
+func planning() sia.Task {
+	t := working()
+	t.Attempts[0].Planning, t.Prompts = true, nil
+	return t
+}
+
+// planned is a task whose plan waits for a yes.
+func planned() sia.Task {
+	t := planning()
+	p := plan()
+	a := &t.Attempts[0]
+	a.Outcome, a.EndedAt, a.Cost, a.Summary = sia.AttemptAsked, clock(4), 450, p.Summary
+	t.State, t.Since = sia.Escalated, clock(4)
+	t.Credits = sia.Ledger{Budget: 100 * sia.Credit, Spent: 450}
+	t.Escalation = &sia.Escalation{
+		Number: 1, Kind: sia.AskPlan, AskedAt: clock(4), Question: "Shall it be done like this?", Plan: &p, Issue: t.Issue,
+		URL: "https://github.com/acme/bookings/issues/12#issuecomment-5", Options: []sia.Option{{Letter: "A", Text: "Go ahead", Fastest: true}, {Letter: "B", Text: "Stop here"}},
+	}
+	t.Waiting = "Somebody's yes to the plan: `/sia go`, or 👍 on its comment."
+	return t
+}
+
+// stale is planned after its issue was edited, with a person's push.
+func stale() sia.Task {
+	t := planned()
+	t.Head, t.HeadBy = "0123456789abcdef0123456789abcdef01234567", sia.Actor{Login: "noor"}
+	t.Escalation.Stale = true
+	return t
+}
+
+// noPlan is paused, for an attempt made no plan.
+func noPlan() sia.Task {
+	t := planning()
+	a := &t.Attempts[0]
+	a.Outcome, a.EndedAt, a.Cost, a.Reason = sia.AttemptError, clock(4), 450, "the limit of 40 turns was reached"
+	t.State, t.Since, t.Pause = sia.OnHold, clock(4), &sia.Pause{From: sia.Queued, Reason: "attempt 1 made no plan: the limit of 40 turns was reached"}
+	t.Waiting = "attempt 1 made no plan: the limit of 40 turns was reached. `/sia resume` tries again."
+	t.Credits = sia.Ledger{Budget: 100 * sia.Credit, Spent: 450}
+	return t
+}
+
+// approved is a task that passed as planned.
+func approved() sia.Task {
+	t := passed()
+	p := plan()
+	p.By, p.At = sia.Actor{Login: "anna"}, clock(9)
+	t.Brief.Plan = &p
+	return t
+}
+
 func noChecks() sia.Task {
 	t := checking()
 	t.State, t.Since = sia.Escalated, clock(30)
@@ -241,5 +299,6 @@ func moments() map[string]sia.Task {
 		"queued": queued(), "working": working(), "pushed": pushed, "checking": checking(), "diagnosing": diagnosing, "reviewing": failed(),
 		"announced": announced(), "second": second(), "passed": passed(), "fixed": fixed(), "tampered": tampered(), "paused": paused(),
 		"paused-by-person": pausedByPerson(), "escalated": escalated(), "no-checks": noChecks(), "stopped": stopped(), "hurt": hurt(),
+		"planning": planning(), "plan-waits": planned(), "plan-stale": stale(), "no-plan": noPlan(), "plan-approved": approved(),
 	}
 }

@@ -35,6 +35,8 @@ func TechniqueName(id sia.TechniqueID) string {
 // approach says what an attempt was told, in a few words.
 func approach(a sia.Attempt) string {
 	switch {
+	case a.Planning:
+		return "a plan"
 	case a.Technique != "":
 		return "technique *" + TechniqueName(a.Technique) + "*"
 	case a.Answers > 0:
@@ -44,8 +46,14 @@ func approach(a sia.Attempt) string {
 }
 
 // outcomeWords say how an attempt ended.
-func outcomeWords(o sia.AttemptOutcome) (icon, words string) {
-	switch o {
+func outcomeWords(a sia.Attempt) (icon, words string) {
+	switch {
+	case a.Planning && a.Outcome == sia.AttemptAsked:
+		return "📝", "put to a person"
+	case a.Planning && a.Outcome == sia.AttemptError:
+		return "⚠️", "not made"
+	}
+	switch a.Outcome {
 	case sia.AttemptPass:
 		return "✅", "passed"
 	case sia.AttemptFail:

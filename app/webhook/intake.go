@@ -168,7 +168,7 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 		if e.Origin.OnIssue == t.Issue && e.Origin.Comment == 0 {
 			return e, true
 		}
-		boxes := inEscalation || open && e.Origin.Comment != 0
+		boxes := inEscalation || open && e.Origin.Comment != 0 && t.Escalation.Kind == sia.AskQuestion
 		if !boxes {
 			return e, false
 		}

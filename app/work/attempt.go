@@ -95,9 +95,9 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if res.Ask != nil {
 		fact.Ask = answerable(*res.Ask, t)
 	}
-	switch res.End {
-	case sia.EndAsked:
-	case sia.EndStuck:
+	switch {
+	case a.Planning || res.End == sia.EndAsked: // nothing is kept of what was changed
+	case res.End == sia.EndStuck:
 		err = w.abandoned(keep, t, space, &fact)
 	default:
 		err = w.commit(keep, t, space, &fact)
@@ -105,7 +105,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, err
 	}
-	if fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" {
+	if fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !a.Planning {
 		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
 	}
 	if err := w.decideInterrupt(keep, t, f, fact); err != nil {
@@ -151,8 +151,13 @@ func (w *Worker) workspace(ctx context.Context, t sia.Task, f sia.Effect, start 
 	return w.mirror(t).Workspace(ctx, dir, start)
 }
 
-// answerable is the agent's question with what makes it one that can be answered.
+// answerable is the agent's question with what makes it one that can be answered,
+// or its plan as one that can be shown.
 func answerable(a sia.Ask, t sia.Task) *sia.Ask {
+	if a.Plan != nil {
+		p := escalate.CleanPlan(*a.Plan)
+		return &sia.Ask{Plan: &p}
+	}
 	e := escalate.FromAsk(a, t)
 	clean := sia.Ask{Question: e.Question, Why: e.Blocker}
 	for _, o := range e.Options {
@@ -191,7 +196,7 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input
 	in := agent.Input{
 		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Author: t.Author, Access: t.Access, Repo: t.Repo.String(), Issue: t.Issue, Attempt: a.Number,
 		Brief: t.Brief, Dir: dir, CanAsk: !asked(t), Spare: stuck.Spared(t.ID, a.Number, t.Settings.Agent.Spare),
-		Setup: t.Settings.Agent.Setup, Test: t.Settings.Agent.Test,
+		Setup: t.Settings.Agent.Setup, Test: t.Settings.Agent.Test, Planning: a.Planning,
 		Limits: agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
 	}
 	var err error
@@ -199,7 +204,12 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input
 		return in, err
 	}
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
-		in.Previous = append(in.Previous, agent.Previous{Number: p.Number, Summary: p.Summary, Failures: p.Failures})
+		if p.Worked() {
+			in.Previous = append(in.Previous, agent.Previous{Number: p.Number, Summary: p.Summary, Failures: p.Failures})
+		}
+	}
+	if e := t.Escalation; a.Planning && e != nil && e.Plan != nil && e.Plan.Attempt > t.Earlier {
+		in.Proposed = e.Plan
 	}
 	if in.Instructions, in.LeftOut, err = instructions(ctx, w.mirror(t), t.BaseSHA); err != nil {
 		return in, err
@@ -252,7 +262,8 @@ func (w *Worker) memoryInstructions(ctx context.Context, t sia.Task) ([]agent.In
 	return []agent.Instruction{{Path: instructionFiles[0] + " on the branch " + t.Settings.Memory.Branch, Text: string(b)}}, nil
 }
 
-// asked reports whether the agent has had its question already.
+// asked reports whether a person was asked already: for an answer, or to approve a
+// plan, with which the time for questions is over.
 func asked(t sia.Task) bool {
 	return slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptAsked })
 }

@@ -8,12 +8,19 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// escalate asks a person: the agent's own question as a comment on the task's
-// issue, everything else as an issue of its own.
+// escalate asks a person: the agent's own question and its plan as a comment on the
+// task's issue, everything else as an issue of its own.
 func (w *Worker) escalate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	repo, e := w.repo(t), *t.Escalation
-	if e.Kind == sia.AskQuestion {
-		c, _, err := repo.UpsertComment(ctx, t.Issue, markerLine(f), render.AskComment(t, e), 0)
+	comment := ""
+	switch e.Kind {
+	case sia.AskQuestion:
+		comment = render.AskComment(t, e)
+	case sia.AskPlan:
+		comment = render.PlanComment(t, e, w.Links)
+	}
+	if comment != "" {
+		c, _, err := repo.UpsertComment(ctx, t.Issue, markerLine(f), comment, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ type Schedule struct {
 	Redeliver string // what GitHub could not deliver
 	Repair    string // what people see, against what it should be
 	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
+	Approvals string // 👍 on plans that wait for one
 	Prune     string // stored deliveries
 	Heartbeat string // the lessons of repositories that are not at work
 }
@@ -23,7 +24,7 @@ type Schedule struct {
 // DefaultSchedule suits GitHub's limits: a look costs two to five conditional
 // requests per waiting task.
 func DefaultSchedule() Schedule {
-	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m", Prune: "@daily", Heartbeat: "0 */6 * * *"}
+	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m", Approvals: "@every 1m", Prune: "@daily", Heartbeat: "0 */6 * * *"}
 }
 
 // Retention of stored deliveries: longer than the three days for which GitHub
@@ -40,6 +41,7 @@ func (w *Worker) Periodic(s Schedule) []store.Periodic {
 		{Name: "redeliver", Spec: s.Redeliver, Run: w.redeliver},
 		{Name: "repair", Spec: s.Repair, Run: w.repairAll},
 		{Name: "feedback", Spec: s.Feedback, Run: w.feedback},
+		{Name: "approvals", Spec: s.Approvals, Run: w.approvals},
 		{Name: "prune", Spec: s.Prune, Run: func(ctx context.Context) error {
 			_, err := w.Store.PruneDeliveries(ctx, w.Now().Add(-keepDeliveries))
 			return err

@@ -135,8 +135,19 @@ func showTask(e *env, t sia.Task) {
 	}
 	p("  credits     %s spent, %s reserved, of %s", t.Credits.Spent, t.Credits.Reserved, t.Credits.Budget)
 	p("  approaches  %d of %d used", len(t.Prompts), t.Approaches)
+	if plan := shownPlan(t); plan != nil {
+		state := "waits for a yes: `/sia go` on the issue, or 👍 on its comment"
+		if plan.By.Login != "" {
+			state = "approved by @" + plan.By.Login
+		}
+		p("  plan        %s\n%s", state, indent(plan.String(), "    "))
+	}
 	for _, a := range t.Attempts {
-		p("\n%s  %s  %s", e.style.bold(fmt.Sprintf("attempt %d", a.Number)), outcome(e.style, a.Outcome), a.Reason)
+		name := fmt.Sprintf("attempt %d", a.Number)
+		if a.Planning {
+			name += ", a plan"
+		}
+		p("\n%s  %s  %s", e.style.bold(name), outcome(e.style, a.Outcome), a.Reason)
 		p("  %d turns, %s credits, %d files +%d −%d, %s", a.Turns, a.Cost, a.Diff.Files, a.Diff.Added, a.Diff.Deleted, short(a.Head))
 		for _, f := range a.Failures {
 			p("  %s %s (%s)\n%s", e.style.red("✗"), f.Check, f.Class, indent(f.Excerpt, "      "))
@@ -150,6 +161,14 @@ func showTask(e *env, t sia.Task) {
 	for _, c := range t.Checks {
 		p("\n  check %s: %s %s", c.Name, c.Colour, c.Why)
 	}
+}
+
+// shownPlan is the approved plan of a task, or the one that waits; nil without any.
+func shownPlan(t sia.Task) *sia.Plan {
+	if e := t.Escalation; t.State == sia.Escalated && e.Kind == sia.AskPlan {
+		return e.Plan
+	}
+	return t.Brief.Plan
 }
 
 func encode(e *env, v any) error {

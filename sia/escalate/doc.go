@@ -6,6 +6,7 @@
 //   - [FromDiagnosis] and [FromAsk] make the [sia.Escalation] that is put to a
 //     person. What they return is always valid: lettered options, one of them the
 //     fastest, whatever a model wrote. Turning it into Markdown is app/render's work.
+//   - [CleanPlan] makes an agent's plan one that can be shown to a person.
 //   - [Box], [ParseBoxes] and [ParseAnswer]: options as tick boxes, which boxes a
 //     person ticked, and which option a person's words mean.
 //

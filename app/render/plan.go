@@ -1,0 +1,66 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// PlanComment is a plan as a comment on the task's own issue: what will be done
+// once somebody says yes, and how to say so. It has no boxes to tick, for a tick
+// in the comment of an older plan would be taken for a yes to this one.
+func PlanComment(t sia.Task, e sia.Escalation, l Links) string {
+	var p page
+	p.add("### 📝 A plan that waits for your yes")
+	p.add(planText(*e.Plan))
+	p.add(fmt.Sprintf("The task has cost %s of its %s credits so far (1 credit = 0.01 USD). A plan costs no approach. %s shows how this one came about.",
+		t.Credits.Spent, t.Credits.Budget, link("The transcript", l.Transcript(t, e.Plan.Attempt))))
+	p.add("- **To start it**, put a 👍 on this comment, which SIA sees within a minute or two, or comment `/sia go`.\n" +
+		"- **To change it**, comment `/sia answer` followed by what should be different; SIA then makes another plan.\n" +
+		"- **To end the task**, comment `/sia stop`.")
+	p.add(fmt.Sprintf("Nothing is changed and nothing is spent until somebody with %s access says so. It counts while no newer plan has taken this one's place. "+
+		"The repository's checks decide in the end whether the work is right.", permission(t)))
+	return p.String()
+}
+
+// planText is a plan: its summary, quoted, and its steps.
+func planText(p sia.Plan) string {
+	s := Quote(cut(p.Summary, 4000))
+	var steps []string
+	for i, step := range p.Steps {
+		line := fmt.Sprintf("%d. %s", i+1, Line(step.Do, 500))
+		if step.DoneWhen != "" {
+			line += "  \n   **Done when:** " + Line(step.DoneWhen, 500)
+		}
+		steps = append(steps, line)
+	}
+	if len(steps) > 0 {
+		s += "\n\n" + strings.Join(steps, "\n")
+	}
+	return s
+}
+
+// planWaits says in the status comment what a plan waits for.
+func planWaits(t sia.Task, e sia.Escalation) string {
+	where := "below"
+	if e.URL != "" {
+		where = "in " + link("this comment", e.URL)
+	}
+	s := fmt.Sprintf("The plan is %s. A 👍 on it or `/sia go` by somebody with %s access starts it; nothing is changed and nothing is spent until then.", where, permission(t))
+	if e.Stale {
+		s += "\n\nThe issue was edited after the plan was made. `/sia retry` has a new one made."
+	}
+	return s
+}
+
+// waitsForYes reports whether a plan waits for somebody's yes.
+func waitsForYes(t sia.Task) bool {
+	return t.State == sia.Escalated && t.Escalation != nil && t.Escalation.Kind == sia.AskPlan
+}
+
+// plans reports whether the present attempt makes a plan.
+func plans(t sia.Task) bool {
+	a := t.Attempt()
+	return t.State == sia.Working && a != nil && a.Planning
+}

@@ -1,0 +1,45 @@
+package webhook
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// A ticked box answers the question whose comment it stands in. A plan has no
+// boxes: one that is ticked then belongs to an older question, and is no yes.
+func TestBoxesInAComment(t *testing.T) {
+	tick := sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8}, Fact: sia.Edited{Body: "- [x] **A** — All of them\n- [ ] **B** — One"}}
+	for _, c := range []struct {
+		open sia.Escalation
+		want sia.Fact // nil: it means nothing
+	}{
+		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3}, sia.AnswerGiven{Letter: "A"}},
+		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3, Answered: true}, nil},
+		{sia.Escalation{Kind: sia.AskPlan, Issue: 3}, nil},
+		{sia.Escalation{Kind: sia.AskIssue, Issue: 9}, nil},
+	} {
+		got, ok := fit(sia.Task{Issue: 3, Escalation: &c.open}, tick)
+		if ok != (c.want != nil) || ok && cmp.Diff(c.want, got.Fact) != "" {
+			t.Errorf("%s, answered %v: %v %+v, want %+v", c.open.Kind, c.open.Answered, ok, got.Fact, c.want)
+		}
+	}
+}
+
+// What stands in the escalation of a plan is understood as an answer to it.
+func TestWordsToAPlan(t *testing.T) {
+	task := sia.Task{Issue: 3, Escalation: &sia.Escalation{
+		Kind: sia.AskPlan, Issue: 3, Options: []sia.Option{{Letter: "A", Text: "Go ahead"}, {Letter: "B", Text: "Stop here"}},
+	}}
+	for text, want := range map[string]sia.AnswerGiven{
+		"go ahead": {Letter: "A"}, "A": {Letter: "A"}, "stop here": {Letter: "B"}, "A, but in German": {Letter: "A", Text: "but in German"},
+		"go back to the drawing board": {Text: "go back to the drawing board"}, "a good plan, yet too long": {Text: "a good plan, yet too long"},
+	} {
+		got, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8, Command: true}, Fact: sia.AnswerGiven{Text: text}})
+		if d := cmp.Diff(want, got.Fact); !ok || d != "" {
+			t.Errorf("%q: %s", text, d)
+		}
+	}
+}
