@@ -27,7 +27,7 @@ func record(t sia.Task, l Log) *Record {
 	r.Task.Visible, r.Task.Synced, r.Task.SyncAt = 0, 0, time.Time{}
 	r.Task.Pending, r.Task.Seen, r.Task.AwaitMemory, r.Task.Gate = nil, nil, "", sia.GateState{}
 	r.Task.Warning = ""
-	r.Task.Brief = sia.Brief{Answers: t.Brief.Answers}
+	r.Task.Brief = sia.Brief{Plan: t.Brief.Plan, Answers: t.Brief.Answers}
 	r.Task.Interventions = nil
 	for _, i := range t.Interventions {
 		i.Diagnosis.Brief = sia.Brief{}

@@ -43,10 +43,10 @@ func TestRebuild(t *testing.T) {
 	task.Attempts[1].Hunks = []uint64{1<<63 + 1}
 	task.Attempts[1].LessonsShown, task.Attempts[1].LessonsWithheld = []string{"0a0000000001"}, []string{"0a0000000002"}
 	task.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "ada"}, Text: "yes"}}
-	task.Brief = sia.Brief{Prompt: "done", Answers: []string{"yes"}}
+	task.Brief = sia.Brief{Prompt: "done", Plan: &sia.Plan{Attempt: 1, Summary: "mail it", By: sia.Actor{Login: "ada"}}, Answers: []string{"yes"}}
 	got, unfinished := rebuilt(t, task)
 	want := task
-	want.Installation, want.Pending, want.Seen, want.Brief = 4, nil, nil, sia.Brief{Answers: []string{"yes"}}
+	want.Installation, want.Pending, want.Seen, want.Brief = 4, nil, nil, sia.Brief{Plan: task.Brief.Plan, Answers: []string{"yes"}}
 	if d := cmp.Diff(want, got); d != "" || unfinished {
 		t.Errorf("unfinished %v: %s", unfinished, d)
 	}
