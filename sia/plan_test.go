@@ -246,6 +246,21 @@ func TestPlanPerRun(t *testing.T) {
 	p.is(Working, 3, false, "begins")
 }
 
+// A plan that waited when its run was stopped is no question of the next run.
+func TestPlanOfARunBefore(t *testing.T) {
+	p := newPlanning(t)
+	p.proposes()
+	p.says(Stop{Reason: "said so"})
+	p.says(Start{Title: "Greet"})
+	p.begins("")
+	p.ends(AttemptEnded{End: EndFinished, Commit: "c0ffee"})
+	p.done(DoPush, Pushed{SHA: "c0ffee"})
+	p.done(DoPull, PullOpened{Number: 4})
+	p.says(BranchMoved{SHA: "f00d"})
+	p.done(DoGate, Judged{SHA: "f00d", Looked: p.task.Gate.Since.Add(time.Hour), Verdict: VerdictRed})
+	p.is(Diagnosing, 2, false, "failed")
+}
+
 // While a plan waits, a person's push is judged; nothing of the agent's is to
 // blame when it is red.
 func TestPushWhileAPlanWaits(t *testing.T) {

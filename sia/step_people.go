@@ -43,6 +43,9 @@ func (s *step) begin() { s.emit(DoBegin, s.number()+1, s.v()) }
 func (s *step) restart() {
 	set := s.t.Settings
 	s.t.Earlier = s.number()
+	if s.t.Escalation != nil {
+		s.t.Escalation.Answered = true // it was a question of the run before
+	}
 	s.t.Brief = Brief{Answers: s.t.Brief.Answers, FromBase: true}
 	if f, ok := s.e.Fact.(Start); ok {
 		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
