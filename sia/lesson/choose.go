@@ -32,7 +32,8 @@ type Want struct {
 // Choose picks the lessons that an attempt is told, the most fitting first. A
 // lesson's score is its rank × (½ + ½ confidence) × ½^(age/90 days). They are
 // diversified by maximal marginal relevance (Carbonell and Goldstein, 1998), and
-// of two that contradict each other at most one is told.
+// of two that contradict each other at most one is told: the repository's own
+// rather than what it was given.
 //
 // Each is withheld with probability .1, by a hash of task and lesson: a task is
 // told a lesson in all of its attempts or in none, and nothing takes the place of
@@ -52,7 +53,7 @@ func Choose(found []Found, want Want) (told, kept []Lesson) {
 		}
 		confidence := f.Confidence(want.Now)
 		own := f.From.Source == FromOutcome && f.From.Task == want.Task // its attempts know
-		if own || !f.Live() || f.Kind == Model || confidence < want.MinConfidence || f.Shared < need || f.Rank <= 0 {
+		if own || contradicted(f.Lesson, found) || !f.Live() || f.Kind == Model || confidence < want.MinConfidence || f.Shared < need || f.Rank <= 0 {
 			continue
 		}
 		age := max(0, want.Now.Sub(f.LastSeen))
@@ -91,6 +92,14 @@ func Choose(found []Found, want Want) (told, kept []Lesson) {
 		}
 	}
 	return told, kept
+}
+
+// contradicted reports whether a lesson was given to the repository and one of its
+// own that was found advises the opposite.
+func contradicted(l Lesson, found []Found) bool {
+	return l.From.Source == FromOrganisation && slices.ContainsFunc(found, func(f Found) bool {
+		return f.Live() && f.From.Source != FromOrganisation && Opposed(f.Lesson, l)
+	})
 }
 
 // chance is a number of 0–1 that looks random and is the same for the same names.

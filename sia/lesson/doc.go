@@ -17,6 +17,9 @@
 //   - [Choose]: of the lessons that fit a task, the few that its attempt is told,
 //     different from each other; some are withheld by chance, so that [Uplift]
 //     can say what telling them is worth.
+//   - [Agreements]: what several repositories learned, each by itself. Once a person
+//     approved it, the others get copies ([Lesson.CopyTo]), which their own
+//     attempts judge.
 //   - [Patterns]: three similar outcomes make a pattern, proposed as a lesson.
 //   - [Markdown] and [Parse]: .sia/lessons.md, which people may edit; their edit
 //     outranks what SIA inferred ([Edits]).

@@ -90,14 +90,14 @@ func sameLabels(a, b Lesson) bool {
 // Words that a person changed are a lesson of the person's, with a person's
 // weight, and it stands for the old one: what was counted for and against that was
 // about other words. So is what a person brings back after it was archived or
-// forgotten.
+// forgotten, and what a person changed that was meanwhile taken back elsewhere.
 func (e Edit) Apply(known map[ID]Lesson, by sia.Actor, now time.Time) []Lesson {
 	have, there := known[e.Lesson.ID]
 	ended := have.State == Forgotten || have.State == Merged
 	switch {
-	case e.Kind == Added && (!there || have.State == Forgotten):
+	case e.Kind == Added && (!there || have.State == Forgotten), e.Kind == Changed && !there && !sameWords(e.Lesson, e.was):
 		l := e.Lesson.own(by, now)
-		if there {
+		if there || e.Kind == Changed {
 			if l.ID = successor(known, l.Text, l.Repo); l.ID == "" {
 				return nil
 			}

@@ -63,9 +63,10 @@ type Source string
 
 // The sources.
 const (
-	FromOutcome Source = "outcome" // of attempts, by rules
-	FromPerson  Source = "person"  // with write access to the repository
-	FromPattern Source = "pattern" // three similar outcomes
+	FromOutcome      Source = "outcome"      // of attempts, by rules
+	FromPerson       Source = "person"       // with write access to the repository
+	FromPattern      Source = "pattern"      // three similar outcomes
+	FromOrganisation Source = "organisation" // other repositories of the owner; a person approved it ([Lesson.CopyTo])
 )
 
 // Provenance is where a lesson comes from.
@@ -80,7 +81,7 @@ type Provenance struct {
 // Lesson is one thing learned in a repository.
 type Lesson struct {
 	ID         ID     `json:"id"`
-	Repo       int64  `json:"repo"` // GitHub's repository id: a lesson is told nowhere else
+	Repo       int64  `json:"repo"` // GitHub's repository id: what is told elsewhere is a copy
 	Kind       Kind   `json:"type"`
 	State      State  `json:"state"`
 	Context    string `json:"context,omitempty"`    // when it applies

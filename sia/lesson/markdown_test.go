@@ -362,7 +362,7 @@ func lessons(t *rapid.T) []lesson.Lesson {
 			Occurrences: rapid.IntRange(0, 1000).Draw(t, "occurrences"), CreatedAt: when.Draw(t, "created"), LastSeen: when.Draw(t, "seen"),
 			Tags: rapid.SliceOfN(text, 0, 3).Draw(t, "tags"), Tools: rapid.SliceOfN(text, 0, 2).Draw(t, "tools"),
 			From: lesson.Provenance{
-				Source: rapid.SampledFrom([]lesson.Source{lesson.FromOutcome, lesson.FromPerson, lesson.FromPattern}).Draw(t, "source"),
+				Source: rapid.SampledFrom([]lesson.Source{lesson.FromOutcome, lesson.FromPerson, lesson.FromPattern, lesson.FromOrganisation}).Draw(t, "source"),
 				Task:   "99-1", Issue: rapid.IntRange(0, 9).Draw(t, "issue"), By: sia.Actor{Login: rapid.StringMatching(`[a-z-]{0,9}(\[bot\])?`).Draw(t, "login"), ID: rapid.Int64Range(0, 99).Draw(t, "id")},
 			},
 		})

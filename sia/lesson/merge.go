@@ -13,10 +13,10 @@ import (
 // what stands for them.
 //
 // Two are the same when they are of one kind and their words are as alike as
-// [sameAdvice]. Of two, the one stands that a person taught, or forgot; else the
-// one with more evidence, or the older. What a person teaches is merged into
-// nothing but what a person taught. Merging again changes nothing, and gives the
-// same evidence.
+// [sameAdvice]. Of two, the one stands that a person taught, or forgot; else what
+// the repository learned itself before what it was given; else the one with more
+// evidence, or the older. What a person teaches is merged into nothing but what a
+// person taught. Merging again changes nothing, and gives the same evidence.
 func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Evidence) {
 	m := &merger{all: map[ID]*Lesson{}, changed: map[ID]bool{}}
 	for _, l := range lessons {
@@ -30,7 +30,11 @@ func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Eviden
 		}
 	}
 	slices.Sort(m.order)
-	for _, p := range m.pairs(Lesson.advice) {
+	pairs := m.pairs(Lesson.advice)
+	if slices.ContainsFunc(lessons, func(l Lesson) bool { return l.From.Source == FromOrganisation }) {
+		pairs = append(pairs, m.pairs(func(l Lesson) []string { return l.general().advice() })...)
+	}
+	for _, p := range pairs {
 		a, b := m.all[p[0]], m.all[p[1]]
 		if a.State == Merged || b.State == Merged || !same(*a, *b) {
 			continue
@@ -119,10 +123,14 @@ func (l Lesson) about() []string {
 	return words
 }
 
-// same reports whether two lessons say the same.
+// same reports whether two lessons say the same. What came from other repositories
+// quotes no check of theirs, so what this one's quotes makes no difference to it.
 func same(a, b Lesson) bool {
 	if a.Kind != b.Kind {
 		return false
+	}
+	if a.From.Source == FromOrganisation || b.From.Source == FromOrganisation {
+		a, b = a.general(), b.general()
 	}
 	_, x := turns(a.Text)
 	_, y := turns(b.Text)
@@ -137,8 +145,10 @@ func before(a, b Lesson, now time.Time) bool {
 			return 0
 		case l.State == Forgotten:
 			return 1
-		default:
+		case l.From.Source != FromOrganisation:
 			return 2
+		default:
+			return 3
 		}
 	}
 	weight := func(l Lesson) float64 {
@@ -148,8 +158,12 @@ func before(a, b Lesson, now time.Time) bool {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(weight(b), weight(a)), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// absorb takes over what another lesson that says the same has seen.
+// absorb takes over what another lesson that says the same has seen. What was given
+// to the repository has seen nothing in it.
 func (l *Lesson) absorb(o Lesson) {
+	if o.From.Source == FromOrganisation {
+		return
+	}
 	l.Occurrences += o.Occurrences
 	if o.LastSeen.After(l.LastSeen) {
 		l.LastSeen = o.LastSeen
