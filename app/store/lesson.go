@@ -83,10 +83,11 @@ func (s *Store) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error
 }
 
 // LearnedSince counts the lessons that were added since a time from what became
-// of attempts; what people taught and what was merged is not among them.
+// of attempts; what people taught, what came from other repositories and what was
+// merged is not among them.
 func (s *Store) LearnedSince(ctx context.Context, repo int64, since time.Time) (n int, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM lessons WHERE repo_id = ? AND created_at >= ? AND source <> ? AND state <> ?`,
-		repo, micros(since), lesson.FromPerson, lesson.Merged).Scan(&n)
+	err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM lessons WHERE repo_id = ? AND created_at >= ? AND source NOT IN (?, ?) AND state <> ?`,
+		repo, micros(since), lesson.FromPerson, lesson.FromOrganisation, lesson.Merged).Scan(&n)
 	return n, s.explain("count new lessons", err)
 }
 

@@ -62,6 +62,9 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"LessonsLearnedSince", testLearnedSince},
 		{"WordsChangePlaces", testWordsChangePlaces},
 		{"SearchesStayTrue", testSearchesStayTrue},
+		{"LessonsAreShared", testLessonsShared},
+		{"SharingTakenBack", testSharingTakenBack},
+		{"SharingStaysApart", testSharingApart},
 		{"Flips", testFlips},
 
 		{"MemoryHeads", testMemoryHeads},

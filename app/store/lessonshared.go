@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// SharedLesson is a lesson that a person approved for every repository of an
+// installation.
+type SharedLesson struct {
+	Installation int64
+	Lesson       lesson.Lesson // as approved; id and repository are those of the lesson that it is a copy of
+	By           string        // who approved it, for people
+	At           time.Time
+}
+
+// ShareLesson keeps an approval. What is shared already stays as it was approved
+// then. The error wraps [ErrNotFound] when the installation is not known.
+func (s *Store) ShareLesson(ctx context.Context, v SharedLesson) error {
+	op := fmt.Sprintf("share lesson %s", v.Lesson.ID)
+	if err := v.Lesson.Valid(); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	text, err := json.Marshal(v.Lesson)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return s.write(ctx, op, func(tx *sql.Tx) error {
+		var id int64
+		err := tx.QueryRowContext(ctx, `SELECT id FROM installations WHERE id = ?`, v.Installation).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO shared_lessons (installation_id, id, lesson, approved_by, at) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, v.Installation, v.Lesson.ID, string(text), v.By, micros(v.At))
+		return err
+	})
+}
+
+// SharedLessons lists the approvals of all installations, oldest first.
+func (s *Store) SharedLessons(ctx context.Context) ([]SharedLesson, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v SharedLesson, err error) {
+		var text string
+		var at int64
+		if err := rows.Scan(&v.Installation, &text, &v.By, &at); err != nil {
+			return v, err
+		}
+		v.At = fromMicros(at)
+		return v, json.Unmarshal([]byte(text), &v.Lesson)
+	}, `SELECT installation_id, lesson, approved_by, at FROM shared_lessons ORDER BY at, installation_id, id`)
+	return all, s.explain("load the shared lessons", err)
+}
+
+// missing selects what is shared with a repository and is no lesson of it, in
+// whatever state: neither a copy, nor what that is a copy of.
+const missing = `SELECT s.lesson FROM repositories r JOIN shared_lessons s ON s.installation_id = r.installation_id
+	WHERE r.id = ? AND NOT EXISTS (SELECT 1 FROM lessons l WHERE l.repo_id = r.id AND l.id = s.id) ORDER BY s.at, s.id`
+
+// TakeSharedLessons copies into a repository what is shared with it and is no
+// lesson of it yet, and returns the copies; nil, after one look, when it has all.
+func (s *Store) TakeSharedLessons(ctx context.Context, repo int64, now time.Time) (copies []lesson.Lesson, err error) {
+	op := fmt.Sprintf("take shared lessons into repository %d", repo)
+	found, err := collect(ctx, s.r, scanLesson, missing, repo)
+	if err != nil || len(found) == 0 {
+		return nil, s.explain(op, err)
+	}
+	err = s.write(ctx, op, func(tx *sql.Tx) error {
+		copies = nil
+		found, err := collect(ctx, tx, scanLesson, missing, repo) // somebody may have taken one back
+		if err != nil {
+			return err
+		}
+		b := newLessonBook(ctx, tx, repo)
+		for _, l := range found {
+			c := l.CopyTo(repo, now)
+			if err := b.save(keptLesson{}, c); err != nil {
+				return err
+			}
+			copies = append(copies, c)
+		}
+		return b.flush()
+	})
+	return copies, err
+}
+
+// Unshared is what became of the copies of a lesson that is shared no longer.
+type Unshared struct {
+	Removed  int `json:"removed"`  // nothing spoke for or against them yet
+	Archived int `json:"archived"` // at least as much spoke against them as for them
+	Kept     int `json:"kept"`     // more spoke for them: their repositories confirmed them
+}
+
+// UnshareLesson takes an approval back, and with it the copies that no evidence of
+// their own repository confirms. What was never tried is gone without a trace, so
+// that it can be shared again. Copies that are not told anyway stay as they are. The
+// error wraps [ErrNotFound] when the lesson is not shared.
+func (s *Store) UnshareLesson(ctx context.Context, installation int64, id lesson.ID) (out Unshared, err error) {
+	err = s.write(ctx, fmt.Sprintf("take back lesson %s", id), func(tx *sql.Tx) error {
+		out = Unshared{}
+		res, err := tx.ExecContext(ctx, `DELETE FROM shared_lessons WHERE installation_id = ? AND id = ?`, installation, id)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil {
+			return err
+		} else if n == 0 {
+			return ErrNotFound
+		}
+		repos, err := collect(ctx, tx, func(rows *sql.Rows) (repo int64, err error) { return repo, rows.Scan(&repo) },
+			`SELECT l.repo_id FROM lessons l JOIN repositories r ON r.id = l.repo_id
+			WHERE r.installation_id = ? AND l.id = ? AND l.source = ?`, installation, id, lesson.FromOrganisation)
+		if err != nil {
+			return err
+		}
+		for _, repo := range repos {
+			if err := takeBack(ctx, tx, repo, id, &out); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// takeBack does with one repository's copy as [Store.UnshareLesson] says.
+func takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID, out *Unshared) error {
+	b := newLessonBook(ctx, tx, repo)
+	old, err := b.load(id)
+	if err != nil || !old.Live() {
+		return err
+	}
+	switch l := old.Lesson; {
+	case l.Good+l.Bad == 0:
+		err = b.remove(old)
+		out.Removed++
+	case l.Good <= l.Bad:
+		l.State = lesson.Archived
+		err = b.save(old, l)
+		out.Archived++
+	default:
+		out.Kept++
+	}
+	if err != nil {
+		return err
+	}
+	return b.flush()
+}
+
+// remove takes a lesson away, with what was said about it.
+func (b *lessonBook) remove(old keptLesson) error {
+	if _, err := b.tx.ExecContext(b.ctx, `DELETE FROM lessons WHERE seq = ?`, old.seq); err != nil {
+		return err
+	}
+	if _, err := b.tx.ExecContext(b.ctx, `DELETE FROM lesson_evidence WHERE repo_id = ? AND lesson_id = ?`, b.repo, old.ID); err != nil {
+		return err
+	}
+	b.index(old, lesson.Lesson{State: lesson.Merged}, nil, old.seq)
+	return nil
+}
