@@ -132,6 +132,25 @@ func (s *Stage) github(c Config) {
 	s.must(err)
 }
 
+// AddRepo makes another repository of the owner's, with the files that the first one
+// has on its default branch, installs the app there, and returns it as owner/name.
+func (s *Stage) AddRepo(name string) string {
+	s.t.Helper()
+	paths, err := s.Sim.Files(Repo, "main")
+	s.must(err)
+	files := map[string]string{}
+	for _, p := range paths {
+		files[p], err = s.Sim.File(Repo, "main", p)
+		s.must(err)
+	}
+	_, err = s.Sim.CreateRepo(Owner, name, ghsim.RepoSpec{Files: files})
+	s.must(err)
+	_, err = s.Sim.Install(s.config.GitHub.AppID, Owner, name)
+	s.must(err)
+	s.Quiet()
+	return Owner + "/" + name
+}
+
 // key is the private key of every stage's app: making one takes longer than many
 // a story.
 var key = sync.OnceValue(func() []byte {

@@ -57,6 +57,9 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		sha = t.BaseSHA // the branch stands on it: what it changes is measured against it
 	}
 	t.Title, t.Body = issue.Title, issue.Body
+	if err := w.takeShared(ctx, t.Repo.ID); err != nil {
+		return nil, err
+	}
 	told, withheld, err := w.lessonsFor(ctx, t, set)
 	if err != nil {
 		return nil, err

@@ -16,12 +16,15 @@ import (
 )
 
 type lessonsCmd struct {
-	List   lessonsListCmd   `cmd:"" help:"List what was learned in a repository, the surest first, and what telling it is worth."`
-	Show   lessonsShowCmd   `cmd:"" help:"Show one lesson with its evidence."`
-	Learn  lessonsLearnCmd  `cmd:"" help:"Have something remembered."`
-	Forget lessonsForgetCmd `cmd:"" help:"Forget a lesson for good."`
-	Import lessonsImportCmd `cmd:"" help:"Read lessons from JSON Lines."`
-	Export lessonsExportCmd `cmd:"" help:"Write all lessons as JSON Lines."`
+	List    lessonsListCmd    `cmd:"" help:"List what was learned in a repository, the surest first, and what telling it is worth."`
+	Show    lessonsShowCmd    `cmd:"" help:"Show one lesson with its evidence."`
+	Learn   lessonsLearnCmd   `cmd:"" help:"Have something remembered."`
+	Forget  lessonsForgetCmd  `cmd:"" help:"Forget a lesson for good."`
+	Agreed  lessonsAgreedCmd  `cmd:"" help:"List what several repositories of an owner learned, each by itself, and what is shared."`
+	Share   lessonsShareCmd   `cmd:"" help:"Approve that every repository of the owner is told a lesson that two of them learned."`
+	Unshare lessonsUnshareCmd `cmd:"" help:"Take that back."`
+	Import  lessonsImportCmd  `cmd:"" help:"Read lessons from JSON Lines."`
+	Export  lessonsExportCmd  `cmd:"" help:"Write all lessons as JSON Lines."`
 }
 
 // ofRepo is a server's database and a repository in it.
@@ -75,6 +78,15 @@ func teacher(e *env, s *store.Store) *work.Worker {
 	return &work.Worker{Store: s, Logger: e.logger, Now: time.Now}
 }
 
+// operator is who runs the command: a user of this machine; "" when it does not say.
+func operator() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
+}
+
 type lessonsLearnCmd struct {
 	ofRepo `embed:""`
 	Text   []string `arg:"" help:"What is to be remembered."`
@@ -83,12 +95,8 @@ type lessonsLearnCmd struct {
 // Run has a text remembered.
 func (c *lessonsLearnCmd) Run(e *env) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
-		by := sia.Actor{}
-		if u, err := user.Current(); err == nil {
-			by.Login = u.Username
-		}
 		now := time.Now()
-		l := lesson.Taught(repo, fmt.Sprint("cli/", now.UnixNano()), strings.Join(c.Text, " "), by, sia.Task{}, now)
+		l := lesson.Taught(repo, fmt.Sprint("cli/", now.UnixNano()), strings.Join(c.Text, " "), sia.Actor{Login: operator()}, sia.Task{}, now)
 		kept, against, err := teacher(e, s).Learn(e.ctx, l)
 		if err != nil {
 			return err
@@ -205,6 +213,8 @@ func from(p lesson.Provenance) string {
 		}
 	case lesson.FromPattern:
 		parts = append(parts, "a pattern in several issues")
+	case lesson.FromOrganisation:
+		parts = append(parts, "other repositories of the owner, approved by a person on the server")
 	default:
 		parts = append(parts, "what became of an attempt")
 	}

@@ -77,8 +77,8 @@ func (c *lessonsListCmd) Run(e *env) error {
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(e.out, "\n%s\n", lesson.Uplift(evidence))
-		return err
+		fmt.Fprintf(e.out, "\n%s\n", lesson.Uplift(evidence))
+		return tellWaiting(e, s, repo)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,9 +24,31 @@ func TestMain(m *testing.M) {
 // The command line as a person meets it: txtar scripts in testdata/script.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", RequireUniqueNames: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide},
+		Dir: "testdata/script", RequireUniqueNames: true, UpdateScripts: *updateGolden,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide, "install": install},
 	})
+}
+
+// install makes a database in a folder, with repositories "owner/name" that have the
+// ids 101, 102 and so on; those that end in "?" are private. Each owner has an
+// installation.
+func install(ts *testscript.TestScript, _ bool, args []string) {
+	ctx := context.Background()
+	s, err := store.Open(ctx, store.Config{URL: filepath.Join(ts.MkAbs(args[0]), "sia.db")})
+	ts.Check(err)
+	defer func() { ts.Check(s.Close()) }()
+	_, _, err = s.Migrate(ctx)
+	ts.Check(err)
+	owners := map[string]int64{}
+	for i, full := range args[1:] {
+		full, private := strings.CutSuffix(full, "?")
+		owner, name, _ := strings.Cut(full, "/")
+		if owners[owner] == 0 {
+			owners[owner] = int64(1 + len(owners))
+			ts.Check(s.UpsertInstallation(ctx, store.Installation{ID: owners[owner], Account: owner}))
+		}
+		ts.Check(s.UpsertRepository(ctx, store.Repository{Repo: sia.Repo{ID: int64(101 + i), Owner: owner, Name: name}, Installation: owners[owner], Private: private}))
+	}
 }
 
 // decide makes a database in a folder, with one task and two choices in its log.

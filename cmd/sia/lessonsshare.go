@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/work"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// agreement is one as programs read it.
+type agreement struct {
+	Owner    string        `json:"owner"`
+	Lesson   lesson.Lesson `json:"lesson"`       // exactly what is shared, or would be under its id
+	In       []agreedIn    `json:"repositories"` // that learned it, the surest first
+	Against  []agreedIn    `json:"against,omitempty"`
+	Approval *approval     `json:"shared,omitempty"`
+}
+
+// agreedIn is what one repository learned.
+type agreedIn struct {
+	Repository string    `json:"repository"`
+	Private    bool      `json:"private"`
+	ID         lesson.ID `json:"id"`
+	Confidence float64   `json:"confidence"`
+	Told       string    `json:"told"` // what sharing it under its id would tell
+}
+
+// approval is who shared it and when.
+type approval struct {
+	By string    `json:"by"`
+	At time.Time `json:"at"`
+}
+
+func agreementOf(a work.Agreement) agreement {
+	out := agreement{Owner: a.Owner, In: []agreedIn{}}
+	in := func(l work.Learned, told string) agreedIn {
+		return agreedIn{l.Repo.String(), l.Repo.Private, l.Lesson.ID, l.Lesson.Confidence(time.Now()), told}
+	}
+	for _, l := range a.In {
+		out.In = append(out.In, in(l, l.Shared.Told()))
+	}
+	for _, l := range a.Against {
+		out.Against = append(out.Against, in(l, l.Lesson.Told()))
+	}
+	if a.Shared != nil {
+		out.Lesson, out.Approval = a.Shared.Lesson, &approval{a.Shared.By, a.Shared.At}
+	} else {
+		out.Lesson = a.In[0].Shared
+	}
+	return out
+}
+
+type lessonsAgreedCmd struct {
+	opened `embed:""`
+}
+
+// Run lists agreements.
+func (c *lessonsAgreedCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store) error {
+		all, err := teacher(e, s).Agreements(e.ctx)
+		if err != nil {
+			return err
+		}
+		shown := []agreement{}
+		for _, a := range all {
+			shown = append(shown, agreementOf(a))
+		}
+		if c.Output == "json" {
+			return encode(e, shown)
+		}
+		if len(shown) == 0 {
+			_, err := fmt.Fprintln(e.out, "no two repositories of one owner have learned the same yet")
+			return err
+		}
+		for i, a := range shown {
+			if i > 0 {
+				fmt.Fprintln(e.out)
+			}
+			if err := showAgreement(e, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// showAgreement shows all of what is shared, or would be, and where it comes from.
+func showAgreement(e *env, a agreement) error {
+	l := a.Lesson
+	var standing string
+	switch {
+	case a.Approval != nil:
+		standing = fmt.Sprintf("shared with every repository of %s since %s, approved by %s", a.Owner, a.Approval.At.Local().Format(time.DateOnly), orUnknown(a.Approval.By))
+	case len(a.Against) > 0:
+		standing = e.style.amber(fmt.Sprintf("not to be shared in %s: contradicted", a.Owner))
+	default:
+		standing = fmt.Sprintf("not shared; to have every repository of %s told it: sia lessons share %s", a.Owner, l.ID)
+	}
+	fmt.Fprintf(e.out, "%s  %s, %s\n", e.style.bold(string(l.ID)), l.Kind, standing)
+	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	row := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "  %s\t%s\n", name, text)
+		}
+	}
+	row("lesson", l.Text)
+	row("when", l.Context)
+	row("corrects", l.Correction)
+	row("tags", strings.Join(l.Tags, ", "))
+	row("found by", strings.Join(l.Words, ", "))
+	for _, r := range a.In {
+		line := fmt.Sprintf("%s as %s, confidence %.2f", place(r), r.ID, r.Confidence)
+		if r.Told != l.Told() {
+			line += ", in other words: " + r.Told
+		}
+		row("learned in", line)
+	}
+	if len(a.In) == 0 {
+		row("learned in", "no two repositories any longer")
+	}
+	for _, r := range a.Against {
+		row("contradicted in", fmt.Sprintf("%s by %s: %s", place(r), r.ID, r.Told))
+	}
+	return w.Flush()
+}
+
+func place(r agreedIn) string {
+	if r.Private {
+		return r.Repository + " (private)"
+	}
+	return r.Repository
+}
+
+func orUnknown(who string) string {
+	if who == "" {
+		return "somebody on the server"
+	}
+	return who
+}
+
+type lessonsShareCmd struct {
+	opened `embed:""`
+	Lesson string `arg:"" help:"Its id, as sia lessons agreed shows it."`
+}
+
+// Run approves sharing a lesson.
+func (c *lessonsShareCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store) error {
+		shared, isNew, err := teacher(e, s).Share(e.ctx, lesson.ID(c.Lesson), operator())
+		if err != nil {
+			return fmt.Errorf("share: %w", err)
+		}
+		if c.Output == "json" {
+			return encode(e, shared.Lesson)
+		}
+		if !isNew {
+			_, err = fmt.Fprintf(e.out, "shared already, as %s: %s\n", shared.Lesson.ID, shared.Lesson.Told())
+			return err
+		}
+		_, err = fmt.Fprintf(e.out, "shared, as %[1]s: %[2]s\nEach repository takes it when its next attempt begins. To take it back: sia lessons unshare %[1]s\n", shared.Lesson.ID, shared.Lesson.Told())
+		return err
+	})
+}
+
+type lessonsUnshareCmd struct {
+	opened `embed:""`
+	Lesson string `arg:"" help:"Its id, as sia lessons agreed shows it."`
+}
+
+// Run takes the approval back.
+func (c *lessonsUnshareCmd) Run(e *env) error {
+	return c.with(e, func(s *store.Store) error {
+		was, out, err := teacher(e, s).Unshare(e.ctx, lesson.ID(c.Lesson))
+		if err != nil {
+			return fmt.Errorf("unshare: %w", err)
+		}
+		if c.Output == "json" {
+			return encode(e, out)
+		}
+		_, err = fmt.Fprintf(e.out, "shared no longer: %s\ncopies: %d removed that were not tried, %d archived that did not help, %d kept that helped\n",
+			was.Lesson.Told(), out.Removed, out.Archived, out.Kept)
+		return err
+	})
+}
+
+// tellWaiting says how much of what a repository learned waits for a person to
+// share it.
+func tellWaiting(e *env, s *store.Store, repo int64) error {
+	all, err := teacher(e, s).Agreements(e.ctx)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, a := range all {
+		if a.Waits() && slices.ContainsFunc(a.In, func(l work.Learned) bool { return l.Repo.ID == repo }) {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return nil
+	case 1:
+		_, err = fmt.Fprintln(e.out, "another repository of the owner learned one of these, too; it can be shared with all of them: sia lessons agreed")
+	default:
+		_, err = fmt.Fprintf(e.out, "other repositories of the owner learned %d of these, too; they can be shared with all of them: sia lessons agreed\n", n)
+	}
+	return err
+}
