@@ -245,6 +245,32 @@ func TestEdits(t *testing.T) {
 	}
 }
 
+// What a person changed while it was taken back elsewhere is the person's; what a
+// person left alone is gone.
+func TestEditOfWhatIsGone(t *testing.T) {
+	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	file := edited(t, "before the tests.", "before the tests and the docs.")
+	edits := lesson.Edits(repo, learned(), parse(t, file))
+	if len(edits) != 1 {
+		t.Fatalf("edits: %+v", edits)
+	}
+	known := map[lesson.ID]lesson.Lesson{}
+	got := edits[0].Apply(known, ana, now)
+	if len(got) != 1 || got[0].ID == learned()[2].ID || got[0].Text != "Run `make generate` before the tests and the docs." || got[0].From.By != ana || got[0].Good != lesson.PersonWeight {
+		t.Fatalf("it makes %+v", got)
+	}
+	known[got[0].ID] = got[0]
+	if again := edits[0].Apply(known, ana, now); again != nil {
+		t.Errorf("applied again, it makes %+v", again)
+	}
+	file = edited(t, "- **Evidence:** 2 for", "- **State:** archived\n- **Evidence:** 2 for")
+	for _, e := range lesson.Edits(repo, learned(), parse(t, file)) {
+		if got := e.Apply(nil, ana, now); got != nil {
+			t.Errorf("archiving what is gone makes %+v", got)
+		}
+	}
+}
+
 // A person who brings back what was forgotten is heard.
 func TestForgottenComesBackByAPerson(t *testing.T) {
 	before := learned()
