@@ -135,7 +135,7 @@ func TestOrganisationLearns(t *testing.T) {
 		t.Error("the brief does not tell exactly the lesson")
 	}
 	given := o.kept(bakery)
-	if len(given) != 1 || given[0].From != (lesson.Provenance{Source: lesson.FromOrganisation}) || given[0].Good != 1 || given[0].Bad != 0 || given[0].Told() != shown.Told() {
+	if len(given) != 1 || given[0].From != (lesson.Provenance{Source: lesson.FromOrganisation}) || given[0].Good != 2 || given[0].Bad != 0 || given[0].Told() != shown.Told() {
 		t.Errorf("in the third repository it is %+v", given)
 	}
 	file, err := o.Sim.File(bakery, apptest.MemoryBranch, lesson.Path)

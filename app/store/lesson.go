@@ -102,14 +102,18 @@ func (s *Store) LessonRepositories(ctx context.Context) ([]int64, error) {
 // LessonEvidence lists the evidence about one lesson, or with an empty id about
 // all of a repository, oldest first.
 func (s *Store) LessonEvidence(ctx context.Context, repo int64, id lesson.ID) ([]lesson.Evidence, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (e lesson.Evidence, err error) {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return e, err
-		}
-		return e, json.Unmarshal([]byte(text), &e)
-	}, `SELECT evidence FROM lesson_evidence WHERE repo_id = ? AND (? = '' OR lesson_id = ?) ORDER BY at, key`, repo, id, id)
+	all, err := collect(ctx, s.r, scanEvidence, evidenceOf, repo, id, id)
 	return all, s.explain("load the evidence about lessons", err)
+}
+
+const evidenceOf = `SELECT evidence FROM lesson_evidence WHERE repo_id = ? AND (? = '' OR lesson_id = ?) ORDER BY at, key`
+
+func scanEvidence(rows *sql.Rows) (e lesson.Evidence, err error) {
+	var text string
+	if err := rows.Scan(&text); err != nil {
+		return e, err
+	}
+	return e, json.Unmarshal([]byte(text), &e)
 }
 
 func scanLesson(rows *sql.Rows) (l lesson.Lesson, err error) {

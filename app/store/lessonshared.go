@@ -85,7 +85,10 @@ func (s *Store) TakeSharedLessons(ctx context.Context, repo int64, now time.Time
 			if err := b.save(keptLesson{}, c); err != nil {
 				return err
 			}
-			copies = append(copies, c)
+			if err := b.count(c.Given()); err != nil {
+				return err
+			}
+			copies = append(copies, c.Given().Count(c))
 		}
 		return b.flush()
 	})
@@ -138,11 +141,21 @@ func takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID, out *Un
 	if err != nil || !old.Live() {
 		return err
 	}
+	all, err := collect(ctx, tx, scanEvidence, evidenceOf, repo, id, id)
+	if err != nil {
+		return err
+	}
+	var good, bad float64 // of the repository's own
+	for _, e := range all {
+		if e.Key != old.Given().Key && e.Arm != lesson.Withheld {
+			good, bad = good+e.Good, bad+e.Bad
+		}
+	}
 	switch l := old.Lesson; {
-	case l.Good+l.Bad == 0:
+	case good+bad == 0:
 		err = b.remove(old)
 		out.Removed++
-	case l.Good <= l.Bad:
+	case good <= bad:
 		l.State = lesson.Archived
 		err = b.save(old, l)
 		out.Archived++

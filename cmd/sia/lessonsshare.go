@@ -111,6 +111,7 @@ func showAgreement(e *env, a agreement) error {
 	row("lesson", l.Text)
 	row("when", l.Context)
 	row("corrects", l.Correction)
+	row("test", l.Test())
 	row("tags", strings.Join(l.Tags, ", "))
 	row("found by", strings.Join(l.Words, ", "))
 	for _, r := range a.In {

@@ -75,13 +75,26 @@ func (a Agreement) Says(shared Lesson) bool {
 	return slices.ContainsFunc(a.Lessons, func(l Lesson) bool { return l.ID == shared.ID || same(l, shared) })
 }
 
-// CopyTo is a shared lesson as a repository is given it: under the same id, untried,
-// so that the repository judges it by its own evidence.
+// CopyTo is a shared lesson as a repository is given it: under the same id, and
+// untried, so that the repository judges it by its own evidence after [Lesson.Given].
 func (l Lesson) CopyTo(repo int64, now time.Time) Lesson {
 	l.Repo, l.State, l.From = repo, Active, Provenance{Source: FromOrganisation}
 	l.Good, l.Bad, l.Occurrences = 0, 0, 0
 	l.CountedAt, l.CreatedAt, l.LastSeen = now, now, now
 	return l
+}
+
+// Given is the first evidence for a copy: that others learned it and a person
+// approved it counts as one outcome does, so that one failure, which may have had any
+// other reason, does not silence it.
+func (l Lesson) Given() Evidence {
+	return Evidence{Key: "shared/" + string(l.ID), Lesson: l.ID, Good: 1, At: l.CreatedAt, Why: "other repositories of the owner learned it, and a person approved it"}
+}
+
+// untried reports whether the repository has no evidence of its own about what it
+// was given.
+func (l Lesson) untried() bool {
+	return l.From.Source == FromOrganisation && l.CountedAt.Equal(l.CreatedAt)
 }
 
 // general is the lesson without what its context quotes of a repository's checks,

@@ -66,10 +66,11 @@ func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Eviden
 }
 
 // inherited is what a merged lesson had for and against it, as evidence about what
-// stands for it. It is told again whenever lessons are merged, and counts once.
+// stands for it. It is told again whenever lessons are merged, and counts once. That
+// others learned the same is no evidence about what the repository learned itself.
 func inherited(l Lesson, now time.Time) []Evidence {
 	good, bad := l.Counts(now)
-	if good+bad == 0 {
+	if good+bad == 0 || l.untried() {
 		return nil
 	}
 	return []Evidence{{Key: "merge/" + string(l.ID), Lesson: l.Into, Good: good, Bad: bad, At: now,
