@@ -101,6 +101,18 @@ func (s *Store) Repository(ctx context.Context, id int64) (Repository, error) {
 	return v, s.explain(fmt.Sprintf("load repository %d", id), err)
 }
 
+// RepositoryNamed loads the repository of an installation that has a name now; the
+// error wraps [ErrNotFound] when none is known. Where a name went from one to
+// another, it is the one that was saved last.
+func (s *Store) RepositoryNamed(ctx context.Context, installation int64, name string) (Repository, error) {
+	v, err := scanRepository(s.r.QueryRowContext(ctx,
+		`SELECT `+repositoryColumns+` FROM repositories WHERE installation_id = ? AND name = ? ORDER BY updated_at DESC, id DESC LIMIT 1`, installation, name).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return v, s.explain(fmt.Sprintf("load repository %s of installation %d", name, installation), err)
+}
+
 // Repositories lists the repositories of an installation, or of all with 0, by
 // name.
 func (s *Store) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
@@ -109,31 +121,37 @@ func (s *Store) Repositories(ctx context.Context, installation int64) ([]Reposit
 	return all, s.explain("list repositories", err)
 }
 
-// SaveSettings keeps a repository's last good settings and the commit that they
-// were read from. The repository must be known.
-func (s *Store) SaveSettings(ctx context.Context, repo int64, set sia.Settings, sha string) error {
+// OwnSettings are what is known of the settings file of a repository itself.
+type OwnSettings struct {
+	Settings *sia.Settings // the last good ones; nil: it has no file, or none that was ever good
+	SHA      string        // the commit of the default branch that told so; empty when none did
+}
+
+// SaveSettings keeps what a repository's own settings file says, in the place of
+// what was kept. The repository must be known.
+func (s *Store) SaveSettings(ctx context.Context, repo int64, own OwnSettings) error {
 	op := fmt.Sprintf("save the settings of repository %d", repo)
-	text, err := json.Marshal(set)
+	text, err := json.Marshal(own.Settings) // "null" where there is no file, which is not the same as never read
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return s.change(ctx, op, `UPDATE repositories SET settings = ?, settings_sha = ?, updated_at = ? WHERE id = ?`,
-		string(text), sha, micros(s.now()), repo)
+		string(text), own.SHA, micros(s.now()), repo)
 }
 
-// Settings are a repository's last good settings and the commit that they were
-// read from; the error wraps [ErrNotFound] when none were saved.
-func (s *Store) Settings(ctx context.Context, repo int64) (set sia.Settings, sha string, err error) {
+// Settings are what [Store.SaveSettings] kept; the error wraps [ErrNotFound]
+// when nothing was.
+func (s *Store) Settings(ctx context.Context, repo int64) (own OwnSettings, err error) {
 	op := fmt.Sprintf("load the settings of repository %d", repo)
 	var text sql.NullString
-	err = s.r.QueryRowContext(ctx, `SELECT settings, settings_sha FROM repositories WHERE id = ?`, repo).Scan(&text, &sha)
+	err = s.r.QueryRowContext(ctx, `SELECT settings, settings_sha FROM repositories WHERE id = ?`, repo).Scan(&text, &own.SHA)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && !text.Valid:
-		return set, "", fmt.Errorf("%s: %w", op, ErrNotFound)
+		return OwnSettings{}, fmt.Errorf("%s: %w", op, ErrNotFound)
 	case err == nil:
-		err = json.Unmarshal([]byte(text.String), &set)
+		err = json.Unmarshal([]byte(text.String), &own.Settings)
 	}
-	return set, sha, s.explain(op, err)
+	return own, s.explain(op, err)
 }
 
 // change runs an UPDATE of one row that must exist.

@@ -117,20 +117,53 @@ func testSettings(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	set := sia.DefaultSettings()
 	set.Agent.Timeout = sia.Duration(7 * time.Minute)
-	if err := s.SaveSettings(ctx, demo.ID, set, "abc"); !errors.Is(err, store.ErrNotFound) {
+	if err := s.SaveSettings(ctx, demo.ID, store.OwnSettings{Settings: &set, SHA: "abc"}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("settings of no repository give %v", err)
 	}
 	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "octo"}))
 	must(t, s.UpsertRepository(ctx, store.Repository{Repo: demo, Installation: 3, DefaultBranch: "main"}))
-	if _, _, err := s.Settings(ctx, demo.ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.Settings(ctx, demo.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("settings that were not saved give %v", err)
 	}
-	must(t, s.SaveSettings(ctx, demo.ID, set, "abc"))
-	got, sha, err := s.Settings(ctx, demo.ID)
-	must(t, err)
-	if diff := cmp.Diff(set, got); diff != "" || sha != "abc" {
-		t.Error(sha, diff)
+	// A repository without a file is not one that was never read.
+	for _, want := range []store.OwnSettings{{Settings: &set, SHA: "abc"}, {SHA: "def"}, {}, {Settings: &set, SHA: "abc"}} {
+		must(t, s.SaveSettings(ctx, demo.ID, want))
+		got, err := s.Settings(ctx, demo.ID)
+		must(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
 	}
+}
+
+// A name is looked for in one installation, and is that of the repository that
+// took it last.
+func testRepositoryNamed(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	for i, account := range []string{"octo", "anna"} {
+		must(t, s.UpsertInstallation(ctx, store.Installation{ID: int64(3 + i), Account: account}))
+	}
+	named := func(installation int64, name string, want int64) {
+		t.Helper()
+		got, err := s.RepositoryNamed(ctx, installation, name)
+		if want == 0 && !errors.Is(err, store.ErrNotFound) || want != 0 && err != nil || got.ID != want {
+			t.Errorf("%s of installation %d is %d, %v; want %d", name, installation, got.ID, err, want)
+		}
+	}
+	for _, r := range []store.Repository{
+		{Repo: sia.Repo{ID: 21, Owner: "octo", Name: ".github"}, Installation: 3},
+		{Repo: sia.Repo{ID: 20, Owner: "octo", Name: "demo"}, Installation: 3},
+	} {
+		must(t, s.UpsertRepository(ctx, r))
+	}
+	named(3, ".github", 21)
+	named(4, ".github", 0)
+	must(t, s.UpsertRepository(ctx, store.Repository{Repo: sia.Repo{ID: 22, Owner: "octo", Name: ".github"}, Installation: 3}))
+	named(3, ".github", 22)
+	must(t, s.RemoveRepository(ctx, 22))
+	must(t, s.RemoveRepository(ctx, 21))
+	named(3, ".github", 0)
+	named(3, "demo", 20)
 }
 
 func testStarts(t *testing.T, s *fixture) {

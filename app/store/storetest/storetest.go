@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"Surfaces", testSurfaces},
 		{"Installations", testInstallations},
 		{"Settings", testSettings},
+		{"RepositoryNamed", testRepositoryNamed},
 		{"Starts", testStarts},
 		{"Decisions", testDecisions},
 		{"Outcomes", testOutcomes},

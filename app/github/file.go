@@ -1,0 +1,67 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// ErrTooLarge says that a file is larger than the caller's limit.
+var ErrTooLarge = errors.New("file is larger than the limit")
+
+// DefaultHead returns the commit that the default branch stands at; false when
+// there is none: the repository is empty, is gone, has another name now, or is
+// one that the app does not see. Asking again where nothing changed costs nothing
+// of the rate limit.
+func (r *Repo) DefaultHead(ctx context.Context) (sha string, ok bool, err error) {
+	now, err := r.Repository(ctx)
+	if unseen(err) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	// GitHub sends on to where a renamed repository is now, and says nothing when
+	// another one has the name.
+	if !strings.EqualFold(now.Name, r.repo.Name) || r.repo.ID != 0 && now.ID != r.repo.ID {
+		return "", false, nil
+	}
+	return r.Head(ctx, now.DefaultBranch)
+}
+
+// unseen reports whether GitHub refused because there is no such repository, or
+// none that the installation covers: for that it gives no token.
+func unseen(err error) bool {
+	var he *ghinstallation.HTTPError
+	return status(err) == http.StatusNotFound || errors.As(err, &he) && he.Response != nil && he.Response.StatusCode == http.StatusUnprocessableEntity
+}
+
+// File returns a file of a commit; false when the commit has no such file, or
+// something else has its name. It is [ErrTooLarge] when the file has more than
+// limit bytes; GitHub gives no more than a MiB.
+// https://docs.github.com/en/rest/repos/contents#get-repository-content
+func (r *Repo) File(ctx context.Context, sha, name string, limit int) (content []byte, ok bool, err error) {
+	op := fmt.Sprintf("read %s of %s at %s", name, r.repo, short(sha))
+	file, _, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, name, &gh.RepositoryContentGetOptions{Ref: sha})
+	switch {
+	case says(err, "no commit found"): // one of GitHub's servers has not heard of it
+		return nil, false, &sia.Error{Op: op, Message: "GitHub does not know that commit everywhere yet; SIA tries again", Err: err}
+	case status(err) == http.StatusNotFound:
+		return nil, false, nil
+	case err != nil:
+		return nil, false, r.fail(err, "%s", op)
+	case file == nil || file.GetType() != "file":
+		return nil, false, nil
+	case file.GetSize() > limit:
+		return nil, true, fmt.Errorf("%s: %w: %d bytes, limit %d", op, ErrTooLarge, file.GetSize(), limit)
+	}
+	text, err := file.GetContent()
+	return []byte(text), true, r.fail(err, "%s", op)
+}
