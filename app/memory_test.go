@@ -246,11 +246,11 @@ func TestReindex(t *testing.T) {
 	before := facts(t, s, first, second)
 
 	s.Lose()
-	got := s.Reindex()
+	got := s.Reindex("")
 	if len(got) != 1 || got[0].Tasks != 2 || got[0].Again != 0 || got[0].Lessons == 0 || len(got[0].Problems) != 0 {
 		t.Errorf("rebuilt %+v", got)
 	}
-	if again := s.Reindex(); again[0].Tasks+again[0].Lessons+again[0].Outcomes+again[0].Decisions != 0 {
+	if again := s.Reindex(""); again[0].Tasks+again[0].Lessons+again[0].Outcomes+again[0].Decisions != 0 {
 		t.Errorf("rebuilt a second time %+v", again)
 	}
 	s.Restart()
@@ -281,7 +281,7 @@ func TestReindexUnfinished(t *testing.T) {
 	if err := s.Sim.Unlabel(apptest.Repo, left, apptest.Owner, "sia"); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Reindex(); got[0].Tasks != 2 || got[0].Again != 1 || len(got[0].Problems) != 0 {
+	if got := s.Reindex(""); got[0].Tasks != 2 || got[0].Again != 1 || len(got[0].Problems) != 0 {
 		t.Errorf("rebuilt %+v", got)
 	}
 	s.Restart()
@@ -314,7 +314,7 @@ func TestReindexBroken(t *testing.T) {
 	name := fmt.Sprintf(".sia/tasks/%d.json", first)
 	push(t, s, apptest.MemoryBranch, map[string]string{name: onMemory(t, s, name) + "}", lesson.JSONPath: "{"})
 	s.Lose()
-	got := s.Reindex()
+	got := s.Reindex("")
 	if got[0].Tasks != 2 || got[0].Lessons == 0 || len(got[0].Problems) != 2 || !strings.Contains(got[0].Problems[0], name+":") {
 		t.Errorf("rebuilt %+v", got)
 	}

@@ -168,7 +168,7 @@ func TestOrganisationLearns(t *testing.T) {
 	}
 	kept := o.kept(bakery)
 	o.Lose()
-	o.Reindex()
+	o.Reindex("")
 	o.Restart()
 	if d := cmp.Diff(kept, o.kept(bakery)); d != "" {
 		t.Error("after the database was lost: ", d)

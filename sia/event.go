@@ -40,7 +40,8 @@ type (
 		Title         string `json:"title"`
 		Body          string `json:"body"`
 		DefaultBranch string `json:"default_branch"`
-		Text          string `json:"text,omitempty"` // words after /sia start
+		Label         string `json:"label,omitempty"` // by which it was asked for; empty: by a command
+		Text          string `json:"text,omitempty"`  // words after /sia start
 	}
 	// Stop: /sia stop, the label taken off, the issue closed, the app uninstalled.
 	Stop struct {
@@ -107,16 +108,17 @@ type (
 type (
 	// Begun: nothing stands in the way of the next attempt.
 	Begun struct {
-		Settings   Settings `json:"settings"`
-		Warning    string   `json:"warning,omitempty"`
-		BaseBranch string   `json:"base_branch"`
-		BaseSHA    string   `json:"base_sha"`
-		Title      string   `json:"title"`
-		Body       string   `json:"body"`
-		Author     string   `json:"author,omitempty"`        // login of who wrote the issue
-		Access     string   `json:"author_access,omitempty"` // what that person may do in the repository, as GitHub says: none, read, triage, write, maintain or admin
-		Agent      string   `json:"agent"`
-		Hold       string   `json:"hold,omitempty"` // a budget of the repository or installation is used up: pause and say so
+		Settings     Settings `json:"settings"`
+		SettingsFrom string   `json:"settings_from,omitempty"` // the file that they are from, for people, such as "acme/.github@1a2b3c4d5e6f:.sia/config.yml"; empty: the defaults
+		Warning      string   `json:"warning,omitempty"`
+		BaseBranch   string   `json:"base_branch"`
+		BaseSHA      string   `json:"base_sha"`
+		Title        string   `json:"title"`
+		Body         string   `json:"body"`
+		Author       string   `json:"author,omitempty"`        // login of who wrote the issue
+		Access       string   `json:"author_access,omitempty"` // what that person may do in the repository, as GitHub says: none, read, triage, write, maintain or admin
+		Agent        string   `json:"agent"`
+		Hold         string   `json:"hold,omitempty"` // a budget of the repository or installation is used up: pause and say so
 
 		Lessons  []LessonRef `json:"lessons,omitempty"`  // of earlier tasks, that the attempt is told
 		Withheld []string    `json:"withheld,omitempty"` // ids of lessons that fit as well and are kept from it, to see what they are worth

@@ -15,7 +15,7 @@ func (s *step) begun() {
 		s.t.Approaches = f.Settings.SIA.MaxApproaches
 		s.t.Credits.Budget += Credits(f.Settings.Budget.Task-s.t.Settings.Budget.Task) * Credit
 	}
-	s.t.Settings = f.Settings
+	s.t.Settings, s.t.SettingsFrom = f.Settings, f.SettingsFrom
 	edited := f.Title != s.t.Title || f.Body != s.t.Body
 	s.t.Title, s.t.Body = f.Title, f.Body
 	if edited && !s.worked() {

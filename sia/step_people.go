@@ -11,7 +11,7 @@ func (s *step) create(f Start) {
 	set := DefaultSettings()
 	s.t = Task{
 		ID: NewTaskID(f.Repo.ID, f.Issue), Version: 1, Installation: f.Installation, Repo: f.Repo, Issue: f.Issue,
-		Title: f.Title, Body: f.Body, AskedBy: s.e.By, ByLabel: !s.e.Origin.Command, CreatedAt: s.e.At, StartedAt: s.e.At,
+		Title: f.Title, Body: f.Body, AskedBy: s.e.By, Label: f.Label, CreatedAt: s.e.At, StartedAt: s.e.At,
 		Settings: set, BaseBranch: f.DefaultBranch, Seen: []string{s.e.ID},
 		Approaches: set.SIA.MaxApproaches,
 		Credits:    Ledger{Budget: Credits(set.Budget.Task) * Credit},
@@ -49,7 +49,7 @@ func (s *step) restart() {
 	s.t.Brief = Brief{Answers: s.t.Brief.Answers, FromBase: true}
 	if f, ok := s.e.Fact.(Start); ok {
 		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
-		s.t.AskedBy, s.t.ByLabel = s.e.By, !s.e.Origin.Command
+		s.t.AskedBy, s.t.Label = s.e.By, f.Label
 		s.words(f.Text)
 	}
 	s.t.StartedAt, s.t.Aftermath = s.e.At, ""

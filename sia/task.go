@@ -63,18 +63,19 @@ type Task struct {
 
 	Title     string    `json:"title"`
 	Body      string    `json:"body"`
-	AskedBy   Actor     `json:"asked_by"`           // who labelled the issue or wrote /sia start
-	Author    string    `json:"author,omitempty"`   // login of who wrote the issue
-	Access    string    `json:"access,omitempty"`   // what the author may do in the repository when the last attempt began
-	ByLabel   bool      `json:"by_label,omitempty"` // started by the label, so that taking it off stops the task
+	AskedBy   Actor     `json:"asked_by"`         // who labelled the issue or wrote /sia start
+	Author    string    `json:"author,omitempty"` // login of who wrote the issue
+	Access    string    `json:"access,omitempty"` // what the author may do in the repository when the last attempt began
+	Label     string    `json:"label,omitempty"`  // that started it, so that taking it off stops the task, whatever the settings call it by then; empty: a command did
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at"` // of the present run; a restart sets it anew
 
-	State    State     `json:"state"`
-	Since    time.Time `json:"since"`             // when State was entered
-	Waiting  string    `json:"waiting"`           // what an escalated, paused or stopped task waits for, or why it ended, for people
-	Settings Settings  `json:"settings"`          // in force since the last Begun
-	Warning  string    `json:"warning,omitempty"` // something people should know, such as a broken configuration file
+	State        State     `json:"state"`
+	Since        time.Time `json:"since"`                   // when State was entered
+	Waiting      string    `json:"waiting"`                 // what an escalated, paused or stopped task waits for, or why it ended, for people
+	Settings     Settings  `json:"settings"`                // in force since the last Begun
+	SettingsFrom string    `json:"settings_from,omitempty"` // the file that they are from, for people; empty: the defaults
+	Warning      string    `json:"warning,omitempty"`       // something people should know, such as a broken configuration file
 
 	BaseBranch string `json:"base_branch"`
 	BaseSHA    string `json:"base_sha"`

@@ -34,7 +34,8 @@ func (s *Stage) Record() []txtar.File {
 		add(fmt.Sprintf("%s-%d", map[bool]string{true: "pull", false: "issue"}[i.IsPull], i.Number), s.recordIssue(i))
 	}
 	add("branches", s.recordBranches())
-	add("checks", s.recordChecks())
+	add("checks", s.recordChecks(Repo, s.heads(Repo, "sia/issue-")))
+	add("owner-checks", s.recordChecks(OwnersRepo, s.heads(OwnersRepo, "")))
 	for _, name := range s.memory() {
 		if strings.HasPrefix(name, ".sia/metrics/") || strings.HasPrefix(name, ".sia/lessons.") {
 			continue // what the repository's tasks together come to has tests of its own
@@ -122,6 +123,9 @@ func (s *Stage) recordTasks() string {
 		fmt.Fprintf(&b, "#%d %s: %s\n", t.Issue, t.Title, t.State)
 		if t.Waiting != "" {
 			fmt.Fprintf(&b, "waiting: %s\n", t.Waiting)
+		}
+		if strings.HasPrefix(t.SettingsFrom, OwnersRepo) {
+			fmt.Fprintf(&b, "settings: %s\n", t.SettingsFrom)
 		}
 		if t.Warning != "" {
 			fmt.Fprintf(&b, "warning: %s\n", t.Warning)
@@ -240,22 +244,20 @@ func (s *Stage) recordBranches() string {
 // git runs git in the simulator's repository.
 func (s *Stage) git(args ...string) string {
 	s.t.Helper()
-	dirs, err := filepath.Glob(filepath.Join(s.dir, "github", "*.git"))
+	repo, err := s.Sim.Repo(Repo)
 	s.must(err)
-	if len(dirs) != 1 {
-		s.t.Fatalf("%d repositories on the stage", len(dirs))
-	}
-	cmd := exec.CommandContext(context.Background(), "git", append([]string{"-C", dirs[0]}, args...)...)
+	dir := filepath.Join(s.dir, "github", fmt.Sprintf("%d.git", repo.ID))
+	cmd := exec.CommandContext(context.Background(), "git", append([]string{"-C", dir}, args...)...)
 	out, err := cmd.Output()
 	s.must(err)
 	return string(out)
 }
 
-// recordChecks is the check runs on each head that the branch had.
-func (s *Stage) recordChecks() string {
+// recordChecks is the check runs on commits of a repository.
+func (s *Stage) recordChecks(repo string, shas []string) string {
 	var b strings.Builder
-	for _, sha := range s.heads() {
-		runs, err := s.Sim.CheckRuns(Repo, sha)
+	for _, sha := range shas {
+		runs, err := s.Sim.CheckRuns(repo, sha)
 		s.must(err)
 		slices.SortStableFunc(runs, func(x, y ghsim.CheckView) int { return strings.Compare(x.Name, y.Name) })
 		fmt.Fprintf(&b, "%s\n", sha)
@@ -274,10 +276,10 @@ func (s *Stage) recordChecks() string {
 }
 
 // heads are the commits that stood at the head of a task's branch, oldest first.
-func (s *Stage) heads() []string {
+func (s *Stage) heads(repo, branches string) []string {
 	var shas []string
 	for _, e := range s.Sim.Timeline() {
-		if strings.HasPrefix(e.Kind, "push") && strings.HasPrefix(e.Ref, "sia/issue-") && e.SHA != "" && !slices.Contains(shas, e.SHA) {
+		if strings.HasPrefix(e.Kind, "push") && e.Repo == repo && strings.HasPrefix(e.Ref, branches) && e.SHA != "" && !slices.Contains(shas, e.SHA) {
 			shas = append(shas, e.SHA)
 		}
 	}
@@ -288,7 +290,7 @@ func (s *Stage) heads() []string {
 // the task's branches, of memory.
 func (s *Stage) shas() []string {
 	shas := strings.Fields(s.git("log", "--reverse", "--format=%H", "main"))
-	shas = append(shas, s.heads()...)
+	shas = append(shas, s.heads(Repo, "sia/issue-")...)
 	for _, e := range s.Sim.Timeline() {
 		if e.SHA != "" {
 			shas = append(shas, e.SHA)

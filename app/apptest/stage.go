@@ -34,8 +34,12 @@ const (
 	Owner = "ada" // owns the repository
 	Name  = "shop"
 	Repo  = Owner + "/" + Name
-	Slug  = "sia"
-	Bot   = Slug + "[bot]"
+
+	OwnersName = ".github" // of the owner's repository for all the others, where there is one
+	OwnersRepo = Owner + "/" + OwnersName
+
+	Slug = "sia"
+	Bot  = Slug + "[bot]"
 )
 
 // Secret is the webhook's.
@@ -49,6 +53,7 @@ const Limit = time.Minute
 // a model that knows no answer.
 type Config struct {
 	Files map[string]string // of the repository, by path
+	Owner map[string]string // of the owner's .github repository; nil: there is none
 	From  string            // instead of Files: a local git repository
 	Model scripted.Script
 	Log   io.Writer // where the application's log goes; nil: nowhere
@@ -93,7 +98,11 @@ func Start(t testing.TB, c Config) *Stage {
 	front := httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.forward)))
 	t.Cleanup(front.Close)
 	s.must(s.Sim.SetWebhook(registered.ID, front.URL, Secret))
-	s.Install, err = s.Sim.Install(registered.ID, Owner, Name)
+	repos := []string{Name}
+	if c.Owner != nil {
+		repos = append(repos, OwnersName)
+	}
+	s.Install, err = s.Sim.Install(registered.ID, Owner, repos...)
 	s.must(err)
 	s.Quiet()
 	return s
@@ -130,6 +139,10 @@ func (s *Stage) github(c Config) {
 	sim.CreateUser(Owner)
 	_, err = sim.CreateRepo(Owner, Name, ghsim.RepoSpec{Files: c.Files, From: c.From})
 	s.must(err)
+	if c.Owner != nil {
+		_, err = sim.CreateRepo(Owner, OwnersName, ghsim.RepoSpec{Files: c.Owner})
+		s.must(err)
+	}
 }
 
 // AddRepo makes another repository of the owner's, with the files that the first one
@@ -236,15 +249,15 @@ func (s *Stage) Lose() {
 }
 
 // Reindex rebuilds the database from memory while the application is down, as
-// `sia reindex` does.
-func (s *Stage) Reindex() []work.Reindexed {
+// `sia reindex` does: all repositories, or only the one named.
+func (s *Stage) Reindex(only string) []work.Reindexed {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Limit)
 	defer cancel()
 	w, closing, err := app.Offline(ctx, s.config, app.Options{Logger: s.log.With("who", "reindex"), Now: s.Clock.Now})
 	s.must(err)
 	defer func() { s.should(closing()) }()
-	out, err := w.Reindex(ctx, "", func(work.Reindexed) {})
+	out, err := w.Reindex(ctx, only, func(work.Reindexed) {})
 	s.must(err)
 	return out
 }

@@ -25,6 +25,7 @@ import (
 //	close|reopen <who> <where>
 //	merge <who>
 //	push <who> <branch> <name>        pushes the files push/<name>/…; the branch "head" is the task's
+//	owner <who> <branch> <name>       pushes them to the owner's .github repository
 //	force <who> <branch> <ref>        moves a branch to where another stands
 //	press <who> <button>              of SIA's check run on the head
 //	rerun <who> <check>               the "Re-run" button of a check of the head
@@ -225,11 +226,9 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 	case "merge":
 		_, err = p.Sim.MergePull(Repo, on, who)
 	case "push":
-		files := p.story.under("push/" + arg(2))
-		if len(files) == 0 {
-			return fmt.Errorf("the story has no files push/%s/…", arg(2))
-		}
-		_, err = p.Sim.PushFiles(Repo, p.branch(arg(1)), who, "Push "+arg(2), files)
+		err = p.push(Repo, p.branch(arg(1)), who, arg(2))
+	case "owner":
+		err = p.push(OwnersRepo, arg(1), who, arg(2))
 	case "force":
 		err = p.force(who, p.branch(arg(1)), p.branch(arg(2)))
 	case "press":
@@ -305,6 +304,15 @@ func (p *player) reactTo(number int, url, who, content string) error {
 		return fmt.Errorf("comment at %q: %w", url, err)
 	}
 	return p.Sim.React(Repo, number, comment, who, content)
+}
+
+func (p *player) push(repo, branch, who, name string) error {
+	files := p.story.under("push/" + name)
+	if len(files) == 0 {
+		return fmt.Errorf("the story has no files push/%s/…", name)
+	}
+	_, err := p.Sim.PushFiles(repo, branch, who, "Push "+name, files)
+	return err
 }
 
 func (p *player) branch(name string) string {

@@ -22,6 +22,7 @@ import (
 //	issue             the issue: the title, an empty line, the text
 //	issue/<name>      another issue, for the step "open"
 //	repo/<path>       a file of the repository
+//	owner/<path>      a file of the owner's .github repository
 //	push/<name>/<path> a file that the step "push" pushes
 //	<model>/<name>, file/<path>
 //	                  the scripted model, as package scripted reads it
@@ -74,7 +75,7 @@ func (s Story) Start(t testing.TB) *Stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Start(t, Config{Files: s.under("repo"), Model: model})
+	return Start(t, s.config(model))
 }
 
 func readStory(file string) (Story, error) {
@@ -138,6 +139,15 @@ func (s *Story) under(folder string) map[string]string {
 	return files
 }
 
+// config is what the story has on the stage.
+func (s *Story) config(model scripted.Script) Config {
+	c := Config{Files: s.under("repo"), Model: model}
+	if owner := s.under("owner"); len(owner) > 0 {
+		c.Owner = owner
+	}
+	return c
+}
+
 // model is the scripted model. A rule of the story takes the place of the rule of
 // that name that it takes from elsewhere; its other rules come first.
 func (s *Story) model() (scripted.Script, error) {
@@ -177,7 +187,9 @@ func (s Story) Play(t *testing.T, update bool) {
 		t.Fatal(err)
 	}
 	log := &bytes.Buffer{}
-	stage := Start(t, Config{Files: s.under("repo"), Model: model, Log: &synced{w: log}})
+	config := s.config(model)
+	config.Log = &synced{w: log}
+	stage := Start(t, config)
 	t.Cleanup(func() {
 		if t.Failed() && testing.Verbose() {
 			t.Logf("the application's log:\n%s", log.String())

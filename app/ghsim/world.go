@@ -75,7 +75,7 @@ func (s *Server) CreateRepo(owner, name string, spec RepoSpec) (Repo, error) {
 	if s.repos[full] != nil {
 		return Repo{}, fmt.Errorf("creating repository %s/%s: it exists", owner, name)
 	}
-	if !validName(owner) || !validName(name) {
+	if !validName(owner) || owner[0] == '.' || !validName(name) || name == "." || name == ".." {
 		return Repo{}, fmt.Errorf("creating repository %s/%s: names are made of letters, digits, '.', '-' and '_'", owner, name)
 	}
 	u := s.ensureUser(owner, "User")
@@ -178,7 +178,7 @@ func validName(s string) bool {
 			return false
 		}
 	}
-	return s != "" && s[0] != '.'
+	return s != ""
 }
 
 var defaultLabels = [][3]string{

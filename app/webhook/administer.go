@@ -43,12 +43,21 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 		if err := in.each(ctx, store.Filter{Installation: a.installation, Repo: r.ID}, sia.Stop{Reason: "the repository was taken out of the app's installation", Gone: true}); err != nil {
 			return err
 		}
+		if err := in.Store.RemoveRepository(ctx, r.ID); err != nil {
+			return err
+		}
 	}
 	for _, r := range a.added {
 		if err := in.Store.UpsertRepository(ctx, store.Repository{Repo: r, Installation: a.installation}); err != nil {
 			return err
 		}
-		labels := render.Labels(sia.DefaultSettings().Label)
+	}
+	for _, r := range a.added { // once all are known: one may hold the settings of the others
+		set, err := in.Settings.Settings(ctx, a.installation, r)
+		if err != nil {
+			return err
+		}
+		labels := render.Labels(set.Label)
 		want := make([]github.Label, len(labels))
 		for i, l := range labels {
 			want[i] = github.Label{Name: l.Name, Color: l.Color, Description: l.Description}

@@ -123,7 +123,7 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 		targets = []target{{sia.NewTaskID(intent.Repo.ID, start.Issue), intent.Event}}
 	}
 	if len(targets) == 0 {
-		return in.replyWithoutTask(ctx, intent)
+		return in.replyWithoutTask(ctx, intent, set)
 	}
 	for _, t := range targets {
 		if _, err := in.Store.Apply(ctx, t.task, t.event); err != nil {
@@ -211,7 +211,7 @@ func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Sett
 	}
 	intent.Event.Fact = sia.Query{Topic: "say", Text: render.NotPermitted(intent.Event.By.Login, set.Access.CommandPermission)}
 	if len(targets) == 0 {
-		return false, in.replyWithoutTask(ctx, intent)
+		return false, in.replyWithoutTask(ctx, intent, set)
 	}
 	_, err = in.Store.Apply(ctx, targets[0].task, intent.Event)
 	return false, err
@@ -240,13 +240,13 @@ func (in *Intake) pace(ctx context.Context, intent sia.Intent) error {
 
 // replyWithoutTask answers a command on an issue that has no task. The marker
 // names the comment that is answered, so that it is answered once.
-func (in *Intake) replyWithoutTask(ctx context.Context, intent sia.Intent) error {
+func (in *Intake) replyWithoutTask(ctx context.Context, intent sia.Intent, set sia.Settings) error {
 	e := intent.Event
-	text := "SIA is not working on this issue. `/sia start` or the label `sia` starts it."
+	text := "SIA is not working on this issue. `/sia start` or the label " + render.Code(set.Label, 50) + " starts it."
 	if q, ok := e.Fact.(sia.Query); ok && q.Topic == "say" {
 		text = q.Text
 	} else if ok && q.Topic == "help" {
-		text = render.Help(sia.Task{Settings: sia.DefaultSettings()})
+		text = render.Help(sia.Task{Settings: set})
 	}
 	repo := in.GitHub.Repo(intent.Installation, intent.Repo)
 	m := render.Marker{Task: sia.NewTaskID(intent.Repo.ID, e.Origin.OnIssue), Kind: "reply", Key: e.ID}

@@ -25,7 +25,7 @@ func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
 		in.Permission = true
 		in.Event.Fact = sia.Start{
 			Installation: in.Installation, Repo: in.Repo, Issue: n, Title: e.GetIssue().GetTitle(),
-			Body: e.GetIssue().GetBody(), DefaultBranch: e.GetRepo().GetDefaultBranch(),
+			Body: e.GetIssue().GetBody(), DefaultBranch: e.GetRepo().GetDefaultBranch(), Label: in.Label,
 		}
 	case "unlabeled":
 		in.Label = e.GetLabel().GetName()

@@ -33,10 +33,11 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	set, warning, err := w.settingsAt(ctx, t.Installation, t.Repo, sha)
+	set, err := w.settingsAt(ctx, t.Installation, t.Repo, sha)
 	if err != nil {
 		return nil, err
 	}
+	warning := set.warning
 	unread, err := w.readMemory(ctx, t.Installation, t.Repo, set.Memory.Branch, sia.Actor{})
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		warning += "\n\n"
 	}
 	warning += unread
-	hold, err := w.repoBudget(ctx, t, set)
+	hold, err := w.repoBudget(ctx, t, set.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +61,13 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err := w.takeShared(ctx, t.Repo.ID); err != nil {
 		return nil, err
 	}
-	told, withheld, err := w.lessonsFor(ctx, t, set)
+	told, withheld, err := w.lessonsFor(ctx, t, set.Settings)
 	if err != nil {
 		return nil, err
 	}
 	coder, _ := w.agent(set.Agent)
 	return sia.Begun{
-		Settings: set, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sha,
+		Settings: set.Settings, SettingsFrom: set.from, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sha,
 		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Agent: coder.Name(), Hold: hold,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld),
 	}, nil

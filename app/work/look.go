@@ -26,8 +26,8 @@ func (w *Worker) lookAtIssue(ctx context.Context, t sia.Task) (github.Issue, err
 	switch {
 	case issue.State == "closed":
 		stop = "the issue was closed"
-	case t.ByLabel && !slices.Contains(issue.Labels, t.Settings.Label) && t.Settings.Label != "":
-		stop = fmt.Sprintf("the label `%s` was taken off", t.Settings.Label)
+	case t.Label != "" && !slices.Contains(issue.Labels, t.Label):
+		stop = fmt.Sprintf("the label `%s` was taken off", t.Label)
 	}
 	if stop != "" && !t.State.Final() {
 		e := sia.Event{ID: fmt.Sprintf("look/%s/v%d", t.ID, t.Version), At: w.Now(), Fact: sia.Stop{Reason: stop}}

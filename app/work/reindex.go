@@ -96,14 +96,17 @@ func (w *Worker) discover(ctx context.Context, only string) ([]store.Repository,
 			return nil, err
 		}
 		for _, r := range repos {
-			if only != "" && !strings.EqualFold(only, r.String()) {
+			wanted := only == "" || strings.EqualFold(only, r.String())
+			if !wanted && r.Name != ownersRepo { // whose settings may hold in the one that is
 				continue
 			}
 			known := store.Repository{Repo: r.Repo, Installation: in.ID, DefaultBranch: r.DefaultBranch, Private: r.Private}
 			if err := w.Store.UpsertRepository(ctx, known); err != nil {
 				return nil, err
 			}
-			all = append(all, known)
+			if wanted {
+				all = append(all, known)
+			}
 		}
 	}
 	if only != "" && len(all) == 0 {
@@ -134,12 +137,12 @@ func (x *reindexing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	set, warning, err := x.w.settingsAt(ctx, x.repo.Installation, x.repo.Repo, base)
+	set, err := x.w.settingsAt(ctx, x.repo.Installation, x.repo.Repo, base)
 	if err != nil {
 		return err
 	}
-	if warning != "" {
-		x.problem("%s", warning)
+	if set.warning != "" {
+		x.problem("%s", set.warning)
 	}
 	x.out.Branch = set.Memory.Branch
 	if x.out.Head, err = git.Fetch(ctx, set.Memory.Branch); errors.Is(err, gitops.ErrNoBranch) {
@@ -172,7 +175,7 @@ func (x *reindexing) run(ctx context.Context) error {
 	if err := x.lessons(ctx, git); err != nil {
 		return err
 	}
-	warning, err = x.w.readMemory(ctx, x.repo.Installation, x.repo.Repo, set.Memory.Branch, sia.Actor{})
+	warning, err := x.w.readMemory(ctx, x.repo.Installation, x.repo.Repo, set.Memory.Branch, sia.Actor{})
 	if warning != "" {
 		x.problem("%s", warning)
 	}
@@ -237,20 +240,20 @@ func (x *reindexing) log(ctx context.Context, t sia.Task, r *memory.Record, isNe
 // again starts a task that had not ended, when people still want it: its issue is
 // open and has the label.
 func (x *reindexing) again(ctx context.Context, t sia.Task) error {
-	if !t.ByLabel {
+	if t.Label == "" {
 		return nil
 	}
 	issue, err := x.w.repo(t).Issue(ctx, t.Issue)
 	if err != nil {
 		return err
 	}
-	if issue.State != "open" || !slices.Contains(issue.Labels, t.Settings.Label) {
+	if issue.State != "open" || !slices.Contains(issue.Labels, t.Label) {
 		return nil
 	}
 	_, err = x.w.Store.Apply(ctx, t.ID, sia.Event{
 		ID: restoreEvent + "start/" + string(t.ID), At: x.w.Now(), By: t.AskedBy, Origin: sia.Origin{OnIssue: t.Issue},
 		Fact: sia.Start{
-			Installation: t.Installation, Repo: t.Repo, Issue: t.Issue, Title: issue.Title, Body: issue.Body, DefaultBranch: x.repo.DefaultBranch,
+			Installation: t.Installation, Repo: t.Repo, Issue: t.Issue, Title: issue.Title, Body: issue.Body, DefaultBranch: x.repo.DefaultBranch, Label: t.Label,
 		},
 	})
 	if err == nil {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/sia-bot/sia/sia/config"
@@ -9,7 +11,7 @@ import (
 
 type configCmd struct {
 	Check   configCheckCmd   `cmd:"" help:"Check a .sia/config.yml: every problem with its line."`
-	Explain configExplainCmd `cmd:"" help:"Print the settings that a .sia/config.yml puts in force, and where each comes from."`
+	Explain configExplainCmd `cmd:"" help:"Print the settings in force by a .sia/config.yml, or by two, and where each comes from."`
 	Schema  configSchemaCmd  `cmd:"" help:"Print the JSON Schema of .sia/config.yml, for editors."`
 }
 
@@ -31,21 +33,30 @@ func (c *configCheckCmd) Run(e *env) error {
 }
 
 type configExplainCmd struct {
-	File   string `arg:"" optional:"" help:"The file; without it, the defaults." type:"path"`
-	Output string `help:"text or json." enum:"text,json" default:"text"`
+	Files  []string `arg:"" optional:"" help:"The repository's file, then that of the owner's .github repository: the first that there is counts. Without any, the defaults." type:"path"`
+	Output string   `help:"text or json." enum:"text,json" default:"text"`
 }
 
-// Run explains the settings in force.
+// Run explains the settings in force. Of several files one may be missing, as in a
+// repository without settings of its own; that all are is a mistake in their names.
 func (c *configExplainCmd) Run(e *env) error {
-	var file *config.File
-	if c.File != "" {
-		b, err := os.ReadFile(c.File)
+	var files []*config.File
+	var missing error
+	for _, name := range c.Files {
+		b, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			missing = errors.Join(missing, err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		file = &config.File{Name: c.File, Content: b}
+		files = append(files, &config.File{Name: name, Content: b})
 	}
-	effective, err := config.Resolve(file)
+	if len(files) == 0 && missing != nil {
+		return missing
+	}
+	effective, err := config.Resolve(files...)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,6 +133,9 @@ func showTask(e *env, t sia.Task) {
 	p("  branch      %s at %s", t.Branch, short(t.Head))
 	if t.Pull.Number != 0 {
 		p("  pull        #%d %s", t.Pull.Number, t.Pull.URL)
+	}
+	if len(t.Attempts) > 0 {
+		p("  settings    %s", cmp.Or(t.SettingsFrom, "defaults: there is no .sia/config.yml"))
 	}
 	p("  credits     %s spent, %s reserved, of %s", t.Credits.Spent, t.Credits.Reserved, t.Credits.Budget)
 	p("  approaches  %d of %d used", len(t.Prompts), t.Approaches)

@@ -48,9 +48,15 @@ func (e Effective) Source(path string) string {
 	return "default"
 }
 
-// Explain is a table for people: each setting, its value, and where it came from.
+// Explain says to people which file is in force, and has a table of each setting,
+// its value, and where it came from.
 func (e Effective) Explain() string {
 	var b strings.Builder
+	if e.File == "" {
+		b.WriteString("There is no settings file, so the defaults are in force.\n\n")
+	} else {
+		fmt.Fprintf(&b, "In force is %s; what it leaves out has its default.\n\n", e.File)
+	}
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "SETTING\tVALUE\tFROM") // a strings.Builder takes everything
 	for _, f := range Fields() {

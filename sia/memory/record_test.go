@@ -38,7 +38,7 @@ func rebuilt(t *testing.T, task sia.Task) (sia.Task, bool) {
 // people's words.
 func TestRebuild(t *testing.T) {
 	task := story()
-	task.Branch, task.BaseBranch, task.AskedBy, task.ByLabel, task.Approaches = "sia/issue-1-x", "main", sia.Actor{Login: "ada", ID: 7}, true, 5
+	task.Branch, task.BaseBranch, task.AskedBy, task.Label, task.Approaches = "sia/issue-1-x", "main", sia.Actor{Login: "ada", ID: 7}, "sia", 5
 	task.Settings, task.Version, task.Pending, task.Seen = sia.DefaultSettings(), 17, map[string]sia.EffectKind{"k": sia.DoMemory}, []string{"e"}
 	task.Attempts[1].Hunks = []uint64{1<<63 + 1}
 	task.Attempts[1].LessonsShown, task.Attempts[1].LessonsWithheld = []string{"0a0000000001"}, []string{"0a0000000002"}

@@ -1,0 +1,210 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// The story's owner asks for another label and for two approaches; the defaults are
+// the label sia and five.
+const ownersStory, ownersLabel = "settings-of-owner", "resolve"
+
+// labelled opens an issue with a label, lets everything happen, and returns the task
+// that came of it.
+func labelled(t *testing.T, s *apptest.Stage, label string) (task sia.Task, started bool) {
+	t.Helper()
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.", label)
+	check(t, err)
+	s.Settle()
+	task, err = s.App.Store.Task(context.Background(), sia.NewTaskID(repoID(t, s), n))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.Fatal(err)
+	}
+	return task, err == nil
+}
+
+// failing makes GitHub answer what it is asked about the owner's repository with a
+// fault, so many times or with 0 for ever, and counts the requests.
+func failing(s *apptest.Stage, fault ghsim.Fault) *atomic.Int64 {
+	asked := &atomic.Int64{}
+	s.Sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if !strings.Contains(r.URL.Path, "/repos/"+apptest.OwnersRepo) {
+			return nil
+		}
+		asked.Add(1)
+		return &fault
+	})
+	return asked
+}
+
+// A repository's own file counts and the owner's is not mixed into it; once it is
+// taken away, the owner's counts at once.
+func TestOwnSettingsComeFirst(t *testing.T) {
+	t.Parallel()
+	s := shop(t, ownersStory)
+	push(t, s, "main", map[string]string{".sia/config.yml": "label: own\nchecks: {settle: 10s}\n"})
+	if _, started := labelled(t, s, ownersLabel); started {
+		t.Error("the owner's label counts beside the repository's own")
+	}
+	task, started := labelled(t, s, "own")
+	if !started || task.Approaches != 5 || !strings.HasPrefix(task.SettingsFrom, apptest.Repo+"@") {
+		t.Errorf("by its own label: started %v, %d approaches, settings from %q", started, task.Approaches, task.SettingsFrom)
+	}
+	push(t, s, "main", map[string]string{".sia/config.yml": ghsim.Deleted})
+	task, started = labelled(t, s, ownersLabel)
+	if !started || task.Approaches != 2 || !strings.HasPrefix(task.SettingsFrom, apptest.OwnersRepo+"@") {
+		t.Errorf("by the owner's label: started %v, %d approaches, settings from %q", started, task.Approaches, task.SettingsFrom)
+	}
+}
+
+// A label that a repository's file named before the app was installed there starts a
+// task, and taking it off stops it.
+func TestLabelFromBeforeTheInstallation(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, apptest.Config{Files: map[string]string{".sia/config.yml": "label: own\n"}})
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet", "", "own")
+	check(t, err)
+	s.Until()
+	check(t, s.Sim.Unlabel(apptest.Repo, n, apptest.Owner, "own"))
+	s.Go()
+	s.Settle()
+	if task := s.Task(n); task.Settings.Label != "own" || task.State != sia.Stopped {
+		t.Errorf("label %q, %s", task.Settings.Label, task.State)
+	}
+}
+
+// While GitHub fails, the owner's settings are neither given up nor guessed: what
+// needs them is tried again.
+func TestOwnersSettingsOutliveAnOutage(t *testing.T) {
+	t.Parallel()
+	s := shop(t, ownersStory)
+	asked := failing(s, ghsim.Fault{Status: http.StatusBadGateway, Times: 8})
+	task, started := labelled(t, s, ownersLabel)
+	if !started || task.State != sia.Passed || task.Approaches != 2 || task.Warning != "" {
+		t.Errorf("started %v, %s, %d approaches, warning %q", started, task.State, task.Approaches, task.Warning)
+	}
+	if n := asked.Load(); n < 10 {
+		t.Errorf("asked only %d times", n)
+	}
+}
+
+// What trying again does not help leaves the last good settings, and says so.
+func TestOwnersSettingsRefused(t *testing.T) {
+	t.Parallel()
+	s := shop(t, ownersStory)
+	failing(s, ghsim.Fault{Status: http.StatusForbidden, Body: `{"message":"Resource not accessible by integration","documentation_url":"https://docs.github.com/rest","status":"403"}`})
+	task, started := labelled(t, s, ownersLabel)
+	if !started || task.State != sia.Passed || task.Approaches != 2 {
+		t.Errorf("started %v, %s, %d approaches", started, task.State, task.Approaches)
+	}
+	const want = "The settings in `.sia/config.yml` of `ada/.github` can't be used, so the last good ones hold: GitHub does not allow it: Resource not accessible by integration"
+	if task.Warning != want {
+		t.Errorf("warning %q, want %q", task.Warning, want)
+	}
+}
+
+// An owner's repository that the app is not installed on any more has no say,
+// whether or not SIA was told.
+func TestOwnersSettingsOutOfSight(t *testing.T) {
+	t.Parallel()
+	for name, told := range map[string]bool{"told": true, "not told": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := shop(t, ownersStory)
+			if !told {
+				s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return d.Event == "installation_repositories" })
+			}
+			check(t, s.Sim.RemoveFromInstallation(s.Install, apptest.OwnersRepo))
+			s.Settle()
+			label := map[bool]string{true: "sia", false: ownersLabel}[told] // what SIA has to believe
+			task, started := labelled(t, s, label)
+			if !started || task.Approaches != 5 || task.SettingsFrom != "" || task.Warning != "" {
+				t.Errorf("started %v, %d approaches, settings from %q, warning %q", started, task.Approaches, task.SettingsFrom, task.Warning)
+			}
+			if _, started := labelled(t, s, "sia"); !started {
+				t.Error("the default label does not count afterwards")
+			}
+		})
+	}
+}
+
+// A repository of the owner's that comes later counts from then on, however often
+// GitHub fails to show it first.
+func TestOwnersSettingsComeLater(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	push(t, s, "main", map[string]string{".sia/config.yml": ghsim.Deleted})
+	_, err := s.Sim.CreateRepo(apptest.Owner, apptest.OwnersName, ghsim.RepoSpec{Files: map[string]string{".sia/config.yml": "label: resolve\nchecks: {settle: 10s}\n"}})
+	check(t, err)
+	self, err := s.App.GitHub.Self(context.Background())
+	check(t, err)
+	failing(s, ghsim.Fault{Status: http.StatusInternalServerError, Times: 8})
+	_, err = s.Sim.Install(self.ID, apptest.Owner, apptest.OwnersName)
+	check(t, err)
+	s.Settle()
+	if _, started := labelled(t, s, "sia"); started {
+		t.Error("the default label counts still")
+	}
+	if task, started := labelled(t, s, ownersLabel); !started || task.State != sia.Passed {
+		t.Errorf("started %v, %s", started, task.State)
+	}
+}
+
+// A file that was never good, or is too large to be one, is reported on its commit and
+// changes nothing; tasks elsewhere say where to look.
+func TestOwnersSettingsUnusable(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"unknown setting": "lable: resolve\n",
+		"a little large":  strings.Repeat("# many words\n", 5000),
+		"far too large":   strings.Repeat("# many words\n", 100000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := apptest.Start(t, apptest.Config{
+				Files: map[string]string{"README.md": "Shop\n"}, Owner: map[string]string{".sia/config.yml": text},
+			})
+			s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+			n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet", "", "sia")
+			check(t, err)
+			s.Until()
+			if task := s.Task(n); task.Approaches != 5 || !strings.Contains(task.Warning, "`ada/.github` can't be used") {
+				t.Errorf("%d approaches, warning %q", task.Approaches, task.Warning)
+			}
+			owners, err := s.Sim.Repo(apptest.OwnersRepo)
+			check(t, err)
+			runs, err := s.Sim.CheckRuns(apptest.OwnersRepo, owners.Head)
+			check(t, err)
+			if len(runs) != 1 || runs[0].Name != "SIA config" || runs[0].Conclusion != "failure" {
+				t.Errorf("check runs %+v", runs)
+			}
+			s.Go()
+		})
+	}
+}
+
+// A database that is lost forgets nothing of whose settings hold, not even where only
+// one repository is rebuilt.
+func TestReindexKnowsTheOwnersSettings(t *testing.T) {
+	t.Parallel()
+	s := shop(t, ownersStory)
+	if _, err := s.Sim.PushFiles(apptest.OwnersRepo, "main", apptest.Owner, "Elsewhere", map[string]string{".sia/config.yml": "memory: {branch: notes}\n"}); err != nil {
+		t.Fatal(err)
+	}
+	s.Quiet()
+	s.Lose()
+	got := s.Reindex(apptest.Repo)
+	if len(got) != 1 || got[0].Repo != apptest.Repo || got[0].Branch != "notes" {
+		t.Errorf("rebuilt %+v", got)
+	}
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// A task that has begun names the file whose settings hold for it.
+func TestShowTaskNamesTheSettings(t *testing.T) {
+	for from, want := range map[string]string{
+		"acme/.github@1a2b3c4d5e6f:.sia/config.yml": "settings    acme/.github@1a2b3c4d5e6f:.sia/config.yml\n",
+		"": "settings    defaults: there is no .sia/config.yml\n",
+	} {
+		var out bytes.Buffer
+		e := &env{out: &out}
+		showTask(e, sia.Task{Title: "Greet", SettingsFrom: from})
+		if strings.Contains(out.String(), "settings") {
+			t.Errorf("before it began:\n%s", out.String())
+		}
+		out.Reset()
+		showTask(e, sia.Task{Title: "Greet", SettingsFrom: from, Attempts: []sia.Attempt{{Number: 1}}})
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("want %q in:\n%s", want, out.String())
+		}
+	}
+}
