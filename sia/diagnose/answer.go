@@ -64,7 +64,7 @@ type ratings sia.Ratings
 func (r *ratings) UnmarshalJSON(b []byte) error {
 	var all map[sia.TechniqueID]json.RawMessage
 	if json.Unmarshal(b, &all) != nil {
-		return nil
+		all = nil
 	}
 	*r = ratings{}
 	for id, raw := range all {
