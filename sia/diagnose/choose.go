@@ -49,8 +49,11 @@ func choose(in Input, d *sia.Diagnosis, a answer) {
 		if i := index(q.Candidates, q.Pick); i >= 0 {
 			q.Candidates[i].Reason += "; " + picks
 		} else {
-			q.Candidates = append(q.Candidates, sia.Candidate{Technique: q.Pick, Reason: fmt.Sprintf("not listed for %s, but %s", d.Pattern, picks)})
+			q.Candidates = append(q.Candidates, in.Library.Unlisted(in.Task, q.Pick, fmt.Sprintf("not listed for %s, but %s", d.Pattern, picks)))
 		}
+	}
+	if len(d.Candidates) > 0 { // where nothing listed is left, it is for a person to say how to go on
+		q.Candidates = append(q.Candidates, promising(in, q)...)
 	}
 	if len(q.Candidates) == 0 {
 		return
@@ -102,6 +105,23 @@ func rated(in Input, a answer) sia.Ratings {
 		}
 	}
 	return r
+}
+
+// promising are the techniques that are not among the candidates although the
+// model rates them above the mean of what it rated: the lists by pattern are a
+// first guess, and the pattern may be wrong.
+func promising(in Input, q Choice) []sia.Candidate {
+	mean := 0.0
+	for _, id := range rateable(in) { // in an order, for the sum must not depend on a map's
+		mean += q.Ratings[id] / float64(max(1, len(q.Ratings)))
+	}
+	var more []sia.Candidate
+	for _, id := range rateable(in) {
+		if chance, ok := q.Ratings[id]; ok && chance > mean && index(q.Candidates, id) < 0 {
+			more = append(more, in.Library.Unlisted(in.Task, id, fmt.Sprintf("not listed for %s, but the model rates it above the others", q.Pattern)))
+		}
+	}
+	return more
 }
 
 // index is where a technique stands among candidates; -1: nowhere.

@@ -172,3 +172,45 @@ func TestConfidenceInWhatWasChosen(t *testing.T) {
 		})
 	}
 }
+
+// TestRatedAreCandidates: what the model rates above its mean can be chosen although
+// nobody listed it for the pattern, with what its preconditions leave of the odds;
+// but a person is asked where nothing that is listed is left.
+func TestRatedAreCandidates(t *testing.T) {
+	ratings := map[string]any{"abstraction-level-shift": 0.3, "dependency-reordering": 0.8, "fresh-start": 0.7, "example-injection": 0.1, "decomposition": 0.9}
+	b, err := json.Marshal(with("ratings", ratings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := func(task sia.Task) (q diagnose.Choice) {
+		run(t, says(b), diagnose.Input{Task: task, Choose: func(c diagnose.Choice) diagnose.Chosen {
+			q = c
+			return last(c)
+		}})
+		return q
+	}
+	task := failed()
+	task.Body, task.Refused = "Send a mail.", []sia.TechniqueID{sia.DependencyReordering}
+	task.Attempt().Diff.Paths, task.Attempt().Failures[0].Tests = nil, nil
+	q := asked(task)
+	odds := map[sia.TechniqueID]float64{}
+	for _, c := range q.Candidates {
+		if strings.Contains(c.Reason, "the model rates it above the others") {
+			odds[c.Technique] = c.Odds
+		}
+	}
+	// Reordering is refused, example-injection is below the mean, and the task seems to
+	// have no parts that decomposition could take apart.
+	if d := cmp.Diff(map[sia.TechniqueID]float64{sia.FreshStart: 1, sia.Decomposition: 0.5}, odds); d != "" {
+		t.Error(d)
+	}
+	listed := len(q.Candidates) - len(odds)
+	for _, c := range q.Candidates[:listed] {
+		task.Refused = append(task.Refused, c.Technique)
+	}
+	for _, c := range asked(task).Candidates {
+		if strings.Contains(c.Reason, "the model rates it above the others") {
+			t.Errorf("%s is offered although nothing listed is left", c.Technique)
+		}
+	}
+}

@@ -50,6 +50,13 @@ func (l *Library) Candidates(task sia.Task, p sia.Pattern) []sia.Candidate {
 	return cs
 }
 
+// Unlisted is a technique, one of the library's, as a candidate for a pattern that
+// it is not listed for, with why it is considered all the same.
+func (l *Library) Unlisted(task sia.Task, id sia.TechniqueID, why string) sia.Candidate {
+	t, _ := l.Get(id)
+	return candidate(task, t, priorRest, !t.Shipped, why)
+}
+
 // firstChoice is a technique's rank for a pattern, and why. A long prompt that
 // says little moves restructuring, then pruning, before everything else that
 // concerns what the model was told.
