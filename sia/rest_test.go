@@ -1,6 +1,7 @@
 package sia
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -23,4 +24,45 @@ func TestFailuresComeToRest(t *testing.T) {
 			todo = append(todo[1:], r.Effects...)
 		}
 	}
+}
+
+// What becomes of the attempt that a stop interrupts is known later, and the memory
+// of the task waits for it; where GitHub is gone, nothing is written at all.
+func TestMemoryOfAStoppedAttempt(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		gone bool
+		ends []Fact // of attempt and push, in this order
+	}{
+		{"it had done nothing", false, []Fact{AttemptEnded{End: EndCancelled}}},
+		{"it was lost", false, []Fact{EffectFailed{Effect: DoAttempt, Reason: "no machine"}}},
+		{"its work is kept", false, []Fact{AttemptEnded{End: EndCancelled, Commit: "c0ffee"}, Pushed{SHA: "c0ffee"}}},
+		{"its work could not be kept", false, []Fact{AttemptEnded{End: EndCancelled, Commit: "c0ffee"}, PushRefused{Reason: "moved"}}},
+		{"the app is gone", true, []Fact{AttemptEnded{End: EndCancelled}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			task := Task{ID: "9-3", State: Working, Settings: DefaultSettings(), Attempts: []Attempt{{Number: 1}}, Pending: map[string]EffectKind{"attempt": DoAttempt}}
+			r := Step(task, Event{ID: "stop", By: person, Fact: Stop{Reason: "said so", Gone: c.gone}})
+			for _, f := range c.ends {
+				key := r.Task.pendingOf(DoAttempt, DoPush)
+				if r.Task.pendingOf(DoMemory) != "" || key == "" {
+					t.Fatalf("before %s: %v", f.Kind(), r.Task.Pending)
+				}
+				r = Step(r.Task, Event{ID: key, Effect: key, Fact: f})
+			}
+			if remembers := r.Task.pendingOf(DoMemory) != ""; remembers == c.gone {
+				t.Errorf("memory is written: %v", remembers)
+			}
+		})
+	}
+}
+
+// pendingOf is the key of an effect of one of the kinds that has not reported.
+func (t *Task) pendingOf(kinds ...EffectKind) string {
+	for key, kind := range t.Pending {
+		if slices.Contains(kinds, kind) {
+			return key
+		}
+	}
+	return ""
 }

@@ -243,7 +243,7 @@ func (s *step) sync(changed bool) {
 	if changed {
 		s.t.Visible = s.t.Version
 	}
-	if s.t.Visible <= s.t.Synced || s.goneForGood() {
+	if s.t.Visible <= s.t.Synced || s.t.Gone {
 		return
 	}
 	// The first status comment appears at once, and so does every state in which
@@ -261,12 +261,6 @@ func (s *step) sync(changed bool) {
 	}
 	s.t.SyncAt = at
 	s.emitEffect(DoSync, s.number(), s.v(), Effect{At: at})
-}
-
-// goneForGood reports that GitHub can't be written to any more.
-func (s *step) goneForGood() bool {
-	stop, ok := s.e.Fact.(Stop)
-	return ok && stop.Gone
 }
 
 func (s *step) reply(text string) {

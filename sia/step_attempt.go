@@ -216,6 +216,7 @@ func (s *step) pushed() {
 func (s *step) keep() {
 	f := s.e.Fact.(Pushed)
 	s.t.Attempt().Head, s.t.Head, s.t.HeadBy = f.SHA, f.SHA, Actor{}
+	s.remember()
 	s.because("what attempt %d had done is kept on %s", s.number(), s.t.Branch)
 	s.ended()
 }
@@ -227,6 +228,8 @@ func (s *step) endedLate() {
 	a.Outcome = AttemptCancelled
 	if f.Commit != "" {
 		s.push(f.Commit)
+	} else {
+		s.remember()
 	}
 	s.because("attempt %d was stopped", a.Number)
 	s.ended()
@@ -234,6 +237,7 @@ func (s *step) endedLate() {
 
 // refusedLate records that an ended run's work in progress could not be kept.
 func (s *step) refusedLate() {
+	s.remember()
 	s.because("what attempt %d had done was not pushed: %s", s.number(), s.e.Fact.(PushRefused).Reason)
 	s.ended()
 }

@@ -52,7 +52,7 @@ func (s *step) restart() {
 		s.t.AskedBy, s.t.Label = s.e.By, f.Label
 		s.words(f.Text)
 	}
-	s.t.StartedAt, s.t.Aftermath = s.e.At, ""
+	s.t.StartedAt, s.t.Aftermath, s.t.Gone = s.e.At, "", false
 	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
 	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
 	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
@@ -77,11 +77,21 @@ func (s *step) end(reason string, gone bool) {
 	s.t.Next, s.t.Rounds, s.t.Refused = nil, 0, nil
 	s.forgetNext()
 	s.enter(Stopped, reason)
+	s.t.Gone = gone
+	if !s.pending(DoAttempt) && !s.pending(DoPush) { // else once it is known what became of it
+		s.remember()
+	}
 	if !gone {
-		s.emit(DoMemory, s.number(), s.v())
 		s.closeEscalation()
 	}
 	s.because("the task ended: %s", reason)
+}
+
+// remember commits the memory of a task that has ended.
+func (s *step) remember() {
+	if s.t.State == Stopped && !s.t.Gone {
+		s.emit(DoMemory, s.number(), s.v())
+	}
 }
 
 // forgetNext drops what would have led to the next attempt.

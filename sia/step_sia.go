@@ -332,6 +332,9 @@ func (s *step) outcomeLost() {
 		s.t.Synced = s.t.Visible
 	case DoAttempt:
 		s.attemptLost(f)
+		s.remember()
+	case DoPush:
+		s.remember()
 	case DoStudy:
 		s.emit(DoMemory, s.number(), s.v())
 	}

@@ -73,6 +73,7 @@ type Task struct {
 	State        State     `json:"state"`
 	Since        time.Time `json:"since"`                   // when State was entered
 	Waiting      string    `json:"waiting"`                 // what an escalated, paused or stopped task waits for, or why it ended, for people
+	Gone         bool      `json:"gone,omitempty"`          // it ended because GitHub can\'t be written to any more
 	Settings     Settings  `json:"settings"`                // in force since the last Begun
 	SettingsFrom string    `json:"settings_from,omitempty"` // the file that they are from, for people; empty: the defaults
 	Warning      string    `json:"warning,omitempty"`       // something people should know, such as a broken configuration file
