@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -40,7 +41,7 @@ type Input struct {
 	Attempt int // 1-based
 
 	Brief        sia.Brief
-	Previous     []Previous         // earlier attempts, oldest first
+	Previous     []PreviousAttempt  // earlier attempts, oldest first
 	Instructions []Instruction      // AGENTS.md and the like, from the base branch; the first gives way last
 	LeftOut      []string           // what is missing in all of this, and why: for the transcript
 	Failures     []tool.FailedCheck // of the last attempt that was judged, at length
@@ -55,17 +56,17 @@ type Input struct {
 	Proposed *sia.Plan // the plan that was proposed before, which people want changed; nil: none was
 
 	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does
-	Spare  bool         // it is left to go on where Hazard says stop, and Result.Risk says so
+	Spare  bool         // the attempt goes on where Hazard says stop, and Result.Risk says so
 
-	// Saved are the turns of this very attempt that a process saved which then
-	// ended, in order: the attempt goes on from them, and what they cost is spent
-	// once. Empty: it begins.
+	// Saved are the turns of this very attempt, in order, when the process that made
+	// it ended. The attempt goes on from them, and what they cost is spent once. Empty:
+	// the attempt begins.
 	Saved   []Turn
 	Rebuild bool // Dir is not as the saved turns left it: their changes are made again
 }
 
-// Previous is an earlier attempt at the same task.
-type Previous struct {
+// PreviousAttempt is an earlier attempt at the same task.
+type PreviousAttempt struct {
 	Number   int
 	Summary  string // the agent's own words then
 	Failures []sia.CheckFailure
@@ -99,15 +100,15 @@ type Result struct {
 	Summary string       // the agent's own words; decides nothing
 	Ask     *sia.Ask     // when End is asked: a question, or the plan of an attempt that makes one
 	Signals []sia.Signal // when End is stuck
-	Risk    *sia.Risk    // how much it looked, at its worst, as if it would get nowhere; nil: it was not watched
+	Risk    *sia.Risk    // the greatest chance that it would get nowhere; nil: it was not watched
 }
 
 // Recorder saves the transcript as it happens.
 type Recorder interface {
-	// Turn is called for each turn, in order, from one goroutine: for a model's turn
-	// as soon as it has answered, and again, with the same number, when its calls
-	// were carried out. What is saved under a number takes the place of what was
-	// saved under it and above. An error ends the attempt. ctx is live for a while even when the attempt's is cancelled.
+	// Turn is called for each turn, in order, from one goroutine. A model's turn comes twice with the
+	// same number: as soon as the model has answered, and when its calls were carried out. What is
+	// saved under a number replaces what was saved under it and above it. An error ends the attempt.
+	// ctx is live for a while even when the attempt's is cancelled.
 	Turn(ctx context.Context, t Turn) error
 }
 
@@ -133,7 +134,21 @@ type Turn struct {
 	Finish string      `json:"finish,omitempty"` // why the model stopped, when it was cut or withheld
 	Told   []string    `json:"told,omitempty"`   // what the loop said to the model afterwards
 	Model  string      `json:"model,omitempty"`  // the one that answered
-	Note   string      `json:"note,omitempty"`   // what the loop did beside: left something out, nudged, warned
+	Note   string      `json:"note,omitempty"`   // what else the loop did, such as a warning
+}
+
+// Masked is the turn with its texts masked; a call whose arguments that changed says
+// so. The turn itself is not changed.
+func (t Turn) Masked(mask sia.Mask) Turn {
+	t.Text, t.Finish, t.Note, t.Told = mask(t.Text), mask(t.Finish), mask(t.Note), mask.Each(t.Told)
+	t.Calls = slices.Clone(t.Calls)
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		was := c.Arguments
+		c.Name, c.Arguments, c.Result, c.Changed = mask(c.Name), mask(c.Arguments), mask(c.Result), mask.Each(c.Changed)
+		c.Masked = c.Masked || c.Arguments != was
+	}
+	return t
 }
 
 // Call is one tool call and what came of it.
@@ -141,8 +156,8 @@ type Call struct {
 	ID        string   `json:"id,omitempty"`
 	Name      string   `json:"name"`
 	Arguments string   `json:"arguments"`
-	Result    string   `json:"result"` // empty: it was not carried out, for the process ended
+	Result    string   `json:"result"` // empty: the process ended before it was carried out
 	IsError   bool     `json:"is_error,omitempty"`
-	Masked    bool     `json:"masked,omitempty"`  // Arguments are not what the model wrote: a secret in them is masked
+	Masked    bool     `json:"masked,omitempty"`  // a secret in Arguments is masked: they are not what the model wrote
 	Changed   []string `json:"changed,omitempty"` // paths that it created, changed or deleted
 }

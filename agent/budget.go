@@ -15,24 +15,19 @@ import (
 // Bounds of the credit reckoning.
 const (
 	minOutput = 512 // tokens below which an answer is not worth asking for
-	// margin is by how much the estimate of a prompt is raised until the endpoint
-	// has told the true count once; afterwards its own ratio holds.
-	margin = 1.25
+	// estimateMargin raises the estimate of a prompt until the endpoint has told a true
+	// count. From then on the ratio of the two holds.
+	estimateMargin = 1.25
 )
 
-// closing is what the agent is told to do when the end is near.
-const closing = "Bring the work into a state that can be kept, then call finish and say what is not done."
+// finishAdvice is what the agent is told to do when the end is near.
+const finishAdvice = "Bring the work into a state that can be kept, then call finish and say what is not done."
 
 // errTimeUp is the cause with which an attempt's own time limit ends its context.
 var errTimeUp = errors.New("the attempt's time is up")
 
-// credits converts USD, rounding up: what was spent is never understated.
-func credits(usd float64) sia.Credits {
-	return sia.Credits(math.Ceil(usd*100*float64(sia.Credit) - 1e-6))
-}
-
-// budget is what an attempt has left.
-type budget struct {
+// attemptBudget is what an attempt has left.
+type attemptBudget struct {
 	limits  Limits
 	price   llm.Price
 	now     func() time.Time
@@ -47,23 +42,23 @@ type budget struct {
 	warned bool
 }
 
-func newBudget(l Limits, p llm.Price, now func() time.Time) *budget {
+func newBudget(l Limits, p llm.Price, now func() time.Time) *attemptBudget {
 	defaults := sia.DefaultSettings().Agent
 	l.Turns = cmp.Or(l.Turns, defaults.MaxTurns)
 	l.Time = cmp.Or(l.Time, defaults.Timeout.D())
 	l.SoftDeadline = cmp.Or(l.SoftDeadline, l.Time*4/5)
-	return &budget{limits: l, price: p, now: now, started: now(), ratio: margin, closing: closing}
+	return &attemptBudget{limits: l, price: p, now: now, started: now(), ratio: estimateMargin, closing: finishAdvice}
 }
 
-// context bounds ctx by the time limit.
-func (b *budget) context(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeLimit bounds ctx by the time limit.
+func (b *attemptBudget) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, b.limits.Time-b.now().Sub(b.started), errTimeUp)
 }
 
-// next says whether another call may be made whose prompt is estimated at prompt
-// tokens, and how many tokens it may produce, at most want. When not, it says how
-// the attempt ends and why.
-func (b *budget) next(prompt, want int) (maxOutput int, end sia.AttemptEnd, why string) {
+// nextCall says how many tokens another call may produce, at most want, given the
+// estimated tokens of its prompt. When no call may be made, it says how the attempt
+// ends and why.
+func (b *attemptBudget) nextCall(prompt, want int) (maxOutput int, end sia.AttemptEnd, why string) {
 	if b.turns >= b.limits.Turns {
 		return 0, sia.EndTurns, fmt.Sprintf("the limit of %d turns was reached", b.limits.Turns)
 	}
@@ -71,21 +66,22 @@ func (b *budget) next(prompt, want int) (maxOutput int, end sia.AttemptEnd, why 
 		return 0, sia.EndTime, b.timeUp()
 	}
 	left := b.limits.Credits - b.spent
-	all := b.tokens(prompt)
-	in := credits(max(b.price.Cost(llm.Usage{Input: all}), b.price.Cost(llm.Usage{Input: all, CachedInput: all})))
+	all := b.correctEstimate(prompt)
+	in := sia.CreditsOf(max(b.price.Cost(llm.Usage{Input: all}), b.price.Cost(llm.Usage{Input: all, CachedInput: all})))
 	fits := want
 	if b.price.Output > 0 {
 		perToken := b.price.Output / 1e6 * 100 * float64(sia.Credit)
 		fits = min(want, int(float64(left-in)/perToken))
 	}
 	if left < in || fits < min(minOutput, want) {
-		return 0, sia.EndCredits, fmt.Sprintf("%s of %s credits are spent, and the rest does not cover another call", b.spent, b.limits.Credits)
+		return 0, sia.EndCredits, fmt.Sprintf("%s of %s credits are spent, and the rest does not cover another call", b.spent,
+			b.limits.Credits)
 	}
 	return fits, "", ""
 }
 
-// over says how an attempt ends whose context is over, and why.
-func (b *budget) over(ctx context.Context) (sia.AttemptEnd, string) {
+// contextEnd says how an attempt ends when its context is over, and why.
+func (b *attemptBudget) contextEnd(ctx context.Context) (sia.AttemptEnd, string) {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errTimeUp):
 		return sia.EndTime, b.timeUp()
@@ -98,28 +94,30 @@ func (b *budget) over(ctx context.Context) (sia.AttemptEnd, string) {
 	}
 }
 
-func (b *budget) timeUp() string {
+func (b *attemptBudget) timeUp() string {
 	return fmt.Sprintf("the time limit of %s was reached", b.limits.Time)
 }
 
-// tokens corrects an estimate by what the endpoint counted so far.
-func (b *budget) tokens(estimate int) int { return int(math.Ceil(float64(estimate) * b.ratio)) }
+// correctEstimate corrects an estimate by what the endpoint counted so far.
+func (b *attemptBudget) correctEstimate(estimate int) int {
+	return int(math.Ceil(float64(estimate) * b.ratio))
+}
 
-// spend books an answer to a prompt that was estimated at prompt tokens, with
-// what tries before it lost.
-func (b *budget) spend(prompt int, resp llm.Response) sia.Credits {
+// bookAnswer books an answer, with what tries before it lost; prompt is the estimate of
+// its prompt in tokens.
+func (b *attemptBudget) bookAnswer(prompt int, resp llm.Response) sia.Credits {
 	b.turns++
 	u := resp.Usage
-	cost := b.lose(resp.Spent())
+	cost := b.bookLoss(resp.Spent())
 	if prompt > 0 && u.Input > 0 && !u.Estimated {
 		b.ratio = max(1, 1.05*float64(u.Input)/float64(prompt))
 	}
 	return cost
 }
 
-// used is the share of the budget that is gone: of turns, time or credits,
-// whichever is nearest its limit.
-func (b *budget) used() float64 {
+// usedShare is the share of the budget that is gone, 0–1 and above: the greatest of
+// those of turns, time and credits.
+func (b *attemptBudget) usedShare() float64 {
 	share := max(float64(b.turns)/float64(b.limits.Turns), b.now().Sub(b.started).Seconds()/b.limits.Time.Seconds())
 	if b.limits.Credits > 0 {
 		share = max(share, float64(b.spent)/float64(b.limits.Credits))
@@ -127,16 +125,16 @@ func (b *budget) used() float64 {
 	return share
 }
 
-// lose books what was used without an answer.
-func (b *budget) lose(u llm.Usage) sia.Credits {
-	cost := credits(u.USD)
+// bookLoss books what was used without an answer.
+func (b *attemptBudget) bookLoss(u llm.Usage) sia.Credits {
+	cost := sia.CreditsOf(u.USD)
 	b.spent += cost
 	b.usage = b.usage.Add(u)
 	return cost
 }
 
 // warning is said to the agent once, when the end is near: empty before and after.
-func (b *budget) warning() string {
+func (b *attemptBudget) warning() string {
 	if b.warned {
 		return ""
 	}

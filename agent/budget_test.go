@@ -19,12 +19,13 @@ func TestBudgetProperty(t *testing.T) {
 			CachedInput: rapid.Float64Range(0, 2).Draw(t, "cached"),
 			Output:      rapid.Float64Range(0.1, 80).Draw(t, "output"),
 		}
-		limits := Limits{Turns: rapid.IntRange(1, 50).Draw(t, "turns"), Credits: sia.Credits(rapid.IntRange(0, 100_000).Draw(t, "credits"))}
+		limits := Limits{Turns: rapid.IntRange(1, 50).Draw(t, "turns"),
+			Credits: sia.Credits(rapid.IntRange(0, 100_000).Draw(t, "credits"))}
 		b := newBudget(limits, price, func() time.Time { return time.Time{} })
 		const want = 4000
 		prompt := 500
 		for range 100 {
-			most, end, why := b.next(prompt, want)
+			most, end, why := b.nextCall(prompt, want)
 			if end != "" {
 				if why == "" || most != 0 {
 					t.Fatalf("end %s: %q, %d", end, why, most)
@@ -41,7 +42,7 @@ func TestBudgetProperty(t *testing.T) {
 			out := rapid.IntRange(0, most).Draw(t, "out")
 			u := llm.Usage{Input: in, CachedInput: in / 3, Output: out}
 			u.USD = price.Cost(u)
-			b.spend(prompt, llm.Response{Usage: u})
+			b.bookAnswer(prompt, llm.Response{Usage: u})
 			prompt += out + 300
 		}
 		t.Fatal("the attempt did not end")
@@ -50,23 +51,15 @@ func TestBudgetProperty(t *testing.T) {
 
 func TestEstimateFollowsTheEndpoint(t *testing.T) {
 	b := newBudget(Limits{}, llm.Price{}, time.Now)
-	if got := b.tokens(1000); got != 1250 {
+	if got := b.correctEstimate(1000); got != 1250 {
 		t.Errorf("before any answer: %d", got)
 	}
-	b.spend(1000, llm.Response{Usage: llm.Usage{Input: 2000, Output: 1}})
-	if got := b.tokens(1000); got != 2100 {
+	b.bookAnswer(1000, llm.Response{Usage: llm.Usage{Input: 2000, Output: 1}})
+	if got := b.correctEstimate(1000); got != 2100 {
 		t.Errorf("after an answer that counted twice as much: %d", got)
 	}
-	b.spend(1000, llm.Response{Usage: llm.Usage{Input: 10, Output: 1}})
-	if got := b.tokens(1000); got != 1000 {
+	b.bookAnswer(1000, llm.Response{Usage: llm.Usage{Input: 10, Output: 1}})
+	if got := b.correctEstimate(1000); got != 1000 {
 		t.Errorf("an estimate is never lowered: %d", got)
-	}
-}
-
-func TestCreditsRoundUp(t *testing.T) {
-	for usd, want := range map[float64]sia.Credits{0: 0, 0.01: sia.Credit, 0.000001: 1, 0.1 + 0.2: 30 * sia.Credit} {
-		if got := credits(usd); got != want {
-			t.Errorf("%v USD = %d, want %d", usd, got, want)
-		}
 	}
 }

@@ -37,27 +37,27 @@ type BuiltinConfig struct {
 	Logger  *slog.Logger     // nil: nothing is logged
 }
 
-// Builtin is the agent that ships with SIA: a loop that asks a model, carries out
+// BuiltinAgent is the agent that ships with SIA: a loop that asks a model, carries out
 // the tool calls it answers with, and asks again.
-type Builtin struct {
-	model Model
-	tools []tool.Tool
-	shop  *workshop // nil: nothing is run
-	now   func() time.Time
-	log   *slog.Logger
+type BuiltinAgent struct {
+	model   Model
+	tools   []tool.Tool
+	runners *runnerFactory // nil: nothing is run
+	now     func() time.Time
+	log     *slog.Logger
 }
 
 // NewBuiltin checks cfg and returns the agent. Finish is added to the tools when
 // it is not among them, since an attempt needs a way to end.
-func NewBuiltin(cfg BuiltinConfig) (*Builtin, error) {
+func NewBuiltin(cfg BuiltinConfig) (*BuiltinAgent, error) {
 	if cfg.Model == nil {
 		return nil, errors.New("make the builtin agent: no model is configured for it")
 	}
-	b := &Builtin{model: cfg.Model, tools: slices.Clone(cfg.Tools), now: cfg.Now, log: cfg.Logger}
+	b := &BuiltinAgent{model: cfg.Model, tools: slices.Clone(cfg.Tools), now: cfg.Now, log: cfg.Logger}
 	if b.tools == nil {
-		b.tools = tool.Default()
+		b.tools = tool.DefaultTools()
 		if cfg.Sandbox != nil {
-			b.tools = append(b.tools, tool.Running()...)
+			b.tools = append(b.tools, tool.SandboxTools()...)
 		}
 	}
 	if b.now == nil {
@@ -67,11 +67,11 @@ func NewBuiltin(cfg BuiltinConfig) (*Builtin, error) {
 		b.log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Sandbox != nil {
-		shop, err := newWorkshop(cfg.Sandbox, cfg.Cache, cfg.Hosts, b.now, b.log)
+		runners, err := newRunnerFactory(cfg.Sandbox, cfg.Cache, cfg.Hosts, b.now, b.log)
 		if err != nil {
 			return nil, fmt.Errorf("make the builtin agent: %w", err)
 		}
-		b.shop = shop
+		b.runners = runners
 	}
 	names := map[string]bool{}
 	for _, t := range b.tools {
@@ -86,18 +86,18 @@ func NewBuiltin(cfg BuiltinConfig) (*Builtin, error) {
 	return b, nil
 }
 
-// kind begins the name of every builtin agent.
-const kind = "builtin/"
+// builtinPrefix begins the name of every builtin agent.
+const builtinPrefix = "builtin/"
 
 // Name is "builtin/" and the model's name.
-func (b *Builtin) Name() string { return kind + b.model.Model() }
+func (b *BuiltinAgent) Name() string { return builtinPrefix + b.model.Model() }
 
 // Tools are the names of the tools that attempts have, unless a brief takes some
 // away.
-func (b *Builtin) Tools() []string { return names(b.tools) }
+func (b *BuiltinAgent) Tools() []string { return toolNames(b.tools) }
 
 // Run makes one attempt; see [Agent].
-func (b *Builtin) Run(ctx context.Context, in Input, rec Recorder) (Result, error) {
+func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result, error) {
 	root, err := os.OpenRoot(in.Dir)
 	if err != nil {
 		return Result{End: sia.EndError}, fmt.Errorf("open work tree: %w", err)
@@ -106,33 +106,33 @@ func (b *Builtin) Run(ctx context.Context, in Input, rec Recorder) (Result, erro
 	if in.Planning {
 		in = in.toPlan()
 	}
-	r := &run{
-		Builtin: b, in: in, journal: journal{rec: rec, clock: b.now},
-		env:    tool.Env{Root: root, Dir: in.Dir, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures},
+	r := &builtinRun{
+		BuiltinAgent: b, in: in, turnJournal: turnJournal{rec: rec, clock: b.now},
+		env:    tool.Env{Root: root, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures},
 		budget: newBudget(in.Limits, b.model.Price(), b.now),
 		loop:   loopDetector{hazard: in.Hazard, spare: in.Spare, still: in.Planning},
 	}
 	if in.Planning {
 		r.budget.closing = planClosing
 	}
-	r.budget.take(in.Saved)
+	r.budget.bookSaved(in.Saved)
 	res, err := r.attempt(ctx)
 	b.log.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt,
 		"end", res.End, "reason", res.Reason, "turns", res.Turns, "credits", res.Cost.String())
 	return res, err
 }
 
-// offer chooses the tools that the brief leaves to the agent, in their usual
-// order. Finish always stays, and failure is there only when something failed. A
-// brief that leaves nothing to work with is not followed, which is noted.
-func offer(all []tool.Tool, brief sia.Brief, canAsk, failed bool) (offered []tool.Tool, notes []string) {
+// offerTools chooses the tools that the brief leaves to the agent, in their usual
+// order. Finish always stays. Failure is there only when something failed. A brief
+// that leaves nothing to work with is not followed, and a note says so.
+func offerTools(all []tool.Tool, brief sia.Brief, canAsk, failed bool) (offered []tool.Tool, notes []string) {
 	known := map[string]bool{}
 	for _, t := range all {
 		known[t.Name()] = true
 	}
 	for _, name := range slices.Concat(brief.Tools, brief.WithoutTools) {
 		if !known[name] {
-			notes = append(notes, fmt.Sprintf("the brief names a tool that there is not: %s", oneLine(name, 60)))
+			notes = append(notes, fmt.Sprintf("the brief names a tool that there is not: %s", clipLine(name, 60)))
 		}
 	}
 	if !failed {
@@ -155,12 +155,12 @@ func offer(all []tool.Tool, brief sia.Brief, canAsk, failed bool) (offered []too
 		notes = append(notes, "the brief leaves no tool to work with; all are offered")
 	}
 	if len(offered) < len(all) {
-		notes = append(notes, "tools offered: "+strings.Join(names(offered), ", "))
+		notes = append(notes, "tools offered: "+strings.Join(toolNames(offered), ", "))
 	}
 	return offered, notes
 }
 
-func names(tools []tool.Tool) []string {
+func toolNames(tools []tool.Tool) []string {
 	list := make([]string, len(tools))
 	for i, t := range tools {
 		list[i] = t.Name()
@@ -168,8 +168,8 @@ func names(tools []tool.Tool) []string {
 	return list
 }
 
-// specs describes tools to the model, with the tokens that they take up.
-func specs(tools []tool.Tool) (list []llm.ToolSpec, tokens int) {
+// toolSpecs describes tools to the model, with the tokens that they take up.
+func toolSpecs(tools []tool.Tool) (list []llm.ToolSpec, tokens int) {
 	for _, t := range tools {
 		s := llm.ToolSpec{Name: t.Name(), Description: strings.TrimSpace(t.Description()), Parameters: t.Schema()}
 		list = append(list, s)

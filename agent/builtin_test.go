@@ -62,7 +62,7 @@ func (t *transcript) notes() string {
 // bench is an agent, its scripted model and a directory.
 type bench struct {
 	t     *testing.T
-	agent *agent.Builtin
+	agent *agent.BuiltinAgent
 	model *scripted.Server
 	rec   *transcript
 	in    agent.Input
@@ -95,7 +95,8 @@ func newBench(t *testing.T, script scripted.Script, change ...func(*llm.Config))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.in = agent.Input{Title: "Add a greeting", Body: "Say hello.", AskedBy: "ada", Repo: "acme/app", Issue: 7, Attempt: 1, Dir: t.TempDir(), CanAsk: true}
+	b.in = agent.Input{Title: "Add a greeting", Body: "Say hello.", AskedBy: "ada", Repo: "acme/app", Issue: 7, Attempt: 1,
+		Dir: t.TempDir(), CanAsk: true}
 	b.write("main.go", "package main\n\nfunc main() {}\n")
 	return b
 }
@@ -142,17 +143,21 @@ var done = calls(scripted.Call{Name: "finish", Args: args{"summary": "Done."}})
 
 func TestAttempt(t *testing.T) {
 	b := newBench(t, turns(
-		scripted.Answer{Text: "I look first.", Calls: []scripted.Call{{Name: "list", Args: args{}}, {Name: "read", Args: args{"path": "main.go"}}}},
-		calls(scripted.Call{Name: "edit", Args: args{"path": "main.go", "old": "func main() {}", "new": "func main() { println(\"hello\") }"}},
+		scripted.Answer{Text: "I look first.",
+			Calls: []scripted.Call{{Name: "list", Args: args{}}, {Name: "read", Args: args{"path": "main.go"}}}},
+		calls(scripted.Call{Name: "edit",
+			Args: args{"path": "main.go", "old": "func main() {}", "new": "func main() { println(\"hello\") }"}},
 			scripted.Call{Name: "write", Args: args{"path": "NOTES", "content": "hi\n"}}),
-		calls(scripted.Call{Name: "finish", Args: args{"summary": "Prints hello."}}, scripted.Call{Name: "delete", Args: args{"path": "main.go"}}),
+		calls(scripted.Call{Name: "finish", Args: args{"summary": "Prints hello."}},
+			scripted.Call{Name: "delete", Args: args{"path": "main.go"}}),
 	), func(c *llm.Config) { c.Price = llm.Price{Input: 1, Output: 10} })
 	b.in.Limits.Credits = 100 * sia.Credit
 	res := b.run()
 	if res.End != sia.EndFinished || res.Summary != "Prints hello." || res.Turns != 3 || res.Reason != "" {
 		t.Errorf("result: %+v", res)
 	}
-	if text, err := os.ReadFile(filepath.Join(b.in.Dir, "main.go")); err != nil || !strings.Contains(string(text), "hello") {
+	if text, err := os.ReadFile(filepath.Join(b.in.Dir, "main.go")); err != nil ||
+		!strings.Contains(string(text), "hello") {
 		t.Errorf("main.go: %q, %v", text, err)
 	}
 	var cost sia.Credits
@@ -196,10 +201,12 @@ func TestTextWithoutCallsIsNudgedOnce(t *testing.T) {
 }
 
 func TestAsking(t *testing.T) {
-	question := scripted.Call{Name: "ask", Args: args{"question": "Which?", "why": "Unsaid.", "options": []string{"One", "Two"}}}
+	question := scripted.Call{Name: "ask",
+		Args: args{"question": "Which?", "why": "Unsaid.", "options": []string{"One", "Two"}}}
 	b := newBench(t, turns(calls(question)))
 	res := b.run()
-	if d := cmp.Diff(&sia.Ask{Question: "Which?", Why: "Unsaid.", Options: []string{"One", "Two"}}, res.Ask); d != "" || res.End != sia.EndAsked {
+	if d := cmp.Diff(&sia.Ask{Question: "Which?", Why: "Unsaid.", Options: []string{"One", "Two"}}, res.Ask); d != "" ||
+		res.End != sia.EndAsked {
 		t.Errorf("%s: %s", res.End, d)
 	}
 
@@ -234,7 +241,8 @@ func TestMalformedCallsAreAnswered(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	look := func(n int) scripted.Answer {
-		return calls(scripted.Call{Name: "write", Args: args{"path": fmt.Sprintf("f%d", n), "content": strings.Repeat("word ", 400)}})
+		return calls(scripted.Call{Name: "write",
+			Args: args{"path": fmt.Sprintf("f%d", n), "content": strings.Repeat("word ", 400)}})
 	}
 	var many []scripted.Answer
 	for n := range 40 {
@@ -251,7 +259,8 @@ func TestLimits(t *testing.T) {
 		{"turns", agent.Limits{Turns: 10}, llm.Price{}, sia.EndTurns, 10, "Only 2 turns are left"},
 		{"time", agent.Limits{Time: 10 * time.Minute}, llm.Price{}, sia.EndTime, 10, "Only 2m0s are left"},
 		{"no credits at all", agent.Limits{}, llm.Price{Input: 1, Output: 5}, sia.EndCredits, 0, ""},
-		{"credits", agent.Limits{Credits: 6 * sia.Credit}, llm.Price{Input: 1, Output: 5}, sia.EndCredits, -1, "credits are left"},
+		{"credits", agent.Limits{Credits: 6 * sia.Credit}, llm.Price{Input: 1, Output: 5}, sia.EndCredits, -1,
+			"credits are left"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -314,7 +323,8 @@ func TestStuckIsInterrupted(t *testing.T) {
 			script = append(script, calls(scripted.Call{Name: "search", Args: args{"pattern": fmt.Sprintf("x%d", n)}}))
 		}
 		b := newBench(t, turns(script...))
-		if res := b.run(); res.End != sia.EndStuck || res.Turns != 24 || !strings.Contains(b.rec.notes(), "told that nothing changes") {
+		if res := b.run(); res.End != sia.EndStuck || res.Turns != 24 ||
+			!strings.Contains(b.rec.notes(), "told that nothing changes") {
 			t.Errorf("result: %+v", res)
 		}
 	})
@@ -370,11 +380,13 @@ func TestFaultsOfTheModel(t *testing.T) {
 		wait      time.Duration
 		says      string
 	}{
-		{"rate limit passes", &scripted.Fault{Status: 429, Times: 2, Header: map[string]string{"Retry-After": "3"}}, true, false, 0, ""},
+		{"rate limit passes", &scripted.Fault{Status: 429, Times: 2, Header: map[string]string{"Retry-After": "3"}}, true,
+			false, 0, ""},
 		{"reset passes", &scripted.Fault{Reset: true, Times: 1}, true, false, 0, ""},
 		{"malformed passes", &scripted.Fault{Status: 200, Body: "{", Times: 1}, true, false, 0, ""},
 		{"down", &scripted.Fault{Status: 500}, false, false, 0, "overloaded"},
-		{"rate limit stays", &scripted.Fault{Status: 429, Header: map[string]string{"Retry-After": "600"}}, false, false, 10 * time.Minute, "rate_limit"},
+		{"rate limit stays", &scripted.Fault{Status: 429, Header: map[string]string{"Retry-After": "600"}}, false, false,
+			10 * time.Minute, "rate_limit"},
 		{"wrong key", &scripted.Fault{Status: 401}, false, true, 0, "Check the API key"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -387,7 +399,8 @@ func TestFaultsOfTheModel(t *testing.T) {
 				return
 			}
 			var e *sia.Error
-			if !errors.As(err, &e) || sia.IsPermanent(err) != tt.permanent || sia.RetryAfter(err) != tt.wait || !strings.Contains(e.Message, tt.says) {
+			if !errors.As(err, &e) || sia.IsPermanent(err) != tt.permanent || sia.RetryAfter(err) != tt.wait ||
+				!strings.Contains(e.Message, tt.says) {
 				t.Errorf("error: %v", err)
 			}
 			if res.End != sia.EndError || res.Reason == "" {
@@ -423,7 +436,8 @@ func TestContextLengthRefusedByTheEndpoint(t *testing.T) {
 	big := calls(scripted.Call{Name: "read", Args: args{"path": "big.txt"}})
 	finish := done
 	finish.Fault = &scripted.Fault{Status: 400, Code: "context_length_exceeded", Times: 1}
-	b := newBench(t, turns(big, calls(scripted.Call{Name: "list", Args: args{}}), calls(scripted.Call{Name: "search", Args: args{"pattern": "a"}}),
+	b := newBench(t, turns(big, calls(scripted.Call{Name: "list", Args: args{}}),
+		calls(scripted.Call{Name: "search", Args: args{"pattern": "a"}}),
 		calls(scripted.Call{Name: "search", Args: args{"pattern": "b"}}), finish))
 	b.write("big.txt", strings.Repeat("some words on a line\n", 390))
 	if res := b.run(); res.End != sia.EndFinished {
@@ -468,7 +482,8 @@ func TestNewBuiltinRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := agent.NewBuiltin(agent.BuiltinConfig{Model: m, Tools: []tool.Tool{tool.Read{}, tool.Read{}}}); err == nil {
+	if _, err := agent.NewBuiltin(agent.BuiltinConfig{Model: m,
+		Tools: []tool.Tool{tool.ReadTool{}, tool.ReadTool{}}}); err == nil {
 		t.Error("two tools of one name were accepted")
 	}
 	b := newBench(t, turns(done))
@@ -495,7 +510,8 @@ func TestFallbackToAnotherModel(t *testing.T) {
 		name, url string
 		price     float64
 	}{{"primary", dead.URL, 1}, {"backup", b.model.URL, 7}} {
-		c, err := llm.New(llm.Config{Name: m.name, Model: m.name + "-model", BaseURL: m.url, Price: llm.Price{Input: m.price, Output: m.price}, Now: func() time.Time { return b.now }})
+		c, err := llm.New(llm.Config{Name: m.name, Model: m.name + "-model", BaseURL: m.url,
+			Price: llm.Price{Input: m.price, Output: m.price}, Now: func() time.Time { return b.now }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -505,12 +521,14 @@ func TestFallbackToAnotherModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.agent, err = agent.NewBuiltin(agent.BuiltinConfig{Model: chain, Now: func() time.Time { return b.now }}); err != nil {
+	if b.agent, err = agent.NewBuiltin(agent.BuiltinConfig{Model: chain,
+		Now: func() time.Time { return b.now }}); err != nil {
 		t.Fatal(err)
 	}
 	b.in.Limits.Credits = 1000 * sia.Credit
 	res := b.run()
-	if res.End != sia.EndFinished || res.Agent != "builtin/primary-model+backup-model" || b.agent.Name() != "builtin/primary-model" {
+	if res.End != sia.EndFinished || res.Agent != "builtin/primary-model+backup-model" ||
+		b.agent.Name() != "builtin/primary-model" {
 		t.Errorf("result: %+v of %s", res, b.agent.Name())
 	}
 	var models, notes []string

@@ -11,12 +11,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/stuck"
+	"github.com/sia-bot/sia/sia/text"
 )
 
-// calls carries out an answer's tool calls in order and adds their results to
-// the conversation. Every call gets a result, as the protocol wants, also those
-// that are not carried out.
-func (r *run) calls(ctx context.Context, resp llm.Response) []Call {
+// callTools carries out an answer's tool calls in order and adds their results to
+// the conversation. Every call gets a result, as the protocol wants, even when it is
+// not carried out.
+func (r *builtinRun) callTools(ctx context.Context, resp llm.Response) []Call {
 	cut := resp.Finish == llm.FinishLength
 	understood := false
 	var done []Call
@@ -28,45 +29,49 @@ func (r *run) calls(ctx context.Context, resp llm.Response) []Call {
 		case r.res.End != "":
 			call.Result, call.IsError = "not carried out: the attempt had ended", true
 		case i >= maxCalls:
-			call.Result, call.IsError = fmt.Sprintf("not carried out: at most %d calls are carried out for one answer", maxCalls), true
+			call.Result, call.IsError = fmt.Sprintf("not carried out: at most %d calls are carried out for one answer",
+				maxCalls), true
 		default:
-			understood = r.call(ctx, &call, cut && i == len(resp.Message.ToolCalls)-1) || understood
+			understood = r.callTool(ctx, &call, cut && i == len(resp.Message.ToolCalls)-1) || understood
 		}
-		r.conv.add(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: call.Result})
+		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: call.Result})
 		done = append(done, call)
 	}
-	if s := r.loop.turn(understood, len(done)); s != nil {
-		r.stuck(*s)
+	if s := r.loop.endTurn(understood, len(done)); s != nil {
+		r.endStuck(*s)
 	}
 	if r.res.End == "" {
-		if s := r.loop.predict(r.budget.used()); s != nil {
-			r.stuck(*s)
+		if s := r.loop.predict(r.budget.usedShare()); s != nil {
+			r.endStuck(*s)
 		}
 	}
 	return done
 }
 
-// call carries out one call and reports whether it could be understood. cut says
-// that the output limit was reached in the midst of it.
-func (r *run) call(ctx context.Context, call *Call, cut bool) (understood bool) {
-	t := r.tool(call.Name)
+// callTool carries out one call and reports whether it could be understood. cut says
+// that the answer was cut in the midst of it.
+func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (understood bool) {
+	t := r.toolNamed(call.Name)
 	var res tool.Result
 	var err error
 	switch {
 	case t == nil:
-		err = fmt.Errorf("there is no tool %q in this attempt; there are %s", head(call.Name, 60), strings.Join(names(r.offered), ", "))
+		err = fmt.Errorf("there is no tool %q in this attempt; there are %s", text.Clip(call.Name, 60),
+			strings.Join(toolNames(r.offered), ", "))
 		if r.in.Planning {
 			err = fmt.Errorf("%w; it makes a plan and changes nothing", err)
 		}
 	case cut && !json.Valid([]byte(call.Arguments)):
-		err = fmt.Errorf("your answer was cut at the output limit before the call was complete, so nothing was done; make a smaller call, such as several small edits")
+		err = fmt.Errorf("your answer was cut at the output limit before the call was complete, so nothing was done; " +
+			"make " +
+			"a smaller call, such as several small edits")
 	default:
 		understood = call.Arguments == "" || json.Valid([]byte(call.Arguments))
 		res, err = t.Call(ctx, r.env, json.RawMessage(call.Arguments))
 	}
 	call.Result = res.Text
 	if err != nil {
-		call.Result, call.IsError = "error: "+head(err.Error(), tool.MaxResult), true
+		call.Result, call.IsError = "error: "+text.Clip(err.Error(), tool.MaxResult), true
 	}
 	if ctx.Err() != nil && err != nil {
 		return understood // interrupted: neither an outcome nor a sign
@@ -74,38 +79,34 @@ func (r *run) call(ctx context.Context, call *Call, cut bool) (understood bool) 
 	if call.Changed = res.Changed; len(res.Changed) > 0 {
 		r.env.Changed = true
 	}
-	polls := false
-	if p, ok := t.(tool.Polling); ok {
-		polls = p.Polls()
-	}
 	if !r.concluded(res) {
-		if s := r.loop.call(stuck.Action{Tool: call.Name, Args: canonical(call.Arguments), Result: call.Result, Error: call.IsError}, polls, len(res.Changed) > 0); s != nil {
-			r.stuck(*s)
+		if s := r.loop.addCall(stuck.Action{Tool: call.Name, Args: canonicalArgs(call.Arguments), Result: call.Result,
+			Error: call.IsError}, len(res.Changed) > 0); s != nil {
+			r.endStuck(*s)
 		}
 	}
 	return understood
 }
 
-// concluded ends the attempt where what a call did ends it, and reports whether it
-// does.
-func (r *run) concluded(res tool.Result) bool {
+// concluded ends the attempt when a call's result does so, and reports whether it did.
+func (r *builtinRun) concluded(res tool.Result) bool {
 	switch {
 	case res.Finish != nil:
 		r.res.Summary = res.Finish.Summary
-		r.end(sia.EndFinished, "")
+		r.setEnd(sia.EndFinished, "")
 	case res.Ask != nil:
 		r.res.Ask = res.Ask
-		r.end(sia.EndAsked, "")
+		r.setEnd(sia.EndAsked, "")
 	case res.Proposal != nil:
 		r.res.Summary, r.res.Ask = res.Proposal.Summary, &sia.Ask{Plan: res.Proposal}
-		r.end(sia.EndAsked, "")
+		r.setEnd(sia.EndAsked, "")
 	default:
 		return false
 	}
 	return true
 }
 
-func (r *run) tool(name string) tool.Tool {
+func (r *builtinRun) toolNamed(name string) tool.Tool {
 	for _, t := range r.offered {
 		if t.Name() == name {
 			return t
@@ -114,19 +115,19 @@ func (r *run) tool(name string) tool.Tool {
 	return nil
 }
 
-// stuck interrupts the attempt.
-func (r *run) stuck(s sia.Signal) {
+// endStuck interrupts the attempt.
+func (r *builtinRun) endStuck(s sia.Signal) {
 	if r.res.End != "" {
 		return
 	}
 	s.Evidence = secret.Mask(s.Evidence)
 	r.res.Signals = append(r.res.Signals, s)
-	r.end(sia.EndStuck, s.Evidence)
+	r.setEnd(sia.EndStuck, s.Evidence)
 }
 
-// canonical is arguments with their white space and the order of their keys made
-// the same; what is no JSON stays as it is.
-func canonical(args string) string {
+// canonicalArgs is arguments in one spelling, whatever their white space and the order
+// of their keys. What is no JSON stays as it is.
+func canonicalArgs(args string) string {
 	var v any
 	if json.Unmarshal([]byte(args), &v) != nil {
 		return args

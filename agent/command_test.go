@@ -27,7 +27,7 @@ type cli struct {
 }
 
 // newCLI is a command's bench: the scripted model wants the real key.
-func newCLI(t *testing.T, command string, script scripted.Script, change ...func(*agent.CommandsConfig)) *cli {
+func newCLI(t *testing.T, command string, script scripted.Script, change ...func(*agent.CommandAgentsConfig)) *cli {
 	t.Helper()
 	srv, err := scripted.Start(script, scripted.Options{Key: realKey})
 	if err != nil {
@@ -37,12 +37,14 @@ func newCLI(t *testing.T, command string, script scripted.Script, change ...func
 	b := newBench(t, script)
 	b.model = srv
 	b.in.Limits = agent.Limits{Time: time.Minute, Credits: 1000 * sia.Credit, Turns: 20}
-	cfg := agent.CommandsConfig{Upstream: srv.URL, Key: realKey, Model: "coder", Price: llm.Price{Input: 1, Output: 5},
-		Sandbox: sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), Environ: []string{"NEEDED=yes", "SIA_MODEL_KEY=" + realKey}}
+	cfg := agent.CommandAgentsConfig{Upstream: srv.URL, Key: realKey, Model: "coder",
+		Price:   llm.Price{Input: 1, Output: 5},
+		Sandbox: sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}),
+		Environ: []string{"NEEDED=yes", "SIA_MODEL_KEY=" + realKey}}
 	for _, f := range change {
 		f(&cfg)
 	}
-	commands, err := agent.NewCommands(cfg)
+	commands, err := agent.NewCommandAgents(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,8 @@ func newCLI(t *testing.T, command string, script scripted.Script, change ...func
 	}
 	b.write("ask.js", `
 const [path, model = process.env.SIA_MODEL, key = process.env.SIA_MODEL_KEY] = process.argv.slice(2);
-fetch(process.env.SIA_MODEL_URL + path, { method: 'POST', headers: { 'content-type': 'application/json', authorization: 'Bearer ' + key },
+fetch(process.env.SIA_MODEL_URL + path, { method: 'POST', headers: { 'content-type': 'application/json', `+
+		`authorization: 'Bearer ' + key },
   body: JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'hello' }] }) })
   .then(async (r) => console.log(r.status, await r.text()), (e) => console.log('no answer', e.cause?.code));
 `)
@@ -74,11 +77,15 @@ func (c *cli) transcribed() string { return agent.Markdown(c.rec.turns, agent.He
 var says = turns(scripted.Answer{Text: "word", Usage: &scripted.Usage{Input: 1000, Output: 200}})
 
 func TestCommand(t *testing.T) {
-	c := newCLI(t, `cat > /tmp/brief; grep -c 'Add a greeting' /tmp/brief; grep -c 'attempt 1' /tmp/brief; echo "NEEDED=$NEEDED"
-		env > /tmp/env; cat /tmp/env /proc/*/environ | grep -c `+realKey+`; echo new > made; echo 'token ghp_0123456789abcdefghij0123456789abcdef'
-		node ask.js /chat/completions; node ask.js /chat/completions; echo 'All done.'`, says, func(cfg *agent.CommandsConfig) { cfg.Env = []string{"NEEDED"} })
+	c := newCLI(t, `cat > /tmp/brief; grep -c 'Add a greeting' /tmp/brief; grep -c 'attempt 1' /tmp/brief; echo `+
+		`"NEEDED=$NEEDED"
+		env > /tmp/env; cat /tmp/env /proc/*/environ | grep -c `+realKey+`; echo new > made; echo 'token `+
+		`ghp_0123456789abcdefghij0123456789abcdef'
+		node ask.js /chat/completions; node ask.js /chat/completions; echo 'All `+
+		`done.'`, says, func(cfg *agent.CommandAgentsConfig) { cfg.Env = []string{"NEEDED"} })
 	res := c.run()
-	if res.End != sia.EndFinished || res.Reason != "" || res.Summary != "All done." || res.Turns != 2 || res.Usage != (llm.Usage{Input: 2000, Output: 400, USD: 0.004}) || res.Cost != 4*sia.Credit/10 {
+	if res.End != sia.EndFinished || res.Reason != "" || res.Summary != "All done." || res.Turns != 2 ||
+		res.Usage != (llm.Usage{Input: 2000, Output: 400, USD: 0.004}) || res.Cost != 4*sia.Credit/10 {
 		t.Errorf("%+v", res)
 	}
 	if c.agent.Name() != "command/coder" {
@@ -115,13 +122,19 @@ func TestCommandThatEndsBadly(t *testing.T) {
 		end             sia.AttemptEnd
 		reason          string
 	}{
-		"a status":          {command: "seq 3; echo broken >&2; exit 3", end: sia.EndError, reason: "the command failed: exit status 3. It printed at the end: 1\n2\n3\nbroken"},
-		"no such program":   {command: "no-such-agent", end: sia.EndError, reason: "exit status 127"},
-		"endless output":    {command: "yes", end: sia.EndError, reason: "it printed more than 64 MiB"},
-		"too long":          {command: "sleep 717273", limits: agent.Limits{Time: time.Second, Credits: sia.Credit}, end: sia.EndTime, reason: "the time limit of 1s was reached"},
-		"too dear":          {command: "for i in 1 2 3 4 5 6 7 8 9; do node ask.js /chat/completions; done; sleep 717273", limits: agent.Limits{Time: time.Minute, Credits: sia.Credit / 2}, end: sia.EndCredits, reason: "credits are spent"},
-		"too many":          {command: "for i in 1 2 3 4; do node ask.js /chat/completions; done; sleep 717273", limits: agent.Limits{Time: time.Minute, Credits: 100 * sia.Credit, Turns: 2}, end: sia.EndTurns, reason: "the limit of 2 turns was reached"},
-		"the model is down": {command: "node ask.js /chat/completions; exit 1", script: "down", end: sia.EndError, reason: "the endpoint answered 503"},
+		"a status": {command: "seq 3; echo broken >&2; exit 3", end: sia.EndError,
+			reason: "the command failed: exit status 3. It printed at the end: 1\n2\n3\nbroken"},
+		"no such program": {command: "no-such-agent", end: sia.EndError, reason: "exit status 127"},
+		"endless output":  {command: "yes", end: sia.EndError, reason: "it printed more than 64 MiB"},
+		"too long": {command: "sleep 717273", limits: agent.Limits{Time: time.Second, Credits: sia.Credit},
+			end: sia.EndTime, reason: "the time limit of 1s was reached"},
+		"too dear": {command: "for i in 1 2 3 4 5 6 7 8 9; do node ask.js /chat/completions; done; sleep 717273",
+			limits: agent.Limits{Time: time.Minute, Credits: sia.Credit / 2}, end: sia.EndCredits, reason: "credits are spent"},
+		"too many": {command: "for i in 1 2 3 4; do node ask.js /chat/completions; done; sleep 717273",
+			limits: agent.Limits{Time: time.Minute, Credits: 100 * sia.Credit, Turns: 2}, end: sia.EndTurns,
+			reason: "the limit of 2 turns was reached"},
+		"the model is down": {command: "node ask.js /chat/completions; exit 1", script: "down", end: sia.EndError,
+			reason: "the endpoint answered 503"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			script := says
@@ -150,7 +163,8 @@ func TestCommandThatEndsBadly(t *testing.T) {
 }
 
 func TestCommandReachesItsModelOnly(t *testing.T) {
-	c := newCLI(t, `for a in '/chat/completions other-model' '/chat/completions coder another-key' '/files' '/../admin'; do node ask.js $a; done
+	c := newCLI(t, `for a in '/chat/completions other-model' '/chat/completions coder another-key' '/files' `+
+		`'/../admin'; do node ask.js $a; done
 		(exec 3<>/dev/tcp/1.1.1.1/443) 2>/dev/null && echo OUT; true`, says)
 	if res := c.run(); res.End != sia.EndFinished || res.Turns != 0 {
 		t.Errorf("%+v", res)
@@ -186,25 +200,31 @@ func TestCommandIsCancelled(t *testing.T) {
 func TestCommandThatCannotRunHere(t *testing.T) {
 	for name, c := range map[string]struct {
 		command string
-		change  func(*agent.CommandsConfig)
+		change  func(*agent.CommandAgentsConfig)
 		want    string
 	}{
-		"no sandbox":    {"claude-code", func(cfg *agent.CommandsConfig) { cfg.Sandbox = nil }, "this server has none: `sia doctor` says how it gets one"},
-		"not installed": {"claude-code", func(cfg *agent.CommandsConfig) { cfg.Path = []string{"/no/such/folder"} }, "claude is not installed where commands can see it: on the server, npm install -g @anthropic-ai/claude-code"},
-		"no command":    {" ", func(*agent.CommandsConfig) {}, "agent.command does not say which"},
-		"no way out":    {"true", func(cfg *agent.CommandsConfig) { cfg.Sandbox = sandboxtest.New(t, sandbox.Options{Self: []string{}}) }, "the way from the sandbox to the model"},
+		"no sandbox": {"claude-code", func(cfg *agent.CommandAgentsConfig) { cfg.Sandbox = nil },
+			"this server has none: `sia doctor` says how it gets one"},
+		"not installed": {"claude-code", func(cfg *agent.CommandAgentsConfig) { cfg.Path = []string{"/no/such/folder"} },
+			"claude is not installed where commands can see it: on the server, npm install -g @anthropic-ai/claude-code"},
+		"no command": {" ", func(*agent.CommandAgentsConfig) {}, "agent.command does not say which"},
+		"no way out": {"true", func(cfg *agent.CommandAgentsConfig) {
+			cfg.Sandbox = sandboxtest.New(t,
+				sandbox.Options{Self: []string{}})
+		}, "the way from the sandbox to the model"},
 	} {
 		b := newCLI(t, c.command, says, c.change)
 		res, err := b.agent.Run(t.Context(), b.in, b.rec)
 		var known *sia.Error
-		if !errors.As(err, &known) || !known.Permanent || !strings.Contains(known.Message, c.want) || !strings.Contains(known.Message, "agent.kind") || res.Turns != 0 {
+		if !errors.As(err, &known) || !known.Permanent || !strings.Contains(known.Message, c.want) ||
+			!strings.Contains(known.Message, "agent.kind") || res.Turns != 0 {
 			t.Errorf("%s: %+v, %v", name, res, err)
 		}
 	}
 }
 
 func TestOtherKindsAreNoCommands(t *testing.T) {
-	commands, err := agent.NewCommands(agent.CommandsConfig{})
+	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +244,8 @@ func TestCommandBeginsAgain(t *testing.T) {
 	if res.End != sia.EndTurns || res.Turns != 3 || res.Cost <= first.Cost {
 		t.Errorf("%+v after %+v", res, first)
 	}
-	if got := c.rec.turns[0]; got.Kind != agent.TurnModel || got.Number != 3 || !strings.Contains(c.rec.notes(), "begun again after the process ended") {
+	if got := c.rec.turns[0]; got.Kind != agent.TurnModel || got.Number != 3 ||
+		!strings.Contains(c.rec.notes(), "begun again after the process ended") {
 		t.Errorf("it wrote %+v", got)
 	}
 }

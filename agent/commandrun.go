@@ -14,6 +14,7 @@ import (
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 //go:embed prompts/command.md
@@ -24,47 +25,41 @@ const maxEnding = 1500
 
 // commandRun is one attempt of a command under way.
 type commandRun struct {
-	*Command
-	journal
+	*CommandAgent
+	turnJournal
 	in      Input
 	env     tool.Env
-	meter   *meter
-	out     *heard
-	bench   *workbench
-	answers chan answer // from the gateway, one by one
+	meter   *callMeter
+	out     *outputParser
+	runner  *attemptRunner
+	answers chan paidAnswer // from the gateway, one by one
 	stop    context.CancelCauseFunc
-	ended   <-chan struct{} // closed when nobody takes answers any more
+	ended   <-chan struct{} // closed when nothing takes answers any more
 
 	turns int // recorded
 	res   Result
 }
 
-// limit is the cause with which a spent budget ends an attempt.
-type limit struct {
+// limitError is the cause with which a spent budget ends an attempt.
+type limitError struct {
 	end sia.AttemptEnd
 	why string
 }
 
-func (l limit) Error() string { return l.why }
+func (l limitError) Error() string { return l.why }
 
 // attempt runs the command to its end and records how it ended.
 func (r *commandRun) attempt(ctx context.Context) (Result, error) {
-	ctx, cancel := r.meter.budget.context(ctx)
+	ctx, cancel := r.meter.budget.withTimeLimit(ctx)
 	defer cancel()
-	defer func() { r.bench.close() }()
+	defer func() { r.runner.close() }()
 	err := r.run(ctx)
 	r.res.Turns, r.res.Cost, r.res.Usage = r.meter.total()
 	if err != nil {
 		r.res.End, r.res.Reason = sia.EndError, err.Error()
 	}
 	r.res.Reason, r.res.Summary = secret.Mask(r.res.Reason), secret.Mask(r.res.Summary)
-	text := string(r.res.End)
-	for _, s := range []string{r.res.Reason, r.res.Summary} {
-		if s != "" {
-			text += ": " + s
-		}
-	}
-	if saved := r.record(ctx, Turn{Number: r.turns + 1, Kind: TurnEnd, Text: text}); err == nil {
+	if saved := r.recordTurn(ctx, Turn{Number: r.turns + 1, Kind: TurnEnd, Text: endText(r.res)}); err == nil {
 		err = saved
 	}
 	return r.res, err
@@ -72,17 +67,17 @@ func (r *commandRun) attempt(ctx context.Context) (Result, error) {
 
 // run prepares the work tree, tells the command what to do, and lets it.
 func (r *commandRun) run(ctx context.Context) error {
-	bench, told, note, err := r.shop.open(ctx, r.in)
+	runner, told, note, err := r.runners.openRunner(ctx, r.in)
 	if err != nil {
 		return err
 	}
-	r.bench = bench
-	r.note(note)
+	r.runner = runner
+	r.addNote(note)
 	brief := r.in.Brief
 	if len(brief.Tools)+len(brief.WithoutTools) > 0 {
-		r.note("the tools that the brief names are the builtin agent's: they are told, not enforced")
+		r.addNote("the tools that the brief names are the builtin agent's: they are told, not enforced")
 	}
-	text, notes := assemble(ctx, r.in, r.env, told, maxPrompt)
+	text, notes := assemblePrompt(ctx, r.in, r.env, told, maxPrompt)
 	r.notes = append(r.notes, notes...)
 	role := commandPrompt
 	if r.in.Planning {
@@ -94,12 +89,12 @@ func (r *commandRun) run(ctx context.Context) error {
 		return err
 	}
 	defer gate.Close()
-	c := r.command(to, text, gate)
-	if _, answers, ok := resumable(r.in.Saved); ok {
+	c := r.sandboxCommand(to, text, gate)
+	if _, answers, ok := resumePoint(r.in.Saved); ok {
 		// It can't be told where the command was. What it spent is spent.
 		r.turns = answers[len(answers)-1].Number
-		r.note("begun again after the process ended: the command starts anew, in the work tree as it is")
-	} else if err := r.record(ctx, Turn{Kind: TurnBrief, Text: text}); err != nil {
+		r.addNote("begun again after the process ended: the command starts anew, in the work tree as it is")
+	} else if err := r.recordTurn(ctx, Turn{Kind: TurnBrief, Text: text}); err != nil {
 		return err
 	}
 
@@ -116,37 +111,37 @@ func (r *commandRun) run(ctx context.Context) error {
 		res, err := r.Sandbox.Run(ctx, c)
 		done <- outcome{res, err}
 	}()
-	var last *answer
+	var last *paidAnswer
 	var failed error
 	for {
 		select {
 		case a := <-r.answers:
-			// What was printed since the answer before came of that one.
-			if err := r.turn(ctx, last); err != nil && failed == nil {
+			// What was printed until now came of the answer before.
+			if err := r.recordAnswer(ctx, last); err != nil && failed == nil {
 				failed = err
 				r.stop(err)
 			}
 			last = &a
 		case res := <-done:
 			close(over)
-			if err := r.turn(ctx, last); err != nil && failed == nil {
+			if err := r.recordAnswer(ctx, last); err != nil && failed == nil {
 				failed = err
 			}
 			if err := cmp.Or(failed, res.err); err != nil && ctx.Err() == nil || failed != nil {
 				return errors.Join(failed, res.err)
 			}
-			r.judge(ctx, res.Result, gate)
+			r.setEnd(ctx, res.Result, gate)
 			return nil
 		}
 	}
 }
 
-// command is what is run.
-func (r *commandRun) command(to access, brief string, gate *gateway.Gateway) sandbox.Command {
-	c := r.bench.command(false)
+// sandboxCommand is the command as the sandbox runs it.
+func (r *commandRun) sandboxCommand(to modelAccess, brief string, gate *gateway.Gateway) sandbox.Command {
+	c := r.runner.newCommand(false)
 	env, refused := r.variables(to)
 	for _, name := range refused {
-		r.note("a variable that agent.env names is not passed on: " + name)
+		r.addNote("a variable that agent.env names is not passed on: " + name)
 	}
 	c.Env = append(c.Env, env...)
 	if c.Shell = r.line; r.known {
@@ -163,21 +158,21 @@ func (r *commandRun) command(to access, brief string, gate *gateway.Gateway) san
 	return c
 }
 
-// answered takes an answer from the gateway; it waits until the turn before is
-// recorded.
-func (r *commandRun) answered(a answer) {
+// passAnswer passes on an answer of the model. It waits until the turn before is recorded.
+func (r *commandRun) passAnswer(a paidAnswer) {
 	select {
 	case r.answers <- a:
 	case <-r.ended:
 	}
 }
 
-// spent ends the attempt at a limit of its budget.
-func (r *commandRun) spent(end sia.AttemptEnd, why string) { r.stop(limit{end, why}) }
+// endAtLimit ends the attempt at a limit of its budget.
+func (r *commandRun) endAtLimit(end sia.AttemptEnd, why string) { r.stop(limitError{end, why}) }
 
-// turn records what was printed, as what came of an answer; nil: of none.
-func (r *commandRun) turn(ctx context.Context, a *answer) error {
-	text, calls := r.out.take()
+// recordAnswer records what was printed since the last turn. a is the answer that it
+// came of; nil: of none.
+func (r *commandRun) recordAnswer(ctx context.Context, a *paidAnswer) error {
+	text, calls := r.out.takeTurn()
 	if a == nil && text == "" && len(calls) == 0 {
 		return nil
 	}
@@ -187,38 +182,38 @@ func (r *commandRun) turn(ctx context.Context, a *answer) error {
 	}
 	r.turns++
 	t.Number = r.turns
-	return r.record(ctx, t)
+	return r.recordTurn(ctx, t)
 }
 
-// judge says how the attempt ended.
-func (r *commandRun) judge(ctx context.Context, res sandbox.Result, gate *gateway.Gateway) {
-	last, printed := r.out.end()
-	r.res.Summary = head(last, tool.MaxSummary)
-	var spent limit
+// setEnd says how the attempt ended.
+func (r *commandRun) setEnd(ctx context.Context, res sandbox.Result, gate *gateway.Gateway) {
+	last, printed := r.out.lastWords()
+	r.res.Summary = text.Clip(last, tool.MaxSummary)
+	var spent limitError
 	switch {
 	case errors.As(context.Cause(ctx), &spent):
 		r.res.End, r.res.Reason = spent.end, spent.why
 	case ctx.Err() != nil:
-		r.res.End, r.res.Reason = r.meter.budget.over(ctx)
+		r.res.End, r.res.Reason = r.meter.budget.contextEnd(ctx)
 	case res.OK() && r.in.Planning:
-		r.proposed(last, printed)
+		r.endWithPlan(last, printed)
 	case res.OK():
 		r.res.End = sia.EndFinished
 	default:
 		name := cmp.Or(r.preset.Name, "the command")
-		r.res.End, r.res.Reason = sia.EndError, fmt.Sprintf("%s failed: %s", name, ending(res))
+		r.res.End, r.res.Reason = sia.EndError, fmt.Sprintf("%s failed: %s", name, commandEnding(res))
 		if why := gate.Failed(); why != "" {
 			r.res.Reason += "; " + why
 		}
 		if printed != "" {
-			r.res.Reason += ". It printed at the end: " + tail(printed, maxEnding)
+			r.res.Reason += ". It printed at the end: " + lastBytes(printed, maxEnding)
 		}
 		r.res.Summary = ""
 	}
 }
 
-// tail is the last n bytes of s, from the beginning of a line where there is one.
-func tail(s string, n int) string {
+// lastBytes is the last n bytes of s, from the beginning of a line where there is one.
+func lastBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -6,33 +6,34 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of the note that an answer comes to, in bytes.
+// Bounds of the note that an answer comes to, in characters.
 const (
 	mostNote    = 500
 	mostNoteArg = 120
 	mostOutcome = 120
 )
 
-// noteOf is what an answer comes to in one line of a list: which files were read
-// and changed, which commands ran and how they ended. It is made from the calls
-// alone, so that it is true and always the same.
-func noteOf(number int, text string, calls []Call) string {
+// noteOf sums an answer up in one line of a list: which files were read and changed,
+// which commands ran and how they ended. It is made from the calls alone, so that it
+// is true and always the same.
+func noteOf(number int, said string, calls []Call) string {
 	var did []string
 	for _, c := range calls {
-		if n := c.note(); len(did) == 0 || did[len(did)-1] != n {
+		if n := c.noteOfCall(); len(did) == 0 || did[len(did)-1] != n {
 			did = append(did, n)
 		}
 	}
 	if len(did) == 0 {
-		did = append(did, "said: "+oneLine(Sanitize(text), mostOutcome))
+		did = append(did, "said: "+clipLine(Sanitize(said), mostOutcome))
 	}
-	return head(fmt.Sprintf("- answer %d: %s", number, strings.Join(did, "; ")), mostNote)
+	return text.Clip(fmt.Sprintf("- answer %d: %s", number, strings.Join(did, "; ")), mostNote)
 }
 
-// note is what a call came to.
-func (c Call) note() string {
+// noteOfCall sums a call up.
+func (c Call) noteOfCall() string {
 	var args struct {
 		Path, Command, Pattern, Match string
 	}
@@ -40,16 +41,16 @@ func (c Call) note() string {
 	about := ""
 	for _, a := range []string{args.Command, args.Pattern, args.Path, args.Match} {
 		if a != "" && about == "" {
-			about = " " + oneLine(Sanitize(a), mostNoteArg)
+			about = " " + clipLine(Sanitize(a), mostNoteArg)
 		}
 	}
 	if about == "" && len(c.Changed) > 0 {
-		about = " " + oneLine(strings.Join(c.Changed, ", "), mostNoteArg)
+		about = " " + clipLine(strings.Join(c.Changed, ", "), mostNoteArg)
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(c.Result), "\n")
 	outcome := ""
 	if c.IsError || c.Name == tool.NameRun || c.Name == tool.NameTest {
-		outcome = " → " + oneLine(Sanitize(first), mostOutcome)
+		outcome = " → " + clipLine(Sanitize(first), mostOutcome)
 	}
-	return oneLine(Sanitize(c.Name), 60) + about + outcome
+	return clipLine(Sanitize(c.Name), 60) + about + outcome
 }

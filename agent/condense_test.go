@@ -32,10 +32,12 @@ func talker(t *testing.T, answers int) (url string, got *[]scripted.Request) {
 		if n == answers {
 			name, arguments = "finish", `{"summary":"Done."}`
 		}
-		json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"finish_reason": "tool_calls", "message": map[string]any{
-			"content":    fmt.Sprintf("Answer %d. ", n) + strings.Repeat("I think about it some more. ", 150),
-			"tool_calls": []any{map[string]any{"id": fmt.Sprintf("c%d", n), "type": "function", "function": map[string]any{"name": name, "arguments": arguments}}},
-		}}}})
+		json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"finish_reason": "tool_calls",
+			"message": map[string]any{
+				"content": fmt.Sprintf("Answer %d. ", n) + strings.Repeat("I think about it some more. ", 150),
+				"tool_calls": []any{map[string]any{"id": fmt.Sprintf("c%d", n), "type": "function",
+					"function": map[string]any{"name": name, "arguments": arguments}}},
+			}}}})
 	}))
 	t.Cleanup(srv.Close)
 	return srv.URL, got
@@ -108,14 +110,16 @@ func TestContextLengthIsRecoveredByPruning(t *testing.T) {
 	look := func(what string) scripted.Answer {
 		return calls(scripted.Call{Name: "search", Args: args{"pattern": what}})
 	}
-	b := newBench(t, turns(calls(scripted.Call{Name: "read", Args: args{"path": "big.txt"}}), look("a"), look("b"), look("c"), finish))
+	b := newBench(t, turns(calls(scripted.Call{Name: "read", Args: args{"path": "big.txt"}}), look("a"), look("b"),
+		look("c"), finish))
 	b.write("big.txt", strings.Repeat("some words on a line\n", 390))
 	if res := b.run(); res.End != sia.EndFinished || res.Turns != 5 {
 		t.Fatalf("result: %+v", res)
 	}
 	q := b.model.Requests()
 	refused, again := q[len(q)-2], q[len(q)-1]
-	if refused.Status != http.StatusBadRequest || tokens(again) > tokens(refused)/2+tokens(q[0]) || len(again.Messages) != len(refused.Messages) {
+	if refused.Status != http.StatusBadRequest || tokens(again) > tokens(refused)/2+tokens(q[0]) ||
+		len(again.Messages) != len(refused.Messages) {
 		t.Errorf("%d tokens were refused (HTTP %d), then %d sent", tokens(refused), refused.Status, tokens(again))
 	}
 	if again.System() != q[0].System() || again.User() != q[0].User() {

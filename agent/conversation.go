@@ -10,30 +10,31 @@ import (
 
 // Bounds of what is left out of a conversation that outgrows the window.
 const (
-	keepLast   = 6    // newest messages that stay whole; when that is too much
-	keepLeast  = 2    // these; beyond that answers are condensed, but for
-	keepTurns  = 2    // the newest, unless there is no other way
-	worthwhile = 200  // bytes of a result, or
-	largeCall  = 1500 // of a call's arguments, below which leaving out saves nothing
+	keepLast       = 6    // newest messages that stay whole
+	keepLeast      = 2    // newest messages that stay whole when more would be too much
+	keepTurns      = 2    // newest answers that are not condensed, unless there is no other way
+	minLeftOut     = 200  // bytes of a result; a shorter one is not worth leaving out
+	minCallLeftOut = 1500 // bytes of a call's arguments, likewise
 )
 
 const (
 	leftOutResult = "[left out to save room; make the call again if you need it]"
 	leftOutCall   = `{"left_out":"to save room; the call was carried out as it was"}`
 
-	condensedHeading = "## Earlier in this attempt\n\nTo save room, your first answers and what came of them are only noted here, oldest first."
-	condensedSource  = "your earlier tool calls"
+	condensedHeading = "## Earlier in this attempt\n\nTo save room, your first answers and what came of them are only " +
+		"noted here, oldest first."
+	condensedSource = "your earlier tool calls"
 )
 
 // conversation is the messages of an attempt with a running estimate of their
-// tokens: the system prompt and the brief, which always stay, notes of the
-// oldest answers, and the answers since, each with what followed it. It is
-// always one that the protocol allows: every call of an answer has its result.
+// tokens. The system prompt and the brief always stay. Notes of the oldest answers
+// follow, and then the answers since, each with its results. It is always one that
+// the protocol allows: every call of an answer has its result.
 //
-// What outgrows the window is shortened from its oldest end: results, then
-// arguments, then whole answers, each of which becomes one note. A note is
-// appended once and never written anew, so that the endpoint's cache of what
-// stands before it stays good.
+// A conversation that outgrows the window is shortened from its oldest end: results
+// first, then arguments, then whole answers. Each answer becomes one note. A note is
+// appended once and never written anew, so that the endpoint's cache of what stands
+// before it stays good.
 type conversation struct {
 	system, brief llm.Message
 	head          int // tokens of both, with the notes
@@ -41,36 +42,36 @@ type conversation struct {
 	notes []string // of answers that were condensed, oldest first
 	gone  int      // notes before them that were left out
 
-	turns []exchange
+	turns []modelExchange
 	total int // tokens of everything
 }
 
-// exchange is an answer of the model, the results of its calls, and what the loop
+// modelExchange is an answer of the model, the results of its calls, and what the loop
 // said then.
-type exchange struct {
+type modelExchange struct {
 	messages []llm.Message
 	tokens   []int
-	note     string // what it comes to, in a line
+	note     string // sums it up in a line
 }
 
-// begin sets what always stays.
-func (c *conversation) begin(system, brief string) {
+// beginWith sets what always stays.
+func (c *conversation) beginWith(system, brief string) {
 	c.system, c.brief = llm.Message{Role: llm.RoleSystem, Content: system}, llm.Message{Role: llm.RoleUser, Content: brief}
 	c.reckonHead()
 }
 
-// add appends a message. An answer of the model begins an exchange.
-func (c *conversation) add(m llm.Message) {
+// addMessage appends a message. An answer of the model begins an exchange.
+func (c *conversation) addMessage(m llm.Message) {
 	if m.Role == llm.RoleAssistant || len(c.turns) == 0 {
-		c.turns = append(c.turns, exchange{})
+		c.turns = append(c.turns, modelExchange{})
 	}
 	x, n := &c.turns[len(c.turns)-1], m.Tokens()
 	x.messages, x.tokens = append(x.messages, m), append(x.tokens, n)
 	c.total += n
 }
 
-// note says what the last answer comes to, should it be condensed.
-func (c *conversation) note(text string) {
+// noteLast sets the note that the last answer becomes when it is condensed.
+func (c *conversation) noteLast(text string) {
 	if len(c.turns) > 0 {
 		c.turns[len(c.turns)-1].note = text
 	}
@@ -93,7 +94,7 @@ func (c *conversation) opening() llm.Message {
 		if c.gone > 0 {
 			list = fmt.Sprintf("- %d older notes are left out\n", c.gone) + list
 		}
-		m.Content += "\n\n" + condensedHeading + "\n\n" + untrusted(condensedSource, list)
+		m.Content += "\n\n" + condensedHeading + "\n\n" + wrapUntrusted(condensedSource, list)
 	}
 	return m
 }
@@ -105,11 +106,10 @@ func (c *conversation) reckonHead() {
 }
 
 // shorten brings the conversation down to bound tokens by leaving out results and
-// arguments of old calls. Only when it has more than most tokens even then, old
-// answers are condensed, until it has bound, which holds as far as the system
-// prompt and the brief allow. It does more at once than is needed, since each
-// change makes the endpoint's cache of the conversation useless. note says what
-// it did; empty: nothing.
+// arguments of old calls. When it has more than most tokens even then, it condenses
+// old answers until bound is reached, as far as the system prompt and the brief allow.
+// It does more at once than is needed, since each change makes the endpoint's cache of
+// the conversation useless. note says what it did; empty: nothing.
 func (c *conversation) shorten(bound, most int) (note string) {
 	before := c.total
 	old := -keepLast
@@ -200,7 +200,7 @@ func (c *conversation) dropNotes(bound int) (n int) {
 }
 
 func dropResult(m *llm.Message) bool {
-	if m.Role != llm.RoleTool || len(m.Content) < worthwhile {
+	if m.Role != llm.RoleTool || len(m.Content) < minLeftOut {
 		return false
 	}
 	m.Content = leftOutResult
@@ -210,7 +210,7 @@ func dropResult(m *llm.Message) bool {
 func dropArguments(m *llm.Message) bool {
 	dropped := false
 	for i := range m.ToolCalls {
-		if len(m.ToolCalls[i].Arguments) >= largeCall {
+		if len(m.ToolCalls[i].Arguments) >= minCallLeftOut {
 			if !dropped { // the model's answer is shared with whoever got it
 				m.ToolCalls = slices.Clone(m.ToolCalls)
 			}

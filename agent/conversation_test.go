@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -19,7 +20,7 @@ func TestConversationProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c conversation
 		const system, brief = "You are an engineer.", "# The task\n\nAdd a greeting."
-		c.begin(system, brief)
+		c.beginWith(system, brief)
 		size := rapid.IntRange(0, 4000)
 		answers := 0
 		var notes []string
@@ -39,7 +40,8 @@ func TestConversationProperty(t *testing.T) {
 			if c.total > most && (len(c.turns) > 0 || len(c.notes) > 0) {
 				t.Fatalf("%d tokens of at most %d, and %d answers and %d notes could go", c.total, most, len(c.turns), len(c.notes))
 			}
-			if i := slices.Index(notes, first(c.notes)); len(c.notes) > 0 && i >= 0 && !slices.Equal(notes[i:], c.notes[:len(notes)-i]) {
+			if i := slices.Index(notes, first(c.notes)); len(c.notes) > 0 && i >= 0 &&
+				!slices.Equal(notes[i:], c.notes[:len(notes)-i]) {
 				t.Fatalf("notes were rewritten: %q became %q", notes, c.notes)
 			}
 			notes = slices.Clone(c.notes)
@@ -73,14 +75,15 @@ func exchanged(t *rapid.T, c *conversation, n int, size *rapid.Generator[int]) {
 		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: fmt.Sprintf("call_%d_%d", n, i), Name: "write", Arguments: args})
 		calls = append(calls, Call{Name: "write", Arguments: args})
 	}
-	c.add(m)
+	c.addMessage(m)
 	for _, call := range m.ToolCalls {
-		c.add(llm.Message{Role: llm.RoleTool, ToolCallID: call.ID, Content: strings.Repeat("line\n", size.Draw(t, "result")/5)})
+		c.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: call.ID,
+			Content: strings.Repeat("line\n", size.Draw(t, "result")/5)})
 	}
 	if len(calls) == 0 {
-		c.add(llm.Message{Role: llm.RoleUser, Content: "Go on."})
+		c.addMessage(llm.Message{Role: llm.RoleUser, Content: "Go on."})
 	}
-	c.note(noteOf(n, m.Content, calls))
+	c.noteLast(noteOf(n, m.Content, calls))
 }
 
 // allowed checks what the protocol asks of a conversation.
@@ -113,14 +116,20 @@ func TestNotes(t *testing.T) {
 		calls []Call
 	}{
 		"- answer 3: read a.go; read b.go; edit a.go": {"", []Call{
-			{Name: "read", Arguments: `{"path":"a.go"}`, Result: "…"}, {Name: "read", Arguments: `{"path":"b.go"}`, Result: "…"},
+			{Name: "read", Arguments: `{"path":"a.go"}`, Result: "…"},
+			{Name: "read", Arguments: `{"path":"b.go"}`, Result: "…"},
 			{Name: "edit", Arguments: `{"path":"a.go","old":"x","new":"y"}`, Result: "edited", Changed: []string{"a.go"}}}},
-		"- answer 3: run go test ./... → exit status 1": {"", []Call{{Name: "run", Arguments: `{"command":"go test\n./..."}`, Result: "exit status 1\nFAIL"}}},
-		"- answer 3: edit a.go → error: no such text":   {"", []Call{{Name: "edit", Arguments: `{"path":"a.go"}`, Result: "error: no such text\nnearest: …", IsError: true}}},
-		"- answer 3: patch a.go, b.go":                  {"", []Call{{Name: "patch", Arguments: `{"patch":"--- a"}`, Result: "ok", Changed: []string{"a.go", "b.go"}}}},
-		"- answer 3: search func main":                  {"", []Call{{Name: "search", Arguments: `{"pattern":"func main"}`}, {Name: "search", Arguments: `{"pattern":"func main"}`}}},
-		"- answer 3: read":                              {"", []Call{{Name: "read", Arguments: `{not json`}}},
-		"- answer 3: said: I think about it.":           {"I think\nabout it.<!-- x -->", nil},
+		"- answer 3: run go test ./... → exit status 1": {"",
+			[]Call{{Name: "run", Arguments: `{"command":"go test\n./..."}`, Result: "exit status 1\nFAIL"}}},
+		"- answer 3: edit a.go → error: no such text": {"",
+			[]Call{{Name: "edit", Arguments: `{"path":"a.go"}`, Result: "error: no such text\nnearest: …", IsError: true}}},
+		"- answer 3: patch a.go, b.go": {"",
+			[]Call{{Name: "patch", Arguments: `{"patch":"--- a"}`, Result: "ok", Changed: []string{"a.go", "b.go"}}}},
+		"- answer 3: search func main": {"",
+			[]Call{{Name: "search", Arguments: `{"pattern":"func main"}`},
+				{Name: "search", Arguments: `{"pattern":"func main"}`}}},
+		"- answer 3: read":                    {"", []Call{{Name: "read", Arguments: `{not json`}}},
+		"- answer 3: said: I think about it.": {"I think\nabout it.<!-- x -->", nil},
 	} {
 		if got := noteOf(3, tt.text, tt.calls); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -130,7 +139,7 @@ func TestNotes(t *testing.T) {
 	for i := range 100 {
 		many = append(many, Call{Name: "read", Arguments: fmt.Sprintf(`{"path":"dir/file%d.go"}`, i)})
 	}
-	if n := len(noteOf(1, "", many)); n > mostNote {
-		t.Errorf("a note of %d bytes", n)
+	if n := utf8.RuneCountInString(noteOf(1, "", many)); n > mostNote {
+		t.Errorf("a note of %d characters", n)
 	}
 }

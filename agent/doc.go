@@ -5,30 +5,30 @@
 //
 //   - [Agent] and [Input]: one attempt at a task, in a directory that is the
 //     agent's alone. It changes files there; it commits and pushes nothing.
-//   - [Builtin]: the agent that ships: a loop of model calls and tool calls.
-//   - [Command]: an agent that is somebody else's program (commands.go), run in the
-//     sandbox (commandrun.go). It asks the model through agent/gateway, and a meter
-//     pays for that from the attempt's budget (meter.go). [Preset] has those that
-//     are known by name; what they print becomes the transcript (said.go, events.go).
+//   - [BuiltinAgent]: the agent that ships: a loop of model calls and tool calls.
+//   - [CommandAgent]: an agent that is somebody else's program (commandagent.go), run in
+//     the sandbox (commandrun.go). It asks the model through agent/gateway, and the
+//     attempt's budget pays for that (meter.go). [Preset] has those that are known by
+//     name. What they print becomes the transcript (output.go, events.go).
 //   - The prompt (prompt.go) is assembled from the task and its brief, within a
-//     bound; a technique in the brief changes the tools offered and the context
+//     bound. A technique in the brief changes the tools offered and the context
 //     given, not only words. Text from strangers is delimited, labelled, and
 //     freed of what people can't see (sanitize.go).
 //   - A conversation that outgrows the model's window is shortened from its oldest
-//     end (conversation.go): results are left out, then answers become notes of
+//     end (conversation.go). Results are left out first. Then answers become notes of
 //     what they did (condense.go), each appended once.
-//   - Commands run in a sandbox on a workbench of the attempt's own (workshop.go),
-//     after the repository's setup commands (setup.go). Without a sandbox none do.
+//   - Commands run in a sandbox with caches of the attempt's own (runner.go), after
+//     the repository's setup commands (setup.go). Without a sandbox none do.
 //   - An attempt that makes a plan (planning.go) has the tools that read, and ends
-//     with what it proposes; later attempts are told what was approved of it.
-//   - [Limits]: turns, time and credits (budget.go); a conversation that goes
+//     with what it proposes. Later attempts are told what was approved of it.
+//   - [Limits]: turns, time and credits (budget.go). A conversation that goes
 //     round in circles is interrupted (loop.go).
 //   - [Recorder] and [Turn]: the transcript, saved turn by turn, with secrets
-//     masked (journal.go); [Markdown] renders it for people. An attempt whose process
-//     ended goes on from it (resume.go).
+//     masked (journal.go). [Markdown] renders it for people. When a process ends, its
+//     attempt goes on from the transcript (resume.go).
 //
-// What the agent says about its own work decides nothing: [Result.Summary] is
-// only shown. The package may import agent/gateway, agent/llm, agent/sandbox,
+// What the agent says about its own work decides nothing: [Result.Summary] is only
+// shown. The package may import agent/gateway, agent/llm, agent/sandbox,
 // agent/tool, sia and what lies below it. Start reading at agent.go, then
 // builtin.go.
 package agent

@@ -7,18 +7,18 @@ import "encoding/json"
 // people read there.
 
 // readClaude reads a line of `claude --output-format stream-json`.
-func readClaude(line []byte) (s said) {
+func readClaude(line []byte) (s outputEvent) {
 	var v struct {
-		Type, Subtype, Result string
-		Message               struct {
+		Type, Result string
+		Message      struct {
 			Content json.RawMessage
 		}
 	}
 	if json.Unmarshal(line, &v) != nil {
-		return said{text: string(line)}
+		return outputEvent{text: string(line)}
 	}
 	if v.Type == "result" {
-		return said{last: v.Result}
+		return outputEvent{last: v.Result}
 	}
 	var parts []struct {
 		Type, Text, ID, Name string
@@ -27,7 +27,7 @@ func readClaude(line []byte) (s said) {
 		IsError              bool   `json:"is_error"`
 	}
 	if json.Unmarshal(v.Message.Content, &parts) != nil {
-		return said{}
+		return outputEvent{}
 	}
 	for _, p := range parts {
 		switch {
@@ -35,16 +35,16 @@ func readClaude(line []byte) (s said) {
 			s.text += p.Text
 			s.last = p.Text
 		case p.Type == "tool_use":
-			s.calls = append(s.calls, step{p.ID, Call{Name: p.Name, Arguments: string(p.Input)}})
+			s.calls = append(s.calls, outputCall{p.ID, Call{Name: p.Name, Arguments: string(p.Input)}})
 		case p.Type == "tool_result":
-			s.calls = append(s.calls, step{p.ToolUseID, Call{Result: compact(p.Content), IsError: p.IsError}})
+			s.calls = append(s.calls, outputCall{p.ToolUseID, Call{Result: compactJSON(p.Content), IsError: p.IsError}})
 		}
 	}
 	return s
 }
 
 // readCodex reads a line of `codex exec --json`.
-func readCodex(line []byte) (s said) {
+func readCodex(line []byte) (s outputEvent) {
 	var v struct {
 		Type    string
 		Message string
@@ -59,7 +59,7 @@ func readCodex(line []byte) (s said) {
 		}
 	}
 	if json.Unmarshal(line, &v) != nil {
-		return said{text: string(line)}
+		return outputEvent{text: string(line)}
 	}
 	switch i := v.Item; {
 	case v.Type == "error" || v.Type == "turn.failed":
@@ -69,15 +69,17 @@ func readCodex(line []byte) (s said) {
 	case v.Type == "item.completed" && i.Type == "agent_message":
 		s.text, s.last = i.Text, i.Text
 	case i.Type == "command_execution":
-		s.calls = []step{{i.ID, Call{Name: "shell", Arguments: i.Command, Result: i.Output, IsError: i.ExitCode != nil && *i.ExitCode != 0}}}
+		s.calls = []outputCall{{i.ID, Call{Name: "shell", Arguments: i.Command, Result: i.Output,
+			IsError: i.ExitCode != nil && *i.ExitCode != 0}}}
 	case v.Type == "item.completed" && i.Type == "file_change":
-		s.calls = []step{{i.ID, Call{Name: "edit", Arguments: string(i.Changes), Result: i.Status, IsError: i.Status == "failed"}}}
+		s.calls = []outputCall{{i.ID, Call{Name: "edit", Arguments: string(i.Changes), Result: i.Status,
+			IsError: i.Status == "failed"}}}
 	}
 	return s
 }
 
 // readOpenCode reads a line of `opencode run --format json`.
-func readOpenCode(line []byte) (s said) {
+func readOpenCode(line []byte) (s outputEvent) {
 	var v struct {
 		Type  string
 		Error json.RawMessage
@@ -90,13 +92,14 @@ func readOpenCode(line []byte) (s said) {
 		}
 	}
 	if json.Unmarshal(line, &v) != nil {
-		return said{text: string(line)}
+		return outputEvent{text: string(line)}
 	}
 	switch p := v.Part; v.Type {
 	case "text":
 		s.text, s.last = p.Text, p.Text
 	case "tool_use":
-		s.calls = []step{{p.CallID, Call{Name: p.Tool, Arguments: string(p.State.Input), Result: p.State.Output + p.State.Error, IsError: p.State.Status == "error"}}}
+		s.calls = []outputCall{{p.CallID, Call{Name: p.Tool, Arguments: string(p.State.Input),
+			Result: p.State.Output + p.State.Error, IsError: p.State.Status == "error"}}}
 	case "error":
 		s.text = string(v.Error)
 	}

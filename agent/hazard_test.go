@@ -28,7 +28,8 @@ func TestHazardInterrupts(t *testing.T) {
 	if res.End != sia.EndStuck || res.Turns >= 22 || res.Turns < 10 {
 		t.Errorf("ended as %s after %d turns: %s", res.End, res.Turns, res.Reason)
 	}
-	if len(res.Signals) != 1 || res.Signals[0].Name != sia.AboutToStick || !strings.Contains(res.Reason, "ended in the same error") {
+	if len(res.Signals) != 1 || res.Signals[0].Name != sia.AboutToStick ||
+		!strings.Contains(res.Reason, "ended in the same error") {
 		t.Errorf("signals %+v, reason %q", res.Signals, res.Reason)
 	}
 	if r := res.Risk; r == nil || !r.Interrupted || r.Chance <= r.Limit {
@@ -45,7 +46,8 @@ func TestHazardLetsGoOn(t *testing.T) {
 		spare  bool
 		risk   func(*sia.Risk) bool
 	}{
-		{"spared", stuck.Shipped(1), true, func(r *sia.Risk) bool { return r != nil && r.Spared && !r.Interrupted && r.Chance > r.Limit }},
+		{"spared", stuck.Shipped(1), true,
+			func(r *sia.Risk) bool { return r != nil && r.Spared && !r.Interrupted && r.Chance > r.Limit }},
 		{"patient", stuck.Shipped(20), false, func(r *sia.Risk) bool { return r != nil && !r.Spared && r.Chance < r.Limit }},
 		{"no hazard", stuck.Hazard{}, false, func(r *sia.Risk) bool { return r == nil }},
 	} {
@@ -67,7 +69,8 @@ func TestHazardSeesProgress(t *testing.T) {
 	for i := range 20 {
 		answers = append(answers, calls(scripted.Call{Name: "read", Args: args{"path": fmt.Sprintf("pkg%d/mail.go", i)}}))
 		if i%4 == 3 {
-			answers = append(answers, calls(scripted.Call{Name: "write", Args: args{"path": fmt.Sprintf("pkg%d/mail.go", i), "content": "package mail\n"}}))
+			answers = append(answers, calls(scripted.Call{Name: "write",
+				Args: args{"path": fmt.Sprintf("pkg%d/mail.go", i), "content": "package mail\n"}}))
 		}
 	}
 	b := newBench(t, turns(append(answers, done)...))

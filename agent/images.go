@@ -8,12 +8,13 @@ import (
 )
 
 var (
-	// image is an image in Markdown or HTML, or code in a line, in which there are
-	// none (https://spec.commonmark.org/0.31.2/#images).
-	image = regexp.MustCompile("(?is)`+[^`\n]*`+|" + `!\[([^\]\n]*)\]\(\s*<?([^)\s>]*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)|<img\b([^>]*)>`)
-	// attribute is one of an img element that matters.
-	attribute = regexp.MustCompile(`(?is)\b(src|alt)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
-	fence     = regexp.MustCompile("^ {0,3}(```+|~~~+)")
+	// imagePattern is an image in Markdown or HTML (https://spec.commonmark.org/0.31.2/#images).
+	// It also matches code in a line, so that an image in there is not taken for one.
+	imagePattern = regexp.MustCompile("(?is)`+[^`\n]*`+|" +
+		`!\[([^\]\n]*)\]\(\s*<?([^)\s>]*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)|<img\b([^>]*)>`)
+	// attributePattern is one of an img element that matters.
+	attributePattern = regexp.MustCompile(`(?is)\b(src|alt)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
+	fencePattern     = regexp.MustCompile("^ {0,3}(```+|~~~+)")
 )
 
 // imagesAsLinks turns the images in a Markdown text into links with their
@@ -22,7 +23,7 @@ func imagesAsLinks(text string) (string, int) {
 	var out, prose strings.Builder
 	n := 0
 	flush := func() {
-		out.WriteString(image.ReplaceAllStringFunc(prose.String(), func(m string) string {
+		out.WriteString(imagePattern.ReplaceAllStringFunc(prose.String(), func(m string) string {
 			link, is := imageLink(m)
 			if is {
 				n++
@@ -34,7 +35,7 @@ func imagesAsLinks(text string) (string, int) {
 	open := "" // the fence of the code block that the line is in
 	for line := range strings.Lines(text) {
 		mark := ""
-		if m := fence.FindStringSubmatch(line); m != nil {
+		if m := fencePattern.FindStringSubmatch(line); m != nil {
 			mark = m[1]
 		}
 		switch {
@@ -53,17 +54,17 @@ func imagesAsLinks(text string) (string, int) {
 	return out.String(), n
 }
 
-// imageLink is the link that stands for an image; ok is false when m is code.
+// imageLink is the link in an image's place; ok is false when m is code.
 func imageLink(m string) (link string, ok bool) {
 	var alt, src string
 	switch {
 	case strings.HasPrefix(m, "`"):
 		return m, false
 	case strings.HasPrefix(m, "!"):
-		parts := image.FindStringSubmatch(m)
+		parts := imagePattern.FindStringSubmatch(m)
 		alt, src = parts[1], parts[2]
 	default:
-		for _, a := range attribute.FindAllStringSubmatch(m, -1) {
+		for _, a := range attributePattern.FindAllStringSubmatch(m, -1) {
 			value := html.UnescapeString(a[2] + a[3] + a[4])
 			if strings.EqualFold(a[1], "alt") {
 				alt = value
@@ -73,7 +74,7 @@ func imageLink(m string) (link string, ok bool) {
 		}
 	}
 	words := "image"
-	if alt = oneLine(strings.NewReplacer("[", "(", "]", ")").Replace(alt), 300); alt != "" {
+	if alt = clipLine(strings.NewReplacer("[", "(", "]", ")").Replace(alt), 300); alt != "" {
 		words += ": " + alt
 	}
 	u, err := url.Parse(strings.TrimSpace(src))
@@ -83,5 +84,6 @@ func imageLink(m string) (link string, ok bool) {
 	case len(src) > 2000:
 		return "[" + words + "] (its address is too long)", true
 	}
-	return "[" + words + "](" + strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "\n", "").Replace(strings.TrimSpace(src)) + ")", true
+	return "[" + words + "](" + strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "\n",
+		"").Replace(strings.TrimSpace(src)) + ")", true
 }

@@ -9,26 +9,26 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// recordWithin is for saving a turn after the attempt was cancelled.
+// recordWithin bounds the saving of a turn after the attempt was cancelled.
 const recordWithin = 10 * time.Second
 
-// journal saves an attempt's turns.
-type journal struct {
+// turnJournal saves an attempt's turns.
+type turnJournal struct {
 	rec   Recorder // nil: nothing is saved
 	clock func() time.Time
 	notes []string // for the next turn
 }
 
-// record saves a turn that is complete.
-func (j *journal) record(ctx context.Context, t Turn) error {
-	err := j.save(ctx, t)
+// recordTurn saves a turn that is complete.
+func (j *turnJournal) recordTurn(ctx context.Context, t Turn) error {
+	err := j.saveTurn(ctx, t)
 	j.notes = nil
 	return err
 }
 
-// save saves a turn with its notes so far, secrets masked. It does so even when
+// saveTurn saves a turn with its notes so far, secrets masked. It does so even when
 // the attempt was just cancelled.
-func (j *journal) save(ctx context.Context, t Turn) error {
+func (j *turnJournal) saveTurn(ctx context.Context, t Turn) error {
 	t.At = j.clock()
 	t.Note = strings.Join(j.notes, "\n")
 	if j.rec == nil {
@@ -36,14 +36,25 @@ func (j *journal) save(ctx context.Context, t Turn) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
-	if err := j.rec.Turn(ctx, redacted(t)); err != nil {
+	if err := j.rec.Turn(ctx, maskedTurn(t)); err != nil {
 		return fmt.Errorf("save transcript: %w", err)
 	}
 	return nil
 }
 
-// redacted is t with secrets masked.
-func redacted(t Turn) Turn {
+// endText says how an attempt ended, as the text of its last turn.
+func endText(r Result) string {
+	text := string(r.End)
+	for _, s := range []string{r.Reason, r.Summary} {
+		if s != "" {
+			text += ": " + s
+		}
+	}
+	return text
+}
+
+// maskedTurn is t with secrets masked.
+func maskedTurn(t Turn) Turn {
 	t.Text, t.Note = secret.Mask(t.Text), secret.Mask(t.Note)
 	calls := make([]Call, len(t.Calls))
 	for i, c := range t.Calls {
@@ -58,8 +69,8 @@ func redacted(t Turn) Turn {
 	return t
 }
 
-// note is for the next turn; an empty one is none.
-func (j *journal) note(text string) {
+// addNote adds a note to the next turn; an empty one is none.
+func (j *turnJournal) addNote(text string) {
 	if text != "" {
 		j.notes = append(j.notes, text)
 	}

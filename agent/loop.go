@@ -7,25 +7,25 @@ import (
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
-// Bounds of a conversation that brings nothing, beside those of package stuck,
-// which sees calls and their results.
+// Bounds of a conversation that leads nowhere. Those on calls and their results are
+// package stuck's.
 const (
-	malformed = 5  // answers in a row whose calls could not be understood
-	noChange  = 24 // turns without a change that was not made before
-	keepCalls = 64 // calls that are remembered; package stuck looks at fewer
+	maxMalformed = 5  // answers in a row whose calls could not be understood
+	maxIdleTurns = 24 // turns without a change that was not made before
+	keepCalls    = 64 // calls that are remembered; package stuck looks at fewer
 )
 
 // loopDetector watches an attempt's calls for signs that it is about to get
 // stuck. Results count: the same command with a new result is progress.
 type loopDetector struct {
-	recent  []stuck.Action  // the last calls that do not poll
+	recent  []stuck.Action  // the last calls
 	changes map[string]bool // calls that changed a file, by name and arguments
 	idle    int             // turns since the last new change
 	broken  int             // malformed answers in a row
 
-	still  bool         // no change is wanted, so that there is none says nothing
+	still  bool         // no change is wanted, so turns without one are no sign
 	hazard stuck.Hazard // the zero Hazard predicts nothing
-	spare  bool         // what the hazard says is not done
+	spare  bool         // the hazard is read, and interrupts nothing
 	worst  *sia.Risk    // the reading with the greatest chance so far
 }
 
@@ -35,7 +35,7 @@ func (d *loopDetector) predict(spent float64) *sia.Signal {
 		return nil
 	}
 	r := stuck.Look(d.recent)
-	r.Idle, r.Spent = min(1, float64(d.idle)/noChange), min(1, spent)
+	r.Idle, r.Spent = min(1, float64(d.idle)/maxIdleTurns), min(1, spent)
 	r = d.hazard.Judge(r)
 	above := r.Chance > r.Limit
 	if d.worst == nil || r.Chance > d.worst.Chance {
@@ -54,9 +54,9 @@ func (d *loopDetector) predict(spent float64) *sia.Signal {
 	return aboutToStick("%s", stuck.Evidence(r, d.idle))
 }
 
-// turn is told how a turn ended. understood says whether any of its calls was
-// well formed; calls without any is a text and says nothing.
-func (d *loopDetector) turn(understood bool, calls int) *sia.Signal {
+// endTurn is told how a turn ended. understood says whether any of its calls was
+// well formed. An answer of no calls is a text and says nothing.
+func (d *loopDetector) endTurn(understood bool, calls int) *sia.Signal {
 	if !d.still {
 		d.idle++
 	}
@@ -67,26 +67,22 @@ func (d *loopDetector) turn(understood bool, calls int) *sia.Signal {
 		d.broken++
 	}
 	switch {
-	case d.broken >= malformed:
+	case d.broken >= maxMalformed:
 		return aboutToStick("%d answers in a row held only tool calls that could not be understood", d.broken)
-	case d.idle >= noChange:
+	case d.idle >= maxIdleTurns:
 		return aboutToStick("no new change to a file for %d turns", d.idle)
 	}
 	return nil
 }
 
-// call is told about one call; polls says that it waits for something, changed
-// that it changed a file.
-func (d *loopDetector) call(a stuck.Action, polls, changed bool) *sia.Signal {
+// addCall is told about one call; changed says that it changed a file.
+func (d *loopDetector) addCall(a stuck.Action, changed bool) *sia.Signal {
 	if key := a.Tool + "\x00" + a.Args; changed && !d.changes[key] {
 		if d.changes == nil {
 			d.changes = map[string]bool{}
 		}
 		d.changes[key] = true
 		d.idle = 0
-	}
-	if polls {
-		return nil
 	}
 	a.DiffSize = len(d.changes)
 	d.recent = append(d.recent, a)

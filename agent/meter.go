@@ -9,28 +9,28 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// answer is one call that the model answered.
-type answer struct {
+// paidAnswer is one call that the model answered.
+type paidAnswer struct {
 	usage llm.Usage
 	cost  sia.Credits
 }
 
-// meter pays for the calls of a command from the attempt's budget. It implements
-// [gateway.Meter].
-type meter struct {
-	longest  int          // tokens of an answer, when the command does not say
-	answered func(answer) // called for each, not at the same time
+// callMeter pays from the attempt's budget for the calls that a command makes. It
+// implements [gateway.Meter].
+type callMeter struct {
+	longest  int              // tokens of an answer, when the command does not say
+	answered func(paidAnswer) // called for each, not at the same time
 	spent    func(end sia.AttemptEnd, why string)
 
 	mu      sync.Mutex
-	budget  *budget
+	budget  *attemptBudget
 	held    sia.Credits // for calls under way
 	calling int
 }
 
 // Reserve holds what the call may cost at most. When nothing is left, and no call
-// under way could give something back, the attempt has reached its limit.
-func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
+// under way could give something back, the attempt is at its limit.
+func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if want <= 0 {
@@ -38,7 +38,7 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 	}
 	m.budget.spent += m.held
 	m.budget.turns += m.calling
-	most, end, why := m.budget.next(prompt, want)
+	most, end, why := m.budget.nextCall(prompt, want)
 	m.budget.spent -= m.held
 	m.budget.turns -= m.calling
 	if end != "" {
@@ -47,14 +47,15 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 		}
 		return gateway.Call{}, errors.New(why)
 	}
-	c := gateway.Call{Prompt: prompt, Most: most, Held: int64(credits(m.budget.price.Cost(llm.Usage{Input: m.budget.tokens(prompt), Output: most})))}
+	c := gateway.Call{Prompt: prompt, Most: most,
+		Held: int64(sia.CreditsOf(m.budget.price.Cost(llm.Usage{Input: m.budget.correctEstimate(prompt), Output: most})))}
 	m.held += sia.Credits(c.Held)
 	m.calling++
 	return c, nil
 }
 
 // Settle books what a call took and gives the rest back.
-func (m *meter) Settle(c gateway.Call, u gateway.Usage) {
+func (m *callMeter) Settle(c gateway.Call, u gateway.Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.held -= sia.Credits(c.Held)
@@ -64,11 +65,11 @@ func (m *meter) Settle(c gateway.Call, u gateway.Usage) {
 	}
 	used := llm.Usage{Input: u.Input, CachedInput: u.Cached, Output: u.Output}
 	used.USD = m.budget.price.Cost(used)
-	m.answered(answer{used, m.budget.spend(c.Prompt, llm.Response{Usage: used})})
+	m.answered(paidAnswer{used, m.budget.bookAnswer(c.Prompt, llm.Response{Usage: used})})
 }
 
 // total is what was answered and spent so far.
-func (m *meter) total() (turns int, cost sia.Credits, usage llm.Usage) {
+func (m *callMeter) total() (turns int, cost sia.Credits, usage llm.Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.budget.turns, m.budget.spent, m.budget.usage

@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/stuck"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // planTurns bounds the turns of an attempt that makes a plan: reading comes to an
@@ -28,9 +29,9 @@ var planNudge string
 //go:embed prompts/commandplan.md
 var commandPlanPrompt string
 
-// toPlan is the input of an attempt that makes a plan, without what is for work
-// alone: nothing is built, so nothing is set up, and that nothing changes is no
-// sign of getting nowhere.
+// toPlan is the input of an attempt that makes a plan. It lacks what is for work alone:
+// nothing is set up, since nothing is built, and the hazard is not watched, since
+// nothing is meant to change.
 func (in Input) toPlan() Input {
 	in.Limits.Turns = min(cmp.Or(in.Limits.Turns, sia.DefaultSettings().Agent.MaxTurns), planTurns)
 	in.Setup, in.Hazard, in.Spare = nil, stuck.Hazard{}, false
@@ -52,23 +53,26 @@ func planTools(all []tool.Tool, canAsk, failed bool) (offered []tool.Tool) {
 			offered = append(offered, t)
 		}
 	}
-	return append(offered, tool.Propose{})
+	return append(offered, tool.ProposeTool{})
 }
 
 // planSections are the plan that was approved, and the one that was not.
-func planSections(approved, proposed *sia.Plan) []section {
-	var out []section
+func planSections(approved, proposed *sia.Plan) []promptSection {
+	var out []promptSection
 	if approved != nil {
 		by := "a person"
 		if approved.By.Login != "" {
-			by = "@" + oneLine(approved.By.Login, 100)
+			by = "@" + clipLine(approved.By.Login, 100)
 		}
-		out = append(out, section{heading: "## The plan that " + by + " approved",
-			intro: "It was made before the work began. Do what it says, in this order; where what people have decided says otherwise, that counts. If something can't be done as planned, do what comes nearest, and say at the end where you left the plan.",
-			body:  planText(*approved), give: must})
+		out = append(out, promptSection{heading: "## The plan that " + by + " approved",
+			intro: "It was made before the work began. Do what it says, in this order; where what people have decided says " +
+				"otherwise, that counts. If something can't be done as planned, do what comes nearest, and say at the end " +
+				"where you left the plan.",
+			body: planText(*approved), give: giveNever})
 	}
 	if proposed != nil {
-		out = append(out, section{heading: fmt.Sprintf("## The plan of attempt %d, which was not approved", proposed.Attempt), source: "earlier plan",
+		heading := fmt.Sprintf("## The plan of attempt %d, which was not approved", proposed.Attempt)
+		out = append(out, promptSection{heading: heading, source: "earlier plan",
 			intro: "What people said about it is among what they have decided.", body: planText(*proposed), give: giveQuotes})
 	}
 	return out
@@ -76,20 +80,20 @@ func planSections(approved, proposed *sia.Plan) []section {
 
 // planText is a plan's summary and its steps.
 func planText(p sia.Plan) string {
-	text := middleOut(instruction(p.Summary), mostAnswer)
+	text := middleOut(sanitizeInstruction(p.Summary), mostAnswer)
 	if len(p.Steps) > 0 {
-		text += "\n\n" + steps(sia.Brief{Steps: p.Steps})
+		text += "\n\n" + numberedSteps(sia.Brief{Steps: p.Steps})
 	}
 	return text
 }
 
-// proposed ends a command's attempt with the plan that it said last. Of a command
-// whose events are not understood, that is whatever it printed at the end.
-func (r *commandRun) proposed(last, printed string) {
+// endWithPlan ends a command's attempt with the plan that it said last. When the
+// command's events are not understood, that is what it printed at the end.
+func (r *commandRun) endWithPlan(last, printed string) {
 	if r.preset.read == nil {
 		last = printed
 	}
-	r.res.Summary = head(strings.TrimSpace(last), tool.MaxSummary)
+	r.res.Summary = text.Clip(strings.TrimSpace(last), tool.MaxSummary)
 	if r.res.End = sia.EndFinished; r.res.Summary != "" {
 		r.res.End, r.res.Ask = sia.EndAsked, &sia.Ask{Plan: &sia.Plan{Summary: r.res.Summary}}
 	}

@@ -21,7 +21,8 @@ var (
 		{Do: "Call println in main.go.", DoneWhen: "go run . says hello"}, {Do: "Test it.", DoneWhen: "go test passes"},
 	}}
 	propose = scripted.Call{Name: "propose", Args: args{"summary": greeting.Summary, "steps": []args{
-		{"do": greeting.Steps[0].Do, "done_when": greeting.Steps[0].DoneWhen}, {"do": greeting.Steps[1].Do, "done_when": greeting.Steps[1].DoneWhen},
+		{"do": greeting.Steps[0].Do, "done_when": greeting.Steps[0].DoneWhen},
+		{"do": greeting.Steps[1].Do, "done_when": greeting.Steps[1].DoneWhen},
 	}}}
 )
 
@@ -29,13 +30,15 @@ var (
 // what it is for, and ends with the plan.
 func TestPlanning(t *testing.T) {
 	b := newBench(t, turns(
-		calls(scripted.Call{Name: "write", Args: args{"path": "main.go", "content": "gone"}}, scripted.Call{Name: "read", Args: args{"path": "main.go"}}),
+		calls(scripted.Call{Name: "write", Args: args{"path": "main.go", "content": "gone"}},
+			scripted.Call{Name: "read", Args: args{"path": "main.go"}}),
 		calls(propose, scripted.Call{Name: "read", Args: args{"path": "main.go"}}),
 	))
 	b.in.Planning = true
 	b.in.Brief.Tools = []string{"write"} // of no consequence here
 	res := b.run()
-	if d := cmp.Diff(&sia.Ask{Plan: &greeting}, res.Ask); d != "" || res.End != sia.EndAsked || res.Summary != greeting.Summary || res.Turns != 2 {
+	if d := cmp.Diff(&sia.Ask{Plan: &greeting}, res.Ask); d != "" || res.End != sia.EndAsked ||
+		res.Summary != greeting.Summary || res.Turns != 2 {
 		t.Errorf("%+v: %s", res, d)
 	}
 	first := b.model.Requests()[0]
@@ -46,7 +49,8 @@ func TestPlanning(t *testing.T) {
 		t.Errorf("told:\n%s\n%s", first.System(), first.User())
 	}
 	refused := b.rec.turns[1].Calls[0]
-	if want := `there is no tool "write" in this attempt; there are list, read, outline, search, ask, propose; it makes a plan and changes nothing`; !refused.IsError || !strings.Contains(refused.Result, want) {
+	if want := `there is no tool "write" in this attempt; there are list, read, outline, search, ask, propose; it ` +
+		`makes a plan and changes nothing`; !refused.IsError || !strings.Contains(refused.Result, want) {
 		t.Errorf("%+v", refused)
 	}
 	if text, err := os.ReadFile(filepath.Join(b.in.Dir, "main.go")); err != nil || strings.Contains(string(text), "gone") {
@@ -59,7 +63,8 @@ func TestPlanning(t *testing.T) {
 	b = newBench(t, turns(calls(propose)))
 	b.in.Planning, b.in.CanAsk, b.in.Failures = true, false, []tool.FailedCheck{{Name: "test", Text: "boom"}}
 	b.run()
-	if d := cmp.Diff([]string{"list", "read", "outline", "search", "failure", "propose"}, b.model.Requests()[0].ToolNames()); d != "" {
+	if d := cmp.Diff([]string{"list", "read", "outline", "search", "failure", "propose"},
+		b.model.Requests()[0].ToolNames()); d != "" {
 		t.Error(d)
 	}
 }
@@ -107,7 +112,8 @@ func TestPlanningResumes(t *testing.T) {
 	turns := slices.DeleteFunc(b.rec.turns, func(t agent.Turn) bool { return t.Kind == agent.TurnEnd })
 	b.in.Saved = turns
 	asked := len(b.model.Requests())
-	if res := b.run(); res.End != sia.EndAsked || res.Ask == nil || cmp.Diff(&greeting, res.Ask.Plan) != "" || len(b.model.Requests()) != asked {
+	if res := b.run(); res.End != sia.EndAsked || res.Ask == nil || cmp.Diff(&greeting, res.Ask.Plan) != "" ||
+		len(b.model.Requests()) != asked {
 		t.Errorf("%+v, %d requests", res, len(b.model.Requests()))
 	}
 }
@@ -125,7 +131,8 @@ func TestApprovedPlanIsTold(t *testing.T) {
 	b.in.Body = strings.Repeat("many words ", 50_000)
 	b.run()
 	p := b.prompt()
-	for _, want := range []string{"## The plan that @anna approved\n\nIt was made before", "Print a greeting.", "1. Call println in main.go.", "   Done when: go run . says hello\n2. Test it."} {
+	for _, want := range []string{"## The plan that @anna approved\n\nIt was made before", "Print a greeting.",
+		"1. Call println in main.go.", "   Done when: go run . says hello\n2. Test it."} {
 		if !strings.Contains(p, want) {
 			t.Errorf("%q is missing in:\n%.3000s", want, p)
 		}
@@ -139,14 +146,17 @@ func TestApprovedPlanIsTold(t *testing.T) {
 	earlier.Attempt = 1
 	b.in.Planning, b.in.Proposed, b.in.Brief.Answers = true, &earlier, []string{"About the plan of attempt 1: in German"}
 	b.run()
-	if p := b.prompt(); !strings.Contains(p, "## The plan of attempt 1, which was not approved") || !strings.Contains(p, "<untrusted source=\"earlier plan\">\nPrint a greeting.\n\n1. Call") || !strings.Contains(p, "in German") {
+	if p := b.prompt(); !strings.Contains(p, "## The plan of attempt 1, which was not approved") ||
+		!strings.Contains(p, "<untrusted source=\"earlier plan\">\nPrint a greeting.\n\n1. Call") ||
+		!strings.Contains(p, "in German") {
 		t.Error(p)
 	}
 }
 
 // A command is told to plan, and what it says last is the plan.
 func TestCommandPlans(t *testing.T) {
-	c := newCLI(t, `cat > brief; grep -q 'Change nothing' brief && ! grep -q 'Follow the names' brief && echo 'Print a greeting.'; echo '1. In main.go.'`, says)
+	c := newCLI(t, `cat > brief; grep -q 'Change nothing' brief && ! grep -q 'Follow the names' brief && echo `+
+		`'Print a greeting.'; echo '1. In main.go.'`, says)
 	c.in.Planning, c.in.Setup = true, []string{"touch was-set-up"}
 	res := c.run()
 	want := &sia.Ask{Plan: &sia.Plan{Summary: "Print a greeting.\n1. In main.go."}}

@@ -11,23 +11,23 @@ import (
 type Preset struct {
 	Name    string
 	Program string // in PATH
-	Asks    string // which of the gateway's protocols it speaks, and so must the endpoint
+	Asks    string // the gateway's protocol that it speaks; the model's endpoint must speak it too
 	Install string // for people
 
 	argv func(model string) []string
-	env  func(access) []string
-	read func(line []byte) said // understands a line of its output; nil: lines are text
+	env  func(modelAccess) []string
+	read func(line []byte) outputEvent // understands a line of its output; nil: lines are text
 }
 
-// access is how a command reaches the model.
-type access struct{ url, token, model string }
+// modelAccess is how a command reaches the model.
+type modelAccess struct{ url, token, model string }
 
 // Presets are the agents that are known, by name.
 func Presets() []Preset {
-	return []Preset{claudeCode, codex, openCode, aider}
+	return []Preset{claudePreset, codexPreset, openCodePreset, aiderPreset}
 }
 
-func preset(name string) (Preset, bool) {
+func presetNamed(name string) (Preset, bool) {
 	for _, p := range Presets() {
 		if p.Name == name {
 			return p, true
@@ -36,9 +36,9 @@ func preset(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// env is what every command gets: the variables that the usual programs and
-// libraries look for.
-func (a access) env() []string {
+// env is what every command gets: the variables that common programs and libraries
+// look for.
+func (a modelAccess) env() []string {
 	return []string{
 		"SIA_MODEL_URL=" + a.url + "/v1", "SIA_MODEL_KEY=" + a.token, "SIA_MODEL=" + a.model,
 		"OPENAI_BASE_URL=" + a.url + "/v1", "OPENAI_API_BASE=" + a.url + "/v1", "OPENAI_API_KEY=" + a.token,
@@ -48,53 +48,64 @@ func (a access) env() []string {
 }
 
 // https://docs.anthropic.com/en/docs/claude-code/cli-reference and …/settings
-var claudeCode = Preset{
+var claudePreset = Preset{
 	Name: "claude-code", Program: "claude", Asks: "/v1/messages", Install: "npm install -g @anthropic-ai/claude-code",
 	argv: func(model string) []string {
-		return []string{"claude", "--print", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions", "--model", model}
+		return []string{"claude", "--print", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions",
+			"--model", model}
 	},
-	env: func(a access) []string {
-		return []string{"ANTHROPIC_MODEL=" + a.model, "ANTHROPIC_SMALL_FAST_MODEL=" + a.model, "ANTHROPIC_DEFAULT_HAIKU_MODEL=" + a.model, "CLAUDE_CODE_SUBAGENT_MODEL=" + a.model,
-			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "IS_SANDBOX=1"}
+	env: func(a modelAccess) []string {
+		return []string{"ANTHROPIC_MODEL=" + a.model, "ANTHROPIC_SMALL_FAST_MODEL=" + a.model,
+			"ANTHROPIC_DEFAULT_HAIKU_MODEL=" + a.model, "CLAUDE_CODE_SUBAGENT_MODEL=" + a.model,
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
+			"DISABLE_ERROR_REPORTING=1", "IS_SANDBOX=1"}
 	},
 	read: readClaude,
 }
 
 // https://developers.openai.com/codex/cli/reference and …/config-reference
-var codex = Preset{
+var codexPreset = Preset{
 	Name: "codex", Program: "codex", Asks: "/v1/responses", Install: "npm install -g @openai/codex",
 	argv: func(model string) []string {
 		provider := `{name="sia",base_url="` + sandbox.ServiceURL + `/v1",env_key="SIA_MODEL_KEY",wire_api="responses"}`
 		return []string{"codex", "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
-			"-c", `model_provider="sia"`, "-c", "model_providers.sia=" + provider, "-c", `web_search="disabled"`, "-m", model, "-"}
+			"-c", `model_provider="sia"`, "-c", "model_providers.sia=" + provider, "-c", `web_search="disabled"`, "-m", model,
+			"-"}
 	},
 	read: readCodex,
 }
 
 // https://opencode.ai/docs/cli and …/config
-var openCode = Preset{
+var openCodePreset = Preset{
 	Name: "opencode", Program: "opencode", Asks: "/v1/chat/completions", Install: "npm install -g opencode-ai",
 	argv: func(model string) []string {
-		return []string{"opencode", "run", "--format", "json", "--auto", "--pure", "--title", "task", "--model", "sia/" + model}
+		return []string{"opencode", "run", "--format", "json", "--auto", "--pure", "--title", "task", "--model",
+			"sia/" + model}
 	},
-	env: func(a access) []string {
+	env: func(a modelAccess) []string {
 		config, _ := json.Marshal(map[string]any{ // strings and booleans
-			"autoupdate": false, "share": "disabled", "snapshot": false, "small_model": "sia/" + a.model, "enabled_providers": []string{"sia"},
+			"autoupdate": false, "share": "disabled", "snapshot": false, "small_model": "sia/" + a.model,
+			"enabled_providers": []string{"sia"},
 			"provider": map[string]any{"sia": map[string]any{"npm": "@ai-sdk/openai-compatible", "name": "sia",
-				"options": map[string]any{"baseURL": a.url + "/v1", "apiKey": a.token}, "models": map[string]any{a.model: map[string]any{"name": a.model}}}},
+				"options": map[string]any{"baseURL": a.url + "/v1", "apiKey": a.token},
+				"models":  map[string]any{a.model: map[string]any{"name": a.model}}}},
 		})
-		return []string{"OPENCODE_CONFIG_CONTENT=" + string(config), "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
+		return []string{"OPENCODE_CONFIG_CONTENT=" + string(config), "OPENCODE_DISABLE_AUTOUPDATE=1",
+			"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
 	},
 	read: readOpenCode,
 }
 
 // https://aider.chat/docs/config/options.html. It takes no brief from its standard
 // input, so a shell puts that into a file first.
-var aider = Preset{
+var aiderPreset = Preset{
 	Name: "aider", Program: "aider", Asks: "/v1/chat/completions", Install: "pipx install aider-chat",
 	argv: func(model string) []string {
-		return []string{"/bin/sh", "-c", `cat > /tmp/brief.md && exec aider "$@"`, "aider", "--model", "openai/" + strings.TrimPrefix(model, "openai/"), "--message-file", "/tmp/brief.md",
-			"--yes-always", "--no-git", "--no-stream", "--no-pretty", "--no-analytics", "--no-check-update", "--no-show-model-warnings", "--no-show-release-notes",
-			"--chat-history-file", "/tmp/aider.chat", "--input-history-file", "/tmp/aider.input", "--llm-history-file", "/tmp/aider.llm"}
+		return []string{"/bin/sh", "-c", `cat > /tmp/brief.md && exec aider "$@"`, "aider", "--model",
+			"openai/" + strings.TrimPrefix(model, "openai/"), "--message-file", "/tmp/brief.md",
+			"--yes-always", "--no-git", "--no-stream", "--no-pretty", "--no-analytics", "--no-check-update",
+			"--no-show-model-warnings", "--no-show-release-notes",
+			"--chat-history-file", "/tmp/aider.chat", "--input-history-file", "/tmp/aider.input", "--llm-history-file",
+			"/tmp/aider.llm"}
 	},
 }

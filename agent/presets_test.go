@@ -60,8 +60,9 @@ func TestRealAgents(t *testing.T) {
 		"opencode":    {"bash", fmt.Sprintf(`{"command":%q,"description":"make it"}`, look), "bash"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			script := turns(scripted.Answer{Text: "I make it.", Calls: []scripted.Call{{Name: tool.name, Args: tool.args}}}, scripted.Answer{Text: "It is made now."})
-			c := newCLI(t, name, script, func(cfg *agent.CommandsConfig) {
+			script := turns(scripted.Answer{Text: "I make it.", Calls: []scripted.Call{{Name: tool.name, Args: tool.args}}},
+				scripted.Answer{Text: "It is made now."})
+			c := newCLI(t, name, script, func(cfg *agent.CommandAgentsConfig) {
 				cfg.Path = []string{filepath.Join(agentsDir, "node_modules", programs[name])}
 			})
 			c.in.Limits.Time = 5 * time.Minute
@@ -82,7 +83,8 @@ func TestRealAgents(t *testing.T) {
 			for _, turn := range c.rec.turns {
 				calls = append(calls, turn.Calls...)
 			}
-			if len(calls) != 1 || calls[0].Name != tool.shown || !strings.Contains(calls[0].Arguments, "echo changed > made") || !strings.Contains(calls[0].Result, "SIA_MODEL_URL=http://127.0.0.1:3129/v1") {
+			if len(calls) != 1 || calls[0].Name != tool.shown || !strings.Contains(calls[0].Arguments, "echo changed > made") ||
+				!strings.Contains(calls[0].Result, "SIA_MODEL_URL=http://127.0.0.1:3129/v1") {
 				t.Errorf("its calls: %.3000v", calls)
 			}
 			if strings.Contains(c.transcribed(), realKey) {
@@ -97,10 +99,12 @@ func TestRealAgentsFail(t *testing.T) {
 	if err := installed(); err != nil {
 		t.Fatal(err)
 	}
-	c := newCLI(t, "claude-code", turns(scripted.Answer{Fault: &scripted.Fault{Status: 400, Code: "bad"}}), func(cfg *agent.CommandsConfig) {
-		cfg.Path = []string{filepath.Join(agentsDir, "node_modules", programs["claude-code"])}
-	})
-	if res := c.run(); res.End != sia.EndError || !strings.Contains(res.Reason, "claude-code failed: exit status 1") || !strings.Contains(res.Reason, "a fault of the script") {
+	c := newCLI(t, "claude-code", turns(scripted.Answer{Fault: &scripted.Fault{Status: 400, Code: "bad"}}),
+		func(cfg *agent.CommandAgentsConfig) {
+			cfg.Path = []string{filepath.Join(agentsDir, "node_modules", programs["claude-code"])}
+		})
+	if res := c.run(); res.End != sia.EndError || !strings.Contains(res.Reason, "claude-code failed: exit status 1") ||
+		!strings.Contains(res.Reason, "a fault of the script") {
 		t.Errorf("%+v", res)
 	}
 }
@@ -111,11 +115,12 @@ func TestPresets(t *testing.T) {
 	dir := t.TempDir()
 	var all strings.Builder
 	for _, p := range agent.Presets() {
-		script := "#!/bin/sh\necho \"$0 $*\"\nenv | grep -E '^(ANTHROPIC|OPENAI|OPENCODE|CLAUDE|DISABLE|IS_|DO_NOT|SIA_|PATH=)' | sort\ncat > /dev/null\n"
+		script := "#!/bin/sh\necho \"$0 $*\"\nenv | grep -E " +
+			"'^(ANTHROPIC|OPENAI|OPENCODE|CLAUDE|DISABLE|IS_|DO_NOT|SIA_|PATH=)' | sort\ncat > /dev/null\n"
 		if err := os.WriteFile(filepath.Join(dir, p.Program), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		c := newCLI(t, p.Name, says, func(cfg *agent.CommandsConfig) { cfg.Path = []string{dir} })
+		c := newCLI(t, p.Name, says, func(cfg *agent.CommandAgentsConfig) { cfg.Path = []string{dir} })
 		if res := c.run(); res.End != sia.EndFinished {
 			t.Errorf("%s: %+v", p.Name, res)
 		}
@@ -132,7 +137,8 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: key %q, path %q", p.Name, token, path)
 		}
 		fmt.Fprintf(&all, "%s (%s, asks %s, %s)\n%s\n\n", p.Name, p.Program, p.Asks, p.Install,
-			strings.NewReplacer(token, "<the attempt's key>", "PATH="+path, "PATH=<agents, toolchains, system>", dir, "<dir>").Replace(c.rec.turns[1].Text))
+			strings.NewReplacer(token, "<the attempt's key>", "PATH="+path, "PATH=<agents, toolchains, system>", dir,
+				"<dir>").Replace(c.rec.turns[1].Text))
 	}
 	const golden = "testdata/presets.txt"
 	if *update {
@@ -156,7 +162,8 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := filepath.Join(dir, "node_modules", ".bin", "aider")
-	commands, err := agent.NewCommands(agent.CommandsConfig{Path: []string{dir}, Sandbox: sandboxtest.New(t, sandbox.Options{})})
+	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{Path: []string{dir},
+		Sandbox: sandboxtest.New(t, sandbox.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}

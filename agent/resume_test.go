@@ -31,7 +31,8 @@ func journey() scripted.Script {
 		calls(scripted.Call{Name: "write", Args: args{"path": "greet.go", "content": "package main\n\nfunc greet() {}\n"}}),
 		{Text: "I think that is all."},
 		calls(scripted.Call{Name: "edit", Args: args{"path": "nope.go", "old": "a", "new": "b"}}),
-		calls(scripted.Call{Name: "edit", Args: args{"path": "main.go", "old": "func main() {}", "new": "func main() { greet() }"}},
+		calls(scripted.Call{Name: "edit",
+			Args: args{"path": "main.go", "old": "func main() {}", "new": "func main() { greet() }"}},
 			scripted.Call{Name: "search", Args: args{"pattern": "greet"}}),
 		calls(scripted.Call{Name: "write", Args: "{not json"}),
 		calls(scripted.Call{Name: "finish", Args: args{"summary": "It greets."}}),
@@ -167,17 +168,22 @@ func TestRebuildSaysWhatItCantDo(t *testing.T) {
 	}
 	b.in.Saved = []agent.Turn{
 		{Kind: agent.TurnBrief, Text: "# The task"},
-		saved(1, agent.Call{ID: "a", Name: "run", Arguments: `{"command":"go generate"}`, Result: "exit status 0", Changed: []string{"gen.go"}},
-			agent.Call{ID: "b", Name: "write", Arguments: `{"path":"key.go","content":"[masked]"}`, Result: "created", Masked: true, Changed: []string{"key.go"}}),
-		saved(2, agent.Call{ID: "c", Name: "edit", Arguments: `{"path":"gen.go","old":"x","new":"y"}`, Result: "edited", Changed: []string{"gen.go"}},
-			agent.Call{ID: "d", Name: "write", Arguments: `{"path":"ok.go","content":"package main\n"}`, Result: "created", Changed: []string{"ok.go"}},
+		saved(1, agent.Call{ID: "a", Name: "run", Arguments: `{"command":"go generate"}`, Result: "exit status 0",
+			Changed: []string{"gen.go"}},
+			agent.Call{ID: "b", Name: "write", Arguments: `{"path":"key.go","content":"[masked]"}`, Result: "created",
+				Masked: true, Changed: []string{"key.go"}}),
+		saved(2, agent.Call{ID: "c", Name: "edit", Arguments: `{"path":"gen.go","old":"x","new":"y"}`, Result: "edited",
+			Changed: []string{"gen.go"}},
+			agent.Call{ID: "d", Name: "write", Arguments: `{"path":"ok.go","content":"package main\n"}`, Result: "created",
+				Changed: []string{"ok.go"}},
 			agent.Call{ID: "e", Name: "delete", Arguments: `{"path":"main.go"}`, Result: "error: no", IsError: true}),
 	}
 	if res := b.run(); res.End != sia.EndFinished || res.Turns != 3 {
 		t.Fatalf("result: %+v", res)
 	}
 	told := b.model.Requests()[0].Last()
-	for _, want := range []string{"made anew", "answer 1, run go generate → exit status 0: it changed gen.go", "answer 1, write key.go: its text was masked", "answer 2, edit gen.go: "} {
+	for _, want := range []string{"made anew", "answer 1, run go generate → exit status 0: it changed gen.go",
+		"answer 1, write key.go: its text was masked", "answer 2, edit gen.go: "} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is missing in:\n%s", want, told)
 		}
@@ -212,10 +218,12 @@ func TestMaskedCallIsNotCarriedOut(t *testing.T) {
 // The attempt had ended when its process did, before anybody heard of it: the
 // end is the same, and nothing is asked.
 func TestResumeOfAnAttemptThatHadEnded(t *testing.T) {
-	question := scripted.Call{Name: "ask", Args: args{"question": "Which?", "why": "Unsaid.", "options": []string{"One", "Two"}}}
+	question := scripted.Call{Name: "ask",
+		Args: args{"question": "Which?", "why": "Unsaid.", "options": []string{"One", "Two"}}}
 	read := scripted.Call{Name: "read", Args: args{"path": "main.go"}}
 	for name, script := range map[string]scripted.Script{
-		"finished": turns(done), "asked": turns(calls(question)), "said twice": turns(scripted.Answer{Text: "It is fine."}), "stuck": turns(calls(read)),
+		"finished": turns(done), "asked": turns(calls(question)), "said twice": turns(scripted.Answer{Text: "It is fine."}),
+		"stuck": turns(calls(read)),
 	} {
 		b := newBench(t, script)
 		want := b.run()

@@ -11,26 +11,27 @@ import (
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Bounds of a run.
 const (
-	maxCalls  = 16               // calls of one answer that are carried out
-	idleNudge = noChange * 2 / 3 // turns without a change after which the agent is told
+	maxCalls  = 16                   // calls of one answer that are carried out
+	idleNudge = maxIdleTurns * 2 / 3 // turns without a change after which the agent is told
 )
 
 // toldToFinish begins the note that the agent was warned of the end.
 const toldToFinish = "told to finish: "
 
-// run is one attempt under way.
-type run struct {
-	*Builtin
-	journal
+// builtinRun is one attempt under way.
+type builtinRun struct {
+	*BuiltinAgent
+	turnJournal
 	in     Input
 	env    tool.Env
-	budget *budget
+	budget *attemptBudget
 	loop   loopDetector
-	bench  *workbench // nil: nothing is run
+	runner *attemptRunner // nil: nothing is run
 
 	conv    conversation
 	offered []tool.Tool
@@ -47,13 +48,13 @@ type run struct {
 }
 
 // attempt runs the loop to its end and records how it ended.
-func (r *run) attempt(ctx context.Context) (Result, error) {
-	ctx, cancel := r.budget.context(ctx)
+func (r *builtinRun) attempt(ctx context.Context) (Result, error) {
+	ctx, cancel := r.budget.withTimeLimit(ctx)
 	defer cancel()
-	defer func() { r.bench.close() }()
+	defer func() { r.runner.close() }()
 	err := r.begin(ctx)
 	for err == nil && r.res.End == "" {
-		err = r.step(ctx)
+		err = r.takeTurn(ctx)
 	}
 	r.res.Turns, r.res.Cost, r.res.Usage, r.res.Risk = r.budget.turns, r.budget.spent, r.budget.usage, r.loop.worst
 	r.res.Reason, r.res.Summary = secret.Mask(r.res.Reason), secret.Mask(r.res.Summary)
@@ -61,79 +62,73 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 		r.res.End = sia.EndError
 		r.res.Reason = secret.Mask(err.Error())
 	}
-	text := string(r.res.End)
-	for _, s := range []string{r.res.Reason, r.res.Summary} {
-		if s != "" {
-			text += ": " + s
-		}
-	}
-	if saved := r.record(ctx, Turn{Number: r.budget.turns + 1, Kind: TurnEnd, Text: text}); err == nil {
+	if saved := r.recordTurn(ctx, Turn{Number: r.budget.turns + 1, Kind: TurnEnd, Text: endText(r.res)}); err == nil {
 		err = saved
 	}
 	return r.res, err
 }
 
 // begin assembles the prompt, or takes up what was saved.
-func (r *run) begin(ctx context.Context) error {
+func (r *builtinRun) begin(ctx context.Context) error {
 	if r.in.Planning {
 		r.offered = planTools(r.tools, r.in.CanAsk, len(r.in.Failures) > 0)
 	} else {
-		r.offered, r.notes = offer(r.tools, r.in.Brief, r.in.CanAsk, len(r.in.Failures) > 0)
+		r.offered, r.notes = offerTools(r.tools, r.in.Brief, r.in.CanAsk, len(r.in.Failures) > 0)
 	}
 	setup, err := r.setUp(ctx)
 	if err != nil {
 		return err
 	}
-	r.specs, r.fixed = specs(r.offered)
-	if brief, answers, ok := resumable(r.in.Saved); ok {
-		return r.resume(ctx, brief, answers)
+	r.specs, r.fixed = toolSpecs(r.offered)
+	if brief, answers, ok := resumePoint(r.in.Saved); ok {
+		return r.resumeAttempt(ctx, brief, answers)
 	}
-	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(r.system())
-	text, notes := assemble(ctx, r.in, r.env, setup, min(maxPrompt, max(500, room/2)))
+	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(r.systemText())
+	text, notes := assemblePrompt(ctx, r.in, r.env, setup, min(maxPrompt, max(500, room/2)))
 	r.notes = append(r.notes, notes...)
-	r.conv.begin(r.system(), text)
-	return r.record(ctx, Turn{Kind: TurnBrief, Text: text})
+	r.conv.beginWith(r.systemText(), text)
+	return r.recordTurn(ctx, Turn{Kind: TurnBrief, Text: text})
 }
 
-// system is the first message: what the agent is and how it works.
-func (r *run) system() string {
+// systemText is the first message: what the agent is and how it works.
+func (r *builtinRun) systemText() string {
 	if r.in.Planning {
 		return strings.TrimSpace(planPrompt)
 	}
 	return strings.TrimSpace(systemPrompt)
 }
 
-// step makes one model call and carries out what it answers.
-func (r *run) step(ctx context.Context) error {
-	if r.ended(ctx) {
+// takeTurn makes one model call and carries out what it answers.
+func (r *builtinRun) takeTurn(ctx context.Context) error {
+	if r.contextEnded(ctx) {
 		return nil
 	}
 	window := r.model.Window() - r.model.MaxOutput()
-	if r.budget.tokens(r.prompt()) > window {
+	if r.budget.correctEstimate(r.promptTokens()) > window {
 		r.shorten(window*3/5, window*4/5)
 	}
-	most, end, why := r.budget.next(r.prompt(), r.model.MaxOutput())
+	most, end, why := r.budget.nextCall(r.promptTokens(), r.model.MaxOutput())
 	if end != "" {
-		r.end(end, why)
+		r.setEnd(end, why)
 		return nil
 	}
-	prompt := r.prompt()
+	prompt := r.promptTokens()
 	resp, err := r.model.Complete(ctx, llm.Request{Messages: r.conv.messages(), Tools: r.specs, MaxOutput: most})
 	if err != nil {
-		return r.broken(ctx, resp, err)
+		return r.handleError(ctx, resp, err)
 	}
 	turn := Turn{Kind: TurnModel, Text: resp.Message.Content, Usage: resp.Spent(), Model: resp.Model}
-	turn.Cost = r.budget.spend(prompt, resp) + r.lost
+	turn.Cost = r.budget.bookAnswer(prompt, resp) + r.lost
 	turn.Usage, r.lost, r.lostUsage = turn.Usage.Add(r.lostUsage), 0, llm.Usage{}
 	turn.Number = r.budget.turns
 	if resp.Finish == llm.FinishLength || resp.Finish == llm.FinishContentFilter {
 		turn.Finish = resp.Finish
 	}
 	r.answeredBy(resp)
-	r.conv.add(resp.Message)
+	r.conv.addMessage(resp.Message)
 	if len(resp.Message.ToolCalls) == 0 {
-		r.text(resp)
-		return r.close(ctx, turn)
+		r.nudge(resp)
+		return r.closeTurn(ctx, turn)
 	}
 	r.nudged = false
 	for _, c := range resp.Message.ToolCalls {
@@ -141,30 +136,30 @@ func (r *run) step(ctx context.Context) error {
 	}
 	// The answer is paid for: it is saved before its calls, which may take minutes,
 	// are carried out.
-	if err := r.save(ctx, turn); err != nil {
+	if err := r.saveTurn(ctx, turn); err != nil {
 		return err
 	}
-	turn.Calls = r.calls(ctx, resp)
-	return r.close(ctx, turn)
+	turn.Calls = r.callTools(ctx, resp)
+	return r.closeTurn(ctx, turn)
 }
 
-// close ends a turn whose calls were carried out.
-func (r *run) close(ctx context.Context, t Turn) error {
-	r.conv.note(noteOf(t.Number, t.Text, t.Calls))
+// closeTurn ends a turn whose calls were carried out.
+func (r *builtinRun) closeTurn(ctx context.Context, t Turn) error {
+	r.conv.noteLast(noteOf(t.Number, t.Text, t.Calls))
 	if r.res.End == "" {
 		r.advise()
 	}
 	t.Told, r.told = append(t.Told, r.told...), nil
-	return r.record(ctx, t)
+	return r.recordTurn(ctx, t)
 }
 
-// prompt estimates the tokens of the next call's prompt.
-func (r *run) prompt() int { return r.conv.total + r.fixed }
+// promptTokens estimates the tokens of the next call's prompt.
+func (r *builtinRun) promptTokens() int { return r.conv.total + r.fixed }
 
-// shorten shortens the conversation until the prompt has about bound tokens as
-// the endpoint counts, or at least no more than most, and reports whether that
-// changed anything.
-func (r *run) shorten(bound, most int) bool {
+// shorten shortens the conversation until the prompt has about bound tokens as the
+// endpoint counts, or at least no more than most. It reports whether that changed
+// anything.
+func (r *builtinRun) shorten(bound, most int) bool {
 	estimate := func(tokens int) int { return int(float64(tokens)/r.budget.ratio) - r.fixed }
 	note := r.conv.shorten(estimate(bound), estimate(most))
 	if note != "" {
@@ -173,10 +168,9 @@ func (r *run) shorten(bound, most int) bool {
 	return note != ""
 }
 
-// answeredBy notes which model answered, where that is not the one of the turn
-// before.
-func (r *run) answeredBy(resp llm.Response) {
-	r.named(resp.Model)
+// answeredBy notes which model answered, when it is another one than before.
+func (r *builtinRun) answeredBy(resp llm.Response) {
+	r.addModel(resp.Model)
 	before := r.by
 	if before == "" && len(resp.Passed) == 0 || before == resp.Client {
 		r.by = resp.Client
@@ -189,19 +183,19 @@ func (r *run) answeredBy(resp llm.Response) {
 	r.by, r.notes = resp.Client, append(r.notes, note)
 }
 
-// named makes the model one of those that the attempt was made with.
-func (r *run) named(model string) {
+// addModel adds a model to the attempt's agent.
+func (r *builtinRun) addModel(model string) {
 	if model != "" && !slices.Contains(r.models, model) {
 		r.models = append(r.models, model)
-		r.res.Agent = kind + strings.Join(r.models, "+")
+		r.res.Agent = builtinPrefix + strings.Join(r.models, "+")
 	}
 }
 
-// broken decides what an unanswered call means.
-func (r *run) broken(ctx context.Context, resp llm.Response, err error) error {
-	r.lost += r.budget.lose(resp.Lost)
+// handleError decides what a call without an answer means.
+func (r *builtinRun) handleError(ctx context.Context, resp llm.Response, err error) error {
+	r.lost += r.budget.bookLoss(resp.Lost)
 	r.lostUsage = r.lostUsage.Add(resp.Lost)
-	if r.ended(ctx) {
+	if r.contextEnded(ctx) {
 		return nil
 	}
 	var e *llm.Error
@@ -209,23 +203,23 @@ func (r *run) broken(ctx context.Context, resp llm.Response, err error) error {
 		return fmt.Errorf("ask the model: %w", err)
 	}
 	if e.Kind == llm.KindContextLength {
-		if half := r.budget.tokens(r.prompt()) / 2; !r.shorten(half, half) {
-			r.end(sia.EndError, "the conversation no longer fits the model's window")
+		if half := r.budget.correctEstimate(r.promptTokens()) / 2; !r.shorten(half, half) {
+			r.setEnd(sia.EndError, "the conversation no longer fits the model's window")
 		}
 		return nil
 	}
 	return &sia.Error{
 		Op:         fmt.Sprintf("attempt %d on %s#%d", r.in.Attempt, r.in.Repo, r.in.Issue),
-		Message:    unanswered(err, e) + ". " + e.Advice(),
+		Message:    unansweredReason(err, e) + ". " + e.Advice(),
 		Permanent:  !e.Temporary(),
 		RetryAfter: e.RetryAfter,
 		Err:        err,
 	}
 }
 
-// unanswered says which models could not be asked, and why. first is the error
-// that counts.
-func unanswered(err error, first *llm.Error) string {
+// unansweredReason says which models could not be asked, and why. first is the error
+// that decides what is done about it.
+func unansweredReason(err error, first *llm.Error) string {
 	var all *llm.ChainError
 	if !errors.As(err, &all) {
 		return fmt.Sprintf("the model %s could not be asked (%s)", first.Client, first.Kind)
@@ -237,28 +231,28 @@ func unanswered(err error, first *llm.Error) string {
 	return "no model could be asked: " + strings.Join(names, ", ")
 }
 
-// text deals with an answer that calls no tool: the agent is told once to go on.
-func (r *run) text(resp llm.Response) {
-	r.loop.turn(false, 0)
-	if !r.spoken(resp) {
+// nudge handles an answer that calls no tool: the agent is told once to go on.
+func (r *builtinRun) nudge(resp llm.Response) {
+	r.loop.endTurn(false, 0)
+	if !r.needsNudge(resp) {
 		return
 	}
 	nudge := nudgePrompt
 	if r.in.Planning {
 		nudge = planNudge
 	}
-	r.say("told to go on: the answer called no tool", strings.TrimSpace(nudge))
+	r.tellAgent("told to go on: the answer called no tool", strings.TrimSpace(nudge))
 }
 
-// spoken says whether an answer that calls no tool is to be told to go on. The
-// second in a row is taken to be the end.
-func (r *run) spoken(resp llm.Response) (goOn bool) {
+// needsNudge reports whether the agent is told to go on after an answer that calls no
+// tool. The second such answer in a row ends the attempt.
+func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
 	switch {
 	case resp.Finish == llm.FinishContentFilter:
-		r.end(sia.EndError, "the model's provider withheld the answer (content filter)")
+		r.setEnd(sia.EndError, "the model's provider withheld the answer (content filter)")
 	case r.nudged:
-		r.res.Summary = head(strings.TrimSpace(resp.Message.Content), tool.MaxSummary)
-		r.end(sia.EndFinished, "")
+		r.res.Summary = text.Clip(strings.TrimSpace(resp.Message.Content), tool.MaxSummary)
+		r.setEnd(sia.EndFinished, "")
 	default:
 		r.nudged = true
 		return true
@@ -267,33 +261,34 @@ func (r *run) spoken(resp llm.Response) (goOn bool) {
 }
 
 // advise tells the agent that the end is near, or that nothing changes.
-func (r *run) advise() {
+func (r *builtinRun) advise() {
 	if w := r.budget.warning(); w != "" {
-		r.say(toldToFinish+w, w)
+		r.tellAgent(toldToFinish+w, w)
 	}
 	if r.loop.idle == idleNudge {
-		r.say("told that nothing changes", fmt.Sprintf("You have not changed anything new for %d turns. Decide on a change and make it, or call finish and say what is missing.", r.loop.idle))
+		r.tellAgent("told that nothing changes", fmt.Sprintf("You have not changed anything new for %d turns. Decide on a "+
+			"change and make it, or call finish and say what is missing.", r.loop.idle))
 	}
 }
 
-// say adds a message of ours to the conversation and notes it.
-func (r *run) say(note, text string) {
+// tellAgent adds a message of ours to the conversation and notes it.
+func (r *builtinRun) tellAgent(note, text string) {
 	r.notes, r.told = append(r.notes, note), append(r.told, text)
-	r.conv.add(llm.Message{Role: llm.RoleUser, Content: text})
+	r.conv.addMessage(llm.Message{Role: llm.RoleUser, Content: text})
 }
 
-// end sets how the attempt ends; the first reason holds.
-func (r *run) end(end sia.AttemptEnd, why string) {
+// setEnd sets how the attempt ends. The first call holds.
+func (r *builtinRun) setEnd(end sia.AttemptEnd, why string) {
 	if r.res.End == "" {
 		r.res.End, r.res.Reason = end, why
 	}
 }
 
-// ended reports whether ctx is over, and says what that means.
-func (r *run) ended(ctx context.Context) bool {
+// contextEnded reports whether ctx is over, and then ends the attempt.
+func (r *builtinRun) contextEnded(ctx context.Context) bool {
 	if ctx.Err() == nil {
 		return false
 	}
-	r.end(r.budget.over(ctx))
+	r.setEnd(r.budget.contextEnd(ctx))
 	return true
 }

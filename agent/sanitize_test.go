@@ -10,7 +10,8 @@ import (
 )
 
 func FuzzSanitize(f *testing.F) {
-	for _, s := range []string{"a<!-- b -->c", "<!<!-- x -->-- y -->", "<!-- open", "a\u200b\u202e\U000E0041\r\nb", "<!--->", "\xff"} {
+	for _, s := range []string{"a<!-- b -->c", "<!<!-- x -->-- y -->", "<!-- open", "a\u200b\u202e\U000E0041\r\nb",
+		"<!--->", "\xff"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

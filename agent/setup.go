@@ -14,64 +14,66 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// setUp makes the attempt's workbench and runs the repository's setup commands on
-// it.
-func (r *run) setUp(ctx context.Context) (told string, err error) {
-	if r.shop == nil {
+// setUp makes the attempt's runner and runs the repository's setup commands with it.
+func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
+	if r.runners == nil {
 		if len(r.in.Setup) > 0 {
-			r.note("setup commands did not run: there is no sandbox on this host")
+			r.addNote("setup commands did not run: there is no sandbox on this host")
 		}
 		return "", nil
 	}
-	bench, told, note, err := r.shop.open(ctx, r.in)
+	runner, told, note, err := r.runners.openRunner(ctx, r.in)
 	if err != nil {
 		return "", err
 	}
-	r.bench, r.env.Runner = bench, bench
-	r.note(note)
+	r.runner, r.env.Runner = runner, runner
+	r.addNote(note)
 	return told, nil
 }
 
-// open makes a workbench for an attempt and runs the repository's setup commands
-// on it. It returns what they came to, for the agent: that they failed is no
-// reason not to begin, since mending them may be the task.
-func (s *workshop) open(ctx context.Context, in Input) (bench *workbench, told, note string, err error) {
-	if bench, err = s.workbench(in.Dir); err != nil {
+// openRunner makes a runner for an attempt and runs the repository's setup commands with
+// it. told is their result, for the agent. An attempt begins even when they fail, since
+// mending them may be the task.
+func (s *runnerFactory) openRunner(
+	ctx context.Context, in Input,
+) (runner *attemptRunner, told, note string, err error) {
+	if runner, err = s.newRunner(in.Dir); err != nil {
 		return nil, "", "", err
 	}
 	if len(in.Setup) == 0 {
-		return bench, "", "", nil
+		return runner, "", "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, setupWithin)
 	defer cancel()
-	told, note, err = bench.setUp(ctx, in.Repo, in.Setup)
+	told, note, err = runner.setUp(ctx, in.Repo, in.Setup)
 	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "setup could not run", "repo", in.Repo, "issue", in.Issue, "error", err)
-		note, told = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they install is missing."
+		note, told = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+
+			"install is missing."
 	}
-	return bench, told, note, nil
+	return runner, told, note, nil
 }
 
 // setUp runs the commands. The first time for a state of the lock files, they may
-// fetch from the hosts that the operator allows, into a folder that is kept; from
-// then on they do without a network, with that folder read-only.
-func (w *workbench) setUp(ctx context.Context, repo string, setup []string) (told, note string, err error) {
-	key, err := w.key(repo, setup)
+// fetch from the hosts that the operator allows, into a folder that is kept. From
+// then on they do without a network, and that folder is read-only.
+func (w *attemptRunner) setUp(ctx context.Context, repo string, setup []string) (told, note string, err error) {
+	key, err := w.setupKey(repo, setup)
 	if err != nil {
 		return "", "", err
 	}
-	kept := filepath.Join(w.shop.dir, setupsFolder, key)
+	kept := filepath.Join(w.factory.cacheDir, setupsFolder, key)
 	mark := filepath.Join(kept, readyFile)
-	if w.shop.dir != "" {
+	if w.factory.cacheDir != "" {
 		if _, err := os.Stat(mark); err == nil {
-			now := w.shop.now()
+			now := w.factory.now()
 			_ = os.Chtimes(mark, now, now) // a result that is pruned too early is made again
 			w.deps = filepath.Join(kept, depsFolder)
 			if err := copyTree(filepath.Join(kept, seedFolder), w.build); err != nil {
 				return "", "", err
 			}
-			told, err = w.commands(ctx, setup, false)
-			return told, "setup with what was fetched before" + failed(told), err
+			told, err = w.runSetup(ctx, setup, false)
+			return told, "setup with what was fetched before" + setupSuffix(told), err
 		}
 	}
 	fresh := filepath.Join(w.home, "setup")
@@ -80,39 +82,40 @@ func (w *workbench) setUp(ctx context.Context, repo string, setup []string) (tol
 		return "", "", fmt.Errorf("make a folder for what setup fetches: %w", err)
 	}
 	network := "without network"
-	if len(w.shop.hosts) > 0 {
-		network = "with network to " + strings.Join(w.shop.hosts, ", ")
+	if len(w.factory.hosts) > 0 {
+		network = "with network to " + strings.Join(w.factory.hosts, ", ")
 	}
-	told, err = w.commands(ctx, setup, true)
-	if err != nil || told != "" || w.shop.dir == "" {
-		return told, "setup " + network + failed(told), err
+	told, err = w.runSetup(ctx, setup, true)
+	if err != nil || told != "" || w.factory.cacheDir == "" {
+		return told, "setup " + network + setupSuffix(told), err
 	}
-	return "", "setup " + network + ", kept", w.keep(fresh, kept, mark)
+	return "", "setup " + network + ", kept", w.keepSetup(fresh, kept, mark)
 }
 
-func failed(told string) string {
+func setupSuffix(told string) string {
 	if told == "" {
 		return ""
 	}
 	return ", failed"
 }
 
-// commands runs the commands until one fails, and tells of that one.
-func (w *workbench) commands(ctx context.Context, setup []string, fetch bool) (told string, err error) {
+// runSetup runs the commands until one fails, and tells of that one.
+func (w *attemptRunner) runSetup(ctx context.Context, setup []string, fetch bool) (told string, err error) {
 	for _, command := range setup {
 		res, err := w.run(ctx, command, setupWithin, nil, fetch)
 		if err != nil || ctx.Err() != nil {
 			return "", errors.Join(err, ctx.Err())
 		}
 		if !res.OK() {
-			return fmt.Sprintf("%s\n%s\n%s", command, ending(res), middleOut(secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD")), 4000)), nil
+			return fmt.Sprintf("%s\n%s\n%s", command, commandEnding(res),
+				middleOut(secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD")), 4000)), nil
 		}
 	}
 	return "", nil
 }
 
-// ending is how a command ended, without how long it took.
-func ending(r sandbox.Result) string {
+// commandEnding is how a command ended, without how long it took.
+func commandEnding(r sandbox.Result) string {
 	s, _, _ := strings.Cut(r.String(), " after ")
 	if r.Ended != "" {
 		s += ": " + r.Why
@@ -120,9 +123,9 @@ func ending(r sandbox.Result) string {
 	return s
 }
 
-// keep makes what setup fetched and built the result for its key. When another
+// keepSetup makes what setup fetched and built the result for its key. When another
 // attempt was faster, its result stays.
-func (w *workbench) keep(fresh, kept, mark string) error {
+func (w *attemptRunner) keepSetup(fresh, kept, mark string) error {
 	if err := copyTree(w.build, filepath.Join(fresh, seedFolder)); err != nil {
 		return err
 	}
@@ -139,11 +142,11 @@ func (w *workbench) keep(fresh, kept, mark string) error {
 		return fmt.Errorf("keep what setup fetched: %w", err)
 	}
 	w.deps = filepath.Join(kept, depsFolder)
-	w.shop.prune()
+	w.factory.pruneSetups()
 	return nil
 }
 
-// errSeed: what was built is too much to copy for each attempt.
+// errSeed says that a build is too large to be copied for each attempt.
 var errSeed = errors.New("too large")
 
 // copyTree copies folders and regular files, and nothing else, from a tree that

@@ -34,15 +34,18 @@ type seen struct {
 var (
 	stepLine = regexp.MustCompile(`(?m)^\d+\. .*$`)
 	fileHead = regexp.MustCompile(`(?m)^## File (\S+)`)
-	example  = regexp.MustCompile(`(?s)## Example from this repository: (\S+)\n.*?<untrusted source="file">\n(.+?)\n</untrusted>`)
+	example  = regexp.MustCompile(`(?s)## Example from this repository: (\S+)\n.*?<untrusted ` +
+		`source="file">\n(.+?)\n</untrusted>`)
 )
 
 // look reads a request; dir is the work tree.
 func look(t *testing.T, dir, prompt string, tools, usual []string) seen {
 	t.Helper()
 	s := seen{
-		History: strings.Contains(prompt, "## Attempt 1, which did not pass"), Listing: strings.Contains(prompt, "## What is in the repository"),
-		Fresh: strings.Contains(prompt, "fresh start from the base branch"), Relaxed: strings.Contains(prompt, "## A constraint that is lifted for now"),
+		History: strings.Contains(prompt, "## Attempt 1, which did not pass"),
+		Listing: strings.Contains(prompt, "## What is in the repository"),
+		Fresh:   strings.Contains(prompt, "fresh start from the base branch"),
+		Relaxed: strings.Contains(prompt, "## A constraint that is lifted for now"),
 	}
 	for _, n := range usual {
 		if !slices.Contains(tools, n) {
@@ -53,7 +56,8 @@ func look(t *testing.T, dir, prompt string, tools, usual []string) seen {
 		steps, _, _ = strings.Cut(steps, "\n## ")
 		lines := stepLine.FindAllString(steps, -1)
 		s.Steps = len(lines)
-		s.Restored = s.Relaxed && strings.Contains(lines[len(lines)-1], "ut the constraint back") && strings.Count(steps, "constraint back") == 1
+		s.Restored = s.Relaxed && strings.Contains(lines[len(lines)-1], "ut the constraint back") &&
+			strings.Count(steps, "constraint back") == 1
 	}
 	for _, m := range fileHead.FindAllStringSubmatch(prompt, -1) {
 		s.Files = append(s.Files, m[1])
@@ -81,10 +85,13 @@ func TestEveryTechniqueReachesTheRequest(t *testing.T) {
 	plain := seen{History: true, Listing: true}
 	with := func(change func(*seen)) seen { s := plain; change(&s); return s }
 	want := map[sia.TechniqueID]seen{
-		sia.Decomposition:         with(func(s *seen) { s.Steps = 4 }),
-		sia.ToolChange:            with(func(s *seen) { s.Tools = []string{"edit", "patch"} }),
-		sia.PromptRestructuring:   with(func(s *seen) { s.History, s.Quotes = false, 1 }),
-		sia.ContextPruning:        with(func(s *seen) { s.History, s.Listing, s.Files = false, false, []string{"booking/handler.go", "main.go"} }),
+		sia.Decomposition:       with(func(s *seen) { s.Steps = 4 }),
+		sia.ToolChange:          with(func(s *seen) { s.Tools = []string{"edit", "patch"} }),
+		sia.PromptRestructuring: with(func(s *seen) { s.History, s.Quotes = false, 1 }),
+		sia.ContextPruning: with(func(s *seen) {
+			s.History, s.Listing, s.Files = false, false,
+				[]string{"booking/handler.go", "main.go"}
+		}),
 		sia.ExampleInjection:      with(func(s *seen) { s.Examples = []string{"booking/store.go"} }),
 		sia.ConstraintRelaxation:  with(func(s *seen) { s.Steps, s.Relaxed, s.Restored = 2, true, true }),
 		sia.DependencyReordering:  with(func(s *seen) { s.Steps = 3 }),
@@ -92,7 +99,7 @@ func TestEveryTechniqueReachesTheRequest(t *testing.T) {
 		sia.ErrorPattern:          with(func(s *seen) { s.Quotes = 1 }),
 		sia.FreshStart:            with(func(s *seen) { s.History, s.Fresh = false, true }),
 	}
-	library, _ := technique.Load(nil)
+	library, _ := technique.LoadLibrary(nil)
 	if n := len(library.All()); n != len(want) {
 		t.Fatalf("%d techniques ship, %d are looked at", n, len(want))
 	}
@@ -108,9 +115,10 @@ func TestEveryTechniqueReachesTheRequest(t *testing.T) {
 				b.write(p, text)
 			}
 			b.in.Title = "Store a confirmation when a booking is made"
-			b.in.Body = "- make the sender\n- call it in the handler\n- say so in the log\n\nThe response must never take more than a second.\n"
+			b.in.Body = "- make the sender\n- call it in the handler\n- say so in the log\n\nThe response must never take " +
+				"more than a second.\n"
 			b.in.Attempt = 2
-			b.in.Previous = []agent.Previous{{Number: 1, Summary: "I tried."}}
+			b.in.Previous = []agent.PreviousAttempt{{Number: 1, Summary: "I tried."}}
 			b.in.Failures = []tool.FailedCheck{{Name: "test", Text: "booking/handler.go:3: error: boom"}}
 			b.in.Brief = technique.Apply(sia.Brief{}, x, technique.Input{
 				Title: b.in.Title, Body: b.in.Body, Prompt: "Do it.", Tools: b.agent.Tools(),

@@ -2,24 +2,16 @@ package agent
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
-// head cuts s to at most n bytes at a rune boundary; what was cut is marked by "…".
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	end := max(0, n-len("…"))
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
-}
+// clipLine is s on one line, with at most n characters.
+func clipLine(s string, n int) string { return text.Clip(text.OneLine(s), n) }
 
-// middleOut cuts s to at most about n bytes, keeping its beginning and, a third
-// as long, its end, and says how much is missing.
+// middleOut cuts s to about n bytes by leaving out its middle, and says how much is
+// missing. The end that is kept is a third as long as the beginning.
 func middleOut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -33,6 +25,3 @@ func middleOut(s string, n int) string {
 	}
 	return s[:a] + fmt.Sprintf("\n[… %d bytes left out …]\n", b-a) + s[b:]
 }
-
-// oneLine is s with all white space as single spaces, at most n bytes.
-func oneLine(s string, n int) string { return head(strings.Join(strings.Fields(s), " "), n) }

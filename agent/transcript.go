@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -28,33 +29,52 @@ type Header struct {
 	Result    Result // zero while the attempt runs
 }
 
+// HeaderOf says which attempt of a task a transcript is of. It says nothing of the
+// result, which a caller has or has not.
+func HeaderOf(t sia.Task, a sia.Attempt) Header {
+	return Header{Repo: t.Repo.String(), Issue: t.Issue, Title: t.Title, Attempt: a.Number, Agent: a.Agent,
+		Technique: a.Technique, Started: a.StartedAt}
+}
+
+// Turns decodes turns that a [Recorder] encoded as JSON, one a row, in their order.
+func Turns[Row ~[]byte](rows []Row) ([]Turn, error) {
+	turns := make([]Turn, len(rows))
+	for i, row := range rows {
+		if err := json.Unmarshal(row, &turns[i]); err != nil {
+			return nil, fmt.Errorf("decode turn %d: %w", i, err)
+		}
+	}
+	return turns, nil
+}
+
 // Markdown renders a transcript for people: each turn with what the agent said,
 // which tools it called and what came of it, long texts cut. Known shapes of
 // secrets are masked, and nothing in it is taken for Markdown or HTML of ours.
 func Markdown(turns []Turn, h Header) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Attempt %d: %s\n\n", h.Attempt, inline(h.Title))
+	fmt.Fprintf(&b, "# Attempt %d: %s\n\n", h.Attempt, inlineText(h.Title))
 	row := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "- **%s:** %s\n", name, value)
 		}
 	}
 	if h.Repo != "" {
-		row("Task", inline(fmt.Sprintf("%s#%d", h.Repo, h.Issue)))
+		row("Task", inlineText(fmt.Sprintf("%s#%d", h.Repo, h.Issue)))
 	}
-	row("Agent", inline(h.Agent))
-	row("Technique", inline(string(h.Technique)))
+	row("Agent", inlineText(h.Agent))
+	row("Technique", inlineText(string(h.Technique)))
 	if !h.Started.IsZero() {
 		row("Started", h.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
 	if r := h.Result; r.End != "" {
 		ended := string(r.End)
 		if r.Reason != "" {
-			ended += ": " + inline(r.Reason)
+			ended += ": " + inlineText(r.Reason)
 		}
 		row("Ended", ended)
 		row("Turns", fmt.Sprint(r.Turns))
-		row("Cost", fmt.Sprintf("%s credits (%d tokens in, %d of them cached, %d out)", r.Cost, r.Usage.Input, r.Usage.CachedInput, r.Usage.Output))
+		row("Cost", fmt.Sprintf("%s credits (%d tokens in, %d of them cached, %d out)", r.Cost, r.Usage.Input,
+			r.Usage.CachedInput, r.Usage.Output))
 	}
 	for _, t := range turns {
 		b.WriteString("\n" + t.markdown())
@@ -66,16 +86,17 @@ func (t Turn) markdown() string {
 	var b strings.Builder
 	switch t.Kind {
 	case TurnBrief:
-		b.WriteString("## What the agent was told\n\n<details><summary>The prompt</summary>\n\n" + fenced(t.Text, shownText) + "\n</details>\n")
+		b.WriteString("## What the agent was told\n\n<details><summary>The prompt</summary>\n\n" +
+			fencedBlock(t.Text, shownText) + "\n</details>\n")
 	case TurnEnd:
-		b.WriteString("## End\n\n" + quoted(t.Text))
+		b.WriteString("## End\n\n" + quotedBlock(t.Text))
 	default:
 		fmt.Fprintf(&b, "## Turn %d\n", t.Number)
 		if !t.At.IsZero() {
 			fmt.Fprintf(&b, "\n%s · %s credits\n", t.At.UTC().Format("15:04:05"), t.Cost)
 		}
 		if strings.TrimSpace(t.Text) != "" {
-			b.WriteString("\n" + quoted(t.Text))
+			b.WriteString("\n" + quotedBlock(t.Text))
 		}
 		for _, c := range t.Calls {
 			b.WriteString("\n" + c.markdown())
@@ -83,7 +104,7 @@ func (t Turn) markdown() string {
 	}
 	for note := range strings.SplitSeq(t.Note, "\n") {
 		if note != "" {
-			fmt.Fprintf(&b, "\n*Note: %s*\n", inline(note))
+			fmt.Fprintf(&b, "\n*Note: %s*\n", inlineText(note))
 		}
 	}
 	return b.String()
@@ -94,12 +115,13 @@ func (c Call) markdown() string {
 	if c.IsError {
 		outcome = " → error"
 	}
-	s := fmt.Sprintf("**`%s`**%s\n\n%s", strings.ReplaceAll(inline(c.Name), "`", ""), outcome, fenced(c.Arguments, shownArgs))
-	return s + "\n<details><summary>Result</summary>\n\n" + fenced(c.Result, shownResult) + "\n</details>\n"
+	s := fmt.Sprintf("**`%s`**%s\n\n%s", strings.ReplaceAll(inlineText(c.Name), "`", ""), outcome,
+		fencedBlock(c.Arguments, shownArgs))
+	return s + "\n<details><summary>Result</summary>\n\n" + fencedBlock(c.Result, shownResult) + "\n</details>\n"
 }
 
-// fenced is text as a code block whose fence is longer than any in the text.
-func fenced(text string, most int) string {
+// fencedBlock is text as a code block. Its fence is longer than any in the text.
+func fencedBlock(text string, most int) string {
 	text = strings.TrimRight(middleOut(secret.Mask(text), most), "\n")
 	longest, run := 0, 0
 	for _, r := range text {
@@ -114,16 +136,16 @@ func fenced(text string, most int) string {
 	return fence + "text\n" + text + "\n" + fence + "\n"
 }
 
-// quoted is text as a block quote.
-func quoted(text string) string {
+// quotedBlock is text as a block quote.
+func quotedBlock(text string) string {
 	text = middleOut(Sanitize(secret.Mask(text)), shownText)
-	return "> " + strings.ReplaceAll(escape(text), "\n", "\n> ") + "\n"
+	return "> " + strings.ReplaceAll(escapeMarkup(text), "\n", "\n> ") + "\n"
 }
 
-// inline is text within a line.
-func inline(text string) string { return escape(oneLine(Sanitize(secret.Mask(text)), 500)) }
+// inlineText is text within a line.
+func inlineText(text string) string { return escapeMarkup(clipLine(Sanitize(secret.Mask(text)), 500)) }
 
-// escape keeps HTML and mentions in a stranger's text from taking effect.
-func escape(text string) string {
+// escapeMarkup keeps HTML and mentions in a stranger's text from taking effect.
+func escapeMarkup(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "@", "@\u200b").Replace(text)
 }

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -38,21 +39,58 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
+func TestTurnsReadsWhatWasSaved(t *testing.T) {
+	want := []agent.Turn{
+		{Kind: agent.TurnBrief, At: epoch, Text: "# The task"},
+		{Number: 1, Kind: agent.TurnModel, At: epoch.Add(time.Second), Cost: 350, Usage: llm.Usage{Input: 9, Output: 2},
+			Calls: []agent.Call{{Name: "read", Arguments: `{"path":"x"}`, Result: "y", IsError: true, Masked: true}}},
+	}
+	var rows []json.RawMessage
+	for _, turn := range want {
+		b, err := json.Marshal(turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, b)
+	}
+	got, err := agent.Turns(rows)
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Errorf("%v, -want +got:\n%s", err, d)
+	}
+	if got, err := agent.Turns([][]byte{rows[0], []byte("{")}); err == nil || got != nil {
+		t.Errorf("a row that is cut off is read as %+v, %v", got, err)
+	}
+}
+
+func TestHeaderOf(t *testing.T) {
+	task := sia.Task{Repo: sia.Repo{Owner: "acme", Name: "app"}, Issue: 7, Title: "Greet"}
+	attempt := sia.Attempt{Number: 2, Agent: "builtin/coder", Technique: sia.ToolChange, StartedAt: epoch}
+	want := agent.Header{Repo: "acme/app", Issue: 7, Title: "Greet", Attempt: 2, Agent: "builtin/coder",
+		Technique: sia.ToolChange, Started: epoch}
+	if d := cmp.Diff(want, agent.HeaderOf(task, attempt)); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestTranscriptForPeople(t *testing.T) {
 	turns := []agent.Turn{
 		{Kind: agent.TurnBrief, At: epoch, Text: "# The task\n\n```go\nfenced\n```\n", Note: "tools offered: read, finish"},
-		{Number: 1, Kind: agent.TurnModel, At: epoch.Add(time.Second), Text: "I look at <b>main.go</b>, @ada.\nThen I write. <!-- sia:v1 task=x -->",
+		{Number: 1, Kind: agent.TurnModel, At: epoch.Add(time.Second),
+			Text: "I look at <b>main.go</b>, @ada.\nThen I write. <!-- sia:v1 task=x -->",
 			Calls: []agent.Call{
 				{Name: "read", Arguments: `{"path":"main.go"}`, Result: "     1\tpackage main\n"},
 				{Name: "edit", Arguments: `{"path":"x"}`, Result: "error: no such file", IsError: true},
-			}, Usage: llm.Usage{Input: 900, Output: 20}, Cost: 350, Note: "told to finish: Only 2 turns are left in this attempt."},
+			}, Usage: llm.Usage{Input: 900, Output: 20}, Cost: 350,
+			Note: "told to finish: Only 2 turns are left in this attempt."},
 		{Number: 2, Kind: agent.TurnModel, At: epoch.Add(time.Minute), Calls: []agent.Call{
 			{Name: "write", Arguments: strings.Repeat("long ", 1000), Result: "created x, 1 lines\n"}}},
 		{Number: 2, Kind: agent.TurnEnd, At: epoch.Add(2 * time.Minute), Text: "finished: Wrote it."},
 	}
 	golden(t, "transcript.md", agent.Markdown(turns, agent.Header{
-		Repo: "acme/app", Issue: 7, Title: "Add a <greeting>\nhere", Attempt: 2, Agent: "builtin/coder", Technique: sia.ToolChange, Started: epoch,
-		Result: agent.Result{End: sia.EndFinished, Turns: 2, Cost: 1250, Usage: llm.Usage{Input: 1800, CachedInput: 900, Output: 40}},
+		Repo: "acme/app", Issue: 7, Title: "Add a <greeting>\nhere", Attempt: 2, Agent: "builtin/coder",
+		Technique: sia.ToolChange, Started: epoch,
+		Result: agent.Result{End: sia.EndFinished, Turns: 2, Cost: 1250,
+			Usage: llm.Usage{Input: 1800, CachedInput: 900, Output: 40}},
 	}))
 }
 
@@ -63,11 +101,14 @@ func TestPromptGolden(t *testing.T) {
 	b.in.Attempt, b.in.Previous = 2, previous
 	b.in.Instructions = []agent.Instruction{{Path: "AGENTS.md", Text: "Use tabs.\n"}}
 	b.in.Brief = sia.Brief{
-		Technique: sia.Decomposition, Prompt: "Put an interface before the provider.", Relaxed: "no new exported names", FromBase: true,
-		Answers: []string{"Use GitHub only."}, Steps: []sia.SubTask{{Do: "Make the interface.", DoneWhen: "It compiles."}},
-		Quotes: []string{"undefined: Foo"}, Examples: []sia.Example{{Path: "sms.go", Why: "The same shape.", Text: "type Sender interface{}\n"}},
-		Lessons:   []string{"Run the linter."},
-		TestHints: []string{"When a service needs credentials that are not there; check test failed with “MAIL_KEY is not set”: have a test cover that without the real service."},
+		Technique: sia.Decomposition, Prompt: "Put an interface before the provider.", Relaxed: "no new exported names",
+		FromBase: true,
+		Answers:  []string{"Use GitHub only."}, Steps: []sia.SubTask{{Do: "Make the interface.", DoneWhen: "It compiles."}},
+		Quotes:   []string{"undefined: Foo"},
+		Examples: []sia.Example{{Path: "sms.go", Why: "The same shape.", Text: "type Sender interface{}\n"}},
+		Lessons:  []string{"Run the linter."},
+		TestHints: []string{"When a service needs credentials that are not there; check test failed with “MAIL_KEY is " +
+			"not set”: have a test cover that without the real service."},
 	}
 	b.run()
 	golden(t, "prompt.md", b.prompt()+"\n")
@@ -76,7 +117,8 @@ func TestPromptGolden(t *testing.T) {
 func FuzzMarkdown(f *testing.F) {
 	f.Add("text", "args", "```` result")
 	f.Fuzz(func(t *testing.T, text, args, result string) {
-		s := agent.Markdown([]agent.Turn{{Number: 1, Kind: agent.TurnModel, Text: text, Calls: []agent.Call{{Name: text, Arguments: args, Result: result}}}}, agent.Header{Title: text})
+		s := agent.Markdown([]agent.Turn{{Number: 1, Kind: agent.TurnModel, Text: text,
+			Calls: []agent.Call{{Name: text, Arguments: args, Result: result}}}}, agent.Header{Title: text})
 		if strings.Count(s, "<details>") < 1 {
 			t.Errorf("the result is missing: %q", s)
 		}
@@ -91,7 +133,8 @@ func FuzzToolCalls(f *testing.F) {
 	f.Add("finish", `{"summary":"x"}`)
 	f.Add("", "{not")
 	f.Fuzz(func(t *testing.T, name, arguments string) {
-		b := newBench(t, scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{calls(scripted.Call{Name: name, Args: arguments})}, Repeat: true}}})
+		b := newBench(t, scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{calls(scripted.Call{Name: name,
+			Args: arguments})}, Repeat: true}}})
 		b.in.Limits.Turns = 8
 		res := b.run()
 		if res.End == "" || res.End == sia.EndError {

@@ -24,24 +24,25 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/web"
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/app/work"
-	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
-	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Options are what tests and the demo inject; the zero value is production.
 type Options struct {
-	Logger   *slog.Logger     // nil: slog.Default
-	Now      func() time.Time // nil: time.Now
-	Engine   store.EngineConfig
-	Forward  []string                                             // command that runs this program as sandbox.Forward; nil: no command gets a network
+	Logger *slog.Logger     // nil: slog.Default
+	Now    func() time.Time // nil: time.Now
+	Engine store.EngineConfig
+	// command that runs this program as sandbox.Forward; nil: no command gets a network
+	Forward  []string
 	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
 }
 
@@ -66,74 +67,49 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
+	g, err := newGround(ctx, c, o)
+	if err != nil {
+		return nil, err
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	secrets := c.secrets()
-	o.Logger = slog.New(secrets.Handler(o.Logger.Handler()))
-	a := &App{config: c, log: o.Logger}
+	o.Logger = g.log
+	a := &App{Store: g.store, GitHub: g.github, config: c, log: g.log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
 	}()
-	if a.Store, err = store.Open(ctx, store.Config{URL: c.DB, Logger: o.Logger, Now: o.Now}); err != nil {
-		return nil, err
-	}
-	if _, _, err = a.Store.Migrate(ctx); err != nil {
-		return nil, err
-	}
-	if a.GitHub, err = github.New(github.Config{
-		AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: o.Logger, Secrets: secrets, Now: o.Now, WriteSpacing: c.WriteSpacing,
-	}); err != nil {
-		return nil, err
-	}
-	worker, err := newWorker(ctx, a, c, o, secrets)
+	intake, err := webhook.NewIntake(webhook.Deps{
+		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
+		Secrets: g.secrets, Logger: g.log, Now: g.now,
+	})
 	if err != nil {
 		return nil, err
 	}
-	intake := &webhook.Intake{Store: a.Store, GitHub: a.GitHub, Settings: worker, Teacher: worker, Branches: worker, Secrets: secrets, Logger: o.Logger, Now: o.Now}
-	worker.Intake = intake
+	looker := sweep.NewLooker(g.store, g.github, intake, g.now)
+	worker, err := newWorker(ctx, g, c, o, looker)
+	if err != nil {
+		return nil, err
+	}
+	a.periodic = sweep.New(looker, worker, g.lessons, g.log).Table(c.Schedule)
 	o.Engine.Attempts = c.Attempts
-	a.periodic = worker.Periodic(c.Schedule)
 	if a.engine, err = a.Store.Start(ctx, store.Handlers{
 		Delivery: intake.Deliver, Effect: worker.Effect, Periodic: a.periodic, Boundary: o.Boundary,
 	}, o.Engine); err != nil {
 		return nil, err
 	}
-	a.handler = a.routes(&webhook.Handler{Store: a.Store, Secret: []byte(c.GitHub.WebhookSecret), Logger: o.Logger, Now: o.Now})
+	a.handler = a.routes(&webhook.Handler{Store: a.Store, Secret: []byte(c.GitHub.WebhookSecret), Logger: g.log, Now: g.now})
 	return a, a.listen(ctx)
 }
 
 // newWorker builds what carries effects out.
-func newWorker(ctx context.Context, a *App, c Config, o Options, secrets *secret.Masker) (*work.Worker, error) {
-	git, err := gitops.Open(filepath.Join(c.Dir, "git"), gitops.Options{Logger: o.Logger})
-	if err != nil {
-		return nil, err
-	}
+func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.Looker) (_ *work.Worker, err error) {
 	chains := map[string]*llm.Chain{}
 	for role, m := range c.Models.Roles() {
-		if chains[role], err = m.chain(role, o.Logger); err != nil {
+		if chains[role], err = m.chain(role, g.log); err != nil {
 			return nil, err
 		}
 	}
-	box, err := newSandbox(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	coder, err := agent.NewBuiltin(agent.BuiltinConfig{
-		Model: chains["coder"], Sandbox: box, Cache: filepath.Join(c.Dir, "sandbox"), Hosts: c.SetupHosts, Now: o.Now, Logger: o.Logger,
-	})
-	if err != nil {
-		return nil, err
-	}
-	commands, err := agent.NewCommands(agent.CommandsConfig{
-		Upstream: c.Models.Coder.URL, Key: c.Models.Coder.Key, Model: c.Models.Coder.Model, Price: c.Models.Coder.Price,
-		Sandbox: box, Path: c.AgentPath, Env: c.AgentEnv, Cache: filepath.Join(c.Dir, "sandbox"), Hosts: c.SetupHosts, Now: o.Now, Logger: o.Logger,
-	})
+	coders, err := newCoders(ctx, g, c, o, chains["coder"])
 	if err != nil {
 		return nil, err
 	}
@@ -149,12 +125,34 @@ func newWorker(ctx context.Context, a *App, c Config, o Options, secrets *secret
 	if err != nil {
 		return nil, err
 	}
-	return &work.Worker{
-		Store: a.Store, GitHub: a.GitHub, Git: git, Agent: coder, Tools: coder.Tools(), Commands: commands,
-		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: o.Logger}, Reviewer: &diagnose.Reviewer{Model: chains["reviewer"], Log: o.Logger},
-		Learner: learner, Setup: setup,
-		Canceller: a.Store, Links: render.Links{Host: c.GitHub.URL}, Secrets: secrets, Logger: o.Logger, Now: o.Now,
-	}, nil
+	return work.New(work.Deps{
+		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
+		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
+		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log},
+		Settings:  g.settings, Looker: looker, Chooser: learn.NewChooser(g.store, learner, setup, g.now),
+		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
+		Links: render.Links{Host: c.GitHub.URL}, Secrets: g.secrets, Logger: g.log, Now: g.now,
+	})
+}
+
+// newCoders builds the agents that work on tasks.
+func newCoders(ctx context.Context, g *ground, c Config, o Options, model *llm.Chain) (out work.Coders, err error) {
+	box, err := newSandbox(ctx, o)
+	if err != nil {
+		return out, err
+	}
+	cache := filepath.Join(c.Dir, "sandbox")
+	builtin, err := agent.NewBuiltin(agent.BuiltinConfig{
+		Model: model, Sandbox: box, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
+	})
+	if err != nil {
+		return out, err
+	}
+	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
+		Upstream: c.Models.Coder.URL, Key: c.Models.Coder.Key, Model: c.Models.Coder.Model, Price: c.Models.Coder.Price,
+		Sandbox: box, Path: c.AgentPath, Env: c.AgentEnv, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
+	})
+	return work.Coders{Builtin: builtin, Tools: builtin.Tools(), Commands: commands}, err
 }
 
 // newSandbox finds out whether commands can be run here, and says so; nil: they can't.
@@ -162,7 +160,8 @@ func newSandbox(ctx context.Context, o Options) (*sandbox.Sandbox, error) {
 	so := sandbox.Options{Self: o.Forward, Logger: o.Logger}
 	found := sandbox.Probe(ctx, so)
 	if !found.OK() {
-		o.Logger.WarnContext(ctx, "no sandbox: attempts can't build or test before they push", "why", found.String(), "fix", found.Fix)
+		o.Logger.WarnContext(ctx, "no sandbox: attempts can't build or test before they push", "why", found.String(), "fix",
+			found.Fix)
 		return nil, nil //nolint:nilnil // that there is none is an answer
 	}
 	o.Logger.InfoContext(ctx, "sandbox", "found", found.String(), "fix", found.Fix)
@@ -238,7 +237,8 @@ func (a *App) Run(ctx context.Context) error {
 		if l == nil {
 			return
 		}
-		srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTimeout, WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute}
+		srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTimeout,
+			WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute}
 		g.Go(func() error {
 			if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 				return err

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
-	"github.com/sia-bot/sia/app/work"
+	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -24,11 +24,11 @@ type Config struct {
 	GitHub GitHubConfig
 	Models ModelsConfig
 
-	Attempts   int           // attempts at the same time
-	SetupHosts []string      // hosts that setup commands may fetch from; none: no network
-	AgentPath  []string      // folders with agents that repositories may name, shown to them read-only
-	AgentEnv   []string      // names of this process's variables that repositories may ask for
-	Schedule   work.Schedule // of the periodic work
+	Attempts   int            // attempts at the same time
+	SetupHosts []string       // hosts that setup commands may fetch from; none: no network
+	AgentPath  []string       // folders with agents that repositories may name, shown to them read-only
+	AgentEnv   []string       // names of this process's variables that repositories may ask for
+	Schedule   sweep.Schedule // of the periodic work
 	// WriteSpacing is the average time between writes to one repository on
 	// GitHub; 0 is the second that GitHub asks for.
 	// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
@@ -65,8 +65,8 @@ func (c Config) WithDefaults() Config {
 	if c.Attempts == 0 {
 		c.Attempts = 2
 	}
-	if c.Schedule == (work.Schedule{}) {
-		c.Schedule = work.DefaultSchedule()
+	if c.Schedule == (sweep.Schedule{}) {
+		c.Schedule = sweep.DefaultSchedule()
 	}
 	if c.WriteSpacing == 0 {
 		c.WriteSpacing = time.Second
@@ -84,10 +84,14 @@ func (c Config) Validate() error {
 			all = append(all, fmt.Errorf(format, args...))
 		}
 	}
-	need(c.GitHub.AppID > 0, "the GitHub App's id is missing: set --app-id or SIA_APP_ID (GitHub → Settings → Developer settings → GitHub Apps)")
-	need(len(c.GitHub.PrivateKey) > 0, "the GitHub App's private key is missing: set --app-key-file or SIA_APP_KEY_FILE to the .pem file that GitHub made")
-	need(c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or SIA_WEBHOOK_SECRET to the one in the app's settings")
-	need(c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
+	need(c.GitHub.AppID > 0, "the GitHub App's id is missing: set --app-id or SIA_APP_ID (GitHub → Settings → "+
+		"Developer settings → GitHub Apps)")
+	need(len(c.GitHub.PrivateKey) > 0, "the GitHub App's private key is missing: set --app-key-file or "+
+		"SIA_APP_KEY_FILE to the .pem file that GitHub made")
+	need(c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or SIA_WEBHOOK_SECRET to "+
+		"the one in the app's settings")
+	need(c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
+		"SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
 	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")
 	addresses := map[string]string{"--github-url": c.GitHub.URL, "--github-api": c.GitHub.API}
 	for _, m := range c.Models.Named() {
@@ -98,14 +102,16 @@ func (c Config) Validate() error {
 			continue
 		}
 		u, err := url.Parse(address)
-		need(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "%s %q is not an http or https address", name, address)
+		need(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "%s %q is not an http or https "+
+			"address", name, address)
 	}
-	if err := sandbox.Allowed(c.SetupHosts).Check(); err != nil {
+	if err := sandbox.AllowedHosts(c.SetupHosts).Check(); err != nil {
 		all = append(all, fmt.Errorf("--setup-hosts: %w", err))
 	}
 	if c.Dir != "" {
 		if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-			all = append(all, fmt.Errorf("the data folder can't be made: %w; set --dir or SIA_DIR to a folder that SIA may write to", err))
+			all = append(all, fmt.Errorf("the data folder can't be made: %w; set --dir or SIA_DIR to a folder that SIA may "+
+				"write to", err))
 		}
 	} else {
 		need(c.DB != "", "the data folder is missing: set --dir or SIA_DIR")

@@ -140,7 +140,8 @@ func crashModel() scripted.Script {
 			"diagnosis": "The comma is missing.", "pattern": "unclear-instructions", "technique": "prompt-restructuring",
 			"modified_prompt": "Write it with the comma.", "hypothesis": "Then it passes.", "confidence": 0.8,
 		}}}},
-		{Name: "review", Model: "reviewer", Turns: []scripted.Answer{{Usage: usage, JSON: map[string]any{"verdict": "approved", "points": []string{}}}}},
+		{Name: "review", Model: "reviewer",
+			Turns: []scripted.Answer{{Usage: usage, JSON: map[string]any{"verdict": "approved", "points": []string{}}}}},
 	}}
 }
 
@@ -162,7 +163,8 @@ func crashWorld(t *testing.T, key []byte, script scripted.Script) (*ghsim.Server
 	t.Cleanup(func() { check(t, model.Close()) })
 	registered, err := sim.CreateApp(apptest.Slug)
 	check(t, err)
-	v := victim{Config: apptest.Configure(sim, registered, model.URL, filepath.Join(dir, "sia")), Task: sia.NewTaskID(repo.ID, 1)}
+	v := victim{Config: apptest.Configure(sim, registered, model.URL, filepath.Join(dir, "sia")),
+		Task: sia.NewTaskID(repo.ID, 1)}
 	v.Config.Listen = freeAddress(t)
 	v.Config.Schedule.Look, v.Config.Schedule.Redeliver = "@every 1s", "@every 1s"
 	return sim, model, v
@@ -276,7 +278,8 @@ func describe(t *testing.T, sim *ghsim.Server, v victim) string {
 	issues, err := sim.Issues(apptest.Repo)
 	check(t, err)
 	for _, i := range issues {
-		fmt.Fprintf(&b, "#%d %s by %s, pull %v, %s, labels %v, reactions %v\n%s\n", i.Number, i.Title, i.Author, i.IsPull, i.State, i.Labels, i.Reactions, i.Body)
+		fmt.Fprintf(&b, "#%d %s by %s, pull %v, %s, labels %v, reactions %v\n%s\n", i.Number, i.Title, i.Author, i.IsPull,
+			i.State, i.Labels, i.Reactions, i.Body)
 		for _, c := range i.Comments {
 			fmt.Fprintf(&b, "comment by %s:\n%s\n", c.Author, c.Body)
 		}
@@ -298,7 +301,8 @@ func describe(t *testing.T, sim *ghsim.Server, v victim) string {
 	defer func() { check(t, s.Close()) }()
 	task, err := s.Replay(t.Context(), v.Task)
 	check(t, err)
-	fmt.Fprintf(&b, "task %s, %d attempts, %d prompts, %d interventions, credits %+v\n", task.State, len(task.Attempts), len(task.Prompts), len(task.Interventions), task.Credits)
+	fmt.Fprintf(&b, "task %s, %d attempts, %d prompts, %d interventions, credits %+v\n", task.State, len(task.Attempts),
+		len(task.Prompts), len(task.Interventions), task.Credits)
 	text := b.String()
 	for _, p := range volatile {
 		text = p.expr.ReplaceAllString(text, p.with)
@@ -311,13 +315,15 @@ var volatile = []struct {
 	expr *regexp.Regexp
 	with string
 }{
-	{regexp.MustCompile(`(?s),\n  "record": \{.*?\n  \}\n\}`), "\n}"}, // for programs: every time and version, to the nanosecond
+	// for programs: every time and version, to the nanosecond
+	{regexp.MustCompile(`(?s),\n  "record": \{.*?\n  \}\n\}`), "\n}"},
 	{regexp.MustCompile(`https?://127\.0\.0\.1:\d+`), "<host>"},
 	{regexp.MustCompile(`\b[0-9a-f]{40}\b`), "<sha>"},
 	{regexp.MustCompile("`[0-9a-f]{7}`"), "`<sha>`"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?( UTC|Z)?`), "<time>"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "<time>"},
-	{regexp.MustCompile(`(took|\),) (less than a minute|\d+ minutes?)`), "$1 <minutes>"}, // a busy machine needs more than one
+	// a busy machine needs more than one
+	{regexp.MustCompile(`(took|\),) (less than a minute|\d+ minutes?)`), "$1 <minutes>"},
 	{regexp.MustCompile(`issuecomment-\d+|runs/\d+|-v\d+`), "<id>"},
 	{regexp.MustCompile(`"duration_minutes": [0-9.]+|\*\*Minutes:\*\* [0-9.]+`), "<minutes>"},
 }
@@ -342,7 +348,8 @@ func TestCrash(t *testing.T) {
 	if boundaries < 40 {
 		t.Fatalf("only %d boundaries in an undisturbed run:\n%s", boundaries, want)
 	}
-	for _, must := range []string{"task passed, 2 attempts, 2 prompts, 1 interventions", "draft false", "file hello.txt:\nHello, world!"} {
+	for _, must := range []string{"task passed, 2 attempts, 2 prompts, 1 interventions", "draft false",
+		"file hello.txt:\nHello, world!"} {
 		if !strings.Contains(want, must) {
 			t.Fatalf("the undisturbed run lacks %q:\n%s", must, want)
 		}

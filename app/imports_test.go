@@ -19,13 +19,18 @@ const module = "github.com/sia-bot/sia"
 // layer, and what is in its own room: its parent's and its own subfolders.
 // Packages of one layer don't know one another.
 //
-//	cmd → app → {webhook, work, web} → {store, github, render} → {agent/*, gitops, policies} → sia/* → sia
+// On the ground floor lies what reads and shortens text, and knows nothing of what
+// the text is about.
+//
+//	cmd → app → {webhook, work, settings, learn, memory, sweep, web} → {store, github, render}
+//	    → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
+	{"sia/keyword", "sia/text", "sia/visible"},
 	{"sia"},
 	{"sia/..."},
 	{"agent/...", "gitops/...", "policies/..."},
 	{"app/store/...", "app/github/...", "app/render/..."},
-	{"app/webhook/...", "app/work/...", "app/web/..."},
+	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/memory/...", "app/sweep/...", "app/web/..."},
 	{"app"},
 	{"cmd/..."},
 }
@@ -38,15 +43,24 @@ var exceptions = map[[2]string]string{
 	{"sia/diagnose", "agent/llm"}:     "a diagnosis is a model's answer",
 	{"sia/improve", "agent/llm"}:      "so is an improvement",
 	{"sia/diagnose", "sia/technique"}: "a diagnosis chooses from the library and applies what it chose",
-	{"sia/failure", "sia/keyword"}:    "the rules are looked for by their words first",
-	{"sia/secret", "sia/keyword"}:     "so are the shapes of secrets",
-	{"sia/diagnose", "sia/visible"}:   "what a model is shown is what people see",
 	{"sia/diagnose", "sia/escalate"}:  "a diagnosis that needs a person is a question",
 	{"agent/tool", "agent/sandbox"}:   "the run tool runs commands",
 }
 
 // simulator is what only cmd and tests may import: production meets it over HTTP.
 const simulator = "app/ghsim"
+
+// simulatorRooms are the simulator's own layers, from below, by the same rule:
+// a room imports rooms of lower layers. The simulator itself puts them together.
+var simulatorRooms = [][]string{
+	{"git", "runner", "monitor", "fault", "refusal", "conformance"},
+	{"journal", "delivery"},
+	{"model"},
+	{"payload", "access"},
+	{"world"},
+	{"people", "remote", "api"},
+	{"pages"},
+}
 
 // support is test support, which is held to what tests are held to; only tests
 // import it.
@@ -93,6 +107,9 @@ func forbidden(from, to string) string {
 			return a + " imports nothing of ours, so that it can be read and changed by itself"
 		}
 	}
+	if within(from, simulator) && within(to, simulator) {
+		return forbiddenInside(from, to)
+	}
 	if within(from, simulator) || within(to, simulator) {
 		return ""
 	}
@@ -112,6 +129,27 @@ func forbidden(from, to string) string {
 	return "they are siblings, which don't know one another; declare the interface you need here and let app pass the implementation in"
 }
 
+// forbiddenInside says why one of the simulator's rooms may not import another.
+func forbiddenInside(from, to string) string {
+	if from == simulator {
+		return ""
+	}
+	rf, rt := simulatorRoom(from), simulatorRoom(to)
+	switch {
+	case rf < 0:
+		return "the room " + from + " is in no layer; add it to simulatorRooms in app/imports_test.go"
+	case to == simulator || rt >= rf:
+		return "that does not point downward in the simulator; pass in what the room needs"
+	}
+	return ""
+}
+
+// simulatorRoom is the number of a room's layer in the simulator from below, -1 for none.
+func simulatorRoom(p string) int {
+	room := strings.TrimPrefix(p, simulator+"/")
+	return slices.IndexFunc(simulatorRooms, func(layer []string) bool { return slices.Contains(layer, room) })
+}
+
 // forbiddenInTest is more lenient: tests may use the simulator, and they may use
 // test support that lies beside what it supports, such as agent/llm/scripted.
 func forbiddenInTest(from, to string) string {
@@ -124,12 +162,18 @@ func forbiddenInTest(from, to string) string {
 	return forbidden(from, to)
 }
 
-// layer is the layer's number from below, -1 for none.
+// layer is the layer's number from below, -1 for none. A package that is named
+// lies where it is named, and not where the rest of its folder does.
 func layer(p string) int {
+	for i := range layers {
+		if slices.Contains(layers[i], p) {
+			return i
+		}
+	}
 	for i := len(layers) - 1; i >= 0; i-- {
 		for _, pattern := range layers[i] {
 			root, tree := strings.CutSuffix(pattern, "/...")
-			if p == root && !(tree && root == "sia") || tree && strings.HasPrefix(p, root+"/") {
+			if tree && (p == root || strings.HasPrefix(p, root+"/")) {
 				return i
 			}
 		}
@@ -161,7 +205,8 @@ func ours(imports []string) []string {
 // packages lists the module's packages.
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", module+"/...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports",
+		module+"/...")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -197,6 +242,11 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"app/work", "app/store", true},
 		{"app/work", "app/web", false},
 		{"app/webhook", "app/work", false},
+		{"app/work", "app/learn", false},
+		{"app/work", "app/settings", false},
+		{"app/memory", "app/settings", false},
+		{"app/sweep", "app/webhook", false},
+		{"app/learn", "app/store", true},
 		{"app/web", "agent", true},
 		{"app/store", "app/render", false},
 		{"app/store", "app/work", false},
@@ -205,7 +255,13 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"app/github", "sia", true},
 		{"app/work", "app/ghsim", false},
 		{"app/ghsim", "sia", false},
-		{"app/ghsim/conformance", "app/ghsim", true},
+		{"app/ghsim", "app/ghsim/world", true},
+		{"app/ghsim/conformance", "app/ghsim", false},
+		{"app/ghsim/api", "app/ghsim/world", true},
+		{"app/ghsim/api", "app/ghsim/people", false},
+		{"app/ghsim/world", "app/ghsim/api", false},
+		{"app/ghsim/world", "sia", false},
+		{"app/github", "app/ghsim/model", false},
 		{"agent", "agent/llm", true},
 		{"agent", "agent/tool", true},
 		{"agent/tool", "agent", false},
@@ -219,6 +275,14 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"sia", "sia/gate", false},
 		{"sia/gate", "sia", true},
 		{"sia/gate", "sia/stuck", false},
+		{"sia/gate", "sia/text", true},
+		{"sia", "sia/text", true},
+		{"sia/text", "sia", false},
+		{"sia/text", "sia/visible", false},
+		{"agent/tool", "sia/text", true},
+		{"app/store", "sia/text", true},
+		{"gitops", "sia/text", false},
+		{"sia/gate", "sia/tamper", false},
 		{"sia/diagnose", "agent/llm", true},
 		{"sia/gate", "agent/llm", false},
 		{"tools", "sia", false},

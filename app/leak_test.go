@@ -11,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -24,7 +25,8 @@ func planted(place string) string {
 // A token wherever SIA reads is nowhere where it writes.
 func TestNoSecretLeaves(t *testing.T) {
 	places := []string{
-		"repository file", "check log", "issue title", "issue text", "comment", "model's words", "tool arguments", "commit", "command output", "summary", "diagnosis", "instructions", "review",
+		"repository file", "check log", "issue title", "issue text", "comment", "model's words", "tool arguments", "commit",
+		"command output", "summary", "diagnosis", "instructions", "review",
 	}
 	tok := map[string]string{}
 	for _, p := range places {
@@ -41,29 +43,39 @@ func TestNoSecretLeaves(t *testing.T) {
 	write := func(path, content string) scripted.Call {
 		return call("write", map[string]any{"path": path, "content": content})
 	}
-	finish := scripted.Answer{Calls: []scripted.Call{call("finish", map[string]any{"summary": "Done with " + tok["summary"]})}}
+	finish := scripted.Answer{Calls: []scripted.Call{call("finish",
+		map[string]any{"summary": "Done with " + tok["summary"]})}}
 	diagnosis := func(technique, prompt string) []scripted.Answer {
 		return []scripted.Answer{{JSON: map[string]any{
 			"diagnosis": "It went wrong with " + tok["diagnosis"], "pattern": "unclear-instructions", "technique": technique,
-			"modified_prompt": prompt + " Use " + tok["instructions"], "hypothesis": "It helps, with " + tok["diagnosis"], "confidence": 0.8,
+			"modified_prompt": prompt + " Use " + tok["instructions"], "hypothesis": "It helps, with " + tok["diagnosis"],
+			"confidence": 0.8,
 		}}}
 	}
 	log := &lockedBuffer{}
 	stage := apptest.Start(t, apptest.Config{Files: files, Log: log, Model: scripted.Script{Rules: []scripted.Rule{
-		{Name: "3", Model: "coder", User: "Write the exact line", Turns: []scripted.Answer{{Calls: []scripted.Call{write("hello.txt", "Hello, world!\n")}}, finish}},
-		{Name: "2", Model: "coder", User: "Leave the key out", Turns: []scripted.Answer{{Calls: []scripted.Call{write("hello.txt", "Hello\n")}}, finish}},
+		{Name: "3", Model: "coder", User: "Write the exact line",
+			Turns: []scripted.Answer{{Calls: []scripted.Call{write("hello.txt", "Hello, world!\n")}}, finish}},
+		{Name: "2", Model: "coder", User: "Leave the key out",
+			Turns: []scripted.Answer{{Calls: []scripted.Call{write("hello.txt", "Hello\n")}}, finish}},
 		{Name: "1", Model: "coder", Turns: []scripted.Answer{
 			{Text: "I found " + tok["model's words"], Calls: []scripted.Call{
 				call("read", map[string]any{"path": "README.md"}), call("search", map[string]any{"pattern": tok["tool arguments"]}),
-				call("run", map[string]any{"command": "echo " + tok["command output"]}), write("config.yml", "a: 1\nkey: "+tok["commit"]+"\n"),
+				call("run", map[string]any{"command": "echo " + tok["command output"]}),
+				write("config.yml", "a: 1\nkey: "+tok["commit"]+"\n"),
 			}}, finish,
 		}},
-		{Name: "the log", Model: "sia", User: "the greeting is", Turns: diagnosis("example-injection", "Write the exact line into hello.txt.")},
-		{Name: "the commit", Model: "sia", User: "nothing was pushed", Turns: diagnosis("prompt-restructuring", "Leave the key out.")},
-		{Name: "review", Model: "reviewer", Turns: []scripted.Answer{{JSON: map[string]any{"verdict": "minor", "points": []string{"Beware of " + tok["review"]}}}}},
+		{Name: "the log", Model: "sia", User: "the greeting is",
+			Turns: diagnosis("example-injection", "Write the exact line into hello.txt.")},
+		{Name: "the commit", Model: "sia", User: "nothing was pushed",
+			Turns: diagnosis("prompt-restructuring", "Leave the key out.")},
+		{Name: "review", Model: "reviewer",
+			Turns: []scripted.Answer{{JSON: map[string]any{"verdict": "minor",
+				"points": []string{"Beware of " + tok["review"]}}}}},
 	}}})
 	for _, err := range []error{
-		second(stage.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet "+tok["issue title"], "Write a greeting. "+tok["issue text"])),
+		second(stage.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet "+tok["issue title"],
+			"Write a greeting. "+tok["issue text"])),
 		stage.Sim.Label(apptest.Repo, 1, apptest.Owner, "sia"),
 		second(stage.Sim.Comment(apptest.Repo, 1, apptest.Owner, "/sia learn "+tok["comment"])),
 	} {
@@ -74,8 +86,9 @@ func TestNoSecretLeaves(t *testing.T) {
 	stage.Settle()
 
 	task := stage.Task(1)
-	if task.State != sia.Passed || len(task.Attempts) != 3 || task.Attempts[0].Outcome != sia.AttemptFail || task.Attempts[0].Head != "" {
-		t.Fatalf("%s %s, attempts %+v", task.State, task.Waiting, task.Attempts)
+	if task.State != sia.Passed || len(task.Attempts) != 3 || task.Attempts[0].Outcome != sia.AttemptFail ||
+		task.Attempts[0].Head != "" {
+		t.Fatalf("%s %s, attempts %+v", task.State, render.Waiting(task), task.Attempts)
 	}
 	if want := "`config.yml:2` (github-pat)"; !strings.Contains(task.Attempts[0].Reason, want) {
 		t.Errorf("the first attempt failed because %q, want the place %s", task.Attempts[0].Reason, want)
@@ -93,7 +106,8 @@ func TestNoSecretLeaves(t *testing.T) {
 	tok["webhook secret"] = apptest.Secret
 	for place, secret := range tok {
 		for where, text := range written {
-			for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret))[:16], strings.TrimPrefix(secret, "ghp_")} {
+			for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret))[:16],
+				strings.TrimPrefix(secret, "ghp_")} {
 				if strings.Contains(text, form) {
 					t.Errorf("the token of the %s is in %s: …%s…", place, where, around(text, form))
 				}
@@ -145,12 +159,15 @@ func TestNoSecretInAProposal(t *testing.T) {
 			{Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Done."}}}},
 		}},
 		{Name: "study", Model: "sia", User: "What the person changed", Turns: []scripted.Answer{{JSON: map[string]any{
-			"summary": "They used " + token, "resembles": "", "id": "use-the-key", "name": token, "when": "a key such as " + token + " is at hand",
+			"summary": "They used " + token, "resembles": "", "id": "use-the-key", "name": token,
+			"when":     "a key such as " + token + " is at hand",
 			"patterns": []string{"environment"}, "changes": []string{"quote"}, "instructions": "Use " + token,
 		}}}},
 		{Name: "why", Model: "sia", Turns: []scripted.Answer{{JSON: map[string]any{
-			"diagnosis": "Nobody said which greeting.", "pattern": "unclear-specification", "technique": "", "modified_prompt": "", "hypothesis": "", "confidence": 0.9,
-			"needs_person": true, "blocker": "no greeting is named", "question": "Which greeting?", "options": []map[string]any{{"text": "One", "fastest": true}, {"text": "Another"}},
+			"diagnosis": "Nobody said which greeting.", "pattern": "unclear-specification", "technique": "",
+			"modified_prompt": "", "hypothesis": "", "confidence": 0.9,
+			"needs_person": true, "blocker": "no greeting is named", "question": "Which greeting?",
+			"options": []map[string]any{{"text": "One", "fastest": true}, {"text": "Another"}},
 		}}}},
 	}}})
 	if err := second(stage.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet", "Write a greeting.")); err != nil {
@@ -160,13 +177,14 @@ func TestNoSecretInAProposal(t *testing.T) {
 		t.Fatal(err)
 	}
 	stage.Settle()
-	if _, err := stage.Sim.PushFiles(apptest.Repo, stage.Task(1).Branch, apptest.Owner, "Fix", map[string]string{"hello.txt": "Hello, world!\n"}); err != nil {
+	if _, err := stage.Sim.PushFiles(apptest.Repo, stage.Task(1).Branch, apptest.Owner, "Fix",
+		map[string]string{"hello.txt": "Hello, world!\n"}); err != nil {
 		t.Fatal(err)
 	}
 	stage.Settle()
 	task := stage.Task(1)
 	if task.State != sia.Passed || task.Fix == nil || task.Fix.Technique != "use-the-key" || task.Fix.PullURL == "" {
-		t.Fatalf("%s %s, fix %+v", task.State, task.Waiting, task.Fix)
+		t.Fatalf("%s %s, fix %+v", task.State, render.Waiting(task), task.Fix)
 	}
 	written := stage.Written()
 	if !strings.Contains(written["commits"], ".sia/techniques/use-the-key.md") {

@@ -113,7 +113,8 @@ func TestPeopleEditMemory(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("the bullet is no lesson: %+v", lessonsOf(t, s))
 	}
-	if l := lessonsOf(t, s)[i]; l.From.Source != lesson.FromPerson || l.From.By.Login != apptest.Owner || l.Good != lesson.PersonWeight {
+	if l := lessonsOf(t, s)[i]; l.From.Source != lesson.FromPerson || l.From.By.Login != apptest.Owner ||
+		l.Good != lesson.PersonWeight {
 		t.Errorf("got %+v", l)
 	}
 	file = onMemory(t, s, lesson.Path)
@@ -123,7 +124,8 @@ func TestPeopleEditMemory(t *testing.T) {
 
 	before := len(s.Model.Requests())
 	resolve(t, s, "Greet the customers again")
-	if brief := asked(t, s, before, "Greet the customers again"); !strings.Contains(brief, "Be brief, says the memory branch.") {
+	if brief := asked(t, s, before, "Greet the customers again"); !strings.Contains(brief,
+		"Be brief, says the memory branch.") {
 		t.Error("the instructions on the memory branch were not read")
 	}
 	push(t, s, "main", map[string]string{".sia/instructions.md": "Be clear, says the base branch.\n"})
@@ -181,7 +183,8 @@ func facts(t *testing.T, s *apptest.Stage, issues ...int) string {
 		for _, iv := range task.Interventions {
 			all = append(all, iv.Diagnosis.Candidates)
 		}
-		all = append(all, decisions, task.State, task.Attempts, task.Prompts, len(task.Interventions), task.Head, task.Pull, task.AskedBy, task.Credits.Spent)
+		all = append(all, decisions, task.State, task.Attempts, task.Prompts, len(task.Interventions), task.Head, task.Pull,
+			task.AskedBy, task.Credits.Spent)
 	}
 	evidence, err := s.App.Store.LessonEvidence(ctx, repoID(t, s), "")
 	if err != nil {
@@ -206,13 +209,18 @@ func learnSomething(t *testing.T, s *apptest.Stage, issue int) {
 		}
 	}
 	at := s.Clock.Now().UTC()
-	d := store.Decision{ID: fmt.Sprintf("d-%d", issue), Task: task.ID, Repo: task.Repo.ID, Attempt: 1, Type: store.DecideTechnique, Policy: "technique/1",
-		Context: json.RawMessage(`{"pattern":"environment"}`), Options: json.RawMessage(`[]`), Choice: "fresh-start", Propensity: 0.5, At: at, Outcome: "failed", Credit: -0.3}
+	d := sia.Decision{ID: fmt.Sprintf("d-%d", issue), Task: task.ID, Repo: task.Repo.ID, Attempt: 1,
+		Type: sia.DecideTechnique, Policy: "technique/1",
+		Context: json.RawMessage(`{"pattern":"environment"}`), Options: json.RawMessage(`[]`), Choice: "fresh-start",
+		Propensity: 0.5, At: at, Outcome: "failed", Credit: -0.3}
 	must(s.App.Store.LogDecision(ctx, d))
 	for n := range 3 {
 		_, err := s.App.Store.RecordOutcome(ctx, store.Outcome{
-			Task: task.ID, Intervention: 10 + n, Repo: task.Repo, Pattern: sia.Environment, Technique: []sia.TechniqueID{sia.FreshStart, sia.Decomposition, sia.ToolChange}[n], Resolved: n == 1, Z: 0.25 * float64(n),
-			Confidence: map[string]float64{"fresh-start": 0.7, "decomposition": 0, "tool-change": 0.2, "context-pruning": 0.4}, Setup: "s", Decision: d.ID, At: at,
+			Task: task.ID, Intervention: 10 + n, Repo: task.Repo, Pattern: sia.Environment,
+			Technique: []sia.TechniqueID{sia.FreshStart, sia.Decomposition, sia.ToolChange}[n], Resolved: n == 1,
+			Z:          0.25 * float64(n),
+			Confidence: map[string]float64{"fresh-start": 0.7, "decomposition": 0, "tool-change": 0.2, "context-pruning": 0.4},
+			Setup:      "s", Decision: d.ID, At: at,
 		})
 		must(err)
 	}
@@ -221,13 +229,16 @@ func learnSomething(t *testing.T, s *apptest.Stage, issue int) {
 	for n := range 6 {
 		_, err := s.App.Store.RecordOutcome(ctx, store.Outcome{
 			Task: task.ID, Intervention: 20 + n, Repo: task.Repo, Pattern: sia.UnclearInstructions, Technique: sia.ToolChange,
-			Confidence: map[string]float64{"prompt-restructuring": 0.05, "context-pruning": 0.95, "example-injection": 0.3, "decomposition": 0.2}, Setup: "s", Decision: d.ID, At: at,
+			Confidence: map[string]float64{"prompt-restructuring": 0.05, "context-pruning": 0.95, "example-injection": 0.3,
+				"decomposition": 0.2}, Setup: "s", Decision: d.ID, At: at,
 		})
 		must(err)
 	}
-	l := lesson.Taught(task.Repo.ID, fmt.Sprintf("taught-%d", issue), fmt.Sprintf("Say hello on issue %d.", issue), sia.Actor{Login: "ana", ID: 3}, task, at)
+	l := lesson.NewTaught(task.Repo.ID, fmt.Sprintf("taught-%d", issue), fmt.Sprintf("Say hello on issue %d.", issue),
+		sia.Actor{Login: "ana", ID: 3}, task, at)
 	must(s.App.Store.PutLessons(ctx, task.Repo.ID, l))
-	must(s.App.Store.CountLessons(ctx, task.Repo.ID, lesson.Evidence{Key: fmt.Sprintf("attempt/%s/%s", task.ID, l.ID), Lesson: l.ID, Bad: 1, At: at, Why: "it failed"},
+	must(s.App.Store.CountLessons(ctx, task.Repo.ID,
+		lesson.Evidence{Key: fmt.Sprintf("attempt/%s/%s", task.ID, l.ID), Lesson: l.ID, Bad: 1, At: at, Why: "it failed"},
 		lesson.Evidence{Key: fmt.Sprintf("merge/%d", issue), Lesson: l.ID, Good: 1, At: at, Why: "it says the same"}))
 }
 
@@ -286,11 +297,12 @@ func TestReindexUnfinished(t *testing.T) {
 	}
 	s.Restart()
 	s.Settle()
-	if task := s.Task(kept); len(task.Attempts) < 2 || task.StartedAt.Equal(task.CreatedAt) || task.Waiting == memory.Rebuilt {
-		t.Errorf("the task whose label is on: %s, %d attempts, %s", task.State, len(task.Attempts), task.Waiting)
+	if task := s.Task(kept); len(task.Attempts) < 2 || task.StartedAt.Equal(task.CreatedAt) ||
+		task.Ended == memory.Rebuilt {
+		t.Errorf("the task whose label is on: %s, %d attempts, %s", task.State, len(task.Attempts), task.Ended)
 	}
-	if task := s.Task(left); task.State != sia.Stopped || task.Waiting != memory.Rebuilt {
-		t.Errorf("the task whose label is off: %s, %s", task.State, task.Waiting)
+	if task := s.Task(left); task.State != sia.Stopped || task.Ended != memory.Rebuilt {
+		t.Errorf("the task whose label is off: %s, %s", task.State, task.Ended)
 	}
 	issues, err := s.Sim.Issues(apptest.Repo)
 	if err != nil {
@@ -315,14 +327,16 @@ func TestReindexBroken(t *testing.T) {
 	push(t, s, apptest.MemoryBranch, map[string]string{name: onMemory(t, s, name) + "}", lesson.JSONPath: "{"})
 	s.Lose()
 	got := s.Reindex("")
-	if got[0].Tasks != 2 || got[0].Lessons == 0 || len(got[0].Problems) != 2 || !strings.Contains(got[0].Problems[0], name+":") {
+	if got[0].Tasks != 2 || got[0].Lessons == 0 || len(got[0].Problems) != 2 ||
+		!strings.Contains(got[0].Problems[0], name+":") {
 		t.Errorf("rebuilt %+v", got)
 	}
 	s.Restart()
 	if s.Task(second).State != sia.Passed || s.Task(third).State != sia.Passed {
 		t.Error("the others were not rebuilt")
 	}
-	if !slices.ContainsFunc(lessonsOf(t, s), func(l lesson.Lesson) bool { return strings.HasPrefix(l.Text, "Say hello on issue") }) {
+	if !slices.ContainsFunc(lessonsOf(t, s),
+		func(l lesson.Lesson) bool { return strings.HasPrefix(l.Text, "Say hello on issue") }) {
 		t.Error("the lessons were not taken from what people read")
 	}
 }

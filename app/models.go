@@ -70,8 +70,9 @@ func (c ModelsConfig) Named() (list []ModelConfig) {
 // [llm.Config].
 func (m ModelConfig) Client(l *slog.Logger, retries int) (*llm.Client, error) {
 	return llm.New(llm.Config{
-		Name: m.Name, BaseURL: m.URL, APIKey: m.Key, Model: m.Model, Price: m.Price, Window: m.Context, MaxOutput: m.MaxOutput,
-		Retries: retries, Logger: l,
+		Name: m.Name, BaseURL: m.URL, APIKey: m.Key, Model: m.Model, Price: m.Price, Window: m.Context,
+		MaxOutput: m.MaxOutput,
+		Retries:   retries, Logger: l,
 	})
 }
 

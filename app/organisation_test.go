@@ -11,10 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // organisation is a stage on which one owner has several repositories.
@@ -31,8 +32,8 @@ func (o organisation) must(err error) {
 }
 
 // admin is the command line on the server.
-func (o organisation) admin() *work.Worker {
-	return &work.Worker{Store: o.App.Store, Logger: slog.New(slog.DiscardHandler), Now: o.Clock.Now}
+func (o organisation) admin() *learn.Lessons {
+	return learn.NewLessons(o.App.Store, &secret.Masker{}, slog.New(slog.DiscardHandler), o.Clock.Now)
 }
 
 func (o organisation) id(repo string) int64 {
@@ -70,7 +71,7 @@ func (o organisation) kept(repo string) []lesson.Lesson {
 }
 
 // agreed is the only agreement.
-func (o organisation) agreed() work.Agreement {
+func (o organisation) agreed() learn.Agreement {
 	o.t.Helper()
 	all, err := o.admin().Agreements(context.Background())
 	o.must(err)
@@ -97,7 +98,8 @@ func TestOrganisationLearns(t *testing.T) {
 	}
 
 	before := o.resolve(bakery, apptest.Owner, "Greet the guests", guests)
-	if got := o.kept(bakery); len(got) != 0 || len(before.Attempts[0].LessonsShown)+len(before.Attempts[0].LessonsWithheld) != 0 {
+	if got := o.kept(bakery); len(got) != 0 ||
+		len(before.Attempts[0].LessonsShown)+len(before.Attempts[0].LessonsWithheld) != 0 {
 		t.Fatalf("nobody approved anything, and the third repository has %+v, told %v", got, before.Attempts[0].LessonsShown)
 	}
 
@@ -120,7 +122,8 @@ func TestOrganisationLearns(t *testing.T) {
 	}
 	all, err := o.App.Store.SharedLessons(ctx)
 	o.must(err)
-	if d := cmp.Diff([]store.SharedLesson{{Installation: o.Install, Lesson: shown, By: "root", At: o.Clock.Now().UTC()}}, all); d != "" {
+	if d := cmp.Diff([]store.SharedLesson{{Installation: o.Install, Lesson: shown, By: "root", At: o.Clock.Now().UTC()}},
+		all); d != "" {
 		t.Error("what is shared is not what was shown: ", d)
 	}
 
@@ -131,11 +134,13 @@ func TestOrganisationLearns(t *testing.T) {
 	}
 	text, err := json.Marshal(shown.Told())
 	o.must(err)
-	if brief := asked(t, o.Stage, since, "Greet the guests"); !strings.Contains(brief, strings.Trim(string(text), `"`)) || strings.Contains(brief, "collector") {
+	if brief := asked(t, o.Stage, since, "Greet the guests"); !strings.Contains(brief, strings.Trim(string(text), `"`)) ||
+		strings.Contains(brief, "collector") {
 		t.Error("the brief does not tell exactly the lesson")
 	}
 	given := o.kept(bakery)
-	if len(given) != 1 || given[0].From != (lesson.Provenance{Source: lesson.FromOrganisation}) || given[0].Good != 2 || given[0].Bad != 0 || given[0].Told() != shown.Told() {
+	if len(given) != 1 || given[0].From != (lesson.Provenance{Source: lesson.FromOrganisation}) || given[0].Good != 2 ||
+		given[0].Bad != 0 || given[0].Told() != shown.Told() {
 		t.Errorf("in the third repository it is %+v", given)
 	}
 	file, err := o.Sim.File(bakery, apptest.MemoryBranch, lesson.Path)
@@ -149,7 +154,8 @@ func TestOrganisationLearns(t *testing.T) {
 		was := o.kept(repo)
 		o.resolve(repo, apptest.Owner, "Greet the guests", guests)
 		for _, l := range o.kept(repo) {
-			if l.Live() && (l.ID != was[0].ID || l.From.Source != lesson.FromOutcome) || !l.Live() && (repo == origin || l.Into != was[0].ID) {
+			if l.Live() && (l.ID != was[0].ID || l.From.Source != lesson.FromOutcome) ||
+				!l.Live() && (repo == origin || l.Into != was[0].ID) {
 				t.Errorf("%s has now %+v", repo, l)
 			}
 		}

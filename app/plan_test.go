@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -17,11 +18,13 @@ import (
 func planned(t *testing.T, summary, step string) *apptest.Stage {
 	t.Helper()
 	stage := apptest.Start(t, apptest.Config{
-		Files: map[string]string{"check.sh": "true\n", ".sia/config.yml": "agent: {plan: approve}\nchecks: {settle: 10s, wait: 1m}\n"},
+		Files: map[string]string{"check.sh": "true\n",
+			".sia/config.yml": "agent: {plan: approve}\nchecks: {settle: 10s, wait: 1m}\n"},
 		Model: scripted.Script{Rules: []scripted.Rule{
-			{Name: "plan", Model: "coder", System: "you change nothing", Repeat: true, Turns: []scripted.Answer{{Calls: []scripted.Call{{Name: "propose", Args: map[string]any{
-				"summary": summary, "steps": []map[string]any{{"do": step, "done_when": step}},
-			}}}}}},
+			{Name: "plan", Model: "coder", System: "you change nothing", Repeat: true,
+				Turns: []scripted.Answer{{Calls: []scripted.Call{{Name: "propose", Args: map[string]any{
+					"summary": summary, "steps": []map[string]any{{"do": step, "done_when": step}},
+				}}}}}},
 			{Name: "work", Model: "coder", Turns: []scripted.Answer{
 				{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "hello.txt", "content": "Hello\n"}}}},
 				{Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Done."}}}},
@@ -36,7 +39,7 @@ func planned(t *testing.T, summary, step string) *apptest.Stage {
 	}
 	stage.Settle()
 	if task := stage.Task(1); task.State != sia.Escalated || task.Escalation.Kind != sia.AskPlan {
-		t.Fatalf("%s %s", task.State, task.Waiting)
+		t.Fatalf("%s %s", task.State, render.Waiting(task))
 	}
 	return stage
 }
@@ -65,7 +68,8 @@ func TestApprovalWhileGitHubIsDown(t *testing.T) {
 			}
 			return nil
 		})
-		if err := stage.App.Periodic(t.Context(), "approvals"); err == nil || !strings.Contains(err.Error(), "look for a 👍 on the plan of task") {
+		if err := stage.App.Periodic(t.Context(), "approvals"); err == nil ||
+			!strings.Contains(err.Error(), "look for a 👍 on the plan of task") {
 			t.Errorf("%s is down: %v", path, err)
 		}
 		stage.Sim.ClearFaults()
@@ -81,7 +85,8 @@ func TestApprovalWhileGitHubIsDown(t *testing.T) {
 
 // A plan, and what people say about it, are shown without the secrets in them.
 func TestNoSecretInAPlan(t *testing.T) {
-	tok := map[string]string{"summary": planted("plan summary"), "step": planted("plan step"), "words": planted("words about a plan")}
+	tok := map[string]string{"summary": planted("plan summary"), "step": planted("plan step"),
+		"words": planted("words about a plan")}
 	stage := planned(t, "Use "+tok["summary"], "Write "+tok["step"])
 	for _, words := range []string{"/sia answer rather use " + tok["words"], "/sia go"} {
 		if err := second(stage.Sim.Comment(apptest.Repo, 1, apptest.Owner, words)); err != nil {
@@ -90,7 +95,8 @@ func TestNoSecretInAPlan(t *testing.T) {
 		stage.Settle()
 	}
 	task := stage.Task(1)
-	if task.Brief.Plan == nil || !strings.Contains(task.Brief.Plan.String(), "[secret: github-pat]") || !strings.Contains(strings.Join(task.Brief.Answers, ""), "[secret: github-pat]") {
+	if task.Brief.Plan == nil || !strings.Contains(task.Brief.Plan.String(), "[secret: github-pat]") ||
+		!strings.Contains(strings.Join(task.Brief.Answers, ""), "[secret: github-pat]") {
 		t.Fatalf("%s, the plan %+v, answers %v", task.State, task.Brief.Plan, task.Brief.Answers)
 	}
 	for where, text := range stage.Written() {

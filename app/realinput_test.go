@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -75,12 +76,14 @@ func TestRealModule(t *testing.T) {
 	write := func(path, content string) scripted.Call {
 		return scripted.Call{Name: "write", Args: map[string]any{"path": path, "content": content}}
 	}
-	finish := scripted.Answer{Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Wrapping is right now."}}}}
+	finish := scripted.Answer{Calls: []scripted.Call{{Name: "finish",
+		Args: map[string]any{"summary": "Wrapping is right now."}}}}
 	stage := apptest.Start(t, apptest.Config{Files: files, Model: scripted.Script{Rules: []scripted.Rule{
-		{Name: "the whole repair", Model: "coder", User: "(?s)wraps too early.*count characters, not bytes", Turns: []scripted.Answer{
-			{Calls: []scripted.Call{{Name: "read", Args: map[string]any{"path": "wordwrap.go"}}}},
-			{Calls: []scripted.Call{write("wordwrap.go", repair["wordwrap.go"])}}, finish,
-		}},
+		{Name: "the whole repair", Model: "coder", User: "(?s)wraps too early.*count characters, not bytes",
+			Turns: []scripted.Answer{
+				{Calls: []scripted.Call{{Name: "read", Args: map[string]any{"path": "wordwrap.go"}}}},
+				{Calls: []scripted.Call{write("wordwrap.go", repair["wordwrap.go"])}}, finish,
+			}},
 		{Name: "half a repair", Model: "coder", User: "wraps too early", Turns: []scripted.Answer{
 			{Calls: []scripted.Call{write("wordwrap.go", half), write("wordwrap_test.go", repair["wordwrap_test.go"])}}, finish,
 		}},
@@ -90,10 +93,12 @@ func TestRealModule(t *testing.T) {
 			"modified_prompt": "In wordwrap.go count characters, not bytes: keep the lengths of the word and of the space beside their buffers.",
 			"hypothesis":      "The case of multi-byte characters passes.", "confidence": 0.8,
 		}}}},
-		{Name: "review", Model: "reviewer", Turns: []scripted.Answer{{JSON: map[string]any{"verdict": "approved", "points": []string{}}}}},
+		{Name: "review", Model: "reviewer",
+			Turns: []scripted.Answer{{JSON: map[string]any{"verdict": "approved", "points": []string{}}}}},
 	}}})
 
-	if _, err := stage.Sim.OpenIssue(apptest.Repo, apptest.Owner, "WrapString wraps too early", "Text with characters of several bytes wraps too early, and lines are broken at non-breaking spaces."); err != nil {
+	if _, err := stage.Sim.OpenIssue(apptest.Repo, apptest.Owner, "WrapString wraps too early",
+		"Text with characters of several bytes wraps too early, and lines are broken at non-breaking spaces."); err != nil {
 		t.Fatal(err)
 	}
 	if err := stage.Sim.Label(apptest.Repo, 1, apptest.Owner, "sia"); err != nil {
@@ -103,7 +108,7 @@ func TestRealModule(t *testing.T) {
 
 	task := stage.Task(1)
 	if len(task.Attempts) != 2 || task.Attempts[0].Outcome != sia.AttemptFail || len(task.Attempts[0].Failures) != 1 {
-		t.Fatalf("attempts: %+v, %s %s", task.Attempts, task.State, task.Waiting)
+		t.Fatalf("attempts: %+v, %s %s", task.Attempts, task.State, render.Waiting(task))
 	}
 	failed := task.Attempts[0].Failures[0]
 	if failed.Class != "test_failure" || !slices.Contains(failed.Tests, "TestWrapString") {
@@ -119,9 +124,9 @@ func TestRealModule(t *testing.T) {
 		task = stage.Task(1)
 	}
 	if task.State != sia.Passed {
-		t.Errorf("the task is %s: %s; %v", task.State, task.Waiting, task.Gate.Explain)
+		t.Errorf("the task is %s: %s; %v", task.State, render.Waiting(task), task.Gate.Explain)
 	}
-	got, err := stage.Sim.File(apptest.Repo, task.Head, "wordwrap.go")
+	got, err := stage.Sim.File(apptest.Repo, string(task.Head), "wordwrap.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,5 +95,6 @@ func spent(t *testing.T, v victim) map[string]any {
 	task, err := s.Task(t.Context(), v.Task)
 	check(t, err)
 	a := task.Attempt()
-	return map[string]any{"state": string(task.State), "credits": task.Credits, "attempts": len(task.Attempts), "turns": a.Turns, "cost": a.Cost, "agent": a.Agent}
+	return map[string]any{"state": string(task.State), "credits": task.Credits, "attempts": len(task.Attempts),
+		"turns": a.Turns, "cost": a.Cost, "agent": a.Agent}
 }

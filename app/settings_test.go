@@ -22,7 +22,8 @@ const ownersStory, ownersLabel = "settings-of-owner", "resolve"
 // that came of it.
 func labelled(t *testing.T, s *apptest.Stage, label string) (task sia.Task, started bool) {
 	t.Helper()
-	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.", label)
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",
+		label)
 	check(t, err)
 	s.Settle()
 	task, err = s.App.Store.Task(context.Background(), sia.NewTaskID(repoID(t, s), n))
@@ -62,7 +63,8 @@ func TestOwnSettingsComeFirst(t *testing.T) {
 	push(t, s, "main", map[string]string{".sia/config.yml": ghsim.Deleted})
 	task, started = labelled(t, s, ownersLabel)
 	if !started || task.Approaches != 2 || !strings.HasPrefix(task.SettingsFrom, apptest.OwnersRepo+"@") {
-		t.Errorf("by the owner's label: started %v, %d approaches, settings from %q", started, task.Approaches, task.SettingsFrom)
+		t.Errorf("by the owner's label: started %v, %d approaches, settings from %q", started, task.Approaches,
+			task.SettingsFrom)
 	}
 }
 
@@ -102,7 +104,8 @@ func TestOwnersSettingsOutliveAnOutage(t *testing.T) {
 func TestOwnersSettingsRefused(t *testing.T) {
 	t.Parallel()
 	s := shop(t, ownersStory)
-	failing(s, ghsim.Fault{Status: http.StatusForbidden, Body: `{"message":"Resource not accessible by integration","documentation_url":"https://docs.github.com/rest","status":"403"}`})
+	failing(s, ghsim.Fault{Status: http.StatusForbidden,
+		Body: `{"message":"Resource not accessible by integration","documentation_url":"https://docs.github.com/rest","status":"403"}`})
 	task, started := labelled(t, s, ownersLabel)
 	if !started || task.State != sia.Passed || task.Approaches != 2 {
 		t.Errorf("started %v, %s, %d approaches", started, task.State, task.Approaches)
@@ -129,7 +132,8 @@ func TestOwnersSettingsOutOfSight(t *testing.T) {
 			label := map[bool]string{true: "sia", false: ownersLabel}[told] // what SIA has to believe
 			task, started := labelled(t, s, label)
 			if !started || task.Approaches != 5 || task.SettingsFrom != "" || task.Warning != "" {
-				t.Errorf("started %v, %d approaches, settings from %q, warning %q", started, task.Approaches, task.SettingsFrom, task.Warning)
+				t.Errorf("started %v, %d approaches, settings from %q, warning %q", started, task.Approaches, task.SettingsFrom,
+					task.Warning)
 			}
 			if _, started := labelled(t, s, "sia"); !started {
 				t.Error("the default label does not count afterwards")
@@ -144,7 +148,8 @@ func TestOwnersSettingsComeLater(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
 	push(t, s, "main", map[string]string{".sia/config.yml": ghsim.Deleted})
-	_, err := s.Sim.CreateRepo(apptest.Owner, apptest.OwnersName, ghsim.RepoSpec{Files: map[string]string{".sia/config.yml": "label: resolve\nchecks: {settle: 10s}\n"}})
+	_, err := s.Sim.CreateRepo(apptest.Owner, apptest.OwnersName,
+		ghsim.RepoSpec{Files: map[string]string{".sia/config.yml": "label: resolve\nchecks: {settle: 10s}\n"}})
 	check(t, err)
 	self, err := s.App.GitHub.Self(context.Background())
 	check(t, err)
@@ -198,7 +203,8 @@ func TestOwnersSettingsUnusable(t *testing.T) {
 func TestReindexKnowsTheOwnersSettings(t *testing.T) {
 	t.Parallel()
 	s := shop(t, ownersStory)
-	if _, err := s.Sim.PushFiles(apptest.OwnersRepo, "main", apptest.Owner, "Elsewhere", map[string]string{".sia/config.yml": "memory: {branch: notes}\n"}); err != nil {
+	if _, err := s.Sim.PushFiles(apptest.OwnersRepo, "main", apptest.Owner, "Elsewhere",
+		map[string]string{".sia/config.yml": "memory: {branch: notes}\n"}); err != nil {
 		t.Fatal(err)
 	}
 	s.Quiet()

@@ -15,7 +15,7 @@ import (
 // techniques. Outcomes under another setup say less about this one.
 func setupOf(c Config) (string, error) {
 	h := sha256.New()
-	for _, files := range []fs.FS{diagnose.Prompts(), technique.Shipped()} {
+	for _, files := range []fs.FS{diagnose.PromptFiles(), technique.ShippedFiles()} {
 		err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -28,5 +28,6 @@ func setupOf(c Config) (string, error) {
 			return "", fmt.Errorf("hash the prompts: %w", err)
 		}
 	}
-	return fmt.Sprintf("coder=%s sia=%s prompts=%s", c.Models.Coder.Model, c.Models.SIA.Model, hex.EncodeToString(h.Sum(nil))[:12]), nil
+	return fmt.Sprintf("coder=%s sia=%s prompts=%s", c.Models.Coder.Model, c.Models.SIA.Model,
+		hex.EncodeToString(h.Sum(nil))[:12]), nil
 }

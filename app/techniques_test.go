@@ -12,7 +12,7 @@ import (
 // The policy that chooses techniques knows only names. Its table is the ranks in
 // the front matter of the techniques that ship: one can't be changed without the other.
 func TestTechniquePolicyAgreesWithTheLibrary(t *testing.T) {
-	library, errs := technique.Load(nil)
+	library, errs := technique.LoadLibrary(nil)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

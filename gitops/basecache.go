@@ -21,17 +21,17 @@ type baseCache struct {
 }
 
 type baseKey struct {
-	pack *pack
+	pack *packFile
 	off  int64
 }
 
-type base struct {
+type cachedBase struct {
 	key     baseKey
 	kind    plumbing.ObjectType
 	content []byte
 }
 
-func (c *baseCache) get(p *pack, off int64) (plumbing.ObjectType, []byte, bool) {
+func (c *baseCache) get(p *packFile, off int64) (plumbing.ObjectType, []byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	el, ok := c.at[baseKey{p, off}]
@@ -39,11 +39,11 @@ func (c *baseCache) get(p *pack, off int64) (plumbing.ObjectType, []byte, bool) 
 		return 0, nil, false
 	}
 	c.used.MoveToFront(el)
-	b := el.Value.(*base)
+	b := el.Value.(*cachedBase)
 	return b.kind, b.content, true
 }
 
-func (c *baseCache) put(p *pack, off int64, kind plumbing.ObjectType, content []byte) {
+func (c *baseCache) put(p *packFile, off int64, kind plumbing.ObjectType, content []byte) {
 	if len(content) > baseCacheBytes/4 {
 		return
 	}
@@ -56,9 +56,9 @@ func (c *baseCache) put(p *pack, off int64, kind plumbing.ObjectType, content []
 	if c.at == nil {
 		c.at = map[baseKey]*list.Element{}
 	}
-	c.at[key] = c.used.PushFront(&base{key, kind, content})
+	c.at[key] = c.used.PushFront(&cachedBase{key, kind, content})
 	for c.held += len(content); c.held > baseCacheBytes; {
-		last := c.used.Remove(c.used.Back()).(*base)
+		last := c.used.Remove(c.used.Back()).(*cachedBase)
 		delete(c.at, last.key)
 		c.held -= len(last.content)
 	}

@@ -14,7 +14,8 @@ func bigRepository(b *testing.B) (*gitServer, string, string) {
 	s := newGitServer(b)
 	bare, work := s.create("big.git")
 	rnd := rand.New(rand.NewPCG(1, 2))
-	words := strings.Fields("func return if err nil string int for range package import type struct interface map slice chan select case default context")
+	words := strings.Fields("func return if err nil string int for range package import type struct interface " +
+		"map slice chan select case default context")
 	files := map[string]string{}
 	for i := range 5000 {
 		var sb strings.Builder
@@ -36,7 +37,7 @@ func bigRepository(b *testing.B) (*gitServer, string, string) {
 // borrows the mirror's objects.
 func BenchmarkSecondWorkspace(b *testing.B) {
 	s, bare, sha := bigRepository(b)
-	r := openCache(b, b.TempDir(), Options{}).Repo(s.remote("big.git"))
+	r := openCache(b, b.TempDir(), CacheOptions{}).Repo(s.remote("big.git"))
 	if err := r.FetchCommit(b.Context(), "main", sha); err != nil {
 		b.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func BenchmarkSecondWorkspace(b *testing.B) {
 // BenchmarkCommit changes one file of 5,000 and commits.
 func BenchmarkCommit(b *testing.B) {
 	s, _, sha := bigRepository(b)
-	r := openCache(b, b.TempDir(), Options{}).Repo(s.remote("big.git"))
+	r := openCache(b, b.TempDir(), CacheOptions{}).Repo(s.remote("big.git"))
 	w, err := r.Workspace(b.Context(), "", sha)
 	if err != nil {
 		b.Fatal(err)
@@ -88,7 +89,7 @@ func BenchmarkFetch(b *testing.B) {
 	s, bare, sha := bigRepository(b)
 	b.Run("sia", func(b *testing.B) {
 		for b.Loop() {
-			r := openCache(b, b.TempDir(), Options{}).Repo(s.remote("big.git"))
+			r := openCache(b, b.TempDir(), CacheOptions{}).Repo(s.remote("big.git"))
 			if err := r.FetchCommit(b.Context(), "main", sha); err != nil {
 				b.Fatal(err)
 			}

@@ -14,11 +14,8 @@ import (
 	"time"
 )
 
-// Options are what a [Cache] needs from outside. The zero value works.
-type Options struct {
-	// HTTPClient carries the requests; nil is http.DefaultClient. Its transport
-	// is used; redirects are followed by this package, on the same host only.
-	HTTPClient *http.Client
+// CacheOptions are what a [Cache] needs from outside. The zero value works.
+type CacheOptions struct {
 	// Logger gets what a person may want to know later; nil drops it.
 	Logger *slog.Logger
 	// Timeout bounds one transfer of objects; 0 is 10 minutes. Questions
@@ -37,7 +34,7 @@ type Cache struct {
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
 	bases    sync.Map // remote URL → present base URL, *url.URL
-	locks    locks
+	locks    fileLocks
 }
 
 // The folders of a cache directory.
@@ -49,12 +46,12 @@ const (
 	tmpDir        = "tmp"        // transfers; on the same file system, so that they can be renamed
 )
 
-// leftover is the age at which what a killed process left behind is removed.
-const leftover = 48 * time.Hour
+// leftoverAge is how old a file of a killed process is when it is removed.
+const leftoverAge = 48 * time.Hour
 
-// Open opens a cache directory, making it when it is absent, and removes what
-// processes killed long ago left in it.
-func Open(dir string, opts Options) (*Cache, error) {
+// OpenCache opens a cache directory, or makes it. It removes what processes that were
+// killed more than two days ago left in it.
+func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open git cache: %w", err)
@@ -67,13 +64,8 @@ func Open(dir string, opts Options) (*Cache, error) {
 		c.timeout = 10 * time.Minute
 	}
 	c.question = min(c.timeout, questionTimeout)
-	client := http.Client{}
-	if opts.HTTPClient != nil {
-		client = *opts.HTTPClient
-	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	client.Timeout = 0 // each exchange has its own
-	c.client = &client
+	// Each exchange has a time limit of its own, and follows redirects itself, on the same host only.
+	c.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, d := range []string{mirrorsDir, statesDir, workspacesDir, locksDir, tmpDir} {
 		// Mirrors hold private code: nobody else on the machine reads them.
 		if err := os.MkdirAll(filepath.Join(abs, d), 0o700); err != nil {
@@ -95,7 +87,7 @@ func (c *Cache) sweep(dir string) {
 		return
 	}
 	for _, e := range entries {
-		if st, err := e.Info(); err == nil && c.now().Sub(st.ModTime()) > leftover {
+		if st, err := e.Info(); err == nil && c.now().Sub(st.ModTime()) > leftoverAge {
 			_ = removeTree(filepath.Join(dir, e.Name())) // tried again at the next start
 		}
 	}
@@ -106,13 +98,13 @@ func (c *Cache) sweep(dir string) {
 type Repo struct {
 	cache  *Cache
 	remote Remote
-	at     endpoint
+	at     remoteEndpoint
 	bad    error // why the remote cannot be used; each call returns it
 	dir    string
 }
 
-// Repo returns the repository of a remote. It does nothing yet: a remote that
-// cannot be right is reported by the first call.
+// Repo returns the repository of a remote. It does nothing yet: the first call
+// reports a remote that cannot be right.
 func (c *Cache) Repo(r Remote) *Repo {
 	at, err := parseRemote(r)
 	return &Repo{cache: c, remote: r, at: at, bad: err, dir: filepath.Join(c.dir, mirrorsDir, folderName(r.Key))}
@@ -128,5 +120,5 @@ func folderName(key string) string {
 	return name
 }
 
-// shown is the remote's URL for people: without credentials.
-func (r *Repo) shown() string { return r.at.base.String() }
+// shownURL is the remote's URL for people: without credentials.
+func (r *Repo) shownURL() string { return r.at.base.String() }

@@ -28,17 +28,17 @@ const checkoutBatch = 32
 type checkoutFile struct {
 	path string
 	treeEntry
-	pack *pack
+	pack *packFile
 	off  int64
 }
 
-// checkout writes a tree into an empty folder that nobody else uses yet, and
+// checkoutTree writes a tree into an empty folder that nobody else uses yet, and
 // returns the index of what it wrote. Line endings and filters (.gitattributes)
 // are left alone: files are the bytes of the commit, as are those committed back.
 //
 // Nothing is written outside dir: names were checked when the trees were read,
 // the folders are made before all else, none may exist, and symlinks come last.
-func checkout(ctx context.Context, o *objects, tree plumbing.Hash, dir string) ([]indexEntry, error) {
+func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir string) ([]indexEntry, error) {
 	files, links, err := o.makeFolders(tree, dir)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func checkout(ctx context.Context, o *objects, tree plumbing.Hash, dir string) (
 }
 
 // makeFolders makes all folders of a tree and lists what goes into them.
-func (o *objects) makeFolders(tree plumbing.Hash, dir string) (files, links []checkoutFile, err error) {
+func (o *packedObjects) makeFolders(tree plumbing.Hash, dir string) (files, links []checkoutFile, err error) {
 	type step struct {
 		path  string
 		id    plumbing.Hash
@@ -100,7 +100,7 @@ func (o *objects) makeFolders(tree plumbing.Hash, dir string) (files, links []ch
 		if s.depth > maxDepth {
 			return nil, nil, fmt.Errorf("%w: folders nested deeper than %d", errTree, maxDepth)
 		}
-		entries, err := o.tree(s.id)
+		entries, err := o.readTree(s.id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -120,7 +120,7 @@ func (o *objects) makeFolders(tree plumbing.Hash, dir string) (files, links []ch
 			case filemode.Symlink:
 				links = append(links, f)
 			default:
-				if f.pack, f.off, err = o.find(e.id); err != nil {
+				if f.pack, f.off, err = o.findObject(e.id); err != nil {
 					return nil, nil, missingIsBroken(err)
 				}
 				files = append(files, f)
@@ -130,20 +130,20 @@ func (o *objects) makeFolders(tree plumbing.Hash, dir string) (files, links []ch
 	return files, links, nil
 }
 
-func (f checkoutFile) write(o *objects, dir string) (indexEntry, error) {
+func (f checkoutFile) write(o *packedObjects, dir string) (indexEntry, error) {
 	st, err := f.create(o, filepath.Join(dir, filepath.FromSlash(f.path)))
 	if err != nil {
-		return indexEntry{}, fmt.Errorf("write %s: %w", clean(f.path, 200), err)
+		return indexEntry{}, fmt.Errorf("write %s: %w", cleanText(f.path, 200), err)
 	}
 	return indexEntry{f.path, f.mode, f.id, st}, nil
 }
 
-func (f checkoutFile) create(o *objects, name string) (fileStat, error) {
+func (f checkoutFile) create(o *packedObjects, name string) (fileStat, error) {
 	switch f.mode {
 	case filemode.Submodule:
 		return fileStat{}, nil
 	case filemode.Symlink:
-		b, err := o.read(f.id, plumbing.BlobObject)
+		b, err := o.readObject(f.id, plumbing.BlobObject)
 		if err != nil {
 			return fileStat{}, missingIsBroken(err)
 		}
@@ -163,7 +163,7 @@ func (f checkoutFile) create(o *objects, name string) (fileStat, error) {
 	if f.mode == filemode.Executable {
 		perm = 0o755
 	}
-	in, _, err := o.open(f.id)
+	in, _, err := o.openBlob(f.id)
 	if err != nil {
 		return fileStat{}, missingIsBroken(err)
 	}
@@ -180,8 +180,8 @@ func (f checkoutFile) create(o *objects, name string) (fileStat, error) {
 	return statOf(st), nil
 }
 
-// missingIsBroken says that an object which a commit in the mirror needs has to
-// be there.
+// missingIsBroken makes a missing object a fault of the mirror: every commit in it
+// is complete.
 func missingIsBroken(err error) error {
 	if errors.Is(err, errNoObject) {
 		return fmt.Errorf("%w: %w", errBroken, err)

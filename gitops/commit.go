@@ -52,7 +52,7 @@ func writePack(out io.Writer, objs []newObject) (*packWriter, plumbing.Hash, err
 // Diff compares the work tree with Base: tracked files, and untracked ones that
 // .gitignore does not name.
 func (w *Workspace) Diff(ctx context.Context) (d Diff, err error) {
-	err = w.repo.view(ctx, "diff workspace", w.Base(), func(o *objects, _ plumbing.Hash) error {
+	err = w.repo.viewCommit(ctx, "diff workspace", w.Base(), func(o *packedObjects, _ plumbing.Hash) error {
 		changes, err := w.scan(ctx)
 		if err != nil {
 			return err
@@ -62,15 +62,15 @@ func (w *Workspace) Diff(ctx context.Context) (d Diff, err error) {
 			return err
 		}
 		defer root.Close()
-		d, err = makeDiff(ctx, changes, o.open, workFiles(root, changes))
+		d, err = makeDiff(ctx, changes, o.openBlob, workFiles(root, changes))
 		return err
 	})
 	return d, err
 }
 
 // workFiles opens changed files of the work tree by their hash.
-func workFiles(root *os.Root, changes []change) opener {
-	at := map[plumbing.Hash]change{}
+func workFiles(root *os.Root, changes []treeChange) blobOpener {
+	at := map[plumbing.Hash]treeChange{}
 	for _, c := range changes {
 		at[c.new.id] = c
 	}
@@ -83,22 +83,24 @@ func workFiles(root *os.Root, changes []change) opener {
 	}
 }
 
-// Commit makes a commit of everything in the work tree, as Diff shows it, whose
-// parent is Base. It is [ErrEmpty] when nothing changed. The commit is in the
-// mirror, so that it can be pushed when the workspace is gone.
+// Commit commits everything in the work tree, as Diff shows it, on top of Base. It
+// is [ErrEmpty] when nothing changed. The commit is in the mirror, so that it can be
+// pushed when the workspace is gone.
 func (w *Workspace) Commit(ctx context.Context, s CommitSpec) (sha string, err error) {
 	for try := 1; ; try++ {
-		err = w.repo.view(ctx, "commit", w.Base(), func(o *objects, base plumbing.Hash) error {
+		err = w.repo.viewCommit(ctx, "commit", w.Base(), func(o *packedObjects, base plumbing.Hash) error {
 			sha, err = w.commitOnce(ctx, o, base, s)
 			return err
 		})
-		if try == tries || !errors.Is(err, errChanged) {
+		if try == maxTries || !errors.Is(err, errChanged) {
 			return sha, err
 		}
 	}
 }
 
-func (w *Workspace) commitOnce(ctx context.Context, o *objects, base plumbing.Hash, s CommitSpec) (string, error) {
+func (w *Workspace) commitOnce(
+	ctx context.Context, o *packedObjects, base plumbing.Hash, s CommitSpec,
+) (string, error) {
 	changes, err := w.scan(ctx)
 	if err != nil {
 		return "", err
@@ -109,12 +111,12 @@ func (w *Workspace) commitOnce(ctx context.Context, o *objects, base plumbing.Ha
 	}
 	defer root.Close()
 	open := workFiles(root, changes)
-	e := edits{}
+	e := treeEdits{}
 	var objs []newObject
 	seen := map[plumbing.Hash]bool{}
 	for _, c := range changes {
 		e[c.path] = c.new
-		if id := c.new.id; c.new.mode != filemode.Empty && !seen[id] && !o.has(id) {
+		if id := c.new.id; c.new.mode != filemode.Empty && !seen[id] && !o.hasObject(id) {
 			seen[id] = true
 			objs = append(objs, newObject{id, plumbing.BlobObject, func() (io.ReadCloser, int64, error) { return open(id) }})
 		}
@@ -124,11 +126,13 @@ func (w *Workspace) commitOnce(ctx context.Context, o *objects, base plumbing.Ha
 
 // makeCommit applies edits to the parent's tree and puts the commit into the
 // mirror with the blobs that it needs. A zero parent makes a first commit.
-func (r *Repo) makeCommit(ctx context.Context, o *objects, parent plumbing.Hash, e edits, blobs []newObject, s CommitSpec) (string, error) {
+func (r *Repo) makeCommit(
+	ctx context.Context, o *packedObjects, parent plumbing.Hash, e treeEdits, blobs []newObject, s CommitSpec,
+) (string, error) {
 	var parents []plumbing.Hash
 	var base plumbing.Hash
 	if !parent.IsZero() {
-		c, err := o.commit(parent)
+		c, err := o.readCommit(parent)
 		if err != nil {
 			return "", err
 		}
@@ -152,7 +156,7 @@ func (r *Repo) makeCommit(ctx context.Context, o *objects, parent plumbing.Hash,
 	if err != nil {
 		return "", err
 	}
-	if o.from.is("made", id) {
+	if o.from.isMarked("made", id) {
 		return id.String(), nil
 	}
 	objs = append(objs, inMemory(id, plumbing.CommitObject, b))
@@ -161,11 +165,11 @@ func (r *Repo) makeCommit(ctx context.Context, o *objects, parent plumbing.Hash,
 		return "", err
 	}
 	defer x.remove()
-	return id.String(), r.install(ctx, x, "made", id, nil)
+	return id.String(), r.installPack(ctx, x, "made", id, nil)
 }
 
 // packNew writes objects to a pack beside the mirrors.
-func (r *Repo) packNew(objs []newObject) (x indexed, err error) {
+func (r *Repo) packNew(objs []newObject) (x indexedPack, err error) {
 	dir := r.cache.tmp()
 	f, err := os.CreateTemp(dir, "made-*.pack")
 	if err != nil {

@@ -24,11 +24,10 @@ const (
 // FilesSpec says how to change files of a branch.
 type FilesSpec struct {
 	Branch  string
-	Base    string // commit that an absent branch is begun from, which was fetched; "" begins it without a parent
+	Base    string // fetched commit that an absent branch is begun from; "" begins it without a parent
 	Message string
 	// Author is also the committer.
-	Author   Signature
-	Trailers []Trailer
+	Author Signature
 	// Update returns the files to write, by path; nil content removes a file.
 	// read gives a file of the branch as it is, or [fs.ErrNotExist]. Update is
 	// called again with the new state when somebody else pushed in between, so
@@ -43,7 +42,7 @@ type FilesSpec struct {
 // a commit that has no parent. When Update changes nothing, no commit is made and the
 // branch's head, "" when absent, is returned.
 func (r *Repo) CommitFiles(ctx context.Context, s FilesSpec) (sha string, changed bool, err error) {
-	op := "commit to " + clean(s.Branch, 80)
+	op := "commit to " + cleanText(s.Branch, 80)
 	if s.Update == nil {
 		return "", false, fmt.Errorf("%s: no Update given", op)
 	}
@@ -70,14 +69,14 @@ func (r *Repo) commitFilesOnce(ctx context.Context, op string, s FilesSpec) (str
 		return "", false, err
 	}
 	var sha string
-	edit := func(o *objects, parent plumbing.Hash) error {
+	edit := func(o *packedObjects, parent plumbing.Hash) error {
 		sha, err = r.editFiles(ctx, o, parent, s)
 		return err
 	}
 	if from := cmp.Or(head, s.Base); from == "" {
-		err = r.viewNothing(ctx, edit)
+		err = r.viewEmpty(ctx, edit)
 	} else {
-		err = r.view(ctx, op, from, edit)
+		err = r.viewCommit(ctx, op, from, edit)
 	}
 	if errors.Is(err, ErrEmpty) {
 		return head, false, nil
@@ -91,8 +90,8 @@ func (r *Repo) commitFilesOnce(ctx context.Context, op string, s FilesSpec) (str
 	return sha, true, nil
 }
 
-// viewNothing is view where there is no commit yet.
-func (r *Repo) viewNothing(ctx context.Context, read func(*objects, plumbing.Hash) error) error {
+// viewEmpty is viewCommit where there is no commit yet.
+func (r *Repo) viewEmpty(ctx context.Context, read func(*packedObjects, plumbing.Hash) error) error {
 	m, err := r.mirror(ctx)
 	if err != nil {
 		return err
@@ -106,26 +105,26 @@ func (r *Repo) viewNothing(ctx context.Context, read func(*objects, plumbing.Has
 }
 
 // editFiles makes the commit that Update asks for.
-func (r *Repo) editFiles(ctx context.Context, o *objects, parent plumbing.Hash, s FilesSpec) (string, error) {
+func (r *Repo) editFiles(ctx context.Context, o *packedObjects, parent plumbing.Hash, s FilesSpec) (string, error) {
 	var tree plumbing.Hash
 	if !parent.IsZero() {
-		c, err := o.commit(parent)
+		c, err := o.readCommit(parent)
 		if err != nil {
 			return "", err
 		}
 		tree = c.TreeHash
 	}
 	files, err := s.Update(func(name string) ([]byte, error) {
-		b, err := o.file(tree, name, maxUpdateFile)
+		b, err := o.readFile(tree, name, maxUpdateFile)
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", clean(name, 200), err)
+			return nil, fmt.Errorf("read %s: %w", cleanText(name, 200), err)
 		}
 		return b, nil
 	})
 	if err != nil {
 		return "", fmt.Errorf("update files: %w", err)
 	}
-	e := edits{}
+	e := treeEdits{}
 	var blobs []newObject
 	seen := map[plumbing.Hash]bool{}
 	for name, content := range files {
@@ -136,7 +135,7 @@ func (r *Repo) editFiles(ctx context.Context, o *objects, parent plumbing.Hash, 
 			e[name] = treeEntry{}
 			continue
 		}
-		old, _, err := o.lookup(tree, name)
+		old, _, err := o.lookUp(tree, name)
 		if err != nil {
 			return "", err
 		}
@@ -148,33 +147,34 @@ func (r *Repo) editFiles(ctx context.Context, o *objects, parent plumbing.Hash, 
 		sum.Write(content)
 		id := sum.sum()
 		e[name] = treeEntry{mode: mode, id: id}
-		if !seen[id] && !o.has(id) {
+		if !seen[id] && !o.hasObject(id) {
 			seen[id] = true
 			blobs = append(blobs, inMemory(id, plumbing.BlobObject, content))
 		}
 	}
 	for name, entry := range e {
-		if old, found, err := o.lookup(tree, name); err != nil || found && old.isDir() {
-			return "", errors.Join(err, fmt.Errorf("change %s: it is a folder", clean(name, 200)))
+		if old, found, err := o.lookUp(tree, name); err != nil || found && old.isDir() {
+			return "", errors.Join(err, fmt.Errorf("change %s: it is a folder", cleanText(name, 200)))
 		}
 		if entry.mode == filemode.Empty {
 			continue
 		}
 		if file, err := o.blockedBy(tree, name, e); err != nil || file != "" {
-			return "", errors.Join(err, fmt.Errorf("write %s: %s is a file, not a folder", clean(name, 200), clean(file, 200)))
+			return "", errors.Join(err, fmt.Errorf("write %s: %s is a file, not a folder", cleanText(name, 200),
+				cleanText(file, 200)))
 		}
 	}
-	return r.makeCommit(ctx, o, parent, e, blobs, CommitSpec{Message: s.Message, Trailers: s.Trailers, Author: s.Author})
+	return r.makeCommit(ctx, o, parent, e, blobs, CommitSpec{Message: s.Message, Author: s.Author})
 }
 
 // checkPath accepts paths that a tree may have.
 func checkPath(name string) error {
 	if !fs.ValidPath(name) || name == "." || strings.Count(name, "/") >= maxDepth {
-		return fmt.Errorf("path %q: %w", clean(name, 200), fs.ErrInvalid)
+		return fmt.Errorf("path %q: %w", cleanText(name, 200), fs.ErrInvalid)
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !safeName(part) {
-			return fmt.Errorf("path %q: %w", clean(name, 200), fs.ErrInvalid)
+			return fmt.Errorf("path %q: %w", cleanText(name, 200), fs.ErrInvalid)
 		}
 	}
 	return nil

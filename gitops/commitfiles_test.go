@@ -30,7 +30,8 @@ func TestCommitFiles(t *testing.T) {
 	if sha, changed, err := f.memory(files(nil)); sha != "" || changed || err != nil {
 		t.Errorf("nothing on no branch: %q %v %v", sha, changed, err)
 	}
-	one, changed, err := f.memory(files(map[string][]byte{".sia/tasks/1.md": []byte("one"), ".sia/tasks/1.json": []byte("{}"), ".sia/same": []byte("{}"), "x": {}}))
+	one, changed, err := f.memory(files(map[string][]byte{".sia/tasks/1.md": []byte("one"),
+		".sia/tasks/1.json": []byte("{}"), ".sia/same": []byte("{}"), "x": {}}))
 	must0(t, err)
 	if got := git(t, f.bare, "log", "--format=%P|%s", "sia/memory"); !changed || got != "|Remember" {
 		t.Errorf("first commit: %v %q", changed, got)
@@ -54,7 +55,8 @@ func TestCommitFiles(t *testing.T) {
 	if got := git(t, f.bare, "show", two+":.sia/tasks/2.md"); got != "one2" {
 		t.Errorf("2.md = %q", got)
 	}
-	for name, bad := range map[string]string{"up": "../x", "git": ".git/config", "in a file": ".sia/tasks/1.md/x", "a folder": ".sia/tasks", "absolute": "/x", "empty": ""} {
+	for name, bad := range map[string]string{"up": "../x", "git": ".git/config", "in a file": ".sia/tasks/1.md/x",
+		"a folder": ".sia/tasks", "absolute": "/x", "empty": ""} {
 		if _, _, err := f.memory(files(map[string][]byte{bad: []byte("x")})); err == nil {
 			t.Errorf("%s: written", name)
 		}
@@ -63,7 +65,8 @@ func TestCommitFiles(t *testing.T) {
 		t.Error("a folder was removed as if it were a file")
 	}
 	sorry := errors.New("cannot")
-	if _, _, err := f.memory(func(func(string) ([]byte, error)) (map[string][]byte, error) { return nil, sorry }); !errors.Is(err, sorry) {
+	fails := func(func(string) ([]byte, error)) (map[string][]byte, error) { return nil, sorry }
+	if _, _, err := f.memory(fails); !errors.Is(err, sorry) {
 		t.Errorf("Update fails: %v", err)
 	}
 }
@@ -71,10 +74,12 @@ func TestCommitFiles(t *testing.T) {
 func TestCommitFilesKeepsMode(t *testing.T) {
 	f := newFixture(t)
 	sha, _, err := f.repo.CommitFiles(t.Context(), FilesSpec{
-		Branch: "main", Message: "m", Author: testSpec("").Author, Update: files(map[string][]byte{"run.sh": []byte("new"), "link": []byte("file now")}),
+		Branch: "main", Message: "m", Author: testSpec("").Author,
+		Update: files(map[string][]byte{"run.sh": []byte("new"), "link": []byte("file now")}),
 	})
 	must0(t, err)
-	if got := git(t, f.bare, "ls-tree", sha, "run.sh", "link"); !strings.Contains(got, "100755 blob") || !strings.Contains(got, "100644 blob") {
+	if got := git(t, f.bare, "ls-tree", sha, "run.sh", "link"); !strings.Contains(got, "100755 blob") ||
+		!strings.Contains(got, "100644 blob") {
 		t.Errorf("modes:\n%s", got)
 	}
 	if got := git(t, f.bare, "rev-parse", sha+"^"); got != f.main {
@@ -85,7 +90,7 @@ func TestCommitFilesKeepsMode(t *testing.T) {
 // Six writers count together; nobody's step is lost.
 func TestCommitFilesConcurrently(t *testing.T) {
 	f := newFixture(t)
-	other := openCache(t, t.TempDir(), Options{}).Repo(f.remote("app.git"))
+	other := openCache(t, t.TempDir(), CacheOptions{}).Repo(f.remote("app.git"))
 	var wg sync.WaitGroup
 	for i := range 6 {
 		r := f.repo
@@ -148,12 +153,16 @@ func TestCommitEqualsGit(t *testing.T) {
 	f := newFixture(t)
 	steps := []func(dir string){
 		func(dir string) {
-			write(t, dir, map[string]string{".gitignore": "/only-root\n**/deep/*.tmp\n!keep.log\n*.log\nlogs/**\n!/logs/keep\n\\#hash\nsp\\ \n[ab].x\nq{1,2}\nfoo*bar/\n\nsub/dir/\n"})
-			write(t, dir, map[string]string{"only-root": "", "d/only-root": "", "x/deep/a.tmp": "", "x/deep/y/a.tmp": "", "keep.log": "", "d/z.log": "", "logs/a": "", "logs/keep": "", "logs/s/t": "",
-				"#hash": "", "sp ": "", "a.x": "", "c.x": "", "q1": "", "q{1,2}": "", "fooXbar/f": "", "d/foobar": "", "sub/dir/f": "", "o/sub/dir/f": ""})
+			write(t, dir, map[string]string{".gitignore": "/only-root\n**/deep/*.tmp\n!keep.log\n*.log\nlogs/**\n!/logs/keep\n" +
+				"\\#hash\nsp\\ \n[ab].x\nq{1,2}\nfoo*bar/\n\nsub/dir/\n"})
+			write(t, dir, map[string]string{"only-root": "", "d/only-root": "", "x/deep/a.tmp": "", "x/deep/y/a.tmp": "",
+				"keep.log": "", "d/z.log": "", "logs/a": "", "logs/keep": "", "logs/s/t": "",
+				"#hash": "", "sp ": "", "a.x": "", "c.x": "", "q1": "", "q{1,2}": "", "fooXbar/f": "", "d/foobar": "",
+				"sub/dir/f": "", "o/sub/dir/f": ""})
 		},
 		func(dir string) {
-			write(t, dir, map[string]string{"n/.gitignore": "*\n!.gitignore\n!k*\n", "n/k": "", "n/l": "", "n/kk/l": "", "n/kk/k": "", "src/lib/.gitignore": "*.in\n", "src/lib/data.in": "tracked, changed\n", "src/lib/other.in": ""})
+			write(t, dir, map[string]string{"n/.gitignore": "*\n!.gitignore\n!k*\n", "n/k": "", "n/l": "", "n/kk/l": "",
+				"n/kk/k": "", "src/lib/.gitignore": "*.in\n", "src/lib/data.in": "tracked, changed\n", "src/lib/other.in": ""})
 		},
 		func(dir string) {
 			must0(t, os.RemoveAll(filepath.Join(dir, "d")))
@@ -169,7 +178,7 @@ func TestCommitEqualsGit(t *testing.T) {
 		head = must[string](t)(w.Commit(t.Context(), testSpec(fmt.Sprint(i))))
 		git(t, w.Dir(), "add", "-A")
 		want := git(t, w.Dir(), "write-tree")
-		got := must[CommitInfo](t)(f.repo.Commit(t.Context(), head)).Tree
+		got := git(t, must[mirror](t)(f.repo.mirror(t.Context())).dir, "rev-parse", head+"^{tree}")
 		if got != want {
 			ours := must[[]File](t)(f.repo.Files(t.Context(), head, ""))
 			var names []string
@@ -193,7 +202,8 @@ func TestCommitFilesBeginsAtBase(t *testing.T) {
 	write := func(content string) string {
 		t.Helper()
 		sha, _, err := f.repo.CommitFiles(t.Context(), FilesSpec{
-			Branch: "sia/proposal", Base: main, Message: "m", Author: testSpec("").Author, Update: files(map[string][]byte{".sia/techniques/x.md": []byte(content)}),
+			Branch: "sia/proposal", Base: main, Message: "m", Author: testSpec("").Author,
+			Update: files(map[string][]byte{".sia/techniques/x.md": []byte(content)}),
 		})
 		must0(t, err)
 		return sha

@@ -23,15 +23,15 @@ const (
 	contextLines = 3
 )
 
-// Status says what happened to a file.
-type Status string
+// FileStatus says what happened to a file.
+type FileStatus string
 
 // The statuses of a file.
 const (
-	Added    Status = "added"
-	Deleted  Status = "deleted"
-	Modified Status = "modified" // content, mode or kind
-	Renamed  Status = "renamed"  // and possibly modified
+	FileAdded    FileStatus = "added"
+	FileDeleted  FileStatus = "deleted"
+	FileModified FileStatus = "modified" // content, mode or kind
+	FileRenamed  FileStatus = "renamed"  // and possibly modified
 )
 
 // Diff is what differs between two trees.
@@ -47,7 +47,7 @@ type Diff struct {
 type FileDiff struct {
 	Path    string
 	OldPath string // where a renamed file was; else ""
-	Status  Status
+	Status  FileStatus
 	Added   int // lines; 0 for a binary file or one larger than 4 MiB
 	Deleted int
 	Binary  bool // there is a NUL byte near the start, or it is a submodule
@@ -77,34 +77,34 @@ func (r *Repo) Diff(ctx context.Context, from, to string) (d Diff, err error) {
 			return Diff{}, fmt.Errorf("diff: %w", err)
 		}
 	}
-	err = r.view(ctx, "diff", to, func(o *objects, h plumbing.Hash) error {
-		c, err := o.commit(h)
+	err = r.viewCommit(ctx, "diff", to, func(o *packedObjects, h plumbing.Hash) error {
+		c, err := o.readCommit(h)
 		if err != nil {
 			return err
 		}
 		var base plumbing.Hash
 		if from != "" {
-			b, err := o.commit(plumbing.NewHash(from))
+			b, err := o.readCommit(plumbing.NewHash(from))
 			if err != nil {
 				return err
 			}
 			base = b.TreeHash
 		}
-		changes, err := o.compare(base, c.TreeHash)
+		changes, err := o.compareTrees(base, c.TreeHash)
 		if err != nil {
 			return err
 		}
-		d, err = makeDiff(ctx, changes, o.open, o.open)
+		d, err = makeDiff(ctx, changes, o.openBlob, o.openBlob)
 		return err
 	})
 	return d, err
 }
 
-// opener streams a blob and tells its size.
-type opener func(plumbing.Hash) (io.ReadCloser, int64, error)
+// blobOpener streams a blob and tells its size.
+type blobOpener func(plumbing.Hash) (io.ReadCloser, int64, error)
 
 // makeDiff turns changes into a Diff, reading each side through its opener.
-func makeDiff(ctx context.Context, changes []change, old, new opener) (Diff, error) {
+func makeDiff(ctx context.Context, changes []treeChange, old, new blobOpener) (Diff, error) {
 	files, err := pairRenames(changes, old, new)
 	if err != nil {
 		return Diff{}, err
@@ -117,9 +117,9 @@ func makeDiff(ctx context.Context, changes []change, old, new opener) (Diff, err
 			return Diff{}, context.Cause(ctx)
 		}
 		f := &files[i]
-		cut, err := f.fill(old, new)
+		cut, err := f.compareSides(old, new)
 		if err != nil {
-			return Diff{}, fmt.Errorf("diff %s: %w", clean(f.Path, 200), err)
+			return Diff{}, fmt.Errorf("diff %s: %w", cleanText(f.Path, 200), err)
 		}
 		d.Added += f.Added
 		d.Deleted += f.Deleted
@@ -148,7 +148,7 @@ func makeDiff(ctx context.Context, changes []change, old, new opener) (Diff, err
 
 // readText returns the lines of a side; ok is false when it is not text of a
 // size that is compared.
-func readText(e treeEntry, open opener) (b []byte, binary, large bool, err error) {
+func readText(e treeEntry, open blobOpener) (b []byte, binary, large bool, err error) {
 	if e.mode == filemode.Empty {
 		return nil, false, false, nil
 	}
@@ -180,8 +180,8 @@ func splitLines(b []byte) (lines []string, newline bool) {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n"), newline
 }
 
-// fill compares the two sides; cut is true when one was too large for it.
-func (f *comparison) fill(openOld, openNew opener) (cut bool, err error) {
+// compareSides compares the two sides; cut is true when one was too large for it.
+func (f *comparison) compareSides(openOld, openNew blobOpener) (cut bool, err error) {
 	if f.old.id == f.new.id {
 		return false, nil
 	}
@@ -217,7 +217,7 @@ func (f *comparison) fill(openOld, openNew opener) (cut bool, err error) {
 }
 
 // makeHunks puts changes that are near each other into one hunk.
-func makeHunks(spans []span, old, new []string) []Hunk {
+func makeHunks(spans []lineSpan, old, new []string) []Hunk {
 	var hunks []Hunk
 	for i := 0; i < len(spans); {
 		j := i + 1

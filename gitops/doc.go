@@ -10,8 +10,8 @@
 //   - A [Workspace] is a checkout of one commit, for an agent to work in. It has a .git of
 //     its own so that tools find one, but nothing in it is believed: what we trust (the
 //     base commit, the stat cache) is kept in the cache directory, out of the agent's reach.
-//   - A commit is made in the mirror, as one pack of its new objects, and [Repo.Push] sends
-//     new objects only. A push always carries a lease: the head that it expects to replace.
+//   - A commit is made in the mirror, as one pack of its new objects. [Repo.Push] sends new
+//     objects only, and always with a lease: the head that it expects to replace.
 //   - [Repo.CommitFiles] changes files of a branch without any work tree, compare and swap.
 //
 // Credentials are asked for per request ([TokenFunc]) and live in a request header only:

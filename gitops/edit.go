@@ -8,14 +8,16 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// edits are changes to a tree by path: a new entry, or the zero entry to remove
+// treeEdits are changes to a tree by path: a new entry, or the zero entry to remove
 // what is there.
-type edits map[string]treeEntry
+type treeEdits map[string]treeEntry
 
 // editTree applies edits to a tree and returns the new one. Each tree that the
 // mirror lacks is passed to add. Only folders with an edit in them are read; a
 // folder without files vanishes.
-func (o *objects) editTree(base plumbing.Hash, changes edits, add func(plumbing.Hash, []byte)) (plumbing.Hash, error) {
+func (o *packedObjects) editTree(
+	base plumbing.Hash, changes treeEdits, add func(plumbing.Hash, []byte),
+) (plumbing.Hash, error) {
 	id, n, err := o.editDir(base, changes, add)
 	if err == nil && n == 0 {
 		return o.putTree(nil, add), nil
@@ -23,8 +25,10 @@ func (o *objects) editTree(base plumbing.Hash, changes edits, add func(plumbing.
 	return id, err
 }
 
-func (o *objects) editDir(base plumbing.Hash, changes edits, add func(plumbing.Hash, []byte)) (plumbing.Hash, int, error) {
-	entries, err := o.tree(base)
+func (o *packedObjects) editDir(
+	base plumbing.Hash, changes treeEdits, add func(plumbing.Hash, []byte),
+) (plumbing.Hash, int, error) {
+	entries, err := o.readTree(base)
 	if err != nil {
 		return plumbing.ZeroHash, 0, err
 	}
@@ -32,12 +36,12 @@ func (o *objects) editDir(base plumbing.Hash, changes edits, add func(plumbing.H
 	for _, e := range entries {
 		here[e.name] = e
 	}
-	below := map[string]edits{}
+	below := map[string]treeEdits{}
 	for p, e := range changes {
 		name, rest, deeper := strings.Cut(p, "/")
 		if deeper {
 			if below[name] == nil {
-				below[name] = edits{}
+				below[name] = treeEdits{}
 			}
 			below[name][rest] = e
 			continue
@@ -80,7 +84,7 @@ func (o *objects) editDir(base plumbing.Hash, changes edits, add func(plumbing.H
 }
 
 // sets reports whether an edit adds something.
-func (e edits) sets() bool {
+func (e treeEdits) sets() bool {
 	for _, v := range e {
 		if v.mode != filemode.Empty {
 			return true
@@ -89,21 +93,21 @@ func (e edits) sets() bool {
 	return false
 }
 
-func (o *objects) putTree(entries []treeEntry, add func(plumbing.Hash, []byte)) plumbing.Hash {
+func (o *packedObjects) putTree(entries []treeEntry, add func(plumbing.Hash, []byte)) plumbing.Hash {
 	b := encodeTree(entries)
 	sum := newHasher(plumbing.TreeObject, int64(len(b)))
 	sum.Write(b)
 	id := sum.sum()
-	if !o.has(id) {
+	if !o.hasObject(id) {
 		add(id, b)
 	}
 	return id
 }
 
 // blockedBy returns the file that stands where a path needs a folder; "" is none.
-func (o *objects) blockedBy(tree plumbing.Hash, p string, changes edits) (string, error) {
+func (o *packedObjects) blockedBy(tree plumbing.Hash, p string, changes treeEdits) (string, error) {
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		e, found, err := o.lookup(tree, dir)
+		e, found, err := o.lookUp(tree, dir)
 		if err != nil {
 			return "", err
 		}

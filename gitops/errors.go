@@ -27,7 +27,7 @@ type AuthError struct {
 }
 
 func (e *AuthError) Error() string {
-	return fmt.Sprintf("%s %s: access refused (HTTP %d)%s", e.Op, e.URL, e.Status, detail(e.Detail))
+	return fmt.Sprintf("%s %s: access refused (HTTP %d)%s", e.Op, e.URL, e.Status, detailSuffix(e.Detail))
 }
 
 // NotFoundError says that a repository or commit is not on the server, or that
@@ -40,7 +40,7 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("%s %s: %s not found%s", e.Op, e.URL, e.What, detail(e.Detail))
+	return fmt.Sprintf("%s %s: %s not found%s", e.Op, e.URL, e.What, detailSuffix(e.Detail))
 }
 
 // LeaseError says that a branch is not where the push expected it. Nothing was changed.
@@ -76,7 +76,7 @@ type ServerError struct {
 }
 
 func (e *ServerError) Error() string {
-	return fmt.Sprintf("%s %s: server answered HTTP %d%s", e.Op, e.URL, e.Status, detail(e.Detail))
+	return fmt.Sprintf("%s %s: server answered HTTP %d%s", e.Op, e.URL, e.Status, detailSuffix(e.Detail))
 }
 
 // NetworkError says that the exchange with the server broke off: no connection,
@@ -92,7 +92,7 @@ func (e *NetworkError) Error() string { return fmt.Sprintf("%s %s: %v", e.Op, e.
 // Unwrap returns the cause.
 func (e *NetworkError) Unwrap() error { return e.Err }
 
-func detail(s string) string {
+func detailSuffix(s string) string {
 	if s == "" {
 		return ""
 	}

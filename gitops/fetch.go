@@ -18,7 +18,7 @@ const deepDepth = 256
 // such branch. It changes nothing.
 func (r *Repo) Head(ctx context.Context, branch string) (string, error) {
 	if r.bad != nil {
-		return "", fmt.Errorf("head of %s: %w", clean(branch, 80), r.bad)
+		return "", fmt.Errorf("head of %s: %w", cleanText(branch, 80), r.bad)
 	}
 	ref, err := branchRef(branch)
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *Repo) Fetch(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	if sha == "" {
-		return "", fmt.Errorf("fetch %s from %s: %w", branch, r.shown(), ErrNoBranch)
+		return "", fmt.Errorf("fetch %s from %s: %w", branch, r.shownURL(), ErrNoBranch)
 	}
 	if err := r.FetchCommit(ctx, branch, sha); err != nil {
 		return "", err
@@ -58,40 +58,40 @@ func (r *Repo) FetchCommit(ctx context.Context, branch, sha string) error {
 	if err != nil {
 		return err
 	}
-	return r.ensure(ctx, branch, h)
+	return r.ensureCommit(ctx, branch, h)
 }
 
-// ensure makes sure that a commit is complete in the mirror: fetched, or made
-// here and built on what is complete.
-func (r *Repo) ensure(ctx context.Context, branch string, want plumbing.Hash) error {
+// ensureCommit makes sure that a commit is complete in the mirror. It was fetched, or
+// it was made here and stands on commits that are complete.
+func (r *Repo) ensureCommit(ctx context.Context, branch string, want plumbing.Hash) error {
 	for try := 1; ; try++ {
 		m, err := r.mirror(ctx)
 		if err != nil {
 			return err
 		}
-		lacks, err := m.lacks(want)
+		lacks, err := m.missingCommits(want)
 		for i := 0; err == nil && i < len(lacks); i++ {
 			err = r.fetchOne(ctx, branch, lacks[i])
 		}
 		if try == 2 || !errors.Is(err, errBroken) {
 			return err
 		}
-		if err := r.heal(ctx, m, err); err != nil {
+		if err := r.replaceBroken(ctx, m, err); err != nil {
 			return err
 		}
 	}
 }
 
-// heal replaces a broken generation.
-func (r *Repo) heal(ctx context.Context, m mirror, why error) error {
+// replaceBroken replaces a broken generation.
+func (r *Repo) replaceBroken(ctx context.Context, m mirror, why error) error {
 	r.cache.log.WarnContext(ctx, "git mirror is broken, making it anew", "mirror", r.remote.Key, "error", why)
-	return r.renew(ctx, m)
+	return r.renewMirror(ctx, m)
 }
 
-// lacks lists the commits that have to be fetched for want to be complete.
-func (m mirror) lacks(want plumbing.Hash) ([]plumbing.Hash, error) {
+// missingCommits lists the commits that have to be fetched for want to be complete.
+func (m mirror) missingCommits(want plumbing.Hash) ([]plumbing.Hash, error) {
 	var lacks []plumbing.Hash
-	var objs *objects
+	var objs *packedObjects
 	defer func() {
 		if objs != nil {
 			objs.close()
@@ -101,11 +101,11 @@ func (m mirror) lacks(want plumbing.Hash) ([]plumbing.Hash, error) {
 	for queue := []plumbing.Hash{want}; len(queue) > 0; {
 		h := queue[0]
 		queue = queue[1:]
-		if seen[h] || m.is("fetched", h) {
+		if seen[h] || m.isMarked("fetched", h) {
 			continue
 		}
 		seen[h] = true
-		if !m.is("made", h) {
+		if !m.isMarked("made", h) {
 			lacks = append(lacks, h)
 			continue
 		}
@@ -115,7 +115,7 @@ func (m mirror) lacks(want plumbing.Hash) ([]plumbing.Hash, error) {
 				return nil, err
 			}
 		}
-		c, err := objs.commit(h)
+		c, err := objs.readCommit(h)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", errBroken, err)
 		}
@@ -135,11 +135,11 @@ func (r *Repo) fetchOne(ctx context.Context, branch string, want plumbing.Hash) 
 	if err != nil {
 		return err
 	}
-	if m.is("fetched", want) {
+	if m.isMarked("fetched", want) {
 		return nil // another fetch brought it while this one waited
 	}
-	if entries, err := os.ReadDir(m.packs()); err == nil && countPacks(entries) >= maxPacks {
-		if err := r.renew(ctx, m); err != nil {
+	if entries, err := os.ReadDir(m.packsDir()); err == nil && countPacks(entries) >= maxPacks {
+		if err := r.renewMirror(ctx, m); err != nil {
 			return err
 		}
 		if m, err = r.mirror(ctx); err != nil {
@@ -148,34 +148,34 @@ func (r *Repo) fetchOne(ctx context.Context, branch string, want plumbing.Hash) 
 	}
 	op := "fetch " + want.String()
 	for try := 1; ; try++ {
-		err = r.transfer(ctx, op, m, want, want, 1)
+		err = r.transferCommits(ctx, op, m, want, want, 1)
 		var said *remoteError
 		if err == nil || !errors.As(err, &said) || !strings.Contains(said.msg, "not our ref") {
 			return err
 		}
 		// A replica of the server may not have seen the commit yet.
-		if try == tries || r.cache.pause(ctx, maxWait/10) != nil {
+		if try == maxTries || r.cache.pause(ctx, maxWait/10) != nil {
 			break
 		}
 	}
 	if branch != "" {
 		if tip, herr := r.Head(ctx, branch); herr == nil && tip != "" {
-			derr := r.transfer(ctx, op, m, plumbing.NewHash(tip), want, deepDepth)
+			derr := r.transferCommits(ctx, op, m, plumbing.NewHash(tip), want, deepDepth)
 			if derr == nil || !errors.Is(derr, errNoObject) {
 				return derr
 			}
 		}
 	}
-	return &NotFoundError{Op: op, URL: r.shown(), What: "commit " + want.String()}
+	return &NotFoundError{Op: op, URL: r.shownURL(), What: "commit " + want.String()}
 }
 
-// transfer fetches tip with its nearest ancestors, and marks want, one of them.
-func (r *Repo) transfer(ctx context.Context, op string, m mirror, tip, want plumbing.Hash, depth int) error {
-	haves, err := m.fetched()
+// transferCommits fetches tip with its nearest ancestors, and marks want, one of them.
+func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, tip, want plumbing.Hash, depth int) error {
+	haves, err := m.fetchedCommits()
 	if err != nil {
 		return err
 	}
-	shallow, err := m.shallow()
+	shallow, err := m.shallowCommits()
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (r *Repo) transfer(ctx context.Context, op string, m mirror, tip, want plum
 	}
 	defer objs.close()
 	if depth > 1 {
-		haves = nil // a commit between may be left out as known, whose files we lack
+		haves = nil // else the server may leave out a commit in between, and we lack its files
 	}
 	d, err := r.download(ctx, op, tip, depth, haves, shallow)
 	if err != nil {
@@ -202,13 +202,13 @@ func (r *Repo) transfer(ctx context.Context, op string, m mirror, tip, want plum
 		if err != nil {
 			return err
 		}
-		_, found := p.find(want)
+		_, found := p.findObject(want)
 		p.f.Close()
 		if !found {
 			return fmt.Errorf("%s: %w", op, errNoObject)
 		}
 	}
-	return r.install(ctx, x, "fetched", want, d.shallow)
+	return r.installPack(ctx, x, "fetched", want, d.shallow)
 }
 
 func countPacks(entries []os.DirEntry) (n int) {
@@ -220,9 +220,9 @@ func countPacks(entries []os.DirEntry) (n int) {
 	return n
 }
 
-// view runs read on the mirror with the commit in it. When the mirror turns out
+// viewCommit runs read on the mirror with the commit in it. When the mirror turns out
 // to be broken it is made anew and read runs once more.
-func (r *Repo) view(ctx context.Context, op, sha string, read func(*objects, plumbing.Hash) error) error {
+func (r *Repo) viewCommit(ctx context.Context, op, sha string, read func(*packedObjects, plumbing.Hash) error) error {
 	if r.bad != nil {
 		return fmt.Errorf("%s: %w", op, r.bad)
 	}
@@ -231,7 +231,7 @@ func (r *Repo) view(ctx context.Context, op, sha string, read func(*objects, plu
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	for try := 1; ; try++ {
-		if err := r.ensure(ctx, "", h); err != nil {
+		if err := r.ensureCommit(ctx, "", h); err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 		m, err := r.mirror(ctx)
@@ -249,7 +249,7 @@ func (r *Repo) view(ctx context.Context, op, sha string, read func(*objects, plu
 		if try == 2 || !errors.Is(err, errBroken) && !errors.Is(err, errNoObject) {
 			return fmt.Errorf("%s: %w", op, err)
 		}
-		if err := r.heal(ctx, m, err); err != nil {
+		if err := r.replaceBroken(ctx, m, err); err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 	}

@@ -42,7 +42,8 @@ func newGitServer(t testing.TB) *gitServer {
 	s := &gitServer{t: t, root: t.TempDir(), token: testToken}
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Root: "/", Dir: s.root,
-		Env:    []string{"GIT_PROJECT_ROOT=" + s.root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + s.root},
+		Env: []string{"GIT_PROJECT_ROOT=" + s.root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x", "GIT_CONFIG_NOSYSTEM=1",
+			"HOME=" + s.root},
 		Stderr: io.Discard,
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -94,7 +95,8 @@ func (s *gitServer) create(name string) (bare, work string) {
 }
 
 func (s *gitServer) remote(name string) Remote {
-	return Remote{Key: "1/" + name, URL: s.url + "/" + name, Token: func(context.Context) (string, error) { return testToken, nil }}
+	return Remote{Key: "1/" + name, URL: s.url + "/" + name,
+		Token: func(context.Context) (string, error) { return testToken, nil }}
 }
 
 // git runs the git command line, alone with its defaults.
@@ -143,9 +145,9 @@ func write(t testing.TB, dir string, files map[string]string) {
 }
 
 // openCache opens a cache whose waits take no time.
-func openCache(t testing.TB, dir string, opts Options) *Cache {
+func openCache(t testing.TB, dir string, opts CacheOptions) *Cache {
 	t.Helper()
-	c, err := Open(dir, opts)
+	c, err := OpenCache(dir, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +186,8 @@ func newFixture(t testing.TB) *fixture {
 		t.Fatal(err)
 	}
 	f.main = commitAll(t, f.work, "first")
-	f.cache = openCache(t, t.TempDir(), Options{Logger: slog.New(slog.NewTextHandler(f.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	f.cache = openCache(t, t.TempDir(),
+		CacheOptions{Logger: slog.New(slog.NewTextHandler(f.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	f.repo = f.cache.Repo(f.remote("app.git"))
 	return f
 }

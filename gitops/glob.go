@@ -2,11 +2,11 @@ package gitops
 
 import "strings"
 
-// The patterns come from the repository, so matching must not take exponential
-// time whatever they are: paths are matched by a table of folders, names by
+// The patterns come from the repository, so no pattern may make matching take
+// exponential time. Paths are matched by a table of folders. Names are matched by
 // going back to the last star only.
 
-// splitGlob splits a pattern at its slashes, of which one in a class is none.
+// splitGlob splits a pattern at its slashes. A slash in a class does not count.
 func splitGlob(p string) []string {
 	var parts []string
 	start := 0
@@ -155,19 +155,19 @@ func classByte(p string, i int) (byte, int) {
 
 // byteClass is the named classes of POSIX, for ASCII.
 var byteClass = map[string]func(byte) bool{
-	"alnum":  func(c byte) bool { return letter(c) || digit(c) },
-	"alpha":  letter,
+	"alnum":  func(c byte) bool { return isLetter(c) || isDigit(c) },
+	"alpha":  isLetter,
 	"blank":  func(c byte) bool { return c == ' ' || c == '\t' },
 	"cntrl":  func(c byte) bool { return c < ' ' || c == 0x7f },
-	"digit":  digit,
+	"digit":  isDigit,
 	"graph":  func(c byte) bool { return c > ' ' && c < 0x7f },
 	"lower":  func(c byte) bool { return c >= 'a' && c <= 'z' },
 	"print":  func(c byte) bool { return c >= ' ' && c < 0x7f },
-	"punct":  func(c byte) bool { return c > ' ' && c < 0x7f && !letter(c) && !digit(c) },
+	"punct":  func(c byte) bool { return c > ' ' && c < 0x7f && !isLetter(c) && !isDigit(c) },
 	"space":  func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' },
 	"upper":  func(c byte) bool { return c >= 'A' && c <= 'Z' },
-	"xdigit": func(c byte) bool { return digit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' },
+	"xdigit": func(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' },
 }
 
-func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-func digit(c byte) bool  { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }

@@ -15,8 +15,9 @@ func TestNothingOfARepositoryRuns(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	evil := "#!/bin/sh\ntouch " + ran + "\ncat\n"
 	write(t, f.work, map[string]string{
-		".gitattributes":   "* filter=evil diff=evil merge=evil\nnote.txt text eol=crlf ident\n",
-		".gitmodules":      "[submodule \"a\"]\n\tpath = a\n\turl = ext::sh -c touch% " + ran + "\n\tupdate = !touch " + ran + "\n[submodule \"b\"]\n\tpath = ../../b\n\turl = file:///\n",
+		".gitattributes": "* filter=evil diff=evil merge=evil\nnote.txt text eol=crlf ident\n",
+		".gitmodules": "[submodule \"a\"]\n\tpath = a\n\turl = ext::sh -c touch% " + ran + "\n\tupdate = !touch " + ran +
+			"\n[submodule \"b\"]\n\tpath = ../../b\n\turl = file:///\n",
 		".lfsconfig":       "[lfs]\n\turl = file:///\n",
 		".githooks/commit": evil,
 		"note.txt":         "one $Id$\ntwo\n",
@@ -29,16 +30,22 @@ func TestNothingOfARepositoryRuns(t *testing.T) {
 	}
 
 	// What code in the work tree could have left, had .git not been read-only.
-	config := "[core]\n\trepositoryformatversion = 0\n\thooksPath = .githooks\n\tfsmonitor = " + ran + ".sh\n\tsshCommand = " + ran + ".sh\n\teditor = " + ran + ".sh\n" +
-		"[filter \"evil\"]\n\tclean = " + ran + ".sh\n\tsmudge = " + ran + ".sh\n\tprocess = " + ran + ".sh\n\trequired = true\n[diff \"evil\"]\n\tcommand = " + ran + ".sh\n\ttextconv = " + ran + ".sh\n" +
-		"[credential]\n\thelper = !touch " + ran + "\n[gpg]\n\tprogram = " + ran + ".sh\n[commit]\n\tgpgSign = true\n[url \"ext::sh -c touch% " + ran + "\"]\n\tinsteadOf = " + f.url + "\n[include]\n\tpath = ../.lfsconfig\n"
+	config := "[core]\n\trepositoryformatversion = 0\n\thooksPath = .githooks\n\tfsmonitor = " + ran +
+		".sh\n\tsshCommand = " + ran + ".sh\n\teditor = " + ran + ".sh\n" +
+		"[filter \"evil\"]\n\tclean = " + ran + ".sh\n\tsmudge = " + ran + ".sh\n\tprocess = " + ran +
+		".sh\n\trequired = true\n[diff \"evil\"]\n\tcommand = " + ran + ".sh\n\ttextconv = " + ran + ".sh\n" +
+		"[credential]\n\thelper = !touch " + ran + "\n[gpg]\n\tprogram = " + ran +
+		".sh\n[commit]\n\tgpgSign = true\n[url \"ext::sh -c touch% " + ran + "\"]\n\tinsteadOf = " + f.url +
+		"\n[include]\n\tpath = ../.lfsconfig\n"
 	files := map[string]string{".git/config": config, "new.txt": "new\n"}
-	for _, hook := range []string{"pre-commit", "commit-msg", "post-commit", "pre-push", "post-checkout", "reference-transaction", "fsmonitor-watchman"} {
+	for _, hook := range []string{"pre-commit", "commit-msg", "post-commit", "pre-push", "post-checkout",
+		"reference-transaction", "fsmonitor-watchman"} {
 		files[".git/hooks/"+hook] = evil
 	}
 	write(t, w.Dir(), files)
 	write(t, filepath.Dir(ran), map[string]string{"ran.sh": evil})
-	for _, p := range []string{ran + ".sh", filepath.Join(w.Dir(), ".git/hooks/pre-commit"), filepath.Join(w.Dir(), ".git/hooks/pre-push"), filepath.Join(w.Dir(), ".githooks/commit")} {
+	for _, p := range []string{ran + ".sh", filepath.Join(w.Dir(), ".git/hooks/pre-commit"),
+		filepath.Join(w.Dir(), ".git/hooks/pre-push"), filepath.Join(w.Dir(), ".githooks/commit")} {
 		must0(t, os.Chmod(p, 0o755))
 	}
 	if d := must[Diff](t)(w.Diff(ctx)); !strings.Contains(d.Patch, "+new") {

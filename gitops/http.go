@@ -16,17 +16,17 @@ import (
 const (
 	// questionTimeout bounds an exchange that carries no pack.
 	questionTimeout = 30 * time.Second
-	// tries is how often a read is asked in all.
-	tries = 3
-	// maxWait is the longest that a read waits for a server that asked us to;
-	// beyond, the caller is told and decides.
+	// maxTries is how often a read is tried in all.
+	maxTries = 3
+	// maxWait is the longest that a read waits when the server asks for it. When the
+	// server asks for more, the caller is told and decides.
 	maxWait = 10 * time.Second
 	// maxRedirects bounds a chain of redirects; GitHub sends one after a rename.
 	maxRedirects = 3
 )
 
-// request is one HTTP exchange with a git server.
-type request struct {
+// gitRequest is one HTTP exchange with a git server.
+type gitRequest struct {
 	op      string // for errors, such as "fetch main"
 	service string // "git-upload-pack" or "git-receive-pack"
 	v2      bool   // ask for protocol version 2
@@ -35,11 +35,11 @@ type request struct {
 	size    int64     // of body
 }
 
-// do carries out q against base and returns an answer of git's, never a page
+// askGit carries out q against base and returns an answer of git's, never a page
 // for people. Closing the body releases the exchange.
-func (r *Repo) do(ctx context.Context, base *url.URL, q request) (*http.Response, error) {
+func (r *Repo) askGit(ctx context.Context, base *url.URL, q gitRequest) (*http.Response, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, q.timeout, fmt.Errorf("no complete answer within %v", q.timeout))
-	resp, err := r.exchange(ctx, base, q)
+	resp, err := r.exchangeOnce(ctx, base, q)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -58,7 +58,7 @@ func (b *releasingBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-func (r *Repo) exchange(ctx context.Context, base *url.URL, q request) (*http.Response, error) {
+func (r *Repo) exchangeOnce(ctx context.Context, base *url.URL, q gitRequest) (*http.Response, error) {
 	method, target, kind := http.MethodPost, base.JoinPath(q.service), q.service+"-result"
 	if q.body == nil {
 		method, target, kind = http.MethodGet, base.JoinPath("info", "refs"), q.service+"-advertisement"
@@ -66,7 +66,7 @@ func (r *Repo) exchange(ctx context.Context, base *url.URL, q request) (*http.Re
 	}
 	req, err := http.NewRequestWithContext(ctx, method, target.String(), q.body)
 	if err != nil {
-		return nil, fmt.Errorf("%s: make request: %w", q.op, redact(err))
+		return nil, fmt.Errorf("%s: make request: %w", q.op, dropURL(err))
 	}
 	req.Header.Set("User-Agent", "git/2.0 (sia)")
 	req.Header.Set("Accept", "application/x-"+kind)
@@ -83,25 +83,25 @@ func (r *Repo) exchange(ctx context.Context, base *url.URL, q request) (*http.Re
 	}
 	resp, err := r.cache.client.Do(req)
 	if err != nil {
-		return nil, r.broken(ctx, q.op, err)
+		return nil, r.networkError(ctx, q.op, err)
 	}
 	if resp.StatusCode == http.StatusOK && resp.Header.Get("Content-Type") == "application/x-"+kind {
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	return nil, r.refusal(q.op, base, resp, secret)
+	return nil, r.refusalError(q.op, base, resp, secret)
 }
 
-// broken is the error of an exchange that broke off.
-func (r *Repo) broken(ctx context.Context, op string, err error) error {
+// networkError is the error of an exchange that broke off.
+func (r *Repo) networkError(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
 		err = cause
 	}
-	return &NetworkError{Op: op, URL: r.shown(), Err: redact(err)}
+	return &NetworkError{Op: op, URL: r.shownURL(), Err: dropURL(err)}
 }
 
-// redact drops the URL that net/http puts into its errors.
-func redact(err error) error {
+// dropURL drops the URL that net/http puts into its errors.
+func dropURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		return u.Err
@@ -114,8 +114,24 @@ type redirectError struct{ base *url.URL }
 
 func (e *redirectError) Error() string { return "moved to " + e.base.Redacted() }
 
-// refusal turns an answer that is not git's into an error.
-func (r *Repo) refusal(op string, base *url.URL, resp *http.Response, secret string) error {
+// followRedirects asks at base, and again wherever it is sent. It returns where the
+// last answer came from.
+func (r *Repo) followRedirects(op string, base *url.URL, ask func(base *url.URL) error) (*url.URL, error) {
+	for hop := 0; ; hop++ {
+		err := ask(base)
+		var moved *redirectError
+		switch {
+		case !errors.As(err, &moved):
+			return base, err
+		case hop == maxRedirects:
+			return base, &ServerError{Op: op, URL: r.shownURL(), Status: 310, Detail: "too many redirects"}
+		}
+		base = moved.base
+	}
+}
+
+// refusalError turns an answer that is not git's into an error.
+func (r *Repo) refusalError(op string, base *url.URL, resp *http.Response, secret string) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 2<<10))
 	text := string(body)
 	if strings.Contains(resp.Header.Get("Content-Type"), "html") {
@@ -124,28 +140,29 @@ func (r *Repo) refusal(op string, base *url.URL, resp *http.Response, secret str
 	if secret != "" {
 		text = strings.ReplaceAll(text, secret, "***")
 	}
-	text = clean(text, 300)
+	text = cleanText(text, 300)
 	wait := retryAfter(resp.Header, r.cache.now())
 	switch code := resp.StatusCode; {
 	case code >= 300 && code < 400:
-		if to, err := redirected(base, resp); err == nil {
+		if to, err := redirectBase(base, resp); err == nil {
 			return &redirectError{base: to}
 		}
-		return &ServerError{Op: op, URL: r.shown(), Status: code, Detail: "redirect to another host refused"}
+		return &ServerError{Op: op, URL: r.shownURL(), Status: code, Detail: "redirect to another host refused"}
 	case code == http.StatusUnauthorized, code == http.StatusForbidden && wait == 0:
-		return &AuthError{Op: op, URL: r.shown(), Status: code, Detail: text}
+		return &AuthError{Op: op, URL: r.shownURL(), Status: code, Detail: text}
 	case code == http.StatusNotFound, code == http.StatusGone:
-		return &NotFoundError{Op: op, URL: r.shown(), What: "repository", Detail: text}
+		return &NotFoundError{Op: op, URL: r.shownURL(), What: "repository", Detail: text}
 	case code == http.StatusOK:
-		return &ServerError{Op: op, URL: r.shown(), Status: code, Detail: "the answer is not git's; is the URL a repository's?"}
+		return &ServerError{Op: op, URL: r.shownURL(), Status: code, Detail: "the answer is not git's; is the URL a " +
+			"repository's?"}
 	default:
-		return &ServerError{Op: op, URL: r.shown(), Status: code, RetryAfter: wait, Detail: text}
+		return &ServerError{Op: op, URL: r.shownURL(), Status: code, RetryAfter: wait, Detail: text}
 	}
 }
 
-// redirected is the repository's new base URL. Only another path on the same
+// redirectBase is the repository's new base URL. Only another path on the same
 // host is followed, because the credentials go along.
-func redirected(base *url.URL, resp *http.Response) (*url.URL, error) {
+func redirectBase(base *url.URL, resp *http.Response) (*url.URL, error) {
 	to, err := resp.Location()
 	if err != nil {
 		return nil, err
@@ -181,7 +198,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 func (r *Repo) retry(ctx context.Context, read func() error) error {
 	for try := 1; ; try++ {
 		err := read()
-		if err == nil || try == tries || ctx.Err() != nil {
+		if err == nil || try == maxTries || ctx.Err() != nil {
 			return err
 		}
 		wait := time.Duration(float64(300*time.Millisecond) * float64(int(1)<<try) * (0.5 + rand.Float64()/2))
@@ -189,7 +206,8 @@ func (r *Repo) retry(ctx context.Context, read func() error) error {
 		var server *ServerError
 		switch {
 		case errors.As(err, &broke):
-		case errors.As(err, &server) && (server.Status == http.StatusTooManyRequests || server.Status == http.StatusForbidden || server.Status >= 500):
+		case errors.As(err, &server) && (server.Status == http.StatusTooManyRequests ||
+			server.Status == http.StatusForbidden || server.Status >= 500):
 			if server.RetryAfter > maxWait {
 				return err
 			}
@@ -197,7 +215,8 @@ func (r *Repo) retry(ctx context.Context, read func() error) error {
 		default:
 			return err
 		}
-		r.cache.log.DebugContext(ctx, "git read failed, trying again", "mirror", r.remote.Key, "try", try, "wait", wait, "error", err)
+		r.cache.log.DebugContext(ctx, "git read failed, trying again", "mirror", r.remote.Key, "try", try, "wait", wait,
+			"error", err)
 		if r.cache.pause(ctx, wait) != nil {
 			return err
 		}

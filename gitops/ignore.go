@@ -63,10 +63,10 @@ func parseIgnoreRule(line string) (ignoreRule, bool) {
 	return r, len(r.prefix)+len(line) > 0 && len(line) <= maxPattern
 }
 
-// ignored reports whether the path of an untracked file or folder is ignored by
+// isIgnored reports whether the path of an untracked file or folder is ignored by
 // the files, outermost first. The last rule that matches decides. That a
 // folder above may be ignored is the caller's business.
-func ignored(files []ignoreFile, path string, isDir bool) bool {
+func isIgnored(files []ignoreFile, path string, isDir bool) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	for i := len(files) - 1; i >= 0; i-- {
 		f := files[i]

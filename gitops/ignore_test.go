@@ -14,9 +14,11 @@ import (
 func TestIgnoreEqualsGit(t *testing.T) {
 	dir := t.TempDir()
 	git(t, dir, "init", "-q")
-	piece := rapid.SampledFrom([]string{"a", "b", "*", "**", "?", "/", "/", "[ab]", "[!a]", "[^b-z]", "\\a", "\\*", "ab", ".", "[[:alpha:]]", "[]a]", "[a-", "\\", "x*y", "{a,b}", "[\\]a]", " "})
+	piece := rapid.SampledFrom([]string{"a", "b", "*", "**", "?", "/", "/", "[ab]", "[!a]", "[^b-z]", "\\a", "\\*", "ab",
+		".", "[[:alpha:]]", "[]a]", "[a-", "\\", "x*y", "{a,b}", "[\\]a]", " "})
 	pattern := rapid.Custom(func(t *rapid.T) string {
-		return rapid.SampledFrom([]string{"", "", "", "!", "#", "\\!"}).Draw(t, "sign") + strings.Join(rapid.SliceOfN(piece, 1, 6).Draw(t, "pieces"), "")
+		return rapid.SampledFrom([]string{"", "", "", "!", "#", "\\!"}).Draw(t,
+			"sign") + strings.Join(rapid.SliceOfN(piece, 1, 6).Draw(t, "pieces"), "")
 	})
 	name := rapid.SampledFrom([]string{"a", "b", "ab", "aXb", "xy", "x1y", "*", "]", "{a,b}", ".", "c"})
 	runs := 0
@@ -34,7 +36,8 @@ func TestIgnoreEqualsGit(t *testing.T) {
 				paths = append(paths, p)
 			}
 		}
-		cmd := exec.Command("git", "-c", "core.excludesFile=/dev/null", "check-ignore", "--no-index", "-z", "--stdin", "-v", "-n")
+		cmd := exec.Command("git", "-c", "core.excludesFile=/dev/null", "check-ignore", "--no-index", "-z", "--stdin", "-v",
+			"-n")
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(strings.Join(paths, "\x00")+"\x00")
 		out, _ := cmd.Output() // exits 1 when none is ignored
 		fields := strings.Split(string(out), "\x00")
@@ -48,12 +51,12 @@ func TestIgnoreEqualsGit(t *testing.T) {
 			// As the scan does: a folder above that is ignored decides.
 			got := false
 			for at := range p {
-				if p[at] == '/' && ignored(f, p[:at], true) {
+				if p[at] == '/' && isIgnored(f, p[:at], true) {
 					got = true
 					break
 				}
 			}
-			if got = got || ignored(f, p, false); got != want {
+			if got = got || isIgnored(f, p, false); got != want {
 				rt.Fatalf("rules %q, path %q: ignored %v, git says %v by %q", rules, p, got, want, rule)
 			}
 		}

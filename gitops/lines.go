@@ -1,7 +1,7 @@
 package gitops
 
-// span is a run of changed lines: old[a:b] became new[c:d].
-type span struct{ a, b, c, d int }
+// lineSpan is a run of changed lines: old[a:b] became new[c:d].
+type lineSpan struct{ a, b, c, d int }
 
 // maxEdits bounds the search for the shortest edit. Beyond, the rest of the
 // part at hand is called replaced: right, if not shortest.
@@ -9,7 +9,7 @@ const maxEdits = 4000
 
 // diffLines finds which lines changed, by the linear-space variant of
 // E. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
-func diffLines(old, new []string) []span {
+func diffLines(old, new []string) []lineSpan {
 	ids := make(map[string]int, len(old))
 	number := func(lines []string) []int {
 		out := make([]int, len(lines))
@@ -23,30 +23,30 @@ func diffLines(old, new []string) []span {
 		}
 		return out
 	}
-	m := myers{a: number(old), b: number(new), budget: maxEdits}
+	m := myersSearch{a: number(old), b: number(new), budget: maxEdits}
 	size := 2*min(len(old)+len(new), 2*maxEdits+2) + 5
 	m.fwd, m.bwd = make([]int, size), make([]int, size)
 	m.solve(0, len(old), 0, len(new))
 	return m.out
 }
 
-type myers struct {
+type myersSearch struct {
 	a, b     []int
 	fwd, bwd []int // furthest positions in a by diagonal, from the start and the end
 	budget   int   // edits that may still be searched
-	out      []span
+	out      []lineSpan
 }
 
-func (m *myers) emit(a, b, c, d int) {
+func (m *myersSearch) emit(a, b, c, d int) {
 	if n := len(m.out); n > 0 && m.out[n-1].b == a && m.out[n-1].d == c {
 		m.out[n-1].b, m.out[n-1].d = b, d
 		return
 	}
-	m.out = append(m.out, span{a, b, c, d})
+	m.out = append(m.out, lineSpan{a, b, c, d})
 }
 
 // solve reports the changes between a[a0:a1] and b[b0:b1].
-func (m *myers) solve(a0, a1, b0, b1 int) {
+func (m *myersSearch) solve(a0, a1, b0, b1 int) {
 	for a0 < a1 && b0 < b1 && m.a[a0] == m.b[b0] {
 		a0, b0 = a0+1, b0+1
 	}
@@ -71,7 +71,7 @@ func (m *myers) solve(a0, a1, b0, b1 int) {
 
 // middle finds a point on a shortest path, by searching from both ends until
 // they meet; ok is false when the budget ran out.
-func (m *myers) middle(a0, a1, b0, b1 int) (x, y int, ok bool) {
+func (m *myersSearch) middle(a0, a1, b0, b1 int) (x, y int, ok bool) {
 	n, k := a1-a0, b1-b0
 	delta := n - k
 	limit := min((n+k+1)/2, m.budget)
@@ -88,7 +88,8 @@ func (m *myers) middle(a0, a1, b0, b1 int) (x, y int, ok bool) {
 				x, y = x+1, y+1
 			}
 			m.fwd[mid+diag] = x
-			if back := delta - diag; delta&1 != 0 && back >= -(d-1) && back <= d-1 && x+m.bwd[mid+back] >= n && x <= n && y <= k {
+			if back := delta - diag; delta&1 != 0 && back >= -(d-1) && back <= d-1 && x+m.bwd[mid+back] >= n && x <= n &&
+				y <= k {
 				m.budget -= d
 				return a0 + x, b0 + y, true
 			}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// locks are named by files. A lock holds among goroutines through a channel,
+// fileLocks are named by files. A lock holds among goroutines through a channel,
 // and among processes through the file; a killed process holds nothing.
-type locks struct {
+type fileLocks struct {
 	mu   sync.Mutex
 	held map[string]chan struct{}
 }
@@ -19,7 +19,7 @@ type locks struct {
 const lockPoll = 20 * time.Millisecond
 
 // lock waits for the lock and returns what gives it back.
-func (l *locks) lock(ctx context.Context, path string) (unlock func(), err error) {
+func (l *fileLocks) lock(ctx context.Context, path string) (unlock func(), err error) {
 	l.mu.Lock()
 	if l.held == nil {
 		l.held = map[string]chan struct{}{}

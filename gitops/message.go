@@ -25,32 +25,21 @@ type CommitSpec struct {
 
 var trailerLine = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s*(.*)$`)
 
-// parseTrailers reads the last paragraph of a message, if it is all trailers
-// and not the first. An indented line goes on with the one before.
-func parseTrailers(message string) map[string][]string {
+// endsInTrailers reports whether the last paragraph of a message is all trailers
+// and not the first paragraph. An indented line goes on with the one before it.
+func endsInTrailers(message string) bool {
 	message = strings.TrimRight(strings.ReplaceAll(message, "\r\n", "\n"), " \t\n")
 	i := strings.LastIndex(message, "\n\n")
 	if i < 0 {
-		return nil
+		return false
 	}
-	var all []Trailer
-	for line := range strings.SplitSeq(message[i+2:], "\n") {
-		m := trailerLine.FindStringSubmatch(line)
-		switch {
-		case m != nil:
-			all = append(all, Trailer{m[1], strings.TrimSpace(m[2])})
-		case len(all) > 0 && (strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")):
-			last := &all[len(all)-1]
-			last.Value = strings.TrimSpace(last.Value + " " + strings.TrimSpace(line))
-		default:
-			return nil
+	for n, line := range strings.Split(message[i+2:], "\n") {
+		indented := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
+		if !trailerLine.MatchString(line) && !(n > 0 && indented) {
+			return false
 		}
 	}
-	out := map[string][]string{}
-	for _, t := range all {
-		out[t.Key] = append(out[t.Key], t.Value)
-	}
-	return out
+	return true
 }
 
 // message is the spec's message with its trailers.
@@ -64,13 +53,13 @@ func (s CommitSpec) message() (string, error) {
 	}
 	var b strings.Builder
 	b.WriteString(text + "\n")
-	if len(s.Trailers) > 0 && parseTrailers(text) == nil {
+	if len(s.Trailers) > 0 && !endsInTrailers(text) {
 		b.WriteString("\n")
 	}
 	for _, t := range s.Trailers {
 		line := t.Key + ": " + strings.Join(strings.Fields(t.Value), " ")
 		if !trailerLine.MatchString(line) || strings.Contains(line, "\x00") {
-			return "", fmt.Errorf("trailer key %q: want letters, digits and hyphens", clean(t.Key, 60))
+			return "", fmt.Errorf("trailer key %q: want letters, digits and hyphens", cleanText(t.Key, 60))
 		}
 		b.WriteString(line + "\n")
 	}
@@ -92,7 +81,8 @@ func (s CommitSpec) encode(tree plumbing.Hash, parents []plumbing.Hash) ([]byte,
 			return nil, plumbing.ZeroHash, errors.New("commit needs the name, email and time of its author and committer")
 		}
 	}
-	c := object.Commit{TreeHash: tree, ParentHashes: parents, Message: message, Author: s.Author.object(), Committer: committer.object()}
+	c := object.Commit{TreeHash: tree, ParentHashes: parents, Message: message, Author: s.Author.object(),
+		Committer: committer.object()}
 	m := &plumbing.MemoryObject{}
 	if err := c.Encode(m); err != nil {
 		return nil, plumbing.ZeroHash, fmt.Errorf("encode commit: %w", err)
@@ -110,11 +100,11 @@ func (s CommitSpec) encode(tree plumbing.Hash, parents []plumbing.Hash) ([]byte,
 	return b, sum.sum(), nil
 }
 
-// object is the signature as go-git writes it. What git uses as a delimiter is
-// dropped from names.
+// object is the signature as go-git writes it, without the characters with which
+// git ends a name.
 func (s Signature) object() object.Signature {
 	plain := func(v string) string {
-		return clean(strings.NewReplacer("<", "", ">", "").Replace(v), 200)
+		return cleanText(strings.NewReplacer("<", "", ">", "").Replace(v), 200)
 	}
 	return object.Signature{Name: plain(s.Name), Email: plain(s.Email), When: s.When}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// A mirror's folder holds generations, each a bare repository, and the file
-// "current" that names the one in use. A broken or overgrown mirror gets a new
-// generation; those who still read the old one finish in peace, because it is
-// removed only an hour later. Within a generation:
+// A mirror's folder holds generations and the file "current", which names the one in
+// use. Each generation is a bare repository. A broken or overgrown mirror gets a new
+// one. The old one is removed only an hour later, so that those who still read it can
+// finish. Within a generation:
 //
 //	objects/pack/         packs only, no loose objects; <name>.keep marks a commit made here
 //	shallow               the commits whose parents we don't have
@@ -30,7 +30,8 @@ import (
 
 const (
 	currentFile = "current"
-	retirement  = time.Hour
+	// retireAfter is how long an old generation stays for those who still read it.
+	retireAfter = time.Hour
 	// maxPacks is when a mirror is begun anew, so that finding an object and
 	// making a workspace stay cheap.
 	maxPacks = 48
@@ -41,16 +42,20 @@ const (
 // mirror is one generation.
 type mirror struct{ dir string }
 
-func (m mirror) packs() string               { return filepath.Join(m.dir, "objects", "pack") }
-func (m mirror) ref(kind, sha string) string { return filepath.Join(m.dir, "refs", "sia", kind, sha) }
-func (m mirror) is(kind string, h plumbing.Hash) bool {
-	_, err := os.Lstat(m.ref(kind, h.String()))
+func (m mirror) packsDir() string { return filepath.Join(m.dir, "objects", "pack") }
+func (m mirror) refPath(kind, sha string) string {
+	return filepath.Join(m.dir, "refs", "sia", kind, sha)
+}
+
+// isMarked reports whether a commit is complete, having been "fetched" or "made".
+func (m mirror) isMarked(kind string, h plumbing.Hash) bool {
+	_, err := os.Lstat(m.refPath(kind, h.String()))
 	return err == nil
 }
 
 // mirror returns the present generation, making the first one.
 func (r *Repo) mirror(ctx context.Context) (mirror, error) {
-	if m, ok := r.present(); ok {
+	if m, ok := r.presentMirror(); ok {
 		return m, nil
 	}
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
@@ -61,19 +66,19 @@ func (r *Repo) mirror(ctx context.Context) (mirror, error) {
 		return mirror{}, err
 	}
 	defer unlock()
-	if m, ok := r.present(); ok {
+	if m, ok := r.presentMirror(); ok {
 		return m, nil
 	}
 	return r.newGeneration(mirror{})
 }
 
-func (r *Repo) present() (mirror, bool) {
+func (r *Repo) presentMirror() (mirror, bool) {
 	name, err := os.ReadFile(filepath.Join(r.dir, currentFile))
 	if err != nil || !strings.HasPrefix(string(name), "g-") || strings.ContainsAny(string(name), `/\`) {
 		return mirror{}, false
 	}
 	m := mirror{filepath.Join(r.dir, string(name))}
-	st, err := os.Stat(m.packs())
+	st, err := os.Stat(m.packsDir())
 	return m, err == nil && st.IsDir()
 }
 
@@ -87,15 +92,15 @@ func (r *Repo) lockFetch(ctx context.Context) (func(), error) {
 	return r.cache.locks.lock(ctx, filepath.Join(r.dir, "fetch.lock"))
 }
 
-// renew replaces a generation by an empty one with the commits that exist
-// nowhere else. When it has been replaced already, nothing is done.
-func (r *Repo) renew(ctx context.Context, old mirror) error {
+// renewMirror replaces a generation by one that holds only the commits made here,
+// which exist nowhere else. When it has been replaced already, nothing is done.
+func (r *Repo) renewMirror(ctx context.Context, old mirror) error {
 	unlock, err := r.lockWrite(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if m, ok := r.present(); ok && m != old {
+	if m, ok := r.presentMirror(); ok && m != old {
 		return nil
 	}
 	_, err = r.newGeneration(old)
@@ -109,7 +114,8 @@ func (r *Repo) newGeneration(old mirror) (mirror, error) {
 		return mirror{}, fmt.Errorf("make mirror: %w", err)
 	}
 	m := mirror{dir}
-	err = errors.Join(os.MkdirAll(m.packs(), 0o700), os.MkdirAll(m.ref("fetched", ""), 0o700), os.MkdirAll(m.ref("made", ""), 0o700),
+	err = errors.Join(os.MkdirAll(m.packsDir(), 0o700), os.MkdirAll(m.refPath("fetched", ""), 0o700),
+		os.MkdirAll(m.refPath("made", ""), 0o700),
 		os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600),
 		os.WriteFile(filepath.Join(dir, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = true\n"), 0o600))
 	if err == nil && old.dir != "" {
@@ -125,13 +131,13 @@ func (r *Repo) newGeneration(old mirror) (mirror, error) {
 		_ = removeTree(dir)
 		return mirror{}, fmt.Errorf("make mirror: %w", err)
 	}
-	r.retire(old, m)
+	r.retireOld(old, m)
 	return m, nil
 }
 
 // carryOver copies the commits made here, as far as they are readable.
 func (r *Repo) carryOver(old, to mirror) {
-	keeps, _ := filepath.Glob(filepath.Join(old.packs(), "*.keep"))
+	keeps, _ := filepath.Glob(filepath.Join(old.packsDir(), "*.keep"))
 	for _, keep := range keeps {
 		sha, err := os.ReadFile(keep)
 		st, serr := os.Stat(keep)
@@ -145,45 +151,49 @@ func (r *Repo) carryOver(old, to mirror) {
 			continue
 		}
 		p.f.Close()
-		dst := filepath.Join(to.packs(), filepath.Base(base))
-		if err := errors.Join(copyFile(base+".pack", dst+".pack"), copyFile(base+".idx", dst+".idx"), copyFile(keep, dst+".keep"),
-			os.Chtimes(dst+".keep", st.ModTime(), st.ModTime()), to.mark("made", string(sha))); err != nil {
+		dst := filepath.Join(to.packsDir(), filepath.Base(base))
+		if err := errors.Join(copyFile(base+".pack", dst+".pack"), copyFile(base+".idx", dst+".idx"),
+			copyFile(keep, dst+".keep"),
+			os.Chtimes(dst+".keep", st.ModTime(), st.ModTime()), to.markCommit("made", string(sha))); err != nil {
 			r.cache.log.Warn("commit could not be carried over", "mirror", r.remote.Key, "commit", string(sha), "error", err)
 		}
 	}
 }
 
-// retire removes generations that nobody can still be reading.
-func (r *Repo) retire(old, now mirror) {
+// retireOld removes generations that nobody can still be reading.
+func (r *Repo) retireOld(old, now mirror) {
 	if old.dir != "" {
 		t := r.cache.now()
 		_ = os.Chtimes(old.dir, t, t)
 	}
 	dirs, _ := filepath.Glob(filepath.Join(r.dir, "g-*"))
 	for _, d := range dirs {
-		if st, err := os.Stat(d); err == nil && d != now.dir && d != old.dir && r.cache.now().Sub(st.ModTime()) > retirement {
+		if st, err := os.Stat(d); err == nil && d != now.dir && d != old.dir &&
+			r.cache.now().Sub(st.ModTime()) > retireAfter {
 			_ = removeTree(d) // tried again the next time
 		}
 	}
 }
 
-// mark notes a commit as complete. Its objects must be in place.
-func (m mirror) mark(kind, sha string) error {
-	return writeFile(m.ref(kind, sha), 0o600, func(w io.Writer) error {
+// markCommit notes a commit as complete. Its objects must be in place.
+func (m mirror) markCommit(kind, sha string) error {
+	return writeFile(m.refPath(kind, sha), 0o600, func(w io.Writer) error {
 		_, err := io.WriteString(w, sha+"\n")
 		return err
 	})
 }
 
-// install moves a pack into the present generation and marks its commit. Shallow
+// installPack moves a pack into the present generation and marks its commit. Shallow
 // commits are noted first: saying too often that parents are missing is harmless.
-func (r *Repo) install(ctx context.Context, x indexed, kind string, commit plumbing.Hash, shallow []plumbing.Hash) error {
+func (r *Repo) installPack(
+	ctx context.Context, x indexedPack, kind string, commit plumbing.Hash, shallow []plumbing.Hash,
+) error {
 	unlock, err := r.lockWrite(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	m, ok := r.present()
+	m, ok := r.presentMirror()
 	if !ok {
 		return fmt.Errorf("%w: it vanished", errBroken)
 	}
@@ -191,7 +201,7 @@ func (r *Repo) install(ctx context.Context, x indexed, kind string, commit plumb
 		return err
 	}
 	if x.count > 0 {
-		dst := filepath.Join(m.packs(), "pack-"+x.checksum.String())
+		dst := filepath.Join(m.packsDir(), "pack-"+x.checksum.String())
 		if kind == "made" {
 			if err := os.WriteFile(dst+".keep", []byte(commit.String()), 0o600); err != nil {
 				return fmt.Errorf("install pack: %w", err)
@@ -200,12 +210,12 @@ func (r *Repo) install(ctx context.Context, x indexed, kind string, commit plumb
 		if err := errors.Join(os.Rename(x.base+".pack", dst+".pack"), os.Rename(x.base+".idx", dst+".idx")); err != nil {
 			return fmt.Errorf("install pack: %w", err)
 		}
-		syncDir(m.packs())
+		syncDir(m.packsDir())
 	}
-	return m.mark(kind, commit.String())
+	return m.markCommit(kind, commit.String())
 }
 
-func (m mirror) shallow() ([]plumbing.Hash, error) {
+func (m mirror) shallowCommits() ([]plumbing.Hash, error) {
 	b, err := os.ReadFile(filepath.Join(m.dir, "shallow"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
@@ -222,7 +232,7 @@ func (m mirror) shallow() ([]plumbing.Hash, error) {
 }
 
 func (m mirror) addShallow(more []plumbing.Hash) error {
-	have, err := m.shallow()
+	have, err := m.shallowCommits()
 	if err != nil {
 		return err
 	}
@@ -250,9 +260,9 @@ func (m mirror) addShallow(more []plumbing.Hash) error {
 	})
 }
 
-// fetched lists the commits that came from the server, newest first.
-func (m mirror) fetched() ([]plumbing.Hash, error) {
-	entries, err := os.ReadDir(m.ref("fetched", ""))
+// fetchedCommits lists the commits that came from the server, newest first.
+func (m mirror) fetchedCommits() ([]plumbing.Hash, error) {
+	entries, err := os.ReadDir(m.refPath("fetched", ""))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}

@@ -18,18 +18,27 @@ import (
 func TestBrokenMirror(t *testing.T) {
 	damage := map[string]func(t *testing.T, m mirror, pack string){
 		"pack cut short": func(t *testing.T, _ mirror, pack string) { must0(t, os.Truncate(pack, 40)) },
-		"index is gone":  func(t *testing.T, _ mirror, pack string) { must0(t, os.Remove(strings.TrimSuffix(pack, "pack")+"idx")) },
+		"index is gone": func(t *testing.T, _ mirror,
+			pack string) {
+			must0(t, os.Remove(strings.TrimSuffix(pack, "pack")+"idx"))
+		},
 		"index is rubbish": func(t *testing.T, _ mirror, pack string) {
 			overwrite(t, strings.TrimSuffix(pack, "pack")+"idx", 0, "x")
 		},
-		"offset is rubbish": func(t *testing.T, _ mirror, pack string) { spoilOffsets(t, strings.TrimSuffix(pack, "pack")+"idx") },
-		"pack is gone":      func(t *testing.T, _ mirror, pack string) { must0(t, os.Remove(pack)) },
-		"bytes flipped":     func(t *testing.T, _ mirror, pack string) { overwrite(t, pack, 30, strings.Repeat("\xff", 200)) },
+		"offset is rubbish": func(t *testing.T, _ mirror,
+			pack string) {
+			spoilOffsets(t, strings.TrimSuffix(pack, "pack")+"idx")
+		},
+		"pack is gone": func(t *testing.T, _ mirror, pack string) { must0(t, os.Remove(pack)) },
+		"bytes flipped": func(t *testing.T, _ mirror,
+			pack string) {
+			overwrite(t, pack, 30, strings.Repeat("\xff", 200))
+		},
 		"shallow rubbish": func(t *testing.T, m mirror, _ string) {
 			must0(t, os.WriteFile(filepath.Join(m.dir, "shallow"), []byte("???\n"), 0o600))
-			must0(t, os.RemoveAll(m.ref("fetched", "")))
+			must0(t, os.RemoveAll(m.refPath("fetched", "")))
 		},
-		"all gone":    func(t *testing.T, m mirror, _ string) { must0(t, removeTree(m.packs())) },
+		"all gone":    func(t *testing.T, m mirror, _ string) { must0(t, removeTree(m.packsDir())) },
 		"mirror gone": func(t *testing.T, m mirror, _ string) { must0(t, removeTree(m.dir)) },
 		"name rubbish": func(t *testing.T, m mirror, _ string) {
 			must0(t, os.WriteFile(filepath.Join(m.dir, "..", currentFile), []byte("../x"), 0o600))
@@ -41,7 +50,7 @@ func TestBrokenMirror(t *testing.T) {
 			ctx := t.Context()
 			must[string](t)(f.repo.Fetch(ctx, "main"))
 			m := must[mirror](t)(f.repo.mirror(ctx))
-			packs := must[[]string](t)(filepath.Glob(filepath.Join(m.packs(), "*.pack")))
+			packs := must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*.pack")))
 			sha := ""
 			lost := strings.HasPrefix(name, "all") || strings.HasPrefix(name, "mirror") || strings.HasPrefix(name, "name")
 			if !lost {
@@ -103,8 +112,8 @@ func TestOvergrownMirror(t *testing.T) {
 	m := must[mirror](t)(f.repo.mirror(ctx))
 	for i := range maxPacks {
 		objs := []newObject{inMemory(blobID(fmt.Sprint(i)), 3, []byte(fmt.Sprint(i)))}
-		x := must[indexed](t)(f.repo.packNew(objs))
-		must0(t, f.repo.install(ctx, x, "fetched", blobID("x"), nil))
+		x := must[indexedPack](t)(f.repo.packNew(objs))
+		must0(t, f.repo.installPack(ctx, x, "fetched", blobID("x"), nil))
 	}
 	write(t, f.work, map[string]string{"new": "1"})
 	next := commitAll(t, f.work, "next")
@@ -115,7 +124,7 @@ func TestOvergrownMirror(t *testing.T) {
 	if now == m {
 		t.Error("the mirror was not renewed")
 	}
-	if packs := must[[]string](t)(filepath.Glob(filepath.Join(now.packs(), "*.pack"))); len(packs) != 2 {
+	if packs := must[[]string](t)(filepath.Glob(filepath.Join(now.packsDir(), "*.pack"))); len(packs) != 2 {
 		t.Errorf("%d packs", len(packs))
 	}
 	must0(t, f.repo.Push(ctx, "b", mine, ""))
@@ -130,7 +139,7 @@ func blobID(s string) (id [20]byte) {
 // TestMain runs the test binary as a process that is going to be killed.
 func TestMain(m *testing.M) {
 	if url := os.Getenv("GITOPS_TEST_URL"); url != "" {
-		c, err := Open(os.Getenv("GITOPS_TEST_DIR"), Options{})
+		c, err := OpenCache(os.Getenv("GITOPS_TEST_DIR"), CacheOptions{})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -151,7 +160,8 @@ func TestKilledFetch(t *testing.T) {
 	url := strings.Replace(f.url, "http://", "http://x-access-token:"+testToken+"@", 1) + "/app.git"
 	started := make(chan struct{})
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "GITOPS_TEST_URL="+url, "GITOPS_TEST_DIR="+f.cache.dir, "GITOPS_TEST_WORK="+work, "GITOPS_TEST_SHA="+f.main)
+	cmd.Env = append(os.Environ(), "GITOPS_TEST_URL="+url, "GITOPS_TEST_DIR="+f.cache.dir, "GITOPS_TEST_WORK="+work,
+		"GITOPS_TEST_SHA="+f.main)
 	f.on(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {
 			w.Header().Set("Content-Type", "application/x-git-upload-pack-result")

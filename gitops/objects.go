@@ -1,10 +1,8 @@
 package gitops
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha1"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
@@ -18,21 +16,21 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// objects reads the objects of a mirror as it was when opened. Whatever it
+// packedObjects reads the objects of a mirror as it was when opened. Whatever it
 // returns has been checked against its hash. Safe for concurrent use.
-type objects struct {
+type packedObjects struct {
 	from  mirror
-	packs []*pack
+	packs []*packFile
 	bases baseCache
 }
 
 // openObjects opens all packs of a bare repository.
-func openObjects(dir string) (*objects, error) {
+func openObjects(dir string) (*packedObjects, error) {
 	names, err := os.ReadDir(filepath.Join(dir, "objects", "pack"))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
-	o := &objects{from: mirror{dir}}
+	o := &packedObjects{from: mirror{dir}}
 	for _, n := range names {
 		base, ok := strings.CutSuffix(n.Name(), ".idx")
 		if !ok {
@@ -48,95 +46,66 @@ func openObjects(dir string) (*objects, error) {
 	return o, nil
 }
 
-func (o *objects) close() {
+func (o *packedObjects) close() {
 	for _, p := range o.packs {
 		p.f.Close()
 	}
 }
 
-func (o *objects) find(h plumbing.Hash) (*pack, int64, error) {
+func (o *packedObjects) findObject(h plumbing.Hash) (*packFile, int64, error) {
 	for _, p := range o.packs {
-		if off, ok := p.find(h); ok {
+		if off, ok := p.findObject(h); ok {
 			return p, off, nil
 		}
 	}
 	return nil, 0, fmt.Errorf("%w: %s", errNoObject, h)
 }
 
-func (o *objects) has(h plumbing.Hash) bool {
-	_, _, err := o.find(h)
+func (o *packedObjects) hasObject(h plumbing.Hash) bool {
+	_, _, err := o.findObject(h)
 	return err == nil
 }
 
-// read returns a whole object of the kind.
-func (o *objects) read(h plumbing.Hash, kind plumbing.ObjectType) ([]byte, error) {
-	p, off, err := o.find(h)
-	if err != nil {
-		return nil, err
-	}
-	k, content, err := p.resolve(off)
-	if err != nil {
-		return nil, err
-	}
-	sum := newHasher(k, int64(len(content)))
-	sum.Write(content)
-	if k != kind || sum.sum() != h {
+// readObject returns a whole object of the kind.
+func (o *packedObjects) readObject(h plumbing.Hash, kind plumbing.ObjectType) ([]byte, error) {
+	k, content, err := o.readAnyObject(h)
+	if err == nil && k != kind {
 		return nil, fmt.Errorf("%w: object %s is not what its hash says", errBroken, h)
 	}
-	return content, nil
+	return content, err
 }
 
-// stat returns the kind and size of an object without reading it whole when
-// that is possible.
-func (o *objects) stat(h plumbing.Hash) (plumbing.ObjectType, int64, error) {
-	p, off, err := o.find(h)
+// readAnyObject returns a whole object with its kind.
+func (o *packedObjects) readAnyObject(h plumbing.Hash) (plumbing.ObjectType, []byte, error) {
+	p, off, err := o.findObject(h)
 	if err != nil {
-		return 0, 0, err
+		return 0, nil, err
 	}
-	e, err := p.entry(off)
+	kind, content, err := p.resolveObject(off)
 	if err != nil {
-		return 0, 0, err
+		return 0, nil, err
 	}
-	if !e.kind.IsDelta() {
-		return e.kind, e.size, nil
+	sum := newHasher(kind, int64(len(content)))
+	sum.Write(content)
+	if sum.sum() != h {
+		return 0, nil, fmt.Errorf("%w: object %s is not what its hash says", errBroken, h)
 	}
-	in, err := p.inflate(e)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer in.Close()
-	head := bufio.NewReader(in)
-	if _, err := binary.ReadUvarint(head); err != nil { // the size of its base
-		return 0, 0, fmt.Errorf("%w: %s: delta: %w", errBroken, h, err)
-	}
-	size, err := binary.ReadUvarint(head)
-	if err != nil || size > maxInMemory {
-		return 0, 0, fmt.Errorf("%w: %s: delta: size %d: %w", errBroken, h, size, err)
-	}
-	for n := 0; e.kind.IsDelta(); n++ {
-		if e.kind == plumbing.REFDeltaObject {
-			e.base, _ = p.find(e.ref) // 0, when missing, is no entry
-		}
-		if e, err = p.entry(e.base); err != nil || n > maxChain {
-			return 0, 0, fmt.Errorf("%w: %s: chain of deltas: %w", errBroken, h, err)
-		}
-	}
-	return e.kind, int64(size), nil
+	return kind, content, nil
 }
 
-// open streams a blob, so that a large one needs no memory. Reading to the end
+// openBlob streams a blob, so that a large one needs no memory. Reading to the end
 // checks the hash.
-func (o *objects) open(h plumbing.Hash) (io.ReadCloser, int64, error) {
-	p, off, err := o.find(h)
+func (o *packedObjects) openBlob(h plumbing.Hash) (io.ReadCloser, int64, error) {
+	p, off, err := o.findObject(h)
 	if err != nil {
 		return nil, 0, err
 	}
-	e, err := p.entry(off)
+	e, err := p.readEntry(off)
 	if err != nil {
 		return nil, 0, err
 	}
 	if e.kind.IsDelta() || e.size < 1<<20 {
-		b, err := o.read(h, plumbing.BlobObject)
+		b, err := o.readObject(h, plumbing.BlobObject)
 		return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
 	}
 	if e.kind != plumbing.BlobObject {
@@ -152,7 +121,7 @@ func (o *objects) open(h plumbing.Hash) (io.ReadCloser, int64, error) {
 // checkedReader fails at the end when what went by has another hash or length.
 type checkedReader struct {
 	io.ReadCloser
-	sum  hasher
+	sum  idHasher
 	want plumbing.Hash
 	left int64
 }
@@ -167,23 +136,23 @@ func (r *checkedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// hasher computes an object's id.
-type hasher struct{ hash.Hash }
+// idHasher computes an object's id.
+type idHasher struct{ hash.Hash }
 
-func newHasher(kind plumbing.ObjectType, size int64) hasher {
-	h := hasher{sha1.New()}
+func newHasher(kind plumbing.ObjectType, size int64) idHasher {
+	h := idHasher{sha1.New()}
 	h.Write([]byte(kind.String() + " " + strconv.FormatInt(size, 10) + "\x00"))
 	return h
 }
 
-func (h hasher) sum() (id plumbing.Hash) {
+func (h idHasher) sum() (id plumbing.Hash) {
 	h.Hash.Sum(id[:0])
 	return id
 }
 
-// commit reads and decodes a commit.
-func (o *objects) commit(h plumbing.Hash) (*object.Commit, error) {
-	b, err := o.read(h, plumbing.CommitObject)
+// readCommit reads and decodes a commit.
+func (o *packedObjects) readCommit(h plumbing.Hash) (*object.Commit, error) {
+	b, err := o.readObject(h, plumbing.CommitObject)
 	if err != nil {
 		return nil, err
 	}

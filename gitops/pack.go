@@ -32,9 +32,9 @@ const (
 	maxChain = 4095
 )
 
-// pack is one pack file with its index (version 2), opened for reading.
+// packFile is one pack file with its index (version 2), opened for reading.
 // https://git-scm.com/docs/gitformat-pack. Safe for concurrent use.
-type pack struct {
+type packFile struct {
 	path  string
 	f     *os.File
 	size  int64
@@ -51,7 +51,7 @@ const (
 )
 
 // openPack opens <base>.pack and <base>.idx, and makes sure that they belong together.
-func openPack(base string, bases *baseCache) (*pack, error) {
+func openPack(base string, bases *baseCache) (*packFile, error) {
 	idx, err := os.ReadFile(base + ".idx")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
@@ -60,15 +60,15 @@ func openPack(base string, bases *baseCache) (*pack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
-	p := &pack{path: base, f: f, idx: idx, bases: bases}
-	if err := p.check(); err != nil {
+	p := &packFile{path: base, f: f, idx: idx, bases: bases}
+	if err := p.checkHeads(); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%w: %s: %w", errBroken, base, err)
 	}
 	return p, nil
 }
 
-func (p *pack) check() error {
+func (p *packFile) checkHeads() error {
 	if len(p.idx) < idxNames+idxTrailer || !bytes.HasPrefix(p.idx, []byte{0xff, 't', 'O', 'c', 0, 0, 0, 2}) {
 		return errors.New("not a pack index of version 2")
 	}
@@ -101,8 +101,8 @@ func (p *pack) check() error {
 	return nil
 }
 
-// find returns where in the pack an object begins.
-func (p *pack) find(h plumbing.Hash) (int64, bool) {
+// findObject returns where in the pack an object begins.
+func (p *packFile) findObject(h plumbing.Hash) (int64, bool) {
 	fan := func(i int) int {
 		return min(int(binary.BigEndian.Uint32(p.idx[idxFanout+4*i:])), p.count)
 	}
@@ -126,8 +126,8 @@ func (p *pack) find(h plumbing.Hash) (int64, bool) {
 	return int64(binary.BigEndian.Uint64(p.idx[large:])), true
 }
 
-// entry is the header of an object in a pack.
-type entry struct {
+// packEntry is the header of an object in a pack.
+type packEntry struct {
 	kind plumbing.ObjectType
 	size int64 // inflated; of the delta when it is one
 	data int64 // where the deflated bytes begin
@@ -135,23 +135,23 @@ type entry struct {
 	ref  plumbing.Hash
 }
 
-func (p *pack) entry(off int64) (entry, error) {
+func (p *packFile) readEntry(off int64) (packEntry, error) {
 	var buf [64]byte // type and size take 10 bytes at most, a base 20
 	if off < 12 || off >= p.size-20 {
-		return entry{}, fmt.Errorf("%w: %s: offset %d", errBroken, p.path, off)
+		return packEntry{}, fmt.Errorf("%w: %s: offset %d", errBroken, p.path, off)
 	}
 	n, err := p.f.ReadAt(buf[:], off)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return entry{}, fmt.Errorf("%w: %w", errBroken, err)
+		return packEntry{}, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	e, used, err := parseEntry(buf[:n])
 	if err != nil {
-		return entry{}, fmt.Errorf("%w: %s: offset %d: %w", errBroken, p.path, off, err)
+		return packEntry{}, fmt.Errorf("%w: %s: offset %d: %w", errBroken, p.path, off, err)
 	}
 	e.data = off + int64(used)
 	if e.kind == plumbing.OFSDeltaObject {
 		if e.base <= 0 || e.base > off-12 {
-			return entry{}, fmt.Errorf("%w: %s: offset %d: base out of range", errBroken, p.path, off)
+			return packEntry{}, fmt.Errorf("%w: %s: offset %d: base out of range", errBroken, p.path, off)
 		}
 		e.base = off - e.base
 	}
@@ -161,15 +161,15 @@ func (p *pack) entry(off int64) (entry, error) {
 var errEntry = errors.New("malformed object header")
 
 // parseEntry reads an object's header; base is still relative.
-func parseEntry(b []byte) (entry, int, error) {
+func parseEntry(b []byte) (packEntry, int, error) {
 	if len(b) == 0 {
-		return entry{}, 0, errEntry
+		return packEntry{}, 0, errEntry
 	}
-	e := entry{kind: plumbing.ObjectType(b[0] >> 4 & 7), size: int64(b[0] & 15)}
+	e := packEntry{kind: plumbing.ObjectType(b[0] >> 4 & 7), size: int64(b[0] & 15)}
 	i, shift := 1, 4
 	for c := b[0]; c&0x80 != 0; i++ {
 		if i == len(b) || shift > 56 {
-			return entry{}, 0, errEntry
+			return packEntry{}, 0, errEntry
 		}
 		c = b[i]
 		e.size |= int64(c&0x7f) << shift
@@ -180,7 +180,7 @@ func parseEntry(b []byte) (entry, int, error) {
 	case plumbing.OFSDeltaObject:
 		for n := 0; ; n++ {
 			if i == len(b) || n > 8 {
-				return entry{}, 0, errEntry
+				return packEntry{}, 0, errEntry
 			}
 			c := b[i]
 			i++
@@ -192,29 +192,29 @@ func parseEntry(b []byte) (entry, int, error) {
 		}
 	case plumbing.REFDeltaObject:
 		if len(b) < i+20 {
-			return entry{}, 0, errEntry
+			return packEntry{}, 0, errEntry
 		}
 		copy(e.ref[:], b[i:])
 		i += 20
 	default:
-		return entry{}, 0, errEntry
+		return packEntry{}, 0, errEntry
 	}
 	return e, i, nil
 }
 
-// inflater is a zlib reader with its buffer, kept for the next object: setting
+// objectInflater is a zlib reader with its buffer, kept for the next object: setting
 // one up costs more than inflating a small file.
-type inflater struct {
+type objectInflater struct {
 	section io.SectionReader
 	buf     *bufio.Reader
 	z       io.ReadCloser
 }
 
-var inflaters = sync.Pool{New: func() any { return &inflater{buf: bufio.NewReaderSize(nil, 8<<10)} }}
+var inflaterPool = sync.Pool{New: func() any { return &objectInflater{buf: bufio.NewReaderSize(nil, 8<<10)} }}
 
 // inflate returns a reader of the object's bytes. Close gives its buffers back.
-func (p *pack) inflate(e entry) (io.ReadCloser, error) {
-	in := inflaters.Get().(*inflater)
+func (p *packFile) inflate(e packEntry) (io.ReadCloser, error) {
+	in := inflaterPool.Get().(*objectInflater)
 	in.section = *io.NewSectionReader(p.f, e.data, p.size-20-e.data)
 	in.buf.Reset(&in.section)
 	var err error
@@ -229,7 +229,7 @@ func (p *pack) inflate(e entry) (io.ReadCloser, error) {
 	return in, nil
 }
 
-func (in *inflater) Read(b []byte) (int, error) {
+func (in *objectInflater) Read(b []byte) (int, error) {
 	n, err := in.z.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = fmt.Errorf("%w: %w", errBroken, err)
@@ -237,15 +237,15 @@ func (in *inflater) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (in *inflater) Close() error {
+func (in *objectInflater) Close() error {
 	in.section = io.SectionReader{}
 	in.buf.Reset(nil)
-	inflaters.Put(in)
+	inflaterPool.Put(in)
 	return nil
 }
 
-// bytes inflates an object that has to be in memory.
-func (p *pack) bytes(e entry) ([]byte, error) {
+// inflateWhole inflates an object that has to be in memory.
+func (p *packFile) inflateWhole(e packEntry) ([]byte, error) {
 	if e.size > maxInMemory {
 		return nil, fmt.Errorf("%w: %s: object of %d bytes in a chain of deltas", errBroken, p.path, e.size)
 	}
@@ -264,8 +264,8 @@ func (p *pack) bytes(e entry) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// resolve reads the object at off, following its chain of deltas.
-func (p *pack) resolve(off int64) (plumbing.ObjectType, []byte, error) {
+// resolveObject reads the object at off, following its chain of deltas.
+func (p *packFile) resolveObject(off int64) (plumbing.ObjectType, []byte, error) {
 	type link struct {
 		off   int64
 		delta []byte
@@ -278,18 +278,18 @@ func (p *pack) resolve(off int64) (plumbing.ObjectType, []byte, error) {
 			kind, content = k, b
 			break
 		}
-		e, err := p.entry(at)
+		e, err := p.readEntry(at)
 		if err != nil {
 			return 0, nil, err
 		}
 		if e.kind == plumbing.REFDeltaObject {
-			base, ok := p.find(e.ref)
+			base, ok := p.findObject(e.ref)
 			if !ok || len(chain) == maxChain {
 				return 0, nil, fmt.Errorf("%w: %s: base %s of a delta is missing", errBroken, p.path, e.ref)
 			}
 			e.base = base
 		}
-		b, err := p.bytes(e)
+		b, err := p.inflateWhole(e)
 		if err != nil {
 			return 0, nil, err
 		}

@@ -13,15 +13,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// indexed is a pack on disk that is complete in itself, with its index beside
+// indexedPack is a pack on disk that is complete in itself, with its index beside
 // it: <base>.pack and <base>.idx.
-type indexed struct {
+type indexedPack struct {
 	base     string
 	checksum plumbing.Hash
 	count    int
 }
 
-func (x indexed) remove() {
+func (x indexedPack) remove() {
 	os.Remove(x.base + ".pack")
 	os.Remove(x.base + ".idx")
 }
@@ -29,7 +29,7 @@ func (x indexed) remove() {
 // indexPack checks a pack that came from outside and writes its index. A thin
 // pack, whose deltas have bases that only we hold, is completed from have.
 // The pack's file may be replaced; base is where the result lies.
-func indexPack(f *os.File, base string, have *objects) (x indexed, err error) {
+func indexPack(f *os.File, base string, have *packedObjects) (x indexedPack, err error) {
 	defer func() {
 		if err != nil {
 			x.remove()
@@ -66,7 +66,7 @@ func indexPack(f *os.File, base string, have *objects) (x indexed, err error) {
 	if err := w.OnHeader(uint32(len(scan.entries))); err != nil {
 		return x, err
 	}
-	if err := resolveAll(&pack{path: base, f: whole, size: st.Size(), bases: &baseCache{}}, scan, w.Add); err != nil {
+	if err := resolveAll(&packFile{path: base, f: whole, size: st.Size(), bases: &baseCache{}}, scan, w.Add); err != nil {
 		return x, fmt.Errorf("received pack: %w", err)
 	}
 	if err := w.OnFooter(scan.checksum); err != nil {
@@ -124,7 +124,7 @@ func scanPack(f *os.File) (scannedPack, error) {
 			return p, noEOF(err)
 		}
 		e := scannedEntry{off: h.Offset, kind: h.Type, ref: h.Reference}
-		var sum hasher
+		var sum idHasher
 		out := io.Discard
 		switch h.Type {
 		case plumbing.OFSDeltaObject:
@@ -162,7 +162,7 @@ func scanPack(f *os.File) (scannedPack, error) {
 }
 
 // missing lists the bases that the pack lacks and we have.
-func (p scannedPack) missing(have *objects) []plumbing.Hash {
+func (p scannedPack) missing(have *packedObjects) []plumbing.Hash {
 	if len(p.bases) == 0 || have == nil {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (p scannedPack) missing(have *objects) []plumbing.Hash {
 	}
 	var missing []plumbing.Hash
 	for h := range p.bases {
-		if !here[h] && have.has(h) {
+		if !here[h] && have.hasObject(h) {
 			missing = append(missing, h)
 		}
 	}
@@ -181,18 +181,14 @@ func (p scannedPack) missing(have *objects) []plumbing.Hash {
 
 // completePack writes f to path with the missing bases put first, so that each
 // delta finds its base before itself. Relative offsets stay right.
-func completePack(f *os.File, path string, end int64, count int, missing []plumbing.Hash, have *objects) error {
+func completePack(f *os.File, path string, end int64, count int, missing []plumbing.Hash, have *packedObjects) error {
 	return writeFile(path, 0o444, func(out io.Writer) error {
 		w, err := newPackWriter(out, count+len(missing))
 		if err != nil {
 			return err
 		}
 		for _, h := range missing {
-			kind, _, err := have.stat(h)
-			if err != nil {
-				return err
-			}
-			b, err := have.read(h, kind)
+			kind, b, err := have.readAnyObject(h)
 			if err != nil {
 				return err
 			}
@@ -213,7 +209,7 @@ func completePack(f *os.File, path string, end int64, count int, missing []plumb
 
 // resolveAll reports the id of every object. Each delta is applied to a base
 // that is at hand, by walking down from the bases.
-func resolveAll(p *pack, scan scannedPack, add func(plumbing.Hash, uint64, uint32)) error {
+func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, uint32)) error {
 	byBase, byRef := map[int64][]int{}, map[plumbing.Hash][]int{}
 	for i, e := range scan.entries {
 		switch e.kind {
@@ -243,11 +239,11 @@ func resolveAll(p *pack, scan scannedPack, add func(plumbing.Hash, uint64, uint3
 				return errors.New("chain of deltas too long")
 			}
 			if e.kind.IsDelta() {
-				head, err := p.entry(e.off)
+				head, err := p.readEntry(e.off)
 				if err != nil {
 					return err
 				}
-				delta, err := p.bytes(head)
+				delta, err := p.inflateWhole(head)
 				if err != nil {
 					return err
 				}
@@ -266,11 +262,11 @@ func resolveAll(p *pack, scan scannedPack, add func(plumbing.Hash, uint64, uint3
 				continue
 			}
 			if content == nil {
-				head, err := p.entry(e.off)
+				head, err := p.readEntry(e.off)
 				if err != nil {
 					return err
 				}
-				if content, err = p.bytes(head); err != nil {
+				if content, err = p.inflateWhole(head); err != nil {
 					return err
 				}
 			}

@@ -12,8 +12,8 @@ import (
 func (f *comparison) patch() string {
 	// A change of kind, such as a file that became a symlink, is a removal and
 	// an addition.
-	if f.old.mode != filemode.Empty && f.new.mode != filemode.Empty && kind(f.old.mode) != kind(f.new.mode) {
-		return f.half(f.old, treeEntry{}, '-') + f.half(treeEntry{}, f.new, '+')
+	if f.old.mode != filemode.Empty && f.new.mode != filemode.Empty && kindOfMode(f.old.mode) != kindOfMode(f.new.mode) {
+		return f.halfPatch(f.old, treeEntry{}, '-') + f.halfPatch(treeEntry{}, f.new, '+')
 	}
 	var b strings.Builder
 	from := f.Path
@@ -25,11 +25,11 @@ func (f *comparison) patch() string {
 	return b.String()
 }
 
-// kind is what of a mode decides what sort of thing a path is.
-func kind(m filemode.FileMode) filemode.FileMode { return m &^ 0o777 }
+// kindOfMode is the part of a mode that tells a file, a symlink and a submodule apart.
+func kindOfMode(m filemode.FileMode) filemode.FileMode { return m &^ 0o777 }
 
-// half renders one side of a change of kind.
-func (f *comparison) half(old, new treeEntry, sign byte) string {
+// halfPatch renders one side of a change of kind.
+func (f *comparison) halfPatch(old, new treeEntry, sign byte) string {
 	var b strings.Builder
 	f.header(&b, f.Path, old, new)
 	var h Hunk
@@ -86,7 +86,7 @@ func (f *comparison) body(b *strings.Builder, from string, old, new treeEntry, h
 	if len(hunks) == 0 || len(hunks[0].Lines) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "--- %s%s\n+++ %s%s\n", a, tab(a), z, tab(z))
+	fmt.Fprintf(b, "--- %s%s\n+++ %s%s\n", a, nameEnd(a), z, nameEnd(z))
 	for _, h := range hunks {
 		fmt.Fprintf(b, "@@ -%d,%d +%d,%d @@\n", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
 		oldAt, newAt := h.OldStart-1, h.NewStart-1
@@ -109,8 +109,9 @@ func (f *comparison) body(b *strings.Builder, from string, old, new treeEntry, h
 	}
 }
 
-// tab ends a name with spaces, so that what reads the patch knows its end.
-func tab(name string) string {
+// nameEnd is the tab that git writes after a name with spaces, so that readers of a
+// patch know where the name ends.
+func nameEnd(name string) string {
 	if strings.Contains(name, " ") {
 		return "\t"
 	}

@@ -80,7 +80,7 @@ func (p *pktReader) text() (string, pktMark, error) {
 // remoteError is what a git server says in place of an answer.
 type remoteError struct{ msg string }
 
-func (e *remoteError) Error() string { return "the server says: " + clean(e.msg, 500) }
+func (e *remoteError) Error() string { return "the server says: " + cleanText(e.msg, 500) }
 
 // pktBuffer builds a request.
 type pktBuffer struct{ bytes.Buffer }
@@ -93,10 +93,10 @@ func (b *pktBuffer) linef(format string, args ...any) {
 func (b *pktBuffer) delim() { b.WriteString("0001") }
 func (b *pktBuffer) flush() { b.WriteString("0000") }
 
-// sideband is the data of band 1 of pkt-lines that carry a band number first.
-// Band 2 is progress and the output of hooks, of which the end is kept; band 3
-// is a fatal error (https://git-scm.com/docs/gitprotocol-pack).
-type sideband struct {
+// sidebandReader is the data of band 1 of pkt-lines that carry a band number first.
+// Band 2 is progress and the output of hooks; the end of it is kept. Band 3 is a
+// fatal error (https://git-scm.com/docs/gitprotocol-pack).
+type sidebandReader struct {
 	pkts *pktReader
 	rest []byte
 	said []byte
@@ -106,7 +106,7 @@ type sideband struct {
 // maxSaid bounds what is kept of a server's progress messages, in bytes.
 const maxSaid = 4 << 10
 
-func (s *sideband) Read(b []byte) (int, error) {
+func (s *sidebandReader) Read(b []byte) (int, error) {
 	for len(s.rest) == 0 {
 		if s.done {
 			return 0, io.EOF
@@ -141,7 +141,7 @@ func (s *sideband) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// noEOF makes an end where more was promised an error that says so.
+// noEOF turns the end of a stream into io.ErrUnexpectedEOF, where more was promised.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -78,7 +78,8 @@ func TestDiffLinesBounded(t *testing.T) {
 // git apply takes every patch, and what it makes is the new file.
 func TestPatchProperty(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string {
-		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "", " x", "-y", "\\ z", "@@", "long line", "\r"}), 0, 25).Draw(t, "lines")
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "", " x", "-y", "\\ z", "@@", "long line", "\r"}), 0,
+			25).Draw(t, "lines")
 		return strings.Join(lines, "\n") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end")
 	})
 	dir := t.TempDir()
@@ -102,7 +103,7 @@ func TestPatchProperty(t *testing.T) {
 		open := func(id plumbing.Hash) (io.ReadCloser, int64, error) {
 			return io.NopCloser(strings.NewReader(blobs[id])), int64(len(blobs[id])), nil
 		}
-		d, err := makeDiff(context.Background(), []change{{"f", put(old), put(new)}}, open, open)
+		d, err := makeDiff(context.Background(), []treeChange{{"f", put(old), put(new)}}, open, open)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -120,9 +121,12 @@ func TestPatchProperty(t *testing.T) {
 func TestIndexRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var entries []indexEntry
-		for _, p := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z/]{1,40}`), 0, 20, rapid.ID[string]).Draw(t, "paths") {
-			entries = append(entries, indexEntry{path: p, mode: filemode.Regular, id: plumbing.ComputeHash(3, []byte(p)), stat: fileStat{
-				ctime: rapid.Int64Range(0, 4e18).Draw(t, "ctime"), mtime: rapid.Int64Range(0, 4e18).Draw(t, "mtime"), size: rapid.Uint32().Draw(t, "size")}})
+		for _, p := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z/]{1,40}`), 0, 20, rapid.ID[string]).Draw(t,
+			"paths") {
+			entries = append(entries, indexEntry{path: p, mode: filemode.Regular, id: plumbing.ComputeHash(3, []byte(p)),
+				stat: fileStat{
+					ctime: rapid.Int64Range(0, 4e18).Draw(t, "ctime"), mtime: rapid.Int64Range(0, 4e18).Draw(t, "mtime"),
+					size: rapid.Uint32().Draw(t, "size")}})
 		}
 		got, err := decodeIndex(encodeIndex(entries))
 		if err != nil || !cmp.Equal(got, entries, cmp.AllowUnexported(indexEntry{}, fileStat{})) && len(entries) > 0 {
@@ -131,24 +135,25 @@ func TestIndexRoundTrip(t *testing.T) {
 	})
 }
 
-func TestParseTrailers(t *testing.T) {
-	for in, want := range map[string]map[string][]string{
-		"Subject: not a trailer":                nil,
-		"S\n\nBody only.":                       nil,
-		"S\n\nA: 1\nB-c: 2\n  and on\nA: 3\n":   {"A": {"1", "3"}, "B-c": {"2 and on"}},
-		"S\r\n\r\nA: 1\r\n":                     {"A": {"1"}},
-		"S\n\nA: 1\nbut this is a sentence\n":   nil,
-		"S\n\n  indented: first\n":              nil,
-		"S\n\nBody\n\nSigned-off-by: A <a@b>\n": {"Signed-off-by": {"A <a@b>"}},
+func TestEndsInTrailers(t *testing.T) {
+	for in, want := range map[string]bool{
+		"Subject: not a trailer":                false,
+		"S\n\nBody only.":                       false,
+		"S\n\nA: 1\nB-c: 2\n  and on\nA: 3\n":   true,
+		"S\r\n\r\nA: 1\r\n":                     true,
+		"S\n\nA: 1\nbut this is a sentence\n":   false,
+		"S\n\n  indented: first\n":              false,
+		"S\n\nBody\n\nSigned-off-by: A <a@b>\n": true,
 	} {
-		if got := parseTrailers(in); !cmp.Equal(got, want) {
-			t.Errorf("parseTrailers(%q) = %v, want %v", in, got, want)
+		if got := endsInTrailers(in); got != want {
+			t.Errorf("endsInTrailers(%q) = %v, want %v", in, got, want)
 		}
 	}
 }
 
 func TestSafeName(t *testing.T) {
-	for _, bad := range []string{"", ".", "..", ".git", ".GIT", ".git ", ".git.", "git~1", ".g\u200cit", ".git::$INDEX_ALLOCATION", "a/b", "a\x00"} {
+	for _, bad := range []string{"", ".", "..", ".git", ".GIT", ".git ", ".git.", "git~1", ".g\u200cit",
+		".git::$INDEX_ALLOCATION", "a/b", "a\x00"} {
 		if safeName(bad) {
 			t.Errorf("safeName(%q)", bad)
 		}
@@ -170,18 +175,19 @@ func FuzzPkt(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer out.Close()
-		d := download{pack: out}
+		d := fetchedPack{pack: out}
 		_ = d.read(newPktReader(bytes.NewReader(b)))
-		a := advertisement{caps: map[string]bool{}, refs: map[plumbing.Hash]bool{}}
+		a := refAdvertisement{caps: map[string]bool{}, refs: map[plumbing.Hash]bool{}}
 		_ = a.read(newPktReader(bytes.NewReader(b)), "refs/heads/main")
-		_ = new(report).read(newPktReader(&sideband{pkts: newPktReader(bytes.NewReader(b))}), "refs/heads/main")
+		_ = new(pushReport).read(newPktReader(&sidebandReader{pkts: newPktReader(bytes.NewReader(b))}), "refs/heads/main")
 	})
 }
 
 // FuzzPack feeds packs from outside; what is accepted can be read.
 func FuzzPack(f *testing.F) {
 	var good bytes.Buffer
-	if _, _, err := writePack(&good, []newObject{inMemory(blobID("hello"), plumbing.BlobObject, []byte("hello"))}); err != nil {
+	if _, _, err := writePack(&good,
+		[]newObject{inMemory(blobID("hello"), plumbing.BlobObject, []byte("hello"))}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(good.Bytes())
@@ -194,7 +200,7 @@ func FuzzPack(f *testing.F) {
 		}
 		defer in.Close()
 		in.Write(b)
-		x, err := indexPack(in, filepath.Join(dir, "out"), &objects{})
+		x, err := indexPack(in, filepath.Join(dir, "out"), &packedObjects{})
 		if err != nil {
 			return
 		}
@@ -218,10 +224,10 @@ func FuzzFiles(f *testing.F) {
 				}
 			}
 		}
-		_ = ignored([]ignoreFile{parseIgnore("", b), parseIgnore("src", b)}, p, false)
+		_ = isIgnored([]ignoreFile{parseIgnore("", b), parseIgnore("src", b)}, p, false)
 		_, _, _ = parseEntry(b)
 		_, _ = decodeIndex(b)
-		_ = parseTrailers(string(b))
+		_ = endsInTrailers(string(b))
 		_ = quotePath(p)
 	})
 }
@@ -251,10 +257,10 @@ func FuzzIndexFile(f *testing.F) {
 			return
 		}
 		defer p.f.Close()
-		o := &objects{packs: []*pack{p}}
-		if got, err := o.read(blobID("hello"), plumbing.BlobObject); err == nil && string(got) != "hello" {
+		o := &packedObjects{packs: []*packFile{p}}
+		if got, err := o.readObject(blobID("hello"), plumbing.BlobObject); err == nil && string(got) != "hello" {
 			t.Errorf("read %q", got)
 		}
-		_, _, _ = o.stat(blobID("hello"))
+		_, _, _ = o.readAnyObject(blobID("hello"))
 	})
 }

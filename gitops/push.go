@@ -20,7 +20,7 @@ import (
 //
 // Only objects made here are sent. What was fetched, the server has.
 func (r *Repo) Push(ctx context.Context, branch, sha, expect string) error {
-	op := "push " + clean(branch, 80)
+	op := "push " + cleanText(branch, 80)
 	if r.bad != nil {
 		return fmt.Errorf("%s: %w", op, r.bad)
 	}
@@ -34,7 +34,7 @@ func (r *Repo) Push(ctx context.Context, branch, sha, expect string) error {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 	}
-	base, at, err := r.discover(ctx, op, ref)
+	base, at, err := r.discoverRefs(ctx, op, ref)
 	if err != nil {
 		return err
 	}
@@ -44,12 +44,12 @@ func (r *Repo) Push(ctx context.Context, branch, sha, expect string) error {
 	if at.head != want {
 		return &LeaseError{Branch: branch, Want: expect, Head: shaOrNone(at.head)}
 	}
-	return r.view(ctx, op, sha, func(o *objects, h plumbing.Hash) error {
-		objs, err := o.unsent(h, at.has)
+	return r.viewCommit(ctx, op, sha, func(o *packedObjects, h plumbing.Hash) error {
+		objs, err := o.unsentObjects(h, at.has)
 		if err != nil {
 			return err
 		}
-		rep, err := r.send(ctx, op, base, command{ref: ref, old: want, new: h, caps: at.caps}, objs)
+		rep, err := r.sendPack(ctx, op, base, refUpdate{ref: ref, old: want, new: h, caps: at.caps}, objs)
 		if err == nil && rep.ok() {
 			return nil
 		}
@@ -57,9 +57,10 @@ func (r *Repo) Push(ctx context.Context, branch, sha, expect string) error {
 	})
 }
 
-// pushFailed looks at where the branch is, because an answer that got lost may
-// have been a yes, and a no may mean that somebody was faster.
-func (r *Repo) pushFailed(ctx context.Context, branch, sha, expect string, rep report, err error) error {
+// pushFailed says what became of a push without a good answer. It looks where the
+// branch is: a lost answer may have been a yes, and a no may mean that somebody else
+// was faster.
+func (r *Repo) pushFailed(ctx context.Context, branch, sha, expect string, rep pushReport, err error) error {
 	var broke *NetworkError
 	var server *ServerError
 	if err != nil && !errors.As(err, &broke) && !errors.As(err, &server) {
@@ -84,9 +85,9 @@ func shaOrNone(h plumbing.Hash) string {
 	return h.String()
 }
 
-// unsent lists the objects of a commit that the server lacks: those of commits
-// made here, back to what the server showed us or sent us.
-func (o *objects) unsent(head plumbing.Hash, has func(plumbing.Hash) bool) ([]newObject, error) {
+// unsentObjects lists the objects that the server lacks of a commit. They are those of
+// commits made here, back to what the server showed us or sent us.
+func (o *packedObjects) unsentObjects(head plumbing.Hash, has func(plumbing.Hash) bool) ([]newObject, error) {
 	var out []newObject
 	seen := map[plumbing.Hash]bool{}
 	add := func(id plumbing.Hash, kind plumbing.ObjectType) bool {
@@ -96,9 +97,9 @@ func (o *objects) unsent(head plumbing.Hash, has func(plumbing.Hash) bool) ([]ne
 		seen[id] = true
 		out = append(out, newObject{id, kind, func() (io.ReadCloser, int64, error) {
 			if kind == plumbing.BlobObject {
-				return o.open(id)
+				return o.openBlob(id)
 			}
-			b, err := o.read(id, kind)
+			b, err := o.readObject(id, kind)
 			n := inMemory(id, kind, b)
 			if err != nil {
 				return nil, 0, err
@@ -110,17 +111,17 @@ func (o *objects) unsent(head plumbing.Hash, has func(plumbing.Hash) bool) ([]ne
 	for queue := []plumbing.Hash{head}; len(queue) > 0; {
 		h := queue[0]
 		queue = queue[1:]
-		if seen[h] || has(h) || o.from.is("fetched", h) || !o.from.is("made", h) {
+		if seen[h] || has(h) || o.from.isMarked("fetched", h) || !o.from.isMarked("made", h) {
 			continue
 		}
-		c, err := o.commit(h)
+		c, err := o.readCommit(h)
 		if err != nil {
 			return nil, err
 		}
 		add(h, plumbing.CommitObject)
 		var base plumbing.Hash
 		for _, p := range c.ParentHashes {
-			pc, err := o.commit(p)
+			pc, err := o.readCommit(p)
 			if err != nil {
 				return nil, err
 			}
@@ -134,12 +135,12 @@ func (o *objects) unsent(head plumbing.Hash, has func(plumbing.Hash) bool) ([]ne
 	return out, nil
 }
 
-// newInTree adds what a tree has and another, at the same place, has not.
-func (o *objects) newInTree(old, new plumbing.Hash, add func(plumbing.Hash, plumbing.ObjectType) bool) error {
+// newInTree adds the objects of a tree that the old tree does not have at the same place.
+func (o *packedObjects) newInTree(old, new plumbing.Hash, add func(plumbing.Hash, plumbing.ObjectType) bool) error {
 	if old == new || !add(new, plumbing.TreeObject) {
 		return nil
 	}
-	before, err := o.tree(old)
+	before, err := o.readTree(old)
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (o *objects) newInTree(old, new plumbing.Hash, add func(plumbing.Hash, plum
 	for _, e := range before {
 		had[e.name] = e
 	}
-	after, err := o.tree(new)
+	after, err := o.readTree(new)
 	if err != nil {
 		return err
 	}
@@ -171,24 +172,26 @@ func (o *objects) newInTree(old, new plumbing.Hash, add func(plumbing.Hash, plum
 	return nil
 }
 
-// send packs the objects and carries out the command.
-func (r *Repo) send(ctx context.Context, op string, base *url.URL, cmd command, objs []newObject) (report, error) {
+// sendPack packs the objects and carries out the command.
+func (r *Repo) sendPack(
+	ctx context.Context, op string, base *url.URL, cmd refUpdate, objs []newObject,
+) (pushReport, error) {
 	// The length has to be known beforehand: not every server takes chunks.
 	f, err := os.CreateTemp(r.cache.tmp(), "push-*.pack")
 	if err != nil {
-		return report{}, fmt.Errorf("write pack: %w", err)
+		return pushReport{}, fmt.Errorf("write pack: %w", err)
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
 	if _, _, err := writePack(f, objs); err != nil {
-		return report{}, fmt.Errorf("write pack: %w", err)
+		return pushReport{}, fmt.Errorf("write pack: %w", err)
 	}
 	size, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
-		return report{}, fmt.Errorf("write pack: %w", err)
+		return pushReport{}, fmt.Errorf("write pack: %w", err)
 	}
 	if err := seekStart(f); err != nil {
-		return report{}, fmt.Errorf("write pack: %w", err)
+		return pushReport{}, fmt.Errorf("write pack: %w", err)
 	}
-	return r.receive(ctx, op, base, cmd, f, size)
+	return r.sendUpdate(ctx, op, base, cmd, f, size)
 }

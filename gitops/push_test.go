@@ -72,7 +72,8 @@ func TestLeaseRace(t *testing.T) {
 func TestRejected(t *testing.T) {
 	f := newFixture(t)
 	hook := filepath.Join(f.bare, "hooks", "pre-receive")
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho 'GH006: Protected branch update failed.' >&2\nexit 1\n"), 0o755); err != nil {
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho 'GH006: Protected branch update failed.' >&2\nexit 1\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	var no *RejectedError
@@ -121,7 +122,7 @@ func TestPushBreaksOff(t *testing.T) {
 // directory as two processes would have them.
 func TestConcurrency(t *testing.T) {
 	f := newFixture(t)
-	second := openCache(t, f.cache.dir, Options{}).Repo(f.remote("app.git"))
+	second := openCache(t, f.cache.dir, CacheOptions{}).Repo(f.remote("app.git"))
 	var wg sync.WaitGroup
 	for i := range 8 {
 		r := f.repo
@@ -164,9 +165,12 @@ func TestConcurrency(t *testing.T) {
 }
 
 func TestPushToNonGit(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hello") }))
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		io.WriteString(w, "<html>hello")
+	}))
 	defer srv.Close()
-	r := openCache(t, t.TempDir(), Options{}).Repo(Remote{Key: "k", URL: srv.URL})
+	r := openCache(t, t.TempDir(), CacheOptions{}).Repo(Remote{Key: "k", URL: srv.URL})
 	var server *ServerError
 	if err := r.Push(t.Context(), "b", strings.Repeat("a", 40), ""); !errors.As(err, &server) {
 		t.Errorf("Push to a web page: %v", err)

@@ -11,25 +11,12 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
-	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // File is one file of a commit.
 type File struct {
 	Path string // slashes, relative to the repository's root
-	Size int64  // bytes; of a symlink, of its target; 0 for a submodule
 	Mode fs.FileMode
-}
-
-// CommitInfo describes a commit.
-type CommitInfo struct {
-	SHA       string
-	Tree      string
-	Parents   []string
-	Message   string // with its trailers
-	Trailers  map[string][]string
-	Author    Signature
-	Committer Signature
 }
 
 // Signature is who made a commit, and when.
@@ -42,31 +29,31 @@ type Signature struct {
 // it. It is [fs.ErrNotExist] when there is no such file and [ErrTooLarge] when
 // it has more than limit bytes. Of a symlink it is the target's name.
 func (r *Repo) ReadFile(ctx context.Context, sha, name string, limit int64) (content []byte, err error) {
-	op := "read " + clean(name, 200)
-	err = r.view(ctx, op, sha, func(o *objects, h plumbing.Hash) error {
-		c, err := o.commit(h)
+	op := "read " + cleanText(name, 200)
+	err = r.viewCommit(ctx, op, sha, func(o *packedObjects, h plumbing.Hash) error {
+		c, err := o.readCommit(h)
 		if err != nil {
 			return err
 		}
-		content, err = o.file(c.TreeHash, name, limit)
+		content, err = o.readFile(c.TreeHash, name, limit)
 		return err
 	})
 	return content, err
 }
 
-// file reads a file of a tree.
-func (o *objects) file(tree plumbing.Hash, name string, limit int64) ([]byte, error) {
+// readFile reads a file of a tree.
+func (o *packedObjects) readFile(tree plumbing.Hash, name string, limit int64) ([]byte, error) {
 	if !fs.ValidPath(name) {
-		return nil, fmt.Errorf("path %q: %w", clean(name, 200), fs.ErrInvalid)
+		return nil, fmt.Errorf("path %q: %w", cleanText(name, 200), fs.ErrInvalid)
 	}
-	e, found, err := o.lookup(tree, name)
+	e, found, err := o.lookUp(tree, name)
 	if err != nil {
 		return nil, err
 	}
 	if !found || e.isDir() || e.mode == filemode.Submodule {
 		return nil, fs.ErrNotExist
 	}
-	in, size, err := o.open(e.id)
+	in, size, err := o.openBlob(e.id)
 	if err != nil {
 		return nil, err
 	}
@@ -80,31 +67,25 @@ func (o *objects) file(tree plumbing.Hash, name string, limit int64) ([]byte, er
 // Files lists the files of a commit below prefix, a folder or a file; "" is
 // all. Sorted as git sorts them; empty when there is no such path.
 func (r *Repo) Files(ctx context.Context, sha, prefix string) (files []File, err error) {
-	err = r.view(ctx, "list files", sha, func(o *objects, h plumbing.Hash) error {
+	err = r.viewCommit(ctx, "list files", sha, func(o *packedObjects, h plumbing.Hash) error {
 		files = nil
-		c, err := o.commit(h)
+		c, err := o.readCommit(h)
 		if err != nil {
 			return err
 		}
 		prefix := strings.TrimSuffix(prefix, "/")
-		e, found, err := o.lookup(c.TreeHash, prefix)
+		e, found, err := o.lookUp(c.TreeHash, prefix)
 		if err != nil || !found {
 			return err
 		}
 		add := func(p string, e treeEntry) error {
-			f := File{Path: p, Mode: fileMode(e.mode)}
-			if e.mode != filemode.Submodule {
-				if _, f.Size, err = o.stat(e.id); err != nil {
-					return err
-				}
-			}
-			files = append(files, f)
+			files = append(files, File{Path: p, Mode: fileMode(e.mode)})
 			return nil
 		}
 		if !e.isDir() {
 			return add(prefix, e)
 		}
-		return o.walk(e.id, path.Clean("/" + prefix)[1:], add)
+		return o.walkTree(e.id, path.Clean("/" + prefix)[1:], add)
 	})
 	return files, err
 }
@@ -123,24 +104,3 @@ func fileMode(m filemode.FileMode) fs.FileMode {
 		return 0o644
 	}
 }
-
-// Commit describes a commit, which is fetched when the mirror lacks it.
-func (r *Repo) Commit(ctx context.Context, sha string) (info CommitInfo, err error) {
-	err = r.view(ctx, "read commit", sha, func(o *objects, h plumbing.Hash) error {
-		c, err := o.commit(h)
-		if err != nil {
-			return err
-		}
-		info = CommitInfo{
-			SHA: sha, Tree: c.TreeHash.String(), Message: c.Message, Trailers: parseTrailers(c.Message),
-			Author: signature(c.Author), Committer: signature(c.Committer),
-		}
-		for _, p := range c.ParentHashes {
-			info.Parents = append(info.Parents, p.String())
-		}
-		return nil
-	})
-	return info, err
-}
-
-func signature(s object.Signature) Signature { return Signature{s.Name, s.Email, s.When} }

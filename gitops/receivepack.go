@@ -3,7 +3,6 @@ package gitops
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -15,46 +14,38 @@ import (
 // The pushing half of the protocol, version 0:
 // https://git-scm.com/docs/gitprotocol-http, /gitprotocol-pack.
 
-// advertisement is what a server tells before a push.
-type advertisement struct {
+// refAdvertisement is what a server tells before a push.
+type refAdvertisement struct {
 	head plumbing.Hash // of the branch; zero when it does not exist
 	caps map[string]bool
 	refs map[plumbing.Hash]bool // heads of all branches and tags
 }
 
-func (a advertisement) has(h plumbing.Hash) bool { return a.refs[h] }
+func (a refAdvertisement) has(h plumbing.Hash) bool { return a.refs[h] }
 
 // maxRefs bounds how many refs of a server are read.
 const maxRefs = 2_000_000
 
-// discover asks the server what it has and can do, and where it is.
-func (r *Repo) discover(ctx context.Context, op, ref string) (base *url.URL, a advertisement, err error) {
+// discoverRefs asks the server what it has and can do, and where it is.
+func (r *Repo) discoverRefs(ctx context.Context, op, ref string) (base *url.URL, a refAdvertisement, err error) {
 	base = r.at.base
 	if known, ok := r.cache.bases.Load(base.String()); ok {
 		base = known.(*url.URL)
 	}
-	err = r.retry(ctx, func() error {
-		for hop := 0; ; hop++ {
-			a = advertisement{caps: map[string]bool{}, refs: map[plumbing.Hash]bool{}}
-			err := r.answer(ctx, base, request{op: op, service: "git-receive-pack", timeout: r.cache.question}, func(p *pktReader) error {
-				return a.read(p, ref)
-			})
-			var moved *redirectError
-			if !errors.As(err, &moved) {
-				return err
-			}
-			if hop == maxRedirects {
-				return &ServerError{Op: op, URL: r.shown(), Status: 310, Detail: "too many redirects"}
-			}
-			base = moved.base
-		}
+	err = r.retry(ctx, func() (err error) {
+		base, err = r.followRedirects(op, base, func(base *url.URL) error {
+			a = refAdvertisement{caps: map[string]bool{}, refs: map[plumbing.Hash]bool{}}
+			q := gitRequest{op: op, service: "git-receive-pack", timeout: r.cache.question}
+			return r.readAnswer(ctx, base, q, func(p *pktReader) error { return a.read(p, ref) })
+		})
+		return err
 	})
 	return base, a, err
 }
 
-// read parses "# service=…", a flush, then "<sha> <ref>", of which the first
+// read parses "# service=…", a flush, then lines "<sha> <ref>". The first of them
 // carries the capabilities after a NUL.
-func (a *advertisement) read(p *pktReader, ref string) error {
+func (a *refAdvertisement) read(p *pktReader, ref string) error {
 	first := true
 	for n := 0; n < maxRefs; n++ {
 		line, mark, err := p.text()
@@ -80,7 +71,7 @@ func (a *advertisement) read(p *pktReader, ref string) error {
 		id, name, _ := strings.Cut(line, " ")
 		h, err := parseSHA(id)
 		if err != nil {
-			return fmt.Errorf("%w: ref %s", errPkt, clean(line, 100))
+			return fmt.Errorf("%w: ref %s", errPkt, cleanText(line, 100))
 		}
 		if name == ref {
 			a.head = h
@@ -92,38 +83,41 @@ func (a *advertisement) read(p *pktReader, ref string) error {
 	return fmt.Errorf("%w: more than %d refs", errPkt, maxRefs)
 }
 
-// command moves a ref from old, zero to make it, to new.
-type command struct {
+// refUpdate moves a ref from old, zero to make it, to new.
+type refUpdate struct {
 	ref      string
 	old, new plumbing.Hash
 	caps     map[string]bool // of the server
 }
 
-// report is the server's answer to a command.
-type report struct {
+// pushReport is the server's answer to a command.
+type pushReport struct {
 	unpack string // "ok" or why the pack was refused
 	ref    string // "ok" or why the ref was not moved
 	said   string // what hooks printed
 }
 
-func (r report) ok() bool { return r.unpack == "ok" && r.ref == "ok" }
+func (r pushReport) ok() bool { return r.unpack == "ok" && r.ref == "ok" }
 
 // reason is why, in the server's words.
-func (r report) reason() string {
+func (r pushReport) reason() string {
 	why := r.ref
 	if r.unpack != "ok" {
 		why = "pack refused: " + r.unpack
 	}
-	if said := clean(strings.ReplaceAll(r.said, "remote:", ""), 600); said != "" {
+	if said := cleanText(strings.ReplaceAll(r.said, "remote:", ""), 600); said != "" {
 		why += ": " + said
 	}
-	return clean(why, 800)
+	return cleanText(why, 800)
 }
 
-// receive sends the command with its pack.
-func (r *Repo) receive(ctx context.Context, op string, base *url.URL, cmd command, pack io.Reader, size int64) (rep report, err error) {
+// sendUpdate sends the command with its pack.
+func (r *Repo) sendUpdate(
+	ctx context.Context, op string, base *url.URL, cmd refUpdate, pack io.Reader, size int64,
+) (rep pushReport, err error) {
 	if !cmd.caps["report-status"] {
-		return rep, &ServerError{Op: op, URL: r.shown(), Status: 200, Detail: "the server does not report what becomes of a push"}
+		return rep, &ServerError{Op: op, URL: r.shownURL(), Status: 200,
+			Detail: "the server does not report what becomes of a push"}
 	}
 	caps := "report-status agent=sia"
 	banded := cmd.caps["side-band-64k"]
@@ -133,15 +127,15 @@ func (r *Repo) receive(ctx context.Context, op string, base *url.URL, cmd comman
 	var head pktBuffer
 	head.linef("%s %s %s\x00%s", cmd.old, cmd.new, cmd.ref, caps)
 	head.flush()
-	q := request{
+	q := gitRequest{
 		op: op, service: "git-receive-pack", timeout: r.cache.timeout,
 		body: io.MultiReader(bytes.NewReader(head.Bytes()), pack), size: int64(head.Len()) + size,
 	}
-	err = r.answer(ctx, base, q, func(p *pktReader) error {
+	err = r.readAnswer(ctx, base, q, func(p *pktReader) error {
 		if !banded {
 			return rep.read(p, cmd.ref)
 		}
-		band := &sideband{pkts: p}
+		band := &sidebandReader{pkts: p}
 		err := rep.read(newPktReader(band), cmd.ref)
 		_, _ = io.Copy(io.Discard, band) // hooks may speak after the report
 		rep.said = string(band.said)
@@ -150,7 +144,7 @@ func (r *Repo) receive(ctx context.Context, op string, base *url.URL, cmd comman
 	return rep, err
 }
 
-func (r *report) read(p *pktReader, ref string) error {
+func (r *pushReport) read(p *pktReader, ref string) error {
 	for {
 		line, mark, err := p.text()
 		if err != nil {
@@ -163,11 +157,11 @@ func (r *report) read(p *pktReader, ref string) error {
 		name, why, _ := strings.Cut(rest, " ")
 		switch {
 		case word == "unpack":
-			r.unpack = clean(rest, 300)
+			r.unpack = cleanText(rest, 300)
 		case word == "ok" && name == ref:
 			r.ref = "ok"
 		case word == "ng" && name == ref:
-			r.ref = clean(why, 300)
+			r.ref = cleanText(why, 300)
 		}
 	}
 }

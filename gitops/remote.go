@@ -25,31 +25,30 @@ type Remote struct {
 	// URL is the clone URL, http or https. A user and password in it are used
 	// when Token is nil, and never shown or stored.
 	URL string
-	// Token is sent as basic authentication of the user "x-access-token"; nil
-	// asks without credentials.
-	// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/authenticating-as-a-github-app-installation
+	// Token is sent as basic authentication of the user "x-access-token", as GitHub
+	// wants it of the installation of an app. Nil asks without credentials.
 	Token TokenFunc
 }
 
-// endpoint is where a remote is found, without credentials.
-type endpoint struct {
+// remoteEndpoint is where a remote is found, without credentials.
+type remoteEndpoint struct {
 	base     *url.URL
 	password func(ctx context.Context) (user, password string, err error) // nil = ask without
 }
 
-func parseRemote(r Remote) (endpoint, error) {
+func parseRemote(r Remote) (remoteEndpoint, error) {
 	u, err := url.Parse(r.URL)
 	if err != nil {
 		// The cause quotes the URL, which may hold a password.
-		return endpoint{}, errors.New("remote URL cannot be parsed")
+		return remoteEndpoint{}, errors.New("remote URL cannot be parsed")
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return endpoint{}, fmt.Errorf("remote URL must be http or https, got scheme %q", u.Scheme)
+		return remoteEndpoint{}, fmt.Errorf("remote URL must be http or https, got scheme %q", u.Scheme)
 	}
 	if r.Key == "" {
-		return endpoint{}, errors.New("remote has no key")
+		return remoteEndpoint{}, errors.New("remote has no key")
 	}
-	e := endpoint{}
+	e := remoteEndpoint{}
 	if user := u.User; user != nil {
 		e.password = func(context.Context) (string, string, error) {
 			p, _ := user.Password()
@@ -70,7 +69,7 @@ func parseRemote(r Remote) (endpoint, error) {
 
 // authorize puts the credentials into the request, and returns the secret so
 // that it can be struck out of whatever comes back.
-func (e endpoint) authorize(req *http.Request) (string, error) {
+func (e remoteEndpoint) authorize(req *http.Request) (string, error) {
 	if e.password == nil {
 		return "", nil
 	}
@@ -88,7 +87,7 @@ var shaPattern = regexp.MustCompile(`^[0-9a-f]{40}$`)
 // through goes into requests and file names.
 func parseSHA(sha string) (plumbing.Hash, error) {
 	if !shaPattern.MatchString(sha) {
-		return plumbing.ZeroHash, fmt.Errorf("commit id %q: want 40 hexadecimal digits", clean(sha, 60))
+		return plumbing.ZeroHash, fmt.Errorf("commit id %q: want 40 hexadecimal digits", cleanText(sha, 60))
 	}
 	return plumbing.NewHash(sha), nil
 }
@@ -97,15 +96,16 @@ func parseSHA(sha string) (plumbing.Hash, error) {
 func branchRef(branch string) (string, error) {
 	name := plumbing.NewBranchReferenceName(branch)
 	if err := name.Validate(); err != nil || strings.ContainsAny(branch, " ~^:?*[\\\x7f") || len(branch) > 240 {
-		return "", fmt.Errorf("branch name %q is not one that git allows", clean(branch, 80))
+		return "", fmt.Errorf("branch name %q is not one that git allows", cleanText(branch, 80))
 	}
 	return name.String(), nil
 }
 
-// clean makes a stranger's text fit for one line of a log: control characters
+// cleanText makes a stranger's text fit for one line of a log: control characters
 // become spaces and it ends after at most limit bytes.
-func clean(s string, limit int) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) }), " ")
+func cleanText(s string, limit int) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) }),
+		" ")
 	s = strings.ToValidUTF8(s, "�")
 	if len(s) > limit {
 		s = strings.ToValidUTF8(s[:limit], "") + "…"

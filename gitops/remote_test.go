@@ -66,10 +66,10 @@ func TestFetchIncrement(t *testing.T) {
 		}
 	}
 	m := must[mirror](t)(f.repo.mirror(ctx))
-	for _, p := range must[[]string](t)(filepath.Glob(filepath.Join(m.packs(), "*.idx"))) {
+	for _, p := range must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*.idx"))) {
 		git(t, m.dir, "verify-pack", p)
 	}
-	if _, err := f.repo.Commit(ctx, git(t, f.work, "rev-parse", f.main)); err != nil {
+	if _, err := f.repo.Files(ctx, git(t, f.work, "rev-parse", f.main), ""); err != nil {
 		t.Errorf("an ancestor fetched by its hash: %v", err)
 	}
 }
@@ -134,22 +134,23 @@ func TestRead(t *testing.T) {
 	files := must[[]File](t)(f.repo.Files(ctx, f.main, ""))
 	var got strings.Builder
 	for _, x := range files {
-		fmt.Fprintf(&got, "%s %d %s\n", x.Mode, x.Size, x.Path)
+		fmt.Fprintf(&got, "%s %s\n", x.Mode, x.Path)
 	}
-	want := `-rw-r--r-- 13 .gitignore
--rw-r--r-- 14 README.md
--rw-r--r-- 0 empty
-Lrwxrwxrwx 11 link
--rwxr-xr-x 18 run.sh
--rw-r--r-- 2800 src/lib/data.in
--rw-r--r-- 12 src/lib/lib.go
--rw-r--r-- 42 src/main.go
--rw-r--r-- 7 wörld/ü b.txt
+	want := `-rw-r--r-- .gitignore
+-rw-r--r-- README.md
+-rw-r--r-- empty
+Lrwxrwxrwx link
+-rwxr-xr-x run.sh
+-rw-r--r-- src/lib/data.in
+-rw-r--r-- src/lib/lib.go
+-rw-r--r-- src/main.go
+-rw-r--r-- wörld/ü b.txt
 `
 	if got.String() != want {
 		t.Errorf("Files:\n%s", got.String())
 	}
-	if files := must[[]File](t)(f.repo.Files(ctx, f.main, "src/lib/")); len(files) != 2 || files[1].Path != "src/lib/lib.go" {
+	if files := must[[]File](t)(f.repo.Files(ctx, f.main, "src/lib/")); len(files) != 2 ||
+		files[1].Path != "src/lib/lib.go" {
 		t.Errorf("Files below src/lib = %v", files)
 	}
 	if files := must[[]File](t)(f.repo.Files(ctx, f.main, "absent")); len(files) != 0 {
@@ -187,7 +188,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("URL %q: %v", url, err)
 		}
 	}
-	for code, want := range map[int]any{403: new(*AuthError), 404: new(*NotFoundError), 500: new(*ServerError), 429: new(*ServerError), 302: new(*ServerError), 200: new(*ServerError)} {
+	for code, want := range map[int]any{403: new(*AuthError), 404: new(*NotFoundError), 500: new(*ServerError),
+		429: new(*ServerError), 302: new(*ServerError), 200: new(*ServerError)} {
 		f.on(func(w http.ResponseWriter, _ *http.Request) bool {
 			if code == 302 {
 				w.Header().Set("Location", "http://elsewhere.example/app.git/info/refs")
@@ -203,7 +205,7 @@ func TestRefusals(t *testing.T) {
 		}
 		n := 1
 		if code == 500 || code == 429 {
-			n = tries
+			n = maxTries
 		}
 		if got := f.log(); len(got) != n {
 			t.Errorf("HTTP %d: asked %d times, want %d", code, len(got), n)
@@ -258,7 +260,7 @@ func TestTimeLimit(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-release }))
 	defer srv.Close()
 	defer close(release)
-	c := openCache(t, t.TempDir(), Options{Timeout: time.Millisecond})
+	c := openCache(t, t.TempDir(), CacheOptions{Timeout: time.Millisecond})
 	_, err := c.Repo(Remote{Key: "k", URL: srv.URL}).Head(t.Context(), "main")
 	var broke *NetworkError
 	if !errors.As(err, &broke) || !strings.Contains(err.Error(), "no complete answer within") {

@@ -16,21 +16,21 @@ const (
 	maxRenameFile = 256 << 10
 )
 
-// pairRenames makes one rename of a removal and an addition of the same or
-// much the same file.
-func pairRenames(changes []change, old, new opener) ([]comparison, error) {
+// pairRenames turns a removal and an addition of the same file, or of nearly the same,
+// into one rename.
+func pairRenames(changes []treeChange, old, new blobOpener) ([]comparison, error) {
 	files := make([]comparison, len(changes))
 	var gone, came []int
 	for i, c := range changes {
-		files[i] = comparison{FileDiff: FileDiff{Path: c.path, Status: Modified}, old: c.old, new: c.new}
+		files[i] = comparison{FileDiff: FileDiff{Path: c.path, Status: FileModified}, old: c.old, new: c.new}
 		switch {
 		case c.old.mode == filemode.Empty:
-			files[i].Status = Added
+			files[i].Status = FileAdded
 			if c.new.mode.IsFile() {
 				came = append(came, i)
 			}
 		case c.new.mode == filemode.Empty:
-			files[i].Status = Deleted
+			files[i].Status = FileDeleted
 			if c.old.mode.IsFile() {
 				gone = append(gone, i)
 			}
@@ -39,7 +39,7 @@ func pairRenames(changes []change, old, new opener) ([]comparison, error) {
 	taken := map[int]bool{}
 	pair := func(g, n int) {
 		taken[g], taken[n] = true, true
-		files[n].Status, files[n].OldPath, files[n].old = Renamed, files[g].Path, files[g].old
+		files[n].Status, files[n].OldPath, files[n].old = FileRenamed, files[g].Path, files[g].old
 	}
 	byID := map[plumbing.Hash][]int{}
 	for _, g := range gone {
@@ -47,7 +47,7 @@ func pairRenames(changes []change, old, new opener) ([]comparison, error) {
 	}
 	for _, n := range came {
 		same := byID[files[n].new.id]
-		if len(same) > 0 && kind(files[same[0]].old.mode) == kind(files[n].new.mode) {
+		if len(same) > 0 && kindOfMode(files[same[0]].old.mode) == kindOfMode(files[n].new.mode) {
 			pair(same[0], n)
 			byID[files[n].new.id] = same[1:]
 		}
@@ -61,7 +61,7 @@ func pairRenames(changes []change, old, new opener) ([]comparison, error) {
 	}
 	kept := files[:0]
 	for i := range files {
-		if !taken[i] || files[i].Status == Renamed {
+		if !taken[i] || files[i].Status == FileRenamed {
 			kept = append(kept, files[i])
 		}
 	}
@@ -69,8 +69,8 @@ func pairRenames(changes []change, old, new opener) ([]comparison, error) {
 }
 
 // pairLike pairs each addition with the removal that it shares most lines with.
-func pairLike(files []comparison, gone, came []int, old, new opener, pair func(g, n int)) error {
-	count := func(e treeEntry, open opener) (map[string]int, int, error) {
+func pairLike(files []comparison, gone, came []int, old, new blobOpener, pair func(g, n int)) error {
+	count := func(e treeEntry, open blobOpener) (map[string]int, int, error) {
 		if !isRegular(e.mode) {
 			return nil, 0, nil
 		}

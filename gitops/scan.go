@@ -23,7 +23,7 @@ import (
 // What is left out: .git, what .gitignore names unless it is tracked, folders
 // that are repositories of their own, submodules, and what is neither a file
 // nor a symlink. Symlinks are never followed.
-func (w *Workspace) scan(ctx context.Context) ([]change, error) {
+func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	b, err := os.ReadFile(filepath.Join(w.state, "index"))
 	if err != nil {
 		return nil, fmt.Errorf("read stat cache: %w", err)
@@ -37,7 +37,7 @@ func (w *Workspace) scan(ctx context.Context) ([]change, error) {
 		return nil, err
 	}
 	defer root.Close()
-	s := scanner{ctx: ctx, tracked: make(map[string]*indexEntry, len(entries)), folders: map[string]bool{}}
+	s := workScanner{ctx: ctx, tracked: make(map[string]*indexEntry, len(entries)), folders: map[string]bool{}}
 	for i := range entries {
 		e := &entries[i]
 		s.tracked[e.path] = e
@@ -53,14 +53,14 @@ func (w *Workspace) scan(ctx context.Context) ([]change, error) {
 	}
 	for _, e := range s.tracked { // what is left was not found
 		if e.mode != filemode.Submodule {
-			s.out = append(s.out, change{path: e.path, old: treeEntry{path.Base(e.path), e.mode, e.id}})
+			s.out = append(s.out, treeChange{path: e.path, old: treeEntry{path.Base(e.path), e.mode, e.id}})
 		}
 	}
-	return merged(s.out), nil
+	return mergeChanges(s.out), nil
 }
 
-// merged sorts changes by path, joining the two of a path that changed its kind.
-func merged(all []change) []change {
+// mergeChanges sorts changes by path, joining the two of a path that changed its kind.
+func mergeChanges(all []treeChange) []treeChange {
 	sort.Slice(all, func(i, j int) bool { return all[i].path < all[j].path })
 	out := all[:0]
 	for _, c := range all {
@@ -77,21 +77,21 @@ func merged(all []change) []change {
 	return out
 }
 
-type scanner struct {
+type workScanner struct {
 	ctx     context.Context
 	tracked map[string]*indexEntry // entries are removed as they are found
 	folders map[string]bool        // that have tracked files in them
 	racy    int64                  // entries changed at this time or later are read
-	out     []change
+	out     []treeChange
 }
 
 // dir scans one folder. When hidden, it is ignored and only tracked files count.
-func (s *scanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidden bool, depth int) error {
+func (s *workScanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidden bool, depth int) error {
 	if s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
 	}
 	if depth > maxDepth {
-		return fmt.Errorf("folders nested deeper than %d: %s…", maxDepth, clean(dir, 80))
+		return fmt.Errorf("folders nested deeper than %d: %s…", maxDepth, cleanText(dir, 80))
 	}
 	f, err := root.Open(".")
 	if err != nil {
@@ -115,19 +115,22 @@ func (s *scanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidden bo
 		if !safeName(e.Name()) {
 			continue
 		}
-		if err := s.entry(root, path.Join(dir, e.Name()), e, ignores, hidden, depth); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.entry(root, path.Join(dir, e.Name()), e, ignores, hidden, depth); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err // what vanished since the folder was listed is gone
 		}
 	}
 	return nil
 }
 
-func (s *scanner) entry(root *os.Root, p string, e fs.DirEntry, ignores []ignoreFile, hidden bool, depth int) error {
+func (s *workScanner) entry(
+	root *os.Root, p string, e fs.DirEntry, ignores []ignoreFile, hidden bool, depth int,
+) error {
 	old := s.tracked[p]
 	if old != nil && old.mode == filemode.Submodule {
 		return nil
 	}
-	skip := func() bool { return hidden || ignored(ignores, p, e.IsDir()) }
+	skip := func() bool { return hidden || isIgnored(ignores, p, e.IsDir()) }
 	if e.IsDir() {
 		hide := skip()
 		if hide && !s.folders[p] {
@@ -160,13 +163,13 @@ func (s *scanner) entry(root *os.Root, p string, e fs.DirEntry, ignores []ignore
 	}
 	id, err := hashFile(root, e.Name(), mode)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", clean(p, 200), err)
+		return fmt.Errorf("read %s: %w", cleanText(p, 200), err)
 	}
 	delete(s.tracked, p)
 	if old != nil && old.id == id && mode == sameKind(old.mode) {
 		return nil
 	}
-	c := change{path: p, new: treeEntry{path.Base(p), mode, id}}
+	c := treeChange{path: p, new: treeEntry{path.Base(p), mode, id}}
 	if old != nil {
 		c.old = treeEntry{c.new.name, old.mode, old.id}
 	}
@@ -194,9 +197,9 @@ func sameKind(m filemode.FileMode) filemode.FileMode {
 	return m
 }
 
-// openFile opens a regular file, or the target's name of a symlink, without
-// following a symlink that took its place a moment ago. A blocking special
-// file cannot be opened in a file's place either: the open file is compared.
+// openFile opens a regular file, or the name of a symlink's target. It follows no
+// symlink that took the file's place a moment ago, and opens no special file that
+// would block: the open file is compared with what was seen.
 func openFile(root *os.Root, name string, mode filemode.FileMode) (io.ReadCloser, int64, error) {
 	if mode == filemode.Symlink {
 		target, err := root.Readlink(name)
@@ -230,7 +233,7 @@ var errChanged = errors.New("file changed while it was read")
 func hashFile(root *os.Root, name string, mode filemode.FileMode) (plumbing.Hash, error) {
 	for try := 1; ; try++ {
 		id, err := hashOnce(root, name, mode)
-		if try == tries || !errors.Is(err, errChanged) {
+		if try == maxTries || !errors.Is(err, errChanged) {
 			return id, err
 		}
 	}

@@ -38,16 +38,16 @@ func parseTree(b []byte) ([]treeEntry, error) {
 		}
 		m, err := filemode.New(mode)
 		if err != nil {
-			return nil, fmt.Errorf("%w: mode %q", errTree, clean(mode, 20))
+			return nil, fmt.Errorf("%w: mode %q", errTree, cleanText(mode, 20))
 		}
 		if !safeName(name) {
-			return nil, fmt.Errorf("%w: name %q is not allowed", errTree, clean(name, 80))
+			return nil, fmt.Errorf("%w: name %q is not allowed", errTree, cleanText(name, 80))
 		}
 		switch m {
 		case filemode.Dir, filemode.Regular, filemode.Executable, filemode.Symlink, filemode.Submodule:
 		case filemode.Deprecated: // 100664, written by very old versions
 		default:
-			return nil, fmt.Errorf("%w: mode %q", errTree, clean(mode, 20))
+			return nil, fmt.Errorf("%w: mode %q", errTree, cleanText(mode, 20))
 		}
 		entries = append(entries, treeEntry{name, m, plumbing.Hash(rest[:20])})
 		b = rest[20:]
@@ -95,11 +95,11 @@ func encodeTree(entries []treeEntry) []byte {
 	return b.Bytes()
 }
 
-func (o *objects) tree(h plumbing.Hash) ([]treeEntry, error) {
+func (o *packedObjects) readTree(h plumbing.Hash) ([]treeEntry, error) {
 	if h.IsZero() {
 		return nil, nil
 	}
-	b, err := o.read(h, plumbing.TreeObject)
+	b, err := o.readObject(h, plumbing.TreeObject)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
@@ -110,17 +110,19 @@ func (o *objects) tree(h plumbing.Hash) ([]treeEntry, error) {
 	return entries, nil
 }
 
-// walk calls visit for all entries below a tree that are not folders, in the
+// walkTree calls visit for all entries below a tree that are not folders, in the
 // tree's order, with their paths.
-func (o *objects) walk(tree plumbing.Hash, dir string, visit func(path string, e treeEntry) error) error {
+func (o *packedObjects) walkTree(tree plumbing.Hash, dir string, visit func(path string, e treeEntry) error) error {
 	return o.walkDepth(tree, dir, 0, visit)
 }
 
-func (o *objects) walkDepth(tree plumbing.Hash, dir string, depth int, visit func(string, treeEntry) error) error {
+func (o *packedObjects) walkDepth(
+	tree plumbing.Hash, dir string, depth int, visit func(string, treeEntry) error,
+) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%w: folders nested deeper than %d", errTree, maxDepth)
 	}
-	entries, err := o.tree(tree)
+	entries, err := o.readTree(tree)
 	if err != nil {
 		return err
 	}
@@ -138,9 +140,9 @@ func (o *objects) walkDepth(tree plumbing.Hash, dir string, depth int, visit fun
 	return nil
 }
 
-// lookup finds a path in a tree; found is false when it is not there. The empty
+// lookUp finds a path in a tree; found is false when it is not there. The empty
 // path is the tree itself.
-func (o *objects) lookup(tree plumbing.Hash, name string) (e treeEntry, found bool, err error) {
+func (o *packedObjects) lookUp(tree plumbing.Hash, name string) (e treeEntry, found bool, err error) {
 	e = treeEntry{mode: filemode.Dir, id: tree}
 	if name == "" || name == "." {
 		return e, true, nil
@@ -149,7 +151,7 @@ func (o *objects) lookup(tree plumbing.Hash, name string) (e treeEntry, found bo
 		if !e.isDir() {
 			return treeEntry{}, false, nil
 		}
-		entries, err := o.tree(e.id)
+		entries, err := o.readTree(e.id)
 		if err != nil {
 			return treeEntry{}, false, err
 		}
@@ -166,34 +168,34 @@ func (o *objects) lookup(tree plumbing.Hash, name string) (e treeEntry, found bo
 	return e, true, nil
 }
 
-// change is a path that differs between two trees. A side that lacks it is the
+// treeChange is a path that differs between two trees. A side that lacks it is the
 // zero entry.
-type change struct {
+type treeChange struct {
 	path     string
 	old, new treeEntry
 }
 
-// compare lists what differs between two trees, in order of path; equal parts
+// compareTrees lists what differs between two trees, in order of path; equal parts
 // are not opened. Zero hashes are empty trees.
-func (o *objects) compare(from, to plumbing.Hash) ([]change, error) {
-	var out []change
-	err := o.compareDir(from, to, "", 0, func(c change) { out = append(out, c) })
+func (o *packedObjects) compareTrees(from, to plumbing.Hash) ([]treeChange, error) {
+	var out []treeChange
+	err := o.compareDir(from, to, "", 0, func(c treeChange) { out = append(out, c) })
 	sort.Slice(out, func(i, j int) bool { return out[i].path < out[j].path })
 	return out, err
 }
 
-func (o *objects) compareDir(from, to plumbing.Hash, dir string, depth int, emit func(change)) error {
+func (o *packedObjects) compareDir(from, to plumbing.Hash, dir string, depth int, emit func(treeChange)) error {
 	if from == to {
 		return nil
 	}
 	if depth > maxDepth {
 		return fmt.Errorf("%w: folders nested deeper than %d", errTree, maxDepth)
 	}
-	a, err := o.tree(from)
+	a, err := o.readTree(from)
 	if err != nil {
 		return err
 	}
-	b, err := o.tree(to)
+	b, err := o.readTree(to)
 	if err != nil {
 		return err
 	}
@@ -214,7 +216,7 @@ func (o *objects) compareDir(from, to plumbing.Hash, dir string, depth int, emit
 			yTree, y = y.id, treeEntry{}
 		}
 		if x != y {
-			emit(change{p, x, y})
+			emit(treeChange{p, x, y})
 		}
 		return o.compareDir(xTree, yTree, p, depth+1, emit)
 	}

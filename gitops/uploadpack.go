@@ -14,55 +14,56 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// upload carries out one command of protocol version 2: it sends the body and
+// uploadCommand carries out one command of protocol version 2: it sends the body and
 // lets read look at the answer. The first exchange with a remote is the
 // handshake, which also finds out where a renamed repository went.
-func (r *Repo) upload(ctx context.Context, op string, q request, body []byte, read func(*pktReader) error) error {
+func (r *Repo) uploadCommand(
+	ctx context.Context, op string, q gitRequest, body []byte, read func(*pktReader) error,
+) error {
 	return r.retry(ctx, func() error {
-		for hop := 0; ; hop++ {
+		_, err := r.followRedirects(op, r.at.base, func(*url.URL) error {
 			base, err := r.handshake(ctx, op)
-			if err == nil {
-				q.op, q.service, q.v2 = op, "git-upload-pack", true
-				q.body, q.size = bytes.NewReader(body), int64(len(body))
-				err = r.answer(ctx, base, q, read)
-			}
-			var moved *redirectError
-			if !errors.As(err, &moved) {
+			if err != nil {
 				return err
 			}
-			if hop == maxRedirects {
-				return &ServerError{Op: op, URL: r.shown(), Status: 310, Detail: "too many redirects"}
+			q.op, q.service, q.v2 = op, "git-upload-pack", true
+			q.body, q.size = bytes.NewReader(body), int64(len(body))
+			err = r.readAnswer(ctx, base, q, read)
+			var moved *redirectError
+			if errors.As(err, &moved) {
+				r.cache.bases.Delete(r.at.base.String()) // the next handshake finds out where it is now
 			}
-			r.cache.bases.Delete(r.at.base.String())
-		}
+			return err
+		})
+		return err
 	})
 }
 
-func (r *Repo) answer(ctx context.Context, base *url.URL, q request, read func(*pktReader) error) error {
-	resp, err := r.do(ctx, base, q)
+func (r *Repo) readAnswer(ctx context.Context, base *url.URL, q gitRequest, read func(*pktReader) error) error {
+	resp, err := r.askGit(ctx, base, q)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	if err := read(newPktReader(resp.Body)); err != nil {
-		return r.misread(ctx, q.op, err)
+		return r.readError(ctx, q.op, err)
 	}
 	return nil
 }
 
-// misread classifies what went wrong while reading an answer.
-func (r *Repo) misread(ctx context.Context, op string, err error) error {
+// readError classifies what went wrong while reading an answer.
+func (r *Repo) readError(ctx context.Context, op string, err error) error {
 	var said *remoteError
 	var path *os.PathError
 	switch {
 	case errors.As(err, &said):
-		return fmt.Errorf("%s %s: %w", op, r.shown(), err)
+		return fmt.Errorf("%s %s: %w", op, r.shownURL(), err)
 	case errors.Is(err, errPkt):
-		return &ServerError{Op: op, URL: r.shown(), Status: 200, Detail: err.Error()}
+		return &ServerError{Op: op, URL: r.shownURL(), Status: 200, Detail: err.Error()}
 	case errors.As(err, &path):
 		return fmt.Errorf("%s: %w", op, err)
 	default:
-		return r.broken(ctx, op, err)
+		return r.networkError(ctx, op, err)
 	}
 }
 
@@ -72,38 +73,39 @@ func (r *Repo) handshake(ctx context.Context, op string) (*url.URL, error) {
 	if base, ok := r.cache.bases.Load(r.at.base.String()); ok {
 		return base.(*url.URL), nil
 	}
-	base := r.at.base
-	for hop := 0; ; hop++ {
-		v2 := false
-		err := r.answer(ctx, base, request{op: op, service: "git-upload-pack", v2: true, timeout: r.cache.question}, func(p *pktReader) error {
-			for {
-				line, mark, err := p.text()
-				switch {
-				case err != nil:
-					return err
-				case line == "version 2":
-					v2 = true
-				case v2 && mark == pktFlush, !v2 && mark == pktLine && !strings.HasPrefix(line, "#"):
-					return nil
-				case line == "object-format=sha256":
-					return &remoteError{msg: "this repository uses SHA-256, which SIA cannot read yet"}
-				}
-			}
+	v2 := false
+	base, err := r.followRedirects(op, r.at.base, func(base *url.URL) error {
+		q := gitRequest{op: op, service: "git-upload-pack", v2: true, timeout: r.cache.question}
+		return r.readAnswer(ctx, base, q, func(p *pktReader) (err error) {
+			v2, err = readHandshake(p)
+			return err
 		})
-		var moved *redirectError
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !v2:
+		return nil, &ServerError{Op: op, URL: r.shownURL(), Status: 200, Detail: "the server does not speak git protocol " +
+			"version 2 (git 2.18 or newer does)"}
+	}
+	r.cache.bases.Store(r.at.base.String(), base)
+	return base, nil
+}
+
+// readHandshake reads the server's capabilities and reports whether it speaks version 2.
+func readHandshake(p *pktReader) (v2 bool, err error) {
+	for {
+		line, mark, err := p.text()
 		switch {
-		case errors.As(err, &moved) && hop < maxRedirects:
-			base = moved.base
-			continue
-		case errors.As(err, &moved):
-			return nil, &ServerError{Op: op, URL: r.shown(), Status: 310, Detail: "too many redirects"}
 		case err != nil:
-			return nil, err
-		case !v2:
-			return nil, &ServerError{Op: op, URL: r.shown(), Status: 200, Detail: "the server does not speak git protocol version 2 (git 2.18 or newer does)"}
+			return v2, err
+		case line == "version 2":
+			v2 = true
+		case v2 && mark == pktFlush, !v2 && mark == pktLine && !strings.HasPrefix(line, "#"):
+			return v2, nil
+		case line == "object-format=sha256":
+			return v2, &remoteError{msg: "this repository uses SHA-256, which SIA cannot read yet"}
 		}
-		r.cache.bases.Store(r.at.base.String(), base)
-		return base, nil
 	}
 }
 
@@ -116,7 +118,7 @@ func (r *Repo) lsRef(ctx context.Context, op, ref string) (plumbing.Hash, error)
 	body.linef("ref-prefix %s\n", ref)
 	body.flush()
 	var found plumbing.Hash
-	err := r.upload(ctx, op, request{timeout: r.cache.question}, body.Bytes(), func(p *pktReader) error {
+	err := r.uploadCommand(ctx, op, gitRequest{timeout: r.cache.question}, body.Bytes(), func(p *pktReader) error {
 		found = plumbing.ZeroHash
 		for {
 			line, mark, err := p.text()
@@ -129,7 +131,7 @@ func (r *Repo) lsRef(ctx context.Context, op, ref string) (plumbing.Hash, error)
 			id, name, _ := strings.Cut(line, " ")
 			if name, _, _ = strings.Cut(name, " "); name == ref {
 				if found, err = parseSHA(id); err != nil {
-					return fmt.Errorf("%w: ref %s", errPkt, clean(line, 100))
+					return fmt.Errorf("%w: ref %s", errPkt, cleanText(line, 100))
 				}
 			}
 		}
@@ -137,9 +139,9 @@ func (r *Repo) lsRef(ctx context.Context, op, ref string) (plumbing.Hash, error)
 	return found, err
 }
 
-// download is what a fetch brought: a pack in a file that the caller removes,
+// fetchedPack is what a fetch brought: a pack in a file that the caller removes,
 // and the commits whose parents were left out.
-type download struct {
+type fetchedPack struct {
 	pack    *os.File
 	shallow []plumbing.Hash
 }
@@ -150,7 +152,9 @@ const maxHaves = 64
 
 // download fetches a commit and the nearest depth-1 ancestors, without what
 // the haves hold. https://git-scm.com/docs/protocol-v2#_fetch
-func (r *Repo) download(ctx context.Context, op string, want plumbing.Hash, depth int, haves, shallow []plumbing.Hash) (download, error) {
+func (r *Repo) download(
+	ctx context.Context, op string, want plumbing.Hash, depth int, haves, shallow []plumbing.Hash,
+) (fetchedPack, error) {
 	var body pktBuffer
 	body.linef("command=fetch\n")
 	body.delim()
@@ -170,13 +174,13 @@ func (r *Repo) download(ctx context.Context, op string, want plumbing.Hash, dept
 	body.linef("done\n")
 	body.flush()
 
-	d := download{}
+	d := fetchedPack{}
 	pack, err := os.CreateTemp(r.cache.tmp(), "fetch-*.pack")
 	if err != nil {
 		return d, fmt.Errorf("%s: %w", op, err)
 	}
 	d.pack = pack
-	err = r.upload(ctx, op, request{timeout: r.cache.timeout}, body.Bytes(), func(p *pktReader) error {
+	err = r.uploadCommand(ctx, op, gitRequest{timeout: r.cache.timeout}, body.Bytes(), func(p *pktReader) error {
 		d.shallow = nil
 		if err := errors.Join(pack.Truncate(0), seekStart(pack)); err != nil {
 			return err
@@ -185,12 +189,12 @@ func (r *Repo) download(ctx context.Context, op string, want plumbing.Hash, dept
 	})
 	if err != nil {
 		d.close()
-		return download{}, err
+		return fetchedPack{}, err
 	}
 	return d, nil
 }
 
-func (d *download) read(p *pktReader) error {
+func (d *fetchedPack) read(p *pktReader) error {
 	section := ""
 	for {
 		line, mark, err := p.text()
@@ -202,7 +206,7 @@ func (d *download) read(p *pktReader) error {
 		case mark != pktLine:
 			section = ""
 		case section == "" && line == "packfile":
-			band := &sideband{pkts: p}
+			band := &sidebandReader{pkts: p}
 			_, err := io.Copy(d.pack, band)
 			return err
 		case section == "":
@@ -213,7 +217,7 @@ func (d *download) read(p *pktReader) error {
 			if id, ok := strings.CutPrefix(line, "shallow "); ok {
 				h, err := parseSHA(id)
 				if err != nil {
-					return fmt.Errorf("%w: %s", errPkt, clean(line, 100))
+					return fmt.Errorf("%w: %s", errPkt, cleanText(line, 100))
 				}
 				if !slices.Contains(d.shallow, h) {
 					d.shallow = append(d.shallow, h)
@@ -223,7 +227,7 @@ func (d *download) read(p *pktReader) error {
 	}
 }
 
-func (d *download) close() {
+func (d *fetchedPack) close() {
 	if d.pack != nil {
 		d.pack.Close()
 		os.Remove(d.pack.Name())

@@ -15,17 +15,16 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Workspace is a checkout of one commit. Its files may be changed by anybody;
-// its methods believe nothing they find in it. Safe for concurrent use, though
-// a Commit while files change is of some moment in between, or fails.
+// Workspace is a checkout of one commit. Anybody may change its files, and its
+// methods believe nothing that they find in it. Safe for concurrent use: a Commit
+// while files change commits what it read in between, or fails.
 type Workspace struct {
 	repo *Repo
 	dir  string
 	base plumbing.Hash
 	// state is the folder, outside the workspace, of what we know of it.
-	state string
-	// reused: it was there already.
-	reused bool
+	state  string
+	reused bool // it was there already
 }
 
 // workspaceState is kept in workspace.json, so that a workspace is known again
@@ -44,8 +43,8 @@ type workspaceState struct {
 // begun again. Any other directory with something in it is [ErrNotWorkspace].
 //
 // The workspace has a .git with copies of the packs, for the tools that look for
-// one. They are copies and not links because what runs in there may write to
-// them, and would be writing to the mirror.
+// one. They are copies, because programs in the workspace may write to them, and
+// through links they would write to the mirror.
 func (r *Repo) Workspace(ctx context.Context, dir, sha string) (*Workspace, error) {
 	if r.bad != nil {
 		return nil, fmt.Errorf("make workspace: %w", r.bad)
@@ -131,15 +130,15 @@ func (w *Workspace) create(ctx context.Context, sha string) (err error) {
 	if err := w.note(false); err != nil {
 		return fmt.Errorf("make workspace: %w", err)
 	}
-	err = w.repo.view(ctx, "make workspace", sha, func(o *objects, h plumbing.Hash) error {
+	err = w.repo.viewCommit(ctx, "make workspace", sha, func(o *packedObjects, h plumbing.Hash) error {
 		if err := w.empty(); err != nil { // of a first try on a broken mirror
 			return err
 		}
-		c, err := o.commit(h)
+		c, err := o.readCommit(h)
 		if err != nil {
 			return err
 		}
-		index, err := checkout(ctx, o, c.TreeHash, w.dir)
+		index, err := checkoutTree(ctx, o, c.TreeHash, w.dir)
 		if err != nil {
 			return err
 		}
@@ -175,7 +174,7 @@ func (w *Workspace) note(ready bool) error {
 }
 
 // writeDotGit makes a repository whose HEAD is the commit. It has no remote.
-func writeDotGit(dir string, o *objects, sha string, index []byte) error {
+func writeDotGit(dir string, o *packedObjects, sha string, index []byte) error {
 	packs := filepath.Join(dir, "objects", "pack")
 	err := errors.Join(os.MkdirAll(packs, 0o755), os.MkdirAll(filepath.Join(dir, "refs", "heads"), 0o755),
 		os.WriteFile(filepath.Join(dir, "HEAD"), []byte(sha+"\n"), 0o644),
@@ -215,15 +214,6 @@ func (w *Workspace) Dir() string { return w.dir }
 // Base is the commit that was checked out. It stays the same after a Commit.
 func (w *Workspace) Base() string { return w.base.String() }
 
-// Root opens the work tree for access that cannot leave it. The caller closes it.
-func (w *Workspace) Root() (*os.Root, error) {
-	root, err := os.OpenRoot(w.dir)
-	if err != nil {
-		return nil, fmt.Errorf("open workspace: %w", err)
-	}
-	return root, nil
-}
-
 // empty removes what is in the directory.
 func (w *Workspace) empty() error {
 	entries, err := os.ReadDir(w.dir)
@@ -257,7 +247,7 @@ func (c *Cache) forgetWorkspaces() {
 		}
 		st, serr := os.Stat(file)
 		_, err = os.Lstat(s.Dir)
-		if errors.Is(err, fs.ErrNotExist) && serr == nil && c.now().Sub(st.ModTime()) > leftover {
+		if errors.Is(err, fs.ErrNotExist) && serr == nil && c.now().Sub(st.ModTime()) > leftoverAge {
 			_ = os.RemoveAll(filepath.Dir(file))
 		}
 	}

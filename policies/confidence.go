@@ -8,12 +8,12 @@ import (
 // maxZ bounds a standardised confidence: one wild number decides nothing.
 const maxZ = 2
 
-// standardise turns a model's confidences (0–1) into z: log odds, less their mean
-// over the techniques the model rated, over their standard deviation. Models are
-// overconfident by an amount that differs between models and tasks; what is left
+// standardise turns a model's confidences (0–1) into z: their log odds, less the
+// mean and divided by the standard deviation of all ratings. Models are
+// overconfident by an amount that differs between models and tasks. What is left
 // is which techniques the model prefers here. With fewer than three ratings there
-// is nothing to standardise by, and z is the log odds themselves. Techniques that
-// were not rated have none.
+// is nothing to standardise by, and z is the log odds themselves. A technique that
+// was not rated has no z.
 func standardise(confidence map[string]float64) map[string]float64 {
 	z := make(map[string]float64, len(confidence))
 	odds := make([]float64, 0, len(confidence))

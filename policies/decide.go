@@ -9,10 +9,6 @@ import (
 	"slices"
 )
 
-// costSpread is how many times the dearest option costs the cheapest before cost
-// counts at all: below it, order by probability is as good and easier to read.
-const costSpread = 2
-
 // Decide chooses a technique among the candidates that were not used. It changes
 // nothing and does no I/O: the same request to a learner in the same state has the
 // same answer. Techniques without a name and repeated ones are passed over.
@@ -22,12 +18,13 @@ const costSpread = 2
 // chance picks uniformly among the best few, the best included.
 func (l *Learner) Decide(r Request) Decision {
 	s, p := l.now.Load(), l.policy.Parameters
-	d := Decision{Policy: fmt.Sprintf("%s/%d", l.policy.Name, l.policy.Version), Learned: s.learned, Options: l.options(s, r)}
+	d := Decision{Policy: fmt.Sprintf("%s/%d", l.policy.Name, l.policy.Version), Learned: s.learned,
+		Options: l.options(s, r)}
 	if len(d.Options) == 0 {
 		d.Reason = "Nothing is left to try: every technique was used or ruled out."
 		return d
 	}
-	order(d.Options)
+	slices.SortStableFunc(d.Options, func(a, b Option) int { return cmp.Compare(b.Score, a.Score) })
 	among := min(len(d.Options), max(p.ExploreAmong, r.Left))
 	for i := range among {
 		d.Options[i].Propensity = p.Explore / float64(among)
@@ -65,7 +62,7 @@ func (l *Learner) options(s *snapshot, r Request) []Option {
 		}
 		post := l.policy.Parameters.posterior(prior, s.weights.opinion.value, e)
 		o := Option{
-			Technique: c.Technique, Mean: post.mean, strength: post.strength, Z: z[c.Technique], cost: c.Cost,
+			Technique: c.Technique, Mean: post.mean, strength: post.strength, Z: z[c.Technique],
 			Here: e.here.Tally, Org: e.org.Tally, Elsewhere: e.elsewhere.Tally,
 		}
 		o.Score = logit(o.Mean) + s.weights.confidence.value*o.Z
@@ -75,21 +72,6 @@ func (l *Learner) options(s *snapshot, r Request) []Option {
 		out = append(out, o)
 	}
 	return out
-}
-
-// order puts the best first. Where costs are known and differ by more than
-// costSpread, best is the highest probability for the money, the order in which
-// the expected cost until success is least (min-sum set cover; Feige et al. 2004).
-func order(os []Option) {
-	low, high := math.Inf(1), 0.0
-	for _, o := range os {
-		low, high = min(low, o.cost), max(high, o.cost)
-	}
-	worth := func(o Option) float64 { return o.Score }
-	if low > 0 && high > costSpread*low {
-		worth = func(o Option) float64 { return sigmoid(o.Score) / o.cost }
-	}
-	slices.SortStableFunc(os, func(a, b Option) int { return cmp.Compare(worth(b), worth(a)) })
 }
 
 // dice are the request's own: the same task, attempt and seed throw the same.

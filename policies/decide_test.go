@@ -52,7 +52,8 @@ func TestCandidatesBreakTies(t *testing.T) {
 func TestTableDecidesFirst(t *testing.T) {
 	l := newLearner(t, still(t))
 	d := policies.Diagnosis{Pattern: "accumulated-cruft"}
-	want(t, ask(l, policies.Request{Diagnosis: d, Candidates: candidates("decomposition", "context-pruning", "fresh-start")}),
+	want(t, ask(l, policies.Request{Diagnosis: d,
+		Candidates: candidates("decomposition", "context-pruning", "fresh-start")}),
 		"fresh-start", "context-pruning", "decomposition")
 	cs := candidates("decomposition", "context-pruning", "fresh-start")
 	cs[0].Prior, cs[2].Odds = 0.5, 0.1 // a prior of the candidate's own, and an unmet precondition
@@ -66,6 +67,15 @@ func tried(l *policies.Learner, d policies.Diagnosis, technique string, resolved
 			Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Technique: technique, Resolved: (i+1)*resolved/of > i*resolved/of,
 		})
 	}
+}
+
+// heard are diagnoses as outcomes of no technique: only their confidence is heard.
+func heard(ds ...policies.Diagnosis) []policies.Outcome {
+	os := make([]policies.Outcome, len(ds))
+	for i, d := range ds {
+		os[i] = policies.Outcome{Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Confidence: d.Confidence}
+	}
+	return os
 }
 
 func TestOutcomesRerank(t *testing.T) {
@@ -92,7 +102,8 @@ func TestNearerScopesCountMore(t *testing.T) {
 		who  policies.Diagnosis
 		best string
 	}{{stranger, "a"}, {sibling, "b"}, {here, "c"}} {
-		if got := ask(l, policies.Request{Diagnosis: tt.who, Candidates: candidates("d", "c", "b", "a")}); got[0] != tt.best || got[3] != "d" {
+		if got := ask(l, policies.Request{Diagnosis: tt.who,
+			Candidates: candidates("d", "c", "b", "a")}); got[0] != tt.best || got[3] != "d" {
 			t.Errorf("%s/%s prefers %v, want %s first and d, which nobody tried, last", tt.who.Org, tt.who.Repo, got, tt.best)
 		}
 	}
@@ -116,12 +127,14 @@ func TestConfidence(t *testing.T) {
 
 	t.Run("not a share", func(t *testing.T) {
 		clean := l.Decide(r)
-		r.Confidence = map[string]float64{"a": 0.1, "b": 0.5, "c": 0.9, "d": math.NaN(), "e": math.Inf(1), "f": math.Inf(-1), "g": 7, "h": -1}
+		r.Confidence = map[string]float64{"a": 0.1, "b": 0.5, "c": 0.9, "d": math.NaN(), "e": math.Inf(1), "f": math.Inf(-1),
+			"g": 7, "h": -1}
 		if diff := cmp.Diff(clean, l.Decide(r), cmpopts.IgnoreUnexported(policies.Option{})); diff != "" {
 			t.Errorf("what is no number in 0–1 changed the decision:\n%s", diff)
 		}
-		l.Hear(r.Diagnosis)
-		l.Observe(policies.Outcome{Org: "o", Repo: "r", Pattern: "p", Technique: "a", Z: math.NaN()}, policies.Outcome{Pattern: "p"})
+		l.Observe(heard(r.Diagnosis)...)
+		l.Observe(policies.Outcome{Org: "o", Repo: "r", Pattern: "p", Technique: "a", Z: math.NaN()},
+			policies.Outcome{Pattern: "p"})
 		if got := l.Decide(r); got.Learned != 1 || math.IsNaN(got.Options[0].Score) {
 			t.Errorf("after an outcome without a number, and one of no technique: %+v", got)
 		}
@@ -133,10 +146,10 @@ func TestConfidence(t *testing.T) {
 func TestUsualConfidence(t *testing.T) {
 	l := newLearner(t, still(t))
 	r := policies.Request{Diagnosis: here, Candidates: candidates("a", "b", "c")}
-	heard := here
-	heard.Confidence = map[string]float64{"a": 0.4, "b": 0.6, "c": 0.8}
+	usual := here
+	usual.Confidence = map[string]float64{"a": 0.4, "b": 0.6, "c": 0.8}
 	for range 10 {
-		l.Hear(heard)
+		l.Observe(heard(usual)...)
 	}
 	want(t, ask(l, r), "c", "b", "a")
 	tried(l, here, "c", 1, 60)
@@ -166,7 +179,8 @@ func TestConfidenceIsWorthWhatItProves(t *testing.T) {
 				if tt.right {
 					resolved = z > 0
 				}
-				l.Observe(policies.Outcome{Org: "o", Repo: "r", Pattern: fmt.Sprint(i % 5), Technique: "b", Z: z, Resolved: resolved})
+				l.Observe(policies.Outcome{Org: "o", Repo: "r", Pattern: fmt.Sprint(i % 5), Technique: "b", Z: z,
+					Resolved: resolved})
 			}
 			after := move()
 			if tt.right && after < 2*before || !tt.right && after > before/2 {
@@ -174,18 +188,6 @@ func TestConfidenceIsWorthWhatItProves(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestCostCountsWhereItDiffers(t *testing.T) {
-	l := newLearner(t, still(t))
-	ask := func(a, b float64) []string {
-		cs := []policies.Candidate{{Technique: "a", Prior: 0.40, Cost: a}, {Technique: "b", Prior: 0.30, Cost: b}}
-		return ask(l, policies.Request{Diagnosis: here, Candidates: cs})
-	}
-	want(t, ask(3, 1), "b", "a")   // .40/3 < .30/1
-	want(t, ask(1.9, 1), "a", "b") // not twice as dear: the more probable first
-	want(t, ask(3, 0), "a", "b")   // unknown
-	want(t, ask(3, math.NaN()), "a", "b")
 }
 
 // Why a technique was chosen, as people read it.
@@ -197,10 +199,12 @@ func TestReason(t *testing.T) {
 		return d
 	}
 	d := policies.Diagnosis{Org: "ada", Repo: "shop", Pattern: "repeated-error"}
-	r := policies.Request{Diagnosis: d, Candidates: candidates("error-pattern-recognition", "tool-change", "fresh-start"), Left: 4}
+	r := policies.Request{Diagnosis: d, Candidates: candidates("error-pattern-recognition", "tool-change", "fresh-start"),
+		Left: 4}
 	l := newLearner(t, still(t))
 	write("nothing known", l, r)
-	write("nothing left", l, policies.Request{Diagnosis: d, Candidates: r.Candidates[:1], Used: []string{"error-pattern-recognition"}})
+	write("nothing left", l, policies.Request{Diagnosis: d, Candidates: r.Candidates[:1],
+		Used: []string{"error-pattern-recognition"}})
 	write("one left", l, policies.Request{Diagnosis: d, Candidates: r.Candidates[2:]})
 	tried(l, d, "tool-change", 9, 12)
 	tried(l, policies.Diagnosis{Org: "ada", Repo: "till", Pattern: d.Pattern}, "tool-change", 2, 7)
@@ -223,7 +227,8 @@ func TestReason(t *testing.T) {
 	chance.Parameters.Explore = 0.5
 	l = newLearner(t, chance)
 	for i := range 20 {
-		r := policies.Request{Diagnosis: d, Candidates: candidates("error-pattern-recognition", "tool-change", "fresh-start"), Task: fmt.Sprint("ada/shop#", i)}
+		r := policies.Request{Diagnosis: d, Candidates: candidates("error-pattern-recognition", "tool-change", "fresh-start"),
+			Task: fmt.Sprint("ada/shop#", i)}
 		if l.Decide(r).Explored {
 			write("by chance", l, r)
 			break

@@ -1,7 +1,7 @@
 package policies
 
-// Diagnosis is what a model (or the fallback rules) concluded about a failed
-// attempt, as far as it matters to the choice of a technique.
+// Diagnosis is what a model, or the fallback rules, concluded about a failed
+// attempt. It has only what matters to the choice of a technique.
 type Diagnosis struct {
 	Org     string `json:"org"`  // the account that owns the repository
 	Repo    string `json:"repo"` // any name that is unique in Org
@@ -16,7 +16,6 @@ type Candidate struct {
 	Technique string
 	Prior     float64 // expected share of resolutions before any outcome, in 0–1; 0: the policy's table
 	Odds      float64 // multiplies the odds, for what holds in this task alone: 0.5 when a precondition is unmet; 0: 1
-	Cost      float64 // expected cost of trying it, in any one unit; 0: unknown
 }
 
 // Request asks for a technique.
@@ -33,7 +32,7 @@ type Request struct {
 	Terse bool
 }
 
-// Decision is what was chosen and everything it was chosen by. It is logged
+// Decision is what was chosen, with everything that it was chosen by. It is logged
 // before it takes effect.
 type Decision struct {
 	Choice     string   `json:"choice"`     // "" when nothing is left to try
@@ -47,12 +46,13 @@ type Decision struct {
 
 // Option is one technique that could have been chosen.
 type Option struct {
-	Technique  string  `json:"technique"`
-	Score      float64 `json:"score"` // log odds: of Mean, moved by the confidence and the candidate's odds
-	Mean       float64 `json:"mean"`  // posterior mean of the share of resolutions
-	Low        float64 `json:"low"`   // 80 % credible interval of that share
-	High       float64 `json:"high"`
-	Z          float64 `json:"z"` // the confidence, standardised within the diagnosis, in -2–2; report it with the outcome
+	Technique string  `json:"technique"`
+	Score     float64 `json:"score"` // log odds: of Mean, moved by the confidence and the candidate's odds
+	Mean      float64 `json:"mean"`  // posterior mean of the share of resolutions
+	Low       float64 `json:"low"`   // 80 % credible interval of that share
+	High      float64 `json:"high"`
+	// Z is the confidence, standardised within the diagnosis, in -2–2. Report it with the outcome.
+	Z          float64 `json:"z"`
 	Propensity float64 `json:"propensity"`
 
 	Here      Tally `json:"here"`      // in this repository
@@ -60,7 +60,6 @@ type Option struct {
 	Elsewhere Tally `json:"elsewhere"` // in other organisations
 
 	strength float64 // of the posterior, in outcomes
-	cost     float64
 }
 
 // Tally counts outcomes of one technique for one pattern. Counts are fractions
@@ -81,7 +80,7 @@ type Outcome struct {
 	Resolved  bool    `json:"resolved"`
 	Attempt   int     `json:"attempt"` // as in the request
 	Z         float64 `json:"z"`       // as in the decision's option
-	// Confidence is the diagnosis', heard just before the outcome is learned from;
-	// nil when it was heard already, or no model said anything.
+	// Confidence is the diagnosis' own. It is heard just before the outcome is learned from.
+	// Nil means that it was heard already, or that no model said anything.
 	Confidence map[string]float64 `json:"confidence,omitempty"`
 }

@@ -6,16 +6,16 @@
 // The decision that is learned is which technique to try next ([Learner]):
 //
 //   - An [Outcome] is one technique tried on one diagnosed pattern, resolved or not.
-//     Outcomes are counted in three scopes, the repository, the rest of its
-//     organisation and the rest of the world, so that none counts twice.
-//   - A wider scope is the prior of the narrower one, and the expert table of the
-//     [Policy] that of the widest: the posterior mean is a share of resolutions.
+//     Outcomes are counted in three scopes: the repository, the rest of its
+//     organisation and the rest of the world. So none counts twice.
+//   - A wider scope is the prior of the narrower one. The expert table of the
+//     [Policy] is the prior of the widest. A posterior mean is a share of resolutions.
 //   - A [Diagnosis] also carries the model's confidence in the techniques that
 //     it rated. One rating is mostly noise, but its average over the diagnoses of
 //     a pattern says something about techniques that nobody has tried. How much
 //     either is worth is learned, and ends at nothing where the model guesses.
 //   - A [Decision] lists every option with its evidence and the exact probability
-//     with which it was to be chosen; one in twenty is left to chance, so that
+//     with which it was to be chosen. One in twenty is left to chance, so that
 //     policies can be compared afterwards.
 //
 // Everything is a function of the outcomes in their order and of the request:

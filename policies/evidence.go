@@ -125,7 +125,7 @@ func (e edit) add(org, repo, pattern string, more ...entry) {
 // sees it: its own, its organisation's without it, and the world's without that.
 type evidence struct{ here, org, elsewhere cell }
 
-// view is where the evidence on a pattern is looked up: by scope, then technique.
+// view is the evidence on one pattern, by scope and then by technique.
 type view [3]row
 
 func (s *snapshot) view(org, repo, pattern string) (v view) {

@@ -8,9 +8,9 @@ import (
 )
 
 // Learner decides which technique to try next, and learns from outcomes. It is
-// safe for concurrent use: decisions read an immutable snapshot and never wait;
-// what is learned is written one batch after the other. Its state is a function
-// of the policy and of the order of the calls, so that a log, replayed, restores it.
+// safe for concurrent use: decisions read an immutable snapshot and never wait,
+// and batches of outcomes are learned from one after the other. Its state is a
+// function of the policy and of the order of the calls. So a replayed log restores it.
 type Learner struct {
 	policy Policy
 	now    atomic.Pointer[snapshot]
@@ -27,40 +27,27 @@ func NewLearner(p Policy) (*Learner, error) {
 	return l, nil
 }
 
-// Hear takes note of what models said, whatever comes of it. Each diagnosis is
-// reported once, after the decision that it led to and before its outcome; what
-// the fallback rules said is not a model's opinion and is not reported. Pass many at once when replaying.
-func (l *Learner) Hear(ds ...Diagnosis) {
-	l.write.Lock()
-	defer l.write.Unlock()
-	e := l.now.Load().edit()
-	for _, d := range ds {
-		e.hear(d)
-	}
-	l.now.Store(e.snapshot)
-}
-
-// hear adds what was said in a diagnosis.
-func (e edit) hear(d Diagnosis) {
-	heard := make([]entry, 0, len(d.Confidence))
-	for t, z := range standardise(d.Confidence) {
+// hear adds what the model said in the outcome's diagnosis.
+func (e edit) hear(o Outcome) {
+	heard := make([]entry, 0, len(o.Confidence))
+	for t, z := range standardise(o.Confidence) {
 		heard = append(heard, entry{t, cell{heard: 1, z: z}})
 	}
-	e.add(d.Org, d.Repo, d.Pattern, heard...)
+	e.add(o.Org, o.Repo, o.Pattern, heard...)
 }
 
-// Observe learns from outcomes, in their order; one of no technique is passed
-// over. Many at once or one after the other come to the same. Pass many at once
-// when replaying.
+// Observe learns from outcomes, in their order. One of no technique counts as nothing
+// tried: only its confidence is heard. Many at once or one after the other come to the
+// same; many at once are faster, which replaying wants.
 func (l *Learner) Observe(os ...Outcome) {
 	l.write.Lock()
 	defer l.write.Unlock()
 	e := l.now.Load().edit()
 	for _, o := range os {
+		e.hear(o)
 		if o.Technique == "" {
 			continue
 		}
-		e.hear(Diagnosis{Org: o.Org, Repo: o.Repo, Pattern: o.Pattern, Confidence: o.Confidence})
 		before := e.view(o.Org, o.Repo, o.Pattern).of(o.Technique)
 		e.weights = e.weights.learn(l.policy.Parameters, l.policy.Share(o.Pattern, o.Technique), before, o)
 		c := cell{Tally: Tally{Tried: 1}}
@@ -76,8 +63,8 @@ func (l *Learner) Observe(os ...Outcome) {
 // errDiscount is what a wrong factor is answered with.
 var errDiscount = errors.New("a discount is a factor from 0 to 1")
 
-// Discount multiplies all counts by a factor in 0–1: .25 when the model or SIA's
-// own prompts have changed, so that what was learned under the old ones still
+// Discount multiplies all counts by a factor in 0–1, such as .25 when the model or
+// SIA's own prompts have changed. What was learned under the old ones then still
 // counts, but is soon outweighed.
 func (l *Learner) Discount(factor float64) error {
 	if !(factor >= 0 && factor <= 1) {

@@ -51,18 +51,23 @@ func candidates(names ...string) (cs []policies.Candidate) {
 func outcomes(rt *rapid.T) []policies.Outcome {
 	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) policies.Outcome {
 		return policies.Outcome{
-			Org: rapid.SampledFrom([]string{"o1", "o2"}).Draw(rt, "org"), Repo: rapid.SampledFrom([]string{"r1", "r2"}).Draw(rt, "repo"),
-			Pattern: rapid.SampledFrom(patterns).Draw(rt, "pattern"), Technique: rapid.SampledFrom(letters).Draw(rt, "technique"),
-			Resolved: rapid.Bool().Draw(rt, "resolved"), Attempt: rapid.IntRange(-1, 30).Draw(rt, "attempt"), Z: rapid.Float64().Draw(rt, "z"),
+			Org:       rapid.SampledFrom([]string{"o1", "o2"}).Draw(rt, "org"),
+			Repo:      rapid.SampledFrom([]string{"r1", "r2"}).Draw(rt, "repo"),
+			Pattern:   rapid.SampledFrom(patterns).Draw(rt, "pattern"),
+			Technique: rapid.SampledFrom(letters).Draw(rt, "technique"),
+			Resolved:  rapid.Bool().Draw(rt, "resolved"), Attempt: rapid.IntRange(-1, 30).Draw(rt, "attempt"),
+			Z: rapid.Float64().Draw(rt, "z"),
 		}
 	}), 0, 40).Draw(rt, "outcomes")
 }
 
 func diagnosis(rt *rapid.T) policies.Diagnosis {
 	return policies.Diagnosis{
-		Org: rapid.SampledFrom([]string{"o1", "o2", "o3"}).Draw(rt, "org"), Repo: rapid.SampledFrom([]string{"r1", "r2"}).Draw(rt, "repo"),
-		Pattern:    rapid.SampledFrom(patterns).Draw(rt, "pattern"),
-		Confidence: rapid.MapOf(rapid.SampledFrom(letters), rapid.OneOf(rapid.Float64(), rapid.Float64Range(0, 1))).Draw(rt, "confidence"),
+		Org:     rapid.SampledFrom([]string{"o1", "o2", "o3"}).Draw(rt, "org"),
+		Repo:    rapid.SampledFrom([]string{"r1", "r2"}).Draw(rt, "repo"),
+		Pattern: rapid.SampledFrom(patterns).Draw(rt, "pattern"),
+		Confidence: rapid.MapOf(rapid.SampledFrom(letters), rapid.OneOf(rapid.Float64(), rapid.Float64Range(0, 1))).Draw(rt,
+			"confidence"),
 	}
 }
 
@@ -74,7 +79,7 @@ func request(rt *rapid.T) policies.Request {
 	}
 	for _, n := range rapid.SliceOfN(rapid.SampledFrom(append([]string{""}, letters...)), 0, 9).Draw(rt, "candidates") {
 		r.Candidates = append(r.Candidates, policies.Candidate{
-			Technique: n, Prior: rapid.Float64().Draw(rt, "prior"), Odds: rapid.Float64().Draw(rt, "odds"), Cost: rapid.Float64().Draw(rt, "cost"),
+			Technique: n, Prior: rapid.Float64().Draw(rt, "prior"), Odds: rapid.Float64().Draw(rt, "odds"),
 		})
 	}
 	return r
@@ -85,7 +90,7 @@ func TestDecisionIsSound(t *testing.T) {
 	policy := defaults(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLearner(t, policy)
-		l.Hear(rapid.SliceOfN(rapid.Custom(diagnosis), 0, 9).Draw(rt, "heard")...)
+		l.Observe(heard(rapid.SliceOfN(rapid.Custom(diagnosis), 0, 9).Draw(rt, "heard")...)...)
 		l.Observe(outcomes(rt)...)
 		r := request(rt)
 		d := l.Decide(r)
@@ -186,7 +191,8 @@ func TestNothingCountsTwice(t *testing.T) {
 				}
 			}
 			if got.Here != want.Here || got.Org != want.Org || got.Elsewhere != want.Elsewhere {
-				rt.Errorf("%s: here %v, org %v, elsewhere %v; want %v, %v, %v", got.Technique, got.Here, got.Org, got.Elsewhere, want.Here, want.Org, want.Elsewhere)
+				rt.Errorf("%s: here %v, org %v, elsewhere %v; want %v, %v, %v", got.Technique, got.Here, got.Org, got.Elsewhere,
+					want.Here, want.Org, want.Elsewhere)
 			}
 		}
 	})
@@ -197,15 +203,15 @@ func TestReplay(t *testing.T) {
 	policy := defaults(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		os := outcomes(rt)
-		heard := rapid.SliceOfN(rapid.Custom(diagnosis), 0, 9).Draw(rt, "heard")
+		said := rapid.SliceOfN(rapid.Custom(diagnosis), 0, 9).Draw(rt, "heard")
 		live, replayed := newLearner(t, policy), newLearner(t, policy)
-		for _, d := range heard {
-			live.Hear(d)
+		for _, d := range said {
+			live.Observe(heard(d)...)
 		}
 		for _, o := range os {
 			live.Observe(o)
 		}
-		replayed.Hear(heard...)
+		replayed.Observe(heard(said...)...)
 		replayed.Observe(os...)
 		r := request(rt)
 		if diff := cmp.Diff(live.Decide(r), replayed.Decide(r), cmpopts.IgnoreUnexported(policies.Option{})); diff != "" {
@@ -219,7 +225,8 @@ func TestDiscount(t *testing.T) {
 	for i := range 8 {
 		l.Observe(policies.Outcome{Org: "o", Repo: "r", Pattern: "p", Technique: "a", Resolved: i < 4})
 	}
-	r := policies.Request{Diagnosis: policies.Diagnosis{Org: "o", Repo: "r", Pattern: "p"}, Candidates: candidates("a"), Terse: true}
+	r := policies.Request{Diagnosis: policies.Diagnosis{Org: "o", Repo: "r", Pattern: "p"}, Candidates: candidates("a"),
+		Terse: true}
 	before := l.Decide(r).Options[0]
 	if err := l.Discount(0.25); err != nil {
 		t.Fatal(err)
@@ -252,12 +259,13 @@ func TestConcurrentUse(t *testing.T) {
 	for g := range 4 {
 		wg.Go(func() {
 			for i := range 50 {
-				d := policies.Diagnosis{Org: "o", Repo: fmt.Sprint(i % 3), Pattern: "p", Confidence: map[string]float64{"a": 0.9, "b": 0.2, "c": 0.4}}
+				d := policies.Diagnosis{Org: "o", Repo: fmt.Sprint(i % 3), Pattern: "p",
+					Confidence: map[string]float64{"a": 0.9, "b": 0.2, "c": 0.4}}
 				got := l.Decide(policies.Request{Diagnosis: d, Task: fmt.Sprint(g, i), Candidates: candidates("a", "b", "c")})
 				if got.Choice == "" {
 					errs[g] = errors.New("nothing was chosen")
 				}
-				l.Hear(d)
+				l.Observe(heard(d)...)
 				l.Observe(policies.Outcome{Org: "o", Repo: d.Repo, Pattern: "p", Technique: got.Choice, Resolved: i%2 == 0})
 			}
 			errs[g] = errors.Join(errs[g], l.Discount(1))

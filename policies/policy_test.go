@@ -11,9 +11,9 @@ import (
 
 // The patterns and techniques of the product: the table that ships knows them all.
 var (
-	productPatterns = strings.Fields(`accumulated-cruft context-overload environment external-dependency-blocker flaky-check
-		interdependent-components missing-credentials missing-example over-constrained repeated-error unclear-instructions
-		unclear-specification unknown wrong-abstraction-level wrong-order wrong-tool`)
+	productPatterns = strings.Fields(`accumulated-cruft context-overload environment external-dependency-blocker
+		flaky-check interdependent-components missing-credentials missing-example over-constrained repeated-error
+		unclear-instructions unclear-specification unknown wrong-abstraction-level wrong-order wrong-tool`)
 	productTechniques = strings.Fields(`decomposition tool-change prompt-restructuring context-pruning example-injection
 		constraint-relaxation dependency-reordering abstraction-level-shift error-pattern-recognition fresh-start`)
 )
@@ -53,7 +53,8 @@ func TestParsePolicyRefuses(t *testing.T) {
 decision: technique
 name: mine
 version: 2
-parameters: {explore: 0.1, explore_among: 3, weight_prior: 6, weight_global: 25, weight_org: 15, weight_opinions: 10, confidence: 0.3, opinion: 1}
+parameters: {explore: 0.1, explore_among: 3, weight_prior: 6, weight_global: 25, weight_org: 15,
+  weight_opinions: 10, confidence: 0.3, opinion: 1}
 shares: {first: 0.4, second: 0.3, later: 0.2, other: 0.1}
 ranks: {p: {a: 1}}
 `

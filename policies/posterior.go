@@ -14,11 +14,11 @@ const (
 type posterior struct{ mean, strength float64 }
 
 // posterior updates a prior share with evidence, from the widest scope to the
-// narrowest. The mean of each scope is the prior of the next, weighing as much
-// as the parameters say (hierarchical shrinkage; Hong et al., "Hierarchical
-// Bayesian Bandits", 2022). The average confidence moves each prior in log odds:
-// in a scope by as much as the model thinks better or worse of the technique
-// there than in the wider one.
+// narrowest. The mean of each scope is the prior of the next, with the weight that
+// the parameters say (hierarchical shrinkage; Hong et al., "Hierarchical Bayesian
+// Bandits", 2022). The average confidence moves each prior in log odds. It moves it
+// by how much better the model thinks of the technique in that scope than in the
+// wider one.
 func (p Parameters) posterior(prior, opinion float64, e evidence) posterior {
 	zWorld := e.elsewhere.z / (p.WeightOpinions + e.elsewhere.heard)
 	zOrg := (p.WeightOpinions*zWorld + e.org.z) / (p.WeightOpinions + e.org.heard)

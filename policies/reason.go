@@ -42,12 +42,15 @@ func (d *Decision) explain(r Request, chosen int, w weights) {
 	}
 	switch best := d.Options[0]; {
 	case d.Explored:
-		fmt.Fprintf(&b, " It was picked by chance, as a small share of decisions is, so that there is something to compare with; the evidence was for %s, with %.0f %%.", best.Technique, 100*best.Mean)
+		fmt.Fprintf(&b, " It was picked by chance, as a small share of decisions is, so that there is something to "+
+			"compare with; the evidence was for %s, with %.0f %%.", best.Technique, 100*best.Mean)
 	case len(d.Options) == 1:
 		b.WriteString(" Nothing else is left to try.")
 	default:
-		if ahead := slices.MaxFunc(d.Options, func(a, b Option) int { return cmp.Compare(a.Mean, b.Mean) }); ahead.Mean > c.Mean {
-			fmt.Fprintf(&b, " By that measure %s would be ahead, with %.0f %%; what is known of this task alone puts it behind.", ahead.Technique, 100*ahead.Mean)
+		if ahead := slices.MaxFunc(d.Options,
+			func(a, b Option) int { return cmp.Compare(a.Mean, b.Mean) }); ahead.Mean > c.Mean {
+			fmt.Fprintf(&b, " By that measure %s would be ahead, with %.0f %%; what is known of this task alone puts it behind.",
+				ahead.Technique, 100*ahead.Mean)
 			break
 		}
 		fmt.Fprintf(&b, " Next would be %s, with %.0f %%.", d.Options[1].Technique, 100*d.Options[1].Mean)
@@ -82,7 +85,8 @@ func (o Option) evidence() string {
 		}
 	}
 	if len(parts) == 0 {
-		return "nobody has tried it on this pattern yet, so this rests on what SIA ships with and on what the model usually says of it"
+		return "nobody has tried it on this pattern yet, so this rests on what SIA ships with and on what the model " +
+			"usually says of it"
 	}
 	return "it resolved " + strings.Join(parts, ", ")
 }

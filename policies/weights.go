@@ -3,9 +3,8 @@ package policies
 import "math"
 
 // Bounds and rates of the learned weights. An estimate starts as if it rested on
-// some information already, in units of Fisher information, so that the first
-// outcomes don't throw it about, and forgets with a half-life of about 700
-// outcomes, because models change.
+// some Fisher information already, so that the first outcomes don't throw it about.
+// It forgets with a half-life of about 700 outcomes, because models change.
 const (
 	maxWeight       = 4.0
 	firstConfidence = 50.0 // information behind the first weight of today's confidence
@@ -17,12 +16,12 @@ const (
 
 // weights say how much a model's word is worth. They are estimated on line by
 // logistic regression of the outcome on the confidence, with the posterior mean
-// as offset: one Newton step an outcome, which is the extended Kalman filter of
-// that regression (Fahrmeir 1992). Both weights stay at or above zero: a model
-// is listened to or not; it is never a reason for the opposite.
+// as offset. Each outcome is one Newton step, which is the extended Kalman filter
+// of that regression (Fahrmeir 1992). Both weights stay at or above zero: a model
+// is listened to or not, but never a reason for the opposite.
 //
-// What gets as far as a third attempt is harder than what does not, for every
-// technique alike. Each attempt therefore has its own intercept; without them the
+// A task that gets as far as a third attempt is harder than others, for every
+// technique alike. Each attempt therefore has its own intercept. Without them the
 // weights would be blamed for it.
 type weights struct {
 	confidence estimate
@@ -44,8 +43,9 @@ func newWeights(p Parameters) weights {
 	return w
 }
 
-// step moves an estimate by one observation: error is outcome less expectation,
-// x the derivative of the expected log odds, variance that of the outcome.
+// step moves an estimate by one observation: err is the outcome less its
+// expectation, x the derivative of the expected log odds by the estimate, and
+// variance the outcome's.
 func (e estimate) step(err, x, variance float64) estimate {
 	e.information = forget*e.information + variance*x*x
 	e.value += err * x / e.information
@@ -57,7 +57,7 @@ func (e estimate) within(low, high float64) estimate {
 	return e
 }
 
-// learn updates the weights with an outcome whose evidence was, before it, e.
+// learn updates the weights with an outcome; e is the evidence before it.
 func (w weights) learn(p Parameters, prior float64, e evidence, o Outcome) weights {
 	const dx = 0.01
 	z := clamp(o.Z, -maxZ, maxZ)

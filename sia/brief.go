@@ -22,10 +22,12 @@ type Brief struct {
 	Relaxed      string    `json:"relaxed,omitempty"`       // the one constraint lifted; its restoration is the last step
 	Quotes       []string  `json:"quotes,omitempty"`        // error lines to avoid, quoted
 	FromBase     bool      `json:"from_base,omitempty"`     // start at the base commit instead of the branch's head
-	Plan         *Plan     `json:"plan,omitempty"`          // what a person approved; nil: no plan was wanted, or none is approved yet
-	Answers      []string  `json:"answers,omitempty"`       // constraints that people gave
-	Lessons      []string  `json:"lessons,omitempty"`       // lessons from earlier tasks that match
-	TestHints    []string  `json:"test_hints,omitempty"`    // which cases tests should cover, by those lessons; at most three
+	// what a person approved; nil: no plan was wanted, or none is approved yet
+	Plan    *Plan    `json:"plan,omitempty"`
+	Answers []string `json:"answers,omitempty"` // constraints that people gave
+	Lessons []string `json:"lessons,omitempty"` // lessons from earlier tasks that match
+	// which cases tests should cover, by those lessons; at most three
+	TestHints []string `json:"test_hints,omitempty"`
 }
 
 // SubTask is one ordered part of a decomposed or reordered task.

@@ -2,6 +2,7 @@ package sia
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -27,6 +28,13 @@ func ParseCredits(s string) (Credits, error) {
 		return 0, fmt.Errorf("credits %q: want a positive number such as 50, at most 1000000", s)
 	}
 	return Credits(f * float64(Credit)), nil
+}
+
+// CreditsOf converts US dollars, rounding up: what was spent is never
+// understated. What adding up floating-point numbers makes of whole
+// thousandths, such as 0.1 + 0.2, is not taken for more.
+func CreditsOf(usd float64) Credits {
+	return Credits(math.Ceil(usd*100*float64(Credit) - 1e-6))
 }
 
 // Ledger is a task's account. Spent + Reserved never exceeds Budget; what a

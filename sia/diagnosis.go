@@ -54,10 +54,11 @@ type Candidate struct {
 	Tried     int         `json:"tried"`
 	Org       Tally       `json:"org,omitzero"`       // elsewhere in the organisation
 	Elsewhere Tally       `json:"elsewhere,omitzero"` // in other organisations
-	Prior     float64     `json:"prior,omitempty"`    // expected share before any outcome, where the task or the repository says so; 0: the policy's
-	Odds      float64     `json:"odds,omitempty"`     // multiplies the odds, for what holds in this task alone; 0 is 1
-	Chosen    bool        `json:"chosen,omitempty"`
-	Reason    string      `json:"reason"`
+	// expected share before any outcome, where the task or the repository says so; 0: the policy's
+	Prior  float64 `json:"prior,omitempty"`
+	Odds   float64 `json:"odds,omitempty"` // multiplies the odds, for what holds in this task alone; 0 is 1
+	Chosen bool    `json:"chosen,omitempty"`
+	Reason string  `json:"reason"`
 }
 
 // Tally counts outcomes. Old ones may count for less than one each.
@@ -91,7 +92,8 @@ const (
 type Review struct {
 	Verdict Verdict  `json:"verdict"`
 	Points  []string `json:"points,omitempty"`
-	Amended []string `json:"amended,omitempty"` // objections of a first, major review; they were added to the instructions, which Verdict is about
+	// objections of a first, major review; they were added to the instructions, which Verdict is about
+	Amended []string `json:"amended,omitempty"`
 }
 
 // Signal is one computed reason for SIA to step in.
@@ -111,7 +113,8 @@ type Risk struct {
 	Chance      float64 `json:"chance"` // that it gets nowhere, 0–1
 	Limit       float64 `json:"limit"`  // above which stopping costs less than going on, 0–1
 	Interrupted bool    `json:"interrupted,omitempty"`
-	Spared      bool    `json:"spared,omitempty"` // above the limit, and left to go on so that it can be learned what becomes of it
+	// above the limit, and left to go on so that it can be learned what becomes of it
+	Spared bool `json:"spared,omitempty"`
 }
 
 // SignalName names a signal.
@@ -134,7 +137,7 @@ type Intervention struct {
 	Diagnosis  Diagnosis `json:"diagnosis"`
 	Review     Review    `json:"review"`
 	Warning    string    `json:"warning,omitempty"` // for people: a technique file that can't be used
-	MemorySHA  string    `json:"memory_sha,omitempty"`
+	MemorySHA  SHA       `json:"memory_sha,omitempty"`
 	CommentURL string    `json:"comment_url,omitempty"`
 	Resolved   *bool     `json:"resolved,omitempty"` // nil until the attempt it led to is judged
 }

@@ -17,7 +17,14 @@
 //   - [Diagnosis]: why an attempt failed and what to try instead.
 //
 // The table in table.go lists every (state, fact) pair, either as a move or as
-// ignored with the reason; a test walks it.
+// ignored with the reason; the table in effects.go has a line for every kind of
+// effect. Tests walk both.
+//
+// What SIA says to people is worded in app/render, from the typed facts of a task:
+// what it waits for, and what can be done about it. Here stand the reasons of
+// decisions, one sentence each, because what chooses says why: why a move was made,
+// why an event is ignored (a reply to whoever wrote the command), why a task is paused
+// or has ended; and the questions of question.go, whose options Step acts on.
 //
 // The package imports nothing of ours; everything else imports it. Values are
 // plain data and JSON-serialisable. A Task is not safe for concurrent use; Step

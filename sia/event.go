@@ -28,7 +28,11 @@ type Origin struct {
 type Kind string
 
 // Fact is what happened. The types below are all there are.
-type Fact interface{ Kind() Kind }
+type Fact interface {
+	Kind() Kind
+	// Masked is the fact with every text from outside masked; see [Event.Masked].
+	Masked(Mask) Fact
+}
 
 // Facts that people and GitHub make.
 type (
@@ -46,7 +50,8 @@ type (
 	// Stop: /sia stop, the label taken off, the issue closed, the app uninstalled.
 	Stop struct {
 		Reason string `json:"reason"`
-		Gone   bool   `json:"gone,omitempty"` // nothing can be shown any more: the app was uninstalled or the repository removed
+		// nothing can be shown any more: the app was uninstalled or the repository removed
+		Gone bool `json:"gone,omitempty"`
 	}
 	// PauseAsked: /sia pause or a switch.
 	PauseAsked struct {
@@ -84,12 +89,12 @@ type (
 	}
 	// CheckSeen: GitHub hinted that checks of a commit changed.
 	CheckSeen struct {
-		SHA string `json:"sha"`
+		SHA SHA `json:"sha"`
 	}
 	// BranchMoved: somebody else pushed to the task's branch.
 	BranchMoved struct {
-		SHA    string `json:"sha"`
-		Forced bool   `json:"forced,omitempty"`
+		SHA    SHA  `json:"sha"`
+		Forced bool `json:"forced,omitempty"`
 	}
 	// Restored: the database was lost, and the task is rebuilt from memory. Task is
 	// history: it has ended, and nothing of it is under way.
@@ -99,8 +104,8 @@ type (
 	}
 	// PullClosed: the pull request was closed.
 	PullClosed struct {
-		Merged bool   `json:"merged"`
-		Head   string `json:"head,omitempty"` // its head when it was closed; empty when that is not known
+		Merged bool `json:"merged"`
+		Head   SHA  `json:"head,omitempty"` // its head when it was closed; empty when that is not known
 	}
 )
 
@@ -108,26 +113,32 @@ type (
 type (
 	// Begun: nothing stands in the way of the next attempt.
 	Begun struct {
-		Settings     Settings `json:"settings"`
-		SettingsFrom string   `json:"settings_from,omitempty"` // the file that they are from, for people, such as "acme/.github@1a2b3c4d5e6f:.sia/config.yml"; empty: the defaults
-		Warning      string   `json:"warning,omitempty"`
-		BaseBranch   string   `json:"base_branch"`
-		BaseSHA      string   `json:"base_sha"`
-		Title        string   `json:"title"`
-		Body         string   `json:"body"`
-		Author       string   `json:"author,omitempty"`        // login of who wrote the issue
-		Access       string   `json:"author_access,omitempty"` // what that person may do in the repository, as GitHub says: none, read, triage, write, maintain or admin
-		Agent        string   `json:"agent"`
-		Hold         string   `json:"hold,omitempty"` // a budget of the repository or installation is used up: pause and say so
+		Settings Settings `json:"settings"`
+		// the file that they are from, for people, such as "acme/.github@1a2b3c4d5e6f:.sia/config.yml";
+		// empty: the defaults
+		SettingsFrom string `json:"settings_from,omitempty"`
+		Warning      string `json:"warning,omitempty"`
+		BaseBranch   string `json:"base_branch"`
+		BaseSHA      SHA    `json:"base_sha"`
+		Title        string `json:"title"`
+		Body         string `json:"body"`
+		Author       string `json:"author,omitempty"` // login of who wrote the issue
+		// what that person may do in the repository, as GitHub says: none, read, triage, write, maintain
+		// or admin
+		Access string `json:"author_access,omitempty"`
+		Agent  string `json:"agent"`
+		// a budget of the repository or installation is used up: pause and say so
+		Hold string `json:"hold,omitempty"`
 
-		Lessons  []LessonRef `json:"lessons,omitempty"`  // of earlier tasks, that the attempt is told
-		Withheld []string    `json:"withheld,omitempty"` // ids of lessons that fit as well and are kept from it, to see what they are worth
+		Lessons []LessonRef `json:"lessons,omitempty"` // of earlier tasks, that the attempt is told
+		// ids of lessons that fit as well and are kept from it, to see what they are worth
+		Withheld []string `json:"withheld,omitempty"`
 	}
 	// AttemptEnded: the coding agent stopped.
 	AttemptEnded struct {
 		End     AttemptEnd `json:"end"`
 		Reason  string     `json:"reason,omitempty"`
-		Commit  string     `json:"commit,omitempty"` // unpushed; empty when nothing changed
+		Commit  SHA        `json:"commit,omitempty"` // unpushed; empty when nothing changed
 		Diff    DiffStat   `json:"diff"`
 		Hunks   []uint64   `json:"hunks,omitempty"`
 		Turns   int        `json:"turns"`
@@ -140,11 +151,11 @@ type (
 	}
 	// Pushed: the attempt's commit is on the branch.
 	Pushed struct {
-		SHA string `json:"sha"`
+		SHA SHA `json:"sha"`
 	}
 	// PushRefused: the branch had moved; Head is what stands there.
 	PushRefused struct {
-		Head   string `json:"head"`
+		Head   SHA    `json:"head"`
 		Reason string `json:"reason"`
 	}
 	// PullOpened: the draft pull request exists.
@@ -155,7 +166,7 @@ type (
 	}
 	// Judged: the gate's verdict on a commit.
 	Judged struct {
-		SHA      string         `json:"sha"`
+		SHA      SHA            `json:"sha"`
 		Looked   time.Time      `json:"looked"` // when the gate began to read GitHub
 		Verdict  GateVerdict    `json:"verdict"`
 		Checks   []Check        `json:"checks,omitempty"`
@@ -181,7 +192,7 @@ type (
 	}
 	// MemoryCommitted: the task's memory is on the memory branch.
 	MemoryCommitted struct {
-		SHA     string `json:"sha"`
+		SHA     SHA    `json:"sha"`
 		Warning string `json:"warning,omitempty"` // for people: a file that was kept as a person left it
 	}
 	// CommentPosted: the intervention's comment stands.
@@ -319,7 +330,8 @@ func (EffectFailed) Kind() Kind     { return KEffectFailed }
 
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
-	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{}, Rated{},
+	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
+	Rated{},
 	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{}, PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{},

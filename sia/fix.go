@@ -4,9 +4,10 @@ import "slices"
 
 // Fix is what a person did where SIA could not: their push made the checks green.
 type Fix struct {
-	By        Actor       `json:"by"`
-	From      string      `json:"from"` // the commit that the person's work is compared with: the last attempt's, or the base
-	Head      string      `json:"head"` // the commit that passed
+	By Actor `json:"by"`
+	// the commit that the person's work is compared with: the last attempt's, or the base
+	From      SHA         `json:"from"`
+	Head      SHA         `json:"head"` // the commit that passed
 	Paths     []string    `json:"paths,omitempty"`
 	Summary   string      `json:"summary"`             // what the person did differently, in a sentence or two
 	Resembles TechniqueID `json:"resembles,omitempty"` // the technique in the library that it is an instance of

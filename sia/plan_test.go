@@ -40,7 +40,8 @@ func (p *planning) step(e Event) Result {
 
 // says has a person do something, by a command.
 func (p *planning) says(f Fact) Result {
-	return p.step(Event{ID: "person" + itoa(p.n), By: person, Origin: Origin{OnIssue: 3, Comment: int64(p.n), Command: true}, Fact: f})
+	return p.step(Event{ID: "person" + itoa(p.n), By: person,
+		Origin: Origin{OnIssue: 3, Comment: int64(p.n), Command: true}, Fact: f})
 }
 
 // done carries out the newest effect of a kind that waits.
@@ -65,7 +66,8 @@ func (p *planning) begins(plan string) {
 	p.t.Helper()
 	set := DefaultSettings()
 	set.Agent.Plan = plan
-	p.done(DoBegin, Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: p.task.Title, Body: p.task.Body, Agent: "coder"})
+	p.done(DoBegin, Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: p.task.Title, Body: p.task.Body,
+		Agent: "coder"})
 }
 
 func (p *planning) ends(f AttemptEnded) { p.t.Helper(); p.done(DoAttempt, f) }
@@ -82,12 +84,14 @@ func (p *planning) is(state State, attempts int, plans bool, why string) {
 	p.t.Helper()
 	a := p.task.Attempt()
 	if p.task.State != state || len(p.task.Attempts) != attempts || a.Planning != plans || !strings.Contains(p.why, why) {
-		p.t.Errorf("%s with %d attempts, the last a plan: %v; %s; want %s, %d, %v, %s", p.task.State, len(p.task.Attempts), a.Planning, p.why, state, attempts, plans, why)
+		p.t.Errorf("%s with %d attempts, the last a plan: %v; %s; want %s, %d, %v, %s", p.task.State, len(p.task.Attempts),
+			a.Planning, p.why, state, attempts, plans, why)
 	}
 }
 
 func TestPlanApproved(t *testing.T) {
-	for name, yes := range map[string]Fact{"go": Approve{}, "the right plan": Approve{Question: 1}, "a letter": AnswerGiven{Letter: "A"}} {
+	for name, yes := range map[string]Fact{"go": Approve{}, "the right plan": Approve{Question: 1},
+		"a letter": AnswerGiven{Letter: "A"}} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlanning(t)
 			p.is(Working, 1, true, "makes a plan")
@@ -102,7 +106,8 @@ func TestPlanApproved(t *testing.T) {
 			p.is(Working, 2, false, "attempt 2 begins")
 			want := wanted
 			want.Attempt, want.By, want.At = 1, person, p.task.Brief.Plan.At
-			if d := cmp.Diff(&want, p.task.Brief.Plan); d != "" || want.At.IsZero() || len(p.task.Prompts) != 1 || len(p.task.Brief.Answers) != 0 {
+			if d := cmp.Diff(&want, p.task.Brief.Plan); d != "" || want.At.IsZero() || len(p.task.Prompts) != 1 ||
+				len(p.task.Brief.Answers) != 0 {
 				t.Errorf("%s; prompts %+v, answers %v", d, p.task.Prompts, p.task.Brief.Answers)
 			}
 		})
@@ -153,12 +158,13 @@ func TestPlanChanged(t *testing.T) {
 	p.is(Queued, 1, true, "wants the plan of attempt 1 changed: but in capitals")
 	p.begins(PlanApprove)
 	p.proposes()
-	if d := cmp.Diff([]string{"About the plan of attempt 1: but in capitals"}, p.task.Brief.Answers); d != "" || p.task.Answers[0].Kind != AskPlan || p.task.Escalation.Plan.Attempt != 2 {
+	if d := cmp.Diff([]string{"About the plan of attempt 1: but in capitals"}, p.task.Brief.Answers); d != "" ||
+		p.task.Answers[0].Kind != AskPlan || p.task.Escalation.Plan.Attempt != 2 {
 		t.Error(d, p.task.Escalation)
 	}
 	p.says(Edited{Title: "Greet all"})
-	if p.is(Escalated, 2, true, "edited"); !strings.Contains(p.task.Waiting, "`/sia retry`") {
-		t.Errorf("waits for %q", p.task.Waiting)
+	if p.is(Escalated, 2, true, "edited"); !p.task.Escalation.Stale {
+		t.Error("the plan is not known to be of another text")
 	}
 	p.says(Retry{})
 	p.is(Queued, 2, true, "another plan")
@@ -188,8 +194,8 @@ func TestNoPlan(t *testing.T) {
 		p := newPlanning(t)
 		p.ends(AttemptEnded{End: end, Reason: "why", Commit: "c0ffee"})
 		p.is(OnHold, 1, true, "attempt 1 made no plan: why")
-		if p.task.Attempt().Outcome != AttemptError || !strings.Contains(p.task.Waiting, "`/sia resume`") {
-			t.Errorf("%s: %+v, %s", end, p.task.Attempt(), p.task.Waiting)
+		if p.task.Attempt().Outcome != AttemptError || p.task.Pause.Kind != PausedByTrouble {
+			t.Errorf("%s: %+v, %+v", end, p.task.Attempt(), p.task.Pause)
 		}
 		p.says(Resume{})
 		p.begins(PlanApprove)

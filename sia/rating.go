@@ -38,7 +38,8 @@ func (s *step) rated() {
 		return
 	}
 	r := Rating{By: s.e.By, Intervention: f.Intervention, Good: f.Good}
-	i := slices.IndexFunc(s.t.Ratings, func(o Rating) bool { return o.By.ID == r.By.ID && o.Intervention == r.Intervention })
+	i := slices.IndexFunc(s.t.Ratings,
+		func(o Rating) bool { return o.By.ID == r.By.ID && o.Intervention == r.Intervention })
 	switch {
 	case i < 0:
 		s.t.Ratings = append(s.t.Ratings, r)

@@ -11,7 +11,8 @@ import (
 func TestFailuresComeToRest(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, gone := range []bool{false, true} {
-		r := Step(Task{}, Event{ID: "start", At: now, By: person, Fact: Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", DefaultBranch: "main"}})
+		r := Step(Task{}, Event{ID: "start", At: now, By: person,
+			Fact: Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", DefaultBranch: "main"}})
 		todo := r.Effects
 		r = Step(r.Task, Event{ID: "stop", At: now, By: person, Fact: Stop{Reason: "said so", Gone: gone}})
 		todo = append(todo, r.Effects...)
@@ -20,7 +21,8 @@ func TestFailuresComeToRest(t *testing.T) {
 				t.Fatalf("gone %v: effects follow failed effects without end: %+v", gone, todo)
 			}
 			f := todo[0]
-			r = Step(r.Task, Event{ID: f.Key, At: now, Effect: f.Key, Fact: EffectFailed{Effect: f.Kind, Reason: "it could not be reached"}})
+			r = Step(r.Task, Event{ID: f.Key, At: now, Effect: f.Key,
+				Fact: EffectFailed{Effect: f.Kind, Reason: "it could not be reached"}})
 			todo = append(todo[1:], r.Effects...)
 		}
 	}
@@ -37,11 +39,13 @@ func TestMemoryOfAStoppedAttempt(t *testing.T) {
 		{"it had done nothing", false, []Fact{AttemptEnded{End: EndCancelled}}},
 		{"it was lost", false, []Fact{EffectFailed{Effect: DoAttempt, Reason: "no machine"}}},
 		{"its work is kept", false, []Fact{AttemptEnded{End: EndCancelled, Commit: "c0ffee"}, Pushed{SHA: "c0ffee"}}},
-		{"its work could not be kept", false, []Fact{AttemptEnded{End: EndCancelled, Commit: "c0ffee"}, PushRefused{Reason: "moved"}}},
+		{"its work could not be kept", false,
+			[]Fact{AttemptEnded{End: EndCancelled, Commit: "c0ffee"}, PushRefused{Reason: "moved"}}},
 		{"the app is gone", true, []Fact{AttemptEnded{End: EndCancelled}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			task := Task{ID: "9-3", State: Working, Settings: DefaultSettings(), Attempts: []Attempt{{Number: 1}}, Pending: map[string]EffectKind{"attempt": DoAttempt}}
+			task := Task{ID: "9-3", State: Working, Settings: DefaultSettings(), Attempts: []Attempt{{Number: 1}},
+				Pending: map[string]EffectKind{"attempt": DoAttempt}}
 			r := Step(task, Event{ID: "stop", By: person, Fact: Stop{Reason: "said so", Gone: c.gone}})
 			for _, f := range c.ends {
 				key := r.Task.pendingOf(DoAttempt, DoPush)

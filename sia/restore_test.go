@@ -49,7 +49,9 @@ func TestRestore(t *testing.T) {
 			t.Fatal("restored over what is known")
 		}
 		w.task, w.todo = got, nil
-		w.apply(Event{ID: "start-again", By: person, Fact: Start{Installation: 1, Repo: Repo{ID: 9, Owner: "o", Name: "r"}, Issue: 3, Title: "Do it", DefaultBranch: "main"}})
+		w.apply(Event{ID: "start-again", By: person,
+			Fact: Start{Installation: 1, Repo: Repo{ID: 9, Owner: "o", Name: "r"}, Issue: 3, Title: "Do it",
+				DefaultBranch: "main"}})
 		if w.task.State != Queued {
 			t.Fatalf("started again, it is %s", w.task.State)
 		}
@@ -78,7 +80,8 @@ func TestRestoreRefuses(t *testing.T) {
 			t.Errorf("%s: restored as %+v", name, r.Task)
 		}
 	}
-	if r := Step(Task{}, Event{ID: "x", Fact: Restored{Task: good, Show: true}}); len(r.Effects) != 1 || r.Effects[0].Kind != DoSync {
+	if r := Step(Task{}, Event{ID: "x", Fact: Restored{Task: good, Show: true}}); len(r.Effects) != 1 ||
+		r.Effects[0].Kind != DoSync {
 		t.Errorf("what GitHub shows is not brought up to date: %v", r.Effects)
 	}
 }

@@ -21,20 +21,28 @@ func TestReviewed(t *testing.T) {
 		prompt   string
 	}{
 		{"approved", []Review{{Verdict: Approved}}, Reviewing, 0, Review{Verdict: Approved}, "p0"},
-		{"minor", []Review{{Verdict: Minor, Points: []string{"x"}}}, Reviewing, 0, Review{Verdict: Minor, Points: []string{"x"}}, "p0+"},
+		{"minor", []Review{{Verdict: Minor, Points: []string{"x"}}}, Reviewing, 0,
+			Review{Verdict: Minor, Points: []string{"x"}}, "p0+"},
 		{"unavailable", []Review{{Verdict: ReviewFailed}}, Reviewing, 0, Review{Verdict: ReviewFailed}, "p0"},
 		{"rejected", []Review{{Verdict: Rejected}}, Diagnosing, 1, Review{Verdict: Rejected}, "p0"},
-		{"rejected, then approved", []Review{{Verdict: Rejected}, {Verdict: Approved}}, Reviewing, 1, Review{Verdict: Approved}, "p1"},
-		{"rejected three times", []Review{{Verdict: Rejected}, {Verdict: Rejected}, {Verdict: Rejected}}, Reviewing, 2, Review{Verdict: Rejected}, "p2"},
-		{"amended, then approved", []Review{major, {Verdict: Approved}}, Reviewing, 0, Review{Verdict: Approved, Amended: major.Points}, "p0+"},
-		{"amended, then not to be had", []Review{major, {Verdict: ReviewFailed}}, Reviewing, 0, Review{Verdict: ReviewFailed, Amended: major.Points}, "p0+"},
-		{"amended, then major again", []Review{major, major}, Diagnosing, 1, Review{Verdict: Major, Points: major.Points, Amended: major.Points}, "p0+"},
-		{"amended and refused, then approved", []Review{major, {Verdict: Rejected}, {Verdict: Approved}}, Reviewing, 1, Review{Verdict: Approved}, "p1"},
+		{"rejected, then approved", []Review{{Verdict: Rejected}, {Verdict: Approved}}, Reviewing, 1,
+			Review{Verdict: Approved}, "p1"},
+		{"rejected three times", []Review{{Verdict: Rejected}, {Verdict: Rejected}, {Verdict: Rejected}}, Reviewing, 2,
+			Review{Verdict: Rejected}, "p2"},
+		{"amended, then approved", []Review{major, {Verdict: Approved}}, Reviewing, 0,
+			Review{Verdict: Approved, Amended: major.Points}, "p0+"},
+		{"amended, then not to be had", []Review{major, {Verdict: ReviewFailed}}, Reviewing, 0,
+			Review{Verdict: ReviewFailed, Amended: major.Points}, "p0+"},
+		{"amended, then major again", []Review{major, major}, Diagnosing, 1,
+			Review{Verdict: Major, Points: major.Points, Amended: major.Points}, "p0+"},
+		{"amended and refused, then approved", []Review{major, {Verdict: Rejected}, {Verdict: Approved}}, Reviewing, 1,
+			Review{Verdict: Approved}, "p1"},
 		{"nothing but objections", []Review{{Verdict: Rejected}, {Verdict: Rejected}, major, major}, Reviewing, 2,
 			Review{Verdict: Major, Points: major.Points, Amended: major.Points}, "p2++"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			task := Task{ID: "9-3", State: Reviewing, Approaches: 5, Settings: DefaultSettings(), Attempts: []Attempt{{Number: 1, Outcome: AttemptFail}}}
+			task := Task{ID: "9-3", State: Reviewing, Approaches: 5, Settings: DefaultSettings(),
+				Attempts: []Attempt{{Number: 1, Outcome: AttemptFail}}}
 			techniques := []TechniqueID{Decomposition, ToolChange, ContextPruning}
 			propose := func(n int) Diagnosis {
 				p := "p" + itoa(n)
@@ -57,7 +65,8 @@ func TestReviewed(t *testing.T) {
 				}
 				say(DoReview, Reviewed{Review: v, Prompt: prompt})
 			}
-			if task.State != c.state || len(task.Refused) != c.refused || task.Next.Diagnosis.Prompt != c.prompt || task.Next.Diagnosis.Brief.Prompt != c.prompt {
+			if task.State != c.state || len(task.Refused) != c.refused || task.Next.Diagnosis.Prompt != c.prompt ||
+				task.Next.Diagnosis.Brief.Prompt != c.prompt {
 				t.Errorf("%s, refused %v, prompt %q", task.State, task.Refused, task.Next.Diagnosis.Prompt)
 			}
 			if d := cmp.Diff(c.want, task.Next.Review); d != "" {

@@ -25,17 +25,21 @@ type SIASettings struct {
 
 // AgentSettings govern attempts.
 type AgentSettings struct {
-	Kind     string   `json:"kind" yaml:"kind"`                 // builtin or command
-	Command  string   `json:"command,omitempty" yaml:"command"` // of the kind command: a preset's name, or a shell command line
-	Env      []string `json:"env,omitempty" yaml:"env"`         // names of variables of the server's environment that the command gets
+	Kind string `json:"kind" yaml:"kind"` // builtin or command
+	// of the kind command: a preset's name, or a shell command line
+	Command string `json:"command,omitempty" yaml:"command"`
+	// names of variables of the server's environment that the command gets
+	Env      []string `json:"env,omitempty" yaml:"env"`
 	Timeout  Duration `json:"timeout" yaml:"timeout"`
 	MaxTurns int      `json:"max_turns" yaml:"max_turns"`
 	Plan     string   `json:"plan,omitempty" yaml:"plan"` // "" or [PlanApprove]
 	Setup    []string `json:"setup,omitempty" yaml:"setup"`
 	Test     string   `json:"test,omitempty" yaml:"test"`
 
-	InterruptCost float64 `json:"interrupt_cost" yaml:"interrupt_cost"` // of a wrong interruption, in budgets of an attempt
-	Spare         float64 `json:"spare" yaml:"spare"`                   // share of the interruptions that are not made, 0–1
+	// of a wrong interruption, in budgets of an attempt
+	InterruptCost float64 `json:"interrupt_cost" yaml:"interrupt_cost"`
+	// share of the interruptions that are not made, 0–1
+	Spare float64 `json:"spare" yaml:"spare"`
 }
 
 // PlanApprove has every task begin with a plan that waits for a person's yes
@@ -55,7 +59,8 @@ type ChecksSettings struct {
 	Wait      Duration `json:"wait" yaml:"wait"`                   // without any check at all, then a person is asked
 	Protected []string `json:"protected" yaml:"protected"`         // globs; attempts that touch them need a person
 
-	Rerun      string  `json:"rerun" yaml:"rerun"`             // whether a red check is run again once before the attempt is blamed
+	// whether a red check is run again once before the attempt is blamed
+	Rerun      string  `json:"rerun" yaml:"rerun"`
 	MinuteCost float64 `json:"minute_cost" yaml:"minute_cost"` // credits that a minute of a check costs
 }
 
@@ -73,8 +78,9 @@ type MemorySettings struct {
 
 // AccessSettings say who is obeyed.
 type AccessSettings struct {
-	CommandPermission string   `json:"command_permission" yaml:"command_permission"` // read, triage, write, maintain or admin
-	Bots              []string `json:"bots,omitempty" yaml:"bots"`                   // bot logins that are not ignored
+	// read, triage, write, maintain or admin
+	CommandPermission string   `json:"command_permission" yaml:"command_permission"`
+	Bots              []string `json:"bots,omitempty" yaml:"bots"` // bot logins that are not ignored
 }
 
 // LearningSettings govern what is learned and shared.
@@ -106,11 +112,13 @@ func (d Duration) D() time.Duration { return time.Duration(d) }
 // DefaultSettings are the settings of a repository without a .sia/config.yml.
 func DefaultSettings() Settings {
 	return Settings{
-		Label:    "sia",
-		SIA:      SIASettings{MaxApproaches: 5, TriggerAfter: 1, Reviewer: true},
-		Agent:    AgentSettings{Kind: "builtin", Timeout: Duration(30 * time.Minute), MaxTurns: 60, InterruptCost: 1, Spare: 0.1},
-		Budget:   BudgetSettings{Task: 100, RepoPerDay: 1000},
-		Checks:   ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute), Protected: []string{".github/**"}, Rerun: RerunAuto, MinuteCost: 0.8},
+		Label: "sia",
+		SIA:   SIASettings{MaxApproaches: 5, TriggerAfter: 1, Reviewer: true},
+		Agent: AgentSettings{Kind: "builtin", Timeout: Duration(30 * time.Minute), MaxTurns: 60, InterruptCost: 1,
+			Spare: 0.1},
+		Budget: BudgetSettings{Task: 100, RepoPerDay: 1000},
+		Checks: ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute),
+			Protected: []string{".github/**"}, Rerun: RerunAuto, MinuteCost: 0.8},
 		Memory:   MemorySettings{Branch: "sia/memory"},
 		Access:   AccessSettings{CommandPermission: "write"},
 		Learning: LearningSettings{LessonsInPrompt: 5, MinConfidence: 0.5, Share: "none"},

@@ -55,11 +55,13 @@ func Step(t Task, e Event) Result {
 	return s.result()
 }
 
+// MaxReruns is how often checks of one commit are asked to run again.
+const MaxReruns = 3
+
 const (
 	maxSeen     = 64 // events from people that are remembered
 	maxRounds   = 2  // rejections by the reviewer in one diagnosis
 	maxInARow   = 3  // checkpoints, or refused pushes, in a row on one brief
-	maxReruns   = 3  // re-runs for weather, per commit (document 1 §1.5)
 	maxLookGap  = 5 * time.Minute
 	minLookGap  = 100 * time.Millisecond
 	syncSpacing = 5 * time.Second // status edits of a running task are gathered this long
@@ -105,22 +107,6 @@ func (s *step) syncFailed() bool {
 // GitHub made it.
 func (s *step) fromPerson() bool { return s.e.Effect == "" && s.e.Fact.Kind() != KCheckSeen }
 
-// outcomes says which facts are outcomes of which effects.
-var outcomes = map[Kind]map[EffectKind]bool{
-	KBegun: {DoBegin: true}, KAttemptEnded: {DoAttempt: true}, KPushed: {DoPush: true}, KPushRefused: {DoPush: true},
-	KPullOpened: {DoPull: true}, KJudged: {DoGate: true}, KDiagnosed: {DoDiagnose: true}, KReviewed: {DoReview: true},
-	KMemoryCommitted: {DoMemory: true}, KCommentPosted: {DoAnnounce: true}, KEscalationOpened: {DoEscalate: true},
-	KSyncDone: {DoSync: true}, KFixStudied: {DoStudy: true}, KDone: every(EffectKinds), KEffectFailed: every(EffectKinds),
-}
-
-func every(kinds []EffectKind) map[EffectKind]bool {
-	m := make(map[EffectKind]bool, len(kinds))
-	for _, k := range kinds {
-		m[k] = true
-	}
-	return m
-}
-
 // duplicate says why the event can't count: it did already, or it does not fit.
 func (s *step) duplicate() string {
 	if s.e.Effect != "" {
@@ -128,12 +114,12 @@ func (s *step) duplicate() string {
 		if !ok {
 			return "the effect " + s.e.Effect + " is not waited for: it has reported already, or was superseded"
 		}
-		if !outcomes[s.e.Fact.Kind()][kind] {
+		if !kind.traits().reports(s.e.Fact.Kind()) {
 			return fmt.Sprintf("%s is no outcome of the effect %s", s.e.Fact.Kind(), s.e.Effect)
 		}
 		return ""
 	}
-	if outcomes[s.e.Fact.Kind()] != nil {
+	if s.e.Fact.Kind().isOutcome() {
 		return fmt.Sprintf("%s is the outcome of an effect, and names none", s.e.Fact.Kind())
 	}
 	if slices.Contains(s.t.Seen, s.e.ID) {
@@ -162,11 +148,11 @@ func (s *step) ignore(format string, args ...any) { s.ignored = fmt.Sprintf(form
 func (s *step) because(format string, args ...any) { s.why = fmt.Sprintf(format, args...) }
 
 // enter moves the task to a state.
-func (s *step) enter(state State, waiting string) {
+func (s *step) enter(state State) {
 	if s.t.State != state {
 		s.t.Since = s.e.At
 	}
-	s.t.State, s.t.Waiting = state, waiting
+	s.t.State, s.t.Ended = state, ""
 	if state != OnHold {
 		s.t.Pause = nil
 	}
@@ -186,10 +172,11 @@ func (s *step) emitEffect(kind EffectKind, attempt int, suffix string, f Effect)
 	if f.At.IsZero() {
 		f.At = s.e.At
 	}
-	if superseding[kind] {
-		s.forget(kind)
+	traits := kind.traits()
+	if traits.leads {
+		s.forget(func(k EffectKind) bool { return k == kind })
 	}
-	if s.t.State == OnHold && heldWhilePaused[kind] {
+	if s.t.State == OnHold && traits.held {
 		s.t.Pause.Held = append(s.t.Pause.Held, f)
 		return
 	}
@@ -200,13 +187,9 @@ func (s *step) emitEffect(kind EffectKind, attempt int, suffix string, f Effect)
 	s.effects = append(s.effects, f)
 }
 
-// superseding are the kinds of which only the newest counts: its outcome is
-// waited for, and a worker that finds an older one drops it.
-var superseding = map[EffectKind]bool{DoBegin: true, DoGate: true, DoDiagnose: true, DoReview: true, DoAnnounce: true, DoRerun: true}
-
 // forget stops waiting for effects of some kinds.
-func (s *step) forget(kinds ...EffectKind) {
-	maps.DeleteFunc(s.t.Pending, func(_ string, k EffectKind) bool { return slices.Contains(kinds, k) })
+func (s *step) forget(which func(EffectKind) bool) {
+	maps.DeleteFunc(s.t.Pending, func(_ string, k EffectKind) bool { return which(k) })
 }
 
 // memory has the task's memory committed; the next step waits for it to land.
@@ -257,14 +240,15 @@ func (s *step) sync(changed bool) {
 		if !waits || !s.t.SyncAt.After(s.e.At) {
 			return
 		}
-		s.forget(DoSync) // it is scheduled for later: this one comes first
+		s.forget(func(k EffectKind) bool { return k == DoSync }) // it is scheduled for later: this one comes first
 	}
 	s.t.SyncAt = at
 	s.emitEffect(DoSync, s.number(), s.v(), Effect{At: at})
 }
 
 func (s *step) reply(text string) {
-	s.emitEffect(DoReply, s.number(), s.v(), Effect{Comment: s.e.Origin.Comment, OnIssue: s.e.Origin.OnIssue, Content: text})
+	s.emitEffect(DoReply, s.number(), s.v(),
+		Effect{Comment: s.e.Origin.Comment, OnIssue: s.e.Origin.OnIssue, Content: text})
 }
 
 func (s *step) react(content string) {
@@ -272,7 +256,8 @@ func (s *step) react(content string) {
 	if on == 0 {
 		on = s.t.Issue
 	}
-	s.emitEffect(DoReact, s.number(), content+"-"+s.v(), Effect{Comment: s.e.Origin.Comment, OnIssue: on, Content: content})
+	s.emitEffect(DoReact, s.number(), content+"-"+s.v(),
+		Effect{Comment: s.e.Origin.Comment, OnIssue: on, Content: content})
 }
 
 // clone copies a task so that no slice or map is shared where Step writes.

@@ -29,7 +29,7 @@ func (s *step) begun() {
 		return
 	}
 	if f.Hold != "" {
-		s.hold(f.Hold, "`/sia resume` tries again")
+		s.hold(PausedByTrouble, f.Hold)
 		s.begin()
 		return
 	}
@@ -53,28 +53,29 @@ func (s *step) begun() {
 		s.t.Prompts = append(s.t.Prompts, Prompt{Version: len(s.t.Prompts) + 1, Hash: hash, Technique: s.t.Brief.Technique})
 	}
 	a := Attempt{
-		Number: s.number() + 1, StartedAt: s.e.At, Agent: f.Agent, PromptHash: hash, Technique: s.t.Brief.Technique, Planning: plans,
+		Number: s.number() + 1, StartedAt: s.e.At, Agent: f.Agent, PromptHash: hash, Technique: s.t.Brief.Technique,
+		Planning:     plans,
 		LessonsShown: lessonIDs(f.Lessons), LessonsWithheld: f.Withheld,
 		Answers: len(s.t.Brief.Answers), Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
 	}
 	s.t.Attempts = append(s.t.Attempts, a)
-	s.enter(Working, "")
+	s.enter(Working)
 	s.emit(DoAttempt, a.Number, "")
 	if plans {
-		s.because("attempt %d makes a plan for %s, with %s credits set aside", a.Number, short(f.BaseSHA), a.Reserved)
+		s.because("attempt %d makes a plan for %s, with %s credits set aside", a.Number, f.BaseSHA.Short(), a.Reserved)
 		return
 	}
-	s.because("attempt %d begins at %s with %s credits set aside", a.Number, short(f.BaseSHA), a.Reserved)
+	s.because("attempt %d begins at %s with %s credits set aside", a.Number, f.BaseSHA.Short(), a.Reserved)
 }
 
 func (s *step) outOfCredits() {
 	spent := s.t.Credits.Spent + s.t.Credits.Overrun
 	reason := fmt.Sprintf("the task's %s credits are used up (%s spent)", s.t.Credits.Budget, spent)
 	if s.t.Credits.Left() >= Credit {
-		reason = fmt.Sprintf("%s of the task's %s credits are spent, and the attempt could not go on with its share of them", spent, s.t.Credits.Budget)
+		reason = fmt.Sprintf("%s of the task's %s credits are spent, and the attempt could not go on with its share of them",
+			spent, s.t.Credits.Budget)
 	}
-	s.hold(reason,
-		"`/sia resume +50` adds 50 credits (0.50 USD) and goes on; `/sia stop` ends the task")
+	s.hold(PausedByCredits, reason)
 }
 
 // record books how the attempt ended.
@@ -113,7 +114,8 @@ func (s *step) attemptEnded() {
 			return
 		}
 		s.push(f.Commit)
-		s.because("attempt %d changed %s; its commit is pushed so that the checks can say whether it is right", a.Number, files(f.Diff.Files))
+		s.because("attempt %d changed %s; its commit is pushed so that the checks can say whether it is right", a.Number,
+			files(f.Diff.Files))
 	case EndStuck:
 		s.fail(f.Signals)
 	case EndAsked:
@@ -142,7 +144,7 @@ func (s *step) checkpoint(f AttemptEnded) {
 		return
 	}
 	if f.End == EndCredits && f.Turns == 0 { // what is left does not pay for a single answer
-		s.enter(Queued, "")
+		s.enter(Queued)
 		s.outOfCredits()
 		s.begin()
 		return
@@ -155,8 +157,8 @@ func (s *step) goOn() {
 	a := s.t.Attempt()
 	switch a.Outcome {
 	case AttemptError:
-		s.enter(Queued, "")
-		s.hold(a.Reason, "`/sia resume` tries again")
+		s.enter(Queued)
+		s.hold(PausedByTrouble, a.Reason)
 		s.begin()
 	case AttemptCheckpoint:
 		if s.inARow(AttemptCheckpoint) >= maxInARow {
@@ -193,7 +195,7 @@ func (s *step) inARow(o AttemptOutcome) int {
 	return n
 }
 
-func (s *step) push(commit string) {
+func (s *step) push(commit SHA) {
 	s.emitEffect(DoPush, s.number(), "", Effect{SHA: commit})
 }
 
@@ -207,9 +209,9 @@ func (s *step) pushed() {
 		return
 	}
 	s.t.Checks = nil
-	s.enter(PushedOut, "")
+	s.enter(PushedOut)
 	s.emit(DoPull, a.Number, s.v())
-	s.because("%s is on %s", short(f.SHA), s.t.Branch)
+	s.because("%s is on %s", f.SHA.Short(), s.t.Branch)
 }
 
 // keep records a commit that was pushed after its run had ended.
@@ -258,20 +260,21 @@ func (s *step) pushRefused() {
 		s.t.Head = f.Head
 	}
 	if s.inARow(AttemptError) >= maxInARow {
-		s.enter(Queued, "")
-		s.hold("the branch moved under every one of the last attempts", "stop pushing to it, then `/sia resume` tries again")
+		s.enter(Queued)
+		s.hold(PausedByPushes, "the branch moved under every one of the last attempts")
 		s.begin()
 		return
 	}
-	s.proceed(fmt.Sprintf("somebody pushed to the branch while attempt %d worked; the next starts from their commit", a.Number))
+	s.proceed(fmt.Sprintf("somebody pushed to the branch while attempt %d worked; the next starts from their commit",
+		a.Number))
 }
 
 func (s *step) pullOpened() {
 	f := s.e.Fact.(PullOpened)
 	s.t.Pull = Pull{Number: f.Number, NodeID: f.NodeID, URL: f.URL, Merged: s.t.Pull.Merged}
-	s.enter(Checking, "")
+	s.enter(Checking)
 	s.watch()
-	s.because("draft pull request #%d shows the change; the checks of %s decide", f.Number, short(s.t.Head))
+	s.because("draft pull request #%d shows the change; the checks of %s decide", f.Number, s.t.Head.Short())
 }
 
 // ask puts the agent's own question to a person, on the task's issue.

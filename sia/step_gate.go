@@ -9,7 +9,6 @@ import (
 // watch begins to watch the present head.
 func (s *step) watch() {
 	s.t.Gate = GateState{Seq: s.t.Gate.Seq, Since: s.e.At}
-	s.t.Waiting = ""
 	s.look(s.e.At.Add(s.t.Settings.Checks.Settle.D()))
 }
 
@@ -25,17 +24,17 @@ func (s *step) look(due time.Time) {
 func (s *step) checkSeen() {
 	f := s.e.Fact.(CheckSeen)
 	if f.SHA != s.t.Head {
-		s.ignore("the checks of %s say nothing about the present head %s", short(f.SHA), short(s.t.Head))
+		s.ignore("the checks of %s say nothing about the present head %s", f.SHA.Short(), s.t.Head.Short())
 		return
 	}
 	g := &s.t.Gate
 	if s.e.At.After(g.Hint) {
 		g.Hint = s.e.At
 	}
-	if want := g.Hint.Add(s.t.Settings.Checks.Settle.D()); g.Due.After(want) && s.t.Waiting == "" {
+	if want := g.Hint.Add(s.t.Settings.Checks.Settle.D()); g.Due.After(want) && !g.AwaitsPerson {
 		s.look(want)
 	}
-	s.because("checks of %s changed; the gate looks at %s", short(f.SHA), g.Due.UTC().Format(time.TimeOnly))
+	s.because("checks of %s changed; the gate looks at %s", f.SHA.Short(), g.Due.UTC().Format(time.TimeOnly))
 }
 
 // judged acts on the gate's verdict on the present head.
@@ -43,7 +42,7 @@ func (s *step) judged() {
 	f := s.e.Fact.(Judged)
 	g := &s.t.Gate
 	if f.SHA != s.t.Head {
-		s.ignore("the verdict is about %s, the head is %s now", short(f.SHA), short(s.t.Head))
+		s.ignore("the verdict is about %s, the head is %s now", f.SHA.Short(), s.t.Head.Short())
 		return
 	}
 	s.t.Checks, g.Explain = f.Checks, f.Explain
@@ -67,11 +66,12 @@ func (s *step) judged() {
 		why := "not the attempt's doing"
 		if f.Doubt != nil {
 			g.Doubted = true
-			why = fmt.Sprintf("perhaps not the attempt's doing (a chance of %.2g, for %.2g of what another attempt costs)", f.Doubt.Chance, f.Doubt.Cost)
+			why = fmt.Sprintf("perhaps not the attempt's doing (a chance of %.2g, for %.2g of what another attempt costs)",
+				f.Doubt.Chance, f.Doubt.Cost)
 		}
-		s.because("%s: the checks are asked to run again (%d of at most %d)", why, g.Reruns, maxReruns)
+		s.because("%s: the checks are asked to run again (%d of at most %d)", why, g.Reruns, MaxReruns)
 	case VerdictTampered:
-		s.t.Waiting = "The checks are green, but tests or protected files were changed. Somebody with write access decides: `/sia accept-tests`, or `/sia stop`."
+		g.AwaitsPerson = true
 		s.because("a person must accept the changes to tests and protected paths")
 	case VerdictNone:
 		if !s.e.At.Before(deadline) {
@@ -129,7 +129,7 @@ func (s *step) pass() {
 	}
 	s.t.Next = nil
 	s.forgetNext()
-	s.enter(Passed, "")
+	s.enter(Passed)
 	s.emit(DoReady, s.number(), s.v())
 	if study { // then memory follows it
 		s.emitEffect(DoStudy, s.number(), s.v(), Effect{SHA: s.t.Head})
@@ -137,7 +137,7 @@ func (s *step) pass() {
 		s.emit(DoMemory, s.number(), s.v())
 	}
 	s.closeEscalation()
-	s.because("every required check is green on %s", short(s.t.Head))
+	s.because("every required check is green on %s", s.t.Head.Short())
 }
 
 // outcome closes the present attempt and what depends on it.
@@ -152,7 +152,8 @@ func (s *step) outcome(o AttemptOutcome) {
 			s.t.Prompts[i].Outcome = o
 		}
 	}
-	if n := len(s.t.Interventions); n > 0 && s.t.Interventions[n-1].Resolved == nil && s.t.Interventions[n-1].After < a.Number {
+	if n := len(s.t.Interventions); n > 0 && s.t.Interventions[n-1].Resolved == nil &&
+		s.t.Interventions[n-1].After < a.Number {
 		ok := o == AttemptPass
 		s.t.Interventions[n-1].Resolved = &ok
 	}
@@ -161,7 +162,7 @@ func (s *step) outcome(o AttemptOutcome) {
 // red handles a red verdict that is the attempt's doing.
 func (s *step) red(f Judged) {
 	if s.t.HeadBy != (Actor{}) && s.t.Escalation != nil && !s.t.Escalation.Answered {
-		s.enter(Escalated, s.t.Escalation.waiting())
+		s.enter(Escalated)
 		s.because("the checks of @%s's push are red; the question stands", s.t.HeadBy.Login)
 		return
 	}
@@ -183,7 +184,8 @@ func (s *step) fail(signals []Signal) {
 	a.Signals = signals
 	s.t.Failures++
 	if s.t.Failures < s.t.Settings.SIA.TriggerAfter {
-		s.proceed(fmt.Sprintf("failed attempt %d of the %d after which SIA steps in: a plain retry", s.t.Failures, s.t.Settings.SIA.TriggerAfter))
+		s.proceed(fmt.Sprintf("failed attempt %d of the %d after which SIA steps in: a plain retry", s.t.Failures,
+			s.t.Settings.SIA.TriggerAfter))
 		return
 	}
 	s.diagnose(signals)

@@ -32,7 +32,7 @@ func (s *step) words(text string) {
 
 // queue waits for the next attempt to be allowed to begin.
 func (s *step) queue() {
-	s.enter(Queued, "")
+	s.enter(Queued)
 	s.begin()
 }
 
@@ -76,7 +76,8 @@ func (s *step) end(reason string, gone bool) {
 	}
 	s.t.Next, s.t.Rounds, s.t.Refused = nil, 0, nil
 	s.forgetNext()
-	s.enter(Stopped, reason)
+	s.enter(Stopped)
+	s.t.Ended = reason
 	s.t.Gone = gone
 	if !s.pending(DoAttempt) && !s.pending(DoPush) { // else once it is known what became of it
 		s.remember()
@@ -96,7 +97,7 @@ func (s *step) remember() {
 
 // forgetNext drops what would have led to the next attempt.
 func (s *step) forgetNext() {
-	s.forget(DoBegin, DoGate, DoRerun, DoDiagnose, DoReview, DoAnnounce)
+	s.forget(func(k EffectKind) bool { return k.traits().leads })
 	s.t.AwaitMemory = ""
 }
 
@@ -115,23 +116,16 @@ func (s *step) cancelAttempt() {
 
 func (s *step) pauseAsked() {
 	f := s.e.Fact.(PauseAsked)
-	s.hold(f.Reason, "`/sia resume` goes on where it stopped")
-}
-
-// heldWhilePaused are the effects that wait for the resume. The others keep
-// what was done, or answer people.
-var heldWhilePaused = map[EffectKind]bool{
-	DoBegin: true, DoAttempt: true, DoPull: true, DoGate: true, DoRerun: true, DoDiagnose: true,
-	DoReview: true, DoAnnounce: true, DoEscalate: true,
+	s.hold(PausedByPerson, f.Reason)
 }
 
 // hold pauses the task. The effects that are under way report into the state it
 // resumes in.
-func (s *step) hold(reason, todo string) {
+func (s *step) hold(kind PauseKind, reason string) {
 	from := s.t.State
 	s.cancelAttempt()
-	s.enter(OnHold, reason+". "+upperFirst(todo)+".")
-	s.t.Pause = &Pause{From: from, By: s.e.By, Reason: reason}
+	s.enter(OnHold)
+	s.t.Pause = &Pause{From: from, By: s.e.By, Kind: kind, Reason: reason}
 	s.because("paused: %s", reason)
 }
 
@@ -141,7 +135,7 @@ func (s *step) resume() {
 		s.t.Credits.Budget += f.Credits
 	}
 	p := *s.t.Pause
-	s.enter(p.From, "")
+	s.enter(p.From)
 	for _, f := range p.Held {
 		if f.Kind == DoGate && p.From == Checking {
 			continue // the head is watched anew below
@@ -158,8 +152,6 @@ func (s *step) resume() {
 		s.watch()
 	case (p.From == Queued || p.From == Announced) && !s.pending(DoBegin):
 		s.begin()
-	case p.From == Escalated && s.t.Escalation != nil:
-		s.t.Waiting = s.t.Escalation.waiting()
 	}
 	s.because("%s resumed the task", s.who())
 }
@@ -168,7 +160,8 @@ func (s *step) resume() {
 func (s *step) topUp() {
 	f := s.e.Fact.(Resume)
 	if f.Credits == 0 {
-		s.ignore("the task is not paused, so there is nothing to resume; `/sia resume +50` would add credits, `/sia status` shows where it stands")
+		s.ignore("the task is not paused, so there is nothing to resume; `/sia resume +50` would add credits, `/sia " +
+			"status` shows where it stands")
 		return
 	}
 	s.t.Credits.Budget += f.Credits
@@ -180,7 +173,6 @@ func (s *step) topUp() {
 func (s *step) inside() {
 	from := s.t.Pause.From
 	pause := s.t.Pause
-	waiting := s.t.Waiting
 	cell := table[s.e.Fact.Kind()][from]
 	if cell.move == nil {
 		s.ignored = cell.ignored
@@ -189,7 +181,7 @@ func (s *step) inside() {
 	// The move sees the state it was written for; the effects it emits are
 	// gathered and sorted into held and not held afterwards.
 	since := s.t.Since
-	s.t.State, s.t.Pause, s.t.Waiting = from, nil, ""
+	s.t.State, s.t.Pause = from, nil
 	before := len(s.effects)
 	cell.move(s)
 	if s.t.State.Final() {
@@ -197,13 +189,13 @@ func (s *step) inside() {
 	}
 	if inner := s.t.Pause; inner != nil { // it paused for a reason of its own as well
 		pause.Held = append(pause.Held, inner.Held...)
-		pause.From, pause.Reason, waiting = inner.From, inner.Reason, s.t.Waiting
+		pause.From, pause.Kind, pause.Reason = inner.From, inner.Kind, inner.Reason
 	} else {
 		pause.From = s.t.State
 	}
 	kept := s.effects[:before:before]
 	for _, f := range s.effects[before:] {
-		if heldWhilePaused[f.Kind] {
+		if f.Kind.traits().held {
 			delete(s.t.Pending, f.Key)
 			pause.Held = append(pause.Held, f)
 		} else {
@@ -211,7 +203,7 @@ func (s *step) inside() {
 		}
 	}
 	s.effects = kept
-	s.t.State, s.t.Pause, s.t.Waiting, s.t.Since = OnHold, pause, waiting, since
+	s.t.State, s.t.Pause, s.t.Since = OnHold, pause, since
 }
 
 func (s *step) use() {
@@ -256,7 +248,7 @@ func (s *step) again() {
 	s.t.Failures = 0
 	s.t.AwaitMemory = ""
 	if s.t.Escalation != nil && s.t.Escalation.Kind == AskNoChecks && s.t.Head != "" {
-		s.enter(Checking, "")
+		s.enter(Checking)
 		s.watch()
 		return
 	}
@@ -313,9 +305,9 @@ func (s *step) acceptTests() {
 		return
 	}
 	s.t.Accepted = append(s.t.Accepted, s.t.Head)
-	s.t.Waiting = ""
+	s.t.Gate.AwaitsPerson = false
 	s.look(s.e.At)
-	s.because("%s accepted the changes to tests and protected paths on %s", s.who(), short(s.t.Head))
+	s.because("%s accepted the changes to tests and protected paths on %s", s.who(), s.t.Head.Short())
 }
 
 func (s *step) edited() {
@@ -327,9 +319,6 @@ func (s *step) edited() {
 	s.t.Title, s.t.Body = f.Title, f.Body
 	if e := s.t.Escalation; e != nil && e.Kind == AskPlan && !e.Answered {
 		e.Stale = true
-		if s.t.State == Escalated {
-			s.t.Waiting = e.waiting()
-		}
 	}
 	s.because("%s edited the issue; the next attempt reads the new text", s.who())
 }
@@ -383,16 +372,16 @@ func (s *step) branchMoved() {
 	s.t.Head, s.t.HeadBy = f.SHA, s.e.By
 	switch s.t.State {
 	case PushedOut, Checking:
-		s.because("%s pushed %s; the gate watches that commit now", s.who(), short(f.SHA))
+		s.because("%s pushed %s; the gate watches that commit now", s.who(), f.SHA.Short())
 		if s.t.State == Checking {
 			s.watch()
 		}
 	case Escalated:
 		s.t.AwaitMemory = ""
-		s.because("%s pushed %s while SIA waited; its checks decide", s.who(), short(f.SHA))
-		s.enter(Checking, "")
+		s.because("%s pushed %s while SIA waited; its checks decide", s.who(), f.SHA.Short())
+		s.enter(Checking)
 		s.watch()
 	default:
-		s.because("%s pushed %s; the next attempt starts there", s.who(), short(f.SHA))
+		s.because("%s pushed %s; the next attempt starts there", s.who(), f.SHA.Short())
 	}
 }

@@ -6,12 +6,6 @@ import (
 	"strings"
 )
 
-// The letters of what can be answered to a plan.
-const (
-	planGo   = "A"
-	planStop = "B"
-)
-
 // worked reports whether an attempt of the present run was one at the task itself.
 func (s *step) worked() bool {
 	return slices.ContainsFunc(s.t.Attempts[min(s.t.Earlier, s.number()):], Attempt.Worked)
@@ -41,7 +35,7 @@ func (s *step) planned(f AttemptEnded) {
 		s.because("attempt %d was interrupted while it made a plan; the next makes one anew", a.Number)
 	case f.End == EndCredits:
 		a.Outcome = AttemptError
-		s.enter(Queued, "")
+		s.enter(Queued)
 		s.outOfCredits()
 		s.begin()
 	default:
@@ -49,8 +43,8 @@ func (s *step) planned(f AttemptEnded) {
 		if a.Reason == "" {
 			a.Reason = "nothing was proposed"
 		}
-		s.enter(Queued, "")
-		s.hold(fmt.Sprintf("attempt %d made no plan: %s", a.Number, a.Reason), "`/sia resume` tries again")
+		s.enter(Queued)
+		s.hold(PausedByTrouble, fmt.Sprintf("attempt %d made no plan: %s", a.Number, a.Reason))
 		s.begin()
 	}
 }
@@ -58,11 +52,7 @@ func (s *step) planned(f AttemptEnded) {
 // propose shows a plan to people, and waits for somebody's yes.
 func (s *step) propose(p Plan) {
 	p.Attempt, p.By = s.number(), Actor{}
-	s.open(Escalation{
-		Kind: AskPlan, Blocker: "This repository wants to see a plan before anything is done (`agent.plan: approve`).",
-		Question: "Shall it be done like this?", Plan: &p,
-		Options: []Option{{Letter: planGo, Text: "Go ahead", Fastest: true}, {Letter: planStop, Text: "Stop here"}},
-	})
+	s.open(wholePlan(p))
 	s.because("attempt %d made a plan; somebody has to approve it before anything is done", p.Attempt)
 }
 
@@ -117,16 +107,4 @@ func (s *step) answerPlan(f AnswerGiven) {
 	default:
 		s.ignore("`/sia go` starts the plan; `/sia answer …` followed by words says what should be different")
 	}
-}
-
-// waiting says what an open question waits for, for people.
-func (e Escalation) waiting() string {
-	const yes = "Somebody's yes to the plan: `/sia go`, or 👍 on its comment."
-	switch {
-	case e.Kind != AskPlan:
-		return "A person's answer to the question that SIA asked."
-	case e.Stale:
-		return yes + " The issue was edited after the plan was made; `/sia retry` has a new one made."
-	}
-	return yes
 }

@@ -10,7 +10,7 @@ import (
 func (s *step) diagnose(signals []Signal) {
 	s.t.Next = &Intervention{Number: len(s.t.Interventions) + 1, After: s.number(), Signals: signals}
 	s.t.Rounds, s.t.Refused = 0, nil
-	s.enter(Diagnosing, "")
+	s.enter(Diagnosing)
 	s.emit(DoDiagnose, s.number(), s.v())
 	var names []string
 	for _, x := range signals {
@@ -36,7 +36,7 @@ func (s *step) diagnosed() {
 		s.because("a person is needed: %s", reason)
 		return
 	}
-	s.enter(Reviewing, "")
+	s.enter(Reviewing)
 	if !s.t.Settings.SIA.Reviewer {
 		s.t.Next.Review = Review{Verdict: ReviewOff}
 		s.memory()
@@ -47,7 +47,7 @@ func (s *step) diagnosed() {
 }
 
 // unusable says why a diagnosis can't lead to another attempt; the hard rules
-// of document 1 §1.3 live here and in Begun.
+// (docs/rules.md#hard-rules) live here and in Begun.
 func (s *step) unusable(d Diagnosis) string {
 	hash := d.Brief.Hash(s.t.Title, s.t.Body)
 	switch {
@@ -83,9 +83,10 @@ func (s *step) reviewed() {
 	if refused && s.t.Rounds < maxRounds {
 		s.t.Rounds++
 		s.t.Refused = append(s.t.Refused, next.Diagnosis.Technique)
-		s.enter(Diagnosing, "")
+		s.enter(Diagnosing)
 		s.emit(DoDiagnose, s.number(), s.v())
-		s.because("the reviewer refused %s (%s, round %d): the next candidate is tried", next.Diagnosis.Technique, f.Review.Verdict, s.t.Rounds)
+		s.because("the reviewer refused %s (%s, round %d): the next candidate is tried", next.Diagnosis.Technique,
+			f.Review.Verdict, s.t.Rounds)
 		return
 	}
 	if f.Prompt != "" {
@@ -107,25 +108,25 @@ func (s *step) memoryCommitted() {
 	f := s.e.Fact.(MemoryCommitted)
 	s.warn(f.Warning)
 	if s.e.Effect != s.t.AwaitMemory {
-		s.because("memory is committed as %s", short(f.SHA))
+		s.because("memory is committed as %s", f.SHA.Short())
 		return
 	}
 	s.t.AwaitMemory = ""
 	if s.t.State == Reviewing {
 		s.t.Next.MemorySHA = f.SHA
 		s.emit(DoAnnounce, s.number(), s.v())
-		s.because("what was learned is committed as %s; the comment comes next, then the attempt", short(f.SHA))
+		s.because("what was learned is committed as %s; the comment comes next, then the attempt", f.SHA.Short())
 		return
 	}
 	s.emit(DoEscalate, s.number(), fmt.Sprintf("q%d", s.t.Escalation.Number))
-	s.because("memory is committed as %s; the question is put to a person", short(f.SHA))
+	s.because("memory is committed as %s; the question is put to a person", f.SHA.Short())
 }
 
 // memoryNoted books a memory commit that nothing waits for.
 func (s *step) memoryNoted() {
 	f := s.e.Fact.(MemoryCommitted)
 	s.warn(f.Warning)
-	s.because("memory is committed as %s", short(f.SHA))
+	s.because("memory is committed as %s", f.SHA.Short())
 }
 
 // warn shows people something they should know.
@@ -146,56 +147,17 @@ func (s *step) announced() {
 	if s.t.Wanted == next.Diagnosis.Technique {
 		s.t.Wanted = ""
 	}
-	s.enter(Announced, "")
+	s.enter(Announced)
 	s.begin()
 	s.because("the comment stands; the next attempt begins unless somebody stops it")
 }
 
 // escalate asks a person: an issue of its own, with options.
 func (s *step) escalate(d Diagnosis) {
-	e := Escalation{Kind: AskIssue, Blocker: d.Blocker, Question: d.Question, Options: d.Options}
-	if e.Blocker == "" {
-		e.Blocker = s.lastFailure()
-	}
-	if e.Question == "" {
-		e.Question = "How should SIA go on with this task?"
-	}
-	if len(e.Options) < 2 {
-		e.Options = []Option{
-			{Letter: "A", Text: "Start over from the base branch, keeping the change as small as possible", Fastest: true},
-			{Letter: "B", Text: "Leave out what can't be done and do the rest of the issue"},
-		}
-	}
+	e := howToGoOn(d, s.lastFailure())
 	s.t.Next = nil
 	s.open(e)
 	s.because("a person is needed: %s", e.Blocker)
-}
-
-// open puts a question to a person; memory is committed first.
-func (s *step) open(e Escalation) {
-	e.Number, e.AskedAt = 1, s.e.At
-	if old := s.t.Escalation; old != nil {
-		e.Number = old.Number + 1
-		s.closeEscalation()
-	}
-	s.t.Escalation = &e
-	s.enter(Escalated, e.waiting())
-	s.memory()
-}
-
-func (s *step) escalationOpened() {
-	f := s.e.Fact.(EscalationOpened)
-	s.t.Escalation.Issue, s.t.Escalation.URL = f.Issue, f.URL
-	s.because("the question stands in #%d", f.Issue)
-}
-
-// escalationLate notes a question that was put after the task had moved on, and
-// has its issue closed.
-func (s *step) escalationLate() {
-	f := s.e.Fact.(EscalationOpened)
-	s.t.Escalation.Issue, s.t.Escalation.URL = f.Issue, f.URL
-	s.closeEscalation()
-	s.because("#%d was opened after the question had been settled; it is closed again", f.Issue)
 }
 
 // lastFailure quotes what failed last.
@@ -214,48 +176,31 @@ func (s *step) lastFailure() string {
 	return fmt.Sprintf("attempt %d did not pass", a.Number)
 }
 
-// noChecksStop is the letter of the option that ends a task without checks.
-const noChecksStop = "B"
-
-// noChecks is the question when there is no signal at all.
-func noChecks(t *Task) Escalation {
-	if len(t.Checks) > 0 {
-		return Escalation{
-			Kind:     AskNoChecks,
-			Blocker:  fmt.Sprintf("Every required check of %s is excused: %s. So none of them can tell whether the work is right, and SIA never takes anybody's word for it.", short(t.Head), excuses(t.Checks)),
-			Question: "How should this change be checked?",
-			Options: []Option{
-				{Letter: "A", Text: "The checks are mended now: look again", Fastest: true},
-				{Letter: noChecksStop, Text: "They stay as they are: stop here and leave the draft pull request to a person"},
-			},
-		}
+// open puts a question to a person; memory is committed first.
+func (s *step) open(e Escalation) {
+	e.Number, e.AskedAt = 1, s.e.At
+	if old := s.t.Escalation; old != nil {
+		e.Number = old.Number + 1
+		s.closeEscalation()
 	}
-	return Escalation{
-		Kind:     AskNoChecks,
-		Blocker:  fmt.Sprintf("No check run and no commit status appeared on %s within %s. Without a check, SIA can't tell whether the work is right, and it never takes anybody's word for it.", short(t.Head), t.Settings.Checks.Wait.D()),
-		Question: "How should this change be checked?",
-		Options: []Option{
-			{Letter: "A", Text: "Checks run now (a workflow was added or started): look again", Fastest: true},
-			{Letter: noChecksStop, Text: "There will be no checks: stop here and leave the draft pull request to a person"},
-		},
-	}
+	s.t.Escalation = &e
+	s.enter(Escalated)
+	s.memory()
 }
 
-// excuses says why each required check does not count, at most five.
-func excuses(checks []Check) string {
-	var said []string
-	for _, c := range checks {
-		if c.Required && c.Colour == Excused && len(said) < 5 {
-			said = append(said, c.Name+" ("+c.Why+")")
-		}
-	}
-	return strings.Join(said, ", ")
+func (s *step) escalationOpened() {
+	f := s.e.Fact.(EscalationOpened)
+	s.t.Escalation.Issue, s.t.Escalation.URL = f.Issue, f.URL
+	s.because("the question stands in #%d", f.Issue)
 }
 
-// waitsFor says which states depend on an effect.
-var waitsFor = map[EffectKind][]State{
-	DoBegin: {Queued, Announced}, DoAttempt: {Working}, DoPush: {Working}, DoPull: {PushedOut}, DoGate: {Checking},
-	DoDiagnose: {Diagnosing}, DoReview: {Reviewing}, DoAnnounce: {Reviewing}, DoEscalate: {Escalated},
+// escalationLate notes a question that was put after the task had moved on, and
+// has its issue closed.
+func (s *step) escalationLate() {
+	f := s.e.Fact.(EscalationOpened)
+	s.t.Escalation.Issue, s.t.Escalation.URL = f.Issue, f.URL
+	s.closeEscalation()
+	s.because("#%d was opened after the question had been settled; it is closed again", f.Issue)
 }
 
 // effectFailed pauses the task when something it depends on can't be done.
@@ -264,31 +209,33 @@ func (s *step) effectFailed() {
 	if f.Effect == DoAttempt {
 		s.attemptLost(f)
 	}
-	if wait := waitsFor[f.Effect]; wait != nil && !slices.Contains(wait, s.t.State) {
+	wait := f.Effect.traits().waitsIn
+	if wait != nil && !slices.Contains(wait, s.t.State) {
 		s.because("%s could not be done, but the task has moved on since: %s", f.Effect, f.Reason)
 		s.ended()
 		return
 	}
-	switch f.Effect {
-	case DoSync, DoReact, DoReply, DoClose, DoReady, DoCancel, DoRerun, DoStudy:
-		s.t.Warning = f.Reason
-		if f.Effect == DoSync {
-			s.t.Synced = s.t.Visible // the periodic repair tries again
-		}
-		s.because("%s could not be done: %s", f.Effect, f.Reason)
-		return
-	case DoMemory:
-		s.t.Warning = f.Reason
+	if wait == nil {
+		s.failedAside(f)
 		if s.e.Effect != s.t.AwaitMemory {
-			s.because("memory could not be committed: %s", f.Reason)
 			return
 		}
-	case DoAttempt:
-		s.enter(Queued, "")
+	}
+	if f.Effect == DoAttempt {
+		s.enter(Queued)
 	}
 	state := s.t.State
-	s.hold(f.Reason, "`/sia resume` tries again")
+	s.hold(PausedByTrouble, f.Reason)
 	s.redo(f.Effect, state)
+}
+
+// failedAside tells people what could not be done, where no state depends on it.
+func (s *step) failedAside(f EffectFailed) {
+	s.t.Warning = f.Reason
+	if f.Effect == DoSync {
+		s.t.Synced = s.t.Visible // the periodic repair tries again
+	}
+	s.because("%s could not be done: %s", f.Effect, f.Reason)
 }
 
 // attemptLost books an attempt that could not be run.
@@ -326,10 +273,8 @@ func (s *step) redo(kind EffectKind, state State) {
 // outcomeLost notes an effect that failed after its task ended.
 func (s *step) outcomeLost() {
 	f := s.e.Fact.(EffectFailed)
-	s.t.Warning = f.Reason
+	s.failedAside(f)
 	switch f.Effect {
-	case DoSync:
-		s.t.Synced = s.t.Visible
 	case DoAttempt:
 		s.attemptLost(f)
 		s.remember()
@@ -338,7 +283,6 @@ func (s *step) outcomeLost() {
 	case DoStudy:
 		s.emit(DoMemory, s.number(), s.v())
 	}
-	s.because("%s could not be done: %s", f.Effect, f.Reason)
 }
 
 func (s *step) syncDone() {
@@ -348,13 +292,4 @@ func (s *step) syncDone() {
 
 func (s *step) done() { s.because("done") }
 
-func short(sha string) string { return sha[:min(len(sha), 7)] }
-
 func itoa(n int) string { return fmt.Sprintf("%d", n) }
-
-func upperFirst(x string) string {
-	if x == "" {
-		return x
-	}
-	return strings.ToUpper(x[:1]) + x[1:]
-}

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The invariants of document 2 §2.4 that the core can hold by itself, over
+// The invariants of docs/architecture.md#invariants that the core can hold by itself, over
 // random histories with duplicates, late outcomes and contradictory people.
 func TestInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -65,13 +65,19 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	if running > 1 {
 		t.Fatalf("%d attempts run at once", running)
 	}
-	if (after.State == Escalated || after.State == OnHold || after.State == Stopped) && after.Waiting == "" {
-		t.Fatalf("%s without saying what it waits for", after.State)
+	switch q, p := after.Escalation, after.Pause; {
+	case after.State == Escalated && (q == nil || q.Answered || q.Question == ""):
+		t.Fatalf("it waits for an answer to %+v", q)
+	case (after.State == OnHold) != (p != nil), p != nil && (p.Kind == "" || p.Reason == ""):
+		t.Fatalf("%s with the pause %+v", after.State, p)
+	case (after.State == Stopped) != (after.Ended != ""):
+		t.Fatalf("%s, ended because %q", after.State, after.Ended)
 	}
 	if len(after.Attempts) > len(before.Attempts) && after.Brief.Technique != "" {
 		iv := after.Interventions[len(after.Interventions)-1]
 		if iv.CommentURL == "" || iv.MemorySHA == "" || iv.Review.Verdict == "" {
-			t.Fatalf("attempt %d began before its intervention was reviewed, remembered and announced: %+v", len(after.Attempts), iv)
+			t.Fatalf("attempt %d began before its intervention was reviewed, remembered and announced: %+v", len(after.Attempts),
+				iv)
 		}
 	}
 	if f, ok := e.Fact.(Begun); ok && len(after.Attempts) > len(before.Attempts) {
@@ -81,11 +87,13 @@ func holds(t *rapid.T, before, after Task, e Event) {
 				cases = append(cases, l.Test)
 			}
 		}
-		if d := cmp.Diff(cases[:min(len(cases), 3)], after.Brief.TestHints, cmpopts.EquateEmpty()); d != "" || len(after.Brief.Lessons) != len(f.Lessons) {
-			t.Fatalf("told %+v, and the brief has %d lessons and other cases for tests: %s", f.Lessons, len(after.Brief.Lessons), d)
+		if d := cmp.Diff(cases[:min(len(cases), 3)], after.Brief.TestHints, cmpopts.EquateEmpty()); d != "" ||
+			len(after.Brief.Lessons) != len(f.Lessons) {
+			t.Fatalf("told %+v, and the brief has %d lessons and other cases for tests: %s", f.Lessons, len(after.Brief.Lessons),
+				d)
 		}
 	}
-	if !after.State.Final() && after.State != Escalated && after.State != OnHold && len(after.Pending) == 0 && after.Waiting == "" {
+	if !after.State.Final() && !after.Waits() && len(after.Pending) == 0 {
 		t.Fatalf("nothing is under way while %s after %s", after.State, e.Fact.Kind())
 	}
 }
@@ -96,13 +104,15 @@ func holdsPlan(t *rapid.T, before, after Task, e Event) {
 	if after.Brief.Plan != nil && before.Brief.Plan == nil {
 		_, yes := e.Fact.(Approve)
 		a, answer := e.Fact.(AnswerGiven)
-		if open := before.Escalation; before.State != Escalated || open.Kind != AskPlan || open.URL == "" || !yes && !(answer && a == AnswerGiven{Letter: "A"}) {
+		if open := before.Escalation; before.State != Escalated || open.Kind != AskPlan || open.URL == "" ||
+			!yes && !(answer && a == AnswerGiven{Letter: "A"}) {
 			t.Fatalf("a plan was approved by %#v while %s", e.Fact, before.State)
 		}
 	}
 	if len(after.Attempts) > len(before.Attempts) {
 		a, run := after.Attempts[len(after.Attempts)-1], after.Attempts[after.Earlier:len(after.Attempts)-1]
-		planned := after.Settings.Agent.Plan != PlanApprove || after.Brief.Plan != nil || slices.ContainsFunc(run, Attempt.Worked)
+		planned := after.Settings.Agent.Plan != PlanApprove || after.Brief.Plan != nil ||
+			slices.ContainsFunc(run, Attempt.Worked)
 		if a.Planning == planned {
 			t.Fatalf("attempt %d plans: %v, with the plan %+v", a.Number, a.Planning, after.Brief.Plan)
 		}

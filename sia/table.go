@@ -73,7 +73,8 @@ func init() {
 			ignore(isBusy, Queued, Working, PushedOut, Diagnosing, Reviewing, Announced).
 			ignore("the checks are green; `/sia start` runs the task again all the same", Passed),
 		KUse: row{}.on((*step).use, Queued, Working, PushedOut, Checking, Diagnosing, Escalated, OnHold).
-			ignore("the next attempt's approach is chosen already; say it again if that attempt fails, or `/sia stop`", Reviewing, Announced).
+			ignore("the next attempt's approach is chosen already; say it again if that attempt fails, or `/sia stop`",
+				Reviewing, Announced).
 			rest(hasEnded),
 		KAnswer: row{}.on((*step).answer, Escalated).rest(noWaiting),
 		KApprove: row{}.on((*step).approve, Escalated).
@@ -111,11 +112,12 @@ func init() {
 		KReviewed:  row{}.on((*step).reviewed, Reviewing).on((*step).inside, OnHold).rest(late),
 		KMemoryCommitted: row{}.on((*step).memoryCommitted, Reviewing, Escalated).on((*step).inside, OnHold).
 			on((*step).memoryNoted, Queued, Working, PushedOut, Checking, Diagnosing, Announced, Passed, Stopped),
-		KCommentPosted:    row{}.on((*step).announced, Reviewing).on((*step).inside, OnHold).rest(late),
-		KEscalationOpened: row{}.on((*step).escalationOpened, Escalated).on((*step).inside, OnHold).on((*step).escalationLate, append([]State{Passed, Stopped}, unfinished...)...),
-		KFixStudied:       row{}.on((*step).fixStudied, States...),
-		KSyncDone:         row{}.on((*step).syncDone, States...),
-		KDone:             row{}.on((*step).done, States...),
+		KCommentPosted: row{}.on((*step).announced, Reviewing).on((*step).inside, OnHold).rest(late),
+		KEscalationOpened: row{}.on((*step).escalationOpened, Escalated).on((*step).inside, OnHold).on((*step).escalationLate,
+			append([]State{Passed, Stopped}, unfinished...)...),
+		KFixStudied: row{}.on((*step).fixStudied, States...),
+		KSyncDone:   row{}.on((*step).syncDone, States...),
+		KDone:       row{}.on((*step).done, States...),
 		KEffectFailed: row{}.on((*step).effectFailed, append([]State{Escalated}, unfinished...)...).
 			on((*step).inside, OnHold).on((*step).outcomeLost, Passed, Stopped),
 	}

@@ -47,7 +47,8 @@ const (
 )
 
 // States lists every state.
-var States = []State{Queued, Working, PushedOut, Checking, Diagnosing, Reviewing, Announced, Escalated, OnHold, Passed, Stopped}
+var States = []State{Queued, Working, PushedOut, Checking, Diagnosing, Reviewing, Announced, Escalated, OnHold, Passed,
+	Stopped}
 
 // Final reports whether nothing more happens in s unless a person acts.
 func (s State) Final() bool { return s == Passed || s == Stopped }
@@ -61,27 +62,30 @@ type Task struct {
 	Repo         Repo   `json:"repo"`
 	Issue        int    `json:"issue"`
 
-	Title     string    `json:"title"`
-	Body      string    `json:"body"`
-	AskedBy   Actor     `json:"asked_by"`         // who labelled the issue or wrote /sia start
-	Author    string    `json:"author,omitempty"` // login of who wrote the issue
-	Access    string    `json:"access,omitempty"` // what the author may do in the repository when the last attempt began
-	Label     string    `json:"label,omitempty"`  // that started it, so that taking it off stops the task, whatever the settings call it by then; empty: a command did
+	Title   string `json:"title"`
+	Body    string `json:"body"`
+	AskedBy Actor  `json:"asked_by"`         // who labelled the issue or wrote /sia start
+	Author  string `json:"author,omitempty"` // login of who wrote the issue
+	Access  string `json:"access,omitempty"` // what the author may do in the repository when the last attempt began
+	// that started it, so that taking it off stops the task, whatever the settings call it by then;
+	// empty: a command did
+	Label     string    `json:"label,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at"` // of the present run; a restart sets it anew
 
 	State        State     `json:"state"`
 	Since        time.Time `json:"since"`                   // when State was entered
-	Waiting      string    `json:"waiting"`                 // what an escalated, paused or stopped task waits for, or why it ended, for people
+	Ended        string    `json:"ended,omitempty"`         // why a stopped task was stopped, for people
 	Gone         bool      `json:"gone,omitempty"`          // it ended because GitHub can\'t be written to any more
 	Settings     Settings  `json:"settings"`                // in force since the last Begun
 	SettingsFrom string    `json:"settings_from,omitempty"` // the file that they are from, for people; empty: the defaults
-	Warning      string    `json:"warning,omitempty"`       // something people should know, such as a broken configuration file
+	// something people should know, such as a broken configuration file
+	Warning string `json:"warning,omitempty"`
 
 	BaseBranch string `json:"base_branch"`
-	BaseSHA    string `json:"base_sha"`
+	BaseSHA    SHA    `json:"base_sha"`
 	Branch     string `json:"branch"`
-	Head       string `json:"head,omitempty"`   // the task's present head commit; empty before the first push
+	Head       SHA    `json:"head,omitempty"`   // the task's present head commit; empty before the first push
 	HeadBy     Actor  `json:"head_by,omitzero"` // the person who pushed Head; zero when SIA did
 	Pull       Pull   `json:"pull,omitzero"`
 
@@ -102,7 +106,7 @@ type Task struct {
 	Aftermath  Aftermath   `json:"aftermath,omitempty"`
 	Checks     []Check     `json:"checks,omitempty"` // of Head, as last judged
 	Gate       GateState   `json:"gate,omitzero"`
-	Accepted   []string    `json:"accepted,omitempty"`   // heads whose test changes a person accepted
+	Accepted   []SHA       `json:"accepted,omitempty"`   // heads whose test changes a person accepted
 	Escalation *Escalation `json:"escalation,omitempty"` // the open or last question to a person
 	Answers    []Answer    `json:"answers,omitempty"`
 	Pause      *Pause      `json:"pause,omitempty"` // set in state paused
@@ -136,32 +140,35 @@ const (
 	AttemptCheckpoint AttemptOutcome = "checkpoint" // a limit was reached; work in progress was kept
 	AttemptError      AttemptOutcome = "error"      // something outside the attempt kept it from being judged
 	AttemptCancelled  AttemptOutcome = "cancelled"  // a person stopped or paused it
-	AttemptAsked      AttemptOutcome = "asked"      // it asked a question or proposed a plan before working; costs no approach
+	// it asked a question or proposed a plan before working; costs no approach
+	AttemptAsked AttemptOutcome = "asked"
 )
 
 // Attempt is one run of the coding agent.
 type Attempt struct {
-	Number     int            `json:"number"` // 1-based, never reused within a task
-	StartedAt  time.Time      `json:"started_at"`
-	EndedAt    time.Time      `json:"ended_at,omitzero"`
-	Agent      string         `json:"agent,omitempty"` // agent and model, such as "builtin/gpt-5"
-	PromptHash string         `json:"prompt_hash"`
-	Technique  TechniqueID    `json:"technique,omitempty"`
-	Planning   bool           `json:"planning,omitempty"` // it makes a plan and changes nothing; costs no approach, and is never judged
-	Answers    int            `json:"answers,omitempty"`  // how many of people's words it was given as constraints
-	Outcome    AttemptOutcome `json:"outcome,omitempty"`
-	Reason     string         `json:"reason,omitempty"` // why it ended so, for people
-	Head       string         `json:"head,omitempty"`   // the commit it pushed
-	Diff       DiffStat       `json:"diff,omitzero"`
-	Hunks      []uint64       `json:"hunks,omitempty"` // hashes of the normalised hunks of its diff against the base, sorted
-	Turns      int            `json:"turns,omitempty"`
-	Reserved   Credits        `json:"reserved,omitempty"`
-	Cost       Credits        `json:"cost,omitempty"`
-	Failures   []CheckFailure `json:"failures,omitempty"`
-	Passing    []string       `json:"passing,omitempty"` // names of the green criteria when judged, sorted
-	Signals    []Signal       `json:"signals,omitempty"`
-	Risk       *Risk          `json:"risk,omitempty"`    // at its worst; nil: it was not watched
-	Summary    string         `json:"summary,omitempty"` // the agent's own words; decides nothing
+	Number     int         `json:"number"` // 1-based, never reused within a task
+	StartedAt  time.Time   `json:"started_at"`
+	EndedAt    time.Time   `json:"ended_at,omitzero"`
+	Agent      string      `json:"agent,omitempty"` // agent and model, such as "builtin/gpt-5"
+	PromptHash string      `json:"prompt_hash"`
+	Technique  TechniqueID `json:"technique,omitempty"`
+	// it makes a plan and changes nothing; costs no approach, and is never judged
+	Planning bool           `json:"planning,omitempty"`
+	Answers  int            `json:"answers,omitempty"` // how many of people's words it was given as constraints
+	Outcome  AttemptOutcome `json:"outcome,omitempty"`
+	Reason   string         `json:"reason,omitempty"` // why it ended so, for people
+	Head     SHA            `json:"head,omitempty"`   // the commit it pushed
+	Diff     DiffStat       `json:"diff,omitzero"`
+	// hashes of the normalised hunks of its diff against the base, sorted
+	Hunks    []uint64       `json:"hunks,omitempty"`
+	Turns    int            `json:"turns,omitempty"`
+	Reserved Credits        `json:"reserved,omitempty"`
+	Cost     Credits        `json:"cost,omitempty"`
+	Failures []CheckFailure `json:"failures,omitempty"`
+	Passing  []string       `json:"passing,omitempty"` // names of the green criteria when judged, sorted
+	Signals  []Signal       `json:"signals,omitempty"`
+	Risk     *Risk          `json:"risk,omitempty"`    // at its worst; nil: it was not watched
+	Summary  string         `json:"summary,omitempty"` // the agent's own words; decides nothing
 
 	LessonsShown    []string `json:"lessons_shown,omitempty"`    // ids of the lessons of earlier tasks that it was told
 	LessonsWithheld []string `json:"lessons_withheld,omitempty"` // ids of those that fit as well and were kept from it
@@ -217,14 +224,17 @@ type Prompt struct {
 // GateState is the gate's book-keeping. The gate looks at GitHub at most once
 // per settle window; hints only change when it looks.
 type GateState struct {
-	Seq     int       `json:"seq"`               // of the look that is scheduled or running; never reused
-	Due     time.Time `json:"due,omitzero"`      // when it looks
-	Hint    time.Time `json:"hint,omitzero"`     // when GitHub last said that checks of the head changed
-	Since   time.Time `json:"since,omitzero"`    // when the present head began to be watched
-	Looks   int       `json:"looks,omitempty"`   // looks at the present head that found it unfinished
-	Reruns  int       `json:"reruns,omitempty"`  // re-runs asked for on the present head
-	Doubted bool      `json:"doubted,omitempty"` // one of the re-runs was for doubt: red checks that might be red by chance
-	Explain []string  `json:"explain,omitempty"` // the last verdict's reasons
+	Seq    int       `json:"seq"`              // of the look that is scheduled or running; never reused
+	Due    time.Time `json:"due,omitzero"`     // when it looks
+	Hint   time.Time `json:"hint,omitzero"`    // when GitHub last said that checks of the head changed
+	Since  time.Time `json:"since,omitzero"`   // when the present head began to be watched
+	Looks  int       `json:"looks,omitempty"`  // looks at the present head that found it unfinished
+	Reruns int       `json:"reruns,omitempty"` // re-runs asked for on the present head
+	// one of the re-runs was for doubt: red checks that might be red by chance
+	Doubted bool     `json:"doubted,omitempty"`
+	Explain []string `json:"explain,omitempty"` // the last verdict's reasons
+	// the head is green, but tests or protected files were changed: a person accepts that or stops
+	AwaitsPerson bool `json:"awaits_person,omitempty"`
 }
 
 // EscalationKind says what form a question to a person takes.
@@ -263,12 +273,31 @@ type Answer struct {
 	At         time.Time      `json:"at"`
 }
 
+// PauseKind says what kind of thing paused a task, from which follows what can be
+// done about it.
+type PauseKind string
+
+// The kinds of pause.
+const (
+	PausedByPerson  PauseKind = "person"  // somebody asked for it
+	PausedByTrouble PauseKind = "trouble" // something can't be done now, and perhaps can later
+	PausedByCredits PauseKind = "credits" // the task's credits are used up
+	PausedByPushes  PauseKind = "pushes"  // somebody pushes to the branch whenever an attempt ends
+)
+
 // Pause says why a task is paused and where it resumes.
 type Pause struct {
-	From   State    `json:"from"`
-	By     Actor    `json:"by,omitzero"`
-	Reason string   `json:"reason"`
-	Held   []Effect `json:"held,omitempty"` // effects that wait for the resume
+	From   State     `json:"from"`
+	By     Actor     `json:"by,omitzero"`
+	Kind   PauseKind `json:"kind,omitempty"`
+	Reason string    `json:"reason"`
+	Held   []Effect  `json:"held,omitempty"` // effects that wait for the resume
+}
+
+// Waits reports whether the task goes on only when a person acts: it was asked for
+// an answer, paused, or shown what to accept.
+func (t *Task) Waits() bool {
+	return t.State == Escalated || t.State == OnHold || t.State == Checking && t.Gate.AwaitsPerson
 }
 
 // Attempt returns the present attempt, or nil before the first.
@@ -322,4 +351,4 @@ func IssueRef(n int) string { return fmt.Sprintf("issue:%d", n) }
 func BranchRef(b string) string { return "branch:" + b }
 
 // CommitRef names a commit of a task's repository.
-func CommitRef(sha string) string { return "commit:" + sha }
+func CommitRef(sha SHA) string { return "commit:" + string(sha) }

@@ -40,7 +40,7 @@ const (
 	UnknownPattern            Pattern = "unknown"
 )
 
-// Patterns lists every pattern, in the order of the product document.
+// Patterns lists every pattern, in the order in which people read them.
 var Patterns = []Pattern{
 	InterdependentComponents, ExternalDependencyBlocker, WrongTool, UnclearInstructions,
 	ContextOverload, MissingExample, OverConstrained, WrongOrder, WrongAbstractionLevel,

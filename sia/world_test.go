@@ -46,7 +46,7 @@ func (w *world) apply(e Event) Task {
 	return before
 }
 
-func (w *world) sha() string { w.serial++; return fmt.Sprintf("%040x", w.serial) }
+func (w *world) sha() SHA { w.serial++; return SHA(fmt.Sprintf("%040x", w.serial)) }
 
 // outcome makes up what carrying out f led to.
 func (w *world) outcome(f Effect) Fact {
@@ -63,11 +63,14 @@ func (w *world) outcome(f Effect) Fact {
 		set.Agent.Plan = rapid.SampledFrom([]string{"", PlanApprove, PlanApprove}).Draw(t, "plan")
 		var told []LessonRef
 		for i := range rapid.IntRange(0, 5).Draw(t, "lessons") {
-			told = append(told, LessonRef{ID: fmt.Sprint(i), Text: fmt.Sprint("lesson ", i), Test: rapid.SampledFrom([]string{"", "case a", "case b", "case c", "case d"}).Draw(t, "case")})
+			told = append(told, LessonRef{ID: fmt.Sprint(i), Text: fmt.Sprint("lesson ", i),
+				Test: rapid.SampledFrom([]string{"", "case a", "case b", "case c", "case d"}).Draw(t, "case")})
 		}
-		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: rapid.SampledFrom([]string{"Do it", "Do that"}).Draw(t, "title"), Agent: "scripted", Lessons: told}
+		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base",
+			Title: rapid.SampledFrom([]string{"Do it", "Do that"}).Draw(t, "title"), Agent: "scripted", Lessons: told}
 	case DoAttempt:
-		end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndTime, EndCredits, EndStuck, EndAsked, EndCancelled, EndError}).Draw(t, "end")
+		end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndTime, EndCredits, EndStuck, EndAsked,
+			EndCancelled, EndError}).Draw(t, "end")
 		out := AttemptEnded{End: end, Reason: string(end), Cost: Credits(rapid.IntRange(0, 4000).Draw(t, "cost"))}
 		if rapid.IntRange(0, 3).Draw(t, "no change") > 0 && end != EndAsked && end != EndStuck {
 			out.Commit = w.sha()
@@ -87,17 +90,20 @@ func (w *world) outcome(f Effect) Fact {
 	case DoPull:
 		return PullOpened{Number: 12, NodeID: "n", URL: "u"}
 	case DoGate:
-		v := rapid.SampledFrom([]GateVerdict{VerdictGreen, VerdictRed, VerdictRed, VerdictRed, VerdictPending, VerdictNone, VerdictRerun, VerdictTampered}).Draw(t, "verdict")
+		v := rapid.SampledFrom([]GateVerdict{VerdictGreen, VerdictRed, VerdictRed, VerdictRed, VerdictPending, VerdictNone,
+			VerdictRerun, VerdictTampered}).Draw(t, "verdict")
 		return Judged{SHA: f.SHA, Looked: w.now, Verdict: v, Signals: []Signal{{SameTask, "again"}}}
 	case DoDiagnose:
-		d := Diagnosis{Summary: "s", Pattern: Environment, Prompt: w.sha()}
-		d.Technique = rapid.SampledFrom([]TechniqueID{Decomposition, FreshStart, ToolChange, ErrorPattern, ""}).Draw(t, "technique")
+		d := Diagnosis{Summary: "s", Pattern: Environment, Prompt: string(w.sha())}
+		d.Technique = rapid.SampledFrom([]TechniqueID{Decomposition, FreshStart, ToolChange, ErrorPattern, ""}).Draw(t,
+			"technique")
 		d.Brief = Brief{Technique: d.Technique, Prompt: d.Prompt}
 		return Diagnosed{Diagnosis: d, Cost: 100}
 	case DoReview:
-		out := Reviewed{Review: Review{Verdict: rapid.SampledFrom([]Verdict{Approved, Minor, Rejected, Major}).Draw(t, "review")}, Cost: 100}
+		out := Reviewed{Review: Review{Verdict: rapid.SampledFrom([]Verdict{Approved, Minor, Rejected, Major}).Draw(t,
+			"review")}, Cost: 100}
 		if out.Review.Verdict == Minor || out.Review.Verdict == Major {
-			out.Review.Points, out.Prompt = []string{"name the file"}, "amended "+w.sha()
+			out.Review.Points, out.Prompt = []string{"name the file"}, "amended "+string(w.sha())
 		}
 		return out
 	case DoMemory:
@@ -129,12 +135,16 @@ func (w *world) finish(i int) (Event, Task) {
 // bother makes a person or GitHub do something.
 func (w *world) bother() (Event, Task) {
 	w.serial++
-	e := Event{ID: fmt.Sprintf("p%d", w.serial), By: person, Origin: Origin{OnIssue: 3, Comment: int64(w.serial), Command: true}}
+	e := Event{ID: fmt.Sprintf("p%d", w.serial), By: person,
+		Origin: Origin{OnIssue: 3, Comment: int64(w.serial), Command: true}}
 	e.Fact = rapid.SampledFrom([]Fact{
-		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}, Stop{Reason: "said so"}, PauseAsked{Reason: "said so"},
-		Resume{}, Resume{Credits: 5 * Credit}, Retry{}, Use{Technique: FreshStart}, AnswerGiven{Letter: "A"}, AnswerGiven{Text: "do the other"},
-		AnswerGiven{Letter: "B"}, Approve{}, Approve{Question: 1}, AcceptTests{}, Edited{Title: "Do that"}, Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},
-		CheckSeen{SHA: "other"}, BranchMoved{SHA: "f00d" + fmt.Sprint(w.serial)}, PullClosed{}, PullClosed{Merged: true},
+		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}, Stop{Reason: "said so"},
+		PauseAsked{Reason: "said so"},
+		Resume{}, Resume{Credits: 5 * Credit}, Retry{}, Use{Technique: FreshStart}, AnswerGiven{Letter: "A"},
+		AnswerGiven{Text: "do the other"},
+		AnswerGiven{Letter: "B"}, Approve{}, Approve{Question: 1}, AcceptTests{}, Edited{Title: "Do that"},
+		Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},
+		CheckSeen{SHA: "other"}, BranchMoved{SHA: SHA("f00d" + fmt.Sprint(w.serial))}, PullClosed{}, PullClosed{Merged: true},
 	}).Draw(w.t, "fact")
 	return e, w.apply(e)
 }

@@ -22,7 +22,7 @@ const (
 	maxRequest    = 16 << 20        // bytes
 	maxAnswer     = 64 << 20        // bytes
 	beginWithin   = 5 * time.Minute // until an answer begins
-	bytesPerToken = 3               // fewer than there are, so that estimates are not too low
+	bytesPerToken = 3               // fewer than there really are, so that estimates are not too low
 )
 
 // Usage is what a call took, in tokens. Cached is part of Input.
@@ -37,12 +37,12 @@ type Call struct {
 
 // Meter pays. Its methods are called concurrently.
 type Meter interface {
-	// Reserve asks whether a call may be made whose prompt has about so many
-	// tokens, and how long its answer may be: want tokens at most, 0 when the
-	// program did not say. An error refuses it, in words for people.
+	// Reserve asks whether a call may be made, and how long its answer may be. prompt
+	// estimates the prompt in tokens. want is how many tokens the program asked for, 0
+	// when it did not say. An error refuses the call, in words for people.
 	Reserve(prompt, want int) (Call, error)
-	// Settle ends a reservation with what the call took: nothing when the endpoint
-	// did not answer it.
+	// Settle ends a reservation with what the call took. That is nothing when the
+	// endpoint did not answer.
 	Settle(c Call, u Usage)
 }
 
@@ -79,7 +79,8 @@ func New(c Config) (*Gateway, error) {
 	if c.Client == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
 		t.ResponseHeaderTimeout = beginWithin
-		c.Client = &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		c.Client = &http.Client{Transport: t,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -113,9 +114,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !g.authorized(r):
 		refuse(w, http.StatusUnauthorized, "this is not the attempt's key")
 	case r.Method == http.MethodGet && strings.TrimPrefix(r.URL.Path, "/v1") == "/models":
-		send(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": g.Model, "object": "model", "owned_by": "sia"}}})
+		send(w, http.StatusOK, map[string]any{"object": "list",
+			"data": []any{map[string]any{"id": g.Model, "object": "model", "owned_by": "sia"}}})
 	case !known || r.Method != http.MethodPost:
-		refuse(w, http.StatusNotFound, "the gateway has POST /v1/chat/completions, /v1/responses and /v1/messages, and nothing else")
+		refuse(w, http.StatusNotFound, "the gateway has POST /v1/chat/completions, /v1/responses and /v1/messages, and "+
+			"nothing else")
 	default:
 		g.call(w, r, p)
 	}
@@ -130,7 +133,8 @@ func (g *Gateway) authorized(r *http.Request) bool {
 func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request can't be read, or has more than %d bytes", maxRequest))
+		refuse(w, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("the request can't be read, or has more than %d bytes", maxRequest))
 		return
 	}
 	q, err := p.parse(body)
@@ -139,7 +143,8 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 		return
 	}
 	if q.model != g.Model {
-		refuse(w, http.StatusForbidden, fmt.Sprintf("this attempt asks the model %q and no other; the request names %.100q", g.Model, q.model))
+		refuse(w, http.StatusForbidden,
+			fmt.Sprintf("this attempt asks the model %q and no other; the request names %.100q", g.Model, q.model))
 		return
 	}
 	call, err := g.Meter.Reserve(len(body)/bytesPerToken, q.want)
@@ -169,17 +174,17 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 	used = g.pass(w, resp, call)
 }
 
-// passed are the headers that go through: what the protocols need, and nothing
-// that says who asks.
+// The headers that go through, in either direction. The protocols need them, and none
+// says who asks.
 var (
 	passedAsk    = []string{"Content-Type", "Accept", "Anthropic-Version", "Anthropic-Beta", "OpenAI-Beta"}
 	passedAnswer = []string{"Content-Type", "Retry-After", "Request-Id", "X-Request-Id"}
 )
 
-// ask forwards a request. It is made once: the program that asks has its own way
-// of trying again.
+// ask forwards a request, once: the program that asks has its own way of trying again.
 func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (*http.Response, error) {
-	out, err := http.NewRequestWithContext(r.Context(), http.MethodPost, g.upstream.JoinPath(p.path).String(), bytes.NewReader(body))
+	out, err := http.NewRequestWithContext(r.Context(), http.MethodPost, g.upstream.JoinPath(p.path).String(),
+		bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +245,8 @@ func (g *Gateway) note(failed string) {
 
 // refuse answers with an error as all three protocols understand it.
 func refuse(w http.ResponseWriter, status int, why string) {
-	send(w, status, map[string]any{"type": "error", "error": map[string]any{"type": "sia_gateway", "code": "sia_gateway", "message": "SIA: " + why}})
+	send(w, status, map[string]any{"type": "error",
+		"error": map[string]any{"type": "sia_gateway", "code": "sia_gateway", "message": "SIA: " + why}})
 }
 
 func send(w http.ResponseWriter, status int, v any) {

@@ -92,7 +92,9 @@ var bodies = map[string]string{
 }
 
 func TestUsageOfEachProtocol(t *testing.T) {
-	model, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{User: "^hello$", Turns: []scripted.Answer{{Text: "well done", Calls: []scripted.Call{{Name: "tool", Args: map[string]any{"a": 1}}}, Usage: &scripted.Usage{Input: 100, Cached: 40, Output: 9}}}}}}, scripted.Options{Key: key})
+	model, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{User: "^hello$",
+		Turns: []scripted.Answer{{Text: "well done", Calls: []scripted.Call{{Name: "tool", Args: map[string]any{"a": 1}}},
+			Usage: &scripted.Usage{Input: 100, Cached: 40, Output: 9}}}}}}, scripted.Options{Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,8 @@ func TestUsageOfEachProtocol(t *testing.T) {
 			p := &purse{}
 			_, url := open(t, model.URL, p)
 			status, text := ask(t, http.MethodPost, url+path, body+stream+"}")
-			if status != 200 || !strings.Contains(text, "well") || !strings.Contains(text, "tool") || (stream != "") != strings.Contains(text, "data: ") {
+			if status != 200 || !strings.Contains(text, "well") || !strings.Contains(text, "tool") ||
+				(stream != "") != strings.Contains(text, "data: ") {
 				t.Errorf("%s%s: %d %s", path, stream, status, text)
 			}
 			if want := []gateway.Usage{{Input: 100, Cached: 40, Output: 9}}; !cmp.Equal(p.settled, want) || p.open != 0 {
@@ -141,18 +144,25 @@ func TestWhatIsForwarded(t *testing.T) {
 		most             int
 		want             string
 	}{
-		{"a bound that is set", "/v1/chat/completions", `{"model":"m","max_tokens":9000,"n":8,"service_tier":"priority","web_search_options":{},"stream":true,"x":1}`, 100,
+		{"a bound that is set", "/v1/chat/completions",
+			`{"model":"m","max_tokens":9000,"n":8,"service_tier":"priority","web_search_options":{},"stream":true,"x":1}`, 100,
 			`{"model":"m","max_tokens":100,"stream":true,"stream_options":{"include_usage":true},"x":1}`},
 		{"a bound that is not", "/chat/completions", `{"model":"m"}`, 100, `{"model":"m","max_completion_tokens":100}`},
 		{"a bound that is lower", "/v1/messages", `{"model":"m","max_tokens":10}`, 100, `{"model":"m","max_tokens":10}`},
-		{"the provider's tools", "/v1/messages", `{"model":"m","max_tokens":10,"mcp_servers":[{"url":"https://x"}],"tools":[{"name":"a","input_schema":{}},{"type":"web_search_20250305","name":"w"},{"type":"web_fetch_20250910","name":"f"},{"type":"bash_20250124","name":"bash"}]}`, 100,
+		{"the provider's tools", "/v1/messages",
+			`{"model":"m","max_tokens":10,"mcp_servers":[{"url":"https://x"}],"tools":[{"name":"a","input_schema":{}},` +
+				`{"type":"web_search_20250305","name":"w"},{"type":"web_fetch_20250910","name":"f"},{"type":"bash_20250124",` +
+				`"name":"bash"}]}`, 100,
 			`{"model":"m","max_tokens":10,"tools":[{"name":"a","input_schema":{}},{"type":"bash_20250124","name":"bash"}]}`},
-		{"none but the provider's", "/v1/responses", `{"model":"m","background":true,"previous_response_id":"r","store":true,"tools":[{"type":"mcp","server_url":"https://x"},{"type":"web_search"},{"type":"code_interpreter"}],"tool_choice":"required"}`, 0,
+		{"none but the provider's", "/v1/responses",
+			`{"model":"m","background":true,"previous_response_id":"r","store":true,"tools":[{"type":"mcp",` +
+				`"server_url":"https://x"},{"type":"web_search"},{"type":"code_interpreter"}],"tool_choice":"required"}`, 0,
 			`{"model":"m","store":false}`},
 	} {
 		p := &purse{most: c.most}
 		_, url := open(t, upstream, p)
-		if status, text := ask(t, http.MethodPost, url+c.path, c.body, "Cookie", "c=1", "X-Api-Key", token, "Anthropic-Version", "2023-06-01"); status != 200 {
+		if status, text := ask(t, http.MethodPost, url+c.path, c.body, "Cookie", "c=1", "X-Api-Key", token,
+			"Anthropic-Version", "2023-06-01"); status != 200 {
 			t.Errorf("%s: %d %s", c.name, status, text)
 		}
 		var want map[string]any
@@ -162,7 +172,8 @@ func TestWhatIsForwarded(t *testing.T) {
 		if d := cmp.Diff(want, got.body); d != "" {
 			t.Errorf("%s: -want +got\n%s", c.name, d)
 		}
-		if got.path != "/base/v1"+strings.TrimPrefix(c.path, "/v1") || got.header.Get("Authorization") != "Bearer "+key || got.header.Get("Cookie") != "" || got.header.Get("Anthropic-Version") != "2023-06-01" {
+		if got.path != "/base/v1"+strings.TrimPrefix(c.path, "/v1") || got.header.Get("Authorization") != "Bearer "+key ||
+			got.header.Get("Cookie") != "" || got.header.Get("Anthropic-Version") != "2023-06-01" {
 			t.Errorf("%s: %s %v", c.name, got.path, got.header)
 		}
 		if k := got.header.Get("X-Api-Key"); k == token || strings.HasSuffix(c.path, "messages") && k != key {
@@ -181,12 +192,14 @@ func TestRefused(t *testing.T) {
 	}{
 		{"another model", "POST", "/v1/messages", `{"model":"dear"}`, nil, 403, `asks the model \"m\"`},
 		{"no model", "POST", "/v1/messages", `{}`, nil, 403, "asks the model"},
-		{"another key", "POST", "/v1/messages", `{"model":"m"}`, []string{"Authorization", "Bearer x"}, 401, "not the attempt's key"},
+		{"another key", "POST", "/v1/messages", `{"model":"m"}`, []string{"Authorization", "Bearer x"}, 401,
+			"not the attempt's key"},
 		{"no JSON", "POST", "/v1/responses", `x`, nil, 400, "not JSON"},
 		{"null", "POST", "/v1/responses", `null`, nil, 400, "not JSON"},
 		{"a strange bound", "POST", "/v1/messages", `{"model":"m","max_tokens":"many"}`, nil, 400, "not JSON"},
 		{"strange tools", "POST", "/v1/messages", `{"model":"m","tools":{}}`, nil, 400, "not a list"},
-		{"too large", "POST", "/v1/messages", `{"model":"m","x":"` + strings.Repeat("x", 17<<20) + `"}`, nil, 413, "more than"},
+		{"too large", "POST", "/v1/messages", `{"model":"m","x":"` + strings.Repeat("x", 17<<20) + `"}`, nil, 413,
+			"more than"},
 		{"another path", "POST", "/v1/files", `{}`, nil, 404, "nothing else"},
 		{"a way around", "POST", "/v1/messages/../files", `{"model":"m"}`, nil, 404, "nothing else"},
 		{"another method", "DELETE", "/v1/messages", ``, nil, 404, "nothing else"},
@@ -200,14 +213,16 @@ func TestRefused(t *testing.T) {
 	}
 	p := &purse{refuse: true}
 	g, url := open(t, upstream, p)
-	if status, text := ask(t, "POST", url+"/v1/messages", `{"model":"m"}`); status != 402 || !strings.Contains(text, "the credits are spent") {
+	if status, text := ask(t, "POST", url+"/v1/messages", `{"model":"m"}`); status != 402 ||
+		!strings.Contains(text, "the credits are spent") {
 		t.Errorf("without credits: %d %s", status, text)
 	}
 	if status, text := ask(t, "GET", url+"/v1/models", ""); status != 200 || !strings.Contains(text, `"id":"m"`) {
 		t.Errorf("models: %d %s", status, text)
 	}
 	g.Close()
-	if status, text := ask(t, "POST", url+"/v1/messages", `{"model":"m"}`); status != 403 || !strings.Contains(text, "the attempt is over") || got.path != "" {
+	if status, text := ask(t, "POST", url+"/v1/messages", `{"model":"m"}`); status != 403 ||
+		!strings.Contains(text, "the attempt is over") || got.path != "" {
 		t.Errorf("closed: %d %s", status, text)
 	}
 }
@@ -219,7 +234,10 @@ func TestEndpointThatFails(t *testing.T) {
 		w.Header().Set("Retry-After", "7")
 		http.Error(w, "slow down", http.StatusTooManyRequests)
 	})
-	moved, _ := endpoint(t, func(w http.ResponseWriter) { w.Header().Set("Location", "http://169.254.169.254/"); w.WriteHeader(307) })
+	moved, _ := endpoint(t, func(w http.ResponseWriter) {
+		w.Header().Set("Location", "http://169.254.169.254/")
+		w.WriteHeader(307)
+	})
 	for name, c := range map[string]struct {
 		url    string
 		status int
@@ -232,7 +250,8 @@ func TestEndpointThatFails(t *testing.T) {
 		p := &purse{}
 		g, url := open(t, c.url, p)
 		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/messages", strings.NewReader(`{"model":"m"}`))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/messages",
+			strings.NewReader(`{"model":"m"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,13 +277,16 @@ func TestEndpointThatFails(t *testing.T) {
 func TestAnswerThatBreaksOff(t *testing.T) {
 	upstream, _ := endpoint(t, func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":30,\"output_tokens\":1}}}\n\n"+strings.Repeat("data: {\"delta\":\"some words of the answer\"}\n\n", 50))
+		io.WriteString(w, "event: message_start\ndata: "+
+			"{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":30,\"output_tokens\":1}}}\n\n"+
+			strings.Repeat("data: {\"delta\":\"some words of the answer\"}\n\n", 50))
 		panic(http.ErrAbortHandler)
 	})
 	p := &purse{most: 5000}
 	g, url := open(t, upstream, p)
 	ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m","stream":true}`)
-	if len(p.settled) != 1 || p.settled[0].Input != 30 || p.settled[0].Output < 200 || p.settled[0].Output > 5000 || g.Failed() != "the endpoint's answer broke off" {
+	if len(p.settled) != 1 || p.settled[0].Input != 30 || p.settled[0].Output < 200 || p.settled[0].Output > 5000 ||
+		g.Failed() != "the endpoint's answer broke off" {
 		t.Errorf("settled %+v, %q", p.settled, g.Failed())
 	}
 }
@@ -273,7 +295,8 @@ func TestAnswerThatBreaksOff(t *testing.T) {
 // on is what the endpoint said.
 func TestAnyAnswer(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		pieces := rapid.SliceOfN(rapid.SampledFrom([]string{"data: ", "{\"usage\":", "{\"input_tokens\":3}}", "\n", "\n\n", "null", "[1]", "{\"message\":{\"usage\":null}}", "x", "\"usage\""}), 0, 20).Draw(r, "pieces")
+		pieces := rapid.SliceOfN(rapid.SampledFrom([]string{"data: ", "{\"usage\":", "{\"input_tokens\":3}}", "\n", "\n\n",
+			"null", "[1]", "{\"message\":{\"usage\":null}}", "x", "\"usage\""}), 0, 20).Draw(r, "pieces")
 		stream := rapid.Bool().Draw(r, "stream")
 		upstream, _ := endpoint(t, func(w http.ResponseWriter) {
 			if stream {

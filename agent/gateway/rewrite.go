@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// hosted are the types of tools that the provider runs itself: they reach the
-// internet and are paid for beside the tokens. Newer versions have a date behind
-// the name.
-var hosted = []string{"web_search", "web_fetch", "file_search", "code_interpreter", "code_execution", "computer_use", "image_generation", "mcp", "tool_search"}
+// hosted are the types of tools that the provider runs itself. They reach the internet
+// and cost more than tokens. Newer versions have a date behind the name.
+var hosted = []string{"web_search", "web_fetch", "file_search", "code_interpreter", "code_execution", "computer_use",
+	"image_generation", "mcp", "tool_search"}
 
-// rewritten is the request without what reaches or costs more than an answer of at
-// most so many tokens, and such that a streamed answer tells its usage.
+// rewritten is the request without what reaches or costs more than an answer of at most
+// so many tokens. It asks that a streamed answer tell its usage.
 func (q request) rewritten(most int) ([]byte, error) {
 	for _, name := range q.drop {
 		delete(q.fields, name)

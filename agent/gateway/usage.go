@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// maxEvent bounds one event of a stream, or an answer that came whole, of which the
-// usage is read.
+// maxEvent bounds what usage is read from, in bytes: one event of a stream, or an answer
+// that came whole.
 const maxEvent = 16 << 20
 
 // counter reads the usage from an answer as it passes.
@@ -64,8 +64,8 @@ type wireUsage struct {
 	} `json:"input_tokens_details"`
 }
 
-// read takes the usage out of an answer or of one event of it. A later event says
-// what changed: the largest of each number holds.
+// read takes the usage out of an answer, or out of one of its events. Later events say
+// what changed, so the largest of each number holds.
 func (c *counter) read(data []byte) {
 	if !bytes.Contains(data, []byte(`"usage"`)) {
 		return
@@ -94,8 +94,8 @@ func (c *counter) read(data []byte) {
 	c.u.Output = max(c.u.Output, w.Completion, w.Output)
 }
 
-// usage is what the call took: as the endpoint said, or else as can be told from
-// the lengths.
+// usage is what the call took: what the endpoint said, or else an estimate from the
+// lengths.
 func (c *counter) usage(call Call) Usage {
 	if !c.stream && !c.over {
 		c.read(c.buf)

@@ -11,27 +11,27 @@ import (
 	"time"
 )
 
-// How long a model that could not be asked is passed over: long when a person
-// must act first, but not so long that what they did goes unnoticed.
+// How long a model that could not be asked is passed over. It is long when a person
+// must act first, but not so long that their action goes unnoticed.
 const (
 	shortRest = time.Minute
 	longRest  = 10 * time.Minute
 )
 
-// Chain asks several models in order: what the first can't answer, the next is
-// asked. A model that could not be asked is passed over for a while; afterwards
-// one call without retries finds out whether it is back. The last that there is
-// to ask always has its retries. Safe for concurrent use.
+// Chain asks several models in order: the next is asked what the first can't answer.
+// A model that could not be asked is passed over for a while. Then one call without
+// retries finds out whether it is back. The last model to ask always has its retries.
+// Safe for concurrent use.
 type Chain struct {
 	clients []*Client
 
 	mu   sync.Mutex
-	down []downtime // by client
+	down []clientDowntime // by client
 }
 
-// downtime is when a model may be asked again. The zero downtime is a model that
+// clientDowntime is when a model may be asked again. The zero downtime is a model that
 // answered last.
-type downtime struct {
+type clientDowntime struct {
 	until time.Time
 	why   ErrorKind
 }
@@ -42,24 +42,22 @@ func NewChain(clients ...*Client) (*Chain, error) {
 	if len(clients) == 0 || slices.Contains(clients, nil) {
 		return nil, errors.New("configure models: the list of models to ask is empty")
 	}
-	return &Chain{clients: slices.Clone(clients), down: make([]downtime, len(clients))}, nil
+	return &Chain{clients: slices.Clone(clients), down: make([]clientDowntime, len(clients))}, nil
 }
-
-// Name is the name of the model that is asked first.
-func (c *Chain) Name() string { return c.clients[0].Name() }
 
 // Model is the first model's name as its endpoint spells it.
 func (c *Chain) Model() string { return c.clients[0].Model() }
 
-// Price is the highest of the models' prices in each respect: what a call may
-// cost, whoever answers. What it did cost is in [Usage].
+// Price is the highest of the models' prices in each respect: what a call may cost,
+// whichever model answers. What it did cost is in [Usage].
 func (c *Chain) Price() (p Price) {
 	for _, m := range c.clients {
 		cached := m.cfg.Price.CachedInput
 		if cached == 0 {
 			cached = m.cfg.Price.Input
 		}
-		p.Input, p.CachedInput, p.Output = max(p.Input, m.cfg.Price.Input), max(p.CachedInput, cached), max(p.Output, m.cfg.Price.Output)
+		p.Input, p.CachedInput, p.Output = max(p.Input, m.cfg.Price.Input), max(p.CachedInput, cached),
+			max(p.Output, m.cfg.Price.Output)
 	}
 	return p
 }
@@ -84,26 +82,26 @@ func (c *Chain) Complete(ctx context.Context, req Request) (Response, error) {
 	var lost Usage
 	var failed []*Error
 	kinds := map[int]ErrorKind{}
-	order := c.order()
+	order := c.askingOrder()
 	for n, i := range order {
 		m, retries := c.clients[i], c.clients[i].cfg.Retries
-		if c.state(i) != (downtime{}) && n < len(order)-1 {
+		if c.downtimeOf(i) != (clientDowntime{}) && n < len(order)-1 {
 			retries = 0
 		}
-		resp, err := m.complete(ctx, req, retries)
+		resp, err := m.completeWith(ctx, req, retries)
 		lost = lost.Add(resp.Lost)
-		resp.Lost, resp.Passed = lost, c.passed(i, kinds)
+		resp.Lost, resp.Passed = lost, c.passedOver(i, kinds)
 		var e *Error
 		switch {
 		case err == nil:
-			c.mark(i, downtime{})
+			c.setDowntime(i, clientDowntime{})
 			return resp, nil
-		case !errors.As(err, &e) || !e.elsewhere(resp):
+		case !errors.As(err, &e) || !e.othersMayAnswer(resp):
 			return resp, err
 		}
 		failed, kinds[i] = append(failed, e), e.Kind
-		if rest := e.rest(); rest > 0 {
-			c.mark(i, downtime{m.cfg.Now().Add(rest), e.Kind})
+		if rest := e.restTime(); rest > 0 {
+			c.setDowntime(i, clientDowntime{m.cfg.Now().Add(rest), e.Kind})
 			m.log.WarnContext(ctx, "model is passed over for a while", "kind", e.Kind, "rest", rest)
 		}
 	}
@@ -122,13 +120,13 @@ func (c *Chain) Complete(ctx context.Context, req Request) (Response, error) {
 	return Response{Lost: lost}, &ChainError{failed}
 }
 
-// order is the order in which the models are asked now: those that rest last,
-// since they are better than none.
-func (c *Chain) order() []int {
+// askingOrder is the order in which the models are asked now. Those that are passed over
+// come last, since they are better than none.
+func (c *Chain) askingOrder() []int {
 	now := c.clients[0].cfg.Now()
 	var ready, resting []int
 	for i := range c.clients {
-		if c.state(i).until.After(now) {
+		if c.downtimeOf(i).until.After(now) {
 			resting = append(resting, i)
 		} else {
 			ready = append(ready, i)
@@ -137,13 +135,13 @@ func (c *Chain) order() []int {
 	return append(ready, resting...)
 }
 
-// passed says why the models before the one that answered did not, given those
-// that failed in this call.
-func (c *Chain) passed(answered int, failed map[int]ErrorKind) (why []string) {
+// passedOver says why models before the one that answered did not answer; failed are
+// those that failed in this call.
+func (c *Chain) passedOver(answered int, failed map[int]ErrorKind) (why []string) {
 	now := c.clients[0].cfg.Now()
 	for i, m := range c.clients {
 		kind := failed[i]
-		if d := c.state(i); kind == "" && i < answered && d.until.After(now) {
+		if d := c.downtimeOf(i); kind == "" && i < answered && d.until.After(now) {
 			kind = d.why
 		}
 		if kind != "" {
@@ -153,25 +151,25 @@ func (c *Chain) passed(answered int, failed map[int]ErrorKind) (why []string) {
 	return why
 }
 
-func (c *Chain) state(i int) downtime {
+func (c *Chain) downtimeOf(i int) clientDowntime {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.down[i]
 }
 
-func (c *Chain) mark(i int, d downtime) {
+func (c *Chain) setDowntime(i int, d clientDowntime) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.down[i] = d
 }
 
-// elsewhere reports whether another model may answer what this one did not.
-func (e *Error) elsewhere(resp Response) bool {
+// othersMayAnswer reports whether another model may answer what this one did not.
+func (e *Error) othersMayAnswer(resp Response) bool {
 	return e.Kind != KindContextLength && (e.Kind != KindMalformed || resp.Message.Content == "")
 }
 
-// rest is for how long not to ask again; 0: the trouble is with the request.
-func (e *Error) rest() time.Duration {
+// restTime is how long the model is passed over; 0: the trouble is with the request.
+func (e *Error) restTime() time.Duration {
 	switch {
 	case e.Kind == KindAuth, e.Kind == KindQuota, e.Status == http.StatusNotFound:
 		return longRest
@@ -181,7 +179,7 @@ func (e *Error) rest() time.Duration {
 	return 0
 }
 
-// ChainError is the error of a [Chain] of which no model answered.
+// ChainError is the error of a [Chain] when no model answered.
 type ChainError struct {
 	Errors []*Error // one for each model; first those that may pass
 }

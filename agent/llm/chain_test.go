@@ -40,16 +40,20 @@ func TestChainAsksTheNextModel(t *testing.T) {
 		asked  [2]int
 		passed []string
 	}{
-		"the first answers":    {nil, "primary", [2]int{1, 0}, nil},
-		"after its retries":    {&scripted.Fault{Status: 503}, "backup", [2]int{2, 1}, []string{"primary: overloaded"}},
-		"a retry is enough":    {&scripted.Fault{Status: 503, Times: 1}, "primary", [2]int{2, 0}, nil},
-		"wrong key":            {&scripted.Fault{Status: 401}, "backup", [2]int{1, 1}, []string{"primary: auth"}},
-		"no money":             {&scripted.Fault{Status: 429, Code: "insufficient_quota"}, "backup", [2]int{1, 1}, []string{"primary: quota"}},
-		"no such model":        {&scripted.Fault{Status: 404}, "backup", [2]int{1, 1}, []string{"primary: bad_request"}},
-		"wait too long":        {&scripted.Fault{Status: 429, Header: map[string]string{"Retry-After": "900"}}, "backup", [2]int{1, 1}, []string{"primary: rate_limit"}},
-		"no connection":        {&scripted.Fault{Reset: true}, "backup", [2]int{2, 1}, []string{"primary: network"}},
-		"broken answers":       {&scripted.Fault{Status: 200, Body: "<html>"}, "backup", [2]int{2, 1}, []string{"primary: network"}},
-		"it breaks off midway": {&scripted.Fault{Reset: true, After: 2}, "backup", [2]int{2, 1}, []string{"primary: network"}},
+		"the first answers": {nil, "primary", [2]int{1, 0}, nil},
+		"after its retries": {&scripted.Fault{Status: 503}, "backup", [2]int{2, 1}, []string{"primary: overloaded"}},
+		"a retry is enough": {&scripted.Fault{Status: 503, Times: 1}, "primary", [2]int{2, 0}, nil},
+		"wrong key":         {&scripted.Fault{Status: 401}, "backup", [2]int{1, 1}, []string{"primary: auth"}},
+		"no money": {&scripted.Fault{Status: 429, Code: "insufficient_quota"}, "backup", [2]int{1, 1},
+			[]string{"primary: quota"}},
+		"no such model": {&scripted.Fault{Status: 404}, "backup", [2]int{1, 1}, []string{"primary: bad_request"}},
+		"wait too long": {&scripted.Fault{Status: 429, Header: map[string]string{"Retry-After": "900"}}, "backup",
+			[2]int{1, 1}, []string{"primary: rate_limit"}},
+		"no connection": {&scripted.Fault{Reset: true}, "backup", [2]int{2, 1}, []string{"primary: network"}},
+		"broken answers": {&scripted.Fault{Status: 200, Body: "<html>"}, "backup", [2]int{2, 1},
+			[]string{"primary: network"}},
+		"it breaks off midway": {&scripted.Fault{Reset: true, After: 2}, "backup", [2]int{2, 1},
+			[]string{"primary: network"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			chain, _, asked := pair(t, tt.fault, nil)
@@ -81,7 +85,8 @@ func TestChainStaysWithOneModelWhereAnotherIsNoHelp(t *testing.T) {
 	chain, _, asked = pair(t, nil, nil)
 	req := ask("x")
 	req.Schema = &llm.Schema{Name: "a", JSON: []byte(`{"type":"object"}`)}
-	if _, err := chain.Complete(t.Context(), req); !errors.As(err, &e) || e.Kind != llm.KindMalformed || asked() != [2]int{1, 0} {
+	if _, err := chain.Complete(t.Context(), req); !errors.As(err, &e) || e.Kind != llm.KindMalformed ||
+		asked() != [2]int{1, 0} {
 		t.Errorf("asked %v: %v", asked(), err)
 	}
 }
@@ -105,7 +110,8 @@ func TestChainRemembersADeadModel(t *testing.T) {
 		clk.at = clk.at.Add(step.after)
 		resp, err := chain.Complete(t.Context(), ask("who?"))
 		if err != nil || resp.Client != step.client || asked() != step.asked {
-			t.Fatalf("after %s: %s answered, asked %v, want %s, %v; %v", step.after, resp.Client, asked(), step.client, step.asked, err)
+			t.Fatalf("after %s: %s answered, asked %v, want %s, %v; %v", step.after, resp.Client, asked(), step.client,
+				step.asked, err)
 		}
 		if step.client == "backup" && len(resp.Passed) != 1 {
 			t.Errorf("passed: %v", resp.Passed)
@@ -114,12 +120,14 @@ func TestChainRemembersADeadModel(t *testing.T) {
 }
 
 func TestChainOfDeadModels(t *testing.T) {
-	chain, clk, asked := pair(t, &scripted.Fault{Status: 401}, &scripted.Fault{Status: 429, Header: map[string]string{"Retry-After": "120"}})
+	chain, clk, asked := pair(t, &scripted.Fault{Status: 401},
+		&scripted.Fault{Status: 429, Header: map[string]string{"Retry-After": "120"}})
 	for i := range 2 {
 		_, err := chain.Complete(t.Context(), ask("x"))
 		var first *llm.Error
 		var all *llm.ChainError
-		if !errors.As(err, &all) || len(all.Errors) != 2 || !errors.As(err, &first) || first.Client != "backup" || first.RetryAfter != 2*time.Minute {
+		if !errors.As(err, &all) || len(all.Errors) != 2 || !errors.As(err, &first) || first.Client != "backup" ||
+			first.RetryAfter != 2*time.Minute {
 			t.Fatalf("error %v: what may pass must come first", err)
 		}
 		for _, name := range []string{"primary", "backup"} {
@@ -145,8 +153,9 @@ func TestChainIsAsNarrowAsItsNarrowest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Window() != 30_000 || c.MaxOutput() != 4000 || c.Name() != "a" || c.Price() != (llm.Price{Input: 2, CachedInput: 1, Output: 20}) {
-		t.Errorf("window %d, output %d, name %s, price %+v", c.Window(), c.MaxOutput(), c.Name(), c.Price())
+	if c.Window() != 30_000 || c.MaxOutput() != 4000 ||
+		c.Price() != (llm.Price{Input: 2, CachedInput: 1, Output: 20}) {
+		t.Errorf("window %d, output %d, price %+v", c.Window(), c.MaxOutput(), c.Price())
 	}
 	if _, err := llm.NewChain(); err == nil {
 		t.Error("an empty chain was accepted")

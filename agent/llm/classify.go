@@ -9,9 +9,9 @@ import (
 // maxMessage bounds the endpoint's words in an error, in bytes.
 const maxMessage = 500
 
-// kindOf sorts an answer that is not a success. Codes are those of OpenAI
-// (https://platform.openai.com/docs/guides/error-codes); the words are how
-// compatible servers say the same.
+// kindOf is the kind of an answer that is not a success. Codes are OpenAI's
+// (https://platform.openai.com/docs/guides/error-codes). Compatible servers say the
+// same in the other words.
 func kindOf(status int, code, message string) ErrorKind {
 	text := strings.ToLower(code + " " + message)
 	has := func(words ...string) bool {
@@ -23,14 +23,16 @@ func kindOf(status int, code, message string) ErrorKind {
 		return false
 	}
 	switch {
-	case status == http.StatusPaymentRequired, has("insufficient_quota", "billing_hard_limit", "insufficient credits", "insufficient balance"):
+	case status == http.StatusPaymentRequired,
+		has("insufficient_quota", "billing_hard_limit", "insufficient credits", "insufficient balance"):
 		return KindQuota
 	case status == http.StatusTooManyRequests:
 		return KindRateLimit
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, has("invalid_api_key"):
 		return KindAuth
 	case status == http.StatusRequestEntityTooLarge,
-		status < 500 && has("context_length", "context length", "maximum context", "context window", "context size", "prompt is too long", "too many tokens"):
+		status < 500 && has("context_length", "context length", "maximum context", "context window", "context size",
+			"prompt is too long", "too many tokens"):
 		return KindContextLength
 	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
 		return KindTimeout
@@ -42,12 +44,12 @@ func kindOf(status int, code, message string) ErrorKind {
 	return KindBadRequest
 }
 
-// keyShape is what API keys look like, also when an endpoint quotes them half
-// masked, as OpenAI does in "Incorrect API key provided: sk-abc***xyz".
+// keyShape is what API keys look like. Endpoints quote them half masked too, as OpenAI
+// does in "Incorrect API key provided: sk-abc***xyz".
 var keyShape = regexp.MustCompile(`\b(?:sk|pk|rk|key|gsk|xai)-[A-Za-z0-9_*.\-]{6,}|Bearer\s+\S+`)
 
-// scrub removes keys and control characters from an endpoint's words, and bounds them.
-func (c *Client) scrub(s string) string {
+// scrubText removes keys and control characters from an endpoint's words, and bounds them.
+func (c *Client) scrubText(s string) string {
 	if c.cfg.APIKey != "" {
 		s = strings.ReplaceAll(s, c.cfg.APIKey, "***")
 	}

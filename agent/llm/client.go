@@ -34,14 +34,13 @@ type Config struct {
 	APIKey  string // may be empty for an endpoint that needs none
 	Model   string // as the endpoint names it; required
 
-	Price       Price
-	Window      int           // tokens of context, output included; 0: DefaultWindow
-	MaxOutput   int           // tokens; 0: DefaultMaxOutput
-	Temperature *float32      // nil: the endpoint's default
-	Timeout     time.Duration // of one try, in all; 0: DefaultTimeout
-	First       time.Duration // longest wait for a stream to begin, during which some models think; 0: DefaultFirst
-	Idle        time.Duration // longest silence once the answer has begun to come; 0: DefaultIdle
-	Retries     int           // tries after the first; 0: DefaultRetries; negative: none
+	Price     Price
+	Window    int           // tokens of context, output included; 0: DefaultWindow
+	MaxOutput int           // tokens; 0: DefaultMaxOutput
+	Timeout   time.Duration // of one try, in all; 0: DefaultTimeout
+	First     time.Duration // longest wait for a stream to begin, during which some models think; 0: DefaultFirst
+	Idle      time.Duration // longest silence once the answer has begun to come; 0: DefaultIdle
+	Retries   int           // tries after the first; 0: DefaultRetries; negative: none
 
 	HTTPClient *http.Client // its Transport and Jar are used; nil: http.DefaultTransport
 	Logger     *slog.Logger // nil: nothing is logged
@@ -59,7 +58,7 @@ type Client struct {
 	log  *slog.Logger
 
 	mu    sync.Mutex
-	quirk quirks // what this endpoint was found not to accept
+	quirk endpointQuirks // what this endpoint was found not to accept
 }
 
 // New checks cfg and returns a client. It makes no call.
@@ -74,11 +73,14 @@ func New(cfg Config) (*Client, error) {
 	case err != nil: // its text may hold a password: leave it out
 		return nil, fmt.Errorf("configure model %s: the endpoint's address is not a URL", cfg.Name)
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return nil, fmt.Errorf("configure model %s: the endpoint's address must begin with https:// or http:// and name a host", cfg.Name)
+		return nil, fmt.Errorf("configure model %s: the endpoint's address must begin with https:// or http:// and name a "+
+			"host", cfg.Name)
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return nil, fmt.Errorf("configure model %s: the endpoint's address must not hold a user, query or fragment; set the key as the API key", cfg.Name)
+		return nil, fmt.Errorf("configure model %s: the endpoint's address must not hold a user, query or fragment; set "+
+			"the key as the API key", cfg.Name)
 	}
-	if cfg.Window < 0 || cfg.MaxOutput < 0 || cfg.Timeout < 0 || cfg.First < 0 || cfg.Idle < 0 || cfg.Price.Input < 0 || cfg.Price.CachedInput < 0 || cfg.Price.Output < 0 {
+	if cfg.Window < 0 || cfg.MaxOutput < 0 || cfg.Timeout < 0 || cfg.First < 0 || cfg.Idle < 0 || cfg.Price.Input < 0 ||
+		cfg.Price.CachedInput < 0 || cfg.Price.Output < 0 {
 		return nil, fmt.Errorf("configure model %s: window, output limit, timeout and prices must not be negative", cfg.Name)
 	}
 	cfg.Window = cmp.Or(cfg.Window, DefaultWindow)
@@ -94,7 +96,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.Now = time.Now
 	}
 	if cfg.Sleep == nil {
-		cfg.Sleep = sleep
+		cfg.Sleep = sleepFor
 	}
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Float64
@@ -107,9 +109,6 @@ func New(cfg Config) (*Client, error) {
 	c.api = openai.NewClientWithConfig(oc)
 	return c, nil
 }
-
-// Name is the name for people and logs.
-func (c *Client) Name() string { return c.cfg.Name }
 
 // Model is the model's name as the endpoint spells it.
 func (c *Client) Model() string { return c.cfg.Model }
@@ -124,30 +123,30 @@ func (c *Client) Window() int { return c.cfg.Window }
 // half of Window.
 func (c *Client) MaxOutput() int { return c.cfg.MaxOutput }
 
-// Complete makes one call and waits for the whole answer, which comes as a
-// stream where the endpoint can do that: so a dead connection is noticed within
+// Complete makes one call and waits for the whole answer. The answer comes as a
+// stream where the endpoint can do that. So a dead connection is noticed within
 // Config.Idle, and a call that ctx ends stops costing at once.
 //
 // It tries again what may succeed, at most Config.Retries times. It gives up at
-// once when the endpoint asks to wait longer than a minute, or than the
-// context's deadline allows: [Error.RetryAfter] then says how long. When ctx
-// ends, the error wraps its cause and is no [Error]; every other error is one.
+// once when the endpoint asks to wait longer than a minute, or longer than the
+// context's deadline allows; [Error.RetryAfter] then says how long. When ctx
+// ends, the error wraps its cause and is no [Error]. Every other error is one.
 //
 // With a Schema the answer's object stands in Response.JSON, whichever way the
-// endpoint was asked; whether it satisfies the schema is for the caller to
-// check. Where no object can be found, the error is of [KindMalformed] and the
-// Response still says what came and what it cost. With every error
-// Response.Lost says what tries that broke off have used.
+// endpoint was asked. The caller checks whether it satisfies the schema. When no
+// object can be found, the error is of [KindMalformed], and the Response still says
+// what came and what it cost. With every error, Response.Lost says what was used by
+// tries that broke off.
 func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
-	return c.complete(ctx, req, c.cfg.Retries)
+	return c.completeWith(ctx, req, c.cfg.Retries)
 }
 
-func (c *Client) complete(ctx context.Context, req Request, retries int) (Response, error) {
+func (c *Client) completeWith(ctx context.Context, req Request, retries int) (Response, error) {
 	if len(req.Messages) == 0 {
 		return Response{}, &Error{Client: c.cfg.Name, Kind: KindBadRequest, Message: "the request has no messages"}
 	}
 	started := c.cfg.Now()
-	resp, tries, err := c.try(ctx, req, retries)
+	resp, tries, err := c.callRetrying(ctx, req, retries)
 	if err != nil {
 		return resp, err
 	}
@@ -158,7 +157,8 @@ func (c *Client) complete(ctx context.Context, req Request, retries int) (Respon
 	}
 	resp.JSON, err = ExtractJSON(resp.Message.Content)
 	if err != nil {
-		return resp, &Error{Client: c.cfg.Name, Kind: KindMalformed, Tries: tries, Message: c.scrub(err.Error()), Err: err}
+		return resp, &Error{Client: c.cfg.Name, Kind: KindMalformed, Tries: tries, Message: c.scrubText(err.Error()),
+			Err: err}
 	}
 	return resp, nil
 }

@@ -78,14 +78,16 @@ func TestCompleteCarriesToolCallsBothWays(t *testing.T) {
 		{Text: "Done."},
 	}}}})
 	spec := llm.ToolSpec{Name: "read", Description: "Reads.", Parameters: json.RawMessage(`{"type":"object"}`)}
-	req := llm.Request{Messages: []llm.Message{{Role: llm.RoleSystem, Content: "sys"}, {Role: llm.RoleUser, Content: "go"}}, Tools: []llm.ToolSpec{spec}, MaxOutput: 99}
+	req := llm.Request{Messages: []llm.Message{{Role: llm.RoleSystem, Content: "sys"},
+		{Role: llm.RoleUser, Content: "go"}}, Tools: []llm.ToolSpec{spec}, MaxOutput: 99}
 	first, err := c.Complete(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := llm.Response{
-		Message: llm.Message{Role: "assistant", Content: "Let me look.", ToolCalls: []llm.ToolCall{{ID: "call_0_0", Name: "read", Arguments: `{"path":"a.go"}`}}},
-		Finish:  "tool_calls", Model: "coder", Client: "coder", Usage: llm.Usage{Input: 100, CachedInput: 40, Output: 7},
+		Message: llm.Message{Role: "assistant", Content: "Let me look.",
+			ToolCalls: []llm.ToolCall{{ID: "call_0_0", Name: "read", Arguments: `{"path":"a.go"}`}}},
+		Finish: "tool_calls", Model: "coder", Client: "coder", Usage: llm.Usage{Input: 100, CachedInput: 40, Output: 7},
 	}
 	if d := cmp.Diff(want, first); d != "" {
 		t.Errorf("first answer (-want +got):\n%s", d)
@@ -117,23 +119,30 @@ func TestFaultsAreTriedAgainAndExplained(t *testing.T) {
 		wait  time.Duration
 	}{
 		{"429 then fine", status(429, 1, map[string]string{"Retry-After": "7"}), "", []time.Duration{7 * s}, 0},
-		{"429 with a date", status(429, 1, map[string]string{"Retry-After": "Sun, 01 Mar 2026 12:00:09 GMT"}), "", []time.Duration{9 * s}, 0},
-		{"429 in milliseconds", status(429, 1, map[string]string{"Retry-After-Ms": "2500"}), "", []time.Duration{2500 * time.Millisecond}, 0},
+		{"429 with a date", status(429, 1, map[string]string{"Retry-After": "Sun, 01 Mar 2026 12:00:09 GMT"}), "",
+			[]time.Duration{9 * s}, 0},
+		{"429 in milliseconds", status(429, 1, map[string]string{"Retry-After-Ms": "2500"}), "",
+			[]time.Duration{2500 * time.Millisecond}, 0},
 		{"429 nonsense", status(429, 1, map[string]string{"Retry-After": "soon"}), "", []time.Duration{s / 2}, 0},
 		{"500s then fine", status(500, 3, nil), "", []time.Duration{s / 2, s, 2 * s}, 0},
 		{"503 for ever", status(503, 0, nil), llm.KindOverloaded, []time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
 		{"reset then fine", &scripted.Fault{Reset: true, Times: 2}, "", []time.Duration{s / 2, s}, 0},
 		{"reset for ever", &scripted.Fault{Reset: true}, llm.KindNetwork, []time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
 		{"garbage then fine", &scripted.Fault{Status: 200, Body: "<html>", Times: 1}, "", []time.Duration{s / 2}, 0},
-		{"cut short for ever", &scripted.Fault{Status: 200, Body: `{"choices":[`}, llm.KindMalformed, []time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
-		{"no choices", &scripted.Fault{Status: 200, Body: `{"choices":[]}`}, llm.KindMalformed, []time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
-		{"asked to wait too long", status(429, 0, map[string]string{"Retry-After": "3600"}), llm.KindRateLimit, nil, time.Hour},
+		{"cut short for ever", &scripted.Fault{Status: 200, Body: `{"choices":[`}, llm.KindMalformed,
+			[]time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
+		{"no choices", &scripted.Fault{Status: 200, Body: `{"choices":[]}`}, llm.KindMalformed,
+			[]time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
+		{"asked to wait too long", status(429, 0, map[string]string{"Retry-After": "3600"}), llm.KindRateLimit, nil,
+			time.Hour},
 		{"quota", &scripted.Fault{Status: 429, Code: "insufficient_quota"}, llm.KindQuota, nil, 0},
 		{"401", status(401, 0, nil), llm.KindAuth, nil, 0},
 		{"404", status(404, 0, nil), llm.KindBadRequest, nil, 0},
-		{"no JSON in the error", &scripted.Fault{Status: 502, Body: "<html>bad gateway"}, llm.KindOverloaded, []time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
+		{"no JSON in the error", &scripted.Fault{Status: 502, Body: "<html>bad gateway"}, llm.KindOverloaded,
+			[]time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
 		{"context", &scripted.Fault{Status: 400, Code: "context_length_exceeded"}, llm.KindContextLength, nil, 0},
-		{"redirect", &scripted.Fault{Status: 307, Header: map[string]string{"Location": "http://127.0.0.1:1/"}}, llm.KindBadRequest, nil, 0},
+		{"redirect", &scripted.Fault{Status: 307, Header: map[string]string{"Location": "http://127.0.0.1:1/"}},
+			llm.KindBadRequest, nil, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -161,7 +170,8 @@ func TestFaultsAreTriedAgainAndExplained(t *testing.T) {
 
 func TestKeysNeverLeave(t *testing.T) {
 	var logs bytes.Buffer
-	c, _, _ := serve(t, say("", &scripted.Fault{Status: 500, Body: `{"error":{"message":"bad key ` + key + ` and sk-abcd****wxyz9 Bearer zzz\u0007"}}`}),
+	c, _, _ := serve(t, say("", &scripted.Fault{Status: 500,
+		Body: `{"error":{"message":"bad key ` + key + ` and sk-abcd****wxyz9 Bearer zzz\u0007"}}`}),
 		func(c *llm.Config) {
 			c.Logger = slog.New(slog.NewTextHandler(&logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		})
@@ -181,7 +191,8 @@ func TestKeysNeverLeave(t *testing.T) {
 func TestCancellationIsNoError(t *testing.T) {
 	stop := errors.New("somebody said stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	c, _, _ := serve(t, scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{{Text: "late", Delay: time.Hour}}}}})
+	c, _, _ := serve(t, scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{{Text: "late",
+		Delay: time.Hour}}}}})
 	got := make(chan error)
 	go func() {
 		_, err := c.Complete(ctx, ask("x"))
@@ -196,7 +207,8 @@ func TestCancellationIsNoError(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
-	c, _, clk := serve(t, scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{{Text: "late", Delay: time.Hour}}}}},
+	c, _, clk := serve(t, scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{{Text: "late",
+		Delay: time.Hour}}}}},
 		func(c *llm.Config) { c.Timeout, c.Retries = 20*time.Millisecond, 1 })
 	_, err := c.Complete(t.Context(), ask("x"))
 	var e *llm.Error
@@ -206,7 +218,8 @@ func TestTimeout(t *testing.T) {
 }
 
 func TestDeadlineIsNotSleptThrough(t *testing.T) {
-	c, _, clk := serve(t, say("fine", &scripted.Fault{Status: 429, Times: 1, Header: map[string]string{"Retry-After": "30"}}),
+	c, _, clk := serve(t, say("fine",
+		&scripted.Fault{Status: 429, Times: 1, Header: map[string]string{"Retry-After": "30"}}),
 		func(c *llm.Config) { c.Now = time.Now })
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -239,8 +252,7 @@ func picky(t *testing.T, refuse map[string]string, answer string) (*llm.Client, 
 			"message": map[string]any{"role": "assistant", "content": answer}, "finish_reason": "stop"}}})
 	}))
 	t.Cleanup(srv.Close)
-	zero := float32(0)
-	c, _ := dial(t, srv.URL, func(c *llm.Config) { c.Temperature = &zero })
+	c, _ := dial(t, srv.URL, func(*llm.Config) {})
 	return c, &got
 }
 
@@ -292,7 +304,6 @@ func TestStructuredOutputFallsBack(t *testing.T) {
 func TestEndpointQuirks(t *testing.T) {
 	c, got := picky(t, map[string]string{
 		"max_completion_tokens": "Unrecognized request argument supplied: max_completion_tokens",
-		"temperature":           "Unsupported value: 'temperature' does not support 0",
 	}, "fine")
 	for range 2 {
 		if _, err := c.Complete(t.Context(), ask("x")); err != nil {
@@ -300,7 +311,7 @@ func TestEndpointQuirks(t *testing.T) {
 		}
 	}
 	last := (*got)[len(*got)-1]
-	if _, has := last["temperature"]; has || last["max_tokens"] == nil || len(*got) != 4 {
+	if last["max_tokens"] == nil || len(*got) != 3 {
 		t.Errorf("%d requests, last %v", len(*got), last)
 	}
 }

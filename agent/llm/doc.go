@@ -11,10 +11,11 @@
 //     simpler ways, and the client remembers what worked.
 //   - [Usage], [Price] and [CountTokens]: what a call used, what that costs, and
 //     an estimate of what a call will use.
+//   - [Chain]: several models, each asked when those before it can't answer.
 //   - [Error]: what went wrong, sorted by what can be done about it.
 //
 // Answers come as streams, so that a dead connection is noticed early and a
-// cancelled call stops at once; endpoints that do not stream are asked without.
+// cancelled call stops at once. Endpoints that do not stream are asked without.
 // Overload, rate limits, network faults and answers that break off are tried
 // again a bounded number of times, with jitter, and no sooner than the endpoint
 // asked for. What a broken answer used is counted. An API key never appears in

@@ -19,11 +19,10 @@ const (
 	modePlain                    // the schema in the prompt
 )
 
-// quirks are the parts of the protocol that an endpoint was found to refuse.
-type quirks struct {
+// endpointQuirks are the parts of the protocol that an endpoint was found to refuse.
+type endpointQuirks struct {
 	schema      schemaMode
 	oldMax      bool // wants max_tokens, knows no max_completion_tokens
-	temperature bool // refuses a temperature
 	noReasoning bool // allows tools only without reasoning
 
 	noStreamUsage bool // knows no stream_options
@@ -31,28 +30,29 @@ type quirks struct {
 }
 
 // maxQuirks bounds how often one try adapts: twice for the schema, once for each other.
-const maxQuirks = 7
+const maxQuirks = 6
 
-// adapted makes one try, and makes it again in another form where the endpoint
+// callAdapting makes one try, and makes it again in another form when the endpoint
 // refuses the form. What it learns holds for later calls.
-func (c *Client) adapted(ctx context.Context, req Request) (Response, *Error) {
+func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Error) {
 	var lost Usage
 	for n := 0; ; n++ {
 		c.mu.Lock()
 		q := c.quirk
 		c.mu.Unlock()
-		resp, err := c.once(ctx, req, q)
+		resp, err := c.callOnce(ctx, req, q)
 		if err == nil {
 			resp.Lost = lost
 			return resp, nil
 		}
 		lost = lost.Add(resp.Lost)
 		resp.Lost = lost
-		next, ok := q.after(err, req, c.cfg.Temperature != nil)
+		next, ok := q.learnFrom(err, req)
 		if !ok || n == maxQuirks {
 			return resp, err
 		}
-		c.log.InfoContext(ctx, "model endpoint refuses a part of the protocol; asking in another form", "message", err.Message)
+		c.log.InfoContext(ctx, "model endpoint refuses a part of the protocol; asking in another form", "message",
+			err.Message)
 		c.mu.Lock()
 		if c.quirk == q {
 			c.quirk = next
@@ -61,17 +61,15 @@ func (c *Client) adapted(ctx context.Context, req Request) (Response, *Error) {
 	}
 }
 
-// after is what err teaches about an endpoint of which q was known. It reports
-// false when err is about something else.
-func (q quirks) after(err *Error, req Request, temperature bool) (quirks, bool) {
+// learnFrom is q with what err teaches about the endpoint. It reports false when err is
+// about something else.
+func (q endpointQuirks) learnFrom(err *Error, req Request) (endpointQuirks, bool) {
 	switch {
 	case errors.Is(err.Err, openai.ErrReasoningToolsRequireResponses) && !q.noReasoning:
 		q.noReasoning = true
 		return q, true
-	case (errors.Is(err.Err, openai.ErrReasoningModelLimitationsOther) || errors.Is(err.Err, openai.ErrReasoningSamplingUnsupported)) && temperature && !q.temperature:
-		q.temperature = true
-		return q, true
-	case err.Status != http.StatusBadRequest && err.Status != http.StatusUnprocessableEntity && err.Status != http.StatusNotImplemented:
+	case err.Status != http.StatusBadRequest && err.Status != http.StatusUnprocessableEntity &&
+		err.Status != http.StatusNotImplemented:
 		return q, false
 	}
 	about := func(words ...string) bool {
@@ -92,9 +90,8 @@ func (q quirks) after(err *Error, req Request, temperature bool) (quirks, bool) 
 		return q, false
 	case !q.oldMax && about("max_completion_tokens"):
 		q.oldMax = true
-	case temperature && !q.temperature && about("temperature"):
-		q.temperature = true
-	case req.Schema != nil && q.schema < modePlain && about("response_format", "json_schema", "json_object", "structured output", "json mode", "schema"):
+	case req.Schema != nil && q.schema < modePlain && about("response_format", "json_schema", "json_object",
+		"structured output", "json mode", "schema"):
 		q.schema++
 	default:
 		return q, false

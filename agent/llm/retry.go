@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Bounds of the wait between two tries. The wait doubles from firstWait, is
-// drawn from its upper half (so that clients which failed together do not return
-// together), and never ends before the endpoint asked.
+// Bounds of the wait between two tries. The wait doubles from firstWait. It is drawn
+// from its upper half, so that clients that failed together do not return together. It
+// never ends before the time that the endpoint asked for.
 const (
 	firstWait = time.Second
 	mostWait  = time.Minute
 )
 
-// maxTimeouts is how many timeouts in a call are too many: each has cost minutes.
+// maxTimeouts is how many timeouts end a call: each has cost minutes.
 const maxTimeouts = 2
 
-// try calls the model until it answers, can't, or the tries are used up.
-func (c *Client) try(ctx context.Context, req Request, retries int) (Response, int, error) {
+// callRetrying calls the model until it answers, can't answer, or the tries are used up.
+func (c *Client) callRetrying(ctx context.Context, req Request, retries int) (Response, int, error) {
 	var lost Usage
 	timeouts := 0
 	for tries := 1; ; tries++ {
-		resp, err := c.adapted(ctx, req)
+		resp, err := c.callAdapting(ctx, req)
 		lost = lost.Add(resp.Lost)
 		resp.Lost = lost
 		if err == nil {
@@ -39,26 +39,27 @@ func (c *Client) try(ctx context.Context, req Request, retries int) (Response, i
 		if !err.Temporary() || tries > retries || timeouts >= maxTimeouts {
 			return failed, tries, err
 		}
-		wait := c.wait(tries, err.RetryAfter)
+		wait := c.retryWait(tries, err.RetryAfter)
 		if deadline, ok := ctx.Deadline(); wait > mostWait || ok && c.cfg.Now().Add(wait).After(deadline) {
 			return failed, tries, err
 		}
-		c.log.WarnContext(ctx, "model call will be tried again", "kind", err.Kind, "status", err.Status, "try", tries, "wait", wait)
+		c.log.WarnContext(ctx, "model call will be tried again", "kind", err.Kind, "status", err.Status, "try", tries, "wait",
+			wait)
 		if c.cfg.Sleep(ctx, wait) != nil {
 			return failed, tries, fmt.Errorf("call model %s: %w", c.cfg.Name, context.Cause(ctx))
 		}
 	}
 }
 
-// wait is how long to wait after the given number of tries.
-func (c *Client) wait(tries int, asked time.Duration) time.Duration {
+// retryWait is how long to wait after the given number of tries.
+func (c *Client) retryWait(tries int, asked time.Duration) time.Duration {
 	d := min(firstWait<<min(tries-1, 10), mostWait)
 	d = d/2 + time.Duration(c.cfg.Rand()*float64(d/2))
 	return max(d, asked)
 }
 
-// sleep waits for d or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
+// sleepFor waits for d or until ctx ends.
+func sleepFor(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -7,14 +7,14 @@ import (
 	"io"
 )
 
-// events reads the data of server-sent events
+// eventReader reads the data of server-sent events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html). Event names,
 // ids and comments, with which gateways keep a connection alive, are passed over.
-type events struct{ in *bufio.Reader }
+type eventReader struct{ in *bufio.Reader }
 
-// next returns the data of the next event, without its lines' ends. It returns
+// nextData returns the data of the next event, without its lines' ends. It returns
 // io.EOF when the stream ends.
-func (e *events) next() ([]byte, error) {
+func (e *eventReader) nextData() ([]byte, error) {
 	var data []byte
 	has := false
 	for {

@@ -15,21 +15,22 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// errSilent ends a try whose answer does not begin, or does not go on.
+// errSilent ends a try when its answer does not begin, or does not go on.
 var errSilent = errors.New("the answer fell silent")
 
 // errBrokenOff says that an answer ended before the model had finished it.
 var errBrokenOff = errors.New("the answer broke off before its end")
 
-// streamed makes one HTTP request and puts the answer together as it comes. The
-// connection is cut as soon as ctx ends, or nothing comes for too long. Of an answer that broke off, the Response says what it used.
-func (c *Client) streamed(ctx context.Context, req Request, q quirks) (Response, *Error) {
-	wire := c.wire(req, q)
+// callStreaming makes one HTTP request and puts the answer together as it comes. The
+// connection is cut as soon as ctx ends, or nothing comes for too long. The Response
+// of an answer that broke off says what it used.
+func (c *Client) callStreaming(ctx context.Context, req Request, q endpointQuirks) (Response, *Error) {
+	wire := c.wireRequest(req, q)
 	wire.Stream = true
 	if !q.noStreamUsage {
 		wire.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
-	var s seen
+	var s seenAnswer
 	ctx, stop := context.WithCancelCause(withSeen(ctx, &s))
 	defer stop(nil)
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
@@ -37,26 +38,26 @@ func (c *Client) streamed(ctx context.Context, req Request, q quirks) (Response,
 	silence := time.AfterFunc(c.cfg.First, func() { stop(errSilent) })
 	defer silence.Stop()
 
-	resp, err := c.open(ctx, wire)
+	resp, err := c.openStream(ctx, wire)
 	if err != nil {
-		return Response{}, c.explain(ctx, s, err)
+		return Response{}, c.errorOf(ctx, s, err)
 	}
 	defer resp.Body.Close()
-	body := bufio.NewReader(touching{resp.Body, func() { s.begun = true; silence.Reset(c.cfg.Idle) }})
+	body := bufio.NewReader(touchReader{resp.Body, func() { s.begun = true; silence.Reset(c.cfg.Idle) }})
 	if first, err := body.Peek(1); err == nil && first[0] == '{' { // it does not stream, whatever it was asked
-		return c.inOnePiece(ctx, s, body, req)
+		return c.readWhole(ctx, s, body, req)
 	}
-	var a answer
-	if err = a.read(body); err == nil {
-		return c.response(a.whole(), s, req)
+	var a streamedAnswer
+	if err = a.readChunks(body); err == nil {
+		return c.responseOf(a.wholeAnswer(), s, req)
 	}
-	lost := Response{Lost: a.used(req)}
+	lost := Response{Lost: a.usedTokens(req)}
 	lost.Lost.USD = c.cfg.Price.Cost(lost.Lost)
-	return lost, c.explain(ctx, s, err)
+	return lost, c.errorOf(ctx, s, err)
 }
 
-// open asks for the answer. An error tells what the endpoint said.
-func (c *Client) open(ctx context.Context, wire openai.ChatCompletionRequest) (*http.Response, error) {
+// openStream asks for the answer. An error tells what the endpoint said.
+func (c *Client) openStream(ctx context.Context, wire openai.ChatCompletionRequest) (*http.Response, error) {
 	if err := openai.NewReasoningValidator().Validate(wire); err != nil {
 		return nil, err
 	}
@@ -92,27 +93,26 @@ func (c *Client) open(ctx context.Context, wire openai.ChatCompletionRequest) (*
 	return nil, &openai.RequestError{HTTPStatusCode: resp.StatusCode, Err: errors.New(resp.Status), Body: text}
 }
 
-// inOnePiece reads the answer of an endpoint that was asked to stream and does
-// not.
-func (c *Client) inOnePiece(ctx context.Context, s seen, body io.Reader, req Request) (Response, *Error) {
+// readWhole reads the answer of an endpoint that was asked to stream and did not.
+func (c *Client) readWhole(ctx context.Context, s seenAnswer, body io.Reader, req Request) (Response, *Error) {
 	text, err := io.ReadAll(body)
 	var got openai.ChatCompletionResponse
 	if err == nil {
 		err = json.Unmarshal(text, &got)
 	}
 	if err != nil {
-		return Response{}, c.explain(ctx, s, err)
+		return Response{}, c.errorOf(ctx, s, err)
 	}
-	return c.response(got, s, req)
+	return c.responseOf(got, s, req)
 }
 
-// touching calls touch whenever something was read.
-type touching struct {
+// touchReader calls touch whenever something was read.
+type touchReader struct {
 	io.Reader
 	touch func()
 }
 
-func (t touching) Read(p []byte) (int, error) {
+func (t touchReader) Read(p []byte) (int, error) {
 	n, err := t.Reader.Read(p)
 	if n > 0 {
 		t.touch()
@@ -120,8 +120,8 @@ func (t touching) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answer is a streamed answer as far as it has come.
-type answer struct {
+// streamedAnswer is a streamed answer as far as it has come.
+type streamedAnswer struct {
 	text, refusal strings.Builder
 	thought       int // bytes of reasoning, which is paid for and not kept
 	calls         []partialCall
@@ -136,11 +136,11 @@ type partialCall struct {
 	openai.ToolCall
 }
 
-// read reads chunks until the stream says that it is done.
-func (a *answer) read(body *bufio.Reader) error {
-	in := events{body}
+// readChunks reads chunks until the stream says that it is done.
+func (a *streamedAnswer) readChunks(body *bufio.Reader) error {
+	in := eventReader{body}
 	for {
-		data, err := in.next()
+		data, err := in.nextData()
 		switch {
 		case errors.Is(err, io.EOF) && a.finish != "", err != nil && a.finish != "" && a.usage != nil:
 			return nil // all that matters is here
@@ -166,11 +166,11 @@ func (a *answer) read(body *bufio.Reader) error {
 		if chunk.Error != nil {
 			return chunk.Error
 		}
-		a.add(chunk.ChatCompletionStreamResponse)
+		a.addChunk(chunk.ChatCompletionStreamResponse)
 	}
 }
 
-func (a *answer) add(chunk openai.ChatCompletionStreamResponse) {
+func (a *streamedAnswer) addChunk(chunk openai.ChatCompletionStreamResponse) {
 	if chunk.Usage != nil && chunk.Usage.PromptTokens > 0 {
 		a.usage = chunk.Usage
 	}
@@ -187,14 +187,14 @@ func (a *answer) add(chunk openai.ChatCompletionStreamResponse) {
 		a.refusal.WriteString(d.Refusal)
 		a.thought += len(d.ReasoningContent)
 		for _, piece := range d.ToolCalls {
-			a.piece(piece)
+			a.addPiece(piece)
 		}
 	}
 }
 
-// piece adds a piece of a call. It belongs to the call of its index; servers
-// that don't number calls, or number all alike, give each an id of its own.
-func (a *answer) piece(p openai.ToolCall) {
+// addPiece adds a piece of a call. It belongs to the call of its index. Servers that
+// don't number calls, or number all alike, give each an id of its own.
+func (a *streamedAnswer) addPiece(p openai.ToolCall) {
 	index := len(a.calls) - 1
 	if p.Index != nil {
 		index = *p.Index
@@ -221,8 +221,8 @@ func (a *answer) piece(p openai.ToolCall) {
 	call.Function.Arguments += p.Function.Arguments
 }
 
-// whole is the answer as it would have come in one piece.
-func (a *answer) whole() openai.ChatCompletionResponse {
+// wholeAnswer is the answer as it would have come in one piece.
+func (a *streamedAnswer) wholeAnswer() openai.ChatCompletionResponse {
 	m := openai.ChatCompletionMessage{Role: RoleAssistant, Content: a.text.String(), Refusal: a.refusal.String()}
 	for _, call := range a.calls {
 		m.ToolCalls = append(m.ToolCalls, call.ToolCall)
@@ -234,12 +234,12 @@ func (a *answer) whole() openai.ChatCompletionResponse {
 	return out
 }
 
-// used is what an answer that broke off has used: what the endpoint said, else
+// usedTokens is what an answer that broke off has used: what the endpoint said, or else
 // an estimate. An answer that never began costs nothing.
-func (a *answer) used(req Request) Usage {
+func (a *streamedAnswer) usedTokens(req Request) Usage {
 	switch {
 	case a.usage != nil:
-		return usage(*a.usage)
+		return usageOf(*a.usage)
 	case !a.begun:
 		return Usage{}
 	}

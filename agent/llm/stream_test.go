@@ -24,15 +24,18 @@ func one(a scripted.Answer) scripted.Script {
 
 func TestStreamIsAskedForWithItsUsage(t *testing.T) {
 	long := map[string]any{"path": "über.go", "content": strings.Repeat("päckage hello\n", 20)}
-	c, srv, _ := serve(t, one(scripted.Answer{Text: "Two calls at once.", Usage: &scripted.Usage{Input: 100, Cached: 60, Output: 9},
+	c, srv, _ := serve(t, one(scripted.Answer{Text: "Two calls at once.",
+		Usage: &scripted.Usage{Input: 100, Cached: 60, Output: 9},
 		Calls: []scripted.Call{{Name: "write", Args: long}, {Name: "list", Args: "{}"}}}))
 	resp, err := c.Complete(t.Context(), ask("x"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	args, _ := json.Marshal(long)
-	want := []llm.ToolCall{{ID: "call_0_0", Name: "write", Arguments: string(args)}, {ID: "call_0_1", Name: "list", Arguments: "{}"}}
-	if d := cmp.Diff(want, resp.Message.ToolCalls); d != "" || resp.Message.Content != "Two calls at once." || resp.Finish != llm.FinishToolCalls {
+	want := []llm.ToolCall{{ID: "call_0_0", Name: "write", Arguments: string(args)},
+		{ID: "call_0_1", Name: "list", Arguments: "{}"}}
+	if d := cmp.Diff(want, resp.Message.ToolCalls); d != "" || resp.Message.Content != "Two calls at once." ||
+		resp.Finish != llm.FinishToolCalls {
 		t.Errorf("answer %q, finish %s, calls (-want +got):\n%s", resp.Message.Content, resp.Finish, d)
 	}
 	if d := cmp.Diff(llm.Usage{Input: 100, CachedInput: 60, Output: 9}, resp.Usage); d != "" {
@@ -132,28 +135,40 @@ func TestStreamDialects(t *testing.T) {
 		text  string
 		calls []llm.ToolCall
 	}{
-		"comments, CRLF and no last empty line": {": WORKING\r\n\r\nevent: message\r\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\r\n\r\n: WORKING\r\n\r\ndata: [DONE]", "hi", nil},
-		"no DONE":                               {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n", "hi", nil},
-		"no reason":                             {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\ndata: [DONE]\n\n", "hi", nil},
-		"two lines":                             {"data: {\"choices\":[{\"index\":0,\ndata: \"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "hi", nil},
-		"other choice":                          {"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}},{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "hi", nil},
-		"whole calls under one index": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}]}}]}
+		"comments, CRLF and no last empty line": {": WORKING\r\n\r\nevent: message\r\ndata: " +
+			"{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\r\n\r\n: WORKING\r\n" +
+			"\r\ndata: [DONE]", "hi", nil},
+		"no DONE": {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}," +
+			"\"finish_reason\":\"stop\"}]}\n\n", "hi", nil},
+		"no reason": {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n" +
+			"\ndata: [DONE]\n\n", "hi", nil},
+		"two lines": {"data: {\"choices\":[{\"index\":0,\ndata: " +
+			"\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "hi", nil},
+		"other choice": {"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}}," +
+			"{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "hi", nil},
+		"whole calls under one index": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a",` +
+			`"function":{"name":"read","arguments":"{\"p\":1}"}}]}}]}
 
-data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"list","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}
+data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"list",` +
+			`"arguments":"{}"}}]},"finish_reason":"tool_calls"}]}
 
 data: [DONE]
 
 `, "", []llm.ToolCall{call("a", "read", `{"p":1}`), call("b", "list", "{}")}},
-		"calls without an index": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"id":"a","function":{"name":"read","arguments":"{\"p\""}}]}}]}
+		"calls without an index": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"id":"a",` +
+			`"function":{"name":"read","arguments":"{\"p\""}}]}}]}
 
-data: {"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"arguments":":1}"}},{"id":"b","function":{"name":"list","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}
+data: {"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"arguments":":1}"}},{"id":"b",` +
+			`"function":{"name":"list","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}
 
 data: [DONE]
 
 `, "", []llm.ToolCall{call("a", "read", `{"p":1}`), call("b", "list", "{}")}},
-		"interleaved, without ids": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"read","arguments":""}},{"index":1,"function":{"name":"list","arguments":""}}]}}]}
+		"interleaved, without ids": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,` +
+			`"function":{"name":"read","arguments":""}},{"index":1,"function":{"name":"list","arguments":""}}]}}]}
 
-data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"{}"}},{"index":0,"function":{"arguments":"{\"p\":1}"}}]},"finish_reason":"tool_calls"}]}
+data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"{}"}},{"index":0,` +
+			`"function":{"arguments":"{\"p\":1}"}}]},"finish_reason":"tool_calls"}]}
 
 data: [DONE]
 
@@ -183,7 +198,8 @@ func TestEndpointsThatDoNotStream(t *testing.T) {
 		"understood as one piece": {nil, 1, true},
 		"no usage in streams":     {map[string]string{"stream_options": "Unknown parameter: stream_options"}, 2, true},
 		"no streams at all":       {map[string]string{`"stream":true`: "streaming is not supported"}, 2, false},
-		"neither":                 {map[string]string{"stream_options": "unknown: stream_options", `"stream":true`: "streaming is not supported"}, 3, false},
+		"neither": {map[string]string{"stream_options": "unknown: stream_options",
+			`"stream":true`: "streaming is not supported"}, 3, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, got := picky(t, tt.refuse, "fine")
@@ -201,7 +217,8 @@ func TestEndpointsThatDoNotStream(t *testing.T) {
 }
 
 func FuzzStream(f *testing.F) {
-	f.Add("data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":7}]},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	f.Add("data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":7}]}," +
+		"\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 	f.Add("data: {\"error\":{\"message\":\"x\",\"code\":502}}\n\n")
 	f.Add("data:\n\n\xff: \n")
 	f.Fuzz(func(t *testing.T, body string) {

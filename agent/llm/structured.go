@@ -23,7 +23,8 @@ func (c *Client) askForJSON(out *openai.ChatCompletionRequest, s Schema, mode sc
 	case modeObject:
 		out.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
 	}
-	ask := "Answer with exactly one JSON object and nothing else: no prose, no code fence. It must satisfy this JSON Schema:\n" + string(s.JSON)
+	ask := "Answer with exactly one JSON object and nothing else: no prose, no code fence. It must satisfy this JSON " +
+		"Schema:\n" + string(s.JSON)
 	if len(out.Messages) > 0 && out.Messages[0].Role == RoleSystem {
 		out.Messages[0].Content += "\n\n" + ask
 		return

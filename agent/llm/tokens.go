@@ -20,9 +20,9 @@ const (
 // the tokeniser's pattern walk far; a cut costs at most a token or two.
 const pieceBytes = 8 << 10
 
-// o200k is the vocabulary of OpenAI's present models; it is loaded at first use
+// o200kCodec is the vocabulary of OpenAI's present models; it is loaded at first use
 // (6 ms, 6 MB).
-var o200k = sync.OnceValue(func() tokenizer.Codec {
+var o200kCodec = sync.OnceValue(func() tokenizer.Codec {
 	c, err := tokenizer.Get(tokenizer.O200kBase)
 	if err != nil {
 		return nil
@@ -33,7 +33,7 @@ var o200k = sync.OnceValue(func() tokenizer.Codec {
 // CountTokens estimates how many tokens text is. It counts with OpenAI's o200k
 // vocabulary; other models differ by about a fifth, so leave room.
 func CountTokens(text string) int {
-	codec, n := o200k(), 0
+	codec, n := o200kCodec(), 0
 	for len(text) > 0 {
 		piece := text[:min(len(text), pieceBytes)]
 		text = text[len(piece):]

@@ -20,7 +20,7 @@ const maxErrorBytes = 64 << 10
 // errAnswerTooLarge ends the reading of an answer that exceeds maxAnswerBytes.
 var errAnswerTooLarge = errors.New("the answer is larger than 32 MiB")
 
-// redirectError is an endpoint's wish to be asked elsewhere. It is not obeyed:
+// redirectError says that the endpoint redirects elsewhere. Redirects are not followed:
 // the prompt and the key would go where nobody configured.
 type redirectError struct{ status int }
 
@@ -28,9 +28,9 @@ func (e redirectError) Error() string {
 	return "the endpoint redirects elsewhere; configure the address that it redirects to"
 }
 
-// seen is what one try saw of the HTTP answer. The protocol's library drops the
-// headers of errors, so the transport keeps what matters.
-type seen struct {
+// seenAnswer is what one try saw of the HTTP answer. The protocol's library drops the
+// headers of errors, so the transport keeps the ones that matter.
+type seenAnswer struct {
 	status     int
 	retryAfter time.Duration
 	streamed   bool // the answer comes as events
@@ -40,12 +40,12 @@ type seen struct {
 type seenKey struct{}
 
 // withSeen returns a context whose requests fill s.
-func withSeen(ctx context.Context, s *seen) context.Context {
+func withSeen(ctx context.Context, s *seenAnswer) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }
 
-// transport records status and Retry-After, refuses redirects and bounds answers.
-type transport struct {
+// watchedTransport records status and Retry-After, refuses redirects and bounds answers.
+type watchedTransport struct {
 	base http.RoundTripper
 	now  func() time.Time
 }
@@ -58,18 +58,18 @@ func (c *Client) httpClient() *http.Client {
 	if hc.Transport == nil {
 		hc.Transport = http.DefaultTransport
 	}
-	hc.Transport = transport{base: hc.Transport, now: c.cfg.Now}
+	hc.Transport = watchedTransport{base: hc.Transport, now: c.cfg.Now}
 	hc.Timeout = 0 // each try has its own, see Config.Timeout
 	return hc
 }
 
 // RoundTrip makes one request.
-func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.base.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := req.Context().Value(seenKey{}).(*seen); ok {
+	if s, ok := req.Context().Value(seenKey{}).(*seenAnswer); ok {
 		s.status = resp.StatusCode
 		s.streamed = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
 		s.retryAfter = retryAfter(resp.Header, t.now())
@@ -88,7 +88,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	const most = 24 * time.Hour
 	bound := func(d time.Duration) time.Duration { return min(max(0, d), most) }
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms <= float64(most/time.Millisecond) {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 &&
+		ms <= float64(most/time.Millisecond) {
 		return bound(time.Duration(ms * float64(time.Millisecond)))
 	}
 	v := strings.TrimSpace(h.Get("Retry-After"))

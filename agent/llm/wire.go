@@ -6,45 +6,46 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// once makes one HTTP request.
-func (c *Client) once(ctx context.Context, req Request, q quirks) (Response, *Error) {
+// callOnce makes one HTTP request.
+func (c *Client) callOnce(ctx context.Context, req Request, q endpointQuirks) (Response, *Error) {
 	if !q.noStream {
-		return c.streamed(ctx, req, q)
+		return c.callStreaming(ctx, req, q)
 	}
-	var s seen
+	var s seenAnswer
 	ctx, cancel := context.WithTimeout(withSeen(ctx, &s), c.cfg.Timeout)
 	defer cancel()
-	got, err := c.api.CreateChatCompletion(ctx, c.wire(req, q))
+	got, err := c.api.CreateChatCompletion(ctx, c.wireRequest(req, q))
 	if err != nil {
-		return Response{}, c.explain(ctx, s, err)
+		return Response{}, c.errorOf(ctx, s, err)
 	}
-	return c.response(got, s, req)
+	return c.responseOf(got, s, req)
 }
 
-// response turns the protocol's answer to req into ours.
-func (c *Client) response(got openai.ChatCompletionResponse, s seen, req Request) (Response, *Error) {
+// responseOf turns the protocol's answer to req into ours.
+func (c *Client) responseOf(got openai.ChatCompletionResponse, s seenAnswer, req Request) (Response, *Error) {
 	if len(got.Choices) == 0 {
-		return Response{}, &Error{Client: c.cfg.Name, Kind: KindMalformed, Status: s.status, Message: "the answer holds no choices"}
+		return Response{}, &Error{Client: c.cfg.Name, Kind: KindMalformed, Status: s.status, Message: "the answer holds " +
+			"no choices"}
 	}
 	choice := got.Choices[0]
 	resp := Response{
-		Message: Message{Role: RoleAssistant, Content: content(choice.Message)},
+		Message: Message{Role: RoleAssistant, Content: contentOf(choice.Message)},
 		Finish:  string(choice.FinishReason),
 		Model:   c.cfg.Model,
 		Client:  c.cfg.Name,
-		Usage:   usage(got.Usage),
+		Usage:   usageOf(got.Usage),
 	}
 	for i, call := range choice.Message.ToolCalls {
 		if call.ID == "" { // some servers leave it out; answers must name one
 			call.ID = fmt.Sprintf("call_%d_%d", len(req.Messages), i)
 		}
-		resp.Message.ToolCalls = append(resp.Message.ToolCalls, ToolCall{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments})
+		resp.Message.ToolCalls = append(resp.Message.ToolCalls,
+			ToolCall{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments})
 	}
 	if resp.Usage.Input == 0 { // an endpoint that does not count must not look free
 		resp.Usage = Usage{Input: req.Tokens(), Output: resp.Message.Tokens(), Estimated: true}
@@ -53,8 +54,8 @@ func (c *Client) response(got openai.ChatCompletionResponse, s seen, req Request
 	return resp, nil
 }
 
-// usage is the endpoint's count of tokens.
-func usage(u openai.Usage) Usage {
+// usageOf is the endpoint's count of tokens.
+func usageOf(u openai.Usage) Usage {
 	out := Usage{Input: max(0, u.PromptTokens), Output: max(0, u.CompletionTokens)}
 	if d := u.PromptTokensDetails; d != nil {
 		out.CachedInput = min(max(0, d.CachedTokens), out.Input)
@@ -62,8 +63,8 @@ func usage(u openai.Usage) Usage {
 	return out
 }
 
-// content is a message's text; a refusal is text too.
-func content(m openai.ChatCompletionMessage) string {
+// contentOf is a message's text; a refusal is text too.
+func contentOf(m openai.ChatCompletionMessage) string {
 	text := m.Content
 	for _, part := range m.MultiContent {
 		text += part.Text
@@ -74,8 +75,8 @@ func content(m openai.ChatCompletionMessage) string {
 	return text
 }
 
-// wire is req as the protocol has it.
-func (c *Client) wire(req Request, q quirks) openai.ChatCompletionRequest {
+// wireRequest is req in the form of the protocol, as far as the endpoint accepts it.
+func (c *Client) wireRequest(req Request, q endpointQuirks) openai.ChatCompletionRequest {
 	most := c.cfg.MaxOutput
 	if req.MaxOutput > 0 {
 		most = min(most, req.MaxOutput)
@@ -85,9 +86,6 @@ func (c *Client) wire(req Request, q quirks) openai.ChatCompletionRequest {
 		out.MaxTokens = most //nolint:staticcheck // deprecated by OpenAI, and all that some servers know
 	} else {
 		out.MaxCompletionTokens = most
-	}
-	if t := c.cfg.Temperature; t != nil && !q.temperature {
-		out.Temperature = max(*t, math.SmallestNonzeroFloat32) // the library leaves a zero out
 	}
 	if q.noReasoning {
 		out.ReasoningEffort = openai.ReasoningEffortNone
@@ -107,7 +105,8 @@ func (c *Client) wire(req Request, q quirks) openai.ChatCompletionRequest {
 }
 
 func wireMessage(m Message) openai.ChatCompletionMessage {
-	out := openai.ChatCompletionMessage{Role: m.Role, Content: strings.ToValidUTF8(m.Content, "\uFFFD"), ToolCallID: m.ToolCallID}
+	out := openai.ChatCompletionMessage{Role: m.Role, Content: strings.ToValidUTF8(m.Content, "\uFFFD"),
+		ToolCallID: m.ToolCallID}
 	for _, call := range m.ToolCalls {
 		args := call.Arguments
 		if !json.Valid([]byte(args)) { // some endpoints refuse a conversation that holds what their model wrote
@@ -124,8 +123,8 @@ func wireMessage(m Message) openai.ChatCompletionMessage {
 	return out
 }
 
-// explain turns the library's error into ours.
-func (c *Client) explain(ctx context.Context, s seen, err error) *Error {
+// errorOf turns the library's error into ours.
+func (c *Client) errorOf(ctx context.Context, s seenAnswer, err error) *Error {
 	e := &Error{Client: c.cfg.Name, Status: s.status, RetryAfter: s.retryAfter}
 	var api *openai.APIError
 	var raw *openai.RequestError
@@ -162,8 +161,8 @@ func (c *Client) explain(ctx context.Context, s seen, err error) *Error {
 	default:
 		e.Kind, e.Message = KindNetwork, err.Error()
 	}
-	e.Code = c.scrub(e.Code)
-	e.Message = c.scrub(e.Message)
+	e.Code = c.scrubText(e.Code)
+	e.Message = c.scrubText(e.Message)
 	return e
 }
 
@@ -171,7 +170,8 @@ func (c *Client) explain(ctx context.Context, s seen, err error) *Error {
 // without sending it.
 func isLimitation(err error) bool {
 	for _, l := range []error{
-		openai.ErrReasoningToolsRequireResponses, openai.ErrReasoningSamplingUnsupported, openai.ErrReasoningEffortUnsupported,
+		openai.ErrReasoningToolsRequireResponses, openai.ErrReasoningSamplingUnsupported,
+		openai.ErrReasoningEffortUnsupported,
 		openai.ErrReasoningModelMaxTokensDeprecated, openai.ErrReasoningModelLimitationsOther,
 		openai.ErrReasoningModelLimitationsLogprobs, openai.ErrChatCompletionInvalidModel,
 	} {
@@ -182,8 +182,8 @@ func isLimitation(err error) bool {
 	return false
 }
 
-// isSyntax reports whether err comes from reading JSON that is no JSON, cut
-// short included.
+// isSyntax reports whether err comes from reading what is no JSON, or JSON that is cut
+// short.
 func isSyntax(err error) bool {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

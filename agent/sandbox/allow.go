@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Allowed are the hosts that a command may connect to, by name.
+// AllowedHosts are the hosts that a command may connect to, by name.
 //
-// An entry is a name ("proxy.golang.org"), a name and all below another
-// ("*.npmjs.org", which is not npmjs.org itself), or either with a port
-// ("registry.internal:8443"); without one it means 443. Addresses are no names.
-// What a name leads to must be public, unless its entry has a port: that is how an
-// operator says that a service of their own network is meant.
-type Allowed []string
+// An entry is a name ("proxy.golang.org") or all names below one ("*.npmjs.org", which
+// is not npmjs.org itself). Either may have a port ("registry.internal:8443"); without
+// one it means 443. Addresses are not names. The address of a name must be public,
+// unless its entry has a port: with that an operator allows a service of their own
+// network.
+type AllowedHosts []string
 
 // Check says which entry can't be understood.
-func (a Allowed) Check() error {
+func (a AllowedHosts) Check() error {
 	for _, e := range a {
-		host, port, err := split(e)
+		host, port, err := splitEntry(e)
 		switch {
 		case err != nil:
 			return fmt.Errorf("allowed host %q: %w", e, err)
@@ -35,8 +35,8 @@ func (a Allowed) Check() error {
 	return nil
 }
 
-// find is the entry that allows to connect to an address, "host:port".
-func (a Allowed) find(address string) (entry string, ok bool) {
+// findEntry finds the entry that allows a connection to an address, "host:port".
+func (a AllowedHosts) findEntry(address string) (entry string, ok bool) {
 	h, p, err := net.SplitHostPort(address)
 	if err != nil {
 		return "", false
@@ -46,22 +46,23 @@ func (a Allowed) find(address string) (entry string, ok bool) {
 		return "", false
 	}
 	for _, e := range a {
-		host, port, err := split(e)
+		host, port, err := splitEntry(e)
 		if err != nil || p != strconv.Itoa(port) {
 			continue
 		}
 		host = strings.ToLower(host)
-		if below, star := strings.CutPrefix(host, "*"); star && len(h) > len(below) && strings.HasSuffix(h, below) || h == host {
+		if below, star := strings.CutPrefix(host, "*"); star && len(h) > len(below) && strings.HasSuffix(h, below) ||
+			h == host {
 			return e, true
 		}
 	}
 	return "", false
 }
 
-// private reports whether an entry may lead to an address that is not public.
-func private(entry string) bool { return strings.Contains(entry, ":") }
+// mayBePrivate reports whether an entry may lead to an address that is not public.
+func mayBePrivate(entry string) bool { return strings.Contains(entry, ":") }
 
-func split(entry string) (host string, port int, err error) {
+func splitEntry(entry string) (host string, port int, err error) {
 	host, p, has := strings.Cut(entry, ":")
 	if !has {
 		return host, 443, nil
@@ -79,7 +80,8 @@ func isName(h string) bool {
 		return false // nothing, or what some resolvers take for an address
 	}
 	for label := range strings.SplitSeq(h, ".") {
-		if label == "" || len(label) > 63 || strings.HasPrefix(label, "0x") && strings.Trim(label, "0123456789abcdefx") == "" {
+		if label == "" || len(label) > 63 ||
+			strings.HasPrefix(label, "0x") && strings.Trim(label, "0123456789abcdefx") == "" {
 			return false
 		}
 		for _, r := range label {
@@ -91,14 +93,15 @@ func isName(h string) bool {
 	return true
 }
 
-// public reports whether an address is on the internet, and not on this host,
+// isPublic reports whether an address is on the internet, and not on this host,
 // its network, or a cloud's metadata service. RFC 6890 lists what is not.
-func public(ip netip.Addr) bool {
+func isPublic(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	if !ip.IsValid() || !ip.IsGlobalUnicast() || ip.IsPrivate() {
 		return false
 	}
-	for _, p := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+	for _, p := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15",
+		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 		"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16"} {
 		if netip.MustParsePrefix(p).Contains(ip) {
 			return false

@@ -6,7 +6,7 @@ import (
 )
 
 func TestAllowed(t *testing.T) {
-	a := Allowed{"proxy.golang.org", "*.npmjs.org", "registry.internal:8443"}
+	a := AllowedHosts{"proxy.golang.org", "*.npmjs.org", "registry.internal:8443"}
 	if err := a.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -31,12 +31,13 @@ func TestAllowed(t *testing.T) {
 		":443":                       "",
 		"":                           "",
 	} {
-		if got, ok := a.find(address); got != want || ok != (want != "") {
+		if got, ok := a.findEntry(address); got != want || ok != (want != "") {
 			t.Errorf("%q: %q %v, want %q", address, got, ok, want)
 		}
 	}
-	for _, bad := range []string{"", "*", "a.*.b", "127.0.0.1", "::1", "x:y", "x:0", "x:70000", "https://x", "a b", "*.", "1.2", "a..b"} {
-		if (Allowed{bad}).Check() == nil {
+	for _, bad := range []string{"", "*", "a.*.b", "127.0.0.1", "::1", "x:y", "x:0", "x:70000", "https://x", "a b", "*.",
+		"1.2", "a..b"} {
+		if (AllowedHosts{bad}).Check() == nil {
 			t.Errorf("%q is taken for a host", bad)
 		}
 	}
@@ -44,11 +45,14 @@ func TestAllowed(t *testing.T) {
 
 func TestPublic(t *testing.T) {
 	for ip, want := range map[string]bool{
-		"1.1.1.1": true, "2606:4700::1111": true, "127.0.0.1": false, "10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false,
-		"100.64.0.1": false, "0.0.0.0": false, "224.0.0.1": false, "255.255.255.255": false, "::1": false, "::": false, "fe80::1": false, "fd00::1": false,
-		"::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "64:ff9b::a00:1": false, "2002:7f00:1::": false, "ff02::1": false,
+		"1.1.1.1": true, "2606:4700::1111": true, "127.0.0.1": false, "10.1.2.3": false, "172.16.0.1": false,
+		"192.168.1.1": false, "169.254.169.254": false,
+		"100.64.0.1": false, "0.0.0.0": false, "224.0.0.1": false, "255.255.255.255": false, "::1": false, "::": false,
+		"fe80::1": false, "fd00::1": false,
+		"::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "64:ff9b::a00:1": false, "2002:7f00:1::": false,
+		"ff02::1": false,
 	} {
-		if got := public(netip.MustParseAddr(ip)); got != want {
+		if got := isPublic(netip.MustParseAddr(ip)); got != want {
 			t.Errorf("%s: %v", ip, got)
 		}
 	}
@@ -56,11 +60,12 @@ func TestPublic(t *testing.T) {
 
 // FuzzAllowed: nothing but a host that an entry names is found, whatever is asked.
 func FuzzAllowed(f *testing.F) {
-	for _, s := range []string{"proxy.golang.org:443", "a.example.org:443", "[::1]:443", "x", "example.org:443:443", "a.example.org.:443"} {
+	for _, s := range []string{"proxy.golang.org:443", "a.example.org:443", "[::1]:443", "x", "example.org:443:443",
+		"a.example.org.:443"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
-		entry, ok := Allowed{"proxy.golang.org", "*.example.org"}.find(address)
+		entry, ok := AllowedHosts{"proxy.golang.org", "*.example.org"}.findEntry(address)
 		if ok && entry == "" {
 			t.Errorf("%q is allowed by nothing", address)
 		}

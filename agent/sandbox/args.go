@@ -18,18 +18,20 @@ const (
 	insideUser = "user"
 )
 
-// outsideUID is who commands are on this host when SIA runs as root: a number
-// that no distribution gives to anybody, so that nothing else runs as it.
+// outsideUID is the user that commands run as on this host when SIA runs as root. No
+// distribution gives this number to anybody, so that nothing else runs as it.
 const outsideUID = 65533
 
 // systemPath is where programs are, after the toolchains' own folders.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// systemFiles of this host are visible, read-only, where they exist. They hold
-// what programs need to start and nothing that is this machine's own.
+// systemFiles of this host are visible, read-only, where they exist. Programs need them
+// to start, and they hold nothing that is this machine's own.
 var systemFiles = []string{
-	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/services", "/etc/protocols",
-	"/etc/mime.types", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted",
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/services",
+	"/etc/protocols",
+	"/etc/mime.types", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/etc/pki/tls/certs",
+	"/etc/pki/ca-trust/extracted",
 	"/etc/java*", "/etc/python3*",
 }
 
@@ -43,11 +45,11 @@ var madeFiles = []struct{ path, text string }{
 	{"/etc/gitconfig", "[safe]\n\tdirectory = *\n[user]\n\tname = user\n\temail = user@sandbox.invalid\n"},
 }
 
-// plan is how a command is started: what bubblewrap is told, in its own words.
-type plan struct {
+// bwrapPlan is how a command is started: the arguments and files of bubblewrap.
+type bwrapPlan struct {
 	args  []string // of the bubblewrap that makes the sandbox
 	outer []string // command line that comes before it, when this process is root
-	files [][]byte // what it reads from descriptors, in order
+	files [][]byte // that bubblewrap reads from descriptors, in this order
 }
 
 // fds of the started process; those of plan.files follow.
@@ -58,21 +60,22 @@ const (
 	fdFiles
 )
 
-func (p *plan) add(args ...string) { p.args = append(p.args, args...) }
+func (p *bwrapPlan) add(args ...string) { p.args = append(p.args, args...) }
 
 // file gives bubblewrap a descriptor with this content.
-func (p *plan) file(content []byte) string {
+func (p *bwrapPlan) file(content []byte) string {
 	p.files = append(p.files, content)
 	return strconv.Itoa(fdFiles + len(p.files) - 1)
 }
 
 // plan decides what c sees.
-func (s *Sandbox) plan(c Command, l Limits) (*plan, error) {
-	p := &plan{}
-	p.add("--unshare-all", "--unshare-user", "--disable-userns", "--uid", strconv.Itoa(insideUID), "--gid", strconv.Itoa(insideUID),
+func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
+	p := &bwrapPlan{}
+	p.add("--unshare-all", "--unshare-user", "--disable-userns", "--uid", strconv.Itoa(insideUID), "--gid",
+		strconv.Itoa(insideUID),
 		"--hostname", "sandbox", "--die-with-parent", "--new-session")
 	p.system()
-	if s.capability.Kind == Full {
+	if s.capability.Kind == KindFull {
 		p.add("--proc", "/proc")
 	} else {
 		p.add("--dir", "/proc")
@@ -82,10 +85,10 @@ func (s *Sandbox) plan(c Command, l Limits) (*plan, error) {
 		"--perms", "1777", "--size", temp, "--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp",
 		"--size", temp, "--tmpfs", HomeDir)
 
-	reach := &relocation{on: s.root}
+	reach := &pathRelocation{on: s.root}
 	p.add("--bind", reach.at(c.Dir), WorkDir)
-	for _, rel := range protected(c) {
-		p.add("--ro-bind", reach.at(filepath.Join(c.Dir, rel)), path.Join(WorkDir, filepath.ToSlash(rel)))
+	if hasGit(c.Dir) {
+		p.add("--ro-bind", reach.at(filepath.Join(c.Dir, ".git")), path.Join(WorkDir, ".git"))
 	}
 	for _, t := range s.capability.toolchains {
 		for _, dir := range t.Dirs {
@@ -103,13 +106,13 @@ func (s *Sandbox) plan(c Command, l Limits) (*plan, error) {
 			p.add("--ro-bind", reach.at(m.From), to)
 		}
 	}
-	p.add("--remount-ro", "/", "--chdir", path.Join(WorkDir, filepath.ToSlash(c.Cwd)), "--clearenv")
+	p.add("--remount-ro", "/", "--chdir", WorkDir, "--clearenv")
 	env := s.environment(c)
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
 		p.add("--setenv", name, value)
 	}
-	filter, err := seccomp()
+	filter, err := seccompFilter()
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +121,9 @@ func (s *Sandbox) plan(c Command, l Limits) (*plan, error) {
 	return p, nil
 }
 
-// system makes the system visible, read-only, and the few files that name the
-// host's own people and network anew.
-func (p *plan) system() {
+// system makes the system visible, read-only. It puts files of ours in the place of
+// those that name the host's people and network.
+func (p *bwrapPlan) system() {
 	p.add("--ro-bind", "/usr", "/usr")
 	for _, dir := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"} {
 		st, err := os.Lstat(dir)
@@ -146,10 +149,11 @@ func (p *plan) system() {
 	}
 }
 
-// environment is all that a command knows of ours: nothing.
+// environment is what a command gets. It has no variable of this process.
 func (s *Sandbox) environment(c Command) []string {
 	env := []string{
-		"HOME=" + HomeDir, "USER=" + insideUser, "LOGNAME=" + insideUser, "SHELL=" + s.shell[0], "LANG=C.UTF-8", "TERM=dumb", "TMPDIR=/tmp", "CI=true",
+		"HOME=" + HomeDir, "USER=" + insideUser, "LOGNAME=" + insideUser, "SHELL=" + s.shell[0], "LANG=C.UTF-8", "TERM=dumb",
+		"TMPDIR=/tmp", "CI=true",
 	}
 	for _, t := range s.capability.toolchains {
 		env = append(env, t.Env...)
@@ -159,7 +163,8 @@ func (s *Sandbox) environment(c Command) []string {
 		env = append(env, "GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_NO_INDEX=1")
 	} else {
 		address := "http://" + proxyAddress
-		env = append(env, "HTTP_PROXY="+address, "HTTPS_PROXY="+address, "http_proxy="+address, "https_proxy="+address, "NO_PROXY=localhost,127.0.0.1,::1")
+		env = append(env, "HTTP_PROXY="+address, "HTTPS_PROXY="+address, "http_proxy="+address, "https_proxy="+address,
+			"NO_PROXY=localhost,127.0.0.1,::1")
 	}
 	return append(env, c.Env...)
 }
@@ -173,40 +178,25 @@ func (s *Sandbox) Path() string {
 	return strings.Join(append(bin, systemPath), ":")
 }
 
-// protected lists the paths of c that exist as what they are called. A symbolic
-// link is left alone: what it leads to is decided by what the command can see,
-// whereas mounting it would follow it on this host.
-func protected(c Command) (exist []string) {
-	wanted := c.Protected
-	if wanted == nil {
-		wanted = []string{".git"}
-	}
-	for _, rel := range wanted {
-		whole := true
-		for at := filepath.Clean(rel); at != "."; at = filepath.Dir(at) {
-			st, err := os.Lstat(filepath.Join(c.Dir, at))
-			if err != nil || !st.IsDir() && !st.Mode().IsRegular() {
-				whole = false
-			}
-		}
-		if whole {
-			exist = append(exist, filepath.Clean(rel))
-		}
-	}
-	return exist
+// hasGit reports whether a work tree has a .git that is a folder or a file. A symbolic
+// link is left alone: the command reaches only what the sandbox has at its target,
+// and mounting it would follow it on this host.
+func hasGit(dir string) bool {
+	st, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil && (st.IsDir() || st.Mode().IsRegular())
 }
 
-// relocation makes paths reachable that only root can reach. As root, commands
-// run as somebody else, who can't pass through root's folders; so a first
-// bubblewrap, which still is root, mounts them where everybody may go, steps
-// down for good, and starts the second, which makes the sandbox.
-type relocation struct {
+// pathRelocation makes paths reachable that only root can reach. When SIA is root,
+// commands run as another user, who can't pass through root's folders. So a first
+// bubblewrap, which still is root, mounts the paths where everybody may go. It steps
+// down for good and starts the second bubblewrap, which makes the sandbox.
+type pathRelocation struct {
 	on    bool
 	paths []string
 }
 
 // at is where bubblewrap finds a path of this host.
-func (r *relocation) at(p string) string {
+func (r *pathRelocation) at(p string) string {
 	if !r.on {
 		return p
 	}
@@ -219,7 +209,7 @@ func (r *relocation) at(p string) string {
 }
 
 // command is the first bubblewrap's, up to where the second's begins.
-func (r *relocation) command(o Options) []string {
+func (r *pathRelocation) command(o Options) []string {
 	if !r.on {
 		return nil
 	}
@@ -229,5 +219,5 @@ func (r *relocation) command(o Options) []string {
 	}
 	id := strconv.Itoa(outsideUID)
 	return append(args, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--die-with-parent", "--",
-		o.Setpriv, "--reuid", id, "--regid", id, "--clear-groups", "--inh-caps=-all", "--pdeathsig", "KILL", "--")
+		o.setpriv, "--reuid", id, "--regid", id, "--clear-groups", "--inh-caps=-all", "--pdeathsig", "KILL", "--")
 }

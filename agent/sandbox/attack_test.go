@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attack runs inside a sandbox, as a program with bad intentions, and prints a
+// attackScript runs inside a sandbox, as a program with bad intentions, and prints a
 // line that begins with BROKE for everything that it should not have been able to
 // do. Its arguments name what it is to reach: a TCP port and an abstract socket
 // of the host, and a process.
-func attack() {
+func attackScript() {
 	port, abstract, pid := os.Args[2], os.Args[3], os.Args[4]
 	broke := func(what string, err error) {
 		if err == nil {
@@ -47,7 +47,8 @@ func attack() {
 			}
 		}
 	}
-	for name, family := range map[string]int{"vsock": unix.AF_VSOCK, "packet": unix.AF_PACKET, "alg": unix.AF_ALG, "bluetooth": unix.AF_BLUETOOTH} {
+	for name, family := range map[string]int{"vsock": unix.AF_VSOCK, "packet": unix.AF_PACKET, "alg": unix.AF_ALG,
+		"bluetooth": unix.AF_BLUETOOTH} {
 		fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
 		if family == unix.AF_ALG || family == unix.AF_PACKET {
 			fd, err = unix.Socket(family, unix.SOCK_RAW, 0)
@@ -105,6 +106,7 @@ func clone(flags uintptr) (int, error) {
 
 func readMemory(pid int) error {
 	b := make([]byte, 8)
-	_, err := unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &b[0], Len: 8}}, []unix.RemoteIovec{{Base: 0x400000, Len: 8}}, 0)
+	_, err := unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &b[0], Len: 8}}, []unix.RemoteIovec{{Base: 0x400000, Len: 8}},
+		0)
 	return err
 }

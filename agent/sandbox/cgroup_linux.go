@@ -12,30 +12,30 @@ import (
 	"time"
 )
 
-// cgroup is a control group of one command: the kernel holds its memory and its
+// controlGroup is a control group of one command: the kernel holds its memory and its
 // processes. https://docs.kernel.org/admin-guide/cgroup-v2.html
-type cgroup struct{ dir string }
+type controlGroup struct{ dir string }
 
-// chooseCgroup is the directory in which this process may make groups that
-// control memory and processes; "" when there is none.
+// chooseCgroup finds the directory in which this process may make groups that control
+// memory and processes; "" when there is none.
 func chooseCgroup(root string) string {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return ""
 	}
-	for _, dir := range candidates(root, string(own)) {
-		if delegated(dir) {
+	for _, dir := range cgroupCandidates(root, string(own)) {
+		if isDelegated(dir) {
 			return dir
 		}
 	}
 	return ""
 }
 
-// candidates are the directories where groups may be made, given what
-// /proc/self/cgroup says. Groups can't be made beside processes, so it is the
-// parent of our own where a service manager delegates that (systemd: Delegate=yes
-// with DelegateSubgroup=), or our own.
-func candidates(root, own string) (dirs []string) {
+// cgroupCandidates are the directories where groups may be made; own is what
+// /proc/self/cgroup says. Groups can't be made beside processes. So a candidate is the
+// parent of our own group, where a service manager delegates that (systemd:
+// Delegate=yes with DelegateSubgroup=), or our own.
+func cgroupCandidates(root, own string) (dirs []string) {
 	for line := range strings.Lines(own) {
 		p, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")
 		if !ok || strings.Contains(p, "..") { // outside of what is mounted here
@@ -50,9 +50,9 @@ func candidates(root, own string) (dirs []string) {
 	return dirs
 }
 
-// delegated tries whether groups with both controllers can be made in dir.
-func delegated(dir string) bool {
-	if !handsDown(dir) {
+// isDelegated reports whether groups with both controllers can be made in dir, by trying.
+func isDelegated(dir string) bool {
+	if !enableControllers(dir) {
 		return false
 	}
 	g, err := newCgroup(dir, DefaultLimits())
@@ -62,9 +62,9 @@ func delegated(dir string) bool {
 	return g.Close() == nil
 }
 
-// handsDown lets the groups in dir control memory and processes, and reports
-// whether they may.
-func handsDown(dir string) bool {
+// enableControllers lets the groups in dir control memory and processes. It reports
+// whether that worked.
+func enableControllers(dir string) bool {
 	b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {
 		return false
@@ -77,36 +77,36 @@ func handsDown(dir string) bool {
 }
 
 // newCgroup makes a group with the limits.
-func newCgroup(in string, l Limits) (*cgroup, error) {
+func newCgroup(in string, l Limits) (*controlGroup, error) {
 	dir, err := os.MkdirTemp(in, "sandbox-*")
 	if err != nil {
 		return nil, fmt.Errorf("make a control group: %w", err)
 	}
-	g := &cgroup{dir}
-	if err := g.limit(l); err != nil {
+	g := &controlGroup{dir}
+	if err := g.setLimits(l); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }
 
-// limit sets the group's limits.
-func (g *cgroup) limit(l Limits) error {
+// setLimits sets the group's limits.
+func (g *controlGroup) setLimits(l Limits) error {
 	for _, f := range []struct{ name, value string }{
 		{"memory.max", strconv.FormatInt(l.Memory, 10)},
 		{"pids.max", strconv.Itoa(l.Processes)},
 		{"memory.oom.group", "1"},
 	} {
-		if err := g.write(f.name, f.value); err != nil {
+		if err := g.writeFile(f.name, f.value); err != nil {
 			return err
 		}
 	}
-	if err := g.write("memory.swap.max", "0"); err != nil && !errors.Is(err, fs.ErrNotExist) { // absent without swap
+	if err := g.writeFile("memory.swap.max", "0"); err != nil && !errors.Is(err, fs.ErrNotExist) { // absent without swap
 		return err
 	}
 	return nil
 }
 
-func (g *cgroup) write(name, value string) error {
+func (g *controlGroup) writeFile(name, value string) error {
 	f, err := os.OpenFile(filepath.Join(g.dir, name), os.O_WRONLY, 0)
 	if err != nil {
 		return fmt.Errorf("control group: %w", err)
@@ -118,11 +118,13 @@ func (g *cgroup) write(name, value string) error {
 	return nil
 }
 
-// add moves a process in; what it starts follows it.
-func (g *cgroup) add(pid int) error { return g.write("cgroup.procs", strconv.Itoa(pid)) }
+// addProcess moves a process in; what it starts follows it.
+func (g *controlGroup) addProcess(pid int) error {
+	return g.writeFile("cgroup.procs", strconv.Itoa(pid))
+}
 
-// ranOut reports whether the kernel ended something for lack of memory.
-func (g *cgroup) ranOut() bool {
+// ranOutOfMemory reports whether the kernel ended something for lack of memory.
+func (g *controlGroup) ranOutOfMemory() bool {
 	b, err := os.ReadFile(filepath.Join(g.dir, "memory.events"))
 	if err != nil {
 		return false
@@ -137,8 +139,8 @@ func (g *cgroup) ranOut() bool {
 
 // Close ends what is left in the group and removes it. The kernel may need a
 // moment until the group counts as empty.
-func (g *cgroup) Close() error {
-	_ = g.write("cgroup.kill", "1") // since Linux 5.14; the processes are dead anyway
+func (g *controlGroup) Close() error {
+	_ = g.writeFile("cgroup.kill", "1") // since Linux 5.14; the processes are dead anyway
 	var err error
 	for range 50 {
 		if err = os.Remove(g.dir); err == nil || errors.Is(err, fs.ErrNotExist) {

@@ -20,26 +20,22 @@ const (
 
 // Command is one command to run.
 type Command struct {
-	Dir   string // the work tree on this host, absolute; writable at WorkDir
-	Cwd   string // directory to start in, slash-separated and relative to the work tree; "": its root
+	Dir   string // the work tree on this host, absolute; writable at WorkDir, but for .git
 	Argv  []string
 	Shell string   // a shell command line, instead of Argv
 	Env   []string // NAME=value, added to the little that every command gets
 
-	// Protected are paths in the work tree, relative to it, that are mounted
-	// read-only where they exist; nil: .git.
-	Protected []string
-	Mounts    []Mount
-	Hosts     []string // hosts that may be connected to, as in [Allowed]; none: no network at all
+	Mounts []Mount
+	Hosts  []string // hosts that may be connected to, as in [AllowedHosts]; none: no network at all
 
-	// Service is what the command reaches at ServiceURL, and nobody else; nil:
-	// nothing. Its requests end with the command.
+	// Service answers at ServiceURL, for this command alone; nil: nothing does. Its
+	// requests end with the command.
 	Service http.Handler
 
 	Limits Limits    // zero fields: the sandbox's
 	Stdin  io.Reader // nil: empty
 	// Output gets what the command prints as it comes, both streams in one, until
-	// Limits.Printed. Its error ends the command. Nil: nobody.
+	// Limits.Printed. Its error ends the command. Nil: nothing does.
 	Output io.Writer
 }
 
@@ -73,47 +69,47 @@ func DefaultLimits() Limits {
 	}
 }
 
-// or fills l's zero fields in from d.
-func (l Limits) or(d Limits) Limits {
-	fill(&l.Time, d.Time)
-	fill(&l.CPU, d.CPU)
-	fill(&l.Memory, d.Memory)
-	fill(&l.Processes, d.Processes)
-	fill(&l.OpenFiles, d.OpenFiles)
-	fill(&l.FileSize, d.FileSize)
-	fill(&l.Temp, d.Temp)
-	fill(&l.Disk, d.Disk)
-	fill(&l.Files, d.Files)
-	fill(&l.Output, d.Output)
-	fill(&l.Printed, d.Printed)
+// withDefaults fills l's zero fields in from d.
+func (l Limits) withDefaults(d Limits) Limits {
+	fillZero(&l.Time, d.Time)
+	fillZero(&l.CPU, d.CPU)
+	fillZero(&l.Memory, d.Memory)
+	fillZero(&l.Processes, d.Processes)
+	fillZero(&l.OpenFiles, d.OpenFiles)
+	fillZero(&l.FileSize, d.FileSize)
+	fillZero(&l.Temp, d.Temp)
+	fillZero(&l.Disk, d.Disk)
+	fillZero(&l.Files, d.Files)
+	fillZero(&l.Output, d.Output)
+	fillZero(&l.Printed, d.Printed)
 	return l
 }
 
-func fill[T ~int | ~int64](v *T, d T) {
+func fillZero[T ~int | ~int64](v *T, d T) {
 	if *v <= 0 {
 		*v = d
 	}
 }
 
-// Ended says what ended a command that did not end by itself.
-type Ended string
+// EndReason says what ended a command that did not end by itself.
+type EndReason string
 
 // What can end a command.
 const (
-	ByTime   Ended = "time"
-	ByMemory Ended = "memory"
-	ByDisk   Ended = "disk"
-	ByOutput Ended = "output"
-	ByCancel Ended = "cancelled"
+	ByTime   EndReason = "time"
+	ByMemory EndReason = "memory"
+	ByDisk   EndReason = "disk"
+	ByOutput EndReason = "output"
+	ByCancel EndReason = "cancelled"
 )
 
 // Result is what came of a command.
 type Result struct {
-	ExitCode int    // -1 when Ended is set; 128 + n is usually signal n
-	Ended    Ended  // empty: the command ended by itself
-	Why      string // why it was ended, for people; empty when it ended by itself
-	Output   []byte // beginning and end of both streams; a line in between says how much is missing
-	Printed  int64  // bytes it printed in all
+	ExitCode int       // -1 when Ended is set; 128 + n is usually signal n
+	Ended    EndReason // empty: the command ended by itself
+	Why      string    // why it was ended, for people; empty when it ended by itself
+	Output   []byte    // beginning and end of both streams; a line in between says how much is missing
+	Printed  int64     // bytes it printed in all
 	Duration time.Duration
 }
 
@@ -150,8 +146,6 @@ func (c Command) check() error {
 		return fmt.Errorf("the work tree %q is not an absolute path", c.Dir)
 	case (len(c.Argv) == 0) == (c.Shell == ""):
 		return fmt.Errorf("either Argv or Shell must be set")
-	case c.Cwd != "" && !filepath.IsLocal(c.Cwd):
-		return fmt.Errorf("the directory %q leads out of the work tree", c.Cwd)
 	}
 	for _, s := range append(append([]string{c.Shell}, c.Argv...), c.Env...) {
 		if strings.ContainsRune(s, 0) {
@@ -166,11 +160,6 @@ func (c Command) check() error {
 	for _, m := range c.Mounts {
 		if !filepath.IsAbs(m.From) || m.To != "" && !path.IsAbs(m.To) {
 			return fmt.Errorf("mount %s at %s: both must be absolute paths", m.From, m.To)
-		}
-	}
-	for _, p := range c.Protected {
-		if !filepath.IsLocal(p) || p == "." {
-			return fmt.Errorf("protected path %q leads out of the work tree", p)
 		}
 	}
 	return nil

@@ -14,21 +14,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// walkEvery is how often the trees are walked at least, whatever the file system
-// says: somebody else may free what a command fills.
+// walkEvery is how often the trees are walked at least, whatever the file system says:
+// somebody else may free what a command fills.
 const walkEvery = 15 * time.Second
 
-// spare is how much of the disk must stay free for everything else on this host.
-const spare = 512 << 20
+// spareDisk is how much of the disk must stay free for everything else on this host.
+const spareDisk = 512 << 20
 
 var errFull = errors.New("full")
 
-// disk says why too much of the disk is used; "" when it is not. While the command
-// runs, the trees are only walked when the file system says that an eighth of the
-// limit was written since the last walk, or when that is long ago: others who free
-// what it fills can fool that, for so long. At its end they are walked in any
-// case, so that many short commands don't come to much.
-func (w *watch) disk(atEnd bool) string {
+// checkDisk says why too much of the disk is used; "" when it is not. While the command
+// runs, the trees are walked only when the file system says that an eighth of the limit
+// was written since the last walk, or when that was long ago. Others on this host who
+// free what the command fills can hide it until then. At the command's end the trees
+// are walked in any case, so that many short commands don't fill the disk.
+func (w *limitWatch) checkDisk(atEnd bool) string {
 	var now unix.Statfs_t
 	if err := unix.Statfs(w.trees[0], &now); err != nil {
 		return ""
@@ -40,26 +40,26 @@ func (w *watch) disk(atEnd bool) string {
 		return ""
 	}
 	w.last, w.when = now, time.Now()
-	if int64(now.Bavail)*now.Bsize < spare && grown(w.first) > spare/4 {
+	if int64(now.Bavail)*now.Bsize < spareDisk && grown(w.first) > spareDisk/4 {
 		return "the disk of this machine is almost full"
 	}
-	total, why, hidden := w.walk()
+	total, why, hidden := w.measureTrees()
 	if why != "" {
 		return why
 	}
-	if grown(w.first) > limit && (hidden || total+w.unlinked() > limit) {
-		return w.tooMuch()
+	if grown(w.first) > limit && (hidden || total+w.measureUnlinked() > limit) {
+		return w.diskReason()
 	}
 	return ""
 }
 
-func (w *watch) tooMuch() string {
-	return fmt.Sprintf("its files take up more than %s", size(w.r.limits.Disk))
+func (w *limitWatch) diskReason() string {
+	return fmt.Sprintf("its files take up more than %s", humanSize(w.r.limits.Disk))
 }
 
-// walk measures the trees, and says why they are too large or that something in
-// them could not be looked at.
-func (w *watch) walk() (total int64, why string, hidden bool) {
+// measureTrees measures the trees in bytes. why says that they are too large, hidden
+// that something in them could not be looked at.
+func (w *limitWatch) measureTrees() (total int64, why string, hidden bool) {
 	files := 0
 	look := func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -76,7 +76,7 @@ func (w *watch) walk() (total int64, why string, hidden bool) {
 		}
 		switch {
 		case total > w.r.limits.Disk:
-			why = w.tooMuch()
+			why = w.diskReason()
 		case files > w.r.limits.Files:
 			why = fmt.Sprintf("it made more than %d files", w.r.limits.Files)
 		default:
@@ -92,13 +92,13 @@ func (w *watch) walk() (total int64, why string, hidden bool) {
 	return total, why, hidden
 }
 
-// unlinked measures the files that have no name any more and that a process
-// still holds open: they take up the disk and no walk meets them. Where a process
-// hides what it holds, the file system's word stands: as much as is allowed.
-func (w *watch) unlinked() (total int64) {
+// measureUnlinked measures the files that have no name any more and that a process still
+// holds open. They take up the disk, and no walk meets them. When a process hides what
+// it holds, the result is the whole limit: then what the file system says decides.
+func (w *limitWatch) measureUnlinked() (total int64) {
 	proc, pids := w.proc.Load(), []string{}
 	if proc != nil {
-		pids = slices.DeleteFunc(numbers(proc), func(pid string) bool { return pid == "1" })
+		pids = slices.DeleteFunc(numericEntries(proc), func(pid string) bool { return pid == "1" })
 	} else {
 		host, err := os.Open("/proc")
 		if err != nil {
@@ -106,7 +106,7 @@ func (w *watch) unlinked() (total int64) {
 		}
 		defer host.Close()
 		proc = host
-		for _, pid := range w.tree()[1:] { // the first is bubblewrap's, and holds no files
+		for _, pid := range w.processTree()[1:] { // the first is bubblewrap's, and holds no files
 			pids = append(pids, strconv.Itoa(pid))
 		}
 	}
@@ -120,9 +120,10 @@ func (w *watch) unlinked() (total int64) {
 			continue
 		}
 		dir := os.NewFile(uintptr(fd), "fd")
-		for _, n := range numbers(dir) {
+		for _, n := range numericEntries(dir) {
 			var st unix.Stat_t
-			if unix.Fstatat(int(dir.Fd()), n, &st, 0) == nil && st.Nlink == 0 && st.Mode&unix.S_IFMT == unix.S_IFREG && !seen[st.Ino] && w.onDisk(st.Dev) {
+			if unix.Fstatat(int(dir.Fd()), n, &st, 0) == nil && st.Nlink == 0 && st.Mode&unix.S_IFMT == unix.S_IFREG &&
+				!seen[st.Ino] && w.onDisk(st.Dev) {
 				seen[st.Ino] = true
 				total += st.Blocks * 512
 			}
@@ -132,9 +133,9 @@ func (w *watch) unlinked() (total int64) {
 	return total
 }
 
-// onDisk reports whether a device is one of the trees': temporary files count as
-// memory, not here.
-func (w *watch) onDisk(dev uint64) bool {
+// onDisk reports whether a device holds one of the trees. Temporary files lie on others
+// and count as memory.
+func (w *limitWatch) onDisk(dev uint64) bool {
 	return slices.ContainsFunc(w.trees, func(tree string) bool {
 		var st unix.Stat_t
 		return unix.Stat(tree, &st) == nil && st.Dev == dev

@@ -3,21 +3,22 @@
 //
 // Concepts:
 //
-//   - [Probe] finds out, by running something and trying to break out, what this
-//     host can do, and says in words how to get the rest ([Capability]).
+//   - [Probe] finds out what this host can do, by running something that tries to
+//     break out. It says in words how to get the rest ([Capability]).
 //   - [Sandbox.Run] runs one [Command] in namespaces of its own, made with
 //     bubblewrap (https://github.com/containers/bubblewrap): the system
 //     read-only, the work tree writable at [WorkDir], an empty home, no variable
 //     of our environment, no network, no capability, an unprivileged user.
-//   - [Limits] bound time, memory, processes, files, disk and output. Kernel
-//     limits hold where they can (rlimit, and cgroup v2 where it is delegated);
-//     a watch holds the rest (watch_linux.go). Whatever ends a command, the
-//     process namespace dies with it: nothing stays behind.
+//   - [Limits] bound time, memory, processes, files, disk and output. The kernel
+//     holds what it can (rlimit, and cgroup v2 where it is delegated), and a watch
+//     holds the rest (watch_linux.go). Whatever ends a command, the process
+//     namespace dies with it: nothing stays behind.
 //   - A command that was ended is a [Result] that says why, not an error. An
 //     error means that it could not be run.
 //   - The network is absent. A command that may fetch packages gets a proxy that
-//     connects to hosts allowed by name and to nothing else (proxy.go); one that
-//     needs a service of ours gets that (way.go). Both are sockets, mounted inside.
+//     connects to hosts allowed by name and to nothing else (proxy.go). A command
+//     that needs a service of ours gets that. Both are sockets, mounted inside
+//     (egress.go).
 //
 // There is no degraded mode: without a working sandbox, [New] returns an error and
 // nothing is run.

@@ -25,8 +25,8 @@ const asUser = "SIA_SANDBOX_TEST_AS_USER"
 // it that this host has: with /proc and without, as root and as an ordinary user.
 func TestEscape(t *testing.T) {
 	h := newHost(t)
-	for i, kind := range []sandbox.Kind{sandbox.Full, sandbox.NoProc} {
-		if kind == sandbox.Full || os.Getenv(asUser) == "" {
+	for i, kind := range []sandbox.Kind{sandbox.KindFull, sandbox.KindNoProc} {
+		if kind == sandbox.KindFull || os.Getenv(asUser) == "" {
 			t.Run(string(kind), func(t *testing.T) {
 				t.Parallel()
 				h.box, h.mark = box(t, sandbox.Options{Kind: kind}), fmt.Sprintf("%d%d", os.Getpid(), i)
@@ -82,7 +82,8 @@ func newHost(t *testing.T) host {
 	home := filepath.Join(h.dir, "home")
 	write(t, filepath.Join(home, ".git-credentials"), "https://x:"+secret+"@github.com\n")
 	write(t, filepath.Join(home, ".netrc"), "machine github.com login x password "+secret+"\n")
-	write(t, filepath.Join(home, ".gitconfig"), "[credential]\n\thelper = store\n[http]\n\textraHeader = Authorization: "+secret+"\n")
+	write(t, filepath.Join(home, ".gitconfig"),
+		"[credential]\n\thelper = store\n[http]\n\textraHeader = Authorization: "+secret+"\n")
 	write(t, filepath.Join(home, ".ssh", "id_ed25519"), secret)
 	write(t, filepath.Join(h.dir, "other-workspace", "file"), secret)
 	t.Setenv("HOME", home)
@@ -107,87 +108,124 @@ func escape(t *testing.T, h host, kind sandbox.Kind) {
 	if got := h.box.Capability().Kind; got != kind {
 		t.Fatalf("the sandbox is %q", got)
 	}
-	small := sandbox.Limits{Time: 30 * time.Second, Memory: 256 << 20, Processes: 96, Temp: 64 << 20, FileSize: 64 << 20, Disk: 96 << 20, Files: 20000, Printed: 4 << 20, Output: 8 << 10}
+	small := sandbox.Limits{Time: 30 * time.Second, Memory: 256 << 20, Processes: 96, Temp: 64 << 20, FileSize: 64 << 20,
+		Disk: 96 << 20, Files: 20000, Printed: 4 << 20, Output: 8 << 10}
 
 	for _, c := range []struct {
 		name  string
 		files map[string]string
 		sh    string
 		limit func(*sandbox.Limits)
-		ended sandbox.Ended // how it must end; "": by itself
-		says  string        // what the output must hold
+		ended sandbox.EndReason // how it must end; "": by itself
+		says  string            // what the output must hold
 		check func(t *testing.T, dir string, r sandbox.Result)
 	}{
-		{name: "the host's files", sh: `cat ` + h.file + ` ` + h.dir + `/*/* /etc/shadow /root/.ssh/* /var/lib/*/* /home/*/.bashrc 2>/dev/null
-			ls -a / /root /var /home 2>/dev/null; find / -xdev -name 'secret' 2>/dev/null; cat /proc/1/root` + h.file + ` /proc/*/cwd/secret 2>/dev/null; echo end`, says: "end"},
-		{name: "the environment", sh: `env; set; cat /proc/*/environ /proc/*/task/*/environ 2>/dev/null | tr '\0' '\n'; echo end`, says: "end"},
+		{name: "the host's files", sh: `cat ` + h.file + ` ` + h.dir + `/*/* /etc/shadow /root/.ssh/* /var/lib/*/* ` +
+			`/home/*/.bashrc 2>/dev/null
+			ls -a / /root /var /home 2>/dev/null; find / -xdev -name 'secret' 2>/dev/null; cat /proc/1/root` + h.file + ` ` +
+			`/proc/*/cwd/secret 2>/dev/null; echo end`, says: "end"},
+		{name: "the environment", sh: `env; set; cat /proc/*/environ /proc/*/task/*/environ 2>/dev/null | tr '\0' '\n';` +
+			` echo end`, says: "end"},
 		{name: "the git credentials", files: map[string]string{".git/config": "[core]\n"},
 			sh: `cat ~/.git-credentials ~/.netrc ~/.gitconfig ` + h.dir + `/home/.git-credentials 2>/dev/null
-			printf 'protocol=https\nhost=github.com\n\n' | GIT_TERMINAL_PROMPT=0 git credential fill; git config --list --show-origin; echo end`, says: "end"},
-		{name: "other workspaces", sh: `cat ../other-workspace/file ../../other-workspace/file ` + h.dir + `/other-workspace/file 2>/dev/null; ls -R .. | head -200; find / -name 'other-workspace' 2>/dev/null; echo end`, says: "end",
+			printf 'protocol=https\nhost=github.com\n\n' | GIT_TERMINAL_PROMPT=0 git credential fill; git config --list ` +
+				`--show-origin; echo end`, says: "end"},
+		{name: "other workspaces", sh: `cat ../other-workspace/file ../../other-workspace/file ` + h.dir +
+			`/other-workspace/file 2>/dev/null; ls -R .. | head -200; find / -name 'other-workspace' 2>/dev/null; echo ` +
+			`end`, says: "end",
 			check: func(t *testing.T, _ string, r sandbox.Result) {
 				if strings.Contains(strings.ReplaceAll(string(r.Output), h.dir, ""), "other-workspace\n") {
 					t.Errorf("it sees another work tree:\n%s", r.Output)
 				}
 			}},
-		{name: "proc", sh: `for f in core_pattern hostname modprobe; do (echo x > /proc/sys/kernel/$f) 2>/dev/null && echo BR""OKE wrote to $f; done
-			(echo b > /proc/sysrq-trigger) 2>/dev/null && echo BR""OKE sysrq; (echo 3 > /proc/sys/vm/drop_caches) 2>/dev/null && echo BR""OKE caches
-			head -c 1 /proc/kcore >/dev/null 2>&1 && echo BR""OKE kcore; cat /proc/` + fmt.Sprint(os.Getpid()) + `/cmdline 2>/dev/null | tr '\0' ' ' | grep -q test.run && echo BR""OKE sees the tests
-			ls -l /proc/1/fd /proc/self/fd 2>/dev/null | grep -E -- '-> (/|pipe)' | grep -vE -- ' [0-3] -> '; [ -e /sys/kernel ] && echo BR""OKE sys; echo end`, says: "end",
+		{name: "proc", sh: `for f in core_pattern hostname modprobe; do (echo x > /proc/sys/kernel/$f) 2>/dev/null && ` +
+			`echo BR""OKE wrote to $f; done
+			(echo b > /proc/sysrq-trigger) 2>/dev/null && echo BR""OKE sysrq; (echo 3 > /proc/sys/vm/drop_caches) ` +
+			`2>/dev/null && echo BR""OKE caches
+			head -c 1 /proc/kcore >/dev/null 2>&1 && echo BR""OKE kcore; cat ` +
+			`/proc/` + fmt.Sprint(os.Getpid()) + `/cmdline 2>/dev/null | tr '\0' ' ' | grep -q test.run && echo BR""OKE ` +
+			`sees the tests
+			ls -l /proc/1/fd /proc/self/fd 2>/dev/null | grep -E -- '-> (/|pipe)' | grep -vE -- ' [0-3] -> '; [ -e ` +
+			`/sys/kernel ] && echo BR""OKE sys; echo end`, says: "end",
 			check: func(t *testing.T, _ string, r sandbox.Result) {
 				if string(r.Output) != "end\n" {
 					t.Errorf("it found:\n%s", r.Output)
 				}
 			}},
-		{name: "the network, system calls and processes", sh: `./attacker attack ` + h.port + ` ` + h.abstract + ` ` + fmt.Sprint(os.Getpid()), says: "attacked"},
-		{name: "programs that become root", sh: `for p in su sudo newgrp; do command -v $p >/dev/null && (echo | timeout 0.5 $p -c id 2>/dev/null </dev/null) | grep -q uid=0 && echo BROKE $p; done; grep -q '^NoNewPrivs:.1' /proc/self/status 2>/dev/null || [ ! -e /proc/self/status ] || echo BROKE new privileges; true`},
-		{name: "the system's files", sh: `for d in / /usr /usr/bin /etc /dev /bin /lib /run /var /home /root; do (touch $d/x) 2>/dev/null && echo BROKE wrote to $d; done; (echo x >> /etc/passwd) 2>/dev/null && echo BROKE passwd; rm -rf /usr/bin /etc 2>/dev/null; ls /usr/bin/env`},
-		{name: "fork bomb", sh: `bomb() { bomb | bomb & }; bomb; sleep ` + h.mark, limit: func(l *sandbox.Limits) { l.Time = time.Second }, ended: sandbox.ByTime},
+		{name: "the network, system calls and processes",
+			sh: `./attacker attack ` + h.port + ` ` + h.abstract + ` ` + fmt.Sprint(os.Getpid()), says: "attacked"},
+		{name: "programs that become root",
+			sh: `for p in su sudo newgrp; do command -v $p >/dev/null && (echo | timeout 0.5 $p -c id 2>/dev/null ` +
+				`</dev/null) | grep -q uid=0 && echo BROKE $p; done; grep -q '^NoNewPrivs:.1' /proc/self/status 2>/dev/null ` +
+				`|| [ ! -e /proc/self/status ] || echo BROKE new privileges; true`},
+		{name: "the system's files", sh: `for d in / /usr /usr/bin /etc /dev /bin /lib /run /var /home /root; do ` +
+			`(touch $d/x) 2>/dev/null && echo BROKE wrote to $d; done; (echo x >> /etc/passwd) 2>/dev/null && echo BROKE ` +
+			`passwd; rm -rf /usr/bin /etc 2>/dev/null; ls /usr/bin/env`},
+		{name: "fork bomb", sh: `bomb() { bomb | bomb & }; bomb; sleep ` + h.mark,
+			limit: func(l *sandbox.Limits) { l.Time = time.Second }, ended: sandbox.ByTime},
 		{name: "many processes", sh: `sh -c 'for i in $(seq 400); do sleep 4242 & done' 2>&1; true`, says: "fork"},
 		{name: "memory bomb", sh: `tail /dev/zero`, ended: sandbox.ByMemory},
-		{name: "memory bomb of many", sh: `for i in 1 2 3 4 5 6 7 8; do (head -c 60000000 /dev/zero; sleep 60) | tail & done; wait`, ended: sandbox.ByMemory},
-		{name: "memory bomb in temporary files", sh: `for d in /tmp /dev/shm ~; do dd if=/dev/zero of=$d/x bs=1M 2>&1 | tail -1; done; sleep 0.2; echo end`, says: "end",
+		{name: "memory bomb of many", sh: `for i in 1 2 3 4 5 6 7 8; do (head -c 60000000 /dev/zero; sleep 60) | tail ` +
+			`& done; wait`, ended: sandbox.ByMemory},
+		{name: "memory bomb in temporary files",
+			sh:    `for d in /tmp /dev/shm ~; do dd if=/dev/zero of=$d/x bs=1M 2>&1 | tail -1; done; sleep 0.2; echo end`,
+			says:  "end",
 			limit: func(l *sandbox.Limits) { l.FileSize = 1 << 30 },
 			check: func(t *testing.T, _ string, r sandbox.Result) {
 				if n := strings.Count(string(r.Output), "copied"); n != 3 || strings.Contains(string(r.Output), " GB,") {
 					t.Errorf("temporary files:\n%s", r.Output)
 				}
 			}},
-		{name: "temporary files that add up", sh: `for d in /tmp /dev/shm ~; do dd if=/dev/zero of=$d/x bs=1M 2>&1 | tail -1; done; sleep 60`,
+		{name: "temporary files that add up",
+			sh:    `for d in /tmp /dev/shm ~; do dd if=/dev/zero of=$d/x bs=1M 2>&1 | tail -1; done; sleep 60`,
 			limit: func(l *sandbox.Limits) { l.FileSize, l.Memory = 1<<30, 128<<20 }, ended: sandbox.ByMemory},
-		{name: "disk bomb", sh: `for i in $(seq 100); do head -c 8000000 /dev/zero > f$i || exit; done; sleep 60`, ended: sandbox.ByDisk},
+		{name: "disk bomb", sh: `for i in $(seq 100); do head -c 8000000 /dev/zero > f$i || exit; done; sleep 60`,
+			ended: sandbox.ByDisk},
 		{name: "disk bomb of one file", sh: `dd if=/dev/zero of=big bs=1M count=4000 2>/dev/null; ls -l big`,
 			check: func(t *testing.T, dir string, _ sandbox.Result) {
 				if st, err := os.Stat(filepath.Join(dir, "big")); err != nil || st.Size() > 64<<20 {
 					t.Errorf("the file: %v %v", st, err)
 				}
 			}},
-		{name: "disk bomb without names", sh: `for fd in $(seq 10 60); do eval "exec $fd>f"; rm f; head -c 8000000 /dev/zero >&$fd; done; sleep 60`, ended: sandbox.ByDisk},
-		{name: "disk bomb behind a closed door", sh: `mkdir d; cd d; chmod 000 ../d; for i in $(seq 40); do head -c 8000000 /dev/zero > /workspace/g$i; mv /workspace/g$i . 2>/dev/null; done; sleep 60`, ended: sandbox.ByDisk},
-		{name: "disk bomb behind a door half closed", sh: `mkdir d; for fd in $(seq 10 60); do eval "exec $fd>d/f$fd"; done; chmod 400 d; for fd in $(seq 10 60); do head -c 8000000 /dev/zero >&$fd; done; sleep 60`, ended: sandbox.ByDisk},
-		{name: "a bomb of empty files", sh: `seq 9000 | xargs touch; sleep 60`, limit: func(l *sandbox.Limits) { l.Files = 3000 }, ended: sandbox.ByDisk},
-		{name: "a bomb of empty temporary files", sh: `cd /tmp; seq 9000 | xargs touch; sleep 60`, limit: func(l *sandbox.Limits) { l.Files = 3000 }, ended: sandbox.ByDisk},
+		{name: "disk bomb without names",
+			sh:    `for fd in $(seq 10 60); do eval "exec $fd>f"; rm f; head -c 8000000 /dev/zero >&$fd; done; sleep 60`,
+			ended: sandbox.ByDisk},
+		{name: "disk bomb behind a closed door",
+			sh: `mkdir d; cd d; chmod 000 ../d; for i in $(seq 40); do head -c 8000000 /dev/zero > /workspace/g$i; mv ` +
+				`/workspace/g$i . 2>/dev/null; done; sleep 60`, ended: sandbox.ByDisk},
+		{name: "disk bomb behind a door half closed",
+			sh: `mkdir d; for fd in $(seq 10 60); do eval "exec $fd>d/f$fd"; done; chmod 400 d; for fd in $(seq 10 60); ` +
+				`do head -c 8000000 /dev/zero >&$fd; done; sleep 60`, ended: sandbox.ByDisk},
+		{name: "a bomb of empty files", sh: `seq 9000 | xargs touch; sleep 60`,
+			limit: func(l *sandbox.Limits) { l.Files = 3000 }, ended: sandbox.ByDisk},
+		{name: "a bomb of empty temporary files", sh: `cd /tmp; seq 9000 | xargs touch; sleep 60`,
+			limit: func(l *sandbox.Limits) { l.Files = 3000 }, ended: sandbox.ByDisk},
 		{name: "endless output", sh: `yes ` + strings.Repeat("x", 100), ended: sandbox.ByOutput,
 			check: func(t *testing.T, _ string, r sandbox.Result) {
 				if len(r.Output) > 9<<10 || r.Printed > 5<<20 {
 					t.Errorf("%d bytes were kept of %d", len(r.Output), r.Printed)
 				}
 			}},
-		{name: "background daemon", sh: `n=` + h.mark + `; (setsid nohup sleep $n </dev/null >/dev/null 2>&1 &); setsid sleep $n & disown; (trap '' TERM HUP INT; exec sleep $n) & echo started`, says: "started",
+		{name: "background daemon", sh: `n=` + h.mark +
+			`; (setsid nohup sleep $n </dev/null >/dev/null 2>&1 &); setsid sleep $n & disown; (trap '' TERM HUP INT; ` +
+			`exec sleep $n) & echo started`, says: "started",
 			check: func(t *testing.T, _ string, _ sandbox.Result) {
 				if left := alive(t, "sleep\x00"+h.mark); len(left) > 0 {
 					t.Errorf("still running: %v", left)
 				}
 			}},
-		{name: "endless", sh: `trap '' TERM INT HUP; while :; do :; done`, limit: func(l *sandbox.Limits) { l.Time = 300 * time.Millisecond }, ended: sandbox.ByTime},
-		{name: "endless work", sh: `while :; do :; done`, limit: func(l *sandbox.Limits) { l.CPU = time.Second }, // the kernel's own limit
+		{name: "endless", sh: `trap '' TERM INT HUP; while :; do :; done`,
+			limit: func(l *sandbox.Limits) { l.Time = 300 * time.Millisecond }, ended: sandbox.ByTime},
+		// the kernel's own limit
+		{name: "endless work", sh: `while :; do :; done`, limit: func(l *sandbox.Limits) { l.CPU = time.Second },
 			check: func(t *testing.T, _ string, r sandbox.Result) {
 				if r.ExitCode != 128+int(syscall.SIGXCPU) {
 					t.Errorf("it ended %s", r)
 				}
 			}},
 		{name: "symbolic links and ..", sh: `ln -s ` + h.dir + ` out; ln -s / root; ln -s ../../../../../../../.. up
-			(echo x > out/planted; echo x > ../planted; echo x > up` + h.dir + `/planted; mkdir -p ` + h.dir + ` && echo x > ` + h.dir + `/planted) 2>/dev/null
+			(echo x > out/planted; echo x > ../planted; echo x > up` + h.dir + `/planted; mkdir -p ` + h.dir + ` && echo ` +
+			`x > ` + h.dir + `/planted) 2>/dev/null
 			cat out/secret root` + h.file + ` up` + h.file + ` 2>/dev/null; echo end`, says: "end",
 			check: func(t *testing.T, dir string, _ sandbox.Result) {
 				for _, p := range []string{filepath.Join(h.dir, "planted"), filepath.Join(filepath.Dir(dir), "planted")} {
@@ -196,10 +234,14 @@ func escape(t *testing.T, h host, kind sandbox.Kind) {
 					}
 				}
 			}},
-		{name: "git hooks and filters", files: map[string]string{".git/config": "[core]\n\tbare = false\n", ".git/hooks/": "", ".git/HEAD": "ref: refs/heads/main\n", ".git/objects/": "", ".git/refs/": "",
-			".gitattributes": "* filter=evil\n", "a": "a"},
-			sh: `(echo 'touch /tmp/ran' > .git/hooks/pre-commit; git config filter.evil.clean 'touch /tmp/ran; cat'; git config core.fsmonitor 'touch /tmp/ran'; git config core.hooksPath /workspace
-			mv .git .git2; rm -rf .git; ln -sfn /etc .git; chmod -R 777 .git) 2>/dev/null; git status 2>&1 | head -2; ls -a .git .git/hooks; cat .git/config`,
+		{name: "git hooks and filters",
+			files: map[string]string{".git/config": "[core]\n\tbare = false\n", ".git/hooks/": "",
+				".git/HEAD": "ref: refs/heads/main\n", ".git/objects/": "", ".git/refs/": "",
+				".gitattributes": "* filter=evil\n", "a": "a"},
+			sh: `(echo 'touch /tmp/ran' > .git/hooks/pre-commit; git config filter.evil.clean 'touch /tmp/ran; cat'; git ` +
+				`config core.fsmonitor 'touch /tmp/ran'; git config core.hooksPath /workspace
+			mv .git .git2; rm -rf .git; ln -sfn /etc .git; chmod -R 777 .git) 2>/dev/null; git status 2>&1 | head -2; ls ` +
+				`-a .git .git/hooks; cat .git/config`,
 			check: func(t *testing.T, dir string, _ sandbox.Result) {
 				b, err := os.ReadFile(filepath.Join(dir, ".git", "config"))
 				hooks, _ := os.ReadDir(filepath.Join(dir, ".git", "hooks"))
@@ -208,9 +250,13 @@ func escape(t *testing.T, h host, kind sandbox.Kind) {
 				}
 			}},
 		{name: "a submodule's address", files: map[string]string{
-			".gitmodules": "[submodule \"a\"]\n\tpath = a\n\turl = file://" + h.dir + "\n[submodule \"b\"]\n\tpath = b\n\turl = ext::sh -c touch% " + h.dir + "/planted\n[submodule \"c\"]\n\tpath = ../../c\n\turl = https://github.com/a/b\n"},
-			sh: `git init -q sub && cp .gitmodules sub && cd sub && git config protocol.allow always && git submodule init; git submodule update 2>&1 | tail -2
-			git clone -q file://` + h.dir + ` x; git clone -q 'ext::sh -c touch% ` + h.dir + `/planted' y; git ls-remote https://github.com/a/b; echo end`, says: "end",
+			".gitmodules": "[submodule \"a\"]\n\tpath = a\n\turl = file://" + h.dir +
+				"\n[submodule \"b\"]\n\tpath = b\n\turl = ext::sh -c touch% " + h.dir +
+				"/planted\n[submodule \"c\"]\n\tpath = ../../c\n\turl = https://github.com/a/b\n"},
+			sh: `git init -q sub && cp .gitmodules sub && cd sub && git config protocol.allow always && git submodule ` +
+				`init; git submodule update 2>&1 | tail -2
+			git clone -q file://` + h.dir + ` x; git clone -q 'ext::sh -c touch% ` + h.dir + `/planted' y; git ls-remote ` +
+				`https://github.com/a/b; echo end`, says: "end",
 			check: func(t *testing.T, _ string, _ sandbox.Result) {
 				if _, err := os.Lstat(filepath.Join(h.dir, "planted")); err == nil {
 					t.Error("it ran on the host")
@@ -218,7 +264,8 @@ func escape(t *testing.T, h host, kind sandbox.Kind) {
 			}},
 		{name: "another tree as .git", sh: `ln -s ` + h.dir + ` .git; ls -la`,
 			check: func(t *testing.T, dir string, _ sandbox.Result) {
-				if r := sh(t, h.box, dir, `cat .git/secret .git/*/file; ls .git/`); strings.Contains(string(r.Output), secret) || r.OK() {
+				if r := sh(t, h.box, dir, `cat .git/secret .git/*/file; ls .git/`); strings.Contains(string(r.Output), secret) ||
+					r.OK() {
 					t.Errorf("the second time it got there: %s\n%s", r, r.Output)
 				}
 			}},
@@ -268,14 +315,17 @@ func TestEscapeOfTheDiskLimitInSteps(t *testing.T) {
 	limits := sandbox.Limits{Time: time.Minute, Disk: 96 << 20}
 	var last sandbox.Result
 	for i := range 4 {
-		last = run(t, s, sandbox.Command{Dir: dir, Limits: limits, Shell: fmt.Sprintf("[ ! -e a ] || chmod 700 a; mkdir -p a/b%d && head -c 48000000 /dev/zero > a/b%d/f; chmod 0 a/b%d; chmod 111 a", i, i, i)})
+		last = run(t, s, sandbox.Command{Dir: dir, Limits: limits,
+			Shell: fmt.Sprintf("[ ! -e a ] || chmod 700 a; mkdir -p a/b%d && head -c 48000000 /dev/zero > a/b%d/f; chmod 0 "+
+				"a/b%d; chmod 111 a", i, i, i)})
 	}
 	if last.Ended != sandbox.ByDisk {
 		t.Errorf("it ended %s\n%s", last, last.Output)
 	}
 	dir = tree(t, nil)
 	for i := range 30 {
-		if last = run(t, s, sandbox.Command{Dir: dir, Limits: limits, Shell: fmt.Sprintf("head -c 8000000 /dev/zero > f%d", i)}); last.Ended != "" {
+		if last = run(t, s, sandbox.Command{Dir: dir, Limits: limits,
+			Shell: fmt.Sprintf("head -c 8000000 /dev/zero > f%d", i)}); last.Ended != "" {
 			break
 		}
 	}
@@ -297,7 +347,8 @@ func TestEscapeOfInherited(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer syscall.Close(fd)
-	r := sh(t, box(t, sandbox.Options{}), tree(t, nil), fmt.Sprintf(`ls -l /proc/self/fd; cat /proc/self/fd/%d/etc/shadow; ls /proc/1/fd`, fd))
+	r := sh(t, box(t, sandbox.Options{}), tree(t, nil),
+		fmt.Sprintf(`ls -l /proc/self/fd; cat /proc/self/fd/%d/etc/shadow; ls /proc/1/fd`, fd))
 	if strings.Contains(string(r.Output), "root:") || strings.Contains(string(r.Output), fmt.Sprintf(" %d -> /", fd)) {
 		t.Errorf("the descriptor came through:\n%s", r.Output)
 	}
@@ -307,7 +358,8 @@ func TestEscapeOfInherited(t *testing.T) {
 func TestEscapeWhileCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	started := writer(func(p []byte) (int, error) { cancel(); return len(p), nil })
-	r, err := box(t, sandbox.Options{}).Run(ctx, sandbox.Command{Dir: tree(t, nil), Shell: "echo started; sleep 515253", Output: started})
+	r, err := box(t, sandbox.Options{}).Run(ctx,
+		sandbox.Command{Dir: tree(t, nil), Shell: "echo started; sleep 515253", Output: started})
 	if err != nil || r.Ended != sandbox.ByCancel {
 		t.Errorf("%s, %v", r, err)
 	}

@@ -13,30 +13,29 @@ import (
 
 // Exit statuses of Forward when it can't run the command, as shells have them.
 const (
-	exitNoWay    = 125
-	exitNotFound = 127
+	exitNoForward = 125
+	exitNotFound  = 127
 )
 
-// Forward is what runs inside of a sandbox that something leads out of: it listens
-// on the sandbox's loopback, where the proxy and the service are said to be, passes
-// each connection on to the socket that leads there, and runs the command. It
-// returns the command's exit status. A program that wants such sandboxes calls it
-// with the arguments that follow those of Options.Self.
+// Forward runs a command inside a sandbox with sockets that lead out. It listens on the
+// sandbox's loopback, at the addresses of the proxy and of the service, and passes each
+// connection on to the socket. It returns the command's exit status. A program that
+// wants such sandboxes calls it with the arguments that follow those of Options.Self.
 func Forward(argv []string) int {
 	if len(argv) == 0 {
 		fmt.Fprintln(os.Stderr, "forward: there is no command")
-		return exitNoWay
+		return exitNoForward
 	}
 	for _, out := range []struct{ address, socket string }{{proxyAddress, proxySocket}, {serviceAddress, serviceSocket}} {
 		if _, err := os.Stat(out.socket); err != nil {
-			continue // this way is not open
+			continue // it does not lead out of this sandbox
 		}
 		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", out.address)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "forward:", err)
-			return exitNoWay
+			return exitNoForward
 		}
-		go listen(l, out.socket) // it is closed with the sandbox
+		go forwardAll(l, out.socket) // it is closed with the sandbox
 	}
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it ends with the sandbox
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -55,17 +54,17 @@ func Forward(argv []string) int {
 	return exitNotFound
 }
 
-func listen(l net.Listener, socket string) {
+func forwardAll(l net.Listener, socket string) {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
 			return
 		}
-		go forward(conn, socket)
+		go forwardConn(conn, socket)
 	}
 }
 
-func forward(conn net.Conn, socket string) {
+func forwardConn(conn net.Conn, socket string) {
 	defer conn.Close()
 	out, err := (&net.Dialer{}).DialContext(context.Background(), "unix", socket)
 	if err != nil {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		case "forward":
 			os.Exit(sandbox.Forward(os.Args[2:]))
 		case "attack":
-			attack()
+			attackScript()
 			os.Exit(0)
 		}
 	}

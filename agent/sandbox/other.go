@@ -9,7 +9,7 @@ import (
 
 var errLinux = errors.New("commands can be contained on Linux only")
 
-func seccomp() ([]byte, error) { return nil, errLinux }
+func seccompFilter() ([]byte, error) { return nil, errLinux }
 
 func signalName(int) string { return "a signal" }
 

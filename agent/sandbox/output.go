@@ -10,9 +10,9 @@ import (
 // errPrinted ends a command that prints without end.
 var errPrinted = errors.New("too much output")
 
-// output keeps the beginning and the end of what is written to it, passes all of
+// boundedOutput keeps the beginning and the end of what is written to it, passes all of
 // it on, and refuses more than most bytes.
-type output struct {
+type boundedOutput struct {
 	keep int   // bytes kept at each end
 	most int64 // bytes taken in all
 	pass io.Writer
@@ -23,12 +23,12 @@ type output struct {
 	total int64
 }
 
-func newOutput(keep int, most int64, pass io.Writer) *output {
-	return &output{keep: max(1, keep/2), most: most, pass: pass}
+func newOutput(keep int, most int64, pass io.Writer) *boundedOutput {
+	return &boundedOutput{keep: max(1, keep/2), most: most, pass: pass}
 }
 
 // Write takes p, or what is still allowed of it.
-func (o *output) Write(p []byte) (int, error) {
+func (o *boundedOutput) Write(p []byte) (int, error) {
 	n, over := len(p), false
 	if left := o.most - o.total; int64(n) > left {
 		n, over = int(left), true
@@ -65,7 +65,7 @@ func (o *output) Write(p []byte) (int, error) {
 }
 
 // bytes is what was kept, cut at whole characters.
-func (o *output) bytes() []byte {
+func (o *boundedOutput) bytes() []byte {
 	tail := append(append([]byte(nil), o.tail[o.next:]...), o.tail[:o.next]...)
 	missing := o.total - int64(len(o.head)) - int64(len(tail))
 	if missing <= 0 {

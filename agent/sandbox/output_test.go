@@ -37,7 +37,8 @@ func TestOutputKeepsBeginningAndEnd(t *testing.T) {
 		}
 		head, tail, cut := strings.Cut(got, "\n[")
 		number, tail, _ := strings.Cut(tail, " bytes of output left out]\n")
-		if !cut || !utf8.ValidString(got) || !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) || number != fmt.Sprint(len(text)-len(head)-len(tail)) {
+		if !cut || !utf8.ValidString(got) || !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) ||
+			number != fmt.Sprint(len(text)-len(head)-len(tail)) {
 			t.Fatalf("of %q kept %q", text, got)
 		}
 	})

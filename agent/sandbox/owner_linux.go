@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// handOver makes what the command may write the command's: as root, SIA runs
-// commands as another user. Only the owners of entries change, links are not
-// followed, and what is that user's already is left alone. The protected paths
-// are handed over too, so that git does not complain of a stranger's repository.
+// handOver gives the command's user what the command may write: when SIA is root,
+// commands run as another user. Only the owners of entries change. Links are not
+// followed. .git is handed over too, so that git does not complain of a stranger's
+// repository.
 func handOver(c Command) error {
 	for _, tree := range c.writable() {
 		root, err := os.OpenRoot(tree)
@@ -21,7 +21,7 @@ func handOver(c Command) error {
 		}
 		err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 			if err == nil {
-				err = give(root, p, d)
+				err = handOverEntry(root, p, d)
 			}
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
@@ -35,10 +35,9 @@ func handOver(c Command) error {
 	return nil
 }
 
-// openUp makes every folder that a command could write one that SIA can look into,
-// when SIA is no root: what a command closed would else count against nobody, and
-// each could hide as much as one may use. Nothing runs in the trees meanwhile,
-// and links are not followed.
+// openUp lets SIA, when it is not root, look into every folder that a command could
+// write. Otherwise each command could hide as much in a closed folder as one may use.
+// Nothing runs in the trees meanwhile, and links are not followed.
 func openUp(c Command) error {
 	for _, tree := range c.writable() {
 		root, err := os.OpenRoot(tree)
@@ -64,7 +63,7 @@ func openUp(c Command) error {
 	return nil
 }
 
-func give(root *os.Root, p string, d fs.DirEntry) error {
+func handOverEntry(root *os.Root, p string, d fs.DirEntry) error {
 	info, err := d.Info()
 	if err != nil {
 		return err

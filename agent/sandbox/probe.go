@@ -23,11 +23,15 @@ const cgroupRoot = "/sys/fs/cgroup"
 
 // What to do, for people.
 const (
-	fixInstall = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap; Alpine: apk add bubblewrap), then start SIA again"
+	fixInstall = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install " +
+		"bubblewrap; Alpine: apk add bubblewrap), then start SIA again"
 	fixSetpriv = "install util-linux, which has setpriv and prlimit, or run SIA as an ordinary user"
-	fixUserns  = "let programs make user namespaces: on a host with AppArmor (Ubuntu 23.10 and newer) give bwrap a profile or set sysctl kernel.apparmor_restrict_unprivileged_userns=0; " +
-		"elsewhere set sysctl kernel.unprivileged_userns_clone=1 and user.max_user_namespaces above 0; in Docker run with --security-opt seccomp=unconfined --security-opt apparmor=unconfined; see docs/sandbox.md"
-	fixProc   = "for /proc in the sandbox, run the container with --security-opt systempaths=unconfined; see docs/sandbox.md"
+	fixUserns  = "let programs make user namespaces: on a host with AppArmor (Ubuntu 23.10 and newer) give bwrap a " +
+		"profile or set sysctl kernel.apparmor_restrict_unprivileged_userns=0; " +
+		"elsewhere set sysctl kernel.unprivileged_userns_clone=1 and user.max_user_namespaces above 0; in Docker run " +
+		"with --security-opt seccomp=unconfined --security-opt apparmor=unconfined; see docs/sandbox.md"
+	fixProc = "for /proc in the sandbox, run the container with --security-opt systempaths=unconfined; see " +
+		"docs/sandbox.md"
 	fixLinux  = "run SIA on Linux to let it build and test before it pushes"
 	fixBroken = "don't run SIA with a sandbox here; tell us what this system is"
 )
@@ -38,7 +42,7 @@ func Probe(ctx context.Context, o Options) Capability {
 	o = o.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, probeWithin)
 	defer cancel()
-	none := func(why, fix string) Capability { return Capability{Kind: None, Reasons: []string{why}, Fix: fix} }
+	none := func(why, fix string) Capability { return Capability{Kind: KindNone, Reasons: []string{why}, Fix: fix} }
 	if runtime.GOOS != "linux" {
 		return none("commands can be contained on Linux only", fixLinux)
 	}
@@ -49,24 +53,17 @@ func Probe(ctx context.Context, o Options) Capability {
 	if err != nil {
 		return none(err.Error(), fixInstall)
 	}
-	if os.Geteuid() == 0 && (o.Setpriv == "" || !inSystem(o.Prlimit)) {
+	if os.Geteuid() == 0 && (o.setpriv == "" || !inSystem(o.prlimit)) {
 		return none("setpriv and prlimit are not installed, with which root steps down", fixSetpriv)
 	}
 	c := Capability{Version: version, Memory: "watch", toolchains: findToolchains(o.Env)}
 	for _, t := range c.toolchains {
 		c.Toolchains = append(c.Toolchains, t.Name)
 	}
-	switch o.Cgroup {
-	case "":
-		c.cgroup = chooseCgroup(cgroupRoot)
-	case "none":
-	default:
-		c.cgroup = o.Cgroup
-	}
-	if c.cgroup != "" {
+	if c.cgroup = chooseCgroup(cgroupRoot); c.cgroup != "" {
 		c.Memory = "cgroup"
 	}
-	kinds := []Kind{Full, NoProc}
+	kinds := []Kind{KindFull, KindNoProc}
 	if o.Kind != "" {
 		kinds = []Kind{o.Kind}
 	}
@@ -116,9 +113,9 @@ func bwrapVersion(ctx context.Context, bwrap string) (string, error) {
 // errBroken: the sandbox is made, and does not hold.
 var errBroken = errors.New("the sandbox does not hold")
 
-// attack tries what a sandbox must not allow, in small. Each line that it prints
+// attackScript tries what a sandbox must not allow, in small. Each line that it prints
 // is something that it could do.
-const attack = `
+const attackScript = `
 cat "$1" 2>/dev/null
 (exec 3<>"/dev/tcp/127.0.0.1/$2") 2>/dev/null && echo "reached the network of this host"
 touch /usr/.sia-probe 2>/dev/null && { rm -f /usr/.sia-probe; echo "wrote to /usr"; }
@@ -143,7 +140,8 @@ func selfTest(ctx context.Context, o Options, c Capability) (err error) {
 	}
 	defer os.RemoveAll(dir)
 	tree, secret := filepath.Join(dir, "tree"), filepath.Join(dir, "secret")
-	if err := errors.Join(os.Mkdir(tree, 0o700), os.WriteFile(secret, []byte("read a file outside of the work tree\n"), 0o644), os.Chmod(dir, 0o755)); err != nil {
+	if err := errors.Join(os.Mkdir(tree, 0o700),
+		os.WriteFile(secret, []byte("read a file outside of the work tree\n"), 0o644), os.Chmod(dir, 0o755)); err != nil {
 		return fmt.Errorf("try the sandbox: %w", err)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -152,7 +150,7 @@ func selfTest(ctx context.Context, o Options, c Capability) (err error) {
 	}
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	argv := append(append([]string(nil), s.shell...), attack, "probe", secret, port, fmt.Sprint(os.Getpid()))
+	argv := append(append([]string(nil), s.shell...), attackScript, "probe", secret, port, fmt.Sprint(os.Getpid()))
 	r, err := s.Run(ctx, Command{Dir: tree, Argv: argv, Limits: Limits{Time: 10 * time.Second}})
 	if err != nil {
 		return err

@@ -27,17 +27,21 @@ func TestProbeSaysWhatIsMissing(t *testing.T) {
 		{"none", sandbox.Options{Bwrap: "/no/such/bwrap"}, "does not tell its version", "install bubblewrap"},
 		{"old", sandbox.Options{Bwrap: script("echo bubblewrap 0.6.1")}, "0.6.1 is too old", "install bubblewrap"},
 		{"strange", sandbox.Options{Bwrap: script("echo hello")}, "unknown version", "install bubblewrap"},
-		{"no namespaces", sandbox.Options{Bwrap: script(`[ "$1" = --version ] && echo bubblewrap 0.11.0 && exit; echo "bwrap: No permissions to create new namespace" >&2; exit 1`)},
+		{"no namespaces", sandbox.Options{Bwrap: script(`[ "$1" = --version ] && echo bubblewrap 0.11.0 && exit; echo ` +
+			`"bwrap: No permissions to create new namespace" >&2; exit 1`)},
 			"No permissions to create new namespace", "user namespaces"},
-		{"nothing done", sandbox.Options{Bwrap: script(`[ "$1" = --version ] && echo bubblewrap 0.11.0 && exit; exit 0`)}, "could not make the sandbox", "user namespaces"},
+		{"nothing done", sandbox.Options{Bwrap: script(`[ "$1" = --version ] && echo bubblewrap 0.11.0 && exit; exit 0`)},
+			"could not make the sandbox", "user namespaces"},
 		{"not separated", sandbox.Options{Bwrap: script(`[ "$1" = --version ] && echo bubblewrap 0.11.0 && exit
 			n() { stat -L -c %i /proc/self/ns/$1; }
-			echo "{\"child-pid\": $$, \"net-namespace\": $(n net), \"mnt-namespace\": $(n mnt), \"pid-namespace\": $(n pid), \"ipc-namespace\": $(n ipc)}" >&3; exec sleep 60`)},
+			echo "{\"child-pid\": $$, \"net-namespace\": $(n net), \"mnt-namespace\": $(n mnt), \"pid-namespace\": $(n ` +
+			`pid), \"ipc-namespace\": $(n ipc)}" >&3; exec sleep 60`)},
 			"did not separate the", "user namespaces"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found := sandbox.Probe(context.Background(), c.o)
-			if found.OK() || found.Kind != sandbox.None || !strings.Contains(found.String(), c.why) || !strings.Contains(found.Fix, c.todo) {
+			if found.OK() || found.Kind != sandbox.KindNone || !strings.Contains(found.String(), c.why) ||
+				!strings.Contains(found.Fix, c.todo) {
 				t.Errorf("%s; %s", found, found.Fix)
 			}
 			if _, err := sandbox.New(c.o, found); err == nil {
@@ -73,7 +77,8 @@ exec `+bwrap+` "$@"
 		t.Fatal(err)
 	}
 	found := sandbox.Probe(context.Background(), sandbox.Options{Bwrap: openPath(t, p)})
-	if found.OK() || !strings.Contains(found.String(), "does not hold") || !strings.Contains(found.String(), "runs as user 1001") {
+	if found.OK() || !strings.Contains(found.String(), "does not hold") ||
+		!strings.Contains(found.String(), "runs as user 1001") {
 		t.Errorf("%s", found)
 	}
 }

@@ -23,11 +23,11 @@ const (
 	maxProxyAsk = 16 << 10         // bytes of a request's head
 )
 
-// proxy connects commands of one sandbox to the hosts that they may reach, by
-// HTTP's CONNECT (RFC 9110 §9.3.6) on a socket that is mounted inside. It sees
-// names and amounts; what is said is between the command and the host.
-type proxy struct {
-	allowed Allowed
+// hostProxy connects the commands of one sandbox to the hosts that they may reach. They
+// ask with HTTP's CONNECT (RFC 9110 §9.3.6) on a socket that is mounted inside. The
+// proxy sees names and amounts, and nothing of what is said.
+type hostProxy struct {
+	allowed AllowedHosts
 	log     *slog.Logger
 	listen  net.Listener
 	stop    context.CancelFunc
@@ -36,20 +36,20 @@ type proxy struct {
 }
 
 // startProxy starts a proxy on a listener, which it closes in the end.
-func startProxy(ctx context.Context, l net.Listener, hosts Allowed, log *slog.Logger) *proxy {
-	p := &proxy{allowed: hosts, log: log, listen: l, slots: make(chan struct{}, maxTunnels)}
+func startProxy(ctx context.Context, l net.Listener, hosts AllowedHosts, log *slog.Logger) *hostProxy {
+	p := &hostProxy{allowed: hosts, log: log, listen: l, slots: make(chan struct{}, maxTunnels)}
 	ctx, p.stop = context.WithCancel(ctx)
 	p.done.Go(func() { p.serve(ctx) })
 	return p
 }
 
-func (p *proxy) close() {
+func (p *hostProxy) close() {
 	p.stop()
 	p.listen.Close()
 	p.done.Wait()
 }
 
-func (p *proxy) serve(ctx context.Context) {
+func (p *hostProxy) serve(ctx context.Context) {
 	for {
 		conn, err := p.listen.Accept()
 		if err != nil {
@@ -68,7 +68,7 @@ func (p *proxy) serve(ctx context.Context) {
 }
 
 // tunnel serves one connection.
-func (p *proxy) tunnel(ctx context.Context, conn net.Conn) {
+func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
@@ -80,20 +80,21 @@ func (p *proxy) tunnel(ctx context.Context, conn net.Conn) {
 	}
 	refuse := func(code int, why string) {
 		p.log.InfoContext(ctx, "sandbox: connection refused", "host", req.Host, "why", why)
-		fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\n", code, http.StatusText(code), len(why)+1, why)
+		fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\n",
+			code, http.StatusText(code), len(why)+1, why)
 	}
 	if req.Method != http.MethodConnect {
 		refuse(http.StatusMethodNotAllowed, "only https is let through")
 		return
 	}
-	entry, ok := p.allowed.find(req.Host)
+	entry, ok := p.allowed.findEntry(req.Host)
 	if !ok {
 		refuse(http.StatusForbidden, "this host is not allowed; the operator of SIA can allow it with --setup-hosts")
 		return
 	}
 	d := net.Dialer{Timeout: askWithin, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
-		if err != nil || !public(at.Addr()) && !private(entry) {
+		if err != nil || !isPublic(at.Addr()) && !mayBePrivate(entry) {
 			return errors.New("it leads to an address that is not public")
 		}
 		return nil
@@ -114,11 +115,12 @@ func (p *proxy) tunnel(ctx context.Context, conn net.Conn) {
 	if _, err := out.Write(early); err != nil {
 		return
 	}
-	join(conn, out)
+	copyBothWays(conn, out)
 }
 
-// join copies both ways until both are done, or nothing comes for long.
-func join(a, b net.Conn) {
+// copyBothWays copies both ways until both are done, or until nothing comes for
+// idleAtMost.
+func copyBothWays(a, b net.Conn) {
 	var both sync.WaitGroup
 	pass := func(to, from net.Conn) {
 		defer func() {

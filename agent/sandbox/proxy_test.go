@@ -23,7 +23,8 @@ const ask = (host) => new Promise((done) => {
   const req = http.request({ host: '127.0.0.1', port: 3128, method: 'CONNECT', path: host, headers: { Host: host } });
   req.on('connect', (res, socket) => {
     if (res.statusCode !== 200) return done(host + ' ' + res.statusCode);
-    const s = tls.connect({ socket, servername: name, rejectUnauthorized: false }, () => s.write('GET / HTTP/1.0\r\n\r\n'));
+    const s = tls.connect({ socket, servername: name, rejectUnauthorized: false }, () => s.write('GET / ` +
+	`HTTP/1.0\r\n\r\n'));
     let text = ''; s.on('data', (d) => text += d); s.on('end', () => done(host + ' ' + text.split('\r\n\r\n')[1]));
   });
   req.on('response', (res) => { res.resume(); done(host + ' ' + res.statusCode); });
@@ -43,13 +44,18 @@ func TestFetchFromAllowedHostsOnly(t *testing.T) {
 	s := box(t, sandbox.Options{})
 	dir := tree(t, map[string]string{"fetch.js": fetch})
 	r := run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port, "private.localhost"},
-		Shell: `node fetch.js localhost:` + port + ` 127.0.0.1:` + port + ` localhost:1 example.com:443 private.localhost:443; echo $HTTPS_PROXY $GOPROXY; (exec 3<>/dev/tcp/127.0.0.1/` + port + `) 2>/dev/null && echo BROKE; exit 7`})
-	want := "localhost:" + port + " package\n127.0.0.1:" + port + " 403\nlocalhost:1 403\nexample.com:443 403\nprivate.localhost:443 502\nhttp://127.0.0.1:3128\n"
+		Shell: `node fetch.js localhost:` + port + ` 127.0.0.1:` + port +
+			` localhost:1 example.com:443 private.localhost:443; echo $HTTPS_PROXY $GOPROXY; (exec 3<>/dev/tcp/127.0.0.1/` +
+			port + `) 2>/dev/null && echo BROKE; exit 7`})
+	want := "localhost:" + port + " package\n127.0.0.1:" + port +
+		" 403\nlocalhost:1 403\nexample.com:443 403\nprivate.localhost:443 502\nhttp://127.0.0.1:3128\n"
 	if string(r.Output) != want || r.ExitCode != 7 || asked.Load() != 1 {
 		t.Errorf("%s, asked %d times:\n%s\nwant\n%s", r, asked.Load(), r.Output, want)
 	}
 	// Plain HTTP says nothing about where it goes that could be checked.
-	r = run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port}, Shell: `printf 'GET http://localhost:` + port + `/ HTTP/1.1\r\nHost: localhost:` + port + `\r\n\r\n' > /tmp/q; exec 3<>/dev/tcp/127.0.0.1/3128; cat /tmp/q >&3; head -1 <&3`})
+	r = run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port},
+		Shell: `printf 'GET http://localhost:` + port + `/ HTTP/1.1\r\nHost: localhost:` + port +
+			`\r\n\r\n' > /tmp/q; exec 3<>/dev/tcp/127.0.0.1/3128; cat /tmp/q >&3; head -1 <&3`})
 	if !strings.Contains(string(r.Output), "405") || asked.Load() != 1 {
 		t.Errorf("%s\n%s", r, r.Output)
 	}
@@ -65,9 +71,15 @@ func TestFetchNeedsAWayToRunItself(t *testing.T) {
 // A service is reached by the command it is for, and gone with it.
 func TestService(t *testing.T) {
 	s := box(t, sandbox.Options{})
-	dir := tree(t, map[string]string{"ask.js": `require('http').get(process.argv[2], (r) => r.pipe(process.stdout)).on('error', (e) => console.log(e.code))`})
-	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "served "+r.URL.Path+"\n") })
-	r := run(t, s, sandbox.Command{Dir: dir, Service: service, Shell: "node ask.js " + sandbox.ServiceURL + "/a; node ask.js http://127.0.0.1:3128/; echo $HTTPS_PROXY; cat", Stdin: strings.NewReader("input\n")})
+	dir := tree(t, map[string]string{"ask.js": `require('http').get(process.argv[2], (r) => ` +
+		`r.pipe(process.stdout)).on('error', (e) => console.log(e.code))`})
+	service := http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		io.WriteString(w, "served "+r.URL.Path+"\n")
+	})
+	r := run(t, s, sandbox.Command{Dir: dir, Service: service,
+		Shell: "node ask.js " + sandbox.ServiceURL + "/a; node ask.js http://127.0.0.1:3128/; echo $HTTPS_PROXY; cat",
+		Stdin: strings.NewReader("input\n")})
 	if want := "served /a\nECONNREFUSED\n\ninput\n"; string(r.Output) != want {
 		t.Errorf("%s: %q, want %q", r, r.Output, want)
 	}

@@ -15,17 +15,17 @@ type rlimit struct {
 	unix.Rlimit
 }
 
-// rlimits are l's, none above what this process itself may have.
-func rlimits(l Limits) []rlimit {
+// limitsOf are l's, none above what this process itself may have.
+func limitsOf(l Limits) []rlimit {
 	seconds := uint64(max(1, l.CPU/time.Second))
 	all := []rlimit{
 		{"cpu", unix.RLIMIT_CPU, unix.Rlimit{Cur: seconds, Max: seconds + 5}},
-		{"nproc", unix.RLIMIT_NPROC, same(uint64(l.Processes))},
-		{"nofile", unix.RLIMIT_NOFILE, same(uint64(l.OpenFiles))},
-		{"fsize", unix.RLIMIT_FSIZE, same(uint64(l.FileSize))},
-		{"core", unix.RLIMIT_CORE, same(0)},
-		{"memlock", unix.RLIMIT_MEMLOCK, same(1 << 20)},
-		{"msgqueue", unix.RLIMIT_MSGQUEUE, same(1 << 20)},
+		{"nproc", unix.RLIMIT_NPROC, equalLimit(uint64(l.Processes))},
+		{"nofile", unix.RLIMIT_NOFILE, equalLimit(uint64(l.OpenFiles))},
+		{"fsize", unix.RLIMIT_FSIZE, equalLimit(uint64(l.FileSize))},
+		{"core", unix.RLIMIT_CORE, equalLimit(0)},
+		{"memlock", unix.RLIMIT_MEMLOCK, equalLimit(1 << 20)},
+		{"msgqueue", unix.RLIMIT_MSGQUEUE, equalLimit(1 << 20)},
 	}
 	for i, limit := range all {
 		var own unix.Rlimit
@@ -36,14 +36,14 @@ func rlimits(l Limits) []rlimit {
 	return all
 }
 
-func same(n uint64) unix.Rlimit { return unix.Rlimit{Cur: n, Max: n} }
+func equalLimit(n uint64) unix.Rlimit { return unix.Rlimit{Cur: n, Max: n} }
 
-// prlimit is the command line that sets the limits from inside and then becomes
-// the command. Root uses it: in many containers it may not limit the processes of
-// another user, and that is who commands are.
-func prlimit(program string, l Limits) []string {
+// prlimitLine is the command line that sets the limits from inside and then becomes the
+// command. It is for root, whose commands run as another user: in many containers root
+// may not limit that user's processes from outside.
+func prlimitLine(program string, l Limits) []string {
 	line := []string{program}
-	for _, limit := range rlimits(l) {
+	for _, limit := range limitsOf(l) {
 		line = append(line, fmt.Sprintf("--%s=%d:%d", limit.name, limit.Cur, limit.Max))
 	}
 	return append(line, "--")

@@ -24,8 +24,8 @@ const (
 	endWithin   = 10 * time.Second
 )
 
-// niceness of commands: SIA itself goes first.
-const niceness = 10
+// commandNiceness of commands: SIA itself goes first.
+const commandNiceness = 10
 
 // Run runs one command and returns when nothing of it is left. Commands that
 // share a work tree must be run one after the other.
@@ -42,14 +42,14 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (_ Result, err error) {
 		return Result{}, err
 	}
 	keepDescriptors()
-	l := c.Limits.or(s.options.Limits)
+	l := c.Limits.withDefaults(s.options.Limits)
 	if len(c.Hosts) > 0 || c.Service != nil {
-		w, err := s.openWay(ctx, c)
+		w, err := s.openEgress(ctx, c)
 		if err != nil {
 			return Result{}, err
 		}
 		defer w.close()
-		c = w.through(c, s.shell, s.options.Self)
+		c = w.throughEgress(c, s.shell, s.options.Self)
 	}
 	if s.root {
 		if err := handOver(c); err != nil {
@@ -60,38 +60,39 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (_ Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	// The kernel ends a child with the *thread* that started it, so this one must
-	// live as long: a locked thread is nobody else's to end.
+	// The kernel ends a child with the *thread* that started it. A locked thread is not
+	// ended by anybody else.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	r := &running{sandbox: s, limits: l, out: newOutput(l.Output, l.Printed, c.Output), began: time.Now(), ended: make(chan verdict, 8)}
+	r := &runningCommand{sandbox: s, limits: l, out: newOutput(l.Output, l.Printed, c.Output), began: time.Now(),
+		ended: make(chan endVerdict, 8)}
 	defer r.close()
 	if err := r.start(c, p); err != nil {
 		r.kill()
 		r.finish()
-		return Result{}, fmt.Errorf("%w%s", err, r.said())
+		return Result{}, fmt.Errorf("%w%s", err, r.bwrapMessage())
 	}
 	return r.wait(ctx, c)
 }
 
-// verdict is why a command is to be ended.
-type verdict struct {
-	by  Ended
+// endVerdict says why a command is to be ended. The zero endVerdict does not end it.
+type endVerdict struct {
+	by  EndReason
 	why string
 }
 
-// running is a command under way.
-type running struct {
+// runningCommand is a command under way.
+type runningCommand struct {
 	sandbox *Sandbox
 	limits  Limits
-	out     *output
+	out     *boundedOutput
 	began   time.Time
-	ended   chan verdict
+	ended   chan endVerdict
 
 	cmd    *exec.Cmd
 	pid    int      // of the first process inside, as this host counts; ending it ends all
 	handle *os.File // pidfd of pid
-	group  *cgroup
+	group  *controlGroup
 	status *json.Decoder
 
 	copied chan struct{} // closed when the output was read to its end
@@ -99,22 +100,21 @@ type running struct {
 	open   []io.Closer
 }
 
-func (r *running) close() {
+func (r *runningCommand) close() {
 	for _, c := range r.open {
 		c.Close()
 	}
 }
 
-// start starts bubblewrap, bounds what it has made while that is still waiting,
-// and lets it go.
-func (r *running) start(c Command, p *plan) error {
+// start starts bubblewrap, sets the limits of the sandbox while it waits, and lets it go.
+func (r *runningCommand) start(c Command, p *bwrapPlan) error {
 	argv := c.Argv
 	if c.Shell != "" {
 		argv = append(append([]string(nil), r.sandbox.shell...), c.Shell)
 	}
 	line := append(append([]string(nil), p.outer...), r.sandbox.options.Bwrap, "--args", strconv.Itoa(fdArgs), "--")
 	if r.sandbox.root {
-		line = append(line, prlimit(r.sandbox.options.Prlimit, r.limits)...)
+		line = append(line, prlimitLine(r.sandbox.options.prlimit, r.limits)...)
 	}
 	line = append(line, argv...)
 	r.cmd = exec.Command(line[0], line[1:]...) //nolint:noctx // ended through its first process, see kill
@@ -138,7 +138,7 @@ func (r *running) start(c Command, p *plan) error {
 	}
 	theirs := []*os.File{statusW, blockR}
 	for i, text := range append([][]byte{[]byte(strings.Join(p.args, "\x00") + "\x00")}, p.files...) {
-		f, err := sheet(text)
+		f, err := anonymousFile(text)
 		if err != nil {
 			return fmt.Errorf("hand file %d to bubblewrap: %w", i, err)
 		}
@@ -156,17 +156,17 @@ func (r *running) start(c Command, p *plan) error {
 	go func() {
 		defer close(r.copied)
 		if _, err := io.Copy(r.out, outR); errors.Is(err, errPrinted) {
-			r.end(ByOutput, fmt.Sprintf("it printed more than %s", size(r.limits.Printed)))
+			r.requestEnd(ByOutput, fmt.Sprintf("it printed more than %s", humanSize(r.limits.Printed)))
 		} else if err != nil {
-			r.end(ByOutput, err.Error())
+			r.requestEnd(ByOutput, err.Error())
 		}
 	}()
 	go func() { r.waited <- r.cmd.Wait() }()
 
-	if err := r.meet(statusR); err != nil {
+	if err := r.awaitFirst(statusR); err != nil {
 		return err
 	}
-	if err := r.bound(); err != nil {
+	if err := r.applyLimits(); err != nil {
 		return err
 	}
 	if _, err := blockW.Write([]byte{1}); err != nil {
@@ -175,7 +175,7 @@ func (r *running) start(c Command, p *plan) error {
 	return nil
 }
 
-func (r *running) pipe() (*os.File, *os.File, error) {
+func (r *runningCommand) pipe() (*os.File, *os.File, error) {
 	a, b, err := os.Pipe()
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a pipe: %w", err)
@@ -184,8 +184,8 @@ func (r *running) pipe() (*os.File, *os.File, error) {
 	return a, b, nil
 }
 
-// sheet is an anonymous file to be read from its beginning.
-func sheet(text []byte) (*os.File, error) {
+// anonymousFile is an anonymous file to be read from its beginning.
+func anonymousFile(text []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate("sandbox", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, err
@@ -200,8 +200,8 @@ func sheet(text []byte) (*os.File, error) {
 	return f, nil
 }
 
-// status is one object of what bubblewrap tells.
-type status struct {
+// bwrapStatus is one object that bubblewrap writes about its progress.
+type bwrapStatus struct {
 	PID  int    `json:"child-pid"`
 	Net  uint64 `json:"net-namespace"`
 	Mnt  uint64 `json:"mnt-namespace"`
@@ -210,14 +210,14 @@ type status struct {
 	Exit *int   `json:"exit-code"`
 }
 
-// meet waits until the first process inside exists, and makes sure that it is
-// where it should be.
-func (r *running) meet(from *os.File) error {
+// awaitFirst waits until the first process inside exists, and makes sure that its
+// namespaces are its own.
+func (r *runningCommand) awaitFirst(from *os.File) error {
 	if err := from.SetReadDeadline(time.Now().Add(startWithin)); err != nil {
 		return fmt.Errorf("wait for the sandbox: %w", err)
 	}
 	r.status = json.NewDecoder(from)
-	var st status
+	var st bwrapStatus
 	if err := r.status.Decode(&st); err != nil || st.PID <= 0 {
 		return errors.New("bubblewrap could not make the sandbox")
 	}
@@ -243,17 +243,17 @@ func (r *running) meet(from *os.File) error {
 	return nil
 }
 
-// bound sets the limits of the waiting process, before it is let go.
-func (r *running) bound() error {
+// applyLimits sets the limits of the waiting process, before it is let go.
+func (r *runningCommand) applyLimits() error {
 	if !r.sandbox.root {
-		for _, limit := range rlimits(r.limits) {
+		for _, limit := range limitsOf(r.limits) {
 			if err := unix.Prlimit(r.pid, limit.resource, &limit.Rlimit, nil); err != nil {
 				return fmt.Errorf("limit %s: %w", limit.name, err)
 			}
 		}
 	}
 	// Politeness, not protection: where they can't be had, the rest holds.
-	_ = unix.Setpriority(unix.PRIO_PROCESS, r.pid, niceness)
+	_ = unix.Setpriority(unix.PRIO_PROCESS, r.pid, commandNiceness)
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", r.pid), []byte("1000"), 0)
 	dir := r.sandbox.capability.cgroup
 	if dir == "" {
@@ -265,19 +265,19 @@ func (r *running) bound() error {
 	}
 	r.group = g
 	r.open = append(r.open, g)
-	return g.add(r.pid)
+	return g.addProcess(r.pid)
 }
 
-// end asks for the command to be ended; the first to ask is heard.
-func (r *running) end(by Ended, why string) {
+// requestEnd asks for the command to be ended. The first request holds.
+func (r *runningCommand) requestEnd(by EndReason, why string) {
 	select {
-	case r.ended <- verdict{by, why}:
+	case r.ended <- endVerdict{by, why}:
 	default:
 	}
 }
 
 // wait watches the command until it ends, and ends it when it has to.
-func (r *running) wait(ctx context.Context, c Command) (Result, error) {
+func (r *runningCommand) wait(ctx context.Context, c Command) (Result, error) {
 	stop, watched := make(chan struct{}), make(chan struct{})
 	w := newWatch(r, c)
 	go func() {
@@ -286,18 +286,18 @@ func (r *running) wait(ctx context.Context, c Command) (Result, error) {
 	}()
 	clock := time.NewTimer(r.limits.Time)
 	defer clock.Stop()
-	var v verdict
+	var v endVerdict
 	waited := false
 	select {
 	case <-r.waited:
 		waited = true
 	case v = <-r.ended:
 	case <-clock.C:
-		v = verdict{ByTime, fmt.Sprintf("it was not done within %s", r.limits.Time)}
+		v = endVerdict{ByTime, fmt.Sprintf("it was not done within %s", r.limits.Time)}
 	case <-ctx.Done():
-		v = verdict{ByCancel, "it was cancelled"}
+		v = endVerdict{ByCancel, "it was cancelled"}
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			v = verdict{ByTime, "the time allowed is over"}
+			v = endVerdict{ByTime, "the time allowed is over"}
 		}
 	}
 	r.kill()
@@ -312,16 +312,16 @@ func (r *running) wait(ctx context.Context, c Command) (Result, error) {
 	}
 	res := Result{ExitCode: -1, Duration: time.Since(r.began)}
 	if v.by == "" {
-		v = r.late(w)
+		v = r.lateVerdict(w)
 	}
 	res.Output, res.Printed, res.Ended, res.Why = r.out.bytes(), r.out.total, v.by, v.why
 	if v.by != "" {
 		return res, nil
 	}
 	for {
-		var st status
+		var st bwrapStatus
 		if err := r.status.Decode(&st); err != nil {
-			return Result{}, fmt.Errorf("bubblewrap did not say how the command ended%s", r.said())
+			return Result{}, fmt.Errorf("bubblewrap did not say how the command ended%s", r.bwrapMessage())
 		}
 		if st.Exit != nil {
 			res.ExitCode = *st.Exit
@@ -330,25 +330,25 @@ func (r *running) wait(ctx context.Context, c Command) (Result, error) {
 	}
 }
 
-// late is a verdict that was reached while the command ended by itself.
-func (r *running) late(w *watch) verdict {
+// lateVerdict is a verdict of the moment in which the command ended by itself.
+func (r *runningCommand) lateVerdict(w *limitWatch) endVerdict {
 	select {
 	case v := <-r.ended:
 		return v
 	default:
 	}
-	if r.group != nil && r.group.ranOut() {
-		return w.memory()
+	if r.group != nil && r.group.ranOutOfMemory() {
+		return w.memoryVerdict()
 	}
-	if why := w.disk(true); why != "" {
-		return verdict{ByDisk, why}
+	if why := w.checkDisk(true); why != "" {
+		return endVerdict{ByDisk, why}
 	}
-	return verdict{}
+	return endVerdict{}
 }
 
 // kill ends every process of the sandbox: with the first of a process namespace
 // all others die. It does no harm when they are gone.
-func (r *running) kill() {
+func (r *runningCommand) kill() {
 	if r.handle != nil {
 		_ = unix.PidfdSendSignal(int(r.handle.Fd()), unix.SIGKILL, nil, 0)
 	}
@@ -357,9 +357,9 @@ func (r *running) kill() {
 	}
 }
 
-// finish waits until the first process is gone, and with it all others, and the
-// output was read. They are dead by now; the wait is for the kernel to say so.
-func (r *running) finish() {
+// finish waits until the first process is gone, and with it all others, and until the
+// output was read. They are dead by now; the kernel may need a moment to say so.
+func (r *runningCommand) finish() {
 	if r.handle != nil {
 		deadline := time.Now().Add(endWithin)
 		for left := endWithin; left > 0; left = time.Until(deadline) {
@@ -375,8 +375,8 @@ func (r *running) finish() {
 	}
 }
 
-// said is what bubblewrap had to say, as part of an error.
-func (r *running) said() string {
+// bwrapMessage is bubblewrap's own message, as the end of an error.
+func (r *runningCommand) bwrapMessage() string {
 	text := strings.TrimSpace(string(r.out.bytes()))
 	if i := strings.LastIndex(text, "bwrap: "); i >= 0 {
 		text = text[i+len("bwrap: "):]
@@ -388,8 +388,8 @@ func (r *running) said() string {
 	return ": " + string(bytes.ToValidUTF8([]byte(line[:min(len(line), 300)]), nil))
 }
 
-// keepDescriptors marks every descriptor of this process, so that what it was
-// started with does not reach commands either. Go marks its own.
+// keepDescriptors marks every descriptor of this process, so that none reaches a
+// command. Go marks those that it opens; these are the ones that SIA was started with.
 func keepDescriptors() {
 	_ = unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) // since Linux 5.11
 }

@@ -22,7 +22,7 @@ import (
 
 func TestCommand(t *testing.T) {
 	s := box(t, sandbox.Options{})
-	dir := tree(t, map[string]string{"sub/a": "text\n", "locked/keep": "kept\n"})
+	dir := tree(t, map[string]string{".git/keep": "kept\n"})
 	cache := tree(t, map[string]string{"seen": "cached\n"})
 	for _, c := range []struct {
 		name string
@@ -34,16 +34,22 @@ func TestCommand(t *testing.T) {
 		{"status", sandbox.Command{Shell: "exit 42"}, "", 42},
 		{"a signal", sandbox.Command{Shell: "kill -TERM $$"}, "", 143},
 		{"not found", sandbox.Command{Argv: []string{"no-such-program"}}, "", -2},
-		{"arguments as they are", sandbox.Command{Argv: []string{"printf", "%s|", "a b", "$HOME", "*", ""}}, "a b|$HOME|*||", 0},
+		{"arguments as they are", sandbox.Command{Argv: []string{"printf", "%s|", "a b", "$HOME", "*", ""}}, "a b|$HOME|*||",
+			0},
 		{"input", sandbox.Command{Shell: "tr a-z A-Z", Stdin: strings.NewReader("hello")}, "HELLO", 0},
 		{"no input", sandbox.Command{Shell: "cat; echo end"}, "end\n", 0},
-		{"where it is", sandbox.Command{Shell: "pwd; echo $HOME; id -u; hostname 2>/dev/null || cat /proc/sys/kernel/hostname"}, "/workspace\n/home/user\n1000\nsandbox\n", 0},
-		{"a folder in the tree", sandbox.Command{Shell: "pwd; cat a", Cwd: "sub"}, "/workspace/sub\ntext\n", 0},
-		{"variables", sandbox.Command{Shell: "echo $A $GOPROXY", Env: []string{"A=1 2", "GOPROXY=direct"}}, "1 2 direct\n", 0},
-		{"protected", sandbox.Command{Shell: "(echo x > locked/keep) 2>/dev/null; rm -rf locked 2>/dev/null; cat locked/keep", Protected: []string{"locked", "absent"}}, "kept\n", 0},
-		{"a mount to read", sandbox.Command{Shell: "cat /cache/x/seen; (echo x > /cache/x/y) 2>/dev/null || echo no", Mounts: []sandbox.Mount{{From: cache, To: "/cache/x"}}}, "cached\nno\n", 0},
-		{"a mount to write", sandbox.Command{Shell: "echo x > /cache/x/new && ls /cache/x", Mounts: []sandbox.Mount{{From: cache, To: "/cache/x", Writable: true}}}, "new\nseen\n", 0},
-		{"loopback", sandbox.Command{Shell: "(exec 3<>/dev/tcp/127.0.0.1/1) 2>&1 | grep -o refused | head -1"}, "refused\n", 0},
+		{"where it is", sandbox.Command{Shell: "pwd; echo $HOME; id -u; hostname 2>/dev/null || cat " +
+			"/proc/sys/kernel/hostname"}, "/workspace\n/home/user\n1000\nsandbox\n", 0},
+		{"variables", sandbox.Command{Shell: "echo $A $GOPROXY", Env: []string{"A=1 2", "GOPROXY=direct"}}, "1 2 direct\n",
+			0},
+		{"protected", sandbox.Command{Shell: "(echo x > .git/keep) 2>/dev/null; rm -rf .git 2>/dev/null; cat .git/keep"},
+			"kept\n", 0},
+		{"a mount to read", sandbox.Command{Shell: "cat /cache/x/seen; (echo x > /cache/x/y) 2>/dev/null || echo no",
+			Mounts: []sandbox.Mount{{From: cache, To: "/cache/x"}}}, "cached\nno\n", 0},
+		{"a mount to write", sandbox.Command{Shell: "echo x > /cache/x/new && ls /cache/x",
+			Mounts: []sandbox.Mount{{From: cache, To: "/cache/x", Writable: true}}}, "new\nseen\n", 0},
+		{"loopback", sandbox.Command{Shell: "(exec 3<>/dev/tcp/127.0.0.1/1) 2>&1 | grep -o refused | head -1"}, "refused\n",
+			0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.c.Dir = dir
@@ -51,7 +57,8 @@ func TestCommand(t *testing.T) {
 			c.c.Output = &all
 			r, err := s.Run(context.Background(), c.c)
 			if c.exit == -2 {
-				if err == nil && r.ExitCode != 127 && r.ExitCode != 1 || err != nil && !strings.Contains(err.Error(), "no-such-program") {
+				if err == nil && r.ExitCode != 127 && r.ExitCode != 1 ||
+					err != nil && !strings.Contains(err.Error(), "no-such-program") {
 					t.Errorf("%s, %v", r, err)
 				}
 				return
@@ -88,7 +95,8 @@ func TestCommandKeepsGitReadable(t *testing.T) {
 	if r := sh(t, s, dir, "git init -q && git add a && git commit -qm first"); !r.OK() {
 		t.Fatalf("%s\n%s", r, r.Output)
 	}
-	r := sh(t, s, dir, "git log --oneline | wc -l; echo b >> a; git diff --stat | tail -1; git commit -qam second 2>/dev/null || echo refused")
+	r := sh(t, s, dir, "git log --oneline | wc -l; echo b >> a; git diff --stat | tail -1; git commit -qam second "+
+		"2>/dev/null || echo refused")
 	if !strings.Contains(string(r.Output), "1\n 1 file changed") || !strings.HasSuffix(string(r.Output), "refused\n") {
 		t.Errorf("%s\n%s", r, r.Output)
 	}
@@ -100,11 +108,9 @@ func TestCommandRefused(t *testing.T) {
 	for name, c := range map[string]sandbox.Command{
 		"absolute":                 {Dir: "tree", Shell: "true"},
 		"either Argv or Shell":     {Dir: dir},
-		"leads out":                {Dir: dir, Shell: "true", Cwd: "../x"},
 		"NUL":                      {Dir: dir, Shell: "a\x00b"},
 		"NAME=value":               {Dir: dir, Shell: "true", Env: []string{"X"}},
 		"mounted at":               {Dir: dir, Shell: "true", Mounts: []sandbox.Mount{{From: "/tmp", To: "/workspace/x"}}},
-		"protected path":           {Dir: dir, Shell: "true", Protected: []string{"../x"}},
 		"a star":                   {Dir: dir, Shell: "true", Hosts: []string{"a.*.b"}},
 		"no such file":             {Dir: dir + "/absent", Shell: "true"},
 		"can't find source path":   {Dir: dir, Shell: "true", Mounts: []sandbox.Mount{{From: "/no/such/folder", To: "/x"}}},
@@ -124,7 +130,8 @@ func TestCommandsSideBySide(t *testing.T) {
 	for i := range 8 {
 		dir := tree(t, nil)
 		all.Go(func() {
-			r, err := s.Run(context.Background(), sandbox.Command{Dir: dir, Shell: fmt.Sprintf("echo %d > n; cat n; ls -a", i), Limits: sandbox.Limits{Processes: 8}})
+			r, err := s.Run(context.Background(),
+				sandbox.Command{Dir: dir, Shell: fmt.Sprintf("echo %d > n; cat n; ls -a", i), Limits: sandbox.Limits{Processes: 8}})
 			if want := fmt.Sprintf("%d\n.\n..\nn\n", i); err != nil || string(r.Output) != want {
 				t.Errorf("%d: %s %v %q", i, r, err, r.Output)
 			}
@@ -145,7 +152,8 @@ func TestOutputThatCannotBePassedOn(t *testing.T) {
 func TestLimitsSayWhy(t *testing.T) {
 	s := box(t, sandbox.Options{Limits: sandbox.Limits{Time: 200 * time.Millisecond}})
 	r := run(t, s, sandbox.Command{Dir: tree(t, nil), Shell: "echo before; sleep 60"})
-	if got := r.String(); r.Ended != sandbox.ByTime || r.ExitCode != -1 || !strings.HasSuffix(got, "it was not done within 200ms") || string(r.Output) != "before\n" {
+	if got := r.String(); r.Ended != sandbox.ByTime || r.ExitCode != -1 ||
+		!strings.HasSuffix(got, "it was not done within 200ms") || string(r.Output) != "before\n" {
 		t.Errorf("%s: %q", got, r.Output)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
@@ -154,7 +162,8 @@ func TestLimitsSayWhy(t *testing.T) {
 	if err != nil || r.Ended != sandbox.ByTime || r.Why != "the time allowed is over" {
 		t.Errorf("%s %v", r, err)
 	}
-	r = run(t, s, sandbox.Command{Dir: tree(t, nil), Shell: "tail /dev/zero", Limits: sandbox.Limits{Time: time.Minute, Memory: 64 << 20}})
+	r = run(t, s, sandbox.Command{Dir: tree(t, nil), Shell: "tail /dev/zero",
+		Limits: sandbox.Limits{Time: time.Minute, Memory: 64 << 20}})
 	if !strings.HasSuffix(r.String(), "it needed more than 64 MiB of memory") {
 		t.Errorf("%s", r)
 	}
@@ -163,7 +172,7 @@ func TestLimitsSayWhy(t *testing.T) {
 // BenchmarkSandboxStart is what the sandbox costs: `true` inside of it, to be
 // compared with BenchmarkPlainStart.
 func BenchmarkSandboxStart(b *testing.B) {
-	for _, kind := range []sandbox.Kind{sandbox.Full, sandbox.NoProc} {
+	for _, kind := range []sandbox.Kind{sandbox.KindFull, sandbox.KindNoProc} {
 		b.Run(string(kind), func(b *testing.B) {
 			s, dir := box(b, sandbox.Options{Kind: kind}), tree(b, nil)
 			for b.Loop() {

@@ -16,22 +16,22 @@ type Kind string
 
 // The kinds of sandbox.
 const (
-	Full   Kind = "bubblewrap"
-	NoProc Kind = "bubblewrap-no-proc" // without /proc, which some containers don't let one mount
-	None   Kind = "none"
+	KindFull   Kind = "bubblewrap"
+	KindNoProc Kind = "bubblewrap-no-proc" // without /proc, which some containers don't let one mount
+	KindNone   Kind = "none"
 )
 
-// Options say what to make a sandbox of. The zero value looks around.
+// Options say what to make a sandbox of. The zero value looks for it on this host.
 type Options struct {
-	Bwrap   string       // path of bubblewrap; "": looked up in PATH
-	Setpriv string       // path of util-linux's setpriv, which root needs; "": looked up in PATH
-	Prlimit string       // likewise prlimit, which must lie in /usr or /bin
-	Kind    Kind         // try only this kind; "": Full, then NoProc
-	Limits  Limits       // for commands that don't set their own; zero fields: [DefaultLimits]
-	Cgroup  string       // cgroup v2 directory in which groups may be made; "": looked for; "none": not used
-	Env     []string     // of this process, to find toolchains with; nil: os.Environ
-	Self    []string     // command that runs this program as [Forward]; nil: no allow-list of hosts is possible
-	Logger  *slog.Logger // nil: nothing is logged
+	Bwrap  string       // path of bubblewrap; "": looked up in PATH
+	Kind   Kind         // try only this kind; "": Full, then NoProc
+	Limits Limits       // for commands that don't set their own; zero fields: [DefaultLimits]
+	Env    []string     // of this process, to find toolchains with; nil: os.Environ
+	Self   []string     // command that runs this program as [Forward]; nil: no allow-list of hosts is possible
+	Logger *slog.Logger // nil: nothing is logged
+
+	setpriv string // path of util-linux's setpriv, which root needs; looked up in PATH
+	prlimit string // likewise prlimit, which must lie in /usr or /bin
 }
 
 func (o Options) withDefaults() Options {
@@ -47,9 +47,9 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	look(&o.Bwrap, "bwrap")
-	look(&o.Setpriv, "setpriv")
-	look(&o.Prlimit, "prlimit")
-	o.Limits = o.Limits.or(DefaultLimits())
+	look(&o.setpriv, "setpriv")
+	look(&o.prlimit, "prlimit")
+	o.Limits = o.Limits.withDefaults(DefaultLimits())
 	return o
 }
 
@@ -67,7 +67,7 @@ type Capability struct {
 }
 
 // OK reports whether commands can be run.
-func (c Capability) OK() bool { return c.Kind == Full || c.Kind == NoProc }
+func (c Capability) OK() bool { return c.Kind == KindFull || c.Kind == KindNoProc }
 
 // String is one line for logs and people.
 func (c Capability) String() string {

@@ -2,8 +2,8 @@ package sandbox
 
 import "fmt"
 
-// size is a number of bytes as people say it.
-func size(n int64) string {
+// humanSize is a number of bytes as people say it.
+func humanSize(n int64) string {
 	switch {
 	case n >= 1<<30:
 		return fmt.Sprintf("%.3g GiB", float64(n)/(1<<30))

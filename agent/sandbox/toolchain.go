@@ -17,9 +17,9 @@ type Toolchain struct {
 	Env  []string
 }
 
-// programs that are looked for in PATH. Most lie at PREFIX/bin/NAME, and then
-// PREFIX is what a command needs.
-var programs = []struct {
+// knownPrograms are looked for in PATH. Most lie at PREFIX/bin/NAME, and then a command
+// needs PREFIX.
+var knownPrograms = []struct {
 	name string
 	env  []string // that make it behave without a network
 }{
@@ -42,8 +42,8 @@ func findToolchains(env []string) (found []Toolchain) {
 		return ""
 	}
 	home := value("HOME")
-	for _, p := range programs {
-		file := lookup(value("PATH"), p.name)
+	for _, p := range knownPrograms {
+		file := findExecutable(value("PATH"), p.name)
 		if file == "" {
 			continue
 		}
@@ -62,8 +62,8 @@ func findToolchains(env []string) (found []Toolchain) {
 	return found
 }
 
-// lookup finds an executable in a PATH.
-func lookup(list, name string) string {
+// findExecutable finds an executable in a PATH.
+func findExecutable(list, name string) string {
 	for _, dir := range filepath.SplitList(list) {
 		file := filepath.Join(dir, name)
 		if st, err := os.Stat(file); err == nil && filepath.IsAbs(file) && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
@@ -81,10 +81,12 @@ func prefixOf(file, home string) string {
 	switch {
 	case filepath.Base(dir) == "shims" && isDir(filepath.Join(dir, "..", "versions")): // pyenv, rbenv
 		root := filepath.Dir(dir)
-		return chosen(filepath.Join(root, "versions"), filepath.Join(root, "version"), regexp.MustCompile(`(?m)^(\S+)`))
+		return chosenVersion(filepath.Join(root, "versions"), filepath.Join(root, "version"),
+			regexp.MustCompile(`(?m)^(\S+)`))
 	case home != "" && dir == filepath.Join(home, ".cargo", "bin"):
 		root := filepath.Join(home, ".rustup")
-		return chosen(filepath.Join(root, "toolchains"), filepath.Join(root, "settings.toml"), regexp.MustCompile(`default_toolchain = "([^"/]+)"`))
+		return chosenVersion(filepath.Join(root, "toolchains"), filepath.Join(root, "settings.toml"),
+			regexp.MustCompile(`default_toolchain = "([^"/]+)"`))
 	}
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -100,10 +102,11 @@ func prefixOf(file, home string) string {
 	return prefix
 }
 
-// chosen is the folder of dir that a settings file names, or else the last.
-func chosen(dir, settings string, name *regexp.Regexp) string {
+// chosenVersion is the folder in dir that a settings file names, or else the last one.
+func chosenVersion(dir, settings string, name *regexp.Regexp) string {
 	if b, err := os.ReadFile(settings); err == nil {
-		if m := name.FindSubmatch(b); m != nil && filepath.IsLocal(string(m[1])) && isDir(filepath.Join(dir, string(m[1]), "bin")) {
+		if m := name.FindSubmatch(b); m != nil && filepath.IsLocal(string(m[1])) &&
+			isDir(filepath.Join(dir, string(m[1]), "bin")) {
 			return filepath.Join(dir, string(m[1]))
 		}
 	}

@@ -18,17 +18,17 @@ import (
 const (
 	memoryEvery = 50 * time.Millisecond
 	diskEvery   = 250 * time.Millisecond
-	graspWithin = 3 * time.Second // to get hold of the sandbox's own folders
+	openWithin  = 3 * time.Second // to get hold of the sandbox's own folders
 )
 
-// floor is how much memory must stay available on the whole host: what is held
-// in ways that no process accounts for, such as pipes and unmapped shared
-// memory, ends here.
-const floor = 192 << 20
+// memoryFloor is how many bytes of memory must stay available on the whole host. It
+// bounds what is held in ways that no process accounts for, such as pipes and unmapped
+// shared memory.
+const memoryFloor = 192 << 20
 
-// watch holds the limits that the kernel does not hold for us.
-type watch struct {
-	r     *running
+// limitWatch holds the limits that the kernel does not hold for us.
+type limitWatch struct {
+	r     *runningCommand
 	trees []string // on the disk: the work tree and the writable mounts
 	since time.Time
 
@@ -39,15 +39,15 @@ type watch struct {
 	when  time.Time               // they were
 }
 
-func newWatch(r *running, c Command) *watch {
-	w := &watch{r: r, trees: c.writable(), since: time.Now(), when: time.Now()}
+func newWatch(r *runningCommand, c Command) *limitWatch {
+	w := &limitWatch{r: r, trees: c.writable(), since: time.Now(), when: time.Now()}
 	_ = unix.Statfs(c.Dir, &w.first) // without it every look is a walk
 	w.last = w.first
 	return w
 }
 
 // run looks until stop is closed.
-func (w *watch) run(stop chan struct{}) {
+func (w *limitWatch) run(stop chan struct{}) {
 	defer func() {
 		for _, f := range w.temps {
 			f.Close()
@@ -56,21 +56,21 @@ func (w *watch) run(stop chan struct{}) {
 	disk := make(chan struct{})
 	go func() {
 		defer close(disk)
-		every(stop, diskEvery, func() {
-			if why := w.disk(false); why != "" {
-				w.r.end(ByDisk, why)
+		runEvery(stop, diskEvery, func() {
+			if why := w.checkDisk(false); why != "" {
+				w.r.requestEnd(ByDisk, why)
 			}
 		})
 	}()
-	every(stop, memoryEvery, w.look)
+	runEvery(stop, memoryEvery, w.checkMemory)
 	<-disk
 	if proc := w.proc.Load(); proc != nil {
 		proc.Close()
 	}
 }
 
-// every calls f again and again until stop is closed.
-func every(stop chan struct{}, d time.Duration, f func()) {
+// runEvery calls f again and again until stop is closed.
+func runEvery(stop chan struct{}, d time.Duration, f func()) {
 	tick := time.NewTicker(d)
 	defer tick.Stop()
 	for {
@@ -83,11 +83,11 @@ func every(stop chan struct{}, d time.Duration, f func()) {
 	}
 }
 
-// look measures memory.
-func (w *watch) look() {
-	w.grasp()
-	if w.temps == nil && time.Since(w.since) > graspWithin {
-		w.r.end(ByMemory, "it hides from the watch on its memory")
+// checkMemory measures memory.
+func (w *limitWatch) checkMemory() {
+	w.openFolders()
+	if w.temps == nil && time.Since(w.since) > openWithin {
+		w.r.requestEnd(ByMemory, "it hides from the watch on its memory")
 		return
 	}
 	var held, files int64
@@ -99,32 +99,32 @@ func (w *watch) look() {
 		}
 	}
 	if files > int64(w.r.limits.Files) {
-		w.r.end(ByDisk, fmt.Sprintf("it made more than %d temporary files", w.r.limits.Files))
+		w.r.requestEnd(ByDisk, fmt.Sprintf("it made more than %d temporary files", w.r.limits.Files))
 	}
-	for _, p := range w.processes() {
+	for _, p := range w.processMemory() {
 		held += p
 	}
 	if held > w.r.limits.Memory {
-		v := w.memory()
-		w.r.end(v.by, v.why)
+		v := w.memoryVerdict()
+		w.r.requestEnd(v.by, v.why)
 	}
-	if available() < floor {
-		w.r.end(ByMemory, "this machine has almost no memory left")
+	if availableMemory() < memoryFloor {
+		w.r.requestEnd(ByMemory, "this machine has almost no memory left")
 	}
 }
 
-func (w *watch) memory() verdict {
-	return verdict{ByMemory, fmt.Sprintf("it needed more than %s of memory", size(w.r.limits.Memory))}
+func (w *limitWatch) memoryVerdict() endVerdict {
+	return endVerdict{ByMemory, fmt.Sprintf("it needed more than %s of memory", humanSize(w.r.limits.Memory))}
 }
 
-// grasp opens the sandbox's own folders. They are reached through a process of
-// the command, since the first one, being bubblewrap's, can't be looked into by
-// anybody but root.
-func (w *watch) grasp() {
+// openFolders opens the sandbox's temporary folders and its /proc. They are reached
+// through a process of the command, since the first process is bubblewrap's, and only
+// root can look into that one.
+func (w *limitWatch) openFolders() {
 	if w.temps != nil {
 		return
 	}
-	for _, pid := range append([]string{strconv.Itoa(w.r.pid)}, children(w.r.pid)...) {
+	for _, pid := range append([]string{strconv.Itoa(w.r.pid)}, childPIDs(w.r.pid)...) {
 		root := "/proc/" + pid + "/root"
 		var temps []*os.File
 		for _, dir := range []string{"/tmp", HomeDir, "/dev/shm"} {
@@ -141,7 +141,7 @@ func (w *watch) grasp() {
 			continue
 		}
 		w.temps = temps
-		if w.r.sandbox.capability.Kind == Full {
+		if w.r.sandbox.capability.Kind == KindFull {
 			if proc, err := os.Open(root + "/proc"); err == nil { // without it the host's is read
 				w.proc.Store(proc)
 			}
@@ -150,8 +150,8 @@ func (w *watch) grasp() {
 	}
 }
 
-// children lists the processes that a process has begun.
-func children(pid int) []string {
+// childPIDs lists the processes that a process has begun.
+func childPIDs(pid int) []string {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
 		return nil
@@ -159,27 +159,27 @@ func children(pid int) []string {
 	return strings.Fields(string(b))
 }
 
-// processes is the memory that each process holds: what is its own and what it
-// shares with others of the sandbox, not the files that it maps.
-func (w *watch) processes() (held []int64) {
+// processMemory is how many bytes of memory each process holds. They are its own and
+// those that it shares with others of the sandbox, without the files that it maps.
+func (w *limitWatch) processMemory() (held []int64) {
 	if proc := w.proc.Load(); proc != nil {
-		for _, pid := range numbers(proc) {
+		for _, pid := range numericEntries(proc) {
 			if fd, err := unix.Openat(int(proc.Fd()), pid+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
-				held = append(held, anonymous(os.NewFile(uintptr(fd), "status")))
+				held = append(held, anonymousMemory(os.NewFile(uintptr(fd), "status")))
 			}
 		}
 		return held
 	}
-	for _, pid := range w.tree() {
+	for _, pid := range w.processTree() {
 		if f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/status"); err == nil {
-			held = append(held, anonymous(f))
+			held = append(held, anonymousMemory(f))
 		}
 	}
 	return held
 }
 
-// numbers lists the entries of a directory of /proc that are numbers.
-func numbers(dir *os.File) []string {
+// numericEntries lists the entries of a directory of /proc that are numbers.
+func numericEntries(dir *os.File) []string {
 	again, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", dir.Fd())) // a position of its own
 	if err != nil {
 		return nil
@@ -189,8 +189,8 @@ func numbers(dir *os.File) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return n[0] < '0' || n[0] > '9' })
 }
 
-// anonymous reads a process's status and closes it.
-func anonymous(f *os.File) (bytes int64) {
+// anonymousMemory reads a process's memory from its status, and closes the file.
+func anonymousMemory(f *os.File) (bytes int64) {
 	defer f.Close()
 	var b [4096]byte
 	n, _ := f.Read(b[:])
@@ -204,9 +204,9 @@ func anonymous(f *os.File) (bytes int64) {
 	return bytes
 }
 
-// tree lists the first process and all that came of it. Orphans become children
+// processTree lists the first process and all its descendants. Orphans become children
 // of the first process of their namespace, so that none is missed.
-func (w *watch) tree() []int {
+func (w *limitWatch) processTree() []int {
 	parents := map[int][]int{}
 	names, err := filepath.Glob("/proc/[1-9]*/stat")
 	if err != nil {
@@ -233,9 +233,9 @@ func (w *watch) tree() []int {
 	return all
 }
 
-// available is the memory that programs can still get on this host; when that
-// can't be told, plenty.
-func available() int64 {
+// availableMemory is how many bytes programs can still get on this host; 1<<62 when that
+// is not known.
+func availableMemory() int64 {
 	b, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 1 << 62

@@ -24,50 +24,49 @@ const (
 //go:embed applypatch.md
 var patchDescription string
 
-// Patch applies a unified diff, all of it or nothing.
-type Patch struct{}
+// PatchTool applies a unified diff, all of it or nothing.
+type PatchTool struct{}
 
 type patchArgs struct {
 	Patch string `json:"patch"`
 }
 
 // Name is "patch".
-func (Patch) Name() string { return NamePatch }
+func (PatchTool) Name() string { return NamePatch }
 
 // Description is applypatch.md.
-func (Patch) Description() string { return patchDescription }
+func (PatchTool) Description() string { return patchDescription }
 
 // Schema describes the arguments.
-func (Patch) Schema() json.RawMessage {
+func (PatchTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "patch":{"type":"string","description":"unified diff"}},
 "required":["patch"],"additionalProperties":false}`)
 }
 
 // Call applies the patch: first in memory, then to the files.
-func (Patch) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
+func (PatchTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
 	var a patchArgs
-	if err := decode(args, &a); err != nil {
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
 	files, err := parsePatch(a.Patch)
 	if err != nil {
 		return Result{}, err
 	}
-	p := patching{env: env, now: map[string]*patched{}}
+	p := patchRun{env: env, now: map[string]*patchedFile{}}
 	for _, f := range files {
-		if err := p.file(f); err != nil {
+		if err := p.applyFile(f); err != nil {
 			return Result{}, fmt.Errorf("nothing was changed: %w", err)
 		}
 	}
-	if err := p.write(); err != nil {
+	if err := p.writeFiles(); err != nil {
 		return Result{}, err
 	}
-	return Result{Text: clip(strings.Join(p.said, "\n")+"\n", MaxResult), Changed: p.order}, nil
+	return Result{Text: cutResult(strings.Join(p.said, "\n")+"\n", MaxResult), Changed: p.order}, nil
 }
 
-// parsePatch reads a diff. What stands before the first file must be nothing or
-// what git writes there.
+// parsePatch reads a diff of at least one file and at most maxPatched.
 func parsePatch(text string) ([]*gitdiff.File, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("patch is empty; it is a unified diff")
@@ -75,43 +74,45 @@ func parsePatch(text string) ([]*gitdiff.File, error) {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	files, _, err := gitdiff.Parse(strings.NewReader(recount(text)))
+	files, _, err := gitdiff.Parse(strings.NewReader(recountHunks(text)))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the patch can't be read (%w); want for each file --- a/path, +++ b/path, then hunks that begin with @@ -line,count +line,count @@", err)
+		return nil, fmt.Errorf("the patch can't be read (%w); want for each file --- a/path, +++ b/path, then hunks that "+
+			"begin with @@ -line,count +line,count @@", err)
 	case len(files) == 0:
-		return nil, errors.New("the patch changes no file; want for each file --- a/path, +++ b/path, then hunks that begin with @@ -line,count +line,count @@")
+		return nil, errors.New("the patch changes no file; want for each file --- a/path, +++ b/path, then hunks that " +
+			"begin with @@ -line,count +line,count @@")
 	case len(files) > maxPatched:
 		return nil, fmt.Errorf("the patch changes %d files; at most %d are taken at once", len(files), maxPatched)
 	}
 	return files, nil
 }
 
-// patched is a file as the patch leaves it.
-type patched struct {
+// patchedFile is a file as the patch leaves it.
+type patchedFile struct {
 	was  []byte // nil: there was none
 	text []byte // nil: deleted
 	mode fs.FileMode
 }
 
-// patching is one patch under way.
-type patching struct {
+// patchRun is one patch under way.
+type patchRun struct {
 	env   Env
-	now   map[string]*patched
+	now   map[string]*patchedFile
 	order []string // paths touched, in order
 	said  []string
 }
 
-// file works out what one file of the patch becomes.
-func (p *patching) file(f *gitdiff.File) error {
+// applyFile works out what one file of the patch becomes.
+func (p *patchRun) applyFile(f *gitdiff.File) error {
 	from, to := f.OldName, f.NewName
 	switch {
 	case f.IsBinary || f.BinaryFragment != nil:
-		return fmt.Errorf("patch %s: binary files can't be patched", quote(to))
+		return fmt.Errorf("patch %s: binary files can't be patched", quotePath(to))
 	case f.IsCopy:
-		return fmt.Errorf("patch %s: copies can't be patched; use write", quote(to))
+		return fmt.Errorf("patch %s: copies can't be patched; use write", quotePath(to))
 	case f.NewMode != 0 && f.NewMode&gitType != gitRegular:
-		return fmt.Errorf("patch %s: links and submodules can't be patched, only regular files", quote(to))
+		return fmt.Errorf("patch %s: links and submodules can't be patched, only regular files", quotePath(to))
 	case f.IsNew:
 		from = ""
 	case f.IsDelete:
@@ -127,19 +128,19 @@ func (p *patching) file(f *gitdiff.File) error {
 		}
 		*name = clean
 	}
-	old := &patched{mode: 0o644}
+	old := &patchedFile{mode: 0o644}
 	if from != "" {
 		var err error
-		if old, err = p.read(from); err != nil {
+		if old, err = p.readFile(from); err != nil {
 			return err
 		}
 	}
 	text, err := applyHunks(string(old.text), f.TextFragments)
 	if err != nil {
-		return fmt.Errorf("patch %s: %w", quote(max(from, to)), err)
+		return fmt.Errorf("patch %s: %w", quotePath(max(from, to)), err)
 	}
 	if len(text) > MaxFile {
-		return fmt.Errorf("patch %s: the file would have %d bytes; at most %d are allowed", quote(to), len(text), MaxFile)
+		return fmt.Errorf("patch %s: the file would have %d bytes; at most %d are allowed", quotePath(to), len(text), MaxFile)
 	}
 	mode := old.mode
 	if f.NewMode&0o111 != 0 {
@@ -148,15 +149,15 @@ func (p *patching) file(f *gitdiff.File) error {
 		mode &^= 0o111
 	}
 	if to != from && to != "" {
-		if err := p.absent(to); err != nil {
+		if err := p.checkAbsent(to); err != nil {
 			return err
 		}
 	}
 	if from != "" && from != to {
 		if to == "" && text != "" {
-			return fmt.Errorf("patch %s: the file has lines that the patch does not delete", quote(from))
+			return fmt.Errorf("patch %s: the file has lines that the patch does not delete", quotePath(from))
 		}
-		p.put(from, &patched{was: old.was, mode: old.mode})
+		p.keepFile(from, &patchedFile{was: old.was, mode: old.mode})
 	}
 	switch {
 	case to == "":
@@ -169,19 +170,19 @@ func (p *patching) file(f *gitdiff.File) error {
 	default:
 		p.said = append(p.said, fmt.Sprintf("patched %s (hunks: %d)", to, len(f.TextFragments)))
 	}
-	next := &patched{text: []byte(text), mode: mode}
+	next := &patchedFile{text: []byte(text), mode: mode}
 	if from == to {
 		next.was = old.was
 	}
-	p.put(to, next)
+	p.keepFile(to, next)
 	return nil
 }
 
-// read is a file as the patch has left it so far.
-func (p *patching) read(name string) (*patched, error) {
+// readFile reads a file as the patch has left it so far.
+func (p *patchRun) readFile(name string) (*patchedFile, error) {
 	if f, ok := p.now[name]; ok {
 		if f.text == nil {
-			return nil, fmt.Errorf("patch %s: the patch deleted it before", quote(name))
+			return nil, fmt.Errorf("patch %s: the patch deleted it before", quotePath(name))
 		}
 		return f, nil
 	}
@@ -192,11 +193,11 @@ func (p *patching) read(name string) (*patched, error) {
 	if b == nil {
 		b = []byte{}
 	}
-	return &patched{was: b, text: b, mode: st.Mode()}, nil
+	return &patchedFile{was: b, text: b, mode: st.Mode()}, nil
 }
 
-// absent refuses a path at which there is something already.
-func (p *patching) absent(name string) error {
+// checkAbsent refuses a path at which there is something already.
+func (p *patchRun) checkAbsent(name string) error {
 	if f, ok := p.now[name]; ok && f.text == nil {
 		return nil
 	}
@@ -204,14 +205,14 @@ func (p *patching) absent(name string) error {
 		return err
 	}
 	if _, err := p.env.Root.Lstat(name); err == nil {
-		return fmt.Errorf("patch %s: there is such a file already", quote(name))
+		return fmt.Errorf("patch %s: there is such a file already", quotePath(name))
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return clean("patch", name, err)
+		return pathError("patch", name, err)
 	}
 	return nil
 }
 
-func (p *patching) put(name string, f *patched) {
+func (p *patchRun) keepFile(name string, f *patchedFile) {
 	if before, ok := p.now[name]; ok {
 		f.was = before.was
 	} else {
@@ -220,23 +221,23 @@ func (p *patching) put(name string, f *patched) {
 	p.now[name] = f
 }
 
-// write writes all files, or puts back those it had written.
-func (p *patching) write() error {
+// writeFiles writes all files, or puts back those it had written.
+func (p *patchRun) writeFiles() error {
 	for i, name := range p.order {
 		f := p.now[name]
 		var err error
 		if f.text != nil {
-			err = replace(p.env.Root, name, f.text, f.mode)
+			err = replaceFile(p.env.Root, name, f.text, f.mode)
 		} else if f.was != nil {
 			err = p.env.Root.Remove(name)
 		}
 		if err == nil {
 			continue
 		}
-		err = clean("patch", name, err)
+		err = pathError("patch", name, err)
 		for _, done := range p.order[:i] {
 			if before := p.now[done]; before.was != nil {
-				err = errors.Join(err, replace(p.env.Root, done, before.was, before.mode))
+				err = errors.Join(err, replaceFile(p.env.Root, done, before.was, before.mode))
 			} else {
 				err = errors.Join(err, p.env.Root.Remove(done))
 			}

@@ -46,13 +46,13 @@ func TestPatchCases(t *testing.T) {
 			}
 			env := tree(t, before)
 			args, _ := json.Marshal(map[string]string{"patch": patch})
-			r, err := call(t, env, tool.Patch{}, string(args))
+			r, err := call(t, env, tool.PatchTool{}, string(args))
 			said := r.Text
 			if err != nil {
 				said = "error: " + err.Error() + "\n"
 			}
 			got := append(keep, txtar.File{Name: "said", Data: []byte(said)})
-			after := files(t, env.Dir)
+			after := files(t, env.Root.Name())
 			if err == nil {
 				for _, name := range slices.Sorted(mapKeys(after)) {
 					got = append(got, txtar.File{Name: "out/" + name, Data: []byte(after[name])})
@@ -111,10 +111,13 @@ func TestPatchRefusesHostilePaths(t *testing.T) {
 			fmt.Sprintf("--- a/%s\n+++ b/%s\n@@ -1 +1 @@\n-secret\n+x\n", p, p),
 			fmt.Sprintf("--- a/%s\n+++ /dev/null\n@@ -1 +0,0 @@\n-secret\n", p),
 			fmt.Sprintf("diff --git a/a.txt b/%s\nsimilarity index 100%%\nrename from a.txt\nrename to %s\n", p, p),
-			fmt.Sprintf("diff --git a/new b/%s\nnew file mode 120000\n--- /dev/null\n+++ b/%s\n@@ -0,0 +1 @@\n+/etc/passwd\n", p, p),
+			fmt.Sprintf("diff --git a/new b/%s\nnew file mode 120000\n--- /dev/null\n+++ b/%s\n@@ -0,0 +1 @@\n"+
+				"+/etc/passwd\n", p,
+				p),
 		} {
 			args, _ := json.Marshal(map[string]string{"patch": patch})
-			if r, err := call(t, env, tool.Patch{}, string(args)); err == nil && !slices.Equal(r.Changed, []string{"a.txt"}) {
+			r, err := call(t, env, tool.PatchTool{}, string(args))
+			if err == nil && !slices.Equal(r.Changed, []string{"a.txt"}) {
 				for _, c := range r.Changed {
 					if !filepath.IsLocal(c) || strings.Contains(strings.ToLower(c), ".git") || strings.HasPrefix(c, "out/") {
 						t.Errorf("%q was followed: %v", p, r.Changed)
@@ -146,8 +149,8 @@ func FuzzPatch(f *testing.F) {
 		before := map[string]string{"a": "1\n2\n3\n", "d/b": "x\n", "crlf": "1\r\n2\r\n"}
 		env := tree(t, before)
 		args, _ := json.Marshal(map[string]string{"patch": patch})
-		_, err := call(t, env, tool.Patch{}, string(args))
-		if after := files(t, env.Dir); err != nil && !cmp.Equal(before, after) {
+		_, err := call(t, env, tool.PatchTool{}, string(args))
+		if after := files(t, env.Root.Name()); err != nil && !cmp.Equal(before, after) {
 			t.Errorf("an error, and a change: %v\n%s", err, cmp.Diff(before, after))
 		}
 	})

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// decode reads a call's arguments into the struct that into points to. It is
-// strict: one object, no unknown keys, nothing after it. Its errors say which
+// decodeArgs reads a call's arguments into the struct that into points to. They must
+// be one object without unknown keys, and nothing after it. Its errors say which
 // arguments there are.
-func decode(args json.RawMessage, into any) error {
+func decodeArgs(args json.RawMessage, into any) error {
 	if len(args) > MaxArgs {
 		return fmt.Errorf("the arguments are %d bytes long; at most %d are taken: work in smaller parts", len(args), MaxArgs)
 	}

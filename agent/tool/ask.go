@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // maxOption bounds one option, in bytes.
@@ -17,8 +18,8 @@ const maxOption = 300
 //go:embed ask.md
 var askDescription string
 
-// Ask puts one question to a person and ends the attempt.
-type Ask struct{}
+// AskTool puts one question to a person and ends the attempt.
+type AskTool struct{}
 
 type askArgs struct {
 	Question string   `json:"question"`
@@ -27,31 +28,34 @@ type askArgs struct {
 }
 
 // Name is "ask".
-func (Ask) Name() string { return NameAsk }
+func (AskTool) Name() string { return NameAsk }
 
 // Description is ask.md.
-func (Ask) Description() string { return askDescription }
+func (AskTool) Description() string { return askDescription }
 
 // Schema describes the arguments.
-func (Ask) Schema() json.RawMessage {
+func (AskTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "question":{"type":"string","description":"one question, answerable by choosing"},
 "why":{"type":"string","description":"what in the task is ambiguous, and what depends on it"},
-"options":{"type":"array","minItems":2,"maxItems":4,"items":{"type":"string"},"description":"possible answers, the fastest to carry out first"}},
+"options":{"type":"array","minItems":2,"maxItems":4,"items":{"type":"string"},
+"description":"possible answers, the fastest to carry out first"}},
 "required":["question","why","options"],"additionalProperties":false}`)
 }
 
 // Call ends the attempt with the question, unless work has begun.
-func (Ask) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
+func (AskTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
 	var a askArgs
-	if err := decode(args, &a); err != nil {
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
 	switch {
 	case !env.CanAsk:
-		return Result{}, errors.New("no question can be asked in this attempt; choose what fits the repository best, and say so in the summary")
+		return Result{}, errors.New("no question can be asked in this attempt; choose what fits the repository best, and " +
+			"say so in the summary")
 	case env.Changed:
-		return Result{}, errors.New("questions are for the time before the first change; choose what fits the repository best, and say so in the summary")
+		return Result{}, errors.New("questions are for the time before the first change; choose what fits the repository " +
+			"best, and say so in the summary")
 	case strings.TrimSpace(a.Question) == "" || len(a.Question) > MaxQuestion:
 		return Result{}, fmt.Errorf("question must have 1 to %d bytes", MaxQuestion)
 	case strings.TrimSpace(a.Why) == "" || len(a.Why) > MaxQuestion:
@@ -61,7 +65,7 @@ func (Ask) Call(_ context.Context, env Env, args json.RawMessage) (Result, error
 	}
 	seen := map[string]bool{}
 	for i, o := range a.Options {
-		o = strings.Join(strings.Fields(o), " ")
+		o = text.OneLine(o)
 		if o == "" || len(o) > maxOption || seen[strings.ToLower(o)] {
 			return Result{}, fmt.Errorf("option %d must have 1 to %d bytes and differ from the others", i+1, maxOption)
 		}

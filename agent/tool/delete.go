@@ -10,30 +10,30 @@ import (
 //go:embed delete.md
 var deleteDescription string
 
-// Delete removes one file, or an empty directory.
-type Delete struct{}
+// DeleteTool removes one file, or an empty directory.
+type DeleteTool struct{}
 
 type deleteArgs struct {
 	Path string `json:"path"`
 }
 
 // Name is "delete".
-func (Delete) Name() string { return NameDelete }
+func (DeleteTool) Name() string { return NameDelete }
 
 // Description is delete.md.
-func (Delete) Description() string { return deleteDescription }
+func (DeleteTool) Description() string { return deleteDescription }
 
 // Schema describes the arguments.
-func (Delete) Schema() json.RawMessage {
+func (DeleteTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "path":{"type":"string","description":"file, or empty directory, relative to the repository's root"}},
 "required":["path"],"additionalProperties":false}`)
 }
 
 // Call removes the file.
-func (Delete) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
+func (DeleteTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
 	var a deleteArgs
-	if err := decode(args, &a); err != nil {
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
 	p, err := localPath(a.Path)
@@ -48,13 +48,13 @@ func (Delete) Call(_ context.Context, env Env, args json.RawMessage) (Result, er
 	}
 	st, err := env.Root.Lstat(p)
 	if err != nil {
-		return Result{}, clean("delete", p, err)
+		return Result{}, pathError("delete", p, err)
 	}
 	if err := env.Root.Remove(p); err != nil {
 		if st.IsDir() {
-			return Result{}, fmt.Errorf("%s is a directory that is not empty; delete its files one by one", quote(p))
+			return Result{}, fmt.Errorf("%s is a directory that is not empty; delete its files one by one", quotePath(p))
 		}
-		return Result{}, clean("delete", p, err)
+		return Result{}, pathError("delete", p, err)
 	}
 	return Result{Text: fmt.Sprintf("deleted %s\n", p), Changed: []string{p}}, nil
 }

@@ -4,8 +4,8 @@
 // Concepts:
 //
 //   - [Tool]: a name, a description, a JSON Schema of its arguments, and Call.
-//   - [Env]: what a call may touch: the work tree, through an [os.Root], and, where
-//     there is a sandbox, a [Runner] in it. Without one [Running] is not offered.
+//   - [Env]: what a call may touch. It is the work tree, through an [os.Root], and a
+//     [CommandRunner] where there is a sandbox. Without one, [SandboxTools] are not offered.
 //   - [Result]: a bounded text for the model, and what else the call did.
 //
 // Every path comes from a model and is not trusted: only relative paths inside
@@ -13,5 +13,6 @@
 // files (path.go). Arguments are decoded strictly, and every error says what was
 // expected, because the model reads it and tries again (args.go).
 //
-// The package may import agent/sandbox, sia/failure and sia. Start reading at tool.go.
+// The package may import agent/sandbox, sia and what lies below it. Start reading at
+// tool.go.
 package tool

@@ -12,8 +12,8 @@ import (
 //go:embed edit.md
 var editDescription string
 
-// Edit replaces one piece of text in a file.
-type Edit struct{}
+// EditTool replaces one piece of text in a file.
+type EditTool struct{}
 
 type editArgs struct {
 	Path string `json:"path"`
@@ -23,30 +23,33 @@ type editArgs struct {
 }
 
 // Name is "edit".
-func (Edit) Name() string { return NameEdit }
+func (EditTool) Name() string { return NameEdit }
 
 // Description is edit.md.
-func (Edit) Description() string { return editDescription }
+func (EditTool) Description() string { return editDescription }
 
 // Schema describes the arguments.
-func (Edit) Schema() json.RawMessage {
+func (EditTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "path":{"type":"string","description":"file, relative to the repository's root"},
-"old":{"type":"string","description":"the text to replace, exactly as it stands in the file, without line numbers; it must occur once"},
+"old":{"type":"string",
+"description":"the text to replace, exactly as it stands in the file, without line numbers; it must occur once"},
 "new":{"type":"string","description":"the text to put in its place; empty deletes"},
 "all":{"type":"boolean","description":"replace every occurrence; default false"}},
 "required":["path","old","new"],"additionalProperties":false}`)
 }
 
 // Call replaces the text.
-func (Edit) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
+func (EditTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
 	var a editArgs
-	if err := decode(args, &a); err != nil {
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
 	switch a.Old {
 	case "":
-		return Result{}, errors.New("old is empty; to create a file use write, to insert text name a neighbouring line in old and new")
+		return Result{}, errors.New("old is empty; to create a file use write, to insert text name a neighbouring line " +
+			"in " +
+			"old and new")
 	case a.New:
 		return Result{}, errors.New("old and new are the same")
 	}
@@ -59,21 +62,23 @@ func (Edit) Call(_ context.Context, env Env, args json.RawMessage) (Result, erro
 		return Result{}, err
 	}
 	text := string(b)
-	old, fresh := spelled(text, a.Old, a.New)
+	old, fresh := spelledAsFile(text, a.Old, a.New)
 	n := strings.Count(text, old)
 	switch {
 	case n == 0:
-		return Result{}, fmt.Errorf("edit %s: old does not occur in the file%s", quote(p), nearest(text, a.Old))
+		return Result{}, fmt.Errorf("edit %s: old does not occur in the file%s", quotePath(p), nearestText(text, a.Old))
 	case n > 1 && !a.All:
-		return Result{}, fmt.Errorf("edit %s: old occurs %d times, at lines %s; add neighbouring lines until it occurs once, or set all", quote(p), n, linesOf(text, old))
+		return Result{}, fmt.Errorf("edit %s: old occurs %d times, at lines %s; add neighbouring lines until it occurs "+
+			"once, or set all", quotePath(p), n, linesOf(text, old))
 	}
 	before, _, _ := strings.Cut(text, old)
 	line := 1 + strings.Count(before, "\n")
 	size := len(text) + n*(len(fresh)-len(old))
 	if size > MaxFile {
-		return Result{}, fmt.Errorf("edit %s: the file would have %d bytes; at most %d are allowed", quote(p), size, MaxFile)
+		return Result{}, fmt.Errorf("edit %s: the file would have %d bytes; at most %d are allowed", quotePath(p), size,
+			MaxFile)
 	}
-	if err := replace(env.Root, p, []byte(strings.ReplaceAll(text, old, fresh)), st.Mode()); err != nil {
+	if err := replaceFile(env.Root, p, []byte(strings.ReplaceAll(text, old, fresh)), st.Mode()); err != nil {
 		return Result{}, err
 	}
 	at := fmt.Sprintf("at line %d", line)
@@ -83,16 +88,16 @@ func (Edit) Call(_ context.Context, env Env, args json.RawMessage) (Result, erro
 	return Result{Text: fmt.Sprintf("edited %s %s\n", p, at), Changed: []string{p}}, nil
 }
 
-// spelled returns old and new as the file spells them: as they are where old
-// occurs so; with the file's CRLF line ends; or with hidden characters that read
-// showed in visible form.
-func spelled(text, old, fresh string) (string, string) {
+// spelledAsFile returns old and new in the spelling in which old occurs in the file:
+// as they are, with CRLF line ends, or with the hidden characters that read showed in
+// visible form.
+func spelledAsFile(text, old, fresh string) (string, string) {
 	crlf := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n") }
 	for _, spell := range []func(string) string{
 		func(s string) string { return s },
 		crlf,
-		unshow,
-		func(s string) string { return crlf(unshow(s)) },
+		restoreHidden,
+		func(s string) string { return crlf(restoreHidden(s)) },
 	} {
 		if o := spell(old); o != "" && strings.Contains(text, o) {
 			return o, spell(fresh)

@@ -18,8 +18,8 @@ type FailedCheck struct {
 	Text  string // the part of its log that tells why, secrets masked; not trusted
 }
 
-// Failure shows what failing checks of the last attempt printed.
-type Failure struct{}
+// FailureTool shows what failing checks of the last attempt printed.
+type FailureTool struct{}
 
 type failureArgs struct {
 	Check string `json:"check"`
@@ -27,13 +27,13 @@ type failureArgs struct {
 }
 
 // Name is "failure".
-func (Failure) Name() string { return NameFailure }
+func (FailureTool) Name() string { return NameFailure }
 
 // Description is failure.md.
-func (Failure) Description() string { return failureDescription }
+func (FailureTool) Description() string { return failureDescription }
 
 // Schema describes the arguments.
-func (Failure) Schema() json.RawMessage {
+func (FailureTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "check":{"type":"string","description":"name of the failing check; may be left out when there is one"},
 "start":{"type":"integer","minimum":1,"description":"first line; default 1"}},
@@ -41,14 +41,14 @@ func (Failure) Schema() json.RawMessage {
 }
 
 // Call shows one page of a check, or lists the checks.
-func (Failure) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
+func (FailureTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
 	a := failureArgs{Start: 1}
-	if err := decode(args, &a); err != nil {
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
 	var names []string
 	for _, f := range env.Failures {
-		names = append(names, quote(f.Name))
+		names = append(names, quotePath(f.Name))
 	}
 	switch {
 	case a.Start < 1:
@@ -56,34 +56,35 @@ func (Failure) Call(_ context.Context, env Env, args json.RawMessage) (Result, e
 	case len(env.Failures) == 0:
 		return Result{}, fmt.Errorf("no check failed on an earlier attempt")
 	case a.Check == "" && len(env.Failures) == 1:
-		return page(env.Failures[0], a.Start)
+		return failurePage(env.Failures[0], a.Start)
 	case a.Check == "":
-		return Result{Text: listed(env.Failures)}, nil
+		return Result{Text: listFailures(env.Failures)}, nil
 	}
 	for _, f := range env.Failures {
 		if f.Name == a.Check {
-			return page(f, a.Start)
+			return failurePage(f, a.Start)
 		}
 	}
-	return Result{}, fmt.Errorf("no check called %s failed; these did: %s", quote(a.Check), strings.Join(names, ", "))
+	return Result{}, fmt.Errorf("no check called %s failed; these did: %s", quotePath(a.Check), strings.Join(names, ", "))
 }
 
-// listed says which checks failed.
-func listed(all []FailedCheck) string {
+// listFailures says which checks failed.
+func listFailures(all []FailedCheck) string {
 	var b strings.Builder
 	for _, f := range all {
-		name, _ := show(oneLine(f.Name))
-		fmt.Fprintf(&b, "%s: %s, %d lines\n", name, strings.ReplaceAll(f.Class, "_", " "), len(lines(f.Text)))
+		name, _ := showHidden(clipLine(f.Name))
+		fmt.Fprintf(&b, "%s: %s, %d lines\n", name, strings.ReplaceAll(f.Class, "_", " "), len(splitLines(f.Text)))
 	}
 	b.WriteString("[name one of them in check]\n")
-	return clip(b.String(), MaxResult)
+	return cutResult(b.String(), MaxResult)
 }
 
-// page shows lines of a failure from start on.
-func page(f FailedCheck, start int) (Result, error) {
-	all := lines(f.Text)
+// failurePage shows lines of a failure from start on.
+func failurePage(f FailedCheck, start int) (Result, error) {
+	all := splitLines(f.Text)
 	if start > max(1, len(all)) {
-		return Result{}, fmt.Errorf("what %s printed has %d lines; start %d is beyond its end", quote(f.Name), len(all), start)
+		return Result{}, fmt.Errorf("what %s printed has %d lines; start %d is beyond its end", quotePath(f.Name), len(all),
+			start)
 	}
 	var b strings.Builder
 	for i, line := range all[min(start-1, len(all)):] {
@@ -92,20 +93,17 @@ func page(f FailedCheck, start int) (Result, error) {
 			fmt.Fprintf(&b, "[more lines; go on with start %d]\n", n)
 			break
 		}
-		if len(line) > maxLine {
-			line = strings.ToValidUTF8(line[:maxLine], "") + " […]"
-		}
-		text, _ := show(line)
+		text, _ := showHidden(cutLine(line))
 		fmt.Fprintf(&b, "%6d\t%s\n", n, text)
 	}
 	if b.Len() == 0 {
 		b.WriteString("[it printed nothing that tells why]\n")
 	}
-	return Result{Text: clip(b.String(), MaxResult)}, nil
+	return Result{Text: cutResult(b.String(), MaxResult)}, nil
 }
 
-// lines are the lines of a text, without an end.
-func lines(text string) []string {
+// splitLines are the lines of a text, without an end.
+func splitLines(text string) []string {
 	if text = strings.TrimRight(strings.ToValidUTF8(text, "\uFFFD"), "\r\n"); text == "" {
 		return nil
 	}

@@ -27,18 +27,20 @@ func (FinishTool) Description() string { return finishDescription }
 // Schema describes the arguments.
 func (FinishTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"summary":{"type":"string","description":"what was changed and why, what was not done, and what a reviewer should look at"}},
+"summary":{"type":"string",
+"description":"what was changed and why, what was not done, and what a reviewer should look at"}},
 "required":["summary"],"additionalProperties":false}`)
 }
 
 // Call ends the attempt. A long summary is cut.
 func (FinishTool) Call(_ context.Context, _ Env, args json.RawMessage) (Result, error) {
 	var a finishArgs
-	if err := decode(args, &a); err != nil {
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
 	if strings.TrimSpace(a.Summary) == "" {
 		return Result{}, errors.New("summary is empty; say in a few sentences what was changed and why")
 	}
-	return Result{Text: "the attempt ends here\n", Finish: &Finish{Summary: clip(a.Summary, MaxSummary)}}, nil
+	return Result{Text: "the attempt ends here\n",
+		Finish: &FinishStatement{Summary: cutResult(a.Summary, MaxSummary)}}, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// show makes hidden characters visible, as ⟦U+200B⟧, and reports whether there were any.
-func show(s string) (string, bool) {
+// showHidden makes hidden characters visible, as ⟦U+200B⟧, and reports whether there were any.
+func showHidden(s string) (string, bool) {
 	if strings.IndexFunc(s, visible.Hidden) < 0 {
 		return s, false
 	}
@@ -25,12 +25,12 @@ func show(s string) (string, bool) {
 	return b.String(), true
 }
 
-var shown = regexp.MustCompile(`⟦U\+([0-9A-F]{4,6})⟧`)
+var hiddenMark = regexp.MustCompile(`⟦U\+([0-9A-F]{4,6})⟧`)
 
-// unshow turns what show made visible back.
-func unshow(s string) string {
-	return shown.ReplaceAllStringFunc(s, func(m string) string {
-		n, err := strconv.ParseInt(shown.FindStringSubmatch(m)[1], 16, 32)
+// restoreHidden turns what showHidden made visible back into hidden characters.
+func restoreHidden(s string) string {
+	return hiddenMark.ReplaceAllStringFunc(s, func(m string) string {
+		n, err := strconv.ParseInt(hiddenMark.FindStringSubmatch(m)[1], 16, 32)
 		if err != nil || !visible.Hidden(rune(n)) {
 			return m
 		}

@@ -10,11 +10,11 @@ import (
 
 var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$`)
 
-// recount writes the line counts of hunks anew, from their lines: models count
-// badly, and the lines themselves say it better. Git's apply has --recount for this.
-// It also takes the a/ and b/ off the names of files that have no line "diff --git",
-// in which a parser of patches can't know that they are no folders.
-func recount(text string) string {
+// recountHunks writes the line counts of hunks anew, from their lines, because models
+// count badly. Git's apply has --recount for this. It also takes a/ and b/ off the
+// names of files without a line "diff --git": a parser can't know there that these
+// are prefixes and not folders.
+func recountHunks(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	var b strings.Builder
 	git := false // within the head of a file in git's own form
@@ -58,7 +58,7 @@ func recount(text string) string {
 	return b.String()
 }
 
-// plainNames takes the prefixes off, when both names have theirs or are /dev/null.
+// plainNames takes the prefixes off two names, when each has its own or is /dev/null.
 func plainNames(old, fresh string) (string, string, bool) {
 	plain := func(name, prefix string) (string, bool) {
 		if strings.HasPrefix(name, "/dev/null") {
@@ -79,7 +79,8 @@ func inHunk(lines []string, i int) bool {
 		return false
 	case line == "\n" || line == "\r\n": // context, unless nothing or another file follows
 		return i+1 < len(lines) && lines[i+1] != "" && inHunk(lines, i+1)
-	case strings.HasPrefix(line, "--- ") && i+2 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") && strings.HasPrefix(lines[i+2], "@@ "):
+	case strings.HasPrefix(line, "--- ") && i+2 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") &&
+		strings.HasPrefix(lines[i+2], "@@ "):
 		return false
 	}
 	return strings.IndexByte(" +-\\", line[0]) >= 0
@@ -109,7 +110,7 @@ func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
 				fresh = append(fresh, line)
 			}
 		}
-		where, err := place(lines, old, int(h.OldPosition), at)
+		where, err := placeHunk(lines, old, int(h.OldPosition), at)
 		if err != nil {
 			return "", fmt.Errorf("hunk %d: %w", n+1, err)
 		}
@@ -125,20 +126,20 @@ func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
 	return strings.Join(out, ""), nil
 }
 
-// place is the index of the line at which a hunk that expects old applies.
-func place(lines, old []string, position, from int) (int, error) {
+// placeHunk is the index of the line at which a hunk that expects old applies.
+func placeHunk(lines, old []string, position, from int) (int, error) {
 	if len(old) == 0 { // an insertion without context stands after the line it names
 		if position < from || position > len(lines) {
 			return 0, fmt.Errorf("it has no context, and the file has %d lines; add the lines before and after", len(lines))
 		}
 		return position, nil
 	}
-	if want := position - 1; want >= from && matches(lines, old, want) {
+	if want := position - 1; want >= from && matchLines(lines, old, want) {
 		return want, nil
 	}
 	var found []int
 	for i := from; i+len(old) <= len(lines); i++ {
-		if matches(lines, old, i) {
+		if matchLines(lines, old, i) {
 			found = append(found, i)
 		}
 	}
@@ -147,19 +148,20 @@ func place(lines, old []string, position, from int) (int, error) {
 		return found[0], nil
 	case 0:
 		text := strings.Join(lines, "")
-		return 0, fmt.Errorf("its lines do not stand in the file%s", nearest(text, strings.Join(old, "")))
+		return 0, fmt.Errorf("its lines do not stand in the file%s", nearestText(text, strings.Join(old, "")))
 	}
 	return 0, fmt.Errorf("its lines stand in %d places, the first at line %d; add more context", len(found), found[0]+1)
 }
 
-// matches reports whether old stands at index i. The end of the file's last line
+// matchLines reports whether old stands at index i. The end of the file's last line
 // does not count.
-func matches(lines, old []string, i int) bool {
+func matchLines(lines, old []string, i int) bool {
 	if i+len(old) > len(lines) {
 		return false
 	}
 	for j, l := range old {
-		if have := lines[i+j]; have != l && (i+j != len(lines)-1 || strings.TrimRight(have, "\r\n") != strings.TrimRight(l, "\r\n")) {
+		if have := lines[i+j]; have != l &&
+			(i+j != len(lines)-1 || strings.TrimRight(have, "\r\n") != strings.TrimRight(l, "\r\n")) {
 			return false
 		}
 	}

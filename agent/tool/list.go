@@ -15,8 +15,8 @@ const pageEntries = 300
 //go:embed list.md
 var listDescription string
 
-// List shows what is in a directory.
-type List struct{}
+// ListTool shows what is in a directory.
+type ListTool struct{}
 
 type listArgs struct {
 	Path  string `json:"path"`
@@ -25,13 +25,13 @@ type listArgs struct {
 }
 
 // Name is "list".
-func (List) Name() string { return NameList }
+func (ListTool) Name() string { return NameList }
 
 // Description is list.md.
-func (List) Description() string { return listDescription }
+func (ListTool) Description() string { return listDescription }
 
 // Schema describes the arguments.
-func (List) Schema() json.RawMessage {
+func (ListTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "path":{"type":"string","description":"directory, relative to the repository's root; default ."},
 "depth":{"type":"integer","minimum":1,"maximum":6,"description":"levels to show; default 1"},
@@ -40,13 +40,10 @@ func (List) Schema() json.RawMessage {
 }
 
 // Call lists one page.
-func (List) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
-	a := listArgs{Path: ".", Depth: 1}
-	if err := decode(args, &a); err != nil {
+func (ListTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+	a := listArgs{Depth: 1}
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
-	}
-	if a.Path == "" {
-		a.Path = "."
 	}
 	if a.Depth < 1 || a.Depth > 6 || a.Skip < 0 {
 		return Result{}, fmt.Errorf("depth must be 1 to 6 and skip must not be negative")
@@ -56,11 +53,11 @@ func (List) Call(ctx context.Context, env Env, args json.RawMessage) (Result, er
 		return Result{}, err
 	}
 	if !st.IsDir() {
-		return Result{}, fmt.Errorf("%s is a file; use read to see it", quote(dir))
+		return Result{}, fmt.Errorf("%s is a file; use read to see it", quotePath(dir))
 	}
 	var b strings.Builder
 	n, more := 0, false
-	err = walk(ctx, env.Root, dir, func(e entry) (bool, error) {
+	err = walkTree(ctx, env.Root, dir, func(e treeEntry) (bool, error) {
 		n++
 		if n <= a.Skip {
 			return e.depth < a.Depth, nil
@@ -69,7 +66,7 @@ func (List) Call(ctx context.Context, env Env, args json.RawMessage) (Result, er
 			more = true
 			return false, errStop
 		}
-		b.WriteString(e.line() + "\n")
+		b.WriteString(e.listLine() + "\n")
 		return e.depth < a.Depth, nil
 	})
 	if err != nil {
@@ -83,12 +80,12 @@ func (List) Call(ctx context.Context, env Env, args json.RawMessage) (Result, er
 	case b.Len() == 0:
 		fmt.Fprintf(&b, "[%s is empty]\n", path.Clean(dir))
 	}
-	return Result{Text: clip(b.String(), MaxResult)}, nil
+	return Result{Text: cutResult(b.String(), MaxResult)}, nil
 }
 
-// line is how list shows an entry.
-func (e entry) line() string {
-	name, _ := show(e.path)
+// listLine is how list shows an entry.
+func (e treeEntry) listLine() string {
+	name, _ := showHidden(e.path)
 	switch {
 	case e.mode.IsDir():
 		if e.ignored {

@@ -11,10 +11,10 @@ const (
 	nearBest  = 0.45 // similarity, 0–1, below which nothing is near
 )
 
-// nearest finds the lines of text that look most like old, for an error message:
-// empty when nothing is near. Lines are compared without the white space around
-// them, by how much of them is common at both ends; time is linear in text.
-func nearest(text, old string) string {
+// nearestText says which lines of text look most like old, as the end of an error
+// message. Lines are compared without the white space around them, by how much of
+// them is common at both ends. Its time is linear in text.
+func nearestText(text, old string) string {
 	want := strings.Split(strings.Trim(old, "\n"), "\n")
 	whole := len(want)
 	want = want[:min(len(want), nearLines)]
@@ -36,7 +36,7 @@ func nearest(text, old string) string {
 			}
 			k := float64(1 + min(len(w), 80))
 			weight += k
-			sum += k * alike(w, have)
+			sum += k * likeness(w, have)
 		}
 		if s := sum / weight; s > best {
 			at, best = i, s
@@ -50,8 +50,8 @@ func nearest(text, old string) string {
 	fmt.Fprintf(&b, "; nearest are lines %d–%d:\n", at+1, end)
 	exact := best > 0.999
 	for i := at; i < end; i++ {
-		l, _ := show(strings.TrimSuffix(lines[i], "\r"))
-		fmt.Fprintf(&b, "%6d\t%s\n", i+1, clip(strings.ToValidUTF8(l, "\uFFFD"), 400))
+		l, _ := showHidden(strings.TrimSuffix(lines[i], "\r"))
+		fmt.Fprintf(&b, "%6d\t%s\n", i+1, cutResult(strings.ToValidUTF8(l, "\uFFFD"), 400))
 	}
 	if exact {
 		b.WriteString("They differ only in white space: copy the indentation exactly.")
@@ -61,8 +61,8 @@ func nearest(text, old string) string {
 	return b.String()
 }
 
-// alike is how much of the longer of a and b is common to both at its ends, 0–1.
-func alike(a, b string) float64 {
+// likeness is how much a and b have in common at both ends, as a share of the longer, 0–1.
+func likeness(a, b string) float64 {
 	if a == b {
 		return 1
 	}

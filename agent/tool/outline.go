@@ -22,8 +22,8 @@ const (
 //go:embed outline.md
 var outlineDescription string
 
-// Outline shows what is defined in files.
-type Outline struct{}
+// OutlineTool shows what is defined in files.
+type OutlineTool struct{}
 
 type outlineArgs struct {
 	Path  string `json:"path"`
@@ -32,13 +32,13 @@ type outlineArgs struct {
 }
 
 // Name is "outline".
-func (Outline) Name() string { return NameOutline }
+func (OutlineTool) Name() string { return NameOutline }
 
 // Description is outline.md.
-func (Outline) Description() string { return outlineDescription }
+func (OutlineTool) Description() string { return outlineDescription }
 
 // Schema describes the arguments.
-func (Outline) Schema() json.RawMessage {
+func (OutlineTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "path":{"type":"string","description":"file or directory, relative to the repository's root; default ."},
 "match":{"type":"string","description":"regular expression (RE2 syntax); only definitions whose name matches"},
@@ -47,13 +47,10 @@ func (Outline) Schema() json.RawMessage {
 }
 
 // Call shows one page.
-func (Outline) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
-	a := outlineArgs{Path: "."}
-	if err := decode(args, &a); err != nil {
+func (OutlineTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+	var a outlineArgs
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
-	}
-	if a.Path == "" {
-		a.Path = "."
 	}
 	switch {
 	case a.Skip < 0:
@@ -69,39 +66,39 @@ func (Outline) Call(ctx context.Context, env Env, args json.RawMessage) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	o := outlining{env: env, match: match, skip: a.Skip}
+	o := outlinePage{env: env, match: match, skip: a.Skip}
 	if !st.IsDir() {
 		if !symbol.Knows(start) {
-			return Result{}, fmt.Errorf("outline does not know the language of %s; use read or search", quote(start))
+			return Result{}, fmt.Errorf("outline does not know the language of %s; use read or search", quotePath(start))
 		}
-		if err := o.file(start); err != nil {
+		if err := o.addFile(start); err != nil {
 			return Result{}, err
 		}
 	} else {
-		err = walk(ctx, env.Root, start, func(e entry) (bool, error) {
+		err = walkTree(ctx, env.Root, start, func(e treeEntry) (bool, error) {
 			switch {
 			case o.full:
 				return false, errStop
 			case !e.mode.IsRegular():
-				return !vendored(e.path), nil
+				return !isVendored(e.path), nil
 			case !symbol.Knows(e.path) || e.size > MaxFile:
 				return true, nil
 			}
 			if o.files++; o.files > maxOutlined {
 				return false, errStop
 			}
-			_ = o.file(e.path) // one that can't be read is passed over
+			_ = o.addFile(e.path) // one that can't be read is passed over
 			return true, nil
 		})
 		if err != nil {
 			return Result{}, err
 		}
 	}
-	return Result{Text: clip(o.text(), MaxResult)}, nil
+	return Result{Text: cutResult(o.pageText(), MaxResult)}, nil
 }
 
-// vendored reports whether a directory holds other people's code.
-func vendored(p string) bool {
+// isVendored reports whether a directory holds other people's code.
+func isVendored(p string) bool {
 	switch path.Base(p) {
 	case "node_modules", "vendor", "third_party", "dist", "__pycache__":
 		return true
@@ -109,8 +106,8 @@ func vendored(p string) bool {
 	return false
 }
 
-// outlining is one outline under way.
-type outlining struct {
+// outlinePage is one outline under way.
+type outlinePage struct {
 	env   Env
 	match *regexp.Regexp
 	skip  int
@@ -122,8 +119,8 @@ type outlining struct {
 	headingFile string
 }
 
-// file adds one file's symbols.
-func (o *outlining) file(p string) error {
+// addFile adds one file's symbols.
+func (o *outlinePage) addFile(p string) error {
 	b, _, err := readText(o.env.Root, p)
 	if err != nil {
 		return err
@@ -141,18 +138,18 @@ func (o *outlining) file(p string) error {
 		}
 		o.shown++
 		if o.headingFile != p {
-			name, _ := show(p)
+			name, _ := showHidden(p)
 			o.out.WriteString(name + "\n")
 			o.headingFile = p
 		}
-		text, _ := show(strings.ToValidUTF8(s.Text, "\uFFFD"))
+		text, _ := showHidden(strings.ToValidUTF8(s.Text, "\uFFFD"))
 		fmt.Fprintf(&o.out, "%6d: %s%s\n", s.Line, strings.Repeat("  ", s.Depth), text)
 	}
 	return nil
 }
 
-// text is the page with what was left out.
-func (o *outlining) text() string {
+// pageText is the page with what was left out.
+func (o *outlinePage) pageText() string {
 	switch {
 	case o.full:
 		fmt.Fprintf(&o.out, "[more; go on with skip %d, or name a file or a smaller directory]\n", o.skip+o.shown)

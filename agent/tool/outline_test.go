@@ -10,11 +10,14 @@ import (
 
 func TestOutline(t *testing.T) {
 	env := tree(t, map[string]string{
-		"a.go": "package a\n\nfunc A() {}\n\ntype T struct{}\n", "lib/b.py": "class B:\n    def run(self):\n        pass\n", "README.md": "# x\n",
-		"node_modules/x/i.js": "function no() {}\n", "broken.go": "package a\nfunc (", ".gitignore": "gen.go\n", "gen.go": "package a\nfunc Gen() {}\n",
+		"a.go": "package a\n\nfunc A() {}\n\ntype T struct{}\n", "lib/b.py": "class B:\n    def run(self):\n        pass\n",
+		"README.md":           "# x\n",
+		"node_modules/x/i.js": "function no() {}\n", "broken.go": "package a\nfunc (", ".gitignore": "gen.go\n",
+		"gen.go": "package a\nfunc Gen() {}\n",
 	})
 	for args, want := range map[string]string{
-		`{}`:                      "a.go\n     3: func A()\n     5: type T struct\nlib/b.py\n     1: class B\n     2:   def run(self)\n",
+		`{}`: "a.go\n     3: func A()\n     5: type T struct\nlib/b.py\n     1: class B\n     2:   " +
+			"def run(self)\n",
 		`{"path":"lib"}`:          "lib/b.py\n     1: class B\n     2:   def run(self)\n",
 		`{"path":"a.go"}`:         "a.go\n     3: func A()\n     5: type T struct\n",
 		`{"match":"^run$"}`:       "lib/b.py\n     2:   def run(self)\n",
@@ -23,14 +26,15 @@ func TestOutline(t *testing.T) {
 		`{"match":"^nothing$"}`:   "[no definition found]\n",
 		`{"path":"lib","skip":0}`: "lib/b.py\n     1: class B\n     2:   def run(self)\n",
 	} {
-		if r := ok(t, env, tool.Outline{}, args); r.Text != want {
+		if r := ok(t, env, tool.OutlineTool{}, args); r.Text != want {
 			t.Errorf("%s:\n%s\nwant\n%s", args, r.Text, want)
 		}
 	}
 	for args, want := range map[string]string{
-		`{"path":"README.md"}`: "does not know the language", `{"path":"../x"}`: "..", `{"path":"no"}`: "no such file", `{"match":"("}`: "match:", `{"skip":-1}`: "skip",
+		`{"path":"README.md"}`: "does not know the language", `{"path":"../x"}`: "..", `{"path":"no"}`: "no such file",
+		`{"match":"("}`: "match:", `{"skip":-1}`: "skip",
 	} {
-		refused(t, env, tool.Outline{}, args, want)
+		refused(t, env, tool.OutlineTool{}, args, want)
 	}
 	var many strings.Builder
 	many.WriteString("package a\n")
@@ -40,7 +44,7 @@ func TestOutline(t *testing.T) {
 	env = tree(t, map[string]string{"many.go": many.String()})
 	seen := 0
 	for skip := 0; ; {
-		r := ok(t, env, tool.Outline{}, fmt.Sprintf(`{"skip":%d}`, skip))
+		r := ok(t, env, tool.OutlineTool{}, fmt.Sprintf(`{"skip":%d}`, skip))
 		n := strings.Count(r.Text, ": func F")
 		seen += n
 		if !strings.Contains(r.Text, "[more; go on with skip") {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sia/visible"
 )
 
@@ -28,20 +30,20 @@ func localPath(p string) (string, error) {
 	case len(p) > 4096:
 		return "", errors.New("the path is longer than 4096 bytes")
 	case path.IsAbs(p) || filepath.IsAbs(p):
-		return "", fmt.Errorf("path %s: only paths relative to the repository's root are allowed", quote(p))
+		return "", fmt.Errorf("path %s: only paths relative to the repository's root are allowed", quotePath(p))
 	}
-	// Cleaned first, "a/../../b" would lose its climb: look at the parts as they are.
+	// Cleaning hides the climb of "a/../../b", so the parts are looked at as they are.
 	for part := range strings.SplitSeq(p, "/") {
 		if part == ".." {
-			return "", fmt.Errorf("path %s: .. is not allowed; name the path from the repository's root", quote(p))
+			return "", fmt.Errorf("path %s: .. is not allowed; name the path from the repository's root", quotePath(p))
 		}
 		if isGit(part) {
-			return "", fmt.Errorf("path %s: .git is off limits; commits are made for you", quote(p))
+			return "", fmt.Errorf("path %s: .git is off limits; commits are made for you", quotePath(p))
 		}
 	}
 	p = path.Clean(p)
 	if !filepath.IsLocal(filepath.FromSlash(p)) {
-		return "", fmt.Errorf("path %s: it leads out of the repository", quote(p))
+		return "", fmt.Errorf("path %s: it leads out of the repository", quotePath(p))
 	}
 	return p, nil
 }
@@ -62,9 +64,10 @@ func isGit(part string) bool {
 }
 
 // lookUp is a file or folder that a model names, as its local path and what it is.
-// Links are neither followed nor returned; op names the tool in errors.
+// An empty name is the work tree itself. Links are neither followed nor returned; op
+// names the tool in errors.
 func lookUp(root *os.Root, op, name string) (string, fs.FileInfo, error) {
-	p, err := localPath(name)
+	p, err := localPath(cmp.Or(name, "."))
 	if err != nil {
 		return "", nil, err
 	}
@@ -73,7 +76,7 @@ func lookUp(root *os.Root, op, name string) (string, fs.FileInfo, error) {
 	}
 	st, err := root.Lstat(p)
 	if err != nil {
-		return "", nil, clean(op, p, err)
+		return "", nil, pathError(op, p, err)
 	}
 	return p, st, nil
 }
@@ -93,28 +96,29 @@ func noLinks(root *os.Root, p string) error {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:
-			return clean("look at", p[:i], err)
+			return pathError("look at", p[:i], err)
 		case st.Mode()&fs.ModeSymlink != 0:
-			return fmt.Errorf("path %s: %s is a symbolic link, which is not followed; name the file itself", quote(p), quote(p[:i]))
+			return fmt.Errorf("path %s: %s is a symbolic link, which is not followed; name the file itself", quotePath(p),
+				quotePath(p[:i]))
 		}
 	}
 	return nil
 }
 
-// open opens a regular file for reading. A link that is slipped in between the
-// look and the opening is found by looking again: os.Root keeps it inside the
-// work tree meanwhile.
-func open(root *os.Root, p string) (*os.File, fs.FileInfo, error) {
+// openRegular opens a regular file for reading. It looks for links again afterwards,
+// and so finds one that was slipped in before the opening. Meanwhile os.Root keeps it
+// inside the work tree.
+func openRegular(root *os.Root, p string) (*os.File, fs.FileInfo, error) {
 	if err := noLinks(root, p); err != nil {
 		return nil, nil, err
 	}
 	f, err := root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not block
 	if err != nil {
-		return nil, nil, clean("read", p, err)
+		return nil, nil, pathError("read", p, err)
 	}
 	st, err := f.Stat()
 	if err == nil {
-		err = regular(p, st)
+		err = checkRegular(p, st)
 	}
 	if err == nil {
 		err = noLinks(root, p)
@@ -122,7 +126,7 @@ func open(root *os.Root, p string) (*os.File, fs.FileInfo, error) {
 	if err == nil {
 		var now fs.FileInfo
 		if now, err = root.Lstat(p); err == nil && !os.SameFile(now, st) {
-			err = fmt.Errorf("read %s: it changed while it was opened; try again", quote(p))
+			err = fmt.Errorf("read %s: it changed while it was opened; try again", quotePath(p))
 		}
 	}
 	if err != nil {
@@ -132,20 +136,20 @@ func open(root *os.Root, p string) (*os.File, fs.FileInfo, error) {
 	return f, st, nil
 }
 
-// regular refuses what is no regular file.
-func regular(p string, st fs.FileInfo) error {
+// checkRegular refuses what is no regular file.
+func checkRegular(p string, st fs.FileInfo) error {
 	switch {
 	case st.IsDir():
-		return fmt.Errorf("%s is a directory; use list to see what is in it", quote(p))
+		return fmt.Errorf("%s is a directory; use list to see what is in it", quotePath(p))
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%s is no regular file", quote(p))
+		return fmt.Errorf("%s is no regular file", quotePath(p))
 	}
 	return nil
 }
 
 // readText reads a whole text file of at most MaxFile bytes.
 func readText(root *os.Root, p string) ([]byte, fs.FileInfo, error) {
-	f, st, err := open(root, p)
+	f, st, err := openRegular(root, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,34 +157,34 @@ func readText(root *os.Root, p string) ([]byte, fs.FileInfo, error) {
 	b, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	switch {
 	case err != nil:
-		return nil, nil, clean("read", p, err)
+		return nil, nil, pathError("read", p, err)
 	case len(b) > MaxFile:
-		return nil, nil, fmt.Errorf("%s is larger than %d bytes, too large to edit", quote(p), MaxFile)
+		return nil, nil, fmt.Errorf("%s is larger than %d bytes, too large to edit", quotePath(p), MaxFile)
 	case isBinary(b):
-		return nil, nil, fmt.Errorf("%s is a binary file", quote(p))
+		return nil, nil, fmt.Errorf("%s is a binary file", quotePath(p))
 	}
 	return b, st, nil
 }
 
-// replace puts text in p's place at once: other names of the old file (hard
-// links) keep the old content. Parents are made.
-func replace(root *os.Root, p string, text []byte, mode fs.FileMode) error {
+// replaceFile puts text in p's place in one step, and makes its folders. Other names
+// of the old file (hard links) keep the old content.
+func replaceFile(root *os.Root, p string, text []byte, mode fs.FileMode) error {
 	dir := path.Dir(p)
 	if err := noLinks(root, p); err != nil {
 		return err
 	}
 	if dir != "." {
 		if err := root.MkdirAll(dir, 0o755); err != nil {
-			return clean("write", p, err)
+			return pathError("write", p, err)
 		}
 	}
 	temp := path.Join(dir, ".sia-write-"+strconv.Itoa(os.Getpid())+".tmp")
 	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return clean("write", p, err)
+		return pathError("write", p, err)
 	}
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm()|0o600)
 	if err != nil {
-		return clean("write", p, err)
+		return pathError("write", p, err)
 	}
 	_, err = f.Write(text)
 	err = errors.Join(err, f.Close())
@@ -189,7 +193,7 @@ func replace(root *os.Root, p string, text []byte, mode fs.FileMode) error {
 	}
 	if err != nil {
 		root.Remove(temp) //nolint:errcheck // the first error is the one to tell
-		return clean("write", p, err)
+		return pathError("write", p, err)
 	}
 	return nil
 }
@@ -197,10 +201,5 @@ func replace(root *os.Root, p string, text []byte, mode fs.FileMode) error {
 // isBinary reports whether b looks binary: a NUL byte near its beginning, git's rule.
 func isBinary(b []byte) bool { return bytes.IndexByte(b[:min(len(b), 8000)], 0) >= 0 }
 
-// quote shows a path within a message, cut to a readable length.
-func quote(p string) string {
-	if len(p) > 200 {
-		p = strings.ToValidUTF8(p[:200], "") + "…"
-	}
-	return strconv.Quote(p)
-}
+// quotePath shows a path within a message, cut to a readable length.
+func quotePath(p string) string { return strconv.Quote(text.Clip(p, 200)) }

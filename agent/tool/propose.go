@@ -20,9 +20,9 @@ const (
 //go:embed propose.md
 var proposeDescription string
 
-// Propose puts a plan to a person and ends the attempt. It is for attempts that
-// make a plan, and for no others: [Default] leaves it out.
-type Propose struct{}
+// ProposeTool puts a plan to a person and ends the attempt. It is for attempts that
+// make a plan, and for no others: [DefaultTools] leaves it out.
+type ProposeTool struct{}
 
 type proposeArgs struct {
 	Summary string        `json:"summary"`
@@ -30,26 +30,28 @@ type proposeArgs struct {
 }
 
 // Name is "propose".
-func (Propose) Name() string { return NamePropose }
+func (ProposeTool) Name() string { return NamePropose }
 
 // Description is propose.md.
-func (Propose) Description() string { return proposeDescription }
+func (ProposeTool) Description() string { return proposeDescription }
 
 // Schema describes the arguments.
-func (Propose) Schema() json.RawMessage {
+func (ProposeTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"summary":{"type":"string","description":"what will be done and why like this, what will not be done, and what is uncertain"},
+"summary":{"type":"string",
+"description":"what will be done and why like this, what will not be done, and what is uncertain"},
 "steps":{"type":"array","minItems":1,"maxItems":12,"items":{"type":"object","properties":{
 "do":{"type":"string","description":"one step, with the files that it touches"},
-"done_when":{"type":"string","description":"how one can tell that it is done: a test, a command, something that can be seen"}},
+"done_when":{"type":"string",
+"description":"how one can tell that it is done: a test, a command, something that can be seen"}},
 "required":["do","done_when"],"additionalProperties":false}}},
 "required":["summary","steps"],"additionalProperties":false}`)
 }
 
 // Call ends the attempt with the plan. A long summary is cut.
-func (Propose) Call(_ context.Context, _ Env, args json.RawMessage) (Result, error) {
+func (ProposeTool) Call(_ context.Context, _ Env, args json.RawMessage) (Result, error) {
 	var a proposeArgs
-	if err := decode(args, &a); err != nil {
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
 	if strings.TrimSpace(a.Summary) == "" {
@@ -66,5 +68,5 @@ func (Propose) Call(_ context.Context, _ Env, args json.RawMessage) (Result, err
 		}
 	}
 	return Result{Text: "the plan will be shown to a person; the attempt ends here\n",
-		Proposal: &sia.Plan{Summary: clip(strings.TrimSpace(a.Summary), MaxSummary), Steps: a.Steps}}, nil
+		Proposal: &sia.Plan{Summary: cutResult(strings.TrimSpace(a.Summary), MaxSummary), Steps: a.Steps}}, nil
 }

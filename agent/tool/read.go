@@ -20,8 +20,8 @@ const (
 //go:embed read.md
 var readDescription string
 
-// Read shows lines of a file.
-type Read struct{}
+// ReadTool shows lines of a file.
+type ReadTool struct{}
 
 type readArgs struct {
 	Path  string `json:"path"`
@@ -30,13 +30,13 @@ type readArgs struct {
 }
 
 // Name is "read".
-func (Read) Name() string { return NameRead }
+func (ReadTool) Name() string { return NameRead }
 
 // Description is read.md.
-func (Read) Description() string { return readDescription }
+func (ReadTool) Description() string { return readDescription }
 
 // Schema describes the arguments.
-func (Read) Schema() json.RawMessage {
+func (ReadTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "path":{"type":"string","description":"file, relative to the repository's root"},
 "start":{"type":"integer","minimum":1,"description":"first line; default 1"},
@@ -45,9 +45,9 @@ func (Read) Schema() json.RawMessage {
 }
 
 // Call reads one page.
-func (Read) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+func (ReadTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
 	a := readArgs{Start: 1, Lines: pageLines}
-	if err := decode(args, &a); err != nil {
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
 	if a.Start < 1 || a.Lines < 1 || a.Lines > pageLines {
@@ -57,7 +57,7 @@ func (Read) Call(ctx context.Context, env Env, args json.RawMessage) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	f, st, err := open(env.Root, p)
+	f, st, err := openRegular(env.Root, p)
 	if err != nil {
 		return Result{}, err
 	}
@@ -67,7 +67,7 @@ func (Read) Call(ctx context.Context, env Env, args json.RawMessage) (Result, er
 	}
 	in := bufio.NewReaderSize(f, 16<<10)
 	if head, _ := in.Peek(8000); isBinary(head) {
-		return Result{}, fmt.Errorf("%s is a binary file of %d bytes", quote(p), st.Size())
+		return Result{}, fmt.Errorf("%s is a binary file of %d bytes", quotePath(p), st.Size())
 	}
 	var b strings.Builder
 	hidden := false
@@ -81,7 +81,7 @@ func (Read) Call(ctx context.Context, env Env, args json.RawMessage) (Result, er
 			break
 		}
 		if err != nil {
-			return Result{}, clean("read", p, err)
+			return Result{}, pathError("read", p, err)
 		}
 		if n++; n < a.Start {
 			continue
@@ -90,7 +90,7 @@ func (Read) Call(ctx context.Context, env Env, args json.RawMessage) (Result, er
 			fmt.Fprintf(&b, "[more lines; go on with start %d]\n", n)
 			break
 		}
-		text, h := show(strings.ToValidUTF8(line, "\uFFFD"))
+		text, h := showHidden(strings.ToValidUTF8(line, "\uFFFD"))
 		hidden = hidden || h
 		if cut {
 			text += " […]"
@@ -98,12 +98,12 @@ func (Read) Call(ctx context.Context, env Env, args json.RawMessage) (Result, er
 		fmt.Fprintf(&b, "%6d\t%s\n", n, text)
 	}
 	if b.Len() == 0 {
-		return Result{}, fmt.Errorf("%s has %d lines; start %d is beyond its end", quote(p), n, a.Start)
+		return Result{}, fmt.Errorf("%s has %d lines; start %d is beyond its end", quotePath(p), n, a.Start)
 	}
 	if hidden {
 		b.WriteString("[characters that can't be seen are shown as ⟦U+…⟧; edit understands them in this form]\n")
 	}
-	return Result{Text: clip(b.String(), MaxResult)}, nil
+	return Result{Text: cutResult(b.String(), MaxResult)}, nil
 }
 
 // readLine reads one line without its end, keeping at most maxLine bytes of it.

@@ -28,8 +28,8 @@ const (
 //go:embed run.md
 var runDescription string
 
-// Run runs a shell command.
-type Run struct{}
+// RunTool runs a shell command.
+type RunTool struct{}
 
 type runArgs struct {
 	Command string `json:"command"`
@@ -37,13 +37,13 @@ type runArgs struct {
 }
 
 // Name is "run".
-func (Run) Name() string { return NameRun }
+func (RunTool) Name() string { return NameRun }
 
 // Description is run.md.
-func (Run) Description() string { return runDescription }
+func (RunTool) Description() string { return runDescription }
 
 // Schema describes the arguments.
-func (Run) Schema() json.RawMessage {
+func (RunTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "command":{"type":"string","description":"shell command line"},
 "seconds":{"type":"integer","minimum":1,"maximum":1800,"description":"after which it is stopped; default 120"}},
@@ -51,41 +51,42 @@ func (Run) Schema() json.RawMessage {
 }
 
 // Call runs the command.
-func (Run) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+func (RunTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
 	a := runArgs{Seconds: runSeconds}
-	if err := decode(args, &a); err != nil {
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
 	switch {
 	case strings.TrimSpace(a.Command) == "":
 		return Result{}, errors.New("command is empty; it is a shell command line")
 	case len(a.Command) > maxCommand:
-		return Result{}, fmt.Errorf("command has %d bytes; at most %d are taken: write a script into a file and run that", len(a.Command), maxCommand)
+		return Result{}, fmt.Errorf("command has %d bytes; at most %d are taken: write a script into a file and run that",
+			len(a.Command), maxCommand)
 	case strings.ContainsRune(a.Command, 0):
 		return Result{}, errors.New("command holds a NUL byte")
 	}
-	r, changed, err := execute(ctx, env, a.Command, a.Seconds)
+	r, changed, err := runCommand(ctx, env, a.Command, a.Seconds)
 	if err != nil {
 		return Result{}, err
 	}
-	text := ending(r) + "\n"
-	if out := printed(r.Output); out != "" {
+	text := commandEnding(r) + "\n"
+	if out := cleanOutput(r.Output); out != "" {
 		text += out
 	} else {
 		text += "[it printed nothing]\n"
 	}
-	return Result{Text: middle(text, MaxResult), Changed: changed}, nil
+	return Result{Text: cutMiddle(text, MaxResult), Changed: changed}, nil
 }
 
-// execute runs a command and finds out which files it changed.
-func execute(ctx context.Context, env Env, command string, seconds int) (sandbox.Result, []string, error) {
+// runCommand runs a command and finds out which files it changed.
+func runCommand(ctx context.Context, env Env, command string, seconds int) (sandbox.Result, []string, error) {
 	switch {
 	case env.Runner == nil:
 		return sandbox.Result{}, nil, errors.New("nothing can be run here: there is no sandbox; work with the files alone")
 	case seconds < 1 || seconds > mostSeconds:
 		return sandbox.Result{}, nil, fmt.Errorf("seconds must be 1 to %d", mostSeconds)
 	}
-	before := stamps(ctx, env)
+	before := stampFiles(ctx, env)
 	r, err := env.Runner.Run(ctx, command, time.Duration(seconds)*time.Second, nil)
 	switch {
 	case ctx.Err() != nil:
@@ -93,24 +94,24 @@ func execute(ctx context.Context, env Env, command string, seconds int) (sandbox
 	case err != nil:
 		return r, nil, fmt.Errorf("the command could not be run: %w", err)
 	}
-	return r, differ(before, stamps(ctx, env)), nil
+	return r, changedFiles(before, stampFiles(ctx, env)), nil
 }
 
-// stamp is what changes when a file does.
-type stamp struct {
+// fileStamp is what changes when a file is changed.
+type fileStamp struct {
 	mode fs.FileMode
 	size int64
 	at   time.Time
 }
 
-// stamps notes every file that git does not ignore. What can't be looked at is
+// stampFiles notes every file that git does not ignore. What can't be looked at is
 // left out.
-func stamps(ctx context.Context, env Env) map[string]stamp {
-	all := map[string]stamp{}
-	_ = walk(ctx, env.Root, ".", func(e entry) (bool, error) {
+func stampFiles(ctx context.Context, env Env) map[string]fileStamp {
+	all := map[string]fileStamp{}
+	_ = walkTree(ctx, env.Root, ".", func(e treeEntry) (bool, error) {
 		if e.mode.IsRegular() {
 			if st, err := env.Root.Lstat(e.path); err == nil {
-				all[e.path] = stamp{st.Mode(), st.Size(), st.ModTime()}
+				all[e.path] = fileStamp{st.Mode(), st.Size(), st.ModTime()}
 			}
 		}
 		return true, nil
@@ -118,8 +119,8 @@ func stamps(ctx context.Context, env Env) map[string]stamp {
 	return all
 }
 
-// differ lists what was created, changed or deleted, sorted.
-func differ(before, after map[string]stamp) (changed []string) {
+// changedFiles lists what was created, changed or deleted, sorted.
+func changedFiles(before, after map[string]fileStamp) (changed []string) {
 	for p, s := range after {
 		if before[p] != s {
 			changed = append(changed, p)
@@ -134,16 +135,17 @@ func differ(before, after map[string]stamp) (changed []string) {
 	return changed[:min(len(changed), maxChanged)]
 }
 
-// ending says how a command ended. How long it took is left out, so that the same
-// outcome reads the same.
-func ending(r sandbox.Result) string {
+// commandEnding says how a command ended. It does not say how long it took, so that the
+// same outcome reads the same.
+func commandEnding(r sandbox.Result) string {
 	switch {
 	case r.Ended == sandbox.ByTime:
 		return "stopped: " + r.Why + ". What it had printed until then:"
 	case r.Ended != "":
 		return "stopped: " + r.Why
 	case r.ExitCode == 126 || r.ExitCode == 127:
-		return fmt.Sprintf("exit status %d: a program was not found, or may not be run. There is no network to install it from.", r.ExitCode)
+		return fmt.Sprintf("exit status %d: a program was not found, or may not be run. There is no network to install it "+
+			"from.", r.ExitCode)
 	case r.ExitCode > 128:
 		s, _, _ := strings.Cut(r.String(), " after ")
 		return s
@@ -151,48 +153,25 @@ func ending(r sandbox.Result) string {
 	return fmt.Sprintf("exit status %d", r.ExitCode)
 }
 
-// terminal are the sequences that colour text and move the cursor (ECMA-48 §5.4).
-var terminal = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[@-Z\\\\-_])")
+// terminalCodes are the sequences that colour text and move the cursor (ECMA-48 §5.4).
+var terminalCodes = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[@-Z\\\\-_])")
 
-// printed is output as a model should see it: without colours, of a progress line
-// what stood there last, with secrets masked, since nobody edits it back, and
-// with hidden characters made visible.
-func printed(out []byte) string {
-	text := secret.Mask(terminal.ReplaceAllString(strings.ToValidUTF8(string(out), "\uFFFD"), ""))
+// cleanOutput is output as a model should see it. Colours are gone, and a progress line
+// is what stood there last. Secrets are masked, since nobody edits output back. Hidden
+// characters are made visible.
+func cleanOutput(out []byte) string {
+	text := secret.Mask(terminalCodes.ReplaceAllString(strings.ToValidUTF8(string(out), "\uFFFD"), ""))
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if i := strings.LastIndexByte(line, '\r'); i >= 0 {
 			line = line[i+1:]
 		}
-		if len(line) > maxLine {
-			line = strings.ToValidUTF8(line[:maxLine], "") + " […]"
-		}
-		line, _ = show(line)
+		line, _ = showHidden(cutLine(line))
 		b.WriteString(line + "\n")
 	}
 	if strings.TrimSpace(b.String()) == "" {
 		return ""
 	}
 	return b.String()
-}
-
-// middle cuts text to at most n bytes by leaving out lines from its middle: what
-// happened is told at the beginning, and how it ended at the end.
-func middle(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	const mark = "[lines left out]\n"
-	half := (n - len(mark)) / 2
-	head, tail := text[:half], text[len(text)-half:]
-	if i := strings.LastIndexByte(head, '\n'); i > half/2 {
-		head = head[:i+1]
-	} else {
-		head = strings.ToValidUTF8(head, "") + "\n"
-	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < half/2 {
-		tail = tail[i+1:]
-	}
-	return clip(head+mark+strings.ToValidUTF8(tail, ""), n)
 }

@@ -22,7 +22,8 @@ type runner struct {
 }
 
 func (r runner) Run(ctx context.Context, command string, within time.Duration, out io.Writer) (sandbox.Result, error) {
-	return r.box.Run(ctx, sandbox.Command{Dir: r.dir, Shell: command, Output: out, Limits: sandbox.Limits{Time: within, Memory: 256 << 20}})
+	return r.box.Run(ctx, sandbox.Command{Dir: r.dir, Shell: command, Output: out,
+		Limits: sandbox.Limits{Time: within, Memory: 256 << 20}})
 }
 
 func contained(t testing.TB, files map[string]string) tool.Env {
@@ -32,7 +33,7 @@ func contained(t testing.TB, files map[string]string) tool.Env {
 	if err != nil {
 		t.Fatalf("%v; this test needs a sandbox: %s", err, found.Fix)
 	}
-	env.Runner = runner{box, env.Dir}
+	env.Runner = runner{box, env.Root.Name()}
 	return env
 }
 
@@ -45,14 +46,19 @@ func TestRun(t *testing.T) {
 		{`{"command":"echo hello"}`, "exit status 0\nhello\n", nil},
 		{`{"command":"true"}`, "exit status 0\n[it printed nothing]\n", nil},
 		{`{"command":"ls no-such; exit 3"}`, "exit status 3\nls: cannot access 'no-such': No such file or directory\n", nil},
-		{`{"command":"no-such-program"}`, "exit status 127: a program was not found, or may not be run. There is no network to install it from.\n/bin/bash: line 1: no-such-program: command not found\n", nil},
-		{`{"command":"printf '\\033[31mred\\033[0m\\n10%%\\r50%%\\r100%%\\nhidden\\u200b\\n'"}`, "exit status 0\nred\n100%\nhidden⟦U+200B⟧\n", nil},
+		{`{"command":"no-such-program"}`,
+			"exit status 127: a program was not found, or may not be run. There is no network to install it from.\n" +
+				"/bin/bash: line 1: no-such-program: command not found\n", nil},
+		{`{"command":"printf '\\033[31mred\\033[0m\\n10%%\\r50%%\\r100%%\\nhidden\\u200b\\n'"}`,
+			"exit status 0\nred\n100%\nhidden⟦U+200B⟧\n", nil},
 		{`{"command":"kill -SEGV $$"}`, "exit status 139 (SIGSEGV)\n[it printed nothing]\n", nil},
-		{`{"command":"echo more >> a; rm b; mkdir d; echo c > d/c; echo x > out; touch .git/y","seconds":20}`, "", []string{"a", "b", "d/c"}},
-		{`{"command":"echo start; sleep 60","seconds":1}`, "stopped: it was not done within 1s. What it had printed until then:\nstart\n", nil},
+		{`{"command":"echo more >> a; rm b; mkdir d; echo c > d/c; echo x > out; touch .git/y","seconds":20}`, "",
+			[]string{"a", "b", "d/c"}},
+		{`{"command":"echo start; sleep 60","seconds":1}`,
+			"stopped: it was not done within 1s. What it had printed until then:\nstart\n", nil},
 		{`{"command":"tail /dev/zero"}`, "stopped: it needed more than 256 MiB of memory\n[it printed nothing]\n", nil},
 	} {
-		r := ok(t, env, tool.Run{}, c.args)
+		r := ok(t, env, tool.RunTool{}, c.args)
 		if d := cmp.Diff(c.changed, r.Changed); d != "" {
 			t.Errorf("%s changed: %s", c.args, d)
 		}
@@ -60,8 +66,9 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %s", c.args, cmp.Diff(c.want, r.Text))
 		}
 	}
-	r := ok(t, env, tool.Run{}, `{"command":"seq 100000"}`)
-	if !strings.HasPrefix(r.Text, "exit status 0\n1\n2\n") || !strings.HasSuffix(r.Text, "\n99999\n100000\n") || !strings.Contains(r.Text, "left out") {
+	r := ok(t, env, tool.RunTool{}, `{"command":"seq 100000"}`)
+	if !strings.HasPrefix(r.Text, "exit status 0\n1\n2\n") || !strings.HasSuffix(r.Text, "\n99999\n100000\n") ||
+		!strings.Contains(r.Text, "left out") {
 		t.Errorf("much output: %.200s … %s", r.Text, r.Text[len(r.Text)-100:])
 	}
 	for args, want := range map[string]string{
@@ -71,45 +78,49 @@ func TestRun(t *testing.T) {
 		`{"command":"a\u0000b"}`:                           "NUL",
 		`{"command":"` + strings.Repeat("x", 20000) + `"}`: "write a script",
 	} {
-		refused(t, env, tool.Run{}, args, want)
+		refused(t, env, tool.RunTool{}, args, want)
 	}
-	refused(t, tree(t, nil), tool.Run{}, `{"command":"true"}`, "there is no sandbox")
-	refused(t, tree(t, map[string]string{"go.mod": "module x\n"}), tool.Test{}, `{}`, "there is no sandbox")
+	refused(t, tree(t, nil), tool.RunTool{}, `{"command":"true"}`, "there is no sandbox")
+	refused(t, tree(t, map[string]string{"go.mod": "module x\n"}), tool.TestTool{}, `{}`, "there is no sandbox")
 }
 
 func TestRunWhenCancelled(t *testing.T) {
 	env := contained(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (tool.Run{}).Call(ctx, env, []byte(`{"command":"sleep 60"}`)); err == nil {
+	if _, err := (tool.RunTool{}).Call(ctx, env, []byte(`{"command":"sleep 60"}`)); err == nil {
 		t.Error("a cancelled command counts as run")
 	}
 }
 
 func TestTest(t *testing.T) {
-	const fails = "const test = require('node:test'), assert = require('assert');\ntest('adds up', () => assert.strictEqual(1 + 1, 3));\ntest('holds', () => {});\n"
+	const fails = "const test = require('node:test'), assert = require('assert');\ntest('adds up', () => " +
+		"assert.strictEqual(1 + 1, 3));\ntest('holds', () => {});\n"
 	env := contained(t, map[string]string{"package.json": `{"scripts":{"test":"node --test"}}`, "a.test.js": fails})
-	r := ok(t, env, tool.Test{}, `{}`)
-	for _, want := range []string{"The tests fail: npm test --silent, exit status 1\n", "adds up", "Why (test failure)", "Expected values to be strictly equal", "The end of the output:"} {
+	r := ok(t, env, tool.TestTool{}, `{}`)
+	for _, want := range []string{"The tests fail: npm test --silent, exit status 1\n", "adds up", "Why (test failure)",
+		"Expected values to be strictly equal", "The end of the output:"} {
 		if !strings.Contains(r.Text, want) {
 			t.Errorf("lacks %q:\n%s", want, r.Text)
 		}
 	}
 	write := func(p, text string) {
-		if err := os.WriteFile(filepath.Join(env.Dir, p), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(env.Root.Name(), p), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write("a.test.js", strings.Replace(fails, "3)", "2)", 1))
-	if r := ok(t, env, tool.Test{}, `{}`); !strings.HasPrefix(r.Text, "The tests pass: npm test --silent\n") || !strings.Contains(r.Text, "pass 2") {
+	if r := ok(t, env, tool.TestTool{}, `{}`); !strings.HasPrefix(r.Text, "The tests pass: npm test --silent\n") ||
+		!strings.Contains(r.Text, "pass 2") {
 		t.Errorf("%s", r.Text)
 	}
 	env.Test = "echo fine; cat a.test.js | wc -l"
-	if r := ok(t, env, tool.Test{}, `{}`); r.Text != "The tests pass: echo fine; cat a.test.js | wc -l\nfine\n3\n" {
+	if r := ok(t, env, tool.TestTool{}, `{}`); r.Text != "The tests pass: echo fine; cat a.test.js | wc -l\nfine\n3\n" {
 		t.Errorf("%s", r.Text)
 	}
 	env.Test = "sleep 60"
-	if r := ok(t, env, tool.Test{}, `{"seconds":1}`); !strings.HasPrefix(r.Text, "The tests fail: sleep 60, stopped: it was not done within 1s") {
+	if r := ok(t, env, tool.TestTool{}, `{"seconds":1}`); !strings.HasPrefix(r.Text,
+		"The tests fail: sleep 60, stopped: it was not done within 1s") {
 		t.Errorf("%s", r.Text)
 	}
 }
@@ -124,9 +135,10 @@ func (e echo) Run(_ context.Context, command string, _ time.Duration, _ io.Write
 
 func TestTestCommandIsGuessed(t *testing.T) {
 	for want, files := range map[string]map[string]string{
-		"go test ./...":                            {"go.mod": "module x\n", "Makefile": "test:\n"},
-		"npm test --silent":                        {"package.json": `{"scripts":{"test":"jest"}}`},
-		"make check":                               {"package.json": `{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`, "Makefile": "all:\n\ncheck: all\n\ttrue\n"},
+		"go test ./...":     {"go.mod": "module x\n", "Makefile": "test:\n"},
+		"npm test --silent": {"package.json": `{"scripts":{"test":"jest"}}`},
+		"make check": {"package.json": `{"scripts":{"test":"echo \"Error: no test ` +
+			`specified\" && exit 1"}}`, "Makefile": "all:\n\ncheck: all\n\ttrue\n"},
 		"python3 -m pytest -q":                     {"pyproject.toml": "[project]\n\n[tool.pytest.ini_options]\n"},
 		"cargo test --offline":                     {"Cargo.toml": "[package]\n"},
 		"make test":                                {"Makefile": "test := 1\ntest:\n\ttrue\n"},
@@ -135,7 +147,7 @@ func TestTestCommandIsGuessed(t *testing.T) {
 	} {
 		env, got := tree(t, files), ""
 		env.Runner = echo{&got}
-		if _, err := call(t, env, tool.Test{}, `{}`); err != nil {
+		if _, err := call(t, env, tool.TestTool{}, `{}`); err != nil {
 			got = "none: " + err.Error()[:min(len(err.Error()), 34)]
 		}
 		if got != want {

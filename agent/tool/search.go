@@ -28,8 +28,8 @@ const (
 //go:embed search.md
 var searchDescription string
 
-// Search finds lines that match a regular expression.
-type Search struct{}
+// SearchTool finds lines that match a regular expression.
+type SearchTool struct{}
 
 type searchArgs struct {
 	Pattern string `json:"pattern"`
@@ -40,30 +40,29 @@ type searchArgs struct {
 }
 
 // Name is "search".
-func (Search) Name() string { return NameSearch }
+func (SearchTool) Name() string { return NameSearch }
 
 // Description is search.md.
-func (Search) Description() string { return searchDescription }
+func (SearchTool) Description() string { return searchDescription }
 
 // Schema describes the arguments.
-func (Search) Schema() json.RawMessage {
+func (SearchTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"pattern":{"type":"string","description":"regular expression (RE2 syntax), matched line by line; (?i) at its beginning ignores case"},
+"pattern":{"type":"string",
+"description":"regular expression (RE2 syntax), matched line by line; (?i) at its beginning ignores case"},
 "path":{"type":"string","description":"file or directory to search; default ."},
 "glob":{"type":"string","description":"only files that match, such as *.go or src/**/*.ts"},
-"context":{"type":"integer","minimum":0,"maximum":10,"description":"lines to show before and after each match; default 0"},
+"context":{"type":"integer","minimum":0,"maximum":10,
+"description":"lines to show before and after each match; default 0"},
 "skip":{"type":"integer","minimum":0,"description":"matches to skip, for the next page; default 0"}},
 "required":["pattern"],"additionalProperties":false}`)
 }
 
 // Call searches until one page is full.
-func (Search) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
-	a := searchArgs{Path: "."}
-	if err := decode(args, &a); err != nil {
+func (SearchTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+	var a searchArgs
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
-	}
-	if a.Path == "" {
-		a.Path = "."
 	}
 	switch {
 	case a.Pattern == "" || len(a.Pattern) > maxPattern:
@@ -73,7 +72,7 @@ func (Search) Call(ctx context.Context, env Env, args json.RawMessage) (Result, 
 	case a.Context < 0 || a.Context > maxContext:
 		return Result{}, fmt.Errorf("context must be 0 to %d", maxContext)
 	case !doublestar.ValidatePattern(a.Glob):
-		return Result{}, fmt.Errorf("glob %s is not a valid pattern; want such as *.go or src/**/*.ts", quote(a.Glob))
+		return Result{}, fmt.Errorf("glob %s is not a valid pattern; want such as *.go or src/**/*.ts", quotePath(a.Glob))
 	}
 	re, err := regexp.Compile(a.Pattern)
 	if err != nil {
@@ -83,23 +82,23 @@ func (Search) Call(ctx context.Context, env Env, args json.RawMessage) (Result, 
 	if err != nil {
 		return Result{}, err
 	}
-	s := searching{env: env, re: re, skip: a.Skip, around: a.Context}
+	s := searchPage{env: env, re: re, skip: a.Skip, around: a.Context}
 	s.prefix, _ = re.LiteralPrefix()
 	if !st.IsDir() {
-		if err := regular(start, st); err != nil {
+		if err := checkRegular(start, st); err != nil {
 			return Result{}, err
 		}
-		s.file(start)
+		s.addFile(start)
 	} else {
-		err = walk(ctx, env.Root, start, func(e entry) (bool, error) {
-			if !e.mode.IsRegular() || !globbed(a.Glob, e.path) {
+		err = walkTree(ctx, env.Root, start, func(e treeEntry) (bool, error) {
+			if !e.mode.IsRegular() || !matchesGlob(a.Glob, e.path) {
 				return true, nil
 			}
 			if e.size > maxSearchOne {
 				s.large++
 				return true, nil
 			}
-			s.file(e.path)
+			s.addFile(e.path)
 			if s.full || s.read > maxSearched {
 				return false, errStop
 			}
@@ -109,11 +108,11 @@ func (Search) Call(ctx context.Context, env Env, args json.RawMessage) (Result, 
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Text: clip(s.text(), MaxResult)}, nil
+	return Result{Text: cutResult(s.pageText(), MaxResult)}, nil
 }
 
-// globbed reports whether p is wanted. A glob without a slash is about the name alone.
-func globbed(glob, p string) bool {
+// matchesGlob reports whether p is wanted. A glob without a slash is about the name alone.
+func matchesGlob(glob, p string) bool {
 	switch {
 	case glob == "":
 		return true
@@ -123,8 +122,8 @@ func globbed(glob, p string) bool {
 	return doublestar.MatchUnvalidated(glob, p)
 }
 
-// searching is one search under way.
-type searching struct {
+// searchPage is one search under way.
+type searchPage struct {
 	env    Env
 	re     *regexp.Regexp
 	prefix string // what every match begins with
@@ -133,14 +132,14 @@ type searching struct {
 
 	out            strings.Builder
 	matches, shown int
-	read           int64
-	large          int
-	full           bool
+	read           int64 // bytes
+	large          int   // files that were passed over, being too large
+	full           bool  // the page is full
 }
 
-// file searches one file. One that can't be read is passed over.
-func (s *searching) file(p string) {
-	f, _, err := open(s.env.Root, p)
+// addFile searches one file. One that can't be read is passed over.
+func (s *searchPage) addFile(p string) {
+	f, _, err := openRegular(s.env.Root, p)
 	if err != nil {
 		return
 	}
@@ -150,7 +149,7 @@ func (s *searching) file(p string) {
 	if err != nil || len(b) == 0 || isBinary(b) || !bytes.Contains(b, []byte(s.prefix)) {
 		return
 	}
-	name, _ := show(p)
+	name, _ := showHidden(p)
 	all := bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n"))
 	shown := 0 // lines up to this one are on the page
 	for i, line := range all {
@@ -160,7 +159,8 @@ func (s *searching) file(p string) {
 		if s.matches++; s.matches <= s.skip {
 			continue
 		}
-		if room := (2*s.around + 1) * (maxShown + len(name) + 16); s.shown == pageMatches || s.shown > 0 && s.out.Len()+room > MaxResult-400 {
+		if room := (2*s.around + 1) * (maxShown + len(name) + 16); s.shown == pageMatches ||
+			s.shown > 0 && s.out.Len()+room > MaxResult-400 {
 			s.full = true
 			return
 		}
@@ -170,35 +170,35 @@ func (s *searching) file(p string) {
 			s.out.WriteString("--\n")
 		}
 		for n := from; n < i; n++ {
-			s.line(name, n, '-', all[n])
+			s.addLine(name, n, '-', all[n])
 		}
 		if i >= shown {
-			s.line(name, i, ':', line)
+			s.addLine(name, i, ':', line)
 		}
 		shown = max(shown, i+1)
 		for n := i + 1; n < len(all) && n <= i+s.around; n++ {
 			if s.re.Match(bytes.TrimSuffix(all[n], []byte("\r"))) {
 				break // it comes as a match of its own
 			}
-			s.line(name, n, '-', all[n])
+			s.addLine(name, n, '-', all[n])
 			shown = n + 1
 		}
 	}
 }
 
-// line writes the line with an index; a match is marked by a colon, a line around
-// one by a dash.
-func (s *searching) line(name string, i int, mark byte, line []byte) {
+// addLine writes the line with an index. A colon marks a match, and a dash a line of
+// context.
+func (s *searchPage) addLine(name string, i int, mark byte, line []byte) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
-	text, _ := show(strings.ToValidUTF8(string(line[:min(len(line), maxShown)]), "\uFFFD"))
+	text, _ := showHidden(strings.ToValidUTF8(string(line[:min(len(line), maxShown)]), "\uFFFD"))
 	if len(line) > maxShown {
 		text += " […]"
 	}
 	fmt.Fprintf(&s.out, "%s%c%d%c %s\n", name, mark, i+1, mark, text)
 }
 
-// text is the page with what was left out.
-func (s *searching) text() string {
+// pageText is the page with what was left out.
+func (s *searchPage) pageText() string {
 	switch {
 	case s.full:
 		fmt.Fprintf(&s.out, "[more matches; go on with skip %d, or narrow the search]\n", s.skip+s.shown)

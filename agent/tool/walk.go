@@ -22,20 +22,20 @@ const (
 // errStop ends a walk without an error.
 var errStop = errors.New("stop")
 
-// entry is one file or directory met on a walk.
-type entry struct {
+// treeEntry is one file or directory met on a walk.
+type treeEntry struct {
 	path    string // slash-separated, from the work tree's root
 	depth   int    // 1 for what stands in the directory itself
 	mode    fs.FileMode
 	size    int64
-	ignored bool // by a .gitignore; only directories are told so, ignored files are left out
+	ignored bool // a directory that a .gitignore names; files that one names are not visited
 }
 
-// walk visits what is in dir, in order of names, directories before what is in
-// them. Links are met but not followed, .git is left out, and so is what the
-// .gitignore files on the way ignore. visit says whether to go into a directory.
-func walk(ctx context.Context, root *os.Root, dir string, visit func(entry) (bool, error)) error {
-	w := walker{ctx: ctx, root: root, visit: visit}
+// walkTree visits what is in dir, in the order of names, a directory before what is in
+// it. Links are met but not followed. Left out are .git and what the .gitignore files
+// on the way ignore. visit says whether to go into a directory.
+func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEntry) (bool, error)) error {
+	w := treeWalker{ctx: ctx, root: root, visit: visit}
 	rules := ignoreRules(root, ".", nil)
 	if dir != "." {
 		at := ""
@@ -44,24 +44,24 @@ func walk(ctx context.Context, root *os.Root, dir string, visit func(entry) (boo
 			rules = ignoreRules(root, at, rules)
 		}
 	}
-	err := w.dir(dir, 1, rules)
+	err := w.walkDir(dir, 1, rules)
 	if errors.Is(err, errStop) {
 		return nil
 	}
 	return err
 }
 
-type walker struct {
+type treeWalker struct {
 	ctx   context.Context
 	root  *os.Root
-	visit func(entry) (bool, error)
+	visit func(treeEntry) (bool, error)
 	seen  int
 }
 
-func (w *walker) dir(dir string, depth int, rules []gitignore.Pattern) error {
+func (w *treeWalker) walkDir(dir string, depth int, rules []gitignore.Pattern) error {
 	entries, err := fs.ReadDir(w.root.FS(), dir)
 	if err != nil {
-		return clean("list", dir, err)
+		return pathError("list", dir, err)
 	}
 	matcher := gitignore.NewMatcher(rules)
 	for _, d := range entries {
@@ -74,7 +74,7 @@ func (w *walker) dir(dir string, depth int, rules []gitignore.Pattern) error {
 		if isGit(d.Name()) {
 			continue
 		}
-		e := entry{path: path.Join(dir, d.Name()), depth: depth, mode: d.Type()}
+		e := treeEntry{path: path.Join(dir, d.Name()), depth: depth, mode: d.Type()}
 		e.ignored = matcher.Match(strings.Split(e.path, "/"), d.IsDir())
 		if e.ignored && !d.IsDir() {
 			continue
@@ -91,7 +91,7 @@ func (w *walker) dir(dir string, depth int, rules []gitignore.Pattern) error {
 			return err
 		}
 		if enter && d.IsDir() && !e.ignored && depth < 64 {
-			if err := w.dir(e.path, depth+1, ignoreRules(w.root, e.path, rules)); err != nil {
+			if err := w.walkDir(e.path, depth+1, ignoreRules(w.root, e.path, rules)); err != nil {
 				return err
 			}
 		}
@@ -99,10 +99,10 @@ func (w *walker) dir(dir string, depth int, rules []gitignore.Pattern) error {
 	return nil
 }
 
-// ignoreRules adds the patterns of dir's .gitignore to those of its parents. One
+// ignoreRules adds the patterns of dir's .gitignore to those of its parents. A file
 // that can't be read adds nothing.
 func ignoreRules(root *os.Root, dir string, above []gitignore.Pattern) []gitignore.Pattern {
-	f, _, err := open(root, path.Join(dir, ".gitignore"))
+	f, _, err := openRegular(root, path.Join(dir, ".gitignore"))
 	if err != nil {
 		return above
 	}

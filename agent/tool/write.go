@@ -13,8 +13,8 @@ import (
 //go:embed write.md
 var writeDescription string
 
-// Write creates a file, or replaces all of it.
-type Write struct{}
+// WriteTool creates a file, or replaces all of it.
+type WriteTool struct{}
 
 type writeArgs struct {
 	Path    string  `json:"path"`
@@ -22,13 +22,13 @@ type writeArgs struct {
 }
 
 // Name is "write".
-func (Write) Name() string { return NameWrite }
+func (WriteTool) Name() string { return NameWrite }
 
 // Description is write.md.
-func (Write) Description() string { return writeDescription }
+func (WriteTool) Description() string { return writeDescription }
 
 // Schema describes the arguments.
-func (Write) Schema() json.RawMessage {
+func (WriteTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "path":{"type":"string","description":"file, relative to the repository's root; directories are made"},
 "content":{"type":"string","description":"the whole text of the file"}},
@@ -36,9 +36,9 @@ func (Write) Schema() json.RawMessage {
 }
 
 // Call writes the file.
-func (Write) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
+func (WriteTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
 	var a writeArgs
-	if err := decode(args, &a); err != nil {
+	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
 	switch {
@@ -57,16 +57,16 @@ func (Write) Call(_ context.Context, env Env, args json.RawMessage) (Result, err
 	case err == nil && st.Mode()&fs.ModeSymlink != 0:
 		return Result{}, noLinks(env.Root, p)
 	case err == nil:
-		if err := regular(p, st); err != nil {
+		if err := checkRegular(p, st); err != nil {
 			return Result{}, err
 		}
 		mode, did = st.Mode(), "replaced"
 	case !errors.Is(err, fs.ErrNotExist):
-		return Result{}, clean("write", p, err)
+		return Result{}, pathError("write", p, err)
 	case strings.HasSuffix(a.Path, "/"):
-		return Result{}, fmt.Errorf("%s is a directory; name the file", quote(a.Path))
+		return Result{}, fmt.Errorf("%s is a directory; name the file", quotePath(a.Path))
 	}
-	if err := replace(env.Root, p, []byte(*a.Content), mode); err != nil {
+	if err := replaceFile(env.Root, p, []byte(*a.Content), mode); err != nil {
 		return Result{}, err
 	}
 	lines := strings.Count(*a.Content, "\n")

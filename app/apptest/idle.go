@@ -110,7 +110,8 @@ func (s *Stage) settle(ctx context.Context, until time.Time) error {
 			return err
 		}
 		if due.After(until) {
-			return fmt.Errorf("%w by %s: the next job is due at %s", errRestless, until.Format(time.TimeOnly), due.Format(time.TimeOnly))
+			return fmt.Errorf("%w by %s: the next job is due at %s", errRestless, until.Format(time.TimeOnly),
+				due.Format(time.TimeOnly))
 		}
 		s.Clock.Jump(due)
 	}

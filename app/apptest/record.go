@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
@@ -71,7 +72,8 @@ func (s *Stage) recordLessons() string {
 	var b strings.Builder
 	matters := false
 	for _, t := range s.tasks() {
-		matters = matters || len(t.Ratings) > 0 || slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return len(a.LessonsShown)+len(a.LessonsWithheld) > 0 })
+		matters = matters || len(t.Ratings) > 0 ||
+			slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return len(a.LessonsShown)+len(a.LessonsWithheld) > 0 })
 	}
 	repos, err := s.App.Store.LessonRepositories(context.Background())
 	s.must(err)
@@ -121,8 +123,8 @@ func (s *Stage) recordTasks() string {
 			s.t.Errorf("the log does not give the task: %v", err)
 		}
 		fmt.Fprintf(&b, "#%d %s: %s\n", t.Issue, t.Title, t.State)
-		if t.Waiting != "" {
-			fmt.Fprintf(&b, "waiting: %s\n", t.Waiting)
+		if waiting := render.Waiting(t); waiting != "" {
+			fmt.Fprintf(&b, "waiting: %s\n", waiting)
 		}
 		if strings.HasPrefix(t.SettingsFrom, OwnersRepo) {
 			fmt.Fprintf(&b, "settings: %s\n", t.SettingsFrom)
@@ -151,12 +153,14 @@ func (s *Stage) recordTasks() string {
 			b.WriteString("\n")
 		}
 		for _, v := range t.Interventions {
-			fmt.Fprintf(&b, "intervention %d: %s, %s, review %s%s\n", v.Number, v.Diagnosis.Pattern, v.Diagnosis.Technique, v.Review.Verdict, resolved(v))
+			fmt.Fprintf(&b, "intervention %d: %s, %s, review %s%s\n", v.Number, v.Diagnosis.Pattern, v.Diagnosis.Technique,
+				v.Review.Verdict, resolved(v))
 		}
 		for _, a := range t.Answers {
 			fmt.Fprintf(&b, "answer by %s: %s\n", a.By.Login, a.Text)
 		}
-		fmt.Fprintf(&b, "prompts %d of %d, credits %s spent, %s reserved, of %s\n", len(t.Prompts), t.Approaches, t.Credits.Spent, t.Credits.Reserved, t.Credits.Budget)
+		fmt.Fprintf(&b, "prompts %d of %d, credits %s spent, %s reserved, of %s\n", len(t.Prompts), t.Approaches,
+			t.Credits.Spent, t.Credits.Reserved, t.Credits.Budget)
 		if len(t.Pending) > 0 {
 			fmt.Fprintf(&b, "pending: %v\n", t.Pending)
 		}
@@ -181,7 +185,8 @@ func (s *Stage) recordIssue(i ghsim.IssueView) string {
 	if i.IsPull {
 		p, err := s.Sim.Pull(Repo, i.Number)
 		s.must(err)
-		fmt.Fprintf(&b, "draft: %v, merged: %v\nhead: %s\nfiles: %s\n", p.Draft, p.Merged, p.HeadRef, strings.Join(p.Files, " "))
+		fmt.Fprintf(&b, "draft: %v, merged: %v\nhead: %s\nfiles: %s\n", p.Draft, p.Merged, p.HeadRef,
+			strings.Join(p.Files, " "))
 	}
 	fmt.Fprintf(&b, "labels: %s\n", strings.Join(s.labels(i.Number), " "))
 	if len(i.Assignees) > 0 {
@@ -214,7 +219,8 @@ func quote(b *strings.Builder, text string) {
 // labels is the history of an issue's labels: +added -removed.
 func (s *Stage) labels(number int) []string {
 	var all []string
-	for _, e := range s.Sim.Timeline("issues.labeled", "issues.unlabeled", "pull_request.labeled", "pull_request.unlabeled") {
+	for _, e := range s.Sim.Timeline("issues.labeled", "issues.unlabeled", "pull_request.labeled",
+		"pull_request.unlabeled") {
 		if e.Number == number {
 			all = append(all, map[bool]string{true: "-", false: "+"}[strings.HasSuffix(e.Kind, "unlabeled")]+e.Detail)
 		}
@@ -279,7 +285,8 @@ func (s *Stage) recordChecks(repo string, shas []string) string {
 func (s *Stage) heads(repo, branches string) []string {
 	var shas []string
 	for _, e := range s.Sim.Timeline() {
-		if strings.HasPrefix(e.Kind, "push") && e.Repo == repo && strings.HasPrefix(e.Ref, branches) && e.SHA != "" && !slices.Contains(shas, e.SHA) {
+		if strings.HasPrefix(e.Kind, "push") && e.Repo == repo && strings.HasPrefix(e.Ref, branches) && e.SHA != "" &&
+			!slices.Contains(shas, e.SHA) {
 			shas = append(shas, e.SHA)
 		}
 	}
@@ -310,8 +317,8 @@ func (s *Stage) memory() []string {
 	return names
 }
 
-// recordDecisions is why each task moved, and the log of what was chosen. What only says that something was
-// carried out is left out: such effects run side by side and report in any order.
+// recordDecisions is why each task moved, and the log of what was chosen. What only says that
+// something was carried out is left out: such effects run side by side and report in any order.
 func (s *Stage) recordDecisions() string {
 	var b strings.Builder
 	for _, t := range s.tasks() {
@@ -345,7 +352,8 @@ func (s *Stage) recordOutcome(decision string) (learned string) {
 	s.must(err)
 	for _, o := range outcomes {
 		if o.Decision == decision {
-			learned += fmt.Sprintf(" learned: %s, %s, resolved %v, %d tried before, confidence %v, z %.2f", o.Pattern, o.Technique, o.Resolved, o.Attempt, o.Confidence, o.Z)
+			learned += fmt.Sprintf(" learned: %s, %s, resolved %v, %d tried before, confidence %v, z %.2f", o.Pattern,
+				o.Technique, o.Resolved, o.Attempt, o.Confidence, o.Z)
 		}
 	}
 	return learned

@@ -24,8 +24,9 @@ import (
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/ghsim/conformance"
+	"github.com/sia-bot/sia/app/memory"
 	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/app/work"
+	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -117,9 +118,11 @@ func Configure(sim *ghsim.Server, a ghsim.App, model, dir string) app.Config {
 	const never = "@every 10000h" // tests do the periodic work when they want it done
 	return app.Config{
 		Listen: "127.0.0.1:0", Dir: dir, WriteSpacing: time.Microsecond,
-		Models:   app.ModelsConfig{Coder: named("coder"), SIA: named("sia"), Reviewer: named("reviewer")},
-		Schedule: work.Schedule{Look: never, Redeliver: never, Repair: never, Feedback: never, Approvals: never, Prune: never, Heartbeat: never},
-		GitHub:   app.GitHubConfig{URL: sim.URL(), API: sim.APIURL(), AppID: a.ID, PrivateKey: a.PrivateKeyPEM, WebhookSecret: Secret},
+		Models: app.ModelsConfig{Coder: named("coder"), SIA: named("sia"), Reviewer: named("reviewer")},
+		Schedule: sweep.Schedule{Look: never, Redeliver: never, Repair: never, Feedback: never, Approvals: never, Prune: never,
+			Heartbeat: never},
+		GitHub: app.GitHubConfig{URL: sim.URL(), API: sim.APIURL(), AppID: a.ID, PrivateKey: a.PrivateKeyPEM,
+			WebhookSecret: Secret},
 	}
 }
 
@@ -127,7 +130,8 @@ func Configure(sim *ghsim.Server, a ghsim.App, model, dir string) app.Config {
 func (s *Stage) github(c Config) {
 	s.t.Helper()
 	sim, err := ghsim.New(ghsim.Config{
-		Clock: s.Clock.Now, Logger: s.log.With("who", "github"), Dir: filepath.Join(s.dir, "github"), Wrap: s.valid.Middleware,
+		Clock: s.Clock.Now, Logger: s.log.With("who", "github"), Dir: filepath.Join(s.dir, "github"),
+		Wrap:      s.valid.Middleware,
 		AppKeyPEM: key(),
 	})
 	s.must(err)
@@ -250,14 +254,14 @@ func (s *Stage) Lose() {
 
 // Reindex rebuilds the database from memory while the application is down, as
 // `sia reindex` does: all repositories, or only the one named.
-func (s *Stage) Reindex(only string) []work.Reindexed {
+func (s *Stage) Reindex(only string) []memory.Reindexed {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Limit)
 	defer cancel()
-	w, closing, err := app.Offline(ctx, s.config, app.Options{Logger: s.log.With("who", "reindex"), Now: s.Clock.Now})
+	m, closing, err := app.OpenMemory(ctx, s.config, app.Options{Logger: s.log.With("who", "reindex"), Now: s.Clock.Now})
 	s.must(err)
 	defer func() { s.should(closing()) }()
-	out, err := w.Reindex(ctx, only, func(work.Reindexed) {})
+	out, err := m.Reindex(ctx, only, func(memory.Reindexed) {})
 	s.must(err)
 	return out
 }

@@ -99,7 +99,7 @@ func (p *player) foresee(line string) error {
 		return err
 	}
 	at.Kind = sia.EffectKind(kind)
-	if !slices.Contains(sia.EffectKinds, at.Kind) || at.When != "before" && at.When != "after" {
+	if !slices.Contains(sia.EffectKinds(), at.Kind) || at.When != "before" && at.When != "after" {
 		return errors.New("there is no such effect; write for example: until before attempt 2")
 	}
 	p.Hold(at)
@@ -181,7 +181,8 @@ func matching(names []string) func(ghsim.Delivery) bool {
 		return nil
 	}
 	return func(d ghsim.Delivery) bool {
-		return slices.Contains(names, "all") || slices.Contains(names, d.Event) || slices.Contains(names, d.Event+"."+d.Action)
+		return slices.Contains(names, "all") || slices.Contains(names, d.Event) ||
+			slices.Contains(names, d.Event+"."+d.Action)
 	}
 }
 
@@ -341,12 +342,12 @@ func (p *player) status(who, name, state, attempt string) error {
 			sha = a.Head
 		}
 	}
-	return p.Sim.CreateStatus(Repo, sha, who, name, state, "")
+	return p.Sim.CreateStatus(Repo, string(sha), who, name, state, "")
 }
 
 // rerun has the newest run of a check of the head run again.
 func (p *player) rerun(who, check string) error {
-	runs, err := p.Sim.CheckRuns(Repo, p.Task(p.issue).Head)
+	runs, err := p.Sim.CheckRuns(Repo, string(p.Task(p.issue).Head))
 	if err != nil {
 		return err
 	}
@@ -359,7 +360,7 @@ func (p *player) rerun(who, check string) error {
 }
 
 func (p *player) press(who, button string) error {
-	runs, err := p.Sim.CheckRuns(Repo, p.Task(p.issue).Head)
+	runs, err := p.Sim.CheckRuns(Repo, string(p.Task(p.issue).Head))
 	if err != nil {
 		return err
 	}

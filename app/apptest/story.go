@@ -83,7 +83,8 @@ func readStory(file string) (Story, error) {
 	if err != nil {
 		return Story{}, fmt.Errorf("read story: %w", err)
 	}
-	s := Story{Name: strings.TrimSuffix(filepath.Base(file), ".txtar"), About: string(a.Comment), path: file, archive: a, parts: map[string]string{}}
+	s := Story{Name: strings.TrimSuffix(filepath.Base(file), ".txtar"), About: string(a.Comment), path: file, archive: a,
+		parts: map[string]string{}}
 	var from []string
 	for line := range strings.Lines(s.About) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "like: "); ok {

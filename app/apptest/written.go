@@ -32,7 +32,8 @@ func (s *Stage) Written() map[string]string {
 		s.must(err)
 		for _, r := range runs {
 			if r.App == Slug {
-				out[fmt.Sprintf("check run %d", r.ID)] = strings.Join([]string{r.Name, r.ExternalID, r.Title, r.Summary, r.Text}, "\n")
+				out[fmt.Sprintf("check run %d", r.ID)] = strings.Join([]string{r.Name, r.ExternalID, r.Title, r.Summary, r.Text},
+					"\n")
 			}
 		}
 	}

@@ -16,20 +16,23 @@ func TestCheckRunOfTheApp(t *testing.T) {
 	must(t, err)
 	n, err := s.OpenPull(repoName, "dana", "topic", "main", "T", "", true)
 	must(t, err)
-	run, _, err := c.Checks.CreateCheckRun(ctx, "acme", "shop", github.CreateCheckRunOptions{Name: "SIA", HeadSHA: sha, Status: ptr("in_progress"), ExternalID: ptr("key"),
-		Output:  &github.CheckRunOutput{Title: ptr("Working"), Summary: ptr("…")},
-		Actions: []*github.CheckRunAction{{Label: "Stop", Description: "Stop the task", Identifier: "stop"}}})
+	run, _, err := c.Checks.CreateCheckRun(ctx, "acme", "shop",
+		github.CreateCheckRunOptions{Name: "SIA", HeadSHA: sha, Status: ptr("in_progress"), ExternalID: ptr("key"),
+			Output:  &github.CheckRunOutput{Title: ptr("Working"), Summary: ptr("…")},
+			Actions: []*github.CheckRunAction{{Label: "Stop", Description: "Stop the task", Identifier: "stop"}}})
 	must(t, err)
-	if run.GetApp().GetSlug() != "sia" || run.GetStatus() != "in_progress" || len(run.PullRequests) != 1 || run.PullRequests[0].GetNumber() != n {
+	if run.GetApp().GetSlug() != "sia" || run.GetStatus() != "in_progress" || len(run.PullRequests) != 1 ||
+		run.PullRequests[0].GetNumber() != n {
 		t.Errorf("check run %v", run)
 	}
 	must(t, s.PressCheckButton(repoName, run.GetID(), "dana", "stop"))
 	if err := s.PressCheckButton(repoName, run.GetID(), "dana", "nope"); err == nil {
 		t.Error("pressed a button that is not there")
 	}
-	_, _, err = c.Checks.UpdateCheckRun(ctx, "acme", "shop", run.GetID(), github.UpdateCheckRunOptions{Name: "SIA", Conclusion: ptr("failure"),
-		Output: &github.CheckRunOutput{Title: ptr("Failed"), Summary: ptr("no"), Annotations: []*github.CheckRunAnnotation{
-			{Path: ptr("x.txt"), StartLine: ptr(1), EndLine: ptr(1), AnnotationLevel: ptr("failure"), Message: ptr("bad")}}}})
+	_, _, err = c.Checks.UpdateCheckRun(ctx, "acme", "shop", run.GetID(),
+		github.UpdateCheckRunOptions{Name: "SIA", Conclusion: ptr("failure"),
+			Output: &github.CheckRunOutput{Title: ptr("Failed"), Summary: ptr("no"), Annotations: []*github.CheckRunAnnotation{
+				{Path: ptr("x.txt"), StartLine: ptr(1), EndLine: ptr(1), AnnotationLevel: ptr("failure"), Message: ptr("bad")}}}})
 	must(t, err)
 	as, _, err := c.Checks.ListCheckRunAnnotations(ctx, "acme", "shop", run.GetID(), nil)
 	must(t, err)
@@ -41,10 +44,12 @@ func TestCheckRunOfTheApp(t *testing.T) {
 	must(t, err)
 	_, _, err = c.Checks.GetCheckRun(ctx, "acme", "shop", run.GetID())
 	must(t, err)
-	_, _, err = c.Checks.CreateCheckRun(ctx, "acme", "shop", github.CreateCheckRunOptions{Name: "SIA", HeadSHA: sha, Conclusion: ptr("success")})
+	_, _, err = c.Checks.CreateCheckRun(ctx, "acme", "shop",
+		github.CreateCheckRunOptions{Name: "SIA", HeadSHA: sha, Conclusion: ptr("success")})
 	must(t, err)
 	for filter, want := range map[string]int{"latest": 1, "all": 2} {
-		l, _, err := c.Checks.ListCheckRunsForRef(ctx, "acme", "shop", "topic", &github.ListCheckRunsOptions{CheckName: ptr("SIA"), Filter: ptr(filter)})
+		l, _, err := c.Checks.ListCheckRunsForRef(ctx, "acme", "shop", "topic",
+			&github.ListCheckRunsOptions{CheckName: ptr("SIA"), Filter: ptr(filter)})
 		must(t, err)
 		if l.GetTotal() != want {
 			t.Errorf("filter %s: %d check runs, want %d", filter, l.GetTotal(), want)
@@ -74,8 +79,10 @@ func TestCheckRunOfTheApp(t *testing.T) {
 			got = append(got, e)
 		}
 	}
-	want := []string{"check_suite.requested", "check_run.created", "check_run.requested_action", "check_run.completed", "check_suite.completed",
-		"check_run.rerequested", "check_suite.rerequested", "check_run.created", "check_run.completed", "check_suite.completed"}
+	want := []string{"check_suite.requested", "check_run.created", "check_run.requested_action", "check_run.completed",
+		"check_suite.completed",
+		"check_run.rerequested", "check_suite.rerequested", "check_run.created", "check_run.completed",
+		"check_suite.completed"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
@@ -93,7 +100,8 @@ func TestStatuses(t *testing.T) {
 	}
 	must(t, s.CreateStatus(repoName, r.Head, "dana", "ci/outside", "pending", ""))
 	must(t, s.CreateStatus(repoName, r.Head, "dana", "ci/outside", "failure", "3 tests failed"))
-	_, _, err = c.Repositories.CreateStatus(ctx, "acme", "shop", r.Head, &github.RepoStatus{State: ptr("success"), Context: ptr("mine")})
+	_, _, err = c.Repositories.CreateStatus(ctx, "acme", "shop", r.Head,
+		&github.RepoStatus{State: ptr("success"), Context: ptr("mine")})
 	must(t, err)
 	sum, _, err := c.Repositories.GetCombinedStatus(ctx, "acme", "shop", "main", nil)
 	must(t, err)
@@ -113,7 +121,8 @@ func TestStatuses(t *testing.T) {
 func TestRequiredChecks(t *testing.T) {
 	s := newSim(t, nil)
 	c := s.bot()
-	if _, _, err := c.Repositories.GetRequiredStatusChecks(ctx, "acme", "shop", "main"); !errors.Is(err, github.ErrBranchNotProtected) {
+	if _, _, err := c.Repositories.GetRequiredStatusChecks(ctx, "acme", "shop", "main"); !errors.Is(err,
+		github.ErrBranchNotProtected) {
 		t.Errorf("unprotected: %v", err)
 	}
 	rules, _, err := c.Repositories.GetRulesForBranch(ctx, "acme", "shop", "main")

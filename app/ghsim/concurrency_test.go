@@ -10,7 +10,8 @@ import (
 
 // People, git and the API at once: nothing is lost, and pushes are their pushers'.
 func TestConcurrentUse(t *testing.T) {
-	s := newSim(t, map[string]string{"a.txt": "a", ".github/workflows/ci.yml": "on: push\njobs: {test: {steps: [{run: 'true'}]}}\n"})
+	s := newSim(t, map[string]string{"a.txt": "a",
+		".github/workflows/ci.yml": "on: push\njobs: {test: {steps: [{run: 'true'}]}}\n"})
 	n, err := s.OpenIssue(repoName, "dana", "T", "")
 	must(t, err)
 	c, tok := s.bot(), s.token(nil)

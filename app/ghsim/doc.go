@@ -3,30 +3,36 @@
 // to look at all of it. The demo and the end-to-end tests run the production
 // application against it over HTTP alone.
 //
-// Concepts, in the order in which a reader meets them:
+// This package is the door: [Server] puts the rooms together, and users of the
+// simulator need no other. Each room is a package that says what it is in a
+// sentence. A room imports only those above it in this list:
 //
-//   - [Server]: one GitHub. Its state is in memory behind one mutex; its
-//     repositories are bare git repositories under [Config].Dir.
-//   - People ([Server.OpenIssue], [Server.Comment], [Server.PushFiles], …): what
-//     a person would do in a browser. Each changes the state and sends the
-//     webhooks that GitHub would send.
-//   - REST under /api/v3/ and GraphQL under /api/graphql, as on GitHub Enterprise
-//     Server: requests carry an app's JSON Web Token or an installation's token,
-//     whose permissions and repositories are enforced.
-//   - git at /{owner}/{repo}.git, served by git http-backend. A push has the
-//     consequences it has on GitHub: events, check suites, workflow runs.
-//   - The check runner: a workflow's run steps are executed with bash in a fresh
-//     clone and reported as check runs of the app github-actions.
-//   - The journal ([Server.Timeline]): everything that happened, in order, so
-//     that tests can assert order.
-//   - Hostility ([Server.DropDeliveries], [Server.FailRequests], …): lost, doubled
-//     and reordered deliveries, failing requests, rate limits.
+//   - git: bare repositories on disk, and git's smart HTTP protocol.
+//   - runner: workflows, read, planned and run.
+//   - monitor: the one lock, and the work behind requests that tests wait for.
+//   - journal: everything that happened, in order.
+//   - delivery: webhooks, sent in order; lost, doubled or held when a test asks.
+//   - fault: answers given in place of the simulator's, as tests ask.
+//   - refusal: how GitHub says no.
+//   - model: what there is: repositories, issues, checks, apps.
+//   - payload: how GitHub prints it as JSON.
+//   - access: tokens, and what they may do.
+//   - world: what happens, and what follows from it.
+//   - people: what a person does in a browser, and what the owner sets up.
+//   - remote: git over HTTP, with GitHub's permissions and consequences.
+//   - api: REST under /api/v3/ and GraphQL under /api/graphql, as on GitHub
+//     Enterprise Server.
+//   - pages: what a browser shows.
 //
-// What is simulated follows https://docs.github.com/en/rest (API version
-// 2022-11-28) and https://docs.github.com/en/webhooks; package conformance checks
-// requests, answers and payloads against GitHub's published descriptions.
+// Package conformance, beside them, checks requests, answers and payloads against
+// GitHub's published descriptions.
+//
+// A change happens in one place: a person's click, a request and a push all end in
+// a method of [world.World], which changes the model, writes into the journal and
+// sends the webhooks, all under one lock. So whoever sees one of these sees the
+// others.
 //
 // The simulator is meant for loopback: its pages let anyone act as anyone, and
-// its workflows run unconfined. It imports nothing of ours. Start reading at
-// server.go, then routes.go and, for what a push sets off, push.go.
+// its workflows run unconfined. It imports nothing of ours but its rooms. Start
+// reading at server.go, then world/push.go for what a push sets off.
 package ghsim

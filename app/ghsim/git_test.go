@@ -18,7 +18,8 @@ import (
 // git runs git in a directory, with nobody's configuration.
 func git(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "protocol.version=2"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-c", "user.name=T", "-c", "user.email=t@example.com", "-c",
+		"protocol.version=2"}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0")
 	out, err := cmd.CombinedOutput()
@@ -61,7 +62,8 @@ func TestPushThroughGit(t *testing.T) {
 	n, err := s.OpenPull(repoName, "dana", "sia/issue-1", "main", "T", "", true)
 	must(t, err)
 	// A body beyond http.postBuffer is sent chunked.
-	commit(t, dir, "big.txt", strings.Repeat(fmt.Sprintln("a line that does not compress to nothing", os.Getpid()), 10)+random(2<<20))
+	commit(t, dir, "big.txt", strings.Repeat(fmt.Sprintln("a line that does not compress to nothing", os.Getpid()),
+		10)+random(2<<20))
 	if out, err := git(t, dir, "push", "origin", "HEAD:refs/heads/sia/issue-1"); err != nil {
 		t.Fatalf("big push: %v\n%s", err, out)
 	}
@@ -75,7 +77,8 @@ func TestPushThroughGit(t *testing.T) {
 	if out, err := git(t, dir, "push", "origin", ":refs/heads/sia/issue-1"); err != nil {
 		t.Fatalf("delete: %v\n%s", err, out)
 	}
-	want := []string{"create", "push", "check_suite.requested", "pull_request.opened", "push", "pull_request.synchronize", "check_suite.requested",
+	want := []string{"create", "push", "check_suite.requested", "pull_request.opened", "push", "pull_request.synchronize",
+		"check_suite.requested",
 		"delete", "push", "pull_request.closed"}
 	es := s.settle()[2:]
 	if diff := cmp.Diff(want, names(es)); diff != "" {
@@ -104,7 +107,8 @@ func random(n int) string {
 }
 
 func TestGitPermissions(t *testing.T) {
-	s := newSim(t, map[string]string{"README.md": "x", ".github/workflows/ci.yml": "on: workflow_dispatch\njobs: {a: {steps: [{run: 'true'}]}}\n"})
+	s := newSim(t, map[string]string{"README.md": "x",
+		".github/workflows/ci.yml": "on: workflow_dispatch\njobs: {a: {steps: [{run: 'true'}]}}\n"})
 	if out, err := git(t, t.TempDir(), "clone", s.URL()+"/acme/shop.git", "x"); err == nil {
 		t.Errorf("cloned a private repository without credentials:\n%s", out)
 	}
@@ -119,11 +123,13 @@ func TestGitPermissions(t *testing.T) {
 		t.Errorf("push: %v\n%s", err, out)
 	}
 	must(t, s.SetBranchProtection(repoName, "main", "test"))
-	if out, err := git(t, dir, "push", s.remote(write), "HEAD:refs/heads/main"); err == nil || !strings.Contains(out, "GH006") {
+	if out, err := git(t, dir, "push", s.remote(write), "HEAD:refs/heads/main"); err == nil ||
+		!strings.Contains(out, "GH006") {
 		t.Errorf("pushed to a protected branch: %v\n%s", err, out)
 	}
 	commit(t, dir, ".github/workflows/ci.yml", "on: push\njobs: {a: {steps: [{run: 'true'}]}}\n")
-	if out, err := git(t, dir, "push", s.remote(write), "HEAD:refs/heads/b"); err == nil || !strings.Contains(out, "without `workflows` permission") {
+	if out, err := git(t, dir, "push", s.remote(write), "HEAD:refs/heads/b"); err == nil ||
+		!strings.Contains(out, "without `workflows` permission") {
 		t.Errorf("changed a workflow without the permission: %v\n%s", err, out)
 	}
 	if out, err := git(t, dir, "push", s.remote("ghs_nonsense"), "HEAD:refs/heads/c"); err == nil {
@@ -153,7 +159,8 @@ func TestNonFastForwardIsRefused(t *testing.T) {
 		t.Errorf("force: %v\n%s", err, out)
 	}
 	commit(t, two, "three.txt", "3")
-	s.FailRequests(ghsim.Once(ghsim.Fault{After: true}, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") }))
+	s.FailRequests(ghsim.Once(ghsim.Fault{After: true},
+		func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") }))
 	if out, err := git(t, two, "push", "origin", "HEAD:refs/heads/lost"); err == nil {
 		t.Errorf("a lost answer was a success:\n%s", out)
 	}

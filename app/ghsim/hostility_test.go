@@ -107,7 +107,8 @@ func TestFailedRequests(t *testing.T) {
 		t.Errorf("secondary limit: %d %v", resp.StatusCode, resp.Header)
 	}
 	s.FailRequests(ghsim.Once(ghsim.Fault{Close: true, After: true}, isPost))
-	if resp, err := http.DefaultTransport.RoundTrip(request(t, "POST", s.URL()+"/api/v3/repos/acme/shop/issues", tok, `{"title":"lost answer"}`)); err == nil {
+	if resp, err := http.DefaultTransport.RoundTrip(request(t, "POST", s.URL()+"/api/v3/repos/acme/shop/issues", tok,
+		`{"title":"lost answer"}`)); err == nil {
 		t.Errorf("the connection was not cut: %d", resp.StatusCode)
 	}
 	is, err := s.Issues(repoName)
@@ -144,7 +145,8 @@ func TestPrimaryRateLimit(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	s.clock.Advance(11 * time.Minute)
-	if resp, _ := s.do("GET", "/api/v3/repos/acme/shop", s.token(nil), ""); resp.StatusCode != 200 || resp.Header.Get("X-RateLimit-Used") != "1" {
+	if resp, _ := s.do("GET", "/api/v3/repos/acme/shop", s.token(nil), ""); resp.StatusCode != 200 ||
+		resp.Header.Get("X-RateLimit-Used") != "1" {
 		t.Errorf("after the reset: %d, used %s", resp.StatusCode, resp.Header.Get("X-RateLimit-Used"))
 	}
 }
@@ -199,7 +201,8 @@ func TestCallsAndHooks(t *testing.T) {
 func TestUnknownRoutes(t *testing.T) {
 	s := newSim(t, nil, func(c *ghsim.Config) { c.Wrap = nil })
 	for path, want := range map[string]int{"/api/v3/nothing": 404, "/api/v3/repos/acme/shop/issues/1": 405} {
-		if resp, body := s.do("DELETE", path, "", ""); resp.StatusCode != want || !strings.Contains(body, "documentation_url") {
+		if resp, body := s.do("DELETE", path, "", ""); resp.StatusCode != want ||
+			!strings.Contains(body, "documentation_url") {
 			t.Errorf("%s: %d %s, want %d", path, resp.StatusCode, body, want)
 		}
 	}

@@ -17,12 +17,15 @@ import (
 func TestIssueLifeThroughTheAPI(t *testing.T) {
 	s := newSim(t, nil)
 	c := s.bot()
-	i, _, err := c.Issues.Create(ctx, "acme", "shop", &github.IssueRequest{Title: ptr("Help"), Body: ptr("- [ ] a"), Labels: &[]string{"bug"}, Assignees: &[]string{"dana"}})
+	i, _, err := c.Issues.Create(ctx, "acme", "shop",
+		&github.IssueRequest{Title: ptr("Help"), Body: ptr("- [ ] a"), Labels: &[]string{"bug"},
+			Assignees: &[]string{"dana"}})
 	must(t, err)
 	if i.GetUser().GetLogin() != "sia[bot]" || i.GetUser().GetType() != "Bot" || i.GetNumber() != 1 {
 		t.Errorf("issue by %s (%s), number %d", i.GetUser().GetLogin(), i.GetUser().GetType(), i.GetNumber())
 	}
-	_, _, err = c.Issues.Edit(ctx, "acme", "shop", 1, &github.IssueRequest{Title: ptr("Help!"), Body: ptr("- [x] a"), Labels: &[]string{"question"}})
+	_, _, err = c.Issues.Edit(ctx, "acme", "shop", 1,
+		&github.IssueRequest{Title: ptr("Help!"), Body: ptr("- [x] a"), Labels: &[]string{"question"}})
 	must(t, err)
 	_, _, err = c.Issues.AddLabelsToIssue(ctx, "acme", "shop", 1, []string{"sia:working", "bug"})
 	must(t, err)
@@ -30,16 +33,20 @@ func TestIssueLifeThroughTheAPI(t *testing.T) {
 	must(t, err)
 	_, _, err = c.Issues.ReplaceLabelsForIssue(ctx, "acme", "shop", 1, []string{"sia:passed"})
 	must(t, err)
-	_, _, err = c.Issues.Edit(ctx, "acme", "shop", 1, &github.IssueRequest{State: ptr("closed"), StateReason: ptr("completed")})
+	_, _, err = c.Issues.Edit(ctx, "acme", "shop", 1,
+		&github.IssueRequest{State: ptr("closed"), StateReason: ptr("completed")})
 	must(t, err)
 	must(t, s.ReopenIssue(repoName, 1, "dana"))
 	got, _, err := c.Issues.Get(ctx, "acme", "shop", 1)
 	must(t, err)
-	if got.GetTitle() != "Help!" || got.GetState() != "open" || len(got.Labels) != 1 || got.Labels[0].GetName() != "sia:passed" {
+	if got.GetTitle() != "Help!" || got.GetState() != "open" || len(got.Labels) != 1 ||
+		got.Labels[0].GetName() != "sia:passed" {
 		t.Errorf("got %v", got)
 	}
-	want := []string{"ping", "installation.created", "issues.opened", "issues.labeled", "issues.assigned", "issues.edited", "issues.unlabeled",
-		"issues.labeled", "issues.labeled", "issues.labeled", "issues.unlabeled", "issues.unlabeled", "issues.unlabeled", "issues.labeled", "issues.closed", "issues.reopened"}
+	want := []string{"ping", "installation.created", "issues.opened", "issues.labeled", "issues.assigned", "issues.edited",
+		"issues.unlabeled",
+		"issues.labeled", "issues.labeled", "issues.labeled", "issues.unlabeled", "issues.unlabeled", "issues.unlabeled",
+		"issues.labeled", "issues.closed", "issues.reopened"}
 	if diff := cmp.Diff(want, names(s.settle())); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
@@ -58,12 +65,14 @@ func TestComments(t *testing.T) {
 	s.clock.Advance(10 * time.Minute)
 	_, err = s.Comment(repoName, n, "dana", "/sia stop")
 	must(t, err)
-	recent, _, err := c.Issues.ListComments(ctx, "acme", "shop", n, &github.IssueListCommentsOptions{Since: ptr(s.clock.Now().Add(-time.Minute))})
+	recent, _, err := c.Issues.ListComments(ctx, "acme", "shop", n,
+		&github.IssueListCommentsOptions{Since: ptr(s.clock.Now().Add(-time.Minute))})
 	must(t, err)
 	if len(recent) != 1 || recent[0].GetBody() != "/sia stop" {
 		t.Errorf("since: %v", recent)
 	}
-	all, _, err := c.Issues.ListComments(ctx, "acme", "shop", 0, &github.IssueListCommentsOptions{Sort: ptr("updated"), Direction: ptr("desc")})
+	all, _, err := c.Issues.ListComments(ctx, "acme", "shop", 0,
+		&github.IssueListCommentsOptions{Sort: ptr("updated"), Direction: ptr("desc")})
 	must(t, err)
 	if len(all) != 2 || all[0].GetBody() != "/sia stop" {
 		t.Errorf("of the repository: %v", all)
@@ -85,13 +94,15 @@ func TestComments(t *testing.T) {
 	}
 	v, err := s.Issue(repoName, n)
 	must(t, err)
-	if v.Comments[0].Body != "hello again" || v.Comments[0].Edits != 1 || v.Reactions[0].Content != "eyes" || v.Comments[1].Author != "dana" {
+	if v.Comments[0].Body != "hello again" || v.Comments[0].Edits != 1 || v.Reactions[0].Content != "eyes" ||
+		v.Comments[1].Author != "dana" {
 		t.Errorf("view: %+v", v)
 	}
 	_, err = c.Issues.DeleteComment(ctx, "acme", "shop", m.GetID())
 	must(t, err)
 	got := names(s.settle())
-	want := []string{"issues.opened", "issues.labeled", "issue_comment.created", "issue_comment.edited", "issue_comment.created", "issue_comment.deleted"}
+	want := []string{"issues.opened", "issues.labeled", "issue_comment.created", "issue_comment.edited",
+		"issue_comment.created", "issue_comment.deleted"}
 	if diff := cmp.Diff(want, got[2:]); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
@@ -137,14 +148,16 @@ func TestTickBox(t *testing.T) {
 func TestLabels(t *testing.T) {
 	s := newSim(t, nil)
 	c := s.bot()
-	_, _, err := c.Issues.CreateLabel(ctx, "acme", "shop", &github.Label{Name: ptr("sia:needs human"), Color: ptr("ABCDEF"), Description: ptr("x")})
+	_, _, err := c.Issues.CreateLabel(ctx, "acme", "shop",
+		&github.Label{Name: ptr("sia:needs human"), Color: ptr("ABCDEF"), Description: ptr("x")})
 	must(t, err)
 	l, _, err := c.Issues.GetLabel(ctx, "acme", "shop", "sia:needs human")
 	must(t, err)
 	if l.GetColor() != "abcdef" {
 		t.Errorf("colour %s", l.GetColor())
 	}
-	for name, bad := range map[string]*github.Label{"colour": {Name: ptr("x"), Color: ptr("red")}, "twice": {Name: ptr("SIA:needs human"), Color: ptr("ffffff")}} {
+	for name, bad := range map[string]*github.Label{"colour": {Name: ptr("x"), Color: ptr("red")},
+		"twice": {Name: ptr("SIA:needs human"), Color: ptr("ffffff")}} {
 		_, _, err = c.Issues.CreateLabel(ctx, "acme", "shop", bad)
 		var e *github.ErrorResponse
 		if !errors.As(err, &e) || e.Response.StatusCode != 422 || len(e.Errors) != 1 || e.Errors[0].Resource != "Label" {
@@ -243,7 +256,8 @@ func TestTimelineOrders(t *testing.T) {
 	if err := s.ForcePush(repoName, "topic", "dana", ""); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.PushFiles(repoName, "main", "dana", "delete", map[string]string{"README.md": ghsim.Deleted}); err != nil {
+	if _, err := s.PushFiles(repoName, "main", "dana", "delete",
+		map[string]string{"README.md": ghsim.Deleted}); err != nil {
 		t.Error(err)
 	}
 	if fs, err := s.Files(repoName, "main"); err != nil || slices.Contains(fs, "README.md") {

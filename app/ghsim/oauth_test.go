@@ -18,7 +18,8 @@ import (
 // form posts a form as a browser on a page of origin would.
 func (s *sim) form(path, origin string, fields url.Values) (*http.Response, string) {
 	s.t.Helper()
-	return s.do("POST", path, "", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Origin", origin, "Accept", "application/json")
+	return s.do("POST", path, "", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Origin", origin,
+		"Accept", "application/json")
 }
 
 // signIn goes through the web application flow.
@@ -26,7 +27,8 @@ func (s *sim) signIn(login string) string {
 	s.t.Helper()
 	const back = "http://127.0.0.1:9/callback?x=1"
 	q := url.Values{"client_id": {s.app.ClientID}, "redirect_uri": {back}, "state": {"st"}}
-	if resp, body := s.do("GET", "/login/oauth/authorize?"+q.Encode(), "", ""); resp.StatusCode != 200 || !strings.Contains(body, `value="`+login+`"`) {
+	if resp, body := s.do("GET", "/login/oauth/authorize?"+q.Encode(), "", ""); resp.StatusCode != 200 ||
+		!strings.Contains(body, `value="`+login+`"`) {
 		s.t.Fatalf("sign-in page: %d %s", resp.StatusCode, body)
 	}
 	q.Set("login", login)
@@ -94,7 +96,8 @@ func TestPeopleSignIn(t *testing.T) {
 		t.Errorf("nine hours later: %d", resp.StatusCode)
 	}
 	must(t, s.SetCallbackURL(s.app.ID, "https://sia.example/"))
-	if resp, _ := s.do("GET", "/login/oauth/authorize?client_id="+s.app.ClientID+"&redirect_uri=https%3A%2F%2Fevil.example%2F", "", ""); resp.StatusCode != 404 {
+	if resp, _ := s.do("GET", "/login/oauth/authorize?client_id="+s.app.ClientID+
+		"&redirect_uri=https%3A%2F%2Fevil.example%2F", "", ""); resp.StatusCode != 404 {
 		t.Errorf("an address that is not the app's: %d", resp.StatusCode)
 	}
 }
@@ -109,7 +112,8 @@ func TestRegisteringFromAManifest(t *testing.T) {
 	if resp.StatusCode != 200 || !strings.Contains(body, "issues: write") {
 		t.Fatalf("register: %d %s", resp.StatusCode, body)
 	}
-	if resp, _ := s.form("/settings/apps/create", "http://127.0.0.1:9", url.Values{"manifest": {manifest}}); resp.StatusCode != 403 {
+	if resp, _ := s.form("/settings/apps/create", "http://127.0.0.1:9",
+		url.Values{"manifest": {manifest}}); resp.StatusCode != 403 {
 		t.Errorf("another origin created an app: %d", resp.StatusCode)
 	}
 	resp, body = s.form("/settings/apps/create", s.URL(), url.Values{"manifest": {manifest}, "state": {"st"}})
@@ -131,14 +135,16 @@ func TestRegisteringFromAManifest(t *testing.T) {
 	if last := ds[len(ds)-1]; last.Event != "ping" {
 		t.Errorf("the last delivery is %s, want a ping", last.Event)
 	}
-	if resp, body := s.do("GET", "/apps/my-sia/installations/new", "", ""); resp.StatusCode != 200 || !strings.Contains(body, repoName) {
+	if resp, body := s.do("GET", "/apps/my-sia/installations/new", "", ""); resp.StatusCode != 200 ||
+		!strings.Contains(body, repoName) {
 		t.Errorf("install page: %d %s", resp.StatusCode, body)
 	}
 	resp, body = s.form("/apps/my-sia/installations/new", s.URL(), url.Values{"account": {"acme"}, "repo": {repoName}})
 	if resp.StatusCode != 303 || !strings.Contains(resp.Header.Get("Location"), "installation_id=") {
 		t.Errorf("install: %d %s", resp.StatusCode, body)
 	}
-	if es := s.Timeline("installation.created"); !slices.ContainsFunc(es, func(e ghsim.Entry) bool { return e.Ref == "my-sia" }) {
+	if es := s.Timeline("installation.created"); !slices.ContainsFunc(es,
+		func(e ghsim.Entry) bool { return e.Ref == "my-sia" }) {
 		t.Errorf("timeline %v", es)
 	}
 	s.settle()

@@ -24,19 +24,24 @@ const nasty = `<script>alert(1)</script><img src=x onerror=alert(2)>
 </details>`
 
 func TestPagesAreSafeAndComplete(t *testing.T) {
-	s := newSim(t, map[string]string{"README.md": "# Shop\n" + nasty, "src/a.txt": "<script>alert(4)</script>\n", "test.sh": "echo '<script>alert(5)</script>'; exit 1\n",
+	s := newSim(t, map[string]string{"README.md": "# Shop\n" + nasty, "src/a.txt": "<script>alert(4)</script>\n",
+		"test.sh":                  "echo '<script>alert(5)</script>'; exit 1\n",
 		".github/workflows/ci.yml": "on: push\njobs: {test: {steps: [{uses: actions/checkout@v4}, {run: sh ./test.sh}]}}\n"})
 	n, err := s.OpenIssue(repoName, "dana", "<b>Title</b>", nasty, "sia")
 	must(t, err)
-	sha, err := s.PushFiles(repoName, "sia/issue-1", "dana", "<i>message</i>", map[string]string{"src/a.txt": "<script>alert(6)</script>\n", ".sia/tasks/1.md": "# Task 1\n"})
+	sha, err := s.PushFiles(repoName, "sia/issue-1", "dana", "<i>message</i>",
+		map[string]string{"src/a.txt": "<script>alert(6)</script>\n", ".sia/tasks/1.md": "# Task 1\n"})
 	must(t, err)
 	p, err := s.OpenPull(repoName, "dana", "sia/issue-1", "main", "Pull", nasty, false)
 	must(t, err)
 	_, err = s.Comment(repoName, p, "dana", nasty)
 	must(t, err)
-	_, _, err = s.bot().Checks.CreateCheckRun(ctx, "acme", "shop", github.CreateCheckRunOptions{Name: "SIA", HeadSHA: sha, Conclusion: ptr("failure"),
-		Output: &github.CheckRunOutput{Title: ptr("<u>t</u>"), Summary: ptr(nasty), Annotations: []*github.CheckRunAnnotation{
-			{Path: ptr("src/a.txt"), StartLine: ptr(1), EndLine: ptr(1), AnnotationLevel: ptr("failure"), Message: ptr("<s>bad</s>")}}}})
+	_, _, err = s.bot().Checks.CreateCheckRun(ctx, "acme", "shop",
+		github.CreateCheckRunOptions{Name: "SIA", HeadSHA: sha, Conclusion: ptr("failure"),
+			Output: &github.CheckRunOutput{Title: ptr("<u>t</u>"), Summary: ptr(nasty),
+				Annotations: []*github.CheckRunAnnotation{
+					{Path: ptr("src/a.txt"), StartLine: ptr(1), EndLine: ptr(1), AnnotationLevel: ptr("failure"),
+						Message: ptr("<s>bad</s>")}}}})
 	must(t, err)
 	s.settle()
 
@@ -47,9 +52,10 @@ func TestPagesAreSafeAndComplete(t *testing.T) {
 		}
 	}
 	for path, wants := range map[string][]string{
-		"/":                                    {"acme/shop"},
-		fmt.Sprintf("/acme/shop/issues/%d", n): {"<details>", "<summary>More</summary>", `type="checkbox"`, "Tick “B open”", "added the label sia"},
-		fmt.Sprintf("/acme/shop/pull/%d", p):   {"SIA", "test", "failure", "sia/issue-1"},
+		"/": {"acme/shop"},
+		fmt.Sprintf("/acme/shop/issues/%d", n): {"<details>", "<summary>More</summary>", `type="checkbox"`,
+			"Tick “B open”", "added the label sia"},
+		fmt.Sprintf("/acme/shop/pull/%d", p):          {"SIA", "test", "failure", "sia/issue-1"},
 		"/acme/shop/blob/sia/issue-1/.sia/tasks/1.md": {"Task 1</h1>"},
 		fmt.Sprintf("/acme/shop/pull/%d/files", p):    {"&lt;script&gt;alert(6)"},
 	} {
@@ -92,7 +98,8 @@ func (s *sim) crawl() map[string]string {
 			s.t.Errorf("%s: %d %s", path, resp.StatusCode, body)
 			continue
 		}
-		if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") && !strings.Contains(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") &&
+			!strings.Contains(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 			s.t.Errorf("%s has no content security policy", path)
 		}
 		for _, m := range href.FindAllStringSubmatch(body, -1) {
@@ -114,7 +121,8 @@ func TestFormsActAsAPerson(t *testing.T) {
 		for i := 0; i+1 < len(fields); i += 2 {
 			v.Set(fields[i], fields[i+1])
 		}
-		resp, body := s.do("POST", "/acme/shop/"+path, "", v.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Origin", s.URL())
+		resp, body := s.do("POST", "/acme/shop/"+path, "", v.Encode(), "Content-Type", "application/x-www-form-urlencoded",
+			"Origin", s.URL())
 		if resp.StatusCode != want {
 			t.Errorf("%s: %d %s, want %d", path, resp.StatusCode, body, want)
 		}
@@ -132,10 +140,12 @@ func TestFormsActAsAPerson(t *testing.T) {
 	post("issues/1/close", 422, "as", "mallory")
 	v, err := s.Issue(repoName, 1)
 	must(t, err)
-	if v.Body != "- [ ] A\n- [x] B\n" || len(v.Comments) != 1 || v.Author != "dana" || v.Labels[0] != "bug" || len(v.Reactions) != 1 {
+	if v.Body != "- [ ] A\n- [x] B\n" || len(v.Comments) != 1 || v.Author != "dana" || v.Labels[0] != "bug" ||
+		len(v.Reactions) != 1 {
 		t.Errorf("issue %+v", v)
 	}
-	resp, _ := s.do("POST", "/acme/shop/issues/1/close", "", "as=dana", "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://evil.example")
+	resp, _ := s.do("POST", "/acme/shop/issues/1/close", "", "as=dana", "Content-Type",
+		"application/x-www-form-urlencoded", "Origin", "http://evil.example")
 	if resp.StatusCode != http.StatusForbidden {
 		t.Errorf("from another origin: %d", resp.StatusCode)
 	}

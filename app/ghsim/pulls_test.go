@@ -17,18 +17,22 @@ func TestPullRequestLife(t *testing.T) {
 	c := s.bot()
 	n, err := s.OpenIssue(repoName, "dana", "Add x", "")
 	must(t, err)
-	_, err = s.PushFiles(repoName, "sia/issue-1-add-x", "dana", "Add x\n\nBecause.", map[string]string{"x.txt": "x\n", "src/a.txt": "one\n2\nthree\n"})
+	_, err = s.PushFiles(repoName, "sia/issue-1-add-x", "dana", "Add x\n\nBecause.",
+		map[string]string{"x.txt": "x\n", "src/a.txt": "one\n2\nthree\n"})
 	must(t, err)
-	in := &github.NewPullRequest{Title: ptr("Add x"), Head: ptr("sia/issue-1-add-x"), Base: ptr("main"), Body: ptr(fmt.Sprintf("Closes #%d", n)), Draft: ptr(true)}
+	in := &github.NewPullRequest{Title: ptr("Add x"), Head: ptr("sia/issue-1-add-x"), Base: ptr("main"),
+		Body: ptr(fmt.Sprintf("Closes #%d", n)), Draft: ptr(true)}
 	p, _, err := c.PullRequests.Create(ctx, "acme", "shop", in)
 	must(t, err)
-	if !p.GetDraft() || p.GetCommits() != 1 || p.GetAdditions() != 2 || p.GetDeletions() != 1 || p.GetChangedFiles() != 2 || !p.GetMergeable() {
+	if !p.GetDraft() || p.GetCommits() != 1 || p.GetAdditions() != 2 || p.GetDeletions() != 1 ||
+		p.GetChangedFiles() != 2 || !p.GetMergeable() {
 		t.Errorf("pull request %v", p)
 	}
 	for want, bad := range map[string]*github.NewPullRequest{
 		"A pull request already exists for acme:sia/issue-1-add-x.": in,
 		"No commits between main and main":                          {Title: ptr("x"), Head: ptr("main"), Base: ptr("main")},
-		"head":                                                      {Title: ptr("x"), Head: ptr("nowhere"), Base: ptr("main")},
+		"head": {Title: ptr("x"), Head: ptr("nowhere"),
+			Base: ptr("main")},
 	} {
 		_, _, err := c.PullRequests.Create(ctx, "acme", "shop", bad)
 		var e *github.ErrorResponse
@@ -40,12 +44,15 @@ func TestPullRequestLife(t *testing.T) {
 	must(t, err)
 	var got []string
 	for _, f := range files {
-		got = append(got, fmt.Sprintf("%s %s +%d -%d %s", f.GetFilename(), f.GetStatus(), f.GetAdditions(), f.GetDeletions(), f.GetPatch()))
+		got = append(got, fmt.Sprintf("%s %s +%d -%d %s", f.GetFilename(), f.GetStatus(), f.GetAdditions(), f.GetDeletions(),
+			f.GetPatch()))
 	}
-	if diff := cmp.Diff([]string{"src/a.txt modified +1 -1 @@ -1,3 +1,3 @@\n one\n-two\n+2\n three", "x.txt added +1 -0 @@ -0,0 +1 @@\n+x"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"src/a.txt modified +1 -1 @@ -1,3 +1,3 @@\n one\n-two\n+2\n three",
+		"x.txt added +1 -0 @@ -0,0 +1 @@\n+x"}, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	list, _, err := c.PullRequests.List(ctx, "acme", "shop", &github.PullRequestListOptions{Head: "acme:sia/issue-1-add-x", State: "all"})
+	list, _, err := c.PullRequests.List(ctx, "acme", "shop",
+		&github.PullRequestListOptions{Head: "acme:sia/issue-1-add-x", State: "all"})
 	must(t, err)
 	if len(list) != 1 || list[0].GetNumber() != p.GetNumber() {
 		t.Errorf("list by head: %v", list)
@@ -54,13 +61,15 @@ func TestPullRequestLife(t *testing.T) {
 	must(t, err)
 	_, _, err = c.Issues.AddLabelsToIssue(ctx, "acme", "shop", p.GetNumber(), []string{"sia:working"})
 	must(t, err)
-	_, _, err = c.PullRequests.RequestReviewers(ctx, "acme", "shop", p.GetNumber(), github.ReviewersRequest{Reviewers: []string{"dana"}})
+	_, _, err = c.PullRequests.RequestReviewers(ctx, "acme", "shop", p.GetNumber(),
+		github.ReviewersRequest{Reviewers: []string{"dana"}})
 	must(t, err)
 	_, err = s.PushFiles(repoName, "sia/issue-1-add-x", "dana", "more", map[string]string{"y.txt": "y\n"})
 	must(t, err)
 	commits, _, err := c.PullRequests.ListCommits(ctx, "acme", "shop", p.GetNumber(), nil)
 	must(t, err)
-	if len(commits) != 2 || commits[0].GetCommit().GetMessage() != "Add x\n\nBecause." || commits[0].GetAuthor().GetLogin() != "dana" {
+	if len(commits) != 2 || commits[0].GetCommit().GetMessage() != "Add x\n\nBecause." ||
+		commits[0].GetAuthor().GetLogin() != "dana" {
 		t.Errorf("commits %v", commits)
 	}
 	resp, body := s.do("POST", "/api/graphql", s.token(nil),
@@ -137,14 +146,16 @@ func TestConflictAndDeletedBranch(t *testing.T) {
 func TestCompareContentsAndBranches(t *testing.T) {
 	s := newSim(t, nil)
 	c := s.bot()
-	sha, err := s.PushFiles(repoName, "a/b", "dana", "x", map[string]string{"dir/x.txt": "hello", "src/a.txt": ghsim.Deleted})
+	sha, err := s.PushFiles(repoName, "a/b", "dana", "x",
+		map[string]string{"dir/x.txt": "hello", "src/a.txt": ghsim.Deleted})
 	must(t, err)
 	cmpr, _, err := c.Repositories.CompareCommits(ctx, "acme", "shop", "main", "a/b", nil)
 	must(t, err)
 	if cmpr.GetAheadBy() != 1 || cmpr.GetStatus() != "ahead" || len(cmpr.Files) != 2 {
 		t.Errorf("compare %v", cmpr)
 	}
-	f, _, _, err := c.Repositories.GetContents(ctx, "acme", "shop", "dir/x.txt", &github.RepositoryContentGetOptions{Ref: "a/b"})
+	f, _, _, err := c.Repositories.GetContents(ctx, "acme", "shop", "dir/x.txt",
+		&github.RepositoryContentGetOptions{Ref: "a/b"})
 	must(t, err)
 	if text, err := f.GetContent(); err != nil || text != "hello" {
 		t.Errorf("content %q %v", text, err)
@@ -154,7 +165,8 @@ func TestCompareContentsAndBranches(t *testing.T) {
 	if len(dir) != 2 {
 		t.Errorf("root %v", dir)
 	}
-	if _, _, resp, err := c.Repositories.GetContents(ctx, "acme", "shop", "no", nil); err == nil || resp.StatusCode != 404 {
+	if _, _, resp, err := c.Repositories.GetContents(ctx, "acme", "shop", "no", nil); err == nil ||
+		resp.StatusCode != 404 {
 		t.Errorf("missing file: %v", err)
 	}
 	b, _, err := c.Repositories.GetBranch(ctx, "acme", "shop", "a/b", 0)

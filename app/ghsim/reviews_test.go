@@ -24,8 +24,10 @@ func TestReviewThreads(t *testing.T) {
 	if reply.GetInReplyTo() != id || reply.GetUser().GetLogin() != "sia[bot]" {
 		t.Errorf("reply %v", reply)
 	}
-	for path, want := range map[string]int{fmt.Sprintf("/%d/replies", reply.GetID()): 404, fmt.Sprintf("/%d/replies", id): 201, "": 422} {
-		resp, body := s.do("POST", fmt.Sprintf("/api/v3/repos/acme/shop/pulls/%d/comments%s", n, path), s.token(nil), `{"body":"x"}`, "Content-Type", "application/json")
+	for path, want := range map[string]int{fmt.Sprintf("/%d/replies", reply.GetID()): 404,
+		fmt.Sprintf("/%d/replies", id): 201, "": 422} {
+		resp, body := s.do("POST", fmt.Sprintf("/api/v3/repos/acme/shop/pulls/%d/comments%s", n, path), s.token(nil),
+			`{"body":"x"}`, "Content-Type", "application/json")
 		if resp.StatusCode != want {
 			t.Errorf("%s: %d %s, want %d", path, resp.StatusCode, body, want)
 		}
@@ -36,7 +38,8 @@ func TestReviewThreads(t *testing.T) {
 	must(t, err)
 	cs, _, err := c.PullRequests.ListComments(ctx, "acme", "shop", n, nil)
 	must(t, err)
-	if len(cs) != 4 || cs[0].GetDiffHunk() != "@@ -0,0 +1,2 @@\n+one\n+two" || cs[1].GetInReplyTo() != id || cs[0].GetReactions().GetRocket() != 1 {
+	if len(cs) != 4 || cs[0].GetDiffHunk() != "@@ -0,0 +1,2 @@\n+one\n+two" || cs[1].GetInReplyTo() != id ||
+		cs[0].GetReactions().GetRocket() != 1 {
 		t.Errorf("comments %v", cs)
 	}
 	_, _, err = c.PullRequests.GetComment(ctx, "acme", "shop", id)

@@ -52,7 +52,8 @@ jobs:
 `
 
 func TestFailingWorkflow(t *testing.T) {
-	s := newSim(t, map[string]string{"README.md": "x", ".github/workflows/ci.yml": workflow, "test.sh": "echo '--- FAIL: TestBooking'\necho '::error file=src/a.go,line=7::booking broke'\nexit 3\n"})
+	s := newSim(t, map[string]string{"README.md": "x", ".github/workflows/ci.yml": workflow,
+		"test.sh": "echo '--- FAIL: TestBooking'\necho '::error file=src/a.go,line=7::booking broke'\nexit 3\n"})
 	sha, err := s.PushFiles(repoName, "topic", "dana", "x", map[string]string{"x.txt": "x"})
 	must(t, err)
 	_, err = s.OpenPull(repoName, "dana", "topic", "main", "T", "", true)
@@ -69,13 +70,15 @@ func TestFailingWorkflow(t *testing.T) {
 			test = r
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"test": "github-actions completed failure", "lint": "github-actions completed skipped"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"test": "github-actions completed failure",
+		"lint": "github-actions completed skipped"}, got); diff != "" {
 		t.Fatalf("check runs (-want +got):\n%s", diff)
 	}
 	if test.GetApp().GetID() != 15368 {
 		t.Errorf("app id %d", test.GetApp().GetID())
 	}
-	runs, _, err := c.Actions.ListRepositoryWorkflowRuns(ctx, "acme", "shop", &github.ListWorkflowRunsOptions{HeadSHA: sha})
+	runs, _, err := c.Actions.ListRepositoryWorkflowRuns(ctx, "acme", "shop",
+		&github.ListWorkflowRunsOptions{HeadSHA: sha})
 	must(t, err)
 	if runs.GetTotalCount() != 1 || runs.WorkflowRuns[0].GetConclusion() != "failure" {
 		t.Fatalf("runs %v", runs)
@@ -86,12 +89,15 @@ func TestFailingWorkflow(t *testing.T) {
 	for _, st := range jobs.Jobs[0].Steps {
 		steps = append(steps, st.GetName()+": "+st.GetConclusion())
 	}
-	if diff := cmp.Diff([]string{"Set up job: success", "Run actions/checkout@v4: success", "Run actions/setup-go@v5: success", "Prepare: success", "Test: failure",
+	if diff := cmp.Diff([]string{"Set up job: success", "Run actions/checkout@v4: success",
+		"Run actions/setup-go@v5: success", "Prepare: success", "Test: failure",
 		"Never: skipped", "Always: success", "Complete job: success"}, steps); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 	log := s.log(c, jobs.Jobs[0].GetID())
-	for _, want := range []string{"Z ##[group]Run echo \"$GREETING", "Z hello strict 42 topic\n", "Z --- FAIL: TestBooking\n", "Z ##[error]booking broke\n", "Z ##[error]Process completed with exit code 3.\n", "Z cleanup\n"} {
+	for _, want := range []string{"Z ##[group]Run echo \"$GREETING", "Z hello strict 42 topic\n",
+		"Z --- FAIL: TestBooking\n", "Z ##[error]booking broke\n", "Z ##[error]Process completed with exit code 3.\n",
+		"Z cleanup\n"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log has no %q:\n%s", want, log)
 		}
@@ -101,7 +107,8 @@ func TestFailingWorkflow(t *testing.T) {
 	}
 	as, _, err := c.Checks.ListCheckRunAnnotations(ctx, "acme", "shop", test.GetID(), nil)
 	must(t, err)
-	if len(as) != 2 || as[0].GetPath() != "src/a.go" || as[0].GetStartLine() != 7 || as[1].GetMessage() != "Process completed with exit code 3." {
+	if len(as) != 2 || as[0].GetPath() != "src/a.go" || as[0].GetStartLine() != 7 ||
+		as[1].GetMessage() != "Process completed with exit code 3." {
 		t.Errorf("annotations %v", as)
 	}
 	var seen []string
@@ -110,7 +117,9 @@ func TestFailingWorkflow(t *testing.T) {
 			seen = append(seen, n)
 		}
 	}
-	if diff := cmp.Diff([]string{"workflow_run.requested", "check_run.created", "check_run.created", "workflow_run.in_progress", "check_run.completed", "check_run.completed", "check_suite.completed", "workflow_run.completed"}, seen); diff != "" {
+	if diff := cmp.Diff([]string{"workflow_run.requested", "check_run.created", "check_run.created",
+		"workflow_run.in_progress", "check_run.completed", "check_run.completed", "check_suite.completed",
+		"workflow_run.completed"}, seen); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
@@ -142,7 +151,8 @@ jobs:
 	must(t, err)
 	s.settle()
 	c := s.bot()
-	runs, _, err := c.Actions.ListRepositoryWorkflowRuns(ctx, "acme", "shop", &github.ListWorkflowRunsOptions{HeadSHA: sha})
+	runs, _, err := c.Actions.ListRepositoryWorkflowRuns(ctx, "acme", "shop",
+		&github.ListWorkflowRunsOptions{HeadSHA: sha})
 	must(t, err)
 	id := runs.WorkflowRuns[0].GetID()
 	_, err = c.Actions.RerunFailedJobsByID(ctx, "acme", "shop", id)
@@ -199,7 +209,8 @@ func TestRunnerRefusesWhatItDoesNotKnow(t *testing.T) {
 			t.Errorf("log:\n%s", k.Log)
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"matrix (a)": "success", "matrix (b)": "failure", "unknown": "failure", "tolerant": "success"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"matrix (a)": "success", "matrix (b)": "failure", "unknown": "failure",
+		"tolerant": "success"}, got); diff != "" {
 		t.Errorf("check runs (-want +got):\n%s", diff)
 	}
 }

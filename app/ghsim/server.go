@@ -9,9 +9,22 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"time"
+
+	"github.com/sia-bot/sia/app/ghsim/access"
+	"github.com/sia-bot/sia/app/ghsim/api"
+	"github.com/sia-bot/sia/app/ghsim/delivery"
+	"github.com/sia-bot/sia/app/ghsim/fault"
+	"github.com/sia-bot/sia/app/ghsim/git"
+	"github.com/sia-bot/sia/app/ghsim/journal"
+	"github.com/sia-bot/sia/app/ghsim/model"
+	"github.com/sia-bot/sia/app/ghsim/monitor"
+	"github.com/sia-bot/sia/app/ghsim/pages"
+	"github.com/sia-bot/sia/app/ghsim/payload"
+	"github.com/sia-bot/sia/app/ghsim/people"
+	"github.com/sia-bot/sia/app/ghsim/remote"
+	"github.com/sia-bot/sia/app/ghsim/runner"
+	"github.com/sia-bot/sia/app/ghsim/world"
 )
 
 // Config says how a simulator runs. The zero value is usable: a temporary
@@ -21,7 +34,7 @@ type Config struct {
 	Logger        *slog.Logger     // default: discard
 	Dir           string           // holds the bare repositories; default a temporary directory that Close removes
 	WorkflowShell string           // runs workflow steps; default bash
-	WebhookURL    string           // given to every app created from then on; [Server.SetWebhook] changes it
+	WebhookURL    string           // given to every app created from then on; SetWebhook changes it
 	WebhookSecret string
 	Host          string        // the name used in URLs instead of the listener's address, such as "localhost"
 	Parallel      int           // workflow runs executed at a time; default 2
@@ -34,47 +47,8 @@ type Config struct {
 	Wrap func(http.Handler) http.Handler
 }
 
-// Server is one simulated GitHub. All its methods may be called concurrently.
-type Server struct {
-	cfg     Config
-	log     *slog.Logger
-	handler http.Handler
-	routes  []route
-	git     *gitStore
-	rateMax int
-
-	ctx    context.Context // ends with Close
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
-	slots  chan struct{} // one per workflow run that may execute
-	http   *http.Server
-	ownDir bool
-
-	mu         sync.Mutex
-	changed    *sync.Cond // on mu: broadcast when busy falls, or an entry is written
-	busy       int        // deliveries and workflow runs under way or queued
-	closed     bool
-	url        string
-	lastID     int64
-	users      map[string]*user // by lower-case login
-	apps       map[int64]*app
-	repos      map[string]*repository // by lower-case owner/name
-	insts      map[int64]*installation
-	tokens     map[string]*token
-	logURLs    map[string]logURL
-	grants     map[string]grant // by code
-	userTokens map[string]*userToken
-	limits     map[string]*rateWindow
-	entries    []Entry
-	calls      []Call
-	sent       []*delivery
-	hooks      hostility
-	actions    *app // github-actions, the owner of workflow check runs
-}
-
-// New makes a simulator with no users, apps or repositories. It needs the git
-// command, 2.38 or later, with http-backend.
-func New(cfg Config) (*Server, error) {
+// withDefaults fills in what was left out.
+func (cfg Config) withDefaults() Config {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
@@ -90,38 +64,91 @@ func New(cfg Config) (*Server, error) {
 	if cfg.JobTimeout <= 0 {
 		cfg.JobTimeout = 10 * time.Minute
 	}
-	s := &Server{
-		cfg: cfg, log: cfg.Logger, rateMax: 5000, lastID: 1000,
-		slots: make(chan struct{}, cfg.Parallel),
-		users: map[string]*user{}, apps: map[int64]*app{}, repos: map[string]*repository{},
-		insts: map[int64]*installation{}, tokens: map[string]*token{},
-		logURLs: map[string]logURL{}, grants: map[string]grant{}, userTokens: map[string]*userToken{}, limits: map[string]*rateWindow{},
-	}
-	s.changed = sync.NewCond(&s.mu)
-	if cfg.Dir == "" {
-		dir, err := os.MkdirTemp("", "ghsim-")
-		if err != nil {
-			return nil, fmt.Errorf("making the simulator's directory: %w", err)
-		}
-		s.cfg.Dir, s.ownDir = dir, true
-	}
-	abs, err := filepath.Abs(s.cfg.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("simulator directory %s: %w", s.cfg.Dir, err)
-	}
-	s.cfg.Dir = abs
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if s.git, err = newGitStore(s.ctx, abs); err != nil {
-		s.cancel()
+	return cfg
+}
+
+// Server is one simulated GitHub. All its methods may be called concurrently.
+// What people do and see there is in [people.People].
+type Server struct {
+	*people.People
+
+	host    string
+	dir     string
+	ownDir  bool
+	log     *slog.Logger
+	mon     *monitor.Monitor
+	hub     *model.Hub
+	journal *journal.Journal
+	queue   *delivery.Queue
+	faults  *fault.Rules
+	api     *api.Handler
+	handler http.Handler
+	http    *http.Server
+}
+
+// New makes a simulator with no users, apps or repositories. It needs the git
+// command, 2.38 or later, with http-backend.
+func New(cfg Config) (*Server, error) {
+	cfg = cfg.withDefaults()
+	s := &Server{host: cfg.Host, log: cfg.Logger, mon: monitor.New(), faults: &fault.Rules{}}
+	if err := s.makeDir(cfg.Dir); err != nil {
 		return nil, err
 	}
-	s.addActionsApp()
-	s.routes = s.routeTable()
-	s.handler = s.rootHandler()
+	store, err := git.New(s.mon.Context(), s.dir)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.hub = model.NewHub(cfg.Clock)
+	s.journal = journal.New(s.mon, s.hub.Now)
+	s.queue = delivery.New(s.mon, s.hub, cfg.Logger)
+	shape := payload.New(s.hub, store, cfg.Logger)
+	w := world.New(world.Config{
+		Hub: s.hub, Monitor: s.mon, Git: store, Shaper: shape, Journal: s.journal, Queue: s.queue,
+		Runner: runner.New(runner.Config{Dir: s.dir, Shell: cfg.WorkflowShell, Timeout: cfg.JobTimeout, Clock: s.hub.Now,
+			Logger: cfg.Logger}),
+		Parallel: cfg.Parallel, NoWorkflows: cfg.NoWorkflows, Logger: cfg.Logger,
+	})
+	desk := access.NewDesk(s.hub, cfg.AppKeyPEM)
+	hook := people.Webhook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret}
+	s.People = people.New(w, store, desk, hook, s.mon.Context().Done())
+	s.api = api.New(api.Config{World: w, Shaper: shape, Git: store, Desk: desk, Queue: s.queue, Faults: s.faults,
+		Logger: cfg.Logger})
+	s.handler = route(s.api, remote.New(w, store, desk, s.faults, cfg.Logger),
+		pages.New(w, store, s.People, desk, s.journal))
 	if cfg.Wrap != nil {
 		s.handler = cfg.Wrap(s.handler)
 	}
 	return s, nil
+}
+
+func (s *Server) makeDir(dir string) error {
+	if dir == "" {
+		made, err := os.MkdirTemp("", "ghsim-")
+		if err != nil {
+			return fmt.Errorf("making the simulator's directory: %w", err)
+		}
+		s.dir, s.ownDir = made, true
+		return nil
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("simulator directory %s: %w", dir, err)
+	}
+	s.dir = abs
+	return nil
+}
+
+// route sends requests to the API, to git or to the pages.
+func route(rest http.Handler, gitHTTP *remote.Handler, site http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if api.Handles(r) {
+			rest.ServeHTTP(w, r)
+		} else if req, is := git.ParseRequest(r); is {
+			gitHTTP.Serve(w, r, req)
+		} else {
+			site.ServeHTTP(w, r)
+		}
+	})
 }
 
 // Start listens on addr, "127.0.0.1:0" for any free port of loopback, and
@@ -136,13 +163,13 @@ func (s *Server) Start(addr string) (string, error) {
 		return "", fmt.Errorf("simulator listening on %s: %w", addr, err)
 	}
 	host := ln.Addr().String()
-	if s.cfg.Host != "" {
+	if s.host != "" {
 		_, port, _ := net.SplitHostPort(host)
-		host = net.JoinHostPort(s.cfg.Host, port)
+		host = net.JoinHostPort(s.host, port)
 	}
 	s.SetURL("http://" + host)
 	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: 10 * time.Second}
-	s.wg.Go(func() {
+	s.mon.Serve(func() {
 		if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 			s.log.Error("simulator stopped serving", "error", err)
 		}
@@ -156,16 +183,16 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // SetURL sets the base URL that answers and payloads carry.
 func (s *Server) SetURL(url string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.url = strings.TrimRight(url, "/")
+	s.mon.Lock()
+	defer s.mon.Unlock()
+	s.hub.SetURL(url)
 }
 
 // URL is the base URL, without a trailing slash.
 func (s *Server) URL() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.url
+	s.mon.Lock()
+	defer s.mon.Unlock()
+	return s.hub.URL()
 }
 
 // APIURL is the base URL of the REST API, with the trailing slash that GitHub
@@ -176,85 +203,20 @@ func (s *Server) APIURL() string { return s.URL() + "/api/v3/" }
 // drops deliveries that were not sent, and waits for everything to end. When the
 // simulator made its own directory, it is removed.
 func (s *Server) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	if !s.mon.Close() {
 		return nil
 	}
-	s.closed = true
-	s.changed.Broadcast()
-	s.mu.Unlock()
-	s.cancel()
 	var err error
 	if s.http != nil {
 		err = s.http.Close()
 	}
-	s.wg.Wait()
+	s.mon.Wait()
 	if s.ownDir {
-		err = errors.Join(err, os.RemoveAll(s.cfg.Dir))
+		err = errors.Join(err, os.RemoveAll(s.dir))
 	}
 	return err
 }
 
 // WaitIdle returns when no delivery and no workflow run is queued or under way,
 // or with the context's error. Held deliveries don't count.
-func (s *Server) WaitIdle(ctx context.Context) error {
-	return s.await(ctx, func() bool { return s.busy == 0 })
-}
-
-// WaitEntry returns the first journal entry after sequence number after that
-// match accepts, waiting for it if need be, or the context's error. match must
-// not call the server.
-func (s *Server) WaitEntry(ctx context.Context, after int, match func(Entry) bool) (Entry, error) {
-	var found Entry
-	next := max(after, 0)
-	err := s.await(ctx, func() bool {
-		for ; next < len(s.entries); next++ {
-			if match(s.entries[next]) {
-				found = s.entries[next]
-				return true
-			}
-		}
-		return false
-	})
-	return found, err
-}
-
-// await blocks until done, called with the mutex held, is true.
-func (s *Server) await(ctx context.Context, done func() bool) error {
-	stop := context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.changed.Broadcast()
-	})
-	defer stop()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for !done() {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("waiting for the simulator: %w", err)
-		}
-		if s.closed {
-			return errors.New("waiting for the simulator: it was closed")
-		}
-		s.changed.Wait()
-	}
-	return nil
-}
-
-// begin counts work that WaitIdle waits for; the mutex is held.
-func (s *Server) begin() { s.busy++ }
-
-// end is begin's counterpart; the mutex is held.
-func (s *Server) end() {
-	s.busy--
-	s.changed.Broadcast()
-}
-
-func (s *Server) now() time.Time { return s.cfg.Clock().UTC() }
-
-// newID is the next id; all kinds of thing share one sequence.
-func (s *Server) newID() int64 {
-	s.lastID++
-	return s.lastID
-}
+func (s *Server) WaitIdle(ctx context.Context) error { return s.mon.WaitIdle(ctx) }

@@ -75,7 +75,8 @@ func newSim(t *testing.T, files map[string]string, tune ...func(*ghsim.Config)) 
 	s := &sim{t: t, clock: &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}, valid: conformance.New(t)}
 	s.hook = httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.receive)))
 	t.Cleanup(s.hook.Close)
-	cfg := ghsim.Config{Clock: s.clock.Now, Dir: t.TempDir(), AppKeyPEM: key(), WebhookURL: s.hook.URL, WebhookSecret: secret, Wrap: s.valid.Middleware}
+	cfg := ghsim.Config{Clock: s.clock.Now, Dir: t.TempDir(), AppKeyPEM: key(), WebhookURL: s.hook.URL,
+		WebhookSecret: secret, Wrap: s.valid.Middleware}
 	for _, f := range tune {
 		f(&cfg)
 	}
@@ -172,7 +173,8 @@ func (s *sim) jwt(change func(*jwt.RegisteredClaims)) string {
 	key, err := jwt.ParseRSAPrivateKeyFromPEM(s.app.PrivateKeyPEM)
 	must(s.t, err)
 	now := s.clock.Now()
-	claims := jwt.RegisteredClaims{Issuer: fmt.Sprint(s.app.ID), IssuedAt: jwt.NewNumericDate(now.Add(-time.Minute)), ExpiresAt: jwt.NewNumericDate(now.Add(9 * time.Minute))}
+	claims := jwt.RegisteredClaims{Issuer: fmt.Sprint(s.app.ID), IssuedAt: jwt.NewNumericDate(now.Add(-time.Minute)),
+		ExpiresAt: jwt.NewNumericDate(now.Add(9 * time.Minute))}
 	if change != nil {
 		change(&claims)
 	}

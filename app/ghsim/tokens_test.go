@@ -19,12 +19,15 @@ func TestAppTokensAreVerified(t *testing.T) {
 		change func(*jwt.RegisteredClaims)
 		code   int
 	}{
-		"good":           {nil, 200},
-		"client id":      {func(c *jwt.RegisteredClaims) { c.Issuer = s.app.ClientID }, 200},
-		"other issuer":   {func(c *jwt.RegisteredClaims) { c.Issuer = "42" }, 401},
-		"expired":        {func(c *jwt.RegisteredClaims) { c.ExpiresAt = jwt.NewNumericDate(s.clock.Now().Add(-time.Second)) }, 401},
-		"lives too long": {func(c *jwt.RegisteredClaims) { c.ExpiresAt = jwt.NewNumericDate(s.clock.Now().Add(time.Hour)) }, 401},
-		"from tomorrow":  {func(c *jwt.RegisteredClaims) { c.IssuedAt = jwt.NewNumericDate(s.clock.Now().Add(time.Hour)) }, 401},
+		"good":         {nil, 200},
+		"client id":    {func(c *jwt.RegisteredClaims) { c.Issuer = s.app.ClientID }, 200},
+		"other issuer": {func(c *jwt.RegisteredClaims) { c.Issuer = "42" }, 401},
+		"expired": {func(c *jwt.RegisteredClaims) { c.ExpiresAt = jwt.NewNumericDate(s.clock.Now().Add(-time.Second)) },
+			401},
+		"lives too long": {func(c *jwt.RegisteredClaims) { c.ExpiresAt = jwt.NewNumericDate(s.clock.Now().Add(time.Hour)) },
+			401},
+		"from tomorrow": {func(c *jwt.RegisteredClaims) { c.IssuedAt = jwt.NewNumericDate(s.clock.Now().Add(time.Hour)) },
+			401},
 	} {
 		if resp, body := s.do("GET", "/api/v3/app", s.jwt(c.change), ""); resp.StatusCode != c.code {
 			t.Errorf("%s: %d %s, want %d", name, resp.StatusCode, body, c.code)
@@ -45,7 +48,8 @@ func TestInstallationTokensAreScoped(t *testing.T) {
 	must(t, err)
 	_, err = s.Install(s.app.ID, "acme", "other")
 	must(t, err)
-	narrow := s.token(&github.InstallationTokenOptions{Repositories: []string{"shop"}, Permissions: &github.InstallationPermissions{Issues: ptr("read"), Metadata: ptr("read")}})
+	narrow := s.token(&github.InstallationTokenOptions{Repositories: []string{"shop"},
+		Permissions: &github.InstallationPermissions{Issues: ptr("read"), Metadata: ptr("read")}})
 	for path, want := range map[string]int{
 		"GET /api/v3/repos/acme/shop":           200,
 		"GET /api/v3/repos/acme/shop/issues":    200,
@@ -142,7 +146,8 @@ func TestUninstallAndSuspend(t *testing.T) {
 	must(t, err)
 	must(t, s.RemoveFromInstallation(s.inst, "acme/other"))
 	jwt := s.jwt(nil)
-	for _, p := range []string{"/app", "/app/installations", "/repos/acme/shop/installation", "/users/acme/installation", "/app/hook/config"} {
+	for _, p := range []string{"/app", "/app/installations", "/repos/acme/shop/installation", "/users/acme/installation",
+		"/app/hook/config"} {
 		if resp, body := s.do("GET", "/api/v3"+p, jwt, ""); resp.StatusCode != 200 {
 			t.Errorf("%s: %d %s", p, resp.StatusCode, body)
 		}
@@ -157,7 +162,8 @@ func TestUninstallAndSuspend(t *testing.T) {
 	}
 	got := names(s.settle())
 	want := []string{"installation.suspend", "installation.unsuspend", "installation.new_permissions_accepted",
-		"installation_repositories.added", "installation_repositories.removed", "installation_repositories.removed", "installation.deleted"}
+		"installation_repositories.added", "installation_repositories.removed", "installation_repositories.removed",
+		"installation.deleted"}
 	if len(got) < len(want) || !equal(got[len(got)-len(want):], want) {
 		t.Errorf("events %v, want the last to be %v", got, want)
 	}

@@ -13,8 +13,8 @@ import (
 // works for no longer than this.
 const accessFor = time.Minute
 
-// roles are the permissions from least to most.
-var roles = []string{"none", "read", "triage", "write", "maintain", "admin"}
+// rankedRoles are the permissions from least to most.
+var rankedRoles = []string{"none", "read", "triage", "write", "maintain", "admin"}
 
 // loginName is what GitHub lets people, apps and managed users be called.
 var loginName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?$`)
@@ -34,21 +34,21 @@ func (r *Repo) Permission(ctx context.Context, who string) (string, error) {
 	p := "none"
 	switch {
 	case err == nil:
-		p = role(got.GetPermission(), got.GetRoleName())
-	case status(err) != http.StatusNotFound:
+		p = roleOf(got.GetPermission(), got.GetRoleName())
+	case statusOf(err) != http.StatusNotFound:
 		return "", r.fail(err, "read what %s may do in %s", who, r.repo)
 	}
 	r.access.put(who, p)
 	return p, nil
 }
 
-// role is the role by name when it is one of GitHub's own, else the coarser
+// roleOf is the role by name when it is one of GitHub's own, else the coarser
 // permission that GitHub gives for custom roles.
-func role(permission, name string) string {
-	if slices.Contains(roles, name) {
+func roleOf(permission, name string) string {
+	if slices.Contains(rankedRoles, name) {
 		return name
 	}
-	if slices.Contains(roles, permission) {
+	if slices.Contains(rankedRoles, permission) {
 		return permission
 	}
 	return "none"

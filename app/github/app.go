@@ -10,13 +10,14 @@ import (
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
+	"github.com/gregjones/httpcache"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Config says which app this is and how it talks to GitHub. Only AppID and
-// PrivateKey are required.
+// Config says which app this is and how it talks to GitHub. AppID, PrivateKey and
+// Secrets are required.
 type Config struct {
 	AppID      int64
 	PrivateKey []byte // PEM, PKCS #1 or PKCS #8, as GitHub hands it out
@@ -26,7 +27,7 @@ type Config struct {
 
 	Transport http.RoundTripper // to the network; nil is a pooled transport of our own
 	Logger    *slog.Logger      // nil discards
-	Secrets   *secret.Masker    // masks what is written to GitHub, and is told the tokens in use; nil masks by shape alone
+	Secrets   *secret.Masker    // masks what is written to GitHub, and is told the tokens in use
 
 	Now   func() time.Time                           // nil is time.Now
 	Sleep func(context.Context, time.Duration) error // nil waits by the wall clock
@@ -46,7 +47,6 @@ type App struct {
 	api, web *url.URL
 	graphql  string
 	log      *slog.Logger
-	calls    *counter
 
 	gh   *gh.Client // signed in as the app
 	anon *gh.Client // not signed in
@@ -60,34 +60,42 @@ type App struct {
 // installation is what the repositories of one installation share.
 type installation struct {
 	id     int64
-	cache  *lru
-	limits *limits
+	cache  *answerCache
+	limits *rateLimits
+	lists  *gh.Client // may list the installation's repositories and nothing else
 
 	mu    sync.Mutex
-	conns map[connKey]*conn
+	conns map[sia.Repo]*repoConn
 }
 
 // New checks the configuration and returns the app. It makes no request.
 func New(cfg Config) (*App, error) {
 	const op = "set up the GitHub App"
 	if cfg.AppID <= 0 {
-		return nil, &sia.Error{Op: op, Message: "the app id is missing; it is on the app's settings page under “App ID”", Permanent: true}
+		return nil, &sia.Error{Op: op, Message: "the app id is missing; it is on the app's settings page under “App ID”",
+			Permanent: true}
 	}
 	key, err := parseKey(cfg.PrivateKey)
 	if err != nil {
-		return nil, &sia.Error{Op: op, Message: "the private key can't be read; generate one on the app's settings page and give the whole .pem file", Permanent: true, Err: err}
+		return nil, &sia.Error{Op: op, Message: "the private key can't be read; generate one on the app's settings page " +
+			"and give the whole .pem file", Permanent: true, Err: err}
+	}
+	if cfg.Secrets == nil {
+		return nil, &sia.Error{Op: op, Message: "the masker of secrets is missing; without it the server's own could be " +
+			"written to GitHub", Permanent: true}
 	}
 	api, web, err := endpoints(cfg.BaseURL, cfg.WebURL)
 	if err != nil {
-		return nil, &sia.Error{Op: op, Message: "GitHub's address is not usable; leave it empty for github.com, or give https://HOST/api/v3/", Permanent: true, Err: err}
+		return nil, &sia.Error{Op: op, Message: "GitHub's address is not usable; leave it empty for github.com, or give " +
+			"https://HOST/api/v3/", Permanent: true, Err: err}
 	}
 	cfg.fillIn()
 	a := &App{
 		cfg: cfg, key: key, api: api, web: web, graphql: graphqlURL(api), log: cfg.Logger,
-		calls: newCounter(), installations: map[int64]*installation{},
+		installations: map[int64]*installation{},
 	}
-	a.gh = a.client(&front{secrets: cfg.Secrets, next: &appAuth{next: a.signs(a.bottom(0, newLimits(), nil)), host: api.Host}, timeout: cfg.Timeout})
-	a.anon = a.client(&front{secrets: cfg.Secrets, next: a.bottom(0, newLimits(), nil), timeout: cfg.Timeout})
+	a.gh = a.client(&appAuth{next: a.signs(a.bottom(0, newRateLimits(), unpaced{})), host: api.Host})
+	a.anon = a.client(a.bottom(0, newRateLimits(), unpaced{}))
 	return a, nil
 }
 
@@ -132,20 +140,23 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// bottom is the lower part of the stack: limits, retries, counting.
-func (a *App) bottom(installation int64, l *limits, p *pacer) http.RoundTripper {
-	return &limiter{
+// bottom is the lower part of the stack: limits and retries.
+func (a *App) bottom(installation int64, l *rateLimits, p pacer) http.RoundTripper {
+	return &rateLimiter{
 		app: a, installation: installation, limits: l, pacer: p,
-		next: &retrier{
-			next:  &counting{next: a.cfg.Transport, counter: a.calls, installation: installation, prefix: a.api.Path, host: a.api.Host},
-			sleep: a.cfg.Sleep, maxWait: a.cfg.MaxWait,
-		},
+		next: a.network(),
 	}
 }
 
-// client is a go-github client over a stack.
-func (a *App) client(rt http.RoundTripper) *gh.Client {
-	c := gh.NewClient(&http.Client{Transport: rt})
+// network is the network, asked again while it fails.
+func (a *App) network() http.RoundTripper {
+	return &retrier{next: a.cfg.Transport, sleep: a.cfg.Sleep, maxWait: a.cfg.MaxWait}
+}
+
+// client is a go-github client over a stack of round trippers. All clients are
+// made here, so that none is without an [outerTransport].
+func (a *App) client(next http.RoundTripper) *gh.Client {
+	c := gh.NewClient(&http.Client{Transport: newOuterTransport(next, a.cfg.Secrets, a.cfg.Timeout)})
 	c.BaseURL = a.api
 	c.UserAgent = "sia"
 	return c
@@ -157,17 +168,37 @@ func (a *App) installation(id int64) *installation {
 	defer a.mu.Unlock()
 	in := a.installations[id]
 	if in == nil {
-		in = &installation{id: id, cache: newLRU(a.cfg.CacheBytes), limits: newLimits(), conns: map[connKey]*conn{}}
+		in = a.newInstallation(id, newRateLimits())
 		a.installations[id] = in
 	}
 	return in
 }
 
-// Forget drops everything kept about an installation: tokens, cached answers,
-// limits. Call it when the installation was deleted or suspended, or its
-// permissions or repositories changed.
+func (a *App) newInstallation(id int64, l *rateLimits) *installation {
+	in := &installation{
+		id: id, cache: newAnswerCache(a.cfg.CacheBytes), limits: l, conns: map[sia.Repo]*repoConn{},
+	}
+	bottom := a.bottom(id, l, unpaced{})
+	in.lists = a.client(in.cached(&installationAuth{
+		next: bottom, host: a.api.Host, tokens: newTokenSource(a, in, anyRepository, listPermissions(), bottom),
+	}))
+	return in
+}
+
+// cached has answers that did not change taken from the installation's cache.
+func (in *installation) cached(next http.RoundTripper) http.RoundTripper {
+	t := httpcache.NewTransport(in.cache)
+	t.Transport = next
+	return t
+}
+
+// Forget drops what is kept of an installation's rights: its tokens, and the
+// answers that they were shown. Call it when the installation was deleted or
+// suspended, or its permissions or repositories changed. Rate limits hold on.
 func (a *App) Forget(installation int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.installations, installation)
+	if in := a.installations[installation]; in != nil {
+		a.installations[installation] = a.newInstallation(installation, in.limits)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,9 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
-const issue12 = `{"number":12,"title":"T","body":"B","state":"open","user":{"login":"ann","id":5},"labels":[{"name":"sia"}]}`
+const issue12 = `{"number":12,"title":"T","body":"B","state":"open","user":{"login":"ann","id":5},
+	"labels":[{"name":"sia"}]}`
 
 func TestTokensAreNarrowedAndShared(t *testing.T) {
 	w := start(t, "/")
@@ -93,7 +96,9 @@ func TestMissingPermissionsLeaveTheRestWorking(t *testing.T) {
 		}
 		w.serve(rw, req)
 	})
-	w.json("GET /app/installations/1", 200, `{"id":1,"account":{"login":"acme"},"permissions":{"metadata":"read","contents":"write","issues":"write","checks":"read"}}`)
+	w.json("GET /app/installations/1", 200,
+		`{"id":1,"account":{"login":"acme"},"permissions":{"metadata":"read","contents":"write","issues":"write",
+			"checks":"read"}}`)
 	w.json("GET /repos/acme/shop/issues/12", 200, issue12)
 	w.HandleFunc("POST /repos/acme/shop/actions/runs/9/rerun-failed-jobs", func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("X-Accepted-GitHub-Permissions", "actions=write")
@@ -116,7 +121,8 @@ func TestMissingPermissionsLeaveTheRestWorking(t *testing.T) {
 		t.Errorf("the log does not name what is missing: %s", w.logs)
 	}
 	err := w.repo().RerunChecks(ctx, []CheckRun{{Name: "test", RunID: 9}})
-	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), `"actions: write", which SIA needs to read the logs of failed jobs and run flaky ones again`) {
+	if !sia.IsPermanent(err) || !strings.Contains(err.Error(),
+		`"actions: write", which SIA needs to read the logs of failed jobs and run flaky ones again`) {
 		t.Errorf("got %v", err)
 	}
 	// Granted after all: asked for again after a while.
@@ -155,24 +161,28 @@ func TestKeys(t *testing.T) {
 	}
 	oneLine := strings.ReplaceAll(strings.TrimSpace(string(testPEM())), "\n", `\n`)
 	for name, b := range map[string][]byte{
-		"pkcs1": testPEM(), "pkcs8": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}), "escaped": []byte(oneLine),
+		"pkcs1": testPEM(), "pkcs8": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}),
+		"escaped": []byte(oneLine),
 	} {
 		if k, err := parseKey(b); err != nil || !k.Equal(testKey()) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, cfg := range map[string]Config{
-		"no id":       {PrivateKey: testPEM()},
-		"no key":      {AppID: 1},
-		"not a key":   {AppID: 1, PrivateKey: []byte("-----BEGIN X-----\nAAAA\n-----END X-----\n")},
-		"not http":    {AppID: 1, PrivateKey: testPEM(), BaseURL: "ftp://x/"},
-		"credentials": {AppID: 1, PrivateKey: testPEM(), BaseURL: "https://u:hunter2@x/"},
+	m := &secret.Masker{}
+	certificate := []byte("-----BEGIN X-----\nAAAA\n-----END X-----\n")
+	for says, cfg := range map[string]Config{
+		"app id":                       {PrivateKey: testPEM(), Secrets: m},
+		"the private key":              {AppID: 1, Secrets: m},
+		"holds no private key":         {AppID: 1, PrivateKey: certificate, Secrets: m},
+		"ftp://x/":                     {AppID: 1, PrivateKey: testPEM(), BaseURL: "ftp://x/", Secrets: m},
+		"https://u:xxxxx@x/":           {AppID: 1, PrivateKey: testPEM(), BaseURL: "https://u:hunter2@x/", Secrets: m},
+		"masker of secrets is missing": {AppID: 1, PrivateKey: testPEM()},
 	} {
 		_, err := New(cfg)
-		if !sia.IsPermanent(err) {
-			t.Errorf("%s: got %v", name, err)
+		if !sia.IsPermanent(err) || !strings.Contains(fmt.Sprint(err), says) {
+			t.Errorf("%s: got %v", says, err)
 		} else if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: tells the password: %v", name, err)
+			t.Errorf("%s: tells the password: %v", says, err)
 		}
 	}
 }
@@ -184,9 +194,11 @@ func TestEndpoints(t *testing.T) {
 		{"https://git.corp/api/v3", "", "https://git.corp/acme/shop.git", "https://git.corp/api/graphql"},
 		{"https://api.acme.ghe.com", "", "https://acme.ghe.com/acme/shop.git", "https://api.acme.ghe.com/graphql"},
 		{"http://127.0.0.1:99/", "", "http://127.0.0.1:99/acme/shop.git", "http://127.0.0.1:99/graphql"},
-		{"http://127.0.0.1:99/", "http://127.0.0.1:99/git", "http://127.0.0.1:99/git/acme/shop.git", "http://127.0.0.1:99/graphql"},
+		{"http://127.0.0.1:99/", "http://127.0.0.1:99/git", "http://127.0.0.1:99/git/acme/shop.git",
+			"http://127.0.0.1:99/graphql"},
 	} {
-		a, err := New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: c.base, WebURL: c.web})
+		a, err := New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: c.base, WebURL: c.web,
+			Secrets: &secret.Masker{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +210,8 @@ func TestEndpoints(t *testing.T) {
 
 func TestNamesThatAreNotRepositories(t *testing.T) {
 	w := start(t, "/")
-	for _, r := range []sia.Repo{{Owner: "..", Name: "app"}, {Owner: "acme", Name: "a/b"}, {Owner: "acme", Name: "x?y"}, {Owner: "", Name: "x"}} {
+	for _, r := range []sia.Repo{{Owner: "..", Name: "app"}, {Owner: "acme", Name: "a/b"}, {Owner: "acme", Name: "x?y"},
+		{Owner: "", Name: "x"}, {}, {ID: 42}} {
 		if _, err := w.app.Repo(1, r).Issue(context.Background(), 1); !sia.IsPermanent(err) {
 			t.Errorf("%v: got %v", r, err)
 		}

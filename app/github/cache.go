@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// lru keeps answers for conditional requests, bounded in bytes, the least
+// answerCache keeps answers for conditional requests, bounded in bytes, the least
 // recently used going first. It is the cache that httpcache asks. There is one
 // per installation and it sits above authentication: its key is the address
 // alone, so nothing of one installation can be shown to another.
@@ -14,27 +14,27 @@ import (
 // An answer 304 to a conditional request does not count against GitHub's
 // primary rate limit:
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests
-type lru struct {
+type answerCache struct {
 	mu    sync.Mutex
 	max   int
 	bytes int
-	order *list.List // front: most recently used; values are *entry
+	order *list.List // front: most recently used; values are *cacheEntry
 	byKey map[string]*list.Element
 }
 
-type entry struct {
+type cacheEntry struct {
 	key  string
 	wire []byte
 }
 
-func (a *entry) size() int { return len(a.key) + len(a.wire) }
+func (a *cacheEntry) size() int { return len(a.key) + len(a.wire) }
 
-func newLRU(maxBytes int) *lru {
-	return &lru{max: maxBytes, order: list.New(), byKey: map[string]*list.Element{}}
+func newAnswerCache(maxBytes int) *answerCache {
+	return &answerCache{max: maxBytes, order: list.New(), byKey: map[string]*list.Element{}}
 }
 
 // Get returns the stored answer.
-func (c *lru) Get(key string) ([]byte, bool) {
+func (c *answerCache) Get(key string) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.byKey[key]
@@ -42,39 +42,39 @@ func (c *lru) Get(key string) ([]byte, bool) {
 		return nil, false
 	}
 	c.order.MoveToFront(e)
-	return e.Value.(*entry).wire, true
+	return e.Value.(*cacheEntry).wire, true
 }
 
 // Set stores an answer, unless it is not a 200, has no entity tag to revalidate
 // it by, or would push out a quarter of the others.
-func (c *lru) Set(key string, wire []byte) {
+func (c *answerCache) Set(key string, wire []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.remove(key)
-	a := &entry{key: key, wire: wire}
+	a := &cacheEntry{key: key, wire: wire}
 	if a.size() > c.max/4 || !revalidable(wire) {
 		return
 	}
 	c.byKey[key] = c.order.PushFront(a)
 	c.bytes += a.size()
 	for c.bytes > c.max {
-		c.remove(c.order.Back().Value.(*entry).key)
+		c.remove(c.order.Back().Value.(*cacheEntry).key)
 	}
 }
 
 // Delete drops an answer.
-func (c *lru) Delete(key string) {
+func (c *answerCache) Delete(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.remove(key)
 }
 
-func (c *lru) remove(key string) {
+func (c *answerCache) remove(key string) {
 	e, ok := c.byKey[key]
 	if !ok {
 		return
 	}
-	c.bytes -= e.Value.(*entry).size()
+	c.bytes -= e.Value.(*cacheEntry).size()
 	c.order.Remove(e)
 	delete(c.byKey, key)
 }

@@ -12,14 +12,16 @@ import (
 
 // CheckRun is one run of a check on a commit.
 type CheckRun struct {
-	ID               int64
-	Name             string
-	AppID            int64
-	AppSlug          string // github-actions for GitHub Actions
-	HeadSHA          string
-	ExternalID       string
-	Status           string // queued, in_progress, completed, waiting, requested or pending
-	Conclusion       string // when completed: success, failure, neutral, cancelled, skipped, timed_out, action_required, stale, startup_failure
+	ID         int64
+	Name       string
+	AppID      int64
+	AppSlug    string // github-actions for GitHub Actions
+	HeadSHA    string
+	ExternalID string
+	Status     string // queued, in_progress, completed, waiting, requested or pending
+	// when completed: success, failure, neutral, cancelled, skipped, timed_out, action_required,
+	// stale, startup_failure
+	Conclusion       string
 	URL              string // for people, on GitHub
 	DetailsURL       string // for people, where the check ran
 	StartedAt        time.Time
@@ -90,11 +92,11 @@ func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
 	var set CheckSet
 	for c, err := range r.checkRuns(ctx, sha, gh.ListCheckRunsOptions{Filter: gh.String("all")}) {
 		if err != nil {
-			return CheckSet{}, r.fail(err, "read the checks of %s in %s", short(sha), r.repo)
+			return CheckSet{}, r.fail(err, "read the checks of %s in %s", shortSHA(sha), r.repo)
 		}
 		set.Runs = append(set.Runs, checkRunFrom(c))
 	}
-	for s, err := range pages(func(o gh.ListOptions) ([]*gh.RepoStatus, *gh.Response, error) {
+	for s, err := range eachPage(func(o gh.ListOptions) ([]*gh.RepoStatus, *gh.Response, error) {
 		got, resp, err := r.gh.Repositories.GetCombinedStatus(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(sha), &o)
 		if err != nil {
 			return nil, resp, err
@@ -102,7 +104,7 @@ func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
 		return got.Statuses, resp, nil
 	}) {
 		if err != nil {
-			return CheckSet{}, r.fail(err, "read the statuses of %s in %s", short(sha), r.repo)
+			return CheckSet{}, r.fail(err, "read the statuses of %s in %s", shortSHA(sha), r.repo)
 		}
 		set.Statuses = append(set.Statuses, Status{
 			Context: s.GetContext(), State: s.GetState(), Description: s.GetDescription(),
@@ -126,7 +128,7 @@ type Annotation struct {
 // https://docs.github.com/en/rest/checks/runs#list-check-run-annotations
 func (r *Repo) Annotations(ctx context.Context, run int64) ([]Annotation, error) {
 	var out []Annotation
-	for a, err := range pages(func(o gh.ListOptions) ([]*gh.CheckRunAnnotation, *gh.Response, error) {
+	for a, err := range eachPage(func(o gh.ListOptions) ([]*gh.CheckRunAnnotation, *gh.Response, error) {
 		return r.gh.Checks.ListCheckRunAnnotations(ctx, r.repo.Owner, r.repo.Name, run, &o)
 	}) {
 		if err != nil {
@@ -140,5 +142,5 @@ func (r *Repo) Annotations(ctx context.Context, run int64) ([]Annotation, error)
 	return out, nil
 }
 
-// short is a commit's name for people.
-func short(sha string) string { return cut(sha, 8) }
+// shortSHA is a commit's name for people.
+func shortSHA(sha string) string { return sha[:min(len(sha), 8)] }

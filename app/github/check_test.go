@@ -20,7 +20,8 @@ func TestChecksReadsEveryPage(t *testing.T) {
 	w := start(t, "/")
 	var runs, statuses []any
 	for i := range 230 {
-		runs = append(runs, map[string]any{"id": i + 1, "name": fmt.Sprint("check ", i), "status": "completed", "conclusion": "success"})
+		runs = append(runs, map[string]any{"id": i + 1, "name": fmt.Sprint("check ", i), "status": "completed",
+			"conclusion": "success"})
 	}
 	runs[229] = map[string]any{
 		"id": 77, "name": "test", "status": "completed", "conclusion": "failure", "external_id": "e", "head_sha": "abc",
@@ -30,7 +31,8 @@ func TestChecksReadsEveryPage(t *testing.T) {
 		"output": map[string]any{"title": "t", "summary": "s", "text": "x", "annotations_count": 2},
 	}
 	for i := range 101 {
-		statuses = append(statuses, map[string]any{"context": fmt.Sprint("ci/", i), "state": "success", "target_url": "http://ci", "updated_at": "2026-01-02T03:04:05Z"})
+		statuses = append(statuses, map[string]any{"context": fmt.Sprint("ci/", i), "state": "success",
+			"target_url": "http://ci", "updated_at": "2026-01-02T03:04:05Z"})
 	}
 	w.HandleFunc("GET /repos/acme/shop/commits/abc/check-runs", func(rw http.ResponseWriter, req *http.Request) {
 		if req.URL.Query().Get("filter") != "all" {
@@ -38,14 +40,16 @@ func TestChecksReadsEveryPage(t *testing.T) {
 		}
 		paged(rw, req, runs, "check_runs")
 	})
-	w.HandleFunc("GET /repos/acme/shop/commits/abc/status", func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, statuses, "statuses") })
+	w.HandleFunc("GET /repos/acme/shop/commits/abc/status",
+		func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, statuses, "statuses") })
 	set := must[CheckSet](t)(w.repo().Checks(context.Background(), "abc"))
 	if len(set.Runs) != 230 || len(set.Statuses) != 101 {
 		t.Fatalf("%d runs, %d statuses", len(set.Runs), len(set.Statuses))
 	}
 	want := CheckRun{
-		ID: 77, Name: "test", AppID: 15368, AppSlug: "github-actions", HeadSHA: "abc", ExternalID: "e", Status: "completed", Conclusion: "failure",
-		URL: "http://x/77", DetailsURL: "https://github.com/acme/shop/actions/runs/9/job/77",
+		ID: 77, Name: "test", AppID: 15368, AppSlug: "github-actions", HeadSHA: "abc", ExternalID: "e", Status: "completed",
+		Conclusion: "failure",
+		URL:        "http://x/77", DetailsURL: "https://github.com/acme/shop/actions/runs/9/job/77",
 		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), CompletedAt: time.Date(2026, 1, 2, 3, 5, 5, 0, time.UTC),
 		SuiteID: 4, OutputTitle: "t", OutputSummary: "s", OutputText: "x", AnnotationsCount: 2, RunID: 9, JobID: 77,
 	}
@@ -59,7 +63,8 @@ func TestChecksReadsEveryPage(t *testing.T) {
 
 func TestAnnotations(t *testing.T) {
 	w := start(t, "/")
-	w.json("GET /repos/acme/shop/check-runs/7/annotations", 200, `[{"path":"a.go","start_line":3,"end_line":4,"annotation_level":"failure","message":"m","title":"t"}]`)
+	w.json("GET /repos/acme/shop/check-runs/7/annotations", 200,
+		`[{"path":"a.go","start_line":3,"end_line":4,"annotation_level":"failure","message":"m","title":"t"}]`)
 	got := must[[]Annotation](t)(w.repo().Annotations(context.Background(), 7))
 	if d := cmp.Diff([]Annotation{{"a.go", 3, 4, "failure", "t", "m"}}, got); d != "" {
 		t.Error(d)
@@ -69,7 +74,8 @@ func TestAnnotations(t *testing.T) {
 func TestRequired(t *testing.T) {
 	const (
 		rules = `[{"type":"copilot_code_review"},{"type":"pull_request","parameters":{"required_approving_review_count":1}},
-		  {"type":"required_status_checks","parameters":{"required_status_checks":[{"context":"test","integration_id":1},{"context":"lint"}]}}]`
+		  {"type":"required_status_checks","parameters":{"required_status_checks":[{"context":"test","integration_id":1},
+		  {"context":"lint"}]}}]`
 		none   = `{"message":"Not Found"}`
 		denied = `{"message":"Resource not accessible by integration"}`
 	)
@@ -78,11 +84,15 @@ func TestRequired(t *testing.T) {
 		want                            []string
 		known                           bool
 	}{
-		{"rules and protection", rules, `{"protected":true,"protection":{"enabled":true,"required_status_checks":{"contexts":["test","build"],"checks":[{"context":"build"}]}}}`, "", []string{"build", "lint", "test"}, true},
+		{"rules and protection", rules,
+			`{"protected":true,"protection":{"enabled":true,"required_status_checks":{"contexts":["test","build"],
+				"checks":[{"context":"build"}]}}}`, "", []string{"build", "lint", "test"}, true},
 		{"nothing", `[]`, `{"protected":false}`, "", nil, true},
-		{"protected by rules alone", rules, `{"protected":true,"protection":{"enabled":false}}`, "", []string{"lint", "test"}, true},
+		{"protected by rules alone", rules, `{"protected":true,"protection":{"enabled":false}}`, "", []string{"lint", "test"},
+			true},
 		{"protection asked for", `[]`, `{"protected":true}`, `{"contexts":["test"]}`, []string{"test"}, true},
-		{"protected, but not by checks", `[]`, `{"protected":true}`, `404 {"message":"Required status checks not enabled"}`, nil, true},
+		{"protected, but not by checks", `[]`, `{"protected":true}`, `404 {"message":"Required status checks not enabled"}`,
+			nil, true},
 		{"protection hidden", rules, `{"protected":true}`, "403 " + denied, []string{"lint", "test"}, false},
 		{"rules hidden", "404 " + none, `{"protected":false}`, "", nil, false},
 		{"all hidden", "403 " + denied, "404 " + none, "404 " + none, nil, false},
@@ -123,19 +133,23 @@ func TestRequired(t *testing.T) {
 func TestRerunChecks(t *testing.T) {
 	w := start(t, "/")
 	w.json("POST /repos/acme/shop/actions/runs/9/rerun-failed-jobs", 201, `{}`)
-	w.json("POST /repos/acme/shop/actions/runs/10/rerun-failed-jobs", 403, `{"message":"This workflow is already running"}`)
+	w.json("POST /repos/acme/shop/actions/runs/10/rerun-failed-jobs", 403,
+		`{"message":"This workflow is already running"}`)
 	w.json("POST /repos/acme/shop/actions/jobs/5/rerun", 201, `{}`)
 	w.json("POST /repos/acme/shop/check-runs/6/rerequest", 201, `{}`)
 	w.json("POST /repos/acme/shop/check-runs/7/rerequest", 404, `{"message":"Not Found"}`)
 	ctx := context.Background()
 	err := w.repo().RerunChecks(ctx, []CheckRun{
-		{ID: 1, Name: "a", RunID: 9, JobID: 1}, {ID: 2, Name: "b", RunID: 9, JobID: 2}, {ID: 5, Name: "c", JobID: 5}, {ID: 6, Name: "d"},
+		{ID: 1, Name: "a", RunID: 9, JobID: 1}, {ID: 2, Name: "b", RunID: 9, JobID: 2}, {ID: 5, Name: "c", JobID: 5},
+		{ID: 6, Name: "d"},
 	})
 	if n := len(w.got("POST /repos")); err != nil || n != 3 {
 		t.Errorf("%d requests, %v", n, err)
 	}
-	err = w.repo().RerunChecks(ctx, []CheckRun{{ID: 7, Name: "gone"}, {ID: 8, Name: "busy", RunID: 10}, {ID: 6, Name: "d"}})
-	if sia.IsPermanent(err) || sia.RetryAfter(err) != rerunLater || !strings.Contains(err.Error(), "run gone again") || !strings.Contains(err.Error(), "run busy again") {
+	err = w.repo().RerunChecks(ctx,
+		[]CheckRun{{ID: 7, Name: "gone"}, {ID: 8, Name: "busy", RunID: 10}, {ID: 6, Name: "d"}})
+	if sia.IsPermanent(err) || sia.RetryAfter(err) != rerunLater || !strings.Contains(err.Error(), "run gone again") ||
+		!strings.Contains(err.Error(), "run busy again") {
 		t.Errorf("got %v", err)
 	}
 	if n := len(w.got("POST /repos")); n != 6 {
@@ -217,7 +231,9 @@ func mountRuns(w *wire) *runs {
 func TestUpsertCheckRun(t *testing.T) {
 	w := start(t, "/")
 	rs := mountRuns(w)
-	rs.all = append(rs.all, map[string]any{"id": 1, "name": "SIA", "head_sha": "abc", "external_id": "42-12", "status": "queued", "app": map[string]any{"id": 8}}) // another app's
+	// another app's
+	rs.all = append(rs.all, map[string]any{"id": 1, "name": "SIA", "head_sha": "abc", "external_id": "42-12",
+		"status": "queued", "app": map[string]any{"id": 8}})
 	ctx, r := context.Background(), w.repo()
 	spec := CheckRunSpec{
 		Name: "SIA", HeadSHA: "abc", ExternalID: "42-12", Status: "in_progress", Title: "Attempt 1", Summary: "s",
@@ -247,7 +263,8 @@ func TestUpsertCheckRun(t *testing.T) {
 	do(2, 2, true)
 	spec.Status, spec.Conclusion = "completed", "success"
 	do(99, 2, true) // 99 does not exist
-	if m := rs.all[1]; m["conclusion"] != "success" || m["completed_at"] == nil || m["output"].(map[string]any)["annotations_count"] != 70 {
+	if m := rs.all[1]; m["conclusion"] != "success" || m["completed_at"] == nil ||
+		m["output"].(map[string]any)["annotations_count"] != 70 {
 		t.Errorf("got %v", m)
 	}
 	if got := w.got("PATCH"); !strings.Contains(got[len(got)-1].body, `"actions":[{`) {

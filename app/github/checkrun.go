@@ -12,6 +12,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Limits of GitHub on check runs:
@@ -57,7 +58,9 @@ type Action struct {
 // the run's id when the caller remembers it, or 0.
 //
 // Check runs of other apps don't count, whatever their external id.
-func (r *Repo) UpsertCheckRun(ctx context.Context, spec CheckRunSpec, known int64) (id int64, page string, changed bool, err error) {
+func (r *Repo) UpsertCheckRun(
+	ctx context.Context, spec CheckRunSpec, known int64,
+) (id int64, page string, changed bool, err error) {
 	if err := spec.check(); err != nil {
 		return 0, "", false, err
 	}
@@ -69,21 +72,22 @@ func (r *Repo) UpsertCheckRun(ctx context.Context, spec CheckRunSpec, known int6
 		return r.createCheckRun(ctx, spec)
 	}
 	sum := spec.hash()
-	if sent, remembered := r.sent.get(now.ID); spec.shownBy(now) && (sent == sum || (!remembered && len(spec.Actions) == 0)) {
+	if sent, remembered := r.sent.get(now.ID); spec.shownBy(now) &&
+		(sent == sum || (!remembered && len(spec.Actions) == 0)) {
 		r.sent.put(now.ID, sum)
 		return now.ID, now.URL, false, nil
 	}
 	first, more := spec.batches(now.AnnotationsCount)
 	opts := checkRunUpdate{Actions: spec.actions(), UpdateCheckRunOptions: gh.UpdateCheckRunOptions{
-		Name: spec.Name, ExternalID: &spec.ExternalID, DetailsURL: optional(spec.DetailsURL),
-		Status: &spec.Status, Conclusion: optional(spec.Conclusion), Output: spec.output(first),
+		Name: spec.Name, ExternalID: &spec.ExternalID, DetailsURL: stringOrNil(spec.DetailsURL),
+		Status: &spec.Status, Conclusion: stringOrNil(spec.Conclusion), Output: spec.output(first),
 	}}
 	if spec.Status == "completed" {
 		opts.CompletedAt = r.timestamp()
 	}
 	var got gh.CheckRun
 	if err := r.send(ctx, http.MethodPatch, fmt.Sprintf("check-runs/%d", now.ID), opts, &got); err != nil {
-		return 0, "", false, r.fail(err, "update check run %s on %s in %s", spec.Name, short(spec.HeadSHA), r.repo)
+		return 0, "", false, r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
 	if err := r.annotate(ctx, spec, now.ID, more); err != nil {
 		return 0, "", false, err
@@ -102,8 +106,8 @@ type checkRunUpdate struct {
 func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, string, bool, error) {
 	first, more := spec.batches(0)
 	opts := gh.CreateCheckRunOptions{
-		Name: spec.Name, HeadSHA: spec.HeadSHA, ExternalID: &spec.ExternalID, DetailsURL: optional(spec.DetailsURL),
-		Status: &spec.Status, Conclusion: optional(spec.Conclusion), StartedAt: r.timestamp(),
+		Name: spec.Name, HeadSHA: spec.HeadSHA, ExternalID: &spec.ExternalID, DetailsURL: stringOrNil(spec.DetailsURL),
+		Status: &spec.Status, Conclusion: stringOrNil(spec.Conclusion), StartedAt: r.timestamp(),
 		Output: spec.output(first), Actions: spec.actions(),
 	}
 	if spec.Status == "completed" {
@@ -111,7 +115,7 @@ func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, st
 	}
 	got, _, err := r.gh.Checks.CreateCheckRun(ctx, r.repo.Owner, r.repo.Name, opts)
 	if err != nil {
-		return 0, "", false, r.fail(err, "create check run %s on %s in %s", spec.Name, short(spec.HeadSHA), r.repo)
+		return 0, "", false, r.fail(err, "create check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
 	if err := r.annotate(ctx, spec, got.GetID(), more); err != nil {
 		return 0, "", false, err
@@ -127,7 +131,7 @@ func (r *Repo) annotate(ctx context.Context, spec CheckRunSpec, id int64, rest [
 		_, _, err := r.gh.Checks.UpdateCheckRun(ctx, r.repo.Owner, r.repo.Name, id,
 			gh.UpdateCheckRunOptions{Name: spec.Name, Output: spec.output(rest[:n])})
 		if err != nil {
-			return r.fail(err, "annotate check run %s on %s in %s", spec.Name, short(spec.HeadSHA), r.repo)
+			return r.fail(err, "annotate check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 		}
 		rest = rest[n:]
 	}
@@ -144,14 +148,14 @@ func (r *Repo) findCheckRun(ctx context.Context, spec CheckRunSpec, known int64)
 		if err == nil && ours(got) {
 			return checkRunFrom(got), true, nil
 		}
-		if err != nil && status(err) != http.StatusNotFound {
+		if err != nil && statusOf(err) != http.StatusNotFound {
 			return CheckRun{}, false, r.fail(err, "read check run %d in %s", known, r.repo)
 		}
 	}
 	opts := gh.ListCheckRunsOptions{CheckName: &spec.Name, Filter: gh.String("all"), AppID: &r.app.cfg.AppID}
 	for c, err := range r.checkRuns(ctx, spec.HeadSHA, opts) {
 		if err != nil {
-			return CheckRun{}, false, r.fail(err, "look for check run %s on %s in %s", spec.Name, short(spec.HeadSHA), r.repo)
+			return CheckRun{}, false, r.fail(err, "look for check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 		}
 		if ours(c) {
 			return checkRunFrom(c), true, nil
@@ -162,7 +166,7 @@ func (r *Repo) findCheckRun(ctx context.Context, spec CheckRunSpec, known int64)
 
 // checkRuns walks the check runs of a commit.
 func (r *Repo) checkRuns(ctx context.Context, sha string, opts gh.ListCheckRunsOptions) iter.Seq2[*gh.CheckRun, error] {
-	return pages(func(o gh.ListOptions) ([]*gh.CheckRun, *gh.Response, error) {
+	return eachPage(func(o gh.ListOptions) ([]*gh.CheckRun, *gh.Response, error) {
 		opts.ListOptions = o
 		got, resp, err := r.gh.Checks.ListCheckRunsForRef(ctx, r.repo.Owner, r.repo.Name, sha, &opts)
 		if err != nil {
@@ -199,7 +203,8 @@ func (s *CheckRunSpec) check() error {
 // shownBy reports whether a check run shows the spec, as far as GitHub tells.
 func (s *CheckRunSpec) shownBy(c CheckRun) bool {
 	return c.Name == s.Name && c.Status == s.Status && c.Conclusion == s.Conclusion &&
-		c.OutputTitle == s.Title && sameText(c.OutputSummary, cut(s.Summary, maxOutput)) && sameText(c.OutputText, cut(s.Text, maxOutput)) &&
+		c.OutputTitle == s.Title && sameText(c.OutputSummary, cutBytes(s.Summary, maxOutput)) &&
+		sameText(c.OutputText, cutBytes(s.Text, maxOutput)) &&
 		(s.DetailsURL == "" || c.DetailsURL == s.DetailsURL) &&
 		(len(s.Annotations) == 0 || c.AnnotationsCount > 0)
 }
@@ -216,14 +221,15 @@ func (s *CheckRunSpec) batches(have int) (first, more []Annotation) {
 }
 
 func (s *CheckRunSpec) output(annotations []Annotation) *gh.CheckRunOutput {
-	out := &gh.CheckRunOutput{Title: gh.String(s.Title), Summary: gh.String(cut(s.Summary, maxOutput))}
+	out := &gh.CheckRunOutput{Title: gh.String(s.Title), Summary: gh.String(cutBytes(s.Summary, maxOutput))}
 	if s.Text != "" {
-		out.Text = gh.String(cut(s.Text, maxOutput))
+		out.Text = gh.String(cutBytes(s.Text, maxOutput))
 	}
 	for _, a := range annotations {
 		out.Annotations = append(out.Annotations, &gh.CheckRunAnnotation{
 			Path: &a.Path, StartLine: gh.Int(max(a.StartLine, 1)), EndLine: gh.Int(max(a.EndLine, a.StartLine, 1)),
-			AnnotationLevel: gh.String(level(a.Level)), Message: gh.String(cut(a.Message, 64<<10-1)), Title: optional(cut(a.Title, 255)),
+			AnnotationLevel: gh.String(annotationLevel(a.Level)), Message: gh.String(cutBytes(a.Message, 64<<10-1)),
+			Title: stringOrNil(text.Clip(a.Title, 255)),
 		})
 	}
 	return out
@@ -233,7 +239,7 @@ func (s *CheckRunSpec) actions() []*gh.CheckRunAction {
 	out := []*gh.CheckRunAction{}
 	for _, a := range s.Actions[:min(len(s.Actions), maxActions)] {
 		out = append(out, &gh.CheckRunAction{
-			Label: cutRunes(a.Label, maxLabel), Description: cutRunes(a.Description, maxDescription), Identifier: a.Identifier,
+			Label: text.Clip(a.Label, maxLabel), Description: text.Clip(a.Description, maxDescription), Identifier: a.Identifier,
 		})
 	}
 	return out
@@ -246,7 +252,7 @@ func (s *CheckRunSpec) hash() uint64 {
 	return h.Sum64()
 }
 
-func level(l string) string {
+func annotationLevel(l string) string {
 	switch l {
 	case "notice", "warning", "failure":
 		return l
@@ -254,18 +260,10 @@ func level(l string) string {
 	return "failure"
 }
 
-// optional is nil for what is not set.
-func optional(s string) *string {
+// stringOrNil is nil for what is not set.
+func stringOrNil(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
-}
-
-// cutRunes keeps at most n characters of s.
-func cutRunes(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }

@@ -36,13 +36,15 @@ func commentFrom(c *gh.IssueComment) Comment {
 // The marker is the whole first line, an HTML comment; body is what follows it.
 // A comment counts only when the app wrote it, so nobody can take its place.
 // https://docs.github.com/en/rest/issues/comments
-func (r *Repo) UpsertComment(ctx context.Context, issue int, marker, body string, known int64) (c Comment, changed bool, err error) {
+func (r *Repo) UpsertComment(
+	ctx context.Context, issue int, marker, body string, known int64,
+) (c Comment, changed bool, err error) {
 	if err := checkMarker(marker); err != nil {
 		return Comment{}, false, err
 	}
 	now, ok, err := r.knownComment(ctx, marker, known)
 	if err == nil && !ok {
-		now, ok, err = r.FindComment(ctx, issue, marker)
+		now, ok, err = r.findComment(ctx, issue, marker)
 	}
 	if err != nil {
 		return Comment{}, false, err
@@ -56,7 +58,7 @@ func (r *Repo) UpsertComment(ctx context.Context, issue int, marker, body string
 		if err == nil {
 			return commentFrom(got), true, nil
 		}
-		if status(err) != http.StatusNotFound { // 404: deleted since
+		if statusOf(err) != http.StatusNotFound { // 404: deleted since
 			return Comment{}, false, r.fail(err, "edit comment on %s#%d", r.repo, issue)
 		}
 	}
@@ -75,7 +77,7 @@ func (r *Repo) EditComment(ctx context.Context, id int64, marker, body string) (
 	}
 	want := withMarker(marker, body)
 	got, _, err := r.gh.Issues.EditComment(ctx, r.repo.Owner, r.repo.Name, id, &gh.IssueComment{Body: &want})
-	if status(err) == http.StatusNotFound {
+	if statusOf(err) == http.StatusNotFound {
 		return Comment{}, false, nil
 	}
 	if err != nil {
@@ -94,7 +96,7 @@ func (r *Repo) knownComment(ctx context.Context, marker string, id int64) (Comme
 		return Comment{}, false, err
 	}
 	got, _, err := r.gh.Issues.GetComment(ctx, r.repo.Owner, r.repo.Name, id)
-	if status(err) == http.StatusNotFound {
+	if statusOf(err) == http.StatusNotFound {
 		return Comment{}, false, nil
 	}
 	if err != nil {
@@ -104,9 +106,9 @@ func (r *Repo) knownComment(ctx context.Context, marker string, id int64) (Comme
 	return c, c.Author == self.Login && hasMarker(c.Body, marker), nil
 }
 
-// FindComment looks for the app's comment under a marker, the oldest if there
+// findComment looks for the app's comment under a marker, the oldest if there
 // are several.
-func (r *Repo) FindComment(ctx context.Context, issue int, marker string) (Comment, bool, error) {
+func (r *Repo) findComment(ctx context.Context, issue int, marker string) (Comment, bool, error) {
 	self, err := r.app.Self(ctx)
 	if err != nil {
 		return Comment{}, false, err
@@ -135,18 +137,9 @@ func (r *Repo) CommentsSince(ctx context.Context, issue int, since time.Time) ([
 	return out, nil
 }
 
-// Comment reads one comment.
-func (r *Repo) Comment(ctx context.Context, id int64) (Comment, error) {
-	got, _, err := r.gh.Issues.GetComment(ctx, r.repo.Owner, r.repo.Name, id)
-	if err != nil {
-		return Comment{}, r.fail(err, "read comment %d of %s", id, r.repo)
-	}
-	return commentFrom(got), nil
-}
-
 // comments walks an issue's comments, oldest first; since zero: all of them.
 func (r *Repo) comments(ctx context.Context, issue int, since time.Time) iter.Seq2[*gh.IssueComment, error] {
-	return pages(func(o gh.ListOptions) ([]*gh.IssueComment, *gh.Response, error) {
+	return eachPage(func(o gh.ListOptions) ([]*gh.IssueComment, *gh.Response, error) {
 		opts := &gh.IssueListCommentsOptions{ListOptions: o}
 		if !since.IsZero() {
 			opts.Since = &since

@@ -64,7 +64,7 @@ func (a *App) FailedDeliveries(ctx context.Context, since time.Time) ([]Delivery
 // https://docs.github.com/en/rest/apps/webhooks#redeliver-a-delivery-for-an-app-webhook
 func (a *App) Redeliver(ctx context.Context, id int64) error {
 	_, _, err := a.gh.Apps.RedeliverHookDelivery(ctx, id)
-	if accepted(err) {
+	if isAccepted(err) {
 		return nil
 	}
 	return a.failure(err, "have webhook delivery %d sent again", id)

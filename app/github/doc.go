@@ -6,24 +6,23 @@
 //
 //   - [App]: the GitHub App itself, signing in with its private key.
 //   - [Repo]: a cheap handle on one repository of one installation. Its tokens
-//     reach that repository alone and carry the permissions SIA uses and no
+//     reach that repository alone, with the permissions that SIA uses and no
 //     others.
 //   - Looking first: everything that writes looks whether GitHub already shows
-//     what is wanted, so that carrying an effect out twice shows it once. The
-//     things that are looked for carry a marker (comments, issues), an external
-//     id (check runs) or a head branch (pull requests), and count only when the
-//     app itself wrote them.
+//     what is wanted, so that carrying an effect out twice shows it once. What is
+//     looked for carries a marker (comments, issues), an external id (check runs)
+//     or a head branch (pull requests), and counts only when the app wrote it.
 //   - Errors: each is a [sia.Error] that says in words for people what happened
 //     and what to do, whether trying again can help, and when.
 //
 // Requests pass through a stack of round trippers, outermost first, one file
-// each: front.go (deadline, revalidation), cache.go (conditional requests),
-// auth.go (tokens), limit.go (rate limits) with pace.go (spacing of writes),
-// retry.go, and count.go at the bottom.
+// each: outertransport.go (deadline, revalidation, masking of secrets), cache.go
+// (conditional requests), auth.go (tokens), ratelimit.go with pace.go (spacing of
+// writes), and retry.go at the bottom.
 //
-// The package imports sia and nothing else of ours. Everything exported is
-// safe for concurrent use, but for writes under one and the same marker,
-// external id or head: those have one caller at a time.
+// The package may import sia, sia/secret, sia/text and gitops, and nothing else of
+// ours. Everything exported is safe for concurrent use, but for writes under one
+// and the same marker, external id or head: those have one caller at a time.
 //
 // Start reading at app.go, then repo.go and comment.go.
 package github

@@ -15,13 +15,14 @@ import (
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // ErrNoLog says that a check run has no log to be had: it is not a GitHub
 // Actions job, has not finished, or its log has expired.
 var ErrNoLog = errors.New("no log")
 
-var errQueue = errors.New("wait for earlier writes to the repository")
+var errWriteQueue = errors.New("wait for earlier writes to the repository")
 
 var errForeignHost = errors.New("a redirect led to another host, where the app does not sign in")
 
@@ -38,16 +39,17 @@ func (a *App) failure(err error, format string, args ...any) error {
 	if errors.As(err, &known) {
 		return known
 	}
-	e := &sia.Error{Op: fmt.Sprintf(format, args...), Err: &redacted{err}}
+	e := &sia.Error{Op: fmt.Sprintf(format, args...), Err: &redactedError{err}}
 	var (
-		limit *limitError
+		limit *rateLimitError
 		he    *ghinstallation.HTTPError
 		er    *gh.ErrorResponse
 	)
 	switch {
 	case errors.As(err, &limit):
 		e.RetryAfter = limit.wait
-		e.Message = fmt.Sprintf("GitHub's rate limit is used up until %s UTC; SIA goes on by itself then", limit.until.UTC().Format("15:04"))
+		e.Message = fmt.Sprintf("GitHub's rate limit is used up until %s UTC; SIA goes on by itself then",
+			limit.until.UTC().Format("15:04"))
 	case errors.As(err, &he) && he.Response != nil:
 		a.explainToken(e, he)
 	case errors.As(err, &er) && er.Response != nil:
@@ -56,12 +58,14 @@ func (a *App) failure(err error, format string, args ...any) error {
 		e.Permanent, e.Message = true, "GitHub's address answers with a redirect elsewhere; check the configured base URL"
 	case errors.Is(err, context.Canceled):
 		e.Message = "the operation was cancelled"
-	case errors.Is(err, errQueue):
-		e.RetryAfter, e.Message = queueAfter, "many changes to this repository wait their turn, which GitHub asks to space; SIA tries again"
+	case errors.Is(err, errWriteQueue):
+		e.RetryAfter, e.Message = queueAfter, "many changes to this repository wait their turn, which GitHub asks to "+
+			"space; SIA tries again"
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Message = "GitHub did not answer in time; SIA tries again"
 	default:
-		e.Message = "GitHub can't be reached or its answer can't be read; SIA tries again. If it goes on, check the network and githubstatus.com"
+		e.Message = "GitHub can't be reached or its answer can't be read; SIA tries again. If it goes on, check the " +
+			"network and githubstatus.com"
 	}
 	return e
 }
@@ -72,27 +76,31 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 	said := strings.ToLower(er.Message)
 	switch code := resp.StatusCode; {
 	case code == http.StatusUnauthorized && strings.Contains(said, "claim"):
-		e.Permanent, e.Message = true, "GitHub refused the app's signature because of its times; set this machine's clock (NTP)"
+		e.Permanent, e.Message = true, "GitHub refused the app's signature because of its times; set this machine's clock "+
+			"(NTP)"
 	case code == http.StatusUnauthorized:
-		e.Permanent, e.Message = true, "GitHub does not accept the app's credentials; check the app id and private key with `sia doctor`"
+		e.Permanent, e.Message = true, "GitHub does not accept the app's credentials; check the app id and private key "+
+			"with `sia doctor`"
 	case code == http.StatusForbidden && strings.Contains(said, "suspended"):
-		e.Permanent, e.Message = true, "the installation is suspended; an owner of the account can unsuspend it under Settings → GitHub Apps"
+		e.Permanent, e.Message = true, "the installation is suspended; an owner of the account can unsuspend it under "+
+			"Settings → GitHub Apps"
 	case code == http.StatusForbidden && strings.Contains(said, "archived"):
 		e.Permanent, e.Message = true, "the repository is archived and so read-only; unarchive it to go on"
 	case code == http.StatusForbidden:
 		e.Permanent, e.Message = true, missingPermission(resp, er.Message)
 	case code == http.StatusNotFound:
-		e.Permanent, e.Message = true, "GitHub does not find it: it was deleted or moved, or the app is not installed on this repository"
+		e.Permanent, e.Message = true, "GitHub does not find it: it was deleted or moved, or the app is not installed on "+
+			"this repository"
 	case code == http.StatusGone:
 		e.Permanent, e.Message = true, "it is gone for good: deleted, expired, or turned off in the repository's settings"
 	case code == http.StatusUnprocessableEntity || code == http.StatusBadRequest:
-		e.Permanent, e.Message = true, "GitHub refused it as not valid: "+reason(er)
+		e.Permanent, e.Message = true, "GitHub refused it as not valid: "+reasonOf(er)
 	case code == http.StatusConflict:
 		e.Message = "something else changed it at the same moment; SIA looks again"
 	case code >= 500:
 		e.Message = fmt.Sprintf("GitHub is failing (%d); SIA tries again. See githubstatus.com", code)
 	default:
-		e.Permanent, e.Message = true, fmt.Sprintf("GitHub answered %d: %s", code, reason(er))
+		e.Permanent, e.Message = true, fmt.Sprintf("GitHub answered %d: %s", code, reasonOf(er))
 	}
 }
 
@@ -109,9 +117,10 @@ func (a *App) explainToken(e *sia.Error, he *ghinstallation.HTTPError) {
 	er := &gh.ErrorResponse{Response: resp, Message: body.Message}
 	switch resp.StatusCode {
 	case http.StatusNotFound:
-		e.Permanent, e.Message = true, fmt.Sprintf("the app is not installed there any more (installation %d), or the key belongs to another app", he.InstallationID)
+		e.Permanent, e.Message = true, fmt.Sprintf("the app is not installed there any more (installation %d), or the key "+
+			"belongs to another app", he.InstallationID)
 	case http.StatusUnprocessableEntity:
-		e.Permanent, e.Message = true, "GitHub gives no token for this repository: "+reason(er)+
+		e.Permanent, e.Message = true, "GitHub gives no token for this repository: "+reasonOf(er)+
 			". Check that the app is installed on it, and accept its permissions under Settings → GitHub Apps"
 	default:
 		a.explain(e, er)
@@ -132,14 +141,15 @@ func missingPermission(resp *http.Response, said string) string {
 		permission, access = permissionFor(resp.Request.Method, resp.Request.URL.Path)
 	}
 	if permission == "" || !strings.Contains(strings.ToLower(said), "not accessible") && said != "" {
-		return "GitHub does not allow it: " + oneLine(said)
+		return "GitHub does not allow it: " + scrubbedLine(said)
 	}
-	return fmt.Sprintf("the app lacks the permission %q, which SIA needs to %s; an owner can grant it under Settings → GitHub Apps → Configure",
-		permission+": "+access, needs(permission))
+	return fmt.Sprintf("the app lacks the permission %q, which SIA needs to %s; an owner can grant it under Settings "+
+		"→ GitHub Apps → Configure",
+		permission+": "+access, purposeOf(permission))
 }
 
-// reason is GitHub's reason on one line.
-func reason(er *gh.ErrorResponse) string {
+// reasonOf is GitHub's reason on one line.
+func reasonOf(er *gh.ErrorResponse) string {
 	parts := []string{er.Message}
 	for _, e := range er.Errors {
 		if e.Message != "" {
@@ -148,24 +158,19 @@ func reason(er *gh.ErrorResponse) string {
 			parts = append(parts, e.Field+" "+e.Code)
 		}
 	}
-	s := oneLine(strings.Join(parts, ": "))
+	s := scrubbedLine(strings.Join(parts, ": "))
 	if s == "" {
 		return "no reason was given"
 	}
 	return s
 }
 
-func oneLine(s string) string {
-	s = scrub(strings.Join(strings.Fields(s), " "))
-	if len(s) > 300 {
-		s = strings.ToValidUTF8(s[:300], "") + "…"
-	}
-	return s
-}
+// scrubbedLine is what GitHub said, on one line of an error.
+func scrubbedLine(s string) string { return text.Clip(scrub(text.OneLine(s)), 300) }
 
-// status is the HTTP status that GitHub refused a request with; 0 when err is
+// statusOf is the HTTP status that GitHub refused a request with; 0 when err is
 // not such a refusal.
-func status(err error) int {
+func statusOf(err error) int {
 	var er *gh.ErrorResponse
 	if errors.As(err, &er) && er.Response != nil {
 		return er.Response.StatusCode
@@ -173,28 +178,34 @@ func status(err error) int {
 	return 0
 }
 
-// says reports whether GitHub's refusal holds some words, in any case.
-func says(err error, words string) bool {
+// refusalSays reports whether GitHub's refusal holds some words, in any case.
+func refusalSays(err error, words string) bool {
 	var er *gh.ErrorResponse
-	return errors.As(err, &er) && strings.Contains(strings.ToLower(reason(er)), words)
+	return errors.As(err, &er) && strings.Contains(strings.ToLower(reasonOf(er)), words)
 }
 
-// accepted reports whether err only says that GitHub took the request and
+// isAccepted reports whether err only says that GitHub took the request and
 // carries it out later.
-func accepted(err error) bool {
+func isAccepted(err error) bool {
 	var ae *gh.AcceptedError
 	return errors.As(err, &ae)
 }
 
-// redacted is an error whose text tells no secret.
-type redacted struct{ err error }
+// redactedError is an error whose text tells no secret.
+type redactedError struct{ err error }
 
-func (r *redacted) Error() string { return scrub(r.err.Error()) }
-func (r *redacted) Unwrap() error { return r.err }
+func (r *redactedError) Error() string { return scrub(r.err.Error()) }
+func (r *redactedError) Unwrap() error { return r.err }
 
-// credential matches GitHub's tokens, JSON web tokens, signed queries and
+// credentialShapes matches GitHub's tokens, JSON web tokens, signed queries and
 // authorization headers.
 // https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats
-var credential = regexp.MustCompile(`gh[pousr]_[A-Za-z0-9_.\-]{8,}|github_pat_[A-Za-z0-9_]{8,}|eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-.]+|(?i:(?:bearer|token) )[A-Za-z0-9_.\-]{16,}|(?i:[?&](?:sig|signature|token|se|sp|x-amz-[a-z\-]+)=)[^&\s"]+`)
+var credentialShapes = regexp.MustCompile(strings.Join([]string{
+	`gh[pousr]_[A-Za-z0-9_.\-]{8,}`,
+	`github_pat_[A-Za-z0-9_]{8,}`,
+	`eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-.]+`,
+	`(?i:(?:bearer|token) )[A-Za-z0-9_.\-]{16,}`,
+	`(?i:[?&](?:sig|signature|token|se|sp|x-amz-[a-z\-]+)=)[^&\s"]+`,
+}, "|"))
 
-func scrub(s string) string { return credential.ReplaceAllString(s, "[redacted]") }
+func scrub(s string) string { return credentialShapes.ReplaceAllString(s, "[redacted]") }

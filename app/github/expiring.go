@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// expiring is a small map whose entries are forgotten after a time. It is safe
-// for concurrent use.
-type expiring[K comparable, V any] struct {
+// expiringMap is a small map that forgets its entries after a time. It is safe for
+// concurrent use.
+type expiringMap[K comparable, V any] struct {
 	now func() time.Time
 	ttl time.Duration
 	max int
@@ -21,11 +21,11 @@ type expiringEntry[V any] struct {
 	at time.Time
 }
 
-func newExpiring[K comparable, V any](now func() time.Time, ttl time.Duration, maxEntries int) *expiring[K, V] {
-	return &expiring[K, V]{now: now, ttl: ttl, max: maxEntries, m: map[K]expiringEntry[V]{}}
+func newExpiringMap[K comparable, V any](now func() time.Time, ttl time.Duration, maxEntries int) *expiringMap[K, V] {
+	return &expiringMap[K, V]{now: now, ttl: ttl, max: maxEntries, m: map[K]expiringEntry[V]{}}
 }
 
-func (e *expiring[K, V]) get(k K) (v V, ok bool) {
+func (e *expiringMap[K, V]) get(k K) (v V, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	got, ok := e.m[k]
@@ -36,7 +36,7 @@ func (e *expiring[K, V]) get(k K) (v V, ok bool) {
 }
 
 // put remembers v. When the map is full the outdated go, or else all.
-func (e *expiring[K, V]) put(k K, v V) {
+func (e *expiringMap[K, V]) put(k K, v V) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.now()

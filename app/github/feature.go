@@ -9,9 +9,9 @@ import (
 // grant it.
 type feature struct{ permission, access, needs string }
 
-// features are the permissions beside contents and metadata. app.yml asks for
+// neededFeatures are the permissions beside contents and metadata. app.yml asks for
 // the same.
-var features = []feature{
+var neededFeatures = []feature{
 	{"issues", "write", "read the task, comment, label, and ask people"},
 	{"pull_requests", "write", "open the task's pull request and explain itself there"},
 	{"checks", "write", "read checks and show its own progress as a check run"},
@@ -19,9 +19,9 @@ var features = []feature{
 	{"statuses", "read", "see commit statuses, which decide whether a task is done"},
 }
 
-// needs says what a permission is for.
-func needs(permission string) string {
-	for _, f := range features {
+// purposeOf says what a permission is for.
+func purposeOf(permission string) string {
+	for _, f := range neededFeatures {
 		if f.permission == permission {
 			return f.needs
 		}

@@ -22,7 +22,7 @@ var ErrTooLarge = errors.New("file is larger than the limit")
 // of the rate limit.
 func (r *Repo) DefaultHead(ctx context.Context) (sha string, ok bool, err error) {
 	now, err := r.Repository(ctx)
-	if unseen(err) {
+	if repositoryUnseen(err) {
 		return "", false, nil
 	}
 	if err != nil {
@@ -36,11 +36,12 @@ func (r *Repo) DefaultHead(ctx context.Context) (sha string, ok bool, err error)
 	return r.Head(ctx, now.DefaultBranch)
 }
 
-// unseen reports whether GitHub refused because there is no such repository, or
-// none that the installation covers: for that it gives no token.
-func unseen(err error) bool {
+// repositoryUnseen reports whether GitHub refused because there is no such
+// repository, or none that the installation covers: for that it gives no token.
+func repositoryUnseen(err error) bool {
 	var he *ghinstallation.HTTPError
-	return status(err) == http.StatusNotFound || errors.As(err, &he) && he.Response != nil && he.Response.StatusCode == http.StatusUnprocessableEntity
+	return statusOf(err) == http.StatusNotFound ||
+		errors.As(err, &he) && he.Response != nil && he.Response.StatusCode == http.StatusUnprocessableEntity
 }
 
 // File returns a file of a commit; false when the commit has no such file, or
@@ -48,12 +49,14 @@ func unseen(err error) bool {
 // limit bytes; GitHub gives no more than a MiB.
 // https://docs.github.com/en/rest/repos/contents#get-repository-content
 func (r *Repo) File(ctx context.Context, sha, name string, limit int) (content []byte, ok bool, err error) {
-	op := fmt.Sprintf("read %s of %s at %s", name, r.repo, short(sha))
-	file, _, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, name, &gh.RepositoryContentGetOptions{Ref: sha})
+	op := fmt.Sprintf("read %s of %s at %s", name, r.repo, shortSHA(sha))
+	file, _, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, name,
+		&gh.RepositoryContentGetOptions{Ref: sha})
 	switch {
-	case says(err, "no commit found"): // one of GitHub's servers has not heard of it
-		return nil, false, &sia.Error{Op: op, Message: "GitHub does not know that commit everywhere yet; SIA tries again", Err: err}
-	case status(err) == http.StatusNotFound:
+	case refusalSays(err, "no commit found"): // one of GitHub's servers has not heard of it
+		return nil, false, &sia.Error{Op: op, Message: "GitHub does not know that commit everywhere yet; SIA tries again",
+			Err: err}
+	case statusOf(err) == http.StatusNotFound:
 		return nil, false, nil
 	case err != nil:
 		return nil, false, r.fail(err, "%s", op)

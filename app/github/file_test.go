@@ -23,14 +23,16 @@ func TestDefaultHead(t *testing.T) {
 		want      string
 		wantError bool
 	}{
-		"at a commit":         {here, 200, at, 200, "abc", false},
-		"empty":               {here, 200, `{"message":"Git Repository is empty."}`, 409, "", false},
-		"gone":                {`{"message":"Not Found"}`, 404, at, 200, "", false},
-		"renamed":             {`{"id":42,"name":"store","owner":{"login":"acme"},"default_branch":"trunk"}`, 200, at, 200, "", false},
-		"another of its name": {`{"id":43,"name":"shop","owner":{"login":"acme"},"default_branch":"trunk"}`, 200, at, 200, "", false},
-		"forbidden":           {`{"message":"Resource not accessible by integration"}`, 403, at, 200, "", true},
-		"failing":             {`{"message":"Server Error"}`, 500, at, 200, "", true},
-		"failing later":       {here, 200, `{"message":"Server Error"}`, 502, "", true},
+		"at a commit": {here, 200, at, 200, "abc", false},
+		"empty":       {here, 200, `{"message":"Git Repository is empty."}`, 409, "", false},
+		"gone":        {`{"message":"Not Found"}`, 404, at, 200, "", false},
+		"renamed": {`{"id":42,"name":"store","owner":{"login":"acme"},"default_branch":"trunk"}`, 200, at, 200,
+			"", false},
+		"another of its name": {`{"id":43,"name":"shop","owner":{"login":"acme"},"default_branch":"trunk"}`, 200, at, 200, "",
+			false},
+		"forbidden":     {`{"message":"Resource not accessible by integration"}`, 403, at, 200, "", true},
+		"failing":       {`{"message":"Server Error"}`, 500, at, 200, "", true},
+		"failing later": {here, 200, `{"message":"Server Error"}`, 502, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, "/")
@@ -64,10 +66,12 @@ func TestDefaultHeadWithoutAToken(t *testing.T) {
 	refused := http.NewServeMux()
 	w := start(t, "/")
 	refused.HandleFunc("POST /app/installations/{id}/access_tokens", func(rw http.ResponseWriter, _ *http.Request) {
-		answer(rw, 422, `{"message":"There is at least one repository that does not exist or is not accessible to the parent installation."}`)
+		answer(rw, 422, `{"message":"There is at least one repository that does not exist or is not accessible to `+
+			`the parent installation."}`)
 	})
 	refused.HandleFunc("GET /app/installations/{id}", func(rw http.ResponseWriter, _ *http.Request) {
-		answer(rw, 200, `{"id":1,"account":{"login":"acme"},"permissions":{"actions":"write","checks":"write","contents":"write","issues":"write","metadata":"read","pull_requests":"write","statuses":"read"}}`)
+		answer(rw, 200, `{"id":1,"account":{"login":"acme"},"permissions":{"actions":"write","checks":"write",
+			"contents":"write","issues":"write","metadata":"read","pull_requests":"write","statuses":"read"}}`)
 	})
 	w.ServeMux = refused
 	if sha, ok, err := w.repo().DefaultHead(context.Background()); sha != "" || ok || err != nil {
@@ -78,7 +82,8 @@ func TestDefaultHeadWithoutAToken(t *testing.T) {
 func TestFile(t *testing.T) {
 	const name = ".sia/config.yml"
 	file := func(kind, content string, size int) string {
-		return fmt.Sprintf(`{"type":%q,"name":"config.yml","path":%q,"sha":"f","size":%d,"encoding":"base64","content":%q}`, kind, name, size, content)
+		return fmt.Sprintf(`{"type":%q,"name":"config.yml","path":%q,"sha":"f","size":%d,"encoding":"base64","content":%q}`,
+			kind, name, size, content)
 	}
 	for about, c := range map[string]struct {
 		code  int
@@ -87,15 +92,17 @@ func TestFile(t *testing.T) {
 		found bool
 		check func(error) bool // nil: no error
 	}{
-		"a file":          {200, file("file", "bGFiZWw6IGJvdAo=", 11), "label: bot\n", true, nil},
-		"an empty file":   {200, file("file", "", 0), "", true, nil},
-		"none":            {404, `{"message":"Not Found"}`, "", false, nil},
-		"a folder":        {200, `[` + file("file", "", 0) + `]`, "", false, nil},
-		"a link":          {200, file("symlink", "", 3), "", false, nil},
-		"a large file":    {200, file("file", "", 101), "", true, func(err error) bool { return errors.Is(err, ErrTooLarge) }},
-		"an unknown head": {404, `{"message":"No commit found for the ref abc"}`, "", false, func(err error) bool { return !permanent(err) }},
-		"forbidden":       {403, `{"message":"Resource not accessible by integration"}`, "", false, permanent},
-		"failing":         {500, `{"message":"Server Error"}`, "", false, func(err error) bool { return !permanent(err) }},
+		"a file":        {200, file("file", "bGFiZWw6IGJvdAo=", 11), "label: bot\n", true, nil},
+		"an empty file": {200, file("file", "", 0), "", true, nil},
+		"none":          {404, `{"message":"Not Found"}`, "", false, nil},
+		"a folder":      {200, `[` + file("file", "", 0) + `]`, "", false, nil},
+		"a link":        {200, file("symlink", "", 3), "", false, nil},
+		"a large file": {200, file("file", "", 101), "", true,
+			func(err error) bool { return errors.Is(err, ErrTooLarge) }},
+		"an unknown head": {404, `{"message":"No commit found for the ref abc"}`, "", false,
+			func(err error) bool { return !permanent(err) }},
+		"forbidden": {403, `{"message":"Resource not accessible by integration"}`, "", false, permanent},
+		"failing":   {500, `{"message":"Server Error"}`, "", false, func(err error) bool { return !permanent(err) }},
 	} {
 		t.Run(about, func(t *testing.T) {
 			w := start(t, "/")

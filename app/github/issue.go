@@ -9,6 +9,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Issue is an issue or a pull request, seen as an issue.
@@ -67,7 +68,7 @@ func (r *Repo) CreateIssue(ctx context.Context, n NewIssue) (Issue, error) {
 		return found, err
 	}
 	body := withMarker(n.Marker, n.Body)
-	req := &gh.IssueRequest{Title: gh.String(cut(n.Title, 256)), Body: &body}
+	req := &gh.IssueRequest{Title: gh.String(text.Clip(n.Title, maxTitle)), Body: &body}
 	if len(n.Labels) > 0 {
 		req.Labels = &n.Labels
 	}
@@ -75,7 +76,7 @@ func (r *Repo) CreateIssue(ctx context.Context, n NewIssue) (Issue, error) {
 		req.Assignees = &n.Assignees
 	}
 	got, _, err := r.gh.Issues.Create(ctx, r.repo.Owner, r.repo.Name, req)
-	if status(err) == http.StatusUnprocessableEntity && req.Assignees != nil && says(err, "assignee") {
+	if statusOf(err) == http.StatusUnprocessableEntity && req.Assignees != nil && refusalSays(err, "assignee") {
 		req.Assignees = nil
 		got, _, err = r.gh.Issues.Create(ctx, r.repo.Owner, r.repo.Name, req)
 	}
@@ -91,7 +92,7 @@ func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error
 	if err != nil {
 		return Issue{}, false, err
 	}
-	for i, err := range pages(func(o gh.ListOptions) ([]*gh.Issue, *gh.Response, error) {
+	for i, err := range eachPage(func(o gh.ListOptions) ([]*gh.Issue, *gh.Response, error) {
 		return r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name,
 			&gh.IssueListByRepoOptions{State: "all", Creator: self.Login, ListOptions: o})
 	}) {
@@ -103,28 +104,6 @@ func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error
 		}
 	}
 	return Issue{}, false, nil
-}
-
-// EditIssue gives an issue of the app's own a new body under its marker, when
-// that differs.
-// https://docs.github.com/en/rest/issues/issues#update-an-issue
-func (r *Repo) EditIssue(ctx context.Context, number int, marker, body string) (Issue, error) {
-	if err := checkMarker(marker); err != nil {
-		return Issue{}, err
-	}
-	now, err := r.Issue(ctx, number)
-	if err != nil {
-		return Issue{}, err
-	}
-	want := withMarker(marker, body)
-	if sameText(now.Body, want) {
-		return now, nil
-	}
-	got, _, err := r.gh.Issues.Edit(ctx, r.repo.Owner, r.repo.Name, number, &gh.IssueRequest{Body: &want})
-	if err != nil {
-		return Issue{}, r.fail(err, "edit issue %s#%d", r.repo, number)
-	}
-	return issueFrom(got), nil
 }
 
 // CloseIssue closes an issue for a reason: completed or not_planned. An issue
@@ -148,7 +127,8 @@ func checkMarker(m string) error {
 	if strings.HasPrefix(m, "<!--") && strings.HasSuffix(m, "-->") && !strings.ContainsAny(m, "\r\n") && len(m) < 1000 {
 		return nil
 	}
-	return &sia.Error{Op: "write under a marker", Message: "the marker is not one HTML comment on one line", Permanent: true}
+	return &sia.Error{Op: "write under a marker", Message: "the marker is not one HTML comment on one line",
+		Permanent: true}
 }
 
 // hasMarker reports whether a body begins with a marker.
@@ -158,27 +138,30 @@ func hasMarker(body, marker string) bool {
 }
 
 // withMarker is a body under its marker, short enough for GitHub.
-func withMarker(marker, body string) string { return fit(marker + "\n" + body) }
+func withMarker(marker, body string) string { return fitBody(marker + "\n" + body) }
+
+// maxTitle is the most characters that GitHub takes in a title.
+const maxTitle = 256
 
 // maxBody is the most characters GitHub takes in a comment, an issue or a pull
 // request: the database column's width, which a refusal names.
 const maxBody = 65536
 
-// fit shortens a body that GitHub would refuse.
-func fit(body string) string {
+// fitBody shortens a body that GitHub would refuse.
+func fitBody(body string) string {
 	if len(body) <= maxBody {
 		return body
 	}
 	const note = "\n\n_Shortened: GitHub takes no longer comments._\n"
-	kept := cut(body, maxBody-len(note)-len("\n```"))
+	kept := cutBytes(body, maxBody-len(note)-len("\n```"))
 	if strings.Count(kept, "\n```")%2 == 1 {
 		kept += "\n```"
 	}
 	return kept + note
 }
 
-// cut keeps at most n bytes of s, in whole characters.
-func cut(s string, n int) string {
+// cutBytes keeps at most n bytes of s, in whole characters.
+func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -44,10 +44,11 @@ func (r *Repo) JobLog(ctx context.Context, run CheckRun, limit int64) (*Log, err
 		return nil, noLog(op, "GitHub has none, or it has expired")
 	}
 	if resp != nil && err != nil {
-		err = refusal(resp.Response)
+		err = refusalOf(resp.Response)
 	}
-	if accepted(err) {
-		return nil, &sia.Error{Op: op, Message: "GitHub is still preparing it; SIA asks again", RetryAfter: logLater, Err: &redacted{err}}
+	if isAccepted(err) {
+		return nil, &sia.Error{Op: op, Message: "GitHub is still preparing it; SIA asks again", RetryAfter: logLater,
+			Err: &redactedError{err}}
 	}
 	if err != nil {
 		return nil, r.fail(err, "%s", op)
@@ -63,7 +64,7 @@ func (r *Repo) JobLog(ctx context.Context, run CheckRun, limit int64) (*Log, err
 		return nil, r.fail(err, "%s", op)
 	}
 	body := log.ReadCloser
-	log.ReadCloser = closing{body, func() error { cancel(); return body.Close() }}
+	log.ReadCloser = closingReader{body, func() error { cancel(); return body.Close() }}
 	return log, nil
 }
 
@@ -82,10 +83,7 @@ func (r *Repo) download(ctx context.Context, at *url.URL, limit int64) (*Log, er
 	}
 	req.Header.Set("Accept-Encoding", "identity") // so that its length is known
 	req.Header.Set("User-Agent", "sia")
-	resp, err := (&retrier{
-		next:  &counting{next: r.app.cfg.Transport, counter: r.app.calls, installation: r.installation, host: r.app.api.Host, prefix: r.app.api.Path},
-		sleep: r.app.cfg.Sleep, maxWait: r.app.cfg.MaxWait,
-	}).RoundTrip(req)
+	resp, err := r.app.network().RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +111,7 @@ func (r *Repo) download(ctx context.Context, at *url.URL, limit int64) (*Log, er
 func streamTail(body io.ReadCloser, size, limit int64) (*Log, error) {
 	br := bufio.NewReaderSize(body, 64<<10)
 	if size <= limit {
-		return &Log{ReadCloser: closing{br, body.Close}}, nil
+		return &Log{ReadCloser: closingReader{br, body.Close}}, nil
 	}
 	var n lineCounter
 	if _, err := io.CopyN(&n, br, size-limit); err != nil {
@@ -133,7 +131,7 @@ func streamTail(body io.ReadCloser, size, limit int64) (*Log, error) {
 			}
 		}
 	}
-	return &Log{ReadCloser: closing{br, body.Close}, Skipped: n.lines}, nil
+	return &Log{ReadCloser: closingReader{br, body.Close}, Skipped: n.lines}, nil
 }
 
 // lineCounter counts the lines written to it.
@@ -185,10 +183,10 @@ func bufferTail(body io.ReadCloser, limit int64) (*Log, error) {
 	return &Log{ReadCloser: io.NopCloser(&kept), Skipped: n.lines}, nil
 }
 
-// closing is a reader with something to do at the end.
-type closing struct {
+// closingReader is a reader with something to do at the end.
+type closingReader struct {
 	io.Reader
 	end func() error
 }
 
-func (c closing) Close() error { return c.end() }
+func (c closingReader) Close() error { return c.end() }

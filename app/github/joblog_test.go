@@ -37,9 +37,10 @@ func TestJobLog(t *testing.T) {
 	}))
 	defer storage.Close()
 	for job, to := range map[int]string{1: "/known?sig=TopSecret", 2: "/chunked?sig=TopSecret", 3: "/known?sig=expired"} {
-		w.HandleFunc(fmt.Sprintf("GET /repos/acme/shop/actions/jobs/%d/logs", job), func(rw http.ResponseWriter, req *http.Request) {
-			http.Redirect(rw, req, storage.URL+to, http.StatusFound)
-		})
+		w.HandleFunc(fmt.Sprintf("GET /repos/acme/shop/actions/jobs/%d/logs", job),
+			func(rw http.ResponseWriter, req *http.Request) {
+				http.Redirect(rw, req, storage.URL+to, http.StatusFound)
+			})
 	}
 	w.json("GET /repos/acme/shop/actions/jobs/4/logs", 410, `{"message":"Gone"}`)
 	w.json("GET /repos/acme/shop/actions/jobs/5/logs", 403, `{"message":"Resource not accessible by integration"}`)
@@ -59,17 +60,20 @@ func TestJobLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			first := fmt.Sprintf("line %d\n", log.Skipped+1)
-			if !strings.HasPrefix(string(b), first) || !strings.HasSuffix(whole.String(), string(b)) || (limit == 1000) != (log.Skipped > 0) {
+			if !strings.HasPrefix(string(b), first) || !strings.HasSuffix(whole.String(), string(b)) ||
+				(limit == 1000) != (log.Skipped > 0) {
 				t.Errorf("job %d, limit %d: skipped %d, %d bytes, begins %.20q", job, limit, log.Skipped, len(b), b)
 			}
 		}
 	}
-	for name, run := range map[string]CheckRun{"expired address": {JobID: 3}, "expired": {JobID: 4}, "not an Actions job": {ID: 9}} {
+	for name, run := range map[string]CheckRun{"expired address": {JobID: 3}, "expired": {JobID: 4},
+		"not an Actions job": {ID: 9}} {
 		if _, err := w.repo().JobLog(ctx, run, 0); !errors.Is(err, ErrNoLog) || !sia.IsPermanent(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := w.repo().JobLog(ctx, CheckRun{JobID: 5}, 0); errors.Is(err, ErrNoLog) || !strings.Contains(err.Error(), `"actions: read"`) {
+	if _, err := w.repo().JobLog(ctx, CheckRun{JobID: 5}, 0); errors.Is(err, ErrNoLog) ||
+		!strings.Contains(err.Error(), `"actions: read"`) {
 		t.Errorf("got %v", err)
 	}
 	storage.Close()

@@ -16,15 +16,15 @@ const (
 	jwtDrift = 30 * time.Second
 )
 
-// signer signs the app's own tokens by the configured clock; ghinstallation
+// clockedSigner signs the app's own tokens by the configured clock; ghinstallation
 // writes the machine's time into them.
-type signer struct {
+type clockedSigner struct {
 	ghinstallation.Signer
 	now func() time.Time
 }
 
 // Sign implements ghinstallation.Signer.
-func (s signer) Sign(claims jwt.Claims) (string, error) {
+func (s clockedSigner) Sign(claims jwt.Claims) (string, error) {
 	if c, ok := claims.(*jwt.RegisteredClaims); ok {
 		issued := s.now().Add(-jwtDrift).Truncate(time.Second)
 		c.IssuedAt, c.ExpiresAt = jwt.NewNumericDate(issued), jwt.NewNumericDate(issued.Add(jwtLife))
@@ -35,6 +35,6 @@ func (s signer) Sign(claims jwt.Claims) (string, error) {
 // signs is a transport that signs requests as the app.
 func (a *App) signs(next http.RoundTripper) *ghinstallation.AppsTransport {
 	tr := ghinstallation.NewAppsTransportFromPrivateKey(next, a.cfg.AppID, a.key)
-	ghinstallation.WithSigner(signer{ghinstallation.NewRSASigner(jwt.SigningMethodRS256, a.key), a.cfg.Now})(tr)
+	ghinstallation.WithSigner(clockedSigner{ghinstallation.NewRSASigner(jwt.SigningMethodRS256, a.key), a.cfg.Now})(tr)
 	return tr
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Label is a label of a repository.
@@ -21,7 +23,7 @@ type Label struct {
 // https://docs.github.com/en/rest/issues/labels
 func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
 	have := map[string]*gh.Label{}
-	for l, err := range pages(func(o gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
+	for l, err := range eachPage(func(o gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
 		return r.gh.Issues.ListLabels(ctx, r.repo.Owner, r.repo.Name, &o)
 	}) {
 		if err != nil {
@@ -30,14 +32,14 @@ func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
 		have[strings.ToLower(l.GetName())] = l
 	}
 	for _, w := range want {
-		w.Description = cut(w.Description, 100)
+		w.Description = text.Clip(w.Description, 100)
 		body := &gh.Label{Name: &w.Name, Color: &w.Color, Description: &w.Description}
 		now := have[strings.ToLower(w.Name)]
 		var err error
 		switch {
 		case now == nil:
 			_, _, err = r.gh.Issues.CreateLabel(ctx, r.repo.Owner, r.repo.Name, body)
-			if status(err) == http.StatusUnprocessableEntity && says(err, "already_exists") {
+			if statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "already_exists") {
 				err = nil
 			}
 		case !strings.EqualFold(now.GetColor(), w.Color) || now.GetDescription() != w.Description:
@@ -55,7 +57,7 @@ func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
 // those that somebody puts on at the same moment.
 func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) (changed bool, err error) {
 	on := map[string]string{}
-	for l, err := range pages(func(o gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
+	for l, err := range eachPage(func(o gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
 		return r.gh.Issues.ListLabelsByIssue(ctx, r.repo.Owner, r.repo.Name, issue, &o)
 	}) {
 		if err != nil {
@@ -83,7 +85,7 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 			continue
 		}
 		_, err := r.gh.Issues.RemoveLabelForIssue(ctx, r.repo.Owner, r.repo.Name, issue, url.PathEscape(name))
-		if err != nil && status(err) != http.StatusNotFound { // 404: somebody was faster
+		if err != nil && statusOf(err) != http.StatusNotFound { // 404: somebody was faster
 			return changed, r.fail(err, "take label %s off %s#%d", name, r.repo, issue)
 		}
 		changed = true
@@ -102,7 +104,7 @@ func (r *Repo) MoveLabel(ctx context.Context, issue int, from, to string) error 
 		return nil
 	}
 	_, err := r.gh.Issues.RemoveLabelForIssue(ctx, r.repo.Owner, r.repo.Name, issue, url.PathEscape(from))
-	if err != nil && status(err) != http.StatusNotFound { // 404: somebody was faster
+	if err != nil && statusOf(err) != http.StatusNotFound { // 404: somebody was faster
 		return r.fail(err, "take label %s off %s#%d", from, r.repo, issue)
 	}
 	return nil

@@ -2,7 +2,6 @@ package github
 
 import (
 	"iter"
-	"strconv"
 
 	gh "github.com/google/go-github/v66/github"
 )
@@ -12,8 +11,8 @@ const (
 	maxPages = 100 // a bound against answers that never end
 )
 
-// pages walks a paginated list. It ends with the error when a page can't be had.
-func pages[T any](fetch func(gh.ListOptions) ([]T, *gh.Response, error)) iter.Seq2[T, error] {
+// eachPage walks a paginated list. It ends with the error when a page can't be had.
+func eachPage[T any](fetch func(gh.ListOptions) ([]T, *gh.Response, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		opts := gh.ListOptions{PerPage: perPage, Page: 1}
 		for range maxPages {
@@ -34,13 +33,4 @@ func pages[T any](fetch func(gh.ListOptions) ([]T, *gh.Response, error)) iter.Se
 			opts.Page = resp.NextPage
 		}
 	}
-}
-
-// botEmail is the address of a bot's commits.
-// https://docs.github.com/en/account-and-profile/reference/email-addresses-reference#your-noreply-email-address
-func botEmail(id int64, login string) string {
-	if id == 0 {
-		return login + "@users.noreply.github.com"
-	}
-	return strconv.FormatInt(id, 10) + "+" + login + "@users.noreply.github.com"
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Pull is a pull request.
@@ -51,15 +53,15 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 		return p, err
 	}
 	req := &gh.NewPullRequest{
-		Title: gh.String(cut(n.Title, 256)), Head: &n.Head, Base: &n.Base,
-		Body: gh.String(fit(n.Body)), Draft: &n.Draft,
+		Title: gh.String(text.Clip(n.Title, maxTitle)), Head: &n.Head, Base: &n.Base,
+		Body: gh.String(fitBody(n.Body)), Draft: &n.Draft,
 	}
 	got, _, err := r.gh.PullRequests.Create(ctx, r.repo.Owner, r.repo.Name, req)
-	if n.Draft && status(err) == http.StatusUnprocessableEntity && says(err, "draft") {
+	if n.Draft && statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "draft") {
 		req.Draft = gh.Bool(false)
 		got, _, err = r.gh.PullRequests.Create(ctx, r.repo.Owner, r.repo.Name, req)
 	}
-	if status(err) == http.StatusUnprocessableEntity && says(err, "already exists") {
+	if statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "already exists") {
 		if p, ok, err := r.findPull(ctx, n.Head, n.Base); err != nil || ok {
 			return p, err
 		}
@@ -104,7 +106,7 @@ func (r *Repo) UpdatePull(ctx context.Context, number int, title, body string) (
 	if err != nil {
 		return Pull{}, err
 	}
-	title, body = cut(title, 256), fit(body)
+	title, body = text.Clip(title, maxTitle), fitBody(body)
 	edit := &gh.PullRequest{}
 	if title != "" && title != now.Title {
 		edit.Title = &title

@@ -30,13 +30,14 @@ func (r *Repo) React(ctx context.Context, issue int, comment int64, content stri
 // Reactions returns the reactions to a comment, oldest first.
 func (r *Repo) Reactions(ctx context.Context, comment int64) ([]Reaction, error) {
 	var out []Reaction
-	for x, err := range pages(func(o gh.ListOptions) ([]*gh.Reaction, *gh.Response, error) {
+	for x, err := range eachPage(func(o gh.ListOptions) ([]*gh.Reaction, *gh.Response, error) {
 		return r.gh.Reactions.ListIssueCommentReactions(ctx, r.repo.Owner, r.repo.Name, comment, &o)
 	}) {
 		if err != nil {
 			return nil, r.fail(err, "read reactions to comment %d of %s", comment, r.repo)
 		}
-		out = append(out, Reaction{ID: x.GetID(), Content: x.GetContent(), Author: x.GetUser().GetLogin(), AuthorID: x.GetUser().GetID()})
+		out = append(out, Reaction{ID: x.GetID(), Content: x.GetContent(), Author: x.GetUser().GetLogin(),
+			AuthorID: x.GetUser().GetID()})
 	}
 	return out, nil
 }

@@ -11,8 +11,10 @@ import (
 // The GraphQL requests that REST has nothing for.
 // https://docs.github.com/en/graphql/reference/mutations#markpullrequestreadyforreview
 const (
-	readyMutation = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`
-	draftQuery    = `query($id: ID!) { node(id: $id) { ... on PullRequest { isDraft } } }`
+	readyMutation = `mutation($id: ID!) {
+		markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } }
+	}`
+	draftQuery = `query($id: ID!) { node(id: $id) { ... on PullRequest { isDraft } } }`
 )
 
 // MarkReady takes a pull request out of draft. One that is out of it stays so.
@@ -42,7 +44,7 @@ func (r *Repo) MarkReady(ctx context.Context, nodeID string) error {
 	}
 	return &sia.Error{
 		Op:      "mark the pull request ready for review in " + r.repo.String(),
-		Message: refusal.forPeople(), Permanent: refusal.permanent(), Err: &redacted{refusal},
+		Message: refusal.forPeople(), Permanent: refusal.permanent(), Err: &redactedError{refusal},
 	}
 }
 
@@ -50,7 +52,7 @@ func (r *Repo) MarkReady(ctx context.Context, nodeID string) error {
 type graphqlError struct{ kinds, messages []string }
 
 func (e *graphqlError) Error() string {
-	return "GraphQL: " + oneLine(strings.Join(e.messages, "; "))
+	return "GraphQL: " + scrubbedLine(strings.Join(e.messages, "; "))
 }
 
 func (e *graphqlError) permanent() bool {
@@ -66,10 +68,12 @@ func (e *graphqlError) permanent() bool {
 func (e *graphqlError) forPeople() string {
 	for _, k := range e.kinds {
 		if k == "FORBIDDEN" || k == "INSUFFICIENT_SCOPES" {
-			return "GitHub does not let the app do it; check that it has the permission \"pull_requests: write\", or press “Ready for review” on the pull request"
+			return "GitHub does not let the app do it; check that it has the permission \"pull_requests: write\", or press " +
+				"“Ready for review” on the pull request"
 		}
 	}
-	return "GitHub refused; press “Ready for review” on the pull request: " + oneLine(strings.Join(e.messages, "; "))
+	return "GitHub refused; press “Ready for review” on the pull request: " +
+		scrubbedLine(strings.Join(e.messages, "; "))
 }
 
 // graphql carries out one GraphQL request and decodes its data into out.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
-	"github.com/gregjones/httpcache"
 
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -19,25 +19,21 @@ import (
 type Repo struct {
 	app  *App
 	repo sia.Repo
-	*conn
+	*repoConn
 }
 
-// conn is a signed-in connection to one repository.
-type conn struct {
+// repoConn is a signed-in connection to one repository.
+type repoConn struct {
 	installation int64
 	gh           *gh.Client
 	git          *tokenSource
-	pacer        *pacer
-	err          error     // the repository's name is not one
+	err          error     // the repository's name is not one: nothing is sent
 	used         time.Time // guarded by installation.mu
 
-	access   *expiring[string, string]
-	required *expiring[string, requirement]
-	sent     *expiring[int64, uint64] // hashes of the check runs last sent
+	access   *expiringMap[string, string]
+	required *expiringMap[string, requirement]
+	sent     *expiringMap[int64, uint64] // hashes of the check runs last sent
 }
-
-// connKey names a connection. The zero repository is the whole installation.
-type connKey = sia.Repo
 
 const (
 	maxConns = 512       // kept per installation; idle ones go when there are more
@@ -52,11 +48,11 @@ func validName(s string) bool { return repoName.MatchString(s) && s != "." && s 
 // Repo returns a handle on a repository. It makes no request and can't fail; a
 // repository that does not exist or is out of reach shows at the first call.
 func (a *App) Repo(installation int64, repo sia.Repo) *Repo {
-	return &Repo{app: a, repo: repo, conn: a.installation(installation).conn(a, repo)}
+	return &Repo{app: a, repo: repo, repoConn: a.installation(installation).conn(a, repo)}
 }
 
 // conn returns the connection to a repository, making it when there is none.
-func (in *installation) conn(a *App, repo sia.Repo) *conn {
+func (in *installation) conn(a *App, repo sia.Repo) *repoConn {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	now := a.cfg.Now()
@@ -76,37 +72,32 @@ func (in *installation) conn(a *App, repo sia.Repo) *conn {
 	return c
 }
 
-func (in *installation) connect(a *App, repo sia.Repo) *conn {
-	pacer := newPacer(a.cfg)
-	bottom := a.bottom(in.id, in.limits, pacer)
-	source := func(p Permissions) *tokenSource {
-		return &tokenSource{app: a, installation: in.id, repo: repo, want: p, next: bottom}
+func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
+	c := &repoConn{
+		installation: in.id,
+		access:       newExpiringMap[string, string](a.cfg.Now, accessFor, 1000),
+		required:     newExpiringMap[string, requirement](a.cfg.Now, requiredFor, 100),
+		sent:         newExpiringMap[int64, uint64](a.cfg.Now, sentFor, 1000),
 	}
-	want := apiPermissions()
-	c := &conn{
-		installation: in.id, pacer: pacer,
-		access:   newExpiring[string, string](a.cfg.Now, accessFor, 1000),
-		required: newExpiring[string, requirement](a.cfg.Now, requiredFor, 100),
-		sent:     newExpiring[int64, uint64](a.cfg.Now, sentFor, 1000),
-	}
-	if repo == (sia.Repo{}) {
-		want = listPermissions()
-	} else if !validName(repo.Owner) || !validName(repo.Name) {
-		c.err = &sia.Error{Op: "reach repository", Message: fmt.Sprintf("%q is not the name of a repository", repo.String()), Permanent: true}
-		c.gh = a.client(refusing{c.err})
+	if !validName(repo.Owner) || !validName(repo.Name) {
+		c.err = &sia.Error{Op: "reach repository", Message: fmt.Sprintf("%q is not the name of a repository", repo.String()),
+			Permanent: true}
+		c.gh = a.client(refusingTransport{c.err})
 		return c
 	}
-	cached := httpcache.NewTransport(in.cache)
-	cached.Transport = &installationAuth{next: bottom, host: a.api.Host, tokens: source(want)}
-	c.gh = a.client(&front{next: cached, timeout: a.cfg.Timeout})
-	c.git = source(gitPermissions())
+	bottom := a.bottom(in.id, in.limits, newWritePacer(a.cfg))
+	scope := onlyRepository(repo)
+	c.gh = a.client(in.cached(&installationAuth{
+		next: bottom, host: a.api.Host, tokens: newTokenSource(a, in, scope, apiPermissions(), bottom),
+	}))
+	c.git = newTokenSource(a, in, scope, gitPermissions(), bottom)
 	return c
 }
 
-// refusing sends nothing.
-type refusing struct{ err error }
+// refusingTransport sends nothing.
+type refusingTransport struct{ err error }
 
-func (r refusing) RoundTrip(req *http.Request) (*http.Response, error) {
+func (r refusingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	closeBody(req)
 	return nil, r.err
 }
@@ -132,6 +123,12 @@ func (r *Repo) CloneURL() string {
 	return r.app.web.String() + url.PathEscape(r.repo.Owner) + "/" + url.PathEscape(r.repo.Name) + ".git"
 }
 
+// Remote is the repository for git. Its key holds the repository's id, which
+// stays when it is renamed or moved.
+func (r *Repo) Remote() gitops.Remote {
+	return gitops.Remote{Key: fmt.Sprintf("%d/%d", r.installation, r.repo.ID), URL: r.CloneURL(), Token: r.Token}
+}
+
 // Repository returns what GitHub says about the repository.
 // https://docs.github.com/en/rest/repos/repos#get-a-repository
 func (r *Repo) Repository(ctx context.Context) (Repository, error) {
@@ -147,7 +144,7 @@ func (r *Repo) Repository(ctx context.Context) (Repository, error) {
 // https://docs.github.com/en/rest/git/refs#get-a-reference
 func (r *Repo) Head(ctx context.Context, branch string) (sha string, ok bool, err error) {
 	ref, _, err := r.gh.Git.GetRef(ctx, r.repo.Owner, r.repo.Name, "heads/"+branch)
-	if status(err) == http.StatusNotFound || status(err) == http.StatusConflict { // 409: the repository is empty
+	if statusOf(err) == http.StatusNotFound || statusOf(err) == http.StatusConflict { // 409: the repository is empty
 		return "", false, nil
 	}
 	if err != nil {

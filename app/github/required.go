@@ -53,7 +53,7 @@ func (r *Repo) requiredByRules(ctx context.Context, branch string) (names []stri
 		Parameters json.RawMessage `json:"parameters"`
 	}
 	err = r.send(ctx, http.MethodGet, "rules/branches/"+url.PathEscape(branch)+"?per_page=100", nil, &rules)
-	if invisible(err) {
+	if hiddenFromApp(err) {
 		return nil, false, nil
 	}
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (names [
 	}
 	err = r.send(ctx, http.MethodGet, at, nil, &b)
 	switch {
-	case invisible(err):
+	case hiddenFromApp(err):
 	case err != nil:
 		return nil, false, err
 	case !b.Protected || (b.Protection != nil && !b.Protection.Enabled):
@@ -119,9 +119,9 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (names [
 	var checks statusChecks
 	err = r.send(ctx, http.MethodGet, at+"/protection/required_status_checks", nil, &checks)
 	switch {
-	case says(err, "not enabled") || says(err, "not protected"):
+	case refusalSays(err, "not enabled") || refusalSays(err, "not protected"):
 		return nil, true, nil
-	case invisible(err):
+	case hiddenFromApp(err):
 		return nil, false, nil
 	case err != nil:
 		return nil, false, err
@@ -129,8 +129,8 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (names [
 	return checks.names(), true, nil
 }
 
-// invisible reports whether GitHub hides something from the app.
-func invisible(err error) bool {
-	s := status(err)
+// hiddenFromApp reports whether GitHub hides something from the app.
+func hiddenFromApp(err error) bool {
+	s := statusOf(err)
 	return s == http.StatusNotFound || s == http.StatusForbidden
 }

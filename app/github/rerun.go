@@ -36,7 +36,7 @@ func (r *Repo) RerunChecks(ctx context.Context, runs []CheckRun) error {
 	if len(failed) <= 1 {
 		return errors.Join(failed...)
 	}
-	return worst(failed)
+	return worstOf(failed)
 }
 
 func (r *Repo) rerun(ctx context.Context, run CheckRun) error {
@@ -49,19 +49,20 @@ func (r *Repo) rerun(ctx context.Context, run CheckRun) error {
 	default:
 		_, err = r.gh.Checks.ReRequestCheckRun(ctx, r.repo.Owner, r.repo.Name, run.ID)
 	}
-	if accepted(err) {
+	if isAccepted(err) {
 		return nil
 	}
-	if s := status(err); (s == http.StatusForbidden || s == http.StatusConflict) && says(err, "already running") {
+	if s := statusOf(err); (s == http.StatusForbidden || s == http.StatusConflict) && refusalSays(err, "already running") {
 		return &sia.Error{Op: "run " + run.Name + " again in " + r.repo.String(), RetryAfter: rerunLater,
-			Message: "its workflow is still running other jobs; SIA asks again", Err: &redacted{err}}
+			Message: "its workflow is still running other jobs; SIA asks again", Err: &redactedError{err}}
 	}
 	return r.fail(err, "run %s again in %s", run.Name, r.repo)
 }
 
-// worst joins errors so that trying again is worth it when it is for one.
-func worst(errs []error) error {
-	out := &sia.Error{Op: "run checks again", Message: "several can't be run again", Permanent: true, Err: errors.Join(errs...)}
+// worstOf joins errors so that trying again is worth it when it is for one.
+func worstOf(errs []error) error {
+	out := &sia.Error{Op: "run checks again", Message: "several can't be run again", Permanent: true,
+		Err: errors.Join(errs...)}
 	for _, err := range errs {
 		if !sia.IsPermanent(err) {
 			out.Permanent = false
@@ -71,9 +72,9 @@ func worst(errs []error) error {
 	return out
 }
 
-// refusal is a refused answer as an error, for requests that go-github does not
+// refusalOf is a refused answer as an error, for requests that go-github does not
 // check itself.
-func refusal(resp *http.Response) error {
+func refusalOf(resp *http.Response) error {
 	if err := gh.CheckResponse(resp); err != nil {
 		return err
 	}

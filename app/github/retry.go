@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// tries bounds how often one request is sent while GitHub or the network fails.
-const tries = 3
+// maxTries bounds how often one request is sent while GitHub or the network fails.
+const maxTries = 3
 
 // retrier sends a request again when GitHub answers 5xx or the network fails,
 // if sending it twice shows the same as sending it once. What creates something
@@ -24,7 +24,7 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		resp, err := r.next.RoundTrip(req)
 		ctx := req.Context()
-		if !broken(resp, err) || ctx.Err() != nil || try == tries || !repeatable(req) {
+		if !isBroken(resp, err) || ctx.Err() != nil || try == maxTries || !repeatable(req) {
 			return resp, err
 		}
 		again, ok := rewound(req)
@@ -41,7 +41,7 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-func broken(resp *http.Response, err error) bool {
+func isBroken(resp *http.Response, err error) bool {
 	if err != nil {
 		return true
 	}

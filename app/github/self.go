@@ -3,11 +3,13 @@ package github
 import (
 	"context"
 	"net/url"
+	"strconv"
 	"sync"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -21,10 +23,6 @@ type Self struct {
 	Permissions Permissions // that the app asks for
 	URL         string      // of the app's page
 }
-
-// Email is the address that commits of the bot carry, so that GitHub shows them
-// as the bot's.
-func (s Self) Email() string { return botEmail(s.UserID, s.Login) }
 
 // selfFor is how long what is known about the app is used; its name can be
 // changed while it runs.
@@ -63,6 +61,25 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 	return s, nil
 }
 
+// Author is the app as the author of a commit made at a time.
+func (a *App) Author(ctx context.Context, at time.Time) (gitops.Signature, error) {
+	self, err := a.Self(ctx)
+	if err != nil {
+		return gitops.Signature{}, err
+	}
+	return gitops.Signature{Name: self.Login, Email: Noreply(self.UserID, self.Login), When: at}, nil
+}
+
+// Noreply is the address under which GitHub attributes commits to an account.
+// An account whose id is not known, 0, has the older form without it.
+// https://docs.github.com/en/account-and-profile/reference/email-addresses-reference#your-noreply-email-address
+func Noreply(id int64, login string) string {
+	if id == 0 {
+		return login + "@users.noreply.github.com"
+	}
+	return strconv.FormatInt(id, 10) + "+" + login + "@users.noreply.github.com"
+}
+
 // Installation is one account's installation of the app.
 type Installation struct {
 	ID          int64
@@ -75,7 +92,7 @@ type Installation struct {
 // https://docs.github.com/en/rest/apps/apps#list-installations-for-the-authenticated-app
 func (a *App) Installations(ctx context.Context) ([]Installation, error) {
 	var out []Installation
-	for in, err := range pages(func(o gh.ListOptions) ([]*gh.Installation, *gh.Response, error) {
+	for in, err := range eachPage(func(o gh.ListOptions) ([]*gh.Installation, *gh.Response, error) {
 		return a.gh.Apps.ListInstallations(ctx, &o)
 	}) {
 		if err != nil {
@@ -100,10 +117,10 @@ type Repository struct {
 // Repositories returns the repositories that an installation lets the app reach.
 // https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-app-installation
 func (a *App) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
-	c := a.installation(installation).conn(a, sia.Repo{})
+	lists := a.installation(installation).lists
 	var out []Repository
-	for r, err := range pages(func(o gh.ListOptions) ([]*gh.Repository, *gh.Response, error) {
-		got, resp, err := c.gh.Apps.ListRepos(ctx, &o)
+	for r, err := range eachPage(func(o gh.ListOptions) ([]*gh.Repository, *gh.Response, error) {
+		got, resp, err := lists.Apps.ListRepos(ctx, &o)
 		if err != nil {
 			return nil, resp, err
 		}

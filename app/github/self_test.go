@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -17,12 +18,10 @@ func TestSelf(t *testing.T) {
 	ctx := context.Background()
 	for range 2 {
 		got := must[Self](t)(w.app.Self(ctx))
-		want := Self{ID: 7, Slug: "sia", Login: "sia[bot]", UserID: 77, Name: "SIA", Permissions: Permissions{"issues": "write"}}
+		want := Self{ID: 7, Slug: "sia", Login: "sia[bot]", UserID: 77, Name: "SIA",
+			Permissions: Permissions{"issues": "write"}}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error(d)
-		}
-		if got.Email() != "77+sia[bot]@users.noreply.github.com" {
-			t.Errorf("email %s", got.Email())
 		}
 	}
 	if n := len(w.got("GET /app")); n != 1 {
@@ -38,17 +37,61 @@ func TestSelf(t *testing.T) {
 	}
 }
 
+func TestAuthor(t *testing.T) {
+	w := start(t, "/")
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	want := gitops.Signature{Name: "sia[bot]", Email: "77+sia[bot]@users.noreply.github.com", When: at}
+	if d := cmp.Diff(want, must[gitops.Signature](t)(w.app.Author(context.Background(), at))); d != "" {
+		t.Error(d)
+	}
+
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if got, err := start(t, "/").app.Author(cancelled, at); err == nil || got != (gitops.Signature{}) {
+		t.Errorf("an app that can't be read is %+v, %v", got, err)
+	}
+}
+
+func TestNoreply(t *testing.T) {
+	for want, got := range map[string]string{
+		"7+ada@users.noreply.github.com":       Noreply(7, "ada"),
+		"77+sia[bot]@users.noreply.github.com": Noreply(77, "sia[bot]"),
+		"sia[bot]@users.noreply.github.com":    Noreply(0, "sia[bot]"),
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestRemote(t *testing.T) {
+	w := start(t, "/")
+	got := w.repo().Remote()
+	if got.Key != "1/42" || got.URL != w.repo().CloneURL() {
+		t.Errorf("key %s, address %s", got.Key, got.URL)
+	}
+	token := must[string](t)(got.Token(context.Background()))
+	if d := cmp.Diff(must[string](t)(w.repo().Token(context.Background())), token); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestInstallationsAndRepositories(t *testing.T) {
 	w := start(t, "/")
-	w.json("GET /app/installations", 200, `[{"id":1,"account":{"login":"acme"},"permissions":{"checks":"write"}},{"id":2,"account":{"login":"gone"},"suspended_at":"2026-01-01T00:00:00Z"}]`)
+	w.json("GET /app/installations", 200,
+		`[{"id":1,"account":{"login":"acme"},"permissions":{"checks":"write"}},{"id":2,"account":{"login":"gone"},
+			"suspended_at":"2026-01-01T00:00:00Z"}]`)
 	var repos []any
 	for i := range 130 {
-		repos = append(repos, map[string]any{"id": i, "name": fmt.Sprint("r", i), "owner": map[string]any{"login": "acme"}, "default_branch": "main", "private": true})
+		repos = append(repos, map[string]any{"id": i, "name": fmt.Sprint("r", i), "owner": map[string]any{"login": "acme"},
+			"default_branch": "main", "private": true})
 	}
-	w.HandleFunc("GET /installation/repositories", func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, repos, "repositories") })
+	w.HandleFunc("GET /installation/repositories",
+		func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, repos, "repositories") })
 	ctx := context.Background()
 	ins := must[[]Installation](t)(w.app.Installations(ctx))
-	want := []Installation{{ID: 1, Account: "acme", Permissions: Permissions{"checks": "write"}}, {ID: 2, Account: "gone", Suspended: true, Permissions: Permissions{}}}
+	want := []Installation{{ID: 1, Account: "acme", Permissions: Permissions{"checks": "write"}},
+		{ID: 2, Account: "gone", Suspended: true, Permissions: Permissions{}}}
 	if d := cmp.Diff(want, ins); d != "" {
 		t.Error(d)
 	}
@@ -56,18 +99,22 @@ func TestInstallationsAndRepositories(t *testing.T) {
 	if len(rs) != 130 {
 		t.Fatalf("%d repositories", len(rs))
 	}
-	if d := cmp.Diff(Repository{Repo: sia.Repo{ID: 129, Owner: "acme", Name: "r129"}, DefaultBranch: "main", Private: true}, rs[129]); d != "" {
+	if d := cmp.Diff(Repository{Repo: sia.Repo{ID: 129, Owner: "acme", Name: "r129"}, DefaultBranch: "main",
+		Private: true}, rs[129]); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]tokenRequest{{Installation: "1", Permissions: map[string]string{"metadata": "read"}}}, w.minted()); d != "" {
+	if d := cmp.Diff([]tokenRequest{{Installation: "1", Permissions: map[string]string{"metadata": "read"}}},
+		w.minted()); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestRepositoryAndHead(t *testing.T) {
 	w := start(t, "/")
-	w.json("GET /repos/acme/shop", 200, `{"id":42,"name":"shop","owner":{"login":"acme"},"default_branch":"trunk","archived":true}`)
-	w.json("GET /repos/acme/shop/git/ref/heads/sia/issue-1", 200, `{"ref":"refs/heads/sia/issue-1","object":{"sha":"abc"}}`)
+	w.json("GET /repos/acme/shop", 200,
+		`{"id":42,"name":"shop","owner":{"login":"acme"},"default_branch":"trunk","archived":true}`)
+	w.json("GET /repos/acme/shop/git/ref/heads/sia/issue-1", 200,
+		`{"ref":"refs/heads/sia/issue-1","object":{"sha":"abc"}}`)
 	ctx := context.Background()
 	got := must[Repository](t)(w.repo().Repository(ctx))
 	if got.DefaultBranch != "trunk" || !got.Archived {
@@ -85,7 +132,8 @@ func TestFailedDeliveries(t *testing.T) {
 	w := start(t, "/")
 	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	item := func(id int, guid string, code int, age time.Duration) string {
-		return fmt.Sprintf(`{"id":%d,"guid":%q,"event":"issues","status_code":%d,"delivered_at":%q,"installation_id":1}`, id, guid, code, at.Add(-age).Format(time.RFC3339))
+		return fmt.Sprintf(`{"id":%d,"guid":%q,"event":"issues","status_code":%d,"delivered_at":%q,"installation_id":1}`, id,
+			guid, code, at.Add(-age).Format(time.RFC3339))
 	}
 	w.HandleFunc("GET /app/hook/deliveries", func(rw http.ResponseWriter, req *http.Request) {
 		switch req.URL.Query().Get("cursor") {
@@ -94,7 +142,8 @@ func TestFailedDeliveries(t *testing.T) {
 			answer(rw, 200, "["+item(9, "healed", 200, 0)+","+item(8, "lost", 502, 1)+"]")
 		case "v1_2":
 			rw.Header().Set("Link", `<http://x/app/hook/deliveries?cursor=v1_3>; rel="next"`)
-			answer(rw, 200, "["+item(7, "healed", 502, 2)+","+item(6, "lost", 0, 3)+","+item(5, "fine", 202, 4)+","+item(4, "old", 500, 2*time.Hour)+"]")
+			answer(rw, 200, "["+item(7, "healed", 502, 2)+","+item(6, "lost", 0, 3)+","+item(5, "fine", 202, 4)+","+
+				item(4, "old", 500, 2*time.Hour)+"]")
 		default:
 			t.Error("read on beyond the time asked for")
 			answer(rw, 200, "[]")

@@ -15,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // site is the adapter against the GitHub simulator: what the two say to each
@@ -59,7 +60,8 @@ func open(t *testing.T, cfg ghsim.Config) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app, err := github.New(github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM, BaseURL: sim.APIURL(), WriteBurst: 100})
+	app, err := github.New(github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM, BaseURL: sim.APIURL(),
+		Secrets: &secret.Masker{}, WriteBurst: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,9 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 		t.Errorf("repositories %+v", repos)
 	}
 
-	check(t, s.repo.EnsureLabels(ctx, []github.Label{{Name: "sia", Color: "0e8a16", Description: "d"}, {Name: "sia:working", Color: "fbca04", Description: "w"}}))
+	check(t, s.repo.EnsureLabels(ctx,
+		[]github.Label{{Name: "sia", Color: "0e8a16", Description: "d"},
+			{Name: "sia:working", Color: "fbca04", Description: "w"}}))
 	n, err := s.sim.OpenIssue(full, "ann", "Confirm bookings", "please", "sia")
 	check(t, err)
 	issue, err := s.repo.Issue(ctx, n)
@@ -136,7 +140,8 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	}
 
 	check(t, s.sim.CreateStatus(full, head, "ann", "ci/build", "failure", "broken"))
-	spec := github.CheckRunSpec{Name: "SIA", HeadSHA: head, ExternalID: "1-1", Status: "in_progress", Title: "Attempt 1", Summary: "s",
+	spec := github.CheckRunSpec{Name: "SIA", HeadSHA: head, ExternalID: "1-1", Status: "in_progress", Title: "Attempt 1",
+		Summary: "s",
 		Actions: []github.Action{{Label: "Stop", Description: "Stop this task", Identifier: "stop"}}}
 	id, _, _, err := s.repo.UpsertCheckRun(ctx, spec, 0)
 	check(t, err)
@@ -166,7 +171,8 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 		t.Errorf("pull %+v, %v", pull, err)
 	}
 
-	asked := github.NewIssue{Marker: strings.Replace(marker, "status", "escalation", 1), Title: "A question", Body: "?", Labels: []string{"sia"}, Assignees: []string{"ann"}}
+	asked := github.NewIssue{Marker: strings.Replace(marker, "status", "escalation", 1), Title: "A question", Body: "?",
+		Labels: []string{"sia"}, Assignees: []string{"ann"}}
 	q, err := s.repo.CreateIssue(ctx, asked)
 	check(t, err)
 	check(t, s.repo.CloseIssue(ctx, q.Number, "completed"))
@@ -187,7 +193,9 @@ func TestRequiredOnTheSimulator(t *testing.T) {
 
 func TestMissingPermissionOnTheSimulator(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
-	check(t, s.sim.SetAppPermissions(s.simID, map[string]string{"contents": "write", "issues": "write", "pull_requests": "write", "statuses": "read", "actions": "write"}))
+	check(t, s.sim.SetAppPermissions(s.simID,
+		map[string]string{"contents": "write", "issues": "write", "pull_requests": "write", "statuses": "read",
+			"actions": "write"}))
 	ctx := context.Background()
 	n, err := s.sim.OpenIssue(full, "ann", "T", "B")
 	check(t, err)
@@ -232,8 +240,10 @@ func TestTroubleOnTheSimulator(t *testing.T) {
 func TestLogsOnTheSimulator(t *testing.T) {
 	s := open(t, ghsim.Config{})
 	ctx := context.Background()
-	const workflow = "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo one; echo two; exit 1\n"
-	head, err := s.sim.PushFiles(full, "sia/issue-1", "ann", "work", map[string]string{".github/workflows/ci.yml": workflow})
+	const workflow = "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n" +
+		"      - run: echo one; echo two; exit 1\n"
+	head, err := s.sim.PushFiles(full, "sia/issue-1", "ann", "work",
+		map[string]string{".github/workflows/ci.yml": workflow})
 	check(t, err)
 	check(t, s.sim.WaitIdle(ctx))
 	set, err := s.repo.Checks(ctx, head)

@@ -25,7 +25,7 @@ const reducedFor = 10 * time.Minute
 // The permissions that tokens are narrowed to.
 func apiPermissions() Permissions {
 	p := Permissions{"metadata": "read", "contents": "write"}
-	for _, f := range features {
+	for _, f := range neededFeatures {
 		p[f.permission] = f.access
 	}
 	return p
@@ -34,14 +34,32 @@ func apiPermissions() Permissions {
 func gitPermissions() Permissions  { return Permissions{"metadata": "read", "contents": "write"} }
 func listPermissions() Permissions { return Permissions{"metadata": "read"} }
 
-// tokenSource hands out one installation token and renews it, narrowed to one
-// repository and to some permissions. When the installation has not granted all
+// tokenScope narrows a token to the repositories that it reaches.
+type tokenScope func(*gh.InstallationTokenOptions)
+
+// onlyRepository is for a repository that has a name; one with an id is reached
+// under any name.
+func onlyRepository(repo sia.Repo) tokenScope {
+	return func(o *gh.InstallationTokenOptions) {
+		if repo.ID != 0 {
+			o.RepositoryIDs = []int64{repo.ID}
+		} else {
+			o.Repositories = []string{repo.Name}
+		}
+	}
+}
+
+// anyRepository is for all that the installation covers.
+func anyRepository(*gh.InstallationTokenOptions) {}
+
+// tokenSource hands out one installation token and renews it, narrowed to a scope
+// and to some permissions. When the installation has not granted all
 // of them, it asks for those that were granted: SIA then works but for the
 // features that need the rest, and these say what is missing when they are used.
 type tokenSource struct {
 	app          *App
 	installation int64
-	repo         sia.Repo // the zero Repo: every repository of the installation
+	scope        tokenScope
 	want         Permissions
 	next         http.RoundTripper // to GitHub, not signed in
 
@@ -49,6 +67,12 @@ type tokenSource struct {
 	tr      *ghinstallation.Transport
 	current string    // the token last handed out
 	reduced time.Time // until when to do with fewer permissions; zero: not reduced
+}
+
+func newTokenSource(
+	a *App, in *installation, scope tokenScope, want Permissions, next http.RoundTripper,
+) *tokenSource {
+	return &tokenSource{app: a, installation: in.id, scope: scope, want: want, next: next}
 }
 
 // token returns a token that is good for at least another minute.
@@ -71,7 +95,7 @@ func (s *tokenSource) token(ctx context.Context) (string, error) {
 		return "", err
 	}
 	s.mu.Lock()
-	if s.current != token && s.app.cfg.Secrets != nil {
+	if s.current != token {
 		s.app.cfg.Secrets.Passing("installation-token", token)
 	}
 	s.current = token
@@ -94,12 +118,7 @@ func (s *tokenSource) transport(p Permissions) *ghinstallation.Transport {
 	tr := ghinstallation.NewFromAppsTransport(s.app.signs(s.next), s.installation)
 	tr.BaseURL = s.app.api.String()
 	tr.InstallationTokenOptions = &gh.InstallationTokenOptions{Permissions: p.wire()}
-	switch {
-	case s.repo.ID != 0:
-		tr.InstallationTokenOptions.RepositoryIDs = []int64{s.repo.ID}
-	case s.repo.Name != "":
-		tr.InstallationTokenOptions.Repositories = []string{s.repo.Name}
-	}
+	s.scope(tr.InstallationTokenOptions)
 	return tr
 }
 
@@ -110,7 +129,7 @@ func (s *tokenSource) reduce(ctx context.Context, old *ghinstallation.Transport)
 	if err != nil {
 		return nil, false
 	}
-	granted, missing := intersect(s.want, permissionsFrom(in.GetPermissions()))
+	granted, missing := splitGranted(s.want, permissionsFrom(in.GetPermissions()))
 	if len(missing) == 0 {
 		return nil, false
 	}
@@ -132,9 +151,9 @@ func discardToken(err error) {
 	}
 }
 
-// intersect splits what is wanted into what is granted, at most at the access
+// splitGranted splits what is wanted into what is granted, at most at the access
 // granted, and what is missing.
-func intersect(want, have Permissions) (granted, missing Permissions) {
+func splitGranted(want, have Permissions) (granted, missing Permissions) {
 	granted, missing = Permissions{}, Permissions{}
 	for name, access := range want {
 		switch have[name] {

@@ -20,6 +20,7 @@ import (
 	"github.com/golang-jwt/jwt/v4"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // testKey is made once: making one takes a while.
@@ -124,7 +125,7 @@ func start(t *testing.T, prefix string, change ...func(*Config)) *wire {
 	cfg := Config{
 		AppID: 7, PrivateKey: testPEM(), BaseURL: w.base,
 		Now: w.clock.now, Sleep: w.clock.sleep, WriteBurst: 1000,
-		Logger: slog.New(slog.NewTextHandler(w.logs, nil)),
+		Logger: slog.New(slog.NewTextHandler(w.logs, nil)), Secrets: &secret.Masker{},
 	}
 	for _, f := range change {
 		f(&cfg)
@@ -147,7 +148,8 @@ func (w *wire) serve(rw http.ResponseWriter, req *http.Request) {
 	w.mu.Lock()
 	w.seen = append(w.seen, s)
 	w.mu.Unlock()
-	if strings.Contains(req.URL.Path, "/repos/") || strings.Contains(req.URL.Path, "/installation/") || strings.HasSuffix(req.URL.Path, "/graphql") {
+	if strings.Contains(req.URL.Path, "/repos/") || strings.Contains(req.URL.Path, "/installation/") ||
+		strings.HasSuffix(req.URL.Path, "/graphql") {
 		w.mu.Lock()
 		ok := w.good[strings.TrimPrefix(s.auth, "token ")]
 		w.mu.Unlock()
@@ -163,9 +165,10 @@ func (w *wire) serve(rw http.ResponseWriter, req *http.Request) {
 func (w *wire) mint(rw http.ResponseWriter, req *http.Request) {
 	claims := jwt.RegisteredClaims{}
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation())
-	_, err := parser.ParseWithClaims(strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "), &claims, func(*jwt.Token) (any, error) {
-		return &testKey().PublicKey, nil
-	})
+	_, err := parser.ParseWithClaims(strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "), &claims,
+		func(*jwt.Token) (any, error) {
+			return &testKey().PublicKey, nil
+		})
 	now := w.clock.now()
 	if err != nil || claims.Issuer != "7" || claims.IssuedAt.After(now) || !claims.ExpiresAt.After(now) ||
 		claims.ExpiresAt.Sub(claims.IssuedAt.Time) > 10*time.Minute {
@@ -181,7 +184,8 @@ func (w *wire) mint(rw http.ResponseWriter, req *http.Request) {
 	token := fmt.Sprintf("ghs_secretsecret%04d", len(w.tokens))
 	w.good[token] = true
 	w.mu.Unlock()
-	answer(rw, 201, fmt.Sprintf(`{"token":%q,"expires_at":%q}`, token, time.Now().Add(time.Hour).UTC().Format(time.RFC3339)))
+	answer(rw, 201, fmt.Sprintf(`{"token":%q,"expires_at":%q}`, token,
+		time.Now().Add(time.Hour).UTC().Format(time.RFC3339)))
 }
 
 func (w *wire) revoke() {

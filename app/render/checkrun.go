@@ -8,6 +8,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/tamper"
 )
 
 // CheckName is the name of the check run that SIA keeps on each head commit.
@@ -93,7 +94,8 @@ func CheckRun(t sia.Task, l Links) CheckRunView {
 func Superseded(t sia.Task, l Links) CheckRunView {
 	return CheckRunView{
 		Status: "completed", Conclusion: "neutral", Title: "A newer commit took this one's place",
-		Summary: "SIA's work went on in " + link(Code(short(t.Head), 0), l.Commit(t.Repo, t.Head)) + ". The newest commit's check run says where it stands.\n",
+		Summary: "SIA's work went on in " + link(Code(t.Head.Short(), 0), l.Commit(t.Repo, t.Head)) + ". The newest " +
+			"commit's check run says where it stands.\n",
 	}
 }
 
@@ -138,7 +140,8 @@ func actions(t sia.Task) []Action {
 }
 
 // position is "path:line" as compilers and test runners print it.
-var position = regexp.MustCompile(`(?m)(?:^|[\s("'])([A-Za-z0-9_][A-Za-z0-9_./\-]*\.[A-Za-z0-9]+):([0-9]{1,6})(?:[:),\s]|$)`)
+var position = regexp.MustCompile(
+	`(?m)(?:^|[\s("'])([A-Za-z0-9_][A-Za-z0-9_./\-]*\.[A-Za-z0-9]+):([0-9]{1,6})(?:[:),\s]|$)`)
 
 // annotations point at the lines that the head's failures name, where those are
 // in files that the attempt changed; or at those that a person has to accept.
@@ -178,8 +181,12 @@ func annotations(t sia.Task) []Annotation {
 func toAccept(t sia.Task) []Annotation {
 	var out []Annotation
 	for _, reason := range t.Gate.Explain {
-		path, line, what, ok := gate.Located(reason)
+		finding, ok := gate.TamperingIn(reason)
 		if !ok || len(out) == maxAnnotations {
+			continue
+		}
+		path, line, what, ok := tamper.Located(finding)
+		if !ok {
 			continue
 		}
 		out = append(out, Annotation{

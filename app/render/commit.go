@@ -47,12 +47,13 @@ func commitWords(s string) string {
 }
 
 // imperatives are verbs with which titles of issues tend to begin.
-var imperatives = " accept add allow apply avoid build bump change check clean convert correct create cut delete deprecate detect disable " +
-	"document drop enable ensure escape explain expose extend extract find fix format generate give guard handle hide ignore implement " +
-	"improve include increase install introduce keep let limit list load log make mark merge migrate move parse pass pin prefer prepare " +
-	"prevent print protect provide publish put raise read reduce refactor refuse reject release remove rename replace report require " +
-	"reset resolve restore retry return revert rewrite round run save send set show simplify skip sort speed split start stop store " +
-	"strip support switch test tidy translate trim turn unify update upgrade use validate verify warn wrap write "
+var imperatives = " accept add allow apply avoid build bump change check clean convert correct create cut delete " +
+	"deprecate detect disable document drop enable ensure escape explain expose extend extract find fix format " +
+	"generate give guard handle hide ignore implement improve include increase install introduce keep let limit " +
+	"list load log make mark merge migrate move parse pass pin prefer prepare prevent print protect provide publish " +
+	"put raise read reduce refactor refuse reject release remove rename replace report require reset resolve restore " +
+	"retry return revert rewrite round run save send set show simplify skip sort speed split start stop store strip " +
+	"support switch test tidy translate trim turn unify update upgrade use validate verify warn wrap write "
 
 // imperative reports whether a subject begins with a verb in the imperative.
 func imperative(subject string) bool {

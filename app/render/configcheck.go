@@ -20,7 +20,8 @@ func ConfigCheckRun(problems []config.Problem) CheckRunView {
 			Summary: "Tasks whose next attempt begins from now on use " + Code(config.Path, 0) + " as of this commit.\n",
 		}
 	}
-	v := CheckRunView{Status: "completed", Conclusion: "failure", Title: plural(len(problems), "problem") + " in " + config.Path}
+	v := CheckRunView{Status: "completed", Conclusion: "failure",
+		Title: plural(len(problems), "problem") + " in " + config.Path}
 	var b strings.Builder
 	for _, p := range problems {
 		words := p.Message
@@ -37,14 +38,16 @@ func ConfigCheckRun(problems []config.Problem) CheckRunView {
 		b.WriteString("- " + where + ": " + Line(words, 300) + "\n")
 		if len(v.Annotations) < maxAnnotations {
 			v.Annotations = append(v.Annotations, Annotation{
-				Path: config.Path, Line: max(1, p.Line), Level: "failure", Title: cut(oneLine(p.Path), 255), Message: cut(oneLine(words), 1000),
+				Path: config.Path, Line: max(1, p.Line), Level: "failure", Title: cut(oneLine(p.Path), 255),
+				Message: cut(oneLine(words), 1000),
 			})
 		}
 	}
 	var p page
 	p.add("SIA can't use these settings, so the last good ones stay in force. Nothing else is affected.")
 	p.add(b.String())
-	p.add("`sia config check " + config.Path + "` says the same before you commit, and `sia config schema` prints a JSON Schema for your editor.")
+	p.add("`sia config check " + config.Path + "` says the same before you commit, and `sia config schema` prints a " +
+		"JSON Schema for your editor.")
 	v.Summary = p.String()
 	return v
 }

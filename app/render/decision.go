@@ -7,15 +7,6 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Decision is one choice of the log of decisions, as people read it.
-type Decision struct {
-	Type    string // technique, or another word for what was decided
-	Attempt int    // the attempt it was made after, or in
-	Choice  string
-	Reason  string
-	Outcome string // empty while it is not known
-}
-
 // whyTechnique says why a technique was chosen: the reason, and every candidate
 // with its evidence.
 func whyTechnique(d sia.Diagnosis) string {
@@ -26,7 +17,8 @@ func whyTechnique(d sia.Diagnosis) string {
 	p.add(sentenceCase(Line(d.Why, 2000)))
 	p.add(candidates(d))
 	if d.DecisionID != "" {
-		p.add("<sub>Logged as " + Code(d.DecisionID, 100) + " before it took effect. An expectation is a share of resolutions with its 80 % interval; outcomes move it.</sub>")
+		p.add("<sub>Logged as " + Code(d.DecisionID, 100) + " before it took effect. An expectation is a share of " +
+			"resolutions with its 80 % interval; outcomes move it.</sub>")
 	}
 	return p.String()
 }
@@ -50,7 +42,8 @@ func candidates(d sia.Diagnosis) string {
 		return "| " + strings.Join(append(cells, why), " | ") + " |\n"
 	}
 	var b strings.Builder
-	b.WriteString(row("technique", "expected to resolve", "resolved here", "elsewhere", "rated by the model", "why it is considered"))
+	b.WriteString(row("technique", "expected to resolve", "resolved here", "elsewhere", "rated by the model",
+		"why it is considered"))
 	b.WriteString(row("---", "---", "---", "---", "---", "---"))
 	for _, c := range d.Candidates {
 		name := TechniqueName(c.Technique)
@@ -64,7 +57,8 @@ func candidates(d sia.Diagnosis) string {
 		if chance, ok := d.Ratings[c.Technique]; ok {
 			rating = fmt.Sprintf("%.0f %%", 100*chance)
 		}
-		b.WriteString(row(cell(name), expected, evidence(c.Resolved, c.Tried), elsewhere(c), rating, cell(Line(c.Reason, 500))))
+		b.WriteString(row(cell(name), expected, evidence(c.Resolved, c.Tried), elsewhere(c), rating,
+			cell(Line(c.Reason, 500))))
 	}
 	return b.String()
 }
@@ -92,11 +86,11 @@ func elsewhere(c sia.Candidate) string {
 }
 
 // choices are the lines of /sia explain about the log of decisions.
-func choices(ds []Decision) []string {
+func choices(ds []sia.Decision) []string {
 	var lines []string
 	for _, d := range ds {
-		what := Line(d.Type, 40) + ": " + Line(d.Choice, 100)
-		if d.Type == "technique" {
+		what := Line(string(d.Type), 40) + ": " + Line(d.Choice, 100)
+		if d.Type == sia.DecideTechnique {
 			what = TechniqueName(sia.TechniqueID(d.Choice))
 		}
 		line := fmt.Sprintf("- After attempt %d: **%s**", d.Attempt, what)

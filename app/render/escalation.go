@@ -32,7 +32,8 @@ func EscalationBody(t sia.Task, e sia.Escalation, l Links) string {
 
 func escalationIntro(t sia.Task, e sia.Escalation) string {
 	if e.Kind == sia.AskNoChecks {
-		return fmt.Sprintf("SIA worked on #%d and pushed a commit, but no check has said anything about it. SIA calls nothing done that no check has confirmed, so it needs a person.", t.Issue)
+		return fmt.Sprintf("SIA worked on #%d and pushed a commit, but no check has said anything about it. SIA calls "+
+			"nothing done that no check has confirmed, so it needs a person.", t.Issue)
 	}
 	s := fmt.Sprintf("SIA could not resolve #%d by itself.", t.Issue)
 	switch n := len(t.Prompts); {
@@ -40,7 +41,8 @@ func escalationIntro(t sia.Task, e sia.Escalation) string {
 	case t.ApproachesLeft() == 0:
 		s += fmt.Sprintf(" It tried %s, as many as this repository allows; none made the checks green.", approaches(n))
 	default:
-		s += fmt.Sprintf(" It tried %s and stopped early, because what is missing is something that only a person can give.", approaches(n))
+		s += fmt.Sprintf(" It tried %s and stopped early, because what is missing is something that only a person can give.",
+			approaches(n))
 	}
 	return s + " Nothing runs and nothing is spent until you answer."
 }
@@ -87,9 +89,11 @@ func howToAnswer(t sia.Task, e sia.Escalation) string {
 	case sia.AskQuestion:
 		s += "The work then starts, with your answer as a constraint. Asking costs no approach."
 	default:
-		s += "The task then goes on with your answer as a constraint and one more approach; this issue is closed with the result when the task ends."
+		s += "The task then goes on with your answer as a constraint and one more approach; this issue is closed with the " +
+			"result when the task ends."
 	}
-	return s + fmt.Sprintf(" An answer counts from people with %s access. `/sia stop` ends the task instead.", permission(t))
+	return s + fmt.Sprintf(" An answer counts from people with %s access. `/sia stop` ends the task instead.",
+		permission(t))
 }
 
 func tried(t sia.Task, l Links) string {
@@ -151,8 +155,8 @@ func EscalationClosing(t sia.Task) string {
 		return s + "." + by + "\n"
 	case sia.Stopped:
 		s := fmt.Sprintf("⏹️ The task for #%d was stopped, so this question is settled.", t.Issue)
-		if t.Waiting != "" {
-			s += "\n\n" + Quote(t.Waiting)
+		if t.Ended != "" {
+			s += "\n\n" + Quote(t.Ended)
 		}
 		return s + "\n"
 	case sia.Escalated:

@@ -4,7 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // zwsp, U+200B, goes between two characters that mean something only side by
@@ -73,8 +74,7 @@ func Neutralise(foreign string) string {
 // neutralised, for headings, list items and sentences. Leading block syntax
 // such as "# " or "- " is escaped.
 func Line(foreign string, limit int) string {
-	s := strings.Join(strings.Fields(visible(foreign)), " ")
-	s = Neutralise(cut(s, limit))
+	s := Neutralise(cut(oneLine(foreign), limit))
 	// Unpaired backticks and emphasis would reach into the words around them, and
 	// a run of three at the start would open a code block.
 	if strings.Count(s, "`")%2 != 0 || longestRun(s, '`') > 1 {
@@ -111,8 +111,7 @@ func Quote(foreign string) string {
 // Code is foreign text as code within a line, at most limit characters (0: no
 // limit). Its delimiter is longer than any run of backticks inside.
 func Code(foreign string, limit int) string {
-	s := strings.Join(strings.Fields(visible(foreign)), " ")
-	s = defuseComments(cut(s, limit))
+	s := defuseComments(cut(oneLine(foreign), limit))
 	if s == "" {
 		return ""
 	}
@@ -153,11 +152,13 @@ func longestRun(s string, c byte) int {
 	return longest
 }
 
+// oneLine is a text as people see it, on one line.
+func oneLine(s string) string { return text.OneLine(visible(s)) }
+
 // cut shortens s to at most limit characters, an ellipsis included; 0 is no limit.
 func cut(s string, limit int) string {
-	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
+	if limit <= 0 {
 		return s
 	}
-	r := []rune(s)
-	return strings.TrimRight(string(r[:limit-1]), " ") + "…"
+	return text.Clip(s, limit)
 }

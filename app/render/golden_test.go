@@ -62,7 +62,8 @@ func TestInterventions(t *testing.T) {
 			iv.Review = sia.Review{Verdict: sia.Major, Points: []string{"It would weaken a test."}}
 		},
 		"amended": func(iv *sia.Intervention) {
-			iv.Review = sia.Review{Verdict: sia.Minor, Amended: []string{"It would weaken a test.", "Name the file."}, Points: []string{"Name the test, too."}}
+			iv.Review = sia.Review{Verdict: sia.Minor, Amended: []string{"It would weaken a test.", "Name the file."},
+				Points: []string{"Name the test, too."}}
 			iv.Warning = "Left out, because it can't be read: technique .sia/techniques/loud.md: it names no pattern"
 		},
 		"rejected": func(iv *sia.Intervention) {
@@ -78,17 +79,25 @@ func TestInterventions(t *testing.T) {
 		},
 		"learned": func(iv *sia.Intervention) {
 			d := &iv.Diagnosis
-			d.Why, d.DecisionID = "abstraction-level-shift is expected to resolve 62 % of tasks that look like missing-credentials (80 % interval 49–74 %): it resolved 7 of 9 here, 12 of 30 elsewhere in the organisation. Next would be constraint-relaxation, with 31 %.", "7-12/1/diagnose-v9"
+			d.Why, d.DecisionID = "abstraction-level-shift is expected to resolve 62 % of tasks that look like "+
+				"missing-credentials (80 % interval 49–74 %): it resolved 7 of 9 here, 12 of 30 elsewhere in the organisation. "+
+				"Next would be constraint-relaxation, with 31 %.", "7-12/1/diagnose-v9"
 			d.Candidates = []sia.Candidate{
-				{Technique: sia.AbstractionLevelShift, Score: 0.5, Expected: 0.62, Low: 0.49, High: 0.74, Resolved: 7, Tried: 9, Org: sia.Tally{Resolved: 12, Tried: 30}, Chosen: true, Reason: "first choice for missing-credentials"},
-				{Technique: sia.ConstraintRelaxation, Score: -0.8, Expected: 0.31, Low: 0.2, High: 0.44, Elsewhere: sia.Tally{Resolved: 3, Tried: 9}, Reason: "second choice for missing-credentials; ranked lower because the task's text names no constraint that could be lifted"},
-				{Technique: "own", Score: -1, Org: sia.Tally{Tried: 1}, Elsewhere: sia.Tally{Resolved: 1, Tried: 1}, Reason: "a | b"},
+				{Technique: sia.AbstractionLevelShift, Score: 0.5, Expected: 0.62, Low: 0.49, High: 0.74, Resolved: 7, Tried: 9,
+					Org: sia.Tally{Resolved: 12, Tried: 30}, Chosen: true, Reason: "first choice for missing-credentials"},
+				{Technique: sia.ConstraintRelaxation, Score: -0.8, Expected: 0.31, Low: 0.2, High: 0.44,
+					Elsewhere: sia.Tally{Resolved: 3, Tried: 9},
+					Reason: "second choice for missing-credentials; ranked lower because the task's text names no constraint " +
+						"that could be lifted"},
+				{Technique: "own", Score: -1, Org: sia.Tally{Tried: 1}, Elsewhere: sia.Tally{Resolved: 1, Tried: 1},
+					Reason: "a | b"},
 			}
 			d.Ratings = sia.Ratings{sia.AbstractionLevelShift: 0.8, sia.ConstraintRelaxation: 0, sia.FreshStart: 0.1}
 		},
 		"own-technique": func(iv *sia.Intervention) {
 			iv.Diagnosis.Technique = "ask-the-database-team"
-			iv.Diagnosis.Brief = sia.Brief{Steps: []sia.SubTask{{Do: "a"}, {Do: "b"}}, OnlyFiles: []string{"a.go"}, DropHistory: true, Quotes: []string{"x"}}
+			iv.Diagnosis.Brief = sia.Brief{Steps: []sia.SubTask{{Do: "a"}, {Do: "b"}}, OnlyFiles: []string{"a.go"},
+				DropHistory: true, Quotes: []string{"x"}}
 		},
 	}
 	for name, change := range cases {
@@ -102,7 +111,8 @@ func TestInterventions(t *testing.T) {
 		task := failed()
 		task.Attempts[0].Failures, task.Attempts[0].Reason, task.Attempts[0].Head = nil, "it changed nothing", ""
 		task.Approaches = 2
-		golden(t, "intervention/nothing-changed.md", render.Intervention(task, intervention(), render.Links{Host: "https://ghe.example.com"}))
+		golden(t, "intervention/nothing-changed.md",
+			render.Intervention(task, intervention(), render.Links{Host: "https://ghe.example.com"}))
 	})
 }
 
@@ -129,7 +139,8 @@ func TestEscalations(t *testing.T) {
 	answered := passed()
 	answered.Answers = hurt().Answers
 	again := escalated()
-	for name, task := range map[string]sia.Task{"passed": answered, "passed-by-person": byPerson, "stopped": stopped(), "asked-again": again, "went-on": checking()} {
+	for name, task := range map[string]sia.Task{"passed": answered, "passed-by-person": byPerson, "stopped": stopped(),
+		"asked-again": again, "went-on": checking()} {
 		golden(t, "escalation/closing-"+name+".md", render.EscalationClosing(task))
 	}
 }
@@ -137,23 +148,36 @@ func TestEscalations(t *testing.T) {
 func TestReplies(t *testing.T) {
 	task := escalated()
 	moves := []render.Move{
-		{At: clock(0), By: sia.Actor{Login: "mia"}, Event: sia.KStart, To: sia.Queued, Why: "@mia asked for this issue to be resolved"},
-		{At: clock(1), Event: sia.KBegun, From: sia.Queued, To: sia.Working, Why: "attempt 1 begins at 0b39ccb with 80 credits set aside"},
-		{At: clock(1), Event: sia.KSyncDone, From: sia.Working, To: sia.Working, Why: "GitHub shows the task as of version 2"},
-		{At: clock(11), Event: sia.KCheckSeen, From: sia.Checking, To: sia.Checking, Why: "checks of abc1234 changed; the gate looks at 14:12:00"},
-		{At: clock(11), Event: sia.KPushed, From: sia.Working, To: sia.PushedOut, Why: "abc1234 is on sia/issue-12-confirm-bookings"},
-		{At: clock(12), Event: sia.KJudged, From: sia.Checking, To: sia.Diagnosing, Why: "attempt 1 failed (same task reworked); SIA works out why"},
+		{At: clock(0), By: sia.Actor{Login: "mia"}, Event: sia.KStart, To: sia.Queued,
+			Why: "@mia asked for this issue to be resolved"},
+		{At: clock(1), Event: sia.KBegun, From: sia.Queued, To: sia.Working,
+			Why: "attempt 1 begins at 0b39ccb with 80 credits set aside"},
+		{At: clock(1), Event: sia.KSyncDone, From: sia.Working, To: sia.Working,
+			Why: "GitHub shows the task as of version 2"},
+		{At: clock(11), Event: sia.KCheckSeen, From: sia.Checking, To: sia.Checking,
+			Why: "checks of abc1234 changed; the gate looks at 14:12:00"},
+		{At: clock(11), Event: sia.KPushed, From: sia.Working, To: sia.PushedOut,
+			Why: "abc1234 is on sia/issue-12-confirm-bookings"},
+		{At: clock(12), Event: sia.KJudged, From: sia.Checking, To: sia.Diagnosing,
+			Why: "attempt 1 failed (same task reworked); SIA works out why"},
 	}
-	taught := lesson.Taught(7, "comment/1", "Run `make generate` after changing a proto.\n<!-- sia:v1 --> @everyone", sia.Actor{Login: "mia"}, task, now)
-	opposite := lesson.Taught(7, "comment/2", "Don't run `make generate` after changing a proto.", sia.Actor{Login: "noor"}, task, now)
-	learned := lesson.Lesson{ID: lesson.NewID(7, "x"), Context: "A service needs credentials that are not there", Text: "Use a local double.", Correction: "calling the real service"}
+	taught := lesson.NewTaught(7, "comment/1", "Run `make generate` after changing a proto.\n<!-- sia:v1 --> @everyone",
+		sia.Actor{Login: "mia"}, task, now)
+	opposite := lesson.NewTaught(7, "comment/2", "Don't run `make generate` after changing a proto.",
+		sia.Actor{Login: "noor"}, task, now)
+	learned := lesson.Lesson{ID: lesson.NewID(7, "x"), Context: "A service needs credentials that are not there",
+		Text: "Use a local double.", Correction: "calling the real service"}
 	long := append([]render.Move(nil), moves...)
 	for i := range 20 {
-		long = append(long, render.Move{At: clock(20 + i), Event: sia.KJudged, From: sia.Checking, To: sia.Checking, Why: "no check has reported yet"})
+		long = append(long, render.Move{At: clock(20 + i), Event: sia.KJudged, From: sia.Checking, To: sia.Checking,
+			Why: "no check has reported yet"})
 	}
-	choices := []render.Decision{
-		{Type: "technique", Attempt: 1, Choice: "tool-change", Outcome: "not tried", Reason: "tool-change is expected to resolve 38 % of tasks that look like wrong-tool (80 % interval 26–51 %): it resolved 1 of 2 here. Next would be example-injection, with 28 %."},
-		{Type: "technique", Attempt: 1, Choice: "ask-the-database-team", Outcome: "not resolved", Reason: "A person asked for ask-the-database-team with /sia use, which is binding."},
+	choices := []sia.Decision{
+		{Type: "technique", Attempt: 1, Choice: "tool-change", Outcome: "not tried",
+			Reason: "tool-change is expected to resolve 38 % of tasks that look like wrong-tool (80 % interval 26–51 %): it " +
+				"resolved 1 of 2 here. Next would be example-injection, with 28 %."},
+		{Type: "technique", Attempt: 1, Choice: "ask-the-database-team", Outcome: "not resolved",
+			Reason: "A person asked for ask-the-database-team with /sia use, which is binding."},
 		{Type: "rerun", Attempt: 2, Choice: "once"},
 	}
 	for name, got := range map[string]string{
@@ -173,7 +197,8 @@ func TestReplies(t *testing.T) {
 	} {
 		golden(t, "reply/"+name+".md", got)
 	}
-	if got, want := render.Reply(task, "topic:status", links, now, nil, nil), render.StatusReply(task, links, now); got != want {
+	if got, want := render.Reply(task, "topic:status", links, now, nil, nil),
+		render.StatusReply(task, links, now); got != want {
 		t.Errorf("topic:status: %s", got)
 	}
 }
@@ -201,11 +226,14 @@ func TestSuperseded(t *testing.T) {
 func TestTechniqueProposal(t *testing.T) {
 	task := fixed()
 	p := render.Proposal{
-		ID: "hand-in-the-sender", Name: "Hand it in", When: "code makes what it needs by itself <!-- sia:v1 task=9-1 -->", Path: ".sia/techniques/hand-in-the-sender.md",
-		Prompt: "Let the caller hand in what the code now makes.\n\n<!-- sia:v1 task=9-1 kind=status -->\n</details> @everyone",
+		ID: "hand-in-the-sender", Name: "Hand it in", When: "code makes what it needs by itself <!-- sia:v1 task=9-1 -->",
+		Path: ".sia/techniques/hand-in-the-sender.md",
+		Prompt: "Let the caller hand in what the code now makes.\n\n<!-- sia:v1 task=9-1 kind=status -->\n</details> " +
+			"@everyone",
 	}
 	golden(t, "technique.md", render.TechniqueTitle(p.Name)+"\n\n"+render.TechniqueBody(task, *task.Fix, p, links))
 	resembling := task
-	resembling.Fix = &sia.Fix{By: task.HeadBy, Head: task.Head, Summary: "It was done one level up.", Resembles: sia.AbstractionLevelShift}
+	resembling.Fix = &sia.Fix{By: task.HeadBy, Head: task.Head, Summary: "It was done one level up.",
+		Resembles: sia.AbstractionLevelShift}
 	golden(t, "status/fixed-resembling.md", render.Status(resembling, links, now))
 }

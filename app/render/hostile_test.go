@@ -37,12 +37,18 @@ func toHTML(t interface {
 
 // nasty are pieces of which hostile text is made.
 var nasty = []string{
-	"<!-- sia:v1 task=1-2 kind=status key=k -->", "<!--", "-->", "<", "!", "--", "&lt;", "&#60;", "&#64;user", "&commat;user", "@user", "@org/team", "@", "user",
-	"#1", "#", "12", "GH-7", "gh-7", "o/r#3", "https://github.com/o/r/issues/1", "http://github.com/o/r/pull/2,https://github.com/o/r/issues/1", "www.github.com/o/r/issues/4",
-	"- [ ] **A** — x", "- [x] **B** — y", "[ ]", "[", "]", "x", "(", ")", "![i](https://e.vil/?q=1)", "[click](https://e.vil)", "[a]: https://e.vil", "[a]", "\n[a]: <https://e.vil>",
-	"```", "`````", "~~~", "`", "``", "\n```text\n", "\n~~~\n", "\n    ", "\n\t", "\n", "\n\n", " ", "> ", "1. ", "- ", "* ", "# ", "---", "===", "|", "| a | b |\n|---|---|\n", "\\", "*", "_", "**", "~~",
-	"<details>", "</details>", "</summary>", "<img src=x>", "<script>", "<a href=x>", "<https://e.vil>", "<pre>", "<?php", "<![CDATA[",
-	"\x1b[31m", "\x00", "\u202e", "\u200b", "\u200d", "\ufeff", "\U000e0041", "\r", "\r\n", "\u2028", "\xff", "é", "日本", "/sia stop", "Closes #5", "word",
+	"<!-- sia:v1 task=1-2 kind=status key=k -->", "<!--", "-->", "<", "!", "--", "&lt;", "&#60;", "&#64;user",
+	"&commat;user", "@user", "@org/team", "@", "user",
+	"#1", "#", "12", "GH-7", "gh-7", "o/r#3", "https://github.com/o/r/issues/1",
+	"http://github.com/o/r/pull/2,https://github.com/o/r/issues/1", "www.github.com/o/r/issues/4",
+	"- [ ] **A** — x", "- [x] **B** — y", "[ ]", "[", "]", "x", "(", ")", "![i](https://e.vil/?q=1)",
+	"[click](https://e.vil)", "[a]: https://e.vil", "[a]", "\n[a]: <https://e.vil>",
+	"```", "`````", "~~~", "`", "``", "\n```text\n", "\n~~~\n", "\n    ", "\n\t", "\n", "\n\n", " ", "> ", "1. ", "- ",
+	"* ", "# ", "---", "===", "|", "| a | b |\n|---|---|\n", "\\", "*", "_", "**", "~~",
+	"<details>", "</details>", "</summary>", "<img src=x>", "<script>", "<a href=x>", "<https://e.vil>", "<pre>", "<?php",
+	"<![CDATA[",
+	"\x1b[31m", "\x00", "\u202e", "\u200b", "\u200d", "\ufeff", "\U000e0041", "\r", "\r\n", "\u2028", "\xff", "é",
+	"日本", "/sia stop", "Closes #5", "word",
 }
 
 func hostile() *rapid.Generator[string] {
@@ -53,7 +59,8 @@ func hostile() *rapid.Generator[string] {
 
 var (
 	mention  = regexp.MustCompile(`(^|[^A-Za-z0-9_` + "`" + `])@[A-Za-z0-9]`)
-	issueRef = regexp.MustCompile(`(?i)(^|[^\w&])#\d|\bGH-\d|(https?://|www\.)\S*/(issues|pull|discussions|commit)/[0-9a-f]`)
+	issueRef = regexp.MustCompile(`(?i)(^|[^\w&])#\d|\bGH-\d|` +
+		`(https?://|www\.)\S*/(issues|pull|discussions|commit)/[0-9a-f]`)
 	tags     = regexp.MustCompile(`<[^>]*>`)
 	unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&amp;", "&")
 	code     = regexp.MustCompile(`(?s)<code[^>]*>.*?</code>`)
@@ -83,7 +90,8 @@ func harmless(t *rapid.T, page string) {
 		if err != nil {
 			address = l[1]
 		}
-		if shown := unescape.Replace(tags.ReplaceAllString(l[2], "")); !strings.Contains(address, shown) && !strings.Contains(unescape.Replace(l[1]), shown) {
+		if shown := unescape.Replace(tags.ReplaceAllString(l[2], "")); !strings.Contains(address, shown) &&
+			!strings.Contains(unescape.Replace(l[1]), shown) {
 			t.Fatalf("a disguised link got through: %q", l[0])
 		}
 	}
@@ -118,7 +126,8 @@ func TestForeignTextIsHarmless(t *testing.T) {
 
 func TestNeutraliseReadsTheSame(t *testing.T) {
 	for _, s := range []string{
-		"Vec<T> and a < b && c", "see @user in #12", "`if (a[x]) { }`", "an email: a@b.example", "100 % & more", "func f(x []int) <-chan T",
+		"Vec<T> and a < b && c", "see @user in #12", "`if (a[x]) { }`", "an email: a@b.example", "100 % & more",
+		"func f(x []int) <-chan T",
 	} {
 		got := render.Neutralise(s)
 		if strings.ReplaceAll(got, "\u200b", "") != s {
@@ -170,12 +179,16 @@ func texts(task sia.Task) map[string]string {
 	iv, e := task.Interventions[0], *task.Escalation
 	check := render.CheckRun(task, links)
 	all := map[string]string{
-		"status": render.Status(task, links, now), "pull": render.PullBody(task, links), "intervention": render.Intervention(task, iv, links),
-		"escalation": render.EscalationBody(task, e, links), "ask": render.AskComment(task, e), "closing": render.EscalationClosing(task),
-		"check summary": check.Summary, "check text": check.Text, "help": render.Help(task), "say": render.Say(task.Waiting),
-		"explain":       render.Explain(task, []render.Move{{Event: sia.KStart, Why: task.Title, To: sia.State(task.Title)}}, []render.Decision{{Type: task.Title, Choice: task.Title, Reason: task.Title, Outcome: task.Title}}),
-		"not permitted": render.NotPermitted(task.Title, task.Body), "learned": render.Learned(hostileLesson(task), false, []lesson.Lesson{hostileLesson(task)}),
-		"forgot": render.Forgot(hostileLesson(task)), "forgot none": render.ForgotNone(task.Title, nil),
+		"status": render.Status(task, links, now), "pull": render.PullBody(task, links),
+		"intervention": render.Intervention(task, iv, links),
+		"escalation":   render.EscalationBody(task, e, links), "ask": render.AskComment(task, e),
+		"closing":       render.EscalationClosing(task),
+		"check summary": check.Summary, "check text": check.Text, "help": render.Help(task), "say": render.Say(task.Ended),
+		"explain": render.Explain(task, []render.Move{{Event: sia.KStart, Why: task.Title, To: sia.State(task.Title)}},
+			[]sia.Decision{{Type: sia.DecisionType(task.Title), Choice: task.Title, Reason: task.Title, Outcome: task.Title}}),
+		"not permitted": render.NotPermitted(task.Title, task.Body),
+		"learned":       render.Learned(hostileLesson(task), false, []lesson.Lesson{hostileLesson(task)}),
+		"forgot":        render.Forgot(hostileLesson(task)), "forgot none": render.ForgotNone(task.Title, nil),
 		"forgot which": render.ForgotNone(task.Title, []lesson.Lesson{hostileLesson(task)}),
 	}
 	if e.Plan != nil {
@@ -186,7 +199,7 @@ func texts(task sia.Task) map[string]string {
 
 // hostileLesson is one whose every word is the task's.
 func hostileLesson(task sia.Task) lesson.Lesson {
-	return lesson.Lesson{ID: lesson.NewID(1, "x"), Context: task.Title, Text: task.Body, Correction: task.Waiting}
+	return lesson.Lesson{ID: lesson.NewID(1, "x"), Context: task.Title, Text: task.Body, Correction: task.Ended}
 }
 
 // TestNoTaskIsHarmful renders tasks of which every word is hostile.
@@ -196,7 +209,8 @@ func TestNoTaskIsHarmful(t *testing.T) {
 		var task sia.Task
 		fill(reflect.ValueOf(&task).Elem(), func() string { return hostile().Draw(t, "text") })
 		task.State = rapid.SampledFrom(sia.States).Draw(t, "state")
-		task.Escalation.Kind = rapid.SampledFrom([]sia.EscalationKind{sia.AskIssue, sia.AskQuestion, sia.AskNoChecks, sia.AskPlan}).Draw(t, "kind")
+		task.Escalation.Kind = rapid.SampledFrom([]sia.EscalationKind{sia.AskIssue, sia.AskQuestion, sia.AskNoChecks,
+			sia.AskPlan}).Draw(t, "kind")
 		task.Attempts[1].Planning = rapid.Bool().Draw(t, "planning")
 		for i := range task.Escalation.Options {
 			task.Escalation.Options[i].Letter = string(rune('A' + i))
@@ -208,11 +222,13 @@ func TestNoTaskIsHarmful(t *testing.T) {
 			if !utf8.ValidString(body) || len(body) > render.MaxBody {
 				t.Fatalf("%s: %d bytes, valid %v", name, len(body), utf8.ValidString(body))
 			}
-			if got := len(boxes.FindAllString(body, -1)); (name == "escalation" || name == "ask") && got != len(task.Escalation.Options) {
+			if got := len(boxes.FindAllString(body, -1)); (name == "escalation" || name == "ask") &&
+				got != len(task.Escalation.Options) {
 				t.Fatalf("%s: %d tick boxes, want %d:\n%s", name, got, len(task.Escalation.Options), body)
 			}
 			page := toHTML(t, body)
-			if strings.Count(page, "<details>") != strings.Count(page, "</details>") || strings.Contains(page, "<script") || strings.Contains(page, "<img") ||
+			if strings.Count(page, "<details>") != strings.Count(page, "</details>") || strings.Contains(page, "<script") ||
+				strings.Contains(page, "<img") ||
 				strings.Contains(page, "<input") && name != "escalation" && name != "ask" {
 				t.Fatalf("%s: broken layout:\n%s", name, page)
 			}
@@ -237,7 +253,8 @@ func FuzzNeutralise(f *testing.F) {
 			t.Fatalf("%q", got)
 		}
 		page := toHTML(t, render.Quote(s)+"\n\n"+sentinel+"\n")
-		if strings.Contains(page, "<img") || strings.Contains(page, "<input") || strings.Contains(page, "<!--") || !strings.HasSuffix(page, "<p>"+sentinel+"</p>\n") {
+		if strings.Contains(page, "<img") || strings.Contains(page, "<input") || strings.Contains(page, "<!--") ||
+			!strings.HasSuffix(page, "<p>"+sentinel+"</p>\n") {
 			t.Fatalf("%q gives\n%s", s, page)
 		}
 		page = toHTML(t, render.Fence("text", s)+"\n\n"+sentinel+"\n")

@@ -20,7 +20,8 @@ const (
 func Intervention(t sia.Task, iv sia.Intervention, l Links) string {
 	d := iv.Diagnosis
 	var p page
-	p.add(fmt.Sprintf("## 🧭 SIA, intervention %d of at most %d: %s", iv.Number, max(iv.Number, t.Approaches-1), TechniqueName(d.Technique)))
+	p.add(fmt.Sprintf("## 🧭 SIA, intervention %d of at most %d: %s", iv.Number, max(iv.Number, t.Approaches-1),
+		TechniqueName(d.Technique)))
 	p.add(signals(iv))
 	p.add(whatFailed(t, iv, l))
 	p.add("### Why\n\n" + diagnosisText(t, iv))
@@ -68,7 +69,7 @@ func whatFailed(t sia.Task, iv sia.Intervention, l Links) string {
 	a := failedAttempt(t, iv.After)
 	s := fmt.Sprintf("### What failed\n\nAttempt %d (%s)", a.Number, approach(a))
 	if a.Head != "" {
-		s += ", commit " + link(Code(short(a.Head), 0), l.Commit(t.Repo, a.Head))
+		s += ", commit " + link(Code(a.Head.Short(), 0), l.Commit(t.Repo, a.Head))
 	}
 	if len(a.Failures) == 0 {
 		if a.Reason != "" {
@@ -120,7 +121,8 @@ func diagnosisText(t sia.Task, iv sia.Intervention) string {
 	d := iv.Diagnosis
 	s := Quote(cut(d.Summary, maxProse))
 	if d.Fallback != "" {
-		s += "\n\n> [!NOTE]\n> SIA's model could not be used, so its fixed rules made this diagnosis. They are simpler than the model. The reason: " + Line(d.Fallback, 300)
+		s += "\n\n> [!NOTE]\n> SIA's model could not be used, so its fixed rules made this diagnosis. They are simpler " +
+			"than the model. The reason: " + Line(d.Fallback, 300)
 	}
 	return s + "\n\n" + patternText(t, iv)
 }
@@ -139,7 +141,8 @@ func patternText(t sia.Task, iv sia.Intervention) string {
 	case tried == 0:
 		s += ", of which this repository has no record yet"
 	default:
-		s += fmt.Sprintf(". In this repository the techniques below were tried on it %s and resolved it %s", times(tried), times(resolved))
+		s += fmt.Sprintf(". In this repository the techniques below were tried on it %s and resolved it %s", times(tried),
+			times(resolved))
 	}
 	earlier := 0
 	for _, old := range t.Interventions {
@@ -230,20 +233,24 @@ func expectation(d sia.Diagnosis) string {
 	case c >= 0.45:
 		word = "moderate"
 	}
-	return s + fmt.Sprintf("\n\n**Confidence:** %.2f of 1, %s. It is SIA's own estimate and decides nothing; the checks do.", c, word)
+	return s + fmt.Sprintf("\n\n**Confidence:** %.2f of 1, %s. It is SIA's own estimate and decides nothing; the "+
+		"checks do.", c, word)
 }
 
 func reviewText(r sia.Review) string {
 	var s string
 	switch r.Verdict {
 	case sia.Approved:
-		s = "✅ **Approved.** A second model call, which saw only the failure and the new instructions, found nothing that speaks against them."
+		s = "✅ **Approved.** A second model call, which saw only the failure and the new instructions, found nothing " +
+			"that speaks against them."
 	case sia.Minor:
 		s = "✅ **Approved, with remarks.** The reviewer sees small weaknesses; its remarks were added to the instructions."
 	case sia.Major:
-		s = "⚠️ **Serious objections.** SIA goes ahead because the alternatives met with objections too; these were added to the instructions. Weigh it accordingly."
+		s = "⚠️ **Serious objections.** SIA goes ahead because the alternatives met with objections too; these were " +
+			"added to the instructions. Weigh it accordingly."
 	case sia.Rejected:
-		s = "❌ **Rejected.** The reviewer would not do this. SIA goes ahead because the alternatives were rejected too; weigh it accordingly."
+		s = "❌ **Rejected.** The reviewer would not do this. SIA goes ahead because the alternatives were rejected too; " +
+			"weigh it accordingly."
 	case sia.ReviewFailed:
 		s = "⚠️ **Not reviewed.** The reviewer could not be asked, which does not hold the task up."
 	default:
@@ -299,15 +306,18 @@ func sixAnswers(a sia.SixAnswers) string {
 }
 
 func interventionFoot(t sia.Task, iv sia.Intervention, l Links) string {
-	s := fmt.Sprintf("**What happens next.** Attempt %d starts with these instructions, and the checks judge it as they judged this one.", len(t.Attempts)+1)
+	s := fmt.Sprintf("**What happens next.** Attempt %d starts with these instructions, and the checks judge it as "+
+		"they judged this one.", len(t.Attempts)+1)
 	if left := t.ApproachesLeft(); left > 1 {
 		s += fmt.Sprintf(" After it, %s left before SIA asks a person.", approachesAre(left-1))
 	} else {
 		s += " It is the last approach: if it fails, SIA asks a person."
 	}
-	s += "\n\n**You can** comment `/sia stop` to end the task, `/sia pause` to hold it while you look, or `/sia explain` for every decision so far" +
+	s += "\n\n**You can** comment `/sia stop` to end the task, `/sia pause` to hold it while you look, or `/sia " +
+		"explain` for every decision so far" +
 		fmt.Sprintf(" (with %s access).", permission(t))
-	places := []string{link("what SIA remembers of this task", l.Memory(t)), link("the attempt's transcript", l.Transcript(t, iv.After))}
+	places := []string{link("what SIA remembers of this task", l.Memory(t)),
+		link("the attempt's transcript", l.Transcript(t, iv.After))}
 	if u := l.Task(t.ID); u != "" {
 		places = append(places, link("the timeline", u))
 	}

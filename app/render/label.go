@@ -31,7 +31,7 @@ func Labels(trigger string) []Label {
 	}
 }
 
-// StateLabels are the names of the labels of which an issue carries at most one.
+// StateLabels are the names of the labels for states. An issue carries at most one.
 func StateLabels() []string {
 	return []string{LabelWorking, LabelPaused, LabelNeedsHuman, LabelPassed, LabelStopped}
 }

@@ -16,7 +16,8 @@ import (
 
 func TestMarkerRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := render.Marker{Task: sia.TaskID(rapid.String().Draw(t, "task")), Kind: rapid.String().Draw(t, "kind"), Key: rapid.String().Draw(t, "key")}
+		want := render.Marker{Task: sia.TaskID(rapid.String().Draw(t, "task")), Kind: rapid.String().Draw(t, "kind"),
+			Key: rapid.String().Draw(t, "key")}
 		got, ok := render.ParseMarker(want.String() + "\nbody")
 		if !ok || got != want {
 			t.Fatalf("%s reads as %+v, %v", want, got, ok)
@@ -70,7 +71,8 @@ func TestLongPartsAreShortenedWithANote(t *testing.T) {
 	if len(got) > render.MaxBody {
 		t.Errorf("%d bytes", len(got))
 	}
-	for _, want := range []string{"Shortened here", "### Independent review", "**What happens next.**", "Was this diagnosis right?", "1. **What was the agent trying to do?** goal"} {
+	for _, want := range []string{"Shortened here", "### Independent review", "**What happens next.**",
+		"Was this diagnosis right?", "1. **What was the agent trying to do?** goal"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -90,11 +92,13 @@ func TestWhatCanNotBeFoldedIsCut(t *testing.T) {
 	task.Title = strings.Repeat("t", 5000)
 	task.Escalation.Blocker = strings.Repeat("b\n", 100_000)
 	for i := range 500 {
-		task.Checks = append(task.Checks, sia.Check{Name: strings.Repeat("n", 300), Colour: sia.Red, Why: strings.Repeat("w", 1000), Required: i%2 == 0})
+		task.Checks = append(task.Checks,
+			sia.Check{Name: strings.Repeat("n", 300), Colour: sia.Red, Why: strings.Repeat("w", 1000), Required: i%2 == 0})
 	}
 	task.Escalation.Plan = &sia.Plan{Summary: strings.Repeat("é ", 100_000)}
 	for range 500 {
-		task.Escalation.Plan.Steps = append(task.Escalation.Plan.Steps, sia.SubTask{Do: strings.Repeat("d", 1000), DoneWhen: strings.Repeat("w", 1000)})
+		task.Escalation.Plan.Steps = append(task.Escalation.Plan.Steps,
+			sia.SubTask{Do: strings.Repeat("d", 1000), DoneWhen: strings.Repeat("w", 1000)})
 	}
 	task.Brief.Plan = task.Escalation.Plan
 	for name, body := range texts(task) {
@@ -164,7 +168,8 @@ func TestStatusIsSteady(t *testing.T) {
 
 func TestAddressesOfStrangers(t *testing.T) {
 	task := checking()
-	for _, address := range []string{"javascript:alert(1)", "https://e.vil/)[x](y", "https://user:pw@e.vil", "//e.vil", "data:text/html,x", "http://[::1"} {
+	for _, address := range []string{"javascript:alert(1)", "https://e.vil/)[x](y", "https://user:pw@e.vil", "//e.vil",
+		"data:text/html,x", "http://[::1"} {
 		task.Checks = []sia.Check{{Name: "c", Colour: sia.Red, URL: address, Required: true}}
 		if body := render.PullBody(task, links); strings.Contains(body, "`c`](") {
 			t.Errorf("%s became a link", address)
@@ -173,7 +178,8 @@ func TestAddressesOfStrangers(t *testing.T) {
 }
 
 func TestConfigCheckRun(t *testing.T) {
-	_, err := config.Parse(config.Path, []byte("labels: x\nsia: {max_approaches: 90}\nagent: {kind: \"@everyone <!-- x\"}\n"))
+	_, err := config.Parse(config.Path,
+		[]byte("labels: x\nsia: {max_approaches: 90}\nagent: {kind: \"@everyone <!-- x\"}\n"))
 	var invalid *config.Invalid
 	if !errors.As(err, &invalid) {
 		t.Fatal(err)

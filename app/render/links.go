@@ -26,13 +26,13 @@ func (l Links) Branch(r sia.Repo, branch string) string {
 }
 
 // Commit is the address of a commit.
-func (l Links) Commit(r sia.Repo, sha string) string {
-	return l.repo(r) + "/commit/" + url.PathEscape(sha)
+func (l Links) Commit(r sia.Repo, sha sia.SHA) string {
+	return l.repo(r) + "/commit/" + url.PathEscape(string(sha))
 }
 
 // Compare is the address of the comparison of two commits.
-func (l Links) Compare(r sia.Repo, from, to string) string {
-	return l.repo(r) + "/compare/" + url.PathEscape(from) + "..." + url.PathEscape(to)
+func (l Links) Compare(r sia.Repo, from, to sia.SHA) string {
+	return l.repo(r) + "/compare/" + url.PathEscape(string(from)) + "..." + url.PathEscape(string(to))
 }
 
 // Memory is the address of the task's memory file for people.

@@ -20,7 +20,8 @@ type Marker struct {
 // String is `<!-- sia:v1 task=<id> kind=<kind> key=<key> -->`. Bytes that could
 // end the comment or a field are written as %XX.
 func (m Marker) String() string {
-	return fmt.Sprintf("<!-- sia:v1 task=%s kind=%s key=%s -->", escapeField(string(m.Task)), escapeField(m.Kind), escapeField(m.Key))
+	return fmt.Sprintf("<!-- sia:v1 task=%s kind=%s key=%s -->", escapeField(string(m.Task)), escapeField(m.Kind),
+		escapeField(m.Key))
 }
 
 var markerLine = regexp.MustCompile(`^<!-- sia:v1 task=([^\s]+) kind=([^\s]+) key=([^\s]+) -->(?:\r?\n|$)`)

@@ -36,7 +36,8 @@ func (p *page) fold(summary, text string) {
 	}
 }
 
-const shortened = "\n\n*Shortened here: a comment on GitHub holds 65,536 characters. The memory file has the whole text.*"
+const shortened = "\n\n*Shortened here: a comment on GitHub holds 65,536 characters. The memory file has the whole " +
+	"text.*"
 
 // String assembles the page within MaxBody. The longest folded block gives way
 // first; when there is nothing folded left to shorten, the end is cut.
@@ -51,9 +52,9 @@ func (p *page) String() string {
 		}
 		i := longestFold(blocks, short)
 		if i < 0 {
-			return clip(s, MaxBody-len(shortened)) + shortened
+			return cutAtLine(s, MaxBody-len(shortened)) + shortened
 		}
-		blocks[i].text = clip(blocks[i].text, max(0, len(blocks[i].text)-excess-len(shortened))) + shortened
+		blocks[i].text = cutAtLine(blocks[i].text, max(0, len(blocks[i].text)-excess-len(shortened))) + shortened
 		short[i] = true
 	}
 }
@@ -86,9 +87,9 @@ func longestFold(blocks []block, short []bool) int {
 	return best
 }
 
-// clip cuts s to at most limit bytes at the end of a line, or of a character
+// cutAtLine cuts s to at most limit bytes at the end of a line, or of a character
 // where the first line alone is longer.
-func clip(s string, limit int) string {
+func cutAtLine(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

@@ -14,12 +14,14 @@ func PlanComment(t sia.Task, e sia.Escalation, l Links) string {
 	var p page
 	p.add("### 📝 A plan that waits for your yes")
 	p.add(planText(*e.Plan))
-	p.add(fmt.Sprintf("The task has cost %s of its %s credits so far (1 credit = 0.01 USD). A plan costs no approach. %s shows how this one came about.",
+	p.add(fmt.Sprintf("The task has cost %s of its %s credits so far (1 credit = 0.01 USD). A plan costs no approach. "+
+		"%s shows how this one came about.",
 		t.Credits.Spent, t.Credits.Budget, link("The transcript", l.Transcript(t, e.Plan.Attempt))))
 	p.add("- **To start it**, put a 👍 on this comment, which SIA sees within a minute or two, or comment `/sia go`.\n" +
 		"- **To change it**, comment `/sia answer` followed by what should be different; SIA then makes another plan.\n" +
 		"- **To end the task**, comment `/sia stop`.")
-	p.add(fmt.Sprintf("Nothing is changed and nothing is spent until somebody with %s access says so. It counts while no newer plan has taken this one's place. "+
+	p.add(fmt.Sprintf("Nothing is changed and nothing is spent until somebody with %s access says so. It counts while "+
+		"no newer plan has taken this one's place. "+
 		"The repository's checks decide in the end whether the work is right.", permission(t)))
 	return p.String()
 }
@@ -47,7 +49,8 @@ func planWaits(t sia.Task, e sia.Escalation) string {
 	if e.URL != "" {
 		where = "in " + link("this comment", e.URL)
 	}
-	s := fmt.Sprintf("The plan is %s. A 👍 on it or `/sia go` by somebody with %s access starts it; nothing is changed and nothing is spent until then.", where, permission(t))
+	s := fmt.Sprintf("The plan is %s. A 👍 on it or `/sia go` by somebody with %s access starts it; nothing is "+
+		"changed and nothing is spent until then.", where, permission(t))
 	if e.Stale {
 		s += "\n\nThe issue was edited after the plan was made. `/sia retry` has a new one made."
 	}

@@ -28,7 +28,8 @@ func PullBody(t sia.Task, l Links) string {
 		p.fold("The plan that was approved", fmt.Sprintf("By %s, %s:\n\n%s", person(plan.By), at(plan.At), planText(*plan)))
 	}
 	if a := lastWithWork(t); a != nil {
-		what := fmt.Sprintf("### What was done\n\n%s: %s added, %d deleted.", plural(a.Diff.Files, "file"), plural(a.Diff.Added, "line"), a.Diff.Deleted)
+		what := fmt.Sprintf("### What was done\n\n%s: %s added, %d deleted.", plural(a.Diff.Files, "file"),
+			plural(a.Diff.Added, "line"), a.Diff.Deleted)
 		if a.Summary != "" {
 			what += " In the words of the coding agent, which decide nothing:\n\n" + Quote(cut(a.Summary, 3000))
 		}
@@ -42,16 +43,18 @@ func PullBody(t sia.Task, l Links) string {
 		p.add("### What people decided\n\n" + answerList(t))
 	}
 	p.fold(fmt.Sprintf("Every attempt (%d)", len(t.Attempts)), strings.TrimPrefix(attemptList(t, l), "**Attempts**\n\n"))
-	p.add("<sub>" + link("Status, commands and costs", l.Issue(t.Repo, t.Issue)) + " are on the issue. Reviewing and merging are yours: SIA does neither.</sub>")
+	p.add("<sub>" + link("Status, commands and costs", l.Issue(t.Repo, t.Issue)) + " are on the issue. Reviewing and " +
+		"merging are yours: SIA does neither.</sub>")
 	return p.String()
 }
 
 func pullState(t sia.Task) string {
 	switch t.State {
 	case sia.Passed:
-		return "Every required check is green on " + Code(short(t.Head), 0) + ". This is ready for a person to review."
+		return "Every required check is green on " + Code(t.Head.Short(), 0) + ". This is ready for a person to review."
 	case sia.Stopped:
-		return "SIA was stopped before the checks were all green. What had been done stays here for you to take further or to close."
+		return "SIA was stopped before the checks were all green. What had been done stays here for you to take further " +
+			"or to close."
 	case sia.Escalated, sia.OnHold:
 		return "A draft, and SIA waits for a person: the status comment on the issue says for what."
 	}
@@ -84,7 +87,7 @@ func routeLine(t sia.Task, a sia.Attempt) string {
 // validation is the table of checks of the head.
 func validation(t sia.Task) string {
 	if len(t.Checks) == 0 {
-		return "No check has reported on " + orNone(short(t.Head)) + " yet."
+		return "No check has reported on " + orNone(t.Head.Short()) + " yet."
 	}
 	var b strings.Builder
 	b.WriteString("| check | result | |\n|---|---|---|\n")
@@ -140,5 +143,3 @@ func orNone(sha string) string {
 	}
 	return Code(sha, 0)
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }

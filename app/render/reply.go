@@ -25,7 +25,7 @@ const topicPrefix = "topic:"
 // Reply answers a person's command: content is what the reply effect holds, a
 // sentence of SIA's own or "topic:" and status, explain or help. Moves and
 // decisions are read for explain only.
-func Reply(t sia.Task, content string, l Links, now time.Time, moves []Move, ds []Decision) string {
+func Reply(t sia.Task, content string, l Links, now time.Time, moves []Move, ds []sia.Decision) string {
 	topic, ok := strings.CutPrefix(content, topicPrefix)
 	if !ok {
 		return Say(content)
@@ -46,7 +46,7 @@ func Say(text string) string {
 	if s != "" && !strings.ContainsAny(s[len(s)-1:], ".!?`)>") {
 		s += "."
 	}
-	return clip(s, MaxBody) + "\n"
+	return cutAtLine(s, MaxBody) + "\n"
 }
 
 // Help lists the commands, those that make sense now first.
@@ -54,7 +54,9 @@ func Help(t sia.Task) string {
 	var p page
 	p.add("**What you can do now**\n\n" + commandTable(commands(t)))
 	p.fold("Every command", commandTable(everyCommand()))
-	p.add(fmt.Sprintf("A command is the first line of a comment, on the issue or the pull request. Those that change something count from people with %s access to this repository; 🚀 on your comment says that yours was obeyed.", permission(t)))
+	p.add(fmt.Sprintf("A command is the first line of a comment, on the issue or the pull request. Those that change "+
+		"something count from people with %s access to this repository; 🚀 on your comment says that yours was obeyed.",
+		permission(t)))
 	return p.String()
 }
 
@@ -97,7 +99,7 @@ const shownMoves = 15
 // Explain answers /sia explain: what was decided so far, newest last, each with
 // its reason, and why the techniques were chosen. Moves without a reason are left
 // out, and the same decision several times in a row is one line.
-func Explain(t sia.Task, moves []Move, ds []Decision) string {
+func Explain(t sia.Task, moves []Move, ds []sia.Decision) string {
 	lines := decisions(moves)
 	var p page
 	p.add("**" + Headline(t) + "**. How it came to this, oldest first:")
@@ -146,15 +148,26 @@ func decisions(moves []Move) []string {
 	return lines
 }
 
+// NoTask answers a command on an issue that has no task.
+func NoTask(set sia.Settings) string {
+	return "SIA is not working on this issue. `/sia start` or the label " + Code(set.Label, 50) + " starts it."
+}
+
+// StartOnPull answers /sia start on a pull request.
+const StartOnPull = "`/sia start` belongs on an issue; on a pull request SIA has nothing to start."
+
 // NotPermitted is the one polite reply to somebody whose commands don't count.
 func NotPermitted(login, need string) string {
-	return fmt.Sprintf("Thank you, %s. SIA takes commands on this repository only from people with %s access, so nothing was done. "+
-		"Somebody who has it can give the command for you; your words stay here for them to read.\n", Code(login, 40), Line(need, 20))
+	return fmt.Sprintf("Thank you, %s. SIA takes commands on this repository only from people with %s access, so "+
+		"nothing was done. "+
+		"Somebody who has it can give the command for you; your words stay here for them to read.\n", Code(login, 40),
+		Line(need, 20))
 }
 
 // TooMany says once that SIA falls silent for a while on a thread.
 func TooMany(limit int, per string) string {
-	return fmt.Sprintf("SIA has written %d times here within %s, which looks like a loop. It stays silent on this thread until then; commands are still obeyed.\n", limit, Line(per, 20))
+	return fmt.Sprintf("SIA has written %d times here within %s, which looks like a loop. It stays silent on this "+
+		"thread until then; commands are still obeyed.\n", limit, Line(per, 20))
 }
 
 // Learned confirms /sia learn. known: it was known already. against are lessons
@@ -171,7 +184,8 @@ func Learned(l lesson.Lesson, known bool, against []lesson.Lesson) string {
 	}
 	p.add(Quote(cut(l.Told(), 2000)))
 	if len(against) > 0 {
-		p.add("It contradicts what was learned before. An attempt is told at most one of them, whichever fits better; forget the one that is wrong:\n\n" + lessonList(against))
+		p.add("It contradicts what was learned before. An attempt is told at most one of them, whichever fits better; " +
+			"forget the one that is wrong:\n\n" + lessonList(against))
 	}
 	p.add(fmt.Sprintf("`/sia forget %s` takes it back.", l.ID))
 	return p.String()
@@ -186,9 +200,11 @@ func Forgot(l lesson.Lesson) string {
 // may be.
 func ForgotNone(text string, found []lesson.Lesson) string {
 	if len(found) == 0 {
-		return "No lesson of this repository is like " + Code(text, 100) + ", so nothing was forgotten. `.sia/lessons.md` on the memory branch lists them.\n"
+		return "No lesson of this repository is like " + Code(text, 100) + ", so nothing was forgotten. `.sia/lessons.md` " +
+			"on the memory branch lists them.\n"
 	}
-	return "Several lessons of this repository are like " + Code(text, 100) + ", so nothing was forgotten. Say which, by its id:\n\n" + lessonList(found) + "\n"
+	return "Several lessons of this repository are like " + Code(text, 100) + ", so nothing was forgotten. Say which, " +
+		"by its id:\n\n" + lessonList(found) + "\n"
 }
 
 func lessonList(lessons []lesson.Lesson) string {

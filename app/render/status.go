@@ -79,10 +79,12 @@ func Headline(t sia.Task) string {
 func nowText(t sia.Task) string {
 	switch t.State {
 	case sia.Queued:
-		return "A coding agent will work on a branch of its own. The repository's checks then decide whether the work is right."
+		return "A coding agent will work on a branch of its own. The repository's checks then decide whether the work is " +
+			"right."
 	case sia.Working:
 		if plans(t) {
-			return "The coding agent reads the repository and makes a plan; it changes nothing. The work begins when somebody has approved the plan."
+			return "The coding agent reads the repository and makes a plan; it changes nothing. The work begins when " +
+				"somebody has approved the plan."
 		}
 		s := "The coding agent is at work"
 		if a := t.Attempt(); a != nil && a.Technique != "" {
@@ -90,15 +92,19 @@ func nowText(t sia.Task) string {
 		}
 		return s + ". When it ends, its commit is pushed and the repository's checks decide."
 	case sia.PushedOut:
-		return "The commit is on the branch; the draft pull request is being brought up to date. The checks decide what happens next."
+		return "The commit is on the branch; the draft pull request is being brought up to date. The checks decide what " +
+			"happens next."
 	case sia.Checking:
 		return checkingText(t)
 	case sia.Diagnosing:
-		return "SIA reads the transcript and the failing checks. Before another attempt starts, the diagnosis is reviewed, recorded and posted."
+		return "SIA reads the transcript and the failing checks. Before another attempt starts, the diagnosis is " +
+			"reviewed, recorded and posted."
 	case sia.Reviewing:
-		return "The diagnosis is made. It is reviewed independently, recorded in the task's memory and posted as a comment before the next attempt starts."
+		return "The diagnosis is made. It is reviewed independently, recorded in the task's memory and posted as a " +
+			"comment before the next attempt starts."
 	case sia.Announced:
-		return "The diagnosis is posted and recorded. Comment `/sia stop` or `/sia pause` if the new approach should not be tried."
+		return "The diagnosis is posted and recorded. Comment `/sia stop` or `/sia pause` if the new approach should not " +
+			"be tried."
 	case sia.Escalated:
 		return escalatedText(t)
 	case sia.OnHold:
@@ -108,7 +114,8 @@ func nowText(t sia.Task) string {
 			return "A person merged it. What SIA learned on the way is kept in its memory."
 		}
 		if t.Pull.Number != 0 {
-			return fmt.Sprintf("#%d is ready for review. SIA never merges: whether the change is wanted is for you to say.", t.Pull.Number)
+			return fmt.Sprintf("#%d is ready for review. SIA never merges: whether the change is wanted is for you to say.",
+				t.Pull.Number)
 		}
 		return "The work is ready for review. SIA never merges: whether the change is wanted is for you to say."
 	case sia.Stopped:
@@ -136,20 +143,21 @@ func checkingText(t sia.Task) string {
 			running++
 		}
 	}
-	s := "SIA waits for the checks of " + Code(short(t.Head), 0)
+	s := "SIA waits for the checks of " + Code(t.Head.Short(), 0)
 	if t.HeadBy.Login != "" {
 		s += ", a commit by " + Code(t.HeadBy.Login, 40)
 	}
 	if len(t.Checks) == 0 {
 		return s + "; none has reported yet. Nothing but the checks decides whether the work is right."
 	}
-	return s + fmt.Sprintf(": %d green, %d running, %d red. Nothing but the checks decides whether the work is right.", green, running, red)
+	return s + fmt.Sprintf(": %d green, %d running, %d red. Nothing but the checks decides whether the work is right.",
+		green, running, red)
 }
 
 func escalatedText(t sia.Task) string {
 	e := t.Escalation
 	if e == nil {
-		return "Waiting: " + Line(t.Waiting, 300)
+		return "Waiting: " + Line(Waiting(t), 300)
 	}
 	if waitsForYes(t) {
 		return planWaits(t, *e)
@@ -170,8 +178,8 @@ func pausedText(t sia.Task) string {
 	if t.Pause != nil && t.Pause.By.Login != "" {
 		s = "Paused by " + Code(t.Pause.By.Login, 40) + ". " + s
 	}
-	if t.Waiting != "" {
-		return Quote(sentenceCase(t.Waiting)) + "\n\n" + s
+	if waiting := Waiting(t); waiting != "" {
+		return Quote(sentenceCase(waiting)) + "\n\n" + s
 	}
 	return s
 }
@@ -181,17 +189,16 @@ func stoppedText(t sia.Task) string {
 	if t.Branch != "" && t.Head != "" {
 		s += " What had been done is kept on " + Code(t.Branch, 200) + "."
 	}
-	if t.Waiting != "" {
-		return Quote(sentenceCase(t.Waiting)) + "\n\n" + s
+	if t.Ended != "" {
+		return Quote(sentenceCase(t.Ended)) + "\n\n" + s
 	}
 	return s
 }
 
 // AwaitsTestAcceptance reports whether the head is green but touches tests or
-// protected paths, so that a person has to accept the change. A task that is
-// being checked waits for people in no other case.
+// protected paths, so that a person has to accept the change.
 func AwaitsTestAcceptance(t sia.Task) bool {
-	return t.State == sia.Checking && t.Waiting != "" && !slices.Contains(t.Accepted, t.Head)
+	return t.State == sia.Checking && t.Gate.AwaitsPerson && !slices.Contains(t.Accepted, t.Head)
 }
 
 // reasons is the gate's explanation of its last verdict.
@@ -238,7 +245,7 @@ func attemptLine(t sia.Task, a sia.Attempt, l Links) string {
 	}
 	var facts []string
 	if a.Head != "" {
-		facts = append(facts, link(Code(short(a.Head), 0), l.Commit(t.Repo, a.Head)))
+		facts = append(facts, link(Code(a.Head.Short(), 0), l.Commit(t.Repo, a.Head)))
 	}
 	if !a.EndedAt.IsZero() && !a.StartedAt.IsZero() {
 		facts = append(facts, took(a.EndedAt.Sub(a.StartedAt)))
@@ -301,7 +308,8 @@ func hasMemory(t sia.Task) bool {
 func placeLine(t sia.Task, l Links) string {
 	var places []string
 	if t.Pull.Number != 0 {
-		places = append(places, fmt.Sprintf("pull request #%d", t.Pull.Number), link("checks", l.Pull(t.Repo, t.Pull.Number)+"/checks"))
+		places = append(places, fmt.Sprintf("pull request #%d", t.Pull.Number),
+			link("checks", l.Pull(t.Repo, t.Pull.Number)+"/checks"))
 	}
 	if t.Head != "" {
 		places = append(places, link("branch "+Code(t.Branch, 200), l.Branch(t.Repo, t.Branch)))

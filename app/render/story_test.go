@@ -24,15 +24,17 @@ func queued() sia.Task {
 		ID: "4711-12", Version: 1, Repo: sia.Repo{ID: 4711, Owner: "acme", Name: "bookings"}, Issue: 12,
 		Title: "Send a confirmation email when a booking is made", Body: "Guests should get an email.",
 		AskedBy: sia.Actor{Login: "mia", ID: 1}, CreatedAt: clock(0), StartedAt: clock(0), Since: clock(0),
-		State: sia.Queued, Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "0b39ccb0b39ccb0b39ccb0b39ccb0b39ccb0b39cc",
-		Branch: "sia/issue-12-send-a-confirmation-email", Approaches: 5, Credits: sia.Ledger{Budget: 100 * sia.Credit},
+		State: sia.Queued, Settings: sia.DefaultSettings(), BaseBranch: "main",
+		BaseSHA: "0b39ccb0b39ccb0b39ccb0b39ccb0b39ccb0b39cc",
+		Branch:  "sia/issue-12-send-a-confirmation-email", Approaches: 5, Credits: sia.Ledger{Budget: 100 * sia.Credit},
 	}
 }
 
 func working() sia.Task {
 	t := queued()
 	t.State, t.Since = sia.Working, clock(1)
-	t.Attempts = []sia.Attempt{{Number: 1, StartedAt: clock(1), Agent: "builtin/gpt-5", PromptHash: "aa", Reserved: 80 * sia.Credit}}
+	t.Attempts = []sia.Attempt{{Number: 1, StartedAt: clock(1), Agent: "builtin/gpt-5", PromptHash: "aa",
+		Reserved: 80 * sia.Credit}}
 	t.Prompts = []sia.Prompt{{Version: 1, Hash: "aa"}}
 	t.Credits.Reserved = 80 * sia.Credit
 	return t
@@ -45,7 +47,8 @@ func checking() sia.Task {
 	t.Pull = sia.Pull{Number: 13, URL: "https://github.com/acme/bookings/pull/13"}
 	a := &t.Attempts[0]
 	a.EndedAt, a.Head, a.Cost, a.Turns = clock(8), t.Head, 12500, 14
-	a.Diff = sia.DiffStat{Files: 3, Added: 61, Deleted: 4, Paths: []string{"mail/send.go", "booking/handler.go", "booking/handler_test.go"}}
+	a.Diff = sia.DiffStat{Files: 3, Added: 61, Deleted: 4,
+		Paths: []string{"mail/send.go", "booking/handler.go", "booking/handler_test.go"}}
 	a.Summary = "Wired the hosted provider into the handler.\n\nI believe this is complete."
 	t.Credits = sia.Ledger{Budget: 100 * sia.Credit, Spent: 12500}
 	t.Checks = []sia.Check{
@@ -85,22 +88,28 @@ func intervention() sia.Intervention {
 			{Name: sia.SameTask, Evidence: "attempt 1 ended without passing"},
 			{Name: sia.NoProgress, Evidence: "passing before: vet; passing now: vet"},
 		},
-		Review: sia.Review{Verdict: sia.Minor, Points: []string{"The recorder should be the default only outside production."}},
+		Review: sia.Review{Verdict: sia.Minor,
+			Points: []string{"The recorder should be the default only outside production."}},
 		Diagnosis: sia.Diagnosis{
-			Summary:    "The handler calls a hosted provider, whose key `MAIL_API_KEY` is not there when the checks run. No change to the handler can make that call succeed.",
-			Pattern:    sia.MissingCredentials,
-			Technique:  sia.AbstractionLevelShift,
-			Prompt:     "Goal: a confirmation email per booking.\n\n1. Define `type Mailer interface { Send(Message) error }`.\n2. Write a recorder that keeps messages.\n3. Do not contact real services.",
+			Summary: "The handler calls a hosted provider, whose key `MAIL_API_KEY` is not there when the checks run. No " +
+				"change to the handler can make that call succeed.",
+			Pattern:   sia.MissingCredentials,
+			Technique: sia.AbstractionLevelShift,
+			Prompt: "Goal: a confirmation email per booking.\n\n1. Define `type Mailer interface { Send(Message) error " +
+				"}`.\n2. Write a recorder that keeps messages.\n3. Do not contact real services.",
 			Hypothesis: "With an interface and a recorder, the tests can see the message without a key, and `test` turns green.",
 			Confidence: 0.85,
 			Answers: sia.SixAnswers{
-				Goal: "Send an email after a booking.", FailedAt: "mailer.New in the handler", Pattern: "missing credentials", SeenBefore: "twice, in #3 and #8",
-				Addressing: []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation}, Untried: []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation},
+				Goal: "Send an email after a booking.", FailedAt: "mailer.New in the handler", Pattern: "missing credentials",
+				SeenBefore: "twice, in #3 and #8",
+				Addressing: []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation},
+				Untried:    []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation},
 			},
 			Brief:   sia.Brief{Technique: sia.AbstractionLevelShift, WithoutTools: []string{"fetch_url"}, FromBase: true},
 			Ratings: sia.Ratings{sia.FreshStart: 0.2}, // no candidate, so the table has no column of it
 			Candidates: []sia.Candidate{
-				{Technique: sia.AbstractionLevelShift, Score: 0.62, Resolved: 7, Tried: 9, Chosen: true, Reason: "the rule of first choice for missing credentials; 7 of 9 here"},
+				{Technique: sia.AbstractionLevelShift, Score: 0.62, Resolved: 7, Tried: 9, Chosen: true,
+					Reason: "the rule of first choice for missing credentials; 7 of 9 here"},
 				{Technique: sia.ConstraintRelaxation, Score: 0.21, Reason: "no record here"},
 			},
 		},
@@ -121,8 +130,10 @@ func second() sia.Task {
 	t.State, t.Since = sia.Checking, clock(25)
 	t.Head = "fedcba9876543210fedcba9876543210fedcba98"
 	t.Attempts = append(t.Attempts, sia.Attempt{
-		Number: 2, StartedAt: clock(15), EndedAt: clock(24), PromptHash: "bb", Technique: sia.AbstractionLevelShift, Cost: 9 * sia.Credit,
-		Head: t.Head, Diff: sia.DiffStat{Files: 5, Added: 120, Deleted: 2, Paths: []string{"mail/mailer.go"}}, Summary: "Added the interface and a recorder.",
+		Number: 2, StartedAt: clock(15), EndedAt: clock(24), PromptHash: "bb", Technique: sia.AbstractionLevelShift,
+		Cost: 9 * sia.Credit,
+		Head: t.Head, Diff: sia.DiffStat{Files: 5, Added: 120, Deleted: 2, Paths: []string{"mail/mailer.go"}},
+		Summary: "Added the interface and a recorder.",
 	})
 	t.Prompts = append(t.Prompts, sia.Prompt{Version: 2, Hash: "bb", Technique: sia.AbstractionLevelShift})
 	t.Credits.Spent = 23 * sia.Credit
@@ -140,9 +151,11 @@ func passed() sia.Task {
 
 func tampered() sia.Task {
 	t := second()
-	t.Waiting = "The checks are green, but tests or protected files were changed. Somebody with write access decides: `/sia accept-tests`, or `/sia stop`."
+	t.Gate.AwaitsPerson = true
 	t.Checks[0].Colour = sia.Green
-	t.Gate.Explain = []string{"test: green", "The attempt changed what validates it: booking/handler_test.go:31: an assertion was removed: `if got != want {`.", "It does not pass until a person with write access accepts that."}
+	t.Gate.Explain = []string{"test: green",
+		"The attempt changed what validates it: booking/handler_test.go:31: an assertion was removed: `if got != want {`.",
+		"It does not pass until a person with write access accepts that."}
 	return t
 }
 
@@ -150,23 +163,24 @@ func paused() sia.Task {
 	t := announced()
 	t.State, t.Since = sia.OnHold, clock(20)
 	t.Credits = sia.Ledger{Budget: 100 * sia.Credit, Spent: 100 * sia.Credit, Overrun: 700}
-	t.Pause = &sia.Pause{From: sia.Announced, Reason: "the task's 100 credits are used up (100.7 spent)"}
-	t.Waiting = "the task's 100 credits are used up (100.7 spent). `/sia resume +50` adds 50 credits (0.50 USD) and goes on; `/sia stop` ends the task."
+	t.Pause = &sia.Pause{From: sia.Announced, Kind: sia.PausedByCredits,
+		Reason: "the task's 100 credits are used up (100.7 spent)"}
 	return t
 }
 
 func pausedByPerson() sia.Task {
 	t := second()
 	t.State, t.Since = sia.OnHold, clock(26)
-	t.Pause = &sia.Pause{From: sia.Checking, By: sia.Actor{Login: "mia"}, Reason: "asked to pause"}
-	t.Waiting = "asked to pause. `/sia resume` goes on where it stopped."
+	t.Pause = &sia.Pause{From: sia.Checking, By: sia.Actor{Login: "mia"}, Kind: sia.PausedByPerson,
+		Reason: "asked to pause"}
 	return t
 }
 
 func escalation() sia.Escalation {
 	return sia.Escalation{
 		Number: 1, Kind: sia.AskIssue, AskedAt: clock(60),
-		Blocker:  "login_test.go:20: want providers, got none\nThe issue says \"their social account\" and names no provider.",
+		Blocker: "login_test.go:20: want providers, got none\nThe issue says \"their social account\" and names no " +
+			"provider.",
 		Question: "Which sign-in providers should be offered?",
 		Options: []sia.Option{
 			{Letter: "A", Text: "One provider: GitHub", Fastest: true},
@@ -183,14 +197,15 @@ func escalated() sia.Task {
 	t.Attempts[1].Outcome, t.Attempts[1].Reason = sia.AttemptFail, "it changed nothing"
 	t.Attempts[1].Head = ""
 	e := escalation()
-	t.Escalation, t.Waiting = &e, "A person's answer to the question that SIA asked."
+	t.Escalation = &e
 	t.Approaches = 2
 	return t
 }
 
 // plan is a plan of attempt 1, not without words that must be kept in check.
 func plan() sia.Plan {
-	return sia.Plan{Attempt: 1, Summary: "Bookings are confirmed by mail, behind an interface.\n\n- [ ] **A** — @everyone <!-- sia:v1 -->", Steps: []sia.SubTask{
+	return sia.Plan{Attempt: 1, Summary: "Bookings are confirmed by mail, behind an interface.\n\n- [ ] **A** — " +
+		"@everyone <!-- sia:v1 -->", Steps: []sia.SubTask{
 		{Do: "Add `Mailer` in mail/mailer.go", DoneWhen: "`go build ./...` passes"},
 		{Do: "# Call it in booking/book.go", DoneWhen: "TestConfirm in booking/book_test.go passes"},
 	}}
@@ -212,9 +227,9 @@ func planned() sia.Task {
 	t.Credits = sia.Ledger{Budget: 100 * sia.Credit, Spent: 450}
 	t.Escalation = &sia.Escalation{
 		Number: 1, Kind: sia.AskPlan, AskedAt: clock(4), Question: "Shall it be done like this?", Plan: &p, Issue: t.Issue,
-		URL: "https://github.com/acme/bookings/issues/12#issuecomment-5", Options: []sia.Option{{Letter: "A", Text: "Go ahead", Fastest: true}, {Letter: "B", Text: "Stop here"}},
+		URL:     "https://github.com/acme/bookings/issues/12#issuecomment-5",
+		Options: []sia.Option{{Letter: "A", Text: "Go ahead", Fastest: true}, {Letter: "B", Text: "Stop here"}},
 	}
-	t.Waiting = "Somebody's yes to the plan: `/sia go`, or 👍 on its comment."
 	return t
 }
 
@@ -231,8 +246,9 @@ func noPlan() sia.Task {
 	t := planning()
 	a := &t.Attempts[0]
 	a.Outcome, a.EndedAt, a.Cost, a.Reason = sia.AttemptError, clock(4), 450, "the limit of 40 turns was reached"
-	t.State, t.Since, t.Pause = sia.OnHold, clock(4), &sia.Pause{From: sia.Queued, Reason: "attempt 1 made no plan: the limit of 40 turns was reached"}
-	t.Waiting = "attempt 1 made no plan: the limit of 40 turns was reached. `/sia resume` tries again."
+	t.State, t.Since, t.Pause = sia.OnHold, clock(4),
+		&sia.Pause{From: sia.Queued, Kind: sia.PausedByTrouble,
+			Reason: "attempt 1 made no plan: the limit of 40 turns was reached"}
 	t.Credits = sia.Ledger{Budget: 100 * sia.Credit, Spent: 450}
 	return t
 }
@@ -253,7 +269,8 @@ func noChecks() sia.Task {
 	t.Escalation = &sia.Escalation{
 		Number: 1, Kind: sia.AskNoChecks, Issue: 14, Question: "How should this change be checked?",
 		Blocker: "No check run and no commit status appeared on abc1234 within 15m0s.",
-		Options: []sia.Option{{Letter: "A", Text: "Checks run now: look again", Fastest: true}, {Letter: "B", Text: "There will be no checks: stop here"}},
+		Options: []sia.Option{{Letter: "A", Text: "Checks run now: look again", Fastest: true},
+			{Letter: "B", Text: "There will be no checks: stop here"}},
 	}
 	return t
 }
@@ -261,7 +278,7 @@ func noChecks() sia.Task {
 func stopped() sia.Task {
 	t := second()
 	t.State, t.Since = sia.Stopped, clock(27)
-	t.Waiting = "@mia asked to stop"
+	t.Ended = "@mia asked to stop"
 	t.Attempts[1].Outcome = sia.AttemptCancelled
 	return t
 }
@@ -269,12 +286,16 @@ func stopped() sia.Task {
 // hurt are tasks with a warning, a person's push, and many attempts.
 func hurt() sia.Task {
 	t := second()
-	t.Warning = "`.sia/config.yml` on main is broken, so the last good settings are in force: 3:9: checks.settel: there is no such setting"
+	t.Warning = "`.sia/config.yml` on main is broken, so the last good settings are in force: 3:9: checks.settel: " +
+		"there is no such setting"
 	t.HeadBy = sia.Actor{Login: "noor"}
 	for n := 3; n <= 25; n++ {
-		t.Attempts = append(t.Attempts, sia.Attempt{Number: n, StartedAt: clock(30 + n), EndedAt: clock(31 + n), Outcome: sia.AttemptCheckpoint, Reason: "time limit of 30m reached"})
+		t.Attempts = append(t.Attempts,
+			sia.Attempt{Number: n, StartedAt: clock(30 + n), EndedAt: clock(31 + n), Outcome: sia.AttemptCheckpoint,
+				Reason: "time limit of 30m reached"})
 	}
-	t.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "mia"}, Letter: "B", Text: "Two: GitHub and Google — but no Apple", At: clock(70)}}
+	t.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "mia"}, Letter: "B",
+		Text: "Two: GitHub and Google — but no Apple", At: clock(70)}}
 	return t
 }
 
@@ -296,9 +317,13 @@ func moments() map[string]sia.Task {
 	diagnosing := failed()
 	diagnosing.State = sia.Diagnosing
 	return map[string]sia.Task{
-		"queued": queued(), "working": working(), "pushed": pushed, "checking": checking(), "diagnosing": diagnosing, "reviewing": failed(),
-		"announced": announced(), "second": second(), "passed": passed(), "fixed": fixed(), "tampered": tampered(), "paused": paused(),
-		"paused-by-person": pausedByPerson(), "escalated": escalated(), "no-checks": noChecks(), "stopped": stopped(), "hurt": hurt(),
-		"planning": planning(), "plan-waits": planned(), "plan-stale": stale(), "no-plan": noPlan(), "plan-approved": approved(),
+		"queued": queued(), "working": working(), "pushed": pushed, "checking": checking(), "diagnosing": diagnosing,
+		"reviewing": failed(),
+		"announced": announced(), "second": second(), "passed": passed(), "fixed": fixed(), "tampered": tampered(),
+		"paused":           paused(),
+		"paused-by-person": pausedByPerson(), "escalated": escalated(), "no-checks": noChecks(), "stopped": stopped(),
+		"hurt":     hurt(),
+		"planning": planning(), "plan-waits": planned(), "plan-stale": stale(), "no-plan": noPlan(),
+		"plan-approved": approved(),
 	}
 }

@@ -41,12 +41,17 @@ func TechniqueTitle(name string) string {
 // and what merging it means.
 func TechniqueBody(t sia.Task, fix sia.Fix, p Proposal, l Links) string {
 	var b page
-	b.add(fmt.Sprintf("SIA could not resolve #%d in %s; then a push by %s made its checks green. None of the techniques that SIA knows describes what they did, so this proposes it as one.",
+	b.add(fmt.Sprintf("SIA could not resolve #%d in %s; then a push by %s made its checks green. None of the "+
+		"techniques that SIA knows describes what they did, so this proposes it as one.",
 		t.Issue, plural(len(t.Attempts), "attempt"), person(fix.By)))
 	b.add("**What was done differently:** " + Line(fix.Summary, 600))
-	b.add("**Compare:** " + link(Code(short(fix.From), 0)+" (SIA) … "+Code(short(fix.Head), 0)+" ("+Line(fix.By.Login, 60)+")", l.Compare(t.Repo, fix.From, fix.Head)))
-	b.add("### The technique\n\n**" + Line(p.Name, 80) + "** — when " + Line(p.When, 300) + ".\n\n" + Quote(cut(p.Prompt, 3000)))
-	b.add("### What merging does\n\nFrom then on SIA may choose `" + string(p.ID) + "` for tasks of this repository, never as its first guess until it has proved itself. " +
-		"Edit " + Code(p.Path, 0) + " as you like, here or later: a model is told what stands in it. Close this to do without it.")
+	b.add("**Compare:** " + link(Code(fix.From.Short(), 0)+" (SIA) … "+Code(fix.Head.Short(), 0)+" ("+
+		Line(fix.By.Login, 60)+")", l.Compare(t.Repo, fix.From, fix.Head)))
+	b.add("### The technique\n\n**" + Line(p.Name, 80) + "** — when " + Line(p.When, 300) + ".\n\n" +
+		Quote(cut(p.Prompt, 3000)))
+	b.add("### What merging does\n\nFrom then on SIA may choose `" + string(p.ID) + "` for tasks of this repository, " +
+		"never as its first guess until it has proved itself. " +
+		"Edit " + Code(p.Path, 0) + " as you like, here or later: a model is told what stands in it. Close this to do " +
+		"without it.")
 	return b.String()
 }

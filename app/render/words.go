@@ -11,16 +11,25 @@ import (
 // techniqueWords are the name of a technique and what it does to the next
 // attempt, in one sentence.
 var techniqueWords = map[sia.TechniqueID]struct{ name, does string }{
-	sia.Decomposition:         {"Decomposition", "The work is split into parts that are done one after another, each with its own test."},
-	sia.ToolChange:            {"Tool change", "The next attempt is told which tools fit the job, and loses the ones that did not."},
-	sia.PromptRestructuring:   {"Prompt restructuring", "The instructions are rewritten into a goal, the constraints, and when the work is done."},
-	sia.ContextPruning:        {"Context pruning", "History and files that do not matter are left out, so that what matters is seen."},
-	sia.ExampleInjection:      {"Example injection", "The next attempt is shown examples of the shape that is wanted, from this repository where there are any."},
-	sia.ConstraintRelaxation:  {"Constraint relaxation", "One constraint is lifted for now, and put back as the last step."},
-	sia.DependencyReordering:  {"Dependency reordering", "The same steps are done in another order."},
-	sia.AbstractionLevelShift: {"Abstraction level shift", "The work moves to another level of abstraction — an interface with a local double where a real service stood in the way, for example."},
-	sia.ErrorPattern:          {"Error pattern recognition", "The error that keeps coming back is quoted, with an instruction that avoids it."},
-	sia.FreshStart:            {"Fresh start", "The next attempt begins at the base commit with as little context as possible."},
+	sia.Decomposition: {"Decomposition", "The work is split into parts that are done one after another, each " +
+		"with its own test."},
+	sia.ToolChange: {"Tool change", "The next attempt is told which tools fit the job, and loses the ones " +
+		"that did not."},
+	sia.PromptRestructuring: {"Prompt restructuring", "The instructions are rewritten into a goal, the constraints, " +
+		"and when the work is done."},
+	sia.ContextPruning: {"Context pruning", "History and files that do not matter are left out, so that what " +
+		"matters is seen."},
+	sia.ExampleInjection: {"Example injection", "The next attempt is shown examples of the shape that is wanted, " +
+		"from this repository where there are any."},
+	sia.ConstraintRelaxation: {"Constraint relaxation",
+		"One constraint is lifted for now, and put back as the last step."},
+	sia.DependencyReordering: {"Dependency reordering", "The same steps are done in another order."},
+	sia.AbstractionLevelShift: {"Abstraction level shift", "The work moves to another level of abstraction — an " +
+		"interface with a local double where a real service stood in the way, for example."},
+	sia.ErrorPattern: {"Error pattern recognition", "The error that keeps coming back is quoted, with an " +
+		"instruction that avoids it."},
+	sia.FreshStart: {"Fresh start", "The next attempt begins at the base commit with as little context as " +
+		"possible."},
 }
 
 // TechniqueName is the name of a technique for people; a technique of a
@@ -156,12 +165,4 @@ func codes(names []string, limit int) string {
 		out = append(out, Code(n, 80))
 	}
 	return list(out)
-}
-
-// short is a commit id as people write it.
-func short(sha string) string {
-	if len(sha) > 7 {
-		sha = sha[:7]
-	}
-	return sha
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// applied writes down one application of Step. After the first error its
+// appliedEvent writes down one application of Step. After the first error its
 // methods do nothing.
-type applied struct {
+type appliedEvent struct {
 	s             *Store
 	ctx           context.Context
 	tx            *sql.Tx
@@ -30,7 +30,7 @@ type applied struct {
 // write lock rules out.
 var errStale = errors.New("the task was changed by somebody else meanwhile")
 
-func (w *applied) exec(query string, args ...any) (changed int64) {
+func (w *appliedEvent) exec(query string, args ...any) (changed int64) {
 	if w.err != nil {
 		return 0
 	}
@@ -41,7 +41,7 @@ func (w *applied) exec(query string, args ...any) (changed int64) {
 	return changed
 }
 
-func (w *applied) json(v any) string {
+func (w *appliedEvent) json(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("encode %T: %w", v, err)
@@ -49,7 +49,7 @@ func (w *applied) json(v any) string {
 	return string(b)
 }
 
-func (w *applied) saveTask() {
+func (w *appliedEvent) saveTask() {
 	t, now := w.after, micros(w.s.now())
 	if w.before.ID == "" {
 		w.exec(`INSERT INTO tasks (id, installation_id, repo_id, issue, state, title, version, task, created_at, updated_at)
@@ -68,7 +68,7 @@ func (w *applied) saveTask() {
 	}
 }
 
-func (w *applied) saveEvent(stored []byte) {
+func (w *appliedEvent) saveEvent(stored []byte) {
 	if w.err != nil {
 		return
 	}
@@ -82,7 +82,7 @@ func (w *applied) saveEvent(stored []byte) {
 
 // saveEffects writes each effect with its job. A key that exists already is an
 // error of the decision: the first one stands, and the log says so.
-func (w *applied) saveEffects() {
+func (w *appliedEvent) saveEffects() {
 	for _, f := range w.res.Effects {
 		n := w.exec(`INSERT INTO effects (key, task_id, kind, attempt, due_at, effect, created_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
@@ -91,7 +91,8 @@ func (w *applied) saveEffects() {
 			return
 		}
 		if n == 0 {
-			w.s.log.ErrorContext(w.ctx, "effect exists already, not written again", "task", f.Task, "effect", f.Key, "event", w.e.ID)
+			w.s.log.ErrorContext(w.ctx, "effect exists already, not written again", "task", f.Task, "effect", f.Key, "event",
+				w.e.ID)
 			continue
 		}
 		w.err = w.s.insertJob(w.ctx, w.tx, f)
@@ -117,7 +118,7 @@ func (s *Store) insertJob(ctx context.Context, tx *sql.Tx, f sia.Effect) error {
 	return nil
 }
 
-func (w *applied) saveRefs() {
+func (w *appliedEvent) saveRefs() {
 	known := map[string]bool{}
 	if w.before.ID != "" && w.before.Repo.ID == w.after.Repo.ID {
 		for _, ref := range w.before.Refs() {
@@ -133,13 +134,14 @@ func (w *applied) saveRefs() {
 }
 
 // saveAttempts writes the attempts that changed.
-func (w *applied) saveAttempts() {
+func (w *appliedEvent) saveAttempts() {
 	for i, a := range w.after.Attempts {
 		text := w.json(a)
 		if i < len(w.before.Attempts) && bytes.Equal([]byte(w.json(w.before.Attempts[i])), []byte(text)) {
 			continue
 		}
-		w.exec(`INSERT INTO attempts (task_id, number, repo_id, agent, prompt_hash, technique, outcome, cost, started_at, ended_at, attempt)
+		w.exec(`INSERT INTO attempts
+			(task_id, number, repo_id, agent, prompt_hash, technique, outcome, cost, started_at, ended_at, attempt)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (task_id, number) DO UPDATE SET agent = excluded.agent, prompt_hash = excluded.prompt_hash,
 				technique = excluded.technique, outcome = excluded.outcome, cost = excluded.cost,
@@ -153,11 +155,12 @@ func (w *applied) saveAttempts() {
 // one column of the account: grants to the budget; reservations less returns to
 // what is reserved (a reservation comes back whole, what was spent of it is
 // spent beside it); and so on.
-func (w *applied) saveCredits() {
+func (w *appliedEvent) saveCredits() {
 	was, is := w.before.Credits, w.after.Credits
 	row := func(kind string, amount sia.Credits) {
 		if amount != 0 {
-			w.exec(`INSERT INTO credits (task_id, seq, repo_id, installation_id, at, kind, amount) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			w.exec(`INSERT INTO credits (task_id, seq, repo_id, installation_id, at, kind, amount)
+				VALUES (?, ?, ?, ?, ?, ?, ?)`,
 				w.after.ID, w.seq, w.after.Repo.ID, w.after.Installation, micros(w.e.At), kind, amount)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 // rows that are derived from them.
 //
 // Events of one task are applied one at a time, in the order of their
-// transactions. An event whose id was applied to the task before changes
-// nothing and comes back as ignored. So does every fact but Start and Restored for a
+// transactions. When an event's id was applied to the task before, the event
+// changes nothing and comes back as ignored. So does every fact but Start and Restored for a
 // task that does not exist; that one is not written down but logged.
 func (s *Store) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error) {
 	var res sia.Result
@@ -65,7 +65,8 @@ func (s *Store) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Ev
 		return sia.Result{}, err
 	}
 	var known int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM task_events WHERE task_id = ? AND event_id = ?`, id, e.ID).Scan(&known); err != nil {
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM task_events WHERE task_id = ? AND event_id = ?`, id,
+		e.ID).Scan(&known); err != nil {
 		return sia.Result{}, err
 	}
 	if known > 0 {
@@ -76,7 +77,7 @@ func (s *Store) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Ev
 	if res.Task.ID != id {
 		return sia.Result{}, fmt.Errorf("the event is about task %q", res.Task.ID)
 	}
-	w := &applied{s: s, ctx: ctx, tx: tx, before: before, after: res.Task, e: e, res: res}
+	w := &appliedEvent{s: s, ctx: ctx, tx: tx, before: before, after: res.Task, e: e, res: res}
 	w.saveTask()
 	w.saveEvent(stored)
 	w.saveEffects()

@@ -21,7 +21,8 @@ func payload(seed int) []byte {
 	r := rand.New(rand.NewPCG(uint64(seed), 1))
 	var b bytes.Buffer
 	for b.Len() < 25_000 {
-		fmt.Fprintf(&b, `{"id":%d,"node_id":"%x","url":"https://api.github.com/repos/octo/demo/issues/%d","created_at":"2026-03-01T12:00:%02dZ"},`,
+		fmt.Fprintf(&b, `{"id":%d,"node_id":"%x","url":"https://api.github.com/repos/octo/demo/issues/%d","created_at":`+
+			`"2026-03-01T12:00:%02dZ"},`,
 			r.Uint64(), r.Uint64(), r.IntN(10_000), r.IntN(60))
 	}
 	return b.Bytes()
@@ -61,7 +62,8 @@ func BenchmarkSaveDelivery(b *testing.B) {
 		<-tick.C
 		all.Go(func() {
 			began := time.Now()
-			_, err := s.SaveDelivery(context.Background(), store.Delivery{GUID: fmt.Sprint(i), Event: "issues", Body: bodies[i%64], Received: began})
+			_, err := s.SaveDelivery(context.Background(),
+				store.Delivery{GUID: fmt.Sprint(i), Event: "issues", Body: bodies[i%64], Received: began})
 			took[i] = time.Since(began)
 			if err != nil {
 				b.Error(err)
@@ -85,7 +87,8 @@ func BenchmarkBurst(b *testing.B) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := s.SaveDelivery(context.Background(), store.Delivery{GUID: fmt.Sprint(n.Add(1)), Event: "issues", Body: body}); err != nil {
+			if _, err := s.SaveDelivery(context.Background(),
+				store.Delivery{GUID: fmt.Sprint(n.Add(1)), Event: "issues", Body: body}); err != nil {
 				b.Error(err)
 			}
 		}
@@ -96,7 +99,8 @@ func BenchmarkBurst(b *testing.B) {
 func BenchmarkApply(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "sia.db"), nil)
 	id := sia.NewTaskID(7, 1)
-	e := sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1, Title: "t", DefaultBranch: "main"}}
+	e := sia.Event{ID: "start", At: time.Now(),
+		Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1, Title: "t", DefaultBranch: "main"}}
 	for i := 0; b.Loop(); i++ {
 		if _, err := s.Apply(context.Background(), id, e); err != nil {
 			b.Fatal(err)

@@ -23,7 +23,9 @@ func (s *Store) CancelEffect(ctx context.Context, key string) error {
 	return s.write(ctx, "cancel effect "+key, func(tx *sql.Tx) error {
 		var state EffectState
 		var job int64
-		err := tx.QueryRowContext(ctx, `UPDATE effects SET cancelled = CASE WHEN state = 'pending' THEN 1 ELSE cancelled END WHERE key = ? RETURNING state, job_id`, key).Scan(&state, &job)
+		err := tx.QueryRowContext(ctx, `UPDATE effects
+			SET cancelled = CASE WHEN state = 'pending' THEN 1 ELSE cancelled END
+			WHERE key = ? RETURNING state, job_id`, key).Scan(&state, &job)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
 		}

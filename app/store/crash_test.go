@@ -26,7 +26,9 @@ func TestKilledAtEachBoundary(t *testing.T) {
 	clock := frozen(time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC))
 	s := open(t, path, clock.now)
 	id := sia.NewTaskID(7, 42)
-	apply(t, s, id, sia.Event{ID: "start", At: clock.now(), Fact: sia.Start{Installation: 3, Repo: sia.Repo{ID: 7, Owner: "octo", Name: "demo"}, Issue: 42, Title: "t", DefaultBranch: "main"}})
+	apply(t, s, id, sia.Event{ID: "start", At: clock.now(),
+		Fact: sia.Start{Installation: 3, Repo: sia.Repo{ID: 7, Owner: "octo", Name: "demo"}, Issue: 42, Title: "t",
+			DefaultBranch: "main"}})
 
 	disk, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -65,7 +67,9 @@ func apply(t *testing.T, s *store.Store, id sia.TaskID, e sia.Event) {
 
 // finish runs a task until it has passed and nothing is due, and checks that
 // each effect reported once and that the log gives the task.
-func finish(t *testing.T, s *store.Store, clock *frozenClock, id sia.TaskID, boundary func(context.Context, string, sia.Effect)) {
+func finish(
+	t *testing.T, s *store.Store, clock *frozenClock, id sia.TaskID, boundary func(context.Context, string, sia.Effect),
+) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

@@ -4,42 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
 )
 
-// The types of decision that are logged.
-const (
-	DecideTechnique = "technique" // which technique the next attempt uses
-	DecideRerun     = "rerun"     // whether failed checks run again before anybody is blamed
-	DecideInterrupt = "interrupt" // whether an attempt that gets stuck is stopped
-)
-
-// Decision is one choice with everything that it was made by. It is logged
-// before it takes effect; what is logged never changes, but for its outcome.
-type Decision struct {
-	ID         string          `json:"id"` // unique for ever: an effect's key, or made from one
-	Task       sia.TaskID      `json:"task"`
-	Repo       int64           `json:"repo"`    // GitHub's repository id
-	Attempt    int             `json:"attempt"` // the attempt it was made after or in
-	Type       string          `json:"type"`
-	Policy     string          `json:"policy"`  // name and version, such as "technique/1"
-	Context    json.RawMessage `json:"context"` // what it was decided by; empty is stored as null
-	Options    json.RawMessage `json:"options"` // what could have been chosen, with scores; empty is stored as null
-	Choice     string          `json:"choice"`
-	Propensity float64         `json:"propensity"` // with which Choice was to be chosen, in 0–1
-	Reason     string          `json:"reason"`     // in words, for people
-	At         time.Time       `json:"at"`
-	Outcome    string          `json:"outcome,omitempty"` // empty until it is known
-	Credit     float64         `json:"credit,omitempty"`  // what the outcome exceeds the expectation by
-}
-
 // LogDecision writes a decision down. When one of its id is there already, that
 // one stands and nothing is written.
-func (s *Store) LogDecision(ctx context.Context, d Decision) error {
+func (s *Store) LogDecision(ctx context.Context, d sia.Decision) error {
 	op := "log decision " + d.ID
 	if d.ID == "" || d.Type == "" {
 		return fmt.Errorf("%s: a decision needs an id and a type", op)
@@ -47,39 +20,38 @@ func (s *Store) LogDecision(ctx context.Context, d Decision) error {
 	return s.exec(ctx, op, `INSERT INTO decisions
 		(id, task_id, repo_id, attempt, type, policy, context, options, choice, propensity, reason, at, outcome, credit)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		d.ID, d.Task, d.Repo, d.Attempt, d.Type, d.Policy, orNull(d.Context), orNull(d.Options), d.Choice, d.Propensity, d.Reason,
-		micros(d.At), d.Outcome, d.Credit)
+		d.ID, d.Task, d.Repo, d.Attempt, d.Type, d.Policy, jsonOrNull(d.Context), jsonOrNull(d.Options),
+		d.Choice, d.Propensity, d.Reason, micros(d.At), d.Outcome, d.Credit)
 }
 
 // SettleDecision notes what came of a decision, and what of that is its merit.
 // The error wraps [ErrNotFound] when there is no such decision.
 func (s *Store) SettleDecision(ctx context.Context, id, outcome string, credit float64) error {
-	return s.change(ctx, "settle decision "+id, `UPDATE decisions SET outcome = ?, credit = ? WHERE id = ?`, outcome, credit, id)
+	return s.change(ctx, "settle decision "+id, `UPDATE decisions SET outcome = ?, credit = ? WHERE id = ?`, outcome,
+		credit, id)
 }
 
-const decisionColumns = `id, task_id, repo_id, attempt, type, policy, context, options, choice, propensity, reason, at, outcome, credit`
+const decisionColumns = `id, task_id, repo_id, attempt, type, policy, context, options, choice, propensity, reason, at,
+	outcome, credit`
 
-func scanDecision(scan func(...any) error) (d Decision, err error) {
+func scanDecision(scan func(...any) error) (d sia.Decision, err error) {
 	var context, options string
 	var at int64
-	err = scan(&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, &context, &options, &d.Choice, &d.Propensity, &d.Reason,
-		&at, &d.Outcome, &d.Credit)
+	err = scan(&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, &context, &options, &d.Choice, &d.Propensity,
+		&d.Reason, &at, &d.Outcome, &d.Credit)
 	d.Context, d.Options, d.At = json.RawMessage(context), json.RawMessage(options), fromMicros(at)
 	return d, err
 }
 
 // Decision loads a decision; the error wraps [ErrNotFound] when there is none.
-func (s *Store) Decision(ctx context.Context, id string) (Decision, error) {
+func (s *Store) Decision(ctx context.Context, id string) (sia.Decision, error) {
 	d, err := scanDecision(s.r.QueryRowContext(ctx, `SELECT `+decisionColumns+` FROM decisions WHERE id = ?`, id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
-	}
-	return d, s.explain("load decision "+id, err)
+	return d, s.explain("load decision "+id, orNotFound(err))
 }
 
 // Decisions lists what was decided for a task, oldest first.
-func (s *Store) Decisions(ctx context.Context, id sia.TaskID) ([]Decision, error) {
-	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (Decision, error) { return scanDecision(rows.Scan) },
+func (s *Store) Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error) {
+	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
 		`SELECT `+decisionColumns+` FROM decisions WHERE task_id = ? ORDER BY n`, id)
 	return ds, s.explain("load the decisions of task "+string(id), err)
 }
@@ -112,7 +84,8 @@ func (s *Store) RecordOutcome(ctx context.Context, o Outcome) (isNew bool, err e
 	err = s.write(ctx, op, func(tx *sql.Tx) error {
 		// Ids become visible in their order because one transaction writes at a time.
 		res, err := tx.ExecContext(ctx, `INSERT INTO outcomes
-			(task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup, decision, at)
+			(task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup,
+				decision, at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, intervention) DO NOTHING`,
 			o.Task, o.Intervention, o.Repo.ID, o.Repo.Owner, o.Repo.Name, o.Pattern, o.Technique, o.Resolved, o.Attempt, o.Z,
 			string(confidence), o.Setup, o.Decision, micros(o.At))
@@ -126,7 +99,8 @@ func (s *Store) RecordOutcome(ctx context.Context, o Outcome) (isNew bool, err e
 	return isNew, err
 }
 
-const outcomeColumns = `id, task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup, decision, at`
+const outcomeColumns = `id, task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z,
+	confidence, setup, decision, at`
 
 func scanOutcome(rows *sql.Rows) (o Outcome, err error) {
 	var confidence string
@@ -147,8 +121,8 @@ func (s *Store) OutcomesSince(ctx context.Context, id int64) ([]Outcome, error) 
 	return os, s.explain(fmt.Sprintf("load the outcomes since %d", id), err)
 }
 
-// orNull is JSON as it is stored.
-func orNull(j json.RawMessage) string {
+// jsonOrNull is JSON as it is stored.
+func jsonOrNull(j json.RawMessage) string {
 	if len(j) == 0 {
 		return "null"
 	}

@@ -133,7 +133,8 @@ type EventCount struct {
 func (s *Store) EventCounts(ctx context.Context, since time.Time) ([]EventCount, error) {
 	out, err := collect(ctx, s.r, func(rows *sql.Rows) (c EventCount, err error) {
 		return c, rows.Scan(&c.Day, &c.Event, &c.Action, &c.N)
-	}, `SELECT day, event, action, n FROM event_counts WHERE day >= ? ORDER BY day DESC, event, action`, since.UTC().Format(time.DateOnly))
+	}, `SELECT day, event, action, n FROM event_counts WHERE day >= ? ORDER BY day DESC, event, action`,
+		since.UTC().Format(time.DateOnly))
 	return out, s.explain("read event counts", err)
 }
 

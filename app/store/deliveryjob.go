@@ -54,7 +54,8 @@ func (w *deliveryWorker) call(ctx context.Context, d Delivery) (err error) {
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			w.e.s.log.ErrorContext(ctx, "handler panicked", "delivery", d.GUID, "event", d.Event, "panic", p, "stack", string(debug.Stack()))
+			w.e.s.log.ErrorContext(ctx, "handler panicked", "delivery", d.GUID, "event", d.Event, "panic", p, "stack",
+				string(debug.Stack()))
 			err = fmt.Errorf("work on delivery %s: panic: %v", d.GUID, p)
 		}
 	}()
@@ -79,7 +80,9 @@ func (w *deliveryWorker) finish(ctx context.Context, job *river.Job[deliveryArgs
 	return nil
 }
 
-func (w *deliveryWorker) later(ctx context.Context, job *river.Job[deliveryArgs], cause error, delay time.Duration) error {
+func (w *deliveryWorker) later(
+	ctx context.Context, job *river.Job[deliveryArgs], cause error, delay time.Duration,
+) error {
 	s := w.e.s
 	s.log.WarnContext(ctx, "delivery is tried again", "delivery", job.Args.GUID, "in", delay, "err", cause)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)

@@ -10,8 +10,8 @@
 //
 // Concepts:
 //
-//   - delivery: one webhook of GitHub, with its body, unique by its GUID. Saved
-//     with its job in one transaction before it is acknowledged.
+//   - delivery: one webhook of GitHub, with its body, unique by its GUID. It is
+//     saved with its job in one transaction before it is acknowledged.
 //   - event and effect: see package sia. The log of events is append-only, and
 //     replaying it gives the stored task ([Store.Replay]).
 //   - job: a row of River, the engine (github.com/riverqueue/river), that says
@@ -22,17 +22,19 @@
 //     order in which they were recorded, so that every replica learns the same.
 //   - surface: something on GitHub that SIA writes again and again, such as the
 //     status comment, remembered with a hash of what it last said.
+//   - lesson: see package sia/lesson. Lessons are found by the words they share
+//     with a search, through an index of our own (lessonsearch.go).
 //
 // The database is SQLite; everything that knows so is in sqlite.go,
-// turns.go, checkpoint.go and migrations/sqlite, so that PostgreSQL can stand
-// beside it. There are two pools for writing, of one connection each — River's
-// and the application's — that take turns, one for checkpoints, and one for
-// reading. No transaction is held across anything but SQL.
+// serialwrites.go, checkpoint.go and migrations/sqlite, so that PostgreSQL can
+// stand beside it. There are two pools for writing, of one connection each, that
+// take turns: River's and the application's. One more is for checkpoints, and one
+// for reading. No transaction is held across anything but SQL.
 //
 // A [Store] and an [Engine] are safe for concurrent use.
 //
-// The package imports package sia and nothing else of ours. Its tests are in
-// storetest, one suite for every database.
+// The package may import sia and what lies below it, and nothing else of ours. Its
+// tests are in storetest, one suite for every database.
 //
 // Start reading at apply.go, then effectjob.go.
 package store

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -14,6 +13,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // effectArgs is the job that carries out an effect.
@@ -80,7 +80,8 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 	if f.Kind == sia.DoAttempt {
 		timeout = w.e.c.AttemptTimeout(t)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("took longer than %s: %w", timeout, context.DeadlineExceeded))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout,
+		fmt.Errorf("took longer than %s: %w", timeout, context.DeadlineExceeded))
 	defer cancel()
 
 	if w.e.h.Boundary != nil {
@@ -100,15 +101,19 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 func (w *effectWorker) call(ctx context.Context, t sia.Task, f sia.Effect) (fact sia.Fact, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.e.s.log.ErrorContext(ctx, "handler panicked", "task", f.Task, "effect", f.Key, "panic", p, "stack", string(debug.Stack()))
-			err = &sia.Error{Op: "carry out " + f.Key, Message: "a mistake in SIA kept it from going on; its log has the details, please report it", Err: fmt.Errorf("panic: %v", p)}
+			w.e.s.log.ErrorContext(ctx, "handler panicked", "task", f.Task, "effect", f.Key, "panic", p, "stack",
+				string(debug.Stack()))
+			err = &sia.Error{Op: "carry out " + f.Key, Message: "a mistake in SIA kept it from going on; its log has the " +
+				"details, please report it", Err: fmt.Errorf("panic: %v", p)}
 		}
 	}()
 	return w.e.h.Effect(ctx, t, f)
 }
 
 // report decides what a try's end means.
-func (w *effectWorker) report(ctx context.Context, job *river.Job[effectArgs], f EffectRecord, tries int, fact sia.Fact, err error) error {
+func (w *effectWorker) report(
+	ctx context.Context, job *river.Job[effectArgs], f EffectRecord, tries int, fact sia.Fact, err error,
+) error {
 	switch {
 	case err == nil && fact == nil:
 		return w.finish(ctx, job, f, sia.Done{}, nil)
@@ -128,7 +133,9 @@ func (w *effectWorker) report(ctx context.Context, job *river.Job[effectArgs], f
 // finish writes an outcome down. While the database is in trouble, such as a
 // full disk, it keeps the outcome and goes on trying, so that work of half an
 // hour is not lost to it.
-func (w *effectWorker) finish(ctx context.Context, job *river.Job[effectArgs], f EffectRecord, fact sia.Fact, cause error) error {
+func (w *effectWorker) finish(
+	ctx context.Context, job *river.Job[effectArgs], f EffectRecord, fact sia.Fact, cause error,
+) error {
 	s := w.e.s
 	if cause != nil {
 		s.log.WarnContext(ctx, "effect not carried out", "task", f.Task, "effect", f.Key, "err", cause)
@@ -169,7 +176,8 @@ func (w *effectWorker) save(ctx context.Context, job *river.Job[effectArgs], f E
 		if err := complete(ctx, tx, job); err != nil {
 			return err
 		}
-		closed, err := tx.ExecContext(ctx, `UPDATE effects SET state = ?, error = CASE WHEN ? = '' THEN error ELSE ? END, ended_at = ?
+		closed, err := tx.ExecContext(ctx, `UPDATE effects
+			SET state = ?, error = CASE WHEN ? = '' THEN error ELSE ? END, ended_at = ?
 			WHERE key = ? AND state = 'pending'`, state, words, words, micros(ev.At), f.Key)
 		if err != nil {
 			return err
@@ -235,13 +243,9 @@ func cancelledFact(f sia.Effect) sia.Fact {
 // the error's text, which may be long.
 func forPeople(err error) string {
 	var e *sia.Error
-	text := err.Error()
+	words := err.Error()
 	if errors.As(err, &e) && e.Message != "" {
-		text = e.Message
+		words = e.Message
 	}
-	const most = 1000
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
+	return text.Clip(words, 1000)
 }

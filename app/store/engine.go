@@ -56,7 +56,8 @@ type EngineConfig struct {
 
 	Tries   int                            // of an effect or delivery before it is given up; 6
 	Backoff func(failed int) time.Duration // after the failed-th failed try, 1-based; 1 s, 4 s, 16 s…, jittered
-	Grace   time.Duration                  // what running handlers get when the engine stops, before their contexts end; 10 s
+	// what running handlers get when the engine stops, before their contexts end; 10 s
+	Grace time.Duration
 }
 
 func (c EngineConfig) withDefaults() EngineConfig {
@@ -131,7 +132,6 @@ func (e *Engine) start(ctx context.Context) error {
 	rc := e.s.riverConfig()
 	rc.Workers = river.NewWorkers()
 	rc.SoftStopTimeout = e.c.Grace
-	rc.TestOnly = true // don't stagger the start: there is one process
 	rc.Queues = map[string]river.QueueConfig{
 		queueDeliveries: {MaxWorkers: e.c.Deliveries},
 		queueEffects:    {MaxWorkers: e.c.Effects},
@@ -167,7 +167,7 @@ func (e *Engine) Stop(ctx context.Context) error {
 	e.stop()
 	err := e.client.Stop(ctx)
 	if err != nil {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnTimeout)
 		defer cancel()
 		err = e.client.StopAndCancel(last)
 	}
@@ -177,8 +177,8 @@ func (e *Engine) Stop(ctx context.Context) error {
 	return errors.Join(err, e.unlock())
 }
 
-// lastWords is what handlers get to return after their context ended.
-const lastWords = 5 * time.Second
+// returnTimeout is what handlers get to return after their context ended.
+const returnTimeout = 5 * time.Second
 
 // Idle waits until no job runs or is due. Jobs that are scheduled for later do
 // not count, see [Engine.NextDue], nor do those of the effects named, which a

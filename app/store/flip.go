@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -19,7 +18,7 @@ type Flip struct {
 
 // SaveFlips notes how checks went on a commit. Saying the same again changes
 // nothing, and a check that flipped once on a commit has flipped on it for good.
-func (s *Store) SaveFlips(ctx context.Context, repo int64, sha string, flips ...Flip) error {
+func (s *Store) SaveFlips(ctx context.Context, repo int64, sha sia.SHA, flips ...Flip) error {
 	return s.write(ctx, fmt.Sprintf("save how checks went on %s", sha), func(tx *sql.Tx) error {
 		for _, f := range flips {
 			if _, err := tx.ExecContext(ctx, `INSERT INTO flips (repo_id, name, sha, flipped, at) VALUES (?, ?, ?, ?, ?)
@@ -56,20 +55,16 @@ func (s *Store) FlipCounts(ctx context.Context, repo int64) (own []FlipCount, al
 // those of them that passed.
 func (s *Store) CountJudged(ctx context.Context, repo int64) (passed, judged int, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN outcome = ? THEN 1 END), count(*) FROM attempts
-		WHERE repo_id = ? AND outcome IN (?, ?)`, sia.AttemptPass, repo, sia.AttemptPass, sia.AttemptFail).Scan(&passed, &judged)
+		WHERE repo_id = ? AND outcome IN (?, ?)`,
+		sia.AttemptPass, repo, sia.AttemptPass, sia.AttemptFail).Scan(&passed, &judged)
 	return passed, judged, s.explain("count the attempts that were judged", err)
 }
 
 // EndedAttempts are the last attempts of all repositories that ended on their
 // own or by a limit, oldest first.
 func (s *Store) EndedAttempts(ctx context.Context, limit int) ([]sia.Attempt, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (a sia.Attempt, err error) {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return a, err
-		}
-		return a, json.Unmarshal([]byte(text), &a)
-	}, `SELECT attempt FROM attempts WHERE outcome IN (?, ?, ?) ORDER BY ended_at DESC, task_id, number LIMIT ?`,
+	all, err := collect(ctx, s.r, scanJSON[sia.Attempt], `SELECT attempt FROM attempts
+		WHERE outcome IN (?, ?, ?) ORDER BY ended_at DESC, task_id, number LIMIT ?`,
 		sia.AttemptPass, sia.AttemptFail, sia.AttemptCheckpoint, limit)
 	slices.Reverse(all)
 	return all, s.explain("load the last attempts", err)

@@ -12,42 +12,42 @@ const (
 	inboxBatch  = 256  // deliveries in one transaction, at most
 )
 
-// inbox gathers deliveries that arrive while a transaction is being committed
-// into the next one, so that many callers share a commit and nobody waits for
-// company: group commit.
-type inbox struct {
+// deliveryInbox is a group commit: deliveries that arrive while a transaction is
+// being committed are gathered into the next one. Many callers share a commit, and
+// nobody waits for company.
+type deliveryInbox struct {
 	s      *Store
-	queue  chan letter
+	queue  chan queuedDelivery
 	closed chan struct{}
 	close  func() // closes closed, once
 }
 
-// letter is one delivery and where its sender waits.
-type letter struct {
+// queuedDelivery is a delivery, and where its caller waits for what became of it.
+type queuedDelivery struct {
 	d     Delivery
-	reply chan reply // of length 1, so that a sender that left blocks nobody
+	saved chan saveResult // of length 1, so that a caller that left blocks nobody
 }
 
-type reply struct {
+type saveResult struct {
 	fresh bool
 	err   error
 }
 
 var errClosed = errors.New("the store is closed")
 
-func newInbox(s *Store) *inbox {
-	b := &inbox{s: s, queue: make(chan letter, inboxLength), closed: make(chan struct{})}
+func newDeliveryInbox(s *Store) *deliveryInbox {
+	b := &deliveryInbox{s: s, queue: make(chan queuedDelivery, inboxLength), closed: make(chan struct{})}
 	b.close = sync.OnceFunc(func() { close(b.closed) })
 	return b
 }
 
-func (b *inbox) save(ctx context.Context, d Delivery) (bool, error) {
+func (b *deliveryInbox) save(ctx context.Context, d Delivery) (bool, error) {
 	select {
 	case <-b.closed:
 		return false, errClosed
 	default:
 	}
-	l := letter{d, make(chan reply, 1)}
+	l := queuedDelivery{d, make(chan saveResult, 1)}
 	select {
 	case b.queue <- l:
 	case <-ctx.Done():
@@ -56,7 +56,7 @@ func (b *inbox) save(ctx context.Context, d Delivery) (bool, error) {
 		return false, errClosed
 	}
 	select {
-	case r := <-l.reply:
+	case r := <-l.saved:
 		return r.fresh, r.err
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
@@ -66,7 +66,7 @@ func (b *inbox) save(ctx context.Context, d Delivery) (bool, error) {
 }
 
 // run commits what arrives until ctx ends.
-func (b *inbox) run(ctx context.Context) {
+func (b *deliveryInbox) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -78,8 +78,8 @@ func (b *inbox) run(ctx context.Context) {
 }
 
 // gather takes what waits already, and waits for nothing.
-func (b *inbox) gather(first letter) []letter {
-	batch := []letter{first}
+func (b *deliveryInbox) gather(first queuedDelivery) []queuedDelivery {
+	batch := []queuedDelivery{first}
 	for len(batch) < inboxBatch {
 		select {
 		case l := <-b.queue:
@@ -93,22 +93,22 @@ func (b *inbox) gather(first letter) []letter {
 
 // commit writes a batch in one transaction. When that fails each delivery is
 // tried in one of its own, so that one bad delivery spoils no other.
-func (b *inbox) commit(ctx context.Context, batch []letter) {
+func (b *deliveryInbox) commit(ctx context.Context, batch []queuedDelivery) {
 	fresh := make([]bool, len(batch))
 	err := b.write(ctx, batch, fresh)
 	for i, l := range batch {
 		switch {
 		case err == nil:
-			l.reply <- reply{fresh: fresh[i]}
+			l.saved <- saveResult{fresh: fresh[i]}
 		case len(batch) == 1:
-			l.reply <- reply{err: err}
+			l.saved <- saveResult{err: err}
 		default:
 			b.commit(ctx, batch[i:i+1])
 		}
 	}
 }
 
-func (b *inbox) write(ctx context.Context, batch []letter, fresh []bool) error {
+func (b *deliveryInbox) write(ctx context.Context, batch []queuedDelivery, fresh []bool) error {
 	all := make([]Delivery, len(batch))
 	for i, l := range batch {
 		all[i] = l.d

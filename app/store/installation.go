@@ -32,7 +32,8 @@ type Repository struct {
 func (s *Store) UpsertInstallation(ctx context.Context, v Installation) error {
 	now := micros(s.now())
 	return s.exec(ctx, fmt.Sprintf("save installation %d", v.ID),
-		`INSERT INTO installations (id, account, account_id, account_type, suspended, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		`INSERT INTO installations (id, account, account_id, account_type, suspended, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET account = excluded.account, account_id = excluded.account_id,
 			account_type = excluded.account_type, suspended = excluded.suspended, updated_at = excluded.updated_at`,
 		v.ID, v.Account, v.AccountID, v.AccountType, v.Suspended, now, now)
@@ -42,18 +43,6 @@ func (s *Store) UpsertInstallation(ctx context.Context, v Installation) error {
 // settings. Its tasks stay: stop them first.
 func (s *Store) RemoveInstallation(ctx context.Context, id int64) error {
 	return s.exec(ctx, fmt.Sprintf("remove installation %d", id), `DELETE FROM installations WHERE id = ?`, id)
-}
-
-// Installation loads an installation; the error wraps [ErrNotFound] when it is
-// not known.
-func (s *Store) Installation(ctx context.Context, id int64) (Installation, error) {
-	v := Installation{ID: id}
-	err := s.r.QueryRowContext(ctx, `SELECT account, account_id, account_type, suspended FROM installations WHERE id = ?`, id).
-		Scan(&v.Account, &v.AccountID, &v.AccountType, &v.Suspended)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
-	}
-	return v, s.explain(fmt.Sprintf("load installation %d", id), err)
 }
 
 // Installations lists the installations by account.
@@ -68,9 +57,11 @@ func (s *Store) Installations(ctx context.Context) ([]Installation, error) {
 // what was saved; its settings and whether it is paused stay.
 func (s *Store) UpsertRepository(ctx context.Context, v Repository) error {
 	return s.exec(ctx, "save repository "+v.String(),
-		`INSERT INTO repositories (id, installation_id, owner, name, default_branch, private, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET installation_id = excluded.installation_id, owner = excluded.owner, name = excluded.name,
-			default_branch = excluded.default_branch, private = excluded.private, updated_at = excluded.updated_at`,
+		`INSERT INTO repositories (id, installation_id, owner, name, default_branch, private, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET installation_id = excluded.installation_id, owner = excluded.owner,
+			name = excluded.name, default_branch = excluded.default_branch, private = excluded.private,
+			updated_at = excluded.updated_at`,
 		v.ID, v.Installation, v.Owner, v.Name, v.DefaultBranch, v.Private, micros(s.now()))
 }
 
@@ -94,30 +85,26 @@ func scanRepository(scan func(...any) error) (v Repository, err error) {
 // Repository loads a repository by GitHub's id; the error wraps [ErrNotFound]
 // when it is not known.
 func (s *Store) Repository(ctx context.Context, id int64) (Repository, error) {
-	v, err := scanRepository(s.r.QueryRowContext(ctx, `SELECT `+repositoryColumns+` FROM repositories WHERE id = ?`, id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
-	}
-	return v, s.explain(fmt.Sprintf("load repository %d", id), err)
+	v, err := scanRepository(s.r.QueryRowContext(ctx, `SELECT `+repositoryColumns+` FROM repositories WHERE id = ?`,
+		id).Scan)
+	return v, s.explain(fmt.Sprintf("load repository %d", id), orNotFound(err))
 }
 
 // RepositoryNamed loads the repository of an installation that has a name now; the
 // error wraps [ErrNotFound] when none is known. Where a name went from one to
 // another, it is the one that was saved last.
 func (s *Store) RepositoryNamed(ctx context.Context, installation int64, name string) (Repository, error) {
-	v, err := scanRepository(s.r.QueryRowContext(ctx,
-		`SELECT `+repositoryColumns+` FROM repositories WHERE installation_id = ? AND name = ? ORDER BY updated_at DESC, id DESC LIMIT 1`, installation, name).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
-	}
-	return v, s.explain(fmt.Sprintf("load repository %s of installation %d", name, installation), err)
+	v, err := scanRepository(s.r.QueryRowContext(ctx, `SELECT `+repositoryColumns+` FROM repositories
+		WHERE installation_id = ? AND name = ? ORDER BY updated_at DESC, id DESC LIMIT 1`, installation, name).Scan)
+	return v, s.explain(fmt.Sprintf("load repository %s of installation %d", name, installation), orNotFound(err))
 }
 
 // Repositories lists the repositories of an installation, or of all with 0, by
 // name.
 func (s *Store) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Repository, error) { return scanRepository(rows.Scan) },
-		`SELECT `+repositoryColumns+` FROM repositories WHERE ? = 0 OR installation_id = ? ORDER BY owner, name`, installation, installation)
+		`SELECT `+repositoryColumns+` FROM repositories WHERE ? = 0 OR installation_id = ? ORDER BY owner, name`,
+		installation, installation)
 	return all, s.explain("list repositories", err)
 }
 
@@ -144,7 +131,8 @@ func (s *Store) SaveSettings(ctx context.Context, repo int64, own OwnSettings) e
 func (s *Store) Settings(ctx context.Context, repo int64) (own OwnSettings, err error) {
 	op := fmt.Sprintf("load the settings of repository %d", repo)
 	var text sql.NullString
-	err = s.r.QueryRowContext(ctx, `SELECT settings, settings_sha FROM repositories WHERE id = ?`, repo).Scan(&text, &own.SHA)
+	err = s.r.QueryRowContext(ctx, `SELECT settings, settings_sha FROM repositories WHERE id = ?`, repo).Scan(&text,
+		&own.SHA)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && !text.Valid:
 		return OwnSettings{}, fmt.Errorf("%s: %w", op, ErrNotFound)

@@ -21,7 +21,7 @@ func (s *Store) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Le
 		return nil
 	}
 	return s.write(ctx, fmt.Sprintf("save lessons of repository %d", repo), func(tx *sql.Tx) error {
-		b := newLessonBook(ctx, tx, repo)
+		b := newLessonBatch(ctx, tx, repo)
 		for _, l := range lessons {
 			switch {
 			case !l.ID.Valid():
@@ -56,7 +56,7 @@ func (s *Store) CountLessons(ctx context.Context, repo int64, evidence ...lesson
 		return nil
 	}
 	return s.write(ctx, fmt.Sprintf("count evidence about lessons of repository %d", repo), func(tx *sql.Tx) error {
-		b := newLessonBook(ctx, tx, repo)
+		b := newLessonBatch(ctx, tx, repo)
 		for _, e := range evidence {
 			if err := b.count(e); err != nil {
 				return err
@@ -78,7 +78,8 @@ func (s *Store) Lesson(ctx context.Context, repo int64, id lesson.ID) (lesson.Le
 // Lessons lists a repository's lessons of every state, in the order in which
 // they were learned.
 func (s *Store) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
-	all, err := collect(ctx, s.r, scanLesson, `SELECT lesson FROM lessons WHERE repo_id = ? ORDER BY seq`, repo)
+	all, err := collect(ctx, s.r, scanJSON[lesson.Lesson],
+		`SELECT lesson FROM lessons WHERE repo_id = ? ORDER BY seq`, repo)
 	return all, s.explain(fmt.Sprintf("load the lessons of repository %d", repo), err)
 }
 
@@ -86,7 +87,8 @@ func (s *Store) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error
 // of attempts; what people taught, what came from other repositories and what was
 // merged is not among them.
 func (s *Store) LearnedSince(ctx context.Context, repo int64, since time.Time) (n int, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM lessons WHERE repo_id = ? AND created_at >= ? AND source NOT IN (?, ?) AND state <> ?`,
+	err = s.r.QueryRowContext(ctx,
+		`SELECT count(*) FROM lessons WHERE repo_id = ? AND created_at >= ? AND source NOT IN (?, ?) AND state <> ?`,
 		repo, micros(since), lesson.FromPerson, lesson.FromOrganisation, lesson.Merged).Scan(&n)
 	return n, s.explain("count new lessons", err)
 }
@@ -102,27 +104,12 @@ func (s *Store) LessonRepositories(ctx context.Context) ([]int64, error) {
 // LessonEvidence lists the evidence about one lesson, or with an empty id about
 // all of a repository, oldest first.
 func (s *Store) LessonEvidence(ctx context.Context, repo int64, id lesson.ID) ([]lesson.Evidence, error) {
-	all, err := collect(ctx, s.r, scanEvidence, evidenceOf, repo, id, id)
+	all, err := collect(ctx, s.r, scanJSON[lesson.Evidence], evidenceOf, repo, id, id)
 	return all, s.explain("load the evidence about lessons", err)
 }
 
-const evidenceOf = `SELECT evidence FROM lesson_evidence WHERE repo_id = ? AND (? = '' OR lesson_id = ?) ORDER BY at, key`
-
-func scanEvidence(rows *sql.Rows) (e lesson.Evidence, err error) {
-	var text string
-	if err := rows.Scan(&text); err != nil {
-		return e, err
-	}
-	return e, json.Unmarshal([]byte(text), &e)
-}
-
-func scanLesson(rows *sql.Rows) (l lesson.Lesson, err error) {
-	var text string
-	if err := rows.Scan(&text); err != nil {
-		return l, err
-	}
-	return l, json.Unmarshal([]byte(text), &l)
-}
+const evidenceOf = `SELECT evidence FROM lesson_evidence
+	WHERE repo_id = ? AND (? = '' OR lesson_id = ?) ORDER BY at, key`
 
 // keptLesson is a lesson and its place; seq 0: there is none.
 type keptLesson struct {
@@ -132,7 +119,8 @@ type keptLesson struct {
 
 func loadLesson(ctx context.Context, q querier, repo int64, id lesson.ID) (k keptLesson, err error) {
 	var text string
-	err = q.QueryRowContext(ctx, `SELECT seq, lesson FROM lessons WHERE repo_id = ? AND id = ?`, repo, id).Scan(&k.seq, &text)
+	err = q.QueryRowContext(ctx, `SELECT seq, lesson FROM lessons WHERE repo_id = ? AND id = ?`, repo, id).Scan(&k.seq,
+		&text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return keptLesson{}, nil
 	}
@@ -142,25 +130,25 @@ func loadLesson(ctx context.Context, q querier, repo int64, id lesson.ID) (k kep
 	return k, err
 }
 
-// lessonBook writes lessons in one transaction.
-type lessonBook struct {
+// lessonBatch writes lessons in one transaction.
+type lessonBatch struct {
 	ctx  context.Context
 	tx   *sql.Tx
 	repo int64
 
-	posts map[post]map[int]bool // what changed: whether the lesson at an offset has the term
+	postings map[postingKey]map[int]bool // what changed: whether the lesson at an offset has the term
 }
 
-func newLessonBook(ctx context.Context, tx *sql.Tx, repo int64) *lessonBook {
-	return &lessonBook{ctx: ctx, tx: tx, repo: repo, posts: map[post]map[int]bool{}}
+func newLessonBatch(ctx context.Context, tx *sql.Tx, repo int64) *lessonBatch {
+	return &lessonBatch{ctx: ctx, tx: tx, repo: repo, postings: map[postingKey]map[int]bool{}}
 }
 
-func (b *lessonBook) load(id lesson.ID) (keptLesson, error) {
+func (b *lessonBatch) load(id lesson.ID) (keptLesson, error) {
 	return loadLesson(b.ctx, b.tx, b.repo, id)
 }
 
 // save writes a lesson over the old one, which may be none.
-func (b *lessonBook) save(old keptLesson, l lesson.Lesson) error {
+func (b *lessonBatch) save(old keptLesson, l lesson.Lesson) error {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return fmt.Errorf("encode lesson %s: %w", l.ID, err)
@@ -171,18 +159,19 @@ func (b *lessonBook) save(old keptLesson, l lesson.Lesson) error {
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
 			b.repo, l.ID, l.Kind, l.State, l.From.Source, micros(l.CreatedAt), string(text), strings.Join(words, " ")).Scan(&seq)
 	} else {
-		_, err = b.tx.ExecContext(b.ctx, `UPDATE lessons SET kind = ?, state = ?, source = ?, lesson = ?, terms = ? WHERE seq = ?`,
+		_, err = b.tx.ExecContext(b.ctx,
+			`UPDATE lessons SET kind = ?, state = ?, source = ?, lesson = ?, terms = ? WHERE seq = ?`,
 			l.Kind, l.State, l.From.Source, string(text), strings.Join(words, " "), seq)
 	}
 	if err != nil {
 		return err
 	}
-	b.index(old, l, words, seq)
+	b.reindex(old, l, words, seq)
 	return nil
 }
 
 // count takes one piece of evidence.
-func (b *lessonBook) count(e lesson.Evidence) error {
+func (b *lessonBatch) count(e lesson.Evidence) error {
 	l, err := b.load(e.Lesson)
 	if err != nil {
 		return err

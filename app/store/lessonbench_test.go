@@ -16,10 +16,10 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// manyLessons is how many lessons searches are measured on (document 5 §5.2).
+// manyLessons is how many lessons searches are measured on (docs/adr/0007-lesson-index.md).
 const manyLessons = 100_000
 
-// prose makes texts whose words are as unequally common as in language: Zipf's
+// prose makes texts. Their words are as unequally common as in language: Zipf's
 // law over 20,000 of them.
 type prose struct {
 	r *rand.Rand
@@ -48,7 +48,7 @@ func manyTaught(b *testing.B, s *store.Store, repo int64) {
 	p, now := newProse(1), time.Now()
 	batch := make([]lesson.Lesson, 0, 5000)
 	for i := range manyLessons {
-		l := lesson.Taught(repo, fmt.Sprint(i), p.words(12), sia.Actor{Login: "anna"}, sia.Task{}, now)
+		l := lesson.NewTaught(repo, fmt.Sprint(i), p.words(12), sia.Actor{Login: "anna"}, sia.Task{}, now)
 		l.Words = lesson.Words(p.words(60), 80)
 		if batch = append(batch, l); len(batch) == cap(batch) || i == manyLessons-1 {
 			if err := s.PutLessons(context.Background(), repo, batch...); err != nil {

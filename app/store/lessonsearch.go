@@ -10,49 +10,48 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// Shelves are where lessons stand to be found.
+// Each repository has two indexes in which lessons are found.
 const (
-	live    = "x" // attempts may be told them
-	retired = "z" // archived or forgotten
+	liveIndex    = "x" // attempts may be told them
+	retiredIndex = "z" // archived or forgotten
 )
 
-// shelf is where a lesson stands; "" for one that is not to be found at all: it
-// is merged into another, or told to nobody.
-func shelf(l lesson.Lesson) string {
+// indexOf is where a lesson is found; "" for one that is not to be found at all:
+// it is merged into another, or told to nobody.
+func indexOf(l lesson.Lesson) string {
 	switch {
 	case l.State == lesson.Merged || l.Kind == lesson.Model:
 		return ""
 	case l.Live():
-		return live
+		return liveIndex
 	}
-	return retired
+	return retiredIndex
 }
 
-// lessonTerm is what a word is kept as: different for each repository and shelf.
-// The empty word is one that every lesson of the shelf has.
-func lessonTerm(repo int64, shelf, word string) string {
-	return "r" + strconv.FormatInt(repo, 10) + shelf + word
+// lessonTerm is what a word is kept as: different for each repository and index.
+// The empty word is one that every lesson of the index has.
+func lessonTerm(repo int64, index, word string) string {
+	return "r" + strconv.FormatInt(repo, 10) + index + word
 }
 
-// index notes which terms a lesson of these words loses and gains.
-func (b *lessonBook) index(old keptLesson, l lesson.Lesson, words []string, seq int64) {
+// reindex notes which terms a lesson of these words loses and gains.
+func (b *lessonBatch) reindex(old keptLesson, l lesson.Lesson, words []string, seq int64) {
 	note := func(term string, has bool) {
-		p := post{term, seq / partSize}
-		if b.posts[p] == nil {
-			b.posts[p] = map[int]bool{}
+		p := postingKey{term, seq / partSize}
+		if b.postings[p] == nil {
+			b.postings[p] = map[int]bool{}
 		}
-		b.posts[p][int(seq%partSize)] = has
+		b.postings[p][int(seq%partSize)] = has
 	}
 	var before []string
 	if old.seq != 0 {
-		before = b.terms(shelf(old.Lesson), old.Terms())
+		before = b.terms(indexOf(old.Lesson), old.Terms())
 	}
-	after := b.terms(shelf(l), words)
+	after := b.terms(indexOf(l), words)
 	for _, t := range before {
 		if !slices.Contains(after, t) {
 			note(t, false)
@@ -65,14 +64,14 @@ func (b *lessonBook) index(old keptLesson, l lesson.Lesson, words []string, seq 
 	}
 }
 
-// terms are what a lesson's words are kept as on a shelf.
-func (b *lessonBook) terms(on string, words []string) []string {
-	if on == "" {
+// terms are what a lesson's words are kept as in an index.
+func (b *lessonBatch) terms(index string, words []string) []string {
+	if index == "" {
 		return nil
 	}
-	terms := []string{lessonTerm(b.repo, on, "")}
+	terms := []string{lessonTerm(b.repo, index, "")}
 	for _, w := range words {
-		terms = append(terms, lessonTerm(b.repo, on, w))
+		terms = append(terms, lessonTerm(b.repo, index, w))
 	}
 	return terms
 }
@@ -82,13 +81,13 @@ func (b *lessonBook) terms(on string, words []string) []string {
 // [lesson.Words] makes them. Of the words, the rarest are searched for, until
 // they stand in searchMost lessons together or are searchTerms; all of them count
 // in the rank of what that finds.
-func (s *Store) SearchLessons(ctx context.Context, repo int64, words []string, limit int) ([]lesson.Found, error) {
-	return s.searchLessons(ctx, repo, words, limit, live)
+func (s *Store) SearchLessons(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error) {
+	return s.searchLessons(ctx, repo, words, limit, liveIndex)
 }
 
 // LessonsLike is SearchLessons among archived and forgotten lessons as well.
-func (s *Store) LessonsLike(ctx context.Context, repo int64, words []string, limit int) ([]lesson.Found, error) {
-	return s.searchLessons(ctx, repo, words, limit, live, retired)
+func (s *Store) LessonsLike(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error) {
+	return s.searchLessons(ctx, repo, words, limit, liveIndex, retiredIndex)
 }
 
 // Bounds of a search's work. Of what a full scan puts among the best 20 in sia
@@ -100,18 +99,20 @@ const (
 	searchSpare = 8      // more are read than are wanted, since all words rank these
 )
 
-func (s *Store) searchLessons(ctx context.Context, repo int64, words []string, limit int, shelves ...string) ([]lesson.Found, error) {
+func (s *Store) searchLessons(
+	ctx context.Context, repo int64, words []string, limit int, indexes ...string,
+) ([]lesson.SearchHit, error) {
 	op := fmt.Sprintf("search the lessons of repository %d", repo)
 	words = words[:min(len(words), searchWords)]
-	have, all, err := s.haveWords(ctx, repo, words, shelves)
+	have, all, err := s.haveWords(ctx, repo, words, indexes)
 	if err != nil {
 		return nil, s.explain(op, err)
 	}
-	weights := lesson.Weigh(words, have, all)
+	weights := lesson.WeighWords(words, have, all)
 	terms := map[string]float64{}
 	for _, w := range rarest(words, have) {
-		for _, on := range shelves {
-			terms[lessonTerm(repo, on, w)] = weights[w]
+		for _, index := range indexes {
+			terms[lessonTerm(repo, index, w)] = weights[w]
 		}
 	}
 	if len(terms) == 0 {
@@ -126,9 +127,11 @@ func (s *Store) searchLessons(ctx context.Context, repo int64, words []string, l
 }
 
 // rank puts lessons in the order of their rank and reads the best, at most so many.
-func (s *Store) rank(ctx context.Context, seqs []int64, weights lesson.Weights, most int) ([]lesson.Found, error) {
+func (s *Store) rank(
+	ctx context.Context, seqs []int64, weights lesson.WordWeights, most int,
+) ([]lesson.SearchHit, error) {
 	type ranked struct {
-		lesson.Found
+		lesson.SearchHit
 		text string // the lesson as JSON
 	}
 	list, err := json.Marshal(seqs)
@@ -150,13 +153,13 @@ func (s *Store) rank(ctx context.Context, seqs []int64, weights lesson.Weights, 
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b ranked) int { return lesson.ByRank(a.Found, b.Found) })
-	var found []lesson.Found
+	slices.SortFunc(all, func(a, b ranked) int { return lesson.ByRank(a.SearchHit, b.SearchHit) })
+	var found []lesson.SearchHit
 	for _, r := range all[:min(len(all), most)] {
 		if err := json.Unmarshal([]byte(r.text), &r.Lesson); err != nil {
 			return nil, err
 		}
-		found = append(found, r.Found)
+		found = append(found, r.SearchHit)
 	}
 	return found, nil
 }
@@ -168,29 +171,30 @@ func (s *Store) heaviest(ctx context.Context, terms map[string]float64, most int
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.r.QueryContext(ctx, `SELECT term, part, seqs FROM lesson_terms WHERE term IN (SELECT value FROM json_each(?))`, string(list))
+	rows, err := s.r.QueryContext(ctx,
+		`SELECT term, part, seqs FROM lesson_terms WHERE term IN (SELECT value FROM json_each(?))`, string(list))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	parts := map[int64]*tally{}
+	parts := map[int64]*partWeight{}
 	defer func() {
 		for _, p := range parts {
 			p.clear()
-			tallies.Put(p)
+			s.partWeights.Put(p)
 		}
 	}()
 	for rows.Next() {
-		var p post
+		var p postingKey
 		var packed sql.RawBytes
 		if err := rows.Scan(&p.term, &p.part, &packed); err != nil {
 			return nil, err
 		}
 		if parts[p.part] == nil {
-			parts[p.part] = tallies.Get().(*tally)
+			parts[p.part] = s.emptyPartWeight()
 		}
 		part, weight := parts[p.part], float32(terms[p.term])
-		if err := unpackPost(packed, func(o int) { part.add(o, weight) }); err != nil {
+		if err := unpackPostings(packed, func(o int) { part.add(o, weight) }); err != nil {
 			return nil, fmt.Errorf("term %s: %w", p.term, err)
 		}
 	}
@@ -221,23 +225,29 @@ func (s *Store) heaviest(ctx context.Context, terms map[string]float64, most int
 	return seqs, nil
 }
 
-// tally is what the terms of each lesson of a part weigh together.
-type tally struct {
+// partWeight is what the terms of each lesson of a part weigh together.
+type partWeight struct {
 	weight [partSize]float32 // by offset
 	seen   []uint16          // the offsets of those that weigh anything
 }
 
-// tallies are empty ones: making one anew costs as much as filling it.
-var tallies = sync.Pool{New: func() any { return &tally{} }}
+// emptyPartWeight takes one that was used before, if there is one: making one anew
+// costs as much as filling it.
+func (s *Store) emptyPartWeight() *partWeight {
+	if w, ok := s.partWeights.Get().(*partWeight); ok {
+		return w
+	}
+	return &partWeight{}
+}
 
-func (t *tally) add(offset int, weight float32) {
+func (t *partWeight) add(offset int, weight float32) {
 	if t.weight[offset] == 0 {
 		t.seen = append(t.seen, uint16(offset))
 	}
 	t.weight[offset] += weight
 }
 
-func (t *tally) clear() {
+func (t *partWeight) clear() {
 	for _, o := range t.seen {
 		t.weight[o] = 0
 	}
@@ -245,12 +255,14 @@ func (t *tally) clear() {
 }
 
 // haveWords is how many lessons have each word, and how many there are.
-func (s *Store) haveWords(ctx context.Context, repo int64, words, shelves []string) (have map[string]int, all int, err error) {
+func (s *Store) haveWords(
+	ctx context.Context, repo int64, words, indexes []string,
+) (have map[string]int, all int, err error) {
 	word := map[string]string{}
-	for _, on := range shelves {
-		word[lessonTerm(repo, on, "")] = ""
+	for _, index := range indexes {
+		word[lessonTerm(repo, index, "")] = ""
 		for _, w := range words {
-			word[lessonTerm(repo, on, w)] = w
+			word[lessonTerm(repo, index, w)] = w
 		}
 	}
 	terms := make([]string, 0, len(word))
@@ -261,7 +273,8 @@ func (s *Store) haveWords(ctx context.Context, repo int64, words, shelves []stri
 	if err != nil {
 		return nil, 0, err
 	}
-	rows, err := s.r.QueryContext(ctx, `SELECT term, sum(n) FROM lesson_terms WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term`, string(list))
+	rows, err := s.r.QueryContext(ctx,
+		`SELECT term, sum(n) FROM lesson_terms WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term`, string(list))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -40,8 +40,8 @@ func (s *Store) ShareLesson(ctx context.Context, v SharedLesson) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO shared_lessons (installation_id, id, lesson, approved_by, at) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT DO NOTHING`, v.Installation, v.Lesson.ID, string(text), v.By, micros(v.At))
+		_, err = tx.ExecContext(ctx, `INSERT INTO shared_lessons (installation_id, id, lesson, approved_by, at)
+			VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, v.Installation, v.Lesson.ID, string(text), v.By, micros(v.At))
 		return err
 	})
 }
@@ -60,26 +60,27 @@ func (s *Store) SharedLessons(ctx context.Context) ([]SharedLesson, error) {
 	return all, s.explain("load the shared lessons", err)
 }
 
-// missing selects what is shared with a repository and is no lesson of it, in
+// missingShared selects what is shared with a repository and is no lesson of it, in
 // whatever state: neither a copy, nor what that is a copy of.
-const missing = `SELECT s.lesson FROM repositories r JOIN shared_lessons s ON s.installation_id = r.installation_id
+const missingShared = `SELECT s.lesson FROM repositories r
+	JOIN shared_lessons s ON s.installation_id = r.installation_id
 	WHERE r.id = ? AND NOT EXISTS (SELECT 1 FROM lessons l WHERE l.repo_id = r.id AND l.id = s.id) ORDER BY s.at, s.id`
 
 // TakeSharedLessons copies into a repository what is shared with it and is no
 // lesson of it yet, and returns the copies; nil, after one look, when it has all.
 func (s *Store) TakeSharedLessons(ctx context.Context, repo int64, now time.Time) (copies []lesson.Lesson, err error) {
 	op := fmt.Sprintf("take shared lessons into repository %d", repo)
-	found, err := collect(ctx, s.r, scanLesson, missing, repo)
+	found, err := collect(ctx, s.r, scanJSON[lesson.Lesson], missingShared, repo)
 	if err != nil || len(found) == 0 {
 		return nil, s.explain(op, err)
 	}
 	err = s.write(ctx, op, func(tx *sql.Tx) error {
 		copies = nil
-		found, err := collect(ctx, tx, scanLesson, missing, repo) // somebody may have taken one back
+		found, err := collect(ctx, tx, scanJSON[lesson.Lesson], missingShared, repo) // somebody may have taken one back
 		if err != nil {
 			return err
 		}
-		b := newLessonBook(ctx, tx, repo)
+		b := newLessonBatch(ctx, tx, repo)
 		for _, l := range found {
 			c := l.CopyTo(repo, now)
 			if err := b.save(keptLesson{}, c); err != nil {
@@ -136,12 +137,12 @@ func (s *Store) UnshareLesson(ctx context.Context, installation int64, id lesson
 
 // takeBack does with one repository's copy as [Store.UnshareLesson] says.
 func takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID, out *Unshared) error {
-	b := newLessonBook(ctx, tx, repo)
+	b := newLessonBatch(ctx, tx, repo)
 	old, err := b.load(id)
 	if err != nil || !old.Live() {
 		return err
 	}
-	all, err := collect(ctx, tx, scanEvidence, evidenceOf, repo, id, id)
+	all, err := collect(ctx, tx, scanJSON[lesson.Evidence], evidenceOf, repo, id, id)
 	if err != nil {
 		return err
 	}
@@ -169,13 +170,14 @@ func takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID, out *Un
 }
 
 // remove takes a lesson away, with what was said about it.
-func (b *lessonBook) remove(old keptLesson) error {
+func (b *lessonBatch) remove(old keptLesson) error {
 	if _, err := b.tx.ExecContext(b.ctx, `DELETE FROM lessons WHERE seq = ?`, old.seq); err != nil {
 		return err
 	}
-	if _, err := b.tx.ExecContext(b.ctx, `DELETE FROM lesson_evidence WHERE repo_id = ? AND lesson_id = ?`, b.repo, old.ID); err != nil {
+	if _, err := b.tx.ExecContext(b.ctx, `DELETE FROM lesson_evidence WHERE repo_id = ? AND lesson_id = ?`, b.repo,
+		old.ID); err != nil {
 		return err
 	}
-	b.index(old, lesson.Lesson{State: lesson.Merged}, nil, old.seq)
+	b.reindex(old, lesson.Lesson{State: lesson.Merged}, nil, old.seq)
 	return nil
 }

@@ -20,7 +20,8 @@ type MemoryHead struct {
 // MemoryHead is how far a repository's memory branch was read; the zero value
 // when it never was.
 func (s *Store) MemoryHead(ctx context.Context, repo int64) (h MemoryHead, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT sha, warning FROM memory_heads WHERE repo_id = ?`, repo).Scan(&h.SHA, &h.Warning)
+	err = s.r.QueryRowContext(ctx, `SELECT sha, warning FROM memory_heads WHERE repo_id = ?`, repo).Scan(&h.SHA,
+		&h.Warning)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
@@ -45,9 +46,11 @@ func (s *Store) OutcomesOf(ctx context.Context, id sia.TaskID) ([]Outcome, error
 // RestoreLessons puts lessons that are not known back as they were, counts
 // included, with the evidence that those counts tell of: it is not counted again
 // when it is reported again. It returns how many lessons were not known.
-func (s *Store) RestoreLessons(ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence) (restored int, err error) {
+func (s *Store) RestoreLessons(
+	ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence,
+) (restored int, err error) {
 	err = s.write(ctx, fmt.Sprintf("restore lessons of repository %d", repo), func(tx *sql.Tx) error {
-		b := newLessonBook(ctx, tx, repo)
+		b := newLessonBatch(ctx, tx, repo)
 		restored = 0
 		isNew := map[lesson.ID]bool{}
 		for _, l := range lessons {
@@ -76,7 +79,8 @@ func (s *Store) RestoreLessons(ctx context.Context, repo int64, lessons []lesson
 				return fmt.Errorf("encode evidence %s: %w", e.Key, err)
 			}
 			if _, err := tx.ExecContext(ctx, `INSERT INTO lesson_evidence (repo_id, key, lesson_id, at, arm, evidence)
-				VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, repo, e.Key, e.Lesson, micros(e.At), e.Arm, string(text)); err != nil {
+				VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+				repo, e.Key, e.Lesson, micros(e.At), e.Arm, string(text)); err != nil {
 				return err
 			}
 		}

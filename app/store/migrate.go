@@ -30,7 +30,7 @@ func (s *Store) Migrate(ctx context.Context) (from, to int64, err error) {
 	if from > to {
 		return from, from, tooNew(from, to)
 	}
-	m, err := rivermigrate.New(s.driver(), &rivermigrate.Config{Logger: quiet(s.log)})
+	m, err := rivermigrate.New(s.driver(), &rivermigrate.Config{Logger: warningsOnly(s.log)})
 	if err != nil {
 		return from, from, fmt.Errorf("set up the job engine's migrations: %w", err)
 	}
@@ -67,14 +67,16 @@ func (s *Store) current(ctx context.Context) error {
 		return tooNew(have, want)
 	case have < want:
 		return &sia.Error{Op: "start the engine", Permanent: true,
-			Message: fmt.Sprintf("the database's schema is at version %d and this program needs %d; run sia migrate", have, want)}
+			Message: fmt.Sprintf("the database's schema is at version %d and this program needs %d; run sia migrate", have,
+				want)}
 	}
 	return nil
 }
 
 func tooNew(have, want int64) error {
 	return &sia.Error{Op: "migrate the schema", Permanent: true,
-		Message: fmt.Sprintf("the database was written by a newer SIA (schema %d, this program knows %d); run that version, or restore a backup", have, want)}
+		Message: fmt.Sprintf("the database was written by a newer SIA (schema %d, this program knows %d); run that "+
+			"version, or restore a backup", have, want)}
 }
 
 func (s *Store) provider() (*goose.Provider, error) {

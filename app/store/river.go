@@ -41,8 +41,8 @@ func (s *Store) riverConfig() *river.Config {
 		CompletedJobRetentionPeriod: keepJobs,
 		CancelledJobRetentionPeriod: keepJobs,
 		JobTimeout:                  -1, // the workers set their own
-		Logger:                      quiet(s.log),
-		Hooks:                       []rivertype.Hook{&punctual{}},
+		Logger:                      warningsOnly(s.log),
+		Hooks:                       []rivertype.Hook{&punctualHook{}},
 	}
 	if s.clock != nil {
 		c.Test.Time = s.clock
@@ -50,14 +50,14 @@ func (s *Store) riverConfig() *river.Config {
 	return c
 }
 
-// punctual makes a job that is scheduled for later available at that time at
+// punctualHook makes a job that is scheduled for later available at that time at
 // once, instead of having River's scheduler do it when its time has come, which
-// is up to five seconds late. Workers only take available jobs whose time has
-// come; River relies on that itself for short retries.
-type punctual struct{ river.HookDefaults }
+// is up to five seconds late. Workers leave an available job until its time; River
+// relies on that itself for short retries.
+type punctualHook struct{ river.HookDefaults }
 
 // InsertBegin implements rivertype.HookInsertBegin.
-func (*punctual) InsertBegin(_ context.Context, p *rivertype.JobInsertParams) error {
+func (*punctualHook) InsertBegin(_ context.Context, p *rivertype.JobInsertParams) error {
 	if p.State == rivertype.JobStateScheduled {
 		p.State = rivertype.JobStateAvailable
 	}
@@ -76,24 +76,26 @@ func (c *riverClock) NowOrNil() *time.Time {
 	return &t
 }
 
-// quiet lowers what River says: its information is our debugging. Its errors on
+// warningsOnly lowers what River says: its information is our debugging. Its errors on
 // jobs are told by the workers, with the task.
-func quiet(l *slog.Logger) *slog.Logger { return slog.New(warnings{l.Handler()}) }
+func warningsOnly(l *slog.Logger) *slog.Logger { return slog.New(warningHandler{l.Handler()}) }
 
-type warnings struct{ slog.Handler }
+type warningHandler struct{ slog.Handler }
 
 // Enabled passes on warnings and errors.
-func (h warnings) Enabled(ctx context.Context, level slog.Level) bool {
+func (h warningHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }
 
 // WithAttrs implements slog.Handler.
-func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warnings{h.Handler.WithAttrs(attrs)}
+func (h warningHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warningHandler{h.Handler.WithAttrs(attrs)}
 }
 
 // WithGroup implements slog.Handler.
-func (h warnings) WithGroup(name string) slog.Handler { return warnings{h.Handler.WithGroup(name)} }
+func (h warningHandler) WithGroup(name string) slog.Handler {
+	return warningHandler{h.Handler.WithGroup(name)}
+}
 
 // backoff is the wait after the failed-th failed try: four times longer each
 // time, up to about 17 minutes, less or more by up to a quarter so that what

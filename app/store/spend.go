@@ -15,7 +15,9 @@ func (s *Store) CreditsSpent(ctx context.Context, repo int64, since time.Time) (
 }
 
 // CreditsSpentByInstallation is the same of all repositories of an installation.
-func (s *Store) CreditsSpentByInstallation(ctx context.Context, installation int64, since time.Time) (sia.Credits, error) {
+func (s *Store) CreditsSpentByInstallation(
+	ctx context.Context, installation int64, since time.Time,
+) (sia.Credits, error) {
 	return s.spent(ctx, `installation_id = ?`, installation, since)
 }
 
@@ -33,7 +35,7 @@ type LedgerRow struct {
 	Amount sia.Credits // positive; a grant that lowers the budget is negative
 }
 
-// Ledger is a task's account, oldest change first.
+// Ledger is a task's account, oldest change first. Tests hold the account to it.
 func (s *Store) Ledger(ctx context.Context, id sia.TaskID) ([]LedgerRow, error) {
 	rows, err := collect(ctx, s.r, func(rows *sql.Rows) (r LedgerRow, err error) {
 		var at int64

@@ -35,18 +35,22 @@ func sqlitePath(raw string) (string, error) {
 	scheme, rest, ok := strings.Cut(raw, ":")
 	switch {
 	case raw == "":
-		return "", &sia.Error{Op: op, Permanent: true, Message: "no database is named; give a file, such as sqlite:/var/lib/sia/sia.db"}
+		return "", &sia.Error{Op: op, Permanent: true, Message: "no database is named; give a file, such as " +
+			"sqlite:/var/lib/sia/sia.db"}
 	case ok && (scheme == "postgres" || scheme == "postgresql"):
-		return "", &sia.Error{Op: op, Permanent: true, Message: "PostgreSQL is not supported yet; give a file, such as sqlite:/var/lib/sia/sia.db"}
+		return "", &sia.Error{Op: op, Permanent: true, Message: "PostgreSQL is not supported yet; give a file, such as " +
+			"sqlite:/var/lib/sia/sia.db"}
 	case ok && (scheme == "sqlite" || scheme == "file"):
 		rest = strings.TrimPrefix(rest, "//")
 	case ok && strings.HasPrefix(rest, "//"):
-		return "", &sia.Error{Op: op, Permanent: true, Message: fmt.Sprintf("%q names a kind of database that is not known; give a file, such as sqlite:/var/lib/sia/sia.db", scheme)}
+		return "", &sia.Error{Op: op, Permanent: true, Message: fmt.Sprintf("%q names a kind of database that is not "+
+			"known; give a file, such as sqlite:/var/lib/sia/sia.db", scheme)}
 	default:
 		rest = raw
 	}
 	if rest == "" || rest == ":memory:" {
-		return "", &sia.Error{Op: op, Permanent: true, Message: "the database must be a file, such as sqlite:/var/lib/sia/sia.db"}
+		return "", &sia.Error{Op: op, Permanent: true, Message: "the database must be a file, such as " +
+			"sqlite:/var/lib/sia/sia.db"}
 	}
 	path, err := filepath.Abs(rest)
 	if err != nil {
@@ -65,7 +69,8 @@ func (s *Store) openSQLite(ctx context.Context) error {
 	}
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return &sia.Error{Op: op, Permanent: true, Message: "the file can't be written; check its owner and permissions", Err: err}
+		return &sia.Error{Op: op, Permanent: true, Message: "the file can't be written; check its owner and permissions",
+			Err: err}
 	}
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
@@ -78,7 +83,8 @@ func (s *Store) openSQLite(ctx context.Context) error {
 			fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()),
 			"journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)", "wal_autocheckpoint(0)",
 		}, pragmas...)}
-		if *db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: s.path, RawQuery: options.Encode()}).String()); err == nil {
+		if *db, err = sql.Open("sqlite",
+			(&url.URL{Scheme: "file", Path: s.path, RawQuery: options.Encode()}).String()); err == nil {
 			(*db).SetMaxOpenConns(conns)
 			(*db).SetMaxIdleConns(conns)
 			err = (*db).PingContext(ctx)
@@ -95,8 +101,8 @@ func (s *Store) openSQLite(ctx context.Context) error {
 }
 
 // begin begins a transaction that holds the write lock; the caller holds
-// s.turn. SQLite's own waiting sleeps in growing steps, of which the fourth lasts
-// 10 ms; this looks again sooner.
+// s.turn. SQLite's own waiting sleeps in growing steps, 10 ms at the fourth; this
+// looks again sooner.
 func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	deadline := time.Now().Add(busyTimeout)
 	for {
@@ -114,7 +120,7 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 }
 
 func (s *Store) driver() riverdriver.Driver[*sql.Tx] {
-	return turnDriver{riversqlite.New(s.river), &s.turn, s.due}
+	return serialDriver{riversqlite.New(s.river), &s.turn, s.due}
 }
 
 // explain names the operation of an error and, where a person can do something
@@ -149,9 +155,9 @@ func (s *Store) explain(op string, err error) error {
 	return &sia.Error{Op: op, Message: message, Err: err}
 }
 
-// revive makes the jobs of a process that died available again, its leadership
-// vacant, and new jobs for effects that have none. The caller holds the engine's lock, so that no other
-// process is working: a job that is running is nobody's.
+// revive makes the jobs of a process that died available again, its leadership vacant, and new jobs
+// for effects that have none. The caller holds the engine's lock, so that no other process is
+// working: a job that is running is nobody's.
 func (s *Store) revive(ctx context.Context) (jobs int64, err error) {
 	err = s.write(ctx, "revive jobs", func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE river_job SET state = 'available' WHERE state = 'running'`)
@@ -164,7 +170,7 @@ func (s *Store) revive(ctx context.Context) (jobs int64, err error) {
 		if _, err = tx.ExecContext(ctx, `DELETE FROM river_leader`); err != nil {
 			return err
 		}
-		lost, err := jobless(ctx, tx)
+		lost, err := effectsWithoutJob(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -202,22 +208,17 @@ func wakeJob(ctx context.Context, tx *sql.Tx, job int64, queue string, now time.
 	return err
 }
 
-// jobless lists the pending effects that no unfinished job is for.
-func jobless(ctx context.Context, tx *sql.Tx) ([]sia.Effect, error) {
-	return collect(ctx, tx, func(rows *sql.Rows) (f sia.Effect, err error) {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return f, err
-		}
-		return f, json.Unmarshal([]byte(text), &f)
-	}, `SELECT effect FROM effects e WHERE state = 'pending' AND NOT EXISTS (
+// effectsWithoutJob lists the pending effects that no unfinished job is for.
+func effectsWithoutJob(ctx context.Context, tx *sql.Tx) ([]sia.Effect, error) {
+	return collect(ctx, tx, scanJSON[sia.Effect], `SELECT effect FROM effects e WHERE state = 'pending' AND NOT EXISTS (
 		SELECT 1 FROM river_job j WHERE j.id = e.job_id AND j.kind = 'effect' AND json_extract(j.args, '$.key') = e.key
 			AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`)
 }
 
 // due reports whether a job of a queue can be begun.
 func (s *Store) due(ctx context.Context, queue string) (due bool, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'available' AND queue = ? AND scheduled_at <= ?)`,
+	err = s.r.QueryRowContext(ctx,
+		`SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'available' AND queue = ? AND scheduled_at <= ?)`,
 		queue, sqliteTime(s.now())).Scan(&due)
 	return due, s.explain("look for due jobs", err)
 }
@@ -230,7 +231,8 @@ func (s *Store) unfinished(ctx context.Context, held []string) (n int, err error
 	}
 	err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM river_job WHERE (state = 'running'
 		OR state IN ('available', 'scheduled', 'retryable') AND scheduled_at <= ?)
-		AND NOT (kind = 'effect' AND json_extract(args, '$.key') IN (SELECT value FROM json_each(?)))`, sqliteTime(s.now()), string(keys)).Scan(&n)
+		AND NOT (kind = 'effect' AND json_extract(args, '$.key') IN (SELECT value FROM json_each(?)))`,
+		sqliteTime(s.now()), string(keys)).Scan(&n)
 	return n, s.explain("count unfinished jobs", err)
 }
 

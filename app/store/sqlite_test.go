@@ -49,7 +49,8 @@ func TestSQLitePath(t *testing.T) {
 			t.Errorf("%s gives %q %v, want %q", url, got, err, want)
 		}
 	}
-	for _, url := range []string{"", "sqlite:", ":memory:", "sqlite::memory:", "postgres://x/y", "postgresql:x", "mysql://x/y"} {
+	for _, url := range []string{"", "sqlite:", ":memory:", "sqlite::memory:", "postgres://x/y", "postgresql:x",
+		"mysql://x/y"} {
 		if got, err := sqlitePath(url); !sia.IsPermanent(err) {
 			t.Errorf("%q gives %q %v", url, got, err)
 		}
@@ -156,7 +157,8 @@ func TestDiskFullKeepsOutcomes(t *testing.T) {
 	defer cancel()
 	s := opened(t)
 	id := sia.NewTaskID(7, 1)
-	if _, err := s.Apply(ctx, id, sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1}}); err != nil {
+	if _, err := s.Apply(ctx, id, sia.Event{ID: "start", At: time.Now(),
+		Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	var begins, waits atomic.Int64
@@ -208,13 +210,13 @@ func TestOneBadDelivery(t *testing.T) {
 		BEGIN SELECT raise(ABORT, 'refused'); END`); err != nil {
 		t.Fatal(err)
 	}
-	var letters []letter
+	var batch []queuedDelivery
 	for _, guid := range []string{"a", "bad", "b"} {
-		letters = append(letters, letter{Delivery{GUID: guid, Body: []byte{asIs}}, make(chan reply, 1)})
+		batch = append(batch, queuedDelivery{Delivery{GUID: guid, Body: []byte{asIs}}, make(chan saveResult, 1)})
 	}
-	s.inbox.commit(context.Background(), letters)
-	for _, l := range letters {
-		r := <-l.reply
+	s.inbox.commit(context.Background(), batch)
+	for _, l := range batch {
+		r := <-l.saved
 		if bad := l.d.GUID == "bad"; bad != (r.err != nil) || bad == r.fresh {
 			t.Errorf("%s: %+v", l.d.GUID, r)
 		}
@@ -239,7 +241,8 @@ func TestClosedStoreRefuses(t *testing.T) {
 func TestLostJobsAreMadeAgain(t *testing.T) {
 	ctx := context.Background()
 	s := opened(t)
-	if _, err := s.Apply(ctx, "7-1", sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1}}); err != nil {
+	if _, err := s.Apply(ctx, "7-1",
+		sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.w.Exec(`DELETE FROM river_job`); err != nil {

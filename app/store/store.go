@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,11 +43,13 @@ type Store struct {
 	river *sql.DB // one connection, for River
 	ckpt  *sql.DB // one connection, for checkpoints
 
-	turn  sync.Mutex // to write; see turns.go
+	turn  sync.Mutex // to write; see serialwrites.go
 	codec codec
 	clock *riverClock            // nil: River reads the machine's clock
 	jobs  *river.Client[*sql.Tx] // inserts jobs, works none
-	inbox *inbox                 // gathers deliveries into transactions
+	inbox *deliveryInbox         // gathers deliveries into transactions
+
+	partWeights sync.Pool // of empty ones, for searches of lessons
 
 	work   sync.WaitGroup // what runs until Close
 	cancel context.CancelFunc
@@ -78,7 +81,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("set up the job engine: %w", err), s.closePools())
 	}
-	s.inbox = newInbox(s)
+	s.inbox = newDeliveryInbox(s)
 	var running context.Context
 	running, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.work.Go(func() { s.inbox.run(running) })
@@ -135,7 +138,9 @@ type querier interface {
 }
 
 // collect reads every row of a query with scan.
-func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+func collect[T any](
+	ctx context.Context, q querier, scan func(*sql.Rows) (T, error), query string, args ...any,
+) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -150,6 +155,23 @@ func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows) (T, err
 		out = append(out, v)
 	}
 	return out, rows.Err()
+}
+
+// scanJSON reads a row of one column that holds JSON.
+func scanJSON[T any](rows *sql.Rows) (v T, err error) {
+	var text string
+	if err := rows.Scan(&text); err != nil {
+		return v, err
+	}
+	return v, json.Unmarshal([]byte(text), &v)
+}
+
+// orNotFound is err, or ErrNotFound when err says that there is no such row.
+func orNotFound(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	return err
 }
 
 // micros is how times are stored: microseconds since 1970 UTC; 0 is no time.

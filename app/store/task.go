@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -43,17 +42,12 @@ func (s *Store) Tasks(ctx context.Context, f Filter) ([]sia.Task, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
-	tasks, err := collect(ctx, s.r, func(rows *sql.Rows) (t sia.Task, err error) {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return t, err
-		}
-		return t, json.Unmarshal([]byte(text), &t)
-	}, `SELECT task FROM tasks
+	tasks, err := collect(ctx, s.r, scanJSON[sia.Task], `SELECT task FROM tasks
 		WHERE (? = '' OR state = ?) AND (? = 0 OR repo_id = ?) AND (? = 0 OR installation_id = ?)
 			AND (? = 0 OR state NOT IN (?, ?)) AND updated_at >= ?
 		ORDER BY updated_at DESC, id LIMIT ?`,
-		f.State, f.State, f.Repo, f.Repo, f.Installation, f.Installation, f.Open, sia.Passed, sia.Stopped, micros(f.Since), f.Limit)
+		f.State, f.State, f.Repo, f.Repo, f.Installation, f.Installation, f.Open, sia.Passed, sia.Stopped, micros(f.Since),
+		f.Limit)
 	return tasks, s.explain("list tasks", err)
 }
 
@@ -121,14 +115,11 @@ func (s *Store) Effects(ctx context.Context, id sia.TaskID) ([]EffectRecord, err
 // Effect loads one effect; the error wraps [ErrNotFound] when there is none.
 func (s *Store) Effect(ctx context.Context, key string) (EffectRecord, error) {
 	r, err := scanEffect(s.r.QueryRowContext(ctx, `SELECT `+effectColumns+` FROM effects WHERE key = ?`, key).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
-	}
-	return r, s.explain("load effect "+key, err)
+	return r, s.explain("load effect "+key, orNotFound(err))
 }
 
 // Replay makes a task anew from its log and reports as an error when it differs
-// from the one that is stored (document 2 §2.4, invariant 5).
+// from the one that is stored (docs/architecture.md#invariants, 5).
 func (s *Store) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error) {
 	op := fmt.Sprintf("replay task %s", id)
 	tx, err := s.r.BeginTx(ctx, nil) // one view of the task and its log
@@ -140,13 +131,8 @@ func (s *Store) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error) {
 	if err != nil {
 		return sia.Task{}, s.explain(op, err)
 	}
-	events, err := collect(ctx, tx, func(rows *sql.Rows) (e sia.Event, err error) {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return e, err
-		}
-		return e, json.Unmarshal([]byte(text), &e)
-	}, `SELECT event FROM task_events WHERE task_id = ? ORDER BY seq`, id)
+	events, err := collect(ctx, tx, scanJSON[sia.Event],
+		`SELECT event FROM task_events WHERE task_id = ? ORDER BY seq`, id)
 	if err != nil {
 		return sia.Task{}, s.explain(op, err)
 	}

@@ -20,10 +20,12 @@ func (s *Store) AppendTurn(ctx context.Context, id sia.TaskID, attempt, number i
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return s.write(ctx, op, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM transcripts WHERE task_id = ? AND attempt = ? AND number >= ?`, id, attempt, number); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM transcripts WHERE task_id = ? AND attempt = ? AND number >= ?`, id,
+			attempt, number); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO transcripts (task_id, attempt, number, turn) VALUES (?, ?, ?, ?)`, id, attempt, number, body)
+		_, err := tx.ExecContext(ctx, `INSERT INTO transcripts (task_id, attempt, number, turn) VALUES (?, ?, ?, ?)`, id,
+			attempt, number, body)
 		return err
 	})
 }
@@ -57,7 +59,8 @@ func (s *Store) SaveText(ctx context.Context, id sia.TaskID, attempt int, kind, 
 func (s *Store) Text(ctx context.Context, id sia.TaskID, attempt int, kind string) (string, error) {
 	op := fmt.Sprintf("load the %s of attempt %d of task %s", kind, attempt, id)
 	var body []byte
-	err := s.r.QueryRowContext(ctx, `SELECT body FROM texts WHERE task_id = ? AND attempt = ? AND kind = ?`, id, attempt, kind).Scan(&body)
+	err := s.r.QueryRowContext(ctx, `SELECT body FROM texts WHERE task_id = ? AND attempt = ? AND kind = ?`, id, attempt,
+		kind).Scan(&body)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("%s: %w", op, ErrNotFound)
 	}
@@ -71,7 +74,8 @@ func (s *Store) Text(ctx context.Context, id sia.TaskID, attempt int, kind strin
 // task, such as its status comment, and the hash of what it was last made to
 // say. Both are zero when there is none yet.
 func (s *Store) Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT github_id, hash FROM surfaces WHERE task_id = ? AND kind = ?`, id, kind).Scan(&githubID, &hash)
+	err = s.r.QueryRowContext(ctx, `SELECT github_id, hash FROM surfaces WHERE task_id = ? AND kind = ?`, id,
+		kind).Scan(&githubID, &hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, "", nil
 	}
@@ -82,5 +86,14 @@ func (s *Store) Surface(ctx context.Context, id sia.TaskID, kind string) (github
 func (s *Store) SaveSurface(ctx context.Context, id sia.TaskID, kind string, githubID int64, hash string) error {
 	return s.exec(ctx, fmt.Sprintf("save the %s of task %s", kind, id),
 		`INSERT INTO surfaces (task_id, kind, github_id, hash) VALUES (?, ?, ?, ?)
-		ON CONFLICT (task_id, kind) DO UPDATE SET github_id = excluded.github_id, hash = excluded.hash`, id, kind, githubID, hash)
+		ON CONFLICT (task_id, kind) DO UPDATE SET github_id = excluded.github_id, hash = excluded.hash`,
+		id, kind, githubID, hash)
 }
+
+// The surfaces on which people see a task's state.
+const (
+	SurfaceStatus = "status" // the status comment
+	SurfaceLabels = "labels"
+	SurfaceCheck  = "check" // with the head's SHA
+	SurfacePull   = "pull"  // the text of the pull request, with its number
+)

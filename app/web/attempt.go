@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -46,15 +45,11 @@ func (s *site) attempt(r *http.Request) (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
-	turns := make([]agent.Turn, len(rows))
-	for i, row := range rows {
-		if err := json.Unmarshal(row, &turns[i]); err != nil {
-			return frame{}, fmt.Errorf("turn %d of attempt %d of task %s: %w", i, n, id, err)
-		}
+	turns, err := agent.Turns(rows)
+	if err != nil {
+		return frame{}, fmt.Errorf("attempt %d of task %s: %w", n, id, err)
 	}
-	if p.Transcript, err = page(agent.Markdown(turns, agent.Header{
-		Repo: t.Repo.String(), Issue: t.Issue, Title: t.Title, Attempt: n, Agent: p.This.Agent, Technique: p.This.Technique, Started: p.This.StartedAt,
-	})); err != nil {
+	if p.Transcript, err = page(agent.Markdown(turns, agent.HeaderOf(t, p.This))); err != nil {
 		return frame{}, err
 	}
 	return frame{Title: fmt.Sprintf("Attempt %d at %s#%d", n, t.Repo, t.Issue), Live: p.Running, Body: p}, nil
@@ -64,7 +59,8 @@ var (
 	markdown = goldmark.New(goldmark.WithRendererOptions(html.WithUnsafe())) // what is unsafe is taken out below
 	harmless = sync.OnceValue(func() *bluemonday.Policy {
 		p := bluemonday.NewPolicy()
-		p.AllowElements("h1", "h2", "h3", "p", "ul", "ol", "li", "em", "strong", "code", "pre", "blockquote", "details", "summary", "hr", "br")
+		p.AllowElements("h1", "h2", "h3", "p", "ul", "ol", "li", "em", "strong", "code", "pre", "blockquote", "details",
+			"summary", "hr", "br")
 		return p
 	})
 )

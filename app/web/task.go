@@ -13,11 +13,12 @@ import (
 type taskPage struct {
 	sia.Task
 	Headline  string
+	Waiting   string
 	Issue     string // addresses on GitHub
 	PullURL   string
 	Memory    string
 	Events    []store.EventRecord
-	Decisions []store.Decision
+	Decisions []sia.Decision
 }
 
 func (s *site) task(r *http.Request) (frame, error) {
@@ -26,7 +27,8 @@ func (s *site) task(r *http.Request) (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
-	p := taskPage{Task: t, Headline: render.Headline(t), Issue: s.links.Issue(t.Repo, t.Issue), Memory: s.links.Memory(t)}
+	p := taskPage{Task: t, Headline: render.Headline(t), Waiting: render.Waiting(t),
+		Issue: s.links.Issue(t.Repo, t.Issue), Memory: s.links.Memory(t)}
 	if t.Pull.Number != 0 {
 		p.PullURL = s.links.Pull(t.Repo, t.Pull.Number)
 	}

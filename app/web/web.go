@@ -27,7 +27,7 @@ type Reader interface {
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
 	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)
 	Events(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
-	Decisions(ctx context.Context, id sia.TaskID) ([]store.Decision, error)
+	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
 }
 
 // readWithin bounds what a page reads.
@@ -45,11 +45,8 @@ type site struct {
 func New(from Reader, links render.Links, log *slog.Logger) http.Handler {
 	s := &site{from: from, links: links, log: log, pages: map[string]*template.Template{}}
 	funcs := template.FuncMap{
-		"time": func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") },
-		"rfc":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"short": func(sha string) string {
-			return sha[:min(7, len(sha))]
-		},
+		"time":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") },
+		"rfc":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"technique": render.TechniqueName,
 	}
 	base := template.Must(template.New("base.html").Funcs(funcs).ParseFS(assets, "templates/base.html"))
@@ -57,7 +54,8 @@ func New(from Reader, links render.Links, log *slog.Logger) http.Handler {
 		s.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(assets, "templates/"+name+".html"))
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "style.css") })
+	mux.HandleFunc("GET /style.css",
+		func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "style.css") })
 	mux.HandleFunc("GET /{$}", s.page("tasks", s.tasks))
 	mux.HandleFunc("GET /tasks/{id}", s.page("task", s.task))
 	mux.HandleFunc("GET /tasks/{id}/attempts/{n}", s.page("attempt", s.attempt))
@@ -83,7 +81,8 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 			return
 		case err != nil:
 			s.log.ErrorContext(ctx, "page not made", "page", name, "error", err)
-			http.Error(w, "The page could not be made: the database does not answer. Try again; `sia doctor` says more.", http.StatusServiceUnavailable)
+			http.Error(w, "The page could not be made: the database does not answer. Try again; `sia doctor` says more.",
+				http.StatusServiceUnavailable)
 			return
 		}
 		var b bytes.Buffer
@@ -102,11 +101,13 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopback(r.Host) || !loopback(r.RemoteAddr) {
-			http.Error(w, "SIA's pages show every repository, so they are served on this machine only: open http://localhost.", http.StatusForbidden)
+			http.Error(w, "SIA's pages show every repository, so they are served on this machine only: open http://localhost.",
+				http.StatusForbidden)
 			return
 		}
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "+
+			"frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")

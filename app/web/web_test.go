@@ -28,12 +28,14 @@ var update = flag.Bool("update", false, "write the golden files")
 var start = time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
 
 // hostile is what a stranger would like a page to do.
-const hostile = "<script>alert(1)</script><img src=//evil.test/x onerror=alert(1)> [click](javascript:alert(1)) ![](https://evil.test/leak) </article>"
+const hostile = "<script>alert(1)</script><img src=//evil.test/x onerror=alert(1)> [click](javascript:alert(1)) " +
+	"![](https://evil.test/leak) </article>"
 
 // serve is the pages of a database with one task in the middle of its second attempt.
 func serve(t *testing.T) (*httptest.Server, *store.Store) {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "sia.db"), Now: func() time.Time { return start }})
+	s, err := store.Open(t.Context(),
+		store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "sia.db"), Now: func() time.Time { return start }})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	_, _, err = s.Migrate(t.Context())
@@ -46,17 +48,20 @@ func serve(t *testing.T) (*httptest.Server, *store.Store) {
 		task, err := s.Task(t.Context(), id)
 		e := sia.Event{ID: string(fact.Kind()), At: start.Add(time.Duration(minutes) * time.Minute), By: ada, Fact: fact}
 		for key, kind := range task.Pending {
-			if err == nil && string(kind) == map[sia.Kind]string{sia.KBegun: "begin", sia.KAttemptEnded: "attempt"}[fact.Kind()] {
+			if err == nil && string(kind) == map[sia.Kind]string{sia.KBegun: "begin",
+				sia.KAttemptEnded: "attempt"}[fact.Kind()] {
 				e.ID, e.Effect, e.By = key, key, sia.Actor{}
 			}
 		}
 		_, err = s.Apply(t.Context(), id, e)
 		must(t, err)
 	}
-	apply(0, sia.Start{Installation: 1, Repo: repo, Issue: 12, Title: "Send an email " + hostile, Body: "Please.", DefaultBranch: "main"})
+	apply(0, sia.Start{Installation: 1, Repo: repo, Issue: 12, Title: "Send an email " + hostile, Body: "Please.",
+		DefaultBranch: "main"})
 	set := sia.DefaultSettings()
 	set.SIA.TriggerAfter = 2
-	begun := sia.Begun{Settings: set, BaseBranch: "main", BaseSHA: strings.Repeat("a", 40), Title: "Send an email " + hostile, Body: "Please.", Agent: "builtin/scripted"}
+	begun := sia.Begun{Settings: set, BaseBranch: "main", BaseSHA: sia.SHA(strings.Repeat("a", 40)),
+		Title: "Send an email " + hostile, Body: "Please.", Agent: "builtin/scripted"}
 	apply(1, begun)
 	apply(3, sia.AttemptEnded{End: sia.EndFinished, Turns: 1, Cost: 450, Summary: hostile})
 	apply(4, begun)
@@ -69,8 +74,9 @@ func serve(t *testing.T) (*httptest.Server, *store.Store) {
 		must(t, err)
 		must(t, s.AppendTurn(t.Context(), id, 2, n, b))
 	}
-	must(t, s.LogDecision(t.Context(), store.Decision{
-		ID: "d1", Task: id, Repo: repo.ID, Attempt: 1, Type: store.DecideTechnique, Policy: "technique/1", Choice: "decomposition", Propensity: 1, Reason: "It resolved 7 of 9 here.", At: start,
+	must(t, s.LogDecision(t.Context(), sia.Decision{
+		ID: "d1", Task: id, Repo: repo.ID, Attempt: 1, Type: sia.DecideTechnique, Policy: "technique/1",
+		Choice: "decomposition", Propensity: 1, Reason: "It resolved 7 of 9 here.", At: start,
 	}))
 	srv := httptest.NewServer(web.New(s, render.Links{Host: "https://github.com"}, slog.New(slog.DiscardHandler)))
 	t.Cleanup(srv.Close)
@@ -105,7 +111,8 @@ func TestPagesAreForThisMachine(t *testing.T) {
 			t.Errorf("asked for %s: %d, want %d", host, code, want)
 		}
 	}
-	for _, path := range []string{"/tasks/9-13", "/tasks/x", "/tasks/9-12/attempts/0", "/tasks/9-12/attempts/3", "/tasks/9-12/attempts/x", "/x"} {
+	for _, path := range []string{"/tasks/9-13", "/tasks/x", "/tasks/9-12/attempts/0", "/tasks/9-12/attempts/3",
+		"/tasks/9-12/attempts/x", "/x"} {
 		if code, _, _ := get(t, srv, path, ""); code != http.StatusNotFound {
 			t.Errorf("%s: %d, want 404", path, code)
 		}
@@ -123,7 +130,8 @@ func TestPagesAreForThisMachine(t *testing.T) {
 		t.Errorf("POST: %d", resp.StatusCode)
 	}
 	must(t, s.Close())
-	if code, _, body := get(t, srv, "/", ""); code != http.StatusServiceUnavailable || !strings.Contains(body, "database does not answer") {
+	if code, _, body := get(t, srv, "/", ""); code != http.StatusServiceUnavailable ||
+		!strings.Contains(body, "database does not answer") {
 		t.Errorf("without a database: %d %s", code, body)
 	}
 }

@@ -27,6 +27,7 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 	if a.pushed != nil {
 		return in.pushed(ctx, a.installation, *a.pushed)
 	}
+	in.GitHub.Forget(a.installation) // its tokens were made for what the app could do before
 	if a.gone != "" {
 		if err := in.each(ctx, store.Filter{Installation: a.installation}, sia.Stop{Reason: a.gone, Gone: true}); err != nil {
 			return err
@@ -40,7 +41,8 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 		return err
 	}
 	for _, r := range a.removed {
-		if err := in.each(ctx, store.Filter{Installation: a.installation, Repo: r.ID}, sia.Stop{Reason: "the repository was taken out of the app's installation", Gone: true}); err != nil {
+		if err := in.each(ctx, store.Filter{Installation: a.installation, Repo: r.ID},
+			sia.Stop{Reason: "the repository was taken out of the app's installation", Gone: true}); err != nil {
 			return err
 		}
 		if err := in.Store.RemoveRepository(ctx, r.ID); err != nil {
@@ -79,7 +81,8 @@ func (in *Intake) each(ctx context.Context, f store.Filter, fact sia.Fact) error
 		if t.State.Final() {
 			continue
 		}
-		e := sia.Event{ID: "administration/" + string(fact.Kind()) + "/" + in.Now().UTC().Format("20060102T150405.000"), At: in.Now(), Fact: fact}
+		e := sia.Event{ID: "administration/" + string(fact.Kind()) + "/" + in.Now().UTC().Format("20060102T150405.000"),
+			At: in.Now(), Fact: fact}
 		if _, err := in.Store.Apply(ctx, t.ID, e); err != nil {
 			return err
 		}

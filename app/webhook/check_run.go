@@ -16,16 +16,16 @@ func readCheckRun(payload any, r reading) ([]sia.Intent, *administration) {
 	run := e.GetCheckRun()
 	own := run.GetApp().GetSlug() == r.slug
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
-	in.Refs = []string{sia.CommitRef(run.GetHeadSHA())}
+	in.Refs = []string{sia.CommitRef(sia.SHA(run.GetHeadSHA()))}
 	switch e.GetAction() {
 	case "completed", "created":
 		if own {
 			return nil, nil
 		}
-		return []sia.Intent{hint(in, run.GetHeadSHA())}, nil
+		return []sia.Intent{hint(in, sia.SHA(run.GetHeadSHA()))}, nil
 	case "rerequested":
 		if !own {
-			return []sia.Intent{hint(in, run.GetHeadSHA())}, nil
+			return []sia.Intent{hint(in, sia.SHA(run.GetHeadSHA()))}, nil
 		}
 		in.Permission = true
 		in.Event.Fact = sia.Retry{}
@@ -57,7 +57,7 @@ func readCheckRun(payload any, r reading) ([]sia.Intent, *administration) {
 
 // hint makes an intent a hint that checks of a commit changed. Whoever caused
 // it does not matter: the gate reads GitHub itself.
-func hint(in sia.Intent, sha string) sia.Intent {
+func hint(in sia.Intent, sha sia.SHA) sia.Intent {
 	in.Bot = false
 	in.Refs = []string{sia.CommitRef(sha)}
 	in.Event.By = sia.Actor{}

@@ -48,7 +48,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !Verify(h.Secret, body, r.Header.Get("X-Hub-Signature-256")) {
-		http.Error(w, "X-Hub-Signature-256 does not match: check that the webhook secret is the one SIA was given", http.StatusUnauthorized)
+		http.Error(w, "X-Hub-Signature-256 does not match: check that the webhook secret is the one SIA was given",
+			http.StatusUnauthorized)
 		return
 	}
 	d, err := h.delivery(r, body)

@@ -64,7 +64,8 @@ func TestHandler(t *testing.T) {
 		{"no delivery id", "POST", "issues", "", body, sign(body), http.StatusBadRequest},
 		{"no JSON", "POST", "issues", "g4", []byte("x=1"), sign([]byte("x=1")), http.StatusBadRequest},
 		{"a GET", "GET", "issues", "g5", nil, "", http.StatusMethodNotAllowed},
-		{"too large", "POST", "issues", "g6", bytes.Repeat([]byte(" "), webhook.MaxBody+1), "", http.StatusRequestEntityTooLarge},
+		{"too large", "POST", "issues", "g6", bytes.Repeat([]byte(" "), webhook.MaxBody+1), "",
+			http.StatusRequestEntityTooLarge},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), c.method, "/webhook", bytes.NewReader(c.body))
 		r.Header.Set("X-GitHub-Event", c.event)

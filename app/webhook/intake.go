@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Limits that keep one noisy person or thread from occupying SIA (document 1 §1.6).
+// Limits that keep one noisy person or thread from occupying SIA (docs/rules.md#failsafes).
 const (
 	startsPerMinute = 3
 	startWindow     = time.Minute
@@ -24,6 +24,8 @@ const (
 // Settings gives the settings in force in a repository.
 type Settings interface {
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
+	// Edited reads the settings of a commit that somebody pushed to the default branch.
+	Edited(ctx context.Context, installation int64, repo sia.Repo, sha string) error
 }
 
 // Teacher remembers and forgets for a repository what people tell SIA, and says
@@ -33,17 +35,33 @@ type Teacher interface {
 	Teach(ctx context.Context, intent sia.Intent) (answer string, done bool, err error)
 }
 
-// Intake turns deliveries and findings into events of tasks. Safe for
-// concurrent use.
-type Intake struct {
+// Deps is what an [Intake] works with. Everything is needed.
+type Deps struct {
 	Store    *store.Store
 	GitHub   *github.App
 	Settings Settings
 	Teacher  Teacher
-	Secrets  *secret.Masker // what people wrote is kept without secrets; nil masks by shape alone
-	Branches Branches
+	Memory   Memory
+	Secrets  *secret.Masker // what people wrote is kept without secrets
 	Logger   *slog.Logger
 	Now      func() time.Time
+}
+
+// Intake turns deliveries and findings into events of tasks. Make one with [NewIntake]. Safe for
+// concurrent use.
+type Intake struct{ Deps }
+
+// NewIntake returns an intake; it is an error when anything of d is missing.
+func NewIntake(d Deps) (*Intake, error) {
+	for name, missing := range map[string]bool{
+		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Settings": d.Settings == nil, "Teacher": d.Teacher == nil,
+		"Memory": d.Memory == nil, "Secrets": d.Secrets == nil, "Logger": d.Logger == nil, "Now": d.Now == nil,
+	} {
+		if missing {
+			return nil, fmt.Errorf("make the intake: %s is missing", name)
+		}
+	}
+	return &Intake{d}, nil
 }
 
 // Deliver works through one stored delivery. Doing it twice is harmless.
@@ -81,7 +99,7 @@ type target struct {
 
 // Take applies an intent to the tasks it concerns.
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
-	intent.Event = secret.Within(in.Secrets, intent.Event)
+	intent.Event = intent.Event.Masked(in.Secrets.Mask)
 	targets, err := in.targets(ctx, intent)
 	if err != nil {
 		return err
@@ -162,7 +180,8 @@ func (in *Intake) targets(ctx context.Context, intent sia.Intent) ([]target, err
 // question is an answer, and so is a comment in the escalation issue.
 func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 	open := t.Escalation != nil && !t.Escalation.Answered
-	inEscalation := open && e.Origin.OnIssue != 0 && e.Origin.OnIssue == t.Escalation.Issue && t.Escalation.Issue != t.Issue
+	inEscalation := open && e.Origin.OnIssue != 0 && e.Origin.OnIssue == t.Escalation.Issue &&
+		t.Escalation.Issue != t.Issue
 	switch f := e.Fact.(type) {
 	case sia.Edited:
 		if e.Origin.OnIssue == t.Issue && e.Origin.Comment == 0 {
@@ -205,11 +224,13 @@ func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Sett
 	if rank(have) >= rank(set.Access.CommandPermission) {
 		return true, nil
 	}
-	in.Logger.InfoContext(ctx, "not permitted", "repo", intent.Repo.String(), "login", intent.Event.By.Login, "has", have, "needs", set.Access.CommandPermission)
+	in.Logger.InfoContext(ctx, "not permitted", "repo", intent.Repo.String(), "login", intent.Event.By.Login, "has", have,
+		"needs", set.Access.CommandPermission)
 	if !intent.Event.Origin.Command {
 		return false, nil
 	}
-	intent.Event.Fact = sia.Query{Topic: "say", Text: render.NotPermitted(intent.Event.By.Login, set.Access.CommandPermission)}
+	intent.Event.Fact = sia.Query{Topic: "say",
+		Text: render.NotPermitted(intent.Event.By.Login, set.Access.CommandPermission)}
 	if len(targets) == 0 {
 		return false, in.replyWithoutTask(ctx, intent, set)
 	}
@@ -232,8 +253,9 @@ func (in *Intake) pace(ctx context.Context, intent sia.Intent) error {
 		return err
 	}
 	return &sia.Error{
-		Op:         "start " + intent.Repo.String(),
-		Message:    fmt.Sprintf("%s started %d tasks within a minute; this one follows a little later", intent.Event.By.Login, n),
+		Op: "start " + intent.Repo.String(),
+		Message: fmt.Sprintf("%s started %d tasks within a minute; this one follows a little later", intent.Event.By.Login,
+			n),
 		RetryAfter: startWindow / startsPerMinute,
 	}
 }
@@ -242,7 +264,7 @@ func (in *Intake) pace(ctx context.Context, intent sia.Intent) error {
 // names the comment that is answered, so that it is answered once.
 func (in *Intake) replyWithoutTask(ctx context.Context, intent sia.Intent, set sia.Settings) error {
 	e := intent.Event
-	text := "SIA is not working on this issue. `/sia start` or the label " + render.Code(set.Label, 50) + " starts it."
+	text := render.NoTask(set)
 	if q, ok := e.Fact.(sia.Query); ok && q.Topic == "say" {
 		text = q.Text
 	} else if ok && q.Topic == "help" {

@@ -11,7 +11,8 @@ import (
 // A ticked box answers the question whose comment it stands in. A plan has no
 // boxes: one that is ticked then belongs to an older question, and is no yes.
 func TestBoxesInAComment(t *testing.T) {
-	tick := sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8}, Fact: sia.Edited{Body: "- [x] **A** — All of them\n- [ ] **B** — One"}}
+	tick := sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8},
+		Fact: sia.Edited{Body: "- [x] **A** — All of them\n- [ ] **B** — One"}}
 	for _, c := range []struct {
 		open sia.Escalation
 		want sia.Fact // nil: it means nothing
@@ -34,10 +35,13 @@ func TestWordsToAPlan(t *testing.T) {
 		Kind: sia.AskPlan, Issue: 3, Options: []sia.Option{{Letter: "A", Text: "Go ahead"}, {Letter: "B", Text: "Stop here"}},
 	}}
 	for text, want := range map[string]sia.AnswerGiven{
-		"go ahead": {Letter: "A"}, "A": {Letter: "A"}, "stop here": {Letter: "B"}, "A, but in German": {Letter: "A", Text: "but in German"},
-		"go back to the drawing board": {Text: "go back to the drawing board"}, "a good plan, yet too long": {Text: "a good plan, yet too long"},
+		"go ahead": {Letter: "A"}, "A": {Letter: "A"}, "stop here": {Letter: "B"},
+		"A, but in German":             {Letter: "A", Text: "but in German"},
+		"go back to the drawing board": {Text: "go back to the drawing board"},
+		"a good plan, yet too long":    {Text: "a good plan, yet too long"},
 	} {
-		got, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8, Command: true}, Fact: sia.AnswerGiven{Text: text}})
+		got, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8, Command: true},
+			Fact: sia.AnswerGiven{Text: text}})
 		if d := cmp.Diff(want, got.Fact); !ok || d != "" {
 			t.Errorf("%q: %s", text, d)
 		}

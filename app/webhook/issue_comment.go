@@ -80,7 +80,7 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 		in.Event.Fact = sia.Query{Topic: "say", Text: upperFirst(p.Problem) + "."}
 	case sia.Start:
 		if c.IsPull {
-			in.Event.Fact = sia.Query{Topic: "say", Text: "`/sia start` belongs on an issue; on a pull request SIA has nothing to start."}
+			in.Event.Fact = sia.Query{Topic: "say", Text: render.StartOnPull}
 			break
 		}
 		f.Installation, f.Repo, f.Issue = in.Installation, in.Repo, c.Issue

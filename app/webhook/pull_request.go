@@ -23,9 +23,9 @@ func readPullRequest(payload any, r reading) ([]sia.Intent, *administration) {
 	in.Event.Origin = sia.Origin{OnIssue: p.GetNumber()}
 	switch e.GetAction() {
 	case "synchronize":
-		in.Event.Fact = sia.BranchMoved{SHA: p.GetHead().GetSHA()}
+		in.Event.Fact = sia.BranchMoved{SHA: sia.SHA(p.GetHead().GetSHA())}
 	case "closed":
-		in.Event.Fact = sia.PullClosed{Merged: p.GetMerged(), Head: p.GetHead().GetSHA()}
+		in.Event.Fact = sia.PullClosed{Merged: p.GetMerged(), Head: sia.SHA(p.GetHead().GetSHA())}
 	default:
 		return nil, nil
 	}

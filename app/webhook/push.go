@@ -10,13 +10,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Branches reads what people keep on branches for SIA. A push is only the hint
-// that something may have changed there; what counts is what stands on the branch.
-type Branches interface {
-	// MemoryEdited reads a repository's memory branch.
-	MemoryEdited(ctx context.Context, installation int64, repo sia.Repo, by sia.Actor) error
-	// SettingsEdited reads the settings of a commit of the default branch.
-	SettingsEdited(ctx context.Context, installation int64, repo sia.Repo, sha string) error
+// Memory is the memory branch of each repository. A push is only the hint that something may have
+// changed there; what counts is what stands on the branch.
+type Memory interface {
+	// Edited reads a repository's memory branch after somebody pushed to it.
+	Edited(ctx context.Context, installation int64, repo sia.Repo, by sia.Actor) error
 }
 
 // settingsFile is where a repository keeps its settings.
@@ -70,9 +68,9 @@ func (in *Intake) pushed(ctx context.Context, installation int64, p push) error 
 	}
 	switch {
 	case p.branch == set.Memory.Branch:
-		return in.Branches.MemoryEdited(ctx, installation, p.repo, p.by)
+		return in.Memory.Edited(ctx, installation, p.repo, p.by)
 	case p.standard && p.settings:
-		return in.Branches.SettingsEdited(ctx, installation, p.repo, p.sha)
+		return in.Settings.Edited(ctx, installation, p.repo, p.sha)
 	}
 	return nil
 }

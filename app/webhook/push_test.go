@@ -14,7 +14,8 @@ import (
 func TestReadPush(t *testing.T) {
 	const head = `"after":"abc","installation":{"id":1},"repository":{"id":9,"name":"r","owner":{"name":"o"},"default_branch":"main"},"sender":{"login":"ada","id":7,"type":"User"}`
 	want := func(change func(*push)) *push {
-		p := &push{repo: sia.Repo{ID: 9, Owner: "o", Name: "r"}, branch: "main", sha: "abc", standard: true, by: sia.Actor{Login: "ada", ID: 7}}
+		p := &push{repo: sia.Repo{ID: 9, Owner: "o", Name: "r"}, branch: "main", sha: "abc", standard: true,
+			by: sia.Actor{Login: "ada", ID: 7}}
 		change(p)
 		return p
 	}
@@ -23,10 +24,13 @@ func TestReadPush(t *testing.T) {
 		want       *push
 	}{
 		{"to the base", `{"ref":"refs/heads/main","commits":[{"modified":["a.go"]}],` + head + `}`, want(func(*push) {})},
-		{"of settings", `{"ref":"refs/heads/main","commits":[{"modified":["a.go"]},{"added":[".sia/config.yml"]}],` + head + `}`, want(func(p *push) { p.settings = true })},
-		{"that takes settings away", `{"ref":"refs/heads/main","commits":[{"removed":[".sia/config.yml"]}],` + head + `}`, want(func(p *push) { p.settings = true })},
+		{"of settings", `{"ref":"refs/heads/main","commits":[{"modified":["a.go"]},{"added":[".sia/config.yml"]}],` + head +
+			`}`, want(func(p *push) { p.settings = true })},
+		{"that takes settings away", `{"ref":"refs/heads/main","commits":[{"removed":[".sia/config.yml"]}],` + head + `}`,
+			want(func(p *push) { p.settings = true })},
 		{"by force", `{"ref":"refs/heads/main","forced":true,` + head + `}`, want(func(p *push) { p.settings = true })},
-		{"to another branch", `{"ref":"refs/heads/sia/memory",` + head + `}`, want(func(p *push) { p.branch, p.standard = "sia/memory", false })},
+		{"to another branch", `{"ref":"refs/heads/sia/memory",` + head + `}`,
+			want(func(p *push) { p.branch, p.standard = "sia/memory", false })},
 		{"of a tag", `{"ref":"refs/tags/main",` + head + `}`, nil},
 		{"that deletes", `{"ref":"refs/heads/main","deleted":true,` + head + `}`, nil},
 		{"of ours", `{"ref":"refs/heads/sia/memory","after":"abc","installation":{"id":1},"repository":{"id":9},"sender":{"login":"sia[bot]","type":"Bot"}}`, nil},

@@ -73,7 +73,8 @@ func TestGitHubsExamples(t *testing.T) {
 // brief is an intent in one line.
 func brief(in sia.Intent) string {
 	fact, _ := json.Marshal(in.Event.Fact)
-	return fmt.Sprintf("%s %s by %s bot=%v permission=%v command=%v refs=%v id=%s", in.Event.Fact.Kind(), fact, in.Event.By.Login, in.Bot, in.Permission, in.Event.Origin.Command, in.Refs, in.Event.ID)
+	return fmt.Sprintf("%s %s by %s bot=%v permission=%v command=%v refs=%v id=%s", in.Event.Fact.Kind(), fact,
+		in.Event.By.Login, in.Bot, in.Permission, in.Event.Origin.Command, in.Refs, in.Event.ID)
 }
 
 func TestRead(t *testing.T) {
@@ -82,23 +83,39 @@ func TestRead(t *testing.T) {
 		name, event, body string
 		want              []string
 	}{
-		{"a comment that says nothing to us", "issue_comment", `{"action":"created","issue":{"number":3},"comment":{"id":5,"body":"hello","user":{"login":"ada"}},` + head + `}`,
+		{"a comment that says nothing to us", "issue_comment",
+			`{"action":"created","issue":{"number":3},"comment":{"id":5,"body":"hello","user":{"login":"ada"}},` + head + `}`,
 			[]string{`answer {"text":"hello"} by ada bot=false permission=true command=false refs=[issue:3] id=comment/5`}},
-		{"a command", "issue_comment", `{"action":"created","issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"ada"}},` + head + `}`,
-			[]string{`stop {"reason":"@ada said ` + "`/sia stop`" + `"} by ada bot=false permission=true command=true refs=[issue:3] id=comment/5`}},
-		{"our own comment", "issue_comment", `{"action":"created","issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"sia[bot]"}},` + head + `}`, nil},
-		{"a comment of a person's that was edited", "issue_comment", `{"action":"edited","issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"ada"}},` + head + `}`, nil},
+		{"a command", "issue_comment",
+			`{"action":"created","issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"ada"}},` + head +
+				`}`,
+			[]string{`stop {"reason":"@ada said ` + "`/sia stop`" +
+				`"} by ada bot=false permission=true command=true refs=[issue:3] id=comment/5`}},
+		{"our own comment", "issue_comment",
+			`{"action":"created","issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"sia[bot]"}},` +
+				head + `}`, nil},
+		{"a comment of a person's that was edited", "issue_comment",
+			`{"action":"edited","issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"ada"}},` + head + `}`,
+			nil},
 		{"taking the label off", "issues", `{"action":"unlabeled","issue":{"number":3},"label":{"name":"sia"},` + head + `}`,
 			[]string{`stop {"reason":"@ada took the label off"} by ada bot=false permission=false command=false refs=[issue:3] id=delivery/g`}},
-		{"a label on a pull request", "issues", `{"action":"labeled","issue":{"number":3,"pull_request":{"url":"x"}},"label":{"name":"sia"},` + head + `}`, nil},
-		{"another app's check", "check_run", `{"action":"completed","check_run":{"head_sha":"abc","app":{"slug":"ci"}},` + head + `}`,
+		{"a label on a pull request", "issues",
+			`{"action":"labeled","issue":{"number":3,"pull_request":{"url":"x"}},"label":{"name":"sia"},` + head + `}`, nil},
+		{"another app's check", "check_run",
+			`{"action":"completed","check_run":{"head_sha":"abc","app":{"slug":"ci"}},` + head + `}`,
 			[]string{`check_seen {"sha":"abc"} by  bot=false permission=false command=false refs=[commit:abc] id=delivery/g`}},
-		{"our own check", "check_run", `{"action":"completed","check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`, nil},
+		{"our own check", "check_run",
+			`{"action":"completed","check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`, nil},
 		{"a button", "check_run", `{"action":"requested_action","requested_action":{"identifier":"accept-tests"},"check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`,
 			[]string{`accept_tests {} by ada bot=false permission=true command=false refs=[commit:abc] id=delivery/g`}},
-		{"a button that is none of ours", "check_run", `{"action":"requested_action","requested_action":{"identifier":"x"},"check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`, nil},
-		{"a push to a pull request of a fork", "pull_request", `{"action":"synchronize","pull_request":{"number":4,"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":10}}},` + head + `}`, nil},
-		{"a push to our pull request", "pull_request", `{"action":"synchronize","pull_request":{"number":4,"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":9}}},` + head + `}`,
+		{"a button that is none of ours", "check_run",
+			`{"action":"requested_action","requested_action":{"identifier":"x"},"check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`, nil},
+		{"a push to a pull request of a fork", "pull_request",
+			`{"action":"synchronize","pull_request":{"number":4,"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":10}}},` +
+				head + `}`, nil},
+		{"a push to our pull request", "pull_request",
+			`{"action":"synchronize","pull_request":{"number":4,"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":9}}},` +
+				head + `}`,
 			[]string{`branch_moved {"sha":"abc"} by ada bot=false permission=false command=false refs=[branch:sia/issue-3-x] id=delivery/g`}},
 		{"a status", "status", `{"sha":"abc","state":"failure","context":"ci",` + head + `}`,
 			[]string{`check_seen {"sha":"abc"} by  bot=false permission=false command=false refs=[commit:abc] id=delivery/g`}},
@@ -120,7 +137,8 @@ func TestRead(t *testing.T) {
 
 // A delivery that names no installation is refused: it is not the app's own.
 func TestReadWithoutInstallation(t *testing.T) {
-	_, _, err := read(store.Delivery{Event: "issues", Body: []byte(`{"action":"closed","issue":{"number":1},"repository":{"id":1},"sender":{"login":"a"}}`)}, "sia")
+	_, _, err := read(store.Delivery{Event: "issues",
+		Body: []byte(`{"action":"closed","issue":{"number":1},"repository":{"id":1},"sender":{"login":"a"}}`)}, "sia")
 	if err == nil {
 		t.Error("it was accepted")
 	}

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
@@ -50,7 +50,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, err
 	}
-	if err := w.Store.SaveText(ctx, t.ID, f.Attempt, textStart, t.Head); err != nil {
+	if err := w.Store.SaveText(ctx, t.ID, f.Attempt, textStart, string(t.Head)); err != nil {
 		return nil, err
 	}
 	space, err := w.workspace(ctx, t, f, start, len(saved) > 0)
@@ -90,7 +90,8 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
 	defer cancel()
 	fact := sia.AttemptEnded{
-		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary, Signals: res.Signals, Risk: res.Risk,
+		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary,
+		Signals: res.Signals, Risk: res.Risk,
 	}
 	if res.Ask != nil {
 		fact.Ask = answerable(*res.Ask, t)
@@ -111,7 +112,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err := w.decideInterrupt(keep, t, f, fact); err != nil {
 		return nil, err
 	}
-	b, err := json.Marshal(secret.Within(w.Secrets, fact))
+	b, err := json.Marshal(fact.Masked(w.Secrets.Mask))
 	if err != nil {
 		return nil, fmt.Errorf("encode the result of %s: %w", f.Key, err)
 	}
@@ -131,15 +132,19 @@ func (w *Worker) savedTurns(ctx context.Context, t *sia.Task) ([]agent.Turn, err
 	if err != nil || !slices.ContainsFunc(turns, func(turn agent.Turn) bool { return turn.Kind == agent.TurnModel }) {
 		return nil, err
 	}
-	if t.Head, err = w.Store.Text(ctx, t.ID, n, textStart); err != nil {
+	start, err := w.Store.Text(ctx, t.ID, n, textStart)
+	if err != nil {
 		return nil, err
 	}
+	t.Head = sia.SHA(start)
 	return turns, nil
 }
 
 // workspace is the attempt's own. One that was left behind is used again only by
 // an attempt that goes on.
-func (w *Worker) workspace(ctx context.Context, t sia.Task, f sia.Effect, start string, goesOn bool) (*gitops.Workspace, error) {
+func (w *Worker) workspace(
+	ctx context.Context, t sia.Task, f sia.Effect, start string, goesOn bool,
+) (*gitops.Workspace, error) {
 	dir := w.Git.WorkspaceDir(f.Key + " " + start)
 	space, err := w.mirror(t).Workspace(ctx, dir, start)
 	if err != nil || goesOn || !space.Reused() {
@@ -168,7 +173,9 @@ func answerable(a sia.Ask, t sia.Task) *sia.Ask {
 
 // savedResult is how an attempt ended whose outcome could not be applied any
 // more before the process died.
-func (w *Worker) savedResult(ctx context.Context, t sia.Task, f sia.Effect) (fact sia.AttemptEnded, ok bool, err error) {
+func (w *Worker) savedResult(
+	ctx context.Context, t sia.Task, f sia.Effect,
+) (fact sia.AttemptEnded, ok bool, err error) {
 	saved, err := w.Store.Text(ctx, t.ID, f.Attempt, textResult)
 	if errors.Is(err, store.ErrNotFound) {
 		return fact, false, nil
@@ -185,16 +192,17 @@ func (w *Worker) savedResult(ctx context.Context, t sia.Task, f sia.Effect) (fac
 // startCommit is where the attempt starts: the base, or the branch's head.
 func (w *Worker) startCommit(ctx context.Context, t sia.Task) (string, error) {
 	if t.Head == "" || t.Brief.FromBase {
-		return t.BaseSHA, w.mirror(t).FetchCommit(ctx, t.BaseBranch, t.BaseSHA)
+		return string(t.BaseSHA), w.mirror(t).FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA))
 	}
-	return t.Head, w.mirror(t).FetchCommit(ctx, t.Branch, t.Head)
+	return string(t.Head), w.mirror(t).FetchCommit(ctx, t.Branch, string(t.Head))
 }
 
 // input gathers what the agent is given.
 func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input, error) {
 	a := t.Attempt()
 	in := agent.Input{
-		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Author: t.Author, Access: t.Access, Repo: t.Repo.String(), Issue: t.Issue, Attempt: a.Number,
+		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Author: t.Author, Access: t.Access, Repo: t.Repo.String(),
+		Issue: t.Issue, Attempt: a.Number,
 		Brief: t.Brief, Dir: dir, CanAsk: !asked(t), Spare: stuck.Spared(t.ID, a.Number, t.Settings.Agent.Spare),
 		Setup: t.Settings.Agent.Setup, Test: t.Settings.Agent.Test, Planning: a.Planning,
 		Limits: agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
@@ -205,13 +213,13 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input
 	}
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		if p.Worked() {
-			in.Previous = append(in.Previous, agent.Previous{Number: p.Number, Summary: p.Summary, Failures: p.Failures})
+			in.Previous = append(in.Previous, agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures})
 		}
 	}
 	if e := t.Escalation; a.Planning && e != nil && e.Plan != nil && e.Plan.Attempt > t.Earlier {
 		in.Proposed = e.Plan
 	}
-	if in.Instructions, in.LeftOut, err = instructions(ctx, w.mirror(t), t.BaseSHA); err != nil {
+	if in.Instructions, in.LeftOut, err = instructions(ctx, w.mirror(t), string(t.BaseSHA)); err != nil {
 		return in, err
 	}
 	if len(in.Instructions) == 0 || in.Instructions[0].Path != instructionFiles[0] {
@@ -259,7 +267,8 @@ func (w *Worker) memoryInstructions(ctx context.Context, t sia.Task) ([]agent.In
 	if err != nil || strings.TrimSpace(string(b)) == "" {
 		return nil, nil //nolint:nilerr // said above; the commit may be gone, too, by a force push
 	}
-	return []agent.Instruction{{Path: instructionFiles[0] + " on the branch " + t.Settings.Memory.Branch, Text: string(b)}}, nil
+	return []agent.Instruction{{Path: instructionFiles[0] + " on the branch " + t.Settings.Memory.Branch,
+		Text: string(b)}}, nil
 }
 
 // asked reports whether a person was asked already: for an answer, or to approve a
@@ -282,7 +291,7 @@ func (w *Worker) abandoned(ctx context.Context, t sia.Task, space *gitops.Worksp
 
 // commit commits the workspace and says what changed against the base.
 func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace, fact *sia.AttemptEnded) error {
-	bot, err := w.bot(ctx)
+	bot, err := w.GitHub.Author(ctx, w.Now())
 	if err != nil {
 		return err
 	}
@@ -291,10 +300,12 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 	bot.When = a.StartedAt // the same attempt makes the same commit, however often it is done
 	spec := gitops.CommitSpec{
 		Message: render.CommitMessage(t, a), Author: bot, Committer: bot,
-		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}, {Key: "SIA-Transcript", Value: w.Links.Transcript(t, a.Number)}},
+		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)},
+			{Key: "SIA-Transcript", Value: w.Links.Transcript(t, a.Number)}},
 	}
 	if by := t.AskedBy; by.Login != "" {
-		spec.Trailers = append(spec.Trailers, gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, noreply(by.ID, by.Login))})
+		spec.Trailers = append(spec.Trailers,
+			gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, github.Noreply(by.ID, by.Login))})
 	}
 	sha, err := space.Commit(ctx, spec)
 	if errors.Is(err, gitops.ErrEmpty) {
@@ -303,7 +314,7 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 	if err != nil {
 		return err
 	}
-	diff, err := w.mirror(t).Diff(ctx, t.BaseSHA, sha)
+	diff, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), sha)
 	if err != nil {
 		return err
 	}
@@ -313,7 +324,7 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 		return err
 	}
 	if len(leaks) == 0 {
-		fact.Commit = sha
+		fact.Commit = sia.SHA(sha)
 	} else {
 		refuse(fact, leaks)
 	}
@@ -339,20 +350,11 @@ type recorder struct {
 
 // Turn saves one turn.
 func (r recorder) Turn(ctx context.Context, turn agent.Turn) error {
-	safe := secret.Within(r.secrets, turn)
-	for i, c := range safe.Calls { // what is masked here can't be made again either
-		safe.Calls[i].Masked = c.Masked || c.Arguments != turn.Calls[i].Arguments
-	}
-	b, err := json.Marshal(safe)
+	b, err := json.Marshal(turn.Masked(r.secrets.Mask))
 	if err != nil {
 		return fmt.Errorf("encode turn %d: %w", turn.Number, err)
 	}
 	return r.store.AppendTurn(ctx, r.task, r.attempt, turn.Number, b)
-}
-
-// header says which attempt a transcript is of.
-func header(t sia.Task, a sia.Attempt) agent.Header {
-	return agent.Header{Repo: t.Repo.String(), Issue: t.Issue, Title: t.Title, Attempt: a.Number, Agent: a.Agent, Technique: a.Technique, Started: a.StartedAt}
 }
 
 // transcript reads an attempt's turns back.
@@ -361,13 +363,9 @@ func (w *Worker) transcript(ctx context.Context, t sia.Task, attempt int) ([]age
 	if err != nil {
 		return nil, err
 	}
-	turns := make([]agent.Turn, 0, len(rows))
-	for _, row := range rows {
-		var turn agent.Turn
-		if err := json.Unmarshal(row, &turn); err != nil {
-			return nil, fmt.Errorf("turn of %s: %w", path.Join(string(t.ID), fmt.Sprint(attempt)), err)
-		}
-		turns = append(turns, turn)
+	turns, err := agent.Turns(rows)
+	if err != nil {
+		return nil, fmt.Errorf("read attempt %d of task %s: %w", attempt, t.ID, err)
 	}
 	return turns, nil
 }

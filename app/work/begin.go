@@ -15,7 +15,7 @@ import (
 // closed it, taken the label off or said stop, and the delivery that said so
 // may be lost. Then it reads settings and base.
 func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	issue, err := w.lookAtIssue(ctx, t)
+	issue, err := w.Looker.Issue(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -28,17 +28,18 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	}
 	sha, err := w.mirror(t).Fetch(ctx, t.BaseBranch)
 	if errors.Is(err, gitops.ErrNoBranch) {
-		return nil, &sia.Error{Op: "begin", Message: fmt.Sprintf("the base branch `%s` does not exist, so there is nothing to start from", t.BaseBranch), Permanent: true, Err: err}
+		return nil, &sia.Error{Op: "begin", Message: fmt.Sprintf("the base branch `%s` does not exist, so there is "+
+			"nothing to start from", t.BaseBranch), Permanent: true, Err: err}
 	}
 	if err != nil {
 		return nil, err
 	}
-	set, err := w.settingsAt(ctx, t.Installation, t.Repo, sha)
+	set, err := w.Settings.At(ctx, t.Installation, t.Repo, sha)
 	if err != nil {
 		return nil, err
 	}
-	warning := set.warning
-	unread, err := w.readMemory(ctx, t.Installation, t.Repo, set.Memory.Branch, sia.Actor{})
+	warning := set.Warning
+	unread, err := w.Memory.Read(ctx, t.Installation, t.Repo, set.Memory.Branch, sia.Actor{})
 	if err != nil {
 		return nil, err
 	}
@@ -55,19 +56,19 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		return nil, err
 	}
 	if t.Head != "" && !t.Brief.FromBase {
-		sha = t.BaseSHA // the branch stands on it: what it changes is measured against it
+		sha = string(t.BaseSHA) // the branch stands on it: what it changes is measured against it
 	}
 	t.Title, t.Body = issue.Title, issue.Body
-	if err := w.takeShared(ctx, t.Repo.ID); err != nil {
+	if err := w.Lessons.TakeShared(ctx, t.Repo.ID); err != nil {
 		return nil, err
 	}
-	told, withheld, err := w.lessonsFor(ctx, t, set.Settings)
+	told, withheld, err := w.Lessons.ForAttempt(ctx, t, set.Settings)
 	if err != nil {
 		return nil, err
 	}
 	coder, _ := w.agent(set.Agent)
 	return sia.Begun{
-		Settings: set.Settings, SettingsFrom: set.from, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sha,
+		Settings: set.Settings, SettingsFrom: set.From, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sia.SHA(sha),
 		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Agent: coder.Name(), Hold: hold,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld),
 	}, nil
@@ -83,7 +84,8 @@ func (w *Worker) repoBudget(ctx context.Context, t sia.Task, set sia.Settings) (
 		return "", err
 	}
 	if limit := sia.Credits(set.Budget.RepoPerDay) * sia.Credit; spent >= limit {
-		return fmt.Sprintf("this repository spent %s of its %s credits in the last 24 hours (`budget.repo_per_day`)", spent, limit), nil
+		return fmt.Sprintf("this repository spent %s of its %s credits in the last 24 hours (`budget.repo_per_day`)", spent,
+			limit), nil
 	}
 	return "", nil
 }

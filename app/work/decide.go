@@ -39,9 +39,10 @@ func (w *Worker) decideRerun(ctx context.Context, t sia.Task, f sia.Effect, j si
 	if j.Doubt.Rerun {
 		choice = choseRerun
 	}
-	return w.logDecision(ctx, t, store.Decision{
-		ID: id, Attempt: f.Attempt, Type: store.DecideRerun, Policy: rerunPolicy, Choice: choice, Propensity: 1,
-		Reason: fmt.Sprintf("a chance of %.2g that the attempt is right and the checks failed by accident; a re-run costs %.2g of another attempt", j.Doubt.Chance, j.Doubt.Cost),
+	return w.logDecision(ctx, t, sia.Decision{
+		ID: id, Attempt: f.Attempt, Type: sia.DecideRerun, Policy: rerunPolicy, Choice: choice, Propensity: 1,
+		Reason: fmt.Sprintf("a chance of %.2g that the attempt is right and the checks failed by accident; a re-run costs "+
+			"%.2g of another attempt", j.Doubt.Chance, j.Doubt.Cost),
 	}, j.Doubt, choseRerun, choseBlame)
 }
 
@@ -78,13 +79,14 @@ func (w *Worker) decideInterrupt(ctx context.Context, t sia.Task, f sia.Effect, 
 		return nil
 	}
 	spare := t.Settings.Agent.Spare
-	d := store.Decision{
-		ID: f.Key + "/interrupt", Attempt: f.Attempt, Type: store.DecideInterrupt, Policy: interruptPolicy,
+	d := sia.Decision{
+		ID: f.Key + "/interrupt", Attempt: f.Attempt, Type: sia.DecideInterrupt, Policy: interruptPolicy,
 		Choice: choseInterrupt, Propensity: 1 - spare, Reason: end.Reason,
 	}
 	if r.Spared {
 		d.Choice, d.Propensity = choseGoOn, spare
-		d.Reason = fmt.Sprintf("it should be interrupted (a chance of %.2g that it gets nowhere, above %.2g) and is one of those that are not, to learn what becomes of them", r.Chance, r.Limit)
+		d.Reason = fmt.Sprintf("it should be interrupted (a chance of %.2g that it gets nowhere, above %.2g) and is one "+
+			"of those that are not, to learn what becomes of them", r.Chance, r.Limit)
 		d.Outcome, d.Credit = "got somewhere", -r.Chance
 		if end.Diff.Files == 0 || end.End != sia.EndFinished {
 			d.Outcome, d.Credit = "got nowhere", 1-r.Chance
@@ -94,7 +96,7 @@ func (w *Worker) decideInterrupt(ctx context.Context, t sia.Task, f sia.Effect, 
 }
 
 // logDecision fills in what every decision has and logs it.
-func (w *Worker) logDecision(ctx context.Context, t sia.Task, d store.Decision, by any, options ...string) error {
+func (w *Worker) logDecision(ctx context.Context, t sia.Task, d sia.Decision, by any, options ...string) error {
 	var err error
 	if d.Context, err = json.Marshal(by); err != nil {
 		return fmt.Errorf("log decision %s: %w", d.ID, err)

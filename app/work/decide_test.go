@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 var repo = sia.Repo{ID: 7, Owner: "octo", Name: "demo"}
@@ -20,7 +21,8 @@ var repo = sia.Repo{ID: 7, Owner: "octo", Name: "demo"}
 func decider(t *testing.T) (*Worker, sia.Task) {
 	t.Helper()
 	now := func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
-	s, err := store.Open(t.Context(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db"), Logger: slog.New(slog.DiscardHandler), Now: now})
+	s, err := store.Open(t.Context(),
+		store.Config{URL: filepath.Join(t.TempDir(), "sia.db"), Logger: slog.New(slog.DiscardHandler), Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +34,8 @@ func decider(t *testing.T) (*Worker, sia.Task) {
 	if _, _, err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.Apply(t.Context(), sia.NewTaskID(repo.ID, 1), sia.Event{ID: "start", At: now(), Fact: sia.Start{Repo: repo, Issue: 1, Title: "Do it", DefaultBranch: "main"}})
+	res, err := s.Apply(t.Context(), sia.NewTaskID(repo.ID, 1),
+		sia.Event{ID: "start", At: now(), Fact: sia.Start{Repo: repo, Issue: 1, Title: "Do it", DefaultBranch: "main"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +43,7 @@ func decider(t *testing.T) (*Worker, sia.Task) {
 	task.Settings, task.Head = sia.DefaultSettings(), "abc"
 	task.Attempts = []sia.Attempt{{Number: 1}, {Number: 2}}
 	task.Credits.Spent = 6 * sia.Credit
-	return &Worker{Store: s, Now: now}, task
+	return &Worker{Deps: Deps{Store: s, Now: now}}, task
 }
 
 // logged are a task's decisions, a line each.
@@ -54,7 +57,8 @@ func logged(t *testing.T, w *Worker, id sia.TaskID) (lines []string) {
 		if !json.Valid(d.Context) || string(d.Context) == "null" || d.Reason == "" || d.Repo != repo.ID || d.Attempt != 2 {
 			t.Errorf("half a decision: %+v", d)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s of %s with %.1f: %q %.2f", d.Type, d.Choice, d.Options, d.Propensity, d.Outcome, d.Credit))
+		lines = append(lines, fmt.Sprintf("%s %s of %s with %.1f: %q %.2f", d.Type, d.Choice, d.Options, d.Propensity,
+			d.Outcome, d.Credit))
 	}
 	return lines
 }
@@ -72,8 +76,11 @@ func TestRerunIsLoggedAndSettled(t *testing.T) {
 			f := sia.Effect{Key: "k", Attempt: 2}
 			for _, j := range []sia.Judged{
 				{SHA: "abc", Verdict: sia.VerdictPending},
-				{SHA: "abc", Verdict: sia.VerdictRerun, Doubt: &sia.Doubt{Checks: []string{"test"}, Chance: 0.2, Cost: 0.1, Rerun: true}},
-				{SHA: "abc", Verdict: sia.VerdictRerun, Doubt: &sia.Doubt{Checks: []string{"test"}, Chance: 0.2, Cost: 0.1, Rerun: true}}, // after a crash
+				{SHA: "abc", Verdict: sia.VerdictRerun,
+					Doubt: &sia.Doubt{Checks: []string{"test"}, Chance: 0.2, Cost: 0.1, Rerun: true}},
+				// after a crash
+				{SHA: "abc", Verdict: sia.VerdictRerun,
+					Doubt: &sia.Doubt{Checks: []string{"test"}, Chance: 0.2, Cost: 0.1, Rerun: true}},
 			} {
 				if err := w.decideRerun(t.Context(), task, f, j); err != nil {
 					t.Fatal(err)
@@ -135,7 +142,8 @@ func TestDoubtIsLearned(t *testing.T) {
 	}
 	for i := range 50 {
 		for r, name := range map[int64]string{repo.ID: "test", 8: "e2e"} {
-			if err := w.Store.SaveFlips(t.Context(), r, fmt.Sprint(i), store.Flip{Check: name, Flipped: name == "test" && i%2 == 0}); err != nil {
+			if err := w.Store.SaveFlips(t.Context(), r, sia.SHA(fmt.Sprint(i)),
+				store.Flip{Check: name, Flipped: name == "test" && i%2 == 0}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -147,8 +155,27 @@ func TestDoubtIsLearned(t *testing.T) {
 	if rate := after.Rates["test"]; rate < 0.2 || rate > 0.3 || after.Other <= before.Other || after.Other > rate {
 		t.Errorf("after 25 flips on 50 commits: %+v", after)
 	}
-	task.HeadBy = sia.Actor{Login: "ada"}
-	if got, err := w.doubt(t.Context(), task); err != nil || got.Good != 0 {
-		t.Errorf("a person's push is doubted: %+v %v", got, err)
+}
+
+// Red checks are doubted once on an attempt's commit, and never on a person's push.
+func TestWhatIsDoubted(t *testing.T) {
+	w, task := decider(t)
+	asks := func(task sia.Task) bool {
+		in := taskInput(task, w.Now())
+		in.Runs = []gate.Run{{ID: 1, Name: "test", Status: "completed", Conclusion: "failure", Read: true}}
+		in.BaseKnown = true
+		return in.Needs().Doubt
+	}
+	if !asks(task) {
+		t.Error("an attempt is not doubted")
+	}
+	again, pushed := task, task
+	again.Gate.Doubted = true
+	pushed.HeadBy = sia.Actor{Login: "ada"}
+	if asks(again) {
+		t.Error("an attempt is doubted twice")
+	}
+	if asks(pushed) {
+		t.Error("a person's push is doubted")
 	}
 }

@@ -23,9 +23,9 @@ const (
 // conclusion is what a diagnosis came to, kept so that a crash does not have the
 // model asked again, which might say something else than what was decided by.
 type conclusion struct {
-	Key      string          `json:"key"` // of the effect
-	Fact     sia.Diagnosed   `json:"fact"`
-	Decision *store.Decision `json:"decision,omitempty"` // which technique; nil when a person is asked
+	Key      string        `json:"key"` // of the effect
+	Fact     sia.Diagnosed `json:"fact"`
+	Decision *sia.Decision `json:"decision,omitempty"` // which technique; nil when a person is asked
 }
 
 // diagnose works out why the attempt failed and what to try instead. What it
@@ -70,7 +70,7 @@ func (w *Worker) concluded(ctx context.Context, t sia.Task, f sia.Effect) (c con
 
 // conclude has the attempt diagnosed, with what was learned up to now.
 func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclusion, error) {
-	if err := w.observe(ctx, t); err != nil {
+	if err := w.Chooser.Observe(ctx, t); err != nil {
 		return conclusion{}, err
 	}
 	turns, err := w.transcript(ctx, t, f.Attempt)
@@ -82,10 +82,10 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 		return conclusion{}, err
 	}
 	repo := w.mirror(t)
-	if err := repo.FetchCommit(ctx, t.BaseBranch, t.BaseSHA); err != nil {
+	if err := repo.FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA)); err != nil {
 		return conclusion{}, err
 	}
-	files, err := repo.Files(ctx, t.BaseSHA, "")
+	files, err := repo.Files(ctx, string(t.BaseSHA), "")
 	if err != nil {
 		return conclusion{}, err
 	}
@@ -93,50 +93,47 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 	if err != nil {
 		return conclusion{}, err
 	}
-	lessons, err := w.lessonTexts(ctx, t)
+	lessons, err := w.Lessons.ForDiagnosis(ctx, t)
 	if err != nil {
 		return conclusion{}, err
 	}
-	var decision *store.Decision
-	var undecided error
 	_, tools := w.agent(t.Settings.Agent)
 	in := diagnose.Input{
-		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, header(t, *t.Attempt())), Diff: diff,
+		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, agent.HeaderOf(t, *t.Attempt())), Diff: diff,
 		Lessons: lessons, Library: library, Final: t.ApproachesLeft() == 0, Tools: tools,
-		Candidates: func(p sia.Pattern) []sia.Candidate { return w.candidates(library, t, p) },
-		Choose: func(q diagnose.Choice) diagnose.Chosen {
-			chosen, d, err := w.choose(t, f, q)
-			decision, undecided = &d, err
-			return chosen
-		},
-		Files: paths(files),
-		Read:  func(path string) ([]byte, error) { return repo.ReadFile(ctx, t.BaseSHA, path, exampleLimit) },
+		Candidates: func(p sia.Pattern) []sia.Candidate { return w.Chooser.Candidates(library, t, p) },
+		Choose:     func(q diagnose.Choice) (diagnose.Chosen, error) { return w.Chooser.Choose(t, f, q) },
+		Files:      paths(files),
+		Read:       func(path string) ([]byte, error) { return repo.ReadFile(ctx, string(t.BaseSHA), path, exampleLimit) },
 	}
 	if t.Credits.Left() <= 0 {
 		in.NoModel = "the task's credits are used up"
 	}
-	d, usage, err := w.Diagnoser.Diagnose(ctx, in)
-	if err := errors.Join(err, undecided); err != nil {
+	r, err := w.Diagnoser.Diagnose(ctx, in)
+	if err != nil {
 		return conclusion{}, err
 	}
-	return conclusion{f.Key, sia.Diagnosed{Diagnosis: d, Cost: credits(usage), Warning: warning}, decision}, nil
+	return conclusion{f.Key, sia.Diagnosed{Diagnosis: r.Diagnosis, Cost: sia.CreditsOf(r.Usage.USD), Warning: warning},
+		r.Decision}, nil
 }
 
 // library is the techniques that ship with SIA and the repository's own, from
 // its base branch. A broken file is left out, and the warning says so.
-func (w *Worker) library(ctx context.Context, t sia.Task, repo *gitops.Repo, files []gitops.File) (_ *technique.Library, warning string, _ error) {
+func (w *Worker) library(
+	ctx context.Context, t sia.Task, repo *gitops.Repo, files []gitops.File,
+) (_ *technique.Library, warning string, _ error) {
 	own := map[string][]byte{}
 	for _, f := range files {
 		if !strings.HasPrefix(f.Path, technique.Dir+"/") || !strings.HasSuffix(f.Path, ".md") {
 			continue
 		}
-		b, err := repo.ReadFile(ctx, t.BaseSHA, f.Path, techniqueLimit)
+		b, err := repo.ReadFile(ctx, string(t.BaseSHA), f.Path, techniqueLimit)
 		if err != nil {
 			return nil, "", err
 		}
 		own[f.Path] = b
 	}
-	library, broken := technique.Load(own)
+	library, broken := technique.LoadLibrary(own)
 	if len(broken) > 0 {
 		faults := make([]string, len(broken))
 		for i, err := range broken {

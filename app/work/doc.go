@@ -7,11 +7,9 @@
 // transaction is open while one runs; the engine applies the fact afterwards,
 // in the transaction that completes the job.
 //
-// choose.go decides which technique the next attempt uses, and observe.go learns
-// what came of it: a learner in memory that replays the recorded outcomes.
-//
-// [Worker.Effect] dispatches. periodic.go holds the cron table: what makes up
-// for webhooks that never came, and repairs what people see.
+// [Worker.Effect] dispatches. What an effect needs of other rooms stands in worker.go as narrow
+// interfaces: settings, looking at an issue, the choice of a technique, lessons, the memory branch.
+// Package app passes them in; they don't know one another.
 //
 // The package may import app/store, app/github, app/render and what lies below
 // them. Start reading at worker.go, then gate.go.

@@ -10,11 +10,12 @@ import (
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 const (
-	// scanLimit bounds a file that is scanned whole because its lines were not
-	// compared; GitHub warns of files larger than 50 MiB
+	// scanLimit bounds a file that is scanned whole because its lines were not compared; GitHub warns
+	// of files larger than 50 MiB
 	// (https://docs.github.com/en/repositories/working-with-files/managing-large-files/about-large-files-on-github).
 	scanLimit = 50 << 20
 	// mostLeaks is how many are named; more say nothing new.
@@ -28,12 +29,12 @@ func (w *Worker) leaks(ctx context.Context, t sia.Task, sha string, diff gitops.
 	var all []string
 	for _, f := range diff.Files {
 		switch {
-		case f.Status == gitops.Deleted:
+		case f.Status == gitops.FileDeleted:
 		case len(f.Hunks) > 0:
 			for _, h := range f.Hunks {
-				all = append(all, w.leaksIn(f.Path, h)...)
+				all = append(all, hunkLeaks(w.Secrets, f.Path, h)...)
 			}
-		case f.Status != gitops.Renamed: // its lines were not compared: binary, or large
+		case f.Status != gitops.FileRenamed: // its lines were not compared: binary, or large
 			b, err := w.mirror(t).ReadFile(ctx, sha, f.Path, scanLimit)
 			if errors.Is(err, gitops.ErrTooLarge) || errors.Is(err, fs.ErrNotExist) {
 				continue // or a link, or a submodule
@@ -41,7 +42,7 @@ func (w *Worker) leaks(ctx context.Context, t sia.Task, sha string, diff gitops.
 			if err != nil {
 				return nil, fmt.Errorf("look for secrets: %w", err)
 			}
-			old, err := w.mirror(t).ReadFile(ctx, t.BaseSHA, oldPath(f), scanLimit)
+			old, err := w.mirror(t).ReadFile(ctx, string(t.BaseSHA), oldPath(f), scanLimit)
 			if err != nil && !errors.Is(err, gitops.ErrTooLarge) && !errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("look for secrets: %w", err)
 			}
@@ -58,10 +59,10 @@ func (w *Worker) leaks(ctx context.Context, t sia.Task, sha string, diff gitops.
 	return slices.Compact(all), nil
 }
 
-// leaksIn names the secrets in a hunk's added lines. They are read with the lines
+// hunkLeaks names the secrets in a hunk's added lines. They are read with the lines
 // around them, since a key goes over several, and count where an added line has
 // a part of them that no removed line had.
-func (w *Worker) leaksIn(path string, h gitops.Hunk) []string {
+func hunkLeaks(m *secret.Masker, path string, h gitops.Hunk) []string {
 	var after, before strings.Builder
 	var starts []int // of each line of after
 	var added []bool
@@ -76,7 +77,7 @@ func (w *Worker) leaksIn(path string, h gitops.Hunk) []string {
 	}
 	text := after.String()
 	var out []string
-	for _, x := range w.Secrets.Find(text) {
+	for _, x := range m.Find(text) {
 		if !x.Sure || strings.Contains(before.String(), text[x.Start:x.End]) {
 			continue
 		}
@@ -98,7 +99,8 @@ func (w *Worker) leaksIn(path string, h gitops.Hunk) []string {
 // is pushed, and nothing is kept: the commit would be as public on any branch.
 func refuse(fact *sia.AttemptEnded, leaks []string) {
 	named := leaks[:min(len(leaks), mostLeaks)]
-	fact.Reason = fmt.Sprintf("nothing was pushed, since the change adds a secret: %s. Read it from the environment; in a test, make one up at run time",
+	fact.Reason = fmt.Sprintf("nothing was pushed, since the change adds a secret: %s. Read it from the environment; "+
+		"in a test, make one up at run time",
 		strings.Join(named, ", "))
 	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
 		fact.End = sia.EndFinished

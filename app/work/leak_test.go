@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // A commit answers for the secrets that it adds, line by line, and not for what
@@ -18,7 +19,8 @@ func TestLeaksInAHunk(t *testing.T) {
 		lines []string
 		want  []string
 	}{
-		"added":                  {[]string{" a", "+b = " + token, "+c = " + other}, []string{"`f:11` (github-pat)", "`f:12` (github-pat)"}},
+		"added": {[]string{" a", "+b = " + token, "+c = " + other},
+			[]string{"`f:11` (github-pat)", "`f:12` (github-pat)"}},
 		"beside a change":        {[]string{" old = " + token, "+new", "-gone"}, nil},
 		"moved within":           {[]string{"-a = " + token, "+b = " + token}, nil},
 		"exchanged":              {[]string{"-a = " + token, "+a = " + other}, []string{"`f:10` (github-pat)"}},
@@ -29,8 +31,7 @@ func TestLeaksInAHunk(t *testing.T) {
 		"no newline at the end":  {[]string{"+" + token, `\ No newline at end of file`}, []string{"`f:10` (github-pat)"}},
 		"documentation's tokens": {[]string{"+AKIAIOSFODNN7EXAMPLE", "+ghp_" + strings.Repeat("x", 36)}, nil},
 	} {
-		w := &Worker{}
-		if d := cmp.Diff(c.want, w.leaksIn("f", gitops.Hunk{NewStart: 10, Lines: c.lines})); d != "" {
+		if d := cmp.Diff(c.want, hunkLeaks(&secret.Masker{}, "f", gitops.Hunk{NewStart: 10, Lines: c.lines})); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 	}

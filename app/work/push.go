@@ -17,10 +17,11 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	if err != nil {
 		return nil, err
 	}
-	err = w.mirror(t).Push(ctx, t.Branch, f.SHA, start)
+	err = w.mirror(t).Push(ctx, t.Branch, string(f.SHA), start)
 	var moved *gitops.LeaseError
 	if errors.As(err, &moved) {
-		return sia.PushRefused{Head: moved.Head, Reason: fmt.Sprintf("somebody else pushed to `%s` meanwhile", t.Branch)}, nil
+		return sia.PushRefused{Head: sia.SHA(moved.Head),
+			Reason: fmt.Sprintf("somebody else pushed to `%s` meanwhile", t.Branch)}, nil
 	}
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 )
 
 // repliesAnHour bounds how often SIA answers in one task, so that no exchange
-// with another machine runs away (document 1 §1.6).
+// with another machine runs away (docs/rules.md#failsafes).
 const repliesAnHour = 20
 
 // reply answers a person's comment, once.
@@ -33,11 +33,7 @@ func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	shown := make([]render.Decision, len(decisions))
-	for i, d := range decisions {
-		shown[i] = render.Decision{Type: d.Type, Attempt: d.Attempt, Choice: d.Choice, Reason: d.Reason, Outcome: d.Outcome}
-	}
-	text := render.Reply(t, f.Content, w.Links, w.Now(), moves, shown)
+	text := render.Reply(t, f.Content, w.Links, w.Now(), moves, decisions)
 	_, _, err = w.repo(t).UpsertComment(ctx, f.OnIssue, markerLine(f), text, 0)
 	return sia.Done{}, err
 }
@@ -62,7 +58,8 @@ func (w *Worker) moves(ctx context.Context, id sia.TaskID) ([]render.Move, error
 	moves := make([]render.Move, 0, len(rows))
 	for _, r := range rows {
 		if r.Ignored == "" {
-			moves = append(moves, render.Move{At: r.Event.At, By: r.Event.By, Event: r.Event.Fact.Kind(), From: r.From, To: r.To, Why: r.Why})
+			moves = append(moves, render.Move{At: r.Event.At, By: r.Event.By, Event: r.Event.Fact.Kind(), From: r.From, To: r.To,
+				Why: r.Why})
 		}
 	}
 	return moves, nil

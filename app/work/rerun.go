@@ -12,7 +12,7 @@ import (
 // more were asked for already.
 func (w *Worker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	repo := w.repo(t)
-	set, err := repo.Checks(ctx, f.SHA)
+	set, err := repo.Checks(ctx, string(f.SHA))
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
-	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/tamper"
 )
 
 // review has the diagnosis reviewed by a fresh model call that sees only the
@@ -18,14 +18,14 @@ func (w *Worker) review(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 	if err != nil {
 		return nil, err
 	}
-	r, prompt, usage, err := w.Reviewer.Review(ctx, diagnose.Package{
+	r, prompt, usage, err := w.Reviewer.Review(ctx, diagnose.ReviewPackage{
 		Title: t.Title, Body: t.Body, By: t.IssueBy(), Failures: t.Attempt().Failures, Diff: diff,
 		Technique: t.Next.Diagnosis.Technique, Prompt: t.Next.Diagnosis.Prompt,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return sia.Reviewed{Review: r, Prompt: prompt, Cost: credits(usage)}, nil
+	return sia.Reviewed{Review: r, Prompt: prompt, Cost: sia.CreditsOf(usage.USD)}, nil
 }
 
 // validationDiff is the part of the attempt's change that touches tests, what
@@ -37,13 +37,13 @@ func (w *Worker) validationDiff(ctx context.Context, t sia.Task) (string, error)
 	if head == "" {
 		return "", nil
 	}
-	diff, err := w.mirror(t).Diff(ctx, t.BaseSHA, head)
+	diff, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), string(head))
 	if err != nil {
 		return "", fmt.Errorf("look at what the attempt did to tests: %w", err)
 	}
 	var b strings.Builder
 	for _, f := range diff.Files {
-		if gate.Validates(change(f, diff.Truncated), t.Settings.Checks.Protected) {
+		if tamper.Validates(change(f, diff.Truncated), t.Settings.Checks.Protected) {
 			writeDiff(&b, f)
 		}
 	}
@@ -61,6 +61,7 @@ func writeDiff(b *strings.Builder, f gitops.FileDiff) {
 		b.WriteString("(the content is not shown: it is binary, too large, or the same)\n")
 	}
 	for _, h := range f.Hunks {
-		fmt.Fprintf(b, "@@ -%d,%d +%d,%d @@\n%s\n", h.OldStart, h.OldLines, h.NewStart, h.NewLines, strings.Join(h.Lines, "\n"))
+		fmt.Fprintf(b, "@@ -%d,%d +%d,%d @@\n%s\n", h.OldStart, h.OldLines, h.NewStart, h.NewLines,
+			strings.Join(h.Lines, "\n"))
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
-	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/technique"
 )
 
@@ -20,17 +19,17 @@ func (w *Worker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		return sia.FixStudied{Fix: *t.Fix}, nil
 	}
 	repo := w.mirror(t)
-	if err := repo.FetchCommit(ctx, t.BaseBranch, t.BaseSHA); err != nil {
+	if err := repo.FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA)); err != nil {
 		return nil, err
 	}
-	if err := repo.FetchCommit(ctx, t.Branch, f.SHA); err != nil {
+	if err := repo.FetchCommit(ctx, t.Branch, string(f.SHA)); err != nil {
 		return nil, err
 	}
 	from, diff, err := w.personsChange(ctx, t, f.SHA)
 	if err != nil {
 		return nil, err
 	}
-	files, err := repo.Files(ctx, t.BaseSHA, technique.Dir)
+	files, err := repo.Files(ctx, string(t.BaseSHA), technique.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +37,7 @@ func (w *Worker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	in := diagnose.Solved{Task: t, Diff: diff.Patch, Library: library}
+	in := diagnose.SolvedTask{Task: t, Diff: diff.Patch, Library: library}
 	for _, file := range diff.Files[:min(len(diff.Files), 50)] {
 		in.Paths = append(in.Paths, file.Path)
 	}
@@ -49,50 +48,53 @@ func (w *Worker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	learned = secret.Within(w.Secrets, learned) // before any of it is committed
-	fix := sia.Fix{By: t.HeadBy, From: from, Head: f.SHA, Paths: in.Paths, Summary: learned.Summary, Resembles: learned.Resembles}
+	learned = learned.Masked(w.Secrets.Mask) // before any of it is committed
+	fix := sia.Fix{By: t.HeadBy, From: from, Head: f.SHA, Paths: in.Paths, Summary: learned.Summary,
+		Resembles: learned.Resembles}
 	if p := learned.Technique; p != nil {
 		if fix.PullURL, err = w.propose(ctx, t, fix, *p); err != nil {
 			return nil, err
 		}
 		fix.Technique = p.ID
 	}
-	return sia.FixStudied{Fix: fix, Cost: credits(usage), Warning: warning}, nil
+	return sia.FixStudied{Fix: fix, Cost: sia.CreditsOf(usage.USD), Warning: warning}, nil
 }
 
 // personsChange compares the head that passed with SIA's last commit, or with the
 // base where that commit can't be had any more.
-func (w *Worker) personsChange(ctx context.Context, t sia.Task, head string) (from string, d gitops.Diff, err error) {
+func (w *Worker) personsChange(
+	ctx context.Context, t sia.Task, head sia.SHA,
+) (from sia.SHA, d gitops.Diff, err error) {
 	repo := w.mirror(t)
 	for i := len(t.Attempts) - 1; i >= 0; i-- {
 		if from = t.Attempts[i].Head; from == "" {
 			continue
 		}
-		if d, err = repo.Diff(ctx, from, head); err == nil {
+		if d, err = repo.Diff(ctx, string(from), string(head)); err == nil {
 			return from, d, nil
 		}
 		w.Logger.WarnContext(ctx, "commit of an attempt is gone", "task", t.ID, "attempt", t.Attempts[i].Number, "error", err)
 		break
 	}
-	d, err = repo.Diff(ctx, t.BaseSHA, head)
+	d, err = repo.Diff(ctx, string(t.BaseSHA), string(head))
 	return t.BaseSHA, d, err
 }
 
 // propose opens the pull request that adds a technique to the repository.
 func (w *Worker) propose(ctx context.Context, t sia.Task, fix sia.Fix, p technique.Technique) (url string, err error) {
-	file, err := technique.File(p)
+	file, err := technique.EncodeFile(p)
 	if err != nil {
 		return "", err
 	}
-	bot, err := w.bot(ctx)
+	bot, err := w.GitHub.Author(ctx, w.Now())
 	if err != nil {
 		return "", err
 	}
 	branch := fmt.Sprintf("sia/technique-%s-%d", p.ID, t.Issue)
 	_, _, err = w.mirror(t).CommitFiles(ctx, gitops.FilesSpec{
-		Branch: branch, Base: t.BaseSHA, Author: bot, Message: render.TechniqueTitle(p.Name),
+		Branch: branch, Base: string(t.BaseSHA), Author: bot, Message: render.TechniqueTitle(p.Name),
 		Update: func(func(string) ([]byte, error)) (map[string][]byte, error) {
-			return map[string][]byte{technique.Path(p.ID): file}, nil
+			return map[string][]byte{technique.FilePath(p.ID): file}, nil
 		},
 	})
 	if err != nil {
@@ -100,7 +102,8 @@ func (w *Worker) propose(ctx context.Context, t sia.Task, fix sia.Fix, p techniq
 	}
 	pull, err := w.repo(t).EnsurePull(ctx, github.NewPull{
 		Head: branch, Base: t.BaseBranch, Title: render.TechniqueTitle(p.Name),
-		Body: render.TechniqueBody(t, fix, render.Proposal{ID: p.ID, Name: p.Name, When: p.When, Prompt: p.Prompt, Path: technique.Path(p.ID)}, w.Links),
+		Body: render.TechniqueBody(t, fix,
+			render.Proposal{ID: p.ID, Name: p.Name, When: p.When, Prompt: p.Prompt, Path: technique.FilePath(p.ID)}, w.Links),
 	})
 	return pull.URL, err
 }

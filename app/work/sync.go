@@ -10,20 +10,13 @@ import (
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
-// The surfaces on which people see a task's state.
-const (
-	surfaceStatus = "status"
-	surfaceLabels = "labels"
-	surfaceCheck  = "check" // with the head's SHA
-	surfacePull   = "pull"  // the text of the pull request, with its number
-)
-
-// sync makes GitHub show the task's present state: one status comment, one
-// label, one check run per head, and the pull request's text. What was last written is remembered, so that
-// nothing is written that stands already.
+// sync makes GitHub show the task's present state: one status comment, one label, one check run per
+// head, and the pull request's text. What was last written is remembered, so that nothing is
+// written that stands already.
 func (w *Worker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	for _, write := range []func(context.Context, sia.Task) error{w.syncStatus, w.syncLabels, w.syncCheck, w.syncPull} {
 		if err := write(ctx, t); err != nil {
@@ -33,8 +26,23 @@ func (w *Worker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, 
 	return sia.SyncDone{Version: t.Version}, nil
 }
 
+// Repair writes status comment and labels again where people or chance changed them; what is right
+// already is left alone.
+func (w *Worker) Repair(ctx context.Context, t sia.Task) error {
+	for _, kind := range []string{store.SurfaceStatus, store.SurfaceLabels} {
+		// Forgotten, each is looked for and compared before it is written.
+		if err := w.Store.SaveSurface(ctx, t.ID, kind, 0, ""); err != nil {
+			return err
+		}
+	}
+	_, err := w.sync(ctx, t, sia.Effect{})
+	return err
+}
+
 // surface writes one surface unless it shows the content already.
-func (w *Worker) surface(ctx context.Context, t sia.Task, kind, content string, write func(known int64) (int64, error)) error {
+func (w *Worker) surface(
+	ctx context.Context, t sia.Task, kind, content string, write func(known int64) (int64, error),
+) error {
 	sum := sha256.Sum256([]byte(content))
 	hash := hex.EncodeToString(sum[:8])
 	id, last, err := w.Store.Surface(ctx, t.ID, kind)
@@ -49,8 +57,8 @@ func (w *Worker) surface(ctx context.Context, t sia.Task, kind, content string, 
 
 func (w *Worker) syncStatus(ctx context.Context, t sia.Task) error {
 	body := render.Status(t, w.Links, w.Now())
-	m := render.Marker{Task: t.ID, Kind: surfaceStatus, Key: string(t.ID)}
-	return w.surface(ctx, t, surfaceStatus, body, func(known int64) (int64, error) {
+	m := render.Marker{Task: t.ID, Kind: store.SurfaceStatus, Key: string(t.ID)}
+	return w.surface(ctx, t, store.SurfaceStatus, body, func(known int64) (int64, error) {
 		if known != 0 {
 			if c, ok, err := w.repo(t).EditComment(ctx, known, m.String(), body); err != nil || ok {
 				return c.ID, err
@@ -65,7 +73,7 @@ func (w *Worker) syncStatus(ctx context.Context, t sia.Task) error {
 // name; when that is forgotten, every other state label is looked for.
 func (w *Worker) syncLabels(ctx context.Context, t sia.Task) error {
 	want := render.LabelFor(t)
-	_, last, err := w.Store.Surface(ctx, t.ID, surfaceLabels)
+	_, last, err := w.Store.Surface(ctx, t.ID, store.SurfaceLabels)
 	if err != nil || last == want {
 		return err
 	}
@@ -78,7 +86,7 @@ func (w *Worker) syncLabels(ctx context.Context, t sia.Task) error {
 	if err != nil {
 		return err
 	}
-	return w.Store.SaveSurface(ctx, t.ID, surfaceLabels, 0, want)
+	return w.Store.SaveSurface(ctx, t.ID, store.SurfaceLabels, 0, want)
 }
 
 func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {
@@ -86,26 +94,26 @@ func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {
 		if a.Head == "" || a.Head == t.Head {
 			continue
 		}
-		if err := w.writeCheck(ctx, t, a.Head, render.Superseded(t, w.Links)); err != nil {
+		if err := w.writeCheck(ctx, t, string(a.Head), render.Superseded(t, w.Links)); err != nil {
 			return err
 		}
 	}
 	if t.Head == "" {
 		return nil
 	}
-	return w.writeCheck(ctx, t, t.Head, render.CheckRun(t, w.Links))
+	return w.writeCheck(ctx, t, string(t.Head), render.CheckRun(t, w.Links))
 }
 
 // syncPull brings the pull request's text up to date when the task waits or has
 // ended; while it goes on, the status comment says where it stands. The title is
 // left as people may have made it.
 func (w *Worker) syncPull(ctx context.Context, t sia.Task) error {
-	waits := t.State.Final() || t.Waiting != ""
+	waits := t.State.Final() || t.Waits()
 	if t.Pull.Number == 0 || t.Pull.Merged || !waits {
 		return nil
 	}
 	body := render.PullBody(t, w.Links)
-	return w.surface(ctx, t, fmt.Sprintf("%s %d", surfacePull, t.Pull.Number), body, func(int64) (int64, error) {
+	return w.surface(ctx, t, fmt.Sprintf("%s %d", store.SurfacePull, t.Pull.Number), body, func(int64) (int64, error) {
 		_, err := w.repo(t).UpdatePull(ctx, t.Pull.Number, "", body)
 		return 0, err
 	})
@@ -116,7 +124,7 @@ func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v rend
 	if err != nil {
 		return fmt.Errorf("encode the check run: %w", err)
 	}
-	return w.surface(ctx, t, surfaceCheck+" "+head, string(content), func(known int64) (int64, error) {
+	return w.surface(ctx, t, store.SurfaceCheck+" "+head, string(content), func(known int64) (int64, error) {
 		spec := checkRunSpec(v, head)
 		spec.Name, spec.ExternalID, spec.DetailsURL = render.CheckName, string(t.ID), w.Links.Task(t.ID)
 		id, _, _, err := w.repo(t).UpsertCheckRun(ctx, spec, known)
@@ -126,12 +134,16 @@ func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v rend
 
 // checkRunSpec is a check run on a commit that shows a view.
 func checkRunSpec(v render.CheckRunView, head string) github.CheckRunSpec {
-	spec := github.CheckRunSpec{HeadSHA: head, Status: v.Status, Conclusion: v.Conclusion, Title: v.Title, Summary: v.Summary, Text: v.Text}
+	spec := github.CheckRunSpec{HeadSHA: head, Status: v.Status, Conclusion: v.Conclusion, Title: v.Title,
+		Summary: v.Summary, Text: v.Text}
 	for _, a := range v.Annotations {
-		spec.Annotations = append(spec.Annotations, github.Annotation{Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title, Message: a.Message})
+		spec.Annotations = append(spec.Annotations,
+			github.Annotation{Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title,
+				Message: a.Message})
 	}
 	for _, a := range v.Actions {
-		spec.Actions = append(spec.Actions, github.Action{Label: a.Label, Description: a.Description, Identifier: a.Identifier})
+		spec.Actions = append(spec.Actions,
+			github.Action{Label: a.Label, Description: a.Description, Identifier: a.Identifier})
 	}
 	return spec
 }

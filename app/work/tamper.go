@@ -8,7 +8,7 @@ import (
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/tamper"
 )
 
 // oldLimit bounds a file whose text on the base is read to see a change in its
@@ -23,15 +23,15 @@ const maxLines = 3000
 // to what configures checks and to protected paths, a line for each finding.
 func (w *Worker) tampering(ctx context.Context, t sia.Task) ([]string, error) {
 	mirror := w.mirror(t)
-	diff, err := mirror.Diff(ctx, t.BaseSHA, t.Head)
+	diff, err := mirror.Diff(ctx, string(t.BaseSHA), string(t.Head))
 	if err != nil {
 		return nil, fmt.Errorf("look for changes of tests: %w", err)
 	}
-	changes := make([]gate.Change, len(diff.Files))
+	changes := make([]tamper.Change, len(diff.Files))
 	for i, f := range diff.Files {
 		c := change(f, diff.Truncated)
-		if gate.ReadsOld(c) {
-			old, err := mirror.ReadFile(ctx, t.BaseSHA, oldPath(f), oldLimit)
+		if tamper.ReadsOld(c) {
+			old, err := mirror.ReadFile(ctx, string(t.BaseSHA), oldPath(f), oldLimit)
 			if err != nil && !errors.Is(err, gitops.ErrTooLarge) && !errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("look for changes of tests: %w", err)
 			}
@@ -40,7 +40,7 @@ func (w *Worker) tampering(ctx context.Context, t sia.Task) ([]string, error) {
 		changes[i] = c
 	}
 	var out []string
-	for _, f := range gate.Tampering(changes, t.Settings.Checks.Protected) {
+	for _, f := range tamper.Find(changes, t.Settings.Checks.Protected) {
 		out = append(out, w.Secrets.Mask(f.String()))
 	}
 	return out, nil
@@ -53,22 +53,22 @@ func oldPath(f gitops.FileDiff) string {
 	return f.Path
 }
 
-// change is a file's difference as the gate reads it. In a diff that was cut, a
-// file without hunks may have changed in any way.
-func change(f gitops.FileDiff, cut bool) gate.Change {
+// change is a file's difference as package tamper reads it. In a diff that was
+// cut, a file without hunks may have changed in any way.
+func change(f gitops.FileDiff, cut bool) tamper.Change {
+	c := tamper.Change{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status)}
 	lines := 0
 	for _, h := range f.Hunks {
 		lines += len(h.Lines)
+		c.Hunks = append(c.Hunks, tamper.Hunk{OldStart: h.OldStart, NewStart: h.NewStart, Lines: h.Lines})
 	}
-	if lines > maxLines { // a person looks at it if it is of tests
-		return gate.Change{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status), Opaque: f.Status != gitops.Deleted}
-	}
-	c := gate.Change{
-		Path: f.Path, OldPath: f.OldPath, Status: string(f.Status),
-		Opaque: f.Binary || cut && len(f.Hunks) == 0 && f.Status != gitops.Deleted,
-	}
-	for _, h := range f.Hunks {
-		c.Hunks = append(c.Hunks, gate.Hunk{OldStart: h.OldStart, NewStart: h.NewStart, Lines: h.Lines})
+	switch {
+	case lines > maxLines: // a person looks at it if it is of tests
+		c.Hunks, c.Opaque = nil, f.Status != gitops.FileDeleted
+	case f.Binary:
+		c.Opaque = true
+	case cut && len(f.Hunks) == 0:
+		c.Opaque = f.Status != gitops.FileDeleted
 	}
 	return c
 }

@@ -23,13 +23,18 @@ func forPeople(f sia.Effect, err error) error {
 	case err == nil || errors.As(err, &known):
 		return err
 	case errors.As(err, &auth):
-		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "GitHub refused git access: check that the app has the permission \"contents: write\" and that its installation covers this repository"}
+		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "GitHub refused git access: check that the app has " +
+			"the permission \"contents: write\" and that its installation covers this repository"}
 	case errors.As(err, &missing):
-		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "git did not find " + missing.What + ": was the repository renamed, or the branch deleted?"}
+		return &sia.Error{Op: op, Permanent: true, Err: err,
+			Message: "git did not find " + missing.What + ": was the repository renamed, or the branch deleted?"}
 	case errors.As(err, &rejected):
-		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "the push to " + rejected.Branch + " was rejected: " + rejected.Reason + ". Allow the app to push there, or take the rule off that branch"}
+		return &sia.Error{Op: op, Permanent: true, Err: err,
+			Message: "the push to " + rejected.Branch + " was rejected: " + rejected.Reason + ". Allow the app to push " +
+				"there, or take the rule off that branch"}
 	case errors.As(err, &server):
-		return &sia.Error{Op: op, RetryAfter: server.RetryAfter, Err: err, Message: "git on GitHub does not answer as it should; SIA tries again"}
+		return &sia.Error{Op: op, RetryAfter: server.RetryAfter, Err: err, Message: "git on GitHub does not answer as it " +
+			"should; SIA tries again"}
 	case errors.As(err, &network):
 		return &sia.Error{Op: op, Err: err, Message: "git on GitHub can't be reached; SIA tries again"}
 	}

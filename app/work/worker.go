@@ -4,30 +4,60 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
-	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/technique"
 )
 
-// Intake takes what the worker finds when it looks at GitHub, as if a delivery
-// had said so.
-type Intake interface {
-	// Comments takes new comments on an issue or pull request; what was taken
-	// before counts no second time.
-	Comments(ctx context.Context, t sia.Task, on github.Issue, comments []github.Comment) error
-	// Take takes any other finding.
-	Take(ctx context.Context, intent sia.Intent) error
+// Settings gives the settings in force in a repository.
+type Settings interface {
+	// At gives those of a commit of the base branch, read anew.
+	At(ctx context.Context, installation int64, repo sia.Repo, sha string) (sia.InForce, error)
+}
+
+// Looker looks at GitHub for what a lost delivery would have said.
+type Looker interface {
+	// Issue looks at a task's issue and at the comments on it and on its pull request.
+	Issue(ctx context.Context, t sia.Task) (github.Issue, error)
+}
+
+// Chooser decides which technique the next attempt uses, and learns what came of it.
+type Chooser interface {
+	Choose(t sia.Task, f sia.Effect, q diagnose.Choice) (diagnose.Chosen, error)
+	// Candidates are the techniques that could be tried on a pattern, the best first.
+	Candidates(library *technique.Library, t sia.Task, p sia.Pattern) []sia.Candidate
+	// Observe records what came of the task's interventions, as far as it is known.
+	Observe(ctx context.Context, t sia.Task) error
+}
+
+// Lessons are what was learned in all repositories, in words.
+type Lessons interface {
+	// FromTask keeps what a task taught so far. said gives what people said about it.
+	FromTask(ctx context.Context, t sia.Task, tools []string, said func(context.Context) ([]string, error)) error
+	// ForAttempt chooses what the next attempt is told, and what is withheld from it.
+	ForAttempt(ctx context.Context, t sia.Task, set sia.Settings) (told, withheld []lesson.Lesson, err error)
+	// ForDiagnosis gives the lessons that fit a failed attempt.
+	ForDiagnosis(ctx context.Context, t sia.Task) ([]string, error)
+	// TakeShared gives a repository what is shared with it and what it does not have.
+	TakeShared(ctx context.Context, repo int64) error
+}
+
+// Memory is the memory branch of each repository.
+type Memory interface {
+	// Commit commits what is known about a task.
+	Commit(ctx context.Context, t sia.Task) (sia.MemoryCommitted, error)
+	// Read takes up what people changed on a branch; by is who did, where that is known.
+	Read(ctx context.Context, installation int64, repo sia.Repo, branch string, by sia.Actor) (warning string, err error)
 }
 
 // Canceller stops a running effect.
@@ -35,28 +65,62 @@ type Canceller interface {
 	CancelEffect(ctx context.Context, key string) error
 }
 
-// Worker carries out effects. Its fields are set once, before it is used; it is
-// safe for concurrent use.
-type Worker struct {
+// Coders are the agents that work on tasks.
+type Coders struct {
+	Builtin  agent.Agent
+	Tools    []string             // names of the builtin agent's tools
+	Commands *agent.CommandAgents // agents that are commands
+}
+
+// Deps is what a [Worker] works with. Everything is needed.
+type Deps struct {
 	Store     *store.Store
 	GitHub    *github.App
 	Git       *gitops.Cache
-	Agent     agent.Agent     // the builtin one
-	Tools     []string        // names of its tools
-	Commands  *agent.Commands // agents that are commands
+	Coders    Coders
 	Diagnoser *diagnose.Diagnoser
 	Reviewer  *diagnose.Reviewer
-	Learner   Learner
-	Setup     string // names the models and prompts in use, so that what was learned under others counts for less
-	Intake    Intake
+	Settings  Settings
+	Looker    Looker
+	Chooser   Chooser
+	Lessons   Lessons
+	Memory    Memory
 	Canceller Canceller
 	Links     render.Links
-	Secrets   *secret.Masker // what leaves an effect is masked with it; nil masks by shape alone
+	Secrets   *secret.Masker // what leaves an effect is masked with it
 	Logger    *slog.Logger
 	Now       func() time.Time
+}
 
+// check names what is missing.
+func (d Deps) check() error {
+	for name, missing := range map[string]bool{
+		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Git": d.Git == nil, "Coders.Builtin": d.Coders.Builtin == nil,
+		"Coders.Tools": len(d.Coders.Tools) == 0, "Coders.Commands": d.Coders.Commands == nil,
+		"Diagnoser": d.Diagnoser == nil, "Reviewer": d.Reviewer == nil, "Settings": d.Settings == nil,
+		"Looker": d.Looker == nil, "Chooser": d.Chooser == nil, "Lessons": d.Lessons == nil, "Memory": d.Memory == nil,
+		"Canceller": d.Canceller == nil, "Links": d.Links.Host == "", "Secrets": d.Secrets == nil,
+		"Logger": d.Logger == nil, "Now": d.Now == nil,
+	} {
+		if missing {
+			return fmt.Errorf("make a worker: %s is missing", name)
+		}
+	}
+	return nil
+}
+
+// Worker carries out effects. Make one with [New]. It is safe for concurrent use.
+type Worker struct {
+	Deps
 	required sync.Map // repo and branch → requiredAnswer
-	replay   replay
+}
+
+// New returns a worker; it is an error when anything of d is missing.
+func New(d Deps) (*Worker, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	return &Worker{Deps: d}, nil
 }
 
 // Effect carries out one effect and returns its outcome. An error is retried by
@@ -65,65 +129,46 @@ func (w *Worker) Effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 	if _, waited := t.Pending[f.Key]; !waited {
 		return sia.Done{}, nil // superseded: nobody waits for it any more
 	}
-	do := map[sia.EffectKind]func(context.Context, sia.Task, sia.Effect) (sia.Fact, error){
-		sia.DoBegin: w.begin, sia.DoAttempt: w.attempt, sia.DoCancel: w.cancel, sia.DoPush: w.push, sia.DoPull: w.pull,
-		sia.DoGate: w.gate, sia.DoRerun: w.rerun, sia.DoDiagnose: w.diagnose, sia.DoReview: w.review, sia.DoMemory: w.memory,
-		sia.DoAnnounce: w.announce, sia.DoEscalate: w.escalate, sia.DoClose: w.close, sia.DoReady: w.ready, sia.DoSync: w.sync,
-		sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,
-	}[f.Kind]
+	do := w.handlers()[f.Kind]
 	if do == nil {
-		return nil, &sia.Error{Op: "effect " + f.Key, Message: fmt.Sprintf("this version of SIA does not know the effect %q; update it", f.Kind), Permanent: true}
+		return nil, &sia.Error{Op: "effect " + f.Key,
+			Message: fmt.Sprintf("this version of SIA does not know the effect %q; update it", f.Kind), Permanent: true}
 	}
 	fact, err := do(ctx, t, f)
+	if err != nil {
+		return nil, forPeople(f, err)
+	}
 	// What is in a fact is in the task from then on, and goes wherever that goes.
-	return secret.Within(w.Secrets, fact), forPeople(f, err)
+	return fact.Masked(w.Secrets.Mask), nil
+}
+
+// handler carries out effects of one kind.
+type handler func(context.Context, sia.Task, sia.Effect) (sia.Fact, error)
+
+// handlers has one for every kind of effect.
+func (w *Worker) handlers() map[sia.EffectKind]handler {
+	return map[sia.EffectKind]handler{
+		sia.DoBegin: w.begin, sia.DoAttempt: w.attempt, sia.DoCancel: w.cancel, sia.DoPush: w.push, sia.DoPull: w.pull,
+		sia.DoGate: w.gate, sia.DoRerun: w.rerun, sia.DoDiagnose: w.diagnose, sia.DoReview: w.review, sia.DoMemory: w.memory,
+		sia.DoAnnounce: w.announce, sia.DoEscalate: w.escalate, sia.DoClose: w.close, sia.DoReady: w.ready,
+		sia.DoSync: w.sync, sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,
+	}
 }
 
 // agent is the coding agent that a repository's settings name, and the names of its
 // tools, as far as they are known.
 func (w *Worker) agent(s sia.AgentSettings) (a agent.Agent, tools []string) {
-	if a, ok := w.Commands.Agent(s); ok {
+	if a, ok := w.Coders.Commands.Agent(s); ok {
 		return a, nil
 	}
-	return w.Agent, w.Tools
+	return w.Coders.Builtin, w.Coders.Tools
 }
 
 // repo is the task's repository on GitHub.
 func (w *Worker) repo(t sia.Task) *github.Repo { return w.GitHub.Repo(t.Installation, t.Repo) }
 
 // mirror is the task's repository in git.
-func (w *Worker) mirror(t sia.Task) *gitops.Repo {
-	return w.mirrorOf(t.Installation, t.Repo)
-}
-
-func (w *Worker) mirrorOf(installation int64, repo sia.Repo) *gitops.Repo {
-	r := w.GitHub.Repo(installation, repo)
-	return w.Git.Repo(gitops.Remote{Key: fmt.Sprintf("%d/%d", installation, repo.ID), URL: r.CloneURL(), Token: r.Token})
-}
-
-// bot is the app as the author of commits.
-func (w *Worker) bot(ctx context.Context) (gitops.Signature, error) {
-	self, err := w.GitHub.Self(ctx)
-	if err != nil {
-		return gitops.Signature{}, err
-	}
-	return gitops.Signature{Name: self.Login, Email: noreply(self.UserID, self.Login), When: w.Now()}, nil
-}
-
-// noreply is the address under which GitHub attributes commits to an account.
-// https://docs.github.com/en/account-and-profile/reference/email-addresses-reference
-func noreply(id int64, login string) string {
-	if id == 0 {
-		return login + "@users.noreply.github.com"
-	}
-	return strconv.FormatInt(id, 10) + "+" + login + "@users.noreply.github.com"
-}
-
-// credits converts what model calls cost; fractions count in full, but for what
-// adding up floating-point numbers makes of whole ones.
-func credits(u llm.Usage) sia.Credits {
-	return sia.Credits(math.Ceil(u.USD*100*float64(sia.Credit) - 1e-6))
-}
+func (w *Worker) mirror(t sia.Task) *gitops.Repo { return w.Git.Repo(w.repo(t).Remote()) }
 
 // markerLine is the first line of everything SIA will look for again.
 func markerLine(f sia.Effect) string {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// benches are what can be measured; alone, sia bench measures the machine.
-type benches struct {
-	Machine  benchCmd         `cmd:"" default:"withargs" help:"Measure this machine: intake, loop, GitHub calls (the default)."`
+// benchGroup are what can be measured; alone, sia bench measures the machine.
+type benchGroup struct {
+	Machine  benchMachineCmd  `cmd:"" default:"withargs" help:"Measure this machine: intake, loop, GitHub calls (the default)."`
 	Lessons  benchLessonsCmd  `cmd:"" help:"Find the lessons for a prompt among many, against looking at every one."`
 	Learning benchLearningCmd `cmd:"" help:"Play the choice of technique in an invented world, against simpler policies and against oracles."`
 	Sandbox  benchSandboxCmd  `cmd:"" help:"Measure what containing a command costs, and what attempts cost."`
 }
 
-type benchCmd struct {
+type benchMachineCmd struct {
 	Deliveries int    `help:"Deliveries of the burst." default:"10000"`
 	Rate       int    `help:"Deliveries a second of the steady load." default:"300"`
 	Seconds    int    `help:"Length of the steady load." default:"10"`
@@ -23,8 +23,8 @@ type benchCmd struct {
 	Output     string `help:"text or json." enum:"text,json" default:"text"`
 }
 
-// figure is one measured value.
-type figure struct {
+// benchFigure is one measured value.
+type benchFigure struct {
 	What   string  `json:"what"`
 	Value  float64 `json:"value"`
 	Unit   string  `json:"unit"`
@@ -34,9 +34,9 @@ type figure struct {
 
 // Run measures the production app against the simulator on this machine and
 // prints one table. Absolute times don't travel; ratios do.
-func (c *benchCmd) Run(e *env) error {
-	var all []figure
-	for _, part := range []func(*env) ([]figure, error){c.intake, c.loop, c.log} {
+func (c *benchMachineCmd) Run(e *commandEnv) error {
+	var all []benchFigure
+	for _, part := range []func(*commandEnv) ([]benchFigure, error){c.intake, c.loop, c.log} {
 		figures, err := part(e)
 		if err != nil {
 			return err
@@ -47,9 +47,9 @@ func (c *benchCmd) Run(e *env) error {
 }
 
 // printFigures prints what was measured.
-func printFigures(e *env, output string, all []figure) error {
+func printFigures(e *commandEnv, output string, all []benchFigure) error {
 	if output == "json" {
-		return encode(e, all)
+		return printJSON(e, all)
 	}
 	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "MEASURED\tVALUE\tUNIT\tREACH\tNOTE")

@@ -20,7 +20,7 @@ import (
 )
 
 // benchStage is the stage with the cheap repository.
-func benchStage(ctx context.Context) (*stage, error) {
+func benchStage(ctx context.Context) (*demoStage, error) {
 	archive, err := demoFiles.ReadFile("demo/bench-repo.txtar")
 	if err != nil {
 		return nil, err
@@ -33,38 +33,42 @@ func benchStage(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newStage(ctx, staging{spec: ghsim.RepoSpec{Files: files}, name: "bench", script: script, logger: quiet()})
+	return newStage(ctx, stageConfig{
+		spec: ghsim.RepoSpec{Files: files}, name: "bench", script: script, logger: silentLogger(),
+	})
 }
 
-// deliverer sends signed check_run deliveries of 25 kB over loopback.
-type deliverer struct {
+// deliveryLoad sends signed check_run deliveries of 25 kB over loopback.
+type deliveryLoad struct {
 	url    string
 	client *http.Client
 	body   []byte
 	sign   string
 }
 
-func newDeliverer(url string) (*deliverer, error) {
+func newDeliveryLoad(url string) (*deliveryLoad, error) {
 	body, err := json.Marshal(map[string]any{
 		"action":       "completed",
 		"installation": map[string]any{"id": 1},
-		"repository":   map[string]any{"id": 1, "name": "bench", "full_name": "ada/bench", "owner": map[string]any{"login": "ada"}},
-		"sender":       map[string]any{"login": "ada", "id": 1, "type": "User"},
-		"check_run":    map[string]any{"id": 1, "name": "answer", "head_sha": strings.Repeat("a", 40), "output": map[string]any{"text": strings.Repeat("x", 24500)}},
+		"repository": map[string]any{"id": 1, "name": "bench", "full_name": "ada/bench",
+			"owner": map[string]any{"login": "ada"}},
+		"sender": map[string]any{"login": "ada", "id": 1, "type": "User"},
+		"check_run": map[string]any{"id": 1, "name": "answer", "head_sha": strings.Repeat("a", 40),
+			"output": map[string]any{"text": strings.Repeat("x", 24500)}},
 	})
 	if err != nil {
 		return nil, err
 	}
 	mac := hmac.New(sha256.New, []byte(stageSecret))
 	mac.Write(body)
-	return &deliverer{
+	return &deliveryLoad{
 		url: url, body: body, sign: "sha256=" + hex.EncodeToString(mac.Sum(nil)),
 		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}, nil
 }
 
 // send sends one delivery and returns how long its acknowledgement took.
-func (d *deliverer) send(ctx context.Context, guid string) (time.Duration, error) {
+func (d *deliveryLoad) send(ctx context.Context, guid string) (time.Duration, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, bytes.NewReader(d.body))
 	if err != nil {
 		return 0, err
@@ -88,7 +92,9 @@ func (d *deliverer) send(ctx context.Context, guid string) (time.Duration, error
 }
 
 // sendAll sends n deliveries through so many connections, each when pace lets it.
-func (d *deliverer) sendAll(ctx context.Context, prefix string, n, connections int, pace <-chan time.Time) ([]time.Duration, error) {
+func (d *deliveryLoad) sendAll(
+	ctx context.Context, prefix string, n, connections int, pace <-chan time.Time,
+) ([]time.Duration, error) {
 	var mu sync.Mutex
 	var took []time.Duration
 	var failed error
@@ -119,13 +125,13 @@ func (d *deliverer) sendAll(ctx context.Context, prefix string, n, connections i
 }
 
 // intake measures how deliveries are acknowledged: steadily and in a burst.
-func (c *benchCmd) intake(e *env) (figures []figure, err error) {
+func (c *benchMachineCmd) intake(e *commandEnv) (figures []benchFigure, err error) {
 	s, err := benchStage(e.ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = joinClose(err, s) }()
-	d, err := newDeliverer(s.webhook())
+	d, err := newDeliveryLoad(s.webhook())
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +150,10 @@ func (c *benchCmd) intake(e *env) (figures []figure, err error) {
 	}
 	took := time.Since(began).Seconds()
 	note := fmt.Sprintf("%d kB bodies, SQLite, load and server on one machine", len(d.body)/1000)
-	return []figure{
+	return []benchFigure{
 		{"deliveries acknowledged, p50", quantile(steady, .5), "ms", "", fmt.Sprintf("at %d/s; %s", c.Rate, note)},
 		{"deliveries acknowledged, p99", quantile(steady, .99), "ms", "≤ 10", ""},
-		{"deliveries acknowledged in a burst", float64(len(burst)) / took, "1/s", "", fmt.Sprintf("%d deliveries, each acknowledged after its row and job were committed", len(burst))},
+		{"deliveries acknowledged in a burst", float64(len(burst)) / took, "1/s", "",
+			fmt.Sprintf("%d deliveries, each acknowledged after its row and job were committed", len(burst))},
 	}, nil
 }

@@ -36,7 +36,7 @@ const timedDecisions = 20_000
 type learningReport struct {
 	Synthetic bool            `json:"synthetic"` // true: the figures are of invented worlds
 	Tables    []learningTable `json:"tables"`
-	Decision  []figure        `json:"decision"`
+	Decision  []benchFigure   `json:"decision"`
 }
 
 type learningTable struct {
@@ -46,7 +46,7 @@ type learningTable struct {
 
 // Run plays all policies and prints how they did. The tables are a function of
 // the flags; the times of decisions are this machine's.
-func (c *benchLearningCmd) Run(e *env) error {
+func (c *benchLearningCmd) Run(e *commandEnv) error {
 	report := learningReport{Synthetic: true}
 	for _, plan := range c.plans() {
 		fmt.Fprintf(e.err, "%s: %d worlds of %d tasks…\n", plan.World, plan.Worlds, plan.Tasks)
@@ -62,7 +62,7 @@ func (c *benchLearningCmd) Run(e *env) error {
 		return err
 	}
 	if c.Output == "json" {
-		return encode(e, report)
+		return printJSON(e, report)
 	}
 	return report.print(e.out)
 }
@@ -80,7 +80,8 @@ func (c *benchLearningCmd) plans() (out []learningTable) {
 		}
 		add(name, synthetic.DefaultParameters(repos), c.Tasks)
 	}
-	useless, prejudiced, wrong := synthetic.DefaultParameters(hardRepos), synthetic.DefaultParameters(hardRepos), synthetic.DefaultParameters(hardRepos)
+	useless, prejudiced, wrong := synthetic.DefaultParameters(hardRepos), synthetic.DefaultParameters(hardRepos),
+		synthetic.DefaultParameters(hardRepos)
 	useless.Confidence, prejudiced.Confidence, wrong.RulesWrong = synthetic.Noise, synthetic.Prejudiced, true
 	tasks := min(c.Tasks, hardTasks)
 	add("useless confidence", useless, tasks)
@@ -91,7 +92,7 @@ func (c *benchLearningCmd) plans() (out []learningTable) {
 
 // decisions times decisions, with their reasons in words, of a learner that has
 // seen many outcomes in a world of 50 repositories and every pattern.
-func (c *benchLearningCmd) decisions(ctx context.Context) ([]figure, error) {
+func (c *benchLearningCmd) decisions(ctx context.Context) ([]benchFigure, error) {
 	p := synthetic.DefaultParameters(50)
 	p.Patterns = synthetic.MaxPatterns
 	learner, requests, err := synthetic.Practice(p, c.Seed, c.Outcomes, timedDecisions)
@@ -105,15 +106,17 @@ func (c *benchLearningCmd) decisions(ctx context.Context) ([]figure, error) {
 		took = append(took, time.Since(began))
 	}
 	note := fmt.Sprintf("ten candidates, intervals and reason included, %d outcomes seen", c.Outcomes)
-	return []figure{
+	return []benchFigure{
 		{"decision, p50", quantile(took, .5), "ms", "", note},
 		{"decision, p99", quantile(took, .99), "ms", "≤ 1", ""},
 	}, ctx.Err()
 }
 
 func (r learningReport) print(out io.Writer) error {
-	fmt.Fprint(out, "SYNTHETIC: invented worlds. The figures rank policies; they say nothing about how many tasks are resolved for anybody.\n",
-		"A cell: resolved within five % / by the first technique % / techniques tried / cost. Gain: points resolved over the fixed rules.\n")
+	fmt.Fprint(out, "SYNTHETIC: invented worlds. The figures rank policies; they say nothing about how many tasks are "+
+		"resolved for anybody.\n",
+		"A cell: resolved within five % / by the first technique % / techniques tried / cost. Gain: points resolved "+
+			"over the fixed rules.\n")
 	for _, t := range r.Tables {
 		fmt.Fprintf(out, "\n%s, synthetic: %d worlds, seed %d\n", t.World, t.Worlds, t.Seed)
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -21,7 +21,7 @@ type benchLessonsCmd struct {
 }
 
 // Run measures how the lessons for a prompt are found and prints a table.
-func (c *benchLessonsCmd) Run(e *env) error {
+func (c *benchLessonsCmd) Run(e *commandEnv) error {
 	figures, err := c.measure(e)
 	if err != nil {
 		return err
@@ -36,15 +36,15 @@ const (
 	benchScans    = 3  // full scans, which take long
 )
 
-// prose makes texts whose words are as unequally common as in language: Zipf's
+// proseMaker makes texts. Their words are as unequally common as in language: Zipf's
 // law over 20,000 of them.
-type prose struct{ zipf *rand.Zipf }
+type proseMaker struct{ zipf *rand.Zipf }
 
-func newProse(seed uint64) prose {
-	return prose{rand.NewZipf(rand.New(rand.NewPCG(seed, 1)), 1.1, 8, 20_000)} //nolint:gosec // the same in every run
+func newProseMaker(seed uint64) proseMaker {
+	return proseMaker{rand.NewZipf(rand.New(rand.NewPCG(seed, 1)), 1.1, 8, 20_000)} //nolint:gosec // the same in every run
 }
 
-func (p prose) words(n int) string {
+func (p proseMaker) words(n int) string {
 	var b strings.Builder
 	for range n {
 		for x := p.zipf.Uint64() + 26; x > 0; x /= 26 {
@@ -57,7 +57,7 @@ func (p prose) words(n int) string {
 
 // measure compares with looking at every lesson, with the same words and ranked
 // the same.
-func (c *benchLessonsCmd) measure(e *env) (figures []figure, err error) {
+func (c *benchLessonsCmd) measure(e *commandEnv) (figures []benchFigure, err error) {
 	fmt.Fprintf(e.err, "lessons: %d…\n", c.Lessons)
 	dir, err := os.MkdirTemp("", "sia-bench-")
 	if err != nil {
@@ -76,10 +76,10 @@ func (c *benchLessonsCmd) measure(e *env) (figures []figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	choose := func(found []lesson.Found) {
-		lesson.Choose(found, lesson.Want{Task: "7-1", Most: 5, MinConfidence: .5, Now: time.Now()})
+	choose := func(found []lesson.SearchHit) {
+		lesson.Choose(found, lesson.ChooseOptions{Task: "7-1", Most: 5, MinConfidence: .5, Now: time.Now()})
 	}
-	issues := newProse(2)
+	issues := newProseMaker(2)
 	var ours, scans []time.Duration
 	hits := 0
 	var prompts [][]string
@@ -95,7 +95,7 @@ func (c *benchLessonsCmd) measure(e *env) (figures []figure, err error) {
 		}
 		choose(found)
 		ours = append(ours, time.Since(began))
-		if slices.ContainsFunc(found, func(f lesson.Found) bool { return f.ID == want.ID }) {
+		if slices.ContainsFunc(found, func(f lesson.SearchHit) bool { return f.ID == want.ID }) {
 			hits++
 		}
 	}
@@ -103,7 +103,7 @@ func (c *benchLessonsCmd) measure(e *env) (figures []figure, err error) {
 	// would be counted against the next search.
 	for _, words := range prompts[:min(len(prompts), benchScans)] {
 		began := time.Now()
-		best, err := scan(e, s, words, benchFound)
+		best, err := scanLessons(e, s, words, benchFound)
 		if err != nil {
 			return nil, err
 		}
@@ -111,20 +111,23 @@ func (c *benchLessonsCmd) measure(e *env) (figures []figure, err error) {
 		scans = append(scans, time.Since(began))
 	}
 	scanned := quantile(scans, .5)
-	return []figure{
-		{"lessons: found and chosen, p50", quantile(ours, .5), "ms", "", fmt.Sprintf("from %d, for issues of about 130 words; the lesson that each issue was made from was among the %d found %d times of %d", c.Lessons, benchFound, hits, benchSearches)},
+	return []benchFigure{
+		{"lessons: found and chosen, p50", quantile(ours, .5), "ms", "", fmt.Sprintf("from %d, for issues of about 130 "+
+			"words; the lesson that each issue was made from was among the %d found %d times of %d", c.Lessons, benchFound, hits,
+			benchSearches)},
 		{"lessons: found and chosen, p99", quantile(ours, .99), "ms", "≤ 10", ""},
-		{"lessons: full scan, for comparison", scanned, "ms", "", fmt.Sprintf("%.0f times as long", scanned/max(quantile(ours, .5), .001))},
+		{"lessons: full scan, for comparison", scanned, "ms", "",
+			fmt.Sprintf("%.0f times as long", scanned/max(quantile(ours, .5), .001))},
 	}, nil
 }
 
 // fill teaches many lessons and returns some of them.
-func (c *benchLessonsCmd) fill(e *env, s *store.Store) (some []lesson.Lesson, err error) {
+func (c *benchLessonsCmd) fill(e *commandEnv, s *store.Store) (some []lesson.Lesson, err error) {
 	const batch = 5000
-	p, now := newProse(1), time.Now()
+	p, now := newProseMaker(1), time.Now()
 	var lessons []lesson.Lesson
 	for i := range c.Lessons {
-		l := lesson.Taught(benchRepo, fmt.Sprint(i), p.words(12), sia.Actor{Login: demoUser}, sia.Task{}, now)
+		l := lesson.NewTaught(benchRepo, fmt.Sprint(i), p.words(12), sia.Actor{Login: demoUser}, sia.Task{}, now)
 		l.Words = lesson.Words(p.words(60), 80)
 		if i%max(1, c.Lessons/benchSearches) == 0 {
 			some = append(some, l)
@@ -139,8 +142,8 @@ func (c *benchLessonsCmd) fill(e *env, s *store.Store) (some []lesson.Lesson, er
 	return some, nil
 }
 
-// scan ranks every lesson and returns the best.
-func scan(e *env, s *store.Store, words []string, limit int) ([]lesson.Found, error) {
+// scanLessons ranks every lesson and returns the best.
+func scanLessons(e *commandEnv, s *store.Store, words []string, limit int) ([]lesson.SearchHit, error) {
 	all, err := s.Lessons(e.ctx, benchRepo)
 	if err != nil {
 		return nil, err
@@ -151,11 +154,11 @@ func scan(e *env, s *store.Store, words []string, limit int) ([]lesson.Found, er
 			have[t]++
 		}
 	}
-	weights := lesson.Weigh(words, have, len(all))
-	found := make([]lesson.Found, 0, len(all))
+	weights := lesson.WeighWords(words, have, len(all))
+	found := make([]lesson.SearchHit, 0, len(all))
 	for _, l := range all {
 		rank, shared := weights.Rank(l.Terms())
-		found = append(found, lesson.Found{Lesson: l, Rank: rank, Shared: shared})
+		found = append(found, lesson.SearchHit{Lesson: l, Rank: rank, Shared: shared})
 	}
 	slices.SortFunc(found, lesson.ByRank)
 	return found[:min(len(found), limit)], nil

@@ -17,14 +17,15 @@ const logBytes = 200 << 20
 
 // benchLog is a piece of a job's log as GitHub Actions writes it: mostly
 // progress, with one failing test in it.
-var benchLog = strings.Repeat("2031-02-03T10:00:01.0000000Z [12/440] Compiling \x1b[32mshop\x1b[0m v0.3.1 (/home/runner/work/shop/shop) in 12 ms\n"+
+var benchLog = strings.Repeat("2031-02-03T10:00:01.0000000Z [12/440] Compiling \x1b[32mshop\x1b[0m v0.3.1 "+
+	"(/home/runner/work/shop/shop) in 12 ms\n"+
 	"2031-02-03T10:00:01.1000000Z ok  \texample.com/shop/cart\t0.012s\n", 2000) +
 	"2031-02-03T10:00:02.0000000Z --- FAIL: TestTotal (0.00s)\n" +
 	"2031-02-03T10:00:02.0000000Z     cart_test.go:12: total is 41, want 42\n" +
 	"2031-02-03T10:00:02.0000000Z FAIL\n"
 
-// repeated is n bytes of a text over and over. Every 16 MiB it looks at the heap.
-type repeated struct {
+// repeatedLog is n bytes of a text over and over. Every 16 MiB it looks at the heap.
+type repeatedLog struct {
 	text string
 	left int
 	at   int
@@ -32,7 +33,7 @@ type repeated struct {
 	look int
 }
 
-func (r *repeated) Read(p []byte) (int, error) {
+func (r *repeatedLog) Read(p []byte) (int, error) {
 	if r.left <= 0 {
 		return 0, io.EOF
 	}
@@ -48,10 +49,10 @@ func (r *repeated) Read(p []byte) (int, error) {
 }
 
 // log measures how a long log is read, against a search for the usual words.
-func (c *benchCmd) log(e *env) ([]figure, error) {
+func (c *benchMachineCmd) log(e *commandEnv) ([]benchFigure, error) {
 	fmt.Fprintf(e.err, "log: %d MB…\n", logBytes>>20)
 	runtime.GC()
-	src := &repeated{text: benchLog, left: logBytes}
+	src := &repeatedLog{text: benchLog, left: logBytes}
 	began := time.Now()
 	if _, err := failure.Read(src, failure.Options{}); err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (c *benchCmd) log(e *env) ([]figure, error) {
 
 	words := regexp.MustCompile(`(?i)error|fail|fatal|exception|panic|undefined`)
 	began = time.Now()
-	lines := bufio.NewScanner(&repeated{text: benchLog, left: logBytes})
+	lines := bufio.NewScanner(&repeatedLog{text: benchLog, left: logBytes})
 	for lines.Scan() {
 		words.Match(lines.Bytes())
 	}
@@ -68,9 +69,10 @@ func (c *benchCmd) log(e *env) ([]figure, error) {
 		return nil, err
 	}
 	search := float64(logBytes) / 1e6 / time.Since(began).Seconds()
-	return []figure{
+	return []benchFigure{
 		{"log: excerpt, signature and class", ours, "MB/s", "≥ 50", fmt.Sprintf("%d MB, one core", logBytes>>20)},
-		{"log: keyword search, for comparison", search, "MB/s", "", "six words, case ignored; no excerpt, signature or class"},
+		{"log: keyword search, for comparison", search, "MB/s", "",
+			"six words, case ignored; no excerpt, signature or class"},
 		{"log: peak heap", float64(src.peak) / 1e6, "MB", "", "flat: the log is streamed"},
 	}, nil
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/sia-bot/sia/app/render"
 )
 
-func joinClose(err error, s *stage) error { return errors.Join(err, s.shut()) }
+func joinClose(err error, s *demoStage) error { return errors.Join(err, s.shut()) }
 
 // loop measures what SIA adds between a red check and the next push, and how
 // many requests an attempt costs.
-func (c *benchCmd) loop(e *env) (figures []figure, err error) {
+func (c *benchMachineCmd) loop(e *commandEnv) (figures []benchFigure, err error) {
 	s, err := benchStage(e.ctx)
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func (c *benchCmd) loop(e *env) (figures []figure, err error) {
 	defer func() { err = joinClose(err, s) }()
 	fmt.Fprintf(e.err, "loop: %d tasks of two attempts…\n", c.Tasks)
 	quietly := *e
-	n := &narrator{env: &quietly, stage: s, timeout: time.Minute, repo: demoUser + "/bench"}
+	n := &demoNarrator{commandEnv: &quietly, demoStage: s, timeout: time.Minute, repo: demoUser + "/bench"}
 	var overhead, comment []time.Duration
 	calls, conditional, attempts := 0, 0, 0
 	for i := range c.Tasks + 1 {
@@ -43,18 +43,20 @@ func (c *benchCmd) loop(e *env) (figures []figure, err error) {
 		}
 		attempts += 2
 	}
-	return []figure{
-		{"loop: red check → comment, p50", quantile(comment, .5), "ms", "", "diagnosis and review by the scripted model included"},
+	return []benchFigure{
+		{"loop: red check → comment, p50", quantile(comment, .5), "ms", "", "diagnosis and review by the scripted model " +
+			"included"},
 		{"loop: red check → comment → push, p50", quantile(overhead, .5), "ms", "≤ 1000", "warm, checks.settle 0 s"},
 		{"loop: red check → comment → push, p99", quantile(overhead, .99), "ms", "", ""},
-		{"GitHub calls per attempt", float64(calls) / float64(attempts), "", "≤ 15", fmt.Sprintf("everything counted; %.1f more were conditional and free", float64(conditional)/float64(attempts))},
+		{"GitHub calls per attempt", float64(calls) / float64(attempts), "", "≤ 15",
+			fmt.Sprintf("everything counted; %.1f more were conditional and free", float64(conditional)/float64(attempts))},
 	}, nil
 }
 
 // measure plays one task of a person of its own, for one person's tasks are
 // started at most three a minute. It returns the times from the red check to the
 // second push and to the comment.
-func (n *narrator) measure(login string) (push, comment time.Duration, err error) {
+func (n *demoNarrator) measure(login string) (push, comment time.Duration, err error) {
 	n.sim.CreateUser(login)
 	if err := n.sim.SetPermission(n.repo, login, "write"); err != nil {
 		return 0, 0, err
@@ -67,22 +69,23 @@ func (n *narrator) measure(login string) (push, comment time.Duration, err error
 		return 0, 0, err
 	}
 	branch := fmt.Sprintf("sia/issue-%d-", issue)
-	if _, err := n.await("attempt 1 is pushed", pushed(branch)); err != nil {
+	if _, err := n.await("attempt 1 is pushed", branchPushed(branch)); err != nil {
 		return 0, 0, err
 	}
-	red, err := n.await("the check fails", concluded("answer", "failure"))
+	red, err := n.await("the check fails", checkConcluded("answer", "failure"))
 	if err != nil {
 		return 0, 0, err
 	}
-	said, err := n.await("SIA comments", commented("announce"))
+	said, err := n.await("SIA comments", commentedAs("announce"))
 	if err != nil {
 		return 0, 0, err
 	}
-	again, err := n.await("attempt 2 is pushed", pushed(branch))
+	again, err := n.await("attempt 2 is pushed", branchPushed(branch))
 	if err != nil {
 		return 0, 0, err
 	}
-	if _, err := n.await("the task passes", func(e ghsim.Entry) bool { return labelled(issue, render.LabelPassed)(e) }); err != nil {
+	if _, err := n.await("the task passes",
+		func(e ghsim.Entry) bool { return issueLabelled(issue, render.LabelPassed)(e) }); err != nil {
 		return 0, 0, err
 	}
 	return again.At.Sub(red.At), said.At.Sub(red.At), n.sim.WaitIdle(n.ctx)

@@ -32,8 +32,8 @@ type benchSandboxCmd struct {
 }
 
 // Run measures and prints one table. Absolute times don't travel; ratios do.
-func (c *benchSandboxCmd) Run(e *env) (err error) {
-	o := sandbox.Options{Self: forwarding(), Logger: quiet()}
+func (c *benchSandboxCmd) Run(e *commandEnv) (err error) {
+	o := sandbox.Options{Self: forwardCommand(), Logger: silentLogger()}
 	found := sandbox.Probe(e.ctx, o)
 	if !found.OK() {
 		return fmt.Errorf("%s; %s", found, found.Fix)
@@ -59,7 +59,7 @@ func (c *benchSandboxCmd) Run(e *env) (err error) {
 }
 
 // benchStart measures `true`, in the sandbox and without, in turns.
-func benchStart(e *env, box *sandbox.Sandbox, dir string) ([]figure, error) {
+func benchStart(e *commandEnv, box *sandbox.Sandbox, dir string) ([]benchFigure, error) {
 	fmt.Fprintf(e.err, "sandbox: %d starts…\n", benchStarts)
 	tree := filepath.Join(dir, "start")
 	if err := os.Mkdir(tree, 0o755); err != nil {
@@ -86,7 +86,7 @@ func benchStart(e *env, box *sandbox.Sandbox, dir string) ([]figure, error) {
 	if os.Geteuid() == 0 {
 		note += ", as root: two bubblewraps"
 	}
-	return []figure{
+	return []benchFigure{
 		{"sandbox: a command, start to end, p50", quantile(inside, .5), "ms", "", note},
 		{"sandbox: a command, start to end, p99", quantile(inside, .99), "ms", "", ""},
 		{"no sandbox, for comparison, p50", quantile(outside, .5), "ms", "", "fork and exec of the same program"},
@@ -95,13 +95,16 @@ func benchStart(e *env, box *sandbox.Sandbox, dir string) ([]figure, error) {
 }
 
 // benchAttemptsOf measures attempts of the builtin agent against the scripted model.
-func benchAttemptsOf(e *env, box *sandbox.Sandbox, dir string) ([]figure, error) {
+func benchAttemptsOf(e *commandEnv, box *sandbox.Sandbox, dir string) ([]benchFigure, error) {
 	call := func(name string, args any) scripted.Answer {
 		return scripted.Answer{Calls: []scripted.Call{{Name: name, Args: args}}}
 	}
 	model, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{
-		{Name: "idle", User: "Wait for me", Turns: []scripted.Answer{call("read", map[string]any{"path": "a.txt"}), {Text: "done", Delay: time.Hour}}},
-		{Name: "work", Turns: []scripted.Answer{call("write", map[string]any{"path": "b.txt", "content": "b\n"}), call("run", map[string]any{"command": "sort a.txt b.txt > c.txt"}), call("finish", map[string]any{"summary": "sorted"})}},
+		{Name: "idle", User: "Wait for me",
+			Turns: []scripted.Answer{call("read", map[string]any{"path": "a.txt"}), {Text: "done", Delay: time.Hour}}},
+		{Name: "work", Turns: []scripted.Answer{call("write", map[string]any{"path": "b.txt", "content": "b\n"}),
+			call("run", map[string]any{"command": "sort a.txt b.txt > c.txt"}),
+			call("finish", map[string]any{"summary": "sorted"})}},
 	}}, scripted.Options{})
 	if err != nil {
 		return nil, err
@@ -111,7 +114,7 @@ func benchAttemptsOf(e *env, box *sandbox.Sandbox, dir string) ([]figure, error)
 	if err != nil {
 		return nil, err
 	}
-	coder, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Sandbox: box, Logger: quiet()})
+	coder, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Sandbox: box, Logger: silentLogger()})
 	if err != nil {
 		return nil, err
 	}
@@ -124,14 +127,14 @@ func benchAttemptsOf(e *env, box *sandbox.Sandbox, dir string) ([]figure, error)
 	ctx, stop := context.WithCancel(e.ctx)
 	defer stop()
 	waiting, ended := &turnCount{want: benchIdle, reached: make(chan struct{})}, make(chan error, 1)
-	before := rss()
+	before := residentBytes()
 	go func() { ended <- b.all(ctx, benchIdle, "Wait for me.", waiting) }()
 	select {
 	case <-waiting.reached:
 	case err := <-ended:
 		return nil, errors.Join(errors.New("waiting attempts ended"), err)
 	}
-	each := float64(rss()-before) / 1e6 / benchIdle
+	each := float64(residentBytes()-before) / 1e6 / benchIdle
 	stop()
 	<-ended // they were cancelled
 
@@ -141,16 +144,18 @@ func benchAttemptsOf(e *env, box *sandbox.Sandbox, dir string) ([]figure, error)
 	err = b.all(e.ctx, benchAttempts, "Sort it.", nil)
 	took := time.Since(began)
 	close(done)
-	return []figure{
-		{"memory of a running attempt", each, "MB", "≤ 25", fmt.Sprintf("growth with %d that wait for the model, whose server is in the same process", benchIdle)},
-		{"20 attempts at once: all finished after", took.Seconds(), "s", "", "three model calls, one command in the sandbox and one new file each"},
+	return []benchFigure{
+		{"memory of a running attempt", each, "MB", "≤ 25",
+			fmt.Sprintf("growth with %d that wait for the model, whose server is in the same process", benchIdle)},
+		{"20 attempts at once: all finished after", took.Seconds(), "s", "", "three model calls, one command in the " +
+			"sandbox and one new file each"},
 		{"20 attempts at once: peak memory of SIA", float64(<-peak) / 1e6, "MB", "", "the scripted model's server included"},
 	}, err
 }
 
 // attemptsBench makes attempts side by side, each in a folder of its own.
 type attemptsBench struct {
-	agent *agent.Builtin
+	agent *agent.BuiltinAgent
 	dir   string
 }
 
@@ -169,7 +174,8 @@ func (b *attemptsBench) all(ctx context.Context, n int, title string, rec agent.
 				errs[i] = err
 				return
 			}
-			res, err := b.agent.Run(ctx, agent.Input{Title: title, Repo: "ada/bench", Issue: i + 1, Attempt: 1, Dir: tree, Limits: agent.Limits{Time: time.Hour}}, rec)
+			res, err := b.agent.Run(ctx, agent.Input{Title: title, Repo: "ada/bench", Issue: i + 1, Attempt: 1, Dir: tree,
+				Limits: agent.Limits{Time: time.Hour}}, rec)
 			if err == nil && res.End != sia.EndFinished {
 				err = fmt.Errorf("attempt %d ended %s: %s", i+1, res.End, res.Reason)
 			}
@@ -200,9 +206,9 @@ func (c *turnCount) Turn(_ context.Context, t agent.Turn) error {
 	return nil
 }
 
-// rss is the memory of this process that is in use, in bytes, after what is garbage
+// residentBytes is the memory of this process that is in use, in bytes, after what is garbage
 // was given back; 0 where it can't be told.
-func rss() int64 {
+func residentBytes() int64 {
 	debug.FreeOSMemory()
 	return residentSet()
 }
@@ -228,7 +234,7 @@ func residentSet() int64 {
 func watchRSS() (peak chan int64, done chan struct{}) {
 	peak, done = make(chan int64, 1), make(chan struct{})
 	go func() {
-		most := rss()
+		most := residentBytes()
 		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()
 		for {

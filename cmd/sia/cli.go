@@ -28,10 +28,10 @@ type cli struct {
 	Lessons lessonsCmd `cmd:"" help:"What was learned: list, show, teach, forget, import and export it."`
 	Memory  memoryCmd  `cmd:"" help:"Show what SIA remembers of a task, and rebuild a lost database from it."`
 	Reindex reindexCmd `cmd:"" help:"Rebuild a lost database from the memory branches."`
-	Log     LogCmd     `cmd:"" help:"Read failing CI logs: what failed, its signature and class."`
+	Log     logCmd     `cmd:"" help:"Read failing CI logs: what failed, its signature and class."`
 	Config  configCmd  `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
-	Bench   benches    `cmd:"" help:"Measure: this machine, the choice of technique, or the sandbox."`
+	Bench   benchGroup `cmd:"" help:"Measure: this machine, the choice of technique, or the sandbox."`
 	Forward forwardCmd `cmd:"" hidden:"" passthrough:"" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 
@@ -39,27 +39,27 @@ type cli struct {
 	LogJSON  bool       `help:"Log as JSON." env:"SIA_LOG_JSON"`
 }
 
-// env is what commands work with.
-type env struct {
+// commandEnv is what commands work with.
+type commandEnv struct {
 	ctx    context.Context
 	out    io.Writer
 	err    io.Writer
 	logger *slog.Logger
-	style  style
+	style  textStyle
 }
 
 // errShown ends a command as failed after it has said everything itself.
 var errShown = errors.New("failed")
 
-// exited carries an exit code out of kong, which wants to end the process.
-type exited int
+// exitPanic carries an exit code out of kong, which wants to end the process.
+type exitPanic int
 
-// run parses the arguments, runs the command and returns the exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+// runCommand parses the arguments, runs the command and returns the exit code.
+func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
-		case exited:
+		case exitPanic:
 			code = int(e)
 		default:
 			panic(e)
@@ -68,8 +68,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	var c cli
 	parser, err := kong.New(&c,
 		kong.Name("sia"),
-		kong.Description("SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. Only checks declare success."),
-		kong.Vars{"dir": defaultDir()}, kong.Configuration(yamlFile), kong.Writers(stdout, stderr), kong.Exit(func(n int) { panic(exited(n)) }),
+		kong.Description("SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. "+
+			"Only checks declare success."),
+		kong.Vars{"dir": defaultDir()}, kong.Configuration(yamlFile), kong.Writers(stdout, stderr),
+		kong.Exit(func(n int) { panic(exitPanic(n)) }),
 	)
 	if err != nil {
 		fmt.Fprintln(stderr, "sia:", err)
@@ -85,7 +87,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if c.LogJSON {
 		handler = slog.NewJSONHandler(stderr, opts)
 	}
-	e := &env{ctx: ctx, out: stdout, err: stderr, logger: slog.New((*secret.Masker)(nil).Handler(handler)), style: styleFor(stdout)}
+	e := &commandEnv{ctx: ctx, out: stdout, err: stderr, logger: slog.New((&secret.Masker{}).Handler(handler)),
+		style: styleFor(stdout)}
 	if err := kctx.Run(e); err != nil {
 		if !errors.Is(err, errShown) {
 			fmt.Fprintln(stderr, "sia:", secret.Mask(err.Error()))

@@ -20,7 +20,7 @@ type configCheckCmd struct {
 }
 
 // Run checks a settings file.
-func (c *configCheckCmd) Run(e *env) error {
+func (c *configCheckCmd) Run(e *commandEnv) error {
 	b, err := os.ReadFile(c.File)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ type configExplainCmd struct {
 
 // Run explains the settings in force. Of several files one may be missing, as in a
 // repository without settings of its own; that all are is a mistake in their names.
-func (c *configExplainCmd) Run(e *env) error {
+func (c *configExplainCmd) Run(e *commandEnv) error {
 	var files []*config.File
 	var missing error
 	for _, name := range c.Files {
@@ -61,7 +61,7 @@ func (c *configExplainCmd) Run(e *env) error {
 		return err
 	}
 	if c.Output == "json" {
-		return encode(e, effective.Settings)
+		return printJSON(e, effective.Settings)
 	}
 	_, err = fmt.Fprint(e.out, effective.Explain())
 	return err
@@ -70,7 +70,7 @@ func (c *configExplainCmd) Run(e *env) error {
 type configSchemaCmd struct{}
 
 // Run prints the schema.
-func (configSchemaCmd) Run(e *env) error {
+func (configSchemaCmd) Run(e *commandEnv) error {
 	_, err := e.out.Write(config.Schema())
 	return err
 }

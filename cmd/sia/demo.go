@@ -30,19 +30,19 @@ type demoCmd struct {
 
 // The people and things of the demo.
 const (
-	demoUser  = "ada"
-	demoRepo  = "bookings"
-	demoApp   = "sia-demo"
-	demoScope = demoUser + "/" + demoRepo
+	demoUser = "ada"
+	demoRepo = "bookings"
+	demoApp  = "sia-demo"
 )
 
 // Run plays the demo.
-func (c *demoCmd) Run(e *env) (err error) {
+func (c *demoCmd) Run(e *commandEnv) (err error) {
 	if c.Issue != "" && c.Repo == "" {
 		return errors.New("--issue goes with --repo: the story brings its own issues")
 	}
 	if c.Repo != "" && c.ModelURL == "" {
-		return errors.New("--repo needs a real model, for the scripted one knows only its own story: set --model-url and --model")
+		return errors.New("--repo needs a real model, for the scripted one knows only its own story: set --model-url and " +
+			"--model")
 	}
 	spec, name, err := c.repository(e.ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *demoCmd) Run(e *env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.shut()) }()
-	n := &narrator{env: e, stage: s, timeout: c.Timeout, repo: demoUser + "/" + name}
+	n := &demoNarrator{commandEnv: e, demoStage: s, timeout: c.Timeout, repo: demoUser + "/" + name}
 	n.opening(c.ModelURL, c.Model)
 	if c.Repo == "" {
 		err = n.story()
@@ -84,13 +84,13 @@ func (c *demoCmd) repository(ctx context.Context) (ghsim.RepoSpec, string, error
 		}
 		return ghsim.RepoSpec{Files: files, Message: "A service for restaurant bookings"}, demoRepo, nil
 	}
-	path, err := local(ctx, c.Repo)
+	path, err := localRepository(ctx, c.Repo)
 	return ghsim.RepoSpec{From: path}, filepath.Base(path), err
 }
 
 // open sets the stage.
-func (c *demoCmd) open(e *env, spec ghsim.RepoSpec, name string) (*stage, error) {
-	set := staging{spec: spec, name: name, logger: quiet()}
+func (c *demoCmd) open(e *commandEnv, spec ghsim.RepoSpec, name string) (*demoStage, error) {
+	set := stageConfig{spec: spec, name: name, logger: silentLogger()}
 	if c.Verbose {
 		set.logger = e.logger
 	}

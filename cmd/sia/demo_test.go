@@ -13,7 +13,7 @@ import (
 // where nothing was learned before, its first attempt really fails its check.
 func TestDemoNeedsItsLesson(t *testing.T) {
 	c := &demoCmd{}
-	e := &env{ctx: t.Context(), out: io.Discard, err: io.Discard}
+	e := &commandEnv{ctx: t.Context(), out: io.Discard, err: io.Discard}
 	spec, name, err := c.repository(e.ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func TestDemoNeedsItsLesson(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	n := &narrator{env: e, stage: s, timeout: time.Minute, repo: demoScope}
+	n := &demoNarrator{commandEnv: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/" + demoRepo}
 	body, err := demoFiles.ReadFile("demo/issue-3.md")
 	if err != nil {
 		t.Fatal(err)

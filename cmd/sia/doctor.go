@@ -15,15 +15,16 @@ import (
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 type doctorCmd struct {
-	server `embed:""`
-	Output string `help:"text or json." enum:"text,json" default:"text"`
+	serverFlags `embed:""`
+	Output      string `help:"text or json." enum:"text,json" default:"text"`
 }
 
-// finding is one thing that doctor looked at.
-type finding struct {
+// doctorFinding is one thing that doctor looked at.
+type doctorFinding struct {
 	What   string `json:"what"`
 	OK     bool   `json:"ok"`
 	Weaker bool   `json:"weaker,omitempty"` // OK, and something that SIA could do is off
@@ -31,9 +32,9 @@ type finding struct {
 	Fix    string `json:"fix,omitempty"` // what to do, when not OK or weaker
 }
 
-// needed are the permissions that SIA works with, each with the feature that is
+// neededPermissions are the permissions that SIA works with, each with the feature that is
 // lost without it. They are those of app.yml.
-var needed = []struct{ permission, access, feature string }{
+var neededPermissions = []struct{ permission, access, feature string }{
 	{"contents", "write", "pushing the branch and the memory"},
 	{"issues", "write", "the status comment, labels and questions"},
 	{"pull_requests", "write", "the draft pull request and the comments on it"},
@@ -43,33 +44,35 @@ var needed = []struct{ permission, access, feature string }{
 }
 
 // Run looks at everything a server needs, against the real endpoints.
-func (c *doctorCmd) Run(e *env) error {
+func (c *doctorCmd) Run(e *commandEnv) error {
 	config, err := c.config()
-	var all []finding
+	var all []doctorFinding
 	if err == nil {
 		err = config.Validate()
 	}
 	if err != nil {
-		all = append(all, finding{What: "configuration", Detail: strings.ReplaceAll(err.Error(), "\n", "; "), Fix: "see docs/configuration.md"})
+		all = append(all, doctorFinding{What: "configuration", Detail: strings.ReplaceAll(err.Error(), "\n", "; "),
+			Fix: "see docs/configuration.md"})
 	} else {
-		all = append(all, finding{What: "configuration", OK: true, Detail: "complete"})
+		all = append(all, doctorFinding{What: "configuration", OK: true, Detail: "complete"})
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, 2*time.Minute)
 	defer cancel()
-	all = append(all, c.look(ctx, e), contained(ctx, sandbox.Options{Self: forwarding(), Logger: e.logger}), installedAgents(config.AgentPath))
+	all = append(all, c.look(ctx, e), checkSandbox(ctx, sandbox.Options{Self: forwardCommand(), Logger: e.logger}),
+		installedAgents(config.AgentPath))
 	if len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
-		all = append(all, gitHub(ctx, config, e)...)
+		all = append(all, checkGitHub(ctx, config, e)...)
 	}
 	if config.Models.Coder.URL != "" && config.Models.Coder.Model != "" {
-		all = append(all, models(ctx, config, e)...)
+		all = append(all, checkModels(ctx, config, e)...)
 	}
-	return report(e, c.Output, all)
+	return reportFindings(e, c.Output, all)
 }
 
-func report(e *env, output string, all []finding) error {
-	bad := slices.ContainsFunc(all, func(f finding) bool { return !f.OK })
+func reportFindings(e *commandEnv, output string, all []doctorFinding) error {
+	bad := slices.ContainsFunc(all, func(f doctorFinding) bool { return !f.OK })
 	if output == "json" {
-		if err := encode(e, all); err != nil {
+		if err := printJSON(e, all); err != nil {
 			return err
 		}
 	} else {
@@ -93,8 +96,8 @@ func report(e *env, output string, all []finding) error {
 	return nil
 }
 
-func (c *doctorCmd) look(ctx context.Context, e *env) finding {
-	f := finding{What: "database", Detail: c.database()}
+func (c *doctorCmd) look(ctx context.Context, e *commandEnv) doctorFinding {
+	f := doctorFinding{What: "database", Detail: c.database()}
 	s, err := store.Open(ctx, store.Config{URL: c.database(), Logger: e.logger})
 	if err == nil {
 		var v int64
@@ -110,24 +113,25 @@ func (c *doctorCmd) look(ctx context.Context, e *env) finding {
 	return f
 }
 
-// contained says whether attempts can build and test before they push. SIA works
+// checkSandbox says whether attempts can build and test before they push. SIA works
 // without: the repository's checks decide either way.
-func contained(ctx context.Context, o sandbox.Options) finding {
+func checkSandbox(ctx context.Context, o sandbox.Options) doctorFinding {
 	found := sandbox.Probe(ctx, o)
-	f := finding{What: "sandbox", OK: true, Weaker: !found.OK(), Detail: found.String(), Fix: found.Fix}
+	f := doctorFinding{What: "sandbox", OK: true, Weaker: !found.OK(), Detail: found.String(), Fix: found.Fix}
 	if f.Weaker {
-		f.Detail += ". Off: the tools run and test, agent.setup, and agents of the kind command; attempts can't build or test before they push"
+		f.Detail += ". Off: the tools run and test, agent.setup, and agents of the kind command; attempts can't build or " +
+			"test before they push"
 	}
 	return f
 }
 
 // installedAgents says which of the agents that are known by name are installed
 // where commands can see them.
-func installedAgents(path []string) finding {
-	f := finding{What: "other agents", OK: true}
-	commands, err := agent.NewCommands(agent.CommandsConfig{Path: path})
+func installedAgents(path []string) doctorFinding {
+	f := doctorFinding{What: "other agents", OK: true}
+	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{Path: path})
 	if err != nil {
-		return finding{What: f.What, Detail: err.Error(), Fix: "check --agent-path"}
+		return doctorFinding{What: f.What, Detail: err.Error(), Fix: "check --agent-path"}
 	}
 	var there, absent []string
 	for _, p := range agent.Presets() {
@@ -147,53 +151,59 @@ func installedAgents(path []string) finding {
 	return f
 }
 
-// gitHub checks the app's authentication, permissions and installations.
-func gitHub(ctx context.Context, c app.Config, e *env) []finding {
+// checkGitHub checks the app's authentication, permissions and installations.
+func checkGitHub(ctx context.Context, c app.Config, e *commandEnv) []doctorFinding {
 	c = c.WithDefaults()
-	f := finding{What: "GitHub App", Fix: "check --app-id, --app-key-file and --github-url; the key must belong to that app, and this machine's clock must be right"}
-	a, err := github.New(github.Config{AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: e.logger})
+	f := doctorFinding{What: "GitHub App", Fix: "check --app-id, --app-key-file and --github-url; the key must " +
+		"belong to that app, and this machine's clock must be right"}
+	a, err := github.New(github.Config{AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API,
+		Logger: e.logger, Secrets: &secret.Masker{}}) // it only reads, so there is nothing to know by value
 	if err != nil {
 		f.Detail = err.Error()
-		return []finding{f}
+		return []doctorFinding{f}
 	}
 	self, err := a.Self(ctx)
 	if err != nil {
 		f.Detail = err.Error()
-		return []finding{f}
+		return []doctorFinding{f}
 	}
-	all := []finding{{What: f.What, OK: true, Detail: fmt.Sprintf("%s (%s) at %s", self.Name, self.Login, c.GitHub.URL)}}
-	for _, p := range needed {
+	all := []doctorFinding{{What: f.What, OK: true,
+		Detail: fmt.Sprintf("%s (%s) at %s", self.Name, self.Login, c.GitHub.URL)}}
+	for _, p := range neededPermissions {
 		have := self.Permissions[p.permission]
 		if have == p.access || have == "write" || have == "admin" {
 			continue
 		}
-		all = append(all, finding{What: "permission", Detail: fmt.Sprintf("%s: %s is missing; without it SIA can't do %s", p.permission, p.access, p.feature),
-			Fix: "grant it in the app's settings on GitHub, then accept it in each installation"})
+		all = append(all, doctorFinding{What: "permission",
+			Detail: fmt.Sprintf("%s: %s is missing; without it SIA can't do %s", p.permission, p.access, p.feature),
+			Fix:    "grant it in the app's settings on GitHub, then accept it in each installation"})
 	}
 	installs, err := a.Installations(ctx)
 	switch {
 	case err != nil:
-		all = append(all, finding{What: "installations", Detail: err.Error()})
+		all = append(all, doctorFinding{What: "installations", Detail: err.Error()})
 	case len(installs) == 0:
-		all = append(all, finding{What: "installations", Detail: "the app is installed nowhere", Fix: "install it from " + self.URL})
+		all = append(all, doctorFinding{What: "installations", Detail: "the app is installed nowhere",
+			Fix: "install it from " + self.URL})
 	default:
 		names := make([]string, len(installs))
 		for i, in := range installs {
 			names[i] = in.Account
 		}
-		all = append(all, finding{What: "installations", OK: true, Detail: strings.Join(names, ", ")})
+		all = append(all, doctorFinding{What: "installations", OK: true, Detail: strings.Join(names, ", ")})
 	}
 	return all
 }
 
-// models asks each model for one word.
-func models(ctx context.Context, c app.Config, e *env) []finding {
+// checkModels asks each model for one word.
+func checkModels(ctx context.Context, c app.Config, e *commandEnv) []doctorFinding {
 	c = c.WithDefaults()
-	var all []finding
+	var all []doctorFinding
 	for _, m := range c.Models.Named() {
-		f := finding{What: "model " + m.Name, Detail: m.Model + " at " + m.URL}
-		ask := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Answer with the word ready."}}, MaxOutput: 64}
-		if err := answers(ctx, m, e, ask); err != nil {
+		f := doctorFinding{What: "model " + m.Name, Detail: m.Model + " at " + m.URL}
+		ask := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Answer with the word ready."}},
+			MaxOutput: 64}
+		if err := modelAnswers(ctx, m, e, ask); err != nil {
 			f.Detail, f.Fix = err.Error(), "check the address, the model's name and its key"
 			var known *llm.Error
 			if errors.As(err, &known) {
@@ -202,18 +212,20 @@ func models(ctx context.Context, c app.Config, e *env) []finding {
 		} else {
 			f.OK = true
 		}
-		price := finding{What: "price of " + m.Name, OK: true, Detail: fmt.Sprintf("%g in, %g cached, %g out, USD per million tokens", m.Price.Input, m.Price.CachedInput, m.Price.Output)}
+		price := doctorFinding{What: "price of " + m.Name, OK: true, Detail: fmt.Sprintf("%g in, %g cached, %g out, USD per "+
+			"million tokens", m.Price.Input, m.Price.CachedInput, m.Price.Output)}
 		if m.Price == (llm.Price{}) {
 			price.Detail = "none: what it answers counts as free, so no credit budget ever binds"
-			price.Fix = "unless the model really costs nothing, set its price: --price-input and --price-output, or price in the file of --config"
+			price.Fix = "unless the model really costs nothing, set its price: --price-input and --price-output, or price in " +
+				"the file of --config"
 		}
 		all = append(all, f, price)
 	}
-	return append(all, finding{What: "order", OK: true, Detail: order(c.Models)})
+	return append(all, doctorFinding{What: "order", OK: true, Detail: modelOrder(c.Models)})
 }
 
-// answers asks a model, twice and for half a minute at most.
-func answers(ctx context.Context, m app.ModelConfig, e *env, ask llm.Request) error {
+// modelAnswers asks a model, twice and for half a minute at most.
+func modelAnswers(ctx context.Context, m app.ModelConfig, e *commandEnv, ask llm.Request) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	client, err := m.Client(e.logger, 1)
@@ -224,8 +236,8 @@ func answers(ctx context.Context, m app.ModelConfig, e *env, ask llm.Request) er
 	return err
 }
 
-// order says who is asked for what, and who after them.
-func order(c app.ModelsConfig) string {
+// modelOrder says who is asked for what, and who after them.
+func modelOrder(c app.ModelsConfig) string {
 	roles, parts := c.Roles(), []string{}
 	for _, role := range []string{"coder", "sia", "reviewer"} {
 		m := roles[role]

@@ -12,12 +12,13 @@ import (
 
 // A server without a sandbox works, and is told what is off and how to get it.
 func TestDoctorWithoutSandbox(t *testing.T) {
-	f := contained(t.Context(), sandbox.Options{Bwrap: "/no/such/bwrap"})
+	f := checkSandbox(t.Context(), sandbox.Options{Bwrap: "/no/such/bwrap"})
 	var out bytes.Buffer
-	if err := report(&env{out: &out}, "text", []finding{f}); err != nil {
+	if err := reportFindings(&commandEnv{out: &out}, "text", []doctorFinding{f}); err != nil {
 		t.Errorf("doctor ends with %v", err)
 	}
-	for _, want := range []string{"! sandbox", "no sandbox: ", "Off: the tools run and test, agent.setup", "→ install bubblewrap"} {
+	for _, want := range []string{"! sandbox", "no sandbox: ", "Off: the tools run and test, agent.setup",
+		"→ install bubblewrap"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, out.String())
 		}

@@ -12,23 +12,23 @@ import (
 )
 
 type taskExplainCmd struct {
-	opened `embed:""`
-	Task   string `arg:"" help:"Task id, or owner/name#issue."`
-	All    bool   `help:"Ignored events too."`
+	openedDatabase `embed:""`
+	Task           string `arg:"" help:"Task id, or owner/name#issue."`
+	All            bool   `help:"Ignored events too."`
 }
 
-// explained is the JSON of sia task explain.
-type explained struct {
+// taskExplanation is the JSON of sia task explain.
+type taskExplanation struct {
 	Task      sia.TaskID          `json:"task"`
-	Decisions []store.Decision    `json:"decisions"` // of the log: what was chosen among what, oldest first
+	Decisions []sia.Decision      `json:"decisions"` // of the log: what was chosen among what, oldest first
 	Events    []store.EventRecord `json:"events"`    // every event, and what was decided about it
 }
 
 // Run prints the decisions on a task: each move with its reason, and each choice
 // with the options that there were, in the order of time.
-func (c *taskExplainCmd) Run(e *env) error {
+func (c *taskExplainCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store) error {
-		t, err := find(e, s, c.Task)
+		t, err := findTask(e, s, c.Task)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (c *taskExplainCmd) Run(e *env) error {
 			return err
 		}
 		if c.Output == "json" {
-			return encode(e, explained{t.ID, append([]store.Decision{}, decisions...), append([]store.EventRecord{}, events...)})
+			return printJSON(e, taskExplanation{t.ID, append([]sia.Decision{}, decisions...), append([]store.EventRecord{}, events...)})
 		}
 		for _, r := range events {
 			for len(decisions) > 0 && (decisions[0].ID == r.Event.Effect || decisions[0].At.Before(r.Event.At)) {
@@ -59,7 +59,7 @@ func (c *taskExplainCmd) Run(e *env) error {
 	})
 }
 
-func explainEvent(e *env, r store.EventRecord) {
+func explainEvent(e *commandEnv, r store.EventRecord) {
 	why, state := r.Why, string(r.To)
 	if r.Ignored != "" {
 		why = "ignored: " + r.Ignored
@@ -70,23 +70,25 @@ func explainEvent(e *env, r store.EventRecord) {
 	explainLine(e, r.Event.At, state, string(r.Event.Fact.Kind()), why)
 }
 
-func explainLine(e *env, at time.Time, state, what, why string) {
-	fmt.Fprintf(e.out, "%s  %-11s %-18s %s\n", at.Local().Format("15:04:05.000"), e.style.bold(state), e.style.dim(what), why)
+func explainLine(e *commandEnv, at time.Time, state, what, why string) {
+	fmt.Fprintf(e.out, "%s  %-11s %-18s %s\n", at.Local().Format("15:04:05.000"), e.style.bold(state), e.style.dim(what),
+		why)
 }
 
 // explainDecision prints one choice, and beneath it what could have been chosen
 // and what came of it.
-func explainDecision(e *env, d store.Decision) {
-	explainLine(e, d.At, "chosen", d.Type, fmt.Sprintf("%s, with probability %.2f by %s: %s", e.style.bold(d.Choice), d.Propensity, d.Policy, d.Reason))
+func explainDecision(e *commandEnv, d sia.Decision) {
+	explainLine(e, d.At, "chosen", string(d.Type),
+		fmt.Sprintf("%s, with probability %.2f by %s: %s", e.style.bold(d.Choice), d.Propensity, d.Policy, d.Reason))
 	explainOptions(e, d)
 	if d.Outcome != "" {
 		fmt.Fprintf(e.out, "    outcome: %s (%+.2f against what was to be expected)\n", d.Outcome, d.Credit)
 	}
 }
 
-func explainOptions(e *env, d store.Decision) {
+func explainOptions(e *commandEnv, d sia.Decision) {
 	var options []policies.Option
-	if d.Type != store.DecideTechnique || json.Unmarshal(d.Options, &options) != nil {
+	if d.Type != sia.DecideTechnique || json.Unmarshal(d.Options, &options) != nil {
 		return // of another kind of decision, whose reason has to do
 	}
 	var asked policies.Diagnosis // within what else it was decided by
@@ -106,13 +108,14 @@ func explainOptions(e *env, d store.Decision) {
 		if c, ok := asked.Confidence[o.Technique]; ok {
 			rating = fmt.Sprintf("%.0f %%", 100*c)
 		}
-		fmt.Fprintf(w, "    %s\t%.0f %%\t%.0f–%.0f %%\t%s\t%s\t%s\t%s%.3f\n", o.Technique, 100*o.Mean, 100*o.Low, 100*o.High,
-			tally(o.Here), tally(o.Org), tally(o.Elsewhere), model(rating), o.Propensity)
+		fmt.Fprintf(w, "    %s\t%.0f %%\t%.0f–%.0f %%\t%s\t%s\t%s\t%s%.3f\n",
+			o.Technique, 100*o.Mean, 100*o.Low, 100*o.High,
+			tallyText(o.Here), tallyText(o.Org), tallyText(o.Elsewhere), model(rating), o.Propensity)
 	}
 	_ = w.Flush() // it writes to the same place, which has told of its trouble
 }
 
-func tally(t policies.Tally) string {
+func tallyText(t policies.Tally) string {
 	if t.Tried == 0 {
 		return "–"
 	}

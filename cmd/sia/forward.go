@@ -15,13 +15,13 @@ type forwardCmd struct {
 
 // Run is the inside of the way to allowed hosts. It ends the process itself, with
 // the status of the command.
-func (c *forwardCmd) Run(*env) error {
-	panic(exited(sandbox.Forward(c.Command)))
+func (c *forwardCmd) Run(*commandEnv) error {
+	panic(exitPanic(sandbox.Forward(c.Command)))
 }
 
-// forwarding is how this program runs itself as that command; nil when it does
+// forwardCommand is how this program runs itself as that command; nil when it does
 // not know its own file.
-func forwarding() []string {
+func forwardCommand() []string {
 	self, err := os.Executable()
 	if err != nil {
 		return nil

@@ -9,10 +9,11 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 type lessonsCmd struct {
@@ -29,13 +30,13 @@ type lessonsCmd struct {
 
 // ofRepo is a server's database and a repository in it.
 type ofRepo struct {
-	opened `embed:""`
-	Repo   string `help:"Repository, as owner/name or by GitHub's id; default: the only one that has lessons." placeholder:"OWNER/NAME"`
+	openedDatabase `embed:""`
+	Repo           string `help:"Repository, as owner/name or by GitHub's id; default: the only one that has lessons." placeholder:"OWNER/NAME"`
 }
 
 // with runs f on the database and the repository's id.
-func (o ofRepo) with(e *env, f func(s *store.Store, repo int64) error) error {
-	return o.opened.with(e, func(s *store.Store) error {
+func (o ofRepo) with(e *commandEnv, f func(s *store.Store, repo int64) error) error {
+	return o.openedDatabase.with(e, func(s *store.Store) error {
 		repo, err := o.id(e, s)
 		if err != nil {
 			return err
@@ -45,7 +46,7 @@ func (o ofRepo) with(e *env, f func(s *store.Store, repo int64) error) error {
 }
 
 // id is GitHub's id of the repository.
-func (o ofRepo) id(e *env, s *store.Store) (int64, error) {
+func (o ofRepo) id(e *commandEnv, s *store.Store) (int64, error) {
 	if id, err := strconv.ParseInt(o.Repo, 10, 64); err == nil && id > 0 {
 		return id, nil
 	}
@@ -59,7 +60,8 @@ func (o ofRepo) id(e *env, s *store.Store) (int64, error) {
 				return r.ID, nil
 			}
 		}
-		return 0, fmt.Errorf("this server knows no repository %q; name one on which the app is installed, or give GitHub's id", o.Repo)
+		return 0, fmt.Errorf("this server knows no repository %q; name one on which the app is installed, or "+
+			"give GitHub's id", o.Repo)
 	}
 	ids, err := s.LessonRepositories(e.ctx)
 	switch {
@@ -73,13 +75,13 @@ func (o ofRepo) id(e *env, s *store.Store) (int64, error) {
 	return ids[0], nil
 }
 
-// teacher remembers and forgets as comments on GitHub make the server do.
-func teacher(e *env, s *store.Store) *work.Worker {
-	return &work.Worker{Store: s, Logger: e.logger, Now: time.Now}
+// lessonTeacher remembers and forgets as comments on GitHub make the server do.
+func lessonTeacher(e *commandEnv, s *store.Store) *learn.Lessons {
+	return learn.NewLessons(s, &secret.Masker{}, e.logger, time.Now)
 }
 
-// operator is who runs the command: a user of this machine; "" when it does not say.
-func operator() string {
+// localUser is who runs the command: a user of this machine; "" when it does not say.
+func localUser() string {
 	u, err := user.Current()
 	if err != nil {
 		return ""
@@ -93,16 +95,17 @@ type lessonsLearnCmd struct {
 }
 
 // Run has a text remembered.
-func (c *lessonsLearnCmd) Run(e *env) error {
+func (c *lessonsLearnCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
 		now := time.Now()
-		l := lesson.Taught(repo, fmt.Sprint("cli/", now.UnixNano()), strings.Join(c.Text, " "), sia.Actor{Login: operator()}, sia.Task{}, now)
-		kept, against, err := teacher(e, s).Learn(e.ctx, l)
+		l := lesson.NewTaught(repo, fmt.Sprint("cli/", now.UnixNano()), strings.Join(c.Text, " "), sia.Actor{Login: localUser()},
+			sia.Task{}, now)
+		kept, against, err := lessonTeacher(e, s).Learn(e.ctx, l)
 		if err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return encode(e, kept)
+			return printJSON(e, kept)
 		}
 		if kept.ID != l.ID {
 			fmt.Fprintf(e.out, "known already, as %s (%s): %s\n", kept.ID, kept.State, kept.Told())
@@ -122,10 +125,10 @@ type lessonsForgetCmd struct {
 }
 
 // Run forgets a lesson.
-func (c *lessonsForgetCmd) Run(e *env) error {
+func (c *lessonsForgetCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
 		text := strings.Join(c.Lesson, " ")
-		found, done, err := teacher(e, s).Forget(e.ctx, repo, fmt.Sprint("cli/", time.Now().UnixNano()), text)
+		found, done, err := lessonTeacher(e, s).Forget(e.ctx, repo, fmt.Sprint("cli/", time.Now().UnixNano()), text)
 		switch {
 		case err != nil:
 			return err
@@ -139,7 +142,7 @@ func (c *lessonsForgetCmd) Run(e *env) error {
 			return fmt.Errorf("several lessons are like %q; name one by its id:%s", text, b.String())
 		}
 		if c.Output == "json" {
-			return encode(e, found[0])
+			return printJSON(e, found[0])
 		}
 		_, err = fmt.Fprintf(e.out, "forgotten for good: %s\n", found[0].Told())
 		return err
@@ -152,7 +155,7 @@ type lessonsShowCmd struct {
 }
 
 // Run shows one lesson.
-func (c *lessonsShowCmd) Run(e *env) error {
+func (c *lessonsShowCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
 		l, err := s.Lesson(e.ctx, repo, lesson.ID(c.Lesson))
 		if errors.Is(err, store.ErrNotFound) {
@@ -165,16 +168,16 @@ func (c *lessonsShowCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		shown := rated(l)
+		shown := withRating(l)
 		shown.Evidence = evidence
 		if c.Output == "json" {
-			return encode(e, shown)
+			return printJSON(e, shown)
 		}
 		return showLesson(e, shown)
 	})
 }
 
-func showLesson(e *env, l ratedLesson) error {
+func showLesson(e *commandEnv, l ratedLesson) error {
 	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
@@ -185,7 +188,7 @@ func showLesson(e *env, l ratedLesson) error {
 	row("lesson", "%s", l.Text)
 	row("when", "%s", l.Context)
 	row("corrects", "%s", l.Correction)
-	row("from", "%s", from(l.From))
+	row("from", "%s", lessonOrigin(l.From))
 	row("done then", "%s", l.Action)
 	row("outcome", "%s", l.Outcome)
 	row("seen", "%d times, last %s", l.Occurrences, l.LastSeen.Local().Format(time.DateTime))
@@ -195,7 +198,8 @@ func showLesson(e *env, l ratedLesson) error {
 	for _, id := range l.Conflicts {
 		row("contradicts", "%s", id)
 	}
-	row("confidence", "%.2f, at least %.2f four times out of five; %.3g for and %.3g against", l.Confidence, l.Lower, l.Lesson.Good, l.Lesson.Bad)
+	row("confidence", "%.2f, at least %.2f four times out of five; %.3g for and %.3g against", l.Confidence, l.Lower,
+		l.Lesson.Good, l.Lesson.Bad)
 	row("telling it", "%s", lesson.Uplift(l.Evidence))
 	for _, ev := range l.Evidence {
 		row("evidence", "%s  %+.3g for, %+.3g against: %s", ev.At.Local().Format(time.DateTime), ev.Good, ev.Bad, ev.Why)
@@ -203,7 +207,7 @@ func showLesson(e *env, l ratedLesson) error {
 	return w.Flush()
 }
 
-func from(p lesson.Provenance) string {
+func lessonOrigin(p lesson.Provenance) string {
 	var parts []string
 	switch p.Source {
 	case lesson.FromPerson:

@@ -15,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // ratedLesson is a lesson with what its evidence is worth now.
@@ -25,7 +26,7 @@ type ratedLesson struct {
 	Evidence   []lesson.Evidence `json:"evidence,omitempty"`
 }
 
-func rated(l lesson.Lesson) ratedLesson {
+func withRating(l lesson.Lesson) ratedLesson {
 	now := time.Now()
 	return ratedLesson{Lesson: l, Confidence: l.Confidence(now), Lower: l.Lower(now)}
 }
@@ -37,7 +38,7 @@ type lessonsListCmd struct {
 }
 
 // Run lists lessons.
-func (c *lessonsListCmd) Run(e *env) error {
+func (c *lessonsListCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
 		lessons, err := s.Lessons(e.ctx, repo)
 		if err != nil {
@@ -50,14 +51,15 @@ func (c *lessonsListCmd) Run(e *env) error {
 		shown := []ratedLesson{}
 		for _, l := range lessons {
 			if (c.All || l.Live()) && (c.Kind == "" || c.Kind == l.Kind) {
-				shown = append(shown, rated(l))
+				shown = append(shown, withRating(l))
 			}
 		}
 		slices.SortStableFunc(shown, func(a, b ratedLesson) int {
-			return cmp.Or(cmp.Compare(slices.Index(lesson.Kinds, a.Kind), slices.Index(lesson.Kinds, b.Kind)), cmp.Compare(b.Lower, a.Lower))
+			return cmp.Or(cmp.Compare(slices.Index(lesson.Kinds, a.Kind), slices.Index(lesson.Kinds, b.Kind)),
+				cmp.Compare(b.Lower, a.Lower))
 		})
 		if c.Output == "json" {
-			return encode(e, shown)
+			return printJSON(e, shown)
 		}
 		if len(shown) == 0 {
 			_, err := fmt.Fprintln(e.out, "no lessons: they come from what becomes of attempts, and from `/sia learn`")
@@ -72,7 +74,7 @@ func (c *lessonsListCmd) Run(e *env) error {
 				what = "(contradicts another) " + what
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%.3g\t%.3g\t%d\t%s\t%s\n", l.ID, l.Kind, l.State, l.Confidence, good, bad,
-				l.Occurrences, l.LastSeen.Local().Format(time.DateOnly), clip(what, 100))
+				l.Occurrences, l.LastSeen.Local().Format(time.DateOnly), text.Clip(what, 100))
 		}
 		if err := w.Flush(); err != nil {
 			return err
@@ -88,7 +90,7 @@ type lessonsExportCmd struct {
 }
 
 // Run writes every lesson of a repository, a line each.
-func (c *lessonsExportCmd) Run(e *env) error {
+func (c *lessonsExportCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store, repo int64) (err error) {
 		lessons, err := s.Lessons(e.ctx, repo)
 		if err != nil {
@@ -119,7 +121,7 @@ type lessonsImportCmd struct {
 }
 
 // Run reads lessons. Those that are known stay as they are.
-func (c *lessonsImportCmd) Run(e *env) error {
+func (c *lessonsImportCmd) Run(e *commandEnv) error {
 	var in io.Reader = os.Stdin
 	if c.File != "" {
 		f, err := os.Open(c.File)
@@ -163,7 +165,7 @@ func (c *lessonsImportCmd) Run(e *env) error {
 			return err
 		}
 		if c.Output == "json" {
-			return encode(e, map[string]int{"imported": len(fresh), "known": all - len(fresh)})
+			return printJSON(e, map[string]int{"imported": len(fresh), "known": all - len(fresh)})
 		}
 		_, err = fmt.Fprintf(e.out, "%d lessons imported, %d were known already\n", len(fresh), all-len(fresh))
 		return err

@@ -1,24 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// agreement is one as programs read it.
-type agreement struct {
-	Owner    string        `json:"owner"`
-	Lesson   lesson.Lesson `json:"lesson"`       // exactly what is shared, or would be under its id
-	In       []agreedIn    `json:"repositories"` // that learned it, the surest first
-	Against  []agreedIn    `json:"against,omitempty"`
-	Approval *approval     `json:"shared,omitempty"`
+// lessonAgreement is one as programs read it.
+type lessonAgreement struct {
+	Owner    string         `json:"owner"`
+	Lesson   lesson.Lesson  `json:"lesson"`       // exactly what is shared, or would be under its id
+	In       []agreedIn     `json:"repositories"` // that learned it, the surest first
+	Against  []agreedIn     `json:"against,omitempty"`
+	Approval *shareApproval `json:"shared,omitempty"`
 }
 
 // agreedIn is what one repository learned.
@@ -30,15 +31,15 @@ type agreedIn struct {
 	Told       string    `json:"told"` // what sharing it under its id would tell
 }
 
-// approval is who shared it and when.
-type approval struct {
+// shareApproval is who shared it and when.
+type shareApproval struct {
 	By string    `json:"by"`
 	At time.Time `json:"at"`
 }
 
-func agreementOf(a work.Agreement) agreement {
-	out := agreement{Owner: a.Owner, In: []agreedIn{}}
-	in := func(l work.Learned, told string) agreedIn {
+func agreementOf(a learn.Agreement) lessonAgreement {
+	out := lessonAgreement{Owner: a.Owner, In: []agreedIn{}}
+	in := func(l learn.Learned, told string) agreedIn {
 		return agreedIn{l.Repo.String(), l.Repo.Private, l.Lesson.ID, l.Lesson.Confidence(time.Now()), told}
 	}
 	for _, l := range a.In {
@@ -48,7 +49,7 @@ func agreementOf(a work.Agreement) agreement {
 		out.Against = append(out.Against, in(l, l.Lesson.Told()))
 	}
 	if a.Shared != nil {
-		out.Lesson, out.Approval = a.Shared.Lesson, &approval{a.Shared.By, a.Shared.At}
+		out.Lesson, out.Approval = a.Shared.Lesson, &shareApproval{a.Shared.By, a.Shared.At}
 	} else {
 		out.Lesson = a.In[0].Shared
 	}
@@ -56,22 +57,22 @@ func agreementOf(a work.Agreement) agreement {
 }
 
 type lessonsAgreedCmd struct {
-	opened `embed:""`
+	openedDatabase `embed:""`
 }
 
 // Run lists agreements.
-func (c *lessonsAgreedCmd) Run(e *env) error {
+func (c *lessonsAgreedCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store) error {
-		all, err := teacher(e, s).Agreements(e.ctx)
+		all, err := lessonTeacher(e, s).Agreements(e.ctx)
 		if err != nil {
 			return err
 		}
-		shown := []agreement{}
+		shown := []lessonAgreement{}
 		for _, a := range all {
 			shown = append(shown, agreementOf(a))
 		}
 		if c.Output == "json" {
-			return encode(e, shown)
+			return printJSON(e, shown)
 		}
 		if len(shown) == 0 {
 			_, err := fmt.Fprintln(e.out, "no two repositories of one owner have learned the same yet")
@@ -90,12 +91,13 @@ func (c *lessonsAgreedCmd) Run(e *env) error {
 }
 
 // showAgreement shows all of what is shared, or would be, and where it comes from.
-func showAgreement(e *env, a agreement) error {
+func showAgreement(e *commandEnv, a lessonAgreement) error {
 	l := a.Lesson
 	var standing string
 	switch {
 	case a.Approval != nil:
-		standing = fmt.Sprintf("shared with every repository of %s since %s, approved by %s", a.Owner, a.Approval.At.Local().Format(time.DateOnly), orUnknown(a.Approval.By))
+		standing = fmt.Sprintf("shared with every repository of %s since %s, approved by %s", a.Owner,
+			a.Approval.At.Local().Format(time.DateOnly), cmp.Or(a.Approval.By, "somebody on the server"))
 	case len(a.Against) > 0:
 		standing = e.style.amber(fmt.Sprintf("not to be shared in %s: contradicted", a.Owner))
 	default:
@@ -115,7 +117,7 @@ func showAgreement(e *env, a agreement) error {
 	row("tags", strings.Join(l.Tags, ", "))
 	row("found by", strings.Join(l.Words, ", "))
 	for _, r := range a.In {
-		line := fmt.Sprintf("%s as %s, confidence %.2f", place(r), r.ID, r.Confidence)
+		line := fmt.Sprintf("%s as %s, confidence %.2f", shownRepository(r), r.ID, r.Confidence)
 		if r.Told != l.Told() {
 			line += ", in other words: " + r.Told
 		}
@@ -125,65 +127,60 @@ func showAgreement(e *env, a agreement) error {
 		row("learned in", "no two repositories any longer")
 	}
 	for _, r := range a.Against {
-		row("contradicted in", fmt.Sprintf("%s by %s: %s", place(r), r.ID, r.Told))
+		row("contradicted in", fmt.Sprintf("%s by %s: %s", shownRepository(r), r.ID, r.Told))
 	}
 	return w.Flush()
 }
 
-func place(r agreedIn) string {
+func shownRepository(r agreedIn) string {
 	if r.Private {
 		return r.Repository + " (private)"
 	}
 	return r.Repository
 }
 
-func orUnknown(who string) string {
-	if who == "" {
-		return "somebody on the server"
-	}
-	return who
-}
-
 type lessonsShareCmd struct {
-	opened `embed:""`
-	Lesson string `arg:"" help:"Its id, as sia lessons agreed shows it."`
+	openedDatabase `embed:""`
+	Lesson         string `arg:"" help:"Its id, as sia lessons agreed shows it."`
 }
 
 // Run approves sharing a lesson.
-func (c *lessonsShareCmd) Run(e *env) error {
+func (c *lessonsShareCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store) error {
-		shared, isNew, err := teacher(e, s).Share(e.ctx, lesson.ID(c.Lesson), operator())
+		shared, isNew, err := lessonTeacher(e, s).Share(e.ctx, lesson.ID(c.Lesson), localUser())
 		if err != nil {
 			return fmt.Errorf("share: %w", err)
 		}
 		if c.Output == "json" {
-			return encode(e, shared.Lesson)
+			return printJSON(e, shared.Lesson)
 		}
 		if !isNew {
 			_, err = fmt.Fprintf(e.out, "shared already, as %s: %s\n", shared.Lesson.ID, shared.Lesson.Told())
 			return err
 		}
-		_, err = fmt.Fprintf(e.out, "shared, as %[1]s: %[2]s\nEach repository takes it when its next attempt begins. To take it back: sia lessons unshare %[1]s\n", shared.Lesson.ID, shared.Lesson.Told())
+		_, err = fmt.Fprintf(e.out, "shared, as %[1]s: %[2]s\nEach repository takes it when its next attempt begins. To "+
+			"take it back: sia lessons unshare %[1]s\n", shared.Lesson.ID, shared.Lesson.Told())
 		return err
 	})
 }
 
 type lessonsUnshareCmd struct {
-	opened `embed:""`
-	Lesson string `arg:"" help:"Its id, as sia lessons agreed shows it."`
+	openedDatabase `embed:""`
+	Lesson         string `arg:"" help:"Its id, as sia lessons agreed shows it."`
 }
 
 // Run takes the approval back.
-func (c *lessonsUnshareCmd) Run(e *env) error {
+func (c *lessonsUnshareCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store) error {
-		was, out, err := teacher(e, s).Unshare(e.ctx, lesson.ID(c.Lesson))
+		was, out, err := lessonTeacher(e, s).Unshare(e.ctx, lesson.ID(c.Lesson))
 		if err != nil {
 			return fmt.Errorf("unshare: %w", err)
 		}
 		if c.Output == "json" {
-			return encode(e, out)
+			return printJSON(e, out)
 		}
-		_, err = fmt.Fprintf(e.out, "shared no longer: %s\ncopies: %d removed that were not tried, %d archived that did not help, %d kept that helped\n",
+		_, err = fmt.Fprintf(e.out, "shared no longer: %s\ncopies: %d removed that were not tried, %d archived that did "+
+			"not help, %d kept that helped\n",
 			was.Lesson.Told(), out.Removed, out.Archived, out.Kept)
 		return err
 	})
@@ -191,14 +188,14 @@ func (c *lessonsUnshareCmd) Run(e *env) error {
 
 // tellWaiting says how much of what a repository learned waits for a person to
 // share it.
-func tellWaiting(e *env, s *store.Store, repo int64) error {
-	all, err := teacher(e, s).Agreements(e.ctx)
+func tellWaiting(e *commandEnv, s *store.Store, repo int64) error {
+	all, err := lessonTeacher(e, s).Agreements(e.ctx)
 	if err != nil {
 		return err
 	}
 	n := 0
 	for _, a := range all {
-		if a.Waits() && slices.ContainsFunc(a.In, func(l work.Learned) bool { return l.Repo.ID == repo }) {
+		if a.Waits() && slices.ContainsFunc(a.In, func(l learn.Learned) bool { return l.Repo.ID == repo }) {
 			n++
 		}
 	}
@@ -206,9 +203,11 @@ func tellWaiting(e *env, s *store.Store, repo int64) error {
 	case 0:
 		return nil
 	case 1:
-		_, err = fmt.Fprintln(e.out, "another repository of the owner learned one of these, too; it can be shared with all of them: sia lessons agreed")
+		_, err = fmt.Fprintln(e.out, "another repository of the owner learned one of these, too; it can be shared with "+
+			"all of them: sia lessons agreed")
 	default:
-		_, err = fmt.Fprintf(e.out, "other repositories of the owner learned %d of these, too; they can be shared with all of them: sia lessons agreed\n", n)
+		_, err = fmt.Fprintf(e.out, "other repositories of the owner learned %d of these, too; they can be shared with "+
+			"all of them: sia lessons agreed\n", n)
 	}
 	return err
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/sia/failure"
 )
 
-// LogCmd reads failing CI logs the way SIA does.
-type LogCmd struct {
+// logCmd reads failing CI logs the way SIA does.
+type logCmd struct {
 	Files   []string `arg:"" help:"Logs, plain or gzip; - is standard input."`
 	Green   string   `help:"A log of the same job that passed: what it says, too, counts less." placeholder:"FILE"`
 	Lines   int      `help:"Lines of the excerpt's text at most." default:"15"`
@@ -37,7 +37,7 @@ type logReport struct {
 
 // Run reads each log. A log that can't be read is reported and the others are
 // read nevertheless.
-func (c *LogCmd) Run(e *env) error {
+func (c *logCmd) Run(e *commandEnv) error {
 	var failed error
 	for i, name := range c.Files {
 		if e.ctx.Err() != nil {
@@ -51,7 +51,7 @@ func (c *LogCmd) Run(e *env) error {
 		}
 		if c.Output == "json" {
 			err = json.NewEncoder(e.out).Encode(logReport{
-				File: name, Signature: rep.Signature, Class: rep.Class, Excerpt: rep.Excerpt, FailedTests: names(rep.Tests),
+				File: name, Signature: rep.Signature, Class: rep.Class, Excerpt: rep.Excerpt, FailedTests: testNames(rep.Tests),
 				Tests: nonNil(rep.Tests), Text: rep.Text, Line: rep.Line, Why: nonNil(rep.Why),
 			})
 		} else {
@@ -68,7 +68,7 @@ func (c *LogCmd) Run(e *env) error {
 }
 
 // read reads one log, beside the green one when there is one.
-func (c *LogCmd) read(name string) (failure.Report, error) {
+func (c *logCmd) read(name string) (failure.Report, error) {
 	log, err := openLog(name)
 	if err != nil {
 		return failure.Report{}, err
@@ -88,7 +88,7 @@ func (c *LogCmd) read(name string) (failure.Report, error) {
 
 // show prints a report for people: what failed, the excerpt with what stands
 // around it, and why these lines.
-func (c *LogCmd) show(e *env, name string, rep failure.Report) error {
+func (c *logCmd) show(e *commandEnv, name string, rep failure.Report) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, e.style.bold(name))
 	if len(rep.Excerpt) == 0 {
@@ -131,7 +131,7 @@ func (c *LogCmd) show(e *env, name string, rep failure.Report) error {
 
 // excerpt reads the excerpt's lines again, with context. Standard input can't be
 // read twice: there the text stands alone.
-func (c *LogCmd) excerpt(name string, rep failure.Report) ([]failure.Line, error) {
+func (c *logCmd) excerpt(name string, rep failure.Report) ([]failure.Line, error) {
 	if name == "-" {
 		var lines []failure.Line
 		for _, t := range strings.Split(rep.Text, "\n") {
@@ -144,7 +144,7 @@ func (c *LogCmd) excerpt(name string, rep failure.Report) ([]failure.Line, error
 		return nil, err
 	}
 	defer log.Close()
-	return failure.Lines(log, rep.Excerpt, c.Context)
+	return failure.ReadLines(log, rep.Excerpt, c.Context)
 }
 
 // openLog opens a log and unpacks it when it begins as gzip does (RFC 1952, 2.3.1).
@@ -158,22 +158,22 @@ func openLog(name string) (io.ReadCloser, error) {
 	}
 	r := bufio.NewReader(f)
 	if magic, _ := r.Peek(2); len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {
-		return both{r, f}, nil
+		return readCloser{r, f}, nil
 	}
 	z, err := gzip.NewReader(r)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("unpack: %w", err), f.Close())
 	}
-	return both{z, f}, nil
+	return readCloser{z, f}, nil
 }
 
-// both reads from one and closes the other.
-type both struct {
+// readCloser reads from one and closes the other.
+type readCloser struct {
 	io.Reader
 	io.Closer
 }
 
-func names(ts []failure.Test) []string {
+func testNames(ts []failure.Test) []string {
 	out := make([]string, 0, len(ts))
 	for _, t := range ts {
 		out = append(out, t.Name)

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"sia": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) },
+		"sia": func() { os.Exit(runCommand(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }
 
@@ -47,7 +47,9 @@ func install(ts *testscript.TestScript, _ bool, args []string) {
 			owners[owner] = int64(1 + len(owners))
 			ts.Check(s.UpsertInstallation(ctx, store.Installation{ID: owners[owner], Account: owner}))
 		}
-		ts.Check(s.UpsertRepository(ctx, store.Repository{Repo: sia.Repo{ID: int64(101 + i), Owner: owner, Name: name}, Installation: owners[owner], Private: private}))
+		ts.Check(s.UpsertRepository(ctx,
+			store.Repository{Repo: sia.Repo{ID: int64(101 + i), Owner: owner, Name: name}, Installation: owners[owner],
+				Private: private}))
 	}
 }
 
@@ -61,18 +63,24 @@ func decide(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	id, start := sia.NewTaskID(7, 12), time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
 	_, err = s.Apply(ctx, id, sia.Event{ID: "start", At: start, By: sia.Actor{Login: "mia"}, Fact: sia.Start{
-		Installation: 3, Repo: sia.Repo{ID: 7, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Confirm bookings", DefaultBranch: "main",
+		Installation: 3, Repo: sia.Repo{ID: 7, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Confirm bookings",
+		DefaultBranch: "main",
 	}})
 	ts.Check(err)
-	for _, d := range []store.Decision{
+	for _, d := range []sia.Decision{
 		{
-			ID: "7-12/1/diagnose-v9", Task: id, Attempt: 1, Type: store.DecideTechnique, Policy: "technique/1", Choice: "tool-change", Propensity: 0.97,
+			ID: "7-12/1/diagnose-v9", Task: id, Attempt: 1, Type: sia.DecideTechnique, Policy: "technique/1",
+			Choice: "tool-change", Propensity: 0.97,
 			Reason: "It resolved 7 of 9 here.", At: start.Add(time.Minute), Outcome: "resolved", Credit: 0.38,
-			Context: json.RawMessage(`{"pattern":"wrong-tool","confidence":{"tool-change":0.7,"example-injection":0.4},"candidates":[]}`),
-			Options: json.RawMessage(`[{"technique":"tool-change","mean":0.62,"low":0.5,"high":0.74,"propensity":0.97,"here":{"resolved":7,"tried":9}},
-				{"technique":"fresh-start","mean":0.18,"low":0.1,"high":0.28,"propensity":0.03,"elsewhere":{"resolved":1,"tried":4}}]`),
+			Context: json.RawMessage(`{"pattern":"wrong-tool","confidence":{"tool-change":0.7,"example-injection":0.4},` +
+				`"candidates":[]}`),
+			Options: json.RawMessage(`[{"technique":"tool-change","mean":0.62,"low":0.5,"high":0.74,"propensity":0.97,
+				"here":{"resolved":7,"tried":9}},
+				{"technique":"fresh-start","mean":0.18,"low":0.1,"high":0.28,"propensity":0.03,
+				"elsewhere":{"resolved":1,"tried":4}}]`),
 		},
-		{ID: "r", Task: id, Attempt: 2, Type: store.DecideRerun, Policy: "rerun/1", Choice: "once", Propensity: 1, Reason: "It may be the weather.", At: start.Add(time.Hour), Options: json.RawMessage(`["once","never"]`)},
+		{ID: "r", Task: id, Attempt: 2, Type: sia.DecideRerun, Policy: "rerun/1", Choice: "once", Propensity: 1,
+			Reason: "It may be the weather.", At: start.Add(time.Hour), Options: json.RawMessage(`["once","never"]`)},
 	} {
 		ts.Check(s.LogDecision(ctx, d))
 	}

@@ -3,12 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"github.com/sia-bot/sia/sia"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/sia-bot/sia/app"
-	"github.com/sia-bot/sia/app/work"
+	"github.com/sia-bot/sia/app/memory"
 )
 
 type memoryCmd struct {
@@ -17,23 +18,23 @@ type memoryCmd struct {
 }
 
 type memoryShowCmd struct {
-	server `embed:""`
-	Output string `help:"text (the Markdown that people read) or json." enum:"text,json" default:"text"`
-	What   string `arg:"" help:"owner/name#issue for a task, owner/name for the lessons." placeholder:"OWNER/NAME[#ISSUE]"`
+	serverFlags `embed:""`
+	Output      string `help:"text (the Markdown that people read) or json." enum:"text,json" default:"text"`
+	What        string `arg:"" help:"owner/name#issue for a task, owner/name for the lessons." placeholder:"OWNER/NAME[#ISSUE]"`
 }
 
 // Run prints the file that stands on the memory branch.
-func (c *memoryShowCmd) Run(e *env) (err error) {
-	repo, issue, err := named(c.What)
+func (c *memoryShowCmd) Run(e *commandEnv) (err error) {
+	repo, issue, err := parseRemembered(c.What)
 	if err != nil {
 		return err
 	}
-	w, closing, err := c.offline(e)
+	m, closing, err := c.offline(e)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	markdown, json, err := w.Remembered(e.ctx, repo, issue)
+	markdown, json, err := m.Show(e.ctx, repo, issue)
 	if err != nil {
 		return err
 	}
@@ -44,70 +45,72 @@ func (c *memoryShowCmd) Run(e *env) (err error) {
 	return err
 }
 
-// named takes owner/name#issue apart; the issue may be left out.
-func named(s string) (repo string, issue int, err error) {
+// parseRemembered takes owner/name#issue apart; the issue may be left out.
+func parseRemembered(s string) (repo string, issue int, err error) {
 	repo, number, hasIssue := strings.Cut(s, "#")
 	if hasIssue {
 		issue, err = strconv.Atoi(number)
 	}
-	if owner, name, ok := strings.Cut(repo, "/"); err != nil || hasIssue && issue < 1 || !ok || owner == "" || name == "" || strings.Contains(name, "/") {
+	if owner, name, ok := strings.Cut(repo, "/"); err != nil || hasIssue && issue < 1 || !ok || owner == "" ||
+		name == "" || strings.Contains(name, "/") {
 		return "", 0, fmt.Errorf("%q is neither owner/name#issue nor owner/name", s)
 	}
 	return repo, issue, nil
 }
 
 // offline opens the server's database and repositories.
-func (s server) offline(e *env) (*work.Worker, func() error, error) {
+func (s serverFlags) offline(e *commandEnv) (*memory.Branches, func() error, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, nil, err
 	}
-	return app.Offline(e.ctx, c, app.Options{Logger: e.logger})
+	return app.OpenMemory(e.ctx, c, app.Options{Logger: e.logger})
 }
 
 type reindexCmd struct {
-	server `embed:""`
-	Repo   string `help:"Only this repository, as owner/name." placeholder:"OWNER/NAME"`
-	Output string `help:"text or json." enum:"text,json" default:"text"`
+	serverFlags `embed:""`
+	Repo        string `help:"Only this repository, as owner/name." placeholder:"OWNER/NAME"`
+	Output      string `help:"text or json." enum:"text,json" default:"text"`
 }
 
 // Help is what `sia reindex --help` says beneath the first line.
 func (*reindexCmd) Help() string {
-	return "Reads the memory branch of every repository that the app is installed in and rebuilds what the database lacks: tasks, lessons with " +
-		"their counts, decisions and outcomes, so that SIA chooses as it did. What the database knows stays as it is, so this can be run again, and " +
-		"beside a running server. Tasks that had not ended start again when their label is still on, and wait for /sia start otherwise."
+	return "Reads the memory branch of every repository that the app is installed in and rebuilds what the database " +
+		"lacks: tasks, lessons with their counts, decisions and outcomes, so that SIA chooses as it did. What the " +
+		"database knows stays as it is, so this can be run again, and beside a running server. Tasks that had not " +
+		"ended start again when their label is still on, and wait for /sia start otherwise."
 }
 
 // Run rebuilds the database from the memory branches.
-func (c *reindexCmd) Run(e *env) (err error) {
-	w, closing, err := c.offline(e)
+func (c *reindexCmd) Run(e *commandEnv) (err error) {
+	m, closing, err := c.offline(e)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	all, err := w.Reindex(e.ctx, c.Repo, func(r work.Reindexed) {
+	all, err := m.Reindex(e.ctx, c.Repo, func(r memory.Reindexed) {
 		fmt.Fprintf(e.err, "%s: read\n", r.Repo)
 	})
 	if err != nil {
 		return err
 	}
 	if c.Output == "json" {
-		return encode(e, append([]work.Reindexed{}, all...))
+		return printJSON(e, append([]memory.Reindexed{}, all...))
 	}
 	return c.report(e, all)
 }
 
 // report is what was rebuilt, as a table, and what could not be.
-func (c *reindexCmd) report(e *env, all []work.Reindexed) error {
+func (c *reindexCmd) report(e *commandEnv, all []memory.Reindexed) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(e.out, "the app is not installed anywhere, so there is nothing to rebuild from")
 		return err
 	}
 	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "REPOSITORY\tMEMORY\tTASKS\tSTARTED AGAIN\tLESSONS\tDECISIONS\tOUTCOMES")
-	var sum work.Reindexed
+	var sum memory.Reindexed
 	for _, r := range all {
-		head := short(r.Head)
+		head := sia.SHA(r.Head).Short()
 		if head == "" {
 			head = "none"
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/ghsim"
-	"github.com/sia-bot/sia/app/work"
+	branch "github.com/sia-bot/sia/app/memory"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/memory"
@@ -23,7 +23,7 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files anew")
 
-// hosted is a simulated GitHub with one repository whose memory branch remembers a
+// hosted is a simulated GitHub with one repository. Its memory branch remembers a
 // task and a lesson; flags are those of a server for it.
 func hosted(t *testing.T) (sim *ghsim.Server, flags []string) {
 	t.Helper()
@@ -48,8 +48,10 @@ func hosted(t *testing.T) (sim *ghsim.Server, flags []string) {
 	key := filepath.Join(t.TempDir(), "key.pem")
 	must(os.WriteFile(key, registered.PrivateKeyPEM, 0o600))
 	return sim, []string{
-		"--dir", t.TempDir(), "--app-id", strconv.FormatInt(registered.ID, 10), "--app-key-file", key, "--webhook-secret", "s",
-		"--github-url", sim.URL(), "--github-api", sim.APIURL(), "--model-url", "http://127.0.0.1:1", "--model", "none", "--log-level", "error",
+		"--dir", t.TempDir(), "--app-id", strconv.FormatInt(registered.ID, 10), "--app-key-file", key, "--webhook-secret",
+		"s",
+		"--github-url", sim.URL(), "--github-api", sim.APIURL(), "--model-url", "http://127.0.0.1:1", "--model", "none",
+		"--log-level", "error",
 	}
 }
 
@@ -62,14 +64,16 @@ func remember(t *testing.T, sim *ghsim.Server) {
 	}
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	task := sia.Task{
-		ID: sia.NewTaskID(repo.ID, 1), Repo: sia.Repo{ID: repo.ID, Owner: "ada", Name: "shop"}, Issue: 1, Title: "Greet the customers", CreatedAt: at, Since: at,
-		State: sia.Passed, Head: "abc", Attempts: []sia.Attempt{{Number: 1, StartedAt: at, EndedAt: at, Outcome: sia.AttemptPass, Head: "abc"}},
+		ID: sia.NewTaskID(repo.ID, 1), Repo: sia.Repo{ID: repo.ID, Owner: "ada", Name: "shop"}, Issue: 1,
+		Title: "Greet the customers", CreatedAt: at, Since: at,
+		State: sia.Passed, Head: "abc",
+		Attempts: []sia.Attempt{{Number: 1, StartedAt: at, EndedAt: at, Outcome: sia.AttemptPass, Head: "abc"}},
 	}
 	file, err := memory.JSON(task, memory.Links{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := lesson.Taught(repo.ID, "x", "Say hello.", sia.Actor{Login: "ada", ID: 7}, sia.Task{}, at)
+	l := lesson.NewTaught(repo.ID, "x", "Say hello.", sia.Actor{Login: "ada", ID: 7}, sia.Task{}, at)
 	sheet, err := lesson.Markdown(repo.ID, []lesson.Lesson{l}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -79,8 +83,9 @@ func remember(t *testing.T, sim *ghsim.Server) {
 		t.Fatal(err)
 	}
 	if _, err := sim.PushFiles("ada/shop", "sia/memory", "ada", "Memory", map[string]string{
-		".sia/tasks/1.json": string(file), ".sia/tasks/1.md": string(memory.FromTask(task, memory.Links{}).Markdown()), ".sia/tasks/2.json": "{\n",
-		lesson.Path: string(sheet), lesson.JSONPath: string(facts),
+		".sia/tasks/1.json": string(file), ".sia/tasks/1.md": string(memory.FromTask(task, memory.Links{}).Markdown()),
+		".sia/tasks/2.json": "{\n",
+		lesson.Path:         string(sheet), lesson.JSONPath: string(facts),
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +95,7 @@ func remember(t *testing.T, sim *ghsim.Server) {
 func sia1(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), args, &out, &errs); code != want {
+	if code := runCommand(context.Background(), args, &out, &errs); code != want {
 		t.Fatalf("sia %s: exit %d, want %d\n%s%s", strings.Join(args, " "), code, want, out.String(), errs.String())
 	}
 	return out.String(), errs.String()
@@ -127,14 +132,16 @@ func TestReindexCommand(t *testing.T) {
 		t.Errorf("progress: %q", progress)
 	}
 	out, _ = sia1(t, exitDone, with("memory", "reindex", "--output", "json")...)
-	var again []work.Reindexed
-	if err := json.Unmarshal([]byte(out), &again); err != nil || len(again) != 1 || again[0].Tasks+again[0].Lessons != 0 || len(again[0].Problems) != 1 {
+	var again []branch.Reindexed
+	if err := json.Unmarshal([]byte(out), &again); err != nil || len(again) != 1 || again[0].Tasks+again[0].Lessons != 0 ||
+		len(again[0].Problems) != 1 {
 		t.Errorf("a second time: %v\n%s", err, out)
 	}
 	if out, _ = sia1(t, exitDone, "task", "list", "--dir", flags[1]); !strings.Contains(out, "Greet the customers") {
 		t.Errorf("the task is not there:\n%s", out)
 	}
-	if _, errs := sia1(t, exitFailed, with("reindex", "--repo", "ada/other")...); !strings.Contains(errs, "not installed in ada/other") {
+	if _, errs := sia1(t, exitFailed, with("reindex", "--repo", "ada/other")...); !strings.Contains(errs,
+		"not installed in ada/other") {
 		t.Errorf("a repository that is none: %s", errs)
 	}
 }
@@ -142,7 +149,8 @@ func TestReindexCommand(t *testing.T) {
 func TestMemoryShowCommand(t *testing.T) {
 	sim, flags := hosted(t)
 	with := func(args ...string) []string { return append(args, flags...) }
-	if _, errs := sia1(t, exitFailed, with("memory", "show", "ada/shop#1")...); !strings.Contains(errs, "there is no memory of issue 1 on the branch sia/memory of ada/shop") {
+	if _, errs := sia1(t, exitFailed, with("memory", "show", "ada/shop#1")...); !strings.Contains(errs,
+		"there is no memory of issue 1 on the branch sia/memory of ada/shop") {
 		t.Error(errs)
 	}
 	remember(t, sim)
@@ -151,12 +159,14 @@ func TestMemoryShowCommand(t *testing.T) {
 		"ada/shop":                 "- **Lesson:** Say hello.",
 		"ada/shop#1 --output json": `"task_description": "Greet the customers"`,
 	} {
-		if out, _ := sia1(t, exitDone, with(append([]string{"memory", "show"}, strings.Fields(args)...)...)...); !strings.Contains(out, want) {
+		if out, _ := sia1(t, exitDone,
+			with(append([]string{"memory", "show"}, strings.Fields(args)...)...)...); !strings.Contains(out, want) {
 			t.Errorf("%s:\n%s", args, out)
 		}
 	}
 	for _, bad := range []string{"shop", "ada/shop#x", "ada/shop#0", "a/b/c#1"} {
-		if _, errs := sia1(t, exitFailed, with("memory", "show", bad)...); !strings.Contains(errs, "neither owner/name#issue nor owner/name") {
+		if _, errs := sia1(t, exitFailed, with("memory", "show", bad)...); !strings.Contains(errs,
+			"neither owner/name#issue nor owner/name") {
 			t.Errorf("%s: %s", bad, errs)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 )
 
 type migrateCmd struct {
-	server `embed:""`
+	serverFlags `embed:""`
 }
 
 // Run brings the schema up to date.
-func (c *migrateCmd) Run(e *env) (err error) {
+func (c *migrateCmd) Run(e *commandEnv) (err error) {
 	s, err := store.Open(e.ctx, store.Config{URL: c.database(), Logger: e.logger})
 	if err != nil {
 		return err

@@ -73,11 +73,11 @@ func readModels(name string) (_ app.ModelsConfig, ok bool, _ error) {
 	}
 	f := &modelsFile{models: map[string]app.ModelConfig{}}
 	for _, d := range parsed.Docs {
-		if m := mapping(d.Body); m != nil && f.top == nil {
+		if m := yamlMapping(d.Body); m != nil && f.top == nil {
 			f.top = m
 		}
 	}
-	models, roles := child(f.top, keyModels), child(f.top, keyRoles)
+	models, roles := yamlChild(f.top, keyModels), yamlChild(f.top, keyRoles)
 	if models == nil && roles == nil {
 		return app.ModelsConfig{}, false, nil
 	}
@@ -97,9 +97,9 @@ func (f *modelsFile) read(models, roles *ast.MappingValueNode) app.ModelsConfig 
 		f.problems = append(f.problems, problemOf(err, keyModels))
 		return app.ModelsConfig{}
 	}
-	section := mapping(models.Value)
+	section := yamlMapping(models.Value)
 	for name, e := range f.entries {
-		f.model(child(section, name), name, e)
+		f.model(yamlChild(section, name), name, e)
 	}
 	var order rolesEntry
 	if roles != nil {
@@ -114,14 +114,16 @@ func (f *modelsFile) read(models, roles *ast.MappingValueNode) app.ModelsConfig 
 		}
 	}
 	if len(order.Coder) == 0 {
-		f.problem(cmp.Or(roles, models), keyRoles+".coder", "say which of the models works on attempts, such as coder: [%s]", strings.Join(f.names(), ", "))
+		f.problem(cmp.Or(roles, models), keyRoles+".coder", "say which of the models works on attempts, such as coder: [%s]",
+			strings.Join(f.names(), ", "))
 	}
-	at := mapping(nil)
+	at := yamlMapping(nil)
 	if roles != nil {
-		at = mapping(roles.Value)
+		at = yamlMapping(roles.Value)
 	}
 	c := app.ModelsConfig{
-		Coder: f.role(at, "coder", order.Coder), SIA: f.role(at, "sia", order.SIA), Reviewer: f.role(at, "reviewer", order.Reviewer),
+		Coder: f.role(at, "coder", order.Coder), SIA: f.role(at, "sia", order.SIA),
+		Reviewer: f.role(at, "reviewer", order.Reviewer),
 	}
 	slices.SortStableFunc(f.problems, func(a, b config.Problem) int { return a.Line - b.Line })
 	return c
@@ -134,7 +136,7 @@ func (f *modelsFile) model(at *ast.MappingValueNode, name string, e modelEntry) 
 		if at == nil {
 			return nil
 		}
-		return cmp.Or(child(mapping(at.Value), key), at)
+		return cmp.Or(yamlChild(yamlMapping(at.Value), key), at)
 	}
 	m := app.ModelConfig{
 		Name: name, URL: e.URL, Model: e.Model, Context: e.Context, MaxOutput: e.MaxOutput,
@@ -145,7 +147,8 @@ func (f *modelsFile) model(at *ast.MappingValueNode, name string, e modelEntry) 
 	case !modelName.MatchString(name):
 		f.problem(at, path, "a model's name has 1 to 40 letters, digits, dots, dashes and underscores")
 	case e.URL == "":
-		f.problem(at, path+".url", "it is missing: the address of an OpenAI-compatible endpoint, such as https://api.openai.com/v1")
+		f.problem(at, path+".url", "it is missing: the address of an OpenAI-compatible endpoint, such as "+
+			"https://api.openai.com/v1")
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		f.problem(in("url"), path+".url", "it is no http or https address")
 	case e.Model == "":
@@ -163,7 +166,8 @@ func (f *modelsFile) model(at *ast.MappingValueNode, name string, e modelEntry) 
 	case e.KeyFile != "":
 		b, err := os.ReadFile(e.KeyFile)
 		if m.Key = strings.TrimSpace(string(b)); err != nil || m.Key == "" {
-			f.problem(in("key_file"), path+".key_file", "the key can't be read: %v", cmp.Or(cause(err), errors.New("the file is empty")))
+			f.problem(in("key_file"), path+".key_file", "the key can't be read: %v",
+				cmp.Or(pathCause(err), errors.New("the file is empty")))
 		}
 	}
 	f.models[name] = m
@@ -176,9 +180,9 @@ func (f *modelsFile) role(at *ast.MappingNode, role string, names []string) (fir
 		m, ok := f.models[name]
 		switch {
 		case !ok:
-			f.problem(child(at, role), path, "there is no model %q; there are %s", name, strings.Join(f.names(), ", "))
+			f.problem(yamlChild(at, role), path, "there is no model %q; there are %s", name, strings.Join(f.names(), ", "))
 		case slices.Contains(names[:i], name):
-			f.problem(child(at, role), path, "the model %q is named twice", name)
+			f.problem(yamlChild(at, role), path, "the model %q is named twice", name)
 		case i == 0:
 			first = m
 		default:
@@ -220,8 +224,8 @@ func problemOf(err error, path string) config.Problem {
 	return p
 }
 
-// mapping is n when it is one, also of a single key.
-func mapping(n ast.Node) *ast.MappingNode {
+// yamlMapping is n when it is one, also of a single key.
+func yamlMapping(n ast.Node) *ast.MappingNode {
 	switch m := n.(type) {
 	case *ast.MappingNode:
 		return m
@@ -231,8 +235,8 @@ func mapping(n ast.Node) *ast.MappingNode {
 	return nil
 }
 
-// child is the entry of a key; nil when there is none.
-func child(m *ast.MappingNode, key string) *ast.MappingValueNode {
+// yamlChild is the entry of a key; nil when there is none.
+func yamlChild(m *ast.MappingNode, key string) *ast.MappingValueNode {
 	if m == nil {
 		return nil
 	}
@@ -244,8 +248,8 @@ func child(m *ast.MappingNode, key string) *ast.MappingValueNode {
 	return nil
 }
 
-// cause is why a file can't be read, without its path, which the problem names.
-func cause(err error) error {
+// pathCause is why a file can't be read, without its path, which the problem names.
+func pathCause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err

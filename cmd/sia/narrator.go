@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -11,40 +12,43 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
-// narrator plays the demo's people, waits for what has to happen, and tells it.
-type narrator struct {
-	*env
-	*stage
+// demoNarrator plays the demo's people, waits for what has to happen, and tells it.
+type demoNarrator struct {
+	*commandEnv
+	*demoStage
 	repo    string
 	timeout time.Duration
 	seq     int // of the last journal entry that was told
 	began   time.Time
 }
 
-func (n *narrator) opening(modelURL, model string) {
+func (n *demoNarrator) opening(modelURL, model string) {
 	n.began = time.Now()
-	fmt.Fprintf(n.out, "%s — a GitHub simulator, real git, real test runs, and the production app.\n", n.style.bold("SIA demo"))
+	fmt.Fprintf(n.out, "%s — a GitHub simulator, real git, real test runs, and the production app.\n",
+		n.style.bold("SIA demo"))
 	if modelURL == "" {
-		fmt.Fprintf(n.out, "The model is %s: it plays back answers written beforehand. Whether they are right is decided by checks that really run.\n", n.style.amber("scripted"))
+		fmt.Fprintf(n.out, "The model is %s: it plays back answers written beforehand. Whether they are right is decided "+
+			"by checks that really run.\n", n.style.amber("scripted"))
 	} else {
 		fmt.Fprintf(n.out, "The model is %s at %s.\n", n.style.bold(model), modelURL)
 	}
 	fmt.Fprintf(n.out, "Look on while it runs: %s\n", n.style.bold(n.sim.URL()+"/"+n.repo))
 }
 
-func (n *narrator) heading(format string, args ...any) {
+func (n *demoNarrator) heading(format string, args ...any) {
 	fmt.Fprintf(n.out, "\n%s\n", n.style.bold(fmt.Sprintf(format, args...)))
 }
 
-func (n *narrator) tell(format string, args ...any) {
+func (n *demoNarrator) tell(format string, args ...any) {
 	fmt.Fprintf(n.out, "  %s %s\n", n.style.green("✓"), fmt.Sprintf(format, args...))
 }
 
 // await waits for the next journal entry that matches. A step that does not come
 // is an error that names it.
-func (n *narrator) await(step string, match func(ghsim.Entry) bool) (ghsim.Entry, error) {
+func (n *demoNarrator) await(step string, match func(ghsim.Entry) bool) (ghsim.Entry, error) {
 	ctx, cancel := context.WithTimeout(n.ctx, n.timeout)
 	defer cancel()
 	entry, err := n.sim.WaitEntry(ctx, n.seq, match)
@@ -56,15 +60,15 @@ func (n *narrator) await(step string, match func(ghsim.Entry) bool) (ghsim.Entry
 	return entry, nil
 }
 
-// step is one thing that has to happen, and how it is told.
-type step struct {
+// demoStep is one thing that has to happen, and how it is told.
+type demoStep struct {
 	what  string
 	match func(ghsim.Entry) bool
 	told  func(ghsim.Entry) string // nil: what
 }
 
 // expect waits for steps in their order.
-func (n *narrator) expect(steps ...step) error {
+func (n *demoNarrator) expect(steps ...demoStep) error {
 	for _, s := range steps {
 		entry, err := n.await(s.what, s.match)
 		if err != nil {
@@ -81,40 +85,40 @@ func (n *narrator) expect(steps ...step) error {
 
 // Matchers of journal entries.
 
-func pushed(branchPrefix string) func(ghsim.Entry) bool {
+func branchPushed(branchPrefix string) func(ghsim.Entry) bool {
 	return func(e ghsim.Entry) bool {
 		return strings.HasPrefix(e.Kind, "push") && strings.HasPrefix(e.Ref, branchPrefix)
 	}
 }
 
-func concluded(check, conclusion string) func(ghsim.Entry) bool {
+func checkConcluded(check, conclusion string) func(ghsim.Entry) bool {
 	return func(e ghsim.Entry) bool {
 		return e.Kind == "check_run.completed" && e.Ref == check && e.Detail == conclusion
 	}
 }
 
-func commented(kind string) func(ghsim.Entry) bool {
+func commentedAs(kind string) func(ghsim.Entry) bool {
 	return func(e ghsim.Entry) bool {
 		m, ok := render.ParseMarker(e.Detail)
 		return e.Kind == "issue_comment.created" && ok && m.Kind == kind
 	}
 }
 
-func labelled(number int, label string) func(ghsim.Entry) bool {
+func issueLabelled(number int, label string) func(ghsim.Entry) bool {
 	return func(e ghsim.Entry) bool { return e.Kind == "issues.labeled" && e.Number == number && e.Detail == label }
 }
 
-func kind(k string) func(ghsim.Entry) bool {
+func entryOfKind(k string) func(ghsim.Entry) bool {
 	return func(e ghsim.Entry) bool { return e.Kind == k }
 }
 
 // file is where a journal entry can be looked at.
-func (n *narrator) link(path string, args ...any) string {
+func (n *demoNarrator) link(path string, args ...any) string {
 	return n.style.dim(n.sim.URL() + "/" + n.repo + fmt.Sprintf(path, args...))
 }
 
 // open opens an issue and labels it.
-func (n *narrator) open(title, body string) (int, error) {
+func (n *demoNarrator) open(title, body string) (int, error) {
 	number, err := n.sim.OpenIssue(n.repo, demoUser, title, body)
 	if err != nil {
 		return 0, err
@@ -124,7 +128,7 @@ func (n *narrator) open(title, body string) (int, error) {
 }
 
 // summary ends the demo with what it came to.
-func (n *narrator) summary(err error) {
+func (n *demoNarrator) summary(err error) {
 	if err != nil {
 		fmt.Fprintf(n.out, "\n%s %v\n", n.style.red("The demo failed:"), err)
 	}
@@ -146,32 +150,28 @@ func (n *narrator) summary(err error) {
 		if len(t.Attempts) == 1 {
 			tries = "attempt"
 		}
-		fmt.Fprintf(n.out, "  #%d %-50s %s, %d %s, %s credits\n", t.Issue, clip(t.Title, 50), n.state(t.State), len(t.Attempts), tries, t.Credits.Spent)
+		fmt.Fprintf(n.out, "  #%d %-50s %s, %d %s, %s credits\n", t.Issue, text.Clip(t.Title, 50), n.state(t.State),
+			len(t.Attempts), tries, t.Credits.Spent)
 	}
 	calls := n.sim.CountCalls()
-	fmt.Fprintf(n.out, "  %d tasks · %d attempts · techniques: %s · %s credits (%.2f USD at the prices assumed) · %d GitHub calls · %s\n",
-		len(tasks), attempts, or(strings.Join(techniques, ", "), "none"), spent, float64(spent)/float64(sia.Credit)/100, calls, time.Since(n.began).Round(100*time.Millisecond))
+	fmt.Fprintf(n.out, "  %d tasks · %d attempts · techniques: %s · %s credits (%.2f USD at the prices assumed) · "+
+		"%d GitHub calls · %s\n",
+		len(tasks), attempts, cmp.Or(strings.Join(techniques, ", "), "none"), spent, float64(spent)/float64(sia.Credit)/100,
+		calls, time.Since(n.began).Round(100*time.Millisecond))
 	if n.model != nil {
 		fmt.Fprintf(n.out, "  The model was scripted; git, checks, webhooks and everything SIA decided were real.\n")
 	}
 }
 
-func (n *narrator) state(s sia.State) string {
+func (n *demoNarrator) state(s sia.State) string {
 	if s == sia.Passed {
 		return n.style.green(string(s))
 	}
 	return n.style.amber(string(s))
 }
 
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // own lets SIA work on a person's own repository.
-func (n *narrator) own(file string) error {
+func (n *demoNarrator) own(file string) error {
 	title, body := "Make the checks green", "The repository's checks fail. Find out why and repair it."
 	if file != "" {
 		b, err := os.ReadFile(file)
@@ -187,7 +187,8 @@ func (n *narrator) own(file string) error {
 		return err
 	}
 	entry, err := n.await("the task ends or asks", func(e ghsim.Entry) bool {
-		return e.Kind == "issues.labeled" && e.Number == issue && e.Detail != render.LabelWorking && strings.HasPrefix(e.Detail, "sia:")
+		return e.Kind == "issues.labeled" && e.Number == issue && e.Detail != render.LabelWorking &&
+			strings.HasPrefix(e.Detail, "sia:")
 	})
 	if err != nil {
 		return err

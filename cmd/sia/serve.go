@@ -7,16 +7,16 @@ import (
 )
 
 type serveCmd struct {
-	server `embed:""`
+	serverFlags `embed:""`
 }
 
 // Run serves until it is told to end.
-func (c *serveCmd) Run(e *env) (err error) {
+func (c *serveCmd) Run(e *commandEnv) (err error) {
 	config, err := c.config()
 	if err != nil {
 		return err
 	}
-	a, err := app.New(e.ctx, config, app.Options{Logger: e.logger, Forward: forwarding()})
+	a, err := app.New(e.ctx, config, app.Options{Logger: e.logger, Forward: forwardCommand()})
 	if err != nil {
 		return err
 	}

@@ -15,11 +15,11 @@ import (
 	"github.com/sia-bot/sia/app"
 )
 
-// server is the configuration of a server as flags. Each flag can be set as an
-// environment variable too, and in a YAML file named by --config, whose keys are
-// the flags' names; a flag wins over the environment, and that over the file. The
-// file may name models besides, and their order for each role (models.go).
-type server struct {
+// serverFlags are the configuration of a server. Each can be set as an environment
+// variable too, and in the YAML file that --config names, under its own name; a
+// flag wins over the environment, and that over the file. The file may name models
+// besides, and their order for each role (models.go).
+type serverFlags struct {
 	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names. It may name several models besides." env:"SIA_CONFIG" placeholder:"FILE"`
 
 	Listen  string `help:"Address for webhooks." default:":8080" env:"SIA_LISTEN"`
@@ -50,7 +50,7 @@ type server struct {
 }
 
 // config turns flags into the server's configuration and reads the key file.
-func (s server) config() (app.Config, error) {
+func (s serverFlags) config() (app.Config, error) {
 	price := llm.Price{Input: s.PriceInput, CachedInput: s.PriceCached, Output: s.PriceOutput}
 	if price.CachedInput == 0 {
 		price.CachedInput = price.Input
@@ -65,7 +65,8 @@ func (s server) config() (app.Config, error) {
 		return m
 	}
 	c := app.Config{
-		Listen: s.Listen, Private: s.Private, Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts, AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, WriteSpacing: s.WriteSpacing,
+		Listen: s.Listen, Private: s.Private, Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
+		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, WriteSpacing: s.WriteSpacing,
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret},
 		Models: app.ModelsConfig{Coder: model, SIA: named(s.SIAModel), Reviewer: named(s.ReviewerModel)},
 	}
@@ -76,7 +77,8 @@ func (s server) config() (app.Config, error) {
 		}
 		switch {
 		case ok && (s.Model+s.ModelURL+s.ModelKey+s.SIAModel+s.ReviewerModel != "" || price != llm.Price{}):
-			return c, errors.New("the configuration file names models, so there is no place for --model, --model-url, --model-key, --sia-model, --reviewer-model and --price-*, or their variables: leave them out")
+			return c, errors.New("the configuration file names models, so there is no place for --model, --model-url, " +
+				"--model-key, --sia-model, --reviewer-model and --price-*, or their variables: leave them out")
 		case ok:
 			c.Models = models
 		}
@@ -116,7 +118,8 @@ func (f fileFlags) Validate(a *kong.Application) error {
 	known[keyModels], known[keyRoles] = true, true
 	for key := range f {
 		if !known[key] {
-			return fmt.Errorf("configuration file: there is no setting %q; the settings are the flags that `sia serve --help` lists, models and roles", key)
+			return fmt.Errorf("configuration file: there is no setting %q; the settings are the flags that `sia serve "+
+				"--help` lists, models and roles", key)
 		}
 	}
 	return nil
@@ -128,7 +131,7 @@ func (f fileFlags) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 }
 
 // database is the database's URL.
-func (s server) database() string {
+func (s serverFlags) database() string {
 	if s.DB != "" {
 		return s.DB
 	}

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// quiet is a logger that says nothing.
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+// silentLogger is a logger that says nothing.
+func silentLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// local is a local Git repository: the path itself, or a clone of the address in
+// localRepository is a local Git repository: the path itself, or a clone of the address in
 // a temporary folder.
-func local(ctx context.Context, repo string) (string, error) {
+func localRepository(ctx context.Context, repo string) (string, error) {
 	if info, err := os.Stat(repo); err == nil && info.IsDir() {
 		return filepath.Abs(repo)
 	}

@@ -12,20 +12,20 @@ import (
 	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/ghsim"
-	"github.com/sia-bot/sia/app/work"
+	"github.com/sia-bot/sia/app/sweep"
 )
 
-// stage is everything that the demo and the benchmarks run: a GitHub, a model
+// demoStage is everything that the demo and the benchmarks run: a GitHub, a model
 // and the production app between them, each met over HTTP alone.
-type stage struct {
+type demoStage struct {
 	sim   *ghsim.Server
 	model *scripted.Server // nil when a real model plays
 	app   *app.App
 	close []func() error
 }
 
-// staging says what is on the stage.
-type staging struct {
+// stageConfig says what is on the stage.
+type stageConfig struct {
 	spec   ghsim.RepoSpec
 	name   string // of the repository; demoUser owns it
 	script []byte // of the scripted model; nil: model
@@ -37,8 +37,8 @@ type staging struct {
 const stageSecret = "only for this machine"
 
 // newStage starts everything. The caller shuts it.
-func newStage(ctx context.Context, set staging) (_ *stage, err error) {
-	s := &stage{}
+func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
+	s := &demoStage{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.shut())
@@ -69,8 +69,10 @@ func newStage(ctx context.Context, set staging) (_ *stage, err error) {
 		return nil, err
 	}
 	if s.app, err = app.New(ctx, app.Config{
-		Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "sia"), Models: models, Schedule: work.DefaultSchedule(), WriteSpacing: 10 * time.Millisecond,
-		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM, WebhookSecret: stageSecret},
+		Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "sia"), Models: models, Schedule: sweep.DefaultSchedule(),
+		WriteSpacing: 10 * time.Millisecond,
+		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID,
+			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: stageSecret},
 	}, app.Options{Logger: set.logger}); err != nil {
 		return nil, err
 	}
@@ -83,10 +85,10 @@ func newStage(ctx context.Context, set staging) (_ *stage, err error) {
 }
 
 // webhook is the address to which deliveries are sent.
-func (s *stage) webhook() string { return "http://" + s.app.Addr().String() + "/webhook" }
+func (s *demoStage) webhook() string { return "http://" + s.app.Addr().String() + "/webhook" }
 
 // serve runs the app until the stage is shut.
-func (s *stage) serve(ctx context.Context) {
+func (s *demoStage) serve(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- s.app.Run(ctx) }()
@@ -94,7 +96,7 @@ func (s *stage) serve(ctx context.Context) {
 }
 
 // models is the scripted model behind its own server, or the person's.
-func (s *stage) models(set staging) (app.ModelsConfig, error) {
+func (s *demoStage) models(set stageConfig) (app.ModelsConfig, error) {
 	if set.script == nil {
 		return app.ModelsConfig{Coder: set.model}, nil
 	}
@@ -114,10 +116,10 @@ func (s *stage) models(set staging) (app.ModelsConfig, error) {
 	return app.ModelsConfig{Coder: named("coder"), SIA: named("sia"), Reviewer: named("reviewer")}, nil
 }
 
-func (s *stage) defers(f func() error) { s.close = append(s.close, f) }
+func (s *demoStage) defers(f func() error) { s.close = append(s.close, f) }
 
 // shut closes everything in reverse order.
-func (s *stage) shut() error {
+func (s *demoStage) shut() error {
 	var all []error
 	for i := len(s.close) - 1; i >= 0; i-- {
 		all = append(all, s.close[i]())

@@ -3,17 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
+	"github.com/sia-bot/sia/sia"
 	"strings"
 
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // memoryBranch is where the demo's repository keeps its memory.
 const memoryBranch = "sia/memory"
 
 // story plays the demo's issues. Each step really has to happen, in this order.
-func (n *narrator) story() error {
+func (n *demoNarrator) story() error {
 	mail, err := n.confirmationMail()
 	if err != nil {
 		return err
@@ -25,7 +27,7 @@ func (n *narrator) story() error {
 }
 
 // confirmationMail is the issue that SIA rescues. It returns its number.
-func (n *narrator) confirmationMail() (int, error) {
+func (n *demoNarrator) confirmationMail() (int, error) {
 	n.heading("1. An issue that the first attempt gets wrong")
 	body, err := demoFiles.ReadFile("demo/issue-1.md")
 	if err != nil {
@@ -38,28 +40,29 @@ func (n *narrator) confirmationMail() (int, error) {
 	branch := fmt.Sprintf("sia/issue-%d-", issue)
 	var first, pull ghsim.Entry
 	err = n.expect(
-		step{"attempt 1 is pushed", pushed(branch), func(e ghsim.Entry) string {
+		demoStep{"attempt 1 is pushed", branchPushed(branch), func(e ghsim.Entry) string {
 			first = e
-			return fmt.Sprintf("attempt 1: the agent wires a hosted email provider into the handler; commit %s is pushed", short(e.SHA))
+			return fmt.Sprintf("attempt 1: the agent wires a hosted email provider into the handler; commit %s is pushed",
+				sia.SHA(e.SHA).Short())
 		}},
-		step{"a draft pull request is opened", kind("pull_request.opened"), func(e ghsim.Entry) string {
+		demoStep{"a draft pull request is opened", entryOfKind("pull_request.opened"), func(e ghsim.Entry) string {
 			pull = e
 			return fmt.Sprintf("draft pull request #%d  %s", e.Number, n.link("/pull/%d", e.Number))
 		}},
-		step{"the check `test` fails", concluded("test", "failure"), func(e ghsim.Entry) string {
+		demoStep{"the check `test` fails", checkConcluded("test", "failure"), func(e ghsim.Entry) string {
 			return "the check `test` really runs, and fails: " + n.failure(e.SHA)
 		}},
-		step{"memory is committed", pushed(memoryBranch), func(e ghsim.Entry) string {
-			return fmt.Sprintf("SIA diagnoses, the reviewer approves, and memory is committed as %s", short(e.SHA))
+		demoStep{"memory is committed", branchPushed(memoryBranch), func(e ghsim.Entry) string {
+			return fmt.Sprintf("SIA diagnoses, the reviewer approves, and memory is committed as %s", sia.SHA(e.SHA).Short())
 		}},
-		step{"SIA comments on the pull request", commented("announce"), func(e ghsim.Entry) string {
-			return "SIA says on the pull request why it failed and what changes: " + headline(e.Detail)
+		demoStep{"SIA comments on the pull request", commentedAs("announce"), func(e ghsim.Entry) string {
+			return "SIA says on the pull request why it failed and what changes: " + firstHeading(e.Detail)
 		}},
-		step{"attempt 2 is pushed after the comment", pushed(branch), func(e ghsim.Entry) string {
-			return fmt.Sprintf("attempt 2: an interface with a recording double; commit %s is pushed", short(e.SHA))
+		demoStep{"attempt 2 is pushed after the comment", branchPushed(branch), func(e ghsim.Entry) string {
+			return fmt.Sprintf("attempt 2: an interface with a recording double; commit %s is pushed", sia.SHA(e.SHA).Short())
 		}},
-		step{"the check `test` turns green", concluded("test", "success"), nil},
-		step{"the pull request is ready for review", kind("pull_request.ready_for_review"), nil},
+		demoStep{"the check `test` turns green", checkConcluded("test", "success"), nil},
+		demoStep{"the pull request is ready for review", entryOfKind("pull_request.ready_for_review"), nil},
 	)
 	if err != nil {
 		return 0, err
@@ -74,7 +77,7 @@ func (n *narrator) confirmationMail() (int, error) {
 }
 
 // signIn is the issue that only a person can decide.
-func (n *narrator) signIn() error {
+func (n *demoNarrator) signIn() error {
 	n.heading("2. An issue that does not say what only a person can decide")
 	body, err := demoFiles.ReadFile("demo/issue-2.md")
 	if err != nil {
@@ -87,12 +90,14 @@ func (n *narrator) signIn() error {
 	branch := fmt.Sprintf("sia/issue-%d-", issue)
 	var question int
 	err = n.expect(
-		step{"attempt 1 is pushed", pushed(branch), nil},
-		step{"the check `test` fails", concluded("test", "failure"), func(e ghsim.Entry) string { return "the check `test` fails: " + n.failure(e.SHA) }},
-		step{"SIA comments and changes the approach", commented("announce"), func(e ghsim.Entry) string { return "SIA changes the approach: " + headline(e.Detail) }},
-		step{"attempt 2 is pushed", pushed(branch), nil},
-		step{"the check `test` fails again", concluded("test", "failure"), nil},
-		step{"SIA asks a person", func(e ghsim.Entry) bool {
+		demoStep{"attempt 1 is pushed", branchPushed(branch), nil},
+		demoStep{"the check `test` fails", checkConcluded("test", "failure"),
+			func(e ghsim.Entry) string { return "the check `test` fails: " + n.failure(e.SHA) }},
+		demoStep{"SIA comments and changes the approach", commentedAs("announce"),
+			func(e ghsim.Entry) string { return "SIA changes the approach: " + firstHeading(e.Detail) }},
+		demoStep{"attempt 2 is pushed", branchPushed(branch), nil},
+		demoStep{"the check `test` fails again", checkConcluded("test", "failure"), nil},
+		demoStep{"SIA asks a person", func(e ghsim.Entry) bool {
 			return e.Kind == "issues.opened" && strings.HasSuffix(e.Actor, "[bot]")
 		}, func(e ghsim.Entry) string {
 			question = e.Number
@@ -110,9 +115,10 @@ func (n *narrator) signIn() error {
 	}
 	n.tell("@%s ticks box A", demoUser)
 	err = n.expect(
-		step{"the next attempt is pushed with the answer", pushed(branch), nil},
-		step{"the check `test` turns green", concluded("test", "success"), nil},
-		step{"the escalation issue is closed", func(e ghsim.Entry) bool { return e.Kind == "issues.closed" && e.Number == question }, nil},
+		demoStep{"the next attempt is pushed with the answer", branchPushed(branch), nil},
+		demoStep{"the check `test` turns green", checkConcluded("test", "success"), nil},
+		demoStep{"the escalation issue is closed",
+			func(e ghsim.Entry) bool { return e.Kind == "issues.closed" && e.Number == question }, nil},
 	)
 	if err != nil {
 		return err
@@ -121,10 +127,10 @@ func (n *narrator) signIn() error {
 }
 
 // settled waits until an issue carries a label.
-func (n *narrator) settled(issue int, label string) error {
+func (n *demoNarrator) settled(issue int, label string) error {
 	from := n.seq
 	n.seq = 0 // the label may have come before the last step
-	_, err := n.await(fmt.Sprintf("#%d is labelled %s", issue, label), labelled(issue, label))
+	_, err := n.await(fmt.Sprintf("#%d is labelled %s", issue, label), issueLabelled(issue, label))
 	n.seq = max(from, n.seq)
 	if err == nil {
 		n.tell("#%d is labelled `%s`", issue, label)
@@ -133,7 +139,7 @@ func (n *narrator) settled(issue int, label string) error {
 }
 
 // remembered checks that memory stands on its branch.
-func (n *narrator) remembered(issue int) error {
+func (n *demoNarrator) remembered(issue int) error {
 	path := fmt.Sprintf(".sia/tasks/%d.md", issue)
 	text, err := n.sim.File(n.repo, memoryBranch, path)
 	if err != nil {
@@ -147,10 +153,10 @@ func (n *narrator) remembered(issue int) error {
 }
 
 // order checks that the comment stood before the second push.
-func (n *narrator) order(first, pull ghsim.Entry) error {
+func (n *demoNarrator) order(first, pull ghsim.Entry) error {
 	comment, second := 0, 0
 	for _, e := range n.sim.Timeline() {
-		if commented("announce")(e) && e.Number == pull.Number {
+		if commentedAs("announce")(e) && e.Number == pull.Number {
 			comment = e.Seq
 		}
 		if strings.HasPrefix(e.Kind, "push") && e.Ref == first.Ref && e.SHA != first.SHA && second == 0 {
@@ -164,7 +170,7 @@ func (n *narrator) order(first, pull ghsim.Entry) error {
 }
 
 // failure is the line of a failed job's log that says most.
-func (n *narrator) failure(sha string) string {
+func (n *demoNarrator) failure(sha string) string {
 	runs, err := n.sim.CheckRuns(n.repo, sha)
 	if err != nil {
 		return err.Error()
@@ -176,15 +182,15 @@ func (n *narrator) failure(sha string) string {
 		for _, line := range strings.Split(r.Log, "\n") {
 			if _, said, ok := strings.Cut(line, "_test.go:"); ok {
 				_, said, _ = strings.Cut(said, ": ")
-				return n.style.red(clip(said, 100))
+				return n.style.red(text.Clip(said, 100))
 			}
 		}
 	}
 	return "see its log"
 }
 
-// headline is the first heading of a comment.
-func headline(body string) string {
+// firstHeading is the first heading of a comment.
+func firstHeading(body string) string {
 	for _, line := range strings.Split(body, "\n") {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "#"); ok {
 			return strings.TrimSpace(strings.TrimLeft(text, "#"))

@@ -23,7 +23,7 @@ const reminderTitle = "Text guests a reminder the day before"
 // lesson is told; told says so if that ever changes. The failing first attempt of
 // signIn was told the lesson as well, which counts against it; the outcome that
 // taught it weighs as much, so that it is sure enough still.
-func (n *narrator) reminder(earlier int) error {
+func (n *demoNarrator) reminder(earlier int) error {
 	n.heading("3. An issue like the first: what was learned there is told from the start")
 	l, err := n.taught(earlier)
 	if err != nil {
@@ -38,15 +38,16 @@ func (n *narrator) reminder(earlier int) error {
 	if err != nil {
 		return err
 	}
-	push, err := n.await("attempt 1 is pushed", pushed(fmt.Sprintf("sia/issue-%d-", issue)))
+	push, err := n.await("attempt 1 is pushed", branchPushed(fmt.Sprintf("sia/issue-%d-", issue)))
 	if err != nil {
 		return err
 	}
 	if err := n.told(issue, l); err != nil {
 		return err
 	}
-	n.tell("attempt 1: the first prompt has what #%d taught, word for word, and the case that its tests should cover", earlier)
-	n.tell("the agent puts the provider behind an interface from the start; commit %s is pushed", short(push.SHA))
+	n.tell("attempt 1: the first prompt has what #%d taught, word for word, and the case that its tests should cover",
+		earlier)
+	n.tell("the agent puts the provider behind an interface from the start; commit %s is pushed", sia.SHA(push.SHA).Short())
 	end, err := n.await("the check `test` ends", func(e ghsim.Entry) bool {
 		return e.Kind == "check_run.completed" && e.Ref == "test"
 	})
@@ -54,7 +55,8 @@ func (n *narrator) reminder(earlier int) error {
 		return err
 	}
 	if end.Detail != "success" {
-		return fmt.Errorf("the check `test` of #%d ended as %s, although its first attempt was told the lesson", issue, end.Detail)
+		return fmt.Errorf("the check `test` of #%d ended as %s, although its first attempt was told the lesson", issue,
+			end.Detail)
 	}
 	n.tell("the check `test` really runs, and is green at once")
 	if err := n.settled(issue, render.LabelPassed); err != nil {
@@ -70,7 +72,7 @@ func (n *narrator) reminder(earlier int) error {
 // taught waits for the lesson about a service that SIA keeps of an issue. It is
 // saved before the memory of the issue is pushed, so that each such push is a
 // moment to look.
-func (n *narrator) taught(issue int) (lesson.Lesson, error) {
+func (n *demoNarrator) taught(issue int) (lesson.Lesson, error) {
 	t, err := n.task(issue)
 	if err != nil {
 		return lesson.Lesson{}, err
@@ -88,7 +90,7 @@ func (n *narrator) taught(issue int) (lesson.Lesson, error) {
 				return l, nil
 			}
 		}
-		if _, err := n.await(fmt.Sprintf("SIA keeps what #%d taught", issue), pushed(memoryBranch)); err != nil {
+		if _, err := n.await(fmt.Sprintf("SIA keeps what #%d taught", issue), branchPushed(memoryBranch)); err != nil {
 			return lesson.Lesson{}, err
 		}
 	}
@@ -96,14 +98,15 @@ func (n *narrator) taught(issue int) (lesson.Lesson, error) {
 
 // told checks that the first attempt at an issue was told a lesson: by the task,
 // and by what the scripted model really received.
-func (n *narrator) told(issue int, l lesson.Lesson) error {
+func (n *demoNarrator) told(issue int, l lesson.Lesson) error {
 	t, err := n.task(issue)
 	if err != nil {
 		return err
 	}
 	switch first := t.Attempts[0]; {
 	case slices.Contains(first.LessonsWithheld, string(l.ID)):
-		return fmt.Errorf("attempt 1 at #%d was not told lesson %s: it is one of the few from which it is withheld, to see what telling is worth", issue, l.ID)
+		return fmt.Errorf("attempt 1 at #%d was not told lesson %s: it is one of the few from which it is withheld, to "+
+			"see what telling is worth", issue, l.ID)
 	case !slices.Contains(first.LessonsShown, string(l.ID)):
 		return fmt.Errorf("attempt 1 at #%d was not told lesson %s", issue, l.ID)
 	}
@@ -125,7 +128,7 @@ func (n *narrator) told(issue int, l lesson.Lesson) error {
 }
 
 // task is SIA's task for an issue. It has at least one attempt.
-func (n *narrator) task(issue int) (sia.Task, error) {
+func (n *demoNarrator) task(issue int) (sia.Task, error) {
 	tasks, err := n.app.Store.Tasks(n.ctx, store.Filter{})
 	if err != nil {
 		return sia.Task{}, err

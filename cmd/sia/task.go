@@ -11,9 +11,11 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 type taskCmd struct {
@@ -22,14 +24,14 @@ type taskCmd struct {
 	Explain taskExplainCmd `cmd:"" help:"Every decision on a task, with its reason."`
 }
 
-// opened is a server's database, opened for reading tasks.
-type opened struct {
-	server `embed:""`
-	Output string `help:"text or json." enum:"text,json" default:"text"`
+// openedDatabase is a server's database, opened for reading tasks.
+type openedDatabase struct {
+	serverFlags `embed:""`
+	Output      string `help:"text or json." enum:"text,json" default:"text"`
 }
 
 // with runs f on the database.
-func (o opened) with(e *env, f func(*store.Store) error) (err error) {
+func (o openedDatabase) with(e *commandEnv, f func(*store.Store) error) (err error) {
 	s, err := store.Open(e.ctx, store.Config{URL: o.database(), Logger: e.logger})
 	if err != nil {
 		return err
@@ -38,7 +40,8 @@ func (o opened) with(e *env, f func(*store.Store) error) (err error) {
 	if v, err := s.Version(e.ctx); err != nil {
 		return err
 	} else if v == 0 {
-		return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`", o.database())
+		return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`",
+			o.database())
 	}
 	if o.Output == "json" {
 		return f(s) // encode masks what it writes
@@ -52,8 +55,8 @@ func (o opened) with(e *env, f func(*store.Store) error) (err error) {
 	return errors.Join(err, written)
 }
 
-// find loads a task by its id or as owner/name#issue.
-func find(e *env, s *store.Store, name string) (sia.Task, error) {
+// findTask loads a task by its id or as owner/name#issue.
+func findTask(e *commandEnv, s *store.Store, name string) (sia.Task, error) {
 	t, err := s.Task(e.ctx, sia.TaskID(name))
 	if !errors.Is(err, store.ErrNotFound) {
 		return t, err
@@ -67,24 +70,29 @@ func find(e *env, s *store.Store, name string) (sia.Task, error) {
 			return t, nil
 		}
 	}
-	return t, fmt.Errorf("there is no task %q; `sia task list` shows them all, and a task is named by its id or as owner/name#issue", name)
+	return t, fmt.Errorf("there is no task %q; `sia task list` shows them all, and a task is named by its id or as "+
+		"owner/name#issue", name)
 }
 
 type taskListCmd struct {
-	opened `embed:""`
-	State  string `help:"Only tasks in this state." placeholder:"STATE"`
-	Limit  int    `help:"At most so many." default:"50"`
+	openedDatabase `embed:""`
+	State          string `help:"Only tasks in this state." placeholder:"STATE"`
+	Limit          int    `help:"At most so many." default:"50"`
 }
 
 // Run lists tasks.
-func (c *taskListCmd) Run(e *env) error {
+func (c *taskListCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store) error {
 		tasks, err := s.Tasks(e.ctx, store.Filter{State: sia.State(c.State), Limit: c.Limit})
 		if err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return encode(e, append([]sia.Task{}, tasks...))
+			all := make([]shownTask, len(tasks))
+			for i, t := range tasks {
+				all[i] = shown(t)
+			}
+			return printJSON(e, all)
 		}
 		if len(tasks) == 0 {
 			_, err := fmt.Fprintln(e.out, "no tasks: label an issue to start one")
@@ -94,43 +102,51 @@ func (c *taskListCmd) Run(e *env) error {
 		fmt.Fprintln(w, "TASK\tISSUE\tSTATE\tATTEMPTS\tCREDITS\tSINCE\tTITLE")
 		for _, t := range tasks {
 			fmt.Fprintf(w, "%s\t%s#%d\t%s\t%d\t%s/%s\t%s\t%s\n", t.ID, t.Repo, t.Issue, t.State, len(t.Attempts),
-				t.Credits.Spent, t.Credits.Budget, t.Since.Local().Format(time.DateTime), clip(t.Title, 50))
+				t.Credits.Spent, t.Credits.Budget, t.Since.Local().Format(time.DateTime), text.Clip(t.Title, 50))
 		}
 		return w.Flush()
 	})
 }
 
 type taskShowCmd struct {
-	opened `embed:""`
-	Task   string `arg:"" help:"Task id, or owner/name#issue."`
+	openedDatabase `embed:""`
+	Task           string `arg:"" help:"Task id, or owner/name#issue."`
 }
 
 // Run shows one task.
-func (c *taskShowCmd) Run(e *env) error {
+func (c *taskShowCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store) error {
-		t, err := find(e, s, c.Task)
+		t, err := findTask(e, s, c.Task)
 		if err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return encode(e, t)
+			return printJSON(e, shown(t))
 		}
 		showTask(e, t)
 		return nil
 	})
 }
 
-func showTask(e *env, t sia.Task) {
+// shownTask is a task as JSON, with what it waits for or why it ended in words.
+type shownTask struct {
+	sia.Task
+	Waiting string `json:"waiting"`
+}
+
+func shown(t sia.Task) shownTask { return shownTask{t, render.Waiting(t)} }
+
+func showTask(e *commandEnv, t sia.Task) {
 	p := func(format string, args ...any) { fmt.Fprintf(e.out, format+"\n", args...) }
 	p("%s  %s#%d  %s", e.style.bold(t.Title), t.Repo, t.Issue, e.style.bold(string(t.State)))
-	if t.Waiting != "" {
-		p("  waits for   %s", t.Waiting)
+	if waiting := render.Waiting(t); waiting != "" {
+		p("  waits for   %s", waiting)
 	}
 	if t.Warning != "" {
 		p("  warning     %s", e.style.amber(t.Warning))
 	}
 	p("  asked by    @%s, %s", t.AskedBy.Login, t.StartedAt.Local().Format(time.DateTime))
-	p("  branch      %s at %s", t.Branch, short(t.Head))
+	p("  branch      %s at %s", t.Branch, t.Head.Short())
 	if t.Pull.Number != 0 {
 		p("  pull        #%d %s", t.Pull.Number, t.Pull.URL)
 	}
@@ -144,21 +160,23 @@ func showTask(e *env, t sia.Task) {
 		if plan.By.Login != "" {
 			state = "approved by @" + plan.By.Login
 		}
-		p("  plan        %s\n%s", state, indent(plan.String(), "    "))
+		p("  plan        %s\n%s", state, indentLines(plan.String(), "    "))
 	}
 	for _, a := range t.Attempts {
 		name := fmt.Sprintf("attempt %d", a.Number)
 		if a.Planning {
 			name += ", a plan"
 		}
-		p("\n%s  %s  %s", e.style.bold(name), outcome(e.style, a.Outcome), a.Reason)
-		p("  %d turns, %s credits, %d files +%d −%d, %s", a.Turns, a.Cost, a.Diff.Files, a.Diff.Added, a.Diff.Deleted, short(a.Head))
+		p("\n%s  %s  %s", e.style.bold(name), colouredOutcome(e.style, a.Outcome), a.Reason)
+		p("  %d turns, %s credits, %d files +%d −%d, %s", a.Turns, a.Cost, a.Diff.Files, a.Diff.Added, a.Diff.Deleted,
+			a.Head.Short())
 		for _, f := range a.Failures {
-			p("  %s %s (%s)\n%s", e.style.red("✗"), f.Check, f.Class, indent(f.Excerpt, "      "))
+			p("  %s %s (%s)\n%s", e.style.red("✗"), f.Check, f.Class, indentLines(f.Excerpt, "      "))
 		}
 		for _, iv := range t.Interventions {
 			if iv.After == a.Number {
-				p("  SIA: %s → %s (confidence %.2f, review %s)\n%s", iv.Diagnosis.Pattern, iv.Diagnosis.Technique, iv.Diagnosis.Confidence, iv.Review.Verdict, indent(iv.Diagnosis.Summary, "      "))
+				p("  SIA: %s → %s (confidence %.2f, review %s)\n%s", iv.Diagnosis.Pattern, iv.Diagnosis.Technique,
+					iv.Diagnosis.Confidence, iv.Review.Verdict, indentLines(iv.Diagnosis.Summary, "      "))
 			}
 		}
 	}
@@ -175,13 +193,16 @@ func shownPlan(t sia.Task) *sia.Plan {
 	return t.Brief.Plan
 }
 
-func encode(e *env, v any) error {
-	enc := json.NewEncoder(e.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(secret.Within(nil, v))
+func printJSON(e *commandEnv, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = e.out.Write(append(secret.MaskJSON(b), '\n'))
+	return err
 }
 
-func outcome(s style, o sia.AttemptOutcome) string {
+func colouredOutcome(s textStyle, o sia.AttemptOutcome) string {
 	switch o {
 	case sia.AttemptPass:
 		return s.green("passed")
@@ -194,15 +215,6 @@ func outcome(s style, o sia.AttemptOutcome) string {
 	}
 }
 
-func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}
-
-func indent(s, by string) string {
+func indentLines(s, by string) string {
 	return by + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n"+by)
 }
-
-func short(sha string) string { return sha[:min(len(sha), 7)] }

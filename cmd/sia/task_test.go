@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestShowTaskNamesTheSettings(t *testing.T) {
 		"": "settings    defaults: there is no .sia/config.yml\n",
 	} {
 		var out bytes.Buffer
-		e := &env{out: &out}
+		e := &commandEnv{out: &out}
 		showTask(e, sia.Task{Title: "Greet", SettingsFrom: from})
 		if strings.Contains(out.String(), "settings") {
 			t.Errorf("before it began:\n%s", out.String())
@@ -25,5 +26,21 @@ func TestShowTaskNamesTheSettings(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want %q in:\n%s", want, out.String())
 		}
+	}
+}
+
+// As JSON, a task says what it waits for in the words that people read.
+func TestTaskJSONSaysWhatItWaitsFor(t *testing.T) {
+	var out bytes.Buffer
+	task := sia.Task{ID: "7-1", State: sia.OnHold, Pause: &sia.Pause{Kind: sia.PausedByTrouble, Reason: "no luck"}}
+	if err := printJSON(&commandEnv{out: &out}, shown(task)); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got["id"] != "7-1" || got["waiting"] != "no luck. `/sia resume` tries again." {
+		t.Errorf("got %v", got)
 	}
 }

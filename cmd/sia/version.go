@@ -15,7 +15,7 @@ type versionCmd struct {
 }
 
 // Run prints version, commit and Go version.
-func (c *versionCmd) Run(e *env) error {
+func (c *versionCmd) Run(e *commandEnv) error {
 	commit := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

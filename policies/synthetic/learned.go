@@ -19,7 +19,6 @@ type variant struct {
 	pooled     bool // repositories are not told apart
 	alone      bool // each repository has a learner of its own
 	still      bool // nothing is left to chance
-	priced     bool // it knows what techniques cost
 	picks      bool // the model rates its pick alone
 }
 
@@ -61,11 +60,7 @@ func (v variant) player(w *World, seed uint64) (player, error) {
 		}
 	}
 	for _, k := range defaultOrder { // what the learner can't tell apart comes in the fixed rules' order
-		c := policies.Candidate{Technique: techniques[k]}
-		if v.priced {
-			c.Cost = costs[k]
-		}
-		p.candidates = append(p.candidates, c)
+		p.candidates = append(p.candidates, policies.Candidate{Technique: techniques[k]})
 	}
 	return p, nil
 }
@@ -98,23 +93,21 @@ func (p *learned) choose(t *Task, tried []int, _ uint) int {
 		r.Confidence = nil
 	}
 	d := l.Decide(r)
-	if len(tried) == 0 {
-		l.Hear(p.diagnosis)
-	}
 	k := techniqueNumbers[d.Choice]
 	p.used = append(p.used, d.Choice)
+	o := policies.Outcome{Org: p.diagnosis.Org, Repo: p.diagnosis.Repo, Pattern: p.diagnosis.Pattern}
+	if len(tried) == 0 {
+		o.Confidence = p.diagnosis.Confidence
+	}
 	if !p.unobserved {
-		o := policies.Outcome{
-			Org: p.diagnosis.Org, Repo: p.diagnosis.Repo, Pattern: p.diagnosis.Pattern,
-			Technique: d.Choice, Attempt: len(tried), Resolved: t.resolves[k],
-		}
+		o.Technique, o.Attempt, o.Resolved = d.Choice, len(tried), t.resolves[k]
 		for _, option := range d.Options {
 			if option.Technique == d.Choice {
 				o.Z = option.Z
 			}
 		}
-		l.Observe(o)
 	}
+	l.Observe(o)
 	return k
 }
 
@@ -127,7 +120,8 @@ func (p *learned) learner(t *Task) *policies.Learner {
 
 // diagnose is the task as the product sees it.
 func (p *learned) diagnose(t *Task) policies.Diagnosis {
-	d := policies.Diagnosis{Org: strconv.Itoa(p.w.org(t.repo)), Repo: strconv.Itoa(t.repo), Pattern: natures[t.diagnosed].name}
+	d := policies.Diagnosis{Org: strconv.Itoa(p.w.org(t.repo)), Repo: strconv.Itoa(t.repo),
+		Pattern: natures[t.diagnosed].name}
 	if p.pooled {
 		d.Org, d.Repo = "", ""
 	}

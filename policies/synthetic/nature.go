@@ -3,7 +3,8 @@ package synthetic
 // techniques are the world's, and the product's, in its order.
 var techniques = []string{
 	"decomposition", "tool-change", "prompt-restructuring", "context-pruning", "example-injection",
-	"constraint-relaxation", "dependency-reordering", "abstraction-level-shift", "error-pattern-recognition", "fresh-start",
+	"constraint-relaxation", "dependency-reordering", "abstraction-level-shift", "error-pattern-recognition",
+	"fresh-start",
 }
 
 // techniqueNumbers are the techniques' places in that order.

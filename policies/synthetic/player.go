@@ -52,7 +52,6 @@ var ablations = []contender{
 	{"ours, all repositories as one", variant{pooled: true}.player},
 	{"ours, each repository alone", variant{alone: true}.player},
 	{"ours without exploration", variant{still: true}.player},
-	{"ours, chances per cost", variant{priced: true}.player},
 }
 
 // dice tries techniques in random order.
@@ -94,7 +93,8 @@ const (
 	otherShare = 0.20
 )
 
-// ruleShares are what the fixed rules expect of each technique, less a little for each place further down in the default order.
+// ruleShares are what the fixed rules expect of each technique, less a little for each place
+// further down in the default order.
 var ruleShares = func() (m [MaxPatterns][Techniques]float64) {
 	for i, n := range natures {
 		for k := range Techniques {

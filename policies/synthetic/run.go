@@ -12,7 +12,7 @@ import (
 // approaches is how many techniques are tried before a task goes to a person.
 const approaches = 5
 
-// Windows are the tasks after which a window of the figures ends.
+// Windows are the numbers of tasks after which a window of the figures ends.
 var Windows = []int{50, 200, 1000, 5000}
 
 // Plan is what to play.
@@ -52,16 +52,6 @@ type Result struct {
 	Rows    []Row    `json:"rows"`
 }
 
-// Row is the row of a policy.
-func (r Result) Row(policy string) (Row, bool) {
-	for _, row := range r.Rows {
-		if row.Policy == policy {
-			return row, true
-		}
-	}
-	return Row{}, false
-}
-
 // sums are what a policy achieved in one window of one world.
 type sums struct {
 	tasks, resolved, first, tried int
@@ -78,7 +68,8 @@ func (s *sums) add(o sums) {
 
 func (s sums) figures() Figures {
 	n := float64(max(1, s.tasks))
-	return Figures{Tasks: s.tasks, Resolved: float64(s.resolved) / n, First: float64(s.first) / n, Tried: float64(s.tried) / n, Cost: s.cost / n}
+	return Figures{Tasks: s.tasks, Resolved: float64(s.resolved) / n, First: float64(s.first) / n,
+		Tried: float64(s.tried) / n, Cost: s.cost / n}
 }
 
 // Run plays a plan with every policy, on all cores, until ctx is done. The same

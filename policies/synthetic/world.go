@@ -44,7 +44,8 @@ func (p Parameters) check() error {
 	case p.Patterns < 2 || p.Patterns > MaxPatterns:
 		return fmt.Errorf("a world has 2 to %d patterns, not %d", MaxPatterns, p.Patterns)
 	case p.Repos < 1 || p.ReposPerOrg < 1:
-		return fmt.Errorf("a world has at least one repository, also in an organisation, not %d and %d", p.Repos, p.ReposPerOrg)
+		return fmt.Errorf("a world has at least one repository, also in an organisation, not %d and %d", p.Repos,
+			p.ReposPerOrg)
 	case !share(p.Unresolvable) || !share(p.Misdiagnosis):
 		return fmt.Errorf("shares are in 0–1, not %v unresolvable and %v misdiagnosed", p.Unresolvable, p.Misdiagnosis)
 	case !(p.SdGlobal >= 0 && p.SdOrg >= 0 && p.SdRepo >= 0 && p.SdTask >= 0 && p.Noise >= 0):

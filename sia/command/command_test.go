@@ -19,12 +19,14 @@ func TestParse(t *testing.T) {
 		{"/sia stop", true, Parsed{Fact: sia.Stop{}}},
 		{"\n  /SIA Stop now please\nmore", true, Parsed{Fact: sia.Stop{}}},
 		{"/sia resume +50", true, Parsed{Fact: sia.Resume{Credits: 50 * sia.Credit}}},
-		{"/sia resume much", true, Parsed{Problem: "credits \"much\": want a positive number such as 50, at most 1000000; write for example `/sia resume +50`"}},
+		{"/sia resume much", true, Parsed{Problem: "credits \"much\": want a positive number such as 50, at most 1000000; " +
+			"write for example `/sia resume +50`"}},
 		{"/sia start but\nkeep the API", true, Parsed{Fact: sia.Start{Text: "but\nkeep the API"}}},
 		{"/sia use Fresh-Start", true, Parsed{Fact: sia.Use{Technique: sia.FreshStart}}},
 		{"/sia answer", true, Parsed{Problem: "say what the answer is, for example `/sia answer A`"}},
 		{"/sia", true, Parsed{Fact: sia.Query{Topic: "help"}, Open: true}},
-		{"/sia stpo", true, Parsed{Problem: "there is no command `stpo`; did you mean `/sia stop`? `/sia help` lists them all"}},
+		{"/sia stpo", true, Parsed{Problem: "there is no command `stpo`; did you mean `/sia stop`? `/sia help` lists them " +
+			"all"}},
 		{"/sia go", true, Parsed{Fact: sia.Approve{}}},
 		{"@sia-bot go", true, Parsed{Fact: sia.Approve{}}},
 		{"@sia-bot go ahead", true, Parsed{Fact: sia.AnswerGiven{Text: "go ahead"}}},
@@ -32,9 +34,11 @@ func TestParse(t *testing.T) {
 		{"@sia-bot stop", true, Parsed{Fact: sia.Stop{}}},
 		{"@sia-bot, use Google only", true, Parsed{Fact: sia.Use{Technique: "google"}}},
 		{"@sia-bot: Google only\nplease", true, Parsed{Fact: sia.AnswerGiven{Text: "Google only\nplease"}}},
-		{"/sia learn Run make generate\nafter a change.", true, Parsed{Teach: sia.Teach{Learn: "Run make generate\nafter a change."}}},
+		{"/sia learn Run make generate\nafter a change.", true,
+			Parsed{Teach: sia.Teach{Learn: "Run make generate\nafter a change."}}},
 		{"@sia-bot forget make generate", true, Parsed{Teach: sia.Teach{Forget: "make generate"}}},
-		{"/sia learn", true, Parsed{Problem: "say what is to be remembered, for example `/sia learn run make generate after a change of the schema`"}},
+		{"/sia learn", true, Parsed{Problem: "say what is to be remembered, for example `/sia learn run make generate " +
+			"after a change of the schema`"}},
 		{"@sia-botany stop", false, Parsed{}},
 	} {
 		got, ok := Parse(c.body, "sia-bot")

@@ -252,8 +252,10 @@ func TestSchema(t *testing.T) {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
-	for _, bad := range []string{"labels: x", "sia: {max_approaches: 0}", "sia: {max_approaches: 1.5}", "sia: {reviewer: 1}", "checks: {settle: 30}",
-		"checks: {settle: soon}", "checks: {protected: [1]}", "agent: {kind: other}", "learning: {min_confidence: 2}", "label: ''"} {
+	for _, bad := range []string{"labels: x", "sia: {max_approaches: 0}", "sia: {max_approaches: 1.5}",
+		"sia: {reviewer: 1}", "checks: {settle: 30}",
+		"checks: {settle: soon}", "checks: {protected: [1]}", "agent: {kind: other}", "learning: {min_confidence: 2}",
+		"label: ''"} {
 		if err := validate(t, s, bad); err == nil {
 			t.Errorf("%s: the schema takes it", bad)
 		}
@@ -331,7 +333,8 @@ func draw(t *rapid.T, f config.Field) any {
 
 func TestResolve(t *testing.T) {
 	own := &config.File{Name: "acme/shop@main:.sia/config.yml", Content: []byte("sia:\n  max_approaches: 3\n")}
-	owners := &config.File{Name: "acme/.github@main:.sia/config.yml", Content: []byte("label: help\nsia: {max_approaches: 9}\n")}
+	owners := &config.File{Name: "acme/.github@main:.sia/config.yml",
+		Content: []byte("label: help\nsia: {max_approaches: 9}\n")}
 	for _, c := range []struct {
 		name   string
 		files  []*config.File
@@ -347,12 +350,17 @@ func TestResolve(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if e.Settings.SIA.MaxApproaches != c.max || e.Settings.Label != c.label || e.Source("sia.max_approaches") != c.source {
+		if e.Settings.SIA.MaxApproaches != c.max || e.Settings.Label != c.label ||
+			e.Source("sia.max_approaches") != c.source {
 			t.Errorf("%s: %+v from %s", c.name, e.Settings.SIA, e.Source("sia.max_approaches"))
 		}
 	}
 	e, _ := config.Resolve(own)
 	golden(t, "explain.txt", e.Explain())
+	e, err := config.Resolve(&config.File{Name: "f", Content: []byte("learning:\n  share: aggregate\n")})
+	if err != nil || !strings.HasSuffix(e.Explain(), "\nf:2: learning.share has no effect yet.\n") {
+		t.Errorf("a setting without effect (%v):\n%s", err, e.Explain())
+	}
 	if _, err := config.Resolve(nil, &config.File{Name: "f", Content: []byte("x: 1")}); err == nil {
 		t.Error("a broken file is not reported")
 	}
@@ -404,7 +412,8 @@ func golden(t *testing.T, name, got string) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(example))
-	for _, s := range []string{"a: &x [*x]", "checks: {<<: *a}", "? a\n: b", "label: |\n  x\n", "- - - a", "a: !!binary x", "{", "---\n---\na", "sia: {max_approaches: 99999999999999999999}"} {
+	for _, s := range []string{"a: &x [*x]", "checks: {<<: *a}", "? a\n: b", "label: |\n  x\n", "- - - a", "a: !!binary x",
+		"{", "---\n---\na", "sia: {max_approaches: 99999999999999999999}"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -13,7 +13,7 @@
 // Files are strangers' input: their size and nesting are bounded, aliases are
 // refused, and no content makes the package panic.
 //
-// The package imports sia only. Everything in it is safe for concurrent use.
+// The package imports sia and sia/text only. Everything in it is safe for concurrent use.
 //
 // Start reading at fields.go.
 package config

@@ -21,16 +21,16 @@ type Effective struct {
 	Lines    map[string]int // path of a setting → 1-based line in File; absent: the default
 }
 
-// Resolve reads the first file of those found, in the order of precedence: the
-// repository's own on its base branch, then that of the owner's .github
-// repository. Nil entries are files that there aren't. What the file leaves out
-// has its default; files are not mixed. An error is an *Invalid.
+// Resolve reads the first of the files, which come in the order of precedence: the repository's own
+// on its base branch, then the one of the owner's .github repository. A nil entry is a file that
+// does not exist. What the file leaves out has its default; files are not mixed. An error is an
+// *[Invalid].
 func Resolve(files ...*File) (Effective, error) {
 	for _, f := range files {
 		if f == nil {
 			continue
 		}
-		s, set, err := parse(f.Name, f.Content)
+		s, set, err := parseFile(f.Name, f.Content)
 		if err != nil {
 			return Effective{Settings: s}, err
 		}
@@ -48,8 +48,8 @@ func (e Effective) Source(path string) string {
 	return "default"
 }
 
-// Explain says to people which file is in force, and has a table of each setting,
-// its value, and where it came from.
+// Explain says to people which file is in force. A table has each setting with its value and where
+// it came from. Settings that the file sets and that have no effect yet are named below it.
 func (e Effective) Explain() string {
 	var b strings.Builder
 	if e.File == "" {
@@ -63,5 +63,10 @@ func (e Effective) Explain() string {
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", f.Path, Format(f.Value(e.Settings)), e.Source(f.Path))
 	}
 	_ = w.Flush()
+	for _, f := range Fields() {
+		if _, set := e.Lines[f.Path]; set && f.Reserved {
+			fmt.Fprintf(&b, "\n%s: %s has no effect yet.\n", e.Source(f.Path), f.Path)
+		}
+	}
 	return b.String()
 }

@@ -22,17 +22,17 @@ const (
 // Field is one setting.
 type Field struct {
 	Path     string   // with dots, such as "checks.settle"
-	Form     Form     //
+	Form     Form     // what its value looks like
 	Min, Max float64  // of numbers, of durations in seconds, of the length of texts in characters; inclusive
 	Words    []string // what a Word can be
 	Doc      string   // what it is for
-	Idle     bool     // it is read and checked, and nothing heeds it yet
+	Reserved bool     // it is read and checked, and has no effect yet
 	at       func(*sia.Settings) any
 }
 
 // About is Doc, and says so where the setting has no effect yet.
 func (f Field) About() string {
-	if f.Idle {
+	if f.Reserved {
 		return f.Doc + " *No effect yet.*"
 	}
 	return f.Doc
@@ -59,10 +59,10 @@ func (f Field) Value(s sia.Settings) any {
 }
 
 const (
-	maxText  = 200  // characters of a text
-	maxItems = 100  // of a list
-	maxFile  = 64e3 // bytes
-	hour     = 3600.0
+	maxText     = 200  // characters of a text
+	maxItems    = 100  // of a list
+	maxFile     = 64e3 // bytes
+	hourSeconds = 3600.0
 )
 
 // Fields lists every setting, in the order of the file.
@@ -71,73 +71,107 @@ func Fields() []Field {
 		{Path: "label", Form: Text, Min: 1, Max: 50, Doc: "The label that asks SIA to resolve an issue.",
 			at: func(s *sia.Settings) any { return &s.Label }},
 
-		{Path: "sia.max_approaches", Form: Int, Min: 1, Max: 20, Doc: "How many distinct prompts may be tried on a task, the original included, before a person is asked.",
+		{Path: "sia.max_approaches", Form: Int, Min: 1, Max: 20, Doc: "How many distinct prompts may be tried on a task, " +
+			"the original included, before a person is asked.",
 			at: func(s *sia.Settings) any { return &s.SIA.MaxApproaches }},
-		{Path: "sia.trigger_after", Form: Int, Min: 1, Max: 10, Doc: "How many attempts fail before SIA steps in; until then the same approach is simply tried again.",
+		{Path: "sia.trigger_after", Form: Int, Min: 1, Max: 10, Doc: "How many attempts fail before SIA steps in; until " +
+			"then the same approach is simply tried again.",
 			at: func(s *sia.Settings) any { return &s.SIA.TriggerAfter }},
-		{Path: "sia.reviewer", Form: Bool, Doc: "Whether an independent model call reviews each diagnosis before it is acted on.",
+		{Path: "sia.reviewer", Form: Bool, Doc: "Whether an independent model call reviews each diagnosis before it is " +
+			"acted on.",
 			at: func(s *sia.Settings) any { return &s.SIA.Reviewer }},
 
-		{Path: "agent.kind", Form: Word, Words: []string{"builtin", "command"}, Doc: "The coding agent: SIA's own, or a command that runs in the sandbox (docs/agents.md).",
+		{Path: "agent.kind", Form: Word, Words: []string{"builtin", "command"}, Doc: "The coding agent: SIA's own, or a " +
+			"command that runs in the sandbox (docs/agents.md).",
 			at: func(s *sia.Settings) any { return &s.Agent.Kind }},
-		{Path: "agent.command", Form: Text, Max: 2000, Doc: "With the kind `command`: `claude-code`, `codex`, `opencode`, `aider`, or a shell command line that reads the brief from its standard input and changes the files of the folder it starts in.",
+		{Path: "agent.command", Form: Text, Max: 2000, Doc: "With the kind `command`: `claude-code`, `codex`, `opencode`, " +
+			"`aider`, or a shell command line that reads the brief from its standard input and changes the files of the " +
+			"folder it starts in.",
 			at: func(s *sia.Settings) any { return &s.Agent.Command }},
-		{Path: "agent.env", Form: Texts, Max: maxText, Doc: "Names of the server's environment variables that the command gets; only those count that the server allows with `--agent-env`.",
+		{Path: "agent.env", Form: Texts, Max: maxText, Doc: "Names of the server's environment variables that the command " +
+			"gets; only those count that the server allows with `--agent-env`.",
 			at: func(s *sia.Settings) any { return &s.Agent.Env }},
-		{Path: "agent.timeout", Form: Duration, Min: 1, Max: 6 * hour, Doc: "How long an attempt may take; at the limit its work in progress is kept and the next attempt goes on from there.",
+		{Path: "agent.timeout", Form: Duration, Min: 1, Max: 6 * hourSeconds,
+			Doc: "How long an attempt may take; at the limit " +
+				"its work in progress is kept and the next attempt goes on from there.",
 			at: func(s *sia.Settings) any { return &s.Agent.Timeout }},
 		{Path: "agent.max_turns", Form: Int, Min: 1, Max: 500, Doc: "How many turns the model has in an attempt.",
 			at: func(s *sia.Settings) any { return &s.Agent.MaxTurns }},
-		{Path: "agent.plan", Form: Word, Words: []string{"", sia.PlanApprove}, Doc: "With `approve`, every task begins with a plan in a comment: nothing is done before somebody approves it with a 👍 or `/sia go`.",
+		{Path: "agent.plan", Form: Word, Words: []string{"", sia.PlanApprove}, Doc: "With `approve`, every task begins " +
+			"with a plan in a comment: nothing is done before somebody approves it with a 👍 or `/sia go`.",
 			at: func(s *sia.Settings) any { return &s.Agent.Plan }},
-		{Path: "agent.setup", Form: Texts, Max: 2000, Doc: "Shell commands that prepare the work tree, run in the sandbox before the agent starts.",
+		{Path: "agent.setup", Form: Texts, Max: 2000, Doc: "Shell commands that prepare the work tree, run in the sandbox " +
+			"before the agent starts.",
 			at: func(s *sia.Settings) any { return &s.Agent.Setup }},
-		{Path: "agent.test", Form: Text, Max: 2000, Doc: "The shell command with which the agent tests its work. It informs the agent; only the repository's checks decide.",
+		{Path: "agent.test", Form: Text, Max: 2000, Doc: "The shell command with which the agent tests its work. It " +
+			"informs the agent; only the repository's checks decide.",
 			at: func(s *sia.Settings) any { return &s.Agent.Test }},
 
-		{Path: "agent.interrupt_cost", Form: Number, Min: 0, Max: 100, Doc: "What interrupting an attempt wrongly costs, beside the work that is lost, in budgets of an attempt. An attempt is interrupted when it is likely enough to get nowhere that stopping costs less than going on; the larger the number, the more patient SIA is, and with 0 it predicts nothing. Endless repetition is interrupted in any case.",
+		{Path: "agent.interrupt_cost", Form: Number, Min: 0, Max: 100, Doc: "What interrupting an attempt wrongly costs, " +
+			"beside the work that is lost, in budgets of an attempt. An attempt is interrupted when it is likely enough to " +
+			"get nowhere that stopping costs less than going on; the larger the number, the more patient SIA is, and with 0 " +
+			"it predicts nothing. Endless repetition is interrupted in any case.",
 			at: func(s *sia.Settings) any { return &s.Agent.InterruptCost }},
-		{Path: "agent.spare", Form: Number, Min: 0, Max: 1, Doc: "The share of these interruptions that are not made, so that SIA learns what would have become of the attempt.",
+		{Path: "agent.spare", Form: Number, Min: 0, Max: 1, Doc: "The share of these interruptions that are not made, so " +
+			"that SIA learns what would have become of the attempt.",
 			at: func(s *sia.Settings) any { return &s.Agent.Spare }},
 
-		{Path: "budget.task", Form: Int, Min: 1, Max: 1e6, Doc: "Credits that a task may spend before it pauses (1 credit = 0.01 USD).",
+		{Path: "budget.task", Form: Int, Min: 1, Max: 1e6, Doc: "Credits that a task may spend before it pauses (1 credit " +
+			"= 0.01 USD).",
 			at: func(s *sia.Settings) any { return &s.Budget.Task }},
-		{Path: "budget.repo_per_day", Form: Int, Min: 1, Max: 1e6, Doc: "Credits that the tasks of this repository may spend together in a day.",
+		{Path: "budget.repo_per_day", Form: Int, Min: 1, Max: 1e6, Doc: "Credits that the tasks of this repository may " +
+			"spend together in a day.",
 			at: func(s *sia.Settings) any { return &s.Budget.RepoPerDay }},
 
-		{Path: "checks.required", Form: Texts, Max: maxText, Doc: "Names of checks that must be green, besides those that the branch's rules require. Where neither says anything, every check that ran must be.",
+		{Path: "checks.required", Form: Texts, Max: maxText, Doc: "Names of checks that must be green, besides those that " +
+			"the branch's rules require. Where neither says anything, every check that ran must be.",
 			at: func(s *sia.Settings) any { return &s.Checks.Required }},
-		{Path: "checks.settle", Form: Duration, Min: 0, Max: hour, Doc: "Quiet time after the last change of a check before the checks are judged, because checks are created late.",
+		{Path: "checks.settle", Form: Duration, Min: 0, Max: hourSeconds,
+			Doc: "Quiet time after the last change of a check " +
+				"before the checks are judged, because checks are created late.",
 			at: func(s *sia.Settings) any { return &s.Checks.Settle }},
-		{Path: "checks.wait", Form: Duration, Min: 0, Max: 24 * hour, Doc: "How long to wait for a first check before a person is asked.",
+		{Path: "checks.wait", Form: Duration, Min: 0, Max: 24 * hourSeconds,
+			Doc: "How long to wait for a first check before a " +
+				"person is asked.",
 			at: func(s *sia.Settings) any { return &s.Checks.Wait }},
-		{Path: "checks.protected", Form: Texts, Max: maxText, Doc: "Globs of files that an attempt may not change unless a person accepts it.",
+		{Path: "checks.protected", Form: Texts, Max: maxText, Doc: "Globs of files that an attempt may not change unless " +
+			"a person accepts it.",
 			at: func(s *sia.Settings) any { return &s.Checks.Protected }},
 
-		{Path: "checks.rerun", Form: Word, Words: []string{sia.RerunAuto, sia.RerunAlways, sia.RerunNever}, Doc: "Whether a red check is run again once on the same commit before the attempt is blamed. With `auto` it is when the chance that it failed by accident, learned from how often it went red and green on one commit, is worth the cost. Weather, such as a lost runner, is run again in any case.",
+		{Path: "checks.rerun", Form: Word, Words: []string{sia.RerunAuto, sia.RerunAlways, sia.RerunNever},
+			Doc: "Whether a red check is run again once on the same commit before the attempt is blamed. With `auto` it is " +
+				"when the chance that it failed by accident, learned from how often it went red and green on one commit, is " +
+				"worth the cost. Weather, such as a lost runner, is run again in any case.",
 			at: func(s *sia.Settings) any { return &s.Checks.Rerun }},
-		{Path: "checks.minute_cost", Form: Number, Min: 0, Max: 1000, Doc: "Credits that a minute of a check costs, to weigh a re-run against another attempt; GitHub's own Linux runners cost about 0.8. With 0, red checks are always run again once.",
+		{Path: "checks.minute_cost", Form: Number, Min: 0, Max: 1000, Doc: "Credits that a minute of a check costs, to " +
+			"weigh a re-run against another attempt; GitHub's own Linux runners cost about 0.8. With 0, red checks are always " +
+			"run again once.",
 			at: func(s *sia.Settings) any { return &s.Checks.MinuteCost }},
 
 		{Path: "memory.branch", Form: Text, Min: 1, Max: maxText, Doc: "The branch on which SIA keeps what it learned.",
 			at: func(s *sia.Settings) any { return &s.Memory.Branch }},
 
-		{Path: "access.command_permission", Form: Word, Words: []string{"read", "triage", "write", "maintain", "admin"}, Doc: "The permission that a person needs for SIA to obey.",
-			at: func(s *sia.Settings) any { return &s.Access.CommandPermission }},
-		{Path: "access.bots", Form: Texts, Max: maxText, Doc: "Logins of bots whose events are not ignored, such as `renovate[bot]`.",
+		{Path: "access.command_permission", Form: Word, Words: []string{"read", "triage", "write", "maintain", "admin"},
+			Doc: "The permission that a person needs for SIA to obey.",
+			at:  func(s *sia.Settings) any { return &s.Access.CommandPermission }},
+		{Path: "access.bots", Form: Texts, Max: maxText, Doc: "Logins of bots whose events are not ignored, such as " +
+			"`renovate[bot]`.",
 			at: func(s *sia.Settings) any { return &s.Access.Bots }},
 
-		{Path: "learning.lessons_in_prompt", Form: Int, Min: 0, Max: 20, Doc: "How many lessons from earlier tasks an attempt is told at most.",
+		{Path: "learning.lessons_in_prompt", Form: Int, Min: 0, Max: 20, Doc: "How many lessons from earlier tasks an " +
+			"attempt is told at most.",
 			at: func(s *sia.Settings) any { return &s.Learning.LessonsInPrompt }},
-		{Path: "learning.min_confidence", Form: Number, Min: 0, Max: 1, Doc: "The confidence that a lesson needs to be told; one that has not been tried yet has 0.5.",
+		{Path: "learning.min_confidence", Form: Number, Min: 0, Max: 1, Doc: "The confidence that a lesson needs to be " +
+			"told; one that has not been tried yet has 0.5.",
 			at: func(s *sia.Settings) any { return &s.Learning.MinConfidence }},
-		{Path: "learning.share", Idle: true, Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether counts of what worked, never text or names, are shared with other installations.",
+		{Path: "learning.share", Reserved: true, Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether counts of " +
+			"what worked, never text or names, are shared with other installations.",
 			at: func(s *sia.Settings) any { return &s.Learning.Share }},
 	}
 }
 
-// sections are the sections' names in order, each with its purpose.
-func sections() [][2]string {
+// sectionDocs are the sections' names in order, each with its purpose.
+func sectionDocs() [][2]string {
 	return [][2]string{
 		{"sia", "When SIA steps in and how often."},
 		{"agent", "The coding agent and its limits."},

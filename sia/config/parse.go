@@ -21,13 +21,13 @@ import (
 // top. Name is used in messages. An error is always an *Invalid with every
 // problem found; the settings are then the defaults.
 func Parse(name string, b []byte) (sia.Settings, error) {
-	settings, _, err := parse(name, b)
+	settings, _, err := parseFile(name, b)
 	return settings, err
 }
 
-// parse also returns the paths that the file sets.
-func parse(name string, b []byte) (sia.Settings, map[string]int, error) {
-	r := &reader{settings: sia.DefaultSettings(), fields: map[string]Field{}, set: map[string]int{}}
+// parseFile also returns the paths that the file sets.
+func parseFile(name string, b []byte) (sia.Settings, map[string]int, error) {
+	r := &fileReader{settings: sia.DefaultSettings(), fields: map[string]Field{}, set: map[string]int{}}
 	for _, f := range Fields() {
 		r.fields[f.Path] = f
 	}
@@ -38,8 +38,8 @@ func parse(name string, b []byte) (sia.Settings, map[string]int, error) {
 	return r.settings, r.set, nil
 }
 
-// reader walks one file and gathers problems.
-type reader struct {
+// fileReader walks one file and gathers problems.
+type fileReader struct {
 	settings sia.Settings
 	fields   map[string]Field
 	set      map[string]int // path → line
@@ -48,7 +48,7 @@ type reader struct {
 
 const maxProblems = 50
 
-func (r *reader) problem(n ast.Node, path, nearest, format string, args ...any) {
+func (r *fileReader) problem(n ast.Node, path, nearest, format string, args ...any) {
 	p := Problem{Path: path, Nearest: nearest, Message: fmt.Sprintf(format, args...)}
 	if n != nil {
 		if t := n.GetToken(); t != nil && t.Position != nil {
@@ -63,7 +63,7 @@ func (r *reader) problem(n ast.Node, path, nearest, format string, args ...any) 
 	}
 }
 
-func (r *reader) file(b []byte) {
+func (r *fileReader) file(b []byte) {
 	switch {
 	case len(b) > maxFile:
 		r.problem(nil, "", "", "the file has %d bytes; settings take at most %d", len(b), int(maxFile))
@@ -71,11 +71,11 @@ func (r *reader) file(b []byte) {
 	case !utf8.Valid(b):
 		r.problem(nil, "", "", "the file is not UTF-8 text")
 		return
-	case deep(b):
+	case tooDeep(b):
 		r.problem(nil, "", "", "the file is nested too deeply; settings have two levels")
 		return
 	}
-	file, err := syntax(b)
+	file, err := parseSyntax(b)
 	if err != nil {
 		r.syntaxProblem(err)
 		return
@@ -99,9 +99,9 @@ func (r *reader) file(b []byte) {
 	}
 }
 
-// syntax parses YAML. The library has no contract about panics, and the input
+// parseSyntax parses YAML. The library has no contract about panics, and the input
 // is a stranger's, so a panic becomes an error.
-func syntax(b []byte) (f *ast.File, err error) {
+func parseSyntax(b []byte) (f *ast.File, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("not readable as YAML: %v", p)
@@ -110,7 +110,7 @@ func syntax(b []byte) (f *ast.File, err error) {
 	return parser.ParseBytes(b, 0, parser.AllowDuplicateMapKey())
 }
 
-func (r *reader) syntaxProblem(err error) {
+func (r *fileReader) syntaxProblem(err error) {
 	p := Problem{Message: "not readable as YAML: " + firstLine(err.Error())}
 	var se yaml.Error
 	if errors.As(err, &se) {
@@ -123,7 +123,7 @@ func (r *reader) syntaxProblem(err error) {
 }
 
 // mapping reads the settings under a section, "" for the whole file.
-func (r *reader) mapping(n ast.Node, section string) {
+func (r *fileReader) mapping(n ast.Node, section string) {
 	var values []*ast.MappingValueNode
 	switch m := n.(type) {
 	case *ast.MappingNode:
@@ -137,7 +137,7 @@ func (r *reader) mapping(n ast.Node, section string) {
 		if section != "" {
 			what = "this section"
 		}
-		r.problem(n, section, "", "want settings, one a line such as `%s`; %s is %s", r.example(section), what, kind(n))
+		r.problem(n, section, "", "want settings, one a line such as `%s`; %s is %s", r.example(section), what, nodeKind(n))
 		return
 	}
 	seen := map[string]bool{}
@@ -146,7 +146,7 @@ func (r *reader) mapping(n ast.Node, section string) {
 		path := strings.TrimPrefix(section+"."+key, ".")
 		switch {
 		case !ok:
-			r.problem(v.Key, section, "", "names of settings are plain words; this is %s", kind(v.Key))
+			r.problem(v.Key, section, "", "names of settings are plain words; this is %s", nodeKind(v.Key))
 		case seen[key]:
 			r.problem(v.Key, path, "", "set twice; keep one")
 		default:
@@ -156,7 +156,7 @@ func (r *reader) mapping(n ast.Node, section string) {
 	}
 }
 
-func (r *reader) entry(v *ast.MappingValueNode, section, key, path string) {
+func (r *fileReader) entry(v *ast.MappingValueNode, section, key, path string) {
 	if f, ok := r.fields[path]; ok {
 		if t := v.Key.GetToken(); t != nil && t.Position != nil {
 			r.set[path] = t.Position.Line
@@ -171,8 +171,8 @@ func (r *reader) entry(v *ast.MappingValueNode, section, key, path string) {
 	r.problem(v.Key, cutPath(path), r.nearestKey(section, key), "there is no such setting")
 }
 
-func (r *reader) isSection(key string) bool {
-	for _, s := range sections() {
+func (r *fileReader) isSection(key string) bool {
+	for _, s := range sectionDocs() {
 		if s[0] == key {
 			return true
 		}
@@ -181,7 +181,7 @@ func (r *reader) isSection(key string) bool {
 }
 
 // nearestKey looks beside the key first, then in the other sections.
-func (r *reader) nearestKey(section, key string) string {
+func (r *fileReader) nearestKey(section, key string) string {
 	var beside, elsewhere []string
 	for _, f := range Fields() {
 		sec, name, ok := strings.Cut(f.Path, ".")
@@ -196,11 +196,11 @@ func (r *reader) nearestKey(section, key string) string {
 		}
 	}
 	if section == "" {
-		for _, s := range sections() {
+		for _, s := range sectionDocs() {
 			beside = append(beside, s[0])
 		}
 	}
-	if n := nearest(key, beside); n != "" {
+	if n := nearestWord(key, beside); n != "" {
 		return n
 	}
 	if len(elsewhere) > 0 {
@@ -209,7 +209,7 @@ func (r *reader) nearestKey(section, key string) string {
 	return ""
 }
 
-func (r *reader) example(section string) string {
+func (r *fileReader) example(section string) string {
 	for _, f := range Fields() {
 		if sec, name, ok := strings.Cut(f.Path, "."); ok && sec == section {
 			return fmt.Sprintf("%s: %s", name, Format(f.Value(sia.DefaultSettings())))
@@ -227,8 +227,8 @@ func keyName(k ast.MapKeyNode) (string, bool) {
 	return s.Value, true
 }
 
-// kind names a node for people.
-func kind(n ast.Node) string {
+// nodeKind names a node for people.
+func nodeKind(n ast.Node) string {
 	switch n.(type) {
 	case nil, *ast.NullNode:
 		return "empty"
@@ -250,9 +250,9 @@ func kind(n ast.Node) string {
 	return "something else"
 }
 
-// deep reports brackets nested deeper than settings ever are, so that the
+// tooDeep reports brackets nested deeper than settings ever are, so that the
 // parser is never sent down a hole.
-func deep(b []byte) bool {
+func tooDeep(b []byte) bool {
 	depth := 0
 	for _, c := range b {
 		switch c {
@@ -266,14 +266,14 @@ func deep(b []byte) bool {
 		}
 	}
 	for line := range bytes.Lines(b) {
-		if bytes.Count(line, []byte("- ")) > 200 || bytes.Count(line, []byte("? ")) > 50 || indentation(line) > 200 {
+		if bytes.Count(line, []byte("- ")) > 200 || bytes.Count(line, []byte("? ")) > 50 || indentWidth(line) > 200 {
 			return true
 		}
 	}
 	return false
 }
 
-func indentation(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " ")) }
+func indentWidth(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " ")) }
 
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(s, "\n")

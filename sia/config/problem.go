@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Problem is one thing wrong with a file.
@@ -47,37 +49,14 @@ func (e *Invalid) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// nearest is the word with the least edit distance to name, or "" when even
-// that differs in more than a third of its letters (at least two).
-func nearest(name string, words []string) string {
+// nearestWord is the word with the least edit distance to name. It is "" when even that word
+// differs in more than a third of its letters, and in more than two.
+func nearestWord(name string, words []string) string {
 	best, least := "", max(2, len(name)/3)+1
 	for _, w := range words {
-		if d := distance(strings.ToLower(name), strings.ToLower(w)); d < least && d < len(w) {
+		if d := text.EditDistance(strings.ToLower(name), strings.ToLower(w)); d < least && d < len(w) {
 			best, least = w, d
 		}
 	}
 	return best
-}
-
-// distance is the Levenshtein distance in bytes. Long names are too far away.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

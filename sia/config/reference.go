@@ -12,11 +12,12 @@ import (
 func Reference() string {
 	var b strings.Builder
 	heading := func(name, doc string) {
-		fmt.Fprintf(&b, "\n### `%s`\n\n%s\n\n| setting | default | possible | what it is for |\n|---|---|---|---|\n", name, doc)
+		fmt.Fprintf(&b, "\n### `%s`\n\n%s\n\n| setting | default | possible | what it is for |\n|---|---|---|---|\n", name,
+			doc)
 	}
 	fields := Fields()
 	heading("label", "The way in.")
-	for i, section := range append([][2]string{{""}}, sections()...) {
+	for i, section := range append([][2]string{{""}}, sectionDocs()...) {
 		if i > 0 {
 			heading(section[0], section[1])
 		}
@@ -25,18 +26,19 @@ func Reference() string {
 			if nested != (i > 0) || nested && sec != section[0] {
 				continue
 			}
-			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", f.Path, Format(f.Value(sia.DefaultSettings())), f.possible(), f.About())
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", f.Path, Format(f.Value(sia.DefaultSettings())), f.possibleValues(),
+				f.About())
 		}
 	}
 	return b.String()
 }
 
-func (f Field) possible() string {
+func (f Field) possibleValues() string {
 	switch f.Form {
 	case Int, Number:
-		return fmt.Sprintf("%s, %s to %s", f.Form, count(f.Min), count(f.Max))
+		return fmt.Sprintf("%s, %s to %s", f.Form, formatNumber(f.Min), formatNumber(f.Max))
 	case Duration:
-		return fmt.Sprintf("%s, %s to %s", f.Form, Format(seconds(f.Min)), Format(seconds(f.Max)))
+		return fmt.Sprintf("%s, %s to %s", f.Form, Format(secondsDuration(f.Min)), Format(secondsDuration(f.Max)))
 	case Word:
 		words := make([]string, len(f.Words))
 		for i, w := range f.Words {
@@ -46,7 +48,7 @@ func (f Field) possible() string {
 	case Texts:
 		return fmt.Sprintf("%s of at most %d texts", f.Form, maxItems)
 	case Text:
-		return fmt.Sprintf("%s, %s to %s characters", f.Form, count(f.Min), count(f.Max))
+		return fmt.Sprintf("%s, %s to %s characters", f.Form, formatNumber(f.Min), formatNumber(f.Max))
 	}
 	return string(f.Form)
 }

@@ -17,12 +17,12 @@ const durationPattern = `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$|^0$`
 // file that [Parse] takes; ranges of durations and the syntax of patterns and
 // branch names are Parse's alone to check.
 func Schema() []byte {
-	top := object("Settings of SIA for a repository: " + Path + " on the base branch.")
+	top := objectSchema("Settings of SIA for a repository: " + Path + " on the base branch.")
 	top["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	top["$id"] = schemaID
 	properties := top["properties"].(map[string]any)
-	for _, s := range sections() {
-		section := object(s[1])
+	for _, s := range sectionDocs() {
+		section := objectSchema(s[1])
 		section["type"] = []string{"object", "null"}
 		properties[s[0]] = section
 	}
@@ -41,8 +41,9 @@ func Schema() []byte {
 	return append(b, '\n')
 }
 
-func object(doc string) map[string]any {
-	return map[string]any{"type": "object", "description": doc, "additionalProperties": false, "properties": map[string]any{}}
+func objectSchema(doc string) map[string]any {
+	return map[string]any{"type": "object", "description": doc, "additionalProperties": false,
+		"properties": map[string]any{}}
 }
 
 func (f Field) schema() map[string]any {

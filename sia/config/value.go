@@ -14,7 +14,7 @@ import (
 )
 
 // value reads a node into a field of the settings.
-func (r *reader) value(f Field, n ast.Node) {
+func (r *fileReader) value(f Field, n ast.Node) {
 	switch p := f.at(&r.settings).(type) {
 	case *bool:
 		if b, ok := n.(*ast.BoolNode); ok {
@@ -22,10 +22,10 @@ func (r *reader) value(f Field, n ast.Node) {
 			return
 		}
 		near := ""
-		if s, ok := text(n); ok {
+		if s, ok := textOf(n); ok {
 			near = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false"}[strings.ToLower(s)]
 		}
-		r.problem(n, f.Path, near, "want true or false; this is %s", describe(n))
+		r.problem(n, f.Path, near, "want true or false; this is %s", describeNode(n))
 	case *int:
 		if v, ok := r.integer(f, n); ok {
 			*p = v
@@ -49,32 +49,35 @@ func (r *reader) value(f Field, n ast.Node) {
 	}
 }
 
-func (r *reader) integer(f Field, n ast.Node) (int, bool) {
+func (r *fileReader) integer(f Field, n ast.Node) (int, bool) {
 	s := tokenText(n)
 	v, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || !plainInt.MatchString(s) {
-		r.problem(n, f.Path, "", "want a whole number from %s to %s; this is %s", count(f.Min), count(f.Max), describe(n))
+		r.problem(n, f.Path, "", "want a whole number from %s to %s; this is %s", formatNumber(f.Min), formatNumber(f.Max),
+			describeNode(n))
 		return 0, false
 	}
 	if float64(v) < f.Min || float64(v) > f.Max {
-		r.problem(n, f.Path, "", "want a whole number from %s to %s; this is %d", count(f.Min), count(f.Max), v)
+		r.problem(n, f.Path, "", "want a whole number from %s to %s; this is %d", formatNumber(f.Min), formatNumber(f.Max), v)
 		return 0, false
 	}
 	return int(v), true
 }
 
-func (r *reader) number(f Field, n ast.Node) (float64, bool) {
+func (r *fileReader) number(f Field, n ast.Node) (float64, bool) {
 	v, err := strconv.ParseFloat(tokenText(n), 64)
 	if err != nil || math.IsNaN(v) || v < f.Min || v > f.Max {
-		r.problem(n, f.Path, "", "want a number from %s to %s; this is %s", count(f.Min), count(f.Max), describe(n))
+		r.problem(n, f.Path, "", "want a number from %s to %s; this is %s", formatNumber(f.Min), formatNumber(f.Max),
+			describeNode(n))
 		return 0, false
 	}
 	return v, true
 }
 
-func (r *reader) duration(f Field, n ast.Node) (sia.Duration, bool) {
-	want := fmt.Sprintf("want a duration from %s to %s, such as 30s, 15m or 1h30m", Format(seconds(f.Min)), Format(seconds(f.Max)))
-	s, ok := text(n)
+func (r *fileReader) duration(f Field, n ast.Node) (sia.Duration, bool) {
+	want := fmt.Sprintf("want a duration from %s to %s, such as 30s, 15m or 1h30m", Format(secondsDuration(f.Min)),
+		Format(secondsDuration(f.Max)))
+	s, ok := textOf(n)
 	if !ok {
 		near := ""
 		for _, unit := range []string{"s", "m", "h"} {
@@ -84,24 +87,24 @@ func (r *reader) duration(f Field, n ast.Node) (sia.Duration, bool) {
 				break
 			}
 		}
-		r.problem(n, f.Path, near, "%s; this is %s", want, describe(n))
+		r.problem(n, f.Path, near, "%s; this is %s", want, describeNode(n))
 		return 0, false
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d.Seconds() < f.Min || d.Seconds() > f.Max {
-		r.problem(n, f.Path, "", "%s; this is %s", want, describe(n))
+		r.problem(n, f.Path, "", "%s; this is %s", want, describeNode(n))
 		return 0, false
 	}
 	return sia.Duration(d), true
 }
 
-func (r *reader) text(f Field, n ast.Node) (string, bool) {
-	s, ok := text(n)
+func (r *fileReader) text(f Field, n ast.Node) (string, bool) {
+	s, ok := textOf(n)
 	if f.Form == Word {
 		return r.word(f, n, s, ok)
 	}
 	if !ok {
-		r.problem(n, f.Path, "", "want text; this is %s%s", describe(n), quoteHint(n))
+		r.problem(n, f.Path, "", "want text; this is %s%s", describeNode(n), quoteHint(n))
 		return "", false
 	}
 	if wrong := wrongText(f, s); wrong != "" {
@@ -111,7 +114,7 @@ func (r *reader) text(f Field, n ast.Node) (string, bool) {
 	return s, true
 }
 
-func (r *reader) word(f Field, n ast.Node, s string, ok bool) (string, bool) {
+func (r *fileReader) word(f Field, n ast.Node, s string, ok bool) (string, bool) {
 	for _, w := range f.Words {
 		if ok && s == w {
 			return s, true
@@ -126,24 +129,24 @@ func (r *reader) word(f Field, n ast.Node, s string, ok bool) (string, bool) {
 	}
 	near := ""
 	if ok {
-		near = nearest(s, f.Words)
+		near = nearestWord(s, f.Words)
 	}
 	want := words[len(words)-1]
 	if len(words) > 1 {
 		want = strings.Join(words[:len(words)-1], ", ") + " or " + want
 	}
-	r.problem(n, f.Path, near, "want %s; this is %s", want, describe(n))
+	r.problem(n, f.Path, near, "want %s; this is %s", want, describeNode(n))
 	return "", false
 }
 
-func (r *reader) texts(f Field, n ast.Node) ([]string, bool) {
+func (r *fileReader) texts(f Field, n ast.Node) ([]string, bool) {
 	seq, ok := n.(*ast.SequenceNode)
 	if !ok {
 		near := ""
-		if s, isText := text(n); isText && len(s) < 60 {
+		if s, isText := textOf(n); isText && len(s) < 60 {
 			near = "[" + strconv.Quote(s) + "]"
 		}
-		r.problem(n, f.Path, near, `want a list, such as ["one", "two"]; this is %s`, describe(n))
+		r.problem(n, f.Path, near, `want a list, such as ["one", "two"]; this is %s`, describeNode(n))
 		return nil, false
 	}
 	if len(seq.Values) > maxItems {
@@ -154,10 +157,10 @@ func (r *reader) texts(f Field, n ast.Node) ([]string, bool) {
 	out := make([]string, 0, len(seq.Values))
 	for i, item := range seq.Values {
 		path := fmt.Sprintf("%s[%d]", f.Path, i)
-		s, ok := text(item)
+		s, ok := textOf(item)
 		switch {
 		case !ok:
-			r.problem(item, path, "", "want text; this is %s%s", describe(item), quoteHint(item))
+			r.problem(item, path, "", "want text; this is %s%s", describeNode(item), quoteHint(item))
 			good = false
 		case strings.TrimSpace(s) == "":
 			r.problem(item, path, "", "is empty")
@@ -180,7 +183,7 @@ func wrongText(f Field, s string) string {
 	case f.Min > 0 && strings.TrimSpace(s) == "":
 		return "is empty; leave the line out to have the default"
 	case float64(n) > f.Max:
-		return fmt.Sprintf("has %d characters; at most %s are possible", n, count(f.Max))
+		return fmt.Sprintf("has %d characters; at most %s are possible", n, formatNumber(f.Max))
 	case strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }):
 		return "holds a control character"
 	case f.Path == "memory.branch":
@@ -193,8 +196,10 @@ func wrongText(f Field, s string) string {
 
 // wrongBranch applies the rules of git-check-ref-format(1).
 func wrongBranch(s string) string {
-	bad := strings.HasPrefix(s, "-") || strings.HasPrefix(s, "/") || strings.HasSuffix(s, "/") || strings.HasSuffix(s, ".") ||
-		s == "@" || strings.ContainsAny(s, " ~^:?*[\\\n\t") || strings.Contains(s, "..") || strings.Contains(s, "//") || strings.Contains(s, "@{")
+	bad := strings.HasPrefix(s, "-") || strings.HasPrefix(s, "/") || strings.HasSuffix(s, "/") ||
+		strings.HasSuffix(s, ".") ||
+		s == "@" || strings.ContainsAny(s, " ~^:?*[\\\n\t") || strings.Contains(s, "..") || strings.Contains(s, "//") ||
+		strings.Contains(s, "@{")
 	for _, part := range strings.Split(s, "/") {
 		bad = bad || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock")
 	}
@@ -204,8 +209,8 @@ func wrongBranch(s string) string {
 	return ""
 }
 
-// text is the value of a node that is text.
-func text(n ast.Node) (string, bool) {
+// textOf is the value of a node that is text.
+func textOf(n ast.Node) (string, bool) {
 	switch v := n.(type) {
 	case *ast.StringNode:
 		return v.Value, true
@@ -217,9 +222,9 @@ func text(n ast.Node) (string, bool) {
 	return "", false
 }
 
-// describe is what a value is, with the value where it is short.
-func describe(n ast.Node) string {
-	if s, ok := text(n); ok {
+// describeNode is what a value is, with the value where it is short.
+func describeNode(n ast.Node) string {
+	if s, ok := textOf(n); ok {
 		if utf8.RuneCountInString(s) > 40 {
 			s = string([]rune(s)[:40]) + "…"
 		}
@@ -228,7 +233,7 @@ func describe(n ast.Node) string {
 	if s := tokenText(n); s != "" && len(s) < 40 {
 		return s
 	}
-	return kind(n)
+	return nodeKind(n)
 }
 
 // quoteHint tells people that YAML takes 1.20 and no for something else than text.
@@ -240,9 +245,9 @@ func quoteHint(n ast.Node) string {
 	return ""
 }
 
-func seconds(s float64) sia.Duration { return sia.Duration(s * float64(time.Second)) }
+func secondsDuration(s float64) sia.Duration { return sia.Duration(s * float64(time.Second)) }
 
-func count(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // Format prints a value of a setting as the file would have it: durations
 // without idle zeros, lists and empty texts as JSON.
@@ -269,7 +274,7 @@ func Format(v any) string {
 		}
 		return v
 	case float64:
-		return count(v)
+		return formatNumber(v)
 	}
 	return fmt.Sprint(v)
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
-// Limits of what is kept of a model's answer, in bytes.
+// Limits of what is kept of a model's answer, in characters.
 const (
 	maxSummary = 2000
 	maxPrompt  = 8000
@@ -35,24 +35,24 @@ type answer struct {
 	Constraint string        `json:"constraint"`
 	Level      string        `json:"level"`
 
-	NeedsPerson *bool    `json:"needs_person"`
-	Blocker     string   `json:"blocker"`
-	Question    string   `json:"question"`
-	Options     []choice `json:"options"`
+	NeedsPerson *bool          `json:"needs_person"`
+	Blocker     string         `json:"blocker"`
+	Question    string         `json:"question"`
+	Options     []answerOption `json:"options"`
 }
 
-// choice is an option, written as an object or as a mere string.
-type choice struct {
+// answerOption is an option, written as an object or as a mere string.
+type answerOption struct {
 	Text    string `json:"text"`
 	Fastest bool   `json:"fastest"`
 }
 
 // UnmarshalJSON reads either form.
-func (c *choice) UnmarshalJSON(b []byte) error {
+func (c *answerOption) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, &c.Text) == nil {
 		return nil
 	}
-	type plain choice
+	type plain answerOption
 	return json.Unmarshal(b, (*plain)(c))
 }
 
@@ -87,19 +87,20 @@ func (a answer) asksPerson() bool {
 
 // parseAnswer reads a model's answer. An error says, to the model, what to mend.
 func parseAnswer(raw []byte, in Input) (answer, error) {
-	if err := check(lenientDiagnosis, raw); err != nil {
+	if err := checkAnswer(lenientDiagnosis, raw); err != nil {
 		return answer{}, err
 	}
 	var a answer
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return answer{}, fmt.Errorf("not as asked: %w", err)
 	}
-	a.Diagnosis, a.Hypothesis = clip(clean(a.Diagnosis), maxSummary), clip(clean(a.Hypothesis), maxSummary)
-	a.Prompt = clip(clean(a.Prompt), maxPrompt)
+	a.Diagnosis = text.Clip(cleanText(a.Diagnosis), maxSummary)
+	a.Hypothesis = text.Clip(cleanText(a.Hypothesis), maxSummary)
+	a.Prompt = text.Clip(cleanText(a.Prompt), maxPrompt)
 	a.Technique = sia.TechniqueID(strings.TrimSpace(string(a.Technique)))
 	s := &a.Answers
 	for _, p := range []*string{&s.Goal, &s.FailedAt, &s.Pattern, &s.SeenBefore, &a.Blocker, &a.Question, &a.Constraint} {
-		*p = clip(clean(*p), maxSummary)
+		*p = text.Clip(cleanText(*p), maxSummary)
 	}
 	a.Steps, a.Unsuitable = a.Steps[:min(len(a.Steps), maxList)], a.Unsuitable[:min(len(a.Unsuitable), maxList)]
 	a.Context, a.Examples = a.Context[:min(len(a.Context), maxList)], a.Examples[:min(len(a.Examples), maxList)]
@@ -110,22 +111,8 @@ func parseAnswer(raw []byte, in Input) (answer, error) {
 	case a.Prompt == "" && !in.Final && !a.asksPerson():
 		return answer{}, errors.New("modified_prompt is empty: write the instructions for the next attempt")
 	case in.Final && strings.TrimSpace(a.Question) == "":
-		return answer{}, errors.New("question is empty: no approach is left, so ask a person one question with two to four options")
+		return answer{}, errors.New("question is empty: no approach is left, so ask a person one question with two to " +
+			"four options")
 	}
 	return a, nil
 }
-
-// clip cuts s to at most n bytes at a character's border, and shows that it did.
-func clip(s string, n int) string {
-	const mark = "…"
-	if len(s) <= n {
-		return s
-	}
-	cut := n - len(mark)
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + mark
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

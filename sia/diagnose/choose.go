@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Choice is what is to be decided: which technique the next attempt uses.
@@ -23,15 +24,17 @@ type Chosen struct {
 	Technique  sia.TechniqueID // one of the candidates; the person's where one asked
 	Candidates []sia.Candidate // with their evidence, best first
 	Why        string          // for people
-	ID         string          // of the decision, where it is logged
+	Decision   *sia.Decision   // its entry in the log of decisions; nil: none is kept
 }
 
 // choose decides for a technique and marks it among the candidates, whose reasons
 // say what the answer asked for. Nothing is marked when there is nothing to choose
 // from. Where another technique is chosen than the answer picked, that one's rating
-// is the chance that the next attempt passes.
-func choose(in Input, d *sia.Diagnosis, a answer) {
-	q := Choice{Pattern: d.Pattern, Candidates: slices.Clone(d.Candidates), Wanted: wanted(in), Confidence: d.Confidence, Ratings: rated(in, a), Model: d.Fallback == ""}
+// is the chance that the next attempt passes. It returns the decision's entry in
+// the log.
+func choose(in Input, d *sia.Diagnosis, a answer) (*sia.Decision, error) {
+	q := Choice{Pattern: d.Pattern, Candidates: slices.Clone(d.Candidates), Wanted: wanted(in), Confidence: d.Confidence,
+		Ratings: rated(in, a), Model: d.Fallback == ""}
 	for i := range q.Candidates {
 		q.Candidates[i].Chosen = false
 	}
@@ -42,24 +45,32 @@ func choose(in Input, d *sia.Diagnosis, a answer) {
 	switch {
 	case a.Technique == "":
 	case !free(in, a.Technique):
-		instead = fmt.Sprintf("; chosen in place of %s, which %s", clip(oneLine(string(a.Technique)), 80), notFree(in, a.Technique))
+		instead = fmt.Sprintf("; chosen in place of %s, which %s", text.Clip(text.OneLine(string(a.Technique)), 80),
+			notFree(in, a.Technique))
 	default:
 		q.Pick = a.Technique
 		picks := fmt.Sprintf("the diagnosis picks it, with confidence %.2f", d.Confidence)
 		if i := index(q.Candidates, q.Pick); i >= 0 {
 			q.Candidates[i].Reason += "; " + picks
 		} else {
-			q.Candidates = append(q.Candidates, in.Library.Unlisted(in.Task, q.Pick, fmt.Sprintf("not listed for %s, but %s", d.Pattern, picks)))
+			q.Candidates = append(q.Candidates,
+				in.Library.Unlisted(in.Task, q.Pick, fmt.Sprintf("not listed for %s, but %s", d.Pattern, picks)))
 		}
 	}
 	if len(d.Candidates) > 0 { // where nothing listed is left, it is for a person to say how to go on
 		q.Candidates = append(q.Candidates, promising(in, q)...)
 	}
 	if len(q.Candidates) == 0 {
-		return
+		return nil, nil
 	}
-	made := decide(in, q)
-	d.Candidates, d.Why, d.DecisionID, d.Ratings = made.Candidates, made.Why, made.ID, q.Ratings
+	made, err := decide(in, q)
+	if err != nil {
+		return nil, err
+	}
+	d.Candidates, d.Why, d.Ratings = made.Candidates, made.Why, q.Ratings
+	if made.Decision != nil {
+		d.DecisionID = made.Decision.ID
+	}
 	if chance, ok := q.Ratings[made.Technique]; ok && made.Technique != q.Pick {
 		d.Confidence = chance
 	}
@@ -68,10 +79,11 @@ func choose(in Input, d *sia.Diagnosis, a answer) {
 	if q.Wanted == "" {
 		c.Reason += instead
 	}
+	return made.Decision, nil
 }
 
 // decide has the input's Choose decide, and holds it to the candidates.
-func decide(in Input, q Choice) Chosen {
+func decide(in Input, q Choice) (Chosen, error) {
 	plain := Chosen{Technique: q.Candidates[0].Technique, Candidates: q.Candidates}
 	switch {
 	case q.Wanted != "":
@@ -80,16 +92,20 @@ func decide(in Input, q Choice) Chosen {
 		plain.Technique = q.Pick
 	}
 	if in.Choose == nil {
-		return plain
+		return plain, nil
 	}
 	asked := q
 	asked.Candidates = slices.Clone(q.Candidates)
-	made := in.Choose(asked)
-	strange := func(c sia.Candidate) bool { return index(q.Candidates, c.Technique) < 0 }
-	if index(made.Candidates, made.Technique) < 0 || slices.ContainsFunc(made.Candidates, strange) || q.Wanted != "" && made.Technique != q.Wanted {
-		return plain
+	made, err := in.Choose(asked)
+	if err != nil {
+		return Chosen{}, err
 	}
-	return made
+	strange := func(c sia.Candidate) bool { return index(q.Candidates, c.Technique) < 0 }
+	if index(made.Candidates, made.Technique) < 0 || slices.ContainsFunc(made.Candidates, strange) ||
+		q.Wanted != "" && made.Technique != q.Wanted {
+		return plain, nil
+	}
+	return made, nil
 }
 
 // rated are the answer's ratings of what it was asked to rate; nil when there is
@@ -118,7 +134,8 @@ func promising(in Input, q Choice) []sia.Candidate {
 	var more []sia.Candidate
 	for _, id := range rateable(in) {
 		if chance, ok := q.Ratings[id]; ok && chance > mean && index(q.Candidates, id) < 0 {
-			more = append(more, in.Library.Unlisted(in.Task, id, fmt.Sprintf("not listed for %s, but the model rates it above the others", q.Pattern)))
+			more = append(more, in.Library.Unlisted(in.Task, id,
+				fmt.Sprintf("not listed for %s, but the model rates it above the others", q.Pattern)))
 		}
 	}
 	return more

@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Model is a chat model. [llm.Client] is one.
@@ -46,7 +47,7 @@ type Input struct {
 	// Choose decides; nil: what a person asked for, else the answer's pick, else
 	// the first candidate. It is called at most once in a diagnosis, and not when
 	// there is nothing to choose from or a person is asked.
-	Choose func(Choice) Chosen
+	Choose func(Choice) (Chosen, error)
 
 	// Final: no approach is left, so the diagnosis must ask a person.
 	Final bool
@@ -59,12 +60,22 @@ type Input struct {
 	NoModel   string // why no model may be asked, such as a used-up budget; then rules diagnose and say so
 }
 
+// Result is what a diagnosis came to.
+type Result struct {
+	Diagnosis sia.Diagnosis
+	// of the technique, to be logged before the diagnosis takes effect; nil: a person
+	// is asked, or what chose keeps no log
+	Decision *sia.Decision
+	Usage    llm.Usage // of every model call that was made, also where there is an error
+}
+
 // Diagnose answers why the attempt failed and what to try next. Trouble with the
-// model never makes it fail: then rules diagnose, and Fallback says why. The
-// only error is that ctx ended. usage counts every call made, also with an error.
-func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (diag sia.Diagnosis, usage llm.Usage, err error) {
+// model never makes it fail: then rules diagnose, and Fallback says why. It fails
+// when ctx ends, and when Choose does.
+func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (r Result, err error) {
+	op := fmt.Sprintf("diagnose task %s", in.Task.ID)
 	if err := context.Cause(ctx); err != nil {
-		return sia.Diagnosis{}, usage, fmt.Errorf("diagnose task %s: %w", in.Task.ID, err)
+		return r, fmt.Errorf("%s: %w", op, err)
 	}
 	if in.Attempt.Number == 0 && in.Task.Attempt() != nil {
 		in.Attempt = *in.Task.Attempt()
@@ -80,16 +91,19 @@ func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (diag sia.Diagnosis,
 	case d.Model == nil:
 		why = "no model is configured for diagnoses"
 	default:
-		ans, usage, why = d.ask(ctx, in, findings)
+		ans, r.Usage, why = d.ask(ctx, in, findings)
 	}
 	if err := context.Cause(ctx); err != nil {
-		return sia.Diagnosis{}, usage, fmt.Errorf("diagnose task %s: %w", in.Task.ID, err)
+		return r, fmt.Errorf("%s: %w", op, err)
 	}
 	if why != "" {
 		d.log().WarnContext(ctx, "diagnosing by rules", "task", in.Task.ID, "attempt", in.Attempt.Number, "reason", why)
 		ans = byRules(in, findings)
 	}
-	return settle(in, ans, findings, why), usage, nil
+	if r.Diagnosis, r.Decision, err = settle(in, ans, findings, why); err != nil {
+		return Result{Usage: r.Usage}, fmt.Errorf("%s: %w", op, err)
+	}
+	return r, nil
 }
 
 // ask has the model answer, and once more when the answer can't be used. why is
@@ -97,11 +111,11 @@ func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (diag sia.Diagnosis,
 func (d *Diagnoser) ask(ctx context.Context, in Input, findings []finding) (ans answer, usage llm.Usage, why string) {
 	messages, err := prompt(in, findings)
 	if err != nil {
-		return answer{}, usage, "the prompt could not be made: " + clip(err.Error(), 300)
+		return answer{}, usage, "the prompt could not be made: " + text.Clip(err.Error(), 300)
 	}
 	schema, err := diagnosisSchema(in)
 	if err != nil {
-		return answer{}, usage, "the schema could not be made: " + clip(err.Error(), 300)
+		return answer{}, usage, "the schema could not be made: " + text.Clip(err.Error(), 300)
 	}
 	why = converse(ctx, d.Model, d.Timeout, messages, schema, &usage, func(raw []byte) (err error) {
 		ans, err = parseAnswer(raw, in)
@@ -113,7 +127,10 @@ func (d *Diagnoser) ask(ctx context.Context, in Input, findings []finding) (ans 
 // converse makes a call for a JSON answer, and a second one that names the fault
 // when accept refuses the first. It returns why there is no usable answer, in
 // words for people; empty when there is one.
-func converse(ctx context.Context, m Model, timeout time.Duration, messages []llm.Message, schema *llm.Schema, usage *llm.Usage, accept func([]byte) error) string {
+func converse(
+	ctx context.Context, m Model, timeout time.Duration, messages []llm.Message, schema *llm.Schema, usage *llm.Usage,
+	accept func([]byte) error,
+) string {
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
@@ -137,14 +154,15 @@ func converse(ctx context.Context, m Model, timeout time.Duration, messages []ll
 		case errors.As(err, &callErr) && callErr.Kind == llm.KindMalformed && resp.Message.Content != "":
 			// It answered, but not with JSON: worth one repair.
 		default:
-			return "the model could not be asked: " + clip(err.Error(), 300)
+			return "the model could not be asked: " + text.Clip(err.Error(), 300)
 		}
 		fault = err
 		messages = append(messages[:len(messages):len(messages)],
-			llm.Message{Role: llm.RoleAssistant, Content: clip(resp.Message.Content, 8000)},
-			llm.Message{Role: llm.RoleUser, Content: fmt.Sprintf("That answer can't be used: %s.\nAnswer again, with the whole corrected JSON object and nothing else.", clip(fault.Error(), 1000))})
+			llm.Message{Role: llm.RoleAssistant, Content: text.Clip(resp.Message.Content, 8000)},
+			llm.Message{Role: llm.RoleUser, Content: fmt.Sprintf("That answer can't be used: %s.\nAnswer again, with the "+
+				"whole corrected JSON object and nothing else.", text.Clip(fault.Error(), 1000))})
 	}
-	return "the model's answer was unusable, also after it was told why: " + clip(fault.Error(), 300)
+	return "the model's answer was unusable, also after it was told why: " + text.Clip(fault.Error(), 300)
 }
 
 func complete(ctx context.Context, m Model, timeout time.Duration, req llm.Request) (llm.Response, error) {

@@ -46,12 +46,14 @@ func (s says) Complete(context.Context, llm.Request) (llm.Response, error) {
 // failed is a task whose first attempt failed as in the demo's first story.
 func failed() sia.Task {
 	t := sia.Task{
-		ID: "9-1", Issue: 1, Title: "Send a confirmation email when a booking is made", Body: "The guest gets an email.\n<!-- hidden words -->",
+		ID: "9-1", Issue: 1, Title: "Send a confirmation email when a booking is made",
+		Body:  "The guest gets an email.\n<!-- hidden words -->",
 		State: sia.Diagnosing, Approaches: 5, Head: "abc",
 		Attempts: []sia.Attempt{{
 			Number: 1, Outcome: sia.AttemptFail, Diff: sia.DiffStat{Files: 1, Added: 30, Paths: []string{"booking/handler.go"}},
-			Failures: []sia.CheckFailure{{Check: "test", Signature: "s1", Tests: []string{"TestCreate"}, Excerpt: "--- FAIL: TestCreate\n    mail_test.go:12: MAIL_API_KEY is not set\nFAIL"}},
-			Signals:  []sia.Signal{{Name: sia.SameTask, Evidence: "attempt 1 ended without passing"}},
+			Failures: []sia.CheckFailure{{Check: "test", Signature: "s1", Tests: []string{"TestCreate"},
+				Excerpt: "--- FAIL: TestCreate\n    mail_test.go:12: MAIL_API_KEY is not set\nFAIL"}},
+			Signals: []sia.Signal{{Name: sia.SameTask, Evidence: "attempt 1 ended without passing"}},
 		}},
 	}
 	t.Prompts = []sia.Prompt{{Version: 1, Hash: t.Brief.Hash(t.Title, t.Body)}}
@@ -77,14 +79,18 @@ func with(kv ...any) map[string]any {
 func run(t *testing.T, m diagnose.Model, in diagnose.Input) (sia.Diagnosis, llm.Usage) {
 	t.Helper()
 	d := diagnose.Diagnoser{Model: m}
-	got, usage, err := d.Diagnose(t.Context(), in)
+	got, err := d.Diagnose(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fault := invalid(in, got); fault != "" {
+	if fault := invalid(in, got.Diagnosis); fault != "" {
 		t.Fatalf("%s: %+v", fault, got)
 	}
-	return got, usage
+	if made := got.Decision; (made != nil) != (got.Diagnosis.DecisionID != "") ||
+		made != nil && made.ID != got.Diagnosis.DecisionID {
+		t.Fatalf("the diagnosis names the decision %q, and %+v is to be logged", got.Diagnosis.DecisionID, made)
+	}
+	return got.Diagnosis, got.Usage
 }
 
 // invalid says which hard rule a diagnosis breaks; empty when none.
@@ -112,7 +118,8 @@ func invalid(in diagnose.Input, d sia.Diagnosis) string {
 		return "pattern"
 	case !(d.Confidence >= 0 && d.Confidence <= 1):
 		return "confidence"
-	case d.Summary == "" || d.Hypothesis == "" || d.Answers.Goal == "" || d.Answers.Pattern == "" || d.Answers.SeenBefore == "":
+	case d.Summary == "" || d.Hypothesis == "" || d.Answers.Goal == "" || d.Answers.Pattern == "" ||
+		d.Answers.SeenBefore == "":
 		return "an answer is missing"
 	case in.Final && !d.NeedsPerson():
 		return "no approach is left, but nobody is asked"
@@ -150,9 +157,11 @@ func invalid(in diagnose.Input, d sia.Diagnosis) string {
 
 func TestDiagnose(t *testing.T) {
 	m, s := model(t, scripted.Answer{JSON: good(), Usage: &scripted.Usage{Input: 1000, Output: 50}})
-	got, usage := run(t, m, diagnose.Input{Task: failed(), Transcript: "turn 1: read handler.go", Diff: "+ mail.New(os.Getenv())", Lessons: []string{"use fakes"},
+	got, usage := run(t, m, diagnose.Input{Task: failed(), Transcript: "turn 1: read handler.go",
+		Diff: "+ mail.New(os.Getenv())", Lessons: []string{"use fakes"},
 		Files: []string{"booking/store.go"}, Tools: []string{"read", "edit", "write"}})
-	if got.Technique != sia.AbstractionLevelShift || got.Pattern != sia.MissingCredentials || got.Confidence != 0.85 || got.Fallback != "" || got.NeedsPerson() {
+	if got.Technique != sia.AbstractionLevelShift || got.Pattern != sia.MissingCredentials || got.Confidence != 0.85 ||
+		got.Fallback != "" || got.NeedsPerson() {
 		t.Errorf("%+v", got)
 	}
 	if !strings.HasPrefix(got.Prompt, "Put an interface in front of the sender.") || len(got.Brief.Steps) != 4 {
@@ -162,14 +171,17 @@ func TestDiagnose(t *testing.T) {
 		t.Errorf("usage: %+v", usage)
 	}
 	want := sia.SixAnswers{
-		Goal: "Send a confirmation email when a booking is made", FailedAt: "check test, at mail_test.go:12", Pattern: "missing-credentials", SeenBefore: "Not in this task.",
-		Addressing: []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation}, Untried: []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation},
+		Goal: "Send a confirmation email when a booking is made", FailedAt: "check test, at mail_test.go:12",
+		Pattern: "missing-credentials", SeenBefore: "Not in this task.",
+		Addressing: []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation},
+		Untried:    []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation},
 	}
 	if d := cmp.Diff(want, got.Answers); d != "" {
 		t.Error(d)
 	}
 	q := s.Requests()[0]
-	for _, words := range []string{"MAIL_API_KEY is not set", "turn 1: read handler.go", "+ mail.New", "use fakes", "booking/store.go", "read, edit, write", "same task reworked", "missing-credentials: the log of check test says"} {
+	for _, words := range []string{"MAIL_API_KEY is not set", "turn 1: read handler.go", "+ mail.New", "use fakes",
+		"booking/store.go", "read, edit, write", "same task reworked", "missing-credentials: the log of check test says"} {
 		if !strings.Contains(q.User(), words) {
 			t.Errorf("the model was not shown %q", words)
 		}
@@ -235,7 +247,10 @@ func TestFallback(t *testing.T) {
 			if !strings.Contains(got.Fallback, tt.why) || len(s.Requests()) != tt.calls {
 				t.Errorf("fallback %q after %d calls, want %q after %d", got.Fallback, len(s.Requests()), tt.why, tt.calls)
 			}
-			if got.Pattern != sia.MissingCredentials || got.Technique != sia.AbstractionLevelShift || !strings.Contains(got.Prompt, "> mail_test.go:12: MAIL_API_KEY is not set") || !strings.Contains(got.Prompt, "`MAIL_API_KEY` is not there") || !strings.Contains(got.Prompt, "booking/handler.go") {
+			if got.Pattern != sia.MissingCredentials || got.Technique != sia.AbstractionLevelShift ||
+				!strings.Contains(got.Prompt, "> mail_test.go:12: MAIL_API_KEY is not set") ||
+				!strings.Contains(got.Prompt, "`MAIL_API_KEY` is not there") ||
+				!strings.Contains(got.Prompt, "booking/handler.go") {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -252,23 +267,26 @@ func TestCancelledIsTheOnlyError(t *testing.T) {
 	stop := errors.New("a person said stop")
 	cancel(stop)
 	d := diagnose.Diagnoser{Model: m}
-	if _, _, err := d.Diagnose(ctx, diagnose.Input{Task: failed()}); !errors.Is(err, stop) {
+	if _, err := d.Diagnose(ctx, diagnose.Input{Task: failed()}); !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}
 	r := diagnose.Reviewer{Model: m}
-	if _, _, _, err := r.Review(ctx, diagnose.Package{}); !errors.Is(err, stop) {
+	if _, _, _, err := r.Review(ctx, diagnose.ReviewPackage{}); !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}
 	// A call that takes too long is the model's trouble, not ours.
 	d.Timeout = time.Nanosecond
-	if got, _, err := d.Diagnose(t.Context(), diagnose.Input{Task: failed()}); err != nil || !strings.Contains(got.Fallback, "could not be asked") {
-		t.Errorf("%v, %q", err, got.Fallback)
+	if got, err := d.Diagnose(t.Context(), diagnose.Input{Task: failed()}); err != nil ||
+		!strings.Contains(got.Diagnosis.Fallback, "could not be asked") {
+		t.Errorf("%v, %q", err, got.Diagnosis.Fallback)
 	}
 }
 
 func TestTechniqueRules(t *testing.T) {
 	used := failed()
-	used.Interventions = []sia.Intervention{{Number: 1, After: 1, Diagnosis: sia.Diagnosis{Pattern: sia.MissingCredentials, Technique: sia.AbstractionLevelShift, Prompt: "Put an interface in front of the sender. And more."}}}
+	used.Interventions = []sia.Intervention{{Number: 1, After: 1,
+		Diagnosis: sia.Diagnosis{Pattern: sia.MissingCredentials, Technique: sia.AbstractionLevelShift,
+			Prompt: "Put an interface in front of the sender. And more."}}}
 	refused := failed()
 	refused.Refused = []sia.TechniqueID{sia.AbstractionLevelShift}
 	wanted := failed()
@@ -280,19 +298,25 @@ func TestTechniqueRules(t *testing.T) {
 		want   sia.TechniqueID
 		reason string
 	}{
-		{"unknown", diagnose.Input{Task: failed()}, with("technique", "magic"), sia.AbstractionLevelShift, "chosen in place of magic, which is not in the library"},
-		{"used", diagnose.Input{Task: used}, good(), sia.ConstraintRelaxation, "chosen in place of abstraction-level-shift, which was used already in this task"},
+		{"unknown", diagnose.Input{Task: failed()}, with("technique", "magic"), sia.AbstractionLevelShift,
+			"chosen in place of magic, which is not in the library"},
+		{"used", diagnose.Input{Task: used}, good(), sia.ConstraintRelaxation,
+			"chosen in place of abstraction-level-shift, which was used already in this task"},
 		{"refused", diagnose.Input{Task: refused}, good(), sia.ConstraintRelaxation, "which the reviewer refused"},
-		{"empty", diagnose.Input{Task: failed()}, with("technique", ""), sia.AbstractionLevelShift, "first choice for missing-credentials"},
-		{"of another pattern", diagnose.Input{Task: failed()}, with("technique", "decomposition"), sia.Decomposition, "not listed for missing-credentials, but the diagnosis picks it"},
+		{"empty", diagnose.Input{Task: failed()}, with("technique", ""), sia.AbstractionLevelShift,
+			"first choice for missing-credentials"},
+		{"of another pattern", diagnose.Input{Task: failed()}, with("technique", "decomposition"), sia.Decomposition,
+			"not listed for missing-credentials, but the diagnosis picks it"},
 		{"a person's wish", diagnose.Input{Task: wanted}, good(), sia.ExampleInjection, "a person asked for it"},
-		{"a policy's choice", diagnose.Input{Task: failed(), Choose: last}, good(), sia.ConstraintRelaxation, "second choice for missing-credentials"},
-		{"a person's wish against the policy", diagnose.Input{Task: wanted, Choose: last}, good(), sia.ExampleInjection, "a person asked for it"},
-		{"a choice that is no candidate", diagnose.Input{Task: failed(), Choose: func(q diagnose.Choice) diagnose.Chosen {
-			return diagnose.Chosen{Technique: "magic", Candidates: append(q.Candidates, sia.Candidate{Technique: "magic", Reason: "r"})}
-		}}, good(), sia.AbstractionLevelShift, "first choice for missing-credentials"},
+		{"a policy's choice", diagnose.Input{Task: failed(), Choose: last}, good(), sia.ConstraintRelaxation,
+			"second choice for missing-credentials"},
+		{"a person's wish against the policy", diagnose.Input{Task: wanted, Choose: last}, good(), sia.ExampleInjection,
+			"a person asked for it"},
+		{"a choice that is no candidate", diagnose.Input{Task: failed(), Choose: magic}, good(), sia.AbstractionLevelShift,
+			"first choice for missing-credentials"},
 		{"a ranking with what may not be", diagnose.Input{Task: used, Candidates: func(sia.Pattern) []sia.Candidate {
-			return []sia.Candidate{{Technique: sia.AbstractionLevelShift, Reason: "r"}, {Technique: "magic", Reason: "r"}, {Technique: sia.FreshStart, Reason: "learned", Chosen: true}, {Technique: sia.FreshStart, Reason: "twice"}}
+			return []sia.Candidate{{Technique: sia.AbstractionLevelShift, Reason: "r"}, {Technique: "magic", Reason: "r"},
+				{Technique: sia.FreshStart, Reason: "learned", Chosen: true}, {Technique: sia.FreshStart, Reason: "twice"}}
 		}}, good(), sia.FreshStart, "learned; chosen in place"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -310,15 +334,37 @@ func TestTechniqueRules(t *testing.T) {
 }
 
 // last chooses the last candidate.
-func last(q diagnose.Choice) diagnose.Chosen {
-	return diagnose.Chosen{Technique: q.Candidates[len(q.Candidates)-1].Technique, Candidates: q.Candidates, Why: "it is the last", ID: "d1"}
+func last(q diagnose.Choice) (diagnose.Chosen, error) {
+	return diagnose.Chosen{Technique: q.Candidates[len(q.Candidates)-1].Technique, Candidates: q.Candidates,
+		Why: "it is the last", Decision: &sia.Decision{ID: "d1"}}, nil
+}
+
+// magic chooses what is no candidate.
+func magic(q diagnose.Choice) (diagnose.Chosen, error) {
+	return diagnose.Chosen{Technique: "magic", Decision: &sia.Decision{ID: "d2"},
+		Candidates: append(q.Candidates, sia.Candidate{Technique: "magic", Reason: "r"})}, nil
+}
+
+// A choice that can't be made fails the diagnosis, which still tells what it cost.
+func TestChoiceThatFails(t *testing.T) {
+	b, err := json.Marshal(good())
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("the learner is broken")
+	d := diagnose.Diagnoser{Model: says(b)}
+	got, err := d.Diagnose(t.Context(), diagnose.Input{Task: failed(),
+		Choose: func(diagnose.Choice) (diagnose.Chosen, error) { return diagnose.Chosen{}, broken }})
+	if !errors.Is(err, broken) || got.Usage.Input != 1 || got.Decision != nil || got.Diagnosis.Technique != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
 }
 
 // TestChoice: whoever chooses is told what the answer says and what a person
 // wants, and what it decides is in the diagnosis.
 func TestChoice(t *testing.T) {
 	var asked []diagnose.Choice
-	choose := func(q diagnose.Choice) diagnose.Chosen {
+	choose := func(q diagnose.Choice) (diagnose.Chosen, error) {
 		asked = append(asked, q)
 		return last(q)
 	}
@@ -343,7 +389,8 @@ func TestChoice(t *testing.T) {
 	for i, want := range []diagnose.Choice{
 		{Pattern: sia.MissingCredentials, Pick: sia.AbstractionLevelShift, Confidence: got.Confidence, Model: true},
 		{Pattern: sia.MissingCredentials, Confidence: asked[1].Confidence},
-		{Pattern: sia.MissingCredentials, Pick: sia.AbstractionLevelShift, Confidence: got.Confidence, Model: true, Wanted: sia.AbstractionLevelShift},
+		{Pattern: sia.MissingCredentials, Pick: sia.AbstractionLevelShift, Confidence: got.Confidence, Model: true,
+			Wanted: sia.AbstractionLevelShift},
 	} {
 		have := asked[i]
 		have.Candidates = nil
@@ -357,13 +404,14 @@ func TestChoice(t *testing.T) {
 // technique's own.
 func TestPromptIsDistinct(t *testing.T) {
 	task := failed()
-	task.Interventions = []sia.Intervention{{Number: 1, After: 1, Diagnosis: sia.Diagnosis{Technique: sia.Decomposition, Prompt: "Put an interface in front of the sender.\n\nMore."}}}
+	task.Interventions = []sia.Intervention{{Number: 1, After: 1,
+		Diagnosis: sia.Diagnosis{Technique: sia.Decomposition, Prompt: "Put an interface in front of the sender.\n\nMore."}}}
 	b, err := json.Marshal(good())
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, _ := run(t, says(b), diagnose.Input{Task: task})
-	l, _ := technique.Load(nil)
+	l, _ := technique.LoadLibrary(nil)
 	x, _ := l.Get(sia.AbstractionLevelShift)
 	if got.Prompt != x.Prompt {
 		t.Errorf("got %q", got.Prompt)
@@ -382,7 +430,8 @@ func TestPerson(t *testing.T) {
 	b, _ := json.Marshal(asked)
 	got, _ := run(t, says(b), diagnose.Input{Task: failed()})
 	want := []sia.Option{{Letter: "A", Text: "One"}, {Letter: "B", Text: "Two", Fastest: true}}
-	if d := cmp.Diff(want, got.Options); d != "" || got.Question != "Which providers?" || got.Blocker != "which providers?" {
+	if d := cmp.Diff(want, got.Options); d != "" || got.Question != "Which providers?" ||
+		got.Blocker != "which providers?" {
 		t.Errorf("%s %+v", d, got)
 	}
 
@@ -395,19 +444,22 @@ func TestPerson(t *testing.T) {
 	// No approach is left: a person must be asked, whatever the model says.
 	b, _ = json.Marshal(with("blocker", "", "question", "What now?"))
 	got, _ = run(t, says(b), diagnose.Input{Task: failed(), Final: true})
-	if got.Fallback != "" || got.Blocker != "test: mail_test.go:12: MAIL_API_KEY is not set" || got.Question != "What now?" {
+	if got.Fallback != "" || got.Blocker != "test: mail_test.go:12: MAIL_API_KEY is not set" ||
+		got.Question != "What now?" {
 		t.Errorf("%+v", got)
 	}
 	// By rules too, from the evidence.
 	got, _ = run(t, nil, diagnose.Input{Task: failed(), Final: true})
-	if got.Question != "The checks have no `MAIL_API_KEY`. How should the task be done?" || got.Options[1].Text != "`MAIL_API_KEY` is set for the checks now; try again" {
+	if got.Question != "The checks have no `MAIL_API_KEY`. How should the task be done?" ||
+		got.Options[1].Text != "`MAIL_API_KEY` is set for the checks now; try again" {
 		t.Errorf("%+v", got)
 	}
 
 	// Every technique for the pattern is used.
 	task := failed()
 	for _, id := range []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation} {
-		task.Interventions = append(task.Interventions, sia.Intervention{After: 1, Diagnosis: sia.Diagnosis{Pattern: sia.MissingCredentials, Technique: id}})
+		task.Interventions = append(task.Interventions,
+			sia.Intervention{After: 1, Diagnosis: sia.Diagnosis{Pattern: sia.MissingCredentials, Technique: id}})
 	}
 	b, _ = json.Marshal(good())
 	if got, _ := run(t, says(b), diagnose.Input{Task: task}); !got.NeedsPerson() {
@@ -435,7 +487,8 @@ func TestBudget(t *testing.T) {
 	if n := llm.CountTokens(q.System() + q.User()); n > in.MaxTokens {
 		t.Errorf("%d tokens, budget %d", n, in.MaxTokens)
 	}
-	for _, words := range []string{"MAIL_API_KEY is not set", "the last turn", "bytes after this were cut]", "bytes before this were cut]"} {
+	for _, words := range []string{"MAIL_API_KEY is not set", "the last turn", "bytes after this were cut]",
+		"bytes before this were cut]"} {
 		if !strings.Contains(q.User(), words) {
 			t.Errorf("%q is not in the prompt", words)
 		}
@@ -461,30 +514,37 @@ func TestDataStaysData(t *testing.T) {
 // TestApprovedPlan: what a person approved is told as such.
 func TestApprovedPlan(t *testing.T) {
 	task := failed()
-	task.Brief.Plan = &sia.Plan{Summary: "Mail by a double.", Steps: []sia.SubTask{{Do: "Add an interface", DoneWhen: "it builds"}, {Do: "Add a double"}}}
-	task.Attempts = append([]sia.Attempt{{Number: 0, Planning: true, Outcome: sia.AttemptError, Reason: "the limit of 40 turns was reached"}}, task.Attempts...)
+	task.Brief.Plan = &sia.Plan{Summary: "Mail by a double.",
+		Steps: []sia.SubTask{{Do: "Add an interface", DoneWhen: "it builds"}, {Do: "Add a double"}}}
+	task.Attempts = append([]sia.Attempt{{Number: 0, Planning: true, Outcome: sia.AttemptError,
+		Reason: "the limit of 40 turns was reached"}}, task.Attempts...)
 	m, s := model(t, scripted.Answer{JSON: good()})
 	run(t, m, diagnose.Input{Task: task})
 	user := s.Requests()[0].User()
-	if want := "text\nMail by a double.\n1. Add an interface\n   Done when: it builds\n2. Add a double\n"; !strings.Contains(user, want) || strings.Contains(user, "40 turns") {
+	want := "text\nMail by a double.\n1. Add an interface\n   Done when: it builds\n2. Add a double\n"
+	if !strings.Contains(user, want) || strings.Contains(user, "40 turns") {
 		t.Errorf("want the plan and nothing of how it was made:\n%s", user)
 	}
 }
 
 // TestHardRules: whatever a model answers, the hard rules hold.
 func TestHardRules(t *testing.T) {
-	l, _ := technique.Load(nil)
+	l, _ := technique.LoadLibrary(nil)
 	var ids []string
 	for _, x := range l.All() {
 		ids = append(ids, string(x.ID))
 	}
-	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", " ", "Put an interface in front.", "a.go:1: undefined: x"}))
+	text := rapid.OneOf(rapid.String(),
+		rapid.SampledFrom([]string{"", " ", "Put an interface in front.", "a.go:1: undefined: x"}))
 	rapid.Check(t, func(t *rapid.T) {
 		task := failed()
 		task.Title = text.Draw(t, "title")
 		task.Prompts = []sia.Prompt{{Version: 1, Hash: task.Brief.Hash(task.Title, task.Body)}}
 		for i, id := range rapid.SliceOfNDistinct(rapid.SampledFrom(ids), 0, 6, rapid.ID[string]).Draw(t, "used") {
-			task.Interventions = append(task.Interventions, sia.Intervention{Number: i + 1, After: 1, Diagnosis: sia.Diagnosis{Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "p"), Technique: sia.TechniqueID(id), Prompt: text.Draw(t, "before")}})
+			task.Interventions = append(task.Interventions,
+				sia.Intervention{Number: i + 1, After: 1,
+					Diagnosis: sia.Diagnosis{Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "p"), Technique: sia.TechniqueID(id),
+						Prompt: text.Draw(t, "before")}})
 		}
 		for _, id := range rapid.SliceOfN(rapid.SampledFrom(ids), 0, 2).Draw(t, "refused") {
 			task.Refused = append(task.Refused, sia.TechniqueID(id))
@@ -492,10 +552,13 @@ func TestHardRules(t *testing.T) {
 		task.Wanted = sia.TechniqueID(rapid.SampledFrom(append(ids, "", "nope")).Draw(t, "wanted"))
 		task.Attempts[0].Failures[0].Excerpt = text.Draw(t, "excerpt")
 		answer := map[string]any{
-			"diagnosis": text.Draw(t, "diagnosis"), "pattern": string(rapid.SampledFrom(append(sia.Patterns, "x")).Draw(t, "pattern")),
-			"technique": rapid.SampledFrom(append(ids, "", "nope")).Draw(t, "technique"), "modified_prompt": text.Draw(t, "prompt"),
-			"hypothesis": text.Draw(t, "hypothesis"), "confidence": rapid.Float64Range(-1e9, 1e9).Draw(t, "confidence"),
-			"blocker": text.Draw(t, "blocker"), "question": text.Draw(t, "question"), "options": rapid.SliceOfN(text, 0, 6).Draw(t, "options"),
+			"diagnosis":       text.Draw(t, "diagnosis"),
+			"pattern":         string(rapid.SampledFrom(append(sia.Patterns, "x")).Draw(t, "pattern")),
+			"technique":       rapid.SampledFrom(append(ids, "", "nope")).Draw(t, "technique"),
+			"modified_prompt": text.Draw(t, "prompt"),
+			"hypothesis":      text.Draw(t, "hypothesis"), "confidence": rapid.Float64Range(-1e9, 1e9).Draw(t, "confidence"),
+			"blocker": text.Draw(t, "blocker"), "question": text.Draw(t, "question"),
+			"options":    rapid.SliceOfN(text, 0, 6).Draw(t, "options"),
 			"constraint": text.Draw(t, "constraint"), "example_files": []string{text.Draw(t, "file")},
 			"ratings": rapid.MapOf(rapid.SampledFrom(append(ids, "nope")), rapid.Float64Range(-1, 2)).Draw(t, "ratings"),
 		}
@@ -506,17 +569,18 @@ func TestHardRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := diagnose.Input{Task: task, Library: l, Final: rapid.Bool().Draw(t, "final"), Transcript: text.Draw(t, "transcript")}
+		in := diagnose.Input{Task: task, Library: l, Final: rapid.Bool().Draw(t, "final"),
+			Transcript: text.Draw(t, "transcript")}
 		for _, m := range []diagnose.Model{says(b), nil} {
 			d := diagnose.Diagnoser{Model: m}
-			got, _, err := d.Diagnose(context.Background(), in)
+			got, err := d.Diagnose(context.Background(), in)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if fault := invalid(in, got); fault != "" {
+			if fault := invalid(in, got.Diagnosis); fault != "" {
 				t.Fatalf("%s: %+v", fault, got)
 			}
-			again, _, err := d.Diagnose(context.Background(), in)
+			again, err := d.Diagnose(context.Background(), in)
 			if diff := cmp.Diff(got, again); err != nil || diff != "" {
 				t.Fatal("not deterministic: ", diff, err)
 			}
@@ -532,20 +596,22 @@ func FuzzModelAnswer(f *testing.F) {
 	f.Add(`{"options":[{"text":1}]}`)
 	f.Add(`{"answers":{"techniques":[null]}}`)
 	f.Add(strings.TrimSuffix(string(b), "}") + `,"ratings":{"fresh-start":null,"tool-change":2}}`)
-	l, _ := technique.Load(nil)
+	l, _ := technique.LoadLibrary(nil)
 	f.Fuzz(func(t *testing.T, text string) {
 		in := diagnose.Input{Task: failed(), Library: l}
 		d := diagnose.Diagnoser{Model: says(text)}
-		got, _, err := d.Diagnose(t.Context(), in)
+		got, err := d.Diagnose(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fault := invalid(in, got); fault != "" {
+		if fault := invalid(in, got.Diagnosis); fault != "" {
 			t.Fatalf("%s: %+v", fault, got)
 		}
 		r := diagnose.Reviewer{Model: says(text)}
-		review, amended, _, err := r.Review(t.Context(), diagnose.Package{Prompt: "p"})
-		if err != nil || (len(review.Points) > 0 && (review.Verdict == sia.Minor || review.Verdict == sia.Major)) != (amended != "") || (review.Verdict == sia.Major || review.Verdict == sia.Rejected) && len(review.Points) == 0 {
+		review, amended, _, err := r.Review(t.Context(), diagnose.ReviewPackage{Prompt: "p"})
+		if err != nil || (len(review.Points) > 0 &&
+			(review.Verdict == sia.Minor || review.Verdict == sia.Major)) != (amended != "") ||
+			(review.Verdict == sia.Major || review.Verdict == sia.Rejected) && len(review.Points) == 0 {
 			t.Fatal(fmt.Sprint(err, review, amended))
 		}
 	})

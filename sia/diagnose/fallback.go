@@ -8,11 +8,12 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
+	"github.com/sia-bot/sia/sia/text"
 )
 
-// byRules is the answer without a model: the first finding for which a technique
-// is left, else the first. Its instructions quote the failing lines and name the
-// files, so that they are worth something even so.
+// byRules is the answer without a model. It is about the first finding that a technique is left
+// for, else about the first one. Its instructions quote the failing lines and name the files, so
+// that they help even without a model.
 func byRules(in Input, findings []finding) answer {
 	f := findings[0]
 	for _, g := range findings {
@@ -21,18 +22,18 @@ func byRules(in Input, findings []finding) answer {
 			break
 		}
 	}
-	a := answer{Pattern: f.pattern, Confidence: f.confidence * trust(in)}
-	a.Diagnosis = upper(f.evidence) + "."
+	a := answer{Pattern: f.pattern, Confidence: f.confidence * trustedConfidence(in)}
+	a.Diagnosis = upperFirst(f.evidence) + "."
 	if at := failurePoint(in); at != "" && !strings.Contains(a.Diagnosis, at) && f.check == "" {
 		a.Diagnosis += " It failed at " + at + "."
 	}
-	a.Answers.Goal = goal(in)
+	a.Answers.Goal = taskGoal(in)
 	a.Answers.FailedAt = failurePoint(in)
 	a.Answers.Pattern = fmt.Sprintf("%s: %s", f.pattern, f.evidence)
-	a.Prompt = instructions(in, f)
-	a.Hypothesis = upper(expectation(in))
+	a.Prompt = fallbackPrompt(in, f)
+	a.Hypothesis = upperFirst(expectedOutcome(in))
 	if f.line != "" {
-		a.Hypothesis = fmt.Sprintf("The line `%s` does not come back, and %s", clip(f.line, 200), expectation(in))
+		a.Hypothesis = fmt.Sprintf("The line `%s` does not come back, and %s", text.Clip(f.line, 200), expectedOutcome(in))
 	}
 	if f.pattern == sia.ExternalDependencyBlocker || f.pattern == sia.MissingCredentials {
 		a.Level = "up"
@@ -40,29 +41,29 @@ func byRules(in Input, findings []finding) answer {
 	return a
 }
 
-// trust falls with each intervention that did not help: rules that were wrong
+// trustedConfidence falls with each intervention that did not help: rules that were wrong
 // twice are wrong again.
-func trust(in Input) float64 {
+func trustedConfidence(in Input) float64 {
 	return 1 / (1 + 0.25*float64(len(in.Task.Interventions)))
 }
 
-// instructions are the next attempt's, for a finding.
-func instructions(in Input, f finding) string {
+// fallbackPrompt are the next attempt's, for a finding.
+func fallbackPrompt(in Input, f finding) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The last attempt at “%s” failed", goal(in))
+	fmt.Fprintf(&b, "The last attempt at “%s” failed", taskGoal(in))
 	if f.check != "" {
 		fmt.Fprintf(&b, " in the check %s", f.check)
 	}
 	b.WriteString(".")
-	lines := quoted(in, f)
+	lines := quotedLines(in, f)
 	for _, l := range lines {
 		fmt.Fprintf(&b, "\n\n> %s", l)
 	}
-	b.WriteString("\n\n" + advice(f) + "\n")
+	b.WriteString("\n\n" + findingAdvice(f) + "\n")
 	if files := namedFiles(in, lines); files != "" {
 		fmt.Fprintf(&b, "\nThe lines above speak of %s.\n", files)
 	}
-	if files := touched(in); files != "" {
+	if files := touchedPaths(in); files != "" {
 		fmt.Fprintf(&b, "\nThe last attempt changed %s. Read these first.\n", files)
 	}
 	if tests := failedTests(in.Attempt); tests != "" {
@@ -72,20 +73,22 @@ func instructions(in Input, f finding) string {
 	return b.String()
 }
 
-// advice is what to do about a finding, particular to what it is about.
-func advice(f finding) string {
+// findingAdvice says what to do about a finding. It names the finding's subject where there is one.
+func findingAdvice(f finding) string {
 	about := func(with, without string) string {
 		if f.subject == "" {
 			return without
 		}
-		return fmt.Sprintf(with, "`"+clip(f.subject, 200)+"`")
+		return fmt.Sprintf(with, "`"+text.Clip(f.subject, 200)+"`")
 	}
 	switch f.pattern {
 	case sia.MissingCredentials:
 		return about("%s is not there and will not be. ", "The credentials are not there and will not be. ") +
-			"Don't require them, don't invent them and don't read them where tests run: put an interface in front of the service and use a local double that needs none."
+			"Don't require them, don't invent them and don't read them where tests run: put an interface in front of the " +
+			"service and use a local double that needs none."
 	case sia.ExternalDependencyBlocker:
-		return about("%s can't be reached from the checks. ", "What the code tries to reach can't be reached from the checks. ") +
+		return about("%s can't be reached from the checks. ", "What the code tries to reach can't be reached from the "+
+			"checks. ") +
 			"Don't call it in tests or at start-up; put an interface in front of it and use a local double."
 	case sia.Environment:
 		return about("%s is not available where the checks run. ", "Something is not available where the checks run. ") +
@@ -100,13 +103,17 @@ func advice(f finding) string {
 		return about("The border at %s does not fit. ", "The pieces don't fit at their border. ") +
 			"Look at how the interface is declared and at every user of it before you change either side."
 	case sia.MissingExample:
-		return "The result does not have the form that is wanted. Find an existing file of the same kind and follow it exactly, down to names and order."
+		return "The result does not have the form that is wanted. Find an existing file of the same kind and follow it " +
+			"exactly, down to names and order."
 	case sia.OverConstrained:
-		return "Two demands can't both be met as they stand. Meet the task's first, in the plainest way, and then find the smallest change that meets the other."
+		return "Two demands can't both be met as they stand. Meet the task's first, in the plainest way, and then find " +
+			"the smallest change that meets the other."
 	case sia.UnclearSpecification:
-		return "Take the smallest reading of the issue that a user would notice. Say in your closing words which reading you took."
+		return "Take the smallest reading of the issue that a user would notice. Say in your closing words which reading " +
+			"you took."
 	case sia.UnclearInstructions:
-		return "Write down in one sentence each what the issue wants, what must stay as it is, and how a check will tell that it is done. Take the smallest reading that fits, and do only that."
+		return "Write down in one sentence each what the issue wants, what must stay as it is, and how a check will tell " +
+			"that it is done. Take the smallest reading that fits, and do only that."
 	case sia.WrongTool:
 		return about("The tool kept missing at %s. ", "The tool kept missing its target. ") +
 			"Look at what is there before you write; create what does not exist, and rewrite what edits can't hit."
@@ -114,17 +121,20 @@ func advice(f finding) string {
 		return about("Changing one part broke others (%s). ", "Changing one part broke others. ") +
 			"Find every user of what you change before you change it, and keep the repository building after each step."
 	case sia.RepeatedError:
-		return "The same error has come back. Whatever was done about it before does not work: find the line that produces it, and explain it, before you change anything."
+		return "The same error has come back. Whatever was done about it before does not work: find the line that " +
+			"produces it, and explain it, before you change anything."
 	case sia.ContextOverload:
-		return "The attempt used up its room. Read only what the failing lines name, run one test at a time, and begin to write early."
+		return "The attempt used up its room. Read only what the failing lines name, run one test at a time, and begin to " +
+			"write early."
 	case sia.FlakyCheck:
-		return "Time or chance plays a part. Make the code under test independent of both: wait for events, not for durations; fix the order; inject the clock."
+		return "Time or chance plays a part. Make the code under test independent of both: wait for events, not for " +
+			"durations; fix the order; inject the clock."
 	}
 	return "Begin with the lines above: find what produces the first of them, mend that, and only then look at the next."
 }
 
-// namedFiles are the files of the repository or of the attempt's change that
-// lines speak of, at most four.
+// namedFiles are the files that the lines name, when they are in the repository or in the attempt's
+// change; at most four.
 func namedFiles(in Input, lines []string) string {
 	var files []string
 	for _, l := range lines {
@@ -139,11 +149,11 @@ func namedFiles(in Input, lines []string) string {
 	return strings.Join(files, ", ")
 }
 
-// expectation completes "if this is right, …".
-func expectation(in Input) string {
+// expectedOutcome completes "if this is right, …".
+func expectedOutcome(in Input) string {
 	var names []string
 	for _, f := range in.Attempt.Failures[:min(len(in.Attempt.Failures), 3)] {
-		names = append(names, oneLine(f.Check))
+		names = append(names, text.OneLine(f.Check))
 	}
 	switch len(names) {
 	case 0:
@@ -154,13 +164,13 @@ func expectation(in Input) string {
 	return "the checks " + strings.Join(names, ", ") + " turn green."
 }
 
-// quoted are the lines to show: the finding's own, then the telling ones of each
+// quotedLines are the lines to show: the finding's own, then the telling ones of each
 // failure.
-func quoted(in Input, f finding) []string {
+func quotedLines(in Input, f finding) []string {
 	var ls []string
 	seen := map[string]bool{}
 	add := func(l string) {
-		if l = clip(oneLine(clean(l)), 300); l != "" && !seen[l] && len(ls) < 4 {
+		if l = text.Clip(text.OneLine(cleanText(l)), 300); l != "" && !seen[l] && len(ls) < 4 {
 			seen[l] = true
 			ls = append(ls, l)
 		}
@@ -177,20 +187,20 @@ func quoted(in Input, f finding) []string {
 // tellingLine is the first line of the attempt's failures that says what is wrong.
 func tellingLine(a sia.Attempt) string {
 	for _, f := range a.Failures {
-		if ls := technique.ErrorLines(clean(f.Excerpt), 1); len(ls) > 0 {
-			return clip(ls[0], 300)
+		if ls := technique.ErrorLines(cleanText(f.Excerpt), 1); len(ls) > 0 {
+			return text.Clip(ls[0], 300)
 		}
 	}
-	return clip(oneLine(a.Reason), 300)
+	return text.Clip(text.OneLine(a.Reason), 300)
 }
 
 // failurePoint says where the attempt failed: check, place, line.
 func failurePoint(in Input) string {
 	if len(in.Attempt.Failures) == 0 {
-		return clip(oneLine(in.Attempt.Reason), 300)
+		return text.Clip(text.OneLine(in.Attempt.Reason), 300)
 	}
 	f := in.Attempt.Failures[0]
-	check, l := "check "+oneLine(f.Check), tellingLine(sia.Attempt{Failures: []sia.CheckFailure{f}})
+	check, l := "check "+text.OneLine(f.Check), tellingLine(sia.Attempt{Failures: []sia.CheckFailure{f}})
 	if at := place.FindString(l); at != "" {
 		return check + ", at " + at
 	}
@@ -217,10 +227,10 @@ func firstCheck(in Input) string {
 	if len(in.Attempt.Failures) == 0 {
 		return ""
 	}
-	return oneLine(in.Attempt.Failures[0].Check)
+	return text.OneLine(in.Attempt.Failures[0].Check)
 }
 
-func touched(in Input) string {
+func touchedPaths(in Input) string {
 	paths := in.Attempt.Diff.Paths
 	if len(paths) == 0 {
 		return ""
@@ -236,7 +246,7 @@ func failedTests(a sia.Attempt) string {
 	var tests []string
 	for _, f := range a.Failures {
 		for _, t := range f.Tests {
-			if t = oneLine(t); len(tests) < 10 {
+			if t = text.OneLine(t); len(tests) < 10 {
 				tests = append(tests, t)
 			}
 		}
@@ -244,7 +254,7 @@ func failedTests(a sia.Attempt) string {
 	return strings.Join(tests, ", ")
 }
 
-func upper(s string) string {
+func upperFirst(s string) string {
 	if s == "" {
 		return s
 	}

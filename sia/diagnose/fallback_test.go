@@ -12,21 +12,23 @@ import (
 // that quotes the failing lines and names the files, and a question that a person
 // can answer.
 func TestFallbackOfEachPattern(t *testing.T) {
-	library, _ := technique.Load(nil)
+	library, _ := technique.LoadLibrary(nil)
 	in := Input{
 		Library: library, Files: []string{"booking/handler.go", "booking/store.go", "vendor/x.go"},
 		Attempt: sia.Attempt{
 			Number: 1, Outcome: sia.AttemptFail, Diff: sia.DiffStat{Files: 1, Paths: []string{"booking/handler.go"}},
-			Failures: []sia.CheckFailure{{Check: "test", Signature: "s", Tests: []string{"TestCreate"}, Excerpt: "booking/store.go:12: boom\nlib/unknown.go:3: error: bang"}},
+			Failures: []sia.CheckFailure{{Check: "test", Signature: "s", Tests: []string{"TestCreate"},
+				Excerpt: "booking/store.go:12: boom\nlib/unknown.go:3: error: bang"}},
 		},
 	}
 	in.Task = sia.Task{ID: "9-1", Issue: 1, Title: "Confirm bookings", Approaches: 5, Attempts: []sia.Attempt{in.Attempt}}
 	seen := map[string]sia.Pattern{}
 	for _, p := range sia.Patterns {
 		t.Run(string(p), func(t *testing.T) {
-			f := finding{pattern: p, confidence: 0.5, check: "test", line: "booking/store.go:12: boom", subject: "MAIL_KEY", evidence: "the log says so"}
-			got := settle(in, byRules(in, []finding{f}), []finding{f}, "no model")
-			if got.Pattern != p || got.Technique == "" || got.NeedsPerson() {
+			f := finding{pattern: p, confidence: 0.5, check: "test", line: "booking/store.go:12: boom", subject: "MAIL_KEY",
+				evidence: "the log says so"}
+			got, _, err := settle(in, byRules(in, []finding{f}), []finding{f}, "no model")
+			if err != nil || got.Pattern != p || got.Technique == "" || got.NeedsPerson() {
 				t.Fatalf("%+v", got)
 			}
 			if p != sia.UnknownPattern {
@@ -34,12 +36,13 @@ func TestFallbackOfEachPattern(t *testing.T) {
 					t.Errorf("%s does not answer it", got.Technique)
 				}
 			}
-			for _, words := range []string{"> booking/store.go:12: boom", "lib/unknown.go:3: error: bang", "speak of `booking/store.go`.", "changed booking/handler.go", "TestCreate", "no test or check may be changed"} {
+			for _, words := range []string{"> booking/store.go:12: boom", "lib/unknown.go:3: error: bang",
+				"speak of `booking/store.go`.", "changed booking/handler.go", "TestCreate", "no test or check may be changed"} {
 				if !strings.Contains(got.Prompt, words) {
 					t.Errorf("%q is not in:\n%s", words, got.Prompt)
 				}
 			}
-			own := advice(f)
+			own := findingAdvice(f)
 			if other, twice := seen[own]; twice || own == "" || !strings.Contains(got.Prompt, own) {
 				t.Errorf("its advice is that of %q: %s", other, own)
 			}
@@ -47,8 +50,9 @@ func TestFallbackOfEachPattern(t *testing.T) {
 
 			final := in
 			final.Final = true
-			asked := settle(final, byRules(final, []finding{f}), []finding{f}, "no model")
-			if !asked.NeedsPerson() || len(asked.Options) < 2 || !strings.Contains(asked.Blocker, "booking/store.go:12: boom") {
+			asked, _, err := settle(final, byRules(final, []finding{f}), []finding{f}, "no model")
+			if err != nil || !asked.NeedsPerson() || len(asked.Options) < 2 ||
+				!strings.Contains(asked.Blocker, "booking/store.go:12: boom") {
 				t.Errorf("it asks %q because of %q, with %v", asked.Question, asked.Blocker, asked.Options)
 			}
 		})

@@ -11,20 +11,20 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 //go:embed prompts/*.tmpl
-var prompts embed.FS
+var promptFiles embed.FS
 
-// Prompts are the prompts that SIA diagnoses and reviews with.
-func Prompts() fs.FS { return prompts }
+// PromptFiles are the prompts that SIA diagnoses and reviews with.
+func PromptFiles() fs.FS { return promptFiles }
 
-// bytesPerToken is a careful estimate: prose has more bytes a token, dense code
-// about this many.
+// bytesPerToken is a careful estimate. Prose has more bytes a token, dense code about this many.
 const bytesPerToken = 3
 
-// Shares of the evidence's room, in percent. What one part leaves is given to
-// those after it, in the order in which they are cut: the newest failure first.
+// Shares of the evidence's room, in percent. Room that one part leaves goes to the parts after it.
+// Of each part the oldest is cut first.
 const (
 	shareFailures   = 25
 	shareTask       = 20
@@ -41,7 +41,7 @@ type techniqueLine struct {
 
 // prompt makes the messages of a diagnosis.
 func prompt(in Input, findings []finding) ([]llm.Message, error) {
-	system, err := render("diagnose.md.tmpl", map[string]any{
+	system, err := renderPrompt("diagnose.md.tmpl", map[string]any{
 		"Patterns":   patternList(),
 		"Techniques": techniqueLines(in),
 		"Rated":      len(rateable(in)) > 0,
@@ -62,8 +62,8 @@ func prompt(in Input, findings []finding) ([]llm.Message, error) {
 	}, nil
 }
 
-func render(name string, values any) (string, error) {
-	t, err := template.ParseFS(prompts, "prompts/"+name)
+func renderPrompt(name string, values any) (string, error) {
+	t, err := template.ParseFS(promptFiles, "prompts/"+name)
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func patternList() string {
 func techniqueLines(in Input) []techniqueLine {
 	var lines []techniqueLine
 	for _, t := range in.Library.All() {
-		l := techniqueLine{ID: t.ID, When: oneLine(clean(t.When))}
+		l := techniqueLine{ID: t.ID, When: text.OneLine(cleanText(t.When))}
 		var answers []string
 		for _, p := range sia.Patterns {
 			if t.Answers(p) {
@@ -117,8 +117,8 @@ func free(in Input, id sia.TechniqueID) bool {
 	return known && !in.Task.Used(id) && !slices.Contains(in.Task.Refused, id)
 }
 
-// rateable are the techniques that a model is asked to rate: those that are free,
-// and none when a person is asked whatever it says.
+// rateable are the techniques that a model is asked to rate: the free ones. There are none when a
+// person is asked whatever the model says.
 func rateable(in Input) (ids []sia.TechniqueID) {
 	if in.Final {
 		return nil
@@ -138,11 +138,11 @@ const fromLogs = "From the logs of the repository's checks, which print what the
 func evidence(in Input, findings []finding, room int) string {
 	var b strings.Builder
 	left := room
-	add := func(heading, from, text string, limit int, keep part) {
-		if text = clean(text); text == "" {
+	add := func(heading, from, content string, limit int, keep keptEnd) {
+		if content = cleanText(content); content == "" {
 			return
 		}
-		section := "## " + heading + "\n\n" + from + "\n\n" + fence(fit(text, max(limit, 200), keep)) + "\n\n"
+		section := "## " + heading + "\n\n" + from + "\n\n" + fenceText(fitText(content, max(limit, 200), keep)) + "\n\n"
 		if len(section) > left {
 			fmt.Fprintf(&b, "## %s\n\n(left out: no room)\n\n", heading)
 			return
@@ -151,50 +151,56 @@ func evidence(in Input, findings []finding, room int) string {
 		b.WriteString(section)
 	}
 	// The failures are rendered newest first, so what is cut is the oldest.
-	add("What failed, newest first", fromLogs, failures(in), room*shareFailures/100, head)
+	add("What failed, newest first", fromLogs, failuresText(in), room*shareFailures/100, keepHead)
 	task := shown(in.Task.Title + "\n\n" + in.Task.Body)
-	add("The task", in.Task.IssueBy(), task, room*shareTask/100, head)
-	add("What people answered", "From people with write access.", strings.Join(in.Task.Brief.Answers, "\n"), room*shareHistory/100, head)
+	add("The task", in.Task.IssueBy(), task, room*shareTask/100, keepHead)
+	add("What people answered", "From people with write access.", strings.Join(in.Task.Brief.Answers, "\n"),
+		room*shareHistory/100, keepHead)
 	if p := in.Task.Brief.Plan; p != nil {
-		add("The plan that a person approved", "By the coding agent, and read by a person with write access, who wants it kept.", p.String(), room*shareHistory/100, head)
+		add("The plan that a person approved", "By the coding agent, and read by a person with write access, who wants it "+
+			"kept.", p.String(), room*shareHistory/100, keepHead)
 	}
-	add("What was tried before, newest first", "From SIA's record, in a model's words.", history(in), room*shareHistory/100, head)
-	add("Why SIA steps in", "From SIA's rules, which quote logs.", signals(in), room*shareLessons/100, head)
-	add("What the rules found (they read words only, and may be wrong)", "From SIA's rules, which quote logs.", suspicions(in, findings), room*shareLessons/100, head)
-	add("Lessons of earlier tasks", "From SIA's memory.", strings.Join(in.Lessons, "\n"), room*shareLessons/100, head)
-	add("The agent's own summary, which proves nothing", "From the coding agent.", in.Attempt.Summary, room*shareLessons/100, tail)
-	add("The tools that the agent has", "From SIA.", strings.Join(in.Tools, ", "), room*shareLessons/100, head)
-	add("Files of the repository", "From the base branch.", strings.Join(in.Files, "\n"), room*shareLessons/100, head)
+	add("What was tried before, newest first", "From SIA's record, in a model's words.", history(in),
+		room*shareHistory/100, keepHead)
+	add("Why SIA steps in", "From SIA's rules, which quote logs.", signalsText(in), room*shareLessons/100, keepHead)
+	add("What the rules found (they read words only, and may be wrong)", "From SIA's rules, which quote logs.",
+		suspicionsText(in, findings), room*shareLessons/100, keepHead)
+	add("Lessons of earlier tasks", "From SIA's memory.", strings.Join(in.Lessons, "\n"), room*shareLessons/100, keepHead)
+	add("The agent's own summary, which proves nothing", "From the coding agent.", in.Attempt.Summary,
+		room*shareLessons/100, keepTail)
+	add("The tools that the agent has", "From SIA.", strings.Join(in.Tools, ", "), room*shareLessons/100, keepHead)
+	add("Files of the repository", "From the base branch.", strings.Join(in.Files, "\n"), room*shareLessons/100, keepHead)
 	headings := 600
-	add("The attempt's change", "From the coding agent.", in.Diff, left*(100-shareTranscript)/100-headings/2, head)
-	add("The attempt's transcript, newest last", "From the coding agent and its tools: files and output of commands, whoever wrote them.", in.Transcript, left-headings, tail)
+	add("The attempt's change", "From the coding agent.", in.Diff, left*(100-shareTranscript)/100-headings/2, keepHead)
+	add("The attempt's transcript, newest last", "From the coding agent and its tools: files and output of commands, "+
+		"whoever wrote them.", in.Transcript, left-headings, keepTail)
 	return strings.TrimSpace(b.String())
 }
 
-// failures are the present attempt's, then those of earlier ones that differ.
-func failures(in Input) string {
+// failuresText are the present attempt's, then those of earlier ones that differ.
+func failuresText(in Input) string {
 	var b strings.Builder
 	seen := map[string]bool{}
 	show := func(a sia.Attempt) {
 		for _, f := range a.Failures {
 			key := f.Check + "\x00" + f.Signature
 			if f.Signature != "" && seen[key] {
-				fmt.Fprintf(&b, "Attempt %d, check %s: the same failure as above.\n\n", a.Number, oneLine(f.Check))
+				fmt.Fprintf(&b, "Attempt %d, check %s: the same failure as above.\n\n", a.Number, text.OneLine(f.Check))
 				continue
 			}
 			seen[key] = true
-			fmt.Fprintf(&b, "Attempt %d, check %s", a.Number, oneLine(f.Check))
+			fmt.Fprintf(&b, "Attempt %d, check %s", a.Number, text.OneLine(f.Check))
 			if f.Class != "" {
 				fmt.Fprintf(&b, " (%s)", f.Class)
 			}
 			fmt.Fprintf(&b, ":\n%s\n", strings.TrimSpace(f.Excerpt))
 			if len(f.Tests) > 0 {
-				fmt.Fprintf(&b, "Failed tests: %s\n", oneLine(strings.Join(f.Tests[:min(len(f.Tests), 20)], ", ")))
+				fmt.Fprintf(&b, "Failed tests: %s\n", text.OneLine(strings.Join(f.Tests[:min(len(f.Tests), 20)], ", ")))
 			}
 			b.WriteString("\n")
 		}
 		if len(a.Failures) == 0 && a.Reason != "" {
-			fmt.Fprintf(&b, "Attempt %d: %s\n\n", a.Number, oneLine(a.Reason))
+			fmt.Fprintf(&b, "Attempt %d: %s\n\n", a.Number, text.OneLine(a.Reason))
 		}
 	}
 	show(in.Attempt)
@@ -216,35 +222,36 @@ func history(in Input) string {
 			outcome = "resolved it then"
 		}
 		fmt.Fprintf(&b, "After attempt %d: pattern %s, technique %s, %s.\nDiagnosis: %s\nInstructions given: %s\n\n",
-			x.After, x.Diagnosis.Pattern, x.Diagnosis.Technique, outcome, oneLine(x.Diagnosis.Summary), clip(oneLine(x.Diagnosis.Prompt), 1200))
+			x.After, x.Diagnosis.Pattern, x.Diagnosis.Technique, outcome, text.OneLine(x.Diagnosis.Summary),
+			text.Clip(text.OneLine(x.Diagnosis.Prompt), 1200))
 	}
 	if n := in.Task.Next; n != nil && in.Task.Rounds > 0 {
 		fmt.Fprintf(&b, "Proposed just now and rejected by the reviewer: technique %s. Objections: %s\n",
-			n.Diagnosis.Technique, oneLine(strings.Join(n.Review.Points, " ")))
+			n.Diagnosis.Technique, text.OneLine(strings.Join(n.Review.Points, " ")))
 	}
 	return b.String()
 }
 
-func signals(in Input) string {
+func signalsText(in Input) string {
 	ss := in.Attempt.Signals
 	if n := in.Task.Next; n != nil && len(n.Signals) > 0 {
 		ss = n.Signals
 	}
 	var b strings.Builder
 	for _, s := range ss {
-		fmt.Fprintf(&b, "- %s: %s\n", s.Name, oneLine(s.Evidence))
+		fmt.Fprintf(&b, "- %s: %s\n", s.Name, text.OneLine(s.Evidence))
 	}
 	return b.String()
 }
 
-// suspicions are what the rules found, with the techniques that come first.
-func suspicions(in Input, findings []finding) string {
+// suspicionsText are what the rules found, with the techniques that come first.
+func suspicionsText(in Input, findings []finding) string {
 	var b strings.Builder
 	for _, f := range findings[:min(len(findings), 3)] {
-		fmt.Fprintf(&b, "- %s: %s\n", f.pattern, oneLine(f.evidence))
+		fmt.Fprintf(&b, "- %s: %s\n", f.pattern, text.OneLine(f.evidence))
 		cs := candidates(in, f.pattern)
 		for _, c := range cs[:min(len(cs), 3)] {
-			fmt.Fprintf(&b, "  - %s: %s", c.Technique, oneLine(c.Reason))
+			fmt.Fprintf(&b, "  - %s: %s", c.Technique, text.OneLine(c.Reason))
 			if c.Tried > 0 {
 				fmt.Fprintf(&b, "; it resolved %d of %d here", c.Resolved, c.Tried)
 			}
@@ -254,8 +261,8 @@ func suspicions(in Input, findings []finding) string {
 	return b.String()
 }
 
-// candidates ranks techniques for a pattern; whatever the ranking was made by,
-// none is used, refused or unknown.
+// candidates ranks techniques for a pattern. None is used, refused or unknown, whoever made the
+// ranking.
 func candidates(in Input, p sia.Pattern) []sia.Candidate {
 	var cs []sia.Candidate
 	if in.Candidates != nil {
@@ -276,7 +283,7 @@ func candidates(in Input, p sia.Pattern) []sia.Candidate {
 // library is the input's, or the shipped one.
 func library(l *technique.Library) *technique.Library {
 	if l == nil {
-		l, _ = technique.Load(nil)
+		l, _ = technique.LoadLibrary(nil)
 	}
 	return l
 }

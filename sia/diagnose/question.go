@@ -5,18 +5,19 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
-// question is what to ask a person without a model.
-type question struct {
+// personQuestion is what to ask a person without a model.
+type personQuestion struct {
 	blocker, question string
 	options           []sia.Option
 }
 
-// questionFor makes the question that the evidence asks for: the blocker is the
-// failing line itself. Where the evidence names nothing, question and options
-// stay empty for the pattern's own.
-func questionFor(in Input, p sia.Pattern, findings []finding) question {
+// questionFor makes the question that the evidence asks for. The blocker is the failing line
+// itself. Where the evidence names nothing, question and options stay empty, and the pattern's own
+// are asked.
+func questionFor(in Input, p sia.Pattern, findings []finding) personQuestion {
 	f := findings[0]
 	for _, g := range findings {
 		if g.pattern == p {
@@ -24,8 +25,8 @@ func questionFor(in Input, p sia.Pattern, findings []finding) question {
 			break
 		}
 	}
-	q := question{blocker: blocker(in, f)}
-	what := "`" + clip(f.subject, 120) + "`"
+	q := personQuestion{blocker: blockerLine(in, f)}
+	what := "`" + text.Clip(f.subject, 120) + "`"
 	if f.subject == "" || f.pattern != p {
 		what = ""
 	}
@@ -65,8 +66,8 @@ func questionFor(in Input, p sia.Pattern, findings []finding) question {
 	return q
 }
 
-// blocker quotes the line that stands in the way, with its check.
-func blocker(in Input, f finding) string {
+// blockerLine quotes the line that stands in the way, with its check.
+func blockerLine(in Input, f finding) string {
 	line := f.line
 	if line == "" {
 		line = tellingLine(in.Attempt)

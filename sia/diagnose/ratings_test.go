@@ -20,9 +20,10 @@ import (
 func tried(t *testing.T) (task sia.Task, free []string) {
 	t.Helper()
 	task = failed()
-	task.Interventions = []sia.Intervention{{Number: 1, After: 1, Diagnosis: sia.Diagnosis{Pattern: sia.MissingCredentials, Technique: sia.Decomposition}}}
+	task.Interventions = []sia.Intervention{{Number: 1, After: 1,
+		Diagnosis: sia.Diagnosis{Pattern: sia.MissingCredentials, Technique: sia.Decomposition}}}
 	task.Refused = []sia.TechniqueID{sia.ToolChange}
-	l, errs := technique.Load(nil)
+	l, errs := technique.LoadLibrary(nil)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -55,7 +56,7 @@ func TestAskedForRatings(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := failed()
-	l, _ := technique.Load(nil)
+	l, _ := technique.LoadLibrary(nil)
 	for _, x := range l.All() {
 		used.Refused = append(used.Refused, x.ID)
 	}
@@ -84,7 +85,8 @@ func TestAskedForRatings(t *testing.T) {
 				t.Fatal(err)
 			}
 			ratings, asked := schema.Properties["ratings"]
-			if asked != (tt.want != nil) || slices.Contains(schema.Required, "ratings") != asked || strings.Contains(q.Messages[0].Content, "Ratings are that chance") != asked {
+			if asked != (tt.want != nil) || slices.Contains(schema.Required, "ratings") != asked ||
+				strings.Contains(q.Messages[0].Content, "Ratings are that chance") != asked {
 				t.Fatalf("asked %v, required %v:\n%s", asked, schema.Required, q.Messages[0].Content)
 			}
 			if !asked {
@@ -93,7 +95,8 @@ func TestAskedForRatings(t *testing.T) {
 			if d := cmp.Diff(tt.want, slices.Sorted(maps.Keys(ratings.Properties))); d != "" {
 				t.Error(d)
 			}
-			if d := cmp.Diff(tt.want, ratings.Required); d != "" || ratings.AdditionalProperties == nil || *ratings.AdditionalProperties {
+			if d := cmp.Diff(tt.want, ratings.Required); d != "" || ratings.AdditionalProperties == nil ||
+				*ratings.AdditionalProperties {
 				t.Errorf("not strict: %s", q.Schema.JSON)
 			}
 			for id, p := range ratings.Properties {
@@ -114,10 +117,12 @@ func TestRatings(t *testing.T) {
 		ratings string
 		want    sia.Ratings
 	}{
-		{"of all kinds", `{"abstraction-level-shift": 0.7, "fresh-start": 0, "example-injection": 1, "decomposition": 0.9, "tool-change": 0.9, "magic": 0.9,
+		{"of all kinds", `{"abstraction-level-shift": 0.7, "fresh-start": 0, "example-injection": 1,
+			"decomposition": 0.9, "tool-change": 0.9, "magic": 0.9,
 			"context-pruning": 1.01, "prompt-restructuring": -0.1, "constraint-relaxation": 1e999}`,
 			sia.Ratings{sia.AbstractionLevelShift: 0.7, sia.FreshStart: 0, sia.ExampleInjection: 1}},
-		{"no numbers", `{"abstraction-level-shift": "0.7", "fresh-start": null, "example-injection": {"chance": 1}, "context-pruning": 0.2}`, sia.Ratings{sia.ContextPruning: 0.2}},
+		{"no numbers", `{"abstraction-level-shift": "0.7", "fresh-start": null, "example-injection": {"chance": 1},
+			"context-pruning": 0.2}`, sia.Ratings{sia.ContextPruning: 0.2}},
 		{"percentages", `{"abstraction-level-shift": 70, "fresh-start": 20}`, nil},
 		{"a list", `[{"technique": "fresh-start", "chance": 0.2}]`, nil},
 		{"a word", `"high"`, nil},
@@ -131,10 +136,11 @@ func TestRatings(t *testing.T) {
 			}
 			answer := strings.TrimSuffix(string(b), "}") + `, "ratings": ` + tt.ratings + "}"
 			var asked diagnose.Choice
-			got, usage := run(t, says(answer), diagnose.Input{Task: task, Choose: func(q diagnose.Choice) diagnose.Chosen {
+			choose := func(q diagnose.Choice) (diagnose.Chosen, error) {
 				asked = q
 				return last(q)
-			}})
+			}
+			got, usage := run(t, says(answer), diagnose.Input{Task: task, Choose: choose})
 			if got.Fallback != "" || usage.Input != 1 {
 				t.Fatalf("%s after %d calls", got.Fallback, usage.Input)
 			}
@@ -154,7 +160,7 @@ func TestConfidenceInWhatWasChosen(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		ratings map[string]any
-		choose  func(diagnose.Choice) diagnose.Chosen
+		choose  func(diagnose.Choice) (diagnose.Chosen, error)
 		want    float64
 	}{
 		{"the pick", map[string]any{"abstraction-level-shift": 0.6, "constraint-relaxation": 0.3}, nil, 0.85},
@@ -177,13 +183,14 @@ func TestConfidenceInWhatWasChosen(t *testing.T) {
 // nobody listed it for the pattern, with what its preconditions leave of the odds;
 // but a person is asked where nothing that is listed is left.
 func TestRatedAreCandidates(t *testing.T) {
-	ratings := map[string]any{"abstraction-level-shift": 0.3, "dependency-reordering": 0.8, "fresh-start": 0.7, "example-injection": 0.1, "decomposition": 0.9}
+	ratings := map[string]any{"abstraction-level-shift": 0.3, "dependency-reordering": 0.8, "fresh-start": 0.7,
+		"example-injection": 0.1, "decomposition": 0.9}
 	b, err := json.Marshal(with("ratings", ratings))
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked := func(task sia.Task) (q diagnose.Choice) {
-		run(t, says(b), diagnose.Input{Task: task, Choose: func(c diagnose.Choice) diagnose.Chosen {
+		run(t, says(b), diagnose.Input{Task: task, Choose: func(c diagnose.Choice) (diagnose.Chosen, error) {
 			q = c
 			return last(c)
 		}})

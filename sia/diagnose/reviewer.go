@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Reviewer has a proposed intervention reviewed by a call that knows nothing of
@@ -22,10 +23,10 @@ type Reviewer struct {
 	Timeout time.Duration // of one model call; 0: eight minutes
 }
 
-// Package is all that a reviewer sees.
-type Package struct {
+// ReviewPackage is all that a reviewer sees.
+type ReviewPackage struct {
 	Title, Body string             // the task's text
-	By          string             // who wrote it and what that is worth, as sia.IssueBy says
+	By          string             // the text's author and how far to trust them, as sia.IssueBy says
 	Failures    []sia.CheckFailure // of the failed attempt
 	Technique   sia.TechniqueID
 	Prompt      string // the proposed instructions, in full
@@ -37,24 +38,25 @@ type Package struct {
 const (
 	reviewTokens = 12_000
 	maxPoints    = 6
-	maxPoint     = 400 // bytes
+	maxPoint     = 400 // characters
 )
 
-// verdict is the reviewer's answer.
-type verdict struct {
+// reviewAnswer is the reviewer's answer.
+type reviewAnswer struct {
 	Verdict sia.Verdict `json:"verdict"`
 	Points  []string    `json:"points"`
 }
 
-// Review asks for a verdict. With a minor or a major one that has points,
-// amended is the prompt with the points appended; otherwise it is empty. Trouble with the model
-// gives the verdict sia.ReviewFailed with the reason as its point. The only
-// error is that ctx ended.
-func (r *Reviewer) Review(ctx context.Context, p Package) (review sia.Review, amended string, usage llm.Usage, err error) {
+// Review asks for a verdict. When the verdict is minor or major and has points, amended is the
+// prompt with the points appended; otherwise it is "". Trouble with the model gives the verdict
+// sia.ReviewFailed with the reason as its point. The only error is that ctx ended.
+func (r *Reviewer) Review(
+	ctx context.Context, p ReviewPackage,
+) (review sia.Review, amended string, usage llm.Usage, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return sia.Review{}, "", usage, fmt.Errorf("review technique %s: %w", p.Technique, err)
 	}
-	var v verdict
+	var v reviewAnswer
 	why := "no model is configured for reviews"
 	if r.Model != nil {
 		why = r.ask(ctx, p, &v, &usage)
@@ -68,34 +70,34 @@ func (r *Reviewer) Review(ctx context.Context, p Package) (review sia.Review, am
 	}
 	review = sia.Review{Verdict: v.Verdict, Points: v.Points}
 	if len(v.Points) > 0 && (v.Verdict == sia.Minor || v.Verdict == sia.Major) {
-		amended = Amend(p.Prompt, v.Points)
+		amended = amendedPrompt(p.Prompt, v.Points)
 	}
 	return review, amended, usage, nil
 }
 
-// Amend appends a reviewer's points to instructions.
-func Amend(instructions string, points []string) string {
+// amendedPrompt appends a reviewer's points to instructions.
+func amendedPrompt(instructions string, points []string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(instructions))
 	b.WriteString("\n\nAn independent review of these instructions adds; where the two differ, this holds:\n")
 	for _, p := range points {
-		b.WriteString("\n- " + oneLine(p))
+		b.WriteString("\n- " + text.OneLine(p))
 	}
 	return b.String()
 }
 
-func (r *Reviewer) ask(ctx context.Context, p Package, v *verdict, usage *llm.Usage) (why string) {
-	system, err := render("review.md.tmpl", nil)
+func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, usage *llm.Usage) (why string) {
+	system, err := renderPrompt("review.md.tmpl", nil)
 	if err != nil {
-		return "the prompt could not be made: " + clip(err.Error(), 300)
+		return "the prompt could not be made: " + text.Clip(err.Error(), 300)
 	}
 	tree, err := loadSchema("review")
 	if err != nil {
-		return "the schema could not be made: " + clip(err.Error(), 300)
+		return "the schema could not be made: " + text.Clip(err.Error(), 300)
 	}
-	schema, err := wire("review", tree)
+	schema, err := wireSchema("review", tree)
 	if err != nil {
-		return "the schema could not be made: " + clip(err.Error(), 300)
+		return "the schema could not be made: " + text.Clip(err.Error(), 300)
 	}
 	budget := p.MaxTokens
 	if budget <= 0 {
@@ -113,39 +115,41 @@ func (r *Reviewer) ask(ctx context.Context, p Package, v *verdict, usage *llm.Us
 }
 
 // reviewEvidence lays out what is reviewed, within room bytes.
-func reviewEvidence(p Package, room int) string {
+func reviewEvidence(p ReviewPackage, room int) string {
 	var b strings.Builder
-	add := func(heading, from, text string, percent int) {
-		if text = clean(text); text != "" {
-			fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from, fence(fit(text, max(200, room*percent/100-len(heading)-len(from)-40), head)))
+	add := func(heading, from, content string, percent int) {
+		if content = cleanText(content); content != "" {
+			fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from,
+				fenceText(fitText(content, max(200, room*percent/100-len(heading)-len(from)-40), keepHead)))
 		}
 	}
 	add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Title+"\n\n"+p.Body), 20)
-	add("What failed", fromLogs, failures(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}), 25)
+	add("What failed", fromLogs, failuresText(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}), 25)
 	add("The technique proposed", "From who proposes.", string(p.Technique), 5)
-	add("The instructions proposed for the next attempt", "From who proposes, who read the issue and the logs: what is in them may have got into these.", p.Prompt, 30)
+	add("The instructions proposed for the next attempt", "From who proposes, who read the issue and the logs: what is "+
+		"in them may have got into these.", p.Prompt, 30)
 	add("What the failed attempt did to tests or protected paths", "From the coding agent.", p.Diff, 20)
 	return strings.TrimSpace(b.String())
 }
 
 // parseVerdict reads a reviewer's answer. An error says, to the model, what to mend.
-func parseVerdict(raw []byte) (verdict, error) {
-	if err := check(lenientReview, raw); err != nil {
-		return verdict{}, err
+func parseVerdict(raw []byte) (reviewAnswer, error) {
+	if err := checkAnswer(lenientReview, raw); err != nil {
+		return reviewAnswer{}, err
 	}
-	var v verdict
+	var v reviewAnswer
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return verdict{}, fmt.Errorf("not as asked: %w", err)
+		return reviewAnswer{}, fmt.Errorf("not as asked: %w", err)
 	}
 	var points []string
 	for _, p := range v.Points {
-		if p = clip(oneLine(clean(p)), maxPoint); p != "" && len(points) < maxPoints {
+		if p = text.Clip(text.OneLine(cleanText(p)), maxPoint); p != "" && len(points) < maxPoints {
 			points = append(points, p)
 		}
 	}
 	v.Points = points
 	if len(points) == 0 && (v.Verdict == sia.Major || v.Verdict == sia.Rejected) {
-		return verdict{}, errors.New("points is empty: a verdict of major or rejected needs its objections")
+		return reviewAnswer{}, errors.New("points is empty: a verdict of major or rejected needs its objections")
 	}
 	return v, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func TestReview(t *testing.T) {
-	pack := diagnose.Package{
+	pack := diagnose.ReviewPackage{
 		Title: "Send an email", Body: "Please.", Technique: sia.AbstractionLevelShift, Prompt: "Put an interface in front.",
 		Failures: []sia.CheckFailure{{Check: "test", Excerpt: "MAIL_API_KEY is not set"}},
 	}
@@ -26,15 +26,23 @@ func TestReview(t *testing.T) {
 		amended string
 	}{
 		{"approved", []scripted.Answer{verdict("approved")}, sia.Review{Verdict: sia.Approved}, ""},
-		{"minor", []scripted.Answer{verdict("minor", " name \n the file ")}, sia.Review{Verdict: sia.Minor, Points: []string{"name the file"}},
-			"Put an interface in front.\n\nAn independent review of these instructions adds; where the two differ, this holds:\n\n- name the file"},
+		{"minor", []scripted.Answer{verdict("minor", " name \n the file ")},
+			sia.Review{Verdict: sia.Minor, Points: []string{"name the file"}},
+			"Put an interface in front.\n\nAn independent review of these instructions adds; where the two differ, this " +
+				"holds:\n\n- name the file"},
 		{"minor, without a word", []scripted.Answer{verdict("minor")}, sia.Review{Verdict: sia.Minor}, ""},
-		{"major", []scripted.Answer{verdict("major", "Name the file.", "", "Keep the test.")}, sia.Review{Verdict: sia.Major, Points: []string{"Name the file.", "Keep the test."}},
-			"Put an interface in front.\n\nAn independent review of these instructions adds; where the two differ, this holds:\n\n- Name the file.\n- Keep the test."},
-		{"rejected", []scripted.Answer{verdict("rejected", "It can't work.")}, sia.Review{Verdict: sia.Rejected, Points: []string{"It can't work."}}, ""},
-		{"repaired", []scripted.Answer{verdict("major"), verdict("minor", "x")}, sia.Review{Verdict: sia.Minor, Points: []string{"x"}},
-			"Put an interface in front.\n\nAn independent review of these instructions adds; where the two differ, this holds:\n\n- x"},
-		{"unknown verdict", []scripted.Answer{verdict("splendid"), verdict("approved")}, sia.Review{Verdict: sia.Approved}, ""},
+		{"major", []scripted.Answer{verdict("major", "Name the file.", "", "Keep the test.")},
+			sia.Review{Verdict: sia.Major, Points: []string{"Name the file.", "Keep the test."}},
+			"Put an interface in front.\n\nAn independent review of these instructions adds; where the two differ, this " +
+				"holds:\n\n- Name the file.\n- Keep the test."},
+		{"rejected", []scripted.Answer{verdict("rejected", "It can't work.")},
+			sia.Review{Verdict: sia.Rejected, Points: []string{"It can't work."}}, ""},
+		{"repaired", []scripted.Answer{verdict("major"), verdict("minor", "x")},
+			sia.Review{Verdict: sia.Minor, Points: []string{"x"}},
+			"Put an interface in front.\n\nAn independent review of these instructions adds; where the two differ, this " +
+				"holds:\n\n- x"},
+		{"unknown verdict", []scripted.Answer{verdict("splendid"), verdict("approved")}, sia.Review{Verdict: sia.Approved},
+			""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, s := model(t, tt.turns...)
@@ -50,7 +58,8 @@ func TestReview(t *testing.T) {
 				t.Errorf("usage %+v, %d requests", usage, len(s.Requests()))
 			}
 			user := s.Requests()[0].User()
-			for _, words := range []string{"MAIL_API_KEY is not set", "Put an interface in front.", "abstraction-level-shift", "Send an email"} {
+			for _, words := range []string{"MAIL_API_KEY is not set", "Put an interface in front.", "abstraction-level-shift",
+				"Send an email"} {
 				if !strings.Contains(user, words) {
 					t.Errorf("the reviewer was not shown %q", words)
 				}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // finding is one pattern that the evidence speaks for.
@@ -36,70 +37,119 @@ type lineRule struct {
 var lineRules = []lineRule{
 	{
 		pattern: sia.MissingCredentials, confidence: 0.75,
-		words: regexp.MustCompile(`(?i)((api[ _-]?key|access[ _-]?key|secret([ _-]?key)?|auth[ _-]?token|bearer|credentials?|password|client[ _-]?(id|secret)|private key|\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS|DSN)\b).{0,80}(not (set|found|configured|provided|defined|present)|unset|missing|required|is empty|undefined|must be (set|provided)|no(t)? valid|invalid|cannot be (empty|blank|null|nil)|KeyError)|(missing|no|invalid|requires?|without|set|provide|unable to load|could not (find|load|read)|KeyError:?) .{0,40}(api[ _-]?key|access[ _-]?key|credentials?|auth[ _-]?token|\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)\b)|environment variable .{0,60}(not set|unset|missing|required|empty)|NoCredentialProviders|\b401\b.{0,20}unauthori[sz]ed|unauthori[sz]ed.{0,20}\b401\b|authentication (failed|required))`),
+		words: regexp.MustCompile(`(?i)((api[ _-]?key|access[ _-]?key|secret([ _-]?key)?|auth[ _-]?token|bearer|` +
+			`credentials?|password|client[ _-]?(id|secret)|private key|\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_(KEY|TOKEN|SECRET|` +
+			`PASSWORD|PASSWD|CREDENTIALS|DSN)\b).{0,80}(not (set|found|configured|provided|defined|present)|unset|missing|` +
+			`required|is empty|undefined|must be (set|provided)|no(t)? valid|invalid|cannot be (empty|blank|null|nil)|` +
+			`KeyError)|(missing|no|invalid|requires?|without|set|provide|unable to load|could not (find|load|read)|` +
+			`KeyError:?) .{0,40}(api[ _-]?key|access[ _-]?key|credentials?|auth[ _-]?token|` +
+			`\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)\b)|environment variable .{0,60}(not set|` +
+			`unset|missing|required|empty)|NoCredentialProviders|\b401\b.{0,20}unauthori[sz]ed|` +
+			`unauthori[sz]ed.{0,20}\b401\b|authentication (failed|required))`),
 		// A test of a sign-in form speaks of passwords without lacking one.
-		unless:  regexp.MustCompile(`(?i)(want(ed)?|expected)\b.{0,40}\b(got|but|received)|\bsyntax|parse error|unexpected token`),
+		unless: regexp.MustCompile(`(?i)(want(ed)?|expected)\b.{0,40}\b(got|but|received)|\bsyntax|parse error|` +
+			`unexpected token`),
 		subject: regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`),
 		because: "it lacks credentials",
 	},
 	{
 		pattern: sia.ExternalDependencyBlocker, confidence: 0.7,
-		words:   regexp.MustCompile(`(?i)(connection (refused|reset|timed out|error)|connect time-?out|no such host|name resolution|could not resolve host|getaddrinfo|\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN)\b|dial tcp|network is unreachable|no route to host|i/o timeout|max retries exceeded|certificate (signed by|verify)|tls handshake|\b(502|503|504)\b.{0,20}(bad gateway|unavailable|time-?out)|failed to (fetch|connect)|could not connect to)`),
-		subject: regexp.MustCompile(`(?i)\b((?:https?|postgres(?:ql)?|redis|amqp|mongodb|mysql)://[^\s"'<>@]+|[a-z0-9-]+(?:\.[a-z0-9-]+)+:\d{2,5}|(?:localhost|127\.0\.0\.1|\[::1\]):\d{2,5}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|cloud|local))\b`),
+		words: regexp.MustCompile(`(?i)(connection (refused|reset|timed out|error)|connect time-?out|no such host|` +
+			`name resolution|could not resolve host|getaddrinfo|\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN)\b|` +
+			`dial tcp|network is unreachable|no route to host|i/o timeout|max retries exceeded|` +
+			`certificate (signed by|verify)|tls handshake|\b(502|503|504)\b.{0,20}(bad gateway|unavailable|time-?out)|` +
+			`failed to (fetch|connect)|could not connect to)`),
+		subject: regexp.MustCompile(`(?i)\b((?:https?|postgres(?:ql)?|redis|amqp|mongodb|mysql)://[^\s"'<>@]+|` +
+			`[a-z0-9-]+(?:\.[a-z0-9-]+)+:\d{2,5}|(?:localhost|127\.0\.0\.1|\[::1\]):\d{2,5}|` +
+			`[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|cloud|local))\b`),
 		because: "something outside could not be reached",
 	},
 	{
 		pattern: sia.Environment, confidence: 0.6,
-		words:   regexp.MustCompile(`(?i)(command not found|executable file not found|not recognized as an internal|no space left on device|permission denied|read-only file system|GLIBC|unsupported (version|engine)|requires? (go|node|python|ruby|java|rust)\S* ?(>=|version)|go\.mod requires go|no required module provides|missing go\.sum entry|ModuleNotFoundError|No module named|Cannot find module|Cannot find package|Could not find gem|can't find crate|cannot find -l\w|shared (object|library).{0,30}(not found|cannot open)|out of memory|OOMKilled|could not (find artifact|resolve dependencies))`),
-		unless:  regexp.MustCompile(`(?:[Mm]odule|[Pp]ackage) ['"]\.{1,2}/`), // the repository's own file
-		subject: regexp.MustCompile(`(?:No module named|[Cc]annot find (?:module|package)|provides package|find gem|find crate(?: for)?|file not found in \S+:|exec:)\s*["'` + "`" + `]?([\w@./-]+)|([\w.-]+): (?:command )?not found`),
+		words: regexp.MustCompile(`(?i)(command not found|executable file not found|not recognized as an internal|` +
+			`no space left on device|permission denied|read-only file system|GLIBC|unsupported (version|engine)|` +
+			`requires? (go|node|python|ruby|java|rust)\S* ?(>=|version)|go\.mod requires go|no required module provides|` +
+			`missing go\.sum entry|ModuleNotFoundError|No module named|Cannot find module|Cannot find package|` +
+			`Could not find gem|can't find crate|cannot find -l\w|shared (object|library).{0,30}(not found|cannot open)|` +
+			`out of memory|OOMKilled|could not (find artifact|resolve dependencies))`),
+		unless: regexp.MustCompile(`(?:[Mm]odule|[Pp]ackage) ['"]\.{1,2}/`), // the repository's own file
+		subject: regexp.MustCompile(`(?:No module named|[Cc]annot find (?:module|package)|provides package|find gem|` +
+			`find crate(?: for)?|file not found in \S+:|exec:)\s*["'` + "`" + `]?([\w@./-]+)|` +
+			`([\w.-]+): (?:command )?not found`),
 		because: "the environment lacks something",
 	},
 	{
 		pattern: sia.WrongOrder, confidence: 0.5,
-		words:   regexp.MustCompile(`(?i)(import cycle|circular (import|dependency)|no such table|(relation|table|column) \S+ does not exist|unknown (table|column)|before (initiali[sz]ation|it (is|was) (defined|declared|initiali[sz]ed))|used before|must be (called|created|run|declared) before|migration .{0,40}(not applied|pending|missing)|partially initialized module)`),
+		words: regexp.MustCompile(`(?i)(import cycle|circular (import|dependency)|no such table|` +
+			`(relation|table|column) \S+ does not exist|unknown (table|column)|` +
+			`before (initiali[sz]ation|it (is|was) (defined|declared|initiali[sz]ed))|used before|` +
+			`must be (called|created|run|declared) before|migration .{0,40}(not applied|pending|missing)|` +
+			`partially initialized module)`),
 		subject: regexp.MustCompile(`(?:table|relation|column|module):? ["'` + "`" + `]?([\w.]+)`),
 		because: "something is used before it is there",
 	},
 	{
 		pattern: sia.AccumulatedCruft, confidence: 0.5,
-		words:   regexp.MustCompile(`(?i)(redeclared|already (declared|defined|been declared)|duplicate (declaration|definition|symbol|identifier|case|key|class)|multiple definition|<<<<<<<|>>>>>>> |conflict marker|has already been declared)`),
-		subject: regexp.MustCompile(`([\w.]+) (?:redeclared|already (?:declared|defined))|(?:symbol|identifier|declaration|definition)(?: of)? ["'` + "`" + `]?([\w.]+)`),
+		words: regexp.MustCompile(`(?i)(redeclared|already (declared|defined|been declared)|` +
+			`duplicate (declaration|definition|symbol|identifier|case|key|class)|multiple definition|<<<<<<<|>>>>>>> |` +
+			`conflict marker|has already been declared)`),
+		subject: regexp.MustCompile(`([\w.]+) (?:redeclared|already (?:declared|defined))|` +
+			`(?:symbol|identifier|declaration|definition)(?: of)? ["'` + "`" + `]?([\w.]+)`),
 		because: "two versions of the same thing are left from earlier tries",
 	},
 	{
 		pattern: sia.WrongAbstractionLevel, confidence: 0.5,
-		words:   regexp.MustCompile(`(?i)(does not implement|missing method|not assignable to|cannot use .{1,80} as .{1,80} (value|type)|incompatible types|abstract (class|method)|Can't instantiate abstract|no overload|wrong number of arguments|not enough arguments|too many arguments|trait bound .{1,60} not satisfied|mismatched types)`),
+		words: regexp.MustCompile(`(?i)(does not implement|missing method|not assignable to|` +
+			`cannot use .{1,80} as .{1,80} (value|type)|incompatible types|abstract (class|method)|` +
+			`Can't instantiate abstract|no overload|wrong number of arguments|not enough arguments|too many arguments|` +
+			`trait bound .{1,60} not satisfied|mismatched types)`),
 		subject: regexp.MustCompile(`(?:missing method|implement) ["'` + "`" + `]?([\w.]+)`),
 		because: "the pieces don't fit at their border",
 	},
 	{
 		pattern: sia.MissingExample, confidence: 0.45,
-		words:   regexp.MustCompile(`(?i)(snapshot|golden file|does not match (the )?(schema|format|pattern|expected)|unexpected (format|output|end of (json|input))|(invalid|malformed) (format|json|yaml|toml|xml)|\b(json|yaml|toml): (cannot|unknown|invalid|line|unsupported|did not)|schema validation|not formatted|would reformat|not .?go(imports|fmt).?-ed|prettier/|missing (required )?(field|property|key|header)|wrong format)`),
+		words: regexp.MustCompile(`(?i)(snapshot|golden file|does not match (the )?(schema|format|pattern|expected)|` +
+			`unexpected (format|output|end of (json|input))|(invalid|malformed) (format|json|yaml|toml|xml)|` +
+			`\b(json|yaml|toml): (cannot|unknown|invalid|line|unsupported|did not)|schema validation|not formatted|` +
+			`would reformat|not .?go(imports|fmt).?-ed|prettier/|missing (required )?(field|property|key|header)|` +
+			`wrong format)`),
 		because: "the output does not have the form that is wanted",
 	},
 	{
 		pattern: sia.OverConstrained, confidence: 0.45,
-		words:   regexp.MustCompile(`(?i)(exceeds? (the )?(maximum|limit|budget|threshold|size)|too (complex|long|large|many)|line too long|coverage\b.{0,40}(below|less than|threshold|under)|cyclomatic|cognitive complexity|is not allowed|disallowed|forbidden (import|dependency)|depguard|no-restricted|bundle size|size-limit|peer dep|conflicting (requirements|dependencies|peer)|ERESOLVE|unable to resolve dependency tree|version solving failed)`),
+		words: regexp.MustCompile(`(?i)(exceeds? (the )?(maximum|limit|budget|threshold|size)|` +
+			`too (complex|long|large|many)|line too long|coverage\b.{0,40}(below|less than|threshold|under)|cyclomatic|` +
+			`cognitive complexity|is not allowed|disallowed|forbidden (import|dependency)|depguard|no-restricted|` +
+			`bundle size|size-limit|peer dep|conflicting (requirements|dependencies|peer)|ERESOLVE|` +
+			`unable to resolve dependency tree|version solving failed)`),
 		because: "two demands can't both be met as they stand",
 	},
 	{
 		pattern: sia.UnclearSpecification, confidence: 0.4,
-		words:   regexp.MustCompile(`(?i)\b(not specified|unspecified|ambiguous (requirement|specification)|TBD|to be decided|unclear (what|which|how))\b`),
+		words: regexp.MustCompile(`(?i)\b(not specified|unspecified|ambiguous (requirement|specification)|TBD|` +
+			`to be decided|unclear (what|which|how))\b`),
 		because: "what is wanted is not said",
 	},
 }
 
 // flakyWords are those of a check that depends on time or chance.
-var flakyWords = regexp.MustCompile(`(?i)\b(flak(y|e)|DATA RACE|timed? ?out waiting|timeout of \d+ ?ms exceeded|context deadline exceeded|eventually|intermittent|race condition|test timed out)\b`)
+var flakyWords = regexp.MustCompile(`(?i)\b(flak(y|e)|DATA RACE|timed? ?out waiting|timeout of \d+ ?ms exceeded|` +
+	`context deadline exceeded|eventually|intermittent|race condition|test timed out)\b`)
 
 var (
-	undefined   = regexp.MustCompile(`(?i)(undefined: |undefined reference|undeclared (name|identifier)|cannot find symbol|is not defined|has no (field|attribute|member|method|exported member)|unresolved (reference|import)|cannot find name|unknown (field|symbol))`)
-	editMissed  = regexp.MustCompile(`(?i)(no such file or directory|file not found|does not exist|(old|search) (text|string) (was )?not found|no match(es)? (found )?for|not found in (the )?file|did not match|ENOENT|could not (find|apply)|patch (does not apply|failed))`)
-	toolWords   = regexp.MustCompile(`(?i)\b(edit|replace|str_replace|patch|apply|insert)\w*\b`)
-	limitWords  = regexp.MustCompile(`(?i)(context (length|window)|token limit|too many tokens|maximum context|turn limit|ran out of turns)`)
-	openWords   = regexp.MustCompile(`(?i)(\?|\b(TBD|tbc|etc|some|various|appropriate|nice|better|somehow|or so|and so on|similar)\b)`)
-	unsureWords = regexp.MustCompile(`(?i)\b(unclear|ambiguous|not specified|does(n't| not) say|assum(e|ed|ing|ption)|unspecified|which (one|of))\b`)
+	undefinedWords = regexp.MustCompile(`(?i)(undefined: |undefined reference|undeclared (name|identifier)|` +
+		`cannot find symbol|is not defined|has no (field|attribute|member|method|exported member)|` +
+		`unresolved (reference|import)|cannot find name|unknown (field|symbol))`)
+	editMissed = regexp.MustCompile(`(?i)(no such file or directory|file not found|does not exist|` +
+		`(old|search) (text|string) (was )?not found|no match(es)? (found )?for|not found in (the )?file|did not match|` +
+		`ENOENT|could not (find|apply)|patch (does not apply|failed))`)
+	toolWords  = regexp.MustCompile(`(?i)\b(edit|replace|str_replace|patch|apply|insert)\w*\b`)
+	limitWords = regexp.MustCompile(`(?i)(context (length|window)|token limit|too many tokens|maximum context|` +
+		`turn limit|ran out of turns)`)
+	openWords = regexp.MustCompile(`(?i)(\?|` +
+		`\b(TBD|tbc|etc|some|various|appropriate|nice|better|somehow|or so|and so on|similar)\b)`)
+	unsureWords = regexp.MustCompile(`(?i)\b(unclear|ambiguous|not specified|does(n't| not) say|assum(e|ed|ing|ption)|` +
+		`unspecified|which (one|of))\b`)
 )
 
 // examine finds the patterns that the evidence speaks for, most convincing
@@ -124,19 +174,20 @@ func examine(in Input) []finding {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b finding) int { return cmp.Compare(b.confidence, a.confidence) })
-	add(finding{pattern: sia.UnknownPattern, confidence: 0.25, check: firstCheck(in), line: tellingLine(in.Attempt), evidence: "no rule recognises the failure"})
+	add(finding{pattern: sia.UnknownPattern, confidence: 0.25, check: firstCheck(in), line: tellingLine(in.Attempt),
+		evidence: "no rule recognises the failure"})
 	return all
 }
 
 // find looks for a rule's words in the failures, line by line.
 func (r lineRule) find(fs []sia.CheckFailure) (finding, bool) {
 	for _, f := range fs {
-		for l := range strings.Lines(clean(f.Excerpt)) {
-			l = clip(strings.TrimSpace(l), 500)
+		for l := range strings.Lines(cleanText(f.Excerpt)) {
+			l = text.Clip(strings.TrimSpace(l), 500)
 			if !r.words.MatchString(l) || r.unless != nil && r.unless.MatchString(l) {
 				continue
 			}
-			found := finding{pattern: r.pattern, confidence: r.confidence, check: oneLine(f.Check), line: l}
+			found := finding{pattern: r.pattern, confidence: r.confidence, check: text.OneLine(f.Check), line: l}
 			if r.subject != nil {
 				for _, s := range r.subject.FindStringSubmatch(l) {
 					if s != "" {
@@ -173,7 +224,7 @@ func findWrongTool(in Input) (finding, bool) {
 		}
 		if tool && editMissed.MatchString(l) {
 			misses++
-			last = clip(strings.TrimSpace(clean(l)), 300)
+			last = text.Clip(strings.TrimSpace(cleanText(l)), 300)
 		}
 	}
 	if misses < 2 {
@@ -189,26 +240,30 @@ func findInterdependent(in Input) (finding, bool) {
 	var files []string
 	line, check := "", ""
 	for _, f := range in.Attempt.Failures {
-		for l := range strings.Lines(clean(f.Excerpt)) {
-			if l = strings.TrimSpace(l); !undefined.MatchString(l) {
+		for l := range strings.Lines(cleanText(f.Excerpt)) {
+			if l = strings.TrimSpace(l); !undefinedWords.MatchString(l) {
 				continue
 			}
 			if p := firstPath(l); p != "" && !slices.Contains(files, p) {
 				files = append(files, p)
-				line, check = clip(l, 500), oneLine(f.Check)
+				line, check = text.Clip(l, 500), text.OneLine(f.Check)
 			}
 		}
 	}
 	if len(files) >= 2 {
 		names := strings.Join(files[:min(len(files), 5)], ", ")
 		return finding{pattern: sia.InterdependentComponents, confidence: 0.6, check: check, line: line, subject: names,
-			evidence: fmt.Sprintf("names are undefined in %d files (%s): changing one broke the others", len(files), names)}, true
+				evidence: fmt.Sprintf("names are undefined in %d files (%s): changing one broke the others", len(files), names)},
+			true
 	}
 	for _, a := range in.Task.Attempts {
 		for _, name := range a.Passing {
-			if a.Number < in.Attempt.Number && len(in.Attempt.Failures) > 0 && slices.ContainsFunc(in.Attempt.Failures, func(f sia.CheckFailure) bool { return f.Check == name }) {
-				return finding{pattern: sia.InterdependentComponents, confidence: 0.55, check: oneLine(name), line: tellingLine(in.Attempt), subject: oneLine(name),
-					evidence: fmt.Sprintf("check %s passed after attempt %d and fails now: mending one part broke another", oneLine(name), a.Number)}, true
+			if a.Number < in.Attempt.Number && len(in.Attempt.Failures) > 0 &&
+				slices.ContainsFunc(in.Attempt.Failures, func(f sia.CheckFailure) bool { return f.Check == name }) {
+				return finding{pattern: sia.InterdependentComponents, confidence: 0.55, check: text.OneLine(name),
+					line: tellingLine(in.Attempt), subject: text.OneLine(name),
+					evidence: fmt.Sprintf("check %s passed after attempt %d and fails now: mending one part broke another",
+						text.OneLine(name), a.Number)}, true
 			}
 		}
 	}
@@ -227,7 +282,7 @@ func findRepeated(in Input) (finding, bool) {
 	for _, s := range in.Attempt.Signals {
 		if s.Name == sia.AboutToStick || s.Name == sia.SameError {
 			return finding{pattern: sia.RepeatedError, confidence: 0.55, check: firstCheck(in), line: tellingLine(in.Attempt),
-				evidence: clip(oneLine(s.Evidence), 300)}, true
+				evidence: text.Clip(text.OneLine(s.Evidence), 300)}, true
 		}
 	}
 	return finding{}, false
@@ -237,12 +292,13 @@ func findRepeated(in Input) (finding, bool) {
 func findOverload(in Input) (finding, bool) {
 	a := in.Attempt
 	if limitWords.MatchString(a.Reason) {
-		return finding{pattern: sia.ContextOverload, confidence: 0.55, line: clip(oneLine(a.Reason), 300),
-			evidence: "the attempt ran into a limit of its window or turns: " + clip(oneLine(a.Reason), 300)}, true
+		return finding{pattern: sia.ContextOverload, confidence: 0.55, line: text.Clip(text.OneLine(a.Reason), 300),
+			evidence: "the attempt ran into a limit of its window or turns: " + text.Clip(text.OneLine(a.Reason), 300)}, true
 	}
 	if len(in.Transcript) > 400_000 && a.Diff.Files <= 1 {
 		return finding{pattern: sia.ContextOverload, confidence: 0.4,
-			evidence: fmt.Sprintf("the transcript has %d kB for a change of %d files", len(in.Transcript)/1000, a.Diff.Files)}, true
+				evidence: fmt.Sprintf("the transcript has %d kB for a change of %d files", len(in.Transcript)/1000, a.Diff.Files)},
+			true
 	}
 	return finding{}, false
 }
@@ -250,9 +306,11 @@ func findOverload(in Input) (finding, bool) {
 // findCruft: the change has grown to several times what it was.
 func findCruft(in Input) (finding, bool) {
 	for _, a := range in.Task.Attempts {
-		if n := a.Diff.Added + a.Diff.Deleted; a.Number+2 <= in.Attempt.Number && n > 0 && in.Attempt.Diff.Added+in.Attempt.Diff.Deleted >= max(3*n, 200) {
+		if n := a.Diff.Added + a.Diff.Deleted; a.Number+2 <= in.Attempt.Number && n > 0 &&
+			in.Attempt.Diff.Added+in.Attempt.Diff.Deleted >= max(3*n, 200) {
 			return finding{pattern: sia.AccumulatedCruft, confidence: 0.5, check: firstCheck(in), line: tellingLine(in.Attempt),
-				evidence: fmt.Sprintf("the change has grown from %d lines in attempt %d to %d", n, a.Number, in.Attempt.Diff.Added+in.Attempt.Diff.Deleted)}, true
+				evidence: fmt.Sprintf("the change has grown from %d lines in attempt %d to %d", n, a.Number,
+					in.Attempt.Diff.Added+in.Attempt.Diff.Deleted)}, true
 		}
 	}
 	return finding{}, false
@@ -261,20 +319,22 @@ func findCruft(in Input) (finding, bool) {
 // findUnclear: the task's text leaves open what is wanted, or buries it.
 func findUnclear(in Input) (finding, bool) {
 	body := strings.TrimSpace(in.Task.Body)
-	text := in.Task.Title + " " + body
-	words := len(strings.Fields(text))
+	all := in.Task.Title + " " + body
+	words := len(strings.Fields(all))
 	switch {
-	case unsureWords.MatchString(in.Attempt.Summary) && (words < 60 || openWords.MatchString(text)):
-		return finding{pattern: sia.UnclearSpecification, confidence: 0.5, line: clip(oneLine(in.Task.Title), 200),
+	case unsureWords.MatchString(in.Attempt.Summary) && (words < 60 || openWords.MatchString(all)):
+		return finding{pattern: sia.UnclearSpecification, confidence: 0.5, line: text.Clip(text.OneLine(in.Task.Title), 200),
 			evidence: "the agent had to guess what is meant, and the issue leaves it open"}, true
-	case words < 25 && openWords.MatchString(text):
-		return finding{pattern: sia.UnclearSpecification, confidence: 0.42, line: clip(oneLine(text), 300),
+	case words < 25 && openWords.MatchString(all):
+		return finding{pattern: sia.UnclearSpecification, confidence: 0.42, line: text.Clip(text.OneLine(all), 300),
 			evidence: fmt.Sprintf("the issue has %d words and leaves open what is wanted", words)}, true
 	case in.Attempt.Diff.Files == 0 && len(in.Attempt.Failures) == 0:
-		return finding{pattern: sia.UnclearInstructions, confidence: 0.45, line: clip(oneLine(in.Attempt.Reason), 300),
+		return finding{pattern: sia.UnclearInstructions, confidence: 0.45,
+			line:     text.Clip(text.OneLine(in.Attempt.Reason), 300),
 			evidence: "the attempt changed nothing"}, true
 	case words > 1500:
-		return finding{pattern: sia.UnclearInstructions, confidence: 0.35, evidence: fmt.Sprintf("the issue has %d words", words)}, true
+		return finding{pattern: sia.UnclearInstructions, confidence: 0.35,
+			evidence: fmt.Sprintf("the issue has %d words", words)}, true
 	}
 	return finding{}, false
 }

@@ -34,33 +34,49 @@ func TestRules(t *testing.T) {
 		want sia.Pattern
 		says string // within the instructions
 	}{
-		{"Go, a key", log("panic: STRIPE_SECRET_KEY must be set"), sia.MissingCredentials, "`STRIPE_SECRET_KEY` is not there"},
-		{"Python, a key", log("    raise KeyError(key)\nKeyError: 'SENDGRID_API_KEY'"), sia.MissingCredentials, "> KeyError: 'SENDGRID_API_KEY'"},
-		{"AWS", log("NoCredentialProviders: no valid providers in chain"), sia.MissingCredentials, "credentials are not there"},
+		{"Go, a key", log("panic: STRIPE_SECRET_KEY must be set"), sia.MissingCredentials,
+			"`STRIPE_SECRET_KEY` is not there"},
+		{"Python, a key", log("    raise KeyError(key)\nKeyError: 'SENDGRID_API_KEY'"), sia.MissingCredentials,
+			"> KeyError: 'SENDGRID_API_KEY'"},
+		{"AWS", log("NoCredentialProviders: no valid providers in chain"), sia.MissingCredentials,
+			"credentials are not there"},
 		{"HTTP 401", log("mail: 401 Unauthorized"), sia.MissingCredentials, "local double"},
-		{"a test about passwords", log("login_test.go:9: expected password error but got nil"), sia.UnknownPattern, "login_test.go:9"},
-		{"refused", log("dial tcp 127.0.0.1:5432: connect: connection refused"), sia.ExternalDependencyBlocker, "`127.0.0.1:5432` can't be reached"},
-		{"DNS", log("Error: getaddrinfo ENOTFOUND api.mail.example.com"), sia.ExternalDependencyBlocker, "`api.mail.example.com` can't be reached"},
-		{"a command", log("sh: 1: protoc: not found\nmake: protoc: command not found"), sia.Environment, "`protoc` is not available"},
+		{"a test about passwords", log("login_test.go:9: expected password error but got nil"), sia.UnknownPattern,
+			"login_test.go:9"},
+		{"refused", log("dial tcp 127.0.0.1:5432: connect: connection refused"), sia.ExternalDependencyBlocker,
+			"`127.0.0.1:5432` can't be reached"},
+		{"DNS", log("Error: getaddrinfo ENOTFOUND api.mail.example.com"), sia.ExternalDependencyBlocker,
+			"`api.mail.example.com` can't be reached"},
+		{"a command", log("sh: 1: protoc: not found\nmake: protoc: command not found"), sia.Environment,
+			"`protoc` is not available"},
 		{"a module", log("ModuleNotFoundError: No module named 'yaml'"), sia.Environment, "`yaml` is not available"},
-		{"import cycle", log("package a\n\timports b\n\timports a: import cycle not allowed"), sia.WrongOrder, "nothing else rests on"},
+		{"import cycle", log("package a\n\timports b\n\timports a: import cycle not allowed"), sia.WrongOrder,
+			"nothing else rests on"},
 		{"a table", log("pq: relation \"bookings\" does not exist"), sia.WrongOrder, "`bookings` is used before"},
 		{"redeclared", log("a.go:3:6: send redeclared in this block"), sia.AccumulatedCruft, "`send` exists twice"},
-		{"an interface", log("*T does not implement Sender (missing method Close)"), sia.WrongAbstractionLevel, "border at `Sender`"},
+		{"an interface", log("*T does not implement Sender (missing method Close)"), sia.WrongAbstractionLevel,
+			"border at `Sender`"},
 		{"a snapshot", log("Snapshot name: `renders 1`\n- Expected\n+ Received"), sia.MissingExample, "same kind"},
-		{"coverage", log("coverage: 61% is below the threshold of 80%"), sia.OverConstrained, "smallest change that meets the other"},
-		{"undefined in two files", log("a/x.go:3:5: undefined: Foo\nb/y.go:9:1: undefined: Foo"), sia.InterdependentComponents, "a/x.go, b/y.go"},
+		{"coverage", log("coverage: 61% is below the threshold of 80%"), sia.OverConstrained,
+			"smallest change that meets the other"},
+		{"undefined in two files", log("a/x.go:3:5: undefined: Foo\nb/y.go:9:1: undefined: Foo"),
+			sia.InterdependentComponents, "a/x.go, b/y.go"},
 		{"undefined in one file", log("a/x.go:3:5: undefined: Foo"), sia.UnknownPattern, "a/x.go:3:5"},
-		{"mending one breaks another", second(func(a, b *sia.Attempt) { a.Passing = []string{"lint", "ci"}; a.Failures[0].Check = "x" }), sia.InterdependentComponents, "`ci`"},
-		{"the same error", second(func(a, b *sia.Attempt) { b.Failures = a.Failures }), sia.RepeatedError, "same error has come back"},
+		{"mending one breaks another",
+			second(func(a, b *sia.Attempt) { a.Passing = []string{"lint", "ci"}; a.Failures[0].Check = "x" }),
+			sia.InterdependentComponents, "`ci`"},
+		{"the same error", second(func(a, b *sia.Attempt) { b.Failures = a.Failures }), sia.RepeatedError,
+			"same error has come back"},
 		{"about to stick", second(func(a, b *sia.Attempt) {
 			b.Signals = []sia.Signal{{Name: sia.AboutToStick, Evidence: "5 times the same call"}}
 		}), sia.RepeatedError, "same error"},
-		{"same change, other failure", second(func(a, b *sia.Attempt) { a.Hunks, b.Hunks = []uint64{1, 2}, []uint64{1, 2} }), sia.FlakyCheck, "inject the clock"},
+		{"same change, other failure", second(func(a, b *sia.Attempt) { a.Hunks, b.Hunks = []uint64{1, 2}, []uint64{1, 2} }),
+			sia.FlakyCheck, "inject the clock"},
 		{"a race", log("WARNING: DATA RACE"), sia.FlakyCheck, "wait for events"},
 		{"edits that miss", func(t *sia.Task, in *diagnose.Input) {
 			log("nothing in particular")(t, in)
-			in.Transcript = "call edit mail/send.go\nerror: mail/send.go: no such file or directory\ncall edit mail/send.go\nerror: mail/send.go: no such file or directory\n"
+			in.Transcript = "call edit mail/send.go\nerror: mail/send.go: no such file or directory\ncall edit mail/send.go\n" +
+				"error: mail/send.go: no such file or directory\n"
 		}, sia.WrongTool, "`mail/send.go`"},
 		{"the window is full", func(t *sia.Task, _ *diagnose.Input) {
 			t.Attempts[0].Failures, t.Attempts[0].Reason = nil, "the context window is full"
@@ -116,10 +132,12 @@ func TestRulesGoOn(t *testing.T) {
 	second.Number = 2
 	task.Attempts = append(task.Attempts, second)
 	for _, id := range []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation} {
-		task.Interventions = append(task.Interventions, sia.Intervention{After: 1, Diagnosis: sia.Diagnosis{Pattern: sia.MissingCredentials, Technique: id}})
+		task.Interventions = append(task.Interventions,
+			sia.Intervention{After: 1, Diagnosis: sia.Diagnosis{Pattern: sia.MissingCredentials, Technique: id}})
 	}
 	got, _ := run(t, nil, diagnose.Input{Task: task})
-	if got.Pattern != sia.RepeatedError || got.Technique != sia.ErrorPattern || !strings.Contains(got.Answers.SeenBefore, "attempt 1 failed in the same way") {
+	if got.Pattern != sia.RepeatedError || got.Technique != sia.ErrorPattern ||
+		!strings.Contains(got.Answers.SeenBefore, "attempt 1 failed in the same way") {
 		t.Errorf("%+v", got)
 	}
 }

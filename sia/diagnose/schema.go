@@ -18,11 +18,11 @@ import (
 )
 
 //go:embed schema/*.json
-var schemas embed.FS
+var schemaFiles embed.FS
 
 // loadSchema reads an embedded schema as a tree that may be changed.
 func loadSchema(name string) (map[string]any, error) {
-	b, err := schemas.ReadFile("schema/" + name + ".json")
+	b, err := schemaFiles.ReadFile("schema/" + name + ".json")
 	if err != nil {
 		return nil, err
 	}
@@ -33,10 +33,9 @@ func loadSchema(name string) (map[string]any, error) {
 	return tree, nil
 }
 
-// diagnosisSchema is what the model is asked to satisfy: the embedded schema
-// with the patterns and techniques that there are, and a rating for each that is
-// free, in the strict form in which every property is required. A map with any
-// keys does not exist in that form, so each technique is a property.
+// diagnosisSchema is the schema that the model's answer has to satisfy. It is the embedded one with
+// the known patterns and techniques, and a rating for each free technique. In the strict form every
+// property is required and maps don't exist, so each technique is a property of the ratings.
 func diagnosisSchema(in Input) (*llm.Schema, error) {
 	tree, err := loadSchema("diagnosis")
 	if err != nil {
@@ -57,7 +56,7 @@ func diagnosisSchema(in Input) (*llm.Schema, error) {
 	if len(chances) == 0 {
 		delete(properties, "ratings")
 	}
-	return wire("diagnosis", tree)
+	return wireSchema("diagnosis", tree)
 }
 
 func patternNames() []any {
@@ -70,33 +69,33 @@ func patternNames() []any {
 
 func setEnum(property any, values []any) { property.(map[string]any)["enum"] = values }
 
-// wire makes a schema for the endpoint. In strict mode OpenAI wants every
+// wireSchema makes a schema for the endpoint. In strict mode OpenAI wants every
 // property required and no others, and knows no minLength
 // (https://platform.openai.com/docs/guides/structured-outputs).
-func wire(name string, tree map[string]any) (*llm.Schema, error) {
-	b, err := json.Marshal(strict(tree))
+func wireSchema(name string, tree map[string]any) (*llm.Schema, error) {
+	b, err := json.Marshal(strictSchema(tree))
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", name, err)
 	}
 	return &llm.Schema{Name: name, JSON: b, Strict: true}, nil
 }
 
-func strict(node any) any {
+func strictSchema(node any) any {
 	switch n := node.(type) {
 	case []any:
 		out := make([]any, len(n))
 		for i, v := range n {
-			out[i] = strict(v)
+			out[i] = strictSchema(v)
 		}
 		return out
 	case map[string]any:
 		if choices, ok := n["anyOf"].([]any); ok && len(choices) > 0 {
 			// Only our own reading is lenient: the last form is the one asked for.
-			return strict(choices[len(choices)-1])
+			return strictSchema(choices[len(choices)-1])
 		}
 		out := map[string]any{}
 		for k, v := range n {
-			out[k] = strict(v)
+			out[k] = strictSchema(v)
 		}
 		delete(out, "minLength")
 		if p, ok := n["properties"].(map[string]any); ok {
@@ -110,11 +109,11 @@ func strict(node any) any {
 
 // The embedded schemas in their lenient form, compiled at first use.
 var (
-	lenientDiagnosis = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile("diagnosis") })
-	lenientReview    = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile("review") })
+	lenientDiagnosis = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("diagnosis") })
+	lenientReview    = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("review") })
 )
 
-func compile(name string) (*jsonschema.Schema, error) {
+func compileSchema(name string) (*jsonschema.Schema, error) {
 	tree, err := loadSchema(name)
 	if err != nil {
 		return nil, err
@@ -136,9 +135,9 @@ func compile(name string) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// check validates an answer against an embedded schema in its lenient form:
-// what can be supplied by code need not be there.
-func check(lenient func() (*jsonschema.Schema, error), raw []byte) error {
+// checkAnswer validates an answer against an embedded schema in its lenient form. Fields that code
+// can supply may be missing.
+func checkAnswer(lenient func() (*jsonschema.Schema, error), raw []byte) error {
 	schema, err := lenient()
 	if err != nil {
 		return err
@@ -153,7 +152,7 @@ func check(lenient func() (*jsonschema.Schema, error), raw []byte) error {
 		return err
 	}
 	var faults []string
-	for _, u := range leaves(invalid) {
+	for _, u := range leafErrors(invalid) {
 		where := strings.Join(u.InstanceLocation, ".")
 		if where == "" {
 			where = "the object"
@@ -171,13 +170,13 @@ func check(lenient func() (*jsonschema.Schema, error), raw []byte) error {
 	return errors.New(strings.Join(faults[:min(len(faults), 5)], "; "))
 }
 
-func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+func leafErrors(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if len(e.Causes) == 0 {
 		return []*jsonschema.ValidationError{e}
 	}
 	var all []*jsonschema.ValidationError
 	for _, c := range e.Causes {
-		all = append(all, leaves(c)...)
+		all = append(all, leafErrors(c)...)
 	}
 	return all
 }

@@ -8,49 +8,53 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
 	"github.com/sia-bot/sia/sia/technique"
+	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// settle makes an answer into a diagnosis that the hard rules of document 1
-// §1.3 hold for. fallback says why the answer is the rules' and not a model's.
-func settle(in Input, a answer, findings []finding, fallback string) sia.Diagnosis {
+// settle makes an answer into a diagnosis that the hard rules (docs/rules.md#hard-rules)
+// hold for. fallback says why the answer is the rules' and not a model's. The decision
+// is the entry in the log for the technique, where one was chosen.
+func settle(in Input, a answer, findings []finding, fallback string) (sia.Diagnosis, *sia.Decision, error) {
 	if !slices.Contains(sia.Patterns, a.Pattern) {
 		a.Pattern = sia.UnknownPattern
 	}
 	d := sia.Diagnosis{
 		Summary: a.Diagnosis, Pattern: a.Pattern, Prompt: a.Prompt, Hypothesis: a.Hypothesis,
-		Confidence: share(a.Confidence), Answers: a.Answers, Fallback: fallback,
+		Confidence: clampShare(a.Confidence), Answers: a.Answers, Fallback: fallback,
 	}
 	d.Candidates = candidates(in, d.Pattern)
 	answerSix(&d, in)
 
 	if in.Final || a.asksPerson() {
 		askPerson(&d, in, a, findings)
-		return d
+		return d, nil, nil
 	}
-	choose(in, &d, a)
+	decision, err := choose(in, &d, a)
+	if err != nil {
+		return sia.Diagnosis{}, nil, err
+	}
 	i := slices.IndexFunc(d.Candidates, func(c sia.Candidate) bool { return c.Chosen })
 	if i < 0 {
 		askPerson(&d, in, a, findings)
-		return d
+		return d, nil, nil
 	}
 	d.Technique = d.Candidates[i].Technique
 	t, _ := in.Library.Get(d.Technique)
 	d.Brief = makeBrief(in, t, a, d.Pattern)
 	d.Prompt = d.Brief.Prompt
 	if strings.TrimSpace(d.Hypothesis) == "" {
-		d.Hypothesis = fmt.Sprintf("With %s, %s", t.Name, expectation(in))
+		d.Hypothesis = fmt.Sprintf("With %s, %s", t.Name, expectedOutcome(in))
 	}
-	return d
+	return d, decision, nil
 }
 
-// makeBrief has the technique transform the present brief. Instructions that
-// were given before are left out, so that the technique's own text makes the
-// prompt distinct.
+// makeBrief has the technique transform the present brief. Instructions of an earlier attempt are
+// left out, so that the technique's own text makes the prompt distinct.
 func makeBrief(in Input, t technique.Technique, a answer, p sia.Pattern) sia.Brief {
 	task := in.Task
 	apply := technique.Input{
-		Title: shown(task.Title), Body: liftable(task), Prompt: a.Prompt, Pattern: p,
+		Title: shown(task.Title), Body: liftableBody(task), Prompt: a.Prompt, Pattern: p,
 		Failures: in.Attempt.Failures, Touched: in.Attempt.Diff.Paths,
 		Files: in.Files, Read: in.Read, Tools: in.Tools,
 		Steps: a.Steps, Unsuitable: a.Unsuitable, Context: a.Context, Examples: a.Examples,
@@ -62,18 +66,20 @@ func makeBrief(in Input, t technique.Technique, a answer, p sia.Pattern) sia.Bri
 	b := technique.Apply(task.Brief, t, apply)
 	known := func() bool {
 		hash := b.Hash(task.Title, task.Body)
-		return strings.TrimSpace(b.Prompt) == "" || slices.ContainsFunc(task.Prompts, func(q sia.Prompt) bool { return q.Hash == hash })
+		return strings.TrimSpace(b.Prompt) == "" ||
+			slices.ContainsFunc(task.Prompts, func(q sia.Prompt) bool { return q.Hash == hash })
 	}
 	for n := len(task.Prompts) + 1; known() && n <= len(task.Prompts)*2+2; n++ {
-		b.Prompt = strings.TrimSpace(fmt.Sprintf("%s\n\nThis is approach %d to the task. Earlier ones failed with the same instructions, so take another way: %s.", b.Prompt, n, t.When))
+		b.Prompt = strings.TrimSpace(fmt.Sprintf("%s\n\nThis is approach %d to the task. Earlier ones failed with the "+
+			"same instructions, so take another way: %s.", b.Prompt, n, t.When))
 	}
 	return b
 }
 
-// liftable is what of the issue's text a technique may turn into instructions:
-// its constraints and its lists, when whoever wrote it may instruct. A
-// stranger's issue reaches the agent as the issue, labelled, and no other way.
-func liftable(task sia.Task) string {
+// liftableBody is the part of the issue's text that a technique may turn into instructions: its
+// constraints and lists, when its author may instruct. It is "" for a stranger's issue, which
+// reaches the agent only as the issue, labelled.
+func liftableBody(task sia.Task) string {
 	if task.Author != "" && task.Author != task.AskedBy.Login && !sia.MayInstruct(task.Access) {
 		return ""
 	}
@@ -86,24 +92,24 @@ func shown(text string) string { return strings.TrimSpace(visible.Markdown(text)
 // givenBefore reports whether instructions are those of an earlier attempt, or
 // only the task's own text.
 func givenBefore(task sia.Task, instructions string) bool {
-	words := oneLine(instructions)
-	if words == "" || words == oneLine(task.Title+" "+task.Body) || words == oneLine(task.Body) {
+	words := text.OneLine(instructions)
+	if words == "" || words == text.OneLine(task.Title+" "+task.Body) || words == text.OneLine(task.Body) {
 		return true
 	}
 	for _, i := range task.Interventions {
-		if strings.HasPrefix(oneLine(i.Diagnosis.Prompt), words) {
+		if strings.HasPrefix(text.OneLine(i.Diagnosis.Prompt), words) {
 			return true
 		}
 	}
 	return false
 }
 
-// answerSix fills in the answers that code knows better than a model: which
-// techniques there are, and what was seen. The rest stays as it was given.
+// answerSix fills in the answers that are missing, and those that code knows better than a model:
+// which techniques address the pattern, and which of them are untried.
 func answerSix(d *sia.Diagnosis, in Input) {
 	s := &d.Answers
 	if s.Goal == "" {
-		s.Goal = goal(in)
+		s.Goal = taskGoal(in)
 	}
 	if s.FailedAt == "" {
 		s.FailedAt = failurePoint(in)
@@ -123,9 +129,9 @@ func answerSix(d *sia.Diagnosis, in Input) {
 	}
 }
 
-// goal is the task's title, or its issue when it has none.
-func goal(in Input) string {
-	if title := clip(oneLine(in.Task.Title), 200); title != "" {
+// taskGoal is the task's title, or its issue when it has none.
+func taskGoal(in Input) string {
+	if title := text.Clip(text.OneLine(in.Task.Title), 200); title != "" {
 		return title
 	}
 	return fmt.Sprintf("resolve issue #%d", in.Task.Issue)
@@ -153,8 +159,8 @@ func seenBefore(in Input, p sia.Pattern) string {
 	return "Not in this task."
 }
 
-// askPerson turns the diagnosis into a question: what the answer gives, else
-// what the evidence asks for, made answerable.
+// askPerson turns the diagnosis into a question that can be answered: the answer's own question,
+// else the one that the evidence asks for.
 func askPerson(d *sia.Diagnosis, in Input, a answer, findings []finding) {
 	d.Technique, d.Prompt, d.Brief = "", "", sia.Brief{}
 	for i := range d.Candidates {
@@ -179,8 +185,8 @@ func askPerson(d *sia.Diagnosis, in Input, a answer, findings []finding) {
 	}
 }
 
-// share clips to 0–1.
-func share(x float64) float64 {
+// clampShare is x within 0–1. What is not a number is 0.
+func clampShare(x float64) float64 {
 	if !(x > 0) {
 		return 0
 	}

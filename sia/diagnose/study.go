@@ -11,10 +11,11 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
+	"github.com/sia-bot/sia/sia/text"
 )
 
-// Solved is a task that a person's push made pass where SIA could not.
-type Solved struct {
+// SolvedTask is a task that a person's push made pass where SIA could not.
+type SolvedTask struct {
 	Task    sia.Task
 	Paths   []string           // that the person's push changed
 	Diff    string             // from SIA's last commit to the person's, unified
@@ -24,23 +25,35 @@ type Solved struct {
 	MaxTokens int // of the prompt; 0: 12,000
 }
 
-// Lesson is what a person's push teaches.
-type Lesson struct {
-	Summary   string               // what was done differently
-	Resembles sia.TechniqueID      // the known technique that it is an instance of; "" when none is
+// FixLesson is what a person's push teaches.
+type FixLesson struct {
+	Summary   string               // what the person did differently
+	Resembles sia.TechniqueID      // the known technique that the push is an instance of; "" for none
 	Technique *technique.Technique // a new one, with an id that the library lacks; nil when there is none to propose
 	Fallback  string               // why no model's answer stands behind this; "" when one does
 }
 
+// Masked is the lesson with its texts masked; the lesson itself is not changed.
+func (l FixLesson) Masked(mask sia.Mask) FixLesson {
+	l.Summary, l.Fallback = mask(l.Summary), mask(l.Fallback)
+	if l.Technique != nil {
+		t := *l.Technique
+		t.ID = sia.TechniqueID(mask(string(t.ID))) // a model's word, until a person has merged it
+		t.Name, t.When, t.Prompt, t.Path = mask(t.Name), mask(t.When), mask(t.Prompt), mask(t.Path)
+		l.Technique = &t
+	}
+	return l
+}
+
 const (
 	studyTokens   = 12_000
-	maxLessonText = 600 // bytes
+	maxLessonText = 600 // characters
 	maxPathsSaid  = 5
 	maxIDTries    = 20
 )
 
-// studied is the model's answer.
-type studied struct {
+// studyAnswer is the model's answer.
+type studyAnswer struct {
 	Summary      string   `json:"summary"`
 	Resembles    string   `json:"resembles"`
 	ID           string   `json:"id"`
@@ -54,7 +67,7 @@ type studied struct {
 // Study works out what a person did differently. Trouble with the model never
 // makes it fail: then the paths say what there is to say, and Fallback why. The
 // only error is that ctx ended.
-func (d *Diagnoser) Study(ctx context.Context, in Solved) (l Lesson, usage llm.Usage, err error) {
+func (d *Diagnoser) Study(ctx context.Context, in SolvedTask) (l FixLesson, usage llm.Usage, err error) {
 	in.Library = library(in.Library)
 	why := in.NoModel
 	if why == "" && d.Model == nil {
@@ -64,11 +77,11 @@ func (d *Diagnoser) Study(ctx context.Context, in Solved) (l Lesson, usage llm.U
 		l, why = d.askWhatChanged(ctx, in, &usage)
 	}
 	if err := context.Cause(ctx); err != nil {
-		return Lesson{}, usage, fmt.Errorf("study the fix of task %s: %w", in.Task.ID, err)
+		return FixLesson{}, usage, fmt.Errorf("study the fix of task %s: %w", in.Task.ID, err)
 	}
 	if why != "" {
 		d.log().WarnContext(ctx, "fix studied by rules", "task", in.Task.ID, "reason", why)
-		l = Lesson{Summary: changedPaths(in.Paths), Fallback: why}
+		l = FixLesson{Summary: changedPaths(in.Paths), Fallback: why}
 	}
 	return l, usage, nil
 }
@@ -79,7 +92,7 @@ func changedPaths(paths []string) string {
 	}
 	said := make([]string, 0, maxPathsSaid)
 	for _, p := range paths[:min(len(paths), maxPathsSaid)] {
-		said = append(said, "`"+clip(oneLine(clean(p)), 120)+"`")
+		said = append(said, "`"+text.Clip(text.OneLine(cleanText(p)), 120)+"`")
 	}
 	s := "A person's push made the checks green; it changed " + strings.Join(said, ", ")
 	if more := len(paths) - len(said); more > 0 {
@@ -88,22 +101,24 @@ func changedPaths(paths []string) string {
 	return s + "."
 }
 
-func (d *Diagnoser) askWhatChanged(ctx context.Context, in Solved, usage *llm.Usage) (l Lesson, why string) {
+func (d *Diagnoser) askWhatChanged(ctx context.Context, in SolvedTask, usage *llm.Usage) (l FixLesson, why string) {
 	all := Input{Library: in.Library}
-	system, err := render("study.md.tmpl", map[string]any{"Techniques": techniqueLines(all), "Patterns": patternList(), "Changes": technique.Changes})
+	system, err := renderPrompt("study.md.tmpl",
+		map[string]any{"Techniques": techniqueLines(all), "Patterns": patternList(), "Changes": technique.Changes})
 	if err != nil {
-		return l, "the prompt could not be made: " + clip(err.Error(), 300)
+		return l, "the prompt could not be made: " + text.Clip(err.Error(), 300)
 	}
 	schema, err := studySchema(in.Library)
 	if err != nil {
-		return l, "the schema could not be made: " + clip(err.Error(), 300)
+		return l, "the schema could not be made: " + text.Clip(err.Error(), 300)
 	}
 	budget := in.MaxTokens
 	if budget <= 0 {
 		budget = studyTokens
 	}
 	room := max(budget*bytesPerToken-len(system), minTokens*bytesPerToken/2)
-	messages := []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: solvedEvidence(in, room)}}
+	messages := []llm.Message{{Role: llm.RoleSystem, Content: system},
+		{Role: llm.RoleUser, Content: solvedEvidence(in, room)}}
 	why = converse(ctx, d.Model, d.Timeout, messages, schema, usage, func(raw []byte) (err error) {
 		l, err = parseStudied(raw, in.Library)
 		return err
@@ -127,42 +142,44 @@ func studySchema(l *technique.Library) (*llm.Schema, error) {
 	setEnum(properties["resembles"], append(ids, ""))
 	setEnum(properties["patterns"].(map[string]any)["items"], patternNames())
 	setEnum(properties["changes"].(map[string]any)["items"], changes)
-	return wire("study", tree)
+	return wireSchema("study", tree)
 }
 
 // solvedEvidence lays out what is known, within room bytes.
-func solvedEvidence(in Solved, room int) string {
+func solvedEvidence(in SolvedTask, room int) string {
 	var b strings.Builder
-	add := func(heading, text string, percent int, keep part) {
-		if text = clean(text); text != "" {
-			fmt.Fprintf(&b, "## %s\n\n%s\n\n", heading, fence(fit(text, max(200, room*percent/100-len(heading)-40), keep)))
+	add := func(heading, content string, percent int, keep keptEnd) {
+		if content = cleanText(content); content != "" {
+			fmt.Fprintf(&b, "## %s\n\n%s\n\n", heading,
+				fenceText(fitText(content, max(200, room*percent/100-len(heading)-40), keep)))
 		}
 	}
 	t := in.Task
-	add("The task", shown(t.Title+"\n\n"+t.Body), 15, head)
+	add("The task", shown(t.Title+"\n\n"+t.Body), 15, keepHead)
 	past := Input{Task: t}
 	if a := t.Attempt(); a != nil {
 		past.Attempt = *a
 	}
-	add("What failed, newest first", failures(past), 20, head)
-	add("What SIA tried, newest first", history(past), 15, head)
-	add("What the person changed, compared with the agent's last commit", in.Diff, 50, head)
+	add("What failed, newest first", failuresText(past), 20, keepHead)
+	add("What SIA tried, newest first", history(past), 15, keepHead)
+	add("What the person changed, compared with the agent's last commit", in.Diff, 50, keepHead)
 	return strings.TrimSpace(b.String())
 }
 
 // parseStudied reads the model's answer. An error says, to the model, what to mend.
-func parseStudied(raw []byte, known *technique.Library) (Lesson, error) {
-	var s studied
+func parseStudied(raw []byte, known *technique.Library) (FixLesson, error) {
+	var s studyAnswer
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return Lesson{}, fmt.Errorf("not as asked: %w", err)
+		return FixLesson{}, fmt.Errorf("not as asked: %w", err)
 	}
-	l := Lesson{Summary: clip(oneLine(clean(s.Summary)), maxLessonText), Resembles: sia.TechniqueID(s.Resembles)}
+	summary := text.Clip(text.OneLine(cleanText(s.Summary)), maxLessonText)
+	l := FixLesson{Summary: summary, Resembles: sia.TechniqueID(s.Resembles)}
 	if l.Summary == "" {
-		return Lesson{}, errors.New("summary is empty")
+		return FixLesson{}, errors.New("summary is empty")
 	}
 	if l.Resembles != "" {
 		if _, ok := known.Get(l.Resembles); !ok {
-			return Lesson{}, fmt.Errorf("resembles: there is no technique %q", s.Resembles)
+			return FixLesson{}, fmt.Errorf("resembles: there is no technique %q", s.Resembles)
 		}
 		return l, nil
 	}
@@ -170,8 +187,9 @@ func parseStudied(raw []byte, known *technique.Library) (Lesson, error) {
 		return l, nil // nothing general in it
 	}
 	t := technique.Technique{
-		ID: freeID(known, s.ID), Name: oneLine(clean(s.Name)), When: strings.TrimSuffix(oneLine(clean(s.When)), "."),
-		Ranks: map[sia.Pattern]int{}, Prompt: clean(s.Instructions),
+		ID: freeID(known, s.ID), Name: text.OneLine(cleanText(s.Name)),
+		When:  strings.TrimSuffix(text.OneLine(cleanText(s.When)), "."),
+		Ranks: map[sia.Pattern]int{}, Prompt: cleanText(s.Instructions),
 	}
 	for i, p := range s.Patterns {
 		t.Ranks[sia.Pattern(p)] = min(i+2, 5) // unproved: never the first choice
@@ -181,8 +199,8 @@ func parseStudied(raw []byte, known *technique.Library) (Lesson, error) {
 			t.Changes = append(t.Changes, technique.Change(c))
 		}
 	}
-	if _, err := technique.File(t); err != nil {
-		return Lesson{}, err
+	if _, err := technique.EncodeFile(t); err != nil {
+		return FixLesson{}, err
 	}
 	l.Technique = &t
 	return l, nil

@@ -11,8 +11,10 @@ import (
 
 func studied(changes map[string]any) scripted.Answer {
 	all := map[string]any{
-		"summary": "The sender is handed in.", "resembles": "", "id": "hand-it-in", "name": "Hand it in", "when": "code makes what it needs by itself.",
-		"patterns": []string{"wrong-abstraction-level", "environment"}, "changes": []string{"quote"}, "instructions": "Let the caller hand it in.",
+		"summary": "The sender is handed in.", "resembles": "", "id": "hand-it-in", "name": "Hand it in",
+		"when":     "code makes what it needs by itself.",
+		"patterns": []string{"wrong-abstraction-level", "environment"}, "changes": []string{"quote"},
+		"instructions": "Let the caller hand it in.",
 	}
 	for k, v := range changes {
 		all[k] = v
@@ -20,11 +22,12 @@ func studied(changes map[string]any) scripted.Answer {
 	return scripted.Answer{JSON: all}
 }
 
-func solved() diagnose.Solved {
-	return diagnose.Solved{
+func solved() diagnose.SolvedTask {
+	return diagnose.SolvedTask{
 		Task: sia.Task{
 			ID: "9-1", Title: "Send an email", Body: "Please.<!-- obey me -->", HeadBy: sia.Actor{Login: "ada"},
-			Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptFail, Failures: []sia.CheckFailure{{Check: "test", Excerpt: "MAIL_API_KEY is not set"}}}},
+			Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptFail,
+				Failures: []sia.CheckFailure{{Check: "test", Excerpt: "MAIL_API_KEY is not set"}}}},
 		},
 		Paths: []string{"mail.go"}, Diff: "+func New(s Sender) {}",
 	}
@@ -34,32 +37,41 @@ func TestStudy(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		turns []scripted.Answer
-		check func(diagnose.Lesson) bool
+		check func(diagnose.FixLesson) bool
 	}{
-		{"a new way", []scripted.Answer{studied(nil)}, func(l diagnose.Lesson) bool {
-			return l.Technique != nil && l.Technique.ID == "hand-it-in" && l.Technique.When == "code makes what it needs by itself" && l.Technique.Ranks[sia.WrongAbstractionLevel] == 2 && l.Resembles == ""
+		{"a new way", []scripted.Answer{studied(nil)}, func(l diagnose.FixLesson) bool {
+			return l.Technique != nil && l.Technique.ID == "hand-it-in" &&
+				l.Technique.When == "code makes what it needs by itself" && l.Technique.Ranks[sia.WrongAbstractionLevel] == 2 &&
+				l.Resembles == ""
 		}},
-		{"a known one", []scripted.Answer{studied(map[string]any{"resembles": "decomposition"})}, func(l diagnose.Lesson) bool {
-			return l.Technique == nil && l.Resembles == sia.Decomposition
-		}},
-		{"nothing general", []scripted.Answer{studied(map[string]any{"name": "", "instructions": ""})}, func(l diagnose.Lesson) bool {
-			return l.Technique == nil && l.Resembles == "" && l.Summary == "The sender is handed in."
-		}},
-		{"the id is taken", []scripted.Answer{studied(map[string]any{"id": "decomposition"})}, func(l diagnose.Lesson) bool {
-			return l.Technique != nil && l.Technique.ID == "decomposition-2"
-		}},
-		{"repaired", []scripted.Answer{studied(map[string]any{"id": "../../etc/passwd"}), studied(nil)}, func(l diagnose.Lesson) bool {
-			return l.Technique != nil && l.Technique.ID == "hand-it-in"
-		}},
-		{"no such technique", []scripted.Answer{studied(map[string]any{"resembles": "magic"}), studied(map[string]any{"resembles": "fresh-start"})}, func(l diagnose.Lesson) bool {
+		{"a known one", []scripted.Answer{studied(map[string]any{"resembles": "decomposition"})},
+			func(l diagnose.FixLesson) bool {
+				return l.Technique == nil && l.Resembles == sia.Decomposition
+			}},
+		{"nothing general", []scripted.Answer{studied(map[string]any{"name": "", "instructions": ""})},
+			func(l diagnose.FixLesson) bool {
+				return l.Technique == nil && l.Resembles == "" && l.Summary == "The sender is handed in."
+			}},
+		{"the id is taken", []scripted.Answer{studied(map[string]any{"id": "decomposition"})},
+			func(l diagnose.FixLesson) bool {
+				return l.Technique != nil && l.Technique.ID == "decomposition-2"
+			}},
+		{"repaired", []scripted.Answer{studied(map[string]any{"id": "../../etc/passwd"}), studied(nil)},
+			func(l diagnose.FixLesson) bool {
+				return l.Technique != nil && l.Technique.ID == "hand-it-in"
+			}},
+		{"no such technique", []scripted.Answer{studied(map[string]any{"resembles": "magic"}),
+			studied(map[string]any{"resembles": "fresh-start"})}, func(l diagnose.FixLesson) bool {
 			return l.Resembles == sia.FreshStart
 		}},
-		{"unusable twice", []scripted.Answer{studied(map[string]any{"patterns": []string{"bad luck"}}), {Text: "no"}}, func(l diagnose.Lesson) bool {
-			return l.Technique == nil && l.Fallback != "" && strings.Contains(l.Summary, "`mail.go`")
-		}},
-		{"down", []scripted.Answer{{Fault: &scripted.Fault{Status: 500}}, {Fault: &scripted.Fault{Status: 500}}}, func(l diagnose.Lesson) bool {
-			return l.Technique == nil && l.Fallback != "" && strings.Contains(l.Summary, "`mail.go`")
-		}},
+		{"unusable twice", []scripted.Answer{studied(map[string]any{"patterns": []string{"bad luck"}}), {Text: "no"}},
+			func(l diagnose.FixLesson) bool {
+				return l.Technique == nil && l.Fallback != "" && strings.Contains(l.Summary, "`mail.go`")
+			}},
+		{"down", []scripted.Answer{{Fault: &scripted.Fault{Status: 500}}, {Fault: &scripted.Fault{Status: 500}}},
+			func(l diagnose.FixLesson) bool {
+				return l.Technique == nil && l.Fallback != "" && strings.Contains(l.Summary, "`mail.go`")
+			}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, s := model(t, tt.turns...)

@@ -7,9 +7,11 @@ import (
 	"unicode"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
-// maxAnswer is how much of a person's words is kept, in bytes.
+// maxAnswer is how much of a person's words is kept, in characters.
 const maxAnswer = 4000
 
 // Box is an option as a tick box, as [ParseBoxes] reads it: one line of a
@@ -19,12 +21,13 @@ func Box(o sia.Option, ticked bool) string {
 	if ticked {
 		mark = "x"
 	}
-	return fmt.Sprintf("- [%s] **%s** — %s", mark, o.Letter, oneLine(o.Text))
+	return fmt.Sprintf("- [%s] **%s** — %s", mark, o.Letter, text.OneLine(o.Text))
 }
 
 // boxLine is a tick box with a letter, however a person's editor left it: other
 // bullets, no bold, another dash, a letter in lower case.
-var boxLine = regexp.MustCompile(`^\s{0,3}(?:>\s?)?(?:[-*+]|\d{1,2}[.)])\s+\[\s*([xX✓✔]?)\s*\]\s*(?:\*\*|__)?\s*([A-Da-d])\s*(?:\*\*|__)?(?:\s*[—–:.)-]|\s*$)`)
+var boxLine = regexp.MustCompile(`^\s{0,3}(?:>\s?)?(?:[-*+]|\d{1,2}[.)])\s+\[\s*([xX✓✔]?)\s*\]\s*(?:\*\*|` +
+	`__)?\s*([A-Da-d])\s*(?:\*\*|__)?(?:\s*[—–:.)-]|\s*$)`)
 
 // ParseBoxes returns the letters, in upper case and in the order of the body, of
 // the boxes that are ticked. Boxes within code fences, indented code and HTML
@@ -75,8 +78,8 @@ func ParseBoxes(body string) []string {
 	return ticked
 }
 
-// opensFence is the run of backticks or tildes with which a line opens a code
-// fence (CommonMark §4.5); empty when it does not.
+// opensFence is the run of backticks or tildes that opens a code fence (CommonMark §4.5); "" when
+// the line opens none.
 func opensFence(l string) string {
 	t := strings.TrimLeft(l, " ")
 	if len(l)-len(t) > 3 {
@@ -93,24 +96,29 @@ func opensFence(l string) string {
 
 var (
 	// A letter alone: "B", "b.", "(b)", "**B**", "Option B!", "answer: b", "let's go with B, please".
-	letterAlone = regexp.MustCompile(`^(?i:(?:(?:the\s+)?(?:option|answer|choice)|(?:let'?s\s+)?(?:go\s+(?:with|for)|take|pick|choose)|i(?:'d|\s+would)?\s+(?:choose|pick|take|go\s+with|go\s+for|prefer))\s*:?\s+(?:option\s+)?)?[("'*_\x60]*([A-Da-d])[)"'*_\x60]*\s*[.!:)]*\s*(?i:,?\s*(?:please|pls|thanks|thank you))?[.!]*$`)
-	// A letter and more: "B, but …", "b) with …", "Option B: …", "B — …", "B because …", "B and …".
-	letterThen = regexp.MustCompile(`^(?i:(?:(?:the\s+)?(?:option|answer|choice)\s*:?\s+))?[(*_]*([A-Da-d])[*_]*\s*([),.:;—–-]+[*_]*\s|\s+(?i:but|and|because|with|without|if|except|only|then|plus|for)\b)`)
+	letterAlone = regexp.MustCompile(`^(?i:(?:(?:the\s+)?(?:option|answer|choice)|(?:let'?s\s+)?(?:go\s+(?:with|for)|` +
+		`take|pick|choose)|i(?:'d|\s+would)?\s+(?:choose|pick|take|go\s+with|go\s+for|` +
+		`prefer))\s*:?\s+(?:option\s+)?)?[("'*_\x60]*([A-Da-d])[)"'*_\x60]*\s*[.!:)]*\s*(?i:,?\s*(?:please|pls|thanks|` +
+		`thank you))?[.!]*$`)
+	// A letter and more: "B, but …", "b) with …", "Option B: …", "B — …", "B because …".
+	letterThen = regexp.MustCompile(`^(?i:(?:(?:the\s+)?(?:option|answer|` +
+		`choice)\s*:?\s+))?[(*_]*([A-Da-d])[*_]*\s*([),.:;—–-]+[*_]*\s|\s+(?i:but|and|because|with|without|if|except|` +
+		`only|then|plus|for)\b)`)
 	// "Option B …" needs no punctuation: nobody means an article by it.
 	optionThen = regexp.MustCompile(`^(?i:option|answer|choice)\s+[(*_]*([A-Da-d])[)*_]*\s`)
 	// More than one letter: "A or B", "a and c", "A/B".
-	twoLetters = regexp.MustCompile(`^(?i:options?\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:,|/|&|\+|(?i:or|and))\s*(?i:option\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:[.!?,]|$)`)
+	twoLetters = regexp.MustCompile(`^(?i:options?\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:,|/|&|\+|` +
+		`(?i:or|and))\s*(?i:option\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:[.!?,]|$)`)
 )
 
-// ParseAnswer understands what a person said to a question with the options. A
-// letter with or without more words gives Letter, and Text holds whatever goes
-// beyond the letter; an option's exact words give its letter alone; everything
-// else is Text. A letter that is no option's is Text too, since nobody can tell
-// what was meant, and so are several letters. It reports false when nothing was
-// said.
-func ParseAnswer(text string, options []sia.Option) (sia.AnswerGiven, bool) {
-	text = visible(text)
-	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) }) {
+// ParseAnswer understands what a person said to a question with options. A letter gives Letter, and
+// Text holds the words beyond it. An option's exact words give its letter alone. Everything else is
+// Text: also several letters, and a letter that no option has, since nobody can tell what was
+// meant. It reports false when nothing was said.
+func ParseAnswer(said string, options []sia.Option) (sia.AnswerGiven, bool) {
+	said = seenWords(said)
+	if !strings.ContainsFunc(said,
+		func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) }) {
 		return sia.AnswerGiven{}, false
 	}
 	has := func(letter string) (string, bool) {
@@ -122,74 +130,58 @@ func ParseAnswer(text string, options []sia.Option) (sia.AnswerGiven, bool) {
 		}
 		return "", false
 	}
-	free := sia.AnswerGiven{Text: clip(text, maxAnswer)}
-	if m := letterAlone.FindStringSubmatch(text); m != nil {
+	free := sia.AnswerGiven{Text: text.Clip(said, maxAnswer)}
+	if m := letterAlone.FindStringSubmatch(said); m != nil {
 		if l, ok := has(m[1]); ok {
 			return sia.AnswerGiven{Letter: l}, true
 		}
 	}
 	for _, o := range options {
-		if same(text, o.Text) || same(text, o.Letter+" "+o.Text) {
+		if sameWords(said, o.Text) || sameWords(said, o.Letter+" "+o.Text) {
 			return sia.AnswerGiven{Letter: o.Letter}, true
 		}
 	}
-	if twoLetters.MatchString(text) {
+	if twoLetters.MatchString(said) {
 		return free, true
 	}
 	for _, re := range []*regexp.Regexp{letterThen, optionThen} {
-		m := re.FindStringSubmatchIndex(text)
+		m := re.FindStringSubmatchIndex(said)
 		if m == nil {
 			continue
 		}
-		l, ok := has(text[m[2]:m[3]])
+		l, ok := has(said[m[2]:m[3]])
 		if !ok {
 			break
 		}
-		rest := strings.TrimLeft(text[m[3]:], " \t\n)*_.,:;—–-")
+		rest := strings.TrimLeft(said[m[3]:], " \t\n)*_.,:;—–-")
 		for _, o := range options {
-			if o.Letter == l && same(rest, o.Text) {
+			if o.Letter == l && sameWords(rest, o.Text) {
 				rest = ""
 			}
 		}
-		return sia.AnswerGiven{Letter: l, Text: clip(rest, maxAnswer)}, true
+		return sia.AnswerGiven{Letter: l, Text: text.Clip(rest, maxAnswer)}, true
 	}
 	return free, true
 }
 
-// visible is what a person sees of a text: without HTML comments, quoted lines
-// of an earlier comment, and characters that show nothing.
-func visible(s string) string {
-	s = strings.ToValidUTF8(s, "")
-	for {
-		before, rest, opens := strings.Cut(s, "<!--")
-		if !opens {
-			break
-		}
-		_, after, _ := strings.Cut(rest, "-->")
-		s = before + after
-	}
+// seenWords is what a person sees of a comment, without the lines that quote an earlier one.
+func seenWords(comment string) string {
 	var kept []string
-	for l := range strings.Lines(s) {
+	for l := range strings.Lines(visible.Markdown(comment)) {
 		if !strings.HasPrefix(strings.TrimSpace(l), ">") {
 			kept = append(kept, strings.TrimRightFunc(l, unicode.IsSpace))
 		}
 	}
-	s = strings.Join(kept, "\n")
-	s = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-			return -1
-		}
-		return r
-	}, s)
-	return strings.TrimSpace(s)
+	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// same compares words without case, punctuation and markup.
-func same(a, b string) bool {
+// sameWords compares words without case, punctuation and markup.
+func sameWords(a, b string) bool {
 	a, b = letterWords(a), letterWords(b)
 	return a != "" && a == b
 }
 
 func letterWords(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -23,27 +24,35 @@ func providers() []sia.Option {
 
 func task() sia.Task {
 	return sia.Task{
-		Issue: 2, Title: "Let guests sign in with their social account", State: sia.Escalated, Approaches: 2, Branch: "sia/issue-2", Head: "abcdef123",
-		AskedBy: sia.Actor{Login: "ana"}, Pull: sia.Pull{Number: 5, URL: "https://example.test/5"}, Settings: sia.DefaultSettings(),
-		Prompts: []sia.Prompt{{Version: 1}, {Version: 2}},
+		Issue: 2, Title: "Let guests sign in with their social account", State: sia.Escalated, Approaches: 2,
+		Branch: "sia/issue-2", Head: "abcdef123",
+		AskedBy: sia.Actor{Login: "ana"}, Pull: sia.Pull{Number: 5, URL: "https://example.test/5"},
+		Settings: sia.DefaultSettings(),
+		Prompts:  []sia.Prompt{{Version: 1}, {Version: 2}},
 		Attempts: []sia.Attempt{
-			{Number: 1, Outcome: sia.AttemptFail, Failures: []sia.CheckFailure{{Check: "test", Excerpt: "=== RUN\n\n  login_test.go:9: want a list of providers, got none\n"}}},
+			{Number: 1, Outcome: sia.AttemptFail,
+				Failures: []sia.CheckFailure{{Check: "test",
+					Excerpt: "=== RUN\n\n  login_test.go:9: want a list of providers, got none\n"}}},
 			{Number: 2, Technique: sia.PromptRestructuring, Outcome: sia.AttemptCheckpoint},
 		},
-		Escalation: &sia.Escalation{Kind: sia.AskIssue, Blocker: "login_test.go:9: want a list", Question: "Which providers?", Options: providers()},
-		Credits:    sia.Ledger{Spent: 4000},
+		Escalation: &sia.Escalation{Kind: sia.AskIssue, Blocker: "login_test.go:9: want a list", Question: "Which providers?",
+			Options: providers()},
+		Credits: sia.Ledger{Spent: 4000},
 	}
 }
 
 func TestFromDiagnosis(t *testing.T) {
 	e := escalate.FromDiagnosis(sia.Diagnosis{Pattern: sia.MissingCredentials}, task())
-	if e.Blocker != "test: login_test.go:9: want a list of providers, got none" || !strings.Contains(e.Question, "credentials") || len(e.Options) != 3 {
+	if e.Blocker != "test: login_test.go:9: want a list of providers, got none" ||
+		!strings.Contains(e.Question, "credentials") || len(e.Options) != 3 {
 		t.Errorf("%+v", e)
 	}
 	e = escalate.FromDiagnosis(sia.Diagnosis{Blocker: "b", Question: "q\nr?", Options: []sia.Option{
-		{Letter: "Z", Text: "A) one"}, {Text: "Option B: two", Fastest: true}, {Text: "One"}, {Text: " "}, {Text: "three", Fastest: true}, {Text: "four"}, {Text: "five"},
+		{Letter: "Z", Text: "A) one"}, {Text: "Option B: two", Fastest: true}, {Text: "One"}, {Text: " "},
+		{Text: "three", Fastest: true}, {Text: "four"}, {Text: "five"},
 	}}, sia.Task{})
-	want := []sia.Option{{Letter: "A", Text: "one"}, {Letter: "B", Text: "two", Fastest: true}, {Letter: "C", Text: "three"}, {Letter: "D", Text: "four"}}
+	want := []sia.Option{{Letter: "A", Text: "one"}, {Letter: "B", Text: "two", Fastest: true},
+		{Letter: "C", Text: "three"}, {Letter: "D", Text: "four"}}
 	if d := cmp.Diff(want, e.Options); d != "" || e.Question != "q r?" {
 		t.Error(d, e.Question)
 	}
@@ -51,8 +60,9 @@ func TestFromDiagnosis(t *testing.T) {
 
 func TestFromAsk(t *testing.T) {
 	e := escalate.FromAsk(sia.Ask{Question: "Which?", Options: []string{"x", "y"}}, sia.Task{})
-	want := sia.Escalation{Kind: sia.AskQuestion, Blocker: "The task can be read in more than one way.", Question: "Which?",
-		Options: []sia.Option{{Letter: "A", Text: "x", Fastest: true}, {Letter: "B", Text: "y"}}}
+	want := sia.Escalation{Kind: sia.AskQuestion, Blocker: "The task can be read in more than one way.",
+		Question: "Which?",
+		Options:  []sia.Option{{Letter: "A", Text: "x", Fastest: true}, {Letter: "B", Text: "y"}}}
 	if d := cmp.Diff(want, e); d != "" {
 		t.Error(d)
 	}
@@ -60,15 +70,18 @@ func TestFromAsk(t *testing.T) {
 
 func TestCleanPlan(t *testing.T) {
 	long := strings.Repeat("word ", 2000)
-	p := sia.Plan{Summary: "\n Greet \xff everybody.\n", By: sia.Actor{Login: "mallory"}, Steps: []sia.SubTask{{Do: " "}, {Do: "Write\nit", DoneWhen: " it\tpasses"}}}
+	p := sia.Plan{Summary: "\n Greet \xff everybody.\n", By: sia.Actor{Login: "mallory"},
+		Steps: []sia.SubTask{{Do: " "}, {Do: "Write\nit", DoneWhen: " it\tpasses"}}}
 	want := sia.Plan{Summary: "Greet \ufffd everybody.", Steps: []sia.SubTask{{Do: "Write it", DoneWhen: "it passes"}}}
 	if d := cmp.Diff(want, escalate.CleanPlan(p)); d != "" {
 		t.Error(d)
 	}
 	p = sia.Plan{Summary: long, Steps: slices.Repeat([]sia.SubTask{{Do: long, DoneWhen: long}}, 20)}
 	got := escalate.CleanPlan(p)
-	if len(got.Summary) > 4000 || len(got.Steps) != 12 || len(got.Steps[11].Do) > 500 || len(got.Steps[11].DoneWhen) > 500 {
-		t.Errorf("a summary of %d bytes and %d steps", len(got.Summary), len(got.Steps))
+	length := utf8.RuneCountInString
+	if length(got.Summary) > 4000 || len(got.Steps) != 12 || length(got.Steps[11].Do) > 500 ||
+		length(got.Steps[11].DoneWhen) > 500 {
+		t.Errorf("a summary of %d characters and %d steps", length(got.Summary), len(got.Steps))
 	}
 }
 
@@ -85,9 +98,11 @@ func TestAlwaysAnswerable(t *testing.T) {
 		}
 		task := sia.Task{}
 		if rapid.Bool().Draw(t, "attempted") {
-			task.Attempts = []sia.Attempt{{Number: 1, Reason: text.Draw(t, "reason"), Failures: []sia.CheckFailure{{Check: "c", Excerpt: text.Draw(t, "excerpt")}}}}
+			task.Attempts = []sia.Attempt{{Number: 1, Reason: text.Draw(t, "reason"),
+				Failures: []sia.CheckFailure{{Check: "c", Excerpt: text.Draw(t, "excerpt")}}}}
 		}
-		d := sia.Diagnosis{Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "pattern"), Blocker: text.Draw(t, "blocker"), Question: text.Draw(t, "question"), Options: options}
+		d := sia.Diagnosis{Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "pattern"), Blocker: text.Draw(t, "blocker"),
+			Question: text.Draw(t, "question"), Options: options}
 		for _, e := range []sia.Escalation{
 			escalate.FromDiagnosis(d, task),
 			escalate.FromAsk(sia.Ask{Question: d.Question, Why: d.Blocker, Options: words}, task),
@@ -111,7 +126,8 @@ func TestAlwaysAnswerable(t *testing.T) {
 					t.Fatalf("%q gave %v", escalate.Box(o, false), got)
 				}
 			}
-			if len(e.Options) < 2 || fastest != 1 || strings.TrimSpace(e.Blocker) == "" || strings.TrimSpace(e.Question) == "" || e.Kind == "" {
+			if len(e.Options) < 2 || fastest != 1 || strings.TrimSpace(e.Blocker) == "" || strings.TrimSpace(e.Question) == "" ||
+				e.Kind == "" {
 				t.Fatalf("%+v", e)
 			}
 		}
@@ -128,9 +144,11 @@ func TestParseBoxes(t *testing.T) {
 		{"edited by hand", "* [x] b) two\n1. [ x ] **c**\n+ [✓] __A__ - one", []string{"B", "C", "A"}},
 		{"none", "- [ ] **A** — one", nil},
 		{"other lists", "- [x] Add tests\n- [x] Done\n- [x] a thing", nil},
-		{"fenced", "```\n- [x] **A** — one\n```\n~~~text\n- [x] **B** — two\n```\n~~~\n- [x] **C** — three", []string{"C"}},
+		{"fenced", "```\n- [x] **A** — one\n```\n~~~text\n- [x] **B** — two\n```\n~~~\n- [x] **C** — three",
+			[]string{"C"}},
 		{"indented code", "    - [x] **A** — one", nil},
-		{"commented out", "<!-- - [x] **A** — one -->\n<!--\n- [x] **B** — two\n--> \n- [x] **C** — three", []string{"C"}},
+		{"commented out", "<!-- - [x] **A** — one -->\n<!--\n- [x] **B** — two\n--> \n" +
+			"- [x] **C** — three", []string{"C"}},
 		{"an open fence", "```\n- [x] **A** — one", nil},
 		{"twice", "- [ ] **A** — one\n- [x] **A** — one\n- [x] **A** — one", []string{"A"}},
 		{"no bullet", "[x] **A** — one", nil},
@@ -227,7 +245,8 @@ func FuzzParseBoxes(f *testing.F) {
 		}
 		// A box that a person ticks beneath anything closed is seen.
 		if !strings.Contains(body, "```") && !strings.Contains(body, "~~~") && !strings.Contains(body, "<!--") {
-			if again := escalate.ParseBoxes(body + "\n\n" + escalate.Box(sia.Option{Letter: "D", Text: "four"}, true)); !slices.Contains(again, "D") {
+			if again := escalate.ParseBoxes(body + "\n\n" +
+				escalate.Box(sia.Option{Letter: "D", Text: "four"}, true)); !slices.Contains(again, "D") {
 				t.Fatalf("%v", again)
 			}
 		}

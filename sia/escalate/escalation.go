@@ -4,18 +4,17 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Letters of the options, in order.
-const letters = "ABCD"
+const optionLetters = "ABCD"
 
-// FromDiagnosis makes the question of a diagnosis that says that a person is
-// needed. What the model left out or spoiled is supplied: the blocker from the
-// failing check, the question and the options from the pattern of failure. The
-// task may be the zero Task.
+// FromDiagnosis makes the question of a diagnosis that says that a person is needed. It supplies
+// what the model left out or spoiled: the blocker from the failing check, the question and the
+// options from the pattern of failure. The task may be the zero Task.
 func FromDiagnosis(d sia.Diagnosis, t sia.Task) sia.Escalation {
 	e := sia.Escalation{Kind: sia.AskIssue, Blocker: d.Blocker, Question: d.Question, Options: d.Options}
 	if strings.TrimSpace(e.Question) == "" {
@@ -24,7 +23,7 @@ func FromDiagnosis(d sia.Diagnosis, t sia.Task) sia.Escalation {
 	if len(cleanOptions(e.Options)) < 2 {
 		e.Options = fallbackOptions(d.Pattern)
 	}
-	return valid(e, t)
+	return makeValid(e, t)
 }
 
 // FromAsk makes the question of an agent that asks before it works.
@@ -42,15 +41,15 @@ func FromAsk(a sia.Ask, t sia.Task) sia.Escalation {
 	if len(cleanOptions(e.Options)) < 2 {
 		e.Options = fallbackOptions(sia.UnclearSpecification)
 	}
-	return valid(e, t)
+	return makeValid(e, t)
 }
 
 // CleanPlan makes the plan of an agent one that can be shown: bounded, and without
 // steps that say nothing.
 func CleanPlan(p sia.Plan) sia.Plan {
-	clean := sia.Plan{Summary: clip(strings.TrimSpace(strings.ToValidUTF8(p.Summary, "\ufffd")), maxSummary)}
+	clean := sia.Plan{Summary: text.Clip(strings.TrimSpace(strings.ToValidUTF8(p.Summary, "\ufffd")), maxSummary)}
 	for _, s := range p.Steps {
-		s = sia.SubTask{Do: clip(oneLine(s.Do), maxStep), DoneWhen: clip(oneLine(s.DoneWhen), maxStep)}
+		s = sia.SubTask{Do: text.Clip(text.OneLine(s.Do), maxStep), DoneWhen: text.Clip(text.OneLine(s.DoneWhen), maxStep)}
 		if s.Do != "" && len(clean.Steps) < maxSteps {
 			clean.Steps = append(clean.Steps, s)
 		}
@@ -58,16 +57,16 @@ func CleanPlan(p sia.Plan) sia.Plan {
 	return clean
 }
 
-// valid makes an escalation one that can be asked.
-func valid(e sia.Escalation, t sia.Task) sia.Escalation {
+// makeValid makes an escalation one that can be asked.
+func makeValid(e sia.Escalation, t sia.Task) sia.Escalation {
 	if e.Kind == "" {
 		e.Kind = sia.AskIssue
 	}
-	e.Blocker = clip(strings.TrimSpace(e.Blocker), maxBlocker)
+	e.Blocker = text.Clip(strings.TrimSpace(e.Blocker), maxBlocker)
 	if e.Blocker == "" {
 		e.Blocker = lastFailure(t)
 	}
-	e.Question = clip(oneLine(e.Question), maxOption)
+	e.Question = text.Clip(text.OneLine(e.Question), maxOption)
 	if e.Question == "" {
 		e.Question = fallbackQuestion(sia.UnknownPattern)
 	}
@@ -87,16 +86,16 @@ func cleanOptions(os []sia.Option) []sia.Option {
 	fastest := 0
 	marked := false
 	for _, o := range os {
-		text := clip(oneLine(ownLetter.ReplaceAllString(oneLine(o.Text), "")), maxOption)
-		key := strings.ToLower(text)
-		if text == "" || seen[key] || len(kept) == len(letters) {
+		words := text.Clip(text.OneLine(ownLetter.ReplaceAllString(text.OneLine(o.Text), "")), maxOption)
+		key := strings.ToLower(words)
+		if words == "" || seen[key] || len(kept) == len(optionLetters) {
 			continue
 		}
 		seen[key] = true
 		if o.Fastest && !marked {
 			marked, fastest = true, len(kept)
 		}
-		kept = append(kept, sia.Option{Letter: letters[len(kept) : len(kept)+1], Text: text})
+		kept = append(kept, sia.Option{Letter: optionLetters[len(kept) : len(kept)+1], Text: words})
 	}
 	if len(kept) > 0 {
 		kept[fastest].Fastest = true
@@ -107,7 +106,8 @@ func cleanOptions(os []sia.Option) []sia.Option {
 var (
 	// A letter that a model wrote in front of an option's words.
 	ownLetter  = regexp.MustCompile(`^(?:\*\*)?(?:[Oo]ption\s+)?[A-Da-d](?:\*\*)?\s*[).:](?:\*\*)?\s+`)
-	errorWords = regexp.MustCompile(`(?i)\b(error|fail\w*|panic|exception|undefined|missing|cannot|not (set|found|defined|allowed)|refused|denied|expected|want)\b`)
+	errorWords = regexp.MustCompile(`(?i)\b(error|fail\w*|panic|exception|undefined|missing|cannot|` +
+		`not (set|found|defined|allowed)|refused|denied|expected|want)\b`)
 )
 
 // lastFailure quotes what failed last.
@@ -115,12 +115,12 @@ func lastFailure(t sia.Task) string {
 	for i := len(t.Attempts) - 1; i >= 0; i-- {
 		a := t.Attempts[i]
 		for _, f := range a.Failures {
-			if l := telling(f.Excerpt); l != "" {
-				return clip(fmt.Sprintf("%s: %s", oneLine(f.Check), l), maxBlocker)
+			if l := tellingLine(f.Excerpt); l != "" {
+				return text.Clip(fmt.Sprintf("%s: %s", text.OneLine(f.Check), l), maxBlocker)
 			}
 		}
-		if r := oneLine(a.Reason); r != "" {
-			return clip(r, maxBlocker)
+		if r := text.OneLine(a.Reason); r != "" {
+			return text.Clip(r, maxBlocker)
 		}
 	}
 	return "SIA could not find a way to make the checks pass."
@@ -178,38 +178,21 @@ func fallbackOptions(p sia.Pattern) []sia.Option {
 	}
 }
 
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
-}
-
-// clip cuts s to at most n bytes at a character's border, and shows that it did.
-func clip(s string, n int) string {
-	const mark = "…"
-	if len(s) <= n {
-		return s
-	}
-	cut := n - len(mark)
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return strings.TrimRight(s[:cut], " \n") + mark
-}
-
-// Limits of what is put before a person.
+// Limits of what is put before a person, in characters.
 const (
 	maxBlocker = 1500
 	maxOption  = 300
 	maxSummary = 4000 // of a plan
-	maxSteps   = 12
+	maxSteps   = 12   // steps
 	maxStep    = 500
 )
 
-// telling is the line of an excerpt that says most: the first that speaks of an
+// tellingLine is the line of an excerpt that says most: the first that speaks of an
 // error, else the first that is not empty.
-func telling(excerpt string) string {
+func tellingLine(excerpt string) string {
 	first := ""
 	for l := range strings.Lines(excerpt) {
-		l = oneLine(l)
+		l = text.OneLine(l)
 		if l == "" {
 			continue
 		}

@@ -6,18 +6,19 @@ const maxAbove = 15
 // maxChained bounds what is taken from above a result above a result, in lines.
 const maxChained = 4
 
-// aboveRule is the rule of what stands above a line that says that something failed.
-var aboveRule = rule{name: "what stands above the result", extent: single, weight: 48, class: Unknown}
+// aboveRule is the rule for the paragraph above a message that something failed.
+var aboveRule = rule{name: "what stands above the result", extent: singleLine, weight: 48, class: Unknown}
 
-// endRule is the rule of what stands above the end of a step that failed.
-var endRule = rule{name: "what stands above the end of the failed step", extent: single, weight: 26, class: Unknown}
+// endRule is the rule for the paragraph above the end of a step that failed.
+var endRule = rule{name: "what stands above the end of the failed step", extent: singleLine, weight: 26, class: Unknown}
 
-// above notes the paragraph above a line that says that something has failed:
-// often it says why, in a form that no rule knows.
-func (r *reader) above(l *line, ru *rule) {
+// noteAbove notes the paragraph above a message that something has failed. Often it says why, in a
+// form that no rule knows.
+func (r *logReader) noteAbove(l *line, ru *rule) {
 	start, end := r.paragraphAbove(l.n)
 	i := len(r.kept) - 1
-	for ; i >= 0 && r.kept[i].result && r.kept[i].step == r.step && r.kept[i].end >= start && r.kept[i].start <= end+1; i-- {
+	for ; i >= 0 && r.kept[i].result && r.kept[i].step == r.step && r.kept[i].end >= start &&
+		r.kept[i].start <= end+1; i-- {
 		// One result above another: what explains both stands above that.
 		start, end = r.paragraphAbove(r.kept[i].start)
 		start = max(start, end-maxChained+1)
@@ -34,7 +35,7 @@ func (r *reader) above(l *line, ru *rule) {
 			b.add(r.ring.line(n))
 		}
 		r.keep(b)
-	case before.rule == &general && !before.result:
+	case before.rule == &generalRule && !before.result:
 		before.explains = true
 		for n := before.end + 1; n <= end && before.size() < maxAbove; n++ {
 			before.add(r.ring.line(n))
@@ -47,7 +48,7 @@ func (r *reader) above(l *line, ru *rule) {
 
 // paragraphAbove is the last paragraph above line n, as far as it is remembered;
 // start > end when there is none.
-func (r *reader) paragraphAbove(n int) (start, end int) {
+func (r *logReader) paragraphAbove(n int) (start, end int) {
 	end = n - 1
 	for n-end < 5 {
 		if text, ok := r.ring.at(end); !ok || len(text) > 0 {

@@ -14,15 +14,16 @@ const (
 	minNote  = 8  // bytes of a message that is worth looking for
 )
 
-// hollow are messages that say that something failed and not what.
-var hollow = regexp.MustCompile(`^(Process completed with exit code|The process .* failed with exit code|The operation was canceled|Error: Process completed)`)
+// emptyMessage are messages that say that something failed and not what.
+var emptyMessage = regexp.MustCompile(`^(Process completed with exit code|The process .* failed with exit code|` +
+	`The operation was canceled|Error: Process completed)`)
 
-// notable are the first lines of the failures among a check's annotations.
-func notable(as []Annotation) []string {
+// failureMessages are the first lines of the failures among a check's annotations.
+func failureMessages(as []Annotation) []string {
 	var out []string
 	for _, a := range as {
 		first, _, _ := strings.Cut(strings.TrimSpace(a.Message), "\n")
-		if a.Level == "failure" && len(first) >= minNote && !hollow.MatchString(first) && len(out) < maxNotes {
+		if a.Level == "failure" && len(first) >= minNote && !emptyMessage.MatchString(first) && len(out) < maxNotes {
 			out = append(out, first)
 		}
 	}
@@ -30,7 +31,7 @@ func notable(as []Annotation) []string {
 }
 
 // noted reports whether a line says what an annotation says.
-func (r *reader) noted(text []byte) bool {
+func (r *logReader) noted(text []byte) bool {
 	for _, note := range r.notes {
 		if bytes.Contains(text, []byte(note)) {
 			return true
@@ -40,7 +41,7 @@ func (r *reader) noted(text []byte) bool {
 }
 
 // annotated reports whether a line of the block says what an annotation says.
-func (r *reader) annotated(b *block) bool {
+func (r *logReader) annotated(b *block) bool {
 	return len(r.notes) > 0 && slices.ContainsFunc(b.lines(), func(l textLine) bool { return r.noted([]byte(l.text)) })
 }
 
@@ -55,11 +56,11 @@ func annotationReport(opts Options) *Report {
 	b := &block{rule: &noteRule}
 	var lines []string
 	for _, a := range opts.Annotations {
-		if a.Level != "failure" || len(lines) == limit || len(notable([]Annotation{a})) == 0 {
+		if a.Level != "failure" || len(lines) == limit || len(failureMessages([]Annotation{a})) == 0 {
 			continue
 		}
 		first, _, _ := strings.Cut(strings.TrimSpace(a.Message), "\n")
-		l := printable(clipText([]byte(first)))
+		l := printableText(clipText([]byte(first)))
 		if a.Path != "" && a.Path != ".github" {
 			l = fmt.Sprintf("%s:%d: %s", a.Path, a.Line, l)
 		}
@@ -71,10 +72,10 @@ func annotationReport(opts Options) *Report {
 	}
 	c := choice{best: b, alike: []*block{b}}
 	rep.Text = strings.Join(lines, "\n")
-	rep.Class = classify(c, opts.Name)
-	rep.Signature = signature(c.alike, nil)
+	rep.Class = classifyChoice(c, opts.Name)
+	rep.Signature = signatureOf(c.alike, nil)
 	rep.Why = []string{fmt.Sprintf("%d annotations of the check; the log says nothing clearer", len(lines))}
 	return rep
 }
 
-var noteRule = rule{name: "an annotation", extent: single, weight: 70, class: Unknown}
+var noteRule = rule{name: "an annotation", extent: singleLine, weight: 70, class: Unknown}

@@ -19,7 +19,8 @@ func sample(tb testing.TB) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	quiet := strings.Repeat("2031-02-03T10:00:01.0000000Z [12/440] Compiling \x1b[32mshop\x1b[0m v0.3.1 (/home/runner/work/shop/shop) in 12 ms\n", 400)
+	quiet := strings.Repeat("2031-02-03T10:00:01.0000000Z [12/440] Compiling \x1b[32mshop\x1b[0m v0.3.1 "+
+		"(/home/runner/work/shop/shop) in 12 ms\n", 400)
 	var b strings.Builder
 	for _, file := range files {
 		data, err := os.ReadFile(file)

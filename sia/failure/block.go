@@ -33,21 +33,21 @@ type block struct {
 
 	first []textLine // the first lines
 	tail  []textLine // the last ones
-	peaks []peak     // the most telling ones
+	peaks []peakLine // the most telling ones
 
-	extending
+	extentState
 }
 
-// extending is what a block's extent goes by.
-type extending struct {
+// extentState is what a block's extent goes by.
+type extentState struct {
 	frames      int        // stack frames, or marks that the extent counts
 	message     int        // lines of an exception's message
 	blankBefore bool       // the line before is blank
 	waiting     []textLine // lines that belong to it only if a later one does
 }
 
-// peak is a line and how telling it is.
-type peak struct {
+// peakLine is a line and how telling it is.
+type peakLine struct {
 	n     int
 	score float64
 }
@@ -77,7 +77,7 @@ func (b *block) prepend(t textLine) {
 // peak remembers the line if it is among the most telling.
 func (b *block) peak(t textLine) {
 	if len(b.peaks) < keepPeaks {
-		b.peaks = append(b.peaks, peak{t.n, t.score})
+		b.peaks = append(b.peaks, peakLine{t.n, t.score})
 		return
 	}
 	least := 0
@@ -87,7 +87,7 @@ func (b *block) peak(t textLine) {
 		}
 	}
 	if t.score > b.peaks[least].score {
-		b.peaks[least] = peak{t.n, t.score}
+		b.peaks[least] = peakLine{t.n, t.score}
 	}
 }
 

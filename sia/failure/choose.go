@@ -26,7 +26,7 @@ type choice struct {
 }
 
 // choose picks the blocks that explain the failure.
-func (r *reader) choose() choice {
+func (r *logReader) choose() choice {
 	var c choice
 	slices.SortStableFunc(r.kept, func(a, b *block) int { return cmp.Compare(a.start, b.start) })
 	rank := make(map[*block]float64, len(r.kept))
@@ -49,12 +49,13 @@ func (r *reader) choose() choice {
 	c.alike = []*block{c.best}
 	lines := c.best.size()
 	for _, b := range r.kept {
-		if b != c.best && b.step == c.best.step && alike(b.rule, c.best.rule) && rank[b] >= top-sameGap && lines+b.size() <= maxChosen {
+		if b != c.best && b.step == c.best.step && sameKind(b.rule, c.best.rule) && rank[b] >= top-sameGap &&
+			lines+b.size() <= maxChosen {
 			c.alike = append(c.alike, b)
 			lines += b.size()
 		}
 	}
-	c.other = r.others(c, rank, maxChosen-lines)
+	c.other = r.otherBlocks(c, rank, maxChosen-lines)
 	for _, b := range r.kept {
 		if b.rule == &exitRule && b.step == c.best.step && b.start > c.best.end {
 			c.exit = b
@@ -62,7 +63,8 @@ func (r *reader) choose() choice {
 		}
 	}
 	for _, b := range slices.Backward(r.kept) {
-		if b.rule.tells && b.step == c.best.step && b.start > c.best.end && b.size() <= maxOther && !slices.Contains(c.other, b) && !slices.Contains(c.alike, b) {
+		if b.rule.tells && b.step == c.best.step && b.start > c.best.end && b.size() <= maxOther &&
+			!slices.Contains(c.other, b) && !slices.Contains(c.alike, b) {
 			c.verdict = b
 			break
 		}
@@ -70,11 +72,11 @@ func (r *reader) choose() choice {
 	return c
 }
 
-// others are the blocks of other kinds that explain the failure nearly as well
+// otherBlocks are the blocks of other kinds that explain the failure nearly as well
 // as the best: one, and more where the best is a guess.
-func (r *reader) others(c choice, rank map[*block]float64, room int) []*block {
+func (r *logReader) otherBlocks(c choice, rank map[*block]float64, room int) []*block {
 	most, gap := 1, float64(otherGap)
-	guess := c.best.result || c.best.rule == &general || c.best.rule == &aboveRule || c.best.rule == &endRule
+	guess := c.best.result || c.best.rule == &generalRule || c.best.rule == &aboveRule || c.best.rule == &endRule
 	if guess {
 		most, gap = maxGuesses, guessGap
 	}
@@ -95,26 +97,29 @@ func (r *reader) others(c choice, rank map[*block]float64, room int) []*block {
 	return others
 }
 
-// alike reports whether two rules tell of one kind of failure.
-func alike(a, b *rule) bool { return a == b || a.class == b.class && a.class != Unknown }
+// sameKind reports whether two rules tell of one kind of failure.
+func sameKind(a, b *rule) bool { return a == b || a.class == b.class && a.class != Unknown }
 
-// blocks are all chosen blocks in the order of the log.
-func (c choice) blocks() []*block {
+// chosenBlocks are all chosen blocks in the order of the log.
+func (c choice) chosenBlocks() []*block {
 	all := slices.Concat(c.alike, c.other)
 	for _, b := range []*block{c.verdict, c.exit} {
 		if b != nil {
 			all = append(all, b)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *block) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	slices.SortStableFunc(all, func(a,
+		b *block) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+	})
 	return all
 }
 
-// explaining are the blocks that tell of the failure itself, in the order of the
+// explainingBlocks are the blocks that tell of the failure itself, in the order of the
 // log.
-func (c choice) explaining() []*block {
+func (c choice) explainingBlocks() []*block {
 	var bs []*block
-	for _, b := range c.blocks() {
+	for _, b := range c.chosenBlocks() {
 		if b == c.best || b.rule.class == c.best.rule.class && b != c.exit && !b.rule.tells {
 			bs = append(bs, b)
 		}

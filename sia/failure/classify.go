@@ -5,57 +5,69 @@ import (
 	"strings"
 )
 
-// cue is wording that names a class.
-type cue struct {
+// classCue is wording that names a class.
+type classCue struct {
 	re    *regexp.Regexp
 	class Class
 }
 
-// causes are cues that outrank what failed: a dependency that can't be
+// causeCues are cues that outrank what failed: a dependency that can't be
 // downloaded because the network is down is the network's failure.
-var causes = []cue{
+var causeCues = []classCue{
 	{regexp.MustCompile(`(?i)(rate limit exceeded|toomanyrequests|too many requests|\b429\b.*requests)`), RateLimit},
 	{regexp.MustCompile(`(?i)(no space left on device|disk quota exceeded)`), Infrastructure},
-	{regexp.MustCompile(`(?i)(connection (refused|timed out|reset)|could ?n[o']t resolve host|temporary failure in name resolution|tls handshake timeout|network is unreachable|max retries exceeded|read timed out|connect timeout|unknown ?host|handshake_failure|protocol_version|502 bad gateway|503 service|http connection|sslexception|econnreset|etimedout|50[0-9] (server|internal) error)`), Network},
-	{regexp.MustCompile(`(?i)(permission to \S+ denied|authentication failed|403 forbidden|401 unauthorized|could not read username|bad credentials|dubious ownership|publickey)`), Permission},
+	{regexp.MustCompile(`(?i)(connection (refused|timed out|reset)|could ?n[o']t resolve host|` +
+		`temporary failure in name resolution|tls handshake timeout|network is unreachable|` +
+		`max retries exceeded|read timed out|connect timeout|unknown ?host|handshake_failure|protocol_version|` +
+		`502 bad gateway|503 service|http connection|sslexception|econnreset|etimedout|` +
+		`50[0-9] (server|internal) error)`), Network},
+	{regexp.MustCompile(`(?i)(permission to \S+ denied|authentication failed|403 forbidden|401 unauthorized|` +
+		`could not read username|bad credentials|dubious ownership|publickey)`), Permission},
 }
 
-// outages are cues that a test failed for want of a network, in words that tests
-// of network errors hardly use themselves.
-var outages = []cue{
-	{regexp.MustCompile(`(Max retries exceeded with url|NewConnectionError|Temporary failure in name resolution|Network is unreachable|nodename nor servname provided)`), Network},
+// outageCues are cues that a test failed because it had no network or no disk. Tests of network
+// errors hardly use these words themselves.
+var outageCues = []classCue{
+	{regexp.MustCompile(`(Max retries exceeded with url|NewConnectionError|Temporary failure in name resolution|` +
+		`Network is unreachable|nodename nor servname provided)`), Network},
 	{regexp.MustCompile(`(?i)no space left on device`), Infrastructure},
 }
 
-// details are cues for what a general block is about.
-var details = []cue{
+// detailCues are cues for what a general block is about.
+var detailCues = []classCue{
 	{regexp.MustCompile(`\b(SyntaxError|IndentationError|Parse error|syntax error)\b`), SyntaxError},
-	{regexp.MustCompile(`\b(ModuleNotFoundError|ImportError|PackageNotFound\w*|DependencyResolution\w*)\b|cannot open shared object|Cannot find module|LoadError|ClassNotFoundException|NoClassDefFoundError|[Cc]ould not (resolve|find) (\S+ )?(dependenc|artifact|gem|package)|[Cc]ould not resolve`), Dependency},
+	{regexp.MustCompile(`\b(ModuleNotFoundError|ImportError|PackageNotFound\w*|DependencyResolution\w*)\b|` +
+		`cannot open shared object|Cannot find module|LoadError|ClassNotFoundException|NoClassDefFoundError|` +
+		`[Cc]ould not (resolve|find) (\S+ )?(dependenc|artifact|gem|package)|[Cc]ould not resolve`), Dependency},
 	{regexp.MustCompile(`(OutOfMemory|MemoryError|Cannot allocate memory|heap out of memory|OOMKilled)`), OutOfMemory},
 	{regexp.MustCompile(`(?i)(TimeoutError|timeoutexpired|timed out|timeout of \d+)`), Timeout},
 	{regexp.MustCompile(`(?i)(segmentation fault|SIGSEGV|SIGABRT|core dumped)`), Crash},
-	{regexp.MustCompile(`(?i:failing tests|tests? failed|failed tests|test failures|there (was|were) \d+ failure|assert(ion)?(error| failed)|regression)|\b(FAIL|FAILED):? `), TestFailure},
-	{regexp.MustCompile(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc|(project|build)health)`), LintFormat},
-	{regexp.MustCompile(`(?i)(compilation (failure|error|failed)|compile(java|kotlin|scala|testjava)\S*'|cannot find symbol|compileerror|undefined reference|does not compile)`), CompileError},
+	{regexp.MustCompile(`(?i:failing tests|tests? failed|failed tests|test failures|there (was|were) \d+ failure|` +
+		`assert(ion)?(error| failed)|regression)|\b(FAIL|FAILED):? `), TestFailure},
+	{regexp.MustCompile(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|` +
+		`findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc|(project|build)health)`), LintFormat},
+	{regexp.MustCompile(`(?i)(compilation (failure|error|failed)|compile(java|kotlin|scala|testjava)\S*'|` +
+		`cannot find symbol|compileerror|undefined reference|does not compile)`), CompileError},
 	{regexp.MustCompile(`(PermissionError|AccessDenied|Permission denied|EACCES)`), Permission},
-	{regexp.MustCompile(`(?i)(unknown (option|command|flag)|invalid (configuration|option)|no such task|missing script|command not found|not found in path|exit(ed with)?( code)? 127|not installed|no rule to make target|no rakefile|misconfigur|could not find .*config|configuration)`), ConfigError},
+	{regexp.MustCompile(`(?i)(unknown (option|command|flag)|invalid (configuration|option)|no such task|missing script|` +
+		`command not found|not found in path|exit(ed with)?( code)? 127|not installed|` +
+		`no rule to make target|no rakefile|misconfigur|could not find .*config|configuration)`), ConfigError},
 	{regexp.MustCompile(`(?i)(404|not found|does not exist|unavailable)`), ExternalDependency},
 }
 
-// containers are classes that say where something failed and not what did.
-var containers = map[Class]bool{Unknown: true, RuntimeError: true}
+// containerClasses are classes that say where something failed and not what did.
+var containerClasses = map[Class]bool{Unknown: true, RuntimeError: true}
 
-// named are words in a check's name that tell what it checks.
-var named = []cue{
+// nameCues are words in a check's name that tell what it checks.
+var nameCues = []classCue{
 	{regexp.MustCompile(`(?i)\b(lint|format|style|prettier|eslint|rubocop|clippy|fmt|golangci)`), LintFormat},
 	{regexp.MustCompile(`(?i)(type-?check|mypy|tsc|pyright)`), TypeError},
 	{regexp.MustCompile(`(?i)\b(unit|integration|e2e|test|spec|jest|pytest|rspec)`), TestFailure},
 }
 
-// classify names the class of what was chosen: from the best block's rule and,
-// where that leaves it open, from what the block says, then from the name of the
-// check.
-func classify(c choice, name string) Class {
+// classifyChoice names the class of what was chosen. The best block's rule decides; where it leaves
+// the class open, the block's words do, then the name of the check.
+func classifyChoice(c choice, name string) Class {
 	if c.best == nil {
 		return Unknown
 	}
@@ -63,36 +75,36 @@ func classify(c choice, name string) Class {
 	said := c.best.lines()
 	switch class {
 	case Dependency, ExternalDependency, GitCheckout:
-		return refine(class, said, causes)
+		return refineClass(class, said, causeCues)
 	case TestFailure:
-		return refine(class, said, outages)
+		return refineClass(class, said, outageCues)
 	}
-	if !containers[class] {
+	if !containerClasses[class] {
 		return class
 	}
 	if c.best.rule.name == pythonTraceback {
-		said = thrown(said)
-	} else if in := c.best.inner; in != nil && !containers[in.class] {
+		said = exceptionLines(said)
+	} else if in := c.best.inner; in != nil && !containerClasses[in.class] {
 		return in.class
 	}
-	for _, cues := range [][]cue{causes, details} {
-		if d := refine(class, said, cues); d != class {
+	for _, cues := range [][]classCue{causeCues, detailCues} {
+		if d := refineClass(class, said, cues); d != class {
 			return d
 		}
 	}
-	for _, b := range c.blocks() {
-		if !containers[b.rule.class] {
+	for _, b := range c.chosenBlocks() {
+		if !containerClasses[b.rule.class] {
 			return b.rule.class
 		}
 	}
 	if class == Unknown {
-		return refine(class, []textLine{{text: name}}, named)
+		return refineClass(class, []textLine{{text: name}}, nameCues)
 	}
 	return class
 }
 
-// thrown is what follows the last frame of a traceback: the exception.
-func thrown(ls []textLine) []textLine {
+// exceptionLines is what follows the last frame of a traceback: the exception.
+func exceptionLines(ls []textLine) []textLine {
 	for i := len(ls) - 1; i > 0; i-- {
 		if t := ls[i-1].text; strings.HasPrefix(t, " ") || strings.HasPrefix(t, "\t") {
 			return ls[i:]
@@ -101,8 +113,8 @@ func thrown(ls []textLine) []textLine {
 	return ls
 }
 
-// refine is the class of the first cue that any of the lines has, else c.
-func refine(c Class, ls []textLine, cues []cue) Class {
+// refineClass is the class of the first cue that any of the lines has, else c.
+func refineClass(c Class, ls []textLine, cues []classCue) Class {
 	for _, q := range cues {
 		for i := len(ls) - 1; i >= 0; i-- {
 			if q.re.MatchString(ls[i].text) {

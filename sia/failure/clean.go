@@ -4,24 +4,24 @@ import "bytes"
 
 // line is one line of a log as the rules see it.
 type line struct {
-	n       int    // 1-based
-	text    []byte // without timestamp, colours and overwritten progress
-	indent  int    // width of leading white space; -1 when the line is blank
-	red     bool   // some of it is printed in red
-	group   uint64 // hash of job and step, where each line names them
-	frame   frame  // what the CI system says with it
-	actions bool   // the frame is GitHub Actions'
+	n       int     // 1-based
+	text    []byte  // without timestamp, colours and overwritten progress
+	indent  int     // width of leading white space; -1 when the line is blank
+	red     bool    // some of it is printed in red
+	group   uint64  // hash of job and step, where each line names them
+	frame   ciFrame // what the CI system says with it
+	actions bool    // the frame is GitHub Actions'
 }
 
 // blank reports whether nothing is on the line.
 func (l *line) blank() bool { return l.indent < 0 }
 
-// cleaner turns raw lines into lines. It reuses its buffer: a line's text is
+// lineCleaner turns raw lines into lines. It reuses its buffer: a line's text is
 // valid until the next call.
-type cleaner struct{ buf []byte }
+type lineCleaner struct{ buf []byte }
 
 // clean strips what a CI system and a terminal put around a line's text.
-func (c *cleaner) clean(raw []byte, n int) line {
+func (c *lineCleaner) clean(raw []byte, n int) line {
 	l := line{n: n}
 	raw = bytes.TrimSuffix(raw, []byte("\r"))
 	raw = stripStamp(raw, &l)
@@ -65,17 +65,17 @@ var caretEscape = []byte("^[[")
 // plain copies raw into the buffer without escape sequences, and without the
 // text that a carriage return lets later text overwrite. It notes whether
 // anything was printed in red.
-func (c *cleaner) plain(raw []byte, l *line) {
+func (c *lineCleaner) plain(raw []byte, l *line) {
 	c.buf = c.buf[:0]
 	for i := 0; i < len(raw); {
 		switch ch := raw[i]; ch {
 		case 0x1b:
-			end, red := escape(raw[i:])
+			end, red := escapeLength(raw[i:])
 			l.red = l.red || red
 			i += end
 		case '^':
 			if bytes.HasPrefix(raw[i:], caretEscape) {
-				end, red := escape(raw[i+1:])
+				end, red := escapeLength(raw[i+1:])
 				l.red = l.red || red
 				i += 1 + end
 				continue
@@ -83,7 +83,7 @@ func (c *cleaner) plain(raw []byte, l *line) {
 			c.buf = append(c.buf, ch)
 			i++
 		case '\r':
-			if rest := raw[i+1:]; visible(rest) {
+			if rest := raw[i+1:]; showsAnything(rest) {
 				c.buf = c.buf[:0]
 			}
 			i++
@@ -94,12 +94,12 @@ func (c *cleaner) plain(raw []byte, l *line) {
 	}
 }
 
-// visible reports whether anything of b would show on a terminal.
-func visible(b []byte) bool {
+// showsAnything reports whether anything of b would show on a terminal.
+func showsAnything(b []byte) bool {
 	for i := 0; i < len(b); {
 		switch {
 		case b[i] == 0x1b:
-			end, _ := escape(b[i:])
+			end, _ := escapeLength(b[i:])
 			i += end
 		case b[i] <= ' ':
 			i++

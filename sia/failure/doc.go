@@ -4,23 +4,21 @@
 //
 // Concepts, in the order in which a log meets them:
 //
-//   - A line is cleaned of timestamps, colours and overwritten progress, and what
-//     the CI system says with it is its frame: a step begins, a step has failed
-//     (clean.go, stamp.go, frame.go).
-//   - A word is worth something by itself, and keywords say which rules may match;
-//     one pass of package keyword finds both (words.go).
-//   - A rule recognises where a tool begins to tell of a failure; its extent says
-//     how far that goes on. Rules are data (rule.go, extent.go, rules_*.go). Where
-//     none matches, lines whose words look like an error count, and what stands
-//     right above the word that something has failed (reader.go, above.go).
-//   - A block is a run of lines that tells of one failure. Blocks are ranked by
-//     their rule and their surroundings: the failed step, a green log of the job,
-//     annotations of the check (block.go, rank.go).
-//   - The best block, others of its kind, a second explanation and the tool's own
-//     verdict make the excerpt (choose.go, spans.go, report.go).
-//   - The class comes from the best block's rule and its words (classify.go), the
-//     signature from what it says with everything masked that varies from run to
-//     run (mask.go, signature.go).
+//   - A line is cleaned of timestamps, colours and overwritten progress, and what the CI system
+//     says with it is its frame: a step begins, a step has failed (clean.go, stamp.go, frame.go).
+//   - A word is worth something by itself, and keywords say which rules may match; one pass of
+//     package keyword finds both (words.go).
+//   - A rule recognises where a tool begins to tell of a failure; its extent says how far that goes
+//     on. Rules are data (rule.go, extent.go, rules_*.go). Where none matches, lines whose words
+//     look like an error count, and what stands right above the word that something has failed
+//     (reader.go, above.go).
+//   - A block is a run of lines that tells of one failure. Blocks are ranked by their rule and
+//     their surroundings: the failed step, a green log of the job, annotations of the check
+//     (block.go, rank.go).
+//   - The best block, others of its kind, a second explanation and the tool's own verdict make the
+//     excerpt (choose.go, spans.go, report.go).
+//   - The class comes from the best block's rule and its words (classify.go), the signature from
+//     what it says with everything masked that varies from run to run (mask.go, signature.go).
 //
 // Logs are strangers' text. Reading is streaming, in memory that does not grow
 // with the log (a few MiB), and in time linear in its length; regular expressions

@@ -2,9 +2,9 @@ package failure
 
 import "bytes"
 
-// escape is the length of the escape sequence that b begins with (ECMA-48: CSI
+// escapeLength is the length of the escape sequence that b begins with (ECMA-48: CSI
 // and OSC, else two bytes), and whether it sets a red foreground or background.
-func escape(b []byte) (n int, red bool) {
+func escapeLength(b []byte) (n int, red bool) {
 	if len(b) < 2 {
 		return len(b), false
 	}

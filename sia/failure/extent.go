@@ -1,88 +1,85 @@
 package failure
 
-// part says how a line stands to the block before it.
-type part uint8
+// placement says how a line stands to the block before it.
+type placement uint8
 
 const (
-	outside part = iota
-	inside
-	perhaps // inside when a later line is
-	last    // inside, and ends the block
+	outsideBlock placement = iota
+	insideBlock
+	maybeInside // inside when a later line is
+	lastInside  // inside, and ends the block
 )
 
 // extent decides whether a line belongs to an open block.
-type extent func(b *block, l *line) part
+type extent func(b *block, l *line) placement
 
-// single is one line.
-func single(*block, *line) part { return outside }
+// singleLine is one line.
+func singleLine(*block, *line) placement { return outsideBlock }
 
-// paragraph goes on to the next blank line.
-func paragraph(_ *block, l *line) part {
+// toBlankLine goes on to the next blank line.
+func toBlankLine(_ *block, l *line) placement {
 	if l.blank() {
-		return outside
+		return outsideBlock
 	}
-	return inside
+	return insideBlock
 }
 
-// indented goes on while lines are indented deeper than the first; blank lines
+// indentedLines goes on while lines are indented deeper than the first; blank lines
 // may lie between.
-func indented(b *block, l *line) part {
+func indentedLines(b *block, l *line) placement {
 	switch {
 	case l.blank():
-		return perhaps
+		return maybeInside
 	case l.indent > b.indent:
-		return inside
+		return insideBlock
 	default:
-		return outside
+		return outsideBlock
 	}
 }
 
 // indentedParagraph goes on while lines are indented deeper than the first, up
 // to a blank line.
-func indentedParagraph(b *block, l *line) part {
+func indentedParagraph(b *block, l *line) placement {
 	if !l.blank() && l.indent > b.indent {
-		return inside
+		return insideBlock
 	}
-	return outside
+	return outsideBlock
 }
 
-// section goes on to a line that matches the rule's stop.
-func section(b *block, l *line) part {
+// untilStop goes on to a line that matches the rule's stop.
+func untilStop(b *block, l *line) placement {
 	switch {
 	case l.blank():
-		return perhaps
+		return maybeInside
 	case b.rule.stop.Match(l.text):
-		return outside
+		return outsideBlock
 	default:
-		return inside
+		return insideBlock
 	}
 }
 
-// through goes on to a line that matches the rule's stop, and takes that too.
-func through(b *block, l *line) part {
-	switch {
-	case l.blank():
-		return perhaps
-	case b.rule.stop.Match(l.text):
-		return last
-	default:
-		return inside
+// throughStop goes on to a line that matches the rule's stop, and takes that too.
+func throughStop(b *block, l *line) placement {
+	p := untilStop(b, l)
+	if p == outsideBlock {
+		return lastInside
 	}
+	return p
 }
 
-// matching goes on while lines match the rule's stop.
-func matching(b *block, l *line) part {
+// whileMatching goes on while lines match the rule's stop.
+func whileMatching(b *block, l *line) placement {
 	if !l.blank() && b.rule.stop.Match(l.text) {
-		return inside
+		return insideBlock
 	}
-	return outside
+	return outsideBlock
 }
 
-// cluster goes on over what is indented under lines that look like errors. The
+// errorCluster goes on over what is indented under lines that look like errors. The
 // reader lets further such lines follow.
-func cluster(b *block, l *line) part {
+func errorCluster(b *block, l *line) placement {
 	if l.blank() || l.n-b.head > 20 || l.indent <= b.indent {
-		return outside
+		return outsideBlock
 	}
-	return inside
+	return insideBlock
 }

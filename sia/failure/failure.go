@@ -48,11 +48,13 @@ type Options struct {
 
 // Report is what a log says about its failure.
 type Report struct {
-	Excerpt   []Span   `json:"excerpt"`         // where the log tells of the failure; ascending, apart from one another, at most about 200 lines
-	Text      string   `json:"text"`            // the most telling lines of that, without timestamps and colours
-	Long      string   `json:"-"`               // the same with up to MaxLong lines, for a reader with more room
-	Line      int      `json:"line"`            // of the log, where Text begins; 0 when there is none
-	Signature string   `json:"signature"`       // 16 hexadecimal digits, equal for the same failure; empty when nothing was found
+	// where the log tells of the failure; ascending, apart from one another, at most about 200 lines
+	Excerpt []Span `json:"excerpt"`
+	Text    string `json:"text"` // the most telling lines of that, without timestamps and colours
+	Long    string `json:"-"`    // the same with up to MaxLong lines, for a reader with more room
+	Line    int    `json:"line"` // of the log, where Text begins; 0 when there is none
+	// 16 hexadecimal digits, equal for the same failure; empty when nothing was found
+	Signature string   `json:"signature"`
 	Class     Class    `json:"class"`           // Unknown when nothing was found
 	Tests     []Test   `json:"tests,omitempty"` // failed ones in the order of the log, at most 200
 	Why       []string `json:"why,omitempty"`   // why these lines, for people
@@ -60,11 +62,11 @@ type Report struct {
 
 // Read reads a log to its end and reports what failed. It remembers a bounded
 // part of the log (a few MiB), whatever its size and the length of its lines.
-// Errors are those of the readers. A log in which nothing is found gives a
-// report with an empty excerpt.
+// Errors are those of the readers. The report has an empty excerpt when nothing
+// was found.
 func Read(r io.Reader, opts Options) (Report, error) {
-	rd := newReader()
-	rd.notes = notable(opts.Annotations)
+	rd := newLogReader()
+	rd.notes = failureMessages(opts.Annotations)
 	if opts.Green != nil {
 		green, err := readGreen(opts.Green)
 		if err != nil {
@@ -90,9 +92,10 @@ func Read(r io.Reader, opts Options) (Report, error) {
 	return rd.report(opts), nil
 }
 
-// Check is the report of a red check in the form that a task keeps.
-func Check(name, url string, rep Report) sia.CheckFailure {
-	f := sia.CheckFailure{Check: name, URL: url, Excerpt: rep.Text, Line: rep.Line, Signature: rep.Signature, Class: string(rep.Class)}
+// CheckFailure is the report of a red check in the form that a task keeps.
+func CheckFailure(name, url string, rep Report) sia.CheckFailure {
+	f := sia.CheckFailure{Check: name, URL: url, Excerpt: rep.Text, Line: rep.Line, Signature: rep.Signature,
+		Class: string(rep.Class)}
 	for _, t := range rep.Tests {
 		f.Tests = append(f.Tests, t.Name)
 	}

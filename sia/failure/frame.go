@@ -5,32 +5,33 @@ import (
 	"regexp"
 )
 
-// frame is what a CI system, rather than a program that it runs, says with a line.
-type frame uint8
+// ciFrame is what a CI system, rather than a program that it runs, says with a line.
+type ciFrame uint8
 
 const (
-	noFrame      frame = iota
-	stepStart          // a step begins
-	settingsEnd        // the settings under a step's heading end
-	commandStart       // a command begins, and the line is its echo
-	stepPassed         // the step or command has passed
-	stepFailed         // the step or command has failed
-	longCommand        // first line of the echo of a failed command of several lines
-	cleanup            // the job's own tidying up begins
-	ciError            // an error that the CI system marks itself
-	echoed             // a command or setting that is echoed, not output
+	noFrame      ciFrame = iota
+	stepStart            // a step begins
+	settingsEnd          // the settings under a step's heading end
+	commandStart         // a command begins, and the line is its echo
+	stepPassed           // the step or command has passed
+	stepFailed           // the step or command has failed
+	longCommand          // first line of the echo of a failed command of several lines
+	cleanupStart         // the job's own tidying up begins
+	ciError              // an error that the CI system marks itself
+	echoedLine           // a command or setting that is echoed, not output
 )
 
 var (
 	exitTravis  = regexp.MustCompile(`^The command .* (?:exited with|failed and exited with) (\d+)`)
 	retryTravis = regexp.MustCompile(`^The command .* failed \d+ times\.$`)
 	exitLong    = regexp.MustCompile(`^" (?:exited with|failed and exited with) (\d+)`)
-	exitActions = regexp.MustCompile(`^##\[error\](\[\w+\] )?(Process completed with exit code|Step script exited|The process '.*' failed with exit code)`)
+	exitActions = regexp.MustCompile(`^##\[error\](\[\w+\] )?(Process completed with exit code|Step script exited|` +
+		`The process '.*' failed with exit code)`)
 )
 
 // frameOf recognises the frames of GitHub Actions, Azure Pipelines, Travis CI,
 // GitLab, Jenkins and shells, and takes their markers out of the line's text.
-func frameOf(l *line) frame {
+func frameOf(l *line) ciFrame {
 	b := l.text
 	if len(b) < 2 {
 		return noFrame
@@ -49,7 +50,7 @@ func frameOf(l *line) frame {
 		}
 		if hasPrefix(b, "section_end:") {
 			l.text = nil
-			return echoed
+			return echoedLine
 		}
 	case '$':
 		if b[1] == ' ' {
@@ -57,7 +58,7 @@ func frameOf(l *line) frame {
 		}
 	case '+':
 		if shellTrace(b) {
-			return echoed
+			return echoedLine
 		}
 	case 'B':
 		if hasPrefix(b, "Build step '") && bytes.HasSuffix(b, []byte("marked build as failure")) {
@@ -69,11 +70,11 @@ func frameOf(l *line) frame {
 		}
 	case 'P':
 		if string(b) == "Post job cleanup." {
-			return cleanup
+			return cleanupStart
 		}
 	case '[':
 		if hasPrefix(b, "[command]") {
-			return echoed
+			return echoedLine
 		}
 	}
 	return noFrame
@@ -82,12 +83,13 @@ func frameOf(l *line) frame {
 // shellTrace recognises a command that a shell traces: "+ make test", "++ date".
 func shellTrace(b []byte) bool {
 	t := bytes.TrimLeft(b, "+")
-	return len(b)-len(t) < 5 && len(t) > 1 && t[0] == ' ' && t[1] > ' ' && !hasPrefix(t, " //") && !bytes.Contains(t, []byte("ERROR"))
+	return len(b)-len(t) < 5 && len(t) > 1 && t[0] == ' ' && t[1] > ' ' && !hasPrefix(t, " //") &&
+		!bytes.Contains(t, []byte("ERROR"))
 }
 
 // actionsFrame reads the workflow commands of GitHub Actions and Azure Pipelines
 // as the runner prints them.
-func actionsFrame(l *line) frame {
+func actionsFrame(l *line) ciFrame {
 	if !hasPrefix(l.text, "##[") {
 		return noFrame
 	}
@@ -101,16 +103,16 @@ func actionsFrame(l *line) frame {
 			l.actions = true
 			return stepStart
 		}
-		return echoed
+		return echoedLine
 	case "section":
 		if hasPrefix(rest, "Starting: ") {
 			return stepStart
 		}
-		return echoed
+		return echoedLine
 	case "endgroup":
 		return settingsEnd
 	case "command", "debug", "notice":
-		return echoed
+		return echoedLine
 	case "warning":
 		l.text = append([]byte("warning: "), rest...)
 	case "error":
@@ -127,11 +129,11 @@ func actionsFrame(l *line) frame {
 
 // travisMarkers reads the fold and time markers of Travis CI. What follows the
 // last marker on a line is its text.
-func travisMarkers(l *line) frame {
+func travisMarkers(l *line) ciFrame {
 	f := noFrame
 	for hasPrefix(l.text, "travis_fold:") || hasPrefix(l.text, "travis_time:") {
 		if f == noFrame {
-			f = echoed
+			f = echoedLine
 		}
 		marker, rest, _ := bytes.Cut(l.text, []byte(" "))
 		if hasPrefix(marker[len("travis_fold:"):], "start") {
@@ -143,7 +145,7 @@ func travisMarkers(l *line) frame {
 }
 
 // travisFrame reads how Travis CI ends a command and the job.
-func travisFrame(l *line) frame {
+func travisFrame(l *line) ciFrame {
 	b := l.text
 	m := exitTravis.FindSubmatch(b)
 	if m == nil {
@@ -157,7 +159,7 @@ func travisFrame(l *line) frame {
 	case l.red && hasPrefix(b, `The command "`):
 		return longCommand
 	case hasPrefix(b, "Done. Your build exited with "):
-		return cleanup
+		return cleanupStart
 	}
 	return noFrame
 }

@@ -20,7 +20,7 @@ const filterBits = 1 << 23 // 1 MiB
 func readGreen(r io.Reader) (*fingerprints, error) {
 	f := &fingerprints{seed: maphash.MakeSeed(), bits: make([]uint64, filterBits/64)}
 	lines := newLineReader(r)
-	var c cleaner
+	var c lineCleaner
 	for {
 		raw, n, err := lines.next()
 		if errors.Is(err, io.EOF) {
@@ -42,6 +42,7 @@ func (f *fingerprints) has(text []byte) bool {
 	return f.bits[a/64]&(1<<(a%64)) != 0 && f.bits[b/64]&(1<<(b%64)) != 0
 }
 
+// places are the two bits that stand for a line.
 func (f *fingerprints) places(text []byte) (a, b uint64) {
 	var h maphash.Hash
 	h.SetSeed(f.seed)

@@ -44,10 +44,11 @@ var hostile = map[string]string{
 	"failed tests":           "--- FAIL: TestA (0.00s)\n    a_test.go:1: no\n",
 	"different failed tests": "______ test_a ______\n\nE   boom\n",
 	"tracebacks":             "Traceback (most recent call last):\n  File \"a\", line 1, in b\nKeyError: 'x'\n",
-	"every keyword":          "error: fatal: failed exception panic: denied ENOTFOUND timed out .go:1: .java:[1,2] <<< FAILURE! error TS1: [ERROR] ● 1) \n",
-	"invalid UTF-8":          "\xff\xfe error: \xc3\x28\n",
-	"JSON":                   "{\"Action\":\"output\",\"Output\":\"--- FAIL: TestA (0.00s)\\n\"}\n",
-	"headings":               "Failures:\n  1) a\n",
+	"every keyword": "error: fatal: failed exception panic: denied ENOTFOUND timed out .go:1: .java:[1,2] <<< " +
+		"FAILURE! error TS1: [ERROR] ● 1) \n",
+	"invalid UTF-8": "\xff\xfe error: \xc3\x28\n",
+	"JSON":          "{\"Action\":\"output\",\"Output\":\"--- FAIL: TestA (0.00s)\\n\"}\n",
+	"headings":      "Failures:\n  1) a\n",
 }
 
 // Whatever a log is made of, what is remembered of it is bounded.
@@ -55,7 +56,7 @@ func TestHostile(t *testing.T) {
 	const size, limit = 1 << 20, 3 << 20
 	for name, piece := range hostile {
 		t.Run(name, func(t *testing.T) {
-			rd := newReader()
+			rd := newLogReader()
 			lines := newLineReader(repeat(piece, size))
 			before := heap()
 			for {
@@ -76,10 +77,12 @@ func TestHostile(t *testing.T) {
 }
 
 // checkBounds checks the bounds of what a reader remembers.
-func checkBounds(t *testing.T, rd *reader) {
+func checkBounds(t *testing.T, rd *logReader) {
 	t.Helper()
-	if len(rd.kept) > maxKept || len(rd.tests) > maxTests || len(rd.seen) > 2*maxTests || len(rd.ended) > maxEndings || len(rd.script) > maxAbove {
-		t.Errorf("%d blocks, %d tests, %d names, %d endings, %d lines of script", len(rd.kept), len(rd.tests), len(rd.seen), len(rd.ended), len(rd.script))
+	if len(rd.kept) > maxKept || len(rd.tests) > maxTests || len(rd.seen) > 2*maxTests || len(rd.ended) > maxEndings ||
+		len(rd.script) > maxAbove {
+		t.Errorf("%d blocks, %d tests, %d names, %d endings, %d lines of script", len(rd.kept), len(rd.tests), len(rd.seen),
+			len(rd.ended), len(rd.script))
 	}
 	for _, b := range rd.kept {
 		if n := len(b.lines()) + len(b.waiting) + len(b.peaks); n > keepHead+keepTail+maxWait+keepPeaks+2 {
@@ -118,7 +121,8 @@ func checkReport(t *testing.T, rep Report, total int) {
 	if n := strings.Count(rep.Text, "\n") + 1; n > DefaultMaxLines || len(rep.Text) > DefaultMaxLines*(keepText+1) {
 		t.Errorf("text of %d lines, %d bytes", n, len(rep.Text))
 	}
-	if strings.ContainsAny(rep.Text, "\x00\x1b\r\u202e\u200b") || !bytes.Equal(bytes.ToValidUTF8([]byte(rep.Text), nil), []byte(rep.Text)) {
+	if strings.ContainsAny(rep.Text, "\x00\x1b\r\u202e\u200b") ||
+		!bytes.Equal(bytes.ToValidUTF8([]byte(rep.Text), nil), []byte(rep.Text)) {
 		t.Errorf("text is not printable: %q", rep.Text)
 	}
 	if (rep.Signature == "") != (rep.Text == "") || rep.Class == "" || len(rep.Tests) > maxTests {

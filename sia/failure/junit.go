@@ -14,13 +14,14 @@ import (
 // at a time.
 const maxXML = 32 << 20
 
-var junitRule = rule{name: "JUnit XML, a failed test", extent: single, weight: 90, class: TestFailure}
+var junitRule = rule{name: "JUnit XML, a failed test", extent: singleLine, weight: 90, class: TestFailure}
 
 // junit reports whether the log is a JUnit XML report, and returns it.
 func (l *lineReader) junit() (io.Reader, bool) {
 	head, _ := l.r.Peek(1024)
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
-	if bytes.HasPrefix(head, []byte("<testsuite")) || bytes.HasPrefix(head, []byte("<?xml")) && bytes.Contains(head, []byte("<testsuite")) {
+	if bytes.HasPrefix(head, []byte("<testsuite")) ||
+		bytes.HasPrefix(head, []byte("<?xml")) && bytes.Contains(head, []byte("<testsuite")) {
 		return io.LimitReader(l.r, maxXML), true
 	}
 	return nil, false
@@ -39,14 +40,13 @@ type junitCase struct {
 
 type junitFailure struct {
 	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr"`
 	Text    string `xml:",chardata"`
 }
 
 // readJUnit reads the failed test cases of a JUnit XML report. What follows
 // broken XML is not read.
 func readJUnit(r io.Reader, opts Options) (Report, error) {
-	rd := newReader()
+	rd := newLogReader()
 	d := xml.NewDecoder(r)
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -74,7 +74,7 @@ func readJUnit(r io.Reader, opts Options) (Report, error) {
 }
 
 // takeCase notes a test case that failed.
-func (r *reader) takeCase(c junitCase, start, end int) {
+func (r *logReader) takeCase(c junitCase, start, end int) {
 	f := cmp.Or(c.Failure, c.Error)
 	r.total = end
 	if f == nil {
@@ -86,7 +86,9 @@ func (r *reader) takeCase(c junitCase, start, end int) {
 	}
 	if len(r.tests) < maxTests && !r.seen[name] {
 		r.seen[name] = true
-		r.tests = append(r.tests, Test{Name: printable([]byte(name)), File: printable([]byte(c.File)), Line: max(0, c.Line)})
+		r.tests = append(r.tests, Test{
+			Name: printableText([]byte(name)), File: printableText([]byte(c.File)), Line: max(0, c.Line),
+		})
 	}
 	b := &block{rule: &junitRule, start: start, head: start, test: -1}
 	b.add(textLine{n: start, text: name, score: 20})

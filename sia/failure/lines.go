@@ -42,7 +42,7 @@ func (l *lineReader) next() ([]byte, int, error) {
 		if len(l.rest) > 0 {
 			part, rest, _ := bytes.Cut(l.rest, []byte{'\r'})
 			l.rest = rest
-			return clip(part), l.n, nil
+			return clipLine(part), l.n, nil
 		}
 		b, err := l.r.ReadSlice('\n')
 		begins := !l.long
@@ -62,12 +62,12 @@ func (l *lineReader) next() ([]byte, int, error) {
 		case len(b) > maxLine && bytes.IndexByte(b[:len(b)-1], '\r') >= 0:
 			l.rest = b
 		case begins:
-			return clip(b), l.n, nil
+			return clipLine(b), l.n, nil
 		}
 	}
 }
 
-func clip(b []byte) []byte {
+func clipLine(b []byte) []byte {
 	if len(b) > maxLine {
 		return b[:maxLine]
 	}

@@ -7,34 +7,35 @@ import (
 )
 
 // Text that varies from run to run of the same failure, masked before the words.
-var masks = []struct {
+var varyingText = []struct {
 	re *regexp.Regexp
 	by string
 }{
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]*(Z|[+-]\d\d:?\d\d)?`), "#"},
 	{regexp.MustCompile(`\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?( [AP]M)?\b`), "#"},
 	{regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "#"},
-	{regexp.MustCompile(`(?:/home/runner/work|/home/travis/build|/Users/(?:travis/build|runner/work)|/__w|/builds|/build|[A-Z]:\\a|[A-Z]:\\projects|/private/var/folders|/var/folders|/tmp)(?:[/\\][\w.@+-]+){1,2}`), "~"},
+	{regexp.MustCompile(`(?:/home/runner/work|/home/travis/build|/Users/(?:travis/build|runner/work)|/__w|/builds|` +
+		`/build|[A-Z]:\\a|[A-Z]:\\projects|/private/var/folders|/var/folders|/tmp)(?:[/\\][\w.@+-]+){1,2}`), "~"},
 }
 
-// mask reduces a line to what it means: numbers, times, addresses, hashes, sizes,
+// maskVarying reduces a line to what it means: numbers, times, addresses, hashes, sizes,
 // durations and the roots of paths become "#" and "~"; names, symbols and error
 // codes such as TS2304 stay; white space becomes single spaces. It is the
 // tokenising step of Drain (He et al., ICWS 2017) with rules in the place of its
 // learned tree, so that one log is enough.
-func mask(s string) string {
-	for _, m := range masks {
+func maskVarying(s string) string {
+	for _, m := range varyingText {
 		s = m.re.ReplaceAllString(s, m.by)
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		j := i
-		for j < len(s) && wordByte(s[j]) {
+		for j < len(s) && isWordByte(s[j]) {
 			j++
 		}
 		switch {
 		case j > i:
-			if w := s[i:j]; varies(w) {
+			if w := s[i:j]; variesByRun(w) {
 				maskNumber(&b)
 			} else {
 				b.WriteString(w)
@@ -60,11 +61,11 @@ func maskNumber(b *strings.Builder) {
 	b.WriteByte('#')
 }
 
-func wordByte(c byte) bool { return lower(c) || upper(c) || c >= '0' && c <= '9' || c == '_' }
+func isWordByte(c byte) bool { return isLower(c) || isUpper(c) || c >= '0' && c <= '9' || c == '_' }
 
-// varies reports whether a word is a number, with or without a unit, or looks
+// variesByRun reports whether a word is a number, with or without a unit, or looks
 // like an address, a hash or a random name.
-func varies(w string) bool {
+func variesByRun(w string) bool {
 	digits, hex, changes := 0, 0, 0
 	for i := range len(w) {
 		d := w[i] >= '0' && w[i] <= '9'

@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// maxStanding is for how many lines a heading holds.
+// maxStanding is how many lines below a list's heading the list may go on.
 const maxStanding = 3000
 
 // maxMatch bounds how much of a line the rules look at, in bytes.
 const maxMatch = 2000
 
-// matched is the heaviest rule that the line begins, a rule that lends it weight
-// when there is one, and the index of the failed test that the line names, or -1.
-func (r *reader) matched(l *line, h hits, known bool) (m, lift *rule, test int) {
+// matched looks for rules that begin at a line. m is the heaviest one, nil for none. lift is a rule
+// that lends m its weight and class, nil for none. test is the index of the failed test that the
+// line names, -1 for none.
+func (r *logReader) matched(l *line, h keywordHits, known bool) (m, lift *rule, test int) {
 	test = -1
 	if !h.any {
 		return nil, nil, test
@@ -55,33 +56,33 @@ func (r *reader) matched(l *line, h hits, known bool) (m, lift *rule, test int) 
 
 // noteTest notes the failed test that a line names and returns its index, or -1
 // when the line names none or too many are known.
-func (r *reader) noteTest(match *regexp.Regexp, text []byte) int {
+func (r *logReader) noteTest(match *regexp.Regexp, text []byte) int {
 	i := match.SubexpIndex(groupTest)
 	if i < 0 || len(r.tests) == maxTests {
 		return -1
 	}
 	m := match.FindSubmatch(text)
-	t := Test{Name: printable(clipText(m[i]))}
+	t := Test{Name: printableText(clipText(m[i]))}
 	if t.Name == "" || r.seen[t.Name] {
 		return -1
 	}
-	if known := r.completed(t.Name); known >= 0 {
+	if known := r.completeName(t.Name); known >= 0 {
 		return known
 	}
 	if i := match.SubexpIndex(groupFile); i >= 0 {
-		t.File = printable(clipText(m[i]))
+		t.File = printableText(clipText(m[i]))
 	}
 	if i := match.SubexpIndex(groupLine); i >= 0 {
-		t.Line = atoi(m[i])
+		t.Line = parseDecimal(m[i])
 	}
 	r.seen[t.Name] = true
 	r.tests = append(r.tests, t)
 	return len(r.tests) - 1
 }
 
-// completed finds a test whose name a summary gives in full, "tests/a.py::test_b"
-// for "test_b", and takes the full name. It returns its index or -1.
-func (r *reader) completed(full string) int {
+// completeName gives a known test the full name that a summary uses: "tests/a.py::test_b" for
+// "test_b". It returns the test's index, or -1 when no known test has such a name.
+func (r *logReader) completeName(full string) int {
 	i := strings.LastIndex(full, "::")
 	if i < 0 {
 		return -1
@@ -89,7 +90,8 @@ func (r *reader) completed(full string) int {
 	short := full[i+len("::"):]
 	for i := range r.tests {
 		t := &r.tests[i]
-		if t.Name == short || strings.HasSuffix(t.Name, "."+short) && strings.HasSuffix(strings.ReplaceAll(full, "::", "."), t.Name) {
+		if t.Name == short || strings.HasSuffix(t.Name, "."+short) &&
+			strings.HasSuffix(strings.ReplaceAll(full, "::", "."), t.Name) {
 			t.Name = full
 			r.seen[full] = true
 			return i
@@ -98,32 +100,33 @@ func (r *reader) completed(full string) int {
 	return -1
 }
 
-// location is a place in code as compilers, Python, .NET, Perl and Dart write it:
+// codeLocation is a place in code as compilers, Python, .NET, Perl and Dart write it:
 // a path with an extension, and a line.
-var location = regexp.MustCompile(`([\w@+./\\-]*\w\.[A-Za-z]\w{0,9})(?::|:line |", line | line |\((?:\d+,)?)(\d+)\b|([\w@+./\\-]*\w\.[A-Za-z]\w{0,9}) (\d+):\d+\b`)
+var codeLocation = regexp.MustCompile(`([\w@+./\\-]*\w\.[A-Za-z]\w{0,9})(?::|:line |", line | line |` +
+	`\((?:\d+,)?)(\d+)\b|([\w@+./\\-]*\w\.[A-Za-z]\w{0,9}) (\d+):\d+\b`)
 
-// testLike recognises paths of tests.
-var testLike = regexp.MustCompile(`(?i)test|spec`)
+// testPath recognises paths of tests.
+var testPath = regexp.MustCompile(`(?i)test|spec`)
 
-// locate fills in where a failed test is, from what its block says: the first
-// place that looks like a test's file, else the first.
-func (r *reader) locate(b *block) {
+// locateTest fills in the place of a failed test. It is the first place in the block that looks
+// like a test's file, else the first place of any kind.
+func (r *logReader) locateTest(b *block) {
 	if b.test < 0 || r.tests[b.test].File != "" {
 		return
 	}
 	t := &r.tests[b.test]
-	if b.rule.needs == numbered {
-		t.Name = nested(t.Name, b.lines())
+	if b.rule.needs == numberedList {
+		t.Name = nestedName(t.Name, b.lines())
 	}
 	for _, l := range b.lines() {
-		m := location.FindStringSubmatch(l.text)
+		m := codeLocation.FindStringSubmatch(l.text)
 		if m == nil {
 			continue
 		}
 		file, at := m[1]+m[3], m[2]+m[4]
-		like := testLike.MatchString(file)
+		like := testPath.MatchString(file)
 		if t.File == "" || like {
-			t.File, t.Line = file, atoi([]byte(at))
+			t.File, t.Line = file, parseDecimal([]byte(at))
 		}
 		if like {
 			return
@@ -131,9 +134,9 @@ func (r *reader) locate(b *block) {
 	}
 }
 
-// nested is the name of a test that stands on several lines, as mocha prints it:
-// the suite's first, each deeper than the one above, the last with a colon.
-func nested(name string, ls []textLine) string {
+// nestedName is the name of a test that mocha prints on several lines: the suites from the
+// outermost to the innermost, then the test, which ends in a colon.
+func nestedName(name string, ls []textLine) string {
 	if strings.HasSuffix(name, ":") {
 		return strings.TrimSuffix(name, ":")
 	}
@@ -151,8 +154,8 @@ func nested(name string, ls []textLine) string {
 	return name
 }
 
-// atoi reads a decimal number; 0 when it is none or absurdly large.
-func atoi(b []byte) int {
+// parseDecimal reads a decimal number; 0 when it is none or absurdly large.
+func parseDecimal(b []byte) int {
 	n := 0
 	for _, c := range b {
 		if c < '0' || c > '9' || n > 1e8 {

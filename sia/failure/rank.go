@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// What a block's surroundings add to the weight of its rule, or take away. The
-// figures were set on labelled logs of many tools; their order matters more
-// than their size.
+// What a block's surroundings add to the weight of its rule, or take away. The figures were set on
+// labelled logs of many tools. Their ranking matters more than their size.
 const (
 	inFailedStep = 25 // it stands in a step that failed …
 	inFirst      = 6  // … the first that did
@@ -22,15 +21,15 @@ const (
 )
 
 // rank is how well a block explains the failure.
-func (r *reader) rank(b *block) float64 {
+func (r *logReader) rank(b *block) float64 {
 	s := b.rule.weight + min(b.score, 30)/3
 	if b.lift != nil {
 		s += max(0, b.lift.weight-b.rule.weight)
 	}
 	if b.rule.body && b.size() == 1 {
-		s = min(s, general.weight)
+		s = min(s, generalRule.weight)
 	}
-	if b.rule == &general {
+	if b.rule == &generalRule {
 		s += min(b.score, 40)/2 - min(float64(b.far)/40, 10)
 	}
 	if b.explains {
@@ -64,9 +63,9 @@ func (r *reader) rank(b *block) float64 {
 	return s
 }
 
-// noise is what a block loses for standing far lines above the end of its step:
-// words such as "connection refused" are in many logs that passed, too. What a
-// job does not survive is exempt.
+// noise is what a block's rank loses for standing above the end of its step, far being the distance
+// in lines. Words such as "connection refused" are in many logs that passed, too. Failures that a
+// job does not survive lose nothing.
 func (b *block) noise(far int) float64 {
 	if !b.rule.soft {
 		return 0
@@ -78,9 +77,9 @@ func (b *block) noise(far int) float64 {
 	return min(float64(far)/8, maxNoise)
 }
 
-// drop forgets the weakest blocks, so that half of the room is free again. Of
+// dropWeakest forgets the weakest blocks, so that half of the room is free again. Of
 // equals the later ones go.
-func (r *reader) drop() {
+func (r *logReader) dropWeakest() {
 	byRank := slices.Clone(r.kept)
 	slices.SortStableFunc(byRank, func(a, b *block) int { return cmp.Compare(r.rank(b), r.rank(a)) })
 	weak := make(map[*block]bool, len(byRank))

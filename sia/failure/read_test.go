@@ -77,7 +77,8 @@ func TestAnnotations(t *testing.T) {
 	}
 	t.Run("alone", func(t *testing.T) {
 		rep := read(t, "building\n", Options{Annotations: notes, Name: "unit tests"})
-		if rep.Text != "cart.c:12: tax was not declared in this scope" || rep.Line != 0 || rep.Signature == "" || rep.Class != TestFailure {
+		if rep.Text != "cart.c:12: tax was not declared in this scope" || rep.Line != 0 || rep.Signature == "" ||
+			rep.Class != TestFailure {
 			t.Errorf("%+v", rep)
 		}
 	})
@@ -106,7 +107,8 @@ at cart_test.rb:31</failure>
 		Excerpt: []Span{{5, 8}}, Line: 5, Class: TestFailure, Signature: rep.Signature,
 		Text:  "CartTest.tax\nexpected 119, got 100\nat cart_test.rb:31",
 		Long:  "CartTest.tax\nexpected 119, got 100\nat cart_test.rb:31",
-		Tests: []Test{{Name: "CartTest.tax", File: "cart_test.rb", Line: 31}}, Why: []string{"lines 5–8: JUnit XML, a failed test"},
+		Tests: []Test{{Name: "CartTest.tax", File: "cart_test.rb", Line: 31}},
+		Why:   []string{"lines 5–8: JUnit XML, a failed test"},
 	}
 	if diff := cmp.Diff(want, rep); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -128,32 +130,22 @@ build	Upload	2031-02-03T10:00:03.0000000Z error: no report was found
 
 func TestCheck(t *testing.T) {
 	rep := Report{Text: "boom", Line: 7, Signature: "abc", Class: Crash, Tests: []Test{{Name: "a"}, {Name: "b"}}}
-	got := Check("test", "https://example.com/1", rep)
-	if got.Check != "test" || got.Excerpt != "boom" || got.Line != 7 || got.Signature != "abc" || got.Class != "crash" || !slices.Equal(got.Tests, []string{"a", "b"}) {
+	got := CheckFailure("test", "https://example.com/1", rep)
+	if got.Check != "test" || got.Excerpt != "boom" || got.Line != 7 || got.Signature != "abc" || got.Class != "crash" ||
+		!slices.Equal(got.Tests, []string{"a", "b"}) {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestLines(t *testing.T) {
 	log := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
-	got, err := Lines(strings.NewReader(log), []Span{{3, 3}, {8, 9}}, 1)
+	got, err := ReadLines(strings.NewReader(log), []Span{{3, 3}, {8, 9}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Line{{2, "2", false, true}, {3, "3", true, false}, {4, "4", false, false}, {7, "7", false, true}, {8, "8", true, false}, {9, "9", true, false}}
+	want := []Line{{2, "2", false, true}, {3, "3", true, false}, {4, "4", false, false}, {7, "7", false, true},
+		{8, "8", true, false}, {9, "9", true, false}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
-	}
-}
-
-func TestClasses(t *testing.T) {
-	weather := 0
-	for _, c := range Classes() {
-		if c.Weather() {
-			weather++
-		}
-	}
-	if all := Classes(); weather != 3 || all[len(all)-1] != Unknown {
-		t.Errorf("%d classes are weather; the last is %s", weather, all[len(all)-1])
 	}
 }

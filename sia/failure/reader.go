@@ -10,45 +10,45 @@ const (
 // minGeneral is what a line must be worth to open a block that no rule covers.
 const minGeneral = 8
 
-// absorbs is how much heavier a rule may be that matches inside a block without
-// beginning its own.
-const absorbs = 10
+// absorbMargin is by how much a rule must outweigh an open block's rule to begin a block of its own
+// inside it.
+const absorbMargin = 10
 
-// general is the rule of what no tool's format covers.
-var general = rule{name: "lines that look like an error", extent: cluster, weight: 20, class: Unknown}
+// generalRule is the rule for lines that no tool's format covers.
+var generalRule = rule{name: "lines that look like an error", extent: errorCluster, weight: 20, class: Unknown}
 
-// reader follows a log line by line and remembers the blocks that tell of
+// logReader follows a log line by line and remembers the blocks that tell of
 // failures. What it remembers is bounded.
-type reader struct {
+type logReader struct {
 	set   *ruleset
-	clean cleaner
+	clean lineCleaner
 	green *fingerprints // of a green log; nil when there is none
 	notes []string      // what annotations of the check say
 
 	open  *block
 	kept  []*block
-	ring  ring
+	ring  recentLines
 	total int // lines read
 
 	tests []Test
-	seen  map[string]bool // names in tests
-	heads [headings]int   // line of the last heading of each kind
+	seen  map[string]bool   // names in tests
+	heads [headingKinds]int // line of the last heading of each kind
 
-	steps
+	stepState
 }
 
-// newReader returns a reader at the beginning of a log.
-func newReader() *reader { return &reader{set: rules(), seen: map[string]bool{}} }
+// newLogReader returns a reader at the beginning of a log.
+func newLogReader() *logReader { return &logReader{set: compiledRules(), seen: map[string]bool{}} }
 
 // take takes the next raw line.
-func (r *reader) take(raw []byte, n int) {
+func (r *logReader) take(raw []byte, n int) {
 	r.total = n
 	l := r.clean.clean(raw, n)
 	if r.follow(&l) {
 		return
 	}
 	h := r.set.look(l.text)
-	worth := r.worth(&l, h)
+	worth := r.lineWorth(&l, h)
 	known := r.green != nil && !l.blank() && r.green.has(l.text)
 	if known {
 		worth -= 20
@@ -57,7 +57,7 @@ func (r *reader) take(raw []byte, n int) {
 		worth += 30
 	}
 	m, lift, test := r.matched(&l, h, known)
-	r.place(&l, m, worth, known, h.result)
+	r.placeLine(&l, m, worth, known, h.result)
 	if b := r.open; b != nil && b.end == n {
 		if b.test < 0 {
 			b.test = test
@@ -69,12 +69,12 @@ func (r *reader) take(raw []byte, n int) {
 	r.ring.put(n, l.text, worth)
 	if l.frame == ciError {
 		r.close()
-		r.fail(&l)
+		r.markFailed(&l)
 	}
 }
 
-// worth is how telling a line is by itself.
-func (r *reader) worth(l *line, h hits) float64 {
+// lineWorth is how telling a line is by itself.
+func (r *logReader) lineWorth(l *line, h keywordHits) float64 {
 	w := h.worth
 	if l.red {
 		w += 6
@@ -89,18 +89,18 @@ func (r *reader) worth(l *line, h hits) float64 {
 	return w
 }
 
-// place puts the line into the open block, or opens one.
-func (r *reader) place(l *line, m *rule, worth float64, known, result bool) {
+// placeLine puts the line into the open block, or opens one.
+func (r *logReader) placeLine(l *line, m *rule, worth float64, known, result bool) {
 	if b := r.open; b != nil {
-		switch r.part(b, l, m, worth) {
-		case last:
+		switch r.placement(b, l, m, worth) {
+		case lastInside:
 			r.extend(b, l, worth, known, result)
 			r.close()
 			return
-		case inside:
+		case insideBlock:
 			r.extend(b, l, worth, known, result)
 			return
-		case perhaps:
+		case maybeInside:
 			b.waiting = append(b.waiting, textLine{l.n, string(clipText(l.text)), worth})
 			if len(b.waiting) > maxWait {
 				r.close()
@@ -113,44 +113,44 @@ func (r *reader) place(l *line, m *rule, worth float64, known, result bool) {
 		if worth < minGeneral {
 			return
 		}
-		m = &general
+		m = &generalRule
 	}
 	r.begin(m, l, worth, known)
 	r.open.result = m.result || result
 	if r.open.result {
-		r.above(l, &aboveRule)
+		r.noteAbove(l, &aboveRule)
 	}
 }
 
-// part is how a line that rule m matches stands to the open block.
-func (r *reader) part(b *block, l *line, m *rule, worth float64) part {
-	p := outside
+// placement is how a line that rule m matches stands to the open block.
+func (r *logReader) placement(b *block, l *line, m *rule, worth float64) placement {
+	p := outsideBlock
 	if b.size() < b.limit() {
 		p = b.rule.extent(b, l)
 	}
 	b.blankBefore = l.blank()
 	switch {
 	case m == nil:
-		if p == outside && b.rule == &general && worth >= minGeneral {
-			return inside
+		if p == outsideBlock && b.rule == &generalRule && worth >= minGeneral {
+			return insideBlock
 		}
 		return p
-	case p != outside && m.lifts:
+	case p != outsideBlock && m.lifts:
 		b.lift = m
-		return inside
-	case p != outside && m != b.rule && (b.rule.takes || m.weight < b.rule.weight+absorbs):
+		return insideBlock
+	case p != outsideBlock && m != b.rule && (b.rule.takes || m.weight < b.rule.weight+absorbMargin):
 		if b.inner == nil || b.inner.weight < m.weight {
 			b.inner = m
 		}
 		return p
-	case p == inside && m == b.rule:
+	case p == insideBlock && m == b.rule:
 		return p
 	}
-	return outside
+	return outsideBlock
 }
 
 // begin opens a block at a line, with what belongs to it above.
-func (r *reader) begin(m *rule, l *line, worth float64, known bool) {
+func (r *logReader) begin(m *rule, l *line, worth float64, known bool) {
 	b := &block{rule: m, start: l.n, head: l.n, indent: max(0, l.indent), test: -1, step: r.step}
 	if r.tidying {
 		b.step = noStep
@@ -172,7 +172,7 @@ func (r *reader) begin(m *rule, l *line, worth float64, known bool) {
 }
 
 // extend adds a line to the open block, with the lines that waited for it.
-func (r *reader) extend(b *block, l *line, worth float64, known, result bool) {
+func (r *logReader) extend(b *block, l *line, worth float64, known, result bool) {
 	for _, w := range b.waiting {
 		b.add(w)
 	}
@@ -186,7 +186,7 @@ func (r *reader) extend(b *block, l *line, worth float64, known, result bool) {
 }
 
 // close ends the open block.
-func (r *reader) close() {
+func (r *logReader) close() {
 	b := r.open
 	if b == nil {
 		return
@@ -200,11 +200,11 @@ func (r *reader) close() {
 }
 
 // keep remembers a block.
-func (r *reader) keep(b *block) {
-	r.locate(b)
+func (r *logReader) keep(b *block) {
+	r.locateTest(b)
 	b.annotated = r.annotated(b)
 	r.kept = append(r.kept, b)
 	if len(r.kept) > maxKept {
-		r.drop()
+		r.dropWeakest()
 	}
 }

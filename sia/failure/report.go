@@ -8,40 +8,41 @@ import (
 )
 
 // report makes the report of what was read.
-func (r *reader) report(opts Options) Report {
+func (r *logReader) report(opts Options) Report {
 	c := r.choose()
 	if c.best == nil && len(r.ended) > 0 {
-		c.best = r.ending()
+		c.best = r.endingBlock()
 		c.alike = []*block{c.best}
 	}
-	if noted := annotationReport(opts); noted != nil && (c.best == nil || r.rank(c.best) < inFailedStep+general.weight+10) {
+	if noted := annotationReport(opts); noted != nil &&
+		(c.best == nil || r.rank(c.best) < inFailedStep+generalRule.weight+10) {
 		noted.Tests = r.tests
 		return *noted
 	}
-	bs := c.blocks()
-	rep := Report{Excerpt: spans(bs), Class: classify(c, opts.Name), Tests: r.tests}
+	bs := c.chosenBlocks()
+	rep := Report{Excerpt: blockSpans(bs), Class: classifyChoice(c, opts.Name), Tests: r.tests}
 	if c.best == nil {
 		return rep
 	}
-	rep.Signature = signature(c.explaining(), r.tests)
-	rep.Text, rep.Line = text(c, cmp.Or(opts.MaxLines, DefaultMaxLines))
-	rep.Long, _ = text(c, MaxLong)
+	rep.Signature = signatureOf(c.explainingBlocks(), r.tests)
+	rep.Text, rep.Line = excerptText(c, cmp.Or(opts.MaxLines, DefaultMaxLines))
+	rep.Long, _ = excerptText(c, MaxLong)
 	for _, b := range bs {
-		rep.Why = append(rep.Why, c.why(b))
+		rep.Why = append(rep.Why, c.whyChosen(b))
 	}
 	return rep
 }
 
-// ending is the line that says that a step has failed, for want of anything better.
-func (r *reader) ending() *block {
+// endingBlock is the line that ends the first failed step. It is the last resort.
+func (r *logReader) endingBlock() *block {
 	e := r.ended[0]
 	b := &block{rule: &endRule, start: e.line, head: e.line, test: -1, step: e.step, failed: true}
 	b.add(textLine{n: e.line, text: e.text})
 	return b
 }
 
-// why says for people why a block was chosen.
-func (c choice) why(b *block) string {
+// whyChosen says for people why a block was chosen.
+func (c choice) whyChosen(b *block) string {
 	var s strings.Builder
 	if b.start == b.end {
 		fmt.Fprintf(&s, "line %d: %s", b.start, b.rule.name)
@@ -68,10 +69,10 @@ func (c choice) why(b *block) string {
 	return s.String()
 }
 
-// text is the most telling lines of the chosen blocks, at most limit, in the
+// excerptText is the most telling lines of the chosen blocks, at most limit, in the
 // order of the log, with "…" where lines were left out; and the first's number.
-func text(c choice, limit int) (string, int) {
-	lines, blank := c.worthy()
+func excerptText(c choice, limit int) (string, int) {
+	lines, blank := c.rankedLines()
 	for n := min(limit, len(lines)); n > 0; n-- {
 		some := slices.Clone(lines[:n])
 		slices.SortFunc(some, func(a, b textLine) int { return cmp.Compare(a.n, b.n) })
@@ -86,16 +87,16 @@ func text(c choice, limit int) (string, int) {
 func withGaps(lines []textLine, blank map[int]bool) []string {
 	var out []string
 	for i, l := range lines {
-		if i > 0 && gap(lines[i-1].n, l.n, blank) {
+		if i > 0 && hasGap(lines[i-1].n, l.n, blank) {
 			out = append(out, "…")
 		}
-		out = append(out, printable([]byte(l.text)))
+		out = append(out, printableText([]byte(l.text)))
 	}
 	return out
 }
 
-// gap reports whether a line that is not blank stands between two lines.
-func gap(from, to int, blank map[int]bool) bool {
+// hasGap reports whether a line that is not blank stands between two lines.
+func hasGap(from, to int, blank map[int]bool) bool {
 	for n := from + 1; n < to; n++ {
 		if !blank[n] {
 			return true
@@ -104,13 +105,13 @@ func gap(from, to int, blank map[int]bool) bool {
 	return false
 }
 
-// worthy are the lines of the chosen blocks, the most telling first, and the
-// numbers of the blank ones, which are left out. A block's first line and what is near it count most; stack frames
+// rankedLines are the lines of the chosen blocks, the most telling first. Blank lines are left out;
+// blank holds their numbers. A block's first line and its neighbours count most, stack frames
 // least.
-func (c choice) worthy() (lines []textLine, blank map[int]bool) {
+func (c choice) rankedLines() (lines []textLine, blank map[int]bool) {
 	blank = map[int]bool{}
 	seen := map[int]bool{}
-	for _, b := range c.blocks() {
+	for _, b := range c.chosenBlocks() {
 		bonus := 0.0
 		switch {
 		case b == c.best:
@@ -133,7 +134,7 @@ func (c choice) worthy() (lines []textLine, blank map[int]bool) {
 			if l.n == b.head {
 				l.score += 40
 			}
-			if stackFrame([]byte(strings.TrimSpace(l.text))) {
+			if isStackFrame([]byte(strings.TrimSpace(l.text))) {
 				l.score -= 15
 			}
 			lines = append(lines, l)

@@ -11,22 +11,22 @@ type textLine struct {
 	score float64 // how telling it is by itself
 }
 
-// ring remembers the last lines. It reuses its buffers.
-type ring [ringLines]struct {
+// recentLines remembers the last lines. It reuses its buffers.
+type recentLines [ringLines]struct {
 	n     int
 	text  []byte
 	score float64
 }
 
 // put remembers a line.
-func (r *ring) put(n int, text []byte, score float64) {
+func (r *recentLines) put(n int, text []byte, score float64) {
 	e := &r[n%ringLines]
 	e.n, e.score = n, score
 	e.text = append(e.text[:0], clipText(text)...)
 }
 
 // at is the text of line n, and whether it is still remembered.
-func (r *ring) at(n int) ([]byte, bool) {
+func (r *recentLines) at(n int) ([]byte, bool) {
 	if n < 1 || r[n%ringLines].n != n {
 		return nil, false
 	}
@@ -34,13 +34,13 @@ func (r *ring) at(n int) ([]byte, bool) {
 }
 
 // line is line n as a block keeps it.
-func (r *ring) line(n int) textLine {
+func (r *recentLines) line(n int) textLine {
 	text, _ := r.at(n)
 	return textLine{n: n, text: string(text), score: r[n%ringLines].score}
 }
 
 // said reports whether line n is remembered and not blank.
-func (r *ring) said(n int) bool {
+func (r *recentLines) said(n int) bool {
 	text, ok := r.at(n)
 	return ok && len(text) > 0
 }

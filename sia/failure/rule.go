@@ -2,13 +2,15 @@ package failure
 
 import "regexp"
 
-// rule recognises where a tool begins to tell of a failure, and how far it goes on.
+// rule recognises the line on which a tool begins to tell of a failure, and how far it goes on.
+// A row of the tables in rules_*.go is one rule. Patterns are split at alternatives, or stay whole
+// and may then be longer than other lines.
 type rule struct {
 	name   string         // the tool and what it tells, for people
 	keys   []string       // lower case; one of them is on each line that matches
 	match  *regexp.Regexp // the first line, without timestamp and colours
 	extent extent         // which of the following lines belong to it
-	stop   *regexp.Regexp // what the extent goes by
+	stop   *regexp.Regexp // the pattern that untilStop, throughStop and whileMatching use
 	unless *regexp.Regexp // no failure after all when the last line matches
 	above  int            // lines above that belong to it when not blank
 	grows  *regexp.Regexp // lines above that match belong to it, too
@@ -16,24 +18,24 @@ type rule struct {
 
 	weight float64 // how well it explains a failure, 0–100
 	class  Class
-	opens  heading // the line heads a list of failures and is none itself
-	needs  heading // only under such a heading
-	body   bool    // its first line alone says nothing
-	result bool    // it says that something above has failed, not why
-	soft   bool    // words that mean nothing in a warning, or far above the end
-	lifts  bool    // inside another block it begins none of its own, but lends that its weight and class
-	takes  bool    // whatever matches inside belongs to the block
-	tells  bool    // the tool's own verdict, worth showing beside the explanation
+	opens  listHeading // the line heads a list of failures and is none itself
+	needs  listHeading // only under such a heading
+	body   bool        // its first line alone says nothing
+	result bool        // it says that something above has failed, not why
+	soft   bool        // words that mean nothing in a warning, or far above the end
+	lifts  bool        // inside another block it begins no block, but lends that one its weight and class
+	takes  bool        // whatever matches inside belongs to the block
+	tells  bool        // the tool's own verdict, worth showing beside the explanation
 }
 
-// heading is a line after which a pattern that would mean nothing elsewhere, such
+// listHeading is a line after which a pattern that would mean nothing elsewhere, such
 // as "  1) ", begins a failure.
-type heading uint8
+type listHeading uint8
 
 const (
-	noHeading heading = iota
-	numbered          // "2 failing", "There were 3 failures:", "Failures:"
-	headings          // number of headings
+	noHeading    listHeading = iota
+	numberedList             // "2 failing", "There were 3 failures:", "Failures:"
+	headingKinds             // number of headings
 )
 
 // Groups that a rule's match may name.

@@ -4,55 +4,100 @@ package failure
 // Kotlin, Scala, Groovy and Clojure.
 func jvmRules() []rule {
 	return []rule{
-		{name: "surefire, a failed test", keys: keys("<<< failure!", "<<< error!"), match: re(`^(\[ERROR\] )?\s*(?P<test>[^\s(]\S*?(\(\S+\))?( .{1,80}?)?)\s+(-- )?Time elapsed: .*<<< (FAILURE|ERROR)!`), extent: trace, weight: 89, class: TestFailure},
-		{name: "surefire, a failed class", keys: keys("<<< failure!", "<<< error!"), match: re(`^(\[ERROR\] )?\s*Tests run: .*<<< (FAILURE|ERROR)!`), extent: trace, weight: 89.5, class: TestFailure},
-		{name: "surefire, the summary", keys: keys("failed tests:", "tests in error:", "failures:", "errors:"), body: true, match: re(`^(\[ERROR\] )?(Failed tests: .*|(Failed tests|Tests in error):|\[ERROR\] (Failures|Errors|Flakes):)\s*$`), extent: matching,
-			stop: re(`^(\[ERROR\] )?\s+\S`), weight: 62, class: TestFailure, tells: true, takes: true},
-		{name: "maven, a compiler error", keys: keys(".java:[", ".kt:[", ".scala:[", ".groovy:[", ".kt: ("), match: re(`^\[(ERROR|error)\] .*?(?P<file>[^\s:]+\.(java|kt|scala|groovy)): ?[\[(](?P<line>\d+),`), extent: matching,
-			stop: re(`^(\[ERROR\] )?\s+\S|^\[ERROR\] .*\.(java|kt|scala|groovy): ?[\[(]\d+,`), weight: 85, class: CompileError},
-		{name: "maven, a failed goal", keys: keys("failed to execute goal"), match: re(`^\[ERROR\] Failed to execute goal`), extent: matching, stop: re(`^\[ERROR\]`), weight: 62, class: Unknown, tells: true, takes: true},
-		{name: "maven, an error", keys: keys("[error]"), match: re(`^\[ERROR\] +\S`), extent: matching, stop: re(`^(\[ERROR\]|\s+at |\s*\S*(Exception|Error)\b)`), weight: 48, class: Unknown},
-		{name: "gradle, a failed test", keys: keys(" failed"), match: re(`^(?P<test>\S.* > \S.*) FAILED$`), extent: indented, weight: 88, class: TestFailure},
-		{name: "TestNG, a failed test", keys: keys(" failed"), match: re(`^(?P<test>([\w$]+\.){2,}[\w$]+(\[.*\])?(\(.*\))?) FAILED$`), extent: indented, weight: 86, class: TestFailure},
-		{name: "gradle, what went wrong", keys: keys("what went wrong:"), match: re(`^\* What went wrong:`), extent: section, stop: re(`^(\* Try:|\* Exception is:|\* Get more help|BUILD FAILED|={10,})`), weight: 66, class: Unknown, tells: true, takes: true},
-		{name: "gradle, a failed task", keys: keys(" failed"), match: re(`^(> Task )?:\S+ FAILED$`), extent: single, weight: 46, class: Unknown},
-		{name: "javac, an error", keys: keys(": error: "), match: re(`^(\s*\[\w+\] )?(?P<file>\S+\.(java|groovy|kt)):(?P<line>\d+)(:\d+)?: error: `), extent: caretTail, weight: 85, class: CompileError},
-		{name: "kotlinc, an error", keys: keys("e: "), match: re(`^e: (?P<file>\S+\.kts?):? ?\(?(?P<line>\d+)[,:]`), extent: single, weight: 85, class: CompileError},
-		{name: "groovyc, an error", keys: keys(".groovy: "), match: re(`^(?P<file>\S+\.groovy): (?P<line>\d+): `), extent: paragraph, weight: 80, class: CompileError},
-		{name: "ant, a failed test", keys: keys("failed", "caused an error"), match: re(`^\s*\[junit\d?\] (Testcase: (?P<test>\S+).*(FAILED|Caused an ERROR)|Test .* FAILED|.*(FAILED|Caused an ERROR)$)`), extent: matching, stop: re(`^\s*\[junit\d?\] (\S|\s+at |$)`), weight: 84, class: TestFailure},
-		{name: "ant, a failed build", keys: keys("build failed"), match: re(`^BUILD FAILED$`), extent: paragraph, weight: 62, class: Unknown, tells: true, takes: true},
-		{name: "JUnit, a failed test", keys: keys(") "), match: re(`^\d+\) (?P<test>\w+\([\w.$]+\))$`), extent: trace, weight: 86, class: TestFailure},
-		{name: "TestNG, a failed test", keys: keys("failed: "), match: re(`^FAILED: (?P<test>\S.*)$`), extent: trace, weight: 84, class: TestFailure},
-		{name: "ScalaTest, a failed test", keys: keys("*** failed ***", "*** aborted ***"), match: re(`^(\[info\])?\s*(- )?(?P<test>\S.*) \*\*\* (FAILED|ABORTED) \*\*\*`), extent: matching, stop: re(`^(\[info\])?\s{2,}[^-\s]`), weight: 88, class: TestFailure},
-		{name: "sbt, a failed test", keys: keys("[error] "), match: re(`^\[error\] (x |! |Test |Failed: |.*(Failed tests:|Error during tests:))`), extent: matching, stop: re(`^\[error\]`), weight: 74, class: TestFailure},
-		{name: "scalac, an error", keys: keys(".scala:"), match: re(`^(\[error\] )?(?P<file>\S+\.scala):(?P<line>\d+)(:\d+)?: `), extent: scalac, weight: 82, class: CompileError},
-		{name: "sbt, an error", keys: keys("[error] "), match: re(`^\[error\] `), extent: matching, stop: re(`^\[error\]`), weight: 54, class: Unknown},
-		{name: "specs, a failed test", keys: keys("failed"), match: re(`^\s*(?P<test>\S.*) \*\*\* FAILED \*\*\*`), extent: indented, weight: 84, class: TestFailure},
-		{name: "Leiningen, an unresolved artifact", keys: keys("could not find artifact", "could not transfer artifact", "failed to read artifact", "failed to collect dependencies"), match: re(`(?i)(could not (find|transfer) artifact|failed to read artifact|failed to collect dependencies)`), soft: true, extent: matching, stop: re(`(?i)(could not (find|transfer)|failed to|^This could be|^If you are|^\s)`), weight: 70, class: Dependency},
-		{name: "Java, an exception", keys: keys("exception", "error"), match: re(`^\s*(Exception in thread .*|Caused by: .*|(\[\w+\] )?([a-z][\w$]*\.)+[A-Z][\w$]*(Exception|Error|Failure|Throwable)\b(: .*)?)$`), extent: trace, weight: 68, class: RuntimeError, soft: true},
+		{name: "surefire, a failed test", keys: keys("<<< failure!", "<<< error!"),
+			match: re(`^(\[ERROR\] )?\s*(?P<test>[^\s(]\S*?(\(\S+\))?( .{1,80}?)?)\s+(-- )?Time elapsed: .*<<< (FAILURE|` +
+				`ERROR)!`), extent: stackTrace, weight: 89, class: TestFailure},
+		{name: "surefire, a failed class", keys: keys("<<< failure!", "<<< error!"),
+			match:  re(`^(\[ERROR\] )?\s*Tests run: .*<<< (FAILURE|ERROR)!`),
+			extent: stackTrace, weight: 89.5, class: TestFailure},
+		{name: "surefire, the summary", keys: keys("failed tests:", "tests in error:", "failures:", "errors:"),
+			match: re(`^(\[ERROR\] )?(Failed tests: .*|(Failed tests|Tests in error):|\[ERROR\] (Failures|Errors|Flakes):)\s*$`),
+			body:  true, extent: whileMatching, stop: re(`^(\[ERROR\] )?\s+\S`), weight: 62, class: TestFailure, tells: true,
+			takes: true},
+		{name: "maven, a compiler error", keys: keys(".java:[", ".kt:[", ".scala:[", ".groovy:[", ".kt: ("),
+			match:  re(`^\[(ERROR|error)\] .*?(?P<file>[^\s:]+\.(java|kt|scala|groovy)): ?[\[(](?P<line>\d+),`),
+			extent: whileMatching, stop: re(`^(\[ERROR\] )?\s+\S|^\[ERROR\] .*\.(java|kt|scala|groovy): ?[\[(]\d+,`), weight: 85,
+			class: CompileError},
+		{name: "maven, a failed goal", keys: keys("failed to execute goal"),
+			match:  re(`^\[ERROR\] Failed to execute goal`),
+			extent: whileMatching, stop: re(`^\[ERROR\]`), weight: 62, class: Unknown, tells: true, takes: true},
+		{name: "maven, an error", keys: keys("[error]"),
+			match:  re(`^\[ERROR\] +\S`),
+			extent: whileMatching, stop: re(`^(\[ERROR\]|\s+at |\s*\S*(Exception|Error)\b)`), weight: 48, class: Unknown},
+		{name: "gradle, a failed test", keys: keys(" failed"),
+			match: re(`^(?P<test>\S.* > \S.*) FAILED$`), extent: indentedLines, weight: 88, class: TestFailure},
+		{name: "TestNG, a failed test", keys: keys(" failed"),
+			match:  re(`^(?P<test>([\w$]+\.){2,}[\w$]+(\[.*\])?(\(.*\))?) FAILED$`),
+			extent: indentedLines, weight: 86, class: TestFailure},
+		{name: "gradle, what went wrong", keys: keys("what went wrong:"),
+			match:  re(`^\* What went wrong:`),
+			extent: untilStop, stop: re(`^(\* Try:|\* Exception is:|\* Get more help|BUILD FAILED|={10,})`), weight: 66,
+			class: Unknown, tells: true, takes: true},
+		{name: "gradle, a failed task", keys: keys(" failed"),
+			match: re(`^(> Task )?:\S+ FAILED$`), extent: singleLine, weight: 46, class: Unknown},
+		{name: "javac, an error", keys: keys(": error: "),
+			match:  re(`^(\s*\[\w+\] )?(?P<file>\S+\.(java|groovy|kt)):(?P<line>\d+)(:\d+)?: error: `),
+			extent: caretTail, weight: 85, class: CompileError},
+		{name: "kotlinc, an error", keys: keys("e: "),
+			match: re(`^e: (?P<file>\S+\.kts?):? ?\(?(?P<line>\d+)[,:]`), extent: singleLine, weight: 85, class: CompileError},
+		{name: "groovyc, an error", keys: keys(".groovy: "),
+			match: re(`^(?P<file>\S+\.groovy): (?P<line>\d+): `), extent: toBlankLine, weight: 80, class: CompileError},
+		{name: "ant, a failed test", keys: keys("failed", "caused an error"),
+			match: re(`^\s*\[junit\d?\] (Testcase: (?P<test>\S+).*(FAILED|Caused an ERROR)|Test .* FAILED|` +
+				`.*(FAILED|Caused an ERROR)$)`),
+			extent: whileMatching, stop: re(`^\s*\[junit\d?\] (\S|\s+at |$)`), weight: 84, class: TestFailure},
+		{name: "ant, a failed build", keys: keys("build failed"),
+			match: re(`^BUILD FAILED$`), extent: toBlankLine, weight: 62, class: Unknown, tells: true, takes: true},
+		{name: "JUnit, a failed test", keys: keys(") "),
+			match: re(`^\d+\) (?P<test>\w+\([\w.$]+\))$`), extent: stackTrace, weight: 86, class: TestFailure},
+		{name: "TestNG, a failed test", keys: keys("failed: "),
+			match: re(`^FAILED: (?P<test>\S.*)$`), extent: stackTrace, weight: 84, class: TestFailure},
+		{name: "ScalaTest, a failed test", keys: keys("*** failed ***", "*** aborted ***"),
+			match:  re(`^(\[info\])?\s*(- )?(?P<test>\S.*) \*\*\* (FAILED|ABORTED) \*\*\*`),
+			extent: whileMatching, stop: re(`^(\[info\])?\s{2,}[^-\s]`), weight: 88, class: TestFailure},
+		{name: "sbt, a failed test", keys: keys("[error] "),
+			match:  re(`^\[error\] (x |! |Test |Failed: |.*(Failed tests:|Error during tests:))`),
+			extent: whileMatching, stop: re(`^\[error\]`), weight: 74, class: TestFailure},
+		{name: "scalac, an error", keys: keys(".scala:"),
+			match:  re(`^(\[error\] )?(?P<file>\S+\.scala):(?P<line>\d+)(:\d+)?: `),
+			extent: scalacLines, weight: 82, class: CompileError},
+		{name: "sbt, an error", keys: keys("[error] "),
+			match: re(`^\[error\] `), extent: whileMatching, stop: re(`^\[error\]`), weight: 54, class: Unknown},
+		{name: "specs, a failed test", keys: keys("failed"),
+			match: re(`^\s*(?P<test>\S.*) \*\*\* FAILED \*\*\*`), extent: indentedLines, weight: 84, class: TestFailure},
+		{name: "Leiningen, an unresolved artifact",
+			keys: keys("could not find artifact", "could not transfer artifact", "failed to read artifact",
+				"failed to collect dependencies"),
+			match: re(`(?i)(could not (find|transfer) artifact|failed to read artifact|failed to collect dependencies)`),
+			soft:  true, extent: whileMatching,
+			stop: re(`(?i)(could not (find|transfer)|failed to|^This could be|^If you are|^\s)`), weight: 70, class: Dependency},
+		{name: "Java, an exception", keys: keys("exception", "error"),
+			match: re(`^\s*(Exception in thread .*|Caused by: .*|` +
+				`(\[\w+\] )?([a-z][\w$]*\.)+[A-Z][\w$]*(Exception|Error|Failure|Throwable)\b(: .*)?)$`),
+			extent: stackTrace, weight: 68, class: RuntimeError, soft: true},
 	}
 }
 
 // caretTail goes on over the source line and the caret that a compiler prints
 // under an error, and over the notes below.
-func caretTail(b *block, l *line) part {
+func caretTail(b *block, l *line) placement {
 	switch {
 	case l.blank():
-		return outside
+		return outsideBlock
 	case l.n-b.head <= 2, l.indent > b.indent:
-		return inside
+		return insideBlock
 	default:
-		return outside
+		return outsideBlock
 	}
 }
 
-// scalac goes on over the source line and the caret, with or without sbt's prefix.
-func scalac(b *block, l *line) part {
+// scalacLines goes on over the source line and the caret, with or without sbt's prefix.
+func scalacLines(b *block, l *line) placement {
 	if l.blank() || l.n-b.head > 6 {
-		return outside
+		return outsideBlock
 	}
 	if hasPrefix(l.text, "[error] ") || l.n-b.head <= 2 {
-		return inside
+		return insideBlock
 	}
-	return outside
+	return outsideBlock
 }

@@ -3,84 +3,153 @@ package failure
 // lintRules recognise linters and formatters.
 func lintRules() []rule {
 	return []rule{
-		{name: "eslint, findings of a file", keys: keys("error  ", "  error", "warning  ", "  warning"), match: re(`^\s+(?P<line>\d+):\d+\s+(error|warning|✖|×)\s+\S`), extent: findings, weight: 78, class: LintFormat, above: 1},
-		{name: "stylelint, findings of a file", keys: keys("\t", "✖", "⚠"), match: re(`^\s*(?P<line>\d+):\d+\s+(✖|×|⚠)?\s*\S`), extent: findings, weight: 66, class: LintFormat, above: 1},
-		{name: "eslint, the summary", keys: keys("problem"), match: re(`^\s*(✖|×|✗)? ?\d+ problems? \(`), extent: single, weight: 48, class: LintFormat},
-		{name: "a linter's findings", keys: keys("replace `", "insert `", "delete `"), match: re(`^(?P<file>[^\s:]+):(?P<line>\d+)(:\d+)?:? .*(Replace|Insert|Delete) \x60`), extent: located, weight: 78, class: LintFormat},
-		{name: "gometalinter, a finding", keys: keys(":warning: ", ":error: "), match: re(`^(?P<file>[^\s:]+):(?P<line>\d+):\d*:(warning|error): `), extent: located, weight: 78, class: LintFormat},
-		{name: "rubocop, a finding", keys: keys(": c: ", ": w: ", ": e: ", ": f: ", ": r: "), match: re(`^(?P<file>[^\s:]+):(?P<line>\d+)(:\d+)?: [CWEFRI]: `), extent: caretTail, weight: 78, class: LintFormat},
-		{name: "a Python linter, a finding", keys: keys(".py:", ".pyi:", ".pyx:", ".ipynb:"), match: re(`^(?P<file>\S+\.(pyi?|pyx|ipynb)(:cell \d+)?):(?P<line>\d+)(:\d+)?:? (\[?[A-Z]{1,4}\d{2,4}\b|[a-z-]+: )`), extent: located, weight: 76, class: LintFormat},
-		{name: "mypy, an error", keys: keys(": error: ", "error:"), match: re(`^(?P<file>\S+\.pyi?):(?P<line>\d+)(:\d+)?: error: .*`), extent: located, weight: 87, class: TypeError},
-		{name: "pyright, an error", keys: keys(" - error: "), match: re(`^\s*(?P<file>\S+\.pyi?):(?P<line>\d+):\d+ - error: `), extent: located, weight: 87, class: TypeError},
-		{name: "a Go linter, a finding", keys: keys(".go:"), match: re(`^(?P<file>[\w./\\@-]+\.go):(?P<line>\d+)(:\d+)?:? .*(\([\w,/ -]+\)|should (have|be|not|use|replace|omit)|\b(SA|ST|S|QF)\d{4}\b|is deprecated|exported \w+|don't use|is a misspelling|not checked|is unused|ineffectual|simplify|redundant|could be|can be).*$`), extent: goFile, weight: 76, class: LintFormat},
-		{name: "phpstan, findings of a file", keys: keys("line "), match: re(`^\s+Line\s+\S+\.php\b`), extent: section, stop: re(`^\s*\[`), weight: 80, class: TypeError, above: 1},
-		{name: "shellcheck, a finding", keys: keys("in "), match: re(`^In (?P<file>\S+) line (?P<line>\d+):$`), extent: paragraph, weight: 80, class: LintFormat},
-		{name: "black, a file to format", keys: keys("would reformat", "would be reformatted", "files were modified by this hook", "incorrectly formatted", "not formatted", "needs formatting", "code style issues", "needs to be formatted", "reformatted", "would be formatted", "file is not formatted", "format violations", "not properly formatted", "formatting problems", "incorrectly sorted"), match: re(`(?i)(would reformat|would be reformatted|files were modified by this hook|(incorrectly|not( properly)?) formatted|incorrectly sorted|needs (formatting|to be formatted)|code style issues|would be formatted|format violations|formatting problems)`), extent: indentedParagraph, weight: 72, class: LintFormat},
-		{name: "pre-commit, a failed hook", keys: keys("failed"), match: re(`^\S.*\.{3,}.*Failed$`), extent: section, stop: re(`\.{3,}.*(Passed|Skipped|Failed)$`), weight: 74, class: LintFormat},
-		{name: "a formatter's difference", keys: keys("diff in ", "diff -u", "--- "), match: re(`^(Diff in \S+|diff -u \S+)`), extent: diff, weight: 66, class: LintFormat},
-		{name: "a linter, errors by line", keys: keys("error"), match: re(`^(?P<file>[^\s:()]+\.\w+)[:(](?P<line>\d+)([:,]\d+)?\)?:? +(\[?[Ee]rror\]?|ERROR|Error)\b`), extent: located, weight: 74, class: LintFormat},
-		{name: "tslint, an error", keys: keys("error: "), match: re(`^\s*(ERROR|Error): (?P<file>[^\s:\[]+)[:\[](?P<line>\d+)[:,] ?\d+\]?`), extent: located, weight: 80, class: LintFormat},
-		{name: "markdownlint, a finding", keys: keys(" md0"), match: re(`^(?P<file>[^\s:]+): ?(?P<line>\d+)(:\d+)?:? (error )?MD\d+`), extent: located, weight: 80, class: LintFormat},
-		{name: "a linter, a finding by line", keys: keys(":"), match: re(`^\s*\[?(?P<file>\.{0,2}/?([\w@+-]+[./\\]+)*[\w@+-]*\.[A-Za-z]\w{0,9}):(?P<line>\d+)(:\d+)?:?\s?\S.*$`), extent: located, weight: 44, class: LintFormat},
-		{name: "checkstyle, a finding", keys: keys("[warn]", "[error]", "checkstyle"), match: re(`^\[(ERROR|WARN)\] (?P<file>\S+\.\w+):(\[)?(?P<line>\d+)(:\d+|,\d+\])?:? .*\[\w+\]?`), extent: matching, stop: re(`^\[(ERROR|WARN)\] \S+\.\w+:`), weight: 80, class: LintFormat},
-		{name: "a link checker's findings", keys: keys("issues :-(", "dead links", "[✖] ", "status: 4"), match: re(`^\s*(Issues :-\(|\[✖\] \S|ERROR: \d+ dead links)`), extent: section, stop: re(`^(Wrote |\s*\[✓\]|\d+ links checked)`), weight: 70, class: TestFailure},
-		{name: "remark, findings of a file", keys: keys("✖", "⚠", "warning "), match: re(`^\s*(✖|⚠|warning)\s+(?P<line>\d+):\d+(-\d+:\d+)?\s+\S`), extent: findings, weight: 76, class: LintFormat, above: 1},
-		{name: "HTMLProofer, findings", keys: keys("external link", "internally linking", "internal link", "image "), match: re(`^\s+\*\s+.*\b(link|linking|[Ii]mage)\b`), extent: located, weight: 60, class: TestFailure, above: 1},
-		{name: "Dart's analyzer, a finding", keys: keys(" • "), match: re(`^\s*(error|warning|info|hint|lint) • .* • (?P<file>\S+?):(?P<line>\d+):\d+ • \w+`), extent: located, weight: 78, class: LintFormat},
-		{name: "SwiftLint, a finding", keys: keys(" violation: "), match: re(`^(?P<file>\S+\.swift):(?P<line>\d+)(:\d+)?: (error|warning): .*Violation: `), extent: located, weight: 87, class: LintFormat},
-		{name: "cppcheck, a finding", keys: keys("]: ("), match: re(`^\[(?P<file>[^\s:\]]+):(?P<line>\d+)\]: \(\w+\)`), extent: located, weight: 78, class: LintFormat},
-		{name: "Sphinx, a warning treated as an error", keys: keys("treated as error"), match: re(`(?i)warnings?,? treated as errors?`), extent: indentedParagraph, weight: 72, class: LintFormat, above: 1},
-		{name: "codespell, a finding", keys: keys(" ==> "), match: re(`^(?P<file>[^\s:]+):(?P<line>\d+): \S+ ==> \S`), extent: located, weight: 76, class: LintFormat},
-		{name: "commitlint, a finding", keys: keys("✖"), match: re(`^\s*✖\s+.*\[[\w-]+\]$`), extent: located, weight: 76, class: LintFormat},
-		{name: "a linter, a finding with its rule", keys: keys("]"), match: re(`^(?P<file>[^\s:]+):(?P<line>\d+):\d+: .* \[[a-z][\w/-]+\]$`), extent: located, weight: 70, class: LintFormat},
-		{name: "Flow, an error", keys: keys("error -", "error ┈"), match: re(`^Error [-┈─]{5,} (?P<file>\S+?):(?P<line>\d+)`), extent: section, stop: re(`^(Error [-┈─]{5,}|Found \d+ error)`), weight: 85, class: TypeError},
-		{name: "Psalm, an error", keys: keys("error: ", ":error - "), match: re(`^(ERROR: \w+ - (?P<file>\S+?):(?P<line>\d+):\d+ - |\S+\.php:\d+:\d+:error - )`), extent: located, weight: 84, class: TypeError},
-		{name: "Sorbet, an error", keys: keys("srb.help"), match: re(`^(?P<file>\S+\.rb):(?P<line>\d+): .*srb\.help`), extent: indented, weight: 85, class: TypeError},
-		{name: "scalastyle, a finding", keys: keys("file="), match: re(`^(error|warning) file=(?P<file>\S+) message=.* line=(?P<line>\d+)`), extent: single, weight: 80, class: LintFormat},
-		{name: "clippy or rustfmt", keys: keys("clippy"), match: re(`(#\[(deny|warn)\(clippy::|rust-clippy)`), extent: single, weight: 40, class: LintFormat},
+		{name: "eslint, findings of a file", keys: keys("error  ", "  error", "warning  ", "  warning"),
+			match:  re(`^\s+(?P<line>\d+):\d+\s+(error|warning|✖|×)\s+\S`),
+			extent: fileFindings, weight: 78, class: LintFormat, above: 1},
+		{name: "stylelint, findings of a file", keys: keys("\t", "✖", "⚠"),
+			match:  re(`^\s*(?P<line>\d+):\d+\s+(✖|×|⚠)?\s*\S`),
+			extent: fileFindings, weight: 66, class: LintFormat, above: 1},
+		{name: "eslint, the summary", keys: keys("problem"),
+			match: re(`^\s*(✖|×|✗)? ?\d+ problems? \(`), extent: singleLine, weight: 48, class: LintFormat},
+		{name: "a linter's findings", keys: keys("replace `", "insert `", "delete `"),
+			match:  re(`^(?P<file>[^\s:]+):(?P<line>\d+)(:\d+)?:? .*(Replace|Insert|Delete) \x60`),
+			extent: locatedFindings, weight: 78, class: LintFormat},
+		{name: "gometalinter, a finding", keys: keys(":warning: ", ":error: "),
+			match:  re(`^(?P<file>[^\s:]+):(?P<line>\d+):\d*:(warning|error): `),
+			extent: locatedFindings, weight: 78, class: LintFormat},
+		{name: "rubocop, a finding", keys: keys(": c: ", ": w: ", ": e: ", ": f: ", ": r: "),
+			match: re(`^(?P<file>[^\s:]+):(?P<line>\d+)(:\d+)?: [CWEFRI]: `), extent: caretTail, weight: 78, class: LintFormat},
+		{name: "a Python linter, a finding", keys: keys(".py:", ".pyi:", ".pyx:", ".ipynb:"),
+			match:  re(`^(?P<file>\S+\.(pyi?|pyx|ipynb)(:cell \d+)?):(?P<line>\d+)(:\d+)?:? (\[?[A-Z]{1,4}\d{2,4}\b|[a-z-]+: )`),
+			extent: locatedFindings, weight: 76, class: LintFormat},
+		{name: "mypy, an error", keys: keys(": error: ", "error:"),
+			match:  re(`^(?P<file>\S+\.pyi?):(?P<line>\d+)(:\d+)?: error: .*`),
+			extent: locatedFindings, weight: 87, class: TypeError},
+		{name: "pyright, an error", keys: keys(" - error: "),
+			match:  re(`^\s*(?P<file>\S+\.pyi?):(?P<line>\d+):\d+ - error: `),
+			extent: locatedFindings, weight: 87, class: TypeError},
+		{name: "a Go linter, a finding", keys: keys(".go:"),
+			match: re(`^(?P<file>[\w./\\@-]+\.go):(?P<line>\d+)(:\d+)?:? .*(\([\w,/ -]+\)|` +
+				`should (have|be|not|use|replace|omit)|\b(SA|ST|S|QF)\d{4}\b|is deprecated|exported \w+|don't use|` +
+				`is a misspelling|not checked|is unused|ineffectual|simplify|redundant|could be|can be).*$`),
+			extent: goFindings, weight: 76, class: LintFormat},
+		{name: "phpstan, findings of a file", keys: keys("line "),
+			match: re(`^\s+Line\s+\S+\.php\b`), extent: untilStop, stop: re(`^\s*\[`), weight: 80, class: TypeError, above: 1},
+		{name: "shellcheck, a finding", keys: keys("in "),
+			match: re(`^In (?P<file>\S+) line (?P<line>\d+):$`), extent: toBlankLine, weight: 80, class: LintFormat},
+		{name: "black, a file to format",
+			keys: keys("would reformat", "would be reformatted", "files were modified by this hook", "incorrectly formatted",
+				"not formatted", "needs formatting", "code style issues", "needs to be formatted", "reformatted",
+				"would be formatted", "file is not formatted", "format violations", "not properly formatted",
+				"formatting problems", "incorrectly sorted"),
+			match: re(`(?i)(would reformat|would be reformatted|files were modified by this hook|` +
+				`(incorrectly|not( properly)?) formatted|incorrectly sorted|needs (formatting|to be formatted)|` +
+				`code style issues|would be formatted|format violations|formatting problems)`),
+			extent: indentedParagraph, weight: 72, class: LintFormat},
+		{name: "pre-commit, a failed hook", keys: keys("failed"),
+			match:  re(`^\S.*\.{3,}.*Failed$`),
+			extent: untilStop, stop: re(`\.{3,}.*(Passed|Skipped|Failed)$`), weight: 74, class: LintFormat},
+		{name: "a formatter's difference", keys: keys("diff in ", "diff -u", "--- "),
+			match: re(`^(Diff in \S+|diff -u \S+)`), extent: diffLines, weight: 66, class: LintFormat},
+		{name: "a linter, errors by line", keys: keys("error"),
+			match:  re(`^(?P<file>[^\s:()]+\.\w+)[:(](?P<line>\d+)([:,]\d+)?\)?:? +(\[?[Ee]rror\]?|ERROR|Error)\b`),
+			extent: locatedFindings, weight: 74, class: LintFormat},
+		{name: "tslint, an error", keys: keys("error: "),
+			match:  re(`^\s*(ERROR|Error): (?P<file>[^\s:\[]+)[:\[](?P<line>\d+)[:,] ?\d+\]?`),
+			extent: locatedFindings, weight: 80, class: LintFormat},
+		{name: "markdownlint, a finding", keys: keys(" md0"),
+			match:  re(`^(?P<file>[^\s:]+): ?(?P<line>\d+)(:\d+)?:? (error )?MD\d+`),
+			extent: locatedFindings, weight: 80, class: LintFormat},
+		{name: "a linter, a finding by line", keys: keys(":"),
+			match:  re(`^\s*\[?(?P<file>\.{0,2}/?([\w@+-]+[./\\]+)*[\w@+-]*\.[A-Za-z]\w{0,9}):(?P<line>\d+)(:\d+)?:?\s?\S.*$`),
+			extent: locatedFindings, weight: 44, class: LintFormat},
+		{name: "checkstyle, a finding", keys: keys("[warn]", "[error]", "checkstyle"),
+			match:  re(`^\[(ERROR|WARN)\] (?P<file>\S+\.\w+):(\[)?(?P<line>\d+)(:\d+|,\d+\])?:? .*\[\w+\]?`),
+			extent: whileMatching, stop: re(`^\[(ERROR|WARN)\] \S+\.\w+:`), weight: 80, class: LintFormat},
+		{name: "a link checker's findings", keys: keys("issues :-(", "dead links", "[✖] ", "status: 4"),
+			match:  re(`^\s*(Issues :-\(|\[✖\] \S|ERROR: \d+ dead links)`),
+			extent: untilStop, stop: re(`^(Wrote |\s*\[✓\]|\d+ links checked)`), weight: 70, class: TestFailure},
+		{name: "remark, findings of a file", keys: keys("✖", "⚠", "warning "),
+			match:  re(`^\s*(✖|⚠|warning)\s+(?P<line>\d+):\d+(-\d+:\d+)?\s+\S`),
+			extent: fileFindings, weight: 76, class: LintFormat, above: 1},
+		{name: "HTMLProofer, findings", keys: keys("external link", "internally linking", "internal link", "image "),
+			match:  re(`^\s+\*\s+.*\b(link|linking|[Ii]mage)\b`),
+			extent: locatedFindings, weight: 60, class: TestFailure, above: 1},
+		{name: "Dart's analyzer, a finding", keys: keys(" • "),
+			match:  re(`^\s*(error|warning|info|hint|lint) • .* • (?P<file>\S+?):(?P<line>\d+):\d+ • \w+`),
+			extent: locatedFindings, weight: 78, class: LintFormat},
+		{name: "SwiftLint, a finding", keys: keys(" violation: "),
+			match:  re(`^(?P<file>\S+\.swift):(?P<line>\d+)(:\d+)?: (error|warning): .*Violation: `),
+			extent: locatedFindings, weight: 87, class: LintFormat},
+		{name: "cppcheck, a finding", keys: keys("]: ("),
+			match:  re(`^\[(?P<file>[^\s:\]]+):(?P<line>\d+)\]: \(\w+\)`),
+			extent: locatedFindings, weight: 78, class: LintFormat},
+		{name: "Sphinx, a warning treated as an error", keys: keys("treated as error"),
+			match:  re(`(?i)warnings?,? treated as errors?`),
+			extent: indentedParagraph, weight: 72, class: LintFormat, above: 1},
+		{name: "codespell, a finding", keys: keys(" ==> "),
+			match: re(`^(?P<file>[^\s:]+):(?P<line>\d+): \S+ ==> \S`), extent: locatedFindings, weight: 76, class: LintFormat},
+		{name: "commitlint, a finding", keys: keys("✖"),
+			match: re(`^\s*✖\s+.*\[[\w-]+\]$`), extent: locatedFindings, weight: 76, class: LintFormat},
+		{name: "a linter, a finding with its rule", keys: keys("]"),
+			match:  re(`^(?P<file>[^\s:]+):(?P<line>\d+):\d+: .* \[[a-z][\w/-]+\]$`),
+			extent: locatedFindings, weight: 70, class: LintFormat},
+		{name: "Flow, an error", keys: keys("error -", "error ┈"),
+			match:  re(`^Error [-┈─]{5,} (?P<file>\S+?):(?P<line>\d+)`),
+			extent: untilStop, stop: re(`^(Error [-┈─]{5,}|Found \d+ error)`), weight: 85, class: TypeError},
+		{name: "Psalm, an error", keys: keys("error: ", ":error - "),
+			match:  re(`^(ERROR: \w+ - (?P<file>\S+?):(?P<line>\d+):\d+ - |\S+\.php:\d+:\d+:error - )`),
+			extent: locatedFindings, weight: 84, class: TypeError},
+		{name: "Sorbet, an error", keys: keys("srb.help"),
+			match: re(`^(?P<file>\S+\.rb):(?P<line>\d+): .*srb\.help`), extent: indentedLines, weight: 85, class: TypeError},
+		{name: "scalastyle, a finding", keys: keys("file="),
+			match:  re(`^(error|warning) file=(?P<file>\S+) message=.* line=(?P<line>\d+)`),
+			extent: singleLine, weight: 80, class: LintFormat},
+		{name: "clippy or rustfmt", keys: keys("clippy"),
+			match: re(`(#\[(deny|warn)\(clippy::|rust-clippy)`), extent: singleLine, weight: 40, class: LintFormat},
 	}
 }
 
-// located goes on over further findings of the same tool and over indented details.
-func located(b *block, l *line) part {
+// locatedFindings goes on over further findings of the same tool and over indented details.
+func locatedFindings(b *block, l *line) placement {
 	switch {
 	case l.blank():
-		return perhaps
+		return maybeInside
 	case b.rule.match.Match(l.text):
-		return inside
+		return insideBlock
 	case b.blankBefore:
-		return outside
+		return outsideBlock
 	case l.indent > b.indent:
-		return inside
+		return insideBlock
 	default:
-		return outside
+		return outsideBlock
 	}
 }
 
-// findings goes on over eslint's findings, which stand indented under file names.
-func findings(b *block, l *line) part {
+// fileFindings goes on over eslint's findings, which stand indented under file names.
+func fileFindings(b *block, l *line) placement {
 	switch {
 	case l.blank():
-		return perhaps
+		return maybeInside
 	case b.rule.match.Match(l.text):
-		return inside
+		return insideBlock
 	case l.indent == 0 && containsAny(l.text, "/", "\\") && !containsAny(l.text, " "):
-		return perhaps
+		return maybeInside
 	case l.indent > 0 && !b.blankBefore:
-		return inside
+		return insideBlock
 	default:
-		return outside
+		return outsideBlock
 	}
 }
 
-// diff goes on over a unified difference.
-func diff(_ *block, l *line) part {
+// diffLines goes on over a unified difference.
+func diffLines(_ *block, l *line) placement {
 	if l.blank() {
-		return perhaps
+		return maybeInside
 	}
 	switch l.text[0] {
 	case '+', '-', ' ', '@', '\\', '\t', '|':
-		return inside
+		return insideBlock
 	}
-	return outside
+	return outsideBlock
 }

@@ -12,124 +12,217 @@ func keys(k ...string) []string { return k }
 func testRules() []rule {
 	return []rule{
 		// Python.
-		{name: "pytest, a failed test", keys: keys("____"), match: re(`^_{3,} (?P<test>\S.*?) _{3,}$`), extent: section,
-			stop: re(`^(_{3,} .+ _{3,}|={3,} .+ ={3,}|={20,}|-{5,} coverage: .*|-{20,}|<=+.*|\+{5,} .* \+{5,})$`), weight: 90, class: TestFailure},
-		{name: "pytest, the summary", keys: keys("failed ", "error "), match: re(`^(FAILED|ERROR) (CONSISTENTLY: )?(\[[\d.]+s\] )?(?P<test>(?P<file>[\w./\\-]+\.py)(::\S.*?)?)( - .*)?$`), extent: matching, stop: re(`^(FAILED|ERROR) `), weight: 72, class: TestFailure, tells: true, takes: true},
-		{name: "unittest, a failed test", keys: keys("fail: ", "error: "), match: re(`^(FAIL|ERROR): (?P<test>[\w.]+ \([\w.<>]+\)|[\w.]*test[\w.,]*( \(.*\))?|Failure: .*|Doctest: .*)$`), extent: through,
-			stop: re(`^(={40,}|Ran \d+ tests? in .*|\s*\^?[\w.]*(Error|Exception|Warning|Exit|Interrupt|Failed)\b.*)$`), weight: 88, class: TestFailure},
+		{name: "pytest, a failed test", keys: keys("____"),
+			match:  re(`^_{3,} (?P<test>\S.*?) _{3,}$`),
+			extent: untilStop,
+			stop:   re(`^(_{3,} .+ _{3,}|={3,} .+ ={3,}|={20,}|-{5,} coverage: .*|-{20,}|<=+.*|\+{5,} .* \+{5,})$`), weight: 90,
+			class: TestFailure},
+		{name: "pytest, the summary", keys: keys("failed ", "error "),
+			match:  re(`^(FAILED|ERROR) (CONSISTENTLY: )?(\[[\d.]+s\] )?(?P<test>(?P<file>[\w./\\-]+\.py)(::\S.*?)?)( - .*)?$`),
+			extent: whileMatching, stop: re(`^(FAILED|ERROR) `), weight: 72, class: TestFailure, tells: true, takes: true},
+		{name: "unittest, a failed test", keys: keys("fail: ", "error: "),
+			match:  re(`^(FAIL|ERROR): (?P<test>[\w.]+ \([\w.<>]+\)|[\w.]*test[\w.,]*( \(.*\))?|Failure: .*|Doctest: .*)$`),
+			extent: throughStop,
+			stop:   re(`^(={40,}|Ran \d+ tests? in .*|\s*\^?[\w.]*(Error|Exception|Warning|Exit|Interrupt|Failed)\b.*)$`),
+			weight: 88, class: TestFailure},
 
 		// Go.
-		{name: "go test, a failed test", keys: keys("--- fail: "), match: re(`^\s*--- FAIL: (?P<test>\S+)( \(|$)`), grows: re(`^\s+\S+\.go:\d+: `), extent: section,
-			stop: re(`^(\s*--- |=== |FAIL\b|ok  \t|PASS$|\?   \t|panic: |coverage: |\S+ travis_|exit status )`), weight: 88, class: TestFailure},
-		{name: "gocheck, a failed test", keys: keys("fail: ", "panic: "), match: re(`^(FAIL|PANIC): (?P<file>\S+\.go):(?P<line>\d+): (?P<test>\S+)$`), extent: section,
-			stop: re(`^(-{20,}|OOPS: .*|FAIL|(FAIL|PANIC): .*)$`), weight: 89, class: TestFailure},
-		{name: "Go, a panic", keys: keys("panic: ", "fatal error: ", "race"), match: re(`^(panic: |fatal error: |WARNING: DATA RACE)`), extent: section,
-			stop: re(`^(exit status |FAIL\b|ok  \t|=== |--- |={18}$|make)`), weight: 86, class: Crash},
-		{name: "go test, a failed package", keys: keys("fail\t"), match: re(`^FAIL\t(?P<file>\S+)( \[.*\]|\t[\d.]+s)$`), extent: single, weight: 45, class: TestFailure},
-		{name: "ginkgo, a failed test", keys: keys("[fail]", "failure [", "[failed]"), match: re(`^\s*(• Failure|• \[FAILED\]|•! Panic|\[Fail\]|\[FAIL\]|\[It\])`), extent: section,
-			stop: re(`^(-{20,}|• |S+$|Ran \d+ of)`), weight: 84, class: TestFailure},
+		{name: "go test, a failed test", keys: keys("--- fail: "),
+			match: re(`^\s*--- FAIL: (?P<test>\S+)( \(|$)`),
+			grows: re(`^\s+\S+\.go:\d+: `), extent: untilStop,
+			stop: re(`^(\s*--- |=== |FAIL\b|ok  \t|PASS$|\?   \t|panic: |coverage: |\S+ travis_|exit status )`), weight: 88,
+			class: TestFailure},
+		{name: "gocheck, a failed test", keys: keys("fail: ", "panic: "),
+			match:  re(`^(FAIL|PANIC): (?P<file>\S+\.go):(?P<line>\d+): (?P<test>\S+)$`),
+			extent: untilStop, stop: re(`^(-{20,}|OOPS: .*|FAIL|(FAIL|PANIC): .*)$`), weight: 89, class: TestFailure},
+		{name: "Go, a panic", keys: keys("panic: ", "fatal error: ", "race"),
+			match:  re(`^(panic: |fatal error: |WARNING: DATA RACE)`),
+			extent: untilStop, stop: re(`^(exit status |FAIL\b|ok  \t|=== |--- |={18}$|make)`), weight: 86, class: Crash},
+		{name: "go test, a failed package", keys: keys("fail\t"),
+			match: re(`^FAIL\t(?P<file>\S+)( \[.*\]|\t[\d.]+s)$`), extent: singleLine, weight: 45, class: TestFailure},
+		{name: "ginkgo, a failed test", keys: keys("[fail]", "failure [", "[failed]"),
+			match:  re(`^\s*(• Failure|• \[FAILED\]|•! Panic|\[Fail\]|\[FAIL\]|\[It\])`),
+			extent: untilStop, stop: re(`^(-{20,}|• |S+$|Ran \d+ of)`), weight: 84, class: TestFailure},
 
 		// JavaScript.
-		{name: "jest, a failed test", keys: keys("●"), match: re(`^\s*● (?P<test>\S.*)$`), extent: section,
-			stop: re(`^(\s*● |PASS |FAIL |Test Suites:|Tests:|Snapshot Summary| › |-{10,}\||={10,})`), weight: 88, class: TestFailure},
-		{name: "vitest, a failed test", keys: keys(" fail "), match: re(`^\s*(❯|FAIL|×)\s+(?P<test>(\|.*\| )?(?P<file>\S+\.[cm]?[jt]sx?)(:\d+:\d+)? > .*)$`), extent: section,
-			stop: re(`^\s*(⎯{3,}|FAIL |Test Files |Tests )`), weight: 84, class: TestFailure},
-		{name: "jest, a failed file", keys: keys("fail "), match: re(`^\s*FAIL\s+(?P<file>\S+\.[cm]?[jt]sx?)`), extent: single, weight: 63, class: TestFailure},
-		{name: "list of failures", keys: keys(" failing"), match: re(`^\s*\d+ failing$`), extent: single, weight: 30, class: TestFailure, opens: numbered},
-		{name: "list of failures", keys: keys("failures:", "failed tests:", "failed examples:"), match: re(`^\s*(Failures|Failed tests|There (was|were) \d+ (failures?|errors?)|FAILURES|\d+ failures?):\s*$`), extent: single, weight: 25, class: TestFailure, opens: numbered},
-		{name: "list of failures", keys: keys("there w"), match: re(`^There (was|were) \d+ (failure|error|risky test|warning)s?:$`), extent: single, weight: 25, class: TestFailure, opens: numbered},
-		{name: "a failed test in a list", keys: keys(") "), match: re(`^\s{0,6}\d+\) (?P<test>\S.*)$`), needs: numbered, extent: section,
-			stop: re(`^(\s{0,6}\d+\) \S|Finished in|Failed examples:|Tests: |FAILURES!|ERRORS!|--$|\d+ (examples?|tests?|assertions?|specs?)\b|Randomized with|Rerun|npm ERR|error Command|Time: |Ran \d+|There (was|were) \d|OK|={10,}|-{10,}|make|Done|=+ |Test Suite)`), weight: 86, class: TestFailure},
-		{name: "minitest, a failed test", keys: keys("failure:", "error:"), match: re(`^\s*(\d+\) )?(Failure|Error):$`), extent: paragraph, weight: 84, class: TestFailure},
-		{name: "minitest, the name of a failed test", keys: keys("#test_"), match: re(`^(?P<test>\w+(::\w+)*#test_\w+)( \[(?P<file>[^\s:]+):(?P<line>\d+)\])?:$`), extent: paragraph, weight: 70, class: TestFailure},
-		{name: "karma, a failed test", keys: keys(" failed"), match: re(`^\s*(HeadlessChrome|Chrome|Chromium|Firefox|PhantomJS|Safari|Edge|IE|Electron|Opera|ChromeHeadless|Mobile)\S* .*\) (?P<test>.*) FAILED$`), extent: indentedParagraph, weight: 86, class: TestFailure},
-		{name: "TAP, a failed test", keys: keys("not ok "), match: re(`^\s*not ok \d+( - | )(?P<test>.*)$`), extent: tap, weight: 80, class: TestFailure},
-		{name: "ava, a failed test", keys: keys("✖", "✘", "✗", "×", "✕"), match: re(`^\s*(✖|✘|✗|×|✕) (?P<test>\D.*)$`), extent: indented, weight: 70, class: TestFailure},
-		{name: "cypress, a failed test", keys: keys("assertionerror", "cypresserror"), match: re(`^\s*(AssertionError|CypressError)\b`), extent: trace, weight: 76, class: TestFailure},
+		{name: "jest, a failed test", keys: keys("●"),
+			match:  re(`^\s*● (?P<test>\S.*)$`),
+			extent: untilStop, stop: re(`^(\s*● |PASS |FAIL |Test Suites:|Tests:|Snapshot Summary| › |-{10,}\||={10,})`),
+			weight: 88, class: TestFailure},
+		{name: "vitest, a failed test", keys: keys(" fail "),
+			match:  re(`^\s*(❯|FAIL|×)\s+(?P<test>(\|.*\| )?(?P<file>\S+\.[cm]?[jt]sx?)(:\d+:\d+)? > .*)$`),
+			extent: untilStop, stop: re(`^\s*(⎯{3,}|FAIL |Test Files |Tests )`), weight: 84, class: TestFailure},
+		{name: "jest, a failed file", keys: keys("fail "),
+			match: re(`^\s*FAIL\s+(?P<file>\S+\.[cm]?[jt]sx?)`), extent: singleLine, weight: 63, class: TestFailure},
+		{name: "list of failures", keys: keys(" failing"),
+			match: re(`^\s*\d+ failing$`), extent: singleLine, weight: 30, class: TestFailure, opens: numberedList},
+		{name: "list of failures", keys: keys("failures:", "failed tests:", "failed examples:"),
+			match:  re(`^\s*(Failures|Failed tests|There (was|were) \d+ (failures?|errors?)|FAILURES|\d+ failures?):\s*$`),
+			extent: singleLine, weight: 25, class: TestFailure, opens: numberedList},
+		{name: "list of failures", keys: keys("there w"),
+			match:  re(`^There (was|were) \d+ (failure|error|risky test|warning)s?:$`),
+			extent: singleLine, weight: 25, class: TestFailure, opens: numberedList},
+		{name: "a failed test in a list", keys: keys(") "),
+			match: re(`^\s{0,6}\d+\) (?P<test>\S.*)$`),
+			needs: numberedList, extent: untilStop,
+			stop: re(`^(\s{0,6}\d+\) \S|Finished in|Failed examples:|Tests: |FAILURES!|ERRORS!|--$|` +
+				`\d+ (examples?|tests?|assertions?|specs?)\b|Randomized with|Rerun|npm ERR|error Command|Time: |Ran \d+|` +
+				`There (was|were) \d|OK|={10,}|-{10,}|make|Done|=+ |Test Suite)`), weight: 86, class: TestFailure},
+		{name: "minitest, a failed test", keys: keys("failure:", "error:"),
+			match: re(`^\s*(\d+\) )?(Failure|Error):$`), extent: toBlankLine, weight: 84, class: TestFailure},
+		{name: "minitest, the name of a failed test", keys: keys("#test_"),
+			match:  re(`^(?P<test>\w+(::\w+)*#test_\w+)( \[(?P<file>[^\s:]+):(?P<line>\d+)\])?:$`),
+			extent: toBlankLine, weight: 70, class: TestFailure},
+		{name: "karma, a failed test", keys: keys(" failed"),
+			match: re(`^\s*(HeadlessChrome|Chrome|Chromium|Firefox|PhantomJS|Safari|Edge|IE|Electron|Opera|ChromeHeadless|` +
+				`Mobile)\S* .*\) (?P<test>.*) FAILED$`), extent: indentedParagraph, weight: 86, class: TestFailure},
+		{name: "TAP, a failed test", keys: keys("not ok "),
+			match: re(`^\s*not ok \d+( - | )(?P<test>.*)$`), extent: tapDetails, weight: 80, class: TestFailure},
+		{name: "ava, a failed test", keys: keys("✖", "✘", "✗", "×", "✕"),
+			match: re(`^\s*(✖|✘|✗|×|✕) (?P<test>\D.*)$`), extent: indentedLines, weight: 70, class: TestFailure},
+		{name: "cypress, a failed test", keys: keys("assertionerror", "cypresserror"),
+			match: re(`^\s*(AssertionError|CypressError)\b`), extent: stackTrace, weight: 76, class: TestFailure},
 
 		// Ruby.
-		{name: "rspec, a failed example", keys: keys("rspec "), match: re(`^rspec (?P<file>\./\S+):(?P<line>\d+) # (?P<test>.*)$`), extent: single, weight: 60, class: TestFailure},
-		{name: "cucumber, a failed scenario", keys: keys("cucumber "), match: re(`^cucumber (?P<file>\S+):(?P<line>\d+)( # (?P<test>.*))?$`), extent: single, weight: 60, class: TestFailure},
+		{name: "rspec, a failed example", keys: keys("rspec "),
+			match:  re(`^rspec (?P<file>\./\S+):(?P<line>\d+) # (?P<test>.*)$`),
+			extent: singleLine, weight: 60, class: TestFailure},
+		{name: "cucumber, a failed scenario", keys: keys("cucumber "),
+			match:  re(`^cucumber (?P<file>\S+):(?P<line>\d+)( # (?P<test>.*))?$`),
+			extent: singleLine, weight: 60, class: TestFailure},
 
 		// Rust.
-		{name: "cargo test, a failed test", keys: keys("stdout ----", "stderr ----"), match: re(`^---- (?P<test>.+) std(out|err) ----$`), extent: section,
-			stop: re(`^(failures:|---- |test result:|error: )`), weight: 88, class: TestFailure},
-		{name: "cargo test, a failed test", keys: keys("... failed"), match: re(`^test (?P<test>\S.*?) \.\.\. FAILED$`), extent: single, weight: 66, class: TestFailure},
-		{name: "nextest, a failed test", keys: keys("fail [", "abort [", "timeout ["), match: re(`^\s*(FAIL|SIGABRT|SIGSEGV|TIMEOUT|LEAK-FAIL) \[\s*[\d.>]+s\]\s*(\(\s*\d+/\d+\))?\s*(?P<test>\S.*)$`), extent: section,
-			stop: re(`^(\s*(PASS|FAIL|SLOW|START|Cancelling|Canceling|Summary) |\S)|^─+$`), weight: 80, class: TestFailure},
-		{name: "Rust, a panic", keys: keys("panicked at"), match: re(`^\s*thread '(?P<test>.*)' .*panicked at`), extent: paragraph, weight: 78, class: TestFailure},
+		{name: "cargo test, a failed test", keys: keys("stdout ----", "stderr ----"),
+			match:  re(`^---- (?P<test>.+) std(out|err) ----$`),
+			extent: untilStop, stop: re(`^(failures:|---- |test result:|error: )`), weight: 88, class: TestFailure},
+		{name: "cargo test, a failed test", keys: keys("... failed"),
+			match: re(`^test (?P<test>\S.*?) \.\.\. FAILED$`), extent: singleLine, weight: 66, class: TestFailure},
+		{name: "nextest, a failed test", keys: keys("fail [", "abort [", "timeout ["),
+			match:  re(`^\s*(FAIL|SIGABRT|SIGSEGV|TIMEOUT|LEAK-FAIL) \[\s*[\d.>]+s\]\s*(\(\s*\d+/\d+\))?\s*(?P<test>\S.*)$`),
+			extent: untilStop, stop: re(`^(\s*(PASS|FAIL|SLOW|START|Cancelling|Canceling|Summary) |\S)|^─+$`), weight: 80,
+			class: TestFailure},
+		{name: "Rust, a panic", keys: keys("panicked at"),
+			match: re(`^\s*thread '(?P<test>.*)' .*panicked at`), extent: toBlankLine, weight: 78, class: TestFailure},
 
 		// Elixir, Erlang.
-		{name: "ExUnit, a failed test", keys: keys(") test ", ") property ", ") doctest "), match: re(`^\s+\d+\) (?P<test>(test|property|doctest) .+ \(.+\))$`), extent: indented, weight: 88, class: TestFailure},
-		{name: "EUnit, a failed test", keys: keys("*failed*"), match: re(`^\S.*\.\.\.\*failed\*$`), extent: section, stop: re(`^(\s+\S+:.*\.\.\.ok|={10,}|\s*\[done)`), weight: 84, class: TestFailure},
-		{name: "Common Test, a failed case", keys: keys("failed on line"), match: re(`^.* failed on line \d+$`), extent: paragraph, weight: 80, class: TestFailure},
+		{name: "ExUnit, a failed test", keys: keys(") test ", ") property ", ") doctest "),
+			match:  re(`^\s+\d+\) (?P<test>(test|property|doctest) .+ \(.+\))$`),
+			extent: indentedLines, weight: 88, class: TestFailure},
+		{name: "EUnit, a failed test", keys: keys("*failed*"),
+			match:  re(`^\S.*\.\.\.\*failed\*$`),
+			extent: untilStop, stop: re(`^(\s+\S+:.*\.\.\.ok|={10,}|\s*\[done)`), weight: 84, class: TestFailure},
+		{name: "Common Test, a failed case", keys: keys("failed on line"),
+			match: re(`^.* failed on line \d+$`), extent: toBlankLine, weight: 80, class: TestFailure},
 
 		// Others.
-		{name: "hspec, a failed test", keys: keys("failed [", "failed"), match: re(`^\s+(?P<test>\S.*) FAILED \[\d+\]$`), extent: single, weight: 60, class: TestFailure},
-		{name: "tasty, a failed test", keys: keys("fail"), match: re(`^\s+(?P<test>\S.*?):\s+FAIL( \([\d.]+s\))?$`), extent: indentedParagraph, weight: 82, class: TestFailure},
-		{name: "Perl, a failed test", keys: keys("failed test"), match: re(`^\s*#\s+Failed (\(TODO\) )?test\b`), extent: matching, stop: re(`^\s*#`), weight: 84, class: TestFailure},
-		{name: "prove, a failed test", keys: keys("dubious"), match: re(`Dubious, test returned \d+`), extent: matching, stop: re(`^\s*(Failed \d+/\d+|\()`), weight: 64, class: TestFailure, above: 2},
-		{name: "prove, the summary", keys: keys("test summary report"), match: re(`^Test Summary Report$`), extent: section, stop: re(`^(Files=|Result:)`), weight: 50, class: TestFailure},
-		{name: "busted, a failed test", keys: keys("failure → ", "error → ", "failure in:", "error in:"), match: re(`^(Failure|Error) (→|->|in:?) (?P<file>\S+\.\w+)\s*(@\s*(?P<line>\d+))?`), extent: through, stop: re(`^(stack traceback:.*)$`), weight: 86, class: TestFailure},
-		{name: "clojure.test, a failed test", keys: keys("fail in ", "error in "), match: re(`^\s*(FAIL|ERROR) in \(?(?P<test>[^)]*)\)? ?\((?P<file>[^:()]*):?(?P<line>\d*)\)`), extent: trace, weight: 86, class: TestFailure},
-		{name: "clojure.test, a failed test", keys: keys("lein test :only"), match: re(`^lein test :only (?P<test>\S+)$`), extent: section, stop: re(`^(lein test |Ran \d+ tests|Subprocess|Tests failed)`), weight: 86, class: TestFailure},
-		{name: "testthat, a failed test", keys: keys("── failure", "── error"), match: re(`^── (Failure|Error) \((?P<file>[^:()]+):(?P<line>\d+)[:\d]*\): (?P<test>.*?) ─*$`), extent: section, stop: re(`^(──|══|\[ FAIL|Error: Test failures|Execution halted)`), weight: 86, class: TestFailure},
-		{name: "testthat, a failed test", keys: keys("failure", "error"), match: re(`^\s*(──|--|[0-9]+\.) ?\d*\.? ?(Failure|Error|FAILURE|ERROR)\b.*[(:@]`), extent: section, stop: re(`^(──|--|\[|══|==|\s*\d+\. (Failure|Error)|Error: Test failures|Execution halted|.*testthat results)`), weight: 84, class: TestFailure},
-		{name: "Pester, a failed test", keys: keys("[-] "), match: re(`^\s*\[-\] (?P<test>\S.*?)(\s+[\d.]+m?s.*)?$`), extent: pester, weight: 84, class: TestFailure},
-		{name: "bats, a failed test", keys: keys("✗ "), match: re(`^ ✗ (?P<test>.*)$`), extent: indentedParagraph, weight: 82, class: TestFailure},
-		{name: "vader, a failed test", keys: keys("(x)"), match: re(`^\s+\(\s*\d+/\d+\) \[\s*\w+\] \(X\) (?P<test>.*)$`), extent: indented, weight: 84, class: TestFailure, above: 1},
-		{name: "xcpretty, a failed test", keys: keys("xctassert", ", expected", ", failed", ", threw", "caught error", ", asynchronous"), match: re(`^  (?P<test>\w+), \S.*$`), extent: xcpretty, weight: 84, class: TestFailure, above: 1, max: 30},
-		{name: "Vim, failed tests", keys: keys("found errors in", "failed "), max: 25, match: re(`^\s*(Found errors in (?P<test>\w+)\(\)|.*line \d+: (Expected|Pattern) .* but got)`), extent: paragraph, weight: 82, class: TestFailure},
-		{name: "ERT, a failed test", keys: keys(" condition:"), match: re(`^Test (?P<test>\S+) condition:$`), extent: section, stop: re(`^\s+FAILED\s`), weight: 84, class: TestFailure, above: 0},
-		{name: "Julia, a failed test", keys: keys("test failed at", "error during test at"), match: re(`^(.*: )?(Test Failed at|Error During Test at) (?P<file>\S+?):(?P<line>\d+)`), extent: trace, weight: 86, class: TestFailure},
-		{name: "Dart, a failed test", keys: keys("[e]"), match: re(`^\d+:\d+ \+\d+( ~\d+)? -\d+: (?P<test>.*) \[E\]$`), extent: indented, weight: 86, class: TestFailure},
-		{name: "Bazel, a failed target", keys: keys("fail: //", "failed in", "timeout: //"), match: re(`^(FAIL|TIMEOUT): (?P<test>//\S+)`), extent: single, weight: 64, class: TestFailure},
-		{name: "Bazel, a failed target", keys: keys("failed in", "timeout in"), match: re(`^(?P<test>//\S+)\s+(FAILED|TIMEOUT|NO STATUS)`), extent: single, weight: 56, class: TestFailure},
-		{name: "Robot Framework, a failed test", keys: keys("| fail |"), match: re(`^(?P<test>.*\S)\s+\| FAIL \|`), extent: section, stop: re(`^(-{20,}|={20,})$`), weight: 82, class: TestFailure},
-		{name: "PHP, a failed test", keys: keys("========diff"), match: re(`^=+DIFF=+$`), extent: through, stop: re(`^(FAIL|XFAIL|SKIP|WARN|BORK) `), unless: re(`^(XFAIL|SKIP|WARN) `), max: 3000, weight: 88, class: TestFailure},
+		{name: "hspec, a failed test", keys: keys("failed [", "failed"),
+			match: re(`^\s+(?P<test>\S.*) FAILED \[\d+\]$`), extent: singleLine, weight: 60, class: TestFailure},
+		{name: "tasty, a failed test", keys: keys("fail"),
+			match:  re(`^\s+(?P<test>\S.*?):\s+FAIL( \([\d.]+s\))?$`),
+			extent: indentedParagraph, weight: 82, class: TestFailure},
+		{name: "Perl, a failed test", keys: keys("failed test"),
+			match:  re(`^\s*#\s+Failed (\(TODO\) )?test\b`),
+			extent: whileMatching, stop: re(`^\s*#`), weight: 84, class: TestFailure},
+		{name: "prove, a failed test", keys: keys("dubious"),
+			match:  re(`Dubious, test returned \d+`),
+			extent: whileMatching, stop: re(`^\s*(Failed \d+/\d+|\()`), weight: 64, class: TestFailure, above: 2},
+		{name: "prove, the summary", keys: keys("test summary report"),
+			match:  re(`^Test Summary Report$`),
+			extent: untilStop, stop: re(`^(Files=|Result:)`), weight: 50, class: TestFailure},
+		{name: "busted, a failed test", keys: keys("failure → ", "error → ", "failure in:", "error in:"),
+			match:  re(`^(Failure|Error) (→|->|in:?) (?P<file>\S+\.\w+)\s*(@\s*(?P<line>\d+))?`),
+			extent: throughStop, stop: re(`^(stack traceback:.*)$`), weight: 86, class: TestFailure},
+		{name: "clojure.test, a failed test", keys: keys("fail in ", "error in "),
+			match:  re(`^\s*(FAIL|ERROR) in \(?(?P<test>[^)]*)\)? ?\((?P<file>[^:()]*):?(?P<line>\d*)\)`),
+			extent: stackTrace, weight: 86, class: TestFailure},
+		{name: "clojure.test, a failed test", keys: keys("lein test :only"),
+			match:  re(`^lein test :only (?P<test>\S+)$`),
+			extent: untilStop, stop: re(`^(lein test |Ran \d+ tests|Subprocess|Tests failed)`), weight: 86, class: TestFailure},
+		{name: "testthat, a failed test", keys: keys("── failure", "── error"),
+			match:  re(`^── (Failure|Error) \((?P<file>[^:()]+):(?P<line>\d+)[:\d]*\): (?P<test>.*?) ─*$`),
+			extent: untilStop, stop: re(`^(──|══|\[ FAIL|Error: Test failures|Execution halted)`), weight: 86,
+			class: TestFailure},
+		{name: "testthat, a failed test", keys: keys("failure", "error"),
+			match:  re(`^\s*(──|--|[0-9]+\.) ?\d*\.? ?(Failure|Error|FAILURE|ERROR)\b.*[(:@]`),
+			extent: untilStop,
+			stop: re(`^(──|--|\[|══|==|\s*\d+\. (Failure|Error)|Error: Test failures|Execution halted|` +
+				`.*testthat results)`), weight: 84, class: TestFailure},
+		{name: "Pester, a failed test", keys: keys("[-] "),
+			match: re(`^\s*\[-\] (?P<test>\S.*?)(\s+[\d.]+m?s.*)?$`), extent: pesterLines, weight: 84, class: TestFailure},
+		{name: "bats, a failed test", keys: keys("✗ "),
+			match: re(`^ ✗ (?P<test>.*)$`), extent: indentedParagraph, weight: 82, class: TestFailure},
+		{name: "vader, a failed test", keys: keys("(x)"),
+			match:  re(`^\s+\(\s*\d+/\d+\) \[\s*\w+\] \(X\) (?P<test>.*)$`),
+			extent: indentedLines, weight: 84, class: TestFailure, above: 1},
+		{name: "xcpretty, a failed test",
+			keys:  keys("xctassert", ", expected", ", failed", ", threw", "caught error", ", asynchronous"),
+			match: re(`^  (?P<test>\w+), \S.*$`), extent: xcprettyExcerpt, weight: 84, class: TestFailure, above: 1, max: 30},
+		{name: "Vim, failed tests", keys: keys("found errors in", "failed "),
+			match: re(`^\s*(Found errors in (?P<test>\w+)\(\)|.*line \d+: (Expected|Pattern) .* but got)`),
+			max:   25, extent: toBlankLine, weight: 82, class: TestFailure},
+		{name: "ERT, a failed test", keys: keys(" condition:"),
+			match:  re(`^Test (?P<test>\S+) condition:$`),
+			extent: untilStop, stop: re(`^\s+FAILED\s`), weight: 84, class: TestFailure, above: 0},
+		{name: "Julia, a failed test", keys: keys("test failed at", "error during test at"),
+			match:  re(`^(.*: )?(Test Failed at|Error During Test at) (?P<file>\S+?):(?P<line>\d+)`),
+			extent: stackTrace, weight: 86, class: TestFailure},
+		{name: "Dart, a failed test", keys: keys("[e]"),
+			match:  re(`^\d+:\d+ \+\d+( ~\d+)? -\d+: (?P<test>.*) \[E\]$`),
+			extent: indentedLines, weight: 86, class: TestFailure},
+		{name: "Bazel, a failed target", keys: keys("fail: //", "failed in", "timeout: //"),
+			match: re(`^(FAIL|TIMEOUT): (?P<test>//\S+)`), extent: singleLine, weight: 64, class: TestFailure},
+		{name: "Bazel, a failed target", keys: keys("failed in", "timeout in"),
+			match: re(`^(?P<test>//\S+)\s+(FAILED|TIMEOUT|NO STATUS)`), extent: singleLine, weight: 56, class: TestFailure},
+		{name: "Robot Framework, a failed test", keys: keys("| fail |"),
+			match:  re(`^(?P<test>.*\S)\s+\| FAIL \|`),
+			extent: untilStop, stop: re(`^(-{20,}|={20,})$`), weight: 82, class: TestFailure},
+		{name: "PHP, a failed test", keys: keys("========diff"),
+			match:  re(`^=+DIFF=+$`),
+			extent: throughStop, stop: re(`^(FAIL|XFAIL|SKIP|WARN|BORK) `), unless: re(`^(XFAIL|SKIP|WARN) `), max: 3000,
+			weight: 88, class: TestFailure},
 	}
 }
 
-// xcpretty goes on to the end of the source excerpt that xcpretty prints.
-func xcpretty(b *block, l *line) part {
+// xcprettyExcerpt goes on to the end of the source excerpt that xcpretty prints.
+func xcprettyExcerpt(b *block, l *line) placement {
 	switch {
 	case l.blank():
-		return perhaps
+		return maybeInside
 	case containsAny(l.text, "```"):
 		b.frames++
 		if b.frames == 2 {
-			return last
+			return lastInside
 		}
-		return inside
+		return insideBlock
 	case b.frames == 1, l.indent > 0:
-		return inside
+		return insideBlock
 	default:
-		return outside
+		return outsideBlock
 	}
 }
 
-// tap goes on over the comments and the indented details under a TAP line.
-func tap(b *block, l *line) part {
+// tapDetails goes on over the comments and the indented details under a TAP line.
+func tapDetails(b *block, l *line) placement {
 	switch {
 	case l.blank():
-		return outside
+		return outsideBlock
 	case l.indent > b.indent, l.text[l.indentBytes()] == '#':
-		return inside
+		return insideBlock
 	default:
-		return outside
+		return outsideBlock
 	}
 }
 
-// pester goes on to the next test or summary line of Pester.
-func pester(_ *block, l *line) part {
+// pesterLines goes on to the next test or summary line of Pester.
+func pesterLines(_ *block, l *line) placement {
 	if l.blank() {
-		return outside
+		return outsideBlock
 	}
 	t := l.text[l.indentBytes():]
 	for _, p := range []string{"[+]", "[-]", "[!]", "[?]", "Tests completed", "Describing", "Context", "Executing"} {
 		if len(t) >= len(p) && string(t[:len(p)]) == p {
-			return outside
+			return outsideBlock
 		}
 	}
-	return inside
+	return insideBlock
 }

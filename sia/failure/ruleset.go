@@ -13,16 +13,17 @@ import (
 type ruleset struct {
 	rules []rule // heaviest first
 	auto  *keyword.Automaton
-	byKey [][]uint16 // keyword → rules
-	words []word     // keyword → what it is worth by itself
+	byKey [][]uint16   // keyword → rules
+	words []scoredWord // keyword → what it is worth by itself
 }
 
-// rules is built once, at the first log.
-var rules = sync.OnceValue(func() *ruleset {
-	return newRuleset(slices.Concat(testRules(), nativeRules(), jvmRules(), compilerRules(), lintRules(), runtimeRules(), worldRules()), words())
+// compiledRules is built once, at the first log.
+var compiledRules = sync.OnceValue(func() *ruleset {
+	return newRuleset(slices.Concat(testRules(), nativeRules(), jvmRules(), compilerRules(), lintRules(), runtimeRules(),
+		packageRules(), worldRules()), scoredWords())
 })
 
-func newRuleset(rs []rule, ws []word) *ruleset {
+func newRuleset(rs []rule, ws []scoredWord) *ruleset {
 	slices.SortStableFunc(rs, func(a, b rule) int { return cmp.Compare(b.weight, a.weight) })
 	s := &ruleset{rules: rs}
 	id := map[string]uint16{}
@@ -34,7 +35,7 @@ func newRuleset(rs []rule, ws []word) *ruleset {
 			id[k] = i
 			all = append(all, k)
 			s.byKey = append(s.byKey, nil)
-			s.words = append(s.words, word{})
+			s.words = append(s.words, scoredWord{})
 		}
 		return i
 	}
@@ -54,8 +55,8 @@ func newRuleset(rs []rule, ws []word) *ruleset {
 // maxRules bounds the number of rules.
 const maxRules = 256
 
-// hits is what the automaton found on a line.
-type hits struct {
+// keywordHits is what the automaton found on a line.
+type keywordHits struct {
 	rules  [maxRules / 64]uint64
 	any    bool
 	worth  float64
@@ -64,8 +65,8 @@ type hits struct {
 }
 
 // look finds the rules that may match a line, and what its words are worth.
-func (s *ruleset) look(b []byte) hits {
-	var h hits
+func (s *ruleset) look(b []byte) keywordHits {
+	var h keywordHits
 	keyword.Scan(s.auto, b, func(k int32, end int) {
 		for _, r := range s.byKey[k] {
 			h.rules[r/64] |= 1 << (r % 64)
@@ -73,8 +74,8 @@ func (s *ruleset) look(b []byte) hits {
 		}
 		if w := &s.words[k]; w.text != "" {
 			h.worth += w.worthIn(b, end)
-			h.warns = h.warns || w.role == warns
-			h.result = h.result || w.role == results
+			h.warns = h.warns || w.role == warningWord
+			h.result = h.result || w.role == resultWord
 		}
 	})
 	return h

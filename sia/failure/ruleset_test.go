@@ -6,16 +6,23 @@ import (
 	"testing"
 )
 
+// allClasses are the classes that a rule may name.
+var allClasses = []Class{
+	CompileError, SyntaxError, TypeError, TestFailure, LintFormat, RuntimeError, Crash, OutOfMemory,
+	Timeout, Dependency, ConfigError, Permission, GitCheckout, ExternalDependency, RateLimit, Network,
+	Infrastructure, Cancelled, Unknown,
+}
+
 // The rules are data; this holds what the reader takes for granted of them.
 func TestRules(t *testing.T) {
-	set := rules()
+	set := compiledRules()
 	if len(set.rules) > maxRules {
 		t.Fatalf("%d rules; there is room for %d", len(set.rules), maxRules)
 	}
 	t.Logf("%d rules, %d keywords", len(set.rules), len(set.byKey))
-	classes := Classes()
 	for _, r := range set.rules {
-		if r.name == "" || r.match == nil || r.extent == nil || len(r.keys) == 0 || r.weight <= 0 || r.weight > 100 || !slices.Contains(classes, r.class) {
+		if r.name == "" || r.match == nil || r.extent == nil || len(r.keys) == 0 || r.weight <= 0 || r.weight > 100 ||
+			!slices.Contains(allClasses, r.class) {
 			t.Errorf("rule %q is incomplete", r.name)
 		}
 		for _, k := range r.keys {
@@ -27,11 +34,12 @@ func TestRules(t *testing.T) {
 }
 
 func FuzzClean(f *testing.F) {
-	for _, s := range []string{"2031-02-03T10:00:00.1Z \x1b[31mred\x1b[0m", "a\rb\rc", "job\tstep\t2031-02-03T10:00:00Z x", "^[[1;31mx^[[0m", "travis_fold:start:a\r\x1b[0Kx", `{"Action":"output","Output":"a\n"}`, "##[error]x", "\u00a0"} {
+	for _, s := range []string{"2031-02-03T10:00:00.1Z \x1b[31mred\x1b[0m", "a\rb\rc", "job\tstep\t2031-02-03T10:00:00Z x",
+		"^[[1;31mx^[[0m", "travis_fold:start:a\r\x1b[0Kx", `{"Action":"output","Output":"a\n"}`, "##[error]x", "\u00a0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		var c cleaner
+		var c lineCleaner
 		raw := []byte(s)
 		l := c.clean(raw, 1)
 		if string(raw) != s {

@@ -13,11 +13,11 @@ type Line struct {
 	AfterGap bool   // lines before it were left out
 }
 
-// Lines reads from a log the lines of ascending spans, with so many lines of
+// ReadLines reads from a log the lines of ascending spans, with so many lines of
 // context around each.
-func Lines(r io.Reader, spans []Span, context int) ([]Line, error) {
+func ReadLines(r io.Reader, spans []Span, context int) ([]Line, error) {
 	var out []Line
-	var c cleaner
+	var c lineCleaner
 	lines := newLineReader(r)
 	for len(spans) > 0 {
 		raw, n, err := lines.next()
@@ -42,7 +42,7 @@ func Lines(r io.Reader, spans []Span, context int) ([]Line, error) {
 			continue // a part of an endless line
 		}
 		in := n >= spans[0].Start && n <= spans[0].End || len(spans) > 1 && n >= spans[1].Start
-		out = append(out, Line{N: n, Text: printable(clipText(l.text)), Excerpt: in, AfterGap: n > last+1})
+		out = append(out, Line{N: n, Text: printableText(clipText(l.text)), Excerpt: in, AfterGap: n > last+1})
 	}
 	return out, nil
 }

@@ -17,14 +17,14 @@ const (
 // rubyFrame is a stack frame as Ruby, Go and Haskell print it.
 var rubyFrame = regexp.MustCompile(`^(\S+:\d+:in |\S+\.go:\d+ \+0x|called at |CallStack)`)
 
-// signature is 16 hexadecimal digits that are equal for the same failure: a
+// signatureOf is 16 hexadecimal digits that are equal for the same failure: a
 // hash of what the explaining blocks say.
-func signature(bs []*block, tests []Test) string {
-	said := meaning(bs)
+func signatureOf(bs []*block, tests []Test) string {
+	said := maskedLines(bs)
 	if len(bs) > 0 && bs[0].rule.class == TestFailure {
 		var names []string
 		for _, t := range tests {
-			names = append(names, mask(t.Name))
+			names = append(names, maskVarying(t.Name))
 		}
 		slices.Sort(names)
 		said = append(said, slices.Compact(names)...)
@@ -36,9 +36,9 @@ func signature(bs []*block, tests []Test) string {
 	return hex.EncodeToString(h[:])[:16]
 }
 
-// meaning is what blocks say without what varies from run to run: stack frames,
+// maskedLines is what blocks say without what varies from run to run: stack frames,
 // times, addresses and the like. No line comes twice.
-func meaning(bs []*block) []string {
+func maskedLines(bs []*block) []string {
 	var said []string
 	seen := map[string]bool{}
 	for i, b := range bs {
@@ -48,10 +48,10 @@ func meaning(bs []*block) []string {
 		n := 0
 		for _, l := range b.lines() {
 			t := strings.TrimSpace(l.text)
-			if stackFrame([]byte(t)) || rubyFrame.MatchString(t) {
+			if isStackFrame([]byte(t)) || rubyFrame.MatchString(t) {
 				continue
 			}
-			m := mask(t)
+			m := maskVarying(t)
 			if m == "" || n == sigLines {
 				continue
 			}

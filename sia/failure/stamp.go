@@ -28,12 +28,12 @@ func stripStamp(b []byte, l *line) []byte {
 		if s, ok := isoTime(b[1:]); ok && len(s) > 0 && s[0] == ']' {
 			return bytes.TrimPrefix(s[1:], []byte(" "))
 		}
-		if len(b) > 10 && clock(b[1:]) && b[9] == ']' {
+		if len(b) > 10 && isClockTime(b[1:]) && b[9] == ']' {
 			return bytes.TrimPrefix(b[10:], []byte(" "))
 		}
 		return b
 	}
-	if len(b) > 8 && clock(b) && b[8] == ' ' {
+	if len(b) > 8 && isClockTime(b) && b[8] == ' ' {
 		return bytes.TrimLeft(b[9:], " ")
 	}
 	return b
@@ -46,7 +46,7 @@ var groupSeed = maphash.MakeSeed()
 // "2026-07-29T23:48:08.2790307Z ".
 func isoTime(b []byte) ([]byte, bool) {
 	const date = len("2026-07-29T")
-	if len(b) < date+9 || b[4] != '-' || b[7] != '-' || b[10] != 'T' || !digits(b[:4]) || !clock(b[date:]) {
+	if len(b) < date+9 || b[4] != '-' || b[7] != '-' || b[10] != 'T' || !allDigits(b[:4]) || !isClockTime(b[date:]) {
 		return b, false
 	}
 	i := date + 8
@@ -64,12 +64,12 @@ func isoTime(b []byte) ([]byte, bool) {
 	return b[i:], true
 }
 
-// clock reports whether b begins with hh:mm:ss.
-func clock(b []byte) bool {
-	return len(b) >= 8 && b[2] == ':' && b[5] == ':' && digits(b[:2]) && digits(b[3:5]) && digits(b[6:8])
+// isClockTime reports whether b begins with hh:mm:ss.
+func isClockTime(b []byte) bool {
+	return len(b) >= 8 && b[2] == ':' && b[5] == ':' && allDigits(b[:2]) && allDigits(b[3:5]) && allDigits(b[6:8])
 }
 
-func digits(b []byte) bool {
+func allDigits(b []byte) bool {
 	for _, c := range b {
 		if c < '0' || c > '9' {
 			return false
@@ -83,11 +83,11 @@ var goJSON = []byte(`{"`)
 
 // unwrap replaces a test2json event by the output that it carries. Other JSON
 // stays as it is.
-func (c *cleaner) unwrap(l *line) {
+func (c *lineCleaner) unwrap(l *line) {
 	if !bytes.Contains(l.text, []byte(`"Action":"`)) {
 		return
 	}
-	var e struct{ Action, Package, Test, Output, ImportPath string }
+	var e struct{ Action, Output string }
 	if json.Unmarshal(l.text, &e) != nil {
 		return
 	}

@@ -8,8 +8,8 @@ const noStep = -1
 // maxCommand bounds a command that a CI system echoes when it has failed, in lines.
 const maxCommand = 60
 
-// steps is where in a job the reader is.
-type steps struct {
+// stepState is where in a job the reader is.
+type stepState struct {
 	step      int
 	group     uint64     // job and step that the last line named
 	tidying   bool       // the job tidies up
@@ -17,11 +17,11 @@ type steps struct {
 	script    []textLine // the commands that the step runs, as the CI system shows them
 	output    int        // lines that the step has said
 	inCommand int        // line at which the echo of a failed command of several lines began; 0 outside one
-	ended     []ending
+	ended     []stepEnding
 }
 
-// ending is where a step failed.
-type ending struct {
+// stepEnding is where a step failed.
+type stepEnding struct {
 	line int
 	step int
 	text string
@@ -30,11 +30,12 @@ type ending struct {
 // maxSettings bounds the settings under a step's heading, in lines.
 const maxSettings = 400
 
-// scriptRule is the rule of a step that failed without a word.
-var scriptRule = rule{name: "the script of a step that failed without a word", extent: single, weight: 30, class: ConfigError}
+// scriptRule is the rule for the script of a step that failed without a word.
+var scriptRule = rule{name: "the script of a step that failed without a word", extent: singleLine, weight: 30,
+	class: ConfigError}
 
-// exitRule is the rule of the line with which GitHub Actions ends a failed step.
-var exitRule = rule{name: "the end of the failed step", extent: single, weight: 5, class: Unknown}
+// exitRule is the rule for the line that GitHub Actions prints at the end of a failed step.
+var exitRule = rule{name: "the end of the failed step", extent: singleLine, weight: 5, class: Unknown}
 
 // exitStatuses are exit statuses that say why a command failed: of timeout(1),
 // of a command that does not exist (POSIX.1-2024, 2.8.2), and of signals, to
@@ -43,16 +44,16 @@ var exitStatuses = []struct {
 	suffix string
 	rule   rule
 }{
-	{" 124", rule{name: "exit status 124: a timeout", extent: single, weight: 66, class: Timeout}},
-	{" 127", rule{name: "exit status 127: a missing command", extent: single, weight: 30, class: ConfigError}},
-	{" 134", rule{name: "exit status 134: an abort", extent: single, weight: 40, class: Crash}},
-	{" 137", rule{name: "exit status 137: killed", extent: single, weight: 62, class: OutOfMemory}},
-	{" 139", rule{name: "exit status 139: a segmentation fault", extent: single, weight: 62, class: Crash}},
+	{" 124", rule{name: "exit status 124: a timeout", extent: singleLine, weight: 66, class: Timeout}},
+	{" 127", rule{name: "exit status 127: a missing command", extent: singleLine, weight: 30, class: ConfigError}},
+	{" 134", rule{name: "exit status 134: an abort", extent: singleLine, weight: 40, class: Crash}},
+	{" 137", rule{name: "exit status 137: killed", extent: singleLine, weight: 62, class: OutOfMemory}},
+	{" 139", rule{name: "exit status 139: a segmentation fault", extent: singleLine, weight: 62, class: Crash}},
 }
 
 // follow follows what the CI system says. It reports whether the line can't
 // tell of a failure: because it is the system's own, or the echo of a command.
-func (r *reader) follow(l *line) bool {
+func (r *logReader) follow(l *line) bool {
 	if l.group != r.group {
 		r.group = l.group
 		r.nextStep()
@@ -69,28 +70,28 @@ func (r *reader) follow(l *line) bool {
 		r.nextStep()
 	case stepPassed:
 		if r.inCommand > 0 {
-			r.unfail()
+			r.takeBackFailure()
 		}
 		r.nextStep()
 	case stepFailed:
 		r.close()
-		r.exit(l)
+		r.noteExit(l)
 		if r.inCommand > 0 {
 			r.inCommand = 0
 			return true
 		}
-		r.fail(l)
+		r.markFailed(l)
 	case longCommand:
 		r.close()
-		r.fail(l)
+		r.markFailed(l)
 		r.inCommand = l.n
-	case cleanup:
+	case cleanupStart:
 		r.nextStep()
 		r.tidying = true
 	case ciError:
 		r.close()
 		return false
-	case echoed:
+	case echoedLine:
 		if r.open != nil && hasPrefix(l.text, "+") {
 			// A line of a difference, more likely than a shell's trace.
 			return false
@@ -103,7 +104,7 @@ func (r *reader) follow(l *line) bool {
 			r.output++
 			return false
 		}
-		r.command(l)
+		r.keepCommand(l)
 		return true
 	}
 	r.ring.put(l.n, nil, 0)
@@ -111,25 +112,25 @@ func (r *reader) follow(l *line) bool {
 }
 
 // inSettings reports whether line n is among the settings under a step's heading.
-func (r *reader) inSettings(n int) bool { return r.settings > 0 && n-r.settings < maxSettings }
+func (r *logReader) inSettings(n int) bool { return r.settings > 0 && n-r.settings < maxSettings }
 
-// command keeps a line of the script that a step's settings show; it ends where
+// keepCommand keeps a line of the script that a step's settings show; it ends where
 // the shell is named.
-func (r *reader) command(l *line) {
+func (r *logReader) keepCommand(l *line) {
 	if n := len(r.script); n < maxAbove && l.n == r.settings+n+1 && !hasPrefix(l.text, "shell: ") {
 		r.script = append(r.script, textLine{n: l.n, text: string(clipText(l.text))})
 	}
 }
 
-func (r *reader) nextStep() {
+func (r *logReader) nextStep() {
 	r.close()
 	r.step++
 	r.settings, r.inCommand, r.output = 0, 0, 0
 	r.script = r.script[:0]
 }
 
-// fail marks the blocks of the step that has failed.
-func (r *reader) fail(l *line) {
+// markFailed marks the blocks of the step that has failed.
+func (r *logReader) markFailed(l *line) {
 	for _, b := range r.kept {
 		if b.step == r.step && !b.failed {
 			b.failed, b.far = true, l.n-b.end
@@ -138,7 +139,7 @@ func (r *reader) fail(l *line) {
 	if len(r.ended) == maxEndings {
 		return
 	}
-	r.ended = append(r.ended, ending{line: l.n, step: r.step, text: string(clipText(l.text))})
+	r.ended = append(r.ended, stepEnding{line: l.n, step: r.step, text: string(clipText(l.text))})
 	switch {
 	case l.frame == ciError:
 	case r.output == 0 && len(r.script) > 0:
@@ -148,13 +149,13 @@ func (r *reader) fail(l *line) {
 		}
 		r.keep(b)
 	default:
-		r.above(l, &endRule)
+		r.noteAbove(l, &endRule)
 	}
 }
 
-// unfail takes back that a step has failed, once the end of a long command says
+// takeBackFailure takes back that a step has failed, once the end of a long command says
 // that it passed.
-func (r *reader) unfail() {
+func (r *logReader) takeBackFailure() {
 	if n := len(r.ended); n > 0 && r.ended[n-1].line == r.inCommand {
 		r.ended = r.ended[:n-1]
 	}
@@ -165,20 +166,20 @@ func (r *reader) unfail() {
 	}
 }
 
-// exit notes the line that ends a failed step, and what its status says.
-func (r *reader) exit(l *line) {
+// noteExit notes the line that ends a failed step, and what its status says.
+func (r *logReader) noteExit(l *line) {
 	if l.actions {
-		r.keep(r.alone(&exitRule, l))
+		r.keep(r.singleBlock(&exitRule, l))
 	}
 	for i := range exitStatuses {
 		if bytes.HasSuffix(bytes.TrimRight(l.text, "."), []byte(exitStatuses[i].suffix)) {
-			r.keep(r.alone(&exitStatuses[i].rule, l))
+			r.keep(r.singleBlock(&exitStatuses[i].rule, l))
 		}
 	}
 }
 
-// alone is a block of one line.
-func (r *reader) alone(ru *rule, l *line) *block {
+// singleBlock is a block of one line.
+func (r *logReader) singleBlock(ru *rule, l *line) *block {
 	b := &block{rule: ru, start: l.n, head: l.n, test: -1, step: r.step}
 	b.add(textLine{n: l.n, text: string(clipText(l.text))})
 	return b

@@ -21,9 +21,9 @@ func containsAny(b []byte, subs ...string) bool {
 // indentBytes is the length of the line's leading white space.
 func (l *line) indentBytes() int { return len(l.text) - len(bytes.TrimLeft(l.text, " \t\u00a0")) }
 
-// printable is a line of a stranger's log as it may be shown: valid UTF-8
+// printableText is a line of a stranger's log as it may be shown: valid UTF-8
 // without control, formatting and bidirectional characters. Tabs stay.
-func printable(b []byte) string {
+func printableText(b []byte) string {
 	plain := true
 	for _, c := range b {
 		if c < ' ' && c != '\t' || c >= 0x7f {

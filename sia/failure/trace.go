@@ -6,34 +6,34 @@ import "bytes"
 // stack frame.
 const maxMessage = 12
 
-// trace goes on over the message and stack frames of an exception.
-func trace(b *block, l *line) part {
+// stackTrace goes on over the message and stack frames of an exception.
+func stackTrace(b *block, l *line) placement {
 	t := bytes.TrimLeft(l.text, " \t")
 	switch {
 	case l.blank():
-		return perhaps
-	case stackFrame(t):
+		return maybeInside
+	case isStackFrame(t):
 		b.frames++
-		return inside
-	case caused(t):
+		return insideBlock
+	case isCauseLine(t):
 		b.frames = 0
 		b.message = 0
-		return inside
+		return insideBlock
 	case l.indent > b.indent:
-		return inside
+		return insideBlock
 	case b.blankBefore:
-		return outside
+		return outsideBlock
 	case b.frames == 0 && b.message < maxMessage:
 		b.message++
-		return inside
+		return insideBlock
 	default:
-		return outside
+		return outsideBlock
 	}
 }
 
-// stackFrame recognises a stack frame of Java, JavaScript, Python, Ruby, PHP,
+// isStackFrame recognises a stack frame of Java, JavaScript, Python, Ruby, PHP,
 // Go, C++, .NET, Swift and Perl by how it begins, without white space.
-func stackFrame(t []byte) bool {
+func isStackFrame(t []byte) bool {
 	switch {
 	case bytes.HasPrefix(t, []byte("at ")), bytes.HasPrefix(t, []byte("File \"")), bytes.HasPrefix(t, []byte("from ")),
 		bytes.HasPrefix(t, []byte("... ")) && bytes.HasSuffix(t, []byte(" more")),
@@ -45,9 +45,11 @@ func stackFrame(t []byte) bool {
 	return false
 }
 
-// caused recognises the line that ties one exception to another.
-func caused(t []byte) bool {
-	for _, p := range []string{"Caused by", "Suppressed:", "During handling of", "The above exception was", "Caused by:", "Nested ", "Traceback (most", "Current thread", "Thread 0x", "Backtrace", "stack backtrace", "goroutine ", "Extension modules"} {
+// isCauseLine recognises the line that ties one exception to another.
+func isCauseLine(t []byte) bool {
+	for _, p := range []string{"Caused by", "Suppressed:", "During handling of", "The above exception was", "Caused by:",
+		"Nested ", "Traceback (most", "Current thread", "Thread 0x", "Backtrace", "stack backtrace", "goroutine ",
+		"Extension modules"} {
 		if bytes.HasPrefix(t, []byte(p)) {
 			return true
 		}
@@ -55,20 +57,20 @@ func caused(t []byte) bool {
 	return false
 }
 
-// python goes on over a Python traceback, to the line of the exception.
-func python(b *block, l *line) part {
+// pythonTrace goes on over a Python traceback, to the line of the exception.
+func pythonTrace(b *block, l *line) placement {
 	switch {
 	case l.blank():
-		return perhaps
-	case caused(bytes.TrimLeft(l.text, " \t")):
+		return maybeInside
+	case isCauseLine(bytes.TrimLeft(l.text, " \t")):
 		b.message = 0
-		return inside
+		return insideBlock
 	case l.indent > b.indent:
-		return inside
+		return insideBlock
 	case b.message == 0 && !b.blankBefore:
 		b.message++
-		return inside
+		return insideBlock
 	default:
-		return outside
+		return outsideBlock
 	}
 }

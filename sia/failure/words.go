@@ -1,67 +1,95 @@
 package failure
 
-// word is a word that says something about a line by itself.
-type word struct {
+import (
+	"maps"
+	"slices"
+)
+
+// scoredWord is a word that says something about a line by itself.
+type scoredWord struct {
 	text  string // lower case
 	worth float64
 	whole bool // counts little inside an identifier, path or flag
-	role  role
+	role  wordRole
 }
 
-// role is what a word makes of the whole line.
-type role uint8
+// wordRole is what a word makes of the whole line.
+type wordRole uint8
 
 const (
-	noRole  role = iota
-	warns        // the line is a warning
-	results      // the line says that something above has failed, not why
+	noRole      wordRole = iota
+	warningWord          // the line is a warning
+	resultWord           // the line says that something above has failed, not why
 )
 
-// words are what the general scorer goes by. The figures were set by hand and
-// checked on labelled logs of many tools; their order matters more than their
-// size.
-func words() []word {
-	return []word{
-		{"error", 8, true, noRole}, {"error:", 7, false, noRole}, {"errors", 1, true, noRole}, {"fatal", 9, true, noRole}, {"exception", 7, true, noRole},
-		{"failed", 8, true, noRole}, {"failure", 7, true, noRole}, {"fail:", 6, false, noRole}, {"fail", 3, true, noRole}, {"failing", 5, true, noRole}, {"fails", 4, true, noRole},
-		{"cannot", 6, true, noRole}, {"can't", 5, true, noRole}, {"can not", 5, true, noRole}, {"could not", 7, false, noRole}, {"couldn't", 7, false, noRole},
-		{"unable to", 7, false, noRole}, {"not found", 7, false, noRole}, {"no such", 8, false, noRole}, {"does not exist", 7, false, noRole}, {"doesn't exist", 7, false, noRole},
-		{"undefined", 6, true, noRole}, {"unexpected", 5, true, noRole}, {"invalid", 6, true, noRole}, {"missing", 4, true, noRole}, {"illegal", 6, true, noRole},
-		{"denied", 7, true, noRole}, {"refused", 6, true, noRole}, {"timed out", 8, false, noRole}, {"timeout", 3, true, noRole}, {"aborted", 7, true, noRole}, {"aborting", 7, true, noRole},
-		{"panic", 6, true, noRole}, {"segmentation fault", 14, false, noRole}, {"killed", 5, true, noRole}, {"not allowed", 5, false, noRole}, {"mismatch", 5, true, noRole},
-		{"conflict", 4, true, noRole}, {"exit code", 5, false, noRole}, {"exit status", 5, false, noRole}, {"non-zero", 5, false, noRole},
-		{"traceback", 8, true, noRole}, {"expected", 4, true, noRole}, {"but got", 5, false, noRole}, {"unresolved", 6, true, noRole}, {"unknown", 3, true, noRole},
-		{"not supported", 4, false, noRole}, {"unsupported", 4, true, noRole}, {"broken", 4, true, noRole}, {"syntax error", 6, false, noRole}, {"must be", 3, false, noRole},
-		{"is required", 3, false, noRole}, {"violation", 5, true, noRole}, {"diff ", 1, false, noRole}, {"✗", 8, false, noRole}, {"✖", 8, false, noRole}, {"✘", 8, false, noRole}, {"❌", 8, false, noRole},
-		{"please ", 2, false, noRole}, {"issues", 2, true, noRole}, {"problem", 3, true, noRole}, {"bad ", 2, false, noRole}, {"wrong", 4, true, noRole}, {"crash", 5, true, noRole},
-		{"duplicate", 3, true, noRole}, {"incorrect", 4, true, noRole}, {"rejected", 5, true, noRole}, {"should ", 2, false, noRole}, {"offense", 4, true, noRole},
-
-		{"warning", -7, true, warns}, {"deprecat", -6, false, warns}, {"0 errors", -18, false, noRole}, {"no errors", -16, false, noRole}, {"0 failed", -14, false, noRole},
-		{"0 failures", -16, false, noRole}, {"failures: 0", -10, false, noRole}, {"errors: 0", -10, false, noRole}, {"failed: 0", -12, false, noRole}, {"0 error(s)", -16, false, noRole},
-		{"0 warning", -4, false, noRole}, {"passed", -3, true, warns}, {"skipped", -3, true, noRole}, {"optional", -3, true, noRole}, {"ignoring", -5, false, noRole}, {"ignored", -4, false, noRole},
-		{"allow_failure", -10, false, noRole}, {"--fail", -8, false, noRole}, {"-werror", -12, false, noRole}, {"on-error", -8, false, noRole}, {"onerror", -8, false, noRole},
-		{"found 1 error", 0, false, results}, {"errors found", 0, false, results}, {"problems (", 0, false, results},
-		{"invocationerror", 0, false, results}, {"commands failed", 0, false, results}, {"use --force to continue", 0, false, results}, {"lerna err!", 0, false, results},
-		{"returned non-zero exit status", 0, false, results}, {"calledprocesserror", 0, false, results}, {"see above", 0, false, results},
-		{"failed with exit code", 0, false, results}, {"command failed", 0, false, results}, {"failed to run custom build command", 0, false, results},
-		{"build failed", 0, false, results}, {"tests failed", 0, false, results}, {"test failed", 0, false, results}, {"tests!!", 0, false, results},
-		{"exited with", 5, false, results}, {"process completed with exit code", 0, false, results}, {"exit status 1", 0, false, results}, {"elifecycle", 0, false, results},
-		{"subprocess exited", 0, false, results}, {"aborting due to", 0, false, results}, {"could not compile", 0, false, results},
-		{"retry", -2, true, noRole}, {"debug", -4, true, noRole}, {"trace ", -2, false, noRole}, {"npm warn", -10, false, warns}, {"downloading", -6, true, noRole}, {"installing", -4, true, noRole},
-		{"[ok]", -10, false, noRole}, {"... ok", -12, false, warns}, {" info ", -4, false, noRole}, {"[info]", -5, false, noRole}, {"setup", -1, true, noRole},
-		{"nothing to", -4, false, noRole}, {"not necessary", -4, false, noRole}, {"|| ", -4, false, noRole}, {"2>&1", -6, false, noRole}, {"if [", -8, false, noRole},
+// scoredWords are what the general scorer goes by. The figures were set by hand and checked on
+// labelled logs of many tools. Their ranking matters more than their size.
+func scoredWords() []scoredWord {
+	var all []scoredWord
+	add := func(whole bool, role wordRole, words map[string]float64) {
+		for _, text := range slices.Sorted(maps.Keys(words)) {
+			all = append(all, scoredWord{text: text, worth: words[text], whole: whole, role: role})
+		}
 	}
+	// Words that speak of an error, counted in full only as whole words.
+	add(true, noRole, map[string]float64{
+		"error": 8, "errors": 1, "fatal": 9, "exception": 7, "failed": 8, "failure": 7, "fail": 3, "failing": 5, "fails": 4,
+		"cannot": 6, "can't": 5, "can not": 5, "undefined": 6, "unexpected": 5, "invalid": 6, "missing": 4, "illegal": 6,
+		"denied": 7, "refused": 6, "timeout": 3, "aborted": 7, "aborting": 7, "panic": 6, "killed": 5, "mismatch": 5,
+		"conflict": 4, "traceback": 8, "expected": 4, "unresolved": 6, "unknown": 3, "unsupported": 4, "broken": 4,
+		"violation": 5, "issues": 2, "problem": 3, "wrong": 4, "crash": 5, "duplicate": 3, "incorrect": 4, "rejected": 5,
+		"offense": 4,
+	})
+	// The same, wherever they stand.
+	add(false, noRole, map[string]float64{
+		"error:": 7, "fail:": 6, "could not": 7, "couldn't": 7, "unable to": 7, "not found": 7, "no such": 8,
+		"does not exist": 7, "doesn't exist": 7, "timed out": 8, "segmentation fault": 14, "not allowed": 5, "exit code": 5,
+		"exit status": 5, "non-zero": 5, "but got": 5, "not supported": 4, "syntax error": 6, "must be": 3,
+		"is required": 3, "diff ": 1, "✗": 8, "✖": 8, "✘": 8, "❌": 8, "please ": 2, "bad ": 2, "should ": 2,
+	})
+	// Words that speak against an error.
+	add(true, noRole, map[string]float64{
+		"skipped": -3, "optional": -3, "retry": -2, "debug": -4, "downloading": -6, "installing": -4, "setup": -1,
+	})
+	// The same, wherever they stand.
+	add(false, noRole, map[string]float64{
+		"0 errors": -18, "no errors": -16, "0 failed": -14, "0 failures": -16, "failures: 0": -10, "errors: 0": -10,
+		"failed: 0": -12, "0 error(s)": -16, "0 warning": -4, "ignoring": -5, "ignored": -4, "allow_failure": -10,
+		"--fail": -8, "-werror": -12, "on-error": -8, "onerror": -8, "trace ": -2, "[ok]": -10, " info ": -4, "[info]": -5,
+		"nothing to": -4, "not necessary": -4, "|| ": -4, "2>&1": -6, "if [": -8,
+	})
+	// Words that make the line a warning.
+	add(true, warningWord, map[string]float64{
+		"warning": -7, "passed": -3,
+	})
+	add(false, warningWord, map[string]float64{
+		"deprecat": -6, "npm warn": -10, "... ok": -12,
+	})
+	// Words that say that something above has failed, not why.
+	add(false, resultWord, map[string]float64{
+		"found 1 error": 0, "errors found": 0, "problems (": 0, "invocationerror": 0, "commands failed": 0,
+		"use --force to continue": 0, "lerna err!": 0, "returned non-zero exit status": 0, "calledprocesserror": 0,
+		"see above": 0, "failed with exit code": 0, "command failed": 0, "failed to run custom build command": 0,
+		"build failed": 0, "tests failed": 0, "test failed": 0, "tests!!": 0, "exited with": 5,
+		"process completed with exit code": 0, "exit status 1": 0, "elifecycle": 0, "subprocess exited": 0,
+		"aborting due to": 0, "could not compile": 0,
+	})
+	return all
 }
 
 // worthIn is what the word that ends before end is worth on line b.
-func (w *word) worthIn(b []byte, end int) float64 {
+func (w *scoredWord) worthIn(b []byte, end int) float64 {
 	if !w.whole {
 		return w.worth
 	}
 	start := end - len(w.text)
-	if start > 0 && joins(b[start-1]) || end < len(b) && (joins(b[end]) && b[end] != '.' && b[end] != 's' || b[end] == '(') {
+	joined := start > 0 && joinsWord(b[start-1])
+	if end < len(b) {
+		joined = joined || joinsWord(b[end]) && b[end] != '.' && b[end] != 's' || b[end] == '('
+	}
+	if joined {
 		// A part of an identifier, a path or a flag. Exceptions are named so, too.
-		if end < len(b) && b[end] == ':' || start > 0 && lower(b[start-1]) && upper(b[start]) {
+		if end < len(b) && b[end] == ':' || start > 0 && isLower(b[start-1]) && isUpper(b[start]) {
 			return w.worth
 		}
 		return w.worth / 4
@@ -69,9 +97,9 @@ func (w *word) worthIn(b []byte, end int) float64 {
 	return w.worth
 }
 
-func joins(c byte) bool {
-	return lower(c) || upper(c) || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '/' || c == '.' || c == '$'
+func joinsWord(c byte) bool {
+	return isLower(c) || isUpper(c) || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '/' || c == '.' || c == '$'
 }
 
-func lower(c byte) bool { return c >= 'a' && c <= 'z' }
-func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }

@@ -20,7 +20,8 @@ type Run struct {
 	URL         string
 	StartedAt   time.Time
 	CompletedAt time.Time
-	Class       string // the failure class, once the log of a red run was read
+	Read        bool   // its log was read, so that Class says what it says
+	Class       string // the failure class of a red run; empty: none, or not read
 }
 
 // Status is one legacy commit status as GitHub reports it
@@ -56,52 +57,57 @@ func (o outcome) colour() sia.CheckColour {
 	}
 }
 
+// criterion is what makes runs the runs of one check. Checks of one name are
+// judged each for itself, and all of them are required where the name is.
+type criterion struct{ name, app string }
+
+func (r Run) criterion() criterion { return criterion{r.Name, r.App} }
+
+func (s Status) criterion() criterion { return criterion{s.Context, statusApp} }
+
+// statusApp stands in for an app where a check is a legacy status.
+const statusApp = "\x00status"
+
 // check is one criterion with all that is known about it on one commit.
 type check struct {
-	name, app string
-	run       int64 // id of the newest check run; 0 for a status
+	criterion
+	runs      []Run // oldest first; none of a status
+	run       Run   // the one that counts, the newest but for those side by side; zero of a status
 	url       string
 	outcome   outcome
-	flaky     bool    // it went green and red on this commit
-	class     string  // of the newest run, when it is red and its log was read
-	minutes   float64 // that a run of it is paid for
+	flaky     bool // it went green and red on this commit
+	exhausted bool // it would be run again, and was too often
 	why       string
 	required  bool
 	last      time.Time // newest event of any of its runs
 }
 
-func (c check) key() string { return c.name + "\x00" + c.app }
-
-// statusApp stands in for an app where a check is a legacy status.
-const statusApp = "\x00status"
-
 // weather holds the failure classes that pass by themselves. Package failure
 // makes them; the gate must not import its sibling.
 var weather = map[string]bool{"rate_limit": true, "network": true, "infrastructure": true}
 
-// collect makes one check of all runs and statuses that share name and app, and
-// leaves SIA's own out. The checks are sorted by name, then app.
+// collect makes one check of all runs and statuses of a criterion, and leaves
+// SIA's own out. The checks are sorted by name, then app.
 func collect(runs []Run, statuses []Status) []check {
-	byKey := map[string][]Run{}
+	byCriterion := map[criterion][]Run{}
 	for _, r := range runs {
 		if !r.Own {
-			k := check{name: r.Name, app: r.App}.key()
-			byKey[k] = append(byKey[k], r)
+			byCriterion[r.criterion()] = append(byCriterion[r.criterion()], r)
 		}
 	}
 	var checks []check
-	for _, rs := range byKey {
-		checks = append(checks, ofRuns(rs))
+	for k, rs := range byCriterion {
+		checks = append(checks, ofRuns(k, rs))
 	}
-	newest := map[string]Status{}
+	newest := map[criterion]Status{}
 	for _, s := range statuses {
 		// The API lists newest first, so the first of equals stays.
-		if old, ok := newest[s.Context]; !ok || s.UpdatedAt.After(old.UpdatedAt) {
-			newest[s.Context] = s
+		if old, ok := newest[s.criterion()]; !ok || s.UpdatedAt.After(old.UpdatedAt) {
+			newest[s.criterion()] = s
 		}
 	}
-	for _, s := range newest {
-		checks = append(checks, ofStatus(s))
+	for k, s := range newest {
+		checks = append(checks, ofStatus(k, s))
 	}
 	slices.SortFunc(checks, func(a, b check) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.app, b.app)) })
 	return checks
@@ -120,10 +126,10 @@ func Green(runs []Run, statuses []Status) []string {
 
 // ofRuns judges the runs of one check by the newest, and by what earlier ones on
 // the same commit say about it.
-func ofRuns(rs []Run) check {
+func ofRuns(k criterion, rs []Run) check {
 	slices.SortFunc(rs, func(a, b Run) int { return cmp.Or(cmp.Compare(a.ID, b.ID), a.StartedAt.Compare(b.StartedAt)) })
 	n := rs[len(rs)-1]
-	c := check{name: n.Name, app: n.App, run: n.ID, url: n.URL, class: n.Class, minutes: billed(n)}
+	c := check{criterion: k, runs: rs, run: n, url: n.URL}
 	c.outcome, c.why = concluded(n)
 	var passed, failed bool
 	for _, r := range rs {
@@ -149,7 +155,7 @@ func ofRuns(rs []Run) check {
 	if other, ok := beside(rs, n); ok && c.outcome == green {
 		// Two jobs of one name side by side are not a re-run: the newer one's
 		// success says nothing about the other.
-		c.run, c.url, c.outcome, c.flaky = other.ID, other.URL, again, false
+		c.run, c.url, c.outcome, c.flaky = other, other.URL, again, false
 		c.why = "two runs of this name ran side by side, and one of them failed"
 	}
 	return c
@@ -176,7 +182,8 @@ func concluded(r Run) (outcome, string) {
 	case "neutral", "skipped":
 		return green, r.Conclusion + " counts as green"
 	case "cancelled", "stale":
-		return again, "was " + map[string]string{"cancelled": "cancelled", "stale": "given up by GitHub as stale"}[r.Conclusion]
+		return again, "was " + map[string]string{"cancelled": "cancelled",
+			"stale": "given up by GitHub as stale"}[r.Conclusion]
 	}
 	if weather[r.Class] {
 		return again, "failed for a reason outside the code: " + r.Class
@@ -195,8 +202,8 @@ func concluded(r Run) (outcome, string) {
 	}
 }
 
-func ofStatus(s Status) check {
-	c := check{name: s.Context, app: statusApp, url: s.URL, last: s.UpdatedAt}
+func ofStatus(k criterion, s Status) check {
+	c := check{criterion: k, url: s.URL, last: s.UpdatedAt}
 	switch s.State {
 	case "success":
 		c.outcome = green

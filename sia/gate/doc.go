@@ -4,27 +4,30 @@
 // Concepts:
 //
 //   - A check is a check run or a legacy commit status. Of several with one name
-//     the newest counts; check runs of different apps are different checks.
-//   - A check is required when the branch's rules or the settings name it, or,
-//     where neither names any, because it ran.
+//     the newest counts. Check runs of different apps are different checks.
+//     check.go is the one place that says which runs are one check's.
+//   - A check is required when the branch's rules or the settings name it. Where
+//     neither names any, every check that ran is.
 //   - Some red is not the attempt's doing: red on the base commit too (excused),
 //     red and green on one commit (flaky: run again, and excused in the end), or
-//     weather, such as a rate limit or a lost runner (run again). Together they are
-//     run again at most [MaxReruns] times a commit.
-//   - Other red may be chance: red checks are run again once where the chance that
-//     a right attempt failed by accident, learned from how often the check went red
-//     and green on one commit, is worth what the re-run costs ([Doubt]).
+//     weather, such as a rate limit or a lost runner (run again). Together they
+//     are run again at most [sia.MaxReruns] times a commit.
+//   - Other red may be chance. Red checks are run again once where the chance that
+//     a right attempt failed by accident is worth what the re-run costs ([Doubt]).
+//     The chance is learned from how often a check went red and green on one commit.
 //   - A verdict waits until every required check has finished and nothing has
 //     changed for the settle time, because checks are created late.
-//   - A green verdict must not be bought: what a change does to tests, to what
-//     configures checks and to protected paths is found by [Tampering], and a
-//     person has to accept it.
+//   - A green verdict must not be bought. Where the attempt touched what validates
+//     it (package tamper finds that), a person has to accept it.
 //
-// The rules are section 1.5 of the product document. The package is pure: time
-// comes in with [Input], nothing is read or written, and one input always gives
-// one [Result]. It imports package sia, and doublestar for globs. Safe for
+// A judgement is made once. [Input.Needs] says what is missing for it (the base
+// commit's checks, what logs say, what the change touched, how often checks flip),
+// and finds that by the judgement's own rules, so a caller gathers until nothing is
+// missing and then calls [Judge].
+//
+// The package is pure: time comes in with [Input], nothing is read or written, and
+// one input always gives one [Result]. It imports package sia alone. Safe for
 // concurrent use.
 //
-// Start reading at [Judge]; for changes of tests at [Tampering], then
-// tamper_compare.go.
+// Start reading at [Judge], then needs.go.
 package gate

@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -17,7 +18,8 @@ type Count struct {
 }
 
 // The rate at which a check fails by chance has the prior Beta(1, 49), which
-// counts like 50 commits and expects one flip among them (document 4 §4.2).
+// counts like 50 commits and expects one flip among them
+// (docs/rules.md#run-again-or-blame).
 const (
 	priorFlips   = 1
 	priorCommits = 50
@@ -32,8 +34,8 @@ func FlakeRate(own, others Count) float64 {
 	return (priorCommits*mean + float64(own.Flips)) / (priorCommits + float64(own.Commits))
 }
 
-// Of 100 attempts, about 35 are right: the share of first attempts that document
-// 4 §4.1 measured. It counts like ten attempts.
+// Of 100 attempts, about 35 are right: the share of first attempts that
+// docs/learning.md#what-is-it-worth measures. It counts like ten attempts.
 const (
 	priorGood     = 3.5
 	priorAttempts = 10
@@ -46,48 +48,61 @@ func GoodRate(passed, judged int) float64 {
 }
 
 // Doubt is what speaks for and against the thought that a red check is red by
-// chance. The zero Doubt has none.
+// chance.
 type Doubt struct {
 	Good    float64            // the chance that the attempt is right, as [GoodRate] gives it
 	Rates   map[string]float64 // by check, as [FlakeRate] gives it
 	Other   float64            // of checks that are not among the Rates
 	Attempt float64            // credits that one more attempt costs, without its checks
-	Done    bool               // red checks of the commit were run again for doubt already
 }
 
 // plain are the failure classes in which chance plays no part. Package failure
 // makes them; the gate must not import its sibling.
-var plain = map[string]bool{"compile_error": true, "syntax_error": true, "type_error": true, "lint_format": true, "config_error": true}
+var plain = map[string]bool{"compile_error": true, "syntax_error": true, "type_error": true, "lint_format": true,
+	"config_error": true}
+
+// doubtable reports whether there is something to weigh about the red checks. There
+// is not when a person looks at them, when they were run again already or can't be,
+// when the settings say never, or when chance plays no part in how they failed and
+// the settings don't say always.
+func (j *judgement) doubtable() bool {
+	if j.ByPerson || j.Doubted || j.Reruns >= sia.MaxReruns || j.Settings.Rerun == sia.RerunNever || len(j.absent) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(j.reds(), func(c check) bool {
+		return c.run.ID == 0 || plain[c.run.Class] && j.Settings.Rerun != sia.RerunAlways
+	})
+}
+
+// reds are the required checks that are red.
+func (j *judgement) reds() []check {
+	var out []check
+	for _, c := range j.checks {
+		if c.required && c.outcome == red {
+			out = append(out, c)
+		}
+	}
+	return out
+}
 
 // doubted weighs whether the red checks are worth one re-run: when the chance
 // that a right attempt failed by bad luck, gφ/(gφ+1−g), is greater than what the
 // re-run costs in units of what it may save, another attempt and its checks. nil
-// when there is nothing to weigh: they were run again already, they can't be,
-// the settings say never, or they don't say always and chance plays no part in how
-// the checks failed.
+// when there is nothing to weigh, or the attempt touched what validates it.
 func (j *judgement) doubted() *sia.Doubt {
-	if j.Doubt.Good == 0 || j.Doubt.Done || j.Reruns >= MaxReruns || len(j.Tampering) > 0 || j.Settings.Rerun == sia.RerunNever || len(j.absent) > 0 {
+	if !j.DoubtKnown || len(j.Tampering) > 0 || !j.doubtable() {
 		return nil
 	}
 	all, minutes := 1.0, 0.0
 	var names []string
-	for _, c := range j.checks {
-		if !c.required || c.outcome != red {
-			continue
-		}
-		if c.run == 0 || plain[c.class] && j.Settings.Rerun != sia.RerunAlways {
-			return nil
-		}
+	for _, c := range j.reds() {
 		if rate, ok := j.Doubt.Rates[c.name]; ok {
 			all *= rate
 		} else {
 			all *= j.Doubt.Other
 		}
-		minutes += c.minutes
+		minutes += billed(c.run)
 		names = append(names, c.name)
-	}
-	if len(names) == 0 {
-		return nil
 	}
 	g, again := j.Doubt.Good, minutes*j.Settings.MinuteCost
 	d := &sia.Doubt{Checks: names, Good: g, Flake: all, Chance: g * all / (g*all + 1 - g), Cost: 0}
@@ -104,7 +119,8 @@ func (j *judgement) explainDoubt(d sia.Doubt) {
 	if len(d.Checks) > 1 {
 		what = "they are"
 	}
-	weighed := fmt.Sprintf("The chance that the attempt is right and %s failed by accident is put at %s, and a re-run costs %s of another attempt",
+	weighed := fmt.Sprintf("The chance that the attempt is right and %s failed by accident is put at %s, and a re-run "+
+		"costs %s of another attempt",
 		strings.Join(d.Checks, ", "), percent(d.Chance), percent(d.Cost))
 	switch {
 	case d.Rerun && j.Settings.Rerun == sia.RerunAlways:
@@ -124,7 +140,7 @@ func percent(x float64) string {
 	return fmt.Sprintf("%d %%", int(math.Round(x*100)))
 }
 
-// billed is how many minutes a run of a check is paid for: whole ones, and at
-// least one, as GitHub bills jobs
+// billed is how many minutes a run of a check is paid for: whole ones, and at least one, as GitHub
+// bills jobs
 // (https://docs.github.com/billing/managing-billing-for-your-products/about-billing-for-github-actions).
 func billed(r Run) float64 { return max(1, math.Ceil(r.CompletedAt.Sub(r.StartedAt).Minutes())) }

@@ -20,6 +20,7 @@ func TestDoubt(t *testing.T) {
 	base := func(change func(*Input)) Input {
 		in := input(run(1, "test", "failure"), run(2, "build", "success"))
 		in.Settings.MinuteCost = 1
+		in.DoubtKnown = true
 		in.Doubt = Doubt{Good: 0.5, Rates: map[string]float64{"test": 0.2}, Other: 0.02, Attempt: 9}
 		if change != nil {
 			change(&in)
@@ -33,24 +34,33 @@ func TestDoubt(t *testing.T) {
 		says string
 	}{
 		{"a check that flips is run again", base(nil),
-			&sia.Doubt{Checks: []string{"test"}, Good: 0.5, Flake: 0.2, Chance: 1. / 6, Cost: 0.1, Rerun: true}, "put at 17 %, and a re-run costs 10 % of another attempt: it is run again once"},
+			&sia.Doubt{Checks: []string{"test"}, Good: 0.5, Flake: 0.2, Chance: 1. / 6, Cost: 0.1, Rerun: true},
+			"put at 17 %, and a re-run costs 10 % of another attempt: it is run again once"},
 		{"one that does not is not", base(func(in *Input) { in.Doubt.Rates = nil }),
-			&sia.Doubt{Checks: []string{"test"}, Good: 0.5, Flake: 0.02, Chance: 0.01 / 0.51, Cost: 0.1}, "put at 2 %, and a re-run costs 10 % of another attempt: it is not run again"},
-		{"two at once are seldom chance", base(func(in *Input) { in.Runs = append(in.Runs, run(3, "e2e", "failure")); in.Doubt.Rates["e2e"] = 0.2 }),
-			&sia.Doubt{Checks: []string{"e2e", "test"}, Good: 0.5, Flake: 0.04, Chance: 0.02 / 0.52, Cost: 2. / 11}, "e2e, test failed by accident is put at 3.8 %"},
-		{"a long check is dear", base(func(in *Input) { in.Runs[0].StartedAt = in.Runs[0].CompletedAt.Add(-9*time.Minute - time.Second) }),
+			&sia.Doubt{Checks: []string{"test"}, Good: 0.5, Flake: 0.02, Chance: 0.01 / 0.51, Cost: 0.1},
+			"put at 2 %, and a re-run costs 10 % of another attempt: it is not run again"},
+		{"two at once are seldom chance",
+			base(func(in *Input) { in.Runs = append(in.Runs, run(3, "e2e", "failure")); in.Doubt.Rates["e2e"] = 0.2 }),
+			&sia.Doubt{Checks: []string{"e2e", "test"}, Good: 0.5, Flake: 0.04, Chance: 0.02 / 0.52, Cost: 2. / 11},
+			"e2e, test failed by accident is put at 3.8 %"},
+		{"a long check is dear",
+			base(func(in *Input) { in.Runs[0].StartedAt = in.Runs[0].CompletedAt.Add(-9*time.Minute - time.Second) }),
 			&sia.Doubt{Checks: []string{"test"}, Good: 0.5, Flake: 0.2, Chance: 1. / 6, Cost: 10. / 19}, "it is not run again"},
 		{"a free one is always worth it", base(func(in *Input) { in.Settings.MinuteCost = 0; in.Doubt.Rates = nil }),
 			&sia.Doubt{Checks: []string{"test"}, Good: 0.5, Flake: 0.02, Chance: 0.01 / 0.51, Rerun: true}, "run again once"},
 		{"always", base(func(in *Input) { in.Settings.Rerun, in.Doubt.Rates = sia.RerunAlways, nil }),
-			&sia.Doubt{Checks: []string{"test"}, Good: 0.5, Flake: 0.02, Chance: 0.01 / 0.51, Cost: 0.1, Rerun: true}, "as `checks.rerun` says"},
+			&sia.Doubt{Checks: []string{"test"}, Good: 0.5, Flake: 0.02, Chance: 0.01 / 0.51, Cost: 0.1, Rerun: true},
+			"as `checks.rerun` says"},
 		{"never", base(func(in *Input) { in.Settings.Rerun = sia.RerunNever }), nil, "test failed"},
-		{"once", base(func(in *Input) { in.Doubt.Done = true }), nil, "test failed"},
-		{"the re-runs are used up", base(func(in *Input) { in.Reruns = MaxReruns }), nil, "test failed"},
-		{"nobody doubts", base(func(in *Input) { in.Doubt = Doubt{} }), nil, "test failed"},
+		{"once", base(func(in *Input) { in.Doubted = true }), nil, "test failed"},
+		{"the re-runs are used up", base(func(in *Input) { in.Reruns = sia.MaxReruns }), nil, "test failed"},
+		{"a person looks", base(func(in *Input) { in.ByPerson = true }), nil, "test failed"},
+		{"nothing is known", base(func(in *Input) { in.DoubtKnown = false }), nil, "test failed"},
 		{"a compiler is not moody", base(func(in *Input) { in.Runs[0].Class = "compile_error" }), nil, "test failed"},
-		{"a status can't be run again", base(func(in *Input) { in.Statuses = []Status{status("ci/x", "failure")} }), nil, "ci/x failed"},
-		{"a required check never came", base(func(in *Input) { in.Required = []string{"test", "e2e"} }), nil, "did not appear"},
+		{"a status can't be run again", base(func(in *Input) { in.Statuses = []Status{status("ci/x", "failure")} }), nil,
+			"ci/x failed"},
+		{"a required check never came", base(func(in *Input) { in.Required = []string{"test", "e2e"} }), nil,
+			"did not appear"},
 		{"tests were touched", base(func(in *Input) { in.Tampering = []string{"a_test.go:3"} }), nil, "a_test.go:3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,11 +83,16 @@ func TestDoubt(t *testing.T) {
 }
 
 func TestWent(t *testing.T) {
-	got := Judge(input(run(1, "test", "failure"), run(2, "test", "success"), run(3, "lint", "success"), run(4, "lint", "failure"),
-		run(5, "net", "failure").class("network"), run(6, "net", "success"), run(7, "build", "failure"), run(8, "docs", "skipped")))
+	in := input(run(1, "test", "failure"), run(2, "test", "success"), run(3, "lint", "success"),
+		run(4, "lint", "failure"),
+		run(5, "net", "failure").class("network"), run(6, "net", "success"), run(7, "build", "failure"),
+		run(8, "docs", "skipped"))
 	want := []Went{{"docs", false}, {"lint", true}, {"net", false}, {"test", true}}
-	if d := cmp.Diff(want, got.Went); d != "" {
+	if d := cmp.Diff(want, in.Went()); d != "" {
 		t.Error(d)
+	}
+	if in.Runs[0] = unfinished(9, "build"); in.Went() != nil {
+		t.Errorf("one still runs, and %v", in.Went())
 	}
 }
 

@@ -18,7 +18,8 @@ var noon = time.Date(2031, 2, 3, 12, 0, 0, 0, time.UTC)
 // and don't overlap.
 func run(id int64, name, conclusion string) Run {
 	start := noon.Add(-2*time.Hour + time.Duration(id)*time.Minute)
-	return Run{ID: id, Name: name, App: "github-actions", Status: "completed", Conclusion: conclusion, StartedAt: start, CompletedAt: start.Add(30 * time.Second)}
+	return Run{ID: id, Name: name, App: "github-actions", Status: "completed", Conclusion: conclusion, StartedAt: start,
+		CompletedAt: start.Add(30 * time.Second)}
 }
 
 func unfinished(id int64, name string) Run {
@@ -35,7 +36,8 @@ func status(context, state string) Status {
 
 // input is a commit that has been watched for two hours.
 func input(runs ...Run) Input {
-	return Input{Now: noon, SHA: "head", Runs: runs, RequiredKnown: true, Settings: sia.DefaultSettings().Checks, Since: noon.Add(-2 * time.Hour)}
+	return Input{Now: noon, Runs: runs, RequiredKnown: true, Settings: sia.DefaultSettings().Checks,
+		Since: noon.Add(-2 * time.Hour)}
 }
 
 func TestJudge(t *testing.T) {
@@ -58,26 +60,40 @@ func TestJudge(t *testing.T) {
 		want sia.GateVerdict
 		says string // in the explanation
 	}{
-		{"every check that ran is green", input(run(1, "build", "success"), run(2, "test", "success")), green, "2 required checks are green"},
-		{"skipped and neutral count as green", input(run(1, "a", "skipped"), run(2, "b", "neutral")), green, "2 required checks"},
+		{"every check that ran is green", input(run(1, "build", "success"), run(2, "test", "success")), green,
+			"2 required checks are green"},
+		{"skipped and neutral count as green", input(run(1, "a", "skipped"), run(2, "b", "neutral")), green,
+			"2 required checks"},
 		{"a failure", input(run(1, "build", "success"), run(2, "test", "failure")), red, "test failed"},
 		{"a time-out", input(run(1, "test", "timed_out")), red, "timed out"},
 		{"a startup failure", input(run(1, "test", "startup_failure")), red, "could not start"},
 		{"a person is to act", input(run(1, "deploy", "action_required")), red, "asks a person"},
 		{"an unknown conclusion is not a success", input(run(1, "test", "perplexed")), red, "perplexed"},
-		{"one still runs, though another is red", input(unfinished(1, "build"), run(2, "test", "failure")), pending, "build has not finished"},
-		{"queued again after a failure", input(run(1, "test", "failure"), unfinished(2, "test")), pending, "has not finished"},
+		{"one still runs, though another is red", input(unfinished(1, "build"), run(2, "test", "failure")), pending,
+			"build has not finished"},
+		{"queued again after a failure", input(run(1, "test", "failure"), unfinished(2, "test")), pending,
+			"has not finished"},
 
-		{"legacy statuses count", with(input(run(1, "build", "success")), func(in *Input) { in.Statuses = []Status{status("ci/x", "failure")} }), red, "ci/x failed"},
-		{"a pending status", with(input(run(1, "build", "success")), func(in *Input) { in.Statuses = []Status{status("ci/x", "pending")} }), pending, "ci/x"},
-		{"an errored status", with(input(), func(in *Input) { in.Statuses = []Status{status("ci/x", "error")} }), red, "error"},
+		{"legacy statuses count", with(input(run(1, "build", "success")),
+			func(in *Input) { in.Statuses = []Status{status("ci/x", "failure")} }), red, "ci/x failed"},
+		{"a pending status", with(input(run(1, "build", "success")),
+			func(in *Input) { in.Statuses = []Status{status("ci/x", "pending")} }), pending, "ci/x"},
+		{"an errored status", with(input(), func(in *Input) { in.Statuses = []Status{status("ci/x", "error")} }), red,
+			"error"},
 
-		{"only required checks count", requiring(input(run(1, "build", "success"), run(2, "lint", "failure")), "build"), green, "1 required check is green"},
-		{"settings require, too", with(requiring(input(run(1, "build", "success"), run(2, "lint", "failure")), "build"), func(in *Input) { in.Settings.Required = []string{"lint"} }), red, "lint failed"},
-		{"a check that is not required runs on", requiring(input(run(1, "build", "success"), unfinished(2, "slow")), "build"), green, ""},
-		{"a required check has not appeared", since(requiring(input(run(1, "build", "success")), "build", "e2e"), time.Minute), pending, "e2e has not appeared"},
-		{"a required check never appeared", requiring(input(run(1, "build", "success")), "build", "e2e"), red, "e2e did not appear within 15m"},
-		{"rules that can't be read are said", with(input(run(1, "build", "success")), func(in *Input) { in.RequiredKnown = false }), green, "rules could not be read"},
+		{"only required checks count", requiring(input(run(1, "build", "success"), run(2, "lint", "failure")), "build"),
+			green, "1 required check is green"},
+		{"settings require, too", with(requiring(input(run(1, "build", "success"), run(2, "lint", "failure")), "build"),
+			func(in *Input) { in.Settings.Required = []string{"lint"} }), red, "lint failed"},
+		{"a check that is not required runs on", requiring(input(run(1, "build", "success"), unfinished(2, "slow")), "build"),
+			green, ""},
+		{"a required check has not appeared",
+			since(requiring(input(run(1, "build", "success")), "build", "e2e"), time.Minute), pending, "e2e has not appeared"},
+		{"a required check never appeared", requiring(input(run(1, "build", "success")), "build", "e2e"), red,
+			"e2e did not appear within 15m"},
+		{"rules that can't be read are said",
+			with(input(run(1, "build", "success")), func(in *Input) { in.RequiredKnown = false }), green,
+			"rules could not be read"},
 
 		{"no check yet", since(input(), time.Minute), pending, "No check has appeared"},
 		{"no check at all", input(), none, "no signal"},
@@ -85,34 +101,52 @@ func TestJudge(t *testing.T) {
 		{"its own red check is ignored", input(own(run(1, "SIA", "failure")), run(2, "test", "success")), green, ""},
 		{"no check at all, though one is required", requiring(input(), "test"), none, "Required, but absent: test"},
 
-		{"red on the base commit, too", with(input(run(1, "old", "failure"), run(2, "test", "success")), func(in *Input) { in.Base = []Run{run(9, "old", "failure")} }), green, "old is excused"},
-		{"green on the base commit", with(input(run(1, "test", "failure")), func(in *Input) { in.Base = []Run{run(9, "test", "success")} }), red, ""},
-		{"red on the base commit by an earlier run only", with(input(run(1, "test", "failure")), func(in *Input) { in.Base = []Run{run(8, "test", "failure"), run(9, "test", "success")} }), red, ""},
-		{"an excuse is no success", with(input(run(1, "test", "failure")), func(in *Input) { in.Base = []Run{run(9, "test", "failure")} }), none, "red on the base commit too"},
+		{"red on the base commit, too",
+			with(input(run(1, "old", "failure"), run(2, "test", "success")),
+				func(in *Input) { in.Base = []Run{run(9, "old", "failure")} }), green, "old is excused"},
+		{"green on the base commit", with(input(run(1, "test", "failure")),
+			func(in *Input) { in.Base = []Run{run(9, "test", "success")} }), red, ""},
+		{"red on the base commit by an earlier run only",
+			with(input(run(1, "test", "failure")),
+				func(in *Input) { in.Base = []Run{run(8, "test", "failure"), run(9, "test", "success")} }), red, ""},
+		{"an excuse is no success", with(input(run(1, "test", "failure")),
+			func(in *Input) { in.Base = []Run{run(9, "test", "failure")} }), none, "red on the base commit too"},
 		{"a status red on the base commit, too", with(input(run(1, "test", "success")), func(in *Input) {
 			in.Statuses, in.BaseStatuses = []Status{status("ci/x", "failure")}, []Status{status("ci/x", "failure")}
 		}), green, "ci/x is excused"},
 
 		{"flaky: passed in the end", input(run(1, "test", "failure"), run(2, "test", "success")), green, "flaky"},
 		{"flaky: failed in the end", input(run(1, "test", "success"), run(2, "test", "failure")), rerun, "flaky"},
-		{"flaky to the last", with(input(run(1, "test", "success"), run(2, "test", "failure")), func(in *Input) { in.Reruns = MaxReruns }), none, "run again 3 times"},
-		{"flaky to the last, and another is green", with(input(run(1, "test", "success"), run(2, "test", "failure"), run(3, "build", "success")), func(in *Input) { in.Reruns = MaxReruns }), green, "test is excused: flaky"},
-		{"two apps' checks of one name", input(ofApp(run(1, "test", "failure"), "other-ci"), run(2, "test", "success")), red, "test failed"},
+		{"flaky to the last", with(input(run(1, "test", "success"), run(2, "test", "failure")),
+			func(in *Input) { in.Reruns = sia.MaxReruns }), none, "run again 3 times"},
+		{"flaky to the last, and another is green",
+			with(input(run(1, "test", "success"), run(2, "test", "failure"), run(3, "build", "success")),
+				func(in *Input) { in.Reruns = sia.MaxReruns }), green, "test is excused: flaky"},
+		{"two apps' checks of one name", input(ofApp(run(1, "test", "failure"), "other-ci"), run(2, "test", "success")), red,
+			"test failed"},
 		{"two runs side by side are no re-run", input(
-			Run{ID: 1, Name: "test", Status: "completed", Conclusion: "failure", StartedAt: noon.Add(-time.Hour), CompletedAt: noon.Add(-50 * time.Minute)},
-			Run{ID: 2, Name: "test", Status: "completed", Conclusion: "success", StartedAt: noon.Add(-59 * time.Minute), CompletedAt: noon.Add(-55 * time.Minute)}), rerun, "side by side"},
+			Run{ID: 1, Name: "test", Status: "completed", Conclusion: "failure", StartedAt: noon.Add(-time.Hour),
+				CompletedAt: noon.Add(-50 * time.Minute)},
+			Run{ID: 2, Name: "test", Status: "completed", Conclusion: "success", StartedAt: noon.Add(-59 * time.Minute),
+				CompletedAt: noon.Add(-55 * time.Minute)}), rerun, "side by side"},
 
 		{"cancelled", input(run(1, "test", "cancelled")), rerun, "was cancelled"},
 		{"stale", input(run(1, "test", "stale")), rerun, "stale"},
 		{"weather", input(run(1, "test", "failure").class("network")), rerun, "outside the code: network"},
-		{"bad weather", with(input(run(1, "test", "failure").class("rate_limit")), func(in *Input) { in.Reruns = MaxReruns }), red, "rate_limit"},
+		{"bad weather", with(input(run(1, "test", "failure").class("rate_limit")),
+			func(in *Input) { in.Reruns = sia.MaxReruns }), red, "rate_limit"},
 		{"another class is no weather", input(run(1, "test", "failure").class("compile_error")), red, "failed"},
 		{"weather beside a failure", input(run(1, "a", "failure").class("network"), run(2, "b", "failure")), red, "b failed"},
-		{"weather where nothing is required", requiring(input(run(1, "a", "failure").class("network"), run(2, "b", "success")), "b"), green, ""},
+		{"weather where nothing is required",
+			requiring(input(run(1, "a", "failure").class("network"), run(2, "b", "success")), "b"), green, ""},
 
-		{"tampering", with(input(run(1, "test", "success")), func(in *Input) { in.Tampering = []string{"a_test.go:3: t.Skip was added"} }), tampered, "t.Skip was added"},
-		{"accepted tampering", with(input(run(1, "test", "success")), func(in *Input) { in.Tampering, in.Accepted = []string{"a_test.go:3"}, true }), green, "accepted"},
-		{"tampering that did not even help", with(input(run(1, "test", "failure")), func(in *Input) { in.Tampering = []string{"a_test.go:3"} }), red, "a_test.go:3"},
+		{"tampering", with(input(run(1, "test", "success")),
+			func(in *Input) { in.Tampering = []string{"a_test.go:3: t.Skip was added"} }), tampered, "t.Skip was added"},
+		{"accepted tampering", with(input(run(1, "test", "success")),
+			func(in *Input) { in.Tampering, in.Accepted = []string{"a_test.go:3"}, true }), green, "accepted"},
+		{"tampering that did not even help",
+			with(input(run(1, "test", "failure")), func(in *Input) { in.Tampering = []string{"a_test.go:3"} }), red,
+			"a_test.go:3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Judge(c.in)
@@ -127,34 +161,22 @@ func TestSettle(t *testing.T) {
 	in := input(run(1, "test", "success"))
 	in.Runs[0].CompletedAt = noon.Add(-10 * time.Second)
 	got := Judge(in)
-	if got.Verdict != sia.VerdictPending || got.NextLook != 20*time.Second {
-		t.Errorf("10 s after the last event: %s, next look in %s", got.Verdict, got.NextLook)
+	if got.Verdict != sia.VerdictPending || !strings.Contains(strings.Join(got.Explain, "\n"), "waiting 20s in case") {
+		t.Errorf("10 s after the last event: %s, %q", got.Verdict, got.Explain)
 	}
 	in.Now = noon.Add(20 * time.Second)
-	if got := Judge(in); got.Verdict != sia.VerdictGreen || got.NextLook != 0 {
-		t.Errorf("30 s after the last event: %s, next look in %s", got.Verdict, got.NextLook)
+	if got := Judge(in); got.Verdict != sia.VerdictGreen {
+		t.Errorf("30 s after the last event: %s", got.Verdict)
 	}
 	in.Runs[0].CompletedAt = noon.Add(time.Hour) // GitHub's clock is ahead
-	if got := Judge(in); got.NextLook > in.Settings.Settle.D() {
-		t.Errorf("next look in %s", got.NextLook)
-	}
-}
-
-func TestNextLook(t *testing.T) {
-	in := input()
-	in.Since = noon.Add(-14 * time.Minute)
-	if got := Judge(in); got.NextLook != time.Minute {
-		t.Errorf("a minute before the waiting limit: next look in %s", got.NextLook)
-	}
-	in = input(unfinished(1, "test"))
-	in.Since = noon.Add(-100 * time.Hour)
-	if got := Judge(in); got.NextLook != maxPoll {
-		t.Errorf("after 100 h: next look in %s", got.NextLook)
+	if got := Judge(in); !strings.Contains(strings.Join(got.Explain, "\n"), "waiting 30s in case") {
+		t.Errorf("an hour before the last event: %s, %q", got.Verdict, got.Explain)
 	}
 }
 
 func TestChecksAndRuns(t *testing.T) {
-	in := input(run(1, "test", "failure"), run(2, "build", "success"), run(3, "old", "failure"), run(4, "lint", "failure"), run(5, "net", "failure").class("network"))
+	in := input(run(1, "test", "failure"), run(2, "build", "success"), run(3, "old", "failure"), run(4, "lint", "failure"),
+		run(5, "net", "failure").class("network"))
 	in.Required = []string{"test", "build", "old", "net"}
 	in.Base = []Run{run(9, "old", "failure")}
 	in.Runs[0].URL = "https://example.com/1"
@@ -169,11 +191,27 @@ func TestChecksAndRuns(t *testing.T) {
 	if diff := cmp.Diff(want, got.Checks); diff != "" {
 		t.Errorf("checks: -want +got\n%s", diff)
 	}
-	if !slices.Equal(got.RedRuns, []int64{1}) || len(got.Rerun) != 0 {
-		t.Errorf("to read %v, to run again %v", got.RedRuns, got.Rerun)
+	if len(got.Rerun) != 0 {
+		t.Errorf("to run again %v", got.Rerun)
 	}
 	in.Required = []string{"net"}
-	if got := Judge(in); !slices.Equal(got.Rerun, []int64{5}) || got.NextLook == 0 {
-		t.Errorf("to run again %v, next look in %s", got.Rerun, got.NextLook)
+	if got := Judge(in); !slices.Equal(got.Rerun, []int64{5}) {
+		t.Errorf("to run again %v", got.Rerun)
+	}
+}
+
+// TestTamperingIsReadBack holds that what Judge explains about a finding can be
+// told from its other sentences.
+func TestTamperingIsReadBack(t *testing.T) {
+	in := input(run(1, "test", "success"))
+	in.Tampering, in.RequiredKnown = []string{"a_test.go:3: a test is skipped"}, false
+	var got []string
+	for _, s := range Judge(in).Explain {
+		if f, ok := TamperingIn(s); ok {
+			got = append(got, f)
+		}
+	}
+	if diff := cmp.Diff(in.Tampering, got); diff != "" {
+		t.Error(diff)
 	}
 }

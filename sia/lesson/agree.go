@@ -10,40 +10,39 @@ import (
 
 // Agreement is one thing that several repositories learned, each by itself.
 type Agreement struct {
-	Lessons []Lesson // that say the same, of two repositories at least, the surest first
-	Against []Lesson // that advise the opposite, of any of the repositories that were asked
+	Lessons []Lesson // they say the same and come from two repositories at least; the surest first
+	Against []Lesson // they advise the opposite, in any of the repositories that were asked
 
-	tags, words []string // that the lessons of two repositories have
+	tags, words []string // those that the lessons of two repositories share
 }
 
-// agreeing are the kinds that may hold elsewhere, too: a tool or a model is only
-// known to do well or badly where it was tried.
-var agreeing = []Kind{Workaround, Success, Mistake, Discovery}
+// agreeingKinds are the kinds that may hold elsewhere, too. A tool or a model is only known to do
+// well or badly where it was tried.
+var agreeingKinds = []Kind{Workaround, Success, Mistake, Discovery}
 
-// Agreements finds what repositories agree on, given the lessons of all of them,
-// in any order; the surest comes first. A lesson counts when attempts may be told
-// it, when its confidence is at least the given one, 0–1, and when its repository
-// learned it itself: what it was given, and what was brought there from another
-// under the same id, says nothing of its own.
+// Agreements finds what repositories agree on, the surest first. lessons are those of all of the
+// repositories, in any order; least is the confidence that a lesson needs to count, 0–1. Only
+// lessons count that attempts may be told, and that their repository learned itself: copies from
+// other repositories say nothing of their own.
 //
-// Lessons agree that are the same as merging would have it. Those that are only the
-// same without what their contexts quote of each repository's checks agree as well;
-// then the agreement has them without it.
+// Lessons agree when merging would take them for the same. They also agree when they are the same
+// without the words that their contexts quote from each repository's checks. Then the agreement has
+// them without these words.
 //
-// The work grows with the number of lessons, not its square: each is compared with
-// a bounded number of those that share a band of its signature.
+// The work grows with the number of lessons, not its square: each is compared with a bounded number
+// of the lessons that share a band of its signature.
 func Agreements(lessons []Lesson, least float64, now time.Time) []Agreement {
-	own := independent(lessons, least, now)
+	own := independentLessons(lessons, least, now)
 	var all []Agreement
 	agreed := map[ID]bool{}
-	for _, form := range []func(Lesson) Lesson{func(l Lesson) Lesson { return l }, Lesson.general} {
+	for _, form := range []func(Lesson) Lesson{func(l Lesson) Lesson { return l }, Lesson.withoutQuotes} {
 		var left []Lesson
 		for _, l := range own {
 			if !agreed[l.ID] {
 				left = append(left, form(l))
 			}
 		}
-		for _, a := range agree(left, now) {
+		for _, a := range findAgreements(left, now) {
 			for _, l := range a.Lessons {
 				agreed[l.ID] = true
 			}
@@ -51,18 +50,18 @@ func Agreements(lessons []Lesson, least float64, now time.Time) []Agreement {
 		}
 	}
 	if len(all) > 0 {
-		against := opposites(own)
+		against := opposedLessons(own)
 		for i := range all {
-			all[i].oppose(against)
+			all[i].addOpposed(against)
 		}
 	}
 	slices.SortFunc(all, func(a, b Agreement) int { return bySureness(now)(a.Lessons[0], b.Lessons[0]) })
 	return all
 }
 
-// Shared is a lesson of the agreement as other repositories would be given it: what
-// it says and when, and the labels and words that two repositories brought. Where
-// it was learned, from whom, and how it fared is left out.
+// Shared is a lesson of the agreement in the form that other repositories get: what it says, when
+// it applies, and the labels and words that two repositories share. It leaves out where the lesson
+// was learned, from whom, and how it fared.
 func (a Agreement) Shared(l Lesson) Lesson {
 	return Lesson{
 		ID: l.ID, Repo: l.Repo, Kind: l.Kind, State: Active, Context: l.Context, Text: l.Text, Correction: l.Correction,
@@ -72,11 +71,11 @@ func (a Agreement) Shared(l Lesson) Lesson {
 
 // Says reports whether a lesson that was shared says what the agreement does.
 func (a Agreement) Says(shared Lesson) bool {
-	return slices.ContainsFunc(a.Lessons, func(l Lesson) bool { return l.ID == shared.ID || same(l, shared) })
+	return slices.ContainsFunc(a.Lessons, func(l Lesson) bool { return l.ID == shared.ID || sameLesson(l, shared) })
 }
 
-// CopyTo is a shared lesson as a repository is given it: under the same id, and
-// untried, so that the repository judges it by its own evidence after [Lesson.Given].
+// CopyTo is the copy of a shared lesson that a repository gets. It has the same id and no counts,
+// so that after [Lesson.Given] the repository judges it by its own evidence.
 func (l Lesson) CopyTo(repo int64, now time.Time) Lesson {
 	l.Repo, l.State, l.From = repo, Active, Provenance{Source: FromOrganisation}
 	l.Good, l.Bad, l.Occurrences = 0, 0, 0
@@ -84,22 +83,23 @@ func (l Lesson) CopyTo(repo int64, now time.Time) Lesson {
 	return l
 }
 
-// Given is the first evidence for a copy: that others learned it and a person
-// approved it counts as one outcome does, so that one failure, which may have had any
-// other reason, does not silence it.
+// Given is the first evidence for a copy: others learned it, and a person approved it. It weighs as
+// much as one outcome, so that a single failure does not silence the lesson; a failure may have
+// other reasons.
 func (l Lesson) Given() Evidence {
-	return Evidence{Key: "shared/" + string(l.ID), Lesson: l.ID, Good: 1, At: l.CreatedAt, Why: "other repositories of the owner learned it, and a person approved it"}
+	return Evidence{Key: "shared/" + string(l.ID), Lesson: l.ID, Good: 1, At: l.CreatedAt, Why: "other repositories of " +
+		"the owner learned it, and a person approved it"}
 }
 
-// untried reports whether the repository has no evidence of its own about what it
-// was given.
-func (l Lesson) untried() bool {
+// isUntried reports whether the lesson is a copy about which the repository has no evidence of its
+// own.
+func (l Lesson) isUntried() bool {
 	return l.From.Source == FromOrganisation && l.CountedAt.Equal(l.CreatedAt)
 }
 
-// general is the lesson without what its context quotes of a repository's checks,
-// where SIA's own words say when it applies.
-func (l Lesson) general() Lesson {
+// withoutQuotes is the lesson without the words that its context quotes from a repository's checks.
+// A context without SIA's own words stays as it is.
+func (l Lesson) withoutQuotes() Lesson {
 	for _, words := range patternVocabulary {
 		if strings.HasPrefix(l.Context, words.when+"; ") {
 			l.Context = words.when
@@ -115,11 +115,12 @@ func bySureness(now time.Time) func(a, b Lesson) int {
 	}
 }
 
-// independent are the lessons that count, each id once, the surest first.
-func independent(lessons []Lesson, least float64, now time.Time) []Lesson {
+// independentLessons are the lessons that count, each id once, the surest first.
+func independentLessons(lessons []Lesson, least float64, now time.Time) []Lesson {
 	var own []Lesson
 	for _, l := range lessons {
-		if l.Live() && l.From.Source != FromOrganisation && slices.Contains(agreeing, l.Kind) && l.Confidence(now) >= least {
+		learned := l.From.Source != FromOrganisation && slices.Contains(agreeingKinds, l.Kind)
+		if l.Live() && learned && l.Confidence(now) >= least {
 			own = append(own, l)
 		}
 	}
@@ -133,16 +134,16 @@ func independent(lessons []Lesson, least float64, now time.Time) []Lesson {
 	})
 }
 
-// agree finds the agreements among lessons, the surest first: each is about its first
-// lesson, with which all others agree.
-func agree(lessons []Lesson, now time.Time) []Agreement {
-	sheaves := bind(lessons, Lesson.advice, func(l Lesson) string { return string(l.Kind) })
-	near := neighbours(sheaves, func(a, b sheaf) bool {
+// findAgreements finds the agreements among lessons, the surest first. All lessons of an agreement
+// agree with its first one.
+func findAgreements(lessons []Lesson, now time.Time) []Agreement {
+	groups := groupByWords(lessons, Lesson.adviceWords, func(l Lesson) string { return string(l.Kind) })
+	near := nearGroups(groups, func(a, b wordGroup) bool {
 		return a.kind == b.kind && a.against == b.against && a.sign.Similarity(b.sign) >= sameAdvice
 	})
-	taken := make([]bool, len(sheaves))
+	taken := make([]bool, len(groups))
 	var all []Agreement
-	for i := range sheaves {
+	for i := range groups {
 		if taken[i] {
 			continue
 		}
@@ -154,7 +155,7 @@ func agree(lessons []Lesson, now time.Time) []Agreement {
 			}
 		}
 		for _, j := range members {
-			a.Lessons = append(a.Lessons, sheaves[j].lessons...)
+			a.Lessons = append(a.Lessons, groups[j].lessons...)
 		}
 		if !slices.ContainsFunc(a.Lessons, func(l Lesson) bool { return l.Repo != a.Lessons[0].Repo }) {
 			continue
@@ -163,15 +164,15 @@ func agree(lessons []Lesson, now time.Time) []Agreement {
 			taken[j] = true
 		}
 		slices.SortFunc(a.Lessons, bySureness(now))
-		a.tags = common(a.Lessons, func(l Lesson) []string { return l.Tags }, maxTags)
-		a.words = common(a.Lessons, func(l Lesson) []string { return l.Words }, maxWords)
+		a.tags = sharedNames(a.Lessons, func(l Lesson) []string { return l.Tags }, maxTags)
+		a.words = sharedNames(a.Lessons, func(l Lesson) []string { return l.Words }, maxWords)
 		all = append(all, a)
 	}
 	return all
 }
 
-// common are the names that lessons of two repositories have, at most so many.
-func common(lessons []Lesson, of func(Lesson) []string, most int) []string {
+// sharedNames are the names that lessons of two repositories share, at most so many.
+func sharedNames(lessons []Lesson, of func(Lesson) []string, most int) []string {
 	from := map[string]int64{} // the repository that first brought it
 	var both []string
 	for _, l := range lessons {
@@ -188,85 +189,85 @@ func common(lessons []Lesson, of func(Lesson) []string, most int) []string {
 	return both
 }
 
-// sheaf are lessons of the same words.
-type sheaf struct {
+// wordGroup is a group of lessons that have the same words.
+type wordGroup struct {
 	lessons []Lesson
 	kind    string
 	against bool // whether they advise against something
 	sign    Signature
 }
 
-// bind binds the lessons of the same words that give the same kind into sheaves, in
-// the order of the first of each.
-func bind(lessons []Lesson, words func(Lesson) []string, kind func(Lesson) string) []sheaf {
-	var sheaves []sheaf
+// groupByWords puts lessons of the same words and the same kind into groups, in the order of each
+// group's first lesson. The functions give a lesson's words and its kind.
+func groupByWords(lessons []Lesson, words func(Lesson) []string, kind func(Lesson) string) []wordGroup {
+	var groups []wordGroup
 	at := map[string]int{}
 	for _, l := range lessons {
-		s := sheaf{kind: kind(l)}
-		_, s.against = turns(l.Text)
+		s := wordGroup{kind: kind(l)}
+		_, s.against = adviceTurns(l.Text)
 		set := words(l)
 		slices.Sort(set)
 		key := fmt.Sprint(s.kind, " ", s.against, " ", strings.Join(set, " "))
 		i, known := at[key]
 		if !known {
-			i = len(sheaves)
+			i = len(groups)
 			at[key] = i
-			s.sign = Sign(set)
-			sheaves = append(sheaves, s)
+			s.sign = NewSignature(set)
+			groups = append(groups, s)
 		}
-		sheaves[i].lessons = append(sheaves[i].lessons, l)
+		groups[i].lessons = append(groups[i].lessons, l)
 	}
-	return sheaves
+	return groups
 }
 
-// mostLike bounds with how many that share a band of its signature a sheaf is
-// compared, for each of its bands: the nearest before it. Two as alike as merging
-// asks for share many bands (of .7, eight of 32 on the average), so that only where
-// thousands of different ones crowd all of these does one go unseen.
+// mostLike bounds the comparisons of a group: in each band of its signature it is compared with the
+// last so many groups before it. Two groups that merging would join share many bands (at a
+// similarity of .7, eight of 32 on average). A pair is only missed when thousands of different
+// groups crowd all of these bands.
 const mostLike = 32
 
-// neighbours are, for each sheaf, the others of which near says so.
-func neighbours(sheaves []sheaf, near func(a, b sheaf) bool) [][]int {
-	shelves := map[string][]int{}
-	compared := make([]int, len(sheaves)) // 1 + the last that each was compared with
-	all := make([][]int, len(sheaves))
-	for i, s := range sheaves {
+// nearGroups lists, for each group, the others that near says are near it.
+func nearGroups(groups []wordGroup, near func(a, b wordGroup) bool) [][]int {
+	buckets := map[string][]int{}
+	compared := make([]int, len(groups)) // 1 + the last that each was compared with
+	all := make([][]int, len(groups))
+	for i, s := range groups {
 		for _, key := range s.sign.bands() {
-			shelf := shelves[key]
-			for _, j := range shelf[max(0, len(shelf)-mostLike):] {
+			bucket := buckets[key]
+			for _, j := range bucket[max(0, len(bucket)-mostLike):] {
 				if compared[j] == i+1 {
 					continue
 				}
 				compared[j] = i + 1
-				if near(s, sheaves[j]) {
+				if near(s, groups[j]) {
 					all[i], all[j] = append(all[i], j), append(all[j], i)
 				}
 			}
-			shelves[key] = append(shelf, i)
+			buckets[key] = append(bucket, i)
 		}
 	}
 	return all
 }
 
-// opposites are, by the id of each lesson, those that advise the opposite.
-func opposites(lessons []Lesson) map[ID][]Lesson {
-	sheaves := bind(lessons, Lesson.about, func(Lesson) string { return "" })
-	near := neighbours(sheaves, func(a, b sheaf) bool {
+// opposedLessons lists, by the id of each lesson, the lessons that advise the opposite.
+func opposedLessons(lessons []Lesson) map[ID][]Lesson {
+	groups := groupByWords(lessons, Lesson.aboutWords, func(Lesson) string { return "" })
+	near := nearGroups(groups, func(a, b wordGroup) bool {
 		return a.against != b.against && Opposed(a.lessons[0], b.lessons[0])
 	})
 	all := map[ID][]Lesson{}
-	for i, s := range sheaves {
+	for i, s := range groups {
 		for _, l := range s.lessons {
 			for _, j := range near[i] {
-				all[l.ID] = append(all[l.ID], sheaves[j].lessons...)
+				all[l.ID] = append(all[l.ID], groups[j].lessons...)
 			}
 		}
 	}
 	return all
 }
 
-// oppose notes what contradicts the agreement.
-func (a *Agreement) oppose(opposites map[ID][]Lesson) {
+// addOpposed adds the lessons that contradict the agreement to Against.
+func (a *Agreement) addOpposed(opposites map[ID][]Lesson) {
 	seen := map[ID]bool{}
 	for _, l := range a.Lessons {
 		for _, o := range opposites[l.ID] {

@@ -50,10 +50,12 @@ func TestAgreements(t *testing.T) {
 		agree bool
 	}{
 		{"the same words", told, other, true},
-		{"nearly the same words", told, with(func(l *Lesson) { l.Text = "Please " + strings.ToLower(l.Text[:1]) + l.Text[1:] }), true},
+		{"nearly the same words", told,
+			with(func(l *Lesson) { l.Text = "Please " + strings.ToLower(l.Text[:1]) + l.Text[1:] }), true},
 		{"promoted", told, with(func(l *Lesson) { l.State = Promoted }), true},
 		{"a person's", told, with(func(l *Lesson) { l.From.Source = FromPerson }), true},
-		{"each with its log line", quoting(told, "relay: error: SMTP_TOKEN is not set"), quoting(other, "boto: no AWS_SESSION key configured for bucket uploads"), true},
+		{"each with its log line", quoting(told, "relay: error: SMTP_TOKEN is not set"),
+			quoting(other, "boto: no AWS_SESSION key configured for bucket uploads"), true},
 		{"the same repository", told, say("b", Workaround, putBehind), false},
 		{"brought from there", told, with(func(l *Lesson) { l.ID = told.ID }), false},
 		{"given", told, with(func(l *Lesson) { l.From.Source = FromOrganisation }), false},
@@ -79,7 +81,8 @@ func TestAgreements(t *testing.T) {
 			}
 		})
 	}
-	got := Agreements([]Lesson{quoting(told, "SMTP_TOKEN is not set"), quoting(other, "no AWS_SESSION key was configured for uploads of files")}, .5, start)
+	got := Agreements([]Lesson{quoting(told, "SMTP_TOKEN is not set"),
+		quoting(other, "no AWS_SESSION key was configured for uploads of files")}, .5, start)
 	for _, l := range got[0].Lessons {
 		if s := got[0].Shared(l); s.Context != when {
 			t.Errorf("what only one of them saw goes along: %q", s.Context)
@@ -96,7 +99,8 @@ func TestAgreements(t *testing.T) {
 // issue, or how it fared.
 func TestShared(t *testing.T) {
 	a, b := say("a", Workaround, putBehind), in(8, "b", say("b", Workaround, putBehind))
-	a.Good, a.Action, a.Outcome, a.Tools, a.Conflicts = 6, "used abstraction-level-shift", "it passed", []string{"run"}, []ID{b.ID}
+	a.Good, a.Action, a.Outcome, a.Tools, a.Conflicts = 6, "used abstraction-level-shift", "it passed", []string{"run"},
+		[]ID{b.ID}
 	a.Correction, a.From = "calling the real service", Provenance{Source: FromPerson, Task: "7-1", Issue: 1, Attempt: 2}
 	a.Words, b.Words = []string{"mail", "project", "falcon"}, []string{"invoice", "mail"}
 	a.Tags, b.Tags = []string{"environment", "house-rule"}, []string{"environment"}
@@ -121,8 +125,10 @@ func TestShared(t *testing.T) {
 		t.Error(d)
 	}
 	counted := given.Given().Count(given)
-	if again, why := counted.Count(0, 1, start.Add(day)).Settle(start.Add(day)); counted.Confidence(start) != 2./3 || !again.Live() {
-		t.Errorf("it is given a confidence of %v, and one failure makes it %s: %s", counted.Confidence(start), again.State, why)
+	if again, why := counted.Count(0, 1, start.Add(day)).Settle(start.Add(day)); counted.Confidence(start) != 2./3 ||
+		!again.Live() {
+		t.Errorf("it is given a confidence of %v, and one failure makes it %s: %s", counted.Confidence(start), again.State,
+			why)
 	}
 	// It stands in lessons.md as what it is.
 	file, err := Markdown(9, []Lesson{given}, nil)
@@ -153,7 +159,8 @@ func TestAgainst(t *testing.T) {
 // what either came to; what it forgot stays forgotten.
 func TestGiven(t *testing.T) {
 	own, given := say("a", Workaround, putBehind), say("b", Workaround, putBehind).CopyTo(7, start)
-	own.Context, own.Words = patternVocabulary["missing-credentials"].when+"; check test failed with “boto: no AWS_SESSION key configured for bucket uploads”", []string{"mail"}
+	own.Context, own.Words = patternVocabulary["missing-credentials"].when+
+		"; check test failed with “boto: no AWS_SESSION key configured for bucket uploads”", []string{"mail"}
 	given.Context, given.Words = patternVocabulary["missing-credentials"].when, []string{"invoice"}
 	tried, unwanted, forgotten, hers := given, own, own, own
 	tried.Good, tried.CountedAt = 9, start.Add(day)
@@ -168,8 +175,10 @@ func TestGiven(t *testing.T) {
 		x, y   Lesson
 		stands Lesson
 	}{
-		{"learned", own, given, own}, {"learned, and the other was tried", own, tried, own}, {"archived", unwanted, given, unwanted},
-		{"forgotten", forgotten, given, forgotten}, {"a person's", hers, tried, hers}, {"given and forgotten", own, gone, gone},
+		{"learned", own, given, own}, {"learned, and the other was tried", own, tried, own},
+		{"archived", unwanted, given, unwanted},
+		{"forgotten", forgotten, given, forgotten}, {"a person's", hers, tried, hers},
+		{"given and forgotten", own, gone, gone},
 	} {
 		changed, evidence := Merge([]Lesson{c.y, c.x}, start)
 		i := slices.IndexFunc(changed, func(l Lesson) bool { return l.State == Merged })
@@ -177,7 +186,8 @@ func TestGiven(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, changed)
 			continue
 		}
-		if c.stands.ID == own.ID && !slices.ContainsFunc(changed, func(l Lesson) bool { return l.ID == own.ID && cmp.Equal(l, c.stands) }) {
+		if c.stands.ID == own.ID && !slices.ContainsFunc(changed,
+			func(l Lesson) bool { return l.ID == own.ID && cmp.Equal(l, c.stands) }) {
 			t.Errorf("%s: what it learned itself changed: %+v", c.name, changed)
 		}
 		if (len(evidence) == 1) != (c.y.Good == tried.Good) {
@@ -186,7 +196,8 @@ func TestGiven(t *testing.T) {
 	}
 	// Of opposite advice, its own is told, however well the other fits.
 	no := say("c", Workaround, "Never p"+putBehind[1:])
-	if got := choose(Want{Task: "7-9", Most: 5, MinConfidence: .5, Now: start}, found(given, 9), found(no, 5)); !slices.Equal(got, []string{no.Text}) {
+	if got := choose(ChooseOptions{Task: "7-9", Most: 5, MinConfidence: .5, Now: start}, found(given, 9),
+		found(no, 5)); !slices.Equal(got, []string{no.Text}) {
 		t.Errorf("told %q", got)
 	}
 }
@@ -194,7 +205,8 @@ func TestGiven(t *testing.T) {
 // Whoever says what in whatever order: those agree that say one of a few things
 // apart from one another, each thing in two repositories.
 func TestAgreementsHold(t *testing.T) {
-	things := []string{putBehind, "Round tax half to even, as the tax office demands it of every shop.", "Run make generate after each change of the schema.",
+	things := []string{putBehind, "Round tax half to even, as the tax office demands it of every shop.",
+		"Run make generate after each change of the schema.",
 		"Follow the table tests that stand beside the parser when you add a case."}
 	rapid.Check(t, func(t *rapid.T) {
 		var all []Lesson
@@ -249,10 +261,11 @@ func many(repos, each int) []Lesson {
 	for r := range repos {
 		for i := range each {
 			p := patternVocabulary["missing-credentials"]
-			l := in(int64(1+r), fmt.Sprint(i), say("", Workaround, double))
+			l := in(int64(1+r), fmt.Sprint(i), say("", Workaround, localDouble))
 			thing := fmt.Sprint((r/2*each + i) * 7919)
-			l.Context = p.when + "; check test failed with “" + strings.NewReplacer("0", " alpha", "1", " beta", "2", " gamma", "3", " delta", "4", " epsilon",
-				"5", " zeta", "6", " eta", "7", " theta", "8", " iota", "9", " kappa").Replace(thing) + "”"
+			l.Context = p.when + "; check test failed with “" +
+				strings.NewReplacer("0", " alpha", "1", " beta", "2", " gamma", "3", " delta", "4", " epsilon",
+					"5", " zeta", "6", " eta", "7", " theta", "8", " iota", "9", " kappa").Replace(thing) + "”"
 			all = append(all, l)
 		}
 	}

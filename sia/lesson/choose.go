@@ -12,33 +12,32 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The numbers of choosing, document 4 §4.4.
+// The numbers of choosing (docs/lessons.md#how-the-few-are-chosen).
 const (
-	ageHalf   = 90 * 24 * time.Hour // a lesson that was not seen for so long counts half
-	relevance = .7                  // against likeness to what is chosen already: MMR's λ
-	withheld  = .1                  // probability with which a chosen lesson is kept from the task
-	floor     = .15                 // of the best score; what is below says little about the task
-	minShared = 2                   // words that a lesson shares with the task; a person's: 1
+	ageHalf         = 90 * 24 * time.Hour // a lesson that was not seen for so long counts half
+	relevanceWeight = .7                  // of the score against likeness to the chosen ones: MMR's λ
+	withheldShare   = .1                  // probability with which a chosen lesson is kept from the task
+	scoreFloor      = .15                 // of the best score; what is below says little about the task
+	minShared       = 2                   // words that a lesson shares with the task; a person's: 1
 )
 
-// Want says what lessons are chosen for.
-type Want struct {
+// ChooseOptions says what lessons are chosen for, and how many.
+type ChooseOptions struct {
 	Task          sia.TaskID
 	Most          int     // lessons at most
 	MinConfidence float64 // 0–1
 	Now           time.Time
 }
 
-// Choose picks the lessons that an attempt is told, the most fitting first. A
-// lesson's score is its rank × (½ + ½ confidence) × ½^(age/90 days). They are
-// diversified by maximal marginal relevance (Carbonell and Goldstein, 1998), and
-// of two that contradict each other at most one is told: the repository's own
-// rather than what it was given.
+// Choose picks the lessons that an attempt is told, the most fitting first. A lesson's score is its
+// rank × (½ + ½ confidence) × ½^(age/90 days). The lessons are diversified by maximal marginal
+// relevance (Carbonell and Goldstein, 1998). Of two that contradict each other at most one is told:
+// the repository's own one, rather than a copy from other repositories.
 //
-// Each is withheld with probability .1, by a hash of task and lesson: a task is
-// told a lesson in all of its attempts or in none, and nothing takes the place of
-// one that is withheld, so that [Uplift] compares like with like.
-func Choose(found []Found, want Want) (told, kept []Lesson) {
+// Each chosen lesson is withheld with probability .1 and is then in kept. A hash of task and lesson
+// decides, so a task is told a lesson in all of its attempts or in none. Nothing takes the place of
+// a withheld lesson, so that [Uplift] compares like with like.
+func Choose(found []SearchHit, want ChooseOptions) (told, kept []Lesson) {
 	type scored struct {
 		Lesson
 		score float64
@@ -53,11 +52,13 @@ func Choose(found []Found, want Want) (told, kept []Lesson) {
 		}
 		confidence := f.Confidence(want.Now)
 		own := f.From.Source == FromOutcome && f.From.Task == want.Task // its attempts know
-		if own || contradicted(f.Lesson, found) || !f.Live() || f.Kind == Model || confidence < want.MinConfidence || f.Shared < need || f.Rank <= 0 {
+		if own || isContradicted(f.Lesson, found) || !f.Live() || f.Kind == Model || confidence < want.MinConfidence ||
+			f.Shared < need || f.Rank <= 0 {
 			continue
 		}
 		age := max(0, want.Now.Sub(f.LastSeen))
-		s := scored{f.Lesson, f.Rank * (.5 + .5*confidence) * math.Exp2(-float64(age)/float64(ageHalf)), Sign(f.advice())}
+		score := f.Rank * (.5 + .5*confidence) * math.Exp2(-float64(age)/float64(ageHalf))
+		s := scored{f.Lesson, score, NewSignature(f.adviceWords())}
 		best = max(best, s.score)
 		all = append(all, s)
 	}
@@ -66,7 +67,7 @@ func Choose(found []Found, want Want) (told, kept []Lesson) {
 	for len(chosen) < want.Most {
 		pick, top := -1, 0.0
 		for i, s := range all {
-			if s.score < floor*best {
+			if s.score < scoreFloor*best {
 				break
 			}
 			like, clash := 0.0, false
@@ -74,7 +75,7 @@ func Choose(found []Found, want Want) (told, kept []Lesson) {
 				like = max(like, s.sign.Similarity(c.sign))
 				clash = clash || c.ID == s.ID || Opposed(c.Lesson, s.Lesson)
 			}
-			if mmr := relevance*s.score/best - (1-relevance)*like; !clash && mmr > top {
+			if mmr := relevanceWeight*s.score/best - (1-relevanceWeight)*like; !clash && mmr > top {
 				pick, top = i, mmr
 			}
 		}
@@ -85,7 +86,7 @@ func Choose(found []Found, want Want) (told, kept []Lesson) {
 		all = slices.Delete(all, pick, pick+1)
 	}
 	for _, c := range chosen {
-		if chance(string(want.Task), string(c.ID)) < withheld {
+		if hashChance(string(want.Task), string(c.ID)) < withheldShare {
 			kept = append(kept, c.Lesson)
 		} else {
 			told = append(told, c.Lesson)
@@ -94,16 +95,16 @@ func Choose(found []Found, want Want) (told, kept []Lesson) {
 	return told, kept
 }
 
-// contradicted reports whether a lesson was given to the repository and one of its
-// own that was found advises the opposite.
-func contradicted(l Lesson, found []Found) bool {
-	return l.From.Source == FromOrganisation && slices.ContainsFunc(found, func(f Found) bool {
+// isContradicted reports whether a lesson is a copy from other repositories, and one of the
+// repository's own lessons among found advises the opposite.
+func isContradicted(l Lesson, found []SearchHit) bool {
+	return l.From.Source == FromOrganisation && slices.ContainsFunc(found, func(f SearchHit) bool {
 		return f.Live() && f.From.Source != FromOrganisation && Opposed(f.Lesson, l)
 	})
 }
 
-// chance is a number of 0–1 that looks random and is the same for the same names.
-func chance(names ...string) float64 {
+// hashChance is a number in [0, 1) that looks random and is always the same for the same names.
+func hashChance(names ...string) float64 {
 	sum := sha256.Sum256(fmt.Append(nil, names))
 	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
 }

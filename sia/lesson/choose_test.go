@@ -13,10 +13,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-func found(l Lesson, rank float64) Found { return Found{Lesson: l, Rank: rank, Shared: 3} }
+func found(l Lesson, rank float64) SearchHit { return SearchHit{Lesson: l, Rank: rank, Shared: 3} }
 
 // choose is Choose without chance.
-func choose(want Want, all ...Found) []string {
+func choose(want ChooseOptions, all ...SearchHit) []string {
 	told, kept := Choose(all, want)
 	var texts []string
 	for _, l := range slices.Concat(told, kept) {
@@ -29,7 +29,8 @@ func choose(want Want, all ...Found) []string {
 func TestChoose(t *testing.T) {
 	now := start.Add(90 * day)
 	fresh := func(name, text string) Lesson { l := say(name, Success, text); l.LastSeen = now; return l }
-	mail, sms, tax := fresh("a", putBehind), fresh("b", "Send text messages through the Texter interface."), fresh("c", "Round tax half to even.")
+	mail, sms, tax := fresh("a", putBehind), fresh("b", "Send text messages through the Texter interface."),
+		fresh("c", "Round tax half to even.")
 	double := fresh("d", putBehind+" Always.")
 	old := say("e", Success, sms.Text)
 	bad := fresh("f", "Retry the upload.")
@@ -44,22 +45,24 @@ func TestChoose(t *testing.T) {
 	person.From.Source = FromPerson
 	own, hers := found(tax, 5), found(mail, 5)
 	own.From.Task, hers.From.Task, hers.From.Source = "7-1", "7-1", FromPerson
-	want := Want{Task: "7-1", Most: 2, MinConfidence: .5, Now: now}
+	want := ChooseOptions{Task: "7-1", Most: 2, MinConfidence: .5, Now: now}
 	for _, c := range []struct {
 		name string
-		in   []Found
+		in   []SearchHit
 		want []string
 	}{
 		{"nothing", nil, nil},
-		{"at most so many, the most fitting", []Found{found(tax, 3), found(mail, 5), found(sms, 4)}, []string{putBehind, sms.Text}},
-		{"different from each other", []Found{found(mail, 5), found(double, 4.9), found(sms, 4)}, []string{putBehind, sms.Text}},
-		{"not what hardly fits", []Found{found(mail, 5), found(tax, .5)}, []string{putBehind}},
-		{"not what is too unsure", []Found{found(bad, 5), found(tax, 1)}, []string{tax.Text}},
-		{"not what is archived, nor about models", []Found{found(archived, 5), found(model, 5)}, nil},
-		{"not both of two that contradict", []Found{found(tax, 5), found(contrary, 4.9)}, []string{tax.Text}},
-		{"not what the task itself taught, but what a person taught there", []Found{own, hers}, []string{putBehind}},
-		{"not for one word", []Found{thin}, nil},
-		{"a person's for one word", []Found{person}, []string{tax.Text}},
+		{"at most so many, the most fitting", []SearchHit{found(tax, 3), found(mail, 5), found(sms, 4)},
+			[]string{putBehind, sms.Text}},
+		{"different from each other", []SearchHit{found(mail, 5), found(double, 4.9), found(sms, 4)},
+			[]string{putBehind, sms.Text}},
+		{"not what hardly fits", []SearchHit{found(mail, 5), found(tax, .5)}, []string{putBehind}},
+		{"not what is too unsure", []SearchHit{found(bad, 5), found(tax, 1)}, []string{tax.Text}},
+		{"not what is archived, nor about models", []SearchHit{found(archived, 5), found(model, 5)}, nil},
+		{"not both of two that contradict", []SearchHit{found(tax, 5), found(contrary, 4.9)}, []string{tax.Text}},
+		{"not what the task itself taught, but what a person taught there", []SearchHit{own, hers}, []string{putBehind}},
+		{"not for one word", []SearchHit{thin}, nil},
+		{"a person's for one word", []SearchHit{person}, []string{tax.Text}},
 	} {
 		if diff := cmp.Diff(c.want, choose(want, c.in...)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
@@ -79,14 +82,17 @@ func TestChoose(t *testing.T) {
 // however it is found; and nothing is both told and withheld.
 func TestChooseProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var all []Found
+		var all []SearchHit
 		for i := range rapid.IntRange(0, 30).Draw(t, "n") {
-			l := say(fmt.Sprint(i), rapid.SampledFrom(Kinds).Draw(t, "kind"), rapid.SampledFrom([]string{putBehind, "Round tax.", "Don't round tax.", "Run make generate."}).Draw(t, "text"))
+			l := say(fmt.Sprint(i), rapid.SampledFrom(Kinds).Draw(t, "kind"),
+				rapid.SampledFrom([]string{putBehind, "Round tax.", "Don't round tax.", "Run make generate."}).Draw(t, "text"))
 			l.State = rapid.SampledFrom([]State{Active, Promoted, Archived, Forgotten}).Draw(t, "state")
 			l.Good, l.Bad = float64(rapid.IntRange(0, 9).Draw(t, "good")), float64(rapid.IntRange(0, 9).Draw(t, "bad"))
-			all = append(all, Found{Lesson: l, Rank: rapid.Float64Range(0, 50).Draw(t, "rank"), Shared: rapid.IntRange(0, 5).Draw(t, "shared")})
+			all = append(all, SearchHit{Lesson: l, Rank: rapid.Float64Range(0, 50).Draw(t, "rank"),
+				Shared: rapid.IntRange(0, 5).Draw(t, "shared")})
 		}
-		want := Want{Task: sia.TaskID(fmt.Sprint("7-", rapid.IntRange(1, 50).Draw(t, "task"))), Most: rapid.IntRange(0, 8).Draw(t, "most"), MinConfidence: .5, Now: after(t, start, "now")}
+		want := ChooseOptions{Task: sia.TaskID(fmt.Sprint("7-", rapid.IntRange(1, 50).Draw(t, "task"))),
+			Most: rapid.IntRange(0, 8).Draw(t, "most"), MinConfidence: .5, Now: after(t, start, "now")}
 		told, kept := Choose(all, want)
 		both := slices.Concat(told, kept)
 		if len(both) > want.Most {
@@ -114,10 +120,11 @@ func TestChooseProperties(t *testing.T) {
 func TestWithheld(t *testing.T) {
 	kept := 0
 	for i := range 5000 {
-		_, k := Choose([]Found{found(say("a", Success, putBehind), 5)}, Want{Task: sia.NewTaskID(7, i), Most: 5, MinConfidence: .5, Now: start})
+		_, k := Choose([]SearchHit{found(say("a", Success, putBehind), 5)},
+			ChooseOptions{Task: sia.NewTaskID(7, i), Most: 5, MinConfidence: .5, Now: start})
 		kept += len(k)
 	}
-	if share := float64(kept) / 5000; math.Abs(share-withheld) > .02 {
+	if share := float64(kept) / 5000; math.Abs(share-withheldShare) > .02 {
 		t.Errorf("withheld from %.3f of the tasks", share)
 	}
 }
@@ -138,12 +145,14 @@ func TestUplift(t *testing.T) {
 	}
 	add(Told, 38, 10)
 	add(NoArm, 0, 50) // what people say is no outcome
-	if got := Uplift(all).String(); got != "38 of 48 tasks passed at the attempt that was told; from none was a lesson withheld yet, so what telling is worth can't be said" {
+	if got := Uplift(all).String(); got != "38 of 48 tasks passed at the attempt that was told; from none was a lesson "+
+		"withheld yet, so what telling is worth can't be said" {
 		t.Error(got)
 	}
 	add(Withheld, 1, 5)
 	u := Uplift(all)
-	if got := u.String(); got != "told: 38 of 48 passed; withheld: 1 of 6; telling is worth +53 points (+26 to +80, nine times out of ten)" {
+	if got := u.String(); got != "told: 38 of 48 passed; withheld: 1 of 6; telling is worth +53 points (+26 to +80, "+
+		"nine times out of ten)" {
 		t.Error(got)
 	}
 	if u.Low > u.Points || u.High < u.Points {
@@ -153,12 +162,13 @@ func TestUplift(t *testing.T) {
 
 func TestRank(t *testing.T) {
 	words := []string{"mail", "send", "guest"}
-	w := Weigh(words, map[string]int{"mail": 2, "send": 90, "zebra": 1}, 100)
+	w := WeighWords(words, map[string]int{"mail": 2, "send": 90, "zebra": 1}, 100)
 	if w["mail"] <= w["send"] || w["send"] <= 0 || w["guest"] != 0 {
 		t.Errorf("weights %v", w)
 	}
 	short, long := say("a", Success, "Mail."), say("b", Success, "Mail.")
-	long.Words = Words(fmt.Sprint(time.RFC1123, " so many other words that have nothing to do with what this is about, hour after hour and page after page"), 80)
+	long.Words = Words(fmt.Sprint(time.RFC1123,
+		" so many other words that have nothing to do with what this is about, hour after hour and page after page"), 80)
 	s, sharedShort := w.Rank(short.Terms())
 	l, sharedLong := w.Rank(long.Terms())
 	if s <= l || l <= 0 || sharedShort != 1 || sharedLong != 1 {

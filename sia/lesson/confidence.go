@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// The numbers of the design, document 4 §4.4.
+// The numbers of docs/lessons.md#how-far-a-lesson-is-trusted.
 const (
 	// MinExtracted is how sure an extraction must be for its lesson to be kept.
 	MinExtracted = 0.3
@@ -24,24 +24,23 @@ const (
 	archiveMean  = 0.35 // confidence below which it is told no more
 )
 
-// Counts are the evidence for and against the lesson at a time: after 30 days
-// without evidence both fade by half every 30 days, so that what was true once
-// has to prove itself again.
+// Counts are the evidence for and against the lesson at a time. After 30 days without evidence both
+// halve every 30 days, so that an old truth has to prove itself again.
 func (l Lesson) Counts(now time.Time) (good, bad float64) {
-	f := fade(now.Sub(l.CountedAt))
+	f := fadeFactor(now.Sub(l.CountedAt))
 	return l.Good * f, l.Bad * f
 }
 
-// fade is what is left of a count after an idle time: 0–1.
-func fade(idle time.Duration) float64 {
+// fadeFactor is what is left of a count after an idle time: 0–1.
+func fadeFactor(idle time.Duration) float64 {
 	if idle <= idleFor {
 		return 1
 	}
 	return math.Exp2(-float64(idle-idleFor) / float64(halfLife))
 }
 
-// Confidence is the mean of Beta(1+Good, 1+Bad) at a time: 0–1, and exactly a
-// half for what has as much for it as against it, however long ago.
+// Confidence is the mean of Beta(1+Good, 1+Bad) at a time: 0–1. It is exactly a half while the
+// counts for and against the lesson are equal.
 func (l Lesson) Confidence(now time.Time) float64 {
 	good, bad := l.Counts(now)
 	return .5 + (good-bad)/(2+good+bad)/2
@@ -65,9 +64,8 @@ func (l Lesson) Count(good, bad float64, at time.Time) Lesson {
 	return l
 }
 
-// Settle promotes, demotes, archives or revives a lesson by its evidence at a
-// time; why says what was done and is empty when nothing was. What a person
-// forgot and what was merged stays so.
+// Settle promotes, demotes, archives or revives a lesson by its evidence at a time. why says for
+// people what was done, "" for nothing. Forgotten and merged lessons stay as they are.
 func (l Lesson) Settle(now time.Time) (_ Lesson, why string) {
 	if l.State == Forgotten || l.State == Merged || l.Kind == Model {
 		return l, ""
@@ -81,13 +79,13 @@ func (l Lesson) Settle(now time.Time) (_ Lesson, why string) {
 	case good >= promoteGood && lower >= promoteLower:
 		l.State = Promoted
 	case was == Archived && good <= bad:
-		// Only evidence for it brings a lesson back; that what spoke against it
-		// has faded does not.
+		// Only evidence for it brings a lesson back, not that the evidence against it has faded.
 	default:
 		l.State = Active
 	}
 	if l.State == was {
 		return l, ""
 	}
-	return l, fmt.Sprintf("%s → %s: %.3g for and %.3g against, confidence %.2f, at least %.2f four times out of five", was, l.State, good, bad, mean, lower)
+	return l, fmt.Sprintf("%s → %s: %.3g for and %.3g against, confidence %.2f, at least %.2f four times out of five",
+		was, l.State, good, bad, mean, lower)
 }

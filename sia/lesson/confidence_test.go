@@ -19,8 +19,10 @@ func after(t *rapid.T, from time.Time, name string) time.Time {
 
 func tried(t *rapid.T) Lesson {
 	return Lesson{
-		Kind: rapid.SampledFrom(Kinds).Draw(t, "kind"), State: rapid.SampledFrom([]State{Active, Promoted, Archived, Forgotten, Merged}).Draw(t, "state"),
-		Good: float64(rapid.IntRange(0, 30).Draw(t, "good")), Bad: float64(rapid.IntRange(0, 30).Draw(t, "bad")), CountedAt: start,
+		Kind:  rapid.SampledFrom(Kinds).Draw(t, "kind"),
+		State: rapid.SampledFrom([]State{Active, Promoted, Archived, Forgotten, Merged}).Draw(t, "state"),
+		Good:  float64(rapid.IntRange(0, 30).Draw(t, "good")), Bad: float64(rapid.IntRange(0, 30).Draw(t, "bad")),
+		CountedAt: start,
 	}
 }
 
@@ -68,7 +70,7 @@ func TestDecay(t *testing.T) {
 	}
 }
 
-// Settling says what it did, does it once, and follows the numbers of the design.
+// Settling says what it did, does it once, and follows the numbers of docs/lessons.md.
 func TestSettle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := tried(t)
@@ -108,7 +110,8 @@ func TestLife(t *testing.T) {
 	for i, step := range []struct {
 		good, bad float64
 		want      State
-	}{{4, 0, Active}, {1, 0, Promoted}, {0, 3, Active}, {0, 10, Archived}, {0, 1, Archived}, {20, 0, Active}, {40, 0, Promoted}} {
+	}{{4, 0, Active}, {1, 0, Promoted}, {0, 3, Active}, {0, 10, Archived}, {0, 1, Archived}, {20, 0, Active},
+		{40, 0, Promoted}} {
 		if got := count(step.good, step.bad); got != step.want {
 			t.Errorf("step %d: %s, want %s (%v for, %v against)", i, got, step.want, l.Good, l.Bad)
 		}

@@ -24,11 +24,10 @@ type Edit struct {
 	was    Lesson // of a changed one: as SIA had written it
 }
 
-// Edits are what people changed in lessons.md since SIA wrote it: before are the
-// lessons that it then wrote, after is the file as it is. A lesson whose section
-// can't be read is not edited, and neither is anything by what SIA shows of its
-// own counting.
-func Edits(repo int64, before []Lesson, after Sheet) []Edit {
+// Edits are what people changed in lessons.md since SIA wrote it. before are the lessons that SIA
+// then wrote, after is the file as it is now. Sections that can't be read and the figures that SIA
+// counts itself make no edit.
+func Edits(repo int64, before []Lesson, after MarkdownFile) []Edit {
 	file, err := Markdown(repo, before, nil)
 	if err != nil {
 		return nil // there is no previous content that could be broken
@@ -76,29 +75,30 @@ func Edits(repo int64, before []Lesson, after Sheet) []Edit {
 }
 
 func sameWords(a, b Lesson) bool {
-	return a.Text == b.Text && a.Context == b.Context && a.Correction == b.Correction && a.Action == b.Action && a.Outcome == b.Outcome
+	return a.Text == b.Text && a.Context == b.Context && a.Correction == b.Correction && a.Action == b.Action &&
+		a.Outcome == b.Outcome
 }
 
 func sameLabels(a, b Lesson) bool {
 	return a.Kind == b.Kind && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Tools, b.Tools)
 }
 
-// Apply makes the edit: known are the repository's lessons of every state as they
-// are now, by id. It returns the lessons to be put in their place or beside them;
-// nothing when the edit was made before.
+// Apply makes the edit. known are the repository's lessons of every state as they are now, by id.
+// It returns the lessons that replace known ones or are new; none when the edit was made before.
 //
-// Words that a person changed are a lesson of the person's, with a person's
-// weight, and it stands for the old one: what was counted for and against that was
-// about other words. So is what a person brings back after it was archived or
-// forgotten, and what a person changed that was meanwhile taken back elsewhere.
+// A lesson with words that a person changed is the person's, with a person's weight. It stands for
+// the old lesson, because what was counted for and against that was about other words. The same
+// holds for a lesson that a person brings back after it was archived or forgotten, and for one that
+// a person changed while it was taken back elsewhere.
 func (e Edit) Apply(known map[ID]Lesson, by sia.Actor, now time.Time) []Lesson {
 	have, there := known[e.Lesson.ID]
 	ended := have.State == Forgotten || have.State == Merged
 	switch {
-	case e.Kind == Added && (!there || have.State == Forgotten), e.Kind == Changed && !there && !sameWords(e.Lesson, e.was):
-		l := e.Lesson.own(by, now)
+	case e.Kind == Added && (!there || have.State == Forgotten),
+		e.Kind == Changed && !there && !sameWords(e.Lesson, e.was):
+		l := e.Lesson.asPersons(by, now)
 		if there || e.Kind == Changed {
-			if l.ID = successor(known, l.Text, l.Repo); l.ID == "" {
+			if l.ID = successorID(known, l.Text, l.Repo); l.ID == "" {
 				return nil
 			}
 		}
@@ -112,7 +112,7 @@ func (e Edit) Apply(known map[ID]Lesson, by sia.Actor, now time.Time) []Lesson {
 		have.State = Forgotten
 		return []Lesson{have}
 	}
-	after := e.onto(have)
+	after := e.applyTo(have)
 	revived := e.was.State == Archived && e.Lesson.State != Archived
 	if sameWords(e.Lesson, e.was) && !revived {
 		if ended || sameLabels(after, have) && after.State == have.State {
@@ -120,8 +120,8 @@ func (e Edit) Apply(known map[ID]Lesson, by sia.Actor, now time.Time) []Lesson {
 		}
 		return []Lesson{after}
 	}
-	mine := after.own(by, now)
-	if mine.ID = successor(known, mine.Text, mine.Repo); mine.ID == "" {
+	mine := after.asPersons(by, now)
+	if mine.ID = successorID(known, mine.Text, mine.Repo); mine.ID == "" {
 		return nil
 	}
 	if have.State == Forgotten {
@@ -131,13 +131,14 @@ func (e Edit) Apply(known map[ID]Lesson, by sia.Actor, now time.Time) []Lesson {
 	return []Lesson{mine, have}
 }
 
-// onto makes the person's changes to a lesson that may have changed since.
-func (e Edit) onto(l Lesson) Lesson {
+// applyTo makes the person's changes to a lesson that may have changed since the file was written.
+func (e Edit) applyTo(l Lesson) Lesson {
 	for _, f := range []struct {
 		was, is string
 		to      *string
 	}{
-		{e.was.Text, e.Lesson.Text, &l.Text}, {e.was.Context, e.Lesson.Context, &l.Context}, {e.was.Correction, e.Lesson.Correction, &l.Correction},
+		{e.was.Text, e.Lesson.Text, &l.Text}, {e.was.Context, e.Lesson.Context, &l.Context},
+		{e.was.Correction, e.Lesson.Correction, &l.Correction},
 		{e.was.Action, e.Lesson.Action, &l.Action}, {e.was.Outcome, e.Lesson.Outcome, &l.Outcome},
 	} {
 		if f.was != f.is {
@@ -159,8 +160,8 @@ func (e Edit) onto(l Lesson) Lesson {
 	return l
 }
 
-// own makes a lesson a person's word.
-func (l Lesson) own(by sia.Actor, now time.Time) Lesson {
+// asPersons is the lesson as a person's own word, with the counts of a new one.
+func (l Lesson) asPersons(by sia.Actor, now time.Time) Lesson {
 	l = l.Clean(func(s string) string { return s })
 	l.From.Source, l.From.By, l.State = FromPerson, by, Active
 	l.Good, l.Bad, l.CountedAt, l.LastSeen, l.CreatedAt, l.Occurrences = PersonWeight, 0, now, now, now, 1
@@ -178,10 +179,10 @@ func (l Lesson) own(by sia.Actor, now time.Time) Lesson {
 	return l
 }
 
-// successor is the id of a lesson in a person's words: the first of them that was
-// never used; "" when a lesson of these words is there and lives.
-func successor(known map[ID]Lesson, text string, repo int64) ID {
-	source := Path + "\x00" + plain(text)
+// successorID is the first unused id for a lesson in a person's words. It is "" when a lesson in
+// these words is alive already.
+func successorID(known map[ID]Lesson, text string, repo int64) ID {
+	source := Path + "\x00" + plainLine(text)
 	for {
 		id := NewID(repo, source)
 		l, used := known[id]

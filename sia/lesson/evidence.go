@@ -2,11 +2,11 @@ package lesson
 
 import "time"
 
-// Evidence is what one attempt, reaction or merge says about one lesson. Weights
-// are at least 0; an outcome weighs 1, be it of an attempt that was told the lesson or the one
-// that taught it; a person's word [PersonWeight].
+// Evidence is what one attempt, reaction or merge says about one lesson. Weights are at least 0.
+// The outcome of an attempt that was told the lesson, or that taught it, weighs 1; a person's word
+// weighs [PersonWeight].
 type Evidence struct {
-	Key    string    `json:"key"` // unique in a repository; says it once: the same key again changes nothing
+	Key    string    `json:"key"` // unique in a repository; evidence of a known key changes nothing
 	Lesson ID        `json:"lesson"`
 	Good   float64   `json:"good,omitempty"`
 	Bad    float64   `json:"bad,omitempty"`
@@ -15,11 +15,11 @@ type Evidence struct {
 	Arm    Arm       `json:"arm,omitempty"`
 }
 
-// Arm says how an attempt stood to the lesson.
+// Arm says whether an attempt was told the lesson.
 type Arm string
 
-// The arms. What became of attempts from which a lesson was withheld counts
-// neither for nor against it: it is what [Uplift] compares with.
+// The arms. Attempts that a lesson was withheld from count neither for nor against it: [Uplift]
+// compares with them.
 const (
 	NoArm    Arm = ""         // no attempt's outcome, such as a person's word
 	Told     Arm = "told"     // it was told the lesson

@@ -26,29 +26,29 @@ type ToolUse struct {
 	Failed int // of Calls
 }
 
-// extraction is a lesson with how sure it is: 0–1.
-type extraction struct {
+// extractedLesson is a lesson as it was extracted from a task.
+type extractedLesson struct {
 	Lesson
-	sure   float64
-	taught taught
+	sure   float64 // that it says something worth knowing, 0–1
+	taught teachingOutcome
 }
 
-// taught is the outcome that taught a lesson, which is the first evidence for it.
-// The zero value is for what was no outcome's: tools and models have evidence of
-// their own.
-type taught struct {
-	attempt int // that ended so
+// teachingOutcome is the outcome that taught a lesson. It is the first evidence for the lesson. The
+// zero value means that no outcome taught it: lessons about tools and models have evidence of their
+// own.
+type teachingOutcome struct {
+	attempt int // the number of the attempt that ended so
 	at      time.Time
 	why     string // in a sentence, for people
 }
 
-// Extract is what a task taught so far, by rules: the surest lesson first. The
-// same task gives the same lessons, with the same ids. What is less sure than
-// [MinExtracted], because it would say nothing in particular, is left out.
+// Extract is what a task taught so far, by rules, the surest lesson first. The same task gives the
+// same lessons with the same ids. Lessons less sure than [MinExtracted] would say nothing in
+// particular and are left out.
 func Extract(m Material) []Lesson {
-	x := extractor{Material: m}
+	x := lessonExtractor{Material: m}
 	x.extract()
-	slices.SortStableFunc(x.all, func(a, b extraction) int { return cmp.Compare(b.sure, a.sure) })
+	slices.SortStableFunc(x.all, func(a, b extractedLesson) int { return cmp.Compare(b.sure, a.sure) })
 	var lessons []Lesson
 	for _, e := range x.all {
 		lessons = append(lessons, e.Lesson)
@@ -56,17 +56,18 @@ func Extract(m Material) []Lesson {
 	return lessons
 }
 
-type extractor struct {
+type lessonExtractor struct {
 	Material
-	said  said
-	found []string // words by which the lessons are found again
-	all   []extraction
+	said  strangerWords
+	found []string // words that help to find the lessons again
+	all   []extractedLesson
 }
 
-// extract fills all, in the order in which it was learned.
-func (x *extractor) extract() {
+// extract fills all, in the order of learning.
+func (x *lessonExtractor) extract() {
 	t := x.Task
-	x.said, x.found = newSaid(append([]string{t.Title, t.Body}, x.Said...)...), Words(t.Title+"\n"+t.Body, maxWords)
+	x.said = newStrangerWords(append([]string{t.Title, t.Body}, x.Said...)...)
+	x.found = Words(t.Title+"\n"+t.Body, maxWords)
 	for _, iv := range t.Interventions {
 		if iv.Resolved != nil {
 			x.intervention(iv, *iv.Resolved)
@@ -78,29 +79,29 @@ func (x *extractor) extract() {
 	}
 	x.tools()
 	x.models()
-	x.all = slices.DeleteFunc(x.all, func(e extraction) bool { return e.sure < MinExtracted })
+	x.all = slices.DeleteFunc(x.all, func(e extractedLesson) bool { return e.sure < MinExtracted })
 }
 
-// add takes a lesson from a source within the task, or within the repository
-// when it names no task, and the outcome that taught it.
-func (x *extractor) add(source string, sure float64, l Lesson, by taught) {
+// add takes a lesson and the outcome that taught it. The source names where the lesson comes from
+// within the repository, so that the same lesson has the same id.
+func (x *lessonExtractor) add(source string, sure float64, l Lesson, by teachingOutcome) {
 	l.ID, l.Repo, l.State, l.Occurrences = NewID(x.Task.Repo.ID, source), x.Task.Repo.ID, Active, 1
 	l.CountedAt, l.CreatedAt, l.LastSeen = x.Now, x.Now, x.Now
 	l.From.Task, l.From.Issue = x.Task.ID, x.Task.Issue
 	l.From.Source = cmp.Or(l.From.Source, FromOutcome)
-	x.all = append(x.all, extraction{l.Clean(func(s string) string { return s }), sure, by})
+	x.all = append(x.all, extractedLesson{l.Clean(func(s string) string { return s }), sure, by})
 }
 
-func (x *extractor) source(attempt int, what string) string {
+func (x *lessonExtractor) source(attempt int, what string) string {
 	return fmt.Sprintf("%s/%d/%s", x.Task.ID, attempt, what)
 }
 
 // intervention is what came of a technique.
-func (x *extractor) intervention(iv sia.Intervention, resolved bool) {
+func (x *lessonExtractor) intervention(iv sia.Intervention, resolved bool) {
 	d := iv.Diagnosis
 	failed := x.attempt(iv.After)
 	words, known := patternVocabulary[d.Pattern]
-	does := advice(d.Technique, d.Pattern)
+	does := techniqueAdvice(d.Technique, d.Pattern)
 	l := Lesson{
 		Context: x.context(words.when, failed), Words: x.found,
 		Tags: x.tags(string(d.Pattern), string(d.Technique), failed), From: Provenance{Attempt: iv.After},
@@ -114,7 +115,7 @@ func (x *extractor) intervention(iv sia.Intervention, resolved bool) {
 		}
 		l.Kind, l.Text = Mistake, fmt.Sprintf("%s The technique %s alone did not resolve it.", words.avoid, d.Technique)
 		l.Action, l.Outcome = "used the technique "+string(d.Technique), "the next attempt failed as well"
-		x.add(x.source(iv.After, "failed"), .4, l, x.judged(iv.After))
+		x.add(x.source(iv.After, "failed"), .4, l, x.judgedAfter(iv.After))
 		return
 	}
 	l.Kind, l.Text, l.Correction = Success, does, words.before
@@ -122,75 +123,78 @@ func (x *extractor) intervention(iv sia.Intervention, resolved bool) {
 	switch {
 	case d.Technique == sia.ToolChange:
 		l.Kind, l.Tools = Tool, slices.Concat(d.Brief.Tools, d.Brief.WithoutTools)
-	case blockers[d.Pattern]:
+	case blockerPatterns[d.Pattern]:
 		l.Kind = Workaround
 	}
 	sure := (1 + min(max(d.Confidence, 0), 1)) / 2
 	if l.Context == "" {
 		sure = .2 // when to do it is not known
 	}
-	x.add(x.source(iv.After, "resolved"), sure, l, x.judged(iv.After))
+	x.add(x.source(iv.After, "resolved"), sure, l, x.judgedAfter(iv.After))
 }
 
-// judged is what came of the next attempt after another that passed or failed.
-func (x *extractor) judged(after int) taught {
+// judgedAfter is the outcome of the first attempt after a number that passed or failed.
+func (x *lessonExtractor) judgedAfter(after int) teachingOutcome {
 	for _, a := range x.Task.Attempts {
 		if a.Number > after && (a.Outcome == sia.AttemptPass || a.Outcome == sia.AttemptFail) {
-			return x.by(a, "")
+			return x.outcomeOf(a, "")
 		}
 	}
-	return taught{}
+	return teachingOutcome{}
 }
 
-// by is the outcome of an attempt, to which a person may have given something.
-func (x *extractor) by(a sia.Attempt, with string) taught {
+// outcomeOf is the outcome of an attempt that passed or failed. with says what a person gave to it,
+// "" for nothing.
+func (x *lessonExtractor) outcomeOf(a sia.Attempt, with string) teachingOutcome {
 	how := "passed"
 	if a.Outcome == sia.AttemptFail {
 		how = "failed"
 	}
-	return taught{a.Number, a.EndedAt, fmt.Sprintf("issue #%d taught it: attempt %d %s%s", x.Task.Issue, a.Number, how, with)}
+	return teachingOutcome{a.Number, a.EndedAt,
+		fmt.Sprintf("issue #%d taught it: attempt %d %s%s", x.Task.Issue, a.Number, how, with)}
 }
 
-// context says when a lesson applies: the pattern in SIA's words, the check that
-// failed, and the line of its log that tells, as far as nobody said it.
-func (x *extractor) context(when string, failed sia.Attempt) string {
+// context says when a lesson applies: the pattern in SIA's words, the check that failed, and the
+// most telling line of its log, without words that strangers said.
+func (x *lessonExtractor) context(when string, failed sia.Attempt) string {
 	if len(failed.Failures) == 0 {
 		return when
 	}
-	f := failed.Failures[max(0, slices.IndexFunc(failed.Failures, inTest))] // what a test says is nearest to what is wanted
+	// what a test says is nearest to what is wanted
+	f := failed.Failures[max(0, slices.IndexFunc(failed.Failures, inTest))]
 	var parts []string
 	if when != "" {
 		parts = append(parts, when)
 	}
-	gist := x.said.gist(f.Excerpt)
+	gist := x.said.tellingLine(f.Excerpt)
 	switch name := x.said.checkName(f.Check); {
 	case name != "" && gist != "":
-		parts = append(parts, fmt.Sprintf("check %s %s%s”", name, quoted, gist))
+		parts = append(parts, fmt.Sprintf("check %s %s%s”", name, quotedLine, gist))
 	case gist != "":
-		parts = append(parts, fmt.Sprintf("a check %s%s”", quoted, gist))
+		parts = append(parts, fmt.Sprintf("a check %s%s”", quotedLine, gist))
 	case name != "" && when != "":
 		parts = append(parts, fmt.Sprintf("check %s failed", name))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// quoted is what stands before the line of a log in a lesson's context.
-const quoted = "failed with “"
+// quotedLine stands before the line of a log in a lesson's context.
+const quotedLine = "failed with “"
 
-// testFailure is how package failure spells the class of what a test found. It is
-// a lesson's tag when a test failed, whatever the failure was taken for.
+// testFailure is how package failure spells the class of a failed test. It is a lesson's tag when a
+// test failed, whatever pattern the failure was taken for.
 const testFailure = "test_failure"
 
 // inTest reports whether a check failed in a test.
 func inTest(f sia.CheckFailure) bool { return f.Class == testFailure || len(f.Tests) > 0 }
 
-// class is how package failure spells a class.
-var class = regexp.MustCompile(`^[a-z_]{1,40}$`)
+// classForm is the form of the classes of package failure.
+var classForm = regexp.MustCompile(`^[a-z_]{1,40}$`)
 
-func (x *extractor) tags(pattern, technique string, failed sia.Attempt) []string {
+func (x *lessonExtractor) tags(pattern, technique string, failed sia.Attempt) []string {
 	tags := []string{pattern, technique}
 	for _, f := range failed.Failures {
-		if class.MatchString(f.Class) && f.Class != "unknown" && !slices.Contains(tags, f.Class) {
+		if classForm.MatchString(f.Class) && f.Class != "unknown" && !slices.Contains(tags, f.Class) {
 			tags = append(tags, f.Class)
 		}
 	}
@@ -200,7 +204,7 @@ func (x *extractor) tags(pattern, technique string, failed sia.Attempt) []string
 	return slices.DeleteFunc(tags, func(t string) bool { return t == "" || t == string(sia.UnknownPattern) })
 }
 
-func (x *extractor) attempt(n int) sia.Attempt {
+func (x *lessonExtractor) attempt(n int) sia.Attempt {
 	i := slices.IndexFunc(x.Task.Attempts, func(a sia.Attempt) bool { return a.Number == n })
 	if i < 0 {
 		return sia.Attempt{}

@@ -28,10 +28,12 @@ func resolved() sia.Task {
 		Attempts: []sia.Attempt{
 			{Number: 1, Agent: "builtin/x", Outcome: sia.AttemptFail, EndedAt: start, Head: "h1",
 				Failures: []sia.CheckFailure{{Check: "test", Excerpt: mailLog, Class: "test_failure", Signature: "s1"}}},
-			{Number: 2, Agent: "builtin/x", Technique: sia.AbstractionLevelShift, Outcome: sia.AttemptPass, EndedAt: start, Head: "h2"},
+			{Number: 2, Agent: "builtin/x", Technique: sia.AbstractionLevelShift, Outcome: sia.AttemptPass, EndedAt: start,
+				Head: "h2"},
 		},
 		Interventions: []sia.Intervention{{Number: 1, After: 1, Resolved: yes(true), Diagnosis: sia.Diagnosis{
-			Summary: "A model's words.", Pattern: sia.MissingCredentials, Technique: sia.AbstractionLevelShift, Prompt: "A model's words.", Hypothesis: "A model's words.", Confidence: .8,
+			Summary: "A model's words.", Pattern: sia.MissingCredentials, Technique: sia.AbstractionLevelShift,
+			Prompt: "A model's words.", Hypothesis: "A model's words.", Confidence: .8,
 		}}},
 	}
 }
@@ -50,7 +52,8 @@ func TestExtract(t *testing.T) {
 	unresolved.State, unresolved.Attempts[1].Outcome = sia.Escalated, sia.AttemptFail
 	unresolved.Interventions[0].Resolved = yes(false)
 	sequence := resolved()
-	sequence.Interventions[0].Diagnosis.Pattern, sequence.Interventions[0].Diagnosis.Technique = sia.WrongOrder, sia.DependencyReordering
+	sequence.Interventions[0].Diagnosis.Pattern, sequence.Interventions[0].Diagnosis.Technique = sia.WrongOrder,
+		sia.DependencyReordering
 	own := resolved()
 	own.Interventions[0].Diagnosis.Technique = "our-way"
 	tool := resolved()
@@ -59,48 +62,77 @@ func TestExtract(t *testing.T) {
 	fixed := resolved()
 	fixed.Interventions[0].Resolved = yes(false)
 	fixed.Attempts[1].Outcome, fixed.Head = sia.AttemptFail, "h3"
-	fixed.Fix = &sia.Fix{By: sia.Actor{Login: "mia"}, From: "h2", Head: "h3", Paths: []string{"mail/mailer.go"}, Summary: "A model's words.", Resembles: sia.AbstractionLevelShift}
+	fixed.Fix = &sia.Fix{By: sia.Actor{Login: "mia"}, From: "h2", Head: "h3", Paths: []string{"mail/mailer.go"},
+		Summary: "A model's words.", Resembles: sia.AbstractionLevelShift}
 	answered := resolved()
 	answered.Interventions[0].Diagnosis.Pattern = sia.UnclearSpecification
 	answered.Interventions[0].Resolved = yes(false)
 	answered.Attempts[1].Outcome, answered.Attempts[1].Failures = sia.AttemptFail, answered.Attempts[0].Failures
-	answered.Attempts = append(answered.Attempts, sia.Attempt{Number: 3, Agent: "builtin/x", Outcome: sia.AttemptPass, EndedAt: start, Head: "h2"})
+	answered.Attempts = append(answered.Attempts,
+		sia.Attempt{Number: 3, Agent: "builtin/x", Outcome: sia.AttemptPass, EndedAt: start, Head: "h2"})
 	answered.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "mia"}, Text: "Only Google and Apple accounts"}}
 	ticked := answered
-	ticked.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "mia"}, Letter: "A", Text: "Only Google and Apple accounts"}}
+	ticked.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "mia"}, Letter: "A",
+		Text: "Only Google and Apple accounts"}}
 	planned := answered
-	planned.Answers = []sia.Answer{{Escalation: 1, Kind: sia.AskPlan, By: sia.Actor{Login: "mia"}, Text: "Leave out the third step of it"}}
+	planned.Answers = []sia.Answer{{Escalation: 1, Kind: sia.AskPlan, By: sia.Actor{Login: "mia"},
+		Text: "Leave out the third step of it"}}
 	unknown := resolved()
 	unknown.Interventions[0].Diagnosis.Pattern = sia.UnknownPattern
 	unknown.Attempts[0].Failures = nil
-	const when = "When a service needs credentials that are not there; check test failed with “mailer: MAIL_API_KEY is not set”: "
+	const when = "When a service needs credentials that are not there; check test failed with “mailer: MAIL_API_KEY " +
+		"is not set”: "
 	for _, c := range []struct {
 		name   string
 		task   sia.Task
 		want   []string // kind: told
 		taught []string // by which outcomes, each the first evidence for its lesson
 	}{
-		{"worked around", resolved(), []string{"workaround: " + when + double[:len(double)-1] + ". It corrects: calling the real service without its credentials"},
+		{"worked around", resolved(), []string{"workaround: " + when + localDouble[:len(localDouble)-1] +
+			". It corrects: calling the real service without its credentials"},
 			[]string{"2: issue #1 taught it: attempt 2 passed"}},
-		{"did not help", unresolved, []string{"mistake: " + when + "Don't wire the real service in: its credentials are not there. The technique abstraction-level-shift alone did not resolve it."},
+		{"did not help", unresolved, []string{"mistake: " + when +
+			"Don't wire the real service in: its credentials are not there. The technique abstraction-level-shift alone did " +
+			"not resolve it."},
 			[]string{"2: issue #1 taught it: attempt 2 failed"}},
-		{"resolved", sequence, []string{"success: When a step needs what comes after it; check test failed with “mailer: MAIL_API_KEY is not set”: Build first what the rest depends on. It corrects: beginning with what depends on the rest"},
+		{"resolved", sequence, []string{"success: When a step needs what comes after it; check test failed with “mailer: " +
+			"MAIL_API_KEY is not set”: Build first what the rest depends on. It corrects: beginning with what depends on " +
+			"the rest"},
 			[]string{"2: issue #1 taught it: attempt 2 passed"}},
-		{"by a technique of the repository's own", own, []string{"workaround: " + when + "The technique `our-way` of this repository is what helped. It corrects: calling the real service without its credentials"},
+		{"by a technique of the repository's own", own,
+			[]string{"workaround: " + when +
+				"The technique `our-way` of this repository is what helped. It corrects: calling the real service without its " +
+				"credentials"},
 			[]string{"2: issue #1 taught it: attempt 2 passed"}},
-		{"by other tools", tool, []string{"tool: When the tool does not fit the job; check test failed with “mailer: MAIL_API_KEY is not set”: Use the tool that fits: create what is new, edit what is there. It corrects: going on with a tool that did not fit"},
+		{"by other tools", tool, []string{"tool: When the tool does not fit the job; check test failed with “mailer: " +
+			"MAIL_API_KEY is not set”: Use the tool that fits: create what is new, edit what is there. It corrects: going " +
+			"on with a tool that did not fit"},
 			[]string{"2: issue #1 taught it: attempt 2 passed"}},
 		{"by a person's push", fixed, []string{
-			"discovery: When a service needs credentials that are not there: " + double + " A person mended it in `mail/mailer.go`; look there first. It corrects: calling the real service without its credentials",
-			"mistake: " + when + "Don't wire the real service in: its credentials are not there. The technique abstraction-level-shift alone did not resolve it.",
-		}, []string{"2: issue #1 taught it: attempt 2 failed", "2: issue #1 taught it: the checks were green after a push by @mia"}},
+			"discovery: When a service needs credentials that are not there: " + localDouble +
+				" A person mended it in `mail/mailer.go`; look there first. It corrects: calling the real service without its " +
+				"credentials",
+			"mistake: " + when + "Don't wire the real service in: its credentials are not there. The technique " +
+				"abstraction-level-shift alone did not resolve it.",
+		}, []string{"2: issue #1 taught it: attempt 2 failed",
+			"2: issue #1 taught it: the checks were green after a push by @mia"}},
 		{"by a person's answer", answered, []string{
-			"discovery: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not set”: Only Google and Apple accounts",
-			"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift alone did not resolve it.",
-		}, []string{"2: issue #1 taught it: attempt 2 failed", "3: issue #1 taught it: attempt 3 passed with the answer of @mia"}},
-		{"by a box that a person ticked", ticked, []string{"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift alone did not resolve it."},
+			"discovery: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not " +
+				"set”: Only Google and Apple accounts",
+			"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not " +
+				"set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift alone " +
+				"did not resolve it.",
+		}, []string{"2: issue #1 taught it: attempt 2 failed",
+			"3: issue #1 taught it: attempt 3 passed with the answer of @mia"}},
+		{"by a box that a person ticked", ticked,
+			[]string{"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is " +
+				"not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift " +
+				"alone did not resolve it."},
 			[]string{"2: issue #1 taught it: attempt 2 failed"}},
-		{"by words about a plan", planned, []string{"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift alone did not resolve it."},
+		{"by words about a plan", planned,
+			[]string{"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is " +
+				"not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift " +
+				"alone did not resolve it."},
 			[]string{"2: issue #1 taught it: attempt 2 failed"}},
 		{"nothing in particular", unknown, nil, nil},
 		{"not begun", sia.Task{ID: "7-9", Repo: sia.Repo{ID: 7}}, nil, nil},
@@ -117,7 +149,7 @@ func TestExtract(t *testing.T) {
 				t.Error(diff)
 			}
 			var taught []string
-			for _, e := range Judged(Material{Task: c.task, Now: start}) {
+			for _, e := range OutcomeEvidence(Material{Task: c.task, Now: start}) {
 				attempt, isTaught := strings.CutPrefix(e.Key, "taught/"+string(c.task.ID)+"/")
 				if !isTaught {
 					continue
@@ -136,7 +168,8 @@ func TestExtract(t *testing.T) {
 				t.Errorf("the same task taught something else: %s", diff)
 			}
 			for _, l := range all {
-				if !l.ID.Valid() || l.Repo != c.task.Repo.ID || l.Confidence(start) != .5 || strings.Contains(fmt.Sprint(l), "model's words") {
+				if !l.ID.Valid() || l.Repo != c.task.Repo.ID || l.Confidence(start) != .5 ||
+					strings.Contains(fmt.Sprint(l), "model's words") {
 					t.Errorf("%+v", l)
 				}
 			}
@@ -153,7 +186,7 @@ func TestExtract(t *testing.T) {
 // attempts are not, and nothing of it is an outcome of telling.
 func TestTaughtByOutcome(t *testing.T) {
 	task := resolved()
-	evidence := Judged(Material{Task: task, Now: start})
+	evidence := OutcomeEvidence(Material{Task: task, Now: start})
 	l := of(extract(task), Workaround)[0]
 	for _, e := range evidence {
 		if e.Lesson == l.ID {
@@ -168,7 +201,8 @@ func TestTaughtByOutcome(t *testing.T) {
 		state State
 	}{{true, Active}, {true, Active}, {false, Active}, {false, Archived}} {
 		now := start.Add(time.Duration(i) * time.Hour)
-		told, kept := Choose([]Found{found(l, 5)}, Want{Task: "7-2", Most: 5, MinConfidence: sia.DefaultSettings().Learning.MinConfidence, Now: now})
+		told, kept := Choose([]SearchHit{found(l, 5)},
+			ChooseOptions{Task: "7-2", Most: 5, MinConfidence: sia.DefaultSettings().Learning.MinConfidence, Now: now})
 		s, _ := l.Settle(now)
 		if (len(told)+len(kept) > 0) != want.told || s.State != want.state {
 			t.Errorf("after %d failures it is told: %v, and %s; want %+v", i, len(told)+len(kept) > 0, s.State, want)
@@ -189,7 +223,7 @@ func TestTaughtByOutcome(t *testing.T) {
 		hard.Attempts, hard.Interventions = append(hard.Attempts, again), append(hard.Interventions, failed)
 	}
 	taught := 0
-	for _, e := range Judged(Material{Task: hard, Now: start}) {
+	for _, e := range OutcomeEvidence(Material{Task: hard, Now: start}) {
 		if strings.HasPrefix(e.Key, "taught/") {
 			taught++
 		}
@@ -218,11 +252,19 @@ func TestCasesForTests(t *testing.T) {
 		failures []sia.CheckFailure
 		want     string
 	}{
-		{"credentials", sia.MissingCredentials, []sia.CheckFailure{test}, "When a service needs credentials that are not there; check test failed with “mailer: MAIL_API_KEY is not set”: have a test cover that without the real service."},
-		{"without a line that tells", sia.MissingCredentials, []sia.CheckFailure{silent}, "When a service needs credentials that are not there; check test failed: have a test cover that without the real service."},
-		{"the line is the case", sia.RepeatedError, []sia.CheckFailure{test}, "When the same error comes back; check test failed with “mailer: MAIL_API_KEY is not set”: have a test cover that case."},
+		{"credentials", sia.MissingCredentials, []sia.CheckFailure{test},
+			"When a service needs credentials that are not there; check test failed with “mailer: MAIL_API_KEY is not " +
+				"set”: have a test cover that without the real service."},
+		{"without a line that tells", sia.MissingCredentials, []sia.CheckFailure{silent},
+			"When a service needs credentials that are not there; check test failed: have a test cover that without the real " +
+				"service."},
+		{"the line is the case", sia.RepeatedError, []sia.CheckFailure{test},
+			"When the same error comes back; check test failed with “mailer: MAIL_API_KEY is not set”: have a test cover " +
+				"that case."},
 		{"no case at all", sia.RepeatedError, []sia.CheckFailure{silent}, ""},
-		{"the test's failure among others", sia.RepeatedError, []sia.CheckFailure{lint, crash}, "When the same error comes back; check test failed with “mailer: MAIL_API_KEY is not set”: have a test cover that case."},
+		{"the test's failure among others", sia.RepeatedError, []sia.CheckFailure{lint, crash},
+			"When the same error comes back; check test failed with “mailer: MAIL_API_KEY is not set”: have a test cover " +
+				"that case."},
 		{"no test failed", sia.MissingCredentials, []sia.CheckFailure{lint}, ""},
 		{"no check failed", sia.MissingCredentials, nil, ""},
 	} {
@@ -230,7 +272,7 @@ func TestCasesForTests(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if got := Taught(7, "c", "Run make test before you push.", sia.Actor{}, sia.Task{}, start).Test(); got != "" {
+	if got := NewTaught(7, "c", "Run make test before you push.", sia.Actor{}, sia.Task{}, start).Test(); got != "" {
 		t.Errorf("what a person taught is a case for tests: %q", got)
 	}
 	told := Refs(extract(resolved()))
@@ -240,19 +282,22 @@ func TestCasesForTests(t *testing.T) {
 }
 
 func TestToolsAndModels(t *testing.T) {
-	m := Material{Task: resolved(), Now: start, Tools: []ToolUse{{"apply_patch", 8, 6}, {"edit", 9, 1}, {"run", 4, 4}, {"Odd `name`", 9, 9}, {"search", 10, 4}}}
+	m := Material{Task: resolved(), Now: start,
+		Tools: []ToolUse{{"apply_patch", 8, 6}, {"edit", 9, 1}, {"run", 4, 4}, {"Odd `name`", 9, 9}, {"search", 10, 4}}}
 	m.Task.Attempts[0].LessonsShown, m.Task.Attempts[1].LessonsShown = []string{"aaaaaaaaaaaa"}, []string{"aaaaaaaaaaaa"}
 	m.Task.Attempts[1].LessonsWithheld = []string{"bbbbbbbbbbbb", "no id"}
-	m.Task.Attempts = append(m.Task.Attempts, sia.Attempt{Number: 3, Agent: "builtin/x", Outcome: sia.AttemptCheckpoint, LessonsShown: []string{"cccccccccccc"}})
+	m.Task.Attempts = append(m.Task.Attempts,
+		sia.Attempt{Number: 3, Agent: "builtin/x", Outcome: sia.AttemptCheckpoint, LessonsShown: []string{"cccccccccccc"}})
 	if got := of(Extract(m), Tool); len(got) != 1 || got[0].Tools[0] != "apply_patch" {
 		t.Errorf("tools: %+v", got)
 	}
 	models := of(Extract(m), Model)
-	if len(models) != 2 || models[0].Text != "How `builtin/x` does at first attempts." || models[1].Text != "How `builtin/x` does at attempts after missing-credentials." {
+	if len(models) != 2 || models[0].Text != "How `builtin/x` does at first attempts." ||
+		models[1].Text != "How `builtin/x` does at attempts after missing-credentials." {
 		t.Errorf("models: %+v", models)
 	}
 	var got []string
-	for _, e := range Judged(m) {
+	for _, e := range OutcomeEvidence(m) {
 		got = append(got, fmt.Sprintf("%s %+g %+g %s", e.Key, e.Good, e.Bad, e.Arm))
 		if !e.Lesson.Valid() || e.Why == "" {
 			t.Errorf("%+v", e)
@@ -305,25 +350,28 @@ func TestPoisoning(t *testing.T) {
 		case "noise":
 			echo = "main.go:12: " + strings.ReplaceAll(echo, " ", " .. ") + " 42"
 		}
-		task.Attempts[0].Failures = []sia.CheckFailure{{Check: echo, Excerpt: echo + "\n" + mailLog, Class: "test_failure", Tests: []string{echo}}}
+		task.Attempts[0].Failures = []sia.CheckFailure{{Check: echo, Excerpt: echo + "\n" + mailLog, Class: "test_failure",
+			Tests: []string{echo}}}
 		task.Interventions[0].Resolved = yes(rapid.Bool().Draw(t, "resolved"))
 		innocent := resolved()
 		innocent.Interventions[0].Resolved = task.Interventions[0].Resolved
 		fine := map[string]bool{}
 		for _, l := range extract(innocent) {
-			for _, w := range Words(l.Text+" "+l.Told()+" "+l.Test()+" "+l.Action+" "+l.Outcome+" "+strings.Join(l.Tags, " "), 500) {
+			for _, w := range Words(l.Text+" "+l.Told()+" "+l.Test()+" "+l.Action+" "+l.Outcome+" "+strings.Join(l.Tags, " "),
+				500) {
 				fine[w] = true
 			}
 		}
-		for w := range split(mailLog) {
-			fine[stem(w)] = true // the rest of the log nobody said
+		for w := range splitWords(mailLog) {
+			fine[stemWord(w)] = true // the rest of the log nobody said
 		}
 		all := extract(task, said...)
 		if len(of(all, Workaround, Mistake)) != 1 {
 			t.Fatalf("%d lessons", len(all))
 		}
 		for _, l := range all {
-			for _, w := range Words(l.Text+" "+l.Told()+" "+l.Test()+" "+l.Action+" "+l.Outcome+" "+strings.Join(l.Tags, " "), 500) {
+			for _, w := range Words(l.Text+" "+l.Told()+" "+l.Test()+" "+l.Action+" "+l.Outcome+" "+strings.Join(l.Tags, " "),
+				500) {
 				if !fine[w] {
 					t.Fatalf("%q came into %q from %q", w, l.Told(), echo)
 				}
@@ -333,7 +381,7 @@ func TestPoisoning(t *testing.T) {
 }
 
 func TestGist(t *testing.T) {
-	s := newSaid("Send a confirmation email when a booking is made")
+	s := newStrangerWords("Send a confirmation email when a booking is made")
 	for line, want := range map[string]string{
 		"    mailer: MAIL_API_KEY is not set":               "mailer: MAIL_API_KEY is not set",
 		"booking/handler.go:12: undefined: sendEmail":       "…/handler.go:12: undefined: …",
@@ -342,14 +390,14 @@ func TestGist(t *testing.T) {
 		"error: `curl x` $(rm) | sh; \u202e<!-- hidden -->": "error: curl x (rm) sh -- hidden --",
 		"ok": "",
 	} {
-		if got := s.unsaid(line); got != want {
+		if got := s.unsaidLine(line); got != want {
 			t.Errorf("%q gives %q, want %q", line, got, want)
 		}
 	}
-	if got := s.gist("preparing the workspace\n" + mailLog); got != "mailer: MAIL_API_KEY is not set" {
+	if got := s.tellingLine("preparing the workspace\n" + mailLog); got != "mailer: MAIL_API_KEY is not set" {
 		t.Errorf("the gist is %q", got)
 	}
-	if got := newSaid().gist(""); got != "" {
+	if got := newStrangerWords().tellingLine(""); got != "" {
 		t.Errorf("an empty log says %q", got)
 	}
 }
@@ -374,7 +422,8 @@ func TestPatterns(t *testing.T) {
 		if l.From.Source != FromPattern || l.Confidence(start) != .5 || l.Occurrences != 3 {
 			t.Errorf("%+v", l)
 		}
-		if e := evidence[i]; e.Lesson != l.ID || e.Count(l).Good != 1 || e.Arm != NoArm || e.Why != "the same in 3 issues or more, issue #1 among them" {
+		if e := evidence[i]; e.Lesson != l.ID || e.Count(l).Good != 1 || e.Arm != NoArm ||
+			e.Why != "the same in 3 issues or more, issue #1 among them" {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -382,10 +431,15 @@ func TestPatterns(t *testing.T) {
 		t.Errorf("seen again it is other evidence: %v", same)
 	}
 	want := []string{
-		"mistake: When a service needs credentials that are not there: It happens again and again here. Don't wire the real service in: its credentials are not there. — attempts at 3 or more issues failed so",
-		"success: When a service needs credentials that are not there: Go straight to this: " + double + " The technique example-injection came first here and did not resolve it. — so it went in 3 or more issues",
-		"success: When a service needs credentials that are not there: What has helped here before: " + double[:len(double)-1] + ". It corrects: calling the real service without its credentials — it resolved 3 or more issues",
-		"discovery: When check test fails: It failed in the same way at several issues within a day: look at the check and its environment before you doubt the change. — 3 or more issues within 24h0m0s",
+		"mistake: When a service needs credentials that are not there: It happens again and again here. Don't wire the " +
+			"real service in: its credentials are not there. — attempts at 3 or more issues failed so",
+		"success: When a service needs credentials that are not there: Go straight to this: " + localDouble +
+			" The technique example-injection came first here and did not resolve it. — so it went in 3 or more issues",
+		"success: When a service needs credentials that are not there: What has helped here before: " +
+			localDouble[:len(localDouble)-1] + ". It corrects: calling the real service without its credentials — it resolved " +
+			"3 or more issues",
+		"discovery: When check test fails: It failed in the same way at several issues within a day: look at the check and " +
+			"its environment before you doubt the change. — 3 or more issues within 24h0m0s",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -395,7 +449,8 @@ func TestPatterns(t *testing.T) {
 		tasks[i].Attempts = slices.Clone(tasks[i].Attempts)
 		tasks[i].Attempts[0].EndedAt = start.AddDate(0, 0, 3*i)
 	}
-	if got, _ := Patterns(tasks, start); len(got) != 3 || slices.ContainsFunc(got, func(l Lesson) bool { return l.Kind == Discovery }) {
+	if got, _ := Patterns(tasks, start); len(got) != 3 ||
+		slices.ContainsFunc(got, func(l Lesson) bool { return l.Kind == Discovery }) {
 		t.Errorf("far apart: %v", got)
 	}
 }

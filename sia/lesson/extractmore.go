@@ -9,12 +9,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// maxPaths are the files of a person's change that a lesson names.
+// maxPaths bounds the files of a person's change that a lesson names.
 const maxPaths = 3
 
-// fix is what a person's push did where SIA's attempts did not. The files are
-// named when they are the person's alone.
-func (x *extractor) fix() {
+// fix adds what a person's push did and SIA's attempts did not. The changed files are named when
+// the person alone changed them.
+func (x *lessonExtractor) fix() {
 	t := x.Task
 	f := t.Fix
 	if f == nil || f.Head != t.Head || f.By == (sia.Actor{}) {
@@ -28,7 +28,7 @@ func (x *extractor) fix() {
 		From: Provenance{Attempt: last.Number, By: f.By},
 	}
 	var says []string
-	if does := advice(f.Resembles, p); does != "" {
+	if does := techniqueAdvice(f.Resembles, p); does != "" {
 		says = append(says, does)
 	}
 	if len(f.Paths) > 0 && f.From != t.BaseSHA {
@@ -42,11 +42,12 @@ func (x *extractor) fix() {
 		return
 	}
 	l.Text = strings.Join(says, " ")
-	x.add(x.source(last.Number, "fix"), .6, l, taught{last.Number, t.Since, fmt.Sprintf("issue #%d taught it: the checks were green after a push by @%s", t.Issue, f.By.Login)})
+	x.add(x.source(last.Number, "fix"), .6, l, teachingOutcome{last.Number, t.Since,
+		fmt.Sprintf("issue #%d taught it: the checks were green after a push by @%s", t.Issue, f.By.Login)})
 }
 
 // lastFailure is the last attempt that failed, and what it was taken for.
-func (x *extractor) lastFailure() (sia.Pattern, sia.Attempt) {
+func (x *lessonExtractor) lastFailure() (sia.Pattern, sia.Attempt) {
 	pattern := sia.UnknownPattern
 	if n := len(x.Task.Interventions); n > 0 {
 		pattern = x.Task.Interventions[n-1].Diagnosis.Pattern
@@ -59,17 +60,18 @@ func (x *extractor) lastFailure() (sia.Pattern, sia.Attempt) {
 	return pattern, sia.Attempt{}
 }
 
-// minAnswer is how many words of its own an answer needs to mean something
-// without its question, which a model wrote.
+// minAnswer is how many words an answer needs to mean something without its question. The question
+// was written by a model and is no part of a lesson.
 const minAnswer = 3
 
-// answer is a person's answer, in their own words, after which the task passed. A
-// ticked box is no such thing: a model wrote what stands beside it. Nor is what was
-// said of a plan, which means nothing without it.
-func (x *extractor) answer() {
+// answer adds a person's answer in their own words, when the task passed after it. A ticked box
+// does not count, because a model wrote the text beside it. Words about a plan mean nothing without
+// the plan and don't count either.
+func (x *lessonExtractor) answer() {
 	t := x.Task
 	last := t.Attempts
-	if len(t.Answers) == 0 || len(last) == 0 || last[len(last)-1].Outcome != sia.AttemptPass || last[len(last)-1].Technique != "" {
+	if len(t.Answers) == 0 || len(last) == 0 || last[len(last)-1].Outcome != sia.AttemptPass ||
+		last[len(last)-1].Technique != "" {
 		return
 	}
 	a := t.Answers[len(t.Answers)-1]
@@ -86,54 +88,58 @@ func (x *extractor) answer() {
 		Tags:   x.tags(string(p), "", failed),
 		Action: "a person answered SIA's question", Outcome: "the next attempt passed every required check",
 		From: Provenance{Source: FromPerson, Attempt: failed.Number, By: a.By},
-	}, x.by(last[len(last)-1], " with the answer of @"+a.By.Login))
+	}, x.outcomeOf(last[len(last)-1], " with the answer of @"+a.By.Login))
 }
 
 // Bounds of what counts as knowledge of a tool.
 const (
-	minCalls  = 5  // calls of a tool in a task
-	badShare  = .5 // of which more failed
-	goodShare = .2 // of which at most failed
+	minCalls  = 5  // calls of a tool in a task that say anything about it
+	badShare  = .5 // a tool is bad when a larger share of its calls failed
+	goodShare = .2 // a tool is good when at most this share failed
 )
 
 var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
 
-// toolSource is one for the whole repository: each task is evidence about it.
+// toolSource is the source of the one lesson about a tool in a repository. Each task is evidence
+// about it.
 func toolSource(name string) string { return "tool/" + name }
 
-// tools are the tools that fail more often than not.
-func (x *extractor) tools() {
+// tools adds the tools that fail more often than not.
+func (x *lessonExtractor) tools() {
 	for _, u := range x.Tools {
 		if !toolName.MatchString(u.Tool) || u.Calls < minCalls || float64(u.Failed) <= badShare*float64(u.Calls) {
 			continue
 		}
 		x.add(toolSource(u.Tool), .5, Lesson{
-			Kind: Tool, Text: fmt.Sprintf("The tool `%s` often fails in this repository: read its error, and after a second failure use another tool.", u.Tool),
+			Kind: Tool, Text: fmt.Sprintf("The tool `%s` often fails in this repository: read its error, and after a second "+
+				"failure use another tool.", u.Tool),
 			Correction: "calling it again the same way", Tools: []string{u.Tool}, Words: x.found,
 			Action: "called " + u.Tool, Outcome: "more than half of the calls failed",
-		}, taught{})
+		}, teachingOutcome{})
 	}
 }
 
-// modelSource is one for the whole repository: each attempt is evidence about it.
+// modelSource is the source of the one lesson about an agent at a kind of attempt in a repository.
+// Each attempt is evidence about it.
 func modelSource(agent, at string) string { return "model/" + agent + "/" + at }
 
-// models are how the agent and its model do at what kind of attempt.
-func (x *extractor) models() {
+// models adds how the agent and its model do at each kind of attempt.
+func (x *lessonExtractor) models() {
 	for _, a := range x.Task.Attempts {
 		if a.Agent == "" || a.Outcome != sia.AttemptPass && a.Outcome != sia.AttemptFail {
 			continue
 		}
 		at := x.kindOf(a)
 		l := Lesson{Kind: Model, Text: fmt.Sprintf("How `%s` does at %s.", a.Agent, at), Tags: []string{a.Agent}}
-		if id := NewID(x.Task.Repo.ID, modelSource(a.Agent, at)); !slices.ContainsFunc(x.all, func(e extraction) bool { return e.ID == id }) {
-			x.add(modelSource(a.Agent, at), 1, l, taught{})
+		if id := NewID(x.Task.Repo.ID, modelSource(a.Agent, at)); !slices.ContainsFunc(x.all,
+			func(e extractedLesson) bool { return e.ID == id }) {
+			x.add(modelSource(a.Agent, at), 1, l, teachingOutcome{})
 		}
 	}
 }
 
 // kindOf says what kind of attempt one was.
-func (x *extractor) kindOf(a sia.Attempt) string {
+func (x *lessonExtractor) kindOf(a sia.Attempt) string {
 	for _, iv := range slices.Backward(x.Task.Interventions) {
 		if iv.After < a.Number {
 			if _, known := patternVocabulary[iv.Diagnosis.Pattern]; known {

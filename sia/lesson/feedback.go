@@ -7,15 +7,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// implicitWeight is what people do with a finished pull request weighs against an
-// attempt's outcome: less, for it has many reasons besides the lesson.
+// implicitWeight is the weight of what people do with a finished pull request. It is less than an
+// attempt's outcome, which weighs 1, because people have many reasons besides the lesson.
 const implicitWeight = 0.5
 
-// Feedback is what people's 👍 and 👎 and what became of the pull request say
-// about a task's lessons: those that its attempts were told, and of known, which
-// are the repository's, those that were learned from it. It is a function of the
-// task, so saying it twice counts once. Who changes their mind has said both.
-func Feedback(t sia.Task, known []Lesson) []Evidence {
+// FeedbackEvidence is the evidence of people's 👍 and 👎 and of what became of the pull request. It
+// is about the lessons that the task's attempts were told, and about those of known, the
+// repository's lessons, that were learned from the task. The same task gives the same evidence, so
+// it counts once. A person's change of mind counts as both.
+func FeedbackEvidence(t sia.Task, known []Lesson) []Evidence {
 	var all []Evidence
 	add := func(about []ID, key string, good bool, weight float64, why string) {
 		for _, id := range about {
@@ -30,22 +30,24 @@ func Feedback(t sia.Task, known []Lesson) []Evidence {
 	}
 	for _, r := range t.Ratings {
 		thumb := map[bool]string{true: "👍", false: "👎"}[r.Good]
-		add(behind(t, r.Intervention, known), fmt.Sprintf("rating-%d-%d", r.Intervention, r.By.ID), r.Good, PersonWeight,
+		key := fmt.Sprintf("rating-%d-%d", r.Intervention, r.By.ID)
+		add(lessonsBehind(t, r.Intervention, known), key, r.Good, PersonWeight,
 			fmt.Sprintf("%s by @%s on issue #%d", thumb, r.By.Login, t.Issue))
 	}
 	switch t.Aftermath {
 	case sia.MergedUnchanged:
-		add(behind(t, 0, known), "merged", true, implicitWeight, fmt.Sprintf("#%d was merged as it was", t.Issue))
+		add(lessonsBehind(t, 0, known), "merged", true, implicitWeight, fmt.Sprintf("#%d was merged as it was", t.Issue))
 	case sia.Abandoned:
-		add(behind(t, 0, known), "abandoned", false, implicitWeight, fmt.Sprintf("the pull request for #%d was closed without merging", t.Issue))
+		add(lessonsBehind(t, 0, known), "abandoned", false, implicitWeight,
+			fmt.Sprintf("the pull request for #%d was closed without merging", t.Issue))
 	}
 	return all
 }
 
-// behind are the lessons behind an intervention: what the attempt that it led to
-// was told, and what was learned from the attempt before. Intervention 0 is the
-// task as a whole.
-func behind(t sia.Task, intervention int, known []Lesson) []ID {
+// lessonsBehind are the lessons that an intervention stands for: those that the attempt after it
+// was told, and those that were learned from the attempt before it. Intervention 0 is the whole
+// task.
+func lessonsBehind(t sia.Task, intervention int, known []Lesson) []ID {
 	var ids []ID
 	add := func(id ID) {
 		if !slices.Contains(ids, id) {

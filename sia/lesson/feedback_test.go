@@ -14,10 +14,12 @@ func TestFeedback(t *testing.T) {
 	task := sia.Task{
 		ID: "9-1", Issue: 1,
 		Attempts: []sia.Attempt{
-			{Number: 1, LessonsShown: []string{"a"}}, {Number: 2, LessonsShown: []string{"b"}}, {Number: 3, LessonsShown: []string{"b", "c"}},
+			{Number: 1, LessonsShown: []string{"a"}}, {Number: 2, LessonsShown: []string{"b"}},
+			{Number: 3, LessonsShown: []string{"b", "c"}},
 		},
 		Interventions: []sia.Intervention{{Number: 1, After: 1}, {Number: 2, After: 2}},
-		Ratings:       []sia.Rating{{By: sia.Actor{Login: "ada", ID: 7}, Intervention: 1}, {By: sia.Actor{Login: "mia", ID: 8}, Intervention: 2, Good: true}},
+		Ratings: []sia.Rating{{By: sia.Actor{Login: "ada", ID: 7}, Intervention: 1},
+			{By: sia.Actor{Login: "mia", ID: 8}, Intervention: 2, Good: true}},
 	}
 	known := []Lesson{
 		{ID: "x", State: Active, From: Provenance{Task: "9-1", Attempt: 1}},
@@ -37,7 +39,7 @@ func TestFeedback(t *testing.T) {
 		return m
 	}
 	want := map[ID][2]float64{"b": {2, 2}, "c": {2, 0}, "x": {0, 2}, "y": {2, 0}}
-	if d := cmp.Diff(want, sum(Feedback(task, known))); d != "" {
+	if d := cmp.Diff(want, sum(FeedbackEvidence(task, known))); d != "" {
 		t.Errorf("thumbs: -want +got\n%s", d)
 	}
 	for _, tt := range []struct {
@@ -49,7 +51,7 @@ func TestFeedback(t *testing.T) {
 		{sia.Abandoned, map[ID][2]float64{"a": {0, .5}, "b": {0, .5}, "c": {0, .5}, "x": {0, .5}, "y": {0, .5}}},
 	} {
 		task.Ratings, task.Aftermath = nil, tt.after
-		if d := cmp.Diff(tt.want, sum(Feedback(task, known))); d != "" {
+		if d := cmp.Diff(tt.want, sum(FeedbackEvidence(task, known))); d != "" {
 			t.Errorf("%s: -want +got\n%s", tt.after, d)
 		}
 	}

@@ -4,28 +4,30 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // What an issue and its comments say is kept out of lessons: whoever can make a
 // test print their text must not thereby write what the next attempt is told.
 
 const (
-	maxGist   = 120 // bytes
-	longWord  = 6   // letters from which a word counts as said also when it was said in pieces
-	saidWords = 20_000
+	maxGist      = 120 // characters
+	longWord     = 6   // letters from which a word counts as said also when it was said in pieces
+	maxSaidWords = 20_000
 )
 
-// said are the words that strangers may have written.
-type said struct {
+// strangerWords are the words of an issue and its comments, which strangers may have written.
+type strangerWords struct {
 	words  map[string]bool
 	joined string // all letters in a row: words that were said in pieces
 }
 
-func newSaid(texts ...string) said {
-	s := said{words: map[string]bool{}}
+func newStrangerWords(texts ...string) strangerWords {
+	s := strangerWords{words: map[string]bool{}}
 	var joined strings.Builder
 	for _, t := range texts {
-		for _, w := range Words(t, saidWords) {
+		for _, w := range Words(t, maxSaidWords) {
 			s.words[w] = true
 		}
 		for _, r := range t {
@@ -39,27 +41,30 @@ func newSaid(texts ...string) said {
 }
 
 // has reports whether a word of a log was said.
-func (s said) has(word string) bool {
-	return s.words[stem(word)] || len(word) >= longWord && strings.Contains(s.joined, word)
+func (s strangerWords) has(word string) bool {
+	return s.words[stemWord(word)] || len(word) >= longWord && strings.Contains(s.joined, word)
 }
 
-// What a line that tells of a cause says, and what one that tells of a symptom does.
-var telling = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)\b(panic|exception|undefined|missing|cannot|can't|(is )?not (set|found|defined|allowed|exist|implemented)|no such|refused|denied|invalid|unknown|unexpected|timed? ?out)\b`),
+// tellingWords recognise lines that tell of a cause, then lines that tell of a symptom, then any
+// line.
+var tellingWords = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)\b(panic|exception|undefined|missing|cannot|can't|` +
+		`(is )?not (set|found|defined|allowed|exist|implemented)|no such|refused|denied|invalid|unknown|unexpected|` +
+		`timed? ?out)\b`),
 	regexp.MustCompile(`(?i)\b(error|expected|want|got|must|should)\b`),
 	regexp.MustCompile(``),
 }
 
-// gist is the most telling line of an excerpt of a log, without what was said; ""
-// when no line tells anything else.
-func (s said) gist(excerpt string) string {
+// tellingLine is the most telling line of an excerpt of a log, without the strangers' words. It is
+// "" when no line says anything else.
+func (s strangerWords) tellingLine(excerpt string) string {
 	var lines []string
 	for line := range strings.Lines(excerpt) {
-		if g := s.unsaid(line); g != "" {
+		if g := s.unsaidLine(line); g != "" {
 			lines = append(lines, g)
 		}
 	}
-	for _, tells := range telling {
+	for _, tells := range tellingWords {
 		for _, g := range lines {
 			if tells.MatchString(g) {
 				return g
@@ -69,14 +74,14 @@ func (s said) gist(excerpt string) string {
 	return ""
 }
 
-// formal are words that stand in any log of a failure.
-var formal = set("fail failed failure error test tests testing line exit code status process completed command run check go py js ts rb rs java job step")
+// formalWords stand in any log of a failure.
+var formalWords = wordSet("fail failed failure error test tests testing line exit code status process completed " +
+	"command run check go py js ts rb rs java job step")
 
-// unsaid is a line of a log in which every word that was said is an ellipsis. It
-// is "" when fewer than two words are left that don't stand in any log, when more
-// names were said than words are left, as in an echo of an issue, and when it
-// holds an address.
-func (s said) unsaid(line string) string {
+// unsaidLine is a line of a log with an ellipsis in the place of every word of strangers. It is ""
+// when fewer than two words are left that don't stand in any log, when more words were taken out
+// than are left, as in an echo of an issue, and when the line holds an address.
+func (s strangerWords) unsaidLine(line string) string {
 	if strings.Contains(line, "://") {
 		return ""
 	}
@@ -90,11 +95,11 @@ func (s said) unsaid(line string) string {
 		n, out := string(name), 0
 		name = name[:0]
 		in := 0
-		for w := range split(n) {
+		for w := range splitWords(n) {
 			switch {
 			case s.has(w):
 				out++
-			case len(w) > 1 && !stop[stem(w)] && !formal[w]:
+			case len(w) > 1 && !stopWords[stemWord(w)] && !formalWords[w]:
 				in++
 			}
 		}
@@ -122,17 +127,17 @@ func (s said) unsaid(line string) string {
 	if kept < 2 || left > kept {
 		return ""
 	}
-	return oneLine(ellipses.ReplaceAllString(b.String(), "…"), maxGist)
+	return text.Clip(text.OneLine(ellipsisRun.ReplaceAllString(b.String(), "…")), maxGist)
 }
 
-var ellipses = regexp.MustCompile(`…(?:[^\pL\pN]*…)+`)
+var ellipsisRun = regexp.MustCompile(`…(?:[^\pL\pN]*…)+`)
 
-// checkName is a check's name as a lesson may say it: a word or two that nobody
-// said or that checks are commonly called; "" for any other.
-func (s said) checkName(name string) string {
+// checkName is a check's name as a lesson may say it: up to three words that no stranger said or
+// that are common in such names. It is "" for any other name.
+func (s strangerWords) checkName(name string) string {
 	n := 0
-	for w := range split(name) {
-		if n++; s.has(w) && !formal[w] && !usual[w] {
+	for w := range splitWords(name) {
+		if n++; s.has(w) && !formalWords[w] && !checkWords[w] {
 			return ""
 		}
 	}
@@ -144,5 +149,6 @@ func (s said) checkName(name string) string {
 
 var simpleName = regexp.MustCompile(`^[\pL\pN_./ ()-]{1,40}$`)
 
-// usual are words in the names of checks.
-var usual = set("build lint vet ci unit integration e2e format types typecheck compile package docs coverage windows linux macos ubuntu")
+// checkWords are common in the names of checks.
+var checkWords = wordSet("build lint vet ci unit integration e2e format types typecheck compile package docs " +
+	"coverage windows linux macos ubuntu")

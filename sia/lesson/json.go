@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// JSONPath is the file for programs beside lessons.md. It holds every lesson
-// whole, forgotten and merged ones too, as SIA last wrote them: what differs in
-// lessons.md is a person's edit, whoever committed it.
+// JSONPath is the file for programs beside lessons.md. It holds every lesson whole, also forgotten
+// and merged ones, as SIA last wrote them. Where lessons.md differs, a person edited it, whoever
+// committed the edit.
 const JSONPath = ".sia/lessons.json"
 
 // JSONVersion is the version of that file. A later one is not read.
@@ -20,12 +20,12 @@ type jsonFile struct {
 	SchemaVersion int      `json:"schema_version"`
 	Lessons       []Lesson `json:"lessons"`
 
-	// What was counted and belongs to no task: each task's file has its own.
+	// Evidence that belongs to no task. Each task's file has the evidence of its task.
 	Evidence []Evidence `json:"evidence,omitempty"`
 }
 
-// JSON writes the file for programs, everything in the order given, which is that
-// in which it was learned: the same gives the same bytes.
+// JSON writes the file for programs. Everything stands in the order given, which is the order of
+// learning, so that the same lessons give the same bytes.
 func JSON(lessons []Lesson, evidence []Evidence) ([]byte, error) {
 	f := jsonFile{JSONVersion, slices.Clone(lessons), evidence}
 	if f.Lessons == nil {
@@ -55,7 +55,8 @@ func ParseJSON(repo int64, file []byte) ([]Lesson, []Evidence, error) {
 		return nil, nil, fmt.Errorf("read %s: %w", JSONPath, err)
 	}
 	if f.SchemaVersion > JSONVersion {
-		return nil, nil, fmt.Errorf("read %s: schema_version %d is newer than %d, the newest this SIA reads: update SIA", JSONPath, f.SchemaVersion, JSONVersion)
+		return nil, nil, fmt.Errorf("read %s: schema_version %d is newer than %d, the newest this SIA reads: update SIA",
+			JSONPath, f.SchemaVersion, JSONVersion)
 	}
 	seen := map[ID]bool{}
 	for i := range f.Lessons {

@@ -7,18 +7,18 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Judged is what a task's attempts say about lessons: those that were told or
-// withheld, those that the task taught, and those about tools and models. The
-// same task gives the same evidence, under the same keys.
+// OutcomeEvidence is what a task's attempts say about lessons: lessons that were told or withheld,
+// lessons that the task taught, and lessons about tools and models. The same task gives the same
+// evidence, under the same keys.
 //
-// A lesson counts once in a task, by the first judged attempt that it was told
-// to: a hard task of five attempts is not five words against it. Checkpoints,
-// errors and cancelled attempts say nothing.
-func Judged(m Material) []Evidence {
+// A lesson counts once in a task, by the first judged attempt that was told it. A hard task of five
+// attempts does not count five times against it. Checkpoints, errors and cancelled attempts say
+// nothing.
+func OutcomeEvidence(m Material) []Evidence {
 	t := m.Task
 	var all []Evidence
 	counted := map[ID]bool{}
-	x := extractor{Material: m}
+	x := lessonExtractor{Material: m}
 	for _, a := range t.Attempts {
 		good, why := 0.0, "failed"
 		switch a.Outcome {
@@ -51,28 +51,29 @@ func Judged(m Material) []Evidence {
 	return slices.Concat(all, x.toolEvidence(), x.taughtEvidence())
 }
 
-// taughtEvidence counts the outcome that taught a lesson for it: what worked once,
-// or failed once, has that much behind it before anybody was told. What a task
-// taught twice counts once.
-func (x extractor) taughtEvidence() []Evidence {
+// taughtEvidence counts the outcome that taught a lesson in its favour, so that a lesson has one
+// outcome behind it before any attempt is told. A lesson that a task taught twice counts once.
+func (x lessonExtractor) taughtEvidence() []Evidence {
 	x.extract()
 	var all []Evidence
 	var counted []Lesson
 	for _, e := range x.all {
-		if e.taught == (taught{}) || slices.ContainsFunc(counted, func(l Lesson) bool { return same(l, e.Lesson) }) {
+		again := func(l Lesson) bool { return sameLesson(l, e.Lesson) }
+		if e.taught == (teachingOutcome{}) || slices.ContainsFunc(counted, again) {
 			continue
 		}
 		counted = append(counted, e.Lesson)
 		all = append(all, Evidence{
-			Key: fmt.Sprintf("taught/%s/%d/%s", x.Task.ID, e.taught.attempt, e.ID), Lesson: e.ID, Good: 1, At: e.taught.at, Why: e.taught.why,
+			Key: fmt.Sprintf("taught/%s/%d/%s", x.Task.ID, e.taught.attempt, e.ID), Lesson: e.ID, Good: 1, At: e.taught.at,
+			Why: e.taught.why,
 		})
 	}
 	return all
 }
 
-// toolEvidence counts, once the task has ended, for what is known of a tool when
-// most of its calls failed, and against it when few did.
-func (x extractor) toolEvidence() []Evidence {
+// toolEvidence is evidence about the lessons that a tool often fails, once the task has ended: for
+// the lesson when most of the tool's calls failed, against it when few did.
+func (x lessonExtractor) toolEvidence() []Evidence {
 	if !x.Task.State.Final() {
 		return nil
 	}
@@ -83,7 +84,8 @@ func (x extractor) toolEvidence() []Evidence {
 			continue
 		}
 		e := Evidence{
-			Key: fmt.Sprintf("tool/%s/%s", x.Task.ID, u.Tool), Lesson: NewID(x.Task.Repo.ID, toolSource(u.Tool)), At: x.Task.Since,
+			Key: fmt.Sprintf("tool/%s/%s", x.Task.ID, u.Tool), Lesson: NewID(x.Task.Repo.ID, toolSource(u.Tool)),
+			At:  x.Task.Since,
 			Why: fmt.Sprintf("%d of %d calls failed in issue #%d", u.Failed, u.Calls, x.Task.Issue),
 		}
 		if failed > badShare {

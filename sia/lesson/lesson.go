@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // ID names a lesson: 12 hexadecimal digits. The same thing learned from the same
@@ -43,7 +44,7 @@ const (
 	Model      Kind = "model"
 )
 
-// Kinds lists every kind, in the order in which people are shown them.
+// Kinds lists every kind, in the order for people.
 var Kinds = []Kind{Workaround, Success, Mistake, Discovery, Tool, Model}
 
 // State says what is done with a lesson.
@@ -99,18 +100,19 @@ type Lesson struct {
 
 	Tags      []string   `json:"tags,omitempty"`          // patterns, techniques, classes
 	Tools     []string   `json:"related_tools,omitempty"` // names of tools
-	Words     []string   `json:"words,omitempty"`         // by which it is found; see [Words]
+	Words     []string   `json:"words,omitempty"`         // that help to find it; see [Words]
 	From      Provenance `json:"provenance"`
 	Into      ID         `json:"into,omitempty"`      // of a merged lesson: what stands for it
 	Conflicts []ID       `json:"conflicts,omitempty"` // lessons that advise the opposite
 
-	ForgottenBy string `json:"forgotten_by,omitempty"` // the event by which a person had it forgotten
+	ForgottenBy string `json:"forgotten_by,omitempty"` // the id of a person's event that had it forgotten
 }
 
-// Bounds of a lesson's texts, in bytes.
+// Bounds of a lesson's texts, in characters.
 const (
-	MaxText  = 600
-	maxShort = 300
+	MaxText  = 600 // of what an attempt is told
+	maxShort = 300 // of any other text
+	maxLabel = 80  // of a tag, the name of a tool, or a word
 )
 
 // Live reports whether attempts may be told the lesson.
@@ -128,10 +130,9 @@ func (l Lesson) Told() string {
 	return s
 }
 
-// Test says which case a test should cover, for an attempt that is told the
-// lesson: when it was learned from a failure of a test, what the test met. It is
-// empty for every other lesson. Like [Lesson.Told] it has no words but the
-// lesson's own and SIA's.
+// Test says which case a test should cover, for an attempt that is told the lesson. It is "" unless
+// the lesson was learned from a failed test. Like [Lesson.Told] it has no words but the lesson's
+// and SIA's own.
 func (l Lesson) Test() string {
 	if l.Context == "" || !slices.Contains(l.Tags, testFailure) {
 		return ""
@@ -141,28 +142,28 @@ func (l Lesson) Test() string {
 			return "When " + lowerFirst(l.Context) + ": " + does + "."
 		}
 	}
-	if !strings.Contains(l.Context, quoted) {
+	if !strings.Contains(l.Context, quotedLine) {
 		return ""
 	}
 	return "When " + lowerFirst(l.Context) + ": " + anyTest + "."
 }
 
-// Clean passes every text that people or models will read through f, such as a
-// redaction, puts each on one line and bounds it. The words by which the lesson is
-// found lose what f took out: a secret's parts are no shape that f would know.
+// Clean passes every text that people or models will read through f, such as a redaction. It puts
+// each text on one line and bounds it. Words that f took out of a text also leave [Lesson.Words],
+// because f would not recognise the parts of a secret there.
 func (l Lesson) Clean(f func(string) string) Lesson {
 	var gone []string
-	clean := func(text string, most int) string {
-		masked := f(text)
-		if masked != text {
+	clean := func(raw string, most int) string {
+		masked := f(raw)
+		if masked != raw {
 			left := Words(masked, len(masked))
-			for _, w := range Words(text, len(text)) {
+			for _, w := range Words(raw, len(raw)) {
 				if !slices.Contains(left, w) {
 					gone = append(gone, w)
 				}
 			}
 		}
-		return oneLine(masked, most)
+		return text.Clip(text.OneLine(masked), most)
 	}
 	for _, p := range []*string{&l.Context, &l.Action, &l.Outcome, &l.Correction} {
 		*p = clean(*p, maxShort)
@@ -172,30 +173,21 @@ func (l Lesson) Clean(f func(string) string) Lesson {
 	l.Words = slices.DeleteFunc(l.Words, func(w string) bool { return slices.Contains(gone, w) })
 	for _, list := range [][]string{l.Tags, l.Tools, l.Words} {
 		for i := range list {
-			list[i] = oneLine(f(list[i]), 80)
+			list[i] = text.Clip(text.OneLine(f(list[i])), maxLabel)
 		}
 	}
 	return l
 }
 
-// Taught is a lesson that a person gives in their own words.
-func Taught(repo int64, source, text string, by sia.Actor, task sia.Task, now time.Time) Lesson {
+// NewTaught is a lesson that a person gives in their own words.
+func NewTaught(repo int64, source, words string, by sia.Actor, task sia.Task, now time.Time) Lesson {
 	l := Lesson{
-		ID: NewID(repo, source), Repo: repo, Kind: Discovery, State: Active, Text: oneLine(text, MaxText),
+		ID: NewID(repo, source), Repo: repo, Kind: Discovery, State: Active, Text: text.Clip(text.OneLine(words), MaxText),
 		Good: PersonWeight, CountedAt: now, Occurrences: 1, CreatedAt: now, LastSeen: now,
 		From: Provenance{Source: FromPerson, Task: task.ID, Issue: task.Issue, By: by},
 	}
-	l.Words = Words(text, maxWords)
+	l.Words = Words(words, maxWords)
 	return l
-}
-
-// oneLine is s with all white space as single spaces, at most n bytes.
-func oneLine(s string, n int) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
 }
 
 // lowerFirst makes a sentence the middle of one, unless it begins with a name.
@@ -206,7 +198,7 @@ func lowerFirst(s string) string {
 	return s
 }
 
-// Valid says what a lesson that came from outside lacks.
+// Valid says what is wrong with a lesson that came from outside; nil when nothing is.
 func (l Lesson) Valid() error {
 	states := []State{Active, Promoted, Archived, Forgotten, Merged}
 	switch {

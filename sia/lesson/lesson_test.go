@@ -12,7 +12,8 @@ import (
 // What masking takes out of a text is not left among the words by which the
 // lesson is found, where no shape gives it away.
 func TestCleanForgetsWhatItMasks(t *testing.T) {
-	l := Taught(9, "x", "The deploy key ghp_abcdef0123456789 opens staging.", sia.Actor{Login: "ada"}, sia.Task{}, time.Unix(0, 0))
+	l := NewTaught(9, "x", "The deploy key ghp_abcdef0123456789 opens staging.", sia.Actor{Login: "ada"}, sia.Task{},
+		time.Unix(0, 0))
 	if !slices.Contains(l.Words, "abcdef0123456789") {
 		t.Fatalf("words %q; the test plants in the wrong place", l.Words)
 	}

@@ -17,14 +17,14 @@ import (
 // Path is where a repository's lessons stand on its memory branch.
 const Path = ".sia/lessons.md"
 
-// addHeading is the section in which people add lessons, one bullet each.
+// addHeading is the heading of the section where people add lessons, one bullet each.
 const addHeading = "Add a lesson"
 
 // goneHeading is where people's notes on a lesson go when it is not shown any more.
 const goneHeading = "Notes on lessons that are gone"
 
-// headings are the sections of the kinds.
-var headings = map[Kind]string{
+// kindHeadings are the sections of the kinds.
+var kindHeadings = map[Kind]string{
 	Workaround: "What works instead",
 	Success:    "What worked",
 	Mistake:    "Mistakes to avoid",
@@ -33,9 +33,9 @@ var headings = map[Kind]string{
 	Model:      "Models",
 }
 
-// intro says to people what the file is. Quoted lines above the first section
+// fileIntro tells people what the file is. Quoted lines above the first section
 // and in the section for additions are SIA's; all others are people's.
-const intro = `# Lessons
+const fileIntro = `# Lessons
 
 > What SIA learned in this repository, and tells the attempts at similar issues.
 >
@@ -48,26 +48,29 @@ const intro = `# Lessons
 > One bullet a lesson, in your own words. SIA makes a section of it when it has read it.
 `
 
-// shown reports whether a lesson has a section in the file. What was forgotten or
-// merged stays in the file for programs alone, so that it does not come back.
-func (l Lesson) shown() bool {
-	return l.State != Forgotten && l.State != Merged && l.ID.Valid() && headings[l.Kind] != "" && plain(l.Text) != ""
+// hasSection reports whether a lesson has a section in the file. Forgotten and merged lessons are
+// in the file for programs alone, so that they don't come back.
+func (l Lesson) hasSection() bool {
+	return l.State != Forgotten && l.State != Merged && l.ID.Valid() && kindHeadings[l.Kind] != "" &&
+		plainLine(l.Text) != ""
 }
 
 // Markdown writes lessons.md of a repository over its previous content, nil when
 // there is none. What people wrote there survives: their notes, their sections,
 // bullets that are not among the lessons yet, and sections that can't be read. A
-// previous content that can't be read at all gives a *[BrokenSheet]; then nothing
+// previous content that can't be read at all gives a *[BrokenFile]; then nothing
 // may be written.
 func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
-	var kept Sheet
+	var kept MarkdownFile
 	if len(bytes.TrimSpace(previous)) > 0 {
 		var err error
 		if kept, err = Parse(repo, previous); err != nil {
 			return nil, err
 		}
 	}
-	w := &writer{kept: kept, known: make(map[ID]bool, len(lessons)), done: map[ID]bool{}, notes: map[ID][]note{}}
+	w := &markdownWriter{
+		kept: kept, known: make(map[ID]bool, len(lessons)), done: map[ID]bool{}, notes: map[ID][]freeNote{},
+	}
 	by := make(map[ID]Lesson, len(lessons))
 	for _, l := range lessons {
 		w.known[l.ID], by[l.ID] = true, l
@@ -80,12 +83,12 @@ func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
 			}
 			to = by[to].Into
 		}
-		if !by[to].shown() {
+		if !by[to].hasSection() {
 			to = l.ID
 		}
 		w.notes[to] = append(w.notes[to], kept.lessonNotes[l.ID]...)
 	}
-	w.buf.WriteString(intro)
+	w.buf.WriteString(fileIntro)
 	w.loose(kept.notes[placeTop])
 	w.loose(kept.notes[placeAdd])
 	for _, k := range Kinds {
@@ -95,31 +98,30 @@ func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
 	return append(bytes.TrimRight(w.buf.Bytes(), "\n"), '\n'), nil
 }
 
-// writer lays out the file.
-type writer struct {
+// markdownWriter lays out the file.
+type markdownWriter struct {
 	buf   bytes.Buffer
-	kept  Sheet
-	notes map[ID][]note
+	kept  MarkdownFile
+	notes map[ID][]freeNote
 	known map[ID]bool // every lesson there is, shown or not
 	done  map[ID]bool // lessons whose section was written
 }
 
 // gap makes the last line an empty one.
-func (w *writer) gap() {
+func (w *markdownWriter) gap() {
 	if !bytes.HasSuffix(w.buf.Bytes(), []byte("\n\n")) {
 		w.buf.WriteByte('\n')
 	}
 }
 
-// loose writes what people wrote in one place, but for bullets that are lessons
-// by now.
-func (w *writer) loose(notes []note) {
+// loose writes what people wrote in one place, without bullets that have become lessons.
+func (w *markdownWriter) loose(notes []freeNote) {
 	for _, n := range w.unlearned(notes) {
 		w.raw(n.lines)
 	}
 }
 
-func (w *writer) raw(lines []string) {
+func (w *markdownWriter) raw(lines []string) {
 	w.gap()
 	for _, l := range lines {
 		w.buf.WriteString(l)
@@ -128,10 +130,10 @@ func (w *writer) raw(lines []string) {
 }
 
 // group writes the lessons of one kind, oldest first.
-func (w *writer) group(k Kind, lessons []Lesson) {
+func (w *markdownWriter) group(k Kind, lessons []Lesson) {
 	var own []Lesson
 	for _, l := range lessons {
-		if l.Kind == k && l.shown() && !w.kept.broken[l.ID] {
+		if l.Kind == k && l.hasSection() && !w.kept.broken[l.ID] {
 			own = append(own, l)
 		}
 	}
@@ -143,7 +145,7 @@ func (w *writer) group(k Kind, lessons []Lesson) {
 		return
 	}
 	w.gap()
-	w.buf.WriteString("## " + headings[k] + "\n")
+	w.buf.WriteString("## " + kindHeadings[k] + "\n")
 	w.loose(notes)
 	for _, l := range own {
 		if w.done[l.ID] {
@@ -151,7 +153,7 @@ func (w *writer) group(k Kind, lessons []Lesson) {
 		}
 		w.done[l.ID] = true
 		w.gap()
-		w.buf.WriteString(section(l))
+		w.buf.WriteString(lessonSection(l))
 		w.loose(w.notes[l.ID])
 	}
 	for _, lines := range w.kept.sections[k] {
@@ -159,9 +161,8 @@ func (w *writer) group(k Kind, lessons []Lesson) {
 	}
 }
 
-// foreign writes the sections that are people's, and the notes on lessons that
-// have no section any more.
-func (w *writer) foreign() {
+// foreign writes people's sections, and their notes on lessons that have no section any more.
+func (w *markdownWriter) foreign() {
 	gone := []string{"## " + goneHeading}
 	for _, lines := range w.kept.foreign {
 		if lines[0] == gone[0] {
@@ -175,7 +176,7 @@ func (w *writer) foreign() {
 		if w.done[l.ID] || len(left) == 0 {
 			continue
 		}
-		gone = append(gone, "", fmt.Sprintf("On lesson %s, “%s”:", l.ID, escape(l.Text)))
+		gone = append(gone, "", fmt.Sprintf("On lesson %s, “%s”:", l.ID, escapeMarkdown(l.Text)))
 		for _, n := range left {
 			gone = append(append(gone, ""), n.lines...)
 		}
@@ -185,17 +186,17 @@ func (w *writer) foreign() {
 	}
 }
 
-// unlearned are the notes without the bullets that are lessons by now.
-func (w *writer) unlearned(notes []note) []note {
-	return slices.DeleteFunc(slices.Clone(notes), func(n note) bool { return n.bullet != "" && w.known[n.bullet] })
+// unlearned are the notes without the bullets that have become lessons.
+func (w *markdownWriter) unlearned(notes []freeNote) []freeNote {
+	return slices.DeleteFunc(slices.Clone(notes), func(n freeNote) bool { return n.bullet != "" && w.known[n.bullet] })
 }
 
-// section is one lesson as people read it. Every value stands on one line.
-func section(l Lesson) string {
+// lessonSection is one lesson as people read it. Every value stands on one line.
+func lessonSection(l Lesson) string {
 	var b strings.Builder
 	field := func(key, value string) {
-		if value = plain(value); value != "" {
-			fmt.Fprintf(&b, "- **%s:** %s\n", key, escape(value))
+		if value = plainLine(value); value != "" {
+			fmt.Fprintf(&b, "- **%s:** %s\n", key, escapeMarkdown(value))
 		}
 	}
 	fmt.Fprintf(&b, "### Lesson %s\n\n", l.ID)
@@ -207,18 +208,19 @@ func section(l Lesson) string {
 	if l.State != Active {
 		field(keyState, string(l.State))
 	}
-	field(keyTags, list(l.Tags))
-	field(keyTools, list(l.Tools))
-	l.Good, l.Bad = thousandths(l.Good), thousandths(l.Bad) // so that the confidence is that of the evidence shown
+	field(keyTags, joinNames(l.Tags))
+	field(keyTools, joinNames(l.Tools))
+	l.Good, l.Bad = roundWeight(l.Good), roundWeight(l.Bad) // so that the confidence is that of the evidence shown
 	field(keyConfidence, fmt.Sprintf("%.2f", l.Confidence(l.CountedAt)))
-	field(keyEvidence, fmt.Sprintf("%s for, %s against, counted %s", count(l.Good), count(l.Bad), stamp(l.CountedAt)))
-	field(keySeen, fmt.Sprintf("%d, first %s, last %s", l.Occurrences, stamp(l.CreatedAt), stamp(l.LastSeen)))
-	field(keyFrom, provenance(l.From))
+	field(keyEvidence, fmt.Sprintf("%s for, %s against, counted %s", formatWeight(l.Good), formatWeight(l.Bad),
+		formatTime(l.CountedAt)))
+	field(keySeen, fmt.Sprintf("%d, first %s, last %s", l.Occurrences, formatTime(l.CreatedAt), formatTime(l.LastSeen)))
+	field(keyFrom, provenanceText(l.From))
 	ids := make([]string, len(l.Conflicts))
 	for i, id := range l.Conflicts {
 		ids[i] = string(id)
 	}
-	field(keyConflicts, list(ids))
+	field(keyConflicts, joinNames(ids))
 	return b.String()
 }
 
@@ -239,8 +241,8 @@ const (
 	keyConflicts  = "Contradicts"
 )
 
-// provenance is where a lesson comes from, in words that can be read back.
-func provenance(p Provenance) string {
+// provenanceText is where a lesson comes from, in words that can be read back.
+func provenanceText(p Provenance) string {
 	parts := []string{string(p.Source)}
 	if p.Task != "" {
 		parts = append(parts, "task "+string(p.Task))
@@ -257,27 +259,27 @@ func provenance(p Provenance) string {
 	return strings.Join(parts, ", ")
 }
 
-// thousandths is a weight of evidence as the file shows it.
-func thousandths(x float64) float64 { return math.Round(max(0, x)*1000) / 1000 }
+// roundWeight is a weight of evidence as the file shows it.
+func roundWeight(x float64) float64 { return math.Round(max(0, x)*1000) / 1000 }
 
-func count(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+func formatWeight(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// list joins names; what could be taken for a separator is taken out.
-func list(names []string) string {
+// joinNames joins names with commas. Commas within a name become spaces.
+func joinNames(names []string) string {
 	var out []string
 	for _, n := range names {
-		if n = plain(strings.ReplaceAll(n, ",", " ")); n != "" {
+		if n = plainLine(strings.ReplaceAll(n, ",", " ")); n != "" {
 			out = append(out, n)
 		}
 	}
 	return strings.Join(out, ", ")
 }
 
-// plain is s on one line, without characters that are not seen, such as those that
+// plainLine is s on one line, without characters that are not seen, such as those that
 // turn the direction of text around.
-func plain(s string) string {
+func plainLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' {
 			return ' '
@@ -287,13 +289,13 @@ func plain(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// escape keeps a value from being markup that hides or fetches something: HTML,
+// escapeMarkdown keeps a value from being markup that hides or fetches something: HTML,
 // links and images. unescape takes it back, and leaves alone what a person wrote
 // without knowing of it.
-func escape(s string) string {
+func escapeMarkdown(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, "&", "&amp;", "<", "&lt;").Replace(s)
 }
 
-func unescape(s string) string {
+func unescapeMarkdown(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\[`, `[`, "&amp;", "&", "&lt;", "<").Replace(s)
 }

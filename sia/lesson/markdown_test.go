@@ -26,21 +26,31 @@ func learned() []lesson.Lesson {
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	return []lesson.Lesson{
 		{
-			ID: "0a0000000001", Repo: repo, Kind: lesson.Workaround, State: lesson.Promoted, Context: "Tests need the mail provider",
-			Text: "Put an interface in front of the mail provider and use a local double.", Correction: "calling the provider <from> tests",
-			Action: "abstraction-level-shift", Outcome: "the checks were green", Good: 6, Bad: 1, CountedAt: at.Add(time.Hour), Occurrences: 3,
-			CreatedAt: at, LastSeen: at.Add(time.Hour), Tags: []string{"missing-credentials", "abstraction-level-shift"}, Tools: []string{"run"}, Words: []string{"mail"},
-			From: lesson.Provenance{Source: lesson.FromOutcome, Task: "99-1", Issue: 1, Attempt: 1}, Conflicts: []lesson.ID{"0a0000000002"},
+			ID: "0a0000000001", Repo: repo, Kind: lesson.Workaround, State: lesson.Promoted,
+			Context:    "Tests need the mail provider",
+			Text:       "Put an interface in front of the mail provider and use a local double.",
+			Correction: "calling the provider <from> tests",
+			Action:     "abstraction-level-shift", Outcome: "the checks were green", Good: 6, Bad: 1,
+			CountedAt:   at.Add(time.Hour),
+			Occurrences: 3,
+			CreatedAt:   at, LastSeen: at.Add(time.Hour), Tags: []string{"missing-credentials", "abstraction-level-shift"},
+			Tools: []string{"run"}, Words: []string{"mail"},
+			From:      lesson.Provenance{Source: lesson.FromOutcome, Task: "99-1", Issue: 1, Attempt: 1},
+			Conflicts: []lesson.ID{"0a0000000002"},
 		},
 		{
-			ID: "0a0000000002", Repo: repo, Kind: lesson.Workaround, State: lesson.Archived, Text: "Ask for MAIL_API_KEY.", Bad: 3,
+			ID: "0a0000000002", Repo: repo, Kind: lesson.Workaround, State: lesson.Archived, Text: "Ask for MAIL_API_KEY.",
+			Bad:       3,
 			CountedAt: at, Occurrences: 1, CreatedAt: at, LastSeen: at, From: lesson.Provenance{Source: lesson.FromPattern},
 		},
 		{
-			ID: "0a0000000003", Repo: repo, Kind: lesson.Discovery, State: lesson.Active, Text: "Run `make generate` before the tests.", Good: 2,
-			CountedAt: at, Occurrences: 1, CreatedAt: at, LastSeen: at, From: lesson.Provenance{Source: lesson.FromPerson, By: sia.Actor{Login: "ada", ID: 7}},
+			ID: "0a0000000003", Repo: repo, Kind: lesson.Discovery, State: lesson.Active,
+			Text: "Run `make generate` before the tests.", Good: 2,
+			CountedAt: at, Occurrences: 1, CreatedAt: at, LastSeen: at,
+			From: lesson.Provenance{Source: lesson.FromPerson, By: sia.Actor{Login: "ada", ID: 7}},
 		},
-		{ID: "0a0000000004", Repo: repo, Kind: lesson.Mistake, State: lesson.Forgotten, Text: "Never mind.", CountedAt: at, CreatedAt: at, LastSeen: at},
+		{ID: "0a0000000004", Repo: repo, Kind: lesson.Mistake, State: lesson.Forgotten, Text: "Never mind.", CountedAt: at,
+			CreatedAt: at, LastSeen: at},
 	}
 }
 
@@ -53,7 +63,7 @@ func write(t testing.TB, ls []lesson.Lesson, previous string) string {
 	return string(b)
 }
 
-func parse(t testing.TB, file string) lesson.Sheet {
+func parse(t testing.TB, file string) lesson.MarkdownFile {
 	t.Helper()
 	s, err := lesson.Parse(repo, []byte(file))
 	if err != nil {
@@ -95,200 +105,16 @@ func TestSheetReadsBack(t *testing.T) {
 	}
 }
 
-// edited changes the golden file as a person would.
-func edited(t *testing.T, old, new string) string {
-	t.Helper()
-	file := write(t, learned(), "")
-	if !strings.Contains(file, old) {
-		t.Fatalf("no %q in\n%s", old, file)
-	}
-	return strings.Replace(file, old, new, 1)
-}
-
-// apply applies what a person did to file to the lessons that SIA wrote, twice:
-// the second time must change nothing.
-func apply(t *testing.T, ls []lesson.Lesson, s lesson.Sheet, now time.Time) (kinds []lesson.EditKind, after []lesson.Lesson) {
-	t.Helper()
-	known := map[lesson.ID]lesson.Lesson{}
-	for _, l := range ls {
-		known[l.ID] = l
-	}
-	after = slices.Clone(ls)
-	for _, e := range lesson.Edits(repo, ls, s) {
-		kinds = append(kinds, e.Kind)
-		for _, l := range e.Apply(known, ana, now) {
-			if _, there := known[l.ID]; !there {
-				after = append(after, l)
-			}
-			known[l.ID] = l
-		}
-		if again := e.Apply(known, ana, now.Add(time.Hour)); again != nil {
-			t.Errorf("applied again, the edit changes %+v", again)
-		}
-	}
-	for i := range after {
-		after[i] = known[after[i].ID]
-	}
-	return kinds, after
-}
-
-var ana = sia.Actor{Login: "ana", ID: 3}
-
-func TestEditOutranks(t *testing.T) {
-	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
-	file := edited(t, "- **Lesson:** Put an interface in front of the mail provider and use a local double.",
-		"- **Lesson:** Use the double in\n  internal/mailtest.")
-	kinds, after := apply(t, learned(), parse(t, file), now)
-	if d := cmp.Diff([]lesson.EditKind{lesson.Changed}, kinds); d != "" {
-		t.Fatal(d)
-	}
-	want := learned()[0]
-	want.ID, want.State, want.Text = after[len(after)-1].ID, lesson.Active, "Use the double in internal/mailtest."
-	want.From.Source, want.From.By, want.Conflicts = lesson.FromPerson, ana, nil
-	want.Good, want.Bad, want.CountedAt, want.LastSeen, want.CreatedAt, want.Occurrences = lesson.PersonWeight, 0, now, now, now, 1
-	want.Words = []string{"double", "internal", "mailtest", "test", "mail", "provider"}
-	if d := cmp.Diff(want, after[len(after)-1]); d != "" {
-		t.Error(d)
-	}
-	if after[0].State != lesson.Merged || after[0].Into != want.ID {
-		t.Errorf("the old words are told still: %+v", after[0])
-	}
-	if next := write(t, after, file); strings.Contains(next, "Put an interface") || lesson.Edits(repo, after, parse(t, next)) != nil {
-		t.Error("the edit did not stay:\n", next)
-	}
-}
-
-func TestEdits(t *testing.T) {
-	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
-	section := func(id string) string {
-		file := write(t, learned(), "")
-		_, rest, _ := strings.Cut(file, "### Lesson "+id)
-		if end := strings.Index(rest, "\n#"); end >= 0 {
-			rest = rest[:end]
-		}
-		return "### Lesson " + id + rest
-	}
-	for _, tt := range []struct {
-		name, old, new string
-		want           []lesson.EditKind
-		check          func(t *testing.T, after []lesson.Lesson)
-	}{
-		{name: "nothing", old: "# Lessons", new: "# Lessons"},
-		{name: "notes", old: "### Lesson 0a0000000003", new: "We like these.\n\n### Lesson 0a0000000003"},
-		{name: "SIA's own counting", old: "- **Confidence:** 0.78", new: "- **Confidence:** 0.01"},
-		{name: "evidence", old: "6 for, 1 against", new: "600 for, 0 against"},
-		{
-			name: "deleted", old: section("0a0000000001"), new: "", want: []lesson.EditKind{lesson.Deleted},
-			check: func(t *testing.T, after []lesson.Lesson) {
-				if after[0].State != lesson.Forgotten || strings.Contains(write(t, after, ""), "mail provider") {
-					t.Error("it was not forgotten")
-				}
-			},
-		},
-		{
-			name: "added", old: "## What works instead", new: "- Dates are UTC,\n  always.\n\n## What works instead", want: []lesson.EditKind{lesson.Added},
-			check: func(t *testing.T, after []lesson.Lesson) {
-				l := after[len(after)-1]
-				if l.Text != "Dates are UTC, always." || l.From.Source != lesson.FromPerson || l.Good != lesson.PersonWeight || !l.CreatedAt.Equal(now) || l.Kind != lesson.Discovery {
-					t.Errorf("got %+v", l)
-				}
-			},
-		},
-		{
-			name: "added to a kind", old: "## Good to know", new: "- Use the double.\n\n## Good to know", want: []lesson.EditKind{lesson.Added},
-			check: func(t *testing.T, after []lesson.Lesson) {
-				if l := after[len(after)-1]; l.Kind != lesson.Workaround {
-					t.Errorf("got %+v", l)
-				}
-			},
-		},
-		{
-			name: "moved", old: "## Good to know", new: "## Mistakes to avoid", want: []lesson.EditKind{lesson.Changed},
-			check: func(t *testing.T, after []lesson.Lesson) {
-				if after[2].Kind != lesson.Mistake || after[2].Good != 2 {
-					t.Errorf("got %+v", after[2])
-				}
-			},
-		},
-		{
-			name: "a heading of people's own", old: "## Good to know", new: "## Things", want: nil,
-			check: func(t *testing.T, after []lesson.Lesson) {
-				if after[2].State != lesson.Active {
-					t.Error("a lesson under another heading is still there")
-				}
-			},
-		},
-		{
-			name: "revived", old: "- **State:** archived\n", new: "", want: []lesson.EditKind{lesson.Changed},
-			check: func(t *testing.T, after []lesson.Lesson) {
-				if l := after[len(after)-1]; l.State != lesson.Active || l.Bad != 0 || l.Text != after[1].Text || after[1].Into != l.ID {
-					t.Errorf("got %+v", l)
-				}
-			},
-		},
-		{name: "a section that can't be read is not deleted", old: "- **Lesson:** Run", new: "- **Lessn:** Run"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			file := edited(t, tt.old, tt.new)
-			kinds, after := apply(t, learned(), parse(t, file), now)
-			if d := cmp.Diff(tt.want, kinds); d != "" {
-				t.Fatal(d)
-			}
-			if tt.check != nil {
-				tt.check(t, after)
-			}
-			next := write(t, after, file)
-			if left := lesson.Edits(repo, after, parse(t, next)); len(left) != 0 {
-				t.Errorf("after they were read, edits are left: %+v\n%s", left, next)
-			}
-		})
-	}
-}
-
-// What a person changed while it was taken back elsewhere is the person's; what a
-// person left alone is gone.
-func TestEditOfWhatIsGone(t *testing.T) {
-	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
-	file := edited(t, "before the tests.", "before the tests and the docs.")
-	edits := lesson.Edits(repo, learned(), parse(t, file))
-	if len(edits) != 1 {
-		t.Fatalf("edits: %+v", edits)
-	}
-	known := map[lesson.ID]lesson.Lesson{}
-	got := edits[0].Apply(known, ana, now)
-	if len(got) != 1 || got[0].ID == learned()[2].ID || got[0].Text != "Run `make generate` before the tests and the docs." || got[0].From.By != ana || got[0].Good != lesson.PersonWeight {
-		t.Fatalf("it makes %+v", got)
-	}
-	known[got[0].ID] = got[0]
-	if again := edits[0].Apply(known, ana, now); again != nil {
-		t.Errorf("applied again, it makes %+v", again)
-	}
-	file = edited(t, "- **Evidence:** 2 for", "- **State:** archived\n- **Evidence:** 2 for")
-	for _, e := range lesson.Edits(repo, learned(), parse(t, file)) {
-		if got := e.Apply(nil, ana, now); got != nil {
-			t.Errorf("archiving what is gone makes %+v", got)
-		}
-	}
-}
-
-// A person who brings back what was forgotten is heard.
-func TestForgottenComesBackByAPerson(t *testing.T) {
-	before := learned()
-	file := write(t, before, "")
-	before[0].State = lesson.Forgotten
-	_, after := apply(t, before, parse(t, file), before[0].CountedAt)
-	if l := after[len(after)-1]; l.State != lesson.Active || l.From.Source != lesson.FromPerson || l.Text != after[0].Text {
-		t.Errorf("got %+v", l)
-	}
-}
-
 func TestWhatPeopleWroteIsKept(t *testing.T) {
-	file := edited(t, "## What works instead\n", "Ana looks after this file.\n\n- Not read yet.\n\n## What works instead\n\nThese we trust:\n")
-	file = strings.Replace(file, "### Lesson 0a0000000002\n", "- **Owner:** Ana\n\n```sh\n## not a heading\n```\n\n### Lesson 0a0000000002\n", 1)
+	file := edited(t, "## What works instead\n",
+		"Ana looks after this file.\n\n- Not read yet.\n\n## What works instead\n\nThese we trust:\n")
+	file = strings.Replace(file, "### Lesson 0a0000000002\n",
+		"- **Owner:** Ana\n\n```sh\n## not a heading\n```\n\n### Lesson 0a0000000002\n", 1)
 	file += "\n## Our rules\n\n- be kind\n\n### Lesson plan\n\nnone\n"
 	next := write(t, learned(), file)
 	for _, kept := range []string{
-		"Ana looks after this file.", "- Not read yet.", "These we trust:", "- **Owner:** Ana\n\n```sh\n## not a heading\n```", "## Our rules\n\n- be kind", "### Lesson plan\n\nnone",
+		"Ana looks after this file.", "- Not read yet.", "These we trust:",
+		"- **Owner:** Ana\n\n```sh\n## not a heading\n```", "## Our rules\n\n- be kind", "### Lesson plan\n\nnone",
 	} {
 		if strings.Count(next, kept) != 1 {
 			t.Errorf("%q stands there %d times:\n%s", kept, strings.Count(next, kept), next)
@@ -300,7 +126,8 @@ func TestWhatPeopleWroteIsKept(t *testing.T) {
 	gone := learned()
 	gone[0].State = lesson.Forgotten
 	next = write(t, gone, next)
-	if !strings.Contains(next, "## Notes on lessons that are gone\n\nOn lesson 0a0000000001, “Put an interface") || !strings.Contains(next, "- **Owner:** Ana") {
+	if !strings.Contains(next, "## Notes on lessons that are gone\n\nOn lesson 0a0000000001, “Put an interface") ||
+		!strings.Contains(next, "- **Owner:** Ana") {
 		t.Error("the notes on a lesson went with it:\n", next)
 	}
 	if again := write(t, gone, next); again != next {
@@ -312,7 +139,8 @@ func TestBrokenSectionsAreKept(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"no text", "- **Lesson:** Run", "- **Lessn:** Run", `lessons.md:42: the field “Lesson” is missing`},
 		{"an id", "### Lesson 0a0000000003", "### Lesson three", `lessons.md:42: "three" is no lesson's id`},
-		{"twice", "### Lesson 0a0000000003", "### Lesson 0a0000000001", "lessons.md:42: lesson 0a0000000001 stands here a second time"},
+		{"twice", "### Lesson 0a0000000003", "### Lesson 0a0000000001",
+			"lessons.md:42: lesson 0a0000000001 stands here a second time"},
 		{"a state", "- **State:** archived", "- **State:** gone", `State: "gone" is none of`},
 		{"evidence", "6 for, 1 against", "a lot for", "Evidence: want such as"},
 	} {
@@ -340,7 +168,7 @@ func TestBrokenSectionsAreKept(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out, err := lesson.Markdown(repo, learned(), []byte(tt.file))
-			var broken *lesson.BrokenSheet
+			var broken *lesson.BrokenFile
 			if !errors.As(err, &broken) || out != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %q, %v; want %q", out, err, tt.want)
 			}
@@ -349,7 +177,8 @@ func TestBrokenSectionsAreKept(t *testing.T) {
 }
 
 func TestJSONReadsBack(t *testing.T) {
-	evidence := []lesson.Evidence{{Key: "merge/1", Lesson: "0a0000000001", Good: 1, At: learned()[0].CreatedAt, Why: "it says the same"}}
+	evidence := []lesson.Evidence{{Key: "merge/1", Lesson: "0a0000000001", Good: 1, At: learned()[0].CreatedAt,
+		Why: "it says the same"}}
 	b, err := lesson.JSON(learned(), evidence)
 	if err != nil {
 		t.Fatal(err)
@@ -361,7 +190,8 @@ func TestJSONReadsBack(t *testing.T) {
 	if d := cmp.Diff(learned(), got) + cmp.Diff(evidence, counted); d != "" {
 		t.Error(d)
 	}
-	for _, bad := range []string{"", "[]", `{"schema_version":2}`, `{"lessons":[{"id":"x"}]}`, `{"lessons":[{"id":"0a0000000001"},{"id":"0a0000000001"}]}`} {
+	for _, bad := range []string{"", "[]", `{"schema_version":2}`, `{"lessons":[{"id":"x"}]}`,
+		`{"lessons":[{"id":"0a0000000001"},{"id":"0a0000000001"}]}`} {
 		if _, _, err := lesson.ParseJSON(repo, []byte(bad)); err == nil || !strings.Contains(err.Error(), lesson.JSONPath) {
 			t.Errorf("%q: got %v", bad, err)
 		}
@@ -369,8 +199,10 @@ func TestJSONReadsBack(t *testing.T) {
 }
 
 var hostile = []string{
-	"```\n## Mistakes to avoid\n```", "- **Lesson:** forged", "### Lesson 0a0000000009", "a\r\nb\rc", "<!-- x -->", "<!--", "![x](http://x.test/y)", "\\[x](y)", `C:\new`,
-	"&lt;b&gt; & <b>", "\x00\x1b[31m", "\u202eevil", "## Add a lesson", "> quoted", "~~~", "a, b", "- x", "*y*", "日本語 \U0001f469\u200d\U0001f4bb", "<<<<<<< HEAD",
+	"```\n## Mistakes to avoid\n```", "- **Lesson:** forged", "### Lesson 0a0000000009", "a\r\nb\rc", "<!-- x -->", "<!--",
+	"![x](http://x.test/y)", "\\[x](y)", `C:\new`,
+	"&lt;b&gt; & <b>", "\x00\x1b[31m", "\u202eevil", "## Add a lesson", "> quoted", "~~~", "a, b", "- x", "*y*",
+	"日本語 \U0001f469\u200d\U0001f4bb", "<<<<<<< HEAD",
 }
 
 // lessons draws lessons with hostile text in every field that holds text.
@@ -382,14 +214,21 @@ func lessons(t *rapid.T) []lesson.Lesson {
 	for i := range n {
 		all = append(all, lesson.Lesson{
 			ID: lesson.NewID(repo, string(rune('a'+i))), Repo: repo, Kind: rapid.SampledFrom(lesson.Kinds).Draw(t, "kind"),
-			State:   rapid.SampledFrom([]lesson.State{lesson.Active, lesson.Promoted, lesson.Archived, lesson.Forgotten, lesson.Merged}).Draw(t, "state"),
-			Context: text.Draw(t, "context"), Action: text.Draw(t, "action"), Outcome: text.Draw(t, "outcome"), Text: text.Draw(t, "text"), Correction: text.Draw(t, "correction"),
-			Good: rapid.Float64Range(0, 1e6).Draw(t, "good"), Bad: rapid.Float64Range(0, 10).Draw(t, "bad"), CountedAt: when.Draw(t, "counted"),
-			Occurrences: rapid.IntRange(0, 1000).Draw(t, "occurrences"), CreatedAt: when.Draw(t, "created"), LastSeen: when.Draw(t, "seen"),
-			Tags: rapid.SliceOfN(text, 0, 3).Draw(t, "tags"), Tools: rapid.SliceOfN(text, 0, 2).Draw(t, "tools"),
+			State: rapid.SampledFrom([]lesson.State{lesson.Active, lesson.Promoted, lesson.Archived, lesson.Forgotten,
+				lesson.Merged}).Draw(t, "state"),
+			Context: text.Draw(t, "context"), Action: text.Draw(t, "action"), Outcome: text.Draw(t, "outcome"),
+			Text: text.Draw(t, "text"), Correction: text.Draw(t, "correction"),
+			Good: rapid.Float64Range(0, 1e6).Draw(t, "good"), Bad: rapid.Float64Range(0, 10).Draw(t, "bad"),
+			CountedAt:   when.Draw(t, "counted"),
+			Occurrences: rapid.IntRange(0, 1000).Draw(t, "occurrences"), CreatedAt: when.Draw(t, "created"),
+			LastSeen: when.Draw(t, "seen"),
+			Tags:     rapid.SliceOfN(text, 0, 3).Draw(t, "tags"), Tools: rapid.SliceOfN(text, 0, 2).Draw(t, "tools"),
 			From: lesson.Provenance{
-				Source: rapid.SampledFrom([]lesson.Source{lesson.FromOutcome, lesson.FromPerson, lesson.FromPattern, lesson.FromOrganisation}).Draw(t, "source"),
-				Task:   "99-1", Issue: rapid.IntRange(0, 9).Draw(t, "issue"), By: sia.Actor{Login: rapid.StringMatching(`[a-z-]{0,9}(\[bot\])?`).Draw(t, "login"), ID: rapid.Int64Range(0, 99).Draw(t, "id")},
+				Source: rapid.SampledFrom([]lesson.Source{lesson.FromOutcome, lesson.FromPerson, lesson.FromPattern,
+					lesson.FromOrganisation}).Draw(t, "source"),
+				Task: "99-1", Issue: rapid.IntRange(0, 9).Draw(t, "issue"),
+				By: sia.Actor{Login: rapid.StringMatching(`[a-z-]{0,9}(\[bot\])?`).Draw(t, "login"),
+					ID: rapid.Int64Range(0, 99).Draw(t, "id")},
 			},
 		})
 	}
@@ -458,7 +297,7 @@ func checkOver(t interface {
 ) {
 	next, err := lesson.Markdown(repo, ls, file)
 	if err != nil {
-		var broken *lesson.BrokenSheet
+		var broken *lesson.BrokenFile
 		if !errors.As(err, &broken) || next != nil {
 			t.Fatalf("%T %v", err, err)
 		}

@@ -6,40 +6,40 @@ import (
 	"time"
 )
 
-// Merge finds the same lesson among lessons of one repository and makes it one,
-// seen more often; it finds advice that contradicts other advice, too, and notes
-// the conflict in both. It returns the lessons that changed, in the order of
-// their ids, and what the merged ones had for and against them as evidence about
-// what stands for them.
+// Merge makes one lesson of lessons of a repository that say the same. It also finds lessons that
+// advise the opposite of each other, and notes the conflict in both. It returns the lessons that
+// changed, in the order of their ids. The counts of a merged lesson come back as evidence about the
+// lesson that stands for it.
 //
-// Two are the same when they are of one kind and their words are as alike as
-// [sameAdvice]. Of two, the one stands that a person taught, or forgot; else what
-// the repository learned itself before what it was given; else the one with more
-// evidence, or the older. What a person teaches is merged into nothing but what a
-// person taught. Merging again changes nothing, and gives the same evidence.
+// Two lessons are the same when they are of one kind and their words are as alike as [sameAdvice].
+// The one stands that a person taught, or forgot. Else it is the one that the repository learned
+// itself rather than a copy, then the one with more evidence, then the older one. A lesson that a
+// person taught is only merged into another one that a person taught. Merging again changes nothing
+// and gives the same evidence.
 func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Evidence) {
-	m := &merger{all: map[ID]*Lesson{}, changed: map[ID]bool{}}
+	m := &lessonMerger{all: map[ID]*Lesson{}, changed: map[ID]bool{}}
 	for _, l := range lessons {
 		switch {
 		case l.State == Merged:
-			evidence = append(evidence, inherited(l, now)...)
+			evidence = append(evidence, inheritedEvidence(l, now)...)
 		case l.Kind != Model:
-			l.Tags, l.Tools, l.Words, l.Conflicts = slices.Clone(l.Tags), slices.Clone(l.Tools), slices.Clone(l.Words), slices.Clone(l.Conflicts)
+			l.Tags, l.Tools, l.Words, l.Conflicts = slices.Clone(l.Tags), slices.Clone(l.Tools), slices.Clone(l.Words),
+				slices.Clone(l.Conflicts)
 			m.all[l.ID] = &l
 			m.order = append(m.order, l.ID)
 		}
 	}
 	slices.Sort(m.order)
-	pairs := m.pairs(Lesson.advice)
+	pairs := m.pairs(Lesson.adviceWords)
 	if slices.ContainsFunc(lessons, func(l Lesson) bool { return l.From.Source == FromOrganisation }) {
-		pairs = append(pairs, m.pairs(func(l Lesson) []string { return l.general().advice() })...)
+		pairs = append(pairs, m.pairs(func(l Lesson) []string { return l.withoutQuotes().adviceWords() })...)
 	}
 	for _, p := range pairs {
 		a, b := m.all[p[0]], m.all[p[1]]
-		if a.State == Merged || b.State == Merged || !same(*a, *b) {
+		if a.State == Merged || b.State == Merged || !sameLesson(*a, *b) {
 			continue
 		}
-		if before(*b, *a, now) {
+		if standsFor(*b, *a, now) {
 			a, b = b, a
 		}
 		if b.From.Source == FromPerson && a.From.Source != FromPerson {
@@ -47,10 +47,10 @@ func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Eviden
 		}
 		a.absorb(*b)
 		b.State, b.Into = Merged, a.ID
-		evidence = append(evidence, inherited(*b, now)...)
+		evidence = append(evidence, inheritedEvidence(*b, now)...)
 		m.changed[a.ID], m.changed[b.ID] = true, true
 	}
-	for _, p := range m.pairs(Lesson.about) {
+	for _, p := range m.pairs(Lesson.aboutWords) {
 		a, b := m.all[p[0]], m.all[p[1]]
 		if a.Live() && b.Live() && Opposed(*a, *b) {
 			m.conflict(a, b.ID)
@@ -65,45 +65,45 @@ func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Eviden
 	return changed, evidence
 }
 
-// inherited is what a merged lesson had for and against it, as evidence about what
-// stands for it. It is told again whenever lessons are merged, and counts once. That
-// others learned the same is no evidence about what the repository learned itself.
-func inherited(l Lesson, now time.Time) []Evidence {
+// inheritedEvidence is the counts of a merged lesson as evidence about the lesson that stands for
+// it. Each merge gives it again; its key makes it count once. An untried copy gives none: that
+// others learned the same says nothing about what the repository learned itself.
+func inheritedEvidence(l Lesson, now time.Time) []Evidence {
 	good, bad := l.Counts(now)
-	if good+bad == 0 || l.untried() {
+	if good+bad == 0 || l.isUntried() {
 		return nil
 	}
 	return []Evidence{{Key: "merge/" + string(l.ID), Lesson: l.Into, Good: good, Bad: bad, At: now,
 		Why: "what lesson " + string(l.ID) + ", which says the same, had for and against it"}}
 }
 
-type merger struct {
+type lessonMerger struct {
 	all     map[ID]*Lesson
 	order   []ID
 	changed map[ID]bool
 }
 
-func (m *merger) conflict(l *Lesson, with ID) {
+func (m *lessonMerger) conflict(l *Lesson, with ID) {
 	if !slices.Contains(l.Conflicts, with) {
 		l.Conflicts = append(l.Conflicts, with)
 		m.changed[l.ID] = true
 	}
 }
 
-// pairs are the lessons that may be alike in some of their words: those of which
-// a part of the signature agrees. Each lesson is compared with the first of its
-// likes and the one before it, so that a thousand of one kind are no million
-// pairs; those left over are found when the first ones are merged.
-func (m *merger) pairs(words func(Lesson) []string) [][2]ID {
+// pairs are pairs of lessons that may be alike: a band of their signatures agrees. words gives the
+// words of a lesson that count. In each band a lesson is paired with the first lesson and the one
+// before it, so that a thousand like lessons make no million pairs. The pairs left out are found
+// after the first ones were merged.
+func (m *lessonMerger) pairs(words func(Lesson) []string) [][2]ID {
 	type band struct{ first, last ID }
-	shelves := map[string]*band{}
+	buckets := map[string]*band{}
 	seen := map[[2]ID]bool{}
 	var pairs [][2]ID
 	for _, id := range m.order {
-		for _, key := range Sign(words(*m.all[id])).bands() {
-			s := shelves[key]
+		for _, key := range NewSignature(words(*m.all[id])).bands() {
+			s := buckets[key]
 			if s == nil {
-				shelves[key] = &band{id, id}
+				buckets[key] = &band{id, id}
 				continue
 			}
 			for _, other := range []ID{s.first, s.last} {
@@ -118,28 +118,28 @@ func (m *merger) pairs(words func(Lesson) []string) [][2]ID {
 	return pairs
 }
 
-// about are the words of what a lesson is about, whichever way it advises.
-func (l Lesson) about() []string {
-	words, _ := turns(l.Text)
+// aboutWords are the words that say what a lesson is about, whether it advises for or against it.
+func (l Lesson) aboutWords() []string {
+	words, _ := adviceTurns(l.Text)
 	return words
 }
 
-// same reports whether two lessons say the same. What came from other repositories
-// quotes no check of theirs, so what this one's quotes makes no difference to it.
-func same(a, b Lesson) bool {
+// sameLesson reports whether two lessons say the same. A copy from other repositories quotes no
+// check, so the quotes of this repository's lesson are left out of the comparison with it.
+func sameLesson(a, b Lesson) bool {
 	if a.Kind != b.Kind {
 		return false
 	}
 	if a.From.Source == FromOrganisation || b.From.Source == FromOrganisation {
-		a, b = a.general(), b.general()
+		a, b = a.withoutQuotes(), b.withoutQuotes()
 	}
-	_, x := turns(a.Text)
-	_, y := turns(b.Text)
-	return x == y && Sign(a.advice()).Similarity(Sign(b.advice())) >= sameAdvice
+	_, x := adviceTurns(a.Text)
+	_, y := adviceTurns(b.Text)
+	return x == y && NewSignature(a.adviceWords()).Similarity(NewSignature(b.adviceWords())) >= sameAdvice
 }
 
-// before reports whether a stands for b when both say the same.
-func before(a, b Lesson, now time.Time) bool {
+// standsFor reports whether a stands for b when both say the same, and not b for a.
+func standsFor(a, b Lesson, now time.Time) bool {
 	rank := func(l Lesson) int {
 		switch {
 		case l.From.Source == FromPerson && l.Live():
@@ -156,11 +156,12 @@ func before(a, b Lesson, now time.Time) bool {
 		good, bad := l.Counts(now)
 		return good + bad
 	}
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(weight(b), weight(a)), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(weight(b), weight(a)), a.CreatedAt.Compare(b.CreatedAt),
+		cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// absorb takes over what another lesson that says the same has seen. What was given
-// to the repository has seen nothing in it.
+// absorb takes over the occurrences, labels and words of another lesson that says the same. A copy
+// from other repositories has seen nothing in this one.
 func (l *Lesson) absorb(o Lesson) {
 	if o.From.Source == FromOrganisation {
 		return

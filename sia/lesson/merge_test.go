@@ -24,7 +24,9 @@ func TestMerge(t *testing.T) {
 	person := func(l Lesson) Lesson { l.From.Source = FromPerson; return l }
 	with := func(l Lesson, good, bad float64) Lesson { l.Good, l.Bad = good, bad; return l }
 	in := func(l Lesson, s State) Lesson { l.State = s; return l }
-	a, b := say("a", Workaround, putBehind), say("b", Workaround, "Please put the mail service behind an interface, with a local double that records what it was asked")
+	a, b := say("a", Workaround, putBehind),
+		say("b", Workaround, "Please put the mail service behind an interface, with a local double that records what it "+
+			"was asked")
 	for _, c := range []struct {
 		name   string
 		x, y   Lesson
@@ -38,7 +40,8 @@ func TestMerge(t *testing.T) {
 		{"forgotten does not absorb a person's", in(a, Forgotten), person(b), b.ID},
 		{"archived with evidence absorbs", with(in(a, Archived), 0, 4), b, a.ID},
 		{"another kind", a, say("b", Success, b.Text), ""},
-		{"the opposite", a, say("b", Workaround, "Never put the mail service behind an interface with a local double that records what it was asked."), ""},
+		{"the opposite", a, say("b", Workaround,
+			"Never put the mail service behind an interface with a local double that records what it was asked."), ""},
 		{"other words", a, say("b", Workaround, "Round tax half to even."), ""},
 		{"merged already", a, in(b, Merged), ""},
 	} {
@@ -65,7 +68,8 @@ func TestMerge(t *testing.T) {
 }
 
 func TestConflicts(t *testing.T) {
-	yes, no := say("a", Discovery, "Run make generate after a change of the schema."), say("b", Mistake, "Don't run make generate after a change of the schema.")
+	yes, no := say("a", Discovery, "Run make generate after a change of the schema."),
+		say("b", Mistake, "Don't run make generate after a change of the schema.")
 	third := say("c", Discovery, "Round tax half to even.")
 	changed, _ := Merge([]Lesson{yes, no, third}, start)
 	yes.Conflicts, no.Conflicts = []ID{no.ID}, []ID{yes.ID}
@@ -127,26 +131,28 @@ func TestSignature(t *testing.T) {
 	}
 	for _, c := range []struct{ share, of int }{{0, 100}, {30, 100}, {70, 100}, {90, 100}, {100, 100}} {
 		a, b := words(0, c.of), words(c.of-c.share, 2*c.of-c.share)
-		want := jaccard(a, b)
-		if got := Sign(a).Similarity(Sign(b)); got < want-.15 || got > want+.15 {
+		want := jaccardIndex(a, b)
+		if got := NewSignature(a).Similarity(NewSignature(b)); got < want-.15 || got > want+.15 {
 			t.Errorf("%d of %d shared: %.2f, want about %.2f", c.share, c.of, got, want)
 		}
 	}
-	if Sign(nil).Similarity(Sign(nil)) != 0 {
+	if NewSignature(nil).Similarity(NewSignature(nil)) != 0 {
 		t.Error("two lessons without words are alike")
 	}
 }
 
 func TestTaught(t *testing.T) {
-	l := Taught(7, "comment/1", " Run  `make generate`\nafter a change. ", sia.Actor{Login: "mia"}, sia.Task{ID: "7-3", Issue: 3}, start)
-	if l.Text != "Run `make generate` after a change." || l.Confidence(start) != .75 || !l.Live() || l.From.By.Login != "mia" {
+	l := NewTaught(7, "comment/1", " Run  `make generate`\nafter a change. ", sia.Actor{Login: "mia"},
+		sia.Task{ID: "7-3", Issue: 3}, start)
+	if l.Text != "Run `make generate` after a change." || l.Confidence(start) != .75 || !l.Live() ||
+		l.From.By.Login != "mia" {
 		t.Errorf("%+v", l)
 	}
 	secret := l.Clean(func(s string) string { return "[" + s + "]" })
 	if secret.Text != "["+l.Text+"]" || secret.Words[0] != "["+l.Words[0]+"]" {
 		t.Errorf("%+v", secret)
 	}
-	if Means("make generate", l) != 1 || Means("bake bread", l) != 0 || Means("", l) != 0 {
+	if MatchShare("make generate", l) != 1 || MatchShare("bake bread", l) != 0 || MatchShare("", l) != 0 {
 		t.Error("Means is wrong")
 	}
 }

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	alike  = 3              // tasks that make a pattern
-	window = 24 * time.Hour // within which failures belong together in time
+	patternTasks  = 3              // tasks that make a pattern
+	patternWindow = 24 * time.Hour // within which failures belong together in time
 )
 
-// outcome is one failed attempt that SIA diagnosed, and what came of it.
-type outcome struct {
+// taskOutcome is one failed attempt that SIA diagnosed, and what came of it.
+type taskOutcome struct {
 	task      sia.TaskID
 	issue     int
 	at        time.Time
@@ -30,27 +30,26 @@ type outcome struct {
 	after     sia.TechniqueID // that had failed before in the task; "" for the first
 }
 
-// Patterns looks for what recurs in a repository's tasks, and proposes a lesson
-// for each: a failure of one pattern in three tasks; a technique that resolved a
-// pattern in three; one that resolved it in three where the same other had failed;
-// and one failure in three tasks within a day, which is no attempt's doing.
-// The same pattern gives the same lesson again, with the same id, and evidence
-// that counts for it once: that it was seen.
+// Patterns looks for what recurs in a repository's tasks and proposes a lesson for each: a failure
+// of one pattern in three tasks; a technique that resolved a pattern in three tasks; a technique
+// that resolved it in three tasks after the same other one had failed; and one failure in three
+// tasks within a day, which no attempt caused. The same pattern gives the same lesson with the same
+// id, and one piece of evidence for it that counts once.
 func Patterns(tasks []sia.Task, now time.Time) (lessons []Lesson, evidence []Evidence) {
-	groups := map[string][]outcome{}
-	put := func(o outcome, kind string, parts ...any) {
+	groups := map[string][]taskOutcome{}
+	put := func(o taskOutcome, kind string, parts ...any) {
 		key := kind + "/" + fmt.Sprint(parts...)
-		if !slices.ContainsFunc(groups[key], func(p outcome) bool { return p.task == o.task }) {
+		if !slices.ContainsFunc(groups[key], func(p taskOutcome) bool { return p.task == o.task }) {
 			groups[key] = append(groups[key], o)
 		}
 	}
 	repo := int64(0)
 	for _, t := range tasks {
 		repo = t.Repo.ID
-		for _, o := range outcomes(t) {
+		for _, o := range taskOutcomes(t) {
 			if _, known := patternVocabulary[o.pattern]; known {
 				put(o, "failure", o.pattern)
-				if o.resolved && advice(o.technique, o.pattern) != "" {
+				if o.resolved && techniqueAdvice(o.technique, o.pattern) != "" {
 					put(o, "success", o.pattern, "/", o.technique)
 					if o.after != "" {
 						put(o, "sequence", o.pattern, "/", o.after, "/", o.technique)
@@ -66,25 +65,25 @@ func Patterns(tasks []sia.Task, now time.Time) (lessons []Lesson, evidence []Evi
 		g := groups[key]
 		kind, _, _ := strings.Cut(key, "/")
 		if kind == "time" {
-			g = within(g, window)
+			g = longestRun(g, patternWindow)
 		}
-		if len(g) >= alike {
-			l := propose(repo, key, kind, g, now)
+		if len(g) >= patternTasks {
+			l := proposeLesson(repo, key, kind, g, now)
 			lessons = append(lessons, l)
 			evidence = append(evidence, Evidence{Key: "pattern/" + string(l.ID), Lesson: l.ID, Good: 1, At: l.LastSeen,
-				Why: fmt.Sprintf("the same in %d issues or more, issue #%d among them", alike, g[0].issue)})
+				Why: fmt.Sprintf("the same in %d issues or more, issue #%d among them", patternTasks, g[0].issue)})
 		}
 	}
 	return lessons, evidence
 }
 
-// outcomes reads the diagnosed failures off a task.
-func outcomes(t sia.Task) []outcome {
-	var all []outcome
+// taskOutcomes reads the diagnosed failures off a task.
+func taskOutcomes(t sia.Task) []taskOutcome {
+	var all []taskOutcome
 	var failed sia.TechniqueID
-	said := newSaid(t.Title, t.Body)
+	said := newStrangerWords(t.Title, t.Body)
 	for _, iv := range t.Interventions {
-		o := outcome{
+		o := taskOutcome{
 			task: t.ID, issue: t.Issue, pattern: iv.Diagnosis.Pattern, technique: iv.Diagnosis.Technique,
 			resolved: iv.Resolved != nil && *iv.Resolved, words: Words(t.Title+"\n"+t.Body, maxWords), after: failed,
 		}
@@ -104,10 +103,10 @@ func outcomes(t sia.Task) []outcome {
 	return all
 }
 
-// within is the longest run of outcomes that lie within a time of each other.
-func within(g []outcome, d time.Duration) []outcome {
-	g = slices.SortedFunc(slices.Values(g), func(a, b outcome) int { return a.at.Compare(b.at) })
-	var best []outcome
+// longestRun is the longest run of outcomes that lie within a time of each other.
+func longestRun(g []taskOutcome, d time.Duration) []taskOutcome {
+	g = slices.SortedFunc(slices.Values(g), func(a, b taskOutcome) int { return a.at.Compare(b.at) })
+	var best []taskOutcome
 	for i := range g {
 		j := i
 		for j < len(g) && g[j].at.Sub(g[i].at) <= d {
@@ -120,8 +119,8 @@ func within(g []outcome, d time.Duration) []outcome {
 	return best
 }
 
-// propose makes the lesson of a pattern.
-func propose(repo int64, key, kind string, g []outcome, now time.Time) Lesson {
+// proposeLesson makes the lesson of a pattern.
+func proposeLesson(repo int64, key, kind string, g []taskOutcome, now time.Time) Lesson {
 	first := g[0]
 	words := patternVocabulary[first.pattern]
 	l := Lesson{
@@ -129,24 +128,27 @@ func propose(repo int64, key, kind string, g []outcome, now time.Time) Lesson {
 		CountedAt: now, CreatedAt: now, LastSeen: now, Tags: []string{"pattern", kind, string(first.pattern)},
 		From: Provenance{Source: FromPattern, Task: first.task},
 	}
-	if last := slices.MaxFunc(g, func(a, b outcome) int { return a.at.Compare(b.at) }); !last.at.IsZero() {
+	if last := slices.MaxFunc(g, func(a, b taskOutcome) int { return a.at.Compare(b.at) }); !last.at.IsZero() {
 		l.LastSeen = last.at
 	}
 	switch kind {
 	case "failure":
 		l.Kind, l.Text = Mistake, "It happens again and again here. "+words.avoid
-		l.Outcome = fmt.Sprintf("attempts at %d or more issues failed so", alike)
+		l.Outcome = fmt.Sprintf("attempts at %d or more issues failed so", patternTasks)
 	case "success":
-		l.Kind, l.Text, l.Correction = Success, "What has helped here before: "+advice(first.technique, first.pattern), words.before
-		l.Outcome = fmt.Sprintf("it resolved %d or more issues", alike)
+		l.Kind, l.Correction = Success, words.before
+		l.Text = "What has helped here before: " + techniqueAdvice(first.technique, first.pattern)
+		l.Outcome = fmt.Sprintf("it resolved %d or more issues", patternTasks)
 	case "sequence":
 		l.Kind = Success
-		l.Text = fmt.Sprintf("Go straight to this: %s The technique %s came first here and did not resolve it.", advice(first.technique, first.pattern), first.after)
-		l.Outcome = fmt.Sprintf("so it went in %d or more issues", alike)
+		l.Text = fmt.Sprintf("Go straight to this: %s The technique %s came first here and did not resolve it.",
+			techniqueAdvice(first.technique, first.pattern), first.after)
+		l.Outcome = fmt.Sprintf("so it went in %d or more issues", patternTasks)
 	case "time":
 		l.Kind, l.Context = Discovery, "check "+cmp.Or(first.check, "of this repository")+" fails"
-		l.Text = "It failed in the same way at several issues within a day: look at the check and its environment before you doubt the change."
-		l.Outcome = fmt.Sprintf("%d or more issues within %s", alike, window)
+		l.Text = "It failed in the same way at several issues within a day: look at the check and its environment before " +
+			"you doubt the change."
+		l.Outcome = fmt.Sprintf("%d or more issues within %s", patternTasks, patternWindow)
 	}
 	if kind == "success" || kind == "sequence" {
 		l.Tags = append(l.Tags, string(first.technique))

@@ -5,20 +5,20 @@ import (
 	"math"
 )
 
-// Found is a lesson that a search found.
-type Found struct {
+// SearchHit is a lesson that a search found.
+type SearchHit struct {
 	Lesson
 	Rank   float64 // how well it fits what was searched for; above 0, and comparable within one search
 	Shared int     // how many of the words that were searched for it has
 }
 
-// maxTerms bounds the terms under which one lesson is kept.
+// maxTerms bounds the terms of one lesson.
 const maxTerms = 2 * maxWords
 
-// Terms are the words under which the lesson is kept for searching: those of its
-// texts and those that it brings for the purpose, distinct.
+// Terms are the distinct words that a search finds the lesson by: the words of its texts, and its
+// Words, Tags and Tools.
 func (l Lesson) Terms() []string {
-	b := bag{most: maxTerms}
+	b := wordBag{most: maxTerms}
 	for _, text := range []string{l.Text, l.Context, l.Correction} {
 		b.add(text)
 	}
@@ -30,16 +30,15 @@ func (l Lesson) Terms() []string {
 	return b.words
 }
 
-// Weights are how much each word of a search tells: a word that few lessons have
-// tells more.
-type Weights map[string]float64
+// WordWeights are how much each word of a search tells. A word that few lessons have tells more.
+type WordWeights map[string]float64
 
-// Weigh makes the weights of words from how many of all lessons have each. It is
+// WeighWords makes the weights of words from how many of all lessons have each. It is
 // the inverse document frequency of BM25 in the form that is above 0 however
 // common a word is (Robertson and Zaragoza, The Probabilistic Relevance
 // Framework, 2009; the 1+ is Lucene's). Words that no lesson has weigh nothing.
-func Weigh(words []string, have map[string]int, all int) Weights {
-	w := Weights{}
+func WeighWords(words []string, have map[string]int, all int) WordWeights {
+	w := WordWeights{}
 	for _, word := range words {
 		if n := float64(have[word]); n > 0 {
 			w[word] = math.Log1p((max(float64(all), n) - n + .5) / (n + .5))
@@ -48,11 +47,10 @@ func Weigh(words []string, have map[string]int, all int) Weights {
 	return w
 }
 
-// Rank is how well a lesson of these [Lesson.Terms] fits: the weight of the words
-// that it shares with the search, and how many these are. A lesson of many words
-// shares some by chance, so that its length counts against it as in BM25, for
-// words that each occur once.
-func (w Weights) Rank(terms []string) (rank float64, shared int) {
+// Rank is how well a lesson with these [Lesson.Terms] fits the search. rank is the weight of the
+// words that both share, shared is their number. A lesson of many words shares some by chance, so
+// its length counts against it, as in BM25 for words that each occur once.
+func (w WordWeights) Rank(terms []string) (rank float64, shared int) {
 	const (
 		usual  = 40.0 // terms of a lesson
 		length = 0.5  // how much a length other than that counts: BM25's b, 0–1
@@ -67,4 +65,4 @@ func (w Weights) Rank(terms []string) (rank float64, shared int) {
 }
 
 // ByRank orders what was found, best first.
-func ByRank(a, b Found) int { return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.ID, b.ID)) }
+func ByRank(a, b SearchHit) int { return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.ID, b.ID)) }

@@ -16,14 +16,14 @@ import (
 // maxSheet is how large a lessons.md may be that is read, in bytes.
 const maxSheet = 8 << 20
 
-// Sheet is lessons.md, read.
-type Sheet struct {
+// MarkdownFile is lessons.md, read.
+type MarkdownFile struct {
 	Lessons  []Lesson  // the sections, in their order; Kind is "" outside the sections of the kinds
 	New      []Lesson  // bullets that people added, as lessons of theirs; dates are the caller's to set
 	Problems []Problem // sections that can't be read; they are kept as they are
 
-	notes       map[Kind][]note // what people wrote in the section of a kind, above the first lesson; or in a place below
-	lessonNotes map[ID][]note   // beneath a lesson
+	notes       map[Kind][]freeNote // above the first lesson of a kind's section, or in one of the places below
+	lessonNotes map[ID][]freeNote   // beneath a lesson
 	sections    map[Kind][][]string
 	broken      map[ID]bool // lessons whose section can't be read
 	foreign     [][]string  // sections that are people's
@@ -36,11 +36,10 @@ const (
 	placeForeign Kind = "in a section of somebody else's"
 )
 
-// note is a block of lines that people wrote; bullet is the id of the lesson that
-// it becomes, "" for what is none.
-type note struct {
+// freeNote is a block of lines that people wrote.
+type freeNote struct {
 	lines  []string
-	bullet ID
+	bullet ID // of the lesson that the block becomes; "" when it is no bullet
 }
 
 // Problem is a section that can't be read. Line is 1-based.
@@ -52,28 +51,28 @@ type Problem struct {
 // String is "lessons.md:line: what".
 func (p Problem) String() string { return fmt.Sprintf("%s:%d: %v", Path, p.Line, p.Err) }
 
-// BrokenSheet says that lessons.md can't be read at all. It must be kept.
-type BrokenSheet struct{ Problem }
+// BrokenFile says that lessons.md can't be read at all. It must be kept.
+type BrokenFile struct{ Problem }
 
-func (e *BrokenSheet) Error() string { return e.String() }
+func (e *BrokenFile) Error() string { return e.String() }
 
 // Unwrap returns the cause.
-func (e *BrokenSheet) Unwrap() error { return e.Err }
+func (e *BrokenFile) Unwrap() error { return e.Err }
 
 var (
-	headingMark = regexp.MustCompile(`^(#{1,6})[ \t]+(.*?)[ \t]*$`)
-	lessonTitle = regexp.MustCompile(`^(?i)lesson[ \t]+(\S+)$`)
-	fieldMark   = regexp.MustCompile(`^- \*\*([A-Za-z ]+):\*\*(?:[ \t]+(.*))?$`)
-	bulletMark  = regexp.MustCompile(`^[-*+][ \t]+(\S.*)$`)
-	conflict    = regexp.MustCompile(`^(<{7}|>{7}) `)
+	headingMark  = regexp.MustCompile(`^(#{1,6})[ \t]+(.*?)[ \t]*$`)
+	lessonTitle  = regexp.MustCompile(`^(?i)lesson[ \t]+(\S+)$`)
+	fieldMark    = regexp.MustCompile(`^- \*\*([A-Za-z ]+):\*\*(?:[ \t]+(.*))?$`)
+	bulletMark   = regexp.MustCompile(`^[-*+][ \t]+(\S.*)$`)
+	conflictMark = regexp.MustCompile(`^(<{7}|>{7}) `)
 )
 
-// Parse reads a repository's lessons.md. Only a file of which nothing can be told
-// is an error, a *[BrokenSheet]: not text, a merge conflict, a code block or HTML
-// comment without end, which would hide the sections behind it.
-func Parse(repo int64, file []byte) (Sheet, error) {
-	broken := func(line int, format string, args ...any) (Sheet, error) {
-		return Sheet{}, &BrokenSheet{Problem{line, fmt.Errorf(format, args...)}}
+// Parse reads a repository's lessons.md. An error is a *[BrokenFile] and means that nothing of the
+// file can be told: it is not text, it has a merge conflict, or a code block or HTML comment has no
+// end and would hide the sections behind it.
+func Parse(repo int64, file []byte) (MarkdownFile, error) {
+	broken := func(line int, format string, args ...any) (MarkdownFile, error) {
+		return MarkdownFile{}, &BrokenFile{Problem{line, fmt.Errorf(format, args...)}}
 	}
 	if len(file) > maxSheet {
 		return broken(1, "%d bytes; at most %d are read", len(file), maxSheet)
@@ -82,19 +81,20 @@ func Parse(repo int64, file []byte) (Sheet, error) {
 		return broken(1, "the file is not UTF-8 text")
 	}
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(file), "\ufeff"))
-	p := &parser{
+	p := &markdownParser{
 		repo: repo, kind: placeTop, lines: strings.Split(text, "\n"), seen: map[ID]bool{},
-		out: Sheet{notes: map[Kind][]note{}, lessonNotes: map[ID][]note{}, sections: map[Kind][][]string{}, broken: map[ID]bool{}},
+		out: MarkdownFile{notes: map[Kind][]freeNote{}, lessonNotes: map[ID][]freeNote{}, sections: map[Kind][][]string{},
+			broken: map[ID]bool{}},
 	}
 	starts := []int{0}
 	for i := 0; i < len(p.lines); {
-		if conflict.MatchString(p.lines[i]) {
+		if conflictMark.MatchString(p.lines[i]) {
 			return broken(i+1, "a merge conflict is left in the file; resolve it")
 		}
-		if m := headingMark.FindStringSubmatch(p.lines[i]); m != nil && i > 0 && splits(m) {
+		if m := headingMark.FindStringSubmatch(p.lines[i]); m != nil && i > 0 && beginsPart(m) {
 			starts = append(starts, i)
 		}
-		end, ok := opaque(p.lines, i)
+		end, ok := skipOpaque(p.lines, i)
 		if !ok {
 			return broken(i+1, "what is opened here has no end; close it")
 		}
@@ -110,14 +110,14 @@ func Parse(repo int64, file []byte) (Sheet, error) {
 	return p.out, nil
 }
 
-// splits reports whether a heading begins a part of the file: a section, or a lesson.
-func splits(heading []string) bool {
+// beginsPart reports whether a heading begins a part of the file: a section, or a lesson.
+func beginsPart(heading []string) bool {
 	return len(heading[1]) == 2 || lessonTitle.MatchString(heading[2])
 }
 
-// opaque returns the line behind the code block or HTML comment that opens on line
-// i, or i+1 when none does; ok is false when it has no end.
-func opaque(lines []string, i int) (next int, ok bool) {
+// skipOpaque returns the line behind the code block or HTML comment that opens on line i, or i+1
+// when none opens there. ok is false when it has no end.
+func skipOpaque(lines []string, i int) (next int, ok bool) {
 	l := strings.TrimLeft(lines[i], " ")
 	if strings.HasPrefix(l, "<!--") {
 		for j := i; j < len(lines); j++ {
@@ -142,25 +142,25 @@ func opaque(lines []string, i int) (next int, ok bool) {
 	return i + 1, true
 }
 
-// wrapped reports whether line i goes on with the bullet above it: people wrap
-// lines. An inner list or a code block is something of its own.
-func wrapped(lines []string, i int) bool {
+// continuesBullet reports whether line i goes on with the bullet above it, because people wrap
+// lines. An inner list or a code block does not.
+func continuesBullet(lines []string, i int) bool {
 	t := strings.TrimLeft(lines[i], " ")
-	next, _ := opaque(lines, i)
+	next, _ := skipOpaque(lines, i)
 	return len(t) < len(lines[i]) && strings.TrimSpace(t) != "" && !bulletMark.MatchString(t) && next == i+1
 }
 
-// parser takes the parts of a file one after the other.
-type parser struct {
+// markdownParser takes the parts of a file one after the other.
+type markdownParser struct {
 	repo  int64
 	lines []string
 	kind  Kind // of the section that the present part lies in
 	seen  map[ID]bool
-	out   Sheet
+	out   MarkdownFile
 }
 
 // part reads the lines from one heading to the next.
-func (p *parser) part(from, to int) {
+func (p *markdownParser) part(from, to int) {
 	heading := headingMark.FindStringSubmatch(p.lines[from])
 	if heading == nil || len(heading[1]) == 1 {
 		p.out.notes[placeTop] = p.noteBlocks(p.body(from, to, heading != nil), true)
@@ -171,7 +171,7 @@ func (p *parser) part(from, to int) {
 		return
 	}
 	p.kind = placeForeign
-	for k, title := range headings {
+	for k, title := range kindHeadings {
 		if title == heading[2] {
 			p.kind = k
 		}
@@ -180,41 +180,42 @@ func (p *parser) part(from, to int) {
 		p.kind = placeAdd
 	}
 	if p.kind == placeForeign {
-		p.out.foreign = append(p.out.foreign, trim(p.lines[from:to]))
+		p.out.foreign = append(p.out.foreign, trimBlank(p.lines[from:to]))
 		return
 	}
 	p.out.notes[p.kind] = append(p.out.notes[p.kind], p.noteBlocks(p.body(from, to, true), p.kind == placeAdd)...)
 }
 
-func (p *parser) body(from, to int, heading bool) []string {
+func (p *markdownParser) body(from, to int, heading bool) []string {
 	if heading {
 		from++
 	}
 	return p.lines[from:to]
 }
 
-// noteBlocks are the blocks of what people wrote. With quotes, quoted lines are
-// SIA's own.
-func (p *parser) noteBlocks(lines []string, quotes bool) []note {
-	var all []note
+// noteBlocks are the blocks that people wrote. With quotes, quoted lines are SIA's own and left
+// out.
+func (p *markdownParser) noteBlocks(lines []string, quotes bool) []freeNote {
+	var all []freeNote
 	for i := 0; i < len(lines); {
 		l := lines[i]
 		if strings.TrimSpace(l) == "" || quotes && strings.HasPrefix(l, ">") {
 			i++
 			continue
 		}
-		n := note{}
-		next, _ := opaque(lines, i)
+		n := freeNote{}
+		next, _ := skipOpaque(lines, i)
 		if m := bulletMark.FindStringSubmatch(l); m != nil && next == i+1 && !fieldMark.MatchString(l) {
 			words := []string{m[1]}
-			for next < len(lines) && wrapped(lines, next) {
+			for next < len(lines) && continuesBullet(lines, next) {
 				words = append(words, lines[next])
 				next++
 			}
 			n.bullet = p.added(strings.Join(words, " "))
 		} else if next == i+1 {
-			for next < len(lines) && strings.TrimSpace(lines[next]) != "" && !bulletMark.MatchString(lines[next]) && !(quotes && strings.HasPrefix(lines[next], ">")) {
-				if end, _ := opaque(lines, next); end != next+1 {
+			for next < len(lines) && strings.TrimSpace(lines[next]) != "" && !bulletMark.MatchString(lines[next]) &&
+				!(quotes && strings.HasPrefix(lines[next], ">")) {
+				if end, _ := skipOpaque(lines, next); end != next+1 {
 					break
 				}
 				next++
@@ -229,14 +230,14 @@ func (p *parser) noteBlocks(lines []string, quotes bool) []note {
 
 // added notes a bullet as a lesson of a person, and returns its id. The same
 // words are the same lesson.
-func (p *parser) added(text string) ID {
-	text = plain(unescape(text))
+func (p *markdownParser) added(text string) ID {
+	text = plainLine(unescapeMarkdown(text))
 	id := NewID(p.repo, Path+"\x00"+text)
 	if p.seen[id] || text == "" {
 		return id
 	}
 	p.seen[id] = true
-	l := Taught(p.repo, "", text, sia.Actor{}, sia.Task{}, time.Time{})
+	l := NewTaught(p.repo, "", text, sia.Actor{}, sia.Task{}, time.Time{})
 	l.ID = id
 	if slices.Contains(Kinds, p.kind) {
 		l.Kind = p.kind
@@ -246,7 +247,7 @@ func (p *parser) added(text string) ID {
 }
 
 // lesson reads one lesson's section.
-func (p *parser) lesson(from, to int, id ID) {
+func (p *markdownParser) lesson(from, to int, id ID) {
 	l, notes, problem := p.fields(from, to, id)
 	if problem == nil && p.seen[id] {
 		problem = &Problem{from + 1, fmt.Errorf("lesson %s stands here a second time", id)}
@@ -257,7 +258,7 @@ func (p *parser) lesson(from, to int, id ID) {
 		if !slices.Contains(Kinds, place) {
 			place = Discovery
 		}
-		p.out.sections[place] = append(p.out.sections[place], trim(p.lines[from:to]))
+		p.out.sections[place] = append(p.out.sections[place], trimBlank(p.lines[from:to]))
 		if id.Valid() && !p.seen[id] {
 			p.out.broken[id] = true
 		}
@@ -269,19 +270,20 @@ func (p *parser) lesson(from, to int, id ID) {
 }
 
 // fields reads the fields of a lesson; notes are the lines that are none.
-func (p *parser) fields(from, to int, id ID) (l Lesson, notes []string, problem *Problem) {
+func (p *markdownParser) fields(from, to int, id ID) (l Lesson, notes []string, problem *Problem) {
 	l = Lesson{ID: id, Repo: p.repo, State: Active}
 	if slices.Contains(Kinds, p.kind) {
 		l.Kind = p.kind
 	}
 	if !id.Valid() {
-		return l, nil, &Problem{from + 1, fmt.Errorf("%q is no lesson's id, which has 12 hexadecimal digits; to add a lesson, write a bullet under “## %s”", id, addHeading)}
+		return l, nil, &Problem{from + 1, fmt.Errorf("%q is no lesson's id, which has 12 hexadecimal digits; to add a "+
+			"lesson, write a bullet under “## %s”", id, addHeading)}
 	}
 	had := map[string]bool{}
 	for i := from + 1; i < to; {
 		m := fieldMark.FindStringSubmatch(p.lines[i])
-		if m == nil || setters[m[1]] == nil && m[1] != keyConfidence || had[m[1]] {
-			end, _ := opaque(p.lines, i)
+		if m == nil || fieldSetters[m[1]] == nil && m[1] != keyConfidence || had[m[1]] {
+			end, _ := skipOpaque(p.lines, i)
 			end = min(end, to)
 			notes = append(notes, p.lines[i:end]...)
 			i = end
@@ -289,30 +291,31 @@ func (p *parser) fields(from, to int, id ID) (l Lesson, notes []string, problem 
 		}
 		had[m[1]] = true
 		line, value := i+1, m[2]
-		for i++; i < to && wrapped(p.lines, i); i++ {
+		for i++; i < to && continuesBullet(p.lines, i); i++ {
 			value += " " + p.lines[i]
 		}
-		if set := setters[m[1]]; set != nil {
-			if err := set(&l, plain(unescape(value))); err != nil && problem == nil {
+		if set := fieldSetters[m[1]]; set != nil {
+			if err := set(&l, plainLine(unescapeMarkdown(value))); err != nil && problem == nil {
 				problem = &Problem{line, fmt.Errorf("%s: %w", m[1], err)}
 			}
 		}
 	}
 	if l.Text == "" && problem == nil {
-		problem = &Problem{from + 1, errors.New("the field “" + keyText + "” is missing; to have the lesson forgotten, delete its whole section")}
+		problem = &Problem{from + 1, errors.New("the field “" + keyText + "” is missing; to have the lesson " +
+			"forgotten, delete its whole section")}
 	}
 	return l, notes, problem
 }
 
-// setters read the values of the fields.
-var setters = map[string]func(*Lesson, string) error{
+// fieldSetters read the values of the fields.
+var fieldSetters = map[string]func(*Lesson, string) error{
 	keyText:       func(l *Lesson, v string) error { l.Text = v; return nil },
 	keyContext:    func(l *Lesson, v string) error { l.Context = v; return nil },
 	keyCorrection: func(l *Lesson, v string) error { l.Correction = v; return nil },
 	keyAction:     func(l *Lesson, v string) error { l.Action = v; return nil },
 	keyOutcome:    func(l *Lesson, v string) error { l.Outcome = v; return nil },
-	keyTags:       func(l *Lesson, v string) error { l.Tags = names(v); return nil },
-	keyTools:      func(l *Lesson, v string) error { l.Tools = names(v); return nil },
+	keyTags:       func(l *Lesson, v string) error { l.Tags = splitNames(v); return nil },
+	keyTools:      func(l *Lesson, v string) error { l.Tools = splitNames(v); return nil },
 	keyState: func(l *Lesson, v string) error {
 		l.State = State(strings.ToLower(v))
 		if !slices.Contains([]State{Active, Promoted, Archived, Forgotten}, l.State) {
@@ -362,7 +365,7 @@ var setters = map[string]func(*Lesson, string) error{
 		return nil
 	},
 	keyConflicts: func(l *Lesson, v string) error {
-		for _, id := range names(v) {
+		for _, id := range splitNames(v) {
 			if !ID(id).Valid() {
 				return fmt.Errorf("%q is no lesson's id", id)
 			}
@@ -375,21 +378,22 @@ var setters = map[string]func(*Lesson, string) error{
 var (
 	evidenceForm = regexp.MustCompile(`^([0-9.]+) for, ([0-9.]+) against, counted (\S+)$`)
 	seenForm     = regexp.MustCompile(`^(-?[0-9]+), first (\S+), last (\S+)$`)
-	fromForm     = regexp.MustCompile(`^([a-z]*)(?:, task (\S+?))?(?:, issue #(-?[0-9]+))?(?:, attempt (-?[0-9]+))?(?:, by @(.*) \((-?[0-9]+)\))?$`)
+	fromForm     = regexp.MustCompile(`^([a-z]*)(?:, task (\S+?))?(?:, issue #(-?[0-9]+))?` +
+		`(?:, attempt (-?[0-9]+))?(?:, by @(.*) \((-?[0-9]+)\))?$`)
 )
 
-func names(v string) []string {
+func splitNames(v string) []string {
 	var out []string
 	for n := range strings.SplitSeq(v, ",") {
-		if n = plain(n); n != "" {
+		if n = plainLine(n); n != "" {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// trim takes empty lines off the end.
-func trim(lines []string) []string {
+// trimBlank takes empty lines off the end.
+func trimBlank(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
 	}

@@ -15,8 +15,8 @@ const signatureSize = 128
 // agree estimates the Jaccard similarity of the sets. Nil for the empty set.
 type Signature []uint32
 
-// Sign makes the signature of words.
-func Sign(words []string) Signature {
+// NewSignature makes the signature of words.
+func NewSignature(words []string) Signature {
 	if len(words) == 0 {
 		return nil
 	}
@@ -29,15 +29,15 @@ func Sign(words []string) Signature {
 		_, _ = h.Write([]byte(w))
 		x := h.Sum64()
 		for i := range sig {
-			x = mix(x)
+			x = mixHash(x)
 			sig[i] = min(sig[i], uint32(x>>32)) //nolint:gosec // the upper half fits
 		}
 	}
 	return sig
 }
 
-// mix is a step of SplitMix64 (Steele, Lea and Flood, 2014).
-func mix(x uint64) uint64 {
+// mixHash is a step of SplitMix64 (Steele, Lea and Flood, 2014).
+func mixHash(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -58,8 +58,8 @@ func (s Signature) Similarity(o Signature) float64 {
 	return float64(same) / float64(len(s))
 }
 
-// bands are parts of a signature of which two sets as alike as merging asks for
-// share at least one with near certainty: 1−(1−.7⁴)³² > .999.
+// bands are the parts of a signature. Two sets that are alike enough to merge share at least one
+// band with near certainty: 1−(1−.7⁴)³² > .999.
 func (s Signature) bands() []string {
 	const rows = 4
 	var all []string
@@ -74,8 +74,8 @@ func (s Signature) bands() []string {
 	return all
 }
 
-// overlap counts what two lists of distinct words share.
-func overlap(a, b []string) int {
+// countOverlap counts what two lists of distinct words share.
+func countOverlap(a, b []string) int {
 	in := make(map[string]bool, len(a))
 	for _, w := range a {
 		in[w] = true
@@ -89,55 +89,54 @@ func overlap(a, b []string) int {
 	return n
 }
 
-// jaccard is the similarity of two lists of distinct words: 0–1.
-func jaccard(a, b []string) float64 {
-	n := overlap(a, b)
+// jaccardIndex is the similarity of two lists of distinct words: 0–1.
+func jaccardIndex(a, b []string) float64 {
+	n := countOverlap(a, b)
 	if n == 0 {
 		return 0
 	}
 	return float64(n) / float64(len(a)+len(b)-n)
 }
 
-// sameAdvice is how alike two lessons are to be that are one, or each other's
-// opposite.
+// sameAdvice is the similarity from which on two lessons are the same, or each other's opposite.
 const sameAdvice = 0.7
 
-// advice are the words of what a lesson says, which is what makes two the same.
-func (l Lesson) advice() []string { return Words(l.Text+" "+l.Context, maxWords) }
+// adviceWords are the words of what a lesson says. They decide whether two lessons are the same.
+func (l Lesson) adviceWords() []string { return Words(l.Text+" "+l.Context, maxWords) }
 
-// negations turn advice into its opposite.
-var negations = set("not never dont avoid stop without no cannot cant refrain skip instead disable")
+// negationWords turn advice into its opposite.
+var negationWords = wordSet("not never dont avoid stop without no cannot cant refrain skip instead disable")
 
-// turns splits the words of a text into what it is about and whether it advises
-// against it.
-func turns(text string) (about []string, against bool) {
-	for w := range split(text) {
-		if w = stem(w); negations[w] {
+// adviceTurns gives the words that say what a text is about, and whether the text advises against
+// it.
+func adviceTurns(text string) (about []string, against bool) {
+	for w := range splitWords(text) {
+		if w = stemWord(w); negationWords[w] {
 			against = !against
-		} else if len(w) > 1 && !slices.Contains(about, w) && !polite[w] {
+		} else if len(w) > 1 && !slices.Contains(about, w) && !politeWords[w] {
 			about = append(about, w)
 		}
 	}
 	return about, against
 }
 
-// polite are words that can stand or be left out without changing the advice.
-var polite = set("always please do should must to a an the be is are you it")
+// politeWords don't change the advice.
+var politeWords = wordSet("always please do should must to a an the be is are you it")
 
 // Opposed reports whether two lessons advise the opposite of each other: nearly
 // the same words, and one of them says not to.
 func Opposed(a, b Lesson) bool {
-	x, againstX := turns(a.Text)
-	y, againstY := turns(b.Text)
-	return againstX != againstY && jaccard(x, y) >= sameAdvice
+	x, againstX := adviceTurns(a.Text)
+	y, againstY := adviceTurns(b.Text)
+	return againstX != againstY && jaccardIndex(x, y) >= sameAdvice
 }
 
-// Means is how surely a person who writes these words means the lesson: the
-// share of their words that the lesson's own texts have, 0–1.
-func Means(words string, l Lesson) float64 {
+// MatchShare is how surely a person means the lesson with these words: the share of the words that
+// stand in the lesson's own texts, 0–1.
+func MatchShare(words string, l Lesson) float64 {
 	want := Words(words, maxTerms)
 	if len(want) == 0 {
 		return 0
 	}
-	return float64(overlap(want, Words(l.Told(), maxTerms))) / float64(len(want))
+	return float64(countOverlap(want, Words(l.Told(), maxTerms))) / float64(len(want))
 }

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Effect is what telling lessons was worth, measured: the tasks that were told
-// against those from which the lesson was withheld by chance.
+// Effect is what telling lessons was worth. It compares tasks that were told a lesson with tasks
+// that it was withheld from by chance.
 type Effect struct {
 	Told, ToldPassed         int
 	Withheld, WithheldPassed int
@@ -16,9 +16,9 @@ type Effect struct {
 	Low, High                float64 // its 90 % interval
 }
 
-// Uplift measures it from the evidence about one lesson, or about all. Each share
-// is taken as (passed+1)/(n+2); the interval is the normal one of these (Agresti
-// and Caffo, 2000), which holds for small numbers too.
+// Uplift measures the effect of telling from the evidence about one lesson, or about all. Each
+// share is taken as (passed+1)/(n+2). The interval is the normal one of these shares, which also
+// holds for small numbers (Agresti and Caffo, 2000).
 func Uplift(evidence []Evidence) Effect {
 	var u Effect
 	for _, e := range evidence {
@@ -50,8 +50,10 @@ func (u Effect) String() string {
 	case u.Told == 0:
 		return "no attempt that was told a lesson has been judged yet"
 	case u.Withheld == 0:
-		return fmt.Sprintf("%d of %d tasks passed at the attempt that was told; from none was a lesson withheld yet, so what telling is worth can't be said", u.ToldPassed, u.Told)
+		return fmt.Sprintf("%d of %d tasks passed at the attempt that was told; from none was a lesson withheld yet, so "+
+			"what telling is worth can't be said", u.ToldPassed, u.Told)
 	}
-	return fmt.Sprintf("told: %d of %d passed; withheld: %d of %d; telling is worth %+.0f points (%+.0f to %+.0f, nine times out of ten)",
+	return fmt.Sprintf("told: %d of %d passed; withheld: %d of %d; telling is worth %+.0f points (%+.0f to %+.0f, nine "+
+		"times out of ten)",
 		u.ToldPassed, u.Told, u.WithheldPassed, u.Withheld, u.Points, u.Low, u.High)
 }

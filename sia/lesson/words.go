@@ -6,35 +6,35 @@ import (
 	"unicode"
 )
 
-// Bounds of the words by which a lesson is found.
+// Bounds of the words that a lesson is found by.
 const (
 	maxWords = 80
 	maxWord  = 40 // bytes; longer ones are hashes and paths
 )
 
-// Words are what a text is found by: its distinct words in their order, at most
-// so many, in lower case, without what stands in every text and without most
-// endings of English. Names such as MAIL_API_KEY and sendMail come apart.
+// Words are the words that a text is found by: its distinct words in their order, in lower case, at
+// most so many. Words that stand in every text are left out, and most English endings are cut off.
+// Names such as MAIL_API_KEY and sendMail come apart.
 func Words(text string, most int) []string {
-	b := bag{most: most}
+	b := wordBag{most: most}
 	b.add(text)
 	return b.words
 }
 
-// bag gathers the distinct words of texts, at most so many.
-type bag struct {
+// wordBag gathers the distinct words of texts, at most so many.
+type wordBag struct {
 	most  int
 	words []string
 	seen  map[string]bool
 }
 
-func (b *bag) add(text string) {
+func (b *wordBag) add(text string) {
 	if b.seen == nil {
 		b.seen = make(map[string]bool, min(b.most, maxWords))
 	}
-	for w := range split(text) {
-		w = stem(w)
-		if len(w) < 2 || len(w) > maxWord || stop[w] || b.seen[w] {
+	for w := range splitWords(text) {
+		w = stemWord(w)
+		if len(w) < 2 || len(w) > maxWord || stopWords[w] || b.seen[w] {
 			continue
 		}
 		if len(b.words) == b.most {
@@ -45,9 +45,9 @@ func (b *bag) add(text string) {
 	}
 }
 
-// split takes a text apart into words of letters and digits, in lower case,
+// splitWords takes a text apart into words of letters and digits, in lower case,
 // numbers left out.
-func split(text string) iter.Seq[string] {
+func splitWords(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var w []rune
 		letters, lower := false, false // seen in w; the last of w was in lower case
@@ -77,9 +77,9 @@ func split(text string) iter.Seq[string] {
 	}
 }
 
-// stem takes the commonest endings off a word, those of the plural first. It need
+// stemWord takes the commonest endings off a word, those of the plural first. It need
 // not be right, only the same for the same word.
-func stem(w string) string {
+func stemWord(w string) string {
 	for _, endings := range [][]struct{ suffix, with string }{
 		{{"ies", "y"}, {"sses", "ss"}, {"ss", "ss"}, {"s", ""}},
 		{{"ing", ""}, {"ed", ""}},
@@ -97,21 +97,21 @@ func stem(w string) string {
 	return w
 }
 
-// stop are the stems of words that say nothing about what a text is about.
-var stop = set(`a about above add after again all also an and ani any are as at be becaus been befor being below between both
-but by call came can cannot come could day did do doe done dont down each else end etc even every few first for from get give
-go good had ha has have he her here hers him his how i if im in into is issue it its itself just keep let like look made make
-makes mani many may me might more most much must my need needs new no nor not now of off often on onc once one only or other our
-out over own please put rather same say see shall she should show so some someth still such sure take than that the their them
-then there these they thing this those though through to too two under until up upon us use user using ver veri very wa want was
-way we well were what when where whether which while who whom whose why will with within without work would yes yet you your
-thi hi`)
+// stopWords are the stems of words that say nothing about what a text is about.
+var stopWords = wordSet(`a about above add after again all also an and ani any are as at be becaus been befor being
+below between both but by call came can cannot come could day did do doe done dont down each else end etc even every
+few first for from get give go good had ha has have he her here hers him his how i if im in into is issue it its
+itself just keep let like look made make makes mani many may me might more most much must my need needs new no nor not
+now of off often on onc once one only or other our out over own please put rather same say see shall she should show
+so some someth still such sure take than that the their them then there these they thing this those though through to
+too two under until up upon us use user using ver veri very wa want was way we well were what when where whether which
+while who whom whose why will with within without work would yes yet you your thi hi`)
 
-func set(words string) map[string]bool {
+func wordSet(words string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(words) {
 		m[w] = true
-		m[stem(w)] = true
+		m[stemWord(w)] = true
 	}
 	return m
 }

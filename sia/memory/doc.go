@@ -3,16 +3,15 @@
 //
 // Concepts:
 //
-//   - [File]: what is remembered of one task. [FromTask] makes it; schema.json
-//     describes its JSON form.
-//   - [JSON] and [Markdown] write a file anew over an earlier version of it.
-//     What somebody else put there survives: unknown JSON fields, attempts and
-//     learnings that the task does not know, and sections of the Markdown that
-//     are not ours.
-//   - [ParseJSON] and [ParseMarkdown] read either form. What was written is
-//     read back as the same File.
-//   - [BrokenFile]: a person's edit made a file unreadable. Writing over such a
-//     file is refused, so that it can be reported and kept.
+//   - [File]: what is remembered of one task. [FromTask] makes it; schema.json describes its JSON
+//     form.
+//   - [JSON] and [Markdown] write a file anew over an earlier version of it. What somebody else put
+//     there survives: unknown JSON fields, attempts and learnings that the task does not know, and
+//     sections of the Markdown that are not ours.
+//   - [ParseJSON] reads a file back as the same File. The Markdown is for people alone and is not
+//     read back.
+//   - [BrokenFile]: a person's edit made a file unreadable. Writing over such a file is refused, so
+//     that it can be reported and kept.
 //   - [Record]: what a lost database is rebuilt from; [File.Task] does so.
 //   - [Learning]: what a resolved task teaches, by rules alone.
 //
@@ -20,5 +19,5 @@
 // same bytes, and writing twice changes nothing. Times are UTC, RFC 3339. The
 // package redacts nothing; whoever commits the files does.
 //
-// The package imports only package sia. Start reading at file.go.
+// The package imports only sia and sia/text. Start reading at file.go.
 package memory

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // SchemaVersion is the version of the files that this package writes. Files of
@@ -22,7 +23,7 @@ type File struct {
 	TaskID          sia.TaskID `json:"task_id"`
 	Repo            string     `json:"repo"` // owner/name
 	Issue           int        `json:"issue"`
-	TaskDescription string     `json:"task_description"` // the title, and the body beneath an empty line
+	TaskDescription string     `json:"task_description"` // the title, an empty line, the body
 	CreatedAt       time.Time  `json:"created_at"`
 	Status          sia.State  `json:"status"`
 	HeadSHA         string     `json:"head_sha,omitempty"`
@@ -91,8 +92,8 @@ type Prompt struct {
 	Outcome   sia.AttemptOutcome `json:"outcome,omitempty"` // absent until it is judged
 }
 
-// Links are the things beside a task that its memory points at, by attempt
-// number, and what was logged about it. All may be nil.
+// Links are what a task's memory points at, by the number of an attempt, and what was logged about
+// the task. All may be nil.
 type Links struct {
 	Transcripts map[int]string   // paths on the memory branch, as [TranscriptPath] makes them
 	Decisions   map[int][]string // ids of logged decisions
@@ -108,34 +109,35 @@ type Log struct {
 func FromTask(t sia.Task, links Links) File {
 	f := File{
 		SchemaVersion: SchemaVersion, TaskID: t.ID, Repo: t.Repo.String(), Issue: t.Issue,
-		TaskDescription: describe(t.Title, t.Body), CreatedAt: t.CreatedAt.UTC().Truncate(time.Second),
-		Status: t.State, HeadSHA: t.Head,
+		TaskDescription: taskDescription(t.Title, t.Body), CreatedAt: t.CreatedAt.UTC().Truncate(time.Second),
+		Status: t.State, HeadSHA: string(t.Head),
 		Attempts: []Attempt{}, Learnings: Learnings(t), PromptsTried: []Prompt{},
-		Aftermath: t.Aftermath, Ratings: ratings(t, 0), Record: record(t, links.Log),
+		Aftermath: t.Aftermath, Ratings: ratingsOf(t, 0), Record: newRecord(t, links.Log),
 	}
 	for _, a := range t.Attempts {
-		m := attempt(a)
-		m.Transcript = line(links.Transcripts[a.Number])
-		m.DecisionIDs = lines(links.Decisions[a.Number])
-		for _, i := range interventions(t) {
+		m := attemptEntry(a)
+		m.Transcript = fileLine(links.Transcripts[a.Number])
+		m.DecisionIDs = fileLines(links.Decisions[a.Number])
+		for _, i := range allInterventions(t) {
 			if i.After == a.Number {
-				m.Intervention = intervention(i)
-				m.Intervention.Ratings = ratings(t, i.Number)
-				m.Signals = signals(i.Signals)
+				m.Intervention = interventionEntry(i)
+				m.Intervention.Ratings = ratingsOf(t, i.Number)
+				m.Signals = signalLines(i.Signals)
 			}
 		}
 		f.Attempts = append(f.Attempts, m)
 	}
 	slices.SortStableFunc(f.Attempts, func(a, b Attempt) int { return cmp.Compare(a.AttemptNumber, b.AttemptNumber) })
 	for _, p := range t.Prompts {
-		f.PromptsTried = append(f.PromptsTried, Prompt{Version: p.Version, Hash: line(p.Hash), Technique: p.Technique, Outcome: p.Outcome})
+		f.PromptsTried = append(f.PromptsTried,
+			Prompt{Version: p.Version, Hash: fileLine(p.Hash), Technique: p.Technique, Outcome: p.Outcome})
 	}
 	return f
 }
 
-// interventions are those that were announced and the one being prepared, which
-// is committed to memory before it is announced.
-func interventions(t sia.Task) []sia.Intervention {
+// allInterventions are the announced interventions and the one that is being prepared. That one is
+// committed to memory before it is announced.
+func allInterventions(t sia.Task) []sia.Intervention {
 	all := slices.Clone(t.Interventions)
 	if t.Next != nil && t.Next.Diagnosis.Summary != "" {
 		all = append(all, *t.Next)
@@ -143,10 +145,11 @@ func interventions(t sia.Task) []sia.Intervention {
 	return all
 }
 
-func attempt(a sia.Attempt) Attempt {
+func attemptEntry(a sia.Attempt) Attempt {
 	m := Attempt{
-		AttemptNumber: a.Number, AgentVersion: line(a.Agent), SystemPromptHash: line(a.PromptHash), Outcome: a.Outcome, Planning: a.Planning,
-		FailurePoint: failurePoint(a), HeadSHA: a.Head, Signals: signals(a.Signals),
+		AttemptNumber: a.Number, AgentVersion: fileLine(a.Agent), SystemPromptHash: fileLine(a.PromptHash),
+		Outcome: a.Outcome, Planning: a.Planning,
+		FailurePoint: failurePoint(a), HeadSHA: string(a.Head), Signals: signalLines(a.Signals),
 		CreditsConsumed: float64(a.Cost) / float64(sia.Credit),
 	}
 	if a.EndedAt.After(a.StartedAt) {
@@ -159,8 +162,8 @@ func attempt(a sia.Attempt) Attempt {
 	}
 	slices.Sort(checks)
 	slices.Sort(signatures)
-	m.FailingChecks = slices.Compact(lines(checks))
-	m.Signature = strings.Join(slices.Compact(lines(signatures)), " ")
+	m.FailingChecks = slices.Compact(fileLines(checks))
+	m.Signature = strings.Join(slices.Compact(fileLines(signatures)), " ")
 	return m
 }
 
@@ -168,87 +171,86 @@ func attempt(a sia.Attempt) Attempt {
 // excerpt, else the reason it ended.
 func failurePoint(a sia.Attempt) string {
 	for _, f := range a.Failures {
-		if e := text(f.Excerpt); e != "" {
-			return line(f.Check) + ":\n" + e
+		if e := fileText(f.Excerpt); e != "" {
+			return fileLine(f.Check) + ":\n" + e
 		}
 	}
 	if len(a.Failures) > 0 {
-		return line(a.Failures[0].Check)
+		return fileLine(a.Failures[0].Check)
 	}
 	if a.Outcome == sia.AttemptPass {
 		return ""
 	}
-	return text(a.Reason)
+	return fileText(a.Reason)
 }
 
-func intervention(i sia.Intervention) *Intervention {
+func interventionEntry(i sia.Intervention) *Intervention {
 	d := i.Diagnosis
 	return &Intervention{
-		TechniqueApplied: d.Technique, PromptModification: text(d.Prompt), Pattern: d.Pattern, Diagnosis: text(d.Summary),
-		Hypothesis: text(d.Hypothesis), Confidence: share(d.Confidence), ReviewVerdict: i.Review.Verdict, Resolved: i.Resolved,
+		TechniqueApplied: d.Technique, PromptModification: fileText(d.Prompt), Pattern: d.Pattern,
+		Diagnosis:  fileText(d.Summary),
+		Hypothesis: fileText(d.Hypothesis), Confidence: roundShare(d.Confidence), ReviewVerdict: i.Review.Verdict,
+		Resolved: i.Resolved,
 	}
 }
 
-// ratings are people's of an intervention; 0: of the task as a whole. By a login
-// there is one, the last.
-func ratings(t sia.Task, intervention int) []Rating {
+// ratingsOf are people's ratings of an intervention, or of the task as a whole for intervention 0.
+// Of one login's ratings the last counts.
+func ratingsOf(t sia.Task, intervention int) []Rating {
 	var all []Rating
 	for _, r := range t.Ratings {
 		if r.Intervention != intervention {
 			continue
 		}
-		m := Rating{By: line(r.By.Login), Good: r.Good}
+		m := Rating{By: fileLine(r.By.Login), Good: r.Good}
 		all = append(slices.DeleteFunc(all, func(o Rating) bool { return o.By == m.By }), m)
 	}
 	return all
 }
 
-func signals(ss []sia.Signal) []string {
+func signalLines(ss []sia.Signal) []string {
 	var out []string
 	for _, s := range ss {
 		out = append(out, strings.TrimSuffix(string(s.Name)+": "+s.Evidence, ": "))
 	}
-	return lines(out)
+	return fileLines(out)
 }
 
-// Title and Body are the task's text.
+// Title is the issue's title.
 func (f File) Title() string { t, _, _ := strings.Cut(f.TaskDescription, "\n\n"); return t }
 
-// Body is the issue's text beneath its title.
-func (f File) Body() string { _, b, _ := strings.Cut(f.TaskDescription, "\n\n"); return b }
-
-func describe(title, body string) string {
-	title = line(title)
-	if body = text(body); body == "" {
+func taskDescription(title, body string) string {
+	title = fileLine(title)
+	if body = fileText(body); body == "" {
 		return title
 	}
 	return title + "\n\n" + body
 }
 
-// share clips to 0–1 and two decimal places.
-func share(x float64) float64 {
+// roundShare clips to 0–1 and two decimal places.
+func roundShare(x float64) float64 {
 	if !(x > 0) { // also not a number
 		return 0
 	}
 	return math.Round(min(x, 1)*100) / 100
 }
 
-// text is s as the files hold it: UTF-8, lines ended by a newline alone, no
+// fileText is s as the files hold it: UTF-8, lines ended by a newline alone, no
 // empty lines around it.
-func text(s string) string {
+func fileText(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(s)
 	return strings.TrimRight(strings.Trim(s, "\n"), " \t\n")
 }
 
-// line is s on one line.
-func line(s string) string { return strings.Join(strings.Fields(text(s)), " ") }
+// fileLine is s on one line, as the files hold it.
+func fileLine(s string) string { return text.OneLine(strings.ReplaceAll(s, "\x00", "\ufffd")) }
 
-// lines are the non-empty ones of ss, each on one line; nil when there is none.
-func lines(ss []string) []string {
+// fileLines are the non-empty ones of ss, each on one line; nil when there is none.
+func fileLines(ss []string) []string {
 	var out []string
 	for _, s := range ss {
-		if s = line(s); s != "" {
+		if s = fileLine(s); s != "" {
 			out = append(out, s)
 		}
 	}
@@ -256,21 +258,21 @@ func lines(ss []string) []string {
 }
 
 // The folder of the memory branch.
-const root = ".sia/"
+const memoryFolder = ".sia/"
 
 // Paths are the paths of a task's two files on the memory branch.
 func Paths(t sia.Task) (markdown, json string) {
-	stem := fmt.Sprintf("%stasks/%d", root, t.Issue)
+	stem := fmt.Sprintf("%stasks/%d", memoryFolder, t.Issue)
 	return stem + ".md", stem + ".json"
 }
 
 // TranscriptPath is the path of an attempt's transcript on the memory branch.
 func TranscriptPath(t sia.Task, attempt int) string {
-	return fmt.Sprintf("%stranscripts/%d/%d.md", root, t.Issue, attempt)
+	return fmt.Sprintf("%stranscripts/%d/%d.md", memoryFolder, t.Issue, attempt)
 }
 
-// BrokenFile says that a memory file can't be read, most likely because a
-// person edited it. Line is 1-based; 0 when unknown. Such a file must be kept.
+// BrokenFile says that a memory file can't be read, most likely because a person edited it. Such a
+// file must be kept. Line is 1-based; 0 when unknown.
 type BrokenFile struct {
 	Path string
 	Line int

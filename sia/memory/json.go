@@ -23,7 +23,7 @@ const maxFile = 8 << 20
 // can't be read gives a *[BrokenFile]; then nothing may be written.
 func JSON(t sia.Task, links Links, previous []byte) ([]byte, error) {
 	f := FromTask(t, links)
-	ours, err := encode(f)
+	ours, err := encodeJSON(f)
 	if err != nil {
 		return nil, fmt.Errorf("memory of task %s: %w", t.ID, err)
 	}
@@ -44,8 +44,8 @@ func JSON(t sia.Task, links Links, previous []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// encode is json.Marshal without HTML escapes: people read these files.
-func encode(v any) ([]byte, error) {
+// encodeJSON is json.Marshal without HTML escapes: people read these files.
+func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -66,7 +66,7 @@ func ParseJSON(path string, file []byte) (File, error) {
 	if !utf8.Valid(file) {
 		return broken(0, errors.New("the file is not UTF-8 text"))
 	}
-	if line, err := validate(file); err != nil {
+	if line, err := validateFile(file); err != nil {
 		return broken(line, err)
 	}
 	var f File
@@ -78,7 +78,8 @@ func ParseJSON(path string, file []byte) (File, error) {
 		return broken(0, err)
 	}
 	if f.SchemaVersion > SchemaVersion {
-		return broken(lineOf(file, []string{"schema_version"}), fmt.Errorf("schema_version %d is newer than %d, the newest this SIA reads: update SIA", f.SchemaVersion, SchemaVersion))
+		return broken(lineOf(file, []string{"schema_version"}), fmt.Errorf("schema_version %d is newer than %d, the "+
+			"newest this SIA reads: update SIA", f.SchemaVersion, SchemaVersion))
 	}
 	f.CreatedAt = f.CreatedAt.UTC()
 	return f, nil
@@ -122,9 +123,9 @@ func keepIfMissing(ours, previous []byte) ([]byte, error) {
 	return ours, nil
 }
 
-// mergeObject writes our fields in our order, then the previous file's fields
-// that t does not know, sorted. A field of t that ours leaves out is gone,
-// unless a function says otherwise. Either side may be null.
+// mergeObject writes our fields in our order, then those fields of the previous file that t does
+// not know, sorted. A field of t that ours leaves out is gone, unless its function in fields says
+// otherwise. Either side may be null.
 func mergeObject(ours, previous []byte, t reflect.Type, fields map[string]mergeFunc) ([]byte, error) {
 	var old, own map[string]json.RawMessage
 	if err := json.Unmarshal(previous, &old); err != nil {
@@ -139,7 +140,7 @@ func mergeObject(ours, previous []byte, t reflect.Type, fields map[string]mergeF
 	var out bytes.Buffer
 	out.WriteByte('{')
 	write := func(key string, value []byte) error {
-		name, err := encode(key)
+		name, err := encodeJSON(key)
 		if err != nil {
 			return err
 		}
@@ -189,7 +190,7 @@ func mergeList(t reflect.Type, keys string, keep bool, fields map[string]mergeFu
 		}
 		before := map[string]json.RawMessage{}
 		for _, item := range old {
-			id, err := identity(item, keys)
+			id, err := itemIdentity(item, keys)
 			if err != nil {
 				return nil, err
 			}
@@ -198,7 +199,7 @@ func mergeList(t reflect.Type, keys string, keep bool, fields map[string]mergeFu
 		var err error
 		seen := map[string]bool{}
 		for i, item := range own {
-			id, e := identity(item, keys)
+			id, e := itemIdentity(item, keys)
 			if e != nil {
 				return nil, e
 			}
@@ -210,16 +211,17 @@ func mergeList(t reflect.Type, keys string, keep bool, fields map[string]mergeFu
 			}
 		}
 		for _, item := range old {
-			if id, _ := identity(item, keys); keep && !seen[id] {
+			if id, _ := itemIdentity(item, keys); keep && !seen[id] {
 				seen[id] = true
 				own = append(own, item)
 			}
 		}
-		return encode(own)
+		return encodeJSON(own)
 	}
 }
 
-func identity(item json.RawMessage, keys string) (string, error) {
+// itemIdentity is the values of a list item's keys, in one string.
+func itemIdentity(item json.RawMessage, keys string) (string, error) {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(item, &m); err != nil {
 		return "", err

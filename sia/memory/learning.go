@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // What resolved a task when it was no technique.
@@ -15,14 +16,14 @@ const (
 	LearnedPush   = "a-persons-push"
 )
 
-// answerConfidence is how far an answer that let a task pass is taken to hold
-// for the next one of its kind: a person said it, but about one task.
+// answerConfidence is the confidence that an answer or a push also helps the next task of its kind.
+// A person stands behind it, but for one task only. It was set by hand.
 const answerConfidence = 0.7
 
-// Learnings are what a task teaches, by rules alone: each intervention whose
-// attempt passed, with the diagnosis' own confidence; an answer after which the
-// task passed; and a person's push that made it pass. The order is that of the
-// events; a pattern and technique appear once. Never nil.
+// Learnings are what a task teaches, by rules alone. An intervention teaches when the attempt after
+// it passed; its learning has the diagnosis' own confidence. So does an answer after which the task
+// passed, and a person's push that made it pass. The order is that of the events, and a pattern and
+// technique appear once. The result is never nil.
 func Learnings(t sia.Task) []Learning {
 	out := []Learning{}
 	add := func(l Learning) {
@@ -33,13 +34,13 @@ func Learnings(t sia.Task) []Learning {
 		}
 	}
 	for _, i := range t.Interventions {
-		if !resolved(t, i) {
+		if !wasResolved(t, i) {
 			continue
 		}
 		d := i.Diagnosis
 		add(Learning{
 			Pattern: d.Pattern, EffectiveTechnique: string(d.Technique),
-			SpecificInsight: insight(t, i), Confidence: share(d.Confidence),
+			SpecificInsight: insightText(t, i), Confidence: roundShare(d.Confidence),
 		})
 	}
 	if t.State != sia.Passed || len(t.Attempts) == 0 {
@@ -55,26 +56,28 @@ func Learnings(t sia.Task) []Learning {
 	case len(t.Answers) > 0 && len(out) == 0 && t.Escalation != nil:
 		a := t.Answers[len(t.Answers)-1]
 		if a.Kind == sia.AskPlan || a.Escalation != t.Escalation.Number {
-			break // what was said of a plan means nothing without it, nor does an answer without its question
+			break // words about a plan mean nothing without the plan, and an answer nothing without its question
 		}
 		add(Learning{Pattern: lastPattern(t), EffectiveTechnique: LearnedAnswer,
-			SpecificInsight: fmt.Sprintf("Asked “%s”, a person said “%s”, and the task passed.", line(t.Escalation.Question), line(answerText(t, a))),
-			Confidence:      answerConfidence})
+			SpecificInsight: fmt.Sprintf("Asked “%s”, a person said “%s”, and the task passed.",
+				fileLine(t.Escalation.Question), fileLine(answerText(t, a))),
+			Confidence: answerConfidence})
 	}
 	return out
 }
 
 // fixInsight says what a person's push did that SIA's attempts did not.
 func fixInsight(t sia.Task) string {
-	s := fmt.Sprintf("What SIA could not do in %d attempts, a person's push did; the difference is in %s.", len(t.Attempts), short(t.Head))
+	s := fmt.Sprintf("What SIA could not do in %d attempts, a person's push did; the difference is in %s.",
+		len(t.Attempts), t.Head.Short())
 	if f := t.Fix; f != nil && f.Head == t.Head {
-		s += " " + line(f.Summary)
+		s += " " + fileLine(f.Summary)
 	}
 	return s
 }
 
-// resolved reports whether the attempt that an intervention led to passed.
-func resolved(t sia.Task, i sia.Intervention) bool {
+// wasResolved reports whether the attempt that an intervention led to passed.
+func wasResolved(t sia.Task, i sia.Intervention) bool {
 	if i.Resolved != nil {
 		return *i.Resolved
 	}
@@ -102,15 +105,14 @@ func answerText(t sia.Task, a sia.Answer) string {
 	return a.Text
 }
 
-// insight says in one sentence what was wrong and what helped, and where the
-// failure showed.
-func insight(t sia.Task, i sia.Intervention) string {
+// insightText says in one sentence what was wrong, what helped, and where the failure showed.
+func insightText(t sia.Task, i sia.Intervention) string {
 	d := i.Diagnosis
-	s := fmt.Sprintf("%s → %s", problem(d.Pattern), remedy(d.Technique, d.Pattern))
+	s := fmt.Sprintf("%s → %s", patternCause(d.Pattern), techniqueRemedy(d.Technique, d.Pattern))
 	for _, a := range t.Attempts {
 		if a.Number == i.After && len(a.Failures) > 0 {
-			s += fmt.Sprintf(" (check %s failed", line(a.Failures[0].Check))
-			if e := telling(a.Failures[0].Excerpt); e != "" {
+			s += fmt.Sprintf(" (check %s failed", fileLine(a.Failures[0].Check))
+			if e := tellingLine(a.Failures[0].Excerpt); e != "" {
 				s += ": " + e
 			}
 			s += ")"
@@ -119,19 +121,20 @@ func insight(t sia.Task, i sia.Intervention) string {
 	return s
 }
 
-var errorWords = regexp.MustCompile(`(?i)\b(error|panic|exception|undefined|missing|cannot|can't|not (set|found|defined|allowed)|no such|refused|denied|expected|want|got|invalid)\b`)
+var errorWords = regexp.MustCompile(`(?i)\b(error|panic|exception|undefined|missing|cannot|can't|` +
+	`not (set|found|defined|allowed)|no such|refused|denied|expected|want|got|invalid)\b`)
 
-// telling is the first line of an excerpt that speaks of an error, else its
-// first, at most 160 bytes.
-func telling(excerpt string) string {
+// maxTelling is how long a line of a log may be in an insight, in characters.
+const maxTelling = 160
+
+// tellingLine is the first line of an excerpt that speaks of an error, else its first line.
+func tellingLine(excerpt string) string {
 	first := ""
-	for l := range strings.Lines(text(excerpt)) {
-		if l = line(l); l == "" {
+	for l := range strings.Lines(fileText(excerpt)) {
+		if l = fileLine(l); l == "" {
 			continue
 		}
-		if len(l) > 160 {
-			l = strings.ToValidUTF8(l[:160], "") + "…"
-		}
+		l = text.Clip(l, maxTelling)
 		if errorWords.MatchString(l) {
 			return l
 		}
@@ -142,8 +145,8 @@ func telling(excerpt string) string {
 	return first
 }
 
-// problem names a pattern as a cause.
-func problem(p sia.Pattern) string {
+// patternCause names a pattern as a cause.
+func patternCause(p sia.Pattern) string {
 	switch p {
 	case sia.MissingCredentials:
 		return "credentials missing"
@@ -179,8 +182,8 @@ func problem(p sia.Pattern) string {
 	return "the attempt failed"
 }
 
-// remedy names a technique as what to do.
-func remedy(id sia.TechniqueID, p sia.Pattern) string {
+// techniqueRemedy names a technique as what to do.
+func techniqueRemedy(id sia.TechniqueID, p sia.Pattern) string {
 	switch id {
 	case sia.Decomposition:
 		return "do one part at a time, each with its own test"
@@ -208,5 +211,3 @@ func remedy(id sia.TechniqueID, p sia.Pattern) string {
 	}
 	return "technique " + string(id)
 }
-
-func short(sha string) string { return sha[:min(len(sha), 7)] }

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The sections of the Markdown file; every other second-level section belongs
-// to somebody else and survives.
+// The sections of the Markdown file. Every other second-level section belongs to somebody else and
+// survives.
 const (
 	secDetails   = "Task details"
 	secAttempts  = "Attempt history"
@@ -23,28 +23,28 @@ const (
 	subSIA       = "What SIA changed"
 )
 
-// Markdown writes a task's Markdown file over its previous content, which is nil
-// when there is none. Sections of the previous file that are not ours are kept
-// at the end. A previous content that can't be read gives a *[BrokenFile]; then
-// nothing may be written.
+// Markdown writes a task's Markdown file over its previous content, which is nil when there is
+// none. Sections of the previous file that are not SIA's are kept at the end. A previous content
+// that can't be taken apart gives a *[BrokenFile]; then nothing may be written.
 func Markdown(t sia.Task, links Links, previous []byte) ([]byte, error) {
 	out := FromTask(t, links).Markdown()
 	if len(bytes.TrimSpace(previous)) > 0 {
 		path, _ := Paths(t)
-		if _, err := ParseMarkdown(path, previous); err != nil {
+		kept, err := foreignSections(path, previous)
+		if err != nil {
 			return nil, err
 		}
-		if kept := foreign(previous); kept != "" {
+		if kept != "" {
 			out = append(out, "\n"+kept+"\n"...)
 		}
 	}
 	return out, nil
 }
 
-// Markdown is the file for people. [ParseMarkdown] reads it back.
+// Markdown is the file for people. Programs read the JSON file beside it.
 func (f File) Markdown() []byte {
-	var w writer
-	w.line("# %s (#%d)", heading(f.Title()), f.Issue)
+	var w markdownWriter
+	w.line("# %s (#%d)", titleText(f.Title()), f.Issue)
 	w.line("")
 	w.line("SIA's memory of one task. The JSON file beside it says the same to programs. Sections added below are kept.")
 	w.section("## " + secDetails)
@@ -54,7 +54,7 @@ func (f File) Markdown() []byte {
 	w.field("Created", f.CreatedAt.Format(time.RFC3339))
 	w.field("Status", string(f.Status))
 	w.field("Head", f.HeadSHA)
-	w.field("Pull request", cmp.Or(became[f.Aftermath], string(f.Aftermath)))
+	w.field("Pull request", cmp.Or(aftermathWords[f.Aftermath], string(f.Aftermath)))
 	w.ratings(f.Ratings)
 	w.field("Schema", strconv.Itoa(f.SchemaVersion))
 	w.block("Description", f.TaskDescription)
@@ -71,8 +71,8 @@ func (f File) Markdown() []byte {
 		if a.Planning {
 			w.field("Task", secPlan)
 		}
-		w.field("Minutes", number(a.DurationMinutes))
-		w.field("Credits", number(a.CreditsConsumed))
+		w.field("Minutes", formatNumber(a.DurationMinutes))
+		w.field("Credits", formatNumber(a.CreditsConsumed))
 		w.field("Head", a.HeadSHA)
 		w.link("Transcript", a.Transcript)
 		w.list("Failing checks", a.FailingChecks)
@@ -86,7 +86,7 @@ func (f File) Markdown() []byte {
 			w.field("Pattern", string(i.Pattern))
 			w.field("Diagnosis", i.Diagnosis)
 			w.field("Hypothesis", i.Hypothesis)
-			w.field("Confidence", number(i.Confidence))
+			w.field("Confidence", formatNumber(i.Confidence))
 			w.field("Review", string(i.ReviewVerdict))
 			if i.Resolved != nil {
 				w.field("Resolved", strconv.FormatBool(*i.Resolved))
@@ -102,7 +102,7 @@ func (f File) Markdown() []byte {
 		w.field("Pattern", string(l.Pattern))
 		w.field("Technique", l.EffectiveTechnique)
 		w.field("Insight", l.SpecificInsight)
-		w.field("Confidence", number(l.Confidence))
+		w.field("Confidence", formatNumber(l.Confidence))
 	}
 	w.section("## " + secPrompts)
 	for _, p := range f.PromptsTried {
@@ -114,97 +114,86 @@ func (f File) Markdown() []byte {
 	return append(bytes.TrimRight(w.buf.Bytes(), "\n"), '\n')
 }
 
-// became says what people did with the pull request.
-var became = map[sia.Aftermath]string{
+// aftermathWords says what people did with the pull request.
+var aftermathWords = map[sia.Aftermath]string{
 	sia.MergedUnchanged: "merged as it was",
 	sia.MergedEdited:    "merged after a person had changed it",
 	sia.Abandoned:       "closed without merging",
 }
 
-// What stands before the login of who rated something.
-const (
-	thumbUp   = "👍 @"
-	thumbDown = "👎 @"
-)
-
-func (w *writer) ratings(rs []Rating) {
+func (w *markdownWriter) ratings(rs []Rating) {
 	var all []string
 	for _, r := range rs {
-		thumb := thumbDown
+		thumb := "👎"
 		if r.Good {
-			thumb = thumbUp
+			thumb = "👍"
 		}
-		all = append(all, thumb+r.By)
+		all = append(all, thumb+" @"+r.By)
 	}
 	w.list("Ratings", all)
 }
 
-// heading is a title that can't end its line or open markup.
-func heading(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(line(s), "&", "&amp;"), "<", "&lt;")
-}
+// titleText is a title that can't end its line or open markup.
+func titleText(s string) string { return escapeMarkup(fileLine(s)) }
 
-// number prints a float so that it is read back as the same.
-func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+// formatNumber prints a float with the fewest digits that are exact.
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// writer lays out sections of fields.
-type writer struct{ buf bytes.Buffer }
+// markdownWriter lays out sections of fields.
+type markdownWriter struct{ buf bytes.Buffer }
 
-func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.buf, format+"\n", args...) }
+func (w *markdownWriter) line(format string, args ...any) { fmt.Fprintf(&w.buf, format+"\n", args...) }
 
 // section writes a heading with one empty line on either side.
-func (w *writer) section(h string) {
+func (w *markdownWriter) section(h string) {
 	w.gap()
 	w.line("%s\n", h)
 }
 
 // gap makes the last line an empty one.
-func (w *writer) gap() {
+func (w *markdownWriter) gap() {
 	if b := w.buf.Bytes(); len(b) > 0 && !bytes.HasSuffix(b, []byte("\n\n")) {
 		w.line("")
 	}
 }
 
-// field writes one value; an empty one is left out. A value that would not come
-// back from one line is written as a block.
-func (w *writer) field(key, value string) {
+// field writes one value; an empty one is left out. A value that does not fit on one line as it is
+// becomes a block.
+func (w *markdownWriter) field(key, value string) {
 	switch {
 	case value == "":
 	case value != strings.TrimSpace(value) || strings.ContainsFunc(value, isControl) || strings.HasPrefix(value, "```"):
 		w.block(key, value)
 	default:
-		w.line("- **%s:** %s", key, escape(value))
+		w.line("- **%s:** %s", key, escapeMarkup(value))
 	}
 }
 
 // link writes a path of the memory branch as a link from where this file lies.
-func (w *writer) link(key, path string) {
+func (w *markdownWriter) link(key, path string) {
 	if !plainPath.MatchString(path) {
 		w.field(key, path)
 		return
 	}
-	w.line("- **%s:** [%s](../%s)", key, path, strings.TrimPrefix(path, root))
+	w.line("- **%s:** [%s](../%s)", key, path, strings.TrimPrefix(path, memoryFolder))
 }
 
-// plainPath is a path that needs no escapes in a link; linked reads one back.
-var (
-	plainPath = regexp.MustCompile(`^\.sia/[A-Za-z0-9_./-]+$`)
-	linked    = regexp.MustCompile(`^\[(\.sia/[A-Za-z0-9_./-]+)\]\(\.\./[A-Za-z0-9_./-]+\)$`)
-)
+// plainPath is a path that needs no escapes in a link.
+var plainPath = regexp.MustCompile(`^\.sia/[A-Za-z0-9_./-]+$`)
 
 // list writes values that stand on one line each.
-func (w *writer) list(key string, values []string) {
+func (w *markdownWriter) list(key string, values []string) {
 	if len(values) == 0 {
 		return
 	}
 	w.line("- **%s:**", key)
 	for _, v := range values {
-		w.line("  - %s", escape(v))
+		w.line("  - %s", escapeMarkup(v))
 	}
 }
 
 // block writes text as it is, fenced, so that nothing in it is markup.
-func (w *writer) block(key, value string) {
+func (w *markdownWriter) block(key, value string) {
 	if value == "" {
 		return
 	}
@@ -227,8 +216,5 @@ func isControl(r rune) bool {
 	return r < ' ' || r == 0x7f || r == '\u0085' || r == '\u2028' || r == '\u2029'
 }
 
-// escape keeps a value from being markup that hides something; unescape takes
-// it back.
-func escape(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(s) }
-
-func unescape(s string) string { return strings.NewReplacer("&lt;", "<", "&amp;", "&").Replace(s) }
+// escapeMarkup keeps a value from being markup that hides something.
+func escapeMarkup(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(s) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,37 +23,48 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func ptr[T any](v T) *T { return &v }
 
-// story is the demo's first task after it passed: document 6.
+// story is the demo's first task after it passed.
 func story() sia.Task {
 	begin := time.Date(2026, 3, 1, 9, 0, 0, 0, time.FixedZone("CET", 3600))
 	return sia.Task{
 		ID: sia.NewTaskID(99, 1), Repo: sia.Repo{ID: 99, Owner: "acme", Name: "bookings"}, Issue: 1,
-		Title: "Send a confirmation email when a booking is made", Body: "The guest gets an email with the date.\n\n```go\n// see <Booking> & friends\n```\n<!-- a template's comment -->",
+		Title: "Send a confirmation email when a booking is made",
+		Body: "The guest gets an email with the date.\n\n```go\n// see <Booking> & friends\n```\n" +
+			"<!-- a template's comment -->",
 		CreatedAt: begin, State: sia.Passed, Head: "2222222222222222222222222222222222222222",
 		Attempts: []sia.Attempt{
 			{
-				Number: 1, StartedAt: begin, EndedAt: begin.Add(3*time.Minute + 14*time.Second), Agent: "builtin/gpt-5", PromptHash: "aaaaaaaaaaaaaaaa",
-				Outcome: sia.AttemptFail, Head: "1111111111111111111111111111111111111111", Cost: 1250,
+				Number: 1, StartedAt: begin, EndedAt: begin.Add(3*time.Minute + 14*time.Second), Agent: "builtin/gpt-5",
+				PromptHash: "aaaaaaaaaaaaaaaa",
+				Outcome:    sia.AttemptFail, Head: "1111111111111111111111111111111111111111", Cost: 1250,
 				Failures: []sia.CheckFailure{
-					{Check: "test", Excerpt: "--- FAIL: TestCreate\n    mail_test.go:12: MAIL_API_KEY is not set", Signature: "s2", Tests: []string{"TestCreate"}},
+					{Check: "test", Excerpt: "--- FAIL: TestCreate\n    mail_test.go:12: MAIL_API_KEY is not set", Signature: "s2",
+						Tests: []string{"TestCreate"}},
 					{Check: "race", Excerpt: "", Signature: "s1"},
 				},
 				Signals: []sia.Signal{{Name: sia.SameTask, Evidence: "attempt 1 ended without passing"}},
 			},
-			{Number: 2, StartedAt: begin.Add(5 * time.Minute), EndedAt: begin.Add(7 * time.Minute), Agent: "builtin/gpt-5", PromptHash: "bbbbbbbbbbbbbbbb", Technique: sia.AbstractionLevelShift, Outcome: sia.AttemptPass, Head: "2222222222222222222222222222222222222222", Cost: 900},
+			{Number: 2, StartedAt: begin.Add(5 * time.Minute), EndedAt: begin.Add(7 * time.Minute), Agent: "builtin/gpt-5",
+				PromptHash: "bbbbbbbbbbbbbbbb", Technique: sia.AbstractionLevelShift, Outcome: sia.AttemptPass,
+				Head: "2222222222222222222222222222222222222222", Cost: 900},
 		},
-		Prompts: []sia.Prompt{{Version: 1, Hash: "aaaaaaaaaaaaaaaa", Outcome: sia.AttemptFail}, {Version: 2, Hash: "bbbbbbbbbbbbbbbb", Technique: sia.AbstractionLevelShift, Outcome: sia.AttemptPass}},
+		Prompts: []sia.Prompt{{Version: 1, Hash: "aaaaaaaaaaaaaaaa", Outcome: sia.AttemptFail},
+			{Version: 2, Hash: "bbbbbbbbbbbbbbbb", Technique: sia.AbstractionLevelShift, Outcome: sia.AttemptPass}},
 		Interventions: []sia.Intervention{{
 			Number: 1, After: 1, Resolved: ptr(true), Review: sia.Review{Verdict: sia.Approved},
-			Signals: []sia.Signal{{Name: sia.SameTask, Evidence: "attempt 1 ended without passing"}, {Name: sia.NoProgress, Evidence: "no check is green that was not before"}},
+			Signals: []sia.Signal{{Name: sia.SameTask, Evidence: "attempt 1 ended without passing"},
+				{Name: sia.NoProgress, Evidence: "no check is green that was not before"}},
 			Diagnosis: sia.Diagnosis{
-				Summary: "The provider's key is not in the environment.", Pattern: sia.MissingCredentials, Technique: sia.AbstractionLevelShift,
-				Prompt: "Put an interface in front.\n\n```go\ntype Sender interface{}\n```\n", Hypothesis: "TestCreate passes without <a key>.", Confidence: 0.85,
+				Summary: "The provider's key is not in the environment.", Pattern: sia.MissingCredentials,
+				Technique:  sia.AbstractionLevelShift,
+				Prompt:     "Put an interface in front.\n\n```go\ntype Sender interface{}\n```\n",
+				Hypothesis: "TestCreate passes without <a key>.", Confidence: 0.85,
 				Ratings: sia.Ratings{sia.AbstractionLevelShift: 0.85, sia.FreshStart: 0},
 			},
 		}},
 		Ratings: []sia.Rating{
-			{By: sia.Actor{Login: "ana", ID: 3}, Intervention: 1, Good: true}, {By: sia.Actor{Login: "bob", ID: 4}, Intervention: 1},
+			{By: sia.Actor{Login: "ana", ID: 3}, Intervention: 1, Good: true},
+			{By: sia.Actor{Login: "bob", ID: 4}, Intervention: 1},
 			{By: sia.Actor{Login: "ana", ID: 3}, Good: true},
 		},
 		Aftermath: sia.MergedEdited,
@@ -62,7 +74,8 @@ func story() sia.Task {
 func links() memory.Links {
 	return memory.Links{
 		Transcripts: map[int]string{1: ".sia/transcripts/1/1.md"}, Decisions: map[int][]string{1: {"d-1", "d-2"}},
-		Log: memory.Log{Decisions: []json.RawMessage{json.RawMessage(`{"id":"d-1"}`)}, Outcomes: []json.RawMessage{json.RawMessage(`{"z":0.5}`)}},
+		Log: memory.Log{Decisions: []json.RawMessage{json.RawMessage(`{"id":"d-1"}`)},
+			Outcomes: []json.RawMessage{json.RawMessage(`{"z":0.5}`)}},
 	}
 }
 
@@ -127,8 +140,12 @@ func TestUnknownSurvives(t *testing.T) {
 	tree["ratings"].([]any)[0].(map[string]any)["why"] = "it saved a day"
 	bob := a["sia_intervention"].(map[string]any)["ratings"].([]any)[1].(map[string]any)
 	bob["why"], bob["good"] = "too long", true // ours wins
-	tree["attempts"] = append(attempts, map[string]any{"attempt_number": 7.0, "agent_version": "other", "system_prompt_hash": "x", "failure_point": "", "duration_minutes": 1.0, "credits_consumed": 2.0, "sia_intervention": nil})
-	tree["learnings"] = append(tree["learnings"].([]any), map[string]any{"pattern": "environment", "effective_technique": "by hand", "specific_insight": "install it", "confidence": 1.0})
+	tree["attempts"] = append(attempts,
+		map[string]any{"attempt_number": 7.0, "agent_version": "other", "system_prompt_hash": "x", "failure_point": "",
+			"duration_minutes": 1.0, "credits_consumed": 2.0, "sia_intervention": nil})
+	tree["learnings"] = append(tree["learnings"].([]any),
+		map[string]any{"pattern": "environment", "effective_technique": "by hand", "specific_insight": "install it",
+			"confidence": 1.0})
 	previous, err := json.Marshal(tree)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +158,7 @@ func TestUnknownSurvives(t *testing.T) {
 	if err := json.Unmarshal(second, &got); err != nil {
 		t.Fatal(err)
 	}
-	tree["head_sha"] = story().Head
+	tree["head_sha"] = string(story().Head)
 	a["outcome"], bob["good"] = "fail", false
 	if d := cmp.Diff(tree, got); d != "" {
 		t.Error(d)
@@ -195,7 +212,8 @@ func TestBrokenFileIsKept(t *testing.T) {
 		{"not a time", edit(`"2026-03-01T08:00:00Z"`, `"yesterday"`), "yesterday", 0},
 		{"a conflict", "<<<<<<< HEAD\n" + string(good), "invalid character", 1},
 		{"an unknown aftermath", edit(`"aftermath": "edited"`, `"aftermath": "sold"`), "/aftermath", 88},
-		{"a rating by nobody", edit("\"ratings\": [\n    {\n      \"by\"", "\"ratings\": [\n    {\n      \"of\""), "/ratings/0", 90},
+		{"a rating by nobody", edit("\"ratings\": [\n    {\n      \"by\"", "\"ratings\": [\n    {\n      \"of\""),
+			"/ratings/0", 90},
 		{"a list", "[]", "want object", 1},
 		{"not text", "\xff", "UTF-8", 0},
 	} {
@@ -216,14 +234,9 @@ func TestBrokenFileIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ name, old, new, want string }{
-		{"details gone", "## Task details", "## Details", "is missing"},
-		{"a number", "- **Issue:** 1", "- **Issue:** one", "whole number"},
-		{"a status", "- **Status:** passed", "- **Status:** fine", `"fine"`},
-		{"an attempt's number", "### Attempt 2", "### Attempt two", "Attempt two"},
-		{"a confidence", "- **Confidence:** 0.85", "- **Confidence:** 85", "between 0 and 1"},
+		{"a conflict", "- **Issue:** 1", "<<<<<<< HEAD\n- **Issue:** 1", "merge conflict"},
 		{"an open fence", string(md)[strings.Index(string(md), "  // see"):], "", "not closed"},
-		{"an aftermath", "merged after a person had changed it", "sold", `"sold" is none of`},
-		{"a rating", "👎 @bob", "meh", "👍 @ada"},
+		{"not text", "## Learnings", "## \xff", "UTF-8"},
 		{"a newer schema", "- **Schema:** 1", "- **Schema:** 9", "update SIA"},
 	} {
 		t.Run("md "+tt.name, func(t *testing.T) {
@@ -258,7 +271,8 @@ func TestLearnings(t *testing.T) {
 	got := memory.Learnings(story())
 	want := []memory.Learning{{
 		Pattern: sia.MissingCredentials, EffectiveTechnique: "abstraction-level-shift", Confidence: 0.85,
-		SpecificInsight: "credentials missing → abstract behind an interface and use a local double (check test failed: mail_test.go:12: MAIL_API_KEY is not set)",
+		SpecificInsight: "credentials missing → abstract behind an interface and use a local double (check test failed: " +
+			"mail_test.go:12: MAIL_API_KEY is not set)",
 	}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -275,7 +289,8 @@ func TestLearnings(t *testing.T) {
 	answered.Interventions[0].Resolved = ptr(false)
 	answered.Escalation = &sia.Escalation{Question: "Which provider?", Options: []sia.Option{{Letter: "A", Text: "One"}}}
 	answered.Answers = []sia.Answer{{Letter: "A"}}
-	if got := memory.Learnings(answered); len(got) != 1 || got[0].EffectiveTechnique != memory.LearnedAnswer || !strings.Contains(got[0].SpecificInsight, "“One”") {
+	if got := memory.Learnings(answered); len(got) != 1 || got[0].EffectiveTechnique != memory.LearnedAnswer ||
+		!strings.Contains(got[0].SpecificInsight, "“One”") {
 		t.Errorf("got %v", got)
 	}
 
@@ -302,7 +317,8 @@ func TestPlansTeachNothing(t *testing.T) {
 		t.Errorf("learned %v of an answer to another question", got)
 	}
 	task.Answers, task.HeadBy = nil, sia.Actor{Login: "ana"}
-	task.Attempts = []sia.Attempt{{Number: 1, Planning: true, Outcome: sia.AttemptError}, {Number: 2, Planning: true, Outcome: sia.AttemptAsked}}
+	task.Attempts = []sia.Attempt{{Number: 1, Planning: true, Outcome: sia.AttemptError},
+		{Number: 2, Planning: true, Outcome: sia.AttemptAsked}}
 	if got := memory.Learnings(task); len(got) != 0 {
 		t.Errorf("learned %v although SIA had only made plans", got)
 	}
@@ -311,28 +327,44 @@ func TestPlansTeachNothing(t *testing.T) {
 // tasks draws tasks with hostile text in every field that holds text.
 func tasks(t *rapid.T) sia.Task {
 	text := rapid.OneOf(rapid.String(), rapid.StringMatching("[ -~\n`#*<&-]{0,60}"), rapid.SampledFrom([]string{
-		"```\n## Learnings\n```", "- **Task:** forged", "  ~~~\n# x", "a\r\nb\rc", "\n\n", "x\u2028y", "&lt;b&gt;", "### Attempt 9: pass", "<!-- x -->", "\x00", "\ttabbed\t", "````", "- [x] **A**",
+		"```\n## Learnings\n```", "- **Task:** forged", "  ~~~\n# x", "a\r\nb\rc", "\n\n", "x\u2028y", "&lt;b&gt;",
+		"### Attempt 9: pass", "<!-- x -->", "\x00", "\ttabbed\t", "````", "- [x] **A**",
 	}))
-	outcomes := []sia.AttemptOutcome{"", sia.AttemptPass, sia.AttemptFail, sia.AttemptCheckpoint, sia.AttemptError, sia.AttemptCancelled, sia.AttemptAsked}
+	outcomes := []sia.AttemptOutcome{"", sia.AttemptPass, sia.AttemptFail, sia.AttemptCheckpoint, sia.AttemptError,
+		sia.AttemptCancelled, sia.AttemptAsked}
 	task := sia.Task{
 		ID: "1-2", Repo: sia.Repo{Owner: "o", Name: "n"}, Issue: rapid.IntRange(1, 1e6).Draw(t, "issue"),
-		Title: text.Draw(t, "title"), Body: text.Draw(t, "body"), Head: rapid.StringMatching("[0-9a-f]{0,40}").Draw(t, "head"),
-		CreatedAt: time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "at"), 0), State: rapid.SampledFrom(sia.States).Draw(t, "state"),
+		Title: text.Draw(t, "title"), Body: text.Draw(t, "body"),
+		Head:      sia.SHA(rapid.StringMatching("[0-9a-f]{0,40}").Draw(t, "head")),
+		CreatedAt: time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "at"), 0),
+		State:     rapid.SampledFrom(sia.States).Draw(t, "state"),
 	}
-	task.Aftermath = rapid.SampledFrom([]sia.Aftermath{"", sia.MergedUnchanged, sia.MergedEdited, sia.Abandoned}).Draw(t, "aftermath")
+	task.Aftermath = rapid.SampledFrom([]sia.Aftermath{"", sia.MergedUnchanged, sia.MergedEdited, sia.Abandoned}).Draw(t,
+		"aftermath")
 	for i := range rapid.IntRange(0, 6).Draw(t, "ratings") {
-		task.Ratings = append(task.Ratings, sia.Rating{By: sia.Actor{Login: text.Draw(t, "login"), ID: int64(i)}, Intervention: rapid.IntRange(0, 3).Draw(t, "of"), Good: rapid.Bool().Draw(t, "good")})
+		task.Ratings = append(task.Ratings,
+			sia.Rating{By: sia.Actor{Login: text.Draw(t, "login"), ID: int64(i)},
+				Intervention: rapid.IntRange(0, 3).Draw(t, "of"), Good: rapid.Bool().Draw(t, "good")})
 	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "attempts") {
-		a := sia.Attempt{Number: i + 1, Agent: text.Draw(t, "agent"), PromptHash: text.Draw(t, "hash"), Reason: text.Draw(t, "reason"), Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"), Cost: sia.Credits(rapid.IntRange(0, 1e6).Draw(t, "cost")), Planning: rapid.Bool().Draw(t, "planning")}
+		a := sia.Attempt{Number: i + 1, Agent: text.Draw(t, "agent"), PromptHash: text.Draw(t, "hash"),
+			Reason: text.Draw(t, "reason"), Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"),
+			Cost: sia.Credits(rapid.IntRange(0, 1e6).Draw(t, "cost")), Planning: rapid.Bool().Draw(t, "planning")}
 		a.StartedAt = task.CreatedAt
 		a.EndedAt = a.StartedAt.Add(time.Duration(rapid.IntRange(-5, 10_000).Draw(t, "seconds")) * time.Second)
 		for range rapid.IntRange(0, 3).Draw(t, "failures") {
-			a.Failures = append(a.Failures, sia.CheckFailure{Check: text.Draw(t, "check"), Excerpt: text.Draw(t, "excerpt"), Signature: text.Draw(t, "signature")})
+			a.Failures = append(a.Failures,
+				sia.CheckFailure{Check: text.Draw(t, "check"), Excerpt: text.Draw(t, "excerpt"),
+					Signature: text.Draw(t, "signature")})
 		}
 		if rapid.Bool().Draw(t, "intervened") {
-			iv := sia.Intervention{Number: len(task.Interventions) + 1, After: a.Number, Review: sia.Review{Verdict: rapid.SampledFrom([]sia.Verdict{"", sia.Approved, sia.Minor, sia.Major, sia.Rejected, sia.ReviewOff, sia.ReviewFailed}).Draw(t, "verdict")}}
-			iv.Diagnosis = sia.Diagnosis{Summary: text.Draw(t, "summary"), Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "pattern"), Technique: sia.FreshStart, Prompt: text.Draw(t, "prompt"), Hypothesis: text.Draw(t, "hypothesis"), Confidence: rapid.Float64().Draw(t, "confidence")}
+			iv := sia.Intervention{Number: len(task.Interventions) + 1, After: a.Number,
+				Review: sia.Review{Verdict: rapid.SampledFrom([]sia.Verdict{"", sia.Approved, sia.Minor, sia.Major, sia.Rejected,
+					sia.ReviewOff, sia.ReviewFailed}).Draw(t, "verdict")}}
+			iv.Diagnosis = sia.Diagnosis{Summary: text.Draw(t, "summary"),
+				Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "pattern"), Technique: sia.FreshStart,
+				Prompt: text.Draw(t, "prompt"), Hypothesis: text.Draw(t, "hypothesis"),
+				Confidence: rapid.Float64().Draw(t, "confidence")}
 			iv.Signals = []sia.Signal{{Name: sia.SameError, Evidence: text.Draw(t, "evidence")}}
 			if rapid.Bool().Draw(t, "judged") {
 				iv.Resolved = ptr(rapid.Bool().Draw(t, "resolved"))
@@ -340,17 +372,55 @@ func tasks(t *rapid.T) sia.Task {
 			task.Interventions = append(task.Interventions, iv)
 		}
 		task.Attempts = append(task.Attempts, a)
-		task.Prompts = append(task.Prompts, sia.Prompt{Version: i + 1, Hash: "h" + text.Draw(t, "prompt hash"), Outcome: a.Outcome, Technique: a.Technique})
+		task.Prompts = append(task.Prompts,
+			sia.Prompt{Version: i + 1, Hash: "h" + text.Draw(t, "prompt hash"), Outcome: a.Outcome, Technique: a.Technique})
 	}
 	return task
 }
 
-// TestRoundTrip: reading what was written gives back what there was, in both
-// forms, whatever the texts contain.
+// headings are those that a task's Markdown has, in order, but for the title.
+func headings(f memory.File) []string {
+	want := []string{"## Task details", "## Attempt history"}
+	for _, a := range f.Attempts {
+		outcome := string(a.Outcome)
+		if outcome == "" {
+			outcome = "not judged yet"
+		}
+		want = append(want, fmt.Sprintf("### Attempt %d: %s", a.AttemptNumber, outcome))
+		if a.Intervention != nil {
+			want = append(want, "#### What SIA changed")
+		}
+	}
+	want = append(want, "## Learnings")
+	for i := range f.Learnings {
+		want = append(want, fmt.Sprintf("### Learning %d", i+1))
+	}
+	want = append(want, "## Prompts tried")
+	for _, p := range f.PromptsTried {
+		want = append(want, fmt.Sprintf("### Prompt %d", p.Version))
+	}
+	return want
+}
+
+// headingLines are the lines of a Markdown file that begin with "#", but for the first. Texts of a
+// task are indented or stand behind a field's name, so none of them begins a line.
+func headingLines(md []byte) []string {
+	var found []string
+	for i, l := range strings.Split(string(md), "\n") {
+		if i > 0 && strings.HasPrefix(l, "#") {
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// TestRoundTrip: reading the JSON gives back what there was, whatever the texts contain. Both forms
+// can be written over again and then stay as they are.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		task := tasks(t)
-		l := memory.Links{Transcripts: map[int]string{1: ".sia/transcripts/1/1.md", 2: "[a](b)"}, Decisions: map[int][]string{1: {"x", "y"}}}
+		l := memory.Links{Transcripts: map[int]string{1: ".sia/transcripts/1/1.md", 2: "[a](b)"},
+			Decisions: map[int][]string{1: {"x", "y"}}}
 		want := memory.FromTask(task, l)
 		j, err := memory.JSON(task, l, nil)
 		if err != nil {
@@ -364,17 +434,13 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || string(again) != string(j) {
 			t.Fatalf("writing again changed the file (%v): %s", err, cmp.Diff(string(j), string(again)))
 		}
-		want.Record, got.Record = nil, nil // the Markdown does not tell it; see TestRebuild
+		want.Record, got.Record = nil, nil // see TestRebuild
 		if d := cmp.Diff(want, got); d != "" {
 			t.Fatal("JSON: ", d)
 		}
 		md := want.Markdown()
-		got, err = memory.ParseMarkdown("f.md", md)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, md)
-		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Fatalf("Markdown: %s\n%s", d, md)
+		if d := cmp.Diff(headings(want), headingLines(md)); d != "" {
+			t.Fatalf("Markdown: a text of the task made or hid a heading: %s\n%s", d, md)
 		}
 		again, err = memory.Markdown(task, l, md)
 		if err != nil || string(again) != string(md) {
@@ -409,24 +475,18 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
-func FuzzParseMarkdown(f *testing.F) {
+func FuzzMarkdown(f *testing.F) {
 	f.Add(memory.FromTask(story(), links()).Markdown())
 	f.Add([]byte("## Task details\n- **Task:**\n\n  ```text\n"))
+	f.Add([]byte("## Notes\n```\n## Learnings\n\n<<<<<<< HEAD\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		got, err := memory.ParseMarkdown("f.md", file)
+		out, err := memory.Markdown(story(), links(), file)
 		if err != nil {
 			var broken *memory.BrokenFile
-			if !errors.As(err, &broken) {
+			if !errors.As(err, &broken) || out != nil {
 				t.Fatalf("%T: %v", err, err)
 			}
 			return
-		}
-		if _, err := memory.ParseMarkdown("f.md", got.Markdown()); err != nil {
-			t.Fatalf("%v\n%s", err, got.Markdown())
-		}
-		out, err := memory.Markdown(story(), links(), file)
-		if err != nil {
-			t.Fatal(err)
 		}
 		again, err := memory.Markdown(story(), links(), out)
 		if err != nil || string(again) != string(out) {

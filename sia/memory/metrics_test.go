@@ -20,7 +20,8 @@ func TestMetricsGolden(t *testing.T) {
 	second.Interventions = append(second.Interventions, second.Interventions[0])
 	second.Interventions[0].Resolved = ptr(false)
 	asked := story()
-	asked.Issue, asked.State, asked.Since, asked.Escalation = 8, sia.Escalated, day.Add(-10*24*time.Hour), &sia.Escalation{Kind: sia.AskIssue}
+	asked.Issue, asked.State, asked.Since, asked.Escalation = 8, sia.Escalated, day.Add(-10*24*time.Hour),
+		&sia.Escalation{Kind: sia.AskIssue}
 	asked.Interventions[0].Resolved, asked.Attempts = ptr(false), asked.Attempts[:0]
 	old := story()
 	old.Since, old.Attempts = day.Add(-40*24*time.Hour), nil

@@ -9,9 +9,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Record is what a lost database is rebuilt from: the task as SIA knew it, but for
-// what only the moment needs, and what was logged about it. It is SIA's own; what
-// people read is in the other fields.
+// Record is what a lost database is rebuilt from: the task as SIA knew it, and what was logged
+// about it. What only the moment needs is left out. The record is SIA's own; people read the other
+// fields.
 type Record struct {
 	At        time.Time         `json:"at"` // when the task last moved
 	Task      sia.Task          `json:"task"`
@@ -20,10 +20,10 @@ type Record struct {
 	Evidence  []json.RawMessage `json:"evidence,omitempty"`  // about lessons that the task's attempts were told, or taught
 }
 
-// record leaves out what a rebuilt task has no use for: what is under way, what
-// was shown where, and briefs that were carried out.
-func record(t sia.Task, l Log) *Record {
-	r := &Record{At: moved(t), Task: t, Decisions: l.Decisions, Outcomes: l.Outcomes, Evidence: l.Evidence}
+// newRecord makes the record of a task. A rebuilt task has no use for what is under way, what was
+// shown where, and briefs that were carried out; these are left out.
+func newRecord(t sia.Task, l Log) *Record {
+	r := &Record{At: lastMoved(t), Task: t, Decisions: l.Decisions, Outcomes: l.Outcomes, Evidence: l.Evidence}
 	r.Task.Visible, r.Task.Synced, r.Task.SyncAt = 0, 0, time.Time{}
 	r.Task.Pending, r.Task.Seen, r.Task.AwaitMemory, r.Task.Gate = nil, nil, "", sia.GateState{}
 	r.Task.Warning = ""
@@ -41,8 +41,8 @@ func record(t sia.Task, l Log) *Record {
 	return r
 }
 
-// moved is when a task last moved, as far as it says itself.
-func moved(t sia.Task) time.Time {
+// lastMoved is when a task last moved, in UTC, by its own times.
+func lastMoved(t sia.Task) time.Time {
 	at := t.Since
 	for _, a := range t.Attempts {
 		if a.EndedAt.After(at) {
@@ -53,15 +53,15 @@ func moved(t sia.Task) time.Time {
 }
 
 // Rebuilt is why a task that had not ended waits after it was rebuilt.
-const Rebuilt = "This task was rebuilt from memory after SIA's database was lost; it had not ended. `/sia start` goes on."
+const Rebuilt = "This task was rebuilt from memory after SIA's database was lost; it had not ended. `/sia start` " +
+	"goes on."
 
 // ErrNoRecord says that a task's file has nothing that the task could be rebuilt from.
 var ErrNoRecord = errors.New("the file has no “record”, so the task can't be rebuilt from it")
 
-// Task is the task as it was, as history: ended, with nothing under way. What had
-// not ended is stopped, and unfinished tells so. The installation and repository
-// are those of today; the issue is the file's. A file that says that the task
-// passed is believed only as far as its record bears it out: the last attempt
+// Task is the task as history: ended, with nothing under way. A task that had not ended is stopped,
+// and unfinished is true. The installation and repository are those of today, the issue is the
+// file's. That the task passed is believed only where the record bears it out: its last attempt
 // passed, or a person's push did.
 func (f File) Task(installation int64, repo sia.Repo) (t sia.Task, unfinished bool, err error) {
 	if f.Record == nil {
@@ -78,10 +78,11 @@ func (f File) Task(installation int64, repo sia.Repo) (t sia.Task, unfinished bo
 	last := t.Attempt()
 	switch {
 	case t.State == sia.Stopped:
-	case t.State == sia.Passed && last != nil && (last.Outcome == sia.AttemptPass && last.Head == t.Head || t.HeadBy != (sia.Actor{})):
+	case t.State == sia.Passed && last != nil &&
+		(last.Outcome == sia.AttemptPass && last.Head == t.Head || t.HeadBy != (sia.Actor{})):
 	default:
 		unfinished = true
-		t.State, t.Waiting, t.Since = sia.Stopped, Rebuilt, f.Record.At
+		t.State, t.Ended, t.Since = sia.Stopped, Rebuilt, f.Record.At
 		if last != nil && last.Outcome == "" {
 			last.Outcome, last.Reason = sia.AttemptCancelled, "SIA's database was lost before it was judged"
 		}

@@ -38,15 +38,19 @@ func rebuilt(t *testing.T, task sia.Task) (sia.Task, bool) {
 // people's words.
 func TestRebuild(t *testing.T) {
 	task := story()
-	task.Branch, task.BaseBranch, task.AskedBy, task.Label, task.Approaches = "sia/issue-1-x", "main", sia.Actor{Login: "ada", ID: 7}, "sia", 5
-	task.Settings, task.Version, task.Pending, task.Seen = sia.DefaultSettings(), 17, map[string]sia.EffectKind{"k": sia.DoMemory}, []string{"e"}
+	task.Branch, task.BaseBranch, task.AskedBy, task.Label, task.Approaches = "sia/issue-1-x", "main",
+		sia.Actor{Login: "ada", ID: 7}, "sia", 5
+	task.Settings, task.Version, task.Pending, task.Seen = sia.DefaultSettings(), 17,
+		map[string]sia.EffectKind{"k": sia.DoMemory}, []string{"e"}
 	task.Attempts[1].Hunks = []uint64{1<<63 + 1}
 	task.Attempts[1].LessonsShown, task.Attempts[1].LessonsWithheld = []string{"0a0000000001"}, []string{"0a0000000002"}
 	task.Answers = []sia.Answer{{Escalation: 1, By: sia.Actor{Login: "ada"}, Text: "yes"}}
-	task.Brief = sia.Brief{Prompt: "done", Plan: &sia.Plan{Attempt: 1, Summary: "mail it", By: sia.Actor{Login: "ada"}}, Answers: []string{"yes"}}
+	task.Brief = sia.Brief{Prompt: "done", Plan: &sia.Plan{Attempt: 1, Summary: "mail it", By: sia.Actor{Login: "ada"}},
+		Answers: []string{"yes"}}
 	got, unfinished := rebuilt(t, task)
 	want := task
-	want.Installation, want.Pending, want.Seen, want.Brief = 4, nil, nil, sia.Brief{Plan: task.Brief.Plan, Answers: []string{"yes"}}
+	want.Installation, want.Pending, want.Seen, want.Brief = 4, nil, nil,
+		sia.Brief{Plan: task.Brief.Plan, Answers: []string{"yes"}}
 	if d := cmp.Diff(want, got); d != "" || unfinished {
 		t.Errorf("unfinished %v: %s", unfinished, d)
 	}
@@ -63,8 +67,11 @@ func TestRebuildEnds(t *testing.T) {
 		{"working", func(t *sia.Task) { t.State, t.Attempts[1].Outcome = sia.Working, "" }, ""},
 		{"escalated", func(t *sia.Task) { t.State = sia.Escalated }, ""},
 		{"passed by word alone", func(t *sia.Task) { t.Attempts[1].Outcome = sia.AttemptFail }, ""},
-		{"passed on another commit", func(t *sia.Task) { t.Head = strings.Repeat("3", 40) }, ""},
-		{"passed by a person's push", func(t *sia.Task) { t.Attempts[1].Outcome, t.HeadBy = sia.AttemptFail, sia.Actor{Login: "ana"} }, sia.Passed},
+		{"passed on another commit", func(t *sia.Task) { t.Head = sia.SHA(strings.Repeat("3", 40)) }, ""},
+		{"passed by a person's push", func(t *sia.Task) {
+			t.Attempts[1].Outcome, t.HeadBy = sia.AttemptFail,
+				sia.Actor{Login: "ana"}
+		}, sia.Passed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			task := story()
@@ -73,8 +80,8 @@ func TestRebuildEnds(t *testing.T) {
 			if unfinished != (tt.state == "") {
 				t.Errorf("unfinished: %v", unfinished)
 			}
-			if unfinished && (got.State != sia.Stopped || got.Waiting != memory.Rebuilt || got.Attempts[1].Outcome == "") {
-				t.Errorf("got %s: %s, attempt %q", got.State, got.Waiting, got.Attempts[1].Outcome)
+			if unfinished && (got.State != sia.Stopped || got.Ended != memory.Rebuilt || got.Attempts[1].Outcome == "") {
+				t.Errorf("got %s: %s, attempt %q", got.State, got.Ended, got.Attempts[1].Outcome)
 			}
 			if !unfinished && got.State != tt.state {
 				t.Errorf("got %s, want %s", got.State, tt.state)

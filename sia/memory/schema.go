@@ -19,8 +19,8 @@ import (
 //go:embed schema.json
 var schemaJSON []byte
 
-// compiled is the embedded schema, ready to validate; a test shows that it compiles.
-var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
+// compiledSchema is the embedded schema, ready to validate; a test shows that it compiles.
+var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaJSON))
 	if err != nil {
 		return nil, fmt.Errorf("memory schema: %w", err)
@@ -32,10 +32,10 @@ var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("memory.json")
 })
 
-// validate checks a JSON file against the schema. line is where the first fault
+// validateFile checks a JSON file against the schema. line is where the first fault
 // stands, 0 when that is unknown.
-func validate(file []byte) (line int, err error) {
-	schema, err := compiled()
+func validateFile(file []byte) (line int, err error) {
+	schema, err := compiledSchema()
 	if err != nil {
 		return 0, err
 	}
@@ -48,21 +48,22 @@ func validate(file []byte) (line int, err error) {
 	if !errors.As(err, &invalid) {
 		return 0, err
 	}
-	// The library walks a map; a file gives the same first fault each time.
-	faults := leaves(invalid)
+	// The library walks a map, so the faults are sorted: a file gives the same first fault each time.
+	faults := leafErrors(invalid)
 	slices.SortFunc(faults, func(a, b *jsonschema.ValidationError) int {
 		return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.Error(), b.Error()))
 	})
 	return lineOf(file, faults[0].InstanceLocation), faults[0]
 }
 
-func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+// leafErrors are the faults themselves, without the errors that only say where to look.
+func leafErrors(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if len(e.Causes) == 0 {
 		return []*jsonschema.ValidationError{e}
 	}
 	var all []*jsonschema.ValidationError
 	for _, c := range e.Causes {
-		all = append(all, leaves(c)...)
+		all = append(all, leafErrors(c)...)
 	}
 	return all
 }
@@ -84,8 +85,8 @@ func lineAt(file []byte, offset int64) int {
 	return 1 + bytes.Count(file[:min(max(0, offset-1), int64(len(file)))], []byte("\n"))
 }
 
-// lineOf is the line on which the value at a location begins; of the nearest
-// enclosing one when it is missing.
+// lineOf is the line where the value at a location begins. When the value is missing it is the line
+// of the nearest enclosing one.
 func lineOf(file []byte, location []string) int {
 	dec := json.NewDecoder(bytes.NewReader(file))
 	for _, want := range location {

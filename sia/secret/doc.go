@@ -1,17 +1,15 @@
 // Package secret finds credentials in text and masks them, so that none leaves
 // SIA: in a comment, a commit, a transcript, a memory file, a log line.
 //
-// There are two ways to know a secret. By its shape: [Find] and [Mask] know the
-// forms of some two hundred issuers' tokens, private keys, JSON web tokens,
-// passwords in addresses and headers, and values that are assigned to what is
-// called a key or a password and look random. By its value: a [Masker] is told
-// the server's own credentials, and finds them however they are written (as they
-// are, in base64, in hexadecimal, escaped for an address or for JSON), which
-// needs no shape at all.
+// There are two ways to know a secret. By its shape: [Mask] knows the forms of some two hundred
+// issuers' tokens, private keys, JSON web tokens, passwords in addresses and headers, and
+// random-looking values that are assigned to a key or a password. By its value: a [Masker] is told
+// the server's own credentials. It finds them as they are, in base64, in hexadecimal, and escaped
+// for an address or for JSON.
 //
-// A [Finding] is sure when its form alone makes it a credential. What is not
-// sure is masked, because hiding a harmless value costs little, but it is no
-// reason to refuse a commit.
+// A [Finding] is sure when its form alone makes it a credential. A finding that is not sure is
+// masked all the same, because hiding a harmless value costs little. It is no reason to refuse a
+// commit.
 //
 // Most rules are those of gitleaks (MIT licence, see gitleaks.LICENSE): their
 // table is gitleaks.json, which a test holds to the module's own. They are not
@@ -22,5 +20,6 @@
 // a rule reads only what stands around its own.
 // Rules are compiled when a keyword of theirs is first met.
 //
-// The package is pure, imports only sia/keyword, and is safe for concurrent use. Start reading in scan.go.
+// The package is pure, imports only sia/keyword, and is safe for concurrent use. Start reading in
+// scan.go.
 package secret

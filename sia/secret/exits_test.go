@@ -2,12 +2,12 @@ package secret_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,40 +16,66 @@ import (
 
 var token = "ghp_" + strings.Repeat("aB3d", 9)
 
-type inner struct {
-	Text string
-	At   time.Time
-}
-
-type outer struct {
-	Any   any
-	Ptr   *inner
-	List  []inner
-	Map   map[string]string
-	Bytes []byte
-	Plain string
-}
-
-func TestWithinMasksEveryStringAndChangesNothingElse(t *testing.T) {
-	at := time.Unix(1, 0)
-	in := outer{
-		Any: inner{"any " + token, at}, Ptr: &inner{"ptr " + token, at}, List: []inner{{"plain", at}, {"list " + token, at}},
-		Map: map[string]string{"a": token, "b": "plain"}, Bytes: []byte(token), Plain: "plain",
-	}
+// What is masked in JSON are the strings that are values; all else stays byte for byte.
+func TestMaskJSON(t *testing.T) {
+	m := &secret.Masker{}
+	m.Know("model-key", `a "quoted" key`)
 	const mark = "[secret: github-pat]"
-	want := outer{
-		Any: inner{"any " + mark, at}, Ptr: &inner{"ptr " + mark, at}, List: []inner{{"plain", at}, {"list " + mark, at}},
-		Map: map[string]string{"a": mark, "b": "plain"}, Bytes: []byte(token), Plain: "plain",
+	for in, want := range map[string]string{
+		`{"b": "see %", "a": ["\u003cplain\u003e", 12345678901234567, true, null, {"c":"%"}]}`: `{"b": "see #", ` +
+			`"a": ["\u003cplain\u003e", 12345678901234567, true, null, {"c":"#"}]}`,
+		`{"%" : "stays"}`:               `{"%" : "stays"}`,
+		`"it is a \"quoted\" key, \\"`:  `"it is [secret: model-key], \\"`,
+		`"" `:                           `"" `,
+		`7`:                             `7`,
+		"no JSON: %":                    "no JSON: #",
+		`{"cut": "%`:                    `{"cut": "#`,
+		"{\n  \"pretty\": \"x %\"\n}\n": "{\n  \"pretty\": \"x #\"\n}\n",
+	} {
+		marks := strings.NewReplacer("%", token, "#", mark)
+		if got := string(m.MaskJSON([]byte(marks.Replace(in)))); got != marks.Replace(want) {
+			t.Errorf("%s became\n%s, want\n%s", in, got, want)
+		}
 	}
-	if d := cmp.Diff(want, secret.Within(nil, in)); d != "" {
-		t.Errorf("-want +got:\n%s", d)
+	if got := string(secret.MaskJSON([]byte(`"` + token + `"`))); got != `"`+mark+`"` {
+		t.Errorf("without known values: %s", got)
 	}
-	if in.List[1].Text != "list "+token || in.Ptr.Text != "ptr "+token || in.Map["a"] != token {
-		t.Error("the value that was given was changed")
+}
+
+// Masked JSON has the form that it had, and is what masking each of its strings makes.
+func FuzzMaskJSON(f *testing.F) {
+	f.Add(`{"a": ["` + token + `", {"b\"": "\u0022\\"}], "c": 1e3}`)
+	f.Add(`"\ud800` + token + `"`)
+	f.Fuzz(func(t *testing.T, doc string) {
+		var before, after any
+		if json.Unmarshal([]byte(doc), &before) != nil {
+			return
+		}
+		masked := secret.MaskJSON([]byte(doc))
+		if err := json.Unmarshal(masked, &after); err != nil {
+			t.Fatalf("%q became %q: %v", doc, masked, err)
+		}
+		if d := cmp.Diff(walked(before), after); d != "" {
+			t.Fatalf("%q became %q: %s", doc, masked, d)
+		}
+	})
+}
+
+// walked masks the strings of a decoded document.
+func walked(v any) any {
+	switch v := v.(type) {
+	case string:
+		return secret.Mask(v)
+	case []any:
+		for i := range v {
+			v[i] = walked(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = walked(v[k])
+		}
 	}
-	if got := secret.Within[error](nil, nil); got != nil {
-		t.Errorf("nil became %v", got)
-	}
+	return v
 }
 
 func TestHandlerMasksMessagesAndAttributes(t *testing.T) {
@@ -57,8 +83,9 @@ func TestHandlerMasksMessagesAndAttributes(t *testing.T) {
 	m.Know("model-key", "a key without a shape")
 	var out bytes.Buffer
 	log := slog.New(m.Handler(slog.NewTextHandler(&out, nil))).With("with", token).WithGroup("g")
-	log.Info("message "+token, "string", "x "+token, "error", fmt.Errorf("wrapped: %w", errors.New(token)), "known", "a key without a shape",
-		slog.Group("group", "in", token), "struct", outer{Plain: token}, "list", []string{token}, "number", 7)
+	log.Info("message "+token, "string", "x "+token, "error", fmt.Errorf("wrapped: %w", errors.New(token)), "known",
+		"a key without a shape",
+		slog.Group("group", "in", token), "struct", struct{ Plain string }{token}, "list", []string{token}, "number", 7)
 	got := out.String()
 	if strings.Contains(got, token) || strings.Contains(got, "without a shape") {
 		t.Errorf("a secret in the log: %s", got)

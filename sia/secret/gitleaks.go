@@ -15,27 +15,27 @@ import (
 //go:embed gitleaks.json
 var gitleaksTable []byte
 
-// table is gitleaks' rules, in their order.
-type table struct {
+// gitleaksFile is the form of gitleaks.json: gitleaks' rules, in their order.
+type gitleaksFile struct {
 	Rules []tableRule `json:"rules"`
-	Allow []allow     `json:"allow"` // for every rule
+	Allow []allowRule `json:"allow"` // for every rule
 }
 
 type tableRule struct {
-	ID       string   `json:"id"`
-	Expr     string   `json:"expr"`
-	Group    int      `json:"group,omitempty"`
-	Entropy  float64  `json:"entropy,omitempty"`
-	Keywords []string `json:"keywords"`
-	Allow    []allow  `json:"allow,omitempty"`
+	ID       string      `json:"id"`
+	Expr     string      `json:"expr"`
+	Group    int         `json:"group,omitempty"`
+	Entropy  float64     `json:"entropy,omitempty"`
+	Keywords []string    `json:"keywords"`
+	Allow    []allowRule `json:"allow,omitempty"`
 }
 
 // genericRule is gitleaks' guess: a random-looking value that is assigned to what
 // is called a key, a token or a password.
 const genericRule = "generic-api-key"
 
-// replaced are rules of gitleaks that ours stand for, and why.
-var replaced = []string{
+// replacedRules are rules of gitleaks that our own rules stand for, and why.
+var replacedRules = []string{
 	"private-key",                                           // ours finds one that was cut off, too
 	"vault-service-token",                                   // one of its keywords, "s.", is in most lines of code
 	"jwt",                                                   // its keyword, "ey", is in every other line
@@ -46,27 +46,29 @@ var replaced = []string{
 	"slack-user-token", "slack-app-token", "slack-webhook-url", // likewise
 }
 
-// hints are rules that go by a name nearby and any value of some length, and
-// hit ordinary code: they mask, and refuse nothing.
-var hints = []string{genericRule, "kubernetes-secret-yaml", "curl-auth-header", "curl-auth-user", "hashicorp-tf-password"}
+// hintRules go by a name nearby and take any value of some length, so they hit ordinary code. They
+// mask, and refuse nothing.
+var hintRules = []string{genericRule, "kubernetes-secret-yaml", "curl-auth-header", "curl-auth-user",
+	"hashicorp-tf-password"}
 
-// gitleaks reads the table.
-func gitleaks() []*rule {
-	var t table
+// gitleaksRules reads the embedded file.
+func gitleaksRules() []*shapeRule {
+	var t gitleaksFile
 	if err := json.Unmarshal(gitleaksTable, &t); err != nil {
 		panic("secret: gitleaks.json: " + err.Error()) // it is part of the program, and a test reads it
 	}
 	for i := range t.Allow {
 		t.Allow[i].compile()
 	}
-	out := make([]*rule, 0, len(t.Rules))
+	out := make([]*shapeRule, 0, len(t.Rules))
 	for _, r := range t.Rules {
-		if slices.Contains(replaced, r.ID) {
+		if slices.Contains(replacedRules, r.ID) {
 			continue
 		}
-		x := &rule{
-			id: r.ID, keywords: r.Keywords, expr: lazy(r.Expr), group: r.Group, entropy: r.Entropy, sure: !slices.Contains(hints, r.ID),
-			before: usualBefore, after: usualAfter, refuse: digest,
+		x := &shapeRule{
+			id: r.ID, keywords: r.Keywords, expr: lazy(r.Expr), group: r.Group, entropy: r.Entropy,
+			sure:   !slices.Contains(hintRules, r.ID),
+			before: usualBefore, after: usualAfter, refuse: isDigest,
 		}
 		for i := range r.Allow {
 			r.Allow[i].compile()
@@ -74,7 +76,7 @@ func gitleaks() []*rule {
 		x.allow = slices.Concat(t.Allow, r.Allow)
 		switch r.ID {
 		case genericRule:
-			x.at, x.refuse = assigned, harmless
+			x.at, x.refuse = assignedValue, isHarmless
 		case "kubernetes-secret-yaml":
 			x.before = 512 // the document's kind may stand after its values
 		}
@@ -83,7 +85,7 @@ func gitleaks() []*rule {
 	return out
 }
 
-func (a *allow) compile() {
+func (a *allowRule) compile() {
 	for _, e := range a.Exprs {
 		a.exprs = append(a.exprs, lazy(e))
 	}
@@ -91,26 +93,29 @@ func (a *allow) compile() {
 
 var (
 	hexDigest = regexp.MustCompile(`^(?i)(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$`)
-	// integrity is how package managers write checksums: go.sum, npm, Subresource
+	// integrityHash is how package managers write checksums: go.sum, npm, Subresource
 	// Integrity.
-	integrity = regexp.MustCompile(`^(?:h1:|sha(?:1|256|384|512)[-:=])`)
-	hexOnly   = regexp.MustCompile(`^(?i)(?:0x)?[0-9a-f]+$`)
+	integrityHash = regexp.MustCompile(`^(?:h1:|sha(?:1|256|384|512)[-:=])`)
+	hexOnly       = regexp.MustCompile(`^(?i)(?:0x)?[0-9a-f]+$`)
 )
 
-// digest reports a Git object id or a checksum, which logs and diffs are full of.
-func digest(value string) bool { return hexDigest.MatchString(value) || integrity.MatchString(value) }
+// isDigest reports whether a value is a Git object id or a checksum. Logs and diffs are full of
+// them.
+func isDigest(value string) bool {
+	return hexDigest.MatchString(value) || integrityHash.MatchString(value)
+}
 
-// harmless is what the guess must leave alone besides: what has no ten letters
-// and digits in a row that mix both and are not hexadecimal, such as a name in
-// code, a path, or a key of a cache.
-func harmless(value string) bool {
+// isHarmless reports whether the generic rule must leave a value alone, such as a name in code, a
+// path or a cache's key. A value is harmless unless ten or more of its characters in a row mix
+// letters and digits and are not hexadecimal.
+func isHarmless(value string) bool {
 	for _, run := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_./+=:", r) }) {
-		if len(run) >= 10 && !digitless(run) && !hexOnly.MatchString(run) {
+		if len(run) >= 10 && !hasNoDigit(run) && !hexOnly.MatchString(run) {
 			return false
 		}
 	}
 	return true
 }
 
-// digitless reports a value without a digit: a name, in code.
-func digitless(value string) bool { return !strings.ContainsAny(value, "0123456789") }
+// hasNoDigit reports whether a value has no digit, as most names in code.
+func hasNoDigit(value string) bool { return !strings.ContainsAny(value, "0123456789") }

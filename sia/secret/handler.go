@@ -8,16 +8,18 @@ import (
 
 // Handler is a log handler that masks secrets in messages and attributes before
 // next sees them. Keys stay; they are constants.
-func (m *Masker) Handler(next slog.Handler) slog.Handler { return handler{next, m} }
+func (m *Masker) Handler(next slog.Handler) slog.Handler { return maskingHandler{next, m} }
 
-type handler struct {
+type maskingHandler struct {
 	next slog.Handler
 	m    *Masker
 }
 
-func (h handler) Enabled(ctx context.Context, l slog.Level) bool { return h.next.Enabled(ctx, l) }
+func (h maskingHandler) Enabled(ctx context.Context, l slog.Level) bool {
+	return h.next.Enabled(ctx, l)
+}
 
-func (h handler) Handle(ctx context.Context, r slog.Record) error {
+func (h maskingHandler) Handle(ctx context.Context, r slog.Record) error {
 	masked := slog.NewRecord(r.Time, r.Level, h.m.Mask(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		masked.AddAttrs(h.attr(a))
@@ -26,19 +28,21 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	return h.next.Handle(ctx, masked)
 }
 
-func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (h maskingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	masked := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
 		masked[i] = h.attr(a)
 	}
-	return handler{h.next.WithAttrs(masked), h.m}
+	return maskingHandler{h.next.WithAttrs(masked), h.m}
 }
 
-func (h handler) WithGroup(name string) slog.Handler { return handler{h.next.WithGroup(name), h.m} }
+func (h maskingHandler) WithGroup(name string) slog.Handler {
+	return maskingHandler{h.next.WithGroup(name), h.m}
+}
 
-// attr is a with secrets masked. A value of a type of its own that would print a
-// secret becomes the text it would print.
-func (h handler) attr(a slog.Attr) slog.Attr {
+// attr is a with secrets masked. A value of another type that would print a secret becomes the
+// masked text.
+func (h maskingHandler) attr(a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	switch v.Kind() {
 	case slog.KindString:

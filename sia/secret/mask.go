@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// Mask writes "[secret: rule]" in the place of what [Find] finds, and keeps the
-// line breaks of a secret that has some, so that lines keep their numbers. It is
-// idempotent. Mask before cutting a text: half a token may have no shape.
+// Mask writes "[secret: rule]" in the place of what has a secret's shape. It keeps a secret's line
+// breaks, so that lines keep their numbers, and is idempotent. Mask a text before you cut it: half
+// a token may have no shape.
 func Mask(text string) string { return (*Masker)(nil).Mask(text) }
 
 // markBegins is how a mark begins that Mask leaves behind.
 const markBegins = "[secret: "
 
-// mark is what Mask leaves behind.
-var mark = regexp.MustCompile(`\[secret: [a-z0-9-]{1,60}\]`)
+// maskMark is what Mask leaves behind.
+var maskMark = regexp.MustCompile(`\[secret: [a-z0-9-]{1,60}\]`)
 
-// deepest is how often what is left between marks is read again. Cutting a
-// secret out can reveal another beside it; a text in which this goes on was made
-// for it, and is masked as a whole.
-const deepest = 6
+// maxDepth is how often the text between marks is read again, because cutting a secret out can
+// reveal another beside it. A text where this goes on longer was made for that, and is masked as a
+// whole.
+const maxDepth = 6
 
 // Mask is [Mask] with what the masker knows.
 func (m *Masker) Mask(text string) string {
 	var b strings.Builder
 	changed := false
-	between(text, func(part string, _ int, isMark bool) {
+	eachPart(text, func(part string, _ int, isMark bool) {
 		if isMark || !m.mask(&b, part, 0) {
 			if isMark {
 				b.WriteString(part)
@@ -40,16 +40,16 @@ func (m *Masker) Mask(text string) string {
 	return b.String()
 }
 
-// mask writes a part without marks, masked, and reports whether that changed it.
-// What is left of it has no finding of its own, which makes Mask idempotent:
-// read again, the text falls into the same parts.
+// mask writes a part that holds no marks, masked, and reports whether that changed it. Nothing is
+// found in what is left between the new marks. So Mask is idempotent: read again, the text falls
+// into the same parts.
 func (m *Masker) mask(b *strings.Builder, part string, depth int) bool {
 	found := m.find(part)
 	if len(found) == 0 {
 		b.WriteString(part)
 		return false
 	}
-	if depth == deepest {
+	if depth == maxDepth {
 		found = []Finding{{Rule: found[0].Rule, Start: 0, End: len(part)}}
 	}
 	at := 0
@@ -62,12 +62,12 @@ func (m *Masker) mask(b *strings.Builder, part string, depth int) bool {
 	return true
 }
 
-// between calls f for a text's marks and what stands between them, with the
+// eachPart calls f for a text's marks and what stands between them, with the
 // offset of each.
-func between(text string, f func(part string, at int, isMark bool)) {
+func eachPart(text string, f func(part string, at int, isMark bool)) {
 	at := 0
 	if strings.Contains(text, markBegins) {
-		for _, m := range mark.FindAllStringIndex(text, -1) {
+		for _, m := range maskMark.FindAllStringIndex(text, -1) {
 			f(text[at:m[0]], at, false)
 			f(text[m[0]:m[1]], m[0], true)
 			at = m[1]

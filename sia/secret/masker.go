@@ -6,65 +6,66 @@ import (
 	"sync"
 )
 
-// Masker masks what it knows by value besides what has a secret's shape. The
-// zero value knows no values, and nil never will. It is safe for concurrent use.
+// Masker masks the values that it was told, and everything that has a secret's shape. The zero
+// value and a nil Masker know no values. It is safe for concurrent use.
 type Masker struct {
 	mu    sync.RWMutex
-	known *values
-	fixed []named // told by Know
-	tail  []named // told by Passing, the newest last
+	known *knownValues
+	fixed []namedSecret // told by Know
+	tail  []namedSecret // told by Passing, the newest last
 }
 
-// named is a secret by value.
-type named struct {
+// namedSecret is a secret by value.
+type namedSecret struct {
 	rule, value string
 	forms       []string // of value
 }
 
 const (
-	// MinKnown is the fewest bytes of a value that is known: what is shorter
-	// stands in ordinary text by chance.
+	// MinKnown is the fewest bytes of a value that can be known. Shorter values stand in ordinary
+	// text by chance.
 	MinKnown = 8
 	// maxPassing is how many passing values are known at once. Installation tokens
 	// live an hour, and a server makes a few a minute.
 	maxPassing = 256
 )
 
-// Know tells the masker a secret of the server's own, which it finds from then
-// on in every form. rule is its name in marks: lower-case letters, digits and
-// hyphens. Values of less than [MinKnown] bytes can't be told from ordinary text
-// and are left.
+// Know tells the masker a secret of the server's own. From then on it finds the secret in every
+// form. rule is the secret's name in marks: lower-case letters, digits and hyphens. Values of less
+// than [MinKnown] bytes can't be told from ordinary text and are ignored.
 func (m *Masker) Know(rule, value string) {
 	if len(strings.TrimSpace(value)) < MinKnown {
 		return
 	}
-	v := newNamed(rule, value)
+	v := newNamedSecret(rule, value)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fixed = append(m.fixed, v)
-	m.known = newValues(slices.Concat(m.fixed, m.tail))
+	m.known = newKnownValues(slices.Concat(m.fixed, m.tail))
 }
 
-// Passing is Know for a secret that is soon worth nothing, such as a token of an
-// hour: the masker forgets it when 256 newer ones came.
+// Passing is Know for a secret that is soon worth nothing, such as a token that lives an hour. The
+// masker forgets it after 256 newer ones.
 func (m *Masker) Passing(rule, value string) {
 	if len(strings.TrimSpace(value)) < MinKnown {
 		return
 	}
-	v := newNamed(rule, value)
+	v := newNamedSecret(rule, value)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if slices.ContainsFunc(m.tail, func(n named) bool { return n.value == v.value }) {
+	if slices.ContainsFunc(m.tail, func(n namedSecret) bool { return n.value == v.value }) {
 		return
 	}
 	m.tail = append(m.tail[max(0, len(m.tail)-maxPassing+1):], v)
-	m.known = newValues(slices.Concat(m.fixed, m.tail))
+	m.known = newKnownValues(slices.Concat(m.fixed, m.tail))
 }
 
-// Find is [Find] with what the masker knows.
+// Find finds what the masker knows and what has the shape of a secret, in the order of the text and
+// without overlap. What [Mask] left behind is not a secret. The time it takes grows with the text's
+// length, and with how often the text names keys and tokens.
 func (m *Masker) Find(text string) []Finding {
 	var out []Finding
-	between(text, func(part string, at int, isMark bool) {
+	eachPart(text, func(part string, at int, isMark bool) {
 		if isMark {
 			return
 		}
@@ -78,11 +79,11 @@ func (m *Masker) Find(text string) []Finding {
 
 // find gives the findings in a text without marks.
 func (m *Masker) find(text string) []Finding {
-	var known *values
+	var known *knownValues
 	if m != nil {
 		m.mu.RLock()
 		known = m.known
 		m.mu.RUnlock()
 	}
-	return merge(append(known.find(text), shapes().find(text)...))
+	return mergeFindings(append(known.find(text), allShapes().find(text)...))
 }

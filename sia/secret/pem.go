@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// maxKey bounds a private key in PEM, in bytes: an RSA key of 16,384 bits has
-// 12,700 characters, to which the prefixes of a log or a diff may come on every
-// line.
+// maxKey bounds a private key in PEM, in bytes. An RSA key of 16,384 bits has 12,700 characters,
+// and a log or a diff may put a prefix before every line.
 const maxKey = 32 << 10
 
 var (
 	keyFooter = regexp.MustCompile(`-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
-	// keyBody is what a key has and the mere mention of its header has not.
+	// keyBody is in every key, and not where somebody merely mentions a key's header.
 	keyBody = regexp.MustCompile(`[A-Za-z0-9+/=]{32,}`)
-	// keyLine is a line of a key: one of base64 behind whatever a log or a diff put
-	// before it, a header of the old form (RFC 1421), or nothing.
-	keyLine = regexp.MustCompile(`^[^\n]{0,64}?[A-Za-z0-9+/=]{32,80}[\s"'+,;]*$|^[\s+>|]*(?:Proc-Type|DEK-Info|Version|Comment): |^[\s+>|"',]*$`)
+	// keyLine is a line of a key: base64 behind a log's or a diff's prefix, a header of the old form
+	// (RFC 1421), or nothing.
+	keyLine = regexp.MustCompile(`^[^\n]{0,64}?[A-Za-z0-9+/=]{32,80}[\s"'+,;]*$|` +
+		`^[\s+>|]*(?:Proc-Type|DEK-Info|Version|Comment): |^[\s+>|"',]*$`)
 	// lastLine is a key's last line, when it is short.
 	lastLine = regexp.MustCompile(`^[\s+>|]*[A-Za-z0-9+/]{2,31}={0,2}\s*$`)
 )
 
-// keyEnd is where the private key ends whose header is text[start:end]; start if
-// there is none, because only its header is spoken of.
+// keyEnd is the end of the private key that has its header at text[start:end]. It is start when
+// there is no key, only the mention of a header.
 func keyEnd(text string, start, end int) int {
 	rest := text[end:min(len(text), end+maxKey)]
 	if m := keyFooter.FindStringIndex(rest); m != nil {

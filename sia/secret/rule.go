@@ -8,31 +8,33 @@ import (
 	"sync"
 )
 
-// rule is one shape of secret.
-type rule struct {
+// shapeRule is one shape of secret.
+type shapeRule struct {
 	id       string
 	keywords []string // lower case; every match holds one
 	expr     func() *regexp.Regexp
-	group    int     // of expr that is the secret; 0: the first that matched anything, else all
-	entropy  float64 // bits per character that the secret must exceed; 0: any
+	group    int     // the group of expr that is the secret; 0: the first that matched, else the match
+	entropy  float64 // bits per byte that the secret must exceed; 0: any
 	sure     bool
 	before   int // bytes before a keyword that a match may begin at
 	after    int // bytes after it that a match usually ends within; a longer one is followed
-	allow    []allow
-	refuse   func(value string) bool                   // what looks like one and is none; may be nil
-	extend   func(text string, start, end int) (e int) // where a match that only begins the secret really ends, ≤ start: nowhere; may be nil
+	allow    []allowRule
+	refuse   func(value string) bool // reports values that look like a secret and are none; may be nil
+	// extend is the real end of a secret that the match only begins; ≤ start: there is no secret; may
+	// be nil.
+	extend func(text string, start, end int) (e int)
 
 	// at matches around the keyword text[start:end], in place of expr.
-	at func(text string, start, end int) (value, match span, ok bool)
+	at func(text string, start, end int) (value, match byteSpan, ok bool)
 }
 
-// Reach of rules that name none of their own, enough for the longest of
-// gitleaks' that are bounded at all.
+// The reach of rules that name none of their own. It is enough for the longest bounded rule of
+// gitleaks.
 const (
 	usualBefore = 160
 	usualAfter  = 512
-	// longest bounds how far a match is followed beyond its window.
-	longest = 64 << 10
+	// maxFollowed bounds how far a match is followed beyond its window.
+	maxFollowed = 64 << 10
 )
 
 // lazy compiles an expression when it is first needed.
@@ -40,10 +42,10 @@ func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// find appends what the rule finds in a window of text. After each secret it
-// goes on as if the text began there, as it will when the secret is masked.
-func (r *rule) find(out []Finding, text string, w span) []Finding {
-	for w.start > 0 && wordByte(text[w.start-1]) && wordByte(text[w.start]) && w.end-w.start < longest {
+// find appends what the rule finds in a window of text. After each secret it goes on as if the text
+// began there, because it will when the secret is masked.
+func (r *shapeRule) find(out []Finding, text string, w byteSpan) []Finding {
+	for w.start > 0 && isWordByte(text[w.start-1]) && isWordByte(text[w.start]) && w.end-w.start < maxFollowed {
 		w.start--
 	}
 	for at := w.start; at < w.end; {
@@ -51,7 +53,7 @@ func (r *rule) find(out []Finding, text string, w span) []Finding {
 		if m == nil {
 			return out
 		}
-		if end := at + m[1]; end == w.end && w.end < len(text) && w.end-at < longest {
+		if end := at + m[1]; end == w.end && w.end < len(text) && w.end-at < maxFollowed {
 			w.end = min(len(text), w.end+max(usualAfter, w.end-at)) // it may go on
 			continue
 		}
@@ -73,7 +75,7 @@ func (r *rule) find(out []Finding, text string, w span) []Finding {
 }
 
 // around appends what a rule that has no expression finds around a keyword.
-func (r *rule) around(out []Finding, text string, start, end int) []Finding {
+func (r *shapeRule) around(out []Finding, text string, start, end int) []Finding {
 	v, m, ok := r.at(text, start, end)
 	if !ok || !r.counts(text[v.start:v.end], text[m.start:m.end]) {
 		return out
@@ -82,31 +84,31 @@ func (r *rule) around(out []Finding, text string, start, end int) []Finding {
 }
 
 // secret is the group of a match that is the secret.
-func (r *rule) secret(m []int) span {
+func (r *shapeRule) secret(m []int) byteSpan {
 	if r.group > 0 {
-		return span{m[2*r.group], m[2*r.group+1]}
+		return byteSpan{m[2*r.group], m[2*r.group+1]}
 	}
 	for i := 2; i+1 < len(m); i += 2 {
 		if m[i] >= 0 && m[i] < m[i+1] {
-			return span{m[i], m[i+1]}
+			return byteSpan{m[i], m[i+1]}
 		}
 	}
-	return span{m[0], m[1]}
+	return byteSpan{m[0], m[1]}
 }
 
 // counts reports whether a value that a rule matched is a secret.
-func (r *rule) counts(value, match string) bool {
-	if value == "" || placeholder(value) || r.refuse != nil && r.refuse(value) {
+func (r *shapeRule) counts(value, match string) bool {
+	if value == "" || isPlaceholder(value) || r.refuse != nil && r.refuse(value) {
 		return false
 	}
-	if r.entropy > 0 && entropy(value) <= r.entropy {
+	if r.entropy > 0 && shannonEntropy(value) <= r.entropy {
 		return false
 	}
-	return !slices.ContainsFunc(r.allow, func(a allow) bool { return a.holds(value, match) })
+	return !slices.ContainsFunc(r.allow, func(a allowRule) bool { return a.holds(value, match) })
 }
 
-// allow is what a rule matches and is no secret.
-type allow struct {
+// allowRule describes matches of a rule that are no secrets.
+type allowRule struct {
 	All       bool     `json:"all,omitempty"`   // both expressions and words must hold
 	Match     bool     `json:"match,omitempty"` // expressions see the whole match instead of the value
 	Exprs     []string `json:"exprs,omitempty"`
@@ -115,7 +117,7 @@ type allow struct {
 	exprs []func() *regexp.Regexp
 }
 
-func (a allow) holds(value, match string) bool {
+func (a allowRule) holds(value, match string) bool {
 	subject := value
 	if a.Match {
 		subject = match
@@ -129,8 +131,8 @@ func (a allow) holds(value, match string) bool {
 	return expr || word
 }
 
-// entropy is Shannon's, in bits per byte.
-func entropy(s string) float64 {
+// shannonEntropy is Shannon's, in bits per byte.
+func shannonEntropy(s string) float64 {
 	var counts [256]int
 	for i := range len(s) {
 		counts[s[i]]++
@@ -145,9 +147,9 @@ func entropy(s string) float64 {
 	return e
 }
 
-// placeholder reports what stands for a secret in documentation: after its
-// issuer's prefix nothing but one character again and again.
-func placeholder(value string) bool {
+// isPlaceholder reports whether a value stands for a secret in documentation: behind the issuer's
+// prefix it repeats one character.
+func isPlaceholder(value string) bool {
 	tail := value[strings.LastIndexAny(value[:max(0, len(value)-1)], "_-")+1:]
 	if len(tail) < 8 {
 		tail = value
@@ -155,6 +157,6 @@ func placeholder(value string) bool {
 	return len(tail) >= 8 && strings.Count(tail, tail[:1]) == len(tail) && strings.IndexByte("xX*.-_#", tail[0]) >= 0
 }
 
-func wordByte(c byte) bool {
+func isWordByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

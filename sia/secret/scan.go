@@ -15,25 +15,20 @@ type Finding struct {
 	Sure       bool   // its form alone makes it a credential: a commit with it is refused
 }
 
-// Find finds what has the shape of a secret, in the order of the text and
-// without overlap. What [Mask] left behind is not a secret. The time it takes
-// grows with the text's length, and with how often it names keys and tokens.
-func Find(text string) []Finding { return (*Masker)(nil).Find(text) }
-
-// scanner is every rule with what leads to it.
-type scanner struct {
-	rules    []*rule
+// ruleScanner is every rule with the keywords that lead to it.
+type ruleScanner struct {
+	rules    []*shapeRule
 	keywords *keyword.Automaton
 	of       [][]int32 // keyword → rules
 	length   []int     // keyword → its bytes
 }
 
-// shapes is the scanner of all rules, built on first use: about two
+// allShapes is the scanner of all rules, built on first use: about two
 // milliseconds, since expressions are compiled when they are needed.
-var shapes = sync.OnceValue(func() *scanner { return newScanner(append(own(), gitleaks()...)) })
+var allShapes = sync.OnceValue(func() *ruleScanner { return newRuleScanner(append(ownRules(), gitleaksRules()...)) })
 
-func newScanner(rules []*rule) *scanner {
-	s := &scanner{rules: rules}
+func newRuleScanner(rules []*shapeRule) *ruleScanner {
+	s := &ruleScanner{rules: rules}
 	ids := map[string]int{}
 	var keys []string
 	for i, r := range rules {
@@ -53,13 +48,13 @@ func newScanner(rules []*rule) *scanner {
 	return s
 }
 
-// span is bytes of a text.
-type span struct{ start, end int }
+// byteSpan is bytes of a text.
+type byteSpan struct{ start, end int }
 
 // find gives what the rules find in a text, overlaps included.
-func (s *scanner) find(text string) []Finding {
+func (s *ruleScanner) find(text string) []Finding {
 	var out []Finding
-	var windows [][]span // by rule
+	var windows [][]byteSpan // by rule
 	keyword.Scan(s.keywords, text, func(key int32, end int) {
 		for _, i := range s.of[key] {
 			r := s.rules[i]
@@ -68,9 +63,9 @@ func (s *scanner) find(text string) []Finding {
 				continue
 			}
 			if windows == nil {
-				windows = make([][]span, len(s.rules))
+				windows = make([][]byteSpan, len(s.rules))
 			}
-			w := span{max(0, end-s.length[key]-r.before), min(len(text), end+r.after)}
+			w := byteSpan{max(0, end-s.length[key]-r.before), min(len(text), end+r.after)}
 			if all := windows[i]; len(all) > 0 && all[len(all)-1].end >= w.start {
 				last := &all[len(all)-1]
 				last.start, last.end = min(last.start, w.start), max(last.end, w.end)
@@ -87,14 +82,16 @@ func (s *scanner) find(text string) []Finding {
 	return out
 }
 
-// merge puts findings in the text's order and joins those that overlap, and
-// touching ones of one rule, under one name: that of a sure one, else that of
-// the first.
-func merge(all []Finding) []Finding {
-	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+// mergeFindings puts findings in the text's order. It joins findings that overlap, and findings of
+// one rule that touch. The joined finding has the rule of a sure one, else of the first.
+func mergeFindings(all []Finding) []Finding {
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+	})
 	out := all[:0]
 	for _, f := range all {
-		if len(out) == 0 || f.Start > out[len(out)-1].End || f.Start == out[len(out)-1].End && f.Rule != out[len(out)-1].Rule {
+		if len(out) == 0 || f.Start > out[len(out)-1].End ||
+			f.Start == out[len(out)-1].End && f.Rule != out[len(out)-1].Rule {
 			out = append(out, f)
 			continue
 		}

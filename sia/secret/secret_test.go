@@ -17,32 +17,35 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// shapes generate secrets; they are put together here so that the file itself
+// allShapes generate secrets; they are put together here so that the file itself
 // holds none.
-var shapes = map[string]string{
+var allShapes = map[string]string{
 	"github-pat":              `ghp_[A-Za-z0-9]{36}`,
 	"github-oauth":            `gho_[A-Za-z0-9]{36}`,
 	"github-app-token":        `gh[us]_[A-Za-z0-9]{36}`,
 	"github-refresh-token":    `ghr_[A-Za-z0-9]{76}`,
 	"github-fine-grained-pat": `github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}`,
 	"gitlab-token":            `glpat-[A-Za-z0-9]{20}`,
-	"api-key":                 `sk-[A-Za-z0-9]{32}|sk-proj-[A-Za-z0-9]{40}|sk-ant-api03-[A-Za-z0-9]{40}|sk_live_[A-Za-z0-9]{24}|gsk_[A-Za-z0-9]{40}|npm_[A-Za-z0-9]{36}|SG\.[A-Za-z0-9]{22}\.[A-Za-z0-9]{43}`,
-	"aws-access-token":        `(AKIA|ASIA)[A-Z2-7]{16}`,
-	"gcp-api-key":             `AIza[A-Za-z0-9]{35}`,
-	"slack-token":             `xoxb-[0-9]{12}-[0-9]{12}-[A-Za-z0-9]{24}|xapp-1-A[A-Z0-9]{10}-[0-9]{13}-[a-f0-9]{64}`,
-	"slack-webhook":           `T[A-Z0-9]{8}/B[A-Z0-9]{8}/[A-Za-z0-9]{24}`,
-	"jwt":                     `eyJ[A-Za-z0-9]{20}\.eyJ[A-Za-z0-9]{20}\.[A-Za-z0-9]{20}`,
-	"vault-service-token":     `hvs\.[A-Za-z0-9]{90}`,
-	"easypost-api-token":      `EZAK[a-z0-9]{54}`,
-	"telegram-bot-api-token":  `[0-9]{10}:A[A-Za-z0-9]{34}`,
-	"private-key":             `-----BEGIN (RSA |EC |OPENSSH |)PRIVATE KEY-----\n[A-Za-z0-9]{64}\n[A-Za-z0-9]{20}\n-----END (RSA |EC |OPENSSH |)PRIVATE KEY-----`,
+	"api-key": `sk-[A-Za-z0-9]{32}|sk-proj-[A-Za-z0-9]{40}|sk-ant-api03-[A-Za-z0-9]{40}|` +
+		`sk_live_[A-Za-z0-9]{24}|gsk_[A-Za-z0-9]{40}|npm_[A-Za-z0-9]{36}|SG\.[A-Za-z0-9]{22}\.[A-Za-z0-9]{43}`,
+	"aws-access-token":       `(AKIA|ASIA)[A-Z2-7]{16}`,
+	"gcp-api-key":            `AIza[A-Za-z0-9]{35}`,
+	"slack-token":            `xoxb-[0-9]{12}-[0-9]{12}-[A-Za-z0-9]{24}|xapp-1-A[A-Z0-9]{10}-[0-9]{13}-[a-f0-9]{64}`,
+	"slack-webhook":          `T[A-Z0-9]{8}/B[A-Z0-9]{8}/[A-Za-z0-9]{24}`,
+	"jwt":                    `eyJ[A-Za-z0-9]{20}\.eyJ[A-Za-z0-9]{20}\.[A-Za-z0-9]{20}`,
+	"vault-service-token":    `hvs\.[A-Za-z0-9]{90}`,
+	"easypost-api-token":     `EZAK[a-z0-9]{54}`,
+	"telegram-bot-api-token": `[0-9]{10}:A[A-Za-z0-9]{34}`,
+	"private-key": `-----BEGIN (RSA |EC |OPENSSH |` +
+		`)PRIVATE KEY-----\n[A-Za-z0-9]{64}\n[A-Za-z0-9]{20}\n-----END (RSA |EC |OPENSSH |)PRIVATE KEY-----`,
 }
 
 // around are places in which a secret stands.
-var around = []string{"%", "key=% and more", "\"%\"", "a line\n%\nanother", "(%)", "`%`", "x: %,", "+\tconst token = \"%\"\n"}
+var around = []string{"%", "key=% and more", "\"%\"", "a line\n%\nanother", "(%)", "`%`", "x: %,",
+	"+\tconst token = \"%\"\n"}
 
 func TestMaskMasksEveryShape(t *testing.T) {
-	for name, shape := range shapes {
+	for name, shape := range allShapes {
 		t.Run(name, func(t *testing.T) {
 			gen := rapid.StringMatching(shape)
 			rapid.Check(t, func(t *rapid.T) {
@@ -67,19 +70,21 @@ func TestMaskMasksEveryShape(t *testing.T) {
 func TestMaskKeepsWhatIsAround(t *testing.T) {
 	body := strings.Repeat("MIIEpAIBAAKCAQEA7v", 3)
 	for in, want := range map[string]string{
-		"https://x-access-token:v1.abcdef@github.com/a/b.git":           "https://x-access-token:[secret: password]@github.com/a/b.git",
+		"https://x-access-token:v1.abcdef@github.com/a/b.git": "https://x-access-token:[secret: " +
+			"password]@github.com/a/b.git",
 		"postgres://me:hunter2@db:5432/x":                               "postgres://me:[secret: password]@db:5432/x",
 		"Authorization: Bearer abcdefgh12345":                           "Authorization: Bearer [secret: authorization]",
 		"aws_secret_access_key = " + strings.Repeat("aB3/", 10):         "aws_secret_access_key = [secret: aws-secret]",
 		"-----BEGIN PRIVATE KEY-----\n" + body + "\nnot of the key":     "[secret: private-key]\n\nnot of the key",
 		"+-----BEGIN PRIVATE KEY-----\n+" + body + "\n+" + body:         "+[secret: private-key]\n\n",
 		`"key": "-----BEGIN PRIVATE KEY-----\n` + body + `\n", "id": 1`: `"key": "[secret: private-key]\n", "id": 1`,
-		"see -----BEGIN PRIVATE KEY----- in the file, it says":          "see -----BEGIN PRIVATE KEY----- in the file, it says",
-		"DB_PASSWORD=xK9vQ2mZ7pL4wR8t":                                  "DB_PASSWORD=[secret: generic-api-key]",
-		`"client_secret" => "8f3kQ0zLmN5vX2cB7yTr",`:                    `"client_secret" => "[secret: generic-api-key]",`,
-		"https://github.com/a/b.git@main":                               "https://github.com/a/b.git@main",
-		"sha 0123456789abcdef0123456789abcdef01234567":                  "sha 0123456789abcdef0123456789abcdef01234567",
-		"[secret: github-pat] and [secret: private-key]":                "[secret: github-pat] and [secret: private-key]",
+		"see -----BEGIN PRIVATE KEY----- in the file, it " +
+			"says": "see -----BEGIN PRIVATE KEY----- in the file, it says",
+		"DB_PASSWORD=xK9vQ2mZ7pL4wR8t":                   "DB_PASSWORD=[secret: generic-api-key]",
+		`"client_secret" => "8f3kQ0zLmN5vX2cB7yTr",`:     `"client_secret" => "[secret: generic-api-key]",`,
+		"https://github.com/a/b.git@main":                "https://github.com/a/b.git@main",
+		"sha 0123456789abcdef0123456789abcdef01234567":   "sha 0123456789abcdef0123456789abcdef01234567",
+		"[secret: github-pat] and [secret: private-key]": "[secret: github-pat] and [secret: private-key]",
 	} {
 		if got := secret.Mask(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
@@ -97,7 +102,7 @@ func TestOrdinaryTextHoldsNoSecret(t *testing.T) {
 	}
 	for _, f := range a.Files {
 		for line := range strings.Lines(string(f.Data)) {
-			for _, x := range secret.Find(line) {
+			for _, x := range new(secret.Masker).Find(line) {
 				t.Errorf("%s: %s found %q in %q", f.Name, x.Rule, line[x.Start:x.End], line)
 			}
 		}
@@ -114,7 +119,7 @@ func TestWhatIsNotSureRefusesNothing(t *testing.T) {
 		"ghp_" + strings.Repeat("aB3d", 9):                  true,
 		"AKIA" + strings.Repeat("Q7ZL", 4):                  true,
 	} {
-		got := secret.Find(text)
+		got := new(secret.Masker).Find(text)
 		if len(got) != 1 || got[0].Sure != sure {
 			t.Errorf("%q: %v, want one, sure %v", text, got, sure)
 		}
@@ -125,7 +130,8 @@ func TestWhatIsNotSureRefusesNothing(t *testing.T) {
 // it and whatever it was encoded with.
 func TestMaskerFindsKnownValuesInEveryForm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		value := rapid.StringMatching(`[a-z0-9!$&+/=?"\\ ]{12,200}`).Filter(func(s string) bool { return strings.TrimSpace(s) == s }).Draw(t, "value")
+		value := rapid.StringMatching(`[a-z0-9!$&+/=?"\\ ]{12,200}`).
+			Filter(func(s string) bool { return strings.TrimSpace(s) == s }).Draw(t, "value")
 		before := rapid.StringMatching(`[a-z:]{0,7}`).Draw(t, "before")
 		after := rapid.StringMatching(`[a-z:]{0,7}`).Draw(t, "after")
 		quoted, err := json.Marshal(value)
@@ -133,8 +139,9 @@ func TestMaskerFindsKnownValuesInEveryForm(t *testing.T) {
 			t.Fatal(err)
 		}
 		forms := map[string]string{
-			"plain": value, "query": url.QueryEscape(value), "path": url.PathEscape(value), "json": strings.Trim(string(quoted), `"`),
-			"hex": hex.EncodeToString([]byte(value)), "HEX": strings.ToUpper(hex.EncodeToString([]byte(value))),
+			"plain": value, "query": url.QueryEscape(value), "path": url.PathEscape(value),
+			"json": strings.Trim(string(quoted), `"`),
+			"hex":  hex.EncodeToString([]byte(value)), "HEX": strings.ToUpper(hex.EncodeToString([]byte(value))),
 		}
 		m := &secret.Masker{}
 		m.Know("model-key", value)
@@ -208,9 +215,12 @@ func TestMaskOfATextMadeAgainstIt(t *testing.T) {
 
 func FuzzMask(f *testing.F) {
 	for _, s := range []string{
-		"token ghp_" + strings.Repeat("a1", 18) + " and https://a:bcd@c", "-----BEGIN PRIVATE KEY-----", "authorization: bearer [secret: jwt]",
-		"[secret: [secret: x]]", "sk-" + strings.Repeat("a1B2", 8) + "ghp_" + strings.Repeat("c3", 20), "key=\xff\xfe\x00", "AKIA" + strings.Repeat("Q7ZL", 9),
-		"password: 'xK9vQ2mZ7pL4wR8t'\r\n", "hvs." + strings.Repeat("aB3d", 30), "kind: Secret\ndata:\n  a: " + strings.Repeat("aGVs", 9),
+		"token ghp_" + strings.Repeat("a1", 18) + " and https://a:bcd@c", "-----BEGIN PRIVATE KEY-----",
+		"authorization: bearer [secret: jwt]",
+		"[secret: [secret: x]]", "sk-" + strings.Repeat("a1B2", 8) + "ghp_" + strings.Repeat("c3", 20), "key=\xff\xfe\x00",
+		"AKIA" + strings.Repeat("Q7ZL", 9),
+		"password: 'xK9vQ2mZ7pL4wR8t'\r\n", "hvs." + strings.Repeat("aB3d", 30),
+		"kind: Secret\ndata:\n  a: " + strings.Repeat("aGVs", 9),
 	} {
 		f.Add(s)
 	}

@@ -2,14 +2,14 @@ package secret
 
 import "strings"
 
-// own are shapes from their issuers' documents, looser than gitleaks' so that a
-// token that was cut or has a new length is found: GitHub
+// ownRules are shapes from their issuers' documents, looser than gitleaks' so that a token that was
+// cut or has a new length is found: GitHub
 // (https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/),
 // GitLab, AWS (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html),
-// Google, Slack, OpenAI and those who took its form, Stripe, JWT (RFC 7519), PEM
-// (RFC 7468), credentials in addresses (RFC 3986, 3.2.1) and headers (RFC 9110, 11.6.2).
-func own() []*rule {
-	rules := []*rule{
+// Google, Slack, OpenAI and those who took its form, Stripe, JWT (RFC 7519), PEM (RFC 7468),
+// credentials in addresses (RFC 3986, 3.2.1) and headers (RFC 9110, 11.6.2).
+func ownRules() []*shapeRule {
+	rules := []*shapeRule{
 		{id: "private-key", keywords: []string{"private key"}, extend: keyEnd,
 			expr: lazy(`-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)},
 		{id: "github-pat", keywords: []string{"ghp_"}, expr: lazy(`\bghp_` + githubTail)},
@@ -19,29 +19,37 @@ func own() []*rule {
 		{id: "github-fine-grained-pat", keywords: []string{"github_pat_"}, expr: lazy(`\bgithub_pat_[A-Za-z0-9_]{20,}`)},
 		{id: "gitlab-token", keywords: []string{"glpat-", "glptt-", "glrt-", "gldt-", "glcbt-", "glsoat-"},
 			expr: lazy(`\bgl(?:pat|ptt|rt|dt|cbt|soat)-[A-Za-z0-9_\-]{20,}`)},
-		{id: "api-key", keywords: []string{"sk-", "sk_", "rk_", "rk-"}, refuse: wordy,
+		{id: "api-key", keywords: []string{"sk-", "sk_", "rk_", "rk-"}, refuse: isWordy,
 			expr: lazy(`\b[sr]k[-_](?:(?:proj|ant|svcacct|admin|or|live|test|prod|api\d\d|v1)[-_]){0,3}[A-Za-z0-9_\-]{20,}`)},
-		{id: "api-key", keywords: []string{"gsk_", "xai-", "hf_", "npm_", "dop_v1_", "shpat_", "sg.", "pypi-", "r8_", "pplx-"}, refuse: wordy,
-			expr: lazy(`\b(?:gsk_|xai-|hf_|npm_|dop_v1_|shpat_|SG\.|pypi-|r8_|pplx-)[A-Za-z0-9_\-]{20,}(?:\.[A-Za-z0-9_\-]{20,})?`)},
+		{id: "api-key", keywords: []string{"gsk_", "xai-", "hf_", "npm_", "dop_v1_", "shpat_", "sg.", "pypi-", "r8_",
+			"pplx-"}, refuse: isWordy,
+			expr: lazy(`\b(?:gsk_|xai-|hf_|npm_|dop_v1_|shpat_|SG\.|pypi-|r8_|` +
+				`pplx-)[A-Za-z0-9_\-]{20,}(?:\.[A-Za-z0-9_\-]{20,})?`)},
 		{id: "aws-access-token", keywords: []string{"a3t", "akia", "asia", "abia", "acca"},
-			expr: lazy(`\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`), refuse: func(v string) bool { return strings.HasSuffix(v, "EXAMPLE") }},
-		{id: "aws-secret", keywords: []string{"secret", "session"}, refuse: func(v string) bool { return strings.Contains(v, "EXAMPLE") },
-			expr: lazy(`(?i)\b(?:aws_?)?(?:secret_?access_?key|session_?token)["']?\s{0,3}[:=]\s{0,3}["']?([A-Za-z0-9/+=]{30,})`)},
+			expr:   lazy(`\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`),
+			refuse: func(v string) bool { return strings.HasSuffix(v, "EXAMPLE") }},
+		{id: "aws-secret", keywords: []string{"secret", "session"},
+			refuse: func(v string) bool { return strings.Contains(v, "EXAMPLE") },
+			expr: lazy(`(?i)\b(?:aws_?)?(?:secret_?access_?key|` +
+				`session_?token)["']?\s{0,3}[:=]\s{0,3}["']?([A-Za-z0-9/+=]{30,})`)},
 		{id: "gcp-api-key", keywords: []string{"aiza"}, expr: lazy(`\bAIza[A-Za-z0-9_\-]{35}`)},
 		{id: "google-token", keywords: []string{"ya29."}, expr: lazy(`\bya29\.[A-Za-z0-9_\-.]{20,}`)},
-		{id: "slack-token", keywords: []string{"xox", "xapp-"}, expr: lazy(`\b(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9\-]{10,}`)},
-		{id: "slack-webhook", keywords: []string{"hooks.slack.com"}, expr: lazy(`hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/+]{20,})`)},
+		{id: "slack-token", keywords: []string{"xox", "xapp-"},
+			expr: lazy(`\b(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9\-]{10,}`)},
+		{id: "slack-webhook", keywords: []string{"hooks.slack.com"},
+			expr: lazy(`hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/+]{20,})`)},
 		{id: "vault-service-token", keywords: []string{"hvs."}, expr: lazy(`\bhvs\.[A-Za-z0-9_\-]{20,}`)},
-		{id: "vault-service-token", keywords: []string{"s."}, expr: lazy(`\bs\.([A-Za-z0-9]{24})\b`), refuse: digitless, entropy: 4, before: 1, after: 26},
+		{id: "vault-service-token", keywords: []string{"s."}, expr: lazy(`\bs\.([A-Za-z0-9]{24})\b`), refuse: hasNoDigit,
+			entropy: 4, before: 1, after: 26},
 		{id: "jwt", keywords: []string{"eyj"}, expr: lazy(`\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
 	}
 	for _, r := range rules {
 		r.sure = true
 	}
-	// What tests and development set-ups are full of.
+	// These are not sure: tests and development set-ups are full of them.
 	rules = append(rules,
-		&rule{id: "password", keywords: []string{"://"}, at: userPassword},
-		&rule{id: "authorization", keywords: []string{"authorization"},
+		&shapeRule{id: "password", keywords: []string{"://"}, at: userPassword},
+		&shapeRule{id: "authorization", keywords: []string{"authorization"},
 			expr: lazy(`(?i)\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token)\s+)([A-Za-z0-9._~+/=\-]{8,})`)},
 	)
 	for _, r := range rules {
@@ -53,13 +61,13 @@ func own() []*rule {
 	return rules
 }
 
-// githubTail is what follows the prefix of GitHub's tokens, dots and hyphens in
-// case they become JSON web tokens, but no full stop at the end.
+// githubTail follows the prefix of GitHub's tokens. It has dots and hyphens, in case the tokens
+// become JSON web tokens, but no full stop at the end.
 const githubTail = `[A-Za-z0-9_]{16,}(?:[A-Za-z0-9_.\-]*[A-Za-z0-9_])?`
 
-// wordy reports words joined by hyphens, such as the name of a CSS class: no run
-// of sixteen letters and digits with either a digit or both cases.
-func wordy(value string) bool {
+// isWordy reports whether a value is words joined by hyphens, such as the name of a CSS class. It
+// has no run of sixteen letters and digits with a digit or with both cases.
+func isWordy(value string) bool {
 	for _, run := range strings.FieldsFunc(value, func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
 		digits := strings.ContainsAny(run, "0123456789")
 		cases := strings.ToLower(run) != run && strings.ToUpper(run) != run

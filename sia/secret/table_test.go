@@ -31,13 +31,14 @@ func TestTableIsGitleaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := table{Allow: allows(theirs.Allowlists)}
+	want := gitleaksFile{Allow: allows(theirs.Allowlists)}
 	for _, r := range theirs.GetOrderedRules() {
 		if r.Regex == nil || r.Path != nil {
 			continue // about a file's name, which a text does not have
 		}
 		want.Rules = append(want.Rules, tableRule{
-			ID: r.RuleID, Expr: r.Regex.String(), Group: r.SecretGroup, Entropy: r.Entropy, Keywords: r.Keywords, Allow: allows(r.Allowlists),
+			ID: r.RuleID, Expr: r.Regex.String(), Group: r.SecretGroup, Entropy: r.Entropy, Keywords: r.Keywords,
+			Allow: allows(r.Allowlists),
 		})
 	}
 	var b bytes.Buffer
@@ -59,10 +60,11 @@ func TestTableIsGitleaks(t *testing.T) {
 }
 
 // allows are gitleaks' allowlists without those of paths and commits.
-func allows(lists []*config.Allowlist) []allow {
-	var out []allow
+func allows(lists []*config.Allowlist) []allowRule {
+	var out []allowRule
 	for _, l := range lists {
-		a := allow{All: l.MatchCondition == config.AllowlistMatchAnd, Match: l.RegexTarget != "", StopWords: slices.Sorted(slices.Values(l.StopWords))}
+		a := allowRule{All: l.MatchCondition == config.AllowlistMatchAnd, Match: l.RegexTarget != "",
+			StopWords: slices.Sorted(slices.Values(l.StopWords))}
 		for _, r := range l.Regexes {
 			a.Exprs = append(a.Exprs, r.String())
 		}

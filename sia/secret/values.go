@@ -9,69 +9,69 @@ import (
 	"strings"
 )
 
-// values are secrets known by value, in the forms in which they may be written.
-// It is read-only.
-type values struct {
-	begins [1 << 10]uint64   // a bit for each hash of a form's first bytes
-	forms  map[string][]form // first bytes → forms that begin so
+// knownValues are secrets known by value, in every form that they may be written in. It is
+// read-only.
+type knownValues struct {
+	begins [1 << 10]uint64        // a bit for each hash of a form's first bytes
+	forms  map[string][]valueForm // first bytes → forms that begin so
 }
 
-// form is one way to write one piece of a secret.
-type form struct{ rule, text string }
+// valueForm is one way to write one piece of a secret.
+type valueForm struct{ rule, text string }
 
-func newNamed(rule, value string) named {
-	n := named{rule: rule, value: strings.TrimSpace(value)}
-	for _, piece := range pieces(n.value) {
-		n.forms = append(n.forms, forms(piece)...)
+func newNamedSecret(rule, value string) namedSecret {
+	n := namedSecret{rule: rule, value: strings.TrimSpace(value)}
+	for _, piece := range valuePieces(n.value) {
+		n.forms = append(n.forms, writtenForms(piece)...)
 	}
 	return n
 }
 
-// lead is how many bytes of a form it is looked up by.
-const lead = MinKnown
+// leadBytes is how many bytes of a form it is looked up by.
+const leadBytes = MinKnown
 
-// pieceLength is how a long value is cut up: whoever quotes a part of a key, or
-// breaks its lines elsewhere, still quotes some whole pieces.
+// pieceLength is the length of the pieces that a long value is cut into, in bytes. Whoever quotes a
+// part of a key, or breaks its lines elsewhere, still quotes some whole pieces.
 const pieceLength = 32
 
-func newValues(all []named) *values {
-	v := &values{forms: map[string][]form{}}
+func newKnownValues(all []namedSecret) *knownValues {
+	v := &knownValues{forms: map[string][]valueForm{}}
 	for _, n := range all {
 		for _, text := range n.forms {
-			v.add(form{n.rule, text})
+			v.add(valueForm{n.rule, text})
 		}
 	}
 	return v
 }
 
-func (v *values) add(f form) {
-	if len(f.text) < lead || slices.Contains(v.forms[f.text[:lead]], f) {
+func (v *knownValues) add(f valueForm) {
+	if len(f.text) < leadBytes || slices.Contains(v.forms[f.text[:leadBytes]], f) {
 		return
 	}
-	v.forms[f.text[:lead]] = append(v.forms[f.text[:lead]], f)
-	h := short(f.text)
+	v.forms[f.text[:leadBytes]] = append(v.forms[f.text[:leadBytes]], f)
+	h := shortHash(f.text)
 	v.begins[h>>6] |= 1 << (h & 63)
 }
 
-// short hashes the first four bytes of s into sixteen bits.
-func short(s string) uint16 {
+// shortHash hashes the first four bytes of s into sixteen bits.
+func shortHash(s string) uint16 {
 	h := (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24) * 2654435761 // Knuth, TAOCP 3, 6.4
 	return uint16(h >> 16)
 }
 
-// find finds the values in a text; of those that begin at one place, the longest.
-func (v *values) find(text string) []Finding {
+// find finds the values in a text. Where several begin at one place it takes the longest.
+func (v *knownValues) find(text string) []Finding {
 	if v == nil {
 		return nil
 	}
 	var out []Finding
-	for i := 0; i+lead <= len(text); i++ {
-		h := short(text[i:])
+	for i := 0; i+leadBytes <= len(text); i++ {
+		h := shortHash(text[i:])
 		if v.begins[h>>6]&(1<<(h&63)) == 0 {
 			continue
 		}
 		best := Finding{Start: i}
-		for _, f := range v.forms[text[i:i+lead]] {
+		for _, f := range v.forms[text[i:i+leadBytes]] {
 			if strings.HasPrefix(text[i:], f.text) && i+len(f.text) > best.End {
 				best = Finding{Rule: f.rule, Start: i, End: i + len(f.text), Sure: true}
 			}
@@ -84,9 +84,9 @@ func (v *values) find(text string) []Finding {
 	return out
 }
 
-// pieces are the parts of a value that are looked for: its lines, and long lines
+// valuePieces are the parts of a value that are looked for: its lines, and long lines
 // cut up. The header and footer of a key in PEM are no secret.
-func pieces(value string) []string {
+func valuePieces(value string) []string {
 	var out []string
 	for line := range strings.Lines(value) {
 		line = strings.TrimSpace(line)
@@ -106,10 +106,9 @@ func pieces(value string) []string {
 	return out
 }
 
-// forms are the ways in which a value is written: as it is, escaped for an
-// address and for JSON, in hexadecimal, and in base64 wherever it stands in what
-// was encoded.
-func forms(value string) []string {
+// writtenForms are the ways to write a value: as it is, escaped for an address and for JSON, in
+// hexadecimal, and in base64 at any place within a longer encoded text.
+func writtenForms(value string) []string {
 	lower := hex.EncodeToString([]byte(value))
 	out := []string{value, url.QueryEscape(value), url.PathEscape(value), lower, strings.ToUpper(lower)}
 	if b, err := json.Marshal(value); err == nil {

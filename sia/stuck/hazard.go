@@ -36,7 +36,7 @@ func (h Hazard) Chance(r sia.Risk) float64 {
 }
 
 // Limit is the chance above which going on costs more than stopping:
-// C_interrupt/(C_interrupt + C_waste) (document 4 §4.5). A wrong interruption
+// C_interrupt/(C_interrupt + C_waste) (docs/rules.md#going-nowhere). A wrong interruption
 // costs what was spent, and Cost; going on in vain costs the rest of the budget.
 func (h Hazard) Limit(spent float64) float64 {
 	return (spent + h.Cost) / (1 + h.Cost)
@@ -48,14 +48,13 @@ func (h Hazard) Judge(r sia.Risk) sia.Risk {
 	return r
 }
 
-// How the weights are learned: rate is the step, pull how strongly they are held
-// to those that shipped, mostWeight how many cases one stands for at most.
+// How the weights are learned, and what counts as a sign.
 const (
-	learnRate   = 0.05
-	learnPull   = 0.002
-	mostWeight  = 20
-	errorWindow = 12 // last calls in which the same error is looked for
-	fullStreak  = 3  // calls alike in a row, beside the first, that count as 1
+	learnRate   = 0.05  // the step
+	learnPull   = 0.002 // how strongly weights are held to the shipped ones
+	mostWeight  = 20    // how many cases one case stands for at most
+	errorWindow = 12    // last calls in which the same error is looked for
+	fullStreak  = 3     // calls alike in a row, beside the first, that count as 1
 )
 
 // Case is how risky an attempt looked at its worst, and what became of it.
@@ -64,12 +63,10 @@ type Case struct {
 	Nowhere bool // it ran into a limit, or ended without a change
 }
 
-// Learn replays cases, oldest first, and gives the weights that they lead to
-// from those that shipped: one step of stochastic gradient descent on the
-// logistic loss for each. A case that was spared stands for those that were
-// interrupted and of which nobody knows what would have become: it weighs
-// 1/share, where share is how many are spared. The same cases give the same
-// weights.
+// Learn replays cases, oldest first, and gives the weights that they lead to from the shipped ones.
+// Each case is one step of stochastic gradient descent on the logistic loss. What would have become
+// of an interrupted attempt is not known. So a spared case stands for the interrupted ones too and
+// weighs 1/share, where share is the share that is spared. The same cases give the same weights.
 func Learn(cost, share float64, cases []Case) Hazard {
 	h := Shipped(cost)
 	from := h
@@ -93,9 +90,8 @@ func Learn(cost, share float64, cases []Case) Hazard {
 	return h
 }
 
-// CaseOf is what an attempt that has ended teaches; not ok when nothing: it was
-// interrupted, so that nobody knows what would have become of it, or a person
-// or something outside ended it.
+// CaseOf is what an attempt that has ended teaches. ok is false when it teaches nothing: because it
+// was interrupted, or because a person or something outside ended it.
 func CaseOf(a sia.Attempt) (c Case, ok bool) {
 	if a.Risk == nil || a.Risk.Interrupted {
 		return Case{}, false
@@ -114,9 +110,8 @@ func CaseOf(a sia.Attempt) (c Case, ok bool) {
 	return Case{}, false
 }
 
-// Spared reports whether an attempt is left to go on where it should be
-// interrupted, which a share of them is, so that it can be learned what becomes
-// of those. The same attempt is always treated alike.
+// Spared reports whether an attempt may go on although it should be interrupted. A share of them
+// may, so that SIA learns what becomes of such attempts. The same attempt is always treated alike.
 func Spared(task sia.TaskID, attempt int, share float64) bool {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%d/interrupt", task, attempt)
@@ -132,16 +127,18 @@ func Look(actions []Action) sia.Risk {
 	var r sia.Risk
 	seed := maphash.MakeSeed()
 	tail := actions[max(0, len(actions)-errorWindow):]
-	calls := make([]call, len(tail))
+	calls := make([]comparedCall, len(tail))
 	for i, a := range tail {
 		calls[i] = newCall(seed, a)
 	}
-	alike := run(calls, func(a, b call) bool { return a.pair == b.pair && a.DiffSize == b.DiffSize && !a.poll })
+	alike := alikeInARow(calls, func(a, b comparedCall) bool {
+		return a.pair == b.pair && a.DiffSize == b.DiffSize && !a.poll
+	})
 	r.Streak = min(1, float64(max(0, alike-1))/fullStreak)
 	errors := map[string]int{}
 	for _, a := range tail {
 		if a.Error {
-			errors[signature(a.Result)]++
+			errors[errorSignature(a.Result)]++
 		}
 	}
 	for _, n := range errors {
@@ -150,16 +147,16 @@ func Look(actions []Action) sia.Risk {
 	return r
 }
 
-// signature is an error without what is particular to one call.
-func signature(result string) string {
+// errorSignature is an error without what is particular to one call.
+func errorSignature(result string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(result), "\n")
-	return particular.ReplaceAllString(line[:min(len(line), 500)], "#")
+	return particularText.ReplaceAllString(line[:min(len(line), 500)], "#")
 }
 
-var particular = regexp.MustCompile("\"[^\"]*\"|'[^']*'|`[^`]*`|[0-9]+")
+var particularText = regexp.MustCompile("\"[^\"]*\"|'[^']*'|`[^`]*`|[0-9]+")
 
-// Evidence says in words why an attempt is interrupted. turns is for how many
-// there was no new change.
+// Evidence says in words why an attempt is interrupted. turns is the number of turns without a new
+// change.
 func Evidence(r sia.Risk, turns int) string {
 	var seen []string
 	if n := int(math.Round(r.Streak * fullStreak)); n > 0 {
@@ -168,7 +165,8 @@ func Evidence(r sia.Risk, turns int) string {
 	if n := int(math.Round(r.Same * errorWindow)); n > 1 {
 		seen = append(seen, fmt.Sprintf("%d of the last %d calls ended in the same error", n, errorWindow))
 	}
-	seen = append(seen, fmt.Sprintf("no new change for %d turns", turns), fmt.Sprintf("%d %% of its budget used", int(math.Round(r.Spent*100))))
+	seen = append(seen, fmt.Sprintf("no new change for %d turns", turns),
+		fmt.Sprintf("%d %% of its budget used", int(math.Round(r.Spent*100))))
 	return fmt.Sprintf("it gets nowhere with a chance of %d %%, and from %d %% on stopping costs less: %s",
 		int(math.Round(r.Chance*100)), int(math.Round(r.Limit*100)), strings.Join(seen, ", "))
 }

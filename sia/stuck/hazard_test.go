@@ -40,7 +40,8 @@ func TestLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cost, spent := rapid.Float64Range(0, 100).Draw(t, "cost"), rapid.Float64Range(0, 0.9).Draw(t, "spent")
 		got := Shipped(cost).Limit(spent)
-		if !(got >= 0 && got < 1) || Shipped(cost).Limit(spent+0.05) <= got || Shipped(cost+1).Limit(spent) <= got || Shipped(cost).Limit(1) != 1 {
+		if !(got >= 0 && got < 1) || Shipped(cost).Limit(spent+0.05) <= got || Shipped(cost+1).Limit(spent) <= got ||
+			Shipped(cost).Limit(1) != 1 {
 			t.Fatalf("the limit is %g", got)
 		}
 	})
@@ -58,7 +59,8 @@ func TestLearn(t *testing.T) {
 		cases = append(cases, Case{Risk: sia.Risk{Same: same, Idle: idle, Spent: 0.5}, Nowhere: idle > 0})
 	}
 	h := Learn(1, 0.1, cases)
-	if h.Same > 2.5 || h.Idle < 3.5 || h.Chance(sia.Risk{Same: 1, Spent: 0.5}) > 0.3 || h.Chance(sia.Risk{Idle: 1, Spent: 0.5}) < 0.6 {
+	if h.Same > 2.5 || h.Idle < 3.5 || h.Chance(sia.Risk{Same: 1, Spent: 0.5}) > 0.3 ||
+		h.Chance(sia.Risk{Idle: 1, Spent: 0.5}) < 0.6 {
 		t.Errorf("learned %+v", h)
 	}
 	spared := Learn(1, 0.1, []Case{{Risk: sia.Risk{Same: 1, Idle: 1, Spared: true}}})
@@ -74,7 +76,8 @@ func TestLearnStaysSane(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cases := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Case {
 			return Case{Nowhere: rapid.Bool().Draw(t, "nowhere"), Risk: sia.Risk{
-				Streak: share.Draw(t, "streak"), Same: share.Draw(t, "same"), Idle: share.Draw(t, "idle"), Spent: share.Draw(t, "spent"), Spared: rapid.Bool().Draw(t, "spared"),
+				Streak: share.Draw(t, "streak"), Same: share.Draw(t, "same"), Idle: share.Draw(t, "idle"),
+				Spent: share.Draw(t, "spent"), Spared: rapid.Bool().Draw(t, "spared"),
 			}}
 		}), 0, 300).Draw(t, "cases")
 		h := Learn(1, share.Draw(t, "share"), cases)
@@ -102,7 +105,8 @@ func TestCaseOf(t *testing.T) {
 		{"changed nothing", sia.Attempt{Risk: risk, Outcome: sia.AttemptFail}, true, true},
 		{"ran into a limit", sia.Attempt{Risk: risk, Outcome: sia.AttemptCheckpoint, Diff: change}, true, true},
 		{"was interrupted", sia.Attempt{Risk: &sia.Risk{Interrupted: true}, Outcome: sia.AttemptFail}, false, false},
-		{"went round in circles", sia.Attempt{Risk: risk, Outcome: sia.AttemptFail, Signals: []sia.Signal{{Name: sia.AboutToStick}}}, false, false},
+		{"went round in circles", sia.Attempt{Risk: risk, Outcome: sia.AttemptFail,
+			Signals: []sia.Signal{{Name: sia.AboutToStick}}}, false, false},
 		{"a person stopped it", sia.Attempt{Risk: risk, Outcome: sia.AttemptCancelled}, false, false},
 		{"was not watched", sia.Attempt{Outcome: sia.AttemptPass}, false, false},
 	} {
@@ -130,7 +134,8 @@ func TestSpared(t *testing.T) {
 
 func TestLook(t *testing.T) {
 	missing := func(i int) Action {
-		return failing("read", fmt.Sprintf("f%d.go", i), fmt.Sprintf("read %q: there is no such file or directory", fmt.Sprintf("f%d.go", i)))
+		return failing("read", fmt.Sprintf("f%d.go", i),
+			fmt.Sprintf("read %q: there is no such file or directory", fmt.Sprintf("f%d.go", i)))
 	}
 	var lost []Action
 	for i := range 9 {
@@ -152,7 +157,8 @@ func TestLook(t *testing.T) {
 		}
 	}
 	why := Evidence(sia.Risk{Streak: 2. / 3, Same: 0.5, Spent: 0.25, Chance: 0.8, Limit: 0.625}, 17)
-	for _, words := range []string{"80 %", "63 %", "3 calls in a row", "6 of the last 12 calls", "17 turns", "25 % of its budget"} {
+	for _, words := range []string{"80 %", "63 %", "3 calls in a row", "6 of the last 12 calls", "17 turns",
+		"25 % of its budget"} {
 		if !strings.Contains(why, words) {
 			t.Errorf("%q does not say %q", why, words)
 		}

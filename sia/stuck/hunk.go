@@ -86,7 +86,7 @@ func (p *hunkParser) outside(l string) {
 			p.path = path
 		}
 	case strings.HasPrefix(l, "@@ "):
-		p.old, p.new = header(l)
+		p.old, p.new = hunkHeader(l)
 	}
 }
 
@@ -124,8 +124,8 @@ func filePath(s string) string {
 	return s
 }
 
-// header reads the line counts of "@@ -1,4 +1,6 @@".
-func header(l string) (old, new int) {
+// hunkHeader reads the line counts of "@@ -1,4 +1,6 @@".
+func hunkHeader(l string) (old, new int) {
 	f := strings.Fields(l)
 	if len(f) < 3 {
 		return 0, 0

@@ -43,9 +43,10 @@ func TestHunks(t *testing.T) {
 	same("line ends", "\n", "\r\n")
 	same("blank lines", "@@ -10,5 +10,6 @@ func total() int {\n", "@@ -10,5 +10,7 @@ func total() int {\n+\n")
 	for name, r := range map[string][2]string{
-		"another line":  {"+\tsum += tax", "+\tsum += taxx"},
-		"another file":  {"cart.go", "till.go"},
-		"one line less": {"+10,6 @@ func total() int {\n \tsum := 0\n-\treturn sum\n+\tsum += tax\n", "+10,5 @@ func total() int {\n \tsum := 0\n-\treturn sum\n"},
+		"another line": {"+\tsum += tax", "+\tsum += taxx"},
+		"another file": {"cart.go", "till.go"},
+		"one line less": {"+10,6 @@ func total() int {\n \tsum := 0\n-\treturn sum\n+\tsum += tax\n",
+			"+10,5 @@ func total() int {\n \tsum := 0\n-\treturn sum\n"},
 	} {
 		if s := Similarity(Hunks(lines), Hunks(strings.Split(strings.ReplaceAll(diff, r[0], r[1]), "\n"))); s >= Unchanged {
 			t.Errorf("%s: similarity %.2f", name, s)
@@ -61,7 +62,8 @@ func TestSimilarity(t *testing.T) {
 		a, b []uint64
 		want float64
 	}{
-		{nil, nil, 1}, {[]uint64{1}, nil, 0}, {[]uint64{1, 2}, []uint64{2, 1}, 1}, {[]uint64{1, 2}, []uint64{2, 3}, 1.0 / 3}, {[]uint64{1, 1}, []uint64{1}, 0.5},
+		{nil, nil, 1}, {[]uint64{1}, nil, 0}, {[]uint64{1, 2}, []uint64{2, 1}, 1}, {[]uint64{1, 2}, []uint64{2, 3}, 1.0 / 3},
+		{[]uint64{1, 1}, []uint64{1}, 0.5},
 	} {
 		if got := Similarity(c.a, c.b); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("Similarity(%v, %v) = %v, want %v", c.a, c.b, got, c.want)

@@ -9,9 +9,9 @@ var pollWords = map[string]bool{
 	"jobs": true, "healthcheck": true, "wait_for": true, "logs": true, "tail": true,
 }
 
-// polls reports whether an action waits for something that runs. An error is
+// isPoll reports whether an action waits for something that runs. An error is
 // never patience.
-func polls(a Action) bool {
+func isPoll(a Action) bool {
 	if a.Error {
 		return false
 	}

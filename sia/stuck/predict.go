@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Action is one tool call of an attempt and what came of it.
@@ -22,10 +24,10 @@ type Action struct {
 const (
 	samePairs   = 4  // the same call with the same result, in a row
 	sameErrors  = 3  // the same call ending in an error, in a row
-	alternating = 6  // two calls taking turns, each with the same result
+	takingTurns = 6  // two calls taking turns, each with the same result
 	pollLimit   = 30 // the same poll with the same result, in a row
 	idleTurns   = 24 // calls in a row that leave the diff as it was …
-	idleRepeats = 18 // … of which so many repeat an earlier call and its result
+	idleRepeats = 18 // … when so many of them repeat an earlier call and its result
 )
 
 // Predict says whether an attempt is about to get stuck, from the calls so far,
@@ -35,12 +37,12 @@ const (
 // of the transcript: the last calls alone decide.
 func Predict(actions []Action) (stuck bool, evidence string) {
 	tail := actions[max(0, len(actions)-max(idleTurns, pollLimit)*2):]
-	calls := make([]call, len(tail))
+	calls := make([]comparedCall, len(tail))
 	seed := maphash.MakeSeed()
 	for i, a := range tail {
 		calls[i] = newCall(seed, a)
 	}
-	for _, rule := range []func([]call) string{errorsRepeat, pairsRepeat, turnsAlternate, idle} {
+	for _, rule := range []func([]comparedCall) string{errorsRepeat, pairsRepeat, turnsAlternate, idleRepeat} {
 		if why := rule(calls); why != "" {
 			return true, why
 		}
@@ -48,35 +50,35 @@ func Predict(actions []Action) (stuck bool, evidence string) {
 	return false, ""
 }
 
-// call is an action reduced to what rules compare.
-type call struct {
+// comparedCall is an action reduced to what rules compare.
+type comparedCall struct {
 	Action
 	act  uint64 // tool and arguments
 	pair uint64 // and the result, without what varies from run to run
 	poll bool
 }
 
-func newCall(seed maphash.Seed, a Action) call {
-	c := call{Action: a, poll: polls(a)}
+func newCall(seed maphash.Seed, a Action) comparedCall {
+	c := comparedCall{Action: a, poll: isPoll(a)}
 	args := strings.Join(strings.Fields(a.Args), " ")
 	c.act = maphash.String(seed, a.Tool+"\x00"+args)
-	c.pair = maphash.String(seed, fmt.Sprintf("%s\x00%s\x00%t\x00%s", a.Tool, args, a.Error, steady(a.Result)))
+	c.pair = maphash.String(seed, fmt.Sprintf("%s\x00%s\x00%t\x00%s", a.Tool, args, a.Error, steadyResult(a.Result)))
 	return c
 }
 
 // errorsRepeat: the same call ends in an error again and again.
-func errorsRepeat(cs []call) string {
-	n := run(cs, func(a, b call) bool { return a.act == b.act && a.Error && b.Error })
+func errorsRepeat(cs []comparedCall) string {
+	n := alikeInARow(cs, func(a, b comparedCall) bool { return a.act == b.act && a.Error && b.Error })
 	if n < sameErrors {
 		return ""
 	}
 	last := cs[len(cs)-1]
-	return fmt.Sprintf("%s ended in an error %d times in a row: %s", last.name(), n, brief(last.Result))
+	return fmt.Sprintf("%s ended in an error %d times in a row: %s", last.name(), n, firstLine(last.Result))
 }
 
 // pairsRepeat: the same call gives the same result again and again.
-func pairsRepeat(cs []call) string {
-	n := run(cs, func(a, b call) bool { return a.pair == b.pair && a.DiffSize == b.DiffSize })
+func pairsRepeat(cs []comparedCall) string {
+	n := alikeInARow(cs, func(a, b comparedCall) bool { return a.pair == b.pair && a.DiffSize == b.DiffSize })
 	if n < samePairs {
 		return ""
 	}
@@ -88,11 +90,11 @@ func pairsRepeat(cs []call) string {
 }
 
 // turnsAlternate: two calls take turns and neither brings anything new.
-func turnsAlternate(cs []call) string {
-	if len(cs) < alternating {
+func turnsAlternate(cs []comparedCall) string {
+	if len(cs) < takingTurns {
 		return ""
 	}
-	t := cs[len(cs)-alternating:]
+	t := cs[len(cs)-takingTurns:]
 	if t[0].pair == t[1].pair || t[0].poll || t[1].poll {
 		return ""
 	}
@@ -101,11 +103,12 @@ func turnsAlternate(cs []call) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("%s and %s took turns %d times, always with the same results", t[0].name(), t[1].name(), alternating/2)
+	return fmt.Sprintf("%s and %s took turns %d times, always with the same results", t[0].name(), t[1].name(),
+		takingTurns/2)
 }
 
-// idle: many turns without a new change, most of them seen before.
-func idle(cs []call) string {
+// idleRepeat: many turns without a new change, most of them seen before.
+func idleRepeat(cs []comparedCall) string {
 	if len(cs) < idleTurns {
 		return ""
 	}
@@ -127,12 +130,13 @@ func idle(cs []call) string {
 	if repeats < idleRepeats {
 		return ""
 	}
-	return fmt.Sprintf("no new change in %d calls, %d of which repeated an earlier call with the same result", idleTurns, repeats)
+	return fmt.Sprintf("no new change in %d calls, %d of which repeated an earlier call with the same result", idleTurns,
+		repeats)
 }
 
-// run is how many of the last calls are pairwise alike, at least 1 where there
+// alikeInARow is how many of the last calls are pairwise alike, at least 1 where there
 // is any.
-func run(cs []call, alike func(a, b call) bool) int {
+func alikeInARow(cs []comparedCall, alike func(a, b comparedCall) bool) int {
 	if len(cs) == 0 {
 		return 0
 	}
@@ -143,30 +147,28 @@ func run(cs []call, alike func(a, b call) bool) int {
 	return n
 }
 
-func (c call) name() string {
-	return strings.TrimSpace(c.Tool + " " + brief(strings.Join(strings.Fields(c.Args), " ")))
+func (c comparedCall) name() string {
+	return strings.TrimSpace(c.Tool + " " + text.Clip(text.OneLine(c.Args), 80))
 }
 
-// brief is the first line of a text, at most 80 characters.
-func brief(s string) string {
+// firstLine is the first line of a text, at most 80 characters.
+func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > 80 {
-		s = string(r[:79]) + "…"
-	}
-	return s
+	return text.Clip(s, 80)
 }
 
-// passing is text that changes from run to run of the same command: durations,
+// varyingText is text that changes from run to run of the same command: durations,
 // times of day, addresses, and numbers as long as a process id.
-var passing = regexp.MustCompile(`\b\d[\d.,]*\s?(ns|µs|us|ms|s|secs?|seconds?|min|minutes?)\b|\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|\b0x[0-9a-fA-F]+\b|\b\d{5,}\b`)
+var varyingText = regexp.MustCompile(`\b\d[\d.,]*\s?(ns|µs|us|ms|s|secs?|seconds?|min|minutes?)\b|` +
+	`\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|\b0x[0-9a-fA-F]+\b|\b\d{5,}\b`)
 
-// steady is a result without what changes from run to run. Counts stay: two
+// steadyResult is a result without what changes from run to run. Counts stay: two
 // failed tests instead of three are progress. Of a long result its first and
 // last KiB count.
-func steady(s string) string {
+func steadyResult(s string) string {
 	const keep = 1 << 10
 	if len(s) > 2*keep {
 		s = s[:keep] + s[len(s)-keep:]
 	}
-	return passing.ReplaceAllString(s, "#")
+	return varyingText.ReplaceAllString(s, "#")
 }

@@ -24,11 +24,11 @@ type Judged struct {
 }
 
 // Signals lists the signals that fire for the attempt under judgement: the
-// task's last one, as long as it has no outcome. They come in the order of the
-// product document. Two of them can fire on the first failure: what it is
+// task's last one, as long as it has no outcome. They come in the order of
+// docs/rules.md#signals. Two of them can fire on the first failure: what it is
 // measured against is the base commit.
 func Signals(t sia.Task, now Judged) []sia.Signal {
-	past := earlier(t.Attempts)
+	past := earlierFailures(t.Attempts)
 	number := len(t.Attempts)
 	var signals []sia.Signal
 	fire := func(name sia.SignalName, evidence string) {
@@ -39,14 +39,14 @@ func Signals(t sia.Task, now Judged) []sia.Signal {
 	fire(sia.SameTask, sameTask(past, number))
 	fire(sia.SameError, sameError(past, now.Failures))
 	fire(sia.NoProgress, noProgress(past, now))
-	fire(sia.OutputUnchanged, unchanged(past, now))
+	fire(sia.OutputUnchanged, outputUnchanged(past, now))
 	return signals
 }
 
-// earlier selects the attempts that were the agent's to pass and did not. One
+// earlierFailures selects the attempts that were the agent's to pass and did not. One
 // that a person cancelled, that asked a question or that something outside kept
 // from being judged says nothing about the agent.
-func earlier(all []sia.Attempt) []sia.Attempt {
+func earlierFailures(all []sia.Attempt) []sia.Attempt {
 	var past []sia.Attempt
 	for _, a := range all {
 		if a.Outcome == sia.AttemptFail || a.Outcome == sia.AttemptCheckpoint {
@@ -64,7 +64,7 @@ func sameTask(past []sia.Attempt, number int) string {
 	case 1:
 		return fmt.Sprintf("%s, as attempt %d did", ended, past[0].Number)
 	}
-	return fmt.Sprintf("%s, as %s did", ended, attempts(past))
+	return fmt.Sprintf("%s, as %s did", ended, namedAttempts(past))
 }
 
 func sameError(past []sia.Attempt, now []sia.CheckFailure) string {
@@ -83,14 +83,14 @@ func sameError(past []sia.Attempt, now []sia.CheckFailure) string {
 			}
 		}
 		if len(seen) > 0 {
-			said = append(said, fmt.Sprintf("%s fails as in %s (signature %s)", f.Check, attempts(seen), f.Signature))
+			said = append(said, fmt.Sprintf("%s fails as in %s (signature %s)", f.Check, namedAttempts(seen), f.Signature))
 		}
 	}
 	return strings.Join(said, "; ")
 }
 
-// noProgress compares with the best of the earlier attempts that were judged,
-// and where there is none, with the base commit.
+// noProgress compares with the best judged attempt before, or with the base commit when there is
+// none.
 func noProgress(past []sia.Attempt, now Judged) string {
 	if len(now.Criteria) == 0 {
 		return "no check ran on what it did, so no criterion is met that was not met before"
@@ -107,11 +107,11 @@ func noProgress(past []sia.Attempt, now Judged) string {
 	case len(now.Passing) > len(best.Passing):
 		return ""
 	}
-	return fmt.Sprintf("%s, and attempt %d had %d", criteria(len(now.Passing)), best.Number, len(best.Passing))
+	return fmt.Sprintf("%s, and attempt %d had %d", criteriaPassed(len(now.Passing)), best.Number, len(best.Passing))
 }
 
-// notMet says that no criterion is met that was not met on the base commit, and
-// which are not met any more; empty when one is.
+// notMet says that every criterion that is met was met on the base commit already, and which
+// criteria are not met any more. It is "" when a new criterion is met.
 func notMet(now Judged) string {
 	var open, lost []string
 	for _, name := range now.Criteria {
@@ -131,7 +131,8 @@ func notMet(now Judged) string {
 	case 1:
 		said = append(said, "the one criterion that was open is not met ("+open[0]+")")
 	default:
-		said = append(said, fmt.Sprintf("none of the %d criteria that were open is met (%s)", len(open), strings.Join(open, ", ")))
+		said = append(said, fmt.Sprintf("none of the %d criteria that were open is met (%s)", len(open),
+			strings.Join(open, ", ")))
 	}
 	if len(lost) > 0 {
 		said = append(said, "met on the base commit and not any more: "+strings.Join(lost, ", "))
@@ -139,7 +140,7 @@ func notMet(now Judged) string {
 	return strings.Join(said, "; ")
 }
 
-func unchanged(past []sia.Attempt, now Judged) string {
+func outputUnchanged(past []sia.Attempt, now Judged) string {
 	if now.Empty {
 		return "the attempt changed nothing"
 	}
@@ -159,8 +160,8 @@ func unchanged(past []sia.Attempt, now Judged) string {
 	return fmt.Sprintf("the diff is %d %% that of attempt %d", int(most*100), at.Number)
 }
 
-// attempts names attempts: "attempt 1", "attempts 1, 2 and 4".
-func attempts(as []sia.Attempt) string {
+// namedAttempts names attempts: "attempt 1", "attempts 1, 2 and 4".
+func namedAttempts(as []sia.Attempt) string {
 	numbers := make([]string, len(as))
 	for i, a := range as {
 		numbers[i] = strconv.Itoa(a.Number)
@@ -172,7 +173,7 @@ func attempts(as []sia.Attempt) string {
 	return "attempts " + strings.Join(numbers[:last], ", ") + " and " + numbers[last]
 }
 
-func criteria(n int) string {
+func criteriaPassed(n int) string {
 	switch n {
 	case 0:
 		return "no criterion passes"

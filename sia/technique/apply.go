@@ -36,19 +36,19 @@ type Input struct {
 // another one cures.
 const (
 	maxSteps    = 8
-	maxStepText = 500 // bytes of a step's words
+	maxStepText = 500 // characters of a step's words
 	maxContext  = 8   // files
 	maxExamples = 3
 	maxQuotes   = 6
 )
 
-// Apply makes the next attempt's brief out of the present one: the instructions
-// of the diagnosis and of the technique as its prompt, and the technique's
-// changes. What people said, the plan they approved, and what was learned
-// (Answers, Plan, Lessons, TestHints) stays; quotes and examples stay unless a
-// change clears the context; everything else that an earlier technique changed is
-// undone, so that an attempt shows what one technique is worth. The present brief
-// is not modified.
+// Apply makes the next attempt's brief out of the present one. The instructions of the diagnosis
+// and of the technique become its prompt, and the technique's changes are made.
+//
+// What people said, the plan they approved and what was learned stays (Answers, Plan, Lessons,
+// TestHints). Quotes and examples stay unless a change clears the context. Everything else that an
+// earlier technique changed is undone, so that an attempt shows what one technique is worth. The
+// present brief is not modified.
 func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 	b := sia.Brief{
 		Technique: t.ID,
@@ -71,9 +71,9 @@ func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 			b.Examples = addExamples(b.Examples, interfaceExamples(in))
 		case ChangeTools:
 			b.Tools, b.WithoutTools = chooseTools(in)
-			instructions = join(instructions, describeTools(b.Tools, b.WithoutTools))
+			instructions = joinParagraphs(instructions, describeTools(b.Tools, b.WithoutTools))
 		case ChangeRewrite:
-			instructions = rewrite(present, in)
+			instructions = rewriteBrief(present, in)
 			b.Quotes = addQuotes(b.Quotes, in.Failures, 2)
 		case ChangeOnlyFiles:
 			b.OnlyFiles = contextFiles(in)
@@ -85,7 +85,7 @@ func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 		case ChangeRelax:
 			b.Relaxed = chooseConstraint(in)
 			b.Steps = relaxSteps(b.Relaxed, in)
-			instructions = join(instructions, "Lifted for the first step, and put back in the last: "+b.Relaxed)
+			instructions = joinParagraphs(instructions, "Lifted for the first step, and put back in the last: "+b.Relaxed)
 		case ChangeQuote:
 			b.Quotes = addQuotes(b.Quotes, in.Failures, maxQuotes)
 		case ChangeFromBase:
@@ -93,12 +93,12 @@ func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 			b.Quotes, b.Examples = nil, nil
 		}
 	}
-	b.Prompt = join(instructions, t.Prompt)
+	b.Prompt = joinParagraphs(instructions, t.Prompt)
 	return b
 }
 
-// join puts non-empty paragraphs beneath each other.
-func join(parts ...string) string {
+// joinParagraphs puts non-empty paragraphs beneath each other.
+func joinParagraphs(parts ...string) string {
 	kept := slices.DeleteFunc(parts, func(s string) bool { return strings.TrimSpace(s) == "" })
 	return strings.Join(kept, "\n\n")
 }

@@ -21,10 +21,11 @@ import (
 // passes in.
 func repository() technique.Input {
 	tree := fstest.MapFS{
-		"cmd/server/main.go":            {Data: []byte("package main\n\nfunc main() {}\n")},
-		"booking/handler.go":            {Data: []byte("package booking\n\nfunc Handle() {}\n")},
-		"booking/handler_test.go":       {Data: []byte("package booking\n\nfunc TestHandle() {}\n")},
-		"booking/store.go":              {Data: []byte("package booking\n\nimport \"context\"\n\n// Store keeps bookings.\ntype Store interface {\n\tSave(context.Context) error\n}\n")},
+		"cmd/server/main.go":      {Data: []byte("package main\n\nfunc main() {}\n")},
+		"booking/handler.go":      {Data: []byte("package booking\n\nfunc Handle() {}\n")},
+		"booking/handler_test.go": {Data: []byte("package booking\n\nfunc TestHandle() {}\n")},
+		"booking/store.go": {Data: []byte("package booking\n\nimport \"context\"\n\n// Store keeps bookings.\n" +
+			"type Store interface {\n\tSave(context.Context) error\n}\n")},
 		"invoice/reminder_email.go":     {Data: []byte("package invoice\n\n// Reminder is an email.\nfunc Reminder() {}\n")},
 		"invoice/big.go":                {Data: []byte("package invoice\n" + strings.Repeat("// line\n", 500))},
 		"vendor/mail/email_booking.go":  {Data: []byte("package mail\n")},
@@ -32,9 +33,11 @@ func repository() technique.Input {
 	}
 	return technique.Input{
 		Title: "Send a confirmation email when a booking is made",
-		Body:  "The guest gets an email.\n\n- add an email sender\n- call it in the booking handler\n- test it\n\nThe response must not take more than a second.\nTests must never be skipped.\n",
+		Body: "The guest gets an email.\n\n- add an email sender\n- call it in the booking handler\n- test it\n\n" +
+			"The response must not take more than a second.\nTests must never be skipped.\n",
 		Failures: []sia.CheckFailure{
-			{Check: "test", Excerpt: "=== RUN TestHandle\n    handler_test.go:12: want 201, got 500\n    MAIL_API_KEY is not set\nFAIL", Tests: []string{"TestHandle", "TestEmail"}},
+			{Check: "test", Excerpt: "=== RUN TestHandle\n    handler_test.go:12: want 201, got 500\n" +
+				"    MAIL_API_KEY is not set\nFAIL", Tests: []string{"TestHandle", "TestEmail"}},
 			{Check: "vet", Excerpt: "booking/handler.go:3:1: undefined: mail"},
 		},
 		Touched: []string{"cmd/server/main.go", "booking/handler.go", "booking/mailer.go"},
@@ -62,8 +65,10 @@ func paths(exs []sia.Example) (out []string) {
 func TestMechanisms(t *testing.T) {
 	present := sia.Brief{
 		Technique: sia.ToolChange, Prompt: "old", WithoutTools: []string{"edit"}, Relaxed: "x",
-		Plan: &sia.Plan{Summary: "a queue of its own"}, Answers: []string{"B: use the local queue"}, Lessons: []string{"bookings are tested with a fake clock"}, TestHints: []string{"When the clock stands still: have a test cover that case."},
-		Quotes: []string{"an older error"}, Examples: []sia.Example{{Path: "cmd/server/main.go", Text: "t"}},
+		Plan: &sia.Plan{Summary: "a queue of its own"}, Answers: []string{"B: use the local queue"},
+		Lessons:   []string{"bookings are tested with a fake clock"},
+		TestHints: []string{"When the clock stands still: have a test cover that case."},
+		Quotes:    []string{"an older error"}, Examples: []sia.Example{{Path: "cmd/server/main.go", Text: "t"}},
 	}
 	integrate := "Run everything together and mend what the parts break in each other."
 	tests := []struct {
@@ -78,19 +83,28 @@ func TestMechanisms(t *testing.T) {
 		{id: sia.Decomposition, input: func(in *technique.Input) {
 			in.Steps = []sia.SubTask{{Do: "sender"}, {Do: "handler", DoneWhen: "TestHandle passes"}, {Do: " sender "}}
 		}, check: func(b sia.Brief) any { return b.Steps[:2] },
-			exp: []sia.SubTask{{Do: "sender", DoneWhen: "a test for this step passes, and every test that passed before still does"}, {Do: "handler", DoneWhen: "TestHandle passes"}}},
-		{id: sia.Decomposition, input: func(in *technique.Input) { in.Body = "no list" }, check: func(b sia.Brief) any { return dos(b.Steps) },
-			exp: []string{"Change only what lies under booking: booking/handler.go, booking/mailer.go.", "Change only what lies under cmd/server: cmd/server/main.go.", integrate}},
-		{id: sia.Decomposition, input: func(in *technique.Input) { in.Body, in.Touched = "", nil }, check: func(b sia.Brief) any { return dos(b.Steps) },
-			exp: []string{"Make TestHandle pass, and nothing else.", "Make TestEmail pass, and nothing else.", integrate}},
+			exp: []sia.SubTask{{Do: "sender",
+				DoneWhen: "a test for this step passes, and every test that passed before still does"},
+				{Do: "handler", DoneWhen: "TestHandle passes"}}},
+		{id: sia.Decomposition, input: func(in *technique.Input) { in.Body = "no list" },
+			check: func(b sia.Brief) any { return dos(b.Steps) },
+			exp: []string{"Change only what lies under booking: booking/handler.go, booking/mailer.go.",
+				"Change only what lies under cmd/server: cmd/server/main.go.", integrate}},
+		{id: sia.Decomposition, input: func(in *technique.Input) { in.Body, in.Touched = "", nil },
+			check: func(b sia.Brief) any { return dos(b.Steps) },
+			exp:   []string{"Make TestHandle pass, and nothing else.", "Make TestEmail pass, and nothing else.", integrate}},
 
 		{id: sia.ToolChange, input: func(in *technique.Input) { in.Tools = []string{"read", "edit", "write", "run"} },
 			check: func(b sia.Brief) any { return [][]string{b.Tools, b.WithoutTools} },
 			exp:   [][]string{{"read", "write", "run"}, {"edit"}}},
-		{id: sia.ToolChange, // the built-in agent's own tools: everything that edits in place goes, everything that reads or runs stays
+		// the built-in agent's own tools: everything that edits in place goes, everything that reads or
+		// runs stays
+		{id: sia.ToolChange,
 			check: func(b sia.Brief) any { return [][]string{b.Tools, b.WithoutTools} },
-			exp:   [][]string{{"list", "read", "outline", "search", "write", "delete", "plan", "ask", "finish", "run", "test"}, {"edit", "patch"}}},
-		{id: sia.ToolChange, input: func(in *technique.Input) { in.Unsuitable = []string{"edit", "patch", "write"} }, // nothing would be left to change files with
+			exp: [][]string{{"list", "read", "outline", "search", "write", "delete", "plan", "ask", "finish", "run", "test"},
+				{"edit", "patch"}}},
+		// nothing would be left to change files with
+		{id: sia.ToolChange, input: func(in *technique.Input) { in.Unsuitable = []string{"edit", "patch", "write"} },
 			check: func(b sia.Brief) any { return b.WithoutTools }, exp: []string{"edit", "patch"}},
 		{id: sia.ToolChange, input: func(in *technique.Input) {
 			in.Tools = []string{"read", "edit", "write"}
@@ -103,29 +117,41 @@ func TestMechanisms(t *testing.T) {
 			exp: [][]string{{"read", "edit", "write"}, {"run"}}},
 
 		{id: sia.PromptRestructuring, check: func(b sia.Brief) any {
-			return []any{b.DropHistory, strings.Index(b.Prompt, "## Goal") < strings.Index(b.Prompt, "## Constraints"), strings.Index(b.Prompt, "## Constraints") < strings.Index(b.Prompt, "## Done when"), strings.Contains(b.Prompt, "B: use the local queue (a person said so)")}
+			return []any{b.DropHistory, strings.Index(b.Prompt, "## Goal") < strings.Index(b.Prompt, "## Constraints"),
+				strings.Index(b.Prompt, "## Constraints") < strings.Index(b.Prompt, "## Done when"),
+				strings.Contains(b.Prompt, "B: use the local queue (a person said so)")}
 		}, exp: []any{true, true, true, true}},
 
-		{id: sia.ContextPruning, want: sia.Brief{DropHistory: true, OnlyFiles: []string{"booking/handler_test.go", "booking/handler.go", "cmd/server/main.go", "booking/mailer.go"}}},
+		{id: sia.ContextPruning, want: sia.Brief{DropHistory: true,
+			OnlyFiles: []string{"booking/handler_test.go", "booking/handler.go", "cmd/server/main.go", "booking/mailer.go"}}},
 		{id: sia.ContextPruning, input: func(in *technique.Input) {
 			in.Context = []string{"./booking/store.go", "../../etc/passwd", "no/such.go"}
 			in.Failures, in.Touched = nil, nil
 		}, want: sia.Brief{DropHistory: true, OnlyFiles: []string{"booking/store.go"}}},
 
-		{id: sia.ExampleInjection, input: func(in *technique.Input) { in.Examples = []string{"booking/store.go", "/etc/passwd", "nope.go"} },
+		{id: sia.ExampleInjection, input: func(in *technique.Input) {
+			in.Examples = []string{"booking/store.go",
+				"/etc/passwd", "nope.go"}
+		},
 			check: func(b sia.Brief) any { return []any{paths(b.Examples), b.Examples[0].Text} },
-			exp:   []any{[]string{"booking/store.go", "booking/handler_test.go", "invoice/reminder_email.go"}, "package booking\n\nimport \"context\"\n\n// Store keeps bookings.\ntype Store interface {\n\tSave(context.Context) error\n}"}},
+			exp: []any{[]string{"booking/store.go", "booking/handler_test.go", "invoice/reminder_email.go"},
+				"package booking\n\nimport \"context\"\n\n// Store keeps bookings.\ntype Store interface {\n" +
+					"\tSave(context.Context) error\n}"}},
 
-		{id: sia.ConstraintRelaxation, check: func(b sia.Brief) any { return []string{b.Relaxed, b.Steps[len(b.Steps)-1].Do} },
-			exp: []string{"The response must not take more than a second", "Put the constraint back: The response must not take more than a second"}},
-		{id: sia.ConstraintRelaxation, input: func(in *technique.Input) { in.Constraint = "the tests must pass" }, check: func(b sia.Brief) any { return b.Relaxed },
-			exp: "The response must not take more than a second"},
+		{id: sia.ConstraintRelaxation,
+			check: func(b sia.Brief) any { return []string{b.Relaxed, b.Steps[len(b.Steps)-1].Do} },
+			exp: []string{"The response must not take more than a second",
+				"Put the constraint back: The response must not take more than a second"}},
+		{id: sia.ConstraintRelaxation, input: func(in *technique.Input) { in.Constraint = "the tests must pass" },
+			check: func(b sia.Brief) any { return b.Relaxed },
+			exp:   "The response must not take more than a second"},
 
 		{id: sia.DependencyReordering, input: func(in *technique.Input) {
 			in.Touched = []string{"cmd/server/main.go", "booking/handler.go", "booking/mail/send.go"}
 		},
 			check: func(b sia.Brief) any {
-				return len(b.Steps) == 4 && strings.Contains(b.Steps[0].Do, "booking/mail") && strings.Contains(b.Steps[2].Do, "cmd/server")
+				return len(b.Steps) == 4 && strings.Contains(b.Steps[0].Do, "booking/mail") &&
+					strings.Contains(b.Steps[2].Do, "cmd/server")
 			},
 			exp: true},
 
@@ -133,15 +159,19 @@ func TestMechanisms(t *testing.T) {
 			return []any{len(b.Steps), paths(b.Examples), strings.HasPrefix(b.Examples[1].Text, "// Store keeps")}
 		},
 			exp: []any{4, []string{"cmd/server/main.go", "booking/store.go"}, true}},
-		{id: sia.AbstractionLevelShift, input: func(in *technique.Input) { in.Level = "down" }, check: func(b sia.Brief) any { return len(b.Steps) }, exp: 3},
-		{id: sia.AbstractionLevelShift, input: func(in *technique.Input) { in.Level, in.Pattern = "down", sia.MissingCredentials }, check: func(b sia.Brief) any { return len(b.Steps) }, exp: 4},
+		{id: sia.AbstractionLevelShift, input: func(in *technique.Input) { in.Level = "down" },
+			check: func(b sia.Brief) any { return len(b.Steps) }, exp: 3},
+		{id: sia.AbstractionLevelShift,
+			input: func(in *technique.Input) { in.Level, in.Pattern = "down", sia.MissingCredentials },
+			check: func(b sia.Brief) any { return len(b.Steps) }, exp: 4},
 
 		{id: sia.ErrorPattern, want: sia.Brief{
-			Quotes:   []string{"handler_test.go:12: want 201, got 500", "MAIL_API_KEY is not set", "booking/handler.go:3:1: undefined: mail", "an older error"},
+			Quotes: []string{"handler_test.go:12: want 201, got 500", "MAIL_API_KEY is not set",
+				"booking/handler.go:3:1: undefined: mail", "an older error"},
 			Examples: []sia.Example{{Path: "cmd/server/main.go", Text: "t"}}}},
 		{id: sia.FreshStart, want: sia.Brief{FromBase: true, DropHistory: true}},
 	}
-	l := shipped(t)
+	l := shippedFiles(t)
 	for i, tt := range tests {
 		t.Run(fmt.Sprintf("%d %s", i, tt.id), func(t *testing.T) {
 			in := repository()
@@ -154,10 +184,12 @@ func TestMechanisms(t *testing.T) {
 			if fmt.Sprintf("%#v", present) != before {
 				t.Error("the present brief was modified")
 			}
-			if got.Technique != tt.id || !strings.Contains(got.Prompt, "Do it like this.") || !strings.Contains(got.Prompt, x.Prompt) {
+			if got.Technique != tt.id || !strings.Contains(got.Prompt, "Do it like this.") ||
+				!strings.Contains(got.Prompt, x.Prompt) {
 				t.Errorf("technique %s, prompt %q", got.Technique, got.Prompt)
 			}
-			if d := cmp.Diff(present.Plan, got.Plan) + cmp.Diff(present.Answers, got.Answers) + cmp.Diff(present.Lessons, got.Lessons) + cmp.Diff(present.TestHints, got.TestHints); d != "" {
+			if d := cmp.Diff(present.Plan, got.Plan) + cmp.Diff(present.Answers, got.Answers) + cmp.Diff(present.Lessons,
+				got.Lessons) + cmp.Diff(present.TestHints, got.TestHints); d != "" {
 				t.Error("what people said and what was learned must stay: ", d)
 			}
 			if tt.check != nil {
@@ -175,16 +207,18 @@ func TestMechanisms(t *testing.T) {
 }
 
 func TestReorderPresentSteps(t *testing.T) {
-	x, _ := shipped(t).Get(sia.DependencyReordering)
+	x, _ := shippedFiles(t).Get(sia.DependencyReordering)
 	present := sia.Brief{Steps: []sia.SubTask{{Do: "first"}, {Do: "second", DoneWhen: "TestEmail passes"}, {Do: "third"}}}
 	for _, tt := range []struct {
 		name string
 		in   technique.Input
 		want []string
 	}{
-		{"a failure names one", technique.Input{Failures: []sia.CheckFailure{{Tests: []string{"TestEmail"}}}}, []string{"second", "first", "third"}},
+		{"a failure names one", technique.Input{Failures: []sia.CheckFailure{{Tests: []string{"TestEmail"}}}},
+			[]string{"second", "first", "third"}},
 		{"nothing names one", technique.Input{}, []string{"third", "first", "second"}},
-		{"the diagnosis does", technique.Input{Steps: []sia.SubTask{{Do: "third"}, {Do: "second"}, {Do: "first"}}}, []string{"third", "second", "first"}},
+		{"the diagnosis does", technique.Input{Steps: []sia.SubTask{{Do: "third"}, {Do: "second"}, {Do: "first"}}},
+			[]string{"third", "second", "first"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if d := cmp.Diff(tt.want, dos(technique.Apply(present, x, tt.in).Steps)); d != "" {
@@ -197,8 +231,10 @@ func TestReorderPresentSteps(t *testing.T) {
 // TestApplyAlwaysChangesSomething: whatever it is given, a technique leaves a
 // mark on the brief that a model can't ignore, within bounds.
 func TestApplyAlwaysChangesSomething(t *testing.T) {
-	l := shipped(t)
-	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"- a list item\n- another one", "must not be slow", "pkg/a.go:12: undefined: x", "```\ncode\n```", "FAIL", "no such file"}))
+	l := shippedFiles(t)
+	text := rapid.OneOf(rapid.String(),
+		rapid.SampledFrom([]string{"- a list item\n- another one", "must not be slow", "pkg/a.go:12: undefined: x",
+			"```\ncode\n```", "FAIL", "no such file"}))
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.SampledFrom(l.All()).Draw(t, "technique")
 		texts := rapid.SliceOfN(text, 0, 4)
@@ -224,8 +260,12 @@ func TestApplyAlwaysChangesSomething(t *testing.T) {
 		if strings.TrimSpace(b.Prompt) == "" || len(b.Prompt) > 20_000 {
 			t.Fatalf("prompt of %d bytes", len(b.Prompt))
 		}
-		changed := b.FromBase || b.DropHistory || len(b.Steps) >= 2 || len(b.WithoutTools)+len(b.Tools) > 0 || len(b.Examples) > 0 || b.Relaxed != "" || len(b.Quotes) > 0
-		needs := x.Has(technique.ChangeExamples) || x.Has(technique.ChangeQuote) || x.Has(technique.ChangeTools) // these need something to work with
+		changed := b.FromBase || b.DropHistory || len(b.Steps) >= 2 || len(b.WithoutTools)+len(b.Tools) > 0 ||
+			len(b.Examples) > 0 || b.Relaxed != "" || len(b.Quotes) > 0
+		// these need something to work with
+		needs := slices.ContainsFunc(x.Changes, func(c technique.Change) bool {
+			return c == technique.ChangeExamples || c == technique.ChangeQuote || c == technique.ChangeTools
+		})
 		if !changed && !needs {
 			t.Fatalf("%s changed nothing: %+v", x.ID, b)
 		}
@@ -253,7 +293,8 @@ func TestErrorLines(t *testing.T) {
 		name, excerpt string
 		want          []string
 	}{
-		{"go", "=== RUN   TestA\n--- FAIL: TestA (0.00s)\n    a_test.go:5: want 1, got 2\nFAIL\nexit status 1", []string{"a_test.go:5: want 1, got 2"}},
+		{"go", "=== RUN   TestA\n--- FAIL: TestA (0.00s)\n    a_test.go:5: want 1, got 2\nFAIL\nexit status 1",
+			[]string{"a_test.go:5: want 1, got 2"}},
 		{"nothing telling", "one\ntwo\n\n", []string{"two"}},
 		{"empty", " \n", nil},
 	} {

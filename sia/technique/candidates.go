@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The prior for a technique nobody has tried here: document 4 §4.1 has about
-// .38 for a rule of first choice and about .20, and flat, for the rest.
+// The prior for a technique nobody has tried here (docs/rules.md#techniques).
 const (
 	priorFirst  = 0.38
 	priorSecond = 0.26
@@ -19,55 +18,55 @@ const (
 	unmetOdds   = 0.5  // what is left of the odds when a precondition does not hold
 )
 
-// Candidates ranks the techniques that could be tried on a pattern in a task by
-// what is expected of them before anything was tried, best first. None of them was
-// used in the task or refused. A technique that a person asked for comes first. A
-// fresh start is offered last for every pattern, unless the pattern says that only
-// a person can help. An empty result means that nothing is left to try.
+// Candidates ranks the techniques that could be tried on a pattern in a task, best first. They are
+// ranked by what is expected of them before anything was tried. None was used in the task or
+// refused. A technique that a person asked for comes first. A fresh start comes last for every
+// pattern, unless only a person can help with the pattern. An empty result means that nothing is
+// left to try.
 //
-// Prior is set where the expectation is not the shipped table's: for a technique
-// of the repository's own, and where the task's prompt decides the order. Chosen
-// is set by whoever chooses.
+// Prior is set where the expectation is not that of the shipped table: for a repository's own
+// technique, and where the task's prompt decides the order. Whoever chooses sets Chosen.
 func (l *Library) Candidates(task sia.Task, p sia.Pattern) []sia.Candidate {
 	open := func(id sia.TechniqueID) bool { return !task.Used(id) && !slices.Contains(task.Refused, id) }
 	wordy, tokens := wordyPrompt(task)
 	var cs []sia.Candidate
 	for _, t := range l.For(p) {
 		if open(t.ID) {
-			rank, why := firstChoice(t, p, wordy, tokens)
-			cs = append(cs, candidate(task, t, prior(rank), !t.Shipped || rank != t.Ranks[p], why))
+			rank, why := choiceRank(t, p, wordy, tokens)
+			cs = append(cs, newCandidate(task, t, priorOfRank(rank), !t.Shipped || rank != t.Ranks[p], why))
 		}
 	}
 	if t, ok := l.Get(sia.FreshStart); ok && open(t.ID) && !t.Answers(p) && !onlyPerson(p) {
-		cs = append(cs, candidate(task, t, priorLast, false, "the last resort: nothing that earlier attempts left behind can be in the way"))
+		cs = append(cs, newCandidate(task, t, priorLast, false, "the last resort: nothing that earlier attempts left behind "+
+			"can be in the way"))
 	}
 	slices.SortStableFunc(cs, func(a, b sia.Candidate) int { return cmp.Compare(b.Score, a.Score) })
 
 	if t, ok := l.Get(task.Wanted); ok && open(t.ID) {
 		cs = slices.DeleteFunc(cs, func(c sia.Candidate) bool { return c.Technique == t.ID })
-		cs = slices.Insert(cs, 0, candidate(task, t, priorFirst, false, "a person asked for it"))
+		cs = slices.Insert(cs, 0, newCandidate(task, t, priorFirst, false, "a person asked for it"))
 	}
 	return cs
 }
 
-// Unlisted is a technique, one of the library's, as a candidate for a pattern that
-// it is not listed for, with why it is considered all the same.
+// Unlisted makes a candidate of a technique of the library for a pattern that it is not listed for.
+// why says for people why it is considered all the same.
 func (l *Library) Unlisted(task sia.Task, id sia.TechniqueID, why string) sia.Candidate {
 	t, _ := l.Get(id)
-	return candidate(task, t, priorRest, !t.Shipped, why)
+	return newCandidate(task, t, priorRest, !t.Shipped, why)
 }
 
-// firstChoice is a technique's rank for a pattern, and why. A long prompt that
-// says little moves restructuring, then pruning, before everything else that
-// concerns what the model was told.
-func firstChoice(t Technique, p sia.Pattern, wordy bool, tokens int) (rank int, why string) {
+// choiceRank is a technique's rank for a pattern, and why. When the prompt is long and says little,
+// and the pattern concerns what the model was told, restructuring comes first, then pruning.
+func choiceRank(t Technique, p sia.Pattern, wordy bool, tokens int) (rank int, why string) {
 	rank = t.Ranks[p]
 	if wordy && (p == sia.UnclearInstructions || p == sia.ContextOverload || p == sia.UnknownPattern) {
 		switch t.ID {
 		case sia.PromptRestructuring:
 			return 1, fmt.Sprintf("the instructions have about %d tokens, most of them without an instruction", tokens)
 		case sia.ContextPruning:
-			return 2, fmt.Sprintf("second choice while the instructions have about %d tokens, most of them without an instruction", tokens)
+			return 2, fmt.Sprintf("second choice while the instructions have about %d tokens, most of them without an "+
+				"instruction", tokens)
 		}
 		return max(rank, 3), "answers " + string(p)
 	}
@@ -81,8 +80,8 @@ func firstChoice(t Technique, p sia.Pattern, wordy bool, tokens int) (rank int, 
 	}
 }
 
-// prior is the expected share of resolutions of a rank.
-func prior(rank int) float64 {
+// priorOfRank is the expected share of resolutions of a rank.
+func priorOfRank(rank int) float64 {
 	switch rank {
 	case 1:
 		return priorFirst
@@ -94,16 +93,16 @@ func prior(rank int) float64 {
 	}
 }
 
-// candidate is a technique with the share of resolutions that is expected of it;
-// own says that the expectation is this task's or repository's.
-func candidate(task sia.Task, t Technique, expected float64, own bool, why string) sia.Candidate {
+// newCandidate makes a candidate of a technique. expected is the share of failures that it should
+// resolve, 0–1; own says that this expectation is the task's or the repository's.
+func newCandidate(task sia.Task, t Technique, expected float64, own bool, why string) sia.Candidate {
 	c := sia.Candidate{Technique: t.ID, Odds: 1}
 	if own {
 		c.Prior = expected
 	}
 	reasons := []string{why}
 	for _, pre := range t.Preconditions {
-		if unmet := missing(task, pre); unmet != "" {
+		if unmet := unmetPrecondition(task, pre); unmet != "" {
 			c.Odds *= unmetOdds
 			reasons = append(reasons, "ranked lower because "+unmet)
 		}
@@ -118,15 +117,16 @@ func onlyPerson(p sia.Pattern) bool {
 	return p == sia.UnclearSpecification || p == sia.MissingCredentials
 }
 
-// missing says in words what a precondition lacks; empty when it holds.
-func missing(task sia.Task, pre Precondition) string {
+// unmetPrecondition says in words why a precondition does not hold; "" when it holds.
+func unmetPrecondition(task sia.Task, pre Precondition) string {
 	switch a := task.Attempt(); pre {
 	case NeedsFailure:
-		if a == nil || !slices.ContainsFunc(a.Failures, func(f sia.CheckFailure) bool { return strings.TrimSpace(f.Excerpt) != "" }) {
+		if a == nil || !slices.ContainsFunc(a.Failures,
+			func(f sia.CheckFailure) bool { return strings.TrimSpace(f.Excerpt) != "" }) {
 			return "no failing check could be read"
 		}
 	case NeedsConstraint:
-		if len(constraints(task.Title+"\n"+task.Body)) == 0 {
+		if len(constraintsIn(task.Title+"\n"+task.Body)) == 0 {
 			return "the task's text names no constraint that could be lifted"
 		}
 	case NeedsParts:

@@ -23,8 +23,11 @@ func ids(cs []sia.Candidate) []sia.TechniqueID {
 // failedTask is a task that every precondition holds for.
 func failedTask() sia.Task {
 	return sia.Task{
-		Title: "Send a confirmation", Body: "- add a sender\n- call it from the handler\n\nIt must not take more than a second.\n", Head: "abc",
-		Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptFail, Failures: []sia.CheckFailure{{Check: "test", Excerpt: "boom: error"}}, Diff: sia.DiffStat{Paths: []string{"a.go", "b.go"}}}},
+		Title: "Send a confirmation", Body: "- add a sender\n- call it from the handler\n\n" +
+			"It must not take more than a second.\n", Head: "abc",
+		Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptFail,
+			Failures: []sia.CheckFailure{{Check: "test", Excerpt: "boom: error"}},
+			Diff:     sia.DiffStat{Paths: []string{"a.go", "b.go"}}}},
 	}
 }
 
@@ -36,7 +39,7 @@ func tried(id sia.TechniqueID) sia.Intervention {
 func long(line string) string { return strings.Repeat(line+"\n", 10_000/len(line)) }
 
 func TestFirstChoice(t *testing.T) {
-	l := shipped(t)
+	l := shippedFiles(t)
 	wordy := failedTask()
 	wordy.Body = long("We talked about this at length last spring, and opinions were divided about the matter.")
 	full := failedTask()
@@ -49,12 +52,15 @@ func TestFirstChoice(t *testing.T) {
 	}{
 		{"parts break each other", failedTask(), sia.InterdependentComponents, []sia.TechniqueID{sia.Decomposition}},
 		{"editing what should be created", failedTask(), sia.WrongTool, []sia.TechniqueID{sia.ToolChange}},
-		{"long with little signal", wordy, sia.UnclearInstructions, []sia.TechniqueID{sia.PromptRestructuring, sia.ContextPruning}},
-		{"long with little signal, overload", wordy, sia.ContextOverload, []sia.TechniqueID{sia.PromptRestructuring, sia.ContextPruning}},
+		{"long with little signal", wordy, sia.UnclearInstructions,
+			[]sia.TechniqueID{sia.PromptRestructuring, sia.ContextPruning}},
+		{"long with little signal, overload", wordy, sia.ContextOverload,
+			[]sia.TechniqueID{sia.PromptRestructuring, sia.ContextPruning}},
 		{"long with little signal, unknown", wordy, sia.UnknownPattern, []sia.TechniqueID{sia.PromptRestructuring}},
 		{"long but full of signal", full, sia.ContextOverload, []sia.TechniqueID{sia.ContextPruning}},
 		{"confusion over the form", failedTask(), sia.MissingExample, []sia.TechniqueID{sia.ExampleInjection}},
-		{"missing credentials", failedTask(), sia.MissingCredentials, []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation}},
+		{"missing credentials", failedTask(), sia.MissingCredentials,
+			[]sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation}},
 		{"same error", failedTask(), sia.RepeatedError, []sia.TechniqueID{sia.ErrorPattern}},
 		{"wrong order", failedTask(), sia.WrongOrder, []sia.TechniqueID{sia.DependencyReordering}},
 		{"over-constrained", failedTask(), sia.OverConstrained, []sia.TechniqueID{sia.ConstraintRelaxation}},
@@ -71,7 +77,7 @@ func TestFirstChoice(t *testing.T) {
 }
 
 func TestCandidatesWhenAllIsTried(t *testing.T) {
-	l := shipped(t)
+	l := shippedFiles(t)
 	task := failedTask()
 	for _, x := range l.For(sia.WrongOrder) {
 		task.Interventions = append(task.Interventions, tried(x.ID))
@@ -92,7 +98,7 @@ func TestCandidatesWhenAllIsTried(t *testing.T) {
 }
 
 func TestWantedComesFirst(t *testing.T) {
-	l := shipped(t)
+	l := shippedFiles(t)
 	task := failedTask()
 	task.Wanted = sia.ExampleInjection
 	cs := l.Candidates(task, sia.WrongOrder)
@@ -108,12 +114,14 @@ func TestWantedComesFirst(t *testing.T) {
 // A shipped technique leaves the expectation to the policy's table; one of the
 // repository's own, and a rank that the task's prompt decides, bring theirs.
 func TestPriors(t *testing.T) {
-	for _, c := range shipped(t).Candidates(failedTask(), sia.WrongOrder) {
+	for _, c := range shippedFiles(t).Candidates(failedTask(), sia.WrongOrder) {
 		if c.Prior != 0 || c.Odds != 1 {
 			t.Errorf("%+v", c)
 		}
 	}
-	own, errs := technique.Load(map[string][]byte{technique.Dir + "/ask.md": []byte("---\nid: ask\nname: Ask\nwhen: nobody knows\npatterns: {wrong-order: 2}\nchanges: [drop-history]\n---\nAsk.\n")})
+	own, errs := technique.LoadLibrary(map[string][]byte{technique.Dir +
+		"/ask.md": []byte("---\nid: ask\nname: Ask\nwhen: nobody knows\npatterns: {wrong-order: 2}\n" +
+		"changes: [drop-history]\n---\nAsk.\n")})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -130,9 +138,10 @@ func TestPriors(t *testing.T) {
 }
 
 func TestPreconditionsRankLower(t *testing.T) {
-	l := shipped(t)
+	l := shippedFiles(t)
 	task := sia.Task{Title: "Do it", Attempts: []sia.Attempt{{Number: 1}}}
-	for p, id := range map[sia.Pattern]sia.TechniqueID{sia.OverConstrained: sia.ConstraintRelaxation, sia.InterdependentComponents: sia.Decomposition, sia.RepeatedError: sia.ErrorPattern} {
+	for p, id := range map[sia.Pattern]sia.TechniqueID{sia.OverConstrained: sia.ConstraintRelaxation,
+		sia.InterdependentComponents: sia.Decomposition, sia.RepeatedError: sia.ErrorPattern} {
 		cs := l.Candidates(task, p)
 		i := slices.Index(ids(cs), id)
 		if i == 0 || !strings.Contains(cs[i].Reason, "ranked lower because") {
@@ -142,7 +151,7 @@ func TestPreconditionsRankLower(t *testing.T) {
 }
 
 func TestCandidatesProperties(t *testing.T) {
-	l := shipped(t)
+	l := shippedFiles(t)
 	all := ids(func() (cs []sia.Candidate) {
 		for _, x := range l.All() {
 			cs = append(cs, sia.Candidate{Technique: x.ID})

@@ -9,14 +9,17 @@ import (
 
 // Words that carry an error, and words that only announce one.
 var (
-	strongError = regexp.MustCompile(`(?i)\b(error|panic|exception|fatal|undefined|cannot|can't|could not|unable|refused|denied|missing|not (set|found|defined|exist|allowed)|no such|expected|want(ed)?|got|assert\w*|unresolved|mismatch|timed? ?out|invalid|unknown)\b`)
-	codePlace   = regexp.MustCompile(`[\w/\\.-]+\.\w{1,6}[:(]\d+`)
-	onlyFrame   = regexp.MustCompile(`(?i)^(=== |--- fail|--- ok|fail\b|ok\b|pass\b|exit (status|code)|error: process completed|##\[|npm err! (code|errno|a complete)|make: \*\*\*|goroutine \d|at [\w.<>$]+ ?\(|\d+ (passing|failing|passed|failed))`)
+	strongError = regexp.MustCompile(`(?i)\b(error|panic|exception|fatal|undefined|cannot|can't|could not|unable|` +
+		`refused|denied|missing|not (set|found|defined|exist|allowed)|no such|expected|want(ed)?|got|assert\w*|unresolved|` +
+		`mismatch|timed? ?out|invalid|unknown)\b`)
+	codePlace = regexp.MustCompile(`[\w/\\.-]+\.\w{1,6}[:(]\d+`)
+	onlyFrame = regexp.MustCompile(`(?i)^(=== |--- fail|--- ok|fail\b|ok\b|pass\b|exit (status|code)|` +
+		`error: process completed|##\[|npm err! (code|errno|a complete)|make: \*\*\*|goroutine \d|at [\w.<>$]+ ?\(|` +
+		`\d+ (passing|failing|passed|failed))`)
 )
 
-// ErrorLines are the lines of a log excerpt that say what is wrong, most
-// telling first in case of doubt but in the log's order, at most n. When no line
-// looks like an error it is the last one that is not empty.
+// ErrorLines are the lines of a log excerpt that say what is wrong: the n most telling ones, in the
+// order of the log. When no line looks like an error it is the last line that is not empty.
 func ErrorLines(excerpt string, n int) []string {
 	type line struct {
 		at, score int

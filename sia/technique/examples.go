@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Bounds on what is read to find examples, and on what is shown.
@@ -23,13 +24,18 @@ const (
 )
 
 var (
-	notExample = regexp.MustCompile(`(^|/)(vendor|node_modules|third_party|dist|build|target|\.git|__pycache__|testdata|fixtures)/|\.min\.|_generated|\.pb\.|\.lock$|(^|/)(go\.sum|package-lock\.json|LICENSE[^/]*|CHANGELOG[^/]*)$`)
-	sourceExt  = map[string]bool{
-		".go": true, ".py": true, ".js": true, ".jsx": true, ".ts": true, ".tsx": true, ".java": true, ".kt": true, ".rb": true, ".rs": true, ".c": true,
-		".h": true, ".cc": true, ".cpp": true, ".hpp": true, ".cs": true, ".php": true, ".swift": true, ".scala": true, ".ex": true, ".exs": true, ".sh": true,
-		".sql": true, ".html": true, ".css": true, ".tmpl": true, ".yml": true, ".yaml": true, ".json": true, ".toml": true, ".md": true,
+	notExample = regexp.MustCompile(`(^|/)(vendor|node_modules|third_party|dist|build|target|\.git|__pycache__|testdata|` +
+		`fixtures)/|\.min\.|_generated|\.pb\.|\.lock$|(^|/)(go\.sum|package-lock\.json|LICENSE[^/]*|CHANGELOG[^/]*)$`)
+	sourceExt = map[string]bool{
+		".go": true, ".py": true, ".js": true, ".jsx": true, ".ts": true, ".tsx": true, ".java": true, ".kt": true,
+		".rb": true, ".rs": true, ".c": true,
+		".h": true, ".cc": true, ".cpp": true, ".hpp": true, ".cs": true, ".php": true, ".swift": true, ".scala": true,
+		".ex": true, ".exs": true, ".sh": true,
+		".sql": true, ".html": true, ".css": true, ".tmpl": true, ".yml": true, ".yaml": true, ".json": true, ".toml": true,
+		".md": true,
 	}
-	interfaceDecl = regexp.MustCompile(`(?m)^\s*(type\s+\w+\s+interface\b|(export\s+|public\s+)?interface\s+\w+|class\s+\w+\((abc\.)?(ABC|Protocol)|(pub\s+)?trait\s+\w+|protocol\s+\w+|abstract\s+class\s+\w+)`)
+	interfaceDecl = regexp.MustCompile(`(?m)^\s*(type\s+\w+\s+interface\b|(export\s+|public\s+)?interface\s+\w+|` +
+		`class\s+\w+\((abc\.)?(ABC|Protocol)|(pub\s+)?trait\s+\w+|protocol\s+\w+|abstract\s+class\s+\w+)`)
 )
 
 // repositoryExamples finds files that show the shape wanted: those the diagnosis
@@ -43,7 +49,7 @@ func repositoryExamples(in Input) []sia.Example {
 			}
 		}
 	}
-	for _, c := range nearest(in) {
+	for _, c := range nearestFiles(in) {
 		if len(found) >= maxExamples {
 			break
 		}
@@ -57,21 +63,22 @@ func repositoryExamples(in Input) []sia.Example {
 // interfaceExamples finds at most one file that already declares an interface
 // in the repository's own way.
 func interfaceExamples(in Input) []sia.Example {
-	for i, c := range nearest(in) {
+	for i, c := range nearestFiles(in) {
 		if i == maxRead {
 			break
 		}
-		text, ok := readText(in, c.path)
+		content, ok := readText(in, c.path)
 		if !ok {
 			continue
 		}
-		at := interfaceDecl.FindIndex(text)
+		at := interfaceDecl.FindIndex(content)
 		if at == nil {
 			continue
 		}
 		// From the comment above the declaration on.
-		start := bytes.LastIndex(text[:at[0]], []byte("\n\n")) + 1
-		return []sia.Example{{Path: c.path, Why: "how this repository declares an interface", Text: excerpt(string(text[start:]))}}
+		start := bytes.LastIndex(content[:at[0]], []byte("\n\n")) + 1
+		return []sia.Example{{Path: c.path, Why: "how this repository declares an interface",
+			Text: fileExcerpt(string(content[start:]))}}
 	}
 	return nil
 }
@@ -86,19 +93,19 @@ func addExamples(to, more []sia.Example) []sia.Example {
 	return to
 }
 
-type scored struct {
+type scoredFile struct {
 	path, why string
 	score     int
 }
 
-// nearest ranks the repository's files by what they share with the task and
+// nearestFiles ranks the repository's files by what they share with the task and
 // with what the attempt touched: directory, kind of file, words of the path.
-func nearest(in Input) []scored {
-	text := in.Title + " " + in.Body
+func nearestFiles(in Input) []scoredFile {
+	about := in.Title + " " + in.Body
 	for _, f := range in.Failures {
-		text += " " + strings.Join(f.Tests, " ")
+		about += " " + strings.Join(f.Tests, " ")
 	}
-	want := wordsOf(text)
+	want := wordsOf(about)
 	exts, dirs := map[string]bool{}, map[string]bool{}
 	for _, p := range in.Touched {
 		exts[path.Ext(p)] = true
@@ -111,17 +118,17 @@ func nearest(in Input) []scored {
 	for _, p := range namedFiles(in) {
 		named[p] = true
 	}
-	var all []scored
+	var all []scoredFile
 	for _, p := range in.Files {
 		ext := path.Ext(p)
 		if notExample.MatchString(p) || !sourceExt[ext] || slices.Contains(in.Touched, p) {
 			continue
 		}
-		c := scored{path: p, why: "the same kind of file"}
+		c := scoredFile{path: p, why: "the same kind of file"}
 		if exts[ext] {
 			c.score += 3
 		}
-		if n := shared(want, wordsOf(p)); n > 0 {
+		if n := countShared(want, wordsOf(p)); n > 0 {
 			c.score += 2 * min(n, 4)
 			c.why = "about the same things"
 		}
@@ -137,21 +144,21 @@ func nearest(in Input) []scored {
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b scored) int {
+	slices.SortStableFunc(all, func(a, b scoredFile) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(len(a.path), len(b.path)), cmp.Compare(a.path, b.path))
 	})
 	return all[:min(len(all), maxRead)]
 }
 
 func readExample(in Input, p, why string) (sia.Example, bool) {
-	text, ok := readText(in, p)
+	content, ok := readText(in, p)
 	if !ok {
 		return sia.Example{}, false
 	}
-	return sia.Example{Path: p, Why: why, Text: excerpt(string(text))}, true
+	return sia.Example{Path: p, Why: why, Text: fileExcerpt(string(content))}, true
 }
 
-// readText reads a file that a model can read: UTF-8 text of a modest size.
+// readText reads a file, and reports whether a model can read it: UTF-8 text of a modest size.
 func readText(in Input, p string) ([]byte, bool) {
 	if in.Read == nil {
 		return nil, false
@@ -163,10 +170,10 @@ func readText(in Input, p string) ([]byte, bool) {
 	return b, true
 }
 
-// excerpt is the beginning of a file, and says how much was left out.
-func excerpt(text string) string {
-	text = strings.Trim(text, "\n")
-	lines := strings.Split(text, "\n")
+// fileExcerpt is the beginning of a file, and says how much was left out.
+func fileExcerpt(file string) string {
+	file = strings.Trim(file, "\n")
+	lines := strings.Split(file, "\n")
 	n, size := 0, 0
 	for n < len(lines) && n < maxExampleLines && size+len(lines[n]) < maxExampleBytes {
 		size += len(lines[n]) + 1
@@ -174,15 +181,16 @@ func excerpt(text string) string {
 	}
 	switch {
 	case n == len(lines):
-		return text
+		return file
 	case n == 0:
-		return clip(lines[0], maxExampleBytes)
+		return text.Clip(lines[0], maxExampleBytes)
 	}
 	return strings.Join(lines[:n], "\n") + fmt.Sprintf("\n… %d more lines", len(lines)-n)
 }
 
-// contextFiles are the few files that matter: the diagnosis' own, those that
-// the failures name, and the touched ones among them; else the touched ones.
+// contextFiles are the few files that matter: those that the diagnosis names, then those that the
+// failures name. Touched files fill up the list while it is short. Without any of these the files
+// nearest to the task stand in.
 func contextFiles(in Input) []string {
 	var files []string
 	add := func(ps ...string) {
@@ -203,24 +211,24 @@ func contextFiles(in Input) []string {
 		add(in.Touched...)
 	}
 	if len(files) == 0 {
-		for _, c := range nearest(in)[:min(len(nearest(in)), 3)] {
+		for _, c := range nearestFiles(in)[:min(len(nearestFiles(in)), 3)] {
 			add(c.path)
 		}
 	}
 	return files
 }
 
-// namedFiles are the repository's files that the failures or the task name, in
-// that order. A name without its directory counts when only one file has it.
+// namedFiles are the repository's files that the failures name, then those that the task names. A
+// name without its directory counts when only one file has it.
 func namedFiles(in Input) []string {
 	var files []string
 	texts := make([]string, 0, len(in.Failures)+1)
 	for _, f := range in.Failures {
 		texts = append(texts, f.Excerpt)
 	}
-	for _, text := range append(texts, in.Title+"\n"+in.Body) {
-		for _, p := range pathsIn(text) {
-			if q, ok := locate(p, in); ok && !slices.Contains(files, q) {
+	for _, from := range append(texts, in.Title+"\n"+in.Body) {
+		for _, p := range pathsIn(from) {
+			if q, ok := locateFile(p, in); ok && !slices.Contains(files, q) {
 				files = append(files, q)
 			}
 		}
@@ -228,9 +236,9 @@ func namedFiles(in Input) []string {
 	return files
 }
 
-// locate finds the one file of the repository that a path in a log means. Logs
+// locateFile finds the one file of the repository that a path in a log means. Logs
 // print paths from other roots: absolute, or relative to a package.
-func locate(p string, in Input) (string, bool) {
+func locateFile(p string, in Input) (string, bool) {
 	if slices.Contains(in.Files, p) || slices.Contains(in.Touched, p) {
 		return p, true
 	}
@@ -252,9 +260,12 @@ func locate(p string, in Input) (string, bool) {
 
 // stopWords are in every issue and say nothing about a file.
 var stopWords = map[string]bool{
-	"the": true, "and": true, "for": true, "with": true, "when": true, "that": true, "this": true, "from": true, "should": true, "must": true, "are": true,
-	"not": true, "add": true, "fix": true, "make": true, "use": true, "test": true, "tests": true, "file": true, "src": true, "internal": true, "main": true,
-	"index": true, "lib": true, "pkg": true, "into": true, "has": true, "have": true, "will": true, "can": true, "all": true, "com": true, "github": true,
+	"the": true, "and": true, "for": true, "with": true, "when": true, "that": true, "this": true, "from": true,
+	"should": true, "must": true, "are": true,
+	"not": true, "add": true, "fix": true, "make": true, "use": true, "test": true, "tests": true, "file": true,
+	"src": true, "internal": true, "main": true,
+	"index": true, "lib": true, "pkg": true, "into": true, "has": true, "have": true, "will": true, "can": true,
+	"all": true, "com": true, "github": true,
 }
 
 // wordsOf are the words of a text or path in lower case, taken apart at case
@@ -286,8 +297,8 @@ func wordsOf(s string) map[string]bool {
 	return words
 }
 
-// shared counts the words that both have.
-func shared(a, b map[string]bool) (n int) {
+// countShared counts the words that both have.
+func countShared(a, b map[string]bool) (n int) {
 	for w := range b {
 		if a[w] {
 			n++

@@ -14,12 +14,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Path is where a repository keeps its technique with an id.
-func Path(id sia.TechniqueID) string { return path.Join(Dir, string(id)+".md") }
+// FilePath is where a repository keeps its technique with an id.
+func FilePath(id sia.TechniqueID) string { return path.Join(Dir, string(id)+".md") }
 
-// File writes a technique as the file that [Parse] reads. An error says what of
+// EncodeFile writes a technique as the file that [ParseFile] reads. An error says what of
 // it a file can't hold.
-func File(t Technique) ([]byte, error) {
+func EncodeFile(t Technique) ([]byte, error) {
 	patterns := yaml.MapSlice{}
 	order := func(a, b sia.Pattern) int { return cmp.Or(cmp.Compare(t.Ranks[a], t.Ranks[b]), cmp.Compare(a, b)) }
 	for _, p := range slices.SortedFunc(maps.Keys(t.Ranks), order) {
@@ -27,20 +27,21 @@ func File(t Technique) ([]byte, error) {
 	}
 	head, err := yaml.Marshal(yaml.MapSlice{
 		{Key: "id", Value: string(t.ID)}, {Key: "name", Value: t.Name}, {Key: "when", Value: t.When},
-		{Key: "patterns", Value: patterns}, {Key: "preconditions", Value: words(t.Preconditions)}, {Key: "changes", Value: words(t.Changes)},
+		{Key: "patterns", Value: patterns}, {Key: "preconditions", Value: stringsOf(t.Preconditions)},
+		{Key: "changes", Value: stringsOf(t.Changes)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write technique %s: %w", t.ID, err)
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "---\n%s---\n%s\n", head, strings.TrimSpace(t.Prompt))
-	if _, err := Parse(Path(t.ID), b.Bytes()); err != nil {
+	if _, err := ParseFile(FilePath(t.ID), b.Bytes()); err != nil {
 		return nil, fmt.Errorf("write technique %s: %w", t.ID, err)
 	}
 	return b.Bytes(), nil
 }
 
-func words[S ~string](list []S) []string {
+func stringsOf[S ~string](list []S) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = string(s)

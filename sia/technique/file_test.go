@@ -11,31 +11,33 @@ import (
 // What is written as a file reads back as it was: every technique that ships,
 // and one with everything that YAML could take for something else.
 func TestFileRoundTrip(t *testing.T) {
-	library, errs := Load(nil)
+	library, errs := LoadLibrary(nil)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	all := append(library.All(), Technique{
-		ID: "no", Name: "Yes: #1 - it's \"quoted\"", When: "- a: b # c", Ranks: map[sia.Pattern]int{sia.WrongOrder: 3, sia.Environment: 1},
-		Preconditions: []Precondition{NeedsFailure}, Changes: []Change{ChangeQuote, ChangeSteps}, Prompt: "---\nnot a front matter\n---\n\nIndented:\n\n    code",
+		ID: "no", Name: "Yes: #1 - it's \"quoted\"", When: "- a: b # c",
+		Ranks:         map[sia.Pattern]int{sia.WrongOrder: 3, sia.Environment: 1},
+		Preconditions: []Precondition{NeedsFailure}, Changes: []Change{ChangeQuote, ChangeSteps},
+		Prompt: "---\nnot a front matter\n---\n\nIndented:\n\n    code",
 	})
 	for _, want := range all {
-		b, err := File(want)
+		b, err := EncodeFile(want)
 		if err != nil {
 			t.Errorf("%s: %v", want.ID, err)
 			continue
 		}
-		got, err := Parse(Path(want.ID), b)
+		got, err := ParseFile(FilePath(want.ID), b)
 		if err != nil {
 			t.Errorf("%s: %v", want.ID, err)
 		}
-		want.Path, want.Shipped = Path(want.ID), false
+		want.Path, want.Shipped = FilePath(want.ID), false
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", want.ID, diff)
 		}
 	}
 	for _, bad := range []Technique{{}, {ID: "x", Name: "X", When: "y", Prompt: "z"}, {ID: "../x"}} {
-		if b, err := File(bad); err == nil {
+		if b, err := EncodeFile(bad); err == nil {
 			t.Errorf("%+v was written: %s", bad, b)
 		}
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 //go:embed library/*.md
-var shipped embed.FS
+var shippedFiles embed.FS
 
-// Shipped are the files of the techniques that ship with SIA.
-func Shipped() fs.FS { return shipped }
+// ShippedFiles are the files of the techniques that ship with SIA.
+func ShippedFiles() fs.FS { return shippedFiles }
 
-// shippedOrder is the order of the product document; it breaks ties.
+// shippedOrder is the order in which people read them; it breaks ties.
 var shippedOrder = []sia.TechniqueID{
 	sia.Decomposition, sia.ToolChange, sia.PromptRestructuring, sia.ContextPruning, sia.ExampleInjection,
 	sia.ConstraintRelaxation, sia.DependencyReordering, sia.AbstractionLevelShift, sia.ErrorPattern, sia.FreshStart,
@@ -26,29 +26,29 @@ var shippedOrder = []sia.TechniqueID{
 
 // Library is a set of techniques. It is immutable.
 type Library struct {
-	ordered []Technique // shipped ones in the product document's order, then a repository's by id
+	ordered []Technique // shipped ones in shippedOrder, then a repository's by id
 	byID    map[sia.TechniqueID]int
 }
 
 // maxOwn is how many techniques of its own a repository may have.
 const maxOwn = 100
 
-// Load reads the shipped techniques and a repository's own, keyed by path. A
+// LoadLibrary reads the shipped techniques and a repository's own, keyed by path. A
 // repository's file with the id of a shipped technique replaces it: what people
 // wrote outranks what we did. Files that don't end in ".md", and READMEs, are
 // passed over. The library is always usable; the errors, each a *[FileError],
 // name the files that were left out.
-func Load(repository map[string][]byte) (*Library, []error) {
+func LoadLibrary(repository map[string][]byte) (*Library, []error) {
 	l := &Library{byID: map[sia.TechniqueID]int{}}
 	var errs []error
 	for _, id := range shippedOrder {
 		name := "library/" + string(id) + ".md"
-		file, err := shipped.ReadFile(name)
+		file, err := shippedFiles.ReadFile(name)
 		if err != nil {
 			errs = append(errs, &FileError{Path: name, Err: err})
 			continue
 		}
-		t, err := Parse(name, file)
+		t, err := ParseFile(name, file)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -63,7 +63,7 @@ func Load(repository map[string][]byte) (*Library, []error) {
 		if path.Ext(name) != ".md" || path.Base(name) == "README.md" {
 			continue
 		}
-		t, err := Parse(name, repository[name])
+		t, err := ParseFile(name, repository[name])
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -73,7 +73,8 @@ func Load(repository map[string][]byte) (*Library, []error) {
 			continue
 		}
 		if len(own) == maxOwn {
-			errs = append(errs, &FileError{Path: name, Err: fmt.Errorf("a repository may have %d techniques of its own", maxOwn)})
+			errs = append(errs, &FileError{Path: name,
+				Err: fmt.Errorf("a repository may have %d techniques of its own", maxOwn)})
 			continue
 		}
 		own = append(own, t)

@@ -12,9 +12,9 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-func shipped(t *testing.T) *technique.Library {
+func shippedFiles(t *testing.T) *technique.Library {
 	t.Helper()
-	l, errs := technique.Load(nil)
+	l, errs := technique.LoadLibrary(nil)
 	if len(errs) > 0 {
 		t.Fatalf("shipped techniques: %v", errs)
 	}
@@ -22,7 +22,7 @@ func shipped(t *testing.T) *technique.Library {
 }
 
 func TestShipped(t *testing.T) {
-	l := shipped(t)
+	l := shippedFiles(t)
 	var ids []sia.TechniqueID
 	for _, x := range l.All() {
 		ids = append(ids, x.ID)
@@ -41,7 +41,7 @@ func TestShipped(t *testing.T) {
 		t.Error(d)
 	}
 	for _, c := range technique.Changes {
-		if !slices.ContainsFunc(l.All(), func(x technique.Technique) bool { return x.Has(c) }) {
+		if !slices.ContainsFunc(l.All(), func(x technique.Technique) bool { return slices.Contains(x.Changes, c) }) {
 			t.Errorf("no shipped technique makes the change %s", c)
 		}
 	}
@@ -50,7 +50,7 @@ func TestShipped(t *testing.T) {
 // TestEveryPatternHasAFirstAnswer: a diagnosis never ends for want of anything
 // to try on a pattern that nothing was tried on.
 func TestEveryPatternHasAFirstAnswer(t *testing.T) {
-	l := shipped(t)
+	l := shippedFiles(t)
 	for _, p := range sia.Patterns {
 		ts := l.For(p)
 		if len(ts) == 0 {
@@ -67,16 +67,19 @@ func TestEveryPatternHasAFirstAnswer(t *testing.T) {
 }
 
 func TestLoadRepository(t *testing.T) {
-	const own = "---\nid: contract-test\nname: Contract test\nwhen: both sides disagree\npatterns: [wrong-abstraction-level]\nchanges: [examples]\n---\nWrite the contract down first.\n"
+	const own = "---\nid: contract-test\nname: Contract test\nwhen: both sides disagree\n" +
+		"patterns: [wrong-abstraction-level]\nchanges: [examples]\n---\nWrite the contract down first.\n"
 	files := map[string][]byte{
 		".sia/techniques/contract-test.md": []byte(own),
 		".sia/techniques/twice.md":         []byte(own),
-		".sia/techniques/fresh-start.md":   []byte("---\r\nid: fresh-start\r\nname: Our fresh start\r\nwhen: always\r\npatterns:\r\n  unknown: 1\r\nchanges: [from-base]\r\n---\r\nStart again.\r\n"),
-		".sia/techniques/README.md":        []byte("not a technique"),
-		".sia/techniques/notes.txt":        []byte("not a technique"),
-		".sia/techniques/broken.md":        []byte("---\nid: broken\nname: Broken\nwhen: never\npatterns: [no-such-pattern]\nchanges: [steps]\n---\nbody\n"),
+		".sia/techniques/fresh-start.md": []byte("---\r\nid: fresh-start\r\nname: Our fresh start\r\nwhen: always\r\n" +
+			"patterns:\r\n  unknown: 1\r\nchanges: [from-base]\r\n---\r\nStart again.\r\n"),
+		".sia/techniques/README.md": []byte("not a technique"),
+		".sia/techniques/notes.txt": []byte("not a technique"),
+		".sia/techniques/broken.md": []byte("---\nid: broken\nname: Broken\nwhen: never\n" +
+			"patterns: [no-such-pattern]\nchanges: [steps]\n---\nbody\n"),
 	}
-	l, errs := technique.Load(files)
+	l, errs := technique.LoadLibrary(files)
 	var got []string
 	for _, err := range errs {
 		var f *technique.FileError
@@ -86,7 +89,11 @@ func TestLoadRepository(t *testing.T) {
 		got = append(got, err.Error())
 	}
 	want := []string{
-		`technique .sia/techniques/broken.md:5: patterns: "no-such-pattern" is not one of interdependent-components, external-dependency-blocker, wrong-tool, unclear-instructions, context-overload, missing-example, over-constrained, wrong-order, wrong-abstraction-level, repeated-error, accumulated-cruft, unclear-specification, missing-credentials, environment, flaky-check, unknown`,
+		`technique .sia/techniques/broken.md:5: patterns: "no-such-pattern" is not one of ` +
+			`interdependent-components, external-dependency-blocker, wrong-tool, unclear-instructions, ` +
+			`context-overload, missing-example, over-constrained, wrong-order, wrong-abstraction-level, ` +
+			`repeated-error, accumulated-cruft, unclear-specification, missing-credentials, environment, ` +
+			`flaky-check, unknown`,
 		`technique .sia/techniques/twice.md:2: id contract-test is taken by .sia/techniques/contract-test.md`,
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -111,7 +118,8 @@ func TestLoadRepository(t *testing.T) {
 
 func TestParseFaults(t *testing.T) {
 	with := func(old, new string) string {
-		return strings.Replace("---\nid: a-b\nname: A\nwhen: w\npatterns:\n  unknown: 1\nchanges: [steps]\n---\nbody\n", old, new, 1)
+		return strings.Replace("---\nid: a-b\nname: A\nwhen: w\npatterns:\n  unknown: 1\nchanges: [steps]\n---\nbody\n", old,
+			new, 1)
 	}
 	tests := []struct {
 		name, file, want string
@@ -135,7 +143,7 @@ func TestParseFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := technique.Parse("p.md", []byte(tt.file))
+			_, err := technique.ParseFile("p.md", []byte(tt.file))
 			var f *technique.FileError
 			if !errors.As(err, &f) || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want an error about %q", err, tt.want)
@@ -152,7 +160,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("---\n---\n")
 	f.Add("---\nid: [\n---\n")
 	f.Fuzz(func(t *testing.T, file string) {
-		x, err := technique.Parse("p.md", []byte(file))
+		x, err := technique.ParseFile("p.md", []byte(file))
 		if err != nil {
 			var fe *technique.FileError
 			if !errors.As(err, &fe) {

@@ -44,22 +44,22 @@ func (e *FileError) Unwrap() error { return e.Err }
 
 // frontMatter is the YAML head of a technique's file.
 type frontMatter struct {
-	ID            string   `yaml:"id"`
-	Name          string   `yaml:"name"`
-	When          string   `yaml:"when"`
-	Patterns      ranks    `yaml:"patterns"`
-	Preconditions []string `yaml:"preconditions"`
-	Changes       []string `yaml:"changes"`
+	ID            string       `yaml:"id"`
+	Name          string       `yaml:"name"`
+	When          string       `yaml:"when"`
+	Patterns      patternRanks `yaml:"patterns"`
+	Preconditions []string     `yaml:"preconditions"`
+	Changes       []string     `yaml:"changes"`
 }
 
-// ranks reads patterns either as a mapping to ranks or as a plain list.
-type ranks map[string]int
+// patternRanks reads patterns either as a mapping to ranks or as a plain list.
+type patternRanks map[string]int
 
 // UnmarshalYAML implements yaml.InterfaceUnmarshaler.
-func (r *ranks) UnmarshalYAML(unmarshal func(any) error) error {
+func (r *patternRanks) UnmarshalYAML(unmarshal func(any) error) error {
 	var list []string
 	if err := unmarshal(&list); err == nil {
-		*r = make(ranks, len(list))
+		*r = make(patternRanks, len(list))
 		for _, p := range list {
 			(*r)[p] = listRank
 		}
@@ -75,8 +75,8 @@ func (r *ranks) UnmarshalYAML(unmarshal func(any) error) error {
 
 var validID = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
-// Parse reads one technique's file. Every error is a *[FileError].
-func Parse(path string, file []byte) (Technique, error) {
+// ParseFile reads one technique's file. Every error is a *[FileError].
+func ParseFile(path string, file []byte) (Technique, error) {
 	fail := func(line int, format string, args ...any) (Technique, error) {
 		return Technique{}, &FileError{Path: path, Line: line, Err: fmt.Errorf(format, args...)}
 	}
@@ -86,12 +86,12 @@ func Parse(path string, file []byte) (Technique, error) {
 	if !utf8.Valid(file) {
 		return fail(0, "the file is not UTF-8 text")
 	}
-	head, body, ok := split(file)
+	head, body, ok := splitFile(file)
 	if !ok {
 		return fail(1, `want front matter between two lines "---" at the top of the file`)
 	}
 	var f frontMatter
-	if err := decode(head, &f); err != nil {
+	if err := decodeFrontMatter(head, &f); err != nil {
 		line, cause := yamlFault(err)
 		return fail(line, "front matter: %w", cause)
 	}
@@ -109,36 +109,37 @@ func Parse(path string, file []byte) (Technique, error) {
 	case len(f.Patterns) == 0:
 		return fail(keyLine(head, "patterns"), "patterns: name at least one pattern that it answers")
 	case len(f.Changes) == 0:
-		return fail(keyLine(head, "changes"), "changes: name at least one of %s", joined(Changes))
+		return fail(keyLine(head, "changes"), "changes: name at least one of %s", joinedList(Changes))
 	case t.Prompt == "" || len(t.Prompt) > maxPrompt:
 		return fail(0, "the body has %d bytes; want 1 to %d that tell the model what to do", len(t.Prompt), maxPrompt)
 	}
 	for p, rank := range f.Patterns {
 		if !slices.Contains(sia.Patterns, sia.Pattern(p)) {
-			return fail(keyLine(head, "patterns"), "patterns: %q is not one of %s", p, joined(sia.Patterns))
+			return fail(keyLine(head, "patterns"), "patterns: %q is not one of %s", p, joinedList(sia.Patterns))
 		}
 		if rank < 1 || rank > maxRank {
-			return fail(keyLine(head, "patterns"), "patterns: rank %d of %s is not between 1, a first choice, and %d", rank, p, maxRank)
+			return fail(keyLine(head, "patterns"), "patterns: rank %d of %s is not between 1, a first choice, and %d", rank, p,
+				maxRank)
 		}
 		t.Ranks[sia.Pattern(p)] = rank
 	}
 	for _, s := range f.Preconditions {
 		if !slices.Contains(Preconditions, Precondition(s)) {
-			return fail(keyLine(head, "preconditions"), "preconditions: %q is not one of %s", s, joined(Preconditions))
+			return fail(keyLine(head, "preconditions"), "preconditions: %q is not one of %s", s, joinedList(Preconditions))
 		}
 		t.Preconditions = append(t.Preconditions, Precondition(s))
 	}
 	for _, s := range f.Changes {
 		if !slices.Contains(Changes, Change(s)) {
-			return fail(keyLine(head, "changes"), "changes: %q is not one of %s", s, joined(Changes))
+			return fail(keyLine(head, "changes"), "changes: %q is not one of %s", s, joinedList(Changes))
 		}
 		t.Changes = append(t.Changes, Change(s))
 	}
 	return t, nil
 }
 
-// split takes a file apart at its front matter. Line ends may be CRLF.
-func split(file []byte) (head, body []byte, ok bool) {
+// splitFile takes a file apart at its front matter. Line ends may be CRLF.
+func splitFile(file []byte) (head, body []byte, ok bool) {
 	file = bytes.ReplaceAll(bytes.TrimPrefix(file, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 	rest, ok := bytes.CutPrefix(file, []byte("---\n"))
 	if !ok {
@@ -151,21 +152,21 @@ func split(file []byte) (head, body []byte, ok bool) {
 	return head, body, ok
 }
 
-// decode reads the front matter strictly. The YAML library is given strangers'
+// decodeFrontMatter reads the front matter strictly. The YAML library is given strangers'
 // text here; should it panic, the file is broken, not the program.
-func decode(head []byte, into *frontMatter) (err error) {
+func decodeFrontMatter(head []byte, into *frontMatter) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("unreadable YAML: %v", r)
 		}
 	}()
-	if bytes.ContainsAny(head, "&*") && anchors.Match(head) {
+	if bytes.ContainsAny(head, "&*") && yamlAnchor.Match(head) {
 		return errors.New("YAML anchors and aliases are not read here")
 	}
 	return yaml.NewDecoder(bytes.NewReader(head), yaml.Strict()).Decode(into)
 }
 
-var anchors = regexp.MustCompile(`(?m)(^|[\s\[{,:-])[&*][A-Za-z0-9_]`)
+var yamlAnchor = regexp.MustCompile(`(?m)(^|[\s\[{,:-])[&*][A-Za-z0-9_]`)
 
 // yamlFault takes the line in the file, counting the opening "---", and a
 // message of one line out of a YAML error.
@@ -190,8 +191,8 @@ func keyLine(head []byte, key string) int {
 	return 1
 }
 
-// joined is the list for an error message.
-func joined[S ~string](list []S) string {
+// joinedList is the list for an error message.
+func joinedList[S ~string](list []S) string {
 	words := make([]string, len(list))
 	for i, s := range list {
 		words[i] = string(s)

@@ -6,25 +6,27 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
-// rewrite writes the brief out anew: goal, constraints, done-when. The goal is
+// rewriteBrief writes the brief out anew: goal, constraints, done-when. The goal is
 // the diagnosis' own words, or else the task's title.
-func rewrite(present sia.Brief, in Input) string {
+func rewriteBrief(present sia.Brief, in Input) string {
 	var b strings.Builder
 	goal := strings.TrimSpace(in.Prompt)
 	if goal == "" {
-		goal = oneLine(in.Title)
+		goal = text.OneLine(in.Title)
 	}
 	fmt.Fprintf(&b, "## Goal\n\n%s\n\n## Constraints\n\n", goal)
 	for _, c := range present.Answers {
-		fmt.Fprintf(&b, "- %s (a person said so)\n", oneLine(c))
+		fmt.Fprintf(&b, "- %s (a person said so)\n", text.OneLine(c))
 	}
-	cs := constraints(in.Body)
+	cs := constraintsIn(in.Body)
 	for _, c := range cs[:min(len(cs), 6)] {
 		fmt.Fprintf(&b, "- %s\n", c)
 	}
-	b.WriteString("- Tests and checks stay as strict as they are.\n- Nothing is changed that the goal does not ask for.\n\n## Done when\n\n")
+	b.WriteString("- Tests and checks stay as strict as they are.\n- Nothing is changed that the goal does not ask " +
+		"for.\n\n## Done when\n\n")
 	for _, f := range in.Failures[:min(len(in.Failures), 6)] {
 		line := fmt.Sprintf("- the check %s is green", f.Check)
 		if len(f.Tests) > 0 {
@@ -38,14 +40,14 @@ func rewrite(present sia.Brief, in Input) string {
 		}
 	}
 	b.WriteString("- every other check is green")
-	return clip(b.String(), maxPrompt)
+	return text.Clip(b.String(), maxPrompt)
 }
 
 // addQuotes adds the lines that carry the errors, at most n in all, newest first.
 func addQuotes(to []string, fs []sia.CheckFailure, n int) []string {
 	var quotes []string
 	add := func(q string) {
-		if q = clip(oneLine(q), 300); q != "" && len(quotes) < n && !slices.Contains(quotes, q) {
+		if q = text.Clip(text.OneLine(q), 300); q != "" && len(quotes) < n && !slices.Contains(quotes, q) {
 			quotes = append(quotes, q)
 		}
 	}

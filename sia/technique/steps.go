@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // splitSteps cuts the task into parts, each with its own test, and ends with
@@ -19,7 +20,8 @@ func splitSteps(in Input) []sia.SubTask {
 	if len(parts) < 2 {
 		parts = nil
 		for _, item := range listItems(in.Body) {
-			parts = append(parts, sia.SubTask{Do: item, DoneWhen: "a test for this part passes, and every test that passed before still does"})
+			parts = append(parts, sia.SubTask{Do: item, DoneWhen: "a test for this part passes, and every test that passed " +
+				"before still does"})
 		}
 	}
 	if len(parts) < 2 {
@@ -30,15 +32,17 @@ func splitSteps(in Input) []sia.SubTask {
 	}
 	if len(parts) < 2 {
 		parts = []sia.SubTask{
-			{Do: "Find the smallest part of the task that can be tested alone, and do only that.", DoneWhen: "a test for that part passes, and every test that passed before still does"},
+			{Do: "Find the smallest part of the task that can be tested alone, and do only that.",
+				DoneWhen: "a test for that part passes, and every test that passed before still does"},
 			{Do: "Add what remains, one part after another.", DoneWhen: "each part has a test that passes"},
 		}
 	}
-	return finish(parts, sia.SubTask{Do: "Run everything together and mend what the parts break in each other.", DoneWhen: allGreen(in.Failures)})
+	return finishSteps(parts, sia.SubTask{Do: "Run everything together and mend what the parts break in each other.",
+		DoneWhen: allGreen(in.Failures)})
 }
 
-// finish bounds the steps and makes last the last one.
-func finish(parts []sia.SubTask, last sia.SubTask) []sia.SubTask {
+// finishSteps bounds the steps and makes last the last one.
+func finishSteps(parts []sia.SubTask, last sia.SubTask) []sia.SubTask {
 	return append(slices.Clone(parts[:min(len(parts), maxSteps-1)]), last)
 }
 
@@ -46,7 +50,7 @@ func finish(parts []sia.SubTask, last sia.SubTask) []sia.SubTask {
 func proposedSteps(steps []sia.SubTask) []sia.SubTask {
 	var kept []sia.SubTask
 	for _, s := range steps {
-		s.Do, s.DoneWhen = clip(oneLine(s.Do), maxStepText), clip(oneLine(s.DoneWhen), maxStepText)
+		s.Do, s.DoneWhen = text.Clip(text.OneLine(s.Do), maxStepText), text.Clip(text.OneLine(s.DoneWhen), maxStepText)
 		if s.Do == "" || slices.ContainsFunc(kept, func(k sia.SubTask) bool { return k.Do == s.Do }) {
 			continue
 		}
@@ -71,7 +75,7 @@ func stepsByDirectory(touched []string) []sia.SubTask {
 		byDir[d] = append(byDir[d], p)
 	}
 	slices.SortFunc(dirs, func(a, b string) int {
-		return cmp.Or(cmp.Compare(layer(a), layer(b)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(buildLayer(a), buildLayer(b)), cmp.Compare(a, b))
 	})
 	var steps []sia.SubTask
 	for _, d := range dirs {
@@ -81,15 +85,15 @@ func stepsByDirectory(touched []string) []sia.SubTask {
 		}
 		names := slices.Sorted(slices.Values(byDir[d]))
 		steps = append(steps, sia.SubTask{
-			Do:       clip(fmt.Sprintf("Change only what lies %s: %s.", where, strings.Join(names, ", ")), maxStepText),
+			Do:       text.Clip(fmt.Sprintf("Change only what lies %s: %s.", where, strings.Join(names, ", ")), maxStepText),
 			DoneWhen: fmt.Sprintf("the tests %s pass, and every test that passed before still does", where),
 		})
 	}
 	return steps
 }
 
-// layer orders directories for building: deep ones first, entry points last.
-func layer(dir string) int {
+// buildLayer orders directories for building: deep ones first, entry points last.
+func buildLayer(dir string) int {
 	switch first, _, _ := strings.Cut(dir, "/"); first {
 	case "cmd", "bin", "main", "scripts", "deploy", "docs", ".github":
 		return 100
@@ -105,7 +109,7 @@ func stepsByTest(fs []sia.CheckFailure) []sia.SubTask {
 	seen := map[string]bool{}
 	for _, f := range fs {
 		for _, t := range f.Tests {
-			if t = clip(oneLine(t), 200); t == "" || seen[t] {
+			if t = text.Clip(text.OneLine(t), 200); t == "" || seen[t] {
 				continue
 			}
 			seen[t] = true
@@ -130,7 +134,7 @@ func reorderSteps(present []sia.SubTask, in Input) []sia.SubTask {
 	if len(present) >= 2 {
 		move := len(present) - 1
 		for i, s := range present {
-			if i > 0 && mentions(s.Do+" "+s.DoneWhen, in.Failures) {
+			if i > 0 && namesFailure(s.Do+" "+s.DoneWhen, in.Failures) {
 				move = i
 				break
 			}
@@ -140,26 +144,27 @@ func reorderSteps(present []sia.SubTask, in Input) []sia.SubTask {
 		return slices.Insert(order, 0, present[move])
 	}
 	if s := stepsByDirectory(in.Touched); len(s) >= 2 {
-		return finish(s, sia.SubTask{Do: "Run everything together.", DoneWhen: allGreen(in.Failures)})
+		return finishSteps(s, sia.SubTask{Do: "Run everything together.", DoneWhen: allGreen(in.Failures)})
 	}
 	return []sia.SubTask{
-		{Do: "Declare the types, interfaces and signatures that the change needs, without behaviour.", DoneWhen: "the repository builds and every test that passed before still does"},
+		{Do: "Declare the types, interfaces and signatures that the change needs, without behaviour.",
+			DoneWhen: "the repository builds and every test that passed before still does"},
 		{Do: "Write the code that the rest of the change rests on, with its test.", DoneWhen: "that test passes alone"},
 		{Do: "Change the callers, one after another.", DoneWhen: "the repository builds after each"},
 		{Do: "Wire it in: entry points, configuration, documentation.", DoneWhen: allGreen(in.Failures)},
 	}
 }
 
-// mentions reports whether text names a test or a file of the failures.
-func mentions(text string, fs []sia.CheckFailure) bool {
+// namesFailure reports whether text names a test or a file of the failures.
+func namesFailure(step string, fs []sia.CheckFailure) bool {
 	for _, f := range fs {
 		for _, t := range f.Tests {
-			if t != "" && strings.Contains(text, t) {
+			if t != "" && strings.Contains(step, t) {
 				return true
 			}
 		}
 		for _, p := range pathsIn(f.Excerpt) {
-			if strings.Contains(text, p) {
+			if strings.Contains(step, p) {
 				return true
 			}
 		}
@@ -172,16 +177,23 @@ func mentions(text string, fs []sia.CheckFailure) bool {
 func levelSteps(in Input) []sia.SubTask {
 	if in.Level == "down" && in.Pattern != sia.MissingCredentials && in.Pattern != sia.ExternalDependencyBlocker {
 		return []sia.SubTask{
-			{Do: "Write the one concrete case that the failing checks ask for, in plain code and in one place.", DoneWhen: "the checks of that case pass"},
-			{Do: "Take out the layer that now has only this one user.", DoneWhen: "nothing refers to it, and the repository builds"},
+			{Do: "Write the one concrete case that the failing checks ask for, in plain code and in one place.",
+				DoneWhen: "the checks of that case pass"},
+			{Do: "Take out the layer that now has only this one user.", DoneWhen: "nothing refers to it, and the repository " +
+				"builds"},
 			{Do: "Run everything.", DoneWhen: allGreen(in.Failures)},
 		}
 	}
 	return []sia.SubTask{
-		{Do: "Name what the code needs from the outside as a small interface, in the words of the code that uses it.", DoneWhen: "the repository builds, and the code that uses it names no vendor, key or address"},
-		{Do: "Write a local double of it that does the useful part without network, keys or other machines, by recording or answering from memory.", DoneWhen: "a test of the double passes with an empty environment"},
-		{Do: "Use the interface where the last attempt used the real thing, with the double as the default in development and tests.", DoneWhen: "a test shows the behaviour the task asks for, by looking at what the double recorded, and every test that passed before still does"},
-		{Do: "Leave one place where a real implementation can be plugged in later, off unless it is configured.", DoneWhen: allGreen(in.Failures)},
+		{Do: "Name what the code needs from the outside as a small interface, in the words of the code that uses it.",
+			DoneWhen: "the repository builds, and the code that uses it names no vendor, key or address"},
+		{Do: "Write a local double of it that does the useful part without network, keys or other machines, by recording " +
+			"or answering from memory.", DoneWhen: "a test of the double passes with an empty environment"},
+		{Do: "Use the interface where the last attempt used the real thing, with the double as the default in development " +
+			"and tests.", DoneWhen: "a test shows the behaviour the task asks for, by looking at what the double recorded, " +
+			"and every test that passed before still does"},
+		{Do: "Leave one place where a real implementation can be plugged in later, off unless it is configured.",
+			DoneWhen: allGreen(in.Failures)},
 	}
 }
 
@@ -191,9 +203,11 @@ func relaxSteps(constraint string, in Input) []sia.SubTask {
 	if s := proposedSteps(in.Steps); len(s) >= 1 {
 		steps = s[:min(len(s), maxSteps-1)]
 	} else {
-		steps = []sia.SubTask{{Do: "Make the task work without the lifted constraint; every other one holds.", DoneWhen: "the failing checks pass, but for what the lifted constraint asks"}}
+		steps = []sia.SubTask{{Do: "Make the task work without the lifted constraint; every other one holds.",
+			DoneWhen: "the failing checks pass, but for what the lifted constraint asks"}}
 	}
-	return append(slices.Clone(steps), sia.SubTask{Do: "Put the constraint back: " + constraint, DoneWhen: "it holds again, and " + allGreen(in.Failures)})
+	return append(slices.Clone(steps),
+		sia.SubTask{Do: "Put the constraint back: " + constraint, DoneWhen: "it holds again, and " + allGreen(in.Failures)})
 }
 
 // allGreen names the checks that must be green in the end.

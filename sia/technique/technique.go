@@ -1,10 +1,6 @@
 package technique
 
-import (
-	"slices"
-
-	"github.com/sia-bot/sia/sia"
-)
+import "github.com/sia-bot/sia/sia"
 
 // Dir is where a repository keeps techniques of its own, on its base branch.
 const Dir = ".sia/techniques"
@@ -25,9 +21,9 @@ type Technique struct {
 // Answers reports whether t answers p.
 func (t Technique) Answers(p sia.Pattern) bool { return t.Ranks[p] > 0 }
 
-// Precondition names something about a task that a technique needs to have an
-// effect. A technique whose precondition does not hold is ranked lower, not
-// excluded: the tests for them read words and may be wrong.
+// Precondition names something about a task that a technique needs to have an effect. A technique
+// is ranked lower when one of its preconditions does not hold. It is not excluded, because the
+// tests for preconditions read words and may be wrong.
 type Precondition string
 
 // The preconditions.
@@ -47,9 +43,10 @@ type Change string
 // The changes. Each is implemented by one function of this package, and each
 // leaves a mark on the brief that does not depend on prose.
 const (
-	ChangeSteps       Change = "steps"        // Steps: parts, each with its own test
-	ChangeReorder     Change = "reorder"      // Steps: the same parts in another order
-	ChangeLevel       Change = "level"        // Steps: interface and local double, or the concrete case; an interface as example
+	ChangeSteps   Change = "steps"   // Steps: parts, each with its own test
+	ChangeReorder Change = "reorder" // Steps: the same parts in another order
+	// ChangeLevel: Steps lead to an interface with a local double, or to the concrete case.
+	ChangeLevel       Change = "level"
 	ChangeTools       Change = "tools"        // Tools and WithoutTools
 	ChangeRewrite     Change = "rewrite"      // Prompt: goal, constraints, done-when
 	ChangeOnlyFiles   Change = "only-files"   // OnlyFiles: the named few
@@ -65,6 +62,3 @@ var Changes = []Change{
 	ChangeSteps, ChangeReorder, ChangeLevel, ChangeTools, ChangeRewrite, ChangeOnlyFiles,
 	ChangeDropHistory, ChangeExamples, ChangeRelax, ChangeQuote, ChangeFromBase,
 }
-
-// Has reports whether t makes change c.
-func (t Technique) Has(c Change) bool { return slices.Contains(t.Changes, c) }

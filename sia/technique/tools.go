@@ -8,7 +8,8 @@ import (
 
 // usualTools are assumed when the agent does not say which tools it has: the
 // names of SIA's built-in agent.
-var usualTools = []string{"list", "read", "outline", "search", "edit", "patch", "write", "delete", "plan", "ask", "finish", "run", "test"}
+var usualTools = []string{"list", "read", "outline", "search", "edit", "patch", "write", "delete", "plan", "ask",
+	"finish", "run", "test"}
 
 // toolRole is what a tool is for, as its name tells.
 type toolRole int
@@ -42,8 +43,10 @@ func roleOf(tool string) toolRole {
 }
 
 var (
-	notThere = regexp.MustCompile(`(?i)no such file|file not found|does not exist|cannot find the file|cannot find module|no matching (text|string)|not found in file|ENOENT`)
-	isThere  = regexp.MustCompile(`(?i)already exists|would overwrite|EEXIST|duplicate (declaration|definition)|redeclared`)
+	notThere = regexp.MustCompile(`(?i)no such file|file not found|does not exist|cannot find the file|` +
+		`cannot find module|no matching (text|string)|not found in file|ENOENT`)
+	isThere = regexp.MustCompile(`(?i)already exists|would overwrite|EEXIST|duplicate (declaration|definition)|` +
+		`redeclared`)
 )
 
 // chooseTools decides which tools the next attempt is offered, and which are

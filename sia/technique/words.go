@@ -3,13 +3,13 @@ package technique
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // wordyTokens is the length at which a prompt is looked at for its signal
-// (document 1 §1.4). bytesPerToken is the usual estimate for English and code.
+// (docs/rules.md#techniques). bytesPerToken is the usual estimate for English and code.
 const (
 	wordyTokens   = 2000
 	bytesPerToken = 4
@@ -20,20 +20,21 @@ const (
 // something, names a file, or is a point of a list or a heading; little is less
 // than a third of the lines.
 func wordyPrompt(task sia.Task) (bool, int) {
-	text := task.Title + "\n" + task.Body + "\n" + task.Brief.Prompt
-	tokens := len(text) / bytesPerToken
+	instructions := task.Title + "\n" + task.Body + "\n" + task.Brief.Prompt
+	tokens := len(instructions) / bytesPerToken
 	if tokens <= wordyTokens {
 		return false, tokens
 	}
 	signal, lines := 0, 0
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(instructions) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
 		// A paragraph on one line counts as the lines it would wrap to.
 		n := 1 + len(line)/120
 		lines += n
-		if asks.MatchString(line) || listMark.MatchString(line) || strings.HasPrefix(line, "#") || len(pathsIn(line)) > 0 && len(line) < 200 {
+		if asksWords.MatchString(line) || listMark.MatchString(line) || strings.HasPrefix(line, "#") ||
+			len(pathsIn(line)) > 0 && len(line) < 200 {
 			signal++
 		}
 	}
@@ -41,7 +42,8 @@ func wordyPrompt(task sia.Task) (bool, int) {
 }
 
 var (
-	asks     = regexp.MustCompile(`(?i)\b(must|should|shall|need(s|ed)? to|has to|have to|add|remove|return|create|implement|rename|fix|make|support|ensure|reject|accept|when|expected|never|only)\b`)
+	asksWords = regexp.MustCompile(`(?i)\b(must|should|shall|need(s|ed)? to|has to|have to|add|remove|return|create|` +
+		`implement|rename|fix|make|support|ensure|reject|accept|when|expected|never|only)\b`)
 	listMark = regexp.MustCompile(`^([-*+]|\d{1,2}[.)])\s+(\[[ xX]\]\s+)?`)
 )
 
@@ -56,7 +58,7 @@ func listItems(body string) []string {
 			continue
 		}
 		if m := listMark.FindString(line); m != "" && !fenced {
-			if item := clip(oneLine(line[len(m):]), maxStepText); len(item) > 3 {
+			if item := text.Clip(text.OneLine(line[len(m):]), maxStepText); len(item) > 3 {
 				items = append(items, item)
 			}
 		}
@@ -65,18 +67,21 @@ func listItems(body string) []string {
 }
 
 var (
-	limits = regexp.MustCompile(`(?i)\b(must( not|n't)?|only|without|never|no more than|at most|at least|exactly|should not|shouldn't|cannot|can't|may not|do not|don't|has to|no new|no external)\b`)
+	limitWords = regexp.MustCompile(`(?i)\b(must( not|n't)?|only|without|never|no more than|at most|at least|exactly|` +
+		`should not|shouldn't|cannot|can't|may not|do not|don't|has to|no new|no external)\b`)
 	// What is never lifted: whatever keeps the work honest or people safe.
-	sacred   = regexp.MustCompile(`(?i)\b(tests?|checks?|ci|secur\w*|secrets?|passwords?|tokens?|credentials?|auth\w*|permissions?|licen[cs]\w*|privacy|personal|gdpr|encrypt\w*|sanitiz\w*|escap\w*|injection|delet\w*|workflows?)\b`)
-	sentence = regexp.MustCompile(`[.;!?]\s+|\n+`)
+	neverLifted = regexp.MustCompile(`(?i)\b(tests?|checks?|ci|secur\w*|secrets?|passwords?|tokens?|credentials?|` +
+		`auth\w*|` +
+		`permissions?|licen[cs]\w*|privacy|personal|gdpr|encrypt\w*|sanitiz\w*|escap\w*|injection|delet\w*|workflows?)\b`)
+	sentenceEnd = regexp.MustCompile(`[.;!?]\s+|\n+`)
 )
 
-// constraints are the sentences of the task's text that name a constraint which
+// constraintsIn are the sentences of the task's text that name a constraint which
 // may be lifted for a while.
-func constraints(text string) []string {
+func constraintsIn(body string) []string {
 	var cs []string
 	fenced := false
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(body) {
 		if t := strings.TrimSpace(line); strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
 			fenced = !fenced
 			continue
@@ -84,46 +89,46 @@ func constraints(text string) []string {
 		if fenced {
 			continue
 		}
-		for _, s := range sentence.Split(line, -1) {
+		for _, s := range sentenceEnd.Split(line, -1) {
 			s = strings.TrimSpace(s)
-			s = strings.TrimRight(oneLine(strings.TrimPrefix(s, listMark.FindString(s))), ".;!")
-			if liftable(s) {
-				cs = append(cs, clip(s, maxStepText))
+			s = strings.TrimRight(text.OneLine(strings.TrimPrefix(s, listMark.FindString(s))), ".;!")
+			if isLiftable(s) {
+				cs = append(cs, text.Clip(s, maxStepText))
 			}
 		}
 	}
 	return cs
 }
 
-// liftable reports whether a sentence is a constraint that may be lifted.
-func liftable(s string) bool {
-	return len(s) > 8 && limits.MatchString(s) && !sacred.MatchString(s)
+// isLiftable reports whether a sentence is a constraint that may be lifted.
+func isLiftable(s string) bool {
+	return len(s) > 8 && limitWords.MatchString(s) && !neverLifted.MatchString(s)
 }
 
 // chooseConstraint is the one constraint to lift: the diagnosis' proposal, the
 // first that the task's text names, or a plain one about the size of the change.
 func chooseConstraint(in Input) string {
-	if c := clip(oneLine(in.Constraint), maxStepText); len(c) > 8 && !sacred.MatchString(c) {
+	if c := text.Clip(text.OneLine(in.Constraint), maxStepText); len(c) > 8 && !neverLifted.MatchString(c) {
 		return c
 	}
-	if cs := constraints(in.Title + "\n" + in.Body); len(cs) > 0 {
+	if cs := constraintsIn(in.Title + "\n" + in.Body); len(cs) > 0 {
 		return cs[0]
 	}
 	return "The result has to be complete and general from the start."
 }
 
-// path of a file in prose or a log: at least one dot in the last part. Addresses
-// are not paths, and neither are versions and numbers.
+// pathWord is the path of a file in prose or a log. Its last part has at least one dot. Addresses,
+// versions and numbers are no paths.
 var (
-	pathWord = regexp.MustCompile(`[A-Za-z0-9_@+.\-/\\]*[A-Za-z0-9_+\-]\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
-	address  = regexp.MustCompile(`[a-z][a-z0-9+]*://\S+`)
+	pathWord   = regexp.MustCompile(`[A-Za-z0-9_@+.\-/\\]*[A-Za-z0-9_+\-]\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
+	webAddress = regexp.MustCompile(`[a-z][a-z0-9+]*://\S+`)
 )
 
 // pathsIn are the words of a text that look like files, in order, once each.
-func pathsIn(text string) []string {
+func pathsIn(prose string) []string {
 	var ps []string
 	seen := map[string]bool{}
-	for _, p := range pathWord.FindAllString(address.ReplaceAllString(text, " "), -1) {
+	for _, p := range pathWord.FindAllString(webAddress.ReplaceAllString(prose, " "), -1) {
 		p = strings.TrimPrefix(strings.ReplaceAll(p, `\`, "/"), "./")
 		if !seen[p] {
 			seen[p] = true
@@ -131,20 +136,4 @@ func pathsIn(text string) []string {
 		}
 	}
 	return ps
-}
-
-// oneLine folds white space.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// clip cuts s to at most n bytes at a character's border, and shows that it did.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	const mark = "…"
-	cut := n - len(mark)
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + mark
 }

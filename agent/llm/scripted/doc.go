@@ -11,9 +11,9 @@
 //   - A rule matches by model name (which serves as a role: "coder", "sia",
 //     "reviewer") and by regular expressions over the system and user text.
 //   - The position in a conversation is the number of assistant messages that
-//     the request carries, and nothing else: the server remembers no
+//     the request carries, and nothing else. The server remembers no
 //     conversation, so an attempt that starts again gets the same answers.
-//   - [Answer]: text, tool calls or JSON; after a delay; or a [Fault]. It is
+//   - [Answer]: text, tool calls or JSON, perhaps after a delay; or a [Fault]. It is
 //     streamed when the request asks for that.
 //   - [Parse] reads a script from txtar and YAML, for golden stories.
 //

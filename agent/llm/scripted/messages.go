@@ -9,9 +9,10 @@ import (
 
 // messages is Anthropic's protocol, POST /v1/messages.
 // https://docs.anthropic.com/en/api/messages
-var messages = protocol{read: readMessages, whole: wholeMessage, stream: streamMessage, authorized: func(r *http.Request, key string) bool {
-	return r.Header.Get("X-Api-Key") == key || r.Header.Get("Authorization") == "Bearer "+key
-}}
+var messages = protocol{read: readMessages, whole: wholeMessage, stream: streamMessage,
+	authorized: func(r *http.Request, key string) bool {
+		return r.Header.Get("X-Api-Key") == key || r.Header.Get("Authorization") == "Bearer "+key
+	}}
 
 // block is one part of a message's content.
 type block struct {
@@ -106,14 +107,16 @@ func messageOf(q Request, a Answer) (map[string]any, []block, map[string]any, er
 		content = append(content, block{Type: "text", Text: m.Content})
 	}
 	for _, c := range m.ToolCalls {
-		content = append(content, block{Type: "tool_use", ID: strings.Replace(c.ID, "call_", "toolu_", 1), Name: c.Function.Name, Input: json.RawMessage(c.Function.Arguments)})
+		content = append(content, block{Type: "tool_use", ID: strings.Replace(c.ID, "call_", "toolu_", 1),
+			Name: c.Function.Name, Input: json.RawMessage(c.Function.Arguments)})
 	}
 	reason := map[string]string{"tool_calls": "tool_use", "length": "max_tokens"}[finish]
 	if reason == "" {
 		reason = "end_turn"
 	}
 	u := usageOf(q, a, m)
-	usage := map[string]any{"input_tokens": u.Prompt - u.Details.Cached, "cache_read_input_tokens": u.Details.Cached, "cache_creation_input_tokens": 0, "output_tokens": u.Completion}
+	usage := map[string]any{"input_tokens": u.Prompt - u.Details.Cached, "cache_read_input_tokens": u.Details.Cached,
+		"cache_creation_input_tokens": 0, "output_tokens": u.Completion}
 	return map[string]any{"id": fmt.Sprintf("msg_%d", q.Turn()), "type": "message", "role": "assistant", "model": q.Model,
 		"content": content, "stop_reason": reason, "stop_sequence": nil, "usage": usage}, content, usage, nil
 }
@@ -137,7 +140,8 @@ func streamMessage(w http.ResponseWriter, q Request, a Answer) {
 	event := events(w)
 	reason := m["stop_reason"]
 	m["content"], m["stop_reason"] = []any{}, nil
-	m["usage"] = map[string]any{"input_tokens": usage["input_tokens"], "cache_read_input_tokens": usage["cache_read_input_tokens"], "cache_creation_input_tokens": 0, "output_tokens": 1}
+	m["usage"] = map[string]any{"input_tokens": usage["input_tokens"],
+		"cache_read_input_tokens": usage["cache_read_input_tokens"], "cache_creation_input_tokens": 0, "output_tokens": 1}
 	event("message_start", map[string]any{"message": m})
 	for i, c := range content {
 		start, delta := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": c.Text}
@@ -149,7 +153,8 @@ func streamMessage(w http.ResponseWriter, q Request, a Answer) {
 		event("content_block_delta", map[string]any{"index": i, "delta": delta})
 		event("content_block_stop", map[string]any{"index": i})
 	}
-	event("message_delta", map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": nil}, "usage": map[string]any{"output_tokens": usage["output_tokens"]}})
+	event("message_delta", map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": nil},
+		"usage": map[string]any{"output_tokens": usage["output_tokens"]}})
 	event("message_stop", map[string]any{})
 }
 

@@ -163,7 +163,8 @@ func (t yamlTurn) answer(files map[string]string) (Answer, error) {
 		a.Usage = &Usage{Input: t.Usage.Input, Cached: t.Usage.Cached, Output: t.Usage.Output}
 	}
 	if f := t.Fault; f != nil {
-		a.Fault = &Fault{Status: f.Status, Header: f.Header, Body: f.Body, Code: f.Code, Reset: f.Reset, Stall: f.Stall, After: f.After, Times: f.Times}
+		a.Fault = &Fault{Status: f.Status, Header: f.Header, Body: f.Body, Code: f.Code, Reset: f.Reset, Stall: f.Stall,
+			After: f.After, Times: f.Times}
 	}
 	return a, nil
 }

@@ -93,7 +93,8 @@ func responseOf(q Request, a Answer) (map[string]any, []map[string]any, error) {
 	}
 	output := []map[string]any{}
 	if m.Content != "" {
-		output = append(output, map[string]any{"type": "message", "id": fmt.Sprintf("msg_%d", q.Turn()), "status": "completed", "role": "assistant",
+		output = append(output, map[string]any{"type": "message", "id": fmt.Sprintf("msg_%d", q.Turn()),
+			"status": "completed", "role": "assistant",
 			"content": []any{map[string]any{"type": "output_text", "text": m.Content, "annotations": []any{}}}})
 	}
 	for i, c := range m.ToolCalls {
@@ -110,9 +111,12 @@ func responseOf(q Request, a Answer) (map[string]any, []map[string]any, error) {
 		status = "incomplete"
 	}
 	u := usageOf(q, a, m)
-	return map[string]any{"id": fmt.Sprintf("resp_%d", q.Turn()), "object": "response", "created_at": created, "status": status, "model": q.Model, "output": output,
-		"usage": map[string]any{"input_tokens": u.Prompt, "input_tokens_details": map[string]any{"cached_tokens": u.Details.Cached},
-			"output_tokens": u.Completion, "output_tokens_details": map[string]any{"reasoning_tokens": 0}, "total_tokens": u.Total}}, output, nil
+	return map[string]any{"id": fmt.Sprintf("resp_%d", q.Turn()), "object": "response", "created_at": created,
+		"status": status, "model": q.Model, "output": output,
+		"usage": map[string]any{"input_tokens": u.Prompt,
+			"input_tokens_details": map[string]any{"cached_tokens": u.Details.Cached},
+			"output_tokens":        u.Completion, "output_tokens_details": map[string]any{"reasoning_tokens": 0},
+			"total_tokens": u.Total}}, output, nil
 }
 
 // custom reports whether a tool takes plain text instead of JSON.
@@ -142,13 +146,16 @@ func streamResponse(w http.ResponseWriter, q Request, a Answer) {
 		return
 	}
 	event := events(w)
-	event("response.created", map[string]any{"response": map[string]any{"id": r["id"], "object": "response", "created_at": created, "status": "in_progress", "model": q.Model, "output": []any{}}})
+	event("response.created", map[string]any{"response": map[string]any{"id": r["id"], "object": "response",
+		"created_at": created, "status": "in_progress", "model": q.Model, "output": []any{}}})
 	for i, o := range output {
 		event("response.output_item.added", map[string]any{"output_index": i, "item": o})
 		if c, ok := o["content"].([]any); ok {
 			text := c[0].(map[string]any)["text"]
-			event("response.output_text.delta", map[string]any{"item_id": o["id"], "output_index": i, "content_index": 0, "delta": text})
-			event("response.output_text.done", map[string]any{"item_id": o["id"], "output_index": i, "content_index": 0, "text": text})
+			event("response.output_text.delta",
+				map[string]any{"item_id": o["id"], "output_index": i, "content_index": 0, "delta": text})
+			event("response.output_text.done",
+				map[string]any{"item_id": o["id"], "output_index": i, "content_index": 0, "text": text})
 		}
 		event("response.output_item.done", map[string]any{"output_index": i, "item": o})
 	}

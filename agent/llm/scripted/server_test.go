@@ -62,7 +62,9 @@ func start(t *testing.T, text string) *scripted.Server {
 	return s
 }
 
-func post(t *testing.T, s *scripted.Server, model string, messages ...string) (int, openai.ChatCompletionResponse, string) {
+func post(
+	t *testing.T, s *scripted.Server, model string, messages ...string,
+) (int, openai.ChatCompletionResponse, string) {
 	t.Helper()
 	q := map[string]any{"model": model}
 	var list []any
@@ -95,7 +97,8 @@ func TestAnswersFollowTheRequestAlone(t *testing.T) {
 	for range 2 { // a second time gives the same: nothing is remembered
 		_, first, _ := post(t, s, "coder", "system: s", "user: Add a Greeting")
 		m := first.Choices[0].Message
-		if m.Content != "I write the file." || m.ToolCalls[0].Function.Arguments != `{"content":"package hello\n","path":"hello.go"}` {
+		if m.Content != "I write the file." ||
+			m.ToolCalls[0].Function.Arguments != `{"content":"package hello\n","path":"hello.go"}` {
 			t.Errorf("first turn: %+v", m)
 		}
 		if u := first.Usage; u.PromptTokens != 50 || u.PromptTokensDetails.CachedTokens != 20 || u.CompletionTokens != 9 {
@@ -126,7 +129,8 @@ func TestUnmatchedSaysWhatWasAsked(t *testing.T) {
 			t.Errorf("HTTP %d, %q missing in %s", status, want, body)
 		}
 	}
-	if got := s.Requests(); len(got) != 1 || got[0].Rule != "" || got[0].Status != 400 || got[0].User() != "paint it black" {
+	if got := s.Requests(); len(got) != 1 || got[0].Rule != "" || got[0].Status != 400 ||
+		got[0].User() != "paint it black" {
 		t.Errorf("record: %+v", got)
 	}
 }
@@ -140,7 +144,8 @@ func TestFaultsStrikeAsOftenAsTheyShould(t *testing.T) {
 	if _, r, _ := post(t, s, "any model", "user: break"); r.Choices[0].Message.Content != "well again" {
 		t.Errorf("after the fault: %+v", r)
 	}
-	if _, r, _ := post(t, s, "m", "assistant: a", "user: break"); r.Choices[0].Message.ToolCalls[0].Function.Arguments != "{not json" {
+	if _, r, _ := post(t, s, "m", "assistant: a",
+		"user: break"); r.Choices[0].Message.ToolCalls[0].Function.Arguments != "{not json" {
 		t.Errorf("broken arguments: %+v", r)
 	}
 	var rules []string
@@ -188,7 +193,8 @@ func TestStreamGivesTheSameAnswer(t *testing.T) {
 			}
 		}
 	}
-	if text != "I write the file." || !strings.Contains(args, "hello.go") || finish != "tool_calls" || usage == nil || usage.PromptTokens != 50 {
+	if text != "I write the file." || !strings.Contains(args, "hello.go") || finish != "tool_calls" || usage == nil ||
+		usage.PromptTokens != 50 {
 		t.Errorf("text %q, args %q, finish %q, usage %+v", text, args, finish, usage)
 	}
 }
@@ -214,7 +220,8 @@ func TestParseRefuses(t *testing.T) {
 
 func TestSetScript(t *testing.T) {
 	s := start(t, story)
-	if err := s.SetScript(scripted.Script{Rules: []scripted.Rule{{Name: "new", Turns: []scripted.Answer{{Text: "new"}}}}}); err != nil {
+	if err := s.SetScript(scripted.Script{Rules: []scripted.Rule{{Name: "new",
+		Turns: []scripted.Answer{{Text: "new"}}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, r, _ := post(t, s, "x", "user: y"); r.Choices[0].Message.Content != "new" {
@@ -234,7 +241,8 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzRequest(f *testing.F) {
-	f.Add([]byte(`{"model":"coder","messages":[{"role":"user","content":[{"type":"text","text":"greeting"}]},{"role":"assistant","content":null}]}`))
+	f.Add([]byte(`{"model":"coder","messages":[{"role":"user","content":[{"type":"text","text":"greeting"}]},` +
+		`{"role":"assistant","content":null}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var q scripted.Request
 		if json.Unmarshal(body, &q) == nil && q.Turn() > len(q.Messages) {

@@ -40,7 +40,8 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, q Request, a
 				s.stall(ctx)
 				return true
 			}
-			b, _ := json.Marshal(map[string]any{"error": map[string]any{"message": "a fault of the script", "type": "server_error", "code": f.Code}})
+			b, _ := json.Marshal(map[string]any{"error": map[string]any{"message": "a fault of the script",
+				"type": "server_error", "code": f.Code}})
 			event(string(b))
 			return false
 		}
@@ -55,7 +56,8 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, q Request, a
 func chunks(q Request, a Answer, m Message, finish string) (list []map[string]any) {
 	counts := q.StreamOptions != nil && q.StreamOptions.IncludeUsage
 	add := func(choices []any, used any) {
-		c := map[string]any{"id": id(q), "object": "chat.completion.chunk", "created": created, "model": q.Model, "choices": choices}
+		c := map[string]any{"id": id(q), "object": "chat.completion.chunk", "created": created, "model": q.Model,
+			"choices": choices}
 		if counts {
 			c["usage"] = used // null in all but the last
 		}
@@ -74,7 +76,8 @@ func chunks(q Request, a Answer, m Message, finish string) (list []map[string]an
 		delta(map[string]any{"tool_calls": []any{map[string]any{
 			"index": i, "id": c.ID, "type": c.Type, "function": map[string]any{"name": c.Function.Name, "arguments": ""}}}}, nil)
 		for _, piece := range pieces(c.Function.Arguments) {
-			delta(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": map[string]any{"arguments": piece}}}}, nil)
+			delta(map[string]any{"tool_calls": []any{map[string]any{"index": i,
+				"function": map[string]any{"arguments": piece}}}}, nil)
 		}
 	}
 	delta(map[string]any{}, finish)

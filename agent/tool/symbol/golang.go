@@ -30,7 +30,8 @@ func goSymbols(text string) (all []Symbol) {
 				continue
 			}
 			if d.Recv != nil && len(d.Recv.List) > 0 {
-				of, _, _ := strings.Cut(source(d.Recv.List[0].Type.Pos(), d.Recv.List[0].Type.End()), "[") // without type parameters
+				// without type parameters
+				of, _, _ := strings.Cut(source(d.Recv.List[0].Type.Pos(), d.Recv.List[0].Type.End()), "[")
 				name = strings.Trim(of, "* ") + "." + name
 			}
 			all = append(all, Symbol{Line: line(d.Pos()), Name: name, Text: source(d.Pos(), d.Type.End())})
@@ -72,7 +73,8 @@ func members(s *ast.TypeSpec, line func(token.Pos) int, source func(from, to tok
 	}
 	for _, m := range i.Methods.List {
 		for _, n := range m.Names {
-			all = append(all, Symbol{Line: line(m.Pos()), Depth: 1, Name: s.Name.Name + "." + n.Name, Text: source(m.Pos(), m.End())})
+			all = append(all, Symbol{Line: line(m.Pos()), Depth: 1, Name: s.Name.Name + "." + n.Name,
+				Text: source(m.Pos(), m.End())})
 		}
 	}
 	return all

@@ -16,7 +16,7 @@ type language struct {
 	body     string   // what the definition ends before: "{" or ":" …
 }
 
-func lang(body string, comments, not []string, patterns ...string) *language {
+func newLanguage(body string, comments, not []string, patterns ...string) *language {
 	l := &language{body: body, comments: comments, not: not}
 	for _, p := range patterns {
 		l.patterns = append(l.patterns, regexp.MustCompile(p))
@@ -25,51 +25,65 @@ func lang(body string, comments, not []string, patterns ...string) *language {
 }
 
 // keywords look like calls or names of functions in languages with braces.
-var keywords = []string{"if", "for", "foreach", "while", "switch", "catch", "return", "else", "do", "new", "throw", "using", "lock", "synchronized", "function", "sizeof", "case", "await", "yield", "elseif", "match", "when", "try"}
+var keywords = []string{"if", "for", "foreach", "while", "switch", "catch", "return", "else", "do", "new", "throw",
+	"using", "lock", "synchronized", "function", "sizeof", "case", "await", "yield", "elseif", "match", "when", "try"}
 
 var slashes = []string{"//", "*", "/*"}
 
 // languages by the ends of their files' names; nothing changes it.
-var languages = known()
+var languages = knownLanguages()
 
-func known() map[string]*language {
+func knownLanguages() map[string]*language {
 	byEnd := map[string]*language{}
 	for ends, l := range map[string]*language{
-		".py .pyi": lang(":", []string{"#"}, nil,
-			`^\s*(?:async\s+)?def\s+(?P<name>\w+)`, `^\s*class\s+(?P<name>\w+)`, `^(?P<name>[A-Z][A-Z0-9_]+)\s*(?::[^=]+)?=[^=]`),
-		".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte": lang("{", slashes, keywords,
+		".py .pyi": newLanguage(":", []string{"#"}, nil,
+			`^\s*(?:async\s+)?def\s+(?P<name>\w+)`, `^\s*class\s+(?P<name>\w+)`,
+			`^(?P<name>[A-Z][A-Z0-9_]+)\s*(?::[^=]+)?=[^=]`),
+		".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte": newLanguage("{", slashes, keywords,
 			`^\s*(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:async\s+)?function\s*\*?\s*(?P<name>[\w$]+)`,
 			`^\s*(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?class\s+(?P<name>[\w$]+)`,
 			`^\s*(?:export\s+)?(?:declare\s+)?(?:const\s+)?(?:interface|enum|namespace)\s+(?P<name>[\w$.]+)`,
 			`^\s*(?:export\s+)?(?:declare\s+)?type\s+(?P<name>[\w$]+)\s*(?:<.*>)?\s*=`,
 			`^(?:export\s+)?(?:const|let|var)\s+(?P<name>[\w$]+)`,
 			`^(?:module\.)?exports\.(?P<name>[\w$]+)\s*=`,
-			`^\s+(?:(?:public|private|protected|static|readonly|abstract|override|async|get|set)\s+)*\*?(?P<name>#?[\w$]+)\s*(?:<[^>]*>)?\([^;]*\)\s*(?::[^={;]+)?\{\s*$`),
-		".java .kt .kts .scala": lang("{", slashes, keywords,
-			`^\s*(?:(?:public|private|protected|internal|static|final|abstract|sealed|data|open|inner|value|strictfp|case)\s+)*(?:class|interface|enum(?:\s+class)?|record|object|trait|@interface)\s+(?P<name>\w+)`,
-			`^\s*(?:(?:public|private|protected|internal|override|suspend|inline|open|abstract|operator|infix|final|implicit)\s+)*(?:fun|def)\s+(?:<[^>]*>\s*)?(?P<name>[\w.]+)`,
-			`^\s+(?:@\w+\s+)*(?:(?:public|private|protected|static|final|abstract|synchronized|native|default)\s+)*(?:<[^>]+>\s+)?[\w.<>\[\],? ]*\b(?P<name>\w+)\s*\([^;=]*\)\s*(?:throws\s+[\w., ]+)?\s*\{`),
-		".cs": lang("{", slashes, keywords,
+			`^\s+(?:(?:public|private|protected|static|readonly|abstract|override|async|get|set)\s+)*\*?`+
+				`(?P<name>#?[\w$]+)\s*(?:<[^>]*>)?\([^;]*\)\s*(?::[^={;]+)?\{\s*$`),
+		".java .kt .kts .scala": newLanguage("{", slashes, keywords,
+			`^\s*(?:(?:public|private|protected|internal|static|final|abstract|sealed|data|open|inner|value|strictfp`+
+				`|case)\s+)*(?:class|interface|enum(?:\s+class)?|record|object|trait|@interface)\s+(?P<name>\w+)`,
+			`^\s*(?:(?:public|private|protected|internal|override|suspend|inline|open|abstract|operator|infix|final`+
+				`|implicit)\s+)*(?:fun|def)\s+(?:<[^>]*>\s*)?(?P<name>[\w.]+)`,
+			`^\s+(?:@\w+\s+)*(?:(?:public|private|protected|static|final|abstract|synchronized|native|default)\s+)*`+
+				`(?:<[^>]+>\s+)?[\w.<>\[\],? ]*\b(?P<name>\w+)\s*\([^;=]*\)\s*(?:throws\s+[\w., ]+)?\s*\{`),
+		".cs": newLanguage("{", slashes, keywords,
 			`^\s*namespace\s+(?P<name>[\w.]+)`,
-			`^\s*(?:(?:public|private|protected|internal|static|sealed|abstract|partial|readonly|ref|file)\s+)*(?:class|interface|enum|struct|record(?:\s+(?:class|struct))?)\s+(?P<name>\w+)`,
-			`^\s*(?:(?:public|private|protected|internal|static|virtual|override|abstract|async|sealed|extern|partial|new|unsafe)\s+)+[\w.<>\[\],? ]+\s+(?P<name>\w+)\s*(?:<[^>]*>)?\(`,
+			`^\s*(?:(?:public|private|protected|internal|static|sealed|abstract|partial|readonly|ref|file)\s+)*(?:class`+
+				`|interface|enum|struct|record(?:\s+(?:class|struct))?)\s+(?P<name>\w+)`,
+			`^\s*(?:(?:public|private|protected|internal|static|virtual|override|abstract|async|sealed|extern|partial|new`+
+				`|unsafe)\s+)+[\w.<>\[\],? ]+\s+(?P<name>\w+)\s*(?:<[^>]*>)?\(`,
 			`^\s*(?:(?:public|private|protected|internal)\s+)(?P<name>\w+)\s*\(`),
-		".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm": lang("{", slashes, append([]string{"defined", "decltype", "alignas"}, keywords...),
-			`^\s*(?:template\s*<[^>]*>\s*)?(?:typedef\s+)?(?:class|struct|union|enum(?:\s+class)?|namespace)\s+(?:\[\[\w+\]\]\s*)?(?P<name>[\w:]+)[^;()]*(?:\{|$)`,
+		".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm": newLanguage("{", slashes,
+			append([]string{"defined", "decltype", "alignas"}, keywords...),
+			`^\s*(?:template\s*<[^>]*>\s*)?(?:typedef\s+)?(?:class|struct|union|enum(?:\s+class)?|namespace)\s+`+
+				`(?:\[\[\w+\]\]\s*)?(?P<name>[\w:]+)[^;()]*(?:\{|$)`,
 			`^#\s*define\s+(?P<name>\w+)`,
-			`^(?:[\w:<>,&*\[\]]+[\s&*]+)+(?P<name>~?[\w:]+(?:operator\S+)?)\s*\([^;]*(?:\{\s*\}?|\)|,)\s*(?:const|noexcept|override)?\s*\{?\s*$`,
+			`^(?:[\w:<>,&*\[\]]+[\s&*]+)+(?P<name>~?[\w:]+(?:operator\S+)?)\s*\([^;]*(?:\{\s*\}?|\)|,)\s*(?:const`+
+				`|noexcept|override)?\s*\{?\s*$`,
 			`^\s*(?:typedef|using)\s+(?P<name>\w+)\s*=`),
-		".rs": lang("{", []string{"//"}, nil,
-			`^\s*(?:pub(?:\([^)]*\))?\s+)?(?:default\s+)?(?:const\s+)?(?:async\s+)?(?:unsafe\s+)?(?:extern\s+"[^"]*"\s+)?fn\s+(?P<name>\w+)`,
+		".rs": newLanguage("{", []string{"//"}, nil,
+			`^\s*(?:pub(?:\([^)]*\))?\s+)?(?:default\s+)?(?:const\s+)?(?:async\s+)?(?:unsafe\s+)?(?:extern\s+"[^"]*"`+
+				`\s+)?fn\s+(?P<name>\w+)`,
 			`^\s*(?:pub(?:\([^)]*\))?\s+)?(?:unsafe\s+)?(?:struct|enum|union|trait|mod|type|macro_rules!)\s+(?P<name>\w+)`,
 			`^\s*(?:pub(?:\([^)]*\))?\s+)?(?:const|static(?:\s+mut)?)\s+(?P<name>[A-Z]\w*)\s*:`,
 			`^\s*(?:unsafe\s+)?impl(?:<[^{]*>)?\s+(?P<name>[^{]+?)\s*(?:where\b.*)?\{?\s*$`),
-		".rb .rake": lang("\x00", []string{"#"}, nil,
-			`^\s*def\s+(?P<name>(?:self\.)?[\w?!=\[\]<>+*/%-]+)`, `^\s*(?:class|module)\s+(?P<name>[\w:]+)`, `^\s*(?P<name>[A-Z][A-Z0-9_]+)\s*=[^=~]`),
-		".php": lang("{", append([]string{"#"}, slashes...), keywords,
+		".rb .rake": newLanguage("\x00", []string{"#"}, nil,
+			`^\s*def\s+(?P<name>(?:self\.)?[\w?!=\[\]<>+*/%-]+)`, `^\s*(?:class|module)\s+(?P<name>[\w:]+)`,
+			`^\s*(?P<name>[A-Z][A-Z0-9_]+)\s*=[^=~]`),
+		".php": newLanguage("{", append([]string{"#"}, slashes...), keywords,
 			`^\s*(?:(?:public|private|protected|static|final|abstract)\s+)*function\s+&?(?P<name>\w+)`,
 			`^\s*(?:(?:final|abstract|readonly)\s+)*(?:class|interface|trait|enum)\s+(?P<name>\w+)`,
-			`^\s*namespace\s+(?P<name>[\w\\]+)`, `^\s*(?:(?:public|private|protected|final)\s+)*const\s+(?:\w+\s+)?(?P<name>[A-Z]\w*)\s*=`),
+			`^\s*namespace\s+(?P<name>[\w\\]+)`,
+			`^\s*(?:(?:public|private|protected|final)\s+)*const\s+(?:\w+\s+)?(?P<name>[A-Z]\w*)\s*=`),
 	} {
 		for end := range strings.FieldsSeq(ends) {
 			byEnd[end] = l
@@ -78,8 +92,8 @@ func known() map[string]*language {
 	return byEnd
 }
 
-// symbols reads a file line by line. How deep a definition lies is told by how
-// far it and those before it are indented.
+// symbols reads a file line by line. The indentation of a definition, and of those
+// before it, tells how deep it lies.
 func (l *language) symbols(text string) (all []Symbol) {
 	var indents []int
 	n := 0
@@ -87,10 +101,10 @@ func (l *language) symbols(text string) (all []Symbol) {
 		n++
 		line = strings.TrimRight(line, "\r\n")
 		start := strings.TrimLeft(line, " \t")
-		if start == "" || len(line) > maxLine || l.comment(start) {
+		if start == "" || len(line) > maxLine || l.isComment(start) {
 			continue
 		}
-		name := l.name(line)
+		name := l.nameOf(line)
 		if name == "" {
 			continue
 		}
@@ -98,7 +112,7 @@ func (l *language) symbols(text string) (all []Symbol) {
 		for len(indents) > 0 && indents[len(indents)-1] >= indent {
 			indents = indents[:len(indents)-1]
 		}
-		all = append(all, Symbol{Line: n, Depth: min(len(indents), 3), Name: name, Text: l.head(start)})
+		all = append(all, Symbol{Line: n, Depth: min(len(indents), 3), Name: name, Text: l.headOf(start)})
 		indents = append(indents, indent)
 		if len(all) == maxSymbols {
 			break
@@ -107,14 +121,14 @@ func (l *language) symbols(text string) (all []Symbol) {
 	return all
 }
 
-func (l *language) comment(start string) bool {
+func (l *language) isComment(start string) bool {
 	return slices.ContainsFunc(l.comments, func(c string) bool {
 		return strings.HasPrefix(start, c) && !strings.HasPrefix(start, "#define")
 	})
 }
 
-// name is what a line defines; "" when it defines nothing.
-func (l *language) name(line string) string {
+// nameOf is what a line defines; "" when it defines nothing.
+func (l *language) nameOf(line string) string {
 	for _, p := range l.patterns {
 		m := p.FindStringSubmatch(line)
 		if m == nil {
@@ -127,8 +141,8 @@ func (l *language) name(line string) string {
 	return ""
 }
 
-// head is a definition without its body.
-func (l *language) head(line string) string {
+// headOf is a definition without its body.
+func (l *language) headOf(line string) string {
 	switch l.body {
 	case ":": // the last one, since there are some in the parameters
 		line = strings.TrimRight(line, " \t")

@@ -1,22 +1,22 @@
 // Package symbol finds what a source file defines: functions, methods, types,
 // classes and constants, with their lines. Go is parsed; the other languages are
-// read line by line with a few patterns each, which finds what is written in the
-// usual way and makes no claim to more. It reads strangers' files: no input makes
-// it panic or slow.
+// read line by line with a few patterns each, which find what is written in the
+// usual way and no more. It reads strangers' files: no input makes it panic or slow.
 //
-// The package imports nothing of ours. Start reading at Of.
+// Of ours it imports sia/text. Start reading at [Of].
 package symbol
 
 import (
 	"path"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Bounds of what is told of one file.
 const (
 	maxSymbols = 2000
-	maxText    = 160 // bytes of a definition
+	maxText    = 160 // characters of a definition
 	maxLine    = 2000
 )
 
@@ -35,30 +35,17 @@ func Knows(file string) bool {
 }
 
 // Of lists what a file defines, in order. file says the language.
-func Of(file, text string) []Symbol {
+func Of(file, source string) []Symbol {
 	ext := strings.ToLower(path.Ext(file))
 	var all []Symbol
 	if ext == ".go" {
-		all = goSymbols(text)
+		all = goSymbols(source)
 	} else if l := languages[ext]; l != nil {
-		all = l.symbols(text)
+		all = l.symbols(source)
 	}
 	all = all[:min(len(all), maxSymbols)]
 	for i := range all {
-		all[i].Text = short(all[i].Text)
+		all[i].Text = text.Clip(text.OneLine(all[i].Text), maxText)
 	}
 	return all
-}
-
-// short is a definition on one line, cut to a readable length.
-func short(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= maxText {
-		return text
-	}
-	end := maxText
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }

@@ -50,7 +50,8 @@ func TestOf(t *testing.T) {
 }
 
 func TestKnows(t *testing.T) {
-	for p, want := range map[string]bool{"a.go": true, "b/c.TS": true, "x.py": true, "README.md": false, "Makefile": false, "a.json": false} {
+	for p, want := range map[string]bool{"a.go": true, "b/c.TS": true, "x.py": true, "README.md": false, "Makefile": false,
+		"a.json": false} {
 		if symbol.Knows(p) != want {
 			t.Errorf("%s: %v", p, !want)
 		}
@@ -71,7 +72,8 @@ func FuzzOf(f *testing.F) {
 		lines := strings.Count(text, "\n") + 1
 		last := 0
 		for _, s := range symbol.Of("a"+ext, text) {
-			if s.Line < 1 || s.Line > lines || s.Depth < 0 || s.Depth > 3 || len(s.Text) > 200 || strings.Contains(s.Text, "\n") {
+			if s.Line < 1 || s.Line > lines || s.Depth < 0 || s.Depth > 3 || len(s.Text) > 200 ||
+				strings.Contains(s.Text, "\n") {
 				t.Errorf("%+v of %d lines", s, lines)
 			}
 			if ext != ".go" && s.Line < last {

@@ -39,9 +39,10 @@ func TestViolationsAreFound(t *testing.T) {
 		answer             string
 		want               string // part of the violation; empty: none
 	}{
-		"good":                  {"GET", "/api/v3/repos/a/b/labels/bug", "", 200, label, ""},
-		"missing field":         {"GET", "/api/v3/repos/a/b/labels/bug", "", 200, `{"id":1}`, "is missing"},
-		"wrong type":            {"GET", "/api/v3/repos/a/b/labels/bug", "", 200, strings.Replace(label, "true", `"yes"`, 1), "boolean"},
+		"good":          {"GET", "/api/v3/repos/a/b/labels/bug", "", 200, label, ""},
+		"missing field": {"GET", "/api/v3/repos/a/b/labels/bug", "", 200, `{"id":1}`, "is missing"},
+		"wrong type": {"GET", "/api/v3/repos/a/b/labels/bug", "", 200, strings.Replace(label, "true", `"yes"`, 1),
+			"boolean"},
 		"no such operation":     {"GET", "/api/v3/repos/a/b/lables", "", 200, "[]", "no such operation"},
 		"bad request":           {"POST", "/api/v3/repos/a/b/labels", `{"color":"ffffff"}`, 201, label, "name"},
 		"undescribed status":    {"GET", "/api/v3/repos/a/b/labels/bug", "", 202, label, "not described"},

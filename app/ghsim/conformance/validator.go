@@ -149,12 +149,14 @@ func (v *Validator) exchange(r *http.Request, path string, body []byte, rec *rec
 		asked.Header.Set("Content-Type", "application/json")
 	}
 	in := &openapi3filter.RequestValidationInput{Request: asked, PathParams: params, Route: route,
-		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true}}
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+			SkipSettingDefaults: true}}
 	if strings.HasSuffix(route.Path, "/pulls/{pull_number}/comments") && bytes.Contains(body, []byte(`"in_reply_to"`)) {
 		in.Options.ExcludeRequestBody = true // the description's words, not its schema: only body counts then
 	}
 	if rec.code < 400 { // what GitHub refuses need not be as it describes it
-		if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil && !(len(body) == 0 && route.Operation.RequestBody != nil) {
+		if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil &&
+			!(len(body) == 0 && route.Operation.RequestBody != nil) {
 			v.violation("request %s: %s: %s", name, short(err), clip(body))
 		}
 	}

@@ -13,7 +13,9 @@ import (
 
 // attempting runs a task until its attempt's handler has started; do is what
 // the handler does then.
-func attempting(t *testing.T, s *fixture, do func(ctx context.Context) (sia.Fact, error)) (sia.TaskID, *script, *store.Engine) {
+func attempting(
+	t *testing.T, s *fixture, do func(ctx context.Context) (sia.Fact, error),
+) (sia.TaskID, *script, *store.Engine) {
 	t.Helper()
 	id := begin(t, s, 42)
 	w := newScript(t, s)
@@ -113,7 +115,8 @@ func testCancelWaiting(t *testing.T, s *fixture) {
 			break
 		}
 	}
-	if ended, ok := outcome(t, s, second, key).(sia.AttemptEnded); !ok || ended.End != sia.EndCancelled || w.count(key) != 0 {
+	if ended, ok := outcome(t, s, second, key).(sia.AttemptEnded); !ok || ended.End != sia.EndCancelled ||
+		w.count(key) != 0 {
 		t.Errorf("called %d times, the outcome is %+v", w.count(key), ended)
 	}
 	_ = e

@@ -16,13 +16,15 @@ import (
 func testDecisions(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id, other := begin(t, s, 1), begin(t, s, 2)
-	first := store.Decision{
-		ID: string(id) + "/1/diagnose-v9", Task: id, Repo: demo.ID, Attempt: 1, Type: store.DecideTechnique, Policy: "technique/1",
+	first := sia.Decision{
+		ID: string(id) + "/1/diagnose-v9", Task: id, Repo: demo.ID, Attempt: 1, Type: sia.DecideTechnique,
+		Policy:  "technique/1",
 		Context: json.RawMessage(`{"pattern":"wrong-tool"}`), Options: json.RawMessage(`[{"technique":"tool-change"}]`),
 		Choice: "tool-change", Propensity: 0.95 + 0.05/3, Reason: "It resolved 7 of 9 here.", At: at(1).Truncate(1000),
 	}
-	second := store.Decision{ID: "b", Task: id, Repo: demo.ID, Attempt: 2, Type: store.DecideRerun, Choice: "yes", Propensity: 1, At: at(0).Truncate(1000)}
-	for _, d := range []store.Decision{first, second, {ID: "c", Task: other, Type: store.DecideInterrupt}} {
+	second := sia.Decision{ID: "b", Task: id, Repo: demo.ID, Attempt: 2, Type: sia.DecideRerun, Choice: "yes",
+		Propensity: 1, At: at(0).Truncate(1000)}
+	for _, d := range []sia.Decision{first, second, {ID: "c", Task: other, Type: sia.DecideInterrupt}} {
 		must(t, s.LogDecision(ctx, d))
 	}
 	again := first
@@ -32,7 +34,7 @@ func testDecisions(t *testing.T, s *fixture) {
 	second.Context, second.Options = json.RawMessage(`null`), json.RawMessage(`null`)
 	got, err := s.Decisions(ctx, id)
 	must(t, err)
-	if diff := cmp.Diff([]store.Decision{first, second}, got); diff != "" {
+	if diff := cmp.Diff([]sia.Decision{first, second}, got); diff != "" {
 		t.Error(diff)
 	}
 
@@ -51,7 +53,8 @@ func testDecisions(t *testing.T, s *fixture) {
 	if err := s.SettleDecision(ctx, "none", "resolved", 0); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("settling a decision that was not made gives %v", err)
 	}
-	for _, bad := range []store.Decision{{Task: id, Type: "rerun"}, {ID: "d", Task: id}, {ID: "d", Task: "7-999", Type: "rerun"}} {
+	for _, bad := range []sia.Decision{{Task: id, Type: "rerun"}, {ID: "d", Task: id},
+		{ID: "d", Task: "7-999", Type: "rerun"}} {
 		if err := s.LogDecision(ctx, bad); err == nil {
 			t.Errorf("logged %+v", bad)
 		}
@@ -61,8 +64,10 @@ func testDecisions(t *testing.T, s *fixture) {
 func testOutcomes(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	full := store.Outcome{
-		Task: sia.NewTaskID(demo.ID, 1), Intervention: 2, Repo: demo, Pattern: sia.WrongTool, Technique: sia.ToolChange, Resolved: true,
-		Attempt: 1, Z: -1.25, Confidence: map[string]float64{"tool-change": 0.7, "fresh-start": 0, "decomposition": 0.25}, Setup: "m1", Decision: "d", At: at(1).Truncate(1000),
+		Task: sia.NewTaskID(demo.ID, 1), Intervention: 2, Repo: demo, Pattern: sia.WrongTool, Technique: sia.ToolChange,
+		Resolved: true,
+		Attempt:  1, Z: -1.25, Confidence: map[string]float64{"tool-change": 0.7, "fresh-start": 0, "decomposition": 0.25},
+		Setup: "m1", Decision: "d", At: at(1).Truncate(1000),
 	}
 	bare := store.Outcome{Task: "7-2", Intervention: 2, Repo: demo, Pattern: "p", Technique: "t"}
 	for i, o := range []store.Outcome{full, bare} {
@@ -104,7 +109,8 @@ func testOutcomesAtOnce(t *testing.T, s *fixture) {
 	for w := range writers {
 		wg.Go(func() {
 			for i := range each {
-				if _, err := s.RecordOutcome(ctx, store.Outcome{Task: sia.NewTaskID(int64(w), 1), Intervention: i + 1, Pattern: "p", Technique: "t"}); err != nil {
+				if _, err := s.RecordOutcome(ctx,
+					store.Outcome{Task: sia.NewTaskID(int64(w), 1), Intervention: i + 1, Pattern: "p", Technique: "t"}); err != nil {
 					t.Error(err)
 					return
 				}

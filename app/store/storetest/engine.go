@@ -36,7 +36,8 @@ func testLoopToPassed(t *testing.T, s *fixture) {
 	}
 	spent, err := s.CreditsSpent(patient(t), demo.ID, task.CreatedAt)
 	must(t, err)
-	if inst, err := s.CreditsSpentByInstallation(patient(t), 3, task.CreatedAt); err != nil || spent != 3*sia.Credit || inst != spent {
+	if inst, err := s.CreditsSpentByInstallation(patient(t), 3, task.CreatedAt); err != nil || spent != 3*sia.Credit ||
+		inst != spent {
 		t.Errorf("spent %s, by the installation %s %v; want 3", spent, inst, err)
 	}
 	if later, err := s.CreditsSpent(patient(t), demo.ID, s.clock.now().Add(time.Hour)); err != nil || later != 0 {
@@ -62,11 +63,12 @@ func testLoopWithIntervention(t *testing.T, s *fixture) {
 			Signals:  []sia.Signal{{Name: sia.SameTask, Evidence: "again"}}}, nil
 	}
 	w.on[sia.DoDiagnose] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) {
-		return sia.Diagnosed{Cost: sia.Credit, Diagnosis: sia.Diagnosis{Summary: "it edited what it should create", Pattern: sia.WrongTool,
-			Technique: sia.ToolChange, Prompt: "create the file", Hypothesis: "the file will exist", Confidence: 0.7,
-			Brief:      sia.Brief{Technique: sia.ToolChange, Prompt: "create the file"},
-			Ratings:    sia.Ratings{sia.ToolChange: 0.7, sia.FreshStart: 0},
-			Candidates: []sia.Candidate{{Technique: sia.ToolChange, Score: 0.9, Chosen: true, Reason: "new"}}}}, nil
+		return sia.Diagnosed{Cost: sia.Credit,
+			Diagnosis: sia.Diagnosis{Summary: "it edited what it should create", Pattern: sia.WrongTool,
+				Technique: sia.ToolChange, Prompt: "create the file", Hypothesis: "the file will exist", Confidence: 0.7,
+				Brief:      sia.Brief{Technique: sia.ToolChange, Prompt: "create the file"},
+				Ratings:    sia.Ratings{sia.ToolChange: 0.7, sia.FreshStart: 0},
+				Candidates: []sia.Candidate{{Technique: sia.ToolChange, Score: 0.9, Chosen: true, Reason: "new"}}}}, nil
 	}
 	e := engine(t, s, w.handlers(), quick())
 	settle(t, s, e, id, sia.Passed)
@@ -99,7 +101,8 @@ func testEffectRetried(t *testing.T, s *fixture) {
 	}
 	run(t, s, w)
 	r := record(t, s, id, sia.DoReact)
-	if r.State != store.EffectDone || r.Tries != 2 || w.count(r.Key) != 3 || r.Error != "GitHub is down" || r.Ended.IsZero() {
+	if r.State != store.EffectDone || r.Tries != 2 || w.count(r.Key) != 3 || r.Error != "GitHub is down" ||
+		r.Ended.IsZero() {
 		t.Errorf("called %d times: %+v", w.count(r.Key), r)
 	}
 	replayed(t, s, id)
@@ -110,7 +113,8 @@ func testEffectPanics(t *testing.T, s *fixture) {
 	w := newScript(t, s)
 	w.on[sia.DoReact] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { panic("nil map") }
 	run(t, s, w)
-	if r := record(t, s, id, sia.DoReact); r.State != store.EffectFailed || w.count(r.Key) != 4 || strings.Contains(r.Error, "nil map") {
+	if r := record(t, s, id, sia.DoReact); r.State != store.EffectFailed || w.count(r.Key) != 4 ||
+		strings.Contains(r.Error, "nil map") {
 		t.Errorf("called %d times: %+v", w.count(r.Key), r)
 	}
 }
@@ -136,7 +140,8 @@ func testEffectFailsForGood(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
 	w.on[sia.DoBegin] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) {
-		return nil, fmt.Errorf("look: %w", &sia.Error{Op: "read the issue", Message: "the issue is gone; label another", Permanent: true})
+		return nil, fmt.Errorf("look: %w",
+			&sia.Error{Op: "read the issue", Message: "the issue is gone; label another", Permanent: true})
 	}
 	e := run(t, s, w)
 	task, err := s.Task(patient(t), id)

@@ -18,10 +18,10 @@ import (
 // taught is a lesson of demo's in a person's words.
 func taught(source, text string) lesson.Lesson {
 	now := at(0).Truncate(time.Microsecond)
-	return lesson.Taught(demo.ID, source, text, anna, sia.Task{ID: "7-1", Issue: 1}, now)
+	return lesson.NewTaught(demo.ID, source, text, anna, sia.Task{ID: "7-1", Issue: 1}, now)
 }
 
-func ids(found []lesson.Found) []lesson.ID {
+func ids(found []lesson.SearchHit) []lesson.ID {
 	var all []lesson.ID
 	for _, f := range found {
 		all = append(all, f.ID)
@@ -38,7 +38,8 @@ func search(t *testing.T, s *fixture, repo int64, text string) []lesson.ID {
 
 func testLessonsKept(t *testing.T, s *fixture) {
 	ctx := patient(t)
-	a, b := taught("a", "Run make generate after a change of the schema."), taught("b", "The mail key is only set in production.")
+	a, b := taught("a", "Run make generate after a change of the schema."),
+		taught("b", "The mail key is only set in production.")
 	a.Conflicts, a.Tags, a.Tools = []lesson.ID{b.ID}, []string{"environment"}, []string{"run"}
 	must(t, s.PutLessons(ctx, demo.ID, a, b))
 	got, err := s.Lessons(ctx, demo.ID)
@@ -80,7 +81,8 @@ func testLessonsFound(t *testing.T, s *fixture) {
 	sms := taught("sms", "Send text messages through the Texter interface.")
 	tax := taught("tax", "Round tax half to even.")
 	must(t, s.PutLessons(ctx, demo.ID, mail, sms, tax))
-	if diff := cmp.Diff([]lesson.ID{mail.ID, sms.ID}, search(t, s, demo.ID, "Send a confirmation mail to guests")); diff != "" {
+	if diff := cmp.Diff([]lesson.ID{mail.ID, sms.ID},
+		search(t, s, demo.ID, "Send a confirmation mail to guests")); diff != "" {
 		t.Error(diff)
 	}
 	if got := search(t, s, demo.ID, `" OR NOT ( * "unknown" NEAR zebra`); got != nil {
@@ -116,7 +118,7 @@ func testLessonsFound(t *testing.T, s *fixture) {
 func testLessonsApart(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	a := taught("a", "Use the fake clock.")
-	other := lesson.Taught(71, "a", "Use the fake clock.", anna, sia.Task{}, at(0))
+	other := lesson.NewTaught(71, "a", "Use the fake clock.", anna, sia.Task{}, at(0))
 	must(t, s.PutLessons(ctx, demo.ID, a))
 	must(t, s.PutLessons(ctx, 71, other))
 	if diff := cmp.Diff([]lesson.ID{a.ID}, search(t, s, demo.ID, "clock")); diff != "" {
@@ -142,10 +144,13 @@ func testEvidenceOnce(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	l := taught("a", "Use the fake clock.")
 	must(t, s.PutLessons(ctx, demo.ID, l))
-	good := lesson.Evidence{Key: "7-2/" + string(l.ID), Lesson: l.ID, Good: 1, At: l.CountedAt, Why: "it passed", Arm: lesson.Told}
-	held := lesson.Evidence{Key: "7-3/" + string(l.ID), Lesson: l.ID, Bad: 1, At: l.CountedAt.Add(time.Minute), Why: "it failed", Arm: lesson.Withheld}
+	good := lesson.Evidence{Key: "7-2/" + string(l.ID), Lesson: l.ID, Good: 1, At: l.CountedAt, Why: "it passed",
+		Arm: lesson.Told}
+	held := lesson.Evidence{Key: "7-3/" + string(l.ID), Lesson: l.ID, Bad: 1, At: l.CountedAt.Add(time.Minute),
+		Why: "it failed", Arm: lesson.Withheld}
 	for range 3 {
-		must(t, s.CountLessons(ctx, demo.ID, good, held, lesson.Evidence{Key: "nobody", Lesson: lesson.NewID(1, "none"), Good: 1}))
+		must(t, s.CountLessons(ctx, demo.ID, good, held,
+			lesson.Evidence{Key: "nobody", Lesson: lesson.NewID(1, "none"), Good: 1}))
 	}
 	got, err := s.Lesson(ctx, demo.ID, l.ID)
 	must(t, err)
@@ -159,7 +164,8 @@ func testEvidenceOnce(t *testing.T, s *fixture) {
 	}
 	// Enough against it archives it at once.
 	for i := range 6 {
-		must(t, s.CountLessons(ctx, demo.ID, lesson.Evidence{Key: fmt.Sprint("against/", i), Lesson: l.ID, Bad: 2, At: l.CountedAt}))
+		must(t, s.CountLessons(ctx, demo.ID,
+			lesson.Evidence{Key: fmt.Sprint("against/", i), Lesson: l.ID, Bad: 2, At: l.CountedAt}))
 	}
 	if got, err := s.Lesson(ctx, demo.ID, l.ID); err != nil || got.State != lesson.Archived {
 		t.Errorf("it is %s, %v", got.State, err)
@@ -171,7 +177,8 @@ func testEvidenceOnce(t *testing.T, s *fixture) {
 
 func testEvidenceMerged(t *testing.T, s *fixture) {
 	ctx := patient(t)
-	a, b, c := taught("a", "Use the fake clock."), taught("b", "Use a fake clock."), taught("c", "Use the clock that is fake.")
+	a, b, c := taught("a", "Use the fake clock."), taught("b", "Use a fake clock."),
+		taught("c", "Use the clock that is fake.")
 	b.State, b.Into = lesson.Merged, a.ID
 	c.State, c.Into = lesson.Merged, b.ID
 	must(t, s.PutLessons(ctx, demo.ID, a, b, c))
@@ -259,7 +266,8 @@ func testSearchesStayTrue(t *testing.T, s *fixture) {
 		for range rapid.IntRange(1, 12).Draw(r, "writes") {
 			l := lesson.Lesson{
 				ID: lesson.NewID(repo, fmt.Sprint(rapid.IntRange(0, 3).Draw(r, "which"))), Repo: repo, Kind: lesson.Discovery,
-				State: rapid.SampledFrom([]lesson.State{lesson.Active, lesson.Promoted, lesson.Archived, lesson.Merged, lesson.Forgotten}).Draw(r, "state"),
+				State: rapid.SampledFrom([]lesson.State{lesson.Active, lesson.Promoted, lesson.Archived, lesson.Merged,
+					lesson.Forgotten}).Draw(r, "state"),
 				Words: rapid.SliceOfNDistinct(rapid.SampledFrom(vocabulary), 0, 4, rapid.ID).Draw(r, "words"),
 			}
 			if err := s.PutLessons(ctx, repo, l); err != nil {

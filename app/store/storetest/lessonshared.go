@@ -21,7 +21,9 @@ func owners(t *testing.T, s *fixture) {
 	for installation, repos := range map[int64][]int64{3: {demo.ID, 8, 9}, 4: {20}} {
 		must(t, s.UpsertInstallation(ctx, store.Installation{ID: installation, Account: fmt.Sprint("owner", installation)}))
 		for _, r := range repos {
-			must(t, s.UpsertRepository(ctx, store.Repository{Repo: sia.Repo{ID: r, Owner: fmt.Sprint("owner", installation), Name: fmt.Sprint("r", r)}, Installation: installation}))
+			must(t, s.UpsertRepository(ctx,
+				store.Repository{Repo: sia.Repo{ID: r, Owner: fmt.Sprint("owner", installation), Name: fmt.Sprint("r", r)},
+					Installation: installation}))
 		}
 	}
 }
@@ -104,7 +106,8 @@ func testLessonsShared(t *testing.T, s *fixture) {
 func testSharingTakenBack(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	owners(t, s)
-	must(t, s.UpsertRepository(ctx, store.Repository{Repo: sia.Repo{ID: 10, Owner: "owner3", Name: "r10"}, Installation: 3}))
+	must(t, s.UpsertRepository(ctx,
+		store.Repository{Repo: sia.Repo{ID: 10, Owner: "owner3", Name: "r10"}, Installation: 3}))
 	l := approved("a", "Use the fake clock.")
 	shared := store.SharedLesson{Installation: 3, Lesson: l, By: "ada", At: at(1)}
 	own := taught("a", "Use the fake clock.")
@@ -171,7 +174,7 @@ func testSharingTakenBack(t *testing.T, s *fixture) {
 
 // taughtIn is a lesson of another repository in a person's words.
 func taughtIn(repo int64, text string) lesson.Lesson {
-	return lesson.Taught(repo, text, text, anna, sia.Task{}, at(3))
+	return lesson.NewTaught(repo, text, text, anna, sia.Task{}, at(3))
 }
 
 // testSharingApart: nothing is shared with another owner, and nothing outlives the

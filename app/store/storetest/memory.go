@@ -32,7 +32,8 @@ func testMemoryHeads(t *testing.T, s *fixture) {
 // known outranks what is restored.
 func testLessonsRestored(t *testing.T, s *fixture) {
 	ctx := patient(t)
-	a, b := taught("a", "Run make generate after a change of the schema."), taught("b", "The mail key is only set in production.")
+	a, b := taught("a", "Run make generate after a change of the schema."),
+		taught("b", "The mail key is only set in production.")
 	a.Good, a.Bad, b.State = 4, 1, lesson.Forgotten
 	e := lesson.Evidence{Key: "7-1/2", Lesson: a.ID, Good: 1, At: a.CountedAt, Why: "it helped"}
 	for _, want := range []int{2, 0} {
@@ -60,8 +61,10 @@ func testTaskRestored(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id := sia.NewTaskID(demo.ID, 5)
 	task := sia.Task{
-		ID: id, Version: 9, Installation: 3, Repo: demo, Issue: 5, Title: "Confirm bookings", State: sia.Passed, CreatedAt: at(0),
-		Attempts: []sia.Attempt{{Number: 1, StartedAt: at(0), EndedAt: at(1), Outcome: sia.AttemptPass, Head: "abc", Cost: 900}}, Head: "abc",
+		ID: id, Version: 9, Installation: 3, Repo: demo, Issue: 5, Title: "Confirm bookings", State: sia.Passed,
+		CreatedAt: at(0),
+		Attempts: []sia.Attempt{{Number: 1, StartedAt: at(0), EndedAt: at(1), Outcome: sia.AttemptPass, Head: "abc",
+			Cost: 900}}, Head: "abc",
 		Credits: sia.Ledger{Budget: 100 * sia.Credit, Spent: 900},
 	}
 	e := sia.Event{ID: "reindex", At: at(1), Fact: sia.Restored{Task: task}}
@@ -89,7 +92,8 @@ func testOutcomesOf(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	var want []store.Outcome
 	for i, task := range []sia.TaskID{"7-1", "7-2", "7-1"} {
-		o := store.Outcome{Task: task, Intervention: i + 1, Repo: demo, Pattern: sia.Environment, Technique: sia.FreshStart, Z: 0.5, At: at(i)}
+		o := store.Outcome{Task: task, Intervention: i + 1, Repo: demo, Pattern: sia.Environment, Technique: sia.FreshStart,
+			Z: 0.5, At: at(i)}
 		_, err := s.RecordOutcome(ctx, o)
 		must(t, err)
 		if task == "7-1" {

@@ -74,14 +74,12 @@ func testInstallations(t *testing.T, s *fixture) {
 	must(t, s.UpsertInstallation(ctx, octo))
 	octo.Suspended = true
 	must(t, s.UpsertInstallation(ctx, octo))
-	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 4, Account: "anna", AccountID: 11, AccountType: "User"}))
-	got, err := s.Installation(ctx, 3)
+	anna := store.Installation{ID: 4, Account: "anna", AccountID: 11, AccountType: "User"}
+	must(t, s.UpsertInstallation(ctx, anna))
+	all, err := s.Installations(ctx)
 	must(t, err)
-	if diff := cmp.Diff(octo, got); diff != "" {
+	if diff := cmp.Diff([]store.Installation{anna, octo}, all); diff != "" {
 		t.Error(diff)
-	}
-	if all, err := s.Installations(ctx); err != nil || len(all) != 2 || all[0].Account != "anna" {
-		t.Errorf("got %v %v", all, err)
 	}
 
 	r := store.Repository{Repo: demo, Installation: 3, DefaultBranch: "main", Private: true}
@@ -90,7 +88,8 @@ func testInstallations(t *testing.T, s *fixture) {
 	r.Name = "renamed"
 	must(t, s.UpsertRepository(ctx, r))
 	r.Paused = true // stays
-	must(t, s.UpsertRepository(ctx, store.Repository{Repo: sia.Repo{ID: 8, Owner: "anna", Name: "x"}, Installation: 4, DefaultBranch: "main"}))
+	must(t, s.UpsertRepository(ctx,
+		store.Repository{Repo: sia.Repo{ID: 8, Owner: "anna", Name: "x"}, Installation: 4, DefaultBranch: "main"}))
 	repos, err := s.Repositories(ctx, 3)
 	must(t, err)
 	if diff := cmp.Diff([]store.Repository{r}, repos); diff != "" {
@@ -105,8 +104,8 @@ func testInstallations(t *testing.T, s *fixture) {
 	must(t, s.RemoveRepository(ctx, 8))
 
 	must(t, s.RemoveInstallation(ctx, 3))
-	if _, err := s.Installation(ctx, 3); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a removed installation gives %v", err)
+	if all, err := s.Installations(ctx); err != nil || len(all) != 1 || all[0] != anna {
+		t.Errorf("after one was removed there are %v, %v", all, err)
 	}
 	if _, err := s.Repository(ctx, demo.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a repository of a removed installation gives %v", err)
@@ -117,7 +116,8 @@ func testSettings(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	set := sia.DefaultSettings()
 	set.Agent.Timeout = sia.Duration(7 * time.Minute)
-	if err := s.SaveSettings(ctx, demo.ID, store.OwnSettings{Settings: &set, SHA: "abc"}); !errors.Is(err, store.ErrNotFound) {
+	if err := s.SaveSettings(ctx, demo.ID, store.OwnSettings{Settings: &set, SHA: "abc"}); !errors.Is(err,
+		store.ErrNotFound) {
 		t.Errorf("settings of no repository give %v", err)
 	}
 	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "octo"}))
@@ -126,7 +126,8 @@ func testSettings(t *testing.T, s *fixture) {
 		t.Errorf("settings that were not saved give %v", err)
 	}
 	// A repository without a file is not one that was never read.
-	for _, want := range []store.OwnSettings{{Settings: &set, SHA: "abc"}, {SHA: "def"}, {}, {Settings: &set, SHA: "abc"}} {
+	for _, want := range []store.OwnSettings{{Settings: &set, SHA: "abc"}, {SHA: "def"}, {},
+		{Settings: &set, SHA: "abc"}} {
 		must(t, s.SaveSettings(ctx, demo.ID, want))
 		got, err := s.Settings(ctx, demo.ID)
 		must(t, err)
@@ -158,7 +159,8 @@ func testRepositoryNamed(t *testing.T, s *fixture) {
 	}
 	named(3, ".github", 21)
 	named(4, ".github", 0)
-	must(t, s.UpsertRepository(ctx, store.Repository{Repo: sia.Repo{ID: 22, Owner: "octo", Name: ".github"}, Installation: 3}))
+	must(t, s.UpsertRepository(ctx,
+		store.Repository{Repo: sia.Repo{ID: 22, Owner: "octo", Name: ".github"}, Installation: 3}))
 	named(3, ".github", 22)
 	must(t, s.RemoveRepository(ctx, 22))
 	must(t, s.RemoveRepository(ctx, 21))
@@ -180,7 +182,8 @@ func testStarts(t *testing.T, s *fixture) {
 		who   sia.Actor
 		since time.Time
 		want  int
-	}{{anna, at(0), 4}, {anna, at(2), 2}, {sia.Actor{Login: "anna"}, at(3), 1}, {bert, at(0), 1}, {sia.Actor{Login: "carl"}, at(0), 0}} {
+	}{{anna, at(0), 4}, {anna, at(2), 2}, {sia.Actor{Login: "anna"}, at(3), 1}, {bert, at(0), 1},
+		{sia.Actor{Login: "carl"}, at(0), 0}} {
 		if got, err := s.CountStarts(ctx, c.who, c.since); err != nil || got != c.want {
 			t.Errorf("%s since %s: %d %v, want %d", c.who.Login, c.since, got, err, c.want)
 		}

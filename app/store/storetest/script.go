@@ -43,14 +43,16 @@ func (w *script) effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 
 // well is what happens when everything goes well.
 func (w *script) well(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	sha := fmt.Sprintf("c0ffee%d", f.Attempt)
+	sha := sia.SHA(fmt.Sprintf("c0ffee%d", f.Attempt))
 	switch f.Kind {
 	case sia.DoBegin:
 		set := sia.DefaultSettings()
 		set.Checks.Settle = sia.Duration(10 * time.Millisecond)
-		return sia.Begun{Settings: set, BaseBranch: "main", BaseSHA: "ba5e", Title: t.Title, Body: t.Body, Agent: "builtin/scripted"}, nil
+		return sia.Begun{Settings: set, BaseBranch: "main", BaseSHA: "ba5e", Title: t.Title, Body: t.Body,
+			Agent: "builtin/scripted"}, nil
 	case sia.DoAttempt:
-		return sia.AttemptEnded{End: sia.EndFinished, Commit: sha, Diff: sia.DiffStat{Files: 1, Added: f.Attempt}, Hunks: []uint64{uint64(f.Attempt)}, Turns: 2, Cost: 3 * sia.Credit}, nil
+		return sia.AttemptEnded{End: sia.EndFinished, Commit: sha, Diff: sia.DiffStat{Files: 1, Added: f.Attempt},
+			Hunks: []uint64{uint64(f.Attempt)}, Turns: 2, Cost: 3 * sia.Credit}, nil
 	case sia.DoCancel:
 		return sia.Done{}, w.s.CancelEffect(ctx, f.TargetKey)
 	case sia.DoPush:
@@ -58,7 +60,8 @@ func (w *script) well(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	case sia.DoPull:
 		return sia.PullOpened{Number: 100 + t.Issue, NodeID: "PR_1", URL: "https://example.com/pull/1"}, nil
 	case sia.DoGate:
-		return sia.Judged{SHA: f.SHA, Looked: w.s.clock.now(), Verdict: sia.VerdictGreen, Checks: []sia.Check{{Name: "test", Colour: sia.Green, Required: true}}, Explain: []string{"test is green"}}, nil
+		return sia.Judged{SHA: f.SHA, Looked: w.s.clock.now(), Verdict: sia.VerdictGreen,
+			Checks: []sia.Check{{Name: "test", Colour: sia.Green, Required: true}}, Explain: []string{"test is green"}}, nil
 	case sia.DoMemory:
 		return sia.MemoryCommitted{SHA: "3e304"}, nil
 	case sia.DoAnnounce:
@@ -131,7 +134,7 @@ func settle(t *testing.T, s *fixture, e *store.Engine, id sia.TaskID, want sia.S
 		due, err := e.NextDue(ctx)
 		must(t, err)
 		if due.IsZero() {
-			t.Fatalf("nothing is left to do and the task is %s (%s), want %s", task.State, task.Waiting, want)
+			t.Fatalf("nothing is left to do and the task is %s (%+v%s), want %s", task.State, task.Pause, task.Ended, want)
 		}
 		s.clock.reach(due)
 	}

@@ -151,7 +151,8 @@ func at(minutes int) time.Time {
 func start(issue int, now time.Time) (sia.TaskID, sia.Event) {
 	return sia.NewTaskID(demo.ID, issue), sia.Event{
 		ID: "start-1", At: now, By: anna,
-		Fact: sia.Start{Installation: 3, Repo: demo, Issue: issue, Title: "Confirm bookings", Body: "By e-mail.", DefaultBranch: "main"},
+		Fact: sia.Start{Installation: 3, Repo: demo, Issue: issue, Title: "Confirm bookings", Body: "By e-mail.",
+			DefaultBranch: "main"},
 	}
 }
 

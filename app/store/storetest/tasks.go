@@ -30,7 +30,8 @@ func testApplyStarts(t *testing.T, s *fixture) {
 
 	events, err := s.Events(ctx, id)
 	must(t, err)
-	if len(events) != 1 || events[0].Seq != 1 || events[0].To != sia.Queued || events[0].From != "" || events[0].Why == "" {
+	if len(events) != 1 || events[0].Seq != 1 || events[0].To != sia.Queued || events[0].From != "" ||
+		events[0].Why == "" {
 		t.Errorf("the log is %+v", events)
 	}
 	if diff := cmp.Diff(e, events[0].Event); diff != "" {
@@ -113,7 +114,8 @@ func testApplyAtOnce(t *testing.T, s *fixture) {
 		all.Go(func() {
 			for i := range each {
 				// Half of the events are sent by everybody: each counts once.
-				e := sia.Event{ID: fmt.Sprintf("own-%d-%d", p, i), At: at(i), By: anna, Fact: sia.Edited{Title: fmt.Sprintf("t%d", p), Body: fmt.Sprint(i)}}
+				e := sia.Event{ID: fmt.Sprintf("own-%d-%d", p, i), At: at(i), By: anna,
+					Fact: sia.Edited{Title: fmt.Sprintf("t%d", p), Body: fmt.Sprint(i)}}
 				if i%2 == 0 {
 					e.ID = fmt.Sprintf("shared-%d", i)
 				}
@@ -140,7 +142,7 @@ func testApplyAtOnce(t *testing.T, s *fixture) {
 	}
 }
 
-// testRandomEvents holds invariant 5 of document 2: whatever happens, in
+// testRandomEvents holds invariant 5 of docs/architecture.md: whatever happens, in
 // whatever order and however often, the log gives the stored task, and the
 // ledger sums to its account.
 func testRandomEvents(t *testing.T, s *fixture) {
@@ -180,7 +182,8 @@ func testRandomEvents(t *testing.T, s *fixture) {
 func randomEvent(r *rapid.T, i int, emitted []sia.Effect) sia.Event {
 	e := sia.Event{ID: fmt.Sprintf("e-%d", rapid.IntRange(0, i).Draw(r, "id")), At: at(i), By: anna}
 	wishes := []sia.Fact{
-		sia.PauseAsked{Reason: "lunch"}, sia.Resume{Credits: 5 * sia.Credit}, sia.Stop{Reason: "no"}, sia.Retry{}, sia.Edited{Title: "t"},
+		sia.PauseAsked{Reason: "lunch"}, sia.Resume{Credits: 5 * sia.Credit}, sia.Stop{Reason: "no"}, sia.Retry{},
+		sia.Edited{Title: "t"},
 		sia.AnswerGiven{Letter: "A"}, sia.CheckSeen{SHA: "c1"}, sia.Query{Topic: "status"}, sia.PullClosed{},
 	}
 	if len(emitted) > 0 && rapid.IntRange(0, 9).Draw(r, "outcome") < 8 {
@@ -196,27 +199,34 @@ func randomEvent(r *rapid.T, i int, emitted []sia.Effect) sia.Event {
 // outcomes are facts that an effect may report.
 func outcomes(f sia.Effect, now time.Time) []sia.Fact {
 	failed := sia.EffectFailed{Effect: f.Kind, Reason: "GitHub is down"}
-	sha := fmt.Sprintf("c0ffee%d", f.Attempt)
+	sha := sia.SHA(fmt.Sprintf("c0ffee%d", f.Attempt))
 	switch f.Kind {
 	case sia.DoBegin:
-		return []sia.Fact{sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "ba5e", Agent: "a"}, sia.Begun{Hold: "spent"}, failed}
+		return []sia.Fact{sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "ba5e", Agent: "a"},
+			sia.Begun{Hold: "spent"}, failed}
 	case sia.DoAttempt:
 		return []sia.Fact{
-			sia.AttemptEnded{End: sia.EndFinished, Commit: sha, Diff: sia.DiffStat{Files: 1}, Hunks: []uint64{uint64(f.Attempt)}, Cost: 2 * sia.Credit},
-			sia.AttemptEnded{End: sia.EndTime, Commit: sha, Cost: 40 * sia.Credit}, sia.AttemptEnded{End: sia.EndFinished}, failed,
+			sia.AttemptEnded{End: sia.EndFinished, Commit: sha, Diff: sia.DiffStat{Files: 1}, Hunks: []uint64{uint64(f.Attempt)},
+				Cost: 2 * sia.Credit},
+			sia.AttemptEnded{End: sia.EndTime, Commit: sha, Cost: 40 * sia.Credit}, sia.AttemptEnded{End: sia.EndFinished},
+			failed,
 		}
 	case sia.DoPush:
 		return []sia.Fact{sia.Pushed{SHA: f.SHA}, sia.PushRefused{Head: "a11ce", Reason: "it moved"}, failed}
 	case sia.DoPull:
 		return []sia.Fact{sia.PullOpened{Number: 9}, failed}
 	case sia.DoGate:
-		red := sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictRed, Failures: []sia.CheckFailure{{Check: "test", Signature: "s"}}}
-		return []sia.Fact{red, red, sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictGreen}, sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictPending}, failed}
+		red := sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictRed,
+			Failures: []sia.CheckFailure{{Check: "test", Signature: "s"}}}
+		return []sia.Fact{red, red, sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictGreen},
+			sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictPending}, failed}
 	case sia.DoDiagnose:
 		d := sia.Diagnosis{Pattern: sia.WrongTool, Technique: sia.ToolChange, Prompt: f.Key}
-		return []sia.Fact{sia.Diagnosed{Diagnosis: d, Cost: sia.Credit}, sia.Diagnosed{Diagnosis: sia.Diagnosis{Blocker: "b", Question: "q"}}, failed}
+		return []sia.Fact{sia.Diagnosed{Diagnosis: d, Cost: sia.Credit},
+			sia.Diagnosed{Diagnosis: sia.Diagnosis{Blocker: "b", Question: "q"}}, failed}
 	case sia.DoReview:
-		return []sia.Fact{sia.Reviewed{Review: sia.Review{Verdict: sia.Approved}}, sia.Reviewed{Review: sia.Review{Verdict: sia.Rejected}}, failed}
+		return []sia.Fact{sia.Reviewed{Review: sia.Review{Verdict: sia.Approved}},
+			sia.Reviewed{Review: sia.Review{Verdict: sia.Rejected}}, failed}
 	case sia.DoMemory:
 		return []sia.Fact{sia.MemoryCommitted{SHA: "3e304"}, failed}
 	case sia.DoAnnounce:
@@ -269,14 +279,17 @@ func testFilters(t *testing.T, s *fixture) {
 	for i := range 4 {
 		begin(t, s, i+1)
 	}
-	_, err := s.Apply(ctx, sia.NewTaskID(demo.ID, 2), sia.Event{ID: "stop", At: at(1), By: anna, Fact: sia.Stop{Reason: "closed"}})
+	_, err := s.Apply(ctx, sia.NewTaskID(demo.ID, 2),
+		sia.Event{ID: "stop", At: at(1), By: anna, Fact: sia.Stop{Reason: "closed"}})
 	must(t, err)
 	for _, c := range []struct {
 		f    store.Filter
 		want int
 	}{
-		{store.Filter{}, 4}, {store.Filter{State: sia.Stopped}, 1}, {store.Filter{Open: true}, 3}, {store.Filter{Limit: 2}, 2},
-		{store.Filter{Repo: demo.ID}, 4}, {store.Filter{Repo: 99}, 0}, {store.Filter{Installation: 3, Open: true}, 3}, {store.Filter{Installation: 4}, 0},
+		{store.Filter{}, 4}, {store.Filter{State: sia.Stopped}, 1}, {store.Filter{Open: true}, 3},
+		{store.Filter{Limit: 2}, 2},
+		{store.Filter{Repo: demo.ID}, 4}, {store.Filter{Repo: 99}, 0}, {store.Filter{Installation: 3, Open: true}, 3},
+		{store.Filter{Installation: 4}, 0},
 	} {
 		got, err := s.Tasks(ctx, c.f)
 		if err != nil || len(got) != c.want {

@@ -1,0 +1,216 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/gateway"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
+)
+
+// kindCommand is agent.kind for agents that are commands.
+const kindCommand = "command"
+
+// longestAnswer is how many tokens an answer may have when the command does not say.
+const longestAnswer = 32_000
+
+// CommandAgentsConfig is the configuration of [CommandAgents].
+type CommandAgentsConfig struct {
+	Upstream string // base URL of the model's endpoint
+	Key      string // its key; commands never see it
+	Model    string
+	Price    llm.Price
+
+	Sandbox *sandbox.Sandbox // runs them; nil: none runs
+	Path    []string         // folders with agents that are installed on this server, shown to commands read-only
+	Env     []string         // names of this process's variables that a repository may ask for
+	Environ []string         // of this process; nil: os.Environ
+	Cache   string           // as in BuiltinConfig
+	Hosts   []string         // as in BuiltinConfig
+	Now     func() time.Time // nil: time.Now
+	Logger  *slog.Logger     // nil: nothing is logged
+}
+
+// CommandAgents makes agents of the commands that repositories name in their settings.
+// It is safe for concurrent use.
+type CommandAgents struct {
+	CommandAgentsConfig
+	runners *runnerFactory // nil: no sandbox
+}
+
+// NewCommandAgents checks cfg and returns the agents.
+func NewCommandAgents(cfg CommandAgentsConfig) (*CommandAgents, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Environ == nil {
+		cfg.Environ = os.Environ()
+	}
+	c := &CommandAgents{CommandAgentsConfig: cfg}
+	for i, dir := range c.Path {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, fmt.Errorf("find the agents of --agent-path: %w", err)
+		}
+		c.Path = slices.Clone(c.Path)
+		c.Path[i] = abs
+	}
+	if cfg.Sandbox != nil {
+		runners, err := newRunnerFactory(cfg.Sandbox, cfg.Cache, cfg.Hosts, cfg.Now, cfg.Logger)
+		if err != nil {
+			return nil, fmt.Errorf("make agents of commands: %w", err)
+		}
+		c.runners = runners
+	}
+	return c, nil
+}
+
+// Agent is the agent that a repository's settings name, when they name a command.
+func (c *CommandAgents) Agent(s sia.AgentSettings) (_ Agent, ok bool) {
+	if s.Kind != kindCommand {
+		return nil, false
+	}
+	a := &CommandAgent{CommandAgents: c, line: strings.TrimSpace(s.Command), wanted: s.Env}
+	a.preset, a.known = presetNamed(a.line)
+	return a, true
+}
+
+// Find is the file of a preset's program on this server; "" when it is not installed
+// where commands can see it.
+func (c *CommandAgents) Find(p Preset) string {
+	folders := []string{"/usr/local/bin", "/usr/bin", "/bin"}
+	for _, dir := range append(c.bins(), folders...) {
+		file := filepath.Join(dir, p.Program)
+		if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+			return file
+		}
+	}
+	return ""
+}
+
+// bins are the folders of Path that hold programs.
+func (c *CommandAgents) bins() (dirs []string) {
+	for _, dir := range c.Path {
+		dirs = append(dirs, filepath.Join(dir, "bin"), filepath.Join(dir, "node_modules", ".bin"), dir)
+	}
+	return dirs
+}
+
+// CommandAgent is an agent that is somebody else's program. It runs in the sandbox,
+// reads the brief from its standard input, and changes the files of the folder that it
+// starts in. It reaches the model through a gateway, and nothing else.
+type CommandAgent struct {
+	*CommandAgents
+	line   string // what the settings say
+	wanted []string
+	preset Preset
+	known  bool // line names a preset
+}
+
+// Name is the preset's name or "command", and the model's name.
+func (a *CommandAgent) Name() string {
+	return cmp.Or(a.preset.Name, kindCommand) + "/" + a.Model
+}
+
+// Run makes one attempt; see [Agent].
+func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result, error) {
+	if why := a.impossible(); why != "" {
+		return Result{End: sia.EndError, Reason: why},
+			&sia.Error{Op: fmt.Sprintf("attempt %d on %s#%d", in.Attempt, in.Repo, in.Issue), Permanent: true, Message: why}
+	}
+	if in.Planning {
+		in = in.toPlan()
+	}
+	root, err := os.OpenRoot(in.Dir)
+	if err != nil {
+		return Result{End: sia.EndError}, fmt.Errorf("open work tree: %w", err)
+	}
+	defer root.Close()
+	r := &commandRun{
+		CommandAgent: a, in: in, turnJournal: turnJournal{rec: rec, clock: a.Now},
+		env: tool.Env{Root: root, Test: in.Test},
+		out: &outputParser{read: a.preset.read}, answers: make(chan paidAnswer),
+	}
+	spent := newBudget(in.Limits, a.Price, a.Now)
+	spent.bookSaved(in.Saved)
+	r.meter = &callMeter{longest: longestAnswer, budget: spent, answered: r.passAnswer, spent: r.endAtLimit}
+	res, err := r.attempt(ctx)
+	a.Logger.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt, "agent",
+		a.Name(),
+		"end", res.End, "reason", res.Reason, "turns", res.Turns, "credits", res.Cost.String())
+	return res, err
+}
+
+// impossible says why the command can't run here and what to do; "" when it can.
+func (a *CommandAgent) impossible() string {
+	const orBuiltin = ", or set agent.kind to builtin in .sia/config.yml on the base branch"
+	switch {
+	case a.line == "":
+		return "agent.kind is command, and agent.command does not say which: set it to claude-code, codex, opencode, " +
+			"aider or a command line" + orBuiltin
+	case a.runners == nil:
+		return "agents that are commands run in the sandbox only, and this server has none: `sia doctor` says how it " +
+			"gets " +
+			"one. Do that" + orBuiltin
+	case !a.Sandbox.CanFetch():
+		return "the way from the sandbox to the model can't be opened: this program does not know its own file. Start " +
+			"SIA " +
+			"from a file" + orBuiltin
+	case a.known && a.Find(a.preset) == "":
+		return fmt.Sprintf("%s is not installed where commands can see it: on the server, %s, and name its folder with "+
+			"--agent-path", a.preset.Program, a.preset.Install) + orBuiltin
+	}
+	return ""
+}
+
+// variables are the environment that the command gets. refused are the variables that
+// the settings ask for and that it does not get.
+func (a *CommandAgent) variables(to modelAccess) (env, refused []string) {
+	env = append(to.env(), "PATH="+strings.Join(append(a.bins(), a.Sandbox.Path()), ":"))
+	if a.preset.env != nil {
+		env = append(env, a.preset.env(to)...)
+	}
+	for _, name := range a.wanted {
+		value, set := lookupEnv(a.Environ, name)
+		switch {
+		case !slices.Contains(a.Env, name):
+			refused = append(refused, clipLine(name, 100)+" (the server does not allow it with --agent-env)")
+		case !set:
+			refused = append(refused, clipLine(name, 100)+" (the server does not have it)")
+		default:
+			env = append(env, name+"="+value)
+		}
+	}
+	return env, refused
+}
+
+func lookupEnv(environ []string, name string) (string, bool) {
+	for _, e := range slices.Backward(environ) {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// gateway opens a gateway to the model for one attempt, and says how to reach it.
+func (a *CommandAgent) gateway(m gateway.Meter) (*gateway.Gateway, modelAccess, error) {
+	to := modelAccess{url: sandbox.ServiceURL, token: "sia-attempt-" + rand.Text(), model: a.Model}
+	g, err := gateway.New(gateway.Config{Upstream: a.Upstream, Key: a.Key, Model: a.Model, Token: to.token, Meter: m,
+		Logger: a.Logger})
+	return g, to, err
+}

@@ -1,0 +1,145 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"sync"
+)
+
+// Bounds of what is kept of a command's output.
+const (
+	maxSaid  = 64 << 10 // bytes of text between two answers of the model
+	maxCall  = 16 << 10 // bytes of a call's arguments and of its result
+	maxSteps = 200      // calls between two answers
+	maxLine  = 1 << 20  // bytes of a line that is understood
+)
+
+// outputEvent is one line of a command's output, understood.
+type outputEvent struct {
+	text  string       // for the transcript
+	calls []outputCall // of tools
+	last  string       // what the agent said; the last of all lines is its answer
+}
+
+// outputCall is a tool's call, or its result when the call came before.
+type outputCall struct {
+	id   string
+	call Call
+}
+
+// outputParser gathers what a command prints until it is taken as a turn. It is an
+// io.Writer, and safe for concurrent use.
+type outputParser struct {
+	read func(line []byte) outputEvent // nil: lines are text
+
+	mu     sync.Mutex
+	line   []byte
+	text   strings.Builder
+	cut    bool // text is full
+	calls  []outputCall
+	last   string // what the agent said last
+	ending []byte // the last lines as they were printed
+}
+
+// Write takes output as it comes.
+func (h *outputParser) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := len(p)
+	h.ending = append(h.ending, p...)
+	if over := len(h.ending) - 4000; over > 0 {
+		h.ending = append(h.ending[:0], h.ending[over:]...)
+	}
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			h.keepBytes(p)
+			return n, nil
+		}
+		h.keepBytes(p[:i])
+		h.parseLine()
+		p = p[i+1:]
+	}
+}
+
+func (h *outputParser) keepBytes(p []byte) {
+	h.line = append(h.line, p[:min(len(p), max(0, maxLine-len(h.line)))]...)
+}
+
+// parseLine parses the line that is complete.
+func (h *outputParser) parseLine() {
+	line := strings.ToValidUTF8(string(h.line), "\uFFFD")
+	h.line = h.line[:0]
+	s := outputEvent{text: line, last: line}
+	if h.read != nil && strings.HasPrefix(line, "{") {
+		s = h.read([]byte(line))
+	} else if h.read != nil {
+		s.last = "" // what these agents print beside their events is not their answer
+	}
+	if s.text != "" || h.read == nil {
+		if h.text.Len()+len(s.text) > maxSaid {
+			h.cut = true
+		} else {
+			h.text.WriteString(s.text + "\n")
+		}
+	}
+	if strings.TrimSpace(s.last) != "" {
+		h.last = s.last
+	}
+	for _, c := range s.calls {
+		h.addCall(c)
+	}
+}
+
+// addCall adds a call, or a result to its call.
+func (h *outputParser) addCall(s outputCall) {
+	s.call.Arguments, s.call.Result = middleOut(s.call.Arguments, maxCall), middleOut(s.call.Result, maxCall)
+	for i := range h.calls {
+		if s.id != "" && h.calls[i].id == s.id {
+			h.calls[i].call.Result, h.calls[i].call.IsError = s.call.Result, s.call.IsError
+			if s.call.Name != "" && s.call.Arguments != "" {
+				h.calls[i].call.Name, h.calls[i].call.Arguments = s.call.Name, s.call.Arguments
+			}
+			return
+		}
+	}
+	if len(h.calls) < maxSteps {
+		h.calls = append(h.calls, s)
+	}
+}
+
+// takeTurn takes what was gathered since the last time, as a turn's text and calls.
+func (h *outputParser) takeTurn() (text string, calls []Call) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	text = strings.TrimSpace(h.text.String())
+	if h.cut {
+		text += "\n[more output was left out]"
+	}
+	for _, s := range h.calls {
+		calls = append(calls, s.call)
+	}
+	h.text.Reset()
+	h.calls, h.cut = nil, false
+	return text, calls
+}
+
+// lastWords are what the agent said last, and how its output ended.
+func (h *outputParser) lastWords() (last, ending string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.line) > 0 {
+		h.parseLine()
+	}
+	return strings.TrimSpace(h.last), strings.TrimSpace(strings.ToValidUTF8(string(h.ending), "\uFFFD"))
+}
+
+// compactJSON is JSON as it stands in a transcript.
+func compactJSON(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}

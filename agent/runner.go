@@ -1,0 +1,226 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+)
+
+// Bounds of what is kept from setup to setup.
+const (
+	setupWithin  = 10 * time.Minute // for all setup commands of an attempt
+	keepSetups   = 32               // results that are kept
+	keepAtLeast  = 24 * time.Hour   // after they were last used
+	maxLockFile  = 32 << 20         // bytes of a lock file
+	maxSeed      = 2 << 30          // bytes of build results that the next attempt begins with
+	readyFile    = "ready"          // marks a complete result
+	depsFolder   = "deps"           // of a result: what was fetched; read-only later
+	seedFolder   = "seed"           // of a result: what was built; copied for each attempt
+	depsAt       = sandbox.CacheDir + "/deps"
+	buildAt      = sandbox.CacheDir + "/build"
+	setupsFolder = "setups"
+	buildsFolder = "builds"
+)
+
+// lockFiles say exactly what a repository depends on: while they and the commands
+// stay the same, what setup fetched can be used again.
+var lockFiles = []string{
+	"go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock",
+	"Cargo.lock",
+	"requirements.txt", "requirements-dev.txt", "poetry.lock", "uv.lock", "Pipfile.lock", "pdm.lock", "Gemfile.lock",
+	"composer.lock",
+	"gradle.lockfile", "pom.xml", "go.mod", "package.json", "pyproject.toml",
+}
+
+// runnerFactory makes the runners of attempts. What setup commands fetch is kept for
+// later attempts. Only setup can write it, so that an attempt can't poison another.
+type runnerFactory struct {
+	sandbox  *sandbox.Sandbox
+	cacheDir string // "": nothing is kept
+	hosts    []string
+	now      func() time.Time
+	log      *slog.Logger
+}
+
+// newRunnerFactory makes a factory that keeps in cache what setup fetches; "" keeps
+// nothing.
+func newRunnerFactory(
+	box *sandbox.Sandbox, cache string, hosts []string, now func() time.Time, log *slog.Logger,
+) (*runnerFactory, error) {
+	s := &runnerFactory{sandbox: box, hosts: hosts, now: now, log: log}
+	if cache != "" {
+		dir, err := filepath.Abs(cache)
+		if err != nil {
+			return nil, fmt.Errorf("find the cache of the sandbox: %w", err)
+		}
+		s.cacheDir = dir
+	}
+	return s, nil
+}
+
+// attemptRunner runs the commands of one attempt: in the sandbox, on its work tree, with
+// caches of its own. It is a [tool.CommandRunner].
+type attemptRunner struct {
+	factory *runnerFactory
+	tree    string
+	home    string // folder of this attempt, removed at the end
+	build   string // in home; writable: build caches
+	deps    string // what setup fetched; "": nothing
+}
+
+// newRunner makes the runner for a work tree.
+func (s *runnerFactory) newRunner(tree string) (*attemptRunner, error) {
+	in := ""
+	if s.cacheDir != "" {
+		in = filepath.Join(s.cacheDir, buildsFolder)
+		if err := os.MkdirAll(in, 0o700); err != nil {
+			return nil, fmt.Errorf("make a folder for builds: %w", err)
+		}
+	}
+	home, err := os.MkdirTemp(in, "build-*")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for builds: %w", err)
+	}
+	w := &attemptRunner{factory: s, tree: tree, home: home, build: filepath.Join(home, "build")}
+	if err := os.Mkdir(w.build, 0o700); err != nil {
+		return nil, errors.Join(fmt.Errorf("make a folder for builds: %w", err), os.RemoveAll(home))
+	}
+	return w, nil
+}
+
+// close removes what only this attempt had. A nil runner has nothing.
+func (w *attemptRunner) close() {
+	if w == nil {
+		return
+	}
+	if err := removeAll(w.home); err != nil {
+		w.factory.log.Warn("build folder left behind", "error", err)
+	}
+}
+
+// Run runs a command of the agent: without a network, with what was fetched
+// read-only.
+func (w *attemptRunner) Run(
+	ctx context.Context, command string, within time.Duration, out io.Writer,
+) (sandbox.Result, error) {
+	return w.run(ctx, command, within, out, false)
+}
+
+func (w *attemptRunner) run(
+	ctx context.Context, command string, within time.Duration, out io.Writer, fetch bool,
+) (sandbox.Result, error) {
+	c := w.newCommand(fetch)
+	c.Shell, c.Output, c.Limits = command, out, sandbox.Limits{Time: within, Output: 48 << 10}
+	if fetch {
+		c.Hosts = w.factory.hosts
+	}
+	return w.factory.sandbox.Run(ctx, c)
+}
+
+// newCommand is what every command begins with: the work tree and the caches. Only
+// setup may write the caches that it fills.
+func (w *attemptRunner) newCommand(fetch bool) sandbox.Command {
+	c := sandbox.Command{Dir: w.tree, Env: w.toolEnv(),
+		Mounts: []sandbox.Mount{{From: w.build, To: buildAt, Writable: true}}}
+	if w.deps != "" {
+		c.Mounts = append(c.Mounts, sandbox.Mount{From: w.deps, To: depsAt, Writable: fetch})
+	}
+	return c
+}
+
+// toolEnv tells the usual tools where to keep what they fetch and build.
+func (w *attemptRunner) toolEnv() []string {
+	deps := depsAt
+	if w.deps == "" {
+		deps = buildAt + "/deps"
+	}
+	return []string{
+		"XDG_CACHE_HOME=" + buildAt, "GOCACHE=" + buildAt + "/go", "GOFLAGS=-buildvcs=false -modcacherw",
+		"GOMODCACHE=" + deps + "/go", "npm_config_cache=" + deps + "/npm",
+		"YARN_CACHE_FOLDER=" + deps + "/yarn", "PIP_CACHE_DIR=" + deps + "/pip", "CARGO_HOME=" + deps + "/cargo",
+		"CARGO_TARGET_DIR=" + buildAt + "/cargo",
+		"GRADLE_USER_HOME=" + deps + "/gradle", "MAVEN_ARGS=-Dmaven.repo.local=" + deps + "/maven",
+		"BUNDLE_PATH=" + deps + "/bundle", "COMPOSER_CACHE_DIR=" + deps + "/composer",
+	}
+}
+
+// setupKey identifies a result of setup. It is made of the repository, the commands and
+// every lock file at the work tree's root.
+func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
+	root, err := os.OpenRoot(w.tree)
+	if err != nil {
+		return "", fmt.Errorf("read lock files: %w", err)
+	}
+	defer root.Close()
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q\n", repo, setup)
+	for _, name := range lockFiles {
+		st, err := root.Lstat(name)
+		if err != nil || !st.Mode().IsRegular() {
+			continue
+		}
+		f, err := root.Open(name)
+		if err != nil {
+			return "", fmt.Errorf("read lock files: %w", err)
+		}
+		fmt.Fprintf(h, "%s %d\n", name, st.Size())
+		_, err = io.Copy(h, io.LimitReader(f, maxLockFile))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", fmt.Errorf("read lock files: %w", err)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))[:32], nil
+}
+
+// pruneSetups removes the results of setup that were not used for longest.
+func (s *runnerFactory) pruneSetups() {
+	marks, _ := filepath.Glob(filepath.Join(s.cacheDir, setupsFolder, "*", readyFile)) // the pattern is valid
+	type used struct {
+		dir string
+		at  time.Time
+	}
+	var all []used
+	for _, m := range marks {
+		if st, err := os.Stat(m); err == nil {
+			all = append(all, used{filepath.Dir(m), st.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b used) int { return b.at.Compare(a.at) })
+	for _, u := range all[min(len(all), keepSetups):] {
+		if s.now().Sub(u.at) < keepAtLeast {
+			continue
+		}
+		if err := removeAll(u.dir); err != nil {
+			s.log.Warn("setup left behind", "error", err)
+		}
+	}
+}
+
+// removeAll removes a tree that strangers wrote. Its folders may lack permissions.
+func removeAll(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	open := func(p string, d fs.DirEntry, _ error) error { // what can't be opened, RemoveAll tells
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700)
+		}
+		return nil
+	}
+	_ = filepath.WalkDir(dir, open)
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("remove %s: %w", filepath.Base(dir), err)
+	}
+	return nil
+}

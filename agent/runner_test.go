@@ -1,0 +1,165 @@
+package agent_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
+	"github.com/sia-bot/sia/sia"
+)
+
+// contained gives a bench's agent the real sandbox.
+func contained(t *testing.T, script scripted.Script, cache string, change ...func(*agent.BuiltinConfig)) *bench {
+	t.Helper()
+	b := newBench(t, script)
+	client, err := llm.New(llm.Config{Model: "coder", BaseURL: b.model.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := agent.BuiltinConfig{Model: client, Cache: cache}
+	for _, f := range change {
+		f(&cfg)
+	}
+	if cfg.Sandbox == nil {
+		cfg.Sandbox = sandboxtest.New(t, sandbox.Options{})
+	}
+	b.agent, err = agent.NewBuiltin(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// results are what the tools of a name answered.
+func (b *bench) results(name string) (all []string) {
+	for _, turn := range b.rec.turns {
+		for _, c := range turn.Calls {
+			if c.Name == name {
+				all = append(all, c.Result)
+			}
+		}
+	}
+	return all
+}
+
+func command(text string) scripted.Answer {
+	return calls(scripted.Call{Name: "run", Args: args{"command": text}})
+}
+
+func TestRunIsOfferedWithASandboxOnly(t *testing.T) {
+	b := newBench(t, turns(command("true"), done))
+	b.in.Setup = []string{"true"}
+	b.run()
+	if slices.Contains(b.agent.Tools(), "run") || !strings.Contains(b.results("run")[0], "there is no tool") ||
+		!strings.Contains(b.rec.notes(), "setup commands did not run: there is no sandbox") {
+		t.Errorf("%v, %q, %s", b.agent.Tools(), b.results("run"), b.rec.notes())
+	}
+	b = contained(t, turns(command("echo hello"), done), "")
+	b.run()
+	if !slices.Contains(b.agent.Tools(), "run") || !slices.Contains(b.agent.Tools(), "test") ||
+		b.results("run")[0] != "exit status 0\nhello\n" {
+		t.Errorf("%v, %q", b.agent.Tools(), b.results("run"))
+	}
+}
+
+// A repository whose tests attack the host: the agent is told that they fail, and
+// the attempt goes on to its end.
+func TestHostileRepository(t *testing.T) {
+	const secret = "host-secret-5e1c"
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "key.pem"), []byte(secret), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SIA_MODEL_KEY", secret)
+	b := contained(t, turns(calls(scripted.Call{Name: "test"}), command("(sleep 600 &); yes"), done), t.TempDir())
+	b.write("package.json", `{"scripts":{"test":"node --test"}}`)
+	b.write("evil.test.js", `
+const test = require('node:test'), fs = require('fs'), net = require('net'), cp = require('child_process');
+const leak = (name, f) => test(name, async () => { let got; try { got = await f(); } catch { throw new `+
+		`Error(name + ' was contained'); } console.log('LEAKED', name, got); });
+leak('a file of the host', () => fs.readFileSync('`+outside+`/key.pem', 'utf8'));
+leak('the environment', () => { if (!JSON.stringify(process.env).includes('`+secret[:6]+`')) throw 0; });
+leak('the environment of others', () => { for (const p of fs.readdirSync('/proc')) if (/^\d+$/.test(p)) { try { `+
+		`if (fs.readFileSync('/proc/' + p + '/environ', 'utf8').includes('SIA_MODEL_KEY')) return p; } catch {} } throw 0; });
+leak('the network', () => new Promise((ok, no) => net.connect(443, '1.1.1.1').on('connect', ok).on('error', no)));
+leak('the hooks', () => fs.writeFileSync('.git/hooks/pre-commit', 'x'));
+leak('a way up', () => fs.writeFileSync('../../../planted', 'x'));
+test('a mess', () => { fs.symlinkSync('`+outside+`', 'link'); cp.spawn('sleep', ['600'], { detached: true, `+
+		`stdio: 'ignore' }).unref(); });
+`)
+	b.write(".git/hooks/sample", "x")
+	res := b.run()
+	if res.End != sia.EndFinished {
+		t.Fatalf("%+v", res)
+	}
+	got := b.results("test")[0]
+	for _, want := range []string{"The tests fail: npm test --silent, exit status 1", "a file of the host",
+		"the environment of others", "the network", "the hooks", "a way up", "# fail 6"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "LEAKED") || strings.Contains(got, secret) {
+		t.Errorf("it got out:\n%s", got)
+	}
+	if out := b.results("run")[0]; !strings.HasPrefix(out, "stopped: it printed more than") {
+		t.Errorf("%.300s", out)
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
+		t.Errorf("outside: %v %v", entries, err)
+	}
+}
+
+func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
+	cache := t.TempDir()
+	setup := []string{"[ -e $GOMODCACHE/fetched ] || { mkdir -p $GOMODCACHE && echo good > $GOMODCACHE/fetched && " +
+		"echo fetch >> $XDG_CACHE_HOME/log; }", "echo ready > prepared; mkdir -p $GOCACHE; echo built > $GOCACHE/b"}
+	try := func(lock string, look string) (*bench, string) {
+		b := contained(t, turns(command(look), done), cache)
+		b.in.Setup = setup
+		b.write("go.sum", lock)
+		b.run()
+		return b, b.results("run")[0]
+	}
+	b, out := try("1", "cat prepared $GOMODCACHE/fetched $GOCACHE/b $XDG_CACHE_HOME/log; (echo bad > "+
+		"$GOMODCACHE/fetched) 2>&1; echo bad > $GOCACHE/b")
+	if !strings.HasPrefix(out, "exit status 0\nready\ngood\nbuilt\nfetch\n") || !strings.Contains(out, "Read-only") ||
+		b.rec.notes() != "setup without network, kept" {
+		t.Errorf("the first time: %s\n%s", out, b.rec.notes())
+	}
+	b, out = try("1", "cat prepared $GOMODCACHE/fetched $GOCACHE/b $XDG_CACHE_HOME/log")
+	if out != "exit status 0\nready\ngood\nbuilt\nfetch\n" || b.rec.notes() != "setup with what was fetched before" {
+		t.Errorf("the second time: %s\n%s", out, b.rec.notes())
+	}
+	if b, _ = try("2", "true"); b.rec.notes() != "setup without network, kept" {
+		t.Errorf("with other locks: %s", b.rec.notes())
+	}
+	if left, err := os.ReadDir(filepath.Join(cache, "builds")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	if kept, err := os.ReadDir(filepath.Join(cache, "setups")); err != nil || len(kept) != 2 {
+		t.Errorf("kept: %v %v", kept, err)
+	}
+}
+
+func TestSetupThatFailsIsTold(t *testing.T) {
+	b := contained(t, turns(done), t.TempDir())
+	b.in.Setup = []string{"echo cannot find package >&2; exit 4", "echo never"}
+	if res := b.run(); res.End != sia.EndFinished {
+		t.Errorf("%+v", res)
+	}
+	if p := b.prompt(); !strings.Contains(p, "exit status 4") || !strings.Contains(p, "cannot find package") ||
+		strings.Contains(p, "\nnever") || !strings.Contains(p, "What setting the work tree up came to") {
+		t.Errorf("%s", p)
+	}
+	if b.rec.notes() != "setup without network, failed" {
+		t.Errorf("%s", b.rec.notes())
+	}
+}

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"time"
+)
+
+// Call is one API request that was received.
+type Call struct {
+	Seq          int
+	At           time.Time
+	Method       string
+	Pattern      string // route pattern, "/repos/{owner}/{repo}/issues"; empty for an unknown route
+	Path         string // as requested, with the query
+	Status       int
+	Installation int64 // whose token it carried; 0 for none
+	Conditional  bool  // answered 304 and not counted against the rate limit
+	Fault        bool  // answered by a fault, not by the simulator
+}
+
+func (h *Handler) logCall(entry *Call) {
+	h.world.Lock()
+	entry.Seq, entry.At = len(h.calls)+1, h.world.Now()
+	h.calls = append(h.calls, *entry)
+	after := h.after
+	h.world.Unlock()
+	for _, fn := range after {
+		fn(*entry)
+	}
+}
+
+// AfterRequest calls fn after each API request was answered. It is called
+// without the lock, before the answer is sent, so it may call the simulator.
+func (h *Handler) AfterRequest(fn func(Call)) {
+	h.world.Lock()
+	defer h.world.Unlock()
+	h.after = append(h.after, fn)
+}
+
+// Calls are the API requests received so far, REST and GraphQL, in order of
+// completion. Git over HTTP and pages are not among them.
+func (h *Handler) Calls() []Call {
+	h.world.Lock()
+	defer h.world.Unlock()
+	return append([]Call(nil), h.calls...)
+}
+
+// CountCalls is how many API requests were received that count against a rate
+// limit: everything but answers 304.
+func (h *Handler) CountCalls() int {
+	n := 0
+	for _, c := range h.Calls() {
+		if !c.Conditional {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,144 @@
+package git
+
+import (
+	"strconv"
+	"strings"
+)
+
+// FileChange is one changed file.
+type FileChange struct {
+	Path, From         string // from is set for a rename
+	Status             string // added, removed, modified or renamed
+	Blob               string
+	Additions, Deleted int
+	Patch              string // hunks only; empty for binary files
+}
+
+// Comparison is what lies between two commits, as GitHub's three-dot compare
+// shows it: commits on head and not on base, files against the merge base.
+type Comparison struct {
+	MergeBase     string
+	Ahead, Behind int
+	Commits       []Commit
+	Files         []FileChange
+}
+
+// Totals are the lines added and deleted in all files.
+func (c Comparison) Totals() (additions, deletions int) {
+	for _, f := range c.Files {
+		additions += f.Additions
+		deletions += f.Deleted
+	}
+	return additions, deletions
+}
+
+// Compare compares two commits; one that is missing gives an empty comparison.
+func (g *Store) Compare(dir, base, head string) Comparison {
+	key := dir + base + ".." + head
+	g.mu.Lock()
+	c, ok := g.diffs[key]
+	g.mu.Unlock()
+	if ok {
+		return c
+	}
+	c = Comparison{}
+	mb, err := g.line(dir, "merge-base", base, head)
+	if err != nil {
+		return c
+	}
+	c.MergeBase = mb
+	counts, err := g.line(dir, "rev-list", "--left-right", "--count", base+"..."+head)
+	if err != nil {
+		return c
+	}
+	behind, ahead, _ := strings.Cut(counts, "\t")
+	if c.Behind, err = strconv.Atoi(behind); err != nil {
+		return c
+	}
+	if c.Ahead, err = strconv.Atoi(ahead); err != nil {
+		return c
+	}
+	if c.Commits, err = g.CommitsIn(dir, base+".."+head); err != nil {
+		return c
+	}
+	if c.Files, err = g.diff(dir, mb, head); err != nil {
+		return c
+	}
+	g.mu.Lock()
+	g.diffs[key] = c
+	g.mu.Unlock()
+	return c
+}
+
+// emptyTree is git's tree without entries, the parent of a first commit.
+const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+// Changes lists the files that a commit changed against its first parent.
+func (g *Store) Changes(dir string, c Commit) ([]FileChange, error) {
+	from := emptyTree
+	if len(c.Parents) > 0 {
+		from = c.Parents[0]
+	}
+	return g.diff(dir, from, c.SHA)
+}
+
+// diff lists the files changed from one commit or tree to another.
+func (g *Store) diff(dir, from, to string) ([]FileChange, error) {
+	raw, err := g.run(dir, nil, nil, "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", from, to)
+	if err != nil {
+		return nil, err
+	}
+	var files []FileChange
+	f := strings.Split(string(raw), "\x00")
+	for i := 0; i+1 < len(f); {
+		meta := strings.Fields(f[i])
+		if len(meta) != 5 {
+			break
+		}
+		ch := FileChange{Path: f[i+1], Blob: meta[3], Status: "modified"}
+		i += 2
+		switch meta[4][0] {
+		case 'A':
+			ch.Status = "added"
+		case 'D':
+			ch.Status, ch.Blob = "removed", meta[2]
+		case 'R':
+			ch.Status, ch.From, ch.Path = "renamed", ch.Path, f[i]
+			i++
+		}
+		files = append(files, ch)
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	text, err := g.run(dir, nil, nil, "diff-tree", "-r", "-M", "-p", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
+		from, to)
+	if err != nil {
+		return nil, err
+	}
+	// The patch lists the same files in the same order.
+	parts := strings.Split("\n"+string(text), "\ndiff --git ")[1:]
+	for i := range files {
+		if i < len(parts) {
+			files[i].takePatch(parts[i])
+		}
+	}
+	return files, nil
+}
+
+// takePatch sets the hunks and the line counts from one file's part of a patch.
+func (f *FileChange) takePatch(part string) {
+	_, hunks, ok := strings.Cut(part, "\n@@ ")
+	if !ok {
+		return
+	}
+	f.Patch = strings.TrimRight("@@ "+hunks, "\n")
+	for l := range strings.Lines(f.Patch) {
+		switch l[0] {
+		case '+':
+			f.Additions++
+		case '-':
+			f.Deleted++
+		}
+	}
+}

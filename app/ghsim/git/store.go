@@ -1,0 +1,209 @@
+// Package git keeps bare git repositories on disk: it writes commits, trees and
+// refs into them, reads what changed, and serves them over smart HTTP through git
+// http-backend. It runs the git command, 2.38 or later, with nobody's
+// configuration. It knows repositories by their directory, and nothing of issues,
+// checks or who may do what.
+//
+// Start reading at [Store].
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Store keeps the bare repositories and reads them with the git command.
+// What was read of a commit is cached: commits don't change. Safe for concurrent
+// use.
+type Store struct {
+	ctx     context.Context
+	root    string
+	exec    string // git --exec-path
+	mu      sync.Mutex
+	commits map[string]Commit
+	diffs   map[string]Comparison
+	merged  map[string]string // base and head → tree of their merge; "" when they conflict
+}
+
+// gitTimeout bounds one git command.
+const gitTimeout = time.Minute
+
+// Signature is who a commit is by, and when.
+type Signature struct {
+	Name, Email string
+	At          time.Time
+}
+
+// NoSHA is what git calls a ref that does not exist.
+const NoSHA = "0000000000000000000000000000000000000000"
+
+// New is a store of the repositories beneath root, which is made when it is not
+// there. Its git commands end with ctx.
+func New(ctx context.Context, root string) (*Store, error) {
+	g := &Store{ctx: ctx, root: root, commits: map[string]Commit{}, diffs: map[string]Comparison{},
+		merged: map[string]string{}}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, fmt.Errorf("simulator directory: %w", err)
+	}
+	out, err := g.run("", nil, nil, "--exec-path")
+	if err != nil {
+		return nil, fmt.Errorf("looking for git, which the simulator needs: %w", err)
+	}
+	g.exec = strings.TrimSpace(string(out))
+	return g, nil
+}
+
+// Path is the directory of a repository.
+func (g *Store) Path(id int64) string {
+	return filepath.Join(g.root, strconv.FormatInt(id, 10)+".git")
+}
+
+// env is the environment of every git command: nobody's configuration.
+func (g *Store) env() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.root, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_TERMINAL_PROMPT=0", "LC_ALL=C.UTF-8", "TZ=UTC"}
+}
+
+// Run runs git in a directory and returns its standard output.
+func (g *Store) run(dir string, env []string, stdin []byte, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(g.ctx, gitTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.Env = dir, append(g.env(), env...)
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return out.Bytes(), fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(errs.String()))
+	}
+	return out.Bytes(), nil
+}
+
+func (g *Store) line(dir string, args ...string) (string, error) {
+	out, err := g.run(dir, nil, nil, args...)
+	return strings.TrimSpace(string(out)), err
+}
+
+// Deleted as a file's content deletes the file.
+const Deleted = "\x00deleted"
+
+// Spec says what a new repository holds.
+type Spec struct {
+	Files         map[string]string // path → content; names ending in .sh are executable
+	From          string            // instead of Files: a local git repository whose branches are copied
+	DefaultBranch string            // default main, or what From has checked out
+	Message       string            // of the first commit; default "Initial commit"
+}
+
+// Create makes a bare repository and returns its default branch.
+func (g *Store) Create(id int64, spec Spec, by Signature) (string, error) {
+	dir := g.Path(id)
+	branch := spec.DefaultBranch
+	if spec.From != "" {
+		if branch == "" {
+			var err error
+			if branch, err = g.line(spec.From, "symbolic-ref", "--short", "HEAD"); err != nil {
+				return "", fmt.Errorf("%s: its default branch: %w", spec.From, err)
+			}
+		}
+		from, err := filepath.Abs(spec.From)
+		if err != nil {
+			return "", err
+		}
+		if _, err := g.run(g.root, nil, nil, "clone", "--quiet", "--bare", "--no-hardlinks", "file://"+from,
+			dir); err != nil {
+			return "", err
+		}
+	}
+	if branch == "" {
+		branch = "main"
+	}
+	if spec.From == "" {
+		if _, err := g.run(g.root, nil, nil, "init", "--quiet", "--bare", "--initial-branch="+branch, dir); err != nil {
+			return "", err
+		}
+	}
+	if err := g.configure(dir, branch); err != nil {
+		return "", err
+	}
+	if spec.From != "" || spec.Files == nil {
+		return branch, nil
+	}
+	message := spec.Message
+	if message == "" {
+		message = "Initial commit"
+	}
+	sha, err := g.CommitFiles(dir, nil, spec.Files, message, by)
+	if err != nil {
+		return "", err
+	}
+	return branch, g.SetRef(dir, "refs/heads/"+branch, sha, "")
+}
+
+func (g *Store) configure(dir, branch string) error {
+	config := "[http]\n\treceivepack = true\n[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n" +
+		"[receive]\n\tdenyDeleteCurrent = refuse\n[gc]\n\tauto = 0\n[core]\n\tbare = true\n\trepositoryformatversion = 0\n\tfilemode = true\n"
+	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o644); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "hooks"), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "hooks", "pre-receive"), []byte(preReceive), 0o755); err != nil {
+		return err
+	}
+	_, err := g.run(dir, nil, nil, "symbolic-ref", "HEAD", "refs/heads/"+branch)
+	return err
+}
+
+// Refs are all branches and tags.
+func (g *Store) Refs(dir string) (map[string]string, error) {
+	out, err := g.run(dir, nil, nil, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags")
+	if err != nil {
+		return nil, err
+	}
+	m := map[string]string{}
+	for l := range strings.Lines(string(out)) {
+		sha, ref, _ := strings.Cut(strings.TrimSpace(l), " ")
+		m[ref] = sha
+	}
+	return m, nil
+}
+
+// SetRef moves a ref from old to a SHA; an empty SHA deletes it, an empty old
+// means that there is none. A ref that is not at old is left alone: an error.
+func (g *Store) SetRef(dir, ref, sha, old string) error {
+	args := []string{"update-ref", ref, sha, old}
+	switch {
+	case sha == "":
+		args = []string{"update-ref", "-d", ref, old}
+	case old == "":
+		args = []string{"update-ref", ref, sha, NoSHA}
+	}
+	_, err := g.run(dir, nil, nil, args...)
+	return err
+}
+
+// Resolve is the commit that a branch, tag or (abbreviated) SHA names.
+func (g *Store) Resolve(dir, ref string) (string, bool) {
+	if ref == "" || strings.HasPrefix(ref, "-") {
+		return "", false
+	}
+	for _, name := range []string{"refs/heads/" + ref, "refs/tags/" + ref, ref} {
+		if sha, err := g.line(dir, "rev-parse", "--quiet", "--verify", "--end-of-options", name+"^{commit}"); err == nil &&
+			sha != "" {
+			return sha, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,91 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Entry is one entry of a directory.
+type Entry struct {
+	mode, Kind, SHA, Path string // kind: blob, tree or commit
+	Size                  int64
+}
+
+// List lists a directory ("" is the root) of a commit; recursive lists files only.
+func (g *Store) List(dir, sha, path string, recursive bool) ([]Entry, error) {
+	args := []string{"ls-tree", "-z", "-l"}
+	if recursive {
+		args = append(args, "-r")
+	}
+	args = append(args, sha)
+	if path != "" {
+		args = append(args, "--", strings.TrimSuffix(path, "/")+"/")
+	}
+	out, err := g.run(dir, nil, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	var es []Entry
+	for l := range strings.SplitSeq(string(out), "\x00") {
+		meta, name, ok := strings.Cut(l, "\t")
+		f := strings.Fields(meta)
+		if !ok || len(f) != 4 {
+			continue
+		}
+		size, _ := strconv.ParseInt(f[3], 10, 64)
+		es = append(es, Entry{mode: f[0], Kind: f[1], SHA: f[2], Size: size, Path: name})
+	}
+	return es, nil
+}
+
+// Paths are the files of a commit, sorted.
+func (g *Store) Paths(dir, sha string) ([]string, error) {
+	es, err := g.List(dir, sha, "", true)
+	var ps []string
+	for _, e := range es {
+		ps = append(ps, e.Path)
+	}
+	slices.Sort(ps)
+	return ps, err
+}
+
+// errNoFile is what BlobAt wraps when a path is not there.
+var errNoFile = errors.New("no such file")
+
+// EntryAt is the entry of a path in a commit.
+func (g *Store) EntryAt(dir, sha, path string) (Entry, error) {
+	out, err := g.run(dir, nil, nil, "ls-tree", "-z", "-l", sha, "--", strings.Trim(path, "/"))
+	if err != nil {
+		return Entry{}, err
+	}
+	meta, name, ok := strings.Cut(strings.TrimSuffix(string(out), "\x00"), "\t")
+	f := strings.Fields(meta)
+	if !ok || len(f) != 4 {
+		return Entry{}, fmt.Errorf("%s at %.7s: %w", path, sha, errNoFile)
+	}
+	size, _ := strconv.ParseInt(f[3], 10, 64)
+	return Entry{mode: f[0], Kind: f[1], SHA: f[2], Size: size, Path: name}, nil
+}
+
+// BlobAt is the content of a file in a commit.
+func (g *Store) BlobAt(dir, sha, path string) ([]byte, error) {
+	e, err := g.EntryAt(dir, sha, path)
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind != "blob" {
+		return nil, fmt.Errorf("%s at %.7s is a directory: %w", path, sha, errNoFile)
+	}
+	return g.Blob(dir, e.SHA)
+}
+
+// Blob is the content of a blob.
+func (g *Store) Blob(dir, sha string) ([]byte, error) {
+	return g.run(dir, nil, nil, "cat-file", "blob", sha)
+}
+
+// Dir reports whether an entry is a directory.
+func (e Entry) Dir() bool { return e.Kind == "tree" }

@@ -1,0 +1,113 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// CommitFiles writes a commit of files over the first parent's tree.
+func (g *Store) CommitFiles(
+	dir string, parents []string, files map[string]string, message string, by Signature,
+) (string, error) {
+	index, err := os.CreateTemp(g.root, "index-")
+	if err != nil {
+		return "", err
+	}
+	index.Close()
+	defer os.Remove(index.Name())
+	os.Remove(index.Name()) // git wants to make it itself
+	env := []string{"GIT_INDEX_FILE=" + index.Name()}
+	if len(parents) > 0 {
+		if _, err := g.run(dir, env, nil, "read-tree", parents[0]); err != nil {
+			return "", err
+		}
+	}
+	var in bytes.Buffer
+	for path, content := range files {
+		if content == Deleted {
+			fmt.Fprintf(&in, "0 %s\t%s\n", NoSHA, path)
+			continue
+		}
+		out, err := g.run(dir, nil, []byte(content), "hash-object", "-w", "--stdin")
+		if err != nil {
+			return "", err
+		}
+		mode := "100644"
+		if strings.HasSuffix(path, ".sh") {
+			mode = "100755"
+		}
+		fmt.Fprintf(&in, "%s %s\t%s\n", mode, strings.TrimSpace(string(out)), path)
+	}
+	if _, err := g.run(dir, env, in.Bytes(), "update-index", "--add", "--index-info"); err != nil {
+		return "", err
+	}
+	tree, err := g.run(dir, env, nil, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	return g.CommitTree(dir, strings.TrimSpace(string(tree)), parents, message, by)
+}
+
+// CommitTree writes a commit of a tree.
+func (g *Store) CommitTree(dir, tree string, parents []string, message string, by Signature) (string, error) {
+	args := []string{"commit-tree", tree}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	date := fmt.Sprintf("%d +0000", by.At.Unix())
+	out, err := g.run(dir, []string{
+		"GIT_AUTHOR_NAME=" + by.Name, "GIT_AUTHOR_EMAIL=" + by.Email, "GIT_AUTHOR_DATE=" + date,
+		"GIT_COMMITTER_NAME=" + by.Name, "GIT_COMMITTER_EMAIL=" + by.Email, "GIT_COMMITTER_DATE=" + date,
+	}, []byte(message+"\n"), args...)
+	return strings.TrimSpace(string(out)), err
+}
+
+// MergeTree is the tree of merging head into base; ok is false when they conflict.
+func (g *Store) MergeTree(dir, base, head string) (tree string, ok bool) {
+	key := dir + base + head
+	g.mu.Lock()
+	tree, seen := g.merged[key]
+	g.mu.Unlock()
+	if !seen {
+		out, err := g.line(dir, "merge-tree", "--write-tree", "--no-messages", base, head)
+		if err == nil {
+			tree, _, _ = strings.Cut(out, "\n")
+		}
+		g.mu.Lock()
+		g.merged[key] = tree
+		g.mu.Unlock()
+	}
+	return tree, tree != ""
+}
+
+// IsAncestor reports whether a is b or an ancestor of it.
+func (g *Store) IsAncestor(dir, a, b string) bool {
+	_, err := g.run(dir, nil, nil, "merge-base", "--is-ancestor", a, b)
+	return err == nil
+}
+
+// Checkout clones a repository into a new directory, at a commit: with nothing
+// but that commit, or when whole is set with all branches and their history.
+func (g *Store) Checkout(ctx context.Context, repo, dir, sha string, whole bool) error {
+	fetch := []string{"fetch", "--quiet", "--no-tags", "--depth=1", "file://" + repo, sha}
+	if whole {
+		fetch = []string{"fetch", "--quiet", "file://" + repo, sha, "refs/heads/*:refs/remotes/origin/*"}
+	}
+	for _, args := range [][]string{{"init", "--quiet", dir}, fetch, {"checkout", "--quiet", "--detach", sha}} {
+		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd.Env = g.env()
+		if args[0] != "init" {
+			cmd.Dir = dir
+		}
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(out.String()))
+		}
+	}
+	return nil
+}

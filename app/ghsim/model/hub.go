@@ -1,0 +1,122 @@
+// Package model is what there is on a simulated GitHub: accounts, repositories,
+// issues, pull requests, checks, workflow runs and apps, and what can be told of
+// each by looking at it. It changes nothing by itself: what happens, and what
+// follows from it, is package world's.
+//
+// Everything here is guarded by the simulator's lock. Start reading at [Hub].
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Hub knows everything there is, by its name.
+type Hub struct {
+	clock  func() time.Time
+	lastID atomic.Int64
+	url    string
+	users  map[string]*User       // by lower-case login
+	repos  map[string]*Repository // by lower-case owner/name
+	apps   map[int64]*App
+	insts  map[int64]*Installation
+}
+
+// NewHub is a hub with nothing in it.
+func NewHub(clock func() time.Time) *Hub {
+	h := &Hub{clock: clock, users: map[string]*User{}, repos: map[string]*Repository{}, apps: map[int64]*App{},
+		insts: map[int64]*Installation{}}
+	h.lastID.Store(1000)
+	return h
+}
+
+// Now is the time by the simulator's clock, in UTC. The lock need not be held.
+func (h *Hub) Now() time.Time { return h.clock().UTC() }
+
+// NextID is the next id; all kinds of thing share one sequence. The lock need not
+// be held.
+func (h *Hub) NextID() int64 { return h.lastID.Add(1) }
+
+// LastID is the id that was given last.
+func (h *Hub) LastID() int64 { return h.lastID.Load() }
+
+// URL is the base URL of everything, without a trailing slash.
+func (h *Hub) URL() string { return h.url }
+
+// SetURL sets the base URL.
+func (h *Hub) SetURL(url string) { h.url = strings.TrimRight(url, "/") }
+
+// User is the account of a login, or nil.
+func (h *Hub) User(login string) *User { return h.users[strings.ToLower(login)] }
+
+// Users are all accounts, by login.
+func (h *Hub) Users() []*User { return sorted(h.users) }
+
+// AddUser adds an account.
+func (h *Hub) AddUser(u *User) { h.users[strings.ToLower(u.Login)] = u }
+
+// Repository is the repository of a full name, owner/name, or nil.
+func (h *Hub) Repository(fullName string) *Repository { return h.repos[strings.ToLower(fullName)] }
+
+// Repositories are all repositories, by name.
+func (h *Hub) Repositories() []*Repository { return sorted(h.repos) }
+
+// AddRepository adds a repository.
+func (h *Hub) AddRepository(r *Repository) { h.repos[strings.ToLower(r.FullName())] = r }
+
+// RemoveRepository forgets a repository.
+func (h *Hub) RemoveRepository(r *Repository) { delete(h.repos, strings.ToLower(r.FullName())) }
+
+// App is the app of an id, or nil.
+func (h *Hub) App(id int64) *App { return h.apps[id] }
+
+// Apps are all registered apps, oldest first.
+func (h *Hub) Apps() []*App { return sorted(h.apps) }
+
+// AppBySlug is the app of a slug, or nil.
+func (h *Hub) AppBySlug(slug string) *App {
+	for _, a := range h.apps {
+		if a.Slug == slug {
+			return a
+		}
+	}
+	return nil
+}
+
+// AddApp registers an app.
+func (h *Hub) AddApp(a *App) { h.apps[a.ID] = a }
+
+// Installation is the installation of an id, or nil when there is none, or no
+// longer.
+func (h *Hub) Installation(id int64) *Installation {
+	if i := h.insts[id]; i != nil && !i.Removed {
+		return i
+	}
+	return nil
+}
+
+// Installations are the installations there are, oldest first.
+func (h *Hub) Installations() []*Installation {
+	return slices.DeleteFunc(sorted(h.insts), func(i *Installation) bool { return i.Removed })
+}
+
+// AddInstallation adds an installation.
+func (h *Hub) AddInstallation(i *Installation) { h.insts[i.ID] = i }
+
+// Installed are the installations that receive a repository's events, oldest
+// first.
+func (h *Hub) Installed(r *Repository) []*Installation {
+	return slices.DeleteFunc(h.Installations(),
+		func(i *Installation) bool { return !i.Has(r) || !i.Suspended.IsZero() })
+}
+
+func sorted[K interface{ ~int64 | ~string }, V any](m map[K]V) []V {
+	var vs []V
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		vs = append(vs, m[k])
+	}
+	return vs
+}

@@ -1,0 +1,159 @@
+package model
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Repository is a repository and everything in it.
+type Repository struct {
+	ID            int64
+	Owner         *User
+	Name          string
+	Dir           string // of the bare git repository
+	Private       bool
+	DefaultBranch string
+	Made, Pushed  time.Time
+	LastNumber    int
+	LastRun       int
+	Refs          map[string]string // full ref name → SHA, as last announced
+	Perms         map[string]string // lower-case login → role
+	Labels        []*Label
+	Issues        []*Issue // pull requests included, by number
+	Suites        []*Suite
+	Checks        []*CheckRun
+	Statuses      []*Status
+	Runs          []*Run
+	Workflows     map[string]int64    // path → id
+	Protection    map[string][]string // branch → required contexts (classic protection)
+	Rules         map[string][]string // branch → required contexts (ruleset)
+	Ruleset       int64
+	Receiving     chan struct{} // capacity 1: one receive-pack at a time
+}
+
+// Branches are the branch names, sorted.
+func (r *Repository) Branches() []string {
+	var bs []string
+	for ref := range r.Refs {
+		if b, is := strings.CutPrefix(ref, "refs/heads/"); is {
+			bs = append(bs, b)
+		}
+	}
+	slices.Sort(bs)
+	return bs
+}
+
+// Protected reports whether a branch wants checks, by protection or by a ruleset.
+func (r *Repository) Protected(branch string) bool {
+	return len(r.Protection[branch])+len(r.Rules[branch]) > 0
+}
+
+// Comment is the comment of an id, or nil.
+func (r *Repository) Comment(id int64) *Comment {
+	for _, i := range r.Issues {
+		for _, c := range i.Comments {
+			if c.ID == id {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// Check is the check run of an id, or nil.
+func (r *Repository) Check(id int64) *CheckRun {
+	for _, c := range r.Checks {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// FullName is owner/name.
+func (r *Repository) FullName() string { return r.Owner.Login + "/" + r.Name }
+
+// Issue is the issue or pull request of a number, or nil.
+func (r *Repository) Issue(n int) *Issue {
+	for _, i := range r.Issues {
+		if i.Number == n {
+			return i
+		}
+	}
+	return nil
+}
+
+// Label is the label of a name, or nil.
+func (r *Repository) Label(name string) *Label {
+	for _, l := range r.Labels {
+		if strings.EqualFold(l.Name, name) {
+			return l
+		}
+	}
+	return nil
+}
+
+// Head is the commit of a branch; empty when there is no such branch.
+func (r *Repository) Head(branch string) string { return r.Refs["refs/heads/"+branch] }
+
+// Role is the role of a user: none, read, triage, write, maintain or admin.
+func (r *Repository) Role(login string) string {
+	if strings.EqualFold(login, r.Owner.Login) {
+		return "admin"
+	}
+	if p := r.Perms[strings.ToLower(login)]; p != "" {
+		return p
+	}
+	if !r.Private {
+		return "read"
+	}
+	return "none"
+}
+
+// Roles are the roles that a person can have in a repository, each with the
+// rights of those before it.
+func Roles() []string { return []string{"none", "read", "triage", "write", "maintain", "admin"} }
+
+// RoleRank is a role's place among Roles.
+func RoleRank(role string) int { return slices.Index(Roles(), role) }
+
+// AtLeast reports whether role have includes role want.
+func AtLeast(have, want string) bool { return RoleRank(have) >= RoleRank(want) }
+
+// StatusesOf are a commit's statuses, newest first.
+func (r *Repository) StatusesOf(sha string) []*Status {
+	var sts []*Status
+	for _, st := range slices.Backward(r.Statuses) {
+		if st.SHA == sha {
+			sts = append(sts, st)
+		}
+	}
+	return sts
+}
+
+// LatestChecks are the newest check runs of each name in a suite.
+func (r *Repository) LatestChecks(st *Suite) []*CheckRun {
+	seen := map[string]bool{}
+	var ks []*CheckRun
+	for _, k := range slices.Backward(r.Checks) {
+		if k.Suite == st && !seen[k.Name] {
+			seen[k.Name] = true
+			ks = append(ks, k)
+		}
+	}
+	return ks
+}
+
+// Association is how an author belongs to a repository.
+func (r *Repository) Association(u *User) string {
+	switch {
+	case u == nil || u.Kind == "Bot":
+		return "NONE"
+	case u == r.Owner:
+		return "OWNER"
+	case AtLeast(r.Role(u.Login), "triage"):
+		return "COLLABORATOR"
+	}
+	return "NONE"
+}

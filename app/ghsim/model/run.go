@@ -1,0 +1,47 @@
+package model
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/app/ghsim/runner"
+)
+
+// Run is a run of a workflow for a commit.
+type Run struct {
+	ID, Number         int64
+	Attempt            int
+	WorkflowID         int64
+	Name, Path         string
+	Event              runner.Event
+	Branch, SHA        string
+	Suite              *Suite
+	Actor              *User
+	Status, Conclusion string
+	Made, Updated      time.Time
+	Started            time.Time
+	Jobs               []*Job // of every attempt
+}
+
+// Latest are the jobs of the last attempt.
+func (r *Run) Latest() []*Job {
+	var js []*Job
+	for _, j := range r.Jobs {
+		if slices.Contains(j.Attempts, r.Attempt) {
+			js = append(js, j)
+		}
+	}
+	return js
+}
+
+// Job is one job of a run.
+type Job struct {
+	ID       int64 // also its check run's id, as on GitHub
+	Run      *Run
+	Attempts []int // of the run that this job counts in
+	Plan     runner.Job
+	Check    *CheckRun
+	Steps    []*runner.Step
+	Log      []byte
+	Made     time.Time
+}

@@ -1,0 +1,117 @@
+package ghsim
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/sia-bot/sia/app/ghsim/api"
+	"github.com/sia-bot/sia/app/ghsim/delivery"
+	"github.com/sia-bot/sia/app/ghsim/fault"
+	"github.com/sia-bot/sia/app/ghsim/git"
+	"github.com/sia-bot/sia/app/ghsim/journal"
+	"github.com/sia-bot/sia/app/ghsim/people"
+)
+
+// What the rooms call theirs, by the names under which users of the simulator
+// meet it.
+type (
+	// Entry is one thing that happened.
+	Entry = journal.Entry
+	// Call is one API request that was received.
+	Call = api.Call
+	// Delivery is one webhook delivery.
+	Delivery = delivery.Delivery
+	// Fault is an answer given in place of the simulator's.
+	Fault = fault.Fault
+	// App is a registered GitHub App.
+	App = people.App
+	// RepoSpec says what a new repository holds.
+	RepoSpec = people.RepoSpec
+	// IssueView is an issue or pull request as it is now.
+	IssueView = people.IssueView
+	// ReactionView is one reaction.
+	ReactionView = people.ReactionView
+	// ReviewCommentView is one comment on a line of a pull request.
+	ReviewCommentView = people.ReviewCommentView
+	// CheckView is one check run.
+	CheckView = people.CheckView
+)
+
+// Deleted as a file's content in PushFiles deletes the file.
+const Deleted = git.Deleted
+
+// Timeline is everything that happened so far. With kinds, only entries of
+// these kinds.
+func (s *Server) Timeline(kinds ...string) []Entry { return s.journal.Timeline(kinds...) }
+
+// WaitEntry returns the first journal entry after sequence number after that
+// match accepts, waiting for it if need be, or the context's error. match must
+// not call the server.
+func (s *Server) WaitEntry(ctx context.Context, after int, match func(Entry) bool) (Entry, error) {
+	return s.journal.WaitEntry(ctx, after, match)
+}
+
+// Calls are the API requests received so far, REST and GraphQL, in order of
+// completion. Git over HTTP and pages are not among them.
+func (s *Server) Calls() []Call { return s.api.Calls() }
+
+// CountCalls is how many API requests were received that count against a rate
+// limit: everything but answers 304.
+func (s *Server) CountCalls() int { return s.api.CountCalls() }
+
+// AfterRequest calls fn after each API request was answered, before the answer is
+// sent; fn may call the server.
+func (s *Server) AfterRequest(fn func(Call)) { s.api.AfterRequest(fn) }
+
+// FailRequests puts a rule in force for API and git requests and downloads of
+// logs: where it returns a fault, that is the answer. Return the same *Fault for
+// its Times to count. Rules are asked in the order in which they were added.
+func (s *Server) FailRequests(rule func(*http.Request) *Fault) { s.faults.Add(rule) }
+
+// ClearFaults ends all rules of FailRequests and exhausted rate limits.
+func (s *Server) ClearFaults() {
+	s.faults.Clear()
+	s.api.ForgetRequests()
+}
+
+// ExhaustRateLimit makes an installation's primary rate limit used up until the
+// simulator's clock reaches reset.
+func (s *Server) ExhaustRateLimit(installation int64, reset time.Time) {
+	s.api.ExhaustRateLimit(installation, reset)
+}
+
+// SetRateLimit sets how many requests an hour each installation and app may
+// make; default 5000.
+func (s *Server) SetRateLimit(perHour int) { s.api.SetRateLimit(perHour) }
+
+// Deliveries are all webhook deliveries in the order in which they were made,
+// those waiting and held included.
+func (s *Server) Deliveries() []Delivery { return s.queue.All() }
+
+// DropDeliveries makes webhook deliveries that match fail without reaching the
+// application; they stay in the list of failed deliveries and can be
+// redelivered. nil ends it. match must not call the server.
+func (s *Server) DropDeliveries(match func(Delivery) bool) { s.queue.Drop(match) }
+
+// DuplicateDeliveries makes deliveries that match arrive twice. nil ends it.
+// match must not call the server.
+func (s *Server) DuplicateDeliveries(match func(Delivery) bool) { s.queue.Duplicate(match) }
+
+// HoldDeliveries keeps deliveries that match back until Release. nil ends it for
+// new ones. match must not call the server.
+func (s *Server) HoldDeliveries(match func(Delivery) bool) { s.queue.Hold(match) }
+
+// Release sends what was held, in the order that reorder gives the held
+// deliveries' indices; nil keeps the order. It returns how many were held.
+func (s *Server) Release(reorder func([]Delivery) []int) int { return s.queue.Release(reorder) }
+
+// Once is a rule for FailRequests: f for the requests that match.
+func Once(f Fault, match func(*http.Request) bool) func(*http.Request) *Fault {
+	return fault.Once(f, match)
+}
+
+// SecondaryLimit is the answer of a secondary rate limit: 403 with Retry-After.
+func SecondaryLimit(retryAfter time.Duration, times int) Fault {
+	return fault.SecondaryLimit(retryAfter, times)
+}

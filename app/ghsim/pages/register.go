@@ -1,0 +1,99 @@
+package pages
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/app/ghsim/journal"
+	"github.com/sia-bot/sia/app/ghsim/world"
+)
+
+// manifest is what an app is registered from.
+// https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+type manifest struct {
+	Name        string `json:"name"`
+	URL         string `json:"url"`
+	RedirectURL string `json:"redirect_url"`
+	SetupURL    string `json:"setup_url"`
+	Hook        struct {
+		URL    string `json:"url"`
+		Active *bool  `json:"active"`
+	} `json:"hook_attributes"`
+	CallbackURLs []string          `json:"callback_urls"`
+	Permissions  map[string]string `json:"default_permissions"`
+	Events       []string          `json:"default_events"`
+}
+
+type registerPage struct {
+	Name, Manifest, State string
+	Permissions           map[string]string
+	Events                []string
+}
+
+func (registerPage) title() string { return "Register an app" }
+
+// register is POST /settings/apps/new, which an application's own page sends: it
+// only asks whether to go on.
+func (st *site) register(r *http.Request) (string, any, error) {
+	raw := r.PostFormValue("manifest")
+	m, err := parseManifest(raw)
+	if err != nil {
+		return "", nil, fmt.Errorf("%w: %w", err, errNoPage)
+	}
+	return "register", registerPage{m.Name, raw, r.URL.Query().Get("state"), m.Permissions, m.Events}, nil
+}
+
+func parseManifest(raw string) (*manifest, error) {
+	var m manifest
+	if err := json.Unmarshal([]byte(raw), &m); err != nil {
+		return nil, fmt.Errorf("app manifest: %w", err)
+	}
+	if m.Name == "" || m.URL == "" || m.RedirectURL == "" {
+		return nil, fmt.Errorf("app manifest: name, url and redirect_url are required")
+	}
+	known := append(world.Events(), "pull_request_review_thread", "workflow_job") // these two never happen
+	for _, e := range m.Events {
+		if !slices.Contains(known, e) {
+			return nil, fmt.Errorf("app manifest: the simulator has no event %q", e)
+		}
+	}
+	return &m, nil
+}
+
+// registered creates the app and goes back with the code that yields its keys.
+func (st *site) registered(w http.ResponseWriter, r *http.Request) {
+	m, err := parseManifest(r.PostFormValue("manifest"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		return
+	}
+	key, err := st.desk.NewKey()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	st.world.Lock()
+	defer st.world.Unlock()
+	slug := strings.ToLower(strings.Join(strings.Fields(m.Name), "-"))
+	if st.world.AppBySlug(slug) != nil {
+		http.Error(w, "the name "+m.Name+" is taken", http.StatusUnprocessableEntity)
+		return
+	}
+	perms := map[string]string{"metadata": "read"}
+	for p, level := range m.Permissions {
+		perms[p] = level
+	}
+	a := st.world.RegisterApp(slug, m.Name, st.world.EnsureUser("app-owner", "User"), key, perms, m.Events)
+	a.SetupURL = m.SetupURL
+	if len(m.CallbackURLs) > 0 {
+		a.Callback = m.CallbackURLs[0]
+	}
+	if m.Hook.URL != "" && (m.Hook.Active == nil || *m.Hook.Active) {
+		a.PendingHook = m.Hook.URL
+	}
+	st.journal.Note(journal.Entry{Kind: "app.created", Actor: a.Owner.Login, Ref: slug})
+	redirectWith(w, r, m.RedirectURL, st.desk.NewCode(a, nil), r.PostFormValue("state"))
+}

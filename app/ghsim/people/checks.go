@@ -1,0 +1,72 @@
+package people
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sia-bot/sia/app/ghsim/model"
+)
+
+// RunWorkflows runs the workflows of a branch's head as a push by a person would,
+// unless they ran for that commit; a new repository's have not.
+func (p *People) RunWorkflows(repo, branch, login string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, a, err := p.person(repo, login, "write")
+	if err != nil {
+		return err
+	}
+	return p.world.RunWorkflows(r, a, branch)
+}
+
+// CreateStatus sets a commit status (error, failure, pending or success) as
+// an outside CI service with write access would.
+func (p *People) CreateStatus(repo, sha, login, context, state, description string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, a, err := p.person(repo, login, "write")
+	if err != nil {
+		return err
+	}
+	full, ok := p.world.CommitOf(r, sha)
+	if !ok {
+		return fmt.Errorf("%s has no commit %s", repo, sha)
+	}
+	p.world.AddStatus(r, a, &model.Status{SHA: full, Context: context, State: state, Description: description})
+	return nil
+}
+
+// PressCheckButton presses a button of a check run ([actions] of the REST API).
+func (p *People) PressCheckButton(repo string, checkRun int64, login, identifier string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, a, err := p.person(repo, login, "write")
+	if err != nil {
+		return err
+	}
+	c := r.Check(checkRun)
+	if c == nil {
+		return fmt.Errorf("%s has no check run %d", repo, checkRun)
+	}
+	if !slices.ContainsFunc(c.Actions, func(o map[string]any) bool { return o["identifier"] == identifier }) {
+		return fmt.Errorf("check run %d of %s has no button %q", checkRun, repo, identifier)
+	}
+	p.world.PressButton(r, a, c, identifier)
+	return nil
+}
+
+// RerequestCheckRun asks for a check run to be run again, as the "Re-run"
+// button does.
+func (p *People) RerequestCheckRun(repo string, checkRun int64, login string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, a, err := p.person(repo, login, "write")
+	if err != nil {
+		return err
+	}
+	c := r.Check(checkRun)
+	if c == nil {
+		return fmt.Errorf("%s has no check run %d", repo, checkRun)
+	}
+	return p.world.RerequestCheck(r, a, c)
+}

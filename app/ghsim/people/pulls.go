@@ -1,0 +1,73 @@
+package people
+
+import (
+	"fmt"
+
+	"github.com/sia-bot/sia/app/ghsim/model"
+	"github.com/sia-bot/sia/app/ghsim/world"
+)
+
+// Review submits a review: approved, changes_requested or commented.
+func (p *People) Review(repo string, number int, login, state, body string) error {
+	return p.onIssue(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		if i.Pull == nil {
+			return fmt.Errorf("%s#%d is not a pull request", repo, number)
+		}
+		p.world.SubmitReview(r, i, a, state, body)
+		return nil
+	})
+}
+
+// OpenPull opens a pull request from a branch of the same repository.
+func (p *People) OpenPull(repo, login, head, base, title, body string, draft bool) (int, error) {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, a, err := p.person(repo, login, "write")
+	if err != nil {
+		return 0, err
+	}
+	i, err := p.world.OpenPull(r, a, world.PullSpec{Title: title, Body: body, Head: head, Base: base, Draft: draft})
+	if err != nil {
+		return 0, err
+	}
+	return i.Number, nil
+}
+
+// MergePull merges a pull request with a merge commit and returns its SHA.
+func (p *People) MergePull(repo string, number int, login string) (sha string, err error) {
+	err = p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		sha, err = p.world.MergePull(r, i, a)
+		return err
+	})
+	return sha, err
+}
+
+// ReviewComment comments on a line of a pull request's head and returns the
+// comment's id.
+func (p *People) ReviewComment(
+	repo string, number int, login, path string, line int, body string,
+) (id int64, err error) {
+	err = p.onIssue(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		if i.Pull == nil {
+			return fmt.Errorf("%s#%d is not a pull request", repo, number)
+		}
+		id = p.world.CommentLine(r, i, a, path, line, body).ID
+		return nil
+	})
+	return id, err
+}
+
+// ReplyToReview answers a comment on a line, and returns the reply's id.
+func (p *People) ReplyToReview(
+	repo string, number int, login string, comment int64, body string,
+) (id int64, err error) {
+	err = p.onIssue(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		first := i.Thread(comment)
+		if first == nil {
+			return fmt.Errorf("%s#%d has no comment %d on a line", repo, number, comment)
+		}
+		id = p.world.ReplyToReview(r, i, a, first, body).ID
+		return nil
+	})
+	return id, err
+}

@@ -1,0 +1,72 @@
+// Package refusal is how GitHub says no: errors with the status and the body that
+// its REST API answers them with.
+package refusal
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// Error is an error answer as GitHub's REST API gives it.
+type Error struct {
+	Code    int
+	Message string
+	Doc     string // address of the documentation; default that of the whole API
+	errors  []object
+}
+
+type object = map[string]any
+
+func (e *Error) Error() string { return fmt.Sprintf("%d %s", e.Code, e.Message) }
+
+// Body is the JSON object of the answer.
+func (e *Error) Body() map[string]any {
+	doc := e.Doc
+	if doc == "" {
+		doc = "https://docs.github.com/rest"
+	}
+	b := object{"message": e.Message, "documentation_url": doc, "status": strconv.Itoa(e.Code)}
+	if len(e.errors) > 0 {
+		b["errors"] = e.errors
+	}
+	return b
+}
+
+// NotFound is also the answer about what the caller may not know of.
+func NotFound() error { return &Error{Code: http.StatusNotFound, Message: "Not Found"} }
+
+// BadCredentials refuses a token.
+func BadCredentials() error {
+	return &Error{Code: http.StatusUnauthorized, Message: "Bad credentials"}
+}
+
+// BadJWT refuses an app's JSON Web Token.
+func BadJWT(message string) error {
+	return &Error{Code: http.StatusUnauthorized, Message: message}
+}
+
+// Forbidden refuses what may not be done now, or not by the caller.
+func Forbidden(message string) error {
+	return &Error{Code: http.StatusForbidden, Message: message}
+}
+
+// NotAccessible is the answer to a token that lacks a permission.
+func NotAccessible() error {
+	return Forbidden("Resource not accessible by integration")
+}
+
+// Unprocessable refuses the content of a request.
+func Unprocessable(message string) error {
+	return &Error{Code: http.StatusUnprocessableEntity, Message: message}
+}
+
+// Invalid is a validation error about one field; code is GitHub's: missing,
+// missing_field, invalid, already_exists, unprocessable or custom.
+func Invalid(resource, field, code, message string) error {
+	e := object{"resource": resource, "field": field, "code": code}
+	if message != "" {
+		e["message"] = message
+	}
+	return &Error{Code: http.StatusUnprocessableEntity, Message: "Validation Failed", errors: []object{e}}
+}

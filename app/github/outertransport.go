@@ -1,0 +1,111 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// maxAnswer bounds one answer of the REST API. Pages of 100 check runs with
+// long outputs stay far below it.
+const maxAnswer = 32 << 20
+
+// outerTransport is the outermost round tripper of every client. It bounds a
+// request with all its waits and retries in time, has cached answers revalidated
+// (GitHub allows using them unasked for a minute, in which a check can turn red),
+// and reads the answer to its end so that it can be cached.
+//
+// Every write to GitHub goes through it, so it masks secrets: in comments, bodies,
+// check runs, labels, and whatever is written one day. Only [App.client] makes one.
+type outerTransport struct {
+	next    http.RoundTripper
+	secrets *secret.Masker
+	timeout time.Duration
+}
+
+func newOuterTransport(next http.RoundTripper, secrets *secret.Masker, timeout time.Duration) *outerTransport {
+	return &outerTransport{next: next, secrets: secrets, timeout: timeout}
+}
+
+func (t *outerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), t.timeout)
+	defer cancel()
+	req = req.Clone(ctx)
+	if req.Method == http.MethodGet {
+		req.Header.Set("Cache-Control", "max-age=0")
+	}
+	if err := t.masked(req); err != nil {
+		return nil, err
+	}
+	resp, err := t.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	resp.Body.Close()
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	if len(body) > maxAnswer {
+		return nil, fmt.Errorf("answer is larger than %d MiB", maxAnswer>>20)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// masked gives a request a body without secrets.
+func (t *outerTransport) masked(req *http.Request) error {
+	if req.Body == nil || req.Body == http.NoBody {
+		return nil
+	}
+	body, err := io.ReadAll(req.Body)
+	closeBody(req)
+	if err != nil {
+		return fmt.Errorf("read request: %w", err)
+	}
+	if text := string(body); t.secrets.Mask(text) != text {
+		body = t.secrets.MaskJSON(body)
+	}
+	req.ContentLength = int64(len(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.Body, err = req.GetBody()
+	return err
+}
+
+// rewound returns req as it can be sent again, with a fresh body; false when
+// its body can't be had again.
+func rewound(req *http.Request) (*http.Request, bool) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return req, true
+	}
+	if req.GetBody == nil {
+		return nil, false
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return nil, false
+	}
+	again := req.Clone(req.Context())
+	again.Body = body
+	return again, true
+}
+
+// closeBody closes a request's body, as a round tripper must that does not pass
+// the request on.
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		req.Body.Close()
+	}
+}
+
+// discard reads and closes an answer that is not wanted, so that its connection
+// can be used again.
+func discard(resp *http.Response) {
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
+	resp.Body.Close()
+}

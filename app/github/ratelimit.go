@@ -1,0 +1,218 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// maxConcurrent bounds the requests of one installation that are under way at
+	// once. GitHub allows 100, shared with everything else the installation does:
+	// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
+	maxConcurrent = 32
+	// secondaryWait is how long to keep still after a secondary rate limit that
+	// did not say; GitHub asks for at least a minute.
+	secondaryWait = time.Minute
+	// everyResource is the key under which a secondary limit holds all requests.
+	everyResource = ""
+)
+
+// rateLimits is what one installation knows about its rate limits. GitHub counts
+// per installation, so one that is held up doesn't hold up another.
+type rateLimits struct {
+	slots chan struct{}
+
+	mu    sync.Mutex
+	until map[string]time.Time // by x-ratelimit-resource
+}
+
+func newRateLimits() *rateLimits {
+	return &rateLimits{slots: make(chan struct{}, maxConcurrent), until: map[string]time.Time{}}
+}
+
+// held returns until when a resource may not be asked; zero when it may.
+func (l *rateLimits) held(resource string) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.until[resource]
+	if all := l.until[everyResource]; all.After(t) {
+		t = all
+	}
+	return t
+}
+
+func (l *rateLimits) hold(resource string, until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if until.After(l.until[resource]) {
+		l.until[resource] = until
+	}
+}
+
+// rateLimitError says that a rate limit holds for longer than is worth waiting.
+type rateLimitError struct {
+	resource string
+	until    time.Time
+	wait     time.Duration
+}
+
+func (e *rateLimitError) Error() string {
+	return fmt.Sprintf("rate limit of %s holds until %s", e.resource, e.until.UTC().Format(time.RFC3339))
+}
+
+// rateLimiter honours the primary and secondary rate limits of an installation and
+// spaces writes. A wait that is short enough is slept and the request sent
+// again; otherwise the request ends in a rateLimitError.
+//
+// The limits could be left to a library; the one there is sleeps by the wall
+// clock, and sends a request again without its body.
+//
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
+type rateLimiter struct {
+	app          *App
+	installation int64
+	next         http.RoundTripper
+	limits       *rateLimits
+	pacer        pacer
+}
+
+func (l *rateLimiter) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	if mutates(req) {
+		done, err := l.pacer.enter(ctx)
+		if err != nil {
+			closeBody(req)
+			return nil, fmt.Errorf("%w: %w", errWriteQueue, err)
+		}
+		defer done()
+	}
+	resource := resourceOf(req)
+	for try := 1; ; try++ {
+		if err := l.wait(ctx, resource); err != nil {
+			closeBody(req)
+			return nil, err
+		}
+		resp, err := l.send(req)
+		if err != nil {
+			return nil, err
+		}
+		until, limited := l.learn(resource, resp)
+		if !limited {
+			return resp, nil
+		}
+		discard(resp)
+		again, ok := rewound(req)
+		if try == maxTries || !ok {
+			return nil, l.tooLong(resource, until)
+		}
+		req = again
+	}
+}
+
+// send sends req when fewer than concurrency others are under way.
+func (l *rateLimiter) send(req *http.Request) (*http.Response, error) {
+	select {
+	case l.limits.slots <- struct{}{}:
+	case <-req.Context().Done():
+		closeBody(req)
+		return nil, req.Context().Err()
+	}
+	defer func() { <-l.limits.slots }()
+	return l.next.RoundTrip(req)
+}
+
+// wait sleeps until resource may be asked.
+func (l *rateLimiter) wait(ctx context.Context, resource string) error {
+	until := l.limits.held(resource)
+	d := until.Sub(l.app.cfg.Now())
+	if d <= 0 {
+		return nil
+	}
+	if deadline, ok := ctx.Deadline(); d > l.app.cfg.MaxWait || (ok && d > time.Until(deadline)) {
+		return l.tooLong(resource, until)
+	}
+	l.app.log.InfoContext(ctx, "waiting for GitHub's rate limit",
+		"installation", l.installation, "resource", resource, "wait", d)
+	return l.app.cfg.Sleep(ctx, d)
+}
+
+func (l *rateLimiter) tooLong(resource string, until time.Time) error {
+	return &rateLimitError{resource: resource, until: until, wait: max(until.Sub(l.app.cfg.Now()), time.Second)}
+}
+
+// learn takes in what an answer says about the limits, and reports whether it
+// refuses the request because of one. The headers are taken off: the client
+// above would keep an account of its own by them, and by the wall clock.
+func (l *rateLimiter) learn(resource string, resp *http.Response) (until time.Time, limited bool) {
+	h := resp.Header
+	remaining, reset := h.Get("X-Ratelimit-Remaining"), h.Get("X-Ratelimit-Reset")
+	if r := h.Get("X-Ratelimit-Resource"); r != "" {
+		resource = r
+	}
+	h.Del("X-Ratelimit-Remaining")
+	h.Del("X-Ratelimit-Reset")
+	now := l.app.cfg.Now()
+
+	refused := resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests
+	if after, ok := headerSeconds(h.Get("Retry-After")); ok && refused {
+		until = now.Add(max(after, time.Second))
+		l.limits.hold(everyResource, until)
+		return until, true
+	}
+	if remaining == "0" {
+		if at, ok := headerSeconds(reset); ok {
+			until = time.Unix(int64(at/time.Second), 0)
+			if refused && until.Before(now.Add(time.Second)) { // the clocks differ
+				until = now.Add(time.Second)
+			}
+			l.limits.hold(resource, until)
+			return until, refused
+		}
+	}
+	if resp.StatusCode == http.StatusTooManyRequests || (refused && isSecondaryLimit(resp)) {
+		until = now.Add(secondaryWait)
+		l.limits.hold(everyResource, until)
+		return until, true
+	}
+	return time.Time{}, false
+}
+
+// isSecondaryLimit reports whether a refusal is about a secondary rate limit. It
+// reads the body and puts it back.
+func isSecondaryLimit(resp *http.Response) bool {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	text := strings.ToLower(string(body))
+	return err == nil && (strings.Contains(text, "secondary rate limit") || strings.Contains(text, "abuse detection"))
+}
+
+// headerSeconds reads a header that holds a whole number of seconds.
+func headerSeconds(s string) (time.Duration, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 || n > 1<<33 {
+		return 0, false
+	}
+	return time.Duration(n) * time.Second, true
+}
+
+// resourceOf is the rate limit that a request counts against.
+func resourceOf(req *http.Request) string {
+	if strings.HasSuffix(req.URL.Path, "/graphql") {
+		return "graphql"
+	}
+	return "core"
+}
+
+// mutates reports whether a request is a write to a repository.
+func mutates(req *http.Request) bool {
+	return req.Method != http.MethodGet && req.Method != http.MethodHead &&
+		!strings.HasSuffix(req.URL.Path, "/access_tokens")
+}

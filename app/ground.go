@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/memory"
+	"github.com/sia-bot/sia/app/settings"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// ground is what a server stands on, and what commands need that work beside it or while it is down:
+// everything but the engine and the models.
+type ground struct {
+	store    *store.Store
+	github   *github.App
+	git      *gitops.Cache
+	settings *settings.Files
+	lessons  *learn.Lessons
+	memory   *memory.Branches
+	secrets  *secret.Masker
+	log      *slog.Logger
+	now      func() time.Time
+}
+
+// newGround opens the database and brings its schema up to date. The caller closes the store.
+func newGround(ctx context.Context, c Config, o Options) (_ *ground, err error) {
+	g := &ground{secrets: c.secrets(), log: o.Logger, now: o.Now}
+	if g.log == nil {
+		g.log = slog.Default()
+	}
+	if g.now == nil {
+		g.now = time.Now
+	}
+	g.log = slog.New(g.secrets.Handler(g.log.Handler()))
+	if g.store, err = store.Open(ctx, store.Config{URL: c.DB, Logger: g.log, Now: g.now}); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.store.Close())
+		}
+	}()
+	if _, _, err = g.store.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	if g.github, err = github.New(github.Config{
+		AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: g.log, Secrets: g.secrets,
+		Now: g.now, WriteSpacing: c.WriteSpacing,
+	}); err != nil {
+		return nil, err
+	}
+	if g.git, err = gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: g.log}); err != nil {
+		return nil, err
+	}
+	g.settings = settings.New(g.store, g.github, g.git, g.log)
+	g.lessons = learn.NewLessons(g.store, g.secrets, g.log, g.now)
+	g.memory = memory.New(g.store, g.github, g.git, g.settings, g.secrets, g.log, g.now)
+	return g, nil
+}
+
+// OpenMemory opens the memory branches for a command that works on a server's database and its
+// repositories while the server is down, or beside it. The caller calls closing.
+func OpenMemory(ctx context.Context, c Config, o Options) (_ *memory.Branches, closing func() error, err error) {
+	c = c.WithDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, nil, err
+	}
+	g, err := newGround(ctx, c, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return g.memory, g.store.Close, nil
+}

@@ -1,0 +1,192 @@
+package learn
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+// Learner decides which technique to try and learns from outcomes.
+// *[policies.Learner] is one. What it decides must be a function of what it was
+// told, in that order, and of the request.
+type Learner interface {
+	Decide(policies.Request) policies.Decision
+	Observe(...policies.Outcome)
+	Discount(factor float64) error
+}
+
+// Chooser decides which technique the next attempt of a task uses. Safe for concurrent use.
+type Chooser struct {
+	store   *store.Store
+	learner Learner
+	setup   string
+	now     func() time.Time
+	replay  replay
+}
+
+// NewChooser returns a chooser that has not learned anything yet: it reads the recorded outcomes when
+// it first observes. setup names the models and prompts in use, so that what was learned under others
+// counts for less.
+func NewChooser(s *store.Store, l Learner, setup string, now func() time.Time) *Chooser {
+	return &Chooser{store: s, learner: l, setup: setup, now: now}
+}
+
+// Policies that are not the learner's.
+const policyPerson = "person" // somebody asked for it, which is binding
+
+// question is what a technique is chosen by, as the log of decisions keeps it:
+// put to a learner that has seen the same outcomes, it gives the same answer.
+type question struct {
+	policies.Diagnosis
+	Pick       sia.TechniqueID   `json:"pick,omitempty"`   // the diagnosis'; empty: none
+	Wanted     sia.TechniqueID   `json:"wanted,omitempty"` // a person's; empty: nobody's
+	Task       sia.TaskID        `json:"task"`
+	Attempt    int               `json:"attempt"` // techniques tried in the task before
+	Left       int               `json:"left"`    // approaches left, this one included
+	Used       []sia.TechniqueID `json:"used,omitempty"`
+	Refused    []sia.TechniqueID `json:"refused,omitempty"` // by the reviewer
+	Candidates []given           `json:"candidates"`
+	Setup      string            `json:"setup"`   // the models and prompts that it is decided under
+	Learned    int               `json:"learned"` // outcomes that the learner had seen
+}
+
+// given is a candidate as it is put to the learner.
+type given struct {
+	Technique sia.TechniqueID `json:"technique"`
+	Prior     float64         `json:"prior,omitempty"`
+	Odds      float64         `json:"odds,omitempty"`
+}
+
+// ask is the question of which technique a task's next attempt uses.
+func (ch *Chooser) ask(t sia.Task, q diagnose.Choice) question {
+	a := question{
+		Diagnosis: diagnosed(t.Repo, q.Pattern, nil), Pick: q.Pick, Wanted: q.Wanted,
+		Task: t.ID, Attempt: len(t.Interventions), Left: t.ApproachesLeft(), Used: t.UsedTechniques(), Refused: t.Refused,
+		Setup: ch.setup,
+	}
+	if q.Model {
+		a.Confidence = confidence(q)
+	}
+	for _, c := range q.Candidates {
+		a.Candidates = append(a.Candidates, given{c.Technique, c.Prior, c.Odds})
+	}
+	return a
+}
+
+// confidence is what a model said of techniques: its ratings, and of a pick that
+// it did not rate its confidence in the diagnosis. nil: it said nothing.
+func confidence(q diagnose.Choice) map[string]float64 {
+	said := map[string]float64{}
+	if q.Pick != "" {
+		said[string(q.Pick)] = q.Confidence
+	}
+	for id, chance := range q.Ratings {
+		said[string(id)] = chance
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return said
+}
+
+// diagnosed is a diagnosis as learners know it. A repository goes by GitHub's id,
+// which stays when it is renamed.
+func diagnosed(r sia.Repo, p sia.Pattern, confidence map[string]float64) policies.Diagnosis {
+	return policies.Diagnosis{Org: r.Owner, Repo: strconv.FormatInt(r.ID, 10), Pattern: string(p), Confidence: confidence}
+}
+
+// decide answers the question. A person's wish is the answer; the learner says
+// what speaks for and against it.
+func (q question) decide(l Learner) policies.Decision {
+	r := policies.Request{Diagnosis: q.Diagnosis, Task: string(q.Task), Attempt: q.Attempt, Left: q.Left}
+	for _, ids := range [][]sia.TechniqueID{q.Used, q.Refused} {
+		for _, id := range ids {
+			r.Used = append(r.Used, string(id))
+		}
+	}
+	for _, c := range q.Candidates {
+		r.Candidates = append(r.Candidates, policies.Candidate{Technique: string(c.Technique), Prior: c.Prior, Odds: c.Odds})
+	}
+	d := l.Decide(r)
+	if q.Wanted == "" {
+		return d
+	}
+	d.Reason = fmt.Sprintf("A person asked for %s with /sia use, which is binding.", q.Wanted)
+	if d.Options[0].Technique != string(q.Wanted) {
+		d.Reason += fmt.Sprintf(" The evidence was for %s, with %.0f %%.", d.Options[0].Technique, 100*d.Options[0].Mean)
+	}
+	d.Choice, d.Propensity, d.Explored, d.Policy = string(q.Wanted), 1, false, policyPerson
+	for i := range d.Options {
+		d.Options[i].Propensity = 0
+		if d.Options[i].Technique == d.Choice {
+			d.Options[i].Propensity = 1
+		}
+	}
+	return d
+}
+
+// Choose decides which technique the next attempt uses. The decision is to be
+// logged before the diagnosis takes effect.
+func (ch *Chooser) Choose(t sia.Task, f sia.Effect, q diagnose.Choice) (diagnose.Chosen, error) {
+	asked := ch.ask(t, q)
+	d := asked.decide(ch.learner)
+	asked.Learned = d.Learned
+	context, err := json.Marshal(asked)
+	if err != nil {
+		return diagnose.Chosen{}, fmt.Errorf("encode the decision %s: %w", f.Key, err)
+	}
+	options, err := json.Marshal(d.Options)
+	if err != nil {
+		return diagnose.Chosen{}, fmt.Errorf("encode the decision %s: %w", f.Key, err)
+	}
+	return diagnose.Chosen{
+		Technique: sia.TechniqueID(d.Choice), Candidates: evidence(q.Candidates, d.Options), Why: d.Reason,
+		Decision: &sia.Decision{
+			ID: f.Key, Task: t.ID, Repo: t.Repo.ID, Attempt: f.Attempt, Type: sia.DecideTechnique, Policy: d.Policy,
+			Context: context, Options: options, Choice: d.Choice, Propensity: d.Propensity, Reason: d.Reason, At: ch.now(),
+		},
+	}, nil
+}
+
+// evidence puts candidates into the learner's order, with what it knows of them.
+func evidence(cs []sia.Candidate, options []policies.Option) []sia.Candidate {
+	tally := func(t policies.Tally) sia.Tally {
+		return sia.Tally{Resolved: int(math.Round(t.Resolved)), Tried: int(math.Round(t.Tried))}
+	}
+	out := make([]sia.Candidate, 0, len(options))
+	for _, o := range options {
+		c := cs[slices.IndexFunc(cs, func(c sia.Candidate) bool { return string(c.Technique) == o.Technique })]
+		here := tally(o.Here)
+		c.Score, c.Expected, c.Low, c.High = o.Score, o.Mean, o.Low, o.High
+		c.Resolved, c.Tried, c.Org, c.Elsewhere = here.Resolved, here.Tried, tally(o.Org), tally(o.Elsewhere)
+		out = append(out, c)
+	}
+	return out
+}
+
+// Candidates are the techniques that could be tried on a pattern, in the order of
+// what was learned: those that answer it, and any other that has resolved it.
+func (ch *Chooser) Candidates(library *technique.Library, t sia.Task, p sia.Pattern) []sia.Candidate {
+	listed := library.Candidates(t, p)
+	all := slices.Clone(listed)
+	for _, k := range library.All() {
+		if !slices.ContainsFunc(all, func(c sia.Candidate) bool { return c.Technique == k.ID }) {
+			all = append(all, sia.Candidate{Technique: k.ID,
+				Reason: fmt.Sprintf("not listed for %s, but it has resolved it", p)})
+		}
+	}
+	known := evidence(all, ch.ask(t, diagnose.Choice{Pattern: p, Candidates: all}).decide(ch.learner).Options)
+	return slices.DeleteFunc(known, func(c sia.Candidate) bool {
+		unlisted := !slices.ContainsFunc(listed, func(l sia.Candidate) bool { return l.Technique == c.Technique })
+		return unlisted && c.Resolved+c.Org.Resolved+c.Elsewhere.Resolved == 0
+	})
+}

@@ -1,0 +1,16 @@
+// Package learn is what SIA learns from outcomes, and what it makes of it.
+//
+// There are two things to learn, each with a type of its own:
+//
+//   - [Chooser]: which technique resolves which pattern. It decides which technique the next attempt
+//     uses, records what came of it, and keeps a learner in memory that replays the recorded outcomes.
+//   - [Lessons]: what tasks and people taught, in words. It learns from a task, chooses what the next
+//     attempt is told, does what people say with `/sia learn` and `/sia forget`, keeps each
+//     repository's lessons in order, and shares among an owner's repositories what a person approved.
+//
+// What is decided is logged by the caller before it takes effect; that something was learned twice
+// changes nothing. Neither type asks GitHub anything.
+//
+// The package may import app/store, app/render and what lies below them. Start reading at
+// [Chooser.Choose], then [Lessons.FromTask].
+package learn

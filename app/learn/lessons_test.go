@@ -1,0 +1,211 @@
+package learn_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+const repo = 7
+
+// teacher has lessons taught, at a time that the test sets.
+type teacher struct {
+	*learn.Lessons
+	t     *testing.T
+	store *store.Store
+	now   time.Time
+}
+
+func newTeacher(t *testing.T) *teacher {
+	t.Helper()
+	s, err := store.Open(context.Background(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := &teacher{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	w.store = s
+	w.Lessons = learn.NewLessons(s, &secret.Masker{}, slog.New(slog.DiscardHandler), func() time.Time { return w.now })
+	_, _, err = s.Migrate(context.Background())
+	w.must(err)
+	return w
+}
+
+func (w *teacher) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// teach is what a person's comment makes the intake do.
+func (w *teacher) teach(comment int, teach sia.Teach) (answer string, done bool) {
+	w.t.Helper()
+	answer, done, err := w.Teach(context.Background(), sia.Intent{
+		Repo: sia.Repo{ID: repo}, Teach: teach,
+		Event: sia.Event{ID: fmt.Sprint("comment/", comment), By: sia.Actor{Login: "ada"}, Origin: sia.Origin{OnIssue: 1}},
+	})
+	w.must(err)
+	return answer, done
+}
+
+// states are the lessons by text, each with its state.
+func (w *teacher) states() map[string]lesson.State {
+	w.t.Helper()
+	all, err := w.store.Lessons(context.Background(), repo)
+	w.must(err)
+	m := map[string]lesson.State{}
+	for _, l := range all {
+		m[l.Text] = l.State
+	}
+	return m
+}
+
+// A command that is delivered again does nothing again.
+func TestTeachOnce(t *testing.T) {
+	w := newTeacher(t)
+	for range 2 {
+		if _, done := w.teach(1, sia.Teach{Learn: "Run make generate."}); !done {
+			t.Error("nothing was learned")
+		}
+	}
+	w.teach(2, sia.Teach{Learn: "Run make lint before make test."})
+	for range 2 {
+		if _, done := w.teach(3, sia.Teach{Forget: "make lint"}); !done {
+			t.Error("nothing was forgotten")
+		}
+		// Now that one is forgotten, these words fit another.
+		if _, done := w.teach(4, sia.Teach{Forget: "run make"}); !done {
+			t.Error("nothing was forgotten")
+		}
+	}
+	w.teach(5, sia.Teach{Learn: "Run make docs."})
+	w.teach(4, sia.Teach{Forget: "run make"})
+	want := map[string]lesson.State{
+		"Run make generate.": lesson.Forgotten, "Run make lint before make test.": lesson.Forgotten,
+		"Run make docs.": lesson.Active,
+	}
+	if diff := cmp.Diff(want, w.states()); diff != "" {
+		t.Error(diff)
+	}
+	if answer, done := w.teach(6, sia.Teach{Forget: "0123456789ab"}); done || !strings.HasPrefix(answer, "No lesson") {
+		t.Errorf("a lesson that there is not: %v %q", done, answer)
+	}
+}
+
+// The outcome that taught a lesson counts for it once, and once more for each task
+// that teaches it again, whether it was counted before the lessons were merged or
+// after, however often both are done.
+func TestTaughtCountsOnce(t *testing.T) {
+	for name, mergedFirst := range map[string]bool{"merged, then counted": true, "counted, then merged": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newTeacher(t)
+			ctx := context.Background()
+			var tasks []sia.Task
+			for n := 1; n <= 3; n++ {
+				resolved := true
+				tasks = append(tasks, sia.Task{
+					ID: sia.NewTaskID(repo, n), Repo: sia.Repo{ID: repo}, Issue: n, State: sia.Passed, Since: w.now,
+					Attempts: []sia.Attempt{
+						{Number: 1, Outcome: sia.AttemptFail, EndedAt: w.now,
+							Failures: []sia.CheckFailure{{Check: "test", Excerpt: "mailer: MAIL_API_KEY is not set"}}},
+						{Number: 2, Outcome: sia.AttemptPass, EndedAt: w.now, Technique: sia.AbstractionLevelShift},
+					},
+					Interventions: []sia.Intervention{{Number: 1, After: 1, Resolved: &resolved,
+						Diagnosis: sia.Diagnosis{Pattern: sia.MissingCredentials, Technique: sia.AbstractionLevelShift}}},
+				})
+			}
+			count := func() {
+				for _, task := range tasks {
+					w.must(w.store.CountLessons(ctx, repo, lesson.OutcomeEvidence(lesson.Material{Task: task, Now: w.now})...))
+				}
+			}
+			for _, task := range tasks {
+				for _, l := range lesson.Extract(lesson.Material{Task: task, Now: w.now}) {
+					w.must(w.store.PutLessons(ctx, repo, l))
+				}
+			}
+			if !mergedFirst {
+				count()
+			}
+			for range 3 {
+				w.tidy()
+				count()
+			}
+			all, err := w.store.Lessons(ctx, repo)
+			w.must(err)
+			for _, l := range all {
+				if l.Kind != lesson.Workaround || l.State == lesson.Merged {
+					continue
+				}
+				if l.Good != 3 || l.Bad != 0 || l.Occurrences != 3 {
+					t.Errorf("%v for and %v against, seen %d times", l.Good, l.Bad, l.Occurrences)
+				}
+				return
+			}
+			t.Errorf("no lesson stands: %+v", all)
+		})
+	}
+}
+
+// tidy puts the lessons in order.
+func (w *teacher) tidy() {
+	w.t.Helper()
+	w.must(w.Tidy(context.Background()))
+}
+
+// Tidying up merges what was learned twice, and settles by what the evidence
+// is worth by then.
+func TestTidy(t *testing.T) {
+	w := newTeacher(t)
+	ctx := context.Background()
+	put := func(source, text string, state lesson.State, good, bad float64) lesson.ID {
+		l := lesson.Lesson{ID: lesson.NewID(repo, source), Repo: repo, Kind: lesson.Success, State: state, Text: text,
+			Good: good, Bad: bad,
+			CountedAt: w.now, CreatedAt: w.now, LastSeen: w.now, Occurrences: 1,
+			From: lesson.Provenance{Source: lesson.FromOutcome}}
+		w.must(w.store.PutLessons(ctx, repo, l))
+		return l.ID
+	}
+	kept := put("a", "Put the mail service behind an interface.", lesson.Active, 3, 0)
+	put("b", "Please put the mail service behind an interface", lesson.Active, 2, 1)
+	put("c", "Start over from the base branch.", lesson.Active, 0, 6)
+	put("d", "Round tax half to even.", lesson.Promoted, 6, 0)
+	for range 2 {
+		w.tidy()
+	}
+	want := map[string]lesson.State{
+		"Put the mail service behind an interface.":       lesson.Promoted,
+		"Please put the mail service behind an interface": lesson.Merged,
+		"Start over from the base branch.":                lesson.Archived, "Round tax half to even.": lesson.Promoted,
+	}
+	if diff := cmp.Diff(want, w.states()); diff != "" {
+		t.Error(diff)
+	}
+	l, err := w.store.Lesson(ctx, repo, kept)
+	w.must(err)
+	if l.Good != 5 || l.Bad != 1 || l.Occurrences != 2 {
+		t.Errorf("the merged one has %v for and %v against, seen %d times", l.Good, l.Bad, l.Occurrences)
+	}
+	w.now = w.now.AddDate(1, 0, 0)
+	w.tidy()
+	if got := w.states()["Round tax half to even."]; got != lesson.Active {
+		t.Errorf("a year later it is %s", got)
+	}
+}

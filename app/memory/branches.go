@@ -1,0 +1,97 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// Settings gives the settings of repositories, which name the memory branch.
+type Settings interface {
+	// Settings gives those last known to be in force.
+	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
+	// At gives those of a commit of the base branch.
+	At(ctx context.Context, installation int64, repo sia.Repo, sha string) (sia.InForce, error)
+}
+
+// Branches are the memory branches of all repositories. Safe for concurrent use.
+type Branches struct {
+	store    *store.Store
+	github   *github.App
+	git      *gitops.Cache
+	settings Settings
+	secrets  *secret.Masker
+	log      *slog.Logger
+	now      func() time.Time
+}
+
+// New returns the memory branches of the repositories that the app can see.
+func New(
+	s *store.Store, gh *github.App, git *gitops.Cache, set Settings, secrets *secret.Masker, log *slog.Logger,
+	now func() time.Time,
+) *Branches {
+	return &Branches{store: s, github: gh, git: git, settings: set, secrets: secrets, log: log, now: now}
+}
+
+// mirror is a repository in git.
+func (b *Branches) mirror(installation int64, repo sia.Repo) *gitops.Repo {
+	return b.git.Repo(b.github.Repo(installation, repo).Remote())
+}
+
+// Read takes up what people changed on the memory branch since it was last
+// read or written, and answers at once by writing the lessons as they are then.
+// warning tells people what can't be read there.
+func (b *Branches) Read(
+	ctx context.Context, installation int64, repo sia.Repo, name string, by sia.Actor,
+) (warning string, err error) {
+	mirror := b.mirror(installation, repo)
+	head, err := mirror.Fetch(ctx, name)
+	if errors.Is(err, gitops.ErrNoBranch) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	last, err := b.store.MemoryHead(ctx, repo.ID)
+	if err != nil || last.SHA == head {
+		return last.Warning, err
+	}
+	bot, err := b.github.Author(ctx, b.now())
+	if err != nil {
+		return "", err
+	}
+	var read readBack
+	sha, _, err := mirror.CommitFiles(ctx, gitops.FilesSpec{
+		Branch: name, Author: bot, Message: "memory: lessons as people edited them",
+		Update: func(branch func(string) ([]byte, error)) (map[string][]byte, error) {
+			if read, err = b.lessonFiles(ctx, repo, branch, by); err != nil || read.edits == 0 {
+				return nil, err
+			}
+			return read.files, nil
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	return read.warning, b.store.SaveMemoryHead(ctx, repo.ID, store.MemoryHead{SHA: sha, Warning: read.warning})
+}
+
+// Edited reads a repository's memory branch after somebody pushed to it.
+func (b *Branches) Edited(ctx context.Context, installation int64, repo sia.Repo, by sia.Actor) error {
+	set, err := b.settings.Settings(ctx, installation, repo)
+	if err != nil {
+		return err
+	}
+	warning, err := b.Read(ctx, installation, repo, set.Memory.Branch, by)
+	if warning != "" {
+		b.log.WarnContext(ctx, "memory can't be read whole", "repo", repo.String(), "why", warning)
+	}
+	return err
+}

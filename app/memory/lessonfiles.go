@@ -1,0 +1,136 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// readBack is what was found in a repository's lesson files, and what they become.
+type readBack struct {
+	files   map[string][]byte
+	edits   int    // that people had made and that were not known yet
+	warning string // what can't be read, for people
+}
+
+// lessonFiles takes up what people edited in lessons.md and writes it and the file
+// beside it from what is known then. SIA's own words are those of the file beside
+// it: whatever differs is a person's edit, whoever committed it. Doing it again
+// changes nothing.
+func (b *Branches) lessonFiles(
+	ctx context.Context, repo sia.Repo, branch func(string) ([]byte, error), by sia.Actor,
+) (readBack, error) {
+	var out readBack
+	known, err := b.store.Lessons(ctx, repo.ID)
+	if err != nil {
+		return out, err
+	}
+	file, err := branch(lesson.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return out, err
+	}
+	sheet, err := lesson.Parse(repo.ID, file)
+	if err != nil {
+		out.warning = fmt.Sprintf("Lessons were not written to `%s`, which can't be read any more: %v. It is kept as it "+
+			"is; repair or delete it, and SIA writes it again.", lesson.Path, err)
+		return out, nil
+	}
+	out.warning = brokenSections(sheet)
+	if strings.TrimSpace(string(file)) != "" { // a file that is gone is written again: nobody forgets everything so
+		before, err := lastWritten(repo, branch, known)
+		if err != nil {
+			return out, err
+		}
+		if out.edits, err = b.takeEdits(ctx, repo, lesson.Edits(repo.ID, before, sheet), known, by); err != nil {
+			return out, err
+		}
+		if known, err = b.store.Lessons(ctx, repo.ID); err != nil {
+			return out, err
+		}
+	}
+	for i := range known {
+		known[i] = known[i].Clean(b.secrets.Mask)
+	}
+	markdown, err := lesson.Markdown(repo.ID, known, file)
+	if err != nil {
+		return out, err
+	}
+	all, err := b.store.LessonEvidence(ctx, repo.ID, "")
+	if err != nil {
+		return out, err
+	}
+	json, err := lesson.JSON(known,
+		slices.DeleteFunc(all, func(e lesson.Evidence) bool { return ofTask.MatchString(e.Key) }))
+	out.files = map[string][]byte{lesson.Path: markdown, lesson.JSONPath: json}
+	return out, err
+}
+
+// ofTask is what the key of evidence from a task's attempts looks like:
+// "attempt/1005-1/2".
+var ofTask = regexp.MustCompile(`^[a-z]+/\d+-\d+/`)
+
+// lastWritten are the lessons as SIA last wrote them. Without a file that says so,
+// nothing tells a person's words from SIA's but what is known.
+func lastWritten(repo sia.Repo, branch func(string) ([]byte, error), known []lesson.Lesson) ([]lesson.Lesson, error) {
+	b, err := branch(lesson.JSONPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if before, _, err := lesson.ParseJSON(repo.ID, b); err == nil {
+		return before, nil
+	}
+	return known, nil
+}
+
+// takeEdits makes people's edits, and returns how many changed anything.
+func (b *Branches) takeEdits(
+	ctx context.Context, repo sia.Repo, edits []lesson.Edit, known []lesson.Lesson, by sia.Actor,
+) (n int, err error) {
+	all := make(map[lesson.ID]lesson.Lesson, len(known))
+	for _, l := range known {
+		all[l.ID] = l
+	}
+	for _, e := range edits {
+		e.Lesson = e.Lesson.Clean(b.secrets.Mask)
+		changed := e.Apply(all, by, b.now())
+		if len(changed) == 0 {
+			continue
+		}
+		if err := b.store.PutLessons(ctx, repo.ID, changed...); err != nil {
+			return n, err
+		}
+		for _, l := range changed {
+			all[l.ID] = l
+		}
+		n++
+		b.log.InfoContext(ctx, "a person edited a lesson", "repo", repo.String(), "lesson", e.Lesson.ID, "edit", e.Kind)
+	}
+	return n, nil
+}
+
+// brokenSections tells people what of lessons.md can't be read; "" when all can.
+func brokenSections(s lesson.MarkdownFile) string {
+	if len(s.Problems) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Part of `%s` can't be read and is kept as it is:", lesson.Path)
+	for i, p := range s.Problems {
+		if i == 3 {
+			fmt.Fprintf(&b, " … and %d more.", len(s.Problems)-i)
+			break
+		}
+		fmt.Fprintf(&b, " %v.", p)
+	}
+	return b.String()
+}

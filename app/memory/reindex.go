@@ -1,0 +1,325 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sia/memory"
+)
+
+// Reindexed is what was rebuilt of one repository. What the database knew already
+// counts nowhere: it outranks its memory.
+type Reindexed struct {
+	Repo      string   `json:"repo"`
+	Branch    string   `json:"branch"` // the memory branch
+	Head      string   `json:"head"`   // and its head; empty: there is no such branch
+	Tasks     int      `json:"tasks"`
+	Again     int      `json:"started_again"` // of them, those that had not ended and whose label is still on
+	Lessons   int      `json:"lessons"`
+	Outcomes  int      `json:"outcomes"`
+	Decisions int      `json:"decisions"`
+	Problems  []string `json:"problems"` // what could not be read or rebuilt, for people
+}
+
+// memoryFileLimit is how large a file of the memory branch may be that is read, in bytes.
+const memoryFileLimit = 64 << 20
+
+// tasksFolder is where tasks stand on the memory branch.
+const tasksFolder = ".sia/tasks"
+
+// Reindex rebuilds what a lost database knew from the memory branches of all
+// repositories of all installations, or of the one that is named, as owner/name.
+// It tells progress after each repository. Doing it again changes nothing.
+//
+// Outcomes are learned from in the order in which they came about, across all
+// repositories, so that the next choice is the one that the lost database would
+// have made.
+func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reindexed)) ([]Reindexed, error) {
+	repos, err := b.discover(ctx, only)
+	if err != nil {
+		return nil, err
+	}
+	var all []Reindexed
+	var outcomes []store.Outcome
+	for _, r := range repos {
+		x := &reindexing{branches: b, repo: r, out: Reindexed{Repo: r.String(), Problems: []string{}}}
+		if err := x.run(ctx); err != nil {
+			x.problem("%v", err)
+			if ctx.Err() != nil {
+				return all, context.Cause(ctx)
+			}
+		}
+		outcomes = append(outcomes, x.outcomes...)
+		progress(x.out)
+		all = append(all, x.out)
+	}
+	slices.SortStableFunc(outcomes,
+		func(a, b store.Outcome) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	for _, o := range outcomes {
+		isNew, err := b.store.RecordOutcome(ctx, o)
+		if err != nil {
+			return all, err
+		}
+		if i := slices.IndexFunc(all, func(r Reindexed) bool { return r.Repo == o.Repo.String() }); isNew && i >= 0 {
+			all[i].Outcomes++
+		}
+	}
+	return all, nil
+}
+
+// discover asks GitHub for the installations and their repositories, and notes them.
+func (b *Branches) discover(ctx context.Context, only string) ([]store.Repository, error) {
+	installations, err := b.github.Installations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []store.Repository
+	for _, in := range installations {
+		if in.Suspended {
+			continue
+		}
+		if err := b.store.UpsertInstallation(ctx, store.Installation{ID: in.ID, Account: in.Account}); err != nil {
+			return nil, err
+		}
+		repos, err := b.github.Repositories(ctx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range repos {
+			wanted := only == "" || strings.EqualFold(only, r.String())
+			if !wanted && r.Name != sia.OwnersRepo { // whose settings may hold in the one that is
+				continue
+			}
+			known := store.Repository{Repo: r.Repo, Installation: in.ID, DefaultBranch: r.DefaultBranch, Private: r.Private}
+			if err := b.store.UpsertRepository(ctx, known); err != nil {
+				return nil, err
+			}
+			if wanted {
+				all = append(all, known)
+			}
+		}
+	}
+	if only != "" && len(all) == 0 {
+		return nil, &sia.Error{Op: "reindex", Permanent: true,
+			Message: fmt.Sprintf("the app is not installed in %s; install it there, or check the name (owner/name)", only)}
+	}
+	return all, nil
+}
+
+// reindexing is one repository being rebuilt.
+type reindexing struct {
+	branches *Branches
+	repo     store.Repository
+	out      Reindexed
+	outcomes []store.Outcome   // to be recorded with those of all repositories
+	evidence []lesson.Evidence // what the lessons' counts tell of
+}
+
+func (x *reindexing) problem(format string, args ...any) {
+	x.out.Problems = append(x.out.Problems, fmt.Sprintf(format, args...))
+}
+
+func (x *reindexing) run(ctx context.Context) error {
+	git := x.branches.mirror(x.repo.Installation, x.repo.Repo)
+	base, err := git.Fetch(ctx, x.repo.DefaultBranch)
+	if errors.Is(err, gitops.ErrNoBranch) {
+		return nil // an empty repository
+	}
+	if err != nil {
+		return err
+	}
+	set, err := x.branches.settings.At(ctx, x.repo.Installation, x.repo.Repo, base)
+	if err != nil {
+		return err
+	}
+	if set.Warning != "" {
+		x.problem("%s", set.Warning)
+	}
+	x.out.Branch = set.Memory.Branch
+	if x.out.Head, err = git.Fetch(ctx, set.Memory.Branch); errors.Is(err, gitops.ErrNoBranch) {
+		x.out.Head = ""
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	files, err := git.Files(ctx, x.out.Head, tasksFolder)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if path.Ext(f.Path) != ".json" {
+			continue
+		}
+		b, err := git.ReadFile(ctx, x.out.Head, f.Path, memoryFileLimit)
+		if err == nil {
+			err = x.task(ctx, f.Path, b)
+		}
+		var broken *memory.BrokenFile
+		switch {
+		case errors.As(err, &broken):
+			x.problem("%v", err) // it names the file
+		case err != nil:
+			x.problem("%s: %v", f.Path, err)
+		}
+	}
+	if err := x.lessons(ctx, git); err != nil {
+		return err
+	}
+	warning, err := x.branches.Read(ctx, x.repo.Installation, x.repo.Repo, set.Memory.Branch, sia.Actor{})
+	if warning != "" {
+		x.problem("%s", warning)
+	}
+	return err
+}
+
+// task rebuilds one task with its log.
+func (x *reindexing) task(ctx context.Context, name string, b []byte) error {
+	f, err := memory.ParseJSON(name, b)
+	if err != nil {
+		return err
+	}
+	t, unfinished, err := f.Task(x.repo.Installation, x.repo.Repo)
+	if err != nil {
+		return err
+	}
+	res, err := x.branches.store.Apply(ctx, t.ID,
+		sia.Event{ID: restoreEvent + string(t.ID), At: f.Record.At, Fact: sia.Restored{Task: t, Show: unfinished}})
+	if err != nil {
+		return err
+	}
+	isNew := res.Ignored == ""
+	if isNew {
+		x.out.Tasks++
+	}
+	if err := x.log(ctx, t, f.Record, isNew); err != nil {
+		return err
+	}
+	if !isNew || !unfinished {
+		return nil
+	}
+	return x.again(ctx, t)
+}
+
+// log restores what was decided for a task and what it taught.
+func (x *reindexing) log(ctx context.Context, t sia.Task, r *memory.Record, isNew bool) error {
+	decisions, err := decoded[sia.Decision](r.Decisions)
+	if err != nil {
+		return err
+	}
+	for _, d := range decisions {
+		if d.Task, d.Repo = t.ID, x.repo.ID; !isNew {
+			continue
+		}
+		if err := x.branches.store.LogDecision(ctx, d); err != nil {
+			return err
+		}
+		x.out.Decisions++
+	}
+	outcomes, err := decoded[store.Outcome](r.Outcomes)
+	if err != nil {
+		return err
+	}
+	for _, o := range outcomes {
+		o.Task, o.Repo = t.ID, x.repo.Repo
+		x.outcomes = append(x.outcomes, o)
+	}
+	evidence, err := decoded[lesson.Evidence](r.Evidence)
+	x.evidence = append(x.evidence, evidence...)
+	return err
+}
+
+// again starts a task that had not ended, when people still want it: its issue is
+// open and has the label.
+func (x *reindexing) again(ctx context.Context, t sia.Task) error {
+	if t.Label == "" {
+		return nil
+	}
+	issue, err := x.branches.github.Repo(t.Installation, t.Repo).Issue(ctx, t.Issue)
+	if err != nil {
+		return err
+	}
+	if issue.State != "open" || !slices.Contains(issue.Labels, t.Label) {
+		return nil
+	}
+	_, err = x.branches.store.Apply(ctx, t.ID, sia.Event{
+		ID: restoreEvent + "start/" + string(t.ID), At: x.branches.now(), By: t.AskedBy, Origin: sia.Origin{OnIssue: t.Issue},
+		Fact: sia.Start{
+			Installation: t.Installation, Repo: t.Repo, Issue: t.Issue, Title: issue.Title, Body: issue.Body,
+			DefaultBranch: x.repo.DefaultBranch, Label: t.Label,
+		},
+	})
+	if err == nil {
+		x.out.Again++
+	}
+	return err
+}
+
+// lessons restores the lessons that SIA had written; what people edited since is
+// read afterwards, like any edit. Without the file for programs, what people read
+// is all there is.
+func (x *reindexing) lessons(ctx context.Context, git *gitops.Repo) error {
+	read := func(name string) ([]byte, error) {
+		b, err := git.ReadFile(ctx, x.out.Head, name, memoryFileLimit)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return b, err
+	}
+	b, err := read(lesson.JSONPath)
+	if err != nil {
+		return err
+	}
+	var lessons []lesson.Lesson
+	if b != nil {
+		var more []lesson.Evidence
+		if lessons, more, err = lesson.ParseJSON(x.repo.ID, b); err != nil {
+			x.problem("%v; the lessons are taken from %s", err, lesson.Path)
+		}
+		x.evidence = append(x.evidence, more...)
+	}
+	if lessons == nil {
+		if b, err = read(lesson.Path); err != nil {
+			return err
+		}
+		sheet, err := lesson.Parse(x.repo.ID, b)
+		if err != nil {
+			x.problem("%v", err)
+		}
+		for _, l := range sheet.Lessons {
+			if l.Kind == "" {
+				l.Kind = lesson.Discovery
+			}
+			l.Words = lesson.Words(l.Text+" "+l.Context+" "+l.Correction, maxLessonWords)
+			lessons = append(lessons, l)
+		}
+		slices.SortStableFunc(lessons, func(a, b lesson.Lesson) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	}
+	x.out.Lessons, err = x.branches.store.RestoreLessons(ctx, x.repo.ID, lessons, x.evidence)
+	return err
+}
+
+// maxLessonWords is by how many words a lesson is found that has only its texts.
+const maxLessonWords = 80
+
+// decoded is each of vs read from its JSON.
+func decoded[T any](vs []json.RawMessage) ([]T, error) {
+	out := make([]T, len(vs))
+	for i, v := range vs {
+		if err := json.Unmarshal(v, &out[i]); err != nil {
+			return nil, fmt.Errorf("read the record's %T: %w", out[i], err)
+		}
+	}
+	return out, nil
+}

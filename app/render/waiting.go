@@ -1,0 +1,46 @@
+package render
+
+import "github.com/sia-bot/sia/sia"
+
+// Waiting is what a task waits for, with what a person can do about it, or why it was
+// stopped; empty while it goes on by itself, and when it has passed. It holds text
+// from outside as it is.
+func Waiting(t sia.Task) string {
+	switch {
+	case t.State == sia.Stopped:
+		return t.Ended
+	case t.State == sia.OnHold && t.Pause != nil:
+		return t.Pause.Reason + ". " + advice(t.Pause.Kind)
+	case t.State == sia.Escalated && t.Escalation != nil:
+		return awaitedAnswer(*t.Escalation)
+	case t.State == sia.Checking && t.Gate.AwaitsPerson:
+		return "The checks are green, but tests or protected files were changed. Somebody with write access decides: " +
+			"`/sia accept-tests`, or `/sia stop`."
+	}
+	return ""
+}
+
+// advice says what can be done about a pause.
+func advice(k sia.PauseKind) string {
+	switch k {
+	case sia.PausedByTrouble:
+		return "`/sia resume` tries again."
+	case sia.PausedByCredits:
+		return "`/sia resume +50` adds 50 credits (0.50 USD) and goes on; `/sia stop` ends the task."
+	case sia.PausedByPushes:
+		return "Stop pushing to it, then `/sia resume` tries again."
+	}
+	return "`/sia resume` goes on where it stopped."
+}
+
+// awaitedAnswer says what an open question waits for.
+func awaitedAnswer(e sia.Escalation) string {
+	const yes = "Somebody's yes to the plan: `/sia go`, or 👍 on its comment."
+	switch {
+	case e.Kind != sia.AskPlan:
+		return "A person's answer to the question that SIA asked."
+	case e.Stale:
+		return yes + " The issue was edited after the plan was made; `/sia retry` has a new one made."
+	}
+	return yes
+}

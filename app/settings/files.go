@@ -1,0 +1,144 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/config"
+)
+
+// settingsFile is where a repository keeps its settings, on its base branch.
+const (
+	settingsFile  = config.Path
+	settingsLimit = 64 << 10
+)
+
+// Files reads, keeps and reports the settings files of repositories and of their owners. Safe for
+// concurrent use.
+type Files struct {
+	store  *store.Store
+	github *github.App
+	git    *gitops.Cache
+	log    *slog.Logger
+}
+
+// New returns the settings files of all repositories that the app can see.
+func New(s *store.Store, gh *github.App, git *gitops.Cache, log *slog.Logger) *Files {
+	return &Files{store: s, github: gh, git: git, log: log}
+}
+
+// Settings gives the settings last known to be in force in a repository. A file
+// that was never read, here or in the owner's .github repository, is read first:
+// it may name another label, and then nothing would ever begin. The files are
+// read anew before each attempt.
+func (f *Files) Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error) {
+	known, err := f.inForce(ctx, installation, repo, false)
+	if known.Warning != "" {
+		f.log.WarnContext(ctx, "settings can't be used", "repo", repo.String(), "why", known.Warning)
+	}
+	return known.Settings, err
+}
+
+// At reads the settings of a commit of the base branch, and the owner's
+// anew when the repository has none of its own. A file that is wrong leaves the
+// last good settings in force, and a warning.
+func (f *Files) At(ctx context.Context, installation int64, repo sia.Repo, sha string) (sia.InForce, error) {
+	bad, err := f.takeUpAt(ctx, installation, repo, sha)
+	if err != nil {
+		return sia.InForce{}, err
+	}
+	known, err := f.inForce(ctx, installation, repo, true)
+	if bad != nil {
+		own := fmt.Sprintf("The settings in `%s` can't be used, so the last good ones hold: %v", settingsFile, bad)
+		known.Warning = strings.TrimSuffix(own+"\n\n"+known.Warning, "\n\n")
+	}
+	return known, err
+}
+
+// takeUpAt takes up a repository's own settings as a commit of its base branch
+// has them.
+func (f *Files) takeUpAt(
+	ctx context.Context, installation int64, repo sia.Repo, sha string,
+) (bad *config.Invalid, err error) {
+	b, err := f.git.Repo(f.github.Repo(installation, repo).Remote()).ReadFile(ctx, sha, settingsFile, settingsLimit)
+	return f.takeUp(ctx, installation, repo, sha, b, err)
+}
+
+// takeUp keeps what a repository's own settings file says, which was read with an
+// error or without. A file that is wrong is reported on its commit; the last good
+// settings stay.
+func (f *Files) takeUp(
+	ctx context.Context, installation int64, repo sia.Repo, sha string, b []byte, err error,
+) (bad *config.Invalid, _ error) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{SHA: sha})
+	case errors.Is(err, gitops.ErrTooLarge) || errors.Is(err, github.ErrTooLarge):
+		bad = &config.Invalid{Name: settingsFile, Problems: []config.Problem{{Message: fmt.Sprintf("the file has more "+
+			"than %d KiB, which settings never need", settingsLimit>>10)}}}
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", settingsFile, err)
+	default:
+		set, err := config.Parse(settingsFile, b)
+		if !errors.As(err, &bad) {
+			return nil, f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{Settings: &set, SHA: sha})
+		}
+	}
+	if err := f.report(ctx, installation, repo, sha, bad); err != nil {
+		return bad, err
+	}
+	if _, err := f.store.Settings(ctx, repo.ID); errors.Is(err, store.ErrNotFound) {
+		return bad, f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{}) // read, and nothing good found yet
+	}
+	return bad, nil
+}
+
+// Edited reads the settings of a commit that somebody pushed to the default
+// branch, so that what is wrong is said on the commit that introduced it. Tasks
+// take settings up when their next attempt begins.
+func (f *Files) Edited(ctx context.Context, installation int64, repo sia.Repo, sha string) error {
+	if known, err := f.covers(ctx, installation, repo); err != nil || !known {
+		return err
+	}
+	bad, err := f.takeUpAt(ctx, installation, repo, sha)
+	if bad != nil {
+		f.log.WarnContext(ctx, "settings can't be used", "repo", repo.String(), "sha", sha, "why", bad.Error())
+	}
+	return err
+}
+
+// covers reports whether the installation covers a repository, as far as SIA knows.
+func (f *Files) covers(ctx context.Context, installation int64, repo sia.Repo) (bool, error) {
+	known, err := f.store.Repository(ctx, repo.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && known.Installation == installation, err
+}
+
+// report says on a commit what is wrong with the settings file that it has.
+func (f *Files) report(
+	ctx context.Context, installation int64, repo sia.Repo, sha string, bad *config.Invalid,
+) error {
+	v := render.ConfigCheckRun(bad.Problems)
+	spec := github.CheckRunSpec{
+		Name: render.ConfigCheckName, ExternalID: "settings/" + sha, HeadSHA: sha,
+		Status: v.Status, Conclusion: v.Conclusion, Title: v.Title, Summary: v.Summary, Text: v.Text,
+	}
+	for _, a := range v.Annotations {
+		spec.Annotations = append(spec.Annotations, github.Annotation{
+			Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title, Message: a.Message,
+		})
+	}
+	_, _, _, err := f.github.Repo(installation, repo).UpsertCheckRun(ctx, spec, 0)
+	return err
+}

@@ -1,0 +1,52 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// TestPosts: what is packed unpacks the same.
+func TestPosts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := map[int]bool{}
+		for _, o := range rapid.SliceOf(rapid.OneOf(rapid.IntRange(0, partSize-1),
+			rapid.SampledFrom([]int{0, 1, 127, 128, partSize - 1}))).Draw(t, "offsets") {
+			in[o] = true
+		}
+		var want, got []int
+		for o := range partSize {
+			if in[o] {
+				want = append(want, o)
+			}
+		}
+		if err := unpackPostings(packPostings(want), func(o int) { got = append(got, o) }); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// TestPostsDamaged: whatever bytes stand in the database, no offset leaves its
+// part, and what packPostings can't have written is an error.
+func TestPostsDamaged(t *testing.T) {
+	for _, damaged := range [][]byte{{0}, {1, 0}, {0x80}, {0x81, 0x80, 0x04},
+		{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}} {
+		if err := unpackPostings(damaged, func(int) {}); err == nil {
+			t.Errorf("% x is taken for lessons", damaged)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		last := -1
+		// An error is as good an answer.
+		_ = unpackPostings(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"), func(o int) {
+			if o <= last || o >= partSize {
+				t.Fatalf("offset %d after %d", o, last)
+			}
+			last = o
+		})
+	})
+}

@@ -1,0 +1,98 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// feedbackWindow is for how long after its last change people's reactions to a
+// task's comments are looked for.
+const feedbackWindow = 14 * 24 * time.Hour
+
+// feedback looks for 👍 and 👎 on the comments that SIA wrote: GitHub sends no
+// webhook for a reaction. What is found goes through the intake, which asks
+// whether the person has a say. An unchanged list costs a conditional request.
+func (s *Sweeper) feedback(ctx context.Context) error {
+	tasks, err := s.store.Tasks(ctx, store.Filter{Since: s.now().Add(-feedbackWindow), Limit: maxLook})
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, t := range tasks {
+		if err := s.reactions(ctx, t); err != nil {
+			all = append(all, fmt.Errorf("read the reactions to task %s: %w", t.ID, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// reactions reads those to the status comment and to every intervention.
+func (s *Sweeper) reactions(ctx context.Context, t sia.Task) error {
+	status, _, err := s.store.Surface(ctx, t.ID, store.SurfaceStatus)
+	if err != nil {
+		return err
+	}
+	comments := []int64{status}
+	for _, iv := range t.Interventions {
+		comments = append(comments, commentID(iv.CommentURL))
+	}
+	for intervention, id := range comments {
+		if id == 0 {
+			continue
+		}
+		found, err := s.github.Repo(t.Installation, t.Repo).Reactions(ctx, id)
+		if err != nil {
+			return err
+		}
+		for _, r := range lastWords(found) {
+			rating := sia.Rating{By: sia.Actor{Login: r.Author, ID: r.AuthorID}, Intervention: intervention,
+				Good: r.Content == "+1"}
+			if slices.Contains(t.Ratings, rating) {
+				continue
+			}
+			if err := s.intake.Take(ctx, sia.Intent{
+				Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.BranchRef(t.Branch)}, Permission: true,
+				Bot: strings.HasSuffix(r.Author, "[bot]"),
+				Event: sia.Event{
+					ID: fmt.Sprintf("reaction/%d", r.ID), At: s.now(), By: rating.By,
+					Fact: sia.Rated{Intervention: rating.Intervention, Good: rating.Good},
+				},
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lastWords are the newest 👍 or 👎 of each person.
+func lastWords(all []github.Reaction) []github.Reaction {
+	var last []github.Reaction
+	for _, r := range all {
+		if r.Content != "+1" && r.Content != "-1" {
+			continue
+		}
+		last = slices.DeleteFunc(last, func(o github.Reaction) bool { return o.AuthorID == r.AuthorID })
+		last = append(last, r)
+	}
+	return last
+}
+
+// commentID is the number of a comment in its address; 0 when it has none.
+func commentID(url string) int64 {
+	_, digits, _ := strings.Cut(url, "#issuecomment-")
+	id, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return id
+}

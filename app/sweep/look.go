@@ -1,0 +1,151 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Intake takes what a look at GitHub finds.
+type Intake interface {
+	// Comments takes new comments on an issue or pull request; what was taken before counts no second time.
+	Comments(ctx context.Context, t sia.Task, on github.Issue, comments []github.Comment) error
+	// Take takes any other finding.
+	Take(ctx context.Context, intent sia.Intent) error
+}
+
+// Looker compares tasks with GitHub. Safe for concurrent use.
+type Looker struct {
+	store  *store.Store
+	github *github.App
+	intake Intake
+	now    func() time.Time
+}
+
+// NewLooker returns a looker that hands what it finds to the intake.
+func NewLooker(s *store.Store, gh *github.App, in Intake, now func() time.Time) *Looker {
+	return &Looker{store: s, github: gh, intake: in, now: now}
+}
+
+// lookMargin is how far back a look reads comments before the task's last
+// change; what was taken before counts no second time.
+const lookMargin = 2 * time.Minute
+
+// Issue reads the task's issue and the comments on it and on its pull
+// request, and hands what a lost delivery would have said to the intake.
+func (l *Looker) Issue(ctx context.Context, t sia.Task) (github.Issue, error) {
+	repo := l.github.Repo(t.Installation, t.Repo)
+	issue, err := repo.Issue(ctx, t.Issue)
+	if err != nil {
+		return issue, err
+	}
+	stop := ""
+	switch {
+	case issue.State == "closed":
+		stop = "the issue was closed"
+	case t.Label != "" && !slices.Contains(issue.Labels, t.Label):
+		stop = fmt.Sprintf("the label `%s` was taken off", t.Label)
+	}
+	if stop != "" && !t.State.Final() {
+		e := sia.Event{ID: fmt.Sprintf("look/%s/v%d", t.ID, t.Version), At: l.now(), Fact: sia.Stop{Reason: stop}}
+		if _, err := l.store.Apply(ctx, t.ID, e); err != nil {
+			return issue, err
+		}
+		return issue, nil
+	}
+	since := t.Since.Add(-lookMargin)
+	if since.Before(t.StartedAt) {
+		since = t.StartedAt
+	}
+	places := []github.Issue{issue}
+	if t.Pull.Number != 0 {
+		places = append(places, github.Issue{Number: t.Pull.Number, IsPull: true})
+	}
+	if e := t.Escalation; e != nil && e.Issue != 0 && e.Issue != t.Issue && !e.Answered {
+		box, err := repo.Issue(ctx, e.Issue)
+		if err != nil {
+			return issue, err
+		}
+		if err := l.boxes(ctx, t, box); err != nil {
+			return issue, err
+		}
+		places = append(places, box)
+	}
+	for _, p := range places {
+		comments, err := repo.CommentsSince(ctx, p.Number, since)
+		if err != nil {
+			return issue, err
+		}
+		if err := l.intake.Comments(ctx, t, p, comments); err != nil {
+			return issue, err
+		}
+	}
+	return issue, nil
+}
+
+// boxes hands a question's body to the intake, in case a box was ticked. Who
+// ticked it can't be told from the issue, but only people with write access can
+// edit what the app wrote.
+func (l *Looker) boxes(ctx context.Context, t sia.Task, box github.Issue) error {
+	return l.intake.Take(ctx, sia.Intent{
+		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.IssueRef(box.Number)},
+		Event: sia.Event{
+			ID: fmt.Sprintf("look/%s/boxes/v%d", t.ID, t.Version), At: l.now(),
+			Origin: sia.Origin{OnIssue: box.Number}, Fact: sia.Edited{Title: box.Title, Body: box.Body},
+		},
+	})
+}
+
+// maxLook bounds how many tasks one look covers; the most recently changed come
+// first, and the next look follows soon.
+const maxLook = 500
+
+// All looks at every task that has not ended. One task's trouble does not
+// keep the others from being looked at.
+func (l *Looker) All(ctx context.Context) error {
+	tasks, err := l.store.Tasks(ctx, store.Filter{Open: true, Limit: maxLook})
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, t := range tasks {
+		if err := l.Task(ctx, t); err != nil {
+			all = append(all, fmt.Errorf("look at task %s: %w", t.ID, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// Task compares one task with GitHub: issue, comments, boxes, pull request and
+// branch.
+func (l *Looker) Task(ctx context.Context, t sia.Task) error {
+	if _, err := l.Issue(ctx, t); err != nil {
+		return err
+	}
+	if t.Pull.Number == 0 {
+		return nil
+	}
+	p, err := l.github.Repo(t.Installation, t.Repo).Pull(ctx, t.Pull.Number)
+	if err != nil {
+		return err
+	}
+	var fact sia.Fact
+	switch {
+	case p.State == "closed":
+		fact = sia.PullClosed{Merged: p.Merged, Head: sia.SHA(p.HeadSHA)}
+	case p.HeadSHA != "" && sia.SHA(p.HeadSHA) != t.Head && t.State != sia.Working && t.State != sia.Queued:
+		fact = sia.BranchMoved{SHA: sia.SHA(p.HeadSHA)}
+	default:
+		return nil
+	}
+	return l.intake.Take(ctx, sia.Intent{
+		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.BranchRef(t.Branch)},
+		Event: sia.Event{ID: fmt.Sprintf("look/%s/pull/v%d", t.ID, t.Version), At: l.now(), Fact: fact},
+	})
+}

@@ -1,0 +1,117 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Schedule says when the periodic work runs, as robfig/cron/v3 reads it.
+type Schedule struct {
+	Look      string // at every task that waits, in case a delivery was lost
+	Redeliver string // what GitHub could not deliver
+	Repair    string // what people see, against what it should be
+	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
+	Approvals string // 👍 on plans that wait for one
+	Prune     string // stored deliveries
+	Heartbeat string // the lessons of repositories that are not at work
+}
+
+// DefaultSchedule suits GitHub's limits: a look costs two to five conditional
+// requests per waiting task.
+func DefaultSchedule() Schedule {
+	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m",
+		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "0 */6 * * *"}
+}
+
+// Retention of stored deliveries: longer than the three days for which GitHub
+// offers to send them again.
+const keepDeliveries = 7 * 24 * time.Hour
+
+// redeliverWindow is how far back failed deliveries are looked for.
+const redeliverWindow = 24 * time.Hour
+
+// Shown is what people see of tasks on GitHub.
+type Shown interface {
+	// Repair writes what people or chance changed as it should be; what is right already is left alone.
+	Repair(ctx context.Context, t sia.Task) error
+}
+
+// Lessons are what was learned in all repositories.
+type Lessons interface {
+	// Tidy puts the lessons in order of every repository that is not at work.
+	Tidy(ctx context.Context) error
+}
+
+// Sweeper does the periodic work. Safe for concurrent use.
+type Sweeper struct {
+	store   *store.Store
+	github  *github.App
+	intake  Intake
+	looker  *Looker
+	shown   Shown
+	lessons Lessons
+	log     *slog.Logger
+	now     func() time.Time
+}
+
+// New returns what does the periodic work. It looks with the looker, and hands what it finds beside
+// that to the looker's intake.
+func New(l *Looker, shown Shown, lessons Lessons, log *slog.Logger) *Sweeper {
+	return &Sweeper{
+		store: l.store, github: l.github, intake: l.intake, looker: l, shown: shown, lessons: lessons, log: log, now: l.now,
+	}
+}
+
+// Table is the cron table.
+func (s *Sweeper) Table(c Schedule) []store.Periodic {
+	return []store.Periodic{
+		{Name: "look", Spec: c.Look, Run: s.looker.All},
+		{Name: "redeliver", Spec: c.Redeliver, Run: s.redeliver},
+		{Name: "repair", Spec: c.Repair, Run: s.repairAll},
+		{Name: "feedback", Spec: c.Feedback, Run: s.feedback},
+		{Name: "approvals", Spec: c.Approvals, Run: s.approvals},
+		{Name: "prune", Spec: c.Prune, Run: func(ctx context.Context) error {
+			_, err := s.store.PruneDeliveries(ctx, s.now().Add(-keepDeliveries))
+			return err
+		}},
+		{Name: "heartbeat", Spec: c.Heartbeat, Run: s.lessons.Tidy},
+	}
+}
+
+// redeliver has GitHub send again what it could not deliver.
+func (s *Sweeper) redeliver(ctx context.Context) error {
+	failed, err := s.github.FailedDeliveries(ctx, s.now().Add(-redeliverWindow))
+	if err != nil {
+		return err
+	}
+	for _, d := range failed {
+		if err := s.github.Redeliver(ctx, d.ID); err != nil {
+			return err
+		}
+		s.log.InfoContext(ctx, "asked for redelivery", "guid", d.GUID, "event", d.Event)
+	}
+	return nil
+}
+
+// repairAll writes status comment and labels again where people or chance
+// changed them; what is right already is left alone.
+func (s *Sweeper) repairAll(ctx context.Context) error {
+	tasks, err := s.store.Tasks(ctx, store.Filter{Open: true, Limit: maxLook})
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, t := range tasks {
+		if err := s.shown.Repair(ctx, t); err != nil {
+			all = append(all, fmt.Errorf("repair task %s: %w", t.ID, err))
+		}
+	}
+	return errors.Join(all...)
+}

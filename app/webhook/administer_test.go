@@ -1,0 +1,90 @@
+package webhook
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// A token says what the app could do when it was made: once an installation
+// changes, the next request has a new one.
+func TestChangedInstallationsGetNewTokens(t *testing.T) {
+	minted := 0
+	mux := http.NewServeMux()
+	answer := func(pattern string, body func() string) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body()) })
+	}
+	answer("GET /app", func() string { return `{"id":7,"slug":"sia"}` })
+	answer("GET /users/{login}", func() string { return `{"id":77}` })
+	answer("GET /repos/o/r/issues/3", func() string { return `{"number":3}` })
+	mux.HandleFunc("POST /app/installations/1/access_tokens", func(w http.ResponseWriter, _ *http.Request) {
+		minted++
+		w.WriteHeader(http.StatusCreated)
+		_, _ = fmt.Fprintf(w, `{"token":"t%d","expires_at":%q}`, minted, time.Now().Add(time.Hour).Format(time.RFC3339))
+	})
+	srv := httptest.NewServer(mux)
+	defer srv.Close()
+
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := github.New(github.Config{AppID: 7, BaseURL: srv.URL, Secrets: &secret.Masker{},
+		PrivateKey: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, _, err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	intake := &Intake{Deps{Store: s, GitHub: app, Secrets: &secret.Masker{}, Logger: slog.New(slog.DiscardHandler),
+		Now: time.Now}}
+
+	read := func() {
+		t.Helper()
+		if _, err := app.Repo(1, sia.Repo{ID: 9, Owner: "o", Name: "r"}).Issue(t.Context(), 3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const about = `"installation":{"id":1,"account":{"login":"o"}}`
+	for _, c := range []struct{ event, body string }{
+		{"installation", `{"action":"new_permissions_accepted",` + about + `}`},
+		{"installation_repositories", `{"action":"removed","repositories_removed":[{"id":8,"name":"x"}],` + about + `}`},
+		{"installation", `{"action":"suspend",` + about + `}`},
+		{"installation", `{"action":"unsuspend",` + about + `}`},
+		{"installation", `{"action":"deleted",` + about + `}`},
+	} {
+		read()
+		read() // with the token that it has
+		before := minted
+		if err := intake.Deliver(t.Context(), store.Delivery{GUID: "g", Event: c.event, Body: []byte(c.body)}); err != nil {
+			t.Fatal(err)
+		}
+		read()
+		if minted != before+1 {
+			t.Errorf("after %s %d tokens were made, want 1", c.body, minted-before)
+		}
+	}
+	if minted != 6 {
+		t.Errorf("%d tokens were made for six rights", minted)
+	}
+}

@@ -1,0 +1,23 @@
+package work
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/secret/secrettest"
+)
+
+// What a person's push teaches is committed without secrets. (The test is not beside
+// the type, because packages in sia don't know one another.)
+func TestLessonMasked(t *testing.T) {
+	stays := []string{
+		"Change", "Precondition", // of a few words each
+		"TechniqueID", // of one that is in the library
+	}
+	mask := func(l diagnose.FixLesson) diagnose.FixLesson { return l.Masked(secrettest.Mask) }
+	if d := cmp.Diff(stays, secrettest.Unmasked(t, diagnose.FixLesson{}, mask)); d != "" {
+		t.Errorf("what stays is not what is listed: -listed +stays\n%s", d)
+	}
+}

@@ -1,0 +1,98 @@
+package sia
+
+import "slices"
+
+// EffectKind says what an effect does.
+type EffectKind string
+
+// The effects. Each is carried out by one file of app/work, and has one line in the table below.
+const (
+	// look at the issue, the settings and the base, and say whether the next attempt may start
+	DoBegin    EffectKind = "begin"
+	DoAttempt  EffectKind = "attempt"  // run the coding agent; commit what it did, unpushed
+	DoCancel   EffectKind = "cancel"   // stop the running attempt
+	DoPush     EffectKind = "push"     // put the attempt's commit on the task's branch
+	DoPull     EffectKind = "pull"     // make sure there is a draft pull request
+	DoGate     EffectKind = "gate"     // read the checks of the head and judge them
+	DoRerun    EffectKind = "rerun"    // ask for checks to be run again
+	DoDiagnose EffectKind = "diagnose" // work out why the attempt failed and what to try
+	DoReview   EffectKind = "review"   // have the diagnosis reviewed independently
+	DoMemory   EffectKind = "memory"   // commit the task's memory
+	DoAnnounce EffectKind = "announce" // post the intervention's comment
+	DoEscalate EffectKind = "escalate" // open the escalation issue, or ask on the task's issue
+	DoClose    EffectKind = "close"    // close the escalation issue with the result
+	DoReady    EffectKind = "ready"    // mark the pull request ready for review
+	DoSync     EffectKind = "sync"     // make status comment, labels and check run show the task's present state
+	DoReact    EffectKind = "react"    // put a reaction on an issue or comment
+	DoReply    EffectKind = "reply"    // answer a person's comment
+	DoStudy    EffectKind = "study"    // learn what a person did differently, and propose it as a technique
+)
+
+// effectTraits are what Step has to know of one kind of effect. Everything else that
+// depends on the kind is a move of its own.
+type effectTraits struct {
+	kind EffectKind
+	// the facts that it reports, besides Done and EffectFailed, which every effect may
+	outcomes []Kind
+	// the states that depend on it: when it can't be done in one of them, the task is
+	// paused and does it again on resume. Without any, people are told and nothing more
+	// follows; what waits for one commit of memory is Task.AwaitMemory.
+	waitsIn []State
+	// it leads to the next attempt: only the newest of its kind counts, a worker drops
+	// an older one, and nothing waits for it any more when the task ends
+	leads bool
+	// it waits for the resume while the task is paused; the others keep what was done,
+	// or answer people
+	held bool
+}
+
+// effects is the table of effects.
+var effects = []effectTraits{
+	{kind: DoBegin, outcomes: []Kind{KBegun}, waitsIn: []State{Queued, Announced}, leads: true, held: true},
+	{kind: DoAttempt, outcomes: []Kind{KAttemptEnded}, waitsIn: []State{Working}, held: true},
+	{kind: DoCancel},
+	{kind: DoPush, outcomes: []Kind{KPushed, KPushRefused}, waitsIn: []State{Working}},
+	{kind: DoPull, outcomes: []Kind{KPullOpened}, waitsIn: []State{PushedOut}, held: true},
+	{kind: DoGate, outcomes: []Kind{KJudged}, waitsIn: []State{Checking}, leads: true, held: true},
+	{kind: DoRerun, leads: true, held: true},
+	{kind: DoDiagnose, outcomes: []Kind{KDiagnosed}, waitsIn: []State{Diagnosing}, leads: true, held: true},
+	{kind: DoReview, outcomes: []Kind{KReviewed}, waitsIn: []State{Reviewing}, leads: true, held: true},
+	{kind: DoMemory, outcomes: []Kind{KMemoryCommitted}},
+	{kind: DoAnnounce, outcomes: []Kind{KCommentPosted}, waitsIn: []State{Reviewing}, leads: true, held: true},
+	{kind: DoEscalate, outcomes: []Kind{KEscalationOpened}, waitsIn: []State{Escalated}, held: true},
+	{kind: DoClose},
+	{kind: DoReady},
+	{kind: DoSync, outcomes: []Kind{KSyncDone}},
+	{kind: DoReact},
+	{kind: DoReply},
+	{kind: DoStudy, outcomes: []Kind{KFixStudied}},
+}
+
+// EffectKinds lists every kind of effect.
+func EffectKinds() []EffectKind {
+	kinds := make([]EffectKind, len(effects))
+	for i, e := range effects {
+		kinds[i] = e.kind
+	}
+	return kinds
+}
+
+// traits is the kind's line of the table; the zero line for a kind that another
+// version knows.
+func (k EffectKind) traits() effectTraits {
+	i := slices.IndexFunc(effects, func(e effectTraits) bool { return e.kind == k })
+	if i < 0 {
+		return effectTraits{}
+	}
+	return effects[i]
+}
+
+// reports tells whether a fact of the kind f may be the outcome of an effect.
+func (e effectTraits) reports(f Kind) bool {
+	return e.kind != "" && (f == KDone || f == KEffectFailed || slices.Contains(e.outcomes, f))
+}
+
+// isOutcome tells whether only effects make a fact of the kind.
+func (k Kind) isOutcome() bool {
+	return slices.ContainsFunc(effects, func(e effectTraits) bool { return e.reports(k) })
+}

@@ -1,0 +1,67 @@
+package gate
+
+import "github.com/sia-bot/sia/sia"
+
+// Needs is what is missing to judge a commit.
+type Needs struct {
+	Base      bool    // the checks of the base commit
+	Logs      []int64 // red runs of the commit: what their logs say of the failure, read beside the base commit's
+	Earlier   []int64 // red runs of checks that went green, too: the class of the failure is enough
+	Tampering bool    // what the attempt did to tests and protected paths
+	Doubt     bool    // what speaks for and against running red checks again
+}
+
+// None reports whether nothing is missing.
+func (n Needs) None() bool {
+	return !n.Base && len(n.Logs) == 0 && len(n.Earlier) == 0 && !n.Tampering && !n.Doubt
+}
+
+// Needs says what is to be gathered before the commit is judged, and no more than
+// the verdict may turn on. What was gathered can show that something else is
+// needed; each thing is asked for once, so there is an end.
+//
+// The base commit and the logs come first, because they can turn red into
+// something else. Whether green was bought, and whether red is chance, is asked
+// when the checks have said all they can.
+func (in Input) Needs() Needs {
+	j := in.byChecks()
+	if !j.settled() {
+		return Needs{}
+	}
+	isRed := j.result.Verdict == sia.VerdictRed
+	if isRed && !in.BaseKnown {
+		return Needs{Base: true}
+	}
+	if logs := unread(j.blamed()); len(logs) > 0 {
+		return Needs{Logs: logs}
+	}
+	if earlier := j.unreadFlips(); len(earlier) > 0 {
+		return Needs{Earlier: earlier}
+	}
+	return Needs{Tampering: !in.TamperingKnown, Doubt: isRed && !in.DoubtKnown && j.doubtable()}
+}
+
+// unread are the ids of the runs that were not read.
+func unread(runs []Run) []int64 {
+	var ids []int64
+	for _, r := range runs {
+		if !r.Read {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// unreadFlips are the failed runs of flaky checks that were not read: weather is
+// no flip.
+func (j *judgement) unreadFlips() []int64 {
+	var failed []Run
+	for _, c := range j.checks {
+		for _, r := range c.runs {
+			if c.flaky && r.Conclusion == "failure" {
+				failed = append(failed, r)
+			}
+		}
+	}
+	return unread(failed)
+}

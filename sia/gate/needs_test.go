@@ -1,0 +1,188 @@
+package gate
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// unknown is an input of which nothing is known that has to be asked for.
+func unknown(world Input) Input {
+	in := world
+	in.Runs = slices.Clone(world.Runs)
+	for i := range in.Runs {
+		in.Runs[i].Read, in.Runs[i].Class = false, ""
+	}
+	in.Base, in.BaseStatuses, in.BaseKnown = nil, nil, false
+	in.Tampering, in.TamperingKnown = nil, false
+	in.Doubt, in.DoubtKnown = Doubt{}, false
+	return in
+}
+
+// supply fills in what is needed, and no more.
+func supply(in, world Input, n Needs) Input {
+	if n.Base {
+		in.Base, in.BaseStatuses, in.BaseKnown = world.Base, world.BaseStatuses, true
+	}
+	in.Runs = slices.Clone(in.Runs)
+	for _, id := range slices.Concat(n.Logs, n.Earlier) {
+		i := slices.IndexFunc(in.Runs, func(r Run) bool { return r.ID == id })
+		in.Runs[i].Read, in.Runs[i].Class = true, world.Runs[i].Class
+	}
+	if n.Tampering {
+		in.Tampering, in.TamperingKnown = world.Tampering, true
+	}
+	if n.Doubt {
+		in.Doubt, in.DoubtKnown = world.Doubt, true
+	}
+	return in
+}
+
+func TestNeeds(t *testing.T) {
+	failed := run(1, "test", "failure")
+	with := func(in Input, f func(*Input)) Input { f(&in); return in }
+	for _, c := range []struct {
+		name  string
+		world Input
+		want  []Needs
+	}{
+		{"nothing ran", input(), nil},
+		{"one runs", input(unfinished(1, "test")), nil},
+		{"green is asked whether it was bought", input(run(1, "test", "success")), []Needs{{Tampering: true}}},
+		{"red is compared, then read, then doubted", input(failed),
+			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true, Doubt: true}}},
+		{"weather is read once", input(failed.class("network")), []Needs{{Base: true}, {Logs: []int64{1}}}},
+		{"what is excused is not read", with(input(failed, run(2, "build", "success")),
+			func(in *Input) { in.Base = []Run{run(9, "test", "failure")} }), []Needs{{Base: true}, {Tampering: true}}},
+		{"what is not required is not read", with(input(failed, run(2, "build", "failure")),
+			func(in *Input) { in.Required = []string{"build"} }),
+			[]Needs{{Base: true}, {Logs: []int64{2}}, {Tampering: true, Doubt: true}}},
+		{"a compiler is not doubted", input(failed.class("compile_error")),
+			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true}}},
+		{"a person's push is not doubted", with(input(failed), func(in *Input) { in.ByPerson = true }),
+			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true}}},
+		{"a required check never came", with(input(run(1, "test", "success")),
+			func(in *Input) { in.Required = []string{"e2e"} }), []Needs{{Base: true}, {Tampering: true}}},
+		{"a flip is read", input(failed, run(2, "test", "success")), []Needs{{Earlier: []int64{1}}, {Tampering: true}}},
+		{"a flip beside a failure is read last", input(failed, run(2, "test", "success"), run(3, "lint", "failure")),
+			[]Needs{{Base: true}, {Logs: []int64{3}}, {Earlier: []int64{1}}, {Tampering: true, Doubt: true}}},
+		{"cancelled is run again, whatever it says", input(run(1, "test", "cancelled")), nil},
+		{"cancelled for the last time", with(input(run(1, "test", "cancelled"), run(2, "unit", "failure")),
+			func(in *Input) { in.Reruns = sia.MaxReruns }),
+			[]Needs{{Base: true}, {Logs: []int64{2, 1}}, {Tampering: true}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := unknown(c.world)
+			var got []Needs
+			for n := in.Needs(); !n.None() && len(got) < 10; n = in.Needs() {
+				got = append(got, n)
+				in = supply(in, c.world, n)
+			}
+			if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// anyWorld draws a commit of which everything is known. Only what failed has a
+// log that tells why.
+func anyWorld(t *rapid.T) Input {
+	in := anyInput(t)
+	finished := rapid.IntRange(0, 3).Draw(t, "finished") > 0 // else there is little to ask for
+	for i := range in.Runs {
+		r := &in.Runs[i]
+		if finished && r.Status != "completed" {
+			r.Status, r.Conclusion = "completed", "success"
+		}
+		if r.Read = true; r.Conclusion == "failure" {
+			r.Class = rapid.SampledFrom([]string{"", "network", "test_failure", "compile_error"}).Draw(t, "log")
+		} else {
+			r.Class = ""
+		}
+	}
+	for i := range in.Base {
+		in.Base[i].Class = ""
+	}
+	in.BaseKnown, in.TamperingKnown, in.DoubtKnown = true, true, true
+	in.ByPerson = rapid.Bool().Draw(t, "by a person")
+	in.Doubted = rapid.Bool().Draw(t, "doubted")
+	in.Settings.Rerun = rapid.SampledFrom([]string{sia.RerunAlways, sia.RerunNever, in.Settings.Rerun}).Draw(t,
+		"re-run")
+	in.Doubt = Doubt{Good: 0.5, Other: rapid.Float64Range(0.01, 0.5).Draw(t, "flake rate"), Attempt: 3}
+	return in
+}
+
+// gathered is what is known when nothing more is needed, and what was asked for.
+func gathered(t *rapid.T, world Input) (in Input, asked []Needs) {
+	in = unknown(world)
+	for n := in.Needs(); !n.None(); n = in.Needs() {
+		asked = append(asked, n)
+		if len(asked) > len(in.Runs)+3 { // the base, the rest, and the logs one by one
+			t.Fatalf("still not enough: %+v", asked)
+		}
+		in = supply(in, world, n)
+	}
+	return in, asked
+}
+
+// Gathering ends. Nothing is asked for twice, and only what failed on the commit
+// is read.
+func TestNeedsEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		world := anyWorld(t)
+		_, asked := gathered(t, world)
+		read := map[int64]bool{}
+		base, tampering, doubt := 0, 0, 0
+		for _, n := range asked {
+			for _, id := range slices.Concat(n.Logs, n.Earlier) {
+				r := world.Runs[slices.IndexFunc(world.Runs, func(r Run) bool { return r.ID == id })]
+				r.Class = "" // as when it was asked for
+				if o, _ := concluded(r); read[id] || r.Own || o == green || o == running {
+					t.Fatalf("%+v is to be read, asked %+v", r, asked)
+				}
+				read[id] = true
+			}
+			if n.Base {
+				base++
+			}
+			if n.Tampering {
+				tampering++
+			}
+			if n.Doubt {
+				doubt++
+			}
+		}
+		if max(base, tampering, doubt) > 1 {
+			t.Fatalf("asked twice: %+v", asked)
+		}
+	})
+}
+
+// What was not asked for would have changed nothing: a verdict by which a task
+// goes on, and a re-run for doubt, is the one that would be given if everything
+// were known.
+func TestNeedsAreEnough(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		world := anyWorld(t)
+		for _, c := range collect(world.Base, nil) {
+			for i, r := range world.Runs {
+				if c.outcome == red && r.criterion() == c.criterion {
+					world.Runs[i].Class = "" // it is excused whatever its log says, so nobody reads it
+				}
+			}
+		}
+		in, asked := gathered(t, world)
+		got, want := Judge(in), Judge(world)
+		goesOn := slices.Contains([]sia.GateVerdict{sia.VerdictGreen, sia.VerdictTampered, sia.VerdictRed}, got.Verdict)
+		if (goesOn || got.Doubt != nil) && got.Verdict != want.Verdict {
+			t.Fatalf("%s, and %s if all is known; asked %+v\n%v\n%v", got.Verdict, want.Verdict, asked, got.Explain,
+				want.Explain)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package sia
+
+// Masked is the task with every text that comes from outside masked; see
+// [Event.Masked]. The task itself is not changed.
+func (t Task) Masked(mask Mask) Task {
+	t.Title, t.Body, t.Ended, t.Warning = mask(t.Title), mask(t.Body), mask(t.Ended), mask(t.Warning)
+	t.Settings, t.Brief = t.Settings.masked(mask), t.Brief.masked(mask)
+	t.Wanted = TechniqueID(mask(string(t.Wanted)))
+	t.Attempts = maskedEach(t.Attempts, func(a Attempt) Attempt { return a.masked(mask) })
+	intervention := func(i Intervention) Intervention { return i.masked(mask) }
+	t.Interventions, t.Next = maskedEach(t.Interventions, intervention), maskedAt(t.Next, intervention)
+	t.Fix = maskedAt(t.Fix, func(f Fix) Fix { return f.masked(mask) })
+	t.Checks, t.Gate.Explain = maskedChecks(t.Checks, mask), mask.Each(t.Gate.Explain)
+	t.Escalation = maskedAt(t.Escalation, func(e Escalation) Escalation {
+		e.Blocker, e.Question = mask(e.Blocker), mask(e.Question)
+		e.Options, e.Plan = maskedOptions(e.Options, mask), maskedPlan(e.Plan, mask)
+		return e
+	})
+	t.Answers = maskedEach(t.Answers, func(a Answer) Answer {
+		a.Text = mask(a.Text)
+		return a
+	})
+	t.Pause = maskedAt(t.Pause, func(p Pause) Pause {
+		p.Reason = mask(p.Reason)
+		p.Held = maskedEach(p.Held, func(f Effect) Effect {
+			f.Content = mask(f.Content)
+			return f
+		})
+		return p
+	})
+	return t
+}
+
+// masked masks what a server runs. The other settings are compared with what
+// GitHub, git and the server call things.
+func (s Settings) masked(mask Mask) Settings {
+	a := &s.Agent
+	a.Command, a.Setup, a.Test = mask(a.Command), mask.Each(a.Setup), mask(a.Test)
+	return s
+}
+
+func (b Brief) masked(mask Mask) Brief {
+	b.Prompt, b.Relaxed, b.Steps = mask(b.Prompt), mask(b.Relaxed), maskedSteps(b.Steps, mask)
+	b.OnlyFiles, b.Quotes, b.Answers = mask.Each(b.OnlyFiles), mask.Each(b.Quotes), mask.Each(b.Answers)
+	b.Lessons, b.TestHints = mask.Each(b.Lessons), mask.Each(b.TestHints)
+	b.Examples = maskedEach(b.Examples, func(x Example) Example {
+		x.Path, x.Why, x.Text = mask(x.Path), mask(x.Why), mask(x.Text)
+		return x
+	})
+	b.Plan = maskedPlan(b.Plan, mask)
+	return b
+}
+
+func (a Attempt) masked(mask Mask) Attempt {
+	a.Agent, a.Reason, a.Summary = mask(a.Agent), mask(a.Reason), mask(a.Summary)
+	a.Diff, a.Failures = a.Diff.masked(mask), maskedFailures(a.Failures, mask)
+	a.Passing, a.Signals = mask.Each(a.Passing), maskedSignals(a.Signals, mask)
+	return a
+}
+
+func (d DiffStat) masked(mask Mask) DiffStat {
+	d.Paths = mask.Each(d.Paths)
+	return d
+}
+
+func (i Intervention) masked(mask Mask) Intervention {
+	i.Signals, i.Diagnosis, i.Review = maskedSignals(i.Signals, mask), i.Diagnosis.masked(mask), i.Review.masked(mask)
+	i.Warning = mask(i.Warning)
+	return i
+}
+
+func (d Diagnosis) masked(mask Mask) Diagnosis {
+	d.Summary, d.Prompt, d.Hypothesis = mask(d.Summary), mask(d.Prompt), mask(d.Hypothesis)
+	d.Blocker, d.Question, d.Options = mask(d.Blocker), mask(d.Question), maskedOptions(d.Options, mask)
+	d.Why, d.Fallback, d.Brief = mask(d.Why), mask(d.Fallback), d.Brief.masked(mask)
+	six := &d.Answers
+	six.Goal, six.FailedAt = mask(six.Goal), mask(six.FailedAt)
+	six.Pattern, six.SeenBefore = mask(six.Pattern), mask(six.SeenBefore)
+	d.Candidates = maskedEach(d.Candidates, func(c Candidate) Candidate {
+		c.Reason = mask(c.Reason)
+		return c
+	})
+	return d
+}
+
+func (r Review) masked(mask Mask) Review {
+	r.Points, r.Amended = mask.Each(r.Points), mask.Each(r.Amended)
+	return r
+}
+
+func (f Fix) masked(mask Mask) Fix {
+	f.Paths, f.Summary = mask.Each(f.Paths), mask(f.Summary)
+	return f
+}
+
+func maskedPlan(p *Plan, mask Mask) *Plan {
+	return maskedAt(p, func(p Plan) Plan {
+		p.Summary, p.Steps = mask(p.Summary), maskedSteps(p.Steps, mask)
+		return p
+	})
+}
+
+func maskedSteps(steps []SubTask, mask Mask) []SubTask {
+	return maskedEach(steps, func(s SubTask) SubTask {
+		s.Do, s.DoneWhen = mask(s.Do), mask(s.DoneWhen)
+		return s
+	})
+}
+
+func maskedOptions(options []Option, mask Mask) []Option {
+	return maskedEach(options, func(o Option) Option {
+		o.Text = mask(o.Text)
+		return o
+	})
+}
+
+func maskedSignals(signals []Signal, mask Mask) []Signal {
+	return maskedEach(signals, func(s Signal) Signal {
+		s.Evidence = mask(s.Evidence)
+		return s
+	})
+}
+
+func maskedChecks(checks []Check, mask Mask) []Check {
+	return maskedEach(checks, func(c Check) Check {
+		c.Name, c.URL, c.Why = mask(c.Name), mask(c.URL), mask(c.Why)
+		return c
+	})
+}
+
+func maskedFailures(failures []CheckFailure, mask Mask) []CheckFailure {
+	return maskedEach(failures, func(f CheckFailure) CheckFailure {
+		f.Check, f.URL, f.Excerpt, f.Tests = mask(f.Check), mask(f.URL), mask(f.Excerpt), mask.Each(f.Tests)
+		return f
+	})
+}

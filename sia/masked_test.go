@@ -1,0 +1,68 @@
+package sia
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia/secret/secrettest"
+)
+
+// stay are the strings of events and tasks that are not masked, by the reason:
+// "Type.Field", or a type of strings.
+var stay = map[string][]string{
+	"one of a few words": {
+		"Aftermath", "AttemptEnd", "AttemptOutcome", "CheckColour", "EffectKind", "EscalationKind", "GateVerdict",
+		"Pattern", "PauseKind", "SignalName", "State", "Verdict", "CheckFailure.Class", "Query.Topic",
+		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter",
+	},
+	"an id or a key that code makes, and finds things by": {
+		"TaskID", "Event.ID", "Event.Effect", "Effect.Key", "Effect.TargetKey", "Task.AwaitMemory", "Task.Seen",
+		"Diagnosis.DecisionID", "LessonRef.ID", "Begun.Withheld", "Attempt.LessonsShown", "Attempt.LessonsWithheld",
+	},
+	"the id of a technique in the library: letters, digits and hyphens": {"TechniqueID"},
+	"a commit": {"SHA"},
+	"a hash":   {"Attempt.PromptHash", "Prompt.Hash", "CheckFailure.Signature"},
+	"a name that GitHub or git knows something by, which nothing would be found by any more": {
+		"Actor.Login", "Repo.Owner", "Repo.Name", "Task.Author", "Task.Access", "Begun.Author", "Begun.Access",
+		"Start.DefaultBranch", "Begun.BaseBranch", "Task.BaseBranch", "Task.Branch", "Start.Label", "Task.Label",
+	},
+	"an id or an address that GitHub makes": {
+		"PullOpened.NodeID", "PullOpened.URL", "Pull.NodeID", "Pull.URL", "CommentPosted.URL", "EscalationOpened.URL",
+		"Escalation.URL", "Intervention.CommentURL", "Fix.PullURL",
+	},
+	"the names of a file and its commit, put together by code": {"Begun.SettingsFrom", "Task.SettingsFrom"},
+	"the name of a tool that the agent has":                    {"Brief.Tools", "Brief.WithoutTools"},
+	"a setting that is one of a few words, or compared with names": {
+		"Settings.Label", "AgentSettings.Kind", "AgentSettings.Plan", "AgentSettings.Env", "ChecksSettings.Required",
+		"ChecksSettings.Protected", "ChecksSettings.Rerun", "MemorySettings.Branch", "AccessSettings.CommandPermission",
+		"AccessSettings.Bots", "LearningSettings.Share",
+	},
+}
+
+// Every string that can hold text from outside is masked in every fact and in a task,
+// and in nothing else.
+func TestMasked(t *testing.T) {
+	stayed := secrettest.Unmasked(t, Task{}, func(v Task) Task { return v.Masked(secrettest.Mask) })
+	for _, f := range facts {
+		stayed = append(stayed, secrettest.Unmasked(t, f, func(v Fact) Fact { return v.Masked(secrettest.Mask) })...)
+	}
+	event := func(v Event) Event { return v.Masked(secrettest.Mask) }
+	stayed = append(stayed, secrettest.Unmasked(t, Event{}, event)...)
+	listed := slices.Concat(slices.Collect(maps.Values(stay))...)
+	slices.Sort(listed)
+	slices.Sort(stayed)
+	if d := cmp.Diff(listed, slices.Compact(stayed)); d != "" {
+		t.Errorf("what stays is not what is listed: -listed +stays\n%s", d)
+	}
+	use := Use{Technique: "secret"}.Masked(secrettest.Mask).(Use) // any word, and not yet one of the library's
+	if use.Technique != "masked" || (Task{Wanted: "secret"}).Masked(secrettest.Mask).Wanted != "masked" {
+		t.Error("the technique that a person asks for is not masked")
+	}
+	said := Event{Fact: Stop{Reason: "the secret"}}.Masked(secrettest.Mask)
+	if got := said.Fact.(Stop).Reason; got != "the masked" {
+		t.Errorf("an event's fact says %q", got)
+	}
+}

@@ -1,0 +1,96 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+var (
+	// schemaField is the line that says which version of SIA's files a Markdown file has.
+	schemaField = regexp.MustCompile(`^- \*\*Schema:\*\* (\d+)$`)
+	// conflictMark is a line that git leaves where a merge has to be resolved by hand.
+	conflictMark = regexp.MustCompile(`^(<{7}|>{7}) `)
+)
+
+// foreignSections returns the second-level sections of a Markdown file that are not SIA's, each
+// with everything beneath it. What people changed in SIA's own sections is not kept.
+//
+// Errors are *[BrokenFile]. They mean that the file can't be taken apart, or that a later version
+// of SIA wrote it. Then nobody can tell what would be lost by writing over it.
+func foreignSections(path string, file []byte) (string, error) {
+	broken := func(line int, err error) (string, error) {
+		return "", &BrokenFile{Path: path, Line: line, Err: err}
+	}
+	if len(file) > maxFile || !utf8.Valid(file) {
+		return broken(0, fmt.Errorf("want UTF-8 text of at most %d bytes", maxFile))
+	}
+	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(string(file), "\ufeff"), "\r\n", "\n"), "\n")
+	own := []string{secDetails, secAttempts, secLearnings, secPrompts}
+	section := "" // the second-level heading above the line; "" above the first
+	var kept []string
+	for i := 0; i < len(lines); {
+		next := i + 1
+		if level, title := headingOf(lines[i]); level == 1 {
+			section = ""
+		} else if level == 2 {
+			section = title
+		}
+		ours := section == "" || slices.Contains(own, section)
+		if conflictMark.MatchString(lines[i]) {
+			return broken(i+1, errors.New("a merge conflict is left in the file; resolve it"))
+		}
+		if m := schemaField.FindStringSubmatch(lines[i]); m != nil && section == secDetails {
+			if version, err := strconv.Atoi(m[1]); err != nil || version > SchemaVersion {
+				return broken(i+1, fmt.Errorf("schema %s is newer than %d, the newest this SIA reads: update SIA", m[1],
+					SchemaVersion))
+			}
+		}
+		if fence := fenceOf(lines[i]); fence != "" {
+			closed := false
+			if next, closed = fenceEnd(lines, i, fence); !closed && ours {
+				return broken(i+1, errors.New("a fenced text is not closed"))
+			}
+		}
+		if !ours {
+			kept = append(kept, lines[i:next]...)
+		}
+		i = next
+	}
+	return strings.Trim(strings.Join(kept, "\n"), "\n"), nil
+}
+
+// headingOf reads a Markdown heading. The level is 0 when the line is none.
+func headingOf(line string) (level int, title string) {
+	marks := len(line) - len(strings.TrimLeft(line, "#"))
+	if marks < 1 || marks > 6 || !strings.HasPrefix(line[marks:], " ") {
+		return 0, ""
+	}
+	return marks, strings.TrimSpace(line[marks:])
+}
+
+// fenceOf is the run of backticks or tildes that opens a code fence on a line; "" for none.
+func fenceOf(line string) string {
+	line = strings.TrimLeft(line, " ")
+	for _, c := range []string{"`", "~"} {
+		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// fenceEnd returns the index behind the code fence that opens on line i. A fence that is not closed
+// ends with the file.
+func fenceEnd(lines []string, i int, fence string) (next int, closed bool) {
+	for j := i + 1; j < len(lines); j++ {
+		if t := strings.TrimSpace(lines[j]); len(t) >= len(fence) && strings.Trim(t, fence[:1]) == "" {
+			return j + 1, true
+		}
+	}
+	return len(lines), false
+}

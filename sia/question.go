@@ -1,0 +1,85 @@
+package sia
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The questions that SIA asks where nobody else has worded one. They are worded here
+// and not in app/render, because they are more than what people read: an answer is
+// understood by the options, kept beside its question in memory, and the words of an
+// option are an instruction to the next attempt.
+
+// The letters of options that Step knows by themselves.
+const (
+	planGo       = "A" // of a plan: it is approved
+	planStop     = "B" // of a plan: the task ends
+	noChecksStop = "B" // of what to do without checks: the task ends
+)
+
+// howToGoOn is the question of a diagnosis that leads no further; what the diagnosis
+// does not ask by itself is supplied. failure is what failed last.
+func howToGoOn(d Diagnosis, failure string) Escalation {
+	e := Escalation{Kind: AskIssue, Blocker: d.Blocker, Question: d.Question, Options: d.Options}
+	if e.Blocker == "" {
+		e.Blocker = failure
+	}
+	if e.Question == "" {
+		e.Question = "How should SIA go on with this task?"
+	}
+	if len(e.Options) < 2 {
+		e.Options = []Option{
+			{Letter: "A", Text: "Start over from the base branch, keeping the change as small as possible", Fastest: true},
+			{Letter: "B", Text: "Leave out what can't be done and do the rest of the issue"},
+		}
+	}
+	return e
+}
+
+// wholePlan asks for a yes to a plan.
+func wholePlan(p Plan) Escalation {
+	return Escalation{
+		Kind: AskPlan, Blocker: "This repository wants to see a plan before anything is done (`agent.plan: approve`).",
+		Question: "Shall it be done like this?", Plan: &p,
+		Options: []Option{{Letter: planGo, Text: "Go ahead", Fastest: true}, {Letter: planStop, Text: "Stop here"}},
+	}
+}
+
+// noChecks asks what to do when no check says anything about the head: there is none,
+// or every required one is excused.
+func noChecks(t *Task) Escalation {
+	if len(t.Checks) > 0 {
+		return Escalation{
+			Kind: AskNoChecks,
+			Blocker: fmt.Sprintf("Every required check of %s is excused: %s. So none of them can tell whether the work is "+
+				"right, and SIA never takes anybody's word for it.", t.Head.Short(), excuses(t.Checks)),
+			Question: "How should this change be checked?",
+			Options: []Option{
+				{Letter: "A", Text: "The checks are mended now: look again", Fastest: true},
+				{Letter: noChecksStop, Text: "They stay as they are: stop here and leave the draft pull request to a person"},
+			},
+		}
+	}
+	return Escalation{
+		Kind: AskNoChecks,
+		Blocker: fmt.Sprintf("No check run and no commit status appeared on %s within %s. Without a check, SIA can't "+
+			"tell whether the work is right, and it never takes anybody's word for it.", t.Head.Short(),
+			t.Settings.Checks.Wait.D()),
+		Question: "How should this change be checked?",
+		Options: []Option{
+			{Letter: "A", Text: "Checks run now (a workflow was added or started): look again", Fastest: true},
+			{Letter: noChecksStop, Text: "There will be no checks: stop here and leave the draft pull request to a person"},
+		},
+	}
+}
+
+// excuses says why each required check does not count, at most five.
+func excuses(checks []Check) string {
+	var said []string
+	for _, c := range checks {
+		if c.Required && c.Colour == Excused && len(said) < 5 {
+			said = append(said, c.Name+" ("+c.Why+")")
+		}
+	}
+	return strings.Join(said, ", ")
+}

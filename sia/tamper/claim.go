@@ -1,0 +1,348 @@
+package tamper
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// claimKind tells what is claimed.
+type claimKind uint8
+
+const (
+	asserted claimKind = iota // an assertion
+	expected                  // an expected value, or cases as data of one statement
+	tabled                    // one row of a table of cases
+	logged                    // only said
+)
+
+// claim is a statement by which a test says what must hold.
+type claim struct {
+	kind   claimKind
+	tokens []token
+	text   string // what identity is: the tokens without format
+	bag    map[string]int
+	conds  []string // the conditions it stands under, outermost first
+	from   int      // rows
+	to     int
+	scope  *scope
+	weight
+}
+
+// findClaims finds what each scope claims.
+func (s *side) findClaims() {
+	taken := make([]bool, len(s.rows))
+	for i := range s.rows {
+		r := &s.rows[i]
+		if taken[i] || r.inside {
+			continue
+		}
+		if strings.TrimSpace(r.code) == "" {
+			s.exampleOutput(i)
+			continue
+		}
+		c := s.claimAt(i, taken)
+		if c == nil {
+			continue
+		}
+		if c.kind == asserted || c.kind == logged {
+			c.conds = s.conditions(c.from)
+		}
+		s.add(c, r.scope)
+	}
+}
+
+// claimAt is what row i begins to claim; nil when that is nothing.
+func (s *side) claimAt(i int, taken []bool) *claim {
+	r := &s.rows[i]
+	m := s.lang.assertion.FindStringIndex(r.bare)
+	switch {
+	case s.lang.fails.MatchString(r.bare):
+		return s.guarded(i)
+	case m != nil:
+		at := firstInk(r.bare, m[0])
+		if chained.MatchString(r.bare[at:]) {
+			at = 0
+		}
+		return s.statement(i, at, asserted, taken)
+	case s.lang.data.MatchString(r.code):
+		return s.statement(i, 0, expected, taken)
+	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0:
+		c := s.statement(i, 0, tabled, taken)
+		if len(c.literals) == 0 || s.lang == &golang && !strings.HasSuffix(strings.TrimSpace(s.rows[c.to].code), ",") {
+			return nil // nothing is named, or it is a block
+		}
+		return c
+	case s.lang.logs.MatchString(r.bare):
+		c := s.statement(i, 0, logged, taken)
+		if s.lang.fails != never {
+			c = s.guarded(i)
+			c.kind, c.strength = logged, 0
+		}
+		return c
+	}
+	return nil
+}
+
+func (s *side) add(c *claim, sc *scope) {
+	c.scope = sc
+	sc.claims = append(sc.claims, c)
+	if c.kind == asserted && c.strength > 0 {
+		for p := sc; p != nil; p = p.above {
+			p.asserts++
+			p.last = c.from
+		}
+	}
+}
+
+// chained are assertions whose subject stands before them.
+var chained = regexp.MustCompile(`^\.?(?:should|must|wont)`)
+
+// exampleOutput takes a comment line of a Go example as what it claims.
+func (s *side) exampleOutput(i int) {
+	r := &s.rows[i]
+	if s.lang != &golang || !strings.HasPrefix(r.scope.root().name, "Example") {
+		return
+	}
+	if line, ok := strings.CutPrefix(strings.TrimSpace(r.raw), "//"); ok && strings.TrimSpace(line) != "" {
+		c := newClaim(s.lang, asserted, []token{{text, strings.TrimSpace(line), 0}}, i, i)
+		s.add(c, r.scope)
+	}
+}
+
+func firstInk(line string, at int) int {
+	for at < len(line) && (line[at] == ' ' || line[at] == '\t') {
+		at++
+	}
+	return at
+}
+
+// statement joins the lines of a statement that begins on row i at a column.
+// Statements in the body of a function that it holds are not part of it.
+func (s *side) statement(i, column int, kind claimKind, taken []bool) *claim {
+	var tokens []token
+	depth, last := 0, i
+	body := -1 // indent of the line that opened a function's body
+lines:
+	for j := i; j < len(s.rows) && j < i+maxJoined && s.rows[j].segment == s.rows[i].segment; j++ {
+		r := &s.rows[j]
+		if body >= 0 {
+			if r.empty() || r.indent > body {
+				for _, t := range r.tokens {
+					depth += t.depth()
+				}
+				continue
+			}
+			body = -1
+		}
+		for _, t := range r.tokens {
+			if j == i && t.at < column {
+				continue
+			}
+			if depth += t.depth(); depth < 0 {
+				break lines
+			}
+			tokens = append(tokens, t)
+		}
+		taken[j], last = true, j
+		if depth > 0 && opensBody(r.tokens) {
+			body = r.indent
+			continue
+		}
+		if depth <= 0 && !r.open && !s.continues(j) {
+			break
+		}
+	}
+	return newClaim(s.lang, kind, tokens, i, last)
+}
+
+// opensBody reports whether a line ends by opening a function's body.
+func opensBody(ts []token) bool {
+	if len(ts) < 2 || ts[len(ts)-1].text != "{" {
+		return false
+	}
+	switch ts[len(ts)-2].text {
+	case ")", "=>", "->", "|":
+		return true
+	}
+	return slices.ContainsFunc(ts,
+		func(t token) bool { return t.kind == word && (t.text == "func" || t.text == "function") })
+}
+
+// continues reports whether the statement of row j goes on in the next one: a
+// chained call, or a line that ends in the middle of something.
+func (s *side) continues(j int) bool {
+	if strings.HasSuffix(strings.TrimSpace(s.rows[j].code), `\`) {
+		return true
+	}
+	if j+1 >= len(s.rows) || s.rows[j+1].segment != s.rows[j].segment {
+		return false
+	}
+	if ts := s.rows[j].tokens; len(ts) > 0 {
+		switch ts[len(ts)-1].text {
+		case "&&", "||", "==", "!=", "===", "+", "and", "or":
+			return true
+		}
+	}
+	next := strings.TrimSpace(s.rows[j+1].bare)
+	return strings.HasPrefix(next, ".") || strings.HasPrefix(next, "?.") || strings.HasPrefix(next, "&&") ||
+		strings.HasPrefix(next, "||")
+}
+
+// guarded is what a call that fails the test claims: that the condition around
+// it does not hold.
+func (s *side) guarded(i int) *claim {
+	g := s.header(i)
+	if g < 0 {
+		return newClaim(s.lang, asserted, []token{{word, "fail", 0}}, i, i)
+	}
+	ts := slices.Clone(s.rows[g].tokens)
+	if len(ts) > 0 && ts[0].text == "}" {
+		ts = ts[1:]
+	}
+	if n := len(ts); n > 0 && ts[n-1].text == "{" {
+		ts = ts[:n-1]
+	}
+	if len(ts) > 0 && ts[0].text == "else" && len(ts) == 1 {
+		for p := g - 1; p >= 0 && p > g-maxJoined && s.rows[p].scope == s.rows[g].scope; p-- { // what the else belongs to
+			if r := &s.rows[p]; !r.empty() && r.indent == s.rows[g].indent {
+				ts = append(ts, r.tokens...)
+				break
+			}
+		}
+	}
+	// Of "if err := set(up); err != nil", the set-up is not what is claimed.
+	if k := slices.IndexFunc(ts, func(t token) bool { return t.text == ";" && t.kind == sign }); k > 0 &&
+		errOnly(ts[k+1:]) {
+		ts = append(ts[:1:1], ts[k+1:]...)
+	}
+	return newClaim(s.lang, asserted, ts, g, i)
+}
+
+func errOnly(ts []token) bool {
+	return !slices.ContainsFunc(ts, func(t token) bool { return t.kind == word && t.text != "err" && t.text != "nil" })
+}
+
+// header is the row of the block that row i stands in, if that is a condition,
+// a loop's or a case's; else -1.
+func (s *side) header(i int) int {
+	for j := i - 1; j >= 0 && j > i-maxJoined && s.rows[j].segment == s.rows[i].segment; j-- {
+		r := &s.rows[j]
+		if r.empty() || r.indent >= s.rows[i].indent {
+			continue
+		}
+		if s.lang.condition.MatchString(r.bare) {
+			return j
+		}
+		return -1
+	}
+	return -1
+}
+
+// conditions are the headers under which row i stands within its scope: those
+// that let it run only sometimes, or hide that it failed.
+func (s *side) conditions(i int) []string {
+	var out []string
+	indent := s.rows[i].indent
+	for j := i - 1; j >= 0 && j > i-maxJoined && s.rows[j].segment == s.rows[i].segment; j-- {
+		r := &s.rows[j]
+		if r.empty() || r.indent >= indent {
+			continue
+		}
+		if r.scope != s.rows[i].scope || j <= r.scope.decl {
+			break
+		}
+		indent = r.indent
+		switch {
+		case s.lang.swallows.MatchString(r.bare):
+			if s.hides(j) {
+				out = append(out, "try")
+			}
+		case s.lang.condition.MatchString(r.bare):
+			out = append(out, flat(r.tokens))
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// hides reports whether the block that row j opens keeps a failure in it from
+// being seen.
+func (s *side) hides(j int) bool {
+	if strings.Contains(s.rows[j].bare, "suppress(") || strings.Contains(s.rows[j].bare, "catch_unwind") ||
+		strings.Contains(s.rows[j].bare, "runCatching") {
+		return true
+	}
+	handling := false
+	for k := j + 1; k < len(s.rows) && k < j+maxJoined && s.rows[k].segment == s.rows[j].segment; k++ {
+		r := &s.rows[k]
+		switch {
+		case r.empty():
+		case r.indent <= s.rows[j].indent && s.lang.handler.MatchString(r.bare):
+			handling = true
+		case r.indent <= s.rows[j].indent && !strings.HasPrefix(strings.TrimSpace(r.bare), "}"):
+			return handling
+		}
+		if handling && (s.lang.assertion.MatchString(r.bare) || rethrows(r.tokens)) {
+			return false
+		}
+	}
+	return handling
+}
+
+func rethrows(ts []token) bool {
+	return slices.ContainsFunc(ts, func(t token) bool {
+		return t.kind == word && (t.text == "raise" || t.text == "throw" || t.text == "fail" || t.text == "reject" ||
+			t.text == "panic" || t.text == "done")
+	})
+}
+
+// newClaim weighs tokens. Messages for people are no part of a claim.
+func newClaim(l *lang, kind claimKind, ts []token, from, to int) *claim {
+	ts = slices.Clone(ts)
+	for len(ts) > 0 && (ts[len(ts)-1].text == ";" || ts[len(ts)-1].text == ",") {
+		ts = ts[:len(ts)-1]
+	}
+	ts = slices.DeleteFunc(ts, func(t token) bool { return t.kind == sign && t.text == ";" })
+	var tidy []token
+	for i, t := range ts { // a comma before a closing bracket is format
+		if t.kind == sign && t.text == "," && i+1 < len(ts) && ts[i+1].depth() < 0 {
+			continue
+		}
+		tidy = append(tidy, t)
+	}
+	if kind == asserted && len(tidy) > 0 && !l.condition.MatchString(tidy[0].text) {
+		tidy = withoutMessage(tidy)
+	}
+	c := &claim{kind: kind, tokens: tidy, from: from, to: to, bag: map[string]int{}}
+	var b strings.Builder
+	for _, t := range tidy {
+		if t.kind == text {
+			b.WriteString(`"` + t.text + `" `)
+		} else {
+			b.WriteString(t.text + " ")
+		}
+		c.bag[t.text]++
+	}
+	c.text = b.String()
+	c.weight = weigh(l, kind, tidy)
+	return c
+}
+
+// alike is the share of tokens that two claims have in common, 0 to 1.
+func alike(a, b *claim) float64 {
+	both, all := 0, 0
+	for t, n := range a.bag {
+		both += min(n, b.bag[t])
+		all += max(n, b.bag[t])
+	}
+	for t, n := range b.bag {
+		if a.bag[t] == 0 {
+			all += n
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return float64(both) / float64(all)
+}

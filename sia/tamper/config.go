@@ -1,0 +1,309 @@
+package tamper
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// configRule says which lines of which files decide what checks do.
+type configRule struct {
+	files   *regexp.Regexp // base names, in lower case
+	added   *regexp.Regexp // must not come in
+	touched *regexp.Regexp // must not come in, change or go
+	gone    *regexp.Regexp // must not change or go
+	why     string
+}
+
+var testCommand = regexp.MustCompile(`\b(?:go (?:test|vet)|pytest|py\.test|tox|nox|(?:npm|yarn|pnpm|bun)(?: run)? (?:test|lint|check)|jest|vitest|mocha|playwright test|cypress run|cargo (?:test|clippy|nextest)|mvnw?|gradlew?|rspec|rake|bundle exec|ctest|make (?:test|check|lint)|golangci-lint|staticcheck|eslint|tsc|flake8|ruff|mypy|pylint|rubocop|phpunit|dotnet test|unittest|bazel test|mix test|swift test|gotestsum)\b`)
+
+var configRules = []configRule{
+	{
+		files: regexp.MustCompile(`.`),
+		added: regexp.MustCompile(`\|\|\s*(?:true|:|exit 0|echo)|;\s*true\b|\bexit 0\b|&&\s*exit 0|continue-on-error|allow[_-]failure|--passWithNoTests|passWithNoTests['"]?\s*:\s*true|--no-fail\b|--forceExit`),
+		why:   "a failure of checks is let pass",
+	},
+	{
+		files:   regexp.MustCompile(`pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|makefile|.*\.mk|justfile|taskfile.*|.*\.sh|package\.json|rakefile`),
+		added:   regexp.MustCompile(`--(?:ignore|ignore-glob|deselect|skip|exclude|no-cov|testPathIgnorePatterns|testNamePattern|grep|invert|co|collect-only|dry-run)\b|pytest.*\s-[km][ =]|\baddopts\b.*\s-[km][ =]|go test.*\s-(?:run|skip|short|list)\b|^\s+-[km] |\s-DskipTests|maven\.test\.skip|xfail_strict\s*=\s*false|-x test\b`),
+		touched: regexp.MustCompile(`^\s*(?:norecursedirs|testpaths|python_files|python_functions|python_classes|collect_ignore\w*|ignore_glob|filterwarnings|xfail_strict|markers_strict)\b`),
+		gone:    regexp.MustCompile(`--(?:cov-fail-under|strict|strict-markers|runInBand|ci|coverage|max-warnings)\b|--fail-under`),
+		why:     "tests are left out, or selected in another way",
+	},
+	{
+		files: regexp.MustCompile(`tox\.ini|noxfile\.py|makefile|gnumakefile|.*\.mk|justfile|\.justfile|taskfile.*|.*\.sh|rakefile|.*\.rake|magefile\.go|guardfile`),
+		gone: regexp.MustCompile(testCommand.String() +
+			`|^\s*(?:envlist|env_list|commands)\b|^\s*(?:@nox|session\.run)|^(?:test|check|lint|ci|verify|cover\w*)[\w-]*\s*:`),
+		why: "the commands that run checks were changed",
+	},
+	{
+		files:   regexp.MustCompile(`jest.*|vitest.*|vite\..*|karma.*|playwright.*|cypress.*|wdio.*|ava.*|\.mocharc.*|\.taprc|package\.json|deno\.jsonc?|project\.json|bunfig\.toml|lerna\.json`),
+		touched: regexp.MustCompile(`['"]?\b(?:testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testIgnore|grepInvert|testNamePattern|excludeSpecPattern|specPattern|dangerouslyIgnoreUnhandledErrors|testTimeout|retries|retryTimes|bail|forbidOnly|allowOnly|testDir|roots)['"]?\s*[:=]`),
+		why:     "tests are left out, or selected in another way",
+	},
+	{
+		files: regexp.MustCompile(`jest.*|vitest.*|vite\..*|karma.*|cypress.*|wdio.*|ava.*|\.mocharc.*|\.taprc`),
+		added: regexp.MustCompile(`['"]?\b(?:exclude|ignore|ignores|spec|grep|invert|exit|typecheck|silent)['"]?\s*[:=]`),
+		why:   "tests are left out, or selected in another way",
+	},
+	{
+		files: regexp.MustCompile(`package\.json`),
+		gone:  regexp.MustCompile(`^\s*"(?:pre|post)?(?:test|lint|check|ci|coverage|typecheck|type-check|verify)[\w:.-]*"\s*:`),
+		why:   "a script that runs checks was changed",
+	},
+	{
+		files: regexp.MustCompile(`\.coveragerc|pyproject\.toml|setup\.cfg|tox\.ini|\.nycrc.*|\.c8rc.*|jest.*|vitest.*|vite\..*|package\.json|sonar.*|\.?codecov.*|\.coveralls.*|\.simplecov|rakefile|pom\.xml|build\.gradle.*|nyc.*|karma.*`),
+		added: regexp.MustCompile(`\b(?:omit|exclude_lines|exclude_also|coveragePathIgnorePatterns|add_filter|informational\s*:\s*true|sonar\.(?:coverage\.)?exclusions|skip_covered)\b|COVERAGE_SKIP`),
+		gone:  regexp.MustCompile(`(?i)\b(?:fail[_-]under|coverageThreshold|thresholds?|check-coverage|minimum(?:_coverage)?|failsafe|jacocoTestCoverageVerification)\b`),
+		why:   "what must be covered by tests was changed",
+	},
+	{
+		files:   regexp.MustCompile(`\.eslintrc.*|eslint\.config.*|biome\.jsonc?|tslint\.json|\.stylelintrc.*|package\.json`),
+		added:   regexp.MustCompile(`['"]off['"]|['"]warn['"]|:\s*\[?\s*0\b`),
+		touched: regexp.MustCompile(`\b(?:ignorePatterns|ignores|eslintIgnore|linterOptions)\b`),
+		gone:    regexp.MustCompile(`['"]error['"]|:\s*\[?\s*2\b|['"]?extends['"]?\s*:`),
+		why:     "a linter was told to look away",
+	},
+	{files: regexp.MustCompile(`\.eslintignore|\.prettierignore|\.rubocop_todo\.yml|detekt-baseline.*|\.secrets\.baseline`), added: regexp.MustCompile(`\S`), why: "a linter was told to look away"},
+	{
+		files:   regexp.MustCompile(`tsconfig.*`),
+		added:   regexp.MustCompile(`"(?:strict\w*|no[A-Z]\w*|exactOptional\w*|alwaysStrict)"\s*:\s*false|"skipLibCheck"\s*:\s*true`),
+		touched: regexp.MustCompile(`"exclude"\s*:`),
+		gone:    regexp.MustCompile(`"(?:strict\w*|noImplicit\w*|noUnused\w*|noUnchecked\w*|noFallthrough\w*)"\s*:\s*true`),
+		why:     "the compiler was told to look away",
+	},
+	{
+		files:   regexp.MustCompile(`\.flake8|setup\.cfg|tox\.ini|pyproject\.toml|\.?mypy\.ini|\.?ruff\.toml|\.?pylintrc.*|\.bandit`),
+		added:   regexp.MustCompile(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs|no_implicit\w*)\s*=\s*false|ignore_errors\s*=\s*true|ignore_missing_imports\s*=\s*true|follow_imports\s*=\s*["']?skip`),
+		touched: regexp.MustCompile(`^\s*(?:ignore|extend-ignore|extend_ignore|per-file-ignores|extend-per-file-ignores|disable|exclude|extend-exclude|force-exclude|max-line-length|max-complexity|unfixable|skips)\b\s*[=:]|^\s*"[^"]+"\s*=\s*\["[A-Z]+\d+`),
+		gone:    regexp.MustCompile(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs)\s*=\s*true|^\s*(?:select|extend-select|enable)\b`),
+		why:     "a linter was told to look away",
+	},
+	{
+		files:   regexp.MustCompile(`\.?golangci.*|staticcheck\.conf|\.?clippy\.toml|checkstyle.*|pmd.*|spotbugs.*|detekt.*|phpstan.*|cargo\.toml`),
+		added:   regexp.MustCompile(`=\s*"allow"|(?i)\b(?:exclude|excludes|skip-dirs|skip-files|disable|disable-all|exclude-rules|exclusions|new|tests|ignoreErrors|suppress\w*|issues-exit-code|active)\b['"]?\s*[:=]|<suppress`),
+		touched: regexp.MustCompile(`\b(?:max-\w[\w-]*|min-\w[\w-]*|level)\s*[:=]`),
+		gone:    regexp.MustCompile(`\b(?:enable|enable-all|checks)\b|=\s*"(?:deny|forbid|warn)"|<(?:module|rule)\b`),
+		why:     "a linter was told to look away",
+	},
+	{
+		files: regexp.MustCompile(`\.rubocop.*`),
+		added: regexp.MustCompile(`Enabled:\s*false|\bExclude:|DisabledByDefault:\s*true|\bMax:`),
+		gone:  regexp.MustCompile(`Enabled:\s*true|\bMax:`),
+		why:   "a linter was told to look away",
+	},
+	{
+		files: regexp.MustCompile(`pom\.xml|build\.gradle.*|settings\.gradle.*|gradle\.properties|build\.xml|junit-platform\.properties|testng.*`),
+		added: regexp.MustCompile(`skipTests?\b|skipITs|maven\.test\.skip|testFailureIgnore|ignoreFailures|<excludes?>|\bexcludeTestsMatching|\bexclude\s*(?:\(\s*)?['"]|\benabled\s*=\s*false|\bonlyIf\b|excludeTags|excludeCategories|excludedGroups|<groups>|failIfNo(?:Specified)?Tests>false|rerunFailingTestsCount|maxRetries|<skip>\s*true|failOnViolation>false|failOnError>false|junit\.jupiter\.conditions|execution\.timeout`),
+		gone:  regexp.MustCompile(`useJUnitPlatform|surefire|failsafe|maven-checkstyle|jacoco|<class name=|<package name=|includeTags|<includes?>`),
+		why:   "tests are left out, or their failure is let pass",
+	},
+	{
+		files: regexp.MustCompile(`cargo\.toml|nextest\.toml|config\.toml`),
+		added: regexp.MustCompile(`^\s*(?:test|doctest|harness|autotests|autobenches|bench)\s*=\s*false|^\s*(?:exclude|default-members|retries|default-filter)\s*=`),
+		gone:  regexp.MustCompile(`^\s*\[\[test\]\]`),
+		why:   "tests are left out",
+	},
+	{
+		files:   regexp.MustCompile(`\.rspec.*|rakefile|.*\.rake|guardfile`),
+		touched: regexp.MustCompile(`--(?:tag|exclude-pattern|pattern|dry-run|fail-fast|default-path)\b|^-t |\bt\.(?:pattern|test_files|rspec_opts|exclude_pattern)\b`),
+		why:     "tests are left out, or selected in another way",
+	},
+	{
+		files:   regexp.MustCompile(`cmakelists\.txt|build\.bazel|\.bazelrc|ctestcustom\.cmake|phpunit\.xml.*`),
+		added:   regexp.MustCompile(`DISABLED\s+(?:TRUE|ON|1)|WILL_FAIL|--test_tag_filters|<exclude>|<group>|manual`),
+		gone:    regexp.MustCompile(`add_test\(|gtest_discover_tests|_test\(|<directory`),
+		touched: regexp.MustCompile(`CTEST_CUSTOM_TESTS_IGNORE|<testsuite\b|flaky\s*=`),
+		why:     "tests are left out",
+	},
+}
+
+var (
+	// threshold is a number that checks must reach.
+	threshold = regexp.MustCompile(`(?i)\b((?:cov-)?fail[_-]under|branches|functions|lines|statements|perfile|minimum(?:_coverage(?:_by_file)?)?|target|threshold|coveredratio)\b\D{0,20}?(\d+(?:\.\d+)?)`)
+	checkable = regexp.MustCompile(`(?i)^(?:test|check|lint|ci|verify|cover|spec|all|default)`)
+	target    = regexp.MustCompile(`^([\w.\-/%]+)\s*:(?:[^=]|$)`)
+	purely    = regexp.MustCompile(`(?i)^(?:pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|\.?mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc.*|(?:jest|vitest|karma|playwright|cypress|nyc)\..*|\.mocharc.*|\.nycrc.*|\.eslintrc.*|eslint\.config\..*|biome\.jsonc?|\.stylelintrc.*|\.rspec|\.rubocop\.yml|\.?golangci\..*|\.?clippy\.toml|\.?codecov\.ya?ml|phpunit\.xml.*|phpstan.*|checkstyle.*|testng.*)$`)
+	note      = regexp.MustCompile(`^\s*(?:#|//|;|<!--|\*|/\*)`)
+)
+
+// config reports changes of lines by which tests are chosen, thresholds set and
+// linters configured.
+func (c *Change) config() []Finding {
+	was, is := roleOf(c.before()), roleOf(c.Path)
+	if !is.config && !was.config || is.test && c.Status != "deleted" || was.ci || is.ci {
+		return nil
+	}
+	name := strings.ToLower(path.Base(c.before()))
+	if c.Status == "deleted" && purely.MatchString(name) {
+		return []Finding{{Kind: DisabledCheck, Path: c.Path, Why: "the configuration of a check was deleted"}}
+	}
+	if c.Status == "renamed" && purely.MatchString(name) && path.Base(c.OldPath) != path.Base(c.Path) {
+		return []Finding{{Kind: DisabledCheck, Path: c.Path, Why: "the configuration of a check was renamed",
+			Text: c.OldPath + " → " + c.Path}}
+	}
+	if c.Opaque {
+		return []Finding{{Kind: DisabledCheck, Path: c.Path, Why: "the configuration of checks was changed, and its lines " +
+			"can't be compared"}}
+	}
+	old, new, _ := c.segments()
+	d := configDiff{change: c, name: name, old: slices.Concat(old...), new: slices.Concat(new...)}
+	for _, side := range [][]row{d.old, d.new} {
+		for i := range side {
+			side[i].indent = indentOf(side[i].raw)
+			side[i].code = strings.TrimSuffix(strings.Join(strings.Fields(side[i].raw), " "), ",")
+		}
+	}
+	d.judge()
+	return d.findings
+}
+
+type configDiff struct {
+	change   *Change
+	name     string
+	old, new []row // code is the line without surplus blanks
+	findings []Finding
+}
+
+func (d *configDiff) judge() {
+	was, is, rules := texts(d.old), texts(d.new), d.rules()
+	for i, r := range d.new {
+		if r.fixed || r.code == "" || note.MatchString(r.raw) || was[r.code] > 0 {
+			continue
+		}
+		above := headers(d.new, i)
+		for _, rule := range rules {
+			if matches(rule.added, r.raw) && !d.had(rule.added, r.raw) || matches(rule.touched, r.raw) ||
+				listed(rule.touched, above) || listed(rule.added, above) {
+				d.report(r, rule.why)
+				break
+			}
+		}
+		if d.recipe(d.new, i) && len(d.old) > 0 && d.replaces(i) {
+			d.report(r, "the commands that run checks were changed")
+		}
+	}
+	for i, r := range d.old {
+		if r.fixed || r.code == "" || note.MatchString(r.raw) || is[r.code] > 0 {
+			continue
+		}
+		d.lowered(r)
+		for _, rule := range rules {
+			if (matches(rule.gone, r.raw) || matches(rule.touched, r.raw)) && !numberOnly(rule, r) {
+				d.report(r, rule.why)
+				break
+			}
+		}
+		if d.recipe(d.old, i) {
+			d.report(r, "the commands that run checks were changed")
+		}
+	}
+}
+
+// numberOnly leaves thresholds to be judged by their numbers, when they have some.
+func numberOnly(rule configRule, r row) bool {
+	return rule.why == "what must be covered by tests was changed" && threshold.MatchString(r.raw)
+}
+
+func (d *configDiff) rules() []configRule {
+	var out []configRule
+	for _, r := range configRules {
+		if m := r.files.FindString(d.name); m == d.name || r.files.String() == "." {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (d *configDiff) report(r row, why string) {
+	d.findings = append(d.findings,
+		Finding{Kind: DisabledCheck, Path: d.change.Path, Line: r.n, Text: quoted(r.raw), Why: why})
+}
+
+// had reports whether what a rule finds in an added line was in a removed one.
+func (d *configDiff) had(re *regexp.Regexp, line string) bool {
+	m := re.FindString(line)
+	return slices.ContainsFunc(d.old, func(r row) bool { return !r.fixed && strings.Contains(r.raw, m) })
+}
+
+// lowered reports a number to be reached that is lower now, or gone.
+func (d *configDiff) lowered(r row) {
+	for _, m := range threshold.FindAllStringSubmatch(r.raw, -1) {
+		before, _ := strconv.ParseFloat(m[2], 64)
+		found := false
+		for _, n := range d.new {
+			if now := threshold.FindAllStringSubmatch(n.raw, -1); !n.fixed && len(now) > 0 {
+				for _, k := range now {
+					after, err := strconv.ParseFloat(k[2], 64)
+					if err == nil && strings.EqualFold(k[1], m[1]) {
+						found = true
+						if after < before || strings.EqualFold(m[1], "threshold") && after > before {
+							d.report(n, "a threshold was lowered")
+						}
+					}
+				}
+			}
+		}
+		if !found && (strings.Contains(strings.ToLower(m[1]), "under") ||
+			strings.HasPrefix(strings.ToLower(m[1]), "minimum") || d.name == "codecov.yml") {
+			d.report(r, "a threshold was removed")
+		}
+	}
+}
+
+// recipe reports whether row i is a command of a make target that runs checks.
+func (d *configDiff) recipe(side []row, i int) bool {
+	if d.name != "makefile" && d.name != "gnumakefile" && d.name != "justfile" && !strings.HasSuffix(d.name, ".mk") ||
+		!strings.HasPrefix(side[i].raw, "\t") && !strings.HasPrefix(side[i].raw, "  ") {
+		return false
+	}
+	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
+		if m := target.FindStringSubmatch(side[j].raw); m != nil {
+			return checkable.MatchString(m[1])
+		}
+	}
+	return false
+}
+
+// replaces reports whether the target of an added command was there before.
+func (d *configDiff) replaces(i int) bool {
+	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
+		if target.MatchString(d.new[j].raw) {
+			return d.new[j].fixed && testCommand.MatchString(d.new[i].raw) ||
+				d.new[j].fixed && strings.HasPrefix(strings.TrimLeft(d.new[i].raw, "\t "), "-")
+		}
+	}
+	return false
+}
+
+func texts(rows []row) map[string]int {
+	out := map[string]int{}
+	for _, r := range rows {
+		out[r.code]++
+	}
+	return out
+}
+
+func matches(re *regexp.Regexp, line string) bool { return re != nil && re.MatchString(line) }
+
+// listed reports whether a list that an added line stands in is one that a rule
+// watches. Only an assignment or key makes a list.
+func listed(re *regexp.Regexp, above []string) bool {
+	return re != nil && slices.ContainsFunc(above, re.MatchString)
+}
+
+// headers are the next lines above row i that stand further to the left, up to
+// three of them, from the inside.
+func headers(rows []row, i int) []string {
+	var out []string
+	indent := rows[i].indent
+	for j := i - 1; j >= 0 && j > i-maxJoined && len(out) < 3 && indent > 0; j-- {
+		if r := rows[j]; r.code != "" && r.indent < indent && !note.MatchString(r.raw) {
+			out = append(out, r.raw)
+			indent = r.indent
+		}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package tamper
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// FindingKind says in what way an attempt touched what validates it.
+type FindingKind string
+
+// The kinds of finding.
+const (
+	DeletedTest       FindingKind = "deleted-test"
+	SkippedTest       FindingKind = "skipped-test"
+	EmptiedTest       FindingKind = "emptied-test"
+	LoosenedAssertion FindingKind = "loosened-assertion"
+	ChangedWorkflow   FindingKind = "workflow"
+	DisabledCheck     FindingKind = "disabled-check-config"
+	TouchedProtected  FindingKind = "protected-path"
+)
+
+const (
+	maxFindings        = 200 // of one change set
+	maxFindingsPerFile = 20
+	maxFindingText     = 160 // runes of a quoted line
+)
+
+// Finding is one change that lessens what the checks say.
+type Finding struct {
+	Kind FindingKind
+	Path string
+	Line int    // 1-based, in the new file; in the old one where the line is gone; 0: the file as a whole
+	Text string // the line, trimmed and cut to 160 characters
+	Why  string // what was done, for people
+}
+
+// String is "path:line: why: `text`".
+func (f Finding) String() string {
+	s := f.Path
+	if f.Line > 0 {
+		s += fmt.Sprintf(":%d", f.Line)
+	}
+	s += ": " + f.Why
+	if f.Text != "" {
+		s += ": `" + strings.ReplaceAll(f.Text, "`", "'") + "`"
+	}
+	return s
+}
+
+var located = regexp.MustCompile(`^(.+?):([1-9][0-9]{0,6}): (.+)$`)
+
+// Located reads a finding's [Finding.String] back: the line of a file that it is
+// about, and what was done there. It is not ok when the finding is about no line.
+func Located(finding string) (path string, line int, what string, ok bool) {
+	m := located.FindStringSubmatch(finding)
+	if m == nil {
+		return "", 0, "", false
+	}
+	line, err := strconv.Atoi(m[2])
+	return m[1], line, m[3], err == nil
+}
+
+// bounded sorts the findings, keeps one for each line and cuts what is too much.
+func bounded(all []Finding) []Finding {
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	all = slices.CompactFunc(all, func(a, b Finding) bool { return a.Path == b.Path && a.Line == b.Line })
+	var out []Finding
+	inFile, left := 0, 0
+	more := func() {
+		if left > 0 {
+			out[len(out)-1].Why += fmt.Sprintf(" (and %d more like it)", left)
+		}
+		left = 0
+	}
+	for i, f := range all {
+		if i > 0 && all[i-1].Path != f.Path {
+			more()
+			inFile = 0
+		}
+		if inFile == maxFindingsPerFile || len(out) == maxFindings {
+			left++
+			continue
+		}
+		inFile++
+		out = append(out, f)
+	}
+	more()
+	return out
+}
+
+// quoted is a line as a finding shows it.
+func quoted(line string) string {
+	line = strings.Join(strings.Fields(strings.ToValidUTF8(line, "\uFFFD")), " ")
+	if r := []rune(line); len(r) > maxFindingText {
+		return string(r[:maxFindingText-1]) + "…"
+	}
+	return line
+}

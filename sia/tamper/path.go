@@ -1,0 +1,94 @@
+package tamper
+
+import (
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// workflow reports any change of a CI system's configuration: what it runs is
+// what the checks are.
+func (c *Change) workflow() []Finding {
+	if !roleOf(c.Path).ci && !roleOf(c.before()).ci {
+		return nil
+	}
+	switch c.Status {
+	case "added":
+		return c.places(ChangedWorkflow, "a workflow was added")[:1]
+	case "deleted":
+		return []Finding{{Kind: ChangedWorkflow, Path: c.Path, Why: "a workflow was deleted"}}
+	case "renamed":
+		return append(c.places(ChangedWorkflow, "a workflow was renamed or changed"),
+			Finding{Kind: ChangedWorkflow, Path: c.Path, Why: "a workflow was renamed", Text: c.OldPath + " → " + c.Path})
+	}
+	return c.places(ChangedWorkflow, "a workflow was changed")
+}
+
+// expectedOutput reports changes of what tests compare with: golden files and
+// snapshots that were there before, and data of tests that was changed or taken out.
+func (c *Change) expectedOutput() []Finding {
+	r := roleOf(c.before())
+	if !r.golden && !r.fixture || c.Status == "added" {
+		return nil
+	}
+	what := "data that tests read was changed"
+	if r.golden {
+		what = "an expected output was changed"
+	}
+	switch {
+	case c.Status == "deleted":
+		return []Finding{{Kind: LoosenedAssertion, Path: c.Path, Why: strings.Replace(what, "changed", "deleted", 1)}}
+	case c.Opaque:
+		return []Finding{{Kind: LoosenedAssertion, Path: c.Path, Why: what}}
+	}
+	var out []Finding
+	for _, h := range c.Hunks {
+		f, removes := h.first(func(l string) bool { return l[0] == '-' })
+		added, _ := h.first(func(l string) bool { return l[0] == '+' && strings.TrimSpace(l[1:]) != "" })
+		switch {
+		case removes:
+			if added.Line > 0 {
+				f = added
+			}
+		case r.golden && !newSnapshot(added.Text):
+			f = added
+		default:
+			continue
+		}
+		out = append(out, Finding{LoosenedAssertion, c.Path, f.Line, f.Text, what})
+	}
+	return out
+}
+
+// newSnapshot reports whether a line begins a snapshot of its own, as Jest's and
+// Vitest's files have one for each test.
+func newSnapshot(line string) bool { return strings.HasPrefix(line, "exports[`") }
+
+// protectedBy reports any change of a path that a glob covers.
+func (c *Change) protectedBy(globs []string) []Finding {
+	for _, g := range globs {
+		for _, p := range []string{c.Path, c.before()} {
+			if !covers(g, p) {
+				continue
+			}
+			switch c.Status {
+			case "added":
+				return c.places(TouchedProtected, "a file was added to a protected path")[:1]
+			case "deleted":
+				return []Finding{{Kind: TouchedProtected, Path: c.Path, Why: "a protected file was deleted"}}
+			}
+			return c.places(TouchedProtected, "a protected file was changed or renamed")
+		}
+	}
+	return nil
+}
+
+// covers reports whether a glob covers a path: itself, or a folder above it.
+func covers(glob, p string) bool {
+	glob = strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/")
+	if strings.HasSuffix(glob, "/") {
+		glob += "**"
+	}
+	ok, err := doublestar.Match(glob, p)
+	return ok || err != nil && glob == p
+}

@@ -1,0 +1,319 @@
+package tamper
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// row is one line of one side of a change.
+type row struct {
+	scanned
+	raw     string
+	n       int  // 1-based
+	indent  int  // a tab counts 4
+	fixed   bool // stands on the other side too
+	segment int  // lines of different segments have unknown ones between them
+	scope   *scope
+}
+
+// empty reports whether there is no code that begins here.
+func (r *row) empty() bool { return r.inside || strings.TrimSpace(r.code) == "" }
+
+// scope is a test, or a group of tests, or a whole file.
+type scope struct {
+	name   string
+	path   string // the names of what holds it, and its own
+	group  bool
+	above  *scope // nil for the file
+	indent int
+	first  int // row of its first annotation, or its declaration
+	decl   int
+	end    int  // row after its last
+	whole  bool // its end is in sight
+	claims []*claim
+	marks  []mark
+
+	asserts int // assertions in it, and in the tests in it
+	last    int // row of the last of those
+}
+
+// root is the outermost test that holds s, or s.
+func (s *scope) root() *scope {
+	r := s
+	for p := s; p != nil; p = p.above {
+		if !p.group && p.above != nil {
+			r = p
+		}
+	}
+	return r
+}
+
+// side is a file as it was before a change, or as it is after it, as far as the
+// change shows it.
+type side struct {
+	lang   *lang
+	path   string
+	rows   []row
+	file   *scope
+	scopes []*scope // in the order of their declarations, without the file
+}
+
+// segments returns the lines of a change with their numbers on both sides: the
+// whole file as one segment when its old text is known and the hunks fit it.
+func (c *Change) segments() (old, new [][]row, whole bool) {
+	if o, n, ok := c.wholeFile(); ok {
+		return [][]row{o}, [][]row{n}, true
+	}
+	for _, h := range c.Hunks {
+		o, n := h.rows(nil, nil, h.OldStart, h.NewStart)
+		old, new = append(old, o), append(new, n)
+	}
+	return old, new, c.Status == "added" || c.Status == "deleted"
+}
+
+// rows appends the hunk's lines to both sides.
+func (h Hunk) rows(old, new []row, oldAt, newAt int) ([]row, []row) {
+	for _, l := range h.Lines {
+		if l == "" {
+			l = " "
+		}
+		switch l[0] {
+		case '-':
+			old = append(old, row{raw: l[1:], n: max(1, oldAt)})
+			oldAt++
+		case '+':
+			new = append(new, row{raw: l[1:], n: max(1, newAt)})
+			newAt++
+		default:
+			old = append(old, row{raw: l[1:], n: max(1, oldAt), fixed: true})
+			new = append(new, row{raw: l[1:], n: max(1, newAt), fixed: true})
+			oldAt++
+			newAt++
+		}
+	}
+	return old, new
+}
+
+func (c *Change) wholeFile() (old, new []row, ok bool) {
+	if c.Old == "" || len(c.Hunks) == 0 {
+		return nil, nil, false
+	}
+	lines := strings.Split(strings.TrimSuffix(c.Old, "\n"), "\n")
+	at := 0 // of the old lines, what was taken
+	copyTo := func(to int) {
+		old, new = Hunk{Lines: prefixed(lines[at:to])}.rows(old, new, at+1, len(new)+1)
+		at = to
+	}
+	for _, h := range c.Hunks {
+		start, n := h.OldStart-1, 0
+		var was []string
+		for _, l := range h.Lines {
+			if l == "" || l[0] != '+' {
+				n++
+				was = append(was, l[min(1, len(l)):])
+			}
+		}
+		if n == 0 {
+			start++ // an insertion names the line before it
+		}
+		if start < at || start+n > len(lines) {
+			return nil, nil, false
+		}
+		for i, l := range was {
+			if lines[start+i] != l {
+				return nil, nil, false
+			}
+		}
+		copyTo(start)
+		old, new = h.rows(old, new, start+1, len(new)+1)
+		at += n
+	}
+	copyTo(len(lines))
+	return old, new, true
+}
+
+func prefixed(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = " " + l
+	}
+	return out
+}
+
+// newSide reads one side; whole says that the segments are all of the file.
+func newSide(l *lang, path string, segments [][]row, whole bool) *side {
+	s := &side{lang: l, path: path, file: &scope{group: true, indent: -1, decl: -1, first: -1}}
+	for i, seg := range segments {
+		sc := scanner{syntax: l.syntax}
+		for _, r := range seg {
+			r.scanned, r.segment, r.indent = sc.scan(r.raw), i, indentOf(r.raw)
+			s.rows = append(s.rows, r)
+		}
+	}
+	s.findScopes()
+	for _, sc := range s.scopes {
+		sc.whole = sc.whole || whole
+	}
+	s.findClaims()
+	s.findMarks()
+	return s
+}
+
+func indentOf(line string) int {
+	n := 0
+	for _, c := range line {
+		switch c {
+		case ' ':
+			n++
+		case '\t':
+			n += 4
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+var (
+	label    = regexp.MustCompile(`^\w+:\s*$`)
+	brace    = regexp.MustCompile(`^\s*\{\s*$`)
+	testsMod = regexp.MustCompile(`(?i)tests?$`)
+)
+
+// findScopes finds tests and groups by their declarations, and where each ends
+// by indentation.
+func (s *side) findScopes() {
+	top, hold, ann := s.file, -1, -1
+	seen := map[string]int{}
+	for i := range s.rows {
+		r := &s.rows[i]
+		if i > 0 && s.rows[i-1].segment != r.segment {
+			top, hold, ann = s.file, -1, -1
+		}
+		if r.scope = top; r.empty() || i <= hold {
+			continue
+		}
+		body := brace.MatchString(r.bare) && (hold == i-1 || top.decl == i-1)
+		for top != s.file && r.indent <= top.indent && !body && !(s.lang == &golang && label.MatchString(r.bare)) {
+			top.end, top.whole = i, true
+			top = top.above
+		}
+		r.scope = top
+		name, group, ok := s.declared(i, ann)
+		if !ok {
+			if s.lang.annotates.MatchString(r.bare) {
+				if ann < 0 {
+					ann = i
+				}
+				hold = s.balanced(i)
+			} else {
+				ann = -1
+			}
+			continue
+		}
+		sc := &scope{name: name, group: group, above: top, indent: r.indent, first: i, decl: i, end: len(s.rows)}
+		sc.path = name
+		if top != s.file {
+			sc.path = top.path + "/" + name
+		}
+		if seen[sc.path]++; seen[sc.path] > 1 {
+			sc.path += "#" + strings.Repeat("+", min(seen[sc.path]-1, 99))
+		}
+		if ann >= 0 {
+			sc.first = ann
+			for j := ann; j < i; j++ {
+				s.rows[j].scope = sc
+			}
+		}
+		ann = -1
+		r.scope, top = sc, sc
+		s.scopes = append(s.scopes, sc)
+		if s.lang.function.MatchString(r.code) {
+			hold = s.balanced(i)
+		}
+	}
+	for ; top != nil && top != s.file; top = top.above {
+		top.end = len(s.rows)
+	}
+	s.file.end, s.file.whole = len(s.rows), true
+	for _, sc := range s.scopes { // a segment's end ends its scopes
+		for j := sc.decl; j < sc.end; j++ {
+			if s.rows[j].segment != s.rows[sc.decl].segment {
+				sc.end = j
+			}
+		}
+	}
+}
+
+// declared says what the row declares; ann is the row of the first annotation
+// before it, or -1.
+func (s *side) declared(i, ann int) (name string, group, ok bool) {
+	r := &s.rows[i]
+	if m := s.lang.test.FindStringSubmatch(r.code); m != nil {
+		return firstGroup(m), false, true
+	}
+	if s.lang.marked != never {
+		if m := s.lang.function.FindStringSubmatch(r.code); m != nil {
+			from := i
+			if ann >= 0 {
+				from = ann
+			}
+			for j := from; j <= i; j++ {
+				if s.lang.marked.MatchString(s.rows[j].bare) {
+					return firstGroup(m), false, true
+				}
+			}
+		}
+	}
+	if m := s.lang.group.FindStringSubmatch(r.code); m != nil {
+		return firstGroup(m), true, true
+	}
+	return "", false, false
+}
+
+func firstGroup(m []string) string {
+	for _, g := range m[1:] {
+		if g != "" {
+			return strings.TrimSpace(g)
+		}
+	}
+	return strings.TrimSpace(m[0])
+}
+
+const maxJoined = 400 // lines of one statement
+
+// balanced is the row on which the brackets that the row opens are closed;
+// braces don't count, so that a function's body does not.
+func (s *side) balanced(i int) int {
+	depth := 0
+	for j := i; j < len(s.rows) && j < i+maxJoined; j++ {
+		for _, t := range s.rows[j].tokens {
+			if t.text != "{" && t.text != "}" {
+				depth += t.depth()
+			}
+		}
+		if depth <= 0 && !s.rows[j].open {
+			return j
+		}
+	}
+	return i
+}
+
+// inTests reports whether a scope of a file of mixed code holds tests.
+func inTests(sc *scope) bool {
+	for p := sc; p != nil; p = p.above {
+		if p.above != nil && (!p.group || testsMod.MatchString(p.name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// named finds the scopes of a name.
+func (s *side) named(name string) *scope {
+	if i := slices.IndexFunc(s.scopes, func(sc *scope) bool { return sc.name == name && !sc.group }); i >= 0 {
+		return s.scopes[i]
+	}
+	return nil
+}

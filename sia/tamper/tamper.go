@@ -1,0 +1,102 @@
+package tamper
+
+import "strings"
+
+// Change is one file that differs between the base commit and the head.
+type Change struct {
+	Path    string // on the head; of a deleted file, on the base
+	OldPath string // where a renamed file was
+	Status  string // added, modified, deleted or renamed
+	Hunks   []Hunk
+	Old     string // the file's text on the base, where known; without it only the hunks' context is
+	Opaque  bool   // the content differs, but the hunks don't say how: binary or too large
+}
+
+// Hunk is a run of changed lines with unchanged ones around it.
+type Hunk struct {
+	OldStart, NewStart int      // 1-based
+	Lines              []string // without newline, after ' ', '+' or '-'
+}
+
+// Find lists what a change set did to the tests, the configuration of checks,
+// the workflows and the protected paths, which are doublestar globs
+// (https://github.com/bmatcuk/doublestar). Sorted by path and line, at most 200.
+func Find(changes []Change, protected []string) []Finding {
+	out := tests(changes)
+	for i := range changes {
+		c := &changes[i]
+		out = append(out, c.config()...)
+		out = append(out, c.workflow()...)
+		out = append(out, c.expectedOutput()...)
+		out = append(out, c.protectedBy(protected)...)
+	}
+	return bounded(out)
+}
+
+// ReadsOld reports whether [Change.Old] would help to understand a change: it is
+// of a file of tests, or of one that configures checks.
+func ReadsOld(c Change) bool {
+	r := roleOf(c.before())
+	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config)
+}
+
+// Validates reports whether a change is of something that validates attempts:
+// tests and their data, expected output, the configuration of checks and
+// workflows, or a path that one of the protected globs covers.
+func Validates(c Change, protected []string) bool {
+	for _, p := range []string{c.Path, c.before()} {
+		r := roleOf(p)
+		if r.test || r.ci || r.config || r.golden || r.fixture {
+			return true
+		}
+	}
+	return len(c.protectedBy(protected)) > 0
+}
+
+// before is the path on the base.
+func (c *Change) before() string {
+	if c.OldPath != "" {
+		return c.OldPath
+	}
+	return c.Path
+}
+
+// places has one finding for each hunk, at its first changed line.
+func (c *Change) places(kind FindingKind, why string) []Finding {
+	var out []Finding
+	for _, h := range c.Hunks {
+		if f, ok := h.first(func(l string) bool { return l[0] == '+' && strings.TrimSpace(l[1:]) != "" }); ok {
+			out = append(out, Finding{kind, c.Path, f.Line, f.Text, why})
+		} else if f, ok := h.first(func(l string) bool { return l[0] != ' ' }); ok {
+			out = append(out, Finding{kind, c.Path, f.Line, f.Text, why})
+		}
+	}
+	if out == nil {
+		out = []Finding{{Kind: kind, Path: c.Path, Why: why}}
+	}
+	return out
+}
+
+// first is where the first line is that take takes.
+func (h Hunk) first(take func(string) bool) (Finding, bool) {
+	old, new := h.OldStart, h.NewStart
+	for _, l := range h.Lines {
+		if l == "" {
+			l = " "
+		}
+		if take(l) {
+			n := new
+			if l[0] == '-' {
+				n = old
+			}
+			return Finding{Line: max(1, n), Text: quoted(l[1:])}, true
+		}
+		if l[0] != '+' {
+			old++
+		}
+		if l[0] != '-' {
+			new++
+		}
+	}
+	return Finding{}, false
+}

@@ -1,0 +1,100 @@
+package tamper
+
+import "slices"
+
+// A weakening is a way in which a new assertion says less than the old one, or,
+// without words, a sign that it says as much.
+type weakening struct {
+	says string
+	is   func(old, new *claim) bool
+}
+
+// weakenings of an assertion. The first that is there counts.
+var weakenings = []weakening{
+	{"an assertion became a mere message", func(_, new *claim) bool { return new.kind == logged }},
+	{"an assertion can't fail any more", func(old, new *claim) bool { return new.strength == 0 && old.strength > 0 }},
+	{"an assertion was turned round", func(old, new *claim) bool {
+		return old.boolean && new.boolean && len(old.compared) > 0 && slices.Equal(old.compared, new.compared) &&
+			slices.Equal(old.literals, new.literals) && turned(old, new)
+	}},
+	{"", sameFlag},
+	{"", func(old, new *claim) bool { // more than that something is there, and what else was named is still
+		return new.strength > old.strength && old.strength == 1 && keeps(values(old.literals), new.literals)
+	}},
+	{"an assertion was weakened: it only says that something is there", func(old, new *claim) bool {
+		return new.strength < old.strength && new.strength == 1
+	}},
+	{"an assertion was weakened: it says less than before", func(old, new *claim) bool {
+		return new.strength < old.strength
+	}},
+	{"what an assertion expects was changed", func(old, new *claim) bool { return !keeps(old.literals, new.literals) }},
+	{"an assertion was weakened: it takes anything", func(old, new *claim) bool { return new.wild > old.wild }},
+	{"an assertion was weakened: it allows more than before", func(old, new *claim) bool {
+		return new.eases > old.eases
+	}},
+	{"an assertion compares in another way", func(old, new *claim) bool {
+		return old.boolean && new.boolean && new.strength <= old.strength &&
+			!slices.Equal(old.compared, new.compared) && len(new.compared) <= len(old.compared)
+	}},
+	{"an assertion was turned round", func(old, new *claim) bool {
+		return turned(old, new) && new.strength <= old.strength && old.boolean == new.boolean
+	}},
+}
+
+// weaker says in what way the new claim says less than the old; "" when it does not.
+func weaker(old, new *claim) string {
+	switch old.kind {
+	case asserted:
+		for _, w := range weakenings {
+			if w.is(old, new) {
+				return w.says
+			}
+		}
+	case expected:
+		if !keeps(old.literals, new.literals) {
+			return "an expected value was changed"
+		}
+	case tabled:
+		if !keeps(old.literals, new.literals) {
+			return "a case of the test was changed"
+		}
+	case logged: // said nothing
+	}
+	return ""
+}
+
+// turned reports whether one of two claims denies what the other says.
+func turned(old, new *claim) bool { return (new.negated-old.negated)%2 != 0 }
+
+// sameFlag reports whether both say of something that it is true, or false, or
+// nil, the new one at least as firmly.
+func sameFlag(old, new *claim) bool {
+	return old.flag() != "" && old.flag() == new.flag() && keeps(old.literals, new.literals) &&
+		(len(old.literals) == 1 || old.strength == 3) && (new.boolean || new.strength == 3) && !turned(old, new)
+}
+
+// flag is the true, false or nil that a claim names last; "" when it names none.
+func (c *claim) flag() string {
+	if n := len(c.literals); n > 0 {
+		switch last := c.literals[n-1]; last {
+		case "true", "false", "nil":
+			return last
+		}
+	}
+	return ""
+}
+
+// values are the literals but those that only say that something is there.
+func values(literals []string) []string {
+	return slices.DeleteFunc(slices.Clone(literals), func(l string) bool { return l == "nil" || l == "true" })
+}
+
+// keeps reports whether all values of a are in b, in order.
+func keeps(a, b []string) bool {
+	for _, v := range b {
+		if len(a) > 0 && a[0] == v {
+			a = a[1:]
+		}
+	}
+	return len(a) == 0
+}

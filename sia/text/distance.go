@@ -1,0 +1,29 @@
+package text
+
+// maxCompared bounds the texts that [EditDistance] compares, in bytes.
+const maxCompared = 64
+
+// EditDistance is the Levenshtein distance of two words in bytes, for telling people which word
+// they may have meant. Texts of more than 64 bytes are no words: they differ as if they had nothing
+// in common.
+func EditDistance(a, b string) int {
+	if len(a) > maxCompared || len(b) > maxCompared {
+		return max(len(a), len(b))
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,45 @@
+// Package text makes long texts short and texts of several lines one line, for
+// wherever a text is only to be recognised: a title, a list, an error, a log. It
+// also tells how far two words are apart.
+//
+// It knows nothing of where a text comes from or goes to: what strangers wrote is
+// made harmless, and secrets are masked, by who shows it. Its functions are pure,
+// linear and idempotent. The package imports nothing of ours.
+package text
+
+import (
+	"strings"
+	"unicode"
+)
+
+// mark stands where something was cut off.
+const mark = "…"
+
+// Clip is s with at most runes characters. What is longer is cut, and ends in "…",
+// which counts as one of them; white space before it goes. A byte that is no UTF-8
+// counts as a character and stays.
+func Clip(s string, runes int) string {
+	if len(s) <= runes {
+		return s // no text has more characters than bytes
+	}
+	if runes <= 0 {
+		return ""
+	}
+	kept, n := 0, 0
+	for i := range s {
+		if n == runes-1 {
+			kept = i
+		}
+		if n == runes {
+			return strings.TrimRightFunc(s[:kept], unicode.IsSpace) + mark
+		}
+		n++
+	}
+	return s
+}
+
+// OneLine is s with every run of white space as one space, and none around it.
+// Bytes that are no UTF-8 become U+FFFD.
+func OneLine(s string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+}

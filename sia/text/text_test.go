@@ -1,0 +1,64 @@
+package text_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia/text"
+)
+
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		s     string
+		runes int
+		want  string
+	}{
+		{"", 0, ""}, {"", 5, ""},
+		{"short", 5, "short"}, {"short", 6, "short"},
+		{"longer", 5, "long…"}, {"longer", 1, "…"}, {"longer", 0, ""}, {"longer", -1, ""},
+		{"größe", 5, "größe"}, {"größer", 5, "größ…"}, {"日本語日本語", 3, "日本…"},
+		{"two words", 5, "two…"}, {"two\n\nlines", 6, "two…"}, {"   nothing", 3, "…"},
+		{"\xff\xff\xff", 3, "\xff\xff\xff"}, {"\xff\xff\xff\xff", 3, "\xff\xff…"},
+	} {
+		if got := text.Clip(c.s, c.runes); got != c.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", c.s, c.runes, got, c.want)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for s, want := range map[string]string{
+		"":                               "",
+		" \n\t ":                         "",
+		"one":                            "one",
+		"  two\r\n\tlines\u00a0of  it\n": "two lines of it",
+		"br\xff\xfeken":                  "br\uFFFDken",
+	} {
+		if got := text.OneLine(s); got != want {
+			t.Errorf("OneLine(%q) = %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestWhatHoldsForAllTexts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, n := rapid.String().Draw(t, "s"), rapid.IntRange(0, 40).Draw(t, "n")
+		clipped := text.Clip(s, n)
+		if got := utf8.RuneCountInString(clipped); got > n {
+			t.Errorf("%q has %d characters, more than %d", clipped, got, n)
+		}
+		if again := text.Clip(clipped, n); again != clipped {
+			t.Errorf("%q, clipped again, is %q", clipped, again)
+		}
+		if kept, cut := strings.CutSuffix(clipped, "…"); !strings.HasPrefix(s, clipped) && !(cut && strings.HasPrefix(s, kept)) {
+			t.Errorf("%q does not begin as %q", clipped, s)
+		}
+		line := text.OneLine(s)
+		if again := text.OneLine(line); again != line || !utf8.ValidString(line) || strings.ContainsAny(line, "\r\n\t") {
+			t.Errorf("%q is no line; made one again, it is %q", line, again)
+		}
+	})
+}
