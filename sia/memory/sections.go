@@ -51,10 +51,11 @@ func foreignSections(path string, file []byte) (string, error) {
 			}
 		}
 		if fence := fenceOf(lines[i]); fence != "" {
-			closed := false
-			if next, closed = fenceEnd(lines, i, fence); !closed && ours {
+			end, closed := fenceEnd(lines, i, fence)
+			if !closed && ours {
 				return broken(i+1, errors.New("a fenced text is not closed"))
 			}
+			next = end
 		}
 		if !ours {
 			kept = append(kept, lines[i:next]...)

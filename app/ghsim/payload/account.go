@@ -7,12 +7,12 @@ import (
 )
 
 // App is an app as payloads carry it.
-func (s *Shaper) App(a *model.App) object {
+func (s *Shaper) App(a *model.App) Object {
 	events := a.Events
 	if events == nil {
 		events = []string{}
 	}
-	return object{
+	return Object{
 		"id": a.ID, "node_id": NodeID("A", a.ID), "slug": a.Slug, "owner": s.User(a.Owner), "name": a.Name,
 		"description":  "",
 		"external_url": s.hub.URL(), "html_url": s.HTML("/apps/%s", a.Slug), "created_at": Stamp(a.Made),
@@ -22,7 +22,7 @@ func (s *Shaper) App(a *model.App) object {
 }
 
 // Integration is an app as the REST API answers it.
-func (s *Shaper) Integration(a *model.App) object {
+func (s *Shaper) Integration(a *model.App) Object {
 	o := s.App(a)
 	o["client_id"] = a.ClientID
 	return o
@@ -37,12 +37,12 @@ func (s *Shaper) appOrNull(a *model.App) any {
 }
 
 // Installation is an app's installation.
-func (s *Shaper) Installation(i *model.Installation) object {
+func (s *Shaper) Installation(i *model.Installation) Object {
 	kind := i.Account.Kind
 	if kind != "Organization" {
 		kind = "User"
 	}
-	return object{
+	return Object{
 		"id": i.ID, "account": s.User(i.Account), "repository_selection": i.Selection(),
 		"access_tokens_url": s.API("/app/installations/%d/access_tokens", i.ID),
 		"repositories_url":  s.API("/installation/repositories"),
@@ -57,7 +57,7 @@ func (s *Shaper) Installation(i *model.Installation) object {
 }
 
 // User is an account as issues, comments and payloads carry it.
-func (s *Shaper) User(u *model.User) object {
+func (s *Shaper) User(u *model.User) Object {
 	if u == nil {
 		u = &model.User{Login: "ghost", Kind: "User", ID: 10137}
 	}
@@ -66,7 +66,7 @@ func (s *Shaper) User(u *model.User) object {
 	if u.Kind == "Bot" {
 		html = s.HTML("/apps/%s", u.Login[:len(u.Login)-len("[bot]")])
 	}
-	return object{
+	return Object{
 		"login": u.Login, "id": u.ID, "node_id": NodeID("U", u.ID), "avatar_url": s.HTML("/_avatar/%d", u.ID),
 		"gravatar_id": "",
 		"url":         url, "html_url": html, "type": u.Kind, "site_admin": false,
@@ -87,8 +87,8 @@ func (s *Shaper) userOrNull(u *model.User) any {
 }
 
 // Users are accounts.
-func (s *Shaper) Users(us []*model.User) []object {
-	out := []object{}
+func (s *Shaper) Users(us []*model.User) []Object {
+	out := []Object{}
 	for _, u := range us {
 		out = append(out, s.User(u))
 	}
@@ -96,9 +96,9 @@ func (s *Shaper) Users(us []*model.User) []object {
 }
 
 // Profile is an account as GET /user answers it.
-func (s *Shaper) Profile(u *model.User) object {
+func (s *Shaper) Profile(u *model.User) Object {
 	o := s.User(u)
-	maps.Copy(o, object{
+	maps.Copy(o, Object{
 		"name": nil, "user_view_type": "public", "company": nil, "blog": "", "location": nil, "email": nil, "hireable": nil,
 		"bio":          nil,
 		"public_repos": 0, "public_gists": 0, "followers": 0, "following": 0,
@@ -108,16 +108,16 @@ func (s *Shaper) Profile(u *model.User) object {
 }
 
 // RolePermissions is what a role may do, as repositories carry it.
-func RolePermissions(role string) object {
-	return object{"pull": model.AtLeast(role, "read"), "triage": model.AtLeast(role, "triage"),
+func RolePermissions(role string) Object {
+	return Object{"pull": model.AtLeast(role, "read"), "triage": model.AtLeast(role, "triage"),
 		"push": model.AtLeast(role, "write"), "maintain": model.AtLeast(role, "maintain"), "admin": model.AtLeast(role, "admin")}
 }
 
 // RepositoryStubs are repositories as installation events list them.
-func RepositoryStubs(rs []*model.Repository) []object {
-	out := []object{}
+func RepositoryStubs(rs []*model.Repository) []Object {
+	out := []Object{}
 	for _, r := range rs {
-		out = append(out, object{"id": r.ID, "node_id": NodeID("R", r.ID), "name": r.Name, "full_name": r.FullName(),
+		out = append(out, Object{"id": r.ID, "node_id": NodeID("R", r.ID), "name": r.Name, "full_name": r.FullName(),
 			"private": r.Private})
 	}
 	return out

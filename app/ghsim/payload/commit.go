@@ -10,10 +10,10 @@ import (
 )
 
 // commitLite is a commit as suites, runs and pushes carry it.
-func (s *Shaper) commitLite(c git.Commit) object {
-	return object{"id": c.SHA, "tree_id": c.Tree, "message": c.Message, "timestamp": Stamp(c.Committer.At),
-		"author":    object{"name": c.Author.Name, "email": c.Author.Email},
-		"committer": object{"name": c.Committer.Name, "email": c.Committer.Email}}
+func (s *Shaper) commitLite(c git.Commit) Object {
+	return Object{"id": c.SHA, "tree_id": c.Tree, "message": c.Message, "timestamp": Stamp(c.Committer.At),
+		"author":    Object{"name": c.Author.Name, "email": c.Author.Email},
+		"committer": Object{"name": c.Committer.Name, "email": c.Committer.Email}}
 }
 
 // accountOf is the account whose address a commit carries, or nil.
@@ -30,22 +30,22 @@ func (s *Shaper) accountOf(i git.Signature) *model.User {
 }
 
 // Commit is a commit without its files.
-func (s *Shaper) Commit(r *model.Repository, c git.Commit) object {
+func (s *Shaper) Commit(r *model.Repository, c git.Commit) Object {
 	u := s.API("/repos/%s/commits/%s", r.FullName(), c.SHA)
-	parents := []object{}
+	parents := []Object{}
 	for _, p := range c.Parents {
-		parents = append(parents, object{"sha": p, "url": s.API("/repos/%s/commits/%s", r.FullName(), p),
+		parents = append(parents, Object{"sha": p, "url": s.API("/repos/%s/commits/%s", r.FullName(), p),
 			"html_url": s.HTML("/%s/commit/%s", r.FullName(), p)})
 	}
-	who := func(i git.Signature) object { return object{"name": i.Name, "email": i.Email, "date": Stamp(i.At)} }
-	return object{
+	who := func(i git.Signature) Object { return Object{"name": i.Name, "email": i.Email, "date": Stamp(i.At)} }
+	return Object{
 		"sha": c.SHA, "node_id": NodeID("C", int64(len(c.SHA))) + c.SHA[:min(8, len(c.SHA))], "url": u,
 		"html_url": s.HTML("/%s/commit/%s", r.FullName(), c.SHA), "comments_url": u + "/comments",
-		"commit": object{
+		"commit": Object{
 			"author": who(c.Author), "committer": who(c.Committer), "message": c.Message,
-			"tree": object{"sha": c.Tree, "url": s.API("/repos/%s/git/trees/%s", r.FullName(), c.Tree)},
+			"tree": Object{"sha": c.Tree, "url": s.API("/repos/%s/git/trees/%s", r.FullName(), c.Tree)},
 			"url":  s.API("/repos/%s/git/commits/%s", r.FullName(), c.SHA), "comment_count": 0,
-			"verification": object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil,
+			"verification": Object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil,
 				"verified_at": nil},
 		},
 		"author": s.userOrNull(s.accountOf(c.Author)), "committer": s.userOrNull(s.accountOf(c.Committer)),
@@ -54,9 +54,9 @@ func (s *Shaper) Commit(r *model.Repository, c git.Commit) object {
 }
 
 // File is one changed file.
-func (s *Shaper) File(r *model.Repository, sha string, f git.FileChange) object {
+func (s *Shaper) File(r *model.Repository, sha string, f git.FileChange) Object {
 	p := (&url.URL{Path: f.Path}).EscapedPath()
-	o := object{
+	o := Object{
 		"sha": f.Blob, "filename": f.Path, "status": f.Status, "additions": f.Additions, "deletions": f.Deleted,
 		"changes": f.Additions + f.Deleted, "blob_url": s.HTML("/%s/blob/%s/%s", r.FullName(), sha, p),
 		"raw_url":      s.HTML("/%s/raw/%s/%s", r.FullName(), sha, p),
@@ -72,8 +72,8 @@ func (s *Shaper) File(r *model.Repository, sha string, f git.FileChange) object 
 }
 
 // Files are changed files.
-func (s *Shaper) Files(r *model.Repository, sha string, files []git.FileChange) []object {
-	out := []object{}
+func (s *Shaper) Files(r *model.Repository, sha string, files []git.FileChange) []Object {
+	out := []Object{}
 	for _, f := range files {
 		out = append(out, s.File(r, sha, f))
 	}
@@ -85,7 +85,7 @@ func (s *Shaper) Files(r *model.Repository, sha string, files []git.FileChange) 
 const maxPushCommits = 2048
 
 // Push is the payload of a push that moved a ref; an empty SHA is a ref that is not there.
-func (s *Shaper) Push(r *model.Repository, a model.Actor, ref, old, new string, forced bool) object {
+func (s *Shaper) Push(r *model.Repository, a model.Actor, ref, old, new string, forced bool) Object {
 	before, after := old, new
 	if before == "" {
 		before = git.NoSHA
@@ -93,7 +93,7 @@ func (s *Shaper) Push(r *model.Repository, a model.Actor, ref, old, new string, 
 	if after == "" {
 		after = git.NoSHA
 	}
-	commits := []object{}
+	commits := []Object{}
 	var head any
 	if new != "" {
 		revs := []string{new, "^" + old}
@@ -115,15 +115,15 @@ func (s *Shaper) Push(r *model.Repository, a model.Actor, ref, old, new string, 
 		}
 		head = s.pushedCommit(r, s.git.Facts(r.Dir, new))
 	}
-	return object{
+	return Object{
 		"ref": ref, "before": before, "after": after, "created": old == "", "deleted": new == "", "forced": forced,
 		"base_ref": nil, "compare": s.HTML("/%s/compare/%.12s...%.12s", r.FullName(), before, after),
 		"commits": commits, "head_commit": head,
-		"pusher": object{"name": a.User.Login, "email": a.User.Email()},
+		"pusher": Object{"name": a.User.Login, "email": a.User.Email()},
 	}
 }
 
-func (s *Shaper) pushedCommit(r *model.Repository, c git.Commit) object {
+func (s *Shaper) pushedCommit(r *model.Repository, c git.Commit) Object {
 	added, removed, modified := []string{}, []string{}, []string{}
 	files, _ := s.git.Changes(r.Dir, c)
 	for _, f := range files {

@@ -10,44 +10,44 @@ import (
 )
 
 // Review is a review; payloads print its state in lower case.
-func (s *Shaper) Review(r *model.Repository, i *model.Issue, v *model.Review) object {
+func (s *Shaper) Review(r *model.Repository, i *model.Issue, v *model.Review) Object {
 	html := s.HTML("/%s/pull/%d#pullrequestreview-%d", r.FullName(), i.Number, v.ID)
 	pull := s.API("/repos/%s/pulls/%d", r.FullName(), i.Number)
-	return object{
+	return Object{
 		"id": v.ID, "node_id": NodeID("PRR", v.ID), "user": s.User(v.By), "body": v.Body, "state": v.State,
 		"commit_id":    v.SHA,
 		"submitted_at": Stamp(v.At), "html_url": html, "pull_request_url": pull, "author_association": r.Association(v.By),
-		"_links": object{"html": object{"href": html}, "pull_request": object{"href": pull}},
+		"_links": Object{"html": Object{"href": html}, "pull_request": Object{"href": pull}},
 	}
 }
 
 // end is one end of a pull request; the simulator has no forks.
-func (s *Shaper) end(r *model.Repository, branch, sha string) object {
-	return object{"label": r.Owner.Login + ":" + branch, "ref": branch, "sha": sha, "user": s.User(r.Owner),
+func (s *Shaper) end(r *model.Repository, branch, sha string) Object {
+	return Object{"label": r.Owner.Login + ":" + branch, "ref": branch, "sha": sha, "user": s.User(r.Owner),
 		"repo": s.Repository(r)}
 }
 
 // PullLite is a pull request as lists carry it.
-func (s *Shaper) PullLite(r *model.Repository, i *model.Issue) object {
+func (s *Shaper) PullLite(r *model.Repository, i *model.Issue) Object {
 	p := i.Pull
 	u := s.API("/repos/%s/pulls/%d", r.FullName(), i.Number)
 	issue := s.API("/repos/%s/issues/%d", r.FullName(), i.Number)
 	html := s.HTML("/%s/pull/%d", r.FullName(), i.Number)
 	statuses := s.API("/repos/%s/statuses/%s", r.FullName(), p.HeadSHA)
-	href := func(s string) object { return object{"href": s} }
+	href := func(s string) Object { return Object{"href": s} }
 	review := s.API("/repos/%s/pulls/comments{/number}", r.FullName())
-	return object{
+	return Object{
 		"id": p.ID, "node_id": NodeID("PR", i.ID), "number": i.Number, "url": u, "html_url": html,
 		"diff_url": html + ".diff", "patch_url": html + ".patch", "issue_url": issue, "state": i.State, "locked": false, "title": i.Title,
 		"user": s.User(i.By),
 		"body": OrNull(i.Body), "created_at": Stamp(i.Made), "updated_at": Stamp(i.Updated), "closed_at": Stamp(i.Closed),
 		"merged_at": Stamp(p.MergedAt), "merge_commit_sha": OrNull(p.MergeSHA), "assignee": s.userOrNull(i.Assignee()),
-		"assignees": s.Users(i.Assignees), "requested_reviewers": s.Users(p.Reviewers), "requested_teams": []object{},
+		"assignees": s.Users(i.Assignees), "requested_reviewers": s.Users(p.Reviewers), "requested_teams": []Object{},
 		"labels": s.Labels(r, i.Labels), "milestone": nil, "draft": p.Draft, "commits_url": u + "/commits",
 		"review_comments_url": u + "/comments", "review_comment_url": review, "comments_url": issue + "/comments",
 		"statuses_url": statuses,
 		"head":         s.end(r, p.Head, p.HeadSHA), "base": s.end(r, p.Base, p.BaseSHA),
-		"_links": object{"self": href(u), "html": href(html), "issue": href(issue), "comments": href(issue + "/comments"),
+		"_links": Object{"self": href(u), "html": href(html), "issue": href(issue), "comments": href(issue + "/comments"),
 			"review_comments": href(u + "/comments"), "review_comment": href(review), "commits": href(u + "/commits"),
 			"statuses": href(statuses)},
 		"author_association": r.Association(i.By), "auto_merge": nil, "active_lock_reason": nil,
@@ -55,7 +55,7 @@ func (s *Shaper) PullLite(r *model.Repository, i *model.Issue) object {
 }
 
 // Pull is a pull request in full.
-func (s *Shaper) Pull(r *model.Repository, i *model.Issue) object {
+func (s *Shaper) Pull(r *model.Repository, i *model.Issue) Object {
 	p := i.Pull
 	cmp := s.git.Compare(r.Dir, p.BaseSHA, p.HeadSHA)
 	additions, deletions := cmp.Totals()
@@ -71,7 +71,7 @@ func (s *Shaper) Pull(r *model.Repository, i *model.Issue) object {
 		}
 	}
 	o := s.PullLite(r, i)
-	maps.Copy(o, object{
+	maps.Copy(o, Object{
 		"merged": !p.MergedAt.IsZero(), "mergeable": mergeable, "rebaseable": mergeable, "mergeable_state": state,
 		"merged_by": s.userOrNull(p.MergedBy), "comments": len(i.Comments), "review_comments": len(p.Threads),
 		"maintainer_can_modify": false,
@@ -83,15 +83,15 @@ func (s *Shaper) Pull(r *model.Repository, i *model.Issue) object {
 
 // pullStubs are the open pull requests whose head a commit is, as checks list
 // them.
-func (s *Shaper) pullStubs(r *model.Repository, sha string) []object {
-	end := func(ref, sha string) object {
-		return object{"ref": ref, "sha": sha,
-			"repo": object{"id": r.ID, "url": s.API("/repos/%s", r.FullName()), "name": r.Name}}
+func (s *Shaper) pullStubs(r *model.Repository, sha string) []Object {
+	end := func(ref, sha string) Object {
+		return Object{"ref": ref, "sha": sha,
+			"repo": Object{"id": r.ID, "url": s.API("/repos/%s", r.FullName()), "name": r.Name}}
 	}
-	out := []object{}
+	out := []Object{}
 	for _, i := range r.Issues {
 		if i.Pull != nil && i.State == "open" && i.Pull.HeadSHA == sha {
-			out = append(out, object{"id": i.Pull.ID, "number": i.Number,
+			out = append(out, Object{"id": i.Pull.ID, "number": i.Number,
 				"url":  s.API("/repos/%s/pulls/%d", r.FullName(), i.Number),
 				"head": end(i.Pull.Head, sha), "base": end(i.Pull.Base, i.Pull.BaseSHA)})
 		}
@@ -100,11 +100,11 @@ func (s *Shaper) pullStubs(r *model.Repository, sha string) []object {
 }
 
 // ReviewComment is a comment on a line of a pull request.
-func (s *Shaper) ReviewComment(r *model.Repository, c *model.ReviewComment) object {
+func (s *Shaper) ReviewComment(r *model.Repository, c *model.ReviewComment) Object {
 	u := s.API("/repos/%s/pulls/comments/%d", r.FullName(), c.ID)
 	html := s.HTML("/%s/pull/%d#discussion_r%d", r.FullName(), c.Issue.Number, c.ID)
 	pull := s.API("/repos/%s/pulls/%d", r.FullName(), c.Issue.Number)
-	o := object{
+	o := Object{
 		"id": c.ID, "node_id": NodeID("PRRC", c.ID), "pull_request_review_id": c.Review, "url": u, "html_url": html,
 		"pull_request_url": pull,
 		"diff_hunk":        s.hunkAt(r, c), "path": c.Path, "position": 1, "original_position": 1, "commit_id": c.SHA,
@@ -113,7 +113,7 @@ func (s *Shaper) ReviewComment(r *model.Repository, c *model.ReviewComment) obje
 		"author_association": r.Association(c.By), "start_line": nil, "original_start_line": nil, "start_side": nil,
 		"line": c.Line, "original_line": c.Line, "side": "RIGHT", "subject_type": "line",
 		"reactions": s.rollup(u, c.Reactions),
-		"_links":    object{"self": object{"href": u}, "html": object{"href": html}, "pull_request": object{"href": pull}},
+		"_links":    Object{"self": Object{"href": u}, "html": Object{"href": html}, "pull_request": Object{"href": pull}},
 	}
 	if c.ReplyTo != 0 {
 		o["in_reply_to_id"] = c.ReplyTo

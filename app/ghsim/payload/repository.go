@@ -10,22 +10,22 @@ import (
 )
 
 // BranchShort is a branch as lists carry it.
-func (s *Shaper) BranchShort(r *model.Repository, branch string) object {
+func (s *Shaper) BranchShort(r *model.Repository, branch string) Object {
 	sha := r.Head(branch)
-	return object{"name": branch, "commit": object{"sha": sha, "url": s.API("/repos/%s/commits/%s", r.FullName(), sha)},
+	return Object{"name": branch, "commit": Object{"sha": sha, "url": s.API("/repos/%s/commits/%s", r.FullName(), sha)},
 		"protected": r.Protected(branch)}
 }
 
 // Ref is a git ref.
-func (s *Shaper) Ref(r *model.Repository, ref string) object {
+func (s *Shaper) Ref(r *model.Repository, ref string) Object {
 	sha := r.Refs[ref]
-	return object{"ref": ref, "node_id": NodeID("REF", r.ID) + url.PathEscape(ref),
+	return Object{"ref": ref, "node_id": NodeID("REF", r.ID) + url.PathEscape(ref),
 		"url":    s.API("/repos/%s/git/%s", r.FullName(), ref),
-		"object": object{"type": "commit", "sha": sha, "url": s.API("/repos/%s/git/commits/%s", r.FullName(), sha)}}
+		"object": Object{"type": "commit", "sha": sha, "url": s.API("/repos/%s/git/commits/%s", r.FullName(), sha)}}
 }
 
 // Entry is a file or directory as the contents API answers it.
-func (s *Shaper) Entry(r *model.Repository, ref string, e git.Entry) object {
+func (s *Shaper) Entry(r *model.Repository, ref string, e git.Entry) Object {
 	p := (&url.URL{Path: e.Path}).EscapedPath()
 	self := s.API("/repos/%s/contents/%s?ref=%s", r.FullName(), p, url.QueryEscape(ref))
 	kind, html, git, download := "file", "blob", "blobs", any(s.HTML("/%s/raw/%s/%s", r.FullName(), ref, p))
@@ -34,17 +34,17 @@ func (s *Shaper) Entry(r *model.Repository, ref string, e git.Entry) object {
 	}
 	page := s.HTML("/%s/%s/%s/%s", r.FullName(), html, ref, p)
 	gitURL := s.API("/repos/%s/git/%s/%s", r.FullName(), git, e.SHA)
-	return object{
+	return Object{
 		"type": kind, "name": path.Base(e.Path), "path": e.Path, "sha": e.SHA, "size": e.Size, "url": self,
 		"html_url": page,
-		"git_url":  gitURL, "download_url": download, "_links": object{"self": self, "git": gitURL, "html": page},
+		"git_url":  gitURL, "download_url": download, "_links": Object{"self": self, "git": gitURL, "html": page},
 	}
 }
 
 // RepositoryLite is a repository as lists and other objects carry it.
-func (s *Shaper) RepositoryLite(r *model.Repository) object {
+func (s *Shaper) RepositoryLite(r *model.Repository) Object {
 	u := s.API("/repos/%s", r.FullName())
-	return object{
+	return Object{
 		"id": r.ID, "node_id": NodeID("R", r.ID), "name": r.Name, "full_name": r.FullName(), "private": r.Private,
 		"owner": s.User(r.Owner), "html_url": s.HTML("/%s", r.FullName()), "description": nil, "fork": false, "url": u,
 		"archive_url": u + "/{archive_format}{/ref}", "assignees_url": u + "/assignees{/user}",
@@ -69,7 +69,7 @@ func (s *Shaper) RepositoryLite(r *model.Repository) object {
 }
 
 // Repository is a repository as payloads carry it.
-func (s *Shaper) Repository(r *model.Repository) object {
+func (s *Shaper) Repository(r *model.Repository) Object {
 	open := 0
 	for _, i := range r.Issues {
 		if i.State == "open" {
@@ -82,7 +82,7 @@ func (s *Shaper) Repository(r *model.Repository) object {
 	}
 	html := s.HTML("/%s", r.FullName())
 	o := s.RepositoryLite(r)
-	maps.Copy(o, object{
+	maps.Copy(o, Object{
 		"created_at": Stamp(r.Made), "updated_at": Stamp(r.Pushed), "pushed_at": Stamp(r.Pushed),
 		"git_url":   "git" + html[len("http"):] + ".git",
 		"ssh_url":   "git@" + hostOf(s.hub.URL()) + ":" + r.FullName() + ".git",
@@ -93,16 +93,16 @@ func (s *Shaper) Repository(r *model.Repository) object {
 		"open_issues_count": open, "license": nil, "allow_forking": false, "is_template": false,
 		"web_commit_signoff_required": false,
 		"topics":                      []string{}, "visibility": visibility, "forks": 0, "open_issues": open, "watchers": 0,
-		"default_branch": r.DefaultBranch, "custom_properties": object{},
+		"default_branch": r.DefaultBranch, "custom_properties": Object{},
 	})
 	return o
 }
 
 // RepositoryFull is a repository as GET /repos/{owner}/{repo} answers it, with
 // what the caller may do there.
-func (s *Shaper) RepositoryFull(r *model.Repository, permissions map[string]any) object {
+func (s *Shaper) RepositoryFull(r *model.Repository, permissions map[string]any) Object {
 	o := s.Repository(r)
-	maps.Copy(o, object{
+	maps.Copy(o, Object{
 		"network_count": 0, "subscribers_count": 0, "allow_rebase_merge": true, "allow_squash_merge": true,
 		"allow_merge_commit": true,
 		"allow_auto_merge":   false, "allow_update_branch": false, "delete_branch_on_merge": false,

@@ -7,7 +7,7 @@ import (
 )
 
 // Run is a workflow run; actor is who asked for its present attempt.
-func (s *Shaper) Run(r *model.Repository, run *model.Run, actor *model.User) object {
+func (s *Shaper) Run(r *model.Repository, run *model.Run, actor *model.User) Object {
 	u := s.API("/repos/%s/actions/runs/%d", r.FullName(), run.ID)
 	previous := any(nil)
 	if run.Attempt > 1 {
@@ -17,7 +17,7 @@ func (s *Shaper) Run(r *model.Repository, run *model.Run, actor *model.User) obj
 	if started.IsZero() {
 		started = run.Made
 	}
-	return object{
+	return Object{
 		"id": run.ID, "node_id": NodeID("WFR", run.ID), "name": run.Name,
 		"display_title": s.git.Facts(r.Dir, run.SHA).Subject(),
 		"head_branch":   run.Branch, "head_sha": run.SHA, "path": run.Path, "run_number": run.Number,
@@ -34,14 +34,14 @@ func (s *Shaper) Run(r *model.Repository, run *model.Run, actor *model.User) obj
 		"workflow_url": s.API("/repos/%s/actions/workflows/%d", r.FullName(), run.WorkflowID),
 		"head_commit":  s.commitLite(s.git.Facts(r.Dir, run.SHA)), "repository": s.RepositoryLite(r),
 		"head_repository":      s.RepositoryLite(r),
-		"referenced_workflows": []object{},
+		"referenced_workflows": []Object{},
 	}
 }
 
 // Workflow is the workflow that a run is of.
-func (s *Shaper) Workflow(r *model.Repository, run *model.Run) object {
+func (s *Shaper) Workflow(r *model.Repository, run *model.Run) Object {
 	u := s.API("/repos/%s/actions/workflows/%d", r.FullName(), run.WorkflowID)
-	return object{"id": run.WorkflowID, "node_id": NodeID("W", run.WorkflowID), "name": run.Name, "path": run.Path,
+	return Object{"id": run.WorkflowID, "node_id": NodeID("W", run.WorkflowID), "name": run.Name, "path": run.Path,
 		"state":      "active",
 		"created_at": Stamp(r.Made), "updated_at": Stamp(r.Made), "url": u,
 		"html_url":  s.HTML("/%s/blob/%s/%s", r.FullName(), r.DefaultBranch, run.Path),
@@ -49,19 +49,19 @@ func (s *Shaper) Workflow(r *model.Repository, run *model.Run) object {
 }
 
 // Job is a job of a workflow run.
-func (s *Shaper) Job(r *model.Repository, j *model.Job) object {
+func (s *Shaper) Job(r *model.Repository, j *model.Job) Object {
 	c := j.Check
 	started := c.Started
 	if started.IsZero() {
 		started = j.Made
 	}
-	steps := []object{}
+	steps := []Object{}
 	for _, st := range j.Steps {
-		steps = append(steps, object{"number": st.Number, "name": st.Name, "status": st.Status,
+		steps = append(steps, Object{"number": st.Number, "name": st.Name, "status": st.Status,
 			"conclusion": OrNull(st.Conclusion),
 			"started_at": Stamp(st.Started), "completed_at": Stamp(st.Completed)})
 	}
-	return object{
+	return Object{
 		"id": j.ID, "node_id": NodeID("CR", j.ID), "run_id": j.Run.ID,
 		"run_url":     s.API("/repos/%s/actions/runs/%d", r.FullName(), j.Run.ID),
 		"run_attempt": j.Attempts[0], "head_sha": j.Run.SHA, "head_branch": j.Run.Branch, "workflow_name": j.Run.Name,

@@ -17,9 +17,9 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/model"
 )
 
-// object is one JSON object. encoding/json sorts its keys, so equal state gives
+// Object is one JSON object. encoding/json sorts its keys, so equal state gives
 // equal bytes and a stable ETag.
-type object = map[string]any
+type Object = map[string]any
 
 // Shaper shapes things of one hub; the simulator's lock is held.
 type Shaper struct {
