@@ -13,9 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -56,28 +55,77 @@ func TestMain(m *testing.M) {
 type victim struct {
 	Config app.Config
 	Task   sia.TaskID // the process ends when this task has ended and nothing is pending
-	KillAt int64      // the effect boundary at which it kills itself; 0: never
+	Kills  kills
+}
+
+// kills says at which effect boundaries the process kills itself. A boundary that
+// was come to before, by this process or an earlier one, does not count again: the
+// effect that was cut short is done once more after each restart.
+type kills struct {
+	Seen  string // the file that lists the boundaries, one a line
+	Every int    // of each so many new boundaries it dies at one; 0: at none
+	From  int    // which one: less than Every, the first is 0
+}
+
+// boundaries is the list of those that were come to.
+type boundaries struct {
+	kills
+	mu   sync.Mutex
+	file *os.File
+	seen map[string]bool
+}
+
+// open reads what earlier processes came to.
+func (k kills) open() (*boundaries, error) {
+	file, err := os.OpenFile(k.Seen, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	b := &boundaries{kills: k, file: file, seen: map[string]bool{}}
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		b.seen[lines.Text()] = true
+	}
+	return b, lines.Err()
+}
+
+// cross notes a boundary, and kills the process where that is due. What was written
+// outlives the process: only a machine that dies takes it along.
+func (b *boundaries) cross(_ context.Context, when string, f sia.Effect) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	name := when + " " + f.Key
+	if b.seen[name] {
+		return
+	}
+	n := len(b.seen)
+	b.seen[name] = true
+	if _, err := fmt.Fprintln(b.file, name); err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+	if b.Every > 0 && n%b.Every == b.From {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {} // until the signal has come
+	}
 }
 
 // application runs the production app until its task has ended, and kills its
-// own process at one effect boundary.
+// own process at some effect boundaries.
 func application(spec string) error {
 	var v victim
 	if err := json.Unmarshal([]byte(spec), &v); err != nil {
 		return err
 	}
-	var boundaries atomic.Int64
+	reached, err := v.Kills.open()
+	if err != nil {
+		return err
+	}
 	applied := make(chan struct{}, 1)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	a, err := app.New(ctx, v.Config, app.Options{
-		Logger: slog.New(wake{slog.DiscardHandler, applied}),
-		Boundary: func(context.Context, string, sia.Effect) {
-			if boundaries.Add(1) == v.KillAt {
-				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-				select {} // until the signal has come
-			}
-		},
+		Logger: slog.New(wake{slog.DiscardHandler, applied}), Boundary: reached.cross,
 	})
 	if err != nil {
 		return err
@@ -91,7 +139,6 @@ func application(spec string) error {
 			return err
 		}
 		if t.State.Final() && len(t.Pending) == 0 {
-			fmt.Println("boundaries", boundaries.Load())
 			stop()
 			return errors.Join(<-ended, a.Close())
 		}
@@ -165,6 +212,7 @@ func crashWorld(t *testing.T, key []byte, script scripted.Script) (*ghsim.Server
 	check(t, err)
 	v := victim{Config: apptest.Configure(sim, registered, model.URL, filepath.Join(dir, "sia")),
 		Task: sia.NewTaskID(repo.ID, 1)}
+	v.Kills.Seen = filepath.Join(dir, "boundaries")
 	v.Config.Listen = freeAddress(t)
 	v.Config.Schedule.Look, v.Config.Schedule.Redeliver = "@every 1s", "@every 1s"
 	return sim, model, v
@@ -183,27 +231,24 @@ func begin(t *testing.T, sim *ghsim.Server, v victim) *process {
 	return process
 }
 
-// run plays the task once with a process that dies at one boundary, and says
-// what the world looks like afterwards and how many boundaries there were.
-func crashRun(t *testing.T, key []byte, killAt int64) (world string, boundaries int64) {
+// crashRun plays the task once with processes that die at some boundaries. It says
+// what the world looks like afterwards, which boundaries there were, and how many
+// processes died.
+func crashRun(t *testing.T, key []byte, every, from int) (world string, crossed []string, died int) {
 	t.Helper()
 	sim, _, v := crashWorld(t, key, crashModel())
-	v.KillAt = killAt
-	process := begin(t, sim, v)
-
-	// How often GitHub is brought up to date depends on how fast things go, so
-	// a run may have a boundary or two fewer than the undisturbed one.
-	boundaries, killed := process.wait(t)
-	if killed {
-		v.KillAt = 0
-		if _, again := launch(t, v).wait(t); again {
-			t.Fatalf("boundary %d: the second process died too", killAt)
+	v.Kills.Every, v.Kills.From = every, from
+	for process := begin(t, sim, v); process.wait(t); process = launch(t, v) {
+		if died++; died > 100 {
+			t.Fatal("a hundred processes died, and the task is not done")
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
 	defer cancel()
 	check(t, sim.WaitIdle(ctx))
-	return describe(t, sim, v), boundaries
+	list, err := os.ReadFile(v.Kills.Seen)
+	check(t, err)
+	return describe(t, sim, v), strings.Split(strings.TrimSpace(string(list)), "\n"), died
 }
 
 // process is one running application.
@@ -230,7 +275,7 @@ func launch(t *testing.T, v victim) *process {
 		_ = cmd.Wait()
 		// It may have died at a boundary before it served: the first effects of
 		// a restart come at once.
-		if v.KillAt == 0 {
+		if v.Kills.Every == 0 {
 			t.Fatalf("the application does not start: %s", p.out.Text())
 		}
 	}
@@ -238,26 +283,23 @@ func launch(t *testing.T, v victim) *process {
 }
 
 // wait waits for the process to end: by itself, or killed.
-func (p *process) wait(t *testing.T) (boundaries int64, killed bool) {
+func (p *process) wait(t *testing.T) (killed bool) {
 	t.Helper()
 	var last string
 	for p.out.Scan() {
 		last = p.out.Text()
-		if n, ok := strings.CutPrefix(last, "boundaries "); ok {
-			boundaries, _ = strconv.ParseInt(n, 10, 64)
-		}
 	}
 	err := p.cmd.Wait()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			return 0, true
+			return true
 		}
 	}
 	if err != nil {
 		t.Fatalf("the application: %v: %s", err, last)
 	}
-	return boundaries, false
+	return false
 }
 
 // freeAddress is a loopback address that nobody listens on.
@@ -335,18 +377,23 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// A process that is killed at any effect boundary, before or after the effect,
-// and started again leaves the same world behind as one that is not: nothing
-// lost, nothing twice.
+// killEvery is how many boundaries lie between two kills of a crash run. Each run
+// begins at another one, so that together they kill at every boundary, and each
+// process that follows a killed one comes through a few effects itself.
+const killEvery = 6
+
+// Processes that are killed at effect boundaries, before or after the effect, and
+// started again leave the same world behind as one that is not: nothing lost,
+// nothing twice.
 func TestCrash(t *testing.T) {
 	sim, err := ghsim.New(ghsim.Config{})
 	check(t, err)
 	registered, err := sim.CreateApp("key")
 	check(t, err)
 	check(t, sim.Close())
-	want, boundaries := crashRun(t, registered.PrivateKeyPEM, 0)
-	if boundaries < 40 {
-		t.Fatalf("only %d boundaries in an undisturbed run:\n%s", boundaries, want)
+	want, boundaries, died := crashRun(t, registered.PrivateKeyPEM, 0, 0)
+	if len(boundaries) < 40 || died > 0 {
+		t.Fatalf("%d boundaries and %d deaths in an undisturbed run:\n%s", len(boundaries), died, want)
 	}
 	for _, must := range []string{"task passed, 2 attempts, 2 prompts, 1 interventions", "draft false",
 		"file hello.txt:\nHello, world!"} {
@@ -356,14 +403,20 @@ func TestCrash(t *testing.T) {
 	}
 	// At most three at a time: each is an application, a simulator and a model.
 	free := make(chan struct{}, 3)
-	for n := range boundaries {
-		t.Run(fmt.Sprintf("boundary %d", n+1), func(t *testing.T) {
+	for from := range killEvery {
+		t.Run(fmt.Sprintf("from boundary %d", from+1), func(t *testing.T) {
 			t.Parallel()
 			free <- struct{}{}
 			defer func() { <-free }()
-			got, _ := crashRun(t, registered.PrivateKeyPEM, n+1)
+			got, crossed, died := crashRun(t, registered.PrivateKeyPEM, killEvery, from)
+			// How often GitHub is brought up to date depends on how fast things go,
+			// so a run may have a few boundaries fewer than the undisturbed one.
+			if least := (len(crossed) - from) / killEvery; died < least || least < 5 {
+				t.Errorf("%d processes died at %d boundaries", died, len(crossed))
+			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("-undisturbed +killed\n%s", diff)
+				t.Errorf("killed at each %dth of these boundaries, from the %dth on:\n%s\n-undisturbed +killed\n%s",
+					killEvery, from+1, strings.Join(crossed, "\n"), diff)
 			}
 		})
 	}

@@ -36,7 +36,7 @@ func resumeModel(fault *scripted.Fault) scripted.Script {
 // is asked twice and nothing is paid twice.
 func TestCrashInAnAttempt(t *testing.T) {
 	sim, _, v := crashWorld(t, nil, resumeModel(nil))
-	if _, killed := begin(t, sim, v).wait(t); killed {
+	if begin(t, sim, v).wait(t) {
 		t.Fatal("the undisturbed process died")
 	}
 	want := spent(t, v)
@@ -48,7 +48,7 @@ func TestCrashInAnAttempt(t *testing.T) {
 			process := begin(t, sim, v)
 			check(t, model.Wait(ctx, 3))
 			check(t, process.cmd.Process.Kill())
-			if _, killed := process.wait(t); !killed {
+			if !process.wait(t) {
 				t.Fatal("the process ended by itself")
 			}
 			if lose {
@@ -56,7 +56,7 @@ func TestCrashInAnAttempt(t *testing.T) {
 				check(t, os.RemoveAll(filepath.Join(v.Config.Dir, "git", "states")))
 			}
 			check(t, model.SetScript(resumeModel(nil)))
-			if _, killed := launch(t, v).wait(t); killed {
+			if launch(t, v).wait(t) {
 				t.Fatal("the second process died too")
 			}
 			check(t, sim.WaitIdle(ctx))

@@ -83,8 +83,8 @@ func (s *Store) openSQLite(ctx context.Context) error {
 			fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()),
 			"journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)", "wal_autocheckpoint(0)",
 		}, pragmas...)}
-		if *db, err = sql.Open("sqlite",
-			(&url.URL{Scheme: "file", Path: s.path, RawQuery: options.Encode()}).String()); err == nil {
+		dsn := (&url.URL{Scheme: "file", Path: s.path, RawQuery: options.Encode()}).String()
+		if *db, err = openCompiling(dsn); err == nil {
 			(*db).SetMaxOpenConns(conns)
 			(*db).SetMaxIdleConns(conns)
 			err = (*db).PingContext(ctx)
