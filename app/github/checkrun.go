@@ -86,7 +86,8 @@ func (r *Repo) UpsertCheckRun(
 		opts.CompletedAt = r.timestamp()
 	}
 	var got gh.CheckRun
-	if err := r.send(ctx, http.MethodPatch, fmt.Sprintf("check-runs/%d", now.ID), opts, &got); err != nil {
+	err = r.send(ctx, http.MethodPatch, fmt.Sprintf("check-runs/%d", now.ID), opts, &got)
+	if err := whole(err, got.GetID()); err != nil {
 		return 0, "", false, r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
 	if err := r.annotate(ctx, spec, now.ID, more); err != nil {
@@ -114,7 +115,7 @@ func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, st
 		opts.CompletedAt = opts.StartedAt
 	}
 	got, _, err := r.gh.Checks.CreateCheckRun(ctx, r.repo.Owner, r.repo.Name, opts)
-	if err != nil {
+	if err := whole(err, got.GetID()); err != nil {
 		return 0, "", false, r.fail(err, "create check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
 	if err := r.annotate(ctx, spec, got.GetID(), more); err != nil {

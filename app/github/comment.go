@@ -55,7 +55,7 @@ func (r *Repo) UpsertComment(
 			return now, false, nil
 		}
 		got, _, err := r.gh.Issues.EditComment(ctx, r.repo.Owner, r.repo.Name, now.ID, &gh.IssueComment{Body: &want})
-		if err == nil {
+		if err = whole(err, got.GetID()); err == nil {
 			return commentFrom(got), true, nil
 		}
 		if statusOf(err) != http.StatusNotFound { // 404: deleted since
@@ -63,7 +63,7 @@ func (r *Repo) UpsertComment(
 		}
 	}
 	got, _, err := r.gh.Issues.CreateComment(ctx, r.repo.Owner, r.repo.Name, issue, &gh.IssueComment{Body: &want})
-	if err != nil {
+	if err := whole(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "comment on %s#%d", r.repo, issue)
 	}
 	return commentFrom(got), true, nil
@@ -80,7 +80,7 @@ func (r *Repo) EditComment(ctx context.Context, id int64, marker, body string) (
 	if statusOf(err) == http.StatusNotFound {
 		return Comment{}, false, nil
 	}
-	if err != nil {
+	if err := whole(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "edit comment %d of %s", id, r.repo)
 	}
 	return commentFrom(got), true, nil
@@ -99,7 +99,7 @@ func (r *Repo) knownComment(ctx context.Context, marker string, id int64) (Comme
 	if statusOf(err) == http.StatusNotFound {
 		return Comment{}, false, nil
 	}
-	if err != nil {
+	if err := whole(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "read comment %d of %s", id, r.repo)
 	}
 	c := commentFrom(got)

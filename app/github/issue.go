@@ -42,7 +42,7 @@ func issueFrom(i *gh.Issue) Issue {
 // https://docs.github.com/en/rest/issues/issues#get-an-issue
 func (r *Repo) Issue(ctx context.Context, number int) (Issue, error) {
 	got, _, err := r.gh.Issues.Get(ctx, r.repo.Owner, r.repo.Name, number)
-	if err != nil {
+	if err := whole(err, got.GetNumber()); err != nil {
 		return Issue{}, r.fail(err, "read issue %s#%d", r.repo, number)
 	}
 	return issueFrom(got), nil
@@ -80,7 +80,7 @@ func (r *Repo) CreateIssue(ctx context.Context, n NewIssue) (Issue, error) {
 		req.Assignees = nil
 		got, _, err = r.gh.Issues.Create(ctx, r.repo.Owner, r.repo.Name, req)
 	}
-	if err != nil {
+	if err := whole(err, got.GetNumber()); err != nil {
 		return Issue{}, r.fail(err, "open an issue in %s", r.repo)
 	}
 	return issueFrom(got), nil

@@ -54,6 +54,9 @@ func (t *outerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if len(body) > maxAnswer {
 		return nil, fmt.Errorf("answer is larger than %d MiB", maxAnswer>>20)
 	}
+	if holdsNothing(req, resp, body) {
+		return nil, errNothing
+	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
 }

@@ -66,7 +66,7 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 			return p, err
 		}
 	}
-	if err != nil {
+	if err := whole(err, got.GetNumber()); err != nil {
 		return Pull{}, r.fail(err, "open a pull request from %s in %s", n.Head, r.repo)
 	}
 	return r.pullFrom(got), nil
@@ -92,7 +92,7 @@ func (r *Repo) findPull(ctx context.Context, head, base string) (Pull, bool, err
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
 	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
-	if err != nil {
+	if err := whole(err, got.GetNumber()); err != nil {
 		return Pull{}, r.fail(err, "read pull request %s#%d", r.repo, number)
 	}
 	return r.pullFrom(got), nil
@@ -118,7 +118,7 @@ func (r *Repo) UpdatePull(ctx context.Context, number int, title, body string) (
 		return now, nil
 	}
 	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number, edit)
-	if err != nil {
+	if err := whole(err, got.GetNumber()); err != nil {
 		return Pull{}, r.fail(err, "update pull request %s#%d", r.repo, number)
 	}
 	return r.pullFrom(got), nil

@@ -33,6 +33,7 @@ type repoConn struct {
 	access   *expiringMap[string, string]
 	required *expiringMap[string, requirement]
 	sent     *expiringMap[int64, uint64] // hashes of the check runs last sent
+	fresh    *freshTransport
 }
 
 const (
@@ -87,9 +88,11 @@ func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 	}
 	bottom := a.bottom(in.id, in.limits, newWritePacer(a.cfg))
 	scope := onlyRepository(repo)
-	c.gh = a.client(in.cached(&installationAuth{
+	c.fresh = &freshTransport{made: newExpiringMap[string, bool](a.cfg.Now, freshFor, 1000)}
+	c.fresh.next = in.cached(&installationAuth{
 		next: bottom, host: a.api.Host, tokens: newTokenSource(a, in, scope, apiPermissions(), bottom),
-	}))
+	})
+	c.gh = a.client(c.fresh)
 	c.git = newTokenSource(a, in, scope, gitPermissions(), bottom)
 	return c
 }
@@ -133,7 +136,7 @@ func (r *Repo) Remote() gitops.Remote {
 // https://docs.github.com/en/rest/repos/repos#get-a-repository
 func (r *Repo) Repository(ctx context.Context) (Repository, error) {
 	got, _, err := r.gh.Repositories.Get(ctx, r.repo.Owner, r.repo.Name)
-	if err != nil {
+	if err := whole(err, got.GetID()); err != nil {
 		return Repository{}, r.fail(err, "read repository %s", r.repo)
 	}
 	return repositoryFrom(got), nil
@@ -147,7 +150,7 @@ func (r *Repo) Head(ctx context.Context, branch string) (sha string, ok bool, er
 	if statusOf(err) == http.StatusNotFound || statusOf(err) == http.StatusConflict { // 409: the repository is empty
 		return "", false, nil
 	}
-	if err != nil {
+	if err := whole(err, ref.GetObject().GetSHA()); err != nil {
 		return "", false, r.fail(err, "read branch %s of %s", branch, r.repo)
 	}
 	return ref.GetObject().GetSHA(), true, nil

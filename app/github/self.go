@@ -43,7 +43,7 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 		return a.self.self, nil
 	}
 	got, _, err := a.gh.Apps.Get(ctx, "")
-	if err != nil {
+	if err := whole(err, got.GetSlug()); err != nil {
 		return Self{}, a.failure(err, "read the app itself")
 	}
 	s := Self{

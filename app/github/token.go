@@ -85,10 +85,12 @@ func (s *tokenSource) token(ctx context.Context) (string, error) {
 	s.mu.Unlock()
 
 	token, err := tr.Token(ctx)
+	err = whole(err, token)
 	if full && refusedPermissions(err) {
 		if fewer, ok := s.reduce(ctx, tr); ok {
 			discardToken(err)
 			token, err = fewer.Token(ctx)
+			err = whole(err, token)
 		}
 	}
 	if err != nil {
