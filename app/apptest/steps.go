@@ -46,6 +46,8 @@ import (
 //
 //	drop|duplicate|hold <event>…      webhooks, such as check_run or issue_comment.created; "all"; "none" ends it
 //	release [reversed]                what was held
+//	lag <n>                           what is pushed or opened from now on is unknown to the API for n answers
+//	                                  about it; 0 ends it
 const Steps = ""
 
 // player plays a story's script.
@@ -165,6 +167,12 @@ func (p *player) flow(verb string, arg func(int) string, f []string) (done bool,
 		p.Sim.DuplicateDeliveries(matching(f))
 	case "hold":
 		p.Sim.HoldDeliveries(matching(f))
+	case "lag":
+		n, err := strconv.Atoi(arg(0))
+		if err != nil {
+			return true, err
+		}
+		p.Sim.Lag(n)
 	case "release":
 		p.Sim.HoldDeliveries(nil)
 		p.Sim.Release(order(arg(0) == "reversed"))

@@ -75,6 +75,10 @@ func (s *Server) ClearFaults() {
 	s.api.ForgetRequests()
 }
 
+// Lag makes each commit, branch and pull request that comes from now on unknown to
+// the API for a number of answers about it, as GitHub's replication does; 0 ends it.
+func (s *Server) Lag(answers int) { s.api.Lag(answers) }
+
 // ExhaustRateLimit makes an installation's primary rate limit used up until the
 // simulator's clock reaches reset.
 func (s *Server) ExhaustRateLimit(installation int64, reset time.Time) {

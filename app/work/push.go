@@ -26,5 +26,6 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	if err != nil {
 		return nil, err
 	}
+	w.repo(t).Pushed(t.Branch, string(f.SHA))
 	return sia.Pushed{SHA: f.SHA}, nil
 }
