@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
-	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
@@ -305,7 +304,7 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 	}
 	if by := t.AskedBy; by.Login != "" {
 		spec.Trailers = append(spec.Trailers,
-			gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, github.Noreply(by.ID, by.Login))})
+			gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, w.GitHub.Noreply(by.ID, by.Login))})
 	}
 	sha, err := space.Commit(ctx, spec)
 	if errors.Is(err, gitops.ErrEmpty) {
