@@ -57,7 +57,7 @@ func (t *outerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if holdsNothing(req, resp, body) {
 		return nil, errNothing
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
+	resp.Body = io.NopCloser(bytes.NewReader(MendDates(body)))
 	return resp, nil
 }
 
