@@ -86,7 +86,11 @@ func (r *Repo) UpsertCheckRun(
 		opts.CompletedAt = r.timestamp()
 	}
 	var got gh.CheckRun
-	err = r.send(ctx, http.MethodPatch, fmt.Sprintf("check-runs/%d", now.ID), opts, &got)
+	sending := ctx
+	if len(first) > 0 {
+		sending = once(ctx)
+	}
+	err = r.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", now.ID), opts, &got)
 	if err := whole(err, got.GetID()); err != nil {
 		return 0, "", false, r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
@@ -125,11 +129,12 @@ func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, st
 	return got.GetID(), got.GetHTMLURL(), true, nil
 }
 
-// annotate sends the annotations that did not go with the first request.
+// annotate sends the annotations that did not go with the first request. Where an
+// answer is lost, the next try finds how many have arrived.
 func (r *Repo) annotate(ctx context.Context, spec CheckRunSpec, id int64, rest []Annotation) error {
 	for len(rest) > 0 {
 		n := min(len(rest), maxAnnotations)
-		_, _, err := r.gh.Checks.UpdateCheckRun(ctx, r.repo.Owner, r.repo.Name, id,
+		_, _, err := r.gh.Checks.UpdateCheckRun(once(ctx), r.repo.Owner, r.repo.Name, id,
 			gh.UpdateCheckRunOptions{Name: spec.Name, Output: spec.output(rest[:n])})
 		if err != nil {
 			return r.fail(err, "annotate check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
@@ -207,18 +212,25 @@ func (s *CheckRunSpec) shownBy(c CheckRun) bool {
 		c.OutputTitle == s.Title && sameText(c.OutputSummary, cutBytes(s.Summary, maxOutput)) &&
 		sameText(c.OutputText, cutBytes(s.Text, maxOutput)) &&
 		(s.DetailsURL == "" || c.DetailsURL == s.DetailsURL) &&
-		(len(s.Annotations) == 0 || c.AnnotationsCount > 0)
+		len(s.unsent(c.AnnotationsCount)) == 0
 }
 
 // batches splits the annotations to write into those of the first request and
-// the rest. A run that has some keeps them.
+// the rest.
 func (s *CheckRunSpec) batches(have int) (first, more []Annotation) {
-	if have > 0 {
-		return nil, nil
-	}
-	all := s.Annotations[:min(len(s.Annotations), allAnnotations)]
+	all := s.unsent(have)
 	n := min(len(all), maxAnnotations)
 	return all[:n], all[n:]
+}
+
+// unsent are the annotations to write on a run that has some. It keeps those; what
+// is missing is known when writing was interrupted, which is between two requests.
+func (s *CheckRunSpec) unsent(have int) []Annotation {
+	all := s.Annotations[:min(len(s.Annotations), allAnnotations)]
+	if have >= len(all) || have%maxAnnotations != 0 {
+		return nil
+	}
+	return all[have:]
 }
 
 func (s *CheckRunSpec) output(annotations []Annotation) *gh.CheckRunOutput {

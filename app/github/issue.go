@@ -86,21 +86,37 @@ func (r *Repo) CreateIssue(ctx context.Context, n NewIssue) (Issue, error) {
 	return issueFrom(got), nil
 }
 
-// findIssue looks for an issue that the app opened with a marker, newest first.
+// unfilteredPages is how many pages of everybody's issues are looked through: what
+// was opened before a try that failed is among the newest.
+const unfilteredPages = 3
+
+// findIssue looks for an issue that the app opened with a marker, newest first. The
+// filter by creator may find nothing of an app's where GitHub has a domain of its
+// own; where it does, the newest of all are looked through.
 func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error) {
 	self, err := r.app.Self(ctx)
 	if err != nil {
 		return Issue{}, false, err
 	}
-	for i, err := range eachPage(func(o gh.ListOptions) ([]*gh.Issue, *gh.Response, error) {
-		return r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name,
-			&gh.IssueListByRepoOptions{State: "all", Creator: self.Login, ListOptions: o})
-	}) {
-		if err != nil {
-			return Issue{}, false, r.fail(err, "look for SIA's issues in %s", r.repo)
+	for _, creator := range []string{self.Login, ""} {
+		seen := 0
+		for i, err := range eachPage(func(o gh.ListOptions) ([]*gh.Issue, *gh.Response, error) {
+			if creator == "" && o.Page > unfilteredPages {
+				return nil, nil, nil
+			}
+			return r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name,
+				&gh.IssueListByRepoOptions{State: "all", Creator: creator, ListOptions: o})
+		}) {
+			if err != nil {
+				return Issue{}, false, r.fail(err, "look for SIA's issues in %s", r.repo)
+			}
+			if i.GetUser().GetLogin() == self.Login && hasMarker(i.GetBody(), marker) {
+				return issueFrom(i), true, nil
+			}
+			seen++
 		}
-		if i.GetUser().GetLogin() == self.Login && hasMarker(i.GetBody(), marker) {
-			return issueFrom(i), true, nil
+		if seen > 0 {
+			break
 		}
 	}
 	return Issue{}, false, nil
