@@ -89,7 +89,8 @@ type (
 	}
 	// CheckSeen: GitHub hinted that checks of a commit changed.
 	CheckSeen struct {
-		SHA SHA `json:"sha"`
+		SHA   SHA  `json:"sha"`
+		Reset bool `json:"reset,omitempty"` // SIA's own was asked for again, and waits to be shown anew
 	}
 	// BranchMoved: somebody else pushed to the task's branch.
 	BranchMoved struct {

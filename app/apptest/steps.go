@@ -29,6 +29,7 @@ import (
 //	force <who> <branch> <ref>        moves a branch to where another stands
 //	press <who> <button>              of SIA's check run on the head
 //	rerun <who> <check>               the "Re-run" button of a check of the head
+//	rerun-all <who> <app>             "Re-run all checks" of an app on the head
 //	status <who> <context> <state> [n] a commit status on the head, or on attempt n's commit
 //	react <who> <reaction> <n>|plan   on the comment of intervention n, or of the plan that waits
 //	role <who> <role>
@@ -244,6 +245,8 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		err = p.press(who, arg(1))
 	case "rerun":
 		err = p.rerun(who, arg(1))
+	case "rerun-all":
+		err = p.Sim.RerequestSuite(Repo, string(p.Task(p.issue).Head), arg(1), who)
 	case "status":
 		err = p.status(who, arg(1), arg(2), arg(3))
 	case "react":

@@ -90,6 +90,9 @@ func (w *Worker) syncLabels(ctx context.Context, t sia.Task) error {
 }
 
 func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {
+	if err := w.resetCheck(ctx, t); err != nil {
+		return err
+	}
 	for _, a := range t.Attempts {
 		if a.Head == "" || a.Head == t.Head {
 			continue
@@ -102,6 +105,26 @@ func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {
 		return nil
 	}
 	return w.writeCheck(ctx, t, string(t.Head), render.CheckRun(t, w.Links))
+}
+
+// resetCheck shows as under way what somebody asked for again, and forgets what was
+// written last, so that it is written once more.
+func (w *Worker) resetCheck(ctx context.Context, t sia.Task) error {
+	if t.Reset == nil {
+		return nil
+	}
+	shown := store.SurfaceCheck + " " + string(t.Reset.SHA)
+	return w.surface(ctx, t, shown+" anew", t.Reset.By, func(int64) (int64, error) {
+		known, _, err := w.Store.Surface(ctx, t.ID, shown)
+		if err != nil || known == 0 {
+			return 0, err
+		}
+		spec := w.checkRunSpec(t, string(t.Reset.SHA), render.CheckRunAgain())
+		if known, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known); err != nil {
+			return 0, err
+		}
+		return 0, w.Store.SaveSurface(ctx, t.ID, shown, known, "")
+	})
 }
 
 // syncPull brings the pull request's text up to date when the task waits or has
@@ -125,17 +148,15 @@ func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v rend
 		return fmt.Errorf("encode the check run: %w", err)
 	}
 	return w.surface(ctx, t, store.SurfaceCheck+" "+head, string(content), func(known int64) (int64, error) {
-		spec := checkRunSpec(v, head)
-		spec.Name, spec.ExternalID, spec.DetailsURL = render.CheckName, string(t.ID), w.Links.Task(t.ID)
-		id, _, _, err := w.repo(t).UpsertCheckRun(ctx, spec, known)
+		id, _, _, err := w.repo(t).UpsertCheckRun(ctx, w.checkRunSpec(t, head, v), known)
 		return id, err
 	})
 }
 
-// checkRunSpec is a check run on a commit that shows a view.
-func checkRunSpec(v render.CheckRunView, head string) github.CheckRunSpec {
+// checkRunSpec is the task's check run on a commit, showing a view.
+func (w *Worker) checkRunSpec(t sia.Task, head string, v render.CheckRunView) github.CheckRunSpec {
 	spec := github.CheckRunSpec{HeadSHA: head, Status: v.Status, Conclusion: v.Conclusion, Title: v.Title,
-		Summary: v.Summary, Text: v.Text}
+		Summary: v.Summary, Text: v.Text, Name: render.CheckName, ExternalID: string(t.ID), DetailsURL: w.Links.Task(t.ID)}
 	for _, a := range v.Annotations {
 		spec.Annotations = append(spec.Annotations,
 			github.Annotation{Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title,
