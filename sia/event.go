@@ -154,10 +154,12 @@ type (
 	Pushed struct {
 		SHA SHA `json:"sha"`
 	}
-	// PushRefused: the branch had moved; Head is what stands there.
+	// PushRefused: the branch had moved, and Head is what stands there; or GitHub does
+	// not take the change.
 	PushRefused struct {
 		Head   SHA    `json:"head"`
 		Reason string `json:"reason"`
+		Change bool   `json:"change,omitempty"` // the attempt has failed: another push of it would be refused again
 	}
 	// PullOpened: the draft pull request exists.
 	PullOpened struct {

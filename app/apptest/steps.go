@@ -34,6 +34,7 @@ import (
 //	react <who> <reaction> <n>|plan   on the comment of intervention n, or of the plan that waits
 //	role <who> <role>
 //	uninstall | suspend | unsuspend
+//	withhold <permission>             the app and its installation lose it
 //
 //	settle                            lets everything happen, time included
 //	until before|after <effect> <n>   … until the worker gets there in attempt n, and holds it
@@ -254,6 +255,10 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 	case "role":
 		p.Sim.CreateUser(who)
 		err = p.Sim.SetPermission(Repo, who, arg(1))
+	case "withhold":
+		granted := ghsim.DefaultPermissions()
+		delete(granted, arg(0))
+		err = p.Sim.SetAppPermissions(p.config.GitHub.AppID, granted)
 	case "uninstall":
 		err = p.Sim.Uninstall(p.Install)
 	case "suspend", "unsuspend":

@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/git"
 	"github.com/sia-bot/sia/app/ghsim/journal"
 	"github.com/sia-bot/sia/app/ghsim/people"
+	"github.com/sia-bot/sia/app/ghsim/world"
 )
 
 // What the rooms call theirs, by the names under which users of the simulator
@@ -37,6 +38,9 @@ type (
 	// CheckView is one check run.
 	CheckView = people.CheckView
 )
+
+// DefaultPermissions are those of an app that CreateApp registers.
+func DefaultPermissions() map[string]string { return world.DefaultPermissions() }
 
 // Deleted as a file's content in PushFiles deletes the file.
 const Deleted = git.Deleted

@@ -31,7 +31,10 @@ func apiPermissions() Permissions {
 	return p
 }
 
-func gitPermissions() Permissions  { return Permissions{"metadata": "read", "contents": "write"} }
+func gitPermissions() Permissions { return Permissions{"metadata": "read", "contents": "write"} }
+func workflowPermissions() Permissions {
+	return Permissions{"metadata": "read", "contents": "write", "workflows": "write"}
+}
 func listPermissions() Permissions { return Permissions{"metadata": "read"} }
 
 // tokenScope narrows a token to the repositories that it reaches.
