@@ -184,7 +184,8 @@ func randomEvent(r *rapid.T, i int, emitted []sia.Effect) sia.Event {
 	wishes := []sia.Fact{
 		sia.PauseAsked{Reason: "lunch"}, sia.Resume{Credits: 5 * sia.Credit}, sia.Stop{Reason: "no"}, sia.Retry{},
 		sia.Edited{Title: "t"},
-		sia.AnswerGiven{Letter: "A"}, sia.CheckSeen{SHA: "c1"}, sia.CheckSeen{SHA: "c1", Reset: true}, sia.Query{Topic: "status"}, sia.PullClosed{},
+		sia.AnswerGiven{Letter: "A"}, sia.CheckSeen{SHA: "c1"}, sia.CheckSeen{SHA: "c1", Reset: true},
+		sia.Query{Topic: "status"}, sia.PullClosed{},
 	}
 	if len(emitted) > 0 && rapid.IntRange(0, 9).Draw(r, "outcome") < 8 {
 		f := emitted[rapid.IntRange(max(0, len(emitted)-4), len(emitted)-1).Draw(r, "effect")]
