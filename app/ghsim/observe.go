@@ -60,6 +60,12 @@ func (s *Server) WaitEntry(ctx context.Context, after int, match func(Entry) boo
 // completion. Git over HTTP and pages are not among them.
 func (s *Server) Calls() []Call { return s.api.Calls() }
 
+// Tally is what API requests come to.
+type Tally = api.Tally
+
+// Count counts API requests, every one of them.
+func Count(calls []Call) Tally { return api.Count(calls) }
+
 // CountCalls is how many API requests were received that count against a rate
 // limit: everything but answers 304.
 func (s *Server) CountCalls() int { return s.api.CountCalls() }

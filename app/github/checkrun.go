@@ -55,7 +55,7 @@ type Action struct {
 
 // UpsertCheckRun makes a commit show one check run of the app with an external
 // id. It reports the run's id and page, and whether it wrote anything. known is
-// the run's id when the caller remembers it, or 0.
+// the run's id when the caller remembers it, or [Unwritten], or 0.
 //
 // Check runs of other apps don't count, whatever their external id.
 func (r *Repo) UpsertCheckRun(
@@ -63,6 +63,9 @@ func (r *Repo) UpsertCheckRun(
 ) (id int64, page string, changed bool, err error) {
 	if err := spec.check(); err != nil {
 		return 0, "", false, err
+	}
+	if known == Unwritten {
+		return r.createCheckRun(ctx, spec)
 	}
 	now, ok, err := r.findCheckRun(ctx, spec, known)
 	if err != nil {
@@ -78,6 +81,40 @@ func (r *Repo) UpsertCheckRun(
 		return now.ID, now.URL, false, nil
 	}
 	first, more := spec.batches(now.AnnotationsCount)
+	page, err = r.writeCheckRun(ctx, spec, now.ID, first)
+	if err != nil {
+		return 0, "", false, err
+	}
+	if err := r.annotate(ctx, spec, now.ID, more); err != nil {
+		return 0, "", false, err
+	}
+	r.sent.put(now.ID, sum)
+	return now.ID, page, true, nil
+}
+
+// EditCheckRun rewrites a check run that the caller knows to be the app's, without
+// reading it first. ok is false when that can't be done: it is not there any more,
+// or how many annotations it has must be known.
+func (r *Repo) EditCheckRun(ctx context.Context, spec CheckRunSpec, id int64) (ok bool, err error) {
+	if err := spec.check(); err != nil {
+		return false, err
+	}
+	if len(spec.Annotations) > 0 {
+		return false, nil
+	}
+	if _, err = r.writeCheckRun(ctx, spec, id, nil); statusOf(err) == http.StatusNotFound {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	r.sent.put(id, spec.hash())
+	return true, nil
+}
+
+// writeCheckRun writes a check run with some annotations, and returns its page.
+func (r *Repo) writeCheckRun(
+	ctx context.Context, spec CheckRunSpec, id int64, first []Annotation,
+) (page string, err error) {
 	opts := checkRunUpdate{Actions: spec.actions(), UpdateCheckRunOptions: gh.UpdateCheckRunOptions{
 		Name: spec.Name, ExternalID: &spec.ExternalID, DetailsURL: stringOrNil(spec.DetailsURL),
 		Status: &spec.Status, Conclusion: stringOrNil(spec.Conclusion), Output: spec.output(first),
@@ -90,15 +127,11 @@ func (r *Repo) UpsertCheckRun(
 	if len(first) > 0 {
 		sending = once(ctx)
 	}
-	err = r.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", now.ID), opts, &got)
+	err = r.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", id), opts, &got)
 	if err := whole(err, got.GetID()); err != nil {
-		return 0, "", false, r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
+		return "", r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
-	if err := r.annotate(ctx, spec, now.ID, more); err != nil {
-		return 0, "", false, err
-	}
-	r.sent.put(now.ID, sum)
-	return now.ID, got.GetHTMLURL(), true, nil
+	return got.GetHTMLURL(), nil
 }
 
 // checkRunUpdate is go-github's, but that an empty list of buttons is sent too:

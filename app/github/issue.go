@@ -23,6 +23,7 @@ type Issue struct {
 	AuthorID  int64
 	URL       string
 	IsPull    bool
+	Comments  int // on it, SIA's own included
 	UpdatedAt time.Time
 }
 
@@ -30,7 +31,7 @@ func issueFrom(i *gh.Issue) Issue {
 	out := Issue{
 		Number: i.GetNumber(), Title: i.GetTitle(), Body: i.GetBody(), State: i.GetState(),
 		Author: i.GetUser().GetLogin(), AuthorID: i.GetUser().GetID(), URL: i.GetHTMLURL(),
-		IsPull: i.IsPullRequest(), UpdatedAt: i.GetUpdatedAt().Time,
+		IsPull: i.IsPullRequest(), Comments: i.GetComments(), UpdatedAt: i.GetUpdatedAt().Time,
 	}
 	for _, l := range i.Labels {
 		out.Labels = append(out.Labels, l.GetName())
@@ -46,6 +47,25 @@ func (r *Repo) Issue(ctx context.Context, number int) (Issue, error) {
 		return Issue{}, r.fail(err, "read issue %s#%d", r.repo, number)
 	}
 	return issueFrom(got), nil
+}
+
+// ChangedIssues returns the issues and pull requests that changed since a time, by
+// number, the hundred that changed last: one request for several of them. What is
+// not among them is to be read by itself.
+// https://docs.github.com/en/rest/issues/issues#list-repository-issues
+func (r *Repo) ChangedIssues(ctx context.Context, since time.Time) (map[int]Issue, error) {
+	got, _, err := r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name, &gh.IssueListByRepoOptions{
+		State: "all", Sort: "updated", Since: since, ListOptions: gh.ListOptions{PerPage: perPage}})
+	if err != nil {
+		return nil, r.fail(err, "read what changed in %s", r.repo)
+	}
+	out := map[int]Issue{}
+	for _, i := range got {
+		if n := i.GetNumber(); n != 0 {
+			out[n] = issueFrom(i)
+		}
+	}
+	return out, nil
 }
 
 // NewIssue is an issue to be opened.

@@ -20,7 +20,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// slowBody is a body of zeros that ends when the test lets it.
+// slowBody is a body of zeros whose last byte comes when the test lets it.
 type slowBody struct {
 	left  int
 	read  *atomic.Int64
@@ -32,10 +32,15 @@ type slowBody struct {
 func (b *slowBody) Read(p []byte) (int, error) {
 	b.once.Do(b.begun)
 	if b.left == 0 {
-		<-b.gate
 		return 0, io.EOF
 	}
 	n := min(len(p), b.left)
+	if n == b.left { // the last byte waits
+		if n--; n == 0 {
+			<-b.gate
+			n = 1
+		}
+	}
 	b.left -= n
 	b.read.Add(int64(n))
 	return n, nil

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
@@ -64,7 +65,7 @@ func (w *Worker) syncStatus(ctx context.Context, t sia.Task) error {
 				return c.ID, err
 			}
 		}
-		c, _, err := w.repo(t).UpsertComment(ctx, t.Issue, m.String(), body, 0)
+		c, _, err := w.repo(t).UpsertComment(ctx, t.Issue, m.String(), body, w.knownSince(m.String(), t.CreatedAt))
 		return c.ID, err
 	})
 }
@@ -120,7 +121,7 @@ func (w *Worker) resetCheck(ctx context.Context, t sia.Task) error {
 			return 0, err
 		}
 		spec := w.checkRunSpec(t, string(t.Reset.SHA), render.CheckRunAgain())
-		if known, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known); err != nil {
+		if known, err = w.showCheck(ctx, t, spec, known); err != nil {
 			return 0, err
 		}
 		return 0, w.Store.SaveSurface(ctx, t.ID, shown, known, "")
@@ -137,8 +138,7 @@ func (w *Worker) syncPull(ctx context.Context, t sia.Task) error {
 	}
 	body := render.PullBody(t, w.Links)
 	return w.surface(ctx, t, fmt.Sprintf("%s %d", store.SurfacePull, t.Pull.Number), body, func(int64) (int64, error) {
-		_, err := w.repo(t).UpdatePull(ctx, t.Pull.Number, "", body)
-		return 0, err
+		return 0, w.repo(t).EditPull(ctx, t.Pull.Number, body)
 	})
 }
 
@@ -148,9 +148,34 @@ func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v rend
 		return fmt.Errorf("encode the check run: %w", err)
 	}
 	return w.surface(ctx, t, store.SurfaceCheck+" "+head, string(content), func(known int64) (int64, error) {
-		id, _, _, err := w.repo(t).UpsertCheckRun(ctx, w.checkRunSpec(t, head, v), known)
-		return id, err
+		return w.showCheck(ctx, t, w.checkRunSpec(t, head, v), known)
 	})
+}
+
+// showCheck writes the task's check run on a commit.
+func (w *Worker) showCheck(
+	ctx context.Context, t sia.Task, spec github.CheckRunSpec, known int64,
+) (id int64, err error) {
+	if known != 0 {
+		if ok, err := w.repo(t).EditCheckRun(ctx, spec, known); err != nil || ok {
+			return known, err
+		}
+	} else {
+		known = w.knownSince(string(t.ID)+" "+spec.HeadSHA, pushedAt(t, spec.HeadSHA))
+	}
+	id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known)
+	return id, err
+}
+
+// pushedAt is a time before a commit of the task's was pushed, and after every that
+// was pushed before; zero when it is not an attempt's.
+func pushedAt(t sia.Task, head string) time.Time {
+	for _, a := range t.Attempts {
+		if string(a.Head) == head {
+			return a.StartedAt
+		}
+	}
+	return time.Time{}
 }
 
 // checkRunSpec is the task's check run on a commit, showing a view.
