@@ -19,13 +19,15 @@ func TestOwnCheckIsShownAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := stories["pass"].Start(t)
-			_, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.", "sia")
+			_, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",
+				"sia")
 			if err != nil {
 				t.Fatal(err)
 			}
 			s.Settle()
 			head := string(s.Task(1).Head)
-			if status, conclusion, err := s.Sim.SuiteState(apptest.Repo, head, apptest.Slug); status != "completed" || err != nil {
+			status, conclusion, err := s.Sim.SuiteState(apptest.Repo, head, apptest.Slug)
+			if status != "completed" || err != nil {
 				t.Fatalf("before: %s %s %v", status, conclusion, err)
 			}
 			for range 2 { // as often as they like

@@ -26,7 +26,8 @@ func TestCallsOfATask(t *testing.T) {
 		s := story.Start(t)
 		s.Wait(time.Second)
 		before := len(s.Sim.Calls())
-		_, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.", "sia")
+		_, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",
+			"sia")
 		if err != nil {
 			t.Fatal(err)
 		}

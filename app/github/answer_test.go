@@ -87,7 +87,8 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 			`"message":"Head sha can't be blank"},"Base sha can't be blank"]}`, "moments after a push", false, time.Second},
 		{"check's head", 422, "", invalid("CheckRun", "head_sha", "invalid"), "moments after a push", false, time.Second},
 		{"no commits between", 422, "", `{"message":"Validation Failed","errors":[{"resource":"PullRequest",` +
-			`"code":"custom","message":"No commits between main and sia/issue-1"}]}`, "moments after a push", false, time.Second},
+			`"code":"custom","message":"No commits between main and sia/issue-1"}]}`, "moments after a push", false,
+			time.Second},
 		{"commit not found", 404, "", reason("No commit found for the ref sia/issue-1"), "moments after a push", false,
 			time.Second},
 		{"a reference", 422, "", reason("Reference does not exist"), "moments after a push", false, time.Second},
@@ -146,7 +147,10 @@ func TestEmptyAnswersToWritesAreErrors(t *testing.T) {
 				"open issue": func() error { _, err := r.CreateIssue(ctx, NewIssue{Marker: marker, Title: "t"}); return err },
 				"comment":    func() error { _, _, err := r.UpsertComment(ctx, 1, marker, "b", 0); return err },
 				"edit":       func() error { _, _, err := r.EditComment(ctx, 5, marker, "b"); return err },
-				"open pull":  func() error { _, err := r.EnsurePull(ctx, NewPull{Head: "h", Base: "main", Title: "t"}); return err },
+				"open pull": func() error {
+					_, err := r.EnsurePull(ctx, NewPull{Head: "h", Base: "main", Title: "t"})
+					return err
+				},
 				"check run":  func() error { _, _, _, err := r.UpsertCheckRun(ctx, spec, 0); return err },
 				"pull":       func() error { _, err := r.Pull(ctx, 3); return err },
 				"repository": func() error { _, err := r.Repository(ctx); return err },
@@ -199,7 +203,8 @@ func TestRenamesKeepTheMethod(t *testing.T) {
 			if _, err := r.Issue(ctx, 12); err != nil {
 				t.Error(err)
 			}
-			if got := w.got("PATCH /repositories"); len(got) != 1 || !strings.Contains(got[0].body, "body") || got[0].auth == "" {
+			got := w.got("PATCH /repositories")
+			if len(got) != 1 || !strings.Contains(got[0].body, "body") || got[0].auth == "" {
 				t.Errorf("got %+v", got)
 			}
 		})

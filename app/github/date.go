@@ -16,7 +16,8 @@ var datedField = regexp.MustCompile(
 // dateLayouts are the forms of dates that payloads were seen to carry.
 var dateLayouts = []string{
 	time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05 -0700",
-	"2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04:05-0700", "2006-01-02", time.RFC1123, time.RFC1123Z,
+	"2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04:05-0700", "2006-01-02", time.RFC1123,
+	time.RFC1123Z,
 }
 
 // MendDates writes the dates of a JSON object in the one form that can be read.

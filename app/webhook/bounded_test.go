@@ -51,7 +51,8 @@ func (b *slowBody) Read(p []byte) (int, error) {
 func TestBodiesInFlightAreBounded(t *testing.T) {
 	for _, chunked := range []bool{false, true} {
 		t.Run(fmt.Sprint("chunked ", chunked), func(t *testing.T) {
-			h := &webhook.Handler{Store: newStore(t), Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler), Now: time.Now}
+			h := &webhook.Handler{Store: newStore(t), Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler),
+				Now: time.Now}
 			var read, refused, others atomic.Int64
 			gate := make(chan struct{})
 			posts := 10 * webhook.MaxInFlight / webhook.MaxBody

@@ -155,8 +155,8 @@ func TestOddDatesLoseNoDelivery(t *testing.T) {
 			"push": `"ref":"refs/heads/sia/issue-3-x","after":"abc","head_commit":{"id":"abc","timestamp":%[1]s},` +
 				`"commits":[{"id":"abc","timestamp":%[1]s}]`,
 		} {
-			payload := "{" + fmt.Sprintf(body, date) + `,"installation":{"id":1,"created_at":` + date + `,"suspended_at":` + date +
-				`},"repository":{"id":9,"name":"r","owner":{"login":"o"},"created_at":` + date + `,"pushed_at":` + date +
+			payload := "{" + fmt.Sprintf(body, date) + `,"installation":{"id":1,"created_at":` + date +
+				`,"suspended_at":` + date + `},"repository":{"id":9,"name":"r","owner":{"login":"o"},"created_at":` + date + `,"pushed_at":` + date +
 				`},"sender":{"login":"ada","id":7,"type":"User"}}`
 			if _, _, err := read(store.Delivery{GUID: "g", Event: event, Body: []byte(payload)}, "sia"); err != nil {
 				t.Errorf("%s with %s: %v", event, date, err)

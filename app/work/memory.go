@@ -82,7 +82,8 @@ func (w *Worker) noteQuiet(ctx context.Context, t sia.Task, issue github.Issue) 
 	if len(t.Attempts) > 0 || t.Earlier > 0 || issue.Comments > 1 {
 		return nil
 	}
-	if status, _, err := w.Store.Surface(ctx, t.ID, store.SurfaceStatus); err != nil || issue.Comments == 1 && status == 0 {
+	status, _, err := w.Store.Surface(ctx, t.ID, store.SurfaceStatus)
+	if err != nil || issue.Comments == 1 && status == 0 {
 		return err
 	}
 	return w.Store.SaveText(ctx, t.ID, 0, textQuiet, "yes")
