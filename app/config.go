@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -37,7 +38,7 @@ type Config struct {
 
 // GitHubConfig says how to reach GitHub as the app.
 type GitHubConfig struct {
-	URL           string // https://github.com, or the address of a GitHub Enterprise Server
+	URL           string // https://github.com, https://TENANT.ghe.com, or the address of a GitHub Enterprise Server
 	API           string // its REST address; "" is derived from URL
 	AppID         int64
 	PrivateKey    []byte // PEM
@@ -57,10 +58,7 @@ func (c Config) WithDefaults() Config {
 	}
 	c.GitHub.URL = strings.TrimRight(c.GitHub.URL, "/")
 	if c.GitHub.API == "" {
-		c.GitHub.API = c.GitHub.URL + "/api/v3/"
-		if c.GitHub.URL == "https://github.com" {
-			c.GitHub.API = "https://api.github.com/"
-		}
+		c.GitHub.API = github.APIAddress(c.GitHub.URL)
 	}
 	if c.Attempts == 0 {
 		c.Attempts = 2

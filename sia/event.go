@@ -89,7 +89,8 @@ type (
 	}
 	// CheckSeen: GitHub hinted that checks of a commit changed.
 	CheckSeen struct {
-		SHA SHA `json:"sha"`
+		SHA   SHA  `json:"sha"`
+		Reset bool `json:"reset,omitempty"` // SIA's own was asked for again, and waits to be shown anew
 	}
 	// BranchMoved: somebody else pushed to the task's branch.
 	BranchMoved struct {
@@ -153,10 +154,12 @@ type (
 	Pushed struct {
 		SHA SHA `json:"sha"`
 	}
-	// PushRefused: the branch had moved; Head is what stands there.
+	// PushRefused: the branch had moved, and Head is what stands there; or GitHub does
+	// not take the change.
 	PushRefused struct {
 		Head   SHA    `json:"head"`
 		Reason string `json:"reason"`
+		Change bool   `json:"change,omitempty"` // the attempt has failed: another push of it would be refused again
 	}
 	// PullOpened: the draft pull request exists.
 	PullOpened struct {

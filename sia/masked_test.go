@@ -21,6 +21,7 @@ var stay = map[string][]string{
 	"an id or a key that code makes, and finds things by": {
 		"TaskID", "Event.ID", "Event.Effect", "Effect.Key", "Effect.TargetKey", "Task.AwaitMemory", "Task.Seen",
 		"Diagnosis.DecisionID", "LessonRef.ID", "Begun.Withheld", "Attempt.LessonsShown", "Attempt.LessonsWithheld",
+		"CheckReset.By",
 	},
 	"the id of a technique in the library: letters, digits and hyphens": {"TechniqueID"},
 	"a commit": {"SHA"},

@@ -52,6 +52,10 @@ func Step(t Task, e Event) Result {
 		}
 	}
 	s.dispatch(t.State, e.Fact.Kind())
+	if f, ok := e.Fact.(CheckSeen); ok && f.Reset {
+		s.t.Reset = &CheckReset{SHA: f.SHA, By: e.ID}
+		s.t.Visible = s.t.Version
+	}
 	return s.result()
 }
 

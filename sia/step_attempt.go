@@ -251,10 +251,16 @@ func (s *step) ended() {
 	}
 }
 
-// pushRefused handles a branch that moved under the attempt.
+// pushRefused handles a branch that moved under the attempt, and a change that
+// GitHub does not take.
 func (s *step) pushRefused() {
 	f := s.e.Fact.(PushRefused)
 	a := s.t.Attempt()
+	if f.Change {
+		a.Reason = f.Reason
+		s.fail(a.Signals)
+		return
+	}
 	a.Outcome, a.Reason = AttemptError, f.Reason
 	if f.Head != "" {
 		s.t.Head = f.Head

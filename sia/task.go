@@ -119,6 +119,15 @@ type Task struct {
 	Visible int64                 `json:"visible"`           // version at which something that people see last changed
 	SyncAt  time.Time             `json:"sync_at,omitzero"`  // when the last sync was scheduled for
 	Synced  int64                 `json:"synced"`            // version that GitHub was last made to show
+
+	Reset *CheckReset `json:"reset,omitempty"`
+}
+
+// CheckReset is the last time that somebody asked for SIA's check run again. GitHub
+// leaves the check suite queued until the run is written once more.
+type CheckReset struct {
+	SHA SHA    `json:"sha"`
+	By  string `json:"by"` // id of the event
 }
 
 // Pull is the task's pull request; Number 0 means there is none yet.

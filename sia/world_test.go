@@ -86,6 +86,9 @@ func (w *world) outcome(f Effect) Fact {
 		if rapid.IntRange(0, 7).Draw(t, "push refused") == 0 {
 			return PushRefused{Head: w.sha(), Reason: "the branch moved"}
 		}
+		if rapid.IntRange(0, 7).Draw(t, "change refused") == 0 {
+			return PushRefused{Reason: "GitHub does not take it", Change: true}
+		}
 		return Pushed{SHA: f.SHA}
 	case DoPull:
 		return PullOpened{Number: 12, NodeID: "n", URL: "u"}

@@ -29,10 +29,12 @@ import (
 //	force <who> <branch> <ref>        moves a branch to where another stands
 //	press <who> <button>              of SIA's check run on the head
 //	rerun <who> <check>               the "Re-run" button of a check of the head
+//	rerun-all <who> <app>             "Re-run all checks" of an app on the head
 //	status <who> <context> <state> [n] a commit status on the head, or on attempt n's commit
 //	react <who> <reaction> <n>|plan   on the comment of intervention n, or of the plan that waits
 //	role <who> <role>
 //	uninstall | suspend | unsuspend
+//	withhold <permission>             the app and its installation lose it
 //
 //	settle                            lets everything happen, time included
 //	until before|after <effect> <n>   … until the worker gets there in attempt n, and holds it
@@ -46,6 +48,8 @@ import (
 //
 //	drop|duplicate|hold <event>…      webhooks, such as check_run or issue_comment.created; "all"; "none" ends it
 //	release [reversed]                what was held
+//	lag <n>                           what is pushed or opened from now on is unknown to the API for n answers
+//	                                  about it; 0 ends it
 const Steps = ""
 
 // player plays a story's script.
@@ -165,6 +169,12 @@ func (p *player) flow(verb string, arg func(int) string, f []string) (done bool,
 		p.Sim.DuplicateDeliveries(matching(f))
 	case "hold":
 		p.Sim.HoldDeliveries(matching(f))
+	case "lag":
+		n, err := strconv.Atoi(arg(0))
+		if err != nil {
+			return true, err
+		}
+		p.Sim.Lag(n)
 	case "release":
 		p.Sim.HoldDeliveries(nil)
 		p.Sim.Release(order(arg(0) == "reversed"))
@@ -236,6 +246,8 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		err = p.press(who, arg(1))
 	case "rerun":
 		err = p.rerun(who, arg(1))
+	case "rerun-all":
+		err = p.Sim.RerequestSuite(Repo, string(p.Task(p.issue).Head), arg(1), who)
 	case "status":
 		err = p.status(who, arg(1), arg(2), arg(3))
 	case "react":
@@ -243,6 +255,10 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 	case "role":
 		p.Sim.CreateUser(who)
 		err = p.Sim.SetPermission(Repo, who, arg(1))
+	case "withhold":
+		granted := ghsim.DefaultPermissions()
+		delete(granted, arg(0))
+		err = p.Sim.SetAppPermissions(p.config.GitHub.AppID, granted)
 	case "uninstall":
 		err = p.Sim.Uninstall(p.Install)
 	case "suspend", "unsuspend":

@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/git"
 	"github.com/sia-bot/sia/app/ghsim/journal"
 	"github.com/sia-bot/sia/app/ghsim/people"
+	"github.com/sia-bot/sia/app/ghsim/world"
 )
 
 // What the rooms call theirs, by the names under which users of the simulator
@@ -38,6 +39,9 @@ type (
 	CheckView = people.CheckView
 )
 
+// DefaultPermissions are those of an app that CreateApp registers.
+func DefaultPermissions() map[string]string { return world.DefaultPermissions() }
+
 // Deleted as a file's content in PushFiles deletes the file.
 const Deleted = git.Deleted
 
@@ -55,6 +59,12 @@ func (s *Server) WaitEntry(ctx context.Context, after int, match func(Entry) boo
 // Calls are the API requests received so far, REST and GraphQL, in order of
 // completion. Git over HTTP and pages are not among them.
 func (s *Server) Calls() []Call { return s.api.Calls() }
+
+// Tally is what API requests come to.
+type Tally = api.Tally
+
+// Count counts API requests, every one of them.
+func Count(calls []Call) Tally { return api.Count(calls) }
 
 // CountCalls is how many API requests were received that count against a rate
 // limit: everything but answers 304.
@@ -74,6 +84,10 @@ func (s *Server) ClearFaults() {
 	s.faults.Clear()
 	s.api.ForgetRequests()
 }
+
+// Lag makes each commit, branch and pull request that comes from now on unknown to
+// the API for a number of answers about it, as GitHub's replication does; 0 ends it.
+func (s *Server) Lag(answers int) { s.api.Lag(answers) }
 
 // ExhaustRateLimit makes an installation's primary rate limit used up until the
 // simulator's clock reaches reset.

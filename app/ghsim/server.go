@@ -112,7 +112,7 @@ func New(cfg Config) (*Server, error) {
 	hook := people.Webhook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret}
 	s.People = people.New(w, store, desk, hook, s.mon.Context().Done())
 	s.api = api.New(api.Config{World: w, Shaper: shape, Git: store, Desk: desk, Queue: s.queue, Faults: s.faults,
-		Logger: cfg.Logger})
+		Logger: cfg.Logger, Journal: s.journal})
 	s.handler = route(s.api, remote.New(w, store, desk, s.faults, cfg.Logger),
 		pages.New(w, store, s.People, desk, s.journal))
 	if cfg.Wrap != nil {

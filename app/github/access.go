@@ -33,6 +33,8 @@ func (r *Repo) Permission(ctx context.Context, who string) (string, error) {
 	got, _, err := r.gh.Repositories.GetPermissionLevel(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(who))
 	p := "none"
 	switch {
+	case err == nil && got.GetPermission() == "":
+		return "", r.fail(errNothing, "read what %s may do in %s", who, r.repo)
 	case err == nil:
 		p = roleOf(got.GetPermission(), got.GetRoleName())
 	case statusOf(err) != http.StatusNotFound:

@@ -156,7 +156,7 @@ func (a *App) network() http.RoundTripper {
 // client is a go-github client over a stack of round trippers. All clients are
 // made here, so that none is without an [outerTransport].
 func (a *App) client(next http.RoundTripper) *gh.Client {
-	c := gh.NewClient(&http.Client{Transport: newOuterTransport(next, a.cfg.Secrets, a.cfg.Timeout)})
+	c := gh.NewClient(&http.Client{Transport: newOuterTransport(&redirector{next}, a.cfg.Secrets, a.cfg.Timeout)})
 	c.BaseURL = a.api
 	c.UserAgent = "sia"
 	return c

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -204,6 +205,34 @@ func TestEndpoints(t *testing.T) {
 		}
 		if got := a.Repo(1, shop).CloneURL(); got != c.clone || a.graphql != c.graphql {
 			t.Errorf("%q: clone %s, graphql %s", c.base, got, a.graphql)
+		}
+	}
+}
+
+// TestAddressesOfEachGitHub: what people see, and where its APIs are.
+func TestAddressesOfEachGitHub(t *testing.T) {
+	for _, c := range []struct {
+		web, api, graphql, clone string
+		kept                     time.Duration // of deliveries
+	}{
+		{"https://github.com", "https://api.github.com/", "https://api.github.com/graphql", "https://github.com/", 72 * time.Hour},
+		{"https://GitHub.com/", "https://api.github.com/", "https://api.github.com/graphql", "https://github.com/", 72 * time.Hour},
+		{"https://acme.ghe.com", "https://api.acme.ghe.com/", "https://api.acme.ghe.com/graphql", "https://acme.ghe.com/",
+			72 * time.Hour},
+		{"https://api.acme.ghe.com", "https://api.acme.ghe.com/", "https://api.acme.ghe.com/graphql", "https://acme.ghe.com/",
+			72 * time.Hour},
+		{"https://git.corp", "https://git.corp/api/v3/", "https://git.corp/api/graphql", "https://git.corp/", 168 * time.Hour},
+		{"https://git.corp:8443/", "https://git.corp:8443/api/v3/", "https://git.corp:8443/api/graphql",
+			"https://git.corp:8443/", 168 * time.Hour},
+		{"https://notghe.com", "https://notghe.com/api/v3/", "https://notghe.com/api/graphql", "https://notghe.com/",
+			168 * time.Hour},
+		{"https://ghe.com.evil.example", "https://ghe.com.evil.example/api/v3/", "https://ghe.com.evil.example/api/graphql",
+			"https://ghe.com.evil.example/", 168 * time.Hour},
+	} {
+		api := APIAddress(c.web)
+		a := must[*App](t)(New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: api, Secrets: &secret.Masker{}}))
+		if api != c.api || a.graphql != c.graphql || a.web.String() != c.clone || a.DeliveriesKept() != c.kept {
+			t.Errorf("%s: api %s, graphql %s, clone %s, deliveries %s", c.web, api, a.graphql, a.web, a.DeliveriesKept())
 		}
 	}
 }

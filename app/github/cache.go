@@ -1,8 +1,12 @@
 package github
 
 import (
+	"bufio"
 	"bytes"
 	"container/list"
+	"encoding/json"
+	"io"
+	"net/http"
 	"sync"
 )
 
@@ -45,7 +49,7 @@ func (c *answerCache) Get(key string) ([]byte, bool) {
 	return e.Value.(*cacheEntry).wire, true
 }
 
-// Set stores an answer, unless it is not a 200, has no entity tag to revalidate
+// Set stores an answer, unless it is not a whole 200, has no entity tag to revalidate
 // it by, or would push out a quarter of the others.
 func (c *answerCache) Set(key string, wire []byte) {
 	c.mu.Lock()
@@ -85,5 +89,23 @@ func revalidable(wire []byte) bool {
 	head, _, _ := bytes.Cut(wire, []byte("\r\n\r\n"))
 	status, headers, _ := bytes.Cut(head, []byte("\r\n"))
 	_, code, _ := bytes.Cut(status, []byte(" "))
-	return bytes.HasPrefix(code, []byte("200")) && bytes.Contains(bytes.ToLower(headers), []byte("etag:"))
+	return bytes.HasPrefix(code, []byte("200")) && bytes.Contains(bytes.ToLower(headers), []byte("etag:")) &&
+		isWhole(wire)
+}
+
+// isWhole reports whether the body of an answer is JSON to its end and not
+// null. Half an answer that was kept would be confirmed by its entity tag, and
+// stay half.
+func isWhole(wire []byte) bool {
+	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(wire)), nil)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return false
+	}
+	body = bytes.TrimSpace(body)
+	return json.Valid(body) && !bytes.Equal(body, []byte("null"))
 }

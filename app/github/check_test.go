@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -289,5 +290,56 @@ func TestUpsertCheckRun(t *testing.T) {
 		if _, _, _, err := r.UpsertCheckRun(ctx, bad, 0); !sia.IsPermanent(err) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestAnnotationsAreNotSentTwice: GitHub adds what it is sent, also where its
+// answer was lost; how many there are is read back.
+func TestAnnotationsAreNotSentTwice(t *testing.T) {
+	for lost := 1; lost <= 4; lost++ { // which of the writes
+		t.Run(fmt.Sprint("write ", lost), func(t *testing.T) {
+			w := start(t, "/")
+			rs := mountRuns(w)
+			writes := 0
+			inner := w.srv.Config.Handler
+			w.srv.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+				if req.Method == http.MethodGet || !strings.Contains(req.URL.Path, "check-runs") {
+					inner.ServeHTTP(rw, req)
+					return
+				}
+				if writes++; writes != lost {
+					inner.ServeHTTP(rw, req)
+					return
+				}
+				inner.ServeHTTP(httptest.NewRecorder(), req)
+				answer(rw, 502, "<html>")
+			})
+			spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12", Status: "in_progress", Title: "Attempt 1"}
+			ctx, r := context.Background(), w.repo()
+			show := func() (id int64) {
+				t.Helper()
+				for try := 1; ; try++ {
+					id, _, _, err := r.UpsertCheckRun(ctx, spec, 0)
+					if err == nil {
+						return id
+					}
+					if sia.IsPermanent(err) || try == 5 {
+						t.Fatal(err)
+					}
+				}
+			}
+			show()
+			spec.Status, spec.Conclusion = "completed", "failure"
+			for i := range 120 {
+				spec.Annotations = append(spec.Annotations, Annotation{Path: "a.go", StartLine: i + 1, Message: "m"})
+			}
+			show()
+			if n := rs.all[0]["output"].(map[string]any)["annotations_count"]; n != 120 || len(rs.all) != 1 {
+				t.Errorf("%v annotations on %d check runs", n, len(rs.all))
+			}
+			if _, _, changed, err := r.UpsertCheckRun(ctx, spec, 0); changed || err != nil {
+				t.Errorf("changed %v, %v", changed, err)
+			}
+		})
 	}
 }

@@ -55,7 +55,7 @@ type Action struct {
 
 // UpsertCheckRun makes a commit show one check run of the app with an external
 // id. It reports the run's id and page, and whether it wrote anything. known is
-// the run's id when the caller remembers it, or 0.
+// the run's id when the caller remembers it, or [Unwritten], or 0.
 //
 // Check runs of other apps don't count, whatever their external id.
 func (r *Repo) UpsertCheckRun(
@@ -63,6 +63,9 @@ func (r *Repo) UpsertCheckRun(
 ) (id int64, page string, changed bool, err error) {
 	if err := spec.check(); err != nil {
 		return 0, "", false, err
+	}
+	if known == Unwritten {
+		return r.createCheckRun(ctx, spec)
 	}
 	now, ok, err := r.findCheckRun(ctx, spec, known)
 	if err != nil {
@@ -78,6 +81,40 @@ func (r *Repo) UpsertCheckRun(
 		return now.ID, now.URL, false, nil
 	}
 	first, more := spec.batches(now.AnnotationsCount)
+	page, err = r.writeCheckRun(ctx, spec, now.ID, first)
+	if err != nil {
+		return 0, "", false, err
+	}
+	if err := r.annotate(ctx, spec, now.ID, more); err != nil {
+		return 0, "", false, err
+	}
+	r.sent.put(now.ID, sum)
+	return now.ID, page, true, nil
+}
+
+// EditCheckRun rewrites a check run that the caller knows to be the app's, without
+// reading it first. ok is false when that can't be done: it is not there any more,
+// or how many annotations it has must be known.
+func (r *Repo) EditCheckRun(ctx context.Context, spec CheckRunSpec, id int64) (ok bool, err error) {
+	if err := spec.check(); err != nil {
+		return false, err
+	}
+	if len(spec.Annotations) > 0 {
+		return false, nil
+	}
+	if _, err = r.writeCheckRun(ctx, spec, id, nil); statusOf(err) == http.StatusNotFound {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	r.sent.put(id, spec.hash())
+	return true, nil
+}
+
+// writeCheckRun writes a check run with some annotations, and returns its page.
+func (r *Repo) writeCheckRun(
+	ctx context.Context, spec CheckRunSpec, id int64, first []Annotation,
+) (page string, err error) {
 	opts := checkRunUpdate{Actions: spec.actions(), UpdateCheckRunOptions: gh.UpdateCheckRunOptions{
 		Name: spec.Name, ExternalID: &spec.ExternalID, DetailsURL: stringOrNil(spec.DetailsURL),
 		Status: &spec.Status, Conclusion: stringOrNil(spec.Conclusion), Output: spec.output(first),
@@ -86,14 +123,15 @@ func (r *Repo) UpsertCheckRun(
 		opts.CompletedAt = r.timestamp()
 	}
 	var got gh.CheckRun
-	if err := r.send(ctx, http.MethodPatch, fmt.Sprintf("check-runs/%d", now.ID), opts, &got); err != nil {
-		return 0, "", false, r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
+	sending := ctx
+	if len(first) > 0 {
+		sending = once(ctx)
 	}
-	if err := r.annotate(ctx, spec, now.ID, more); err != nil {
-		return 0, "", false, err
+	err = r.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", id), opts, &got)
+	if err := whole(err, got.GetID()); err != nil {
+		return "", r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
-	r.sent.put(now.ID, sum)
-	return now.ID, got.GetHTMLURL(), true, nil
+	return got.GetHTMLURL(), nil
 }
 
 // checkRunUpdate is go-github's, but that an empty list of buttons is sent too:
@@ -114,7 +152,7 @@ func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, st
 		opts.CompletedAt = opts.StartedAt
 	}
 	got, _, err := r.gh.Checks.CreateCheckRun(ctx, r.repo.Owner, r.repo.Name, opts)
-	if err != nil {
+	if err := whole(err, got.GetID()); err != nil {
 		return 0, "", false, r.fail(err, "create check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
 	if err := r.annotate(ctx, spec, got.GetID(), more); err != nil {
@@ -124,11 +162,12 @@ func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, st
 	return got.GetID(), got.GetHTMLURL(), true, nil
 }
 
-// annotate sends the annotations that did not go with the first request.
+// annotate sends the annotations that did not go with the first request. Where an
+// answer is lost, the next try finds how many have arrived.
 func (r *Repo) annotate(ctx context.Context, spec CheckRunSpec, id int64, rest []Annotation) error {
 	for len(rest) > 0 {
 		n := min(len(rest), maxAnnotations)
-		_, _, err := r.gh.Checks.UpdateCheckRun(ctx, r.repo.Owner, r.repo.Name, id,
+		_, _, err := r.gh.Checks.UpdateCheckRun(once(ctx), r.repo.Owner, r.repo.Name, id,
 			gh.UpdateCheckRunOptions{Name: spec.Name, Output: spec.output(rest[:n])})
 		if err != nil {
 			return r.fail(err, "annotate check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
@@ -206,18 +245,25 @@ func (s *CheckRunSpec) shownBy(c CheckRun) bool {
 		c.OutputTitle == s.Title && sameText(c.OutputSummary, cutBytes(s.Summary, maxOutput)) &&
 		sameText(c.OutputText, cutBytes(s.Text, maxOutput)) &&
 		(s.DetailsURL == "" || c.DetailsURL == s.DetailsURL) &&
-		(len(s.Annotations) == 0 || c.AnnotationsCount > 0)
+		len(s.unsent(c.AnnotationsCount)) == 0
 }
 
 // batches splits the annotations to write into those of the first request and
-// the rest. A run that has some keeps them.
+// the rest.
 func (s *CheckRunSpec) batches(have int) (first, more []Annotation) {
-	if have > 0 {
-		return nil, nil
-	}
-	all := s.Annotations[:min(len(s.Annotations), allAnnotations)]
+	all := s.unsent(have)
 	n := min(len(all), maxAnnotations)
 	return all[:n], all[n:]
+}
+
+// unsent are the annotations to write on a run that has some. It keeps those; what
+// is missing is known when writing was interrupted, which is between two requests.
+func (s *CheckRunSpec) unsent(have int) []Annotation {
+	all := s.Annotations[:min(len(s.Annotations), allAnnotations)]
+	if have >= len(all) || have%maxAnnotations != 0 {
+		return nil
+	}
+	return all[have:]
 }
 
 func (s *CheckRunSpec) output(annotations []Annotation) *gh.CheckRunOutput {

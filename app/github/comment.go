@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
@@ -13,6 +15,7 @@ import (
 type Comment struct {
 	ID        int64
 	URL       string
+	Issue     int    // number of the issue or pull request
 	Body      string // with its marker
 	Author    string
 	AuthorID  int64
@@ -23,15 +26,27 @@ type Comment struct {
 func commentFrom(c *gh.IssueComment) Comment {
 	return Comment{
 		ID: c.GetID(), URL: c.GetHTMLURL(), Body: c.GetBody(),
+		Issue:  numberOf(c.GetIssueURL()),
 		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(),
 		CreatedAt: c.GetCreatedAt().Time, UpdatedAt: c.GetUpdatedAt().Time,
 	}
 }
 
+// numberOf is the number at the end of an issue's address; 0 when there is none.
+func numberOf(address string) int {
+	n, _ := strconv.Atoi(address[strings.LastIndexByte(address, '/')+1:])
+	return n
+}
+
+// Unwritten says in the place of a known id that nothing was written under the
+// marker or external id yet, which saves looking for it.
+const Unwritten int64 = -1
+
 // UpsertComment makes an issue carry one comment of the app under a marker, with
 // a body. It edits the comment when its body differs, and writes it (again) when
 // it isn't there; changed reports whether it did either. known is the comment's
-// id when the caller remembers it, which saves looking through the others, or 0.
+// id when the caller remembers it, which saves looking through the others, or
+// [Unwritten], or 0.
 //
 // The marker is the whole first line, an HTML comment; body is what follows it.
 // A comment counts only when the app wrote it, so nobody can take its place.
@@ -42,12 +57,18 @@ func (r *Repo) UpsertComment(
 	if err := checkMarker(marker); err != nil {
 		return Comment{}, false, err
 	}
-	now, ok, err := r.knownComment(ctx, marker, known)
-	if err == nil && !ok {
-		now, ok, err = r.findComment(ctx, issue, marker)
-	}
-	if err != nil {
-		return Comment{}, false, err
+	var (
+		now Comment
+		ok  bool
+	)
+	if known != Unwritten {
+		now, ok, err = r.knownComment(ctx, marker, known)
+		if err == nil && !ok {
+			now, ok, err = r.findComment(ctx, issue, marker)
+		}
+		if err != nil {
+			return Comment{}, false, err
+		}
 	}
 	want := withMarker(marker, body)
 	if ok {
@@ -55,7 +76,7 @@ func (r *Repo) UpsertComment(
 			return now, false, nil
 		}
 		got, _, err := r.gh.Issues.EditComment(ctx, r.repo.Owner, r.repo.Name, now.ID, &gh.IssueComment{Body: &want})
-		if err == nil {
+		if err = whole(err, got.GetID()); err == nil {
 			return commentFrom(got), true, nil
 		}
 		if statusOf(err) != http.StatusNotFound { // 404: deleted since
@@ -63,7 +84,7 @@ func (r *Repo) UpsertComment(
 		}
 	}
 	got, _, err := r.gh.Issues.CreateComment(ctx, r.repo.Owner, r.repo.Name, issue, &gh.IssueComment{Body: &want})
-	if err != nil {
+	if err := whole(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "comment on %s#%d", r.repo, issue)
 	}
 	return commentFrom(got), true, nil
@@ -80,7 +101,7 @@ func (r *Repo) EditComment(ctx context.Context, id int64, marker, body string) (
 	if statusOf(err) == http.StatusNotFound {
 		return Comment{}, false, nil
 	}
-	if err != nil {
+	if err := whole(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "edit comment %d of %s", id, r.repo)
 	}
 	return commentFrom(got), true, nil
@@ -99,7 +120,7 @@ func (r *Repo) knownComment(ctx context.Context, marker string, id int64) (Comme
 	if statusOf(err) == http.StatusNotFound {
 		return Comment{}, false, nil
 	}
-	if err != nil {
+	if err := whole(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "read comment %d of %s", id, r.repo)
 	}
 	c := commentFrom(got)
@@ -137,10 +158,22 @@ func (r *Repo) CommentsSince(ctx context.Context, issue int, since time.Time) ([
 	return out, nil
 }
 
-// comments walks an issue's comments, oldest first; since zero: all of them.
+// CommentsEverywhere returns the comments of all issues and pull requests that were
+// written or edited at or after a time, oldest first: one request for several
+// threads, where the time is not long ago.
+// https://docs.github.com/en/rest/issues/comments#list-issue-comments-for-a-repository
+func (r *Repo) CommentsEverywhere(ctx context.Context, since time.Time) ([]Comment, error) {
+	return r.CommentsSince(ctx, 0, since)
+}
+
+// comments walks an issue's comments, oldest first; since zero: all of them. Issue 0
+// is every issue.
 func (r *Repo) comments(ctx context.Context, issue int, since time.Time) iter.Seq2[*gh.IssueComment, error] {
 	return eachPage(func(o gh.ListOptions) ([]*gh.IssueComment, *gh.Response, error) {
 		opts := &gh.IssueListCommentsOptions{ListOptions: o}
+		if issue == 0 {
+			opts.Sort, opts.Direction = gh.String("created"), gh.String("asc")
+		}
 		if !since.IsZero() {
 			opts.Since = &since
 		}

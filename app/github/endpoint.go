@@ -10,6 +10,25 @@ import (
 	"strings"
 )
 
+// enterprisePath is where GitHub Enterprise Server has its REST API.
+const enterprisePath = "/api/v3/"
+
+// APIAddress is the REST API's address of the GitHub that people see at an address:
+// api.github.com for github.com, api.TENANT.ghe.com for TENANT.ghe.com, which has
+// data residency, and /api/v3/ on the same host for a GitHub Enterprise Server.
+//
+// https://docs.github.com/en/enterprise-cloud@latest/admin/data-residency/feature-overview-for-github-enterprise-cloud-with-data-residency#api-access
+func APIAddress(web string) string {
+	u, err := url.Parse(strings.TrimRight(web, "/"))
+	if err != nil {
+		return web
+	}
+	if host := strings.ToLower(u.Host); host == "github.com" || strings.HasSuffix(host, ".ghe.com") {
+		return u.Scheme + "://api." + strings.TrimPrefix(host, "api.") + "/"
+	}
+	return u.String() + enterprisePath
+}
+
 // endpoints parses the REST API's address and derives the one that repositories
 // are cloned from: github.com for api.github.com, tenant.ghe.com for
 // api.tenant.ghe.com, and the same host elsewhere.
@@ -26,10 +45,11 @@ func endpoints(base, web string) (api, clone *url.URL, err error) {
 		clone, err = httpURL(web)
 		return api, clone, err
 	}
+	api.Host = strings.ToLower(api.Host)
 	clone = &url.URL{Scheme: api.Scheme, Host: api.Host, Path: "/"}
 	if h := api.Hostname(); h == "api.github.com" || (strings.HasPrefix(h, "api.") && strings.HasSuffix(h, ".ghe.com")) {
 		clone.Host = strings.TrimPrefix(api.Host, "api.")
-	} else if p, ok := strings.CutSuffix(api.Path, "/api/v3/"); ok {
+	} else if p, ok := strings.CutSuffix(api.Path, enterprisePath); ok {
 		clone.Path = p + "/"
 	}
 	return api, clone, nil
@@ -39,7 +59,7 @@ func endpoints(base, web string) (api, clone *url.URL, err error) {
 // GitHub Enterprise Server, /graphql elsewhere.
 func graphqlURL(api *url.URL) string {
 	u := *api
-	if p, ok := strings.CutSuffix(u.Path, "/api/v3/"); ok {
+	if p, ok := strings.CutSuffix(u.Path, enterprisePath); ok {
 		u.Path = p + "/api/graphql"
 	} else {
 		u.Path += "graphql"

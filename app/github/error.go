@@ -56,6 +56,12 @@ func (a *App) failure(err error, format string, args ...any) error {
 		a.explain(e, er)
 	case errors.Is(err, errForeignHost):
 		e.Permanent, e.Message = true, "GitHub's address answers with a redirect elsewhere; check the configured base URL"
+	case errors.Is(err, errRedirects):
+		e.Permanent, e.Message = true, "GitHub's address leads round in redirects; check the configured base URL"
+	case errors.Is(err, errFresh):
+		e.RetryAfter, e.Message = freshLater, "GitHub does not find what SIA made a moment ago"
+	case errors.Is(err, errNothing):
+		e.Message = "GitHub's answer holds nothing; SIA tries again. See githubstatus.com"
 	case errors.Is(err, context.Canceled):
 		e.Message = "the operation was cancelled"
 	case errors.Is(err, errWriteQueue):
@@ -81,16 +87,38 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 	case code == http.StatusUnauthorized:
 		e.Permanent, e.Message = true, "GitHub does not accept the app's credentials; check the app id and private key "+
 			"with `sia doctor`"
+	case isLag(er):
+		e.RetryAfter, e.Message = freshLater, "GitHub refused it as not valid, as it does for moments after a push: "+
+			reasonOf(er)
 	case code == http.StatusForbidden && strings.Contains(said, "suspended"):
 		e.Permanent, e.Message = true, "the installation is suspended; an owner of the account can unsuspend it under "+
 			"Settings → GitHub Apps"
 	case code == http.StatusForbidden && strings.Contains(said, "archived"):
 		e.Permanent, e.Message = true, "the repository is archived and so read-only; unarchive it to go on"
+	case code == http.StatusForbidden && (strings.Contains(said, "saml") || resp.Header.Get("X-Github-Sso") != ""):
+		e.Permanent, e.Message = true, "the organisation asks for SAML single sign-on and does not let the app in; an "+
+			"owner can approve it: "+scrubbedLine(er.Message)
+	case code == http.StatusForbidden && strings.Contains(said, "ip allow list"):
+		e.Permanent, e.Message = true, "the organisation's IP allow list keeps this server out; an owner can add its "+
+			"address under Settings → Authentication security"
+	case code == http.StatusForbidden && (strings.Contains(said, "blocked") || strings.Contains(said, "disabled")):
+		e.Permanent, e.Message = true, "GitHub has blocked or disabled this; ask its support: "+scrubbedLine(er.Message)
+	case code == http.StatusForbidden && er.Message == "":
+		e.Permanent, e.Message = true, "it was forbidden without a reason, as proxies do; check the way to GitHub, and the "+
+			"app's permissions with `sia doctor`"
 	case code == http.StatusForbidden:
 		e.Permanent, e.Message = true, missingPermission(resp, er.Message)
 	case code == http.StatusNotFound:
 		e.Permanent, e.Message = true, "GitHub does not find it: it was deleted or moved, or the app is not installed on "+
 			"this repository"
+	case code == http.StatusGone && strings.Contains(said, "disabled"):
+		e.Permanent, e.Message = true, "it is turned off in the repository's settings: "+scrubbedLine(er.Message)
+	case code == http.StatusGone && strings.Contains(said, "deleted"):
+		e.Permanent, e.Message = true, "it was deleted: "+scrubbedLine(er.Message)
+	case code == http.StatusUnavailableForLegalReasons:
+		e.Permanent, e.Message = true, "GitHub keeps the repository closed for legal reasons: "+reasonOf(er)
+	case code == http.StatusRequestTimeout || code == http.StatusTooEarly:
+		e.Message = fmt.Sprintf("GitHub did not take the request in (%d); SIA tries again", code)
 	case code == http.StatusGone:
 		e.Permanent, e.Message = true, "it is gone for good: deleted, expired, or turned off in the repository's settings"
 	case code == http.StatusUnprocessableEntity || code == http.StatusBadRequest:
@@ -98,6 +126,9 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 	case code == http.StatusConflict:
 		e.Message = "something else changed it at the same moment; SIA looks again"
 	case code >= 500:
+		if after, ok := retryAfter(resp.Header.Get("Retry-After"), a.cfg.Now()); ok {
+			e.RetryAfter = after
+		}
 		e.Message = fmt.Sprintf("GitHub is failing (%d); SIA tries again. See githubstatus.com", code)
 	default:
 		e.Permanent, e.Message = true, fmt.Sprintf("GitHub answered %d: %s", code, reasonOf(er))
@@ -140,12 +171,28 @@ func missingPermission(resp *http.Response, said string) string {
 	} else if resp.Request != nil {
 		permission, access = permissionFor(resp.Request.Method, resp.Request.URL.Path)
 	}
-	if permission == "" || !strings.Contains(strings.ToLower(said), "not accessible") && said != "" {
+	if permission == "" || !strings.Contains(strings.ToLower(said), "not accessible") {
 		return "GitHub does not allow it: " + scrubbedLine(said)
 	}
 	return fmt.Sprintf("the app lacks the permission %q, which SIA needs to %s; an owner can grant it under Settings "+
 		"→ GitHub Apps → Configure",
 		permission+": "+access, purposeOf(permission))
+}
+
+// lagWords are what GitHub says of a commit or branch that it was not told, and
+// for moments after a push of one that it was: its servers hear of it one after
+// the other.
+var lagWords = regexp.MustCompile(`(?i)no commits? (?:found|between)|` +
+	`\b(?:head|base|sha|head_sha|commit|commit_id|ref|reference|object)\b[^.;]{0,60}` +
+	`\b(?:can't be blank|invalid|is not valid|missing|not found|does not exist|could not be found|must be a branch)`)
+
+// isLag reports whether GitHub refused because it does not know a commit or branch.
+func isLag(er *gh.ErrorResponse) bool {
+	switch er.Response.StatusCode {
+	case http.StatusUnprocessableEntity, http.StatusNotFound:
+		return lagWords.MatchString(reasonOf(er))
+	}
+	return false
 }
 
 // reasonOf is GitHub's reason on one line.

@@ -23,6 +23,7 @@ type Issue struct {
 	AuthorID  int64
 	URL       string
 	IsPull    bool
+	Comments  int // on it, SIA's own included
 	UpdatedAt time.Time
 }
 
@@ -30,7 +31,7 @@ func issueFrom(i *gh.Issue) Issue {
 	out := Issue{
 		Number: i.GetNumber(), Title: i.GetTitle(), Body: i.GetBody(), State: i.GetState(),
 		Author: i.GetUser().GetLogin(), AuthorID: i.GetUser().GetID(), URL: i.GetHTMLURL(),
-		IsPull: i.IsPullRequest(), UpdatedAt: i.GetUpdatedAt().Time,
+		IsPull: i.IsPullRequest(), Comments: i.GetComments(), UpdatedAt: i.GetUpdatedAt().Time,
 	}
 	for _, l := range i.Labels {
 		out.Labels = append(out.Labels, l.GetName())
@@ -42,10 +43,29 @@ func issueFrom(i *gh.Issue) Issue {
 // https://docs.github.com/en/rest/issues/issues#get-an-issue
 func (r *Repo) Issue(ctx context.Context, number int) (Issue, error) {
 	got, _, err := r.gh.Issues.Get(ctx, r.repo.Owner, r.repo.Name, number)
-	if err != nil {
+	if err := whole(err, got.GetNumber()); err != nil {
 		return Issue{}, r.fail(err, "read issue %s#%d", r.repo, number)
 	}
 	return issueFrom(got), nil
+}
+
+// ChangedIssues returns the issues and pull requests that changed since a time, by
+// number, the hundred that changed last: one request for several of them. What is
+// not among them is to be read by itself.
+// https://docs.github.com/en/rest/issues/issues#list-repository-issues
+func (r *Repo) ChangedIssues(ctx context.Context, since time.Time) (map[int]Issue, error) {
+	got, _, err := r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name, &gh.IssueListByRepoOptions{
+		State: "all", Sort: "updated", Since: since, ListOptions: gh.ListOptions{PerPage: perPage}})
+	if err != nil {
+		return nil, r.fail(err, "read what changed in %s", r.repo)
+	}
+	out := map[int]Issue{}
+	for _, i := range got {
+		if n := i.GetNumber(); n != 0 {
+			out[n] = issueFrom(i)
+		}
+	}
+	return out, nil
 }
 
 // NewIssue is an issue to be opened.
@@ -80,27 +100,43 @@ func (r *Repo) CreateIssue(ctx context.Context, n NewIssue) (Issue, error) {
 		req.Assignees = nil
 		got, _, err = r.gh.Issues.Create(ctx, r.repo.Owner, r.repo.Name, req)
 	}
-	if err != nil {
+	if err := whole(err, got.GetNumber()); err != nil {
 		return Issue{}, r.fail(err, "open an issue in %s", r.repo)
 	}
 	return issueFrom(got), nil
 }
 
-// findIssue looks for an issue that the app opened with a marker, newest first.
+// unfilteredPages is how many pages of everybody's issues are looked through: what
+// was opened before a try that failed is among the newest.
+const unfilteredPages = 3
+
+// findIssue looks for an issue that the app opened with a marker, newest first. The
+// filter by creator may find nothing of an app's where GitHub has a domain of its
+// own; where it does, the newest of all are looked through.
 func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error) {
 	self, err := r.app.Self(ctx)
 	if err != nil {
 		return Issue{}, false, err
 	}
-	for i, err := range eachPage(func(o gh.ListOptions) ([]*gh.Issue, *gh.Response, error) {
-		return r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name,
-			&gh.IssueListByRepoOptions{State: "all", Creator: self.Login, ListOptions: o})
-	}) {
-		if err != nil {
-			return Issue{}, false, r.fail(err, "look for SIA's issues in %s", r.repo)
+	for _, creator := range []string{self.Login, ""} {
+		seen := 0
+		for i, err := range eachPage(func(o gh.ListOptions) ([]*gh.Issue, *gh.Response, error) {
+			if creator == "" && o.Page > unfilteredPages {
+				return nil, nil, nil
+			}
+			return r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name,
+				&gh.IssueListByRepoOptions{State: "all", Creator: creator, ListOptions: o})
+		}) {
+			if err != nil {
+				return Issue{}, false, r.fail(err, "look for SIA's issues in %s", r.repo)
+			}
+			if i.GetUser().GetLogin() == self.Login && hasMarker(i.GetBody(), marker) {
+				return issueFrom(i), true, nil
+			}
+			seen++
 		}
-		if i.GetUser().GetLogin() == self.Login && hasMarker(i.GetBody(), marker) {
-			return issueFrom(i), true, nil
+		if seen > 0 {
+			break
 		}
 	}
 	return Issue{}, false, nil

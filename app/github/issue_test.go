@@ -152,3 +152,38 @@ func TestPermission(t *testing.T) {
 		t.Errorf("%d requests, want asked again after a minute", n)
 	}
 }
+
+// TestOurIssueIsFoundWithoutTheFilter: where GitHub has a domain of its own, the
+// filter by creator may find nothing of an app's.
+func TestOurIssueIsFoundWithoutTheFilter(t *testing.T) {
+	w := start(t, "/")
+	var all []any
+	for n := range 150 {
+		all = append(all, map[string]any{"number": 500 - n, "body": "x", "user": map[string]any{"login": "ann"}})
+	}
+	all[120] = map[string]any{"number": 91, "body": mark + "\nquestion", "user": map[string]any{"login": "sia[bot]"}}
+	filters := true
+	w.HandleFunc("GET /repos/acme/shop/issues", func(rw http.ResponseWriter, req *http.Request) {
+		if filters && req.URL.Query().Get("creator") != "" {
+			answer(rw, 200, "[]")
+			return
+		}
+		paged(rw, req, all, "")
+	})
+	w.json("POST /repos/acme/shop/issues", 201, `{"number":600}`)
+	n := NewIssue{Marker: mark, Title: "SIA needs an answer", Body: "question"}
+	for _, filters = range []bool{true, false} {
+		if got := must[Issue](t)(w.repo().CreateIssue(context.Background(), n)); got.Number != 91 {
+			t.Errorf("made another: %+v", got)
+		}
+	}
+	for range 500 { // in a large repository it does not look through everything
+		all = append([]any{map[string]any{"number": 501, "body": "x", "user": map[string]any{"login": "ann"}}}, all...)
+	}
+	filters = true
+	before := len(w.got("GET /repos/acme/shop/issues"))
+	must[Issue](t)(w.repo().CreateIssue(context.Background(), n))
+	if pages := len(w.got("GET /repos/acme/shop/issues")) - before; pages > 1+unfilteredPages {
+		t.Errorf("%d pages were read", pages)
+	}
+}

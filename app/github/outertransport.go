@@ -54,7 +54,10 @@ func (t *outerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if len(body) > maxAnswer {
 		return nil, fmt.Errorf("answer is larger than %d MiB", maxAnswer>>20)
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
+	if holdsNothing(req, resp, body) {
+		return nil, errNothing
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(MendDates(body)))
 	return resp, nil
 }
 

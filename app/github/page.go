@@ -2,6 +2,7 @@ package github
 
 import (
 	"iter"
+	"reflect"
 
 	gh "github.com/google/go-github/v66/github"
 )
@@ -10,6 +11,13 @@ const (
 	perPage  = 100 // the most GitHub gives
 	maxPages = 100 // a bound against answers that never end
 )
+
+// isHollow reports whether an element of a list is null or an object without
+// anything in it.
+func isHollow(element any) bool {
+	v := reflect.ValueOf(element)
+	return v.Kind() == reflect.Pointer && (v.IsNil() || v.Elem().IsZero())
+}
 
 // eachPage walks a paginated list. It ends with the error when a page can't be had.
 func eachPage[T any](fetch func(gh.ListOptions) ([]T, *gh.Response, error)) iter.Seq2[T, error] {
@@ -23,6 +31,11 @@ func eachPage[T any](fetch func(gh.ListOptions) ([]T, *gh.Response, error)) iter
 				return
 			}
 			for _, it := range items {
+				if isHollow(it) {
+					var zero T
+					yield(zero, errNothing)
+					return
+				}
 				if !yield(it, nil) {
 					return
 				}

@@ -43,14 +43,17 @@ type NewPull struct {
 	Title string // at most 256 characters are kept
 	Body  string
 	Draft bool // falls back to an ordinary one where drafts are not to be had
+	Fresh bool // nobody can have opened it yet: it is not looked for first
 }
 
 // EnsurePull opens a pull request, or returns the open one of the same head and
 // base as it is.
 // https://docs.github.com/en/rest/pulls/pulls#create-a-pull-request
 func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
-	if p, ok, err := r.findPull(ctx, n.Head, n.Base); err != nil || ok {
-		return p, err
+	if !n.Fresh {
+		if p, ok, err := r.findPull(ctx, n.Head, n.Base); err != nil || ok {
+			return p, err
+		}
 	}
 	req := &gh.NewPullRequest{
 		Title: gh.String(text.Clip(n.Title, maxTitle)), Head: &n.Head, Base: &n.Base,
@@ -66,7 +69,7 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 			return p, err
 		}
 	}
-	if err != nil {
+	if err := whole(err, got.GetNumber()); err != nil {
 		return Pull{}, r.fail(err, "open a pull request from %s in %s", n.Head, r.repo)
 	}
 	return r.pullFrom(got), nil
@@ -92,34 +95,16 @@ func (r *Repo) findPull(ctx context.Context, head, base string) (Pull, bool, err
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
 	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
-	if err != nil {
+	if err := whole(err, got.GetNumber()); err != nil {
 		return Pull{}, r.fail(err, "read pull request %s#%d", r.repo, number)
 	}
 	return r.pullFrom(got), nil
 }
 
-// UpdatePull gives a pull request a title and a body, when they differ from what
-// it has. An empty title leaves the title alone.
+// EditPull gives a pull request a body, without reading it first.
 // https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request
-func (r *Repo) UpdatePull(ctx context.Context, number int, title, body string) (Pull, error) {
-	now, err := r.Pull(ctx, number)
-	if err != nil {
-		return Pull{}, err
-	}
-	title, body = text.Clip(title, maxTitle), fitBody(body)
-	edit := &gh.PullRequest{}
-	if title != "" && title != now.Title {
-		edit.Title = &title
-	}
-	if !sameText(body, now.Body) {
-		edit.Body = &body
-	}
-	if edit.Title == nil && edit.Body == nil {
-		return now, nil
-	}
-	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number, edit)
-	if err != nil {
-		return Pull{}, r.fail(err, "update pull request %s#%d", r.repo, number)
-	}
-	return r.pullFrom(got), nil
+func (r *Repo) EditPull(ctx context.Context, number int, body string) error {
+	body = fitBody(body)
+	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number, &gh.PullRequest{Body: &body})
+	return r.fail(whole(err, got.GetNumber()), "update pull request %s#%d", r.repo, number)
 }

@@ -57,19 +57,17 @@ func TestEnsurePull(t *testing.T) {
 	}
 }
 
-func TestUpdatePullOnlyWhenItDiffers(t *testing.T) {
+func TestEditPull(t *testing.T) {
 	w := start(t, "/")
-	w.json("GET /repos/acme/shop/pulls/5", 200, pull5)
 	w.json("PATCH /repos/acme/shop/pulls/5", 200, pull5)
-	ctx := context.Background()
-	_ = must[Pull](t)(w.repo().UpdatePull(ctx, 5, "T", "B\r\n"))
-	_ = must[Pull](t)(w.repo().UpdatePull(ctx, 5, "", "B"))
-	if len(w.got("PATCH")) != 0 {
-		t.Error("wrote although nothing differs")
+	if err := w.repo().EditPull(context.Background(), 5, "C"); err != nil {
+		t.Error(err)
 	}
-	_ = must[Pull](t)(w.repo().UpdatePull(ctx, 5, "", "C"))
 	if got := w.got("PATCH"); len(got) != 1 || strings.TrimSpace(got[0].body) != `{"body":"C"}` {
 		t.Errorf("got %v", got)
+	}
+	if got := w.got("GET /repos"); len(got) != 0 {
+		t.Errorf("read %v", got)
 	}
 }
 

@@ -20,6 +20,8 @@ const (
 	// secondaryWait is how long to keep still after a secondary rate limit that
 	// did not say; GitHub asks for at least a minute.
 	secondaryWait = time.Minute
+	// longestWait bounds what an answer can ask to wait: GitHub counts by the hour.
+	longestWait = time.Hour + time.Minute
 	// everyResource is the key under which a secondary limit holds all requests.
 	everyResource = ""
 )
@@ -161,22 +163,31 @@ func (l *rateLimiter) learn(resource string, resp *http.Response) (until time.Ti
 	now := l.app.cfg.Now()
 
 	refused := resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests
-	if after, ok := headerSeconds(h.Get("Retry-After")); ok && refused {
-		until = now.Add(max(after, time.Second))
+	if after, ok := retryAfter(h.Get("Retry-After"), now); ok && refused {
+		until = now.Add(after)
 		l.limits.hold(everyResource, until)
 		return until, true
 	}
 	if remaining == "0" {
-		if at, ok := headerSeconds(reset); ok {
+		at, ok := headerSeconds(reset)
+		switch {
+		case ok:
 			until = time.Unix(int64(at/time.Second), 0)
+			if until.After(now.Add(longestWait)) { // the clocks differ: GitHub counts by the hour
+				until = now.Add(longestWait)
+			}
 			if refused && until.Before(now.Add(time.Second)) { // the clocks differ
 				until = now.Add(time.Second)
 			}
+		case refused:
+			until = now.Add(secondaryWait)
+		}
+		if !until.IsZero() {
 			l.limits.hold(resource, until)
 			return until, refused
 		}
 	}
-	if resp.StatusCode == http.StatusTooManyRequests || (refused && isSecondaryLimit(resp)) {
+	if resp.StatusCode == http.StatusTooManyRequests || (refused && saysLimit(resp)) {
 		until = now.Add(secondaryWait)
 		l.limits.hold(everyResource, until)
 		return until, true
@@ -184,14 +195,30 @@ func (l *rateLimiter) learn(resource string, resp *http.Response) (until time.Ti
 	return time.Time{}, false
 }
 
-// isSecondaryLimit reports whether a refusal is about a secondary rate limit. It
-// reads the body and puts it back.
-func isSecondaryLimit(resp *http.Response) bool {
+// saysLimit reports whether a refusal is about a rate limit in its words: a
+// secondary one, or a primary one whose headers are missing. It reads the body and
+// puts it back.
+func saysLimit(resp *http.Response) bool {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	text := strings.ToLower(string(body))
-	return err == nil && (strings.Contains(text, "secondary rate limit") || strings.Contains(text, "abuse detection"))
+	return err == nil && (strings.Contains(text, "secondary rate limit") ||
+		strings.Contains(text, "rate limit exceeded") || strings.Contains(text, "abuse detection"))
+}
+
+// retryAfter reads a Retry-After header, which holds seconds or a date: from a
+// second up to [longestWait].
+func retryAfter(s string, now time.Time) (time.Duration, bool) {
+	d, ok := headerSeconds(s)
+	if !ok {
+		at, err := http.ParseTime(s)
+		if err != nil {
+			return 0, false
+		}
+		d = at.Sub(now)
+	}
+	return min(max(d, time.Second), longestWait), true
 }
 
 // headerSeconds reads a header that holds a whole number of seconds.

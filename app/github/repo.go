@@ -27,12 +27,14 @@ type repoConn struct {
 	installation int64
 	gh           *gh.Client
 	git          *tokenSource
-	err          error     // the repository's name is not one: nothing is sent
-	used         time.Time // guarded by installation.mu
+	workflows    *tokenSource // as git, and for workflow files
+	err          error        // the repository's name is not one: nothing is sent
+	used         time.Time    // guarded by installation.mu
 
 	access   *expiringMap[string, string]
 	required *expiringMap[string, requirement]
 	sent     *expiringMap[int64, uint64] // hashes of the check runs last sent
+	fresh    *freshTransport
 }
 
 const (
@@ -87,10 +89,13 @@ func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 	}
 	bottom := a.bottom(in.id, in.limits, newWritePacer(a.cfg))
 	scope := onlyRepository(repo)
-	c.gh = a.client(in.cached(&installationAuth{
+	c.fresh = &freshTransport{made: newExpiringMap[string, bool](a.cfg.Now, freshFor, 1000)}
+	c.fresh.next = in.cached(&installationAuth{
 		next: bottom, host: a.api.Host, tokens: newTokenSource(a, in, scope, apiPermissions(), bottom),
-	}))
+	})
+	c.gh = a.client(c.fresh)
 	c.git = newTokenSource(a, in, scope, gitPermissions(), bottom)
+	c.workflows = newTokenSource(a, in, scope, workflowPermissions(), bottom)
 	return c
 }
 
@@ -108,13 +113,19 @@ func (r *Repo) Name() sia.Repo { return r.repo }
 // Token returns a token for the git transport: good for reading and writing
 // this repository's contents and nothing else, for between a minute and an
 // hour. It must not reach logs, remotes, environments or the agent.
-func (r *Repo) Token(ctx context.Context) (string, error) {
+func (r *Repo) Token(ctx context.Context) (string, error) { return r.tokenOf(ctx, r.git) }
+
+// workflowToken is a [Repo.Token] that may write workflow files as well, where the
+// installation was granted that.
+func (r *Repo) workflowToken(ctx context.Context) (string, error) { return r.tokenOf(ctx, r.workflows) }
+
+func (r *Repo) tokenOf(ctx context.Context, from *tokenSource) (string, error) {
 	if r.err != nil {
 		return "", r.err
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.app.cfg.Timeout)
 	defer cancel()
-	token, err := r.git.token(ctx)
+	token, err := from.token(ctx)
 	return token, r.fail(err, "get a token for %s", r.repo)
 }
 
@@ -129,11 +140,29 @@ func (r *Repo) Remote() gitops.Remote {
 	return gitops.Remote{Key: fmt.Sprintf("%d/%d", r.installation, r.repo.ID), URL: r.CloneURL(), Token: r.Token}
 }
 
+// WorkflowRemote is the repository for a push that changes workflow files.
+func (r *Repo) WorkflowRemote() gitops.Remote {
+	remote := r.Remote()
+	remote.Token = r.workflowToken
+	return remote
+}
+
+// MayChangeWorkflows reports whether the installation was granted to write workflow
+// files, which GitHub asks a permission of its own for.
+// https://docs.github.com/en/rest/apps/apps#get-an-installation-for-the-authenticated-app
+func (r *Repo) MayChangeWorkflows(ctx context.Context) (bool, error) {
+	got, _, err := r.app.gh.Apps.GetInstallation(ctx, r.installation)
+	if err := whole(err, got.GetID()); err != nil {
+		return false, r.fail(err, "read the permissions for %s", r.repo)
+	}
+	return permissionsFrom(got.GetPermissions())["workflows"] == "write", nil
+}
+
 // Repository returns what GitHub says about the repository.
 // https://docs.github.com/en/rest/repos/repos#get-a-repository
 func (r *Repo) Repository(ctx context.Context) (Repository, error) {
 	got, _, err := r.gh.Repositories.Get(ctx, r.repo.Owner, r.repo.Name)
-	if err != nil {
+	if err := whole(err, got.GetID()); err != nil {
 		return Repository{}, r.fail(err, "read repository %s", r.repo)
 	}
 	return repositoryFrom(got), nil
@@ -147,7 +176,7 @@ func (r *Repo) Head(ctx context.Context, branch string) (sha string, ok bool, er
 	if statusOf(err) == http.StatusNotFound || statusOf(err) == http.StatusConflict { // 409: the repository is empty
 		return "", false, nil
 	}
-	if err != nil {
+	if err := whole(err, ref.GetObject().GetSHA()); err != nil {
 		return "", false, r.fail(err, "read branch %s of %s", branch, r.repo)
 	}
 	return ref.GetObject().GetSHA(), true, nil

@@ -52,9 +52,20 @@ func isBroken(resp *http.Response, err error) bool {
 	return false
 }
 
+// onceKey marks the context of a request that must not be sent twice.
+type onceKey struct{}
+
+// once is for a request that adds something each time it is sent, although its
+// method says otherwise.
+func once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
+
 // repeatable reports whether sending req twice shows the same as once. All our
-// PATCH requests set absolute values, and a second token is as good as the first.
+// PATCH requests set absolute values, but for those that are sent [once], and a
+// second token is as good as the first.
 func repeatable(req *http.Request) bool {
+	if req.Context().Value(onceKey{}) != nil {
+		return false
+	}
 	switch req.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete:
 		return true

@@ -2,8 +2,10 @@ package github
 
 import (
 	"context"
+	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,7 +45,7 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 		return a.self.self, nil
 	}
 	got, _, err := a.gh.Apps.Get(ctx, "")
-	if err != nil {
+	if err := whole(err, got.GetSlug()); err != nil {
 		return Self{}, a.failure(err, "read the app itself")
 	}
 	s := Self{
@@ -67,17 +69,24 @@ func (a *App) Author(ctx context.Context, at time.Time) (gitops.Signature, error
 	if err != nil {
 		return gitops.Signature{}, err
 	}
-	return gitops.Signature{Name: self.Login, Email: Noreply(self.UserID, self.Login), When: at}, nil
+	return gitops.Signature{Name: self.Login, Email: a.Noreply(self.UserID, self.Login), When: at}, nil
 }
 
 // Noreply is the address under which GitHub attributes commits to an account.
-// An account whose id is not known, 0, has the older form without it.
+// An account whose id is not known, 0, has the older form without it. Each GitHub
+// has addresses of its own; where its host is a number, which is no name for mail,
+// they are github.com's.
 // https://docs.github.com/en/account-and-profile/reference/email-addresses-reference#your-noreply-email-address
-func Noreply(id int64, login string) string {
-	if id == 0 {
-		return login + "@users.noreply.github.com"
+// https://docs.github.com/en/enterprise-server/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-email-preferences/setting-your-commit-email-address
+func (a *App) Noreply(id int64, login string) string {
+	host := a.web.Hostname()
+	if !strings.Contains(host, ".") || net.ParseIP(host) != nil {
+		host = "github.com"
 	}
-	return strconv.FormatInt(id, 10) + "+" + login + "@users.noreply.github.com"
+	if id != 0 {
+		login = strconv.FormatInt(id, 10) + "+" + login
+	}
+	return login + "@users.noreply." + host
 }
 
 // Installation is one account's installation of the app.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 func TestSelf(t *testing.T) {
@@ -53,13 +54,22 @@ func TestAuthor(t *testing.T) {
 }
 
 func TestNoreply(t *testing.T) {
-	for want, got := range map[string]string{
-		"7+ada@users.noreply.github.com":       Noreply(7, "ada"),
-		"77+sia[bot]@users.noreply.github.com": Noreply(77, "sia[bot]"),
-		"sia[bot]@users.noreply.github.com":    Noreply(0, "sia[bot]"),
+	for _, c := range []struct {
+		api   string
+		id    int64
+		login string
+		want  string
+	}{
+		{"", 7, "ada", "7+ada@users.noreply.github.com"},
+		{"", 77, "sia[bot]", "77+sia[bot]@users.noreply.github.com"},
+		{"", 0, "sia[bot]", "sia[bot]@users.noreply.github.com"},
+		{"https://git.corp.example:8443/api/v3/", 7, "ada", "7+ada@users.noreply.git.corp.example"},
+		{"https://api.acme.ghe.com/", 7, "ada", "7+ada@users.noreply.acme.ghe.com"},
+		{"http://127.0.0.1:99/api/v3/", 7, "ada", "7+ada@users.noreply.github.com"},
 	} {
-		if got != want {
-			t.Errorf("got %s, want %s", got, want)
+		a := must[*App](t)(New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: c.api, Secrets: &secret.Masker{}}))
+		if got := a.Noreply(c.id, c.login); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}
 }
@@ -153,7 +163,8 @@ func TestFailedDeliveries(t *testing.T) {
 	w.json("POST /app/hook/deliveries/9/attempts", 404, `{"message":"Not Found"}`)
 	ctx := context.Background()
 	got := must[[]Delivery](t)(w.app.FailedDeliveries(ctx, at.Add(-time.Hour)))
-	want := []Delivery{{ID: 8, GUID: "lost", Event: "issues", Installation: 1, At: at.Add(-1).Truncate(time.Second)}}
+	want := []Delivery{{ID: 8, GUID: "lost", Event: "issues", Installation: 1, At: at.Add(-1).Truncate(time.Second),
+		First: at.Add(-3).Truncate(time.Second), Tries: 2}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -31,7 +31,10 @@ func apiPermissions() Permissions {
 	return p
 }
 
-func gitPermissions() Permissions  { return Permissions{"metadata": "read", "contents": "write"} }
+func gitPermissions() Permissions { return Permissions{"metadata": "read", "contents": "write"} }
+func workflowPermissions() Permissions {
+	return Permissions{"metadata": "read", "contents": "write", "workflows": "write"}
+}
 func listPermissions() Permissions { return Permissions{"metadata": "read"} }
 
 // tokenScope narrows a token to the repositories that it reaches.
@@ -85,10 +88,12 @@ func (s *tokenSource) token(ctx context.Context) (string, error) {
 	s.mu.Unlock()
 
 	token, err := tr.Token(ctx)
+	err = whole(err, token)
 	if full && refusedPermissions(err) {
 		if fewer, ok := s.reduce(ctx, tr); ok {
 			discardToken(err)
 			token, err = fewer.Token(ctx)
+			err = whole(err, token)
 		}
 	}
 	if err != nil {

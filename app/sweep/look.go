@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
@@ -41,10 +42,30 @@ const lookMargin = 2 * time.Minute
 // request, and hands what a lost delivery would have said to the intake.
 func (l *Looker) Issue(ctx context.Context, t sia.Task) (github.Issue, error) {
 	repo := l.github.Repo(t.Installation, t.Repo)
-	issue, err := repo.Issue(ctx, t.Issue)
-	if err != nil {
-		return issue, err
+	if t.Pull.Number == 0 {
+		issue, err := repo.Issue(ctx, t.Issue)
+		if err != nil {
+			return issue, err
+		}
+		return l.look(ctx, t, issue, github.Issue{})
 	}
+	changed, err := repo.ChangedIssues(ctx, t.StartedAt.Add(-lookMargin))
+	if err != nil {
+		return github.Issue{}, err
+	}
+	issue, ok := changed[t.Issue]
+	if !ok {
+		if issue, err = repo.Issue(ctx, t.Issue); err != nil {
+			return issue, err
+		}
+	}
+	return l.look(ctx, t, issue, changed[t.Pull.Number])
+}
+
+// look hands to the intake what is found on a task's issue, and on its pull request,
+// which may be zero where it was not read.
+func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue) (github.Issue, error) {
+	repo := l.github.Repo(t.Installation, t.Repo)
 	stop := ""
 	switch {
 	case issue.State == "closed":
@@ -62,6 +83,10 @@ func (l *Looker) Issue(ctx context.Context, t sia.Task) (github.Issue, error) {
 	since := t.Since.Add(-lookMargin)
 	if since.Before(t.StartedAt) {
 		since = t.StartedAt
+	}
+	silent, err := l.silent(ctx, t, issue, pull)
+	if err != nil || silent {
+		return issue, err
 	}
 	places := []github.Issue{issue}
 	if t.Pull.Number != 0 {
@@ -87,6 +112,34 @@ func (l *Looker) Issue(ctx context.Context, t sia.Task) (github.Issue, error) {
 		}
 	}
 	return issue, nil
+}
+
+// silent reports whether nobody but SIA can have said anything on a task's issue and
+// pull request, by how many comments they have. While a question is open it can't be
+// told: a box may have been ticked.
+func (l *Looker) silent(ctx context.Context, t sia.Task, issue, pull github.Issue) (bool, error) {
+	if t.Escalation != nil && !t.Escalation.Answered || t.Pull.Number != 0 && pull.Number == 0 {
+		return false, nil
+	}
+	status, _, err := l.store.Surface(ctx, t.ID, store.SurfaceStatus)
+	if err != nil {
+		return false, err
+	}
+	ours := 0
+	if status > 0 {
+		ours = 1
+	}
+	return issue.Comments <= ours && pull.Comments <= announced(t), nil
+}
+
+// announced is how many interventions SIA commented on the pull request.
+func announced(t sia.Task) (n int) {
+	for _, i := range t.Interventions {
+		if strings.Contains(i.CommentURL, fmt.Sprintf("/pull/%d#", t.Pull.Number)) {
+			n++
+		}
+	}
+	return n
 }
 
 // boxes hands a question's body to the intake, in case a box was ticked. Who
@@ -125,7 +178,12 @@ func (l *Looker) All(ctx context.Context) error {
 // Task compares one task with GitHub: issue, comments, boxes, pull request and
 // branch.
 func (l *Looker) Task(ctx context.Context, t sia.Task) error {
-	if _, err := l.Issue(ctx, t); err != nil {
+	// Read one by one, what has not changed costs nothing of the rate limit.
+	issue, err := l.github.Repo(t.Installation, t.Repo).Issue(ctx, t.Issue)
+	if err != nil {
+		return err
+	}
+	if _, err := l.look(ctx, t, issue, github.Issue{}); err != nil {
 		return err
 	}
 	if t.Pull.Number == 0 {

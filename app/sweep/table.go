@@ -30,12 +30,9 @@ func DefaultSchedule() Schedule {
 		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "0 */6 * * *"}
 }
 
-// Retention of stored deliveries: longer than the three days for which GitHub
-// offers to send them again.
-const keepDeliveries = 7 * 24 * time.Hour
-
-// redeliverWindow is how far back failed deliveries are looked for.
-const redeliverWindow = 24 * time.Hour
+// Retention of stored deliveries: longer than the three or seven days for which
+// GitHub offers to send them again.
+const keepDeliveries = 8 * 24 * time.Hour
 
 // Shown is what people see of tasks on GitHub.
 type Shown interface {
@@ -59,6 +56,8 @@ type Sweeper struct {
 	lessons Lessons
 	log     *slog.Logger
 	now     func() time.Time
+
+	redeliveries redeliveries
 }
 
 // New returns what does the periodic work. It looks with the looker, and hands what it finds beside
@@ -83,21 +82,6 @@ func (s *Sweeper) Table(c Schedule) []store.Periodic {
 		}},
 		{Name: "heartbeat", Spec: c.Heartbeat, Run: s.lessons.Tidy},
 	}
-}
-
-// redeliver has GitHub send again what it could not deliver.
-func (s *Sweeper) redeliver(ctx context.Context) error {
-	failed, err := s.github.FailedDeliveries(ctx, s.now().Add(-redeliverWindow))
-	if err != nil {
-		return err
-	}
-	for _, d := range failed {
-		if err := s.github.Redeliver(ctx, d.ID); err != nil {
-			return err
-		}
-		s.log.InfoContext(ctx, "asked for redelivery", "guid", d.GUID, "event", d.Event)
-	}
-	return nil
 }
 
 // repairAll writes status comment and labels again where people or chance

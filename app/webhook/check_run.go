@@ -27,8 +27,7 @@ func readCheckRun(payload any, r reading) ([]sia.Intent, *administration) {
 		if !own {
 			return []sia.Intent{hint(in, sia.SHA(run.GetHeadSHA()))}, nil
 		}
-		in.Permission = true
-		in.Event.Fact = sia.Retry{}
+		return again(in, sia.SHA(run.GetHeadSHA())), nil
 	case "requested_action":
 		if !own || e.RequestedAction == nil {
 			return nil, nil

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -26,33 +25,54 @@ type Handler struct {
 	Secret []byte
 	Logger *slog.Logger
 	Now    func() time.Time
+
+	room room
 }
 
 // ServeHTTP answers 202 when the delivery is stored or was before, 401 when the
 // signature is wrong, 413 beyond MaxBody, 400 for what is no delivery, and 503
-// when it could not be stored: GitHub keeps it, and it is sent again.
+// when it could not be stored or there is no room for it: GitHub keeps it, and it
+// is sent again. What its headers show to be refused is not read.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "webhooks are sent with POST", http.StatusMethodNotAllowed)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
-	if err != nil {
-		var big *http.MaxBytesError
-		if errors.As(err, &big) {
-			http.Error(w, "the delivery is larger than 25 MiB", http.StatusRequestEntityTooLarge)
-			return
-		}
+	if r.ContentLength > MaxBody {
+		http.Error(w, errTooLarge.Error(), http.StatusRequestEntityTooLarge)
+		return
+	}
+	signature := r.Header.Get("X-Hub-Signature-256")
+	if digest(signature) == nil {
+		unsigned(w)
+		return
+	}
+	guid, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
+	if guid == "" || event == "" || len(guid) > 100 || len(event) > 100 {
+		http.Error(w, "X-GitHub-Delivery and X-GitHub-Event are needed", http.StatusBadRequest)
+		return
+	}
+	body, done, err := h.receive(w, r)
+	switch {
+	case errors.Is(err, errTooLarge):
+		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+		return
+	case errors.Is(err, errNoRoom):
+		h.Logger.WarnContext(r.Context(), "no room for a delivery", "guid", guid, "event", event, "bytes", r.ContentLength)
+		w.Header().Set("Retry-After", comeAgain)
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	case err != nil:
 		http.Error(w, "the delivery did not arrive whole", http.StatusBadRequest)
 		return
 	}
-	if !Verify(h.Secret, body, r.Header.Get("X-Hub-Signature-256")) {
-		http.Error(w, "X-Hub-Signature-256 does not match: check that the webhook secret is the one SIA was given",
-			http.StatusUnauthorized)
+	defer done()
+	if !Verify(h.Secret, body, signature) {
+		unsigned(w)
 		return
 	}
-	d, err := h.delivery(r, body)
+	d, err := h.delivery(guid, event, r.Header.Get("Content-Type"), body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -71,11 +91,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// delivery reads the envelope: headers, and the few fields that route it.
-func (h *Handler) delivery(r *http.Request, body []byte) (store.Delivery, error) {
-	guid, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
-	if guid == "" || event == "" || len(guid) > 100 || len(event) > 100 {
-		return store.Delivery{}, errors.New("X-GitHub-Delivery and X-GitHub-Event are needed")
+func unsigned(w http.ResponseWriter) {
+	http.Error(w, "X-Hub-Signature-256 does not match: check that the webhook secret is the one SIA was given",
+		http.StatusUnauthorized)
+}
+
+// delivery reads the envelope: the few fields that route it.
+func (h *Handler) delivery(guid, event, contentType string, body []byte) (store.Delivery, error) {
+	body, err := payloadOf(contentType, body)
+	if err != nil {
+		return store.Delivery{}, err
 	}
 	var envelope struct {
 		Action       string `json:"action"`
@@ -99,15 +124,21 @@ func (h *Handler) delivery(r *http.Request, body []byte) (store.Delivery, error)
 // secret, in constant time. An empty secret verifies nothing.
 // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 func Verify(secret, body []byte, signature string) bool {
-	digest, ok := strings.CutPrefix(signature, "sha256=")
-	if !ok || len(secret) == 0 {
-		return false
-	}
-	got, err := hex.DecodeString(digest)
-	if err != nil {
+	got := digest(signature)
+	if got == nil || len(secret) == 0 {
 		return false
 	}
 	mac := hmac.New(sha256.New, secret)
 	mac.Write(body)
 	return hmac.Equal(got, mac.Sum(nil))
+}
+
+// digest is what a signature holds; nil when it is none.
+func digest(signature string) []byte {
+	text, ok := strings.CutPrefix(signature, "sha256=")
+	got, err := hex.DecodeString(text)
+	if !ok || err != nil || len(got) != sha256.Size {
+		return nil
+	}
+	return got
 }

@@ -5,6 +5,7 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
@@ -41,7 +42,7 @@ func read(d store.Delivery, slug string) ([]sia.Intent, *administration, error) 
 	if f == nil {
 		return nil, nil, fmt.Errorf("event %q is not read", d.Event)
 	}
-	payload, err := gh.ParseWebHook(d.Event, d.Body)
+	payload, err := gh.ParseWebHook(d.Event, github.MendDates(d.Body))
 	if err != nil {
 		return nil, nil, fmt.Errorf("payload of %s: %w", d.Event, err)
 	}

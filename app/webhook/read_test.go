@@ -135,6 +135,36 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestOddDatesLoseNoDelivery: some payloads carry dates that are not RFC 3339.
+func TestOddDatesLoseNoDelivery(t *testing.T) {
+	for _, date := range []string{`"2018-04-25 20:42:10"`, `"2018-04-25T20:42:10.123456Z"`, `1524688930`, `1524688930.25`,
+		`"2018-04-25T20:42:10+0000"`, `""`, `"no date"`,
+		`"2018-13-45T99:99:99Z"`, `-1`, `1524688930000`} {
+		for event, body := range map[string]string{
+			"issues": `"action":"unlabeled","label":{"name":"sia"},"issue":{"number":3,"created_at":%[1]s,"closed_at":%[1]s}`,
+			"issue_comment": `"action":"created","issue":{"number":3},"comment":{"id":5,"body":"/sia stop","created_at":%[1]s,` +
+				`"updated_at":%[1]s,"user":{"login":"ada","created_at":%[1]s}}`,
+			"check_run": `"action":"completed","check_run":{"head_sha":"abc","started_at":%[1]s,"completed_at":%[1]s,` +
+				`"check_suite":{"created_at":%[1]s},"app":{"slug":"ci","created_at":%[1]s}}`,
+			"check_suite": `"action":"completed","check_suite":{"head_sha":"abc","created_at":%[1]s,"head_commit":` +
+				`{"id":"abc","timestamp":%[1]s}}`,
+			"status":       `"sha":"abc","state":"failure","created_at":%[1]s,"commit":{"commit":{"author":{"date":%[1]s}}}`,
+			"workflow_run": `"action":"completed","workflow_run":{"head_sha":"abc","created_at":%[1]s,"run_started_at":%[1]s}`,
+			"pull_request": `"action":"closed","pull_request":{"number":4,"merged_at":%[1]s,"head":{"ref":"sia/issue-3-x",` +
+				`"sha":"abc","repo":{"id":9,"pushed_at":%[1]s}}}`,
+			"push": `"ref":"refs/heads/sia/issue-3-x","after":"abc","head_commit":{"id":"abc","timestamp":%[1]s},` +
+				`"commits":[{"id":"abc","timestamp":%[1]s}]`,
+		} {
+			payload := "{" + fmt.Sprintf(body, date) + `,"installation":{"id":1,"created_at":` + date +
+				`,"suspended_at":` + date + `},"repository":{"id":9,"name":"r","owner":{"login":"o"},"created_at":` + date + `,"pushed_at":` + date +
+				`},"sender":{"login":"ada","id":7,"type":"User"}}`
+			if _, _, err := read(store.Delivery{GUID: "g", Event: event, Body: []byte(payload)}, "sia"); err != nil {
+				t.Errorf("%s with %s: %v", event, date, err)
+			}
+		}
+	}
+}
+
 // A delivery that names no installation is refused: it is not the app's own.
 func TestReadWithoutInstallation(t *testing.T) {
 	_, _, err := read(store.Delivery{Event: "issues",

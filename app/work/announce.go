@@ -14,7 +14,8 @@ func (w *Worker) announce(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 	if t.Pull.Number != 0 {
 		on = t.Pull.Number
 	}
-	c, _, err := w.repo(t).UpsertComment(ctx, on, markerLine(f), render.Intervention(t, *t.Next, w.Links), 0)
+	c, _, err := w.repo(t).UpsertComment(ctx, on, markerLine(f), render.Intervention(t, *t.Next, w.Links),
+		w.known(f))
 	if err != nil {
 		return nil, err
 	}

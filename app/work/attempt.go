@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
-	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
@@ -191,10 +190,11 @@ func (w *Worker) savedResult(
 
 // startCommit is where the attempt starts: the base, or the branch's head.
 func (w *Worker) startCommit(ctx context.Context, t sia.Task) (string, error) {
-	if t.Head == "" || t.Brief.FromBase {
-		return string(t.BaseSHA), w.mirror(t).FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA))
+	start, branch := startOf(t), t.Branch
+	if start == string(t.BaseSHA) {
+		branch = t.BaseBranch
 	}
-	return string(t.Head), w.mirror(t).FetchCommit(ctx, t.Branch, string(t.Head))
+	return start, w.mirror(t).FetchCommit(ctx, branch, start)
 }
 
 // input gathers what the agent is given.
@@ -305,7 +305,7 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 	}
 	if by := t.AskedBy; by.Login != "" {
 		spec.Trailers = append(spec.Trailers,
-			gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, github.Noreply(by.ID, by.Login))})
+			gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, w.GitHub.Noreply(by.ID, by.Login))})
 	}
 	sha, err := space.Commit(ctx, spec)
 	if errors.Is(err, gitops.ErrEmpty) {
@@ -323,10 +323,17 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 	if err != nil {
 		return err
 	}
-	if len(leaks) == 0 {
-		fact.Commit = sia.SHA(sha)
-	} else {
+	forbidden, err := w.forbiddenWorkflows(ctx, t, sha)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(leaks) > 0:
 		refuse(fact, leaks)
+	case len(forbidden) > 0:
+		refuseWorkflows(fact, forbidden)
+	default:
+		fact.Commit = sia.SHA(sha)
 	}
 	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, w.Secrets.Mask(diff.Patch))
 }

@@ -19,6 +19,9 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
+	if err := w.noteQuiet(ctx, t, issue); err != nil {
+		return nil, err
+	}
 	now, err := w.Store.Task(ctx, t.ID)
 	if err != nil {
 		return nil, err

@@ -28,24 +28,21 @@ func (w *Worker) readLog(
 	ctx context.Context, repo *github.Repo, run github.CheckRun, green *github.CheckRun,
 ) (checkLog, error) {
 	opts := failure.Options{Name: run.Name}
-	if run.AnnotationsCount > 0 {
-		list, err := repo.Annotations(ctx, run.ID)
-		if err != nil {
-			return checkLog{}, err
-		}
-		for _, a := range list {
-			opts.Annotations = append(opts.Annotations,
-				failure.Annotation{Path: a.Path, Line: a.StartLine, Level: a.Level, Title: a.Title, Message: a.Message})
-		}
-	}
 	log, err := repo.JobLog(ctx, run, logLimit)
-	switch {
-	case errors.Is(err, github.ErrNoLog):
-		return readOutput(run, opts)
-	case err != nil:
+	if err != nil && !errors.Is(err, github.ErrNoLog) {
 		return checkLog{}, err
 	}
-	defer log.Close()
+	if err == nil {
+		defer log.Close()
+	}
+	if err != nil || run.AnnotationsCount > runnersOwn {
+		if opts.Annotations, err = annotations(ctx, repo, run); err != nil {
+			return checkLog{}, err
+		}
+	}
+	if log == nil {
+		return readOutput(run, opts)
+	}
 	if green != nil {
 		before, err := repo.JobLog(ctx, *green, logLimit)
 		if err == nil {
@@ -63,6 +60,23 @@ func (w *Worker) readLog(
 		rep.Line += log.Skipped
 	}
 	return checkLogOf(run, rep), nil
+}
+
+// runnersOwn is how many annotations the runner itself puts on a job that fails: that
+// a command ended with some code. The job's log says as much.
+const runnersOwn = 1
+
+// annotations are those of a check run.
+func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) (out []failure.Annotation, err error) {
+	if run.AnnotationsCount == 0 {
+		return nil, nil
+	}
+	list, err := repo.Annotations(ctx, run.ID)
+	for _, a := range list {
+		out = append(out,
+			failure.Annotation{Path: a.Path, Line: a.StartLine, Level: a.Level, Title: a.Title, Message: a.Message})
+	}
+	return out, err
 }
 
 // readOutput reads what a check run without a log shows on its page.

@@ -20,7 +20,7 @@ func (w *Worker) escalate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 		comment = render.PlanComment(t, e, w.Links)
 	}
 	if comment != "" {
-		c, _, err := repo.UpsertComment(ctx, t.Issue, markerLine(f), comment, 0)
+		c, _, err := repo.UpsertComment(ctx, t.Issue, markerLine(f), comment, w.known(f))
 		if err != nil {
 			return nil, err
 		}

@@ -2,8 +2,11 @@ package work
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -30,7 +33,33 @@ func (w *Worker) comments(ctx context.Context, t sia.Task) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	list, err := w.threads(ctx, t)
 	var said []string
+	for _, c := range list {
+		if c.Author != self.Login {
+			said = append(said, c.Body)
+		}
+	}
+	return said, err
+}
+
+// threads are the comments on the task's issue and pull request. Where nobody had
+// said anything before the task began, and that is not long ago, one request for
+// both has them.
+func (w *Worker) threads(ctx context.Context, t sia.Task) (all []github.Comment, err error) {
+	_, err = w.Store.Text(ctx, t.ID, 0, textQuiet)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	if err == nil && w.Now().Sub(t.CreatedAt) < brief {
+		list, err := w.repo(t).CommentsEverywhere(ctx, t.CreatedAt)
+		for _, c := range list {
+			if c.Issue == t.Issue || c.Issue == t.Pull.Number && c.Issue != 0 {
+				all = append(all, c)
+			}
+		}
+		return all, err
+	}
 	for _, n := range []int{t.Issue, t.Pull.Number} {
 		if n == 0 {
 			continue
@@ -39,14 +68,30 @@ func (w *Worker) comments(ctx context.Context, t sia.Task) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range list {
-			if c.Author != self.Login {
-				said = append(said, c.Body)
-			}
-		}
+		all = append(all, list...)
 	}
-	return said, nil
+	return all, nil
 }
+
+// textQuiet is kept of a task on whose issue nobody had said anything when its first
+// attempt began.
+const textQuiet = "quiet"
+
+// noteQuiet keeps that, if it is so.
+func (w *Worker) noteQuiet(ctx context.Context, t sia.Task, issue github.Issue) error {
+	if len(t.Attempts) > 0 || t.Earlier > 0 || issue.Comments > 1 {
+		return nil
+	}
+	status, _, err := w.Store.Surface(ctx, t.ID, store.SurfaceStatus)
+	if err != nil || issue.Comments == 1 && status == 0 {
+		return err
+	}
+	return w.Store.SaveText(ctx, t.ID, 0, textQuiet, "yes")
+}
+
+// brief is how long a task takes at most for which everything is read that was said in
+// the repository since it began.
+const brief = time.Hour
 
 // allComments is how long before the task an issue may have been talked about.
 const allComments = 10 * 365 * 24 * time.Hour

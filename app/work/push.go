@@ -17,7 +17,21 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	if err != nil {
 		return nil, err
 	}
-	err = w.mirror(t).Push(ctx, t.Branch, string(f.SHA), start)
+	mirror, from := w.mirror(t), start
+	if from == "" { // the branch is not there yet
+		from = string(t.BaseSHA)
+	}
+	touched, _, err := w.workflows(ctx, t, from, string(f.SHA))
+	if err != nil {
+		return nil, err
+	}
+	if len(touched) > 0 {
+		mirror = w.Git.Repo(w.repo(t).WorkflowRemote())
+	}
+	err = mirror.Push(ctx, t.Branch, string(f.SHA), start)
+	if refused, ok := refusedWorkflow(err); ok {
+		return refused, nil
+	}
 	var moved *gitops.LeaseError
 	if errors.As(err, &moved) {
 		return sia.PushRefused{Head: sia.SHA(moved.Head),
@@ -26,5 +40,6 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	if err != nil {
 		return nil, err
 	}
+	w.repo(t).Pushed(t.Branch, string(f.SHA))
 	return sia.Pushed{SHA: f.SHA}, nil
 }

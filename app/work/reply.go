@@ -34,7 +34,7 @@ func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		return nil, err
 	}
 	text := render.Reply(t, f.Content, w.Links, w.Now(), moves, decisions)
-	_, _, err = w.repo(t).UpsertComment(ctx, f.OnIssue, markerLine(f), text, 0)
+	_, _, err = w.repo(t).UpsertComment(ctx, f.OnIssue, markerLine(f), text, w.known(f))
 	return sia.Done{}, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
@@ -64,7 +65,7 @@ func (w *Worker) syncStatus(ctx context.Context, t sia.Task) error {
 				return c.ID, err
 			}
 		}
-		c, _, err := w.repo(t).UpsertComment(ctx, t.Issue, m.String(), body, 0)
+		c, _, err := w.repo(t).UpsertComment(ctx, t.Issue, m.String(), body, w.knownSince(m.String(), t.CreatedAt))
 		return c.ID, err
 	})
 }
@@ -90,6 +91,9 @@ func (w *Worker) syncLabels(ctx context.Context, t sia.Task) error {
 }
 
 func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {
+	if err := w.resetCheck(ctx, t); err != nil {
+		return err
+	}
 	for _, a := range t.Attempts {
 		if a.Head == "" || a.Head == t.Head {
 			continue
@@ -104,6 +108,26 @@ func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {
 	return w.writeCheck(ctx, t, string(t.Head), render.CheckRun(t, w.Links))
 }
 
+// resetCheck shows as under way what somebody asked for again, and forgets what was
+// written last, so that it is written once more.
+func (w *Worker) resetCheck(ctx context.Context, t sia.Task) error {
+	if t.Reset == nil {
+		return nil
+	}
+	shown := store.SurfaceCheck + " " + string(t.Reset.SHA)
+	return w.surface(ctx, t, shown+" anew", t.Reset.By, func(int64) (int64, error) {
+		known, _, err := w.Store.Surface(ctx, t.ID, shown)
+		if err != nil || known == 0 {
+			return 0, err
+		}
+		spec := w.checkRunSpec(t, string(t.Reset.SHA), render.CheckRunAgain())
+		if known, err = w.showCheck(ctx, t, spec, known); err != nil {
+			return 0, err
+		}
+		return 0, w.Store.SaveSurface(ctx, t.ID, shown, known, "")
+	})
+}
+
 // syncPull brings the pull request's text up to date when the task waits or has
 // ended; while it goes on, the status comment says where it stands. The title is
 // left as people may have made it.
@@ -114,8 +138,7 @@ func (w *Worker) syncPull(ctx context.Context, t sia.Task) error {
 	}
 	body := render.PullBody(t, w.Links)
 	return w.surface(ctx, t, fmt.Sprintf("%s %d", store.SurfacePull, t.Pull.Number), body, func(int64) (int64, error) {
-		_, err := w.repo(t).UpdatePull(ctx, t.Pull.Number, "", body)
-		return 0, err
+		return 0, w.repo(t).EditPull(ctx, t.Pull.Number, body)
 	})
 }
 
@@ -125,17 +148,40 @@ func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v rend
 		return fmt.Errorf("encode the check run: %w", err)
 	}
 	return w.surface(ctx, t, store.SurfaceCheck+" "+head, string(content), func(known int64) (int64, error) {
-		spec := checkRunSpec(v, head)
-		spec.Name, spec.ExternalID, spec.DetailsURL = render.CheckName, string(t.ID), w.Links.Task(t.ID)
-		id, _, _, err := w.repo(t).UpsertCheckRun(ctx, spec, known)
-		return id, err
+		return w.showCheck(ctx, t, w.checkRunSpec(t, head, v), known)
 	})
 }
 
-// checkRunSpec is a check run on a commit that shows a view.
-func checkRunSpec(v render.CheckRunView, head string) github.CheckRunSpec {
+// showCheck writes the task's check run on a commit.
+func (w *Worker) showCheck(
+	ctx context.Context, t sia.Task, spec github.CheckRunSpec, known int64,
+) (id int64, err error) {
+	if known != 0 {
+		if ok, err := w.repo(t).EditCheckRun(ctx, spec, known); err != nil || ok {
+			return known, err
+		}
+	} else {
+		known = w.knownSince(string(t.ID)+" "+spec.HeadSHA, pushedAt(t, spec.HeadSHA))
+	}
+	id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known)
+	return id, err
+}
+
+// pushedAt is a time before a commit of the task's was pushed, and after every that
+// was pushed before; zero when it is not an attempt's.
+func pushedAt(t sia.Task, head string) time.Time {
+	for _, a := range t.Attempts {
+		if string(a.Head) == head {
+			return a.StartedAt
+		}
+	}
+	return time.Time{}
+}
+
+// checkRunSpec is the task's check run on a commit, showing a view.
+func (w *Worker) checkRunSpec(t sia.Task, head string, v render.CheckRunView) github.CheckRunSpec {
 	spec := github.CheckRunSpec{HeadSHA: head, Status: v.Status, Conclusion: v.Conclusion, Title: v.Title,
-		Summary: v.Summary, Text: v.Text}
+		Summary: v.Summary, Text: v.Text, Name: render.CheckName, ExternalID: string(t.ID), DetailsURL: w.Links.Task(t.ID)}
 	for _, a := range v.Annotations {
 		spec.Annotations = append(spec.Annotations,
 			github.Annotation{Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title,

@@ -113,6 +113,7 @@ func (d Deps) check() error {
 type Worker struct {
 	Deps
 	required sync.Map // repo and branch → requiredAnswer
+	firsts   *firsts
 }
 
 // New returns a worker; it is an error when anything of d is missing.
@@ -120,7 +121,7 @@ func New(d Deps) (*Worker, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	return &Worker{Deps: d}, nil
+	return &Worker{Deps: d, firsts: newFirsts(d.Now())}, nil
 }
 
 // Effect carries out one effect and returns its outcome. An error is retried by
@@ -169,6 +170,18 @@ func (w *Worker) repo(t sia.Task) *github.Repo { return w.GitHub.Repo(t.Installa
 
 // mirror is the task's repository in git.
 func (w *Worker) mirror(t sia.Task) *gitops.Repo { return w.Git.Repo(w.repo(t).Remote()) }
+
+// known is in the place of the id of what an effect writes: that nobody can have
+// written it yet, or that it is to be looked for.
+func (w *Worker) known(f sia.Effect) int64 { return w.knownSince(f.Key, f.At) }
+
+// knownSince is as known, of what has a key of its own and came up at a time.
+func (w *Worker) knownSince(key string, came time.Time) int64 {
+	if w.firsts.first(key, came, w.Now()) {
+		return github.Unwritten
+	}
+	return 0
+}
 
 // markerLine is the first line of everything SIA will look for again.
 func markerLine(f sia.Effect) string {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+	"strings"
 	"time"
 )
 
@@ -15,6 +17,28 @@ type Call struct {
 	Installation int64 // whose token it carried; 0 for none
 	Conditional  bool  // answered 304 and not counted against the rate limit
 	Fault        bool  // answered by a fault, not by the simulator
+}
+
+// Tally is what requests come to.
+type Tally struct {
+	All      int // every request, tokens, refusals and answers 304 included
+	Free     int // of all: answers 304, which the primary rate limit does not count
+	Creating int // of all: those that create content, of which GitHub takes 80 a minute
+}
+
+// Count counts requests. Everything that is posted creates content, but for tokens.
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
+func Count(calls []Call) (n Tally) {
+	for _, c := range calls {
+		n.All++
+		if c.Conditional {
+			n.Free++
+		}
+		if c.Method == http.MethodPost && !strings.HasSuffix(c.Path, "/access_tokens") {
+			n.Creating++
+		}
+	}
+	return n
 }
 
 func (h *Handler) logCall(entry *Call) {

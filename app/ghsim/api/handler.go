@@ -21,6 +21,7 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/delivery"
 	"github.com/sia-bot/sia/app/ghsim/fault"
 	"github.com/sia-bot/sia/app/ghsim/git"
+	"github.com/sia-bot/sia/app/ghsim/journal"
 	"github.com/sia-bot/sia/app/ghsim/payload"
 	"github.com/sia-bot/sia/app/ghsim/refusal"
 	"github.com/sia-bot/sia/app/ghsim/world"
@@ -41,6 +42,8 @@ type Config struct {
 	Queue  *delivery.Queue
 	Faults *fault.Rules
 	Logger *slog.Logger
+
+	Journal *journal.Journal
 }
 
 // Handler answers REST and GraphQL requests, and requests for logs that REST
@@ -55,9 +58,12 @@ type Handler struct {
 	log    *slog.Logger
 	routes []route
 
+	journal *journal.Journal
+
 	// guarded by the world's lock
 	limits limits
 	logs   map[string]logAddress // by the secret part of the address
+	lag    lag
 	calls  []Call
 	after  []func(Call)
 }
@@ -65,7 +71,7 @@ type Handler struct {
 // New is the API over a world.
 func New(cfg Config) *Handler {
 	return &Handler{world: cfg.World, shape: cfg.Shaper, git: cfg.Git, desk: cfg.Desk, queue: cfg.Queue,
-		faults: cfg.Faults, log: cfg.Logger, routes: routeTable(),
+		faults: cfg.Faults, log: cfg.Logger, routes: routeTable(), journal: cfg.Journal,
 		limits: limits{max: defaultLimit, windows: map[string]*window{}}, logs: map[string]logAddress{}}
 }
 
@@ -153,7 +159,9 @@ func (h *Handler) answer(rep *reply, r *http.Request, path string, body []byte, 
 		if c.window().used >= h.limits.max && rt.pattern != "/rate_limit" {
 			err = exhausted()
 		} else if err = c.authorize(rt); err == nil {
-			a, err = rt.handle(c)
+			if err = c.lags(); err == nil {
+				a, err = rt.handle(c)
+			}
 		}
 	}
 	if c.token != nil {

@@ -113,13 +113,23 @@ func (q *Queue) Redeliver(d *Delivery) {
 	again := &Delivery{ID: q.reg.NextID(), GUID: d.GUID, Event: d.Event, Action: d.Action, Installation: d.Installation,
 		Repo: d.Repo, RepositoryID: d.RepositoryID, At: q.reg.Now(), Redelivery: true, Payload: d.Payload, hook: d.hook}
 	q.sent = append(q.sent, again)
-	q.enqueue(again)
+	if !q.lost(again) {
+		q.enqueue(again)
+	}
+}
+
+// lost makes a delivery that is to be lost one that failed; the lock is held.
+func (q *Queue) lost(d *Delivery) bool {
+	if q.drop == nil || !q.drop(*d) {
+		return false
+	}
+	d.Done, d.StatusCode, d.Status = true, http.StatusBadGateway, "failed to connect to host"
+	return true
 }
 
 // release hands a delivery to its hook's sender, unless it is to be lost.
 func (q *Queue) release(d *Delivery) {
-	if q.drop != nil && q.drop(*d) {
-		d.Done, d.StatusCode, d.Status = true, http.StatusBadGateway, "failed to connect to host"
+	if q.lost(d) {
 		return
 	}
 	q.enqueue(d)

@@ -55,6 +55,39 @@ func (p *People) PressCheckButton(repo string, checkRun int64, login, identifier
 	return nil
 }
 
+// RerequestSuite asks for an app's checks of a commit to be run again, as the
+// "Re-run all checks" button does for each app.
+func (p *People) RerequestSuite(repo, sha, app, login string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, a, err := p.person(repo, login, "write")
+	if err != nil {
+		return err
+	}
+	for _, st := range r.Suites {
+		if st.SHA == sha && st.App.Slug == app {
+			return p.world.RerequestSuite(r, a, st)
+		}
+	}
+	return fmt.Errorf("%s has no check suite of %s on %s", repo, app, sha)
+}
+
+// SuiteState is the status and the conclusion of an app's check suite of a commit.
+func (p *People) SuiteState(repo, sha, app string) (status, conclusion string, err error) {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err != nil {
+		return "", "", err
+	}
+	for _, st := range r.Suites {
+		if st.SHA == sha && st.App.Slug == app {
+			return st.Status, st.Conclusion, nil
+		}
+	}
+	return "", "", fmt.Errorf("%s has no check suite of %s on %s", repo, app, sha)
+}
+
 // RerequestCheckRun asks for a check run to be run again, as the "Re-run"
 // button does.
 func (p *People) RerequestCheckRun(repo string, checkRun int64, login string) error {

@@ -68,6 +68,7 @@ func (w *World) RerequestCheck(r *model.Repository, a model.Actor, c *model.Chec
 		return w.Rerun(r, c.Job.Run, a, func(j *model.Job) bool { return j.Plan.Name == c.Job.Plan.Name })
 	}
 	w.emitCheck(r, a, c, "rerequested", nil)
+	c.Suite.Status, c.Suite.Conclusion = "queued", ""
 	return nil
 }
 

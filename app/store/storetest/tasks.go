@@ -184,7 +184,8 @@ func randomEvent(r *rapid.T, i int, emitted []sia.Effect) sia.Event {
 	wishes := []sia.Fact{
 		sia.PauseAsked{Reason: "lunch"}, sia.Resume{Credits: 5 * sia.Credit}, sia.Stop{Reason: "no"}, sia.Retry{},
 		sia.Edited{Title: "t"},
-		sia.AnswerGiven{Letter: "A"}, sia.CheckSeen{SHA: "c1"}, sia.Query{Topic: "status"}, sia.PullClosed{},
+		sia.AnswerGiven{Letter: "A"}, sia.CheckSeen{SHA: "c1"}, sia.CheckSeen{SHA: "c1", Reset: true},
+		sia.Query{Topic: "status"}, sia.PullClosed{},
 	}
 	if len(emitted) > 0 && rapid.IntRange(0, 9).Draw(r, "outcome") < 8 {
 		f := emitted[rapid.IntRange(max(0, len(emitted)-4), len(emitted)-1).Draw(r, "effect")]
@@ -212,7 +213,8 @@ func outcomes(f sia.Effect, now time.Time) []sia.Fact {
 			failed,
 		}
 	case sia.DoPush:
-		return []sia.Fact{sia.Pushed{SHA: f.SHA}, sia.PushRefused{Head: "a11ce", Reason: "it moved"}, failed}
+		return []sia.Fact{sia.Pushed{SHA: f.SHA}, sia.PushRefused{Head: "a11ce", Reason: "it moved"},
+			sia.PushRefused{Reason: "GitHub does not take it", Change: true}, failed}
 	case sia.DoPull:
 		return []sia.Fact{sia.PullOpened{Number: 9}, failed}
 	case sia.DoGate:

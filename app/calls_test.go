@@ -1,0 +1,47 @@
+package app_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/sia"
+)
+
+// What a task of two attempts may cost of GitHub's rate limits.
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+const (
+	mostCalls    = 30
+	mostCreating = 10
+)
+
+// TestCallsOfATask counts every request of a task of two attempts as it arrives, of
+// whatever kind and however it is answered.
+func TestCallsOfATask(t *testing.T) {
+	for _, story := range apptest.Stories(t, "testdata/stories") {
+		if story.Name != "pass-after-sia" {
+			continue
+		}
+		s := story.Start(t)
+		s.Wait(time.Second)
+		before := len(s.Sim.Calls())
+		_, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",
+			"sia")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Settle()
+		if task := s.Task(1); task.State != sia.Passed || len(task.Attempts) != 2 {
+			t.Fatalf("the task is %s after %d attempts", task.State, len(task.Attempts))
+		}
+		calls := s.Sim.Calls()[before:]
+		n := ghsim.Count(calls)
+		if n.All > mostCalls || n.Creating > mostCreating {
+			t.Errorf("%d requests, %d of them create content", n.All, n.Creating)
+			for _, c := range calls {
+				t.Logf("%d %s %s", c.Status, c.Method, c.Path)
+			}
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/ghsim"
+)
+
+// askedAgain counts the requests to send a delivery again.
+func askedAgain(s *apptest.Stage) (n int) {
+	for _, c := range s.Sim.Calls() {
+		if c.Method == http.MethodPost && strings.HasSuffix(c.Path, "/attempts") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRedeliveryGoesOnPastARefusal: one delivery that GitHub won't send again does
+// not keep the others, and is not asked for again and again.
+func TestRedeliveryGoesOnPastARefusal(t *testing.T) {
+	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})
+	s.Sim.DropDeliveries(func(ghsim.Delivery) bool { return true })
+	for n := range 3 {
+		if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, fmt.Sprint("issue ", n), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Quiet()
+	s.Sim.DropDeliveries(nil)
+	var newest int64
+	for _, d := range s.Sim.Deliveries() {
+		newest = max(newest, d.ID)
+	}
+	s.Sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if strings.HasSuffix(r.URL.Path, fmt.Sprintf("/deliveries/%d/attempts", newest)) {
+			return &ghsim.Fault{Status: http.StatusUnprocessableEntity}
+		}
+		return nil
+	})
+	for range 5 {
+		_ = s.App.Periodic(t.Context(), "redeliver") // the refusal may be reported
+		s.Quiet()
+	}
+	arrived := map[string]bool{}
+	for _, d := range s.Sim.Deliveries() {
+		if d.StatusCode == http.StatusAccepted && d.Event == "issues" {
+			arrived[d.GUID] = true
+		}
+	}
+	if len(arrived) != 2 || askedAgain(s) != 3 {
+		t.Errorf("%d of 2 arrived, asked %d times", len(arrived), askedAgain(s))
+	}
+}
+
+// TestRedeliveryIsAskedForAFewTimes: what can't be delivered is not asked for
+// for ever, also not by a process that was started anew.
+func TestRedeliveryIsAskedForAFewTimes(t *testing.T) {
+	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})
+	s.Sim.DropDeliveries(func(ghsim.Delivery) bool { return true })
+	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "an issue", ""); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 10 {
+		s.Periodic("redeliver")
+		s.Quiet()
+		if n == 1 {
+			s.Restart()
+		}
+	}
+	if n := askedAgain(s); n != 3 {
+		t.Errorf("asked %d times", n)
+	}
+}

@@ -1,0 +1,89 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// redeliverTries is how often GitHub is asked to send one delivery again. What did
+// not arrive by then is found by looking.
+const redeliverTries = 3
+
+// redeliverMargin is how far before this look the next one begins: a delivery is
+// listed once it was tried, and its time is by GitHub's clock.
+const redeliverMargin = 30 * time.Minute
+
+// redeliveries is what is known about deliveries that failed. The zero value knows
+// nothing: then all that GitHub keeps is looked through.
+type redeliveries struct {
+	mu    sync.Mutex
+	since time.Time        // nothing before needs anything more
+	asked map[string]asked // by GUID
+}
+
+// asked is how often a delivery was asked for, refusals included, which leave no
+// trace on GitHub.
+type asked struct {
+	times int
+	first time.Time // when it was first tried
+}
+
+// redeliver has GitHub send again what it could not deliver; it does not do so by
+// itself. One that is refused does not keep the others.
+// https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
+func (s *Sweeper) redeliver(ctx context.Context) error {
+	r := &s.redeliveries
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := s.now()
+	r.begin(now.Add(-s.github.DeliveriesKept()))
+	failed, err := s.github.FailedDeliveries(ctx, r.since)
+	if err != nil {
+		return err
+	}
+	var all []error
+	next := now.Add(-redeliverMargin)
+	for _, d := range failed {
+		n := max(d.Tries-1, r.asked[d.GUID].times)
+		if n >= redeliverTries {
+			continue
+		}
+		if d.First.Before(next) {
+			next = d.First
+		}
+		err := s.github.Redeliver(ctx, d.ID)
+		switch n++; {
+		case err == nil:
+			s.log.InfoContext(ctx, "asked for redelivery", "guid", d.GUID, "event", d.Event, "time", n)
+		case sia.RetryAfter(err) > 0: // it holds for the others as well
+			return errors.Join(append(all, err)...)
+		case sia.IsPermanent(err):
+			n = redeliverTries
+		}
+		if err != nil {
+			all = append(all, err)
+		}
+		r.asked[d.GUID] = asked{n, d.First}
+	}
+	r.since = next
+	return errors.Join(all...)
+}
+
+// begin forgets what GitHub does not keep any more.
+func (r *redeliveries) begin(oldest time.Time) {
+	if r.since.Before(oldest) {
+		r.since = oldest
+	}
+	if r.asked == nil {
+		r.asked = map[string]asked{}
+	}
+	for guid, a := range r.asked {
+		if a.first.Before(oldest) {
+			delete(r.asked, guid)
+		}
+	}
+}

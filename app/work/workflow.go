@@ -1,0 +1,93 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// workflowsFolder holds what GitHub lets an app write with a permission of its own
+// only; a push that changes something in it is refused whole.
+// https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
+const workflowsFolder = ".github/workflows/"
+
+// startOf is the commit that an attempt of the task starts from: the base, or the
+// branch's head.
+func startOf(t sia.Task) string {
+	if t.Head == "" || t.Brief.FromBase {
+		return string(t.BaseSHA)
+	}
+	return string(t.Head)
+}
+
+// workflows are the workflow files that differ between two commits, and those of
+// them that are there afterwards. Whether one may go is left to GitHub.
+func (w *Worker) workflows(ctx context.Context, t sia.Task, from, to string) (touched, written []string, err error) {
+	diff, err := w.mirror(t).Diff(ctx, from, to)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range diff.Files {
+		switch {
+		case strings.HasPrefix(f.Path, workflowsFolder):
+			touched = append(touched, f.Path)
+			if f.Status != gitops.FileDeleted {
+				written = append(written, f.Path)
+			}
+		case strings.HasPrefix(f.OldPath, workflowsFolder):
+			touched = append(touched, f.OldPath)
+		}
+	}
+	return touched, written, nil
+}
+
+// forbiddenWorkflows are those of the attempt's commit that GitHub would refuse.
+func (w *Worker) forbiddenWorkflows(ctx context.Context, t sia.Task, sha string) ([]string, error) {
+	_, written, err := w.workflows(ctx, t, startOf(t), sha)
+	if err != nil || len(written) == 0 {
+		return nil, err
+	}
+	may, err := w.repo(t).MayChangeWorkflows(ctx)
+	if err != nil { // GitHub decides when it is pushed; the work is not lost to a question
+		w.Logger.WarnContext(ctx, "permissions not known before a push", "task", t.ID, "error", err)
+		return nil, nil
+	}
+	if may {
+		return nil, nil
+	}
+	return written, nil
+}
+
+// refuseWorkflows makes an attempt one that failed because nothing of it can be
+// pushed.
+func refuseWorkflows(fact *sia.AttemptEnded, paths []string) {
+	fact.Reason = render.WorkflowsRefused(paths)
+	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
+		fact.End = sia.EndFinished
+	}
+}
+
+// refusedWorkflow reads GitHub's refusal of a push because of a workflow file. Trying
+// again can't help, and no person has to act: the next attempt is told.
+func refusedWorkflow(err error) (sia.PushRefused, bool) {
+	var rejected *gitops.RejectedError
+	if !errors.As(err, &rejected) {
+		return sia.PushRefused{}, false
+	}
+	said := strings.ToLower(rejected.Reason)
+	if !strings.Contains(said, "refusing to allow") || !strings.Contains(said, "workflow") {
+		return sia.PushRefused{}, false
+	}
+	var paths []string
+	if _, rest, ok := strings.Cut(rejected.Reason, workflowsFolder); ok {
+		name, _, _ := strings.Cut(rest, "`")
+		name, _, _ = strings.Cut(name, " ")
+		paths = append(paths, workflowsFolder+text.Clip(name, 100))
+	}
+	return sia.PushRefused{Change: true, Reason: render.WorkflowsRefused(paths)}, true
+}
