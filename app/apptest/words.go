@@ -79,7 +79,7 @@ var (
 // not what is in <details> or in HTML comments, a link by its text, no images and no
 // emoji. A word is what stands between white space and has a letter or a digit.
 func VisibleWords(markdown string) int {
-	s := unfolded(comments.ReplaceAllString(markdown, " "))
+	s := unfolded(comments.ReplaceAllString(plainCode(markdown), " "))
 	s = images.ReplaceAllString(s, " ")
 	s = links.ReplaceAllString(s, "$1")
 	s = elements.ReplaceAllString(s, " ")
@@ -90,6 +90,59 @@ func VisibleWords(markdown string) int {
 		}
 	}
 	return n
+}
+
+// inCode is what could be taken for an element or a link, where it stands in code.
+var inCode = strings.NewReplacer("<", "‹", "[", "(", "]", ")")
+
+// plainCode is Markdown with nothing in its code, within a line or fenced, that could be
+// taken for an element or a link.
+func plainCode(s string) string {
+	var b strings.Builder
+	fence := ""
+	for line := range strings.Lines(s) {
+		ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		switch {
+		case fence != "" && strings.TrimSpace(line) == fence:
+			fence = ""
+		case fence != "":
+			line = inCode.Replace(line)
+		case len(ticks) >= 3:
+			fence = ticks
+		default:
+			line = plainSpans(line)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// plainSpans does that to the code spans of a line.
+func plainSpans(line string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(line, '`')
+		if i < 0 {
+			return b.String() + line
+		}
+		rest := strings.TrimLeft(line[i:], "`")
+		tick := line[i : len(line)-len(rest)]
+		b.WriteString(line[:i] + tick)
+		line = rest
+		for at := 0; ; { // the next run of as many backticks closes it
+			j := strings.Index(line[at:], tick)
+			if j < 0 {
+				break
+			}
+			after := strings.TrimLeft(line[at+j:], "`")
+			if len(line)-at-j-len(after) == len(tick) {
+				b.WriteString(inCode.Replace(line[:at+j]) + tick)
+				line = after
+				break
+			}
+			at = len(line) - len(after)
+		}
+	}
 }
 
 // unfolded is a text without what it has in <details>, one in another included. One that

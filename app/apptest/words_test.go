@@ -25,6 +25,10 @@ func TestVisibleWords(t *testing.T) {
 		{"a <details> never closed", 1},
 		{"<sub>small words</sub>", 2},
 		{"日本語 で", 2},
+		{"`<details>` and ``a `[b](c d)` `` here", 6},
+		{"one ` unpaired <details> two", 2},
+		{"one `\n\n<details>two ` three</details>", 1},
+		{"````\n```\n<details>\n````\none", 2},
 	} {
 		if got := apptest.VisibleWords(c.markdown); got != c.want {
 			t.Errorf("%q: %d words, want %d", c.markdown, got, c.want)
