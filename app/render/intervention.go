@@ -39,7 +39,7 @@ func failedLine(t sia.Task, iv sia.Intervention, room int) string {
 	if len(a.Failures) == 0 {
 		s := fmt.Sprintf("❌ **Attempt %d did not pass", a.Number)
 		if a.Reason != "" {
-			return s + ":** " + few(strings.TrimRight(a.Reason, "."), room) + "."
+			return s + ":** " + few(a.Reason, room)
 		}
 		return s + ".**"
 	}

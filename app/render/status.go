@@ -58,7 +58,7 @@ func briefNow(t sia.Task, room int) (s string, whole bool) {
 		if t.Pause.By.Login != "" {
 			return "Paused by " + Code(t.Pause.By.Login, 40) + ". " + rest, false
 		}
-		said := min(30, room-words(rest)-1)
+		said := min(50, room-words(rest)-1) // it says what to do
 		return "> " + few(sentenceCase(t.Pause.Reason), said) + "\n\n" + rest, false
 	case t.State == sia.Stopped && t.Ended != "":
 		rest := "Nothing runs any more."

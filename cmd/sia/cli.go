@@ -12,11 +12,12 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Exit codes: done, failed, wrong usage.
+// Exit codes: done, failed, wrong usage, and ended by Ctrl-C as shells have it.
 const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitDone    = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitStopped = 130
 )
 
 // cli is the command line: one field per command.
@@ -90,6 +91,10 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (c
 	e := &commandEnv{ctx: ctx, out: stdout, err: stderr, logger: slog.New((&secret.Masker{}).Handler(handler)),
 		style: styleFor(stdout)}
 	if err := kctx.Run(e); err != nil {
+		if ctx.Err() != nil { // what came of being told to end is no failure
+			fmt.Fprintln(stderr, "Stopped.")
+			return exitStopped
+		}
 		if !errors.Is(err, errShown) {
 			fmt.Fprintln(stderr, "sia:", secret.Mask(err.Error()))
 		}

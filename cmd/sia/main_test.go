@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +27,8 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireUniqueNames: true, UpdateScripts: *updateGolden,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide, "install": install},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide, "install": install,
+			"refusing": refusing},
 	})
 }
 
@@ -51,6 +54,15 @@ func install(ts *testscript.TestScript, _ bool, args []string) {
 			store.Repository{Repo: sia.Repo{ID: int64(101 + i), Owner: owner, Name: name}, Installation: owners[owner],
 				Private: private}))
 	}
+}
+
+// refusing starts a model's endpoint that knows no key, at $MODEL_URL.
+func refusing(ts *testscript.TestScript, _ bool, _ []string) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, `{"error": {"message": "no such key", "code": "invalid_api_key"}}`, http.StatusUnauthorized)
+	}))
+	ts.Defer(srv.Close)
+	ts.Setenv("MODEL_URL", srv.URL+"/v1")
 }
 
 // decide makes a database in a folder, with one task and two choices in its log.
