@@ -54,7 +54,8 @@ func (s *Stage) Posts() []Post {
 
 // posted says which events tell of a new text, and whose.
 var posted = map[string]string{
-	"issue_comment.created": "comment", "issue_comment.edited": "comment", "issues.opened": "issue", "issues.edited": "issue",
+	"issue_comment.created": "comment", "issue_comment.edited": "comment",
+	"issues.opened": "issue", "issues.edited": "issue",
 }
 
 // brief fails the test where people are shown more words than they read.

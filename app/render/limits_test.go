@@ -90,7 +90,8 @@ func TestShortenedLogStaysCode(t *testing.T) {
 	long := strings.TrimSpace(strings.Repeat(strings.Repeat("🙂", 499)+"\n", 15))
 	task.Attempts[0].Failures = nil
 	for range 3 {
-		task.Attempts[0].Failures = append(task.Attempts[0].Failures, sia.CheckFailure{Check: "test", Excerpt: "````\n" + long})
+		task.Attempts[0].Failures = append(task.Attempts[0].Failures,
+			sia.CheckFailure{Check: "test", Excerpt: "````\n" + long})
 	}
 	got := render.Intervention(task, iv, links)
 	if len(got) > render.MaxBody || !strings.Contains(got, "Shortened here") {
@@ -107,7 +108,8 @@ func TestShortenedLogStaysCode(t *testing.T) {
 func TestFewWordsAreVisible(t *testing.T) {
 	kinds := map[string]string{"status": "status", "intervention": string(sia.DoAnnounce),
 		"escalation": string(sia.DoEscalate), "ask": string(sia.DoEscalate), "plan": string(sia.DoEscalate)}
-	pieces := append([]string{"a b c d e f g h i j k l m n o p", "one. two. three. four", "x/y.go:3: error: z", "[a](b) c d"},
+	pieces := append([]string{"a b c d e f g h i j k l m n o p", "one. two. three. four", "x/y.go:3: error: z",
+		"[a](b) c d"},
 		nasty...)
 	rapid.Check(t, func(t *rapid.T) {
 		var task sia.Task
@@ -157,10 +159,11 @@ func TestNothingIsLost(t *testing.T) {
 		body string
 		want []string
 	}{
-		"status":    {render.Status(task, links, now), []string{"warning’s end", "question’s end"}},
-		"stopped":   {render.Status(ended, links, now), []string{"reason’s end"}},
-		"paused":    {render.Status(held, links, now), []string{"pause’s end"}},
-		"issue":     {render.EscalationBody(task, *task.Escalation, links), []string{"question’s end", "blocker’s end", "C’s end"}},
+		"status":  {render.Status(task, links, now), []string{"warning’s end", "question’s end"}},
+		"stopped": {render.Status(ended, links, now), []string{"reason’s end"}},
+		"paused":  {render.Status(held, links, now), []string{"pause’s end"}},
+		"issue": {render.EscalationBody(task, *task.Escalation, links),
+			[]string{"question’s end", "blocker’s end", "C’s end"}},
 		"ask":       {render.AskComment(task, *task.Escalation), []string{"question’s end", "blocker’s end", "C’s end"}},
 		"diagnosis": {render.Intervention(failing, intervention(), links), []string{"error’s end"}},
 	} {

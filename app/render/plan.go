@@ -19,8 +19,8 @@ func PlanComment(t sia.Task, e sia.Escalation, l Links) string {
 		"- **To end the task**, comment `/sia stop`.")
 	var whole page
 	whole.add(planText(*e.Plan))
-	whole.add(fmt.Sprintf("The task has cost %s of its %s credits so far (1 credit = 0.01 USD). A plan costs no approach. "+
-		"%s shows how this one came about.",
+	whole.add(fmt.Sprintf("The task has cost %s of its %s credits so far (1 credit = 0.01 USD). A plan costs no "+
+		"approach. %s shows how this one came about.",
 		t.Credits.Spent, t.Credits.Budget, link("The transcript", l.Transcript(t, e.Plan.Attempt))))
 	whole.add(fmt.Sprintf("SIA sees a 👍 within a minute or two; an answer has another plan made. "+
 		"Nothing is changed and nothing is spent until somebody with %s access says so. It counts while "+
