@@ -201,31 +201,32 @@ func diagnosisText(t sia.Task, iv sia.Intervention) string {
 	return s + "\n\n" + patternText(t, iv)
 }
 
-// patternText names the pattern and how often it was seen in this repository
-// and this task.
+// patternText names the pattern, how often it was seen in this repository and in this
+// task, and what came of what was tried on it.
 func patternText(t sia.Task, iv sia.Intervention) string {
 	d := iv.Diagnosis
 	s := "**Pattern:** " + Code(string(d.Pattern), 60)
-	tried, resolved := 0, 0
-	for _, c := range d.Candidates {
-		tried += c.Tried
-		resolved += c.Resolved
-	}
-	switch {
-	case tried == 0:
-		s += ", of which this repository has no record yet"
-	default:
-		s += fmt.Sprintf(". In this repository the techniques below were tried on it %s and resolved it %s", times(tried),
-			times(resolved))
-	}
 	earlier := 0
 	for _, old := range t.Interventions {
 		if old.Number < iv.Number && old.Diagnosis.Pattern == d.Pattern {
 			earlier++
 		}
 	}
-	if earlier > 0 {
-		s += fmt.Sprintf(". In this task it was diagnosed %s before", times(earlier))
+	switch seen := max(d.Seen, earlier); {
+	case seen == 0:
+		s += ", not seen here before"
+	case earlier == 0:
+		s += ", seen " + times(seen) + " here before"
+	default:
+		s += fmt.Sprintf(", seen %s here before, %s of that in this task", times(seen), times(earlier))
+	}
+	tried, resolved := 0, 0
+	for _, c := range d.Candidates {
+		tried += c.Tried
+		resolved += c.Resolved
+	}
+	if tried > 0 {
+		s += fmt.Sprintf(". The techniques below were tried on it %s here and resolved it %s", times(tried), times(resolved))
 	}
 	return s + "."
 }
