@@ -49,16 +49,17 @@ func escalationIntro(t sia.Task, e sia.Escalation) string {
 		return fmt.Sprintf("SIA worked on #%d and pushed a commit, but no check has said anything about it. SIA calls "+
 			"nothing done that no check has confirmed, so it needs a person.", t.Issue)
 	}
-	s := ""
+	s, end := "", "none made the checks green"
 	if i := slices.IndexFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptPass }); i >= 0 {
 		s = fmt.Sprintf("Attempt %d made every required check green; this is about what was asked for since. ",
 			t.Attempts[i].Number)
+		end = "the checks are not green with that yet"
 	}
 	switch n := len(t.Prompts); {
 	case n == 0:
 		s += fmt.Sprintf("SIA can't go on with #%d by itself.", t.Issue)
 	case t.ApproachesLeft() == 0:
-		s += fmt.Sprintf("SIA tried %s at #%d, as many as it may; none made the checks green.", approaches(n), t.Issue)
+		s += fmt.Sprintf("SIA tried %s at #%d, as many as it may; %s.", approaches(n), t.Issue, end)
 	default:
 		s += fmt.Sprintf("SIA tried %s at #%d and stopped early, because what is missing is something that only a person "+
 			"can give.", approaches(n), t.Issue)
