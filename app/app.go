@@ -25,7 +25,6 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/learn"
-	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/web"
@@ -34,6 +33,7 @@ import (
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Options are what tests and the demo inject; the zero value is production.
@@ -58,6 +58,9 @@ type App struct {
 	listener net.Listener
 	private  net.Listener
 	handler  http.Handler
+	secrets  *secret.Masker
+	now      func() time.Time
+	outside  outside
 }
 
 // New opens the database, brings its schema up to date, starts the engine and
@@ -72,7 +75,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o.Logger = g.log
-	a := &App{Store: g.store, GitHub: g.github, config: c, log: g.log}
+	a := &App{Store: g.store, GitHub: g.github, config: c, log: g.log, secrets: g.secrets, now: g.now}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -97,7 +100,8 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}, o.Engine); err != nil {
 		return nil, err
 	}
-	a.handler = a.routes(&webhook.Handler{Store: a.Store, Secret: []byte(c.GitHub.WebhookSecret), Logger: g.log, Now: g.now})
+	a.handler = a.routes(&webhook.Handler{Store: a.Store, Secret: []byte(c.GitHub.WebhookSecret), Logger: g.log,
+		Now: g.now})
 	return a, a.listen(ctx)
 }
 
@@ -131,7 +135,7 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log},
 		Settings:  g.settings, Looker: looker, Chooser: learn.NewChooser(g.store, learner, setup, g.now),
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
-		Links: render.Links{Host: c.GitHub.URL}, Secrets: g.secrets, Logger: g.log, Now: g.now,
+		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now,
 	})
 }
 
@@ -185,7 +189,7 @@ func (a *App) listen(ctx context.Context) (err error) {
 // routes is the public surface: webhooks and nothing else.
 func (a *App) routes(hook http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/webhook", hook)
+	mux.Handle("/webhook", &refusals{next: hook, log: a.log, now: a.now})
 	return mux
 }
 
@@ -193,16 +197,8 @@ func (a *App) routes(hook http.Handler) http.Handler {
 func (a *App) privateRoutes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-		defer cancel()
-		if _, err := a.Store.Version(ctx); err != nil {
-			http.Error(w, "the database does not answer", http.StatusServiceUnavailable)
-			return
-		}
-		_, _ = w.Write([]byte("ready\n"))
-	})
-	mux.Handle("/", web.New(a.Store, render.Links{Host: a.config.GitHub.URL}, a.log))
+	mux.HandleFunc("GET /readyz", a.ready)
+	mux.Handle("/", web.New(a.Store, a.config.links(), a.log))
 	return mux
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -19,8 +20,11 @@ import (
 type Config struct {
 	Listen  string // address for webhooks, ":8080"
 	Private string // address for the pages, /healthz and /readyz, loopback by default; "" for none
-	Dir     string // where the database and the git mirrors live
-	DB      string // database URL; "" is sia.db in Dir
+	// PublicURL is the address at which people reach the pages, through whatever stands in
+	// front of Private; comments and check runs link to it. "" for no links.
+	PublicURL string
+	Dir       string // where the database and the git mirrors live
+	DB        string // database URL; "" is sia.db in Dir
 
 	GitHub GitHubConfig
 	Models ModelsConfig
@@ -91,7 +95,9 @@ func (c Config) Validate() error {
 	need(c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
 		"SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
 	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")
-	addresses := map[string]string{"--github-url": c.GitHub.URL, "--github-api": c.GitHub.API}
+	need(c.Attempts > 0, "--attempts %d: at least one attempt has to be made at a time", c.Attempts)
+	need(c.WriteSpacing > 0, "--write-spacing %s: the time between writes has to be positive", c.WriteSpacing)
+	addresses := map[string]string{"--public-url": c.PublicURL, "--github-url": c.GitHub.URL, "--github-api": c.GitHub.API}
 	for _, m := range c.Models.Named() {
 		addresses["the address of the model "+m.Name] = m.URL
 	}
@@ -115,6 +121,11 @@ func (c Config) Validate() error {
 		need(c.DB != "", "the data folder is missing: set --dir or SIA_DIR")
 	}
 	return errors.Join(all...)
+}
+
+// links says where things are that people are shown.
+func (c Config) links() render.Links {
+	return render.Links{Web: strings.TrimRight(c.PublicURL, "/"), Host: c.GitHub.URL}
 }
 
 // secrets is a masker that knows what must not leave the server.

@@ -17,6 +17,7 @@ type Diagnosis struct {
 	Question string   `json:"question,omitempty"`
 	Options  []Option `json:"options,omitempty"`
 
+	Seen       int         `json:"seen,omitempty"`        // how often the repository's diagnoses came to this pattern before
 	Brief      Brief       `json:"brief"`                 // the next attempt's brief, after the technique's transformation
 	Candidates []Candidate `json:"candidates"`            // what could have been chosen, best first
 	Ratings    Ratings     `json:"ratings,omitempty"`     // the model's, of techniques that were free; nil: it rated none

@@ -374,3 +374,21 @@ func TestCountTokens(t *testing.T) {
 		t.Errorf("%d bytes are %d tokens", len(long), n)
 	}
 }
+
+// What can be done about a refused request is what the endpoint says of it.
+func TestAdviceQuotesTheEndpoint(t *testing.T) {
+	for _, c := range []struct {
+		err  llm.Error
+		want string
+	}{
+		{llm.Error{Kind: llm.KindBadRequest, Status: 400, Message: "tools are not supported. "},
+			"The endpoint says: tools are not supported."},
+		{llm.Error{Kind: llm.KindBadRequest, Status: 404, Message: "no such model"}, "Check the model's name and the " +
+			"endpoint's address in the server's configuration. The endpoint says: no such model."},
+		{llm.Error{Kind: llm.KindBadRequest}, "Check the model's name and the endpoint's address in the server's configuration."},
+	} {
+		if got := c.err.Advice(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -74,7 +75,15 @@ func (e *Error) Advice() string {
 	case KindContextLength:
 		return "The task needs more context than the model has; use a model with a larger window, or make the task smaller."
 	case KindBadRequest:
-		return "Check the model's name and the endpoint's address in the server's configuration."
+		const check = "Check the model's name and the endpoint's address in the server's configuration."
+		said := strings.TrimRight(strings.TrimSpace(e.Message), ".")
+		switch {
+		case said == "":
+			return check
+		case e.Status == http.StatusBadRequest: // it knows the model, and says what is wrong
+			return "The endpoint says: " + said + "."
+		}
+		return check + " The endpoint says: " + said + "."
 	case KindNetwork, KindTimeout, KindOverloaded:
 		return "Check that the model's endpoint is up and can be reached from this server."
 	}

@@ -57,6 +57,7 @@ type Config struct {
 	Owner map[string]string // of the owner's .github repository; nil: there is none
 	From  string            // instead of Files: a local git repository
 	Model scripted.Script
+	Pages string    // address of SIA's own pages, to which people are linked; "": none
 	Log   io.Writer // where the application's log goes; nil: nowhere
 }
 
@@ -95,6 +96,7 @@ func Start(t testing.TB, c Config) *Stage {
 	registered, err := s.Sim.CreateApp(Slug)
 	s.must(err)
 	s.config = Configure(s.Sim, registered, s.Model.URL, filepath.Join(s.dir, "sia"))
+	s.config.PublicURL = c.Pages
 	s.start()
 	front := httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.forward)))
 	t.Cleanup(front.Close)

@@ -180,7 +180,8 @@ func isModel(name string) bool {
 }
 
 // Play plays the story and compares what came of it with what the archive says;
-// with update, it is written there instead.
+// with update, it is written there instead. Nothing that was posted on the way may show
+// people more words than [WordLimits] has for it.
 func (s Story) Play(t *testing.T, update bool) {
 	t.Helper()
 	model, err := s.model()
@@ -202,6 +203,7 @@ func (s Story) Play(t *testing.T, update bool) {
 	}
 	stage.Go()
 	stage.Settle()
+	stage.brief()
 	got := stage.Record()
 	switch {
 	case s.Like != "":

@@ -66,6 +66,19 @@ func commandLine(t sia.Task) string {
 	return fmt.Sprintf("**You can** comment, with %s access: %s.", permission(t), strings.Join(parts, "; "))
 }
 
+// briefCommands names what people can do now, and says of the first what it does.
+func briefCommands(t sia.Task) string {
+	var parts []string
+	for i, c := range commands(t) {
+		s := Code(c.write, 0)
+		if i == 0 {
+			s += " (" + c.does + ")"
+		}
+		parts = append(parts, s)
+	}
+	return "**You can** comment " + strings.Join(parts, ", ") + " or `/sia help`."
+}
+
 // permission is what the repository asks of people who give commands.
 func permission(t sia.Task) string {
 	if p := t.Settings.Access.CommandPermission; p != "" {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -17,32 +18,51 @@ func EscalationTitle(t sia.Task, e sia.Escalation) string {
 	return Neutralise(cut(fmt.Sprintf("SIA needs an answer for issue %d: %s", t.Issue, question), maxTitle))
 }
 
-// EscalationBody is the text of the issue that asks a person one question. The
-// tick boxes are the only ones in it: text from elsewhere can't draw any.
+// EscalationBody is the text of the issue that asks a person one question. It begins
+// with the question; how it came to it is folded. The tick boxes are the only ones in
+// it: text from elsewhere can't draw any.
 func EscalationBody(t sia.Task, e sia.Escalation, l Links) string {
 	var p page
-	p.add(escalationIntro(t, e))
-	p.add("### What stands in the way\n\n" + Quote(cut(e.Blocker, maxProse)))
-	p.add("### The question\n\n" + question(e))
-	p.add("### How to answer\n\n" + howToAnswer(t, e))
-	p.add(tried(t, l))
-	p.add("### Where to look\n\n" + escalationPlaces(t, l))
+	rest := fmt.Sprintf("Tick a box, or comment `/sia answer %s`, or `/sia answer` and your own words. "+
+		"#%d waits until then, and nothing is spent.", firstLetter(e), t.Issue)
+	p.add(briefQuestion(e, maxQuestion-words(rest)))
+	p.add(rest)
+	p.fold("Why SIA asks, what was tried, and where to look", escalationInFull(t, e, l))
 	return p.String()
 }
 
+func escalationInFull(t sia.Task, e sia.Escalation, l Links) string {
+	var p page
+	p.add(escalationIntro(t, e))
+	p.add("### What stands in the way\n\n" + Quote(cut(e.Blocker, maxProse)))
+	p.add("### The question in full\n\n" + wholeQuestion(e))
+	p.add("### How to answer\n\n" + howToAnswer(t, e))
+	p.add(tried(t, l))
+	p.add("### Where to look\n\n" + escalationPlaces(t, l))
+	return p.text()
+}
+
+// escalationIntro says why SIA asks. An earlier run of the task may have passed: then it is
+// about what was asked for since.
 func escalationIntro(t sia.Task, e sia.Escalation) string {
 	if e.Kind == sia.AskNoChecks {
 		return fmt.Sprintf("SIA worked on #%d and pushed a commit, but no check has said anything about it. SIA calls "+
 			"nothing done that no check has confirmed, so it needs a person.", t.Issue)
 	}
-	s := fmt.Sprintf("SIA could not resolve #%d by itself.", t.Issue)
+	s, end := "", "none made the checks green"
+	if i := slices.IndexFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptPass }); i >= 0 {
+		s = fmt.Sprintf("Attempt %d made every required check green; this is about what was asked for since. ",
+			t.Attempts[i].Number)
+		end = "the checks are not green with that yet"
+	}
 	switch n := len(t.Prompts); {
 	case n == 0:
+		s += fmt.Sprintf("SIA can't go on with #%d by itself.", t.Issue)
 	case t.ApproachesLeft() == 0:
-		s += fmt.Sprintf(" It tried %s, as many as this repository allows; none made the checks green.", approaches(n))
+		s += fmt.Sprintf("SIA tried %s at #%d, as many as it may; %s.", approaches(n), t.Issue, end)
 	default:
-		s += fmt.Sprintf(" It tried %s and stopped early, because what is missing is something that only a person can give.",
-			approaches(n))
+		s += fmt.Sprintf("SIA tried %s at #%d and stopped early, because what is missing is something that only a person "+
+			"can give.", approaches(n), t.Issue)
 	}
 	return s + " Nothing runs and nothing is spent until you answer."
 }
@@ -54,19 +74,45 @@ func approaches(n int) string {
 	return fmt.Sprintf("%d approaches", n)
 }
 
-// question is the question with its options as tick boxes.
-func question(e sia.Escalation) string {
+// briefQuestion is the question, with its options as tick boxes and what stands in the way,
+// in so many words at most.
+func briefQuestion(e sia.Escalation, room int) string {
+	room -= 6 + 4*len(e.Options) + 1 // something else; a box, a letter, a dash, fastest
+	asked, each, blocked := 30, 12, 20
+	for asked+each*len(e.Options)+blocked > room && each > 1 {
+		asked, each, blocked = asked*9/10, each-1, blocked*9/10
+	}
 	var b strings.Builder
-	b.WriteString("**" + Line(e.Question, 1000) + "**\n\n")
+	b.WriteString("**" + few(e.Question, asked) + "**\n\n")
 	for _, o := range e.Options {
-		b.WriteString(escalate.Box(sia.Option{Letter: letter(o.Letter), Text: Line(o.Text, 600)}, false))
+		b.WriteString(escalate.Box(sia.Option{Letter: letter(o.Letter), Text: few(o.Text, each)}, false))
 		if o.Fastest {
 			b.WriteString(" *(fastest)*")
 		}
 		b.WriteString("\n")
 	}
 	b.WriteString("- Something else — answer in a comment\n")
+	if said := escalate.TellingLine(visible(e.Blocker)); said != "" {
+		b.WriteString("\n> " + few(said, blocked))
+	}
 	return b.String()
+}
+
+// wholeQuestion is the question and its options as they were asked, without boxes to tick.
+func wholeQuestion(e sia.Escalation) string {
+	s := "**" + Line(e.Question, 1000) + "**\n"
+	for _, o := range e.Options {
+		s += "\n- **" + letter(o.Letter) + "** — " + Line(o.Text, 600)
+	}
+	return s
+}
+
+// firstLetter is the letter of an answer, for an example.
+func firstLetter(e sia.Escalation) string {
+	if len(e.Options) > 0 {
+		return letter(e.Options[0].Letter)
+	}
+	return "A"
 }
 
 // letter keeps an option's letter to one capital.
@@ -78,11 +124,8 @@ func letter(s string) string {
 }
 
 func howToAnswer(t sia.Task, e sia.Escalation) string {
-	example := "A"
-	if len(e.Options) > 0 {
-		example = letter(e.Options[0].Letter)
-	}
-	s := fmt.Sprintf("Tick one box, or comment `/sia answer %s`, or `/sia answer` followed by your own words. ", example)
+	s := fmt.Sprintf("Tick one box, or comment `/sia answer %s`, or `/sia answer` followed by your own words. ",
+		firstLetter(e))
 	switch e.Kind {
 	case sia.AskNoChecks:
 		s += "SIA then does what you chose with the commit that is there."
@@ -126,12 +169,17 @@ func escalationPlaces(t sia.Task, l Links) string {
 // asks before it works.
 func AskComment(t sia.Task, e sia.Escalation) string {
 	var p page
-	p.add("### ✋ One question before the work starts")
+	rest := fmt.Sprintf("Tick a box, or comment `/sia answer %s`, or `/sia answer` and your own words. The work starts "+
+		"then; asking costs no approach.", firstLetter(e))
+	p.add(briefQuestion(e, maxQuestion-words(rest)))
+	p.add(rest)
+	var whole page
 	if e.Blocker != "" {
-		p.add("The issue can be read in more than one way:\n\n" + Quote(cut(e.Blocker, maxProse)))
+		whole.add("### What stands in the way\n\n" + Quote(cut(e.Blocker, maxProse)))
 	}
-	p.add(question(e))
-	p.add(howToAnswer(t, e))
+	whole.add("### The question in full\n\n" + wholeQuestion(e))
+	whole.add("### How to answer\n\n" + howToAnswer(t, e))
+	p.fold("Why SIA asks, and how to answer", whole.text())
 	return p.String()
 }
 
@@ -141,7 +189,7 @@ func EscalationClosing(t sia.Task) string {
 	by := ""
 	if n := len(t.Answers); n > 0 {
 		a := t.Answers[n-1]
-		by = " The last answer was by " + person(a.By) + ": " + Line(a.Text, 300)
+		by = " The last answer was by " + person(a.By) + ": " + few(a.Text, 40)
 	}
 	switch t.State {
 	case sia.Passed:

@@ -125,6 +125,10 @@ func TestEscalations(t *testing.T) {
 	early.Approaches = 5
 	golden(t, "escalation/early.md", render.EscalationBody(early, *early.Escalation, links))
 
+	since := escalated() // it had passed, and was asked for more
+	since.Attempts[0].Outcome, since.Attempts[0].Failures = sia.AttemptPass, nil
+	golden(t, "escalation/after-a-pass.md", render.EscalationBody(since, *since.Escalation, links))
+
 	ask := escalation()
 	ask.Kind, ask.Blocker = sia.AskQuestion, "\"Their social account\" could mean any provider."
 	golden(t, "escalation/question.md", render.AskComment(queued(), ask))

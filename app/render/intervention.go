@@ -6,36 +6,110 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/escalate"
 )
 
 const (
 	shownFailures = 3    // failing checks that are quoted; the rest are named
 	excerptLines  = 15   // lines of a log in a comment
 	excerptWidth  = 500  // characters of one such line
-	maxProse      = 6000 // characters of a model's prose outside folded parts
+	maxProse      = 6000 // characters of a model's prose at a time
 )
 
 // Intervention is the comment that says why an attempt failed and what the next
-// one will be told. It stands before that attempt starts.
+// one will be told. It stands before that attempt starts. Three lines are visible,
+// whatever a model wrote: what failed, what happens next, and how to prevent that.
 func Intervention(t sia.Task, iv sia.Intervention, l Links) string {
+	next := nextLine(t, iv)
+	const prevent = "**To prevent it:** comment `/sia stop`, or `/sia pause` to look first. Rate this with 👍 or 👎."
+	var p page
+	p.add(failedLine(t, iv, maxDiagnosis-words(next)-words(prevent)))
+	p.add(next)
+	p.add(prevent)
+	p.fold("Why it failed, and what changes", reasoning(t, iv, l))
+	p.fold("The evidence, and the new instructions", grounds(iv.Diagnosis))
+	return p.String()
+}
+
+// failedLine is what failed: the check, and the one line of its log that says it, in
+// about so many words.
+func failedLine(t sia.Task, iv sia.Intervention, room int) string {
+	a := failedAttempt(t, iv.After)
+	room = min(room-7, 16) // but for the check's name and what stands around it
+	if len(a.Failures) == 0 {
+		s := fmt.Sprintf("❌ **Attempt %d did not pass", a.Number)
+		if a.Reason != "" {
+			return s + ":** " + few(a.Reason, room)
+		}
+		return s + ".**"
+	}
+	f := a.Failures[0]
+	s := "❌ **" + fewCode(f.Check, 3)
+	if n := len(a.Failures) - 1; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
+	}
+	said := escalate.TellingLine(visible(f.Excerpt))
+	if said == "" {
+		return s + " failed.** " + link("The log", f.URL)
+	}
+	return s + " failed:** " + link(fewCode(said, room), f.URL)
+}
+
+// nextLine is what happens next, with what speaks against it.
+func nextLine(t sia.Task, iv sia.Intervention) string {
+	next := len(t.Attempts) + 1
+	s := fmt.Sprintf("➡️ **Next:** attempt %d of %d, with *%s*.", next, max(next, mostAttempts(t)),
+		few(TechniqueName(iv.Diagnosis.Technique), 5))
+	switch iv.Review.Verdict {
+	case sia.Approved, sia.Minor:
+	case sia.Major:
+		s += " ⚠️ The reviewer objects to this."
+	case sia.Rejected:
+		s += " ⚠️ The reviewer rejected this; no better is left."
+	case sia.ReviewFailed:
+		s += " ⚠️ Not reviewed: the reviewer did not answer."
+	default:
+		s += " Not reviewed: that is switched off."
+	}
+	if iv.Diagnosis.Fallback != "" {
+		s += " ⚠️ SIA's model failed; its fixed rules chose this."
+	}
+	if iv.Warning != "" {
+		s += " ⚠️ See the warning below."
+	}
+	return s
+}
+
+// mostAttempts is the number that the last attempt has if each approach that is left
+// takes one.
+func mostAttempts(t sia.Task) int { return len(t.Attempts) + t.ApproachesLeft() }
+
+// reasoning is why an attempt failed and what changes, in full.
+func reasoning(t sia.Task, iv sia.Intervention, l Links) string {
 	d := iv.Diagnosis
 	var p page
-	p.add(fmt.Sprintf("## 🧭 SIA, intervention %d of at most %d: %s", iv.Number, max(iv.Number, t.Approaches-1),
-		TechniqueName(d.Technique)))
-	p.add(signals(iv))
-	p.add(whatFailed(t, iv, l))
-	p.add("### Why\n\n" + diagnosisText(t, iv))
-	p.add("### What the next attempt does differently\n\n" + newApproach(d))
-	p.add("### What SIA expects\n\n" + expectation(d))
-	p.add("### Independent review\n\n" + reviewText(iv.Review))
-	p.fold("The new instructions in full", Quote(d.Prompt))
-	p.fold("The six questions SIA asked itself", sixAnswers(d.Answers))
-	p.fold("Why this technique", whyTechnique(d))
 	if iv.Warning != "" {
 		p.add("> [!WARNING]\n> " + Line(iv.Warning, 1000))
 	}
-	p.add("---\n\n" + interventionFoot(t, iv, l))
-	return p.String()
+	p.add(whatFailed(t, iv, l))
+	p.add("### Why\n\n" + diagnosisText(t, iv))
+	p.add(fmt.Sprintf("### What the next attempt does differently: %s\n\n%s", TechniqueName(d.Technique), newApproach(d)))
+	p.add("### What SIA expects\n\n" + expectation(d))
+	p.add("### Independent review\n\n" + reviewText(iv.Review))
+	p.add(signals(iv))
+	p.add("### What happens next\n\n" + interventionFoot(t, iv, l))
+	return p.text()
+}
+
+// grounds is what the diagnosis rests on, and what the next attempt is told.
+func grounds(d sia.Diagnosis) string {
+	var p page
+	if why := whyTechnique(d); why != "" {
+		p.add("### Why this technique\n\n" + why)
+	}
+	p.add("### The six questions SIA asked itself\n\n" + sixAnswers(d.Answers))
+	p.add("### The new instructions in full\n\n" + Quote(d.Prompt))
+	return p.text()
 }
 
 // signals says why SIA stepped in; every signal that fired is named.
@@ -44,7 +118,7 @@ func signals(iv sia.Intervention) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("SIA stepped in because of what was measured, not on anybody's opinion:\n\n")
+	b.WriteString("### Why SIA stepped in\n\nBecause of what was measured, not on anybody's opinion:\n\n")
 	for _, s := range iv.Signals {
 		b.WriteString("- **" + Line(string(s.Name), 80) + "**")
 		if s.Evidence != "" {
@@ -127,31 +201,32 @@ func diagnosisText(t sia.Task, iv sia.Intervention) string {
 	return s + "\n\n" + patternText(t, iv)
 }
 
-// patternText names the pattern and how often it was seen in this repository
-// and this task.
+// patternText names the pattern, how often it was seen in this repository and in this
+// task, and what came of what was tried on it.
 func patternText(t sia.Task, iv sia.Intervention) string {
 	d := iv.Diagnosis
 	s := "**Pattern:** " + Code(string(d.Pattern), 60)
-	tried, resolved := 0, 0
-	for _, c := range d.Candidates {
-		tried += c.Tried
-		resolved += c.Resolved
-	}
-	switch {
-	case tried == 0:
-		s += ", of which this repository has no record yet"
-	default:
-		s += fmt.Sprintf(". In this repository the techniques below were tried on it %s and resolved it %s", times(tried),
-			times(resolved))
-	}
 	earlier := 0
 	for _, old := range t.Interventions {
 		if old.Number < iv.Number && old.Diagnosis.Pattern == d.Pattern {
 			earlier++
 		}
 	}
-	if earlier > 0 {
-		s += fmt.Sprintf(". In this task it was diagnosed %s before", times(earlier))
+	switch seen := max(d.Seen, earlier); {
+	case seen == 0:
+		s += ", not seen here before"
+	case earlier == 0:
+		s += ", seen " + times(seen) + " here before"
+	default:
+		s += fmt.Sprintf(", seen %s here before, %s of that in this task", times(seen), times(earlier))
+	}
+	tried, resolved := 0, 0
+	for _, c := range d.Candidates {
+		tried += c.Tried
+		resolved += c.Resolved
+	}
+	if tried > 0 {
+		s += fmt.Sprintf(". The techniques below were tried on it %s here and resolved it %s", times(tried), times(resolved))
 	}
 	return s + "."
 }
@@ -306,23 +381,22 @@ func sixAnswers(a sia.SixAnswers) string {
 }
 
 func interventionFoot(t sia.Task, iv sia.Intervention, l Links) string {
-	s := fmt.Sprintf("**What happens next.** Attempt %d starts with these instructions, and the checks judge it as "+
-		"they judged this one.", len(t.Attempts)+1)
+	s := fmt.Sprintf("Intervention %d: attempt %d starts with these instructions, and the checks judge it as "+
+		"they judged this one.", iv.Number, len(t.Attempts)+1)
 	if left := t.ApproachesLeft(); left > 1 {
 		s += fmt.Sprintf(" After it, %s left before SIA asks a person.", approachesAre(left-1))
 	} else {
 		s += " It is the last approach: if it fails, SIA asks a person."
 	}
-	s += "\n\n**You can** comment `/sia stop` to end the task, `/sia pause` to hold it while you look, or `/sia " +
-		"explain` for every decision so far" +
-		fmt.Sprintf(" (with %s access).", permission(t))
+	s += fmt.Sprintf("\n\nWith %s access, you can comment `/sia stop` to end the task, `/sia pause` to hold it while "+
+		"you look, or `/sia explain` for every decision so far.", permission(t))
 	places := []string{link("what SIA remembers of this task", l.Memory(t)),
 		link("the attempt's transcript", l.Transcript(t, iv.After))}
 	if u := l.Task(t.ID); u != "" {
 		places = append(places, link("the timeline", u))
 	}
-	s += " More: " + strings.Join(places, " · ") + "."
-	return s + "\n\n<sub>Was this diagnosis right? A 👍 or 👎 on this comment is evidence that SIA learns from.</sub>"
+	s += "\n\nMore: " + strings.Join(places, " · ") + "."
+	return s + "\n\nA 👍 or 👎 on this comment is evidence that SIA learns from."
 }
 
 func approachesAre(n int) string {

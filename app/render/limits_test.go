@@ -2,6 +2,7 @@ package render_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
@@ -71,14 +73,105 @@ func TestLongPartsAreShortenedWithANote(t *testing.T) {
 	if len(got) > render.MaxBody {
 		t.Errorf("%d bytes", len(got))
 	}
-	for _, want := range []string{"Shortened here", "### Independent review", "**What happens next.**",
-		"Was this diagnosis right?", "1. **What was the agent trying to do?** goal"} {
+	for _, want := range []string{"Shortened here", "### Independent review", "### What happens next", "Rate this with",
+		"1. **What was the agent trying to do?** goal"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}
 	}
 	if strings.Count(got, "<details>") != strings.Count(got, "</details>") {
 		t.Error("a folded part is not closed")
+	}
+}
+
+// TestShortenedLogStaysCode: a fold that is cut within a log closes the log's fence.
+func TestShortenedLogStaysCode(t *testing.T) {
+	task, iv := failed(), intervention()
+	long := strings.TrimSpace(strings.Repeat(strings.Repeat("🙂", 499)+"\n", 15))
+	task.Attempts[0].Failures = nil
+	for range 3 {
+		task.Attempts[0].Failures = append(task.Attempts[0].Failures,
+			sia.CheckFailure{Check: "test", Excerpt: "````\n" + long})
+	}
+	got := render.Intervention(task, iv, links)
+	if len(got) > render.MaxBody || !strings.Contains(got, "Shortened here") {
+		t.Fatalf("%d bytes, shortened %v", len(got), strings.Contains(got, "Shortened here"))
+	}
+	page := toHTML(t, got)
+	if strings.Count(page, "<details>") != 2 || strings.Count(page, "</details>") != 2 ||
+		!strings.Contains(page, "<h3>The new instructions in full</h3>") {
+		t.Errorf("the log swallowed what follows it:\n%s", got[len(got)-3000:])
+	}
+}
+
+// TestFewWordsAreVisible: whatever people, models and logs wrote, and however much of it.
+func TestFewWordsAreVisible(t *testing.T) {
+	kinds := map[string]string{"status": "status", "intervention": string(sia.DoAnnounce),
+		"escalation": string(sia.DoEscalate), "ask": string(sia.DoEscalate), "plan": string(sia.DoEscalate)}
+	pieces := append([]string{"a b c d e f g h i j k l m n o p", "one. two. three. four", "x/y.go:3: error: z",
+		"[a](b) c d"},
+		nasty...)
+	rapid.Check(t, func(t *rapid.T) {
+		var task sia.Task
+		fill(reflect.ValueOf(&task).Elem(), func() string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 15).Draw(t, "text"), " ")
+		})
+		task.State = rapid.SampledFrom(sia.States).Draw(t, "state")
+		task.Escalation.Kind = rapid.SampledFrom([]sia.EscalationKind{sia.AskIssue, sia.AskQuestion, sia.AskNoChecks,
+			sia.AskPlan}).Draw(t, "kind")
+		task.Attempts[1].Planning, task.Gate.AwaitsPerson = rapid.Bool().Draw(t, "planning"), rapid.Bool().Draw(t, "person")
+		task.Interventions[0].Review.Verdict = rapid.SampledFrom([]sia.Verdict{sia.Approved, sia.Minor, sia.Major,
+			sia.Rejected, sia.ReviewOff, sia.ReviewFailed}).Draw(t, "verdict")
+		for i := range 2 {
+			task.Checks = append(task.Checks, task.Checks[i])
+			task.Escalation.Options = append(task.Escalation.Options, task.Escalation.Options[i])
+			task.Escalation.Plan.Steps = append(task.Escalation.Plan.Steps, task.Escalation.Plan.Steps...)
+		}
+		for i := range task.Escalation.Options {
+			task.Escalation.Options[i].Letter = string(rune('A' + i))
+		}
+		for name, body := range texts(task) {
+			if limit, ok := apptest.WordLimits[kinds[name]]; ok && apptest.VisibleWords(body) > limit {
+				t.Fatalf("%s: %d words are visible, and %d are enough:\n%s", name, apptest.VisibleWords(body), limit, body)
+			}
+		}
+	})
+}
+
+// TestNothingIsLost: what is cut in the visible part of a comment stands in full further down.
+func TestNothingIsLost(t *testing.T) {
+	long := func(what string) string {
+		return strings.TrimSpace(strings.Repeat(what+" and so on ", 12)) + " to the " + what + "’s end"
+	}
+	task := escalated()
+	task.Warning = long("warning")
+	task.Escalation.Question, task.Escalation.Blocker = long("question"), "first line\n"+long("blocker")
+	for i := range task.Escalation.Options {
+		task.Escalation.Options[i].Text = long(task.Escalation.Options[i].Letter)
+	}
+	ended := stopped()
+	ended.Ended = long("reason")
+	held := paused()
+	held.Pause.Reason = long("pause")
+	failing := failed()
+	failing.Attempts[0].Failures[0].Excerpt = long("error")
+	for name, c := range map[string]struct {
+		body string
+		want []string
+	}{
+		"status":  {render.Status(task, links, now), []string{"warning’s end", "question’s end"}},
+		"stopped": {render.Status(ended, links, now), []string{"reason’s end"}},
+		"paused":  {render.Status(held, links, now), []string{"pause’s end"}},
+		"issue": {render.EscalationBody(task, *task.Escalation, links),
+			[]string{"question’s end", "blocker’s end", "C’s end"}},
+		"ask":       {render.AskComment(task, *task.Escalation), []string{"question’s end", "blocker’s end", "C’s end"}},
+		"diagnosis": {render.Intervention(failing, intervention(), links), []string{"error’s end"}},
+	} {
+		for _, want := range c.want {
+			if !strings.Contains(c.body, want) {
+				t.Errorf("%s: %q is lost:\n%s", name, want, c.body)
+			}
+		}
 	}
 }
 

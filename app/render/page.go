@@ -29,7 +29,8 @@ func (p *page) add(text string) {
 }
 
 // fold appends a block that people open with a click. Any line of text must be
-// removable together with all lines after it, as in quotes, lists and tables.
+// removable together with all lines after it, as in quotes, lists, tables and what
+// [Fence] makes.
 func (p *page) fold(summary, text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		p.blocks = append(p.blocks, block{summary: summary, text: text})
@@ -38,6 +39,14 @@ func (p *page) fold(summary, text string) {
 
 const shortened = "\n\n*Shortened here: a comment on GitHub holds 65,536 characters. The memory file has the whole " +
 	"text.*"
+
+// text is the page as the content of a fold.
+func (p *page) text() string {
+	if len(p.blocks) == 0 {
+		return ""
+	}
+	return assemble(p.blocks)
+}
 
 // String assembles the page within MaxBody. The longest folded block gives way
 // first; when there is nothing folded left to shorten, the end is cut.
@@ -54,7 +63,15 @@ func (p *page) String() string {
 		if i < 0 {
 			return cutAtLine(s, MaxBody-len(shortened)) + shortened
 		}
-		blocks[i].text = cutAtLine(blocks[i].text, max(0, len(blocks[i].text)-excess-len(shortened))) + shortened
+		limit := max(0, len(blocks[i].text)-excess-len(shortened))
+		text := cutAtLine(blocks[i].text, limit)
+		if fence := openFence(text); fence != "" {
+			text = cutAtLine(text, max(0, limit-len(fence)-1))
+			if fence = openFence(text); fence != "" {
+				text += "\n" + fence
+			}
+		}
+		blocks[i].text = text + shortened
 		short[i] = true
 	}
 }
@@ -85,6 +102,23 @@ func longestFold(blocks []block, short []bool) int {
 		}
 	}
 	return best
+}
+
+// openFence is the fence that a text of ours opens and does not close, "" when there is none. Only [Fence]
+// begins a line with one.
+func openFence(s string) string {
+	open := ""
+	for line := range strings.Lines(s) {
+		fence := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		switch {
+		case len(fence) < 3:
+		case open == "":
+			open = fence
+		case strings.TrimSpace(line) == open:
+			open = ""
+		}
+	}
+	return open
 }
 
 // cutAtLine cuts s to at most limit bytes at the end of a line, or of a character

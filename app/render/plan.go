@@ -12,18 +12,40 @@ import (
 // in the comment of an older plan would be taken for a yes to this one.
 func PlanComment(t sia.Task, e sia.Escalation, l Links) string {
 	var p page
-	p.add("### 📝 A plan that waits for your yes")
-	p.add(planText(*e.Plan))
-	p.add(fmt.Sprintf("The task has cost %s of its %s credits so far (1 credit = 0.01 USD). A plan costs no approach. "+
-		"%s shows how this one came about.",
-		t.Credits.Spent, t.Credits.Budget, link("The transcript", l.Transcript(t, e.Plan.Attempt))))
-	p.add("- **To start it**, put a 👍 on this comment, which SIA sees within a minute or two, or comment `/sia go`.\n" +
-		"- **To change it**, comment `/sia answer` followed by what should be different; SIA then makes another plan.\n" +
+	p.add("### 📝 Shall it be done like this?")
+	p.add(briefPlan(*e.Plan))
+	p.add("- **To start it**, put a 👍 on this comment, or comment `/sia go`.\n" +
+		"- **To change it**, comment `/sia answer` and what should be different.\n" +
 		"- **To end the task**, comment `/sia stop`.")
-	p.add(fmt.Sprintf("Nothing is changed and nothing is spent until somebody with %s access says so. It counts while "+
+	var whole page
+	whole.add(planText(*e.Plan))
+	whole.add(fmt.Sprintf("The task has cost %s of its %s credits so far (1 credit = 0.01 USD). A plan costs no "+
+		"approach. %s shows how this one came about.",
+		t.Credits.Spent, t.Credits.Budget, link("The transcript", l.Transcript(t, e.Plan.Attempt))))
+	whole.add(fmt.Sprintf("SIA sees a 👍 within a minute or two; an answer has another plan made. "+
+		"Nothing is changed and nothing is spent until somebody with %s access says so. It counts while "+
 		"no newer plan has taken this one's place. "+
 		"The repository's checks decide in the end whether the work is right.", permission(t)))
+	p.fold("The whole plan", whole.text())
 	return p.String()
+}
+
+// shownSteps is how many steps of a plan are visible.
+const shownSteps = 4
+
+// briefPlan is a plan in a few words: its summary, quoted, and its first steps.
+func briefPlan(p sia.Plan) string {
+	s := "> " + few(p.Summary, 32)
+	if len(p.Steps) > 0 {
+		s += "\n"
+	}
+	for i, step := range p.Steps {
+		if i == shownSteps {
+			return s + fmt.Sprintf("\n\n… and %s.", plural(len(p.Steps)-i, "more step"))
+		}
+		s += fmt.Sprintf("\n%d. %s", i+1, few(step.Do, 8))
+	}
+	return s
 }
 
 // planText is a plan: its summary, quoted, and its steps.

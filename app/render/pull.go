@@ -100,7 +100,7 @@ func validation(t sia.Task) string {
 		if !c.Required {
 			note = strings.TrimPrefix(note+"; not required", "; ")
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(link(Code(c.Name, 100), c.URL)), colour(c.Colour), cell(note))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(link(Code(c.Name, 100), c.URL)), colourWords(c.Colour), cell(note))
 	}
 	if t.HeadBy.Login != "" {
 		b.WriteString("\nThe head commit is by " + Code(t.HeadBy.Login, 40) + ", not by SIA.\n")
@@ -113,7 +113,7 @@ func validation(t sia.Task) string {
 	return b.String()
 }
 
-func colour(c sia.CheckColour) string {
+func colourWords(c sia.CheckColour) string {
 	switch c {
 	case sia.Green:
 		return "✅ green"

@@ -18,18 +18,116 @@ const shownAttempts = 20
 // Times come from the task; now only decides the coarse elapsed time of a task
 // that goes on, so the text changes with now at most once an hour.
 func Status(t sia.Task, l Links, now time.Time) string {
-	var p page
-	p.add("### " + Headline(t))
-	p.add(nowText(t))
+	head, you := "### "+Headline(t), briefCommands(t)
+	progress := briefProgress(t)
+	room := maxStatus - words(head) - words(you) - words(progress)
+	warning := 0 // words of it that are visible
 	if t.Warning != "" {
-		p.add("> [!WARNING]\n" + Quote(t.Warning))
+		warning = 16
+	}
+	said, whole := briefNow(t, room-warning)
+	warning = min(warning, room-words(said)-1)
+	var p page
+	p.add(head)
+	p.add(said)
+	if t.Warning != "" {
+		p.add("> [!WARNING]\n> " + few(t.Warning, warning))
+	}
+	p.add(progress)
+	p.add(you)
+	p.fold("Attempts, checks, cost and links", statusInFull(t, l, now, whole, fits(t.Warning, warning)))
+	return p.String()
+}
+
+// briefNow says what happens, what comes next, and whom the task waits for, in so many
+// words at most; whole reports whether that is all there is to say.
+func briefNow(t sia.Task, room int) (s string, whole bool) {
+	switch {
+	case AwaitsTestAcceptance(t):
+		return "It passes when somebody with write access has looked at these changes and accepts them.", false
+	case t.State == sia.Escalated && t.Escalation != nil && !waitsForYes(t):
+		e := *t.Escalation
+		rest := "The options are " + answerPlace(t, e) + ". Nothing runs until somebody answers."
+		asked := min(30, room-words(rest))
+		return "**" + few(e.Question, asked) + "**\n\n" + rest, fits(e.Question, asked)
+	case t.State == sia.OnHold:
+		rest := "Nothing runs and nothing is spent; the work so far is kept."
+		if t.Pause == nil {
+			return rest, true
+		}
+		if t.Pause.By.Login != "" {
+			return "Paused by " + Code(t.Pause.By.Login, 40) + ". " + rest, false
+		}
+		said := min(50, room-words(rest)-1) // it says what to do
+		return "> " + few(sentenceCase(t.Pause.Reason), said) + "\n\n" + rest, false
+	case t.State == sia.Stopped && t.Ended != "":
+		rest := "Nothing runs any more."
+		if t.Branch != "" && t.Head != "" {
+			rest += " What had been done is kept on its branch."
+		}
+		said := min(30, room-words(rest)-1)
+		return "> " + few(sentenceCase(t.Ended), said) + "\n\n" + rest, fits(t.Ended, said)
+	}
+	return nowText(t), true
+}
+
+// briefProgress is how far the task is, what its checks say and where to look, a line each.
+func briefProgress(t sia.Task) string {
+	var lines []string
+	if n := len(t.Attempts); n > 0 {
+		s := fmt.Sprintf("**Attempt** %d of %d", n, mostAttempts(t))
+		if t.Pull.Number != 0 {
+			s += fmt.Sprintf(" · pull request #%d", t.Pull.Number)
+		}
+		lines = append(lines, s)
+	}
+	if len(t.Checks) > 0 && t.Head != "" {
+		lines = append(lines, "**Checks:** "+checkLine(t.Checks))
+	}
+	return strings.Join(lines, "  \n")
+}
+
+// shownChecks is how many checks are named in a line; of the others it is told how many
+// they are.
+const shownChecks = 3
+
+// checkLine is the checks in a line, those that are not green first.
+func checkLine(checks []sia.Check) string {
+	var names []string
+	for _, colour := range []sia.CheckColour{sia.Red, sia.Running, sia.Excused, sia.Green} {
+		for _, c := range checks {
+			if c.Colour != colour {
+				continue
+			}
+			icon, _, _ := strings.Cut(colourWords(c.Colour), " ")
+			names = append(names, icon+" "+fewCode(c.Name, 3))
+		}
+	}
+	if more := len(names) - shownChecks; more > 0 {
+		return strings.Join(names[:shownChecks], " · ") + fmt.Sprintf(" · %d more", more)
+	}
+	return strings.Join(names, " · ")
+}
+
+// statusInFull is everything else that there is to say of a task: also what happens, and the
+// warning, where the visible part does not have them whole.
+func statusInFull(t sia.Task, l Links, now time.Time, whole, warned bool) string {
+	var p page
+	if !whole {
+		p.add(nowText(t))
+	}
+	if !warned {
+		p.add(Quote(t.Warning))
 	}
 	p.add(attemptList(t, l))
+	if len(t.Checks) > 0 && t.Head != "" {
+		p.add("**Checks**\n\n" + validation(t))
+	}
 	p.add(fixLine(t))
 	p.add(figures(t, now))
 	p.add(placeLine(t, l))
 	p.add(commandLine(t))
-	return p.String()
+	return p.text()
 }
 
 // Headline is the state of the task in a few words.
@@ -162,15 +260,19 @@ func escalatedText(t sia.Task) string {
 	if waitsForYes(t) {
 		return planWaits(t, *e)
 	}
-	where := "in a comment below"
+	return "**" + Line(e.Question, 300) + "**\n\nThe options are " + answerPlace(t, *e) +
+		". Nothing runs and nothing is spent until somebody with write access answers."
+}
+
+// answerPlace is where a question can be answered.
+func answerPlace(t sia.Task, e sia.Escalation) string {
 	switch {
 	case e.Issue != 0 && e.Issue != t.Issue:
-		where = fmt.Sprintf("in #%d", e.Issue)
+		return fmt.Sprintf("in #%d", e.Issue)
 	case e.URL != "":
-		where = "in " + link("this comment", e.URL)
+		return "in " + link("this comment", e.URL)
 	}
-	return "**" + Line(e.Question, 300) + "**\n\nThe options are " + where +
-		". Nothing runs and nothing is spent until somebody with write access answers."
+	return "in a comment below"
 }
 
 func pausedText(t sia.Task) string {
@@ -281,7 +383,7 @@ func failing(a sia.Attempt) []string {
 func figures(t sia.Task, now time.Time) string {
 	lines := []string{
 		"**Credits:** " + credits(t.Credits),
-		fmt.Sprintf("**Approaches:** %d of at most %d tried", len(t.Prompts), t.Approaches),
+		"**Approaches:** " + approachesTried(t),
 	}
 	if !t.StartedAt.IsZero() {
 		s := "**Time:** started " + at(t.StartedAt)
@@ -296,6 +398,14 @@ func figures(t sia.Task, now time.Time) string {
 		lines = append(lines, s)
 	}
 	return strings.Join(lines, "  \n")
+}
+
+// approachesTried counts without a second denominator beside that of the attempts.
+func approachesTried(t sia.Task) string {
+	if left := t.ApproachesLeft(); left > 0 {
+		return fmt.Sprintf("%d tried, %d left", len(t.Prompts), left)
+	}
+	return fmt.Sprintf("%d tried, none left", len(t.Prompts))
 }
 
 // hasMemory reports whether the task's memory file is known to be on the memory

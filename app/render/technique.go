@@ -41,9 +41,9 @@ func TechniqueTitle(name string) string {
 // and what merging it means.
 func TechniqueBody(t sia.Task, fix sia.Fix, p Proposal, l Links) string {
 	var b page
-	b.add(fmt.Sprintf("SIA could not resolve #%d in %s; then a push by %s made its checks green. None of the "+
+	b.add(fmt.Sprintf("After %s of SIA at #%d, a push by %s made the checks green. None of the "+
 		"techniques that SIA knows describes what they did, so this proposes it as one.",
-		t.Issue, plural(len(t.Attempts), "attempt"), person(fix.By)))
+		plural(len(t.Attempts), "attempt"), t.Issue, person(fix.By)))
 	b.add("**What was done differently:** " + Line(fix.Summary, 600))
 	b.add("**Compare:** " + link(Code(fix.From.Short(), 0)+" (SIA) … "+Code(fix.Head.Short(), 0)+" ("+
 		Line(fix.By.Login, 60)+")", l.Compare(t.Repo, fix.From, fix.Head)))

@@ -1,6 +1,10 @@
 package render
 
-import "github.com/sia-bot/sia/sia"
+import (
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
 
 // Waiting is what a task waits for, with what a person can do about it, or why it was
 // stopped; empty while it goes on by itself, and when it has passed. It holds text
@@ -10,7 +14,7 @@ func Waiting(t sia.Task) string {
 	case t.State == sia.Stopped:
 		return t.Ended
 	case t.State == sia.OnHold && t.Pause != nil:
-		return t.Pause.Reason + ". " + advice(t.Pause.Kind)
+		return strings.TrimRight(t.Pause.Reason, ".") + ". " + advice(t.Pause.Kind)
 	case t.State == sia.Escalated && t.Escalation != nil:
 		return awaitedAnswer(*t.Escalation)
 	case t.State == sia.Checking && t.Gate.AwaitsPerson:

@@ -121,6 +121,13 @@ func (s *Store) OutcomesSince(ctx context.Context, id int64) ([]Outcome, error) 
 	return os, s.explain(fmt.Sprintf("load the outcomes since %d", id), err)
 }
 
+// PatternOutcomes lists the outcomes of a repository for a pattern, in their order.
+func (s *Store) PatternOutcomes(ctx context.Context, repo int64, p sia.Pattern) ([]Outcome, error) {
+	os, err := collect(ctx, s.r, scanOutcome,
+		`SELECT `+outcomeColumns+` FROM outcomes WHERE repo_id = ? AND pattern = ? ORDER BY id`, repo, p)
+	return os, s.explain(fmt.Sprintf("load the outcomes of repository %d", repo), err)
+}
+
 // jsonOrNull is JSON as it is stored.
 func jsonOrNull(j json.RawMessage) string {
 	if len(j) == 0 {

@@ -53,6 +53,23 @@ func (s *Store) Version(ctx context.Context) (int64, error) {
 	return v, s.explain("read the schema's version", err)
 }
 
+// Newer is an error when the schema is newer than what this program knows, which
+// [Store.Migrate] refuses.
+func (s *Store) Newer(ctx context.Context) error {
+	p, err := s.provider()
+	if err != nil {
+		return err
+	}
+	have, want, err := p.GetVersions(ctx)
+	if err != nil {
+		return s.explain("read the schema's version", err)
+	}
+	if have > want {
+		return tooNew(have, want)
+	}
+	return nil
+}
+
 // current is an error unless the schema is what this program needs.
 func (s *Store) current(ctx context.Context) error {
 	p, err := s.provider()

@@ -56,7 +56,7 @@ func TestChangedInstallationsGetNewTokens(t *testing.T) {
 	if _, _, err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	intake := &Intake{Deps{Store: s, GitHub: app, Secrets: &secret.Masker{}, Logger: slog.New(slog.DiscardHandler),
+	intake := &Intake{Deps: Deps{Store: s, GitHub: app, Secrets: &secret.Masker{}, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now}}
 
 	read := func() {

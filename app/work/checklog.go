@@ -59,7 +59,27 @@ func (w *Worker) readLog(
 	if rep.Line > 0 {
 		rep.Line += log.Skipped
 	}
-	return checkLogOf(run, rep), nil
+	out := checkLogOf(run, rep)
+	if rep.StepLine > 0 {
+		step, err := repo.FailedStep(ctx, run)
+		if err != nil {
+			w.Logger.WarnContext(ctx, "the failed step is not known, so its log is linked as a whole", "check", run.Name,
+				"error", err)
+		}
+		out.failure.URL = logLine(run, step, rep.StepLine)
+	}
+	return out, nil
+}
+
+// logLine is the address of a line of a step's log, and where the step is not known or the
+// run has no page for its job, that of the run.
+func logLine(run github.CheckRun, step, line int) string {
+	for _, page := range []string{run.URL, run.DetailsURL} {
+		if step > 0 && strings.Contains(page, "/job/") && !strings.Contains(page, "#") {
+			return fmt.Sprintf("%s#step:%d:%d", page, step, line)
+		}
+	}
+	return run.URL
 }
 
 // runnersOwn is how many annotations the runner itself puts on a job that fails: that

@@ -113,8 +113,43 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 	if err != nil {
 		return conclusion{}, err
 	}
+	if r.Diagnosis.Seen, err = w.seen(ctx, t, r.Diagnosis.Pattern); err != nil {
+		return conclusion{}, err
+	}
 	return conclusion{f.Key, sia.Diagnosed{Diagnosis: r.Diagnosis, Cost: sia.CreditsOf(r.Usage.USD), Warning: warning},
 		r.Decision}, nil
+}
+
+// seenTasks is how many of a repository's latest tasks are looked through for a pattern.
+const seenTasks = 500
+
+// seen is how often earlier diagnoses in the repository, this task's included, came to a pattern. Of
+// tasks that are no longer known, those count of which it is recorded what came of them.
+func (w *Worker) seen(ctx context.Context, t sia.Task, p sia.Pattern) (int, error) {
+	tasks, err := w.Store.Tasks(ctx, store.Filter{Repo: t.Repo.ID, Limit: seenTasks})
+	if err != nil {
+		return 0, err
+	}
+	outcomes, err := w.Store.PatternOutcomes(ctx, t.Repo.ID, p)
+	if err != nil {
+		return 0, err
+	}
+	type diagnosis struct {
+		task   sia.TaskID
+		number int
+	}
+	all := map[diagnosis]bool{}
+	for _, other := range tasks {
+		for _, iv := range other.Interventions {
+			if iv.Diagnosis.Pattern == p {
+				all[diagnosis{other.ID, iv.Number}] = true
+			}
+		}
+	}
+	for _, o := range outcomes {
+		all[diagnosis{o.Task, o.Intervention}] = true
+	}
+	return len(all), nil
 }
 
 // library is the techniques that ship with SIA and the repository's own, from

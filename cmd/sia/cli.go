@@ -12,11 +12,12 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Exit codes: done, failed, wrong usage.
+// Exit codes: done, failed, wrong usage, and ended by Ctrl-C as shells have it.
 const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitDone    = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitStopped = 130
 )
 
 // cli is the command line: one field per command.
@@ -34,6 +35,9 @@ type cli struct {
 	Bench   benchGroup `cmd:"" help:"Measure: this machine, the choice of technique, or the sandbox."`
 	Forward forwardCmd `cmd:"" hidden:"" passthrough:"" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
 	Version versionCmd `cmd:"" help:"Print the version."`
+	Help    helpCmd    `cmd:"" help:"Say what a command does: sia help [command]."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, as the command version does."`
 
 	LogLevel slog.Level `help:"Least severe messages that are logged: debug, info, warn or error." default:"info" env:"SIA_LOG_LEVEL"`
 	LogJSON  bool       `help:"Log as JSON." env:"SIA_LOG_JSON"`
@@ -70,12 +74,15 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (c
 		kong.Name("sia"),
 		kong.Description("SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. "+
 			"Only checks declare success."),
-		kong.Vars{"dir": defaultDir()}, kong.Configuration(yamlFile), kong.Writers(stdout, stderr),
+		kong.Vars{"dir": defaultDir(), "version": versionLine()}, kong.Configuration(yamlFile), kong.Writers(stdout, stderr),
 		kong.Exit(func(n int) { panic(exitPanic(n)) }),
 	)
 	if err != nil {
 		fmt.Fprintln(stderr, "sia:", err)
 		return exitUsage
+	}
+	if len(args) > 0 && args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
 	}
 	kctx, err := parser.Parse(args)
 	if err != nil {
@@ -90,6 +97,10 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (c
 	e := &commandEnv{ctx: ctx, out: stdout, err: stderr, logger: slog.New((&secret.Masker{}).Handler(handler)),
 		style: styleFor(stdout)}
 	if err := kctx.Run(e); err != nil {
+		if ctx.Err() != nil { // what came of being told to end is no failure
+			fmt.Fprintln(stderr, "Stopped.")
+			return exitStopped
+		}
 		if !errors.Is(err, errShown) {
 			fmt.Fprintln(stderr, "sia:", secret.Mask(err.Error()))
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"time"
 
@@ -62,8 +61,10 @@ func (c *demoCmd) Run(e *commandEnv) (err error) {
 	}
 	n.summary(err)
 	if c.Keep && e.ctx.Err() == nil {
-		fmt.Fprintf(e.out, "\nStill up at %s — label an issue there. Ctrl-C ends it.\n", e.style.bold(s.sim.URL()))
-		<-e.ctx.Done()
+		n.keep()
+		if err == nil {
+			return nil
+		}
 	}
 	if err != nil {
 		return errShown

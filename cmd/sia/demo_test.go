@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/render"
 )
 
 // The demo's third issue passes at once because of a lesson, and of nothing else:
@@ -47,5 +50,91 @@ func TestDemoNeedsItsLesson(t *testing.T) {
 	}
 	if task, err := n.task(issue); err != nil || len(task.Attempts[0].LessonsShown) > 0 {
 		t.Errorf("attempt 1 was told %v (%v), want nothing", task.Attempts, err)
+	}
+}
+
+// An issue that the script does not know says which it knows and how to use a model: on
+// the issue, and on the terminal of whoever left the demo running.
+func TestDemoOfAnotherIssue(t *testing.T) {
+	c := &demoCmd{}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &watched{until: "is paused: ", then: cancel}
+	e := &commandEnv{ctx: ctx, out: out, err: io.Discard}
+	spec, name, err := c.repository(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.open(&commandEnv{ctx: t.Context()}, spec, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.shut(); err != nil {
+			t.Error(err)
+		}
+	}()
+	n := &demoNarrator{commandEnv: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/" + demoRepo}
+	issue, err := n.open("Print the bookings of a day", "The kitchen wants them on paper.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.keep()
+	n.ctx = t.Context()
+	status := ""
+	if _, err := s.sim.WaitEntry(t.Context(), 0, func(e ghsim.Entry) bool {
+		m, ok := render.ParseMarker(e.Detail)
+		if ok && m.Kind == "status" && e.Number == issue && strings.Contains(e.Detail, "Paused") {
+			status = e.Detail
+		}
+		return status != ""
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{out.String(), status} {
+		for _, want := range []string{"`sia demo --keep --model-url URL --model NAME`", "“Send a confirmation email when a booking",
+			"“Let guests sign in with their social account”", "“Text guests a reminder the day before”"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("lacks %q:\n%s", want, text)
+			}
+		}
+		if strings.Contains(text, "Check the model's name") {
+			t.Errorf("blames the model:\n%s", text)
+		}
+	}
+}
+
+// watched is output that does something when a text appears in it.
+type watched struct {
+	mu    sync.Mutex
+	b     strings.Builder
+	until string
+	then  func()
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.b.Write(p)
+	if strings.Contains(w.b.String(), w.until) {
+		w.then()
+	}
+	return len(p), nil
+}
+
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.String()
+}
+
+// Ctrl-C ends the demo without a word of failure.
+func TestDemoStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, errs := &watched{until: "opens #", then: cancel}, &strings.Builder{}
+	if code := runCommand(ctx, []string{"demo"}, out, errs); code != exitStopped || errs.String() != "Stopped.\n" ||
+		strings.Contains(out.String(), "fail") || strings.Contains(out.String(), "Summary") {
+		t.Errorf("exit %d, %q, and\n%s", code, errs, out)
 	}
 }

@@ -13,9 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
-	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/sia/secret"
 )
 
 type doctorCmd struct {
@@ -32,17 +30,6 @@ type doctorFinding struct {
 	Fix    string `json:"fix,omitempty"` // what to do, when not OK or weaker
 }
 
-// neededPermissions are the permissions that SIA works with, each with the feature that is
-// lost without it. They are those of app.yml.
-var neededPermissions = []struct{ permission, access, feature string }{
-	{"contents", "write", "pushing the branch and the memory"},
-	{"issues", "write", "the status comment, labels and questions"},
-	{"pull_requests", "write", "the draft pull request and the comments on it"},
-	{"checks", "write", "reading checks and SIA's own check run"},
-	{"actions", "write", "reading logs and running jobs again"},
-	{"statuses", "read", "reading commit statuses"},
-}
-
 // Run looks at everything a server needs, against the real endpoints.
 func (c *doctorCmd) Run(e *commandEnv) error {
 	config, err := c.config()
@@ -51,8 +38,7 @@ func (c *doctorCmd) Run(e *commandEnv) error {
 		err = config.Validate()
 	}
 	if err != nil {
-		all = append(all, doctorFinding{What: "configuration", Detail: strings.ReplaceAll(err.Error(), "\n", "; "),
-			Fix: "see docs/configuration.md"})
+		all = append(all, misconfigured(err)...)
 	} else {
 		all = append(all, doctorFinding{What: "configuration", OK: true, Detail: "complete"})
 	}
@@ -67,6 +53,24 @@ func (c *doctorCmd) Run(e *commandEnv) error {
 		all = append(all, checkModels(ctx, config, e)...)
 	}
 	return reportFindings(e, c.Output, all)
+}
+
+// misconfigured is a finding for each problem of a configuration.
+func misconfigured(err error) (all []doctorFinding) {
+	for problem := range strings.Lines(err.Error()) {
+		f := doctorFinding{What: "configuration", Detail: strings.TrimSpace(problem),
+			Fix: "docs/configuration.md lists what can be set"}
+		for _, sep := range []string{": set ", "; set ", "; check ", "; give "} {
+			if what, fix, ok := strings.Cut(f.Detail, sep); ok {
+				f.Detail, f.Fix = what, strings.TrimLeft(sep, ":; ")+fix
+				break
+			}
+		}
+		if f.Detail != "" {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 func reportFindings(e *commandEnv, output string, all []doctorFinding) error {
@@ -102,12 +106,16 @@ func (c *doctorCmd) look(ctx context.Context, e *commandEnv) doctorFinding {
 	if err == nil {
 		var v int64
 		v, err = s.Version(ctx)
+		if newer := s.Newer(ctx); err == nil && newer != nil {
+			f.Fix = "run the newer version of SIA, or restore a backup of the database"
+			err = newer
+		}
 		err = errors.Join(err, s.Close())
 		f.Detail = fmt.Sprintf("%s, schema version %d", c.database(), v)
 	}
 	if err != nil {
-		f.Detail, f.Fix = err.Error(), "give SIA a folder that it may write to with --dir, or another database with --db"
-		return f
+		return failed(f.What, err, cmp.Or(f.Fix,
+			"give SIA a folder that it may write to with --dir, or another database with --db"))
 	}
 	f.OK = true
 	return f
@@ -151,50 +159,6 @@ func installedAgents(path []string) doctorFinding {
 	return f
 }
 
-// checkGitHub checks the app's authentication, permissions and installations.
-func checkGitHub(ctx context.Context, c app.Config, e *commandEnv) []doctorFinding {
-	c = c.WithDefaults()
-	f := doctorFinding{What: "GitHub App", Fix: "check --app-id, --app-key-file and --github-url; the key must " +
-		"belong to that app, and this machine's clock must be right"}
-	a, err := github.New(github.Config{AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API,
-		Logger: e.logger, Secrets: &secret.Masker{}}) // it only reads, so there is nothing to know by value
-	if err != nil {
-		f.Detail = err.Error()
-		return []doctorFinding{f}
-	}
-	self, err := a.Self(ctx)
-	if err != nil {
-		f.Detail = err.Error()
-		return []doctorFinding{f}
-	}
-	all := []doctorFinding{{What: f.What, OK: true,
-		Detail: fmt.Sprintf("%s (%s) at %s", self.Name, self.Login, c.GitHub.URL)}}
-	for _, p := range neededPermissions {
-		have := self.Permissions[p.permission]
-		if have == p.access || have == "write" || have == "admin" {
-			continue
-		}
-		all = append(all, doctorFinding{What: "permission",
-			Detail: fmt.Sprintf("%s: %s is missing; without it SIA can't do %s", p.permission, p.access, p.feature),
-			Fix:    "grant it in the app's settings on GitHub, then accept it in each installation"})
-	}
-	installs, err := a.Installations(ctx)
-	switch {
-	case err != nil:
-		all = append(all, doctorFinding{What: "installations", Detail: err.Error()})
-	case len(installs) == 0:
-		all = append(all, doctorFinding{What: "installations", Detail: "the app is installed nowhere",
-			Fix: "install it from " + self.URL})
-	default:
-		names := make([]string, len(installs))
-		for i, in := range installs {
-			names[i] = in.Account
-		}
-		all = append(all, doctorFinding{What: "installations", OK: true, Detail: strings.Join(names, ", ")})
-	}
-	return all
-}
-
 // checkModels asks each model for one word.
 func checkModels(ctx context.Context, c app.Config, e *commandEnv) []doctorFinding {
 	c = c.WithDefaults()
@@ -215,6 +179,7 @@ func checkModels(ctx context.Context, c app.Config, e *commandEnv) []doctorFindi
 		price := doctorFinding{What: "price of " + m.Name, OK: true, Detail: fmt.Sprintf("%g in, %g cached, %g out, USD per "+
 			"million tokens", m.Price.Input, m.Price.CachedInput, m.Price.Output)}
 		if m.Price == (llm.Price{}) {
+			price.Weaker = true
 			price.Detail = "none: what it answers counts as free, so no credit budget ever binds"
 			price.Fix = "unless the model really costs nothing, set its price: --price-input and --price-output, or price in " +
 				"the file of --config"

@@ -2,10 +2,15 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent/sandbox"
 )
@@ -36,5 +41,32 @@ func TestDoctorFindsAgents(t *testing.T) {
 	f := installedAgents([]string{dir})
 	if want := "codex (" + filepath.Join(dir, "bin", "codex") + ")"; !f.OK || !strings.Contains(f.Detail, want) {
 		t.Errorf("%+v", f)
+	}
+}
+
+// Doctor asks for what the manifest asks for, and nothing else.
+func TestDoctorKnowsTheManifest(t *testing.T) {
+	b, err := os.ReadFile("../../app.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct {
+		Permissions map[string]string `yaml:"default_permissions"`
+		Events      []string          `yaml:"default_events"`
+	}
+	if err := yaml.Unmarshal(b, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	permissions, events := map[string]string{}, map[string]bool{}
+	for _, p := range neededPermissions {
+		permissions[p.permission] = p.access
+	}
+	for _, n := range neededEvents {
+		events[n.event] = true
+	}
+	slices.Sort(manifest.Events)
+	if d := cmp.Diff(manifest.Permissions, permissions) +
+		cmp.Diff(manifest.Events, slices.Sorted(maps.Keys(events))); d != "" {
+		t.Error(d)
 	}
 }

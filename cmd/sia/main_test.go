@@ -2,15 +2,22 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
@@ -25,7 +32,8 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireUniqueNames: true, UpdateScripts: *updateGolden,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide, "install": install},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide, "install": install,
+			"refusing": refusing, "github": simulated, "newer": newer},
 	})
 }
 
@@ -51,6 +59,78 @@ func install(ts *testscript.TestScript, _ bool, args []string) {
 			store.Repository{Repo: sia.Repo{ID: int64(101 + i), Owner: owner, Name: name}, Installation: owners[owner],
 				Private: private}))
 	}
+}
+
+// simulated starts a GitHub with an app: its address is $SIA_GITHUB_URL, its id $SIA_APP_ID, its key
+// app.pem, and other.pem the key of another. Each argument spoils something about it.
+func simulated(ts *testscript.TestScript, _ bool, args []string) {
+	dir, err := os.MkdirTemp(ts.Getenv("WORK"), "github-")
+	ts.Check(err)
+	sim, err := ghsim.New(ghsim.Config{Dir: dir})
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(sim.Close()) })
+	_, err = sim.Start("127.0.0.1:0")
+	ts.Check(err)
+	sim.CreateUser("ada")
+	_, err = sim.CreateRepo("ada", "shop", ghsim.RepoSpec{Files: map[string]string{"README.md": "A shop."}})
+	ts.Check(err)
+	app, err := sim.CreateApp("sia")
+	ts.Check(err)
+	other, err := sim.CreateApp("other")
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs("app.pem"), app.PrivateKeyPEM, 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("other.pem"), other.PrivateKeyPEM, 0o600))
+	// The receiver answers as SIA would with another secret, when that is asked for.
+	status := http.StatusAccepted
+	if slices.Contains(args, "other-secret") {
+		status = http.StatusUnauthorized
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	ts.Defer(srv.Close)
+	path := "/webhook"
+	if slices.Contains(args, "other-path") {
+		path = "/"
+	}
+	ts.Check(sim.SetWebhook(app.ID, srv.URL+path, "secret"))
+	if slices.Contains(args, "few-permissions") {
+		ts.Check(sim.SetAppPermissions(app.ID, map[string]string{"metadata": "read", "contents": "read", "issues": "write",
+			"pull_requests": "write", "checks": "write", "actions": "write"}))
+	}
+	if !slices.Contains(args, "nowhere") {
+		_, err = sim.Install(app.ID, "ada", "shop")
+		ts.Check(err)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		ts.Check(sim.WaitIdle(ctx))
+	}
+	for name, value := range map[string]string{"SIA_GITHUB_URL": sim.URL(), "SIA_APP_ID": fmt.Sprint(app.ID),
+		"SIA_APP_KEY_FILE": ts.MkAbs("app.pem"), "SIA_WEBHOOK_SECRET": "secret", "SIA_MODEL": "big"} {
+		ts.Setenv(name, value)
+	}
+}
+
+// newer makes a database in a folder that a newer SIA has written.
+func newer(ts *testscript.TestScript, _ bool, args []string) {
+	ctx := context.Background()
+	path := filepath.Join(ts.MkAbs(args[0]), "sia.db")
+	s, err := store.Open(ctx, store.Config{URL: path})
+	ts.Check(err)
+	_, _, err = s.Migrate(ctx)
+	ts.Check(err)
+	ts.Check(s.Close())
+	db, err := sql.Open("sqlite", path)
+	ts.Check(err)
+	_, err = db.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)")
+	ts.Check(errors.Join(err, db.Close()))
+}
+
+// refusing starts a model's endpoint that knows no key, at $MODEL_URL.
+func refusing(ts *testscript.TestScript, _ bool, _ []string) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, `{"error": {"message": "no such key", "code": "invalid_api_key"}}`, http.StatusUnauthorized)
+	}))
+	ts.Defer(srv.Close)
+	ts.Setenv("MODEL_URL", srv.URL+"/v1")
 }
 
 // decide makes a database in a folder, with one task and two choices in its log.

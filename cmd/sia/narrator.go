@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -47,17 +48,59 @@ func (n *demoNarrator) tell(format string, args ...any) {
 }
 
 // await waits for the next journal entry that matches. A step that does not come
-// is an error that names it.
+// is an error that names it. A task that SIA pauses meanwhile is one that says why: nothing
+// more would come.
 func (n *demoNarrator) await(step string, match func(ghsim.Entry) bool) (ghsim.Entry, error) {
 	ctx, cancel := context.WithTimeout(n.ctx, n.timeout)
 	defer cancel()
-	entry, err := n.sim.WaitEntry(ctx, n.seq, match)
+	entry, err := n.sim.WaitEntry(ctx, n.seq, func(e ghsim.Entry) bool { return match(e) || paused(e) })
+	if err == nil && !match(entry) {
+		err = errors.New(n.waiting(entry.Number))
+	} else if err != nil && n.ctx.Err() == nil {
+		err = fmt.Errorf("nothing came of it within %s", n.timeout)
+	}
 	if err != nil {
-		fmt.Fprintf(n.out, "  %s %s\n", n.style.red("✗"), step)
+		if n.ctx.Err() == nil {
+			fmt.Fprintf(n.out, "  %s %s\n", n.style.red("✗"), step)
+		}
 		return entry, fmt.Errorf("this step did not happen: %s (%w)", step, err)
 	}
 	n.seq = entry.Seq
 	return entry, nil
+}
+
+// paused reports whether SIA paused a task.
+func paused(e ghsim.Entry) bool { return e.Kind == "issues.labeled" && e.Detail == render.LabelPaused }
+
+// waiting is what the task of an issue waits for.
+func (n *demoNarrator) waiting(issue int) string {
+	tasks, err := n.app.Store.Tasks(n.ctx, store.Filter{})
+	if err != nil {
+		return err.Error()
+	}
+	for _, t := range tasks {
+		if t.Issue == issue {
+			return render.Waiting(t)
+		}
+	}
+	return fmt.Sprintf("SIA has no task for #%d", issue)
+}
+
+// keep stays up until it is told to end, and says of every task that is paused why.
+func (n *demoNarrator) keep() {
+	fmt.Fprintf(n.out, "\nStill up at %s — label an issue there. Ctrl-C ends it.\n", n.style.bold(n.sim.URL()))
+	if n.model != nil {
+		fmt.Fprintf(n.out, "The scripted model knows the issues of this story only. For others, start `sia demo --keep "+
+			"--model-url URL --model NAME`.\n")
+	}
+	for {
+		entry, err := n.sim.WaitEntry(n.ctx, n.seq, paused)
+		if err != nil {
+			return // it was told to end
+		}
+		n.seq = entry.Seq
+		fmt.Fprintf(n.out, "  %s #%d is paused: %s\n", n.style.amber("!"), entry.Number, n.waiting(entry.Number))
+	}
 }
 
 // demoStep is one thing that has to happen, and how it is told.
@@ -129,6 +172,9 @@ func (n *demoNarrator) open(title, body string) (int, error) {
 
 // summary ends the demo with what it came to.
 func (n *demoNarrator) summary(err error) {
+	if n.ctx.Err() != nil {
+		return
+	}
 	if err != nil {
 		fmt.Fprintf(n.out, "\n%s %v\n", n.style.red("The demo failed:"), err)
 	}
@@ -188,14 +234,14 @@ func (n *demoNarrator) own(file string) error {
 	}
 	entry, err := n.await("the task ends or asks", func(e ghsim.Entry) bool {
 		return e.Kind == "issues.labeled" && e.Number == issue && e.Detail != render.LabelWorking &&
-			strings.HasPrefix(e.Detail, "sia:")
+			strings.HasPrefix(e.Detail, "sia:") && !paused(e)
 	})
 	if err != nil {
 		return err
 	}
-	n.tell("it ended as %s  %s", entry.Detail, n.link("/issues/%d", issue))
 	if entry.Detail != render.LabelPassed {
-		return fmt.Errorf("the task did not pass: %s", entry.Detail)
+		return fmt.Errorf("the task did not pass, it is labelled %s: %s", entry.Detail, n.waiting(issue))
 	}
+	n.tell("it passed, and ended as %s", entry.Detail)
 	return nil
 }

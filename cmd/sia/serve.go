@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/sia-bot/sia/app"
 )
@@ -10,7 +11,8 @@ type serveCmd struct {
 	serverFlags `embed:""`
 }
 
-// Run serves until it is told to end.
+// Run serves until it is told to end. Keys that GitHub does not accept end it at once; a model
+// that can't be reached is told, and may come back.
 func (c *serveCmd) Run(e *commandEnv) (err error) {
 	config, err := c.config()
 	if err != nil {
@@ -21,5 +23,11 @@ func (c *serveCmd) Run(e *commandEnv) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
+	for _, p := range a.Problems(e.ctx) {
+		if p.Fatal {
+			return fmt.Errorf("%s", p)
+		}
+		e.logger.WarnContext(e.ctx, "not working yet; tasks wait for it", "what", p.What, "error", p.Err)
+	}
 	return a.Run(e.ctx)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -22,10 +23,11 @@ import (
 type serverFlags struct {
 	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names. It may name several models besides." env:"SIA_CONFIG" placeholder:"FILE"`
 
-	Listen  string `help:"Address for webhooks." default:":8080" env:"SIA_LISTEN"`
-	Private string `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE"`
-	Dir     string `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path"`
-	DB      string `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL"`
+	Listen    string `help:"Address for webhooks." default:":8080" env:"SIA_LISTEN"`
+	Private   string `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE"`
+	PublicURL string `name:"public-url" help:"Address at which people reach the pages, through whatever stands in front of --private; comments and check runs link there. Default: no links." env:"SIA_PUBLIC_URL" placeholder:"URL"`
+	Dir       string `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path"`
+	DB        string `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL"`
 
 	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's." default:"https://github.com" env:"SIA_GITHUB_URL"`
 	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL"`
@@ -49,6 +51,22 @@ type serverFlags struct {
 	WriteSpacing time.Duration `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING"`
 }
 
+// Validate refuses, as wrong usage, what no server can work with.
+func (s serverFlags) Validate() error {
+	switch {
+	case s.Attempts < 1:
+		return fmt.Errorf("--attempts %d: at least one attempt has to be made at a time; leave it out for 2", s.Attempts)
+	case s.WriteSpacing <= 0:
+		return fmt.Errorf("--write-spacing %s: the time has to be positive; leave it out for the second that GitHub asks for",
+			s.WriteSpacing)
+	case s.PriceInput < 0 || s.PriceCached < 0 || s.PriceOutput < 0:
+		return errors.New("--price-input, --price-cached and --price-output are USD per million tokens, and not negative")
+	case s.DB != "" && !strings.ContainsAny(s.DB, `:/\.`):
+		return fmt.Errorf("--db %s: that is no database; give a file, such as sqlite:/var/lib/sia/sia.db", s.DB)
+	}
+	return nil
+}
+
 // config turns flags into the server's configuration and reads the key file.
 func (s serverFlags) config() (app.Config, error) {
 	price := llm.Price{Input: s.PriceInput, CachedInput: s.PriceCached, Output: s.PriceOutput}
@@ -65,7 +83,7 @@ func (s serverFlags) config() (app.Config, error) {
 		return m
 	}
 	c := app.Config{
-		Listen: s.Listen, Private: s.Private, Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
+		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL, Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, WriteSpacing: s.WriteSpacing,
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret},
 		Models: app.ModelsConfig{Coder: model, SIA: named(s.SIAModel), Reviewer: named(s.ReviewerModel)},

@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"github.com/sia-bot/sia/sia"
 	"strings"
 
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -56,7 +56,7 @@ func (n *demoNarrator) confirmationMail() (int, error) {
 			return fmt.Sprintf("SIA diagnoses, the reviewer approves, and memory is committed as %s", sia.SHA(e.SHA).Short())
 		}},
 		demoStep{"SIA comments on the pull request", commentedAs("announce"), func(e ghsim.Entry) string {
-			return "SIA says on the pull request why it failed and what changes: " + firstHeading(e.Detail)
+			return "SIA says on the pull request why it failed and what changes: " + announced(e.Detail)
 		}},
 		demoStep{"attempt 2 is pushed after the comment", branchPushed(branch), func(e ghsim.Entry) string {
 			return fmt.Sprintf("attempt 2: an interface with a recording double; commit %s is pushed", sia.SHA(e.SHA).Short())
@@ -94,7 +94,7 @@ func (n *demoNarrator) signIn() error {
 		demoStep{"the check `test` fails", checkConcluded("test", "failure"),
 			func(e ghsim.Entry) string { return "the check `test` fails: " + n.failure(e.SHA) }},
 		demoStep{"SIA comments and changes the approach", commentedAs("announce"),
-			func(e ghsim.Entry) string { return "SIA changes the approach: " + firstHeading(e.Detail) }},
+			func(e ghsim.Entry) string { return "SIA changes the approach: " + announced(e.Detail) }},
 		demoStep{"attempt 2 is pushed", branchPushed(branch), nil},
 		demoStep{"the check `test` fails again", checkConcluded("test", "failure"), nil},
 		demoStep{"SIA asks a person", func(e ghsim.Entry) bool {
@@ -189,11 +189,11 @@ func (n *demoNarrator) failure(sha string) string {
 	return "see its log"
 }
 
-// firstHeading is the first heading of a comment.
-func firstHeading(body string) string {
-	for _, line := range strings.Split(body, "\n") {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "#"); ok {
-			return strings.TrimSpace(strings.TrimLeft(text, "#"))
+// announced is what a diagnosis says of the next attempt, without markup.
+func announced(body string) string {
+	for line := range strings.Lines(body) {
+		if _, next, ok := strings.Cut(line, "**Next:** "); ok {
+			return strings.ReplaceAll(strings.TrimSpace(next), "*", "")
 		}
 	}
 	return ""

@@ -16,17 +16,33 @@ type versionCmd struct {
 
 // Run prints version, commit and Go version.
 func (c *versionCmd) Run(e *commandEnv) error {
-	commit := "unknown"
+	if c.Output == "json" {
+		return json.NewEncoder(e.out).Encode(map[string]string{"version": version, "commit": builtFrom(),
+			"go": runtime.Version()})
+	}
+	_, err := fmt.Fprintln(e.out, versionLine())
+	return err
+}
+
+// versionLine is the version for people.
+func versionLine() string {
+	return fmt.Sprintf("sia %s (commit %s, %s)", version, builtFrom(), runtime.Version())
+}
+
+// builtFrom is the commit that the program was built from.
+func builtFrom() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
-				commit = s.Value
+				return s.Value
 			}
 		}
 	}
-	if c.Output == "json" {
-		return json.NewEncoder(e.out).Encode(map[string]string{"version": version, "commit": commit, "go": runtime.Version()})
-	}
-	_, err := fmt.Fprintf(e.out, "sia %s (commit %s, %s)\n", version, commit, runtime.Version())
-	return err
+	return "unknown"
+}
+
+// helpCmd is listed among the commands; [runCommand] turns it into the flag --help before it is
+// parsed.
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command."`
 }

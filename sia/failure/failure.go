@@ -53,6 +53,8 @@ type Report struct {
 	Text    string `json:"text"` // the most telling lines of that, without timestamps and colours
 	Long    string `json:"-"`    // the same with up to MaxLong lines, for a reader with more room
 	Line    int    `json:"line"` // of the log, where Text begins; 0 when there is none
+	// the same, counted from the line with which GitHub Actions begins the step; 0 when it is not known
+	StepLine int `json:"step_line,omitempty"`
 	// 16 hexadecimal digits, equal for the same failure; empty when nothing was found
 	Signature string   `json:"signature"`
 	Class     Class    `json:"class"`           // Unknown when nothing was found

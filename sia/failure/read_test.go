@@ -149,3 +149,22 @@ func TestLines(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
+
+// A line of a step is counted from the line with which the step begins, as GitHub's page does.
+func TestStepLine(t *testing.T) {
+	const stamp = "2026-05-04T14:00:00.1234567Z "
+	log := ""
+	for _, l := range []string{"Requested labels: ubuntu-latest", "##[group]Run actions/checkout@v4", "##[endgroup]", "fetched",
+		"##[group]Run ./check.sh", "./check.sh", "shell: /usr/bin/bash -e {0}", "##[endgroup]", "compiling",
+		"main.go:3:1: error: syntax error", "##[error]Process completed with exit code 1."} {
+		log += stamp + l + "\n"
+	}
+	rep, err := Read(strings.NewReader(log), Options{})
+	if err != nil || rep.Line != 10 || rep.StepLine != 6 {
+		t.Errorf("line %d of the log, %d of the step (%v), in\n%s", rep.Line, rep.StepLine, err, rep.Text)
+	}
+	rep, err = Read(strings.NewReader("compiling\nmain.go:3:1: error: syntax error\n"), Options{})
+	if err != nil || rep.Line != 2 || rep.StepLine != 0 {
+		t.Errorf("line %d of a log without steps, %d of the step (%v)", rep.Line, rep.StepLine, err)
+	}
+}

@@ -26,6 +26,7 @@ func (r *logReader) report(opts Options) Report {
 	}
 	rep.Signature = signatureOf(c.explainingBlocks(), r.tests)
 	rep.Text, rep.Line = excerptText(c, cmp.Or(opts.MaxLines, DefaultMaxLines))
+	rep.StepLine = r.stepLine(rep.Line)
 	rep.Long, _ = excerptText(c, MaxLong)
 	for _, b := range bs {
 		rep.Why = append(rep.Why, c.whyChosen(b))

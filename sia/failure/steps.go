@@ -1,6 +1,9 @@
 package failure
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // noStep is the step of what stands where a job tidies up.
 const noStep = -1
@@ -18,6 +21,7 @@ type stepState struct {
 	output    int        // lines that the step has said
 	inCommand int        // line at which the echo of a failed command of several lines began; 0 outside one
 	ended     []stepEnding
+	begun     []int // lines with which GitHub Actions began steps, ascending
 }
 
 // stepEnding is where a step failed.
@@ -63,6 +67,9 @@ func (r *logReader) follow(l *line) bool {
 		r.nextStep()
 		if l.actions {
 			r.settings = l.n
+			if len(r.begun) < maxBegun {
+				r.begun = append(r.begun, l.n)
+			}
 		}
 	case settingsEnd:
 		r.settings = 0
@@ -109,6 +116,21 @@ func (r *logReader) follow(l *line) bool {
 	}
 	r.ring.put(l.n, nil, 0)
 	return true
+}
+
+// maxBegun bounds the steps whose beginnings are kept.
+const maxBegun = 1000
+
+// stepLine is a line of the log counted within its step; 0 when no step began before it.
+func (r *logReader) stepLine(n int) int {
+	i, found := slices.BinarySearch(r.begun, n)
+	if !found {
+		i--
+	}
+	if n == 0 || i < 0 {
+		return 0
+	}
+	return n - r.begun[i] + 1
 }
 
 // inSettings reports whether line n is among the settings under a step's heading.

@@ -26,7 +26,7 @@ func DefaultPermissions() map[string]string {
 func Events() []string {
 	return []string{
 		"check_run", "check_suite", "create", "delete", "issue_comment", "issues", "pull_request", "pull_request_review",
-		"pull_request_review_comment", "push", "status", "workflow_run",
+		"pull_request_review_comment", "pull_request_review_thread", "push", "status", "workflow_run",
 	}
 }
 

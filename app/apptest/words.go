@@ -1,0 +1,169 @@
+package apptest
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+)
+
+// WordLimits are how many words a comment, or an issue that asks, shows at most before
+// anything is unfolded, by the kind that its marker names.
+var WordLimits = map[string]int{
+	string(sia.DoAnnounce): 60,
+	"status":               90,
+	string(sia.DoEscalate): 120,
+}
+
+// Post is one version of a comment of the application, or of an issue that it opened.
+type Post struct {
+	Kind string // of its marker; "" without one
+	Body string
+}
+
+// Posts are all versions of everything that the application has posted as a comment or
+// an issue, in their order, as GitHub told of them.
+func (s *Stage) Posts() []Post {
+	s.t.Helper()
+	var all []Post
+	for _, d := range s.Sim.Deliveries() {
+		text, ok := posted[d.Event+"."+d.Action]
+		if !ok || d.Redelivery {
+			continue
+		}
+		var p struct {
+			Issue, Comment struct{ Body string }
+			Sender         struct{ Login string }
+		}
+		s.must(json.Unmarshal(d.Payload, &p))
+		if p.Sender.Login != Bot {
+			continue
+		}
+		body := p.Issue.Body
+		if text == "comment" {
+			body = p.Comment.Body
+		}
+		m, _ := render.ParseMarker(body)
+		all = append(all, Post{Kind: m.Kind, Body: body})
+	}
+	return all
+}
+
+// posted says which events tell of a new text, and whose.
+var posted = map[string]string{
+	"issue_comment.created": "comment", "issue_comment.edited": "comment",
+	"issues.opened": "issue", "issues.edited": "issue",
+}
+
+// brief fails the test where people are shown more words than they read.
+func (s *Stage) brief() {
+	s.t.Helper()
+	for _, p := range s.Posts() {
+		if limit, ok := WordLimits[p.Kind]; ok && VisibleWords(p.Body) > limit {
+			s.t.Errorf("%d words are visible, and %d are enough for %s:\n%s", VisibleWords(p.Body), limit, p.Kind, p.Body)
+		}
+	}
+}
+
+var (
+	comments = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
+	details  = regexp.MustCompile(`(?i)<(/?)details\b[^>]*>`)
+	elements = regexp.MustCompile(`</?[A-Za-z][^>]*>`)
+	images   = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
+	links    = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\([^)]*\)`)
+)
+
+// VisibleWords counts the words of Markdown that people see before they unfold anything:
+// not what is in <details> or in HTML comments, a link by its text, no images and no
+// emoji. A word is what stands between white space and has a letter or a digit.
+func VisibleWords(markdown string) int {
+	s := unfolded(comments.ReplaceAllString(plainCode(markdown), " "))
+	s = images.ReplaceAllString(s, " ")
+	s = links.ReplaceAllString(s, "$1")
+	s = elements.ReplaceAllString(s, " ")
+	n := 0
+	for _, w := range strings.Fields(s) {
+		if strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// inCode is what could be taken for an element or a link, where it stands in code.
+var inCode = strings.NewReplacer("<", "‹", "[", "(", "]", ")")
+
+// plainCode is Markdown with nothing in its code, within a line or fenced, that could be
+// taken for an element or a link.
+func plainCode(s string) string {
+	var b strings.Builder
+	fence := ""
+	for line := range strings.Lines(s) {
+		ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		switch {
+		case fence != "" && strings.TrimSpace(line) == fence:
+			fence = ""
+		case fence != "":
+			line = inCode.Replace(line)
+		case len(ticks) >= 3:
+			fence = ticks
+		default:
+			line = plainSpans(line)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// plainSpans does that to the code spans of a line.
+func plainSpans(line string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(line, '`')
+		if i < 0 {
+			return b.String() + line
+		}
+		rest := strings.TrimLeft(line[i:], "`")
+		tick := line[i : len(line)-len(rest)]
+		b.WriteString(line[:i] + tick)
+		line = rest
+		for at := 0; ; { // the next run of as many backticks closes it
+			j := strings.Index(line[at:], tick)
+			if j < 0 {
+				break
+			}
+			after := strings.TrimLeft(line[at+j:], "`")
+			if len(line)-at-j-len(after) == len(tick) {
+				b.WriteString(inCode.Replace(line[:at+j]) + tick)
+				line = after
+				break
+			}
+			at = len(line) - len(after)
+		}
+	}
+}
+
+// unfolded is a text without what it has in <details>, one in another included. One that
+// is never closed folds everything after it.
+func unfolded(s string) string {
+	var b strings.Builder
+	depth, at := 0, 0
+	for _, m := range details.FindAllStringSubmatchIndex(s, -1) {
+		if depth == 0 {
+			b.WriteString(s[at:m[0]] + " ")
+		}
+		if m[2] == m[3] {
+			depth++
+		} else {
+			depth = max(0, depth-1)
+		}
+		at = m[1]
+	}
+	if depth == 0 {
+		b.WriteString(s[at:])
+	}
+	return b.String()
+}

@@ -1,0 +1,152 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Problem is something outside this process that does not work.
+type Problem struct {
+	What  string // "GitHub", or "model" and its name
+	Err   error  // says what to do
+	Fatal bool   // nothing works without it, and waiting does not mend it
+}
+
+func (p Problem) String() string { return p.What + ": " + p.Err.Error() }
+
+// How long one look outside takes at most, and how long what it saw is believed.
+const (
+	lookTimeout = 5 * time.Second
+	lookFor     = 15 * time.Second
+)
+
+// outside remembers what was last seen outside, so that those who ask whether the
+// server is ready don't reach GitHub and the models each time.
+type outside struct {
+	mu       sync.Mutex
+	at       time.Time
+	problems []Problem
+}
+
+// Problems looks whether GitHub accepts the app, and whether each model's endpoint is there
+// and accepts its key. It takes a few seconds at most, and costs nothing.
+func (a *App) Problems(ctx context.Context) []Problem {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	models := a.config.Models.Named()
+	found := make([]*Problem, 1+len(models))
+	var all sync.WaitGroup
+	all.Go(func() {
+		if _, err := a.GitHub.Hook(ctx); err != nil {
+			found[0] = &Problem{What: "GitHub", Err: err, Fatal: sia.IsPermanent(err)}
+		}
+	})
+	for i, m := range models {
+		all.Go(func() {
+			if err := a.reach(ctx, m); err != nil {
+				found[1+i] = &Problem{What: "model " + m.Name, Err: err}
+			}
+		})
+	}
+	all.Wait()
+	var out []Problem
+	for _, p := range found {
+		if p != nil {
+			out = append(out, *p)
+		}
+	}
+	return out
+}
+
+// reach says why a model's endpoint can't be used, with what to do.
+func (a *App) reach(ctx context.Context, m ModelConfig) error {
+	client, err := m.Client(a.log, 0)
+	if err != nil {
+		return err
+	}
+	err = client.Reach(ctx)
+	var known *llm.Error
+	if errors.As(err, &known) {
+		return fmt.Errorf("%w. %s", err, known.Advice())
+	}
+	return err
+}
+
+// unready are the problems without which no task can go on, as seen within the last
+// seconds: a model is one when no other can take its place.
+func (a *App) unready(ctx context.Context) []Problem {
+	a.outside.mu.Lock()
+	defer a.outside.mu.Unlock()
+	if a.outside.at.IsZero() || a.now().Sub(a.outside.at) >= lookFor {
+		seen := a.Problems(ctx)
+		if ctx.Err() != nil {
+			return seen // who asked has gone; the next one looks again
+		}
+		a.outside.problems, a.outside.at = seen, a.now()
+	}
+	down := map[string]bool{}
+	for _, p := range a.outside.problems {
+		down[p.What] = true
+	}
+	var out []Problem
+	for _, p := range a.outside.problems {
+		if p.What == "GitHub" || a.indispensable(p.What, down) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// indispensable reports whether a role is left without any model that is up, of which the
+// named one is one.
+func (a *App) indispensable(what string, down map[string]bool) bool {
+	named := a.config.Models.Named()
+	nameOf := func(m ModelConfig) string {
+		for _, n := range named {
+			if n.URL == m.URL && n.Model == m.Model && n.Key == m.Key {
+				return "model " + n.Name
+			}
+		}
+		return ""
+	}
+	for _, first := range a.config.Models.Roles() {
+		left, concerned := false, false
+		for _, m := range append([]ModelConfig{first}, first.Backups...) {
+			name := nameOf(m)
+			left, concerned = left || !down[name], concerned || name == what
+		}
+		if concerned && !left {
+			return true
+		}
+	}
+	return false
+}
+
+// ready answers 200 when tasks can go on: the database answers, GitHub accepts the app, and
+// each role has a model that is there. Otherwise it answers 503 with what is wrong, a line
+// each.
+func (a *App) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := a.Store.Version(ctx); err != nil {
+		http.Error(w, "database: it does not answer", http.StatusServiceUnavailable)
+		return
+	}
+	problems := a.unready(r.Context())
+	if len(problems) == 0 {
+		_, _ = w.Write([]byte("ready\n"))
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	for _, p := range problems {
+		fmt.Fprintln(w, a.secrets.Mask(p.String()))
+	}
+}

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// refusedEvery is the least time between two words about webhooks whose signature is wrong:
+// anybody can send them, as many as they like.
+const refusedEvery = time.Minute
+
+// refusals passes webhooks on and says in the log that some were refused for their
+// signature.
+type refusals struct {
+	next http.Handler
+	log  *slog.Logger
+	now  func() time.Time
+
+	mu     sync.Mutex
+	said   time.Time
+	unsaid int // refused since
+}
+
+// ServeHTTP implements http.Handler.
+func (h *refusals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	seen := &statusWriter{ResponseWriter: w}
+	h.next.ServeHTTP(seen, r)
+	if seen.status != http.StatusUnauthorized {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unsaid++
+	if now := h.now(); h.said.IsZero() || now.Sub(h.said) >= refusedEvery {
+		h.log.WarnContext(r.Context(), "webhooks refused: their signature is wrong", "count", h.unsaid, "from", r.RemoteAddr,
+			"fix", "if they are GitHub's, set the same webhook secret here (--webhook-secret) and in the app's settings")
+		h.said, h.unsaid = now, 0
+	}
+}
+
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the writer beneath.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,29 @@
+package work
+
+import (
+	"testing"
+
+	"github.com/sia-bot/sia/app/github"
+)
+
+func TestLogLine(t *testing.T) {
+	const job = "https://github.com/o/r/actions/runs/1/job/2"
+	for _, c := range []struct {
+		name       string
+		run        github.CheckRun
+		step, line int
+		want       string
+	}{
+		{"the job's page", github.CheckRun{URL: job}, 4, 31, job + "#step:4:31"},
+		{"the check's page and the job's", github.CheckRun{URL: "https://github.com/o/r/runs/2", DetailsURL: job}, 4, 31,
+			job + "#step:4:31"},
+		{"no step", github.CheckRun{URL: job}, 0, 31, job},
+		{"no job", github.CheckRun{URL: "https://github.com/o/r/runs/2", DetailsURL: "https://ci.test/7"}, 4, 31,
+			"https://github.com/o/r/runs/2"},
+		{"a line already", github.CheckRun{URL: job + "#step:1:2"}, 4, 31, job + "#step:1:2"},
+	} {
+		if got := logLine(c.run, c.step, c.line); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
