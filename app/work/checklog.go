@@ -17,6 +17,7 @@ const logLimit = 256 << 20
 
 // checkLog is what a red check run says.
 type checkLog struct {
+	run     int64 // its id
 	failure sia.CheckFailure
 	long    string // what tells of the failure at length
 }
@@ -78,5 +79,5 @@ func readOutput(run github.CheckRun, opts failure.Options) (checkLog, error) {
 }
 
 func checkLogOf(run github.CheckRun, rep failure.Report) checkLog {
-	return checkLog{failure: failure.CheckFailure(run.Name, run.URL, rep), long: cmp.Or(rep.Long, rep.Text)}
+	return checkLog{run: run.ID, failure: failure.CheckFailure(run.Name, run.URL, rep), long: cmp.Or(rep.Long, rep.Text)}
 }
