@@ -51,7 +51,8 @@ type CheckSet struct {
 	Statuses []Status   // the newest of each context
 }
 
-const actionsApp = "github-actions"
+// ActionsApp is the slug of GitHub Actions itself.
+const ActionsApp = "github-actions"
 
 // actionsJob matches the details address of a GitHub Actions job.
 var actionsJob = regexp.MustCompile(`/actions/runs/([0-9]{1,18})(?:/jobs?/([0-9]{1,18}))?`)
@@ -65,7 +66,7 @@ func checkRunFrom(c *gh.CheckRun) CheckRun {
 		OutputTitle: c.GetOutput().GetTitle(), OutputSummary: c.GetOutput().GetSummary(), OutputText: c.GetOutput().GetText(),
 		AnnotationsCount: c.GetOutput().GetAnnotationsCount(),
 	}
-	if out.AppSlug == actionsApp {
+	if out.AppSlug == ActionsApp {
 		out.RunID, out.JobID = actionsIDs(out.DetailsURL)
 		if out.JobID == 0 {
 			out.JobID = out.ID // a job's check run has the job's id

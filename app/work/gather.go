@@ -38,6 +38,9 @@ func (w *Worker) gather(ctx context.Context, t sia.Task) (*headEvidence, error) 
 // headChecks reads the checks of the head, and which of them are required.
 func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, error) {
 	in := taskInput(t, w.Now())
+	if err := w.mended(ctx, t, &in); err != nil {
+		return nil, err
+	}
 	self, err := w.GitHub.Self(ctx)
 	if err != nil {
 		return nil, err
@@ -59,6 +62,24 @@ func taskInput(t sia.Task, now time.Time) gate.Input {
 		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
 		Accepted: slices.Contains(t.Accepted, t.Head), ByPerson: t.HeadBy != (sia.Actor{}), Draft: t.Pull.Draft,
 	}
+}
+
+// mended reads anew which checks the settings require, once somebody was asked about
+// one that says nothing: it may have been taken out since the attempt began.
+func (w *Worker) mended(ctx context.Context, t sia.Task, in *gate.Input) error {
+	if t.Escalation == nil || t.Escalation.Kind != sia.AskBlocked {
+		return nil
+	}
+	sha, err := w.mirror(t).Fetch(ctx, t.BaseBranch)
+	if err != nil {
+		return err
+	}
+	set, err := w.Settings.At(ctx, t.Installation, t.Repo, sha)
+	if err != nil {
+		return err
+	}
+	in.Settings.Required = set.Checks.Required
+	return nil
 }
 
 // supply fills in what the judgement needs.
@@ -92,7 +113,7 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 		if err != nil {
 			return err
 		}
-		e.classify(id, log.failure.Class)
+		e.classify(id, log)
 		e.logs = append(e.logs, log)
 	}
 	for _, id := range needs.Earlier {
@@ -100,7 +121,7 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 		if err != nil {
 			return err
 		}
-		e.classify(id, log.failure.Class)
+		e.classify(id, log)
 	}
 	if needs.Tampering {
 		// A person's push on top of what an attempt did does not answer for it.
@@ -129,10 +150,10 @@ func (e *headEvidence) runOf(id int64) github.CheckRun {
 }
 
 // classify notes what the log of a run of the head says.
-func (e *headEvidence) classify(id int64, class string) {
+func (e *headEvidence) classify(id int64, log checkLog) {
 	for i := range e.in.Runs {
 		if r := &e.in.Runs[i]; r.ID == id {
-			r.Read, r.Class = true, class
+			r.Read, r.Class, r.Said = true, log.failure.Class, log.said
 		}
 	}
 }
