@@ -102,7 +102,10 @@ func (s *step) judged() {
 
 // noSignal says in what way the checks say nothing.
 func noSignal(f Judged) string {
-	if len(f.Checks) > 0 {
+	switch {
+	case slices.ContainsFunc(f.Checks, func(c Check) bool { return c.Colour == Skipped }):
+		return "no required check has run anything"
+	case len(f.Checks) > 0:
 		return "no required check that is not excused has reported"
 	}
 	return "no check has reported"

@@ -102,7 +102,8 @@ func (s *step) forgetNext() {
 }
 
 func (s *step) closeEscalation() {
-	if e := s.t.Escalation; e != nil && e.Issue != 0 && e.Issue != s.t.Issue {
+	if e := s.t.Escalation; e != nil && e.Issue != 0 && e.Issue != s.t.Issue && !e.Closed {
+		e.Closed = true
 		s.emitEffect(DoClose, s.number(), fmt.Sprintf("q%d-%s", e.Number, s.v()), Effect{OnIssue: e.Issue})
 	}
 }

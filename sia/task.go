@@ -277,6 +277,7 @@ type Escalation struct {
 	URL      string         `json:"url,omitempty"`
 	AskedAt  time.Time      `json:"asked_at"`
 	Answered bool           `json:"answered,omitempty"`
+	Closed   bool           `json:"closed,omitempty"` // its issue was closed
 }
 
 // AboutChecks reports whether the question is what to do where checks don't say

@@ -171,7 +171,7 @@ func TestNoRunner(t *testing.T) {
 // One run of a group cancels the other; running that again cancels the first.
 func TestCancelInProgress(t *testing.T) {
 	s, _, _ := pulled(t, false, "on: [push, pull_request]\nconcurrency:\n  group: ci-${{ github.head_ref || github.ref_name }}\n"+
-		"  cancel-in-progress: true\njobs:\n  test: {steps: [{run: sleep 1}]}\n")
+		"  cancel-in-progress: true\njobs:\n  test: {steps: [{run: \"true\"}]}\n")
 	sha, err := s.PushFiles(repoName, "topic", "dana", "y", map[string]string{"y.txt": "y"})
 	must(t, err)
 	s.settle()
