@@ -22,6 +22,7 @@ const (
 	DoEscalate EffectKind = "escalate" // open the escalation issue, or ask on the task's issue
 	DoClose    EffectKind = "close"    // close the escalation issue with the result
 	DoReady    EffectKind = "ready"    // mark the pull request ready for review
+	DoDraft    EffectKind = "draft"    // make the pull request a draft again
 	DoSync     EffectKind = "sync"     // make status comment, labels and check run show the task's present state
 	DoReact    EffectKind = "react"    // put a reaction on an issue or comment
 	DoReply    EffectKind = "reply"    // answer a person's comment
@@ -61,7 +62,8 @@ var effects = []effectTraits{
 	{kind: DoAnnounce, outcomes: []Kind{KCommentPosted}, waitsIn: []State{Reviewing}, leads: true, held: true},
 	{kind: DoEscalate, outcomes: []Kind{KEscalationOpened}, waitsIn: []State{Escalated}, held: true},
 	{kind: DoClose},
-	{kind: DoReady},
+	{kind: DoReady, outcomes: []Kind{KReadied}, held: true},
+	{kind: DoDraft, outcomes: []Kind{KDrafted}},
 	{kind: DoSync, outcomes: []Kind{KSyncDone}},
 	{kind: DoReact},
 	{kind: DoReply},

@@ -161,11 +161,20 @@ type (
 		Reason string `json:"reason"`
 		Change bool   `json:"change,omitempty"` // the attempt has failed: another push of it would be refused again
 	}
-	// PullOpened: the draft pull request exists.
+	// PullOpened: the pull request exists.
 	PullOpened struct {
 		Number int    `json:"number"`
 		NodeID string `json:"node_id"`
 		URL    string `json:"url"`
+		Draft  bool   `json:"draft,omitempty"`
+	}
+	// Readied: the pull request is ready for review; or why it can't be marked so.
+	Readied struct {
+		Refused string `json:"refused,omitempty"` // for people
+	}
+	// Drafted: the pull request is a draft again; or why it can't be made one.
+	Drafted struct {
+		Refused string `json:"refused,omitempty"` // for people
 	}
 	// Judged: the gate's verdict on a commit.
 	Judged struct {
@@ -177,7 +186,10 @@ type (
 		Failures []CheckFailure `json:"failures,omitempty"`
 		Signals  []Signal       `json:"signals,omitempty"`
 		RerunIDs []int64        `json:"rerun_ids,omitempty"`
-		Doubt    *Doubt         `json:"doubt,omitempty"` // what was weighed about running red checks again
+		Doubt    *Doubt         `json:"doubt,omitempty"`   // what was weighed about running red checks again
+		Blocked  []Obstacle     `json:"blocked,omitempty"` // what a person has to see to
+		// there is no signal, perhaps because the pull request is a draft
+		Guarded bool `json:"guarded,omitempty"`
 	}
 	// Diagnosed: SIA's conclusion.
 	Diagnosed struct {
@@ -262,7 +274,8 @@ const (
 	VerdictGreen    GateVerdict = "green"    // every required check is green
 	VerdictRed      GateVerdict = "red"      // a required check is red and it is the attempt's doing
 	VerdictPending  GateVerdict = "pending"  // not finished, or not settled
-	VerdictNone     GateVerdict = "none"     // no check at all
+	VerdictNone     GateVerdict = "none"     // no check at all, or none that ran
+	VerdictBlocked  GateVerdict = "blocked"  // a required check says nothing before a person acts
 	VerdictRerun    GateVerdict = "rerun"    // weather or chance: run these again
 	VerdictTampered GateVerdict = "tampered" // green, but tests or protected paths were touched: a person must accept
 )
@@ -300,6 +313,8 @@ const (
 	KDone             Kind = "done"
 	KEffectFailed     Kind = "effect_failed"
 	KFixStudied       Kind = "fix_studied"
+	KReadied          Kind = "readied"
+	KDrafted          Kind = "drafted"
 )
 
 func (Start) Kind() Kind            { return KStart }
@@ -330,6 +345,8 @@ func (EscalationOpened) Kind() Kind { return KEscalationOpened }
 func (SyncDone) Kind() Kind         { return KSyncDone }
 func (Done) Kind() Kind             { return KDone }
 func (EffectFailed) Kind() Kind     { return KEffectFailed }
+func (Readied) Kind() Kind          { return KReadied }
+func (Drafted) Kind() Kind          { return KDrafted }
 
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
@@ -337,7 +354,7 @@ var facts = []Fact{
 	Rated{},
 	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{}, PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
-	EffectFailed{}, FixStudied{},
+	EffectFailed{}, FixStudied{}, Readied{}, Drafted{},
 }
 
 // Kinds lists every kind of fact: first those of people and GitHub, then those

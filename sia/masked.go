@@ -99,8 +99,18 @@ func (f Judged) Masked(mask Mask) Fact {
 		d.Checks = mask.Each(d.Checks)
 		return d
 	})
+	f.Blocked = maskedEach(f.Blocked, func(o Obstacle) Obstacle {
+		o.Check, o.Reason, o.URL = mask(o.Check), mask(o.Reason), mask(o.URL)
+		return o
+	})
 	return f
 }
+
+// Masked masks the reason.
+func (f Readied) Masked(mask Mask) Fact { f.Refused = mask(f.Refused); return f }
+
+// Masked masks the reason.
+func (f Drafted) Masked(mask Mask) Fact { f.Refused = mask(f.Refused); return f }
 
 // Masked masks what the diagnosis says.
 func (f Diagnosed) Masked(mask Mask) Fact {

@@ -12,9 +12,8 @@ import (
 
 // The letters of options that Step knows by themselves.
 const (
-	planGo       = "A" // of a plan: it is approved
-	planStop     = "B" // of a plan: the task ends
-	noChecksStop = "B" // of what to do without checks: the task ends
+	planGo   = "A" // of a plan: it is approved
+	planStop = "B" // of a plan: the task ends
 )
 
 // howToGoOn is the question of a diagnosis that leads no further; what the diagnosis
@@ -51,12 +50,12 @@ func noChecks(t *Task) Escalation {
 	if len(t.Checks) > 0 {
 		return Escalation{
 			Kind: AskNoChecks,
-			Blocker: fmt.Sprintf("Every required check of %s is excused: %s. So none of them can tell whether the work is "+
-				"right, and SIA never takes anybody's word for it.", t.Head.Short(), excuses(t.Checks)),
+			Blocker: fmt.Sprintf("No required check of %s says anything about the work: %s. So none of them can tell "+
+				"whether it is right, and SIA never takes anybody's word for it.", t.Head.Short(), excuses(t.Checks)),
 			Question: "How should this change be checked?",
 			Options: []Option{
 				{Letter: "A", Text: "The checks are mended now: look again", Fastest: true},
-				{Letter: noChecksStop, Text: "They stay as they are: stop here and leave the draft pull request to a person"},
+				{Letter: "B", Text: "They stay as they are: stop here and leave the draft pull request to a person"},
 			},
 		}
 	}
@@ -68,16 +67,53 @@ func noChecks(t *Task) Escalation {
 		Question: "How should this change be checked?",
 		Options: []Option{
 			{Letter: "A", Text: "Checks run now (a workflow was added or started): look again", Fastest: true},
-			{Letter: noChecksStop, Text: "There will be no checks: stop here and leave the draft pull request to a person"},
+			{Letter: "B", Text: "There will be no checks: stop here and leave the draft pull request to a person"},
 		},
 	}
+}
+
+// blockedChecks asks for what only a person can do so that the checks say something.
+func blockedChecks(t *Task, by []Obstacle) Escalation {
+	e := Escalation{
+		Kind:     AskBlocked,
+		Question: "Can you see to it that this check says something?",
+		Options:  []Option{{Letter: "A", Text: "It is seen to: look again at the commit that is there", Fastest: true}},
+	}
+	if len(by) > 1 {
+		e.Question = "Can you see to it that these checks say something?"
+	}
+	var said []string
+	absent := false
+	for _, o := range by[:min(len(by), 5)] {
+		line := "“" + o.Check + "” " + strings.TrimSuffix(o.Reason, ".") + "."
+		if o.URL != "" {
+			line += " " + o.URL
+		}
+		said = append(said, line)
+		absent = absent || o.Absent
+	}
+	e.Blocker = fmt.Sprintf("The required checks of %s don't say whether the work is right, for a reason that lies outside "+
+		"of it:\n\n%s", t.Head.Short(), strings.Join(said, "\n"))
+	if n := len(by) - len(said); n > 0 {
+		e.Blocker += fmt.Sprintf("\nand %d more.", n)
+	}
+	if absent {
+		e.Blocker += "\n\nA check that never reports is often one whose name is misspelt in the rule or in " +
+			"`checks.required`, whose workflow has a filter of paths or branches, or which runs in a merge queue alone."
+		e.Options = append(e.Options, Option{Letter: "B",
+			Text: "It should not be required, and I took it out of the rule or of `checks.required`: look again"})
+	}
+	letter := string(rune('A' + len(e.Options)))
+	e.Options = append(e.Options, Option{Letter: letter,
+		Text: "Nothing can be done: stop here and leave the pull request to a person"})
+	return e
 }
 
 // excuses says why each required check does not count, at most five.
 func excuses(checks []Check) string {
 	var said []string
 	for _, c := range checks {
-		if c.Required && c.Colour == Excused && len(said) < 5 {
+		if c.Required && (c.Colour == Excused || c.Colour == Skipped) && len(said) < 5 {
 			said = append(said, c.Name+" ("+c.Why+")")
 		}
 	}

@@ -61,6 +61,10 @@ func (s *step) begun() {
 	s.t.Attempts = append(s.t.Attempts, a)
 	s.enter(Working)
 	s.emit(DoAttempt, a.Number, "")
+	s.t.Pull.Refused = ""
+	if s.t.Pull.Readied && !s.t.Pull.Merged {
+		s.emit(DoDraft, a.Number, "")
+	}
 	if plans {
 		s.because("attempt %d makes a plan for %s, with %s credits set aside", a.Number, f.BaseSHA.Short(), a.Reserved)
 		return
@@ -277,10 +281,10 @@ func (s *step) pushRefused() {
 
 func (s *step) pullOpened() {
 	f := s.e.Fact.(PullOpened)
-	s.t.Pull = Pull{Number: f.Number, NodeID: f.NodeID, URL: f.URL, Merged: s.t.Pull.Merged}
+	s.showIn(f)
 	s.enter(Checking)
 	s.watch()
-	s.because("draft pull request #%d shows the change; the checks of %s decide", f.Number, s.t.Head.Short())
+	s.because("%s #%d shows the change; the checks of %s decide", s.t.Pull.kind(), f.Number, s.t.Head.Short())
 }
 
 // ask puts the agent's own question to a person, on the task's issue.
@@ -319,8 +323,26 @@ func lookGap(settle time.Duration, looks int) time.Duration {
 // pullKept notes a pull request that was opened after the task had moved on.
 func (s *step) pullKept() {
 	f := s.e.Fact.(PullOpened)
-	s.t.Pull = Pull{Number: f.Number, NodeID: f.NodeID, URL: f.URL}
-	s.because("draft pull request #%d was opened after the task had moved on", f.Number)
+	s.showIn(f)
+	s.because("%s #%d was opened after the task had moved on", s.t.Pull.kind(), f.Number)
+}
+
+// showIn notes the pull request that shows the branch. Whether one that was known
+// is a draft is known better here.
+func (s *step) showIn(f PullOpened) {
+	p := Pull{Number: f.Number, NodeID: f.NodeID, URL: f.URL, Draft: f.Draft, Merged: s.t.Pull.Merged}
+	if s.t.Pull.Number == f.Number {
+		p.Draft, p.Readied, p.Refused = s.t.Pull.Draft, s.t.Pull.Readied, s.t.Pull.Refused
+	}
+	s.t.Pull = p
+}
+
+// kind is what a pull request is, for people.
+func (p Pull) kind() string {
+	if p.Draft {
+		return "draft pull request"
+	}
+	return "pull request"
 }
 
 func files(n int) string {

@@ -55,7 +55,7 @@ func (s *step) judged() {
 	deadline := g.Since.Add(s.t.Settings.Checks.Wait.D())
 	switch f.Verdict {
 	case VerdictGreen:
-		s.pass()
+		s.green()
 	case VerdictRed:
 		s.red(f)
 	case VerdictRerun:
@@ -73,7 +73,16 @@ func (s *step) judged() {
 	case VerdictTampered:
 		g.AwaitsPerson = true
 		s.because("a person must accept the changes to tests and protected paths")
+	case VerdictBlocked:
+		if f.Guarded && s.readyFirst("a required check did not report, and the pull request is a draft") {
+			return
+		}
+		s.open(blockedChecks(&s.t, f.Blocked))
+		s.because("%s says nothing before a person acts, so one is asked: it %s", f.Blocked[0].Check, f.Blocked[0].Reason)
 	case VerdictNone:
+		if f.Guarded && s.readyFirst("every check was skipped, and the pull request is a draft") {
+			return
+		}
 		if !s.e.At.Before(deadline) {
 			s.open(noChecks(&s.t))
 			s.because("%s within %s: there is no signal, so a person is asked", noSignal(f), s.t.Settings.Checks.Wait.D())
@@ -93,7 +102,10 @@ func (s *step) judged() {
 
 // noSignal says in what way the checks say nothing.
 func noSignal(f Judged) string {
-	if len(f.Checks) > 0 {
+	switch {
+	case slices.ContainsFunc(f.Checks, func(c Check) bool { return c.Colour == Skipped }):
+		return "no required check has run anything"
+	case len(f.Checks) > 0:
 		return "no required check that is not excused has reported"
 	}
 	return "no check has reported"
@@ -130,7 +142,6 @@ func (s *step) pass() {
 	s.t.Next = nil
 	s.forgetNext()
 	s.enter(Passed)
-	s.emit(DoReady, s.number(), s.v())
 	if study { // then memory follows it
 		s.emitEffect(DoStudy, s.number(), s.v(), Effect{SHA: s.t.Head})
 	} else {

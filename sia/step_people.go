@@ -102,7 +102,8 @@ func (s *step) forgetNext() {
 }
 
 func (s *step) closeEscalation() {
-	if e := s.t.Escalation; e != nil && e.Issue != 0 && e.Issue != s.t.Issue {
+	if e := s.t.Escalation; e != nil && e.Issue != 0 && e.Issue != s.t.Issue && !e.Closed {
+		e.Closed = true
 		s.emitEffect(DoClose, s.number(), fmt.Sprintf("q%d-%s", e.Number, s.v()), Effect{OnIssue: e.Issue})
 	}
 }
@@ -247,7 +248,7 @@ func (s *step) retry() {
 func (s *step) again() {
 	s.t.Failures = 0
 	s.t.AwaitMemory = ""
-	if s.t.Escalation != nil && s.t.Escalation.Kind == AskNoChecks && s.t.Head != "" {
+	if s.t.Escalation != nil && s.t.Escalation.AboutChecks() && s.t.Head != "" {
 		s.enter(Checking)
 		s.watch()
 		return
@@ -280,11 +281,12 @@ func (s *step) answer() {
 		s.ignore("that is not one of the options; tick a box, write `/sia answer A`, or answer in words with `/sia answer …`")
 		return
 	}
-	kind := s.t.Escalation.Kind
+	kind, about := s.t.Escalation.Kind, s.t.Escalation.AboutChecks()
+	last := s.t.Escalation.Options[len(s.t.Escalation.Options)-1].Letter // of questions about checks: the task ends
 	s.answered(f.Letter, text)
 	s.because("%s answered: %s", s.who(), text)
-	if kind == AskNoChecks {
-		if f.Letter == noChecksStop {
+	if about {
+		if f.Letter == last {
 			s.end(s.who()+" chose to stop: there are no checks to go by", false)
 			return
 		}

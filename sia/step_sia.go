@@ -232,10 +232,16 @@ func (s *step) effectFailed() {
 // failedAside tells people what could not be done, where no state depends on it.
 func (s *step) failedAside(f EffectFailed) {
 	s.t.Warning = f.Reason
-	if f.Effect == DoSync {
-		s.t.Synced = s.t.Visible // the periodic repair tries again
-	}
 	s.because("%s could not be done: %s", f.Effect, f.Reason)
+	switch f.Effect {
+	case DoSync:
+		s.t.Synced = s.t.Visible // the periodic repair tries again
+	case DoReady:
+		s.notReadied(f.Reason)
+	case DoDraft:
+		s.t.Pull.Readied = false
+		s.lookOnceMore()
+	}
 }
 
 // attemptLost books an attempt that could not be run.

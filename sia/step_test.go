@@ -43,6 +43,9 @@ func holds(t *rapid.T, before, after Task, e Event) {
 		if !ok || j.Verdict != VerdictGreen || j.SHA != after.Head {
 			t.Fatalf("passed by %#v on head %s", e.Fact, after.Head)
 		}
+		if before.Pull.Draft && before.Pull.Number != 0 && before.Pull.Refused == "" {
+			t.Fatalf("passed while the pull request was a draft: %+v", before.Pull)
+		}
 	}
 	if c := after.Credits; c.Spent+c.Reserved > c.Budget || c.Spent < 0 || c.Reserved < 0 {
 		t.Fatalf("credits %+v after %s", c, e.Fact.Kind())

@@ -86,6 +86,7 @@ func init() {
 		KQuery:  row{}.on((*step).query, States...),
 		KRated:  row{}.on((*step).rated, States...),
 		KCheckSeen: row{}.on((*step).checkSeen, Checking).
+			on((*step).signalSeen, Escalated).
 			ignore("the pull request is not open yet; the gate looks when it is", PushedOut).
 			ignore("paused: the gate looks again on resume", OnHold).
 			rest("no verdict is waited for"),
@@ -106,7 +107,7 @@ func init() {
 			on((*step).refusedLate, Stopped, Queued).rest(late),
 		KPullOpened: row{}.on((*step).pullOpened, PushedOut).on((*step).inside, OnHold).
 			on((*step).pullKept, Queued, Working, Checking, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
-		KJudged: row{}.on((*step).judged, Checking).
+		KJudged: row{}.on((*step).judged, Checking).on((*step).judgedWhileAsked, Escalated).
 			ignore("paused: the gate looks again on resume", OnHold).rest(late),
 		KDiagnosed: row{}.on((*step).diagnosed, Diagnosing).on((*step).inside, OnHold).rest(late),
 		KReviewed:  row{}.on((*step).reviewed, Reviewing).on((*step).inside, OnHold).rest(late),
@@ -116,8 +117,12 @@ func init() {
 		KEscalationOpened: row{}.on((*step).escalationOpened, Escalated).on((*step).inside, OnHold).on((*step).escalationLate,
 			append([]State{Passed, Stopped}, unfinished...)...),
 		KFixStudied: row{}.on((*step).fixStudied, States...),
-		KSyncDone:   row{}.on((*step).syncDone, States...),
-		KDone:       row{}.on((*step).done, States...),
+		KReadied: row{}.on((*step).readied, append([]State{Escalated, Passed, Stopped}, unfinished...)...).
+			on((*step).inside, OnHold),
+		KDrafted: row{}.on((*step).drafted, append([]State{Escalated, Passed, Stopped}, unfinished...)...).
+			on((*step).inside, OnHold),
+		KSyncDone: row{}.on((*step).syncDone, States...),
+		KDone:     row{}.on((*step).done, States...),
 		KEffectFailed: row{}.on((*step).effectFailed, append([]State{Escalated}, unfinished...)...).
 			on((*step).inside, OnHold).on((*step).outcomeLost, Passed, Stopped),
 	}

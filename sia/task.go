@@ -136,6 +136,11 @@ type Pull struct {
 	NodeID string `json:"node_id,omitempty"` // for GraphQL
 	URL    string `json:"url,omitempty"`
 	Merged bool   `json:"merged,omitempty"`
+	Draft  bool   `json:"draft,omitempty"` // as far as is known
+	// SIA marked it ready for review, so it is made a draft again when work goes on
+	Readied bool `json:"readied,omitempty"`
+	// why it can't be marked ready, for people; it is tried again for the next attempt
+	Refused string `json:"refused,omitempty"`
 }
 
 // AttemptOutcome says how an attempt ended.
@@ -211,6 +216,8 @@ const (
 	Red     CheckColour = "red"
 	Running CheckColour = "running"
 	Excused CheckColour = "excused" // red, but not the attempt's doing; Why says so
+	Skipped CheckColour = "skipped" // nothing ran, here or elsewhere, so it says nothing
+	Blocked CheckColour = "blocked" // it says nothing before a person acts; Why says what stands in the way
 )
 
 // Check is one criterion of the task: a check run or a commit status of the head.
@@ -220,6 +227,14 @@ type Check struct {
 	Required bool        `json:"required"`
 	URL      string      `json:"url,omitempty"`
 	Why      string      `json:"why,omitempty"`
+}
+
+// Obstacle is a required check that says nothing before a person acts.
+type Obstacle struct {
+	Check  string `json:"check"`
+	Reason string `json:"reason"`           // what became of it, as the rest of a sentence about the check
+	URL    string `json:"url,omitempty"`    // where it can be seen
+	Absent bool   `json:"absent,omitempty"` // it never reported
 }
 
 // Prompt is one distinct prompt that was tried.
@@ -254,6 +269,7 @@ const (
 	AskIssue    EscalationKind = "issue"     // an issue of its own: SIA is out of approaches
 	AskQuestion EscalationKind = "question"  // a comment on the task's issue: the agent asks before it works
 	AskNoChecks EscalationKind = "no-checks" // an issue of its own: there is no signal to go by
+	AskBlocked  EscalationKind = "blocked"   // an issue of its own: a required check says nothing before a person acts
 	AskPlan     EscalationKind = "plan"      // a comment on the task's issue: the agent's plan waits for a yes
 )
 
@@ -270,7 +286,12 @@ type Escalation struct {
 	URL      string         `json:"url,omitempty"`
 	AskedAt  time.Time      `json:"asked_at"`
 	Answered bool           `json:"answered,omitempty"`
+	Closed   bool           `json:"closed,omitempty"` // its issue was closed
 }
+
+// AboutChecks reports whether the question is what to do where checks don't say
+// enough. Its last option ends the task, any other answer has the gate look again.
+func (e Escalation) AboutChecks() bool { return e.Kind == AskNoChecks || e.Kind == AskBlocked }
 
 // Answer is a person's answer to an escalation.
 type Answer struct {

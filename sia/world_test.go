@@ -91,11 +91,20 @@ func (w *world) outcome(f Effect) Fact {
 		}
 		return Pushed{SHA: f.SHA}
 	case DoPull:
-		return PullOpened{Number: 12, NodeID: "n", URL: "u"}
+		return PullOpened{Number: 12, NodeID: "n", URL: "u", Draft: rapid.Bool().Draw(t, "draft")}
+	case DoReady:
+		return Readied{Refused: rapid.SampledFrom([]string{"", "", "may not"}).Draw(t, "not ready")}
+	case DoDraft:
+		return Drafted{Refused: rapid.SampledFrom([]string{"", "", "may not"}).Draw(t, "no draft")}
 	case DoGate:
 		v := rapid.SampledFrom([]GateVerdict{VerdictGreen, VerdictRed, VerdictRed, VerdictRed, VerdictPending, VerdictNone,
-			VerdictRerun, VerdictTampered}).Draw(t, "verdict")
-		return Judged{SHA: f.SHA, Looked: w.now, Verdict: v, Signals: []Signal{{SameTask, "again"}}}
+			VerdictRerun, VerdictTampered, VerdictBlocked}).Draw(t, "verdict")
+		j := Judged{SHA: f.SHA, Looked: w.now, Verdict: v, Signals: []Signal{{SameTask, "again"}}}
+		if v == VerdictBlocked {
+			j.Blocked = []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: rapid.Bool().Draw(t, "absent")}}
+		}
+		j.Guarded = (v == VerdictBlocked || v == VerdictNone) && rapid.Bool().Draw(t, "guarded")
+		return j
 	case DoDiagnose:
 		d := Diagnosis{Summary: "s", Pattern: Environment, Prompt: string(w.sha())}
 		d.Technique = rapid.SampledFrom([]TechniqueID{Decomposition, FreshStart, ToolChange, ErrorPattern, ""}).Draw(t,

@@ -31,6 +31,10 @@ import (
 //	rerun <who> <check>               the "Re-run" button of a check of the head
 //	rerun-all <who> <app>             "Re-run all checks" of an app on the head
 //	status <who> <context> <state> [n] a commit status on the head, or on attempt n's commit
+//	require <check>…                  what a ruleset requires on main; nothing: no ruleset
+//	workflows on|approval|no-runner|refused <words>
+//	                                  what keeps workflows from running from now on
+//	approve <who>                     lets workflow runs begin that wait for approval
 //	react <who> <reaction> <n>|plan   on the comment of intervention n, or of the plan that waits
 //	role <who> <role>
 //	uninstall | suspend | unsuspend
@@ -250,6 +254,12 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		err = p.Sim.RerequestSuite(Repo, string(p.Task(p.issue).Head), arg(1), who)
 	case "status":
 		err = p.status(who, arg(1), arg(2), arg(3))
+	case "require":
+		err = p.Sim.SetRuleset(Repo, "main", strings.Fields(words(0))...)
+	case "workflows":
+		err = p.workflows(who, words(1))
+	case "approve":
+		err = p.Sim.ApproveWorkflows(Repo, who)
 	case "react":
 		err = p.react(who, arg(1), arg(2))
 	case "role":
@@ -298,6 +308,17 @@ func (p *player) pull() (int, error) {
 		return n, nil
 	}
 	return 0, errors.New("there is no pull request")
+}
+
+// workflows says what keeps workflows from running.
+func (p *player) workflows(how, words string) error {
+	to, known := map[string]ghsim.Actions{
+		"on": {}, "approval": {Approval: true}, "no-runner": {NoRunner: true}, "refused": {Refusal: words},
+	}[how]
+	if !known {
+		return fmt.Errorf("workflows can't be %q", how)
+	}
+	return p.Sim.SetActions(Repo, to)
 }
 
 // react puts a reaction on the comment of an intervention, or of the plan that

@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/fault"
 	"github.com/sia-bot/sia/app/ghsim/git"
 	"github.com/sia-bot/sia/app/ghsim/journal"
+	"github.com/sia-bot/sia/app/ghsim/model"
 	"github.com/sia-bot/sia/app/ghsim/people"
 	"github.com/sia-bot/sia/app/ghsim/world"
 )
@@ -25,6 +26,8 @@ type (
 	Delivery = delivery.Delivery
 	// Fault is an answer given in place of the simulator's.
 	Fault = fault.Fault
+	// Actions is what keeps the workflows of a repository from running.
+	Actions = model.Actions
 	// App is a registered GitHub App.
 	App = people.App
 	// RepoSpec says what a new repository holds.

@@ -20,7 +20,6 @@ const workflow = `name: CI
 on:
   push:
     branches-ignore: [main]
-  pull_request:
 env:
   GREETING: hello
 jobs:

@@ -38,6 +38,7 @@ type CheckRun struct {
 // Status is the newest commit status of one context.
 type Status struct {
 	Context     string
+	AppID       int64  // of the app that set it; 0: a person did, or GitHub does not tell
 	State       string // pending, success, error or failure
 	Description string
 	URL         string
@@ -50,7 +51,8 @@ type CheckSet struct {
 	Statuses []Status   // the newest of each context
 }
 
-const actionsApp = "github-actions"
+// ActionsApp is the slug of GitHub Actions itself.
+const ActionsApp = "github-actions"
 
 // actionsJob matches the details address of a GitHub Actions job.
 var actionsJob = regexp.MustCompile(`/actions/runs/([0-9]{1,18})(?:/jobs?/([0-9]{1,18}))?`)
@@ -64,7 +66,7 @@ func checkRunFrom(c *gh.CheckRun) CheckRun {
 		OutputTitle: c.GetOutput().GetTitle(), OutputSummary: c.GetOutput().GetSummary(), OutputText: c.GetOutput().GetText(),
 		AnnotationsCount: c.GetOutput().GetAnnotationsCount(),
 	}
-	if out.AppSlug == actionsApp {
+	if out.AppSlug == ActionsApp {
 		out.RunID, out.JobID = actionsIDs(out.DetailsURL)
 		if out.JobID == 0 {
 			out.JobID = out.ID // a job's check run has the job's id
@@ -107,11 +109,25 @@ func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
 			return CheckSet{}, r.fail(err, "read the statuses of %s in %s", shortSHA(sha), r.repo)
 		}
 		set.Statuses = append(set.Statuses, Status{
-			Context: s.GetContext(), State: s.GetState(), Description: s.GetDescription(),
+			Context: s.GetContext(), AppID: statusApp(s.GetAvatarURL()), State: s.GetState(), Description: s.GetDescription(),
 			URL: s.GetTargetURL(), UpdatedAt: s.GetUpdatedAt().Time,
 		})
 	}
 	return set, nil
+}
+
+// appAvatar matches the picture of an app, which is all that a combined status says
+// of who set one.
+var appAvatar = regexp.MustCompile(`/in/([0-9]{1,18})(?:\?|$)`)
+
+// statusApp reads an app's id out of the address of its picture; 0 for a person's.
+func statusApp(avatar string) int64 {
+	m := appAvatar.FindStringSubmatch(avatar)
+	if m == nil {
+		return 0
+	}
+	id, _ := strconv.ParseInt(m[1], 10, 64) // at most 18 digits
+	return id
 }
 
 // Annotation is one remark of a check on a line.

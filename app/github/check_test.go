@@ -76,25 +76,30 @@ func TestRequired(t *testing.T) {
 	const (
 		rules = `[{"type":"copilot_code_review"},{"type":"pull_request","parameters":{"required_approving_review_count":1}},
 		  {"type":"required_status_checks","parameters":{"required_status_checks":[{"context":"test","integration_id":1},
-		  {"context":"lint"}]}}]`
+		  {"context":"lint"}]}},
+		  {"type":"workflows","parameters":{"workflows":[{"path":".github/workflows/scan.yml","repository_id":3}]}}]`
+		scan   = ".github/workflows/scan.yml"
 		none   = `{"message":"Not Found"}`
 		denied = `{"message":"Resource not accessible by integration"}`
 	)
 	for _, c := range []struct {
 		name, rules, branch, protection string // "404 body" or a body
-		want                            []string
+		want                            []Requirement
 		known                           bool
 	}{
 		{"rules and protection", rules,
 			`{"protected":true,"protection":{"enabled":true,"required_status_checks":{"contexts":["test","build"],
-				"checks":[{"context":"build"}]}}}`, "", []string{"build", "lint", "test"}, true},
+				"checks":[{"context":"build","app_id":-1},{"context":"e2e","app_id":7}]}}}`, "",
+			[]Requirement{{Workflow: scan}, {Name: "build"}, {Name: "e2e", AppID: 7}, {Name: "lint"}, {Name: "test"},
+				{Name: "test", AppID: 1}}, true},
 		{"nothing", `[]`, `{"protected":false}`, "", nil, true},
-		{"protected by rules alone", rules, `{"protected":true,"protection":{"enabled":false}}`, "", []string{"lint", "test"},
-			true},
-		{"protection asked for", `[]`, `{"protected":true}`, `{"contexts":["test"]}`, []string{"test"}, true},
+		{"protected by rules alone", rules, `{"protected":true,"protection":{"enabled":false}}`, "",
+			[]Requirement{{Workflow: scan}, {Name: "lint"}, {Name: "test", AppID: 1}}, true},
+		{"protection asked for", `[]`, `{"protected":true}`, `{"contexts":["test"]}`, []Requirement{{Name: "test"}}, true},
 		{"protected, but not by checks", `[]`, `{"protected":true}`, `404 {"message":"Required status checks not enabled"}`,
 			nil, true},
-		{"protection hidden", rules, `{"protected":true}`, "403 " + denied, []string{"lint", "test"}, false},
+		{"protection hidden", rules, `{"protected":true}`, "403 " + denied,
+			[]Requirement{{Workflow: scan}, {Name: "lint"}, {Name: "test", AppID: 1}}, false},
 		{"rules hidden", "404 " + none, `{"protected":false}`, "", nil, false},
 		{"all hidden", "403 " + denied, "404 " + none, "404 " + none, nil, false},
 	} {

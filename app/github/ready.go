@@ -10,41 +10,48 @@ import (
 
 // The GraphQL requests that REST has nothing for.
 // https://docs.github.com/en/graphql/reference/mutations#markpullrequestreadyforreview
+// https://docs.github.com/en/graphql/reference/mutations#convertpullrequesttodraft
 const (
 	readyMutation = `mutation($id: ID!) {
 		markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } }
+	}`
+	draftMutation = `mutation($id: ID!) {
+		convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { isDraft } }
 	}`
 	draftQuery = `query($id: ID!) { node(id: $id) { ... on PullRequest { isDraft } } }`
 )
 
 // MarkReady takes a pull request out of draft. One that is out of it stays so.
 func (r *Repo) MarkReady(ctx context.Context, nodeID string) error {
-	const op = "mark the pull request ready for review in %s"
+	return r.setDraft(ctx, nodeID, false, readyMutation, "mark the pull request ready for review in ")
+}
+
+// MarkDraft makes a pull request a draft again. One that is a draft stays so.
+func (r *Repo) MarkDraft(ctx context.Context, nodeID string) error {
+	return r.setDraft(ctx, nodeID, true, draftMutation, "make the pull request a draft again in ")
+}
+
+func (r *Repo) setDraft(ctx context.Context, nodeID string, want bool, mutation, op string) error {
 	vars := map[string]string{"id": nodeID}
-	var done struct {
-		Mark struct {
-			PullRequest struct {
-				IsDraft *bool `json:"isDraft"`
-			} `json:"pullRequest"`
-		} `json:"markPullRequestReadyForReview"`
-	}
-	err := r.graphql(ctx, readyMutation, vars, &done)
+	var ignored struct{}
+	err := r.graphql(ctx, mutation, vars, &ignored)
 	var refusal *graphqlError
 	if !errors.As(err, &refusal) {
-		return r.fail(err, op, r.repo)
+		return r.fail(err, "%s", op+r.repo.String())
 	}
-	// GitHub refuses to mark what is no draft, which is what is wanted.
+	// GitHub refuses to do what is done already, which is what is wanted.
 	var now struct {
 		Node struct {
 			IsDraft *bool `json:"isDraft"`
 		} `json:"node"`
 	}
-	if qerr := r.graphql(ctx, draftQuery, vars, &now); qerr == nil && now.Node.IsDraft != nil && !*now.Node.IsDraft {
+	if qerr := r.graphql(ctx, draftQuery, vars, &now); qerr == nil && now.Node.IsDraft != nil &&
+		*now.Node.IsDraft == want {
 		return nil
 	}
 	return &sia.Error{
-		Op:      "mark the pull request ready for review in " + r.repo.String(),
-		Message: refusal.forPeople(), Permanent: refusal.permanent(), Err: &redactedError{refusal},
+		Op: op + r.repo.String(), Message: refusal.forPeople(want), Permanent: refusal.permanent(),
+		Err: &redactedError{refusal},
 	}
 }
 
@@ -65,15 +72,19 @@ func (e *graphqlError) permanent() bool {
 	return false
 }
 
-func (e *graphqlError) forPeople() string {
+// forPeople says what a person can do; draft is what was wanted.
+func (e *graphqlError) forPeople(draft bool) string {
+	press := "press “Ready for review” on the pull request"
+	if draft {
+		press = "press “Convert to draft” on the pull request"
+	}
 	for _, k := range e.kinds {
 		if k == "FORBIDDEN" || k == "INSUFFICIENT_SCOPES" {
-			return "GitHub does not let the app do it; check that it has the permission \"pull_requests: write\", or press " +
-				"“Ready for review” on the pull request"
+			return "GitHub does not let the app do it; check that it has the permissions \"pull_requests: write\" and " +
+				"\"contents: write\", or " + press
 		}
 	}
-	return "GitHub refused; press “Ready for review” on the pull request: " +
-		scrubbedLine(strings.Join(e.messages, "; "))
+	return "GitHub refused; " + press + ": " + scrubbedLine(strings.Join(e.messages, "; "))
 }
 
 // graphql carries out one GraphQL request and decodes its data into out.

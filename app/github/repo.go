@@ -32,7 +32,7 @@ type repoConn struct {
 	used         time.Time    // guarded by installation.mu
 
 	access   *expiringMap[string, string]
-	required *expiringMap[string, requirement]
+	required *expiringMap[string, requirements]
 	sent     *expiringMap[int64, uint64] // hashes of the check runs last sent
 	fresh    *freshTransport
 }
@@ -78,7 +78,7 @@ func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 	c := &repoConn{
 		installation: in.id,
 		access:       newExpiringMap[string, string](a.cfg.Now, accessFor, 1000),
-		required:     newExpiringMap[string, requirement](a.cfg.Now, requiredFor, 100),
+		required:     newExpiringMap[string, requirements](a.cfg.Now, requiredFor, 100),
 		sent:         newExpiringMap[int64, uint64](a.cfg.Now, sentFor, 1000),
 	}
 	if !validName(repo.Owner) || !validName(repo.Name) {

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -13,21 +14,29 @@ import (
 // for the looks at one commit, short enough for a rule that somebody adds.
 const requiredFor = time.Minute
 
-// requirement is what is known about the checks that a branch requires.
-type requirement struct {
-	names []string
+// Requirement is one thing that must be green before something is merged into a
+// branch: a check, or every run of a workflow.
+type Requirement struct {
+	Name     string // of a check; empty where Workflow is set
+	AppID    int64  // only this app's check counts; 0: any app's
+	Workflow string // path of a workflow's file
+}
+
+// requirements are what is known about what a branch requires.
+type requirements struct {
+	all   []Requirement
 	known bool
 }
 
-// Required returns the names of the checks that must be green before something
-// is merged into a branch, by the repository's rules and by branch protection,
-// sorted. known is false when GitHub does not let the app see one of the two;
-// names then holds what the other one says. Answers are remembered for a minute.
+// Required returns what must be green before something is merged into a branch,
+// by the repository's rules and by branch protection, sorted. known is false when
+// GitHub does not let the app see one of the two; the answer then holds what the
+// other one says. Answers are remembered for a minute.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 // https://docs.github.com/en/rest/branches/branches#get-a-branch
-func (r *Repo) Required(ctx context.Context, branch string) (names []string, known bool, err error) {
+func (r *Repo) Required(ctx context.Context, branch string) (all []Requirement, known bool, err error) {
 	if got, ok := r.required.get(branch); ok {
-		return slices.Clone(got.names), got.known, nil
+		return slices.Clone(got.all), got.known, nil
 	}
 	rules, rulesKnown, err := r.requiredByRules(ctx, branch)
 	if err != nil {
@@ -37,17 +46,19 @@ func (r *Repo) Required(ctx context.Context, branch string) (names []string, kno
 	if err != nil {
 		return nil, false, r.fail(err, "read the protection of branch %s of %s", branch, r.repo)
 	}
-	names = slices.Concat(rules, protection)
-	slices.Sort(names)
-	names = slices.Compact(names)
+	all = slices.Concat(rules, protection)
+	slices.SortFunc(all, func(a, b Requirement) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow), cmp.Compare(a.AppID, b.AppID))
+	})
+	all = slices.Compact(all)
 	known = rulesKnown && protectionKnown
-	r.required.put(branch, requirement{slices.Clone(names), known})
-	return names, known, nil
+	r.required.put(branch, requirements{slices.Clone(all), known})
+	return all, known, nil
 }
 
 // requiredByRules reads the rule sets. Unlike go-github it passes over kinds of
 // rules that it does not know.
-func (r *Repo) requiredByRules(ctx context.Context, branch string) (names []string, known bool, err error) {
+func (r *Repo) requiredByRules(ctx context.Context, branch string) (all []Requirement, known bool, err error) {
 	var rules []struct {
 		Type       string          `json:"type"`
 		Parameters json.RawMessage `json:"parameters"`
@@ -60,44 +71,58 @@ func (r *Repo) requiredByRules(ctx context.Context, branch string) (names []stri
 		return nil, false, err
 	}
 	for _, rule := range rules {
-		if rule.Type != "required_status_checks" {
+		if rule.Type != "required_status_checks" && rule.Type != "workflows" {
 			continue
 		}
 		var p struct {
 			Checks []struct {
 				Context string `json:"context"`
+				App     int64  `json:"integration_id"`
 			} `json:"required_status_checks"`
+			Workflows []struct {
+				Path string `json:"path"`
+			} `json:"workflows"`
 		}
 		if err := json.Unmarshal(rule.Parameters, &p); err != nil {
 			return nil, false, err
 		}
 		for _, c := range p.Checks {
-			names = append(names, c.Context)
+			all = append(all, Requirement{Name: c.Context, AppID: max(0, c.App)})
+		}
+		for _, w := range p.Workflows {
+			all = append(all, Requirement{Workflow: w.Path})
 		}
 	}
-	return names, true, nil
+	return all, true, nil
 }
 
-// statusChecks is the required_status_checks of a protected branch.
+// statusChecks is the required_status_checks of a protected branch. Contexts holds
+// the names of Checks, which say more where they are there.
 type statusChecks struct {
 	Contexts []string `json:"contexts"`
 	Checks   []struct {
 		Context string `json:"context"`
+		App     int64  `json:"app_id"` // null or -1: any app's
 	} `json:"checks"`
 }
 
-func (s statusChecks) names() []string {
-	names := slices.Clone(s.Contexts)
+func (s statusChecks) requirements() []Requirement {
+	var all []Requirement
 	for _, c := range s.Checks {
-		names = append(names, c.Context)
+		all = append(all, Requirement{Name: c.Context, AppID: max(0, c.App)})
 	}
-	return names
+	for _, name := range s.Contexts {
+		if !slices.ContainsFunc(all, func(r Requirement) bool { return r.Name == name }) {
+			all = append(all, Requirement{Name: name})
+		}
+	}
+	return all
 }
 
 // requiredByProtection reads the branch, which says what its protection requires
 // to everybody who can read it, and asks the protection itself, which takes
 // administration rights, only when that says nothing.
-func (r *Repo) requiredByProtection(ctx context.Context, branch string) (names []string, known bool, err error) {
+func (r *Repo) requiredByProtection(ctx context.Context, branch string) (all []Requirement, known bool, err error) {
 	at := "branches/" + url.PathEscape(branch)
 	var b struct {
 		Protected  bool `json:"protected"`
@@ -114,7 +139,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (names [
 	case !b.Protected || (b.Protection != nil && !b.Protection.Enabled):
 		return nil, true, nil
 	case b.Protection != nil && b.Protection.Checks != nil:
-		return b.Protection.Checks.names(), true, nil
+		return b.Protection.Checks.requirements(), true, nil
 	}
 	var checks statusChecks
 	err = r.send(ctx, http.MethodGet, at+"/protection/required_status_checks", nil, &checks)
@@ -126,7 +151,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (names [
 	case err != nil:
 		return nil, false, err
 	}
-	return checks.names(), true, nil
+	return checks.requirements(), true, nil
 }
 
 // hiddenFromApp reports whether GitHub hides something from the app.

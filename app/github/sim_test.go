@@ -186,7 +186,8 @@ func TestRequiredOnTheSimulator(t *testing.T) {
 	check(t, s.sim.SetBranchProtection(full, "main", "test", "build"))
 	check(t, s.sim.SetRuleset(full, "main", "lint", "test"))
 	names, known, err := s.repo.Required(context.Background(), "main")
-	if d := cmp.Diff([]string{"build", "lint", "test"}, names); d != "" || !known || err != nil {
+	want := []github.Requirement{{Name: "build"}, {Name: "lint"}, {Name: "test"}}
+	if d := cmp.Diff(want, names); d != "" || !known || err != nil {
 		t.Errorf("%s known %v, %v", d, known, err)
 	}
 }

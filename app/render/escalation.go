@@ -49,6 +49,10 @@ func escalationIntro(t sia.Task, e sia.Escalation) string {
 		return fmt.Sprintf("SIA worked on #%d and pushed a commit, but no check has said anything about it. SIA calls "+
 			"nothing done that no check has confirmed, so it needs a person.", t.Issue)
 	}
+	if e.Kind == sia.AskBlocked {
+		return fmt.Sprintf("SIA worked on #%d and pushed a commit. What its checks wait for is nothing that another attempt "+
+			"could change, so it needs a person. No approach is used up by this.", t.Issue)
+	}
 	s, end := "", "none made the checks green"
 	if i := slices.IndexFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptPass }); i >= 0 {
 		s = fmt.Sprintf("Attempt %d made every required check green; this is about what was asked for since. ",
@@ -129,6 +133,8 @@ func howToAnswer(t sia.Task, e sia.Escalation) string {
 	switch e.Kind {
 	case sia.AskNoChecks:
 		s += "SIA then does what you chose with the commit that is there."
+	case sia.AskBlocked:
+		s += "SIA then looks at the checks of the commit that is there once more. It does so by itself when they report."
 	case sia.AskQuestion:
 		s += "The work then starts, with your answer as a constraint. Asking costs no approach."
 	default:
@@ -149,7 +155,11 @@ func tried(t sia.Task, l Links) string {
 func escalationPlaces(t sia.Task, l Links) string {
 	places := []string{fmt.Sprintf("The task: #%d", t.Issue)}
 	if t.Pull.Number != 0 {
-		places = append(places, fmt.Sprintf("The draft pull request: #%d", t.Pull.Number))
+		kind := "draft pull request"
+		if t.Pull.Readied {
+			kind = "pull request"
+		}
+		places = append(places, fmt.Sprintf("The %s: #%d", kind, t.Pull.Number))
 	}
 	places = append(places, link("What SIA remembers of this task", l.Memory(t)))
 	if n := len(t.Attempts); n > 0 {
@@ -194,7 +204,7 @@ func EscalationClosing(t sia.Task) string {
 	switch t.State {
 	case sia.Passed:
 		s := fmt.Sprintf("✅ Solved: every required check of #%d is green", t.Issue)
-		if t.Pull.Number != 0 {
+		if t.Pull.Number != 0 && t.Pull.Refused == "" {
 			s = fmt.Sprintf("✅ Solved: every required check is green, and #%d is ready for review", t.Pull.Number)
 		}
 		if t.HeadBy.Login != "" {

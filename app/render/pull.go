@@ -51,11 +51,19 @@ func PullBody(t sia.Task, l Links) string {
 func pullState(t sia.Task) string {
 	switch t.State {
 	case sia.Passed:
+		if t.Pull.Refused != "" {
+			return "Every required check is green on " + Code(t.Head.Short(), 0) + ". SIA may not mark this ready: press " +
+				"**Ready for review**."
+		}
 		return "Every required check is green on " + Code(t.Head.Short(), 0) + ". This is ready for a person to review."
 	case sia.Stopped:
 		return "SIA was stopped before the checks were all green. What had been done stays here for you to take further " +
 			"or to close."
 	case sia.Escalated, sia.OnHold:
+		if t.Pull.Readied {
+			return "SIA waits for a person: the status comment on the issue says for what. It was marked ready for review so " +
+				"that checks run which pass over drafts."
+		}
 		return "A draft, and SIA waits for a person: the status comment on the issue says for what."
 	}
 	return "A draft: SIA is still working on it, and marks it ready for review when every required check is green."
@@ -121,6 +129,10 @@ func colourWords(c sia.CheckColour) string {
 		return "❌ red"
 	case sia.Excused:
 		return "⚪ red, and not this change's doing"
+	case sia.Skipped:
+		return "⚪ skipped"
+	case sia.Blocked:
+		return "🚧 waits for a person"
 	}
 	return "⏳ running"
 }

@@ -211,6 +211,10 @@ func nowText(t sia.Task) string {
 		if t.Pull.Merged {
 			return "A person merged it. What SIA learned on the way is kept in its memory."
 		}
+		if t.Pull.Refused != "" {
+			return fmt.Sprintf("#%d is green and still a draft, because SIA may not change that: a person has to press **Ready "+
+				"for review** there. SIA never merges: whether the change is wanted is for you to say.", t.Pull.Number)
+		}
 		if t.Pull.Number != 0 {
 			return fmt.Sprintf("#%d is ready for review. SIA never merges: whether the change is wanted is for you to say.",
 				t.Pull.Number)
@@ -237,7 +241,7 @@ func checkingText(t sia.Task) string {
 			green++
 		case sia.Red:
 			red++
-		case sia.Running:
+		case sia.Running, sia.Blocked:
 			running++
 		}
 	}

@@ -1,15 +1,18 @@
 package work
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // logLimit is how much of a log is read; the reader itself needs bounded memory.
@@ -17,6 +20,8 @@ const logLimit = 256 << 20
 
 // checkLog is what a red check run says.
 type checkLog struct {
+	said    string // of a job that was never started: why
+	run     int64  // its id
 	failure sia.CheckFailure
 	long    string // what tells of the failure at length
 }
@@ -28,7 +33,7 @@ func (w *Worker) readLog(
 	ctx context.Context, repo *github.Repo, run github.CheckRun, green *github.CheckRun,
 ) (checkLog, error) {
 	opts := failure.Options{Name: run.Name}
-	log, err := repo.JobLog(ctx, run, logLimit)
+	log, err := jobLog(ctx, repo, run)
 	if err != nil && !errors.Is(err, github.ErrNoLog) {
 		return checkLog{}, err
 	}
@@ -41,7 +46,7 @@ func (w *Worker) readLog(
 		}
 	}
 	if log == nil {
-		return readOutput(run, opts)
+		return withoutLog(run, opts)
 	}
 	if green != nil {
 		before, err := repo.JobLog(ctx, *green, logLimit)
@@ -99,6 +104,40 @@ func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) (o
 	return out, err
 }
 
+// jobLog is the log of a check run; one that is empty is none.
+func jobLog(ctx context.Context, repo *github.Repo, run github.CheckRun) (*github.Log, error) {
+	log, err := repo.JobLog(ctx, run, logLimit)
+	if err != nil {
+		return nil, err
+	}
+	r := bufio.NewReader(log)
+	if _, err := r.Peek(1); errors.Is(err, io.EOF) {
+		log.Close()
+		return nil, github.ErrNoLog
+	}
+	return &github.Log{ReadCloser: peeked{r, log.ReadCloser}, Skipped: log.Skipped}, nil
+}
+
+// peeked is a log of which something was read ahead.
+type peeked struct {
+	io.Reader
+	io.Closer
+}
+
+// withoutLog reads a check run that has no log: a job that was never started, or the
+// check of an app that keeps its logs itself.
+func withoutLog(run github.CheckRun, opts failure.Options) (checkLog, error) {
+	if run.AppSlug == github.ActionsApp {
+		if why, words, ok := failure.NeverStarted(opts.Annotations); ok {
+			said := text.Clip(words, 300)
+			return checkLog{run: run.ID, said: said, long: said, failure: sia.CheckFailure{
+				Check: run.Name, URL: run.URL, Excerpt: said, Signature: string(why), Class: string(failure.NotStarted),
+			}}, nil
+		}
+	}
+	return readOutput(run, opts)
+}
+
 // readOutput reads what a check run without a log shows on its page.
 func readOutput(run github.CheckRun, opts failure.Options) (checkLog, error) {
 	rep, err := failure.Read(strings.NewReader(run.OutputTitle+"\n"+run.OutputSummary), opts)
@@ -112,5 +151,5 @@ func readOutput(run github.CheckRun, opts failure.Options) (checkLog, error) {
 }
 
 func checkLogOf(run github.CheckRun, rep failure.Report) checkLog {
-	return checkLog{failure: failure.CheckFailure(run.Name, run.URL, rep), long: cmp.Or(rep.Long, rep.Text)}
+	return checkLog{run: run.ID, failure: failure.CheckFailure(run.Name, run.URL, rep), long: cmp.Or(rep.Long, rep.Text)}
 }

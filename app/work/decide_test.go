@@ -163,7 +163,7 @@ func TestWhatIsDoubted(t *testing.T) {
 	asks := func(task sia.Task) bool {
 		in := taskInput(task, w.Now())
 		in.Runs = []gate.Run{{ID: 1, Name: "test", Status: "completed", Conclusion: "failure", Read: true}}
-		in.BaseKnown = true
+		in.BaseKnown, in.WorkflowsKnown = true, true
 		return in.Needs().Doubt
 	}
 	if !asks(task) {

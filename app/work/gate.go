@@ -34,16 +34,16 @@ func (w *Worker) reportVerdict(
 	}
 	out := sia.Judged{
 		SHA: t.Head, Looked: e.in.Now, Verdict: v.Verdict, Checks: v.Checks, Explain: v.Explain, RerunIDs: v.Rerun,
-		Doubt: v.Doubt,
+		Doubt: v.Doubt, Blocked: v.Blocked, Guarded: v.Guarded,
 	}
 	if out.Verdict == sia.VerdictRed {
 		var err error
-		if out.Failures, err = w.failures(ctx, t, e, v.Checks); err != nil {
+		if out.Failures, err = w.failures(ctx, t, e, v); err != nil {
 			return nil, err
 		}
 		out.Signals = stuck.Signals(t, stuck.Judged{
 			Failures: out.Failures, Criteria: named(v.Checks), Passing: green(v.Checks),
-			Before: gate.Green(e.in.Base, e.in.BaseStatuses), Hunks: t.Attempt().Hunks,
+			Before: gate.Green(e.in.Base, e.in.BaseStatuses, e.in.BaseWorkflows), Hunks: t.Attempt().Hunks,
 		})
 	}
 	return out, w.decideRerun(ctx, t, f, out)
@@ -52,14 +52,16 @@ func (w *Worker) reportVerdict(
 // failures is what the red checks say. What their logs tell at length is kept for
 // the next attempt.
 func (w *Worker) failures(
-	ctx context.Context, t sia.Task, e *headEvidence, checks []sia.Check,
+	ctx context.Context, t sia.Task, e *headEvidence, v gate.Result,
 ) ([]sia.CheckFailure, error) {
 	var out []sia.CheckFailure
 	for _, l := range e.logs {
-		if !isRed(checks, l.failure.Check) {
+		name, isRed := v.Red[l.run]
+		if !isRed {
 			continue
 		}
-		text := textFailure + l.failure.Check
+		l.failure.Check = name
+		text := textFailure + name
 		if err := w.Store.SaveText(ctx, t.ID, t.Attempt().Number, text, w.Secrets.Mask(l.long)); err != nil {
 			return nil, err
 		}
@@ -67,13 +69,28 @@ func (w *Worker) failures(
 		out = append(out, l.failure)
 	}
 	for _, s := range e.head.Statuses {
-		if (s.State == "failure" || s.State == "error") && isRed(checks, s.Context) {
-			said, err := w.statusFailure(s)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, said)
+		name, isRed := v.Failed[s.Context]
+		if !isRed {
+			continue
 		}
+		said, err := w.statusFailure(s)
+		if err != nil {
+			return nil, err
+		}
+		said.Check = name
+		out = append(out, said)
+	}
+	for _, c := range v.Checks {
+		read := slices.ContainsFunc(out, func(f sia.CheckFailure) bool { return f.Check == c.Name })
+		if c.Colour != sia.Red || !c.Required || read {
+			continue
+		}
+		// There is nothing to read, as of a workflow that could not start.
+		said, err := w.statusFailure(github.Status{Context: c.Name, URL: c.URL, Description: c.Name + " " + c.Why})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, said)
 	}
 	return out, nil
 }
@@ -87,11 +104,6 @@ func (w *Worker) statusFailure(s github.Status) (sia.CheckFailure, error) {
 	out := failure.CheckFailure(s.Context, s.URL, rep)
 	out.Excerpt, out.Line = w.Secrets.Mask(s.Description), 0
 	return out, nil
-}
-
-// isRed reports whether a check of that name is red in the verdict.
-func isRed(checks []sia.Check, name string) bool {
-	return slices.ContainsFunc(checks, func(c sia.Check) bool { return c.Name == name && c.Colour == sia.Red })
 }
 
 func named(checks []sia.Check) []string {

@@ -1,8 +1,8 @@
 package work
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -38,6 +38,9 @@ func (w *Worker) gather(ctx context.Context, t sia.Task) (*headEvidence, error) 
 // headChecks reads the checks of the head, and which of them are required.
 func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, error) {
 	in := taskInput(t, w.Now())
+	if err := w.mended(ctx, t, &in); err != nil {
+		return nil, err
+	}
 	self, err := w.GitHub.Self(ctx)
 	if err != nil {
 		return nil, err
@@ -57,25 +60,60 @@ func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, err
 func taskInput(t sia.Task, now time.Time) gate.Input {
 	return gate.Input{
 		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
-		Accepted: slices.Contains(t.Accepted, t.Head), ByPerson: t.HeadBy != (sia.Actor{}),
+		Accepted: slices.Contains(t.Accepted, t.Head), ByPerson: t.HeadBy != (sia.Actor{}), Draft: t.Pull.Draft,
 	}
+}
+
+// mended reads anew which checks the settings require, once somebody was asked about
+// one that says nothing: it may have been taken out since the attempt began.
+func (w *Worker) mended(ctx context.Context, t sia.Task, in *gate.Input) error {
+	if t.Escalation == nil || t.Escalation.Kind != sia.AskBlocked {
+		return nil
+	}
+	sha, err := w.mirror(t).Fetch(ctx, t.BaseBranch)
+	if err != nil {
+		return err
+	}
+	set, err := w.Settings.At(ctx, t.Installation, t.Repo, sha)
+	if err != nil {
+		return err
+	}
+	in.Settings.Required = set.Checks.Required
+	return nil
 }
 
 // supply fills in what the judgement needs.
 func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs gate.Needs) (err error) {
+	if needs.Workflows {
+		if e.in.Workflows, err = w.workflows(ctx, t, t.Head); err != nil {
+			return err
+		}
+		e.in.WorkflowsKnown = true
+	}
+	for _, id := range needs.Attempts {
+		attempts, err := w.repo(t).Attempts(ctx, id)
+		if err != nil {
+			return err
+		}
+		noteAttempts(e.in.Runs, id, attempts)
+		noteAttempts(e.in.Base, id, attempts)
+	}
 	if needs.Base {
 		if e.base, err = w.repo(t).Checks(ctx, string(t.BaseSHA)); err != nil {
+			return err
+		}
+		if e.in.BaseWorkflows, err = w.workflows(ctx, t, t.BaseSHA); err != nil {
 			return err
 		}
 		e.in.Base, e.in.BaseStatuses, e.in.BaseKnown = runs(e.base, e.self), statuses(e.base), true
 	}
 	for _, id := range needs.Logs {
 		run := e.runOf(id)
-		log, err := w.readLog(ctx, w.repo(t), run, passed(e.base, run.Name))
+		log, err := w.readLog(ctx, w.repo(t), run, e.greenOnBase(id))
 		if err != nil {
 			return err
 		}
-		e.classify(id, log.failure.Class)
+		e.classify(id, log)
 		e.logs = append(e.logs, log)
 	}
 	for _, id := range needs.Earlier {
@@ -83,7 +121,7 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 		if err != nil {
 			return err
 		}
-		e.classify(id, log.failure.Class)
+		e.classify(id, log)
 	}
 	if needs.Tampering {
 		// A person's push on top of what an attempt did does not answer for it.
@@ -112,31 +150,57 @@ func (e *headEvidence) runOf(id int64) github.CheckRun {
 }
 
 // classify notes what the log of a run of the head says.
-func (e *headEvidence) classify(id int64, class string) {
+func (e *headEvidence) classify(id int64, log checkLog) {
 	for i := range e.in.Runs {
 		if r := &e.in.Runs[i]; r.ID == id {
-			r.Read, r.Class = true, class
+			r.Read, r.Class, r.Said = true, log.failure.Class, log.said
 		}
 	}
 }
 
-// passed finds the run of a check that passed on the base commit, for its log
-// shows what is new; nil when there is none.
-func passed(base github.CheckSet, name string) *github.CheckRun {
-	for _, r := range base.Runs {
-		if r.Name == name && r.Conclusion == "success" {
-			return &r
+// greenOnBase is the run of the same check that passed on the base commit, for its
+// log shows what is new; nil when there is none.
+func (e *headEvidence) greenOnBase(run int64) *github.CheckRun {
+	id, ok := e.in.GreenOnBase(run)
+	if !ok {
+		return nil
+	}
+	i := slices.IndexFunc(e.base.Runs, func(r github.CheckRun) bool { return r.ID == id })
+	return &e.base.Runs[i]
+}
+
+// noteAttempts notes in which attempt of a workflow run each of its jobs ran.
+func noteAttempts(all []gate.Run, workflowRun int64, attempts map[int64]int) {
+	for i := range all {
+		if r := &all[i]; r.WorkflowRun == workflowRun {
+			r.Attempt = cmp.Or(attempts[r.ID], gate.NoAttempt)
 		}
 	}
-	return nil
+}
+
+// workflows reads the runs of workflows on a commit.
+func (w *Worker) workflows(ctx context.Context, t sia.Task, sha sia.SHA) ([]gate.Workflow, error) {
+	all, err := w.repo(t).Workflows(ctx, string(sha))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]gate.Workflow, 0, len(all))
+	for _, r := range all {
+		out = append(out, gate.Workflow{
+			ID: r.ID, SuiteID: r.SuiteID, Path: r.Path, Name: r.Name, Event: r.Event, Attempt: r.Attempt, Status: r.Status,
+			Conclusion: r.Conclusion, URL: r.URL, StartedAt: r.CreatedAt,
+		})
+	}
+	return out, nil
 }
 
 func runs(set github.CheckSet, slug string) []gate.Run {
 	out := make([]gate.Run, 0, len(set.Runs))
 	for _, r := range set.Runs {
 		out = append(out, gate.Run{
-			ID: r.ID, Name: r.Name, App: r.AppSlug, Own: r.AppSlug == slug, Status: r.Status, Conclusion: r.Conclusion,
-			URL: r.URL, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
+			ID: r.ID, Name: r.Name, App: r.AppSlug, AppID: r.AppID, Own: r.AppSlug == slug, SuiteID: r.SuiteID,
+			WorkflowRun: r.RunID, Status: r.Status, Conclusion: r.Conclusion, URL: r.URL, StartedAt: r.StartedAt,
+			CompletedAt: r.CompletedAt,
 		})
 	}
 	return out
@@ -145,32 +209,19 @@ func runs(set github.CheckSet, slug string) []gate.Run {
 func statuses(set github.CheckSet) []gate.Status {
 	out := make([]gate.Status, 0, len(set.Statuses))
 	for _, s := range set.Statuses {
-		out = append(out, gate.Status{Context: s.Context, State: s.State, URL: s.URL, UpdatedAt: s.UpdatedAt})
+		out = append(out, gate.Status{Context: s.Context, AppID: s.AppID, State: s.State, URL: s.URL, UpdatedAt: s.UpdatedAt})
 	}
 	return out
 }
 
-// requiredFor is how long the required checks of a branch are remembered.
-const requiredFor = 5 * time.Minute
-
-type requiredAnswer struct {
-	names []string
-	known bool
-	at    time.Time
-}
-
-// requiredChecks asks which checks the base branch requires.
-func (w *Worker) requiredChecks(ctx context.Context, t sia.Task) ([]string, bool, error) {
-	key := fmt.Sprintf("%d/%s", t.Repo.ID, t.BaseBranch)
-	if v, ok := w.required.Load(key); ok {
-		if a, ok := v.(requiredAnswer); ok && w.Now().Sub(a.at) < requiredFor {
-			return a.names, a.known, nil
-		}
-	}
-	names, known, err := w.repo(t).Required(ctx, t.BaseBranch)
+// requiredChecks asks what the base branch requires.
+func (w *Worker) requiredChecks(ctx context.Context, t sia.Task) (required []gate.Required, known bool, err error) {
+	all, known, err := w.repo(t).Required(ctx, t.BaseBranch)
 	if err != nil {
 		return nil, false, err
 	}
-	w.required.Store(key, requiredAnswer{names, known, w.Now()})
-	return names, known, nil
+	for _, r := range all {
+		required = append(required, gate.Required{Name: r.Name, App: r.AppID, Workflow: r.Workflow})
+	}
+	return required, known, nil
 }

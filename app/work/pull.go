@@ -11,7 +11,7 @@ import (
 // pull makes sure that a draft pull request shows the branch.
 func (w *Worker) pull(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if p := t.Pull; p.Number != 0 && !p.Merged {
-		return sia.PullOpened{Number: p.Number, NodeID: p.NodeID, URL: p.URL}, nil
+		return sia.PullOpened{Number: p.Number, NodeID: p.NodeID, URL: p.URL, Draft: p.Draft}, nil
 	}
 	p, err := w.repo(t).EnsurePull(ctx, github.NewPull{
 		Head: t.Branch, Base: t.BaseBranch, Title: render.PullTitle(t), Body: render.PullBody(t, w.Links), Draft: true,
@@ -20,5 +20,5 @@ func (w *Worker) pull(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	if err != nil {
 		return nil, err
 	}
-	return sia.PullOpened{Number: p.Number, NodeID: p.NodeID, URL: p.URL}, nil
+	return sia.PullOpened{Number: p.Number, NodeID: p.NodeID, URL: p.URL, Draft: p.Draft}, nil
 }

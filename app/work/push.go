@@ -21,7 +21,7 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	if from == "" { // the branch is not there yet
 		from = string(t.BaseSHA)
 	}
-	touched, _, err := w.workflows(ctx, t, from, string(f.SHA))
+	touched, _, err := w.workflowFiles(ctx, t, from, string(f.SHA))
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -9,7 +10,18 @@ import (
 // ready marks the pull request ready for review.
 func (w *Worker) ready(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	if t.Pull.Number == 0 {
-		return sia.Done{}, nil
+		return sia.Readied{}, nil
 	}
-	return sia.Done{}, w.repo(t).MarkReady(ctx, t.Pull.NodeID)
+	refused, err := refusal(w.repo(t).MarkReady(ctx, t.Pull.NodeID))
+	return sia.Readied{Refused: refused}, err
+}
+
+// refusal is what GitHub refuses for good, in words for people. What trying again may
+// help with stays an error.
+func refusal(err error) (string, error) {
+	var known *sia.Error
+	if !errors.As(err, &known) || !sia.IsPermanent(err) {
+		return "", err
+	}
+	return known.Message, nil
 }

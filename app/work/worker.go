@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
@@ -112,8 +111,7 @@ func (d Deps) check() error {
 // Worker carries out effects. Make one with [New]. It is safe for concurrent use.
 type Worker struct {
 	Deps
-	required sync.Map // repo and branch → requiredAnswer
-	firsts   *firsts
+	firsts *firsts
 }
 
 // New returns a worker; it is an error when anything of d is missing.
@@ -151,7 +149,7 @@ func (w *Worker) handlers() map[sia.EffectKind]handler {
 	return map[sia.EffectKind]handler{
 		sia.DoBegin: w.begin, sia.DoAttempt: w.attempt, sia.DoCancel: w.cancel, sia.DoPush: w.push, sia.DoPull: w.pull,
 		sia.DoGate: w.gate, sia.DoRerun: w.rerun, sia.DoDiagnose: w.diagnose, sia.DoReview: w.review, sia.DoMemory: w.memory,
-		sia.DoAnnounce: w.announce, sia.DoEscalate: w.escalate, sia.DoClose: w.close, sia.DoReady: w.ready,
+		sia.DoAnnounce: w.announce, sia.DoEscalate: w.escalate, sia.DoClose: w.close, sia.DoReady: w.ready, sia.DoDraft: w.draft,
 		sia.DoSync: w.sync, sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,
 	}
 }

@@ -25,9 +25,9 @@ func startOf(t sia.Task) string {
 	return string(t.Head)
 }
 
-// workflows are the workflow files that differ between two commits, and those of
+// workflowFiles are the workflow files that differ between two commits, and those of
 // them that are there afterwards. Whether one may go is left to GitHub.
-func (w *Worker) workflows(ctx context.Context, t sia.Task, from, to string) (touched, written []string, err error) {
+func (w *Worker) workflowFiles(ctx context.Context, t sia.Task, from, to string) (touched, written []string, err error) {
 	diff, err := w.mirror(t).Diff(ctx, from, to)
 	if err != nil {
 		return nil, nil, err
@@ -48,7 +48,7 @@ func (w *Worker) workflows(ctx context.Context, t sia.Task, from, to string) (to
 
 // forbiddenWorkflows are those of the attempt's commit that GitHub would refuse.
 func (w *Worker) forbiddenWorkflows(ctx context.Context, t sia.Task, sha string) ([]string, error) {
-	_, written, err := w.workflows(ctx, t, startOf(t), sha)
+	_, written, err := w.workflowFiles(ctx, t, startOf(t), sha)
 	if err != nil || len(written) == 0 {
 		return nil, err
 	}

@@ -26,5 +26,8 @@ const (
 	Network            Class = "network"
 	Infrastructure     Class = "infrastructure" // runner lost, out of disk, the CI system itself
 	Cancelled          Class = "cancelled"
-	Unknown            Class = "unknown"
+	// NotStarted: a job that the CI system never began, for a reason that only a person can mend and
+	// a re-run can't. [NeverStarted] finds it.
+	NotStarted Class = "not_started"
+	Unknown    Class = "unknown"
 )

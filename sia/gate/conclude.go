@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,17 +26,40 @@ func (j *judgement) conclude() {
 		j.result.Verdict, j.result.Rerun = sia.VerdictRerun, j.rerun
 		j.sentences(j.again)
 		j.explain("To be run again: re-run %d of at most %d for this commit.", j.Reruns+1, sia.MaxReruns)
+	case len(j.blocked) > 0:
+		j.result.Verdict, j.result.Blocked = sia.VerdictBlocked, j.blocked
+		j.explainBlocked()
+		j.result.Guarded = j.Draft && !slices.ContainsFunc(j.blocked, func(b sia.Obstacle) bool { return !b.Absent })
 	case greens == 0:
-		j.result.Verdict = sia.VerdictNone
-		j.explain("All %d required checks are excused, so none of them says whether this change is right.", excuses)
+		j.nothingRan(excuses)
 	default:
 		j.pass(greens)
 	}
 }
 
+// nothingRan is the verdict where no required check says whether the change is
+// right: all were skipped or excused.
+func (j *judgement) nothingRan(excuses int) {
+	j.result.Verdict = sia.VerdictNone
+	if len(j.idle) == 0 {
+		j.explain("All %d required checks are excused, so none of them says whether this change is right.", excuses)
+		return
+	}
+	j.explain("Nothing ran that says whether this change is right: %s.", strings.Join(j.idle, ", "))
+	if j.Draft {
+		j.result.Guarded = true
+		j.explain("The pull request is a draft, which checks are often told to pass over.")
+	}
+}
+
 // count sorts the required checks by what each comes to.
 func (j *judgement) count() (greens, excuses int) {
+	skips := 0
 	for _, c := range j.checks {
+		if c.app == workflowApp && c.outcome == running {
+			j.pending = append(j.pending, c.label+" "+c.why) // it may yet make a job of a required name
+			continue
+		}
 		if !c.required {
 			continue
 		}
@@ -42,19 +67,27 @@ func (j *judgement) count() (greens, excuses int) {
 		case green:
 			greens++
 			if c.flaky {
-				j.explain("%s is %s.", c.name, c.why)
+				j.explain("%s is %s.", c.label, c.why)
 			}
+		case skipped:
+			skips++
+			j.idle = append(j.idle, c.label+" was "+cmp.Or(c.run.Conclusion, "skipped"))
 		case excused:
 			excuses++
-			j.explain("%s is excused: %s.", c.name, c.why)
+			j.explain("%s is excused: %s.", c.label, c.why)
 		case running:
-			j.pending = append(j.pending, c.name+" "+c.why)
+			j.pending = append(j.pending, c.label+" "+c.why)
 		case red:
-			j.red = append(j.red, c.name+" "+c.why)
+			j.red = append(j.red, c.label+" "+c.why)
 		case again:
-			j.again = append(j.again, c.name+" "+c.why)
+			j.again = append(j.again, c.label+" "+c.why)
 			j.rerun = append(j.rerun, c.run.ID)
+		case blocked:
+			j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, Reason: c.why, URL: c.url})
 		}
+	}
+	if greens > 0 {
+		greens += skips // as GitHub counts
 	}
 	return greens, excuses
 }
@@ -73,7 +106,15 @@ func (j *judgement) fail() {
 	j.result.Verdict = sia.VerdictRed
 	j.sentences(j.red)
 	j.sentences(j.again)
+	j.explainBlocked()
 	j.tampered()
+}
+
+// explainBlocked says what a person has to see to.
+func (j *judgement) explainBlocked() {
+	for _, b := range j.blocked {
+		j.explain("%s %s.", b.Check, strings.TrimSuffix(b.Reason, "."))
+	}
 }
 
 // pass is the verdict where nothing is red and something is green.

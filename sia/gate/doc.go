@@ -3,11 +3,17 @@
 //
 // Concepts:
 //
-//   - A check is a check run or a legacy commit status. Of several with one name
-//     the newest counts. Check runs of different apps are different checks.
-//     check.go is the one place that says which runs are one check's.
+//   - A check is a check run, a legacy commit status, or a run of a workflow that
+//     has no jobs. It is known by its app, its check suite and its name: two jobs
+//     of one name are two checks, of which the worse counts. Only a later attempt
+//     of the same job replaces a run. commit.go and twin.go are the places that say
+//     which runs are one check's.
 //   - A check is required when the branch's rules or the settings name it. Where
 //     neither names any, every check that ran is.
+//   - What was skipped is green only beside something that ran and succeeded. Where
+//     nothing ran, nothing was validated.
+//   - What can't say anything before a person acts (an approval, an unpaid bill, a
+//     name that no check bears) is blocked, and never the attempt's doing.
 //   - Some red is not the attempt's doing: red on the base commit too (excused),
 //     red and green on one commit (flaky: run again, and excused in the end), or
 //     weather, such as a rate limit or a lost runner (run again). Together they
@@ -20,8 +26,9 @@
 //   - A green verdict must not be bought. Where the attempt touched what validates
 //     it (package tamper finds that), a person has to accept it.
 //
-// A judgement is made once. [Input.Needs] says what is missing for it (the base
-// commit's checks, what logs say, what the change touched, how often checks flip),
+// A judgement is made once. [Input.Needs] says what is missing for it (which
+// workflows ran, the base commit's checks, what logs say, what the change touched,
+// how often checks flip),
 // and finds that by the judgement's own rules, so a caller gathers until nothing is
 // missing and then calls [Judge].
 //

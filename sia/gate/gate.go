@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,13 +14,17 @@ import (
 // left out at first: [Input.Needs] says when it has to be filled in.
 type Input struct {
 	Now            time.Time
-	Runs           []Run    // of the commit, every run of each check, not just the latest
-	Statuses       []Status // of the commit
-	Base           []Run    // of the base commit, where BaseKnown
-	BaseStatuses   []Status // of the base commit, where BaseKnown
+	Runs           []Run      // of the commit, every run of each check, not just the latest
+	Statuses       []Status   // of the commit
+	Workflows      []Workflow // runs of workflows on the commit, where WorkflowsKnown
+	WorkflowsKnown bool
+	Base           []Run      // of the base commit, where BaseKnown
+	BaseStatuses   []Status   // of the base commit, where BaseKnown
+	BaseWorkflows  []Workflow // on the base commit, where BaseKnown
 	BaseKnown      bool
-	Required       []string // names that rulesets and branch protection require
-	RequiredKnown  bool     // whether those could be read
+	Required       []Required // what rulesets and branch protection require
+	RequiredKnown  bool       // whether those could be read
+	Draft          bool       // the pull request is a draft, as far as is known
 	Settings       sia.ChecksSettings
 	Since          time.Time // when the commit began to be watched
 	Reruns         int       // re-runs already asked for on the commit
@@ -35,10 +40,14 @@ type Input struct {
 // Result is a verdict with its explanation.
 type Result struct {
 	Verdict sia.GateVerdict
-	Checks  []sia.Check // required ones first, each group by name
-	Explain []string    // the reasons, in the order in which they weighed
-	Rerun   []int64     // check runs to be run again; set when Verdict is rerun
-	Doubt   *sia.Doubt  // what was weighed about running red checks again; nil: nothing
+	Checks  []sia.Check       // required ones first, each group by name
+	Explain []string          // the reasons, in the order in which they weighed
+	Rerun   []int64           // check runs to be run again; set when Verdict is rerun
+	Doubt   *sia.Doubt        // what was weighed about running red checks again; nil: nothing
+	Blocked []sia.Obstacle    // what a person has to see to; set when Verdict is blocked
+	Guarded bool              // there is no signal, perhaps because the pull request is a draft
+	Red     map[int64]string  // the red check runs, with the names that Checks gives their checks
+	Failed  map[string]string // the contexts of red statuses, with those names
 }
 
 // Judge judges the checks of a commit. The verdict counts once the input needs
@@ -61,9 +70,14 @@ func (in Input) Went() []Went {
 	}
 	var out []Went
 	for _, c := range j.checks {
-		if c.run.ID != 0 && (c.outcome == green || c.flaky) {
-			out = append(out, Went{c.name, c.flaky})
+		if c.run.ID == 0 || c.outcome != green && !c.flaky {
+			continue
 		}
+		if n := len(out); n > 0 && out[n-1].Check == c.name { // a twin
+			out[n-1].Flipped = out[n-1].Flipped || c.flaky
+			continue
+		}
+		out = append(out, Went{c.name, c.flaky})
 	}
 	return out
 }
@@ -72,19 +86,22 @@ func (in Input) Went() []Went {
 type judgement struct {
 	Input
 	checks  []check
-	absent  []string // required names that no check bears
+	absent  []Required // what is required and did not report
 	result  Result
-	pending []string // why it is too early
-	red     []string // why it is red
-	again   []string // why something is to be run again
-	rerun   []int64  // what is
+	pending []string       // why it is too early
+	red     []string       // why it is red
+	again   []string       // why something is to be run again
+	rerun   []int64        // what is
+	blocked []sia.Obstacle // what a person has to see to
+	idle    []string       // what was skipped
 }
 
 func judge(in Input) *judgement {
-	j := &judgement{Input: in, checks: collect(in.Runs, in.Statuses)}
+	j := &judgement{Input: in, checks: in.head().checks()}
 	j.require()
 	j.excuse()
 	j.exhaust()
+	j.overdue()
 	j.show()
 	if len(j.checks) == 0 {
 		j.noChecks()
@@ -94,6 +111,12 @@ func judge(in Input) *judgement {
 	}
 	return j
 }
+
+// head is the commit.
+func (in Input) head() commit { return commit{in.Runs, in.Statuses, in.Workflows} }
+
+// base is the base commit.
+func (in Input) base() commit { return commit{in.Base, in.BaseStatuses, in.BaseWorkflows} }
 
 // byChecks judges by what the checks say alone.
 func (in Input) byChecks() *judgement {
@@ -110,15 +133,20 @@ func (j *judgement) explain(format string, args ...any) {
 	j.result.Explain = append(j.result.Explain, fmt.Sprintf(format, args...))
 }
 
-// require marks the required checks and notes the required names that are absent.
+// require marks the required checks and notes what is required and absent.
 func (j *judgement) require() {
-	names := slices.Concat(j.Required, j.Settings.Required)
-	slices.Sort(names)
-	names = slices.Compact(names)
+	wanted := slices.Clone(j.Required)
+	for _, n := range j.Settings.Required {
+		wanted = append(wanted, Required{Name: n})
+	}
+	slices.SortFunc(wanted, func(a, b Required) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow), cmp.Compare(a.App, b.App))
+	})
+	wanted = slices.Compact(wanted)
 	if !j.RequiredKnown {
 		j.explain("The branch's rules could not be read; what they require is not known.")
 	}
-	if len(names) == 0 {
+	if len(wanted) == 0 {
 		for i := range j.checks {
 			j.checks[i].required = true
 		}
@@ -127,36 +155,90 @@ func (j *judgement) require() {
 		}
 		return
 	}
-	for _, n := range names {
+	for _, r := range wanted {
 		found := false
 		for i := range j.checks {
-			if j.checks[i].name == n {
+			if r.binds(j.checks[i]) {
 				j.checks[i].required, found = true, true
 			}
 		}
 		if !found {
-			j.absent = append(j.absent, n)
+			j.absent = append(j.absent, r)
 		}
 	}
 }
 
+// binds reports whether a check is required by r. A name binds every check that
+// bears it.
+func (r Required) binds(c check) bool {
+	if r.Workflow != "" {
+		return c.workflow != nil && samePath(c.workflow.Path, r.Workflow)
+	}
+	return c.name == r.Name && c.app != workflowApp && (r.App == 0 || r.App == c.appID)
+}
+
+// samePath reports whether a run's path is a workflow file's. A required workflow
+// may lie in another repository, and its path is then followed by the ref.
+func samePath(run, file string) bool {
+	run, _, _ = strings.Cut(run, "@")
+	return run == file || strings.HasSuffix(run, "/"+file)
+}
+
 // excuse excuses red checks that are red on the base commit too.
 func (j *judgement) excuse() {
-	base := map[criterion]bool{}
-	for _, c := range collect(j.Base, j.BaseStatuses) {
-		base[c.criterion] = c.outcome == red
+	if !slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == red }) {
+		return
 	}
+	base := j.base().checks()
 	for i := range j.checks {
-		if c := &j.checks[i]; c.outcome == red && base[c.criterion] {
+		c := &j.checks[i]
+		alike := counterparts(*c, base)
+		isRed := func(b check) bool { return b.outcome == red }
+		if c.outcome == red && len(alike) > 0 && !slices.ContainsFunc(alike, func(b check) bool { return !isRed(b) }) {
 			c.outcome = excused
 			c.why = "red on the base commit too"
 		}
 	}
 }
 
+// counterparts are the checks of the base commit that may be the same as one of
+// the head: those of its workflow where that is known, else all of its name and
+// app. Suites differ from commit to commit.
+func counterparts(c check, base []check) []check {
+	var out []check
+	for _, b := range base {
+		if b.app != c.app || c.app != workflowApp && b.name != c.name {
+			continue
+		}
+		if c.workflow != nil && b.workflow != nil && c.workflow.Path != b.workflow.Path {
+			continue
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// GreenOnBase finds the run on the base commit of the check that a run of the
+// commit is of, where it passed there.
+func (in Input) GreenOnBase(run int64) (id int64, ok bool) {
+	base := in.base().checks()
+	for _, c := range in.head().checks() {
+		if c.run.ID != run {
+			continue
+		}
+		for _, b := range counterparts(c, base) {
+			if b.outcome == green && b.run.ID != 0 {
+				return b.run.ID, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // exhaust lets count what stands where nothing more can be asked for. A check
 // that would be run again is red, unless it is flaky: what fails and passes on
-// one commit is not the attempt's doing, and no proof that it is right either.
+// one commit is not the attempt's doing, and no proof that it is right either. One
+// that never came to an end says nothing.
 func (j *judgement) exhaust() {
 	if j.Reruns < sia.MaxReruns {
 		return
@@ -167,21 +249,46 @@ func (j *judgement) exhaust() {
 			continue
 		}
 		c.outcome, c.exhausted = red, true
-		if c.flaky {
+		switch {
+		case c.flaky:
 			c.outcome = excused
+		case c.run.Conclusion == "cancelled" || c.run.Conclusion == "stale":
+			c.outcome = blocked
 		}
 		c.why += fmt.Sprintf("; it was run again %d times already", j.Reruns)
 	}
 }
 
+// overdue blocks what has been queued for longer than checks are waited for.
+func (j *judgement) overdue() {
+	limit := j.Settings.Wait.D()
+	for i := range j.checks {
+		c := &j.checks[i]
+		if c.outcome != running || c.app == statusApp || c.run.Status == "in_progress" || j.Now.Sub(latest(j.Since, c.last)) < limit {
+			continue
+		}
+		switch {
+		case c.run.Status == "waiting" || c.workflow != nil && c.run.ID == 0 && c.workflow.Status == "waiting":
+			c.why = fmt.Sprintf("waited %s for somebody's approval", limit)
+		case c.workflow != nil && c.run.ID == 0 && c.workflow.Status == "in_progress":
+			c.why = fmt.Sprintf("began, and made no job within %s", limit)
+		default:
+			c.why = fmt.Sprintf("was not started within %s; perhaps there is no runner for it", limit)
+		}
+		c.outcome = blocked
+	}
+}
+
 // blamed are the red runs of required checks that nothing excuses; those that
-// were run again in vain come last.
+// were run again in vain come last. What was cancelled for good is among them:
+// its annotations may say why.
 func (j *judgement) blamed() []Run {
 	var first, last []Run
 	for _, c := range j.checks {
+		cancelled := c.outcome == blocked && c.run.Conclusion == "cancelled"
 		switch {
-		case !c.required || c.outcome != red || c.run.ID == 0:
-		case c.exhausted:
+		case !c.required || c.outcome != red && !cancelled || c.run.ID == 0:
+		case c.exhausted || cancelled:
 			last = append(last, c.run)
 		default:
 			first = append(first, c.run)
@@ -192,15 +299,34 @@ func (j *judgement) blamed() []Run {
 
 // show writes the checks down as a task keeps them.
 func (j *judgement) show() {
+	success := slices.ContainsFunc(j.checks, func(c check) bool { return c.required && c.outcome == green })
 	for _, c := range j.checks {
-		why := c.why
+		colour, why := c.outcome.colour(), c.why
+		switch {
+		case c.outcome == skipped && success:
+			colour = sia.Green
+		case c.outcome == skipped:
+			why = strings.TrimSuffix(c.why, " counts as green")
+		case c.outcome == red && c.run.ID != 0:
+			j.result.Red = added(j.result.Red, c.run.ID, c.label)
+		case c.outcome == red && c.app == statusApp:
+			j.result.Failed = added(j.result.Failed, c.name, c.label)
+		}
 		if !c.required && c.outcome != green {
 			why = strings.TrimSuffix("not required; "+why, "; ")
 		}
 		j.result.Checks = append(j.result.Checks,
-			sia.Check{Name: c.name, Colour: c.outcome.colour(), Required: c.required, URL: c.url, Why: why})
+			sia.Check{Name: c.label, Colour: colour, Required: c.required, URL: c.url, Why: why})
 	}
 	slices.SortStableFunc(j.result.Checks, requiredFirst)
+}
+
+func added[K comparable](m map[K]string, id K, name string) map[K]string {
+	if m == nil {
+		m = map[K]string{}
+	}
+	m[id] = name
+	return m
 }
 
 // requiredFirst orders checks for people: required ones first, then by name.
@@ -224,21 +350,25 @@ func (j *judgement) noChecks() {
 	}
 	j.result.Verdict = sia.VerdictNone
 	j.explain("No check appeared within %s, so there is no signal to go by.", limit)
-	if len(j.absent) > 0 {
-		j.explain("Required, but absent: %s.", strings.Join(j.absent, ", "))
+	var absent []string
+	for _, r := range j.absent {
+		absent = append(absent, r.String())
+	}
+	if len(absent) > 0 {
+		j.explain("Required, but absent: %s.", strings.Join(absent, ", "))
 	}
 }
 
-// missing judges the required names that no check bears.
+// missing judges what is required and did not report.
 func (j *judgement) missing() {
 	waited, limit := j.Now.Sub(j.Since), j.Settings.Wait.D()
-	for _, n := range j.absent {
-		c := sia.Check{Name: n, Required: true, Colour: sia.Running, Why: "has not appeared yet"}
+	for _, r := range j.absent {
+		c := sia.Check{Name: r.String(), Required: true, Colour: sia.Running, Why: "has not appeared yet"}
 		if waited >= limit {
-			c.Colour, c.Why = sia.Red, fmt.Sprintf("did not appear within %s", limit)
-			j.red = append(j.red, n+" "+c.Why)
+			c.Colour, c.Why = sia.Blocked, fmt.Sprintf("did not appear within %s", limit)
+			j.blocked = append(j.blocked, sia.Obstacle{Check: c.Name, Reason: c.Why, Absent: true})
 		} else {
-			j.pending = append(j.pending, n+" "+c.Why)
+			j.pending = append(j.pending, c.Name+" "+c.Why)
 		}
 		j.result.Checks = append(j.result.Checks, c)
 	}

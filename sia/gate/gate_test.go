@@ -14,11 +14,11 @@ import (
 // noon is when the tests' commits are judged; their checks are long finished.
 var noon = time.Date(2031, 2, 3, 12, 0, 0, 0, time.UTC)
 
-// run is a finished check run of GitHub Actions. Runs with higher ids are newer
-// and don't overlap.
+// run is a finished check run of another app than GitHub Actions. Runs with higher
+// ids are newer and don't overlap.
 func run(id int64, name, conclusion string) Run {
 	start := noon.Add(-2*time.Hour + time.Duration(id)*time.Minute)
-	return Run{ID: id, Name: name, App: "github-actions", Status: "completed", Conclusion: conclusion, StartedAt: start,
+	return Run{ID: id, Name: name, App: "ci", Status: "completed", Conclusion: conclusion, StartedAt: start,
 		CompletedAt: start.Add(30 * time.Second)}
 }
 
@@ -48,11 +48,17 @@ func TestJudge(t *testing.T) {
 		none      = sia.VerdictNone
 		rerun     = sia.VerdictRerun
 		tampered  = sia.VerdictTampered
+		blocked   = sia.VerdictBlocked
 		own       = func(r Run) Run { r.Own = true; return r }
 		ofApp     = func(r Run, app string) Run { r.App = app; return r }
-		requiring = func(in Input, names ...string) Input { in.Required = names; return in }
-		since     = func(in Input, d time.Duration) Input { in.Since = noon.Add(-d); return in }
-		with      = func(in Input, f func(*Input)) Input { f(&in); return in }
+		requiring = func(in Input, names ...string) Input {
+			for _, n := range names {
+				in.Required = append(in.Required, Required{Name: n})
+			}
+			return in
+		}
+		since = func(in Input, d time.Duration) Input { in.Since = noon.Add(-d); return in }
+		with  = func(in Input, f func(*Input)) Input { f(&in); return in }
 	)
 	for _, c := range []struct {
 		name string
@@ -62,12 +68,18 @@ func TestJudge(t *testing.T) {
 	}{
 		{"every check that ran is green", input(run(1, "build", "success"), run(2, "test", "success")), green,
 			"2 required checks are green"},
-		{"skipped and neutral count as green", input(run(1, "a", "skipped"), run(2, "b", "neutral")), green,
-			"2 required checks"},
+		{"skipped and neutral count as green beside a success",
+			input(run(1, "a", "skipped"), run(2, "b", "neutral"), run(3, "c", "success")), green, "3 required checks"},
+		{"where nothing ran nothing was validated", input(run(1, "a", "skipped"), run(2, "b", "neutral")), none,
+			"a was skipped, b was neutral"},
+		{"a required check is skipped beside one that is not required",
+			requiring(input(run(1, "a", "skipped"), run(2, "b", "success")), "a"), none, "a was skipped"},
+		{"a required check is skipped beside another",
+			requiring(input(run(1, "a", "skipped"), run(2, "b", "success")), "a", "b"), green, "2 required checks"},
 		{"a failure", input(run(1, "build", "success"), run(2, "test", "failure")), red, "test failed"},
 		{"a time-out", input(run(1, "test", "timed_out")), red, "timed out"},
 		{"a startup failure", input(run(1, "test", "startup_failure")), red, "could not start"},
-		{"a person is to act", input(run(1, "deploy", "action_required")), red, "asks a person"},
+		{"a person is to act", input(run(1, "deploy", "action_required")), blocked, "asks a person"},
 		{"an unknown conclusion is not a success", input(run(1, "test", "perplexed")), red, "perplexed"},
 		{"one still runs, though another is red", input(unfinished(1, "build"), run(2, "test", "failure")), pending,
 			"build has not finished"},
@@ -89,7 +101,7 @@ func TestJudge(t *testing.T) {
 			green, ""},
 		{"a required check has not appeared",
 			since(requiring(input(run(1, "build", "success")), "build", "e2e"), time.Minute), pending, "e2e has not appeared"},
-		{"a required check never appeared", requiring(input(run(1, "build", "success")), "build", "e2e"), red,
+		{"a required check never appeared", requiring(input(run(1, "build", "success")), "build", "e2e"), blocked,
 			"e2e did not appear within 15m"},
 		{"rules that can't be read are said",
 			with(input(run(1, "build", "success")), func(in *Input) { in.RequiredKnown = false }), green,
@@ -123,12 +135,12 @@ func TestJudge(t *testing.T) {
 			with(input(run(1, "test", "success"), run(2, "test", "failure"), run(3, "build", "success")),
 				func(in *Input) { in.Reruns = sia.MaxReruns }), green, "test is excused: flaky"},
 		{"two apps' checks of one name", input(ofApp(run(1, "test", "failure"), "other-ci"), run(2, "test", "success")), red,
-			"test failed"},
+			"test (other-ci) failed"},
 		{"two runs side by side are no re-run", input(
 			Run{ID: 1, Name: "test", Status: "completed", Conclusion: "failure", StartedAt: noon.Add(-time.Hour),
 				CompletedAt: noon.Add(-50 * time.Minute)},
 			Run{ID: 2, Name: "test", Status: "completed", Conclusion: "success", StartedAt: noon.Add(-59 * time.Minute),
-				CompletedAt: noon.Add(-55 * time.Minute)}), rerun, "side by side"},
+				CompletedAt: noon.Add(-55 * time.Minute)}), red, "test (1) failed"},
 
 		{"cancelled", input(run(1, "test", "cancelled")), rerun, "was cancelled"},
 		{"stale", input(run(1, "test", "stale")), rerun, "stale"},
@@ -177,7 +189,7 @@ func TestSettle(t *testing.T) {
 func TestChecksAndRuns(t *testing.T) {
 	in := input(run(1, "test", "failure"), run(2, "build", "success"), run(3, "old", "failure"), run(4, "lint", "failure"),
 		run(5, "net", "failure").class("network"))
-	in.Required = []string{"test", "build", "old", "net"}
+	in.Required = []Required{{Name: "test"}, {Name: "build"}, {Name: "old"}, {Name: "net"}}
 	in.Base = []Run{run(9, "old", "failure")}
 	in.Runs[0].URL = "https://example.com/1"
 	got := Judge(in)
@@ -194,7 +206,7 @@ func TestChecksAndRuns(t *testing.T) {
 	if len(got.Rerun) != 0 {
 		t.Errorf("to run again %v", got.Rerun)
 	}
-	in.Required = []string{"net"}
+	in.Required = []Required{{Name: "net"}}
 	if got := Judge(in); !slices.Equal(got.Rerun, []int64{5}) {
 		t.Errorf("to run again %v", got.Rerun)
 	}

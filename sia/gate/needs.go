@@ -1,10 +1,16 @@
 package gate
 
-import "github.com/sia-bot/sia/sia"
+import (
+	"slices"
+
+	"github.com/sia-bot/sia/sia"
+)
 
 // Needs is what is missing to judge a commit.
 type Needs struct {
-	Base      bool    // the checks of the base commit
+	Workflows bool    // the runs of workflows on the commit
+	Attempts  []int64 // workflow runs, of the commit or its base: in which of their attempts each job ran
+	Base      bool    // the checks of the base commit, and the runs of workflows on it
 	Logs      []int64 // red runs of the commit: what their logs say of the failure, read beside the base commit's
 	Earlier   []int64 // red runs of checks that went green, too: the class of the failure is enough
 	Tampering bool    // what the attempt did to tests and protected paths
@@ -13,19 +19,29 @@ type Needs struct {
 
 // None reports whether nothing is missing.
 func (n Needs) None() bool {
-	return !n.Base && len(n.Logs) == 0 && len(n.Earlier) == 0 && !n.Tampering && !n.Doubt
+	return !n.Workflows && len(n.Attempts) == 0 && !n.Base && len(n.Logs) == 0 && len(n.Earlier) == 0 && !n.Tampering && !n.Doubt
 }
 
 // Needs says what is to be gathered before the commit is judged, and no more than
 // the verdict may turn on. What was gathered can show that something else is
 // needed; each thing is asked for once, so there is an end.
 //
-// The base commit and the logs come first, because they can turn red into
-// something else. Whether green was bought, and whether red is chance, is asked
-// when the checks have said all they can.
+// Which workflows ran, and in which attempts, comes first, for it says which runs
+// are one check's. Then come the base commit and the logs, because they can turn
+// red into something else. Whether green was bought, and whether red is chance, is
+// asked when the checks have said all they can.
 func (in Input) Needs() Needs {
 	j := in.byChecks()
-	if !j.settled() {
+	if j.result.Verdict == sia.VerdictPending && j.unfinished() {
+		return Needs{} // another look comes
+	}
+	if !in.WorkflowsKnown {
+		return Needs{Workflows: true}
+	}
+	if ids := append(in.head().ambiguous(), in.base().ambiguous()...); len(ids) > 0 {
+		return Needs{Attempts: ids}
+	}
+	if !j.settled() && j.result.Verdict != sia.VerdictBlocked {
 		return Needs{}
 	}
 	isRed := j.result.Verdict == sia.VerdictRed
@@ -35,10 +51,20 @@ func (in Input) Needs() Needs {
 	if logs := unread(j.blamed()); len(logs) > 0 {
 		return Needs{Logs: logs}
 	}
+	if j.result.Verdict == sia.VerdictBlocked {
+		return Needs{}
+	}
 	if earlier := j.unreadFlips(); len(earlier) > 0 {
 		return Needs{Earlier: earlier}
 	}
 	return Needs{Tampering: !in.TamperingKnown, Doubt: isRed && !in.DoubtKnown && j.doubtable()}
+}
+
+// unfinished reports whether something runs that the verdict waits for.
+func (j *judgement) unfinished() bool {
+	return slices.ContainsFunc(j.checks, func(c check) bool {
+		return c.outcome == running && (c.required || c.app == workflowApp)
+	})
 }
 
 // unread are the ids of the runs that were not read.

@@ -16,9 +16,10 @@ func unknown(world Input) Input {
 	in := world
 	in.Runs = slices.Clone(world.Runs)
 	for i := range in.Runs {
-		in.Runs[i].Read, in.Runs[i].Class = false, ""
+		in.Runs[i].Read, in.Runs[i].Class, in.Runs[i].Attempt = false, "", 0
 	}
-	in.Base, in.BaseStatuses, in.BaseKnown = nil, nil, false
+	in.Workflows, in.WorkflowsKnown = nil, false
+	in.Base, in.BaseStatuses, in.BaseWorkflows, in.BaseKnown = nil, nil, nil, false
 	in.Tampering, in.TamperingKnown = nil, false
 	in.Doubt, in.DoubtKnown = Doubt{}, false
 	return in
@@ -26,10 +27,30 @@ func unknown(world Input) Input {
 
 // supply fills in what is needed, and no more.
 func supply(in, world Input, n Needs) Input {
-	if n.Base {
-		in.Base, in.BaseStatuses, in.BaseKnown = world.Base, world.BaseStatuses, true
+	if n.Workflows {
+		in.Workflows, in.WorkflowsKnown = world.Workflows, true
 	}
-	in.Runs = slices.Clone(in.Runs)
+	if n.Base {
+		in.Base, in.BaseStatuses, in.BaseKnown = slices.Clone(world.Base), world.BaseStatuses, true
+		in.BaseWorkflows = world.BaseWorkflows
+		for i := range in.Base {
+			in.Base[i].Attempt = 0
+		}
+	}
+	in.Runs, in.Base = slices.Clone(in.Runs), slices.Clone(in.Base)
+	for _, id := range n.Attempts {
+		learn := func(known, from []Run) {
+			for i := range known {
+				if known[i].WorkflowRun == id {
+					known[i].Attempt = orNone(from[i].Attempt)
+				}
+			}
+		}
+		learn(in.Runs, world.Runs)
+		if in.BaseKnown {
+			learn(in.Base, world.Base)
+		}
+	}
 	for _, id := range slices.Concat(n.Logs, n.Earlier) {
 		i := slices.IndexFunc(in.Runs, func(r Run) bool { return r.ID == id })
 		in.Runs[i].Read, in.Runs[i].Class = true, world.Runs[i].Class
@@ -60,14 +81,14 @@ func TestNeeds(t *testing.T) {
 		{"what is excused is not read", with(input(failed, run(2, "build", "success")),
 			func(in *Input) { in.Base = []Run{run(9, "test", "failure")} }), []Needs{{Base: true}, {Tampering: true}}},
 		{"what is not required is not read", with(input(failed, run(2, "build", "failure")),
-			func(in *Input) { in.Required = []string{"build"} }),
+			func(in *Input) { in.Required = []Required{{Name: "build"}} }),
 			[]Needs{{Base: true}, {Logs: []int64{2}}, {Tampering: true, Doubt: true}}},
 		{"a compiler is not doubted", input(failed.class("compile_error")),
 			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true}}},
 		{"a person's push is not doubted", with(input(failed), func(in *Input) { in.ByPerson = true }),
 			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true}}},
 		{"a required check never came", with(input(run(1, "test", "success")),
-			func(in *Input) { in.Required = []string{"e2e"} }), []Needs{{Base: true}, {Tampering: true}}},
+			func(in *Input) { in.Required = []Required{{Name: "e2e"}} }), nil},
 		{"a flip is read", input(failed, run(2, "test", "success")), []Needs{{Earlier: []int64{1}}, {Tampering: true}}},
 		{"a flip beside a failure is read last", input(failed, run(2, "test", "success"), run(3, "lint", "failure")),
 			[]Needs{{Base: true}, {Logs: []int64{3}}, {Earlier: []int64{1}}, {Tampering: true, Doubt: true}}},
@@ -75,13 +96,19 @@ func TestNeeds(t *testing.T) {
 		{"cancelled for the last time", with(input(run(1, "test", "cancelled"), run(2, "unit", "failure")),
 			func(in *Input) { in.Reruns = sia.MaxReruns }),
 			[]Needs{{Base: true}, {Logs: []int64{2, 1}}, {Tampering: true}}},
+		{"jobs of one name in one workflow run", input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success")),
+			[]Needs{{Attempts: []int64{7}}, {Earlier: []int64{1}}, {Tampering: true}}},
+		{"a run of one name twice on the base commit", with(input(job(1, 7, 1, "test", "failure")), func(in *Input) {
+			in.Base = []Run{job(8, 3, 1, "test", "failure"), job(9, 3, 2, "test", "failure")}
+		}), []Needs{{Base: true}, {Attempts: []int64{3}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := unknown(c.world)
 			var got []Needs
 			for n := in.Needs(); !n.None() && len(got) < 10; n = in.Needs() {
-				got = append(got, n)
-				in = supply(in, c.world, n)
+				if in = supply(in, c.world, n); !n.Workflows { // which every verdict needs
+					got = append(got, n)
+				}
 			}
 			if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
@@ -123,7 +150,7 @@ func gathered(t *rapid.T, world Input) (in Input, asked []Needs) {
 	in = unknown(world)
 	for n := in.Needs(); !n.None(); n = in.Needs() {
 		asked = append(asked, n)
-		if len(asked) > len(in.Runs)+3 { // the base, the rest, and the logs one by one
+		if len(asked) > len(in.Runs)+6 { // the base, the rest, and the logs one by one
 			t.Fatalf("still not enough: %+v", asked)
 		}
 		in = supply(in, world, n)
@@ -138,7 +165,8 @@ func TestNeedsEnd(t *testing.T) {
 		world := anyWorld(t)
 		_, asked := gathered(t, world)
 		read := map[int64]bool{}
-		base, tampering, doubt := 0, 0, 0
+		base, tampering, doubt, workflows := 0, 0, 0, 0
+		attempts := map[int64]int{}
 		for _, n := range asked {
 			for _, id := range slices.Concat(n.Logs, n.Earlier) {
 				r := world.Runs[slices.IndexFunc(world.Runs, func(r Run) bool { return r.ID == id })]
@@ -151,6 +179,14 @@ func TestNeedsEnd(t *testing.T) {
 			if n.Base {
 				base++
 			}
+			if n.Workflows {
+				workflows++
+			}
+			for _, id := range n.Attempts {
+				if attempts[id]++; attempts[id] > 2 { // once of the head, once of the base
+					t.Fatalf("the attempts of %d are asked for again: %+v", id, asked)
+				}
+			}
 			if n.Tampering {
 				tampering++
 			}
@@ -158,7 +194,7 @@ func TestNeedsEnd(t *testing.T) {
 				doubt++
 			}
 		}
-		if max(base, tampering, doubt) > 1 {
+		if max(base, tampering, doubt, workflows) > 1 {
 			t.Fatalf("asked twice: %+v", asked)
 		}
 	})
@@ -170,11 +206,9 @@ func TestNeedsEnd(t *testing.T) {
 func TestNeedsAreEnough(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		world := anyWorld(t)
-		for _, c := range collect(world.Base, nil) {
-			for i, r := range world.Runs {
-				if c.outcome == red && r.criterion() == c.criterion {
-					world.Runs[i].Class = "" // it is excused whatever its log says, so nobody reads it
-				}
+		for _, c := range Judge(world).Checks {
+			if c.Colour == sia.Excused {
+				t.Skip("it is excused whatever its log says, so nobody reads it")
 			}
 		}
 		in, asked := gathered(t, world)
@@ -185,4 +219,11 @@ func TestNeedsAreEnough(t *testing.T) {
 				want.Explain)
 		}
 	})
+}
+
+func orNone(attempt int) int {
+	if attempt == 0 {
+		return NoAttempt
+	}
+	return attempt
 }

@@ -17,13 +17,19 @@ func anyInput(t *rapid.T) Input {
 	runs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Run {
 		r := run(rapid.Int64Range(1, 90).Draw(t, "id"), name.Draw(t, "name"), "")
 		r.Own = r.Name == "SIA"
-		r.App = rapid.SampledFrom([]string{r.App, r.App, "other-ci"}).Draw(t, "app")
+		r.App = rapid.SampledFrom([]string{r.App, "github-actions", "other-ci"}).Draw(t, "app")
+		if r.App == "github-actions" {
+			r.SuiteID = rapid.Int64Range(1, 3).Draw(t, "suite")
+			r.WorkflowRun, r.Attempt = 100+r.SuiteID, rapid.IntRange(-1, 3).Draw(t, "attempt")
+		} else if r.App == "other-ci" {
+			r.AppID = 5
+		}
 		r.Status = rapid.SampledFrom([]string{"queued", "in_progress", "completed", "completed", "completed"}).Draw(t,
 			"status")
 		if r.Status == "completed" {
 			r.Conclusion = rapid.SampledFrom([]string{"success", "failure", "neutral", "skipped", "cancelled", "timed_out",
 				"action_required", "stale", "startup_failure", ""}).Draw(t, "conclusion")
-			r.Class = rapid.SampledFrom([]string{"", "", "network", "test_failure"}).Draw(t, "class")
+			r.Class = rapid.SampledFrom([]string{"", "", "network", "test_failure", "not_started"}).Draw(t, "class")
 		}
 		return r
 	}), 0, 8)
@@ -39,17 +45,37 @@ func anyInput(t *rapid.T) Input {
 		return out
 	}
 	in := input(unique(runs.Draw(t, "runs"))...)
+	in.Workflows = anyWorkflows(t)
+	in.WorkflowsKnown = true
+	in.Draft = rapid.Bool().Draw(t, "draft")
 	in.Since = noon.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "minutes")) * time.Minute)
 	if rapid.Bool().Draw(t, "base known") {
-		in.Base = unique(runs.Draw(t, "base"))
+		in.Base, in.BaseWorkflows = unique(runs.Draw(t, "base")), anyWorkflows(t)
 	}
-	in.Required = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"build", "test", "lint"}), 0, 3, rapid.ID).Draw(t,
-		"required")
+	for _, n := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"build", "test", "lint"}), 0, 3, rapid.ID).Draw(t,
+		"required") {
+		in.Required = append(in.Required, Required{Name: n, App: rapid.SampledFrom([]int64{0, 0, 0, 5}).Draw(t, "app id")})
+	}
 	in.RequiredKnown = rapid.Bool().Draw(t, "known")
 	in.Reruns = rapid.IntRange(0, 4).Draw(t, "reruns")
 	in.Tampering = rapid.SliceOfN(rapid.Just("a_test.go:3"), 0, 1).Draw(t, "tampering")
 	in.Accepted = rapid.Bool().Draw(t, "accepted")
 	return in
+}
+
+// anyWorkflows draws runs of workflows; some of them have no jobs.
+func anyWorkflows(t *rapid.T) []Workflow {
+	var out []Workflow
+	for _, suite := range rapid.SliceOfNDistinct(rapid.Int64Range(1, 4), 0, 4, rapid.ID).Draw(t, "workflows") {
+		w := Workflow{ID: 100 + suite, SuiteID: suite, StartedAt: noon.Add(-2 * time.Hour), Status: "completed"}
+		w.Path = rapid.SampledFrom([]string{".github/workflows/ci.yml", ".github/workflows/nightly.yml"}).Draw(t, "path")
+		w.Event = rapid.SampledFrom([]string{"push", "pull_request"}).Draw(t, "event")
+		w.Attempt = rapid.IntRange(1, 3).Draw(t, "newest attempt")
+		w.Conclusion = rapid.SampledFrom([]string{"success", "failure", "cancelled", "skipped", "action_required",
+			"startup_failure"}).Draw(t, "of the run")
+		out = append(out, w)
+	}
+	return out
 }
 
 // What must hold of every verdict: above all, that green means green.
@@ -74,7 +100,7 @@ func TestInvariants(t *testing.T) {
 		}
 		switch got.Verdict {
 		case sia.VerdictGreen, sia.VerdictTampered:
-			if colours[sia.Green] == 0 || colours[sia.Red]+colours[sia.Running] > 0 {
+			if colours[sia.Green] == 0 || colours[sia.Red]+colours[sia.Running]+colours[sia.Blocked] > 0 {
 				t.Fatalf("%s with %v", got.Verdict, colours)
 			}
 			if blocked := len(in.Tampering) > 0 && !in.Accepted; blocked != (got.Verdict == sia.VerdictTampered) {
@@ -91,6 +117,10 @@ func TestInvariants(t *testing.T) {
 		case sia.VerdictNone:
 			if colours[sia.Green] > 0 {
 				t.Fatalf("no signal with %v", colours)
+			}
+		case sia.VerdictBlocked:
+			if colours[sia.Blocked] == 0 || colours[sia.Red]+colours[sia.Running] > 0 || len(got.Blocked) == 0 {
+				t.Fatalf("blocked with %v", colours)
 			}
 		}
 		if (got.Verdict == sia.VerdictRerun) != (len(got.Rerun) > 0) {

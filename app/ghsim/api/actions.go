@@ -80,7 +80,7 @@ func jobLogs(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if j.Check.Status != "completed" {
+	if j.Check.Status != "completed" || len(j.Log) == 0 { // a job without steps has none
 		return answer{}, refusal.NotFound()
 	}
 	return answer{code: http.StatusFound, header: map[string]string{"Location": c.newLogAddress(j)}}, nil

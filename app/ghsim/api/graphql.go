@@ -38,7 +38,7 @@ func graphql(c *call) (answer, error) {
 			if i.Pull == nil || payload.NodeID("PR", i.ID) != id || !c.token.Has(r) {
 				continue
 			}
-			if !c.token.May("pull_requests", "write") {
+			if !c.token.May("pull_requests", "write") || !c.token.May("contents", "write") {
 				return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
 			}
 			if i.State != "open" {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -41,6 +42,7 @@ var loadSchemas = sync.OnceValues(func() (*schemas, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
 	}
+	addConclusions(doc)
 	s := &schemas{names: map[string]bool{}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
 	// Dates, addresses and URLs are checked; templates such as {/number} are not,
 	// because the library takes GitHub's for broken.
@@ -53,6 +55,29 @@ var loadSchemas = sync.OnceValues(func() (*schemas, error) {
 	}
 	return s, nil
 })
+
+// addConclusions adds to lists of conclusions those that GitHub sends and its schemas
+// leave out: the suite of a workflow whose jobs were all skipped is skipped.
+func addConclusions(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if list, is := v["enum"].([]any); is && slices.Contains(list, any("action_required")) && slices.Contains(list, any("stale")) {
+			for _, c := range []any{"skipped", "startup_failure"} {
+				if !slices.Contains(list, c) {
+					list = append(list, c)
+				}
+			}
+			v["enum"] = list
+		}
+		for _, x := range v {
+			addConclusions(x)
+		}
+	case []any:
+		for _, x := range v {
+			addConclusions(x)
+		}
+	}
+}
 
 func (s *schemas) schema(name string) (*jsonschema.Schema, error) {
 	s.mu.Lock()

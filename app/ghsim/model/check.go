@@ -57,7 +57,7 @@ func SuiteState(ks []*CheckRun) (status, conclusion string) {
 		return "queued", ""
 	}
 	order := []string{"", "skipped", "neutral", "success", "stale", "cancelled", "timed_out", "action_required",
-		"failure"}
+		"startup_failure", "failure"}
 	for _, k := range ks {
 		if k.Status != "completed" {
 			return "in_progress", ""

@@ -26,10 +26,18 @@ type Repository struct {
 	Statuses      []*Status
 	Runs          []*Run
 	Workflows     map[string]int64    // path → id
+	Actions       Actions             // what keeps its workflows from running
 	Protection    map[string][]string // branch → required contexts (classic protection)
 	Rules         map[string][]string // branch → required contexts (ruleset)
 	Ruleset       int64
 	Receiving     chan struct{} // capacity 1: one receive-pack at a time
+}
+
+// Actions is what keeps the workflows of a repository from running.
+type Actions struct {
+	Approval bool   // runs wait until somebody approves them
+	NoRunner bool   // jobs stay queued
+	Refusal  string // jobs are never started, and this is said about each
 }
 
 // Branches are the branch names, sorted.

@@ -15,12 +15,18 @@ type Run struct {
 	Name, Path         string
 	Event              runner.Event
 	Branch, SHA        string
+	Ref                string // what its jobs check out, such as refs/pull/3/merge
+	Checkout           string // the commit that is; SHA, or the test merge of a pull request
+	Group              string // of its concurrency; empty: it minds no other run
+	Held               bool   // it waits: for somebody's approval, a runner, or another run of its group
+	Cancel             func() // ends its jobs, while they are executed
 	Suite              *Suite
 	Actor              *User
 	Status, Conclusion string
 	Made, Updated      time.Time
 	Started            time.Time
-	Jobs               []*Job // of every attempt
+	Planned            []runner.Job // what it runs
+	Jobs               []*Job       // of every attempt
 }
 
 // Latest are the jobs of the last attempt.
@@ -43,5 +49,6 @@ type Job struct {
 	Check    *CheckRun
 	Steps    []*runner.Step
 	Log      []byte
+	Outputs  map[string]string
 	Made     time.Time
 }

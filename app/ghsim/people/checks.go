@@ -19,6 +19,31 @@ func (p *People) RunWorkflows(repo, branch, login string) error {
 	return p.world.RunWorkflows(r, a, branch)
 }
 
+// SetActions says what keeps the workflows of a repository from running from now on,
+// as its settings, its bills and its runners do.
+func (p *People) SetActions(repo string, to model.Actions) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err != nil {
+		return err
+	}
+	p.world.SetActions(r, to)
+	return nil
+}
+
+// ApproveWorkflows lets the workflow runs begin that wait for somebody's approval.
+func (p *People) ApproveWorkflows(repo, login string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, a, err := p.person(repo, login, "write")
+	if err != nil {
+		return err
+	}
+	p.world.ApproveWorkflows(r, a)
+	return nil
+}
+
 // CreateStatus sets a commit status (error, failure, pending or success) as
 // an outside CI service with write access would.
 func (p *People) CreateStatus(repo, sha, login, context, state, description string) error {

@@ -17,7 +17,7 @@ func FuzzWorkflow(f *testing.F) {
 		}
 		w.triggered(pushTo("main"))
 		w.triggered(pullRequestInto("main"))
-		jobs, err := w.jobs()
+		jobs, err := w.jobs(pushTo("main"))
 		if err == nil && len(jobs) < len(w.file.Jobs) {
 			t.Errorf("%d jobs are planned of %d", len(jobs), len(w.file.Jobs))
 		}
@@ -28,8 +28,10 @@ func FuzzCondition(f *testing.F) {
 	f.Add("always() && github.ref == 'refs/heads/main'")
 	f.Add("${{ !failure() || env.X }}")
 	f.Fuzz(func(t *testing.T, text string) {
-		condition(text, true, func(string) string { return "x" })
-		expand(text, func(s string) string { return s })
+		s := scope{failed: true, contexts: map[string]any{"github": map[string]any{"ref": "x", "list": []any{"y", 1.0}}}}
+		_, _ = condition(text, s)
+		expand(text, s)
+		truth(text, s)
 	})
 }
 

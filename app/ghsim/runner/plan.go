@@ -2,6 +2,7 @@ package runner
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +12,13 @@ import (
 type Event struct {
 	Name    string // push, pull_request, …
 	Payload map[string]any
+	Changed []string // paths that path filters look at; nil: not known, so that they let everything through
+}
+
+// action is what the event says was done; empty for a push.
+func (e Event) action() string {
+	action, _ := e.Payload["action"].(string)
+	return action
 }
 
 // BaseBranch is the branch that a pull request wants to be merged into; it is
@@ -40,13 +48,31 @@ type Job struct {
 	Needs  []string
 	file   *workflowFile
 	spec   jobFile
-	matrix map[string]string
+	matrix map[string]any
+	github map[string]any // the context of that name, as the event tells it
+	needs  map[string]Need
 }
 
-// Wanted evaluates the job's if; failed tells that one that it needs did not
-// succeed.
-func (j Job) Wanted(failed bool) bool {
-	return condition(j.spec.If, failed, func(string) string { return "" })
+// After is the job with what those that it needs came to.
+func (j Job) After(needs map[string]Need) Job {
+	j.needs = needs
+	return j
+}
+
+// Wanted evaluates the job's if.
+func (j Job) Wanted() (bool, error) {
+	s := scope{contexts: map[string]any{"github": j.github, "needs": contextOf(j.needs), "matrix": j.matrix}}
+	for _, n := range j.needs {
+		s.failed = s.failed || n.Result == "failure" || n.Result == "cancelled"
+	}
+	skipped := false
+	for _, n := range j.needs {
+		skipped = skipped || n.Result == "skipped"
+	}
+	if skipped && (j.spec.If == nil || !statusFunction.MatchString(fmt.Sprint(j.spec.If))) {
+		return false, nil // as what it needs
+	}
+	return condition(j.spec.If, s)
 }
 
 // Plan is the jobs that an event starts, each after those that it needs. There
@@ -55,12 +81,27 @@ func (w *Workflow) Plan(e Event) ([]Job, error) {
 	if !w.triggered(e) {
 		return nil, nil
 	}
-	return w.jobs()
+	return w.jobs(e)
+}
+
+// Group is the workflow's concurrency group for an event, and whether a run of it
+// cancels the one before. Without a group its runs don't mind one another.
+func (w *Workflow) Group(e Event) (name string, cancels bool) {
+	s := scope{contexts: map[string]any{"github": withEnvironment(e.github(), map[string]string{"GITHUB_WORKFLOW": w.Name})}}
+	switch c := w.file.Concurrency.(type) {
+	case string:
+		return expand(c, s), false
+	case map[string]any:
+		group, _ := c["group"].(string)
+		return expand(group, s), truth(c["cancel-in-progress"], s)
+	}
+	return "", false
 }
 
 // jobs are all jobs of the file; needs that form a cycle are an error.
-func (w *Workflow) jobs() ([]Job, error) {
+func (w *Workflow) jobs(e Event) ([]Job, error) {
 	var jobs []Job
+	github := e.github()
 	done := map[string]bool{}
 	for len(done) < len(w.file.Jobs) {
 		n := len(done)
@@ -72,8 +113,8 @@ func (w *Workflow) jobs() ([]Job, error) {
 			}
 			done[key] = true
 			for _, m := range combinations(spec.Strategy.Matrix) {
-				jobs = append(jobs, Job{Key: key, Name: jobName(key, spec, m), Needs: needs, file: &w.file, spec: spec,
-					matrix: m})
+				jobs = append(jobs, Job{Key: key, Name: jobName(key, spec, m, github), Needs: needs, file: &w.file, spec: spec,
+					matrix: m, github: github})
 			}
 		}
 		if len(done) == n {
@@ -83,48 +124,94 @@ func (w *Workflow) jobs() ([]Job, error) {
 	return jobs, nil
 }
 
-func jobName(key string, j jobFile, matrix map[string]string) string {
+func jobName(key string, j jobFile, matrix, github map[string]any) string {
 	if strings.Contains(j.Name, "${{") {
-		return expand(j.Name, func(e string) string { return matrix[strings.TrimPrefix(e, "matrix.")] })
+		return expand(j.Name, scope{contexts: map[string]any{"matrix": matrix, "github": github}})
 	}
-	name := j.Name
-	if name == "" {
-		name = key
+	if j.Name != "" {
+		return j.Name // of every job of the matrix
 	}
-	if len(matrix) > 0 {
-		var vs []string
-		for _, k := range slices.Sorted(maps.Keys(matrix)) {
-			vs = append(vs, matrix[k])
-		}
-		name += " (" + strings.Join(vs, ", ") + ")"
+	if len(matrix) == 0 {
+		return key
 	}
-	return name
+	var vs []string
+	for _, k := range slices.Sorted(maps.Keys(matrix)) {
+		vs = append(vs, asText(matrix[k]))
+	}
+	return key + " (" + strings.Join(vs, ", ") + ")"
 }
 
 // maxCombinations is GitHub's limit of jobs that a matrix makes.
 const maxCombinations = 256
 
-// combinations are a matrix's combinations, at least one; include and exclude
-// are not looked at.
-func combinations(matrix any) []map[string]string {
-	out := []map[string]string{nil}
+// combinations are a matrix's combinations, at least one.
+// https://docs.github.com/en/actions/how-tos/write-workflows/choose-what-workflows-do/run-job-variations
+func combinations(matrix any) []map[string]any {
 	m, _ := matrix.(map[string]any)
+	out := []map[string]any{nil}
+	axes := 0
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		values := stringList(m[k])
+		values, _ := plain(m[k]).([]any)
 		if k == "include" || k == "exclude" || len(values) == 0 {
 			continue
 		}
-		var next []map[string]string
+		axes++
+		var next []map[string]any
 		for _, have := range out {
 			for _, v := range values {
-				c := map[string]string{k: v}
-				for hk, hv := range have {
-					c[hk] = hv
-				}
+				c := map[string]any{k: v}
+				maps.Copy(c, have)
 				next = append(next, c)
 			}
 		}
 		out = next[:min(len(next), maxCombinations)]
 	}
+	excludes, _ := plain(m["exclude"]).([]any)
+	out = slices.DeleteFunc(out, func(c map[string]any) bool {
+		return slices.ContainsFunc(excludes, func(x any) bool { return len(c) > 0 && fits(c, x, true) })
+	})
+	if axes == 0 {
+		out = nil
+	}
+	includes, _ := plain(m["include"]).([]any)
+	originals := len(out)
+	axis := func(k string) bool { _, is := m[k]; return is && k != "include" && k != "exclude" }
+	for _, x := range includes {
+		add, _ := x.(map[string]any)
+		found := false
+		for _, c := range out[:originals] {
+			own := map[string]any{} // of the entry, what the matrix has too
+			for k, v := range add {
+				if axis(k) {
+					own[k] = v
+				}
+			}
+			if fits(c, own, false) {
+				found = true
+				maps.Copy(c, add)
+			}
+		}
+		if !found && len(out) < maxCombinations {
+			out = append(out, maps.Clone(add))
+		}
+	}
+	if len(out) == 0 && axes == 0 {
+		return []map[string]any{nil}
+	}
 	return out
+}
+
+// fits reports whether a combination has all values of an entry; known asks that
+// the entry has some.
+func fits(c map[string]any, entry any, known bool) bool {
+	e, _ := entry.(map[string]any)
+	if known && len(e) == 0 {
+		return false
+	}
+	for k, v := range e {
+		if have, is := c[k]; !is || asText(have) != asText(v) {
+			return false
+		}
+	}
+	return true
 }

@@ -52,6 +52,7 @@ type Result struct {
 	Log         []byte
 	Steps       []*Step
 	Annotations []Annotation
+	Outputs     map[string]string // of the job, for those that need it
 }
 
 // Step is one step of a job as it went.
@@ -85,7 +86,7 @@ func (r *Runner) Run(ctx context.Context, job Job, env map[string]string, src So
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	run := &jobRun{runner: r, job: job, source: src, log: &runLog{now: r.clock}, env: maps.Clone(env),
-		outputs: map[string]string{}}
+		outputs: map[string]map[string]any{}, outcomes: map[string][2]string{}}
 	defer run.clean()
 	if err := run.prepare(); err != nil {
 		run.log.printf("##[error]%v", err)
@@ -101,14 +102,22 @@ func (r *Runner) Run(ctx context.Context, job Job, env map[string]string, src So
 	done := run.begin("Complete job")
 	run.log.printf("Cleaning up orphan processes")
 	run.end(done, "success")
-	res := Result{Conclusion: "success", Steps: run.steps, Annotations: run.log.annotations}
+	res := Result{Conclusion: "success", Steps: run.steps, Annotations: run.log.annotations, Outputs: map[string]string{}}
+	for k, v := range job.spec.Outputs {
+		res.Outputs[k] = run.expand(fmt.Sprint(v))
+	}
 	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		res.Conclusion = "cancelled"
+		const message = "The operation was canceled."
+		run.log.printf("##[error]%s", message)
+		res.Annotations = append(res.Annotations, failure(message))
 	case ctx.Err() != nil:
 		res.Conclusion = "cancelled" // what GitHub calls a job beyond its time
 		message := fmt.Sprintf("The job has exceeded the maximum execution time of %v.", limit)
 		run.log.printf("##[error]%s", message)
 		res.Annotations = append(res.Annotations, failure(message))
-	case run.failed && truth(fmt.Sprint(job.spec.ContinueOnError), false, run.value):
+	case run.failed && truth(job.spec.ContinueOnError, run.scope()):
 		res.Conclusion = "success"
 	case run.failed:
 		res.Conclusion = "failure"
@@ -132,8 +141,9 @@ type jobRun struct {
 	temp      string // everything of the job; removed at its end
 	workspace string
 	env       map[string]string
-	outputs   map[string]string // "id.name" → value
-	groups    []int             // process groups to kill at the end
+	outputs   map[string]map[string]any // of steps, by their ids
+	outcomes  map[string][2]string      // of steps, by their ids: outcome and conclusion
+	groups    []int                     // process groups to kill at the end
 	failed    bool
 	steps     []*Step
 }
@@ -181,24 +191,25 @@ func (r *jobRun) setEnv(vars map[string]any) {
 	}
 }
 
-func (r *jobRun) expand(text string) string { return expand(text, r.value) }
+func (r *jobRun) expand(text string) string { return expand(text, r.scope()) }
 
-// value is the value of a context's property; unknown ones are empty.
-func (r *jobRun) value(name string) string {
-	of, rest, _ := strings.Cut(strings.TrimSpace(name), ".")
-	switch of {
-	case "env":
-		return r.env[rest]
-	case "matrix":
-		return r.job.matrix[rest]
-	case "github", "runner":
-		return r.env[strings.ToUpper(of+"_"+rest)]
-	case "steps":
-		return r.outputs[strings.Replace(rest, ".outputs.", ".", 1)]
-	case "job":
-		return map[bool]string{true: "failure", false: "success"}[r.failed]
+// scope is what the job's expressions see.
+func (r *jobRun) scope() scope {
+	env, runner, steps := map[string]any{}, map[string]any{}, map[string]any{}
+	for k, v := range r.env {
+		env[k] = v
+		if name, is := strings.CutPrefix(k, "RUNNER_"); is {
+			runner[strings.ToLower(name)] = v
+		}
 	}
-	return ""
+	for id, o := range r.outcomes {
+		steps[id] = map[string]any{"outcome": o[0], "conclusion": o[1], "outputs": r.outputs[id]}
+	}
+	return scope{failed: r.failed, contexts: map[string]any{
+		"github": withEnvironment(r.job.github, r.env), "env": env, "runner": runner, "steps": steps,
+		"matrix": r.job.matrix, "needs": contextOf(r.job.needs),
+		"job": map[string]any{"status": map[bool]string{true: "failure", false: "success"}[r.failed]},
+	}}
 }
 
 func (r *jobRun) begin(name string) *Step {

@@ -116,20 +116,148 @@ jobs:
 }
 
 func TestCondition(t *testing.T) {
-	value := func(s string) string { return map[string]string{"github.ref": "refs/heads/main", "env.ON": "true"}[s] }
+	contexts := map[string]any{
+		"env": map[string]any{"ON": "true"},
+		"github": map[string]any{"ref": "refs/heads/main", "event_name": "pull_request", "event": map[string]any{
+			"pull_request": map[string]any{"draft": true, "labels": []any{map[string]any{"name": "ci"}, map[string]any{"name": "x"}}}}},
+		"steps": map[string]any{"a": map[string]any{"outcome": "failure", "conclusion": "success"}},
+		"needs": map[string]any{"b": map[string]any{"result": "skipped"}},
+	}
 	for _, c := range []struct {
 		text   any
 		failed bool
 		want   bool
 	}{
 		{nil, false, true}, {nil, true, false}, {"always()", true, true}, {"failure()", false, false},
-		{"failure()", true, true},
+		{"failure()", true, true}, {"success() || failure()", true, true},
 		{"github.ref == 'refs/heads/main'", false, true}, {"${{ github.ref != 'refs/heads/main' }}", false, false},
 		{"env.ON && success()", false, true}, {"env.OFF || env.ON", false, true}, {"!cancelled()", true, true},
 		{true, false, true}, {false, false, false},
+		{"github.event.pull_request.draft == false", false, false}, {"!github.event.pull_request.draft", false, false},
+		{"github.event_name != 'pull_request' || github.event.pull_request.draft == false", false, false},
+		{"contains(github.event.pull_request.labels.*.name, 'CI')", false, true},
+		{"contains(fromJSON('[\"push\", \"pull_request\"]'), github.event_name)", false, true},
+		{"startsWith(github.ref, 'refs/heads/') && endsWith(github.ref, 'main')", false, true},
+		{"format('{0}-{1}', 'a', 2) == 'a-2'", false, true}, {"join(fromJSON('[1,2]'), '+') == '1+2'", false, true},
+		{"toJSON(fromJSON('true')) == 'true'", false, true}, {"hashFiles('**/go.sum') != ''", false, true},
+		{"steps.a.outcome == 'failure' && steps.a.conclusion == 'success'", false, true},
+		{"needs.b.result == 'skipped'", false, true}, {"needs['b'].result == 'success'", false, false},
+		{"(1 < 2) && 3 >= 3 && !(2 > 3)", false, true}, {"github.nothing.there == null", false, true},
+		{"'it''s' == 'IT''S'", false, true},
 	} {
-		if got := condition(c.text, c.failed, value); got != c.want {
-			t.Errorf("condition(%v, failed %v) is %v", c.text, c.failed, got)
+		got, err := condition(c.text, scope{contexts: contexts, failed: c.failed})
+		if got != c.want || err != nil {
+			t.Errorf("condition(%v, failed %v) is %v, %v", c.text, c.failed, got, err)
+		}
+	}
+	for _, bad := range []string{"a ==", "(a", "nonsense(1)", "a b", "fromJSON('{')", strings.Repeat("!", 100) + "a"} {
+		if _, err := condition(bad, scope{}); err == nil {
+			t.Errorf("%s was read", bad)
+		}
+	}
+}
+
+// A matrix makes the jobs that GitHub's documentation says.
+func TestMatrix(t *testing.T) {
+	for _, c := range []struct {
+		matrix string
+		want   []string
+	}{
+		{"{os: [a, b], v: [1, 2], exclude: [{os: b, v: 1}]}", []string{"t (a, 1)", "t (a, 2)", "t (b, 2)"}},
+		{"{os: [a, b], include: [{os: a, x: 7}, {os: c}]}", []string{"t (a, 7)", "t (b)", "t (c)"}},
+		{"{include: [{v: 1}, {v: 2}]}", []string{"t (1)", "t (2)"}},
+	} {
+		w, err := Parse([]byte("on: push\njobs: {t: {strategy: {matrix: " + c.matrix + "}, steps: [{run: x}]}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs, err := w.Plan(pushTo("main"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, j := range jobs {
+			got = append(got, j.Name)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.matrix, diff)
+		}
+	}
+	w, err := Parse([]byte("on: push\njobs: {t: {name: test, strategy: {matrix: {v: [1, 2]}}, steps: [{run: x}]}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if jobs, err := w.Plan(pushTo("main")); err != nil || len(jobs) != 2 || jobs[0].Name != "test" || jobs[1].Name != "test" {
+		t.Errorf("with a name of its own: %+v, %v", jobs, err)
+	}
+}
+
+func TestTriggers(t *testing.T) {
+	pull := func(action string) Event {
+		e := pullRequestInto("main")
+		e.Payload["action"] = action
+		return e
+	}
+	changed := func(e Event, paths ...string) Event { e.Changed = paths; return e }
+	for _, c := range []struct {
+		on    string
+		event Event
+		want  bool
+	}{
+		{"[push, pull_request]", pushTo("x"), true}, {"[push, pull_request]", pull("opened"), true},
+		{"pull_request", pull("ready_for_review"), false}, {"pull_request", pull("labeled"), false},
+		{"{pull_request: {types: [opened, ready_for_review]}}", pull("ready_for_review"), true},
+		{"{pull_request: {types: [ready_for_review]}}", pull("synchronize"), false},
+		{"{push: {paths: ['src/**', '!src/docs/**']}}", changed(pushTo("x"), "README.md"), false},
+		{"{push: {paths: ['src/**', '!src/docs/**']}}", changed(pushTo("x"), "src/docs/a.md"), false},
+		{"{push: {paths: ['src/**']}}", changed(pushTo("x"), "README.md", "src/a.go"), true},
+		{"{push: {paths-ignore: ['**.md']}}", changed(pushTo("x"), "README.md"), false},
+		{"{push: {paths-ignore: ['**.md']}}", changed(pushTo("x"), "README.md", "a.go"), true},
+		{"{push: {paths: [x]}}", pushTo("x"), true},
+	} {
+		w, err := Parse([]byte("on: " + c.on + "\njobs: {t: {steps: [{run: x}]}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.triggered(c.event); got != c.want {
+			t.Errorf("on: %s starts for %s %s of %v: %v", c.on, c.event.Name, c.event.action(), c.event.Changed, got)
+		}
+	}
+}
+
+// Steps know what became of those before them, and a job those that it needs.
+func TestOutcomes(t *testing.T) {
+	w, err := Parse([]byte(`
+on: push
+jobs:
+  a:
+    outputs: {said: "${{ steps.out.outputs.word }}"}
+    steps:
+      - {id: bad, run: exit 1, continue-on-error: true}
+      - {id: out, run: "echo word=${{ steps.bad.outcome }}-${{ steps.bad.conclusion }} >>$GITHUB_OUTPUT"}
+      - {run: pwd, working-directory: "${{ github.workspace }}"}
+  b:
+    needs: a
+    if: needs.a.outputs.said == 'failure-success'
+    steps: [{run: x}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := w.Plan(pushTo("main"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New(Config{Dir: t.TempDir(), Shell: "bash", Timeout: time.Minute, Clock: time.Now,
+		Logger: slog.New(slog.DiscardHandler)})
+	res := r.Run(t.Context(), jobs[0], map[string]string{}, files{})
+	if res.Conclusion != "success" || res.Outputs["said"] != "failure-success" {
+		t.Fatalf("%s with %v\n%s", res.Conclusion, res.Outputs, res.Log)
+	}
+	for result, want := range map[string]bool{"success": true, "failure": false, "skipped": false} {
+		after := jobs[1].After(map[string]Need{"a": {Result: result, Outputs: res.Outputs}})
+		if got, err := after.Wanted(); got != want || err != nil {
+			t.Errorf("after a %s: %v, %v", result, got, err)
 		}
 	}
 }

@@ -25,16 +25,23 @@ func (r *jobRun) step(ctx context.Context, f stepFile) {
 		name = "Run " + firstLine(strings.TrimSpace(f.Run))
 	}
 	st := r.begin(name)
+	ended := func(outcome, conclusion string) {
+		r.end(st, conclusion)
+		if f.ID != "" {
+			r.outcomes[f.ID] = [2]string{outcome, conclusion}
+		}
+	}
 	if ctx.Err() != nil {
-		r.end(st, "cancelled")
+		ended("cancelled", "cancelled")
 		return
 	}
-	if !condition(f.If, r.failed, r.value) {
-		r.end(st, "skipped")
+	wanted, err := condition(f.If, r.scope())
+	if err == nil && !wanted {
+		ended("skipped", "skipped")
 		return
 	}
-	var err error
 	switch {
+	case err != nil:
 	case f.Run != "":
 		err = r.script(ctx, f)
 	case f.Uses != "":
@@ -44,16 +51,16 @@ func (r *jobRun) step(ctx context.Context, f stepFile) {
 	}
 	r.log.flush()
 	if err == nil {
-		r.end(st, "success")
+		ended("success", "success")
 		return
 	}
 	r.log.printf("##[error]%v", err)
-	if truth(fmt.Sprint(f.ContinueOnError), false, r.value) {
-		r.end(st, "success") // GitHub: the outcome is failure, the conclusion success
+	if truth(f.ContinueOnError, r.scope()) {
+		ended("failure", "success")
 		return
 	}
 	r.failed = true
-	r.end(st, "failure")
+	ended("failure", "failure")
 	if ctx.Err() == nil {
 		r.log.annotations = append(r.log.annotations, failure(err.Error()))
 	}
@@ -113,10 +120,13 @@ func (r *jobRun) script(ctx context.Context, f stepFile) error {
 	shell := first(f.Shell, r.job.spec.Defaults.Run.Shell, r.job.file.Defaults.Run.Shell)
 	args := map[string][]string{
 		"": {r.runner.shell, "-e"}, "bash": {r.runner.shell, "--noprofile", "--norc", "-eo", "pipefail"},
-		"sh": {"sh", "-e"},
+		"sh": {"sh", "-e"}, "python": {"python3"},
 	}[shell]
 	if args == nil {
-		return fmt.Errorf("the shell %q is not known to the simulator: bash and sh are", shell)
+		return fmt.Errorf("the shell %q is not known to the simulator: bash, sh and python are", shell)
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return stepFailure(args[0] + ": command not found")
 	}
 	env := maps.Clone(r.env)
 	for _, k := range slices.Sorted(maps.Keys(f.Env)) {
@@ -144,7 +154,9 @@ func (r *jobRun) script(ctx context.Context, f stepFile) error {
 		defer cancel()
 	}
 	cmd := exec.CommandContext(ctx, args[0], append(args[1:], file)...)
-	cmd.Dir = filepath.Join(r.workspace, filepath.Clean("/"+r.expand(dir)))
+	if cmd.Dir = r.expand(dir); !filepath.IsAbs(cmd.Dir) {
+		cmd.Dir = filepath.Join(r.workspace, filepath.Clean("/"+cmd.Dir))
+	}
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		cmd.Env = append(cmd.Env, k+"="+env[k])
 	}
@@ -177,7 +189,10 @@ func (r *jobRun) takeFiles(id string) {
 		r.env[k] = v
 	}
 	for k, v := range takeAssignments(r.env["GITHUB_OUTPUT"]) {
-		r.outputs[id+"."+k] = v
+		if r.outputs[id] == nil {
+			r.outputs[id] = map[string]any{}
+		}
+		r.outputs[id][k] = v
 	}
 	if b, err := os.ReadFile(r.env["GITHUB_PATH"]); err == nil {
 		for p := range strings.FieldsSeq(string(b)) {

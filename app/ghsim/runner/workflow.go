@@ -25,6 +25,8 @@ type workflowFile struct {
 	Env      map[string]any     `yaml:"env"`
 	Defaults runDefaults        `yaml:"defaults"`
 	Jobs     map[string]jobFile `yaml:"jobs"`
+
+	Concurrency any `yaml:"concurrency"`
 }
 
 type runDefaults struct {
@@ -40,6 +42,7 @@ type jobFile struct {
 	If              any            `yaml:"if"`
 	Uses            string         `yaml:"uses"`
 	Env             map[string]any `yaml:"env"`
+	Outputs         map[string]any `yaml:"outputs"`
 	Defaults        runDefaults    `yaml:"defaults"`
 	TimeoutMinutes  float64        `yaml:"timeout-minutes"`
 	ContinueOnError any            `yaml:"continue-on-error"`
@@ -98,30 +101,59 @@ func Parse(text []byte) (*Workflow, error) {
 	return &w, nil
 }
 
-// triggered reports whether an event starts the workflow. Path filters are not
-// looked at.
+// defaultTypes are the types of events that start a workflow that names none.
+var defaultTypes = map[string][]string{"pull_request": {"opened", "synchronize", "reopened"}}
+
+// triggered reports whether an event starts the workflow.
 func (w *Workflow) triggered(e Event) bool {
-	event, branch := e.Name, e.branch()
+	var filter map[string]any
 	switch on := w.file.On.(type) {
 	case string:
-		return on == event
+		if on != e.Name {
+			return false
+		}
 	case []any:
-		return slices.Contains(stringList(on), event)
+		if !slices.Contains(stringList(on), e.Name) {
+			return false
+		}
 	case map[string]any:
-		filter, present := on[event]
+		f, present := on[e.Name]
 		if !present {
 			return false
 		}
-		f, _ := filter.(map[string]any)
-		if only := stringList(f["branches"]); len(only) > 0 && !globList(only, branch) {
-			return false
-		}
-		if event == "push" && f["branches"] == nil && f["tags"] != nil {
-			return false
-		}
-		return !globList(stringList(f["branches-ignore"]), branch)
+		filter, _ = f.(map[string]any)
+	default:
+		return false
 	}
-	return false
+	types := stringList(filter["types"])
+	if filter["types"] == nil {
+		types = defaultTypes[e.Name]
+	}
+	if len(types) > 0 && e.action() != "" && !slices.Contains(types, e.action()) {
+		return false
+	}
+	return onBranch(filter, e) && onPaths(filter, e.Changed)
+}
+
+func onBranch(filter map[string]any, e Event) bool {
+	if only := stringList(filter["branches"]); len(only) > 0 && !globList(only, e.branch()) {
+		return false
+	}
+	if e.Name == "push" && filter["branches"] == nil && filter["tags"] != nil {
+		return false
+	}
+	return !globList(stringList(filter["branches-ignore"]), e.branch())
+}
+
+// onPaths reports whether one of the paths is wanted, and one is not ignored.
+func onPaths(filter map[string]any, changed []string) bool {
+	if changed == nil {
+		return true
+	}
+	only, not := stringList(filter["paths"]), stringList(filter["paths-ignore"])
+	return slices.ContainsFunc(changed, func(p string) bool { return len(only) == 0 || globList(only, p) }) &&
+		slices.ContainsFunc(changed, func(p string) bool { return !globList(not, p) }) ||
+		len(only) == 0 && len(not) == 0
 }
 
 // globList reports whether the last pattern that matches, "!" ones included,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sia-bot/sia/app/ghsim/git"
 	"github.com/sia-bot/sia/app/ghsim/journal"
@@ -19,15 +20,59 @@ type execution struct {
 	bot   model.Actor // of github-actions, to whom the check runs belong
 }
 
-// launch executes a run's queued jobs in the background.
+// launch executes a run's queued jobs in the background, unless something holds
+// it: nobody runs jobs, or another run of its group is under way.
 func (w *World) launch(r *model.Repository, run *model.Run) {
+	if run.Held = r.Actions.NoRunner || w.groupBusy(r, run); run.Held {
+		return
+	}
+	ctx, cancel := context.WithCancel(w.mon.Context())
+	run.Cancel = cancel
 	e := &execution{world: w, repo: r, run: run, bot: model.As(w.actions.Bot)}
-	w.mon.Go(e.execute)
+	w.mon.Go(func() {
+		defer cancel()
+		e.execute(ctx)
+	})
 }
 
-// execute runs the jobs one after another. When the simulator closes it leaves
-// everything as it is. The lock is not held.
-func (e *execution) execute() {
+// groupBusy reports whether another run of the run's concurrency group is executed.
+func (w *World) groupBusy(r *model.Repository, run *model.Run) bool {
+	return run.Group != "" && slices.ContainsFunc(r.Runs, func(o *model.Run) bool {
+		return o != run && o.Group == run.Group && o.Status != "completed" && !o.Held
+	})
+}
+
+// launchHeld launches the runs that nothing holds any more, oldest first.
+func (w *World) launchHeld(r *model.Repository) {
+	for _, run := range r.Runs {
+		if run.Held && run.Status != "completed" {
+			w.launch(r, run)
+		}
+	}
+}
+
+// cancel ends a run: what is executed is interrupted, what is queued never begins.
+func (w *World) cancel(r *model.Repository, run *model.Run) {
+	if run.Status == "completed" {
+		return
+	}
+	for _, j := range run.Latest() {
+		if j.Check.Status == "queued" {
+			e := &execution{world: w, repo: r, run: run, bot: model.As(w.actions.Bot)}
+			e.finish(j, runner.Result{Conclusion: "cancelled"})
+		}
+	}
+	if run.Cancel != nil && !run.Held {
+		run.Cancel()
+		return
+	}
+	run.Status, run.Conclusion, run.Held = "completed", "cancelled", false
+	w.runEvent(r, model.As(run.Actor), run, "completed")
+}
+
+// execute runs the jobs one after another, until the run is cancelled. When the
+// simulator closes it leaves everything as it is. The lock is not held.
+func (e *execution) execute(ctx context.Context) {
 	w := e.world
 	ended := w.mon.Context()
 	select {
@@ -40,11 +85,11 @@ func (e *execution) execute() {
 		if ended.Err() != nil {
 			return
 		}
-		env, wanted := e.start(j)
+		plan, env, wanted := e.start(j)
 		if !wanted {
 			continue
 		}
-		res := w.runner.Run(ended, j.Plan, env, checkout{w.git, e.repo.Dir})
+		res := w.runner.Run(ctx, plan, env, checkout{w.git, e.repo.Dir})
 		if ended.Err() != nil {
 			return
 		}
@@ -66,28 +111,54 @@ func (e *execution) begin() []*model.Job {
 
 // start says that a job is in progress and gives its environment. A job that an
 // earlier attempt completed is left alone, and one that is not wanted is skipped.
-func (e *execution) start(j *model.Job) (env map[string]string, wanted bool) {
+func (e *execution) start(j *model.Job) (plan runner.Job, env map[string]string, wanted bool) {
 	e.world.Lock()
 	defer e.world.Unlock()
 	if j.Check.Status == "completed" {
-		return nil, false
+		return plan, nil, false
 	}
-	failed := slices.ContainsFunc(e.run.Latest(), func(o *model.Job) bool {
-		return slices.Contains(j.Plan.Needs, o.Plan.Key) && o.Check.Conclusion != "success"
-	})
-	if !j.Plan.Wanted(failed) {
+	plan = j.Plan.After(e.needs(j))
+	switch is, err := plan.Wanted(); {
+	case err != nil:
+		e.finish(j, runner.Result{Conclusion: "failure", Log: []byte("##[error]" + err.Error() + "\n"),
+			Annotations: []runner.Annotation{{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: err.Error()}}})
+		return plan, nil, false
+	case !is:
 		e.finish(j, runner.Result{Conclusion: "skipped"})
-		return nil, false
+		return plan, nil, false
+	}
+	if why := e.repo.Actions.Refusal; why != "" { // no step, no log, and an annotation
+		e.finish(j, runner.Result{Conclusion: "failure",
+			Annotations: []runner.Annotation{{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: why}}})
+		return plan, nil, false
 	}
 	j.Check.Status, j.Check.Started = "in_progress", e.world.Now()
 	e.run.Suite.Status = "in_progress"
 	e.world.note(e.repo, e.bot, journal.Entry{Kind: "check_run.in_progress", Ref: j.Check.Name, SHA: e.run.SHA})
-	return e.environment(j), true
+	return plan, e.environment(j), true
+}
+
+// needs is what the jobs that a job needs came to; of a matrix the worst.
+func (e *execution) needs(j *model.Job) map[string]runner.Need {
+	order := []string{"skipped", "success", "cancelled", "failure"}
+	out := map[string]runner.Need{}
+	for _, o := range e.run.Latest() {
+		if !slices.Contains(j.Plan.Needs, o.Plan.Key) {
+			continue
+		}
+		n, seen := out[o.Plan.Key]
+		if !seen || slices.Index(order, o.Check.Conclusion) > slices.Index(order, n.Result) {
+			n.Result = o.Check.Conclusion
+		}
+		n.Outputs = o.Outputs
+		out[o.Plan.Key] = n
+	}
+	return out
 }
 
 // finish keeps how a job went and completes its check run; the lock is held.
 func (e *execution) finish(j *model.Job, res runner.Result) {
-	j.Log, j.Steps = res.Log, res.Steps
+	j.Log, j.Steps, j.Outputs = res.Log, res.Steps, res.Outputs
 	e.world.ChangeCheck(e.repo, e.bot, j.Check, func(c *model.CheckRun) {
 		c.Status, c.Conclusion, c.Completed = "completed", res.Conclusion, e.world.Now()
 		for _, n := range res.Annotations {
@@ -106,6 +177,7 @@ func (e *execution) complete() {
 	}
 	e.run.Status, e.run.Conclusion = model.SuiteState(checks)
 	e.world.runEvent(e.repo, model.As(e.run.Actor), e.run, "completed")
+	e.world.launchHeld(e.repo)
 }
 
 // environment is what a job's steps know of the run.
@@ -117,7 +189,8 @@ func (e *execution) environment(j *model.Job) map[string]string {
 		head = run.Branch
 	}
 	return map[string]string{
-		"GITHUB_SHA": run.SHA, "GITHUB_REF": "refs/heads/" + run.Branch, "GITHUB_REF_NAME": run.Branch,
+		"GITHUB_SHA": run.Checkout, "GITHUB_REF": run.Ref,
+		"GITHUB_REF_NAME": strings.TrimPrefix(strings.TrimPrefix(run.Ref, "refs/heads/"), "refs/pull/"),
 		"GITHUB_REF_TYPE": "branch", "GITHUB_BASE_REF": run.Event.BaseBranch(), "GITHUB_HEAD_REF": head,
 		"GITHUB_REPOSITORY": r.FullName(), "GITHUB_REPOSITORY_OWNER": r.Owner.Login,
 		"GITHUB_EVENT_NAME": run.Event.Name, "GITHUB_WORKFLOW": run.Name, "GITHUB_JOB": j.Plan.Key,

@@ -22,7 +22,7 @@ func (w *World) OpenIssue(r *model.Repository, a model.Actor, title, body string
 }
 
 // issueEvent notes and sends an event about an issue or a pull request.
-func (w *World) issueEvent(r *model.Repository, i *model.Issue, a model.Actor, action, detail string, extra object) {
+func (w *World) issueEvent(r *model.Repository, i *model.Issue, a model.Actor, action, detail string, extra object) object {
 	i.Updated = w.Now()
 	w.note(r, a, journal.Entry{Kind: i.Event() + "." + action, Number: i.Number,
 		Detail: detail})
@@ -33,7 +33,7 @@ func (w *World) issueEvent(r *model.Repository, i *model.Issue, a model.Actor, a
 	} else {
 		body["issue"] = w.shape.Issue(r, i)
 	}
-	w.emit(r, a, i.Event(), action, body)
+	return w.emit(r, a, i.Event(), action, body)
 }
 
 // EditIssue changes the title and the text of an issue or a pull request; nil leaves one alone.
@@ -60,7 +60,10 @@ func (w *World) SetState(r *model.Repository, i *model.Issue, a model.Actor, sta
 	i.State, i.Reason = state, reason
 	if state == "open" {
 		i.Closed, i.ClosedBy = time.Time{}, nil
-		w.issueEvent(r, i, a, "reopened", "", nil)
+		body := w.issueEvent(r, i, a, "reopened", "", nil)
+		if i.Pull != nil {
+			w.startPullWorkflows(r, a, i, body)
+		}
 		return
 	}
 	i.Closed, i.ClosedBy = w.Now(), a.User

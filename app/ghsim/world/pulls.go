@@ -11,7 +11,6 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/journal"
 	"github.com/sia-bot/sia/app/ghsim/model"
 	"github.com/sia-bot/sia/app/ghsim/refusal"
-	"github.com/sia-bot/sia/app/ghsim/runner"
 )
 
 // closing is what links a pull request to the issue that it closes.
@@ -61,7 +60,7 @@ func (w *World) OpenPull(r *model.Repository, a model.Actor, in PullSpec) (*mode
 	w.note(r, a, journal.Entry{Kind: "pull_request.opened", Number: i.Number, Ref: head,
 		SHA: headSHA, Detail: in.Title})
 	body := w.emit(r, a, "pull_request", "opened", object{"number": i.Number, "pull_request": w.shape.Pull(r, i)})
-	w.startWorkflows(r, a, runner.Event{Name: "pull_request", Payload: body}, head, headSHA)
+	w.startPullWorkflows(r, a, i, body)
 	return i, nil
 }
 
@@ -75,7 +74,8 @@ func (w *World) SetDraft(r *model.Repository, i *model.Issue, a model.Actor, dra
 	if draft {
 		action = "converted_to_draft"
 	}
-	w.issueEvent(r, i, a, action, i.Pull.HeadSHA, nil)
+	body := w.issueEvent(r, i, a, action, i.Pull.HeadSHA, nil)
+	w.startPullWorkflows(r, a, i, body)
 }
 
 // RequestReview asks somebody for a review, unless that was done.

@@ -102,19 +102,20 @@ func (w *World) refMoved(r *model.Repository, a model.Actor, ref, old, new strin
 	if !isBranch {
 		return
 	}
-	var moved []object // payloads of the pull requests whose head it is
+	var moved []func() // what starts the workflows of the pull requests whose head it is
 	for _, i := range slices.Clone(r.Issues) {
 		if i.Pull != nil && i.State == "open" && i.Pull.Head == branch {
-			moved = append(moved, w.headMoved(r, a, i, old, new))
+			payload := w.headMoved(r, a, i, old, new)
+			moved = append(moved, func() { w.startPullWorkflows(r, a, i, payload) })
 		}
 	}
 	if new == "" {
 		return
 	}
 	w.requestSuites(r, a, branch, old, new)
-	w.startWorkflows(r, a, runner.Event{Name: "push", Payload: push}, branch, new)
-	if len(moved) > 0 {
-		w.startWorkflows(r, a, runner.Event{Name: "pull_request", Payload: moved[0]}, branch, new)
+	w.startWorkflows(r, a, runner.Event{Name: "push", Payload: push, Changed: w.changed(r, old, new)}, branch, new)
+	for _, start := range moved {
+		start()
 	}
 }
 

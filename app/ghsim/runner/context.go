@@ -1,0 +1,76 @@
+package runner
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// plain is a value as expressions see it: what JSON makes of it.
+func plain(v any) any {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	var out any
+	if json.Unmarshal(b, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// github is the context of that name, as far as the event tells it.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/contexts#github-context
+func (e Event) github() map[string]any {
+	event := plain(e.Payload)
+	at := func(path ...string) any {
+		v := event
+		for _, name := range path {
+			v = property(v, name)
+		}
+		return v
+	}
+	out := map[string]any{"event_name": e.Name, "event": event, "ref": at("ref"), "actor": at("sender", "login"),
+		"repository": at("repository", "full_name"), "repository_owner": at("repository", "owner", "login"),
+		"head_ref": "", "base_ref": "", "sha": at("after")}
+	if e.Name == "pull_request" {
+		out["ref"] = "refs/pull/" + asText(at("number")) + "/merge"
+		out["head_ref"], out["base_ref"] = at("pull_request", "head", "ref"), at("pull_request", "base", "ref")
+		out["sha"] = at("pull_request", "head", "sha")
+	}
+	ref := asText(out["ref"])
+	out["ref_name"] = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/tags/"), "refs/pull/")
+	return out
+}
+
+// withEnvironment is the context github with what the environment of a job says.
+func withEnvironment(github map[string]any, env map[string]string) map[string]any {
+	out := map[string]any{}
+	for k, v := range github {
+		out[k] = v
+	}
+	for k, v := range env {
+		if name, is := strings.CutPrefix(k, "GITHUB_"); is {
+			out[strings.ToLower(name)] = v
+		}
+	}
+	return out
+}
+
+// Need is what a job that another needs came to.
+type Need struct {
+	Result  string // success, failure, cancelled or skipped
+	Outputs map[string]string
+}
+
+// contextOf is the context needs.
+func contextOf(needs map[string]Need) map[string]any {
+	out := map[string]any{}
+	for key, n := range needs {
+		outputs := map[string]any{}
+		for k, v := range n.Outputs {
+			outputs[k] = v
+		}
+		out[key] = map[string]any{"result": n.Result, "outputs": outputs}
+	}
+	return out
+}

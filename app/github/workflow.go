@@ -1,0 +1,77 @@
+package github
+
+import (
+	"context"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// Workflow is one run of a workflow of GitHub Actions on a commit.
+type Workflow struct {
+	ID         int64
+	SuiteID    int64
+	Path       string // of the file
+	Name       string
+	Event      string // that triggered it
+	Attempt    int    // the newest
+	Status     string
+	Conclusion string
+	URL        string // for people
+	CreatedAt  time.Time
+}
+
+// Workflows reads the runs of workflows on a commit. There are none where the app
+// may not see them.
+// https://docs.github.com/en/rest/actions/workflow-runs#list-workflow-runs-for-a-repository
+func (r *Repo) Workflows(ctx context.Context, sha string) ([]Workflow, error) {
+	var out []Workflow
+	for w, err := range eachPage(func(o gh.ListOptions) ([]*gh.WorkflowRun, *gh.Response, error) {
+		got, resp, err := r.gh.Actions.ListRepositoryWorkflowRuns(ctx, r.repo.Owner, r.repo.Name,
+			&gh.ListWorkflowRunsOptions{HeadSHA: sha, ListOptions: o})
+		if err != nil {
+			return nil, resp, err
+		}
+		return got.WorkflowRuns, resp, nil
+	}) {
+		if hiddenFromApp(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, r.fail(err, "read the workflow runs of %s in %s", shortSHA(sha), r.repo)
+		}
+		if w.GetHeadSHA() != sha {
+			continue // not every server filters
+		}
+		out = append(out, Workflow{
+			ID: w.GetID(), SuiteID: w.GetCheckSuiteID(), Path: w.GetPath(), Name: w.GetName(), Event: w.GetEvent(),
+			Attempt: w.GetRunAttempt(), Status: w.GetStatus(), Conclusion: w.GetConclusion(), URL: w.GetHTMLURL(),
+			CreatedAt: w.GetCreatedAt().Time,
+		})
+	}
+	return out, nil
+}
+
+// Attempts tells in which attempt of a workflow run each of its jobs ran, by the
+// id of the job, which is its check run's too. Nothing where the app may not see it.
+// https://docs.github.com/en/rest/actions/workflow-jobs#list-jobs-for-a-workflow-run
+func (r *Repo) Attempts(ctx context.Context, workflowRun int64) (map[int64]int, error) {
+	out := map[int64]int{}
+	for j, err := range eachPage(func(o gh.ListOptions) ([]*gh.WorkflowJob, *gh.Response, error) {
+		got, resp, err := r.gh.Actions.ListWorkflowJobs(ctx, r.repo.Owner, r.repo.Name, workflowRun,
+			&gh.ListWorkflowJobsOptions{Filter: "all", ListOptions: o})
+		if err != nil {
+			return nil, resp, err
+		}
+		return got.Jobs, resp, nil
+	}) {
+		if hiddenFromApp(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, r.fail(err, "read the jobs of workflow run %d in %s", workflowRun, r.repo)
+		}
+		out[j.GetID()] = int(j.GetRunAttempt())
+	}
+	return out, nil
+}

@@ -1,0 +1,54 @@
+package github
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWorkflows(t *testing.T) {
+	w := start(t, "/")
+	w.json("GET /repos/acme/shop/actions/runs", 200, `{"total_count":2,"workflow_runs":[
+		{"id":9,"check_suite_id":4,"path":".github/workflows/ci.yml","name":"CI","event":"push","run_attempt":2,
+		 "status":"completed","conclusion":"success","html_url":"http://x/9","created_at":"2026-01-02T03:04:05Z","head_sha":"abc"},
+		{"id":8,"head_sha":"def"}]}`)
+	got := must[[]Workflow](t)(w.repo().Workflows(context.Background(), "abc"))
+	want := []Workflow{{ID: 9, SuiteID: 4, Path: ".github/workflows/ci.yml", Name: "CI", Event: "push", Attempt: 2,
+		Status: "completed", Conclusion: "success", URL: "http://x/9", CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	w.json("GET /repos/acme/shop/actions/runs/9/jobs", 200, `{"jobs":[{"id":1,"run_attempt":1},{"id":2,"run_attempt":2}]}`)
+	attempts := must[map[int64]int](t)(w.repo().Attempts(context.Background(), 9))
+	if d := cmp.Diff(map[int64]int{1: 1, 2: 2}, attempts); d != "" {
+		t.Error(d)
+	}
+}
+
+// What the app may not see is not there.
+func TestWorkflowsHidden(t *testing.T) {
+	w := start(t, "/")
+	w.json("GET /repos/acme/shop/actions/runs", 403, `{"message":"Resource not accessible by integration"}`)
+	w.json("GET /repos/acme/shop/actions/runs/9/jobs", 404, `{"message":"Not Found"}`)
+	if got := must[[]Workflow](t)(w.repo().Workflows(context.Background(), "abc")); got != nil {
+		t.Errorf("got %+v", got)
+	}
+	if got := must[map[int64]int](t)(w.repo().Attempts(context.Background(), 9)); got != nil {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A combined status says who set it by a picture alone.
+func TestStatusApp(t *testing.T) {
+	for avatar, want := range map[string]int64{
+		"https://avatars.githubusercontent.com/in/15368?v=4": 15368,
+		"https://avatars.githubusercontent.com/u/1?v=4":      0,
+		"": 0,
+	} {
+		if got := statusApp(avatar); got != want {
+			t.Errorf("%s: %d", avatar, got)
+		}
+	}
+}

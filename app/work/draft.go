@@ -1,0 +1,16 @@
+package work
+
+import (
+	"context"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// draft makes the pull request a draft again, while work on it goes on.
+func (w *Worker) draft(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+	if t.Pull.Number == 0 {
+		return sia.Drafted{}, nil
+	}
+	refused, err := refusal(w.repo(t).MarkDraft(ctx, t.Pull.NodeID))
+	return sia.Drafted{Refused: refused}, err
+}

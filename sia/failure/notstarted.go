@@ -1,0 +1,44 @@
+package failure
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Hindrance is why a job was never started. Values are stored and shown, so a spelling never changes.
+type Hindrance string
+
+// The hindrances.
+const (
+	Billing     Hindrance = "billing"      // payments failed, or a spending limit is reached
+	Quota       Hindrance = "quota"        // the minutes that are paid for are used up
+	NoRunner    Hindrance = "no_runner"    // nothing runs jobs with these labels
+	OtherReason Hindrance = "other_reason" // it was not started, and the words tell no more
+)
+
+// hindrances are GitHub's words for each; the first that matches counts. They are annotations of a
+// job without steps and without a log.
+var hindrances = []struct {
+	kind Hindrance
+	re   *regexp.Regexp
+}{
+	{Billing, regexp.MustCompile(`(?i)(payments? (have|has) failed|spending limit|billing|payment method)`)},
+	{Quota, regexp.MustCompile(`(?i)(execution quota|(minutes|quota|allowance|budget)\b.{0,60}\b(exhausted|exceeded|` +
+		`used up|reached|depleted)|(exhausted|exceeded|used up|reached|out of)\b.{0,60}\b(minutes|quota|allowance|budget))`)},
+	{NoRunner, regexp.MustCompile(`(?i)(not acquired by runner|no (\w+ )*runners?\b|(any|find a) (\w+ )*runners?\b|` +
+		`runner.{0,60}\b(labels?|not (found|available|registered))|labels?\b.{0,80}\brunner)`)},
+	{OtherReason, regexp.MustCompile(`(?i)job was not (started|acquired|run)`)},
+}
+
+// NeverStarted reads what a job without a log was marked with, and says whether it never began: why,
+// and in which words. The annotations of a job that ran may hold anything; don't ask about those.
+func NeverStarted(as []Annotation) (why Hindrance, words string, ok bool) {
+	for _, h := range hindrances {
+		for _, a := range as {
+			if h.re.MatchString(a.Message) {
+				return h.kind, strings.Join(strings.Fields(a.Message), " "), true
+			}
+		}
+	}
+	return "", "", false
+}

@@ -1,0 +1,274 @@
+package gate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// job is a check run of GitHub Actions: a job of a workflow run, in an attempt of it.
+func job(id, workflow int64, attempt int, name, conclusion string) Run {
+	r := run(id, name, conclusion)
+	r.App, r.SuiteID, r.WorkflowRun, r.Attempt = "github-actions", 1000+workflow, workflow, attempt
+	return r
+}
+
+// workflow is a finished run of a workflow. Those with higher ids are newer.
+func workflow(id int64, file, event, conclusion string) Workflow {
+	return Workflow{ID: id, SuiteID: 1000 + id, Path: ".github/workflows/" + file + ".yml", Name: file, Event: event,
+		Attempt: 1, Status: "completed", Conclusion: conclusion, StartedAt: noon.Add(-2*time.Hour + time.Duration(id)*time.Minute)}
+}
+
+// Which runs are one check's, row by row.
+func TestIdentity(t *testing.T) {
+	var (
+		green   = sia.VerdictGreen
+		red     = sia.VerdictRed
+		pending = sia.VerdictPending
+		none    = sia.VerdictNone
+		rerun   = sia.VerdictRerun
+		blocked = sia.VerdictBlocked
+		on      = func(in Input, ws ...Workflow) Input { in.Workflows, in.WorkflowsKnown = ws, true; return in }
+		base    = func(in Input, runs []Run, ws ...Workflow) Input {
+			in.Base, in.BaseWorkflows, in.BaseKnown = runs, ws, true
+			return in
+		}
+		requiring = func(in Input, rs ...Required) Input { in.Required = rs; return in }
+		attempt   = func(w Workflow, n int) Workflow { w.Attempt = n; return w }
+		unended   = func(w Workflow, status string) Workflow { w.Status, w.Conclusion = status, ""; return w }
+		young     = func(in Input) Input { in.Since = noon.Add(-time.Minute); return in }
+		withApp   = func(r Run, id int64) Run { r.AppID = id; return r }
+	)
+	ci, nightly := workflow(7, "CI", "push", "success"), workflow(8, "Nightly", "push", "success")
+	for _, c := range []struct {
+		name string
+		in   Input
+		want sia.GateVerdict
+		says string // in the explanation
+	}{
+		{"twins of two workflows, the red one first",
+			on(input(job(1, 7, 1, "test", "failure"), job(2, 8, 1, "test", "success")), ci, nightly), red, "test (CI) failed"},
+		{"twins of two workflows, the red one last",
+			on(input(job(1, 7, 1, "test", "success"), job(2, 8, 1, "test", "failure")), ci, nightly), red,
+			"test (Nightly) failed"},
+		{"twins by two events", on(input(job(1, 7, 1, "test", "failure"), job(2, 8, 1, "test", "success")), ci,
+			workflow(8, "CI", "pull_request", "success")), red, "test (push) failed"},
+		{"twins of which nothing is known but their suites", input(job(1, 7, 1, "test", "failure"),
+			job(2, 8, 1, "test", "success")), red, "test (1) failed"},
+		{"a required name binds all that bear it", requiring(on(input(job(1, 7, 1, "test", "failure"),
+			job(2, 8, 1, "test", "success")), ci, nightly), Required{Name: "test"}), red, "test (CI) failed"},
+		{"one twin is skipped", on(input(job(1, 7, 1, "test", "failure"), job(2, 8, 1, "test", "skipped")), ci, nightly), red,
+			"test (CI) failed"},
+		{"a green twin beside a skipped one", on(input(job(1, 7, 1, "test", "success"), job(2, 8, 1, "test", "skipped")), ci,
+			nightly), green, "2 required checks"},
+		{"a twin still runs", on(input(job(1, 7, 1, "test", "success"), func() Run {
+			r := job(2, 8, 1, "test", "")
+			r.Status = "in_progress"
+			return r
+		}()), ci, unended(nightly, "in_progress")), pending, "test (Nightly) has not finished"},
+
+		{"a later attempt replaces an earlier", on(input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success")),
+			attempt(ci, 2)), green, "flaky"},
+		{"a later attempt is red", on(input(job(1, 7, 1, "test", "success"), job(2, 7, 2, "test", "failure")),
+			attempt(ci, 2)), rerun, "flaky"},
+		{"a matrix whose jobs share a name", on(input(job(1, 7, 1, "test", "failure"), job(2, 7, 1, "test", "success")), ci),
+			red, "test (1) failed"},
+		{"it is not known in which attempts they ran", on(input(job(1, 7, 0, "test", "failure"),
+			job(2, 7, 0, "test", "success")), ci), red, "test (1) failed"},
+		{"GitHub does not say in which attempts they ran", on(input(job(1, 7, NoAttempt, "test", "failure"),
+			job(2, 7, NoAttempt, "test", "success")), ci), red, "test (1) failed"},
+		{"the failed one of a matrix was run again, and the run is a success now",
+			on(input(job(1, 7, 1, "test", "failure"), job(2, 7, 1, "test", "success"), job(3, 7, 2, "test", "success")),
+				attempt(ci, 2)), green, "1 required check"},
+		{"the green one of a matrix was run again",
+			on(input(job(1, 7, 1, "test", "failure"), job(2, 7, 1, "test", "success"), job(3, 7, 2, "test", "success")),
+				attempt(workflow(7, "CI", "push", "failure"), 2)), red, "test (1) failed"},
+		{"all of a matrix were run again", on(input(job(1, 7, 1, "test", "failure"), job(2, 7, 1, "test", "success"),
+			job(3, 7, 2, "test", "success"), job(4, 7, 2, "test", "success")), attempt(ci, 2)), green, "2 required checks"},
+
+		{"another app's later check replaces its earlier", input(run(1, "test", "failure"), run(2, "test", "success")), green,
+			"flaky"},
+		{"another app's earlier check still runs", input(func() Run { r := unfinished(1, "test"); return r }(),
+			run(2, "test", "success")), pending, "test (1) has not finished"},
+
+		{"cancelled by a later run of its workflow", on(input(job(1, 7, 1, "test", "cancelled"),
+			job(2, 8, 1, "test", "success")), ci, workflow(8, "CI", "pull_request", "success")), green, "1 required check"},
+		{"cancelled by a later run that is red", on(input(job(1, 7, 1, "test", "cancelled"), job(2, 8, 1, "test", "failure")),
+			ci, workflow(8, "CI", "pull_request", "failure")), red, "test failed"},
+		{"cancelled, and the later run is of another workflow", on(input(job(1, 7, 1, "test", "cancelled"),
+			job(2, 8, 1, "test", "success")), ci, nightly), rerun, "test (CI) was cancelled"},
+		{"cancelled, and the later run passed it over", on(input(job(1, 7, 1, "test", "cancelled"),
+			job(2, 8, 1, "test", "skipped"), job(3, 8, 1, "lint", "success")), ci, workflow(8, "CI", "pull_request", "success")),
+			rerun, "was cancelled"},
+		{"cancelled, run again, and cancelled again", on(input(job(1, 7, 1, "test", "cancelled"),
+			job(2, 7, 2, "test", "cancelled")), attempt(ci, 2)), blocked, "cancelled again"},
+		{"skipped on a draft, and run when it was ready", on(input(job(1, 7, 1, "test", "skipped"),
+			job(2, 8, 1, "test", "success")), workflow(7, "CI", "pull_request", "skipped"),
+			workflow(8, "CI", "pull_request", "success")), green, "1 required check"},
+
+		{"red on the base, in the same workflow", base(on(input(job(1, 7, 1, "test", "failure"),
+			job(2, 7, 1, "lint", "success")), ci), []Run{job(9, 3, 1, "test", "failure")}, workflow(3, "CI", "push", "failure")),
+			green, "test is excused"},
+		{"red on the base, in another workflow", base(on(input(job(1, 7, 1, "test", "failure"),
+			job(2, 7, 1, "lint", "success")), ci), []Run{job(9, 3, 1, "test", "failure"), job(8, 4, 1, "test", "success")},
+			workflow(3, "Nightly", "push", "failure"), workflow(4, "CI", "push", "success")), red, "test failed"},
+		{"a twin is red on the base, and nothing is known of workflows", base(input(job(1, 7, 1, "test", "failure"),
+			job(2, 7, 1, "lint", "success")), []Run{job(9, 3, 1, "test", "failure"), job(8, 4, 1, "test", "success")}), red,
+			"test failed"},
+		{"both twins are red on the base, and nothing is known of workflows", base(input(job(1, 7, 1, "test", "failure"),
+			job(2, 7, 1, "lint", "success")), []Run{job(9, 3, 1, "test", "failure"), job(8, 4, 1, "test", "failure")}), green,
+			"test is excused"},
+		{"red, then green on the base, and its attempts are not known", base(on(input(job(1, 7, 1, "test", "failure"),
+			job(2, 7, 1, "lint", "success")), ci), []Run{job(8, 3, NoAttempt, "test", "failure"),
+			job(9, 3, NoAttempt, "test", "success")}, workflow(3, "CI", "push", "success")), red, "test failed"},
+
+		{"required of an app that reported", requiring(input(withApp(run(1, "test", "success"), 5)),
+			Required{Name: "test", App: 5}), green, "1 required check"},
+		{"required of another app", requiring(input(withApp(run(1, "test", "success"), 5)),
+			Required{Name: "test", App: 6}), blocked, "test did not appear"},
+		{"another app's check of a required name", requiring(input(withApp(run(1, "test", "success"), 5),
+			withApp(func() Run { r := run(2, "test", "failure"); r.App = "x"; return r }(), 6)),
+			Required{Name: "test", App: 5}), green, "1 required check"},
+		{"a required workflow is red", requiring(on(input(job(1, 7, 1, "test", "failure"), job(2, 8, 1, "lint", "success")), ci,
+			nightly), Required{Workflow: ".github/workflows/CI.yml"}, Required{Name: "lint"}), red, "test failed"},
+		{"a required workflow of another repository", requiring(on(input(job(1, 7, 1, "scan", "success")), func() Workflow {
+			w := ci
+			w.Path = "acme/rules/.github/workflows/CI.yml@refs/heads/main"
+			return w
+		}()), Required{Workflow: ".github/workflows/CI.yml"}), green, "1 required check"},
+		{"a required workflow never ran", requiring(on(input(job(2, 8, 1, "lint", "success")), nightly),
+			Required{Workflow: ".github/workflows/CI.yml"}, Required{Name: "lint"}), blocked,
+			"the workflow .github/workflows/CI.yml did not appear"},
+
+		{"a workflow waits for approval", on(input(run(1, "test", "success")), workflow(7, "CI", "push", "action_required")),
+			blocked, "CI waits for somebody's approval"},
+		{"nothing but a workflow that waits for approval", young(on(input(), workflow(7, "CI", "push", "action_required"))),
+			blocked, "CI waits for somebody's approval"},
+		{"a workflow that could not start", on(input(run(1, "test", "success")), workflow(7, "CI", "push", "startup_failure")),
+			red, "CI ended as startup_failure"},
+		{"a workflow that could not start on the base either", base(on(input(run(1, "test", "success")),
+			workflow(7, "CI", "push", "startup_failure")), nil, workflow(3, "CI", "push", "startup_failure")), green,
+			"CI is excused"},
+		{"a workflow is queued", young(on(input(run(1, "test", "success")), func() Workflow {
+			w := unended(ci, "queued")
+			w.StartedAt = noon.Add(-time.Minute)
+			return w
+		}())), pending, "CI has not begun"},
+		{"a workflow was queued for too long", on(input(run(1, "test", "success")), unended(ci, "queued")), blocked,
+			"CI was not started within 15m"},
+		{"a workflow is queued beside what is required", requiring(on(input(run(1, "test", "success")), unended(ci, "queued")),
+			Required{Name: "test"}), green, ""},
+		{"a workflow had nothing to run", on(input(run(1, "test", "success")), workflow(7, "CI", "push", "skipped")), green,
+			"1 required check"},
+		{"a job was queued for too long", input(func() Run { r := unfinished(1, "test"); r.Status = "queued"; return r }()),
+			blocked, "no runner"},
+		{"a job is queued behind another", input(func() Run { r := unfinished(1, "test"); r.Status = "queued"; return r }(),
+			unfinished(2, "build")), pending, "build has not finished"},
+		{"a job was never started", input(run(1, "test", "success"), func() Run {
+			r := run(2, "lint", "failure").class("not_started")
+			r.Said = "The job was not started because of billing"
+			return r
+		}()), blocked, "lint was never started: The job was not started because of billing"},
+		{"red beside what is blocked", input(run(1, "test", "failure"), run(2, "deploy", "action_required")), red,
+			"test failed"},
+		{"everything was skipped", on(input(job(1, 7, 1, "test", "skipped")), ci), none, "test was skipped"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for range 3 {
+				rand.Shuffle(len(c.in.Runs), func(i, j int) { c.in.Runs[i], c.in.Runs[j] = c.in.Runs[j], c.in.Runs[i] })
+				got := Judge(c.in)
+				if got.Verdict != c.want || !strings.Contains(strings.Join(got.Explain, "\n"), c.says) {
+					t.Errorf("verdict %s, want %s; explained by\n%s", got.Verdict, c.want, strings.Join(got.Explain, "\n"))
+				}
+			}
+		})
+	}
+}
+
+// What a verdict says of drafts: where what judges may wait for the pull request to
+// be ready, it says so, and nowhere else.
+func TestGuarded(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		runs  []Run
+		draft bool
+		want  bool
+	}{
+		{"all skipped on a draft", []Run{run(1, "test", "skipped")}, true, true},
+		{"all skipped, and no draft", []Run{run(1, "test", "skipped")}, false, false},
+		{"green on a draft", []Run{run(1, "test", "success")}, true, false},
+		{"blocked on a draft", []Run{run(1, "test", "action_required")}, true, false},
+	} {
+		in := input(c.runs...)
+		in.Draft = c.draft
+		if got := Judge(in); got.Guarded != c.want {
+			t.Errorf("%s: guarded %t, want %t; %v", c.name, got.Guarded, c.want, got.Explain)
+		}
+	}
+	in := input(run(1, "test", "success"))
+	in.Draft, in.Required = true, []Required{{Name: "test"}, {Name: "e2e"}}
+	if got := Judge(in); got.Verdict != sia.VerdictBlocked || !got.Guarded {
+		t.Errorf("a required check that is absent on a draft: %s, guarded %t", got.Verdict, got.Guarded)
+	}
+}
+
+// The red runs are named as the checks are shown, so that failures find theirs.
+func TestRedRunsAreNamed(t *testing.T) {
+	in := input(job(1, 7, 1, "test", "failure"), job(2, 8, 1, "test", "success"), job(3, 7, 1, "lint", "failure"))
+	in.Workflows = []Workflow{workflow(7, "CI", "push", "failure"), workflow(8, "Nightly", "push", "success")}
+	got := Judge(in)
+	if d := cmp.Diff(map[int64]string{1: "test (CI)", 3: "lint"}, got.Red); d != "" {
+		t.Error(d)
+	}
+	in.Base, in.BaseWorkflows = []Run{job(8, 3, 1, "test", "success"), job(9, 4, 1, "test", "success")},
+		[]Workflow{workflow(3, "Nightly", "push", "success"), workflow(4, "CI", "push", "success")}
+	if id, ok := in.GreenOnBase(1); id != 9 || !ok {
+		t.Errorf("its like on the base is %d, %t", id, ok)
+	}
+}
+
+// No order of runs, and nothing that ran beside it, makes a commit green on which a
+// required job is red and no later attempt of that job passed.
+func TestNoRedIsOutdone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := anyInput(t)
+		in.Base, in.BaseWorkflows, in.Reruns, in.Settings.Required = nil, nil, 0, nil
+		bad := job(rapid.Int64Range(100, 200).Draw(t, "red id"), 101, 0, "test", "failure")
+		bad.SuiteID = 1
+		bad.Attempt = rapid.IntRange(1, 3).Draw(t, "red attempt")
+		ids := map[int64]bool{bad.ID: true}
+		others := []Run{bad}
+		for _, r := range in.Runs {
+			sameJob := r.criterion() == bad.criterion()
+			if ids[r.ID] || sameJob && (r.Attempt <= 0 || r.Attempt > bad.Attempt) {
+				continue // it is, or may be, a later attempt of the job
+			}
+			ids[r.ID] = true
+			others = append(others, r)
+		}
+		in.Runs = others
+		if len(in.Required) > 0 {
+			in.Required = append(in.Required, Required{Name: "test"})
+		}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		rng.Shuffle(len(in.Runs), func(i, j int) { in.Runs[i], in.Runs[j] = in.Runs[j], in.Runs[i] })
+		if got := Judge(in); got.Verdict == sia.VerdictGreen || got.Verdict == sia.VerdictTampered {
+			t.Fatalf("%s with the red job %+v among\n%s\n%v", got.Verdict, bad, runsOf(in.Runs), got.Explain)
+		}
+	})
+}
+
+func runsOf(rs []Run) string {
+	var b strings.Builder
+	for _, r := range rs {
+		fmt.Fprintf(&b, "%d %s/%d %s: %s, attempt %d\n", r.ID, r.App, r.SuiteID, r.Name, r.Conclusion, r.Attempt)
+	}
+	return b.String()
+}

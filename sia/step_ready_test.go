@@ -1,0 +1,176 @@
+package sia
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// checked has an attempt begun, done, pushed and shown in a pull request.
+func checked(t *testing.T, draft bool) *planning {
+	t.Helper()
+	p := &planning{t: t}
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
+	p.begins("")
+	p.commits("f00d", draft)
+	return p
+}
+
+// commits has the attempt that runs end with a commit, which is pushed and shown.
+func (p *planning) commits(sha SHA, draft bool) {
+	p.t.Helper()
+	p.ends(AttemptEnded{End: EndFinished, Commit: sha, Cost: 100})
+	p.done(DoPush, Pushed{SHA: sha})
+	p.done(DoPull, PullOpened{Number: 12, NodeID: "n", URL: "u", Draft: draft})
+}
+
+// judges has the gate report a verdict on the head, long after anything changed.
+func (p *planning) judges(j Judged) {
+	p.t.Helper()
+	j.SHA, j.Looked = p.task.Head, p.task.Gate.Since.Add(24*time.Hour)
+	p.done(DoGate, j)
+}
+
+func (p *planning) comesTo(state State) {
+	p.t.Helper()
+	if p.task.State != state {
+		p.t.Fatalf("the task is %s, want %s: %s", p.task.State, state, p.why)
+	}
+}
+
+func (p *planning) waitsFor(kind EffectKind) bool { return p.task.pendingOf(kind) != "" }
+
+// A green draft is marked ready, and passes by one more green look.
+func TestGreenDraft(t *testing.T) {
+	p := checked(t, true)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Checking)
+	p.done(DoReady, Readied{})
+	p.comesTo(Checking)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+	if p.task.Pull.Draft || p.task.Warning != "" {
+		t.Errorf("%+v, warned of %q", p.task.Pull, p.task.Warning)
+	}
+}
+
+// What runs only when it is ready may be red; it is a draft again while work goes on.
+func TestRedWhenReady(t *testing.T) {
+	p := checked(t, true)
+	p.judges(Judged{Verdict: VerdictNone, Guarded: true})
+	p.done(DoReady, Readied{})
+	p.judges(Judged{Verdict: VerdictRed})
+	p.comesTo(Diagnosing)
+	p.says(Stop{Reason: "enough"})
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet"})
+	p.begins("")
+	p.done(DoDraft, Drafted{})
+	if !p.task.Pull.Draft {
+		t.Errorf("it is no draft: %+v", p.task.Pull)
+	}
+	p.commits("f00d2", false) // what is known counts
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Checking)
+	p.done(DoReady, Readied{})
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+}
+
+// A pull request that was never a draft is neither marked ready nor made one.
+func TestNoDrafts(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet"})
+	p.begins("")
+	if p.waitsFor(DoReady) || p.waitsFor(DoDraft) {
+		t.Errorf("pending %v", p.task.Pending)
+	}
+}
+
+// Where SIA may not mark it ready, the task passes, and a person is told to.
+func TestReadyRefused(t *testing.T) {
+	for name, outcome := range map[string]Fact{
+		"refused":     Readied{Refused: "the app may not"},
+		"unreachable": EffectFailed{Effect: DoReady, Reason: "the app may not"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := checked(t, true)
+			p.judges(Judged{Verdict: VerdictGreen})
+			p.done(DoReady, outcome)
+			p.comesTo(Checking)
+			p.judges(Judged{Verdict: VerdictGreen})
+			p.comesTo(Passed)
+			if !p.task.Pull.Draft || !strings.Contains(p.task.Warning, "the app may not") {
+				t.Errorf("%+v, warned of %q", p.task.Pull, p.task.Warning)
+			}
+		})
+	}
+	p := checked(t, true)
+	p.judges(Judged{Verdict: VerdictNone, Guarded: true})
+	p.done(DoReady, Readied{Refused: "the app may not"})
+	for p.task.State == Checking {
+		p.judges(Judged{Verdict: VerdictNone, Guarded: true})
+	}
+	p.comesTo(Escalated)
+}
+
+// A verdict that comes while the pull request is being made a draft does not pass
+// the task; the look after it does.
+func TestGreenWhileDrafting(t *testing.T) {
+	p := checked(t, true)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.done(DoReady, Readied{})
+	p.judges(Judged{Verdict: VerdictRed})
+	p.says(Stop{Reason: "enough"})
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet"})
+	p.begins("")
+	p.commits("f00d2", true)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Checking)
+	p.done(DoDraft, Drafted{})
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.done(DoReady, Readied{})
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+}
+
+// What only a person can see to costs no approach, however it is answered.
+func TestBlocked(t *testing.T) {
+	blocked := Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: true}}}
+	asked := func(t *testing.T) *planning {
+		p := checked(t, false)
+		p.judges(blocked)
+		p.comesTo(Escalated)
+		if e := p.task.Escalation; !strings.Contains(e.Blocker, "“e2e” did not appear") || len(e.Options) != 3 {
+			t.Errorf("asked %+v", e)
+		}
+		p.done(DoMemory, MemoryCommitted{SHA: "m"})
+		p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
+		return p
+	}
+	for answer, want := range map[string]State{"A": Checking, "B": Checking, "C": Stopped} {
+		p := asked(t)
+		p.says(AnswerGiven{Letter: answer})
+		p.comesTo(want)
+		if len(p.task.Attempts) != 1 || len(p.task.Prompts) != 1 || p.task.Approaches != 5 || p.task.Failures != 0 {
+			t.Errorf("%s: %d attempts, %d prompts of %d", answer, len(p.task.Attempts), len(p.task.Prompts), p.task.Approaches)
+		}
+	}
+	p := asked(t)
+	p.step(Event{ID: "other", Fact: CheckSeen{SHA: "0ther"}})
+	if p.waitsFor(DoGate) {
+		t.Error("the checks of another commit are looked at")
+	}
+	p.step(Event{ID: "seen", Fact: CheckSeen{SHA: p.task.Head}})
+	p.judges(blocked)
+	p.comesTo(Escalated)
+	p.step(Event{ID: "seen again", Fact: CheckSeen{SHA: p.task.Head}})
+	p.judges(Judged{Verdict: VerdictPending})
+	p.comesTo(Escalated)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+	if !p.task.Escalation.Answered || !p.waitsFor(DoClose) {
+		t.Errorf("the question stands: %+v", p.task.Escalation)
+	}
+}
