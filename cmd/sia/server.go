@@ -83,7 +83,8 @@ func (s serverFlags) config() (app.Config, error) {
 		return m
 	}
 	c := app.Config{
-		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL, Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
+		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL,
+		Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, WriteSpacing: s.WriteSpacing,
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret},
 		Models: app.ModelsConfig{Coder: model, SIA: named(s.SIAModel), Reviewer: named(s.ReviewerModel)},
