@@ -14,7 +14,7 @@ type Run struct {
 	Own         bool   // made by SIA itself: never judged
 	SuiteID     int64  // of its check suite
 	WorkflowRun int64  // of the workflow run of GitHub Actions that it is a job of; 0: of none
-	// of the workflow run, in which the job ran, from 1; 0: nobody asked, [NoAttempt]: GitHub did not say
+	// of the workflow run, in which the job ran, from 1; 0: nobody asked; [NoAttempt]: GitHub did not say
 	Attempt     int
 	Status      string // completed, or one of queued, in_progress, waiting, requested, pending
 	Conclusion  string // set when Status is completed

@@ -264,7 +264,8 @@ func (j *judgement) overdue() {
 	limit := j.Settings.Wait.D()
 	for i := range j.checks {
 		c := &j.checks[i]
-		if c.outcome != running || c.app == statusApp || c.run.Status == "in_progress" || j.Now.Sub(latest(j.Since, c.last)) < limit {
+		begun := c.app == statusApp || c.run.Status == "in_progress"
+		if c.outcome != running || begun || j.Now.Sub(latest(j.Since, c.last)) < limit {
 			continue
 		}
 		switch {

@@ -23,7 +23,8 @@ func job(id, workflow int64, attempt int, name, conclusion string) Run {
 // workflow is a finished run of a workflow. Those with higher ids are newer.
 func workflow(id int64, file, event, conclusion string) Workflow {
 	return Workflow{ID: id, SuiteID: 1000 + id, Path: ".github/workflows/" + file + ".yml", Name: file, Event: event,
-		Attempt: 1, Status: "completed", Conclusion: conclusion, StartedAt: noon.Add(-2*time.Hour + time.Duration(id)*time.Minute)}
+		Attempt: 1, Status: "completed", Conclusion: conclusion,
+		StartedAt: noon.Add(-2*time.Hour + time.Duration(id)*time.Minute)}
 }
 
 // Which runs are one check's, row by row.
@@ -136,8 +137,8 @@ func TestIdentity(t *testing.T) {
 		{"another app's check of a required name", requiring(input(withApp(run(1, "test", "success"), 5),
 			withApp(func() Run { r := run(2, "test", "failure"); r.App = "x"; return r }(), 6)),
 			Required{Name: "test", App: 5}), green, "1 required check"},
-		{"a required workflow is red", requiring(on(input(job(1, 7, 1, "test", "failure"), job(2, 8, 1, "lint", "success")), ci,
-			nightly), Required{Workflow: ".github/workflows/CI.yml"}, Required{Name: "lint"}), red, "test failed"},
+		{"a required workflow is red", requiring(on(input(job(1, 7, 1, "test", "failure"),
+			job(2, 8, 1, "lint", "success")), ci, nightly), Required{Workflow: ".github/workflows/CI.yml"}, Required{Name: "lint"}), red, "test failed"},
 		{"a required workflow of another repository", requiring(on(input(job(1, 7, 1, "scan", "success")), func() Workflow {
 			w := ci
 			w.Path = "acme/rules/.github/workflows/CI.yml@refs/heads/main"
@@ -151,7 +152,8 @@ func TestIdentity(t *testing.T) {
 			blocked, "CI waits for somebody's approval"},
 		{"nothing but a workflow that waits for approval", young(on(input(), workflow(7, "CI", "push", "action_required"))),
 			blocked, "CI waits for somebody's approval"},
-		{"a workflow that could not start", on(input(run(1, "test", "success")), workflow(7, "CI", "push", "startup_failure")),
+		{"a workflow that could not start",
+			on(input(run(1, "test", "success")), workflow(7, "CI", "push", "startup_failure")),
 			red, "CI ended as startup_failure"},
 		{"a workflow that could not start on the base either", base(on(input(run(1, "test", "success")),
 			workflow(7, "CI", "push", "startup_failure")), nil, workflow(3, "CI", "push", "startup_failure")), green,
@@ -163,7 +165,8 @@ func TestIdentity(t *testing.T) {
 		}())), pending, "CI has not begun"},
 		{"a workflow was queued for too long", on(input(run(1, "test", "success")), unended(ci, "queued")), blocked,
 			"CI was not started within 15m"},
-		{"a workflow is queued beside what is required", requiring(on(input(run(1, "test", "success")), unended(ci, "queued")),
+		{"a workflow is queued beside what is required",
+			requiring(on(input(run(1, "test", "success")), unended(ci, "queued")),
 			Required{Name: "test"}), green, ""},
 		{"a workflow had nothing to run", on(input(run(1, "test", "success")), workflow(7, "CI", "push", "skipped")), green,
 			"1 required check"},
