@@ -150,7 +150,7 @@ func (w *Worker) handlers() map[sia.EffectKind]handler {
 		sia.DoGate: w.gate, sia.DoRerun: w.rerun, sia.DoDiagnose: w.diagnose, sia.DoReview: w.review, sia.DoMemory: w.memory,
 		sia.DoAnnounce: w.announce, sia.DoEscalate: w.escalate, sia.DoClose: w.close, sia.DoReady: w.ready,
 		sia.DoDraft: w.draft,
-		sia.DoSync: w.sync, sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,
+		sia.DoSync:  w.sync, sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,
 	}
 }
 

@@ -272,7 +272,7 @@ func (j *judgement) overdue() {
 		case c.run.Status == "waiting" || c.workflow != nil && c.run.ID == 0 && c.workflow.Status == "waiting":
 			c.why = fmt.Sprintf("waited %s for somebody's approval", limit)
 		case c.workflow != nil && c.run.ID == 0 && c.workflow.Status == "in_progress":
-			c.why = fmt.Sprintf("began, and made no job within %s", limit)
+			c.why = fmt.Sprintf("has not finished, and began no job for %s", limit)
 		default:
 			c.why = fmt.Sprintf("was not started within %s; perhaps there is no runner for it", limit)
 		}

@@ -163,11 +163,17 @@ func TestIdentity(t *testing.T) {
 			w.StartedAt = noon.Add(-time.Minute)
 			return w
 		}())), pending, "CI has not begun"},
+		{"a workflow is about to begin its next job", young(on(input(job(1, 7, 1, "test", "success")),
+			unended(ci, "in_progress"))), pending, "CI has not finished"},
+		{"a workflow never begins its next job", on(input(job(1, 7, 1, "test", "success")), unended(ci, "in_progress")),
+			blocked, "CI has not finished, and began no job for 15m"},
+		{"a workflow is queued again", young(requiring(on(input(job(1, 7, 1, "test", "failure")),
+			attempt(unended(ci, "queued"), 2)), Required{Name: "test"})), pending, "CI has not finished"},
 		{"a workflow was queued for too long", on(input(run(1, "test", "success")), unended(ci, "queued")), blocked,
 			"CI was not started within 15m"},
 		{"a workflow is queued beside what is required",
 			requiring(on(input(run(1, "test", "success")), unended(ci, "queued")),
-			Required{Name: "test"}), green, ""},
+				Required{Name: "test"}), green, ""},
 		{"a workflow had nothing to run", on(input(run(1, "test", "success")), workflow(7, "CI", "push", "skipped")), green,
 			"1 required check"},
 		{"a job was queued for too long", input(func() Run { r := unfinished(1, "test"); r.Status = "queued"; return r }()),
