@@ -249,15 +249,26 @@ func TestNoRedIsOutdone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput(t)
 		in.Base, in.BaseWorkflows, in.Reruns, in.Settings.Required = nil, nil, 0, nil
-		bad := job(rapid.Int64Range(100, 200).Draw(t, "red id"), 101, 0, "test", "failure")
+		bad := job(rapid.Int64Range(1, 120).Draw(t, "red id"), 101, 0, "test", "failure")
 		bad.SuiteID = 1
 		bad.Attempt = rapid.IntRange(1, 3).Draw(t, "red attempt")
+		if rapid.Bool().Draw(t, "twins alone") {
+			in.Runs = nil
+		}
+		for range rapid.IntRange(0, 4).Draw(t, "twins") {
+			twin := job(rapid.Int64Range(1, 200).Draw(t, "twin id"), 0, 0, "test", rapid.SampledFrom([]string{"success",
+				"success", "success", "skipped", "cancelled"}).Draw(t, "twin conclusion"))
+			twin.SuiteID = rapid.Int64Range(1, 2).Draw(t, "twin suite")
+			twin.WorkflowRun = 100 + twin.SuiteID
+			twin.Attempt = rapid.SampledFrom([]int{NoAttempt, 1, 2, 3}).Draw(t, "twin attempt")
+			in.Runs = append(in.Runs, twin)
+		}
 		ids := map[int64]bool{bad.ID: true}
 		others := []Run{bad}
 		for _, r := range in.Runs {
 			sameJob := r.criterion() == bad.criterion()
-			if ids[r.ID] || sameJob && (r.Attempt <= 0 || r.Attempt > bad.Attempt) {
-				continue // it is, or may be, a later attempt of the job
+			if ids[r.ID] || sameJob && r.Attempt > bad.Attempt {
+				continue // it is a later attempt of the job
 			}
 			ids[r.ID] = true
 			others = append(others, r)
