@@ -92,8 +92,8 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 		said = append(said, line)
 		absent = absent || o.Absent
 	}
-	e.Blocker = fmt.Sprintf("The required checks of %s don't say whether the work is right, for a reason that lies outside "+
-		"of it:\n\n%s", t.Head.Short(), strings.Join(said, "\n"))
+	e.Blocker = fmt.Sprintf("The required checks of %s don't say whether the work is right, for a reason that lies "+
+		"outside of it:\n\n%s", t.Head.Short(), strings.Join(said, "\n"))
 	if n := len(by) - len(said); n > 0 {
 		e.Blocker += fmt.Sprintf("\nand %d more.", n)
 	}

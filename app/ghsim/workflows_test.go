@@ -30,7 +30,8 @@ func pulled(t *testing.T, draft bool, workflow string) (s *sim, sha string, numb
 func (s *sim) ran(sha string) []string {
 	s.t.Helper()
 	c := s.bot()
-	runs, _, err := c.Actions.ListRepositoryWorkflowRuns(ctx, "acme", "shop", &github.ListWorkflowRunsOptions{HeadSHA: sha})
+	runs, _, err := c.Actions.ListRepositoryWorkflowRuns(ctx, "acme", "shop",
+		&github.ListWorkflowRunsOptions{HeadSHA: sha})
 	must(s.t, err)
 	var out []string
 	for _, r := range slices.Backward(runs.WorkflowRuns) {
@@ -54,7 +55,8 @@ func first(a, b string) string {
 }
 
 func TestRunsForEachEvent(t *testing.T) {
-	s, sha, _ := pulled(t, false, "on: [push, pull_request]\njobs:\n  test:\n    steps:\n      - uses: actions/checkout@v4\n"+
+	s, sha, _ := pulled(t, false, "on: [push, pull_request]\njobs:\n  test:\n    steps:\n"+
+		"      - uses: actions/checkout@v4\n"+
 		"      - run: echo $GITHUB_REF; git log --format=%s -1\n")
 	want := []string{"push completed success: test success", "pull_request completed success: test success"}
 	if d := cmp.Diff(want, s.ran(sha)); d != "" {
@@ -170,7 +172,8 @@ func TestNoRunner(t *testing.T) {
 
 // One run of a group cancels the other; running that again cancels the first.
 func TestCancelInProgress(t *testing.T) {
-	s, _, _ := pulled(t, false, "on: [push, pull_request]\nconcurrency:\n  group: ci-${{ github.head_ref || github.ref_name }}\n"+
+	s, _, _ := pulled(t, false, "on: [push, pull_request]\nconcurrency:\n"+
+		"  group: ci-${{ github.head_ref || github.ref_name }}\n"+
 		"  cancel-in-progress: true\njobs:\n  test: {steps: [{run: \"true\"}]}\n")
 	sha, err := s.PushFiles(repoName, "topic", "dana", "y", map[string]string{"y.txt": "y"})
 	must(t, err)

@@ -12,11 +12,13 @@ func TestWorkflows(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/actions/runs", 200, `{"total_count":2,"workflow_runs":[
 		{"id":9,"check_suite_id":4,"path":".github/workflows/ci.yml","name":"CI","event":"push","run_attempt":2,
-		 "status":"completed","conclusion":"success","html_url":"http://x/9","created_at":"2026-01-02T03:04:05Z","head_sha":"abc"},
+		 "status":"completed","conclusion":"success","html_url":"http://x/9",
+		 "created_at":"2026-01-02T03:04:05Z","head_sha":"abc"},
 		{"id":8,"head_sha":"def"}]}`)
 	got := must[[]Workflow](t)(w.repo().Workflows(context.Background(), "abc"))
 	want := []Workflow{{ID: 9, SuiteID: 4, Path: ".github/workflows/ci.yml", Name: "CI", Event: "push", Attempt: 2,
-		Status: "completed", Conclusion: "success", URL: "http://x/9", CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
+		Status: "completed", Conclusion: "success", URL: "http://x/9",
+		CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

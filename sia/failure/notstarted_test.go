@@ -17,7 +17,8 @@ func TestNeverStarted(t *testing.T) {
 		"The job running on runner GitHub Actions 2 has exceeded the maximum execution time of 360 min.": "",
 		"hello_test.go:12: want 3 greetings, got 2":                                                      "",
 	} {
-		got, words, ok := NeverStarted([]Annotation{{Level: "notice", Message: "Hello"}, {Level: "failure", Message: message}})
+		marks := []Annotation{{Level: "notice", Message: "Hello"}, {Level: "failure", Message: message}}
+		got, words, ok := NeverStarted(marks)
 		if got != want || ok != (want != "") || ok && words != message {
 			t.Errorf("%q: %q, %q", message, got, words)
 		}

@@ -100,7 +100,7 @@ func (c commit) checks() []check {
 	for _, s := range newest {
 		out = append(out, ofStatus(s))
 	}
-	for _, w := range c.jobless() {
+	for _, w := range c.idle() {
 		if found, ok := c.ofWorkflow(w); ok {
 			out = append(out, found)
 		}
@@ -233,14 +233,16 @@ func ofStatus(s Status) check {
 	return c
 }
 
-// ofWorkflow judges a workflow run that has no check run. It is no check where
-// there was nothing to run.
-func (c commit) ofWorkflow(w Workflow) (check, bool) {
-	out := check{criterion: criterion{workflowApp, w.SuiteID, cmp.Or(w.Name, w.Path)}, workflow: &w, url: w.URL,
-		last: w.StartedAt}
+// ofWorkflow judges a workflow run of which no job is under way. It is no check
+// where there was nothing to run.
+func (c commit) ofWorkflow(w idle) (check, bool) {
+	out := check{criterion: criterion{workflowApp, w.SuiteID, cmp.Or(w.Name, w.Path)}, workflow: &w.Workflow, url: w.URL,
+		last: w.last}
 	switch {
 	case w.Status == "action_required" || w.Conclusion == "action_required":
 		out.outcome, out.why = blocked, "waits for somebody's approval before it runs"
+	case w.Status != "completed" && w.jobs:
+		out.outcome, out.why = running, "has not finished"
 	case w.Status != "completed":
 		out.outcome, out.why = running, "has not begun"
 	case w.Conclusion == "success" || w.Conclusion == "neutral" || w.Conclusion == "skipped":

@@ -14,7 +14,7 @@ type Run struct {
 	Own         bool   // made by SIA itself: never judged
 	SuiteID     int64  // of its check suite
 	WorkflowRun int64  // of the workflow run of GitHub Actions that it is a job of; 0: of none
-	// of the workflow run, in which the job ran, from 1; 0: nobody asked, [NoAttempt]: GitHub did not say
+	// of the workflow run, in which the job ran, from 1; 0: nobody asked; [NoAttempt]: GitHub did not say
 	Attempt     int
 	Status      string // completed, or one of queued, in_progress, waiting, requested, pending
 	Conclusion  string // set when Status is completed
@@ -91,16 +91,29 @@ func (c commit) workflowOf(r Run) *Workflow {
 	return nil
 }
 
-// jobless are the workflow runs of which there is no check run.
-func (c commit) jobless() []Workflow {
-	runs, suites := map[int64]bool{}, map[int64]bool{}
-	for _, r := range c.runs {
-		runs[r.WorkflowRun], suites[r.SuiteID] = true, true
-	}
-	var out []Workflow
+// idle is a workflow run of which no job is under way.
+type idle struct {
+	Workflow
+	jobs bool      // it had some, which have finished
+	last time.Time // the newest event of it and its jobs
+}
+
+// idle are the workflow runs of which no check run tells all: those without jobs,
+// and those that go on although every job that there is has finished.
+func (c commit) idle() []idle {
+	var out []idle
 	for _, w := range c.workflows {
-		if !runs[w.ID] && (w.SuiteID == 0 || !suites[w.SuiteID]) {
-			out = append(out, w)
+		i := idle{Workflow: w, last: w.StartedAt}
+		unfinished := false
+		for _, r := range c.runs {
+			if r.WorkflowRun == w.ID || w.SuiteID != 0 && r.SuiteID == w.SuiteID {
+				i.jobs = true
+				unfinished = unfinished || r.Status != "completed"
+				i.last = latest(i.last, r.StartedAt, r.CompletedAt)
+			}
+		}
+		if !i.jobs || !unfinished && w.Status != "completed" {
+			out = append(out, i)
 		}
 	}
 	return out

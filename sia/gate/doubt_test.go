@@ -59,7 +59,8 @@ func TestDoubt(t *testing.T) {
 		{"a compiler is not moody", base(func(in *Input) { in.Runs[0].Class = "compile_error" }), nil, "test failed"},
 		{"a status can't be run again", base(func(in *Input) { in.Statuses = []Status{status("ci/x", "failure")} }), nil,
 			"ci/x failed"},
-		{"a required check never came", base(func(in *Input) { in.Required = []Required{{Name: "test"}, {Name: "e2e"}} }), nil,
+		{"a required check never came",
+			base(func(in *Input) { in.Required = []Required{{Name: "test"}, {Name: "e2e"}} }), nil,
 			"did not appear"},
 		{"tests were touched", base(func(in *Input) { in.Tampering = []string{"a_test.go:3"} }), nil, "a_test.go:3"},
 	} {

@@ -264,14 +264,15 @@ func (j *judgement) overdue() {
 	limit := j.Settings.Wait.D()
 	for i := range j.checks {
 		c := &j.checks[i]
-		if c.outcome != running || c.app == statusApp || c.run.Status == "in_progress" || j.Now.Sub(latest(j.Since, c.last)) < limit {
+		begun := c.app == statusApp || c.run.Status == "in_progress"
+		if c.outcome != running || begun || j.Now.Sub(latest(j.Since, c.last)) < limit {
 			continue
 		}
 		switch {
 		case c.run.Status == "waiting" || c.workflow != nil && c.run.ID == 0 && c.workflow.Status == "waiting":
 			c.why = fmt.Sprintf("waited %s for somebody's approval", limit)
 		case c.workflow != nil && c.run.ID == 0 && c.workflow.Status == "in_progress":
-			c.why = fmt.Sprintf("began, and made no job within %s", limit)
+			c.why = fmt.Sprintf("has not finished, and began no job for %s", limit)
 		default:
 			c.why = fmt.Sprintf("was not started within %s; perhaps there is no runner for it", limit)
 		}

@@ -23,7 +23,8 @@ func job(id, workflow int64, attempt int, name, conclusion string) Run {
 // workflow is a finished run of a workflow. Those with higher ids are newer.
 func workflow(id int64, file, event, conclusion string) Workflow {
 	return Workflow{ID: id, SuiteID: 1000 + id, Path: ".github/workflows/" + file + ".yml", Name: file, Event: event,
-		Attempt: 1, Status: "completed", Conclusion: conclusion, StartedAt: noon.Add(-2*time.Hour + time.Duration(id)*time.Minute)}
+		Attempt: 1, Status: "completed", Conclusion: conclusion,
+		StartedAt: noon.Add(-2*time.Hour + time.Duration(id)*time.Minute)}
 }
 
 // Which runs are one check's, row by row.
@@ -136,8 +137,8 @@ func TestIdentity(t *testing.T) {
 		{"another app's check of a required name", requiring(input(withApp(run(1, "test", "success"), 5),
 			withApp(func() Run { r := run(2, "test", "failure"); r.App = "x"; return r }(), 6)),
 			Required{Name: "test", App: 5}), green, "1 required check"},
-		{"a required workflow is red", requiring(on(input(job(1, 7, 1, "test", "failure"), job(2, 8, 1, "lint", "success")), ci,
-			nightly), Required{Workflow: ".github/workflows/CI.yml"}, Required{Name: "lint"}), red, "test failed"},
+		{"a required workflow is red", requiring(on(input(job(1, 7, 1, "test", "failure"),
+			job(2, 8, 1, "lint", "success")), ci, nightly), Required{Workflow: ".github/workflows/CI.yml"}, Required{Name: "lint"}), red, "test failed"},
 		{"a required workflow of another repository", requiring(on(input(job(1, 7, 1, "scan", "success")), func() Workflow {
 			w := ci
 			w.Path = "acme/rules/.github/workflows/CI.yml@refs/heads/main"
@@ -151,7 +152,8 @@ func TestIdentity(t *testing.T) {
 			blocked, "CI waits for somebody's approval"},
 		{"nothing but a workflow that waits for approval", young(on(input(), workflow(7, "CI", "push", "action_required"))),
 			blocked, "CI waits for somebody's approval"},
-		{"a workflow that could not start", on(input(run(1, "test", "success")), workflow(7, "CI", "push", "startup_failure")),
+		{"a workflow that could not start",
+			on(input(run(1, "test", "success")), workflow(7, "CI", "push", "startup_failure")),
 			red, "CI ended as startup_failure"},
 		{"a workflow that could not start on the base either", base(on(input(run(1, "test", "success")),
 			workflow(7, "CI", "push", "startup_failure")), nil, workflow(3, "CI", "push", "startup_failure")), green,
@@ -161,10 +163,17 @@ func TestIdentity(t *testing.T) {
 			w.StartedAt = noon.Add(-time.Minute)
 			return w
 		}())), pending, "CI has not begun"},
+		{"a workflow is about to begin its next job", young(on(input(job(1, 7, 1, "test", "success")),
+			unended(ci, "in_progress"))), pending, "CI has not finished"},
+		{"a workflow never begins its next job", on(input(job(1, 7, 1, "test", "success")), unended(ci, "in_progress")),
+			blocked, "CI has not finished, and began no job for 15m"},
+		{"a workflow is queued again", young(requiring(on(input(job(1, 7, 1, "test", "failure")),
+			attempt(unended(ci, "queued"), 2)), Required{Name: "test"})), pending, "CI has not finished"},
 		{"a workflow was queued for too long", on(input(run(1, "test", "success")), unended(ci, "queued")), blocked,
 			"CI was not started within 15m"},
-		{"a workflow is queued beside what is required", requiring(on(input(run(1, "test", "success")), unended(ci, "queued")),
-			Required{Name: "test"}), green, ""},
+		{"a workflow is queued beside what is required",
+			requiring(on(input(run(1, "test", "success")), unended(ci, "queued")),
+				Required{Name: "test"}), green, ""},
 		{"a workflow had nothing to run", on(input(run(1, "test", "success")), workflow(7, "CI", "push", "skipped")), green,
 			"1 required check"},
 		{"a job was queued for too long", input(func() Run { r := unfinished(1, "test"); r.Status = "queued"; return r }()),
@@ -240,15 +249,26 @@ func TestNoRedIsOutdone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput(t)
 		in.Base, in.BaseWorkflows, in.Reruns, in.Settings.Required = nil, nil, 0, nil
-		bad := job(rapid.Int64Range(100, 200).Draw(t, "red id"), 101, 0, "test", "failure")
+		bad := job(rapid.Int64Range(1, 120).Draw(t, "red id"), 101, 0, "test", "failure")
 		bad.SuiteID = 1
 		bad.Attempt = rapid.IntRange(1, 3).Draw(t, "red attempt")
+		if rapid.Bool().Draw(t, "twins alone") {
+			in.Runs = nil
+		}
+		for range rapid.IntRange(0, 4).Draw(t, "twins") {
+			twin := job(rapid.Int64Range(1, 200).Draw(t, "twin id"), 0, 0, "test", rapid.SampledFrom([]string{"success",
+				"success", "success", "skipped", "cancelled"}).Draw(t, "twin conclusion"))
+			twin.SuiteID = rapid.Int64Range(1, 2).Draw(t, "twin suite")
+			twin.WorkflowRun = 100 + twin.SuiteID
+			twin.Attempt = rapid.SampledFrom([]int{NoAttempt, 1, 2, 3}).Draw(t, "twin attempt")
+			in.Runs = append(in.Runs, twin)
+		}
 		ids := map[int64]bool{bad.ID: true}
 		others := []Run{bad}
 		for _, r := range in.Runs {
 			sameJob := r.criterion() == bad.criterion()
-			if ids[r.ID] || sameJob && (r.Attempt <= 0 || r.Attempt > bad.Attempt) {
-				continue // it is, or may be, a later attempt of the job
+			if ids[r.ID] || sameJob && r.Attempt > bad.Attempt {
+				continue // it is a later attempt of the job
 			}
 			ids[r.ID] = true
 			others = append(others, r)

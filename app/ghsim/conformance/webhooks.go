@@ -61,7 +61,8 @@ var loadSchemas = sync.OnceValues(func() (*schemas, error) {
 func addConclusions(v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		if list, is := v["enum"].([]any); is && slices.Contains(list, any("action_required")) && slices.Contains(list, any("stale")) {
+		list, _ := v["enum"].([]any)
+		if slices.Contains(list, any("action_required")) && slices.Contains(list, any("stale")) {
 			for _, c := range []any{"skipped", "startup_failure"} {
 				if !slices.Contains(list, c) {
 					list = append(list, c)

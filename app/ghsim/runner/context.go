@@ -38,7 +38,10 @@ func (e Event) github() map[string]any {
 		out["sha"] = at("pull_request", "head", "sha")
 	}
 	ref := asText(out["ref"])
-	out["ref_name"] = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/tags/"), "refs/pull/")
+	for _, kind := range []string{"refs/heads/", "refs/tags/", "refs/pull/"} {
+		ref = strings.TrimPrefix(ref, kind)
+	}
+	out["ref_name"] = ref
 	return out
 }
 

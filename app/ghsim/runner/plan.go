@@ -87,7 +87,9 @@ func (w *Workflow) Plan(e Event) ([]Job, error) {
 // Group is the workflow's concurrency group for an event, and whether a run of it
 // cancels the one before. Without a group its runs don't mind one another.
 func (w *Workflow) Group(e Event) (name string, cancels bool) {
-	s := scope{contexts: map[string]any{"github": withEnvironment(e.github(), map[string]string{"GITHUB_WORKFLOW": w.Name})}}
+	github := e.github()
+	github["workflow"] = w.Name
+	s := scope{contexts: map[string]any{"github": github}}
 	switch c := w.file.Concurrency.(type) {
 	case string:
 		return expand(c, s), false
@@ -145,7 +147,7 @@ func jobName(key string, j jobFile, matrix, github map[string]any) string {
 const maxCombinations = 256
 
 // combinations are a matrix's combinations, at least one.
-// https://docs.github.com/en/actions/how-tos/write-workflows/choose-what-workflows-do/run-job-variations
+// https://docs.github.com/actions/how-tos/write-workflows/choose-what-workflows-do/run-job-variations
 func combinations(matrix any) []map[string]any {
 	m, _ := matrix.(map[string]any)
 	out := []map[string]any{nil}

@@ -119,7 +119,8 @@ func TestCondition(t *testing.T) {
 	contexts := map[string]any{
 		"env": map[string]any{"ON": "true"},
 		"github": map[string]any{"ref": "refs/heads/main", "event_name": "pull_request", "event": map[string]any{
-			"pull_request": map[string]any{"draft": true, "labels": []any{map[string]any{"name": "ci"}, map[string]any{"name": "x"}}}}},
+			"pull_request": map[string]any{"draft": true, "labels": []any{
+				map[string]any{"name": "ci"}, map[string]any{"name": "x"}}}}},
 		"steps": map[string]any{"a": map[string]any{"outcome": "failure", "conclusion": "success"}},
 		"needs": map[string]any{"b": map[string]any{"result": "skipped"}},
 	}
@@ -187,7 +188,8 @@ func TestMatrix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if jobs, err := w.Plan(pushTo("main")); err != nil || len(jobs) != 2 || jobs[0].Name != "test" || jobs[1].Name != "test" {
+	jobs, err := w.Plan(pushTo("main"))
+	if err != nil || len(jobs) != 2 || jobs[0].Name != "test" || jobs[1].Name != "test" {
 		t.Errorf("with a name of its own: %+v, %v", jobs, err)
 	}
 }

@@ -121,7 +121,7 @@ func (e *execution) start(j *model.Job) (plan runner.Job, env map[string]string,
 	switch is, err := plan.Wanted(); {
 	case err != nil:
 		e.finish(j, runner.Result{Conclusion: "failure", Log: []byte("##[error]" + err.Error() + "\n"),
-			Annotations: []runner.Annotation{{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: err.Error()}}})
+			Annotations: mark(err.Error())})
 		return plan, nil, false
 	case !is:
 		e.finish(j, runner.Result{Conclusion: "skipped"})
@@ -129,13 +129,18 @@ func (e *execution) start(j *model.Job) (plan runner.Job, env map[string]string,
 	}
 	if why := e.repo.Actions.Refusal; why != "" { // no step, no log, and an annotation
 		e.finish(j, runner.Result{Conclusion: "failure",
-			Annotations: []runner.Annotation{{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: why}}})
+			Annotations: mark(why)})
 		return plan, nil, false
 	}
 	j.Check.Status, j.Check.Started = "in_progress", e.world.Now()
 	e.run.Suite.Status = "in_progress"
 	e.world.note(e.repo, e.bot, journal.Entry{Kind: "check_run.in_progress", Ref: j.Check.Name, SHA: e.run.SHA})
 	return plan, e.environment(j), true
+}
+
+// mark is the annotation of a job that did not run.
+func mark(message string) []runner.Annotation {
+	return []runner.Annotation{{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: message}}
 }
 
 // needs is what the jobs that a job needs came to; of a matrix the worst.

@@ -22,7 +22,9 @@ func (w *World) OpenIssue(r *model.Repository, a model.Actor, title, body string
 }
 
 // issueEvent notes and sends an event about an issue or a pull request.
-func (w *World) issueEvent(r *model.Repository, i *model.Issue, a model.Actor, action, detail string, extra object) object {
+func (w *World) issueEvent(
+	r *model.Repository, i *model.Issue, a model.Actor, action, detail string, extra object,
+) object {
 	i.Updated = w.Now()
 	w.note(r, a, journal.Entry{Kind: i.Event() + "." + action, Number: i.Number,
 		Detail: detail})

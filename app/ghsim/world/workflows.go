@@ -129,8 +129,8 @@ func (w *World) startWorkflow(r *model.Repository, a model.Actor, at *started, f
 	run := &model.Run{ID: w.NextID(), Number: int64(r.LastRun), Attempt: 1, WorkflowID: r.Workflows[file], Name: name,
 		Path: file, Event: at.event, Branch: at.branch, SHA: at.sha, Ref: at.ref, Checkout: at.checkout, Actor: a.User,
 		Status: "queued", Made: w.Now(), Updated: w.Now()}
-	run.Suite = &model.Suite{ID: w.NextID(), App: w.actions, Branch: at.branch, SHA: at.sha, Status: "queued", Made: w.Now(),
-		Updated: w.Now()}
+	run.Suite = &model.Suite{ID: w.NextID(), App: w.actions, Branch: at.branch, SHA: at.sha, Status: "queued",
+		Made: w.Now(), Updated: w.Now()}
 	r.Suites, r.Runs = append(r.Suites, run.Suite), append(r.Runs, run)
 	if err != nil { // GitHub runs no job of an invalid file and calls the run failed
 		w.log.Warn("invalid workflow", "repo", r.FullName(), "file", file, "error", err)
