@@ -25,12 +25,17 @@ func TestCallsOfATask(t *testing.T) {
 		}
 		s := story.Start(t)
 		s.Wait(time.Second)
+		// The status comment is noted down before the first attempt looks at the issue.
+		// Where both happen at once, comments are read for safety: two requests more.
+		s.Hold(apptest.Point{When: "before", Kind: sia.DoBegin, Attempt: 1})
 		before := len(s.Sim.Calls())
 		_, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",
 			"sia")
 		if err != nil {
 			t.Fatal(err)
 		}
+		s.Until()
+		s.Go()
 		s.Settle()
 		if task := s.Task(1); task.State != sia.Passed || len(task.Attempts) != 2 {
 			t.Fatalf("the task is %s after %d attempts", task.State, len(task.Attempts))

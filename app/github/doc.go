@@ -11,12 +11,14 @@
 //   - Looking first: everything that writes looks whether GitHub already shows
 //     what is wanted, so that carrying an effect out twice shows it once. What is
 //     looked for carries a marker (comments, issues), an external id (check runs)
-//     or a head branch (pull requests), and counts only when the app wrote it.
+//     or a head branch (pull requests), and counts only when the app wrote it. A
+//     caller that knows that it is not there yet says so ([Unwritten]).
 //   - Errors: each is a [sia.Error] that says in words for people what happened
 //     and what to do, whether trying again can help, and when.
 //
 // Requests pass through a stack of round trippers, outermost first, one file
-// each: outertransport.go (deadline, revalidation, masking of secrets), cache.go
+// each: outertransport.go (deadline, revalidation, masking of secrets), redirect.go
+// (writes to renamed repositories), fresh.go (what was just made), cache.go
 // (conditional requests), auth.go (tokens), ratelimit.go with pace.go (spacing of
 // writes), and retry.go at the bottom.
 //

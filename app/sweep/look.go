@@ -197,7 +197,7 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 	switch {
 	case p.State == "closed":
 		fact = sia.PullClosed{Merged: p.Merged, Head: sia.SHA(p.HeadSHA)}
-	case p.HeadSHA != "" && sia.SHA(p.HeadSHA) != t.Head && t.State != sia.Working && t.State != sia.Queued:
+	case moved(t, sia.SHA(p.HeadSHA), l.now()):
 		fact = sia.BranchMoved{SHA: sia.SHA(p.HeadSHA)}
 	default:
 		return nil
@@ -206,4 +206,15 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.BranchRef(t.Branch)},
 		Event: sia.Event{ID: fmt.Sprintf("look/%s/pull/v%d", t.ID, t.Version), At: l.now(), Fact: fact},
 	})
+}
+
+// moved reports whether a pull request's head tells that somebody pushed. For a while
+// after an attempt's push it may be the one of before: GitHub's servers hear of a push
+// one after the other.
+func moved(t sia.Task, head sia.SHA, now time.Time) bool {
+	if head == "" || head == t.Head || t.State == sia.Working || t.State == sia.Queued {
+		return false
+	}
+	former := slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Head == head })
+	return !former || now.Sub(t.Since) >= lookMargin
 }

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -58,7 +56,8 @@ func TestChangedInstallationsGetNewTokens(t *testing.T) {
 	if _, _, err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	intake := &Intake{parsing: semaphore.NewWeighted(maxParsed), Deps: Deps{Store: s, GitHub: app, Secrets: &secret.Masker{}, Logger: slog.New(slog.DiscardHandler), Now: time.Now}}
+	intake := &Intake{Deps{Store: s, GitHub: app, Secrets: &secret.Masker{}, Logger: slog.New(slog.DiscardHandler),
+		Now: time.Now}}
 
 	read := func() {
 		t.Helper()

@@ -1,13 +1,17 @@
 package webhook
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"github.com/sia-bot/sia/app/store"
 )
 
 const (
@@ -105,4 +109,25 @@ func payloadOf(contentType string, body []byte) ([]byte, error) {
 		return nil, errors.New("the form has no payload")
 	}
 	return []byte(form.Get("payload")), nil
+}
+
+// largeBody is from when on a payload is worked through alone: parsed, it is several
+// times as large.
+const largeBody = 1 << 20
+
+// LargeAlone is deliver, but that one large delivery is worked through at a time.
+func LargeAlone(deliver func(context.Context, store.Delivery) error) func(context.Context, store.Delivery) error {
+	turn := make(chan struct{}, 1)
+	return func(ctx context.Context, d store.Delivery) error {
+		if len(d.Body) < largeBody {
+			return deliver(ctx, d)
+		}
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+			return deliver(ctx, d)
+		case <-ctx.Done():
+			return fmt.Errorf("wait to read delivery %s: %w", d.GUID, context.Cause(ctx))
+		}
+	}
 }

@@ -184,3 +184,43 @@ func TestFormsAreRead(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeDeliveriesGoOneByOne, and don't hold up the others.
+func TestLargeDeliveriesGoOneByOne(t *testing.T) {
+	var inside, most atomic.Int64
+	began, gate := make(chan struct{}, 20), make(chan struct{})
+	deliver := webhook.LargeAlone(func(_ context.Context, d store.Delivery) error {
+		if len(d.Body) == 1 {
+			return nil
+		}
+		defer inside.Add(-1)
+		if n := inside.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		began <- struct{}{}
+		<-gate
+		return nil
+	})
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			if err := deliver(t.Context(), store.Delivery{Body: make([]byte, webhook.MaxBody)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-began
+	if err := deliver(t.Context(), store.Delivery{Body: []byte("x")}); err != nil {
+		t.Error(err)
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := deliver(stopped, store.Delivery{Body: make([]byte, webhook.MaxBody)}); err == nil {
+		t.Error("it did not wait")
+	}
+	close(gate)
+	wg.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d at a time", most.Load())
+	}
+}

@@ -19,8 +19,8 @@ func readCheckRun(payload any, r reading) ([]sia.Intent, *administration) {
 	in.Refs = []string{sia.CommitRef(sia.SHA(run.GetHeadSHA()))}
 	switch e.GetAction() {
 	case "completed", "created":
-		if own {
-			return nil, nil
+		if own || run.GetStatus() == "queued" || run.GetStatus() == "in_progress" {
+			return nil, nil // that one has begun decides nothing; its end does
 		}
 		return []sia.Intent{hint(in, sia.SHA(run.GetHeadSHA()))}, nil
 	case "rerequested":

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
@@ -51,14 +49,7 @@ type Deps struct {
 
 // Intake turns deliveries and findings into events of tasks. Make one with [NewIntake]. Safe for
 // concurrent use.
-type Intake struct {
-	Deps
-	parsing *semaphore.Weighted // bytes of payloads
-}
-
-// maxParsed bounds the payloads that are parsed at a time; parsed, one is several
-// times as large.
-const maxParsed = MaxBody
+type Intake struct{ Deps }
 
 // NewIntake returns an intake; it is an error when anything of d is missing.
 func NewIntake(d Deps) (*Intake, error) {
@@ -70,7 +61,7 @@ func NewIntake(d Deps) (*Intake, error) {
 			return nil, fmt.Errorf("make the intake: %s is missing", name)
 		}
 	}
-	return &Intake{Deps: d, parsing: semaphore.NewWeighted(maxParsed)}, nil
+	return &Intake{d}, nil
 }
 
 // Deliver works through one stored delivery. Doing it twice is harmless.
@@ -79,12 +70,7 @@ func (in *Intake) Deliver(ctx context.Context, d store.Delivery) error {
 	if err != nil {
 		return err
 	}
-	size := min(int64(len(d.Body)), maxParsed)
-	if err := in.parsing.Acquire(ctx, size); err != nil {
-		return fmt.Errorf("wait to read delivery %s: %w", d.GUID, err)
-	}
 	intents, admin, err := read(d, self.Slug)
-	in.parsing.Release(size)
 	if err != nil {
 		in.Logger.WarnContext(ctx, "delivery refused", "guid", d.GUID, "event", d.Event, "action", d.Action, "error", err)
 		return nil // it will not read better next time

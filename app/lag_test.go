@@ -1,0 +1,47 @@
+package app_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/sia"
+)
+
+// TestLagThatStaysIsSaid: what GitHub never comes to know is asked for a few times,
+// and then a person reads what GitHub says.
+func TestLagThatStaysIsSaid(t *testing.T) {
+	for _, story := range apptest.Stories(t, "testdata/stories") {
+		if story.Name != "pass" {
+			continue
+		}
+		s := story.Start(t)
+		s.Sim.Lag(1000)
+		if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Greet them.", "sia"); err != nil {
+			t.Fatal(err)
+		}
+		s.Settle()
+		task := s.Task(1)
+		if task.State != sia.OnHold || !strings.Contains(task.Pause.Reason, "Validation Failed: head invalid") {
+			t.Errorf("the task is %s: %+v", task.State, task.Pause)
+		}
+		posts := 0
+		for _, c := range s.Sim.Calls() {
+			if c.Method == http.MethodPost && strings.HasSuffix(c.Path, "/pulls") {
+				posts++
+			}
+		}
+		if posts < 2 || posts > 6 {
+			t.Errorf("asked %d times", posts)
+		}
+		s.Sim.Lag(0) // and when it knows at last, the task goes on
+		if _, err := s.Sim.Comment(apptest.Repo, 1, apptest.Owner, "/sia resume"); err != nil {
+			t.Fatal(err)
+		}
+		s.Settle()
+		if got := s.Task(1).State; got != sia.Passed {
+			t.Errorf("then the task is %s", got)
+		}
+	}
+}
