@@ -93,7 +93,7 @@ type (
 	}
 	// BranchMoved: somebody else pushed to the task's branch.
 	BranchMoved struct {
-		SHA    SHA  `json:"sha"`
+		SHA    SHA  `json:"sha"` // empty: the branch is gone
 		Forced bool `json:"forced,omitempty"`
 	}
 	// Restored: the database was lost, and the task is rebuilt from memory. Task is

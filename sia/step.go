@@ -271,6 +271,10 @@ func (t Task) clone() Task {
 	t.Seen = slices.Clone(t.Seen)
 	t.Pending = maps.Clone(t.Pending)
 	t.Brief.Answers = slices.Clone(t.Brief.Answers)
+	if t.Moved != nil {
+		m := *t.Moved
+		t.Moved = &m
+	}
 	if t.Next != nil {
 		n := *t.Next
 		t.Next = &n

@@ -175,7 +175,7 @@ func (s *step) goOn() {
 // proceed queues the next attempt with the same brief, from the branch's head.
 func (s *step) proceed(why string) {
 	if s.t.Head != "" {
-		s.t.Brief.FromBase = false
+		s.t.Brief.FromBase, s.t.Brief.FromKept = false, false
 	}
 	s.emit(DoMemory, s.number(), s.v())
 	s.queue()
@@ -257,7 +257,7 @@ func (s *step) pushRefused() {
 	a := s.t.Attempt()
 	a.Outcome, a.Reason = AttemptError, f.Reason
 	if f.Head != "" {
-		s.t.Head = f.Head
+		s.t.Head, s.t.Kept = f.Head, f.Head
 	}
 	if s.inARow(AttemptError) >= maxInARow {
 		s.enter(Queued)

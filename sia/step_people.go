@@ -38,29 +38,6 @@ func (s *step) queue() {
 
 func (s *step) begin() { s.emit(DoBegin, s.number()+1, s.v()) }
 
-// restart begins a new run of a task that had ended. Attempts stay counted, the
-// budget of approaches and credits starts anew on top of what was used.
-func (s *step) restart() {
-	set := s.t.Settings
-	s.t.Earlier = s.number()
-	if s.t.Escalation != nil {
-		s.t.Escalation.Answered = true // it was a question of the run before
-	}
-	s.t.Brief = Brief{Answers: s.t.Brief.Answers, FromBase: true}
-	if f, ok := s.e.Fact.(Start); ok {
-		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
-		s.t.AskedBy, s.t.Label = s.e.By, f.Label
-		s.words(f.Text)
-	}
-	s.t.StartedAt, s.t.Aftermath, s.t.Gone = s.e.At, "", false
-	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
-	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
-	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
-	s.react("eyes")
-	s.queue()
-	s.because("%s started the task again", s.who())
-}
-
 func (s *step) stop() {
 	f := s.e.Fact.(Stop)
 	s.end(f.Reason, f.Gone)
@@ -360,28 +337,4 @@ func (s *step) pullClosed() {
 		return
 	}
 	s.end(s.who()+" closed the pull request", false)
-}
-
-// branchMoved follows a person's push.
-func (s *step) branchMoved() {
-	f := s.e.Fact.(BranchMoved)
-	if f.SHA == s.t.Head {
-		s.ignore("the branch is where it was")
-		return
-	}
-	s.t.Head, s.t.HeadBy = f.SHA, s.e.By
-	switch s.t.State {
-	case PushedOut, Checking:
-		s.because("%s pushed %s; the gate watches that commit now", s.who(), f.SHA.Short())
-		if s.t.State == Checking {
-			s.watch()
-		}
-	case Escalated:
-		s.t.AwaitMemory = ""
-		s.because("%s pushed %s while SIA waited; its checks decide", s.who(), f.SHA.Short())
-		s.enter(Checking)
-		s.watch()
-	default:
-		s.because("%s pushed %s; the next attempt starts there", s.who(), f.SHA.Short())
-	}
 }

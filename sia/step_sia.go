@@ -27,6 +27,7 @@ func (s *step) diagnose(signals []Signal) {
 func (s *step) diagnosed() {
 	f := s.e.Fact.(Diagnosed)
 	d := f.Diagnosis
+	d.Brief = s.keeping(d.Brief)
 	s.t.Credits.spend(f.Cost)
 	s.t.Next.Diagnosis, s.t.Next.Review = d, Review{}
 	s.t.Next.Warning = f.Warning
@@ -142,7 +143,7 @@ func (s *step) announced() {
 	next := *s.t.Next
 	next.CommentURL = f.URL
 	s.t.Interventions = append(s.t.Interventions, next)
-	s.t.Brief = next.Diagnosis.Brief
+	s.t.Brief = s.keeping(next.Diagnosis.Brief) // somebody may have pushed since
 	s.t.Next = nil
 	if s.t.Wanted == next.Diagnosis.Technique {
 		s.t.Wanted = ""

@@ -80,6 +80,9 @@ func holds(t *rapid.T, before, after Task, e Event) {
 				iv)
 		}
 	}
+	if len(after.Attempts) > len(before.Attempts) && after.Kept != "" && after.Brief.FromBase {
+		t.Fatalf("attempt %d drops %s, which passed or is a person's", len(after.Attempts), after.Kept)
+	}
 	if f, ok := e.Fact.(Begun); ok && len(after.Attempts) > len(before.Attempts) {
 		var cases []string
 		for _, l := range f.Lessons {

@@ -71,7 +71,7 @@ func init() {
 			rest(hasEnded),
 		KRetry: row{}.on((*step).retry, OnHold, Stopped, Escalated, Checking).
 			ignore(isBusy, Queued, Working, PushedOut, Diagnosing, Reviewing, Announced).
-			ignore("the checks are green; `/sia start` runs the task again all the same", Passed),
+			ignore("the checks are green; `/sia start` followed by words says what is wanted besides", Passed),
 		KUse: row{}.on((*step).use, Queued, Working, PushedOut, Checking, Diagnosing, Escalated, OnHold).
 			ignore("the next attempt's approach is chosen already; say it again if that attempt fails, or `/sia stop`",
 				Reviewing, Announced).
@@ -90,7 +90,7 @@ func init() {
 			ignore("paused: the gate looks again on resume", OnHold).
 			rest("no verdict is waited for"),
 		KBranchMoved: row{}.on((*step).branchMoved, append([]State{Escalated, OnHold}, unfinished...)...).
-			rest("the task has ended; the branch belongs to people now"),
+			on((*step).movedAfter, Passed, Stopped),
 		KRestored: row{}.rest("the task is known: the database outranks its memory"),
 		KPullClosed: row{}.on((*step).pullClosed, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			ignore("the task is stopped already", Stopped),

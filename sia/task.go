@@ -87,7 +87,11 @@ type Task struct {
 	Branch     string `json:"branch"`
 	Head       SHA    `json:"head,omitempty"`   // the task's present head commit; empty before the first push
 	HeadBy     Actor  `json:"head_by,omitzero"` // the person who pushed Head; zero when SIA did
-	Pull       Pull   `json:"pull,omitzero"`
+	// no attempt starts before this commit of the branch, for what it would replace then is not SIA's to
+	// drop: the last head that passed or that a person pushed; empty: everything may be replaced
+	Kept  SHA    `json:"kept,omitempty"`
+	Moved *Moved `json:"moved,omitempty"` // what a person pushed after the task had ended; nil: nothing
+	Pull  Pull   `json:"pull,omitzero"`
 
 	Attempts      []Attempt      `json:"attempts,omitempty"`
 	Earlier       int            `json:"earlier,omitempty"` // how many of the attempts were made before the present run
@@ -119,6 +123,12 @@ type Task struct {
 	Visible int64                 `json:"visible"`           // version at which something that people see last changed
 	SyncAt  time.Time             `json:"sync_at,omitzero"`  // when the last sync was scheduled for
 	Synced  int64                 `json:"synced"`            // version that GitHub was last made to show
+}
+
+// Moved is where a person moved the task's branch.
+type Moved struct {
+	SHA SHA   `json:"sha"` // empty: the branch is gone
+	By  Actor `json:"by,omitzero"`
 }
 
 // Pull is the task's pull request; Number 0 means there is none yet.

@@ -139,6 +139,7 @@ func (w *world) bother() (Event, Task) {
 		Origin: Origin{OnIssue: 3, Comment: int64(w.serial), Command: true}}
 	e.Fact = rapid.SampledFrom([]Fact{
 		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}, Stop{Reason: "said so"},
+		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Text: "and that " + fmt.Sprint(w.serial)},
 		PauseAsked{Reason: "said so"},
 		Resume{}, Resume{Credits: 5 * Credit}, Retry{}, Use{Technique: FreshStart}, AnswerGiven{Letter: "A"},
 		AnswerGiven{Text: "do the other"},

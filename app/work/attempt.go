@@ -189,10 +189,13 @@ func (w *Worker) savedResult(
 	return fact, true, nil
 }
 
-// startCommit is where the attempt starts: the base, or the branch's head.
+// startCommit is where the attempt starts: the base, what must be kept, or the branch's head.
 func (w *Worker) startCommit(ctx context.Context, t sia.Task) (string, error) {
-	if t.Head == "" || t.Brief.FromBase {
+	switch {
+	case t.Head == "" || t.Brief.FromBase:
 		return string(t.BaseSHA), w.mirror(t).FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA))
+	case t.Brief.FromKept && t.Kept != "":
+		return string(t.Kept), w.mirror(t).FetchCommit(ctx, t.Branch, string(t.Kept))
 	}
 	return string(t.Head), w.mirror(t).FetchCommit(ctx, t.Branch, string(t.Head))
 }

@@ -19,6 +19,9 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
+	if err := w.lookAtBranch(ctx, t); err != nil {
+		return nil, err
+	}
 	now, err := w.Store.Task(ctx, t.ID)
 	if err != nil {
 		return nil, err
@@ -26,6 +29,7 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if _, waited := now.Pending[f.Key]; !waited {
 		return sia.Done{}, nil // what was found decided otherwise
 	}
+	t = now
 	sha, err := w.mirror(t).Fetch(ctx, t.BaseBranch)
 	if errors.Is(err, gitops.ErrNoBranch) {
 		return nil, &sia.Error{Op: "begin", Message: fmt.Sprintf("the base branch `%s` does not exist, so there is "+
@@ -72,6 +76,24 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Agent: coder.Name(), Hold: hold,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld),
 	}, nil
+}
+
+// lookAtBranch takes up what somebody pushed to the task's branch before the attempt
+// is paid for: one that starts elsewhere could not be pushed.
+func (w *Worker) lookAtBranch(ctx context.Context, t sia.Task) error {
+	for _, kind := range t.Pending {
+		if kind == sia.DoAttempt || kind == sia.DoPush {
+			return nil // what stands there may be SIA's own
+		}
+	}
+	head, _, err := w.repo(t).Head(ctx, t.Branch)
+	if err != nil || sia.SHA(head) == t.Head {
+		return err
+	}
+	_, err = w.Store.Apply(ctx, t.ID, sia.Event{
+		ID: fmt.Sprintf("look/%s/branch/v%d", t.ID, t.Version), At: w.Now(), Fact: sia.BranchMoved{SHA: sia.SHA(head)},
+	})
+	return err
 }
 
 // repoBudget says why the repository's budget of the day forbids an attempt.
