@@ -11,7 +11,8 @@ func passedTask() Task {
 	return Task{
 		ID: "9-3", Version: 9, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", State: Passed, Settings: set, Head: "green",
 		BaseSHA: "base", Pull: Pull{Number: 12}, Attempts: []Attempt{{Number: 1, Outcome: AttemptPass, Head: "green"}},
-		Brief:   Brief{Technique: Decomposition, Prompt: "in two steps", Steps: []SubTask{{Do: "this"}}, WithoutTools: []string{"run"}},
+		Brief: Brief{Technique: Decomposition, Prompt: "in two steps", Steps: []SubTask{{Do: "this"}},
+			WithoutTools: []string{"run"}},
 		Prompts: []Prompt{{Hash: "x"}}, Approaches: 5, Credits: Ledger{Budget: 100 * Credit},
 	}
 }
@@ -87,10 +88,9 @@ func TestStartOfWhatPassedIsAnswered(t *testing.T) {
 func TestFreshStartKeepsWhatPassed(t *testing.T) {
 	r := Step(passedTask(), Event{ID: "a", By: person, Fact: startFact("and that")})
 	task := r.Task
-	task.State, task.Next = Reviewing, &Intervention{Diagnosis: Diagnosis{Technique: FreshStart,
-		Brief: Brief{Technique: FreshStart, FromBase: true}}}
-	task.Pending = map[string]EffectKind{"say": DoAnnounce}
-	r = Step(task, Event{ID: "say", Effect: "say", Fact: CommentPosted{URL: "u"}})
+	task.State, task.Brief = Announced, Brief{Technique: FreshStart, FromBase: true}
+	task.Pending = map[string]EffectKind{"go": DoBegin}
+	r = Step(task, Event{ID: "go", Effect: "go", Fact: Begun{Settings: DefaultSettings(), Title: "Do it"}})
 	if b := r.Task.Brief; b.FromBase || !b.FromKept || r.Task.Kept != "green" {
 		t.Errorf("the brief %+v, kept %q", b, r.Task.Kept)
 	}

@@ -21,6 +21,7 @@ func (s *step) begun() {
 	if edited && !s.worked() {
 		s.t.Brief.Plan = nil // it was approved for another text
 	}
+	s.t.Brief = s.keeping(s.t.Brief)
 	s.t.Author, s.t.Access = f.Author, f.Access
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)

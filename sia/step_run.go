@@ -37,7 +37,7 @@ func (s *step) restart() {
 	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
 	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
 	s.react("eyes")
-	if passed && text == "" && !edited { // what is new is a person's commit: its checks tell whether there is anything to do
+	if passed && text == "" && !edited { // what is new is a person's commit: its checks tell whether that is right
 		s.enter(Checking)
 		s.watch()
 		s.because("%s started the task again; the checks of what was pushed after the pass decide", s.who())

@@ -143,7 +143,7 @@ func (s *step) announced() {
 	next := *s.t.Next
 	next.CommentURL = f.URL
 	s.t.Interventions = append(s.t.Interventions, next)
-	s.t.Brief = s.keeping(next.Diagnosis.Brief) // somebody may have pushed since
+	s.t.Brief = next.Diagnosis.Brief
 	s.t.Next = nil
 	if s.t.Wanted == next.Diagnosis.Technique {
 		s.t.Wanted = ""

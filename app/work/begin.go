@@ -59,7 +59,7 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	if t.Head != "" && !t.Brief.FromBase {
+	if t.Head != "" && (!t.Brief.FromBase || t.Kept != "") {
 		sha = string(t.BaseSHA) // the branch stands on it: what it changes is measured against it
 	}
 	t.Title, t.Body = issue.Title, issue.Body
