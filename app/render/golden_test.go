@@ -42,7 +42,7 @@ func TestEveryMoment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "status/"+name+".md", render.Status(task, links, now))
 			golden(t, "pull/"+name+".md", render.PullTitle(task)+"\n\n"+render.PullBody(task, links))
-			golden(t, "reply/status-"+name+".md", render.StatusReply(task, links, now))
+			golden(t, "reply/status-"+name+".md", render.StatusReply(task, links, 4711))
 			golden(t, "reply/help-"+name+".md", render.Help(task))
 			check, err := json.MarshalIndent(render.CheckRun(task, links), "", "  ")
 			if err != nil {
@@ -181,11 +181,15 @@ func TestReplies(t *testing.T) {
 		{Type: "rerun", Attempt: 2, Choice: "once"},
 	}
 	for name, got := range map[string]string{
-		"explain":           render.Reply(task, "topic:explain", links, now, moves, choices),
+		"explain":           render.Reply(task, "topic:explain", links, 0, moves, choices),
 		"explain-long":      render.Explain(task, long, nil),
 		"explain-new":       render.Explain(queued(), nil, nil),
-		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, now, nil, nil),
+		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, 0, nil, nil),
 		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
+		"no-technique":      render.NoTechnique("tool-chnage", []sia.TechniqueID{"tool-change", "a`@b"}),
+		"no-technique-near": render.NoTechnique("magic", []sia.TechniqueID{"tool-change", "fresh-start"}),
+		"no-technique-left": render.NoTechnique("magic", nil),
+		"status-unknown":    render.StatusReply(task, links, 0),
 		"not-permitted":     render.NotPermitted("stranger", "write"),
 		"too-many":          render.TooMany(20, "an hour"),
 		"learned":           render.Learned(taught, false, nil),
@@ -197,8 +201,8 @@ func TestReplies(t *testing.T) {
 	} {
 		golden(t, "reply/"+name+".md", got)
 	}
-	if got, want := render.Reply(task, "topic:status", links, now, nil, nil),
-		render.StatusReply(task, links, now); got != want {
+	if got, want := render.Reply(task, "topic:status", links, 4711, nil, nil),
+		render.StatusReply(task, links, 4711); got != want {
 		t.Errorf("topic:status: %s", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/technique"
 )
 
 // Limits that keep one noisy person or thread from occupying SIA (docs/rules.md#failsafes).
@@ -26,6 +27,8 @@ type Settings interface {
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
 	// Edited reads the settings of a commit that somebody pushed to the default branch.
 	Edited(ctx context.Context, installation int64, repo sia.Repo, sha string) error
+	// Techniques gives those that a task can use; the warning, for people, names what can't be read.
+	Techniques(ctx context.Context, t sia.Task) (_ *technique.Library, warning string, err error)
 }
 
 // Teacher remembers and forgets for a repository what people tell SIA, and says
@@ -142,6 +145,9 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	}
 	if len(targets) == 0 {
 		return in.replyWithoutTask(ctx, intent, set)
+	}
+	if err := in.known(ctx, targets); err != nil {
+		return err
 	}
 	for _, t := range targets {
 		if _, err := in.Store.Apply(ctx, t.task, t.event); err != nil {

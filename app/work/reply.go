@@ -33,7 +33,11 @@ func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	text := render.Reply(t, f.Content, w.Links, w.Now(), moves, decisions)
+	status, _, err := w.Store.Surface(ctx, t.ID, store.SurfaceStatus)
+	if err != nil {
+		return nil, err
+	}
+	text := render.Reply(t, f.Content, w.Links, status, moves, decisions)
 	_, _, err = w.repo(t).UpsertComment(ctx, f.OnIssue, markerLine(f), text, 0)
 	return sia.Done{}, err
 }

@@ -132,19 +132,19 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 	if name == "" {
 		return Parsed{Fact: sia.Query{Topic: "help"}, Open: true}, true
 	}
-	return Parsed{Problem: "there is no command `" + strings.ReplaceAll(name, "`", "") + "`; did you mean `/sia " +
-		nearestCommand(name) + "`? `/sia help` lists them all"}, true
+	return Parsed{Problem: noCommand(name)}, true
 }
 
-// nearestCommand is the command with the name that is closest to name by edit distance. Of a long
-// name the first 64 bytes count.
-func nearestCommand(name string) string {
-	name = name[:min(len(name), 64)]
-	best, dist := "help", 1<<30
-	for _, c := range Commands() {
-		if d := text.EditDistance(name, c.Name); d < dist {
-			best, dist = c.Name, d
-		}
+// noCommand says that there is no command of a name, and which may have been meant.
+func noCommand(name string) string {
+	all := Commands()
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
 	}
-	return best
+	problem := "there is no command `" + strings.ReplaceAll(text.Clip(name, 60), "`", "") + "`; "
+	if near := text.Nearest(name, names); near != "" {
+		problem += "did you mean `/sia " + near + "`? "
+	}
+	return problem + "`/sia help` lists them all"
 }

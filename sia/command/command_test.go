@@ -27,6 +27,10 @@ func TestParse(t *testing.T) {
 		{"/sia", true, Parsed{Fact: sia.Query{Topic: "help"}, Open: true}},
 		{"/sia stpo", true, Parsed{Problem: "there is no command `stpo`; did you mean `/sia stop`? `/sia help` lists them " +
 			"all"}},
+		{"/sia foo", true, Parsed{Problem: "there is no command `foo`; `/sia help` lists them all"}},
+		{"/sia merge", true, Parsed{Problem: "there is no command `merge`; `/sia help` lists them all"}},
+		{"/sia retyr", true, Parsed{Problem: "there is no command `retyr`; did you mean `/sia retry`? `/sia help` lists " +
+			"them all"}},
 		{"/sia go", true, Parsed{Fact: sia.Approve{}}},
 		{"@sia-bot go", true, Parsed{Fact: sia.Approve{}}},
 		{"@sia-bot go ahead", true, Parsed{Fact: sia.AnswerGiven{Text: "go ahead"}}},
