@@ -46,6 +46,7 @@ type (
 		DefaultBranch string `json:"default_branch"`
 		Label         string `json:"label,omitempty"` // by which it was asked for; empty: by a command
 		Text          string `json:"text,omitempty"`  // words after /sia start
+		Wait          int    `json:"wait,omitempty"`  // seconds until it may begin, for others of that person's come first
 	}
 	// Stop: /sia stop, the label taken off, the issue closed, the app uninstalled.
 	Stop struct {
@@ -55,11 +56,13 @@ type (
 	}
 	// PauseAsked: /sia pause or a switch.
 	PauseAsked struct {
-		Reason string `json:"reason"`
+		Reason string    `json:"reason"`
+		Scope  HaltScope `json:"scope,omitempty"` // what is paused as a whole; empty: the task alone
 	}
 	// Resume: /sia resume, with credits to add.
 	Resume struct {
-		Credits Credits `json:"credits,omitempty"`
+		Credits Credits   `json:"credits,omitempty"`
+		Scope   HaltScope `json:"scope,omitempty"` // whose tasks go on; empty: the task alone
 	}
 	// Retry: /sia retry.
 	Retry struct{}

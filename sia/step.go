@@ -246,9 +246,13 @@ func (s *step) sync(changed bool) {
 	s.emitEffect(DoSync, s.number(), s.v(), Effect{At: at})
 }
 
-func (s *step) reply(text string) {
+// reply answers the event's person. Somebody who is refused the same again is not
+// answered again.
+func (s *step) reply(text string) { s.replyTo(s.e.By.Login, text) }
+
+func (s *step) replyTo(login, text string) {
 	s.emitEffect(DoReply, s.number(), s.v(),
-		Effect{Comment: s.e.Origin.Comment, OnIssue: s.e.Origin.OnIssue, Content: text})
+		Effect{Comment: s.e.Origin.Comment, OnIssue: s.e.Origin.OnIssue, To: login, Content: text})
 }
 
 func (s *step) react(content string) {

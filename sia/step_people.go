@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // create makes a task from the Start fact.
@@ -19,7 +20,7 @@ func (s *step) create(f Start) {
 	s.t.Branch = "sia/issue-" + itoa(f.Issue) + "-" + slug(f.Title)
 	s.words(f.Text)
 	s.react("eyes")
-	s.queue()
+	s.queueAfter(f.Wait)
 	s.because("%s asked for this issue to be resolved", s.who())
 }
 
@@ -34,6 +35,17 @@ func (s *step) words(text string) {
 func (s *step) queue() {
 	s.enter(Queued)
 	s.begin()
+}
+
+// queueAfter is queue for a run that waits so many seconds for its turn.
+func (s *step) queueAfter(wait int) {
+	if wait <= 0 {
+		s.queue()
+		return
+	}
+	s.enter(Queued)
+	s.t.BeginsAt = s.e.At.Add(time.Duration(wait) * time.Second)
+	s.emitEffect(DoBegin, s.number()+1, s.v(), Effect{At: s.t.BeginsAt})
 }
 
 func (s *step) begin() { s.emit(DoBegin, s.number()+1, s.v()) }
@@ -93,6 +105,19 @@ func (s *step) cancelAttempt() {
 
 func (s *step) pauseAsked() {
 	f := s.e.Fact.(PauseAsked)
+	if f.Scope != "" {
+		s.halted(f)
+		return
+	}
+	switch p := s.t.Pause; {
+	case p != nil && p.Scope == "":
+		s.ignore("the task is paused already; `/sia resume` goes on")
+		return
+	case p != nil: // it stays paused when everything else goes on
+		p.Kind, p.By, p.Reason, p.Scope = PausedByPerson, s.e.By, f.Reason, ""
+		s.because("paused: %s", f.Reason)
+		return
+	}
 	s.hold(PausedByPerson, f.Reason)
 }
 
@@ -108,9 +133,11 @@ func (s *step) hold(kind PauseKind, reason string) {
 
 // resume goes on where the task was paused.
 func (s *step) resume() {
-	if f, ok := s.e.Fact.(Resume); ok {
-		s.t.Credits.Budget += f.Credits
+	f, _ := s.e.Fact.(Resume)
+	if s.heldByHalt(f) {
+		return
 	}
+	s.t.Credits.Budget += f.Credits
 	p := *s.t.Pause
 	s.enter(p.From)
 	for _, f := range p.Held {
@@ -136,6 +163,10 @@ func (s *step) resume() {
 // topUp books credits for a task that is not paused.
 func (s *step) topUp() {
 	f := s.e.Fact.(Resume)
+	if f.Scope != "" {
+		s.ignore("the task is not paused")
+		return
+	}
 	if f.Credits == 0 {
 		s.ignore("the task is not paused, so there is nothing to resume; `/sia resume +50` would add credits, `/sia " +
 			"status` shows where it stands")
@@ -166,7 +197,7 @@ func (s *step) inside() {
 	}
 	if inner := s.t.Pause; inner != nil { // it paused for a reason of its own as well
 		pause.Held = append(pause.Held, inner.Held...)
-		pause.From, pause.Kind, pause.Reason = inner.From, inner.Kind, inner.Reason
+		pause.From, pause.Kind, pause.Reason, pause.Scope = inner.From, inner.Kind, inner.Reason, ""
 	} else {
 		pause.From = s.t.State
 	}
@@ -302,13 +333,14 @@ func (s *step) edited() {
 
 func (s *step) query() {
 	f := s.e.Fact.(Query)
-	if f.Topic == "say" {
-		s.reply(f.Text)
-	} else {
-		s.reply("topic:" + f.Topic)
-	}
-	if f.Obeyed {
+	switch {
+	case f.Topic != "say":
+		s.replyTo("", "topic:"+f.Topic)
+	case f.Obeyed: // each time that it is
+		s.replyTo("", f.Text)
 		s.react("rocket")
+	default:
+		s.reply(f.Text)
 	}
 	s.because("answers %s", s.who())
 }

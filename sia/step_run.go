@@ -1,6 +1,9 @@
 package sia
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // restart begins a new run of a task that had ended. Attempts stay counted, the
 // budget of approaches and credits starts anew on top of what was used.
@@ -32,7 +35,7 @@ func (s *step) restart() {
 		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
 		s.t.AskedBy, s.t.Label = s.e.By, f.Label
 	}
-	s.t.StartedAt, s.t.Aftermath, s.t.Gone = s.e.At, "", false
+	s.t.StartedAt, s.t.BeginsAt, s.t.Aftermath, s.t.Gone = s.e.At, time.Time{}, "", false
 	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
 	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
 	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
@@ -43,7 +46,7 @@ func (s *step) restart() {
 		s.because("%s started the task again; the checks of what was pushed after the pass decide", s.who())
 		return
 	}
-	s.queue()
+	s.queueAfter(f.Wait)
 	if passed {
 		s.because("%s wants more; the next attempt goes on from %s, which has passed", s.who(), s.t.Head.Short())
 		return

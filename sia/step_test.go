@@ -70,6 +70,8 @@ func holds(t *rapid.T, before, after Task, e Event) {
 		t.Fatalf("it waits for an answer to %+v", q)
 	case (after.State == OnHold) != (p != nil), p != nil && (p.Kind == "" || p.Reason == ""):
 		t.Fatalf("%s with the pause %+v", after.State, p)
+	case p != nil && (p.Scope != "") != (p.Kind == PausedByHalt):
+		t.Fatalf("paused by %s with the scope %q", p.Kind, p.Scope)
 	case (after.State == Stopped) != (after.Ended != ""):
 		t.Fatalf("%s, ended because %q", after.State, after.Ended)
 	}

@@ -63,9 +63,7 @@ func init() {
 		KStop: row{}.on((*step).stop, append([]State{Escalated, OnHold}, unfinished...)...).
 			ignore("the task has passed already; there is nothing to stop", Passed).
 			ignore("the task is stopped already; `/sia start` starts it again", Stopped),
-		KPause: row{}.on((*step).pauseAsked, append([]State{Escalated}, unfinished...)...).
-			ignore("the task is paused already; `/sia resume` goes on", OnHold).
-			rest(hasEnded),
+		KPause: row{}.on((*step).pauseAsked, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KResume: row{}.on((*step).resume, OnHold).
 			on((*step).topUp, append([]State{Escalated}, unfinished...)...).
 			rest(hasEnded),

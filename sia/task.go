@@ -73,6 +73,8 @@ type Task struct {
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at"` // of the present run; a restart sets it anew
 
+	BeginsAt time.Time `json:"begins_at,omitzero"` // the run waits until then for its turn; zero: it does not
+
 	State        State     `json:"state"`
 	Since        time.Time `json:"since"`                   // when State was entered
 	Ended        string    `json:"ended,omitempty"`         // why a stopped task was stopped, for people
@@ -293,6 +295,7 @@ const (
 	PausedByTrouble PauseKind = "trouble" // something can't be done now, and perhaps can later
 	PausedByCredits PauseKind = "credits" // the task's credits are used up
 	PausedByPushes  PauseKind = "pushes"  // somebody pushes to the branch whenever an attempt ends
+	PausedByHalt    PauseKind = "halt"    // with everything in its repository, its installation or on this server
 )
 
 // Pause says why a task is paused and where it resumes.
@@ -301,7 +304,8 @@ type Pause struct {
 	By     Actor     `json:"by,omitzero"`
 	Kind   PauseKind `json:"kind,omitempty"`
 	Reason string    `json:"reason"`
-	Held   []Effect  `json:"held,omitempty"` // effects that wait for the resume
+	Held   []Effect  `json:"held,omitempty"`  // effects that wait for the resume
+	Scope  HaltScope `json:"scope,omitempty"` // of the kind halt: what is paused as a whole
 }
 
 // Waits reports whether the task goes on only when a person acts: it was asked for

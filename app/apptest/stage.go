@@ -252,6 +252,9 @@ func (s *Stage) Lose() {
 	}
 }
 
+// Database is the address of the application's database, for what works beside it.
+func (s *Stage) Database() string { return s.config.WithDefaults().DB }
+
 // Reindex rebuilds the database from memory while the application is down, as
 // `sia reindex` does: all repositories, or only the one named.
 func (s *Stage) Reindex(only string) []memory.Reindexed {

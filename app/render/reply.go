@@ -183,6 +183,13 @@ func NotPermitted(login, need string) string {
 		Line(need, 20))
 }
 
+// LabelNotPermitted is the one polite reply to somebody whose label starts nothing.
+func LabelNotPermitted(login, label, need string) string {
+	return fmt.Sprintf("Thank you, %s. The label %s starts SIA when somebody with %s access puts it on, so nothing was "+
+		"started. Somebody who has it can take the label off and put it on again.\n", Code(login, 40), Code(label, 50),
+		Line(need, 20))
+}
+
 // TooMany says once that SIA falls silent for a while on a thread.
 func TooMany(limit int, per string) string {
 	return fmt.Sprintf("SIA has written %d times here within %s, which looks like a loop. It stays silent on this "+

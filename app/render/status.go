@@ -79,6 +79,10 @@ func Headline(t sia.Task) string {
 func nowText(t sia.Task) string {
 	switch t.State {
 	case sia.Queued:
+		if !t.BeginsAt.IsZero() {
+			return fmt.Sprintf("It waits for its turn and begins at %s: SIA starts 3 tasks a minute of one person, and %s "+
+				"started more.", t.BeginsAt.UTC().Format("15:04:05 UTC"), Code(t.AskedBy.Login, 40))
+		}
 		return "A coding agent will work on a branch of its own. The repository's checks then decide whether the work is " +
 			"right."
 	case sia.Working:

@@ -18,7 +18,8 @@ type administration struct {
 	added        []sia.Repo
 	removed      []sia.Repo
 	gone         string // why everything ends; empty when it does not
-	paused       string // why everything pauses
+	suspended    bool   // everything pauses
+	unsuspended  bool   // what the suspension paused goes on
 	pushed       *push  // nil: it is about the installation
 }
 
@@ -34,11 +35,19 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 		}
 		return in.Store.RemoveInstallation(ctx, a.installation)
 	}
-	if a.paused != "" {
-		return in.each(ctx, store.Filter{Installation: a.installation}, sia.PauseAsked{Reason: a.paused})
-	}
-	if err := in.Store.UpsertInstallation(ctx, store.Installation{ID: a.installation, Account: a.account}); err != nil {
+	if err := in.Store.UpsertInstallation(ctx, store.Installation{ID: a.installation, Account: a.account,
+		Suspended: a.suspended}); err != nil {
 		return err
+	}
+	if a.suspended {
+		_, err := in.Store.Halt(ctx, store.Halt{Scope: sia.SuspensionHalt(a.installation), At: in.Now(),
+			Reason: "the app's installation was suspended on GitHub"})
+		return err
+	}
+	if a.unsuspended {
+		if _, _, err := in.Store.Lift(ctx, sia.SuspensionHalt(a.installation), "", in.Now()); err != nil {
+			return err
+		}
 	}
 	for _, r := range a.removed {
 		if err := in.each(ctx, store.Filter{Installation: a.installation, Repo: r.ID},
@@ -73,14 +82,12 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 
 // each applies a fact to every task of a filter that has not ended.
 func (in *Intake) each(ctx context.Context, f store.Filter, fact sia.Fact) error {
+	f.Open, f.Limit = true, store.EveryTask
 	tasks, err := in.Store.Tasks(ctx, f)
 	if err != nil {
 		return err
 	}
 	for _, t := range tasks {
-		if t.State.Final() {
-			continue
-		}
 		e := sia.Event{ID: "administration/" + string(fact.Kind()) + "/" + in.Now().UTC().Format("20060102T150405.000"),
 			At: in.Now(), Fact: fact}
 		if _, err := in.Store.Apply(ctx, t.ID, e); err != nil {

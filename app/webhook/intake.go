@@ -20,6 +20,7 @@ import (
 const (
 	startsPerMinute = 3
 	startWindow     = time.Minute
+	longestWait     = 24 * time.Hour // that is looked back for starts that wait
 )
 
 // Settings gives the settings in force in a repository.
@@ -137,14 +138,28 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 			targets[i].event.Fact = intent.Event.Fact
 		}
 	}
+	if answer, ok, err := in.halt(ctx, intent); err != nil {
+		return err
+	} else if ok {
+		if answer == (sia.Query{}) {
+			return nil // heard before
+		}
+		intent.Event.Fact = answer
+		for i := range targets {
+			targets[i].event.Fact = answer
+		}
+	}
 	if starts {
-		if err := in.pace(ctx, intent); err != nil {
+		wait, err := in.pace(ctx, intent.Event.By)
+		if err != nil {
 			return err
 		}
+		start.Wait = int(wait / time.Second)
+		intent.Event.Fact = start
 		targets = []target{{sia.NewTaskID(intent.Repo.ID, start.Issue), intent.Event}}
 	}
 	if len(targets) == 0 {
-		return in.replyWithoutTask(ctx, intent, set)
+		return in.answerWithoutTask(ctx, intent, set)
 	}
 	if err := in.known(ctx, targets); err != nil {
 		return err
@@ -232,13 +247,16 @@ func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Sett
 	}
 	in.Logger.InfoContext(ctx, "not permitted", "repo", intent.Repo.String(), "login", intent.Event.By.Login, "has", have,
 		"needs", set.Access.CommandPermission)
-	if !intent.Event.Origin.Command {
+	text := render.NotPermitted(intent.Event.By.Login, set.Access.CommandPermission)
+	switch _, starts := intent.Event.Fact.(sia.Start); {
+	case intent.Label != "" && starts:
+		text = render.LabelNotPermitted(intent.Event.By.Login, intent.Label, set.Access.CommandPermission)
+	case !intent.Event.Origin.Command:
 		return false, nil
 	}
-	intent.Event.Fact = sia.Query{Topic: "say",
-		Text: render.NotPermitted(intent.Event.By.Login, set.Access.CommandPermission)}
+	intent.Event.Fact = sia.Query{Topic: "say", Text: text}
 	if len(targets) == 0 {
-		return false, in.replyWithoutTask(ctx, intent, set)
+		return false, in.answerWithoutTask(ctx, intent, set)
 	}
 	_, err = in.Store.Apply(ctx, targets[0].task, intent.Event)
 	return false, err
@@ -250,39 +268,13 @@ func rank(role string) int {
 	return slices.Index([]string{"none", "read", "triage", "write", "maintain", "admin"}, role)
 }
 
-// pace holds back a person who starts many tasks at once: the delivery is tried
-// again a little later, nothing is lost.
-func (in *Intake) pace(ctx context.Context, intent sia.Intent) error {
+// pace says how long a task waits that a person starts soon after others: it is there at
+// once, and begins when its turn comes.
+func (in *Intake) pace(ctx context.Context, by sia.Actor) (time.Duration, error) {
 	now := in.Now()
-	n, err := in.Store.CountStarts(ctx, intent.Event.By, now.Add(-startWindow))
-	if err != nil || n < startsPerMinute {
-		return err
+	begins, err := in.Store.LastStarts(ctx, by, now.Add(-longestWait), startsPerMinute)
+	if err != nil || len(begins) < startsPerMinute {
+		return 0, err
 	}
-	return &sia.Error{
-		Op: "start " + intent.Repo.String(),
-		Message: fmt.Sprintf("%s started %d tasks within a minute; this one follows a little later", intent.Event.By.Login,
-			n),
-		RetryAfter: startWindow / startsPerMinute,
-	}
-}
-
-// replyWithoutTask answers a command on an issue that has no task. The marker
-// names the comment that is answered, so that it is answered once.
-func (in *Intake) replyWithoutTask(ctx context.Context, intent sia.Intent, set sia.Settings) error {
-	e := intent.Event
-	text := render.NoTask(set)
-	if q, ok := e.Fact.(sia.Query); ok && q.Topic == "say" {
-		text = q.Text
-	} else if ok && q.Topic == "help" {
-		text = render.Help(sia.Task{Settings: set})
-	}
-	repo := in.GitHub.Repo(intent.Installation, intent.Repo)
-	m := render.Marker{Task: sia.NewTaskID(intent.Repo.ID, e.Origin.OnIssue), Kind: "reply", Key: e.ID}
-	if _, _, err := repo.UpsertComment(ctx, e.Origin.OnIssue, m.String(), text, 0); err != nil {
-		return err
-	}
-	if q, ok := e.Fact.(sia.Query); ok && q.Obeyed {
-		return repo.React(ctx, e.Origin.OnIssue, e.Origin.Comment, "rocket")
-	}
-	return nil
+	return max(0, begins[startsPerMinute-1].Add(startWindow).Sub(now)).Round(time.Second), nil
 }

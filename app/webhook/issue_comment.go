@@ -90,6 +90,14 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 		in.Event.Fact = sia.Stop{Reason: "@" + in.Event.By.Login + " said `/sia stop`"}
 	case sia.PauseAsked:
 		in.Event.Fact = sia.PauseAsked{Reason: "@" + in.Event.By.Login + " said `/sia pause`"}
+		if f.Scope == command.Here {
+			in.Event.Fact = sia.PauseAsked{Scope: sia.RepositoryHalt(in.Repo.ID), Reason: "everything in this repository is " +
+				"paused: @" + in.Event.By.Login + " said `/sia pause all`"}
+		}
+	case sia.Resume:
+		if f.Scope == command.Here {
+			in.Event.Fact = sia.Resume{Scope: sia.RepositoryHalt(in.Repo.ID)}
+		}
 	}
 	return []sia.Intent{in}
 }

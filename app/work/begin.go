@@ -15,6 +15,9 @@ import (
 // closed it, taken the label off or said stop, and the delivery that said so
 // may be lost. Then it reads settings and base.
 func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	if halted, err := w.halted(ctx, t, f); err != nil || halted {
+		return sia.Done{}, err
+	}
 	issue, err := w.Looker.Issue(ctx, t)
 	if err != nil {
 		return nil, err
@@ -76,6 +79,18 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Agent: coder.Name(), Hold: hold,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld),
 	}, nil
+}
+
+// halted pauses the task when everything in its repository, its installation or on this
+// server is paused: nothing begins there, whatever led to it.
+func (w *Worker) halted(ctx context.Context, t sia.Task, f sia.Effect) (bool, error) {
+	h, halted, err := w.Store.HaltOver(ctx, t.Installation, t.Repo.ID)
+	if err != nil || !halted {
+		return false, err
+	}
+	_, err = w.Store.Apply(ctx, t.ID, sia.Event{ID: "halted/" + f.Key, At: w.Now(), By: sia.Actor{Login: h.By},
+		Fact: sia.PauseAsked{Reason: h.Reason, Scope: h.Scope}})
+	return true, err
 }
 
 // lookAtBranch takes up what somebody pushed to the task's branch before the attempt

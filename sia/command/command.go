@@ -30,9 +30,15 @@ func Commands() []Command {
 		{Name: "start", Args: "[text]", Does: "start on this issue; the text is taken as a further constraint",
 			fact: func(a string) (sia.Fact, string) { return sia.Start{Text: a}, "" }},
 		{Name: "stop", Does: "stop now; what was done stays on the branch", fact: fixedFact(sia.Stop{})},
-		{Name: "pause", Does: "stop for now", fact: fixedFact(sia.PauseAsked{})},
-		{Name: "resume", Args: "[+credits]", Does: "go on where it stopped, with more credits if you say how many",
-			fact: resumeFact},
+		{Name: "pause", Args: "[all]", Does: "stop for now; with all: everything in this repository",
+			fact: func(a string) (sia.Fact, string) {
+				if isAll(a) {
+					return sia.PauseAsked{Scope: Here}, ""
+				}
+				return sia.PauseAsked{}, ""
+			}},
+		{Name: "resume", Args: "[+credits|all]", Does: "go on where it stopped, with more credits if you say how many; " +
+			"with all: everything that `/sia pause all` paused", fact: resumeFact},
 		{Name: "retry", Does: "try once more", fact: fixedFact(sia.Retry{})},
 		{Name: "use", Args: "<technique>", Does: "use this technique next", fact: func(a string) (sia.Fact, string) {
 			if a == "" {
@@ -79,9 +85,22 @@ func fixedFact(f sia.Fact) func(string) (sia.Fact, string) {
 	return func(string) (sia.Fact, string) { return f, "" }
 }
 
+// Here is the scope of "/sia pause all" and "/sia resume all": the repository in which it
+// was written, which whoever reads the comment knows. Nobody's say in one repository
+// reaches another.
+const Here sia.HaltScope = "repository"
+
+func isAll(a string) bool {
+	first, _, _ := strings.Cut(a, " ")
+	return strings.EqualFold(strings.TrimRight(first, ".,!"), "all")
+}
+
 func resumeFact(a string) (sia.Fact, string) {
 	if a == "" {
 		return sia.Resume{}, ""
+	}
+	if isAll(a) {
+		return sia.Resume{Scope: Here}, ""
 	}
 	c, err := sia.ParseCredits(a)
 	if err != nil {
