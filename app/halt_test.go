@@ -100,7 +100,7 @@ func TestSuspension(t *testing.T) {
 	check(t, s.Sim.Suspend(s.Install, false))
 	s.Settle()
 	if state := s.Task(first).State; state != sia.Passed {
-		t.Errorf("unsuspended, it is %s", state)
+		t.Errorf("unsuspended, it is %s: %+v", state, s.Task(first).Pause)
 	}
 }
 

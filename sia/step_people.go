@@ -197,7 +197,10 @@ func (s *step) inside() {
 	}
 	if inner := s.t.Pause; inner != nil { // it paused for a reason of its own as well
 		pause.Held = append(pause.Held, inner.Held...)
-		pause.From, pause.Kind, pause.Reason, pause.Scope = inner.From, inner.Kind, inner.Reason, ""
+		pause.From = inner.From
+		if pause.Scope == "" { // else that ends first, and what went wrong meanwhile is tried again
+			pause.Kind, pause.Reason = inner.Kind, inner.Reason
+		}
 	} else {
 		pause.From = s.t.State
 	}

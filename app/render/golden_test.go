@@ -53,6 +53,22 @@ func TestEveryMoment(t *testing.T) {
 	}
 }
 
+// What waits says for what, and who can end it.
+func TestWaitsForOthers(t *testing.T) {
+	turn := queued()
+	turn.BeginsAt = now
+	golden(t, "status/waits-for-its-turn.md", render.Status(turn, links, now))
+	for name, scope := range map[string]sia.HaltScope{
+		"server": sia.ServerHalt, "repository": sia.RepositoryHalt(turn.Repo.ID), "installation": sia.InstallationHalt(5),
+		"suspended": sia.SuspensionHalt(5),
+	} {
+		halted := queued()
+		halted.State = sia.OnHold
+		halted.Pause = &sia.Pause{From: sia.Queued, Kind: sia.PausedByHalt, Reason: "everything is paused", Scope: scope}
+		golden(t, "status/halted-"+name+".md", render.Status(halted, links, now))
+	}
+}
+
 func TestInterventions(t *testing.T) {
 	task := failed()
 	cases := map[string]func(*sia.Intervention){
@@ -190,6 +206,12 @@ func TestReplies(t *testing.T) {
 		"no-technique-near": render.NoTechnique("magic", []sia.TechniqueID{"tool-change", "fresh-start"}),
 		"no-technique-left": render.NoTechnique("magic", nil),
 		"status-unknown":    render.StatusReply(task, links, 0),
+		"halted":            render.Halted(3),
+		"halted-one":        render.Halted(1),
+		"lifted":            render.Lifted(1, true),
+		"lifted-nothing":    render.Lifted(0, false),
+		"still-halted":      render.StillHalted("everything is paused by whoever runs the server", sia.ServerHalt),
+		"label-refused":     render.LabelNotPermitted("stranger", "sia", "write"),
 		"not-permitted":     render.NotPermitted("stranger", "write"),
 		"too-many":          render.TooMany(20, "an hour"),
 		"learned":           render.Learned(taught, false, nil),
