@@ -110,6 +110,12 @@ type (
 		Merged bool `json:"merged"`
 		Head   SHA  `json:"head,omitempty"` // its head when it was closed; empty when that is not known
 	}
+	// PullReopened: a pull request of the task's branch was opened again.
+	PullReopened struct {
+		Number int    `json:"number"`
+		NodeID string `json:"node_id"`
+		URL    string `json:"url"`
+	}
 )
 
 // Facts that finished effects make.
@@ -285,6 +291,7 @@ const (
 	KBranchMoved      Kind = "branch_moved"
 	KRestored         Kind = "restored"
 	KPullClosed       Kind = "pull_closed"
+	KPullReopened     Kind = "pull_reopened"
 	KBegun            Kind = "begun"
 	KAttemptEnded     Kind = "attempt_ended"
 	KPushed           Kind = "pushed"
@@ -316,6 +323,7 @@ func (CheckSeen) Kind() Kind        { return KCheckSeen }
 func (BranchMoved) Kind() Kind      { return KBranchMoved }
 func (Restored) Kind() Kind         { return KRestored }
 func (PullClosed) Kind() Kind       { return KPullClosed }
+func (PullReopened) Kind() Kind     { return KPullReopened }
 func (Begun) Kind() Kind            { return KBegun }
 func (AttemptEnded) Kind() Kind     { return KAttemptEnded }
 func (Pushed) Kind() Kind           { return KPushed }
@@ -335,7 +343,8 @@ func (EffectFailed) Kind() Kind     { return KEffectFailed }
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
 	Rated{},
-	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{}, PullOpened{},
+	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{},
+	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{},
 }

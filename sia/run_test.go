@@ -44,6 +44,8 @@ func TestRestart(t *testing.T) {
 		{"it was merged", nil, []Fact{PullClosed{Merged: true, Head: "green"}, startFact("and that")}, Queued, "green", "", true,
 			""},
 		{"it was not wanted", nil, []Fact{PullClosed{}, startFact("otherwise")}, Queued, "green", "", true, ""},
+		{"it was wanted after all", nil, []Fact{PullClosed{}, PullReopened{Number: 12}, startFact("and that")}, Queued, "green",
+			"green", false, "and that"},
 		{"it was stopped", func(t *Task) { t.State, t.Ended = Stopped, "said so" }, []Fact{startFact("")}, Queued, "green", "",
 			true, ""},
 		{"it was stopped and a person pushed", func(t *Task) { t.State, t.Ended = Stopped, "said so" },

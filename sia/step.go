@@ -232,7 +232,8 @@ func (s *step) sync(changed bool) {
 	// The first status comment appears at once, and so does every state in which
 	// the task waits or ends; what happens in between is gathered.
 	at := s.e.At
-	waits := s.t.State.Final() || s.t.State == Escalated || s.t.State == OnHold
+	// So does what is said in no other way: that an edit was seen.
+	waits := s.t.State.Final() || s.t.State == Escalated || s.t.State == OnHold || s.e.Fact.Kind() == KEdited
 	if !waits && s.number() > 0 {
 		at = at.Add(syncSpacing)
 	}
@@ -275,6 +276,10 @@ func (t Task) clone() Task {
 	t.Seen = slices.Clone(t.Seen)
 	t.Pending = maps.Clone(t.Pending)
 	t.Brief.Answers = slices.Clone(t.Brief.Answers)
+	if t.Edited != nil {
+		e := *t.Edited
+		t.Edited = &e
+	}
 	if t.Moved != nil {
 		m := *t.Moved
 		t.Moved = &m

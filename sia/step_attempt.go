@@ -10,7 +10,7 @@ import (
 func (s *step) begun() {
 	f := s.e.Fact.(Begun)
 	first := s.number() == 0
-	s.t.Warning, s.t.BeginsAt = f.Warning, time.Time{}
+	s.t.Warning, s.t.BeginsAt, s.t.Edited = f.Warning, time.Time{}, nil
 	if first {
 		s.t.Approaches = f.Settings.SIA.MaxApproaches
 		s.t.Credits.Budget += Credits(f.Settings.Budget.Task-s.t.Settings.Budget.Task) * Credit

@@ -327,7 +327,7 @@ func (s *step) edited() {
 		s.ignore("title and text are what they were")
 		return
 	}
-	s.t.Title, s.t.Body = f.Title, f.Body
+	s.t.Title, s.t.Body, s.t.Edited = f.Title, f.Body, &Edit{By: s.e.By, At: s.e.At}
 	if e := s.t.Escalation; e != nil && e.Kind == AskPlan && !e.Answered {
 		e.Stale = true
 	}

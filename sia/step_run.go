@@ -146,3 +146,19 @@ func (s *step) movedAfter() {
 	s.t.Moved = &Moved{SHA: f.SHA, By: s.e.By}
 	s.because("%s pushed %s; the task has ended, and a new run would go on from there", s.who(), f.SHA.Short())
 }
+
+// pullReopened takes back that people did not want what was done. A task that ended
+// because of that goes on when somebody starts it.
+func (s *step) pullReopened() {
+	f := s.e.Fact.(PullReopened)
+	if s.t.Pull.Number != 0 {
+		s.ignore("the pull request is open, as far as SIA knows")
+		return
+	}
+	s.t.Pull = Pull{Number: f.Number, NodeID: f.NodeID, URL: f.URL}
+	s.because("%s opened pull request #%d again", s.who(), f.Number)
+	if s.t.State == Passed {
+		s.t.Aftermath = ""
+		s.emit(DoMemory, s.number(), s.v())
+	}
+}

@@ -93,6 +93,9 @@ func init() {
 		KPullClosed: row{}.on((*step).pullClosed, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			ignore("the task is stopped already", Stopped),
 
+		KPullReopened: row{}.on((*step).pullReopened, Passed, Stopped).
+			rest("the pull request is open, as far as SIA knows"),
+
 		// Outcomes of effects. While paused they are applied to the state that
 		// the task resumes in.
 		KBegun: row{}.on((*step).begun, Queued, Announced).on((*step).inside, OnHold).rest(late),

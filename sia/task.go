@@ -64,6 +64,7 @@ type Task struct {
 
 	Title   string `json:"title"`
 	Body    string `json:"body"`
+	Edited  *Edit  `json:"edited,omitempty"` // of title or text since the last attempt began; nil: none
 	AskedBy Actor  `json:"asked_by"`         // who labelled the issue or wrote /sia start
 	Author  string `json:"author,omitempty"` // login of who wrote the issue
 	Access  string `json:"access,omitempty"` // what the author may do in the repository when the last attempt began
@@ -125,6 +126,12 @@ type Task struct {
 	Visible int64                 `json:"visible"`           // version at which something that people see last changed
 	SyncAt  time.Time             `json:"sync_at,omitzero"`  // when the last sync was scheduled for
 	Synced  int64                 `json:"synced"`            // version that GitHub was last made to show
+}
+
+// Edit is a person's edit of the issue.
+type Edit struct {
+	By Actor     `json:"by,omitzero"`
+	At time.Time `json:"at"`
 }
 
 // Moved is where a person moved the task's branch.

@@ -148,6 +148,7 @@ func (w *world) bother() (Event, Task) {
 		AnswerGiven{Letter: "B"}, Approve{}, Approve{Question: 1}, AcceptTests{}, Edited{Title: "Do that"},
 		Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},
 		CheckSeen{SHA: "other"}, BranchMoved{SHA: SHA("f00d" + fmt.Sprint(w.serial))}, PullClosed{}, PullClosed{Merged: true},
+		PullReopened{Number: 12, NodeID: "n", URL: "u"},
 	}).Draw(w.t, "fact")
 	return e, w.apply(e)
 }

@@ -58,6 +58,9 @@ func TestWaitsForOthers(t *testing.T) {
 	turn := queued()
 	turn.BeginsAt = now
 	golden(t, "status/waits-for-its-turn.md", render.Status(turn, links, now))
+	edited := working()
+	edited.Edited = &sia.Edit{By: sia.Actor{Login: "mia"}, At: now}
+	golden(t, "status/edited.md", render.Status(edited, links, now))
 	for name, scope := range map[string]sia.HaltScope{
 		"server": sia.ServerHalt, "repository": sia.RepositoryHalt(turn.Repo.ID), "installation": sia.InstallationHalt(5),
 		"suspended": sia.SuspensionHalt(5),

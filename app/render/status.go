@@ -21,6 +21,7 @@ func Status(t sia.Task, l Links, now time.Time) string {
 	var p page
 	p.add("### " + Headline(t))
 	p.add(nowText(t))
+	p.add(editedLine(t))
 	if t.Warning != "" {
 		p.add("> [!WARNING]\n" + Quote(t.Warning))
 	}
@@ -30,6 +31,15 @@ func Status(t sia.Task, l Links, now time.Time) string {
 	p.add(placeLine(t, l))
 	p.add(commandLine(t))
 	return p.String()
+}
+
+// editedLine says that an edit of the issue was seen, until an attempt has read it.
+func editedLine(t sia.Task) string {
+	if t.Edited == nil || t.State.Final() {
+		return ""
+	}
+	return fmt.Sprintf("**The issue was edited** by %s at %s; the next attempt reads the new text.", person(t.Edited.By),
+		at(t.Edited.At))
 }
 
 // Headline is the state of the task in a few words.

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -112,6 +113,12 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	if len(targets) == 0 && !starts && !intent.Event.Origin.Command {
 		return nil // not about any task
 	}
+	if err := in.meet(ctx, intent.Installation, intent.Repo); err != nil {
+		return err
+	}
+	if intent, err = in.anew(ctx, intent, targets); err != nil {
+		return err
+	}
 	set, err := in.Settings.Settings(ctx, intent.Installation, intent.Repo)
 	if err != nil {
 		return err
@@ -170,6 +177,33 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 		}
 	}
 	return nil
+}
+
+// anew gives the event of an edited comment an id of its own where the comment was heard
+// before; where it was not, it counts once however SIA learns of it.
+func (in *Intake) anew(ctx context.Context, intent sia.Intent, targets []target) (sia.Intent, error) {
+	if intent.Anew == "" {
+		return intent, nil
+	}
+	_, err := in.Store.Heard(ctx, intent.Repo.ID, intent.Event.ID)
+	heard := err == nil
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return intent, err
+	}
+	for _, t := range targets {
+		before, err := in.Store.Applied(ctx, t.task, intent.Event.ID)
+		if err != nil {
+			return intent, err
+		}
+		heard = heard || before
+	}
+	if heard {
+		intent.Event.ID = intent.Anew
+		for i := range targets {
+			targets[i].event.ID = intent.Anew
+		}
+	}
+	return intent, nil
 }
 
 // targets finds the tasks that any of the intent's references name, and drops

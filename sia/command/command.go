@@ -117,6 +117,16 @@ type Parsed struct {
 	Open    bool      // nobody's permission is needed
 }
 
+// Line is the line of a comment's body that addresses SIA, without white space that means
+// nothing; false when none does.
+func Line(body, slug string) (string, bool) {
+	if _, ok := Parse(body, slug); !ok {
+		return "", false
+	}
+	line, _, _ := strings.Cut(strings.TrimLeft(body, " \t\r\n"), "\n")
+	return strings.Join(strings.Fields(line), " "), true
+}
+
 // Parse reads a comment's body. ok is false when it does not address SIA. slug
 // is the app's name, for "@slug words"; words that are no command are an answer.
 func Parse(body, slug string) (p Parsed, ok bool) {
