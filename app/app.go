@@ -93,7 +93,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	a.periodic = sweep.New(looker, worker, g.lessons, g.log).Table(c.Schedule)
 	o.Engine.Attempts = c.Attempts
 	if a.engine, err = a.Store.Start(ctx, store.Handlers{
-		Delivery: intake.Deliver, Effect: worker.Effect, Periodic: a.periodic, Boundary: o.Boundary,
+		Delivery: intake.Deliver, Setup: intake.Setup, Effect: worker.Effect, Periodic: a.periodic, Boundary: o.Boundary,
 	}, o.Engine); err != nil {
 		return nil, err
 	}

@@ -71,6 +71,31 @@ func (s *Store) UpsertRepository(ctx context.Context, v Repository) error {
 		v.ID, v.Installation, v.Owner, v.Name, v.DefaultBranch, v.Private, micros(s.now()))
 }
 
+// AddRepositories saves repositories of a known installation that a delivery names in
+// short: of one that is known already, the rest stays.
+func (s *Store) AddRepositories(ctx context.Context, installation int64, repos []sia.Repo) error {
+	for len(repos) > 0 {
+		n := min(planned, len(repos))
+		err := s.write(ctx, "save repositories", func(tx *sql.Tx) error {
+			for _, r := range repos[:n] {
+				if _, err := tx.ExecContext(ctx, `INSERT INTO repositories
+					(id, installation_id, owner, name, default_branch, private, updated_at) VALUES (?, ?, ?, ?, '', 0, ?)
+					ON CONFLICT (id) DO UPDATE SET installation_id = excluded.installation_id, owner = excluded.owner,
+						name = excluded.name, updated_at = excluded.updated_at`,
+					r.ID, installation, r.Owner, r.Name, micros(s.now())); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		repos = repos[n:]
+	}
+	return nil
+}
+
 // RemoveRepository forgets a repository and its settings. Its tasks stay.
 func (s *Store) RemoveRepository(ctx context.Context, id int64) error {
 	return s.exec(ctx, fmt.Sprintf("remove repository %d", id), `DELETE FROM repositories WHERE id = ?`, id)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/sia-bot/sia/app/github"
-	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
@@ -20,6 +18,7 @@ type administration struct {
 	gone         string // why everything ends; empty when it does not
 	suspended    bool   // everything pauses
 	unsuspended  bool   // what the suspension paused goes on
+	permitted    bool   // the app may do more, or less, than before
 	pushed       *push  // nil: it is about the installation
 }
 
@@ -58,26 +57,11 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 			return err
 		}
 	}
-	for _, r := range a.added {
-		if err := in.Store.UpsertRepository(ctx, store.Repository{Repo: r, Installation: a.installation}); err != nil {
-			return err
-		}
+	if err := in.Store.AddRepositories(ctx, a.installation, a.added); err != nil {
+		return err
 	}
-	for _, r := range a.added { // once all are known: one may hold the settings of the others
-		set, err := in.Settings.Settings(ctx, a.installation, r)
-		if err != nil {
-			return err
-		}
-		labels := render.Labels(set.Label)
-		want := make([]github.Label, len(labels))
-		for i, l := range labels {
-			want[i] = github.Label{Name: l.Name, Color: l.Color, Description: l.Description}
-		}
-		if err := in.GitHub.Repo(a.installation, r).EnsureLabels(ctx, want); err != nil {
-			return err
-		}
-	}
-	return nil
+	// Once all are known: one may hold the settings of the others.
+	return in.Store.PlanSetups(ctx, a.installation, a.added, a.permitted)
 }
 
 // each applies a fact to every task of a filter that has not ended.

@@ -17,6 +17,7 @@ func readInstallation(payload any, _ reading) ([]sia.Intent, *administration) {
 	switch e.GetAction() {
 	case "created", "new_permissions_accepted", "unsuspend":
 		a.added = repositories(e.Repositories, a.account)
+		a.permitted = e.GetAction() == "new_permissions_accepted"
 		a.unsuspended = e.GetAction() == "unsuspend"
 	case "deleted":
 		a.gone = "the app was uninstalled"

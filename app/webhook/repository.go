@@ -37,6 +37,9 @@ func (in *Intake) meet(ctx context.Context, installation int64, repo sia.Repo) e
 		}
 	}
 	in.Logger.InfoContext(ctx, "a repository that was not known", "repo", found.Repo.String(), "installation", installation)
-	return in.Store.UpsertRepository(ctx, store.Repository{Repo: found.Repo, Installation: installation,
-		DefaultBranch: found.DefaultBranch, Private: found.Private})
+	if err := in.Store.UpsertRepository(ctx, store.Repository{Repo: found.Repo, Installation: installation,
+		DefaultBranch: found.DefaultBranch, Private: found.Private}); err != nil {
+		return err
+	}
+	return in.Store.PlanSetups(ctx, installation, []sia.Repo{found.Repo}, false)
 }
