@@ -168,6 +168,14 @@ func (s *Stage) AddRepo(name string) string {
 	return Owner + "/" + name
 }
 
+// InstallOn installs the app on several repositories of the owner's at once.
+func (s *Stage) InstallOn(names ...string) {
+	s.t.Helper()
+	_, err := s.Sim.Install(s.config.GitHub.AppID, Owner, names...)
+	s.must(err)
+	s.Quiet()
+}
+
 // key is the private key of every stage's app: making one takes longer than many
 // a story.
 var key = sync.OnceValue(func() []byte {

@@ -54,7 +54,7 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		warning += "\n\n"
 	}
 	warning += unread
-	hold, err := w.repoBudget(ctx, t, set.Settings)
+	hold, err := w.dayBudgets(ctx, t, set.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -111,18 +111,30 @@ func (w *Worker) lookAtBranch(ctx context.Context, t sia.Task) error {
 	return err
 }
 
-// repoBudget says why the repository's budget of the day forbids an attempt.
-func (w *Worker) repoBudget(ctx context.Context, t sia.Task, set sia.Settings) (string, error) {
-	if set.Budget.RepoPerDay == 0 {
-		return "", nil
-	}
-	spent, err := w.Store.CreditsSpent(ctx, t.Repo.ID, w.Now().Add(-24*time.Hour))
-	if err != nil {
-		return "", err
-	}
-	if limit := sia.Credits(set.Budget.RepoPerDay) * sia.Credit; spent >= limit {
-		return fmt.Sprintf("this repository spent %s of its %s credits in the last 24 hours (`budget.repo_per_day`)", spent,
-			limit), nil
+// dayBudgets says why the repository's or the installation's budget of the day forbids an
+// attempt.
+func (w *Worker) dayBudgets(ctx context.Context, t sia.Task, set sia.Settings) (string, error) {
+	since := w.Now().Add(-24 * time.Hour)
+	for _, b := range []struct {
+		limit     int
+		what, key string
+		spent     func() (sia.Credits, error)
+	}{
+		{set.Budget.RepoPerDay, "this repository", "budget.repo_per_day",
+			func() (sia.Credits, error) { return w.Store.CreditsSpent(ctx, t.Repo.ID, since) }},
+		{set.Budget.InstallationPerDay, "all repositories of this installation together", "budget.installation_per_day",
+			func() (sia.Credits, error) { return w.Store.CreditsSpentByInstallation(ctx, t.Installation, since) }},
+	} {
+		if b.limit == 0 {
+			continue
+		}
+		spent, err := b.spent()
+		if err != nil {
+			return "", err
+		}
+		if limit := sia.Credits(b.limit) * sia.Credit; spent >= limit {
+			return fmt.Sprintf("%s spent %s of the %s credits of 24 hours (`%s`)", b.what, spent, limit, b.key), nil
+		}
 	}
 	return "", nil
 }
