@@ -64,7 +64,7 @@ type App struct {
 // binds the listeners. Nothing is served before Run.
 func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	c = c.WithDefaults()
-	if err := c.Validate(); err != nil {
+	if err := errors.Join(c.Validate(), c.CheckPrices()); err != nil {
 		return nil, err
 	}
 	g, err := newGround(ctx, c, o)

@@ -25,7 +25,7 @@ func (s *step) restart() {
 		return
 	}
 	set := s.t.Settings
-	s.t.Earlier = s.number()
+	s.t.Earlier, s.t.EarlierTried = s.number(), len(s.t.Prompts)
 	if s.t.Escalation != nil {
 		s.t.Escalation.Answered = true // it was a question of the run before
 	}

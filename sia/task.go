@@ -97,11 +97,12 @@ type Task struct {
 	Pull  Pull   `json:"pull,omitzero"`
 
 	Attempts      []Attempt      `json:"attempts,omitempty"`
-	Earlier       int            `json:"earlier,omitempty"` // how many of the attempts were made before the present run
-	Brief         Brief          `json:"brief,omitzero"`    // of the present or next attempt
-	Prompts       []Prompt       `json:"prompts,omitempty"` // the distinct prompts tried, in order
-	Approaches    int            `json:"approaches"`        // how many distinct prompts may be tried in all
-	Failures      int            `json:"failures"`          // failed attempts since the run started or a person answered
+	Earlier       int            `json:"earlier,omitempty"`       // how many of the attempts were made before the present run
+	EarlierTried  int            `json:"earlier_tried,omitempty"` // how many of the prompts
+	Brief         Brief          `json:"brief,omitzero"`          // of the present or next attempt
+	Prompts       []Prompt       `json:"prompts,omitempty"`       // the distinct prompts tried, in order
+	Approaches    int            `json:"approaches"`              // how many distinct prompts may be tried in all
+	Failures      int            `json:"failures"`                // failed attempts since the run started or a person answered
 	Interventions []Intervention `json:"interventions,omitempty"`
 	Next          *Intervention  `json:"next,omitempty"`    // being prepared: diagnosing, reviewing
 	Rounds        int            `json:"rounds,omitempty"`  // rejections of the present diagnosis
@@ -327,6 +328,13 @@ func (t *Task) Attempt() *Attempt {
 		return nil
 	}
 	return &t.Attempts[len(t.Attempts)-1]
+}
+
+// ApproachesTried is how many distinct prompts the present run has tried, and of how many
+// at most, as people read it: the repository's setting, which only people's answers exceed.
+func (t *Task) ApproachesTried() (tried, most int) {
+	tried = len(t.Prompts) - min(t.EarlierTried, len(t.Prompts))
+	return tried, max(tried, t.Settings.SIA.MaxApproaches)
 }
 
 // ApproachesLeft is how many more distinct prompts may be tried.

@@ -293,9 +293,10 @@ func failing(a sia.Attempt) []string {
 
 // figures are credits, approaches and time.
 func figures(t sia.Task, now time.Time) string {
+	tried, most := t.ApproachesTried()
 	lines := []string{
 		"**Credits:** " + credits(t.Credits),
-		fmt.Sprintf("**Approaches:** %d of at most %d tried", len(t.Prompts), t.Approaches),
+		fmt.Sprintf("**Approaches:** %d of at most %d tried", tried, most),
 	}
 	if !t.StartedAt.IsZero() {
 		s := "**Time:** started " + at(t.StartedAt)
