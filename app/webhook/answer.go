@@ -35,7 +35,8 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 	said, err := in.Store.Heard(ctx, intent.Repo.ID, e.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		said = store.Heard{Repo: intent.Repo.ID, Event: e.ID, Issue: e.Origin.OnIssue, Login: e.By.Login, At: in.Now()}
-		if said.Answer = text; !obeyed {
+		said.Answer, err = text, nil
+		if !obeyed {
 			said.Answer, err = in.worthSaying(ctx, said, text)
 		}
 		if err == nil {

@@ -37,7 +37,7 @@ func Commands() []Command {
 				}
 				return sia.PauseAsked{}, ""
 			}},
-		{Name: "resume", Args: "[+credits|all]", Does: "go on where it stopped, with more credits if you say how many; " +
+		{Name: "resume", Args: "[+credits] [all]", Does: "go on where it stopped, with more credits if you say how many; " +
 			"with all: everything that `/sia pause all` paused", fact: resumeFact},
 		{Name: "retry", Does: "try once more", fact: fixedFact(sia.Retry{})},
 		{Name: "use", Args: "<technique>", Does: "use this technique next", fact: func(a string) (sia.Fact, string) {
