@@ -72,8 +72,8 @@ func briefSections(b sia.Brief, proposed *sia.Plan) []promptSection {
 			"attempts is in it.", give: giveNever})
 	}
 	if b.FromKept && b.DropHistory {
-		out = append(out, promptSection{intro: "The work tree is a fresh start from what stood on the branch before: nothing " +
-			"of the attempts since is in it.", give: giveNever})
+		out = append(out, promptSection{intro: "The work tree is a fresh start from what stood on the branch before: " +
+			"nothing of the attempts since is in it.", give: giveNever})
 	}
 	if b.Relaxed != "" {
 		out = append(out, promptSection{heading: "## A constraint that is lifted for now",

@@ -84,7 +84,8 @@ func TestAnswersWithoutTaskAreBounded(t *testing.T) {
 	for i := range 30 {
 		say(i)
 	}
-	if said, silent := answers(t, s, n, "There is no command"), answers(t, s, n, "stays silent"); said != 20 || silent != 1 {
+	said, silent := answers(t, s, n, "There is no command"), answers(t, s, n, "stays silent")
+	if said != 20 || silent != 1 {
 		t.Errorf("%d answers and %d times that it falls silent, want 20 and 1", said, silent)
 	}
 	s.Wait(61 * 60e9)

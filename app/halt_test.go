@@ -50,7 +50,8 @@ func TestPauseEverything(t *testing.T) {
 		check(t, beside.Close())
 	}
 	command(func(beside *store.Store) error {
-		n, err := beside.Halt(t.Context(), store.Halt{Scope: sia.ServerHalt, Reason: "everything is paused", At: s.Clock.Now()})
+		all := store.Halt{Scope: sia.ServerHalt, Reason: "everything is paused", At: s.Clock.Now()}
+		n, err := beside.Halt(t.Context(), all)
 		if n != 1 {
 			t.Errorf("%d tasks were paused, want 1", n)
 		}
@@ -120,7 +121,8 @@ func TestManyStarts(t *testing.T) {
 		if waits != (i >= 3) || i >= 3 && !task.BeginsAt.After(s.Clock.Now()) {
 			t.Errorf("#%d: %s, begins at %s: %s", n, task.State, task.BeginsAt, said(t, s, n))
 		}
-		if on, err := s.Sim.Issue(apptest.Repo, n); err != nil || len(on.Reactions) != 1 || on.Reactions[0].Content != "eyes" {
+		on, err := s.Sim.Issue(apptest.Repo, n)
+		if err != nil || len(on.Reactions) != 1 || on.Reactions[0].Content != "eyes" {
 			t.Errorf("#%d: reactions %v, %v", n, on.Reactions, err)
 		}
 	}

@@ -55,7 +55,8 @@ func TestInstallationOnManyRepositories(t *testing.T) {
 		}
 		s.Wait(time.Hour)
 	}
-	if n := states(); n[store.SetupDone] != 299 || n[store.SetupArchived] != 1 || n[store.SetupFailed] != 1 || len(n) != 3 {
+	n := states()
+	if len(n) != 3 || n[store.SetupDone] != 299 || n[store.SetupArchived] != 1 || n[store.SetupFailed] != 1 {
 		t.Errorf("six hours later: %v", n)
 	}
 	var made []time.Time

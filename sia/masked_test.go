@@ -30,7 +30,8 @@ var stay = map[string][]string{
 		"Start.DefaultBranch", "Begun.BaseBranch", "Task.BaseBranch", "Task.Branch", "Start.Label", "Task.Label",
 	},
 	"an id or an address that GitHub makes": {
-		"PullOpened.NodeID", "PullOpened.URL", "PullReopened.NodeID", "PullReopened.URL", "Pull.NodeID", "Pull.URL", "CommentPosted.URL", "EscalationOpened.URL",
+		"PullOpened.NodeID", "PullOpened.URL", "PullReopened.NodeID", "PullReopened.URL",
+		"Pull.NodeID", "Pull.URL", "CommentPosted.URL", "EscalationOpened.URL",
 		"Escalation.URL", "Intervention.CommentURL", "Fix.PullURL",
 	},
 	"the names of a file and its commit, put together by code": {"Begun.SettingsFrom", "Task.SettingsFrom"},

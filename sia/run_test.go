@@ -35,19 +35,19 @@ func TestRestart(t *testing.T) {
 		follow string
 	}{
 		{"more is wanted", nil, []Fact{startFact("and that")}, Queued, "green", "green", false, "and that"},
-		{"nothing is wanted", nil, []Fact{startFact("")}, Passed, "green", "", false, ""},
+		{"nothing is wanted", nil, []Fact{startFact("")}, Checking, "green", "green", false, ""},
 		{"the issue is another", nil, []Fact{Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do more"}}, Queued, "green", "green",
 			false, "The issue was edited after that: do what it asks for now and the change does not do yet."},
 		{"a person pushed", nil, []Fact{moved, startFact("")}, Checking, "hers", "hers", false, ""},
 		{"a person pushed and more is wanted", nil, []Fact{moved, startFact("and that")}, Queued, "hers", "hers", false,
 			"and that"},
-		{"it was merged", nil, []Fact{PullClosed{Merged: true, Head: "green"}, startFact("and that")}, Queued, "green", "", true,
-			""},
-		{"it was not wanted", nil, []Fact{PullClosed{}, startFact("otherwise")}, Queued, "green", "", true, ""},
-		{"it was wanted after all", nil, []Fact{PullClosed{}, PullReopened{Number: 12}, startFact("and that")}, Queued, "green",
-			"green", false, "and that"},
-		{"it was stopped", func(t *Task) { t.State, t.Ended = Stopped, "said so" }, []Fact{startFact("")}, Queued, "green", "",
+		{"it was merged", nil, []Fact{PullClosed{Merged: true, Head: "green"}, startFact("and that")}, Queued, "green", "",
 			true, ""},
+		{"it was not wanted", nil, []Fact{PullClosed{}, startFact("otherwise")}, Queued, "green", "", true, ""},
+		{"it was wanted after all", nil, []Fact{PullClosed{}, PullReopened{Number: 12}, startFact("and that")}, Queued,
+			"green", "green", false, "and that"},
+		{"it was stopped", func(t *Task) { t.State, t.Ended = Stopped, "said so" }, []Fact{startFact("")}, Queued, "green",
+			"", true, ""},
 		{"it was stopped and a person pushed", func(t *Task) { t.State, t.Ended = Stopped, "said so" },
 			[]Fact{moved, startFact("")}, Queued, "hers", "hers", false, ""},
 		{"more was wanted and it was stopped", nil, []Fact{startFact("and that"), Stop{Reason: "said so"}, startFact("")},
@@ -78,11 +78,19 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// A label on what has passed is answered like a command that asks for nothing new.
-func TestStartOfWhatPassedIsAnswered(t *testing.T) {
+// A start of what has passed that asks for nothing new costs no attempt, and says how more
+// is asked for.
+func TestStartWithoutAWord(t *testing.T) {
 	r := Step(passedTask(), Event{ID: "a", By: person, Fact: startFact(""), Origin: Origin{OnIssue: 3}})
-	if len(r.Effects) != 1 || r.Effects[0].Kind != DoReply || r.Ignored == "" {
-		t.Errorf("%+v, %s", r.Effects, r.Ignored)
+	key := r.Task.pendingOf(DoReply)
+	gate := r.Task.pendingOf(DoGate)
+	if key == "" || gate == "" || r.Task.pendingOf(DoBegin) != "" {
+		t.Fatalf("under way are %v", r.Task.Pending)
+	}
+	r = Step(r.Task, Event{ID: gate, Effect: gate, Fact: Judged{SHA: "green",
+		Looked: time.Unix(1000, 0), Verdict: VerdictGreen}})
+	if r.Task.State != Passed || len(r.Task.Attempts) != 1 || r.Task.Attempts[0].Outcome != AttemptPass {
+		t.Errorf("%s, %+v", r.Task.State, r.Task.Attempts)
 	}
 }
 

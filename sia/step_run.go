@@ -13,17 +13,10 @@ import (
 // branch that is not SIA's to drop.
 func (s *step) restart() {
 	passed := s.t.State == Passed && s.t.Head != "" && s.t.Pull.Number != 0 && !s.t.Pull.Merged
-	moved := s.t.Moved
+	moved := s.t.Moved != nil
 	f, asked := s.e.Fact.(Start)
 	edited := asked && (f.Title != s.t.Title || f.Body != s.t.Body)
 	text := strings.TrimSpace(f.Text)
-	if passed && moved == nil && text == "" && !edited {
-		s.ignore("the task has passed; `/sia start` followed by words says what is wanted besides, and goes on from there")
-		if !s.e.Origin.Command {
-			s.reply(s.ignored) // a label is heard, too
-		}
-		return
-	}
 	set := s.t.Settings
 	s.t.Earlier, s.t.EarlierTried = s.number(), len(s.t.Prompts)
 	if s.t.Escalation != nil {
@@ -40,10 +33,8 @@ func (s *step) restart() {
 	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
 	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
 	s.react("eyes")
-	if passed && text == "" && !edited { // what is new is a person's commit: its checks tell whether that is right
-		s.enter(Checking)
-		s.watch()
-		s.because("%s started the task again; the checks of what was pushed after the pass decide", s.who())
+	if passed && text == "" && !edited { // nothing is asked for that an attempt could do
+		s.lookAgain(moved)
 		return
 	}
 	s.queueAfter(f.Wait)
@@ -52,6 +43,19 @@ func (s *step) restart() {
 		return
 	}
 	s.because("%s started the task again", s.who())
+}
+
+// lookAgain has the checks of what passed read again, or of what was pushed since.
+func (s *step) lookAgain(moved bool) {
+	s.enter(Checking)
+	s.watch()
+	if moved {
+		s.because("%s started the task again; the checks of what was pushed after the pass decide", s.who())
+		return
+	}
+	s.reply("nothing new is asked for, so only the checks of " + s.t.Head.Short() + " are read again; `/sia start` " +
+		"followed by words says what is wanted besides, and goes on from there")
+	s.because("%s started the task again without a word; the checks of %s are read again", s.who(), s.t.Head.Short())
 }
 
 // takeBranch makes the branch what the new run finds: a person may have pushed since

@@ -90,19 +90,20 @@ type Task struct {
 	Branch     string `json:"branch"`
 	Head       SHA    `json:"head,omitempty"`   // the task's present head commit; empty before the first push
 	HeadBy     Actor  `json:"head_by,omitzero"` // the person who pushed Head; zero when SIA did
-	// no attempt starts before this commit of the branch, for what it would replace then is not SIA's to
-	// drop: the last head that passed or that a person pushed; empty: everything may be replaced
+	// no attempt starts before this commit of the branch, for that would drop what is not SIA's
+	// to drop: the last head that passed or that a person pushed; empty: all may be replaced
 	Kept  SHA    `json:"kept,omitempty"`
 	Moved *Moved `json:"moved,omitempty"` // what a person pushed after the task had ended; nil: nothing
 	Pull  Pull   `json:"pull,omitzero"`
 
-	Attempts      []Attempt      `json:"attempts,omitempty"`
-	Earlier       int            `json:"earlier,omitempty"`       // how many of the attempts were made before the present run
-	EarlierTried  int            `json:"earlier_tried,omitempty"` // how many of the prompts
-	Brief         Brief          `json:"brief,omitzero"`          // of the present or next attempt
-	Prompts       []Prompt       `json:"prompts,omitempty"`       // the distinct prompts tried, in order
-	Approaches    int            `json:"approaches"`              // how many distinct prompts may be tried in all
-	Failures      int            `json:"failures"`                // failed attempts since the run started or a person answered
+	Attempts []Attempt `json:"attempts,omitempty"`
+	Earlier  int       `json:"earlier,omitempty"` // how many of the attempts were made before the present run
+	// how many of the prompts were tried before the present run
+	EarlierTried  int            `json:"earlier_tried,omitempty"`
+	Brief         Brief          `json:"brief,omitzero"`    // of the present or next attempt
+	Prompts       []Prompt       `json:"prompts,omitempty"` // the distinct prompts tried, in order
+	Approaches    int            `json:"approaches"`        // how many distinct prompts may be tried in all
+	Failures      int            `json:"failures"`          // failed attempts since the run started or a person answered
 	Interventions []Intervention `json:"interventions,omitempty"`
 	Next          *Intervention  `json:"next,omitempty"`    // being prepared: diagnosing, reviewing
 	Rounds        int            `json:"rounds,omitempty"`  // rejections of the present diagnosis

@@ -16,8 +16,8 @@ func Halted(tasks int) string {
 // nothing was paused as a whole.
 func Lifted(tasks int, known bool) string {
 	if !known {
-		return "Nothing is paused as a whole here, so there is nothing to resume. A single task is resumed by `/sia resume` " +
-			"on its issue."
+		return "Nothing is paused as a whole here, so there is nothing to resume. A single task is resumed by " +
+			"`/sia resume` on its issue."
 	}
 	return fmt.Sprintf("This repository is at work again: %s. What was paused by itself stays paused.",
 		goOn(tasks))

@@ -15,7 +15,7 @@ import (
 // The pace at which the repositories of an installation are set up. One takes up to six
 // writes, one for each label. GitHub allows 80 writes a minute and 500 an hour that create
 // content, of which this leaves a quarter to tasks.
-// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 const (
 	setupGap   = time.Minute // on the average
 	setupBurst = 8           // at once after a quiet time

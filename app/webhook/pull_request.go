@@ -6,9 +6,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// readPullRequest reads "pull_request": a person's push to the task's branch, the
-// end of the pull request and that it is opened again, and what may set checks going. Pull requests from forks never match a task's
-// branch: their head lies in another repository.
+// readPullRequest reads "pull_request": a person's push to the task's branch, the end of
+// the pull request and that it is opened again, and what may set checks going. Pull
+// requests from forks never match a task's branch: their head lies in another repository.
 func readPullRequest(payload any, r reading) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.PullRequestEvent)
 	if !ok || e.GetPullRequest() == nil {

@@ -36,7 +36,8 @@ func (in *Intake) meet(ctx context.Context, installation int64, repo sia.Repo) e
 			return err
 		}
 	}
-	in.Logger.InfoContext(ctx, "a repository that was not known", "repo", found.Repo.String(), "installation", installation)
+	in.Logger.InfoContext(ctx, "a repository that was not known", "repo", found.Repo.String(), "installation",
+		installation)
 	if err := in.Store.UpsertRepository(ctx, store.Repository{Repo: found.Repo, Installation: installation,
 		DefaultBranch: found.DefaultBranch, Private: found.Private}); err != nil {
 		return err

@@ -135,8 +135,9 @@ func checkSetups(all []store.Setup) (found []doctorFinding) {
 	for _, s := range all {
 		n[s.State]++
 		if s.State == store.SetupFailed {
-			found = append(found, doctorFinding{What: "repository", Detail: s.String() + ": its labels could not be made: " + s.Error,
-				Fix: "mend that, then take the repository out of the app's installation and add it again"})
+			found = append(found, doctorFinding{What: "repository",
+				Detail: s.String() + ": its labels could not be made: " + s.Error,
+				Fix:    "mend that, then take the repository out of the app's installation and add it again"})
 		}
 	}
 	sum := doctorFinding{What: "repositories", OK: true, Weaker: n[store.SetupPending] > 0,

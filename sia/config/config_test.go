@@ -471,12 +471,12 @@ func TestTogether(t *testing.T) {
 			"f:1:9: agent.kind: the kind `command` needs agent.command: the name of an agent, or a shell command line"},
 		{"names for no command", "agent: {env: [API_KEY]}",
 			"f:1:9: agent.env: it counts only with `agent.kind: command`; write that, too, or leave the names out"},
-		{"a name that is none", "agent: {kind: command, command: codex, env: [API-KEY]}", "f:1:40: agent.env: \"API-KEY\" is " +
-			"no name of an environment variable: want letters, digits and underscores, such as API_KEY"},
+		{"a name that is none", "agent: {kind: command, command: codex, env: [API-KEY]}",
+			"f:1:40: agent.env: \"API-KEY\" is no name of an environment variable: want letters, digits and underscores, such as API_KEY"},
 		{"memory where people work", "memory: {branch: main}",
 			"f:1:10: memory.branch: `main` is a branch that people work on; memory needs one of its own, such as sia/memory"},
-		{"memory where SIA works", "memory: {branch: sia/issue-1-x}", "f:1:10: memory.branch: branches of that name hold the " +
-			"work on issues; memory needs one of its own, such as sia/memory"},
+		{"memory where SIA works", "memory: {branch: sia/issue-1-x}", "f:1:10: memory.branch: branches of that name hold " +
+			"the work on issues; memory needs one of its own, such as sia/memory"},
 		{"a branch for memory", "memory: {branch: bots/memory.v2}", ""},
 	} {
 		_, err := config.Parse("f", []byte(c.file))

@@ -46,9 +46,9 @@ const (
 // and of the technique become its prompt, and the technique's changes are made.
 //
 // What people said, the plan they approved and what was learned stays (Answers, FollowUp, Plan,
-// Lessons, TestHints). Quotes and examples stay unless a change clears the context. Everything else that an
-// earlier technique changed is undone, so that an attempt shows what one technique is worth. The
-// present brief is not modified.
+// Lessons, TestHints). Quotes and examples stay unless a change clears the context. Everything
+// else that an earlier technique changed is undone, so that an attempt shows what one technique is
+// worth. The present brief is not modified.
 func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 	b := sia.Brief{
 		Technique: t.ID,
