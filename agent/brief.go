@@ -56,6 +56,12 @@ func briefSections(b sia.Brief, proposed *sia.Plan) []promptSection {
 			intro: "Answers of people with write access to questions about this task. They outrank the issue.",
 			body:  bulletList(b.Answers, mostAnswer), give: giveNever})
 	}
+	if b.FollowUp != "" {
+		out = append(out, promptSection{heading: "## What is wanted besides",
+			intro: "The work tree holds a change for this issue that has passed every check. Keep it. A person with write " +
+				"access wants this besides, and it is what you do now:",
+			body: middleOut(sanitizeInstruction(b.FollowUp), mostAnswer), give: giveNever})
+	}
 	out = append(out, planSections(b.Plan, proposed)...)
 	if b.Prompt != "" {
 		out = append(out, promptSection{heading: "## How to go about it this time",
@@ -64,6 +70,10 @@ func briefSections(b sia.Brief, proposed *sia.Plan) []promptSection {
 	if b.FromBase {
 		out = append(out, promptSection{intro: "The work tree is a fresh start from the base branch: nothing of earlier " +
 			"attempts is in it.", give: giveNever})
+	}
+	if b.FromKept && b.DropHistory {
+		out = append(out, promptSection{intro: "The work tree is a fresh start from what stood on the branch before: " +
+			"nothing of the attempts since is in it.", give: giveNever})
 	}
 	if b.Relaxed != "" {
 		out = append(out, promptSection{heading: "## A constraint that is lifted for now",

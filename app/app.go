@@ -67,7 +67,7 @@ type App struct {
 // binds the listeners. Nothing is served before Run.
 func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	c = c.WithDefaults()
-	if err := c.Validate(); err != nil {
+	if err := errors.Join(c.Validate(), c.CheckPrices()); err != nil {
 		return nil, err
 	}
 	g, err := newGround(ctx, c, o)
@@ -96,7 +96,8 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	a.periodic = sweep.New(looker, worker, g.lessons, g.log).Table(c.Schedule)
 	o.Engine.Attempts = c.Attempts
 	if a.engine, err = a.Store.Start(ctx, store.Handlers{
-		Delivery: webhook.LargeAlone(intake.Deliver), Effect: worker.Effect, Periodic: a.periodic, Boundary: o.Boundary,
+		Delivery: webhook.LargeAlone(intake.Deliver), Setup: intake.Setup, Effect: worker.Effect, Periodic: a.periodic,
+		Boundary: o.Boundary,
 	}, o.Engine); err != nil {
 		return nil, err
 	}

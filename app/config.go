@@ -29,6 +29,7 @@ type Config struct {
 	GitHub GitHubConfig
 	Models ModelsConfig
 
+	Free       bool           // models may cost nothing, and then no budget ever stops an attempt
 	Attempts   int            // attempts at the same time
 	SetupHosts []string       // hosts that setup commands may fetch from; none: no network
 	AgentPath  []string       // folders with agents that repositories may name, shown to them read-only
@@ -126,6 +127,20 @@ func (c Config) Validate() error {
 // links says where things are that people are shown.
 func (c Config) links() render.Links {
 	return render.Links{Web: strings.TrimRight(c.PublicURL, "/"), Host: c.GitHub.URL}
+}
+
+// CheckPrices reports every model that costs nothing, as far as the configuration says,
+// unless models are free: no budget would ever stop what they do.
+func (c Config) CheckPrices() error {
+	var all []error
+	for _, m := range c.WithDefaults().Models.Named() {
+		if !c.Free && (m.Price.Input <= 0 || m.Price.Output <= 0) {
+			all = append(all, fmt.Errorf("the price of the model %s is 0, so no budget would ever stop it: set --price-input "+
+				"and --price-output (SIA_PRICE_INPUT, SIA_PRICE_OUTPUT) to USD per million tokens, or its price in the file of "+
+				"--config; --free (SIA_FREE=true) says that it really costs nothing", m.Name))
+		}
+	}
+	return errors.Join(all...)
 }
 
 // secrets is a masker that knows what must not leave the server.

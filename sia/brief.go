@@ -22,6 +22,9 @@ type Brief struct {
 	Relaxed      string    `json:"relaxed,omitempty"`       // the one constraint lifted; its restoration is the last step
 	Quotes       []string  `json:"quotes,omitempty"`        // error lines to avoid, quoted
 	FromBase     bool      `json:"from_base,omitempty"`     // start at the base commit instead of the branch's head
+	FromKept     bool      `json:"from_kept,omitempty"`     // start at Task.Kept instead of the branch's head
+	// what a person wants besides, after the change had passed; empty: it has not passed yet
+	FollowUp string `json:"follow_up,omitempty"`
 	// what a person approved; nil: no plan was wanted, or none is approved yet
 	Plan    *Plan    `json:"plan,omitempty"`
 	Answers []string `json:"answers,omitempty"` // constraints that people gave
@@ -54,6 +57,9 @@ func (b Brief) Hash(title, body string) string {
 	write(b.Prompt)
 	for _, a := range b.Answers {
 		write(a)
+	}
+	if b.FollowUp != "" {
+		write(b.FollowUp)
 	}
 	if b.Plan != nil {
 		write(b.Plan.Summary)

@@ -19,6 +19,7 @@ type Effect struct {
 	Comment   int64   `json:"comment,omitempty"`    // react, reply: the comment; 0 is the issue itself
 	OnIssue   int     `json:"on_issue,omitempty"`   // react, reply: the issue or pull request
 	Content   string  `json:"content,omitempty"`    // react: reaction; reply: text for people, or a topic
+	To        string  `json:"to,omitempty"`         // reply: login of who is refused something; empty: nobody is
 	CheckIDs  []int64 `json:"check_ids,omitempty"`  // rerun
 	TargetKey string  `json:"target_key,omitempty"` // cancel: the attempt effect's key
 }

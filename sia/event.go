@@ -46,6 +46,7 @@ type (
 		DefaultBranch string `json:"default_branch"`
 		Label         string `json:"label,omitempty"` // by which it was asked for; empty: by a command
 		Text          string `json:"text,omitempty"`  // words after /sia start
+		Wait          int    `json:"wait,omitempty"`  // seconds until it may begin, for others of that person's come first
 	}
 	// Stop: /sia stop, the label taken off, the issue closed, the app uninstalled.
 	Stop struct {
@@ -55,11 +56,13 @@ type (
 	}
 	// PauseAsked: /sia pause or a switch.
 	PauseAsked struct {
-		Reason string `json:"reason"`
+		Reason string    `json:"reason"`
+		Scope  HaltScope `json:"scope,omitempty"` // what is paused as a whole; empty: the task alone
 	}
 	// Resume: /sia resume, with credits to add.
 	Resume struct {
-		Credits Credits `json:"credits,omitempty"`
+		Credits Credits   `json:"credits,omitempty"`
+		Scope   HaltScope `json:"scope,omitempty"` // whose tasks go on; empty: the task alone
 	}
 	// Retry: /sia retry.
 	Retry struct{}
@@ -94,7 +97,7 @@ type (
 	}
 	// BranchMoved: somebody else pushed to the task's branch.
 	BranchMoved struct {
-		SHA    SHA  `json:"sha"`
+		SHA    SHA  `json:"sha"` // empty: the branch is gone
 		Forced bool `json:"forced,omitempty"`
 	}
 	// Restored: the database was lost, and the task is rebuilt from memory. Task is
@@ -107,6 +110,12 @@ type (
 	PullClosed struct {
 		Merged bool `json:"merged"`
 		Head   SHA  `json:"head,omitempty"` // its head when it was closed; empty when that is not known
+	}
+	// PullReopened: a pull request of the task's branch was opened again.
+	PullReopened struct {
+		Number int    `json:"number"`
+		NodeID string `json:"node_id"`
+		URL    string `json:"url"`
 	}
 )
 
@@ -298,6 +307,7 @@ const (
 	KBranchMoved      Kind = "branch_moved"
 	KRestored         Kind = "restored"
 	KPullClosed       Kind = "pull_closed"
+	KPullReopened     Kind = "pull_reopened"
 	KBegun            Kind = "begun"
 	KAttemptEnded     Kind = "attempt_ended"
 	KPushed           Kind = "pushed"
@@ -331,6 +341,7 @@ func (CheckSeen) Kind() Kind        { return KCheckSeen }
 func (BranchMoved) Kind() Kind      { return KBranchMoved }
 func (Restored) Kind() Kind         { return KRestored }
 func (PullClosed) Kind() Kind       { return KPullClosed }
+func (PullReopened) Kind() Kind     { return KPullReopened }
 func (Begun) Kind() Kind            { return KBegun }
 func (AttemptEnded) Kind() Kind     { return KAttemptEnded }
 func (Pushed) Kind() Kind           { return KPushed }
@@ -352,7 +363,8 @@ func (Drafted) Kind() Kind          { return KDrafted }
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
 	Rated{},
-	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{}, PullOpened{},
+	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{},
+	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{}, Readied{}, Drafted{},
 }

@@ -11,5 +11,6 @@ type Intent struct {
 	Permission   bool   // the person needs the permission that access.command_permission names
 	Bot          bool   // a bot did it; ignored unless access.bots names it
 	Label        string // for Start by label: which label
+	Anew         string // the event's id where a comment was heard before it was edited; empty: it was not edited
 	Teach        Teach  // what a person wants remembered or forgotten; Event.Fact is the answer to it
 }

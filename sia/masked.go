@@ -138,14 +138,17 @@ func (f FixStudied) Masked(mask Mask) Fact {
 
 // What these say is names and numbers.
 
-func (f Resume) Masked(Mask) Fact           { return f }
-func (f Retry) Masked(Mask) Fact            { return f }
-func (f Approve) Masked(Mask) Fact          { return f }
-func (f AcceptTests) Masked(Mask) Fact      { return f }
-func (f Rated) Masked(Mask) Fact            { return f }
-func (f CheckSeen) Masked(Mask) Fact        { return f }
-func (f BranchMoved) Masked(Mask) Fact      { return f }
-func (f PullClosed) Masked(Mask) Fact       { return f }
+func (f Resume) Masked(Mask) Fact      { return f }
+func (f Retry) Masked(Mask) Fact       { return f }
+func (f Approve) Masked(Mask) Fact     { return f }
+func (f AcceptTests) Masked(Mask) Fact { return f }
+func (f Rated) Masked(Mask) Fact       { return f }
+func (f CheckSeen) Masked(Mask) Fact   { return f }
+func (f BranchMoved) Masked(Mask) Fact { return f }
+func (f PullClosed) Masked(Mask) Fact  { return f }
+
+// Masked changes nothing: an id and an address that GitHub makes.
+func (f PullReopened) Masked(Mask) Fact     { return f }
 func (f Pushed) Masked(Mask) Fact           { return f }
 func (f PullOpened) Masked(Mask) Fact       { return f }
 func (f CommentPosted) Masked(Mask) Fact    { return f }

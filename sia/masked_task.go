@@ -43,7 +43,7 @@ func (s Settings) masked(mask Mask) Settings {
 func (b Brief) masked(mask Mask) Brief {
 	b.Prompt, b.Relaxed, b.Steps = mask(b.Prompt), mask(b.Relaxed), maskedSteps(b.Steps, mask)
 	b.OnlyFiles, b.Quotes, b.Answers = mask.Each(b.OnlyFiles), mask.Each(b.Quotes), mask.Each(b.Answers)
-	b.Lessons, b.TestHints = mask.Each(b.Lessons), mask.Each(b.TestHints)
+	b.Lessons, b.TestHints, b.FollowUp = mask.Each(b.Lessons), mask.Each(b.TestHints), mask(b.FollowUp)
 	b.Examples = maskedEach(b.Examples, func(x Example) Example {
 		x.Path, x.Why, x.Text = mask(x.Path), mask(x.Why), mask(x.Text)
 		return x

@@ -19,7 +19,7 @@ var stay = map[string][]string{
 		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter",
 	},
 	"an id or a key that code makes, and finds things by": {
-		"TaskID", "Event.ID", "Event.Effect", "Effect.Key", "Effect.TargetKey", "Task.AwaitMemory", "Task.Seen",
+		"TaskID", "Event.ID", "Event.Effect", "Effect.Key", "Effect.TargetKey", "HaltScope", "Task.AwaitMemory", "Task.Seen",
 		"Diagnosis.DecisionID", "LessonRef.ID", "Begun.Withheld", "Attempt.LessonsShown", "Attempt.LessonsWithheld",
 		"CheckReset.By",
 	},
@@ -27,11 +27,12 @@ var stay = map[string][]string{
 	"a commit": {"SHA"},
 	"a hash":   {"Attempt.PromptHash", "Prompt.Hash", "CheckFailure.Signature"},
 	"a name that GitHub or git knows something by, which nothing would be found by any more": {
-		"Actor.Login", "Repo.Owner", "Repo.Name", "Task.Author", "Task.Access", "Begun.Author", "Begun.Access",
+		"Actor.Login", "Effect.To", "Repo.Owner", "Repo.Name", "Task.Author", "Task.Access", "Begun.Author", "Begun.Access",
 		"Start.DefaultBranch", "Begun.BaseBranch", "Task.BaseBranch", "Task.Branch", "Start.Label", "Task.Label",
 	},
 	"an id or an address that GitHub makes": {
-		"PullOpened.NodeID", "PullOpened.URL", "Pull.NodeID", "Pull.URL", "CommentPosted.URL", "EscalationOpened.URL",
+		"PullOpened.NodeID", "PullOpened.URL", "PullReopened.NodeID", "PullReopened.URL",
+		"Pull.NodeID", "Pull.URL", "CommentPosted.URL", "EscalationOpened.URL",
 		"Escalation.URL", "Intervention.CommentURL", "Fix.PullURL",
 	},
 	"the names of a file and its commit, put together by code": {"Begun.SettingsFrom", "Task.SettingsFrom"},

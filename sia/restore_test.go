@@ -51,7 +51,7 @@ func TestRestore(t *testing.T) {
 		w.task, w.todo = got, nil
 		w.apply(Event{ID: "start-again", By: person,
 			Fact: Start{Installation: 1, Repo: Repo{ID: 9, Owner: "o", Name: "r"}, Issue: 3, Title: "Do it",
-				DefaultBranch: "main"}})
+				Text: "and that", DefaultBranch: "main"}})
 		if w.task.State != Queued {
 			t.Fatalf("started again, it is %s", w.task.State)
 		}

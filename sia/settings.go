@@ -50,6 +50,8 @@ const PlanApprove = "approve"
 type BudgetSettings struct {
 	Task       int `json:"task" yaml:"task"`
 	RepoPerDay int `json:"repo_per_day" yaml:"repo_per_day"`
+	// of all repositories of the installation together, as each of them sees it
+	InstallationPerDay int `json:"installation_per_day" yaml:"installation_per_day"`
 }
 
 // ChecksSettings govern the gate.
@@ -116,7 +118,7 @@ func DefaultSettings() Settings {
 		SIA:   SIASettings{MaxApproaches: 5, TriggerAfter: 1, Reviewer: true},
 		Agent: AgentSettings{Kind: "builtin", Timeout: Duration(30 * time.Minute), MaxTurns: 60, InterruptCost: 1,
 			Spare: 0.1},
-		Budget: BudgetSettings{Task: 100, RepoPerDay: 1000},
+		Budget: BudgetSettings{Task: 100, RepoPerDay: 1000, InstallationPerDay: 5000},
 		Checks: ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute),
 			Protected: []string{".github/**"}, Rerun: RerunAuto, MinuteCost: 0.8},
 		Memory:   MemorySettings{Branch: "sia/memory"},

@@ -236,7 +236,8 @@ func (s *step) sync(changed bool) {
 	// The first status comment appears at once, and so does every state in which
 	// the task waits or ends; what happens in between is gathered.
 	at := s.e.At
-	waits := s.t.State.Final() || s.t.State == Escalated || s.t.State == OnHold
+	// So does what is said in no other way: that an edit was seen.
+	waits := s.t.State.Final() || s.t.State == Escalated || s.t.State == OnHold || s.e.Fact.Kind() == KEdited
 	if !waits && s.number() > 0 {
 		at = at.Add(syncSpacing)
 	}
@@ -250,9 +251,13 @@ func (s *step) sync(changed bool) {
 	s.emitEffect(DoSync, s.number(), s.v(), Effect{At: at})
 }
 
-func (s *step) reply(text string) {
+// reply answers the event's person. Somebody who is refused the same again is not
+// answered again.
+func (s *step) reply(text string) { s.replyTo(s.e.By.Login, text) }
+
+func (s *step) replyTo(login, text string) {
 	s.emitEffect(DoReply, s.number(), s.v(),
-		Effect{Comment: s.e.Origin.Comment, OnIssue: s.e.Origin.OnIssue, Content: text})
+		Effect{Comment: s.e.Origin.Comment, OnIssue: s.e.Origin.OnIssue, To: login, Content: text})
 }
 
 func (s *step) react(content string) {
@@ -275,6 +280,14 @@ func (t Task) clone() Task {
 	t.Seen = slices.Clone(t.Seen)
 	t.Pending = maps.Clone(t.Pending)
 	t.Brief.Answers = slices.Clone(t.Brief.Answers)
+	if t.Edited != nil {
+		e := *t.Edited
+		t.Edited = &e
+	}
+	if t.Moved != nil {
+		m := *t.Moved
+		t.Moved = &m
+	}
 	if t.Next != nil {
 		n := *t.Next
 		t.Next = &n

@@ -10,7 +10,7 @@ import (
 func (s *step) begun() {
 	f := s.e.Fact.(Begun)
 	first := s.number() == 0
-	s.t.Warning = f.Warning
+	s.t.Warning, s.t.BeginsAt, s.t.Edited = f.Warning, time.Time{}, nil
 	if first {
 		s.t.Approaches = f.Settings.SIA.MaxApproaches
 		s.t.Credits.Budget += Credits(f.Settings.Budget.Task-s.t.Settings.Budget.Task) * Credit
@@ -21,6 +21,7 @@ func (s *step) begun() {
 	if edited && !s.worked() {
 		s.t.Brief.Plan = nil // it was approved for another text
 	}
+	s.t.Brief = s.keeping(s.t.Brief)
 	s.t.Author, s.t.Access = f.Author, f.Access
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
@@ -179,7 +180,7 @@ func (s *step) goOn() {
 // proceed queues the next attempt with the same brief, from the branch's head.
 func (s *step) proceed(why string) {
 	if s.t.Head != "" {
-		s.t.Brief.FromBase = false
+		s.t.Brief.FromBase, s.t.Brief.FromKept = false, false
 	}
 	s.emit(DoMemory, s.number(), s.v())
 	s.queue()
@@ -267,7 +268,7 @@ func (s *step) pushRefused() {
 	}
 	a.Outcome, a.Reason = AttemptError, f.Reason
 	if f.Head != "" {
-		s.t.Head = f.Head
+		s.t.Head, s.t.Kept = f.Head, f.Head
 	}
 	if s.inARow(AttemptError) >= maxInARow {
 		s.enter(Queued)

@@ -178,7 +178,7 @@ func (s *step) red(f Judged) {
 		return
 	}
 	a := s.t.Attempt()
-	if !a.Worked() { // nothing of the agent's is on the branch that could be to blame
+	if s.number() <= s.t.Earlier || !a.Worked() { // nothing of the agent's is on the branch that could be to blame
 		s.proceed(fmt.Sprintf("the checks of @%s's push are red; the next attempt starts there", s.t.HeadBy.Login))
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // create makes a task from the Start fact.
@@ -19,7 +20,7 @@ func (s *step) create(f Start) {
 	s.t.Branch = "sia/issue-" + itoa(f.Issue) + "-" + slug(f.Title)
 	s.words(f.Text)
 	s.react("eyes")
-	s.queue()
+	s.queueAfter(f.Wait)
 	s.because("%s asked for this issue to be resolved", s.who())
 }
 
@@ -36,30 +37,18 @@ func (s *step) queue() {
 	s.begin()
 }
 
-func (s *step) begin() { s.emit(DoBegin, s.number()+1, s.v()) }
-
-// restart begins a new run of a task that had ended. Attempts stay counted, the
-// budget of approaches and credits starts anew on top of what was used.
-func (s *step) restart() {
-	set := s.t.Settings
-	s.t.Earlier = s.number()
-	if s.t.Escalation != nil {
-		s.t.Escalation.Answered = true // it was a question of the run before
+// queueAfter is queue for a run that waits so many seconds for its turn.
+func (s *step) queueAfter(wait int) {
+	if wait <= 0 {
+		s.queue()
+		return
 	}
-	s.t.Brief = Brief{Answers: s.t.Brief.Answers, FromBase: true}
-	if f, ok := s.e.Fact.(Start); ok {
-		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
-		s.t.AskedBy, s.t.Label = s.e.By, f.Label
-		s.words(f.Text)
-	}
-	s.t.StartedAt, s.t.Aftermath, s.t.Gone = s.e.At, "", false
-	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
-	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
-	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
-	s.react("eyes")
-	s.queue()
-	s.because("%s started the task again", s.who())
+	s.enter(Queued)
+	s.t.BeginsAt = s.e.At.Add(time.Duration(wait) * time.Second)
+	s.emitEffect(DoBegin, s.number()+1, s.v(), Effect{At: s.t.BeginsAt})
 }
+
+func (s *step) begin() { s.emit(DoBegin, s.number()+1, s.v()) }
 
 func (s *step) stop() {
 	f := s.e.Fact.(Stop)
@@ -117,6 +106,19 @@ func (s *step) cancelAttempt() {
 
 func (s *step) pauseAsked() {
 	f := s.e.Fact.(PauseAsked)
+	if f.Scope != "" {
+		s.halted(f)
+		return
+	}
+	switch p := s.t.Pause; {
+	case p != nil && p.Scope == "":
+		s.ignore("the task is paused already; `/sia resume` goes on")
+		return
+	case p != nil: // it stays paused when everything else goes on
+		p.Kind, p.By, p.Reason, p.Scope = PausedByPerson, s.e.By, f.Reason, ""
+		s.because("paused: %s", f.Reason)
+		return
+	}
 	s.hold(PausedByPerson, f.Reason)
 }
 
@@ -132,9 +134,11 @@ func (s *step) hold(kind PauseKind, reason string) {
 
 // resume goes on where the task was paused.
 func (s *step) resume() {
-	if f, ok := s.e.Fact.(Resume); ok {
-		s.t.Credits.Budget += f.Credits
+	f, _ := s.e.Fact.(Resume)
+	if s.heldByHalt(f) {
+		return
 	}
+	s.t.Credits.Budget += f.Credits
 	p := *s.t.Pause
 	s.enter(p.From)
 	for _, f := range p.Held {
@@ -160,6 +164,10 @@ func (s *step) resume() {
 // topUp books credits for a task that is not paused.
 func (s *step) topUp() {
 	f := s.e.Fact.(Resume)
+	if f.Scope != "" {
+		s.ignore("the task is not paused")
+		return
+	}
 	if f.Credits == 0 {
 		s.ignore("the task is not paused, so there is nothing to resume; `/sia resume +50` would add credits, `/sia " +
 			"status` shows where it stands")
@@ -190,7 +198,10 @@ func (s *step) inside() {
 	}
 	if inner := s.t.Pause; inner != nil { // it paused for a reason of its own as well
 		pause.Held = append(pause.Held, inner.Held...)
-		pause.From, pause.Kind, pause.Reason = inner.From, inner.Kind, inner.Reason
+		pause.From = inner.From
+		if pause.Scope == "" { // else that ends first, and what went wrong meanwhile is tried again
+			pause.Kind, pause.Reason = inner.Kind, inner.Reason
+		}
 	} else {
 		pause.From = s.t.State
 	}
@@ -318,7 +329,7 @@ func (s *step) edited() {
 		s.ignore("title and text are what they were")
 		return
 	}
-	s.t.Title, s.t.Body = f.Title, f.Body
+	s.t.Title, s.t.Body, s.t.Edited = f.Title, f.Body, &Edit{By: s.e.By, At: s.e.At}
 	if e := s.t.Escalation; e != nil && e.Kind == AskPlan && !e.Answered {
 		e.Stale = true
 	}
@@ -327,13 +338,14 @@ func (s *step) edited() {
 
 func (s *step) query() {
 	f := s.e.Fact.(Query)
-	if f.Topic == "say" {
-		s.reply(f.Text)
-	} else {
-		s.reply("topic:" + f.Topic)
-	}
-	if f.Obeyed {
+	switch {
+	case f.Topic != "say":
+		s.replyTo("", "topic:"+f.Topic)
+	case f.Obeyed: // each time that it is
+		s.replyTo("", f.Text)
 		s.react("rocket")
+	default:
+		s.reply(f.Text)
 	}
 	s.because("answers %s", s.who())
 }
@@ -362,28 +374,4 @@ func (s *step) pullClosed() {
 		return
 	}
 	s.end(s.who()+" closed the pull request", false)
-}
-
-// branchMoved follows a person's push.
-func (s *step) branchMoved() {
-	f := s.e.Fact.(BranchMoved)
-	if f.SHA == s.t.Head {
-		s.ignore("the branch is where it was")
-		return
-	}
-	s.t.Head, s.t.HeadBy = f.SHA, s.e.By
-	switch s.t.State {
-	case PushedOut, Checking:
-		s.because("%s pushed %s; the gate watches that commit now", s.who(), f.SHA.Short())
-		if s.t.State == Checking {
-			s.watch()
-		}
-	case Escalated:
-		s.t.AwaitMemory = ""
-		s.because("%s pushed %s while SIA waited; its checks decide", s.who(), f.SHA.Short())
-		s.enter(Checking)
-		s.watch()
-	default:
-		s.because("%s pushed %s; the next attempt starts there", s.who(), f.SHA.Short())
-	}
 }

@@ -21,7 +21,7 @@ func (s *step) restore(f Restored) {
 	s.t = t
 	s.t.Version += unrecorded
 	s.t.Visible, s.t.Synced = s.t.Version, s.t.Version
-	s.t.Pending, s.t.Seen, s.t.AwaitMemory, s.t.Gate = nil, []string{s.e.ID}, "", GateState{Seq: t.Gate.Seq}
+	s.t.Pending, s.t.Seen, s.t.AwaitMemory, s.t.Gate = nil, []string{s.e.ID}, "", GateState{Seq: t.Gate.Seq + unrecorded}
 	if f.Show {
 		s.t.Synced = 0
 		s.sync(true)

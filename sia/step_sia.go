@@ -27,6 +27,7 @@ func (s *step) diagnose(signals []Signal) {
 func (s *step) diagnosed() {
 	f := s.e.Fact.(Diagnosed)
 	d := f.Diagnosis
+	d.Brief = s.keeping(d.Brief)
 	s.t.Credits.spend(f.Cost)
 	s.t.Next.Diagnosis, s.t.Next.Review = d, Review{}
 	s.t.Next.Warning = f.Warning

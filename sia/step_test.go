@@ -73,6 +73,8 @@ func holds(t *rapid.T, before, after Task, e Event) {
 		t.Fatalf("it waits for an answer to %+v", q)
 	case (after.State == OnHold) != (p != nil), p != nil && (p.Kind == "" || p.Reason == ""):
 		t.Fatalf("%s with the pause %+v", after.State, p)
+	case p != nil && (p.Scope != "") != (p.Kind == PausedByHalt):
+		t.Fatalf("paused by %s with the scope %q", p.Kind, p.Scope)
 	case (after.State == Stopped) != (after.Ended != ""):
 		t.Fatalf("%s, ended because %q", after.State, after.Ended)
 	}
@@ -82,6 +84,9 @@ func holds(t *rapid.T, before, after Task, e Event) {
 			t.Fatalf("attempt %d began before its intervention was reviewed, remembered and announced: %+v", len(after.Attempts),
 				iv)
 		}
+	}
+	if len(after.Attempts) > len(before.Attempts) && after.Kept != "" && after.Brief.FromBase {
+		t.Fatalf("attempt %d drops %s, which passed or is a person's", len(after.Attempts), after.Kept)
 	}
 	if f, ok := e.Fact.(Begun); ok && len(after.Attempts) > len(before.Attempts) {
 		var cases []string

@@ -63,15 +63,13 @@ func init() {
 		KStop: row{}.on((*step).stop, append([]State{Escalated, OnHold}, unfinished...)...).
 			ignore("the task has passed already; there is nothing to stop", Passed).
 			ignore("the task is stopped already; `/sia start` starts it again", Stopped),
-		KPause: row{}.on((*step).pauseAsked, append([]State{Escalated}, unfinished...)...).
-			ignore("the task is paused already; `/sia resume` goes on", OnHold).
-			rest(hasEnded),
+		KPause: row{}.on((*step).pauseAsked, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KResume: row{}.on((*step).resume, OnHold).
 			on((*step).topUp, append([]State{Escalated}, unfinished...)...).
 			rest(hasEnded),
 		KRetry: row{}.on((*step).retry, OnHold, Stopped, Escalated, Checking).
 			ignore(isBusy, Queued, Working, PushedOut, Diagnosing, Reviewing, Announced).
-			ignore("the checks are green; `/sia start` runs the task again all the same", Passed),
+			ignore("the checks are green; `/sia start` followed by words says what is wanted besides", Passed),
 		KUse: row{}.on((*step).use, Queued, Working, PushedOut, Checking, Diagnosing, Escalated, OnHold).
 			ignore("the next attempt's approach is chosen already; say it again if that attempt fails, or `/sia stop`",
 				Reviewing, Announced).
@@ -91,10 +89,13 @@ func init() {
 			ignore("paused: the gate looks again on resume", OnHold).
 			rest("no verdict is waited for"),
 		KBranchMoved: row{}.on((*step).branchMoved, append([]State{Escalated, OnHold}, unfinished...)...).
-			rest("the task has ended; the branch belongs to people now"),
+			on((*step).movedAfter, Passed, Stopped),
 		KRestored: row{}.rest("the task is known: the database outranks its memory"),
 		KPullClosed: row{}.on((*step).pullClosed, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			ignore("the task is stopped already", Stopped),
+
+		KPullReopened: row{}.on((*step).pullReopened, Passed, Stopped).
+			rest("the pull request is open, as far as SIA knows"),
 
 		// Outcomes of effects. While paused they are applied to the state that
 		// the task resumes in.

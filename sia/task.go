@@ -64,6 +64,7 @@ type Task struct {
 
 	Title   string `json:"title"`
 	Body    string `json:"body"`
+	Edited  *Edit  `json:"edited,omitempty"` // of title or text since the last attempt began; nil: none
 	AskedBy Actor  `json:"asked_by"`         // who labelled the issue or wrote /sia start
 	Author  string `json:"author,omitempty"` // login of who wrote the issue
 	Access  string `json:"access,omitempty"` // what the author may do in the repository when the last attempt began
@@ -72,6 +73,8 @@ type Task struct {
 	Label     string    `json:"label,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at"` // of the present run; a restart sets it anew
+
+	BeginsAt time.Time `json:"begins_at,omitzero"` // the run waits until then for its turn; zero: it does not
 
 	State        State     `json:"state"`
 	Since        time.Time `json:"since"`                   // when State was entered
@@ -87,10 +90,16 @@ type Task struct {
 	Branch     string `json:"branch"`
 	Head       SHA    `json:"head,omitempty"`   // the task's present head commit; empty before the first push
 	HeadBy     Actor  `json:"head_by,omitzero"` // the person who pushed Head; zero when SIA did
-	Pull       Pull   `json:"pull,omitzero"`
+	// no attempt starts before this commit of the branch, for that would drop what is not SIA's
+	// to drop: the last head that passed or that a person pushed; empty: all may be replaced
+	Kept  SHA    `json:"kept,omitempty"`
+	Moved *Moved `json:"moved,omitempty"` // what a person pushed after the task had ended; nil: nothing
+	Pull  Pull   `json:"pull,omitzero"`
 
-	Attempts      []Attempt      `json:"attempts,omitempty"`
-	Earlier       int            `json:"earlier,omitempty"` // how many of the attempts were made before the present run
+	Attempts []Attempt `json:"attempts,omitempty"`
+	Earlier  int       `json:"earlier,omitempty"` // how many of the attempts were made before the present run
+	// how many of the prompts were tried before the present run
+	EarlierTried  int            `json:"earlier_tried,omitempty"`
 	Brief         Brief          `json:"brief,omitzero"`    // of the present or next attempt
 	Prompts       []Prompt       `json:"prompts,omitempty"` // the distinct prompts tried, in order
 	Approaches    int            `json:"approaches"`        // how many distinct prompts may be tried in all
@@ -128,6 +137,18 @@ type Task struct {
 type CheckReset struct {
 	SHA SHA    `json:"sha"`
 	By  string `json:"by"` // id of the event
+}
+
+// Edit is a person's edit of the issue.
+type Edit struct {
+	By Actor     `json:"by,omitzero"`
+	At time.Time `json:"at"`
+}
+
+// Moved is where a person moved the task's branch.
+type Moved struct {
+	SHA SHA   `json:"sha"` // empty: the branch is gone
+	By  Actor `json:"by,omitzero"`
 }
 
 // Pull is the task's pull request; Number 0 means there is none yet.
@@ -313,6 +334,7 @@ const (
 	PausedByTrouble PauseKind = "trouble" // something can't be done now, and perhaps can later
 	PausedByCredits PauseKind = "credits" // the task's credits are used up
 	PausedByPushes  PauseKind = "pushes"  // somebody pushes to the branch whenever an attempt ends
+	PausedByHalt    PauseKind = "halt"    // with everything in its repository, its installation or on this server
 )
 
 // Pause says why a task is paused and where it resumes.
@@ -321,7 +343,8 @@ type Pause struct {
 	By     Actor     `json:"by,omitzero"`
 	Kind   PauseKind `json:"kind,omitempty"`
 	Reason string    `json:"reason"`
-	Held   []Effect  `json:"held,omitempty"` // effects that wait for the resume
+	Held   []Effect  `json:"held,omitempty"`  // effects that wait for the resume
+	Scope  HaltScope `json:"scope,omitempty"` // of the kind halt: what is paused as a whole
 }
 
 // Waits reports whether the task goes on only when a person acts: it was asked for
@@ -336,6 +359,13 @@ func (t *Task) Attempt() *Attempt {
 		return nil
 	}
 	return &t.Attempts[len(t.Attempts)-1]
+}
+
+// ApproachesTried is how many distinct prompts the present run has tried, and of how many
+// at most, as people read it: the repository's setting, which only people's answers exceed.
+func (t *Task) ApproachesTried() (tried, most int) {
+	tried = len(t.Prompts) - min(t.EarlierTried, len(t.Prompts))
+	return tried, max(tried, t.Settings.SIA.MaxApproaches)
 }
 
 // ApproachesLeft is how many more distinct prompts may be tried.

@@ -151,12 +151,16 @@ func (w *world) bother() (Event, Task) {
 		Origin: Origin{OnIssue: 3, Comment: int64(w.serial), Command: true}}
 	e.Fact = rapid.SampledFrom([]Fact{
 		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}, Stop{Reason: "said so"},
-		PauseAsked{Reason: "said so"},
+		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Text: "and that " + fmt.Sprint(w.serial)},
+		PauseAsked{Reason: "said so"}, PauseAsked{Reason: "all of it", Scope: ServerHalt},
+		PauseAsked{Reason: "all of the repository", Scope: RepositoryHalt(9)}, Resume{Scope: ServerHalt},
+		Resume{Scope: RepositoryHalt(9)},
 		Resume{}, Resume{Credits: 5 * Credit}, Retry{}, Use{Technique: FreshStart}, AnswerGiven{Letter: "A"},
 		AnswerGiven{Text: "do the other"},
 		AnswerGiven{Letter: "B"}, Approve{}, Approve{Question: 1}, AcceptTests{}, Edited{Title: "Do that"},
 		Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},
 		CheckSeen{SHA: "other"}, BranchMoved{SHA: SHA("f00d" + fmt.Sprint(w.serial))}, PullClosed{}, PullClosed{Merged: true},
+		PullReopened{Number: 12, NodeID: "n", URL: "u"},
 	}).Draw(w.t, "fact")
 	return e, w.apply(e)
 }

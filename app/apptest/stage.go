@@ -170,6 +170,14 @@ func (s *Stage) AddRepo(name string) string {
 	return Owner + "/" + name
 }
 
+// InstallOn installs the app on several repositories of the owner's at once.
+func (s *Stage) InstallOn(names ...string) {
+	s.t.Helper()
+	_, err := s.Sim.Install(s.config.GitHub.AppID, Owner, names...)
+	s.must(err)
+	s.Quiet()
+}
+
 // key is the private key of every stage's app: making one takes longer than many
 // a story.
 var key = sync.OnceValue(func() []byte {
@@ -253,6 +261,9 @@ func (s *Stage) Lose() {
 		s.must(os.Remove(f))
 	}
 }
+
+// Database is the address of the application's database, for what works beside it.
+func (s *Stage) Database() string { return s.config.WithDefaults().DB }
 
 // Reindex rebuilds the database from memory while the application is down, as
 // `sia reindex` does: all repositories, or only the one named.

@@ -23,6 +23,10 @@ import (
 // the repository. The files are a function of what the store knows, so committing them twice changes
 // nothing. What people edited meanwhile is read first: it outranks what SIA would write.
 func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommitted, err error) {
+	if branch := t.Settings.Memory.Branch; branch == t.BaseBranch || branch == t.Branch {
+		return out, &sia.Error{Op: "write memory", Permanent: true, Message: fmt.Sprintf("memory is not written to `%s`, "+
+			"which holds the code: name another branch in `memory.branch`", branch)}
+	}
 	now := b.now()
 	bot, err := b.github.Author(ctx, now)
 	if err != nil {

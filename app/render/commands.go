@@ -34,6 +34,12 @@ func commands(t sia.Task) []command {
 		if outOfCredits(t) {
 			return []command{{"/sia resume +50", "adds 50 credits (0.50 USD) and goes on"}, stop}
 		}
+		if t.Pause != nil && t.Pause.Kind == sia.PausedByHalt {
+			if t.Pause.Scope != sia.RepositoryHalt(t.Repo.ID) {
+				return []command{stop}
+			}
+			return []command{{"/sia resume all", "goes on with everything in this repository"}, stop}
+		}
 		return []command{{"/sia resume", "goes on where it stopped"}, stop}
 	case "": // there is no task yet
 		return []command{{"/sia start …", "asks SIA to resolve this issue, with your words as an additional wish"}}

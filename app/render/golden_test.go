@@ -42,7 +42,7 @@ func TestEveryMoment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "status/"+name+".md", render.Status(task, links, now))
 			golden(t, "pull/"+name+".md", render.PullTitle(task)+"\n\n"+render.PullBody(task, links))
-			golden(t, "reply/status-"+name+".md", render.StatusReply(task, links, now))
+			golden(t, "reply/status-"+name+".md", render.StatusReply(task, links, 4711))
 			golden(t, "reply/help-"+name+".md", render.Help(task))
 			check, err := json.MarshalIndent(render.CheckRun(task, links), "", "  ")
 			if err != nil {
@@ -50,6 +50,25 @@ func TestEveryMoment(t *testing.T) {
 			}
 			golden(t, "check/"+name+".json", string(check)+"\n")
 		})
+	}
+}
+
+// What waits says for what, and who can end it.
+func TestWaitsForOthers(t *testing.T) {
+	turn := queued()
+	turn.BeginsAt = now
+	golden(t, "status/waits-for-its-turn.md", render.Status(turn, links, now))
+	edited := working()
+	edited.Edited = &sia.Edit{By: sia.Actor{Login: "mia"}, At: now}
+	golden(t, "status/edited.md", render.Status(edited, links, now))
+	for name, scope := range map[string]sia.HaltScope{
+		"server": sia.ServerHalt, "repository": sia.RepositoryHalt(turn.Repo.ID), "installation": sia.InstallationHalt(5),
+		"suspended": sia.SuspensionHalt(5),
+	} {
+		halted := queued()
+		halted.State = sia.OnHold
+		halted.Pause = &sia.Pause{From: sia.Queued, Kind: sia.PausedByHalt, Reason: "everything is paused", Scope: scope}
+		golden(t, "status/halted-"+name+".md", render.Status(halted, links, now))
 	}
 }
 
@@ -185,11 +204,21 @@ func TestReplies(t *testing.T) {
 		{Type: "rerun", Attempt: 2, Choice: "once"},
 	}
 	for name, got := range map[string]string{
-		"explain":           render.Reply(task, "topic:explain", links, now, moves, choices),
+		"explain":           render.Reply(task, "topic:explain", links, 0, moves, choices),
 		"explain-long":      render.Explain(task, long, nil),
 		"explain-new":       render.Explain(queued(), nil, nil),
-		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, now, nil, nil),
+		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, 0, nil, nil),
 		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
+		"no-technique":      render.NoTechnique("tool-chnage", []sia.TechniqueID{"tool-change", "a`@b"}),
+		"no-technique-near": render.NoTechnique("magic", []sia.TechniqueID{"tool-change", "fresh-start"}),
+		"no-technique-left": render.NoTechnique("magic", nil),
+		"status-unknown":    render.StatusReply(task, links, 0),
+		"halted":            render.Halted(3),
+		"halted-one":        render.Halted(1),
+		"lifted":            render.Lifted(1, true),
+		"lifted-nothing":    render.Lifted(0, false),
+		"still-halted":      render.StillHalted("everything is paused by whoever runs the server", sia.ServerHalt),
+		"label-refused":     render.LabelNotPermitted("stranger", "sia", "write"),
 		"not-permitted":     render.NotPermitted("stranger", "write"),
 		"too-many":          render.TooMany(20, "an hour"),
 		"learned":           render.Learned(taught, false, nil),
@@ -201,8 +230,8 @@ func TestReplies(t *testing.T) {
 	} {
 		golden(t, "reply/"+name+".md", got)
 	}
-	if got, want := render.Reply(task, "topic:status", links, now, nil, nil),
-		render.StatusReply(task, links, now); got != want {
+	if got, want := render.Reply(task, "topic:status", links, 4711, nil, nil),
+		render.StatusReply(task, links, 4711); got != want {
 		t.Errorf("topic:status: %s", got)
 	}
 }

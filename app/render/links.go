@@ -17,6 +17,11 @@ type Links struct {
 // Issue is the address of an issue, or of a pull request, which GitHub redirects.
 func (l Links) Issue(r sia.Repo, n int) string { return l.repo(r) + fmt.Sprintf("/issues/%d", n) }
 
+// Comment is the address of a comment on an issue.
+func (l Links) Comment(r sia.Repo, issue int, id int64) string {
+	return l.Issue(r, issue) + fmt.Sprintf("#issuecomment-%d", id)
+}
+
 // Pull is the address of a pull request.
 func (l Links) Pull(r sia.Repo, n int) string { return l.repo(r) + fmt.Sprintf("/pull/%d", n) }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	grammar "github.com/sia-bot/sia/sia/command"
 	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Move is one decision on a task, as its event log has it.
@@ -23,16 +24,17 @@ type Move struct {
 const topicPrefix = "topic:"
 
 // Reply answers a person's command: content is what the reply effect holds, a
-// sentence of SIA's own or "topic:" and status, explain or help. Moves and
-// decisions are read for explain only.
-func Reply(t sia.Task, content string, l Links, now time.Time, moves []Move, ds []sia.Decision) string {
+// sentence of SIA's own or "topic:" and status, explain or help. status is the id of
+// the status comment, 0 when none is known; moves and decisions are read for explain
+// only.
+func Reply(t sia.Task, content string, l Links, status int64, moves []Move, ds []sia.Decision) string {
 	topic, ok := strings.CutPrefix(content, topicPrefix)
 	if !ok {
 		return Say(content)
 	}
 	switch topic {
 	case "status":
-		return StatusReply(t, l, now)
+		return StatusReply(t, l, status)
 	case "explain":
 		return Explain(t, moves, ds)
 	default:
@@ -82,15 +84,15 @@ func commandTable(cs []command) string {
 	return b.String()
 }
 
-// StatusReply answers /sia status. Unlike the status comment it is never edited.
-func StatusReply(t sia.Task, l Links, now time.Time) string {
-	var p page
-	p.add("**" + Headline(t) + "**, since " + at(t.Since) + ".")
-	p.add(nowText(t))
-	p.add(figures(t, now))
-	p.add(placeLine(t, l))
-	p.add(commandLine(t))
-	return p.String()
+// StatusReply answers /sia status: where the task stands in a line, and where the status
+// comment is, which says the rest and stays right. status is its id, 0 when none is known.
+func StatusReply(t sia.Task, l Links, status int64) string {
+	s := "**" + Headline(t) + "**, since " + at(t.Since) + "."
+	if status == 0 {
+		return s + " The status comment with everything else is about to be written.\n"
+	}
+	return s + " " + link("The status comment", l.Comment(t.Repo, t.Issue, status)) +
+		" has everything else, and is kept up to date.\n"
 }
 
 // shownMoves are shown openly; earlier ones are folded.
@@ -153,6 +155,23 @@ func NoTask(set sia.Settings) string {
 	return "SIA is not working on this issue. `/sia start` or the label " + Code(set.Label, 50) + " starts it."
 }
 
+// NoTechnique answers /sia use with a name that no technique has. ids are those that can
+// be used.
+func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID) string {
+	names, shown := make([]string, len(ids)), make([]string, len(ids))
+	for i, id := range ids {
+		names[i], shown[i] = string(id), Code(string(id), 60)
+	}
+	s := "There is no technique " + Code(string(asked), 60) + ", so nothing was changed."
+	if near := text.Nearest(string(asked), names); near != "" {
+		s += " Did you mean " + Code("/sia use "+near, 0) + "?"
+	}
+	if len(shown) == 0 {
+		return s + " Every technique was used in this task already."
+	}
+	return s + " Those that this task has not used: " + list(shown) + "."
+}
+
 // StartOnPull answers /sia start on a pull request.
 const StartOnPull = "`/sia start` belongs on an issue; on a pull request SIA has nothing to start."
 
@@ -161,6 +180,13 @@ func NotPermitted(login, need string) string {
 	return fmt.Sprintf("Thank you, %s. SIA takes commands on this repository only from people with %s access, so "+
 		"nothing was done. "+
 		"Somebody who has it can give the command for you; your words stay here for them to read.\n", Code(login, 40),
+		Line(need, 20))
+}
+
+// LabelNotPermitted is the one polite reply to somebody whose label starts nothing.
+func LabelNotPermitted(login, label, need string) string {
+	return fmt.Sprintf("Thank you, %s. The label %s starts SIA when somebody with %s access puts it on, so nothing was "+
+		"started. Somebody who has it can take the label off and put it on again.\n", Code(login, 40), Code(label, 50),
 		Line(need, 20))
 }
 

@@ -20,7 +20,8 @@ const shownAttempts = 20
 func Status(t sia.Task, l Links, now time.Time) string {
 	head, you := "### "+Headline(t), briefCommands(t)
 	progress := briefProgress(t)
-	room := maxStatus - words(head) - words(you) - words(progress)
+	edited := editedLine(t)
+	room := maxStatus - words(head) - words(you) - words(progress) - words(edited)
 	warning := 0 // words of it that are visible
 	if t.Warning != "" {
 		warning = 16
@@ -30,6 +31,7 @@ func Status(t sia.Task, l Links, now time.Time) string {
 	var p page
 	p.add(head)
 	p.add(said)
+	p.add(edited)
 	if t.Warning != "" {
 		p.add("> [!WARNING]\n> " + few(t.Warning, warning))
 	}
@@ -130,6 +132,15 @@ func statusInFull(t sia.Task, l Links, now time.Time, whole, warned bool) string
 	return p.text()
 }
 
+// editedLine says that an edit of the issue was seen, until an attempt has read it.
+func editedLine(t sia.Task) string {
+	if t.Edited == nil || t.State.Final() {
+		return ""
+	}
+	return fmt.Sprintf("**The issue was edited** by %s at %s; the next attempt reads the new text.", person(t.Edited.By),
+		at(t.Edited.At))
+}
+
 // Headline is the state of the task in a few words.
 func Headline(t sia.Task) string {
 	n := max(1, len(t.Attempts))
@@ -177,6 +188,10 @@ func Headline(t sia.Task) string {
 func nowText(t sia.Task) string {
 	switch t.State {
 	case sia.Queued:
+		if !t.BeginsAt.IsZero() {
+			return fmt.Sprintf("It waits for its turn and begins at %s: SIA starts 3 tasks a minute of one person, and %s "+
+				"started more.", t.BeginsAt.UTC().Format("15:04:05 UTC"), Code(t.AskedBy.Login, 40))
+		}
 		return "A coding agent will work on a branch of its own. The repository's checks then decide whether the work is " +
 			"right."
 	case sia.Working:
@@ -406,10 +421,11 @@ func figures(t sia.Task, now time.Time) string {
 
 // approachesTried counts without a second denominator beside that of the attempts.
 func approachesTried(t sia.Task) string {
+	tried, _ := t.ApproachesTried()
 	if left := t.ApproachesLeft(); left > 0 {
-		return fmt.Sprintf("%d tried, %d left", len(t.Prompts), left)
+		return fmt.Sprintf("%d tried, %d left", tried, left)
 	}
-	return fmt.Sprintf("%d tried, none left", len(t.Prompts))
+	return fmt.Sprintf("%d tried, none left", tried)
 }
 
 // hasMemory reports whether the task's memory file is known to be on the memory

@@ -14,7 +14,7 @@ func Waiting(t sia.Task) string {
 	case t.State == sia.Stopped:
 		return t.Ended
 	case t.State == sia.OnHold && t.Pause != nil:
-		return strings.TrimRight(t.Pause.Reason, ".") + ". " + advice(t.Pause.Kind)
+		return strings.TrimRight(t.Pause.Reason, ".") + ". " + advice(*t.Pause)
 	case t.State == sia.Escalated && t.Escalation != nil:
 		return awaitedAnswer(*t.Escalation)
 	case t.State == sia.Checking && t.Gate.AwaitsPerson:
@@ -25,8 +25,10 @@ func Waiting(t sia.Task) string {
 }
 
 // advice says what can be done about a pause.
-func advice(k sia.PauseKind) string {
-	switch k {
+func advice(p sia.Pause) string {
+	switch p.Kind {
+	case sia.PausedByHalt:
+		return sentenceCase(p.Scope.LiftedBy()) + "."
 	case sia.PausedByTrouble:
 		return "`/sia resume` tries again."
 	case sia.PausedByCredits:

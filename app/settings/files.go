@@ -88,8 +88,15 @@ func (f *Files) takeUp(
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", settingsFile, err)
 	default:
-		set, err := config.Parse(settingsFile, b)
+		var found config.Effective
+		found, err = config.Resolve(&config.File{Name: settingsFile, Content: b})
+		set := found.Settings
 		if !errors.As(err, &bad) {
+			if bad, err = f.ownBranch(ctx, installation, repo, found); err != nil {
+				return nil, err
+			}
+		}
+		if bad == nil {
 			return nil, f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{Settings: &set, SHA: sha})
 		}
 	}

@@ -148,7 +148,10 @@ func (s *Store) PruneDeliveries(ctx context.Context, before time.Time) (n int64,
 		if err != nil {
 			return err
 		}
-		n, err = res.RowsAffected()
+		if n, err = res.RowsAffected(); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM heard WHERE at < ?`, micros(before))
 		return err
 	})
 	return n, err

@@ -23,6 +23,9 @@ import (
 type Handlers struct {
 	// Delivery turns a webhook into events and applies them.
 	Delivery func(ctx context.Context, d Delivery) error
+	// Setup makes a repository ready to be worked in, and says how far that is. An error is
+	// tried again a few times, and then noted.
+	Setup func(ctx context.Context, r Repository) (SetupState, error)
 	// Effect makes the world show an effect and returns what came of it; a nil
 	// fact is sia.Done. It runs outside any transaction. Its outcome is applied
 	// to the task, with the effect's key as the event's id, in the transaction
@@ -137,6 +140,7 @@ func (e *Engine) start(ctx context.Context) error {
 		queueEffects:    {MaxWorkers: e.c.Effects},
 		queueAttempts:   {MaxWorkers: e.c.Attempts},
 		queuePeriodic:   {MaxWorkers: 2},
+		queueSetups:     {MaxWorkers: 2},
 	}
 	if rc.PeriodicJobs, err = periodicJobs(e.h.Periodic); err != nil {
 		return err
@@ -145,6 +149,7 @@ func (e *Engine) start(ctx context.Context) error {
 		river.AddWorkerSafely(rc.Workers, &effectWorker{e: e}),
 		river.AddWorkerSafely(rc.Workers, &deliveryWorker{e: e}),
 		river.AddWorkerSafely(rc.Workers, &periodicWorker{e: e}),
+		river.AddWorkerSafely(rc.Workers, &setupWorker{e: e}),
 	} {
 		if err != nil {
 			return fmt.Errorf("set up the job engine: %w", err)

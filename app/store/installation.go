@@ -25,7 +25,6 @@ type Repository struct {
 	Installation  int64
 	DefaultBranch string
 	Private       bool
-	Paused        bool // a person paused SIA here
 }
 
 // UpsertInstallation saves an installation, in the place of what was saved.
@@ -42,7 +41,14 @@ func (s *Store) UpsertInstallation(ctx context.Context, v Installation) error {
 // RemoveInstallation forgets an installation and its repositories with their
 // settings. Its tasks stay: stop them first.
 func (s *Store) RemoveInstallation(ctx context.Context, id int64) error {
-	return s.exec(ctx, fmt.Sprintf("remove installation %d", id), `DELETE FROM installations WHERE id = ?`, id)
+	return s.write(ctx, fmt.Sprintf("remove installation %d", id), func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM halts WHERE scope IN (?, ?)`, sia.InstallationHalt(id),
+			sia.SuspensionHalt(id)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM installations WHERE id = ?`, id)
+		return err
+	})
 }
 
 // Installations lists the installations by account.
@@ -54,7 +60,7 @@ func (s *Store) Installations(ctx context.Context) ([]Installation, error) {
 }
 
 // UpsertRepository saves a repository of a known installation, in the place of
-// what was saved; its settings and whether it is paused stay.
+// what was saved; its settings stay.
 func (s *Store) UpsertRepository(ctx context.Context, v Repository) error {
 	return s.exec(ctx, "save repository "+v.String(),
 		`INSERT INTO repositories (id, installation_id, owner, name, default_branch, private, updated_at)
@@ -65,21 +71,40 @@ func (s *Store) UpsertRepository(ctx context.Context, v Repository) error {
 		v.ID, v.Installation, v.Owner, v.Name, v.DefaultBranch, v.Private, micros(s.now()))
 }
 
+// AddRepositories saves repositories of a known installation that a delivery names in
+// short: of one that is known already, the rest stays.
+func (s *Store) AddRepositories(ctx context.Context, installation int64, repos []sia.Repo) error {
+	for len(repos) > 0 {
+		n := min(planned, len(repos))
+		err := s.write(ctx, "save repositories", func(tx *sql.Tx) error {
+			for _, r := range repos[:n] {
+				if _, err := tx.ExecContext(ctx, `INSERT INTO repositories
+					(id, installation_id, owner, name, default_branch, private, updated_at) VALUES (?, ?, ?, ?, '', 0, ?)
+					ON CONFLICT (id) DO UPDATE SET installation_id = excluded.installation_id, owner = excluded.owner,
+						name = excluded.name, updated_at = excluded.updated_at`,
+					r.ID, installation, r.Owner, r.Name, micros(s.now())); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		repos = repos[n:]
+	}
+	return nil
+}
+
 // RemoveRepository forgets a repository and its settings. Its tasks stay.
 func (s *Store) RemoveRepository(ctx context.Context, id int64) error {
 	return s.exec(ctx, fmt.Sprintf("remove repository %d", id), `DELETE FROM repositories WHERE id = ?`, id)
 }
 
-// PauseRepository notes that a person paused SIA in a repository, or resumed it.
-func (s *Store) PauseRepository(ctx context.Context, id int64, paused bool) error {
-	return s.change(ctx, fmt.Sprintf("pause repository %d", id),
-		`UPDATE repositories SET paused = ?, updated_at = ? WHERE id = ?`, paused, micros(s.now()), id)
-}
-
-const repositoryColumns = `id, installation_id, owner, name, default_branch, private, paused`
+const repositoryColumns = `id, installation_id, owner, name, default_branch, private`
 
 func scanRepository(scan func(...any) error) (v Repository, err error) {
-	return v, scan(&v.ID, &v.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private, &v.Paused)
+	return v, scan(&v.ID, &v.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private)
 }
 
 // Repository loads a repository by GitHub's id; the error wraps [ErrNotFound]

@@ -17,6 +17,7 @@ const (
 	queueEffects    = "effects"
 	queueAttempts   = "attempts"
 	queuePeriodic   = "periodic"
+	queueSetups     = "setups"
 )
 
 const (

@@ -46,11 +46,16 @@ func (s *Store) Ledger(ctx context.Context, id sia.TaskID) ([]LedgerRow, error) 
 	return rows, s.explain("load the ledger of task "+string(id), err)
 }
 
-// CountStarts counts the tasks that a person started since a time, by GitHub's
-// user id, or by login when the id is 0. Starts that were ignored count too.
-func (s *Store) CountStarts(ctx context.Context, sender sia.Actor, since time.Time) (n int, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM task_events WHERE kind = ? AND at >= ?
-		AND CASE WHEN ? <> 0 THEN by_id = ? ELSE by_login = ? END`,
-		sia.KStart, micros(since), sender.ID, sender.ID, sender.Login).Scan(&n)
-	return n, s.explain("count starts", err)
+// LastStarts are when the last tasks that a person started began or will, the latest
+// first and at most n, of those that were asked for since a time. A person goes by
+// GitHub's user id, or by login when the id is 0. Starts that were ignored count too.
+func (s *Store) LastStarts(ctx context.Context, sender sia.Actor, since time.Time, n int) ([]time.Time, error) {
+	begins, err := collect(ctx, s.r, func(rows *sql.Rows) (time.Time, error) {
+		var at int64
+		err := rows.Scan(&at)
+		return fromMicros(at), err
+	}, `SELECT at + 1000000 * coalesce(json_extract(event, '$.fact.wait'), 0) AS begins FROM task_events
+		WHERE kind = ? AND at >= ? AND CASE WHEN ? <> 0 THEN by_id = ? ELSE by_login = ? END ORDER BY begins DESC LIMIT ?`,
+		sia.KStart, micros(since), sender.ID, sender.ID, sender.Login, n)
+	return begins, s.explain("look when tasks began", err)
 }

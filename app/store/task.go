@@ -73,6 +73,13 @@ func (s *Store) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, error
 	return events, s.explain(fmt.Sprintf("load the events of task %s", id), err)
 }
 
+// Applied reports whether an event was applied to a task.
+func (s *Store) Applied(ctx context.Context, id sia.TaskID, event string) (applied bool, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT count(*) > 0 FROM task_events WHERE task_id = ? AND event_id = ?`, id,
+		event).Scan(&applied)
+	return applied, s.explain("look whether "+event+" was applied", err)
+}
+
 // EffectState says how far an effect is.
 type EffectState string
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/sia-bot/sia/app/github"
-	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
@@ -18,7 +16,9 @@ type administration struct {
 	added        []sia.Repo
 	removed      []sia.Repo
 	gone         string // why everything ends; empty when it does not
-	paused       string // why everything pauses
+	suspended    bool   // everything pauses
+	unsuspended  bool   // what the suspension paused goes on
+	permitted    bool   // the app may do more, or less, than before
 	pushed       *push  // nil: it is about the installation
 }
 
@@ -34,11 +34,19 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 		}
 		return in.Store.RemoveInstallation(ctx, a.installation)
 	}
-	if a.paused != "" {
-		return in.each(ctx, store.Filter{Installation: a.installation}, sia.PauseAsked{Reason: a.paused})
-	}
-	if err := in.Store.UpsertInstallation(ctx, store.Installation{ID: a.installation, Account: a.account}); err != nil {
+	if err := in.Store.UpsertInstallation(ctx, store.Installation{ID: a.installation, Account: a.account,
+		Suspended: a.suspended}); err != nil {
 		return err
+	}
+	if a.suspended {
+		_, err := in.Store.Halt(ctx, store.Halt{Scope: sia.SuspensionHalt(a.installation), At: in.Now(),
+			Reason: "the app's installation was suspended on GitHub"})
+		return err
+	}
+	if a.unsuspended {
+		if _, _, err := in.Store.Lift(ctx, sia.SuspensionHalt(a.installation), "", in.Now()); err != nil {
+			return err
+		}
 	}
 	for _, r := range a.removed {
 		if err := in.each(ctx, store.Filter{Installation: a.installation, Repo: r.ID},
@@ -49,38 +57,21 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 			return err
 		}
 	}
-	for _, r := range a.added {
-		if err := in.Store.UpsertRepository(ctx, store.Repository{Repo: r, Installation: a.installation}); err != nil {
-			return err
-		}
+	if err := in.Store.AddRepositories(ctx, a.installation, a.added); err != nil {
+		return err
 	}
-	for _, r := range a.added { // once all are known: one may hold the settings of the others
-		set, err := in.Settings.Settings(ctx, a.installation, r)
-		if err != nil {
-			return err
-		}
-		labels := render.Labels(set.Label)
-		want := make([]github.Label, len(labels))
-		for i, l := range labels {
-			want[i] = github.Label{Name: l.Name, Color: l.Color, Description: l.Description}
-		}
-		if err := in.GitHub.Repo(a.installation, r).EnsureLabels(ctx, want); err != nil {
-			return err
-		}
-	}
-	return nil
+	// Once all are known: one may hold the settings of the others.
+	return in.Store.PlanSetups(ctx, a.installation, a.added, a.permitted)
 }
 
 // each applies a fact to every task of a filter that has not ended.
 func (in *Intake) each(ctx context.Context, f store.Filter, fact sia.Fact) error {
+	f.Open, f.Limit = true, store.EveryTask
 	tasks, err := in.Store.Tasks(ctx, f)
 	if err != nil {
 		return err
 	}
 	for _, t := range tasks {
-		if t.State.Final() {
-			continue
-		}
 		e := sia.Event{ID: "administration/" + string(fact.Kind()) + "/" + in.Now().UTC().Format("20060102T150405.000"),
 			At: in.Now(), Fact: fact}
 		if _, err := in.Store.Apply(ctx, t.ID, e); err != nil {

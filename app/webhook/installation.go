@@ -17,10 +17,12 @@ func readInstallation(payload any, _ reading) ([]sia.Intent, *administration) {
 	switch e.GetAction() {
 	case "created", "new_permissions_accepted", "unsuspend":
 		a.added = repositories(e.Repositories, a.account)
+		a.permitted = e.GetAction() == "new_permissions_accepted"
+		a.unsuspended = e.GetAction() == "unsuspend"
 	case "deleted":
 		a.gone = "the app was uninstalled"
 	case "suspend":
-		a.paused = "the app's installation was suspended on GitHub"
+		a.suspended = true
 	default:
 		return nil, nil
 	}

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -13,12 +14,14 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/technique"
 )
 
 // Limits that keep one noisy person or thread from occupying SIA (docs/rules.md#failsafes).
 const (
 	startsPerMinute = 3
 	startWindow     = time.Minute
+	longestWait     = 24 * time.Hour // that is looked back for starts that wait
 )
 
 // Settings gives the settings in force in a repository.
@@ -26,6 +29,8 @@ type Settings interface {
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
 	// Edited reads the settings of a commit that somebody pushed to the default branch.
 	Edited(ctx context.Context, installation int64, repo sia.Repo, sha string) error
+	// Techniques gives those that a task can use; the warning, for people, names what can't be read.
+	Techniques(ctx context.Context, t sia.Task) (_ *technique.Library, warning string, err error)
 }
 
 // Teacher remembers and forgets for a repository what people tell SIA, and says
@@ -108,6 +113,12 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	if len(targets) == 0 && !starts && !intent.Event.Origin.Command {
 		return nil // not about any task
 	}
+	if err := in.meet(ctx, intent.Installation, intent.Repo); err != nil {
+		return err
+	}
+	if intent, err = in.anew(ctx, intent, targets); err != nil {
+		return err
+	}
 	set, err := in.Settings.Settings(ctx, intent.Installation, intent.Repo)
 	if err != nil {
 		return err
@@ -134,14 +145,31 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 			targets[i].event.Fact = intent.Event.Fact
 		}
 	}
+	if answer, ok, err := in.halt(ctx, intent); err != nil {
+		return err
+	} else if ok {
+		if answer == (sia.Query{}) {
+			return nil // heard before
+		}
+		intent.Event.Fact = answer
+		for i := range targets {
+			targets[i].event.Fact = answer
+		}
+	}
 	if starts {
-		if err := in.pace(ctx, intent); err != nil {
+		wait, err := in.pace(ctx, intent.Event.By)
+		if err != nil {
 			return err
 		}
+		start.Wait = int(wait / time.Second)
+		intent.Event.Fact = start
 		targets = []target{{sia.NewTaskID(intent.Repo.ID, start.Issue), intent.Event}}
 	}
 	if len(targets) == 0 {
-		return in.replyWithoutTask(ctx, intent, set)
+		return in.answerWithoutTask(ctx, intent, set)
+	}
+	if err := in.known(ctx, targets); err != nil {
+		return err
 	}
 	for _, t := range targets {
 		if _, err := in.Store.Apply(ctx, t.task, t.event); err != nil {
@@ -149,6 +177,33 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 		}
 	}
 	return nil
+}
+
+// anew gives the event of an edited comment an id of its own where the comment was heard
+// before; where it was not, it counts once however SIA learns of it.
+func (in *Intake) anew(ctx context.Context, intent sia.Intent, targets []target) (sia.Intent, error) {
+	if intent.Anew == "" {
+		return intent, nil
+	}
+	_, err := in.Store.Heard(ctx, intent.Repo.ID, intent.Event.ID)
+	heard := err == nil
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return intent, err
+	}
+	for _, t := range targets {
+		before, err := in.Store.Applied(ctx, t.task, intent.Event.ID)
+		if err != nil {
+			return intent, err
+		}
+		heard = heard || before
+	}
+	if heard {
+		intent.Event.ID = intent.Anew
+		for i := range targets {
+			targets[i].event.ID = intent.Anew
+		}
+	}
+	return intent, nil
 }
 
 // targets finds the tasks that any of the intent's references name, and drops
@@ -226,13 +281,16 @@ func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Sett
 	}
 	in.Logger.InfoContext(ctx, "not permitted", "repo", intent.Repo.String(), "login", intent.Event.By.Login, "has", have,
 		"needs", set.Access.CommandPermission)
-	if !intent.Event.Origin.Command {
+	text := render.NotPermitted(intent.Event.By.Login, set.Access.CommandPermission)
+	switch _, starts := intent.Event.Fact.(sia.Start); {
+	case intent.Label != "" && starts:
+		text = render.LabelNotPermitted(intent.Event.By.Login, intent.Label, set.Access.CommandPermission)
+	case !intent.Event.Origin.Command:
 		return false, nil
 	}
-	intent.Event.Fact = sia.Query{Topic: "say",
-		Text: render.NotPermitted(intent.Event.By.Login, set.Access.CommandPermission)}
+	intent.Event.Fact = sia.Query{Topic: "say", Text: text}
 	if len(targets) == 0 {
-		return false, in.replyWithoutTask(ctx, intent, set)
+		return false, in.answerWithoutTask(ctx, intent, set)
 	}
 	_, err = in.Store.Apply(ctx, targets[0].task, intent.Event)
 	return false, err
@@ -244,39 +302,13 @@ func rank(role string) int {
 	return slices.Index([]string{"none", "read", "triage", "write", "maintain", "admin"}, role)
 }
 
-// pace holds back a person who starts many tasks at once: the delivery is tried
-// again a little later, nothing is lost.
-func (in *Intake) pace(ctx context.Context, intent sia.Intent) error {
+// pace says how long a task waits that a person starts soon after others: it is there at
+// once, and begins when its turn comes.
+func (in *Intake) pace(ctx context.Context, by sia.Actor) (time.Duration, error) {
 	now := in.Now()
-	n, err := in.Store.CountStarts(ctx, intent.Event.By, now.Add(-startWindow))
-	if err != nil || n < startsPerMinute {
-		return err
+	begins, err := in.Store.LastStarts(ctx, by, now.Add(-longestWait), startsPerMinute)
+	if err != nil || len(begins) < startsPerMinute {
+		return 0, err
 	}
-	return &sia.Error{
-		Op: "start " + intent.Repo.String(),
-		Message: fmt.Sprintf("%s started %d tasks within a minute; this one follows a little later", intent.Event.By.Login,
-			n),
-		RetryAfter: startWindow / startsPerMinute,
-	}
-}
-
-// replyWithoutTask answers a command on an issue that has no task. The marker
-// names the comment that is answered, so that it is answered once.
-func (in *Intake) replyWithoutTask(ctx context.Context, intent sia.Intent, set sia.Settings) error {
-	e := intent.Event
-	text := render.NoTask(set)
-	if q, ok := e.Fact.(sia.Query); ok && q.Topic == "say" {
-		text = q.Text
-	} else if ok && q.Topic == "help" {
-		text = render.Help(sia.Task{Settings: set})
-	}
-	repo := in.GitHub.Repo(intent.Installation, intent.Repo)
-	m := render.Marker{Task: sia.NewTaskID(intent.Repo.ID, e.Origin.OnIssue), Kind: "reply", Key: e.ID}
-	if _, _, err := repo.UpsertComment(ctx, e.Origin.OnIssue, m.String(), text, 0); err != nil {
-		return err
-	}
-	if q, ok := e.Fact.(sia.Query); ok && q.Obeyed {
-		return repo.React(ctx, e.Origin.OnIssue, e.Origin.Comment, "rocket")
-	}
-	return nil
+	return max(0, begins[startsPerMinute-1].Add(startWindow).Sub(now)).Round(time.Second), nil
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"crypto/sha256"
 	"fmt"
 
 	gh "github.com/google/go-github/v66/github"
@@ -28,6 +29,9 @@ func readIssueComment(payload any, r reading) ([]sia.Intent, *administration) {
 	case "created":
 		return FromComment(in, c2, r.slug), nil
 	case "edited":
+		if !c2.ByApp {
+			return edited(in, c2, r.slug, e.GetChanges().GetBody(), c.GetUser().GetLogin()), nil
+		}
 		if _, marked := render.ParseMarker(c2.Body); c2.ByApp && marked {
 			in.Refs = []string{sia.IssueRef(c2.Issue)}
 			in.Event.Origin = sia.Origin{OnIssue: c2.Issue, Comment: c2.ID}
@@ -37,6 +41,22 @@ func readIssueComment(payload any, r reading) ([]sia.Intent, *administration) {
 		}
 	}
 	return nil, nil
+}
+
+// edited reads a person's comment that was edited: a command that its author wrote into it
+// is obeyed as if it had been there from the start. One that was there is not obeyed again.
+func edited(in sia.Intent, c Comment, slug string, was *gh.EditBody, author string) []sia.Intent {
+	line, addressed := command.Line(c.Body, slug)
+	before, _ := command.Line(was.GetFrom(), slug)
+	if !addressed || was == nil || line == before || author != in.Event.By.Login {
+		return nil
+	}
+	intents := FromComment(in, c, slug)
+	for i := range intents {
+		sum := sha256.Sum256([]byte(line))
+		intents[i].Anew = fmt.Sprintf("comment/%d/%x", c.ID, sum[:4])
+	}
+	return intents
 }
 
 // Comment is what matters of a new comment.
@@ -90,6 +110,14 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 		in.Event.Fact = sia.Stop{Reason: "@" + in.Event.By.Login + " said `/sia stop`"}
 	case sia.PauseAsked:
 		in.Event.Fact = sia.PauseAsked{Reason: "@" + in.Event.By.Login + " said `/sia pause`"}
+		if f.Scope == command.Here {
+			in.Event.Fact = sia.PauseAsked{Scope: sia.RepositoryHalt(in.Repo.ID), Reason: "everything in this repository is " +
+				"paused: @" + in.Event.By.Login + " said `/sia pause all`"}
+		}
+	case sia.Resume:
+		if f.Scope == command.Here {
+			in.Event.Fact = sia.Resume{Scope: sia.RepositoryHalt(in.Repo.ID)}
+		}
 	}
 	return []sia.Intent{in}
 }

@@ -188,7 +188,7 @@ func (w *Worker) savedResult(
 	return fact, true, nil
 }
 
-// startCommit is where the attempt starts: the base, or the branch's head.
+// startCommit is where the attempt starts: the base, what must be kept, or the branch's head.
 func (w *Worker) startCommit(ctx context.Context, t sia.Task) (string, error) {
 	start, branch := startOf(t), t.Branch
 	if start == string(t.BaseSHA) {

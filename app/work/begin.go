@@ -15,11 +15,17 @@ import (
 // closed it, taken the label off or said stop, and the delivery that said so
 // may be lost. Then it reads settings and base.
 func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	if halted, err := w.halted(ctx, t, f); err != nil || halted {
+		return sia.Done{}, err
+	}
 	issue, err := w.Looker.Issue(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	if err := w.noteQuiet(ctx, t, issue); err != nil {
+		return nil, err
+	}
+	if err := w.lookAtBranch(ctx, t); err != nil {
 		return nil, err
 	}
 	now, err := w.Store.Task(ctx, t.ID)
@@ -29,6 +35,7 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if _, waited := now.Pending[f.Key]; !waited {
 		return sia.Done{}, nil // what was found decided otherwise
 	}
+	t = now
 	sha, err := w.mirror(t).Fetch(ctx, t.BaseBranch)
 	if errors.Is(err, gitops.ErrNoBranch) {
 		return nil, &sia.Error{Op: "begin", Message: fmt.Sprintf("the base branch `%s` does not exist, so there is "+
@@ -50,7 +57,7 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		warning += "\n\n"
 	}
 	warning += unread
-	hold, err := w.repoBudget(ctx, t, set.Settings)
+	hold, err := w.dayBudgets(ctx, t, set.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +65,7 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	if t.Head != "" && !t.Brief.FromBase {
+	if t.Head != "" && (!t.Brief.FromBase || t.Kept != "") {
 		sha = string(t.BaseSHA) // the branch stands on it: what it changes is measured against it
 	}
 	t.Title, t.Body = issue.Title, issue.Body
@@ -77,18 +84,60 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	}, nil
 }
 
-// repoBudget says why the repository's budget of the day forbids an attempt.
-func (w *Worker) repoBudget(ctx context.Context, t sia.Task, set sia.Settings) (string, error) {
-	if set.Budget.RepoPerDay == 0 {
-		return "", nil
+// halted pauses the task when everything in its repository, its installation or on this
+// server is paused: nothing begins there, whatever led to it.
+func (w *Worker) halted(ctx context.Context, t sia.Task, f sia.Effect) (bool, error) {
+	h, halted, err := w.Store.HaltOver(ctx, t.Installation, t.Repo.ID)
+	if err != nil || !halted {
+		return false, err
 	}
-	spent, err := w.Store.CreditsSpent(ctx, t.Repo.ID, w.Now().Add(-24*time.Hour))
-	if err != nil {
-		return "", err
+	_, err = w.Store.Apply(ctx, t.ID, sia.Event{ID: "halted/" + f.Key, At: w.Now(), By: sia.Actor{Login: h.By},
+		Fact: sia.PauseAsked{Reason: h.Reason, Scope: h.Scope}})
+	return true, err
+}
+
+// lookAtBranch takes up what somebody pushed to the task's branch before the attempt
+// is paid for: one that starts elsewhere could not be pushed.
+func (w *Worker) lookAtBranch(ctx context.Context, t sia.Task) error {
+	for _, kind := range t.Pending {
+		if kind == sia.DoAttempt || kind == sia.DoPush {
+			return nil // what stands there may be SIA's own
+		}
 	}
-	if limit := sia.Credits(set.Budget.RepoPerDay) * sia.Credit; spent >= limit {
-		return fmt.Sprintf("this repository spent %s of its %s credits in the last 24 hours (`budget.repo_per_day`)", spent,
-			limit), nil
+	head, _, err := w.repo(t).Head(ctx, t.Branch)
+	if err != nil || sia.SHA(head) == t.Head {
+		return err
+	}
+	_, err = w.Store.Apply(ctx, t.ID, sia.Event{
+		ID: fmt.Sprintf("look/%s/branch/v%d", t.ID, t.Version), At: w.Now(), Fact: sia.BranchMoved{SHA: sia.SHA(head)},
+	})
+	return err
+}
+
+// dayBudgets says why the repository's or the installation's budget of the day forbids an
+// attempt.
+func (w *Worker) dayBudgets(ctx context.Context, t sia.Task, set sia.Settings) (string, error) {
+	since := w.Now().Add(-24 * time.Hour)
+	for _, b := range []struct {
+		limit     int
+		what, key string
+		spent     func() (sia.Credits, error)
+	}{
+		{set.Budget.RepoPerDay, "this repository", "budget.repo_per_day",
+			func() (sia.Credits, error) { return w.Store.CreditsSpent(ctx, t.Repo.ID, since) }},
+		{set.Budget.InstallationPerDay, "all repositories of this installation together", "budget.installation_per_day",
+			func() (sia.Credits, error) { return w.Store.CreditsSpentByInstallation(ctx, t.Installation, since) }},
+	} {
+		if b.limit == 0 {
+			continue
+		}
+		spent, err := b.spent()
+		if err != nil {
+			return "", err
+		}
+		if limit := sia.Credits(b.limit) * sia.Credit; spent >= limit {
+			return fmt.Sprintf("%s spent %s of the %s credits of 24 hours (`%s`)", b.what, spent, limit, b.key), nil
+		}
 	}
 	return "", nil
 }

@@ -5,20 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
-	"github.com/sia-bot/sia/sia/technique"
 )
 
-const (
-	techniqueLimit = 64 << 10
-	exampleLimit   = 32 << 10 // of a file that a diagnosis takes an example from
-)
+const exampleLimit = 32 << 10 // of a file that a diagnosis takes an example from
 
 // conclusion is what a diagnosis came to, kept so that a crash does not have the
 // model asked again, which might say something else than what was decided by.
@@ -89,7 +84,7 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 	if err != nil {
 		return conclusion{}, err
 	}
-	library, warning, err := w.library(ctx, t, repo, files)
+	library, warning, err := w.Settings.Techniques(ctx, t)
 	if err != nil {
 		return conclusion{}, err
 	}
@@ -150,33 +145,6 @@ func (w *Worker) seen(ctx context.Context, t sia.Task, p sia.Pattern) (int, erro
 		all[diagnosis{o.Task, o.Intervention}] = true
 	}
 	return len(all), nil
-}
-
-// library is the techniques that ship with SIA and the repository's own, from
-// its base branch. A broken file is left out, and the warning says so.
-func (w *Worker) library(
-	ctx context.Context, t sia.Task, repo *gitops.Repo, files []gitops.File,
-) (_ *technique.Library, warning string, _ error) {
-	own := map[string][]byte{}
-	for _, f := range files {
-		if !strings.HasPrefix(f.Path, technique.Dir+"/") || !strings.HasSuffix(f.Path, ".md") {
-			continue
-		}
-		b, err := repo.ReadFile(ctx, string(t.BaseSHA), f.Path, techniqueLimit)
-		if err != nil {
-			return nil, "", err
-		}
-		own[f.Path] = b
-	}
-	library, broken := technique.LoadLibrary(own)
-	if len(broken) > 0 {
-		faults := make([]string, len(broken))
-		for i, err := range broken {
-			faults[i] = err.Error()
-		}
-		warning = "Left out, because it can't be read: " + strings.Join(faults, "; ")
-	}
-	return library, warning, nil
 }
 
 func paths(files []gitops.File) []string {

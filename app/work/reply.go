@@ -9,20 +9,23 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// repliesAnHour bounds how often SIA answers in one task, so that no exchange
-// with another machine runs away (docs/rules.md#failsafes).
-const repliesAnHour = 20
+// Bounds of what is answered (docs/rules.md#failsafes).
+const (
+	repliesAnHour = 20             // on one thread, so that no exchange with another machine runs away
+	refusedOnce   = 24 * time.Hour // the same answer is given to the same person on one thread once in so long
+)
 
-// reply answers a person's comment, once.
+// reply answers a person's comment, once. Who asks for the same that could not be done
+// sees that it was heard, and reads nothing new.
 func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	n, err := w.repliesSince(ctx, t.ID, w.Now().Add(-time.Hour))
+	n, again, err := w.replied(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	if n > repliesAnHour {
-		return sia.Done{}, nil // it was said
-	}
-	if n == repliesAnHour {
+	switch {
+	case again, n > repliesAnHour: // it was said
+		return sia.Done{}, w.repo(t).React(ctx, f.OnIssue, f.Comment, "confused")
+	case n == repliesAnHour:
 		f.Content = render.TooMany(repliesAnHour, "hour")
 	}
 	moves, err := w.moves(ctx, t.ID)
@@ -33,20 +36,31 @@ func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	text := render.Reply(t, f.Content, w.Links, w.Now(), moves, decisions)
+	status, _, err := w.Store.Surface(ctx, t.ID, store.SurfaceStatus)
+	if err != nil {
+		return nil, err
+	}
+	text := render.Reply(t, f.Content, w.Links, status, moves, decisions)
 	_, _, err = w.repo(t).UpsertComment(ctx, f.OnIssue, markerLine(f), text, w.known(f))
 	return sia.Done{}, err
 }
 
-// repliesSince counts the answers that were given in a task since a time.
-func (w *Worker) repliesSince(ctx context.Context, id sia.TaskID, since time.Time) (n int, err error) {
-	effects, err := w.Store.Effects(ctx, id)
+// replied counts the answers on a thread within the last hour, and says whether this one
+// was given to the same person before.
+func (w *Worker) replied(ctx context.Context, f sia.Effect) (n int, again bool, err error) {
+	effects, err := w.Store.Effects(ctx, f.Task)
+	hour, day := w.Now().Add(-time.Hour), w.Now().Add(-refusedOnce)
 	for _, e := range effects {
-		if e.Kind == sia.DoReply && e.State == store.EffectDone && e.Ended.After(since) {
+		if e.Kind != sia.DoReply || e.State != store.EffectDone || e.OnIssue != f.OnIssue {
+			continue
+		}
+		if e.Ended.After(hour) {
 			n++
 		}
+		same := e.To != "" && e.To == f.To && e.Content == f.Content
+		again = again || same && e.Ended.After(day)
 	}
-	return n, err
+	return n, again, err
 }
 
 // moves reads the decisions on a task from its event log.

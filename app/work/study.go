@@ -29,11 +29,7 @@ func (w *Worker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	files, err := repo.Files(ctx, string(t.BaseSHA), technique.Dir)
-	if err != nil {
-		return nil, err
-	}
-	library, warning, err := w.library(ctx, t, repo, files)
+	library, warning, err := w.Settings.Techniques(ctx, t)
 	if err != nil {
 		return nil, err
 	}

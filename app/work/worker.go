@@ -22,6 +22,8 @@ import (
 type Settings interface {
 	// At gives those of a commit of the base branch, read anew.
 	At(ctx context.Context, installation int64, repo sia.Repo, sha string) (sia.InForce, error)
+	// Techniques gives those that a task can use; the warning, for people, names what can't be read.
+	Techniques(ctx context.Context, t sia.Task) (_ *technique.Library, warning string, err error)
 }
 
 // Looker looks at GitHub for what a lost delivery would have said.

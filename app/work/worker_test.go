@@ -46,6 +46,9 @@ func (nobody) Commit(context.Context, sia.Task) (sia.MemoryCommitted, error) {
 func (nobody) Read(context.Context, int64, sia.Repo, string, sia.Actor) (string, error) {
 	return "", nil
 }
+func (nobody) Techniques(context.Context, sia.Task) (*technique.Library, string, error) {
+	return nil, "", nil
+}
 func (nobody) CancelEffect(context.Context, string) error { return nil }
 
 // A worker is not made without anything that it needs: least of all without what masks secrets.

@@ -16,11 +16,14 @@ import (
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 const workflowsFolder = ".github/workflows/"
 
-// startOf is the commit that an attempt of the task starts from: the base, or the
-// branch's head.
+// startOf is the commit that an attempt of the task starts from: the base, what must
+// be kept, or the branch's head.
 func startOf(t sia.Task) string {
-	if t.Head == "" || t.Brief.FromBase {
+	switch {
+	case t.Head == "" || t.Brief.FromBase:
 		return string(t.BaseSHA)
+	case t.Brief.FromKept && t.Kept != "":
+		return string(t.Kept)
 	}
 	return string(t.Head)
 }

@@ -26,6 +26,8 @@ type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Play the whole product on this machine: no account, no key."`
 	Doctor  doctorCmd  `cmd:"" help:"Check the configuration against the real endpoints and say what to do."`
 	Task    taskCmd    `cmd:"" help:"List, show and explain tasks."`
+	Pause   pauseCmd   `cmd:"" help:"Pause everything, a repository or an installation, at once."`
+	Resume  resumeCmd  `cmd:"" help:"Go on with what was paused as a whole."`
 	Lessons lessonsCmd `cmd:"" help:"What was learned: list, show, teach, forget, import and export it."`
 	Memory  memoryCmd  `cmd:"" help:"Show what SIA remembers of a task, and rebuild a lost database from it."`
 	Reindex reindexCmd `cmd:"" help:"Rebuild a lost database from the memory branches."`

@@ -44,7 +44,8 @@ func (c *doctorCmd) Run(e *commandEnv) error {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, 2*time.Minute)
 	defer cancel()
-	all = append(all, c.look(ctx, e), checkSandbox(ctx, sandbox.Options{Self: forwardCommand(), Logger: e.logger}),
+	all = append(all, c.look(ctx, e)...)
+	all = append(all, checkSandbox(ctx, sandbox.Options{Self: forwardCommand(), Logger: e.logger}),
 		installedAgents(config.AgentPath))
 	if len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
 		all = append(all, checkGitHub(ctx, config, e)...)
@@ -100,25 +101,60 @@ func reportFindings(e *commandEnv, output string, all []doctorFinding) error {
 	return nil
 }
 
-func (c *doctorCmd) look(ctx context.Context, e *commandEnv) doctorFinding {
+// look looks at the database, and at what it says of repositories.
+func (c *doctorCmd) look(ctx context.Context, e *commandEnv) []doctorFinding {
 	f := doctorFinding{What: "database", Detail: c.database()}
+	var setups []store.Setup
+	var halts []store.Halt
 	s, err := store.Open(ctx, store.Config{URL: c.database(), Logger: e.logger})
 	if err == nil {
 		var v int64
 		v, err = s.Version(ctx)
-		if newer := s.Newer(ctx); err == nil && newer != nil {
+		newer := s.Newer(ctx)
+		switch {
+		case err != nil:
+		case newer != nil:
 			f.Fix = "run the newer version of SIA, or restore a backup of the database"
 			err = newer
+		case v > 0:
+			// An older schema has neither; the server brings it up to date.
+			setups, _ = s.Setups(ctx)
+			halts, _ = s.Halts(ctx)
 		}
 		err = errors.Join(err, s.Close())
 		f.Detail = fmt.Sprintf("%s, schema version %d", c.database(), v)
 	}
 	if err != nil {
-		return failed(f.What, err, cmp.Or(f.Fix,
-			"give SIA a folder that it may write to with --dir, or another database with --db"))
+		return []doctorFinding{failed(f.What, err, cmp.Or(f.Fix,
+			"give SIA a folder that it may write to with --dir, or another database with --db"))}
 	}
 	f.OK = true
-	return f
+	all := append([]doctorFinding{f}, checkSetups(setups)...)
+	for _, h := range halts {
+		all = append(all, doctorFinding{What: "paused", OK: true, Weaker: true, Detail: h.Reason + ", since " +
+			h.At.Local().Format(time.DateTime), Fix: h.Scope.LiftedBy()})
+	}
+	return all
+}
+
+// checkSetups says how far the labels of repositories are set up, and where that failed.
+func checkSetups(all []store.Setup) (found []doctorFinding) {
+	if len(all) == 0 {
+		return nil
+	}
+	n := map[store.SetupState]int{}
+	for _, s := range all {
+		n[s.State]++
+		if s.State == store.SetupFailed {
+			found = append(found, doctorFinding{What: "repository",
+				Detail: s.String() + ": its labels could not be made: " + s.Error,
+				Fix:    "mend that, then take the repository out of the app's installation and add it again"})
+		}
+	}
+	sum := doctorFinding{What: "repositories", OK: true, Weaker: n[store.SetupPending] > 0,
+		Detail: fmt.Sprintf("%d are set up, %d wait for their turn, %d are archived, %d failed", n[store.SetupDone],
+			n[store.SetupPending], n[store.SetupArchived], n[store.SetupFailed])}
+	return append([]doctorFinding{sum}, found...)
 }
 
 // checkSandbox says whether attempts can build and test before they push. SIA works
@@ -178,11 +214,13 @@ func checkModels(ctx context.Context, c app.Config, e *commandEnv) []doctorFindi
 		}
 		price := doctorFinding{What: "price of " + m.Name, OK: true, Detail: fmt.Sprintf("%g in, %g cached, %g out, USD per "+
 			"million tokens", m.Price.Input, m.Price.CachedInput, m.Price.Output)}
-		if m.Price == (llm.Price{}) {
-			price.Weaker = true
+		if m.Price.Input <= 0 || m.Price.Output <= 0 {
+			price.OK, price.Weaker = c.Free, c.Free
 			price.Detail = "none: what it answers counts as free, so no credit budget ever binds"
-			price.Fix = "unless the model really costs nothing, set its price: --price-input and --price-output, or price in " +
-				"the file of --config"
+			price.Fix = "set its price: --price-input and --price-output, or price in the file of --config"
+			if !c.Free {
+				price.Fix += "; sia serve refuses to start without, unless --free says that the model costs nothing"
+			}
 		}
 		all = append(all, f, price)
 	}

@@ -69,7 +69,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 		return nil, err
 	}
 	if s.app, err = app.New(ctx, app.Config{
-		Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "sia"), Models: models, Schedule: sweep.DefaultSchedule(),
+		Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "sia"), Models: models, Free: true, Schedule: sweep.DefaultSchedule(),
 		WriteSpacing: 10 * time.Millisecond,
 		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID,
 			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: stageSecret},

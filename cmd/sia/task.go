@@ -154,7 +154,8 @@ func showTask(e *commandEnv, t sia.Task) {
 		p("  settings    %s", cmp.Or(t.SettingsFrom, "defaults: there is no .sia/config.yml"))
 	}
 	p("  credits     %s spent, %s reserved, of %s", t.Credits.Spent, t.Credits.Reserved, t.Credits.Budget)
-	p("  approaches  %d of %d used", len(t.Prompts), t.Approaches)
+	tried, most := t.ApproachesTried()
+	p("  approaches  %d of at most %d tried", tried, most)
 	if plan := shownPlan(t); plan != nil {
 		state := "waits for a yes: `/sia go` on the issue, or 👍 on its comment"
 		if plan.By.Login != "" {

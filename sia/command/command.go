@@ -30,9 +30,15 @@ func Commands() []Command {
 		{Name: "start", Args: "[text]", Does: "start on this issue; the text is taken as a further constraint",
 			fact: func(a string) (sia.Fact, string) { return sia.Start{Text: a}, "" }},
 		{Name: "stop", Does: "stop now; what was done stays on the branch", fact: fixedFact(sia.Stop{})},
-		{Name: "pause", Does: "stop for now", fact: fixedFact(sia.PauseAsked{})},
-		{Name: "resume", Args: "[+credits]", Does: "go on where it stopped, with more credits if you say how many",
-			fact: resumeFact},
+		{Name: "pause", Args: "[all]", Does: "stop for now; with all: everything in this repository",
+			fact: func(a string) (sia.Fact, string) {
+				if isAll(a) {
+					return sia.PauseAsked{Scope: Here}, ""
+				}
+				return sia.PauseAsked{}, ""
+			}},
+		{Name: "resume", Args: "[+credits] [all]", Does: "go on where it stopped, with more credits if you say how many; " +
+			"with all: everything that `/sia pause all` paused", fact: resumeFact},
 		{Name: "retry", Does: "try once more", fact: fixedFact(sia.Retry{})},
 		{Name: "use", Args: "<technique>", Does: "use this technique next", fact: func(a string) (sia.Fact, string) {
 			if a == "" {
@@ -79,9 +85,22 @@ func fixedFact(f sia.Fact) func(string) (sia.Fact, string) {
 	return func(string) (sia.Fact, string) { return f, "" }
 }
 
+// Here is the scope of "/sia pause all" and "/sia resume all": the repository in which it
+// was written, which whoever reads the comment knows. Nobody's say in one repository
+// reaches another.
+const Here sia.HaltScope = "repository"
+
+func isAll(a string) bool {
+	first, _, _ := strings.Cut(a, " ")
+	return strings.EqualFold(strings.TrimRight(first, ".,!"), "all")
+}
+
 func resumeFact(a string) (sia.Fact, string) {
 	if a == "" {
 		return sia.Resume{}, ""
+	}
+	if isAll(a) {
+		return sia.Resume{Scope: Here}, ""
 	}
 	c, err := sia.ParseCredits(a)
 	if err != nil {
@@ -96,6 +115,16 @@ type Parsed struct {
 	Teach   sia.Teach // or what it has remembered or forgotten; exactly one of Fact, Teach and Problem is set
 	Problem string    // or what is wrong, for people
 	Open    bool      // nobody's permission is needed
+}
+
+// Line is the line of a comment's body that addresses SIA, without white space that means
+// nothing; false when none does.
+func Line(body, slug string) (string, bool) {
+	if _, ok := Parse(body, slug); !ok {
+		return "", false
+	}
+	line, _, _ := strings.Cut(strings.TrimLeft(body, " \t\r\n"), "\n")
+	return strings.Join(strings.Fields(line), " "), true
 }
 
 // Parse reads a comment's body. ok is false when it does not address SIA. slug
@@ -132,19 +161,19 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 	if name == "" {
 		return Parsed{Fact: sia.Query{Topic: "help"}, Open: true}, true
 	}
-	return Parsed{Problem: "there is no command `" + strings.ReplaceAll(name, "`", "") + "`; did you mean `/sia " +
-		nearestCommand(name) + "`? `/sia help` lists them all"}, true
+	return Parsed{Problem: noCommand(name)}, true
 }
 
-// nearestCommand is the command with the name that is closest to name by edit distance. Of a long
-// name the first 64 bytes count.
-func nearestCommand(name string) string {
-	name = name[:min(len(name), 64)]
-	best, dist := "help", 1<<30
-	for _, c := range Commands() {
-		if d := text.EditDistance(name, c.Name); d < dist {
-			best, dist = c.Name, d
-		}
+// noCommand says that there is no command of a name, and which may have been meant.
+func noCommand(name string) string {
+	all := Commands()
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
 	}
-	return best
+	problem := "there is no command `" + strings.ReplaceAll(text.Clip(name, 60), "`", "") + "`; "
+	if near := text.Nearest(name, names); near != "" {
+		problem += "did you mean `/sia " + near + "`? "
+	}
+	return problem + "`/sia help` lists them all"
 }

@@ -19,6 +19,10 @@ func TestParse(t *testing.T) {
 		{"/sia stop", true, Parsed{Fact: sia.Stop{}}},
 		{"\n  /SIA Stop now please\nmore", true, Parsed{Fact: sia.Stop{}}},
 		{"/sia resume +50", true, Parsed{Fact: sia.Resume{Credits: 50 * sia.Credit}}},
+		{"/sia pause all", true, Parsed{Fact: sia.PauseAsked{Scope: Here}}},
+		{"/sia pause ALL, please", true, Parsed{Fact: sia.PauseAsked{Scope: Here}}},
+		{"/sia pause now", true, Parsed{Fact: sia.PauseAsked{}}},
+		{"@sia-bot resume all", true, Parsed{Fact: sia.Resume{Scope: Here}}},
 		{"/sia resume much", true, Parsed{Problem: "credits \"much\": want a positive number such as 50, at most 1000000; " +
 			"write for example `/sia resume +50`"}},
 		{"/sia start but\nkeep the API", true, Parsed{Fact: sia.Start{Text: "but\nkeep the API"}}},
@@ -27,6 +31,10 @@ func TestParse(t *testing.T) {
 		{"/sia", true, Parsed{Fact: sia.Query{Topic: "help"}, Open: true}},
 		{"/sia stpo", true, Parsed{Problem: "there is no command `stpo`; did you mean `/sia stop`? `/sia help` lists them " +
 			"all"}},
+		{"/sia foo", true, Parsed{Problem: "there is no command `foo`; `/sia help` lists them all"}},
+		{"/sia merge", true, Parsed{Problem: "there is no command `merge`; `/sia help` lists them all"}},
+		{"/sia retyr", true, Parsed{Problem: "there is no command `retyr`; did you mean `/sia retry`? `/sia help` lists " +
+			"them all"}},
 		{"/sia go", true, Parsed{Fact: sia.Approve{}}},
 		{"@sia-bot go", true, Parsed{Fact: sia.Approve{}}},
 		{"@sia-bot go ahead", true, Parsed{Fact: sia.AnswerGiven{Text: "go ahead"}}},

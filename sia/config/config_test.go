@@ -124,7 +124,7 @@ func TestEveryFieldIsRead(t *testing.T) {
 	// Each setting by itself, at both ends of its range.
 	for _, f := range config.Fields() {
 		for _, v := range ends(f) {
-			file, err := yaml.Marshal(nest(f.Path, v))
+			file, err := yaml.Marshal(whole(f.Path, nest(f.Path, v)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,6 +165,20 @@ func ends(f config.Field) []any {
 		return []any{[]string{}, []string{"a", strings.Repeat("b", int(f.Max))}}
 	}
 	return []any{"x", strings.Repeat("y", int(f.Max))}
+}
+
+// whole adds the settings without which another means nothing.
+func whole(path string, file map[string]any) map[string]any {
+	agent, ok := file["agent"].(map[string]any)
+	switch {
+	case !ok:
+	case path == "agent.command", path == "agent.env":
+		agent["kind"] = "command"
+	}
+	if ok && agent["kind"] == "command" && agent["command"] == nil {
+		agent["command"] = "codex"
+	}
+	return file
 }
 
 func nest(path string, v any) map[string]any {
@@ -276,6 +290,12 @@ func TestRoundTrip(t *testing.T) {
 				continue
 			}
 			v := draw(t, f)
+			switch f.Path { // what the settings have to be together is another test's
+			case "agent.kind":
+				v = "builtin"
+			case "agent.command", "agent.env":
+				continue
+			}
 			want[f.Path] = v
 			section, name, ok := strings.Cut(f.Path, ".")
 			if !ok {
@@ -313,7 +333,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func draw(t *rapid.T, f config.Field) any {
-	word := rapid.StringMatching(`[a-z][a-z0-9_-]{0,8}(/[a-z0-9_-]{1,8}){0,2}[a-z]`)
+	word := rapid.StringMatching(`x[a-z][a-z0-9_-]{0,8}(/[a-z0-9_-]{1,8}){0,2}[a-z]`)
 	switch f.Form {
 	case config.Bool:
 		return rapid.Bool().Draw(t, "bool")
@@ -436,4 +456,36 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestTogether: what each setting alone can't show.
+func TestTogether(t *testing.T) {
+	for _, c := range []struct{ name, file, want string }{
+		{"a byte-order mark", "\ufefflabel: help\n", ""},
+		{"an agent", "agent: {kind: command, command: codex, env: [API_KEY, _x1]}", ""},
+		{"a command without its kind", "agent:\n  command: codex\n",
+			"f:2:3: agent.command: it counts only with `agent.kind: command`; write that, too, or leave the command out"},
+		{"a kind without its command", "agent:\n  kind: command\n",
+			"f:2:3: agent.kind: the kind `command` needs agent.command: the name of an agent, or a shell command line"},
+		{"an empty command", "agent: {kind: command, command: ' '}",
+			"f:1:9: agent.kind: the kind `command` needs agent.command: the name of an agent, or a shell command line"},
+		{"names for no command", "agent: {env: [API_KEY]}",
+			"f:1:9: agent.env: it counts only with `agent.kind: command`; write that, too, or leave the names out"},
+		{"a name that is none", "agent: {kind: command, command: codex, env: [API-KEY]}",
+			"f:1:40: agent.env: \"API-KEY\" is no name of an environment variable: want letters, digits and underscores, such as API_KEY"},
+		{"memory where people work", "memory: {branch: main}",
+			"f:1:10: memory.branch: `main` is a branch that people work on; memory needs one of its own, such as sia/memory"},
+		{"memory where SIA works", "memory: {branch: sia/issue-1-x}", "f:1:10: memory.branch: branches of that name hold " +
+			"the work on issues; memory needs one of its own, such as sia/memory"},
+		{"a branch for memory", "memory: {branch: bots/memory.v2}", ""},
+	} {
+		_, err := config.Parse("f", []byte(c.file))
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: -want +got\n%s", c.name, d)
+		}
+	}
 }

@@ -123,6 +123,11 @@ func Fields() []Field {
 			"spend together in a day.",
 			at: func(s *sia.Settings) any { return &s.Budget.RepoPerDay }},
 
+		{Path: "budget.installation_per_day", Form: Int, Min: 1, Max: 1e7, Doc: "Credits that the tasks of all " +
+			"repositories of the installation may have spent together in a day for another attempt to begin in this one; best set for all " +
+			"of them in the owner's .github repository.",
+			at: func(s *sia.Settings) any { return &s.Budget.InstallationPerDay }},
+
 		{Path: "checks.required", Form: Texts, Max: maxText, Doc: "Names of checks that must be green, besides those that " +
 			"the branch's rules require. Where neither says anything, every check that ran must be.",
 			at: func(s *sia.Settings) any { return &s.Checks.Required }},

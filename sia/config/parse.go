@@ -27,11 +27,15 @@ func Parse(name string, b []byte) (sia.Settings, error) {
 
 // parseFile also returns the paths that the file sets.
 func parseFile(name string, b []byte) (sia.Settings, map[string]int, error) {
-	r := &fileReader{settings: sia.DefaultSettings(), fields: map[string]Field{}, set: map[string]int{}}
+	r := &fileReader{settings: sia.DefaultSettings(), fields: map[string]Field{}, set: map[string]int{},
+		keys: map[string]ast.Node{}}
 	for _, f := range Fields() {
 		r.fields[f.Path] = f
 	}
-	r.file(b)
+	r.file(bytes.TrimPrefix(b, []byte("\ufeff"))) // the byte-order mark that some editors put first
+	if len(r.problems) == 0 {
+		r.together()
+	}
 	if len(r.problems) > 0 {
 		return sia.DefaultSettings(), nil, &Invalid{Name: name, Problems: r.problems}
 	}
@@ -43,6 +47,7 @@ type fileReader struct {
 	settings sia.Settings
 	fields   map[string]Field
 	set      map[string]int // path → line
+	keys     map[string]ast.Node
 	problems []Problem
 }
 
@@ -160,6 +165,7 @@ func (r *fileReader) entry(v *ast.MappingValueNode, section, key, path string) {
 	if f, ok := r.fields[path]; ok {
 		if t := v.Key.GetToken(); t != nil && t.Position != nil {
 			r.set[path] = t.Position.Line
+			r.keys[path] = v.Key
 		}
 		r.value(f, v.Value)
 		return

@@ -45,15 +45,16 @@ const (
 // Apply makes the next attempt's brief out of the present one. The instructions of the diagnosis
 // and of the technique become its prompt, and the technique's changes are made.
 //
-// What people said, the plan they approved and what was learned stays (Answers, Plan, Lessons,
-// TestHints). Quotes and examples stay unless a change clears the context. Everything else that an
-// earlier technique changed is undone, so that an attempt shows what one technique is worth. The
-// present brief is not modified.
+// What people said, the plan they approved and what was learned stays (Answers, FollowUp, Plan,
+// Lessons, TestHints). Quotes and examples stay unless a change clears the context. Everything
+// else that an earlier technique changed is undone, so that an attempt shows what one technique is
+// worth. The present brief is not modified.
 func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 	b := sia.Brief{
 		Technique: t.ID,
 		Plan:      present.Plan,
 		Answers:   slices.Clone(present.Answers),
+		FollowUp:  present.FollowUp,
 		Lessons:   slices.Clone(present.Lessons),
 		TestHints: slices.Clone(present.TestHints),
 		Quotes:    slices.Clone(present.Quotes),

@@ -3,6 +3,19 @@ package text
 // maxCompared bounds the texts that [EditDistance] compares, in bytes.
 const maxCompared = 64
 
+// Nearest is the word that a mistyped name may have meant: the first of those with the least edit
+// distance, at most 2 and at most half of the name's letters. It is "" when there is none, for a
+// guess that is not a typo sends people the wrong way.
+func Nearest(name string, words []string) string {
+	best, least := "", min(2, len(name)/2)+1
+	for _, w := range words {
+		if d := EditDistance(name, w); d < least {
+			best, least = w, d
+		}
+	}
+	return best
+}
+
 // EditDistance is the Levenshtein distance of two words in bytes, for telling people which word
 // they may have meant. Texts of more than 64 bytes are no words: they differ as if they had nothing
 // in common.

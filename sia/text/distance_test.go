@@ -24,3 +24,15 @@ func TestEditDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest(t *testing.T) {
+	words := []string{"go", "stop", "status", "start", "example-injection"}
+	for name, want := range map[string]string{
+		"foo": "", "g": "", "og": "", "goo": "go", "stpo": "stop", "statsu": "status", "strat": "start",
+		"example-injectoin": "example-injection", "example": "", "": "", "merge": "",
+	} {
+		if got := text.Nearest(name, words); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}

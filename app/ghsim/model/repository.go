@@ -13,6 +13,7 @@ type Repository struct {
 	Name          string
 	Dir           string // of the bare git repository
 	Private       bool
+	Archived      bool
 	DefaultBranch string
 	Made, Pushed  time.Time
 	LastNumber    int

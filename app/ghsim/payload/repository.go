@@ -89,7 +89,7 @@ func (s *Shaper) Repository(r *model.Repository) Object {
 		"clone_url": html + ".git", "svn_url": html, "homepage": nil, "size": 1, "stargazers_count": 0, "watchers_count": 0,
 		"language": nil, "has_issues": true, "has_projects": false, "has_downloads": true, "has_wiki": false,
 		"has_pages":       false,
-		"has_discussions": false, "forks_count": 0, "mirror_url": nil, "archived": false, "disabled": false,
+		"has_discussions": false, "forks_count": 0, "mirror_url": nil, "archived": r.Archived, "disabled": false,
 		"open_issues_count": open, "license": nil, "allow_forking": false, "is_template": false,
 		"web_commit_signoff_required": false,
 		"topics":                      []string{}, "visibility": visibility, "forks": 0, "open_issues": open, "watchers": 0,

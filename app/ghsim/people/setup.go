@@ -105,6 +105,17 @@ func (p *People) SetPermission(repo, login, role string) error {
 	return nil
 }
 
+// Archive makes a repository read-only, as far as the API says of it.
+func (p *People) Archive(repo string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err == nil {
+		r.Archived = true
+	}
+	return err
+}
+
 // SetBranchProtection requires the named checks on a branch, as classic branch
 // protection does. Without contexts the branch is not protected.
 func (p *People) SetBranchProtection(repo, branch string, contexts ...string) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -84,10 +85,8 @@ func testInstallations(t *testing.T, s *fixture) {
 
 	r := store.Repository{Repo: demo, Installation: 3, DefaultBranch: "main", Private: true}
 	must(t, s.UpsertRepository(ctx, r))
-	must(t, s.PauseRepository(ctx, r.ID, true))
 	r.Name = "renamed"
 	must(t, s.UpsertRepository(ctx, r))
-	r.Paused = true // stays
 	must(t, s.UpsertRepository(ctx,
 		store.Repository{Repo: sia.Repo{ID: 8, Owner: "anna", Name: "x"}, Installation: 4, DefaultBranch: "main"}))
 	repos, err := s.Repositories(ctx, 3)
@@ -97,9 +96,6 @@ func testInstallations(t *testing.T, s *fixture) {
 	}
 	if all, err := s.Repositories(ctx, 0); err != nil || len(all) != 2 {
 		t.Errorf("got %v %v", all, err)
-	}
-	if err := s.PauseRepository(ctx, 999, true); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("pausing no repository gives %v", err)
 	}
 	must(t, s.RemoveRepository(ctx, 8))
 
@@ -178,14 +174,25 @@ func testStarts(t *testing.T, s *fixture) {
 		_, err := s.Apply(ctx, id, e)
 		must(t, err)
 	}
+	later, wait := start(9, at(4))
+	f := wait.Fact.(sia.Start)
+	f.Wait = 90
+	wait.Fact = f
+	_, err := s.Apply(ctx, later, wait)
+	must(t, err)
 	for _, c := range []struct {
 		who   sia.Actor
 		since time.Time
-		want  int
-	}{{anna, at(0), 4}, {anna, at(2), 2}, {sia.Actor{Login: "anna"}, at(3), 1}, {bert, at(0), 1},
-		{sia.Actor{Login: "carl"}, at(0), 0}} {
-		if got, err := s.CountStarts(ctx, c.who, c.since); err != nil || got != c.want {
-			t.Errorf("%s since %s: %d %v, want %d", c.who.Login, c.since, got, err, c.want)
+		want  []time.Time
+	}{
+		{anna, at(0), []time.Time{at(4).Add(90 * time.Second), at(3), at(2)}},
+		{sia.Actor{Login: "anna"}, at(3), []time.Time{at(4).Add(90 * time.Second), at(3)}},
+		{bert, at(0), []time.Time{at(4)}}, {sia.Actor{Login: "carl"}, at(0), nil},
+	} {
+		got, err := s.LastStarts(ctx, c.who, c.since, 3)
+		must(t, err)
+		if diff := cmp.Diff(c.want, got, cmpopts.EquateApproxTime(time.Microsecond)); diff != "" {
+			t.Errorf("%s since %s: -want +got\n%s", c.who.Login, c.since, diff)
 		}
 	}
 }

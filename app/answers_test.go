@@ -1,0 +1,96 @@
+package app_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/apptest"
+)
+
+// answers are how many comments of SIA's on an issue hold some words.
+func answers(t *testing.T, s *apptest.Stage, issue int, words string) (n int) {
+	t.Helper()
+	on, err := s.Sim.Issue(apptest.Repo, issue)
+	check(t, err)
+	for _, c := range on.Comments {
+		if c.Author == apptest.Bot && strings.Contains(c.Body, words) {
+			n++
+		}
+	}
+	return n
+}
+
+// refused are how many comments of people's on an issue SIA has put 😕 on.
+func refused(t *testing.T, s *apptest.Stage, issue int) (n int) {
+	t.Helper()
+	on, err := s.Sim.Issue(apptest.Repo, issue)
+	check(t, err)
+	for _, c := range on.Comments {
+		for _, r := range c.Reactions {
+			if r.User == apptest.Bot && r.Content == "confused" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Who may not give commands is told so once on a thread, whether a task is there or not,
+// and sees each time after that it was heard. A label that starts nothing is answered,
+// too.
+func TestRefusalIsSaidOnce(t *testing.T) {
+	s := shop(t, "pass")
+	s.Sim.CreateUser("eve")
+	check(t, s.Sim.SetPermission(apptest.Repo, "eve", "triage"))
+	plain, err := s.Sim.OpenIssue(apptest.Repo, "eve", "Anything", "")
+	check(t, err)
+	task := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	for _, n := range []int{plain, task} {
+		for range 3 {
+			_, err := s.Sim.Comment(apptest.Repo, n, "eve", "/sia start")
+			check(t, err)
+			s.Quiet()
+		}
+		if said, heard := answers(t, s, n, "only from people with write access"), refused(t, s, n); said != 1 || heard != 2 {
+			t.Errorf("#%d: refused in words %d times and by a reaction %d times, want 1 and 2", n, said, heard)
+		}
+	}
+	for range 2 {
+		check(t, s.Sim.Label(apptest.Repo, plain, "eve", "sia"))
+		s.Quiet()
+		check(t, s.Sim.Unlabel(apptest.Repo, plain, "eve", "sia"))
+		s.Quiet()
+	}
+	if n := answers(t, s, plain, "The label `sia` starts SIA when somebody with write access puts it on"); n != 1 {
+		t.Errorf("the label was answered %d times, want 1", n)
+	}
+}
+
+// Where no task is, a thread is answered twenty times an hour; then SIA says once that it
+// falls silent, and speaks again when the hour is over.
+func TestAnswersWithoutTaskAreBounded(t *testing.T) {
+	s := shop(t, "pass")
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Anything", "")
+	check(t, err)
+	s.Sim.CreateUser("bob")
+	check(t, s.Sim.SetPermission(apptest.Repo, "bob", "write"))
+	say := func(i int) {
+		_, err := s.Sim.Comment(apptest.Repo, n, []string{apptest.Owner, "bob"}[i%2], fmt.Sprintf("/sia nonsense%d", i))
+		check(t, err)
+		s.Quiet()
+	}
+	for i := range 30 {
+		say(i)
+	}
+	said, silent := answers(t, s, n, "There is no command"), answers(t, s, n, "stays silent")
+	if said != 20 || silent != 1 {
+		t.Errorf("%d answers and %d times that it falls silent, want 20 and 1", said, silent)
+	}
+	s.Wait(61 * 60e9)
+	say(30)
+	if said := answers(t, s, n, "There is no command"); said != 21 {
+		t.Errorf("an hour later there are %d answers, want 21", said)
+	}
+}

@@ -1,0 +1,82 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/sia"
+)
+
+// What all repositories of an installation spent together in a day keeps the next attempt
+// from beginning, and its issue says so.
+func TestInstallationBudget(t *testing.T) {
+	s := shop(t, "pass")
+	push(t, s, "main", map[string]string{".sia/config.yml": "budget: {installation_per_day: 1}\nchecks: {settle: 10s}\n"})
+	s.AddRepo("other")
+	first := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	if state := s.Task(first).State; state == sia.Passed && s.Task(first).Credits.Spent < sia.Credit {
+		first = openLabelled(t, s, apptest.Owner) // one alone does not use it up
+		s.Settle()
+	}
+	second := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	task := s.Task(second)
+	if task.State != sia.OnHold || !strings.Contains(said(t, s, second), "of the 1 credits of 24 hours "+
+		"(`budget.installation_per_day`)") {
+		t.Errorf("%s, %+v; SIA said:\n%s", task.State, task.Pause, said(t, s, second))
+	}
+}
+
+// A server starts without prices only when it is told that models are free.
+func TestPrices(t *testing.T) {
+	priced := llm.Price{Input: 1, Output: 2}
+	model := func(p llm.Price) app.ModelConfig {
+		return app.ModelConfig{URL: "http://127.0.0.1:1", Model: "m", Price: p}
+	}
+	backup := model(priced)
+	backup.Backups = []app.ModelConfig{{Name: "spare", URL: "http://127.0.0.1:2", Model: "m"}}
+	for _, c := range []struct {
+		name   string
+		config app.Config
+		want   string // in the error; empty: none
+	}{
+		{"priced", app.Config{Models: app.ModelsConfig{Coder: model(priced)}}, ""},
+		{"not priced", app.Config{Models: app.ModelsConfig{Coder: model(llm.Price{})}}, "the price of the model coder is 0"},
+		{"half priced", app.Config{Models: app.ModelsConfig{Coder: model(llm.Price{Input: 1})}}, "set --price-input"},
+		{"a backup without", app.Config{Models: app.ModelsConfig{Coder: backup}}, "the price of the model spare is 0"},
+		{"free", app.Config{Free: true, Models: app.ModelsConfig{Coder: model(llm.Price{})}}, ""},
+	} {
+		err := c.config.CheckPrices()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// Memory is not kept on a branch that is there and holds something else; the settings that
+// held before hold on, and the commit that says so fails.
+func TestMemoryBranchOfItsOwn(t *testing.T) {
+	s := shop(t, "pass")
+	push(t, s, "work", map[string]string{"notes.txt": "ours\n"})
+	push(t, s, "main", map[string]string{".sia/config.yml": "memory: {branch: work}\nchecks: {settle: 10s}\n"})
+	s.Quiet()
+	n := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	if b := s.Task(n).Settings.Memory.Branch; b != "sia/memory" {
+		t.Errorf("memory is kept on %s", b)
+	}
+	heads, err := s.Sim.Branches(apptest.Repo)
+	check(t, err)
+	runs, err := s.Sim.CheckRuns(apptest.Repo, heads["main"])
+	check(t, err)
+	for _, r := range runs {
+		if r.Name == "SIA config" && r.Conclusion == "failure" {
+			return
+		}
+	}
+	t.Errorf("nothing is said on the commit: %+v", runs)
+}

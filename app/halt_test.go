@@ -1,0 +1,139 @@
+package app_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// said are the comments of SIA on an issue, one after the other.
+func said(t *testing.T, s *apptest.Stage, issue int) string {
+	t.Helper()
+	on, err := s.Sim.Issue(apptest.Repo, issue)
+	check(t, err)
+	var b strings.Builder
+	for _, c := range on.Comments {
+		if c.Author == apptest.Bot {
+			b.WriteString(c.Body + "\n")
+		}
+	}
+	return b.String()
+}
+
+// open opens an issue and puts the label on it.
+func openLabelled(t *testing.T, s *apptest.Stage, who string) int {
+	t.Helper()
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.")
+	check(t, err)
+	check(t, s.Sim.Label(apptest.Repo, n, who, "sia"))
+	return n
+}
+
+// Whoever runs the server pauses everything by a command that works on the database
+// beside the server, or while it is down: what runs is stopped, what is new waits and is
+// told so, also after a restart, and all of it goes on together.
+func TestPauseEverything(t *testing.T) {
+	s := shop(t, "pass")
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	first := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	command := func(f func(*store.Store) error) {
+		t.Helper()
+		beside, err := store.Open(t.Context(), store.Config{URL: s.Database(), Now: s.Clock.Now})
+		check(t, err)
+		check(t, f(beside))
+		check(t, beside.Close())
+	}
+	command(func(beside *store.Store) error {
+		all := store.Halt{Scope: sia.ServerHalt, Reason: "everything is paused", At: s.Clock.Now()}
+		n, err := beside.Halt(t.Context(), all)
+		if n != 1 {
+			t.Errorf("%d tasks were paused, want 1", n)
+		}
+		return err
+	})
+	s.Go()
+	s.Settle()
+	if a := s.Task(first).Attempts[0]; s.Task(first).State != sia.OnHold || a.Outcome != sia.AttemptCancelled {
+		t.Errorf("%s, attempt 1: %q", s.Task(first).State, a.Outcome)
+	}
+	s.Restart()
+	second := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	if text := said(t, s, second); s.Task(second).State != sia.OnHold || len(s.Task(second).Attempts) != 0 ||
+		!strings.Contains(text, "Everything is paused. Whoever runs the server lifts that with `sia resume --all`.") {
+		t.Errorf("%s, %d attempts; SIA said:\n%s", s.Task(second).State, len(s.Task(second).Attempts), text)
+	}
+	s.Stop()
+	command(func(beside *store.Store) error {
+		n, _, err := beside.Lift(t.Context(), sia.ServerHalt, "", s.Clock.Now())
+		if n != 2 {
+			t.Errorf("%d tasks go on, want 2", n)
+		}
+		return err
+	})
+	s.Restart()
+	s.Settle()
+	for _, n := range []int{first, second} {
+		if state := s.Task(n).State; state != sia.Passed {
+			t.Errorf("#%d is %s after everything was resumed", n, state)
+		}
+	}
+}
+
+// What the suspension of an installation paused goes on when it ends, and nothing else.
+func TestSuspension(t *testing.T) {
+	s := shop(t, "pass")
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	first := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	check(t, s.Sim.Suspend(s.Install, true))
+	s.Go()
+	s.Settle()
+	if state := s.Task(first).State; state != sia.OnHold {
+		t.Fatalf("suspended, it is %s", state)
+	}
+	check(t, s.Sim.Suspend(s.Install, false))
+	s.Settle()
+	if state := s.Task(first).State; state != sia.Passed {
+		t.Errorf("unsuspended, it is %s: %+v", state, s.Task(first).Pause)
+	}
+}
+
+// Three tasks a minute of one person begin; the others are there at once, say when their
+// turn comes, and none is lost.
+func TestManyStarts(t *testing.T) {
+	s := shop(t, "pass")
+	var issues []int
+	for range 8 {
+		issues = append(issues, openLabelled(t, s, apptest.Owner))
+	}
+	s.Quiet()
+	ctx := context.Background()
+	for i, n := range issues {
+		waits := strings.Contains(said(t, s, n), "It waits for its turn and begins at")
+		task := s.Task(n)
+		if waits != (i >= 3) || i >= 3 && !task.BeginsAt.After(s.Clock.Now()) {
+			t.Errorf("#%d: %s, begins at %s: %s", n, task.State, task.BeginsAt, said(t, s, n))
+		}
+		on, err := s.Sim.Issue(apptest.Repo, n)
+		if err != nil || len(on.Reactions) != 1 || on.Reactions[0].Content != "eyes" {
+			t.Errorf("#%d: reactions %v, %v", n, on.Reactions, err)
+		}
+	}
+	begins := s.Task(issues[7]).BeginsAt.Sub(s.Clock.Now())
+	if begins < 110*time.Second || begins > 2*time.Minute {
+		t.Errorf("the eighth begins in %s, want about two minutes", begins)
+	}
+	s.Settle()
+	for _, n := range issues {
+		if task, err := s.App.Store.Task(ctx, s.Task(n).ID); err != nil || task.State != sia.Passed {
+			t.Errorf("#%d is %s, %v", n, task.State, err)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package app_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/sia"
+)
+
+// A command that its author writes into a comment afterwards is obeyed at once, and a
+// look at the issue finds nothing new in it; so is one that was misspelt.
+func TestEditedComment(t *testing.T) {
+	s := shop(t, "pass")
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	plain, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "Please wait.")
+	check(t, err)
+	typo, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia paus")
+	check(t, err)
+	s.Quiet()
+	check(t, s.Sim.EditComment(apptest.Repo, plain, apptest.Owner, "/sia pause"))
+	s.Quiet()
+	if state := s.Task(n).State; state != sia.OnHold {
+		t.Fatalf("after a comment became /sia pause, it is %s", state)
+	}
+	check(t, s.Sim.EditComment(apptest.Repo, typo, apptest.Owner, "/sia stop"))
+	s.Go()
+	s.Settle()
+	s.Periodic("look")
+	s.Settle()
+	if state := s.Task(n).State; state != sia.Stopped {
+		t.Errorf("after a typo became /sia stop, it is %s", state)
+	}
+	events, err := s.App.Store.Events(context.Background(), s.Task(n).ID)
+	check(t, err)
+	pauses := 0
+	for _, e := range events {
+		if e.Event.Fact.Kind() == sia.KPause {
+			pauses++
+		}
+	}
+	if pauses != 1 {
+		t.Errorf("it was paused %d times, want 1", pauses)
+	}
+}
+
+// An edit of the issue while an attempt works is seen at once.
+func TestEditedIssue(t *testing.T) {
+	s := shop(t, "pass")
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	check(t, s.Sim.EditIssueBody(apptest.Repo, n, apptest.Owner, "Put a friendly greeting into `hello.txt`."))
+	s.Quiet()
+	if text := said(t, s, n); !strings.Contains(text, "**The issue was edited** by `ada`") {
+		t.Errorf("SIA said:\n%s", text)
+	}
+	s.Go()
+	s.Settle()
+	if text := said(t, s, n); s.Task(n).State != sia.Passed || strings.Contains(text, "The issue was edited") {
+		t.Errorf("%s, SIA says:\n%s", s.Task(n).State, text)
+	}
+}
+
+// A repository that nothing told SIA of, because the app was installed before the server
+// was there, is met by the first delivery that names it.
+func TestUnknownRepository(t *testing.T) {
+	s := shop(t, "pass")
+	check(t, s.App.Store.RemoveInstallation(context.Background(), s.Install))
+	n := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	if task := s.Task(n); task.State != sia.Passed || task.Settings.Checks.Settle.D().String() != "10s" {
+		t.Errorf("%s, its checks settle in %s", task.State, task.Settings.Checks.Settle.D())
+	}
+	known, err := s.App.Store.Repository(context.Background(), repoID(t, s))
+	if err != nil || known.String() != apptest.Repo || known.DefaultBranch != "main" {
+		t.Errorf("known as %+v, %v", known, err)
+	}
+}

@@ -1,0 +1,36 @@
+package render
+
+import (
+	"fmt"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Halted answers /sia pause all. tasks is how many tasks were under way.
+func Halted(tasks int) string {
+	return fmt.Sprintf("Everything in this repository is paused: %s stopped, and what was done is kept. New tasks wait. "+
+		"`/sia resume all` goes on.", plural(tasks, "task"))
+}
+
+// Lifted answers /sia resume all. tasks is how many tasks go on; known is false when
+// nothing was paused as a whole.
+func Lifted(tasks int, known bool) string {
+	if !known {
+		return "Nothing is paused as a whole here, so there is nothing to resume. A single task is resumed by " +
+			"`/sia resume` on its issue."
+	}
+	return fmt.Sprintf("This repository is at work again: %s. What was paused by itself stays paused.",
+		goOn(tasks))
+}
+
+func goOn(tasks int) string {
+	if tasks == 1 {
+		return "1 task goes on where it stopped"
+	}
+	return fmt.Sprintf("%d tasks go on where they stopped", tasks)
+}
+
+// StillHalted answers /sia resume all where something else holds the repository.
+func StillHalted(reason string, scope sia.HaltScope) string {
+	return sentenceCase(reason) + ". That is not for this repository to lift: " + scope.LiftedBy() + "."
+}

@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Halt is something that is paused as a whole.
+type Halt struct {
+	Scope  sia.HaltScope
+	By     string // login; empty: GitHub, or whoever runs the server
+	Reason string // for people, such as "everything in this repository is paused: @ada said so"
+	At     time.Time
+}
+
+// Halt pauses every task of a scope that has not ended, and keeps others from beginning
+// until [Store.Lift]. Running attempts are stopped, and what they did is kept. It may be
+// called beside a server, which obeys at once, or while none runs. tasks is how many it
+// paused; what was halted before is only halted for another reason.
+func (s *Store) Halt(ctx context.Context, h Halt) (tasks int, err error) {
+	err = s.exec(ctx, "halt "+string(h.Scope), `INSERT INTO halts (scope, by_login, reason, at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (scope) DO UPDATE SET by_login = excluded.by_login, reason = excluded.reason, at = excluded.at`,
+		h.Scope, h.By, h.Reason, micros(h.At))
+	if err != nil {
+		return 0, err
+	}
+	return s.tell(ctx, h.Scope, h.By, h.At, func(sia.Task) (sia.Fact, bool) {
+		return sia.PauseAsked{Reason: h.Reason, Scope: h.Scope}, true
+	})
+}
+
+// Lift ends a halt: the tasks that it paused go on where they stopped, or wait for
+// another halt that they are in. known is false when there was none.
+func (s *Store) Lift(ctx context.Context, scope sia.HaltScope, by string, at time.Time) (
+	tasks int, known bool, err error,
+) {
+	err = s.write(ctx, "lift the halt of "+string(scope), func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `DELETE FROM halts WHERE scope = ?`, scope)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		known = n > 0
+		return err
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	left, err := s.Halts(ctx)
+	if err != nil {
+		return 0, known, err
+	}
+	tasks, err = s.tell(ctx, scope, by, at, func(t sia.Task) (sia.Fact, bool) {
+		if t.Pause == nil || t.Pause.Scope != scope {
+			return nil, false
+		}
+		for _, h := range left {
+			if slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), h.Scope) {
+				return sia.PauseAsked{Reason: h.Reason, Scope: h.Scope}, true
+			}
+		}
+		return sia.Resume{Scope: scope}, true
+	})
+	return tasks, known, err
+}
+
+// tell applies a fact to the tasks of a scope that have not ended. by is a login; empty:
+// GitHub, or whoever runs the server.
+func (s *Store) tell(
+	ctx context.Context, scope sia.HaltScope, by string, at time.Time, fact func(sia.Task) (sia.Fact, bool),
+) (told int, err error) {
+	tasks, err := s.Tasks(ctx, Filter{Open: true, Limit: EveryTask})
+	if err != nil {
+		return 0, err
+	}
+	var all []error
+	for _, t := range tasks {
+		if !slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), scope) {
+			continue
+		}
+		f, ok := fact(t)
+		if !ok {
+			continue
+		}
+		e := sia.Event{ID: fmt.Sprintf("%s/%s/%d/v%d", scope, f.Kind(), micros(at), t.Version), At: at,
+			By: sia.Actor{Login: by}, Fact: f}
+		res, err := s.Apply(ctx, t.ID, e)
+		if err != nil {
+			all = append(all, err)
+		} else if res.Ignored == "" {
+			told++
+		}
+	}
+	return told, errors.Join(all...)
+}
+
+// EveryTask is a limit that is more than a server ever has open.
+const EveryTask = 1_000_000
+
+// HaltOver is a halt that a repository is in; false: it is in none.
+func (s *Store) HaltOver(ctx context.Context, installation, repo int64) (Halt, bool, error) {
+	all, err := s.Halts(ctx)
+	for _, h := range all {
+		if slices.Contains(sia.HaltScopes(installation, repo), h.Scope) {
+			return h, true, err
+		}
+	}
+	return Halt{}, false, err
+}
+
+// Halts lists what is paused as a whole, the newest last.
+func (s *Store) Halts(ctx context.Context) ([]Halt, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (h Halt, err error) {
+		var at int64
+		err = rows.Scan(&h.Scope, &h.By, &h.Reason, &at)
+		h.At = fromMicros(at)
+		return h, err
+	}, `SELECT scope, by_login, reason, at FROM halts ORDER BY at, scope`)
+	return all, s.explain("list what is paused", err)
+}

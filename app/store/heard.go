@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Heard is something that a person said outside of any task, or about a whole
+// repository, and what they were answered.
+type Heard struct {
+	Repo   int64
+	Event  string // its id, unique in the repository
+	Issue  int    // the issue or pull request where it was said
+	Login  string
+	Answer string // empty: none was given any more
+	At     time.Time
+}
+
+// SaveHeard notes what was said. The first note of an event stands.
+func (s *Store) SaveHeard(ctx context.Context, h Heard) error {
+	return s.exec(ctx, "note what was heard", `INSERT INTO heard (repo_id, event_id, issue, login, answer, at)
+		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, h.Repo, h.Event, h.Issue, h.Login, h.Answer, micros(h.At))
+}
+
+// Heard loads what was said in an event; the error wraps [ErrNotFound] when it was not
+// heard yet.
+func (s *Store) Heard(ctx context.Context, repo int64, event string) (h Heard, err error) {
+	h = Heard{Repo: repo, Event: event}
+	var at int64
+	err = s.r.QueryRowContext(ctx, `SELECT issue, login, answer, at FROM heard WHERE repo_id = ? AND event_id = ?`,
+		repo, event).Scan(&h.Issue, &h.Login, &h.Answer, &at)
+	h.At = fromMicros(at)
+	return h, s.explain(fmt.Sprintf("look whether %s was heard", event), orNotFound(err))
+}
+
+// HeardSince lists what was said in a repository since a time, oldest first, where one of
+// two holds: it was on an issue, or by a person.
+func (s *Store) HeardSince(
+	ctx context.Context, repo int64, issue int, login string, since time.Time,
+) ([]Heard, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Heard, error) {
+		h := Heard{Repo: repo}
+		var at int64
+		err := rows.Scan(&h.Event, &h.Issue, &h.Login, &h.Answer, &at)
+		h.At = fromMicros(at)
+		return h, err
+	}, `SELECT event_id, issue, login, answer, at FROM heard
+		WHERE at >= ? AND repo_id = ? AND (issue = ? OR login = ?) ORDER BY at, event_id`, micros(since), repo, issue, login)
+	return all, s.explain("list what was heard", err)
+}

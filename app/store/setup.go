@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// The pace at which the repositories of an installation are set up. One takes up to six
+// writes, one for each label. GitHub allows 80 writes a minute and 500 an hour that create
+// content, of which this leaves a quarter to tasks.
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+const (
+	setupGap   = time.Minute // on the average
+	setupBurst = 8           // at once after a quiet time
+	setupTries = 4
+)
+
+// setupSlot is when the next repository of an installation is set up: due. slot is what
+// the pace remembers, and last its value for the one before, zero for the first.
+func setupSlot(now, last time.Time) (slot, due time.Time) {
+	if last.Before(now) {
+		last = now
+	}
+	slot = last.Add(setupGap)
+	if due = slot.Add(-setupBurst * setupGap); due.Before(now) {
+		due = now
+	}
+	return slot, due
+}
+
+// SetupState says how far a repository is.
+type SetupState string
+
+// The states of a repository's setup.
+const (
+	SetupPending  SetupState = "pending"
+	SetupDone     SetupState = "done"
+	SetupArchived SetupState = "archived" // read-only: there is nothing to set up
+	SetupFailed   SetupState = "failed"   // given up; Error says why
+)
+
+// Setup is a repository with how far it is set up.
+type Setup struct {
+	Repository
+	State SetupState
+	Tries int    // that failed
+	Error string // of the last failed try, for people
+}
+
+// setupArgs is the job that sets up a repository.
+type setupArgs struct {
+	Repo int64 `json:"repo"`
+}
+
+// Kind names the job for River.
+func (setupArgs) Kind() string { return "setup" }
+
+// planned is how many repositories are planned in one transaction, so that others get
+// their turn to write.
+const planned = 100
+
+// PlanSetups has repositories that are known set up, each by a job of its own, at the pace
+// of their installation. What is set up or waits for it is left alone, unless again is
+// set.
+func (s *Store) PlanSetups(ctx context.Context, installation int64, repos []sia.Repo, again bool) error {
+	for len(repos) > 0 {
+		n := min(planned, len(repos))
+		err := s.write(ctx, "plan the setup of repositories", func(tx *sql.Tx) error {
+			for _, r := range repos[:n] {
+				if err := s.planSetup(ctx, tx, installation, r.ID, again); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		repos = repos[n:]
+	}
+	return nil
+}
+
+func (s *Store) planSetup(ctx context.Context, tx *sql.Tx, installation, repo int64, again bool) error {
+	var state SetupState
+	err := tx.QueryRowContext(ctx, `SELECT state FROM setups WHERE repo_id = ? AND installation_id = ?`, repo,
+		installation).Scan(&state)
+	switch {
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return err
+	case state == SetupPending, state == SetupDone && !again:
+		return nil
+	}
+	slot, due, err := s.nextSetup(ctx, tx, installation)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO setups (repo_id, installation_id, slot, updated_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (repo_id) DO UPDATE SET installation_id = excluded.installation_id, state = 'pending',
+			slot = excluded.slot, tries = 0, error = '', updated_at = excluded.updated_at`,
+		repo, installation, micros(slot), micros(s.now())); err != nil {
+		return err
+	}
+	opts := &river.InsertOpts{Queue: queueSetups, MaxAttempts: jobAttempts}
+	if due.After(s.now()) {
+		opts.ScheduledAt = due
+	}
+	_, err = s.jobs.InsertTx(ctx, tx, setupArgs{Repo: repo}, opts)
+	return err
+}
+
+// nextSetup is the next slot of an installation.
+func (s *Store) nextSetup(ctx context.Context, tx *sql.Tx, installation int64) (slot, due time.Time, err error) {
+	var last int64
+	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(slot), 0) FROM setups WHERE installation_id = ?`,
+		installation).Scan(&last)
+	slot, due = setupSlot(s.now(), fromMicros(last))
+	return slot, due, err
+}
+
+// Setups lists how far the repositories are, by name.
+func (s *Store) Setups(ctx context.Context) ([]Setup, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v Setup, err error) {
+		return v, rows.Scan(&v.ID, &v.Repository.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private, &v.State,
+			&v.Tries, &v.Error)
+	}, `SELECT r.id, r.installation_id, r.owner, r.name, r.default_branch, r.private, s.state, s.tries, s.error
+		FROM setups s JOIN repositories r ON r.id = s.repo_id ORDER BY r.owner, r.name`)
+	return all, s.explain("list how far repositories are set up", err)
+}
+
+// setupWorker has repositories set up.
+type setupWorker struct {
+	river.WorkerDefaults[setupArgs]
+	e *Engine
+}
+
+// Work implements river.Worker. A repository that can't be set up holds up no other: it is
+// tried again in a later slot, and given up after a few.
+func (w *setupWorker) Work(ctx context.Context, job *river.Job[setupArgs]) error {
+	s := w.e.s
+	repo, err := s.Repository(ctx, job.Args.Repo)
+	if errors.Is(err, ErrNotFound) {
+		return nil // it was taken out of the installation meanwhile
+	}
+	if err != nil {
+		return river.JobSnooze(setupGap)
+	}
+	state, err := w.e.setUp(ctx, repo)
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	if err == nil {
+		s.log.InfoContext(ctx, "repository set up", "repo", repo.String(), "state", state)
+		return s.exec(saving, "note a setup", `UPDATE setups SET state = ?, error = '', updated_at = ? WHERE repo_id = ?`,
+			state, micros(s.now()), repo.ID)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("setup of %s was interrupted: %w", repo, context.Canceled)
+	}
+	return w.failed(saving, repo, err)
+}
+
+// failed notes a failed try.
+func (w *setupWorker) failed(ctx context.Context, repo Repository, cause error) error {
+	s, again := w.e.s, time.Duration(0)
+	s.log.WarnContext(ctx, "repository not set up", "repo", repo.String(), "err", cause)
+	err := s.write(ctx, "note a failed setup", func(tx *sql.Tx) error {
+		var tries int
+		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + 1, error = ?, updated_at = ? WHERE repo_id = ?
+			RETURNING tries`, forPeople(cause), micros(s.now()), repo.ID).Scan(&tries); err != nil {
+			return err
+		}
+		if sia.IsPermanent(cause) || tries >= setupTries {
+			_, err := tx.ExecContext(ctx, `UPDATE setups SET state = 'failed' WHERE repo_id = ?`, repo.ID)
+			return err
+		}
+		slot, due, err := s.nextSetup(ctx, tx, repo.Installation)
+		if err != nil {
+			return err
+		}
+		again = max(due.Sub(s.now()), setupGap, sia.RetryAfter(cause))
+		_, err = tx.ExecContext(ctx, `UPDATE setups SET slot = ? WHERE repo_id = ?`, micros(slot), repo.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if again > 0 {
+		return river.JobSnooze(again)
+	}
+	return nil
+}
+
+// setUp calls the handler; a panic in it is an error.
+func (e *Engine) setUp(ctx context.Context, r Repository) (state SetupState, err error) {
+	if e.h.Setup == nil {
+		return SetupPending, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.c.EffectTimeout)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("set up %s: panic: %v", r, p)
+		}
+	}()
+	return e.h.Setup(ctx, r)
+}

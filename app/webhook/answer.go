@@ -1,0 +1,96 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Bounds of what is answered where there is no task (docs/rules.md#failsafes).
+const (
+	answersPerHour = 20             // on one thread, and to one person
+	refusedOnce    = 24 * time.Hour // the same answer is given to the same person on one thread once in so long
+)
+
+// The reactions that stand for an answer: obeyed, and heard but refused as before.
+const (
+	reactObeyed  = "rocket"
+	reactRefused = "confused"
+)
+
+// answerWithoutTask answers a command on an issue that has no task. Who says the same
+// again sees that it was heard, and reads nothing new.
+func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set sia.Settings) error {
+	e := intent.Event
+	text, obeyed := render.NoTask(set), false
+	if q, ok := e.Fact.(sia.Query); ok && q.Topic == "say" {
+		text, obeyed = q.Text, q.Obeyed
+	} else if ok && q.Topic == "help" {
+		text = render.Help(sia.Task{Settings: set})
+	}
+	said, err := in.Store.Heard(ctx, intent.Repo.ID, e.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		said = store.Heard{Repo: intent.Repo.ID, Event: e.ID, Issue: e.Origin.OnIssue, Login: e.By.Login, At: in.Now()}
+		said.Answer, err = text, nil
+		if !obeyed {
+			said.Answer, err = in.worthSaying(ctx, said, text)
+		}
+		if err == nil {
+			err = in.Store.SaveHeard(ctx, said)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	repo := in.GitHub.Repo(intent.Installation, intent.Repo)
+	if said.Answer != "" {
+		// The marker names the event that is answered, so that it is answered once.
+		m := render.Marker{Task: sia.NewTaskID(intent.Repo.ID, e.Origin.OnIssue), Kind: "reply", Key: e.ID}
+		if _, _, err := repo.UpsertComment(ctx, e.Origin.OnIssue, m.String(), said.Answer, 0); err != nil {
+			return err
+		}
+	}
+	switch {
+	case obeyed:
+		return repo.React(ctx, e.Origin.OnIssue, e.Origin.Comment, reactObeyed)
+	case said.Answer != text:
+		return repo.React(ctx, e.Origin.OnIssue, e.Origin.Comment, reactRefused)
+	}
+	return nil
+}
+
+// worthSaying is the answer to h, as far as there is any to be given: not the same to
+// the same person again, and not more than so many to a person or on a thread. That SIA
+// falls silent on a thread is said once.
+func (in *Intake) worthSaying(ctx context.Context, h store.Heard, text string) (string, error) {
+	earlier, err := in.Store.HeardSince(ctx, h.Repo, h.Issue, h.Login, h.At.Add(-refusedOnce))
+	if err != nil {
+		return "", err
+	}
+	thread, person := 0, 0
+	for _, x := range earlier {
+		if x.Issue == h.Issue && x.Login == h.Login && x.Answer == text {
+			return "", nil
+		}
+		if x.Answer == "" || x.At.Before(h.At.Add(-time.Hour)) {
+			continue
+		}
+		if x.Issue == h.Issue {
+			thread++
+		}
+		if x.Login == h.Login {
+			person++
+		}
+	}
+	switch {
+	case thread == answersPerHour:
+		return render.TooMany(answersPerHour, "hour"), nil
+	case thread > answersPerHour, person >= answersPerHour:
+		return "", nil
+	}
+	return text, nil
+}

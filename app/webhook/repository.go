@@ -1,0 +1,46 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// meet makes a repository known that a delivery names and nothing else did: the app was
+// installed on it before this server was there, or the delivery that said so is lost.
+func (in *Intake) meet(ctx context.Context, installation int64, repo sia.Repo) error {
+	known, err := in.Store.Repository(ctx, repo.ID)
+	switch {
+	case err == nil && known.Installation == installation && known.Repo == repo:
+		return nil
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return err
+	}
+	found, err := in.GitHub.Repo(installation, repo).Repository(ctx)
+	if err != nil {
+		return err
+	}
+	if found.ID != repo.ID {
+		return nil // it has another name by now, and what it says next will tell
+	}
+	installed, err := in.Store.Installations(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(installed, func(i store.Installation) bool { return i.ID == installation }) {
+		err := in.Store.UpsertInstallation(ctx, store.Installation{ID: installation, Account: found.Owner})
+		if err != nil {
+			return err
+		}
+	}
+	in.Logger.InfoContext(ctx, "a repository that was not known", "repo", found.Repo.String(), "installation",
+		installation)
+	if err := in.Store.UpsertRepository(ctx, store.Repository{Repo: found.Repo, Installation: installation,
+		DefaultBranch: found.DefaultBranch, Private: found.Private}); err != nil {
+		return err
+	}
+	return in.Store.PlanSetups(ctx, installation, []sia.Repo{found.Repo}, false)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// haltTarget is what is paused as a whole.
+type haltTarget struct {
+	All          bool   `help:"Everything that this server works on." xor:"target" required:""`
+	Repo         string `help:"One repository." placeholder:"OWNER/NAME" xor:"target" required:""`
+	Installation int64  `help:"Everything of one installation, by GitHub's id." placeholder:"ID" xor:"target" required:""`
+}
+
+// scope finds what is meant, and how people call it.
+func (h haltTarget) scope(e *commandEnv, s *store.Store) (scope sia.HaltScope, name string, err error) {
+	switch {
+	case h.All:
+		return sia.ServerHalt, "everything", nil
+	case h.Installation != 0:
+		all, err := s.Installations(e.ctx)
+		if err != nil {
+			return "", "", err
+		}
+		for _, in := range all {
+			if in.ID == h.Installation {
+				return sia.InstallationHalt(in.ID), "everything of " + in.Account, nil
+			}
+		}
+		return "", "", fmt.Errorf("there is no installation %d; GitHub shows the id at the end of the installation's address",
+			h.Installation)
+	}
+	all, err := s.Repositories(e.ctx, 0)
+	if err != nil {
+		return "", "", err
+	}
+	for _, r := range all {
+		if strings.EqualFold(r.String(), h.Repo) {
+			return sia.RepositoryHalt(r.ID), "everything in " + r.String(), nil
+		}
+	}
+	return "", "", fmt.Errorf("SIA knows no repository %q; write it as owner/name", h.Repo)
+}
+
+type pauseCmd struct {
+	openedDatabase `embed:""`
+	haltTarget     `embed:""`
+	Reason         string `help:"Why, for the people who wait." placeholder:"TEXT"`
+}
+
+// halted is what a command paused or let go on, as programs read it.
+type halted struct {
+	Scope sia.HaltScope `json:"scope"`
+	Tasks int           `json:"tasks"` // that were paused, or that go on
+}
+
+// Run pauses what is named. A server that runs obeys at once; one that is started later
+// finds it paused.
+func (c *pauseCmd) Run(e *commandEnv) error {
+	return c.with(e, func(s *store.Store) error {
+		scope, name, err := c.scope(e, s)
+		if err != nil {
+			return err
+		}
+		reason := name + " is paused by whoever runs the server"
+		if c.Reason != "" {
+			reason += ": " + c.Reason
+		}
+		n, err := s.Halt(e.ctx, store.Halt{Scope: scope, Reason: reason, At: time.Now()})
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return printJSON(e, halted{scope, n})
+		}
+		_, err = fmt.Fprintf(e.out, "%s is paused: %d tasks were stopped and keep what they had done; new ones wait.\n"+
+			"`sia resume` with the same flags goes on.\n", name, n)
+		return err
+	})
+}
+
+// errNotHalted is said of what was not paused as a whole.
+var errNotHalted = errors.New("that is not paused as a whole; `sia task list --state paused` shows what waits")

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+)
+
+type resumeCmd struct {
+	openedDatabase `embed:""`
+	haltTarget     `embed:""`
+}
+
+// Run lets what was paused as a whole go on, whoever paused it.
+func (c *resumeCmd) Run(e *commandEnv) error {
+	return c.with(e, func(s *store.Store) error {
+		scope, name, err := c.scope(e, s)
+		if err != nil {
+			return err
+		}
+		n, known, err := s.Lift(e.ctx, scope, "", time.Now())
+		if err != nil {
+			return err
+		}
+		if !known {
+			return errNotHalted
+		}
+		if c.Output == "json" {
+			return printJSON(e, halted{scope, n})
+		}
+		_, err = fmt.Fprintf(e.out, "%s is at work again: %d tasks go on where they stopped.\n", name, n)
+		return err
+	})
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Doctor counts the repositories by how far they are, and names each that failed.
+func TestCheckSetups(t *testing.T) {
+	repo := func(name string, state store.SetupState, err string) store.Setup {
+		return store.Setup{Repository: store.Repository{Repo: sia.Repo{Owner: "acme", Name: name}}, State: state, Error: err}
+	}
+	if got := checkSetups(nil); got != nil {
+		t.Errorf("of no repositories: %+v", got)
+	}
+	got := checkSetups([]store.Setup{repo("a", store.SetupDone, ""), repo("b", store.SetupFailed, "no luck"),
+		repo("c", store.SetupArchived, ""), repo("d", store.SetupPending, "")})
+	want := []doctorFinding{
+		{What: "repositories", OK: true, Weaker: true,
+			Detail: "1 are set up, 1 wait for their turn, 1 are archived, 1 failed"},
+		{What: "repository", Detail: "acme/b: its labels could not be made: no luck",
+			Fix: "mend that, then take the repository out of the app's installation and add it again"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,43 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// envName is what a variable of an environment can be called.
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// workBranches are where people work, whatever the repository is; memory has a branch of
+// its own.
+var workBranches = []string{"main", "master", "trunk", "develop", "dev", "gh-pages", "HEAD"}
+
+// together checks what no setting shows by itself.
+func (r *fileReader) together() {
+	at := func(path, format string, args ...any) { r.problem(r.keys[path], path, "", format, args...) }
+	a := r.settings.Agent
+	switch {
+	case a.Kind == "command" && strings.TrimSpace(a.Command) == "":
+		at("agent.kind", "the kind `command` needs agent.command: the name of an agent, or a shell command line")
+	case a.Kind != "command" && a.Command != "":
+		at("agent.command", "it counts only with `agent.kind: command`; write that, too, or leave the command out")
+	}
+	if a.Kind != "command" && len(a.Env) > 0 {
+		at("agent.env", "it counts only with `agent.kind: command`; write that, too, or leave the names out")
+	}
+	for _, name := range a.Env {
+		if !envName.MatchString(name) {
+			at("agent.env", "%q is no name of an environment variable: want letters, digits and underscores, such as API_KEY",
+				name)
+		}
+	}
+	if b := r.settings.Memory.Branch; b != "" {
+		switch {
+		case slices.Contains(workBranches, b):
+			at("memory.branch", "`%s` is a branch that people work on; memory needs one of its own, such as sia/memory", b)
+		case strings.HasPrefix(b, "sia/issue-"):
+			at("memory.branch", "branches of that name hold the work on issues; memory needs one of its own, such as sia/memory")
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package sia
+
+import (
+	"testing"
+	"time"
+)
+
+// passedTask is a task that passed with a technique, on a pull request that is open.
+func passedTask() Task {
+	set := DefaultSettings()
+	return Task{
+		ID: "9-3", Version: 9, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", State: Passed, Settings: set, Head: "green",
+		BaseSHA: "base", Pull: Pull{Number: 12}, Attempts: []Attempt{{Number: 1, Outcome: AttemptPass, Head: "green"}},
+		Brief: Brief{Technique: Decomposition, Prompt: "in two steps", Steps: []SubTask{{Do: "this"}},
+			WithoutTools: []string{"run"}},
+		Prompts: []Prompt{{Hash: "x"}}, Approaches: 5, Credits: Ledger{Budget: 100 * Credit},
+	}
+}
+
+func startFact(text string) Start {
+	return Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Text: text}
+}
+
+// A new run never starts before what has passed or what a person pushed.
+func TestRestart(t *testing.T) {
+	moved := BranchMoved{SHA: "hers"}
+	for _, c := range []struct {
+		name   string
+		change func(*Task)
+		facts  []Fact
+		state  State
+		head   SHA
+		kept   SHA
+		base   bool // the next attempt starts at the base
+		follow string
+	}{
+		{"more is wanted", nil, []Fact{startFact("and that")}, Queued, "green", "green", false, "and that"},
+		{"nothing is wanted", nil, []Fact{startFact("")}, Checking, "green", "green", false, ""},
+		{"the issue is another", nil, []Fact{Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do more"}}, Queued, "green", "green",
+			false, "The issue was edited after that: do what it asks for now and the change does not do yet."},
+		{"a person pushed", nil, []Fact{moved, startFact("")}, Checking, "hers", "hers", false, ""},
+		{"a person pushed and more is wanted", nil, []Fact{moved, startFact("and that")}, Queued, "hers", "hers", false,
+			"and that"},
+		{"it was merged", nil, []Fact{PullClosed{Merged: true, Head: "green"}, startFact("and that")}, Queued, "green", "",
+			true, ""},
+		{"it was not wanted", nil, []Fact{PullClosed{}, startFact("otherwise")}, Queued, "green", "", true, ""},
+		{"it was wanted after all", nil, []Fact{PullClosed{}, PullReopened{Number: 12}, startFact("and that")}, Queued,
+			"green", "green", false, "and that"},
+		{"it was stopped", func(t *Task) { t.State, t.Ended = Stopped, "said so" }, []Fact{startFact("")}, Queued, "green",
+			"", true, ""},
+		{"it was stopped and a person pushed", func(t *Task) { t.State, t.Ended = Stopped, "said so" },
+			[]Fact{moved, startFact("")}, Queued, "hers", "hers", false, ""},
+		{"more was wanted and it was stopped", nil, []Fact{startFact("and that"), Stop{Reason: "said so"}, startFact("")},
+			Queued, "green", "green", false, ""},
+		{"the branch is gone", nil, []Fact{PullClosed{Merged: true}, startFact("more"), BranchMoved{}}, Queued, "", "", true,
+			""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			task := passedTask()
+			if c.change != nil {
+				c.change(&task)
+			}
+			var r Result
+			for i, f := range c.facts {
+				r = Step(task, Event{ID: string(rune('a' + i)), At: time.Unix(int64(i), 0), By: person, Fact: f,
+					Origin: Origin{Command: true, OnIssue: 3}})
+				task = r.Task
+			}
+			b := task.Brief
+			if task.State != c.state || task.Head != c.head || task.Kept != c.kept || b.FromBase != c.base ||
+				b.FollowUp != c.follow {
+				t.Errorf("%s, head %q, kept %q, brief %+v (%s%s)", task.State, task.Head, task.Kept, b, r.Why, r.Ignored)
+			}
+			if c.follow != "" && (b.Technique != Decomposition || b.Prompt != "in two steps" || b.Steps != nil) {
+				t.Errorf("what had worked is not known any more: %+v", b)
+			}
+		})
+	}
+}
+
+// A start of what has passed that asks for nothing new costs no attempt, and says how more
+// is asked for.
+func TestStartWithoutAWord(t *testing.T) {
+	r := Step(passedTask(), Event{ID: "a", By: person, Fact: startFact(""), Origin: Origin{OnIssue: 3}})
+	key := r.Task.pendingOf(DoReply)
+	gate := r.Task.pendingOf(DoGate)
+	if key == "" || gate == "" || r.Task.pendingOf(DoBegin) != "" {
+		t.Fatalf("under way are %v", r.Task.Pending)
+	}
+	r = Step(r.Task, Event{ID: gate, Effect: gate, Fact: Judged{SHA: "green",
+		Looked: time.Unix(1000, 0), Verdict: VerdictGreen}})
+	if r.Task.State != Passed || len(r.Task.Attempts) != 1 || r.Task.Attempts[0].Outcome != AttemptPass {
+		t.Errorf("%s, %+v", r.Task.State, r.Task.Attempts)
+	}
+}
+
+// A fresh start in a run that follows a pass goes back to what passed.
+func TestFreshStartKeepsWhatPassed(t *testing.T) {
+	r := Step(passedTask(), Event{ID: "a", By: person, Fact: startFact("and that")})
+	task := r.Task
+	task.State, task.Brief = Announced, Brief{Technique: FreshStart, FromBase: true}
+	task.Pending = map[string]EffectKind{"go": DoBegin}
+	r = Step(task, Event{ID: "go", Effect: "go", Fact: Begun{Settings: DefaultSettings(), Title: "Do it"}})
+	if b := r.Task.Brief; b.FromBase || !b.FromKept || r.Task.Kept != "green" {
+		t.Errorf("the brief %+v, kept %q", b, r.Task.Kept)
+	}
+}

@@ -1,0 +1,168 @@
+package sia
+
+import (
+	"strings"
+	"time"
+)
+
+// restart begins a new run of a task that had ended. Attempts stay counted, the
+// budget of approaches and credits starts anew on top of what was used.
+//
+// After a pass the run follows up: it goes on from the head that passed, with what
+// had worked. Any other run begins at the base commit, unless something stands on the
+// branch that is not SIA's to drop.
+func (s *step) restart() {
+	passed := s.t.State == Passed && s.t.Head != "" && s.t.Pull.Number != 0 && !s.t.Pull.Merged
+	moved := s.t.Moved != nil
+	f, asked := s.e.Fact.(Start)
+	edited := asked && (f.Title != s.t.Title || f.Body != s.t.Body)
+	text := strings.TrimSpace(f.Text)
+	set := s.t.Settings
+	s.t.Earlier, s.t.EarlierTried = s.number(), len(s.t.Prompts)
+	if s.t.Escalation != nil {
+		s.t.Escalation.Answered = true // it was a question of the run before
+	}
+	s.takeBranch(passed)
+	s.t.Brief = s.nextBrief(passed, text, edited)
+	if asked {
+		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
+		s.t.AskedBy, s.t.Label = s.e.By, f.Label
+	}
+	s.t.StartedAt, s.t.BeginsAt, s.t.Aftermath, s.t.Gone = s.e.At, time.Time{}, "", false
+	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
+	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
+	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
+	s.react("eyes")
+	if passed && text == "" && !edited { // nothing is asked for that an attempt could do
+		s.lookAgain(moved)
+		return
+	}
+	s.queueAfter(f.Wait)
+	if passed {
+		s.because("%s wants more; the next attempt goes on from %s, which has passed", s.who(), s.t.Head.Short())
+		return
+	}
+	s.because("%s started the task again", s.who())
+}
+
+// lookAgain has the checks of what passed read again, or of what was pushed since.
+func (s *step) lookAgain(moved bool) {
+	s.enter(Checking)
+	s.watch()
+	if moved {
+		s.because("%s started the task again; the checks of what was pushed after the pass decide", s.who())
+		return
+	}
+	s.reply("nothing new is asked for, so only the checks of " + s.t.Head.Short() + " are read again; `/sia start` " +
+		"followed by words says what is wanted besides, and goes on from there")
+	s.because("%s started the task again without a word; the checks of %s are read again", s.who(), s.t.Head.Short())
+}
+
+// takeBranch makes the branch what the new run finds: a person may have pushed since
+// the last one ended. What passed is kept as long as its pull request is open.
+func (s *step) takeBranch(passed bool) {
+	if s.t.Pull.Merged {
+		s.t.Pull = Pull{}
+	}
+	switch {
+	case s.t.Pull.Number == 0:
+		s.t.Kept = "" // merged, or people did not want it
+	case passed:
+		s.t.Kept = s.t.Head
+	}
+	if m := s.t.Moved; m != nil {
+		s.t.Head, s.t.HeadBy, s.t.Kept = m.SHA, m.By, m.SHA
+		s.t.Moved = nil
+	}
+}
+
+// nextBrief is the first brief of a new run. A run that follows a pass keeps the
+// instructions that worked; what they took away from the attempt belonged to work that
+// is done.
+func (s *step) nextBrief(passed bool, text string, edited bool) Brief {
+	old := s.t.Brief
+	b := Brief{Answers: old.Answers, FromBase: s.t.Kept == "", FromKept: s.t.Kept != ""}
+	if old.FollowUp != "" {
+		b.Answers = append(b.Answers, old.FollowUp) // what was wanted then is wanted still
+	}
+	if !passed {
+		if text != "" {
+			b.Answers = append(b.Answers, text)
+		}
+		return b
+	}
+	b.Technique, b.Prompt, b.Quotes, b.Examples = old.Technique, old.Prompt, old.Quotes, old.Examples
+	switch {
+	case text != "":
+		b.FollowUp = text
+	case edited:
+		b.FollowUp = "The issue was edited after that: do what it asks for now and the change does not do yet."
+	}
+	return b
+}
+
+// keeping is a brief under which nothing is dropped that is to be kept.
+func (s *step) keeping(b Brief) Brief {
+	if b.FromBase && s.t.Kept != "" {
+		b.FromBase, b.FromKept = false, true
+	}
+	return b
+}
+
+// branchMoved follows a person's push. An empty commit says that the branch is gone.
+func (s *step) branchMoved() {
+	f := s.e.Fact.(BranchMoved)
+	if f.SHA == s.t.Head {
+		s.ignore("the branch is where it was")
+		return
+	}
+	s.t.Head, s.t.HeadBy, s.t.Kept = f.SHA, s.e.By, f.SHA
+	switch {
+	case f.SHA == "":
+		s.because("the branch is gone; the next attempt starts at the base")
+		s.t.HeadBy, s.t.Brief.FromKept = Actor{}, false
+	case s.t.State == PushedOut || s.t.State == Checking:
+		s.because("%s pushed %s; the gate watches that commit now", s.who(), f.SHA.Short())
+		if s.t.State == Checking {
+			s.watch()
+		}
+	case s.t.State == Escalated:
+		s.t.AwaitMemory = ""
+		s.because("%s pushed %s while SIA waited; its checks decide", s.who(), f.SHA.Short())
+		s.enter(Checking)
+		s.watch()
+	default:
+		if !s.pending(DoAttempt) { // the brief is the next attempt's
+			s.t.Brief.FromBase, s.t.Brief.FromKept = false, false
+		}
+		s.because("%s pushed %s; the next attempt starts there", s.who(), f.SHA.Short())
+	}
+}
+
+// movedAfter remembers what a person pushed after the task had ended: the branch is
+// theirs, and a new run goes on from there.
+func (s *step) movedAfter() {
+	f := s.e.Fact.(BranchMoved)
+	if f.SHA == "" || f.SHA == s.t.Head && s.t.Moved == nil || s.t.Moved != nil && f.SHA == s.t.Moved.SHA {
+		s.ignore("the branch is where it was")
+		return
+	}
+	s.t.Moved = &Moved{SHA: f.SHA, By: s.e.By}
+	s.because("%s pushed %s; the task has ended, and a new run would go on from there", s.who(), f.SHA.Short())
+}
+
+// pullReopened takes back that people did not want what was done. A task that ended
+// because of that goes on when somebody starts it.
+func (s *step) pullReopened() {
+	f := s.e.Fact.(PullReopened)
+	if s.t.Pull.Number != 0 {
+		s.ignore("the pull request is open, as far as SIA knows")
+		return
+	}
+	s.t.Pull = Pull{Number: f.Number, NodeID: f.NodeID, URL: f.URL}
+	s.because("%s opened pull request #%d again", s.who(), f.Number)
+	if s.t.State == Passed {
+		s.t.Aftermath = ""
+		s.emit(DoMemory, s.number(), s.v())
+	}
+}
