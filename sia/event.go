@@ -46,7 +46,9 @@ type (
 		DefaultBranch string `json:"default_branch"`
 		Label         string `json:"label,omitempty"` // by which it was asked for; empty: by a command
 		Text          string `json:"text,omitempty"`  // words after /sia start
-		Wait          int    `json:"wait,omitempty"`  // seconds until it may begin, for others of that person's come first
+		// it is to be worked on whatever resolves the issue already
+		Anyway bool `json:"anyway,omitempty"`
+		Wait   int  `json:"wait,omitempty"` // seconds until it may begin, for others of that person's come first
 	}
 	// Stop: /sia stop, the label taken off, the issue closed, the app uninstalled.
 	Stop struct {
@@ -143,6 +145,8 @@ type (
 		Lessons []LessonRef `json:"lessons,omitempty"` // of earlier tasks, that the attempt is told
 		// ids of lessons that fit as well and are kept from it, to see what they are worth
 		Withheld []string `json:"withheld,omitempty"`
+
+		Already *Already `json:"already,omitempty"` // what resolves the issue without SIA; nil: nothing is known to
 	}
 	// AttemptEnded: the coding agent stopped.
 	AttemptEnded struct {

@@ -69,6 +69,7 @@ func (f Restored) Masked(mask Mask) Fact { f.Task = f.Task.Masked(mask); return 
 func (f Begun) Masked(mask Mask) Fact {
 	f.Settings, f.Warning = f.Settings.masked(mask), mask(f.Warning)
 	f.Title, f.Body, f.Agent, f.Hold = mask(f.Title), mask(f.Body), mask(f.Agent), mask(f.Hold)
+	f.Already = maskedAt(f.Already, func(a Already) Already { return a.masked(mask) })
 	f.Lessons = maskedEach(f.Lessons, func(l LessonRef) LessonRef {
 		l.Text, l.Test = mask(l.Text), mask(l.Test)
 		return l

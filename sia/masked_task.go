@@ -15,6 +15,7 @@ func (t Task) Masked(mask Mask) Task {
 	t.Escalation = maskedAt(t.Escalation, func(e Escalation) Escalation {
 		e.Blocker, e.Question = mask(e.Blocker), mask(e.Question)
 		e.Options, e.Plan = maskedOptions(e.Options, mask), maskedPlan(e.Plan, mask)
+		e.Already = maskedAt(e.Already, func(a Already) Already { return a.masked(mask) })
 		return e
 	})
 	t.Answers = maskedEach(t.Answers, func(a Answer) Answer {
@@ -92,6 +93,11 @@ func (r Review) masked(mask Mask) Review {
 func (f Fix) masked(mask Mask) Fix {
 	f.Paths, f.Summary = mask.Each(f.Paths), mask(f.Summary)
 	return f
+}
+
+func (a Already) masked(mask Mask) Already {
+	a.What = mask(a.What)
+	return a
 }
 
 func maskedPlan(p *Plan, mask Mask) *Plan {

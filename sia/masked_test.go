@@ -33,7 +33,7 @@ var stay = map[string][]string{
 	"an id or an address that GitHub makes": {
 		"PullOpened.NodeID", "PullOpened.URL", "PullReopened.NodeID", "PullReopened.URL",
 		"Pull.NodeID", "Pull.URL", "CommentPosted.URL", "EscalationOpened.URL",
-		"Escalation.URL", "Intervention.CommentURL", "Fix.PullURL",
+		"Already.URL", "Escalation.URL", "Intervention.CommentURL", "Fix.PullURL",
 	},
 	"the names of a file and its commit, put together by code": {"Begun.SettingsFrom", "Task.SettingsFrom"},
 	"the name of a tool that the agent has":                    {"Brief.Tools", "Brief.WithoutTools"},

@@ -34,6 +34,11 @@ func (s *step) begun() {
 		s.begin()
 		return
 	}
+	if f.Already != nil && !s.t.Anyway {
+		s.open(doneAlready(*f.Already))
+		s.because("%s: SIA asks instead of working", f.Already.What)
+		return
+	}
 	left := s.t.Credits.Left()
 	if left < Credit {
 		s.outOfCredits()

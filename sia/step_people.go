@@ -19,6 +19,7 @@ func (s *step) create(f Start) {
 	}
 	s.t.Branch = "sia/issue-" + itoa(f.Issue) + "-" + slug(f.Title)
 	s.words(f.Text)
+	s.t.Anyway = f.Anyway
 	s.react("eyes")
 	s.queueAfter(f.Wait)
 	s.because("%s asked for this issue to be resolved", s.who())
@@ -246,6 +247,7 @@ func (s *step) retry() {
 			s.because("%s asked for another plan", s.who())
 			return
 		}
+		s.t.Anyway = s.t.Anyway || s.t.Escalation.Kind == AskAlready
 		s.answered("", "try again as it is")
 		s.again()
 		s.because("%s asked for one more try with the present approach", s.who())
@@ -296,6 +298,10 @@ func (s *step) answer() {
 	last := s.t.Escalation.Options[len(s.t.Escalation.Options)-1].Letter // of questions about checks: the task ends
 	s.answered(f.Letter, text)
 	s.because("%s answered: %s", s.who(), text)
+	if kind == AskAlready {
+		s.answerAlready(f)
+		return
+	}
 	if about {
 		if f.Letter == last {
 			s.end(s.who()+" chose to stop: there are no checks to go by", false)

@@ -24,6 +24,7 @@ func (s *step) restart() {
 	}
 	s.takeBranch(passed)
 	s.t.Brief = s.nextBrief(passed, text, edited)
+	s.t.Anyway = f.Anyway
 	if asked {
 		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
 		s.t.AskedBy, s.t.Label = s.e.By, f.Label

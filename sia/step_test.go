@@ -59,6 +59,9 @@ func holds(t *rapid.T, before, after Task, e Event) {
 		t.Fatalf("a technique was used twice: %v", used)
 	}
 	holdsPlan(t, before, after, e)
+	if f, ok := e.Fact.(Begun); ok && f.Already != nil && !before.Anyway && len(after.Attempts) > len(before.Attempts) {
+		t.Fatalf("attempt %d began, and %s", len(after.Attempts), f.Already.What)
+	}
 	running := 0
 	for _, k := range after.Pending {
 		if k == DoAttempt {

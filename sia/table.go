@@ -58,7 +58,7 @@ func init() {
 		// People and GitHub.
 		KStart: row{}.on((*step).restart, Stopped, Passed).
 			ignore(isBusy, unfinished...).
-			ignore("SIA waits for a person: `/sia answer …` answers its question, `/sia go` starts its plan", Escalated).
+			on((*step).startAnyway, Escalated).
 			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold),
 		KStop: row{}.on((*step).stop, append([]State{Escalated, OnHold}, unfinished...)...).
 			ignore("the task has passed already; there is nothing to stop", Passed).

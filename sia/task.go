@@ -74,6 +74,9 @@ type Task struct {
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at"` // of the present run; a restart sets it anew
 
+	// somebody wants the issue worked on in this run, whatever resolves it already
+	Anyway bool `json:"anyway,omitempty"`
+
 	BeginsAt time.Time `json:"begins_at,omitzero"` // the run waits until then for its turn; zero: it does not
 
 	State        State     `json:"state"`
@@ -292,6 +295,7 @@ const (
 	AskNoChecks EscalationKind = "no-checks" // an issue of its own: there is no signal to go by
 	AskBlocked  EscalationKind = "blocked"   // an issue of its own: a required check says nothing before a person acts
 	AskPlan     EscalationKind = "plan"      // a comment on the task's issue: the agent's plan waits for a yes
+	AskAlready  EscalationKind = "already"   // a comment on the task's issue: something else resolves it already
 )
 
 // Escalation is one question to a person.
@@ -301,9 +305,10 @@ type Escalation struct {
 	Blocker  string         `json:"blocker"`
 	Question string         `json:"question"`
 	Options  []Option       `json:"options"`
-	Plan     *Plan          `json:"plan,omitempty"`  // of the kind plan: what is proposed
-	Stale    bool           `json:"stale,omitempty"` // of the kind plan: the issue was edited since
-	Issue    int            `json:"issue,omitempty"` // the escalation issue's number once it is open
+	Plan     *Plan          `json:"plan,omitempty"`    // of the kind plan: what is proposed
+	Stale    bool           `json:"stale,omitempty"`   // of the kind plan: the issue was edited since
+	Already  *Already       `json:"already,omitempty"` // of the kind already: what resolves the issue
+	Issue    int            `json:"issue,omitempty"`   // the escalation issue's number once it is open
 	URL      string         `json:"url,omitempty"`
 	AskedAt  time.Time      `json:"asked_at"`
 	Answered bool           `json:"answered,omitempty"`

@@ -66,7 +66,11 @@ func (w *world) outcome(f Effect) Fact {
 			told = append(told, LessonRef{ID: fmt.Sprint(i), Text: fmt.Sprint("lesson ", i),
 				Test: rapid.SampledFrom([]string{"", "case a", "case b", "case c", "case d"}).Draw(t, "case")})
 		}
-		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base",
+		var done *Already
+		if w.task.LooksForDone() && rapid.IntRange(0, 3).Draw(t, "already") == 0 {
+			done = &Already{URL: "u", What: "pull request #7, which is open, closes this issue"}
+		}
+		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Already: done,
 			Title: rapid.SampledFrom([]string{"Do it", "Do that"}).Draw(t, "title"), Agent: "scripted", Lessons: told}
 	case DoAttempt:
 		end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndTime, EndCredits, EndStuck, EndAsked,
@@ -151,6 +155,7 @@ func (w *world) bother() (Event, Task) {
 		Origin: Origin{OnIssue: 3, Comment: int64(w.serial), Command: true}}
 	e.Fact = rapid.SampledFrom([]Fact{
 		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}, Stop{Reason: "said so"},
+		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Anyway: true},
 		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Text: "and that " + fmt.Sprint(w.serial)},
 		PauseAsked{Reason: "said so"}, PauseAsked{Reason: "all of it", Scope: ServerHalt},
 		PauseAsked{Reason: "all of the repository", Scope: RepositoryHalt(9)}, Resume{Scope: ServerHalt},

@@ -27,8 +27,9 @@ type Command struct {
 // Commands lists every command in the order of the help.
 func Commands() []Command {
 	return []Command{
-		{Name: "start", Args: "[text]", Does: "start on this issue; the text is taken as a further constraint",
-			fact: func(a string) (sia.Fact, string) { return sia.Start{Text: a}, "" }},
+		{Name: "start", Args: "[anyway] [text]", Does: "start on this issue; the text is taken as a further constraint; with " +
+			"anyway: also when something else resolves it already",
+			fact: startFact},
 		{Name: "stop", Does: "stop now; what was done stays on the branch", fact: fixedFact(sia.Stop{})},
 		{Name: "pause", Args: "[all]", Does: "stop for now; with all: everything in this repository",
 			fact: func(a string) (sia.Fact, string) {
@@ -92,7 +93,24 @@ const Here sia.HaltScope = "repository"
 
 func isAll(a string) bool {
 	first, _, _ := strings.Cut(a, " ")
-	return strings.EqualFold(strings.TrimRight(first, ".,!"), "all")
+	return isWord(first, "all")
+}
+
+// isWord compares the first of a command's words, whatever mark follows it.
+func isWord(first, word string) bool {
+	return strings.EqualFold(strings.TrimRight(first, ".,!:;"), word)
+}
+
+// startFact reads what stands after "/sia start".
+func startFact(a string) (sia.Fact, string) {
+	first := a
+	if i := strings.IndexAny(a, " \t\n"); i >= 0 {
+		first = a[:i]
+	}
+	if isWord(first, "anyway") {
+		return sia.Start{Anyway: true, Text: strings.TrimSpace(a[len(first):])}, ""
+	}
+	return sia.Start{Text: a}, ""
 }
 
 func resumeFact(a string) (sia.Fact, string) {

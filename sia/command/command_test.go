@@ -26,6 +26,9 @@ func TestParse(t *testing.T) {
 		{"/sia resume much", true, Parsed{Problem: "credits \"much\": want a positive number such as 50, at most 1000000; " +
 			"write for example `/sia resume +50`"}},
 		{"/sia start but\nkeep the API", true, Parsed{Fact: sia.Start{Text: "but\nkeep the API"}}},
+		{"/sia start anyway", true, Parsed{Fact: sia.Start{Anyway: true}}},
+		{"/sia start Anyway, but\nkeep the API", true, Parsed{Fact: sia.Start{Anyway: true, Text: "but\nkeep the API"}}},
+		{"/sia start anyways", true, Parsed{Fact: sia.Start{Text: "anyways"}}},
 		{"/sia use Fresh-Start", true, Parsed{Fact: sia.Use{Technique: sia.FreshStart}}},
 		{"/sia answer", true, Parsed{Problem: "say what the answer is, for example `/sia answer A`"}},
 		{"/sia", true, Parsed{Fact: sia.Query{Topic: "help"}, Open: true}},

@@ -1,0 +1,124 @@
+package sia
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Already is work that says it resolves the issue, and is not the task's own.
+type Already struct {
+	URL  string `json:"url"`
+	What string `json:"what"` // for people, such as "pull request #7, which is open, closes this issue"
+}
+
+// The letters of the options of a question whether to work in spite of it.
+const (
+	alreadyGo   = "A" // it is worked on
+	alreadyStop = "B" // the task ends
+)
+
+// doneAlready asks whether to work on an issue that something else resolves.
+func doneAlready(a Already) Escalation {
+	return Escalation{
+		Kind: AskAlready, Blocker: a.What + ": " + a.URL, Question: "Shall SIA work on this issue anyway?", Already: &a,
+		Options: []Option{{Letter: alreadyGo, Text: "Work on it anyway"}, {Letter: alreadyStop, Text: "Stop", Fastest: true}},
+	}
+}
+
+// LooksForDone reports whether it is to be found out, before the next attempt, if the
+// issue is resolved already: nothing was done yet in the present run, or the issue was
+// edited; and nobody said that it is to be worked on anyway.
+func (t *Task) LooksForDone() bool {
+	s := step{t: *t}
+	return !t.Anyway && (!s.worked() || t.Edited != nil)
+}
+
+// answerAlready takes the answer of a person who was shown what resolves the issue.
+// Words are wanted besides: who says how it is to be done wants it done.
+func (s *step) answerAlready(f AnswerGiven) {
+	if f.Letter == alreadyStop {
+		s.end(s.who()+" chose to stop: "+s.t.Escalation.Already.What, false)
+		return
+	}
+	s.words(f.Text)
+	s.t.Anyway = true
+	s.again()
+}
+
+// startAnyway is "/sia start anyway" while that question is open.
+func (s *step) startAnyway() {
+	f := s.e.Fact.(Start)
+	switch {
+	case s.t.Escalation.Kind != AskAlready:
+		s.ignore("SIA waits for a person: `/sia answer …` answers its question, `/sia go` starts its plan")
+	case !f.Anyway:
+		s.ignore("%s; `/sia start anyway` has it worked on, `/sia stop` ends the task", s.t.Escalation.Already.What)
+	default:
+		s.answered(alreadyGo, s.t.Escalation.Options[0].Text)
+		s.words(f.Text)
+		s.t.Anyway = true
+		s.again()
+		s.because("%s wants it worked on anyway", s.who())
+	}
+}
+
+// Commit is one commit of a branch, as much as tells what it closes.
+type Commit struct {
+	SHA     SHA
+	Message string
+	URL     string
+}
+
+// Closes reports whether a text closes an issue of a repository, as GitHub reads one: a
+// keyword and the issue's number.
+// https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
+func Closes(text string, repo Repo, issue int) bool {
+	name := regexp.QuoteMeta(repo.String())
+	closing := regexp.MustCompile(fmt.Sprintf(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?[ \t]+`+
+		`(?:#|GH-|%[1]s#|https?://[^/\s]+/%[1]s/issues/)%[2]d\b`, name, issue))
+	return closing.MatchString(text)
+}
+
+var (
+	revertsCommit = regexp.MustCompile(`\bThis reverts commit ([0-9a-f]{7,64})\b`)
+	revertsPull   = regexp.MustCompile(`(?m)^Reverts (?:[\w.-]+/[\w.-]+)?#(\d+)\b`)
+	ofPull        = regexp.MustCompile(`\(#(\d+)\)$|^Merge pull request #(\d+) `)
+)
+
+// ClosingCommit is the newest of a branch's commits, newest first, that closes an issue
+// and was not taken back by a later one; false without any.
+func ClosingCommit(commits []Commit, repo Repo, issue int) (Commit, bool) {
+	takenBack, pulls := []string{}, map[string]bool{}
+	for _, c := range commits {
+		if revoked(c, takenBack, pulls) {
+			continue
+		}
+		sha, pull := revertsCommit.FindStringSubmatch(c.Message), revertsPull.FindStringSubmatch(c.Message)
+		switch {
+		case sha != nil || pull != nil:
+			if sha != nil {
+				takenBack = append(takenBack, sha[1])
+			}
+			if pull != nil {
+				pulls[pull[1]] = true
+			}
+		case Closes(c.Message, repo, issue):
+			return c, true
+		}
+	}
+	return Commit{}, false
+}
+
+// revoked reports whether a later commit took this one back, by its name or by its pull
+// request's.
+func revoked(c Commit, takenBack []string, pulls map[string]bool) bool {
+	for _, sha := range takenBack {
+		if strings.HasPrefix(string(c.SHA), sha) {
+			return true
+		}
+	}
+	subject, _, _ := strings.Cut(c.Message, "\n")
+	m := ofPull.FindStringSubmatch(strings.TrimSpace(subject))
+	return m != nil && pulls[m[1]+m[2]]
+}
