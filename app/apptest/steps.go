@@ -24,7 +24,9 @@ import (
 //	tick <who> <letter>               ticks a box of the question
 //	close|reopen <who> <where>
 //	merge <who>
-//	push <who> <branch> <name>        pushes the files push/<name>/…; the branch "head" is the task's
+//	push <who> <branch> <name> [message]
+//	                                  pushes the files push/<name>/…; the branch "head" is the task's
+//	pull <who> <branch> <text>        opens a pull request of a branch, with that text
 //	owner <who> <branch> <name>       pushes them to the owner's .github repository
 //	force <who> <branch> <ref>        moves a branch to where another stands
 //	press <who> <button>              of SIA's check run on the head
@@ -241,9 +243,11 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 	case "merge":
 		_, err = p.Sim.MergePull(Repo, on, who)
 	case "push":
-		err = p.push(Repo, p.branch(arg(1)), who, arg(2))
+		err = p.push(Repo, p.branch(arg(1)), who, arg(2), words(3))
+	case "pull":
+		_, err = p.Sim.OpenPull(Repo, who, arg(1), "main", "A pull request of "+who+"'s", words(2), false)
 	case "owner":
-		err = p.push(OwnersRepo, arg(1), who, arg(2))
+		err = p.push(OwnersRepo, arg(1), who, arg(2), "")
 	case "force":
 		err = p.force(who, p.branch(arg(1)), p.branch(arg(2)))
 	case "press":
@@ -344,12 +348,15 @@ func (p *player) reactTo(number int, url, who, content string) error {
 	return p.Sim.React(Repo, number, comment, who, content)
 }
 
-func (p *player) push(repo, branch, who, name string) error {
+func (p *player) push(repo, branch, who, name, message string) error {
 	files := p.story.under("push/" + name)
 	if len(files) == 0 {
 		return fmt.Errorf("the story has no files push/%s/…", name)
 	}
-	_, err := p.Sim.PushFiles(repo, branch, who, "Push "+name, files)
+	if message = strings.TrimSpace(message); message == "" {
+		message = "Push " + name
+	}
+	_, err := p.Sim.PushFiles(repo, branch, who, message, files)
 	return err
 }
 

@@ -25,6 +25,7 @@ type Issue struct {
 	IsPull    bool
 	Comments  int // on it, SIA's own included
 	UpdatedAt time.Time
+	CreatedAt time.Time
 }
 
 func issueFrom(i *gh.Issue) Issue {
@@ -32,6 +33,7 @@ func issueFrom(i *gh.Issue) Issue {
 		Number: i.GetNumber(), Title: i.GetTitle(), Body: i.GetBody(), State: i.GetState(),
 		Author: i.GetUser().GetLogin(), AuthorID: i.GetUser().GetID(), URL: i.GetHTMLURL(),
 		IsPull: i.IsPullRequest(), Comments: i.GetComments(), UpdatedAt: i.GetUpdatedAt().Time,
+		CreatedAt: i.GetCreatedAt().Time,
 	}
 	for _, l := range i.Labels {
 		out.Labels = append(out.Labels, l.GetName())

@@ -32,7 +32,7 @@ func (r *Repo) MarkDraft(ctx context.Context, nodeID string) error {
 }
 
 func (r *Repo) setDraft(ctx context.Context, nodeID string, want bool, mutation, op string) error {
-	vars := map[string]string{"id": nodeID}
+	vars := map[string]any{"id": nodeID}
 	var ignored struct{}
 	err := r.graphql(ctx, mutation, vars, &ignored)
 	var refusal *graphqlError
@@ -88,7 +88,7 @@ func (e *graphqlError) forPeople(draft bool) string {
 }
 
 // graphql carries out one GraphQL request and decodes its data into out.
-func (r *Repo) graphql(ctx context.Context, query string, vars map[string]string, out any) error {
+func (r *Repo) graphql(ctx context.Context, query string, vars map[string]any, out any) error {
 	req, err := r.gh.NewRequest("POST", r.app.graphql, map[string]any{"query": query, "variables": vars})
 	if err != nil {
 		return err

@@ -135,6 +135,9 @@ func howToAnswer(t sia.Task, e sia.Escalation) string {
 		s += "SIA then does what you chose with the commit that is there."
 	case sia.AskBlocked:
 		s += "SIA then looks at the checks of the commit that is there once more. It does so by itself when they report."
+	case sia.AskAlready:
+		s += "`/sia start anyway` has SIA work on the issue, and words after it say what is wanted. Where what was found does " +
+			"not resolve the issue after all, that is the answer too."
 	case sia.AskQuestion:
 		s += "The work then starts, with your answer as a constraint. Asking costs no approach."
 	default:

@@ -152,6 +152,12 @@ func TestEscalations(t *testing.T) {
 	ask.Kind, ask.Blocker = sia.AskQuestion, "\"Their social account\" could mean any provider."
 	golden(t, "escalation/question.md", render.AskComment(queued(), ask))
 
+	ask.Kind, ask.Blocker, ask.Question = sia.AskAlready, "", "Shall SIA work on this issue anyway?"
+	ask.Already = &sia.Already{URL: "https://github.com/acme/shop/pull/7",
+		What: "pull request #7, which is open, closes this issue"}
+	ask.Options = []sia.Option{{Letter: "A", Text: "Work on it anyway"}, {Letter: "B", Text: "Stop"}}
+	golden(t, "escalation/already.md", render.AlreadyComment(queued(), ask))
+
 	waits := planned()
 	golden(t, "escalation/plan.md", render.PlanComment(waits, *waits.Escalation, links))
 	waits.Escalation.Plan.Steps = nil

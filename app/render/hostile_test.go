@@ -191,6 +191,9 @@ func texts(task sia.Task) map[string]string {
 		"forgot":        render.Forgot(hostileLesson(task)), "forgot none": render.ForgotNone(task.Title, nil),
 		"forgot which": render.ForgotNone(task.Title, []lesson.Lesson{hostileLesson(task)}),
 	}
+	if e.Already != nil {
+		all["already"] = render.AlreadyComment(task, e)
+	}
 	if e.Plan != nil {
 		all["plan"] = render.PlanComment(task, e, links)
 	}
@@ -210,7 +213,7 @@ func TestNoTaskIsHarmful(t *testing.T) {
 		fill(reflect.ValueOf(&task).Elem(), func() string { return hostile().Draw(t, "text") })
 		task.State = rapid.SampledFrom(sia.States).Draw(t, "state")
 		task.Escalation.Kind = rapid.SampledFrom([]sia.EscalationKind{sia.AskIssue, sia.AskQuestion, sia.AskNoChecks,
-			sia.AskPlan}).Draw(t, "kind")
+			sia.AskPlan, sia.AskAlready}).Draw(t, "kind")
 		task.Attempts[1].Planning = rapid.Bool().Draw(t, "planning")
 		for i := range task.Escalation.Options {
 			task.Escalation.Options[i].Letter = string(rune('A' + i))
@@ -222,14 +225,14 @@ func TestNoTaskIsHarmful(t *testing.T) {
 			if !utf8.ValidString(body) || len(body) > render.MaxBody {
 				t.Fatalf("%s: %d bytes, valid %v", name, len(body), utf8.ValidString(body))
 			}
-			if got := len(boxes.FindAllString(body, -1)); (name == "escalation" || name == "ask") &&
+			if got := len(boxes.FindAllString(body, -1)); (name == "escalation" || name == "ask" || name == "already") &&
 				got != len(task.Escalation.Options) {
 				t.Fatalf("%s: %d tick boxes, want %d:\n%s", name, got, len(task.Escalation.Options), body)
 			}
 			page := toHTML(t, body)
 			if strings.Count(page, "<details>") != strings.Count(page, "</details>") || strings.Contains(page, "<script") ||
 				strings.Contains(page, "<img") ||
-				strings.Contains(page, "<input") && name != "escalation" && name != "ask" {
+				strings.Contains(page, "<input") && name != "escalation" && name != "ask" && name != "already" {
 				t.Fatalf("%s: broken layout:\n%s", name, page)
 			}
 		}

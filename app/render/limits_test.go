@@ -107,7 +107,8 @@ func TestShortenedLogStaysCode(t *testing.T) {
 // TestFewWordsAreVisible: whatever people, models and logs wrote, and however much of it.
 func TestFewWordsAreVisible(t *testing.T) {
 	kinds := map[string]string{"status": "status", "intervention": string(sia.DoAnnounce),
-		"escalation": string(sia.DoEscalate), "ask": string(sia.DoEscalate), "plan": string(sia.DoEscalate)}
+		"escalation": string(sia.DoEscalate), "ask": string(sia.DoEscalate), "plan": string(sia.DoEscalate),
+		"already": string(sia.DoEscalate)}
 	pieces := append([]string{"a b c d e f g h i j k l m n o p", "one. two. three. four", "x/y.go:3: error: z",
 		"[a](b) c d"},
 		nasty...)
@@ -118,7 +119,7 @@ func TestFewWordsAreVisible(t *testing.T) {
 		})
 		task.State = rapid.SampledFrom(sia.States).Draw(t, "state")
 		task.Escalation.Kind = rapid.SampledFrom([]sia.EscalationKind{sia.AskIssue, sia.AskQuestion, sia.AskNoChecks,
-			sia.AskPlan}).Draw(t, "kind")
+			sia.AskPlan, sia.AskAlready}).Draw(t, "kind")
 		task.Attempts[1].Planning, task.Gate.AwaitsPerson = rapid.Bool().Draw(t, "planning"), rapid.Bool().Draw(t, "person")
 		task.Interventions[0].Review.Verdict = rapid.SampledFrom([]sia.Verdict{sia.Approved, sia.Minor, sia.Major,
 			sia.Rejected, sia.ReviewOff, sia.ReviewFailed}).Draw(t, "verdict")

@@ -43,6 +43,8 @@ func advice(p sia.Pause) string {
 func awaitedAnswer(e sia.Escalation) string {
 	const yes = "Somebody's yes to the plan: `/sia go`, or 👍 on its comment."
 	switch {
+	case e.Kind == sia.AskAlready && e.Already != nil:
+		return sentenceCase(e.Already.What) + ". `/sia start anyway` has SIA work on it, `/sia stop` ends the task."
 	case e.Kind != sia.AskPlan:
 		return "A person's answer to the question that SIA asked."
 	case e.Stale:

@@ -242,7 +242,8 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 		if e.Origin.OnIssue == t.Issue && e.Origin.Comment == 0 {
 			return e, true
 		}
-		boxes := inEscalation || open && e.Origin.Comment != 0 && t.Escalation.Kind == sia.AskQuestion
+		inComment := open && (t.Escalation.Kind == sia.AskQuestion || t.Escalation.Kind == sia.AskAlready)
+		boxes := inEscalation || inComment && e.Origin.Comment != 0
 		if !boxes {
 			return e, false
 		}

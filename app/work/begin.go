@@ -65,6 +65,10 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
+	done, err := w.already(ctx, t, issue, sha)
+	if err != nil {
+		return nil, err
+	}
 	if t.Head != "" && (!t.Brief.FromBase || t.Kept != "") {
 		sha = string(t.BaseSHA) // the branch stands on it: what it changes is measured against it
 	}
@@ -80,7 +84,7 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	return sia.Begun{
 		Settings: set.Settings, SettingsFrom: set.From, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sia.SHA(sha),
 		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Agent: coder.Name(), Hold: hold,
-		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld),
+		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), Already: done,
 	}, nil
 }
 

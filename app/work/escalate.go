@@ -16,6 +16,8 @@ func (w *Worker) escalate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 	switch e.Kind {
 	case sia.AskQuestion:
 		comment = render.AskComment(t, e)
+	case sia.AskAlready:
+		comment = render.AlreadyComment(t, e)
 	case sia.AskPlan:
 		comment = render.PlanComment(t, e, w.Links)
 	}

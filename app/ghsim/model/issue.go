@@ -31,6 +31,7 @@ type Issue struct {
 	Updated   time.Time
 	Closed    time.Time
 	ClosedBy  *User
+	Reopened  time.Time // for the last time; zero: never
 	Comments  []*Comment
 	Reactions []*Reaction
 	Pull      *Pull // nil for a plain issue

@@ -61,7 +61,7 @@ func (w *World) SetState(r *model.Repository, i *model.Issue, a model.Actor, sta
 	}
 	i.State, i.Reason = state, reason
 	if state == "open" {
-		i.Closed, i.ClosedBy = time.Time{}, nil
+		i.Closed, i.ClosedBy, i.Reopened = time.Time{}, nil, w.Now()
 		body := w.issueEvent(r, i, a, "reopened", "", nil)
 		if i.Pull != nil {
 			w.startPullWorkflows(r, a, i, body)

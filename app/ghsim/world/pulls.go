@@ -127,13 +127,34 @@ func (w *World) closeLinked(r *model.Repository, i *model.Issue, a model.Actor) 
 	if i.Pull.Base != r.DefaultBranch {
 		return
 	}
+	for _, linked := range linked(r, i) {
+		w.SetState(r, linked, a, "closed", "completed")
+	}
+}
+
+// linked are the issues that a pull request's text says it closes.
+func linked(r *model.Repository, i *model.Issue) []*model.Issue {
+	var all []*model.Issue
 	for _, m := range closing.FindAllStringSubmatch(i.Body, -1) {
 		n, err := strconv.Atoi(m[1])
 		if err != nil {
 			continue // beyond any issue's number
 		}
-		if linked := r.Issue(n); linked != nil && linked.Pull == nil {
-			w.SetState(r, linked, a, "closed", "completed")
+		if to := r.Issue(n); to != nil && to.Pull == nil {
+			all = append(all, to)
 		}
 	}
+	return all
+}
+
+// Closing are the open pull requests that close an issue when they are merged, oldest
+// first. Only those that are to be merged in the default branch count.
+func (w *World) Closing(r *model.Repository, issue *model.Issue) []*model.Issue {
+	var all []*model.Issue
+	for _, i := range r.Issues {
+		if i.Pull != nil && i.State == "open" && i.Pull.Base == r.DefaultBranch && slices.Contains(linked(r, i), issue) {
+			all = append(all, i)
+		}
+	}
+	return all
 }
