@@ -137,8 +137,7 @@ func editedLine(t sia.Task) string {
 	if t.Edited == nil || t.State.Final() {
 		return ""
 	}
-	return fmt.Sprintf("**The issue was edited** by %s at %s; the next attempt reads the new text.", person(t.Edited.By),
-		at(t.Edited.At))
+	return fmt.Sprintf("**Edited** by %s: the next attempt reads the new text.", person(t.Edited.By))
 }
 
 // Headline is the state of the task in a few words.

@@ -51,7 +51,7 @@ func startServe(t *testing.T, model http.Handler) (pages, webhooks string, log *
 	go func() {
 		ended <- runCommand(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0", "--dir", dir,
 			"--github-url", sim.URL(), "--app-id", fmt.Sprint(app.ID), "--app-key-file", key, "--webhook-secret", "s",
-			"--model-url", endpoint.URL + "/v1", "--model", "big"}, io.Discard, log)
+			"--model-url", endpoint.URL + "/v1", "--model", "big", "--free"}, io.Discard, log)
 	}()
 	t.Cleanup(func() {
 		cancel()
