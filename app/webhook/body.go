@@ -7,8 +7,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
