@@ -19,7 +19,7 @@ func TestInstallationBudget(t *testing.T) {
 	first := openLabelled(t, s, apptest.Owner)
 	s.Settle()
 	if state := s.Task(first).State; state == sia.Passed && s.Task(first).Credits.Spent < sia.Credit {
-		first = openLabelled(t, s, apptest.Owner) // one alone does not use it up
+		openLabelled(t, s, apptest.Owner) // one alone does not use it up
 		s.Settle()
 	}
 	second := openLabelled(t, s, apptest.Owner)

@@ -81,7 +81,7 @@ func TestNoDrafts(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.comesTo(Passed)
-	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Text: "and more"})
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Text: "And wave."})
 	p.begins("")
 	if p.waitsFor(DoReady) || p.waitsFor(DoDraft) {
 		t.Errorf("pending %v", p.task.Pending)

@@ -28,7 +28,7 @@ func (r *redirector) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		to, err := resp.Location()
 		if err != nil {
-			return resp, nil // it says no address: a refusal
+			return resp, nil //nolint:nilerr // it says no address: the answer itself is the refusal
 		}
 		discard(resp)
 		if to.Host != req.URL.Host || to.Scheme != req.URL.Scheme {

@@ -137,8 +137,11 @@ func editedLine(t sia.Task) string {
 	if t.Edited == nil || t.State.Final() {
 		return ""
 	}
-	return fmt.Sprintf("**The issue was edited** by %s at %s; the next attempt reads the new text.", person(t.Edited.By),
-		at(t.Edited.At))
+	by := ""
+	if t.Edited.By.Login != "" {
+		by = " by " + fewCode(t.Edited.By.Login, 2)
+	}
+	return fmt.Sprintf("**Edited**%s: the next attempt reads the new text.", by)
 }
 
 // Headline is the state of the task in a few words.

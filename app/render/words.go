@@ -47,7 +47,7 @@ func approach(a sia.Attempt) string {
 	case a.Planning:
 		return "a plan"
 	case a.Technique != "":
-		return "technique *" + TechniqueName(a.Technique) + "*"
+		return "technique *" + few(TechniqueName(a.Technique), 5) + "*"
 	case a.Answers > 0:
 		return "the task and what people decided"
 	}

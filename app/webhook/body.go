@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -82,7 +83,7 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (body []byte, 
 			return nil, nil, errNoRoom
 		}
 		size += more
-		body = append(body, make([]byte, more)...)
+		body = slices.Grow(body, int(more))[:size]
 		var m int
 		m, err = io.ReadFull(r.Body, body[n:])
 		n += m

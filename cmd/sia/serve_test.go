@@ -51,7 +51,7 @@ func startServe(t *testing.T, model http.Handler) (pages, webhooks string, log *
 	go func() {
 		ended <- runCommand(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0", "--dir", dir,
 			"--github-url", sim.URL(), "--app-id", fmt.Sprint(app.ID), "--app-key-file", key, "--webhook-secret", "s",
-			"--model-url", endpoint.URL + "/v1", "--model", "big"}, io.Discard, log)
+			"--model-url", endpoint.URL + "/v1", "--model", "big", "--free"}, io.Discard, log)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -83,7 +83,7 @@ func found(t *testing.T, log *watched, pattern string) string {
 
 func get(t *testing.T, address string) (status int, body string) {
 	t.Helper()
-	resp, err := http.Get(address) //nolint:gosec,noctx // of this test
+	resp, err := http.Get(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestServeRefusesSignatures(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	for range 20 {
-		resp, err := http.Post(webhooks, "application/json", strings.NewReader("{}")) //nolint:gosec,noctx // of this test
+		resp, err := http.Post(webhooks, "application/json", strings.NewReader("{}"))
 		if err != nil {
 			t.Fatal(err)
 		}

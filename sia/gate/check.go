@@ -86,9 +86,7 @@ const notStarted = "not_started"
 func (c commit) checks() []check {
 	var out []check
 	for k, rs := range grouped(c.runs) {
-		for _, found := range c.ofRuns(k, rs) {
-			out = append(out, found)
-		}
+		out = append(out, c.ofRuns(k, rs)...)
 	}
 	newest := map[string]Status{}
 	for _, s := range c.statuses {

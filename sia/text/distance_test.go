@@ -28,7 +28,7 @@ func TestEditDistance(t *testing.T) {
 func TestNearest(t *testing.T) {
 	words := []string{"go", "stop", "status", "start", "example-injection"}
 	for name, want := range map[string]string{
-		"foo": "", "g": "", "og": "", "goo": "go", "stpo": "stop", "statsu": "status", "strat": "start",
+		"foo": "", "g": "", "og": "", "goo": "go", "stpo": "stop", "statsu": "status", "sttart": "start",
 		"example-injectoin": "example-injection", "example": "", "": "", "merge": "",
 	} {
 		if got := text.Nearest(name, words); got != want {
