@@ -235,7 +235,7 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 	case "edit":
 		err = p.Sim.EditIssueBody(Repo, p.issue, who, words(1))
 	case "tick":
-		err = p.Sim.TickBox(Repo, on, who, arg(1))
+		err = p.tick(who, on, arg(1))
 	case "close":
 		err = p.Sim.CloseIssue(Repo, on, who)
 	case "reopen":
@@ -294,7 +294,24 @@ func (p *player) where(verb, name string) (int, error) {
 	return p.issue, nil
 }
 
+// tick ticks a box of the question, which is an issue or a comment on the task's own.
+func (p *player) tick(who string, on int, letter string) error {
+	e := p.Task(p.issue).Escalation
+	if e == nil || e.Issue != p.issue {
+		return p.Sim.TickBox(Repo, on, who, letter)
+	}
+	_, id, _ := strings.Cut(e.URL, "#issuecomment-")
+	comment, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return fmt.Errorf("comment at %q: %w", e.URL, err)
+	}
+	return p.Sim.TickCommentBox(Repo, comment, who, letter)
+}
+
 func (p *player) question() (int, error) {
+	if e := p.Task(p.issue).Escalation; e != nil && e.Issue == p.issue {
+		return p.issue, nil
+	}
 	all, err := p.Sim.Issues(Repo)
 	if err != nil {
 		return 0, err

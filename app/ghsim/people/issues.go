@@ -54,6 +54,27 @@ func (p *People) TickBox(repo string, number int, login, which string) error {
 	})
 }
 
+// TickCommentBox ticks a task list box in a comment, as [People.TickBox] does in an
+// issue's text.
+func (p *People) TickCommentBox(repo string, comment int64, login, which string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, a, err := p.person(repo, login, "write")
+	if err != nil {
+		return err
+	}
+	c := r.Comment(comment)
+	if c == nil {
+		return fmt.Errorf("%s has no comment %d", repo, comment)
+	}
+	body, err := tick(c.Body, which)
+	if err != nil {
+		return fmt.Errorf("ticking a box of a comment on %s#%d: %w", repo, c.Issue.Number, err)
+	}
+	p.world.EditComment(r, c, a, body)
+	return nil
+}
+
 // CloseIssue closes an issue or a pull request.
 func (p *People) CloseIssue(repo string, number int, login string) error {
 	return p.onIssue(repo, number, login, "triage", func(r *model.Repository, i *model.Issue, a model.Actor) error {
