@@ -298,6 +298,11 @@ const (
 	AskAlready  EscalationKind = "already"   // a comment on the task's issue: something else resolves it already
 )
 
+// AboutSomething reports whether answers to such a question mean nothing without what
+// was shown beside it, a plan or what resolves the issue already. Nothing is learned of
+// them.
+func (k EscalationKind) AboutSomething() bool { return k == AskPlan || k == AskAlready }
+
 // Escalation is one question to a person.
 type Escalation struct {
 	Number   int            `json:"number"` // 1-based within the task

@@ -77,6 +77,9 @@ func TestExtract(t *testing.T) {
 	planned := answered
 	planned.Answers = []sia.Answer{{Escalation: 1, Kind: sia.AskPlan, By: sia.Actor{Login: "mia"},
 		Text: "Leave out the third step of it"}}
+	resolvedElsewhere := answered
+	resolvedElsewhere.Answers = []sia.Answer{{Escalation: 1, Kind: sia.AskAlready, By: sia.Actor{Login: "mia"},
+		Text: "That one is about another provider"}}
 	unknown := resolved()
 	unknown.Interventions[0].Diagnosis.Pattern = sia.UnknownPattern
 	unknown.Attempts[0].Failures = nil
@@ -130,6 +133,11 @@ func TestExtract(t *testing.T) {
 				"alone did not resolve it."},
 			[]string{"2: issue #1 taught it: attempt 2 failed"}},
 		{"by words about a plan", planned,
+			[]string{"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is " +
+				"not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift " +
+				"alone did not resolve it."},
+			[]string{"2: issue #1 taught it: attempt 2 failed"}},
+		{"by words about what resolves it already", resolvedElsewhere,
 			[]string{"mistake: When the issue does not say what is wanted; check test failed with “mailer: MAIL_API_KEY is " +
 				"not set”: Don't choose for people what the issue leaves open; ask. The technique abstraction-level-shift " +
 				"alone did not resolve it."},

@@ -65,8 +65,8 @@ func (x *lessonExtractor) lastFailure() (sia.Pattern, sia.Attempt) {
 const minAnswer = 3
 
 // answer adds a person's answer in their own words, when the task passed after it. A ticked box
-// does not count, because a model wrote the text beside it. Words about a plan mean nothing without
-// the plan and don't count either.
+// does not count, because a model wrote the text beside it. Words about a plan, or about what
+// resolved the issue already, mean nothing without it and don't count either.
 func (x *lessonExtractor) answer() {
 	t := x.Task
 	last := t.Attempts
@@ -75,7 +75,7 @@ func (x *lessonExtractor) answer() {
 		return
 	}
 	a := t.Answers[len(t.Answers)-1]
-	if a.By.Login == "" || a.Letter != "" || a.Kind == sia.AskPlan || len(Words(a.Text, minAnswer)) < minAnswer {
+	if a.By.Login == "" || a.Letter != "" || a.Kind.AboutSomething() || len(Words(a.Text, minAnswer)) < minAnswer {
 		return
 	}
 	p, failed := x.lastFailure()

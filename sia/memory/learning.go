@@ -55,8 +55,8 @@ func Learnings(t sia.Task) []Learning {
 			Confidence:      answerConfidence})
 	case len(t.Answers) > 0 && len(out) == 0 && t.Escalation != nil:
 		a := t.Answers[len(t.Answers)-1]
-		if a.Kind == sia.AskPlan || a.Escalation != t.Escalation.Number {
-			break // words about a plan mean nothing without the plan, and an answer nothing without its question
+		if a.Kind.AboutSomething() || a.Escalation != t.Escalation.Number {
+			break // words mean nothing without what they are about, and an answer nothing without its question
 		}
 		add(Learning{Pattern: lastPattern(t), EffectiveTechnique: LearnedAnswer,
 			SpecificInsight: fmt.Sprintf("Asked “%s”, a person said “%s”, and the task passed.",

@@ -316,6 +316,11 @@ func TestPlansTeachNothing(t *testing.T) {
 	if got := memory.Learnings(task); len(got) != 0 {
 		t.Errorf("learned %v of an answer to another question", got)
 	}
+	task.Escalation = &sia.Escalation{Number: 3, Kind: sia.AskAlready, Question: "Shall SIA work on this issue anyway?"}
+	task.Answers = []sia.Answer{{Escalation: 3, Kind: sia.AskAlready, Letter: "A", Text: "Work on it anyway"}}
+	if got := memory.Learnings(task); len(got) != 0 {
+		t.Errorf("learned %v of a word that it is to be worked on", got)
+	}
 	task.Answers, task.HeadBy = nil, sia.Actor{Login: "ana"}
 	task.Attempts = []sia.Attempt{{Number: 1, Planning: true, Outcome: sia.AttemptError},
 		{Number: 2, Planning: true, Outcome: sia.AttemptAsked}}

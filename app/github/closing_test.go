@@ -1,0 +1,94 @@
+package github_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sia"
+)
+
+func TestClosing(t *testing.T) {
+	now := time.Now().Truncate(time.Second)
+	s := open(t, ghsim.Config{NoWorkflows: true, Clock: func() time.Time { return now }})
+	ctx := context.Background()
+	push := func(branch, message string) (sha string) {
+		t.Helper()
+		now = now.Add(2 * time.Second)
+		sha, err := s.sim.PushFiles(full, branch, "ann", message, map[string]string{branch + ".txt": message + "\n"})
+		check(t, err)
+		return sha
+	}
+	pull := func(branch, body string) int {
+		t.Helper()
+		push(branch, "work")
+		n, err := s.sim.OpenPull(full, "ann", branch, "main", "Confirm them", body, false)
+		check(t, err)
+		return n
+	}
+	push("main", "before it was opened, fixes #1")
+	now = now.Add(2 * time.Second)
+	n, err := s.sim.OpenIssue(full, "ann", "Confirm bookings", "please")
+	check(t, err)
+	opened := now
+	first := push("main", "Confirm them\n\nFixes #1")
+	other := pull("other", "Closes #9")
+	closing := pull("closing", "Closes #1")
+	closed := pull("closed", "fixes #1")
+	check(t, s.sim.ClosePull(full, closed, "ann"))
+	look := func() (github.Closing, string) {
+		t.Helper()
+		head, _, err := s.repo.Head(ctx, "main")
+		check(t, err)
+		got, err := s.repo.Closing(ctx, n, head, opened)
+		check(t, err)
+		return got, head
+	}
+
+	got, _ := look()
+	want := github.Closing{
+		Pulls: []github.ClosingPull{{Number: closing, URL: fmt.Sprintf("%s/%s/pull/%d", s.sim.URL(), full, closing),
+			Branch: "closing", Repo: full}},
+		Commits: []sia.Commit{{SHA: sia.SHA(first), Message: "Confirm them\n\nFixes #1",
+			URL: s.sim.URL() + "/" + full + "/commit/" + first}},
+	}
+	trim := cmp.Transformer("message", func(c sia.Commit) string {
+		return fmt.Sprintf("%s %s %.23s", c.SHA, c.URL, c.Message)
+	})
+	if d := cmp.Diff(want, got, trim); d != "" {
+		t.Errorf("pull request %d is about another issue: -want +got\n%s", other, d)
+	}
+
+	now = now.Add(2 * time.Second)
+	check(t, s.sim.CloseIssue(full, n, "ann"))
+	now = now.Add(2 * time.Second)
+	check(t, s.sim.ReopenIssue(full, n, "ann"))
+	if got, _ := look(); len(got.Commits) != 0 {
+		t.Errorf("it was reopened since, and these close it: %+v", got.Commits)
+	}
+	again := push("main", "Confirm them again\n\nFixes #1")
+	if got, _ := look(); len(got.Commits) != 1 || got.Commits[0].SHA != sia.SHA(again) {
+		t.Errorf("commits since it was reopened: %+v, want %s", got.Commits, again)
+	}
+}
+
+// TestClosingIsNotKnown: what GitHub does not tell the app keeps no task from its work.
+func TestClosingIsNotKnown(t *testing.T) {
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	n, err := s.sim.OpenIssue(full, "ann", "Confirm bookings", "please")
+	check(t, err)
+	_, err = s.sim.PushFiles(full, "main", "ann", "Confirm them, fixes #1", map[string]string{"a.txt": "a\n"})
+	check(t, err)
+	granted := ghsim.DefaultPermissions()
+	delete(granted, "pull_requests")
+	check(t, s.sim.SetAppPermissions(s.simID, granted))
+	got, err := s.repo.Closing(context.Background(), n, "main", time.Now().Add(-time.Hour))
+	if err != nil || len(got.Pulls)+len(got.Commits) > 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
