@@ -35,13 +35,14 @@ type ClosingPull struct {
 
 // Closing is what may resolve an issue.
 type Closing struct {
-	Pulls   []ClosingPull // at most 20
-	Commits []sia.Commit  // of the branch, since the time asked for and since the issue was reopened, newest first, at most 100
+	Pulls []ClosingPull // at most 20
+	// since the time asked for, and after the issue was last reopened; newest first, of the last 100
+	Commits []sia.Commit
 }
 
 // Closing reads which open pull requests close an issue, and a commit's history since a
-// time, in one request. What GitHub does not answer, as an old server may not, is not
-// known and no error.
+// time, in one request. What GitHub refuses to answer, as an old server may, is not known
+// and no error.
 func (r *Repo) Closing(ctx context.Context, number int, commit string, since time.Time) (Closing, error) {
 	var got struct {
 		Repository struct {
@@ -76,16 +77,18 @@ func (r *Repo) Closing(ctx context.Context, number int, commit string, since tim
 			} `json:"object"`
 		} `json:"repository"`
 	}
-	err := r.graphql(ctx, closingQuery, map[string]any{"owner": r.repo.Owner, "name": r.repo.Name, "number": number,
-		"commit": commit, "since": since.UTC().Format(time.RFC3339)}, &got)
-	var refusal *graphqlError
-	if errors.As(err, &refusal) {
-		r.app.log.WarnContext(ctx, "what closes an issue is not known", "repo", r.repo.String(), "issue", number,
-			"error", refusal)
-		return Closing{}, nil
-	}
+	err := r.graphql(reading(ctx), closingQuery, map[string]any{
+		"owner": r.repo.Owner, "name": r.repo.Name, "number": number,
+		"commit": commit, "since": since.UTC().Format(time.RFC3339),
+	}, &got)
 	if err != nil {
-		return Closing{}, r.fail(err, "look for what closes issue %s#%d", r.repo, number)
+		failed := r.fail(err, "look for what closes issue %s#%d", r.repo, number)
+		var refusal *graphqlError
+		if status := statusOf(err); errors.As(err, &refusal) || status >= 400 && status < 500 {
+			r.app.log.WarnContext(ctx, "what closes an issue is not known", "error", failed)
+			return Closing{}, nil
+		}
+		return Closing{}, failed
 	}
 	var out Closing
 	for _, p := range got.Repository.Issue.Pulls.Nodes {
@@ -98,13 +101,12 @@ func (r *Repo) Closing(ctx context.Context, number int, commit string, since tim
 		}
 		out.Pulls = append(out.Pulls, c)
 	}
+	var reopened time.Time
 	for _, x := range got.Repository.Issue.Reopened.Nodes {
-		if x.CreatedAt.After(since) {
-			since = x.CreatedAt
-		}
+		reopened = x.CreatedAt
 	}
 	for _, c := range got.Repository.Object.History.Nodes {
-		if !c.CommittedDate.Before(since) {
+		if !c.CommittedDate.Before(since) && c.CommittedDate.After(reopened) {
 			out.Commits = append(out.Commits, sia.Commit{SHA: sia.SHA(c.OID), Message: c.Message, URL: c.URL})
 		}
 	}

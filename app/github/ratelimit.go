@@ -241,5 +241,5 @@ func resourceOf(req *http.Request) string {
 // mutates reports whether a request is a write to a repository.
 func mutates(req *http.Request) bool {
 	return req.Method != http.MethodGet && req.Method != http.MethodHead &&
-		!strings.HasSuffix(req.URL.Path, "/access_tokens")
+		!onlyReads(req) && !strings.HasSuffix(req.URL.Path, "/access_tokens")
 }

@@ -59,6 +59,14 @@ type onceKey struct{}
 // method says otherwise.
 func once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
 
+// readKey marks the context of a request that only reads.
+type readKey struct{}
+
+// reading is for a request that changes nothing, although its method says otherwise.
+func reading(ctx context.Context) context.Context { return context.WithValue(ctx, readKey{}, true) }
+
+func onlyReads(req *http.Request) bool { return req.Context().Value(readKey{}) != nil }
+
 // repeatable reports whether sending req twice shows the same as once. All our
 // PATCH requests set absolute values, but for those that are sent [once], and a
 // second token is as good as the first.
@@ -70,7 +78,7 @@ func repeatable(req *http.Request) bool {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete:
 		return true
 	}
-	return strings.HasSuffix(req.URL.Path, "/access_tokens")
+	return onlyReads(req) || strings.HasSuffix(req.URL.Path, "/access_tokens")
 }
 
 // backoff is how long to wait after a number of failures: half a second,

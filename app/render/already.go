@@ -21,8 +21,8 @@ func AlreadyComment(t sia.Task, e sia.Escalation) string {
 		boxes.WriteString(escalate.Box(sia.Option{Letter: letter(o.Letter), Text: few(o.Text, 6)}, false) + "\n")
 	}
 	p.add(boxes.String())
-	p.add("Tick a box, or comment `/sia start anyway` or `/sia stop`. Nothing runs and nothing is spent until then, and no " +
-		"approach is used up.")
+	p.add("Tick a box, or comment `/sia start anyway` or `/sia stop`. Nothing runs and nothing is spent until then, and " +
+		"no approach is used up.")
 	p.fold("How to answer", howToAnswer(t, e))
 	return p.String()
 }

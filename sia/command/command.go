@@ -27,9 +27,8 @@ type Command struct {
 // Commands lists every command in the order of the help.
 func Commands() []Command {
 	return []Command{
-		{Name: "start", Args: "[anyway] [text]", Does: "start on this issue; the text is taken as a further constraint; with " +
-			"anyway: also when something else resolves it already",
-			fact: startFact},
+		{Name: "start", Args: "[anyway] [text]", Does: "start on this issue; the text is taken as a further constraint; " +
+			"with anyway: also when something else resolves it already", fact: startFact},
 		{Name: "stop", Does: "stop now; what was done stays on the branch", fact: fixedFact(sia.Stop{})},
 		{Name: "pause", Args: "[all]", Does: "stop for now; with all: everything in this repository",
 			fact: func(a string) (sia.Fact, string) {

@@ -31,7 +31,8 @@ func closing(c *call, vars map[string]any) (answer, error) {
 	}
 	since, err := time.Parse(time.RFC3339, fmt.Sprint(vars["since"]))
 	if err != nil {
-		return graphqlError("", "Argument 'since' on Field 'history' has an invalid value. Expected type 'GitTimestamp'."), nil
+		return graphqlError("", "Argument 'since' on Field 'history' has an invalid value. Expected type "+
+			"'GitTimestamp'."), nil
 	}
 	pulls, reopened := []object{}, []object{}
 	for _, i := range c.world.Closing(r, issue) {

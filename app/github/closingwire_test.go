@@ -1,0 +1,63 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// TestClosingReads: the question is a POST that changes nothing. It is asked again when
+// GitHub is in trouble, and takes no turn from what is written.
+func TestClosingReads(t *testing.T) {
+	const found = `{"data":{"repository":{"issue":{"closedByPullRequestsReferences":{"nodes":[
+		{"number":7,"url":"https://github.com/acme/shop/pull/7","state":"OPEN","headRefName":"main",
+		 "isCrossRepository":true,"repository":{"nameWithOwner":"acme/shop"}},
+		{"number":8,"url":"u","state":"MERGED","repository":{"nameWithOwner":"acme/shop"}}]},
+		"timelineItems":{"nodes":[]}},"object":null}}}`
+	for _, c := range []struct {
+		name    string
+		answers []int // then what was found
+		errors  string
+		pulls   int
+		fails   bool
+	}{
+		{"at once", nil, "", 1, false},
+		{"after trouble", []int{502, 500}, "", 1, false},
+		{"only trouble", []int{502, 502, 502}, "", 0, true},
+		{"not there", []int{404}, "", 0, false},
+		{"not allowed", []int{403}, "", 0, false},
+		{"an old server", nil, `{"errors":[{"message":"Field 'closedByPullRequestsReferences' doesn't exist"}]}`, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := start(t, "/", func(cfg *Config) { cfg.WriteBurst, cfg.WriteSpacing = 1, time.Hour })
+			asked := 0
+			w.HandleFunc("POST /graphql", func(rw http.ResponseWriter, _ *http.Request) {
+				asked++
+				switch {
+				case asked <= len(c.answers):
+					answer(rw, c.answers[asked-1], `{"message":"trouble"}`)
+				case c.errors != "":
+					answer(rw, 200, c.errors)
+				default:
+					answer(rw, 200, found)
+				}
+			})
+			for range 2 {
+				got, err := w.repo().Closing(context.Background(), 12, "abc", w.clock.now())
+				if (err != nil) != c.fails || len(got.Pulls) != c.pulls {
+					t.Fatalf("%+v, %v", got, err)
+				}
+				if c.pulls > 0 && (got.Pulls[0].Number != 7 || got.Pulls[0].Branch != "") {
+					t.Errorf("%+v", got.Pulls)
+				}
+				asked = 0
+			}
+			for _, d := range w.clock.naps() {
+				if d > time.Minute {
+					t.Errorf("it waited %s for the turn of a write", d)
+				}
+			}
+		})
+	}
+}
