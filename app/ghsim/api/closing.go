@@ -29,8 +29,8 @@ func closing(c *call, vars map[string]any) (answer, error) {
 		return graphqlError("NOT_FOUND", fmt.Sprintf("Could not resolve to an Issue with the number of %v.",
 			vars["number"])), nil
 	}
-	since, err := time.Parse(time.RFC3339, fmt.Sprint(vars["since"]))
-	if err != nil {
+	since, valid := timestamp(vars["since"])
+	if !valid {
 		return graphqlError("", "Argument 'since' on Field 'history' has an invalid value. Expected type "+
 			"'GitTimestamp'."), nil
 	}
@@ -59,6 +59,12 @@ func closing(c *call, vars map[string]any) (answer, error) {
 	}
 	return ok(object{"data": object{"repository": object{"object": history, "issue": object{
 		"closedByPullRequestsReferences": object{"nodes": pulls}, "timelineItems": object{"nodes": reopened}}}}}), nil
+}
+
+// timestamp reads a GitTimestamp.
+func timestamp(v any) (at time.Time, valid bool) {
+	at, err := time.Parse(time.RFC3339, fmt.Sprint(v))
+	return at, err == nil
 }
 
 func historyNode(c *call, repo string, x git.Commit) object {
