@@ -55,10 +55,10 @@ demo: ## play the whole product on this machine, with nothing to sign up for
 quick: ## run the tests that need Go and git alone, without the race detector
 	go test -vet=off -skip '$(THOROUGH_TESTS)' $$(go list $(PACKAGES) | grep -vE '/sia/($(THOROUGH_ROOMS))$$')
 
-# Lint vets. Memory is cheaper than time: a third of the collections is enough.
+# Lint vets. Memory is cheaper than time: half of the collections are enough.
 .PHONY: test
 test: deps ## run every test with the race detector; a skipped test is a failure
-	GOGC=300 go test -race -vet=off $(UNWATCHED) -timeout 45m -json $(PACKAGES) | go run ./.ci/tally
+	GOGC=200 go test -race -vet=off $(UNWATCHED) -timeout 45m -json $(PACKAGES) | go run ./.ci/tally
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, vet, linters, workflows, and who imports whom

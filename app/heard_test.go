@@ -55,12 +55,12 @@ func TestEditedIssue(t *testing.T) {
 	s.Until()
 	check(t, s.Sim.EditIssueBody(apptest.Repo, n, apptest.Owner, "Put a friendly greeting into `hello.txt`."))
 	s.Quiet()
-	if text := said(t, s, n); !strings.Contains(text, "**The issue was edited** by `ada`") {
+	if text := said(t, s, n); !strings.Contains(text, "**Edited** by `ada`") {
 		t.Errorf("SIA said:\n%s", text)
 	}
 	s.Go()
 	s.Settle()
-	if text := said(t, s, n); s.Task(n).State != sia.Passed || strings.Contains(text, "The issue was edited") {
+	if text := said(t, s, n); s.Task(n).State != sia.Passed || strings.Contains(text, "**Edited**") {
 		t.Errorf("%s, SIA says:\n%s", s.Task(n).State, text)
 	}
 }

@@ -79,6 +79,7 @@ type step struct {
 	effects []Effect
 	ignored string
 	why     string
+	soon    bool // what people see of this is shown with what comes next, in a moment
 }
 
 func (s *step) result() Result {
@@ -89,7 +90,7 @@ func (s *step) result() Result {
 		if s.e.Origin.Command && s.e.Fact.Kind() != KQuery {
 			s.react("rocket")
 		}
-		s.sync(!showsNothing[s.e.Fact.Kind()] && !s.syncFailed())
+		s.sync(!showsNothing[s.e.Fact.Kind()] && !s.syncFailed() && !s.soon)
 	} else {
 		s.sync(false)
 	}

@@ -24,6 +24,7 @@ func (s *step) readyFirst(why string) bool {
 	if !s.pending(DoReady) {
 		s.emit(DoReady, s.number(), s.v())
 	}
+	s.soon = true
 	s.because("%s; it is marked ready for review, and one more look follows", why)
 	return true
 }
@@ -38,6 +39,7 @@ func (s *step) readied() {
 	s.t.Pull.Draft, s.t.Pull.Readied, s.t.Pull.Refused = false, true, ""
 	if s.t.State == Checking {
 		s.t.Gate.Since = s.e.At // what was not made for a draft may appear from now on
+		s.soon = true
 	}
 	s.lookOnceMore()
 	s.because("the pull request is ready for review")
@@ -116,5 +118,6 @@ func (s *step) judgedWhileAsked() {
 		s.closeEscalation()
 		s.enter(Checking)
 		s.judged()
+		s.soon = false // that nobody is asked any more is shown at once
 	}
 }

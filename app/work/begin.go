@@ -108,7 +108,7 @@ func (w *Worker) lookAtBranch(ctx context.Context, t sia.Task) error {
 			return nil // what stands there may be SIA's own
 		}
 	}
-	head, _, err := w.repo(t).Head(ctx, t.Branch)
+	head, err := w.mirror(t).Head(ctx, t.Branch)
 	if err != nil || sia.SHA(head) == t.Head {
 		return err
 	}

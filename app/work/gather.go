@@ -99,13 +99,21 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 		noteAttempts(e.in.Base, id, attempts)
 	}
 	if needs.Base {
-		if e.base, err = w.repo(t).Checks(ctx, string(t.BaseSHA)); err != nil {
-			return err
+		// Where the commit has no status, it does not matter which the base commit has.
+		read := w.repo(t).Checks
+		if len(e.head.Statuses) == 0 {
+			read = w.repo(t).CheckRuns
 		}
-		if e.in.BaseWorkflows, err = w.workflows(ctx, t, t.BaseSHA); err != nil {
+		if e.base, err = read(ctx, string(t.BaseSHA)); err != nil {
 			return err
 		}
 		e.in.Base, e.in.BaseStatuses, e.in.BaseKnown = runs(e.base, e.self), statuses(e.base), true
+	}
+	if needs.BaseWorkflows {
+		if e.in.BaseWorkflows, err = w.workflows(ctx, t, t.BaseSHA); err != nil {
+			return err
+		}
+		e.in.BaseWorkflowsKnown = true
 	}
 	for _, id := range needs.Logs {
 		run := e.runOf(id)

@@ -13,28 +13,29 @@ import (
 // Input is everything that a verdict depends on. What is Known or Read may be
 // left out at first: [Input.Needs] says when it has to be filled in.
 type Input struct {
-	Now            time.Time
-	Runs           []Run      // of the commit, every run of each check, not just the latest
-	Statuses       []Status   // of the commit
-	Workflows      []Workflow // runs of workflows on the commit, where WorkflowsKnown
-	WorkflowsKnown bool
-	Base           []Run      // of the base commit, where BaseKnown
-	BaseStatuses   []Status   // of the base commit, where BaseKnown
-	BaseWorkflows  []Workflow // on the base commit, where BaseKnown
-	BaseKnown      bool
-	Required       []Required // what rulesets and branch protection require
-	RequiredKnown  bool       // whether those could be read
-	Draft          bool       // the pull request is a draft, as far as is known
-	Settings       sia.ChecksSettings
-	Since          time.Time // when the commit began to be watched
-	Reruns         int       // re-runs already asked for on the commit
-	Tampering      []string  // what the attempt did to tests or protected paths, where TamperingKnown; empty: nothing
-	TamperingKnown bool
-	Accepted       bool  // a person with write access accepted the tampering
-	ByPerson       bool  // a person pushed the commit and looks at its checks: they are not doubted
-	Doubted        bool  // red checks of the commit were run again for doubt already
-	Doubt          Doubt // what speaks for and against running red checks again, where DoubtKnown
-	DoubtKnown     bool
+	Now                time.Time
+	Runs               []Run      // of the commit, every run of each check, not just the latest
+	Statuses           []Status   // of the commit
+	Workflows          []Workflow // runs of workflows on the commit, where WorkflowsKnown
+	WorkflowsKnown     bool
+	Base               []Run      // of the base commit, where BaseKnown
+	BaseStatuses       []Status   // of the base commit, where BaseKnown
+	BaseWorkflows      []Workflow // on the base commit, where BaseWorkflowsKnown
+	BaseWorkflowsKnown bool
+	BaseKnown          bool
+	Required           []Required // what rulesets and branch protection require
+	RequiredKnown      bool       // whether those could be read
+	Draft              bool       // the pull request is a draft, as far as is known
+	Settings           sia.ChecksSettings
+	Since              time.Time // when the commit began to be watched
+	Reruns             int       // re-runs already asked for on the commit
+	Tampering          []string  // what the attempt did to tests or protected paths, where TamperingKnown; empty: nothing
+	TamperingKnown     bool
+	Accepted           bool  // a person with write access accepted the tampering
+	ByPerson           bool  // a person pushed the commit and looks at its checks: they are not doubted
+	Doubted            bool  // red checks of the commit were run again for doubt already
+	Doubt              Doubt // what speaks for and against running red checks again, where DoubtKnown
+	DoubtKnown         bool
 }
 
 // Result is a verdict with its explanation.

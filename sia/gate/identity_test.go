@@ -38,7 +38,7 @@ func TestIdentity(t *testing.T) {
 		blocked = sia.VerdictBlocked
 		on      = func(in Input, ws ...Workflow) Input { in.Workflows, in.WorkflowsKnown = ws, true; return in }
 		base    = func(in Input, runs []Run, ws ...Workflow) Input {
-			in.Base, in.BaseWorkflows, in.BaseKnown = runs, ws, true
+			in.Base, in.BaseWorkflows, in.BaseKnown, in.BaseWorkflowsKnown = runs, ws, true, true
 			return in
 		}
 		requiring = func(in Input, rs ...Required) Input { in.Required = rs; return in }

@@ -10,16 +10,18 @@ import (
 type Needs struct {
 	Workflows bool    // the runs of workflows on the commit
 	Attempts  []int64 // workflow runs, of the commit or its base: in which of their attempts each job ran
-	Base      bool    // the checks of the base commit, and the runs of workflows on it
-	Logs      []int64 // red runs of the commit: what their logs say of the failure, read beside the base commit's
-	Earlier   []int64 // red runs of checks that went green, too: the class of the failure is enough
-	Tampering bool    // what the attempt did to tests and protected paths
-	Doubt     bool    // what speaks for and against running red checks again
+	Base      bool    // the checks of the base commit
+	// the runs of workflows on the base commit: which of its checks is the same as one of the commit
+	BaseWorkflows bool
+	Logs          []int64 // red runs of the commit: what their logs say of the failure, read beside the base commit's
+	Earlier       []int64 // red runs of checks that went green, too: the class of the failure is enough
+	Tampering     bool    // what the attempt did to tests and protected paths
+	Doubt         bool    // what speaks for and against running red checks again
 }
 
 // None reports whether nothing is missing.
 func (n Needs) None() bool {
-	return !n.Workflows && len(n.Attempts) == 0 && !n.Base && len(n.Logs) == 0 && len(n.Earlier) == 0 &&
+	return !n.Workflows && len(n.Attempts) == 0 && !n.Base && !n.BaseWorkflows && len(n.Logs) == 0 && len(n.Earlier) == 0 &&
 		!n.Tampering && !n.Doubt
 }
 
@@ -42,6 +44,9 @@ func (in Input) Needs() Needs {
 	if ids := append(in.head().ambiguous(), in.base().ambiguous()...); len(ids) > 0 {
 		return Needs{Attempts: ids}
 	}
+	if in.BaseKnown && !in.BaseWorkflowsKnown && j.alikeOnBase() {
+		return Needs{BaseWorkflows: true}
+	}
 	if !j.settled() && j.result.Verdict != sia.VerdictBlocked {
 		return Needs{}
 	}
@@ -59,6 +64,21 @@ func (in Input) Needs() Needs {
 		return Needs{Earlier: earlier}
 	}
 	return Needs{Tampering: !in.TamperingKnown, Doubt: isRed && !in.DoubtKnown && j.doubtable()}
+}
+
+// alikeOnBase reports whether it takes the workflows of the base commit to say which
+// of its checks is the same as a red one of the commit: several bear its name, or one
+// that does is red too.
+func (j *judgement) alikeOnBase() bool {
+	base := j.base().checks()
+	return slices.ContainsFunc(j.checks, func(c check) bool {
+		if c.outcome != red && c.outcome != excused {
+			return false
+		}
+		alike := counterparts(c, base)
+		return c.app == workflowApp || len(alike) > 1 ||
+			slices.ContainsFunc(alike, func(b check) bool { return b.outcome == red })
+	})
 }
 
 // unfinished reports whether something runs that the verdict waits for.

@@ -19,7 +19,8 @@ func unknown(world Input) Input {
 		in.Runs[i].Read, in.Runs[i].Class, in.Runs[i].Attempt = false, "", 0
 	}
 	in.Workflows, in.WorkflowsKnown = nil, false
-	in.Base, in.BaseStatuses, in.BaseWorkflows, in.BaseKnown = nil, nil, nil, false
+	in.Base, in.BaseStatuses, in.BaseKnown = nil, nil, false
+	in.BaseWorkflows, in.BaseWorkflowsKnown = nil, false
 	in.Tampering, in.TamperingKnown = nil, false
 	in.Doubt, in.DoubtKnown = Doubt{}, false
 	return in
@@ -32,10 +33,12 @@ func supply(in, world Input, n Needs) Input {
 	}
 	if n.Base {
 		in.Base, in.BaseStatuses, in.BaseKnown = slices.Clone(world.Base), world.BaseStatuses, true
-		in.BaseWorkflows = world.BaseWorkflows
 		for i := range in.Base {
 			in.Base[i].Attempt = 0
 		}
+	}
+	if n.BaseWorkflows {
+		in.BaseWorkflows, in.BaseWorkflowsKnown = world.BaseWorkflows, true
 	}
 	in.Runs, in.Base = slices.Clone(in.Runs), slices.Clone(in.Base)
 	for _, id := range n.Attempts {
@@ -79,7 +82,8 @@ func TestNeeds(t *testing.T) {
 			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true, Doubt: true}}},
 		{"weather is read once", input(failed.class("network")), []Needs{{Base: true}, {Logs: []int64{1}}}},
 		{"what is excused is not read", with(input(failed, run(2, "build", "success")),
-			func(in *Input) { in.Base = []Run{run(9, "test", "failure")} }), []Needs{{Base: true}, {Tampering: true}}},
+			func(in *Input) { in.Base = []Run{run(9, "test", "failure")} }),
+			[]Needs{{Base: true}, {BaseWorkflows: true}, {Tampering: true}}},
 		{"what is not required is not read", with(input(failed, run(2, "build", "failure")),
 			func(in *Input) { in.Required = []Required{{Name: "build"}} }),
 			[]Needs{{Base: true}, {Logs: []int64{2}}, {Tampering: true, Doubt: true}}},
@@ -100,7 +104,7 @@ func TestNeeds(t *testing.T) {
 			[]Needs{{Attempts: []int64{7}}, {Earlier: []int64{1}}, {Tampering: true}}},
 		{"a run of one name twice on the base commit", with(input(job(1, 7, 1, "test", "failure")), func(in *Input) {
 			in.Base = []Run{job(8, 3, 1, "test", "failure"), job(9, 3, 2, "test", "failure")}
-		}), []Needs{{Base: true}, {Attempts: []int64{3}}}},
+		}), []Needs{{Base: true}, {Attempts: []int64{3}}, {BaseWorkflows: true}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := unknown(c.world)
