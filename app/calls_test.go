@@ -12,7 +12,7 @@ import (
 // What a task of two attempts may cost of GitHub's rate limits.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 const (
-	mostCalls    = 35
+	mostCalls    = 36
 	mostCreating = 10
 )
 
