@@ -57,7 +57,7 @@ func TestPauseEverything(t *testing.T) {
 		}
 		return err
 	})
-	s.Go()
+	s.Cut() // by the other process
 	s.Settle()
 	if a := s.Task(first).Attempts[0]; s.Task(first).State != sia.OnHold || a.Outcome != sia.AttemptCancelled {
 		t.Errorf("%s, attempt 1: %q", s.Task(first).State, a.Outcome)

@@ -161,5 +161,23 @@ func (s *Stage) effects() string {
 	return b.String()
 }
 
+// Cut waits until what is held was cancelled, by whoever has a reason to.
+func (s *Stage) Cut() {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeoutCause(context.Background(), Limit, errSlow)
+	defer cancel()
+	for {
+		held, changed := s.holds.keys()
+		if len(held) == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			s.t.Fatalf("wait for %q to be cancelled: %v", held, context.Cause(ctx))
+		}
+	}
+}
+
 // Go lets the worker go on from where it is held.
 func (s *Stage) Go() { s.holds.end() }
