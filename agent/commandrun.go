@@ -117,14 +117,14 @@ func (r *commandRun) run(ctx context.Context) error {
 		select {
 		case a := <-r.answers:
 			// What was printed until now came of the answer before.
-			if err := r.recordAnswer(ctx, last); err != nil && failed == nil {
+			if err := r.recordAnswer(ctx, last, false); err != nil && failed == nil {
 				failed = err
 				r.stop(err)
 			}
 			last = &a
 		case res := <-done:
 			close(over)
-			if err := r.recordAnswer(ctx, last); err != nil && failed == nil {
+			if err := r.recordAnswer(ctx, last, true); err != nil && failed == nil {
 				failed = err
 			}
 			if err := cmp.Or(failed, res.err); err != nil && ctx.Err() == nil || failed != nil {
@@ -170,9 +170,9 @@ func (r *commandRun) passAnswer(a paidAnswer) {
 func (r *commandRun) endAtLimit(end sia.AttemptEnd, why string) { r.stop(limitError{end, why}) }
 
 // recordAnswer records what was printed since the last turn. a is the answer that it
-// came of; nil: of none.
-func (r *commandRun) recordAnswer(ctx context.Context, a *paidAnswer) error {
-	text, calls := r.out.takeTurn()
+// came of; nil: of none. ended says that nothing more will be printed.
+func (r *commandRun) recordAnswer(ctx context.Context, a *paidAnswer, ended bool) error {
+	text, calls := r.out.takeTurn(ended)
 	if a == nil && text == "" && len(calls) == 0 {
 		return nil
 	}

@@ -35,9 +35,9 @@ func readClaude(line []byte) (s outputEvent) {
 			s.text += p.Text
 			s.last = p.Text
 		case p.Type == "tool_use":
-			s.calls = append(s.calls, outputCall{p.ID, Call{Name: p.Name, Arguments: string(p.Input)}})
+			s.calls = append(s.calls, outputCall{p.ID, Call{Name: p.Name, Arguments: string(p.Input)}, true})
 		case p.Type == "tool_result":
-			s.calls = append(s.calls, outputCall{p.ToolUseID, Call{Result: compactJSON(p.Content), IsError: p.IsError}})
+			s.calls = append(s.calls, outputCall{p.ToolUseID, Call{Result: compactJSON(p.Content), IsError: p.IsError}, false})
 		}
 	}
 	return s
@@ -70,10 +70,10 @@ func readCodex(line []byte) (s outputEvent) {
 		s.text, s.last = i.Text, i.Text
 	case i.Type == "command_execution":
 		s.calls = []outputCall{{i.ID, Call{Name: "shell", Arguments: i.Command, Result: i.Output,
-			IsError: i.ExitCode != nil && *i.ExitCode != 0}}}
+			IsError: i.ExitCode != nil && *i.ExitCode != 0}, v.Type != "item.completed"}}
 	case v.Type == "item.completed" && i.Type == "file_change":
 		s.calls = []outputCall{{i.ID, Call{Name: "edit", Arguments: string(i.Changes), Result: i.Status,
-			IsError: i.Status == "failed"}}}
+			IsError: i.Status == "failed"}, false}}
 	}
 	return s
 }
@@ -99,7 +99,7 @@ func readOpenCode(line []byte) (s outputEvent) {
 		s.text, s.last = p.Text, p.Text
 	case "tool_use":
 		s.calls = []outputCall{{p.CallID, Call{Name: p.Tool, Arguments: string(p.State.Input),
-			Result: p.State.Output + p.State.Error, IsError: p.State.Status == "error"}}}
+			Result: p.State.Output + p.State.Error, IsError: p.State.Status == "error"}, false}}
 	case "error":
 		s.text = string(v.Error)
 	}

@@ -26,6 +26,7 @@ type outputEvent struct {
 type outputCall struct {
 	id   string
 	call Call
+	open bool // its result is still to come
 }
 
 // outputParser gathers what a command prints until it is taken as a turn. It is an
@@ -98,6 +99,7 @@ func (h *outputParser) addCall(s outputCall) {
 	for i := range h.calls {
 		if s.id != "" && h.calls[i].id == s.id {
 			h.calls[i].call.Result, h.calls[i].call.IsError = s.call.Result, s.call.IsError
+			h.calls[i].open = s.open
 			if s.call.Name != "" && s.call.Arguments != "" {
 				h.calls[i].call.Name, h.calls[i].call.Arguments = s.call.Name, s.call.Arguments
 			}
@@ -109,19 +111,26 @@ func (h *outputParser) addCall(s outputCall) {
 	}
 }
 
-// takeTurn takes what was gathered since the last time, as a turn's text and calls.
-func (h *outputParser) takeTurn() (text string, calls []Call) {
+// takeTurn takes what was gathered since the last time, as a turn's text and calls. A call
+// whose result is still to come is left for the next turn, unless this is the last one:
+// an agent may ask its model again before what it printed has arrived here.
+func (h *outputParser) takeTurn(last bool) (text string, calls []Call) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	text = strings.TrimSpace(h.text.String())
 	if h.cut {
 		text += "\n[more output was left out]"
 	}
+	var open []outputCall
 	for _, s := range h.calls {
+		if s.open && !last {
+			open = append(open, s)
+			continue
+		}
 		calls = append(calls, s.call)
 	}
 	h.text.Reset()
-	h.calls, h.cut = nil, false
+	h.calls, h.cut = open, false
 	return text, calls
 }
 

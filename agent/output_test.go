@@ -1,0 +1,29 @@
+package agent
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What Claude Code prints can arrive after it has asked its model again: a call whose result
+// is still to come belongs to the turn that has its result.
+func TestCallWaitsForItsResult(t *testing.T) {
+	h := &outputParser{read: readClaude}
+	fmt.Fprintln(h, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"Bash",`+
+		`"input":{"command":"ls"}}]}}`)
+	if _, calls := h.takeTurn(false); len(calls) > 0 {
+		t.Errorf("taken without its result: %+v", calls)
+	}
+	fmt.Fprintln(h, `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"go.mod"}]}}`)
+	_, calls := h.takeTurn(false)
+	if d := cmp.Diff([]Call{{Name: "Bash", Arguments: `{"command":"ls"}`, Result: "go.mod"}}, calls); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+
+	fmt.Fprintln(h, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"b","name":"Bash","input":{}}]}}`)
+	if _, calls := h.takeTurn(true); len(calls) != 1 || calls[0].Result != "" {
+		t.Errorf("at the end, a call that was never carried out: %+v", calls)
+	}
+}
