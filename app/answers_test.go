@@ -40,6 +40,7 @@ func refused(t *testing.T, s *apptest.Stage, issue int) (n int) {
 // and sees each time after that it was heard. A label that starts nothing is answered,
 // too.
 func TestRefusalIsSaidOnce(t *testing.T) {
+	t.Parallel()
 	s := shop(t, "pass")
 	s.Sim.CreateUser("eve")
 	check(t, s.Sim.SetPermission(apptest.Repo, "eve", "triage"))
@@ -71,6 +72,7 @@ func TestRefusalIsSaidOnce(t *testing.T) {
 // Where no task is, a thread is answered twenty times an hour; then SIA says once that it
 // falls silent, and speaks again when the hour is over.
 func TestAnswersWithoutTaskAreBounded(t *testing.T) {
+	t.Parallel()
 	s := shop(t, "pass")
 	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Anything", "")
 	check(t, err)

@@ -13,6 +13,7 @@ import (
 // What all repositories of an installation spent together in a day keeps the next attempt
 // from beginning, and its issue says so.
 func TestInstallationBudget(t *testing.T) {
+	t.Parallel()
 	s := shop(t, "pass")
 	push(t, s, "main", map[string]string{".sia/config.yml": "budget: {installation_per_day: 1}\nchecks: {settle: 10s}\n"})
 	s.AddRepo("other")
@@ -60,6 +61,7 @@ func TestPrices(t *testing.T) {
 // Memory is not kept on a branch that is there and holds something else; the settings that
 // held before hold on, and the commit that says so fails.
 func TestMemoryBranchOfItsOwn(t *testing.T) {
+	t.Parallel()
 	s := shop(t, "pass")
 	push(t, s, "work", map[string]string{"notes.txt": "ours\n"})
 	push(t, s, "main", map[string]string{".sia/config.yml": "memory: {branch: work}\nchecks: {settle: 10s}\n"})

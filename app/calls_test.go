@@ -19,6 +19,7 @@ const (
 // TestCallsOfATask counts every request of a task of two attempts as it arrives, of
 // whatever kind and however it is answered.
 func TestCallsOfATask(t *testing.T) {
+	t.Parallel()
 	for _, story := range apptest.Stories(t, "testdata/stories") {
 		if story.Name != "pass-after-sia" {
 			continue

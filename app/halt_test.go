@@ -38,6 +38,7 @@ func openLabelled(t *testing.T, s *apptest.Stage, who string) int {
 // beside the server, or while it is down: what runs is stopped, what is new waits and is
 // told so, also after a restart, and all of it goes on together.
 func TestPauseEverything(t *testing.T) {
+	t.Parallel()
 	s := shop(t, "pass")
 	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
 	first := openLabelled(t, s, apptest.Owner)
@@ -88,6 +89,7 @@ func TestPauseEverything(t *testing.T) {
 
 // What the suspension of an installation paused goes on when it ends, and nothing else.
 func TestSuspension(t *testing.T) {
+	t.Parallel()
 	s := shop(t, "pass")
 	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
 	first := openLabelled(t, s, apptest.Owner)
@@ -108,6 +110,7 @@ func TestSuspension(t *testing.T) {
 // Three tasks a minute of one person begin; the others are there at once, say when their
 // turn comes, and none is lost.
 func TestManyStarts(t *testing.T) {
+	t.Parallel()
 	s := shop(t, "pass")
 	var issues []int
 	for range 8 {

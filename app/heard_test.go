@@ -12,6 +12,7 @@ import (
 // A command that its author writes into a comment afterwards is obeyed at once, and a
 // look at the issue finds nothing new in it; so is one that was misspelt.
 func TestEditedComment(t *testing.T) {
+	t.Parallel()
 	s := shop(t, "pass")
 	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
 	n := openLabelled(t, s, apptest.Owner)
@@ -49,6 +50,7 @@ func TestEditedComment(t *testing.T) {
 
 // An edit of the issue while an attempt works is seen at once.
 func TestEditedIssue(t *testing.T) {
+	t.Parallel()
 	s := shop(t, "pass")
 	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
 	n := openLabelled(t, s, apptest.Owner)
@@ -68,6 +70,7 @@ func TestEditedIssue(t *testing.T) {
 // A repository that nothing told SIA of, because the app was installed before the server
 // was there, is met by the first delivery that names it.
 func TestUnknownRepository(t *testing.T) {
+	t.Parallel()
 	s := shop(t, "pass")
 	check(t, s.App.Store.RemoveInstallation(context.Background(), s.Install))
 	n := openLabelled(t, s, apptest.Owner)

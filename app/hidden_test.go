@@ -36,6 +36,7 @@ func spelledOut(text string) string {
 // What strangers hide in issues, comments, files and logs reaches the models
 // cleaned, delimited and labelled with who wrote it, or not at all.
 func TestHiddenInstructions(t *testing.T) {
+	t.Parallel()
 	a, err := txtar.ParseFile(filepath.FromSlash(hiddenFile))
 	if err != nil {
 		t.Fatal(err)

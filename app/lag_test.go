@@ -12,6 +12,7 @@ import (
 // TestLagThatStaysIsSaid: what GitHub never comes to know is asked for a few times,
 // and then a person reads what GitHub says.
 func TestLagThatStaysIsSaid(t *testing.T) {
+	t.Parallel()
 	for _, story := range apptest.Stories(t, "testdata/stories") {
 		if story.Name != "pass" {
 			continue

@@ -24,6 +24,7 @@ func planted(place string) string {
 
 // A token wherever SIA reads is nowhere where it writes.
 func TestNoSecretLeaves(t *testing.T) {
+	t.Parallel()
 	places := []string{
 		"repository file", "check log", "issue title", "issue text", "comment", "model's words", "tool arguments", "commit",
 		"command output", "summary", "diagnosis", "instructions", "review",
@@ -147,6 +148,7 @@ func (l *lockedBuffer) String() string {
 
 // What a model says of a person's fix is proposed without the secrets in it.
 func TestNoSecretInAProposal(t *testing.T) {
+	t.Parallel()
 	token := planted("proposal")
 	files := map[string]string{
 		"check.sh":                 "[ ! -f hello.txt ] || grep -qx 'Hello, world!' hello.txt || { echo 'hello.txt:1: error: wrong greeting'; exit 1; }\n",

@@ -13,6 +13,7 @@ import (
 // Where SIA's own pages have an address that people reach, the status comment and the check run
 // link a task's timeline; where they have none, nothing links to this machine.
 func TestTimelineIsLinked(t *testing.T) {
+	t.Parallel()
 	for _, pages := range []string{"", "https://sia.example.com/"} {
 		stage := apptest.Start(t, apptest.Config{Pages: pages, Files: map[string]string{
 			"check.sh": "grep -q hello hello.txt\n",

@@ -47,6 +47,7 @@ func planned(t *testing.T, summary, step string) *apptest.Stage {
 // While GitHub can't say who reacted, or who may, nothing is taken for a yes; when
 // it can again, the 👍 counts.
 func TestApprovalWhileGitHubIsDown(t *testing.T) {
+	t.Parallel()
 	stage := planned(t, "Greet.", "Write it.")
 	_, id, _ := strings.Cut(stage.Task(1).Escalation.URL, "#issuecomment-")
 	comment, err := strconv.ParseInt(id, 10, 64)
@@ -85,6 +86,7 @@ func TestApprovalWhileGitHubIsDown(t *testing.T) {
 
 // A plan, and what people say about it, are shown without the secrets in them.
 func TestNoSecretInAPlan(t *testing.T) {
+	t.Parallel()
 	tok := map[string]string{"summary": planted("plan summary"), "step": planted("plan step"),
 		"words": planted("words about a plan")}
 	stage := planned(t, "Use "+tok["summary"], "Write "+tok["step"])

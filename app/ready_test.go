@@ -15,6 +15,7 @@ import (
 // Where the app may not mark a pull request ready the task passes all the same, and
 // says that a person has to.
 func TestReadyRefused(t *testing.T) {
+	t.Parallel()
 	var pass apptest.Story
 	for _, s := range apptest.Stories(t, "testdata/stories") {
 		if s.Name == "pass" {

@@ -59,6 +59,7 @@ func download(t *testing.T, module string) map[string]string {
 // SIA resolves a real bug in a real module: the first attempt repairs only half
 // of it and the next version's own test says so; the second attempt passes.
 func TestRealModule(t *testing.T) {
+	t.Parallel()
 	old, repair := download(t, buggy), download(t, repaired)
 	files := map[string]string{}
 	for name, text := range old {

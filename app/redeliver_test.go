@@ -23,6 +23,7 @@ func askedAgain(s *apptest.Stage) (n int) {
 // TestRedeliveryGoesOnPastARefusal: one delivery that GitHub won't send again does
 // not keep the others, and is not asked for again and again.
 func TestRedeliveryGoesOnPastARefusal(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})
 	s.Sim.DropDeliveries(func(ghsim.Delivery) bool { return true })
 	for n := range 3 {
@@ -60,6 +61,7 @@ func TestRedeliveryGoesOnPastARefusal(t *testing.T) {
 // TestRedeliveryIsAskedForAFewTimes: what can't be delivered is not asked for
 // for ever, also not by a process that was started anew.
 func TestRedeliveryIsAskedForAFewTimes(t *testing.T) {
+	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})
 	s.Sim.DropDeliveries(func(ghsim.Delivery) bool { return true })
 	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "an issue", ""); err != nil {

@@ -35,6 +35,7 @@ func resumeModel(fault *scripted.Fault) scripted.Script {
 // workspace that is left, or, on a machine that lacks it, in a new one. Nothing
 // is asked twice and nothing is paid twice.
 func TestCrashInAnAttempt(t *testing.T) {
+	t.Parallel()
 	sim, _, v := crashWorld(t, nil, resumeModel(nil))
 	if begin(t, sim, v).wait(t) {
 		t.Fatal("the undisturbed process died")

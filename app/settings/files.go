@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"sync"
 	"strings"
 
 	"github.com/sia-bot/sia/app/github"
@@ -29,6 +30,10 @@ type Files struct {
 	github *github.App
 	git    *gitops.Cache
 	log    *slog.Logger
+
+	// One report at a time: each looks whether its check run is there before it makes one, and a
+	// push and a task can find the same file wrong at the same moment.
+	reporting sync.Mutex
 }
 
 // New returns the settings files of all repositories that the app can see.
@@ -146,6 +151,8 @@ func (f *Files) report(
 			Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title, Message: a.Message,
 		})
 	}
+	f.reporting.Lock()
+	defer f.reporting.Unlock()
 	_, _, _, err := f.github.Repo(installation, repo).UpsertCheckRun(ctx, spec, 0)
 	return err
 }
