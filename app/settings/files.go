@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"sync"
 	"strings"
+	"sync"
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
