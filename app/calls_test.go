@@ -12,7 +12,7 @@ import (
 // What a task of two attempts may cost of GitHub's rate limits.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 const (
-	mostCalls    = 36
+	mostCalls    = 30
 	mostCreating = 10
 )
 

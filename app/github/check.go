@@ -87,24 +87,16 @@ func actionsIDs(details string) (run, job int64) {
 	return run, job
 }
 
-// CheckRuns reads all check runs of a commit, and leaves its statuses out.
+// Checks reads all check runs and commit statuses of a commit.
 // https://docs.github.com/en/rest/checks/runs#list-check-runs-for-a-git-reference
-func (r *Repo) CheckRuns(ctx context.Context, sha string) (set CheckSet, err error) {
+// https://docs.github.com/en/rest/commits/statuses#get-the-combined-status-for-a-specific-reference
+func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
+	var set CheckSet
 	for c, err := range r.checkRuns(ctx, sha, gh.ListCheckRunsOptions{Filter: gh.String("all")}) {
 		if err != nil {
 			return CheckSet{}, r.fail(err, "read the checks of %s in %s", shortSHA(sha), r.repo)
 		}
 		set.Runs = append(set.Runs, checkRunFrom(c))
-	}
-	return set, nil
-}
-
-// Checks reads all check runs and commit statuses of a commit.
-// https://docs.github.com/en/rest/commits/statuses#get-the-combined-status-for-a-specific-reference
-func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
-	set, err := r.CheckRuns(ctx, sha)
-	if err != nil {
-		return CheckSet{}, err
 	}
 	for s, err := range eachPage(func(o gh.ListOptions) ([]*gh.RepoStatus, *gh.Response, error) {
 		got, resp, err := r.gh.Repositories.GetCombinedStatus(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(sha), &o)

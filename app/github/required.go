@@ -154,8 +154,16 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (all []R
 	return checks.requirements(), true, nil
 }
 
-// hiddenFromApp reports whether GitHub hides something from the app.
+// hiddenFromApp reports whether GitHub hides something from the app: it lacks the
+// permission, or the repository's plan the feature. What else may be refused, such as an
+// address that an organisation does not allow, is an error.
 func hiddenFromApp(err error) bool {
-	s := statusOf(err)
-	return s == http.StatusNotFound || s == http.StatusForbidden
+	switch statusOf(err) {
+	case http.StatusNotFound:
+		return true
+	case http.StatusForbidden:
+		return refusalSays(err, "not accessible by integration") || refusalSays(err, "upgrade to github") ||
+			refusalSays(err, "admin rights")
+	}
+	return false
 }

@@ -21,11 +21,10 @@ type Workflow struct {
 	CreatedAt  time.Time
 }
 
-// Workflows reads the runs of workflows on a commit. There are none where the app
-// may not see them.
+// Workflows reads the runs of workflows on a commit. known is false where the app may
+// not see them.
 // https://docs.github.com/en/rest/actions/workflow-runs#list-workflow-runs-for-a-repository
-func (r *Repo) Workflows(ctx context.Context, sha string) ([]Workflow, error) {
-	var out []Workflow
+func (r *Repo) Workflows(ctx context.Context, sha string) (all []Workflow, known bool, err error) {
 	for w, err := range eachPage(func(o gh.ListOptions) ([]*gh.WorkflowRun, *gh.Response, error) {
 		got, resp, err := r.gh.Actions.ListRepositoryWorkflowRuns(ctx, r.repo.Owner, r.repo.Name,
 			&gh.ListWorkflowRunsOptions{HeadSHA: sha, ListOptions: o})
@@ -35,21 +34,21 @@ func (r *Repo) Workflows(ctx context.Context, sha string) ([]Workflow, error) {
 		return got.WorkflowRuns, resp, nil
 	}) {
 		if hiddenFromApp(err) {
-			return nil, nil
+			return nil, false, nil
 		}
 		if err != nil {
-			return nil, r.fail(err, "read the workflow runs of %s in %s", shortSHA(sha), r.repo)
+			return nil, false, r.fail(err, "read the workflow runs of %s in %s", shortSHA(sha), r.repo)
 		}
 		if w.GetHeadSHA() != sha {
 			continue // not every server filters
 		}
-		out = append(out, Workflow{
+		all = append(all, Workflow{
 			ID: w.GetID(), SuiteID: w.GetCheckSuiteID(), Path: w.GetPath(), Name: w.GetName(), Event: w.GetEvent(),
 			Attempt: w.GetRunAttempt(), Status: w.GetStatus(), Conclusion: w.GetConclusion(), URL: w.GetHTMLURL(),
 			CreatedAt: w.GetCreatedAt().Time,
 		})
 	}
-	return out, nil
+	return all, true, nil
 }
 
 // Attempts tells in which attempt of a workflow run each of its jobs ran, by the

@@ -15,7 +15,10 @@ func TestWorkflows(t *testing.T) {
 		 "status":"completed","conclusion":"success","html_url":"http://x/9",
 		 "created_at":"2026-01-02T03:04:05Z","head_sha":"abc"},
 		{"id":8,"head_sha":"def"}]}`)
-	got := must[[]Workflow](t)(w.repo().Workflows(context.Background(), "abc"))
+	got, known, err := w.repo().Workflows(context.Background(), "abc")
+	if err != nil || !known {
+		t.Fatal(known, err)
+	}
 	want := []Workflow{{ID: 9, SuiteID: 4, Path: ".github/workflows/ci.yml", Name: "CI", Event: "push", Attempt: 2,
 		Status: "completed", Conclusion: "success", URL: "http://x/9",
 		CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
@@ -34,8 +37,8 @@ func TestWorkflowsHidden(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/actions/runs", 403, `{"message":"Resource not accessible by integration"}`)
 	w.json("GET /repos/acme/shop/actions/runs/9/jobs", 404, `{"message":"Not Found"}`)
-	if got := must[[]Workflow](t)(w.repo().Workflows(context.Background(), "abc")); got != nil {
-		t.Errorf("got %+v", got)
+	if got, known, err := w.repo().Workflows(context.Background(), "abc"); got != nil || known || err != nil {
+		t.Errorf("got %+v, known %v, %v", got, known, err)
 	}
 	if got := must[map[int64]int](t)(w.repo().Attempts(context.Background(), 9)); got != nil {
 		t.Errorf("got %+v", got)

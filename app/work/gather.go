@@ -45,15 +45,16 @@ func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, err
 	if err != nil {
 		return nil, err
 	}
-	head, err := w.repo(t).Checks(ctx, string(t.Head))
+	look, err := w.repo(t).Look(ctx, string(t.Head), t.Pull.Number)
 	if err != nil {
 		return nil, err
 	}
 	if in.Required, in.RequiredKnown, err = w.requiredChecks(ctx, t); err != nil {
 		return nil, err
 	}
-	in.Runs, in.Statuses = runs(head, self.Slug), statuses(head)
-	return &headEvidence{in: in, self: self.Slug, head: head}, nil
+	in.Runs, in.Statuses = runs(look.Checks, self.Slug), statuses(look.Checks)
+	in.Workflows, in.WorkflowsKnown = workflows(look.Workflows), look.WorkflowsKnown
+	return &headEvidence{in: in, self: self.Slug, head: look.Checks}, nil
 }
 
 // taskInput is what the task itself tells about its head.
@@ -85,10 +86,11 @@ func (w *Worker) mended(ctx context.Context, t sia.Task, in *gate.Input) error {
 // supply fills in what the judgement needs.
 func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs gate.Needs) (err error) {
 	if needs.Workflows {
-		if e.in.Workflows, err = w.workflows(ctx, t, t.Head); err != nil {
+		all, known, err := w.repo(t).Workflows(ctx, string(t.Head))
+		if err != nil {
 			return err
 		}
-		e.in.WorkflowsKnown = true
+		e.in.Workflows, e.in.WorkflowsKnown, e.in.WorkflowsHidden = workflows(all), true, !known
 	}
 	for _, id := range needs.Attempts {
 		attempts, err := w.repo(t).Attempts(ctx, id)
@@ -99,21 +101,20 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 		noteAttempts(e.in.Base, id, attempts)
 	}
 	if needs.Base {
-		// Where the commit has no status, it does not matter which the base commit has.
-		read := w.repo(t).Checks
-		if len(e.head.Statuses) == 0 {
-			read = w.repo(t).CheckRuns
-		}
-		if e.base, err = read(ctx, string(t.BaseSHA)); err != nil {
+		look, err := w.repo(t).Look(ctx, string(t.BaseSHA), 0)
+		if err != nil {
 			return err
 		}
+		e.base = look.Checks
 		e.in.Base, e.in.BaseStatuses, e.in.BaseKnown = runs(e.base, e.self), statuses(e.base), true
+		e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = workflows(look.Workflows), look.WorkflowsKnown
 	}
 	if needs.BaseWorkflows {
-		if e.in.BaseWorkflows, err = w.workflows(ctx, t, t.BaseSHA); err != nil {
+		all, _, err := w.repo(t).Workflows(ctx, string(t.BaseSHA))
+		if err != nil {
 			return err
 		}
-		e.in.BaseWorkflowsKnown = true
+		e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = workflows(all), true
 	}
 	for _, id := range needs.Logs {
 		run := e.runOf(id)
@@ -186,12 +187,7 @@ func noteAttempts(all []gate.Run, workflowRun int64, attempts map[int64]int) {
 	}
 }
 
-// workflows reads the runs of workflows on a commit.
-func (w *Worker) workflows(ctx context.Context, t sia.Task, sha sia.SHA) ([]gate.Workflow, error) {
-	all, err := w.repo(t).Workflows(ctx, string(sha))
-	if err != nil {
-		return nil, err
-	}
+func workflows(all []github.Workflow) []gate.Workflow {
 	out := make([]gate.Workflow, 0, len(all))
 	for _, r := range all {
 		out = append(out, gate.Workflow{
@@ -199,7 +195,7 @@ func (w *Worker) workflows(ctx context.Context, t sia.Task, sha sia.SHA) ([]gate
 			Conclusion: r.Conclusion, URL: r.URL, StartedAt: r.CreatedAt,
 		})
 	}
-	return out, nil
+	return out
 }
 
 func runs(set github.CheckSet, slug string) []gate.Run {

@@ -47,7 +47,7 @@ type Workflow struct {
 	Path       string // of the file, such as .github/workflows/ci.yml
 	Name       string // for people
 	Event      string // that triggered it, such as push
-	Attempt    int    // the newest
+	Attempt    int    // the newest; 0: it is not known
 	Status     string // as of a Run, or action_required
 	Conclusion string
 	URL        string

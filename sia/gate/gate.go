@@ -18,6 +18,7 @@ type Input struct {
 	Statuses           []Status   // of the commit
 	Workflows          []Workflow // runs of workflows on the commit, where WorkflowsKnown
 	WorkflowsKnown     bool
+	WorkflowsHidden    bool       // the app may not see them: what they say besides their jobs is not known
 	Base               []Run      // of the base commit, where BaseKnown
 	BaseStatuses       []Status   // of the base commit, where BaseKnown
 	BaseWorkflows      []Workflow // on the base commit, where BaseWorkflowsKnown
@@ -146,6 +147,9 @@ func (j *judgement) require() {
 	wanted = slices.Compact(wanted)
 	if !j.RequiredKnown {
 		j.explain("The branch's rules could not be read; what they require is not known.")
+	}
+	if j.WorkflowsHidden {
+		j.explain("The runs of workflows could not be read; SIA needs the permission `actions: read` to tell them apart.")
 	}
 	if len(wanted) == 0 {
 		for i := range j.checks {

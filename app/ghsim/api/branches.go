@@ -57,7 +57,7 @@ func (c *call) policy(r *model.Repository, branch string) (object, error) {
 			Doc: "https://docs.github.com/rest/branches/branch-protection#get-branch-protection"}
 	}
 	u := c.shape.API("/repos/%s/branches/%s/protection/required_status_checks", r.FullName(), branch)
-	return object{"url": u, "contexts_url": u + "/contexts", "strict": false, "contexts": contexts,
+	return object{"url": u, "contexts_url": u + "/contexts", "strict": r.Strict[branch], "contexts": contexts,
 		"checks": shapeContexts(contexts)}, nil
 }
 
@@ -104,8 +104,9 @@ func getRules(c *call) (answer, error) {
 		}
 		out = append(out, object{"type": "required_status_checks", "ruleset_source_type": "Repository",
 			"ruleset_source": c.repo.FullName(),
-			"ruleset_id":     c.repo.Ruleset, "parameters": object{"strict_required_status_checks_policy": false,
-				"do_not_enforce_on_create": false, "required_status_checks": checks}})
+			"ruleset_id":     c.repo.Ruleset, "parameters": object{"do_not_enforce_on_create": false,
+				"strict_required_status_checks_policy": c.repo.Strict[c.params["branch"]],
+				"required_status_checks":               checks}})
 	}
 	return ok(out), nil
 }

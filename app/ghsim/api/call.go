@@ -26,6 +26,7 @@ type call struct {
 	token  *access.Token       // for an installation's token
 	user   *access.PersonToken // for a person's token
 	repo   *model.Repository
+	reads  bool // it is posted, and changes nothing
 }
 
 // answer is what a handler answers.

@@ -15,6 +15,7 @@ type Call struct {
 	Path         string // as requested, with the query
 	Status       int
 	Installation int64 // whose token it carried; 0 for none
+	Reads        bool  // it changes nothing: GET, or a GraphQL query
 	Conditional  bool  // answered 304 and not counted against the rate limit
 	Fault        bool  // answered by a fault, not by the simulator
 }
@@ -26,7 +27,8 @@ type Tally struct {
 	Creating int // of all: those that create content, of which GitHub takes 80 a minute
 }
 
-// Count counts requests. Everything that is posted creates content, but for tokens.
+// Count counts requests. Everything that is posted creates content, but for tokens and
+// GraphQL queries.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
 func Count(calls []Call) (n Tally) {
 	for _, c := range calls {
@@ -34,7 +36,7 @@ func Count(calls []Call) (n Tally) {
 		if c.Conditional {
 			n.Free++
 		}
-		if c.Method == http.MethodPost && !strings.HasSuffix(c.Path, "/access_tokens") {
+		if c.Method == http.MethodPost && !c.Reads && !strings.HasSuffix(c.Path, "/access_tokens") {
 			n.Creating++
 		}
 	}

@@ -19,21 +19,27 @@ var (
 	inlinePullID  = regexp.MustCompile(`pullRequestId\s*:\s*(?:"([^"]+)"|\$(\w+))`)
 )
 
-// graphql answers what REST lacks, two mutations and what closes an issue, and refuses
-// everything else as GitHub refuses a field that it does not know. Answers hold the pull
+// graphql answers two mutations that REST lacks, what closes an issue, and what judges a
+// commit, and refuses everything else as GitHub refuses a field that it does not know. Answers hold the pull
 // request's id, number, isDraft and url, whatever was selected.
 func graphql(c *call) (answer, error) {
 	var in graphqlRequest
 	if err := c.decode(&in); err != nil {
 		return answer{}, err
 	}
-	if strings.Contains(in.Query, "closedByPullRequestsReferences") {
+	if !strings.HasPrefix(strings.TrimSpace(in.Query), "mutation") {
+		c.reads = true
+	}
+	switch {
+	case strings.Contains(in.Query, "closedByPullRequestsReferences"):
 		return closing(c, in.Variables)
+	case strings.Contains(in.Query, "checkSuites"):
+		return headOf(c, in.Variables)
 	}
 	m := draftMutation.FindStringSubmatch(in.Query)
 	if m == nil {
 		return graphqlError("UNDEFINED_FIELD", "the simulator knows the mutations markPullRequestReadyForReview and "+
-			"convertPullRequestToDraft, and the query for closedByPullRequestsReferences"), nil
+			"convertPullRequestToDraft, and the queries for closedByPullRequestsReferences and checkSuites"), nil
 	}
 	id := pullID(m[2], in.Variables)
 	for _, r := range c.world.Repositories() {

@@ -66,13 +66,15 @@ type Handler struct {
 	lag    lag
 	calls  []Call
 	after  []func(Call)
+
+	merging map[string]bool // whose merge is worked out, by pull request, head and base
 }
 
 // New is the API over a world.
 func New(cfg Config) *Handler {
 	return &Handler{world: cfg.World, shape: cfg.Shaper, git: cfg.Git, desk: cfg.Desk, queue: cfg.Queue,
 		faults: cfg.Faults, log: cfg.Logger, routes: routeTable(), journal: cfg.Journal,
-		limits: limits{max: defaultLimit, windows: map[string]*window{}}, logs: map[string]logAddress{}}
+		limits: limits{max: defaultLimit, windows: map[string]*window{}}, logs: map[string]logAddress{}, merging: map[string]bool{}}
 }
 
 // Handles reports whether a request is for the API.
@@ -164,6 +166,7 @@ func (h *Handler) answer(rep *reply, r *http.Request, path string, body []byte, 
 			}
 		}
 	}
+	entry.Reads = c.reads || r.Method == http.MethodGet
 	if c.token != nil {
 		entry.Installation = c.token.Inst.ID
 	}

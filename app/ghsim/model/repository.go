@@ -30,6 +30,7 @@ type Repository struct {
 	Actions       Actions             // what keeps its workflows from running
 	Protection    map[string][]string // branch → required contexts (classic protection)
 	Rules         map[string][]string // branch → required contexts (ruleset)
+	Strict        map[string]bool     // branch → what is merged into it has to be up to date with it
 	Ruleset       int64
 	Receiving     chan struct{} // capacity 1: one receive-pack at a time
 }

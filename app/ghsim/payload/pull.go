@@ -61,13 +61,16 @@ func (s *Shaper) Pull(r *model.Repository, i *model.Issue) Object {
 	additions, deletions := cmp.Totals()
 	mergeable, state := any(nil), "unknown"
 	if i.State == "open" {
-		_, clean := s.git.MergeTree(r.Dir, r.Head(p.Base), p.HeadSHA)
+		base := r.Head(p.Base)
+		_, clean := s.git.MergeTree(r.Dir, base, p.HeadSHA)
 		mergeable, state = clean, "clean"
 		switch {
 		case !clean:
 			state = "dirty"
 		case p.Draft:
 			state = "draft"
+		case r.Strict[p.Base] && !s.git.IsAncestor(r.Dir, base, p.HeadSHA):
+			state = "behind"
 		}
 	}
 	o := s.PullLite(r, i)

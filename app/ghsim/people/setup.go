@@ -145,6 +145,18 @@ func (p *People) require(repo, branch string, contexts []string, of func(*model.
 	return nil
 }
 
+// RequireUpToDate has what is merged into a branch be up to date with it, besides the
+// checks that its protection or ruleset requires.
+func (p *People) RequireUpToDate(repo, branch string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err == nil {
+		r.Strict[branch] = true
+	}
+	return err
+}
+
 // DeleteRepo deletes a repository; installations lose it.
 func (p *People) DeleteRepo(repo string) error {
 	p.world.Lock()

@@ -1,0 +1,270 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+)
+
+// lookQuery asks for everything that judges a commit, and how its pull request can be
+// merged, at once: in REST that is four requests or more.
+// https://docs.github.com/en/graphql/reference/objects#checksuite
+// https://docs.github.com/en/graphql/reference/objects#pullrequest
+const lookQuery = `query($owner: String!, $name: String!, $commit: String!` + "%s" + `) {
+	repository(owner: $owner, name: $name) {
+		object(expression: $commit) {
+			... on Commit {
+				checkSuites(first: 60) {
+					pageInfo { hasNextPage }
+					nodes {
+						databaseId status conclusion
+						app { databaseId slug }
+						workflowRun { databaseId event createdAt url file { path } workflow { name resourcePath } }
+						checkRuns(first: 100, filterBy: {checkType: ALL}) {
+							pageInfo { hasNextPage }
+							nodes {
+								databaseId name status conclusion startedAt completedAt detailsUrl url externalId
+								title summary text annotations { totalCount }
+							}
+						}
+					}
+				}
+				status { contexts { context state description targetUrl createdAt avatarUrl } }
+			}
+		}
+		` + "%s" + `
+	}
+}`
+
+const pullQuery = `pullRequest(number: $number) {
+			isDraft mergeable mergeStateStatus headRefOid baseRef { target { oid } }
+		}`
+
+// noLookFor is how long GitHub is not asked again for everything at once after it refused.
+const noLookFor = 10 * time.Minute
+
+// Mergeability is how a pull request can be merged into its base branch.
+type Mergeability struct {
+	Base      string // the base branch's head; empty: it is not known
+	Conflicts bool   // they can't be merged; false where GitHub is still working it out
+	Behind    bool   // a rule wants the branch up to date with its base, and it is not
+}
+
+// Look is what a look at a commit shows.
+type Look struct {
+	Checks         CheckSet
+	Workflows      []Workflow // runs of workflows on the commit, where WorkflowsKnown; their newest attempt is 0
+	WorkflowsKnown bool
+	Merge          Mergeability // zero: without a pull request
+}
+
+// Look reads what judges a commit, and, where pull is not 0, how that pull request can be
+// merged. It is one request where GitHub answers GraphQL; where it does not, or has more
+// than one page to tell, the checks and the pull request are read over REST.
+func (r *Repo) Look(ctx context.Context, sha string, pull int) (Look, error) {
+	look, whole, err := r.lookAtOnce(ctx, sha, pull)
+	if err != nil || whole {
+		return look, err
+	}
+	if look.Checks, err = r.Checks(ctx, sha); err != nil || pull == 0 {
+		return Look{Checks: look.Checks}, err
+	}
+	merge, err := r.mergeability(ctx, sha, pull)
+	return Look{Checks: look.Checks, Merge: merge}, err
+}
+
+// graphqlConnection is a page of nodes.
+type graphqlConnection[T any] struct {
+	PageInfo struct {
+		HasNextPage bool `json:"hasNextPage"`
+	} `json:"pageInfo"`
+	Nodes []T `json:"nodes"`
+}
+
+type suiteNode struct {
+	DatabaseID int64   `json:"databaseId"`
+	Status     string  `json:"status"`
+	Conclusion *string `json:"conclusion"`
+	App        *struct {
+		DatabaseID int64  `json:"databaseId"`
+		Slug       string `json:"slug"`
+	} `json:"app"`
+	WorkflowRun *struct {
+		DatabaseID int64     `json:"databaseId"`
+		Event      string    `json:"event"`
+		CreatedAt  time.Time `json:"createdAt"`
+		URL        string    `json:"url"`
+		File       *struct {
+			Path string `json:"path"`
+		} `json:"file"`
+		Workflow struct {
+			Name         string `json:"name"`
+			ResourcePath string `json:"resourcePath"`
+		} `json:"workflow"`
+	} `json:"workflowRun"`
+	CheckRuns graphqlConnection[runNode] `json:"checkRuns"`
+}
+
+type runNode struct {
+	DatabaseID  int64     `json:"databaseId"`
+	Name        string    `json:"name"`
+	Status      string    `json:"status"`
+	Conclusion  *string   `json:"conclusion"`
+	StartedAt   time.Time `json:"startedAt"`
+	CompletedAt time.Time `json:"completedAt"`
+	DetailsURL  string    `json:"detailsUrl"`
+	URL         string    `json:"url"`
+	ExternalID  string    `json:"externalId"`
+	Title       string    `json:"title"`
+	Summary     string    `json:"summary"`
+	Text        string    `json:"text"`
+	Annotations struct {
+		TotalCount int `json:"totalCount"`
+	} `json:"annotations"`
+}
+
+type lookAnswer struct {
+	Repository struct {
+		Object *struct {
+			CheckSuites *graphqlConnection[suiteNode] `json:"checkSuites"`
+			Status      *struct {
+				Contexts []struct {
+					Context     string    `json:"context"`
+					State       string    `json:"state"`
+					Description string    `json:"description"`
+					TargetURL   string    `json:"targetUrl"`
+					CreatedAt   time.Time `json:"createdAt"`
+					AvatarURL   string    `json:"avatarUrl"`
+				} `json:"contexts"`
+			} `json:"status"`
+		} `json:"object"`
+		PullRequest *struct {
+			IsDraft          bool   `json:"isDraft"`
+			Mergeable        string `json:"mergeable"`
+			MergeStateStatus string `json:"mergeStateStatus"`
+			HeadRefOID       string `json:"headRefOid"`
+			BaseRef          *struct {
+				Target struct {
+					OID string `json:"oid"`
+				} `json:"target"`
+			} `json:"baseRef"`
+		} `json:"pullRequest"`
+	} `json:"repository"`
+}
+
+// lookAtOnce is Look in one request. whole is false where the answer is not all of it.
+func (r *Repo) lookAtOnce(ctx context.Context, sha string, pull int) (look Look, whole bool, err error) {
+	if _, refused := r.noLook.get(""); refused {
+		return Look{}, false, nil
+	}
+	variable, selection := "", ""
+	vars := map[string]any{"owner": r.repo.Owner, "name": r.repo.Name, "commit": sha}
+	if pull != 0 {
+		variable, selection, vars["number"] = ", $number: Int!", pullQuery, pull
+	}
+	query := strings.Replace(strings.Replace(lookQuery, "%s", variable, 1), "%s", selection, 1)
+	var got lookAnswer
+	err = r.graphql(reading(ctx), query, vars, &got)
+	var refusal *graphqlError
+	if status := statusOf(err); errors.As(err, &refusal) || status >= 400 && status < 500 {
+		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
+		r.noLook.put("", true)
+		return Look{}, false, nil
+	}
+	if err != nil {
+		return Look{}, false, r.fail(err, "read what judges %s in %s", shortSHA(sha), r.repo)
+	}
+	at := got.Repository.Object
+	if at == nil || at.CheckSuites == nil || at.CheckSuites.PageInfo.HasNextPage {
+		return Look{}, false, nil
+	}
+	look.WorkflowsKnown = true
+	for _, s := range at.CheckSuites.Nodes {
+		if s.CheckRuns.PageInfo.HasNextPage {
+			return Look{}, false, nil
+		}
+		look.addSuite(s, sha)
+	}
+	if at.Status != nil {
+		for _, s := range at.Status.Contexts {
+			look.Checks.Statuses = append(look.Checks.Statuses, Status{Context: s.Context, AppID: statusApp(s.AvatarURL),
+				State: statusState(s.State), Description: s.Description, URL: s.TargetURL, UpdatedAt: s.CreatedAt})
+		}
+	}
+	if p := got.Repository.PullRequest; p != nil && p.HeadRefOID == sha { // else it has not heard of the commit yet
+		look.Merge = Mergeability{Conflicts: p.Mergeable == "CONFLICTING",
+			Behind: p.MergeStateStatus == "BEHIND"}
+		if p.BaseRef != nil {
+			look.Merge.Base = p.BaseRef.Target.OID
+		}
+	}
+	return look, true, nil
+}
+
+// addSuite adds what a check suite holds. One of GitHub Actions is a run of a workflow,
+// whose newest attempt GraphQL does not number.
+func (l *Look) addSuite(s suiteNode, sha string) {
+	var appID, runID int64
+	slug := ""
+	if s.App != nil {
+		appID, slug = s.App.DatabaseID, s.App.Slug
+	}
+	if w := s.WorkflowRun; w != nil {
+		runID = w.DatabaseID
+		path := w.Workflow.ResourcePath // of one that is no file, it tells it from others
+		if w.File != nil {
+			path = cmp.Or(w.File.Path, path)
+		}
+		l.Workflows = append(l.Workflows, Workflow{ID: w.DatabaseID, SuiteID: s.DatabaseID, Path: path,
+			Name: w.Workflow.Name, Event: w.Event, Status: plainEnum(s.Status), Conclusion: conclusion(s.Conclusion),
+			URL: w.URL, CreatedAt: w.CreatedAt})
+	} else if slug == ActionsApp && len(s.CheckRuns.Nodes) > 0 {
+		l.WorkflowsKnown = false // it is hidden
+	}
+	for _, c := range s.CheckRuns.Nodes {
+		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, HeadSHA: sha,
+			ExternalID: c.ExternalID, Status: plainEnum(c.Status), Conclusion: conclusion(c.Conclusion), URL: c.URL,
+			DetailsURL: c.DetailsURL, StartedAt: c.StartedAt, CompletedAt: c.CompletedAt, SuiteID: s.DatabaseID,
+			OutputTitle: c.Title, OutputSummary: c.Summary, OutputText: c.Text, AnnotationsCount: c.Annotations.TotalCount}
+		if slug == ActionsApp {
+			out.RunID, out.JobID = actionsIDs(out.DetailsURL)
+			out.RunID, out.JobID = cmp.Or(out.RunID, runID), cmp.Or(out.JobID, out.ID)
+		}
+		l.Checks.Runs = append(l.Checks.Runs, out)
+	}
+}
+
+// plainEnum spells a value of GraphQL as REST does.
+func plainEnum(s string) string { return strings.ToLower(s) }
+
+func conclusion(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return plainEnum(*s)
+}
+
+// statusState spells a commit status's state as REST does. One that is expected has not
+// been set.
+func statusState(s string) string {
+	if s == "EXPECTED" {
+		return "pending"
+	}
+	return plainEnum(s)
+}
+
+// mergeability reads how a pull request can be merged.
+// https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
+func (r *Repo) mergeability(ctx context.Context, sha string, number int) (Mergeability, error) {
+	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
+	if err := whole(err, got.GetNumber()); err != nil {
+		return Mergeability{}, r.fail(err, "read pull request %s#%d", r.repo, number)
+	}
+	if got.GetHead().GetSHA() != sha {
+		return Mergeability{}, nil // it has not heard of the commit yet
+	}
+	return Mergeability{Conflicts: got.Mergeable != nil && !*got.Mergeable,
+		Behind: got.GetMergeableState() == "behind"}, nil
+}

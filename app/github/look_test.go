@@ -1,0 +1,163 @@
+package github_test
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/github"
+)
+
+// twice is a workflow that runs for a push and for a pull request, with a job that is
+// skipped in one of them.
+const twice = `name: CI
+on: [push, pull_request]
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps: [{run: grep -q green hello.txt}]
+  docs:
+    if: github.event_name == 'push'
+    runs-on: ubuntu-latest
+    steps: [{run: "true"}]
+`
+
+// judged makes a pull request with everything on its head that judges it, and returns
+// the head and the pull request's number.
+func judged(t *testing.T, s *site) (head string, pull int) {
+	t.Helper()
+	_, err := s.sim.PushFiles(full, "main", "ann", "CI", map[string]string{".github/workflows/ci.yml": twice,
+		".github/workflows/broken.yml": "on: push\njobs: 7\n", "hello.txt": "green\n"})
+	check(t, err)
+	head, err = s.sim.PushFiles(full, "topic", "ann", "a change", map[string]string{"hello.txt": "green as well\n"})
+	check(t, err)
+	pull, err = s.sim.OpenPull(full, "ann", "topic", "main", "A change", "", true)
+	check(t, err)
+	check(t, s.sim.CreateStatus(full, head, "ann", "ci/legacy", "failure", "It is red"))
+	check(t, s.sim.WaitIdle(context.Background()))
+	return head, pull
+}
+
+// overREST has GitHub refuse GraphQL.
+func overREST(s *site) {
+	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if strings.HasSuffix(r.URL.Path, "/graphql") {
+			return &ghsim.Fault{Status: 404, Body: `{"message":"Not Found"}`}
+		}
+		return nil
+	})
+}
+
+// What one GraphQL request tells of a commit is what four of REST tell.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	s := open(t, ghsim.Config{})
+	ctx := context.Background()
+	head, pull := judged(t, s)
+
+	_, err := s.repo.Look(ctx, head, pull) // GitHub is still working the merge out
+	check(t, err)
+	before := len(s.sim.Calls())
+	atOnce, err := s.repo.Look(ctx, head, pull)
+	check(t, err)
+	if n := len(s.sim.Calls()) - before; n != 1 {
+		t.Errorf("%d requests for a look", n)
+	}
+	overREST(s)
+	fresh := s.app.Repo(s.in, s.repo.Name())
+	rest, err := fresh.Look(ctx, head, pull)
+	check(t, err)
+	if rest.WorkflowsKnown || len(rest.Checks.Runs) < 4 || len(rest.Checks.Statuses) != 1 {
+		t.Errorf("over REST: %+v", rest)
+	}
+	rest.Workflows, rest.WorkflowsKnown, err = fresh.Workflows(ctx, head)
+	check(t, err)
+	if len(rest.Workflows) < 3 {
+		t.Errorf("%d runs of workflows", len(rest.Workflows))
+	}
+	byID := func(a, b github.CheckRun) int { return cmp.Compare(a.ID, b.ID) }
+	slices.SortFunc(rest.Checks.Runs, byID)
+	slices.SortFunc(atOnce.Checks.Runs, byID)
+	workflowsByID := func(a, b github.Workflow) int { return cmp.Compare(a.ID, b.ID) }
+	slices.SortFunc(rest.Workflows, workflowsByID)
+	slices.SortFunc(atOnce.Workflows, workflowsByID)
+	// GraphQL does not number attempts, and REST does not tell where the base branch is.
+	if d := gocmp.Diff(rest, atOnce, cmpopts.IgnoreFields(github.Workflow{}, "Attempt"),
+		cmpopts.IgnoreFields(github.Mergeability{}, "Base")); d != "" {
+		t.Errorf("REST against GraphQL:\n%s", d)
+	}
+}
+
+// A base that moved shows in the next look, whichever way it is read.
+func TestLookAtABaseThatMoved(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]func(*site){"GraphQL": func(*site) {}, "REST": overREST} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, ghsim.Config{NoWorkflows: true})
+			ctx := context.Background()
+			head, err := s.sim.PushFiles(full, "topic", "ann", "ours", map[string]string{"README.md": "ours\n"})
+			check(t, err)
+			pull, err := s.sim.OpenPull(full, "ann", "topic", "main", "A change", "", false)
+			check(t, err)
+			look := func() github.Mergeability {
+				_, err := s.repo.Look(ctx, head, pull)
+				check(t, err)
+				l, err := s.repo.Look(ctx, head, pull)
+				check(t, err)
+				return l.Merge
+			}
+			refuse(s)
+			if m := look(); m.Conflicts || m.Behind {
+				t.Errorf("at first %+v", m)
+			}
+			check(t, s.sim.SetRuleset(full, "main", "test"))
+			check(t, s.sim.RequireUpToDate(full, "main"))
+			base, err := s.sim.PushFiles(full, "main", "ann", "beside it", map[string]string{"OTHER.md": "new\n"})
+			check(t, err)
+			if m := look(); m.Conflicts || !m.Behind || m.Base != "" && m.Base != base {
+				t.Errorf("beside it, %+v", m)
+			}
+			base, err = s.sim.PushFiles(full, "main", "ann", "theirs", map[string]string{"README.md": "theirs\n"})
+			check(t, err)
+			if m := look(); !m.Conflicts || m.Base != "" && m.Base != base {
+				t.Errorf("in its way, %+v", m)
+			}
+		})
+	}
+}
+
+// What GitHub answers in part is read over REST.
+func TestLookInPart(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"refused":     `{"data":null,"errors":[{"type":"FORBIDDEN","message":"Resource not accessible by integration"}]}`,
+		"no field":    `{"errors":[{"message":"Field 'file' doesn't exist on type 'WorkflowRun'"}]}`,
+		"more suites": `{"data":{"repository":{"object":{"checkSuites":{"pageInfo":{"hasNextPage":true},"nodes":[]}}}}}`,
+		"no commit":   `{"data":{"repository":{"object":null}}}`,
+		"no answer":   `{"data":{"repository":null}}`,
+		"more runs": `{"data":{"repository":{"object":{"checkSuites":{"pageInfo":{},"nodes":[{"databaseId":1,
+			"checkRuns":{"pageInfo":{"hasNextPage":true},"nodes":[]}}]}}}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, ghsim.Config{NoWorkflows: true})
+			check(t, s.sim.CreateStatus(full, s.head, "ann", "ci/legacy", "failure", "It is red"))
+			s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+				if strings.HasSuffix(r.URL.Path, "/graphql") {
+					return &ghsim.Fault{Status: 200, Body: body}
+				}
+				return nil
+			})
+			got, err := s.repo.Look(context.Background(), s.head, 0)
+			if err != nil || len(got.Checks.Statuses) != 1 || got.WorkflowsKnown {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
