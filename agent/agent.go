@@ -52,6 +52,11 @@ type Input struct {
 	Limits Limits
 	CanAsk bool // a question to a person may be asked before the first change
 
+	// files that hold both sides of a conflict between the branch and its base, which is
+	// being merged into it; empty: there is none
+	Merging    []sia.Conflict
+	BaseBranch string // what is being merged
+
 	Planning bool      // the attempt makes a plan for a person to approve, and changes nothing
 	Proposed *sia.Plan // the plan that was proposed before, which people want changed; nil: none was
 

@@ -47,6 +47,22 @@ func taskSections(in Input) []promptSection {
 	}
 }
 
+// mergeSections say which conflicts the attempt is to resolve.
+func mergeSections(in Input) []promptSection {
+	if len(in.Merging) == 0 {
+		return nil
+	}
+	var files strings.Builder
+	for _, c := range in.Merging {
+		fmt.Fprintf(&files, "- %s: %s\n", clipLine(c.Path, 300), clipLine(c.What, 100))
+	}
+	return []promptSection{{heading: "## Conflicts to resolve", intro: fmt.Sprintf("The base branch %s has moved in the "+
+		"way of what was done for this issue so far. It is merged into the work tree; where both sides changed the same "+
+		"place, a file holds both, between the lines <<<<<<<, ======= and >>>>>>>. Resolve these first: keep what the base "+
+		"branch does now, and what the issue asks for. No such line may be left.", clipLine(in.BaseBranch, 200)),
+		source: "file names", body: middleOut(files.String(), mostAnswer), give: giveNever}}
+}
+
 // briefSections are what SIA and people say about how to do it. Each is one mechanism of
 // a technique.
 func briefSections(b sia.Brief, proposed *sia.Plan) []promptSection {

@@ -73,7 +73,7 @@ func (s promptSection) String() string {
 func assemblePrompt(
 	ctx context.Context, in Input, env tool.Env, setup string, bound int,
 ) (text string, notes []string) {
-	sections := taskSections(in)
+	sections := append(taskSections(in), mergeSections(in)...)
 	sections = append(sections, briefSections(in.Brief, in.Proposed)...)
 	for n, i := range in.Instructions {
 		text := middleOut(i.Text, mostInstruction)

@@ -50,6 +50,8 @@ func (s *step) answerAlready(f AnswerGiven) {
 func (s *step) startAnyway() {
 	f := s.e.Fact.(Start)
 	switch {
+	case s.t.Escalation.Kind == AskEdited:
+		s.startEdited()
 	case s.t.Escalation.Kind != AskAlready:
 		s.ignore("SIA waits for a person: `/sia answer …` answers its question, `/sia go` starts its plan")
 	case !f.Anyway:

@@ -203,6 +203,19 @@ type (
 		Blocked  []Obstacle     `json:"blocked,omitempty"` // what a person has to see to
 		// there is no signal, perhaps because the pull request is a draft
 		Guarded bool `json:"guarded,omitempty"`
+		// the branch can't be merged into its base: both sides changed the same
+		Conflicts bool `json:"conflicts,omitempty"`
+		// a rule wants the branch up to date with its base, and it is not
+		Behind bool `json:"behind,omitempty"`
+	}
+	// Updated: the base was merged into the branch; or why it could not be. Without
+	// conflicts and reason the branch is not where it was expected.
+	Updated struct {
+		SHA       SHA        `json:"sha,omitempty"` // the branch's head now
+		From      SHA        `json:"from,omitempty"`
+		Onto      SHA        `json:"onto,omitempty"` // the base's commit
+		Conflicts []Conflict `json:"conflicts,omitempty"`
+		Refused   string     `json:"refused,omitempty"` // for people
 	}
 	// Diagnosed: SIA's conclusion.
 	Diagnosed struct {
@@ -329,6 +342,7 @@ const (
 	KFixStudied       Kind = "fix_studied"
 	KReadied          Kind = "readied"
 	KDrafted          Kind = "drafted"
+	KUpdated          Kind = "updated"
 )
 
 func (Start) Kind() Kind            { return KStart }
@@ -362,6 +376,7 @@ func (Done) Kind() Kind             { return KDone }
 func (EffectFailed) Kind() Kind     { return KEffectFailed }
 func (Readied) Kind() Kind          { return KReadied }
 func (Drafted) Kind() Kind          { return KDrafted }
+func (Updated) Kind() Kind          { return KUpdated }
 
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
@@ -370,7 +385,7 @@ var facts = []Fact{
 	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
-	EffectFailed{}, FixStudied{}, Readied{}, Drafted{},
+	EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{},
 }
 
 // Kinds lists every kind of fact: first those of people and GitHub, then those

@@ -113,6 +113,19 @@ func (f Readied) Masked(mask Mask) Fact { f.Refused = mask(f.Refused); return f 
 // Masked masks the reason.
 func (f Drafted) Masked(mask Mask) Fact { f.Refused = mask(f.Refused); return f }
 
+// Masked masks the files' names and the reason.
+func (f Updated) Masked(mask Mask) Fact {
+	f.Conflicts, f.Refused = maskedConflicts(f.Conflicts, mask), mask(f.Refused)
+	return f
+}
+
+func maskedConflicts(all []Conflict, mask Mask) []Conflict {
+	return maskedEach(all, func(c Conflict) Conflict {
+		c.Path, c.What = mask(c.Path), mask(c.What)
+		return c
+	})
+}
+
 // Masked masks what the diagnosis says.
 func (f Diagnosed) Masked(mask Mask) Fact {
 	f.Diagnosis, f.Warning = f.Diagnosis.masked(mask), mask(f.Warning)

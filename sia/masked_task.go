@@ -12,9 +12,17 @@ func (t Task) Masked(mask Mask) Task {
 	t.Fix = maskedAt(t.Fix, func(f Fix) Fix { return f.masked(mask) })
 	t.Checks, t.Gate.Explain = maskedChecks(t.Checks, mask), mask.Each(t.Gate.Explain)
 	t.Pull.Refused = mask(t.Pull.Refused)
+	t.Merging = maskedAt(t.Merging, func(m Merging) Merging {
+		m.Conflicts = maskedConflicts(m.Conflicts, mask)
+		return m
+	})
 	t.Escalation = maskedAt(t.Escalation, func(e Escalation) Escalation {
 		e.Blocker, e.Question = mask(e.Blocker), mask(e.Question)
 		e.Options, e.Plan = maskedOptions(e.Options, mask), maskedPlan(e.Plan, mask)
+		e.Edition = maskedAt(e.Edition, func(x Edition) Edition {
+			x.Title, x.Body = mask(x.Title), mask(x.Body)
+			return x
+		})
 		e.Already = maskedAt(e.Already, func(a Already) Already { return a.masked(mask) })
 		return e
 	})

@@ -175,17 +175,22 @@ func TestPlanChanged(t *testing.T) {
 	}
 }
 
-// A plan is for the text that people read: when somebody without a say changed
-// it behind an approved plan, another plan is made.
+// A plan is for the text that people read: when somebody without a say changed it behind
+// an approved plan, a person is asked, and another plan is made.
 func TestPlanForAnotherText(t *testing.T) {
 	p := newPlanning(t)
 	p.proposes()
 	p.says(Approve{})
-	p.task.Title = "Something else"
 	set := DefaultSettings()
 	set.Agent.Plan = PlanApprove
-	p.done(DoBegin, Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
+	p.done(DoBegin, Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: "Something else"})
+	p.is(Escalated, 1, true, "reads otherwise")
+	p.says(AnswerGiven{Letter: "A"})
+	p.begins(PlanApprove)
 	p.is(Working, 2, true, "makes a plan")
+	if p.task.Title != "Something else" {
+		t.Errorf("the task is %q", p.task.Title)
+	}
 }
 
 // However an attempt without a plan ends, the task is held, and tries again.

@@ -59,7 +59,7 @@ type ChecksSettings struct {
 	Required  []string `json:"required,omitempty" yaml:"required"` // added to what the branch's rules require
 	Settle    Duration `json:"settle" yaml:"settle"`               // quiet time after the last check event
 	Wait      Duration `json:"wait" yaml:"wait"`                   // without any check at all, then a person is asked
-	Protected []string `json:"protected" yaml:"protected"`         // globs; attempts that touch them need a person
+	Protected []string `json:"protected" yaml:"protected"`         // globs of more than [AlwaysProtected]
 
 	// whether a red check is run again once before the attempt is blamed
 	Rerun      string  `json:"rerun" yaml:"rerun"`
@@ -72,6 +72,26 @@ const (
 	RerunAlways = "always"
 	RerunNever  = "never"
 )
+
+// AlwaysProtected are globs of files that no attempt changes without a person's yes,
+// whatever the settings say: they tell CI, git, editors, package managers and other
+// agents what to run or whom to ask, on the machines of others.
+func AlwaysProtected() []string {
+	return []string{
+		".github/**", ".sia/**", "CODEOWNERS", "docs/CODEOWNERS",
+		"**/AGENTS.md", "**/AGENTS.override.md", "**/CLAUDE.md", "**/CLAUDE.local.md", "**/GEMINI.md", "**/.cursorrules",
+		"**/.windsurfrules", "**/.clinerules/**", "**/.claude/**", "**/.codex/**", "**/.gemini/**", "**/.cursor/**",
+		"**/.opencode/**", "**/opencode.json", "**/.mcp.json", "**/.aider.conf.yml",
+		"**/.vscode/**", "**/.idea/**", "**/.zed/**", "**/.devcontainer/**", "**/.devcontainer.json",
+		"**/.husky/**", "**/.githooks/**", "**/.gitattributes", ".gitmodules", "**/.gitconfig", "**/.lefthook.yml",
+		"**/lefthook.yml", "**/.pre-commit-config.yaml",
+		"**/.npmrc", "**/.yarnrc", "**/.yarnrc.yml", "**/.pnpmfile.cjs", "**/bunfig.toml", "**/.envrc", "**/pip.conf",
+		"**/.mvn/**", "**/.cargo/**", "**/.bundle/**",
+	}
+}
+
+// Guarded are the globs of all files that an attempt may not change without a person's yes.
+func (c ChecksSettings) Guarded() []string { return append(AlwaysProtected(), c.Protected...) }
 
 // MemorySettings say where memory is kept.
 type MemorySettings struct {
@@ -120,7 +140,7 @@ func DefaultSettings() Settings {
 			Spare: 0.1},
 		Budget: BudgetSettings{Task: 100, RepoPerDay: 1000, InstallationPerDay: 5000},
 		Checks: ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute),
-			Protected: []string{".github/**"}, Rerun: RerunAuto, MinuteCost: 0.8},
+			Rerun: RerunAuto, MinuteCost: 0.8},
 		Memory:   MemorySettings{Branch: "sia/memory"},
 		Access:   AccessSettings{CommandPermission: "write"},
 		Learning: LearningSettings{LessonsInPrompt: 5, MinConfidence: 0.5, Share: "none"},

@@ -289,6 +289,10 @@ func (t Task) clone() Task {
 		m := *t.Moved
 		t.Moved = &m
 	}
+	if t.Merging != nil {
+		m := *t.Merging
+		t.Merging = &m
+	}
 	if t.Next != nil {
 		n := *t.Next
 		t.Next = &n

@@ -10,18 +10,24 @@ import (
 func (s *step) begun() {
 	f := s.e.Fact.(Begun)
 	first := s.number() == 0
-	s.t.Warning, s.t.BeginsAt, s.t.Edited = f.Warning, time.Time{}, nil
+	s.t.Warning, s.t.BeginsAt = f.Warning, time.Time{}
 	if first {
 		s.t.Approaches = f.Settings.SIA.MaxApproaches
 		s.t.Credits.Budget += Credits(f.Settings.Budget.Task-s.t.Settings.Budget.Task) * Credit
 	}
 	s.t.Settings, s.t.SettingsFrom = f.Settings, f.SettingsFrom
-	edited := f.Title != s.t.Title || f.Body != s.t.Body
-	s.t.Title, s.t.Body = f.Title, f.Body
+	unasked := f.Title != s.t.Title || f.Body != s.t.Body
+	edited := s.t.Edited != nil || unasked
 	if edited && !s.worked() {
 		s.t.Brief.Plan = nil // it was approved for another text
 	}
 	s.t.Brief = s.keeping(s.t.Brief)
+	if s.t.Brief.FromBase || s.t.Head == "" {
+		s.t.Merging = nil // nothing is left of what was in its way
+	}
+	if s.t.Merging == nil {
+		s.t.Updates = 0
+	}
 	s.t.Author, s.t.Access = f.Author, f.Access
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
@@ -34,6 +40,12 @@ func (s *step) begun() {
 		s.begin()
 		return
 	}
+	if unasked {
+		s.open(wholeEdit(s.t.AskedBy, Edition{f.Title, f.Body}))
+		s.because("the issue reads otherwise than when it was asked for: SIA asks whether that is the task")
+		return
+	}
+	s.t.Edited = nil
 	if f.Already != nil && !s.t.Anyway {
 		s.open(doneAlready(*f.Already))
 		s.because("%s: SIA asks instead of working", f.Already.What)
@@ -214,6 +226,9 @@ func (s *step) pushed() {
 	f := s.e.Fact.(Pushed)
 	a := s.t.Attempt()
 	a.Head, s.t.Head, s.t.HeadBy = f.SHA, f.SHA, Actor{}
+	if s.t.Merging != nil {
+		s.standsOn(s.t.Merging.Onto)
+	}
 	if a.Outcome != "" { // work in progress
 		s.goOn()
 		return
@@ -228,6 +243,9 @@ func (s *step) pushed() {
 func (s *step) keep() {
 	f := s.e.Fact.(Pushed)
 	s.t.Attempt().Head, s.t.Head, s.t.HeadBy = f.SHA, f.SHA, Actor{}
+	if s.t.Merging != nil {
+		s.standsOn(s.t.Merging.Onto)
+	}
 	s.remember()
 	s.because("what attempt %d had done is kept on %s", s.number(), s.t.Branch)
 	s.ended()

@@ -52,6 +52,9 @@ func (s *step) judged() {
 		s.look(quiet)
 		return
 	}
+	if s.outdated(f) {
+		return
+	}
 	deadline := g.Since.Add(s.t.Settings.Checks.Wait.D())
 	switch f.Verdict {
 	case VerdictGreen:

@@ -248,6 +248,9 @@ func (s *step) retry() {
 			return
 		}
 		s.t.Anyway = s.t.Anyway || s.t.Escalation.Kind == AskAlready
+		if e := s.t.Escalation.Edition; e != nil {
+			s.takeEdition(*e)
+		}
 		s.answered("", "try again as it is")
 		s.again()
 		s.because("%s asked for one more try with the present approach", s.who())
@@ -298,8 +301,12 @@ func (s *step) answer() {
 	last := s.t.Escalation.Options[len(s.t.Escalation.Options)-1].Letter // of questions about checks: the task ends
 	s.answered(f.Letter, text)
 	s.because("%s answered: %s", s.who(), text)
-	if kind == AskAlready {
+	switch kind {
+	case AskAlready:
 		s.answerAlready(f)
+		return
+	case AskEdited:
+		s.answerEdited(f)
 		return
 	}
 	if about {
@@ -335,8 +342,12 @@ func (s *step) edited() {
 		s.ignore("title and text are what they were")
 		return
 	}
-	s.t.Title, s.t.Body, s.t.Edited = f.Title, f.Body, &Edit{By: s.e.By, At: s.e.At}
-	if e := s.t.Escalation; e != nil && e.Kind == AskPlan && !e.Answered {
+	s.takeEdition(Edition{f.Title, f.Body})
+	switch e := s.t.Escalation; {
+	case s.t.State == Escalated && e.Kind == AskEdited:
+		s.answered("", "edit it once more")
+		s.again()
+	case e != nil && e.Kind == AskPlan && !e.Answered:
 		e.Stale = true
 	}
 	s.because("%s edited the issue; the next attempt reads the new text", s.who())

@@ -103,10 +103,10 @@ func (s *step) judgedWhileAsked() {
 	settle := s.t.Settings.Checks.Settle.D()
 	quiet := g.Hint.Add(settle)
 	switch {
-	case f.Verdict == VerdictNone || f.Verdict == VerdictBlocked:
+	case !f.Conflicts && (f.Verdict == VerdictNone || f.Verdict == VerdictBlocked):
 		s.t.Checks, g.Explain = f.Checks, f.Explain
 		s.because("the checks still don't say enough; the question stands")
-	case f.Verdict == VerdictPending:
+	case !f.Conflicts && f.Verdict == VerdictPending:
 		s.lookLater(settle, time.Time{})
 		s.because("the checks have not finished; the question stands")
 	case f.Looked.Before(quiet):

@@ -95,9 +95,12 @@ type Task struct {
 	HeadBy     Actor  `json:"head_by,omitzero"` // the person who pushed Head; zero when SIA did
 	// no attempt starts before this commit of the branch, for that would drop what is not SIA's
 	// to drop: the last head that passed or that a person pushed; empty: all may be replaced
-	Kept  SHA    `json:"kept,omitempty"`
-	Moved *Moved `json:"moved,omitempty"` // what a person pushed after the task had ended; nil: nothing
-	Pull  Pull   `json:"pull,omitzero"`
+	Kept SHA `json:"kept,omitempty"`
+	// what the next attempt has to merge, because the base is in the branch's way; nil: nothing
+	Merging *Merging `json:"merging,omitempty"`
+	Updates int      `json:"updates,omitempty"` // how often the base was merged into what the last attempt did
+	Moved   *Moved   `json:"moved,omitempty"`   // what a person pushed after the task had ended; nil: nothing
+	Pull    Pull     `json:"pull,omitzero"`
 
 	Attempts []Attempt `json:"attempts,omitempty"`
 	Earlier  int       `json:"earlier,omitempty"` // how many of the attempts were made before the present run
@@ -296,12 +299,17 @@ const (
 	AskBlocked  EscalationKind = "blocked"   // an issue of its own: a required check says nothing before a person acts
 	AskPlan     EscalationKind = "plan"      // a comment on the task's issue: the agent's plan waits for a yes
 	AskAlready  EscalationKind = "already"   // a comment on the task's issue: something else resolves it already
+	AskEdited   EscalationKind = "edited"    // a comment on the task's issue: its text is not the one that was asked for
 )
 
 // AboutSomething reports whether answers to such a question mean nothing without what
-// was shown beside it, a plan or what resolves the issue already. Nothing is learned of
-// them.
-func (k EscalationKind) AboutSomething() bool { return k == AskPlan || k == AskAlready }
+// was shown beside it: a plan, what resolves the issue already, or its edited text.
+// Nothing is learned of them.
+func (k EscalationKind) AboutSomething() bool { return k == AskPlan || k == AskAlready || k == AskEdited }
+
+// OnIssue reports whether such a question is a comment on the task's own issue, rather
+// than an issue of its own.
+func (k EscalationKind) OnIssue() bool { return k == AskQuestion || k.AboutSomething() }
 
 // Escalation is one question to a person.
 type Escalation struct {
@@ -313,6 +321,7 @@ type Escalation struct {
 	Plan     *Plan          `json:"plan,omitempty"`    // of the kind plan: what is proposed
 	Stale    bool           `json:"stale,omitempty"`   // of the kind plan: the issue was edited since
 	Already  *Already       `json:"already,omitempty"` // of the kind already: what resolves the issue
+	Edition  *Edition       `json:"edition,omitempty"` // of the kind edited: what the issue reads now
 	Issue    int            `json:"issue,omitempty"`   // the escalation issue's number once it is open
 	URL      string         `json:"url,omitempty"`
 	AskedAt  time.Time      `json:"asked_at"`

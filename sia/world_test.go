@@ -108,7 +108,20 @@ func (w *world) outcome(f Effect) Fact {
 			j.Blocked = []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: rapid.Bool().Draw(t, "absent")}}
 		}
 		j.Guarded = (v == VerdictBlocked || v == VerdictNone) && rapid.Bool().Draw(t, "guarded")
+		j.Conflicts, j.Behind = rapid.IntRange(0, 7).Draw(t, "conflicts") == 0, rapid.IntRange(0, 3).Draw(t, "behind") == 0
 		return j
+	case DoUpdate:
+		out := Updated{From: f.SHA, Onto: w.sha()}
+		switch rapid.IntRange(0, 4).Draw(t, "update") {
+		case 0:
+			out.Conflicts = []Conflict{{Path: "a", What: "both sides changed the same lines"}}
+		case 1:
+			out.Refused = "may not"
+		case 2: // the branch has moved
+		default:
+			out.SHA = w.sha()
+		}
+		return out
 	case DoDiagnose:
 		d := Diagnosis{Summary: "s", Pattern: Environment, Prompt: string(w.sha())}
 		d.Technique = rapid.SampledFrom([]TechniqueID{Decomposition, FreshStart, ToolChange, ErrorPattern, ""}).Draw(t,

@@ -34,6 +34,7 @@ import (
 //	rerun-all <who> <app>             "Re-run all checks" of an app on the head
 //	status <who> <context> <state> [n] a commit status on the head, or on attempt n's commit
 //	require <check>…                  what a ruleset requires on main; nothing: no ruleset
+//	up-to-date                        the rules of main want branches up to date with it
 //	workflows on|approval|no-runner|refused <words>
 //	                                  what keeps workflows from running from now on
 //	approve <who>                     lets workflow runs begin that wait for approval
@@ -260,6 +261,8 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		err = p.status(who, arg(1), arg(2), arg(3))
 	case "require":
 		err = p.Sim.SetRuleset(Repo, "main", strings.Fields(words(0))...)
+	case "up-to-date":
+		err = p.Sim.RequireUpToDate(Repo, "main")
 	case "workflows":
 		err = p.workflows(who, words(1))
 	case "approve":

@@ -116,12 +116,12 @@ func TestRequired(t *testing.T) {
 			mount("GET /repos/acme/shop/branches/release%2F1", c.branch)
 			mount("GET /repos/acme/shop/branches/release%2F1/protection/required_status_checks", c.protection)
 			for range 2 {
-				got, known, err := w.repo().Required(context.Background(), "release/1")
+				got, err := w.repo().Required(context.Background(), "release/1")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(got, c.want) || known != c.known {
-					t.Errorf("got %v, known %v", got, known)
+				if !slices.Equal(got.All, c.want) || got.Known != c.known {
+					t.Errorf("got %+v", got)
 				}
 			}
 			if n := len(w.got("GET /repos/acme/shop/rules")); n != 1 {
@@ -131,7 +131,7 @@ func TestRequired(t *testing.T) {
 	}
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/rules/branches/main", 503, `{}`)
-	if _, _, err := w.repo().Required(context.Background(), "main"); err == nil || sia.IsPermanent(err) {
+	if _, err := w.repo().Required(context.Background(), "main"); err == nil || sia.IsPermanent(err) {
 		t.Errorf("GitHub failing is not nothing required: %v", err)
 	}
 }

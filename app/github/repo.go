@@ -32,8 +32,8 @@ type repoConn struct {
 	used         time.Time    // guarded by installation.mu
 
 	access   *expiringMap[string, string]
-	required *expiringMap[string, requirements]
-	noLook   *expiringMap[string, bool] // GitHub refused to tell at once what judges a commit
+	required *expiringMap[string, Requirements]
+	noLook   *expiringMap[string, bool]  // GitHub refused to tell at once what judges a commit
 	sent     *expiringMap[int64, uint64] // hashes of the check runs last sent
 	fresh    *freshTransport
 }
@@ -80,7 +80,7 @@ func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 		installation: in.id,
 		access:       newExpiringMap[string, string](a.cfg.Now, accessFor, 1000),
 		noLook:       newExpiringMap[string, bool](a.cfg.Now, noLookFor, 1),
-		required:     newExpiringMap[string, requirements](a.cfg.Now, requiredFor, 100),
+		required:     newExpiringMap[string, Requirements](a.cfg.Now, requiredFor, 100),
 		sent:         newExpiringMap[int64, uint64](a.cfg.Now, sentFor, 1000),
 	}
 	if !validName(repo.Owner) || !validName(repo.Name) {

@@ -22,54 +22,59 @@ type Requirement struct {
 	Workflow string // path of a workflow's file
 }
 
-// requirements are what is known about what a branch requires.
-type requirements struct {
-	all   []Requirement
-	known bool
+// Requirements are what a branch requires of what is merged into it.
+type Requirements struct {
+	All   []Requirement // sorted
+	Known bool          // false: GitHub does not let the app see all of it
+	// it has to be up to date with the branch; false where only administrators are told
+	Strict bool
 }
 
-// Required returns what must be green before something is merged into a branch,
-// by the repository's rules and by branch protection, sorted. known is false when
-// GitHub does not let the app see one of the two; the answer then holds what the
-// other one says. Answers are remembered for a minute.
+// Required returns what must hold before something is merged into a branch, by the
+// repository's rules and by branch protection. Where GitHub does not let the app see one
+// of the two, the answer holds what the other one says. Answers are remembered for a
+// minute.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 // https://docs.github.com/en/rest/branches/branches#get-a-branch
-func (r *Repo) Required(ctx context.Context, branch string) (all []Requirement, known bool, err error) {
+func (r *Repo) Required(ctx context.Context, branch string) (Requirements, error) {
 	if got, ok := r.required.get(branch); ok {
-		return slices.Clone(got.all), got.known, nil
+		got.All = slices.Clone(got.All)
+		return got, nil
 	}
-	rules, rulesKnown, err := r.requiredByRules(ctx, branch)
+	rules, err := r.requiredByRules(ctx, branch)
 	if err != nil {
-		return nil, false, r.fail(err, "read the rules of branch %s of %s", branch, r.repo)
+		return Requirements{}, r.fail(err, "read the rules of branch %s of %s", branch, r.repo)
 	}
-	protection, protectionKnown, err := r.requiredByProtection(ctx, branch)
+	protection, err := r.requiredByProtection(ctx, branch)
 	if err != nil {
-		return nil, false, r.fail(err, "read the protection of branch %s of %s", branch, r.repo)
+		return Requirements{}, r.fail(err, "read the protection of branch %s of %s", branch, r.repo)
 	}
-	all = slices.Concat(rules, protection)
+	all := slices.Concat(rules.All, protection.All)
 	slices.SortFunc(all, func(a, b Requirement) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow), cmp.Compare(a.AppID, b.AppID))
 	})
-	all = slices.Compact(all)
-	known = rulesKnown && protectionKnown
-	r.required.put(branch, requirements{slices.Clone(all), known})
-	return all, known, nil
+	got := Requirements{All: slices.Compact(all), Known: rules.Known && protection.Known,
+		Strict: rules.Strict || protection.Strict}
+	r.required.put(branch, got)
+	got.All = slices.Clone(got.All)
+	return got, nil
 }
 
 // requiredByRules reads the rule sets. Unlike go-github it passes over kinds of
 // rules that it does not know.
-func (r *Repo) requiredByRules(ctx context.Context, branch string) (all []Requirement, known bool, err error) {
+func (r *Repo) requiredByRules(ctx context.Context, branch string) (Requirements, error) {
 	var rules []struct {
 		Type       string          `json:"type"`
 		Parameters json.RawMessage `json:"parameters"`
 	}
-	err = r.send(ctx, http.MethodGet, "rules/branches/"+url.PathEscape(branch)+"?per_page=100", nil, &rules)
+	err := r.send(ctx, http.MethodGet, "rules/branches/"+url.PathEscape(branch)+"?per_page=100", nil, &rules)
 	if hiddenFromApp(err) {
-		return nil, false, nil
+		return Requirements{}, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return Requirements{}, err
 	}
+	out := Requirements{Known: true}
 	for _, rule := range rules {
 		if rule.Type != "required_status_checks" && rule.Type != "workflows" {
 			continue
@@ -79,34 +84,37 @@ func (r *Repo) requiredByRules(ctx context.Context, branch string) (all []Requir
 				Context string `json:"context"`
 				App     int64  `json:"integration_id"`
 			} `json:"required_status_checks"`
+			Strict    bool `json:"strict_required_status_checks_policy"`
 			Workflows []struct {
 				Path string `json:"path"`
 			} `json:"workflows"`
 		}
 		if err := json.Unmarshal(rule.Parameters, &p); err != nil {
-			return nil, false, err
+			return Requirements{}, err
 		}
+		out.Strict = out.Strict || p.Strict
 		for _, c := range p.Checks {
-			all = append(all, Requirement{Name: c.Context, AppID: max(0, c.App)})
+			out.All = append(out.All, Requirement{Name: c.Context, AppID: max(0, c.App)})
 		}
 		for _, w := range p.Workflows {
-			all = append(all, Requirement{Workflow: w.Path})
+			out.All = append(out.All, Requirement{Workflow: w.Path})
 		}
 	}
-	return all, true, nil
+	return out, nil
 }
 
 // statusChecks is the required_status_checks of a protected branch. Contexts holds
 // the names of Checks, which say more where they are there.
 type statusChecks struct {
 	Contexts []string `json:"contexts"`
+	Strict   bool     `json:"strict"` // told to administrators only
 	Checks   []struct {
 		Context string `json:"context"`
 		App     int64  `json:"app_id"` // null or -1: any app's
 	} `json:"checks"`
 }
 
-func (s statusChecks) requirements() []Requirement {
+func (s statusChecks) requirements() Requirements {
 	var all []Requirement
 	for _, c := range s.Checks {
 		all = append(all, Requirement{Name: c.Context, AppID: max(0, c.App)})
@@ -116,13 +124,13 @@ func (s statusChecks) requirements() []Requirement {
 			all = append(all, Requirement{Name: name})
 		}
 	}
-	return all
+	return Requirements{All: all, Known: true, Strict: s.Strict}
 }
 
 // requiredByProtection reads the branch, which says what its protection requires
 // to everybody who can read it, and asks the protection itself, which takes
 // administration rights, only when that says nothing.
-func (r *Repo) requiredByProtection(ctx context.Context, branch string) (all []Requirement, known bool, err error) {
+func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Requirements, error) {
 	at := "branches/" + url.PathEscape(branch)
 	var b struct {
 		Protected  bool `json:"protected"`
@@ -131,27 +139,27 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (all []R
 			Checks  *statusChecks `json:"required_status_checks"`
 		} `json:"protection"`
 	}
-	err = r.send(ctx, http.MethodGet, at, nil, &b)
+	err := r.send(ctx, http.MethodGet, at, nil, &b)
 	switch {
 	case hiddenFromApp(err):
 	case err != nil:
-		return nil, false, err
+		return Requirements{}, err
 	case !b.Protected || (b.Protection != nil && !b.Protection.Enabled):
-		return nil, true, nil
+		return Requirements{Known: true}, nil
 	case b.Protection != nil && b.Protection.Checks != nil:
-		return b.Protection.Checks.requirements(), true, nil
+		return b.Protection.Checks.requirements(), nil
 	}
 	var checks statusChecks
 	err = r.send(ctx, http.MethodGet, at+"/protection/required_status_checks", nil, &checks)
 	switch {
 	case refusalSays(err, "not enabled") || refusalSays(err, "not protected"):
-		return nil, true, nil
+		return Requirements{Known: true}, nil
 	case hiddenFromApp(err):
-		return nil, false, nil
+		return Requirements{}, nil
 	case err != nil:
-		return nil, false, err
+		return Requirements{}, err
 	}
-	return checks.requirements(), true, nil
+	return checks.requirements(), nil
 }
 
 // hiddenFromApp reports whether GitHub hides something from the app: it lacks the

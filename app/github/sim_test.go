@@ -162,8 +162,8 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 		t.Errorf("checks %+v", set)
 	}
 
-	if names, known, err := s.repo.Required(ctx, "main"); len(names) != 0 || !known || err != nil {
-		t.Errorf("required %v, %v, %v", names, known, err)
+	if got, err := s.repo.Required(ctx, "main"); len(got.All) != 0 || !got.Known || got.Strict || err != nil {
+		t.Errorf("required %+v, %v", got, err)
 	}
 	check(t, s.repo.MarkReady(ctx, pull.NodeID))
 	check(t, s.repo.MarkReady(ctx, pull.NodeID))
@@ -185,10 +185,12 @@ func TestRequiredOnTheSimulator(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	check(t, s.sim.SetBranchProtection(full, "main", "test", "build"))
 	check(t, s.sim.SetRuleset(full, "main", "lint", "test"))
-	names, known, err := s.repo.Required(context.Background(), "main")
-	want := []github.Requirement{{Name: "build"}, {Name: "lint"}, {Name: "test"}}
-	if d := cmp.Diff(want, names); d != "" || !known || err != nil {
-		t.Errorf("%s known %v, %v", d, known, err)
+	check(t, s.sim.RequireUpToDate(full, "main"))
+	got, err := s.repo.Required(context.Background(), "main")
+	want := github.Requirements{All: []github.Requirement{{Name: "build"}, {Name: "lint"}, {Name: "test"}}, Known: true,
+		Strict: true}
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Errorf("%s, %v", d, err)
 	}
 }
 

@@ -20,6 +20,13 @@ type readBack struct {
 	warning string // what can't be read, for people
 }
 
+// Instructions are read from the base branch alone: whoever may push to the memory
+// branch would speak as the maintainers do.
+const (
+	instructionsPath   = ".sia/instructions.md"
+	instructionsUnread = "`.sia/instructions.md` on the memory branch is not read; put it on the base branch."
+)
+
 // lessonFiles takes up what people edited in lessons.md and writes it and the file
 // beside it from what is known then. SIA's own words are those of the file beside
 // it: whatever differs is a person's edit, whoever committed it. Doing it again
@@ -43,6 +50,9 @@ func (b *Branches) lessonFiles(
 		return out, nil
 	}
 	out.warning = brokenSections(sheet)
+	if text, err := branch(instructionsPath); err == nil && strings.TrimSpace(string(text)) != "" {
+		out.warning = strings.TrimSpace(out.warning + "\n\n" + instructionsUnread)
+	}
 	if strings.TrimSpace(string(file)) != "" { // a file that is gone is written again: nobody forgets everything so
 		before, err := lastWritten(repo, branch, known)
 		if err != nil {

@@ -1,11 +1,6 @@
 package render
 
-import (
-	"strings"
-
-	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/escalate"
-)
+import "github.com/sia-bot/sia/sia"
 
 // AlreadyComment shows, on the task's own issue, what resolves it already, and asks
 // whether SIA shall work on it anyway.
@@ -16,11 +11,7 @@ func AlreadyComment(t sia.Task, e sia.Escalation) string {
 	}
 	var p page
 	p.add("**" + few(e.Question, 20) + "** " + few(sentenceCase(a.What), 25) + ". " + link("Look at it", a.URL))
-	var boxes strings.Builder
-	for _, o := range e.Options {
-		boxes.WriteString(escalate.Box(sia.Option{Letter: letter(o.Letter), Text: few(o.Text, 6)}, false) + "\n")
-	}
-	p.add(boxes.String())
+	p.add(boxes(e))
 	p.add("Tick a box, or comment `/sia start anyway` or `/sia stop`. Nothing runs and nothing is spent until then, and " +
 		"no approach is used up.")
 	p.fold("How to answer", howToAnswer(t, e))

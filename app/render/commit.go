@@ -38,11 +38,16 @@ func CommitMessage(t sia.Task, a sia.Attempt) string {
 	return subject + "\n\n" + strings.Join(paragraphs, "\n\n") + "\n"
 }
 
+// MergeMessage is the message of the commit that merges the base into a task's branch.
+func MergeMessage(t sia.Task) string {
+	return cut("Merge "+commitWords(t.BaseBranch)+" into "+commitWords(t.Branch), commitWidth) + "\n"
+}
+
 // commitWords puts foreign text on one line and takes away what GitHub acts on
 // in commit messages: square brackets and "NO_CI" ("Skipping workflow runs"),
 // trailers, references and mentions.
 func commitWords(s string) string {
-	s = strings.NewReplacer("[", "(", "]", ")", "***", "", "skip-checks:", "skip-checks ").Replace(oneLine(s))
+	s = strings.NewReplacer("[", "(", "]", ")", "***", "").Replace(oneLine(s))
 	return strings.TrimLeft(Neutralise(s), "#>-*+ ")
 }
 

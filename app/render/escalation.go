@@ -138,6 +138,9 @@ func howToAnswer(t sia.Task, e sia.Escalation) string {
 	case sia.AskAlready:
 		s += "`/sia start anyway` has SIA work on the issue, and words after it say what is wanted. Where what was found does " +
 			"not resolve the issue after all, that is the answer too."
+	case sia.AskEdited:
+		s += "`/sia start` says the same as the first box, and words after it say what is wanted besides. An edit by somebody " +
+			"with that access counts by itself."
 	case sia.AskQuestion:
 		s += "The work then starts, with your answer as a constraint. Asking costs no approach."
 	default:

@@ -25,6 +25,11 @@ var shapes = []*regexp.Regexp{
 	regexp.MustCompile(`(\[)([ \txX]\])`),   // tick boxes
 	regexp.MustCompile(`(!)(\[)`),           // images, which tell a server that somebody looks
 	regexp.MustCompile(`(\])([(\[:])`),      // links whose words and address differ, and link definitions
+	// what keeps workflows from running, in a commit that a title or a text becomes part of
+	// (https://docs.github.com/en/actions/how-tos/manage-workflow-runs/skip-workflow-runs)
+	regexp.MustCompile(`(?i)(\[\s*)((?:skip|no|ci|actions)[ _-]?(?:ci|skip|actions)?\s*\])`),
+	regexp.MustCompile(`(?i)(skip-checks)(\s*:)`),
+	regexp.MustCompile(`(?i)(no_)(ci)`),
 }
 
 // reference is an address that GitHub would turn into a cross-reference, with

@@ -158,6 +158,12 @@ func TestEscalations(t *testing.T) {
 	ask.Options = []sia.Option{{Letter: "A", Text: "Work on it anyway"}, {Letter: "B", Text: "Stop"}}
 	golden(t, "escalation/already.md", render.AlreadyComment(queued(), ask))
 
+	ask.Kind, ask.Already, ask.Question = sia.AskEdited, nil, "Shall SIA work on the issue as it reads now?"
+	ask.Blocker = "The issue was edited after @ada asked for it, and nobody whose edits count has said so since."
+	ask.Edition = &sia.Edition{Title: "Greet everybody", Body: "Put a greeting into `hello.txt`.\n\nAnd sign it."}
+	ask.Options = []sia.Option{{Letter: "A", Text: "Work on it as it reads now"}, {Letter: "B", Text: "Stop"}}
+	golden(t, "escalation/edited.md", render.EditedComment(queued(), ask))
+
 	waits := planned()
 	golden(t, "escalation/plan.md", render.PlanComment(waits, *waits.Escalation, links))
 	waits.Escalation.Plan.Steps = nil

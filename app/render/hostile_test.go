@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -194,6 +195,9 @@ func texts(task sia.Task) map[string]string {
 	if e.Already != nil {
 		all["already"] = render.AlreadyComment(task, e)
 	}
+	if e.Edition != nil {
+		all["edited"] = render.EditedComment(task, e)
+	}
 	if e.Plan != nil {
 		all["plan"] = render.PlanComment(task, e, links)
 	}
@@ -225,14 +229,13 @@ func TestNoTaskIsHarmful(t *testing.T) {
 			if !utf8.ValidString(body) || len(body) > render.MaxBody {
 				t.Fatalf("%s: %d bytes, valid %v", name, len(body), utf8.ValidString(body))
 			}
-			if got := len(boxes.FindAllString(body, -1)); (name == "escalation" || name == "ask" || name == "already") &&
-				got != len(task.Escalation.Options) {
+			asks := slices.Contains([]string{"escalation", "ask", "already", "edited"}, name)
+			if got := len(boxes.FindAllString(body, -1)); asks && got != len(task.Escalation.Options) {
 				t.Fatalf("%s: %d tick boxes, want %d:\n%s", name, got, len(task.Escalation.Options), body)
 			}
 			page := toHTML(t, body)
 			if strings.Count(page, "<details>") != strings.Count(page, "</details>") || strings.Contains(page, "<script") ||
-				strings.Contains(page, "<img") ||
-				strings.Contains(page, "<input") && name != "escalation" && name != "ask" && name != "already" {
+				strings.Contains(page, "<img") || strings.Contains(page, "<input") && !asks {
 				t.Fatalf("%s: broken layout:\n%s", name, page)
 			}
 		}

@@ -108,7 +108,7 @@ func TestShortenedLogStaysCode(t *testing.T) {
 func TestFewWordsAreVisible(t *testing.T) {
 	kinds := map[string]string{"status": "status", "intervention": string(sia.DoAnnounce),
 		"escalation": string(sia.DoEscalate), "ask": string(sia.DoEscalate), "plan": string(sia.DoEscalate),
-		"already": string(sia.DoEscalate)}
+		"already": string(sia.DoEscalate), "edited": string(sia.DoEscalate)}
 	pieces := append([]string{"a b c d e f g h i j k l m n o p", "one. two. three. four", "x/y.go:3: error: z",
 		"[a](b) c d"},
 		nasty...)

@@ -45,6 +45,9 @@ func awaitedAnswer(e sia.Escalation) string {
 	switch {
 	case e.Kind == sia.AskAlready && e.Already != nil:
 		return sentenceCase(e.Already.What) + ". `/sia start anyway` has SIA work on it, `/sia stop` ends the task."
+	case e.Kind == sia.AskEdited:
+		return "The issue was edited after it was asked for. `/sia start` has SIA work on it as it reads now, `/sia stop` " +
+			"ends the task."
 	case e.Kind != sia.AskPlan:
 		return "A person's answer to the question that SIA asked."
 	case e.Stale:

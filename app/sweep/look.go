@@ -212,6 +212,11 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 // after an attempt's push it may be the one of before: GitHub's servers hear of a push
 // one after the other.
 func moved(t sia.Task, head sia.SHA, now time.Time) bool {
+	for _, kind := range t.Pending {
+		if kind == sia.DoUpdate {
+			return false // what stands there may be SIA's own
+		}
+	}
 	if head == "" || head == t.Head || t.State == sia.Working || t.State == sia.Queued {
 		return false
 	}

@@ -28,7 +28,7 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 	e := intent.Event
 	text, obeyed := render.NoTask(set), false
 	if q, ok := e.Fact.(sia.Query); ok && q.Topic == "say" {
-		text, obeyed = q.Text, q.Obeyed
+		text, obeyed = render.Say(q.Text), q.Obeyed
 	} else if ok && q.Topic == "help" {
 		text = render.Help(sia.Task{Settings: set})
 	}

@@ -242,7 +242,7 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 		if e.Origin.OnIssue == t.Issue && e.Origin.Comment == 0 {
 			return e, true
 		}
-		inComment := open && (t.Escalation.Kind == sia.AskQuestion || t.Escalation.Kind == sia.AskAlready)
+		inComment := open && t.Escalation.Kind.OnIssue() && t.Escalation.Kind != sia.AskPlan
 		boxes := inEscalation || inComment && e.Origin.Comment != 0
 		if !boxes {
 			return e, false

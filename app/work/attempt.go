@@ -52,7 +52,11 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err := w.Store.SaveText(ctx, t.ID, f.Attempt, textStart, string(t.Head)); err != nil {
 		return nil, err
 	}
-	space, err := w.workspace(ctx, t, f, start, len(saved) > 0)
+	begin, err := w.beginning(ctx, t, start)
+	if err != nil {
+		return nil, err
+	}
+	space, err := w.workspace(ctx, t, f, begin.commit, len(saved) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +104,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	case res.End == sia.EndStuck:
 		err = w.abandoned(keep, t, space, &fact)
 	default:
-		err = w.commit(keep, t, space, &fact)
+		err = w.commit(keep, t, begin, space, &fact)
 	}
 	if err != nil {
 		return nil, err
@@ -222,12 +226,8 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input
 	if in.Instructions, in.LeftOut, err = instructions(ctx, w.mirror(t), string(t.BaseSHA)); err != nil {
 		return in, err
 	}
-	if len(in.Instructions) == 0 || in.Instructions[0].Path != instructionFiles[0] {
-		own, err := w.memoryInstructions(ctx, t)
-		if err != nil {
-			return in, err
-		}
-		in.Instructions = append(own, in.Instructions...)
+	if t.Merging != nil {
+		in.Merging, in.BaseBranch = t.Merging.Conflicts, t.BaseBranch
 	}
 	in.Failures, err = w.lastFailures(ctx, t)
 	return in, err
@@ -255,22 +255,6 @@ func (w *Worker) hazard(ctx context.Context, t sia.Task) (stuck.Hazard, error) {
 	return stuck.Learn(t.Settings.Agent.InterruptCost, t.Settings.Agent.Spare, cases), nil
 }
 
-// memoryInstructions are those that people keep on the memory branch, as it was
-// when the attempt began. They hold while the base branch has none; none at all, or
-// more than is read, is no mistake.
-func (w *Worker) memoryInstructions(ctx context.Context, t sia.Task) ([]agent.Instruction, error) {
-	head, err := w.Store.MemoryHead(ctx, t.Repo.ID)
-	if err != nil || head.SHA == "" {
-		return nil, err
-	}
-	b, err := w.mirror(t).ReadFile(ctx, head.SHA, instructionFiles[0], instructionLimit)
-	if err != nil || strings.TrimSpace(string(b)) == "" {
-		return nil, nil //nolint:nilerr // said above; the commit may be gone, too, by a force push
-	}
-	return []agent.Instruction{{Path: instructionFiles[0] + " on the branch " + t.Settings.Memory.Branch,
-		Text: string(b)}}, nil
-}
-
 // asked reports whether a person was asked already: for an answer, or to approve a
 // plan, with which the time for questions is over.
 func asked(t sia.Task) bool {
@@ -290,7 +274,9 @@ func (w *Worker) abandoned(ctx context.Context, t sia.Task, space *gitops.Worksp
 }
 
 // commit commits the workspace and says what changed against the base.
-func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace, fact *sia.AttemptEnded) error {
+func (w *Worker) commit(
+	ctx context.Context, t sia.Task, begin beginning, space *gitops.Workspace, fact *sia.AttemptEnded,
+) error {
 	bot, err := w.GitHub.Author(ctx, w.Now())
 	if err != nil {
 		return err
@@ -299,7 +285,7 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 	a.Summary = w.Secrets.Mask(fact.Summary)
 	bot.When = a.StartedAt // the same attempt makes the same commit, however often it is done
 	spec := gitops.CommitSpec{
-		Message: render.CommitMessage(t, a), Author: bot, Committer: bot,
+		Message: render.CommitMessage(t, a), Author: bot, Committer: bot, Parents: begin.parents,
 		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)},
 			{Key: "SIA-Transcript", Value: w.Links.Transcript(t, a.Number)}},
 	}
@@ -314,6 +300,10 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 	if err != nil {
 		return err
 	}
+	from := startOf(t)
+	if t.Merging != nil {
+		t.BaseSHA, from = t.Merging.Onto, string(t.Merging.Onto) // it stands on that by now
+	}
 	diff, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), sha)
 	if err != nil {
 		return err
@@ -323,11 +313,17 @@ func (w *Worker) commit(ctx context.Context, t sia.Task, space *gitops.Workspace
 	if err != nil {
 		return err
 	}
-	forbidden, err := w.forbiddenWorkflows(ctx, t, sha)
+	forbidden, err := w.forbiddenWorkflows(ctx, t, from, sha)
+	if err != nil {
+		return err
+	}
+	open, err := w.mirror(t).Unresolved(ctx, sha, begin.open)
 	if err != nil {
 		return err
 	}
 	switch {
+	case len(open) > 0:
+		refuseConflicts(fact, open)
 	case len(leaks) > 0:
 		refuse(fact, leaks)
 	case len(forbidden) > 0:

@@ -18,6 +18,8 @@ func (w *Worker) escalate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 		comment = render.AskComment(t, e)
 	case sia.AskAlready:
 		comment = render.AlreadyComment(t, e)
+	case sia.AskEdited:
+		comment = render.EditedComment(t, e)
 	case sia.AskPlan:
 		comment = render.PlanComment(t, e, w.Links)
 	}

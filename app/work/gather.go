@@ -17,7 +17,9 @@ type headEvidence struct {
 	self string          // the slug of the app itself
 	head github.CheckSet // of in.Runs and in.Statuses
 	base github.CheckSet // of the base commit, where in.BaseKnown
-	logs []checkLog      // of red runs of the head, in the order in which they were read
+
+	merge github.Mergeability // of the pull request
+	logs  []checkLog          // of red runs of the head, in the order in which they were read
 }
 
 // gather reads the checks of the head, and then what the judgement says that it
@@ -49,12 +51,16 @@ func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, err
 	if err != nil {
 		return nil, err
 	}
-	if in.Required, in.RequiredKnown, err = w.requiredChecks(ctx, t); err != nil {
+	required, err := w.repo(t).Required(ctx, t.BaseBranch)
+	if err != nil {
 		return nil, err
 	}
+	in.Required, in.RequiredKnown = requiredChecks(required), required.Known
+	merge := look.Merge
+	merge.Behind = merge.Behind || required.Strict && merge.Base != "" && merge.Base != string(t.BaseSHA)
 	in.Runs, in.Statuses = runs(look.Checks, self.Slug), statuses(look.Checks)
 	in.Workflows, in.WorkflowsKnown = workflows(look.Workflows), look.WorkflowsKnown
-	return &headEvidence{in: in, self: self.Slug, head: look.Checks}, nil
+	return &headEvidence{in: in, self: self.Slug, head: look.Checks, merge: merge}, nil
 }
 
 // taskInput is what the task itself tells about its head.
@@ -218,14 +224,11 @@ func statuses(set github.CheckSet) []gate.Status {
 	return out
 }
 
-// requiredChecks asks what the base branch requires.
-func (w *Worker) requiredChecks(ctx context.Context, t sia.Task) (required []gate.Required, known bool, err error) {
-	all, known, err := w.repo(t).Required(ctx, t.BaseBranch)
-	if err != nil {
-		return nil, false, err
+// requiredChecks are the checks that the base branch requires.
+func requiredChecks(r github.Requirements) []gate.Required {
+	var out []gate.Required
+	for _, x := range r.All {
+		out = append(out, gate.Required{Name: x.Name, App: x.AppID, Workflow: x.Workflow})
 	}
-	for _, r := range all {
-		required = append(required, gate.Required{Name: r.Name, App: r.AppID, Workflow: r.Workflow})
-	}
-	return required, known, nil
+	return out
 }

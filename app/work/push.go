@@ -17,18 +17,14 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	if err != nil {
 		return nil, err
 	}
-	mirror, from := w.mirror(t), start
-	if from == "" { // the branch is not there yet
+	from := start
+	switch {
+	case t.Merging != nil:
+		from = string(t.Merging.Onto)
+	case start == "": // the branch is not there yet
 		from = string(t.BaseSHA)
 	}
-	touched, _, err := w.workflowFiles(ctx, t, from, string(f.SHA))
-	if err != nil {
-		return nil, err
-	}
-	if len(touched) > 0 {
-		mirror = w.Git.Repo(w.repo(t).WorkflowRemote())
-	}
-	err = mirror.Push(ctx, t.Branch, string(f.SHA), start)
+	err = w.pushCommit(ctx, t, from, string(f.SHA), start)
 	if refused, ok := refusedWorkflow(err); ok {
 		return refused, nil
 	}
@@ -40,6 +36,24 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	if err != nil {
 		return nil, err
 	}
-	w.repo(t).Pushed(t.Branch, string(f.SHA))
 	return sia.Pushed{SHA: f.SHA}, nil
+}
+
+// pushCommit puts a commit on the task's branch, which is expected at a commit; empty: not
+// to be there. It needs the permission for workflow files where one differs from the commit
+// from, which GitHub has.
+func (w *Worker) pushCommit(ctx context.Context, t sia.Task, from, sha, expect string) error {
+	touched, _, err := w.workflowFiles(ctx, t, from, sha)
+	if err != nil {
+		return err
+	}
+	mirror := w.mirror(t)
+	if len(touched) > 0 {
+		mirror = w.Git.Repo(w.repo(t).WorkflowRemote())
+	}
+	if err := mirror.Push(ctx, t.Branch, sha, expect); err != nil {
+		return err
+	}
+	w.repo(t).Pushed(t.Branch, sha)
+	return nil
 }

@@ -43,7 +43,7 @@ func (w *Worker) validationDiff(ctx context.Context, t sia.Task) (string, error)
 	}
 	var b strings.Builder
 	for _, f := range diff.Files {
-		if tamper.Validates(change(f, diff.Truncated), t.Settings.Checks.Protected) {
+		if tamper.Validates(change(f, diff.Truncated), t.Settings.Checks.Guarded()) {
 			writeDiff(&b, f)
 		}
 	}

@@ -40,7 +40,7 @@ func (w *Worker) tampering(ctx context.Context, t sia.Task) ([]string, error) {
 		changes[i] = c
 	}
 	var out []string
-	for _, f := range tamper.Find(changes, t.Settings.Checks.Protected) {
+	for _, f := range tamper.Find(changes, t.Settings.Checks.Guarded()) {
 		out = append(out, w.Secrets.Mask(f.String()))
 	}
 	return out, nil

@@ -154,6 +154,7 @@ func (w *Worker) handlers() map[sia.EffectKind]handler {
 		sia.DoAnnounce: w.announce, sia.DoEscalate: w.escalate, sia.DoClose: w.close, sia.DoReady: w.ready,
 		sia.DoDraft: w.draft,
 		sia.DoSync:  w.sync, sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,
+		sia.DoUpdate: w.update,
 	}
 }
 

@@ -49,9 +49,10 @@ func (w *Worker) workflowFiles(ctx context.Context, t sia.Task, from, to string)
 	return touched, written, nil
 }
 
-// forbiddenWorkflows are those of the attempt's commit that GitHub would refuse.
-func (w *Worker) forbiddenWorkflows(ctx context.Context, t sia.Task, sha string) ([]string, error) {
-	_, written, err := w.workflowFiles(ctx, t, startOf(t), sha)
+// forbiddenWorkflows are those of the attempt's commit that GitHub would refuse: they
+// differ from a commit that it has.
+func (w *Worker) forbiddenWorkflows(ctx context.Context, t sia.Task, from, sha string) ([]string, error) {
+	_, written, err := w.workflowFiles(ctx, t, from, sha)
 	if err != nil || len(written) == 0 {
 		return nil, err
 	}

@@ -188,7 +188,7 @@ func noCommand(name string) string {
 	for i, c := range all {
 		names[i] = c.Name
 	}
-	problem := "there is no command `" + strings.ReplaceAll(text.Clip(name, 60), "`", "") + "`; "
+	problem := "there is no command `" + strings.ReplaceAll(text.Clip(text.OneLine(name), 60), "`", "") + "`; "
 	if near := text.Nearest(name, names); near != "" {
 		problem += "did you mean `/sia " + near + "`? "
 	}

@@ -139,8 +139,8 @@ func Fields() []Field {
 			Doc: "How long to wait for a first check before a " +
 				"person is asked.",
 			at: func(s *sia.Settings) any { return &s.Checks.Wait }},
-		{Path: "checks.protected", Form: Texts, Max: maxText, Doc: "Globs of files that an attempt may not change unless " +
-			"a person accepts it.",
+		{Path: "checks.protected", Form: Texts, Max: maxText, Doc: "Globs of more files that an attempt may not change " +
+			"unless a person accepts it. Some always are: `docs/rules.md#tampering` lists them.",
 			at: func(s *sia.Settings) any { return &s.Checks.Protected }},
 
 		{Path: "checks.rerun", Form: Word, Words: []string{sia.RerunAuto, sia.RerunAlways, sia.RerunNever},

@@ -54,12 +54,6 @@ func Hidden(r rune) bool {
 // U+FFFD.
 func Text(s string) string { return withoutTurns(withoutHidden(s)) }
 
-// Markdown is Text without HTML comments.
-func Markdown(s string) string {
-	// A space in its place, so that what stood around it can't join to a new one.
-	return withoutTurns(htmlComment.ReplaceAllString(withoutHidden(s), " "))
-}
-
 func withoutHidden(s string) string {
 	s = terminalSequence.ReplaceAllString(lineEnds.Replace(strings.ToValidUTF8(s, "\uFFFD")), "")
 	return strings.Map(func(r rune) rune {

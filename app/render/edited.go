@@ -1,0 +1,33 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/escalate"
+)
+
+// EditedComment asks, on the task's own issue, whether the text that it has by now is the
+// task. It shows that text, because it can be edited again.
+func EditedComment(t sia.Task, e sia.Escalation) string {
+	var text sia.Edition
+	if e.Edition != nil {
+		text = *e.Edition
+	}
+	var p page
+	p.add("**" + few(e.Question, 20) + "** " + few(e.Blocker, 30))
+	p.add(boxes(e))
+	p.add("Tick a box, or comment `/sia start` or `/sia stop`. Nothing runs until then.")
+	p.fold("How it reads now", "**"+Line(text.Title, 200)+"**\n\n"+Quote(cut(text.Body, 4000)))
+	p.fold("How to answer", howToAnswer(t, e))
+	return p.String()
+}
+
+// boxes are a question's options, to be ticked.
+func boxes(e sia.Escalation) string {
+	var b strings.Builder
+	for _, o := range e.Options {
+		b.WriteString(escalate.Box(sia.Option{Letter: letter(o.Letter), Text: few(o.Text, 8)}, false) + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,113 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// mostConflicts is how many files that conflict are told of.
+const mostConflicts = 50
+
+// update merges the base branch into the task's branch. Where they conflict nothing is
+// pushed: the next attempt gets both sides.
+func (w *Worker) update(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	out := sia.Updated{From: f.SHA}
+	if f.SHA != t.Head {
+		return out, nil // the branch is another's by now
+	}
+	onto, err := w.mirror(t).Fetch(ctx, t.BaseBranch)
+	if errors.Is(err, gitops.ErrNoBranch) {
+		out.Refused = "the base branch does not exist any more"
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Onto = sia.SHA(onto)
+	merged, err := w.mergeBase(ctx, t, string(t.Head), onto, f.At)
+	if err != nil {
+		return nil, err
+	}
+	if out.Conflicts = conflicts(merged); len(out.Conflicts) > 0 {
+		return out, nil
+	}
+	err = w.pushCommit(ctx, t, onto, merged.SHA, string(t.Head))
+	if refused, ok := refusedWorkflow(err); ok {
+		out.Refused = refused.Reason
+		return out, nil
+	}
+	var moved *gitops.LeaseError
+	if errors.As(err, &moved) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.SHA = sia.SHA(merged.SHA)
+	return out, nil
+}
+
+// mergeBase merges a commit of the base branch into one of the task's branch, unpushed.
+// The same merge makes the same commit, however often it is done.
+func (w *Worker) mergeBase(ctx context.Context, t sia.Task, ours, onto string, at time.Time) (gitops.Merged, error) {
+	bot, err := w.GitHub.Author(ctx, w.Now())
+	if err != nil {
+		return gitops.Merged{}, err
+	}
+	bot.When = at
+	merged, err := w.mirror(t).Merge(ctx, string(t.BaseSHA), ours, onto,
+		gitops.CommitSpec{Message: render.MergeMessage(t), Author: bot, Committer: bot},
+		gitops.MergeLabels{Ours: t.Branch, Theirs: t.BaseBranch})
+	if err != nil {
+		return gitops.Merged{}, fmt.Errorf("merge %s into %s: %w", t.BaseBranch, t.Branch, err)
+	}
+	return merged, nil
+}
+
+func conflicts(m gitops.Merged) []sia.Conflict {
+	var out []sia.Conflict
+	for _, c := range m.Conflicts[:min(len(m.Conflicts), mostConflicts)] {
+		out = append(out, sia.Conflict{Path: c.Path, What: c.Kind.String()})
+	}
+	return out
+}
+
+// beginning is the commit whose files an attempt starts from, and the parents of the
+// commit that it makes.
+type beginning struct {
+	commit  string
+	parents []string // of a merge that the attempt finishes; empty: commit alone
+	open    []string // files that hold both sides of a conflict
+}
+
+// beginning is where the attempt begins: at the start, or at the merge of the base into
+// it, with both sides where they conflict.
+func (w *Worker) beginning(ctx context.Context, t sia.Task, start string) (beginning, error) {
+	if t.Merging == nil {
+		return beginning{commit: start}, nil
+	}
+	merged, err := w.mergeBase(ctx, t, start, string(t.Merging.Onto), t.Attempt().StartedAt)
+	if err != nil {
+		return beginning{}, err
+	}
+	b := beginning{commit: merged.SHA, parents: []string{start, string(t.Merging.Onto)}}
+	for _, c := range merged.Conflicts {
+		b.open = append(b.open, c.Path)
+	}
+	return b, nil
+}
+
+// refuseConflicts makes an attempt one that failed because it left both sides of a
+// conflict in files.
+func refuseConflicts(fact *sia.AttemptEnded, paths []string) {
+	fact.Reason = render.ConflictsLeft(paths)
+	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
+		fact.End = sia.EndFinished
+	}
+}

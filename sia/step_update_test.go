@@ -1,0 +1,124 @@
+package sia
+
+import (
+	"strings"
+	"testing"
+)
+
+var inTheWay = Updated{From: "f00d", Onto: "ba5e2", Conflicts: []Conflict{{"hello.txt", "both sides changed the same lines"}}}
+
+// A base in the way of the branch is merged into it, whatever the checks say: those of
+// a pull request don't even run.
+func TestConflictingBase(t *testing.T) {
+	for _, v := range []GateVerdict{VerdictGreen, VerdictRed, VerdictNone, VerdictPending, VerdictTampered} {
+		p := checked(t, true)
+		p.judges(Judged{Verdict: v, Conflicts: true})
+		p.comesTo(Checking)
+		p.done(DoUpdate, Updated{SHA: "f00d2", From: "f00d", Onto: "ba5e2"})
+		p.comesTo(Checking)
+		if p.task.Head != "f00d2" || p.task.BaseSHA != "ba5e2" || p.task.Attempt().Head != "f00d2" {
+			t.Errorf("%s: head %s on %s, attempt at %s", v, p.task.Head, p.task.BaseSHA, p.task.Attempt().Head)
+		}
+		p.judges(Judged{Verdict: VerdictGreen})
+		p.done(DoReady, Readied{})
+		p.judges(Judged{Verdict: VerdictGreen})
+		p.comesTo(Passed)
+		if len(p.task.Attempts) != 1 || p.task.Attempt().Outcome != AttemptPass {
+			t.Errorf("%s: %+v", v, p.task.Attempts)
+		}
+	}
+}
+
+// Where the two conflict the next attempt gets both sides, and no approach is used up.
+func TestBothSides(t *testing.T) {
+	p := checked(t, true)
+	base := p.task.BaseSHA
+	p.judges(Judged{Verdict: VerdictRed, Conflicts: true})
+	p.done(DoUpdate, inTheWay)
+	p.comesTo(Queued)
+	p.begins("")
+	p.comesTo(Working)
+	if p.task.Merging == nil || p.task.Merging.Onto != "ba5e2" || p.task.BaseSHA != base {
+		t.Errorf("merging %+v on %s", p.task.Merging, p.task.BaseSHA)
+	}
+	if len(p.task.Prompts) != 1 || p.task.Failures != 0 {
+		t.Errorf("%d prompts, %d failures", len(p.task.Prompts), p.task.Failures)
+	}
+	p.commits("f00d3", true)
+	if p.task.Merging != nil || p.task.BaseSHA != "ba5e2" || p.task.Head != "f00d3" {
+		t.Errorf("merging %+v; %s on %s", p.task.Merging, p.task.Head, p.task.BaseSHA)
+	}
+}
+
+// A fresh start begins at the base, so nothing is in its way.
+func TestNothingToMergeAfterAFreshStart(t *testing.T) {
+	p := checked(t, true)
+	p.judges(Judged{Verdict: VerdictRed, Conflicts: true})
+	p.done(DoUpdate, inTheWay)
+	p.task.Brief.FromBase = true
+	p.begins("")
+	if p.task.Merging != nil {
+		t.Errorf("merging %+v", p.task.Merging)
+	}
+}
+
+// A rule that wants the branch up to date is minded when the checks are green.
+func TestBehind(t *testing.T) {
+	p := checked(t, true)
+	p.judges(Judged{Verdict: VerdictPending, Behind: true})
+	if p.waitsFor(DoUpdate) {
+		t.Error("merged before the checks had finished")
+	}
+	for _, sha := range []SHA{"f1", "f2", "f3"} {
+		p.judges(Judged{Verdict: VerdictGreen, Behind: true})
+		p.done(DoUpdate, Updated{SHA: sha, From: p.task.Head, Onto: "b" + sha})
+	}
+	p.judges(Judged{Verdict: VerdictGreen, Behind: true})
+	p.done(DoReady, Readied{})
+	p.judges(Judged{Verdict: VerdictGreen, Behind: true})
+	p.comesTo(Passed)
+	if !strings.Contains(p.task.Warning, "has moved again after 3 merges") {
+		t.Errorf("warned of %q", p.task.Warning)
+	}
+}
+
+// What can't be merged pauses the task, and is tried anew when it goes on.
+func TestMergesWithoutEnd(t *testing.T) {
+	for name, outcome := range map[string]Updated{
+		"conflicts again": {SHA: "f00d", From: "f00d", Onto: "ba5e2"},
+		"refused":         {From: "f00d", Refused: "GitHub does not take it"},
+		"moved":           {From: "f00d"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := checked(t, true)
+			for range maxUpdates {
+				p.judges(Judged{Verdict: VerdictGreen, Conflicts: true})
+				if p.task.State == OnHold {
+					break
+				}
+				p.done(DoUpdate, outcome)
+			}
+			if p.task.State == Checking {
+				p.judges(Judged{Verdict: VerdictGreen, Conflicts: true})
+			}
+			p.comesTo(OnHold)
+			p.says(Resume{})
+			p.judges(Judged{Verdict: VerdictGreen, Conflicts: true})
+			if !p.waitsFor(DoUpdate) {
+				t.Error("not merged again")
+			}
+		})
+	}
+}
+
+// A merge that was made while the task ended is where the branch is.
+func TestUpdatedLate(t *testing.T) {
+	p := checked(t, true)
+	p.judges(Judged{Verdict: VerdictGreen, Behind: true})
+	p.says(Stop{Reason: "enough"})
+	p.done(DoUpdate, Updated{SHA: "f00d2", From: "f00d", Onto: "ba5e2"})
+	p.comesTo(Stopped)
+	if p.task.Head != "f00d2" || p.task.Moved != nil {
+		t.Errorf("head %s, moved %+v", p.task.Head, p.task.Moved)
+	}
+}
