@@ -83,13 +83,15 @@ func workFiles(root *os.Root, changes []treeChange) blobOpener {
 	}
 }
 
-// Commit commits everything in the work tree, as Diff shows it, on top of Base. It
-// is [ErrEmpty] when nothing changed. The commit is in the mirror, so that it can be
-// pushed when the workspace is gone.
+// Commit commits everything in the work tree, as Diff shows it, on top of Base or of the
+// parents that the spec names, which are fetched when the mirror lacks them. It is
+// [ErrEmpty] when nothing changed and no parents are named. The commit is in the mirror, so
+// that it can be pushed when the workspace is gone.
 func (w *Workspace) Commit(ctx context.Context, s CommitSpec) (sha string, err error) {
 	for try := 1; ; try++ {
-		err = w.repo.viewCommit(ctx, "commit", w.Base(), func(o *packedObjects, base plumbing.Hash) error {
-			sha, err = w.commitOnce(ctx, o, base, s)
+		needed := append([]string{w.Base()}, s.Parents...)
+		err = w.repo.viewCommits(ctx, "commit", needed, func(o *packedObjects, at []plumbing.Hash) error {
+			sha, err = w.commitOnce(ctx, o, at[0], s)
 			return err
 		})
 		if try == maxTries || !errors.Is(err, errChanged) {
@@ -112,44 +114,58 @@ func (w *Workspace) commitOnce(
 	defer root.Close()
 	open := workFiles(root, changes)
 	e := treeEdits{}
-	var objs []newObject
-	seen := map[plumbing.Hash]bool{}
+	var blobs []newObject
 	for _, c := range changes {
 		e[c.path] = c.new
-		if id := c.new.id; c.new.mode != filemode.Empty && !seen[id] && !o.hasObject(id) {
-			seen[id] = true
-			objs = append(objs, newObject{id, plumbing.BlobObject, func() (io.ReadCloser, int64, error) { return open(id) }})
+		if id := c.new.id; c.new.mode != filemode.Empty {
+			blobs = append(blobs, newObject{id, plumbing.BlobObject, func() (io.ReadCloser, int64, error) { return open(id) }})
 		}
 	}
-	return w.repo.makeCommit(ctx, o, base, e, objs, s)
+	return w.repo.makeCommit(ctx, o, base, e, blobs, s)
 }
 
-// makeCommit applies edits to the parent's tree and puts the commit into the
-// mirror with the blobs that it needs. A zero parent makes a first commit.
+// makeCommit applies edits, with the blobs that they need, to the tree of base and puts
+// the commit into the mirror. A zero base makes a first commit.
+//
+// The commit's pack holds all that its parents lack. So they and the pack are the commit,
+// whatever else the mirror holds now and has lost later.
 func (r *Repo) makeCommit(
-	ctx context.Context, o *packedObjects, parent plumbing.Hash, e treeEdits, blobs []newObject, s CommitSpec,
+	ctx context.Context, o *packedObjects, base plumbing.Hash, e treeEdits, blobs []newObject, s CommitSpec,
 ) (string, error) {
+	var from plumbing.Hash
 	var parents []plumbing.Hash
-	var base plumbing.Hash
-	if !parent.IsZero() {
-		c, err := o.readCommit(parent)
+	if !base.IsZero() {
+		c, err := o.readCommit(base)
 		if err != nil {
 			return "", err
 		}
-		parents, base = []plumbing.Hash{parent}, c.TreeHash
+		from, parents = c.TreeHash, []plumbing.Hash{base}
 	}
-	objs := slices.Clone(blobs)
-	seen := map[plumbing.Hash]bool{}
-	tree, err := o.editTree(base, e, func(id plumbing.Hash, b []byte) {
-		if !seen[id] {
-			seen[id] = true
-			objs = append(objs, inMemory(id, plumbing.TreeObject, b))
+	if len(s.Parents) > 0 {
+		given, err := parseSHAs(s.Parents)
+		if err != nil {
+			return "", err
 		}
+		parents = nil
+		for _, p := range given { // one named twice is one, as in git
+			if !slices.Contains(parents, p) {
+				parents = append(parents, p)
+			}
+		}
+	}
+	made := map[plumbing.Hash]newObject{}
+	for _, b := range blobs {
+		made[b.id] = b
+	}
+	trees := map[plumbing.Hash][]byte{}
+	tree, err := o.editTree(from, e, func(id plumbing.Hash, b []byte) {
+		trees[id] = b
+		made[id] = inMemory(id, plumbing.TreeObject, b)
 	})
 	if err != nil {
 		return "", err
 	}
-	if tree == base || base.IsZero() && !e.sets() {
+	if len(s.Parents) == 0 && (tree == from || from.IsZero() && !e.sets()) {
 		return "", ErrEmpty
 	}
 	b, id, err := s.encode(tree, parents)
@@ -159,7 +175,26 @@ func (r *Repo) makeCommit(
 	if o.from.isMarked("made", id) {
 		return id.String(), nil
 	}
-	objs = append(objs, inMemory(id, plumbing.CommitObject, b))
+	others, err := o.treesOf(parents)
+	if err != nil {
+		return "", err
+	}
+	objs := []newObject{inMemory(id, plumbing.CommitObject, b)}
+	err = newObjectsBeyond(others, func(h plumbing.Hash) ([]treeEntry, error) {
+		if b, ok := trees[h]; ok {
+			return parseTree(b)
+		}
+		return o.readTree(h)
+	}).of(tree, func(h plumbing.Hash, kind plumbing.ObjectType) {
+		obj, ok := made[h]
+		if !ok || o.hasObject(h) {
+			obj = o.packable(h, kind)
+		}
+		objs = append(objs, obj)
+	})
+	if err != nil {
+		return "", err
+	}
 	x, err := r.packNew(objs)
 	if err != nil {
 		return "", err

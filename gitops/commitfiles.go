@@ -126,7 +126,6 @@ func (r *Repo) editFiles(ctx context.Context, o *packedObjects, parent plumbing.
 	}
 	e := treeEdits{}
 	var blobs []newObject
-	seen := map[plumbing.Hash]bool{}
 	for name, content := range files {
 		if err := checkPath(name); err != nil {
 			return "", err
@@ -147,10 +146,7 @@ func (r *Repo) editFiles(ctx context.Context, o *packedObjects, parent plumbing.
 		sum.Write(content)
 		id := sum.sum()
 		e[name] = treeEntry{mode: mode, id: id}
-		if !seen[id] && !o.hasObject(id) {
-			seen[id] = true
-			blobs = append(blobs, inMemory(id, plumbing.BlobObject, content))
-		}
+		blobs = append(blobs, inMemory(id, plumbing.BlobObject, content))
 	}
 	for name, entry := range e {
 		if old, found, err := o.lookUp(tree, name); err != nil || found && old.isDir() {

@@ -72,25 +72,20 @@ type Hunk struct {
 // Diff compares two commits, which are fetched when the mirror lacks them. An
 // empty from compares with nothing.
 func (r *Repo) Diff(ctx context.Context, from, to string) (d Diff, err error) {
+	shas := []string{to}
 	if from != "" {
-		if err := r.FetchCommit(ctx, "", from); err != nil {
-			return Diff{}, fmt.Errorf("diff: %w", err)
-		}
+		shas = append(shas, from)
 	}
-	err = r.viewCommit(ctx, "diff", to, func(o *packedObjects, h plumbing.Hash) error {
-		c, err := o.readCommit(h)
+	err = r.viewCommits(ctx, "diff", shas, func(o *packedObjects, at []plumbing.Hash) error {
+		trees, err := o.treesOf(at)
 		if err != nil {
 			return err
 		}
 		var base plumbing.Hash
 		if from != "" {
-			b, err := o.readCommit(plumbing.NewHash(from))
-			if err != nil {
-				return err
-			}
-			base = b.TreeHash
+			base = trees[1]
 		}
-		changes, err := o.compareTrees(base, c.TreeHash)
+		changes, err := o.compareTrees(ctx, base, trees[0])
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,8 @@
 //     base commit, the stat cache) is kept in the cache directory, out of the agent's reach.
 //   - A commit is made in the mirror, as one pack of its new objects. [Repo.Push] sends new
 //     objects only, and always with a lease: the head that it expects to replace.
+//   - [Repo.Merge] merges three trees without their history. What two sides changed at once
+//     is left in the commit between conflict markers, for a workspace of it to resolve.
 //   - [Repo.CommitFiles] changes files of a branch without any work tree, compare and swap.
 //
 // Credentials are asked for per request ([TokenFunc]) and live in a request header only:

@@ -12,15 +12,15 @@ import (
 // what is there.
 type treeEdits map[string]treeEntry
 
-// editTree applies edits to a tree and returns the new one. Each tree that the
-// mirror lacks is passed to add. Only folders with an edit in them are read; a
+// editTree applies edits to a tree and returns the new one. Each tree that was
+// made is passed to add. Only folders with an edit in them are read; a
 // folder without files vanishes.
 func (o *packedObjects) editTree(
 	base plumbing.Hash, changes treeEdits, add func(plumbing.Hash, []byte),
 ) (plumbing.Hash, error) {
 	id, n, err := o.editDir(base, changes, add)
 	if err == nil && n == 0 {
-		return o.putTree(nil, add), nil
+		return putTree(nil, add), nil
 	}
 	return id, err
 }
@@ -80,7 +80,7 @@ func (o *packedObjects) editDir(
 	if len(entries) == 0 {
 		return plumbing.ZeroHash, 0, nil
 	}
-	return o.putTree(entries, add), len(entries), nil
+	return putTree(entries, add), len(entries), nil
 }
 
 // sets reports whether an edit adds something.
@@ -93,14 +93,12 @@ func (e treeEdits) sets() bool {
 	return false
 }
 
-func (o *packedObjects) putTree(entries []treeEntry, add func(plumbing.Hash, []byte)) plumbing.Hash {
+func putTree(entries []treeEntry, add func(plumbing.Hash, []byte)) plumbing.Hash {
 	b := encodeTree(entries)
 	sum := newHasher(plumbing.TreeObject, int64(len(b)))
 	sum.Write(b)
 	id := sum.sum()
-	if !o.hasObject(id) {
-		add(id, b)
-	}
+	add(id, b)
 	return id
 }
 

@@ -223,24 +223,30 @@ func countPacks(entries []os.DirEntry) (n int) {
 // viewCommit runs read on the mirror with the commit in it. When the mirror turns out
 // to be broken it is made anew and read runs once more.
 func (r *Repo) viewCommit(ctx context.Context, op, sha string, read func(*packedObjects, plumbing.Hash) error) error {
+	return r.viewCommits(ctx, op, []string{sha}, func(o *packedObjects, at []plumbing.Hash) error {
+		return read(o, at[0])
+	})
+}
+
+// viewCommits is viewCommit of several commits.
+func (r *Repo) viewCommits(
+	ctx context.Context, op string, shas []string, read func(*packedObjects, []plumbing.Hash) error,
+) error {
 	if r.bad != nil {
 		return fmt.Errorf("%s: %w", op, r.bad)
 	}
-	h, err := parseSHA(sha)
+	commits, err := parseSHAs(shas)
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	for try := 1; ; try++ {
-		if err := r.ensureCommit(ctx, "", h); err != nil {
-			return fmt.Errorf("%s: %w", op, err)
-		}
-		m, err := r.mirror(ctx)
+		m, err := r.ensureCommits(ctx, commits)
 		if err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 		objs, err := openObjects(m.dir)
 		if err == nil {
-			err = read(objs, h)
+			err = read(objs, commits)
 			objs.close()
 		}
 		if err == nil {
@@ -253,4 +259,36 @@ func (r *Repo) viewCommit(ctx context.Context, op, sha string, read func(*packed
 			return fmt.Errorf("%s: %w", op, err)
 		}
 	}
+}
+
+// ensureCommits makes sure that commits are complete in one generation of the mirror. One
+// that is begun anew on the way has lost those that were looked at before.
+func (r *Repo) ensureCommits(ctx context.Context, commits []plumbing.Hash) (mirror, error) {
+	for try := 1; ; try++ {
+		before, err := r.mirror(ctx)
+		if err != nil {
+			return mirror{}, err
+		}
+		for _, h := range commits {
+			if err := r.ensureCommit(ctx, "", h); err != nil {
+				return mirror{}, err
+			}
+		}
+		m, err := r.mirror(ctx)
+		if err != nil || m == before || try == maxTries {
+			return m, err
+		}
+	}
+}
+
+func parseSHAs(shas []string) ([]plumbing.Hash, error) {
+	out := make([]plumbing.Hash, len(shas))
+	for i, sha := range shas {
+		h, err := parseSHA(sha)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = h
+	}
+	return out, nil
 }

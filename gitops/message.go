@@ -21,6 +21,9 @@ type CommitSpec struct {
 	Trailers  []Trailer // appended to the message
 	Author    Signature // name, email and time are needed
 	Committer Signature // zero means the author
+	// Parents, when there are any, are the commit's parents in place of the commit that its
+	// files were changed from. Then files as they were are a commit too.
+	Parents []string
 }
 
 var trailerLine = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s*(.*)$`)

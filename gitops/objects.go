@@ -168,3 +168,16 @@ func (o *packedObjects) readCommit(h plumbing.Hash) (*object.Commit, error) {
 	c.Hash = h
 	return c, nil
 }
+
+// treesOf returns the trees of commits.
+func (o *packedObjects) treesOf(commits []plumbing.Hash) ([]plumbing.Hash, error) {
+	trees := make([]plumbing.Hash, len(commits))
+	for i, h := range commits {
+		c, err := o.readCommit(h)
+		if err != nil {
+			return nil, err
+		}
+		trees[i] = c.TreeHash
+	}
+	return trees, nil
+}

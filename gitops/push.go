@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // Push makes sha the head of the branch. expect is the head that it replaces,
@@ -89,87 +88,35 @@ func shaOrNone(h plumbing.Hash) string {
 // commits made here, back to what the server showed us or sent us.
 func (o *packedObjects) unsentObjects(head plumbing.Hash, has func(plumbing.Hash) bool) ([]newObject, error) {
 	var out []newObject
+	var unsent, sent []plumbing.Hash
 	seen := map[plumbing.Hash]bool{}
-	add := func(id plumbing.Hash, kind plumbing.ObjectType) bool {
-		if seen[id] {
-			return false
-		}
-		seen[id] = true
-		out = append(out, newObject{id, kind, func() (io.ReadCloser, int64, error) {
-			if kind == plumbing.BlobObject {
-				return o.openBlob(id)
-			}
-			b, err := o.readObject(id, kind)
-			n := inMemory(id, kind, b)
-			if err != nil {
-				return nil, 0, err
-			}
-			return n.open()
-		}})
-		return true
-	}
 	for queue := []plumbing.Hash{head}; len(queue) > 0; {
 		h := queue[0]
 		queue = queue[1:]
-		if seen[h] || has(h) || o.from.isMarked("fetched", h) || !o.from.isMarked("made", h) {
+		if seen[h] {
 			continue
 		}
+		seen[h] = true
 		c, err := o.readCommit(h)
 		if err != nil {
 			return nil, err
 		}
-		add(h, plumbing.CommitObject)
-		var base plumbing.Hash
-		for _, p := range c.ParentHashes {
-			pc, err := o.readCommit(p)
-			if err != nil {
-				return nil, err
-			}
-			base = pc.TreeHash
-			queue = append(queue, p)
+		if has(h) || o.from.isMarked("fetched", h) || !o.from.isMarked("made", h) {
+			sent = append(sent, c.TreeHash)
+			continue
 		}
-		if err := o.newInTree(base, c.TreeHash, add); err != nil {
+		out = append(out, o.packable(h, plumbing.CommitObject))
+		unsent = append(unsent, c.TreeHash)
+		queue = append(queue, c.ParentHashes...)
+	}
+	beyond := newObjectsBeyond(sent, o.readTree)
+	for _, tree := range unsent {
+		err := beyond.of(tree, func(id plumbing.Hash, kind plumbing.ObjectType) { out = append(out, o.packable(id, kind)) })
+		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
-}
-
-// newInTree adds the objects of a tree that the old tree does not have at the same place.
-func (o *packedObjects) newInTree(old, new plumbing.Hash, add func(plumbing.Hash, plumbing.ObjectType) bool) error {
-	if old == new || !add(new, plumbing.TreeObject) {
-		return nil
-	}
-	before, err := o.readTree(old)
-	if err != nil {
-		return err
-	}
-	had := make(map[string]treeEntry, len(before))
-	for _, e := range before {
-		had[e.name] = e
-	}
-	after, err := o.readTree(new)
-	if err != nil {
-		return err
-	}
-	for _, e := range after {
-		was := had[e.name]
-		switch {
-		case was.id == e.id, e.mode == filemode.Submodule:
-			continue
-		case !e.isDir():
-			add(e.id, plumbing.BlobObject)
-		default:
-			var from plumbing.Hash
-			if was.isDir() {
-				from = was.id
-			}
-			if err := o.newInTree(from, e.id, add); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // sendPack packs the objects and carries out the command.

@@ -2,6 +2,7 @@ package gitops
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -175,63 +176,81 @@ type treeChange struct {
 	old, new treeEntry
 }
 
+// maxCompared bounds the entries that are looked at to compare two trees. A tree may hold
+// another many times over, and that one a third, so a few objects can be a tree without end.
+const maxCompared = 2_000_000
+
 // compareTrees lists what differs between two trees, in order of path; equal parts
 // are not opened. Zero hashes are empty trees.
-func (o *packedObjects) compareTrees(from, to plumbing.Hash) ([]treeChange, error) {
-	var out []treeChange
-	err := o.compareDir(from, to, "", 0, func(c treeChange) { out = append(out, c) })
-	sort.Slice(out, func(i, j int) bool { return out[i].path < out[j].path })
-	return out, err
+func (o *packedObjects) compareTrees(ctx context.Context, from, to plumbing.Hash) ([]treeChange, error) {
+	c := treeComparison{ctx: ctx, objects: o}
+	err := c.compareDir(from, to, "", 0)
+	sort.Slice(c.out, func(i, j int) bool { return c.out[i].path < c.out[j].path })
+	return c.out, err
 }
 
-func (o *packedObjects) compareDir(from, to plumbing.Hash, dir string, depth int, emit func(treeChange)) error {
+// treeComparison is a comparison under way.
+type treeComparison struct {
+	ctx     context.Context
+	objects *packedObjects
+	seen    int // entries
+	out     []treeChange
+}
+
+func (c *treeComparison) compareDir(from, to plumbing.Hash, dir string, depth int) error {
 	if from == to {
 		return nil
+	}
+	if c.ctx.Err() != nil {
+		return context.Cause(c.ctx)
 	}
 	if depth > maxDepth {
 		return fmt.Errorf("%w: folders nested deeper than %d", errTree, maxDepth)
 	}
-	a, err := o.readTree(from)
+	a, err := c.objects.readTree(from)
 	if err != nil {
 		return err
 	}
-	b, err := o.readTree(to)
+	b, err := c.objects.readTree(to)
 	if err != nil {
 		return err
+	}
+	if c.seen += len(a) + len(b) + 1; c.seen > maxCompared {
+		return fmt.Errorf("the trees differ too much: more than %d entries to compare", maxCompared)
 	}
 	old := make(map[string]treeEntry, len(a))
 	for _, e := range a {
 		old[e.name] = e
 	}
-	step := func(name string, x, y treeEntry) error {
-		if x.id == y.id && x.mode == y.mode {
-			return nil
-		}
-		p := path.Join(dir, name)
-		var xTree, yTree plumbing.Hash
-		if x.isDir() {
-			xTree, x = x.id, treeEntry{}
-		}
-		if y.isDir() {
-			yTree, y = y.id, treeEntry{}
-		}
-		if x != y {
-			emit(treeChange{p, x, y})
-		}
-		return o.compareDir(xTree, yTree, p, depth+1, emit)
-	}
 	for _, y := range b {
-		if err := step(y.name, old[y.name], y); err != nil {
+		if err := c.compareEntry(old[y.name], y, path.Join(dir, y.name), depth); err != nil {
 			return err
 		}
 		delete(old, y.name)
 	}
 	for _, x := range a {
 		if _, gone := old[x.name]; gone {
-			if err := step(x.name, x, treeEntry{}); err != nil {
+			if err := c.compareEntry(x, treeEntry{}, path.Join(dir, x.name), depth); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+func (c *treeComparison) compareEntry(x, y treeEntry, p string, depth int) error {
+	if x.id == y.id && x.mode == y.mode {
+		return nil
+	}
+	var xTree, yTree plumbing.Hash
+	if x.isDir() {
+		xTree, x = x.id, treeEntry{}
+	}
+	if y.isDir() {
+		yTree, y = y.id, treeEntry{}
+	}
+	if x != y {
+		c.out = append(c.out, treeChange{p, x, y})
+	}
+	return c.compareDir(xTree, yTree, p, depth+1)
 }

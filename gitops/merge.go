@@ -1,0 +1,112 @@
+package gitops
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Merged is what came of a merge.
+type Merged struct {
+	SHA       string
+	Conflicts []Conflict // by path; none: it is a clean merge
+}
+
+// Conflict is a path of the merged commit that the two sides don't agree on.
+type Conflict struct {
+	Path string
+	Kind ConflictKind
+}
+
+// ConflictKind says in what the sides don't agree, and what the merged commit has there.
+type ConflictKind int
+
+// The kinds of conflicts. In the first two, the file holds both sides between conflict markers. Of
+// a deleted file, what the other side made of it is kept. Else it is as ours has it.
+const (
+	ConflictContent       ConflictKind = iota + 1 // both changed the same lines, or neighbouring ones
+	ConflictAdded                                 // both added the file, with other content
+	ConflictDeletedByUs                           // ours deleted what theirs changed
+	ConflictDeletedByThem                         // theirs deleted what ours changed
+	ConflictBinary                                // both changed a file that is no text
+	ConflictTooLarge                              // both changed a file too large to be merged, or there are too many
+	ConflictMode                                  // each gave it other permissions
+	ConflictType                                  // a file, a symlink or a submodule: each another
+	ConflictSymlink                               // each points it elsewhere
+	ConflictSubmodule                             // each is at another commit of it
+	ConflictFileFolder                            // a file of one side is where the other has a folder
+)
+
+// String says it to a person; here is ours and there is theirs.
+func (k ConflictKind) String() string {
+	switch k {
+	case ConflictContent:
+		return "both sides changed the same lines"
+	case ConflictAdded:
+		return "both sides added the file, with different content"
+	case ConflictDeletedByUs:
+		return "deleted here, changed there"
+	case ConflictDeletedByThem:
+		return "deleted there, changed here"
+	case ConflictBinary:
+		return "both sides changed the file, and it is binary"
+	case ConflictTooLarge:
+		return "both sides changed the file, and it is too large to be merged"
+	case ConflictMode:
+		return "both sides changed the file's mode"
+	case ConflictType:
+		return "the two sides made different things of it: a file, a symlink or a submodule"
+	case ConflictSymlink:
+		return "both sides changed where the symlink points"
+	case ConflictSubmodule:
+		return "both sides changed the submodule's commit"
+	case ConflictFileFolder:
+		return "a file on one side, a folder on the other"
+	default:
+		return fmt.Sprintf("conflict %d", int(k))
+	}
+}
+
+// Merge merges theirs into ours: what changed between base and theirs is applied to ours.
+// Three trees are compared and no history is walked, so base may be any commit that both
+// sides descend from; the nearest gives the fewest conflicts. Commits that the mirror lacks
+// are fetched.
+//
+// It makes a commit in the mirror, unpushed, whose parents are ours and theirs, whatever
+// the spec's Parents are. Where both sides changed the same place, the commit's file holds
+// both, between conflict markers, and Conflicts names it. When theirs is base or ours itself,
+// there is nothing to merge and the result is ours.
+//
+// A change of one side follows a file that the other side renamed. Symlinks, submodules,
+// binary files and files of more than 4 MiB are taken whole, from the side that changed them.
+func (r *Repo) Merge(
+	ctx context.Context, base, ours, theirs string, s CommitSpec, labels MergeLabels,
+) (m Merged, err error) {
+	s.Parents = []string{ours, theirs}
+	err = r.viewCommits(ctx, "merge", []string{base, ours, theirs}, func(o *packedObjects, at []plumbing.Hash) error {
+		m = Merged{SHA: at[1].String()}
+		if at[2] == at[0] || at[2] == at[1] {
+			return nil
+		}
+		trees, err := o.treesOf(at)
+		if err != nil {
+			return err
+		}
+		t, err := mergeTrees(ctx, o, trees[0], trees[1], trees[2], labels)
+		if err != nil {
+			return err
+		}
+		for _, p := range slices.Sorted(maps.Keys(t.conflicts)) {
+			m.Conflicts = append(m.Conflicts, Conflict{p, t.conflicts[p]})
+		}
+		m.SHA, err = r.makeCommit(ctx, o, at[1], t.edits, t.blobs, s)
+		return err
+	})
+	if err != nil {
+		return Merged{}, err
+	}
+	return m, nil
+}

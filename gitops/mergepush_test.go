@@ -1,0 +1,258 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/google/go-cmp/cmp"
+)
+
+// merges makes commits for a merge of a kind: with a file moved here and changed there.
+func (f *fixture) merges() (base, ours, theirs string) {
+	text := lines("one two three four five six seven eight nine ten")
+	b := fileTree{"big.bin": "\x00" + strings.Repeat("no text ", 500),
+		"dir/sub/k": "k", "c": "0\n", "f": text, "old": text + "old\n"}
+	o, t := maps.Clone(b), maps.Clone(b)
+	o["f"], o["c"], o["moved/old"], o["ours"] = strings.Replace(text, "one", "ONE", 1), "a\n", text+"old\n", "only ours"
+	delete(o, "old")
+	t["f"], t["c"], t["old"], t["theirs"] = strings.Replace(text, "ten", "TEN", 1), "b\n", text+"new\n", "only theirs"
+	at := importTrees(f.t, f.bare, [3]fileTree{b, o, t})[0]
+	git(f.t, f.bare, "branch", "-f", "ours", at[1])
+	git(f.t, f.bare, "branch", "-f", "theirs", at[2])
+	return at[0], at[1], at[2]
+}
+
+// sentObjects pushes a commit to a branch and returns which objects the server got.
+func (f *fixture) sentObjects(branch, sha, expect string) []string {
+	f.t.Helper()
+	o := must[mirror](f.t)(f.repo.mirror(f.t.Context()))
+	objs := must[*packedObjects](f.t)(openObjects(o.dir))
+	defer objs.close()
+	_, at, err := f.repo.discoverRefs(f.t.Context(), "test", "refs/heads/"+branch)
+	must0(f.t, err)
+	var out []string
+	for _, n := range must[[]newObject](f.t)(objs.unsentObjects(plumbing.NewHash(sha), at.has)) {
+		out = append(out, n.id.String())
+	}
+	must0(f.t, f.repo.Push(f.t.Context(), branch, sha, expect))
+	git(f.t, f.bare, "fsck", "--strict", "--full", "--connectivity-only")
+	slices.Sort(out)
+	return out
+}
+
+// lackedObjects is what git finds that a commit has beyond others.
+func (f *fixture) lackedObjects(sha string, others ...string) []string {
+	f.t.Helper()
+	args := append([]string{"rev-list", "--objects", "--no-object-names", sha, "--not"}, others...)
+	out := strings.Fields(git(f.t, f.bare, args...))
+	slices.Sort(out)
+	return out
+}
+
+// A merge commit, as it was made or resolved in a workspace, is pushed with what the server
+// lacks and nothing else. The resolved one does not stand on the one with markers.
+func TestPushMerge(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	base, ours, theirs := f.merges()
+	m := must[Merged](t)(f.repo.Merge(ctx, base, ours, theirs, testSpec("merge"), MergeLabels{"ours", "theirs"}))
+	if want := []Conflict{{"c", ConflictContent}}; !slices.Equal(m.Conflicts, want) {
+		t.Fatalf("conflicts %v", m.Conflicts)
+	}
+	sent := f.sentObjects("marked", m.SHA, "")
+	if diff := cmp.Diff(f.lackedObjects(m.SHA, ours, theirs), sent); diff != "" {
+		t.Errorf("marked: objects (-lacked +sent):\n%s", diff)
+	}
+	git(t, f.bare, "branch", "-D", "marked")
+	git(t, f.bare, "gc", "-q", "--prune=now")
+
+	// In a process of its own later, with a resolution.
+	f.repo = openCache(t, f.cache.dir, CacheOptions{}).Repo(f.remote("app.git"))
+	w := must[*Workspace](t)(f.repo.Workspace(ctx, "", m.SHA))
+	if got := must[[]byte](t)(os.ReadFile(filepath.Join(w.Dir(), "c"))); string(got) !=
+		"<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n" {
+		t.Errorf("c = %q", got)
+	}
+	write(t, w.Dir(), map[string]string{"c": "ab\n", "dir/sub/copy": "k"})
+	spec := testSpec("resolved")
+	spec.Parents = []string{ours, theirs}
+	resolved := must[string](t)(w.Commit(ctx, spec))
+	if again := must[string](t)(w.Commit(ctx, spec)); again != resolved {
+		t.Errorf("committed again: %s, %s", resolved, again)
+	}
+	sent = f.sentObjects("resolved", resolved, "")
+	if diff := cmp.Diff(f.lackedObjects(resolved, ours, theirs), sent); diff != "" {
+		t.Errorf("resolved: objects (-lacked +sent):\n%s", diff)
+	}
+	if got := git(t, f.bare, "log", "-1", "--format=%P", resolved); got != ours+" "+theirs {
+		t.Errorf("parents %s", got)
+	}
+	if _, err := gitTry(f.bare, "cat-file", "-e", m.SHA); err == nil {
+		t.Error("the commit with markers was pushed")
+	}
+	want := f.tree(resolved)
+	fresh := openCache(t, t.TempDir(), CacheOptions{}).Repo(f.remote("app.git"))
+	f.repo = fresh
+	if diff := cmp.Diff(want, f.tree(resolved)); diff != "" {
+		t.Errorf("the server's files (-here +there):\n%s", diff)
+	}
+	if want["moved/old"] != lines("one two three four five six seven eight nine ten new") || want["c"] != "ab\n" {
+		t.Errorf("files %v", want)
+	}
+}
+
+// Nothing was changed in the workspace: with parents named it is a commit, of their number.
+func TestCommitParents(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	base, ours, theirs := f.merges()
+	w := must[*Workspace](t)(f.repo.Workspace(ctx, "", ours))
+	if _, err := w.Commit(ctx, testSpec("none")); !errors.Is(err, ErrEmpty) {
+		t.Errorf("without parents: %v", err)
+	}
+	dir := must[mirror](t)(f.repo.mirror(ctx)).dir
+	for name, c := range map[string]struct{ given, want []string }{
+		"one":       {[]string{theirs}, []string{theirs}},
+		"two":       {[]string{ours, theirs}, []string{ours, theirs}},
+		"three":     {[]string{theirs, ours, base}, []string{theirs, ours, base}},
+		"one twice": {[]string{ours, theirs, ours}, []string{ours, theirs}},
+	} {
+		spec := testSpec(name)
+		spec.Parents = c.given
+		sha := must[string](t)(w.Commit(ctx, spec))
+		if got := git(t, dir, "log", "-1", "--format=%P", sha); got != strings.Join(c.want, " ") {
+			t.Errorf("%s: parents %s", name, got)
+		}
+		if git(t, dir, "rev-parse", sha+"^{tree}") != git(t, dir, "rev-parse", ours+"^{tree}") {
+			t.Errorf("%s: another tree", name)
+		}
+		sent := f.sentObjects(strings.ReplaceAll(name, " ", "-"), sha, "")
+		if diff := cmp.Diff(f.lackedObjects(sha, c.want...), sent); diff != "" {
+			t.Errorf("%s: objects (-lacked +sent):\n%s", name, diff)
+		}
+	}
+	for _, bad := range []string{"", "main", strings.Repeat("0", 39), strings.Repeat("a", 40)} {
+		spec := testSpec("bad")
+		spec.Parents = []string{ours, bad}
+		if sha, err := w.Commit(ctx, spec); err == nil {
+			t.Errorf("parent %q: %s", bad, sha)
+		}
+	}
+}
+
+// Ours was made here and not pushed yet: it goes with the merge.
+func TestMergeOfUnpushed(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	_, head, theirs := f.merges()
+	w := must[*Workspace](t)(f.repo.Workspace(ctx, "", head))
+	write(t, w.Dir(), map[string]string{"mine/a": "1", "c": "b\n"})
+	ours := must[string](t)(w.Commit(ctx, testSpec("mine")))
+	m := must[Merged](t)(f.repo.Merge(ctx, head, ours, theirs, testSpec("merge"), MergeLabels{}))
+	sent := f.sentObjects("ours", m.SHA, head)
+	if diff := cmp.Diff(f.lackedObjects(m.SHA, head, theirs), sent); diff != "" {
+		t.Errorf("objects (-lacked +sent):\n%s", diff)
+	}
+	write(t, w.Dir(), map[string]string{"mine/a": "2"})
+	more := must[string](t)(w.Commit(ctx, testSpec("more")))
+	m2 := must[Merged](t)(f.repo.Merge(ctx, head, m.SHA, more, testSpec("on a merge"), MergeLabels{}))
+	if len(m2.Conflicts) != 1 || m2.Conflicts[0].Path != "mine/a" {
+		t.Errorf("conflicts %v", m2.Conflicts)
+	}
+	sent = f.sentObjects("ours", m2.SHA, m.SHA)
+	if diff := cmp.Diff(f.lackedObjects(m2.SHA, m.SHA), sent); diff != "" {
+		t.Errorf("objects of the second (-lacked +sent):\n%s", diff)
+	}
+}
+
+// With nothing to merge, the result is ours.
+func TestMergeNothing(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	base, ours, theirs := f.merges()
+	for name, c := range map[string][3]string{"theirs is base": {base, ours, base}, "theirs is ours": {base, ours, ours}} {
+		m, err := f.repo.Merge(ctx, c[0], c[1], c[2], testSpec("m"), MergeLabels{})
+		if err != nil || m.SHA != ours || m.Conflicts != nil {
+			t.Errorf("%s: %v, %v", name, m, err)
+		}
+	}
+	m := must[Merged](t)(f.repo.Merge(ctx, base, base, theirs, testSpec("m"), MergeLabels{}))
+	if diff := cmp.Diff(f.tree(theirs), f.tree(m.SHA)); diff != "" || m.Conflicts != nil {
+		t.Errorf("ours is base: %v, %s", m.Conflicts, diff)
+	}
+}
+
+func TestMergeRefused(t *testing.T) {
+	f := newFixture(t)
+	base, ours, theirs := f.merges()
+	var missing *NotFoundError
+	absent := strings.Repeat("a", 40)
+	for i := range 3 {
+		at := [3]string{base, ours, theirs}
+		at[i] = absent
+		m, err := f.repo.Merge(t.Context(), at[0], at[1], at[2], testSpec("m"), MergeLabels{})
+		if !errors.As(err, &missing) || m.SHA != "" {
+			t.Errorf("commit %d is missing: %v, %v", i, m, err)
+		}
+		at[i] = "HEAD"
+		if m, err := f.repo.Merge(t.Context(), at[0], at[1], at[2], testSpec("m"), MergeLabels{}); err == nil {
+			t.Errorf("commit %d is no hash: %v", i, m)
+		}
+	}
+	if m, err := f.repo.Merge(t.Context(), base, ours, theirs, CommitSpec{}, MergeLabels{}); err == nil {
+		t.Errorf("without a message: %v", m)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if m, err := f.repo.Merge(ended, base, ours, theirs, testSpec("m"), MergeLabels{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its end: %v, %v", m, err)
+	}
+	if _, err := f.repo.Unresolved(t.Context(), ours, []string{"../x"}); err == nil {
+		t.Error("a path outside was looked at")
+	}
+	got, err := f.repo.Unresolved(t.Context(), ours, []string{"absent", "dir", "c/x", "big.bin"})
+	if err != nil || got != nil {
+		t.Errorf("Unresolved: %q, %v", got, err)
+	}
+}
+
+// The mirror is begun anew while the three commits are fetched, and what it held before is lost:
+// the merge is the same, and can still be pushed after the mirror was begun anew once more.
+func TestMergeInOvergrownMirror(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	base, ours, theirs := f.merges()
+	// What git makes of it is fetched too, so that the mirror has all objects of the merge already.
+	must0(t, f.repo.FetchCommit(ctx, "", base))
+	fresh := openCache(t, t.TempDir(), CacheOptions{}).Repo(f.remote("app.git"))
+	want := must[Merged](t)(fresh.Merge(ctx, base, ours, theirs, testSpec("m"), MergeLabels{}))
+	must0(t, fresh.Push(ctx, "elsewhere", want.SHA, ""))
+	for i := range maxPacks - 2 {
+		x := must[indexedPack](t)(f.repo.packNew([]newObject{inMemory(blobID(fmt.Sprint(i)), 3, []byte(fmt.Sprint(i)))}))
+		must0(t, f.repo.installPack(ctx, x, "fetched", blobID("x"), nil))
+	}
+	m := must[mirror](t)(f.repo.mirror(ctx))
+	other := testSpec("another message")
+	if got := must[Merged](t)(f.repo.Merge(ctx, base, ours, theirs, testSpec("m"), MergeLabels{})); !cmp.Equal(got, want) {
+		t.Errorf("merged %v, want %v", got, want)
+	}
+	now := must[mirror](t)(f.repo.mirror(ctx))
+	if now == m {
+		t.Fatal("the mirror was not renewed")
+	}
+	must0(t, f.repo.FetchCommit(ctx, "", want.SHA))
+	made := must[Merged](t)(f.repo.Merge(ctx, base, ours, theirs, other, MergeLabels{}))
+	git(t, f.bare, "branch", "-D", "elsewhere")
+	git(t, f.bare, "gc", "-q", "--prune=now")
+	must0(t, f.repo.renewMirror(ctx, now))
+	must0(t, f.repo.Push(ctx, "b", made.SHA, ""))
+	git(t, f.bare, "fsck", "--strict", "--full")
+}

@@ -1,0 +1,345 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+// maxMergedText bounds the merged files of one merge together, in bytes: they are held in memory.
+const maxMergedText = 256 << 20
+
+// treeMerge is a merge of trees under way.
+type treeMerge struct {
+	ctx          context.Context
+	objects      *packedObjects
+	labels       MergeLabels
+	ours, theirs *treeFolders
+	// What changed since base, by path. A rename that was dealt with is taken out.
+	byOurs, byTheirs map[string]treeChange
+
+	edits     treeEdits // of ours
+	conflicts map[string]ConflictKind
+	blobs     []newObject
+	text      int // bytes of blobs
+}
+
+// mergeTrees finds how to edit the tree of ours so that it has what theirs changed.
+func mergeTrees(
+	ctx context.Context, o *packedObjects, base, ours, theirs plumbing.Hash, labels MergeLabels,
+) (*treeMerge, error) {
+	m := &treeMerge{ctx: ctx, objects: o, labels: labels, ours: newTreeFolders(o, ours), theirs: newTreeFolders(o, theirs),
+		edits: treeEdits{}, conflicts: map[string]ConflictKind{}}
+	byOurs, err := o.compareTrees(ctx, base, ours)
+	if err != nil {
+		return nil, err
+	}
+	byTheirs, err := o.compareTrees(ctx, base, theirs)
+	if err != nil {
+		return nil, err
+	}
+	m.byOurs, m.byTheirs = changesByPath(byOurs), changesByPath(byTheirs)
+	if err := m.followRenames(byOurs, byTheirs); err != nil {
+		return nil, err
+	}
+	for _, p := range slices.Sorted(maps.Keys(m.byTheirs)) {
+		t := m.byTheirs[p]
+		inOurs := t.old
+		if c, both := m.byOurs[p]; both {
+			inOurs = c.new
+		}
+		if err := m.mergeEntry(p, t.old, inOurs, t.new); err != nil {
+			return nil, err
+		}
+	}
+	return m, m.clearWay()
+}
+
+func changesByPath(changes []treeChange) map[string]treeChange {
+	by := make(map[string]treeChange, len(changes))
+	for _, c := range changes {
+		by[c.path] = c
+	}
+	return by
+}
+
+// followRenames merges the files that one side renamed and the other changed. Any other
+// rename is a removal and an addition.
+func (m *treeMerge) followRenames(byOurs, byTheirs []treeChange) error {
+	open := m.objects.openBlob
+	inOurs, err := pairRenames(byOurs, open, open)
+	if err != nil {
+		return err
+	}
+	inTheirs, err := pairRenames(byTheirs, open, open)
+	if err != nil {
+		return err
+	}
+	for _, f := range inOurs {
+		c, follows, err := m.theirs.follows(f, m.byTheirs)
+		if err != nil {
+			return err
+		}
+		if !follows {
+			continue
+		}
+		if err := m.mergeEntry(f.Path, f.old, f.new, c.new); err != nil {
+			return err
+		}
+		delete(m.byTheirs, f.OldPath)
+	}
+	for _, f := range inTheirs {
+		c, follows, err := m.ours.follows(f, m.byOurs)
+		if err != nil {
+			return err
+		}
+		if !follows {
+			continue
+		}
+		if err := m.mergeEntry(f.Path, f.old, c.new, f.new); err != nil {
+			return err
+		}
+		m.edits[f.OldPath] = treeEntry{}
+		delete(m.byTheirs, f.OldPath)
+		delete(m.byTheirs, f.Path)
+	}
+	return nil
+}
+
+// mergeEntry merges what the sides made of one file. An entry without mode is an absent file.
+func (m *treeMerge) mergeEntry(p string, base, ours, theirs treeEntry) error {
+	if m.ctx.Err() != nil {
+		return context.Cause(m.ctx)
+	}
+	merged, kind := ours, ConflictKind(0)
+	switch {
+	case ours.sameAs(theirs), theirs.sameAs(base):
+	case ours.sameAs(base):
+		merged = theirs
+	case ours.mode == filemode.Empty:
+		merged, kind = theirs, ConflictDeletedByUs
+	case theirs.mode == filemode.Empty:
+		kind = ConflictDeletedByThem
+	case kindOfMode(ours.mode) != kindOfMode(theirs.mode):
+		kind = ConflictType
+	case ours.mode == filemode.Symlink:
+		kind = ConflictSymlink
+	case ours.mode == filemode.Submodule:
+		kind = ConflictSubmodule
+	default:
+		var err error
+		if merged, kind, err = m.mergeFile(base, ours, theirs); err != nil {
+			return fmt.Errorf("merge %s: %w", cleanText(p, 200), err)
+		}
+	}
+	if kind != 0 {
+		m.conflicts[p] = kind
+	}
+	has, err := m.ours.entry(p)
+	if err != nil {
+		return err
+	}
+	if has.isDir() {
+		has = treeEntry{}
+	}
+	if !merged.sameAs(has) {
+		m.edits[p] = merged
+	}
+	return nil
+}
+
+func (e treeEntry) sameAs(x treeEntry) bool { return e.mode == x.mode && e.id == x.id }
+
+// mergeFile merges a regular file that both sides changed: its mode and its content, each for itself.
+func (m *treeMerge) mergeFile(base, ours, theirs treeEntry) (merged treeEntry, kind ConflictKind, err error) {
+	if !isRegular(base.mode) {
+		base = treeEntry{mode: base.mode} // of another kind, or absent: its content is not theirs
+	}
+	merged = ours
+	switch {
+	case ours.mode == base.mode:
+		merged.mode = theirs.mode
+	case theirs.mode != base.mode && theirs.mode != ours.mode:
+		kind = ConflictMode
+	}
+	switch {
+	case ours.id == theirs.id, theirs.id == base.id:
+		return merged, kind, nil
+	case ours.id == base.id:
+		merged.id = theirs.id
+		return merged, kind, nil
+	}
+	var texts [3][]byte
+	for i, e := range []treeEntry{base, ours, theirs} {
+		if e.id.IsZero() {
+			continue
+		}
+		b, binary, large, err := readText(e, m.objects.openBlob)
+		switch {
+		case err != nil:
+			return treeEntry{}, 0, err
+		case binary:
+			return merged, ConflictBinary, nil
+		case large || m.text+len(b) > maxMergedText:
+			return merged, ConflictTooLarge, nil
+		}
+		texts[i] = b
+	}
+	text, clean := mergeText(texts[0], texts[1], texts[2], m.labels)
+	switch {
+	case clean:
+	case base.mode == filemode.Empty:
+		kind = ConflictAdded
+	default:
+		kind = ConflictContent
+	}
+	sum := newHasher(plumbing.BlobObject, int64(len(text)))
+	sum.Write(text)
+	merged.id = sum.sum()
+	m.text += len(text)
+	m.blobs = append(m.blobs, inMemory(merged.id, plumbing.BlobObject, text))
+	return merged, kind, nil
+}
+
+// clearWay takes back edits that would put a file where ours has a folder, or below a file
+// of ours: ours is kept.
+func (m *treeMerge) clearWay() error {
+	paths := slices.Sorted(maps.Keys(m.edits))
+	for _, p := range paths {
+		kept, err := m.keepsFolder(p)
+		if err != nil {
+			return err
+		}
+		if kept && m.edits[p].mode != filemode.Empty {
+			m.takeBack(p, p)
+		}
+	}
+	for _, p := range paths {
+		file, err := m.fileAbove(p)
+		if err != nil {
+			return err
+		}
+		if file != "" && m.edits[p].mode != filemode.Empty {
+			m.takeBack(p, file)
+		}
+	}
+	return nil
+}
+
+// takeBack leaves a path as ours has it, because of a file and a folder at clash.
+func (m *treeMerge) takeBack(p, clash string) {
+	delete(m.edits, p)
+	delete(m.conflicts, p)
+	m.conflicts[clash] = ConflictFileFolder
+}
+
+// errFound ends a walk that has found what it looked for.
+var errFound = errors.New("found")
+
+// keepsFolder reports whether ours has a folder at a path and files in it after the edits.
+func (m *treeMerge) keepsFolder(p string) (bool, error) {
+	e, err := m.ours.entry(p)
+	if err != nil || !e.isDir() {
+		return false, err
+	}
+	err = m.objects.walkTree(e.id, p, func(file string, _ treeEntry) error {
+		if edit, edited := m.edits[file]; !edited || edit.mode != filemode.Empty {
+			return errFound
+		}
+		return nil
+	})
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// fileAbove is the file that is where a path needs a folder, after the edits; "" is none.
+func (m *treeMerge) fileAbove(p string) (string, error) {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		e, edited := m.edits[dir]
+		if !edited {
+			var err error
+			if e, err = m.ours.entry(dir); err != nil {
+				return "", err
+			}
+		}
+		if e.mode != filemode.Empty && !e.isDir() {
+			return dir, nil
+		}
+	}
+	return "", nil
+}
+
+// treeFolders looks up paths of a tree, reading each folder once.
+type treeFolders struct {
+	objects *packedObjects
+	folders map[string]map[string]treeEntry
+	root    plumbing.Hash
+}
+
+func newTreeFolders(o *packedObjects, root plumbing.Hash) *treeFolders {
+	return &treeFolders{objects: o, root: root, folders: map[string]map[string]treeEntry{}}
+}
+
+// entry is what is at a path; the zero entry is nothing.
+func (t *treeFolders) entry(p string) (treeEntry, error) {
+	if p == "." {
+		return treeEntry{mode: filemode.Dir, id: t.root}, nil
+	}
+	dir, name := path.Split(p)
+	dir = path.Clean(dir)
+	entries, known := t.folders[dir]
+	if !known {
+		d, err := t.entry(dir)
+		if err != nil {
+			return treeEntry{}, err
+		}
+		entries = map[string]treeEntry{}
+		if d.isDir() {
+			list, err := t.objects.readTree(d.id)
+			if err != nil {
+				return treeEntry{}, err
+			}
+			for _, e := range list {
+				entries[e.name] = e
+			}
+		}
+		t.folders[dir] = entries
+	}
+	return entries[name], nil
+}
+
+// follows reports whether a file was renamed on one side and the change of it on this one, whose
+// changes are given, can go with it. It can when exactly one renamed the file.
+func (t *treeFolders) follows(f comparison, changes map[string]treeChange) (c treeChange, ok bool, err error) {
+	c, ok = changes[f.OldPath]
+	if !ok || f.Status != FileRenamed || c.new.mode == filemode.Empty || kindOfMode(c.new.mode) != kindOfMode(f.new.mode) {
+		return c, false, nil
+	}
+	ok, err = t.isFree(f.Path)
+	return c, ok, err
+}
+
+// isFree reports whether a new file can be at a path: nothing is there, and no file where it needs a folder.
+func (t *treeFolders) isFree(p string) (bool, error) {
+	if e, err := t.entry(p); err != nil || e.mode != filemode.Empty {
+		return false, err
+	}
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		e, err := t.entry(dir)
+		if err != nil {
+			return false, err
+		}
+		if e.mode != filemode.Empty {
+			return e.isDir(), nil
+		}
+	}
+	return true, nil
+}
