@@ -35,7 +35,7 @@ func taskSections(in Input) []promptSection {
 	body, images := imagesAsLinks(Sanitize(in.Body))
 	about := ""
 	if images > 0 {
-		about = "Its images are given as links, with the text that stands for them; you can't look at them."
+		about = "Its images are given as links; you can't look at them."
 	}
 	return []promptSection{
 		{heading: "# The task", intro: intro + "\n\n" +

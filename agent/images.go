@@ -11,14 +11,14 @@ var (
 	// imagePattern is an image in Markdown or HTML (https://spec.commonmark.org/0.31.2/#images).
 	// It also matches code in a line, so that an image in there is not taken for one.
 	imagePattern = regexp.MustCompile("(?is)`+[^`\n]*`+|" +
-		`!\[([^\]\n]*)\]\(\s*<?([^)\s>]*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)|<img\b([^>]*)>`)
-	// attributePattern is one of an img element that matters.
-	attributePattern = regexp.MustCompile(`(?is)\b(src|alt)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
-	fencePattern     = regexp.MustCompile("^ {0,3}(```+|~~~+)")
+		`!\[[^\]\n]*\]\(\s*<?([^)\s>]*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)|<img\b([^>]*)>`)
+	// sourcePattern is the attribute of an img element that matters.
+	sourcePattern = regexp.MustCompile(`(?is)\bsrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
+	fencePattern  = regexp.MustCompile("^ {0,3}(```+|~~~+)")
 )
 
-// imagesAsLinks turns the images in a Markdown text into links with their
-// alternative text, and counts them. What stands in code stays as it is.
+// imagesAsLinks turns the images in a Markdown text into links, and counts them. Their
+// alternative text is left out: people see the image. What stands in code stays as it is.
 func imagesAsLinks(text string) (string, int) {
 	var out, prose strings.Builder
 	n := 0
@@ -56,34 +56,24 @@ func imagesAsLinks(text string) (string, int) {
 
 // imageLink is the link in an image's place; ok is false when m is code.
 func imageLink(m string) (link string, ok bool) {
-	var alt, src string
+	var src string
 	switch {
 	case strings.HasPrefix(m, "`"):
 		return m, false
 	case strings.HasPrefix(m, "!"):
-		parts := imagePattern.FindStringSubmatch(m)
-		alt, src = parts[1], parts[2]
+		src = imagePattern.FindStringSubmatch(m)[1]
 	default:
-		for _, a := range attributePattern.FindAllStringSubmatch(m, -1) {
-			value := html.UnescapeString(a[2] + a[3] + a[4])
-			if strings.EqualFold(a[1], "alt") {
-				alt = value
-			} else {
-				src = value
-			}
+		if a := sourcePattern.FindStringSubmatch(m); a != nil {
+			src = html.UnescapeString(a[1] + a[2] + a[3])
 		}
-	}
-	words := "image"
-	if alt = clipLine(strings.NewReplacer("[", "(", "]", ")").Replace(alt), 300); alt != "" {
-		words += ": " + alt
 	}
 	u, err := url.Parse(strings.TrimSpace(src))
 	switch {
 	case err != nil || src == "" || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
-		return "[" + words + "] (it has no address that can be linked to)", true
+		return "[image] (it has no address that can be linked to)", true
 	case len(src) > 2000:
-		return "[" + words + "] (its address is too long)", true
+		return "[image] (its address is too long)", true
 	}
-	return "[" + words + "](" + strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "\n",
+	return "[image](" + strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "\n",
 		"").Replace(strings.TrimSpace(src)) + ")", true
 }

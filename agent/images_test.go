@@ -4,23 +4,20 @@ import "testing"
 
 func TestImagesAsLinks(t *testing.T) {
 	for text, want := range map[string]string{
-		"See ![the page](https://x.test/a.png \"title\") here.": "See [image: the " +
-			"page](https://x.test/a.png) here.",
-		"![](https://x.test/a.png)![b](b.png)": "[image](https://x.test/a.png)[image: b](b.png)",
-		"<img width=\"300\" alt=\"A &amp; B [x]\"\n src='https://x.test/a(1).png' />": "[image: A & B " +
-			"(x)](https://x.test/a%281%29.png)",
-		"<IMG SRC=https://x.test/a.png>": "[image](https://x.test/a.png)",
-		"![a](data:image/png;base64,AAAA) <img alt=b>": "[image: a] (it has no address " +
-			"that can be linked to) [image: b] (it has no address that can be linked to)",
-		"![x](javascript:alert)": "[image: x] (it has no address " +
+		"See ![the page](https://x.test/a.png \"title\") here.":                       "See [image](https://x.test/a.png) here.",
+		"![](https://x.test/a.png)![b](b.png)":                                        "[image](https://x.test/a.png)[image](b.png)",
+		"<img width=\"300\" alt=\"A &amp; B [x]\"\n src='https://x.test/a(1).png' />": "[image](https://x.test/a%281%29.png)",
+		"<IMG SRC=https://x.test/a.png>":                                              "[image](https://x.test/a.png)",
+		"![a](data:image/png;base64,AAAA) <img alt=b>": "[image] (it has no address " +
+			"that can be linked to) [image] (it has no address that can be linked to)",
+		"![x](javascript:alert)": "[image] (it has no address " +
 			"that can be linked to)",
 		"`![code](a.png)` and [a link](b) and <imgx>": "`![code](a.png)` and [a " +
 			"link](b) and <imgx>",
 		"```md\n![in code](a.png)\n~~~\n```\n![out](b.png)\n": "```md\n![in code](a.png)\n~~~\n" +
-			"```\n[image: out](b.png)\n",
-		"~~~\n![never closed](a.png)": "~~~\n![never closed](a.png)",
-		"[![badge](a.svg)](https://x.test)": "[[image: " +
-			"badge](a.svg)](https://x.test)",
+			"```\n[image](b.png)\n",
+		"~~~\n![never closed](a.png)":       "~~~\n![never closed](a.png)",
+		"[![badge](a.svg)](https://x.test)": "[[image](a.svg)](https://x.test)",
 	} {
 		if got, _ := imagesAsLinks(text); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", text, got, want)

@@ -108,8 +108,8 @@ func TestHiddenInstructions(t *testing.T) {
 	for _, r := range stage.Model.Requests() {
 		for _, m := range r.Messages {
 			for word := range strings.FieldsSeq(part["never"]) {
-				// in the transcript of who wrote it
-				own := m.Role == "assistant" || word == "CANARY-BRANCH-AGENTS" && r.Model == "sia"
+				// in the transcript of who wrote it, and in what it did to protected files
+				own := m.Role == "assistant" || word == "CANARY-BRANCH-AGENTS" && r.Model != "coder"
 				if strings.Contains(m.Content, word) && !own {
 					t.Errorf("%s reached %s: …%s…", word, r.Model, around(m.Content, word))
 				}

@@ -123,11 +123,11 @@ func TestPeopleEditMemory(t *testing.T) {
 	}
 
 	before := len(s.Model.Requests())
-	resolve(t, s, "Greet the customers again")
+	again := resolve(t, s, "Greet the customers again")
 	if brief := asked(t, s, before, "Greet the customers again"); strings.Contains(brief, "says the memory branch") {
 		t.Error("instructions on the memory branch were read")
 	}
-	if w := s.Task(2).Warning; !strings.Contains(w, "`.sia/instructions.md` on the memory branch is not read") {
+	if w := s.Task(again).Warning; !strings.Contains(w, "`.sia/instructions.md` on the memory branch is not read") {
 		t.Errorf("nobody is told that they were not: %q", w)
 	}
 	push(t, s, "main", map[string]string{".sia/instructions.md": "Be clear, says the base branch.\n"})

@@ -18,7 +18,7 @@ func (s *step) begun() {
 	s.t.Settings, s.t.SettingsFrom = f.Settings, f.SettingsFrom
 	unasked := f.Title != s.t.Title || f.Body != s.t.Body
 	edited := s.t.Edited != nil || unasked
-	if edited && !s.worked() {
+	if unasked && !s.worked() {
 		s.t.Brief.Plan = nil // it was approved for another text
 	}
 	s.t.Brief = s.keeping(s.t.Brief)

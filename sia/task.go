@@ -305,7 +305,9 @@ const (
 // AboutSomething reports whether answers to such a question mean nothing without what
 // was shown beside it: a plan, what resolves the issue already, or its edited text.
 // Nothing is learned of them.
-func (k EscalationKind) AboutSomething() bool { return k == AskPlan || k == AskAlready || k == AskEdited }
+func (k EscalationKind) AboutSomething() bool {
+	return k == AskPlan || k == AskAlready || k == AskEdited
+}
 
 // OnIssue reports whether such a question is a comment on the task's own issue, rather
 // than an issue of its own.

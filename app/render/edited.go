@@ -2,10 +2,14 @@ package render
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
 )
+
+// mostEdited is how much of an edited text is shown, in characters.
+const mostEdited = 20_000
 
 // EditedComment asks, on the task's own issue, whether the text that it has by now is the
 // task. It shows that text, because it can be edited again.
@@ -18,7 +22,11 @@ func EditedComment(t sia.Task, e sia.Escalation) string {
 	p.add("**" + few(e.Question, 20) + "** " + few(e.Blocker, 30))
 	p.add(boxes(e))
 	p.add("Tick a box, or comment `/sia start` or `/sia stop`. Nothing runs until then.")
-	p.fold("How it reads now", "**"+Line(text.Title, 200)+"**\n\n"+Quote(cut(text.Body, 4000)))
+	now := "**" + Line(text.Title, 200) + "**\n\n" + Quote(cut(text.Body, mostEdited))
+	if utf8.RuneCountInString(text.Body) > mostEdited {
+		now += "\n\nThat is not all of it: read the issue itself."
+	}
+	p.fold("How it reads now", now)
 	p.fold("How to answer", howToAnswer(t, e))
 	return p.String()
 }

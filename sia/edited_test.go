@@ -1,0 +1,56 @@
+package sia
+
+import "testing"
+
+// asksWhichText has a stranger edit the issue after it was asked for.
+func asksWhichText(t *testing.T) *planning {
+	t.Helper()
+	p := &planning{t: t}
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Body: "Politely.", DefaultBranch: "main"})
+	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet", Body: "Rudely."})
+	p.comesTo(Escalated)
+	if p.task.Body != "Politely." || len(p.task.Attempts) != 0 || p.task.Escalation.Kind != AskEdited {
+		t.Fatalf("the task is %q after %d attempts", p.task.Body, len(p.task.Attempts))
+	}
+	return p
+}
+
+// What was asked for is the text as it was then; another counts by a person's word.
+func TestEditedIssue(t *testing.T) {
+	for name, c := range map[string]struct {
+		says Fact
+		body string
+	}{
+		"answer":       {AnswerGiven{Letter: "A"}, "Rudely."},
+		"words":        {AnswerGiven{Text: "yes, but briefly"}, "Rudely."},
+		"retry":        {Retry{}, "Rudely."},
+		"start":        {Start{Title: "Greet", Body: "Warmly."}, "Warmly."},
+		"edit":         {Edited{Title: "Greet", Body: "Kindly."}, "Kindly."},
+		"start anyway": {Start{Title: "Greet", Body: "Rudely.", Anyway: true}, "Rudely."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := asksWhichText(t)
+			p.says(c.says)
+			p.comesTo(Queued)
+			if p.task.Body != c.body {
+				t.Errorf("the task is %q", p.task.Body)
+			}
+			p.begins("")
+			p.comesTo(Working)
+		})
+	}
+	p := asksWhichText(t)
+	p.says(AnswerGiven{Letter: "B"})
+	p.comesTo(Stopped)
+}
+
+// A yes is to the text that was shown: one that is edited once more is asked about again.
+func TestEditedAgain(t *testing.T) {
+	p := asksWhichText(t)
+	p.says(AnswerGiven{Letter: "A"})
+	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet", Body: "Worse."})
+	p.comesTo(Escalated)
+	if p.task.Escalation.Edition.Body != "Worse." || p.task.Escalation.Number != 2 {
+		t.Errorf("asked about %+v", p.task.Escalation)
+	}
+}
