@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // A repository that asks git to run something, in each way there is: none of it
@@ -52,6 +55,11 @@ func TestNothingOfARepositoryRuns(t *testing.T) {
 		t.Errorf("Diff:\n%s", d.Patch)
 	}
 	sha := must[string](t)(w.Commit(ctx, testSpec("c")))
+	write(t, f.work, map[string]string{"note.txt": "one $Id$\n2\n"})
+	merged := must[Merged](t)(f.repo.Merge(ctx, head, sha, commitAll(t, f.work, "theirs"), testSpec("m"), MergeLabels{}))
+	if got := must[[]byte](t)(f.repo.ReadFile(ctx, merged.SHA, "note.txt", 100)); string(got) != "one $Id$\n2\n" {
+		t.Errorf("merged: %q", got)
+	}
 	must0(t, f.repo.Push(ctx, "b", sha, ""))
 	if got := git(t, f.bare, "cat-file", "-p", sha+":new.txt"); got != "new" {
 		t.Errorf("committed: %q", got)
@@ -59,5 +67,77 @@ func TestNothingOfARepositoryRuns(t *testing.T) {
 	must0(t, w.Remove())
 	if _, err := os.Lstat(ran); err == nil {
 		t.Error("something of the repository ran on this host")
+	}
+}
+
+// hostileCommit makes a commit of a tree, on top of base, that git would not make.
+func hostileCommit(t *testing.T, bare, base string, tree []treeEntry) string {
+	t.Helper()
+	return git(t, bare, "commit-tree", "-p", base, "-m", "hostile", hostileTree(t, bare, tree))
+}
+
+func hostileTree(t *testing.T, bare string, tree []treeEntry) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "tree")
+	must0(t, os.WriteFile(file, encodeTree(tree), 0o600))
+	return git(t, bare, "hash-object", "-t", "tree", "--literally", "-w", file)
+}
+
+// Trees that are malformed, or a few objects that stand for more files than there are atoms:
+// merging or comparing them ends soon, with an error, and what can be merged is a right tree.
+func TestMergeOfHostileTrees(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	hash := func(rev string) plumbing.Hash { return plumbing.NewHash(git(t, f.bare, "rev-parse", rev)) }
+	file, folder := hash("main:README.md"), hash("main:src/lib")
+	deep := treeEntry{"d", filemode.Dir, folder}
+	for range maxDepth + 5 {
+		deep.id = plumbing.NewHash(hostileTree(t, f.bare, []treeEntry{deep}))
+	}
+	var bomb plumbing.Hash
+	leaf := []treeEntry{{"f", filemode.Regular, file}}
+	for range 30 {
+		bomb = plumbing.NewHash(hostileTree(t, f.bare, leaf))
+		leaf = nil
+		for i := range 10 {
+			leaf = append(leaf, treeEntry{string(rune('a' + i)), filemode.Dir, bomb})
+		}
+	}
+	for name, c := range map[string]struct {
+		tree  []treeEntry
+		fails bool
+	}{
+		"dot git":        {[]treeEntry{{".GIT", filemode.Dir, folder}}, true},
+		"dot dot":        {[]treeEntry{{"..", filemode.Dir, folder}}, true},
+		"a slash":        {[]treeEntry{{"a/../../b", filemode.Regular, file}}, true},
+		"no name":        {[]treeEntry{{"", filemode.Regular, file}}, true},
+		"a mode":         {[]treeEntry{{"x", 0o104755, file}}, true},
+		"too deep":       {[]treeEntry{deep}, true},
+		"without end":    {[]treeEntry{{"b", filemode.Dir, bomb}}, true},
+		"a file twice":   {[]treeEntry{{"x", filemode.Regular, file}, {"x", filemode.Executable, file}}, false},
+		"file or folder": {[]treeEntry{{"x", filemode.Regular, file}, {"x", filemode.Dir, folder}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hostile := hostileCommit(t, f.bare, f.main, c.tree)
+			ours := hostileCommit(t, f.bare, f.main, []treeEntry{{"x", filemode.Symlink, file}, {"y", filemode.Regular, file}})
+			for i, at := range [][3]string{{f.main, ours, hostile}, {f.main, hostile, ours}, {hostile, ours, f.main}} {
+				m, err := f.repo.Merge(ctx, at[0], at[1], at[2], testSpec("m"), MergeLabels{})
+				if c.fails {
+					if err == nil {
+						t.Errorf("merge %d: %v", i, m)
+					}
+					continue
+				}
+				must0(t, err)
+				dir := must[mirror](t)(f.repo.mirror(ctx)).dir
+				git(t, dir, "-c", "fsck.multipleAuthors=ignore", "fsck", "--strict", "--connectivity-only", m.SHA)
+				if out := git(t, dir, "ls-tree", "-r", "--name-only", m.SHA); strings.Count("\n"+out+"\n", "\nx\n") > 1 {
+					t.Errorf("merge %d has\n%s", i, out)
+				}
+			}
+			if _, err := f.repo.Diff(ctx, f.main, hostile); (err != nil) != c.fails {
+				t.Errorf("Diff: %v", err)
+			}
+		})
 	}
 }

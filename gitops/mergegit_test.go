@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
+	"path"
 	"strings"
 	"testing"
 
@@ -40,7 +41,11 @@ func TestMergeEqualsGit(t *testing.T) {
 		}
 		return out
 	})
+	count := 0
 	rapid.Check(t, func(rt *rapid.T) {
+		if count++; count > 40 {
+			return // each one starts git
+		}
 		base := tree.Draw(rt, "base")
 		side := func(name string) fileTree { // mostly as base
 			out, other := maps.Clone(base), tree.Draw(rt, name)
@@ -81,6 +86,98 @@ func TestMergeEqualsGit(t *testing.T) {
 		clean := len(m.conflicts) == 0
 		if err2 != nil || clean != (err == nil && exit == nil) || clean && merged.String() != strings.TrimSpace(out) {
 			rt.Fatalf("tree %s, %v, conflicts %v; in git %v:\n%s", merged, err2, m.conflicts, exit, out)
+		}
+	})
+}
+
+// What holds of any merge of trees, with files that were moved, copied and swapped: a side that
+// changed nothing plays no part, both sides are treated alike, and no path is both a file and
+// a folder.
+func TestMergeTreesProperty(t *testing.T) {
+	bare := t.TempDir()
+	git(t, bare, "init", "-q", "--bare")
+	contents := []string{"l:a", ""}
+	for _, c := range []string{"one", "two"} {
+		text := lines(strings.Repeat(c+" ", 3) + c + "4 " + c + "5 " + c + "6")
+		contents = append(contents, text, text+"end\n", "start\n"+text, "x:"+text)
+	}
+	tree := rapid.Custom(func(t *rapid.T) fileTree {
+		out := fileTree{}
+		for _, p := range []string{"a", "b", "a/b", "a/b/c", "d", "d/a", "d/b", "e/f"} {
+			blocked := false
+			for q := range out {
+				blocked = blocked || strings.HasPrefix(p, q+"/")
+			}
+			if !blocked && rapid.Bool().Draw(t, "present") {
+				out[p] = rapid.SampledFrom(contents).Draw(t, "content")
+			}
+		}
+		return out
+	})
+	count := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if count++; count > 40 {
+			return // each one starts git
+		}
+		at := importTrees(rt, bare, [3]fileTree{tree.Draw(rt, "base"), tree.Draw(rt, "ours"), tree.Draw(rt, "theirs")})[0]
+		o, err := openObjects(bare)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer o.close()
+		trees, err := o.treesOf([]plumbing.Hash{plumbing.NewHash(at[0]), plumbing.NewHash(at[1]), plumbing.NewHash(at[2])})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		merge := func(base, ours, theirs plumbing.Hash) (plumbing.Hash, bool) {
+			m, err := mergeTrees(context.Background(), o, base, ours, theirs, MergeLabels{})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			made := map[plumbing.Hash][]byte{}
+			merged, err := o.editTree(ours, m.edits, func(h plumbing.Hash, b []byte) { made[h] = b })
+			if err != nil {
+				rt.Fatal(err)
+			}
+			paths := map[string]bool{}
+			var walk func(dir string, tree plumbing.Hash)
+			walk = func(dir string, tree plumbing.Hash) {
+				entries, err := parseTree(made[tree])
+				if made[tree] == nil {
+					entries, err = o.readTree(tree)
+				}
+				if err != nil {
+					rt.Fatal(err)
+				}
+				for _, e := range entries {
+					p := path.Join(dir, e.name)
+					if paths[p] {
+						rt.Fatalf("%s is there twice", p)
+					}
+					paths[p] = true
+					if e.isDir() {
+						walk(p, e.id)
+					}
+				}
+			}
+			walk("", merged)
+			for p, kind := range m.conflicts {
+				if !paths[p] {
+					rt.Fatalf("%s where nothing is: %v", p, kind)
+				}
+			}
+			return merged, len(m.conflicts) == 0
+		}
+		base, ours, theirs := trees[0], trees[1], trees[2]
+		for _, c := range [][4]plumbing.Hash{{base, ours, base, ours}, {base, base, theirs, theirs}, {base, ours, ours, ours}} {
+			if got, clean := merge(c[0], c[1], c[2]); !clean || got != c[3] {
+				rt.Fatalf("merge of %v: %v, clean %v", c, got, clean)
+			}
+		}
+		one, clean := merge(base, ours, theirs)
+		two, alsoClean := merge(base, theirs, ours)
+		if clean != alsoClean || clean && one != two {
+			rt.Fatalf("the sides are not treated alike: %s, clean %v; %s, clean %v", one, clean, two, alsoClean)
 		}
 	})
 }

@@ -3,7 +3,6 @@ package gitops
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -230,17 +229,10 @@ func TestMergeInOvergrownMirror(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
 	base, ours, theirs := f.merges()
-	// What git makes of it is fetched too, so that the mirror has all objects of the merge already.
-	must0(t, f.repo.FetchCommit(ctx, "", base))
 	fresh := openCache(t, t.TempDir(), CacheOptions{}).Repo(f.remote("app.git"))
 	want := must[Merged](t)(fresh.Merge(ctx, base, ours, theirs, testSpec("m"), MergeLabels{}))
 	must0(t, fresh.Push(ctx, "elsewhere", want.SHA, ""))
-	for i := range maxPacks - 2 {
-		x := must[indexedPack](t)(f.repo.packNew([]newObject{inMemory(blobID(fmt.Sprint(i)), 3, []byte(fmt.Sprint(i)))}))
-		must0(t, f.repo.installPack(ctx, x, "fetched", blobID("x"), nil))
-	}
-	m := must[mirror](t)(f.repo.mirror(ctx))
-	other := testSpec("another message")
+	m := f.fillMirror(maxPacks - 1)
 	if got := must[Merged](t)(f.repo.Merge(ctx, base, ours, theirs, testSpec("m"), MergeLabels{})); !cmp.Equal(got, want) {
 		t.Errorf("merged %v, want %v", got, want)
 	}
@@ -248,11 +240,46 @@ func TestMergeInOvergrownMirror(t *testing.T) {
 	if now == m {
 		t.Fatal("the mirror was not renewed")
 	}
+	// The same merge is fetched, so that the mirror has all objects of the next one already.
 	must0(t, f.repo.FetchCommit(ctx, "", want.SHA))
-	made := must[Merged](t)(f.repo.Merge(ctx, base, ours, theirs, other, MergeLabels{}))
+	made := must[Merged](t)(f.repo.Merge(ctx, base, ours, theirs, testSpec("another message"), MergeLabels{}))
 	git(t, f.bare, "branch", "-D", "elsewhere")
 	git(t, f.bare, "gc", "-q", "--prune=now")
 	must0(t, f.repo.renewMirror(ctx, now))
 	must0(t, f.repo.Push(ctx, "b", made.SHA, ""))
 	git(t, f.bare, "fsck", "--strict", "--full")
+}
+
+// Merged files are held in memory, so there is an end to them: what is beyond is kept as ours has it.
+func TestMergedTextBounded(t *testing.T) {
+	bare := t.TempDir()
+	git(t, bare, "init", "-q", "--bare")
+	text := lines("one two three four five")
+	at := importTrees(t, bare, [3]fileTree{{"f": text}, {"f": "0\n" + text}, {"f": text + "six\n"}})[0]
+	o := must[*packedObjects](t)(openObjects(bare))
+	defer o.close()
+	entry := func(commit string) treeEntry {
+		trees := must[[]plumbing.Hash](t)(o.treesOf([]plumbing.Hash{plumbing.NewHash(commit)}))
+		return must[[]treeEntry](t)(o.readTree(trees[0]))[0]
+	}
+	ours := entry(at[1])
+	for held, want := range map[int]ConflictKind{0: 0, maxMergedText - 100: 0, maxMergedText: ConflictTooLarge,
+		10 * maxMergedText: ConflictTooLarge} {
+		m := &treeMerge{ctx: t.Context(), objects: o, text: held}
+		merged, kind, err := m.mergeFile(entry(at[0]), ours, entry(at[2]))
+		if err != nil || kind != want || merged.sameAs(ours) != (want != 0) {
+			t.Errorf("with %d bytes held: %v, %v, %v", held, merged, kind, err)
+		}
+	}
+}
+
+// Each kind of conflict has words of its own.
+func TestConflictKindString(t *testing.T) {
+	said := map[string]ConflictKind{}
+	for k := ConflictContent; k <= ConflictFileFolder; k++ {
+		if other, ok := said[k.String()]; ok || strings.HasPrefix(k.String(), "conflict") {
+			t.Errorf("kind %d: %s, as kind %d", int(k), k, int(other))
+		}
+		said[k.String()] = k
+	}
 }

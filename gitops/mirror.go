@@ -23,7 +23,7 @@ import (
 //	objects/pack/         packs only, no loose objects; <name>.keep marks a commit made here
 //	shallow               the commits whose parents we don't have
 //	refs/sia/fetched/<sha>  commits that came from the server with all their files
-//	refs/sia/made/<sha>     commits made here; what they build on is in the mirror
+//	refs/sia/made/<sha>     commits made here; their packs hold all that their parents lack
 //
 // Files appear whole and in the order objects, index, ref; nothing is changed
 // in place. So a kill at any point leaves a repository that is right.

@@ -176,9 +176,13 @@ type treeChange struct {
 	old, new treeEntry
 }
 
-// maxCompared bounds the entries that are looked at to compare two trees. A tree may hold
-// another many times over, and that one a third, so a few objects can be a tree without end.
-const maxCompared = 2_000_000
+const (
+	// maxCompared bounds the entries that are looked at to compare two trees. A tree may hold
+	// another many times over, and that one a third, so a few objects can be a tree without end.
+	maxCompared = 1_000_000
+	// folderCost is what a folder counts, in entries: it has to be read.
+	folderCost = 10
+)
 
 // compareTrees lists what differs between two trees, in order of path; equal parts
 // are not opened. Zero hashes are empty trees.
@@ -193,7 +197,7 @@ func (o *packedObjects) compareTrees(ctx context.Context, from, to plumbing.Hash
 type treeComparison struct {
 	ctx     context.Context
 	objects *packedObjects
-	seen    int // entries
+	seen    int // entries, and folders at their cost
 	out     []treeChange
 }
 
@@ -215,7 +219,7 @@ func (c *treeComparison) compareDir(from, to plumbing.Hash, dir string, depth in
 	if err != nil {
 		return err
 	}
-	if c.seen += len(a) + len(b) + 1; c.seen > maxCompared {
+	if c.seen += len(a) + len(b) + folderCost; c.seen > maxCompared {
 		return fmt.Errorf("the trees differ too much: more than %d entries to compare", maxCompared)
 	}
 	old := make(map[string]treeEntry, len(a))

@@ -1,0 +1,69 @@
+package gitops
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// fillMirror gives the mirror packs until it has n.
+func (f *fixture) fillMirror(n int) mirror {
+	f.t.Helper()
+	m := must[mirror](f.t)(f.repo.mirror(f.t.Context()))
+	for i := len(must[[]string](f.t)(filepath.Glob(filepath.Join(m.packsDir(), "*.pack")))); i < n; i++ {
+		content := []byte(fmt.Sprint("filling ", i))
+		objs := []newObject{inMemory(blobID(string(content)), 3, content)}
+		x := must[indexedPack](f.t)(f.repo.packNew(objs))
+		must0(f.t, f.repo.installPack(f.t.Context(), x, "fetched", blobID("x"), nil))
+	}
+	return m
+}
+
+// What a commit made here has in common with a fetched one that is no parent of it is in its own
+// pack all the same: the mirror may lose the other.
+func TestCommitIsWhole(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	files := map[string]string{"new/folder/x": "x\n", "y": "y\n"}
+	git(t, f.work, "checkout", "-q", "-b", "other")
+	write(t, f.work, files)
+	other := commitAll(t, f.work, "other")
+	must0(t, f.repo.FetchCommit(ctx, "", other))
+	w := f.workspace()
+	write(t, w.Dir(), files)
+	fromWorkspace := must[string](t)(w.Commit(ctx, testSpec("mine")))
+	git(t, f.bare, "branch", "-D", "other")
+	git(t, f.bare, "gc", "-q", "--prune=now")
+	must0(t, f.repo.renewMirror(ctx, must[mirror](t)(f.repo.mirror(ctx))))
+	must0(t, f.repo.Push(ctx, "b", fromWorkspace, ""))
+	git(t, f.bare, "fsck", "--strict", "--full")
+}
+
+// The mirror is begun anew for the second of two commits that are compared.
+func TestDiffInOvergrownMirror(t *testing.T) {
+	f := newFixture(t)
+	write(t, f.work, map[string]string{"new": "1"})
+	next := commitAll(t, f.work, "next")
+	m := f.fillMirror(maxPacks - 1)
+	if d := must[Diff](t)(f.repo.Diff(t.Context(), f.main, next)); len(d.Files) != 1 {
+		t.Errorf("Diff = %+v", d)
+	}
+	if now := must[mirror](t)(f.repo.mirror(t.Context())); now == m {
+		t.Error("the mirror was not renewed")
+	}
+}
+
+// Files and folders that were only moved are not sent again.
+func TestPushOfMoves(t *testing.T) {
+	f := newFixture(t)
+	w := f.workspace()
+	must0(t, os.Rename(filepath.Join(w.Dir(), "src"), filepath.Join(w.Dir(), "source")))
+	must0(t, os.Rename(filepath.Join(w.Dir(), "run.sh"), filepath.Join(w.Dir(), "source/run.sh")))
+	must0(t, os.Rename(filepath.Join(w.Dir(), "source/lib/data.in"), filepath.Join(w.Dir(), "data")))
+	sha := must[string](t)(w.Commit(t.Context(), testSpec("moves")))
+	sent := f.sentObjects("b", sha, "")
+	if want := f.lackedObjects(sha, f.main); len(sent) != len(want) {
+		t.Errorf("sent %q, the server lacked %q", sent, want)
+	}
+}
