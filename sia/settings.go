@@ -100,7 +100,7 @@ type MemorySettings struct {
 
 // AccessSettings say who is obeyed.
 type AccessSettings struct {
-	// read, triage, write, maintain or admin
+	// triage, write, maintain or admin: in a public repository everybody may read
 	CommandPermission string   `json:"command_permission" yaml:"command_permission"`
 	Bots              []string `json:"bots,omitempty" yaml:"bots"` // bot logins that are not ignored
 }

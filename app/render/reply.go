@@ -177,7 +177,7 @@ const StartOnPull = "`/sia start` belongs on an issue; on a pull request SIA has
 
 // NotPermitted is the one polite reply to somebody whose commands don't count.
 func NotPermitted(login, need string) string {
-	return fmt.Sprintf("Thank you, %s. SIA takes commands on this repository only from people with %s access, so "+
+	return fmt.Sprintf("Thank you, %s. SIA takes this command only from people with %s access, so "+
 		"nothing was done. "+
 		"Somebody who has it can give the command for you; your words stay here for them to read.\n", Code(login, 40),
 		Line(need, 20))

@@ -277,15 +277,19 @@ func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Sett
 	if err != nil {
 		return false, err
 	}
-	if rank(have) >= rank(set.Access.CommandPermission) {
+	needs := set.Access.CommandPermission
+	if _, accepts := intent.Event.Fact.(sia.AcceptTests); accepts && rank(needs) < rank(acceptance) {
+		needs = acceptance
+	}
+	if rank(have) >= rank(needs) {
 		return true, nil
 	}
 	in.Logger.InfoContext(ctx, "not permitted", "repo", intent.Repo.String(), "login", intent.Event.By.Login, "has", have,
-		"needs", set.Access.CommandPermission)
-	text := render.NotPermitted(intent.Event.By.Login, set.Access.CommandPermission)
+		"needs", needs)
+	text := render.NotPermitted(intent.Event.By.Login, needs)
 	switch _, starts := intent.Event.Fact.(sia.Start); {
 	case intent.Label != "" && starts:
-		text = render.LabelNotPermitted(intent.Event.By.Login, intent.Label, set.Access.CommandPermission)
+		text = render.LabelNotPermitted(intent.Event.By.Login, intent.Label, needs)
 	case !intent.Event.Origin.Command:
 		return false, nil
 	}
@@ -296,6 +300,10 @@ func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Sett
 	_, err = in.Store.Apply(ctx, targets[0].task, intent.Event)
 	return false, err
 }
+
+// acceptance is what it takes at least to accept a change of what validates it, whoever
+// else may give commands: it stands for what only people with write access could merge.
+const acceptance = "write"
 
 // rank orders GitHub's roles.
 // https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user

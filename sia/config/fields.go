@@ -156,7 +156,7 @@ func Fields() []Field {
 		{Path: "memory.branch", Form: Text, Min: 1, Max: maxText, Doc: "The branch on which SIA keeps what it learned.",
 			at: func(s *sia.Settings) any { return &s.Memory.Branch }},
 
-		{Path: "access.command_permission", Form: Word, Words: []string{"read", "triage", "write", "maintain", "admin"},
+		{Path: "access.command_permission", Form: Word, Words: []string{"triage", "write", "maintain", "admin"},
 			Doc: "The permission that a person needs for SIA to obey.",
 			at:  func(s *sia.Settings) any { return &s.Access.CommandPermission }},
 		{Path: "access.bots", Form: Texts, Max: maxText, Doc: "Logins of bots whose events are not ignored, such as " +
