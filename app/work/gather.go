@@ -68,6 +68,7 @@ func taskInput(t sia.Task, now time.Time) gate.Input {
 	return gate.Input{
 		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
 		Accepted: slices.Contains(t.Accepted, t.Head), ByPerson: t.HeadBy != (sia.Actor{}), Draft: t.Pull.Draft,
+		Final: !t.Pull.Draft || t.Pull.Refused != "",
 	}
 }
 
@@ -144,6 +145,12 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 			return err
 		}
 		e.in.TamperingKnown = true
+	}
+	if len(needs.Counts) > 0 {
+		if e.in.Counts, err = w.countTests(ctx, t, e, needs.Counts); err != nil {
+			return err
+		}
+		e.in.CountsKnown = true
 	}
 	if needs.Doubt {
 		// How the checks went on this commit counts as well.

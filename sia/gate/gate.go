@@ -32,6 +32,9 @@ type Input struct {
 	Reruns             int       // re-runs already asked for on the commit
 	Tampering          []string  // what the attempt did to tests or protected paths, where TamperingKnown; empty: nothing
 	TamperingKnown     bool
+	Final              bool        // a green verdict passes the task: no look follows at a pull request that was marked ready
+	Counts             []TestCount // of tests, where CountsKnown: those of which both numbers are known
+	CountsKnown        bool
 	Accepted           bool  // a person with write access accepted the tampering
 	ByPerson           bool  // a person pushed the commit and looks at its checks: they are not doubted
 	Doubted            bool  // red checks of the commit were run again for doubt already
@@ -100,6 +103,7 @@ type judgement struct {
 
 func judge(in Input) *judgement {
 	j := &judgement{Input: in, checks: in.head().checks()}
+	j.compareCounts()
 	j.require()
 	j.excuse()
 	j.exhaust()
@@ -114,6 +118,22 @@ func judge(in Input) *judgement {
 	return j
 }
 
+// compareCounts takes it for tampering when a check runs fewer tests than it did on the
+// base, whatever the difference reads like: the process may end before the tests do, or
+// the runner be told to leave some out.
+func (j *judgement) compareCounts() {
+	for _, n := range j.Counts {
+		if n.Head >= n.Base {
+			continue
+		}
+		i := slices.IndexFunc(j.checks, func(c check) bool { return c.run.ID == n.Run })
+		if i >= 0 {
+			j.Tampering = append(slices.Clip(j.Tampering), fmt.Sprintf("%s ran %s, and %d on the base commit",
+				j.checks[i].label, counted(n.Head, "test", "tests"), n.Base))
+		}
+	}
+}
+
 // head is the commit.
 func (in Input) head() commit { return commit{in.Runs, in.Statuses, in.Workflows} }
 
@@ -122,7 +142,7 @@ func (in Input) base() commit { return commit{in.Base, in.BaseStatuses, in.BaseW
 
 // byChecks judges by what the checks say alone.
 func (in Input) byChecks() *judgement {
-	in.Tampering, in.DoubtKnown = nil, false
+	in.Tampering, in.Counts, in.DoubtKnown = nil, nil, false
 	return judge(in)
 }
 

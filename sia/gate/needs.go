@@ -16,13 +16,14 @@ type Needs struct {
 	Logs          []int64 // red runs of the commit: what their logs say of the failure, read beside the base commit's
 	Earlier       []int64 // red runs of checks that went green, too: the class of the failure is enough
 	Tampering     bool    // what the attempt did to tests and protected paths
+	Counts        []Pair  // how many tests the checks ran on the commit and on its base
 	Doubt         bool    // what speaks for and against running red checks again
 }
 
 // None reports whether nothing is missing.
 func (n Needs) None() bool {
 	return !n.Workflows && len(n.Attempts) == 0 && !n.Base && !n.BaseWorkflows && len(n.Logs) == 0 && len(n.Earlier) == 0 &&
-		!n.Tampering && !n.Doubt
+		!n.Tampering && len(n.Counts) == 0 && !n.Doubt
 }
 
 // Needs says what is to be gathered before the commit is judged, and no more than
@@ -63,7 +64,45 @@ func (in Input) Needs() Needs {
 	if earlier := j.unreadFlips(); len(earlier) > 0 {
 		return Needs{Earlier: earlier}
 	}
-	return Needs{Tampering: !in.TamperingKnown, Doubt: isRed && !in.DoubtKnown && j.doubtable()}
+	if need := (Needs{Tampering: !in.TamperingKnown, Doubt: isRed && !in.DoubtKnown && j.doubtable()}); !need.None() {
+		return need
+	}
+	if isRed || !in.Final || in.CountsKnown || len(in.Tampering) > 0 {
+		return Needs{}
+	}
+	if !in.BaseKnown {
+		return Needs{Base: true}
+	}
+	return Needs{Counts: j.pairs()}
+}
+
+// Pair is a run of the commit, and the one of the same check that passed on its base.
+type Pair struct{ Head, Base int64 }
+
+// TestCount is how many tests a run of the commit ran, and how many the same check ran on its
+// base.
+type TestCount struct {
+	Run        int64 // of the commit
+	Head, Base int
+}
+
+// maxPairs bounds whose tests are counted: each takes two logs.
+const maxPairs = 5
+
+// pairs are the green jobs whose tests can be compared with those of the base: where one
+// check there is the same, and passed.
+func (j *judgement) pairs() []Pair {
+	var out []Pair
+	base := j.base().checks()
+	for _, c := range j.checks {
+		if !c.required || c.outcome != green || c.run.WorkflowRun == 0 || len(out) == maxPairs {
+			continue
+		}
+		if alike := counterparts(c, base); len(alike) == 1 && alike[0].outcome == green && alike[0].run.ID != 0 {
+			out = append(out, Pair{Head: c.run.ID, Base: alike[0].run.ID})
+		}
+	}
+	return out
 }
 
 // alikeOnBase reports whether it takes the workflows of the base commit to say which

@@ -22,6 +22,7 @@ func unknown(world Input) Input {
 	in.Base, in.BaseStatuses, in.BaseKnown = nil, nil, false
 	in.BaseWorkflows, in.BaseWorkflowsKnown = nil, false
 	in.Tampering, in.TamperingKnown = nil, false
+	in.Counts, in.CountsKnown = nil, false
 	in.Doubt, in.DoubtKnown = Doubt{}, false
 	return in
 }
@@ -61,6 +62,9 @@ func supply(in, world Input, n Needs) Input {
 	if n.Tampering {
 		in.Tampering, in.TamperingKnown = world.Tampering, true
 	}
+	if len(n.Counts) > 0 {
+		in.Counts, in.CountsKnown = world.Counts, true
+	}
 	if n.Doubt {
 		in.Doubt, in.DoubtKnown = world.Doubt, true
 	}
@@ -78,6 +82,14 @@ func TestNeeds(t *testing.T) {
 		{"nothing ran", input(), nil},
 		{"one runs", input(unfinished(1, "test")), nil},
 		{"green is asked whether it was bought", input(run(1, "test", "success")), []Needs{{Tampering: true}}},
+		{"tests are counted before it passes", with(input(job(1, 7, 1, "test", "success"), job(2, 7, 1, "new", "success")),
+			func(in *Input) { in.Final, in.Base = true, []Run{job(9, 3, 1, "test", "success")} }),
+			[]Needs{{Tampering: true}, {Base: true}, {Counts: []Pair{{Head: 1, Base: 9}}}}},
+		{"tests are counted where one check is the same", with(input(job(1, 7, 1, "test", "success")), func(in *Input) {
+			in.Final, in.Base = true, []Run{job(8, 3, 1, "test", "success"), job(9, 4, 1, "test", "success")}
+		}), []Needs{{Tampering: true}, {Base: true}}},
+		{"nothing is counted that a person is asked about", with(input(job(1, 7, 1, "test", "success")),
+			func(in *Input) { in.Final, in.Tampering = true, []string{"a.py:1: skipped"} }), []Needs{{Tampering: true}}},
 		{"red is compared, then read, then doubted", input(failed),
 			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true, Doubt: true}}},
 		{"weather is read once", input(failed.class("network")), []Needs{{Base: true}, {Logs: []int64{1}}}},
@@ -230,4 +242,24 @@ func orNone(attempt int) int {
 		return NoAttempt
 	}
 	return attempt
+}
+
+// Fewer tests than on the base wait for a person, as any other change of what validates.
+func TestFewerTests(t *testing.T) {
+	for n, want := range map[TestCount]sia.GateVerdict{
+		{Run: 1, Head: 3, Base: 12}:  sia.VerdictTampered,
+		{Run: 1, Head: 0, Base: 1}:   sia.VerdictTampered,
+		{Run: 1, Head: 12, Base: 12}: sia.VerdictGreen,
+		{Run: 1, Head: 13, Base: 12}: sia.VerdictGreen,
+	} {
+		in := input(job(1, 7, 1, "test", "success"))
+		in.TamperingKnown, in.Final, in.CountsKnown, in.Counts = true, true, true, []TestCount{n}
+		got := Judge(in)
+		if got.Verdict != want {
+			t.Errorf("%+v: %s, %q", n, got.Verdict, got.Explain)
+		}
+		if in.Accepted = true; Judge(in).Verdict != sia.VerdictGreen {
+			t.Errorf("%+v: not accepted", n)
+		}
+	}
 }
