@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -104,7 +103,7 @@ func (w *attemptRunner) close() {
 	if w == nil {
 		return
 	}
-	if err := removeAll(w.home); err != nil {
+	if err := sandbox.RemoveAll(w.home); err != nil {
 		w.factory.log.Warn("build folder left behind", "error", err)
 	}
 }
@@ -201,26 +200,8 @@ func (s *runnerFactory) pruneSetups() {
 		if s.now().Sub(u.at) < keepAtLeast {
 			continue
 		}
-		if err := removeAll(u.dir); err != nil {
+		if err := sandbox.RemoveAll(u.dir); err != nil {
 			s.log.Warn("setup left behind", "error", err)
 		}
 	}
-}
-
-// removeAll removes a tree that strangers wrote. Its folders may lack permissions.
-func removeAll(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	open := func(p string, d fs.DirEntry, _ error) error { // what can't be opened, RemoveAll tells
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	}
-	_ = filepath.WalkDir(dir, open)
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("remove %s: %w", filepath.Base(dir), err)
-	}
-	return nil
 }

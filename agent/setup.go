@@ -69,7 +69,7 @@ func (w *attemptRunner) setUp(ctx context.Context, repo string, setup []string) 
 			now := w.factory.now()
 			_ = os.Chtimes(mark, now, now) // a result that is pruned too early is made again
 			w.deps = filepath.Join(kept, depsFolder)
-			if err := copyTree(filepath.Join(kept, seedFolder), w.build); err != nil {
+			if err := copyTree(ctx, filepath.Join(kept, seedFolder), w.build); err != nil {
 				return "", "", err
 			}
 			told, err = w.runSetup(ctx, setup, false)
@@ -89,7 +89,7 @@ func (w *attemptRunner) setUp(ctx context.Context, repo string, setup []string) 
 	if err != nil || told != "" || w.factory.cacheDir == "" {
 		return told, "setup " + network + setupSuffix(told), err
 	}
-	return "", "setup " + network + ", kept", w.keepSetup(fresh, kept, mark)
+	return "", "setup " + network + ", kept", w.keepSetup(ctx, fresh, kept, mark)
 }
 
 func setupSuffix(told string) string {
@@ -125,8 +125,8 @@ func commandEnding(r sandbox.Result) string {
 
 // keepSetup makes what setup fetched and built the result for its key. When another
 // attempt was faster, its result stays.
-func (w *attemptRunner) keepSetup(fresh, kept, mark string) error {
-	if err := copyTree(w.build, filepath.Join(fresh, seedFolder)); err != nil {
+func (w *attemptRunner) keepSetup(ctx context.Context, fresh, kept, mark string) error {
+	if err := copyTree(ctx, w.build, filepath.Join(fresh, seedFolder)); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
@@ -152,7 +152,7 @@ var errSeed = errors.New("too large")
 // copyTree copies folders and regular files, and nothing else, from a tree that
 // strangers wrote. More than maxSeed bytes are not copied: building again is
 // slower, and right.
-func copyTree(from, to string) error {
+func copyTree(ctx context.Context, from, to string) error {
 	src, err := os.OpenRoot(from)
 	if err != nil {
 		return fmt.Errorf("copy build results: %w", err)
@@ -169,6 +169,8 @@ func copyTree(from, to string) error {
 	var total int64
 	err = fs.WalkDir(src.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
 		case err != nil || p == ".":
 			return err
 		case d.IsDir():

@@ -110,3 +110,14 @@ func readMemory(pid int) error {
 		0)
 	return err
 }
+
+// digDown makes folders in folders, as many as its argument says, until it can't.
+func digDown() {
+	n, _ := strconv.Atoi(os.Args[2])
+	for range n {
+		if unix.Mkdir("d", 0o755) != nil || unix.Chdir("d") != nil {
+			break
+		}
+	}
+	fmt.Println("dug")
+}
