@@ -3,10 +3,13 @@
 package sandbox_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -120,4 +123,28 @@ func digDown() {
 		}
 	}
 	fmt.Println("dug")
+}
+
+// openMany opens connections to an address, says nothing on them, and prints how many
+// stay open.
+func openMany() {
+	n, _ := strconv.Atoi(os.Args[3])
+	var all []net.Conn
+	for range n {
+		if c, err := net.Dial("tcp", os.Args[2]); err == nil {
+			all = append(all, c)
+		}
+	}
+	var open atomic.Int32
+	var reading sync.WaitGroup
+	for _, c := range all {
+		_ = c.SetReadDeadline(time.Now().Add(3 * time.Second))
+		reading.Go(func() {
+			if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+				open.Add(1)
+			}
+		})
+	}
+	reading.Wait()
+	fmt.Println(open.Load(), "are open")
 }

@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 		case "dig":
 			digDown()
 			os.Exit(0)
+		case "open":
+			openMany()
+			os.Exit(0)
 		case "attack":
 			attackScript()
 			os.Exit(0)
