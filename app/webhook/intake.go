@@ -104,7 +104,6 @@ type target struct {
 
 // Take applies an intent to the tasks it concerns.
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
-	intent.Event = intent.Event.Masked(in.Secrets.Mask)
 	targets, err := in.targets(ctx, intent)
 	if err != nil {
 		return err
@@ -112,6 +111,10 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	start, starts := intent.Event.Fact.(sia.Start)
 	if len(targets) == 0 && !starts && !intent.Event.Origin.Command {
 		return nil // not about any task
+	}
+	intent.Event = intent.Event.Masked(in.Secrets.Mask)
+	for i := range targets {
+		targets[i].event = targets[i].event.Masked(in.Secrets.Mask)
 	}
 	if err := in.meet(ctx, intent.Installation, intent.Repo); err != nil {
 		return err
