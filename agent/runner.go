@@ -43,7 +43,8 @@ var lockFiles = []string{
 }
 
 // runnerFactory makes the runners of attempts. What setup commands fetch is kept for
-// later attempts. Only setup can write it, so that an attempt can't poison another.
+// later attempts. Only setup can write it, and only that of a base branch's tree, so that
+// an attempt can't poison another.
 type runnerFactory struct {
 	sandbox  *sandbox.Sandbox
 	cacheDir string // "": nothing is kept
@@ -163,7 +164,7 @@ func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 	}
 	defer root.Close()
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q\n", repo, setup)
+	fmt.Fprintf(h, "of base trees: %q %q\n", repo, setup)
 	for _, name := range lockFiles {
 		st, err := root.Lstat(name)
 		if err != nil || !st.Mode().IsRegular() {

@@ -45,7 +45,7 @@ func (s *runnerFactory) openRunner(
 	}
 	ctx, cancel := context.WithTimeout(ctx, setupWithin)
 	defer cancel()
-	told, note, err = runner.setUp(ctx, in.Repo, in.Setup)
+	told, note, err = runner.setUp(ctx, in)
 	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "setup could not run", "repo", in.Repo, "issue", in.Issue, "error", err)
 		note, told = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+
@@ -55,10 +55,12 @@ func (s *runnerFactory) openRunner(
 }
 
 // setUp runs the commands. The first time for a state of the lock files, they may
-// fetch from the hosts that the operator allows, into a folder that is kept. From
-// then on they do without a network, and that folder is read-only.
-func (w *attemptRunner) setUp(ctx context.Context, repo string, setup []string) (told, note string, err error) {
-	key, err := w.setupKey(repo, setup)
+// fetch from the hosts that the operator allows, into a folder that is kept when the work
+// tree is the base branch's. From then on they do without a network, and that folder is
+// read-only. What a task's branch changed may run here, too, and then fills a folder that
+// only this attempt sees: two trees with the same lock files can still set up otherwise.
+func (w *attemptRunner) setUp(ctx context.Context, in Input) (told, note string, err error) {
+	key, err := w.setupKey(in.Repo, in.Setup)
 	if err != nil {
 		return "", "", err
 	}
@@ -72,7 +74,7 @@ func (w *attemptRunner) setUp(ctx context.Context, repo string, setup []string) 
 			if err := copyTree(ctx, filepath.Join(kept, seedFolder), w.build); err != nil {
 				return "", "", err
 			}
-			told, err = w.runSetup(ctx, setup, false)
+			told, err = w.runSetup(ctx, in.Setup, false)
 			return told, "setup with what was fetched before" + setupSuffix(told), err
 		}
 	}
@@ -85,8 +87,8 @@ func (w *attemptRunner) setUp(ctx context.Context, repo string, setup []string) 
 	if len(w.factory.hosts) > 0 {
 		network = "with network to " + strings.Join(w.factory.hosts, ", ")
 	}
-	told, err = w.runSetup(ctx, setup, true)
-	if err != nil || told != "" || w.factory.cacheDir == "" {
+	told, err = w.runSetup(ctx, in.Setup, true)
+	if err != nil || told != "" || w.factory.cacheDir == "" || !in.OnBase {
 		return told, "setup " + network + setupSuffix(told), err
 	}
 	return "", "setup " + network + ", kept", w.keepSetup(ctx, fresh, kept, mark)

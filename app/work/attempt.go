@@ -70,6 +70,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 		return nil, err
 	}
 	input.Saved, input.Rebuild = saved, !space.Reused()
+	input.OnBase = start == string(t.BaseSHA) && !space.Reused()
 	coder, _ := w.agent(t.Settings.Agent)
 	res, err := coder.Run(ctx, input, recorder{w.Store, w.Secrets, t.ID, a.Number})
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
