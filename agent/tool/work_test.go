@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
-	"pgregory.net/rapid"
 
 	"github.com/sia-bot/sia/agent/tool"
 )
@@ -79,7 +78,7 @@ func TestGlobsMeanWhatTheyDid(t *testing.T) {
 		}
 	}
 	env := tool.Env{Root: root}
-	check := func(fatal func(string, ...any), glob string) {
+	check := func(glob string) {
 		want := 0
 		for _, p := range paths {
 			name := p
@@ -92,21 +91,16 @@ func TestGlobsMeanWhatTheyDid(t *testing.T) {
 		}
 		r, err := tool.SearchTool{}.Call(t.Context(), env, fmt.Appendf(nil, `{"pattern":"x","glob":%q}`, glob))
 		if valid := doublestar.ValidatePattern(glob); valid != (err == nil) {
-			fatal("%s: valid %v, %v", glob, valid, err)
+			t.Errorf("%s: valid %v, %v", glob, valid, err)
 		} else if got := strings.Count(r.Text, ": x\n"); valid && got != want {
-			fatal("%s: %d paths, want %d:\n%s", glob, got, want, r.Text)
+			t.Errorf("%s: %d paths, want %d:\n%s", glob, got, want, r.Text)
 		}
 	}
 	for _, glob := range []string{"", "*", "*.go", "**", "**/*.go", "src/**", "src/**/*.go", "src/*", "{a,b}.*", "*.{go,ts}",
 		"src/{b,c}/**", "[ab].*", "[!a].*", "[^a]*", "?.go", "é.*", "ü/?.go", `src/\{x\}.go`, "src/x-[0-9].go", "[", "{a", "a/**/b",
 		"a/\\[b\\].md", "**/b/**", "{src,a}/**/*"} {
-		check(t.Errorf, glob)
+		check(glob)
 	}
-	rapid.Check(t, func(r *rapid.T) {
-		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "*", "?", "/", "**/", "src", ".go", "{a,b}", "{src,*}", "x-1"}), 1,
-			6).Draw(r, "glob")
-		check(r.Errorf, strings.TrimLeft(strings.ReplaceAll(strings.Join(parts, ""), "//", "/"), "/"))
-	})
 }
 
 // Deep folders, full ones and long lists of what to ignore are walked within their bounds.
@@ -162,6 +156,32 @@ func TestTreesThatMultiply(t *testing.T) {
 	for _, c := range []tool.Tool{tool.SearchTool{}, tool.ListTool{}, tool.OutlineTool{}} {
 		if _, err := c.Call(ctx, env, []byte(`{"pattern":"x"}`)); c.Name() == tool.NameSearch && !errors.Is(err, over) {
 			t.Errorf("%s: %v", c.Name(), err)
+		}
+	}
+}
+
+// Patches are placed in time that grows with the text, whatever repeats in either.
+func TestPatchesThatMultiply(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	blank := strings.Repeat("\n", 500_000)
+	if err := root.WriteFile("blank", []byte(blank), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := tool.Env{Root: root}
+	head := "--- a/blank\n+++ b/blank\n"
+	for name, patch := range map[string]string{
+		"blank lines":          head + "@@ -1,1 +1,1 @@\n" + strings.Repeat("\n", 400_000) + "-x\n",
+		"what nearly stands":   head + "@@ -9,1 +9,1 @@\n" + strings.Repeat(" \n", 200_000) + "-x\n",
+		"what stands too much": head + "@@ -600000,1 +9,1 @@\n" + strings.Repeat(" \n", 200_000) + "+x\n",
+		"many":                 head + strings.Repeat("@@ -600000,1 +9,1 @@\n \n+x\n", 20_000),
+	} {
+		if text, err := soon(t, env, tool.PatchTool{}, fmt.Sprintf(`{"patch":%q}`, patch)); err == nil {
+			t.Errorf("%s: %.200s", name, text)
 		}
 	}
 }
