@@ -47,6 +47,7 @@ type Input struct {
 	Failures     []tool.FailedCheck // of the last attempt that was judged, at length
 
 	Dir    string   // work tree; the agent changes files in it and nowhere else
+	OnBase bool     // Dir is the base branch's commit and nothing else: what setup makes of it is kept for others
 	Setup  []string // shell commands that prepare it, from the base branch's settings; they run in the sandbox
 	Test   string   // shell command that tests it; empty: it is guessed
 	Limits Limits

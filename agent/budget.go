@@ -107,6 +107,11 @@ func (b *attemptBudget) correctEstimate(estimate int) int {
 // its prompt in tokens.
 func (b *attemptBudget) bookAnswer(prompt int, resp llm.Response) sia.Credits {
 	b.turns++
+	return b.bookUsage(prompt, resp)
+}
+
+// bookUsage is bookAnswer for a turn that was counted before.
+func (b *attemptBudget) bookUsage(prompt int, resp llm.Response) sia.Credits {
 	u := resp.Usage
 	cost := b.bookLoss(resp.Spent())
 	if prompt > 0 && u.Input > 0 && !u.Estimated {

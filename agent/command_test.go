@@ -180,6 +180,26 @@ func TestCommandReachesItsModelOnly(t *testing.T) {
 	}
 }
 
+// A command that hangs up before its answer pays for it, and each call is a turn.
+func TestCommandThatHangsUp(t *testing.T) {
+	c := newCLI(t, "for i in 1 2 3 4 5 6; do node hang.js; done; true",
+		turns(scripted.Answer{Text: "word", Delay: time.Minute}))
+	c.write("hang.js", `
+const wait = new AbortController();
+fetch(process.env.SIA_MODEL_URL + '/chat/completions', { method: 'POST', signal: wait.signal,
+  headers: { 'content-type': 'application/json', authorization: 'Bearer ' + process.env.SIA_MODEL_KEY },
+  body: JSON.stringify({ model: process.env.SIA_MODEL, messages: [{ role: 'user', content: 'hello' }] }) })
+  .catch(() => {});
+setTimeout(() => { wait.abort(); setTimeout(process.exit, 100) }, 400);
+`)
+	c.in.Limits.Turns = 4
+	res := c.run()
+	// Four answers of 32,000 tokens each, at 5 USD for a million.
+	if res.End != sia.EndTurns || res.Turns != 4 || res.Usage.Output != 4*32_000 || res.Cost < 64*sia.Credit {
+		t.Errorf("%+v", res)
+	}
+}
+
 func TestCommandIsCancelled(t *testing.T) {
 	c := newCLI(t, "node ask.js /chat/completions; (setsid sleep 717274 &); sleep 717274", says)
 	ctx, cancel := context.WithCancelCause(t.Context())

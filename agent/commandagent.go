@@ -47,6 +47,7 @@ type CommandAgentsConfig struct {
 type CommandAgents struct {
 	CommandAgentsConfig
 	runners *runnerFactory // nil: no sandbox
+	room    *gateway.Room  // of all gateways
 }
 
 // NewCommandAgents checks cfg and returns the agents.
@@ -60,7 +61,7 @@ func NewCommandAgents(cfg CommandAgentsConfig) (*CommandAgents, error) {
 	if cfg.Environ == nil {
 		cfg.Environ = os.Environ()
 	}
-	c := &CommandAgents{CommandAgentsConfig: cfg}
+	c := &CommandAgents{CommandAgentsConfig: cfg, room: &gateway.Room{}}
 	for i, dir := range c.Path {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
@@ -211,6 +212,6 @@ func lookupEnv(environ []string, name string) (string, bool) {
 func (a *CommandAgent) gateway(m gateway.Meter) (*gateway.Gateway, modelAccess, error) {
 	to := modelAccess{url: sandbox.ServiceURL, token: "sia-attempt-" + rand.Text(), model: a.Model}
 	g, err := gateway.New(gateway.Config{Upstream: a.Upstream, Key: a.Key, Model: a.Model, Token: to.token, Meter: m,
-		Logger: a.Logger})
+		Room: a.room, Logger: a.Logger})
 	return g, to, err
 }

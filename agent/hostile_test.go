@@ -124,6 +124,7 @@ http.request({ host: "127.0.0.1", port: 3128, method: "CONNECT", path: host, hea
     let text = ""; s.on("data", (d) => text += d); s.on("end", () => console.log(text.split("\r\n\r\n")[1])); })
   .on("error", (e) => { console.log(e.code); process.exit(1); }).end();' "$1"
 `)
+	b.in.OnBase = true
 	b.in.Setup = []string{"mkdir -p $npm_config_cache && sh ./fetch.sh " + allowed +
 		" > $npm_config_cache/got && sh ./fetch.sh " + other + " > $npm_config_cache/refused"}
 	if res := b.run(); res.End != sia.EndFinished {

@@ -28,8 +28,9 @@ type callMeter struct {
 	calling int
 }
 
-// Reserve holds what the call may cost at most. When nothing is left, and no call
-// under way could give something back, the attempt is at its limit.
+// Reserve holds what the call may cost at most, and counts a turn: whatever becomes of the
+// call, it was made. When nothing is left, and no call under way could give something
+// back, the attempt is at its limit.
 func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -37,20 +38,19 @@ func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 		want = m.longest
 	}
 	m.budget.spent += m.held
-	m.budget.turns += m.calling
 	most, end, why := m.budget.nextCall(prompt, want)
 	m.budget.spent -= m.held
-	m.budget.turns -= m.calling
 	if end != "" {
 		if m.calling == 0 {
 			m.spent(end, why)
 		}
 		return gateway.Call{}, errors.New(why)
 	}
-	c := gateway.Call{Prompt: prompt, Most: most,
-		Held: int64(sia.CreditsOf(m.budget.price.Cost(llm.Usage{Input: m.budget.correctEstimate(prompt), Output: most})))}
+	c := gateway.Call{Prompt: prompt, Input: m.budget.correctEstimate(prompt), Most: most}
+	c.Held = int64(sia.CreditsOf(m.budget.price.Cost(llm.Usage{Input: c.Input, Output: most})))
 	m.held += sia.Credits(c.Held)
 	m.calling++
+	m.budget.turns++
 	return c, nil
 }
 
@@ -63,9 +63,10 @@ func (m *callMeter) Settle(c gateway.Call, u gateway.Usage) {
 	if u == (gateway.Usage{}) {
 		return
 	}
-	used := llm.Usage{Input: u.Input, CachedInput: u.Cached, Output: u.Output}
+	used := llm.Usage{Input: u.Input, CachedInput: u.Cached, Output: u.Output,
+		Estimated: u.Input == c.Input} // what was reserved teaches nothing
 	used.USD = m.budget.price.Cost(used)
-	m.answered(paidAnswer{used, m.budget.bookAnswer(c.Prompt, llm.Response{Usage: used})})
+	m.answered(paidAnswer{used, m.budget.bookUsage(c.Prompt, llm.Response{Usage: used})})
 }
 
 // total is what was answered and spent so far.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -44,7 +43,8 @@ var lockFiles = []string{
 }
 
 // runnerFactory makes the runners of attempts. What setup commands fetch is kept for
-// later attempts. Only setup can write it, so that an attempt can't poison another.
+// later attempts. Only setup can write it, and only that of a base branch's tree, so that
+// an attempt can't poison another.
 type runnerFactory struct {
 	sandbox  *sandbox.Sandbox
 	cacheDir string // "": nothing is kept
@@ -104,7 +104,7 @@ func (w *attemptRunner) close() {
 	if w == nil {
 		return
 	}
-	if err := removeAll(w.home); err != nil {
+	if err := sandbox.RemoveAll(w.home); err != nil {
 		w.factory.log.Warn("build folder left behind", "error", err)
 	}
 }
@@ -164,7 +164,7 @@ func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 	}
 	defer root.Close()
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q\n", repo, setup)
+	fmt.Fprintf(h, "of base trees: %q %q\n", repo, setup)
 	for _, name := range lockFiles {
 		st, err := root.Lstat(name)
 		if err != nil || !st.Mode().IsRegular() {
@@ -201,26 +201,8 @@ func (s *runnerFactory) pruneSetups() {
 		if s.now().Sub(u.at) < keepAtLeast {
 			continue
 		}
-		if err := removeAll(u.dir); err != nil {
+		if err := sandbox.RemoveAll(u.dir); err != nil {
 			s.log.Warn("setup left behind", "error", err)
 		}
 	}
-}
-
-// removeAll removes a tree that strangers wrote. Its folders may lack permissions.
-func removeAll(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	open := func(p string, d fs.DirEntry, _ error) error { // what can't be opened, RemoveAll tells
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	}
-	_ = filepath.WalkDir(dir, open)
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("remove %s: %w", filepath.Base(dir), err)
-	}
-	return nil
 }

@@ -123,7 +123,7 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 		"echo fetch >> $XDG_CACHE_HOME/log; }", "echo ready > prepared; mkdir -p $GOCACHE; echo built > $GOCACHE/b"}
 	try := func(lock string, look string) (*bench, string) {
 		b := contained(t, turns(command(look), done), cache)
-		b.in.Setup = setup
+		b.in.Setup, b.in.OnBase = setup, true
 		b.write("go.sum", lock)
 		b.run()
 		return b, b.results("run")[0]
@@ -146,6 +146,43 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 	}
 	if kept, err := os.ReadDir(filepath.Join(cache, "setups")); err != nil || len(kept) != 2 {
 		t.Errorf("kept: %v %v", kept, err)
+	}
+}
+
+// What a task's branch changed runs in its setup, and reaches no other attempt: neither
+// before the base branch's own setup was kept nor after.
+func TestSetupOfABranchReachesNobody(t *testing.T) {
+	const good = "mkdir -p $GOMODCACHE && [ -e $GOMODCACHE/tool ] || echo good > $GOMODCACHE/tool; echo good > $GOCACHE.built"
+	for name, evil := range map[string]string{
+		"its script":   "mkdir -p $GOMODCACHE; echo evil > $GOMODCACHE/tool; echo evil > $GOCACHE.built",
+		"a background": "(sleep 1; echo evil > $GOMODCACHE/tool) & mkdir -p $GOMODCACHE; echo evil > $GOMODCACHE/tool",
+		"by links":     "mkdir -p $GOMODCACHE; ln -sf /workspace/evil $GOMODCACHE/tool; ln -sf /workspace/evil $GOCACHE.built",
+	} {
+		t.Run(name, func(t *testing.T) {
+			cache := t.TempDir()
+			try := func(script string, onBase bool) (string, string) {
+				b := contained(t, turns(command("cat $GOMODCACHE/tool"), done), cache)
+				b.in.Setup, b.in.OnBase = []string{"sh scripts/setup.sh"}, onBase
+				b.write("go.sum", "the same")
+				b.write("evil", "evil\n")
+				b.write("scripts/setup.sh", script)
+				b.run()
+				return b.results("run")[0], b.rec.notes()
+			}
+			if out, notes := try(evil, false); out != "exit status 0\nevil\n" || notes != "setup without network" {
+				t.Errorf("its own: %s\n%s", out, notes)
+			}
+			if out, notes := try(good, true); out != "exit status 0\ngood\n" || notes != "setup without network, kept" {
+				t.Errorf("the base's: %s\n%s", out, notes)
+			}
+			_, _ = try(evil, false)
+			for _, onBase := range []bool{true, false} {
+				if out, notes := try(good, onBase); out != "exit status 0\ngood\n" ||
+					notes != "setup with what was fetched before" {
+					t.Errorf("the next: %s\n%s", out, notes)
+				}
+			}
+		})
 	}
 }
 

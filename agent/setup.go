@@ -45,7 +45,7 @@ func (s *runnerFactory) openRunner(
 	}
 	ctx, cancel := context.WithTimeout(ctx, setupWithin)
 	defer cancel()
-	told, note, err = runner.setUp(ctx, in.Repo, in.Setup)
+	told, note, err = runner.setUp(ctx, in)
 	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "setup could not run", "repo", in.Repo, "issue", in.Issue, "error", err)
 		note, told = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+
@@ -55,10 +55,12 @@ func (s *runnerFactory) openRunner(
 }
 
 // setUp runs the commands. The first time for a state of the lock files, they may
-// fetch from the hosts that the operator allows, into a folder that is kept. From
-// then on they do without a network, and that folder is read-only.
-func (w *attemptRunner) setUp(ctx context.Context, repo string, setup []string) (told, note string, err error) {
-	key, err := w.setupKey(repo, setup)
+// fetch from the hosts that the operator allows, into a folder that is kept when the work
+// tree is the base branch's. From then on they do without a network, and that folder is
+// read-only. What a task's branch changed may run here, too, and then fills a folder that
+// only this attempt sees: two trees with the same lock files can still set up otherwise.
+func (w *attemptRunner) setUp(ctx context.Context, in Input) (told, note string, err error) {
+	key, err := w.setupKey(in.Repo, in.Setup)
 	if err != nil {
 		return "", "", err
 	}
@@ -69,10 +71,10 @@ func (w *attemptRunner) setUp(ctx context.Context, repo string, setup []string) 
 			now := w.factory.now()
 			_ = os.Chtimes(mark, now, now) // a result that is pruned too early is made again
 			w.deps = filepath.Join(kept, depsFolder)
-			if err := copyTree(filepath.Join(kept, seedFolder), w.build); err != nil {
+			if err := copyTree(ctx, filepath.Join(kept, seedFolder), w.build); err != nil {
 				return "", "", err
 			}
-			told, err = w.runSetup(ctx, setup, false)
+			told, err = w.runSetup(ctx, in.Setup, false)
 			return told, "setup with what was fetched before" + setupSuffix(told), err
 		}
 	}
@@ -85,11 +87,11 @@ func (w *attemptRunner) setUp(ctx context.Context, repo string, setup []string) 
 	if len(w.factory.hosts) > 0 {
 		network = "with network to " + strings.Join(w.factory.hosts, ", ")
 	}
-	told, err = w.runSetup(ctx, setup, true)
-	if err != nil || told != "" || w.factory.cacheDir == "" {
+	told, err = w.runSetup(ctx, in.Setup, true)
+	if err != nil || told != "" || w.factory.cacheDir == "" || !in.OnBase {
 		return told, "setup " + network + setupSuffix(told), err
 	}
-	return "", "setup " + network + ", kept", w.keepSetup(fresh, kept, mark)
+	return "", "setup " + network + ", kept", w.keepSetup(ctx, fresh, kept, mark)
 }
 
 func setupSuffix(told string) string {
@@ -125,8 +127,8 @@ func commandEnding(r sandbox.Result) string {
 
 // keepSetup makes what setup fetched and built the result for its key. When another
 // attempt was faster, its result stays.
-func (w *attemptRunner) keepSetup(fresh, kept, mark string) error {
-	if err := copyTree(w.build, filepath.Join(fresh, seedFolder)); err != nil {
+func (w *attemptRunner) keepSetup(ctx context.Context, fresh, kept, mark string) error {
+	if err := copyTree(ctx, w.build, filepath.Join(fresh, seedFolder)); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
@@ -152,7 +154,7 @@ var errSeed = errors.New("too large")
 // copyTree copies folders and regular files, and nothing else, from a tree that
 // strangers wrote. More than maxSeed bytes are not copied: building again is
 // slower, and right.
-func copyTree(from, to string) error {
+func copyTree(ctx context.Context, from, to string) error {
 	src, err := os.OpenRoot(from)
 	if err != nil {
 		return fmt.Errorf("copy build results: %w", err)
@@ -169,6 +171,8 @@ func copyTree(from, to string) error {
 	var total int64
 	err = fs.WalkDir(src.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
 		case err != nil || p == ".":
 			return err
 		case d.IsDir():

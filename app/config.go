@@ -151,9 +151,20 @@ func (c Config) secrets() *secret.Masker {
 	for _, model := range c.Models.Named() {
 		m.Know("model-key", model.Key)
 	}
+	for _, name := range c.AgentEnv {
+		if value := os.Getenv(name); !isWord(value) {
+			m.Know("agent-env", value) // commands are given it, and may print it
+		}
+	}
 	if u, err := url.Parse(c.DB); err == nil && u.User != nil {
 		password, _ := u.User.Password()
 		m.Know("database-password", password)
 	}
 	return m
+}
+
+// isWord reports whether a value is an ordinary word, such as production, which is no
+// secret and stands in any text.
+func isWord(value string) bool {
+	return len(value) < 16 && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") == ""
 }

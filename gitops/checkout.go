@@ -39,7 +39,10 @@ type checkoutFile struct {
 // Nothing is written outside dir: names were checked when the trees were read,
 // the folders are made before all else, none may exist, and symlinks come last.
 func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir string) ([]indexEntry, error) {
-	files, links, err := o.makeFolders(tree, dir)
+	if err := o.measureTree(ctx, tree); err != nil {
+		return nil, err
+	}
+	files, links, err := o.makeFolders(ctx, tree, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +66,7 @@ func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir
 					return
 				}
 				for i := from; i < min(from+checkoutBatch, len(files)); i++ {
-					e, err := files[i].write(o, dir)
+					e, err := files[i].write(ctx, o, dir)
 					if err != nil {
 						cancel(err)
 						return
@@ -78,7 +81,7 @@ func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir
 		return nil, context.Cause(ctx)
 	}
 	for _, l := range links {
-		e, err := l.write(o, dir)
+		e, err := l.write(ctx, o, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -87,28 +90,120 @@ func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir
 	return index, nil
 }
 
+// cancelled is a reader that ends with its context.
+type cancelled struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+// Read reads while the context lives.
+func (c cancelled) Read(b []byte) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
+	}
+	return c.in.Read(b)
+}
+
+// treeExtent is what a tree comes to, written out.
+type treeExtent struct {
+	files int
+	bytes int64
+	depth int // of folders in it
+}
+
+// treeMeasurer measures each tree and each blob once, however often it occurs.
+type treeMeasurer struct {
+	ctx   context.Context
+	o     *packedObjects
+	trees map[plumbing.Hash]treeExtent
+	blobs map[plumbing.Hash]int64
+}
+
+// measureTree refuses a tree that is beyond the bounds, before any of it is written.
+func (o *packedObjects) measureTree(ctx context.Context, tree plumbing.Hash) error {
+	m := treeMeasurer{ctx, o, map[plumbing.Hash]treeExtent{}, map[plumbing.Hash]int64{}}
+	_, err := m.measure(tree, 0)
+	return err
+}
+
+func (m *treeMeasurer) measure(tree plumbing.Hash, depth int) (x treeExtent, err error) {
+	x, known := m.trees[tree]
+	if depth+x.depth > maxDepth {
+		return x, errDeep
+	}
+	if known {
+		return x, nil
+	}
+	if m.ctx.Err() != nil {
+		return x, context.Cause(m.ctx)
+	}
+	entries, err := m.o.readTree(tree)
+	if err != nil {
+		return x, err
+	}
+	for _, e := range entries {
+		x.files++
+		switch e.mode {
+		case filemode.Dir:
+			below, err := m.measure(e.id, depth+1)
+			if err != nil {
+				return x, err
+			}
+			x.files, x.bytes, x.depth = x.files+below.files, x.bytes+below.bytes, max(x.depth, below.depth+1)
+		case filemode.Submodule:
+		default:
+			size, err := m.blobSize(e.id)
+			if err != nil {
+				return x, missingIsBroken(err)
+			}
+			x.bytes += size
+		}
+		if x.files > maxTreeFiles {
+			return x, errMany
+		}
+		if x.bytes > maxTreeBytes {
+			return x, fmt.Errorf("%w: more than %d GiB", ErrTree, maxTreeBytes>>30)
+		}
+	}
+	m.trees[tree] = x
+	return x, nil
+}
+
+func (m *treeMeasurer) blobSize(id plumbing.Hash) (int64, error) {
+	size, known := m.blobs[id]
+	if known {
+		return size, nil
+	}
+	size, err := m.o.blobSize(id)
+	if err == nil {
+		m.blobs[id] = size
+	}
+	return size, err
+}
+
 // makeFolders makes all folders of a tree and lists what goes into them.
-func (o *packedObjects) makeFolders(tree plumbing.Hash, dir string) (files, links []checkoutFile, err error) {
+func (o *packedObjects) makeFolders(
+	ctx context.Context, tree plumbing.Hash, dir string,
+) (files, links []checkoutFile, err error) {
 	type step struct {
-		path  string
-		id    plumbing.Hash
-		depth int
+		path string
+		id   plumbing.Hash
 	}
 	for queue := []step{{id: tree}}; len(queue) > 0; {
 		s := queue[0]
 		queue = queue[1:]
-		if s.depth > maxDepth {
-			return nil, nil, fmt.Errorf("%w: folders nested deeper than %d", errTree, maxDepth)
-		}
 		entries, err := o.readTree(s.id)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, e := range entries {
+			if ctx.Err() != nil {
+				return nil, nil, context.Cause(ctx)
+			}
 			f := checkoutFile{path: path.Join(s.path, e.name), treeEntry: e}
 			switch e.mode {
 			case filemode.Dir:
-				queue = append(queue, step{f.path, e.id, s.depth + 1})
+				queue = append(queue, step{f.path, e.id})
 				fallthrough
 			case filemode.Submodule: // an empty folder, as git makes it
 				if err := os.Mkdir(filepath.Join(dir, filepath.FromSlash(f.path)), 0o755); err != nil {
@@ -130,15 +225,15 @@ func (o *packedObjects) makeFolders(tree plumbing.Hash, dir string) (files, link
 	return files, links, nil
 }
 
-func (f checkoutFile) write(o *packedObjects, dir string) (indexEntry, error) {
-	st, err := f.create(o, filepath.Join(dir, filepath.FromSlash(f.path)))
+func (f checkoutFile) write(ctx context.Context, o *packedObjects, dir string) (indexEntry, error) {
+	st, err := f.create(ctx, o, filepath.Join(dir, filepath.FromSlash(f.path)))
 	if err != nil {
 		return indexEntry{}, fmt.Errorf("write %s: %w", cleanText(f.path, 200), err)
 	}
 	return indexEntry{f.path, f.mode, f.id, st}, nil
 }
 
-func (f checkoutFile) create(o *packedObjects, name string) (fileStat, error) {
+func (f checkoutFile) create(ctx context.Context, o *packedObjects, name string) (fileStat, error) {
 	switch f.mode {
 	case filemode.Submodule:
 		return fileStat{}, nil
@@ -148,7 +243,7 @@ func (f checkoutFile) create(o *packedObjects, name string) (fileStat, error) {
 			return fileStat{}, missingIsBroken(err)
 		}
 		if len(b) == 0 || len(b) > maxLink || strings.Contains(string(b), "\x00") {
-			return fileStat{}, fmt.Errorf("%w: symlink with an impossible target", errTree)
+			return fileStat{}, fmt.Errorf("%w: symlink with an impossible target", ErrTree)
 		}
 		if err := os.Symlink(string(b), name); err != nil {
 			return fileStat{}, err
@@ -172,7 +267,7 @@ func (f checkoutFile) create(o *packedObjects, name string) (fileStat, error) {
 	if err != nil {
 		return fileStat{}, err
 	}
-	_, err = io.Copy(out, in)
+	_, err = io.Copy(out, cancelled{ctx, in})
 	st, serr := out.Stat()
 	if err := errors.Join(err, serr, out.Close()); err != nil {
 		return fileStat{}, err

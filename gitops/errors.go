@@ -13,6 +13,9 @@ var (
 	ErrEmpty = errors.New("nothing changed")
 	// ErrTooLarge says that a file is larger than the caller's limit.
 	ErrTooLarge = errors.New("file is larger than the limit")
+	// ErrTree says that a tree is malformed, or larger or deeper than is worked with. What lies
+	// in a workspace may make such a tree.
+	ErrTree = errors.New("unfit tree")
 	// ErrNotWorkspace says that a directory is in use and is not the workspace that was asked for.
 	ErrNotWorkspace = errors.New("directory is not this workspace")
 )

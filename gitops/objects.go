@@ -1,8 +1,10 @@
 package gitops
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha1"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
@@ -91,6 +93,32 @@ func (o *packedObjects) readAnyObject(h plumbing.Hash) (plumbing.ObjectType, []b
 		return 0, nil, fmt.Errorf("%w: object %s is not what its hash says", errBroken, h)
 	}
 	return kind, content, nil
+}
+
+// blobSize is how many bytes a blob has, without reading it.
+func (o *packedObjects) blobSize(h plumbing.Hash) (int64, error) {
+	p, off, err := o.findObject(h)
+	if err != nil {
+		return 0, err
+	}
+	e, err := p.readEntry(off)
+	if err != nil || !e.kind.IsDelta() {
+		return e.size, err
+	}
+	in, err := p.inflate(e)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	// A delta begins with the size of its base, and its own
+	// (https://git-scm.com/docs/pack-format#_deltified_representation).
+	head := bufio.NewReaderSize(io.LimitReader(in, 2*binary.MaxVarintLen64), 2*binary.MaxVarintLen64)
+	_, err = binary.ReadUvarint(head)
+	size, err2 := binary.ReadUvarint(head)
+	if err := errors.Join(err, err2); err != nil || size > maxTreeBytes {
+		return maxTreeBytes + 1, nil //nolint:nilerr // what it says is no size that is allowed
+	}
+	return int64(size), nil
 }
 
 // openBlob streams a blob, so that a large one needs no memory. Reading to the end

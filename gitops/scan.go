@@ -83,7 +83,11 @@ type workScanner struct {
 	folders map[string]bool        // that have tracked files in them
 	racy    int64                  // entries changed at this time or later are read
 	out     []treeChange
+	met     int
 }
+
+// maxScanned bounds the files and folders of a work tree that are looked at.
+const maxScanned = 1_000_000
 
 // dir scans one folder. When hidden, it is ignored and only tracked files count.
 func (s *workScanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidden bool, depth int) error {
@@ -91,7 +95,7 @@ func (s *workScanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidde
 		return context.Cause(s.ctx)
 	}
 	if depth > maxDepth {
-		return fmt.Errorf("folders nested deeper than %d: %s…", maxDepth, cleanText(dir, 80))
+		return fmt.Errorf("%w: %s…", errDeep, cleanText(dir, 80))
 	}
 	f, err := root.Open(".")
 	if err != nil {
@@ -112,6 +116,12 @@ func (s *workScanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidde
 		}
 	}
 	for _, e := range entries {
+		if s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
+		if s.met++; s.met > maxScanned {
+			return fmt.Errorf("%w: more than %d files and folders", ErrTree, maxScanned)
+		}
 		if !safeName(e.Name()) {
 			continue
 		}
@@ -151,6 +161,9 @@ func (s *workScanner) entry(
 	if !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0 || old == nil && skip() {
 		return nil
 	}
+	if dir := path.Dir(p); old == nil && (!portableName(e.Name()) || strings.Contains(dir, `\`) && !s.folders[dir]) {
+		return fmt.Errorf("%w: the name %s is a path on other systems", ErrTree, cleanText(p, 200))
+	}
 	st, err := root.Lstat(e.Name())
 	if err != nil {
 		return err
@@ -161,7 +174,7 @@ func (s *workScanner) entry(
 		delete(s.tracked, p)
 		return nil
 	}
-	id, err := hashFile(root, e.Name(), mode)
+	id, err := hashFile(s.ctx, root, e.Name(), mode)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", cleanText(p, 200), err)
 	}
@@ -230,23 +243,23 @@ func openFile(root *os.Root, name string, mode filemode.FileMode) (io.ReadCloser
 // errChanged says that a file was changed while it was being read.
 var errChanged = errors.New("file changed while it was read")
 
-func hashFile(root *os.Root, name string, mode filemode.FileMode) (plumbing.Hash, error) {
+func hashFile(ctx context.Context, root *os.Root, name string, mode filemode.FileMode) (plumbing.Hash, error) {
 	for try := 1; ; try++ {
-		id, err := hashOnce(root, name, mode)
+		id, err := hashOnce(ctx, root, name, mode)
 		if try == maxTries || !errors.Is(err, errChanged) {
 			return id, err
 		}
 	}
 }
 
-func hashOnce(root *os.Root, name string, mode filemode.FileMode) (plumbing.Hash, error) {
+func hashOnce(ctx context.Context, root *os.Root, name string, mode filemode.FileMode) (plumbing.Hash, error) {
 	in, size, err := openFile(root, name, mode)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
 	defer in.Close()
 	sum := newHasher(plumbing.BlobObject, size)
-	n, err := io.Copy(sum, io.LimitReader(in, size+1))
+	n, err := io.Copy(sum, io.LimitReader(cancelled{ctx, in}, size+1))
 	if err == nil && n != size {
 		err = errChanged
 	}

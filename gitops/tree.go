@@ -3,7 +3,6 @@ package gitops
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"sort"
@@ -22,10 +21,17 @@ type treeEntry struct {
 
 func (e treeEntry) isDir() bool { return e.mode == filemode.Dir }
 
-// maxDepth bounds how deep folders may be nested.
-const maxDepth = 200
+// Bounds of a tree. A few objects can stand for any number of files.
+const (
+	maxDepth     = 200      // of folders
+	maxTreeFiles = 500_000  // and folders
+	maxTreeBytes = 10 << 30 // written out
+)
 
-var errTree = errors.New("malformed tree")
+var (
+	errDeep = fmt.Errorf("%w: folders nested deeper than %d", ErrTree, maxDepth)
+	errMany = fmt.Errorf("%w: more than %d files and folders", ErrTree, maxTreeFiles)
+)
 
 // parseTree reads a tree object: "<octal mode> <name>\0<20 bytes>" per entry.
 // Names that could leave a work tree or reach into .git are refused.
@@ -35,20 +41,20 @@ func parseTree(b []byte) ([]treeEntry, error) {
 		head, rest, ok := bytes.Cut(b, []byte{0})
 		mode, name, ok2 := strings.Cut(string(head), " ")
 		if !ok || !ok2 || len(rest) < 20 {
-			return nil, errTree
+			return nil, ErrTree
 		}
 		m, err := filemode.New(mode)
 		if err != nil {
-			return nil, fmt.Errorf("%w: mode %q", errTree, cleanText(mode, 20))
+			return nil, fmt.Errorf("%w: mode %q", ErrTree, cleanText(mode, 20))
 		}
 		if !safeName(name) {
-			return nil, fmt.Errorf("%w: name %q is not allowed", errTree, cleanText(name, 80))
+			return nil, fmt.Errorf("%w: name %q is not allowed", ErrTree, cleanText(name, 80))
 		}
 		switch m {
 		case filemode.Dir, filemode.Regular, filemode.Executable, filemode.Symlink, filemode.Submodule:
 		case filemode.Deprecated: // 100664, written by very old versions
 		default:
-			return nil, fmt.Errorf("%w: mode %q", errTree, cleanText(mode, 20))
+			return nil, fmt.Errorf("%w: mode %q", ErrTree, cleanText(mode, 20))
 		}
 		entries = append(entries, treeEntry{name, m, plumbing.Hash(rest[:20])})
 		b = rest[20:]
@@ -64,19 +70,22 @@ func safeName(name string) bool {
 // isDotGit reports whether some file system takes name for ".git"
 // (CVE-2014-9390; git refuses the same in fsck).
 func isDotGit(name string) bool {
-	trimmed := strings.TrimRight(name, ". ")
-	if i := strings.IndexByte(trimmed, ':'); i >= 0 {
-		trimmed = trimmed[:i]
-	}
-	trimmed = strings.Map(func(c rune) rune {
+	trimmed := strings.Map(func(c rune) rune {
 		switch { // what HFS+ ignores
 		case c >= 0x200c && c <= 0x200f, c >= 0x202a && c <= 0x202e, c >= 0x206a && c <= 0x206f, c == 0xfeff:
 			return -1
 		}
 		return c
-	}, trimmed)
+	}, name)
+	trimmed, _, _ = strings.Cut(trimmed, ":") // a stream of NTFS
+	trimmed = strings.TrimRight(trimmed, ". ")
 	return strings.EqualFold(trimmed, ".git") || strings.EqualFold(trimmed, "git~1")
 }
+
+// portableName reports whether a new file may have this name. Names that were there before
+// may be others: a backslash is a part of a name on Linux, and leads into folders, such as
+// .git, on Windows.
+func portableName(name string) bool { return safeName(name) && !strings.Contains(name, `\`) }
 
 // encodeTree is parseTree's inverse; it sorts as git does, where a folder
 // counts as if its name ended in a slash.
@@ -114,14 +123,15 @@ func (o *packedObjects) readTree(h plumbing.Hash) ([]treeEntry, error) {
 // walkTree calls visit for all entries below a tree that are not folders, in the
 // tree's order, with their paths.
 func (o *packedObjects) walkTree(tree plumbing.Hash, dir string, visit func(path string, e treeEntry) error) error {
-	return o.walkDepth(tree, dir, 0, visit)
+	met := 0
+	return o.walkDepth(tree, dir, 0, &met, visit)
 }
 
 func (o *packedObjects) walkDepth(
-	tree plumbing.Hash, dir string, depth int, visit func(string, treeEntry) error,
+	tree plumbing.Hash, dir string, depth int, met *int, visit func(string, treeEntry) error,
 ) error {
 	if depth > maxDepth {
-		return fmt.Errorf("%w: folders nested deeper than %d", errTree, maxDepth)
+		return errDeep
 	}
 	entries, err := o.readTree(tree)
 	if err != nil {
@@ -129,8 +139,11 @@ func (o *packedObjects) walkDepth(
 	}
 	for _, e := range entries {
 		p := path.Join(dir, e.name)
+		if *met++; *met > maxTreeFiles {
+			return errMany
+		}
 		if e.isDir() {
-			err = o.walkDepth(e.id, p, depth+1, visit)
+			err = o.walkDepth(e.id, p, depth+1, met, visit)
 		} else {
 			err = visit(p, e)
 		}
@@ -209,7 +222,7 @@ func (c *treeComparison) compareDir(from, to plumbing.Hash, dir string, depth in
 		return context.Cause(c.ctx)
 	}
 	if depth > maxDepth {
-		return fmt.Errorf("%w: folders nested deeper than %d", errTree, maxDepth)
+		return errDeep
 	}
 	a, err := c.objects.readTree(from)
 	if err != nil {
@@ -220,7 +233,7 @@ func (c *treeComparison) compareDir(from, to plumbing.Hash, dir string, depth in
 		return err
 	}
 	if c.seen += len(a) + len(b) + folderCost; c.seen > maxCompared {
-		return fmt.Errorf("the trees differ too much: more than %d entries to compare", maxCompared)
+		return fmt.Errorf("%w: more than %d files and folders to compare", ErrTree, maxCompared)
 	}
 	old := make(map[string]treeEntry, len(a))
 	for _, e := range a {

@@ -11,9 +11,12 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,6 +25,7 @@ const (
 	maxRequest    = 16 << 20        // bytes
 	maxAnswer     = 64 << 20        // bytes
 	beginWithin   = 5 * time.Minute // until an answer begins
+	takeWithin    = time.Minute     // until the program takes a piece of an answer
 	bytesPerToken = 3               // fewer than there really are, so that estimates are not too low
 )
 
@@ -31,6 +35,7 @@ type Usage struct{ Input, Cached, Output int }
 // Call is one call that a meter let through.
 type Call struct {
 	Prompt int   // estimated tokens
+	Input  int   // tokens that are reserved for the prompt; below Prompt: so many as that
 	Most   int   // tokens that the answer may have
 	Held   int64 // the meter's own: what it set aside
 }
@@ -42,7 +47,8 @@ type Meter interface {
 	// when it did not say. An error refuses the call, in words for people.
 	Reserve(prompt, want int) (Call, error)
 	// Settle ends a reservation with what the call took. That is nothing when the
-	// endpoint did not answer.
+	// endpoint refused it or was never reached, and all that was reserved when nobody
+	// told.
 	Settle(c Call, u Usage)
 }
 
@@ -53,6 +59,7 @@ type Config struct {
 	Model    string       // the one model
 	Token    string       // what the program has in place of the key
 	Meter    Meter        // required
+	Room     *Room        // that it shares with other gateways; nil: one of its own
 	Client   *http.Client // nil: one with timeouts
 	Logger   *slog.Logger // nil: nothing is logged
 }
@@ -64,6 +71,7 @@ type Gateway struct {
 
 	mu     sync.Mutex
 	closed bool
+	held   int    // bytes of Room
 	failed string // how the endpoint last failed, for people
 }
 
@@ -81,6 +89,9 @@ func New(c Config) (*Gateway, error) {
 		t.ResponseHeaderTimeout = beginWithin
 		c.Client = &http.Client{Transport: t,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	if c.Room == nil {
+		c.Room = &Room{}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -131,15 +142,16 @@ func (g *Gateway) authorized(r *http.Request) bool {
 
 // call reads, rewrites, reserves, forwards and settles.
 func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	body, release, err := g.readBody(w, r)
 	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge,
-			fmt.Sprintf("the request can't be read, or has more than %d bytes", maxRequest))
+		refuseBody(w, err)
 		return
 	}
-	q, err := p.parse(body)
+	defer release()
+	q, err := g.parse(p, body)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "the request is not JSON of the protocol: "+err.Error())
+		refuse(w, http.StatusBadRequest, "the request is not JSON of the protocol, or asks for what is not passed on: "+
+			err.Error())
 		return
 	}
 	if q.model != g.Model {
@@ -152,15 +164,21 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 		refuse(w, http.StatusPaymentRequired, err.Error())
 		return
 	}
-	var used Usage
+	used := Usage{} // for as long as nothing was sent
 	defer func() { g.Meter.Settle(call, used) }()
 	if body, err = q.rewritten(call.Most); err != nil {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	resp, err := g.ask(r, p, body)
+	resp, sent, err := g.ask(r, p, body)
+	release()
 	if err != nil {
-		g.note("the endpoint can't be reached")
+		if sent {
+			used = newCounter(false).usage(call, false)
+		}
+		if r.Context().Err() == nil {
+			g.note("the endpoint can't be reached")
+		}
 		g.Logger.WarnContext(r.Context(), "model gateway: endpoint not reached", "error", err)
 		refuse(w, http.StatusBadGateway, "the model's endpoint can't be reached")
 		return
@@ -174,24 +192,70 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 	used = g.pass(w, resp, call)
 }
 
+// parse reads a request, one at a time on this server.
+func (g *Gateway) parse(p protocol, body []byte) (request, error) {
+	g.Room.reading.Lock()
+	defer g.Room.reading.Unlock()
+	return p.parse(body)
+}
+
+// refuseBody refuses a request that was not read to its end.
+func refuseBody(w http.ResponseWriter, err error) {
+	w.Header().Set("Connection", "close")
+	switch {
+	case errors.Is(err, errFull):
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, err.Error())
+	case errors.Is(err, errLarge):
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d bytes", maxRequest))
+	default:
+		refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the request did not come within %s", bodyWithin))
+	}
+}
+
 // The headers that go through, in either direction. The protocols need them, and none
 // says who asks.
 var (
-	passedAsk    = []string{"Content-Type", "Accept", "Anthropic-Version", "Anthropic-Beta", "OpenAI-Beta"}
+	passedAsk    = []string{"Content-Type", "Accept", "Anthropic-Version"}
 	passedAnswer = []string{"Content-Type", "Retry-After", "Request-Id", "X-Request-Id"}
 )
 
+// passedBetas are the previews of Anthropic's protocol that go through, without their
+// dates: those that say how an agent's conversation is written. Others change what a
+// token costs, or where things run.
+var passedBetas = []string{"claude-code", "interleaved-thinking", "fine-grained-tool-streaming", "context-management",
+	"mid-conversation-tool-changes", "thinking-token-count", "thinking-display-updates", "advanced-tool-use", "effort",
+	"prompt-caching", "structured-outputs", "token-efficient-tools"}
+
+// betas are those of the header's values that go through.
+func betas(h http.Header) string {
+	var kept []string
+	for _, b := range strings.Split(strings.Join(h.Values("Anthropic-Beta"), ","), ",") {
+		b = strings.TrimSpace(b)
+		if name := strings.TrimRight(b, "0123456789-"); slices.Contains(passedBetas, name) {
+			kept = append(kept, b)
+		}
+	}
+	return strings.Join(kept, ",")
+}
+
 // ask forwards a request, once: the program that asks has its own way of trying again.
-func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (*http.Response, error) {
-	out, err := http.NewRequestWithContext(r.Context(), http.MethodPost, g.upstream.JoinPath(p.path).String(),
+// sent says that the endpoint may have it, whether it answered or not.
+func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Response, sent bool, err error) {
+	var wrote atomic.Bool
+	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
+	out, err := http.NewRequestWithContext(ctx, http.MethodPost, g.upstream.JoinPath(p.path).String(),
 		bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, name := range passedAsk {
 		if v := r.Header.Get(name); v != "" {
 			out.Header.Set(name, v)
 		}
+	}
+	if b := betas(r.Header); b != "" {
+		out.Header.Set("Anthropic-Beta", b)
 	}
 	out.Header.Set("User-Agent", "sia")
 	if g.Key != "" {
@@ -200,7 +264,8 @@ func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (*http.Response,
 			out.Header.Set("X-Api-Key", g.Key)
 		}
 	}
-	return g.Client.Do(out)
+	resp, err = g.Client.Do(out)
+	return resp, wrote.Load(), err
 }
 
 // pass passes an answer on as it comes and returns what it took.
@@ -212,20 +277,23 @@ func (g *Gateway) pass(w http.ResponseWriter, resp *http.Response, call Call) Us
 	}
 	w.WriteHeader(resp.StatusCode)
 	count := newCounter(strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"))
-	flush := http.NewResponseController(w)
+	control := http.NewResponseController(w)
 	buf := make([]byte, 32<<10)
-	in := io.LimitReader(resp.Body, maxAnswer)
-	for {
-		n, err := in.Read(buf)
+	whole := false
+	for passed := 0; passed < maxAnswer; {
+		n, err := resp.Body.Read(buf)
+		passed += n
 		count.add(buf[:n])
 		if n > 0 {
+			_ = control.SetWriteDeadline(time.Now().Add(takeWithin)) // a server's connection has one
 			if _, werr := w.Write(buf[:n]); werr != nil {
 				break // the program is gone; what came so far was made all the same
 			}
-			_ = flush.Flush()
+			_ = control.Flush()
 		}
 		if err != nil {
-			if !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) {
+			whole = errors.Is(err, io.EOF)
+			if !whole && !errors.Is(err, context.Canceled) {
 				g.note("the endpoint's answer broke off")
 			}
 			break
@@ -234,7 +302,7 @@ func (g *Gateway) pass(w http.ResponseWriter, resp *http.Response, call Call) Us
 	if resp.StatusCode >= 300 {
 		return Usage{}
 	}
-	return count.usage(call)
+	return count.usage(call, whole)
 }
 
 func (g *Gateway) note(failed string) {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 )
 
 // The ways of asking, as paths below the endpoint's base.
@@ -14,24 +15,146 @@ const (
 
 // protocol is one way of asking a model.
 type protocol struct {
-	path  string
-	bound []string // fields that bound the answer's length, the one to set first
-	drop  []string // fields that reach or cost more than an answer
+	path   string
+	bounds []string // fields that bound the answer's length, the one to set first
+	fields shape    // of a request
 }
 
-// protocols by path. The fields are those of
-// https://platform.openai.com/docs/api-reference/chat, …/responses and
-// https://docs.anthropic.com/en/api/messages.
+// protocols by path.
 var protocols = map[string]protocol{
-	chatPath: {chatPath, []string{"max_completion_tokens", "max_tokens"},
-		[]string{"n", "service_tier", "web_search_options", "store", "metadata", "audio", "modalities"}},
-	responsesPath: {responsesPath, []string{"max_output_tokens"},
-		[]string{"background", "service_tier", "store", "previous_response_id", "conversation", "prompt", "metadata"}},
-	messagesPath: {messagesPath, []string{"max_tokens"},
-		[]string{"mcp_servers", "service_tier", "container", "metadata"}},
+	chatPath:      {chatPath, []string{"max_completion_tokens", "max_tokens"}, chatRequest},
+	responsesPath: {responsesPath, []string{"max_output_tokens"}, responsesRequest},
+	messagesPath:  {messagesPath, []string{"max_tokens"}, messagesRequest},
 }
 
-// request is one that was understood.
+// What the protocols have in common.
+var (
+	choice = either(text, kinds(map[string]shape{
+		"auto": anyChoice, "any": anyChoice, "none": anyChoice, "required": anyChoice,
+		"tool": anyChoice, "function": anyChoice, "custom": anyChoice,
+	}))
+	anyChoice = object(fields{"type": text, "name": text, "disable_parallel_tool_use": anything,
+		"function": object(fields{"name": text}), "custom": object(fields{"name": text})})
+	cacheControl = object(fields{"type": text}) // the provider's usual time; a longer one costs more
+)
+
+// chatRequest is https://platform.openai.com/docs/api-reference/chat/create, with what
+// other endpoints of this protocol let a model think.
+var chatRequest = object(fields{
+	"model": text, "stream": anything, "max_tokens": anything, "max_completion_tokens": anything,
+	"temperature": anything, "top_p": anything, "stop": anything, "seed": anything, "presence_penalty": anything,
+	"frequency_penalty": anything, "response_format": anything, "reasoning_effort": text, "verbosity": text,
+	"parallel_tool_calls": anything, "prompt_cache_key": text, "tool_choice": choice,
+	"thinking": object(fields{"type": text}),
+	"messages": list(object(fields{
+		"role": text, "name": text, "tool_call_id": text, "refusal": text, "reasoning": text, "reasoning_content": text,
+		"cache_control": cacheControl,
+		"content": either(text, list(kinds(map[string]shape{
+			"text":    object(fields{"type": text, "text": text, "cache_control": cacheControl}),
+			"refusal": object(fields{"type": text, "refusal": text}),
+			"image_url": object(fields{"type": text, "cache_control": cacheControl,
+				"image_url": either(inline, object(fields{"url": inline, "detail": text}))}),
+		}))),
+		"tool_calls": list(kinds(map[string]shape{
+			"function": object(fields{"id": text, "type": text, "index": anything,
+				"function": object(fields{"name": text, "arguments": anything})}),
+			"custom": object(fields{"id": text, "type": text, "custom": object(fields{"name": text, "input": text})}),
+		})),
+	})),
+	"tools": known(kinds(map[string]shape{
+		"function": object(fields{"type": text, "cache_control": cacheControl, "function": object(fields{"name": text,
+			"description": text, "parameters": anything, "strict": anything})}),
+		"custom": object(fields{"type": text, "custom": object(fields{"name": text, "description": text,
+			"format": anything})}),
+	})),
+})
+
+// responsesRequest is https://platform.openai.com/docs/api-reference/responses/create.
+var responsesRequest = object(fields{
+	"model": text, "stream": anything, "max_output_tokens": anything, "instructions": text, "temperature": anything,
+	"top_p": anything, "truncation": text, "parallel_tool_calls": anything, "prompt_cache_key": text, "text": anything,
+	"reasoning":   object(fields{"effort": text, "summary": text}),
+	"include":     known(oneOf("reasoning.encrypted_content")),
+	"tool_choice": choice,
+	"input": either(text, list(kinds(map[string]shape{
+		"": responsesMessage, "message": responsesMessage,
+		"function_call": object(fields{"type": text, "id": text, "status": text, "call_id": text, "name": text,
+			"namespace": text, "arguments": text}),
+		"function_call_output": object(fields{"type": text, "id": text, "status": text, "call_id": text,
+			"output": responsesParts}),
+		"custom_tool_call": object(fields{"type": text, "id": text, "status": text, "call_id": text, "name": text,
+			"namespace": text, "input": text}),
+		"custom_tool_call_output": object(fields{"type": text, "id": text, "status": text, "call_id": text,
+			"output": responsesParts}),
+		"reasoning": object(fields{"type": text, "id": text, "status": text, "encrypted_content": text,
+			"summary": list(object(fields{"type": text, "text": text})),
+			"content": list(object(fields{"type": text, "text": text}))}),
+		"local_shell_call": object(fields{"type": text, "id": text, "status": text, "call_id": text,
+			"action": anything}),
+		"local_shell_call_output": object(fields{"type": text, "id": text, "status": text, "call_id": text,
+			"output": text}),
+	}))),
+	"tools": known(kinds(map[string]shape{
+		"function": responsesFunction, "custom": responsesCustom, "local_shell": object(fields{"type": text}),
+		"namespace": object(fields{"type": text, "name": text, "description": text,
+			"tools": known(kinds(map[string]shape{"function": responsesFunction, "custom": responsesCustom}))}),
+	})),
+})
+
+var (
+	responsesMessage  = object(fields{"type": text, "id": text, "status": text, "role": text, "content": responsesParts})
+	responsesFunction = object(fields{"type": text, "name": text, "description": text, "parameters": anything,
+		"strict": anything})
+	responsesCustom = object(fields{"type": text, "name": text, "description": text, "format": anything})
+	responsesParts  = either(text, list(kinds(map[string]shape{
+		"input_text": object(fields{"type": text, "text": text}),
+		"output_text": object(fields{"type": text, "text": text, "annotations": nothing,
+			"logprobs": nothing}),
+		"refusal":     object(fields{"type": text, "refusal": text}),
+		"input_image": object(fields{"type": text, "image_url": inline, "detail": text}),
+		"input_file":  object(fields{"type": text, "file_data": inline, "filename": text}),
+	})))
+)
+
+// messagesRequest is https://docs.anthropic.com/en/api/messages.
+var messagesRequest = object(fields{
+	"model": text, "stream": anything, "max_tokens": anything, "temperature": anything, "top_p": anything,
+	"top_k": anything, "stop_sequences": anything, "tool_choice": choice, "cache_control": cacheControl,
+	"thinking":      object(fields{"type": text, "budget_tokens": anything, "display": text}),
+	"output_config": object(fields{"effort": text, "format": anything}),
+	"context_management": object(fields{"edits": known(kinds(map[string]shape{
+		"clear_thinking_*": anything, "clear_tool_uses_*": anything}))}),
+	"system": either(text, list(kinds(map[string]shape{"text": messagesText}))),
+	"messages": list(object(fields{"role": text, "content": either(text, list(kinds(map[string]shape{
+		"text": messagesText, "image": messagesImage, "document": messagesDocument,
+		"thinking":          object(fields{"type": text, "thinking": text, "signature": text}),
+		"redacted_thinking": object(fields{"type": text, "data": text}),
+		"tool_use": object(fields{"type": text, "id": text, "name": text, "input": anything,
+			"cache_control": cacheControl}),
+		"tool_result": object(fields{"type": text, "tool_use_id": text, "is_error": anything,
+			"cache_control": cacheControl,
+			"content": either(text, list(kinds(map[string]shape{
+				"text": messagesText, "image": messagesImage, "document": messagesDocument,
+				"tool_reference": object(fields{"type": text, "tool_name": text}),
+			})))}),
+	})))})),
+	"tools": known(kinds(map[string]shape{"": messagesTool, "custom": messagesTool, "bash_*": messagesTool,
+		"text_editor_*": messagesTool})),
+})
+
+var (
+	messagesText   = object(fields{"type": text, "text": text, "cache_control": cacheControl})
+	messagesBase64 = object(fields{"type": text, "media_type": text, "data": text})
+	messagesImage  = object(fields{"type": text, "cache_control": cacheControl,
+		"source": kinds(map[string]shape{"base64": messagesBase64})})
+	messagesDocument = object(fields{"type": text, "title": text, "context": text, "cache_control": cacheControl,
+		"source": kinds(map[string]shape{"base64": messagesBase64, "text": messagesBase64})})
+	messagesTool = object(fields{"type": text, "name": text, "description": text, "input_schema": anything,
+		"strict": anything, "input_examples": anything, "eager_input_streaming": anything, "defer_loading": anything,
+		"max_characters": anything, "cache_control": cacheControl})
+)
+
+// request is one that was understood, without what does not go through.
 type request struct {
 	protocol
 	fields map[string]json.RawMessage
@@ -42,7 +165,14 @@ type request struct {
 
 func (p protocol) parse(body []byte) (q request, err error) {
 	q = request{protocol: p}
-	if err := json.Unmarshal(body, &q.fields); err != nil {
+	if err := checkJSON(body); err != nil {
+		return q, err
+	}
+	clean, err := p.fields(body)
+	if err != nil {
+		return q, err
+	}
+	if err := json.Unmarshal(clean, &q.fields); err != nil {
 		return q, err
 	}
 	if q.fields == nil {
@@ -50,16 +180,73 @@ func (p protocol) parse(body []byte) (q request, err error) {
 	}
 	read := func(name string, to any) {
 		if raw, ok := q.fields[name]; ok && err == nil {
-			err = json.Unmarshal(raw, to)
+			if err = json.Unmarshal(raw, to); err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	read("model", &q.model)
 	read("stream", &q.stream)
-	for _, name := range p.bound {
-		var n *int
-		if read(name, &n); n != nil {
-			q.want = max(q.want, *n)
+	for _, name := range p.bounds {
+		var n int
+		if read(name, &n); n > 0 {
+			q.want = max(q.want, n)
+		} else {
+			delete(q.fields, name)
 		}
 	}
 	return q, err
+}
+
+// rewritten is the request for an answer of at most so many tokens, 0 for as many as the
+// endpoint likes. It asks that a streamed answer tell its usage.
+func (q request) rewritten(most int) ([]byte, error) {
+	set := func(name string, v any) {
+		b, _ := json.Marshal(v) // numbers, booleans and maps of them
+		q.fields[name] = b
+	}
+	if q.path == responsesPath {
+		set("store", false) // the default keeps what was said with the provider
+	}
+	if q.path == chatPath && q.stream {
+		set("stream_options", map[string]bool{"include_usage": true})
+	}
+	if most > 0 {
+		bounded := false
+		for _, name := range q.bounds {
+			if raw, there := q.fields[name]; there {
+				var n int
+				if err := json.Unmarshal(raw, &n); err != nil || n > most {
+					set(name, most)
+				}
+				bounded = true
+			}
+		}
+		if !bounded {
+			set(q.bounds[0], most)
+		}
+		if q.thinksLongerThan(most) {
+			delete(q.fields, "thinking") // the endpoint would refuse it
+		}
+	}
+	if t, there := q.fields["tools"]; there && string(t) == "[]" {
+		delete(q.fields, "tools")
+	}
+	if _, there := q.fields["tools"]; !there {
+		delete(q.fields, "tool_choice")
+	}
+	b, err := json.Marshal(q.fields)
+	if err != nil {
+		return nil, fmt.Errorf("the request can't be passed on: %w", err)
+	}
+	return b, nil
+}
+
+// thinksLongerThan reports whether the tokens that a request gives to thinking leave
+// none of so many for an answer.
+func (q request) thinksLongerThan(most int) bool {
+	var t struct {
+		Budget int `json:"budget_tokens"`
+	}
+	return json.Unmarshal(q.fields["thinking"], &t) == nil && t.Budget >= most
 }

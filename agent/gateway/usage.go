@@ -14,15 +14,14 @@ type counter struct {
 	stream bool
 	buf    []byte // the line under way, or the whole answer
 	over   bool   // buf was too long and is not read
-	total  int    // bytes
-	found  bool
+	told   bool   // the usage of the whole answer was told, as far as it came
+	ended  bool   // an event said that nothing follows
 	u      Usage
 }
 
 func newCounter(stream bool) *counter { return &counter{stream: stream} }
 
 func (c *counter) add(b []byte) {
-	c.total += len(b)
 	if !c.stream {
 		c.keep(b)
 		return
@@ -34,10 +33,7 @@ func (c *counter) add(b []byte) {
 			return
 		}
 		c.keep(b[:i])
-		if data, ok := bytes.CutPrefix(c.buf, []byte("data:")); ok && !c.over {
-			c.read(data)
-		}
-		c.buf, c.over = c.buf[:0], false
+		c.readLine()
 		b = b[i+1:]
 	}
 }
@@ -46,6 +42,14 @@ func (c *counter) keep(b []byte) {
 	if c.over = c.over || len(c.buf)+len(b) > maxEvent; !c.over {
 		c.buf = append(c.buf, b...)
 	}
+}
+
+// readLine reads a line of a stream.
+func (c *counter) readLine() {
+	if data, ok := bytes.CutPrefix(c.buf, []byte("data:")); ok && !c.over {
+		c.read(bytes.TrimSpace(data))
+	}
+	c.buf, c.over = c.buf[:0], false
 }
 
 // wireUsage is usage as any of the protocols tells it.
@@ -65,12 +69,15 @@ type wireUsage struct {
 }
 
 // read takes the usage out of an answer, or out of one of its events. Later events say
-// what changed, so the largest of each number holds.
+// what changed, so the largest of each number holds. The usage with which a message
+// begins, or which a response has while it is made, is not that of the whole.
 func (c *counter) read(data []byte) {
-	if !bytes.Contains(data, []byte(`"usage"`)) {
+	if string(data) == "[DONE]" {
+		c.ended = true
 		return
 	}
 	var v struct {
+		Type     string
 		Usage    *wireUsage
 		Message  *struct{ Usage *wireUsage }
 		Response *struct{ Usage *wireUsage }
@@ -79,32 +86,45 @@ func (c *counter) read(data []byte) {
 		return
 	}
 	w := v.Usage
-	if w == nil && v.Message != nil {
-		w = v.Message.Usage
+	switch v.Type {
+	case "message_stop":
+		c.ended = true
+	case "message_start":
+		if v.Message != nil {
+			c.count(v.Message.Usage)
+		}
+		return
+	case "response.completed", "response.incomplete", "response.failed":
+		if c.ended = true; v.Response != nil {
+			w = v.Response.Usage
+		}
 	}
-	if w == nil && v.Response != nil {
-		w = v.Response.Usage
+	if w != nil {
+		c.told = true
+		c.count(w)
 	}
+}
+
+func (c *counter) count(w *wireUsage) {
 	if w == nil {
 		return
 	}
-	c.found = true
 	c.u.Input = max(c.u.Input, w.Prompt, w.Input+w.CacheRead+w.CacheCreation)
 	c.u.Cached = max(c.u.Cached, w.CacheRead, w.PromptDetails.Cached, w.InputDetails.Cached)
 	c.u.Output = max(c.u.Output, w.Completion, w.Output)
 }
 
-// usage is what the call took: what the endpoint said, or else an estimate from the
-// lengths.
-func (c *counter) usage(call Call) Usage {
-	if !c.stream && !c.over {
+// usage is what the call took. whole says that the answer came to its end. When nobody
+// told the usage of the whole, it is what was reserved.
+func (c *counter) usage(call Call, whole bool) Usage {
+	switch {
+	case c.stream && whole:
+		c.readLine() // its last has no newline
+	case !c.stream && whole && !c.over:
 		c.read(c.buf)
 	}
-	if !c.found || c.u.Input == 0 {
-		c.u.Input = max(c.u.Input, call.Prompt)
+	if c.told && (whole || c.ended) && c.u != (Usage{}) {
+		return c.u
 	}
-	if c.u.Output == 0 || c.stream && c.u.Output <= 1 { // a stream that was cut
-		c.u.Output = max(c.u.Output, min(max(call.Most, 1), c.total/bytesPerToken))
-	}
-	return c.u
+	return Usage{Input: max(call.Prompt, call.Input, c.u.Input), Cached: 0, Output: max(call.Most, c.u.Output, 1)}
 }

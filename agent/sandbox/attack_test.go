@@ -3,10 +3,13 @@
 package sandbox_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -109,4 +112,39 @@ func readMemory(pid int) error {
 	_, err := unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &b[0], Len: 8}}, []unix.RemoteIovec{{Base: 0x400000, Len: 8}},
 		0)
 	return err
+}
+
+// digDown makes folders in folders, as many as its argument says, until it can't.
+func digDown() {
+	n, _ := strconv.Atoi(os.Args[2])
+	for range n {
+		if unix.Mkdir("d", 0o755) != nil || unix.Chdir("d") != nil {
+			break
+		}
+	}
+	fmt.Println("dug")
+}
+
+// openMany opens connections to an address, says nothing on them, and prints how many
+// stay open.
+func openMany() {
+	n, _ := strconv.Atoi(os.Args[3])
+	var all []net.Conn
+	for range n {
+		if c, err := net.Dial("tcp", os.Args[2]); err == nil {
+			all = append(all, c)
+		}
+	}
+	var open atomic.Int32
+	var reading sync.WaitGroup
+	for _, c := range all {
+		_ = c.SetReadDeadline(time.Now().Add(3 * time.Second))
+		reading.Go(func() {
+			if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+				open.Add(1)
+			}
+		})
+	}
+	reading.Wait()
+	fmt.Println(open.Load(), "are open")
 }

@@ -1,14 +1,13 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,69 +26,73 @@ var errFull = errors.New("full")
 // runs, the trees are walked only when the file system says that an eighth of the limit
 // was written since the last walk, or when that was long ago. Others on this host who
 // free what the command fills can hide it until then. At the command's end the trees
-// are walked in any case, so that many short commands don't fill the disk.
-func (w *limitWatch) checkDisk(atEnd bool) string {
+// are walked in any case (tidyUp), so that many short commands don't fill the disk.
+func (w *limitWatch) checkDisk(ctx context.Context) string {
 	var now unix.Statfs_t
 	if err := unix.Statfs(w.trees[0], &now); err != nil {
 		return ""
 	}
-	limit := w.r.limits.Disk
 	grown := func(since unix.Statfs_t) int64 { return (int64(since.Bfree) - int64(now.Bfree)) * now.Bsize }
 	made := int64(w.last.Ffree) - int64(now.Ffree)
-	if !atEnd && grown(w.last) < limit/8 && made < int64(w.r.limits.Files)/8 && time.Since(w.when) < walkEvery {
+	if grown(w.last) < w.r.limits.Disk/8 && made < int64(w.r.limits.Files)/8 && time.Since(w.when) < walkEvery {
 		return ""
 	}
 	w.last, w.when = now, time.Now()
 	if int64(now.Bavail)*now.Bsize < spareDisk && grown(w.first) > spareDisk/4 {
 		return "the disk of this machine is almost full"
 	}
-	total, why, hidden := w.measureTrees()
-	if why != "" {
-		return why
+	m, why := w.measureTrees(ctx)
+	if why == "" && grown(w.first) > w.r.limits.Disk && (m.hidden || m.bytes+w.measureUnlinked() > w.r.limits.Disk) {
+		why = w.diskReason()
 	}
-	if grown(w.first) > limit && (hidden || total+w.measureUnlinked() > limit) {
-		return w.diskReason()
+	return why
+}
+
+// checkAtEnd says why too much of the disk is used when the command has ended; m is
+// what its trees hold.
+func (w *limitWatch) checkAtEnd(m treeSize) string {
+	why := w.tooLarge(m)
+	var now unix.Statfs_t
+	if why == "" && m.hidden && unix.Statfs(w.trees[0], &now) == nil &&
+		(int64(w.first.Bfree)-int64(now.Bfree))*now.Bsize > w.r.limits.Disk {
+		why = w.diskReason()
 	}
-	return ""
+	return why
 }
 
 func (w *limitWatch) diskReason() string {
 	return fmt.Sprintf("its files take up more than %s", humanSize(w.r.limits.Disk))
 }
 
-// measureTrees measures the trees in bytes. why says that they are too large, hidden
-// that something in them could not be looked at.
-func (w *limitWatch) measureTrees() (total int64, why string, hidden bool) {
-	files := 0
-	look := func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			hidden = hidden || !errors.Is(err, fs.ErrNotExist)
-			return nil
-		}
-		files++
-		info, err := d.Info()
-		hidden = hidden || err != nil && !errors.Is(err, fs.ErrNotExist)
-		if err == nil {
-			if st, ok := info.Sys().(*syscall.Stat_t); ok {
-				total += st.Blocks * 512 // holes take up nothing
-			}
-		}
-		switch {
-		case total > w.r.limits.Disk:
-			why = w.diskReason()
-		case files > w.r.limits.Files:
-			why = fmt.Sprintf("it made more than %d files", w.r.limits.Files)
-		default:
-			return nil
-		}
-		return errFull
-	}
+// measureTrees measures the trees until they are too large; why says so.
+func (w *limitWatch) measureTrees(ctx context.Context) (m treeSize, why string) {
 	for _, tree := range w.trees {
-		if errors.Is(filepath.WalkDir(tree, look), errFull) {
+		err := walkTree(ctx, tree, func(e walkedEntry) error {
+			m.addEntry(e)
+			if why = w.tooLarge(m); why != "" {
+				return errFull
+			}
+			return nil
+		}, m.addHidden)
+		m.hidden = m.hidden || err != nil && why == ""
+		if why != "" {
 			break
 		}
 	}
-	return total, why, hidden
+	return m, why
+}
+
+// tooLarge says which limit trees are above; "" when none.
+func (w *limitWatch) tooLarge(m treeSize) string {
+	switch {
+	case m.bytes > w.r.limits.Disk:
+		return w.diskReason()
+	case m.files > w.r.limits.Files:
+		return fmt.Sprintf("it made more than %d files", w.r.limits.Files)
+	case m.deep:
+		return fmt.Sprintf("it made folders nested deeper than %d; what lay deeper is removed", maxDepth)
+	}
+	return ""
 }
 
 // measureUnlinked measures the files that have no name any more and that a process still

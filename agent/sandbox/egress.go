@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -26,6 +27,48 @@ const (
 	proxySocket   = socketFolder + "/proxy"
 	serviceSocket = socketFolder + "/service"
 )
+
+// Bounds of a service's connections.
+const (
+	maxServiceConns = 64
+	maxServiceHead  = 64 << 10 // bytes of a request's head
+	headWithin      = 10 * time.Second
+)
+
+// boundedListener has so many connections at a time as it has slots. One more is closed
+// at once.
+type boundedListener struct {
+	net.Listener
+	slots chan struct{}
+}
+
+// Accept waits for a connection that there is a slot for.
+func (l *boundedListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.slots <- struct{}{}:
+			return &boundedConn{Conn: conn, free: sync.OnceFunc(func() { <-l.slots })}, nil
+		default:
+			conn.Close()
+		}
+	}
+}
+
+// boundedConn frees its slot when it is closed.
+type boundedConn struct {
+	net.Conn
+	free func()
+}
+
+// Close closes the connection.
+func (c *boundedConn) Close() error {
+	defer c.free()
+	return c.Conn.Close()
+}
 
 // egress is everything that leads out of one sandbox. It lives as long as a command.
 type egress struct {
@@ -64,9 +107,11 @@ func (s *Sandbox) openEgress(ctx context.Context, c Command) (_ *egress, err err
 		if err != nil {
 			return nil, err
 		}
-		w.service = &http.Server{Handler: c.Service, ReadHeaderTimeout: askWithin, IdleTimeout: idleAtMost,
-			BaseContext: func(net.Listener) context.Context { return ctx },
-			ErrorLog:    slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug)}
+		w.service = &http.Server{Handler: c.Service, ReadHeaderTimeout: headWithin, IdleTimeout: askWithin,
+			MaxHeaderBytes: maxServiceHead,
+			BaseContext:    func(net.Listener) context.Context { return ctx },
+			ErrorLog:       slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug)}
+		l = &boundedListener{Listener: l, slots: make(chan struct{}, maxServiceConns)}
 		go w.service.Serve(l) //nolint:errcheck // it always ends with ErrServerClosed
 	}
 	if s.root {

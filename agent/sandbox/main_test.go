@@ -23,6 +23,12 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "forward":
 			os.Exit(sandbox.Forward(os.Args[2:]))
+		case "dig":
+			digDown()
+			os.Exit(0)
+		case "open":
+			openMany()
+			os.Exit(0)
 		case "attack":
 			attackScript()
 			os.Exit(0)

@@ -5,6 +5,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"os"
 )
 
 var errLinux = errors.New("commands can be contained on Linux only")
@@ -17,3 +18,6 @@ func chooseCgroup(string) string { return "" }
 
 // Run is for Linux.
 func (s *Sandbox) Run(context.Context, Command) (Result, error) { return Result{}, errLinux }
+
+// RemoveAll is os.RemoveAll where no command runs.
+func RemoveAll(dir string) error { return os.RemoveAll(dir) }

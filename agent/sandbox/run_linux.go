@@ -52,9 +52,12 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (_ Result, err error) {
 		c = w.throughEgress(c, s.shell, s.options.Self)
 	}
 	if s.root {
-		if err := handOver(c); err != nil {
+		if err := handOver(ctx, c); err != nil && ctx.Err() == nil {
 			return Result{}, err
 		}
+	}
+	if ctx.Err() != nil {
+		return cancelledResult(ctx), nil
 	}
 	p, err := s.plan(c, l)
 	if err != nil {
@@ -67,9 +70,12 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (_ Result, err error) {
 	r := &runningCommand{sandbox: s, limits: l, out: newOutput(l.Output, l.Printed, c.Output), began: time.Now(),
 		ended: make(chan endVerdict, 8)}
 	defer r.close()
-	if err := r.start(c, p); err != nil {
+	if err := r.start(ctx, c, p); err != nil {
 		r.kill()
 		r.finish()
+		if ctx.Err() != nil {
+			return cancelledResult(ctx), nil
+		}
 		return Result{}, fmt.Errorf("%w%s", err, r.bwrapMessage())
 	}
 	return r.wait(ctx, c)
@@ -107,7 +113,7 @@ func (r *runningCommand) close() {
 }
 
 // start starts bubblewrap, sets the limits of the sandbox while it waits, and lets it go.
-func (r *runningCommand) start(c Command, p *bwrapPlan) error {
+func (r *runningCommand) start(ctx context.Context, c Command, p *bwrapPlan) error {
 	argv := c.Argv
 	if c.Shell != "" {
 		argv = append(append([]string(nil), r.sandbox.shell...), c.Shell)
@@ -163,7 +169,7 @@ func (r *runningCommand) start(c Command, p *bwrapPlan) error {
 	}()
 	go func() { r.waited <- r.cmd.Wait() }()
 
-	if err := r.awaitFirst(statusR); err != nil {
+	if err := r.awaitFirst(ctx, statusR); err != nil {
 		return err
 	}
 	if err := r.applyLimits(); err != nil {
@@ -212,10 +218,12 @@ type bwrapStatus struct {
 
 // awaitFirst waits until the first process inside exists, and makes sure that its
 // namespaces are its own.
-func (r *runningCommand) awaitFirst(from *os.File) error {
+func (r *runningCommand) awaitFirst(ctx context.Context, from *os.File) error {
 	if err := from.SetReadDeadline(time.Now().Add(startWithin)); err != nil {
 		return fmt.Errorf("wait for the sandbox: %w", err)
 	}
+	stop := context.AfterFunc(ctx, func() { _ = from.SetReadDeadline(time.Now()) })
+	defer stop()
 	r.status = json.NewDecoder(from)
 	var st bwrapStatus
 	if err := r.status.Decode(&st); err != nil || st.PID <= 0 {
@@ -295,10 +303,7 @@ func (r *runningCommand) wait(ctx context.Context, c Command) (Result, error) {
 	case <-clock.C:
 		v = endVerdict{ByTime, fmt.Sprintf("it was not done within %s", r.limits.Time)}
 	case <-ctx.Done():
-		v = endVerdict{ByCancel, "it was cancelled"}
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			v = endVerdict{ByTime, "the time allowed is over"}
-		}
+		v = cancelVerdict(ctx)
 	}
 	r.kill()
 	if !waited {
@@ -307,12 +312,13 @@ func (r *runningCommand) wait(ctx context.Context, c Command) (Result, error) {
 	r.finish()
 	close(stop)
 	<-watched
-	if !r.sandbox.root {
-		_ = openUp(c) // what stays closed counts as hidden
+	left, err := tidyUp(ctx, c)
+	if err != nil {
+		return Result{}, err
 	}
 	res := Result{ExitCode: -1, Duration: time.Since(r.began)}
 	if v.by == "" {
-		v = r.lateVerdict(w)
+		v = r.lateVerdict(w, left)
 	}
 	res.Output, res.Printed, res.Ended, res.Why = r.out.bytes(), r.out.total, v.by, v.why
 	if v.by != "" {
@@ -320,7 +326,9 @@ func (r *runningCommand) wait(ctx context.Context, c Command) (Result, error) {
 	}
 	for {
 		var st bwrapStatus
-		if err := r.status.Decode(&st); err != nil {
+		if err := r.status.Decode(&st); err != nil && ctx.Err() != nil {
+			return cancelledResult(ctx), nil
+		} else if err != nil {
 			return Result{}, fmt.Errorf("bubblewrap did not say how the command ended%s", r.bwrapMessage())
 		}
 		if st.Exit != nil {
@@ -330,8 +338,23 @@ func (r *runningCommand) wait(ctx context.Context, c Command) (Result, error) {
 	}
 }
 
-// lateVerdict is a verdict of the moment in which the command ended by itself.
-func (r *runningCommand) lateVerdict(w *limitWatch) endVerdict {
+// cancelledResult is the result of a command that was not run any more.
+func cancelledResult(ctx context.Context) Result {
+	v := cancelVerdict(ctx)
+	return Result{ExitCode: -1, Ended: v.by, Why: v.why}
+}
+
+// cancelVerdict is the verdict of a context that is over.
+func cancelVerdict(ctx context.Context) endVerdict {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return endVerdict{ByTime, "the time allowed is over"}
+	}
+	return endVerdict{ByCancel, "it was cancelled"}
+}
+
+// lateVerdict is a verdict of the moment in which the command ended by itself; left is
+// what its trees hold.
+func (r *runningCommand) lateVerdict(w *limitWatch, left treeSize) endVerdict {
 	select {
 	case v := <-r.ended:
 		return v
@@ -340,7 +363,7 @@ func (r *runningCommand) lateVerdict(w *limitWatch) endVerdict {
 	if r.group != nil && r.group.ranOutOfMemory() {
 		return w.memoryVerdict()
 	}
-	if why := w.checkDisk(true); why != "" {
+	if why := w.checkAtEnd(left); why != "" {
 		return endVerdict{ByDisk, why}
 	}
 	return endVerdict{}

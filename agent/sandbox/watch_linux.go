@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,15 +55,17 @@ func (w *limitWatch) run(stop chan struct{}) {
 		}
 	}()
 	disk := make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer close(disk)
 		runEvery(stop, diskEvery, func() {
-			if why := w.checkDisk(false); why != "" {
+			if why := w.checkDisk(ctx); why != "" {
 				w.r.requestEnd(ByDisk, why)
 			}
 		})
 	}()
 	runEvery(stop, memoryEvery, w.checkMemory)
+	cancel() // a walk under way
 	<-disk
 	if proc := w.proc.Load(); proc != nil {
 		proc.Close()

@@ -16,6 +16,7 @@ var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$`
 // are prefixes and not folders.
 func recountHunks(text string) string {
 	lines := strings.SplitAfter(text, "\n")
+	words := nextWords(lines)
 	var b strings.Builder
 	git := false // within the head of a file in git's own form
 	for i := 0; i < len(lines); i++ {
@@ -37,7 +38,7 @@ func recountHunks(text string) string {
 		}
 		var body strings.Builder
 		old, fresh := 0, 0
-		for i+1 < len(lines) && inHunk(lines, i+1) {
+		for i+1 < len(lines) && inHunk(lines, words, i+1) {
 			i++
 			line := lines[i]
 			if line == "\n" || line == "\r\n" { // an empty line of context that lost its space
@@ -71,24 +72,46 @@ func plainNames(old, fresh string) (string, string, bool) {
 	return o, f, okOld && okFresh
 }
 
-// inHunk reports whether a line goes on with the hunk before it.
-func inHunk(lines []string, i int) bool {
-	line := lines[i]
-	switch {
-	case line == "":
+// isBlank reports whether a line is empty but for its end.
+func isBlank(line string) bool { return line == "\n" || line == "\r\n" }
+
+// nextWords is for each line the first from there on that is not blank.
+func nextWords(lines []string) []int {
+	next := make([]int, len(lines)+1)
+	next[len(lines)] = len(lines)
+	for i := len(lines) - 1; i >= 0; i-- {
+		if next[i] = i; isBlank(lines[i]) {
+			next[i] = next[i+1]
+		}
+	}
+	return next
+}
+
+// inHunk reports whether a line goes on with the hunk before it. A blank one is context,
+// unless nothing or another file follows.
+func inHunk(lines []string, words []int, i int) bool {
+	i = words[i]
+	if i == len(lines) || lines[i] == "" {
 		return false
-	case line == "\n" || line == "\r\n": // context, unless nothing or another file follows
-		return i+1 < len(lines) && lines[i+1] != "" && inHunk(lines, i+1)
-	case strings.HasPrefix(line, "--- ") && i+2 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") &&
-		strings.HasPrefix(lines[i+2], "@@ "):
+	}
+	line := lines[i]
+	if strings.HasPrefix(line, "--- ") && i+2 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") &&
+		strings.HasPrefix(lines[i+2], "@@ ") {
 		return false
 	}
 	return strings.IndexByte(" +-\\", line[0]) >= 0
 }
 
+// maxHunks bounds the changes to one file in a patch: each is looked for in all of it.
+const maxHunks = 1000
+
 // applyHunks applies a file's hunks in order. The lines that a hunk expects must
 // stand at its line number, or else at exactly one place after the hunk before it.
 func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
+	if len(hunks) > maxHunks {
+		return "", fmt.Errorf("a patch may change a file in %d places, and this changes %d; write the file anew", maxHunks,
+			len(hunks))
+	}
 	lines := strings.SplitAfter(text, "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
@@ -110,7 +133,7 @@ func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
 				fresh = append(fresh, line)
 			}
 		}
-		where, err := placeHunk(lines, old, int(h.OldPosition), at)
+		where, err := placeHunk(text, lines, old, int(h.OldPosition), at)
 		if err != nil {
 			return "", fmt.Errorf("hunk %d: %w", n+1, err)
 		}
@@ -126,8 +149,8 @@ func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
 	return strings.Join(out, ""), nil
 }
 
-// placeHunk is the index of the line at which a hunk that expects old applies.
-func placeHunk(lines, old []string, position, from int) (int, error) {
+// placeHunk is the index of the line of text at which a hunk that expects old applies.
+func placeHunk(text string, lines, old []string, position, from int) (int, error) {
 	if len(old) == 0 { // an insertion without context stands after the line it names
 		if position < from || position > len(lines) {
 			return 0, fmt.Errorf("it has no context, and the file has %d lines; add the lines before and after", len(lines))
@@ -137,20 +160,48 @@ func placeHunk(lines, old []string, position, from int) (int, error) {
 	if want := position - 1; want >= from && matchLines(lines, old, want) {
 		return want, nil
 	}
-	var found []int
-	for i := from; i+len(old) <= len(lines); i++ {
-		if matchLines(lines, old, i) {
-			found = append(found, i)
-		}
-	}
+	found := findLines(text, lines, old, from)
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
-		text := strings.Join(lines, "")
 		return 0, fmt.Errorf("its lines do not stand in the file%s", nearestText(text, strings.Join(old, "")))
 	}
-	return 0, fmt.Errorf("its lines stand in %d places, the first at line %d; add more context", len(found), found[0]+1)
+	more := ""
+	if len(found) == maxPlaces {
+		more = " or more"
+	}
+	return 0, fmt.Errorf("its lines stand in %d places%s, the first at line %d; add more context", len(found), more,
+		found[0]+1)
+}
+
+// maxPlaces bounds how many places are counted of what must stand in one.
+const maxPlaces = 10
+
+// findLines finds the first places at which old stands from a line on, in time that is
+// linear in the text.
+func findLines(text string, lines, old []string, from int) (found []int) {
+	last := len(lines) - len(old) // the one place where the end of the last line does not count
+	want := strings.Join(old, "")
+	line, rest := from, text[len(strings.Join(lines[:from], "")):]
+	for len(found) < maxPlaces && strings.HasSuffix(want, "\n") {
+		i := 0
+		if !strings.HasPrefix(rest, want) {
+			if i = strings.Index(rest, "\n"+want); i < 0 {
+				break
+			}
+			i++ // behind the end of the line before
+		}
+		if line += strings.Count(rest[:i], "\n"); line < last {
+			found = append(found, line)
+		}
+		end := i + strings.IndexByte(rest[i:], '\n') + 1
+		line, rest = line+1, rest[end:]
+	}
+	if last >= from && len(found) < maxPlaces && matchLines(lines, old, last) {
+		found = append(found, last)
+	}
+	return found
 }
 
 // matchLines reports whether old stands at index i. The end of the file's last line

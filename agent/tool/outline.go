@@ -66,14 +66,16 @@ func (OutlineTool) Call(ctx context.Context, env Env, args json.RawMessage) (Res
 	if err != nil {
 		return Result{}, err
 	}
-	o := outlinePage{env: env, match: match, skip: a.Skip}
+	o := outlinePage{match: match, skip: a.Skip}
 	if !st.IsDir() {
 		if !symbol.Knows(start) {
 			return Result{}, fmt.Errorf("outline does not know the language of %s; use read or search", quotePath(start))
 		}
-		if err := o.addFile(start); err != nil {
+		b, _, err := readText(env.Root, start)
+		if err != nil {
 			return Result{}, err
 		}
+		o.addFile(start, b)
 	} else {
 		err = walkTree(ctx, env.Root, start, func(e treeEntry) (bool, error) {
 			switch {
@@ -87,7 +89,9 @@ func (OutlineTool) Call(ctx context.Context, env Env, args json.RawMessage) (Res
 			if o.files++; o.files > maxOutlined {
 				return false, errStop
 			}
-			_ = o.addFile(e.path) // one that can't be read is passed over
+			if b, _, err := readText(e.folder, path.Base(e.path)); err == nil { // another is passed over
+				o.addFile(e.path, b)
+			}
 			return true, nil
 		})
 		if err != nil {
@@ -108,7 +112,6 @@ func isVendored(p string) bool {
 
 // outlinePage is one outline under way.
 type outlinePage struct {
-	env   Env
 	match *regexp.Regexp
 	skip  int
 
@@ -120,11 +123,7 @@ type outlinePage struct {
 }
 
 // addFile adds one file's symbols.
-func (o *outlinePage) addFile(p string) error {
-	b, _, err := readText(o.env.Root, p)
-	if err != nil {
-		return err
-	}
+func (o *outlinePage) addFile(p string, b []byte) {
 	for _, s := range symbol.Of(p, string(b)) {
 		if !o.match.MatchString(s.Name) {
 			continue
@@ -134,7 +133,7 @@ func (o *outlinePage) addFile(p string) error {
 		}
 		if o.shown == pageSymbols || o.out.Len() > MaxResult-1000 {
 			o.full = true
-			return nil
+			return
 		}
 		o.shown++
 		if o.headingFile != p {
@@ -145,7 +144,6 @@ func (o *outlinePage) addFile(p string) error {
 		text, _ := showHidden(strings.ToValidUTF8(s.Text, "\uFFFD"))
 		fmt.Fprintf(&o.out, "%6d: %s%s\n", s.Line, strings.Repeat("  ", s.Depth), text)
 	}
-	return nil
 }
 
 // pageText is the page with what was left out.

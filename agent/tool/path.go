@@ -42,6 +42,13 @@ func localPath(p string) (string, error) {
 		}
 	}
 	p = path.Clean(p)
+	if strings.Count(p, "/") > maxDepth {
+		return "", fmt.Errorf("path %s: folders may be nested %d deep and no deeper", quotePath(p), maxDepth)
+	}
+	if strings.Contains(p, `\`) {
+		return "", fmt.Errorf("path %s: a name may not have a backslash, which leads into folders on other systems",
+			quotePath(p))
+	}
 	if !filepath.IsLocal(filepath.FromSlash(p)) {
 		return "", fmt.Errorf("path %s: it leads out of the repository", quotePath(p))
 	}

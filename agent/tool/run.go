@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -110,7 +111,7 @@ func stampFiles(ctx context.Context, env Env) map[string]fileStamp {
 	all := map[string]fileStamp{}
 	_ = walkTree(ctx, env.Root, ".", func(e treeEntry) (bool, error) {
 		if e.mode.IsRegular() {
-			if st, err := env.Root.Lstat(e.path); err == nil {
+			if st, err := e.folder.Lstat(path.Base(e.path)); err == nil {
 				all[e.path] = fileStamp{st.Mode(), st.Size(), st.ModTime()}
 			}
 		}

@@ -8,11 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
+	"os"
 	"regexp"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // Bounds of one search.
@@ -71,7 +69,11 @@ func (SearchTool) Call(ctx context.Context, env Env, args json.RawMessage) (Resu
 		return Result{}, errors.New("skip must not be negative")
 	case a.Context < 0 || a.Context > maxContext:
 		return Result{}, fmt.Errorf("context must be 0 to %d", maxContext)
-	case !doublestar.ValidatePattern(a.Glob):
+	case len(a.Glob) > maxPattern:
+		return Result{}, fmt.Errorf("glob must have at most %d bytes", maxPattern)
+	}
+	wanted, err := compileGlob(a.Glob)
+	if err != nil {
 		return Result{}, fmt.Errorf("glob %s is not a valid pattern; want such as *.go or src/**/*.ts", quotePath(a.Glob))
 	}
 	re, err := regexp.Compile(a.Pattern)
@@ -82,23 +84,27 @@ func (SearchTool) Call(ctx context.Context, env Env, args json.RawMessage) (Resu
 	if err != nil {
 		return Result{}, err
 	}
-	s := searchPage{env: env, re: re, skip: a.Skip, around: a.Context}
+	s := searchPage{re: re, skip: a.Skip, around: a.Context}
 	s.prefix, _ = re.LiteralPrefix()
 	if !st.IsDir() {
 		if err := checkRegular(start, st); err != nil {
 			return Result{}, err
 		}
-		s.addFile(start)
+		if f, _, err := openRegular(env.Root, start); err == nil {
+			s.addFile(start, f)
+		}
 	} else {
 		err = walkTree(ctx, env.Root, start, func(e treeEntry) (bool, error) {
-			if !e.mode.IsRegular() || !matchesGlob(a.Glob, e.path) {
+			if !e.mode.IsRegular() || !wanted(e.path) {
 				return true, nil
 			}
 			if e.size > maxSearchOne {
 				s.large++
 				return true, nil
 			}
-			s.addFile(e.path)
+			if f, err := e.open(); err == nil { // one that can't be read is passed over
+				s.addFile(e.path, f)
+			}
 			if s.full || s.read > maxSearched {
 				return false, errStop
 			}
@@ -111,20 +117,8 @@ func (SearchTool) Call(ctx context.Context, env Env, args json.RawMessage) (Resu
 	return Result{Text: cutResult(s.pageText(), MaxResult)}, nil
 }
 
-// matchesGlob reports whether p is wanted. A glob without a slash is about the name alone.
-func matchesGlob(glob, p string) bool {
-	switch {
-	case glob == "":
-		return true
-	case !strings.Contains(glob, "/"):
-		p = path.Base(p)
-	}
-	return doublestar.MatchUnvalidated(glob, p)
-}
-
 // searchPage is one search under way.
 type searchPage struct {
-	env    Env
 	re     *regexp.Regexp
 	prefix string // what every match begins with
 	skip   int
@@ -137,12 +131,8 @@ type searchPage struct {
 	full           bool  // the page is full
 }
 
-// addFile searches one file. One that can't be read is passed over.
-func (s *searchPage) addFile(p string) {
-	f, _, err := openRegular(s.env.Root, p)
-	if err != nil {
-		return
-	}
+// addFile searches one file, and closes it.
+func (s *searchPage) addFile(p string, f *os.File) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxSearchOne))
 	s.read += int64(len(b))

@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
@@ -16,8 +19,14 @@ import (
 // Bounds of a walk.
 const (
 	maxEntries = 200_000
-	maxIgnore  = 256 << 10 // bytes of one .gitignore
+	maxDepth   = 100              // of folders, in what tools read and write
+	maxIgnore  = 256 << 10        // bytes of one .gitignore
+	maxRules   = 2000             // patterns that hold in one folder
+	walkWithin = 20 * time.Second // for whatever is done on the way
 )
+
+// errSlow ends a walk that took too long.
+var errSlow = fmt.Errorf("this took more than %s; narrow it with path or glob", walkWithin)
 
 // errStop ends a walk without an error.
 var errStop = errors.New("stop")
@@ -28,23 +37,44 @@ type treeEntry struct {
 	depth   int    // 1 for what stands in the directory itself
 	mode    fs.FileMode
 	size    int64
-	ignored bool // a directory that a .gitignore names; files that one names are not visited
+	folder  *os.Root // that it lies in, for as long as it is visited
+	ignored bool     // a directory that a .gitignore names; files that one names are not visited
+}
+
+// open opens the entry, a regular file, for reading. The name is looked up in the folder
+// that the walk has open: however deep that is, it costs nothing.
+func (e treeEntry) open() (*os.File, error) {
+	f, _, err := openRegular(e.folder, path.Base(e.path))
+	return f, err
 }
 
 // walkTree visits what is in dir, in the order of names, a directory before what is in
 // it. Links are met but not followed. Left out are .git and what the .gitignore files
-// on the way ignore. visit says whether to go into a directory.
+// on the way ignore. visit says whether to go into a directory. It ends with ctx, and
+// after walkWithin with an error.
 func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEntry) (bool, error)) error {
-	w := treeWalker{ctx: ctx, root: root, visit: visit}
-	rules := ignoreRules(root, ".", nil)
-	if dir != "." {
-		at := ""
-		for part := range strings.SplitSeq(dir, "/") {
-			at = path.Join(at, part)
-			rules = ignoreRules(root, at, rules)
-		}
+	ctx, cancel := context.WithTimeoutCause(ctx, walkWithin, errSlow)
+	defer cancel()
+	w := treeWalker{ctx: ctx, visit: visit}
+	folder, err := root.OpenRoot(".")
+	if err != nil {
+		return pathError("list", dir, err)
 	}
-	err := w.walkDir(dir, 1, rules)
+	defer func() { folder.Close() }()
+	at, rules := ".", ignoreRules(folder, ".", nil)
+	for part := range strings.SplitSeq(dir, "/") {
+		if part == "." {
+			continue
+		}
+		inner, err := folder.OpenRoot(part)
+		if err != nil {
+			return pathError("list", dir, err)
+		}
+		folder.Close()
+		folder, at = inner, path.Join(at, part)
+		rules = ignoreRules(folder, at, rules)
+	}
+	err = w.walkDir(folder, at, 1, rules)
 	if errors.Is(err, errStop) {
 		return nil
 	}
@@ -53,19 +83,18 @@ func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEnt
 
 type treeWalker struct {
 	ctx   context.Context
-	root  *os.Root
 	visit func(treeEntry) (bool, error)
 	seen  int
 }
 
-func (w *treeWalker) walkDir(dir string, depth int, rules []gitignore.Pattern) error {
-	entries, err := fs.ReadDir(w.root.FS(), dir)
+func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules []gitignore.Pattern) error {
+	entries, err := readFolder(folder, maxEntries-w.seen)
 	if err != nil {
 		return pathError("list", dir, err)
 	}
 	matcher := gitignore.NewMatcher(rules)
 	for _, d := range entries {
-		if err := w.ctx.Err(); err != nil {
+		if w.ctx.Err() != nil {
 			return context.Cause(w.ctx)
 		}
 		if w.seen++; w.seen > maxEntries {
@@ -74,13 +103,13 @@ func (w *treeWalker) walkDir(dir string, depth int, rules []gitignore.Pattern) e
 		if isGit(d.Name()) {
 			continue
 		}
-		e := treeEntry{path: path.Join(dir, d.Name()), depth: depth, mode: d.Type()}
+		e := treeEntry{path: path.Join(dir, d.Name()), depth: depth, mode: d.Type(), folder: folder}
 		e.ignored = matcher.Match(strings.Split(e.path, "/"), d.IsDir())
 		if e.ignored && !d.IsDir() {
 			continue
 		}
 		if e.mode.IsRegular() {
-			st, err := d.Info()
+			st, err := folder.Lstat(d.Name())
 			if err != nil { // gone meanwhile
 				continue
 			}
@@ -90,8 +119,8 @@ func (w *treeWalker) walkDir(dir string, depth int, rules []gitignore.Pattern) e
 		if err != nil {
 			return err
 		}
-		if enter && d.IsDir() && !e.ignored && depth < 64 {
-			if err := w.walkDir(e.path, depth+1, ignoreRules(w.root, e.path, rules)); err != nil {
+		if enter && d.IsDir() && !e.ignored && depth < maxDepth {
+			if err := w.enter(e, rules); err != nil {
 				return err
 			}
 		}
@@ -99,10 +128,36 @@ func (w *treeWalker) walkDir(dir string, depth int, rules []gitignore.Pattern) e
 	return nil
 }
 
-// ignoreRules adds the patterns of dir's .gitignore to those of its parents. A file
-// that can't be read adds nothing.
-func ignoreRules(root *os.Root, dir string, above []gitignore.Pattern) []gitignore.Pattern {
-	f, _, err := openRegular(root, path.Join(dir, ".gitignore"))
+// enter walks a folder.
+func (w *treeWalker) enter(e treeEntry, rules []gitignore.Pattern) error {
+	inner, err := e.folder.OpenRoot(path.Base(e.path))
+	if err != nil {
+		return pathError("list", e.path, err)
+	}
+	defer inner.Close()
+	return w.walkDir(inner, e.path, e.depth+1, ignoreRules(inner, e.path, rules))
+}
+
+// readFolder lists what is in a folder, in the order of names: one more than most entries
+// at most.
+func readFolder(folder *os.Root, most int) ([]fs.DirEntry, error) {
+	f, err := folder.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(max(most, 0) + 1)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// ignoreRules adds the patterns of an open folder's .gitignore to those of its parents. A
+// file that can't be read adds nothing.
+func ignoreRules(folder *os.Root, dir string, above []gitignore.Pattern) []gitignore.Pattern {
+	f, _, err := openRegular(folder, ".gitignore")
 	if err != nil {
 		return above
 	}
@@ -113,7 +168,7 @@ func ignoreRules(root *os.Root, dir string, above []gitignore.Pattern) []gitigno
 	}
 	rules := above[:len(above):len(above)]
 	lines := bufio.NewScanner(io.LimitReader(f, maxIgnore))
-	for lines.Scan() {
+	for lines.Scan() && len(rules) < maxRules {
 		if l := strings.TrimRight(lines.Text(), " \t\r"); l != "" && !strings.HasPrefix(l, "#") {
 			rules = append(rules, gitignore.ParsePattern(l, domain))
 		}

@@ -104,14 +104,17 @@ type target struct {
 
 // Take applies an intent to the tasks it concerns.
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
-	intent.Event = intent.Event.Masked(in.Secrets.Mask)
 	targets, err := in.targets(ctx, intent)
 	if err != nil {
 		return err
 	}
-	start, starts := intent.Event.Fact.(sia.Start)
-	if len(targets) == 0 && !starts && !intent.Event.Origin.Command {
+	if _, starts := intent.Event.Fact.(sia.Start); len(targets) == 0 && !starts && !intent.Event.Origin.Command {
 		return nil // not about any task
+	}
+	intent.Event = intent.Event.Masked(in.Secrets.Mask)
+	start, starts := intent.Event.Fact.(sia.Start)
+	for i := range targets {
+		targets[i].event = targets[i].event.Masked(in.Secrets.Mask)
 	}
 	if err := in.meet(ctx, intent.Installation, intent.Repo); err != nil {
 		return err

@@ -32,6 +32,9 @@ const (
 // work in progress and save.
 const wrapUp = 30 * time.Second
 
+// commitWithin bounds how long of this the work may be looked through and committed.
+const commitWithin = 20 * time.Second
+
 // attempt runs the coding agent in a workspace of its own and commits what it
 // did, unpushed. It has no deadline but the attempt's own. Where a process that
 // ended had begun it, it goes on from the saved turns, in the same workspace when
@@ -74,6 +77,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 		return nil, err
 	}
 	input.Saved, input.Rebuild = saved, !space.Reused()
+	input.OnBase = start == string(t.BaseSHA) && !space.Reused()
 	coder, _ := w.agent(t.Settings.Agent)
 	res, err := coder.Run(ctx, input, recorder{w.Store, w.Secrets, t.ID, a.Number})
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
@@ -102,9 +106,13 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	switch {
 	case a.Planning || res.End == sia.EndAsked: // nothing is kept of what was changed
 	case res.End == sia.EndStuck:
-		err = w.abandoned(keep, t, space, &fact)
+		err = w.settleTree(keep, t, space, &fact, w.abandoned)
 	default:
-		err = w.commit(keep, t, begin, space, &fact)
+		err = w.settleTree(keep, t, space, &fact, func(
+			ctx context.Context, t sia.Task, space *gitops.Workspace, fact *sia.AttemptEnded,
+		) error {
+			return w.commit(ctx, t, begin, space, fact)
+		})
 	}
 	if err != nil {
 		return nil, err
@@ -259,6 +267,34 @@ func (w *Worker) hazard(ctx context.Context, t sia.Task) (stuck.Hazard, error) {
 // plan, with which the time for questions is over.
 func asked(t sia.Task) bool {
 	return slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptAsked })
+}
+
+// settleTree does what is left to do with an attempt's work tree. A tree that can't be looked
+// through or committed makes the attempt one that failed, not one that is done again: what
+// it spent is booked, and the next one is told.
+func (w *Worker) settleTree(
+	ctx context.Context, t sia.Task, space *gitops.Workspace, fact *sia.AttemptEnded,
+	do func(context.Context, sia.Task, *gitops.Workspace, *sia.AttemptEnded) error,
+) error {
+	within, cancel := context.WithTimeout(ctx, commitWithin)
+	defer cancel()
+	err := do(within, t, space, fact)
+	why := ""
+	switch {
+	case errors.Is(err, gitops.ErrTree):
+		why = err.Error()
+	case err != nil && within.Err() != nil && ctx.Err() == nil:
+		why = fmt.Sprintf("it was not looked through within %s", commitWithin)
+	default:
+		return err
+	}
+	fact.Commit, fact.Diff, fact.Hunks = "", sia.DiffStat{}, nil
+	fact.Reason = strings.TrimPrefix(fact.Reason+"; ", "; ") + "nothing was pushed, since the work tree can't be " +
+		"committed: " + why
+	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
+		fact.End = sia.EndFinished
+	}
+	return nil
 }
 
 // abandoned says what an attempt that was interrupted had changed; it is not

@@ -1,9 +1,11 @@
 package work
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -14,85 +16,132 @@ import (
 )
 
 const (
-	// scanLimit bounds a file that is scanned whole because its lines were not compared; GitHub warns
-	// of files larger than 50 MiB
-	// (https://docs.github.com/en/repositories/working-with-files/managing-large-files/about-large-files-on-github).
-	scanLimit = 50 << 20
 	// mostLeaks is how many are named; more say nothing new.
 	mostLeaks = 10
+	// beforeLimit bounds a file of the base that a secret is looked for in. In a larger one it
+	// counts as absent.
+	beforeLimit = 50 << 20
+
+	// A file is read in pieces. A secret is found where it begins, with the bytes before it
+	// that a rule looks at and those that the longest secret has.
+	scanPiece = 1 << 20
+	scanLead  = 1 << 10
+	scanTail  = 128 << 10
 )
 
+// errEnough ends the search for secrets.
+var errEnough = errors.New("enough")
+
 // leaks names the secrets that a commit would add to the repository, as
-// "config.yml:3 (github-pat)", and never their values. What the base has already
-// is not the commit's doing.
+// "config.yml:3 (github-pat)", and never their values. It reads every file that the commit
+// adds or changes, and its name, whatever their size: what can't be read is an error. What
+// the base has already, under that name or the one before a renaming, is not the commit's
+// doing.
 func (w *Worker) leaks(ctx context.Context, t sia.Task, sha string, diff gitops.Diff) ([]string, error) {
-	var all []string
+	renamed := map[string]string{}
 	for _, f := range diff.Files {
-		switch {
-		case f.Status == gitops.FileDeleted:
-		case len(f.Hunks) > 0:
-			for _, h := range f.Hunks {
-				all = append(all, hunkLeaks(w.Secrets, f.Path, h)...)
-			}
-		case f.Status != gitops.FileRenamed: // its lines were not compared: binary, or large
-			b, err := w.mirror(t).ReadFile(ctx, sha, f.Path, scanLimit)
-			if errors.Is(err, gitops.ErrTooLarge) || errors.Is(err, fs.ErrNotExist) {
-				continue // or a link, or a submodule
-			}
-			if err != nil {
-				return nil, fmt.Errorf("look for secrets: %w", err)
-			}
-			old, err := w.mirror(t).ReadFile(ctx, string(t.BaseSHA), oldPath(f), scanLimit)
-			if err != nil && !errors.Is(err, gitops.ErrTooLarge) && !errors.Is(err, fs.ErrNotExist) {
-				return nil, fmt.Errorf("look for secrets: %w", err)
-			}
-			for _, x := range w.Secrets.Find(string(b)) {
-				if x.Sure && !strings.Contains(string(old), string(b[x.Start:x.End])) {
-					all = append(all, fmt.Sprintf("`%s` (%s)", f.Path, x.Rule))
-				}
-			}
+		renamed[f.Path] = oldPath(f)
+	}
+	var all []string
+	add := func(leak string) error {
+		if all = append(all, leak); len(all) > mostLeaks {
+			return errEnough
 		}
-		if len(all) > mostLeaks {
-			break
+		return nil
+	}
+	err := w.mirror(t).EachChange(ctx, string(t.BaseSHA), sha, func(
+		c gitops.Change, before func(string, int64) ([]byte, error),
+	) error {
+		was := c.Path
+		if old := renamed[c.Path]; old != "" {
+			was = old
 		}
+		if _, err := before(was, 0); errors.Is(err, fs.ErrNotExist) {
+			was = "" // nothing was there
+		}
+		if err := nameLeaks(w.Secrets, c.Path, was, add); err != nil || c.Open == nil || c.Seen {
+			return err
+		}
+		in, err := c.Open()
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		old := func() (string, error) {
+			if was == "" {
+				return "", nil
+			}
+			b, err := before(was, beforeLimit)
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, gitops.ErrTooLarge) {
+				return "", nil
+			}
+			return string(b), err
+		}
+		return contentLeaks(ctx, w.Secrets, in, old, func(line int, rule string) error {
+			return add(fmt.Sprintf("`%s:%d` (%s)", c.Path, line, rule))
+		})
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, fmt.Errorf("look for secrets: %w", err)
 	}
 	return slices.Compact(all), nil
 }
 
-// hunkLeaks names the secrets in a hunk's added lines. They are read with the lines
-// around them, since a key goes over several, and count where an added line has
-// a part of them that no removed line had.
-func hunkLeaks(m *secret.Masker, path string, h gitops.Hunk) []string {
-	var after, before strings.Builder
-	var starts []int // of each line of after
-	var added []bool
-	for _, l := range h.Lines {
-		if l[0] != '+' {
-			before.WriteString(l[1:] + "\n")
-		}
-		if l[0] != '-' {
-			starts, added = append(starts, after.Len()), append(added, l[0] == '+')
-			after.WriteString(l[1:] + "\n")
+// nameLeaks names the secrets in a file's name that its name in the base, if any, does not
+// have.
+func nameLeaks(m *secret.Masker, path, was string, add func(string) error) error {
+	for _, x := range m.Find(path) {
+		if x.Sure && !strings.Contains(was, path[x.Start:x.End]) {
+			return add(fmt.Sprintf("`%s` (%s, in its name)", m.Mask(path), x.Rule))
 		}
 	}
-	text := after.String()
-	var out []string
-	for _, x := range m.Find(text) {
-		if !x.Sure || strings.Contains(before.String(), text[x.Start:x.End]) {
-			continue
+	return nil
+}
+
+// contentLeaks tells of the secrets in what it reads that old does not have, each with the
+// line on which it begins.
+func contentLeaks(
+	ctx context.Context, m *secret.Masker, in io.Reader, old func() (string, error), add func(line int, rule string) error,
+) error {
+	known, text := false, ""
+	line := 1 // on which buf begins
+	buf := make([]byte, 0, scanLead+scanPiece+scanTail)
+	for from, end := 0, false; !end; from = scanLead { // from is where in buf this piece begins
+		n, err := io.ReadFull(in, buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if end = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !end {
+			return err
 		}
-		for i, start := range starts {
-			end := len(text)
-			if i+1 < len(starts) {
-				end = starts[i+1]
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		to := len(buf)
+		if !end {
+			to -= scanTail
+		}
+		for _, x := range m.Find(string(buf)) {
+			if !x.Sure || x.Start < from || x.Start >= to {
+				continue // no credential for sure, or another piece's
 			}
-			if added[i] && start < x.End && end > x.Start {
-				out = append(out, fmt.Sprintf("`%s:%d` (%s)", path, h.NewStart+i, x.Rule))
-				break
+			if !known {
+				if text, err = old(); err != nil {
+					return err
+				}
+				known = true
 			}
+			if strings.Contains(text, string(buf[x.Start:x.End])) {
+				continue
+			}
+			if err := add(line+bytes.Count(buf[:x.Start], []byte("\n")), x.Rule); err != nil {
+				return err
+			}
+		}
+		if !end {
+			line += bytes.Count(buf[:to-scanLead], []byte("\n"))
+			buf = buf[:copy(buf, buf[to-scanLead:])]
 		}
 	}
-	return out
+	return nil
 }
 
 // refuse makes an attempt whose commit has secrets one that failed. Nothing of it

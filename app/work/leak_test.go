@@ -1,38 +1,121 @@
 package work
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
+// found are the secrets that a text adds to another.
+func found(t *testing.T, before string, now io.Reader) (all []string) {
+	t.Helper()
+	err := contentLeaks(t.Context(), &secret.Masker{}, now, func() (string, error) { return before, nil },
+		func(line int, rule string) error { all = append(all, fmt.Sprintf("%d %s", line, rule)); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 // A commit answers for the secrets that it adds, line by line, and not for what
 // the base had.
-func TestLeaksInAHunk(t *testing.T) {
+func TestLeaksInAFile(t *testing.T) {
 	token, other := "ghp_"+strings.Repeat("aB3d", 9), "ghp_"+strings.Repeat("Zy8x", 9)
-	key := []string{"+-----BEGIN PRIVATE KEY-----", "+" + strings.Repeat("aB3d", 16), "+-----END PRIVATE KEY-----"}
+	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("aB3d", 16) + "\n-----END PRIVATE KEY-----\n"
 	for name, c := range map[string]struct {
-		lines []string
-		want  []string
+		before, now string
+		want        []string
 	}{
-		"added": {[]string{" a", "+b = " + token, "+c = " + other},
-			[]string{"`f:11` (github-pat)", "`f:12` (github-pat)"}},
-		"beside a change":        {[]string{" old = " + token, "+new", "-gone"}, nil},
-		"moved within":           {[]string{"-a = " + token, "+b = " + token}, nil},
-		"exchanged":              {[]string{"-a = " + token, "+a = " + other}, []string{"`f:10` (github-pat)"}},
-		"taken away":             {[]string{"-a = " + token}, nil},
-		"over several lines":     {append([]string{" a"}, key...), []string{"`f:11` (private-key)"}},
-		"a guess":                {[]string{"+API_TOKEN=xK9vQ2mZ7pL4wR8t"}, nil},
-		"an address for a test":  {[]string{"+postgres://postgres:postgres@localhost/test"}, nil},
-		"no newline at the end":  {[]string{"+" + token, `\ No newline at end of file`}, []string{"`f:10` (github-pat)"}},
-		"documentation's tokens": {[]string{"+AKIAIOSFODNN7EXAMPLE", "+ghp_" + strings.Repeat("x", 36)}, nil},
+		"added":                  {"a\n", "a\nb = " + token + "\nc = " + other + "\n", []string{"2 github-pat", "3 github-pat"}},
+		"beside a change":        {"old = " + token + "\ngone\n", "old = " + token + "\nnew\n", nil},
+		"moved within":           {"a = " + token + "\n", "x\nb = " + token + "\n", nil},
+		"exchanged":              {"a = " + token, "a = " + other, []string{"1 github-pat"}},
+		"taken away":             {"a = " + token, "", nil},
+		"over several lines":     {"a\n", "a\n" + key, []string{"2 private-key"}},
+		"a line of a key":        {strings.Replace(key, "aB3d", "xB3d", 1), key, []string{"1 private-key"}},
+		"a guess":                {"", "API_TOKEN=xK9vQ2mZ7pL4wR8t\n", nil},
+		"an address for a test":  {"", "postgres://postgres:postgres@localhost/test", nil},
+		"binary":                 {"", "\x00\x01" + token + "\x00\xff", []string{"1 github-pat"}},
+		"documentation's tokens": {"", "AKIAIOSFODNN7EXAMPLE\nghp_" + strings.Repeat("x", 36), nil},
 	} {
-		if d := cmp.Diff(c.want, hunkLeaks(&secret.Masker{}, "f", gitops.Hunk{NewStart: 10, Lines: c.lines})); d != "" {
+		if d := cmp.Diff(c.want, found(t, c.before, strings.NewReader(c.now))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// A file is read to its end however large it is, and each secret in it is found once,
+// wherever it lies in the pieces that are read.
+func TestLeaksInALargeFile(t *testing.T) {
+	token := "ghp_" + strings.Repeat("aB3d", 9)
+	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("aB3d", 16)+"\n", 200) +
+		"-----END PRIVATE KEY-----\n"
+	line := strings.Repeat("x", 99) + "\n"
+	for _, at := range []int{0, scanPiece - 200, scanPiece - 100, scanPiece, scanPiece + 100, scanPiece + scanTail - 100,
+		scanPiece + scanTail, scanPiece + scanLead + scanTail, 2 * scanPiece, 5 * scanPiece / 2, 60 << 20} {
+		n := at / len(line)
+		parts := []io.Reader{&repeated{line: line, n: n}, strings.NewReader("a = " + token + "\n" + key), &repeated{line: line, n: 30_000}}
+		want := []string{fmt.Sprintf("%d github-pat", n+1), fmt.Sprintf("%d private-key", n+2)}
+		if d := cmp.Diff(want, found(t, "", io.MultiReader(parts...))); d != "" {
+			t.Errorf("at %d (-want +got):\n%s", at, d)
+		}
+	}
+	broken := io.MultiReader(&repeated{line: line, n: 20_000}, brokenReader{})
+	err := contentLeaks(t.Context(), &secret.Masker{}, broken, nil, nil)
+	if !errors.Is(err, io.ErrNoProgress) {
+		t.Errorf("of a file that can't be read: %v", err)
+	}
+}
+
+// repeated reads a line n times.
+type repeated struct {
+	line string
+	n    int
+	left string // of the line under way
+}
+
+func (r *repeated) Read(b []byte) (k int, err error) {
+	for k < len(b) {
+		if r.left == "" {
+			if r.n == 0 {
+				break
+			}
+			r.left = r.line
+			r.n--
+		}
+		m := copy(b[k:], r.left)
+		r.left = r.left[m:]
+		k += m
+	}
+	if k == 0 {
+		return 0, io.EOF
+	}
+	return k, nil
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
+
+// A name is published with the file.
+func TestLeaksInAName(t *testing.T) {
+	token := "ghp_" + strings.Repeat("aB3d", 9)
+	for name, c := range map[string]struct{ path, was, want string }{
+		"a file":        {"docs/" + token + ".md", "", "`docs/[secret: github-pat]` (github-pat, in its name)"},
+		"a folder":      {token + "/a", "", "`[secret: github-pat]/a` (github-pat, in its name)"},
+		"renamed to it": {token, "a", "`[secret: github-pat]` (github-pat, in its name)"},
+		"was called so": {token, token, ""}, "ordinary": {"a/b.go", "", ""},
+	} {
+		got := ""
+		if err := nameLeaks(&secret.Masker{}, c.path, c.was, func(s string) error { got += s; return nil }); err != nil ||
+			got != c.want {
+			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 }

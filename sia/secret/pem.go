@@ -9,7 +9,10 @@ import (
 // and a log or a diff may put a prefix before every line.
 const maxKey = 32 << 10
 
+const keyHeaderExpr = `-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`
+
 var (
+	keyHeader = regexp.MustCompile(keyHeaderExpr)
 	keyFooter = regexp.MustCompile(`-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
 	// keyBody is in every key, and not where somebody merely mentions a key's header.
 	keyBody = regexp.MustCompile(`[A-Za-z0-9+/=]{32,}`)
@@ -25,6 +28,11 @@ var (
 // there is no key, only the mention of a header.
 func keyEnd(text string, start, end int) int {
 	rest := text[end:min(len(text), end+maxKey)]
+	// No key goes on behind the next header. So nothing is looked at twice, however many
+	// headers there are.
+	if next := keyHeader.FindStringIndex(rest); next != nil {
+		rest = rest[:next[0]]
+	}
 	if m := keyFooter.FindStringIndex(rest); m != nil {
 		if keyBody.MatchString(rest[:m[0]]) {
 			return end + m[1]

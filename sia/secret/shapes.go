@@ -1,6 +1,9 @@
 package secret
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // ownRules are shapes from their issuers' documents, looser than gitleaks' so that a token that was
 // cut or has a new length is found: GitHub
@@ -11,7 +14,7 @@ import "strings"
 func ownRules() []*shapeRule {
 	rules := []*shapeRule{
 		{id: "private-key", keywords: []string{"private key"}, extend: keyEnd,
-			expr: lazy(`-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)},
+			expr: func() *regexp.Regexp { return keyHeader }},
 		{id: "github-pat", keywords: []string{"ghp_"}, expr: lazy(`\bghp_` + githubTail)},
 		{id: "github-oauth", keywords: []string{"gho_"}, expr: lazy(`\bgho_` + githubTail)},
 		{id: "github-app-token", keywords: []string{"ghu_", "ghs_"}, expr: lazy(`\bgh[us]_` + githubTail)},

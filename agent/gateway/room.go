@@ -1,0 +1,89 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Bounds of what requests may take of this machine.
+const (
+	serverBytes  = 64 << 20 // held by the requests of all gateways
+	gatewayBytes = 40 << 20 // held by those of one
+	bodyWithin   = time.Minute
+	perByte      = 2 // bytes of memory for one that was read: a buffer that grows is copied
+)
+
+// Room is the memory that the gateways of one server share for requests on their way to
+// the model. It is safe for concurrent use.
+type Room struct {
+	mu   sync.Mutex
+	used int
+	// reading is held while a request is read as JSON, which takes several times its size.
+	reading sync.Mutex
+}
+
+// take takes n bytes if there are so many, and gives them back when n is negative.
+func (r *Room) take(n int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n > 0 && r.used+n > serverBytes {
+		return false
+	}
+	r.used += n
+	return true
+}
+
+var (
+	errLarge = errors.New("the request is too large")
+	errFull  = errors.New("other requests fill the memory that there is for them")
+)
+
+// readBody reads a request's body, as long as there is room for it. What it holds it
+// holds until release.
+func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
+	held := 0
+	release = func() {
+		g.takeRoom(-held)
+		held = 0
+	}
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyWithin)) // a server's connection has one
+	chunk := make([]byte, 32<<10)
+	for {
+		n, end := r.Body.Read(chunk)
+		if len(body)+n > maxRequest {
+			return nil, release, errLarge
+		}
+		if !g.takeRoom(perByte * n) {
+			return nil, release, errFull
+		}
+		held += perByte * n
+		body = append(body, chunk[:n]...)
+		if errors.Is(end, io.EOF) {
+			// From here on reading tells whether the program is still there.
+			return body, release, control.SetReadDeadline(time.Time{})
+		}
+		if end != nil {
+			return nil, release, end
+		}
+	}
+}
+
+// takeRoom takes n bytes of what this gateway may have, and of what all may.
+func (g *Gateway) takeRoom(n int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n > 0 && g.held+n > gatewayBytes || !g.Room.take(n) {
+		return false
+	}
+	g.held += n
+	return true
+}

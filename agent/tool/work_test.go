@@ -1,0 +1,187 @@
+package tool_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/sia-bot/sia/agent/tool"
+)
+
+// soon calls a tool, which must answer within a time that only work beyond proportion
+// exceeds.
+func soon(t *testing.T, env tool.Env, c tool.Tool, args string) (string, error) {
+	t.Helper()
+	type answer struct {
+		r   tool.Result
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		r, err := c.Call(t.Context(), env, []byte(args))
+		done <- answer{r, err}
+	}()
+	select {
+	case a := <-done:
+		return a.r.Text, a.err
+	case <-time.After(15 * time.Second):
+		t.Fatalf("%s %.200s takes too long", c.Name(), args)
+		return "", nil
+	}
+}
+
+// No glob takes longer than its path is long.
+func TestGlobsThatMultiply(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	name := strings.Repeat("a", 80)
+	for i := range 20 {
+		if err := root.WriteFile(fmt.Sprint(name, i), []byte("x\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := tool.Env{Root: root}
+	for _, glob := range []string{strings.Repeat("{a,aa}", 30) + "z", strings.Repeat("*a", 100) + "z",
+		strings.Repeat("**/", 200) + "z", strings.Repeat("{a,a*}", 100) + "z", strings.Repeat("{", 500) + strings.Repeat("}", 500),
+		strings.Repeat("{a,", 15) + "a" + strings.Repeat("}", 15) + "z", "{" + strings.Repeat("a*,", 300) + "}z"} {
+		if text, err := soon(t, env, tool.SearchTool{}, fmt.Sprintf(`{"pattern":"x","glob":%q}`, glob)); err == nil &&
+			!strings.Contains(text, "no match") {
+			t.Errorf("%.40s: %s", glob, text)
+		}
+	}
+}
+
+// A glob means what doublestar takes it for.
+func TestGlobsMeanWhatTheyDid(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	paths := []string{"a.go", "b.ts", "src/a.go", "src/b/a.go", "src/b/c/d.ts", "src/x-1.go", "ü/é.go", "src/{x}.go", "a/b",
+		"a/[b].md"}
+	for _, p := range paths {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, p)), 0o755),
+			os.WriteFile(filepath.Join(dir, p), []byte("x\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := tool.Env{Root: root}
+	check := func(glob string) {
+		want := 0
+		for _, p := range paths {
+			name := p
+			if !strings.Contains(glob, "/") {
+				name = filepath.Base(p)
+			}
+			if glob == "" || doublestar.MatchUnvalidated(glob, name) {
+				want++
+			}
+		}
+		r, err := tool.SearchTool{}.Call(t.Context(), env, fmt.Appendf(nil, `{"pattern":"x","glob":%q}`, glob))
+		if valid := doublestar.ValidatePattern(glob); valid != (err == nil) {
+			t.Errorf("%s: valid %v, %v", glob, valid, err)
+		} else if got := strings.Count(r.Text, ": x\n"); valid && got != want {
+			t.Errorf("%s: %d paths, want %d:\n%s", glob, got, want, r.Text)
+		}
+	}
+	for _, glob := range []string{"", "*", "*.go", "**", "**/*.go", "src/**", "src/**/*.go", "src/*", "{a,b}.*", "*.{go,ts}",
+		"src/{b,c}/**", "[ab].*", "[!a].*", "[^a]*", "?.go", "é.*", "ü/?.go", `src/\{x\}.go`, "src/x-[0-9].go", "[", "{a", "a/**/b",
+		"a/\\[b\\].md", "**/b/**", "{src,a}/**/*"} {
+		check(glob)
+	}
+}
+
+// Deep folders, full ones and long lists of what to ignore are walked within their bounds.
+func TestTreesThatMultiply(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	at, err := root.OpenRoot(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 190 {
+		var next *os.Root
+		err := errors.Join(at.Mkdir("d", 0o755), at.WriteFile("f", []byte("word\n"), 0o600))
+		if err == nil {
+			next, err = at.OpenRoot("d")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		at.Close()
+		at = next
+	}
+	for i := range 2000 {
+		if err := at.WriteFile(fmt.Sprint("g", i), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at.Close()
+	ignore := strings.Repeat("**/a*b*c*d*e*f\n", 15_000)
+	if err := root.WriteFile(".gitignore", []byte(ignore), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := tool.Env{Root: root}
+	if text, err := soon(t, env, tool.SearchTool{}, `{"pattern":"word"}`); err != nil || !strings.Contains(text, "f:1: word") {
+		t.Errorf("%v, %.300s", err, text)
+	}
+	if _, err := soon(t, env, tool.ReadTool{}, fmt.Sprintf(`{"path":%q}`, strings.Repeat("d/", 150)+"f")); err == nil ||
+		!strings.Contains(err.Error(), "100 deep") {
+		t.Errorf("read: %v", err)
+	}
+	deep := strings.Repeat("e/", 1500) + "f"
+	if _, err := soon(t, env, tool.WriteTool{}, fmt.Sprintf(`{"path":%q,"content":"x"}`, deep)); err == nil ||
+		!strings.Contains(err.Error(), "100 deep") {
+		t.Errorf("write: %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	over := errors.New("over")
+	cancel(over)
+	for _, c := range []tool.Tool{tool.SearchTool{}, tool.ListTool{}, tool.OutlineTool{}} {
+		if _, err := c.Call(ctx, env, []byte(`{"pattern":"x"}`)); c.Name() == tool.NameSearch && !errors.Is(err, over) {
+			t.Errorf("%s: %v", c.Name(), err)
+		}
+	}
+}
+
+// Patches are placed in time that grows with the text, whatever repeats in either.
+func TestPatchesThatMultiply(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	blank := strings.Repeat("\n", 500_000)
+	if err := root.WriteFile("blank", []byte(blank), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := tool.Env{Root: root}
+	head := "--- a/blank\n+++ b/blank\n"
+	for name, patch := range map[string]string{
+		"blank lines":          head + "@@ -1,1 +1,1 @@\n" + strings.Repeat("\n", 400_000) + "-x\n",
+		"what nearly stands":   head + "@@ -9,1 +9,1 @@\n" + strings.Repeat(" \n", 200_000) + "-x\n",
+		"what stands too much": head + "@@ -600000,1 +9,1 @@\n" + strings.Repeat(" \n", 200_000) + "+x\n",
+		"many":                 head + strings.Repeat("@@ -600000,1 +9,1 @@\n \n+x\n", 20_000),
+	} {
+		if text, err := soon(t, env, tool.PatchTool{}, fmt.Sprintf(`{"patch":%q}`, patch)); err == nil {
+			t.Errorf("%s: %.200s", name, text)
+		}
+	}
+}

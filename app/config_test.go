@@ -1,0 +1,28 @@
+package app
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+)
+
+// What --agent-env lets commands have is masked by value, in every form in which they may
+// print it, though it has no secret's shape. A word that stands in any text is not.
+func TestAgentEnvIsMasked(t *testing.T) {
+	const value = "correct horse battery staple 7"
+	t.Setenv("SIA_TEST_PASSPHRASE", value)
+	t.Setenv("SIA_TEST_STAGE", "production")
+	t.Setenv("SIA_TEST_OTHER", "not allowed, not known")
+	m := Config{AgentEnv: []string{"SIA_TEST_PASSPHRASE", "SIA_TEST_STAGE", "SIA_TEST_ABSENT"}}.secrets()
+	for _, text := range []string{"it is " + value + ".", base64.StdEncoding.EncodeToString([]byte("x:" + value)),
+		strings.ReplaceAll(value, " ", "%20"), strings.ReplaceAll(value, " ", "+")} {
+		if got := m.Mask(text); !strings.Contains(got, "[secret: agent-env]") {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	for _, text := range []string{"in production", "not allowed, not known"} {
+		if got := m.Mask(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}

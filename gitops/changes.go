@@ -1,0 +1,68 @@
+package gitops
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+// Change is a path that one commit has and another has not, or otherwise.
+type Change struct {
+	Path string
+	// Open streams what is at Path now: a file, or the name of a symlink's target. It is nil
+	// of a submodule.
+	Open func() (io.ReadCloser, error)
+	// Seen says that the same content was at a path before, in this walk.
+	Seen bool
+}
+
+// EachChange calls visit for every path that a commit adds to another or changes, in order,
+// whatever its size. before reads a file of the commit from which is compared, as
+// [Repo.ReadFile] does.
+func (r *Repo) EachChange(
+	ctx context.Context, from, to string,
+	visit func(c Change, before func(path string, limit int64) ([]byte, error)) error,
+) error {
+	if err := r.FetchCommit(ctx, "", from); err != nil {
+		return fmt.Errorf("look through changes: %w", err)
+	}
+	return r.viewCommit(ctx, "look through changes", to, func(o *packedObjects, h plumbing.Hash) error {
+		c, err := o.readCommit(h)
+		if err != nil {
+			return err
+		}
+		b, err := o.readCommit(plumbing.NewHash(from))
+		if err != nil {
+			return err
+		}
+		changes, err := o.compareTrees(ctx, b.TreeHash, c.TreeHash)
+		if err != nil {
+			return err
+		}
+		before := func(path string, limit int64) ([]byte, error) { return o.readFile(b.TreeHash, path, limit) }
+		seen := map[plumbing.Hash]bool{}
+		for _, x := range changes {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if x.new.mode == filemode.Empty {
+				continue
+			}
+			change := Change{Path: x.path, Seen: seen[x.new.id]}
+			seen[x.new.id] = true
+			if x.new.mode != filemode.Submodule {
+				change.Open = func() (io.ReadCloser, error) {
+					in, _, err := o.openBlob(x.new.id)
+					return in, err
+				}
+			}
+			if err := visit(change, before); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
