@@ -9,7 +9,7 @@ func worldRules() []rule {
 	rs := []rule{
 		// Git.
 		{name: "git, a fatal error", keys: keys("fatal: "),
-			match: re(`^\s*fatal: \S`), extent: singleLine, weight: 60, class: GitCheckout, above: 1},
+			match: re(`^\s*fatal: [^\s\[]`), extent: singleLine, weight: 60, class: GitCheckout, above: 1},
 		{name: "git, a missing ref",
 			keys: keys("couldn't find remote ref", "remote branch ", "pathspec", "not our ref", "reference is not a tree",
 				"unable to checkout", "bad object", "not a commit", "refusing to merge"),
@@ -108,10 +108,6 @@ func worldRules() []rule {
 				`(yaml|toml|json)(\.\w+)* ?(syntax|parse)|did not find expected|No Rakefile found|` +
 				`(unknown|unrecogni[sz]ed|invalid|illegal|unsupported) (option|switch|argument|flag|command|parameter)|` +
 				`no such task|missing script)`), extent: indentedParagraph, weight: 62, class: ConfigError},
-		{name: "Terraform, an error", keys: keys("error: "),
-			match: re(`^[│╷]?\s*Error: \S.*$`), extent: boxedLines, weight: 52, class: Unknown},
-		{name: "Ansible, a failed task", keys: keys("failed! =>"),
-			match: re(`^(fatal|failed): \[.*FAILED! =>`), extent: indentedParagraph, weight: 76, class: RuntimeError, above: 1},
 		{name: "a command that is missing",
 			keys: keys("command not found", "executable file not found", ": not found", "is not recognized",
 				"no such file or directory"),
@@ -129,14 +125,6 @@ func softened(rs []rule) []rule {
 		rs[i].soft = !rs[i].tells && rs[i].name != dockerStep
 	}
 	return rs
-}
-
-// boxedLines goes on over the box that Terraform draws around an error.
-func boxedLines(_ *block, l *line) placement {
-	if hasPrefix(l.text, "│") {
-		return insideBlock
-	}
-	return outsideBlock
 }
 
 // dockerfileLines goes on over the excerpt of the Dockerfile under a failed step.

@@ -114,7 +114,7 @@ func (r *logReader) follow(l *line) bool {
 		r.keepCommand(l)
 		return true
 	}
-	r.ring.put(l.n, nil, 0)
+	r.ring.put(l.n, nil, 0, 0, false)
 	return true
 }
 
@@ -195,9 +195,20 @@ func (r *logReader) noteExit(l *line) {
 	}
 	for i := range exitStatuses {
 		if bytes.HasSuffix(bytes.TrimRight(l.text, "."), []byte(exitStatuses[i].suffix)) {
-			r.keep(r.singleBlock(&exitStatuses[i].rule, l))
+			r.keepStatus(&exitStatuses[i].rule, l)
 		}
 	}
+}
+
+// keepStatus keeps what an exit status says: with what was said right above it, else by itself.
+func (r *logReader) keepStatus(status *rule, l *line) {
+	if status.class == ConfigError {
+		if b := r.noteAbove(l, &endRule); b != nil {
+			b.lift = status
+			return
+		}
+	}
+	r.keep(r.singleBlock(status, l))
 }
 
 // singleBlock is a block of one line.
