@@ -18,6 +18,7 @@ type block struct {
 	start  int      // first line
 	head   int      // the line that the rule matched
 	end    int      // last line
+	over   string   // what stands right above an error of the network, which may name the place
 	indent int      // of the head
 	form   formHash // of the head
 	test   int      // index of the failed test that the head names, or -1

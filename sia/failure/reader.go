@@ -187,6 +187,9 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known bool) {
 	for n := b.start; n < l.n; n++ {
 		b.add(r.ring.line(n))
 	}
+	if m.class == Network && b.start > 1 {
+		b.over = string(clipText(r.ring.textAt(b.start - 1)))
+	}
 	r.open = b
 	r.extend(b, l, worth, known, false)
 }

@@ -36,6 +36,12 @@ func (r *recentLines) at(n int) ([]byte, bool) {
 	return r[n%ringLines].text, true
 }
 
+// textAt is the text of line n; empty when it is not remembered.
+func (r *recentLines) textAt(n int) []byte {
+	text, _ := r.at(n)
+	return text
+}
+
 // line is line n as a block keeps it.
 func (r *recentLines) line(n int) textLine {
 	text, _ := r.at(n)

@@ -41,6 +41,9 @@ var scriptRule = rule{name: "the script of a step that failed without a word", e
 // exitRule is the rule for the line that GitHub Actions prints at the end of a failed step.
 var exitRule = rule{name: "the end of the failed step", extent: singleLine, weight: 5, class: Unknown}
 
+// lostRule is the rule for a step that the CI system ends by saying that its machine is lost.
+var lostRule = rule{name: "the machine", extent: singleLine, weight: 78, class: Infrastructure}
+
 // exitStatuses are exit statuses that say why a command failed: of timeout(1),
 // of a command that does not exist (POSIX.1-2024, 2.8.2), and of signals, to
 // which shells add 128.
@@ -192,6 +195,9 @@ func (r *logReader) takeBackFailure() {
 func (r *logReader) noteExit(l *line) {
 	if l.actions {
 		r.keep(r.singleBlock(&exitRule, l))
+	}
+	if machineWords.Match(l.text) {
+		r.keep(r.singleBlock(&lostRule, l))
 	}
 	for i := range exitStatuses {
 		if bytes.HasSuffix(bytes.TrimRight(l.text, "."), []byte(exitStatuses[i].suffix)) {
