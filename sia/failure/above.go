@@ -14,7 +14,7 @@ var endRule = rule{name: "what stands above the end of the failed step", extent:
 
 // noteAbove notes the paragraph above a message that something has failed. Often it says why, in a
 // form that no rule knows.
-func (r *logReader) noteAbove(l *line, ru *rule) {
+func (r *logReader) noteAbove(l *line, ru *rule) *block {
 	start, end := r.paragraphAbove(l.n)
 	i := len(r.kept) - 1
 	for ; i >= 0 && r.kept[i].result && r.kept[i].step == r.step && r.kept[i].end >= start &&
@@ -35,6 +35,7 @@ func (r *logReader) noteAbove(l *line, ru *rule) {
 			b.add(r.ring.line(n))
 		}
 		r.keep(b)
+		return b
 	case before.rule == &generalRule && !before.result:
 		before.explains = true
 		for n := before.end + 1; n <= end && before.size() < maxAbove; n++ {
@@ -43,7 +44,9 @@ func (r *logReader) noteAbove(l *line, ru *rule) {
 		for before.start > start && before.head-before.start < 2 {
 			before.prepend(r.ring.line(before.start - 1))
 		}
+		return before
 	}
+	return nil
 }
 
 // paragraphAbove is the last paragraph above line n, as far as it is remembered;
@@ -56,8 +59,17 @@ func (r *logReader) paragraphAbove(n int) (start, end int) {
 		}
 		end--
 	}
+	for from := end; from-end < maxAbove && r.ring.said(end) && (r.ring.relays(end) || end < from && r.ring.alike(end, end+1)); {
+		end--
+		if !r.ring.said(end) && r.ring.said(end-1) {
+			end--
+		}
+	}
 	start = end + 1
-	for end-start+1 < maxAbove && r.ring.said(start-1) {
+	if start > 1 && r.ring.said(start-1) {
+		start--
+	}
+	for end-start+1 < maxAbove && r.ring.said(start-1) && r.ring.together(start-1, start) {
 		start--
 	}
 	return start, end

@@ -13,13 +13,15 @@ const (
 // block is a run of lines that tells of one failure.
 type block struct {
 	rule   *rule
-	lift   *rule // a rule that lends its weight and class, or nil
-	inner  *rule // the heaviest other rule that matched inside, or nil
-	start  int   // first line
-	head   int   // the line that the rule matched
-	end    int   // last line
-	indent int   // of the head
-	test   int   // index of the failed test that the head names, or -1
+	lift   *rule    // a rule that lends its weight and class, or nil
+	inner  *rule    // the heaviest other rule that matched inside, or nil
+	start  int      // first line
+	head   int      // the line that the rule matched
+	end    int      // last line
+	over   string   // what stands right above an error of the network, which may name the place
+	indent int      // of the head
+	form   formHash // of the head
+	test   int      // index of the failed test that the head names, or -1
 
 	step      int     // the CI step it stands in
 	failed    bool    // that step has failed

@@ -3,15 +3,16 @@ package failure
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Bounds of what is chosen, in lines and in rank below the best block.
 const (
-	maxChosen  = 60 // lines of the blocks that tell of the same failure
-	sameGap    = 6
-	firstGap   = 4
-	otherGap   = 14
-	guessGap   = 25
+	maxChosen  = 200 // lines of the blocks that tell of the same failure
+	sameGap    = 6.0
+	firstGap   = 4.0
+	otherGap   = 11.0
+	guessGap   = 18.0
 	maxGuesses = 3
 	maxOther   = 80 // lines of a second explanation, and of a verdict
 )
@@ -29,6 +30,7 @@ type choice struct {
 func (r *logReader) choose() choice {
 	var c choice
 	slices.SortStableFunc(r.kept, func(a, b *block) int { return cmp.Compare(a.start, b.start) })
+	r.dropRepeated()
 	rank := make(map[*block]float64, len(r.kept))
 	for _, b := range r.kept {
 		rank[b] = r.rank(b)
@@ -75,7 +77,7 @@ func (r *logReader) choose() choice {
 // otherBlocks are the blocks of other kinds that explain the failure nearly as well
 // as the best: one, and more where the best is a guess.
 func (r *logReader) otherBlocks(c choice, rank map[*block]float64, room int) []*block {
-	most, gap := 1, float64(otherGap)
+	most, gap := 1, otherGap
 	guess := c.best.result || c.best.rule == &generalRule || c.best.rule == &aboveRule || c.best.rule == &endRule
 	if guess {
 		most, gap = maxGuesses, guessGap
@@ -95,6 +97,41 @@ func (r *logReader) otherBlocks(c choice, rank map[*block]float64, room int) []*
 		room -= b.size()
 	}
 	return others
+}
+
+// dropRepeated forgets blocks that say what another one of the step says, word for word. Of a test
+// or a compiler the first telling counts: what follows is a summary, or a second build. Of an error
+// that was met again on each try the last one counts: the others were survived.
+func (r *logReader) dropRepeated() {
+	type key struct {
+		step int
+		said string
+	}
+	last := map[key]*block{}
+	drop := map[*block]bool{}
+	for _, b := range r.kept {
+		k := key{b.step, saying(b)}
+		switch before := last[k]; {
+		case before == nil:
+		case b.rule.soft:
+			drop[before] = true
+		default:
+			drop[b] = true
+			continue
+		}
+		last[k] = b
+	}
+	r.kept = slices.DeleteFunc(r.kept, func(b *block) bool { return drop[b] })
+}
+
+// saying is what a block says, word for word.
+func saying(b *block) string {
+	var s strings.Builder
+	for _, l := range b.lines() {
+		s.WriteString(l.text)
+		s.WriteByte('\n')
+	}
+	return s.String()
 }
 
 // sameKind reports whether two rules tell of one kind of failure.

@@ -2,6 +2,7 @@ package failure
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,16 +12,8 @@ type classCue struct {
 	class Class
 }
 
-// causeCues are cues that outrank what failed: a dependency that can't be
-// downloaded because the network is down is the network's failure.
+// causeCues are cues that outrank what failed.
 var causeCues = []classCue{
-	{regexp.MustCompile(`(?i)(rate limit exceeded|toomanyrequests|too many requests|\b429\b.*requests)`), RateLimit},
-	{regexp.MustCompile(`(?i)(no space left on device|disk quota exceeded)`), Infrastructure},
-	{regexp.MustCompile(`(?i)(connection (refused|timed out|reset)|could ?n[o']t resolve host|` +
-		`temporary failure in name resolution|tls handshake timeout|network is unreachable|` +
-		`max retries exceeded|read timed out|connect timeout|unknown ?host|handshake_failure|protocol_version|` +
-		`502 bad gateway|503 service|http connection|sslexception|econnreset|etimedout|` +
-		`50[0-9] (server|internal) error)`), Network},
 	{regexp.MustCompile(`(?i)(permission to \S+ denied|authentication failed|403 forbidden|401 unauthorized|` +
 		`could not read username|bad credentials|dubious ownership|publickey)`), Permission},
 }
@@ -77,7 +70,7 @@ func classifyChoice(c choice, name string) Class {
 	case Dependency, ExternalDependency, GitCheckout:
 		return refineClass(class, said, causeCues)
 	case TestFailure:
-		return refineClass(class, said, outageCues)
+		return outage(c.alike)
 	}
 	if !containerClasses[class] {
 		return class
@@ -101,6 +94,21 @@ func classifyChoice(c choice, name string) Class {
 		return refineClass(class, []textLine{{text: name}}, nameCues)
 	}
 	return class
+}
+
+// outage is the class of failed tests: weather when each of them met it, and nobody wanted it.
+func outage(tests []*block) Class {
+	met := TestFailure
+	for _, b := range tests {
+		said := slices.DeleteFunc(slices.Clone(b.lines()), func(l textLine) bool {
+			return asserted.MatchString(l.text) || localPlace.MatchString(l.text)
+		})
+		met = refineClass(TestFailure, said, outageCues)
+		if met == TestFailure || refineClass("", said, lastingCues) != "" {
+			return TestFailure
+		}
+	}
+	return met
 }
 
 // exceptionLines is what follows the last frame of a traceback: the exception.

@@ -1,91 +1,80 @@
 package failure
 
-import (
-	"bufio"
-	"errors"
-	"io"
-	"regexp"
-	"strconv"
-)
+import "bytes"
 
-// testSummaries are the lines in which test runners say how many tests ran. The groups
-// are numbers of tests that ran, whatever came of them; what was skipped did not run.
-var testSummaries = []struct {
-	line *regexp.Regexp
-	less bool // the last group was counted and did not run
-}{
-	// pytest, one line for each run: "== 3 failed, 12 passed, 1 skipped in 0.12s =="
-	{line: regexp.MustCompile(`^=+ (?:(\d+) failed(?:, )?)?(?:(\d+) passed)?.* in [0-9.]+s`)},
-	{line: regexp.MustCompile(`^Ran (\d+) tests? in `)}, // unittest
-	// jest, vitest
-	{line: regexp.MustCompile(`^\s*Tests:? +(?:(\d+) failed[,|]? ?(?:\| )?)?(?:\d+ skipped[,|]? ?(?:\| )?)?(?:\d+ todo[,|]? ?)?(?:(\d+) passed)`)},
-	{line: regexp.MustCompile(`^\s*(\d+) passing\b`)},                // mocha
-	{line: regexp.MustCompile(`^\s*(\d+) failing$`)},                 // mocha
-	{line: regexp.MustCompile(`^(?:#|ℹ) (?:pass|fail) +(\d+)$`)},     // node:test, TAP
-	{line: regexp.MustCompile(`^\s*(\d+) tests? (?:passed|failed)`)}, // ava, deno
-	// Maven's sums, and no line of one class
-	{line: regexp.MustCompile(`^(?:\[\w+\]\s+)?Tests run: (\d+), Failures: \d+, Errors: \d+, Skipped: (\d+)$`), less: true},
-	{line: regexp.MustCompile(`^test result: \w+\. (\d+) passed; (\d+) failed;`)},                 // cargo
-	{line: regexp.MustCompile(`^\s*Summary \[.*\] (\d+) tests? run`)},                             // cargo-nextest
-	{line: regexp.MustCompile(`^(\d+) examples?, \d+ failures?`)},                                 // rspec
-	{line: regexp.MustCompile(`^(\d+) (?:runs|tests), \d+ assertions`)},                           // minitest, test-unit
-	{line: regexp.MustCompile(`^(?:OK \(|Tests: )(\d+)(?: tests?)?, (?:Assertions: )?\d+`)},       // PHPUnit
-	{line: regexp.MustCompile(`^\d+% tests passed, \d+ tests failed out of (\d+)$`)},              // CTest
-	{line: regexp.MustCompile(`^\[=+\] (\d+) tests? from \d+ test (?:suite|case)s? ran\.`)},       // GoogleTest
-	{line: regexp.MustCompile(`^(?:Passed|Failed)!\s+- Failed:\s+(\d+), Passed:\s+(\d+),`)},       // dotnet test
-	{line: regexp.MustCompile(`^\s+(?:Passed|Failed): (\d+)$`)},                                   // dotnet test, long
-	{line: regexp.MustCompile(`^(?:(\d+) doctests?, )?(\d+) tests?, \d+ failures?`)},              // ExUnit
-	{line: regexp.MustCompile(`^\s*Executed (\d+) tests?, with \d+ (?:failures?|tests skipped)`)}, // XCTest
-	{line: regexp.MustCompile(`^\s*--- (?:PASS|FAIL): \S+ \([0-9.]+s\)()$`)},                      // go test -v: one test
-	{line: regexp.MustCompile(`^ok\s+\S+\s+(?:[0-9.]+s|\(cached\))(?:\s+coverage:.*)?()$`)},       // go test: one package
+// countedWords are what a result counts: "2 failed", "Errors: 3", "1 file could not be parsed".
+var countedWords = [][]byte{
+	[]byte("fail"), []byte("error"), []byte("problem"), []byte("issue"), []byte("violation"), []byte("offense"),
+	[]byte("unable"), []byte("broken"), []byte("could not"),
 }
 
-// CountTests reads how many tests a log says have run, as the sum over all of its runs;
-// of a runner that names no number, one for each line that tells of a success. known is
-// false where the log says nothing of tests. Lines are read to 4 KiB. What could not be read
-// is an error.
-func CountTests(r io.Reader) (n int, known bool, err error) {
-	lines := bufio.NewReaderSize(r, 4<<10)
-	var cleaner lineCleaner
-	for {
-		raw, more, err := lines.ReadLine()
-		if errors.Is(err, io.EOF) {
-			return n, known, nil
-		}
-		if err != nil {
-			return 0, false, err
-		}
-		if ran, says := testsOf(cleaner.clean(raw, 1).text); says {
-			n, known = n+ran, true
-		}
-		for more && err == nil {
-			_, more, err = lines.ReadLine()
-		}
-	}
-}
-
-// testsOf is how many tests a line says have run; says is false for any other line.
-func testsOf(line []byte) (n int, says bool) {
-	for _, s := range testSummaries {
-		m := s.line.FindSubmatch(line)
-		if m == nil {
+// failureCount reads a line that counts failures: the largest count, and whether it counts any at
+// all. A line that counts says that something failed and not why; one whose counts are all zero says
+// that nothing did.
+func failureCount(b []byte) (most int, counts bool) {
+	for i := 0; i < len(b); {
+		if b[i] < '0' || b[i] > '9' {
+			i++
 			continue
 		}
-		for i, group := range m[1:] {
-			v, err := strconv.Atoi(string(group))
-			switch {
-			case err != nil && len(m) == 2:
-				v = 1 // a line for each
-			case err != nil:
-				continue // another word of it was not said
-			case s.less && i == len(m)-2:
-				v = -v
-			}
-			n, says = n+v, true
+		start := i
+		for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+			i++
 		}
-		if says {
-			return n, true
+		if start > 0 && joinsWord(b[start-1]) || i < len(b) && joinsWord(b[i]) || i-start > 6 {
+			continue
+		}
+		if countedAfter(b[i:]) || countedBefore(b[:start]) {
+			counts = true
+			most = max(most, parseDecimal(b[start:i]))
 		}
 	}
-	return 0, false
+	return most, counts
+}
+
+// countedAfter reports whether one of the next three words is one that is counted: " tests failed".
+func countedAfter(b []byte) bool {
+	for range 3 {
+		if len(b) < 4 || b[0] != ' ' {
+			return false
+		}
+		b = b[1:]
+		if isCounted(b) {
+			return true
+		}
+		if hasPrefix(b, "no ") || hasPrefix(b, "not ") {
+			return false
+		}
+		end := 0
+		for end < len(b) && (isLower(b[end]) || isUpper(b[end])) {
+			end++
+		}
+		if end == 0 {
+			return false
+		}
+		b = b[end:]
+	}
+	return false
+}
+
+// countedBefore reports whether the number stands after a word that is counted: "Failures: ".
+func countedBefore(b []byte) bool {
+	end := len(bytes.TrimRight(b, " :=("))
+	if end == len(b) {
+		return false
+	}
+	start := end
+	for start > 0 && (isLower(b[start-1]) || isUpper(b[start-1])) {
+		start--
+	}
+	return start < end && isCounted(b[start:end])
+}
+
+func isCounted(b []byte) bool {
+	for _, w := range countedWords {
+		if len(b) >= len(w) && bytes.EqualFold(b[:len(w)], w) {
+			return true
+		}
+	}
+	return false
 }

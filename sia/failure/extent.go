@@ -1,5 +1,7 @@
 package failure
 
+import "strings"
+
 // placement says how a line stands to the block before it.
 type placement uint8
 
@@ -75,9 +77,15 @@ func whileMatching(b *block, l *line) placement {
 	return outsideBlock
 }
 
-// errorCluster goes on over what is indented under lines that look like errors. The
+// boxSide begins the lines of a box that a tool draws around an error.
+const boxSide = "│"
+
+// errorCluster goes on over what is indented under lines that look like errors, and to the end of a box. The
 // reader lets further such lines follow.
 func errorCluster(b *block, l *line) placement {
+	if hasPrefix(l.text, boxSide) && strings.HasPrefix(b.first[0].text, boxSide) {
+		return insideBlock
+	}
 	if l.blank() || l.n-b.head > 20 || l.indent <= b.indent {
 		return outsideBlock
 	}

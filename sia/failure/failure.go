@@ -48,7 +48,7 @@ type Options struct {
 
 // Report is what a log says about its failure.
 type Report struct {
-	// where the log tells of the failure; ascending, apart from one another, at most about 200 lines
+	// where the log tells of the failure; ascending, apart from one another, at most 400 lines
 	Excerpt []Span `json:"excerpt"`
 	Text    string `json:"text"` // the most telling lines of that, without timestamps and colours
 	Long    string `json:"-"`    // the same with up to MaxLong lines, for a reader with more room

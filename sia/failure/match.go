@@ -15,7 +15,7 @@ const maxMatch = 2000
 // matched looks for rules that begin at a line. m is the heaviest one, nil for none. lift is a rule
 // that lends m its weight and class, nil for none. test is the index of the failed test that the
 // line names, -1 for none.
-func (r *logReader) matched(l *line, h keywordHits, known bool) (m, lift *rule, test int) {
+func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, lift *rule, test int) {
 	test = -1
 	if !h.any {
 		return nil, nil, test
@@ -32,6 +32,9 @@ func (r *logReader) matched(l *line, h keywordHits, known bool) (m, lift *rule, 
 				continue
 			}
 			if ru.soft && h.warns || !ru.match.Match(text) {
+				continue
+			}
+			if ru.item && (count > 0 || wholeRun.Match(text)) {
 				continue
 			}
 			if ru.opens != noHeading {

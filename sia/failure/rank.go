@@ -16,7 +16,9 @@ const (
 	inRed        = 3
 	onNote       = 40 // an annotation says the same
 	resultRank   = 24 // at most, for what says that something above failed
-	maxNoise     = 20
+	maxNoise     = 45
+	bareItem     = 62 // at most, for the name of what failed without a word why
+	maxListed    = 20
 	byResult     = 14 // it stands right above such a line
 )
 
@@ -28,6 +30,9 @@ func (r *logReader) rank(b *block) float64 {
 	}
 	if b.rule.body && b.size() == 1 {
 		s = min(s, generalRule.weight)
+	}
+	if b.rule.item && b.size() == 1 {
+		s = min(s, bareItem)
 	}
 	if b.rule == &generalRule {
 		s += min(b.score, 40)/2 - min(float64(b.far)/40, 10)
@@ -51,6 +56,9 @@ func (r *logReader) rank(b *block) float64 {
 	default:
 		s -= b.noise(r.total - b.end)
 	}
+	if b.rule.soft || b.rule == &generalRule {
+		s -= min(float64(r.forms.quiet(b.form))/2, maxListed)
+	}
 	if b.red {
 		s += inRed
 	}
@@ -70,11 +78,10 @@ func (b *block) noise(far int) float64 {
 	if !b.rule.soft {
 		return 0
 	}
-	switch b.rule.class {
-	case Infrastructure, OutOfMemory, Timeout, Cancelled, RateLimit:
+	if b.rule.class == Infrastructure || b.rule.class == OutOfMemory {
 		return 0
 	}
-	return min(float64(far)/8, maxNoise)
+	return min(float64(far)/4, maxNoise)
 }
 
 // dropWeakest forgets the weakest blocks, so that half of the room is free again. Of

@@ -28,11 +28,13 @@ type logReader struct {
 	open  *block
 	kept  []*block
 	ring  recentLines
-	total int // lines read
+	form  formHash // of the line that was taken last
+	total int      // lines read
 
 	tests []Test
 	seen  map[string]bool   // names in tests
 	heads [headingKinds]int // line of the last heading of each kind
+	forms formCounts
 
 	stepState
 }
@@ -49,6 +51,13 @@ func (r *logReader) take(raw []byte, n int) {
 	}
 	h := r.set.look(l.text)
 	worth := r.lineWorth(&l, h)
+	count, counts := 0, false
+	if h.worth != 0 {
+		count, counts = failureCount(l.text)
+	}
+	if counts && count == 0 {
+		worth -= 16
+	}
 	known := r.green != nil && !l.blank() && r.green.has(l.text)
 	if known {
 		worth -= 20
@@ -56,7 +65,15 @@ func (r *logReader) take(raw []byte, n int) {
 	if r.noted(l.text) {
 		worth += 30
 	}
-	m, lift, test := r.matched(&l, h, known)
+	form := formOf(l.text)
+	if worth <= 0 {
+		r.forms.add(form)
+	}
+	r.form = form
+	m, lift, test := r.matched(&l, h, known, count)
+	if m == nil && count > 0 {
+		h.result = true
+	}
 	r.placeLine(&l, m, worth, known, h.result)
 	if b := r.open; b != nil && b.end == n {
 		if b.test < 0 {
@@ -66,7 +83,7 @@ func (r *logReader) take(raw []byte, n int) {
 			b.lift = lift
 		}
 	}
-	r.ring.put(n, l.text, worth)
+	r.ring.put(n, l.text, worth, form, h.result)
 	if l.frame == ciError {
 		r.close()
 		r.markFailed(&l)
@@ -151,7 +168,7 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64) placeme
 
 // begin opens a block at a line, with what belongs to it above.
 func (r *logReader) begin(m *rule, l *line, worth float64, known bool) {
-	b := &block{rule: m, start: l.n, head: l.n, indent: max(0, l.indent), test: -1, step: r.step}
+	b := &block{rule: m, start: l.n, head: l.n, indent: max(0, l.indent), test: -1, step: r.step, form: r.form}
 	if r.tidying {
 		b.step = noStep
 	}
@@ -164,8 +181,14 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known bool) {
 		}
 		b.start--
 	}
+	if m != &generalRule && !m.soft && b.start == l.n && l.indent > 0 && r.ring.heads(l.n-1, l.indent) {
+		b.start--
+	}
 	for n := b.start; n < l.n; n++ {
 		b.add(r.ring.line(n))
+	}
+	if m.class == Network && b.start > 1 {
+		b.over = string(clipText(r.ring.textAt(b.start - 1)))
 	}
 	r.open = b
 	r.extend(b, l, worth, known, false)

@@ -13,15 +13,18 @@ type textLine struct {
 
 // recentLines remembers the last lines. It reuses its buffers.
 type recentLines [ringLines]struct {
-	n     int
-	text  []byte
-	score float64
+	n      int
+	text   []byte
+	score  float64
+	indent int
+	form   formHash
+	result bool
 }
 
 // put remembers a line.
-func (r *recentLines) put(n int, text []byte, score float64) {
+func (r *recentLines) put(n int, text []byte, score float64, form formHash, result bool) {
 	e := &r[n%ringLines]
-	e.n, e.score = n, score
+	e.n, e.score, e.form, e.result, e.indent = n, score, form, result, indentOf(text)
 	e.text = append(e.text[:0], clipText(text)...)
 }
 
@@ -31,6 +34,12 @@ func (r *recentLines) at(n int) ([]byte, bool) {
 		return nil, false
 	}
 	return r[n%ringLines].text, true
+}
+
+// textAt is the text of line n; empty when it is not remembered.
+func (r *recentLines) textAt(n int) []byte {
+	text, _ := r.at(n)
+	return text
 }
 
 // line is line n as a block keeps it.
@@ -44,6 +53,25 @@ func (r *recentLines) said(n int) bool {
 	text, ok := r.at(n)
 	return ok && len(text) > 0
 }
+
+// together reports whether line n and the one below tell of one thing: the lower one is indented, or
+// the upper one has the same form, or speaks of an error, too.
+func (r *recentLines) together(n, below int) bool {
+	up, low := &r[n%ringLines], &r[below%ringLines]
+	return low.indent > 0 || up.form != 0 && up.form == low.form || up.score > 0
+}
+
+// relays reports whether line n says that something above it has failed.
+func (r *recentLines) relays(n int) bool { return r[n%ringLines].result }
+
+// alike reports whether two lines have one form.
+func (r *recentLines) alike(n, m int) bool {
+	f := r[n%ringLines].form
+	return f != 0 && f == r[m%ringLines].form
+}
+
+// heads reports whether line n is the head under which a line of that indentation stands.
+func (r *recentLines) heads(n, indent int) bool { return r.said(n) && r[n%ringLines].indent < indent }
 
 // clipText bounds a line to what is kept of it.
 func clipText(b []byte) []byte {

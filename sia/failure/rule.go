@@ -23,6 +23,7 @@ type rule struct {
 	body   bool        // its first line alone says nothing
 	result bool        // it says that something above has failed, not why
 	soft   bool        // words that mean nothing in a warning, or far above the end
+	item   bool        // names one thing that failed: not a line that counts failures or judges a whole run
 	lifts  bool        // inside another block it begins no block, but lends that one its weight and class
 	takes  bool        // whatever matches inside belongs to the block
 	tells  bool        // the tool's own verdict, worth showing beside the explanation

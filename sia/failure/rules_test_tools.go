@@ -19,7 +19,7 @@ func testRules() []rule {
 			class: TestFailure},
 		{name: "pytest, the summary", keys: keys("failed ", "error "),
 			match:  re(`^(FAILED|ERROR) (CONSISTENTLY: )?(\[[\d.]+s\] )?(?P<test>(?P<file>[\w./\\-]+\.py)(::\S.*?)?)( - .*)?$`),
-			extent: whileMatching, stop: re(`^(FAILED|ERROR) `), weight: 72, class: TestFailure, tells: true, takes: true},
+			extent: whileMatching, stop: re(`^(FAILED|ERROR) `), weight: 79, class: TestFailure, tells: true, takes: true},
 		{name: "unittest, a failed test", keys: keys("fail: ", "error: "),
 			match:  re(`^(FAIL|ERROR): (?P<test>[\w.]+ \([\w.<>]+\)|[\w.]*test[\w.,]*( \(.*\))?|Failure: .*|Doctest: .*)$`),
 			extent: throughStop,
@@ -32,36 +32,17 @@ func testRules() []rule {
 			grows: re(`^\s+\S+\.go:\d+: `), extent: untilStop,
 			stop: re(`^(\s*--- |=== |FAIL\b|ok  \t|PASS$|\?   \t|panic: |coverage: |\S+ travis_|exit status )`), weight: 88,
 			class: TestFailure},
-		{name: "gocheck, a failed test", keys: keys("fail: ", "panic: "),
-			match:  re(`^(FAIL|PANIC): (?P<file>\S+\.go):(?P<line>\d+): (?P<test>\S+)$`),
-			extent: untilStop, stop: re(`^(-{20,}|OOPS: .*|FAIL|(FAIL|PANIC): .*)$`), weight: 89, class: TestFailure},
 		{name: "Go, a panic", keys: keys("panic: ", "fatal error: ", "race"),
 			match:  re(`^(panic: |fatal error: |WARNING: DATA RACE)`),
 			extent: untilStop, stop: re(`^(exit status |FAIL\b|ok  \t|=== |--- |={18}$|make)`), weight: 86, class: Crash},
 		{name: "go test, a failed package", keys: keys("fail\t"),
 			match: re(`^FAIL\t(?P<file>\S+)( \[.*\]|\t[\d.]+s)$`), extent: singleLine, weight: 45, class: TestFailure},
-		{name: "ginkgo, a failed test", keys: keys("[fail]", "failure [", "[failed]"),
-			match:  re(`^\s*(• Failure|• \[FAILED\]|•! Panic|\[Fail\]|\[FAIL\]|\[It\])`),
-			extent: untilStop, stop: re(`^(-{20,}|• |S+$|Ran \d+ of)`), weight: 84, class: TestFailure},
 
 		// JavaScript.
 		{name: "jest, a failed test", keys: keys("●"),
 			match:  re(`^\s*● (?P<test>\S.*)$`),
 			extent: untilStop, stop: re(`^(\s*● |PASS |FAIL |Test Suites:|Tests:|Snapshot Summary| › |-{10,}\||={10,})`),
 			weight: 88, class: TestFailure},
-		{name: "vitest, a failed test", keys: keys(" fail "),
-			match:  re(`^\s*(❯|FAIL|×)\s+(?P<test>(\|.*\| )?(?P<file>\S+\.[cm]?[jt]sx?)(:\d+:\d+)? > .*)$`),
-			extent: untilStop, stop: re(`^\s*(⎯{3,}|FAIL |Test Files |Tests )`), weight: 84, class: TestFailure},
-		{name: "jest, a failed file", keys: keys("fail "),
-			match: re(`^\s*FAIL\s+(?P<file>\S+\.[cm]?[jt]sx?)`), extent: singleLine, weight: 63, class: TestFailure},
-		{name: "list of failures", keys: keys(" failing"),
-			match: re(`^\s*\d+ failing$`), extent: singleLine, weight: 30, class: TestFailure, opens: numberedList},
-		{name: "list of failures", keys: keys("failures:", "failed tests:", "failed examples:"),
-			match:  re(`^\s*(Failures|Failed tests|There (was|were) \d+ (failures?|errors?)|FAILURES|\d+ failures?):\s*$`),
-			extent: singleLine, weight: 25, class: TestFailure, opens: numberedList},
-		{name: "list of failures", keys: keys("there w"),
-			match:  re(`^There (was|were) \d+ (failure|error|risky test|warning)s?:$`),
-			extent: singleLine, weight: 25, class: TestFailure, opens: numberedList},
 		{name: "a failed test in a list", keys: keys(") "),
 			match: re(`^\s{0,6}\d+\) (?P<test>\S.*)$`),
 			needs: numberedList, extent: untilStop,
@@ -73,30 +54,23 @@ func testRules() []rule {
 		{name: "minitest, the name of a failed test", keys: keys("#test_"),
 			match:  re(`^(?P<test>\w+(::\w+)*#test_\w+)( \[(?P<file>[^\s:]+):(?P<line>\d+)\])?:$`),
 			extent: toBlankLine, weight: 70, class: TestFailure},
+		{name: "GoogleTest, a failed test", keys: keys("[  failed  ]"),
+			match:  re(`^\[  FAILED  \] (?P<test>[A-Za-z]\S*?),?( \(\d+ ms\)| where .*)?$`),
+			extent: whileMatching, stop: re(`^\[  FAILED  \]`), weight: 70, class: TestFailure, tells: true, takes: true},
 		{name: "karma, a failed test", keys: keys(" failed"),
 			match: re(`^\s*(HeadlessChrome|Chrome|Chromium|Firefox|PhantomJS|Safari|Edge|IE|Electron|Opera|ChromeHeadless|` +
 				`Mobile)\S* .*\) (?P<test>.*) FAILED$`), extent: indentedParagraph, weight: 86, class: TestFailure},
 		{name: "TAP, a failed test", keys: keys("not ok "),
 			match: re(`^\s*not ok \d+( - | )(?P<test>.*)$`), extent: tapDetails, weight: 80, class: TestFailure},
-		{name: "ava, a failed test", keys: keys("✖", "✘", "✗", "×", "✕"),
-			match: re(`^\s*(✖|✘|✗|×|✕) (?P<test>\D.*)$`), extent: indentedLines, weight: 70, class: TestFailure},
 		{name: "cypress, a failed test", keys: keys("assertionerror", "cypresserror"),
 			match: re(`^\s*(AssertionError|CypressError)\b`), extent: stackTrace, weight: 76, class: TestFailure},
 
 		// Ruby.
-		{name: "rspec, a failed example", keys: keys("rspec "),
-			match:  re(`^rspec (?P<file>\./\S+):(?P<line>\d+) # (?P<test>.*)$`),
-			extent: singleLine, weight: 60, class: TestFailure},
-		{name: "cucumber, a failed scenario", keys: keys("cucumber "),
-			match:  re(`^cucumber (?P<file>\S+):(?P<line>\d+)( # (?P<test>.*))?$`),
-			extent: singleLine, weight: 60, class: TestFailure},
 
 		// Rust.
 		{name: "cargo test, a failed test", keys: keys("stdout ----", "stderr ----"),
 			match:  re(`^---- (?P<test>.+) std(out|err) ----$`),
 			extent: untilStop, stop: re(`^(failures:|---- |test result:|error: )`), weight: 88, class: TestFailure},
-		{name: "cargo test, a failed test", keys: keys("... failed"),
-			match: re(`^test (?P<test>\S.*?) \.\.\. FAILED$`), extent: singleLine, weight: 66, class: TestFailure},
 		{name: "nextest, a failed test", keys: keys("fail [", "abort [", "timeout ["),
 			match:  re(`^\s*(FAIL|SIGABRT|SIGSEGV|TIMEOUT|LEAK-FAIL) \[\s*[\d.>]+s\]\s*(\(\s*\d+/\d+\))?\s*(?P<test>\S.*)$`),
 			extent: untilStop, stop: re(`^(\s*(PASS|FAIL|SLOW|START|Cancelling|Canceling|Summary) |\S)|^─+$`), weight: 80,
@@ -108,49 +82,19 @@ func testRules() []rule {
 		{name: "ExUnit, a failed test", keys: keys(") test ", ") property ", ") doctest "),
 			match:  re(`^\s+\d+\) (?P<test>(test|property|doctest) .+ \(.+\))$`),
 			extent: indentedLines, weight: 88, class: TestFailure},
-		{name: "EUnit, a failed test", keys: keys("*failed*"),
-			match:  re(`^\S.*\.\.\.\*failed\*$`),
-			extent: untilStop, stop: re(`^(\s+\S+:.*\.\.\.ok|={10,}|\s*\[done)`), weight: 84, class: TestFailure},
-		{name: "Common Test, a failed case", keys: keys("failed on line"),
-			match: re(`^.* failed on line \d+$`), extent: toBlankLine, weight: 80, class: TestFailure},
 
 		// Others.
-		{name: "hspec, a failed test", keys: keys("failed [", "failed"),
-			match: re(`^\s+(?P<test>\S.*) FAILED \[\d+\]$`), extent: singleLine, weight: 60, class: TestFailure},
 		{name: "tasty, a failed test", keys: keys("fail"),
 			match:  re(`^\s+(?P<test>\S.*?):\s+FAIL( \([\d.]+s\))?$`),
 			extent: indentedParagraph, weight: 82, class: TestFailure},
-		{name: "Perl, a failed test", keys: keys("failed test"),
-			match:  re(`^\s*#\s+Failed (\(TODO\) )?test\b`),
-			extent: whileMatching, stop: re(`^\s*#`), weight: 84, class: TestFailure},
 		{name: "prove, a failed test", keys: keys("dubious"),
 			match:  re(`Dubious, test returned \d+`),
 			extent: whileMatching, stop: re(`^\s*(Failed \d+/\d+|\()`), weight: 64, class: TestFailure, above: 2},
-		{name: "prove, the summary", keys: keys("test summary report"),
-			match:  re(`^Test Summary Report$`),
-			extent: untilStop, stop: re(`^(Files=|Result:)`), weight: 50, class: TestFailure},
-		{name: "busted, a failed test", keys: keys("failure → ", "error → ", "failure in:", "error in:"),
-			match:  re(`^(Failure|Error) (→|->|in:?) (?P<file>\S+\.\w+)\s*(@\s*(?P<line>\d+))?`),
-			extent: throughStop, stop: re(`^(stack traceback:.*)$`), weight: 86, class: TestFailure},
-		{name: "clojure.test, a failed test", keys: keys("fail in ", "error in "),
-			match:  re(`^\s*(FAIL|ERROR) in \(?(?P<test>[^)]*)\)? ?\((?P<file>[^:()]*):?(?P<line>\d*)\)`),
-			extent: stackTrace, weight: 86, class: TestFailure},
-		{name: "clojure.test, a failed test", keys: keys("lein test :only"),
-			match:  re(`^lein test :only (?P<test>\S+)$`),
-			extent: untilStop, stop: re(`^(lein test |Ran \d+ tests|Subprocess|Tests failed)`), weight: 86, class: TestFailure},
-		{name: "testthat, a failed test", keys: keys("── failure", "── error"),
-			match:  re(`^── (Failure|Error) \((?P<file>[^:()]+):(?P<line>\d+)[:\d]*\): (?P<test>.*?) ─*$`),
-			extent: untilStop, stop: re(`^(──|══|\[ FAIL|Error: Test failures|Execution halted)`), weight: 86,
-			class: TestFailure},
 		{name: "testthat, a failed test", keys: keys("failure", "error"),
 			match:  re(`^\s*(──|--|[0-9]+\.) ?\d*\.? ?(Failure|Error|FAILURE|ERROR)\b.*[(:@]`),
 			extent: untilStop,
 			stop: re(`^(──|--|\[|══|==|\s*\d+\. (Failure|Error)|Error: Test failures|Execution halted|` +
 				`.*testthat results)`), weight: 84, class: TestFailure},
-		{name: "Pester, a failed test", keys: keys("[-] "),
-			match: re(`^\s*\[-\] (?P<test>\S.*?)(\s+[\d.]+m?s.*)?$`), extent: pesterLines, weight: 84, class: TestFailure},
-		{name: "bats, a failed test", keys: keys("✗ "),
-			match: re(`^ ✗ (?P<test>.*)$`), extent: indentedParagraph, weight: 82, class: TestFailure},
 		{name: "vader, a failed test", keys: keys("(x)"),
 			match:  re(`^\s+\(\s*\d+/\d+\) \[\s*\w+\] \(X\) (?P<test>.*)$`),
 			extent: indentedLines, weight: 84, class: TestFailure, above: 1},
@@ -160,22 +104,6 @@ func testRules() []rule {
 		{name: "Vim, failed tests", keys: keys("found errors in", "failed "),
 			match: re(`^\s*(Found errors in (?P<test>\w+)\(\)|.*line \d+: (Expected|Pattern) .* but got)`),
 			max:   25, extent: toBlankLine, weight: 82, class: TestFailure},
-		{name: "ERT, a failed test", keys: keys(" condition:"),
-			match:  re(`^Test (?P<test>\S+) condition:$`),
-			extent: untilStop, stop: re(`^\s+FAILED\s`), weight: 84, class: TestFailure, above: 0},
-		{name: "Julia, a failed test", keys: keys("test failed at", "error during test at"),
-			match:  re(`^(.*: )?(Test Failed at|Error During Test at) (?P<file>\S+?):(?P<line>\d+)`),
-			extent: stackTrace, weight: 86, class: TestFailure},
-		{name: "Dart, a failed test", keys: keys("[e]"),
-			match:  re(`^\d+:\d+ \+\d+( ~\d+)? -\d+: (?P<test>.*) \[E\]$`),
-			extent: indentedLines, weight: 86, class: TestFailure},
-		{name: "Bazel, a failed target", keys: keys("fail: //", "failed in", "timeout: //"),
-			match: re(`^(FAIL|TIMEOUT): (?P<test>//\S+)`), extent: singleLine, weight: 64, class: TestFailure},
-		{name: "Bazel, a failed target", keys: keys("failed in", "timeout in"),
-			match: re(`^(?P<test>//\S+)\s+(FAILED|TIMEOUT|NO STATUS)`), extent: singleLine, weight: 56, class: TestFailure},
-		{name: "Robot Framework, a failed test", keys: keys("| fail |"),
-			match:  re(`^(?P<test>.*\S)\s+\| FAIL \|`),
-			extent: untilStop, stop: re(`^(-{20,}|={20,})$`), weight: 82, class: TestFailure},
 		{name: "PHP, a failed test", keys: keys("========diff"),
 			match:  re(`^=+DIFF=+$`),
 			extent: throughStop, stop: re(`^(FAIL|XFAIL|SKIP|WARN|BORK) `), unless: re(`^(XFAIL|SKIP|WARN) `), max: 3000,
@@ -211,18 +139,4 @@ func tapDetails(b *block, l *line) placement {
 	default:
 		return outsideBlock
 	}
-}
-
-// pesterLines goes on to the next test or summary line of Pester.
-func pesterLines(_ *block, l *line) placement {
-	if l.blank() {
-		return outsideBlock
-	}
-	t := l.text[l.indentBytes():]
-	for _, p := range []string{"[+]", "[-]", "[!]", "[?]", "Tests completed", "Describing", "Context", "Executing"} {
-		if len(t) >= len(p) && string(t[:len(p)]) == p {
-			return outsideBlock
-		}
-	}
-	return insideBlock
 }

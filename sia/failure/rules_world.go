@@ -9,7 +9,7 @@ func worldRules() []rule {
 	rs := []rule{
 		// Git.
 		{name: "git, a fatal error", keys: keys("fatal: "),
-			match: re(`^\s*fatal: \S`), extent: singleLine, weight: 60, class: GitCheckout, above: 1},
+			match: re(`^\s*fatal: [^\s\[]`), extent: singleLine, weight: 60, class: GitCheckout, above: 1},
 		{name: "git, a missing ref",
 			keys: keys("couldn't find remote ref", "remote branch ", "pathspec", "not our ref", "reference is not a tree",
 				"unable to checkout", "bad object", "not a commit", "refusing to merge"),
@@ -40,44 +40,47 @@ func worldRules() []rule {
 				`write access to repository|not supplied: token|\bdenied: )`),
 			extent: indentedParagraph, weight: 68, class: Permission},
 
-		// Rate limits, network, machine.
+		// Weather: see weather.go for when it is what ended the step.
 		{name: "a rate limit",
 			keys: keys("rate limit", "too many requests", "toomanyrequests", "pull rate", "quota exceeded", "abuse detection",
-				"secondary rate"),
-			match: re(`(?i)(rate limit (exceeded|reached|hit)|exceeded .*rate limit|too ?many ?requests|pull rate limit|` +
-				`quota exceeded|abuse detection|secondary rate limit|HTTP(/[\d.]+)? 429|429 client error)`),
+				"429"),
+			match:  rateLimit,
 			extent: singleLine, weight: 76, class: RateLimit},
+		{name: "a fetch that broke off",
+			keys: keys("rpc failed", "early eof", "hung up unexpectedly", "unexpected disconnect", "unable to access",
+				"unable to connect to", "unable to look up", "could not resolve host", "could not read from remote repo",
+				"kex_exchange", "connection closed by", "connection to ", "ssh: connect", "remote repo", "empty reply",
+				"gitexception", "checkout retry", "git fetch", "curl: (", "err:", "e: failed to fetch", "hash sum mismatch",
+				"npm err! network", "npm error network", "npm err! code e", "npm error code e", "an unexpected error occurred: \"http",
+				"there appears to be trouble", "newconnectionerror", "readtimeouterror", "could not get '",
+				"could not transfer artifact", "could not get resource", "dial tcp", "tls handshake timeout", "spurious network",
+				"download of", "failed to download", "failed to fetch", "503", "502", "504", "500", "toolchain-channel",
+				"unable to load the service index", "an error occurred while sending the request", "internal server error",
+				"network failure seems", "operation too slow"),
+			match: fetchBroke, extent: whileMatching, stop: fetchBroke, weight: 66, class: Network},
 		{name: "the network",
-			keys: keys("connection refused", "connection timed out", "connection reset", "could not resolve host",
-				"temporary failure in name resolution", "tls handshake", "i/o timeout", "502 bad gateway", "503 service",
-				"504 gateway", "network is unreachable", "econnreset", "etimedout", "enotfound", "econnrefused", "eai_again",
-				"remote end hung up", "unexpected disconnect", "curl: (", "read timed out", "connect timeout", "no route to host",
-				"unable to connect", "failed to connect", "unknown host", "unknownhostexception", "socketexception",
-				"sslexception", "ssl_error", "protocol_version", "handshake_failure", "socket hang up", "err_connection",
-				"early eof", "internal server error", "http error 5", "incompleteread", "connection error", "service unavailable",
-				"gnutls_handshake", "hash sum mismatch"),
-			match: re(`(?i)(connection (refused|timed out|reset|error)|could not resolve host|` +
-				`temporary failure in name resolution|TLS handshake timeout|i/o timeout|502 bad gateway|503 service|504 gateway|` +
-				`network is unreachable|\b(?-i:ECONNRESET|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN)\b|remote end hung up|` +
-				`unexpected disconnect|curl: \((5|6|7|16|18|22|28|35|52|55|56|92)\)|read timed out|connect timeout|` +
-				`no route to host|(unable|failed) to connect|unknown ?host|SocketException|SSLException|protocol_version|` +
-				`handshake_failure|socket hang up|ERR_CONNECTION|early EOF|500 internal server error|http error 5\d\d|` +
-				`IncompleteRead|service unavailable|gnutls_handshake|hash sum mismatch)`),
-			extent: singleLine, weight: 64, class: Network},
-		{name: "the machine",
-			keys: keys("no space left", "disk quota", "lost communication with the server", "hosted runner encountered",
-				"pod failed to come online", "failed to come online", "runner was lost", "no runner", "internal error occurred",
-				"an internal error", "worker lost", "agent went offline", "agent was removed", "was evicted", "runner.worker",
-				"an error occurred while generating the build script", "node was lost", "vm creation", "failed to start the vm",
-				"job was not acquired", "slave went offline", "channelclosedexception", "no hosted parallelism",
-				"self-hosted runner", "cannot connect to the docker daemon", "runner has received",
-				"failed to initialize container", "device or resource busy", "read-only file system", "too many open files"),
-			match: re(`(?i)(no space left on device|disk quota exceeded|lost communication with the server|` +
-				`hosted runner encountered|failed to come online|runner was lost|(we're sorry|an) internal error|worker lost|` +
-				`agent (went offline|was removed)|was evicted|error occurred while generating the build script|` +
-				`failed to start the vm|job was not acquired|slave went offline|ChannelClosedException|` +
-				`cannot connect to the docker daemon|failed to initialize container|self-hosted runner .* lost)`),
+			keys: keys("connection refused", "connection timed out", "connection reset", "could not resolve",
+				"name resolution", "i/o timeout", "bad gateway", "service unavailable", "gateway time",
+				"network is unreachable", "econnreset", "etimedout", "enotfound", "econnrefused", "eai_again",
+				"read timed out", "connect timeout", "no route to host", "failed to connect", "unable to connect",
+				"unknown host", "unknownhostexception", "socketexception", "socket hang up", "err_connection",
+				"incompleteread", "connection error", "max retries exceeded", "connection aborted", "500", "502", "503", "504"),
+			match:  networkWords,
+			extent: singleLine, weight: 62, class: Network},
+		{name: "a full disk",
+			keys:   keys("no space left", "disk quota", "enospc", "not enough space", "disk is full", "disk full"),
+			match:  fullDisk,
 			extent: singleLine, weight: 78, class: Infrastructure},
+		{name: "the machine",
+			keys: keys("communication with the server", "runner encountered", "come online", "was lost", "internal error",
+				"worker lost", "went offline", "is offline", "was removed", "evicted", "an error occurred while generating",
+				"failed to start the vm", "not acquired", "channelclosed", "hudson.remoting", "cannot contact",
+				"backing channel", "connection was broken", "termination of the channel", "remote call on", "requestaborted",
+				"shutdown signal", "failed to initialize container", "system failure", "stopped hearing", "preempted",
+				"spot instance", "agent lost", "marked offline", "channel is", "channel \"", "closing down", "remote file operation",
+				"index.lock", "not responding", "build agent", "runner has"),
+			match:  machineWords,
+			extent: traceAlone, weight: 78, class: Infrastructure},
 
 		// Containers, artifacts, services, configuration.
 		{name: dockerStep, keys: keys("error: process", "returned a non-zero code", "failed to solve", "error: failed to"),
@@ -87,9 +90,9 @@ func worldRules() []rule {
 			grows: re(`^( > |\d+\.\d+ |-{6}|Dockerfile|\s+\d+ \||\S+:\d+$|#\d+ \d)`)},
 		{name: "docker, an error",
 			keys: keys("error response from daemon", "oci runtime", "manifest unknown", "manifest for ", "pull access denied",
-				"repository does not exist"),
+				"repository does not exist", "cannot connect to the docker daemon"),
 			match: re(`(Error response from daemon|OCI runtime|oci runtime error|manifest unknown|manifest for .* not found|` +
-				`pull access denied)`), extent: singleLine, weight: 70, class: ExternalDependency},
+				`pull access denied|Cannot connect to the Docker daemon)`), extent: singleLine, weight: 70, class: ExternalDependency},
 		{name: "an artifact that is missing",
 			keys: keys("artifact not found", "unable to download artifact", "no artifacts found",
 				"unable to find any artifacts", "no files were found", "artifact has expired", "cache not found", "404 not found",
@@ -108,10 +111,6 @@ func worldRules() []rule {
 				`(yaml|toml|json)(\.\w+)* ?(syntax|parse)|did not find expected|No Rakefile found|` +
 				`(unknown|unrecogni[sz]ed|invalid|illegal|unsupported) (option|switch|argument|flag|command|parameter)|` +
 				`no such task|missing script)`), extent: indentedParagraph, weight: 62, class: ConfigError},
-		{name: "Terraform, an error", keys: keys("error: "),
-			match: re(`^[│╷]?\s*Error: \S.*$`), extent: boxedLines, weight: 52, class: Unknown},
-		{name: "Ansible, a failed task", keys: keys("failed! =>"),
-			match: re(`^(fatal|failed): \[.*FAILED! =>`), extent: indentedParagraph, weight: 76, class: RuntimeError, above: 1},
 		{name: "a command that is missing",
 			keys: keys("command not found", "executable file not found", ": not found", "is not recognized",
 				"no such file or directory"),
@@ -129,14 +128,6 @@ func softened(rs []rule) []rule {
 		rs[i].soft = !rs[i].tells && rs[i].name != dockerStep
 	}
 	return rs
-}
-
-// boxedLines goes on over the box that Terraform draws around an error.
-func boxedLines(_ *block, l *line) placement {
-	if hasPrefix(l.text, "│") {
-		return insideBlock
-	}
-	return outsideBlock
 }
 
 // dockerfileLines goes on over the excerpt of the Dockerfile under a failed step.

@@ -19,7 +19,7 @@ type ruleset struct {
 
 // compiledRules is built once, at the first log.
 var compiledRules = sync.OnceValue(func() *ruleset {
-	return newRuleset(slices.Concat(testRules(), nativeRules(), jvmRules(), compilerRules(), lintRules(), runtimeRules(),
+	return newRuleset(slices.Concat(testRules(), generalRules(), jvmRules(), compilerRules(), lintRules(), runtimeRules(),
 		packageRules(), worldRules()), scoredWords())
 })
 

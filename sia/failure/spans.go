@@ -7,7 +7,7 @@ import (
 
 // Bounds of how a block is told, in lines.
 const (
-	longBlock  = 100 // from so many lines on it is told by its telling parts
+	longBlock  = 250 // from so many lines on it is told by its telling parts
 	longHead   = 6
 	longAround = 5
 	nearBy     = 2 // between spans that become one

@@ -41,6 +41,9 @@ var scriptRule = rule{name: "the script of a step that failed without a word", e
 // exitRule is the rule for the line that GitHub Actions prints at the end of a failed step.
 var exitRule = rule{name: "the end of the failed step", extent: singleLine, weight: 5, class: Unknown}
 
+// lostRule is the rule for a step that the CI system ends by saying that its machine is lost.
+var lostRule = rule{name: "the machine", extent: singleLine, weight: 78, class: Infrastructure}
+
 // exitStatuses are exit statuses that say why a command failed: of timeout(1),
 // of a command that does not exist (POSIX.1-2024, 2.8.2), and of signals, to
 // which shells add 128.
@@ -114,7 +117,7 @@ func (r *logReader) follow(l *line) bool {
 		r.keepCommand(l)
 		return true
 	}
-	r.ring.put(l.n, nil, 0)
+	r.ring.put(l.n, nil, 0, 0, false)
 	return true
 }
 
@@ -193,11 +196,25 @@ func (r *logReader) noteExit(l *line) {
 	if l.actions {
 		r.keep(r.singleBlock(&exitRule, l))
 	}
+	if machineWords.Match(l.text) {
+		r.keep(r.singleBlock(&lostRule, l))
+	}
 	for i := range exitStatuses {
 		if bytes.HasSuffix(bytes.TrimRight(l.text, "."), []byte(exitStatuses[i].suffix)) {
-			r.keep(r.singleBlock(&exitStatuses[i].rule, l))
+			r.keepStatus(&exitStatuses[i].rule, l)
 		}
 	}
+}
+
+// keepStatus keeps what an exit status says: with what was said right above it, else by itself.
+func (r *logReader) keepStatus(status *rule, l *line) {
+	if status.class == ConfigError {
+		if b := r.noteAbove(l, &endRule); b != nil {
+			b.lift = status
+			return
+		}
+	}
+	r.keep(r.singleBlock(status, l))
 }
 
 // singleBlock is a block of one line.

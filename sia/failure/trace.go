@@ -31,6 +31,14 @@ func stackTrace(b *block, l *line) placement {
 	}
 }
 
+// traceAlone goes on over the stack frames right under a line, and not over a message.
+func traceAlone(b *block, l *line) placement {
+	if t := bytes.TrimLeft(l.text, " \t"); !l.blank() && (isStackFrame(t) || isCauseLine(t)) {
+		return insideBlock
+	}
+	return outsideBlock
+}
+
 // isStackFrame recognises a stack frame of Java, JavaScript, Python, Ruby, PHP,
 // Go, C++, .NET, Swift and Perl by how it begins, without white space.
 func isStackFrame(t []byte) bool {
@@ -47,7 +55,7 @@ func isStackFrame(t []byte) bool {
 
 // isCauseLine recognises the line that ties one exception to another.
 func isCauseLine(t []byte) bool {
-	for _, p := range []string{"Caused by", "Suppressed:", "During handling of", "The above exception was", "Caused by:",
+	for _, p := range []string{"Caused by", "Suppressed:", "During handling of", "The above exception was", "Caused: ", "Also: ", "Command Close created at",
 		"Nested ", "Traceback (most", "Current thread", "Thread 0x", "Backtrace", "stack backtrace", "goroutine ",
 		"Extension modules"} {
 		if bytes.HasPrefix(t, []byte(p)) {

@@ -1,0 +1,182 @@
+package failure
+
+import "bytes"
+
+// generalRules recognise what tools that know nothing of one another print alike.
+func generalRules() []rule {
+	return []rule{
+		// What failed, after a sign or a word of failure in capitals, or before one.
+		{name: "a failed item", keys: keys("✗", "✘", "✖", "✕", "×", "❌", "[-]"),
+			match:  re(`^\s*(\[\w+\]\s+)?([-*•]\s+)?(✗|✘|✖|✕|×|❌|\[-\]) +(?P<test>[^\s\d=:].*?)(\s+[\d.]+m?s.*)?$`),
+			extent: toldUnder, weight: 72, class: TestFailure, item: true},
+		{name: "a failed item", keys: keys("fail", "not ok", ") error : "),
+			match: re(`^\s*(\[\w+\]\s+)?([-*•#]\s+)?(\[?(FAIL|Fail|Failed)(ED|URE)?\]:?|FAIL(ED)?: |FAIL(ED)? +|FAILED|Failure \[|` +
+				`\d+\) (Failed|Error) : |(.*: )?Test Failed at |[Tt]est [Ff]ailed:?|Failed (\(TODO\) )?test |not ok \d+( -)?)\s*(?P<test>[^\s\d=:].*)$`),
+			extent: toldUnder, weight: 78, class: TestFailure, item: true},
+		{name: "a failed item", keys: keys("fail", "[e]", "✗", "❌"),
+			match: re(`^\s*(\[\w+\]\s+)?([-*•]\s+)?(test )?(?P<test>[^\s=].*?)[\s.:]+(\*{3}Failed|(\*{2,3} ?)?\[?FAIL(ED|URE)?\]?|\[E\]|` +
+				`✗|❌)!?( ?\*{2,3})?( +[(\[]?[\d.]+ ?(m?s|sec)?[)\]]?)?$`),
+			extent: toldUnder, weight: 78, class: TestFailure, item: true},
+		{name: "a failed item", keys: keys("failed "),
+			match:  re(`^\s+Failed (?P<test>\w+(\.[\w<>+]+)+(\(.*\))?) \[.*\]$`),
+			extent: toldUnder, weight: 86, class: TestFailure, item: true},
+		{name: "a failed test, numbered", keys: keys(") test ", ") property ", ") doctest ", " › "),
+			match:  re(`^\s+\d+\) (?P<test>(test|property|doctest) .+ \(.+\)|.* › .*?)[ ─]*$`),
+			extent: indentedLines, weight: 88, class: TestFailure},
+		{name: "a failed assertion and its place",
+			keys: keys(": failure", ": failed:", ": error: ", ": fatal error: ", "error: in \""),
+			match: re(`^(?P<file>[^\s(:]+)[:(](?P<line>\d+)\)?: (Failure$|FAILED:|(FATAL )?ERROR: |(fatal )?error: in "(?P<test>[^"]+)"|` +
+				`error: -?\[?[\w.]+[ .]\w+\]? : )`),
+			extent: toldUnder, weight: 88, class: TestFailure},
+		{name: "a list of failures", keys: keys(" failing", "failures:", "failed tests:", "failed examples:", "there w"),
+			match: re(`^\s*(\d+ failing|(Failures|Failed tests|There (was|were) \d+ (failure|error|risky test|warning)s?|` +
+				`FAILURES|\d+ failures?):\s*)$`),
+			extent: singleLine, weight: 30, class: TestFailure, opens: numberedList},
+
+		// A place in code, and an error there.
+		{name: "a compiler, an error", keys: keys(": error:", ": fatal error:"),
+			match: re(`^\s*(\[\w+\] )?(?P<file>(/|[A-Za-z]:[\\/])?[^\s:()]+)[:(] ?\(?(?P<line>\d+)([:,.-]\d+)*\)?:? ` +
+				`?(: )?(fatal )?[Ee]rror:? `),
+			extent: caretLines, weight: 85, class: CompileError},
+		{name: "a compiler, an error", keys: keys("e: "),
+			match:  re(`^e: (file://)?(?P<file>\S+\.kts?):? ?\(?(?P<line>\d+)[,:]`),
+			extent: singleLine, weight: 85, class: CompileError},
+		{name: "a formatter's difference", keys: keys("diff in ", "diff -u", "diff --git"),
+			match: re(`^(Diff in \S+|diff (-u|--git) \S+)`), extent: diffLines, weight: 60, class: LintFormat},
+		{name: "a compiler, an error with its number", keys: keys(": error ", " error lnk", "error c"),
+			match:  re(`(?P<file>[^\s(]*)(\((?P<line>\d+)[,\d]*\))?\s?: (fatal )?error [A-Z]{1,6}\d+`),
+			extent: singleLine, weight: 84, class: CompileError},
+		{name: "a compiler, a warning with its number", keys: keys(": warning "),
+			match: re(`: warning [A-Z]{2,6}\d+: `), extent: locatedFindings, weight: 14, class: CompileError},
+		{name: "a build's configuration, an error", keys: keys("cmake error", "configure: error"),
+			match: re(`^\s*(CMake Error|configure: error)`), extent: indentedLines, weight: 77, class: ConfigError},
+
+		// What is missing.
+		{name: "an unresolved dependency", soft: true,
+			keys: keys("could not find a version", "no matching", "resolutionimpossible", "conflicting dependencies",
+				"could not install packages", "no solution found", "could not be resolved", "could not find gem", "could not find compatible versions",
+				"in any of the sources", "an error occurred while installing", "failed to select a version", "unknown revision",
+				"cannot find package", "no required module", "cannot find module providing", "missing go.sum",
+				"resolvepackagenotfound", "unsatisfiable", "packagesnotfounderror", "could not resolve", "could not find artifact",
+				"could not transfer", "non-resolvable", "while constructing the build plan", "there is no package called",
+				"unresolved dependenc", "unmet dependenc"),
+			match: re(`(?i)(could not find a version that|no matching (distribution|package|version)|ResolutionImpossible|` +
+				`conflicting dependencies|could not install packages|no solution found when resolving|` +
+				`requirements could not be resolved|could not find compatible versions|could not find (gem )?\S+ in any of|An error occurred while installing|` +
+				`failed to select a version|unknown revision|cannot find package|no required module provides|` +
+				`cannot find module providing|missing go\.sum entry|ResolvePackageNotFound|Unsatisfiable\w*Error|` +
+				`PackagesNotFoundError|could not (resolve (dependencies|all|\S+:)|find artifact|transfer artifact)|Non-resolvable|` +
+				`while constructing the build plan|there is no package called|unresolved dependenc|` +
+				`unmet dependencies)`),
+			extent: toldUnder, weight: 74, class: Dependency},
+		{name: "a missing module", soft: true,
+			keys: keys("cannot find module", "cannot find package", "cannot open shared object", "library not loaded",
+				"can't locate"),
+			match: re(`(Cannot find (module|package) ['"]|cannot open shared object file|Library not loaded|` +
+				`Can't locate \S+ in @INC)`),
+			extent: stackTrace, weight: 72, class: Dependency},
+		{name: "out of memory", soft: true,
+			keys: keys("outofmemory", "out of memory", "cannot allocate memory", "oom", "memory exhausted", "bad_alloc",
+				"exit code 137", "killed"),
+			match: re(`(OutOfMemory|(?i:out of memory|cannot allocate memory|memory exhausted)|\bOOM(Killed|-killed| killer)|` +
+				`std::bad_alloc|exit(ed with)? code 137|(^|: |\s{2,})Killed(: 9)?(\s|$))`),
+			extent: stackTrace, weight: 78, class: OutOfMemory},
+
+		// A tool that only says that something it ran has failed.
+		{name: "a tool's result", keys: keys("*** ", "error command failed", "problem", "linker command failed", "ld returned",
+			"build commands failed", "could not compile", "aborting due to", "gyp err!"),
+			match: re(`^((g|mingw32-|c?n?)?make(\[\d+\])?: \*\*\* |error Command failed|\s*(✖|×|✗)? ?\d+ problems? \(|` +
+				`.*(linker command failed|ld returned \d+ exit status)|The following build commands failed:|` +
+				`error: (could not compile|aborting due to)|gyp ERR! )`),
+			extent: singleLine, weight: 34, class: Unknown, result: true},
+	}
+}
+
+// wholeRun recognises the verdict on a whole run, which is no failed item.
+var wholeRun = re(`(?i)\b(build|tests?|job|suite|run|result|status|compilation|finished|summary)s?\W+(has |have |is )?\*{0,3}` +
+	`\s*fail(ed|ure)?\W*$|^(> Task )?:\S+ FAILED`)
+
+// maxFlat is how many lines that are no deeper than the first one a failed item may tell.
+const maxFlat = 12
+
+// toldUnder goes on over what is said under the head: lines that are deeper, or, up to a blank line,
+// lines that neither pass nor have the head's form.
+func toldUnder(b *block, l *line) placement {
+	if l.blank() {
+		if b.message > 0 {
+			return outsideBlock
+		}
+		return maybeInside
+	}
+	if depthUnder(b, l) > 0 {
+		return insideBlock
+	}
+	if !b.rule.item && b.rule.match.Match(l.text) {
+		return insideBlock
+	}
+	if h := bytes.TrimLeft([]byte(b.first[0].text), " "); len(h) > 0 && h[0] == '#' {
+		return commentLine(l)
+	}
+	if b.blankBefore || b.message == maxFlat || b.form != 0 && formOf(l.text) == b.form || passes(l.text) {
+		return outsideBlock
+	}
+	b.message++
+	return insideBlock
+}
+
+// commentLine lets what is told in comments go on in comments alone.
+func commentLine(l *line) placement {
+	if l.text[l.indentBytes()] == '#' {
+		return insideBlock
+	}
+	return outsideBlock
+}
+
+// depthUnder is by how much a line is indented deeper than the block's head. A tag that both begin
+// with, such as "[info] ", is a part of the margin.
+func depthUnder(b *block, l *line) int {
+	head := b.first[min(b.head-b.start, len(b.first)-1)].text
+	if n := tagLength([]byte(head)); n > 0 && len(l.text) >= n && string(l.text[:n]) == head[:n] {
+		return max(0, indentOf(l.text[n:])) - max(0, indentOf([]byte(head[n:])))
+	}
+	return l.indent - b.indent
+}
+
+// tagLength is the length of a tag that a line begins with, with one space: "[info] ".
+func tagLength(b []byte) int {
+	start := len(b) - len(bytes.TrimLeft(b, " \t"))
+	if len(b) < start+4 || b[start] != '[' {
+		return 0
+	}
+	for i := start + 1; i < len(b) && i < start+16; i++ {
+		switch {
+		case b[i] == ']' && i+1 < len(b) && b[i+1] == ' ':
+			return i + 2
+		case !isLower(b[i]) && !isUpper(b[i]):
+			return 0
+		}
+	}
+	return 0
+}
+
+// isRuler reports whether a line is drawn and says nothing.
+func isRuler(b []byte) bool {
+	return len(b) >= 8 && len(bytes.Trim(b, "-=_*~+# ")) == 0
+}
+
+// passes reports whether a line says that something passed, or judges a whole run, or is a ruler.
+func passes(b []byte) bool {
+	if wholeRun.Match(b) || isRuler(b) {
+		return true
+	}
+	t := b[tagLength(b):]
+	for len(t) > 0 && (t[0] == ' ' || t[0] == '\t' || t[0] == '-' || t[0] == '*') {
+		t = t[1:]
+	}
+	for _, p := range []string{"ok", "OK", "PASS", "✓", "✔", "√", "[+]", "[PASS", "Passed", "passed", "SKIP", "skip", "[ ", "[-"} {
+		if hasPrefix(t, p) {
+			return true
+		}
+	}
+	return false
+}

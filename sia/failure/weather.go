@@ -1,0 +1,174 @@
+package failure
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+)
+
+// Weather passes by itself: a fetch that broke off, a machine that was lost, a limit that was hit.
+// The gate runs a check again after it, so it must be what ended the step. The same words are
+// printed by programs under test, by tests of what a program makes of a network error, and by
+// what is tried again until it works.
+
+// fetchBroke recognises how tools that fetch over the network say that they could not: git and the
+// steps of CI systems around it, package managers, registries, curl.
+var fetchBroke = re(`(?i)(RPC failed|\bearly EOF\b|(remote end|remote) hung up|unexpected disconnect while reading|` +
+	`fatal: unable to (access '.*(could ?n.t (resolve|connect)|could not|connection|timed? ?out|empty reply|recv|ssl_|gnutls|` +
+	`openssl|tls|error: 5\d\d|error: 429|failed to connect)|connect to|look up)|` +
+	`ssh: (connect to host .*(timed out|refused|unreachable|reset)|could not resolve hostname)|` +
+	`kex_exchange_identification|connection (closed|reset) by (remote host|\S+ port \d+)|` +
+	`error (fetching|cloning) remote repo|hudson\.plugins\.git\.GitException|maximum checkout retry attempts|` +
+	`command "?git (fetch|clone).* returned status code 128|` +
+	`\b(git|clon|fetch|checkout|download|pull|retriev|resolv|GET|HEAD|registry|artifact|package).{0,240}\b50[0234]\b|` +
+	`requested URL returned error: 50[0234]|remote: internal server error|network failure seems to have happened|` +
+	`operation too slow|` +
+	`curl: \((5|6|7|16|18|28|35|52|55|56|92)\)|^Err:\d+ .*|^E: Failed to fetch .*(timed out|connect|unable|50[0234]|hash sum)|` +
+	`hash sum mismatch|` +
+	`npm (ERR!|error) (network |code (ECONNRESET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ERR_SOCKET_TIMEOUT|E50\d))|` +
+	`an unexpected error occurred: "https?://.*(ECONN|ETIMEDOUT|ESOCKET|ENOTFOUND|EAI_AGAIN|50\d|socket)|` +
+	`there appears to be trouble with your network|NewConnectionError|ReadTimeoutError|` +
+	`could not (get '|get resource|transfer artifact) ?.*(timed out|time-?out|refused|reset|5\d\d|unknown host|premature|resolv)|` +
+	`dial tcp\b.*(i/o timeout|no such host|refused|reset|unreachable|timed out)|TLS handshake timeout|` +
+	`spurious network error|failed to (download|fetch|get|pull) .*(timed? ?out|reset|refused|could not (resolve|connect)|` +
+	`broken pipe|operation too slow|connection|50[0234])|` +
+	`unable to load the service index for source)`)
+
+// networkWords are words of a connection that could not be made, whoever says them.
+var networkWords = re(`(?i)(connection (refused|timed out|reset|error|aborted)|could(n't| not) resolve|` +
+	`temporary failure in name resolution|i/o timeout|\b50[0234]\b.{0,3}(internal server|bad gateway|service (temporarily )?unav|` +
+	`gateway time)|(HTTP|status|error|code)\b.{0,12}\b50[0234]\b|` +
+	`network is unreachable|\b(?-i:ECONNRESET|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN)\b|` +
+	`read timed out|connect timeout|no route to host|(unable|failed) to connect to|unknown ?host|SocketException|` +
+	`socket hang up|ERR_CONNECTION|IncompleteRead|service unavailable|max retries exceeded)`)
+
+// machineWords are what CI systems say of a machine or a channel that was lost.
+var machineWords = re(`(?i)(lost communication with the server|(hosted|self-hosted) runner.{0,80}(encountered an error|lost|` +
+	`stopped)|failed to come online|(runner|node|agent|worker)\b.{0,40}\bwas lost|GitHub Actions has encountered an internal error|` +
+	`we're sorry.*internal error|worker lost|(agent|slave|node|computer)\b.{0,80}\b(went offline|is offline|was removed|` +
+	`was marked offline|disconnected|not responding)|pod.{0,80}evicted|the node was low on resource|` +
+	`an error occurred while generating the build script|failed to start the vm|job was not acquired|` +
+	`hudson\.remoting\.\w*(Channel|Request|Remote)\w*|^(FATAL|ERROR|java\.io\.IOException):? .*channel.{0,120}clos|` +
+	`^Cannot contact \S+: |backing channel .{0,200}disconnected|connection was broken|unexpected termination of the channel|` +
+	`channel is (already closed|closing down)|remote call on .* failed|remote file operation failed|` +
+	`runner has received a shutdown signal|failed to initialize container|\(?runner system failure|job failed \(system failure|` +
+	`stopped hearing from agent|(vm|instance|machine|node) (was |has been )?preempted|spot instance (interruption|termination)|` +
+	`agent lost|unable to create '[^']*index\.lock': file exists)`)
+
+// localPlace is a place that is on the machine itself, or nowhere: what a program under test talks to.
+var localPlace = re(`(?i)(\blocalhost\b|\b127\.\d+\.\d+\.\d+|\[?::1\b|\b0\.0\.0\.0|host\.docker\.internal|` +
+	`\b(10\.\d+|192\.168|172\.(1[6-9]|2\d|3[01]))\.\d+\.\d+|\.(invalid|test|example|local|localdomain|internal)([:/'"\s;,)]|$)|` +
+	`\.sock\b|//[\w-]+:\d+|\b(connect|to|host|dial tcp) [\w-]+:\d+\b)`)
+
+// placeholder is a place that documentation and tests name.
+var placeholder = re(`(?i)\bexample\.(com|org|net)`)
+
+// remotePlace is a name or an address elsewhere.
+var remotePlace = re(`(?i)(https?://[\w-]+\.[\w.-]+|\b[\w-]+\.(com|org|net|io|dev|sh|co|cloud|rs|us|eu|de|uk|fr|jp|cn|ru|edu|gov)([:/'"\s)\],;]|\.?$)|` +
+	`\b\d+\.\d+\.\d+\.\d+:?(443|80|22)?\b|archive\.ubuntu|registry)`)
+
+// asserted is how a test speaks of an error that it wanted, or got in the place of what it wanted.
+var asserted = re(`(?i)(assert|\bexpect(ed|s|ing)?\b[^\n]*\b(to|but|got|actual|received|error|not|status|message|result|value)\b|` +
+	`\bexpected:|\bgot:|\bwant(ed)?:?\s|\bshould\b|tothrow|\bmock|\bstub|\bfake|simulat|\bspec\b|` +
+	`^\s*(✓|✔|✗|✘|×|✕|●|ok \d|not ok|(?-i:--- FAIL|--- PASS|PASS\b|FAIL\b|FAILED\b|E  ))|\.t line \d+|_test\.\w+[:(]\d|\.(spec|test)\.\w+[:(]\d|` +
+	`\btests?/\S*\.\w+[:(]\d|` +
+	`\b(handles?|returns?|raises?|throws?|retries|rejects?|logs?|reports?|survives?) .*(when|if|on|after)\b|\btest\w*\(|\bit\()`)
+
+// retried is how a program says that it goes on after an error.
+var retried = re(`(?i)\b(retrying|will retry|retries left|tries remaining|will be retried|trying again|attempt \d|falling back|fallback|ignoring|ignored|` +
+	`skipping|continuing|going on|using cached|non-fatal|optional)\b`)
+
+// fullDisk and rateLimit are the words of either.
+var (
+	fullDisk = re(`(?i)(no space left on device|disk quota exceeded|\bENOSPC\b|not enough (free |disk )?space on|` +
+		`disk (is )?full)`)
+	rateLimit = re(`(?i)(rate limit (exceeded|reached|hit)|exceeded .*rate limit|reached your .*rate limit|too ?many ?requests|` +
+		`pull rate limit|quota exceeded|abuse detection|secondary rate limit|(HTTP|HTTP/[\d.]+|status(:| code:?)?|` +
+		`returned error:|response:?) ?429\b|\b429 (client error|too many))`)
+)
+
+// watchLimit is a limit that Linux words like a full disk, and that waiting does not lift.
+var watchLimit = re(`(?i)\bwatch`)
+
+// weatherOf is the class of weather that a line tells of by itself; empty when it tells of none,
+// or of what a test wanted, of a place on the machine itself, or of what is tried again.
+func weatherOf(text string) Class {
+	switch {
+	case asserted.MatchString(text), retried.MatchString(text):
+		return ""
+	case machineWords.MatchString(text), fullDisk.MatchString(text) && !watchLimit.MatchString(text):
+		return Infrastructure
+	case localPlace.MatchString(text):
+		return ""
+	case rateLimit.MatchString(text):
+		return RateLimit
+	case fetchBroke.MatchString(text),
+		networkWords.MatchString(text) && remotePlace.MatchString(text) && !placeholder.MatchString(text):
+		return Network
+	}
+	return ""
+}
+
+// maxAfter is how many lines what weather has ended, and what cleans up behind it, may still print.
+const maxAfter = 80
+
+// isWeather are the classes that pass by themselves.
+var isWeather = map[Class]bool{RateLimit: true, Network: true, Infrastructure: true}
+
+// mendable are the classes of failures that a test, a compiler or a linter has told in its own form.
+var mendable = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true, LintFormat: true, TestFailure: true,
+	Crash: true, OutOfMemory: true, Timeout: true, NotStarted: true}
+
+// settleWeather makes the class weather where that is what ended the step, and something else where
+// it isn't.
+func (r *logReader) settleWeather(c choice, class Class) Class {
+	if c.best == nil || mendable[class] || mendable[c.best.class()] {
+		return class
+	}
+	said := append([]textLine{{text: c.best.over}}, c.best.lines()...)
+	for _, b := range c.other {
+		if isWeather[b.rule.class] || b.rule == &generalRule {
+			said = append(said, b.lines()...)
+		}
+	}
+	found := Class("")
+	if (r.afterBlock(c.best) <= maxAfter || c.best.rule.class == Infrastructure) && !r.testsFailed(c.best) {
+		for i := len(said) - 1; i >= 0 && found == ""; i-- {
+			found = weatherOf(said[i].text)
+			if i > 0 && found == "" {
+				found = weatherOf(said[i-1].text + " " + said[i].text)
+			}
+		}
+	}
+	switch {
+	case found != "" && class != Permission:
+		return found
+	case !isWeather[class]:
+		return class
+	case len(r.tests) > 0:
+		return TestFailure
+	}
+	return cmp.Or(refineClass("", said, lastingCues), RuntimeError)
+}
+
+// lastingCues are cues for what an error of the network is about that is no weather.
+var lastingCues = []classCue{
+	{regexp.MustCompile(`(?i)(protocol_version|handshake_failure|certificate|sslexception|could not (find|resolve|transfer))`),
+		Dependency},
+	{regexp.MustCompile(`(?i)(not found|\b(30[12]|40[134]|410)\b)`), ExternalDependency},
+}
+
+// afterBlock is how many lines the step goes on after a block, or the log, where no step has failed.
+func (r *logReader) afterBlock(b *block) int {
+	if b.failed {
+		return b.far
+	}
+	return r.total - b.end
+}
+
+// testsFailed reports whether a failed test was told in the step of a block.
+func (r *logReader) testsFailed(b *block) bool {
+	return slices.ContainsFunc(r.kept, func(k *block) bool {
+		return k != b && k.step == b.step && k.rule.class == TestFailure && !k.rule.soft && (k.test >= 0 || k.size() > 1)
+	})
+}
