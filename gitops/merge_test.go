@@ -105,6 +105,7 @@ const (
 	subC = "m:cccccccccccccccccccccccccccccccccccccccc"
 )
 
+// Merges as they are said to be, of which the clean ones are those of git.
 func TestMerge(t *testing.T) {
 	f := newFixture(t)
 	text := lines("one two three four five six seven eight nine ten")
@@ -116,6 +117,7 @@ func TestMerge(t *testing.T) {
 	cases := map[string]struct {
 		base, ours, theirs, want fileTree
 		conflicts                []Conflict
+		conflictInGit            bool // there only
 	}{
 		"different files": {
 			base:   fileTree{"a": "1", "d/b": "1", "c": "1"},
@@ -227,7 +229,7 @@ func TestMerge(t *testing.T) {
 		},
 		"renamed by both to two names": {
 			base: fileTree{"old": text}, ours: fileTree{"n1": text}, theirs: fileTree{"n2": text},
-			want: fileTree{"n1": text, "n2": text},
+			want: fileTree{"n1": text, "n2": text}, conflictInGit: true,
 		},
 		"renamed to where the other added": {
 			base: fileTree{"old": text}, ours: fileTree{"old": top, "new": "a\n"}, theirs: fileTree{"new": text},
@@ -243,6 +245,31 @@ func TestMerge(t *testing.T) {
 			base: fileTree{"a": text, "b": "b\n"}, ours: fileTree{"a": top, "b": "b\n"}, theirs: fileTree{"a": "b\n", "b": text},
 			want:      fileTree{"a": "<<<<<<< here\n" + top + "=======\nb\n>>>>>>> there\n", "b": text},
 			conflicts: []Conflict{{"a", ConflictContent}},
+		},
+		"renamed into a folder of its name there": {
+			base: fileTree{"old": text}, ours: fileTree{"old": top}, theirs: fileTree{"old/new": bottom},
+			want: fileTree{"old/new": both},
+		},
+		"renamed into a folder of its name here": {
+			base: fileTree{"old": text}, ours: fileTree{"old/new": bottom}, theirs: fileTree{"old": top},
+			want: fileTree{"old/new": both},
+		},
+		"an empty file deleted and another added": {
+			base: fileTree{"old": "", "k": "k"}, ours: fileTree{"old": text, "k": "k"}, theirs: fileTree{"new": "", "k": "k"},
+			want: fileTree{"old": text, "new": "", "k": "k"}, conflicts: []Conflict{{"old", ConflictDeletedByThem}},
+		},
+		"an empty file deleted here and another added": {
+			base: fileTree{"old": "", "k": "k"}, ours: fileTree{"new": "", "k": "k"}, theirs: fileTree{"old": text, "k": "k"},
+			want: fileTree{"old": text, "new": "", "k": "k"}, conflicts: []Conflict{{"old", ConflictDeletedByUs}},
+		},
+		"renamed here, deleted there": {
+			base: fileTree{"old": text, "k": ""}, ours: fileTree{"new": top, "k": ""}, theirs: fileTree{"k": ""},
+			want: fileTree{"new": top, "k": ""}, conflictInGit: true,
+		},
+		"renamed here, a symlink there": {
+			base: fileTree{"old": text}, ours: fileTree{"new": text}, theirs: fileTree{"old": "l:x"},
+			want:      fileTree{"new": text, "old": "l:x"},
+			conflicts: []Conflict{{"old", ConflictDeletedByUs}},
 		},
 		"a file became a folder": {
 			base: fileTree{"a": "a", "k": "1"}, ours: fileTree{"a": "a", "k": "2"}, theirs: fileTree{"a/b": "b", "k": "1"},
@@ -314,6 +341,12 @@ func TestMerge(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, f.tree(m.SHA)); diff != "" {
 				t.Errorf("files (-want +got):\n%.2000s", diff)
+			}
+			out, err := gitTry(f.bare, "-c", "merge.directoryRenames=false", "merge-tree", "--write-tree", at[1], at[2])
+			if inGit := err == nil; inGit != (c.conflicts == nil && !c.conflictInGit) {
+				t.Errorf("clean in git: %v\n%s", inGit, out)
+			} else if tree := git(t, dir, "rev-parse", m.SHA+"^{tree}"); inGit && strings.TrimSpace(out) != tree {
+				t.Errorf("in git the tree is %s, and not %s", out, tree)
 			}
 			if got := git(t, dir, "log", "-1", "--format=%P", m.SHA); got != at[1]+" "+at[2] {
 				t.Errorf("parents %s", got)

@@ -169,7 +169,8 @@ func TestMergeTreesProperty(t *testing.T) {
 			return merged, len(m.conflicts) == 0
 		}
 		base, ours, theirs := trees[0], trees[1], trees[2]
-		for _, c := range [][4]plumbing.Hash{{base, ours, base, ours}, {base, base, theirs, theirs}, {base, ours, ours, ours}} {
+		for _, c := range [][4]plumbing.Hash{{base, ours, base, ours}, {base, base, theirs, theirs},
+			{base, ours, ours, ours}} {
 			if got, clean := merge(c[0], c[1], c[2]); !clean || got != c[3] {
 				rt.Fatalf("merge of %v: %v, clean %v", c, got, clean)
 			}

@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -240,4 +241,20 @@ func TestHasMarkers(t *testing.T) {
 			t.Errorf("hasMarkers(%.60q) = %v, %v", text, got, err)
 		}
 	}
+}
+
+// FuzzMergeText feeds what lies in a repository: both sides are treated alike.
+func FuzzMergeText(f *testing.F) {
+	f.Add([]byte("1\n2\n3"), []byte("one\n2\n3"), []byte("1\r\n2\n"))
+	f.Add([]byte(""), []byte("<<<<<<< a\n=======\n"), []byte(">>>>>>> b\n\n\n"))
+	f.Fuzz(func(t *testing.T, base, ours, theirs []byte) {
+		one, clean := mergeText(base, ours, theirs, MergeLabels{})
+		two, alsoClean := mergeText(base, theirs, ours, MergeLabels{})
+		if clean != alsoClean || clean && string(one) != string(two) {
+			t.Errorf("%q, clean %v; %q, clean %v", one, clean, two, alsoClean)
+		}
+		if found, err := hasMarkers(t.Context(), bytes.NewReader(one)); err != nil || !clean && !found {
+			t.Errorf("a conflict without markers, %v: %q", err, one)
+		}
+	})
 }

@@ -273,6 +273,29 @@ func TestMergedTextBounded(t *testing.T) {
 	}
 }
 
+// A merge ends with its context.
+func TestMergeEnds(t *testing.T) {
+	bare := t.TempDir()
+	git(t, bare, "init", "-q", "--bare")
+	at := importTrees(t, bare, [3]fileTree{{"f": "0\n"}, {"f": "a\n"}, {"f": "b\n"}})[0]
+	o := must[*packedObjects](t)(openObjects(bare))
+	defer o.close()
+	trees := must[[]plumbing.Hash](t)(o.treesOf(must[[]plumbing.Hash](t)(parseSHAs(at[:]))))
+	sorry := errors.New("the task was stopped")
+	ctx, end := context.WithCancelCause(t.Context())
+	end(sorry)
+	if _, err := mergeTrees(ctx, o, trees[0], trees[1], trees[2], MergeLabels{}); !errors.Is(err, sorry) {
+		t.Errorf("trees: %v", err)
+	}
+	m := &treeMerge{ctx: ctx, objects: o}
+	if err := m.mergeEntry("f", treeEntry{}, treeEntry{}, treeEntry{}); !errors.Is(err, sorry) {
+		t.Errorf("a file: %v", err)
+	}
+	if _, err := hasMarkers(ctx, strings.NewReader("x\n")); !errors.Is(err, sorry) {
+		t.Errorf("markers: %v", err)
+	}
+}
+
 // Each kind of conflict has words of its own.
 func TestConflictKindString(t *testing.T) {
 	said := map[string]ConflictKind{}

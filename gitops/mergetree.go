@@ -320,15 +320,20 @@ func (t *treeFolders) entry(p string) (treeEntry, error) {
 // changes are given, can go with it. It can when exactly one renamed the file.
 func (t *treeFolders) follows(f comparison, changes map[string]treeChange) (c treeChange, ok bool, err error) {
 	c, ok = changes[f.OldPath]
-	if !ok || f.Status != FileRenamed || c.new.mode == filemode.Empty || kindOfMode(c.new.mode) != kindOfMode(f.new.mode) {
+	if !ok || f.Status != FileRenamed || c.new.mode == filemode.Empty ||
+		kindOfMode(c.new.mode) != kindOfMode(f.new.mode) || isEmptyFile(f.old) {
 		return c, false, nil
 	}
-	ok, err = t.isFree(f.Path)
+	ok, err = t.isFree(f.Path, f.OldPath)
 	return c, ok, err
 }
 
-// isFree reports whether a new file can be at a path: nothing is there, and no file where it needs a folder.
-func (t *treeFolders) isFree(p string) (bool, error) {
+// isEmptyFile tells empty files, which are all alike: that one came says nothing of another that went.
+func isEmptyFile(e treeEntry) bool { return e.id == newHasher(plumbing.BlobObject, 0).sum() }
+
+// isFree reports whether a file can move to a path: nothing is there, and no other file is where
+// it needs a folder.
+func (t *treeFolders) isFree(p, from string) (bool, error) {
 	if e, err := t.entry(p); err != nil || e.mode != filemode.Empty {
 		return false, err
 	}
@@ -337,7 +342,7 @@ func (t *treeFolders) isFree(p string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if e.mode != filemode.Empty {
+		if e.mode != filemode.Empty && dir != from {
 			return e.isDir(), nil
 		}
 	}
