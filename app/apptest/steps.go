@@ -32,7 +32,8 @@ import (
 //	press <who> <button>              of SIA's check run on the head
 //	rerun <who> <check>               the "Re-run" button of a check of the head
 //	rerun-all <who> <app>             "Re-run all checks" of an app on the head
-//	status <who> <context> <state> [n] a commit status on the head, or on attempt n's commit
+//	status <who> <context> <state> [n] a commit status on the head, or on attempt n's commit; with
+//	                                  "merge" for n, on the test merge of the pull request
 //	require <check>…                  what a ruleset requires on main; nothing: no ruleset
 //	up-to-date                        the rules of main want branches up to date with it
 //	workflows on|approval|no-runner|refused <words>
@@ -405,6 +406,13 @@ func (p *player) status(who, name, state, attempt string) error {
 		if attempt == strconv.Itoa(a.Number) {
 			sha = a.Head
 		}
+	}
+	if attempt == "merge" {
+		merge, err := p.Sim.TestMerge(Repo, t.Pull.Number)
+		if err != nil {
+			return err
+		}
+		sha = sia.SHA(merge)
 	}
 	return p.Sim.CreateStatus(Repo, string(sha), who, name, state, "")
 }

@@ -98,6 +98,13 @@ func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
 		}
 		set.Runs = append(set.Runs, checkRunFrom(c))
 	}
+	var err error
+	set.Statuses, err = r.statuses(ctx, sha)
+	return set, err
+}
+
+// statuses reads the newest status of each context of a commit.
+func (r *Repo) statuses(ctx context.Context, sha string) (all []Status, err error) {
 	for s, err := range eachPage(func(o gh.ListOptions) ([]*gh.RepoStatus, *gh.Response, error) {
 		got, resp, err := r.gh.Repositories.GetCombinedStatus(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(sha), &o)
 		if err != nil {
@@ -106,14 +113,14 @@ func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
 		return got.Statuses, resp, nil
 	}) {
 		if err != nil {
-			return CheckSet{}, r.fail(err, "read the statuses of %s in %s", shortSHA(sha), r.repo)
+			return nil, r.fail(err, "read the statuses of %s in %s", shortSHA(sha), r.repo)
 		}
-		set.Statuses = append(set.Statuses, Status{
+		all = append(all, Status{
 			Context: s.GetContext(), AppID: statusApp(s.GetAvatarURL()), State: s.GetState(), Description: s.GetDescription(),
 			URL: s.GetTargetURL(), UpdatedAt: s.GetUpdatedAt().Time,
 		})
 	}
-	return set, nil
+	return all, nil
 }
 
 // appAvatar matches the picture of an app, which is all that a combined status says

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,6 +41,7 @@ const lookQuery = `query($owner: String!, $name: String!, $commit: String!` + "%
 
 const pullQuery = `pullRequest(number: $number) {
 			isDraft mergeable mergeStateStatus headRefOid baseRef { target { oid } }
+			potentialMergeCommit { status { contexts { context state description targetUrl createdAt avatarUrl } } }
 		}`
 
 // noLookFor is how long GitHub is not asked again for everything at once after it refused.
@@ -71,7 +73,8 @@ func (r *Repo) Look(ctx context.Context, sha string, pull int) (Look, error) {
 	if look.Checks, err = r.Checks(ctx, sha); err != nil || pull == 0 {
 		return Look{Checks: look.Checks}, err
 	}
-	merge, err := r.mergeability(ctx, sha, pull)
+	merge, merged, err := r.mergeability(ctx, sha, pull)
+	look.Checks.overrule(merged)
 	return Look{Checks: look.Checks, Merge: merge}, err
 }
 
@@ -125,20 +128,22 @@ type runNode struct {
 	} `json:"annotations"`
 }
 
+type statusNode struct {
+	Contexts []struct {
+		Context     string    `json:"context"`
+		State       string    `json:"state"`
+		Description string    `json:"description"`
+		TargetURL   string    `json:"targetUrl"`
+		CreatedAt   time.Time `json:"createdAt"`
+		AvatarURL   string    `json:"avatarUrl"`
+	} `json:"contexts"`
+}
+
 type lookAnswer struct {
 	Repository struct {
 		Object *struct {
 			CheckSuites *graphqlConnection[suiteNode] `json:"checkSuites"`
-			Status      *struct {
-				Contexts []struct {
-					Context     string    `json:"context"`
-					State       string    `json:"state"`
-					Description string    `json:"description"`
-					TargetURL   string    `json:"targetUrl"`
-					CreatedAt   time.Time `json:"createdAt"`
-					AvatarURL   string    `json:"avatarUrl"`
-				} `json:"contexts"`
-			} `json:"status"`
+			Status      *statusNode                   `json:"status"`
 		} `json:"object"`
 		PullRequest *struct {
 			IsDraft          bool   `json:"isDraft"`
@@ -150,6 +155,9 @@ type lookAnswer struct {
 					OID string `json:"oid"`
 				} `json:"target"`
 			} `json:"baseRef"`
+			PotentialMergeCommit *struct {
+				Status *statusNode `json:"status"`
+			} `json:"potentialMergeCommit"`
 		} `json:"pullRequest"`
 	} `json:"repository"`
 }
@@ -187,20 +195,40 @@ func (r *Repo) lookAtOnce(ctx context.Context, sha string, pull int) (look Look,
 		}
 		look.addSuite(s, sha)
 	}
-	if at.Status != nil {
-		for _, s := range at.Status.Contexts {
-			look.Checks.Statuses = append(look.Checks.Statuses, Status{Context: s.Context, AppID: statusApp(s.AvatarURL),
-				State: statusState(s.State), Description: s.Description, URL: s.TargetURL, UpdatedAt: s.CreatedAt})
-		}
-	}
+	look.Checks.Statuses = at.Status.statuses()
 	if p := got.Repository.PullRequest; p != nil && p.HeadRefOID == sha { // else it has not heard of the commit yet
 		look.Merge = Mergeability{Conflicts: p.Mergeable == "CONFLICTING",
 			Behind: p.MergeStateStatus == "BEHIND"}
+		if p.PotentialMergeCommit != nil {
+			look.Checks.overrule(p.PotentialMergeCommit.Status.statuses())
+		}
 		if p.BaseRef != nil {
 			look.Merge.Base = p.BaseRef.Target.OID
 		}
 	}
 	return look, true, nil
+}
+
+func (n *statusNode) statuses() []Status {
+	if n == nil {
+		return nil
+	}
+	var out []Status
+	for _, s := range n.Contexts {
+		out = append(out, Status{Context: s.Context, AppID: statusApp(s.AvatarURL), State: statusState(s.State),
+			Description: s.Description, URL: s.TargetURL, UpdatedAt: s.CreatedAt})
+	}
+	return out
+}
+
+// overrule puts the statuses of a pull request's test merge in the place of those that the
+// head has for the same contexts, as branch protection does.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+func (s *CheckSet) overrule(merged []Status) {
+	s.Statuses = slices.DeleteFunc(s.Statuses, func(h Status) bool {
+		return slices.ContainsFunc(merged, func(m Status) bool { return m.Context == h.Context })
+	})
+	s.Statuses = append(s.Statuses, merged...)
 }
 
 // addSuite adds what a check suite holds. One of GitHub Actions is a run of a workflow,
@@ -255,16 +283,20 @@ func statusState(s string) string {
 	return plainEnum(s)
 }
 
-// mergeability reads how a pull request can be merged.
+// mergeability reads how a pull request can be merged, and the statuses of its test merge.
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
-func (r *Repo) mergeability(ctx context.Context, sha string, number int) (Mergeability, error) {
+func (r *Repo) mergeability(ctx context.Context, sha string, number int) (Mergeability, []Status, error) {
 	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
 	if err := whole(err, got.GetNumber()); err != nil {
-		return Mergeability{}, r.fail(err, "read pull request %s#%d", r.repo, number)
+		return Mergeability{}, nil, r.fail(err, "read pull request %s#%d", r.repo, number)
 	}
 	if got.GetHead().GetSHA() != sha {
-		return Mergeability{}, nil // it has not heard of the commit yet
+		return Mergeability{}, nil, nil // it has not heard of the commit yet
 	}
-	return Mergeability{Conflicts: got.Mergeable != nil && !*got.Mergeable,
-		Behind: got.GetMergeableState() == "behind"}, nil
+	m := Mergeability{Conflicts: got.Mergeable != nil && !*got.Mergeable, Behind: got.GetMergeableState() == "behind"}
+	if got.GetMergeCommitSHA() == "" {
+		return m, nil, nil
+	}
+	statuses, err := r.statuses(ctx, got.GetMergeCommitSHA())
+	return m, statuses, err
 }

@@ -41,6 +41,10 @@ func judged(t *testing.T, s *site) (head string, pull int) {
 	pull, err = s.sim.OpenPull(full, "ann", "topic", "main", "A change", "", true)
 	check(t, err)
 	check(t, s.sim.CreateStatus(full, head, "ann", "ci/legacy", "failure", "It is red"))
+	check(t, s.sim.CreateStatus(full, head, "ann", "ci/other", "success", "It is green"))
+	merge, err := s.sim.TestMerge(full, pull)
+	check(t, err)
+	check(t, s.sim.CreateStatus(full, merge, "ann", "ci/other", "pending", "It runs on the merge"))
 	check(t, s.sim.WaitIdle(context.Background()))
 	return head, pull
 }
@@ -74,7 +78,13 @@ func TestLook(t *testing.T) {
 	fresh := s.app.Repo(s.in, s.repo.Name())
 	rest, err := fresh.Look(ctx, head, pull)
 	check(t, err)
-	if rest.WorkflowsKnown || len(rest.Checks.Runs) < 4 || len(rest.Checks.Statuses) != 1 {
+	byContext := func(a, b github.Status) int { return cmp.Compare(a.Context, b.Context) }
+	slices.SortFunc(rest.Checks.Statuses, byContext)
+	slices.SortFunc(atOnce.Checks.Statuses, byContext)
+	if s := rest.Checks.Statuses; len(s) != 2 || s[0].State != "failure" || s[1].State != "pending" {
+		t.Errorf("statuses %+v", s)
+	}
+	if rest.WorkflowsKnown || len(rest.Checks.Runs) < 4 {
 		t.Errorf("over REST: %+v", rest)
 	}
 	rest.Workflows, rest.WorkflowsKnown, err = fresh.Workflows(ctx, head)

@@ -115,7 +115,7 @@ func (c *call) contextsOf(sha string) any {
 func (c *call) mergeability(i *model.Issue) object {
 	base := c.repo.Head(i.Pull.Base)
 	o := object{"isDraft": i.Pull.Draft, "headRefOid": i.Pull.HeadSHA, "mergeable": "UNKNOWN",
-		"mergeStateStatus": "UNKNOWN", "baseRef": object{"target": object{"oid": base}}}
+		"mergeStateStatus": "UNKNOWN", "baseRef": object{"target": object{"oid": base}}, "potentialMergeCommit": nil}
 	if i.State != "open" {
 		return o
 	}
@@ -124,8 +124,10 @@ func (c *call) mergeability(i *model.Issue) object {
 		c.merging[asked] = true
 		return o
 	}
-	_, clean := c.git.MergeTree(c.repo.Dir, base, i.Pull.HeadSHA)
-	o["mergeable"], o["mergeStateStatus"] = "MERGEABLE", "CLEAN"
+	merge, clean := c.world.TestMerge(c.repo, base, i.Pull.HeadSHA)
+	if o["mergeable"], o["mergeStateStatus"] = "MERGEABLE", "CLEAN"; clean {
+		o["potentialMergeCommit"] = object{"oid": merge, "status": c.contextsOf(merge)}
+	}
 	switch {
 	case !clean:
 		o["mergeable"], o["mergeStateStatus"] = "CONFLICTING", "DIRTY"

@@ -31,6 +31,7 @@ type Repository struct {
 	Protection    map[string][]string // branch → required contexts (classic protection)
 	Rules         map[string][]string // branch → required contexts (ruleset)
 	Strict        map[string]bool     // branch → what is merged into it has to be up to date with it
+	TestMerges    map[string]string   // base and head → the commit that merges them
 	Ruleset       int64
 	Receiving     chan struct{} // capacity 1: one receive-pack at a time
 }

@@ -74,6 +74,9 @@ func (s *Shaper) Pull(r *model.Repository, i *model.Issue) Object {
 		}
 	}
 	o := s.PullLite(r, i)
+	if i.State == "open" {
+		o["merge_commit_sha"] = OrNull(r.TestMerges[r.Head(p.Base)+p.HeadSHA])
+	}
 	maps.Copy(o, Object{
 		"merged": !p.MergedAt.IsZero(), "mergeable": mergeable, "rebaseable": mergeable, "mergeable_state": state,
 		"merged_by": s.userOrNull(p.MergedBy), "comments": len(i.Comments), "review_comments": len(p.Threads),

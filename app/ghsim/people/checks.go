@@ -61,6 +61,25 @@ func (p *People) CreateStatus(repo, sha, login, context, state, description stri
 	return nil
 }
 
+// TestMerge is the commit that shows how an open pull request would be merged.
+func (p *People) TestMerge(repo string, number int) (sha string, err error) {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err != nil {
+		return "", err
+	}
+	i := r.Issue(number)
+	if i == nil || i.Pull == nil {
+		return "", fmt.Errorf("%s has no pull request %d", repo, number)
+	}
+	sha, clean := p.world.TestMerge(r, r.Head(i.Pull.Base), i.Pull.HeadSHA)
+	if !clean {
+		return "", fmt.Errorf("%s conflicts with %s", i.Pull.Head, i.Pull.Base)
+	}
+	return sha, nil
+}
+
 // PressCheckButton presses a button of a check run ([actions] of the REST API).
 func (p *People) PressCheckButton(repo string, checkRun int64, login, identifier string) error {
 	p.world.Lock()

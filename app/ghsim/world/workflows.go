@@ -92,19 +92,32 @@ func (w *World) merge(r *model.Repository, at *started) bool {
 		return true
 	}
 	number, _ := at.event.Payload["number"].(int)
-	base := r.Head(at.event.BaseBranch())
-	tree, clean := w.git.MergeTree(r.Dir, base, at.sha)
+	sha, clean := w.TestMerge(r, r.Head(at.event.BaseBranch()), at.sha)
 	if !clean {
-		return false
-	}
-	sha, err := w.git.CommitTree(r.Dir, tree, []string{base, at.sha}, fmt.Sprintf("Merge %s into %s", at.sha, base),
-		w.signature(w.actions.Bot))
-	if err != nil {
-		w.log.Error("merging for workflows", "repo", r.FullName(), "error", err)
 		return false
 	}
 	at.ref, at.checkout, at.merged = fmt.Sprintf("refs/pull/%d/merge", number), sha, true
 	return true
+}
+
+// TestMerge is the commit that merges head into base to see how that would be, as GitHub
+// makes one for each pull request; clean is false where they conflict.
+func (w *World) TestMerge(r *model.Repository, base, head string) (sha string, clean bool) {
+	if sha := r.TestMerges[base+head]; sha != "" {
+		return sha, true
+	}
+	tree, clean := w.git.MergeTree(r.Dir, base, head)
+	if !clean {
+		return "", false
+	}
+	sha, err := w.git.CommitTree(r.Dir, tree, []string{base, head}, fmt.Sprintf("Merge %s into %s", head, base),
+		w.signature(w.actions.Bot))
+	if err != nil {
+		w.log.Error("merging to see how it would be", "repo", r.FullName(), "error", err)
+		return "", false
+	}
+	r.TestMerges[base+head] = sha
+	return sha, true
 }
 
 func (w *World) startWorkflow(r *model.Repository, a model.Actor, at *started, file string, text []byte) {
