@@ -3,15 +3,11 @@ package github
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
-
-// datedField matches a field whose name is that of a date, and its value.
-var datedField = regexp.MustCompile(
-	`"[a-z_]*(?:_at|_on|timestamp|date|created|updated)"\s*:\s*("(?:[^"\\]|\\.)*"|[^\s,}\]]+)`)
 
 // dateLayouts are the forms of dates that payloads were seen to carry.
 var dateLayouts = []string{
@@ -41,24 +37,48 @@ func MendDates(body []byte) []byte {
 	return mended
 }
 
+// hasOddDate looks for a date in another form without reading the JSON, for every answer
+// and delivery passes here.
 func hasOddDate(body []byte) bool {
-	for len(body) > 0 {
-		at := datedField.FindSubmatchIndex(body)
-		if at == nil {
+	const space = " \t\r\n"
+	for {
+		colon := bytes.IndexByte(body, ':')
+		if colon < 0 {
 			return false
 		}
-		if !plainDate(string(body[at[2]:at[3]])) {
+		name, isString := bytes.CutSuffix(bytes.TrimRight(body[:colon], space), []byte{'"'})
+		body = body[colon+1:]
+		if isString && dated(name) && !plainDate(firstValue(bytes.TrimLeft(body, space))) {
 			return true
 		}
-		body = body[at[3]:]
 	}
-	return false
+}
+
+// firstValue is the string, number or word with which a JSON text begins; empty where
+// something else does.
+func firstValue(b []byte) string {
+	if len(b) == 0 || b[0] != '"' {
+		if end := bytes.IndexAny(b, " \t\r\n,]}"); end >= 0 {
+			b = b[:end]
+		}
+		return string(b)
+	}
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return string(b[:i+1])
+		}
+	}
+	return ""
 }
 
 // plainDate reports whether a value is read as it is: RFC 3339, a whole number of
 // seconds, and what is no date by its kind.
 func plainDate(value string) bool {
 	switch {
+	case value == "":
 	case value[0] == '"':
 		_, err := time.Parse(`"`+time.RFC3339+`"`, value)
 		return err == nil
@@ -77,7 +97,7 @@ func mendDates(v any) {
 		}
 	case map[string]any:
 		for name, e := range v {
-			if dated(name) {
+			if dated([]byte(name)) {
 				v[name] = mendDate(e)
 			} else {
 				mendDates(e)
@@ -86,14 +106,13 @@ func mendDates(v any) {
 	}
 }
 
+// dateEnds are what the names of fields that hold dates end in.
+var dateEnds = [][]byte{[]byte("_at"), []byte("_on"), []byte("timestamp"), []byte("date"), []byte("created"),
+	[]byte("updated")}
+
 // dated reports whether a field holds a date, by its name.
-func dated(name string) bool {
-	for _, end := range []string{"_at", "_on", "timestamp", "date", "created", "updated"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
+func dated(name []byte) bool {
+	return slices.ContainsFunc(dateEnds, func(end []byte) bool { return bytes.HasSuffix(name, end) })
 }
 
 // mendDate is a date in RFC 3339; null where there is none to be read. What is
