@@ -200,6 +200,51 @@ setTimeout(() => { wait.abort(); setTimeout(process.exit, 100) }, 400);
 	}
 }
 
+// A command can read what configures agents and editors, and leave nothing of its own
+// there, for the next one to obey.
+func TestCommandCannotConfigureTheNext(t *testing.T) {
+	c := newCLI(t, `cat CLAUDE.md sub/AGENTS.md .claude/settings.json > seen
+		for f in CLAUDE.md sub/AGENTS.md .claude/settings.json .gitignore .github/workflows/ci.yml .npmrc; do
+			echo evil > $f; rm -rf $f; mv $f gone; ln -sf /etc/passwd $f; done
+		rm -rf .claude .github; mv .claude away
+		mv sub moved; mkdir sub; echo evil > sub/AGENTS.md
+		mkdir -p .codex .vscode deep/er/.cursor .husky .devcontainer .Claude/x .gitx
+		echo evil | tee .codex/config.toml .vscode/tasks.json deep/er/.cursor/rules .husky/pre-commit .envrc deep/.mcp.json \
+			.devcontainer/devcontainer.json deep/claude.md .Claude/x/y .gitmodules .gitattributes .gitx/y link-target
+		ln -s link-target deep/AGENTS.md; rm -f linked/CLAUDE.md; echo evil > linked/CLAUDE.md
+		echo fine > deep/.gitignore; echo fine > code.go; true`, says)
+	kept := map[string]string{"CLAUDE.md": "be kind\n", ".claude/settings.json": "{}\n", ".gitignore": "x\n",
+		".github/workflows/ci.yml": "on: push\n", ".npmrc": "a=b\n"}
+	for name, text := range kept {
+		c.write(name, text)
+	}
+	c.write("sub/AGENTS.md", "be quick\n")
+	c.write("linked/.keep", "")
+	if err := os.Symlink("../CLAUDE.md", filepath.Join(c.in.Dir, "linked", "CLAUDE.md")); err != nil {
+		t.Fatal(err)
+	}
+	if res := c.run(); res.End != sia.EndFinished {
+		t.Errorf("%+v\n%s", res, c.transcribed())
+	}
+	kept["seen"], kept["code.go"], kept["deep/.gitignore"] = "be kind\nbe quick\n{}\n", "fine\n", "fine\n"
+	for name, want := range kept {
+		if b, err := os.ReadFile(filepath.Join(c.in.Dir, name)); err != nil || string(b) != want {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+	}
+	for _, name := range []string{"sub/AGENTS.md", "moved/AGENTS.md", ".codex", ".vscode", "deep/er/.cursor", ".husky", ".envrc",
+		"deep/.mcp.json", ".devcontainer", "deep/claude.md", ".Claude", ".gitmodules", ".gitattributes", ".gitx",
+		"deep/AGENTS.md", "linked/CLAUDE.md"} {
+		if _, err := os.Lstat(filepath.Join(c.in.Dir, name)); err == nil {
+			t.Errorf("%s is left", name)
+		}
+	}
+	if n := c.rec.notes(); !strings.Contains(n, "removed what configures agents or editors") ||
+		!strings.Contains(n, ".codex") {
+		t.Errorf("notes: %s", n)
+	}
+}
+
 func TestCommandIsCancelled(t *testing.T) {
 	c := newCLI(t, "node ask.js /chat/completions; (setsid sleep 717274 &); sleep 717274", says)
 	ctx, cancel := context.WithCancelCause(t.Context())

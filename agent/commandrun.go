@@ -6,7 +6,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/gateway"
@@ -32,7 +34,8 @@ type commandRun struct {
 	meter   *callMeter
 	out     *outputParser
 	runner  *attemptRunner
-	answers chan paidAnswer // from the gateway, one by one
+	configs map[string]configFile // in the work tree when the command began
+	answers chan paidAnswer       // from the gateway, one by one
 	stop    context.CancelCauseFunc
 	ended   <-chan struct{} // closed when nothing takes answers any more
 
@@ -89,6 +92,9 @@ func (r *commandRun) run(ctx context.Context) error {
 		return err
 	}
 	defer gate.Close()
+	if err := r.protectConfigs(ctx); err != nil {
+		return err
+	}
 	c := r.sandboxCommand(to, text, gate)
 	if _, answers, ok := resumePoint(r.in.Saved); ok {
 		// It can't be told where the command was. What it spent is spent.
@@ -124,6 +130,9 @@ func (r *commandRun) run(ctx context.Context) error {
 			last = &a
 		case res := <-done:
 			close(over)
+			if err := r.undoConfigs(ctx); err != nil && failed == nil {
+				failed = err
+			}
 			if err := r.recordAnswer(ctx, last, true); err != nil && failed == nil {
 				failed = err
 			}
@@ -146,6 +155,11 @@ func (r *commandRun) sandboxCommand(to modelAccess, brief string, gate *gateway.
 	c.Env = append(c.Env, env...)
 	if c.Shell = r.line; r.known {
 		c.Shell, c.Argv = "", r.preset.argv(r.Model)
+	}
+	for _, p := range slices.Sorted(maps.Keys(r.configs)) {
+		if p != ".git" { // it is protected in any case
+			c.ReadOnly = append(c.ReadOnly, p)
+		}
 	}
 	for _, dir := range r.Path {
 		if _, err := os.Stat(dir); err == nil {

@@ -87,8 +87,10 @@ func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 
 	reach := &pathRelocation{on: s.root}
 	p.add("--bind", reach.at(c.Dir), WorkDir)
-	if hasGit(c.Dir) {
-		p.add("--ro-bind", reach.at(filepath.Join(c.Dir, ".git")), path.Join(WorkDir, ".git"))
+	for _, name := range append([]string{".git"}, c.ReadOnly...) {
+		if from := filepath.Join(c.Dir, filepath.FromSlash(name)); canBeBound(from) {
+			p.add("--ro-bind", reach.at(from), path.Join(WorkDir, name))
+		}
 	}
 	for _, t := range s.capability.toolchains {
 		for _, dir := range t.Dirs {
@@ -178,11 +180,11 @@ func (s *Sandbox) Path() string {
 	return strings.Join(append(bin, systemPath), ":")
 }
 
-// hasGit reports whether a work tree has a .git that is a folder or a file. A symbolic
-// link is left alone: the command reaches only what the sandbox has at its target,
-// and mounting it would follow it on this host.
-func hasGit(dir string) bool {
-	st, err := os.Lstat(filepath.Join(dir, ".git"))
+// canBeBound reports whether there is a folder or a file. A symbolic link is left alone:
+// the command reaches only what the sandbox has at its target, and mounting it would
+// follow it on this host.
+func canBeBound(file string) bool {
+	st, err := os.Lstat(file)
 	return err == nil && (st.IsDir() || st.Mode().IsRegular())
 }
 

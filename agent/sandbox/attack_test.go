@@ -82,6 +82,27 @@ func attackScript() {
 	if _, _, e := unix.Syscall(unix.SYS_BPF, 0, 0, 0); e != unix.EPERM {
 		fmt.Println("BROKE bpf", e)
 	}
+	for name, call := range map[string]uintptr{"kcmp": unix.SYS_KCMP, "statmount": unix.SYS_STATMOUNT,
+		"listmount": unix.SYS_LISTMOUNT, "reading another's memory": unix.SYS_PROCESS_VM_READV, "clone3": unix.SYS_CLONE3,
+		"taking a descriptor": unix.SYS_PIDFD_GETFD, "a handle of a file": unix.SYS_OPEN_BY_HANDLE_AT,
+		"user faults": unix.SYS_USERFAULTFD, "another root": unix.SYS_OPEN_TREE, "a new kernel": unix.SYS_KEXEC_LOAD,
+		"a module": unix.SYS_FINIT_MODULE, "the kernel's log": unix.SYS_SYSLOG, "swap": unix.SYS_SWAPON,
+		"pages of others": unix.SYS_MOVE_PAGES, "quota": unix.SYS_QUOTACTL, "secret memory": unix.SYS_MEMFD_SECRET} {
+		if _, _, e := unix.Syscall6(call, 0, 0, 0, 0, 0, 0); e != unix.ENOSYS && e != unix.EPERM {
+			fmt.Println("BROKE", name, e)
+		}
+	}
+	for call := uintptr(470); call < 1000; call++ { // those of later kernels
+		if _, _, e := unix.RawSyscall6(call, 0, 0, 0, 0, 0, 0); e != unix.ENOSYS {
+			fmt.Println("BROKE system call", call, e)
+		}
+	}
+	if f, err := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0); err == nil {
+		if _, err := f.WriteString("-1000"); err == nil {
+			fmt.Println("BROKE others are killed first when memory is short")
+		}
+		f.Close()
+	}
 	if _, err := clone(unix.CLONE_NEWUSER | uintptr(unix.SIGCHLD)); err == nil {
 		fmt.Println("BROKE a child in a new user namespace")
 	}

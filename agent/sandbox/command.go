@@ -25,6 +25,10 @@ type Command struct {
 	Shell string   // a shell command line, instead of Argv
 	Env   []string // NAME=value, added to the little that every command gets
 
+	// ReadOnly are files and folders of the work tree, slash-separated, that can only be
+	// read, as .git can. Those that are absent or symbolic links are left alone.
+	ReadOnly []string
+
 	Mounts []Mount
 	Hosts  []string // hosts that may be connected to, as in [AllowedHosts]; none: no network at all
 
@@ -155,6 +159,11 @@ func (c Command) check() error {
 	for _, e := range c.Env {
 		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
 			return fmt.Errorf("environment: %q is not NAME=value", name)
+		}
+	}
+	for _, p := range c.ReadOnly {
+		if !filepath.IsLocal(filepath.FromSlash(p)) || path.Clean(p) == "." {
+			return fmt.Errorf("%q is no path in the work tree", p)
 		}
 	}
 	for _, m := range c.Mounts {

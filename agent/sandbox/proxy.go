@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +12,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,8 +28,9 @@ const (
 )
 
 // hostProxy connects the commands of one sandbox to the hosts that they may reach. They
-// ask with HTTP's CONNECT (RFC 9110 §9.3.6) on a socket that is mounted inside. The
-// proxy sees names and amounts, and nothing of what is said.
+// ask with HTTP's CONNECT (RFC 9110 §9.3.6) on a socket that is mounted inside. What
+// they then say must begin with TLS for the very name that they asked for. The proxy sees
+// names and amounts, and nothing of what is said.
 type hostProxy struct {
 	allowed AllowedHosts
 	log     *slog.Logger
@@ -112,11 +117,66 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 		return
 	}
 	early, _ := in.Peek(in.Buffered()) // what came with the request
-	if _, err := out.Write(early); err != nil {
+	rest := bytes.NewReader(early)
+	hello, err := readHello(io.MultiReader(rest, conn), req.Host)
+	if err != nil {
+		p.log.InfoContext(ctx, "sandbox: connection closed", "host", req.Host, "why", err)
+		return
+	}
+	if _, err := io.Copy(out, io.MultiReader(bytes.NewReader(hello), rest)); err != nil {
 		return
 	}
 	copyBothWays(conn, out)
 }
+
+// extensionECH is the extension with which a client hides the name that it asks for (RFC
+// 9849).
+const extensionECH = 0xfe0d
+
+// readHello reads how a client begins with TLS, and everything that it read on the way.
+// It is an error when the client begins otherwise, or asks for another name than that of
+// the address: behind one address there can be many hosts.
+func readHello(from io.Reader, address string) ([]byte, error) {
+	var read bytes.Buffer
+	var hello *tls.ClientHelloInfo
+	server := tls.Server(readingConn{in: io.TeeReader(from, &read)}, &tls.Config{ //nolint:gosec // nothing is agreed on
+		GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+			hello = h
+			return nil, errors.New("seen")
+		}})
+	err := server.Handshake()
+	host, _, _ := net.SplitHostPort(address) // it was looked up before
+	switch {
+	case hello == nil:
+		return nil, fmt.Errorf("it does not begin with TLS: %w", err)
+	case !strings.EqualFold(strings.TrimSuffix(hello.ServerName, "."), strings.TrimSuffix(host, ".")):
+		return nil, fmt.Errorf("it asks for %.100q", hello.ServerName)
+	case slices.Contains(hello.Extensions, extensionECH):
+		return nil, errors.New("it hides whom it asks for")
+	}
+	return read.Bytes(), nil
+}
+
+// readingConn is a connection of which nothing but its beginning is read.
+type readingConn struct {
+	net.Conn
+	in io.Reader
+}
+
+// Read reads what the client says.
+func (c readingConn) Read(b []byte) (int, error) { return c.in.Read(b) }
+
+// Write says nothing.
+func (readingConn) Write(b []byte) (int, error) { return len(b), nil }
+
+// Close leaves the connection open.
+func (readingConn) Close() error { return nil }
+
+// SetDeadline leaves the connection's.
+func (readingConn) SetDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline leaves the connection's.
+func (readingConn) SetWriteDeadline(time.Time) error { return nil }
 
 // copyBothWays copies both ways until both are done, or until nothing comes for
 // idleAtMost.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
 )
@@ -58,6 +59,54 @@ func TestFetchFromAllowedHostsOnly(t *testing.T) {
 			`\r\n\r\n' > /tmp/q; exec 3<>/dev/tcp/127.0.0.1/3128; cat /tmp/q >&3; head -1 <&3`})
 	if !strings.Contains(string(r.Output), "405") || asked.Load() != 1 {
 		t.Errorf("%s\n%s", r, r.Output)
+	}
+}
+
+// A tunnel is for TLS to the very host that was asked for: neither words in the clear nor
+// another name go through.
+func TestTunnelCarriesNothingElse(t *testing.T) {
+	var heard atomic.Int32
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				if n, _ := c.Read(make([]byte, 1)); n > 0 {
+					heard.Add(1)
+				}
+			}()
+		}
+	}()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	s := box(t, sandbox.Options{})
+	dir := tree(t, map[string]string{"tunnel.js": `
+const http = require('http'), tls = require('tls'), host = process.argv[2];
+const tunnel = (begin) => new Promise((done) => {
+  const req = http.request({ host: '127.0.0.1', port: 3128, method: 'CONNECT', path: host, headers: { Host: 'other' } });
+  req.on('connect', (res, s) => { s.on('close', () => done()).on('error', () => {}); s.resume(); begin(s); });
+  req.on('error', () => done()); req.end();
+});
+(async () => {
+  await tunnel((s) => s.write('GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n'));
+  await tunnel((s) => s.write('SSH-2.0-x\r\n'));
+  await tunnel((s) => s.write(Buffer.from([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0])));
+  await tunnel((s) => s.end());
+  for (const servername of ['evil.example', '', 'localhost.evil.example'])
+    await tunnel((s) => tls.connect({ socket: s, servername, rejectUnauthorized: false }).on('error', () => {}));
+  console.log('tried');
+})();`})
+	r := run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port}, Shell: "node tunnel.js localhost:" + port,
+		Limits: sandbox.Limits{Time: time.Minute}})
+	if string(r.Output) != "tried\n" || heard.Load() != 0 {
+		t.Errorf("%s, %d came through:\n%s", r, heard.Load(), r.Output)
 	}
 }
 

@@ -89,6 +89,88 @@ func TestCommandToolchains(t *testing.T) {
 	}
 }
 
+// The filter of system calls lets the real toolchains of this machine build and run.
+func TestCommandToolchainsWork(t *testing.T) {
+	s := box(t, sandbox.Options{})
+	dir := tree(t, map[string]string{
+		"go.mod": "module x\n\ngo 1.22\n",
+		"main.go": `package main
+
+import "os/exec"
+import "fmt"
+import "sync"
+
+// int twice(int n) { return 2 * n; }
+import "C"
+
+func main() {
+	var all sync.WaitGroup
+	for range 50 { all.Add(1); go func() { defer all.Done(); fmt.Sprint(1) }() }
+	all.Wait()
+	out, err := exec.Command("echo", "child").Output()
+	fmt.Printf("%d %s%v\n", C.twice(21), out, err)
+}
+`,
+		"a.c": `#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <spawn.h>
+static void *f(void *p) { *(int *)p = 42; return p; }
+int main(void) {
+	int n = 0; pthread_t t; pthread_create(&t, 0, f, &n); pthread_join(t, 0);
+	int p[2]; if (pipe(p)) return 1;
+	pid_t c = fork(); if (!c) _exit(7);
+	int st; waitpid(c, &st, 0); printf("%d %d\n", n, WEXITSTATUS(st));
+}
+`,
+		"a.js": `const { Worker, isMainThread, parentPort } = require('worker_threads');
+if (isMainThread) { new Worker(__filename).on('message', (m) => console.log(m,
+	require('child_process').execFileSync('echo', ['child']).toString().trim(), require('fs').watch('.').close() ?? ''));
+} else parentPort.postMessage(42);
+`,
+		"a.py": `import asyncio, multiprocessing, subprocess, tempfile, threading, sqlite3
+t = threading.Thread(target=lambda: None); t.start(); t.join()
+async def main(): return (await (await asyncio.create_subprocess_exec("echo", "child", stdout=-1)).communicate())[0]
+print(42, asyncio.run(main()).decode().strip(), len(sqlite3.connect(tempfile.mktemp()).execute("select 1").fetchall()))
+`,
+		"A.java": `class A { public static void main(String[] a) throws Exception {
+	Thread t = new Thread(() -> {}); t.start(); t.join();
+	System.out.println("42 " + new String(new ProcessBuilder("echo", "child").start().getInputStream().readAllBytes()).trim());
+} }
+`,
+		"a.rs": `fn main() { let t = std::thread::spawn(|| 42).join().unwrap();
+	println!("{} {:?}", t, std::process::Command::new("echo").arg("child").status().unwrap().code()); }
+`,
+		"a.rb":     `t = Thread.new { 42 }; puts "#{t.value} #{` + "`echo child`" + `.strip} #{fork { exit 3 } && Process.wait2[1].exitstatus}"` + "\n",
+		"Makefile": "all: a b\na b:\n\t@echo $@\n",
+	})
+	for _, c := range []struct{ needs, sh, want string }{
+		{"go", "CGO_ENABLED=1 go run .", "42 child\n<nil>\n"},
+		{"gcc", "gcc -O2 -pthread -o /tmp/a a.c && /tmp/a && g++ --version > /dev/null", "42 7\n"},
+		{"gcc", "gcc -g -fsanitize=address -o /tmp/b a.c -pthread && ASAN_OPTIONS=detect_leaks=1 /tmp/b", "42 7\n"},
+		{"node", "node a.js && npm --version > /dev/null", "42 child \n"},
+		{"python3", "python3 a.py", "42 child 1\n"},
+		{"javac", "javac -d /tmp A.java && java -cp /tmp A", "42 child\n"},
+		{"rustc", "rustc -o /tmp/r a.rs && /tmp/r && cargo --version > /dev/null", "child\n42 Some(0)\n"},
+		{"ruby", "ruby a.rb", "42 child 3\n"},
+		{"make", "make -s", "a\nb\n"},
+		{"perl", "perl -e 'print 42; system(\"echo\")'", "42\n"},
+		{"git", "git init -q /tmp/g && cd /tmp/g && touch a && git add a && git commit -qm x && git gc -q && git log --format=%s", "x\n"},
+	} {
+		if found := sh(t, s, dir, "command -v "+c.needs); !found.OK() {
+			continue // this machine does not have it
+		}
+		t.Run(c.needs, func(t *testing.T) {
+			r := run(t, s, sandbox.Command{Dir: dir, Shell: c.sh, Env: []string{"GOCACHE=/tmp/go", "GOFLAGS=-buildvcs=false"},
+				Limits: sandbox.Limits{Time: 3 * time.Minute}})
+			if !r.OK() || string(r.Output) != c.want {
+				t.Errorf("%s: %q", r, r.Output)
+			}
+		})
+	}
+}
+
 func TestCommandKeepsGitReadable(t *testing.T) {
 	s := box(t, sandbox.Options{})
 	dir := tree(t, map[string]string{"a": "a\n"})
