@@ -60,7 +60,7 @@ func (TestTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result
 		return Result{Text: cutMiddle(text, MaxResult), Changed: changed}, nil
 	}
 	text := fmt.Sprintf("The tests fail: %s, %s\n", clipLine(command), commandEnding(r))
-	report, err := failure.Read(bytes.NewReader([]byte(out)), failure.Options{MaxLines: 60, Name: command})
+	report, err := failure.Read(ctx, bytes.NewReader([]byte(out)), failure.Options{MaxLines: 60, Name: command})
 	if err == nil && len(report.Tests) > 0 {
 		text += "\nFailed:\n"
 		for i, t := range report.Tests {

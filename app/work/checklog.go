@@ -46,7 +46,7 @@ func (w *Worker) readLog(
 		}
 	}
 	if log == nil {
-		return withoutLog(run, opts)
+		return withoutLog(ctx, run, opts)
 	}
 	if green != nil {
 		before, err := repo.JobLog(ctx, *green, logLimit)
@@ -57,7 +57,7 @@ func (w *Worker) readLog(
 			return checkLog{}, err
 		}
 	}
-	rep, err := failure.Read(log, opts)
+	rep, err := failure.Read(ctx, log, opts)
 	if err != nil {
 		return checkLog{}, fmt.Errorf("read the log of %s: %w", run.Name, err)
 	}
@@ -126,7 +126,7 @@ type peeked struct {
 
 // withoutLog reads a check run that has no log: a job that was never started, or the
 // check of an app that keeps its logs itself.
-func withoutLog(run github.CheckRun, opts failure.Options) (checkLog, error) {
+func withoutLog(ctx context.Context, run github.CheckRun, opts failure.Options) (checkLog, error) {
 	if run.AppSlug == github.ActionsApp {
 		if why, words, ok := failure.NeverStarted(opts.Annotations); ok {
 			said := text.Clip(words, 300)
@@ -135,12 +135,12 @@ func withoutLog(run github.CheckRun, opts failure.Options) (checkLog, error) {
 			}}, nil
 		}
 	}
-	return readOutput(run, opts)
+	return readOutput(ctx, run, opts)
 }
 
 // readOutput reads what a check run without a log shows on its page.
-func readOutput(run github.CheckRun, opts failure.Options) (checkLog, error) {
-	rep, err := failure.Read(strings.NewReader(run.OutputTitle+"\n"+run.OutputSummary), opts)
+func readOutput(ctx context.Context, run github.CheckRun, opts failure.Options) (checkLog, error) {
+	rep, err := failure.Read(ctx, strings.NewReader(run.OutputTitle+"\n"+run.OutputSummary), opts)
 	if err != nil {
 		return checkLog{}, fmt.Errorf("read the output of %s: %w", run.Name, err)
 	}

@@ -74,7 +74,7 @@ func (w *Worker) failures(
 		if !isRed {
 			continue
 		}
-		said, err := w.statusFailure(s)
+		said, err := w.statusFailure(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func (w *Worker) failures(
 			continue
 		}
 		// There is nothing to read, as of a workflow that could not start.
-		said, err := w.statusFailure(github.Status{Context: c.Name, URL: c.URL, Description: c.Name + " " + c.Why})
+		said, err := w.statusFailure(ctx, github.Status{Context: c.Name, URL: c.URL, Description: c.Name + " " + c.Why})
 		if err != nil {
 			return nil, err
 		}
@@ -97,8 +97,8 @@ func (w *Worker) failures(
 }
 
 // statusFailure is what a legacy status says.
-func (w *Worker) statusFailure(s github.Status) (sia.CheckFailure, error) {
-	rep, err := failure.Read(strings.NewReader(s.Description), failure.Options{Name: s.Context})
+func (w *Worker) statusFailure(ctx context.Context, s github.Status) (sia.CheckFailure, error) {
+	rep, err := failure.Read(ctx, strings.NewReader(s.Description), failure.Options{Name: s.Context})
 	if err != nil {
 		return sia.CheckFailure{}, fmt.Errorf("read the status %s: %w", s.Context, err)
 	}

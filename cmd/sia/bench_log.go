@@ -54,7 +54,7 @@ func (c *benchMachineCmd) log(e *commandEnv) ([]benchFigure, error) {
 	runtime.GC()
 	src := &repeatedLog{text: benchLog, left: logBytes}
 	began := time.Now()
-	if _, err := failure.Read(src, failure.Options{}); err != nil {
+	if _, err := failure.Read(e.ctx, src, failure.Options{}); err != nil {
 		return nil, err
 	}
 	ours := float64(logBytes) / 1e6 / time.Since(began).Seconds()

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -33,6 +31,7 @@ type logReport struct {
 	Text        string         `json:"text"`
 	Line        int            `json:"line"`
 	Why         []string       `json:"why"`
+	Cut         string         `json:"cut,omitempty"` // why the log was not read to its end
 }
 
 // Run reads each log. A log that can't be read is reported and the others are
@@ -43,7 +42,7 @@ func (c *logCmd) Run(e *commandEnv) error {
 		if e.ctx.Err() != nil {
 			return e.ctx.Err()
 		}
-		rep, err := c.read(name)
+		rep, err := c.read(e.ctx, name)
 		if err != nil {
 			fmt.Fprintf(e.err, "sia: %s: %v\n", name, err)
 			failed = errShown
@@ -52,7 +51,7 @@ func (c *logCmd) Run(e *commandEnv) error {
 		if c.Output == "json" {
 			err = json.NewEncoder(e.out).Encode(logReport{
 				File: name, Signature: rep.Signature, Class: rep.Class, Excerpt: rep.Excerpt, FailedTests: testNames(rep.Tests),
-				Tests: nonNil(rep.Tests), Text: rep.Text, Line: rep.Line, Why: nonNil(rep.Why),
+				Tests: nonNil(rep.Tests), Text: rep.Text, Line: rep.Line, Why: nonNil(rep.Why), Cut: rep.Cut,
 			})
 		} else {
 			if i > 0 {
@@ -68,7 +67,7 @@ func (c *logCmd) Run(e *commandEnv) error {
 }
 
 // read reads one log, beside the green one when there is one.
-func (c *logCmd) read(name string) (failure.Report, error) {
+func (c *logCmd) read(ctx context.Context, name string) (failure.Report, error) {
 	log, err := openLog(name)
 	if err != nil {
 		return failure.Report{}, err
@@ -83,7 +82,7 @@ func (c *logCmd) read(name string) (failure.Report, error) {
 		defer green.Close()
 		opts.Green = green
 	}
-	return failure.Read(log, opts)
+	return failure.Read(ctx, log, opts)
 }
 
 // show prints a report for people: what failed, the excerpt with what stands
@@ -91,6 +90,9 @@ func (c *logCmd) read(name string) (failure.Report, error) {
 func (c *logCmd) show(e *commandEnv, name string, rep failure.Report) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, e.style.bold(name))
+	if rep.Cut != "" {
+		fmt.Fprintln(&b, e.style.red("not read to its end:"), rep.Cut)
+	}
 	if len(rep.Excerpt) == 0 {
 		fmt.Fprintln(&b, "nothing in this log tells of a failure; give --green a log of the job that passed, if there is one")
 		_, err := io.WriteString(e.out, b.String())
@@ -104,7 +106,7 @@ func (c *logCmd) show(e *commandEnv, name string, rep failure.Report) error {
 		}
 		fmt.Fprintf(&b, "failed: %s%s\n", t.Name, at)
 	}
-	lines, err := c.excerpt(name, rep)
+	lines, err := c.excerpt(e.ctx, name, rep)
 	if err != nil {
 		return err
 	}
@@ -131,7 +133,7 @@ func (c *logCmd) show(e *commandEnv, name string, rep failure.Report) error {
 
 // excerpt reads the excerpt's lines again, with context. Standard input can't be
 // read twice: there the text stands alone.
-func (c *logCmd) excerpt(name string, rep failure.Report) ([]failure.Line, error) {
+func (c *logCmd) excerpt(ctx context.Context, name string, rep failure.Report) ([]failure.Line, error) {
 	if name == "-" {
 		var lines []failure.Line
 		for _, t := range strings.Split(rep.Text, "\n") {
@@ -144,33 +146,15 @@ func (c *logCmd) excerpt(name string, rep failure.Report) ([]failure.Line, error
 		return nil, err
 	}
 	defer log.Close()
-	return failure.ReadLines(log, rep.Excerpt, c.Context)
+	return failure.ReadLines(ctx, log, rep.Excerpt, c.Context)
 }
 
-// openLog opens a log and unpacks it when it begins as gzip does (RFC 1952, 2.3.1).
+// openLog opens a log. What reads it unpacks it.
 func openLog(name string) (io.ReadCloser, error) {
-	f := os.Stdin
-	if name != "-" {
-		var err error
-		if f, err = os.Open(name); err != nil {
-			return nil, err
-		}
+	if name == "-" {
+		return os.Stdin, nil
 	}
-	r := bufio.NewReader(f)
-	if magic, _ := r.Peek(2); len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {
-		return readCloser{r, f}, nil
-	}
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("unpack: %w", err), f.Close())
-	}
-	return readCloser{z, f}, nil
-}
-
-// readCloser reads from one and closes the other.
-type readCloser struct {
-	io.Reader
-	io.Closer
+	return os.Open(name)
 }
 
 func testNames(ts []failure.Test) []string {

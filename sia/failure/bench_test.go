@@ -43,7 +43,7 @@ func BenchmarkRead(b *testing.B) {
 	const size = 16 << 20
 	b.SetBytes(size)
 	for b.Loop() {
-		if _, err := Read(repeat(piece, size), Options{}); err != nil {
+		if _, err := Read(b.Context(), repeat(strings.Repeat(piece, 4096), size), Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -57,7 +57,7 @@ func BenchmarkReadLarge(b *testing.B) {
 	peak := 0
 	for b.Loop() {
 		r := &watched{Reader: repeat(piece, size), every: 32 << 20, look: func() { peak = max(peak, heap()) }}
-		if _, err := Read(r, Options{}); err != nil {
+		if _, err := Read(b.Context(), r, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -79,4 +79,29 @@ func (w *watched) Read(p []byte) (int, error) {
 		w.look()
 	}
 	return n, err
+}
+
+// BenchmarkLines reads logs of one short line over and over, which cost most for their length.
+func BenchmarkLines(b *testing.B) {
+	const size = 4 << 20
+	for name, piece := range map[string]string{
+		"blank":           "\n",
+		"short":           "ok\n",
+		"errors":          "error\n",
+		"error messages":  "error: no such file: cart.go\n",
+		"failed tests":    "--- FAIL: TestA (0.00s)\n    a_test.go:1: no\n",
+		"found by a rule": "cart.c:12:3: error: tax undeclared\n",
+		"network":         "curl: (6) Could not resolve host: example.com\n",
+		"results":         "2 tests failed\n",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(size)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Read(b.Context(), repeat(strings.Repeat(piece, 4096), size), Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

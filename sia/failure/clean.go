@@ -30,7 +30,10 @@ func (c *lineCleaner) clean(raw []byte, n int) line {
 		raw = c.buf
 		raw = stripStamp(raw, &l)
 	}
-	l.text = bytes.TrimRight(raw, " \t\v\f\x00")
+	l.text = raw
+	for n := len(raw); n > 0 && (isTrailing(raw[n-1])); n-- {
+		l.text = raw[:n-1]
+	}
 	if bytes.HasPrefix(l.text, goJSON) {
 		c.unwrap(&l)
 	}
@@ -109,3 +112,6 @@ func showsAnything(b []byte) bool {
 	}
 	return false
 }
+
+// isTrailing reports whether a byte at the end of a line shows nothing.
+func isTrailing(c byte) bool { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == 0 }

@@ -1,6 +1,8 @@
 package failure
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,25 +62,29 @@ type Report struct {
 	Class     Class    `json:"class"`           // Unknown when nothing was found
 	Tests     []Test   `json:"tests,omitempty"` // failed ones in the order of the log, at most 200
 	Why       []string `json:"why,omitempty"`   // why these lines, for people
+	Cut       string   `json:"cut,omitempty"`   // why the log was not read to its end, for people; empty when it was
 }
 
 // Read reads a log to its end and reports what failed. It remembers a bounded
 // part of the log (a few MiB), whatever its size and the length of its lines.
-// Errors are those of the readers. The report has an empty excerpt when nothing
-// was found.
-func Read(r io.Reader, opts Options) (Report, error) {
+// A log in gzip or UTF-16 is unpacked. Errors are those of the readers and of the context. The report
+// has an empty excerpt when nothing was found.
+func Read(ctx context.Context, r io.Reader, opts Options) (Report, error) {
 	rd := newLogReader()
 	rd.notes = failureMessages(opts.Annotations)
 	if opts.Green != nil {
-		green, err := readGreen(opts.Green)
+		green, err := readGreen(newSource(ctx, opts.Green))
 		if err != nil {
 			return Report{}, fmt.Errorf("read green log: %w", err)
 		}
 		rd.green = green
 	}
-	lines := newLineReader(r)
-	if junit, ok := lines.junit(); ok {
-		return readJUnit(junit, opts)
+	log := newSource(ctx, r)
+	lines := newLineReader(log)
+	if lines.junit() {
+		rep, err := readJUnit(lines.r, opts)
+		rep.Cut = cmp.Or(rep.Cut, log.cut)
+		return rep, err
 	}
 	for {
 		raw, n, err := lines.next()
@@ -89,9 +95,14 @@ func Read(r io.Reader, opts Options) (Report, error) {
 			return Report{}, err
 		}
 		rd.take(raw, n)
+		if len(raw) == 0 && rd.idle() {
+			rd.skipBlank(lines.skipBlank())
+		}
 	}
 	rd.close()
-	return rd.report(opts), nil
+	rep := rd.report(opts)
+	rep.Cut = log.cut
+	return rep, nil
 }
 
 // CheckFailure is the report of a red check in the form that a task keeps.

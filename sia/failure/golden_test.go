@@ -39,7 +39,7 @@ func TestGolden(t *testing.T) {
 				if !ok {
 					continue
 				}
-				rep, err := Read(strings.NewReader(string(f.Data)), Options{})
+				rep, err := Read(t.Context(), strings.NewReader(string(f.Data)), Options{})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

@@ -137,14 +137,14 @@ func FuzzRead(f *testing.F) {
 	f.Add("a\n##[error]b", "a\n")
 	f.Add("<testsuite><testcase name='a'><failure/></testcase>", "")
 	f.Fuzz(func(t *testing.T, log, green string) {
-		rep, err := Read(strings.NewReader(log), Options{Green: strings.NewReader(green)})
+		rep, err := Read(t.Context(), strings.NewReader(log), Options{Green: strings.NewReader(green)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if rep.Signature == "" && rep.Text != "" {
 			return // a text of masked white space alone
 		}
-		again, _ := Read(strings.NewReader(log), Options{Green: strings.NewReader(green)})
+		again, _ := Read(t.Context(), strings.NewReader(log), Options{Green: strings.NewReader(green)})
 		if again.Signature != rep.Signature || again.Text != rep.Text {
 			t.Errorf("two readings of one log differ: %+v, %+v", rep, again)
 		}

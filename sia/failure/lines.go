@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // Bounds that keep memory flat whatever the log is.
@@ -26,13 +25,8 @@ type lineReader struct {
 	rest []byte // parts of it that were not returned yet
 }
 
-// newLineReader returns a reader of the lines of r; nil reads as an empty log.
-func newLineReader(r io.Reader) *lineReader {
-	if r == nil {
-		r = strings.NewReader("")
-	}
-	return &lineReader{r: bufio.NewReaderSize(r, readAhead)}
-}
+// newLineReader returns a reader of the lines of r.
+func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, readAhead)} }
 
 // next returns the next line, or part of a long one, without its line feed,
 // valid until the next call, and its 1-based number. At the end of the log it
@@ -65,6 +59,21 @@ func (l *lineReader) next() ([]byte, int, error) {
 			return clipLine(b), l.n, nil
 		}
 	}
+}
+
+// skipBlank skips the empty lines that are buffered next, and returns how many they were.
+func (l *lineReader) skipBlank() int {
+	if l.long || len(l.rest) > 0 {
+		return 0
+	}
+	b, _ := l.r.Peek(l.r.Buffered())
+	n := 0
+	for n < len(b) && b[n] == '\n' {
+		n++
+	}
+	_, _ = l.r.Discard(n)
+	l.n += n
+	return n
 }
 
 func clipLine(b []byte) []byte {

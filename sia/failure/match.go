@@ -31,7 +31,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 			if ru.needs != noHeading && (r.heads[ru.needs] == 0 || l.n-r.heads[ru.needs] > maxStanding) {
 				continue
 			}
-			if ru.soft && h.warns || !ru.match.Match(text) {
+			if ru.soft && h.warns || ru.match != nil && !ru.match.Match(text) {
 				continue
 			}
 			if ru.item && (count > 0 || wholeRun.Match(text)) {

@@ -14,7 +14,7 @@ import (
 // read reads a log that is a string.
 func read(t *testing.T, log string, opts Options) Report {
 	t.Helper()
-	rep, err := Read(strings.NewReader(log), opts)
+	rep, err := Read(t.Context(), strings.NewReader(log), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,11 +23,11 @@ func read(t *testing.T, log string, opts Options) Report {
 
 func TestReadError(t *testing.T) {
 	broken := errors.New("connection lost")
-	_, err := Read(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), Options{})
+	_, err := Read(t.Context(), io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), Options{})
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v does not wrap %v", err, broken)
 	}
-	_, err = Read(strings.NewReader("a"), Options{Green: iotest.ErrReader(broken)})
+	_, err = Read(t.Context(), strings.NewReader("a"), Options{Green: iotest.ErrReader(broken)})
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "green") {
 		t.Errorf("error %v does not name the green log", err)
 	}
@@ -40,7 +40,7 @@ func TestNothingFound(t *testing.T) {
 			t.Errorf("%q: -want +got\n%s", log, diff)
 		}
 	}
-	if rep, err := Read(nil, Options{}); err != nil || rep.Class != Unknown {
+	if rep, err := Read(t.Context(), nil, Options{}); err != nil || rep.Class != Unknown {
 		t.Errorf("no log: %+v, %v", rep, err)
 	}
 }
@@ -139,7 +139,7 @@ func TestCheck(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	log := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
-	got, err := ReadLines(strings.NewReader(log), []Span{{3, 3}, {8, 9}}, 1)
+	got, err := ReadLines(t.Context(), strings.NewReader(log), []Span{{3, 3}, {8, 9}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,11 +159,11 @@ func TestStepLine(t *testing.T) {
 		"main.go:3:1: error: syntax error", "##[error]Process completed with exit code 1."} {
 		log += stamp + l + "\n"
 	}
-	rep, err := Read(strings.NewReader(log), Options{})
+	rep, err := Read(t.Context(), strings.NewReader(log), Options{})
 	if err != nil || rep.Line != 10 || rep.StepLine != 6 {
 		t.Errorf("line %d of the log, %d of the step (%v), in\n%s", rep.Line, rep.StepLine, err, rep.Text)
 	}
-	rep, err = Read(strings.NewReader("compiling\nmain.go:3:1: error: syntax error\n"), Options{})
+	rep, err = Read(t.Context(), strings.NewReader("compiling\nmain.go:3:1: error: syntax error\n"), Options{})
 	if err != nil || rep.Line != 2 || rep.StepLine != 0 {
 		t.Errorf("line %d of a log without steps, %d of the step (%v)", rep.Line, rep.StepLine, err)
 	}

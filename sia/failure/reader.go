@@ -25,6 +25,7 @@ type logReader struct {
 	green *fingerprints // of a green log; nil when there is none
 	notes []string      // what annotations of the check say
 
+	line  line // that was taken last
 	open  *block
 	kept  []*block
 	ring  recentLines
@@ -45,12 +46,13 @@ func newLogReader() *logReader { return &logReader{set: compiledRules(), seen: m
 // take takes the next raw line.
 func (r *logReader) take(raw []byte, n int) {
 	r.total = n
-	l := r.clean.clean(raw, n)
-	if r.follow(&l) {
+	l := &r.line
+	*l = r.clean.clean(raw, n)
+	if r.follow(l) {
 		return
 	}
 	h := r.set.look(l.text)
-	worth := r.lineWorth(&l, h)
+	worth := r.lineWorth(l, h)
 	count, counts := 0, false
 	if h.worth != 0 {
 		count, counts = failureCount(l.text)
@@ -70,11 +72,11 @@ func (r *logReader) take(raw []byte, n int) {
 		r.forms.add(form)
 	}
 	r.form = form
-	m, lift, test := r.matched(&l, h, known, count)
+	m, lift, test := r.matched(l, h, known, count)
 	if m == nil && count > 0 {
 		h.result = true
 	}
-	r.placeLine(&l, m, worth, known, h.result)
+	r.placeLine(l, m, worth, known, h.result)
 	if b := r.open; b != nil && b.end == n {
 		if b.test < 0 {
 			b.test = test
@@ -86,8 +88,22 @@ func (r *logReader) take(raw []byte, n int) {
 	r.ring.put(n, l.text, worth, form, h.result)
 	if l.frame == ciError {
 		r.close()
-		r.markFailed(&l)
+		r.markFailed(l)
 	}
+}
+
+// idle reports whether a blank line would change nothing but the count of lines.
+func (r *logReader) idle() bool {
+	return r.open == nil && r.inCommand == 0 && r.settings == 0 && r.group == 0
+}
+
+// skipBlank takes the next n lines, which are blank, of an idle reader.
+func (r *logReader) skipBlank(n int) {
+	for i := max(0, n-ringLines); i < n; i++ {
+		r.ring.put(r.total+i+1, nil, 0, 0, false)
+	}
+	r.total += n
+	r.output += n
 }
 
 // lineWorth is how telling a line is by itself.
@@ -160,8 +176,8 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64) placeme
 			b.inner = m
 		}
 		return p
-	case p == insideBlock && m == b.rule:
-		return p
+	case m == b.rule && (p == insideBlock || m.joins && !b.blankBefore && b.size() < b.limit()):
+		return insideBlock
 	}
 	return outsideBlock
 }

@@ -8,7 +8,7 @@ import "regexp"
 type rule struct {
 	name   string         // the tool and what it tells, for people
 	keys   []string       // lower case; one of them is on each line that matches
-	match  *regexp.Regexp // the first line, without timestamp and colours
+	match  *regexp.Regexp // the first line, without timestamp and colours; nil where the keywords say enough
 	extent extent         // which of the following lines belong to it
 	stop   *regexp.Regexp // the pattern that untilStop, throughStop and whileMatching use
 	unless *regexp.Regexp // no failure after all when the last line matches
@@ -24,6 +24,7 @@ type rule struct {
 	result bool        // it says that something above has failed, not why
 	soft   bool        // words that mean nothing in a warning, or far above the end
 	item   bool        // names one thing that failed: not a line that counts failures or judges a whole run
+	joins  bool        // what it matches again, right under its block, goes on with the block
 	lifts  bool        // inside another block it begins no block, but lends that one its weight and class
 	takes  bool        // whatever matches inside belongs to the block
 	tells  bool        // the tool's own verdict, worth showing beside the explanation

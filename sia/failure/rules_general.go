@@ -27,7 +27,7 @@ func generalRules() []rule {
 			keys: keys(": failure", ": failed:", ": error: ", ": fatal error: ", "error: in \""),
 			match: re(`^(?P<file>[^\s(:]+)[:(](?P<line>\d+)\)?: (Failure$|FAILED:|(FATAL )?ERROR: |(fatal )?error: in "(?P<test>[^"]+)"|` +
 				`error: -?\[?[\w.]+[ .]\w+\]? : )`),
-			extent: toldUnder, weight: 88, class: TestFailure},
+			extent: toldUnder, weight: 88, class: TestFailure, joins: true},
 		{name: "a list of failures", keys: keys(" failing", "failures:", "failed tests:", "failed examples:", "there w"),
 			match: re(`^\s*(\d+ failing|(Failures|Failed tests|There (was|were) \d+ (failure|error|risky test|warning)s?|` +
 				`FAILURES|\d+ failures?):\s*)$`),
@@ -52,22 +52,15 @@ func generalRules() []rule {
 			match: re(`^\s*(CMake Error|configure: error)`), extent: indentedLines, weight: 77, class: ConfigError},
 
 		// What is missing.
-		{name: "an unresolved dependency", soft: true,
-			keys: keys("could not find a version", "no matching", "resolutionimpossible", "conflicting dependencies",
-				"could not install packages", "no solution found", "could not be resolved", "could not find gem", "could not find compatible versions",
+		{name: "an unresolved dependency", soft: true, joins: true,
+			keys: keys("could not find a version that", "no matching distribution", "no matching package", "no matching version",
+				"resolutionimpossible", "conflicting dependencies", "could not install packages", "no solution found when",
+				"requirements could not be resolved", "could not find compatible versions", "could not find gem",
 				"in any of the sources", "an error occurred while installing", "failed to select a version", "unknown revision",
-				"cannot find package", "no required module", "cannot find module providing", "missing go.sum",
-				"resolvepackagenotfound", "unsatisfiable", "packagesnotfounderror", "could not resolve", "could not find artifact",
-				"could not transfer", "non-resolvable", "while constructing the build plan", "there is no package called",
-				"unresolved dependenc", "unmet dependenc"),
-			match: re(`(?i)(could not find a version that|no matching (distribution|package|version)|ResolutionImpossible|` +
-				`conflicting dependencies|could not install packages|no solution found when resolving|` +
-				`requirements could not be resolved|could not find compatible versions|could not find (gem )?\S+ in any of|An error occurred while installing|` +
-				`failed to select a version|unknown revision|cannot find package|no required module provides|` +
-				`cannot find module providing|missing go\.sum entry|ResolvePackageNotFound|Unsatisfiable\w*Error|` +
-				`PackagesNotFoundError|could not (resolve (dependencies|all|\S+:)|find artifact|transfer artifact)|Non-resolvable|` +
-				`while constructing the build plan|there is no package called|unresolved dependenc|` +
-				`unmet dependencies)`),
+				"cannot find package", "no required module provides", "cannot find module providing", "missing go.sum entry",
+				"resolvepackagenotfound", "unsatisfiableerror", "packagesnotfounderror", "could not resolve dependencies",
+				"could not resolve all", "could not find artifact", "could not transfer artifact", "non-resolvable",
+				"while constructing the build plan", "there is no package called", "unresolved dependenc", "unmet dependencies"),
 			extent: toldUnder, weight: 74, class: Dependency},
 		{name: "a missing module", soft: true,
 			keys: keys("cannot find module", "cannot find package", "cannot open shared object", "library not loaded",
@@ -109,9 +102,6 @@ func toldUnder(b *block, l *line) placement {
 		return maybeInside
 	}
 	if depthUnder(b, l) > 0 {
-		return insideBlock
-	}
-	if !b.rule.item && b.rule.match.Match(l.text) {
 		return insideBlock
 	}
 	if h := bytes.TrimLeft([]byte(b.first[0].text), " "); len(h) > 0 && h[0] == '#' {

@@ -40,9 +40,7 @@ func runtimeRules() []rule {
 			keys: keys("segmentation fault", "sigsegv", "core dumped", "sigabrt", "sigbus", "sigill", "illegal instruction",
 				"access violation", "fatal python error", "stack smashing", "bus error", "signal 11", "signal 6", "double free",
 				"a fatal error has been detected", "exit code 139", "exit code 134", "assertion failed", "assertion `"),
-			match: re(`(?i)(segmentation fault|SIGSEGV|core dumped|SIGABRT|SIGBUS|SIGILL|illegal instruction|access violation|` +
-				`fatal python error|stack smashing|\bbus error|signal (11|6)\b|double free|a fatal error has been detected|` +
-				`exit code 13[49]|assertion .* failed)`), extent: stackTrace, weight: 76, class: Crash, soft: true},
+			extent: stackTrace, weight: 76, class: Crash, soft: true},
 		{name: "an assertion", keys: keys("assert"),
 			match:  re(`^\s*(\S+:\d+: )?(\w+: )?Assert(ion|Error)?\b.*(fail|Fail)`),
 			extent: indentedParagraph, weight: 66, class: TestFailure, soft: true},

@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"context"
 	"errors"
 	"io"
 )
@@ -13,12 +14,12 @@ type Line struct {
 	AfterGap bool   // lines before it were left out
 }
 
-// ReadLines reads from a log the lines of ascending spans, with so many lines of
-// context around each.
-func ReadLines(r io.Reader, spans []Span, context int) ([]Line, error) {
+// ReadLines reads from a log the lines of ascending spans, with so many
+// others around each.
+func ReadLines(ctx context.Context, r io.Reader, spans []Span, around int) ([]Line, error) {
 	var out []Line
 	var c lineCleaner
-	lines := newLineReader(r)
+	lines := newLineReader(newSource(ctx, r))
 	for len(spans) > 0 {
 		raw, n, err := lines.next()
 		if errors.Is(err, io.EOF) {
@@ -27,10 +28,10 @@ func ReadLines(r io.Reader, spans []Span, context int) ([]Line, error) {
 		if err != nil {
 			return out, err
 		}
-		for len(spans) > 0 && n > spans[0].End+context {
+		for len(spans) > 0 && n > spans[0].End+around {
 			spans = spans[1:]
 		}
-		if len(spans) == 0 || n < spans[0].Start-context {
+		if len(spans) == 0 || n < spans[0].Start-around {
 			continue
 		}
 		l := c.clean(raw, n)

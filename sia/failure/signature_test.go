@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func TestSignature(t *testing.T) {
 		what := name.Draw(t, "what")
 		other := name.Filter(func(s string) bool { return s != what }).Draw(t, "other")
 		sig := func(log string) string {
-			rep, err := Read(strings.NewReader(log), Options{})
+			rep, err := Read(context.Background(), strings.NewReader(log), Options{})
 			if err != nil || rep.Signature == "" {
 				t.Fatalf("%q: %+v, %v", log, rep, err)
 			}

@@ -193,7 +193,7 @@ const (
 func TestWeather(t *testing.T) {
 	read := func(log string) Report {
 		t.Helper()
-		rep, err := Read(strings.NewReader(log), Options{})
+		rep, err := Read(t.Context(), strings.NewReader(log), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

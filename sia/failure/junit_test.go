@@ -1,0 +1,149 @@
+package failure
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+// junitReport is a report whose first test case prints much, and whose last fails.
+func junitReport(printed io.Reader) io.Reader {
+	return io.MultiReader(
+		strings.NewReader("<?xml version=\"1.0\"?>\n<testsuites><testsuite name=\"shop\">\n<testcase name=\"first\"><system-out>"),
+		printed,
+		strings.NewReader("</system-out></testcase>\n<testcase name=\"tax\" classname=\"Cart\" file=\"cart_test.rb\" line=\"31\">\n"+
+			"<failure message=\"expected 119, got 100\"/>\n</testcase>\n</testsuite></testsuites>\n"))
+}
+
+// A report of any size is read to its end, in memory that does not grow with it.
+func TestLargeJUnit(t *testing.T) {
+	const whole, part = 34 << 20, 6 << 20
+	for name, c := range map[string]struct {
+		printed string
+		lines   int
+	}{
+		"one text":       {"and so on ", 0},
+		"lines":          {"and so on it goes, line by line\n", whole / 32},
+		"CDATA":          {"<![CDATA[ <b> ]] ]> \n]]>", 0},
+		"one long CDATA": {"<![CDATA[" + strings.Repeat("x<y>]]\n", 9<<10) + "]]>", 0},
+		"comments":       {"<!-- - <failure> ->> -->", 0},
+		"test cases":     {"</system-out></testcase><testcase name='a'><system-out>x", 0},
+		"attributes":     {"<a b='" + strings.Repeat("c", 5000) + "'/>", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			size := part
+			if c.lines > 0 {
+				size = whole
+			}
+			n := size - size%len(c.printed)
+			before, peak := heap(), 0
+			log := &watched{Reader: junitReport(repeat(c.printed, n)), every: 2 << 20, look: func() { peak = max(peak, heap()) }}
+			rep, err := Read(t.Context(), log, Options{})
+			if err != nil || len(rep.Tests) != 1 || rep.Tests[0].Name != "Cart.tax" || rep.Cut != "" || rep.Class != TestFailure {
+				t.Fatalf("%+v, %v", rep, err)
+			}
+			if c.lines > 0 && rep.Line != c.lines+4 {
+				t.Errorf("line %d of %d", rep.Line, c.lines)
+			}
+			if grown := peak - before; grown > 8<<20 {
+				t.Errorf("%d KiB more on the heap", grown>>10)
+			}
+		})
+	}
+}
+
+// What strangers make of XML is read in bounded memory, too.
+func TestHostileJUnit(t *testing.T) {
+	const size = 8 << 20
+	for name, c := range map[string]struct{ head, piece string }{
+		"nested elements":    {"", "<a>"},
+		"one long tag":       {"<", "a"},
+		"many attributes":    {"<testcase", " a='b'"},
+		"one endless value":  {"<testcase name='", "a"},
+		"open test cases":    {"", "<testcase name='a'><failure>no</failure>"},
+		"endless comment":    {"<!-- ", "x"},
+		"endless CDATA":      {"<testcase><failure><![CDATA[", "x\n"},
+		"many failures":      {"", "<testcase name='a'><failure>no</failure></testcase>"},
+		"different failures": {"", "<testcase><failure>no</failure><error>no</error><failure>x</failure></testcase>"},
+		"line feeds":         {"", "<system-out>" + strings.Repeat("\n", maxXMLText+9) + "</system-out>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, peak := heap(), 0
+			log := &watched{Reader: io.MultiReader(strings.NewReader("<testsuite>\n"+c.head), repeat(c.piece, size)), every: 2 << 20,
+				look: func() { peak = max(peak, heap()) }}
+			rep, err := Read(t.Context(), log, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if grown := peak - before; grown > 8<<20 {
+				t.Errorf("%d KiB more on the heap", grown>>10)
+			}
+			checkReport(t, rep, 1<<30)
+		})
+	}
+}
+
+// XML that is broken in the middle is read as far as it goes, and the report says so. A report that
+// only breaks off is one of a test run that was killed.
+func TestBrokenJUnit(t *testing.T) {
+	const failed = "<testsuite><testcase name='a'><failure>no</failure></testcase>\n"
+	for rest, cut := range map[string]bool{
+		"":                                 false,
+		"<testcase name='b'":               false,
+		"<testcase name='b'><failure>half": false,
+		"</testsuite>":                     false,
+		"<<<":                              true,
+		"<testcase name=>":                 false, // as HTML is written
+		"<testcase 'b'><":                  true,
+	} {
+		rep := read(t, failed+rest, Options{})
+		if len(rep.Tests) != 1 || (rep.Cut != "") != cut {
+			t.Errorf("%q: %d tests, cut %q", rest, len(rep.Tests), rep.Cut)
+		}
+	}
+}
+
+func FuzzClippedXML(f *testing.F) {
+	f.Add("<a b='c'>text<![CDATA[ ]]]]> ]]><!-- - --></a>\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, at := range []int{1, 7, 4096} {
+			got, err := io.ReadAll(&clippedXML{r: &small{strings.NewReader(s), at}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s) < maxXMLText && string(got) != s {
+				t.Errorf("%q became %q", s, got)
+			}
+		}
+		long := "<a>" + strings.Repeat("x\n", maxXMLText) + s
+		c := &clippedXML{r: strings.NewReader(long)}
+		got, _ := io.ReadAll(c)
+		if lines := strings.Count(string(got), "\n"); len(got) < len(long) && c.line(lines+1) > strings.Count(long, "\n")+1 {
+			t.Errorf("line %d of %d", c.line(lines+1), strings.Count(long, "\n"))
+		}
+	})
+}
+
+// small reads a few bytes at a time.
+type small struct {
+	r io.Reader
+	n int
+}
+
+func (s *small) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), s.n)]) }
+
+func BenchmarkJUnit(b *testing.B) {
+	var cases strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&cases, "<testcase name='test %d' classname='Cart' time='0.01'><system-out>ok, %d\nand more</system-out></testcase>\n", i, i)
+	}
+	const size = 32 << 20
+	b.SetBytes(size)
+	for b.Loop() {
+		log := io.MultiReader(strings.NewReader("<testsuite>"), repeat(cases.String(), size))
+		if _, err := Read(b.Context(), log, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
