@@ -2,6 +2,7 @@ package tamper
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,14 +15,21 @@ const (
 	hushed                  // turns a check off
 	left                    // leaves a test before its end
 	built                   // keeps the file from being built
+	mutes                   // hides that a call failed
 )
 
 // mark is a line that makes tests say less than they would.
 type mark struct {
 	kind markKind
-	text string
+	by   string // what of the line does it
+	text string // the line
 	row  int
 }
+
+var imports = regexp.MustCompile(`^\s*(?:import|from|use|require)\b`)
+
+// muted is what keeps it from being seen that a promise was rejected.
+var muted = regexp.MustCompile(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
 
 var mainBlock = regexp.MustCompile(`^\s*if\s+__name__\s*==`)
 
@@ -30,7 +38,7 @@ func (s *side) findMarks() {
 	inMain := -1
 	for i := range s.rows {
 		r := &s.rows[i]
-		if r.inside {
+		if r.inside || r.scope.unchanged {
 			continue
 		}
 		if mainBlock.MatchString(r.code) {
@@ -38,29 +46,32 @@ func (s *side) findMarks() {
 		} else if !r.empty() && r.indent <= inMain {
 			inMain = -1
 		}
-		put := func(k markKind) {
-			r.scope.marks = append(r.scope.marks, mark{k, strings.Join(strings.Fields(r.raw), " "), i})
+		put := func(k markKind, by string) {
+			r.scope.marks = append(r.scope.marks, mark{k, by, strings.Join(strings.Fields(r.raw), " "), i})
 		}
-		if s.lang.hush != nil && s.lang.hush.MatchString(r.raw) {
-			put(hushed)
+		if by := s.lang.hush.FindString(r.raw); by != "" {
+			put(hushed, by)
 		}
-		if s.lang.raw.MatchString(r.raw) {
-			put(built)
+		if by := s.lang.raw.FindString(r.raw); by != "" {
+			put(built, by)
 		}
 		if strings.TrimSpace(r.code) == "" || inMain >= 0 {
 			continue
 		}
 		for _, skip := range s.lang.skips {
-			if skip.MatchString(r.code) && (skip.MatchString(r.bare) || strings.ContainsAny(r.code, "\"'`")) {
-				put(skipped)
+			if by := skip.FindString(r.code); by != "" && !imports.MatchString(r.code) {
+				put(skipped, by)
 				break
 			}
 		}
-		if s.lang.only.MatchString(r.code) {
-			put(focused)
+		if at := muted.FindStringIndex(r.code); at != nil && s.lang == &script {
+			put(mutes, r.code[:at[0]])
+		}
+		if by := s.lang.only.FindString(r.code); by != "" {
+			put(focused, by)
 		}
 		if s.leaves(i) {
-			put(left)
+			put(left, "")
 		}
 	}
 }
@@ -92,4 +103,126 @@ func (s *side) leaves(i int) bool {
 		}
 	}
 	return false
+}
+
+// marks reports what keeps tests from running that did not before.
+func (f *testFile) marks() {
+	if f.new == nil {
+		return
+	}
+	for _, n := range f.new.all() {
+		if f.mixed && !inTests(n) {
+			continue
+		}
+		lines, by := map[string]int{}, map[string]int{}
+		if n.pair != nil {
+			for _, m := range n.pair.marks {
+				lines[m.text]++
+				by[m.by]++
+			}
+		}
+		var fresh []mark
+		for _, m := range n.marks {
+			if lines[m.text]--; lines[m.text] >= 0 {
+				by[m.by]--
+			} else {
+				fresh = append(fresh, m)
+			}
+		}
+		for _, m := range fresh {
+			switch by[m.by]--; {
+			case by[m.by] < 0:
+				f.judge(m, n.pair != nil || f.shared && n == f.new.file)
+			case m.kind == skipped || m.kind == built:
+				f.report(ChangedExpectation, f.new, m.row, "when a test is skipped was changed")
+			}
+		}
+		f.movedAway(n)
+	}
+	f.testMain()
+}
+
+// movedAway reports a test that stands in another place now, where it is skipped.
+func (f *testFile) movedAway(n *scope) {
+	if n.pair == nil || n.group || n.above == nil {
+		return
+	}
+	for p := n.above; p != nil; p = p.above {
+		if p.pair != nil && p.pair.side == n.pair.side {
+			return // reported there
+		}
+		for _, m := range p.marks {
+			if m.kind == built || m.kind == skipped && m.row <= p.decl {
+				f.report(SkippedTest, f.new, n.decl, "a test was moved to where it is skipped, or runs only under a condition")
+				return
+			}
+		}
+	}
+}
+
+// judge reports one new mark; known says that what it stands in was there before.
+func (f *testFile) judge(m mark, known bool) {
+	switch {
+	case m.kind == focused:
+		f.report(SkippedTest, f.new, m.row, "other tests don't run beside this one")
+	case !known:
+	case m.kind == hushed:
+		if f.hushesOld(m.row) {
+			f.report(DisabledCheck, f.new, m.row, "a check was turned off for a line that was there before")
+		}
+	case m.kind == mutes:
+		call := strings.TrimSpace(m.by)
+		if f.old != nil && slices.ContainsFunc(f.old.rows, func(o row) bool { return !o.fixed && strings.HasPrefix(strings.TrimSpace(o.code), call) }) {
+			f.report(SkippedTest, f.new, m.row, "a test does not see any more that a call fails")
+		}
+	case m.kind == left:
+		f.report(SkippedTest, f.new, m.row, "a test returns before its assertions")
+	case m.kind == built:
+		f.report(SkippedTest, f.new, m.row, "a file of tests is built or run only under a condition")
+	default:
+		f.report(SkippedTest, f.new, m.row, "a test is skipped, or does not count")
+	}
+}
+
+// hushesOld reports whether the check is turned off for code that was there
+// before, and not for code that came with it.
+func (f *testFile) hushesOld(i int) bool {
+	r := &f.new.rows[i]
+	code := strings.Join(strings.Fields(r.code), " ")
+	if code != "" && !f.new.lang.annotates.MatchString(r.code) {
+		if f.old == nil {
+			return false
+		}
+		return slices.ContainsFunc(f.old.rows,
+			func(o row) bool { return !o.fixed && strings.Join(strings.Fields(o.code), " ") == code })
+	}
+	if strings.HasPrefix(code, "#!") {
+		return true
+	}
+	for j := i + 1; j < len(f.new.rows); j++ {
+		if n := &f.new.rows[j]; !n.empty() && !f.new.lang.annotates.MatchString(n.code) {
+			return n.fixed
+		}
+	}
+	return false
+}
+
+// testMain reports a new TestMain that does not run the tests.
+func (f *testFile) testMain() {
+	if f.new.lang != &golang {
+		return
+	}
+	sc := f.new.named("TestMain")
+	if sc == nil {
+		return
+	}
+	runs, changed := false, false
+	for i := sc.decl; i < sc.end; i++ {
+		changed = changed || !f.new.rows[i].fixed
+		runs = runs || strings.Contains(f.new.rows[i].bare, ".Run()") || strings.Contains(f.new.rows[i].bare, "(m)") ||
+			strings.Contains(f.new.rows[i].bare, "(m,")
+	}
+	if changed && !runs {
+		f.report(SkippedTest, f.new, sc.decl, "TestMain does not run the tests")
+	}
 }
