@@ -26,6 +26,7 @@ type claim struct {
 	to     int
 	scope  *scope
 	used   bool // of the new side: it stands for an old one
+	shared bool // and, in a helper, for those of all that call it
 	weight
 }
 

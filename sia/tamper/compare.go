@@ -9,10 +9,11 @@ import (
 // testFile is a file of tests on both sides of a change.
 type testFile struct {
 	change   *Change
-	old, new *side    // nil: there are no tests on that side
-	mixed    bool     // tests among other code: only what is in a test counts
-	shared   bool     // what it says holds for tests in other files
-	lost     []*claim // of the old side, not found yet
+	old, new *side           // nil: there are no tests on that side
+	mixed    bool            // tests among other code: only what is in a test counts
+	shared   bool            // what it says holds for tests in other files
+	lost     []*claim        // of the old side, not found yet
+	added    map[string]bool // what added lines name
 	findings []Finding
 }
 
@@ -112,7 +113,7 @@ func openTests(c *Change) (*testFile, []Finding) {
 	if c.Status == "deleted" {
 		is = role{}
 	}
-	if !(was.test || was.maybe || is.test || is.maybe) {
+	if !was.test && !is.test && !(was.maybe || is.maybe) || was.maybe && is.maybe && !c.mentions("test") {
 		return nil, nil
 	}
 	if c.Opaque && (was.test || was.maybe) && c.Status != "deleted" {
@@ -140,6 +141,13 @@ func openTests(c *Change) (*testFile, []Finding) {
 		f.findings = append(f.findings, renamedTests(before, c.Path, was, is)...)
 	}
 	return f, nil
+}
+
+// mentions reports whether a word stands in a change, or in the file on the base.
+func (c *Change) mentions(word string) bool {
+	return strings.Contains(c.Old, word) || slices.ContainsFunc(c.Hunks, func(h Hunk) bool {
+		return slices.ContainsFunc(h.Lines, func(l string) bool { return strings.Contains(l, word) })
+	})
 }
 
 // renamedTests judges the new name alone.
@@ -173,11 +181,14 @@ func value(t token) string {
 func (s *search) addedValues() map[string]bool {
 	out := map[string]bool{}
 	for _, f := range s.files {
-		for i := range f.newRows() {
-			if r := &f.new.rows[i]; !r.fixed {
-				for _, t := range r.tokens {
-					out[value(t)] = true
-				}
+		f.added = map[string]bool{}
+		for _, r := range f.newRows() {
+			if r.fixed {
+				continue
+			}
+			for _, t := range r.tokens {
+				out[value(t)] = true
+				f.added[t.text] = true
 			}
 		}
 	}
@@ -191,25 +202,32 @@ func (f *testFile) newRows() []row {
 	return f.new.rows
 }
 
-// rewritten reports whether most values that a test named stand in lines that were
-// added to tests.
-func rewritten(sc *scope, added map[string]bool) bool {
-	all, kept := 0, 0
+// rewritten reports whether most of what a test that is gone named is in lines that
+// were added: its values anywhere in tests, or its words and values in its file.
+func (f *testFile) rewritten(sc *scope, values map[string]bool) bool {
+	var all, kept, said, again float64
+	seen := map[string]bool{}
 	for i := sc.decl + 1; i < sc.end; i++ {
 		for _, t := range sc.side.rows[i].tokens {
+			if len(t.text) < 2 || t.kind == sign || seen[t.text] {
+				continue
+			}
+			seen[t.text] = true
+			if said++; f.added[t.text] {
+				again++
+			}
 			if v := value(t); v != "" {
-				all++
-				if added[v] {
+				if all++; values[v] {
 					kept++
 				}
 			}
 		}
 	}
-	return all > 2 && kept*4 >= all*3
+	return all > 2 && kept >= 0.75*all || said > 4 && again >= 0.75*said
 }
 
 // deleted reports the tests that are gone.
-func (f *testFile) deleted(added map[string]bool) {
+func (f *testFile) deleted(values map[string]bool) {
 	if f.old == nil {
 		return
 	}
@@ -225,12 +243,13 @@ func (f *testFile) deleted(added map[string]bool) {
 			reported[o] = true
 			continue
 		}
-		if o.group || !f.counts(o) || o.asserts > 0 && !loses[o] {
+		if o.group || !f.counts(o) || o.asserts > 0 && !loses[o] && !f.orphans(o) || f.twice(o) {
+			f.lost = slices.DeleteFunc(f.lost, func(c *claim) bool { return c.scope == o && o.pair == nil && !o.group })
 			continue
 		}
 		reported[o] = true
-		if rewritten(o, added) {
-			f.report(ChangedExpectation, f.old, o.decl, "a test was replaced by one with the same values")
+		if f.rewritten(o, values) {
+			f.report(ChangedExpectation, f.old, o.decl, "a test was rewritten: what it said stands in other tests")
 		} else {
 			f.report(DeletedTest, f.old, o.decl, "a test was deleted")
 		}
@@ -241,6 +260,21 @@ func (f *testFile) deleted(added map[string]bool) {
 			f.report(SkippedTest, f.new, i, "a second test of this name hides the first")
 		}
 	}
+}
+
+// orphans reports whether tests within an old one stand in none any more, so that
+// nothing runs them.
+func (f *testFile) orphans(o *scope) bool {
+	return slices.ContainsFunc(f.old.scopes, func(in *scope) bool {
+		return in.above == o && in.pair != nil && in.pair.above == in.pair.side.file
+	})
+}
+
+// twice reports whether another test is there that says all that an old one did.
+func (f *testFile) twice(o *scope) bool {
+	return f.new != nil && o.asserts > 0 && slices.ContainsFunc(f.new.scopes, func(n *scope) bool {
+		return !n.group && n.count == o.count && alikeLines(o, n) == 1
+	})
 }
 
 // emptied reports the tests that are there and assert nothing any more.

@@ -101,7 +101,7 @@ var script = lang{
 	name:      "JavaScript",
 	syntax:    syntax{line: []string{"//"}, block: true, many: "`", regex: true},
 	group:     regexp.MustCompile("^\\s*(?:\\w+\\.)?(?:x|f)?(?:describe|context|suite|feature)(?:\\.\\w+)*(?:\\([^'\"`]*\\))?\\(\\s*['\"`]([^'\"`]*)"),
-	test:      regexp.MustCompile("^\\s*(?:await\\s+)?(?:\\w+\\.)?(?:x|f)?(?:it|test|specify|scenario)(?:\\.\\w+)*(?:\\(.*\\))?\\(\\s*(?:'([^']*)|\"([^\"]*)|`([^`]*))|^\\s*(?:await\\s+)?\\w+\\.test\\(\\s*['\"`]([^'\"`]*)|^\\s*\\]\\s*\\)\\s*\\(\\s*['\"`]([^'\"`]*)"),
+	test:      regexp.MustCompile("^\\s*(?:await\\s+)?(?:\\w+\\.)?(?:x|f)?(?:it|test|specify|scenario)(?:\\.(?:only|skip\\w*|run\\w*|todo|each|for|concurrent|sequential|serial|fail\\w*|fixme|slow|extend|step|prop|cb))*(?:\\(.*\\))?\\(\\s*(?:'([^']*)|\"([^\"]*)|`([^`]*))|^\\s*(?:await\\s+)?\\w+\\.test\\(\\s*['\"`]([^'\"`]*)|^\\s*\\]\\s*\\)\\s*\\(\\s*['\"`]([^'\"`]*)"),
 	annotates: never, marked: never,
 	function:  regexp.MustCompile(`^\s*(?:export\s+)?(?:async\s+)?function\b`),
 	assertion: never,

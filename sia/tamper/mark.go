@@ -21,7 +21,7 @@ const (
 // mark is a line that makes tests say less than they would.
 type mark struct {
 	kind markKind
-	by   string // what of the line does it
+	call string // of one that mutes, the call
 	text string // the line
 	row  int
 }
@@ -46,29 +46,29 @@ func (s *side) findMarks() {
 		} else if !r.empty() && r.indent <= inMain {
 			inMain = -1
 		}
-		put := func(k markKind, by string) {
-			r.scope.marks = append(r.scope.marks, mark{k, by, strings.Join(strings.Fields(r.raw), " "), i})
+		put := func(k markKind, call string) {
+			r.scope.marks = append(r.scope.marks, mark{k, call, strings.Join(strings.Fields(r.raw), " "), i})
 		}
-		if by := s.lang.hush.FindString(r.raw); by != "" {
-			put(hushed, by)
+		if s.lang.hush.MatchString(r.raw) {
+			put(hushed, "")
 		}
-		if by := s.lang.raw.FindString(r.raw); by != "" {
-			put(built, by)
+		if s.lang.raw.MatchString(r.raw) {
+			put(built, "")
 		}
 		if strings.TrimSpace(r.code) == "" || inMain >= 0 {
 			continue
 		}
 		for _, skip := range s.lang.skips {
-			if by := skip.FindString(r.code); by != "" && !imports.MatchString(r.code) {
-				put(skipped, by)
+			if skip.MatchString(r.code) && !imports.MatchString(r.code) {
+				put(skipped, "")
 				break
 			}
 		}
 		if at := muted.FindStringIndex(r.code); at != nil && s.lang == &script {
 			put(mutes, r.code[:at[0]])
 		}
-		if by := s.lang.only.FindString(r.code); by != "" {
-			put(focused, by)
+		if s.lang.only.MatchString(r.code) {
+			put(focused, "")
 		}
 		if s.leaves(i) {
 			put(left, "")
@@ -114,26 +114,28 @@ func (f *testFile) marks() {
 		if f.mixed && !inTests(n) {
 			continue
 		}
-		lines, by := map[string]int{}, map[string]int{}
+		lines := map[string]int{}
+		spare := map[bool]int{} // marks that are gone; the key says whether they turned off checks
 		if n.pair != nil {
 			for _, m := range n.pair.marks {
 				lines[m.text]++
-				by[m.by]++
+				spare[m.kind == hushed]++
 			}
 		}
 		var fresh []mark
 		for _, m := range n.marks {
 			if lines[m.text]--; lines[m.text] >= 0 {
-				by[m.by]--
+				spare[m.kind == hushed]--
 			} else {
 				fresh = append(fresh, m)
 			}
 		}
 		for _, m := range fresh {
-			switch by[m.by]--; {
-			case by[m.by] < 0:
+			hush := m.kind == hushed
+			switch spare[hush]--; {
+			case spare[hush] < 0 || m.kind == focused || m.kind == mutes:
 				f.judge(m, n.pair != nil || f.shared && n == f.new.file)
-			case m.kind == skipped || m.kind == built:
+			case !hush:
 				f.report(ChangedExpectation, f.new, m.row, "when a test is skipped was changed")
 			}
 		}
@@ -165,13 +167,13 @@ func (f *testFile) judge(m mark, known bool) {
 	switch {
 	case m.kind == focused:
 		f.report(SkippedTest, f.new, m.row, "other tests don't run beside this one")
-	case !known:
+	case !known, m.kind == skipped && f.annotatesNew(m.row):
 	case m.kind == hushed:
 		if f.hushesOld(m.row) {
 			f.report(DisabledCheck, f.new, m.row, "a check was turned off for a line that was there before")
 		}
 	case m.kind == mutes:
-		call := strings.TrimSpace(m.by)
+		call := strings.TrimSpace(m.call)
 		if f.old != nil && slices.ContainsFunc(f.old.rows, func(o row) bool { return !o.fixed && strings.HasPrefix(strings.TrimSpace(o.code), call) }) {
 			f.report(SkippedTest, f.new, m.row, "a test does not see any more that a call fails")
 		}
@@ -182,6 +184,21 @@ func (f *testFile) judge(m mark, known bool) {
 	default:
 		f.report(SkippedTest, f.new, m.row, "a test is skipped, or does not count")
 	}
+}
+
+// annotatesNew reports whether row i, outside of any test, is about a declaration
+// that came with it.
+func (f *testFile) annotatesNew(i int) bool {
+	r := &f.new.rows[i]
+	if !r.scope.group || !f.new.lang.annotates.MatchString(r.code) {
+		return false
+	}
+	for _, n := range f.new.rows[i+1:] {
+		if !n.empty() && !f.new.lang.annotates.MatchString(n.code) {
+			return !n.fixed
+		}
+	}
+	return false
 }
 
 // hushesOld reports whether the check is turned off for code that was there

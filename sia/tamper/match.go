@@ -18,7 +18,7 @@ func (x index) add(cs []*claim) {
 func (x index) take(c *claim, fits func(*claim) bool) *claim {
 	var found *claim
 	for _, n := range x[c.text] {
-		if n.used || n.kind != c.kind || fits != nil && !fits(n) {
+		if n.used && !(n.shared && fits != nil) || n.kind != c.kind || fits != nil && !fits(n) {
 			continue
 		}
 		if found == nil || len(n.conds) == len(c.conds) && len(found.conds) != len(c.conds) {
@@ -99,7 +99,10 @@ func (s *search) matchMoved() {
 		f.lost = slices.DeleteFunc(f.lost, func(c *claim) bool {
 			l := f.old.lang
 			own := c.scope.place() == f.old.file
-			if helpers[l].take(c, func(n *claim) bool { return own && n.scope.side == f.new || s.calledFrom(c.scope.place().pair, n) }) != nil {
+			if n := helpers[l].take(c, func(n *claim) bool {
+				return own && n.scope.side == f.new || s.calledFrom(c.scope.place().pair, n)
+			}); n != nil {
+				n.shared = !own
 				return true
 			}
 			gone := c.scope.pair == nil
@@ -166,11 +169,13 @@ func (f *testFile) sheltered(old, new *claim) {
 		if slices.Contains(old.conds, cond) {
 			continue
 		}
-		why := "an assertion was put under a condition"
+		kind, why := LoosenedAssertion, "an assertion was put under a condition"
 		if cond == "try" {
 			why = "an assertion was put where its failure is not seen"
+		} else if new.scope.place().asserts > old.scope.place().asserts {
+			kind = ChangedExpectation // others came beside it, which may be the other condition's
 		}
-		f.report(LoosenedAssertion, new.scope.side, new.from, why)
+		f.report(kind, new.scope.side, new.from, why)
 		return
 	}
 }

@@ -24,9 +24,11 @@ var (
 		"chdir comment end test timeout new make create mk mkdir write read open close start stop init register add append " +
 		"remove delete reset restore stub spy mock use with only before after each describe it done parse load save build copy " +
 		"move touch git exec print insert push sandbox replace fake render mount import prepare wait sleep update get todo")
-	declaring = set("func function def fn class import from new macro let const var use package")
-	handles   = set("t b f tb tt") // what a test of Go is given, and hands to those that fail it
-	suites    = set("s suite ts")
+	declaring = set("func function def fn class import from new macro let const var use package fun void")
+	// before are keywords that stand before a call; any other word there is a type.
+	before  = set("await return yield throw else do in not and or go defer async")
+	handles = set("t b f tb tt") // what a test of Go is given, and hands to those that fail it
+	suites  = set("s suite ts")
 )
 
 func set(words string) map[string]bool {
@@ -64,13 +66,13 @@ func nameWords(name string) []string {
 // the tokens of a row hold none.
 func (l *lang) assertingAt(ts []token) int {
 	for i, t := range ts {
-		if t.kind != word || i > 0 && declaring[ts[i-1].text] || !l.calls(ts, i) {
+		if t.kind != word || l.declares(ts, i) || !l.calls(ts, i) {
 			continue
 		}
 		from := receiver(ts, i)
 		words := nameWords(t.text)
 		switch {
-		case len(words) == 0, l == &rust && from < i && words[0] == "expect": // that unwraps
+		case len(words) == 0, l == &ruby && t.text == "ensure", l == &rust && from < i && words[0] == "expect": // that unwraps
 		case slices.ContainsFunc(words, func(w string) bool { return asserting[w] }):
 			return from
 		case l.statement(ts, from) && !settingUp[words[0]] && (mayAssert[words[0]] || l.assertsFor(ts, from, i, words[0])):
@@ -78,6 +80,14 @@ func (l *lang) assertingAt(ts []token) int {
 		}
 	}
 	return -1
+}
+
+// declares reports whether the word at i is declared there, behind a keyword or a type.
+func (l *lang) declares(ts []token, i int) bool {
+	if i == 0 || ts[i-1].kind != word {
+		return false
+	}
+	return declaring[ts[i-1].text] || l != &ruby && !before[ts[i-1].text]
 }
 
 // calls reports whether the word at i is called: with brackets, as a macro, or as
@@ -124,7 +134,7 @@ func receiver(ts []token, i int) int {
 func (l *lang) statement(ts []token, i int) bool {
 	for k := range i {
 		switch ts[k].text {
-		case "await", "return", "yield", ".", "}", "_", "=":
+		case "await", ".", "}", "_", "=":
 		default:
 			return false
 		}

@@ -6,10 +6,12 @@ import (
 )
 
 // What a scope is worth as another's successor, beside the share of lines that
-// they have in common: the same place and name, or the same name.
+// they have in common: the same place and name, the same name, or that it stands
+// where the old one stood.
 const (
 	samePath  = 0.6
 	sameName  = 0.35
+	inPlace   = 0.25
 	successor = 0.5 // what it takes to be one
 )
 
@@ -45,6 +47,9 @@ func (s *search) pairScopes(olds, news []*scope) {
 					continue
 				}
 				seen[n] = true
+				if n.before == o.before && n.side.path == o.side.path {
+					bonus += inPlace
+				}
 				if score := alikeLines(o, n) + bonus; score >= successor {
 					all = append(all, candidate{o, n, score})
 				}
@@ -54,7 +59,7 @@ func (s *search) pairScopes(olds, news []*scope) {
 		look(by["name "+o.name], sameName)
 		if !o.group && len(news) <= maxRenamed {
 			for _, n := range news {
-				look([]*scope{n}, sameName*alikeNames(o.name, n.name))
+				look([]*scope{n}, sameName*alikeNames(o.words(), n.words()))
 			}
 		}
 		for line := range o.lines() {
@@ -79,19 +84,28 @@ const maxAlike = 8
 // maxRenamed bounds among how many new tests one is looked for by a likely name.
 const maxRenamed = 300
 
-// alikeNames is the share of words that two names have in common, 0 to 1.
-func alikeNames(a, b string) float64 {
-	x, y := nameWords(a), nameWords(b)
+// words are the words of a scope's name, but those of every test's.
+func (s *scope) words() []string {
+	if s.named == nil {
+		s.named = slices.DeleteFunc(nameWords(s.name), func(w string) bool { return w == "test" || w == "should" })
+	}
+	return s.named
+}
+
+// alikeNames is the share of the words of the shorter name that the other has too,
+// 0 to 1. One word alone says nothing.
+func alikeNames(a, b []string) float64 {
 	both := 0
-	for _, w := range x {
-		if slices.Contains(y, w) {
+	for _, w := range a {
+		if slices.Contains(b, w) {
 			both++
 		}
 	}
-	return float64(both) / float64(max(len(x), len(y), 1))
+	return float64(both) / float64(max(min(len(a), len(b)), 2))
 }
 
-// pairUnchanged pairs the scopes no line of which differs.
+// pairUnchanged pairs the scopes no line of which differs, and notes of all how many
+// lines before them don't.
 func pairUnchanged(old, new *side) {
 	at := map[int]*scope{} // by the number of fixed lines before the declaration
 	fixed := func(s *side) []int {
@@ -105,6 +119,12 @@ func pairUnchanged(old, new *side) {
 		return n
 	}
 	before, after := fixed(old), fixed(new)
+	for _, sc := range old.scopes {
+		sc.before = before[sc.first]
+	}
+	for _, sc := range new.scopes {
+		sc.before = after[sc.first]
+	}
 	same := func(n []int, sc *scope) bool { return n[sc.end]-n[sc.first] == sc.end-sc.first }
 	for _, n := range new.scopes {
 		if same(after, n) {

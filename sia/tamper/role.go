@@ -83,7 +83,7 @@ func roleOf(p string) role {
 				return d == "testdata" || d == "vendor" || len(d) > 1 && (d[0] == '_' || d[0] == '.')
 			})
 			r.named = r.test
-		case inData && l != &script:
+		case inData:
 		default:
 			r.test = r.named || folder
 		}

@@ -57,11 +57,11 @@ func sameSubject(o, n *claim) bool {
 // is gone, as long as there is some: that is another expectation, not a lesser one.
 func (f *testFile) settle(old, fresh []*claim) {
 	pairs := likest(old, fresh)
-	spare := slices.DeleteFunc(slices.Clone(fresh), func(n *claim) bool {
-		return n.used || n.kind != asserted || n.strength == 0
-	})
-	instead := func(o *claim) *claim { // the strongest, where it says as much
-		i := slices.IndexFunc(spare, func(n *claim) bool { return n.strength >= o.strength && len(n.conds) <= len(o.conds) })
+	spare := slices.DeleteFunc(slices.Clone(fresh), func(n *claim) bool { return n.used || n.strength == 0 })
+	instead := func(o *claim) *claim { // one that says as much
+		i := slices.IndexFunc(spare, func(n *claim) bool {
+			return n.kind == o.kind && n.strength >= o.strength && len(n.conds) <= len(o.conds)
+		})
 		if i < 0 {
 			return nil
 		}
@@ -85,19 +85,50 @@ func (f *testFile) settle(old, fresh []*claim) {
 				kind = ChangedExpectation
 			}
 			f.reportChanged(kind, o, n, why)
-		case o.kind == asserted && o.strength > 0:
+		case o.kind == logged || o.strength == 0 || o.kind == expected && (len(o.literals) < 3 || o.to == o.from):
+		default:
 			if n := instead(o); n != nil {
-				f.report(ChangedExpectation, n.scope.side, n.from, "an assertion was replaced by another")
+				f.report(ChangedExpectation, n.scope.side, n.from, replaced[o.kind])
+			} else if i := f.firstGone(o); o.kind == asserted && o.onlyError() && i > 0 && !f.old.rows[i-1].fixed {
+				f.report(ChangedExpectation, f.old, i, "a step of a test was removed, and that it is seen when it fails")
+			} else if o.kind != asserted && f.saysElsewhere(o) {
+				f.report(ChangedExpectation, f.old, i, replaced[o.kind])
 			} else {
-				f.report(LoosenedAssertion, f.old, f.firstGone(o), "an assertion was removed")
+				f.report(LoosenedAssertion, f.old, i, removed[o.kind])
 			}
-		case o.kind == tabled:
-			f.report(LoosenedAssertion, f.old, f.firstGone(o), "a case of a test was removed")
-		case o.kind == expected && len(o.literals) > 2 && o.to > o.from:
-			f.report(LoosenedAssertion, f.old, f.firstGone(o), "cases or expected values of a test were removed")
 		}
 	}
 }
+
+// saysElsewhere reports whether lines that were added name all values of a claim.
+func (f *testFile) saysElsewhere(c *claim) bool {
+	return c.tells() && !slices.ContainsFunc(c.tokens, func(t token) bool { return value(t) != "" && !f.added[t.text] })
+}
+
+// onlyError reports whether a claim says only that what was done before did not fail.
+func (c *claim) onlyError() bool {
+	err := false
+	for i, t := range c.tokens {
+		called := i+1 < len(c.tokens) && (c.tokens[i+1].text == "(" || c.tokens[i+1].text == ".")
+		switch {
+		case t.kind == text || t.kind == number:
+			return false
+		case t.kind != word || called || i > 0 && c.tokens[i-1].text == "." || handles[t.text] || t.text == "if":
+		case t.text == "err":
+			err = true
+		case t.text != "nil":
+			return false
+		}
+	}
+	return err
+}
+
+var (
+	removed = [...]string{asserted: "an assertion was removed", tabled: "a case of a test was removed",
+		expected: "cases or expected values of a test were removed"}
+	replaced = [...]string{asserted: "an assertion was replaced by another", tabled: "a case of a test was replaced by another",
+		expected: "cases or expected values of a test were replaced by others"}
+)
 
 // likest pairs old claims with new ones, each with one at most, and marks these as
 // used.

@@ -43,6 +43,8 @@ type scope struct {
 	unchanged bool           // and no line differs
 	said      map[string]int // its lines; nil: not counted yet
 	count     int            // of them
+	named     []string       // the words of its name; nil: not read yet
+	before    int            // lines before it that stand on both sides
 
 	asserts int // assertions in it, and in the tests in it
 	last    int // row of the last of those
@@ -276,7 +278,11 @@ func (s *side) declared(i, ann int) (name string, group, marked, ok bool) {
 		return firstGroup(m), false, marked, true
 	}
 	if marked {
-		if m := s.lang.function.FindStringSubmatch(r.code); m != nil {
+		code := r.code
+		if k := len(r.tokens) - 1; k > 0 && i+1 < len(s.rows) && r.tokens[k].kind == word { // the name stands on the next line
+			code += s.rows[i+1].code
+		}
+		if m := s.lang.function.FindStringSubmatch(code); m != nil {
 			return firstGroup(m), false, true, true
 		}
 	}

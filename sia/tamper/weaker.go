@@ -1,6 +1,9 @@
 package tamper
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A weakening is a way in which a new assertion says less than the old one, or,
 // without words, a sign that it says as much.
@@ -53,12 +56,19 @@ func weaker(old, new *claim) (FindingKind, string) {
 				return w.kind, w.says
 			}
 		}
+	case old.kind == expected && !same && old.cases() && keeps(new.literals, old.literals):
+		return LoosenedAssertion, "cases or expected values of a test were removed"
 	case old.kind == expected && !same:
 		return ChangedExpectation, "an expected value was changed"
 	case old.kind == tabled && !same:
 		return ChangedExpectation, "a case of the test was changed"
 	}
 	return "", ""
+}
+
+// cases reports whether a claim is data that a test is run for, each of it once.
+func (c *claim) cases() bool {
+	return strings.HasPrefix(c.tokens[0].text, "@") || c.bag["each"] > 0
 }
 
 // turned reports whether one of two claims denies what the other says.
