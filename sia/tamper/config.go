@@ -101,6 +101,18 @@ var configRules = []configRule{
 		why:   "tests are left out, or their failure is let pass",
 	},
 	{
+		files: regexp.MustCompile(`\.npmrc|\.yarnrc(?:\.yml)?|config(?:\.toml)?`),
+		added: regexp.MustCompile(`(?i)^\s*(?:script-?shell|shell|node-options|ignore-scripts|yarnPath|runner|rustc-wrapper|rustc-workspace-wrapper|linker|test)\s*[=:]`),
+		why:   "tests are run by another program",
+	},
+	{
+		files: regexp.MustCompile(`(?:maven|jvm)\.config|gradle\.properties`),
+		added: regexp.MustCompile(`(?i)skip|-Dtest=|ignore|fail-never|-fn\b|-javaagent|-x\s*test`),
+		why:   "tests are left out, or their failure is let pass",
+	},
+	{files: regexp.MustCompile(`go\.(?:mod|work)`), added: regexp.MustCompile(`=>`), why: "code that tests are built with is replaced"},
+	{files: regexp.MustCompile(`(?:site|user)customize\.py|.*\.pth`), added: regexp.MustCompile(`\S`), why: "every run of Python begins with this code"},
+	{
 		files: regexp.MustCompile(`cargo\.toml|nextest\.toml|config\.toml`),
 		added: regexp.MustCompile(`^\s*(?:test|doctest|harness|autotests|autobenches|bench)\s*=\s*false|^\s*(?:exclude|default-members|retries|default-filter)\s*=`),
 		gone:  regexp.MustCompile(`^\s*\[\[test\]\]`),

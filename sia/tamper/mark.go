@@ -16,6 +16,7 @@ const (
 	left                    // leaves a test before its end
 	built                   // keeps the file from being built
 	mutes                   // hides that a call failed
+	exits                   // ends the run as if all was well
 )
 
 // mark is a line that makes tests say less than they would.
@@ -27,6 +28,9 @@ type mark struct {
 }
 
 var imports = regexp.MustCompile(`^\s*(?:import|from|use|require)\b`)
+
+// exit is what ends a process as if nothing had failed.
+var exit = regexp.MustCompile(`\b(?:os\.Exit|syscall\.Exit|process\.exit|sys\.exit|os\._exit|System\.exit|process::exit)\(\s*0?\s*\)|^\s*exit!?(?:\s*\(?0\)?)?\s*$`)
 
 // muted is what keeps it from being seen that a promise was rejected.
 var muted = regexp.MustCompile(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
@@ -64,6 +68,9 @@ func (s *side) findMarks() {
 				break
 			}
 		}
+		if r.scope.group && exit.MatchString(r.code) {
+			put(exits, "")
+		}
 		if at := muted.FindStringIndex(r.code); at != nil && s.lang == &script {
 			put(mutes, r.code[:at[0]])
 		}
@@ -79,7 +86,10 @@ func (s *side) findMarks() {
 // leaves reports whether row i returns from a test while assertions follow.
 func (s *side) leaves(i int) bool {
 	r := &s.rows[i]
-	if r.scope.group || i <= r.scope.decl {
+	if r.scope.group {
+		return s.hollow(i)
+	}
+	if i <= r.scope.decl {
 		return false
 	}
 	first := -1 // indent of the test's own lines
@@ -100,6 +110,28 @@ func (s *side) leaves(i int) bool {
 	for j := i - 1; j > r.scope.decl && j > i-maxJoined; j-- {
 		if b := &s.rows[j]; !b.empty() && b.indent < r.indent {
 			return b.indent == first && s.lang.condition.MatchString(b.bare) && r.scope.last > i
+		}
+	}
+	return false
+}
+
+// hollow reports whether row i, outside of tests, returns from a function before
+// what it asserts.
+func (s *side) hollow(i int) bool {
+	r := &s.rows[i]
+	if !s.lang.leave.MatchString(r.bare) {
+		return false
+	}
+	j := i - 1
+	for j >= 0 && (s.rows[j].empty() || s.rows[j].indent >= r.indent) {
+		j--
+	}
+	if j < 0 || !s.lang.function.MatchString(s.rows[j].code) {
+		return false
+	}
+	for k := i + 1; k < len(s.rows) && (s.rows[k].empty() || s.rows[k].indent >= r.indent); k++ {
+		if s.rows[k].asserts >= 0 || s.lang.fails.MatchString(s.rows[k].bare) {
+			return true
 		}
 	}
 	return false
@@ -133,7 +165,7 @@ func (f *testFile) marks() {
 		for _, m := range fresh {
 			hush := m.kind == hushed
 			switch spare[hush]--; {
-			case spare[hush] < 0 || m.kind == focused || m.kind == mutes:
+			case spare[hush] < 0 || m.kind == focused || m.kind == mutes || m.kind == exits:
 				f.judge(m, n.pair != nil || f.shared && n == f.new.file)
 			case !hush:
 				f.report(ChangedExpectation, f.new, m.row, "when a test is skipped was changed")
@@ -167,6 +199,8 @@ func (f *testFile) judge(m mark, known bool) {
 	switch {
 	case m.kind == focused:
 		f.report(SkippedTest, f.new, m.row, "other tests don't run beside this one")
+	case m.kind == exits:
+		f.report(SkippedTest, f.new, m.row, "the run of the tests is ended as if all was well")
 	case !known, m.kind == skipped && f.annotatesNew(m.row):
 	case m.kind == hushed:
 		if f.hushesOld(m.row) {
@@ -233,13 +267,14 @@ func (f *testFile) testMain() {
 	if sc == nil {
 		return
 	}
-	runs, changed := false, false
+	runs, ends, changed := false, false, false
 	for i := sc.decl; i < sc.end; i++ {
 		changed = changed || !f.new.rows[i].fixed
-		runs = runs || strings.Contains(f.new.rows[i].bare, ".Run()") || strings.Contains(f.new.rows[i].bare, "(m)") ||
-			strings.Contains(f.new.rows[i].bare, "(m,")
+		bare := f.new.rows[i].bare
+		runs = runs || strings.Contains(bare, ".Run()") || strings.Contains(bare, "(m)") || strings.Contains(bare, "(m,")
+		ends = ends || exit.MatchString(bare)
 	}
-	if changed && !runs {
-		f.report(SkippedTest, f.new, sc.decl, "TestMain does not run the tests")
+	if changed && (!runs || ends) {
+		f.report(SkippedTest, f.new, sc.decl, "TestMain does not run the tests, or not for their result")
 	}
 }

@@ -17,6 +17,9 @@ type weakening struct {
 var weakenings = []weakening{
 	{LoosenedAssertion, "an assertion became a mere message", func(_, new *claim) bool { return new.kind == logged }},
 	{LoosenedAssertion, "an assertion can't fail any more", func(old, new *claim) bool { return new.strength == 0 && old.strength > 0 }},
+	{LoosenedAssertion, "an assertion was weakened: a part of it was removed", func(old, new *claim) bool {
+		return len(new.text) < len(old.text) && strings.HasPrefix(old.text, new.text)
+	}},
 	{LoosenedAssertion, "an assertion was turned round", func(old, new *claim) bool {
 		return old.boolean && new.boolean && len(old.compared) > 0 && slices.Equal(old.compared, new.compared) &&
 			slices.Equal(old.literals, new.literals) && turned(old, new)
