@@ -203,6 +203,8 @@ type (
 		Blocked  []Obstacle     `json:"blocked,omitempty"` // what a person has to see to
 		// there is no signal, perhaps because the pull request is a draft
 		Guarded bool `json:"guarded,omitempty"`
+		// what a person has to accept, where all of it are expectations that the issue may ask to be changed
+		Weigh []string `json:"weigh,omitempty"`
 	}
 	// Diagnosed: SIA's conclusion.
 	Diagnosed struct {
@@ -217,6 +219,14 @@ type (
 		Review Review  `json:"review"`
 		Prompt string  `json:"prompt,omitempty"`
 		Cost   Credits `json:"cost"`
+	}
+	// Weighed: for each of the changed expectations, the sentence of the issue that asks
+	// for it; empty where there is none.
+	Weighed struct {
+		SHA    SHA      `json:"sha"`
+		Quotes []string `json:"quotes,omitempty"`
+		Why    string   `json:"why,omitempty"` // why the reviewer could not say
+		Cost   Credits  `json:"cost"`
 	}
 	// MemoryCommitted: the task's memory is on the memory branch.
 	MemoryCommitted struct {
@@ -320,6 +330,7 @@ const (
 	KJudged           Kind = "judged"
 	KDiagnosed        Kind = "diagnosed"
 	KReviewed         Kind = "reviewed"
+	KWeighed          Kind = "weighed"
 	KMemoryCommitted  Kind = "memory_committed"
 	KCommentPosted    Kind = "comment_posted"
 	KEscalationOpened Kind = "escalation_opened"
@@ -354,6 +365,7 @@ func (PullOpened) Kind() Kind       { return KPullOpened }
 func (Judged) Kind() Kind           { return KJudged }
 func (Diagnosed) Kind() Kind        { return KDiagnosed }
 func (Reviewed) Kind() Kind         { return KReviewed }
+func (Weighed) Kind() Kind          { return KWeighed }
 func (MemoryCommitted) Kind() Kind  { return KMemoryCommitted }
 func (CommentPosted) Kind() Kind    { return KCommentPosted }
 func (EscalationOpened) Kind() Kind { return KEscalationOpened }
@@ -369,7 +381,7 @@ var facts = []Fact{
 	Rated{},
 	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},
-	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
+	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{}, Readied{}, Drafted{},
 }
 

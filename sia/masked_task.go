@@ -11,7 +11,11 @@ func (t Task) Masked(mask Mask) Task {
 	t.Interventions, t.Next = maskedEach(t.Interventions, intervention), maskedAt(t.Next, intervention)
 	t.Fix = maskedAt(t.Fix, func(f Fix) Fix { return f.masked(mask) })
 	t.Checks, t.Gate.Explain = maskedChecks(t.Checks, mask), mask.Each(t.Gate.Explain)
-	t.Pull.Refused = mask(t.Pull.Refused)
+	t.Bound, t.Pull.Refused = mask(t.Bound), mask(t.Pull.Refused)
+	t.Gate.Weighing = maskedAt(t.Gate.Weighing, func(w Weighing) Weighing {
+		w.Findings, w.Quotes = mask.Each(w.Findings), mask.Each(w.Quotes)
+		return w
+	})
 	t.Escalation = maskedAt(t.Escalation, func(e Escalation) Escalation {
 		e.Blocker, e.Question = mask(e.Blocker), mask(e.Question)
 		e.Options, e.Plan = maskedOptions(e.Options, mask), maskedPlan(e.Plan, mask)

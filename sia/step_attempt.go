@@ -23,6 +23,9 @@ func (s *step) begun() {
 	}
 	s.t.Brief = s.keeping(s.t.Brief)
 	s.t.Author, s.t.Access = f.Author, f.Access
+	if f.Author != "" && (f.Author == s.t.AskedBy.Login || MayInstruct(f.Access)) {
+		s.bind()
+	}
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
 	if s.pending(DoAttempt) || s.pending(DoPush) {

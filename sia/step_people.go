@@ -18,6 +18,7 @@ func (s *step) create(f Start) {
 		Credits:    Ledger{Budget: Credits(set.Budget.Task) * Credit},
 	}
 	s.t.Branch = "sia/issue-" + itoa(f.Issue) + "-" + slug(f.Title)
+	s.bind()
 	s.words(f.Text)
 	s.t.Anyway = f.Anyway
 	s.react("eyes")
@@ -336,6 +337,9 @@ func (s *step) edited() {
 		return
 	}
 	s.t.Title, s.t.Body, s.t.Edited = f.Title, f.Body, &Edit{By: s.e.By, At: s.e.At}
+	if by := s.e.By.Login; by != "" && (by == s.t.AskedBy.Login || by == s.t.Author && MayInstruct(s.t.Access)) {
+		s.bind()
+	}
 	if e := s.t.Escalation; e != nil && e.Kind == AskPlan && !e.Answered {
 		e.Stale = true
 	}

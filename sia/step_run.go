@@ -28,6 +28,7 @@ func (s *step) restart() {
 	if asked {
 		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
 		s.t.AskedBy, s.t.Label = s.e.By, f.Label
+		s.bind()
 	}
 	s.t.StartedAt, s.t.BeginsAt, s.t.Aftermath, s.t.Gone = s.e.At, time.Time{}, "", false
 	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
