@@ -18,6 +18,7 @@ const (
 	DoRerun    EffectKind = "rerun"    // ask for checks to be run again
 	DoDiagnose EffectKind = "diagnose" // work out why the attempt failed and what to try
 	DoReview   EffectKind = "review"   // have the diagnosis reviewed independently
+	DoWeigh    EffectKind = "weigh"    // have the reviewer say whether the issue asks for the changed expectations
 	DoMemory   EffectKind = "memory"   // commit the task's memory
 	DoAnnounce EffectKind = "announce" // post the intervention's comment
 	DoEscalate EffectKind = "escalate" // open the escalation issue, or ask on the task's issue
@@ -60,6 +61,7 @@ var effects = []effectTraits{
 	{kind: DoRerun, leads: true, held: true},
 	{kind: DoDiagnose, outcomes: []Kind{KDiagnosed}, waitsIn: []State{Diagnosing}, leads: true, held: true},
 	{kind: DoReview, outcomes: []Kind{KReviewed}, waitsIn: []State{Reviewing}, leads: true, held: true},
+	{kind: DoWeigh, outcomes: []Kind{KWeighed}, waitsIn: []State{Checking}, leads: true, held: true},
 	{kind: DoMemory, outcomes: []Kind{KMemoryCommitted}},
 	{kind: DoAnnounce, outcomes: []Kind{KCommentPosted}, waitsIn: []State{Reviewing}, leads: true, held: true},
 	{kind: DoEscalate, outcomes: []Kind{KEscalationOpened}, waitsIn: []State{Escalated}, held: true},

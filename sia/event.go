@@ -207,6 +207,8 @@ type (
 		Conflicts bool `json:"conflicts,omitempty"`
 		// a rule wants the branch up to date with its base, and it is not
 		Behind bool `json:"behind,omitempty"`
+		// what a person has to accept, where all of it are expectations that the issue may ask to be changed
+		Weigh []string `json:"weigh,omitempty"`
 	}
 	// Updated: the base was merged into the branch; or why it could not be. Without
 	// conflicts and reason the branch is not where it was expected.
@@ -230,6 +232,14 @@ type (
 		Review Review  `json:"review"`
 		Prompt string  `json:"prompt,omitempty"`
 		Cost   Credits `json:"cost"`
+	}
+	// Weighed: for each of the changed expectations, the sentence of the issue that asks
+	// for it; empty where there is none.
+	Weighed struct {
+		SHA    SHA      `json:"sha"`
+		Quotes []string `json:"quotes,omitempty"`
+		Why    string   `json:"why,omitempty"` // why the reviewer could not say
+		Cost   Credits  `json:"cost"`
 	}
 	// MemoryCommitted: the task's memory is on the memory branch.
 	MemoryCommitted struct {
@@ -333,6 +343,7 @@ const (
 	KJudged           Kind = "judged"
 	KDiagnosed        Kind = "diagnosed"
 	KReviewed         Kind = "reviewed"
+	KWeighed          Kind = "weighed"
 	KMemoryCommitted  Kind = "memory_committed"
 	KCommentPosted    Kind = "comment_posted"
 	KEscalationOpened Kind = "escalation_opened"
@@ -368,6 +379,7 @@ func (PullOpened) Kind() Kind       { return KPullOpened }
 func (Judged) Kind() Kind           { return KJudged }
 func (Diagnosed) Kind() Kind        { return KDiagnosed }
 func (Reviewed) Kind() Kind         { return KReviewed }
+func (Weighed) Kind() Kind          { return KWeighed }
 func (MemoryCommitted) Kind() Kind  { return KMemoryCommitted }
 func (CommentPosted) Kind() Kind    { return KCommentPosted }
 func (EscalationOpened) Kind() Kind { return KEscalationOpened }
@@ -384,7 +396,7 @@ var facts = []Fact{
 	Rated{},
 	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},
-	Judged{}, Diagnosed{}, Reviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
+	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{},
 }
 

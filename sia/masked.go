@@ -95,7 +95,7 @@ func (f PushRefused) Masked(mask Mask) Fact { f.Reason = mask(f.Reason); return 
 // Masked masks what the checks say.
 func (f Judged) Masked(mask Mask) Fact {
 	f.Checks, f.Failures = maskedChecks(f.Checks, mask), maskedFailures(f.Failures, mask)
-	f.Explain, f.Signals = mask.Each(f.Explain), maskedSignals(f.Signals, mask)
+	f.Explain, f.Signals, f.Weigh = mask.Each(f.Explain), maskedSignals(f.Signals, mask), mask.Each(f.Weigh)
 	f.Doubt = maskedAt(f.Doubt, func(d Doubt) Doubt {
 		d.Checks = mask.Each(d.Checks)
 		return d
@@ -129,6 +129,12 @@ func maskedConflicts(all []Conflict, mask Mask) []Conflict {
 // Masked masks what the diagnosis says.
 func (f Diagnosed) Masked(mask Mask) Fact {
 	f.Diagnosis, f.Warning = f.Diagnosis.masked(mask), mask(f.Warning)
+	return f
+}
+
+// Masked masks what the reviewer said and quoted.
+func (f Weighed) Masked(mask Mask) Fact {
+	f.Quotes, f.Why = mask.Each(f.Quotes), mask(f.Why)
 	return f
 }
 

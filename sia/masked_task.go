@@ -16,6 +16,10 @@ func (t Task) Masked(mask Mask) Task {
 		m.Conflicts = maskedConflicts(m.Conflicts, mask)
 		return m
 	})
+	t.Gate.Weighing = maskedAt(t.Gate.Weighing, func(w Weighing) Weighing {
+		w.Findings, w.Quotes = mask.Each(w.Findings), mask.Each(w.Quotes)
+		return w
+	})
 	t.Escalation = maskedAt(t.Escalation, func(e Escalation) Escalation {
 		e.Blocker, e.Question = mask(e.Blocker), mask(e.Question)
 		e.Options, e.Plan = maskedOptions(e.Options, mask), maskedPlan(e.Plan, mask)

@@ -293,6 +293,10 @@ func (t Task) clone() Task {
 		m := *t.Merging
 		t.Merging = &m
 	}
+	if t.Gate.Weighing != nil {
+		w := *t.Gate.Weighing
+		t.Gate.Weighing = &w
+	}
 	if t.Next != nil {
 		n := *t.Next
 		t.Next = &n

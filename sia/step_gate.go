@@ -8,7 +8,7 @@ import (
 
 // watch begins to watch the present head.
 func (s *step) watch() {
-	s.t.Gate = GateState{Seq: s.t.Gate.Seq, Since: s.e.At}
+	s.t.Gate = GateState{Seq: s.t.Gate.Seq, Since: s.e.At, Weighing: s.t.Gate.Weighing}
 	s.look(s.e.At.Add(s.t.Settings.Checks.Settle.D()))
 }
 
@@ -74,8 +74,7 @@ func (s *step) judged() {
 		}
 		s.because("%s: the checks are asked to run again (%d of at most %d)", why, g.Reruns, MaxReruns)
 	case VerdictTampered:
-		g.AwaitsPerson = true
-		s.because("a person must accept the changes to tests and protected paths")
+		s.tampered(f.Weigh)
 	case VerdictBlocked:
 		if f.Guarded && s.readyFirst("a required check did not report, and the pull request is a draft") {
 			return

@@ -112,6 +112,7 @@ func init() {
 			ignore("paused: the gate looks again on resume", OnHold).rest(late),
 		KDiagnosed: row{}.on((*step).diagnosed, Diagnosing).on((*step).inside, OnHold).rest(late),
 		KReviewed:  row{}.on((*step).reviewed, Reviewing).on((*step).inside, OnHold).rest(late),
+		KWeighed:   row{}.on((*step).weighed, Checking).on((*step).inside, OnHold).rest(late),
 		KMemoryCommitted: row{}.on((*step).memoryCommitted, Reviewing, Escalated).on((*step).inside, OnHold).
 			on((*step).memoryNoted, Queued, Working, PushedOut, Checking, Diagnosing, Announced, Passed, Stopped),
 		KCommentPosted: row{}.on((*step).announced, Reviewing).on((*step).inside, OnHold).rest(late),

@@ -286,6 +286,27 @@ type GateState struct {
 	Explain []string `json:"explain,omitempty"` // the last verdict's reasons
 	// the head is green, but tests or protected files were changed: a person accepts that or stops
 	AwaitsPerson bool `json:"awaits_person,omitempty"`
+	// what the reviewer was last asked about expectations that changed; nil: nothing yet
+	Weighing *Weighing `json:"weighing,omitempty"`
+}
+
+// Weighing is whether the issue asks for expectations that a head changed. The same
+// changes of one head are weighed once.
+type Weighing struct {
+	SHA      SHA      `json:"sha"`
+	Findings []string `json:"findings"`
+	Done     bool     `json:"done,omitempty"`   // the reviewer has answered, or could not
+	Quotes   []string `json:"quotes,omitempty"` // of the issue, one for each finding; empty where there is none
+}
+
+// Of reports whether it is about these findings of a head.
+func (w *Weighing) Of(head SHA, findings []string) bool {
+	return w != nil && w.SHA == head && slices.Equal(w.Findings, findings)
+}
+
+// AskedFor reports whether the issue asks for everything that was changed.
+func (w *Weighing) AskedFor() bool {
+	return w != nil && w.Done && len(w.Findings) > 0 && len(w.Quotes) == len(w.Findings) && !slices.Contains(w.Quotes, "")
 }
 
 // EscalationKind says what form a question to a person takes.

@@ -107,6 +107,9 @@ func (w *world) outcome(f Effect) Fact {
 		if v == VerdictBlocked {
 			j.Blocked = []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: rapid.Bool().Draw(t, "absent")}}
 		}
+		if v == VerdictTampered && rapid.Bool().Draw(t, "expectations") {
+			j.Weigh = []string{"a_test.go:3: " + rapid.SampledFrom([]string{"this", "that"}).Draw(t, "changed")}
+		}
 		j.Guarded = (v == VerdictBlocked || v == VerdictNone) && rapid.Bool().Draw(t, "guarded")
 		j.Conflicts, j.Behind = rapid.IntRange(0, 7).Draw(t, "conflicts") == 0, rapid.IntRange(0, 3).Draw(t, "behind") == 0
 		return j
@@ -135,6 +138,9 @@ func (w *world) outcome(f Effect) Fact {
 			out.Review.Points, out.Prompt = []string{"name the file"}, "amended "+string(w.sha())
 		}
 		return out
+	case DoWeigh:
+		return Weighed{SHA: f.SHA, Cost: 100, Quotes: rapid.SampledFrom([][]string{nil, {""}, {"it should be that"}}).Draw(t,
+			"quotes")}
 	case DoMemory:
 		return MemoryCommitted{SHA: w.sha()}
 	case DoAnnounce:

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -118,8 +119,31 @@ func validation(t sia.Task) string {
 			b.WriteString("\nA person accepted this commit's changes to tests or protected files.\n")
 		}
 	}
+	b.WriteString(askedFor(t))
 	return b.String()
 }
+
+// askedFor lists the expectations of tests that the head changed, each with the words
+// of the issue that ask for it; empty when nobody had to look for them.
+func askedFor(t sia.Task) string {
+	w := t.Gate.Weighing
+	if !w.AskedFor() || w.SHA != t.Head || slices.Contains(t.Accepted, t.Head) {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nExpectations of tests were changed, and the issue asks for it. A reviewer found where; that the words stand " +
+		"in the issue was checked:\n\n")
+	for i, f := range w.Findings {
+		if i == maxAskedFor {
+			fmt.Fprintf(&b, "- and %d more\n", len(w.Findings)-i)
+			break
+		}
+		fmt.Fprintf(&b, "- %s — “%s”\n", Line(f, 300), Line(w.Quotes[i], 400))
+	}
+	return b.String()
+}
+
+const maxAskedFor = 20
 
 func colourWords(c sia.CheckColour) string {
 	switch c {

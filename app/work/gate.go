@@ -34,7 +34,7 @@ func (w *Worker) reportVerdict(
 	}
 	out := sia.Judged{
 		SHA: t.Head, Looked: e.in.Now, Verdict: v.Verdict, Checks: v.Checks, Explain: v.Explain, RerunIDs: v.Rerun,
-		Doubt: v.Doubt, Blocked: v.Blocked, Guarded: v.Guarded,
+		Doubt: v.Doubt, Blocked: v.Blocked, Guarded: v.Guarded, Weigh: v.Weigh,
 		Conflicts: e.merge.Conflicts, Behind: e.merge.Behind,
 	}
 	if out.Verdict == sia.VerdictRed {

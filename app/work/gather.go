@@ -67,9 +67,18 @@ func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, err
 func taskInput(t sia.Task, now time.Time) gate.Input {
 	return gate.Input{
 		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
-		Accepted: slices.Contains(t.Accepted, t.Head), ByPerson: t.HeadBy != (sia.Actor{}), Draft: t.Pull.Draft,
-		Final: !t.Pull.Draft || t.Pull.Refused != "",
+		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: weighingOf(t), ByPerson: t.HeadBy != (sia.Actor{}),
+		Draft: t.Pull.Draft, Final: !t.Pull.Draft || t.Pull.Refused != "",
 	}
+}
+
+// weighingOf is what the reviewer said of the head's changed expectations; nil when
+// it was asked about another head.
+func weighingOf(t sia.Task) *sia.Weighing {
+	if w := t.Gate.Weighing; w != nil && w.SHA == t.Head {
+		return w
+	}
+	return nil
 }
 
 // mended reads anew which checks the settings require, once somebody was asked about
@@ -141,7 +150,7 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 	}
 	if needs.Tampering {
 		// A person's push on top of what an attempt did does not answer for it.
-		if e.in.Tampering, err = w.tampering(ctx, t); err != nil {
+		if e.in.Tampering, e.in.Expectations, err = w.tampering(ctx, t); err != nil {
 			return err
 		}
 		e.in.TamperingKnown = true

@@ -14,7 +14,7 @@ import (
 // review has the diagnosis reviewed by a fresh model call that sees only the
 // diagnosis package: no transcript, no history, nobody's reasoning.
 func (w *Worker) review(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
-	diff, err := w.validationDiff(ctx, t)
+	diff, err := w.validationDiff(ctx, t, t.Attempt().Head)
 	if err != nil {
 		return nil, err
 	}
@@ -28,12 +28,11 @@ func (w *Worker) review(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 	return sia.Reviewed{Review: r, Prompt: prompt, Cost: sia.CreditsOf(usage.USD)}, nil
 }
 
-// validationDiff is the part of the attempt's change that touches tests, what
+// validationDiff is the part of a head's change that touches tests, what
 // configures checks, or protected paths, as a unified diff with secrets masked;
 // empty when nothing of it does. What an interrupted attempt changed was thrown
-// away, so that there is nothing to look at.
-func (w *Worker) validationDiff(ctx context.Context, t sia.Task) (string, error) {
-	head := t.Attempt().Head
+// away, so that there is no head to look at.
+func (w *Worker) validationDiff(ctx context.Context, t sia.Task, head sia.SHA) (string, error) {
 	if head == "" {
 		return "", nil
 	}

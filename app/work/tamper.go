@@ -20,12 +20,13 @@ const oldLimit = 1 << 20
 const maxLines = 3000
 
 // tampering says what the head's difference from the base does to the tests,
-// to what configures checks and to protected paths, a line for each finding.
-func (w *Worker) tampering(ctx context.Context, t sia.Task) ([]string, error) {
+// to what configures checks and to protected paths, a line for each finding; and
+// whether a reviewer may say of all of them that the issue asks for it.
+func (w *Worker) tampering(ctx context.Context, t sia.Task) (lines []string, expectations bool, err error) {
 	mirror := w.mirror(t)
 	diff, err := mirror.Diff(ctx, string(t.BaseSHA), string(t.Head))
 	if err != nil {
-		return nil, fmt.Errorf("look for changes of tests: %w", err)
+		return nil, false, fmt.Errorf("look for changes of tests: %w", err)
 	}
 	changes := make([]tamper.Change, len(diff.Files))
 	for i, f := range diff.Files {
@@ -33,17 +34,18 @@ func (w *Worker) tampering(ctx context.Context, t sia.Task) ([]string, error) {
 		if tamper.ReadsOld(c) {
 			old, err := mirror.ReadFile(ctx, string(t.BaseSHA), oldPath(f), oldLimit)
 			if err != nil && !errors.Is(err, gitops.ErrTooLarge) && !errors.Is(err, fs.ErrNotExist) {
-				return nil, fmt.Errorf("look for changes of tests: %w", err)
+				return nil, false, fmt.Errorf("look for changes of tests: %w", err)
 			}
 			c.Old = string(old)
 		}
 		changes[i] = c
 	}
-	var out []string
+	expectations = t.Settings.SIA.Reviewer
 	for _, f := range tamper.Find(changes, t.Settings.Checks.Guarded()) {
-		out = append(out, w.Secrets.Mask(f.String()))
+		lines = append(lines, w.Secrets.Mask(f.String()))
+		expectations = expectations && f.Asks() == tamper.Reviewer
 	}
-	return out, nil
+	return lines, expectations && len(lines) > 0, nil
 }
 
 func oldPath(f gitops.FileDiff) string {

@@ -150,7 +150,8 @@ type handler func(context.Context, sia.Task, sia.Effect) (sia.Fact, error)
 func (w *Worker) handlers() map[sia.EffectKind]handler {
 	return map[sia.EffectKind]handler{
 		sia.DoBegin: w.begin, sia.DoAttempt: w.attempt, sia.DoCancel: w.cancel, sia.DoPush: w.push, sia.DoPull: w.pull,
-		sia.DoGate: w.gate, sia.DoRerun: w.rerun, sia.DoDiagnose: w.diagnose, sia.DoReview: w.review, sia.DoMemory: w.memory,
+		sia.DoGate: w.gate, sia.DoRerun: w.rerun, sia.DoDiagnose: w.diagnose, sia.DoReview: w.review, sia.DoWeigh: w.weigh,
+		sia.DoMemory:   w.memory,
 		sia.DoAnnounce: w.announce, sia.DoEscalate: w.escalate, sia.DoClose: w.close, sia.DoReady: w.ready,
 		sia.DoDraft: w.draft,
 		sia.DoSync:  w.sync, sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,

@@ -32,6 +32,7 @@ type cli struct {
 	Memory  memoryCmd  `cmd:"" help:"Show what SIA remembers of a task, and rebuild a lost database from it."`
 	Reindex reindexCmd `cmd:"" help:"Rebuild a lost database from the memory branches."`
 	Log     logCmd     `cmd:"" help:"Read failing CI logs: what failed, its signature and class."`
+	Tamper  tamperCmd  `cmd:"" help:"Find what a change does to tests and checks, as SIA does of an attempt."`
 	Config  configCmd  `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
 	Bench   benchGroup `cmd:"" help:"Measure: this machine, the choice of technique, or the sandbox."`

@@ -111,6 +111,7 @@ func strictSchema(node any) any {
 var (
 	lenientDiagnosis = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("diagnosis") })
 	lenientReview    = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("review") })
+	lenientWeighing  = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("weigh") })
 )
 
 func compileSchema(name string) (*jsonschema.Schema, error) {

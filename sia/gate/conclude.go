@@ -119,8 +119,11 @@ func (j *judgement) explainBlocked() {
 
 // pass is the verdict where nothing is red and something is green.
 func (j *judgement) pass(greens int) {
-	if j.tampered() && !j.Accepted {
+	if j.tampered() && !j.Accepted && !j.askedFor() {
 		j.result.Verdict = sia.VerdictTampered
+		if j.Expectations {
+			j.result.Weigh = j.Tampering
+		}
 		return
 	}
 	j.result.Verdict = sia.VerdictGreen
@@ -150,18 +153,27 @@ func TamperingIn(sentence string) (finding string, ok bool) {
 
 // tampered reports whether the attempt touched what it must not, and says so.
 func (j *judgement) tampered() bool {
-	for _, t := range j.Tampering {
+	for i, t := range j.Tampering {
 		j.explain(touched+"%s.", strings.TrimSuffix(t, "."))
+		if j.askedFor() {
+			j.explain("The issue asks for that: “%s”.", j.Weighing.Quotes[i])
+		}
 	}
 	switch {
 	case len(j.Tampering) == 0:
 		return false
 	case j.Accepted:
 		j.explain("A person with write access accepted that.")
+	case j.askedFor():
 	default:
 		j.explain("It does not pass until a person with write access accepts that.")
 	}
 	return true
+}
+
+// askedFor reports whether the issue asks for everything that the attempt changed.
+func (j *judgement) askedFor() bool {
+	return j.Expectations && j.Weighing.AskedFor() && slices.Equal(j.Weighing.Findings, j.Tampering)
 }
 
 func (j *judgement) sentences(why []string) {

@@ -35,10 +35,12 @@ type Input struct {
 	Final              bool        // a green verdict passes the task: no look follows at a pull request that was marked ready
 	Counts             []TestCount // of tests, where CountsKnown: those of which both numbers are known
 	CountsKnown        bool
-	Accepted           bool  // a person with write access accepted the tampering
-	ByPerson           bool  // a person pushed the commit and looks at its checks: they are not doubted
-	Doubted            bool  // red checks of the commit were run again for doubt already
-	Doubt              Doubt // what speaks for and against running red checks again, where DoubtKnown
+	Expectations       bool          // all of Tampering are expectations that the issue may ask to be changed
+	Weighing           *sia.Weighing // what was said of them; nil: nothing
+	Accepted           bool          // a person with write access accepted the tampering
+	ByPerson           bool          // a person pushed the commit and looks at its checks: they are not doubted
+	Doubted            bool          // red checks of the commit were run again for doubt already
+	Doubt              Doubt         // what speaks for and against running red checks again, where DoubtKnown
 	DoubtKnown         bool
 }
 
@@ -50,6 +52,7 @@ type Result struct {
 	Rerun   []int64           // check runs to be run again; set when Verdict is rerun
 	Doubt   *sia.Doubt        // what was weighed about running red checks again; nil: nothing
 	Blocked []sia.Obstacle    // what a person has to see to; set when Verdict is blocked
+	Weigh   []string          // findings that the issue may ask for, each; set when Verdict is tampered
 	Guarded bool              // there is no signal, perhaps because the pull request is a draft
 	Red     map[int64]string  // the red check runs, with the names that Checks gives their checks
 	Failed  map[string]string // the contexts of red statuses, with those names
@@ -128,6 +131,7 @@ func (j *judgement) compareCounts() {
 		}
 		i := slices.IndexFunc(j.checks, func(c check) bool { return c.run.ID == n.Run })
 		if i >= 0 {
+			j.Expectations = false // no issue asks for that
 			j.Tampering = append(slices.Clip(j.Tampering), fmt.Sprintf("%s ran %s, and %d on the base commit",
 				j.checks[i].label, counted(n.Head, "test", "tests"), n.Base))
 		}

@@ -156,6 +156,18 @@ func TestJudge(t *testing.T) {
 			func(in *Input) { in.Tampering = []string{"a_test.go:3: t.Skip was added"} }), tampered, "t.Skip was added"},
 		{"accepted tampering", with(input(run(1, "test", "success")),
 			func(in *Input) { in.Tampering, in.Accepted = []string{"a_test.go:3"}, true }), green, "accepted"},
+		{"the issue asks for it", with(input(run(1, "test", "success")), func(in *Input) {
+			in.Tampering, in.Expectations = []string{"a_test.go:3"}, true
+			in.Weighing = &sia.Weighing{Done: true, Findings: []string{"a_test.go:3"}, Quotes: []string{"It should be four."}}
+		}), green, "The issue asks for that: “It should be four.”"},
+		{"the issue asked for something else", with(input(run(1, "test", "success")), func(in *Input) {
+			in.Tampering, in.Expectations = []string{"a_test.go:3", "a_test.go:9"}, true
+			in.Weighing = &sia.Weighing{Done: true, Findings: []string{"a_test.go:3"}, Quotes: []string{"It should be four."}}
+		}), tampered, "It does not pass until"},
+		{"no issue can ask for this", with(input(run(1, "test", "success")), func(in *Input) {
+			in.Tampering = []string{"a_test.go:3"}
+			in.Weighing = &sia.Weighing{Done: true, Findings: []string{"a_test.go:3"}, Quotes: []string{"It should be four."}}
+		}), tampered, "It does not pass until"},
 		{"tampering that did not even help",
 			with(input(run(1, "test", "failure")), func(in *Input) { in.Tampering = []string{"a_test.go:3"} }), red,
 			"a_test.go:3"},

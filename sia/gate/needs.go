@@ -67,7 +67,7 @@ func (in Input) Needs() Needs {
 	if need := (Needs{Tampering: !in.TamperingKnown, Doubt: isRed && !in.DoubtKnown && j.doubtable()}); !need.None() {
 		return need
 	}
-	if isRed || !in.Final || in.CountsKnown || len(in.Tampering) > 0 {
+	if !in.Final || in.CountsKnown || judge(in).result.Verdict != sia.VerdictGreen {
 		return Needs{}
 	}
 	if !in.BaseKnown {

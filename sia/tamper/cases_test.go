@@ -24,7 +24,8 @@ var update = flag.Bool("update", false, "write the golden results anew")
 //
 // A section old/<path> whose first line is "=> <path>" has no file of its own:
 // the rest is renamed from there. In a case whose name begins with "ok-" nothing
-// may be found, in one that begins with "bad-" something must be.
+// may be found, in one that begins with "bad-" something must be, and in one that
+// begins with "review-" what asks the reviewer alone.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -60,8 +61,12 @@ func playArchive(t *testing.T, file string) {
 				if len(got) == 0 {
 					t.Errorf("nothing was found")
 				}
+			case strings.HasPrefix(c.name, "review-"):
+				if i := slices.IndexFunc(got, func(f Finding) bool { return f.Asks() == Person }); i >= 0 || len(got) == 0 {
+					t.Errorf("the reviewer alone was to be asked, but:\n%s", b.String())
+				}
 			default:
-				t.Errorf("the name begins with neither ok- nor bad-")
+				t.Errorf("the name begins with none of ok-, bad- and review-")
 			}
 			if !*update {
 				if diff := cmp.Diff(c.want, b.String()); diff != "" {

@@ -1,7 +1,6 @@
 package tamper
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -26,6 +25,8 @@ type claim struct {
 	from   int      // rows
 	to     int
 	scope  *scope
+	used   bool // of the new side: it stands for an old one
+	shared bool // and, in a helper, for those of all that call it
 	weight
 }
 
@@ -34,6 +35,12 @@ func (s *side) findClaims() {
 	taken := make([]bool, len(s.rows))
 	for i := range s.rows {
 		r := &s.rows[i]
+		if r.scope.unchanged {
+			if i == r.scope.decl {
+				r.scope.countAsserts(r.scope.end - 1)
+			}
+			continue
+		}
 		if taken[i] || r.inside {
 			continue
 		}
@@ -55,16 +62,11 @@ func (s *side) findClaims() {
 // claimAt is what row i begins to claim; nil when that is nothing.
 func (s *side) claimAt(i int, taken []bool) *claim {
 	r := &s.rows[i]
-	m := s.lang.assertion.FindStringIndex(r.bare)
 	switch {
 	case s.lang.fails.MatchString(r.bare):
 		return s.guarded(i)
-	case m != nil:
-		at := firstInk(r.bare, m[0])
-		if chained.MatchString(r.bare[at:]) {
-			at = 0
-		}
-		return s.statement(i, at, asserted, taken)
+	case r.asserts >= 0:
+		return s.statement(i, r.tokens[r.asserts].at, asserted, taken)
 	case s.lang.data.MatchString(r.code):
 		return s.statement(i, 0, expected, taken)
 	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0:
@@ -88,33 +90,28 @@ func (s *side) add(c *claim, sc *scope) {
 	c.scope = sc
 	sc.claims = append(sc.claims, c)
 	if c.kind == asserted && c.strength > 0 {
-		for p := sc; p != nil; p = p.above {
-			p.asserts++
-			p.last = c.from
-		}
+		sc.countAsserts(c.from)
 	}
 }
 
-// chained are assertions whose subject stands before them.
-var chained = regexp.MustCompile(`^\.?(?:should|must|wont)`)
+// countAsserts counts an assertion at a row for a scope and those around it.
+func (s *scope) countAsserts(row int) {
+	for p := s; p != nil; p = p.above {
+		p.asserts++
+		p.last = row
+	}
+}
 
 // exampleOutput takes a comment line of a Go example as what it claims.
 func (s *side) exampleOutput(i int) {
 	r := &s.rows[i]
-	if s.lang != &golang || !strings.HasPrefix(r.scope.root().name, "Example") {
+	if s.lang != &golang || !strings.HasPrefix(r.scope.place().name, "Example") {
 		return
 	}
 	if line, ok := strings.CutPrefix(strings.TrimSpace(r.raw), "//"); ok && strings.TrimSpace(line) != "" {
 		c := newClaim(s.lang, asserted, []token{{text, strings.TrimSpace(line), 0}}, i, i)
 		s.add(c, r.scope)
 	}
-}
-
-func firstInk(line string, at int) int {
-	for at < len(line) && (line[at] == ' ' || line[at] == '\t') {
-		at++
-	}
-	return at
 }
 
 // statement joins the lines of a statement that begins on row i at a column.
@@ -283,7 +280,7 @@ func (s *side) hides(j int) bool {
 		case r.indent <= s.rows[j].indent && !strings.HasPrefix(strings.TrimSpace(r.bare), "}"):
 			return handling
 		}
-		if handling && (s.lang.assertion.MatchString(r.bare) || rethrows(r.tokens)) {
+		if handling && (r.asserts >= 0 || rethrows(r.tokens)) {
 			return false
 		}
 	}
@@ -315,18 +312,25 @@ func newClaim(l *lang, kind claimKind, ts []token, from, to int) *claim {
 		tidy = withoutMessage(tidy)
 	}
 	c := &claim{kind: kind, tokens: tidy, from: from, to: to, bag: map[string]int{}}
-	var b strings.Builder
 	for _, t := range tidy {
-		if t.kind == text {
-			b.WriteString(`"` + t.text + `" `)
-		} else {
-			b.WriteString(t.text + " ")
-		}
 		c.bag[t.text]++
 	}
-	c.text = b.String()
+	c.text = textOf(tidy)
 	c.weight = weigh(l, kind, tidy)
 	return c
+}
+
+// textOf writes tokens in one way.
+func textOf(ts []token) string {
+	var b strings.Builder
+	for _, t := range ts {
+		if t.kind == text {
+			b.WriteByte('"')
+		}
+		b.WriteString(t.text)
+		b.WriteByte(' ')
+	}
+	return b.String()
 }
 
 // alike is the share of tokens that two claims have in common, 0 to 1.

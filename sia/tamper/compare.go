@@ -2,22 +2,18 @@ package tamper
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
 // testFile is a file of tests on both sides of a change.
 type testFile struct {
 	change   *Change
-	old, new *side // nil: there are no tests on that side
-	mixed    bool  // tests among other code: only what is in a test counts
-	shared   bool  // what it says holds for tests in other files
-	pairs    map[*scope]*scope
-	taken    map[*scope]bool // of the new side, those that have a pair
-	used     map[*claim]bool // of the new side, those that stand for an old one
-	called   map[*scope]map[string]bool
-	effort   int             // comparisons made; past maxEffort, what is not found is reported
+	old, new *side           // nil: there are no tests on that side
+	mixed    bool            // tests among other code: only what is in a test counts
+	shared   bool            // what it says holds for tests in other files
 	lost     []*claim        // of the old side, not found yet
-	moved    map[*scope]bool // of the old side: found in another file
+	added    map[string]bool // what added lines name
 	findings []Finding
 }
 
@@ -26,43 +22,77 @@ func (f *testFile) report(kind FindingKind, s *side, row int, why string) {
 	f.findings = append(f.findings, Finding{Kind: kind, Path: s.path, Line: r.n, Text: quoted(r.raw), Why: why})
 }
 
-// maxEffort bounds the comparisons within one file.
-const maxEffort = 20_000_000
+// search is the comparison of all files of tests of a change set.
+type search struct {
+	files  []*testFile
+	effort int // of pairing scopes; past maxEffort, what is not found is reported
+}
+
+const maxEffort = 5_000_000
+
+func (s *search) spend(n int) bool {
+	s.effort += n
+	return s.effort < maxEffort
+}
 
 // tests compares all files of tests of a change set.
 func tests(changes []Change) []Finding {
-	var files []*testFile
+	var s search
 	var out []Finding
 	for i := range changes {
 		f, opaque := openTests(&changes[i])
 		out = append(out, opaque...)
 		if f != nil {
-			files = append(files, f)
+			s.files = append(s.files, f)
 		}
 	}
-	for _, f := range files {
-		f.pair()
-	}
-	for _, f := range files {
-		for _, g := range files {
-			f.findMoved(g)
+	s.pair()
+	for _, f := range s.files {
+		for _, side := range []*side{f.old, f.new} {
+			if side != nil {
+				side.findClaims()
+				side.findMarks()
+			}
 		}
 	}
-	for _, f := range files {
+	for _, f := range s.files {
 		f.matchClaims()
 	}
-	for _, f := range files {
-		f.matchHelpers(files)
-	}
-	for _, f := range files {
-		f.absorb()
-		f.deleted()
+	s.matchMoved()
+	values := s.addedValues()
+	for _, f := range s.files {
+		f.deleted(values)
 		f.emptied()
 		f.loosened()
 		f.marks()
 		out = append(out, f.findings...)
 	}
 	return out
+}
+
+// pair finds for each old scope what became of it: in its own file, then, of
+// tests, in another.
+func (s *search) pair() {
+	var olds, news []*scope
+	for _, f := range s.files {
+		if f.old != nil && f.new != nil {
+			f.old.file.pair, f.new.file.pair = f.new.file, f.old.file
+			pairUnchanged(f.old, f.new)
+			s.pairScopes(f.old.scopes, f.new.scopes)
+		}
+		if f.old != nil {
+			olds = append(olds, f.old.unpaired()...)
+		}
+		if f.new != nil {
+			news = append(news, f.new.unpaired()...)
+		}
+	}
+	s.pairScopes(olds, news)
+}
+
+// unpaired are the tests without a counterpart.
+func (s *side) unpaired() []*scope {
+	return slices.DeleteFunc(slices.Clone(s.scopes), func(sc *scope) bool { return sc.group || sc.pair != nil })
 }
 
 var sharedNames = map[string]bool{
@@ -83,7 +113,7 @@ func openTests(c *Change) (*testFile, []Finding) {
 	if c.Status == "deleted" {
 		is = role{}
 	}
-	if !(was.test || was.maybe || is.test || is.maybe) {
+	if !was.test && !is.test && !(was.maybe || is.maybe) || was.maybe && is.maybe && !c.mentions("test") {
 		return nil, nil
 	}
 	if c.Opaque && (was.test || was.maybe) && c.Status != "deleted" {
@@ -98,23 +128,26 @@ func openTests(c *Change) (*testFile, []Finding) {
 	}
 	old, new, whole := c.segments()
 	f := &testFile{
-		change: c, pairs: map[*scope]*scope{}, taken: map[*scope]bool{}, used: map[*claim]bool{}, moved: map[*scope]bool{},
-		called: map[*scope]map[string]bool{},
-		mixed:  was.maybe || is.maybe, shared: sharedNames[path.Base(c.Path)] ||
+		change: c, mixed: was.maybe || is.maybe, shared: sharedNames[path.Base(c.Path)] ||
 			strings.HasPrefix(path.Base(c.Path), "jest.setup"),
 	}
 	if was.test || was.maybe {
 		f.old = newSide(was.lang, before, old, whole)
-		f.pairs[f.old.file] = nil
 	}
 	if is.test || is.maybe {
 		f.new = newSide(is.lang, c.Path, new, whole)
 	}
 	if f.old != nil && f.new != nil {
-		f.pairs[f.old.file], f.taken[f.new.file] = f.new.file, true
 		f.findings = append(f.findings, renamedTests(before, c.Path, was, is)...)
 	}
 	return f, nil
+}
+
+// mentions reports whether a word stands in a change, or in the file on the base.
+func (c *Change) mentions(word string) bool {
+	return strings.Contains(c.Old, word) || slices.ContainsFunc(c.Hunks, func(h Hunk) bool {
+		return slices.ContainsFunc(h.Lines, func(l string) bool { return strings.Contains(l, word) })
+	})
 }
 
 // renamedTests judges the new name alone.
@@ -132,182 +165,116 @@ func renamedTests(before, after string, was, is role) []Finding {
 	return nil
 }
 
-// pair finds for each old scope what became of it in its own file.
-func (f *testFile) pair() {
-	if f.old == nil || f.new == nil {
-		return
-	}
-	by := map[string][]*scope{}
-	for _, n := range f.new.scopes {
-		by["path "+n.path] = append(by["path "+n.path], n)
-		by["name "+n.name] = append(by["name "+n.name], n)
-	}
-	for _, key := range []string{"path ", "name "} {
-		for _, o := range f.old.scopes {
-			if f.pairs[o] != nil {
-				continue
-			}
-			name := o.path
-			if key == "name " {
-				name = o.name
-			}
-			for _, n := range by[key+name] {
-				if !f.taken[n] && n.group == o.group {
-					f.pairs[o], f.taken[n] = n, true
-					break
-				}
-			}
-		}
-	}
-	for _, o := range f.old.scopes { // renamed: most of its lines are in a new one
-		if f.pairs[o] != nil {
-			continue
-		}
-		var best *scope
-		share := 0.6
-		for _, n := range f.new.scopes {
-			if f.effort += 20 * (o.end - o.decl + n.end - n.decl); !f.taken[n] && n.group == o.group && f.effort < maxEffort {
-				if s := sharedLines(f.old, o, f.new, n); s >= share {
-					best, share = n, s
-				}
-			}
-		}
-		if best != nil {
-			f.pairs[o], f.taken[best] = best, true
-		}
-	}
-}
-
-// sharedLines is the share of the old scope's lines that the new one has.
-func sharedLines(a *side, o *scope, b *side, n *scope) float64 {
-	have := map[string]int{}
-	for i := n.decl + 1; i < n.end; i++ {
-		have[flat(b.rows[i].tokens)]++
-	}
-	all, both := 0, 0
-	for i := o.decl + 1; i < o.end; i++ {
-		l := flat(a.rows[i].tokens)
-		if len(l) < 4 {
-			continue
-		}
-		all++
-		if have[l]--; have[l] >= 0 {
-			both++
-		}
-	}
-	if all == 0 {
-		return 0
-	}
-	return float64(both) / float64(all)
-}
-
-// findMoved finds in another file what is gone from this one, by its name.
-func (f *testFile) findMoved(g *testFile) {
-	if f == g || f.old == nil || g.new == nil || f.old.lang != g.new.lang {
-		return
-	}
-	for _, o := range f.old.scopes {
-		if f.pairs[o] != nil || o.group {
-			continue
-		}
-		for _, n := range g.new.scopes {
-			if n.name == o.name && !n.group && !g.taken[n] {
-				f.pairs[o], g.taken[n], f.moved[o] = n, true, true
-				break
-			}
-		}
-	}
-}
-
 // counts reports whether claims of a scope are a test's at all.
 func (f *testFile) counts(sc *scope) bool { return !f.mixed || inTests(sc) }
 
+// value is what a token names that tells a test from others; "" when it is too
+// short for that.
+func value(t token) string {
+	if (t.kind == text || t.kind == number) && len(t.text) > 1 {
+		return t.text
+	}
+	return ""
+}
+
+// addedValues are the values that added lines of tests name.
+func (s *search) addedValues() map[string]bool {
+	out := map[string]bool{}
+	for _, f := range s.files {
+		f.added = map[string]bool{}
+		for _, r := range f.newRows() {
+			if r.fixed {
+				continue
+			}
+			for _, t := range r.tokens {
+				out[value(t)] = true
+				f.added[t.text] = true
+			}
+		}
+	}
+	return out
+}
+
+func (f *testFile) newRows() []row {
+	if f.new == nil {
+		return nil
+	}
+	return f.new.rows
+}
+
+// rewritten reports whether most of what a test that is gone named is in lines that
+// were added: its values anywhere in tests, or its words and values in its file.
+func (f *testFile) rewritten(sc *scope, values map[string]bool) bool {
+	var all, kept, said, again float64
+	seen := map[string]bool{}
+	for i := sc.decl + 1; i < sc.end; i++ {
+		for _, t := range sc.side.rows[i].tokens {
+			if len(t.text) < 2 || t.kind == sign || seen[t.text] {
+				continue
+			}
+			seen[t.text] = true
+			if said++; f.added[t.text] {
+				again++
+			}
+			if v := value(t); v != "" {
+				if all++; values[v] {
+					kept++
+				}
+			}
+		}
+	}
+	return all > 2 && kept >= 0.75*all || said > 4 && again >= 0.75*said
+}
+
 // deleted reports the tests that are gone.
-func (f *testFile) deleted() {
+func (f *testFile) deleted(values map[string]bool) {
 	if f.old == nil {
 		return
 	}
 	reported, loses := map[*scope]bool{}, f.loses()
 	for _, o := range f.old.scopes {
-		gone := f.pairs[o] == nil
-		if gone && (o.above != nil && reported[o.above]) {
+		if o.pair != nil {
+			if o.marked && !o.pair.marked {
+				f.report(DeletedTest, o.pair.side, o.pair.decl, "a test lost the annotation that makes it one")
+			}
+			continue
+		}
+		if o.above != nil && reported[o.above] {
 			reported[o] = true
 			continue
 		}
-		if !gone || o.group || !f.counts(o) || o.asserts > 0 && !loses[o] {
+		if o.group || !f.counts(o) || o.asserts > 0 && !loses[o] && !f.orphans(o) || f.twice(o) {
+			f.lost = slices.DeleteFunc(f.lost, func(c *claim) bool { return c.scope == o && o.pair == nil && !o.group })
 			continue
 		}
 		reported[o] = true
-		f.report(DeletedTest, f.old, o.decl, "a test was deleted")
+		if f.rewritten(o, values) {
+			f.report(ChangedExpectation, f.old, o.decl, "a test was rewritten: what it said stands in other tests")
+		} else {
+			f.report(DeletedTest, f.old, o.decl, "a test was deleted")
+		}
 	}
-	f.hidden()
-	if len(reported) > 0 {
-		f.lost = without(f.lost, func(c *claim) bool { return reported[c.scope] })
-	}
-}
-
-// hidden reports a Python test that a new one of its name takes the place of.
-func (f *testFile) hidden() {
-	if f.new == nil || f.new.lang != &python {
-		return
-	}
-	for _, n := range f.new.scopes {
-		if !f.taken[n] && !n.group && strings.Contains(n.path, "#") {
-			f.report(SkippedTest, f.new, n.decl, "a second test of this name hides the first")
+	f.lost = slices.DeleteFunc(f.lost, func(c *claim) bool { return reported[c.scope] })
+	for i := range f.newRows() { // a Python test that a second one of its name takes the place of
+		if sc := f.new.rows[i].scope; sc.decl == i && sc.again && !sc.group && sc.pair == nil && f.new.lang == &python {
+			f.report(SkippedTest, f.new, i, "a second test of this name hides the first")
 		}
 	}
 }
 
-// absorb finds the tests that are gone whose every assertion is in another test
-// of the file now.
-func (f *testFile) absorb() {
-	if f.old == nil || f.new == nil {
-		return
-	}
-	for _, o := range f.old.scopes {
-		if f.pairs[o] != nil || o.group {
-			continue
-		}
-		took := map[*claim]*claim{}
-		taken := map[*claim]bool{}
-		complete := true
-		for _, c := range o.claims {
-			if c.kind != asserted {
-				continue
-			}
-			for _, n := range f.new.scopes {
-				if n.group {
-					continue
-				}
-				for _, have := range n.claims {
-					if f.effort++; f.effort > maxEffort {
-						return
-					}
-					if took[c] == nil && !taken[have] && !f.used[have] && have.text == c.text && len(have.conds) <= len(c.conds) {
-						took[c], taken[have] = have, true
-					}
-				}
-			}
-			complete = complete && took[c] != nil
-		}
-		if !complete || len(took) == 0 {
-			continue
-		}
-		for _, n := range took {
-			f.used[n] = true
-		}
-		f.lost = without(f.lost, func(c *claim) bool { return c.scope == o })
-	}
+// orphans reports whether tests within an old one stand in none any more, so that
+// nothing runs them.
+func (f *testFile) orphans(o *scope) bool {
+	return slices.ContainsFunc(f.old.scopes, func(in *scope) bool {
+		return in.above == o && in.pair != nil && in.pair.above == in.pair.side.file
+	})
 }
 
-func without(cs []*claim, drop func(*claim) bool) []*claim {
-	var out []*claim
-	for _, c := range cs {
-		if !drop(c) {
-			out = append(out, c)
-		}
-	}
-	return out
+// twice reports whether another test is there that says all that an old one did.
+func (f *testFile) twice(o *scope) bool {
+	return f.new != nil && o.asserts > 0 && slices.ContainsFunc(f.new.scopes, func(n *scope) bool {
+		return !n.group && n.count == o.count && alikeLines(o, n) == 1
+	})
 }
 
 // emptied reports the tests that are there and assert nothing any more.
@@ -317,17 +284,15 @@ func (f *testFile) emptied() {
 	}
 	empty, loses := map[*scope]bool{}, f.loses()
 	for _, o := range f.old.scopes {
-		n := f.pairs[o]
-		if o.group || n == nil || f.moved[o] || !o.whole || !n.whole || !f.counts(o) || o.asserts == 0 || n.asserts > 0 {
+		n := o.pair
+		if o.group || n == nil || n.side != f.new || !o.whole || !n.whole || !f.counts(o) || o.asserts == 0 || n.asserts > 0 ||
+			!loses[o] { // what it asserted is in a helper now
 			continue
-		}
-		if !loses[o] {
-			continue // what it asserted is in a helper now
 		}
 		empty[o] = true
 		f.report(EmptiedTest, f.new, n.decl, "a test asserts nothing any more")
 	}
-	f.lost = without(f.lost, func(c *claim) bool {
+	f.lost = slices.DeleteFunc(f.lost, func(c *claim) bool {
 		for p := c.scope; p != nil; p = p.above {
 			if empty[p] {
 				return true

@@ -28,7 +28,7 @@ var configRules = []configRule{
 	{
 		files:   regexp.MustCompile(`pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|makefile|.*\.mk|justfile|taskfile.*|.*\.sh|package\.json|rakefile`),
 		added:   regexp.MustCompile(`--(?:ignore|ignore-glob|deselect|skip|exclude|no-cov|testPathIgnorePatterns|testNamePattern|grep|invert|co|collect-only|dry-run)\b|pytest.*\s-[km][ =]|\baddopts\b.*\s-[km][ =]|go test.*\s-(?:run|skip|short|list)\b|^\s+-[km] |\s-DskipTests|maven\.test\.skip|xfail_strict\s*=\s*false|-x test\b`),
-		touched: regexp.MustCompile(`^\s*(?:norecursedirs|testpaths|python_files|python_functions|python_classes|collect_ignore\w*|ignore_glob|filterwarnings|xfail_strict|markers_strict)\b`),
+		touched: regexp.MustCompile(`^\s*(?:norecursedirs|testpaths|python_files|python_functions|python_classes|collect_ignore\w*|ignore_glob|xfail_strict|markers_strict)\b`),
 		gone:    regexp.MustCompile(`--(?:cov-fail-under|strict|strict-markers|runInBand|ci|coverage|max-warnings)\b|--fail-under`),
 		why:     "tests are left out, or selected in another way",
 	},
@@ -56,7 +56,7 @@ var configRules = []configRule{
 	{
 		files: regexp.MustCompile(`\.coveragerc|pyproject\.toml|setup\.cfg|tox\.ini|\.nycrc.*|\.c8rc.*|jest.*|vitest.*|vite\..*|package\.json|sonar.*|\.?codecov.*|\.coveralls.*|\.simplecov|rakefile|pom\.xml|build\.gradle.*|nyc.*|karma.*`),
 		added: regexp.MustCompile(`\b(?:omit|exclude_lines|exclude_also|coveragePathIgnorePatterns|add_filter|informational\s*:\s*true|sonar\.(?:coverage\.)?exclusions|skip_covered)\b|COVERAGE_SKIP`),
-		gone:  regexp.MustCompile(`(?i)\b(?:fail[_-]under|coverageThreshold|thresholds?|check-coverage|minimum(?:_coverage)?|failsafe|jacocoTestCoverageVerification)\b`),
+		gone:  regexp.MustCompile(`(?i)\b(?:fail[_-]under|coverageThreshold|thresholds?|check-coverage|minimum(?:_coverage)?|jacocoTestCoverageVerification)\b`),
 		why:   "what must be covered by tests was changed",
 	},
 	{
@@ -84,7 +84,7 @@ var configRules = []configRule{
 	{
 		files:   regexp.MustCompile(`\.?golangci.*|staticcheck\.conf|\.?clippy\.toml|checkstyle.*|pmd.*|spotbugs.*|detekt.*|phpstan.*|cargo\.toml`),
 		added:   regexp.MustCompile(`=\s*"allow"|(?i)\b(?:exclude|excludes|skip-dirs|skip-files|disable|disable-all|exclude-rules|exclusions|new|tests|ignoreErrors|suppress\w*|issues-exit-code|active)\b['"]?\s*[:=]|<suppress`),
-		touched: regexp.MustCompile(`\b(?:max-\w[\w-]*|min-\w[\w-]*|level)\s*[:=]`),
+		touched: regexp.MustCompile(`^\s*(?:max-\w[\w-]*|min-\w[\w-]*|level)\s*[:=]`),
 		gone:    regexp.MustCompile(`\b(?:enable|enable-all|checks)\b|=\s*"(?:deny|forbid|warn)"|<(?:module|rule)\b`),
 		why:     "a linter was told to look away",
 	},
@@ -96,10 +96,22 @@ var configRules = []configRule{
 	},
 	{
 		files: regexp.MustCompile(`pom\.xml|build\.gradle.*|settings\.gradle.*|gradle\.properties|build\.xml|junit-platform\.properties|testng.*`),
-		added: regexp.MustCompile(`skipTests?\b|skipITs|maven\.test\.skip|testFailureIgnore|ignoreFailures|<excludes?>|\bexcludeTestsMatching|\bexclude\s*(?:\(\s*)?['"]|\benabled\s*=\s*false|\bonlyIf\b|excludeTags|excludeCategories|excludedGroups|<groups>|failIfNo(?:Specified)?Tests>false|rerunFailingTestsCount|maxRetries|<skip>\s*true|failOnViolation>false|failOnError>false|junit\.jupiter\.conditions|execution\.timeout`),
+		added: regexp.MustCompile(`skipTests?\b|skipITs|maven\.test\.skip|testFailureIgnore|ignoreFailures|<exclude>[^<]*(?:[tT]ests?\b|IT\b|Spec|\*)[^<]*\.(?:java|class|kt)|\bexcludeTestsMatching|\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|IT\b|Spec)|\benabled\s*=\s*false|\bonlyIf\b|excludeTags|excludeCategories|excludedGroups|<groups>|failIfNo(?:Specified)?Tests>false|rerunFailingTestsCount|maxRetries|<skip>\s*true|failOnViolation>false|failOnError>false|junit\.jupiter\.conditions|execution\.timeout`),
 		gone:  regexp.MustCompile(`useJUnitPlatform|surefire|failsafe|maven-checkstyle|jacoco|<class name=|<package name=|includeTags|<includes?>`),
 		why:   "tests are left out, or their failure is let pass",
 	},
+	{
+		files: regexp.MustCompile(`\.npmrc|\.yarnrc(?:\.yml)?|config(?:\.toml)?`),
+		added: regexp.MustCompile(`(?i)^\s*(?:script-?shell|shell|node-options|ignore-scripts|yarnPath|runner|rustc-wrapper|rustc-workspace-wrapper|linker|test)\s*[=:]`),
+		why:   "tests are run by another program",
+	},
+	{
+		files: regexp.MustCompile(`(?:maven|jvm)\.config|gradle\.properties`),
+		added: regexp.MustCompile(`(?i)skip|-Dtest=|ignore|fail-never|-fn\b|-javaagent|-x\s*test`),
+		why:   "tests are left out, or their failure is let pass",
+	},
+	{files: regexp.MustCompile(`go\.(?:mod|work)`), added: regexp.MustCompile(`=>`), why: "code that tests are built with is replaced"},
+	{files: regexp.MustCompile(`(?:site|user)customize\.py|.*\.pth`), added: regexp.MustCompile(`\S`), why: "every run of Python begins with this code"},
 	{
 		files: regexp.MustCompile(`cargo\.toml|nextest\.toml|config\.toml`),
 		added: regexp.MustCompile(`^\s*(?:test|doctest|harness|autotests|autobenches|bench)\s*=\s*false|^\s*(?:exclude|default-members|retries|default-filter)\s*=`),
@@ -123,15 +135,16 @@ var configRules = []configRule{
 var (
 	// threshold is a number that checks must reach.
 	threshold = regexp.MustCompile(`(?i)\b((?:cov-)?fail[_-]under|branches|functions|lines|statements|perfile|minimum(?:_coverage(?:_by_file)?)?|target|threshold|coveredratio)\b\D{0,20}?(\d+(?:\.\d+)?)`)
-	checkable = regexp.MustCompile(`(?i)^(?:test|check|lint|ci|verify|cover|spec|all|default)`)
+	checkable = regexp.MustCompile(`(?i)^(?:test|check|lint|ci|verify|cover|spec)`)
 	target    = regexp.MustCompile(`^([\w.\-/%]+)\s*:(?:[^=]|$)`)
 	purely    = regexp.MustCompile(`(?i)^(?:pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|\.?mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc.*|(?:jest|vitest|karma|playwright|cypress|nyc)\..*|\.mocharc.*|\.nycrc.*|\.eslintrc.*|eslint\.config\..*|biome\.jsonc?|\.stylelintrc.*|\.rspec|\.rubocop\.yml|\.?golangci\..*|\.?clippy\.toml|\.?codecov\.ya?ml|phpunit\.xml.*|phpstan.*|checkstyle.*|testng.*)$`)
 	note      = regexp.MustCompile(`^\s*(?:#|//|;|<!--|\*|/\*)`)
 )
 
 // config reports changes of lines by which tests are chosen, thresholds set and
-// linters configured.
-func (c *Change) config() []Finding {
+// linters configured. Lines that moved to the configuration from another file, or
+// from it to another, are left out.
+func (c *Change) config(moved map[string]int) []Finding {
 	was, is := roleOf(c.before()), roleOf(c.Path)
 	if !is.config && !was.config || is.test && c.Status != "deleted" || was.ci || is.ci {
 		return nil
@@ -153,11 +166,44 @@ func (c *Change) config() []Finding {
 	for _, side := range [][]row{d.old, d.new} {
 		for i := range side {
 			side[i].indent = indentOf(side[i].raw)
-			side[i].code = strings.TrimSuffix(strings.Join(strings.Fields(side[i].raw), " "), ",")
+			side[i].code = configLine(side[i].raw)
 		}
 	}
-	d.judge()
+	d.judge(moved)
 	return d.findings
+}
+
+// configLines counts how often each line comes and goes in the configuration
+// files of a change set: those that go in one and come in another have moved.
+func configLines(changes []Change) map[string]int {
+	came, went := map[string]int{}, map[string]int{}
+	for _, c := range changes {
+		if !roleOf(c.Path).config && !roleOf(c.before()).config {
+			continue
+		}
+		for _, h := range c.Hunks {
+			for _, l := range h.Lines {
+				switch {
+				case strings.HasPrefix(l, "+"):
+					came[configLine(l[1:])]++
+				case strings.HasPrefix(l, "-"):
+					went[configLine(l[1:])]++
+				}
+			}
+		}
+	}
+	for l, n := range came {
+		came[l] = min(n, went[l])
+	}
+	return came
+}
+
+// configLine is a line without surplus blanks and without the comment behind it.
+func configLine(raw string) string {
+	if i := strings.Index(raw, " # "); i > 0 {
+		raw = raw[:i]
+	}
+	return strings.TrimSuffix(strings.Join(strings.Fields(raw), " "), ",")
 }
 
 type configDiff struct {
@@ -167,10 +213,10 @@ type configDiff struct {
 	findings []Finding
 }
 
-func (d *configDiff) judge() {
+func (d *configDiff) judge(moved map[string]int) {
 	was, is, rules := texts(d.old), texts(d.new), d.rules()
 	for i, r := range d.new {
-		if r.fixed || r.code == "" || note.MatchString(r.raw) || was[r.code] > 0 {
+		if r.fixed || r.code == "" || note.MatchString(r.raw) || was[r.code] > 0 || moved[r.code] > 0 {
 			continue
 		}
 		above := headers(d.new, i)
@@ -186,12 +232,12 @@ func (d *configDiff) judge() {
 		}
 	}
 	for i, r := range d.old {
-		if r.fixed || r.code == "" || note.MatchString(r.raw) || is[r.code] > 0 {
+		if r.fixed || r.code == "" || note.MatchString(r.raw) || is[r.code] > 0 || moved[r.code] > 0 {
 			continue
 		}
 		d.lowered(r)
 		for _, rule := range rules {
-			if (matches(rule.gone, r.raw) || matches(rule.touched, r.raw)) && !numberOnly(rule, r) {
+			if (matches(rule.gone, r.raw) && !d.grew(r) || matches(rule.touched, r.raw)) && !numberOnly(rule, r) {
 				d.report(r, rule.why)
 				break
 			}
@@ -204,7 +250,7 @@ func (d *configDiff) judge() {
 
 // numberOnly leaves thresholds to be judged by their numbers, when they have some.
 func numberOnly(rule configRule, r row) bool {
-	return rule.why == "what must be covered by tests was changed" && threshold.MatchString(r.raw)
+	return rule.why == "what must be covered by tests was changed" && threshold.MatchString(r.code)
 }
 
 func (d *configDiff) rules() []configRule {
@@ -228,13 +274,23 @@ func (d *configDiff) had(re *regexp.Regexp, line string) bool {
 	return slices.ContainsFunc(d.old, func(r row) bool { return !r.fixed && strings.Contains(r.raw, m) })
 }
 
+// grew reports whether a line that is gone has only got longer: all its words are
+// in an added one.
+func (d *configDiff) grew(gone row) bool {
+	words := strings.FieldsFunc(gone.code, func(r rune) bool { return strings.ContainsRune(" ,[](){}", r) })
+	return !strings.HasPrefix(gone.raw, "\t") && slices.ContainsFunc(d.new, func(n row) bool {
+		return !n.fixed && !testCommand.MatchString(n.code) && strings.Contains(n.code, "[") &&
+			!slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(n.code, w) })
+	})
+}
+
 // lowered reports a number to be reached that is lower now, or gone.
 func (d *configDiff) lowered(r row) {
-	for _, m := range threshold.FindAllStringSubmatch(r.raw, -1) {
+	for _, m := range threshold.FindAllStringSubmatch(r.code, -1) {
 		before, _ := strconv.ParseFloat(m[2], 64)
 		found := false
 		for _, n := range d.new {
-			if now := threshold.FindAllStringSubmatch(n.raw, -1); !n.fixed && len(now) > 0 {
+			if now := threshold.FindAllStringSubmatch(n.code, -1); !n.fixed && len(now) > 0 {
 				for _, k := range now {
 					after, err := strconv.ParseFloat(k[2], 64)
 					if err == nil && strings.EqualFold(k[1], m[1]) {

@@ -21,12 +21,24 @@ const (
 	ChangedWorkflow   FindingKind = "workflow"
 	DisabledCheck     FindingKind = "disabled-check-config"
 	TouchedProtected  FindingKind = "protected-path"
+	// ChangedExpectation is an assertion that says as much as before, but something
+	// else: its expected value, or data or output that a test compares with.
+	ChangedExpectation FindingKind = "changed-expectation"
 )
 
 const (
 	maxFindings        = 200 // of one change set
 	maxFindingsPerFile = 20
 	maxFindingText     = 160 // runes of a quoted line
+)
+
+// Asked is who is asked first whether a finding is as it should be.
+type Asked string
+
+// The ones who are asked.
+const (
+	Person   Asked = "person"   // somebody with write access
+	Reviewer Asked = "reviewer" // whether the issue asks for it; a person where it does not
 )
 
 // Finding is one change that lessens what the checks say.
@@ -36,6 +48,15 @@ type Finding struct {
 	Line int    // 1-based, in the new file; in the old one where the line is gone; 0: the file as a whole
 	Text string // the line, trimmed and cut to 160 characters
 	Why  string // what was done, for people
+}
+
+// Asks says who is asked about a finding. An expectation that changed in its
+// place may be what the issue asks for, which a reviewer can tell.
+func (f Finding) Asks() Asked {
+	if f.Kind == ChangedExpectation {
+		return Reviewer
+	}
+	return Person
 }
 
 // String is "path:line: why: `text`".

@@ -76,6 +76,9 @@ func TestAddingIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
+		if filepath.Base(file) == "runner.txtar" {
+			continue // that is about what reaches into all tests
+		}
 		a, err := txtar.ParseFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -199,6 +199,9 @@ func (r *reading) heredoc() bool {
 	}
 	r.pending = t[:n]
 	r.add(sign, "<<")
+	if n < len(t) && (t[n] == '\'' || t[n] == '"') {
+		n++
+	}
 	r.keep(len(r.rest()) - len(t) + n)
 	return true
 }

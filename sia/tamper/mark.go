@@ -2,6 +2,7 @@ package tamper
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,14 +15,25 @@ const (
 	hushed                  // turns a check off
 	left                    // leaves a test before its end
 	built                   // keeps the file from being built
+	mutes                   // hides that a call failed
+	exits                   // ends the run as if all was well
 )
 
 // mark is a line that makes tests say less than they would.
 type mark struct {
 	kind markKind
-	text string
+	call string // of one that mutes, the call
+	text string // the line
 	row  int
 }
+
+var imports = regexp.MustCompile(`^\s*(?:import|from|use|require)\b`)
+
+// exit is what ends a process as if nothing had failed.
+var exit = regexp.MustCompile(`\b(?:os\.Exit|syscall\.Exit|process\.exit|sys\.exit|os\._exit|System\.exit|process::exit)\(\s*0?\s*\)|^\s*exit!?(?:\s*\(?0\)?)?\s*$`)
+
+// muted is what keeps it from being seen that a promise was rejected.
+var muted = regexp.MustCompile(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
 
 var mainBlock = regexp.MustCompile(`^\s*if\s+__name__\s*==`)
 
@@ -30,7 +42,7 @@ func (s *side) findMarks() {
 	inMain := -1
 	for i := range s.rows {
 		r := &s.rows[i]
-		if r.inside {
+		if r.inside || r.scope.unchanged {
 			continue
 		}
 		if mainBlock.MatchString(r.code) {
@@ -38,29 +50,35 @@ func (s *side) findMarks() {
 		} else if !r.empty() && r.indent <= inMain {
 			inMain = -1
 		}
-		put := func(k markKind) {
-			r.scope.marks = append(r.scope.marks, mark{k, strings.Join(strings.Fields(r.raw), " "), i})
+		put := func(k markKind, call string) {
+			r.scope.marks = append(r.scope.marks, mark{k, call, strings.Join(strings.Fields(r.raw), " "), i})
 		}
-		if s.lang.hush != nil && s.lang.hush.MatchString(r.raw) {
-			put(hushed)
+		if s.lang.hush.MatchString(r.raw) {
+			put(hushed, "")
 		}
 		if s.lang.raw.MatchString(r.raw) {
-			put(built)
+			put(built, "")
 		}
 		if strings.TrimSpace(r.code) == "" || inMain >= 0 {
 			continue
 		}
 		for _, skip := range s.lang.skips {
-			if skip.MatchString(r.code) && (skip.MatchString(r.bare) || strings.ContainsAny(r.code, "\"'`")) {
-				put(skipped)
+			if skip.MatchString(r.code) && !imports.MatchString(r.code) {
+				put(skipped, "")
 				break
 			}
 		}
+		if r.scope.group && exit.MatchString(r.code) {
+			put(exits, "")
+		}
+		if at := muted.FindStringIndex(r.code); at != nil && s.lang == &script {
+			put(mutes, r.code[:at[0]])
+		}
 		if s.lang.only.MatchString(r.code) {
-			put(focused)
+			put(focused, "")
 		}
 		if s.leaves(i) {
-			put(left)
+			put(left, "")
 		}
 	}
 }
@@ -68,7 +86,10 @@ func (s *side) findMarks() {
 // leaves reports whether row i returns from a test while assertions follow.
 func (s *side) leaves(i int) bool {
 	r := &s.rows[i]
-	if r.scope.group || i <= r.scope.decl {
+	if r.scope.group {
+		return s.hollow(i)
+	}
+	if i <= r.scope.decl {
 		return false
 	}
 	first := -1 // indent of the test's own lines
@@ -92,4 +113,168 @@ func (s *side) leaves(i int) bool {
 		}
 	}
 	return false
+}
+
+// hollow reports whether row i, outside of tests, returns from a function before
+// what it asserts.
+func (s *side) hollow(i int) bool {
+	r := &s.rows[i]
+	if !s.lang.leave.MatchString(r.bare) {
+		return false
+	}
+	j := i - 1
+	for j >= 0 && (s.rows[j].empty() || s.rows[j].indent >= r.indent) {
+		j--
+	}
+	if j < 0 || !s.lang.function.MatchString(s.rows[j].code) {
+		return false
+	}
+	for k := i + 1; k < len(s.rows) && (s.rows[k].empty() || s.rows[k].indent >= r.indent); k++ {
+		if s.rows[k].asserts >= 0 || s.lang.fails.MatchString(s.rows[k].bare) {
+			return true
+		}
+	}
+	return false
+}
+
+// marks reports what keeps tests from running that did not before.
+func (f *testFile) marks() {
+	if f.new == nil {
+		return
+	}
+	for _, n := range f.new.all() {
+		if f.mixed && !inTests(n) {
+			continue
+		}
+		lines := map[string]int{}
+		spare := map[bool]int{} // marks that are gone; the key says whether they turned off checks
+		if n.pair != nil {
+			for _, m := range n.pair.marks {
+				lines[m.text]++
+				spare[m.kind == hushed]++
+			}
+		}
+		var fresh []mark
+		for _, m := range n.marks {
+			if lines[m.text]--; lines[m.text] >= 0 {
+				spare[m.kind == hushed]--
+			} else {
+				fresh = append(fresh, m)
+			}
+		}
+		for _, m := range fresh {
+			hush := m.kind == hushed
+			switch spare[hush]--; {
+			case spare[hush] < 0 || m.kind == focused || m.kind == mutes || m.kind == exits:
+				f.judge(m, n.pair != nil || f.shared && n == f.new.file)
+			case !hush:
+				f.report(ChangedExpectation, f.new, m.row, "when a test is skipped was changed")
+			}
+		}
+		f.movedAway(n)
+	}
+	f.testMain()
+}
+
+// movedAway reports a test that stands in another place now, where it is skipped.
+func (f *testFile) movedAway(n *scope) {
+	if n.pair == nil || n.group || n.above == nil {
+		return
+	}
+	for p := n.above; p != nil; p = p.above {
+		if p.pair != nil && p.pair.side == n.pair.side {
+			return // reported there
+		}
+		for _, m := range p.marks {
+			if m.kind == built || m.kind == skipped && m.row <= p.decl {
+				f.report(SkippedTest, f.new, n.decl, "a test was moved to where it is skipped, or runs only under a condition")
+				return
+			}
+		}
+	}
+}
+
+// judge reports one new mark; known says that what it stands in was there before.
+func (f *testFile) judge(m mark, known bool) {
+	switch {
+	case m.kind == focused:
+		f.report(SkippedTest, f.new, m.row, "other tests don't run beside this one")
+	case m.kind == exits:
+		f.report(SkippedTest, f.new, m.row, "the run of the tests is ended as if all was well")
+	case !known, m.kind == skipped && f.annotatesNew(m.row):
+	case m.kind == hushed:
+		if f.hushesOld(m.row) {
+			f.report(DisabledCheck, f.new, m.row, "a check was turned off for a line that was there before")
+		}
+	case m.kind == mutes:
+		call := strings.TrimSpace(m.call)
+		if f.old != nil && slices.ContainsFunc(f.old.rows, func(o row) bool { return !o.fixed && strings.HasPrefix(strings.TrimSpace(o.code), call) }) {
+			f.report(SkippedTest, f.new, m.row, "a test does not see any more that a call fails")
+		}
+	case m.kind == left:
+		f.report(SkippedTest, f.new, m.row, "a test returns before its assertions")
+	case m.kind == built:
+		f.report(SkippedTest, f.new, m.row, "a file of tests is built or run only under a condition")
+	default:
+		f.report(SkippedTest, f.new, m.row, "a test is skipped, or does not count")
+	}
+}
+
+// annotatesNew reports whether row i, outside of any test, is about a declaration
+// that came with it.
+func (f *testFile) annotatesNew(i int) bool {
+	r := &f.new.rows[i]
+	if !r.scope.group || !f.new.lang.annotates.MatchString(r.code) {
+		return false
+	}
+	for _, n := range f.new.rows[i+1:] {
+		if !n.empty() && !f.new.lang.annotates.MatchString(n.code) {
+			return !n.fixed
+		}
+	}
+	return false
+}
+
+// hushesOld reports whether the check is turned off for code that was there
+// before, and not for code that came with it.
+func (f *testFile) hushesOld(i int) bool {
+	r := &f.new.rows[i]
+	code := strings.Join(strings.Fields(r.code), " ")
+	if code != "" && !f.new.lang.annotates.MatchString(r.code) {
+		if f.old == nil {
+			return false
+		}
+		return slices.ContainsFunc(f.old.rows,
+			func(o row) bool { return !o.fixed && strings.Join(strings.Fields(o.code), " ") == code })
+	}
+	if strings.HasPrefix(code, "#!") {
+		return true
+	}
+	for j := i + 1; j < len(f.new.rows); j++ {
+		if n := &f.new.rows[j]; !n.empty() && !f.new.lang.annotates.MatchString(n.code) {
+			return n.fixed
+		}
+	}
+	return false
+}
+
+// testMain reports a new TestMain that does not run the tests.
+func (f *testFile) testMain() {
+	if f.new.lang != &golang {
+		return
+	}
+	sc := f.new.named("TestMain")
+	if sc == nil {
+		return
+	}
+	runs, ends, changed := false, false, false
+	for i := sc.decl; i < sc.end; i++ {
+		changed = changed || !f.new.rows[i].fixed
+		bare := f.new.rows[i].bare
+		runs = runs || strings.Contains(bare, ".Run()") || strings.Contains(bare, "(m)") || strings.Contains(bare, "(m,")
+		ends = ends || exit.MatchString(bare)
+	}
+	if changed && (!runs || ends) {
+		f.report(SkippedTest, f.new, sc.decl, "TestMain does not run the tests, or not for their result")
+	}
 }

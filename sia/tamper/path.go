@@ -39,7 +39,7 @@ func (c *Change) expectedOutput() []Finding {
 	case c.Status == "deleted":
 		return []Finding{{Kind: LoosenedAssertion, Path: c.Path, Why: strings.Replace(what, "changed", "deleted", 1)}}
 	case c.Opaque:
-		return []Finding{{Kind: LoosenedAssertion, Path: c.Path, Why: what}}
+		return []Finding{{Kind: ChangedExpectation, Path: c.Path, Why: what}}
 	}
 	var out []Finding
 	for _, h := range c.Hunks {
@@ -55,7 +55,7 @@ func (c *Change) expectedOutput() []Finding {
 		default:
 			continue
 		}
-		out = append(out, Finding{LoosenedAssertion, c.Path, f.Line, f.Text, what})
+		out = append(out, Finding{ChangedExpectation, c.Path, f.Line, f.Text, what})
 	}
 	return out
 }

@@ -44,17 +44,20 @@ var testNames = map[*lang]*regexp.Regexp{
 	&other:  regexp.MustCompile(`(?i)(^test[_.\-]|(^|[_.\-])(tests?|spec)\.[a-z]+$|\.(bats|feature|t)$)|(Tests?|Spec)\.[a-z]+$`),
 }
 
-// testFolders hold tests whatever the files are called. Go has none.
+// testFolders hold tests, and what supports them, whatever the files are called. Of
+// Go's, those whose names begin with test and are not just that hold support.
 var testFolders = map[string]bool{
 	"test": true, "tests": true, "__tests__": true, "spec": true, "specs": true, "e2e": true, "cypress": true,
 	"integration_tests": true,
-	"integrationtest":   true, "androidtest": true, "testing": false, "it": false, "features": true, "playwright": true,
+	"testutil":          true, "testutils": true, "test-utils": true, "test_utils": true, "testhelper": true, "testhelpers": true,
+	"test_helpers": true, "test-helpers": true, "testsupport": true, "testlib": true,
+	"integrationtest": true, "androidtest": true, "testing": false, "it": false, "features": true, "playwright": true,
 }
 
 var (
 	sourceSet  = regexp.MustCompile(`(^|/)src/([a-zA-Z]*[tT]est[a-zA-Z]*|it)/`) // Gradle's and Maven's
 	ciFile     = regexp.MustCompile(`(?i)^(\.github/(workflows|actions)/.+|(.*/)?action\.ya?ml|\.travis\.ya?ml|\.gitlab-ci\.ya?ml|\.gitlab/ci/.+|(.*/)?jenkinsfile([.\-].*)?|\.?azure-pipelines.*\.ya?ml|\.azure-pipelines/.+|\.circleci/.+|bitbucket-pipelines\.ya?ml|\.drone\.ya?ml|\.?appveyor\.ya?ml|\.buildkite/.+|\.cirrus\.(ya?ml|star)|\.woodpecker(\.ya?ml|/.+)|\.semaphore/.+|wercker\.ya?ml|cloudbuild\.(ya?ml|json)|buildspec\.ya?ml|\.teamcity/.+|\.forgejo/workflows/.+|\.gitea/workflows/.+|\.pre-commit-config\.ya?ml)$`)
-	configFile = regexp.MustCompile(`(?i)^(pytest\.ini|\.pytest\.ini|tox\.ini|setup\.cfg|setup\.py|pyproject\.toml|conftest\.py|noxfile\.py|\.coveragerc|mypy\.ini|\.mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc(\.toml)?|\.bandit|package\.json|(jest|vitest|vite|karma|playwright|cypress|wdio|ava|nyc|stryker|web-test-runner|rollup|webpack)\.(conf|config|workspace|setup)(\..*)?|vitest\.workspace\..*|cypress\.json|jest\..*|jest-.*|\.mocharc.*|\.nycrc.*|\.c8rc.*|\.taprc|deno\.jsonc?|bunfig\.toml|\.eslintrc.*|\.eslintignore|eslint\.config\..*|biome\.jsonc?|tslint\.json|tsconfig.*\.json|\.prettierignore|\.stylelintrc.*|lerna\.json|nx\.json|turbo\.json|project\.json|pom\.xml|build\.gradle(\.kts)?|settings\.gradle(\.kts)?|gradle\.properties|build\.xml|junit-platform\.properties|testng.*\.xml|checkstyle.*\.xml|pmd.*\.xml|spotbugs.*\.xml|detekt.*\.ya?ml|\.rspec.*|rakefile|.*\.rake|guardfile|\.simplecov|\.rubocop.*\.ya?ml|cargo\.toml|\.?clippy\.toml|\.?rustfmt\.toml|nextest\.toml|config\.toml|\.?golangci\.(ya?ml|toml|json)|staticcheck\.conf|\.?codecov\.ya?ml|\.coveralls\.ya?ml|sonar-project\.properties|phpunit\.xml(\.dist)?|phpstan\.neon(\.dist)?|makefile|gnumakefile|.*\.mk|justfile|\.justfile|taskfile\.ya?ml|magefile\.go|cmakelists\.txt|ctestcustom\.cmake|build\.bazel|\.bazelrc|run_?tests?(\..*)?|tests?\.sh|ci\.sh|check\.sh)$`)
+	configFile = regexp.MustCompile(`(?i)^(\.npmrc|\.yarnrc(\.yml)?|(maven|jvm)\.config|go\.(mod|work)|(site|user)customize\.py|.*\.pth|config|pytest\.ini|\.pytest\.ini|tox\.ini|setup\.cfg|setup\.py|pyproject\.toml|conftest\.py|noxfile\.py|\.coveragerc|mypy\.ini|\.mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc(\.toml)?|\.bandit|package\.json|(jest|vitest|vite|karma|playwright|cypress|wdio|ava|nyc|stryker|web-test-runner|rollup|webpack)\.(conf|config|workspace|setup)(\..*)?|vitest\.workspace\..*|cypress\.json|jest\..*|jest-.*|\.mocharc.*|\.nycrc.*|\.c8rc.*|\.taprc|deno\.jsonc?|bunfig\.toml|\.eslintrc.*|\.eslintignore|eslint\.config\..*|biome\.jsonc?|tslint\.json|tsconfig.*\.json|\.prettierignore|\.stylelintrc.*|lerna\.json|nx\.json|turbo\.json|project\.json|pom\.xml|build\.gradle(\.kts)?|settings\.gradle(\.kts)?|gradle\.properties|build\.xml|junit-platform\.properties|testng.*\.xml|checkstyle.*\.xml|pmd.*\.xml|spotbugs.*\.xml|detekt.*\.ya?ml|\.rspec.*|rakefile|.*\.rake|guardfile|\.simplecov|\.rubocop.*\.ya?ml|cargo\.toml|\.?clippy\.toml|\.?rustfmt\.toml|nextest\.toml|config\.toml|\.?golangci\.(ya?ml|toml|json)|staticcheck\.conf|\.?codecov\.ya?ml|\.coveralls\.ya?ml|sonar-project\.properties|phpunit\.xml(\.dist)?|phpstan\.neon(\.dist)?|makefile|gnumakefile|.*\.mk|justfile|\.justfile|taskfile\.ya?ml|magefile\.go|cmakelists\.txt|ctestcustom\.cmake|build\.bazel|\.bazelrc|run_?tests?(\..*)?|tests?\.sh|ci\.sh|check\.sh)$`)
 	goldenName = regexp.MustCompile(`(?i)(\.snap|\.golden|\.approved|\.expected|\.stdout|\.stderr|\.verified)(\.[a-z0-9]+)?$|(^|[_.\-])(golden|expected|snapshot)([_.\-]|s?\.)`)
 	goldenDirs = []string{"__snapshots__", "__image_snapshots__", "__file_snapshots__", "snapshots", "golden", "goldens",
 		"goldenfiles", "expected", "__golden__", "approvals"}
@@ -73,7 +76,7 @@ func roleOf(p string) role {
 	r := role{lang: l, ci: ciFile.MatchString(p)}
 	folder := sourceSet.MatchString(p) || slices.ContainsFunc(dirs, func(d string) bool { return testFolders[d] })
 	inData := slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(fixtureDirs, d) })
-	r.config = configFile.MatchString(name) && !inData && (name != "config.toml" || dirs[len(dirs)-1] == ".cargo")
+	r.config = configFile.MatchString(name) && !inData && (name != "config.toml" && name != "config" || dirs[len(dirs)-1] == ".cargo")
 	if l != nil {
 		r.named = testNames[l].MatchString(name)
 		switch {
@@ -83,7 +86,8 @@ func roleOf(p string) role {
 				return d == "testdata" || d == "vendor" || len(d) > 1 && (d[0] == '_' || d[0] == '.')
 			})
 			r.named = r.test
-		case inData && l != &script:
+			r.test = r.test || slices.ContainsFunc(dirs, func(d string) bool { return len(d) > len("tests") && testFolders[d] && d[0] == 't' })
+		case inData:
 		default:
 			r.test = r.named || folder
 		}

@@ -10,10 +10,12 @@ import (
 type row struct {
 	scanned
 	raw     string
-	n       int  // 1-based
-	indent  int  // a tab counts 4
-	fixed   bool // stands on the other side too
-	segment int  // lines of different segments have unknown ones between them
+	text    string // what it says: its tokens without format
+	n       int    // 1-based
+	indent  int    // a tab counts 4
+	fixed   bool   // stands on the other side too
+	asserts int    // the token with which an assertion begins; -1 when none does
+	segment int    // lines of different segments have unknown ones between them
 	scope   *scope
 }
 
@@ -22,9 +24,12 @@ func (r *row) empty() bool { return r.inside || strings.TrimSpace(r.code) == "" 
 
 // scope is a test, or a group of tests, or a whole file.
 type scope struct {
+	side   *side
 	name   string
 	path   string // the names of what holds it, and its own
+	again  bool   // another of this path stands before it
 	group  bool
+	marked bool   // an annotation makes it a test
 	above  *scope // nil for the file
 	indent int
 	first  int // row of its first annotation, or its declaration
@@ -34,19 +39,26 @@ type scope struct {
 	claims []*claim
 	marks  []mark
 
+	pair      *scope         // what became of it, or what it was; nil: none
+	unchanged bool           // and no line differs
+	said      map[string]int // its lines; nil: not counted yet
+	count     int            // of them
+	named     []string       // the words of its name; nil: not read yet
+	before    int            // lines before it that stand on both sides
+
 	asserts int // assertions in it, and in the tests in it
 	last    int // row of the last of those
 }
 
-// root is the outermost test that holds s, or s.
-func (s *scope) root() *scope {
-	r := s
-	for p := s; p != nil; p = p.above {
-		if !p.group && p.above != nil {
-			r = p
+// place is the outermost test that holds s, or the file when none does.
+func (s *scope) place() *scope {
+	at := s.side.file
+	for p := s; p != at && p != nil; p = p.above {
+		if !p.group {
+			at = p
 		}
 	}
-	return r
+	return at
 }
 
 // side is a file as it was before a change, or as it is after it, as far as the
@@ -58,6 +70,9 @@ type side struct {
 	file   *scope
 	scopes []*scope // in the order of their declarations, without the file
 }
+
+// all are the file as a scope and its scopes.
+func (s *side) all() []*scope { return append([]*scope{s.file}, s.scopes...) }
 
 // segments returns the lines of a change with their numbers on both sides: the
 // whole file as one segment when its old text is known and the hunks fit it.
@@ -143,11 +158,16 @@ func prefixed(lines []string) []string {
 
 // newSide reads one side; whole says that the segments are all of the file.
 func newSide(l *lang, path string, segments [][]row, whole bool) *side {
-	s := &side{lang: l, path: path, file: &scope{group: true, indent: -1, decl: -1, first: -1}}
+	s := &side{lang: l, path: path}
+	s.file = &scope{side: s, group: true, indent: -1, decl: -1, first: -1}
 	for i, seg := range segments {
 		sc := scanner{syntax: l.syntax}
 		for _, r := range seg {
 			r.scanned, r.segment, r.indent = sc.scan(r.raw), i, indentOf(r.raw)
+			if r.asserts = l.assertingAt(r.tokens); r.asserts < 0 && l.assertion.MatchString(r.bare) {
+				r.asserts = 0
+			}
+			r.text = textOf(r.tokens)
 			s.rows = append(s.rows, r)
 		}
 	}
@@ -155,8 +175,6 @@ func newSide(l *lang, path string, segments [][]row, whole bool) *side {
 	for _, sc := range s.scopes {
 		sc.whole = sc.whole || whole
 	}
-	s.findClaims()
-	s.findMarks()
 	return s
 }
 
@@ -185,7 +203,7 @@ var (
 // by indentation.
 func (s *side) findScopes() {
 	top, hold, ann := s.file, -1, -1
-	seen := map[string]int{}
+	seen := map[string]bool{}
 	for i := range s.rows {
 		r := &s.rows[i]
 		if i > 0 && s.rows[i-1].segment != r.segment {
@@ -200,7 +218,7 @@ func (s *side) findScopes() {
 			top = top.above
 		}
 		r.scope = top
-		name, group, ok := s.declared(i, ann)
+		name, group, marked, ok := s.declared(i, ann)
 		if !ok {
 			if s.lang.annotates.MatchString(r.bare) {
 				if ann < 0 {
@@ -212,14 +230,14 @@ func (s *side) findScopes() {
 			}
 			continue
 		}
-		sc := &scope{name: name, group: group, above: top, indent: r.indent, first: i, decl: i, end: len(s.rows)}
+		sc := &scope{side: s, name: name, group: group, marked: marked, above: top, indent: r.indent, first: i, decl: i,
+			end: len(s.rows)}
 		sc.path = name
 		if top != s.file {
 			sc.path = top.path + "/" + name
 		}
-		if seen[sc.path]++; seen[sc.path] > 1 {
-			sc.path += "#" + strings.Repeat("+", min(seen[sc.path]-1, 99))
-		}
+		sc.again = seen[sc.path]
+		seen[sc.path] = true
 		if ann >= 0 {
 			sc.first = ann
 			for j := ann; j < i; j++ {
@@ -246,30 +264,32 @@ func (s *side) findScopes() {
 	}
 }
 
-// declared says what the row declares; ann is the row of the first annotation
-// before it, or -1.
-func (s *side) declared(i, ann int) (name string, group, ok bool) {
+// declared says what the row declares, and whether an annotation makes it a test;
+// ann is the row of the first annotation before it, or -1.
+func (s *side) declared(i, ann int) (name string, group, marked, ok bool) {
 	r := &s.rows[i]
-	if m := s.lang.test.FindStringSubmatch(r.code); m != nil {
-		return firstGroup(m), false, true
+	if ann < 0 {
+		ann = i
 	}
 	if s.lang.marked != never {
-		if m := s.lang.function.FindStringSubmatch(r.code); m != nil {
-			from := i
-			if ann >= 0 {
-				from = ann
-			}
-			for j := from; j <= i; j++ {
-				if s.lang.marked.MatchString(s.rows[j].bare) {
-					return firstGroup(m), false, true
-				}
-			}
+		marked = slices.ContainsFunc(s.rows[ann:i+1], func(r row) bool { return s.lang.marked.MatchString(r.bare) })
+	}
+	if m := s.lang.test.FindStringSubmatch(r.code); m != nil {
+		return firstGroup(m), false, marked, true
+	}
+	if marked {
+		code := r.code
+		if k := len(r.tokens) - 1; k > 0 && i+1 < len(s.rows) && r.tokens[k].kind == word { // the name stands on the next line
+			code += s.rows[i+1].code
+		}
+		if m := s.lang.function.FindStringSubmatch(code); m != nil {
+			return firstGroup(m), false, true, true
 		}
 	}
 	if m := s.lang.group.FindStringSubmatch(r.code); m != nil {
-		return firstGroup(m), true, true
+		return firstGroup(m), true, false, true
 	}
-	return "", false, false
+	return "", false, false, false
 }
 
 func firstGroup(m []string) string {

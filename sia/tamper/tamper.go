@@ -22,10 +22,10 @@ type Hunk struct {
 // the workflows and the protected paths, which are doublestar globs
 // (https://github.com/bmatcuk/doublestar). Sorted by path and line, at most 200.
 func Find(changes []Change, protected []string) []Finding {
-	out := tests(changes)
+	out, moved := tests(changes), configLines(changes)
 	for i := range changes {
 		c := &changes[i]
-		out = append(out, c.config()...)
+		out = append(out, c.config(moved)...)
 		out = append(out, c.workflow()...)
 		out = append(out, c.expectedOutput()...)
 		out = append(out, c.protectedBy(protected)...)

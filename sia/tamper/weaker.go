@@ -1,66 +1,77 @@
 package tamper
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A weakening is a way in which a new assertion says less than the old one, or,
 // without words, a sign that it says as much.
 type weakening struct {
+	kind FindingKind
 	says string
 	is   func(old, new *claim) bool
 }
 
 // weakenings of an assertion. The first that is there counts.
 var weakenings = []weakening{
-	{"an assertion became a mere message", func(_, new *claim) bool { return new.kind == logged }},
-	{"an assertion can't fail any more", func(old, new *claim) bool { return new.strength == 0 && old.strength > 0 }},
-	{"an assertion was turned round", func(old, new *claim) bool {
+	{LoosenedAssertion, "an assertion became a mere message", func(_, new *claim) bool { return new.kind == logged }},
+	{LoosenedAssertion, "an assertion can't fail any more", func(old, new *claim) bool { return new.strength == 0 && old.strength > 0 }},
+	{LoosenedAssertion, "an assertion was weakened: a part of it was removed", func(old, new *claim) bool {
+		return len(new.text) < len(old.text) && strings.HasPrefix(old.text, new.text)
+	}},
+	{LoosenedAssertion, "an assertion was turned round", func(old, new *claim) bool {
 		return old.boolean && new.boolean && len(old.compared) > 0 && slices.Equal(old.compared, new.compared) &&
 			slices.Equal(old.literals, new.literals) && turned(old, new)
 	}},
-	{"", sameFlag},
-	{"", func(old, new *claim) bool { // more than that something is there, and what else was named is still
+	{LoosenedAssertion, "", sameFlag},
+	{LoosenedAssertion, "", func(old, new *claim) bool { // more than that something is there, and what else was named is still
 		return new.strength > old.strength && old.strength == 1 && keeps(values(old.literals), new.literals)
 	}},
-	{"an assertion was weakened: it only says that something is there", func(old, new *claim) bool {
+	{LoosenedAssertion, "an assertion was weakened: it only says that something is there", func(old, new *claim) bool {
 		return new.strength < old.strength && new.strength == 1
 	}},
-	{"an assertion was weakened: it says less than before", func(old, new *claim) bool {
+	{LoosenedAssertion, "an assertion was weakened: it says less than before", func(old, new *claim) bool {
 		return new.strength < old.strength
 	}},
-	{"what an assertion expects was changed", func(old, new *claim) bool { return !keeps(old.literals, new.literals) }},
-	{"an assertion was weakened: it takes anything", func(old, new *claim) bool { return new.wild > old.wild }},
-	{"an assertion was weakened: it allows more than before", func(old, new *claim) bool {
+	{ChangedExpectation, "what an assertion expects was changed", func(old, new *claim) bool { return !keeps(old.literals, new.literals) }},
+	{LoosenedAssertion, "an assertion was weakened: it takes anything", func(old, new *claim) bool { return new.wild > old.wild }},
+	{LoosenedAssertion, "an assertion was weakened: it allows more than before", func(old, new *claim) bool {
 		return new.eases > old.eases
 	}},
-	{"an assertion compares in another way", func(old, new *claim) bool {
+	{ChangedExpectation, "an assertion compares in another way", func(old, new *claim) bool {
 		return old.boolean && new.boolean && new.strength <= old.strength &&
 			!slices.Equal(old.compared, new.compared) && len(new.compared) <= len(old.compared)
 	}},
-	{"an assertion was turned round", func(old, new *claim) bool {
+	{LoosenedAssertion, "an assertion was turned round", func(old, new *claim) bool {
 		return turned(old, new) && new.strength <= old.strength && old.boolean == new.boolean
 	}},
 }
 
-// weaker says in what way the new claim says less than the old; "" when it does not.
-func weaker(old, new *claim) string {
-	switch old.kind {
-	case asserted:
+// weaker says in what way the new claim says less than the old, or something else;
+// "" when it does not.
+func weaker(old, new *claim) (FindingKind, string) {
+	same := keeps(old.literals, new.literals)
+	switch {
+	case old.kind == asserted:
 		for _, w := range weakenings {
 			if w.is(old, new) {
-				return w.says
+				return w.kind, w.says
 			}
 		}
-	case expected:
-		if !keeps(old.literals, new.literals) {
-			return "an expected value was changed"
-		}
-	case tabled:
-		if !keeps(old.literals, new.literals) {
-			return "a case of the test was changed"
-		}
-	case logged: // said nothing
+	case old.kind == expected && !same && old.cases() && keeps(new.literals, old.literals):
+		return LoosenedAssertion, "cases or expected values of a test were removed"
+	case old.kind == expected && !same:
+		return ChangedExpectation, "an expected value was changed"
+	case old.kind == tabled && !same:
+		return ChangedExpectation, "a case of the test was changed"
 	}
-	return ""
+	return "", ""
+}
+
+// cases reports whether a claim is data that a test is run for, each of it once.
+func (c *claim) cases() bool {
+	return strings.HasPrefix(c.tokens[0].text, "@") || c.bag["each"] > 0
 }
 
 // turned reports whether one of two claims denies what the other says.

@@ -28,6 +28,7 @@ var (
 	falsUnary = regexp.MustCompile(`assertFalse\(|\.False\(|toBeFalsy|be_falsey|isFalse\(|assert_false|\.false\(|be\.false\b|be_false\b`)
 	wildcards = regexp.MustCompile(`expect\.any(?:thing)?\(|mock\.Anything|\bANY\b|\bany\(\)|Mockito\.any|ArgumentMatchers\.any|\banything\b|gomock\.Any|isA\(|is_a\(`)
 	passes    = regexp.MustCompile(`^(?:\w+\.)+pass\(`)
+	counts    = regexp.MustCompile(`\.(?:plan|assertions|hasAssertions|expect)\(`) // how many assertions there are
 	fails     = regexp.MustCompile(`^(?:\w+\.)*(?:fail|flunk|panic!|unreachable!)\b`)
 	throws    = regexp.MustCompile(`(?i)raises|throw|raise_error|matches!|errorAs|panics`)
 )
@@ -65,7 +66,7 @@ func weigh(l *lang, kind claimKind, ts []token) weight {
 	w.boolean = guard || booleans.MatchString(f)
 	w.operators(ts, guard)
 	switch {
-	case passes.MatchString(f) || tautology(ts):
+	case passes.MatchString(f) || tautology(ts) && !counts.MatchString(f):
 		w.strength = 0
 	case fails.MatchString(f):
 		w.strength, w.literals = 1, nil // says only that it is never reached

@@ -70,6 +70,8 @@ func (w *script) well(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 		return sia.EscalationOpened{Issue: 200 + t.Issue, URL: "https://example.com/issues/2"}, nil
 	case sia.DoSync:
 		return sia.SyncDone{Version: t.Visible}, nil
+	case sia.DoWeigh:
+		return sia.Weighed{SHA: f.SHA, Cost: sia.Credit}, nil
 	case sia.DoReview:
 		return sia.Reviewed{Review: sia.Review{Verdict: sia.Approved}, Cost: sia.Credit}, nil
 	}

@@ -220,12 +220,15 @@ func outcomes(f sia.Effect, now time.Time) []sia.Fact {
 	case sia.DoGate:
 		red := sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictRed,
 			Failures: []sia.CheckFailure{{Check: "test", Signature: "s"}}}
-		return []sia.Fact{red, red, sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictGreen},
+		return []sia.Fact{red, red, sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictTampered, Weigh: []string{"a"}},
+			sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictGreen},
 			sia.Judged{SHA: f.SHA, Looked: now, Verdict: sia.VerdictPending}, failed}
 	case sia.DoDiagnose:
 		d := sia.Diagnosis{Pattern: sia.WrongTool, Technique: sia.ToolChange, Prompt: f.Key}
 		return []sia.Fact{sia.Diagnosed{Diagnosis: d, Cost: sia.Credit},
 			sia.Diagnosed{Diagnosis: sia.Diagnosis{Blocker: "b", Question: "q"}}, failed}
+	case sia.DoWeigh:
+		return []sia.Fact{sia.Weighed{SHA: f.SHA, Quotes: []string{"it says so"}}, sia.Weighed{SHA: f.SHA}, failed}
 	case sia.DoReview:
 		return []sia.Fact{sia.Reviewed{Review: sia.Review{Verdict: sia.Approved}},
 			sia.Reviewed{Review: sia.Review{Verdict: sia.Rejected}}, failed}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/tamper"
+)
+
+// localGit reads commits of a repository on this machine with the git command.
+type localGit struct{ dir string }
+
+func (g localGit) command(ctx context.Context, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
+}
+
+func (g localGit) run(ctx context.Context, args ...string) ([]byte, error) {
+	out, err := g.command(ctx, args...).Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git %s: %w", args[0], err)
+	}
+	return out, nil
+}
+
+// commits lists the commits after base up to head, oldest first, each behind its
+// parent. Merges are left out.
+func (g localGit) commits(ctx context.Context, base, head string) ([][2]string, error) {
+	out, err := g.run(ctx, "rev-list", "--reverse", "--no-merges", "--parents", "--end-of-options", base+".."+head)
+	if err != nil {
+		return nil, err
+	}
+	var pairs [][2]string
+	for line := range strings.Lines(string(out)) {
+		if commit, parent, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			pairs = append(pairs, [2]string{parent, commit})
+		}
+	}
+	return pairs, nil
+}
+
+// changes reads what differs between two commits.
+func (g localGit) changes(ctx context.Context, base, head string) ([]tamper.Change, error) {
+	out, err := g.run(ctx, "diff", "--raw", "-p", "-z", "-M", "-U3", "--no-abbrev", "--no-color", "--no-ext-diff",
+		"--no-textconv", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", base, head)
+	if err != nil {
+		return nil, err
+	}
+	changes, blobs, patch := readRaw(string(out))
+	readPatches(changes, patch)
+	return changes, g.readOld(ctx, changes, blobs)
+}
+
+// readRaw reads the list of files before a patch: with -z, a record is
+// ":modes hashes status NUL path NUL", and of a rename two paths
+// (https://git-scm.com/docs/git-diff#_raw_output_format).
+func readRaw(out string) (changes []tamper.Change, blobs []string, patch string) {
+	field := func() (f string) {
+		f, out, _ = strings.Cut(out, "\x00")
+		return f
+	}
+	for strings.HasPrefix(out, ":") {
+		about := strings.Fields(field())
+		c := tamper.Change{Path: field(), Status: "modified"}
+		switch status := about[len(about)-1]; status[0] {
+		case 'A':
+			c.Status = "added"
+		case 'D':
+			c.Status = "deleted"
+		case 'R':
+			c.Status, c.OldPath, c.Path = "renamed", c.Path, field()
+		}
+		changes, blobs = append(changes, c), append(blobs, about[2])
+	}
+	return changes, blobs, strings.TrimPrefix(out, "\x00")
+}
+
+var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
+
+// readPatches gives each change the hunks of its patch; patches come in the
+// order of the changes.
+func readPatches(changes []tamper.Change, patch string) {
+	at, inHunk := -1, false
+	for line := range strings.SplitSeq(patch, "\n") {
+		if strings.HasPrefix(line, "diff --git ") {
+			at, inHunk = at+1, false
+		}
+		if at < 0 || at >= len(changes) {
+			continue
+		}
+		c := &changes[at]
+		switch m := hunkHead.FindStringSubmatch(line); {
+		case m != nil:
+			old, _ := strconv.Atoi(m[1])
+			now, _ := strconv.Atoi(m[2])
+			c.Hunks, inHunk = append(c.Hunks, tamper.Hunk{OldStart: old, NewStart: now}), true
+		case !inHunk:
+			c.Opaque = c.Opaque || strings.HasPrefix(line, "Binary files ")
+		case line != "" && strings.IndexByte(" +-", line[0]) >= 0:
+			h := &c.Hunks[len(c.Hunks)-1]
+			h.Lines = append(h.Lines, line)
+		}
+	}
+}
+
+// maxOld bounds a file whose text on the base is read; the same as for attempts.
+const maxOld = 1 << 20
+
+// readOld reads the texts on the base that help to understand the changes.
+func (g localGit) readOld(ctx context.Context, changes []tamper.Change, blobs []string) error {
+	var ask strings.Builder
+	var to []int
+	for i, c := range changes {
+		if tamper.ReadsOld(c) {
+			ask.WriteString(blobs[i] + "\n")
+			to = append(to, i)
+		}
+	}
+	if len(to) == 0 {
+		return nil
+	}
+	cmd := g.command(ctx, "cat-file", "--batch")
+	cmd.Stdin = strings.NewReader(ask.String())
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("git cat-file: %w", err)
+	}
+	in := bufio.NewReader(bytes.NewReader(out))
+	for _, i := range to {
+		head, err := in.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("git cat-file: %w", err)
+		}
+		size, err := strconv.Atoi(strings.TrimSpace(head[strings.LastIndexByte(head, ' ')+1:]))
+		if err != nil {
+			return fmt.Errorf("git cat-file: %q", head)
+		}
+		text := make([]byte, size+1) // and a newline
+		if _, err := io.ReadFull(in, text); err != nil {
+			return fmt.Errorf("git cat-file: %w", err)
+		}
+		if size <= maxOld {
+			changes[i].Old = string(text[:size])
+		}
+	}
+	return nil
+}

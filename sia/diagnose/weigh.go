@@ -1,0 +1,129 @@
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// WeighPackage is all that a reviewer sees who says whether an issue asks for what
+// was changed.
+type WeighPackage struct {
+	Issue    string   // its title and text, as far as they may ask for something
+	By       string   // their author and how far to trust them, as sia.IssueBy says
+	Findings []string // the changed expectations
+	Diff     string   // of tests and their data
+}
+
+// What a quote has at least and at most: less is no sentence, and more is no quote.
+const (
+	minQuoteWords = 3
+	maxQuote      = 400 // characters
+)
+
+// Weigh asks for the sentence of the issue that asks for each finding. Quotes has one
+// for each finding, which stands in the issue word for word; empty where there is none. Trouble
+// with the model gives no quotes, and why. The only error is that ctx ended.
+func (r *Reviewer) Weigh(ctx context.Context, p WeighPackage) (quotes []string, why string, usage llm.Usage, err error) {
+	why = "no model is configured for reviews"
+	if r.Model != nil {
+		quotes, why = r.askQuotes(ctx, p, &usage)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, "", usage, fmt.Errorf("weigh changed expectations: %w", err)
+	}
+	if why != "" {
+		r.log().WarnContext(ctx, "changed expectations not weighed", "reason", why)
+		return nil, why, usage, nil
+	}
+	return quotes, "", usage, nil
+}
+
+func (r *Reviewer) askQuotes(ctx context.Context, p WeighPackage, usage *llm.Usage) (quotes []string, why string) {
+	system, err := renderPrompt("weigh.md.tmpl", nil)
+	if err != nil {
+		return nil, "the prompt could not be made: " + text.Clip(err.Error(), 300)
+	}
+	tree, err := loadSchema("weigh")
+	if err != nil {
+		return nil, "the schema could not be made: " + text.Clip(err.Error(), 300)
+	}
+	schema, err := wireSchema("weigh", tree)
+	if err != nil {
+		return nil, "the schema could not be made: " + text.Clip(err.Error(), 300)
+	}
+	messages := []llm.Message{
+		{Role: llm.RoleSystem, Content: system},
+		{Role: llm.RoleUser, Content: weighEvidence(p, max(reviewTokens*bytesPerToken-len(system), 0))},
+	}
+	why = converse(ctx, r.Model, r.Timeout, messages, schema, usage, func(raw []byte) (err error) {
+		quotes, err = parseQuotes(raw, p)
+		return err
+	})
+	return quotes, why
+}
+
+// weighEvidence lays out the issue and what was changed, within room bytes.
+func weighEvidence(p WeighPackage, room int) string {
+	var findings strings.Builder
+	for i, f := range p.Findings {
+		fmt.Fprintf(&findings, "%d. %s\n", i+1, text.OneLine(f))
+	}
+	var b strings.Builder
+	add := func(heading, from, content string, percent int) {
+		fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from,
+			fenceText(fitText(content, room*percent/100, keepHead)))
+	}
+	add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Issue), 40)
+	add("The findings", "From SIA; what stands in backticks is from the coding agent.", cleanText(findings.String()), 20)
+	add("The change of tests and their data", "From the coding agent.", cleanText(p.Diff), 40)
+	return strings.TrimSpace(b.String())
+}
+
+// parseQuotes reads an answer. A quote that does not stand in the issue is none.
+func parseQuotes(raw []byte, p WeighPackage) ([]string, error) {
+	if err := checkAnswer(lenientWeighing, raw); err != nil {
+		return nil, err
+	}
+	var v struct {
+		Asked []struct {
+			Finding int    `json:"finding"`
+			Quote   string `json:"quote"`
+		} `json:"asked"`
+	}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, fmt.Errorf("not as asked: %w", err)
+	}
+	issue := text.OneLine(shown(p.Issue))
+	quotes := make([]string, len(p.Findings))
+	for _, a := range v.Asked {
+		if a.Finding >= 1 && a.Finding <= len(quotes) && quotes[a.Finding-1] == "" {
+			quotes[a.Finding-1] = quoteFrom(issue, a.Quote)
+		}
+	}
+	return quotes, nil
+}
+
+// quoteFrom is a quote that stands in the issue word for word, on one line; empty
+// when it does not, or is no sentence.
+func quoteFrom(issue, quote string) string {
+	quote = text.OneLine(cleanText(quote))
+	if words := len(strings.Fields(quote)); words < minQuoteWords || len([]rune(quote)) > maxQuote {
+		return ""
+	}
+	before, after, found := strings.Cut(issue, quote)
+	last, _ := utf8.DecodeLastRuneInString(before)
+	next, _ := utf8.DecodeRuneInString(after)
+	if !found || unicode.IsLetter(last) || unicode.IsLetter(next) {
+		return ""
+	}
+	return quote
+}

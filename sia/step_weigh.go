@@ -1,0 +1,44 @@
+package sia
+
+// tampered has a person accept what a green head changed of what validates it. Where
+// all of it are expectations that the issue may ask to be changed, a reviewer says
+// first whether it does: once for the same changes of a head.
+func (s *step) tampered(weigh []string) {
+	w := s.t.Gate.Weighing
+	switch {
+	case len(weigh) == 0 || w.Of(s.t.Head, weigh) && w.Done:
+		s.t.Gate.AwaitsPerson = true
+		s.because("a person must accept the changes to tests and protected paths")
+	case w.Of(s.t.Head, weigh) && s.pending(DoWeigh):
+		s.because("whether the issue asks for the changed expectations is being weighed")
+	default:
+		s.t.Gate.Weighing = &Weighing{SHA: s.t.Head, Findings: weigh}
+		s.emitEffect(DoWeigh, s.number(), s.v(), Effect{SHA: s.t.Head})
+		s.because("expectations were changed; a reviewer says whether the issue asks for that")
+	}
+}
+
+// weighed has the gate look again where the issue asks for all that was changed, and
+// a person asked where it does not.
+func (s *step) weighed() {
+	f := s.e.Fact.(Weighed)
+	w := s.t.Gate.Weighing
+	s.t.Credits.spend(f.Cost)
+	if w == nil || f.SHA != w.SHA || f.SHA != s.t.Head {
+		s.because("the head has changed since %s was weighed", f.SHA.Short())
+		return
+	}
+	w.Done, w.Quotes = true, f.Quotes
+	switch {
+	case w.AskedFor():
+		s.look(s.e.At)
+		s.because("the issue asks for every expectation that was changed")
+	case f.Why != "":
+		s.t.Gate.AwaitsPerson = true
+		s.because("whether the issue asks for the changed expectations could not be weighed (%s): a person must accept them",
+			f.Why)
+	default:
+		s.t.Gate.AwaitsPerson = true
+		s.because("the issue does not ask for every expectation that was changed: a person must accept them")
+	}
+}

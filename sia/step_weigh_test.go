@@ -1,0 +1,68 @@
+package sia
+
+import (
+	"strings"
+	"testing"
+)
+
+// tampered is a green verdict on expectations that were changed.
+func tampered(findings ...string) Judged { return Judged{Verdict: VerdictTampered, Weigh: findings} }
+
+// What the issue asks for passes by one more green look, and is weighed once.
+func TestExpectationAskedFor(t *testing.T) {
+	p := checked(t, false)
+	p.judges(tampered("a_test.go:3"))
+	if !p.waitsFor(DoWeigh) || p.task.Gate.AwaitsPerson {
+		t.Fatalf("under way are %v; a person is asked: %v", p.task.Pending, p.task.Gate.AwaitsPerson)
+	}
+	p.done(DoWeigh, Weighed{SHA: p.task.Head, Quotes: []string{"It should be four."}, Cost: Credit})
+	if !p.task.Gate.Weighing.AskedFor() || p.task.Credits.Spent != 100+Credit {
+		t.Errorf("%+v, %s spent", p.task.Gate.Weighing, p.task.Credits.Spent)
+	}
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+}
+
+// A person is asked where the issue does not ask for all of it, or nobody could say;
+// the same changes of the head are not weighed again, but others are.
+func TestExpectationNotAskedFor(t *testing.T) {
+	for name, out := range map[string]Weighed{
+		"none": {}, "one of two": {Quotes: []string{"It should be four.", ""}},
+		"too few": {Quotes: []string{"It should be four."}}, "the model is down": {Why: "it could not be asked"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := checked(t, false)
+			p.judges(tampered("a_test.go:3", "a_test.go:9"))
+			out.SHA = p.task.Head
+			p.done(DoWeigh, out)
+			if !p.task.Gate.AwaitsPerson || !strings.Contains(p.why, out.Why) {
+				t.Fatalf("nobody is asked: %s", p.why)
+			}
+			p.says(PauseAsked{})
+			p.says(Resume{})
+			p.judges(tampered("a_test.go:3", "a_test.go:9"))
+			if p.waitsFor(DoWeigh) || !p.task.Gate.AwaitsPerson {
+				t.Errorf("the same is weighed again: %v", p.task.Pending)
+			}
+			p.says(PauseAsked{})
+			p.says(Resume{})
+			p.judges(tampered("a_test.go:3"))
+			if !p.waitsFor(DoWeigh) {
+				t.Error("something else is not weighed")
+			}
+		})
+	}
+}
+
+// What can't be weighed pauses the task, and is weighed on resume.
+func TestWeighingFails(t *testing.T) {
+	p := checked(t, false)
+	p.judges(tampered("a_test.go:3"))
+	p.done(DoWeigh, EffectFailed{Effect: DoWeigh, Reason: "the disk is full"})
+	p.comesTo(OnHold)
+	p.says(Resume{})
+	p.judges(tampered("a_test.go:3"))
+	if !p.waitsFor(DoWeigh) {
+		t.Errorf("under way are %v", p.task.Pending)
+	}
+}

@@ -1,0 +1,156 @@
+package tamper
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What asserts is told by the name of the call, whatever the library: by the
+// words that it is made of. Some say so wherever they stand in a name. Others do
+// when the name begins with them and nothing is done with what the call returns.
+var (
+	asserting = set("assert asserts assertion assertions expect expects verify verifies refute flunk should shouldnt")
+	// mayAssert assert as a statement.
+	mayAssert = set("check checks ensure must wont equal equals eq eql eqnice ne same fail fails match matches fnmatch like " +
+		"contains throws raises rejects eventually consistently ω")
+	// asserters are what libraries for asserting are called in a test: every method
+	// asserts that is not known to do something else.
+	asserters = set("assert require is qt check expect should must verify t st tt tap qunit td chai")
+	// matchers are methods that assert where the receiver is a suite of tests.
+	matchers = set("no not nil true false len empty zero error panics in is regexp subset json require")
+	// settingUp are the first words of what a test does before and beside asserting.
+	settingUp = set("log logf logger helper cleanup clean setup set setenv parallel run skip skipf name context teardown temp " +
+		"chdir comment end test timeout new make create mk mkdir write read open close start stop init register add append " +
+		"remove delete reset restore stub spy mock use with only before after each describe it done parse load save build copy " +
+		"move touch git exec print insert push sandbox replace fake render mount import prepare wait sleep update get todo")
+	declaring = set("func function def fn class import from new macro let const var use package fun void")
+	// before are keywords that stand before a call; any other word there is a type.
+	before  = set("await return yield throw else do in not and or go defer async")
+	handles = set("t b f tb tt") // what a test of Go is given, and hands to those that fail it
+	suites  = set("s suite ts")
+)
+
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[w] = true
+	}
+	return out
+}
+
+// nameWords are the words of a name, in lower case: of verifyThat_isOK, verify,
+// that, is and ok.
+func nameWords(name string) []string {
+	var out []string
+	from, before := 0, rune(0)
+	cut := func(to, next int) {
+		if to > from {
+			out = append(out, strings.ToLower(name[from:to]))
+		}
+		from = next
+	}
+	for i, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			cut(i, i+len(string(r)))
+		} else if unicode.IsUpper(r) && !unicode.IsUpper(before) {
+			cut(i, i)
+		}
+		before = r
+	}
+	cut(len(name), len(name))
+	return out
+}
+
+// assertingAt is the index of the token with which an assertion begins; -1 when
+// the tokens of a row hold none.
+func (l *lang) assertingAt(ts []token) int {
+	for i, t := range ts {
+		if t.kind != word || l.declares(ts, i) || !l.calls(ts, i) {
+			continue
+		}
+		from := receiver(ts, i)
+		words := nameWords(t.text)
+		switch {
+		case len(words) == 0, l == &ruby && t.text == "ensure", l == &rust && from < i && words[0] == "expect": // that unwraps
+		case slices.ContainsFunc(words, func(w string) bool { return asserting[w] }):
+			return from
+		case l.statement(ts, from) && !settingUp[words[0]] && (mayAssert[words[0]] || l.assertsFor(ts, from, i, words[0])):
+			return from
+		}
+	}
+	return -1
+}
+
+// declares reports whether the word at i is declared there, behind a keyword or a type.
+func (l *lang) declares(ts []token, i int) bool {
+	if i == 0 || ts[i-1].kind != word {
+		return false
+	}
+	return declaring[ts[i-1].text] || l != &ruby && !before[ts[i-1].text]
+}
+
+// calls reports whether the word at i is called: with brackets, as a macro, or as
+// a keyword or method of Ruby that needs none.
+func (l *lang) calls(ts []token, i int) bool {
+	macro, last := strings.HasSuffix(ts[i].text, "!"), i+1 == len(ts)
+	bare := l == &ruby && !capital.MatchString(ts[i].text)
+	switch {
+	case last:
+		return bare
+	case ts[i+1].kind == sign && ts[i+1].text == "(":
+		return true
+	case ts[i+1].kind == sign && (ts[i+1].text == "[" || ts[i+1].text == "{"):
+		return macro || bare
+	case ts[i+1].kind == sign && ts[i+1].text == ".": // expect.fail(), x.should.equal()
+		return ts[i].text == "should" || ts[i].text == "must"
+	case bare:
+		return ts[i+1].kind != sign || ts[i+1].text == ":" || ts[i+1].text == "->" || ts[i+1].text == "-"
+	}
+	return i == 0 && ts[i].text == "assert"
+}
+
+// receiver is where the expression begins of which the word at i is the last name.
+func receiver(ts []token, i int) int {
+	for i > 1 && ts[i-1].kind == sign && (ts[i-1].text == "." || ts[i-1].text == "::" || ts[i-1].text == "&") {
+		k, depth := i-2, 0
+		if ts[k].text == "?" {
+			k--
+		}
+		for ; k >= 0; k-- {
+			if depth -= ts[k].depth(); depth <= 0 && (ts[k].kind != sign || depth < 0) {
+				break
+			}
+		}
+		if k < 0 || depth < 0 {
+			return i
+		}
+		i = k
+	}
+	return i
+}
+
+// statement reports whether nothing is done with the expression that begins at i.
+func (l *lang) statement(ts []token, i int) bool {
+	for k := range i {
+		switch ts[k].text {
+		case "await", ".", "}", "_", "=":
+		default:
+			return false
+		}
+	}
+	return i == 0 || ts[0].text != "=" && (ts[i-1].text != "=" || i == 2)
+}
+
+// assertsFor reports whether the call at i, as a statement, is made for asserting:
+// by its receiver, or because a test of Go is handed to it.
+func (l *lang) assertsFor(ts []token, from, i int, verb string) bool {
+	if l == &golang && i+3 < len(ts) && handles[ts[i+2].text] && ts[i+3].text == "," {
+		return true
+	}
+	on := strings.ToLower(ts[from].text)
+	if from == i || l == &golang && handles[on] {
+		return false
+	}
+	return asserters[on] || suites[on] && matchers[verb]
+}
