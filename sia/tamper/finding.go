@@ -85,12 +85,18 @@ func Located(finding string) (path string, line int, what string, ok bool) {
 	return m[1], line, m[3], err == nil
 }
 
-// bounded sorts the findings, keeps one for each line and cuts what is too much.
+// bounded sorts the findings, keeps one for each line and cuts what is too much. What
+// asks a person is kept before what asks the reviewer.
 func bounded(all []Finding) []Finding {
+	byLine := func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) }
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Or(byLine(a, b), cmp.Compare(a.Asks(), b.Asks())) })
+	all = slices.CompactFunc(all, func(a, b Finding) bool { return byLine(a, b) == 0 })
 	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Asks(), b.Asks()))
 	})
-	all = slices.CompactFunc(all, func(a, b Finding) bool { return a.Path == b.Path && a.Line == b.Line })
+	if i := slices.IndexFunc(all, func(f Finding) bool { return f.Asks() == Person }); i > 0 && len(all) > maxFindings {
+		all[0], all[i] = all[i], all[0] // it must not be among those that are cut
+	}
 	var out []Finding
 	inFile, left := 0, 0
 	more := func() {
@@ -112,6 +118,7 @@ func bounded(all []Finding) []Finding {
 		out = append(out, f)
 	}
 	more()
+	slices.SortStableFunc(out, byLine)
 	return out
 }
 
