@@ -121,7 +121,7 @@ func (s *side) statement(i, column int, kind claimKind, taken []bool) *claim {
 	depth, last := 0, i
 	body := -1 // indent of the line that opened a function's body
 lines:
-	for j := i; j < len(s.rows) && j < i+maxJoined && s.rows[j].segment == s.rows[i].segment; j++ {
+	for j := i; j < len(s.rows) && j < i+maxJoined; j++ {
 		r := &s.rows[j]
 		if body >= 0 {
 			if r.empty() || r.indent > body {
@@ -172,7 +172,7 @@ func (s *side) continues(j int) bool {
 	if strings.HasSuffix(strings.TrimSpace(s.rows[j].code), `\`) {
 		return true
 	}
-	if j+1 >= len(s.rows) || s.rows[j+1].segment != s.rows[j].segment {
+	if j+1 >= len(s.rows) {
 		return false
 	}
 	if ts := s.rows[j].tokens; len(ts) > 0 {
@@ -223,7 +223,7 @@ func errOnly(ts []token) bool {
 // header is the row of the block that row i stands in, if that is a condition,
 // a loop's or a case's; else -1.
 func (s *side) header(i int) int {
-	for j := i - 1; j >= 0 && j > i-maxJoined && s.rows[j].segment == s.rows[i].segment; j-- {
+	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
 		r := &s.rows[j]
 		if r.empty() || r.indent >= s.rows[i].indent {
 			continue
@@ -241,7 +241,7 @@ func (s *side) header(i int) int {
 func (s *side) conditions(i int) []string {
 	var out []string
 	indent := s.rows[i].indent
-	for j := i - 1; j >= 0 && j > i-maxJoined && s.rows[j].segment == s.rows[i].segment; j-- {
+	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
 		r := &s.rows[j]
 		if r.empty() || r.indent >= indent {
 			continue
@@ -271,7 +271,7 @@ func (s *side) hides(j int) bool {
 		return true
 	}
 	handling := false
-	for k := j + 1; k < len(s.rows) && k < j+maxJoined && s.rows[k].segment == s.rows[j].segment; k++ {
+	for k := j + 1; k < len(s.rows) && k < j+maxJoined; k++ {
 		r := &s.rows[k]
 		switch {
 		case r.empty():

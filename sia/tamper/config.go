@@ -161,8 +161,8 @@ func (c *Change) config(moved map[string]int) []Finding {
 		return []Finding{{Kind: DisabledCheck, Path: c.Path, Why: "the configuration of checks was changed, and its lines " +
 			"can't be compared"}}
 	}
-	old, new, _ := c.segments()
-	d := configDiff{change: c, name: name, old: slices.Concat(old...), new: slices.Concat(new...)}
+	old, new, _ := c.sides()
+	d := configDiff{change: c, name: name, old: old, new: new}
 	for _, side := range [][]row{d.old, d.new} {
 		for i := range side {
 			side[i].indent = indentOf(side[i].raw)

@@ -179,36 +179,15 @@ func likest(old, fresh []*claim) map[*claim]*claim {
 	return pairs
 }
 
-// reportChanged reports a claim that became another at the line that differs.
+// reportChanged reports a claim that became another at its first line that is new.
 func (f *testFile) reportChanged(kind FindingKind, o, n *claim, why string) {
-	if i := f.changedRow(o, n); i >= 0 {
-		f.report(kind, n.scope.side, i, why)
-	} else {
-		f.report(kind, f.old, f.firstGone(o), why)
-	}
-}
-
-// changedRow is the row of a new claim that took the place of the first one that
-// is gone from the old: the likest that is new. -1 when there is none.
-func (f *testFile) changedRow(o, n *claim) int {
-	gone := f.old.rows[f.firstGone(o)].tokens
-	best, share := -1, -1
 	for i := n.from; i <= n.to; i++ {
-		r := &n.scope.side.rows[i]
-		if r.fixed || len(r.tokens) == 0 && n.from < n.to {
-			continue
-		}
-		both := 0
-		for _, t := range r.tokens[:min(len(r.tokens), 50)] {
-			if slices.ContainsFunc(gone[:min(len(gone), 50)], func(g token) bool { return g.text == t.text }) {
-				both++
-			}
-		}
-		if both > share {
-			best, share = i, both
+		if r := &n.scope.side.rows[i]; !r.fixed && (len(r.tokens) > 0 || n.from == n.to) {
+			f.report(kind, n.scope.side, i, why)
+			return
 		}
 	}
-	return best
+	f.report(kind, f.old, f.firstGone(o), why)
 }
 
 // firstGone is the first row of an old claim that is there no more.
