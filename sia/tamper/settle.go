@@ -69,6 +69,8 @@ func (f *testFile) settle(old, fresh []*claim) {
 		spare = slices.Delete(spare, i, i+1)
 		return n
 	}
+	// One that says exactly what is there says that something is.
+	exact := slices.ContainsFunc(fresh, func(n *claim) bool { return n.kind == asserted && n.strength == 3 })
 	for _, o := range old {
 		n := pairs[o]
 		switch {
@@ -91,7 +93,8 @@ func (f *testFile) settle(old, fresh []*claim) {
 				f.report(ChangedExpectation, n.scope.side, n.from, replaced[o.kind])
 			} else if i := f.firstGone(o); o.kind == asserted && o.onlyError() && i > 0 && !f.old.rows[i-1].fixed {
 				f.report(ChangedExpectation, f.old, i, "a step of a test was removed, and that it is seen when it fails")
-			} else if o.kind != asserted && f.saysElsewhere(o) {
+			} else if f.saysElsewhere(o) || o.kind == asserted && exact &&
+				(o.strength == 1 || len(o.literals) > 0 && len(values(o.literals)) == 0) {
 				f.report(ChangedExpectation, f.old, i, replaced[o.kind])
 			} else {
 				f.report(LoosenedAssertion, f.old, i, removed[o.kind])
