@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -69,7 +70,7 @@ func (s *side) claimAt(i int, taken []bool) *claim {
 		return s.statement(i, r.tokens[r.asserts].at, asserted, taken)
 	case s.lang.data.MatchString(r.code):
 		return s.statement(i, 0, expected, taken)
-	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0:
+	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0 && !keyed.MatchString(r.code):
 		c := s.statement(i, 0, tabled, taken)
 		if len(c.literals) == 0 || s.lang == &golang && !strings.HasSuffix(strings.TrimSpace(s.rows[c.to].code), ",") {
 			return nil // nothing is named, or it is a block
@@ -85,6 +86,9 @@ func (s *side) claimAt(i int, taken []bool) *claim {
 	}
 	return nil
 }
+
+// keyed is a member of an object, and no row of a table.
+var keyed = regexp.MustCompile(`^\s*\[[\w.]+\]\s*[:(]`)
 
 func (s *side) add(c *claim, sc *scope) {
 	c.scope = sc
@@ -121,7 +125,7 @@ func (s *side) statement(i, column int, kind claimKind, taken []bool) *claim {
 	depth, last := 0, i
 	body := -1 // indent of the line that opened a function's body
 lines:
-	for j := i; j < len(s.rows) && j < i+maxJoined && s.rows[j].segment == s.rows[i].segment; j++ {
+	for j := i; j < len(s.rows) && j < i+maxJoined; j++ {
 		r := &s.rows[j]
 		if body >= 0 {
 			if r.empty() || r.indent > body {
@@ -172,7 +176,7 @@ func (s *side) continues(j int) bool {
 	if strings.HasSuffix(strings.TrimSpace(s.rows[j].code), `\`) {
 		return true
 	}
-	if j+1 >= len(s.rows) || s.rows[j+1].segment != s.rows[j].segment {
+	if j+1 >= len(s.rows) {
 		return false
 	}
 	if ts := s.rows[j].tokens; len(ts) > 0 {
@@ -223,7 +227,7 @@ func errOnly(ts []token) bool {
 // header is the row of the block that row i stands in, if that is a condition,
 // a loop's or a case's; else -1.
 func (s *side) header(i int) int {
-	for j := i - 1; j >= 0 && j > i-maxJoined && s.rows[j].segment == s.rows[i].segment; j-- {
+	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
 		r := &s.rows[j]
 		if r.empty() || r.indent >= s.rows[i].indent {
 			continue
@@ -241,7 +245,7 @@ func (s *side) header(i int) int {
 func (s *side) conditions(i int) []string {
 	var out []string
 	indent := s.rows[i].indent
-	for j := i - 1; j >= 0 && j > i-maxJoined && s.rows[j].segment == s.rows[i].segment; j-- {
+	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
 		r := &s.rows[j]
 		if r.empty() || r.indent >= indent {
 			continue
@@ -271,7 +275,7 @@ func (s *side) hides(j int) bool {
 		return true
 	}
 	handling := false
-	for k := j + 1; k < len(s.rows) && k < j+maxJoined && s.rows[k].segment == s.rows[j].segment; k++ {
+	for k := j + 1; k < len(s.rows) && k < j+maxJoined; k++ {
 		r := &s.rows[k]
 		switch {
 		case r.empty():

@@ -117,30 +117,38 @@ func openTests(c *Change) (*testFile, []Finding) {
 		return nil, nil
 	}
 	if c.Opaque && (was.test || was.maybe) && c.Status != "deleted" {
-		return nil, []Finding{{Kind: LoosenedAssertion, Path: c.Path, Why: "a file with tests was changed, and the change " +
-			"is too large for its lines to be compared"}}
+		return nil, []Finding{tooLarge(c)}
 	}
 	if c.Status == "deleted" && was.test && len(c.Hunks) == 0 && (was.named || path.Base(before) != "__init__.py") {
 		return nil, []Finding{{Kind: DeletedTest, Path: c.Path, Why: "a file of tests was deleted"}}
 	}
-	if c.Status == "renamed" && len(c.Hunks) == 0 {
+	if len(c.Hunks) == 0 && c.Status != "deleted" {
 		return nil, renamedTests(before, c.Path, was, is)
 	}
-	old, new, whole := c.segments()
+	old, new, ok := c.sides()
+	if !ok {
+		return nil, []Finding{tooLarge(c)}
+	}
 	f := &testFile{
 		change: c, mixed: was.maybe || is.maybe, shared: sharedNames[path.Base(c.Path)] ||
 			strings.HasPrefix(path.Base(c.Path), "jest.setup"),
 	}
 	if was.test || was.maybe {
-		f.old = newSide(was.lang, before, old, whole)
+		f.old = newSide(was.lang, before, old)
 	}
 	if is.test || is.maybe {
-		f.new = newSide(is.lang, c.Path, new, whole)
+		f.new = newSide(is.lang, c.Path, new)
 	}
 	if f.old != nil && f.new != nil {
 		f.findings = append(f.findings, renamedTests(before, c.Path, was, is)...)
 	}
 	return f, nil
+}
+
+// tooLarge asks about a change that can't be read.
+func tooLarge(c *Change) Finding {
+	return Finding{Kind: LoosenedAssertion, Path: c.Path,
+		Why: "a file with tests was changed, and the change is too large for its lines to be compared"}
 }
 
 // mentions reports whether a word stands in a change, or in the file on the base.
@@ -285,7 +293,7 @@ func (f *testFile) emptied() {
 	empty, loses := map[*scope]bool{}, f.loses()
 	for _, o := range f.old.scopes {
 		n := o.pair
-		if o.group || n == nil || n.side != f.new || !o.whole || !n.whole || !f.counts(o) || o.asserts == 0 || n.asserts > 0 ||
+		if o.group || n == nil || n.side != f.new || !f.counts(o) || o.asserts == 0 || n.asserts > 0 ||
 			!loses[o] { // what it asserted is in a helper now
 			continue
 		}

@@ -27,7 +27,7 @@ var configRules = []configRule{
 	},
 	{
 		files:   regexp.MustCompile(`pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|makefile|.*\.mk|justfile|taskfile.*|.*\.sh|package\.json|rakefile`),
-		added:   regexp.MustCompile(`--(?:ignore|ignore-glob|deselect|skip|exclude|no-cov|testPathIgnorePatterns|testNamePattern|grep|invert|co|collect-only|dry-run)\b|pytest.*\s-[km][ =]|\baddopts\b.*\s-[km][ =]|go test.*\s-(?:run|skip|short|list)\b|^\s+-[km] |\s-DskipTests|maven\.test\.skip|xfail_strict\s*=\s*false|-x test\b`),
+		added:   regexp.MustCompile(`--(?:ignore|ignore-glob|deselect|skip|exclude|no-cov|testPathIgnorePatterns|testNamePattern|grep|invert|co|collect-only|dry-run)(?:[\s=]|$)|pytest.*\s-[km][ =]|\baddopts\b.*\s-[km][ =]|go test.*\s-(?:run|skip|short|list)\b|^\s+-[km] |\s-DskipTests|maven\.test\.skip|xfail_strict\s*=\s*false|-x test\b`),
 		touched: regexp.MustCompile(`^\s*(?:norecursedirs|testpaths|python_files|python_functions|python_classes|collect_ignore\w*|ignore_glob|xfail_strict|markers_strict)\b`),
 		gone:    regexp.MustCompile(`--(?:cov-fail-under|strict|strict-markers|runInBand|ci|coverage|max-warnings)\b|--fail-under`),
 		why:     "tests are left out, or selected in another way",
@@ -96,13 +96,13 @@ var configRules = []configRule{
 	},
 	{
 		files: regexp.MustCompile(`pom\.xml|build\.gradle.*|settings\.gradle.*|gradle\.properties|build\.xml|junit-platform\.properties|testng.*`),
-		added: regexp.MustCompile(`skipTests?\b|skipITs|maven\.test\.skip|testFailureIgnore|ignoreFailures|<exclude>[^<]*(?:[tT]ests?\b|IT\b|Spec|\*)[^<]*\.(?:java|class|kt)|\bexcludeTestsMatching|\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|IT\b|Spec)|\benabled\s*=\s*false|\bonlyIf\b|excludeTags|excludeCategories|excludedGroups|<groups>|failIfNo(?:Specified)?Tests>false|rerunFailingTestsCount|maxRetries|<skip>\s*true|failOnViolation>false|failOnError>false|junit\.jupiter\.conditions|execution\.timeout`),
+		added: regexp.MustCompile(`skipTests?\b|skipITs|maven\.test\.skip|testFailureIgnore|ignoreFailures|<exclude>[^<]*(?:[tT]ests?|IT|Spec|\*)\.(?:java|class|kt)|\bexcludeTestsMatching|\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|IT\b|Spec)|\benabled\s*=\s*false|\bonlyIf\b|excludeTags|excludeCategories|excludedGroups|<groups>|failIfNo(?:Specified)?Tests>false|rerunFailingTestsCount|maxRetries|<skip>\s*true|failOnViolation>false|failOnError>false|junit\.jupiter\.conditions|execution\.timeout`),
 		gone:  regexp.MustCompile(`useJUnitPlatform|surefire|failsafe|maven-checkstyle|jacoco|<class name=|<package name=|includeTags|<includes?>`),
 		why:   "tests are left out, or their failure is let pass",
 	},
 	{
 		files: regexp.MustCompile(`\.npmrc|\.yarnrc(?:\.yml)?|config(?:\.toml)?`),
-		added: regexp.MustCompile(`(?i)^\s*(?:script-?shell|shell|node-options|ignore-scripts|yarnPath|runner|rustc-wrapper|rustc-workspace-wrapper|linker|test)\s*[=:]`),
+		added: regexp.MustCompile(`(?i)^\s*(?:script-?shell|shell|node-options|yarnPath|runner|rustc-wrapper|rustc-workspace-wrapper|linker|test)\s*[=:]`),
 		why:   "tests are run by another program",
 	},
 	{
@@ -161,8 +161,8 @@ func (c *Change) config(moved map[string]int) []Finding {
 		return []Finding{{Kind: DisabledCheck, Path: c.Path, Why: "the configuration of checks was changed, and its lines " +
 			"can't be compared"}}
 	}
-	old, new, _ := c.segments()
-	d := configDiff{change: c, name: name, old: slices.Concat(old...), new: slices.Concat(new...)}
+	old, new, _ := c.sides()
+	d := configDiff{change: c, name: name, old: old, new: new}
 	for _, side := range [][]row{d.old, d.new} {
 		for i := range side {
 			side[i].indent = indentOf(side[i].raw)
@@ -200,10 +200,33 @@ func configLines(changes []Change) map[string]int {
 
 // configLine is a line without surplus blanks and without the comment behind it.
 func configLine(raw string) string {
-	if i := strings.Index(raw, " # "); i > 0 {
-		raw = raw[:i]
-	}
-	return strings.TrimSuffix(strings.Join(strings.Fields(raw), " "), ",")
+	return strings.TrimSuffix(strings.Join(strings.Fields(uncommented(raw)), " "), ",")
+}
+
+// uncommented is a line without the comment behind it.
+func uncommented(raw string) string {
+	line, _, _ := strings.Cut(raw, " # ")
+	return line
+}
+
+var (
+	// versioned is a line that says which version of something is used.
+	versioned = regexp.MustCompile(`(?i)\bversion\b`)
+	// leavingOut begins a list of what is not looked at: the shorter, the stricter.
+	leavingOut = regexp.MustCompile(`^\s*["']?(?:extend-)?(?:ignore|exclude|disable|skips|omit|per-file-ignores|ignores)\w*["']?\s*[=:]`)
+)
+
+// within reports whether a line is a list of what is not looked at, and one that is
+// gone had all of it.
+func within(n row, gone []row) bool {
+	return leavingOut.MatchString(n.raw) && slices.ContainsFunc(gone, func(r row) bool {
+		return !r.fixed && leavingOut.MatchString(r.raw) && len(r.code) > len(n.code) &&
+			!slices.ContainsFunc(listWords(n.code), func(w string) bool { return !strings.Contains(r.code, w) })
+	})
+}
+
+func listWords(code string) []string {
+	return strings.FieldsFunc(code, func(r rune) bool { return strings.ContainsRune(" ,[](){}", r) })
 }
 
 type configDiff struct {
@@ -219,9 +242,9 @@ func (d *configDiff) judge(moved map[string]int) {
 		if r.fixed || r.code == "" || note.MatchString(r.raw) || was[r.code] > 0 || moved[r.code] > 0 {
 			continue
 		}
-		above := headers(d.new, i)
+		above, text := headers(d.new, i), uncommented(r.raw)
 		for _, rule := range rules {
-			if matches(rule.added, r.raw) && !d.had(rule.added, r.raw) || matches(rule.touched, r.raw) ||
+			if matches(rule.added, text) && !d.had(rule.added, text) || matches(rule.touched, text) && !within(r, d.old) ||
 				listed(rule.touched, above) || listed(rule.added, above) {
 				d.report(r, rule.why)
 				break
@@ -237,7 +260,10 @@ func (d *configDiff) judge(moved map[string]int) {
 		}
 		d.lowered(r)
 		for _, rule := range rules {
-			if (matches(rule.gone, r.raw) && !d.grew(r) || matches(rule.touched, r.raw)) && !numberOnly(rule, r) {
+			text := uncommented(r.raw)
+			if (matches(rule.gone, text) && !d.grew(r) && !versioned.MatchString(text) ||
+				matches(rule.touched, text) && !slices.ContainsFunc(d.new, func(n row) bool { return !n.fixed && within(n, []row{r}) })) &&
+				!numberOnly(rule, r) {
 				d.report(r, rule.why)
 				break
 			}
@@ -277,7 +303,7 @@ func (d *configDiff) had(re *regexp.Regexp, line string) bool {
 // grew reports whether a line that is gone has only got longer: all its words are
 // in an added one.
 func (d *configDiff) grew(gone row) bool {
-	words := strings.FieldsFunc(gone.code, func(r rune) bool { return strings.ContainsRune(" ,[](){}", r) })
+	words := listWords(gone.code)
 	return !strings.HasPrefix(gone.raw, "\t") && slices.ContainsFunc(d.new, func(n row) bool {
 		return !n.fixed && !testCommand.MatchString(n.code) && strings.Contains(n.code, "[") &&
 			!slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(n.code, w) })

@@ -21,7 +21,7 @@ var java = lang{
 	handler:   regexp.MustCompile(`^\s*\}?\s*catch\b`),
 	skips: res(`@(?:\w+\.)*(?:Disabled\w*|Ignore\w*|Enabled(?:If|On|For)\w*|DisabledIf\w*|EnabledIf\w*)\b`,
 		`\bassum(?:e\w*|ption\w*|ing\w*)\s*\(|\bAssum(?:e|ptions?)\.`,
-		`\benabled\s*=\s*false\b`, `\bthrow\s+(?:new\s+)?(?:SkipException|TestAbortedException|AssumptionViolatedException)\b`, `\bSystem\.exit\(`,
+		`@Test\b.*\benabled\s*=\s*false\b|^\s*enabled\s*=\s*false\b`, `\bthrow\s+(?:new\s+)?(?:SkipException|TestAbortedException|AssumptionViolatedException)\b`, `\bSystem\.exit\(`,
 		`^\s*(?:if|while)\s*\(\s*false\s*\)`, `\bx(?:test|it|should|describe|context)\s*\(`,
 		`^\s*@(?:Ignore|IgnoreIf|Requires|PendingFeature)\b`,
 		`\bassertThrows\(\s*(?:AssertionError|Throwable|AssertionFailedError)\b`),

@@ -92,7 +92,7 @@ func (r *reading) rawString() bool {
 	if hashes == len(behind) || behind[hashes] != '"' {
 		return false
 	}
-	r.quote = `"` + behind[:hashes]
+	r.quote, r.raw = `"`+behind[:hashes], true
 	r.keep(1 + hashes + 1)
 	return true
 }
@@ -103,7 +103,7 @@ func (r *reading) character() bool {
 		return false
 	}
 	n, behind := 1, r.rest()[1:]
-	if end, closed := closing(behind, "'"); closed && end > 1 &&
+	if end, closed := closing(behind, "'", false); closed && end > 1 &&
 		(behind[0] == '\\' || utf8.RuneCountInString(behind[:end-1]) == 1) {
 		n += end
 	}
@@ -118,7 +118,8 @@ func (r *reading) string() bool {
 	if c != '"' && c != '\'' && c != '`' {
 		return false
 	}
-	n, closed := closing(r.rest()[1:], string(rune(c)))
+	raw := c == '`' && !r.syntax.regex
+	n, closed := closing(r.rest()[1:], string(rune(c)), raw)
 	content := r.rest()[1 : 1+n]
 	r.bare[r.at] = c
 	switch {
@@ -126,7 +127,7 @@ func (r *reading) string() bool {
 		r.bare[r.at+n] = c
 		r.add(text, content[:n-1])
 	case strings.IndexByte(r.syntax.many, c) >= 0:
-		r.quote = string(rune(c))
+		r.quote, r.raw = string(rune(c)), raw
 		r.keep(1)
 		return true
 	default:

@@ -75,7 +75,8 @@ func (l *lang) assertingAt(ts []token) int {
 		case len(words) == 0, l == &ruby && t.text == "ensure", l == &rust && from < i && words[0] == "expect": // that unwraps
 		case slices.ContainsFunc(words, func(w string) bool { return asserting[w] }):
 			return from
-		case l.statement(ts, from) && !settingUp[words[0]] && (mayAssert[words[0]] || l.assertsFor(ts, from, i, words[0])):
+		case l.statement(ts, from) && (l.handsTest(ts, i) && (words[0] == "test" || words[0] == "run" || !settingUp[words[0]]) ||
+			!settingUp[words[0]] && (mayAssert[words[0]] || l.assertsFor(ts, from, i, words[0]))):
 			return from
 		}
 	}
@@ -142,12 +143,16 @@ func (l *lang) statement(ts []token, i int) bool {
 	return i == 0 || ts[0].text != "=" && (ts[i-1].text != "=" || i == 2)
 }
 
-// assertsFor reports whether the call at i, as a statement, is made for asserting:
-// by its receiver, or because a test of Go is handed to it.
+// handsTest reports whether the call at i is handed a test of Go, and no function to
+// run in it, so that it may fail the test.
+func (l *lang) handsTest(ts []token, i int) bool {
+	return l == &golang && i+3 < len(ts) && handles[ts[i+2].text] && ts[i+3].text == "," &&
+		!slices.ContainsFunc(ts, func(t token) bool { return t.text == "func" })
+}
+
+// assertsFor reports whether the call at i, as a statement, is made on something that
+// asserts.
 func (l *lang) assertsFor(ts []token, from, i int, verb string) bool {
-	if l == &golang && i+3 < len(ts) && handles[ts[i+2].text] && ts[i+3].text == "," {
-		return true
-	}
 	on := strings.ToLower(ts[from].text)
 	if from == i || l == &golang && handles[on] {
 		return false

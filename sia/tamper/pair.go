@@ -50,7 +50,7 @@ func (s *search) pairScopes(olds, news []*scope) {
 				if n.before == o.before && n.side.path == o.side.path {
 					bonus += inPlace
 				}
-				if score := alikeLines(o, n) + bonus; score >= successor {
+				if score := alikeLines(o, n) + bonus; score > successor {
 					all = append(all, candidate{o, n, score})
 				}
 			}

@@ -62,6 +62,7 @@ type scanner struct {
 	syntax
 	comment string // what ends the open comment
 	quote   string // what ends the open string
+	raw     bool   // a backslash in it is one
 	here    string // the word that ends the open heredoc
 }
 
@@ -153,9 +154,10 @@ func (r *reading) inHeredoc() {
 }
 
 func (r *reading) inString() {
-	n, closed := closing(r.rest(), r.quote)
+	n, closed := closing(r.rest(), r.quote, r.raw)
 	content := r.rest()[:n]
 	if closed {
+		r.raw = false
 		content = strings.TrimSuffix(content, r.quote)
 		r.quote = ""
 	}
@@ -166,14 +168,19 @@ func (r *reading) inString() {
 }
 
 // closing is how many bytes of s belong to a string that ends with quote, the
-// quote included.
-func closing(s, quote string) (n int, closed bool) {
+// quote included. In a raw one a backslash is one; in a template, what stands
+// between braces may hold quotes.
+func closing(s, quote string, raw bool) (n int, closed bool) {
+	depth := 0
 	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && quote != "`" && quote[len(quote)-1] != '#' {
+		switch {
+		case !raw && s[i] == '\\':
 			i++
-			continue
-		}
-		if strings.HasPrefix(s[i:], quote) {
+		case !raw && quote == "`" && strings.HasPrefix(s[i:], "${"):
+			depth++
+		case depth > 0 && s[i] == '}':
+			depth--
+		case depth == 0 && strings.HasPrefix(s[i:], quote):
 			return i + len(quote), true
 		}
 	}

@@ -69,6 +69,8 @@ func (f *testFile) settle(old, fresh []*claim) {
 		spare = slices.Delete(spare, i, i+1)
 		return n
 	}
+	// One that says exactly what is there says that something is.
+	exact := slices.ContainsFunc(fresh, func(n *claim) bool { return n.kind == asserted && n.strength == 3 })
 	for _, o := range old {
 		n := pairs[o]
 		switch {
@@ -91,7 +93,8 @@ func (f *testFile) settle(old, fresh []*claim) {
 				f.report(ChangedExpectation, n.scope.side, n.from, replaced[o.kind])
 			} else if i := f.firstGone(o); o.kind == asserted && o.onlyError() && i > 0 && !f.old.rows[i-1].fixed {
 				f.report(ChangedExpectation, f.old, i, "a step of a test was removed, and that it is seen when it fails")
-			} else if o.kind != asserted && f.saysElsewhere(o) {
+			} else if f.saysElsewhere(o) || o.kind == asserted && exact &&
+				(o.strength == 1 || len(o.literals) > 0 && len(values(o.literals)) == 0) {
 				f.report(ChangedExpectation, f.old, i, replaced[o.kind])
 			} else {
 				f.report(LoosenedAssertion, f.old, i, removed[o.kind])
@@ -179,36 +182,15 @@ func likest(old, fresh []*claim) map[*claim]*claim {
 	return pairs
 }
 
-// reportChanged reports a claim that became another at the line that differs.
+// reportChanged reports a claim that became another at its first line that is new.
 func (f *testFile) reportChanged(kind FindingKind, o, n *claim, why string) {
-	if i := f.changedRow(o, n); i >= 0 {
-		f.report(kind, n.scope.side, i, why)
-	} else {
-		f.report(kind, f.old, f.firstGone(o), why)
-	}
-}
-
-// changedRow is the row of a new claim that took the place of the first one that
-// is gone from the old: the likest that is new. -1 when there is none.
-func (f *testFile) changedRow(o, n *claim) int {
-	gone := f.old.rows[f.firstGone(o)].tokens
-	best, share := -1, -1
 	for i := n.from; i <= n.to; i++ {
-		r := &n.scope.side.rows[i]
-		if r.fixed || len(r.tokens) == 0 && n.from < n.to {
-			continue
-		}
-		both := 0
-		for _, t := range r.tokens[:min(len(r.tokens), 50)] {
-			if slices.ContainsFunc(gone[:min(len(gone), 50)], func(g token) bool { return g.text == t.text }) {
-				both++
-			}
-		}
-		if both > share {
-			best, share = i, both
+		if r := &n.scope.side.rows[i]; !r.fixed && (len(r.tokens) > 0 || n.from == n.to) {
+			f.report(kind, n.scope.side, i, why)
+			return
 		}
 	}
-	return best
+	f.report(kind, f.old, f.firstGone(o), why)
 }
 
 // firstGone is the first row of an old claim that is there no more.

@@ -15,7 +15,6 @@ type row struct {
 	indent  int    // a tab counts 4
 	fixed   bool   // stands on the other side too
 	asserts int    // the token with which an assertion begins; -1 when none does
-	segment int    // lines of different segments have unknown ones between them
 	scope   *scope
 }
 
@@ -34,8 +33,7 @@ type scope struct {
 	indent int
 	first  int // row of its first annotation, or its declaration
 	decl   int
-	end    int  // row after its last
-	whole  bool // its end is in sight
+	end    int // row after its last
 	claims []*claim
 	marks  []mark
 
@@ -74,15 +72,15 @@ type side struct {
 // all are the file as a scope and its scopes.
 func (s *side) all() []*scope { return append([]*scope{s.file}, s.scopes...) }
 
-// segments returns the lines of a change with their numbers on both sides: the
-// whole file as one segment when its old text is known and the hunks fit it.
-func (c *Change) segments() (old, new [][]row, whole bool) {
-	if o, n, ok := c.wholeFile(); ok {
-		return [][]row{o}, [][]row{n}, true
+// sides are the lines of a change with their numbers: of the whole file when its old
+// text is known and the hunks fit it, or it is new or gone; else, and then it is not
+// ok, as many as the hunks show.
+func (c *Change) sides() (old, new []row, ok bool) {
+	if old, new, ok = c.wholeFile(); ok {
+		return old, new, true
 	}
 	for _, h := range c.Hunks {
-		o, n := h.rows(nil, nil, h.OldStart, h.NewStart)
-		old, new = append(old, o), append(new, n)
+		old, new = h.rows(old, new, h.OldStart, h.NewStart)
 	}
 	return old, new, c.Status == "added" || c.Status == "deleted"
 }
@@ -156,25 +154,20 @@ func prefixed(lines []string) []string {
 	return out
 }
 
-// newSide reads one side; whole says that the segments are all of the file.
-func newSide(l *lang, path string, segments [][]row, whole bool) *side {
-	s := &side{lang: l, path: path}
-	s.file = &scope{side: s, group: true, indent: -1, decl: -1, first: -1}
-	for i, seg := range segments {
-		sc := scanner{syntax: l.syntax}
-		for _, r := range seg {
-			r.scanned, r.segment, r.indent = sc.scan(r.raw), i, indentOf(r.raw)
-			if r.asserts = l.assertingAt(r.tokens); r.asserts < 0 && l.assertion.MatchString(r.bare) {
-				r.asserts = 0
-			}
-			r.text = textOf(r.tokens)
-			s.rows = append(s.rows, r)
+// newSide reads one side.
+func newSide(l *lang, path string, rows []row) *side {
+	s := &side{lang: l, path: path, rows: rows}
+	s.file = &scope{side: s, group: true, indent: -1, decl: -1, first: -1, end: len(rows)}
+	sc := scanner{syntax: l.syntax}
+	for i := range s.rows {
+		r := &s.rows[i]
+		r.scanned, r.indent = sc.scan(r.raw), indentOf(r.raw)
+		if r.asserts = l.assertingAt(r.tokens); r.asserts < 0 && l.assertion.MatchString(r.bare) {
+			r.asserts = 0
 		}
+		r.text = textOf(r.tokens)
 	}
 	s.findScopes()
-	for _, sc := range s.scopes {
-		sc.whole = sc.whole || whole
-	}
 	return s
 }
 
@@ -206,15 +199,12 @@ func (s *side) findScopes() {
 	seen := map[string]bool{}
 	for i := range s.rows {
 		r := &s.rows[i]
-		if i > 0 && s.rows[i-1].segment != r.segment {
-			top, hold, ann = s.file, -1, -1
-		}
 		if r.scope = top; r.empty() || i <= hold {
 			continue
 		}
 		body := brace.MatchString(r.bare) && (hold == i-1 || top.decl == i-1)
 		for top != s.file && r.indent <= top.indent && !body && !(s.lang == &golang && label.MatchString(r.bare)) {
-			top.end, top.whole = i, true
+			top.end = i
 			top = top.above
 		}
 		r.scope = top
@@ -251,16 +241,8 @@ func (s *side) findScopes() {
 			hold = s.balanced(i)
 		}
 	}
-	for ; top != nil && top != s.file; top = top.above {
+	for ; top != s.file; top = top.above {
 		top.end = len(s.rows)
-	}
-	s.file.end, s.file.whole = len(s.rows), true
-	for _, sc := range s.scopes { // a segment's end ends its scopes
-		for j := sc.decl; j < sc.end; j++ {
-			if s.rows[j].segment != s.rows[sc.decl].segment {
-				sc.end = j
-			}
-		}
 	}
 }
 

@@ -23,7 +23,7 @@ var (
 	booleans  = regexp.MustCompile(`^(?:assert |if |else |switch |case |assert!\(|debug_assert!\(|(?:\w+\.)*assert\(|(?:\w+\.)*(?:assertTrue|assertFalse|assert_true|assert_false|assertThat)\([^)]*(?:==|equals|<|>)|(?:\w+\.)*(?:assertTrue|assertFalse|True|False|ok|isTrue|isFalse|true|false|truthy|XCTAssertTrue|XCTAssert)\(|assert\(|refute\(|refute )`)
 	equality  = regexp.MustCompile(`==|===|\.equals\(|\.eq\(|\.eql\?|DeepEqual|deepEqual|Equal\(|cmp\.Diff|compareTo|\bis None|\bis True|\bis False|errors\.Is\(|Objects\.equals|equalTo`)
 	partly    = regexp.MustCompile(`(?i)!=|<|>|\bin\b|\bis not|contain|match|starts?_?with|hasprefix|hassuffix|ends?_?with|inclu[d]|isinstance|instanceof|\.as\(`)
-	nilUnary  = regexp.MustCompile(`assertIsNone|assertNull\(|toBeNull|toBeUndefined|\b(?:assert|require)\.Nil\(|NoError\(|be_nil|assert_nil|isNull\(|is_none\(`)
+	nilUnary  = regexp.MustCompile(`(?i:nil|no)_?err(?:or)?\(|assertIsNone|assertNull\(|toBeNull|toBeUndefined|\b(?:assert|require)\.Nil\(|NoError\(|be_nil|assert_nil|isNull\(|is_none\(`)
 	trueUnary = regexp.MustCompile(`assertTrue\(|\.True\(|toBeTruthy|be_truthy|isTrue\(|assert_true|\.true\(|be\.true\b|be_true\b`)
 	falsUnary = regexp.MustCompile(`assertFalse\(|\.False\(|toBeFalsy|be_falsey|isFalse\(|assert_false|\.false\(|be\.false\b|be_false\b`)
 	wildcards = regexp.MustCompile(`expect\.any(?:thing)?\(|mock\.Anything|\bANY\b|\bany\(\)|Mockito\.any|ArgumentMatchers\.any|\banything\b|gomock\.Any|isA\(|is_a\(`)
