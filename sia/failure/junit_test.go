@@ -84,6 +84,17 @@ func TestHostileJUnit(t *testing.T) {
 	}
 }
 
+// A report may be one line, as some tools write it.
+func TestJUnitOnOneLine(t *testing.T) {
+	rep := read(t, "<testsuites><testsuite name='shop'><testcase name='tax' classname='Cart'><failure message='boom'>"+
+		"expected 119, got 100&#10;at cart.js:3</failure></testcase><testcase name='sum' classname='Cart'>"+
+		"<error>no such cart</error></testcase></testsuite></testsuites>", Options{})
+	const want = "Cart.tax\nboom\nexpected 119, got 100\nat cart.js:3\nCart.sum\nno such cart"
+	if rep.Text != want || len(rep.Tests) != 2 {
+		t.Errorf("%q, %+v", rep.Text, rep.Tests)
+	}
+}
+
 // XML that is broken in the middle is read as far as it goes, and the report says so. A report that
 // only breaks off is one of a test run that was killed.
 func TestBrokenJUnit(t *testing.T) {
