@@ -176,7 +176,7 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64) placeme
 			b.inner = m
 		}
 		return p
-	case m == b.rule && (p == insideBlock || m.joins && !b.blankBefore && b.size() < b.limit()):
+	case m == b.rule && (p == insideBlock || (m.joins || m.soft) && !b.blankBefore && b.size() < b.limit()):
 		return insideBlock
 	}
 	return outsideBlock
