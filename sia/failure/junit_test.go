@@ -55,7 +55,7 @@ func TestLargeJUnit(t *testing.T) {
 
 // What strangers make of XML is read in bounded memory, too.
 func TestHostileJUnit(t *testing.T) {
-	const size = 8 << 20
+	const size = 4 << 20
 	for name, c := range map[string]struct{ head, piece string }{
 		"nested elements":    {"", "<a>"},
 		"one long tag":       {"<", "a"},
@@ -70,7 +70,7 @@ func TestHostileJUnit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, peak := heap(), 0
-			log := &watched{Reader: io.MultiReader(strings.NewReader("<testsuite>\n"+c.head), repeat(c.piece, size)), every: 2 << 20,
+			log := &watched{Reader: io.MultiReader(strings.NewReader("<testsuite>\n"+c.head), repeat(c.piece, size)), every: 1 << 20,
 				look: func() { peak = max(peak, heap()) }}
 			rep, err := Read(t.Context(), log, Options{})
 			if err != nil {

@@ -79,10 +79,13 @@ func (r *logReader) rank(b *block) float64 {
 // in lines. Words such as "connection refused" are in many logs that passed, too. Failures that a
 // job does not survive lose nothing.
 func (b *block) noise(far int) float64 {
-	if !b.rule.soft {
+	if !b.rule.soft && (!containerClasses[b.rule.class] || b.rule == &generalRule || b.rule.tells) {
 		return 0
 	}
 	if b.rule.class == Infrastructure || b.rule.class == OutOfMemory {
+		return 0
+	}
+	if !b.rule.soft && b.confirmed {
 		return 0
 	}
 	return min(float64(far)/4, maxNoise)

@@ -9,6 +9,9 @@ import (
 
 // report makes the report of what was read.
 func (r *logReader) report(opts Options) Report {
+	if len(r.ended) == 0 && len(r.kept) > 0 && !r.tidying {
+		r.noteAbove(&line{n: r.total + 1}, &lastRule)
+	}
 	c := r.choose()
 	if c.best == nil && len(r.ended) > 0 {
 		c.best = r.endingBlock()
