@@ -72,14 +72,14 @@ func noLog(op, why string) error {
 	return &sia.Error{Op: op, Message: "there is no log: " + why, Permanent: true, Err: ErrNoLog}
 }
 
-// download fetches a log from storage, without signing in.
-func (r *Repo) download(ctx context.Context, at *url.URL, limit int64) (*Log, error) {
+// fetch gets a file from storage, without signing in. The error is [ErrNoLog] when it is not there.
+func (r *Repo) fetch(ctx context.Context, at *url.URL) (*body, error) {
 	if at.Scheme != "https" && at.Scheme != r.app.api.Scheme {
-		return nil, fmt.Errorf("the log's address is not https but %q", at.Scheme)
+		return nil, fmt.Errorf("the file's address is not https but %q", at.Scheme)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("the log's address can't be read") // err would tell its signature
+		return nil, fmt.Errorf("the file's address can't be read") // err would tell its signature
 	}
 	req.Header.Set("Accept-Encoding", "identity") // so that its length is known
 	req.Header.Set("User-Agent", "sia")
@@ -89,6 +89,7 @@ func (r *Repo) download(ctx context.Context, at *url.URL, limit int64) (*Log, er
 	}
 	switch resp.StatusCode {
 	case http.StatusOK:
+		return &body{resp.Body, resp.ContentLength}, nil
 	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // 403: the signature ran out
 		discard(resp)
 		return nil, ErrNoLog
@@ -96,14 +97,28 @@ func (r *Repo) download(ctx context.Context, at *url.URL, limit int64) (*Log, er
 		discard(resp)
 		return nil, fmt.Errorf("storage answered %s", resp.Status)
 	}
-	if resp.ContentLength > largestLog {
-		resp.Body.Close()
+}
+
+// body is a file from storage.
+type body struct {
+	io.ReadCloser
+	length int64 // -1: not known
+}
+
+// download fetches a log.
+func (r *Repo) download(ctx context.Context, at *url.URL, limit int64) (*Log, error) {
+	file, err := r.fetch(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if file.length > largestLog {
+		file.Close()
 		return nil, ErrNoLog
 	}
-	if resp.ContentLength >= 0 {
-		return streamTail(resp.Body, resp.ContentLength, limit)
+	if file.length >= 0 {
+		return streamTail(file, file.length, limit)
 	}
-	return bufferTail(resp.Body, limit)
+	return bufferTail(file, limit)
 }
 
 // streamTail reads past all but the last limit bytes of size, and on to the

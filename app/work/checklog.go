@@ -27,7 +27,8 @@ type checkLog struct {
 }
 
 // readLog reads what a red check run says: its annotations and its log when there
-// are any, else its output. green is a run of the same check that passed; nil:
+// are any, else its output. Where the log tells nothing, test reports that the workflow run uploaded are
+// read. green is a run of the same check that passed; nil:
 // none is known.
 func (w *Worker) readLog(
 	ctx context.Context, repo *github.Repo, run github.CheckRun, green *github.CheckRun,
@@ -60,6 +61,15 @@ func (w *Worker) readLog(
 	rep, err := failure.Read(ctx, log, opts)
 	if err != nil {
 		return checkLog{}, fmt.Errorf("read the log of %s: %w", run.Name, err)
+	}
+	if silent(rep) {
+		tests, err := w.testReport(ctx, repo, run)
+		if err != nil {
+			return checkLog{}, err
+		}
+		if tests != nil {
+			return checkLogOf(run, *tests), nil
+		}
 	}
 	if rep.Line > 0 {
 		rep.Line += log.Skipped

@@ -12,11 +12,18 @@ var aboveRule = rule{name: "what stands above the result", extent: singleLine, w
 // endRule is the rule for the paragraph above the end of a step that failed.
 var endRule = rule{name: "what stands above the end of the failed step", extent: singleLine, weight: 26, class: Unknown}
 
+// lastRule is the rule for the paragraph at the end of a log that does not say how its last step ended:
+// what failed has ended the log.
+var lastRule = rule{name: "what stands at the end of the log", extent: singleLine, weight: 30, class: Unknown}
+
 // noteAbove notes the paragraph above a message that something has failed. Often it says why, in a
 // form that no rule knows.
 func (r *logReader) noteAbove(l *line, ru *rule) *block {
 	start, end := r.paragraphAbove(l.n)
 	i := len(r.kept) - 1
+	for i >= 0 && r.kept[i].start >= l.n {
+		i-- // what the line itself says, such as its status
+	}
 	for ; i >= 0 && r.kept[i].result && r.kept[i].step == r.step && r.kept[i].end >= start &&
 		r.kept[i].start <= end+1; i-- {
 		// One result above another: what explains both stands above that.
@@ -37,7 +44,7 @@ func (r *logReader) noteAbove(l *line, ru *rule) *block {
 		r.keep(b)
 		return b
 	case before.rule == &generalRule && !before.result:
-		before.explains = true
+		before.explains = ru != &lastRule
 		for n := before.end + 1; n <= end && before.size() < maxAbove; n++ {
 			before.add(r.ring.line(n))
 		}
@@ -45,6 +52,8 @@ func (r *logReader) noteAbove(l *line, ru *rule) *block {
 			before.prepend(r.ring.line(before.start - 1))
 		}
 		return before
+	default:
+		before.confirmed = true
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ type block struct {
 	red       bool    // some of it is printed in red
 	result    bool    // it says that something above has failed, not why
 	explains  bool    // it stands right above such a block
+	confirmed bool    // the same of a block that tells enough by itself: the step did not survive it
 	annotated bool    // an annotation of the check says the same
 	known     int     // lines that a green log of the job has, too
 	score     float64 // of its most telling line

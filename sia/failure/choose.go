@@ -78,7 +78,7 @@ func (r *logReader) choose() choice {
 // as the best: one, and more where the best is a guess.
 func (r *logReader) otherBlocks(c choice, rank map[*block]float64, room int) []*block {
 	most, gap := 1, otherGap
-	guess := c.best.result || c.best.rule == &generalRule || c.best.rule == &aboveRule || c.best.rule == &endRule
+	guess := c.best.result || c.best.rule == &generalRule || c.best.rule == &aboveRule || c.best.rule == &endRule || c.best.rule == &lastRule
 	if guess {
 		most, gap = maxGuesses, guessGap
 	}

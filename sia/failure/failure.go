@@ -62,6 +62,7 @@ type Report struct {
 	Class     Class    `json:"class"`           // Unknown when nothing was found
 	Tests     []Test   `json:"tests,omitempty"` // failed ones in the order of the log, at most 200
 	Why       []string `json:"why,omitempty"`   // why these lines, for people
+	Bare      bool     `json:"-"`               // the log says that a step failed, and not a word of why
 	Cut       string   `json:"cut,omitempty"`   // why the log was not read to its end, for people; empty when it was
 }
 

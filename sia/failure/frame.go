@@ -25,12 +25,14 @@ var (
 	exitTravis  = regexp.MustCompile(`^The command .* (?:exited with|failed and exited with) (\d+)`)
 	retryTravis = regexp.MustCompile(`^The command .* failed \d+ times\.$`)
 	exitLong    = regexp.MustCompile(`^" (?:exited with|failed and exited with) (\d+)`)
+	endOthers   = regexp.MustCompile(`^(ERROR: (Job failed|script returned exit code [1-9])|` +
+		`Error: Process completed with exit code [1-9]|Exited with code (exit status )?[1-9]|Command exited with code [1-9])`)
 	exitActions = regexp.MustCompile(`^##\[error\](\[\w+\] )?(Process completed with exit code|Step script exited|` +
 		`The process '.*' failed with exit code)`)
 )
 
 // frameOf recognises the frames of GitHub Actions, Azure Pipelines, Travis CI,
-// GitLab, Jenkins and shells, and takes their markers out of the line's text.
+// GitLab, Jenkins, CircleCI, AppVeyor and shells, and takes their markers out of the line's text.
 func frameOf(l *line) ciFrame {
 	b := l.text
 	if len(b) < 2 {
@@ -64,8 +66,8 @@ func frameOf(l *line) ciFrame {
 		if hasPrefix(b, "Build step '") && bytes.HasSuffix(b, []byte("marked build as failure")) {
 			return stepFailed
 		}
-	case 'E':
-		if hasPrefix(b, "ERROR: Job failed") {
+	case 'E', 'C':
+		if endOthers.Match(b) {
 			return stepFailed
 		}
 	case 'P':

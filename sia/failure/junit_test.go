@@ -55,7 +55,7 @@ func TestLargeJUnit(t *testing.T) {
 
 // What strangers make of XML is read in bounded memory, too.
 func TestHostileJUnit(t *testing.T) {
-	const size = 8 << 20
+	const size = 4 << 20
 	for name, c := range map[string]struct{ head, piece string }{
 		"nested elements":    {"", "<a>"},
 		"one long tag":       {"<", "a"},
@@ -70,7 +70,7 @@ func TestHostileJUnit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, peak := heap(), 0
-			log := &watched{Reader: io.MultiReader(strings.NewReader("<testsuite>\n"+c.head), repeat(c.piece, size)), every: 2 << 20,
+			log := &watched{Reader: io.MultiReader(strings.NewReader("<testsuite>\n"+c.head), repeat(c.piece, size)), every: 1 << 20,
 				look: func() { peak = max(peak, heap()) }}
 			rep, err := Read(t.Context(), log, Options{})
 			if err != nil {
@@ -81,6 +81,17 @@ func TestHostileJUnit(t *testing.T) {
 			}
 			checkReport(t, rep, 1<<30)
 		})
+	}
+}
+
+// A report may be one line, as some tools write it.
+func TestJUnitOnOneLine(t *testing.T) {
+	rep := read(t, "<testsuites><testsuite name='shop'><testcase name='tax' classname='Cart'><failure message='boom'>"+
+		"expected 119, got 100&#10;at cart.js:3</failure></testcase><testcase name='sum' classname='Cart'>"+
+		"<error>no such cart</error></testcase></testsuite></testsuites>", Options{})
+	const want = "Cart.tax\nboom\nexpected 119, got 100\nat cart.js:3\nCart.sum\nno such cart"
+	if rep.Text != want || len(rep.Tests) != 2 {
+		t.Errorf("%q, %+v", rep.Text, rep.Tests)
 	}
 }
 

@@ -24,7 +24,11 @@ const (
 
 // rank is how well a block explains the failure.
 func (r *logReader) rank(b *block) float64 {
-	s := b.rule.weight + min(b.score, 30)/3
+	words := 30.0
+	if b.rule.soft {
+		words = 15 // its rule is of words already
+	}
+	s := b.rule.weight + min(b.score, words)/3
 	if b.lift != nil {
 		s += max(0, b.lift.weight-b.rule.weight)
 	}
@@ -54,7 +58,7 @@ func (r *logReader) rank(b *block) float64 {
 	case len(r.ended) > 0:
 		s += inPassedStep
 	default:
-		s -= b.noise(r.total - b.end)
+		s -= b.noise(r.total-b.end) / 2
 	}
 	if b.rule.soft || b.rule == &generalRule {
 		s -= min(float64(r.forms.quiet(b.form))/2, maxListed)
@@ -75,10 +79,13 @@ func (r *logReader) rank(b *block) float64 {
 // in lines. Words such as "connection refused" are in many logs that passed, too. Failures that a
 // job does not survive lose nothing.
 func (b *block) noise(far int) float64 {
-	if !b.rule.soft {
+	if !b.rule.soft && (!containerClasses[b.rule.class] || b.rule == &generalRule || b.rule.tells) {
 		return 0
 	}
 	if b.rule.class == Infrastructure || b.rule.class == OutOfMemory {
+		return 0
+	}
+	if !b.rule.soft && b.confirmed {
 		return 0
 	}
 	return min(float64(far)/4, maxNoise)

@@ -128,6 +128,20 @@ build	Upload	2031-02-03T10:00:03.0000000Z error: no report was found
 	}
 }
 
+// However a CI system says that a step has failed, what was said right above it explains it, and what was
+// survived long before does not.
+func TestEndsOfSteps(t *testing.T) {
+	for _, end := range []string{"##[error]Process completed with exit code 2.", "Error: Process completed with exit code 2.",
+		"ERROR: Job failed: exit code 2", "ERROR: script returned exit code 2", "Exited with code exit status 2",
+		"Command exited with code 2", "Build step 'Execute shell' marked build as failure", `The command "make" exited with 2.`,
+		"##[error]Bash exited with code '2'.", ""} {
+		log := "error: the cache is cold\n" + strings.Repeat("working\n", 200) + "the till: 3 coins too few\n" + end + "\n"
+		if rep := read(t, log, Options{}); !strings.Contains(rep.Text, "3 coins") {
+			t.Errorf("%q: %q, %q", end, rep.Text, rep.Why)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	rep := Report{Text: "boom", Line: 7, Signature: "abc", Class: Crash, Tests: []Test{{Name: "a"}, {Name: "b"}}}
 	got := CheckFailure("test", "https://example.com/1", rep)

@@ -134,7 +134,7 @@ func (r *logReader) placeLine(l *line, m *rule, worth float64, known, result boo
 			r.extend(b, l, worth, known, result)
 			return
 		case maybeInside:
-			b.waiting = append(b.waiting, textLine{l.n, string(clipText(l.text)), worth})
+			b.waiting = append(b.waiting, textLine{n: l.n, text: string(clipText(l.text)), score: worth})
 			if len(b.waiting) > maxWait {
 				r.close()
 			}
@@ -176,7 +176,7 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64) placeme
 			b.inner = m
 		}
 		return p
-	case m == b.rule && (p == insideBlock || m.joins && !b.blankBefore && b.size() < b.limit()):
+	case m == b.rule && (p == insideBlock || (m.joins || m.soft) && !b.blankBefore && b.size() < b.limit()):
 		return insideBlock
 	}
 	return outsideBlock
@@ -216,7 +216,7 @@ func (r *logReader) extend(b *block, l *line, worth float64, known, result bool)
 		b.add(w)
 	}
 	b.waiting = b.waiting[:0]
-	b.add(textLine{l.n, string(clipText(l.text)), worth})
+	b.add(textLine{n: l.n, text: string(clipText(l.text)), score: worth})
 	b.red = b.red || l.red
 	b.result = b.result || result
 	if known {

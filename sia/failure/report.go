@@ -9,6 +9,9 @@ import (
 
 // report makes the report of what was read.
 func (r *logReader) report(opts Options) Report {
+	if len(r.ended) == 0 && len(r.kept) > 0 && !r.tidying {
+		r.noteAbove(&line{n: r.total + 1}, &lastRule)
+	}
 	c := r.choose()
 	if c.best == nil && len(r.ended) > 0 {
 		c.best = r.endingBlock()
@@ -28,6 +31,7 @@ func (r *logReader) report(opts Options) Report {
 	rep.Text, rep.Line = excerptText(c, cmp.Or(opts.MaxLines, DefaultMaxLines))
 	rep.StepLine = r.stepLine(rep.Line)
 	rep.Long, _ = excerptText(c, MaxLong)
+	rep.Bare = c.best.rule == &scriptRule || c.best.rule == &exitRule
 	for _, b := range bs {
 		rep.Why = append(rep.Why, c.whyChosen(b))
 	}
@@ -76,7 +80,7 @@ func excerptText(c choice, limit int) (string, int) {
 	lines, blank := c.rankedLines()
 	for n := min(limit, len(lines)); n > 0; n-- {
 		some := slices.Clone(lines[:n])
-		slices.SortFunc(some, func(a, b textLine) int { return cmp.Compare(a.n, b.n) })
+		slices.SortFunc(some, func(a, b textLine) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.order, b.order)) })
 		if out := withGaps(some, blank); len(out) <= limit || n == 1 {
 			return strings.Join(out[:min(len(out), limit)], "\n"), some[0].n
 		}
@@ -111,7 +115,11 @@ func hasGap(from, to int, blank map[int]bool) bool {
 // least.
 func (c choice) rankedLines() (lines []textLine, blank map[int]bool) {
 	blank = map[int]bool{}
-	seen := map[int]bool{}
+	type said struct { // a JUnit report may tell a whole failure on one line
+		n    int
+		text string
+	}
+	seen := map[said]bool{}
 	for _, b := range c.chosenBlocks() {
 		bonus := 0.0
 		switch {
@@ -127,10 +135,10 @@ func (c choice) rankedLines() (lines []textLine, blank map[int]bool) {
 				blank[l.n] = true
 				continue
 			}
-			if seen[l.n] {
+			if seen[said{l.n, l.text}] {
 				continue
 			}
-			seen[l.n] = true
+			seen[said{l.n, l.text}] = true
 			l.score = max(-10, min(l.score, 20)) + bonus - min(float64(i), 12)
 			if l.n == b.head {
 				l.score += 40
@@ -138,6 +146,7 @@ func (c choice) rankedLines() (lines []textLine, blank map[int]bool) {
 			if isStackFrame([]byte(strings.TrimSpace(l.text))) {
 				l.score -= 15
 			}
+			l.order = len(lines)
 			lines = append(lines, l)
 		}
 	}

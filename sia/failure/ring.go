@@ -9,6 +9,7 @@ type textLine struct {
 	n     int
 	text  string
 	score float64 // how telling it is by itself
+	order int     // among the chosen lines of one number
 }
 
 // recentLines remembers the last lines. It reuses its buffers.

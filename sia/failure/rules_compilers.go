@@ -38,7 +38,7 @@ func compilerRules() []rule {
 			keys:   keys("error: invalid css", "undefined variable", "error: undefined", "error: expected"),
 			match:  re(`^(Sass)?\s*Error: (Invalid CSS|Undefined|expected|Invalid)`),
 			extent: indentedLines, weight: 76, class: SyntaxError},
-		{name: "ABAP-like, an error", keys: keys("syntax error"),
+		{name: "a syntax error", soft: true, keys: keys("syntax error"),
 			match: re(`^.*\b[Ss]yntax error\b`), extent: singleLine, weight: 60, class: SyntaxError},
 	}
 }

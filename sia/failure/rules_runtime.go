@@ -51,7 +51,7 @@ func runtimeRules() []rule {
 			match: re(`(?i)(no output has been received|exceeded the maximum (execution )?time|execution time limit|` +
 				`(job|build|step|action .*) has timed out|maximum execution time|(returning|exit code|exited with|code) 124\b|` +
 				`stalled and has been terminated|log (length|file size) has exceeded|>\d+ ?min, )`),
-			extent: toBlankLine, weight: 80, class: Timeout, soft: true},
+			extent: indentedParagraph, weight: 80, class: Timeout, soft: true},
 		{name: "a cancelled job",
 			keys: keys("operation was canceled", "was cancelled", "task was canceled", "received a shutdown signal",
 				"canceling since", "cancelled by", "run was canceled", "higher priority waiting", "keyboardinterrupt"),

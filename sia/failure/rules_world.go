@@ -24,7 +24,7 @@ func worldRules() []rule {
 				"is out of date", "not up to date", "not up-to-date", "commit the changes"),
 			match: re(`(?i)((git )?(checkout|repository) (is )?dirty|(working )?tree is dirty|has uncommitted changes|` +
 				`please (rebuild|run|commit)|(is|are) (out of date|not up[- ]to[- ]date)|commit the changes)`),
-			extent: toBlankLine, weight: 64, class: GitCheckout, above: 3},
+			extent: indentedParagraph, weight: 72, class: GitCheckout, above: 3},
 
 		// Permissions.
 		{name: "a refused permission",

@@ -127,7 +127,7 @@ func (r *logReader) settleWeather(c choice, class Class) Class {
 	}
 	said := append([]textLine{{text: c.best.over}}, c.best.lines()...)
 	for _, b := range c.other {
-		if isWeather[b.rule.class] || b.rule == &generalRule {
+		if (isWeather[b.rule.class] || b.rule == &generalRule) && r.afterBlock(b) <= maxAfter {
 			said = append(said, b.lines()...)
 		}
 	}

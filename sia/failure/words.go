@@ -65,6 +65,13 @@ func scoredWords() []scoredWord {
 	add(false, warningWord, map[string]float64{
 		"deprecat": -6, "npm warn": -10, "... ok": -12,
 	})
+	// Words that make the line advice, or a guess: it says what may be, not what is.
+	add(true, warningWord, map[string]float64{
+		"perhaps": -4, "sometimes": -4, "probably": -3, "hint": -3, "note": -3, "tip": -3,
+	})
+	add(false, warningWord, map[string]float64{
+		"this could be": -5, "might be": -3, "may be caused": -5, "make sure": -4, "for example": -3, "either way": -4,
+	})
 	// Words that say that something above has failed, not why.
 	add(false, resultWord, map[string]float64{
 		"found 1 error": 0, "errors found": 0, "problems (": 0, "invocationerror": 0, "commands failed": 0,

@@ -46,7 +46,7 @@ type Config struct {
 	Journal *journal.Journal
 }
 
-// Handler answers REST and GraphQL requests, and requests for logs that REST
+// Handler answers REST and GraphQL requests, and requests for logs and artifacts that REST
 // answers point to.
 type Handler struct {
 	world  *world.World
@@ -62,7 +62,7 @@ type Handler struct {
 
 	// guarded by the world's lock
 	limits limits
-	logs   map[string]logAddress // by the secret part of the address
+	files  map[string]fileAddress // by the secret part of the address
 	lag    lag
 	calls  []Call
 	after  []func(Call)
@@ -74,13 +74,14 @@ type Handler struct {
 func New(cfg Config) *Handler {
 	return &Handler{world: cfg.World, shape: cfg.Shaper, git: cfg.Git, desk: cfg.Desk, queue: cfg.Queue,
 		faults: cfg.Faults, log: cfg.Logger, routes: routeTable(), journal: cfg.Journal,
-		limits: limits{max: defaultLimit, windows: map[string]*window{}}, logs: map[string]logAddress{}, merging: map[string]bool{}}
+		limits: limits{max: defaultLimit, windows: map[string]*window{}}, files: map[string]fileAddress{},
+		merging: map[string]bool{}}
 }
 
 // Handles reports whether a request is for the API.
 func Handles(r *http.Request) bool {
 	_, ok := routePath(r.URL.EscapedPath())
-	return ok || strings.HasPrefix(r.URL.EscapedPath(), logPrefix)
+	return ok || strings.HasPrefix(r.URL.EscapedPath(), filePrefix)
 }
 
 // routePath is what routes match of an escaped path.
@@ -98,7 +99,7 @@ func routePath(path string) (string, bool) {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, ok := routePath(r.URL.EscapedPath())
 	if !ok {
-		h.serveLog(w, r)
+		h.serveFile(w, r)
 		return
 	}
 	entry := Call{Method: r.Method, Path: r.URL.RequestURI()}

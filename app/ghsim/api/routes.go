@@ -97,6 +97,8 @@ func routeTable() []route {
 	on("GET", repo+"/actions/runs", "actions:read", listRuns)
 	on("GET", repo+"/actions/runs/{id}", "actions:read", getRun)
 	on("GET", repo+"/actions/runs/{id}/jobs", "actions:read", listJobs)
+	on("GET", repo+"/actions/runs/{id}/artifacts", "actions:read", listArtifacts)
+	on("GET", repo+"/actions/artifacts/{id}/zip", "actions:read", artifactZip)
 	on("POST", repo+"/actions/runs/{id}/rerun", "actions:write", rerunAll)
 	on("POST", repo+"/actions/runs/{id}/rerun-failed-jobs", "actions:write", rerunFailed)
 	on("GET", repo+"/actions/jobs/{id}", "actions:read", getJob)

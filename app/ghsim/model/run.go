@@ -27,6 +27,16 @@ type Run struct {
 	Started            time.Time
 	Planned            []runner.Job // what it runs
 	Jobs               []*Job       // of every attempt
+	Artifacts          []*Artifact  // of every attempt, oldest first
+}
+
+// Artifact is what a job of a run uploaded.
+type Artifact struct {
+	ID      int64
+	Name    string
+	Zip     []byte
+	Made    time.Time
+	Expired bool
 }
 
 // Latest are the jobs of the last attempt.

@@ -2,6 +2,7 @@ package payload
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/sia-bot/sia/app/ghsim/model"
 )
@@ -46,6 +47,21 @@ func (s *Shaper) Workflow(r *model.Repository, run *model.Run) Object {
 		"created_at": Stamp(r.Made), "updated_at": Stamp(r.Made), "url": u,
 		"html_url":  s.HTML("/%s/blob/%s/%s", r.FullName(), r.DefaultBranch, run.Path),
 		"badge_url": s.HTML("/%s/actions/%s/badge.svg", r.FullName(), run.Path)}
+}
+
+// artifactLife is how long an artifact is kept unless a repository says otherwise.
+const artifactLife = 90 * 24 * time.Hour
+
+// Artifact is what a job of a workflow run uploaded.
+func (s *Shaper) Artifact(r *model.Repository, run *model.Run, a *model.Artifact) Object {
+	u := s.API("/repos/%s/actions/artifacts/%d", r.FullName(), a.ID)
+	return Object{
+		"id": a.ID, "node_id": NodeID("A", a.ID), "name": a.Name, "size_in_bytes": len(a.Zip), "url": u,
+		"archive_download_url": u + "/zip", "expired": a.Expired,
+		"created_at": Stamp(a.Made), "updated_at": Stamp(a.Made), "expires_at": Stamp(a.Made.Add(artifactLife)),
+		"workflow_run": Object{"id": run.ID, "repository_id": r.ID, "head_repository_id": r.ID, "head_branch": run.Branch,
+			"head_sha": run.SHA},
+	}
 }
 
 // Job is a job of a workflow run.

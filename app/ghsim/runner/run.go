@@ -53,6 +53,7 @@ type Result struct {
 	Steps       []*Step
 	Annotations []Annotation
 	Outputs     map[string]string // of the job, for those that need it
+	Artifacts   []Artifact
 }
 
 // Step is one step of a job as it went.
@@ -102,7 +103,8 @@ func (r *Runner) Run(ctx context.Context, job Job, env map[string]string, src So
 	done := run.begin("Complete job")
 	run.log.printf("Cleaning up orphan processes")
 	run.end(done, "success")
-	res := Result{Conclusion: "success", Steps: run.steps, Annotations: run.log.annotations, Outputs: map[string]string{}}
+	res := Result{Conclusion: "success", Steps: run.steps, Annotations: run.log.annotations, Outputs: map[string]string{},
+		Artifacts: run.artifacts}
 	for k, v := range job.spec.Outputs {
 		res.Outputs[k] = run.expand(fmt.Sprint(v))
 	}
@@ -146,6 +148,7 @@ type jobRun struct {
 	groups    []int                     // process groups to kill at the end
 	failed    bool
 	steps     []*Step
+	artifacts []Artifact
 }
 
 // stepFailure is why a step failed, in the words that GitHub's logs use.

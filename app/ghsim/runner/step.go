@@ -84,7 +84,9 @@ func (r *jobRun) action(ctx context.Context, f stepFile) error {
 	case strings.HasPrefix(name, "actions/setup-"):
 		r.log.printf("%s is provided by the runner", strings.TrimPrefix(name, "actions/setup-"))
 		return nil
-	case name == "actions/cache" || name == "actions/upload-artifact":
+	case name == "actions/upload-artifact":
+		return r.upload(f)
+	case name == "actions/cache":
 		r.log.printf("%s does nothing in the simulator", name)
 		return nil
 	}

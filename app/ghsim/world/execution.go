@@ -164,6 +164,10 @@ func (e *execution) needs(j *model.Job) map[string]runner.Need {
 // finish keeps how a job went and completes its check run; the lock is held.
 func (e *execution) finish(j *model.Job, res runner.Result) {
 	j.Log, j.Steps, j.Outputs = res.Log, res.Steps, res.Outputs
+	for _, a := range res.Artifacts {
+		e.run.Artifacts = append(e.run.Artifacts,
+			&model.Artifact{ID: e.world.NextID(), Name: a.Name, Zip: a.Zip, Made: e.world.Now()})
+	}
 	e.world.ChangeCheck(e.repo, e.bot, j.Check, func(c *model.CheckRun) {
 		c.Status, c.Conclusion, c.Completed = "completed", res.Conclusion, e.world.Now()
 		for _, n := range res.Annotations {

@@ -1,0 +1,82 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Artifact is what a run of a workflow uploaded, for as long as GitHub keeps it.
+type Artifact struct {
+	ID   int64
+	Name string
+	Size int64 // of its zip, in bytes
+}
+
+// Artifacts lists the newest artifacts of a workflow run that have not expired, at most 100. There
+// are none where the app may not see them.
+// https://docs.github.com/en/rest/actions/artifacts#list-workflow-run-artifacts
+func (r *Repo) Artifacts(ctx context.Context, workflowRun int64) ([]Artifact, error) {
+	got, resp, err := r.gh.Actions.ListWorkflowRunArtifacts(ctx, r.repo.Owner, r.repo.Name, workflowRun,
+		&gh.ListOptions{PerPage: 100})
+	if hiddenFromApp(err) || resp != nil && resp.StatusCode == http.StatusNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, r.fail(err, "list the artifacts of workflow run %d in %s", workflowRun, r.repo)
+	}
+	var out []Artifact
+	for _, a := range got.Artifacts {
+		if !a.GetExpired() {
+			out = append(out, Artifact{ID: a.GetID(), Name: a.GetName(), Size: a.GetSizeInBytes()})
+		}
+	}
+	return out, nil
+}
+
+// ArtifactZip downloads an artifact of at most limit bytes. The error is permanent when it
+// is not to be had: it has expired, was deleted or is too large.
+// https://docs.github.com/en/rest/actions/artifacts#download-an-artifact
+func (r *Repo) ArtifactZip(ctx context.Context, a Artifact, limit int64) ([]byte, error) {
+	op := fmt.Sprintf("read the artifact %s in %s", a.Name, r.repo)
+	at, resp, err := r.gh.Actions.DownloadArtifact(ctx, r.repo.Owner, r.repo.Name, a.ID, 1)
+	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
+		return nil, noArtifact(op, "GitHub has none, or it has expired")
+	}
+	if resp != nil && err != nil {
+		err = refusalOf(resp.Response)
+	}
+	if err != nil {
+		return nil, r.fail(err, "%s", op)
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.app.cfg.LogTimeout)
+	defer cancel()
+	// The address holds a signature that opens the artifact to anybody; r.fail keeps it to itself.
+	file, err := r.fetch(ctx, at)
+	if errors.Is(err, ErrNoLog) {
+		return nil, noArtifact(op, "its address has expired")
+	}
+	if err != nil {
+		return nil, r.fail(err, "%s", op)
+	}
+	defer file.Close()
+	var b bytes.Buffer
+	switch n, err := io.Copy(&b, io.LimitReader(file, limit+1)); {
+	case err != nil:
+		return nil, r.fail(err, "%s", op)
+	case n > limit:
+		return nil, noArtifact(op, fmt.Sprintf("it is larger than %d MiB", limit>>20))
+	}
+	return b.Bytes(), nil
+}
+
+func noArtifact(op, why string) error {
+	return &sia.Error{Op: op, Message: "there is no artifact: " + why, Permanent: true}
+}

@@ -1,0 +1,169 @@
+package work
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sia/failure"
+)
+
+// Bounds of what is read of a run's artifacts. They are uploaded by the repository's own code.
+const (
+	artifactLimit  = 32 << 20 // bytes of a zip
+	maxArtifacts   = 3        // that are downloaded
+	maxReportFiles = 500      // in a zip that are read
+	reportLimit    = 64 << 20 // bytes that the files of a zip may unpack to, all in all
+	maxReportTests = 200      // failed tests that are told
+)
+
+// reportName recognises the names of artifacts that hold test reports.
+var reportName = regexp.MustCompile(`(?i)junit|xunit|surefire|test.?(results?|reports?|output)|\breports?\b|^results?$`)
+
+// silent reports whether a log told nothing of what failed.
+func silent(rep failure.Report) bool {
+	return len(rep.Tests) == 0 && (rep.Text == "" || rep.Class == failure.Unknown || rep.Bare)
+}
+
+// testReport is what the JUnit reports among the artifacts of a check's workflow run say of tests
+// that failed; nil when they say nothing. What can't be read of them is logged and left alone: the log
+// was read, and the artifacts only say more.
+func (w *Worker) testReport(ctx context.Context, repo *github.Repo, run github.CheckRun) (*failure.Report, error) {
+	if run.RunID == 0 {
+		return nil, nil
+	}
+	left := func(err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		w.Logger.InfoContext(ctx, "a test report is left unread", "check", run.Name, "error", err)
+		return nil
+	}
+	all, err := repo.Artifacts(ctx, run.RunID)
+	if err != nil {
+		return nil, left(err)
+	}
+	for _, a := range reportsAmong(all, run.Name) {
+		packed, err := repo.ArtifactZip(ctx, a, artifactLimit)
+		if err != nil {
+			if err := left(err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		rep, err := readReports(ctx, packed)
+		if err != nil {
+			if err := left(fmt.Errorf("artifact %s: %w", a.Name, err)); err != nil {
+				return nil, err
+			}
+		}
+		if rep != nil {
+			rep.Why = append(rep.Why, "the test report "+a.Name+" of the run; the log says nothing clearer")
+			return rep, nil
+		}
+	}
+	return nil, nil
+}
+
+// reportsAmong are the artifacts that look like test reports: those that bear the check's name first,
+// then the newest.
+func reportsAmong(all []github.Artifact, check string) []github.Artifact {
+	named := func(a github.Artifact) bool {
+		return len(check) > 2 && strings.Contains(strings.ToLower(a.Name), strings.ToLower(check))
+	}
+	var out []github.Artifact
+	for _, a := range all {
+		if reportName.MatchString(a.Name) && a.Size <= artifactLimit {
+			out = append(out, a)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b github.Artifact) int {
+		if x, y := named(a), named(b); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.ID, a.ID)
+	})
+	return out[:min(len(out), maxArtifacts)]
+}
+
+// readReports reads the XML files of a zip that are JUnit reports. The report is nil when none tells of
+// a failure; the error says why something was left unread.
+func readReports(ctx context.Context, packed []byte) (*failure.Report, error) {
+	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		return nil, fmt.Errorf("unpack: %w", err)
+	}
+	var out *failure.Report
+	room, files := int64(reportLimit), 0
+	for _, f := range z.File {
+		if !strings.EqualFold(path.Ext(f.Name), ".xml") {
+			continue
+		}
+		if files++; files > maxReportFiles {
+			return out, fmt.Errorf("more than %d reports; the rest was not read", maxReportFiles)
+		}
+		rep, n, err := readReportFile(ctx, f, room)
+		if room -= n; err != nil {
+			return out, err
+		}
+		if len(rep.Tests) == 0 {
+			continue
+		}
+		if out == nil {
+			rep.Excerpt, rep.Line, rep.StepLine = []failure.Span{}, 0, 0 // places in the XML, not in the log
+			out = &rep
+			continue
+		}
+		out.Tests = append(out.Tests, rep.Tests[:min(len(rep.Tests), maxReportTests-len(out.Tests))]...)
+	}
+	return out, nil
+}
+
+// readReportFile reads one file of a zip, of at most room bytes, and says how many it had.
+func readReportFile(ctx context.Context, f *zip.File, room int64) (failure.Report, int64, error) {
+	file, err := f.Open()
+	if err != nil {
+		return failure.Report{}, 0, fmt.Errorf("unpack %s: %w", f.Name, err)
+	}
+	defer file.Close()
+	in := &countedReader{r: io.LimitReader(file, room+1)}
+	rep, err := failure.Read(ctx, in, failure.Options{})
+	switch {
+	case err != nil:
+		return failure.Report{}, in.n, fmt.Errorf("unpack %s: %w", f.Name, err)
+	case in.n > room:
+		return failure.Report{}, in.n, errTooLarge
+	case !slices.ContainsFunc(rep.Why, fromJUnit):
+		return failure.Report{}, in.n, nil
+	}
+	return rep, in.n, nil
+}
+
+var errTooLarge = errors.New("the reports unpack to more than 64 MiB; the rest was not read")
+
+// fromJUnit reports whether a reason is that of a JUnit report, and not of other XML read as a log.
+func fromJUnit(why string) bool { return strings.Contains(why, "JUnit XML") }
+
+// countedReader counts what is read.
+type countedReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}

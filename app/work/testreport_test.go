@@ -1,0 +1,234 @@
+package work
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// quiet is a workflow whose tests write a report and say nothing.
+const quiet = `on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: sh ./check.sh
+      - uses: actions/upload-artifact@v4
+        if: always()
+        with: {name: %s, path: out}
+`
+
+const failedReport = `<testsuite name="shop"><testcase name="empty"/>
+<testcase name="tax" classname="Cart" file="cart_test.rb" line="31"><failure>expected 119, got 100</failure></testcase></testsuite>`
+
+// shop is a repository on the simulator whose check has failed.
+type shop struct {
+	sim  *ghsim.Server
+	repo *github.Repo
+	run  github.CheckRun
+}
+
+func openShop(t *testing.T, artifact, script string) *shop {
+	t.Helper()
+	sim, err := ghsim.New(ghsim.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sim.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := sim.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	sim.CreateOrg("acme")
+	sim.CreateUser("ann")
+	made, err := sim.CreateRepo("acme", "shop", ghsim.RepoSpec{Files: map[string]string{"README.md": "shop\n"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sim.SetPermission("acme/shop", "ann", "maintain"); err != nil {
+		t.Fatal(err)
+	}
+	registered, err := sim.CreateApp("sia")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := sim.Install(registered.ID, "acme", "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := github.New(github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM, BaseURL: sim.APIURL(),
+		Secrets: &secret.Masker{}, WriteBurst: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := sim.PushFiles("acme/shop", "work", "ann", "work",
+		map[string]string{".github/workflows/ci.yml": fmt.Sprintf(quiet, artifact), "check.sh": script})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sim.WaitIdle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	repo := app.Repo(in, sia.Repo{ID: made.ID, Owner: "acme", Name: "shop"})
+	set, err := repo.Checks(t.Context(), head)
+	if err != nil || len(set.Runs) != 1 || set.Runs[0].Conclusion != "failure" {
+		t.Fatalf("%+v, %v", set, err)
+	}
+	return &shop{sim: sim, repo: repo, run: set.Runs[0]}
+}
+
+// read reads the failed check and says how often artifacts were asked for.
+func (s *shop) read(t *testing.T) (checkLog, int) {
+	t.Helper()
+	asked := 0
+	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if strings.Contains(r.URL.Path, "artifacts") {
+			asked++
+		}
+		return nil
+	})
+	w := &Worker{Deps: Deps{Logger: slog.New(slog.DiscardHandler)}}
+	log, err := w.readLog(context.Background(), s.repo, s.run, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log, asked
+}
+
+const writesReport = "mkdir -p out/a; cat >out/a/TEST-cart.xml <<'E'\n" + failedReport + "\nE\nexit 1\n"
+
+func TestTestReportIsRead(t *testing.T) {
+	log, asked := openShop(t, "junit-results", writesReport).read(t)
+	if f := log.failure; f.Class != "test_failure" || !strings.Contains(f.Excerpt, "expected 119, got 100") || f.Line != 0 ||
+		len(f.Tests) != 1 || f.Tests[0] != "Cart.tax" || f.Signature == "" || f.Check != "test" {
+		t.Errorf("%+v", f)
+	}
+	if asked != 2 {
+		t.Errorf("%d requests", asked)
+	}
+}
+
+// A log that says what failed costs no request more, and neither does a run of which nothing looks like a
+// report more than one.
+func TestTestReportIsNotNeeded(t *testing.T) {
+	for name, c := range map[string]struct {
+		artifact, script string
+		asked            int
+	}{
+		"the log tells":     {"junit-results", "echo '--- FAIL: TestTotal (0.00s)'; echo '    a_test.go:3: no'; " + writesReport, 0},
+		"another artifact":  {"binaries", writesReport, 1},
+		"no failed test":    {"test-results", "mkdir out; echo '<testsuite><testcase name=\"a\"/></testsuite>' >out/r.xml; exit 1", 2},
+		"other XML":         {"test-results", "mkdir out; echo '<a>error: no</a>' >out/r.xml; exit 1", 2},
+		"XML that is a log": {"reports", "mkdir out; echo 'FAIL: boom' >out/r.xml; exit 1", 2},
+	} {
+		log, asked := openShop(t, c.artifact, c.script).read(t)
+		if asked != c.asked || strings.Contains(log.failure.Excerpt, "expected 119") || strings.Contains(log.failure.Excerpt, "boom") {
+			t.Errorf("%s: %d requests, %+v", name, asked, log.failure)
+		}
+	}
+}
+
+// What can't be had or read of an artifact leaves what the log says.
+func TestTestReportIsBeyondReading(t *testing.T) {
+	s := openShop(t, "junit", writesReport)
+	var content []byte
+	storage := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		if content == nil {
+			rw.WriteHeader(http.StatusForbidden)
+			return
+		}
+		_, _ = rw.Write(content)
+	}))
+	t.Cleanup(storage.Close)
+	there := func() *ghsim.Fault {
+		return &ghsim.Fault{Status: http.StatusFound, Header: http.Header{"Location": {storage.URL + "/a.zip"}}, Body: "{}"}
+	}
+	for name, c := range map[string]struct {
+		answer  *ghsim.Fault
+		content []byte
+	}{
+		"expired":                     {&ghsim.Fault{Status: http.StatusGone}, nil},
+		"gone":                        {&ghsim.Fault{Status: http.StatusNotFound}, nil},
+		"an address that has expired": {there(), nil},
+		"no zip":                      {there(), []byte("PK\x03\x04 and no more")},
+		"half a zip":                  {there(), zipOf(t, "a.xml", strings.NewReader(failedReport))[:60]},
+		"a zip bomb":                  {there(), zipOf(t, "a.xml", &padded{left: 2 * reportLimit})},
+		"many files":                  {there(), manyFiles(t, 2*maxReportFiles)},
+		"a large zip":                 {there(), make([]byte, artifactLimit+1)},
+	} {
+		s.sim.ClearFaults()
+		content = c.content
+		s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+			if strings.HasSuffix(r.URL.Path, "/zip") {
+				return c.answer
+			}
+			return nil
+		})
+		log, _ := s.read(t)
+		if log.failure.Excerpt == "" || len(log.failure.Tests) != 0 || log.failure.Check != "test" {
+			t.Errorf("%s: %+v", name, log.failure)
+		}
+	}
+}
+
+func zipOf(t *testing.T, name string, content io.Reader) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(w, content); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func manyFiles(t *testing.T, n int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := range n {
+		w, err := z.Create(fmt.Sprintf("%d.xml", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(w, "<testsuite/>")
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// padded is a report that begins with many spaces.
+type padded struct{ left int }
+
+func (p *padded) Read(b []byte) (int, error) {
+	if p.left <= 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, bytes.Repeat([]byte(" "), min(len(b), p.left)))
+	p.left -= n
+	return n, nil
+}
