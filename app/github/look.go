@@ -9,40 +9,38 @@ import (
 	"time"
 )
 
-// lookQuery asks for everything that judges a commit, and how its pull request can be
-// merged, at once: in REST that is four requests or more.
+// judgesFragment is everything that judges a commit. In REST that takes three requests or
+// more.
 // https://docs.github.com/en/graphql/reference/objects#checksuite
-// https://docs.github.com/en/graphql/reference/objects#pullrequest
-const lookQuery = `query($owner: String!, $name: String!, $commit: String!` + "%s" + `) {
-	repository(owner: $owner, name: $name) {
-		object(expression: $commit) {
-			... on Commit {
-				checkSuites(first: 60) {
-					pageInfo { hasNextPage }
-					nodes {
-						databaseId status conclusion
-						app { databaseId slug }
-						workflowRun { databaseId event createdAt url file { path } workflow { name resourcePath } }
-						checkRuns(first: 100, filterBy: {checkType: ALL}) {
-							pageInfo { hasNextPage }
-							nodes {
-								databaseId name status conclusion startedAt completedAt detailsUrl url externalId
-								title summary text annotations { totalCount }
-							}
-						}
-					}
+const judgesFragment = `fragment judges on Commit {
+	checkSuites(first: 60) {
+		pageInfo { hasNextPage }
+		nodes {
+			databaseId status conclusion
+			app { databaseId slug }
+			workflowRun { databaseId event createdAt url file { path } workflow { name resourcePath } }
+			checkRuns(first: 100, filterBy: {checkType: ALL}) {
+				pageInfo { hasNextPage }
+				nodes {
+					databaseId name status conclusion startedAt completedAt detailsUrl url externalId
+					title summary text annotations { totalCount }
 				}
-				status { contexts { context state description targetUrl createdAt avatarUrl } }
 			}
 		}
-		` + "%s" + `
 	}
+	status { contexts { context state description targetUrl createdAt avatarUrl } }
 }`
 
-const pullQuery = `pullRequest(number: $number) {
-			isDraft mergeable mergeStateStatus headRefOid baseRef { target { oid } }
-			potentialMergeCommit { status { contexts { context state description targetUrl createdAt avatarUrl } } }
-		}`
+// The parts of the query for a look that are not always wanted: how a pull request can be
+// merged, and what judges the commit that it stands on.
+// https://docs.github.com/en/graphql/reference/objects#pullrequest
+const (
+	pullSelection = ` pullRequest(number: $number) {
+		isDraft mergeable mergeStateStatus headRefOid baseRef { target { oid } }
+		potentialMergeCommit { status { contexts { context state description targetUrl createdAt avatarUrl } } }
+	}`
+	baseSelection = ` base: object(expression: $base) { ...judges }`
+)
 
 // noLookFor is how long GitHub is not asked again for everything at once after it refused.
 const noLookFor = 10 * time.Minute
@@ -60,20 +58,29 @@ type Look struct {
 	Workflows      []Workflow // runs of workflows on the commit, where WorkflowsKnown; their newest attempt is 0
 	WorkflowsKnown bool
 	Merge          Mergeability // zero: without a pull request
+	Base           *Look        // of the commit that LookAt.Base names; nil: it was not read
 }
 
-// Look reads what judges a commit, and, where pull is not 0, how that pull request can be
-// merged. It is one request where GitHub answers GraphQL; where it does not, or has more
-// than one page to tell, the checks and the pull request are read over REST.
-func (r *Repo) Look(ctx context.Context, sha string, pull int) (Look, error) {
-	look, whole, err := r.lookAtOnce(ctx, sha, pull)
+// LookAt says what to look at.
+type LookAt struct {
+	SHA  string
+	Pull int    // number of the pull request whose head that is; 0: none
+	Base string // the commit that it stands on, where that is wanted as well
+}
+
+// Look reads what judges a commit, how its pull request can be merged, and what judges the
+// commit that it stands on. It is one request where GitHub answers GraphQL; where it does
+// not, or has more than one page to tell, checks and pull request are read over REST, and
+// the base is not.
+func (r *Repo) Look(ctx context.Context, at LookAt) (Look, error) {
+	look, whole, err := r.lookAtOnce(ctx, at)
 	if err != nil || whole {
 		return look, err
 	}
-	if look.Checks, err = r.Checks(ctx, sha); err != nil || pull == 0 {
+	if look.Checks, err = r.Checks(ctx, at.SHA); err != nil || at.Pull == 0 {
 		return Look{Checks: look.Checks}, err
 	}
-	merge, merged, err := r.mergeability(ctx, sha, pull)
+	merge, merged, err := r.mergeability(ctx, at.SHA, at.Pull)
 	look.Checks.overrule(merged)
 	return Look{Checks: look.Checks, Merge: merge}, err
 }
@@ -139,12 +146,15 @@ type statusNode struct {
 	} `json:"contexts"`
 }
 
+type commitNode struct {
+	CheckSuites *graphqlConnection[suiteNode] `json:"checkSuites"`
+	Status      *statusNode                   `json:"status"`
+}
+
 type lookAnswer struct {
 	Repository struct {
-		Object *struct {
-			CheckSuites *graphqlConnection[suiteNode] `json:"checkSuites"`
-			Status      *statusNode                   `json:"status"`
-		} `json:"object"`
+		Object      *commitNode `json:"object"`
+		Base        *commitNode `json:"base"`
 		PullRequest *struct {
 			IsDraft          bool   `json:"isDraft"`
 			Mergeable        string `json:"mergeable"`
@@ -163,16 +173,19 @@ type lookAnswer struct {
 }
 
 // lookAtOnce is Look in one request. whole is false where the answer is not all of it.
-func (r *Repo) lookAtOnce(ctx context.Context, sha string, pull int) (look Look, whole bool, err error) {
+func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool, err error) {
 	if _, refused := r.noLook.get(""); refused {
 		return Look{}, false, nil
 	}
-	variable, selection := "", ""
-	vars := map[string]any{"owner": r.repo.Owner, "name": r.repo.Name, "commit": sha}
-	if pull != 0 {
-		variable, selection, vars["number"] = ", $number: Int!", pullQuery, pull
+	variables, selection := "$owner: String!, $name: String!, $commit: String!", "object(expression: $commit) { ...judges }"
+	vars := map[string]any{"owner": r.repo.Owner, "name": r.repo.Name, "commit": at.SHA}
+	if at.Pull != 0 {
+		variables, selection, vars["number"] = variables+", $number: Int!", selection+pullSelection, at.Pull
 	}
-	query := strings.Replace(strings.Replace(lookQuery, "%s", variable, 1), "%s", selection, 1)
+	if at.Base != "" {
+		variables, selection, vars["base"] = variables+", $base: String!", selection+baseSelection, at.Base
+	}
+	query := "query(" + variables + ") { repository(owner: $owner, name: $name) { " + selection + " } } " + judgesFragment
 	var got lookAnswer
 	err = r.graphql(reading(ctx), query, vars, &got)
 	var refusal *graphqlError
@@ -182,21 +195,15 @@ func (r *Repo) lookAtOnce(ctx context.Context, sha string, pull int) (look Look,
 		return Look{}, false, nil
 	}
 	if err != nil {
-		return Look{}, false, r.fail(err, "read what judges %s in %s", shortSHA(sha), r.repo)
+		return Look{}, false, r.fail(err, "read what judges %s in %s", shortSHA(at.SHA), r.repo)
 	}
-	at := got.Repository.Object
-	if at == nil || at.CheckSuites == nil || at.CheckSuites.PageInfo.HasNextPage {
+	if look, whole = got.Repository.Object.look(at.SHA); !whole {
 		return Look{}, false, nil
 	}
-	look.WorkflowsKnown = true
-	for _, s := range at.CheckSuites.Nodes {
-		if s.CheckRuns.PageInfo.HasNextPage {
-			return Look{}, false, nil
-		}
-		look.addSuite(s, sha)
+	if base, whole := got.Repository.Base.look(at.Base); whole {
+		look.Base = &base
 	}
-	look.Checks.Statuses = at.Status.statuses()
-	if p := got.Repository.PullRequest; p != nil && p.HeadRefOID == sha { // else it has not heard of the commit yet
+	if p := got.Repository.PullRequest; p != nil && p.HeadRefOID == at.SHA { // else it has not heard of the commit yet
 		look.Merge = Mergeability{Conflicts: p.Mergeable == "CONFLICTING",
 			Behind: p.MergeStateStatus == "BEHIND"}
 		if p.PotentialMergeCommit != nil {
@@ -229,6 +236,22 @@ func (s *CheckSet) overrule(merged []Status) {
 		return slices.ContainsFunc(merged, func(m Status) bool { return m.Context == h.Context })
 	})
 	s.Statuses = append(s.Statuses, merged...)
+}
+
+// look is what judges a commit; whole is false where that is not all.
+func (n *commitNode) look(sha string) (look Look, whole bool) {
+	if n == nil || n.CheckSuites == nil || n.CheckSuites.PageInfo.HasNextPage {
+		return Look{}, false
+	}
+	look.WorkflowsKnown = true
+	for _, s := range n.CheckSuites.Nodes {
+		if s.CheckRuns.PageInfo.HasNextPage {
+			return Look{}, false
+		}
+		look.addSuite(s, sha)
+	}
+	look.Checks.Statuses = n.Status.statuses()
+	return look, true
 }
 
 // addSuite adds what a check suite holds. One of GitHub Actions is a run of a workflow,

@@ -66,17 +66,24 @@ func TestLook(t *testing.T) {
 	ctx := context.Background()
 	head, pull := judged(t, s)
 
-	_, err := s.repo.Look(ctx, head, pull) // GitHub is still working the merge out
+	_, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull}) // GitHub is still working the merge out
 	check(t, err)
 	before := len(s.sim.Calls())
-	atOnce, err := s.repo.Look(ctx, head, pull)
+	atOnce, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 	check(t, err)
 	if n := len(s.sim.Calls()) - before; n != 1 {
 		t.Errorf("%d requests for a look", n)
 	}
+	both, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull, Base: s.head})
+	check(t, err)
+	base, err := s.repo.Look(ctx, github.LookAt{SHA: s.head})
+	check(t, err)
+	if d := gocmp.Diff(&base, both.Base); d != "" {
+		t.Errorf("the base by itself against the base beside its head:\n%s", d)
+	}
 	overREST(s)
 	fresh := s.app.Repo(s.in, s.repo.Name())
-	rest, err := fresh.Look(ctx, head, pull)
+	rest, err := fresh.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 	check(t, err)
 	byContext := func(a, b github.Status) int { return cmp.Compare(a.Context, b.Context) }
 	slices.SortFunc(rest.Checks.Statuses, byContext)
@@ -117,9 +124,9 @@ func TestLookAtABaseThatMoved(t *testing.T) {
 			pull, err := s.sim.OpenPull(full, "ann", "topic", "main", "A change", "", false)
 			check(t, err)
 			look := func() github.Mergeability {
-				_, err := s.repo.Look(ctx, head, pull)
+				_, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 				check(t, err)
-				l, err := s.repo.Look(ctx, head, pull)
+				l, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 				check(t, err)
 				return l.Merge
 			}
@@ -164,7 +171,7 @@ func TestLookInPart(t *testing.T) {
 				}
 				return nil
 			})
-			got, err := s.repo.Look(context.Background(), s.head, 0)
+			got, err := s.repo.Look(context.Background(), github.LookAt{SHA: s.head})
 			if err != nil || len(got.Checks.Statuses) != 1 || got.WorkflowsKnown {
 				t.Errorf("%+v, %v", got, err)
 			}

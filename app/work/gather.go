@@ -47,7 +47,11 @@ func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, err
 	if err != nil {
 		return nil, err
 	}
-	look, err := w.repo(t).Look(ctx, string(t.Head), t.Pull.Number)
+	at := github.LookAt{SHA: string(t.Head), Pull: t.Pull.Number}
+	if in.Final { // then it is compared with the base
+		at.Base = string(t.BaseSHA)
+	}
+	look, err := w.repo(t).Look(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +64,18 @@ func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, err
 	merge.Behind = merge.Behind || required.Strict && merge.Base != "" && merge.Base != string(t.BaseSHA)
 	in.Runs, in.Statuses = runs(look.Checks, self.Slug), statuses(look.Checks)
 	in.Workflows, in.WorkflowsKnown = workflows(look.Workflows), look.WorkflowsKnown
-	return &headEvidence{in: in, self: self.Slug, head: look.Checks, merge: merge}, nil
+	e := &headEvidence{in: in, self: self.Slug, head: look.Checks, merge: merge}
+	if look.Base != nil {
+		e.takeBase(*look.Base)
+	}
+	return e, nil
+}
+
+// takeBase notes what judges the base commit.
+func (e *headEvidence) takeBase(look github.Look) {
+	e.base = look.Checks
+	e.in.Base, e.in.BaseStatuses, e.in.BaseKnown = runs(e.base, e.self), statuses(e.base), true
+	e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = workflows(look.Workflows), look.WorkflowsKnown
 }
 
 // taskInput is what the task itself tells about its head.
@@ -117,13 +132,11 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 		noteAttempts(e.in.Base, id, attempts)
 	}
 	if needs.Base {
-		look, err := w.repo(t).Look(ctx, string(t.BaseSHA), 0)
+		look, err := w.repo(t).Look(ctx, github.LookAt{SHA: string(t.BaseSHA)})
 		if err != nil {
 			return err
 		}
-		e.base = look.Checks
-		e.in.Base, e.in.BaseStatuses, e.in.BaseKnown = runs(e.base, e.self), statuses(e.base), true
-		e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = workflows(look.Workflows), look.WorkflowsKnown
+		e.takeBase(look)
 	}
 	if needs.BaseWorkflows {
 		all, _, err := w.repo(t).Workflows(ctx, string(t.BaseSHA))

@@ -11,7 +11,7 @@ import (
 
 // headOf answers what judges a commit: its check suites with their runs, the newest
 // status of each context, and how its pull request can be merged. It goes by the
-// variables owner, name, commit and number, and answers all of it, whatever was
+// variables owner, name, commit, base and number, and answers all of it, whatever was
 // selected, with at most 100 suites and 100 runs of each.
 //
 // As on GitHub it is worked out in the background whether a pull request can be merged:
@@ -30,10 +30,13 @@ func headOf(c *call, vars map[string]any) (answer, error) {
 	if err := c.lags(); err != nil { // reads what was made meanwhile
 		return answer{}, err
 	}
-	repository := object{"object": nil}
-	sha := fmt.Sprint(vars["commit"])
-	if at, found := c.world.CommitOf(c.repo, sha); found && !c.unknown(sha) {
-		repository["object"] = object{"checkSuites": c.suitesOf(at), "status": c.contextsOf(at)}
+	repository := object{}
+	for name, variable := range map[string]string{"object": "commit", "base": "base"} {
+		repository[name] = nil
+		sha := fmt.Sprint(vars[variable])
+		if at, found := c.world.CommitOf(c.repo, sha); found && !c.unknown(sha) {
+			repository[name] = object{"checkSuites": c.suitesOf(at), "status": c.contextsOf(at)}
+		}
 	}
 	if number, _ := vars["number"].(float64); number > 0 {
 		pull := c.repo.Issue(int(number))
