@@ -10,10 +10,10 @@ import (
 
 // Bounds of what requests may take of this machine.
 const (
-	serverBytes  = 64 << 20 // held by the requests of all gateways
-	gatewayBytes = 40 << 20 // held by those of one
+	serverBytes  = 96 << 20 // held by the requests of all gateways
+	gatewayBytes = 48 << 20 // held by those of one
 	bodyWithin   = time.Minute
-	perByte      = 2 // bytes of memory for one that was read: a buffer that grows is copied
+	perByte      = 3 // bytes of memory for one that was read: a buffer that grows is copied
 )
 
 // Room is the memory that the gateways of one server share for requests on their way to
