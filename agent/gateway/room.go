@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -66,6 +67,9 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 			return nil, release, errFull
 		}
 		held += perByte * n
+		if len(body)+n > cap(body) {
+			body = slices.Grow(body, len(body)+n) // to twice its length: little is left to be collected
+		}
 		body = append(body, chunk[:n]...)
 		if errors.Is(end, io.EOF) {
 			// From here on reading tells whether the program is still there.
