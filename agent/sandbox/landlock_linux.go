@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"unsafe"
 
@@ -99,7 +98,7 @@ func restrictThread(writable []string) (err error) {
 		if entry.Name() == "dev" {
 			to |= unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 		}
-		if err := allow(filepath.Join("/", entry.Name()), to); err != nil {
+		if err := allow("/"+entry.Name(), to); err != nil {
 			return err
 		}
 	}
