@@ -15,6 +15,8 @@ type Change struct {
 	// Open streams what is at Path now: a file, or the name of a symlink's target. It is nil
 	// of a submodule.
 	Open func() (io.ReadCloser, error)
+	// Added says that the commit before has nothing at Path.
+	Added bool
 	// Seen says that the same content was at a path before, in this walk.
 	Seen bool
 }
@@ -51,7 +53,7 @@ func (r *Repo) EachChange(
 			if x.new.mode == filemode.Empty {
 				continue
 			}
-			change := Change{Path: x.path, Seen: seen[x.new.id]}
+			change := Change{Path: x.path, Added: x.old.mode == filemode.Empty, Seen: seen[x.new.id]}
 			seen[x.new.id] = true
 			if x.new.mode != filemode.Submodule {
 				change.Open = func() (io.ReadCloser, error) {

@@ -116,7 +116,7 @@ func (o *packedObjects) blobSize(h plumbing.Hash) (int64, error) {
 	_, err = binary.ReadUvarint(head)
 	size, err2 := binary.ReadUvarint(head)
 	if err := errors.Join(err, err2); err != nil || size > maxTreeBytes {
-		return maxTreeBytes + 1, nil //nolint:nilerr // what it says is no size that is allowed
+		return maxTreeBytes + 1, nil // no size that is allowed
 	}
 	return int64(size), nil
 }

@@ -4,16 +4,17 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
 
 // Bounds of what requests may take of this machine.
 const (
-	serverBytes  = 64 << 20 // held by the requests of all gateways
-	gatewayBytes = 40 << 20 // held by those of one
+	serverBytes  = 96 << 20 // held by the requests of all gateways
+	gatewayBytes = 48 << 20 // held by those of one
 	bodyWithin   = time.Minute
-	perByte      = 2 // bytes of memory for one that was read: a buffer that grows is copied
+	perByte      = 3 // bytes of memory for one that was read: a buffer that grows is copied
 )
 
 // Room is the memory that the gateways of one server share for requests on their way to
@@ -66,6 +67,9 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 			return nil, release, errFull
 		}
 		held += perByte * n
+		if len(body)+n > cap(body) {
+			body = slices.Grow(body, len(body)+n) // to twice its length: little is left to be collected
+		}
 		body = append(body, chunk[:n]...)
 		if errors.Is(end, io.EOF) {
 			// From here on reading tells whether the program is still there.

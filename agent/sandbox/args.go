@@ -98,7 +98,7 @@ func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 		}
 	}
 	for _, m := range c.Mounts {
-		to := cmp.Or(m.To, m.From)
+		to := mountPoint(m)
 		if clean := path.Clean(to); clean == "/" || clean == WorkDir || strings.HasPrefix(clean, WorkDir+"/") {
 			return nil, fmt.Errorf("nothing can be mounted at %s", to)
 		}
@@ -179,6 +179,9 @@ func (s *Sandbox) Path() string {
 	}
 	return strings.Join(append(bin, systemPath), ":")
 }
+
+// mountPoint is where a command sees a mount.
+func mountPoint(m Mount) string { return cmp.Or(m.To, m.From) }
 
 // canBeBound reports whether there is a folder or a file. A symbolic link is left alone:
 // the command reaches only what the sandbox has at its target, and mounting it would

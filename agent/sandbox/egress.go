@@ -70,6 +70,14 @@ func (c *boundedConn) Close() error {
 	return c.Conn.Close()
 }
 
+// CloseWrite says that nothing more is sent.
+func (c *boundedConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
 // egress is everything that leads out of one sandbox. It lives as long as a command.
 type egress struct {
 	dir     string // holds the sockets
@@ -136,16 +144,24 @@ func (w *egress) listen(ctx context.Context, inside string) (net.Listener, error
 	return l, nil
 }
 
-// throughEgress is c, started by Forward: a program of ours that listens inside the
-// sandbox and passes connections on to the sockets.
-func (w *egress) throughEgress(c Command, shell, self []string) Command {
-	argv := c.Argv
-	if c.Shell != "" {
-		argv = append(append([]string(nil), shell...), c.Shell)
+// throughEgress is c with the sockets in it.
+func (w *egress) throughEgress(c Command) Command {
+	c.Mounts = append(append([]Mount(nil), c.Mounts...), Mount{From: w.dir, To: socketFolder})
+	return c
+}
+
+// throughForward is c, started by Forward: a program of ours that restricts it, and passes
+// connections on to the sockets.
+func (s *Sandbox) throughForward(c Command) Command {
+	argv := append([]string{forwarderPath}, s.options.Self[1:]...)
+	if s.capability.Landlock > 0 {
+		argv = append(argv, landlockOption(c))
 	}
-	c.Argv, c.Shell = append(append([]string{forwarderPath}, self[1:]...), argv...), ""
-	c.Mounts = append(append([]Mount(nil), c.Mounts...), Mount{From: self[0], To: forwarderPath},
-		Mount{From: w.dir, To: socketFolder})
+	if c.Shell != "" {
+		c.Argv = append(append([]string(nil), s.shell...), c.Shell)
+	}
+	c.Mounts = append(append([]Mount(nil), c.Mounts...), Mount{From: s.options.Self[0], To: forwarderPath})
+	c.Argv, c.Shell = append(argv, c.Argv...), ""
 	return c
 }
 

@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
+	"strings"
 	"syscall"
 )
 
@@ -17,15 +19,41 @@ const (
 	exitNotFound  = 127
 )
 
-// Forward runs a command inside a sandbox with sockets that lead out. It listens on the
+// leastLandlock is the first version of Landlock that lets programs move files between
+// folders.
+const leastLandlock = 2
+
+// landlockArgument begins the argument that tells the program inside where a command may
+// write.
+const landlockArgument = "landlock="
+
+// landlockOption is that argument for a command.
+func landlockOption(c Command) string {
+	writable := []string{WorkDir, HomeDir, "/tmp", "/dev/shm"}
+	for _, m := range c.Mounts {
+		if m.Writable {
+			writable = append(writable, mountPoint(m))
+		}
+	}
+	return landlockArgument + strings.Join(writable, ":")
+}
+
+// Forward runs a command inside a sandbox. It restricts the command with Landlock where the
+// first argument says so. In a sandbox with sockets that lead out it listens on the
 // sandbox's loopback, at the addresses of the proxy and of the service, and passes each
-// connection on to the socket. It returns the command's exit status. A program that
-// wants such sandboxes calls it with the arguments that follow those of Options.Self.
+// connection on to the socket. It returns the command's exit status, if it returns. A
+// program that wants sandboxes to be such calls it with the arguments that follow those of
+// Options.Self.
 func Forward(argv []string) int {
+	var writable []string
+	if len(argv) > 0 && strings.HasPrefix(argv[0], landlockArgument) {
+		writable, argv = strings.Split(strings.TrimPrefix(argv[0], landlockArgument), ":"), argv[1:]
+	}
 	if len(argv) == 0 {
 		fmt.Fprintln(os.Stderr, "forward: there is no command")
 		return exitNoForward
 	}
+	leads := false
 	for _, out := range []struct{ address, socket string }{{proxyAddress, proxySocket}, {serviceAddress, serviceSocket}} {
 		if _, err := os.Stat(out.socket); err != nil {
 			continue // it does not lead out of this sandbox
@@ -35,8 +63,30 @@ func Forward(argv []string) int {
 			fmt.Fprintln(os.Stderr, "forward:", err)
 			return exitNoForward
 		}
-		go forwardAll(l, out.socket) // it is closed with the sandbox
+		// It is closed with the sandbox. More connections would be closed outside.
+		go forwardAll(&boundedListener{Listener: l, slots: make(chan struct{}, 2*maxServiceConns)}, out.socket)
+		leads = true
 	}
+	if len(writable) > 0 {
+		runtime.LockOSThread() // for good: what is taken from a thread does not come back
+		if err := restrictThread(writable); err != nil {
+			fmt.Fprintln(os.Stderr, "forward:", err)
+			return exitNoForward
+		}
+	}
+	if leads {
+		return runCommand(argv)
+	}
+	program, err := exec.LookPath(argv[0])
+	if err == nil {
+		err = syscall.Exec(program, argv, os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, "forward:", err)
+	return exitNotFound
+}
+
+// runCommand runs a command as a child of this thread.
+func runCommand(argv []string) int {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it ends with the sandbox
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err := cmd.Run()

@@ -12,6 +12,10 @@ var errLinux = errors.New("commands can be contained on Linux only")
 
 func seccompFilter() ([]byte, error) { return nil, errLinux }
 
+func landlockVersion() int { return 0 }
+
+func restrictThread([]string) error { return errLinux }
+
 func signalName(int) string { return "a signal" }
 
 func chooseCgroup(string) string { return "" }

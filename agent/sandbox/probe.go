@@ -63,6 +63,9 @@ func Probe(ctx context.Context, o Options) Capability {
 	if c.cgroup = chooseCgroup(cgroupRoot); c.cgroup != "" {
 		c.Memory = "cgroup"
 	}
+	if v := landlockVersion(); v >= leastLandlock && len(o.Self) > 0 {
+		c.Landlock = v
+	}
 	kinds := []Kind{KindFull, KindNoProc}
 	if o.Kind != "" {
 		kinds = []Kind{o.Kind}
@@ -124,6 +127,7 @@ kill -0 "$3" 2>/dev/null && echo "can signal processes of this host"
 [ "$(id -u)" = 1000 ] || echo "runs as user $(id -u)"
 [ -r /proc/self/status ] && grep -E '^Cap(Eff|Prm|Inh|Amb):' /proc/self/status | grep -vE '0000000000000000$'
 [ -r /proc/self/status ] && grep -E '^(NoNewPrivs:.0|Seccomp:.[01])' /proc/self/status
+[ "$4" = 0 ] || { (echo probe > /proc/self/comm) 2>/dev/null && echo "wrote to /proc"; }
 env | grep -a SIA_PROBE
 touch written && echo done
 `
@@ -150,7 +154,8 @@ func selfTest(ctx context.Context, o Options, c Capability) (err error) {
 	}
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	argv := append(append([]string(nil), s.shell...), attackScript, "probe", secret, port, fmt.Sprint(os.Getpid()))
+	argv := append(append([]string(nil), s.shell...), attackScript, "probe", secret, port, fmt.Sprint(os.Getpid()),
+		fmt.Sprint(c.Landlock))
 	r, err := s.Run(ctx, Command{Dir: tree, Argv: argv, Limits: Limits{Time: 10 * time.Second}})
 	if err != nil {
 		return err

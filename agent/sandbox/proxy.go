@@ -118,7 +118,7 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	}
 	early, _ := in.Peek(in.Buffered()) // what came with the request
 	rest := bytes.NewReader(early)
-	hello, err := readHello(io.MultiReader(rest, conn), req.Host)
+	hello, err := readHello(ctx, io.MultiReader(rest, conn), req.Host)
 	if err != nil {
 		p.log.InfoContext(ctx, "sandbox: connection closed", "host", req.Host, "why", err)
 		return
@@ -136,15 +136,15 @@ const extensionECH = 0xfe0d
 // readHello reads how a client begins with TLS, and everything that it read on the way.
 // It is an error when the client begins otherwise, or asks for another name than that of
 // the address: behind one address there can be many hosts.
-func readHello(from io.Reader, address string) ([]byte, error) {
+func readHello(ctx context.Context, from io.Reader, address string) ([]byte, error) {
 	var read bytes.Buffer
 	var hello *tls.ClientHelloInfo
-	server := tls.Server(readingConn{in: io.TeeReader(from, &read)}, &tls.Config{ //nolint:gosec // nothing is agreed on
+	server := tls.Server(readingConn{in: io.TeeReader(from, &read)}, &tls.Config{ // nothing is agreed on
 		GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
 			hello = h
 			return nil, errors.New("seen")
 		}})
-	err := server.Handshake()
+	err := server.HandshakeContext(ctx)
 	host, _, _ := net.SplitHostPort(address) // it was looked up before
 	switch {
 	case hello == nil:

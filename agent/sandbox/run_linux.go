@@ -49,7 +49,10 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (_ Result, err error) {
 			return Result{}, err
 		}
 		defer w.close()
-		c = w.throughEgress(c, s.shell, s.options.Self)
+		c = w.throughEgress(c)
+	}
+	if s.capability.Landlock > 0 || len(c.Hosts) > 0 || c.Service != nil {
+		c = s.throughForward(c)
 	}
 	if s.root {
 		if err := handOver(ctx, c); err != nil && ctx.Err() == nil {

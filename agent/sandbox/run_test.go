@@ -93,8 +93,8 @@ func TestCommandToolchains(t *testing.T) {
 func TestCommandToolchainsWork(t *testing.T) {
 	s := box(t, sandbox.Options{})
 	dir := tree(t, map[string]string{
-		"go.mod": "module x\n\ngo 1.22\n",
-		"main.go": `package main
+		"g/go.mod": "module x\n\ngo 1.22\n",
+		"g/main.go": `package main
 
 import "os/exec"
 import "fmt"
@@ -146,7 +146,7 @@ print(42, asyncio.run(main()).decode().strip(), len(sqlite3.connect(tempfile.mkt
 		"Makefile": "all: a b\na b:\n\t@echo $@\n",
 	})
 	for _, c := range []struct{ needs, sh, want string }{
-		{"go", "CGO_ENABLED=1 go run .", "42 child\n<nil>\n"},
+		{"go", "cd g && CGO_ENABLED=1 go run .", "42 child\n<nil>\n"},
 		{"gcc", "gcc -O2 -pthread -o /tmp/a a.c && /tmp/a && g++ --version > /dev/null", "42 7\n"},
 		{"gcc", "gcc -g -fsanitize=address -o /tmp/b a.c -pthread && ASAN_OPTIONS=detect_leaks=1 /tmp/b", "42 7\n"},
 		{"node", "node a.js && npm --version > /dev/null", "42 child \n"},

@@ -27,7 +27,7 @@ type Options struct {
 	Kind   Kind         // try only this kind; "": Full, then NoProc
 	Limits Limits       // for commands that don't set their own; zero fields: [DefaultLimits]
 	Env    []string     // of this process, to find toolchains with; nil: os.Environ
-	Self   []string     // command that runs this program as [Forward]; nil: no allow-list of hosts is possible
+	Self   []string     // command that runs this program as [Forward]; nil: no allow-list of hosts, and no Landlock
 	Logger *slog.Logger // nil: nothing is logged
 
 	setpriv string // path of util-linux's setpriv, which root needs; looked up in PATH
@@ -58,6 +58,7 @@ type Capability struct {
 	Kind       Kind
 	Version    string   // bubblewrap's
 	Memory     string   // what bounds memory and processes: "cgroup" or "watch"
+	Landlock   int      // version of the kernel's that holds commands too; 0: none does
 	Reasons    []string // what is missing or weaker, and why; empty: nothing
 	Fix        string   // what to do about it; empty: nothing
 	Toolchains []string // names of the toolchains that commands can use
@@ -75,6 +76,11 @@ func (c Capability) String() string {
 		return "no sandbox: " + cmp.Or(strings.Join(c.Reasons, "; "), "not looked for")
 	}
 	s := fmt.Sprintf("%s %s, memory held by %s", c.Kind, c.Version, c.Memory)
+	if c.Landlock > 0 {
+		s += fmt.Sprintf(", files by Landlock %d too", c.Landlock)
+	} else {
+		s += ", files by no Landlock"
+	}
 	if len(c.Toolchains) > 0 {
 		s += ", with " + strings.Join(c.Toolchains, ", ")
 	}

@@ -279,7 +279,7 @@ func (w *Worker) settleTree(
 	within, cancel := context.WithTimeout(ctx, commitWithin)
 	defer cancel()
 	err := do(within, t, space, fact)
-	why := ""
+	var why string
 	switch {
 	case errors.Is(err, gitops.ErrTree):
 		why = err.Error()

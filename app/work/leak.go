@@ -40,7 +40,7 @@ var errEnough = errors.New("enough")
 func (w *Worker) leaks(ctx context.Context, t sia.Task, sha string, diff gitops.Diff) ([]string, error) {
 	renamed := map[string]string{}
 	for _, f := range diff.Files {
-		renamed[f.Path] = oldPath(f)
+		renamed[f.Path] = f.OldPath
 	}
 	var all []string
 	add := func(leak string) error {
@@ -52,12 +52,9 @@ func (w *Worker) leaks(ctx context.Context, t sia.Task, sha string, diff gitops.
 	err := w.mirror(t).EachChange(ctx, string(t.BaseSHA), sha, func(
 		c gitops.Change, before func(string, int64) ([]byte, error),
 	) error {
-		was := c.Path
-		if old := renamed[c.Path]; old != "" {
-			was = old
-		}
-		if _, err := before(was, 0); errors.Is(err, fs.ErrNotExist) {
-			was = "" // nothing was there
+		was := renamed[c.Path]
+		if was == "" && !c.Added {
+			was = c.Path
 		}
 		if err := nameLeaks(w.Secrets, c.Path, was, add); err != nil || c.Open == nil || c.Seen {
 			return err

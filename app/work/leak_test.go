@@ -1,6 +1,7 @@
 package work
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -116,6 +119,30 @@ func TestLeaksInAName(t *testing.T) {
 		if err := nameLeaks(&secret.Masker{}, c.path, c.was, func(s string) error { got += s; return nil }); err != nil ||
 			got != c.want {
 			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// A tree that can't be committed ends the attempt in words, and what it spent stands.
+func TestUnfitTreeIsNoFailedJob(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		end    sia.AttemptEnd
+		reason string
+		failed bool
+	}{
+		"too deep": {fmt.Errorf("commit: %w: folders nested deeper than 200", gitops.ErrTree), sia.EndTurns,
+			"the turns are used up; nothing was pushed, since the work tree can't be committed: commit: unfit tree: folders " +
+				"nested deeper than 200", false},
+		"committed":          {nil, sia.EndTurns, "the turns are used up", false},
+		"the disk is broken": {io.ErrNoProgress, sia.EndTurns, "the turns are used up", true},
+	} {
+		fact := sia.AttemptEnded{End: c.end, Reason: "the turns are used up", Turns: 7, Cost: 3 * sia.Credit}
+		err := (&Worker{}).settleTree(t.Context(), sia.Task{}, nil, &fact,
+			func(context.Context, sia.Task, *gitops.Workspace, *sia.AttemptEnded) error { return c.err })
+		if (err != nil) != c.failed || fact.Reason != c.reason || fact.Turns != 7 || fact.Cost != 3*sia.Credit ||
+			fact.Commit != "" {
+			t.Errorf("%s: %+v, %v", name, fact, err)
 		}
 	}
 }

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sia-bot/sia/agent/gateway"
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/webhook"
+	"github.com/sia-bot/sia/sia/command"
+	"github.com/sia-bot/sia/sia/failure"
+	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/visible"
+)
+
+// What an attack may take of this machine.
+const (
+	abuseCPU    = 2 * time.Second // or it is cancelled within abuseWithin
+	abuseWithin = 5 * time.Second
+	abuseMemory = 100 << 20 // bytes of heap beyond those before
+)
+
+type benchAbuseCmd struct {
+	Output string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// abuse is an attack on a part of SIA.
+type abuse struct {
+	name, limit string // limit is what bounds it, for people
+	run         func(ctx context.Context) error
+	prepare     func() error // nil: nothing is to be made before
+}
+
+// abuseFigure is what came of one.
+type abuseFigure struct {
+	Attack  string  `json:"attack"`
+	Limit   string  `json:"limit"`
+	Memory  float64 `json:"peak_memory_mb"` // of the heap, beyond what was there before
+	CPU     float64 `json:"cpu_seconds"`
+	Seconds float64 `json:"seconds"`
+	Held    bool    `json:"held"`
+}
+
+// Run attacks the parts that read what strangers send, one after the other, and prints one
+// table. Both sides of an attack run in this process, and their work is counted together.
+func (c *benchAbuseCmd) Run(e *commandEnv) (err error) {
+	dir, err := os.MkdirTemp("", "sia-abuse-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sandbox.RemoveAll(dir)) }()
+	bomb := &gzipBomb{}
+	attacks := []abuse{
+		{"unsigned bodies: 100 of 25 MiB", "64 MiB in flight", unsignedBodies, nil},
+		{"slow uploads: 100 of 15 MiB", "48 MiB of an attempt", slowUploads, nil},
+		{"hostile comments: 9 of 64 KiB", "GitHub's longest", hostileComment, nil},
+		{"hostile log: 32 MiB", "streamed", hostileLog, nil},
+		{"gzip bomb: 1 GiB in 1 MiB", "streamed", bomb.read, bomb.make},
+		{"many files: 20,000, searched", "200,000 entries, 20 s",
+			func(ctx context.Context) error { return searchMany(ctx, dir) }, func() error { return makeMany(dir) }},
+	}
+	o := sandbox.Options{Self: forwardCommand(), Logger: silentLogger()}
+	if found := sandbox.Probe(e.ctx, o); found.OK() {
+		box, err := sandbox.New(o, found)
+		if err != nil {
+			return err
+		}
+		attacks = append(attacks, abuse{"deep tree: 8,000 folders", "200 folders",
+			func(ctx context.Context) error { return runInDeep(ctx, box, dir) }, func() error { return makeDeep(dir) }})
+	} else {
+		fmt.Fprintf(e.err, "deep tree: left out: %s\n", found)
+	}
+	var all []abuseFigure
+	for _, a := range attacks {
+		fmt.Fprintf(e.err, "%s…\n", a.name)
+		f, err := a.measure(e.ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
+		all = append(all, f)
+	}
+	if c.Output == "json" {
+		return printJSON(e, all)
+	}
+	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ATTACK\tLIMIT\tPEAK MB\tCPU s\tSECONDS\tHELD")
+	for _, f := range all {
+		held := "yes"
+		if !f.Held {
+			held = "no"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.0f\t%.2f\t%.2f\t%s\n", f.Attack, f.Limit, f.Memory, f.CPU, f.Seconds, held)
+	}
+	return w.Flush()
+}
+
+// measure runs the attack until it is done or cancelled.
+func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
+	if a.prepare != nil {
+		if err := a.prepare(); err != nil {
+			return abuseFigure{}, err
+		}
+	}
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	ctx, cancel := context.WithTimeout(ctx, abuseWithin)
+	defer cancel()
+	done := make(chan error, 1)
+	began, worked := time.Now(), processorTime()
+	go func() { done <- a.run(ctx) }()
+	var peak uint64
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+			var now runtime.MemStats
+			runtime.ReadMemStats(&now)
+			peak = max(peak, now.HeapAlloc)
+		case err := <-done:
+			cancelled := errors.Is(err, context.DeadlineExceeded)
+			if err != nil && !cancelled {
+				return abuseFigure{}, err
+			}
+			took, cpu := time.Since(began), processorTime()-worked
+			grown := int64(peak) - int64(before.HeapAlloc)
+			return abuseFigure{a.name, a.limit, float64(max(0, grown)) / 1e6, cpu.Seconds(), took.Seconds(),
+				grown <= abuseMemory && (cpu <= abuseCPU || cancelled && took <= 2*abuseWithin)}, nil
+		}
+	}
+}
+
+// processorTime is what this process has worked so far, without its children.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// flood sends bodies to a server all at once, from connections of their own, and waits
+// until each was answered or cut.
+func flood(ctx context.Context, h http.Handler, count, size int, head string) error {
+	srv := httptest.NewServer(h)
+	defer srv.Close()
+	piece := make([]byte, 64<<10)
+	var all sync.WaitGroup
+	for range count {
+		all.Go(func() {
+			conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", srv.Listener.Addr().String())
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			stop := context.AfterFunc(ctx, func() { conn.Close() })
+			defer stop()
+			_ = conn.SetDeadline(time.Now().Add(abuseWithin / 5)) // then it only holds what it has
+			fmt.Fprintf(conn, "%s\r\nHost: x\r\nContent-Length: %d\r\n\r\n", head, size)
+			for sent := 0; sent < size-len(piece); sent += len(piece) { // the end never comes
+				if _, err := conn.Write(piece); err != nil {
+					break
+				}
+			}
+			_, _ = conn.Read(piece[:1])
+		})
+	}
+	all.Wait()
+	return nil
+}
+
+func unsignedBodies(ctx context.Context) error {
+	h := &webhook.Handler{Secret: []byte("secret"), Logger: silentLogger(), Now: time.Now} // nothing is stored
+	return flood(ctx, h, 100, 25<<20, "POST / HTTP/1.1\r\nX-GitHub-Delivery: x\r\nX-GitHub-Event: push\r\n"+
+		"X-Hub-Signature-256: sha256="+strings.Repeat("0", 64))
+}
+
+// noMeter pays for nothing, since nothing of an attack gets so far.
+type noMeter struct{}
+
+func (noMeter) Reserve(int, int) (gateway.Call, error) {
+	return gateway.Call{}, errors.New("nothing is paid for")
+}
+func (noMeter) Settle(gateway.Call, gateway.Usage) {}
+
+func slowUploads(ctx context.Context) error {
+	g, err := gateway.New(gateway.Config{Upstream: "http://127.0.0.1:1", Model: "m", Token: "t", Meter: noMeter{}})
+	if err != nil {
+		return err
+	}
+	return flood(ctx, g, 100, 15<<20, "POST /v1/messages HTTP/1.1\r\nX-Api-Key: t")
+}
+
+// hostileTexts are what text is made of that is work to read.
+var hostileTexts = []string{"-----BEGIN RSA PRIVATE KEY----- x", "[secret: ", "plaid_token=aaaaaaaaaaaaaaaa ", "<!--", "](", "&#",
+	"@a", "`", "/sia x\r\r"}
+
+func hostileComment(ctx context.Context) error {
+	for _, unit := range hostileTexts {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		body := strings.Repeat(unit, 64<<10/len(unit))
+		command.Parse(body, "sia")
+		render.Neutralise(visible.Markdown(secret.Mask(body)))
+	}
+	return nil
+}
+
+// readLog reads a log until the context ends.
+func readLog(ctx context.Context, log io.Reader) error {
+	_, err := failure.Read(readerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		return log.Read(p)
+	}), failure.Options{})
+	return err
+}
+
+// readerFunc is a function that reads.
+type readerFunc func([]byte) (int, error)
+
+// Read reads.
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func hostileLog(ctx context.Context) error {
+	text := "error: " + strings.Repeat("x", 60<<10) + "\n" + strings.Repeat("FAIL: a\n##[error]b\n\x1b[31m", 1000) +
+		strings.Repeat("Traceback (most recent call last):\n", 1000) + strings.Repeat("\r", 10_000)
+	return readLog(ctx, &repeatedLog{text: text, left: 32 << 20})
+}
+
+// gzipBomb is a lot of nothing, compressed.
+type gzipBomb struct{ compressed bytes.Buffer }
+
+func (g *gzipBomb) make() error {
+	w := gzip.NewWriter(&g.compressed)
+	zeros := make([]byte, 1<<20)
+	for range 1 << 10 {
+		if _, err := w.Write(zeros); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func (g *gzipBomb) read(ctx context.Context) error { return readLog(ctx, &g.compressed) }
+
+// makeMany makes twenty thousand files.
+func makeMany(dir string) error {
+	for i := range 20_000 {
+		folder := filepath.Join(dir, "many", fmt.Sprint(i%100))
+		if i < 100 {
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(i)), []byte("x\n"), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func searchMany(ctx context.Context, dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, glob := range []string{strings.Repeat("{a,aa}", 30) + "z", ""} {
+		args := fmt.Appendf(nil, `{"pattern":"y","glob":%q}`, glob)
+		if _, err := (tool.SearchTool{}).Call(ctx, tool.Env{Root: root}, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeDeep makes eight thousand folders, one in the other.
+func makeDeep(dir string) error {
+	at, err := os.OpenRoot(dir)
+	for i := 0; i < 8000 && err == nil; i++ {
+		var next *os.Root
+		if err = at.Mkdir("deep", 0o755); err == nil {
+			next, err = at.OpenRoot("deep")
+		}
+		at.Close()
+		at = next
+	}
+	if err != nil {
+		return err
+	}
+	return at.Close()
+}
+
+func runInDeep(ctx context.Context, box *sandbox.Sandbox, dir string) error {
+	r, err := box.Run(ctx, sandbox.Command{Dir: filepath.Join(dir, "deep"), Argv: []string{"/bin/true"}})
+	if err == nil && r.Ended == "" {
+		err = fmt.Errorf("nothing was noticed: %s", r)
+	}
+	return err
+}
