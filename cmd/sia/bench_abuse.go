@@ -227,20 +227,9 @@ func hostileComment(ctx context.Context) error {
 
 // readLog reads a log until the context ends.
 func readLog(ctx context.Context, log io.Reader) error {
-	_, err := failure.Read(readerFunc(func(p []byte) (int, error) {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		return log.Read(p)
-	}), failure.Options{})
+	_, err := failure.Read(ctx, log, failure.Options{})
 	return err
 }
-
-// readerFunc is a function that reads.
-type readerFunc func([]byte) (int, error)
-
-// Read reads.
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func hostileLog(ctx context.Context) error {
 	text := "error: " + strings.Repeat("x", 60<<10) + "\n" + strings.Repeat("FAIL: a\n##[error]b\n\x1b[31m", 1000) +
