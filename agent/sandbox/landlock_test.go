@@ -3,6 +3,7 @@
 package sandbox_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,5 +35,21 @@ func TestLandlockIsASecondLayer(t *testing.T) {
 	}
 	if !strings.Contains(found.String(), "files by Landlock") {
 		t.Errorf("%s", found)
+	}
+}
+
+// A program that can't set Landlock up leaves the sandbox as it is without, and that is said.
+func TestLandlockThatFails(t *testing.T) {
+	program := openPath(t, func() string {
+		p := filepath.Join(t.TempDir(), "self")
+		write(t, p, "#!/bin/sh\necho not today; exit 125\n")
+		return p
+	}())
+	s := box(t, sandbox.Options{Self: []string{program, "forward"}})
+	if found := s.Capability(); found.Landlock != 0 || !strings.Contains(found.String(), "no Landlock") {
+		t.Errorf("%s", found)
+	}
+	if r := sh(t, s, tree(t, nil), "echo works"); string(r.Output) != "works\n" {
+		t.Errorf("%s\n%s", r, r.Output)
 	}
 }

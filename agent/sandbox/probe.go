@@ -78,9 +78,16 @@ func Probe(ctx context.Context, o Options) Capability {
 			c.cgroup, c.Memory = "", "watch"
 			err = selfTest(ctx, o, c)
 		}
+		if err != nil && c.Landlock > 0 { // it is a second layer: what holds without it holds
+			with := err
+			c.Landlock = 0
+			if err = selfTest(ctx, o, c); err == nil {
+				c.Reasons = append(c.Reasons, "Landlock could not be set up: "+with.Error())
+			}
+		}
 		if err == nil {
 			if failed != nil {
-				c.Reasons, c.Fix = []string{"there is no /proc in the sandbox: " + failed.Error()}, fixProc
+				c.Reasons, c.Fix = append(c.Reasons, "there is no /proc in the sandbox: "+failed.Error()), fixProc
 			}
 			return c
 		}
