@@ -4,20 +4,25 @@
 //
 // Concepts, in the order in which a log meets them:
 //
+//   - A source is the log's text: unpacked, in UTF-8, and cut where it is damaged or too large
+//     (unpack.go). A JUnit report is read as such (junit.go, clipxml.go).
 //   - A line is cleaned of timestamps, colours and overwritten progress, and what the CI system
 //     says with it is its frame: a step begins, a step has failed (clean.go, stamp.go, frame.go).
 //   - A word is worth something by itself, and keywords say which rules may match; one pass of
 //     package keyword finds both (words.go).
 //   - A rule recognises where a tool begins to tell of a failure; its extent says how far that goes
-//     on. Rules are data (rule.go, extent.go, rules_*.go). Where none matches, lines whose words
-//     look like an error count, and what stands right above the word that something has failed
-//     (reader.go, above.go).
+//     on. Rules are data (rule.go, extent.go, rules_*.go); what tools that know nothing of one another
+//     print alike is one rule (rules_general.go). Where none matches, lines whose words look like an
+//     error count, and what stands right above the word that something has failed (reader.go,
+//     above.go). A line that counts failures is such a word, and says not why (count.go).
 //   - A block is a run of lines that tells of one failure. Blocks are ranked by their rule and
 //     their surroundings: the failed step, a green log of the job, annotations of the check
-//     (block.go, rank.go).
+//     (block.go, rank.go). What was survived, since much was printed after it, and what is of a form
+//     that the log prints again and again (form.go) counts little.
 //   - The best block, others of its kind, a second explanation and the tool's own verdict make the
 //     excerpt (choose.go, spans.go, report.go).
-//   - The class comes from the best block's rule and its words (classify.go), the signature from
+//   - The class comes from the best block's rule and its words (classify.go), and is weather only
+//     where weather ended the step (weather.go). The signature comes from
 //     what it says with everything masked that varies from run to run (mask.go, signature.go).
 //
 // Logs are strangers' text. Reading is streaming, in memory that does not grow

@@ -1,5 +1,7 @@
 package failure
 
+import "bytes"
+
 // Bounds of what the reader remembers of a whole log.
 const (
 	maxKept    = 192 // blocks; the weakest give way
@@ -51,6 +53,9 @@ func (r *logReader) take(raw []byte, n int) {
 	if r.follow(l) {
 		return
 	}
+	if r.repeats(l) {
+		return
+	}
 	h := r.set.look(l.text)
 	worth := r.lineWorth(l, h)
 	count, counts := 0, false
@@ -90,6 +95,17 @@ func (r *logReader) take(raw []byte, n int) {
 		r.close()
 		r.markFailed(l)
 	}
+}
+
+// repeats reports whether a line says what the line above it said, word for word. It adds nothing
+// then.
+func (r *logReader) repeats(l *line) bool {
+	above, ok := r.ring.at(l.n - 1)
+	if !ok || l.blank() || l.frame != noFrame || len(l.text) >= keepText || !bytes.Equal(above, l.text) {
+		return false
+	}
+	r.ring.repeat(l.n)
+	return true
 }
 
 // idle reports whether a blank line would change nothing but the count of lines.

@@ -29,6 +29,14 @@ func (r *recentLines) put(n int, text []byte, score float64, form formHash, resu
 	e.text = append(e.text[:0], clipText(text)...)
 }
 
+// repeat remembers line n, which is the one above it once more.
+func (r *recentLines) repeat(n int) {
+	e, above := &r[n%ringLines], &r[(n-1)%ringLines]
+	text := append(e.text[:0], above.text...)
+	*e = *above
+	e.n, e.text = n, text
+}
+
 // at is the text of line n, and whether it is still remembered.
 func (r *recentLines) at(n int) ([]byte, bool) {
 	if n < 1 || r[n%ringLines].n != n {
