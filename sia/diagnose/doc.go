@@ -12,6 +12,8 @@
 //     confidence is between 0 and 1, the prompt is distinct, and a question to a person can be
 //     answered. The next brief is made by package technique, not by the model.
 //   - [Reviewer]: a fresh call that sees only what is proposed, told to find what is wrong with it.
+//     It also says which sentence of an issue asks for a changed expectation (weigh.go); code holds
+//     that the sentence stands there.
 //
 // Everything from outside — issue text, logs, transcripts, diffs — reaches the
 // model within fences and labelled as data, without characters that hide, and

@@ -79,6 +79,7 @@ func (s *search) pair() {
 			f.old.file.pair, f.new.file.pair = f.new.file, f.old.file
 			pairUnchanged(f.old, f.new)
 			s.pairScopes(f.old.scopes, f.new.scopes)
+			settleRows(f.old, f.new)
 		}
 		if f.old != nil {
 			olds = append(olds, f.old.unpaired()...)
@@ -117,7 +118,8 @@ func openTests(c *Change) (*testFile, []Finding) {
 		return nil, nil
 	}
 	if c.Opaque && (was.test || was.maybe) && c.Status != "deleted" {
-		return nil, []Finding{tooLarge(c)}
+		return nil, []Finding{{Kind: LoosenedAssertion, Path: c.Path,
+			Why: "a file with tests was changed, and the change is too large for its lines to be compared"}}
 	}
 	if c.Status == "deleted" && was.test && len(c.Hunks) == 0 && (was.named || path.Base(before) != "__init__.py") {
 		return nil, []Finding{{Kind: DeletedTest, Path: c.Path, Why: "a file of tests was deleted"}}
@@ -125,10 +127,7 @@ func openTests(c *Change) (*testFile, []Finding) {
 	if len(c.Hunks) == 0 && c.Status != "deleted" {
 		return nil, renamedTests(before, c.Path, was, is)
 	}
-	old, new, ok := c.sides()
-	if !ok {
-		return nil, []Finding{tooLarge(c)}
-	}
+	old, new := c.sides()
 	f := &testFile{
 		change: c, mixed: was.maybe || is.maybe, shared: sharedNames[path.Base(c.Path)] ||
 			strings.HasPrefix(path.Base(c.Path), "jest.setup"),
@@ -143,12 +142,6 @@ func openTests(c *Change) (*testFile, []Finding) {
 		f.findings = append(f.findings, renamedTests(before, c.Path, was, is)...)
 	}
 	return f, nil
-}
-
-// tooLarge asks about a change that can't be read.
-func tooLarge(c *Change) Finding {
-	return Finding{Kind: LoosenedAssertion, Path: c.Path,
-		Why: "a file with tests was changed, and the change is too large for its lines to be compared"}
 }
 
 // mentions reports whether a word stands in a change, or in the file on the base.

@@ -161,7 +161,7 @@ func (c *Change) config(moved map[string]int) []Finding {
 		return []Finding{{Kind: DisabledCheck, Path: c.Path, Why: "the configuration of checks was changed, and its lines " +
 			"can't be compared"}}
 	}
-	old, new, _ := c.sides()
+	old, new := c.sides()
 	d := configDiff{change: c, name: name, old: old, new: new}
 	for _, side := range [][]row{d.old, d.new} {
 		for i := range side {

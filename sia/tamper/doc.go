@@ -13,14 +13,17 @@
 //   - A scope is a test, a group of tests or the whole file (side.go). What it
 //     says is a list of claims, each with a weight (claim.go, weight.go), and a
 //     mark is what keeps it from running (mark.go).
-//   - Old scopes are paired with new ones, then old claims with new ones. What
-//     has no pair was deleted, and what says less than its pair was loosened
-//     (compare.go, loosen.go, weaker.go).
-//   - A [Finding] is one line of a change that lessens what the checks say.
+//   - Old scopes are paired with new ones by what they say, their name and their
+//     place (pair.go), then old claims with new ones (match.go). What has no pair
+//     was deleted, and what says less than its pair was loosened, unless as much
+//     is said in its place (settle.go, weaker.go).
+//   - A [Finding] is one line of a change that lessens what the checks say, or
+//     changes it. It asks a person, or first a reviewer.
 //
 // Adding tests is free. A test that is deleted here and added elsewhere has
-// moved. Reading is by lines and tokens (scan.go) and by a table of regular
-// expressions for each language (lang.go), not by a compiler. It errs towards
+// moved. Reading is by lines and tokens (scan.go), by the names of calls (name.go)
+// and by a table of regular expressions for each language (lang.go), not by a
+// compiler. It errs towards
 // reporting, because a person who looks at a harmless line loses a minute, and
 // nobody looks at one that is not reported.
 //

@@ -11,7 +11,7 @@ var java = lang{
 	annotates: regexp.MustCompile(`^\s*@\w`),
 	marked:    regexp.MustCompile(`@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property|Theory|ArchTest|Example)\b`),
 	function:  regexp.MustCompile("^\\s*(?:@[\\w.]+(?:\\([^)]*\\))?\\s+)*(?:(?:public|protected|private|internal|static|final|abstract|synchronized|default|suspend|override|open|inline)\\s+)*(?:<[^>]*>\\s*)?(?:fun\\s+(?:<[^>]*>\\s*)?(?:`([^`]*)`|(\\w+))|[\\w<>\\[\\].,?]+(?:\\s*<[^>]*>)?\\s+(\\w+))\\s*\\([^;]*$"),
-	assertion: regexp.MustCompile(`^\s*assert\b|\bshould[A-Z]?\w*\b|\.(?:statusCode|body)\(|@(?:\w+\.)*Test\s*\(.*(?:expected|timeout|expectedExceptions)`),
+	assertion: regexp.MustCompile(`^\s*assert\b|\S\s+should[A-Z]?\w*\s+[^\s({]|\.(?:statusCode|body)\(|@(?:\w+\.)*Test\s*\(.*(?:expected|timeout|expectedExceptions)`),
 	fails:     never,
 	logs:      regexp.MustCompile(`^\s*(?:System\.(?:out|err)\.print\w*|log(?:ger)?\.\w+|println)\(`),
 	row:       false,

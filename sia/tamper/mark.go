@@ -53,13 +53,13 @@ func (s *side) findMarks() {
 		put := func(k markKind, call string) {
 			r.scope.marks = append(r.scope.marks, mark{k, call, strings.Join(strings.Fields(r.raw), " "), i})
 		}
-		if s.lang.hush.MatchString(r.raw) {
+		if !r.settled && s.lang.hush.MatchString(r.raw) {
 			put(hushed, "")
 		}
 		if s.lang.raw.MatchString(r.raw) {
 			put(built, "")
 		}
-		if strings.TrimSpace(r.code) == "" || inMain >= 0 {
+		if strings.TrimSpace(r.code) == "" || inMain >= 0 || r.settled && i > r.scope.decl {
 			continue
 		}
 		for _, skip := range s.lang.skips {

@@ -139,6 +139,22 @@ func pairUnchanged(old, new *side) {
 	}
 }
 
+// settleRows marks the rows that stand on both sides, in the same scope.
+func settleRows(old, new *side) {
+	j := 0
+	for i := range old.rows {
+		if !old.rows[i].fixed {
+			continue
+		}
+		for !new.rows[j].fixed {
+			j++
+		}
+		same := old.rows[i].scope.pair == new.rows[j].scope
+		old.rows[i].settled, new.rows[j].settled = same, same
+		j++
+	}
+}
+
 // lines counts the lines of a scope by what they say.
 func (s *scope) lines() map[string]int {
 	if s.said == nil {

@@ -14,6 +14,7 @@ type row struct {
 	n       int    // 1-based
 	indent  int    // a tab counts 4
 	fixed   bool   // stands on the other side too
+	settled bool   // and in the same scope
 	asserts int    // the token with which an assertion begins; -1 when none does
 	scope   *scope
 }
@@ -73,16 +74,15 @@ type side struct {
 func (s *side) all() []*scope { return append([]*scope{s.file}, s.scopes...) }
 
 // sides are the lines of a change with their numbers: of the whole file when its old
-// text is known and the hunks fit it, or it is new or gone; else, and then it is not
-// ok, as many as the hunks show.
-func (c *Change) sides() (old, new []row, ok bool) {
-	if old, new, ok = c.wholeFile(); ok {
-		return old, new, true
+// text is known and the hunks fit it; else as many as the hunks show.
+func (c *Change) sides() (old, new []row) {
+	if old, new, ok := c.wholeFile(); ok {
+		return old, new
 	}
 	for _, h := range c.Hunks {
 		old, new = h.rows(old, new, h.OldStart, h.NewStart)
 	}
-	return old, new, c.Status == "added" || c.Status == "deleted"
+	return old, new
 }
 
 // rows appends the hunk's lines to both sides.

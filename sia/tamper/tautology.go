@@ -23,7 +23,8 @@ func tautology(ts []token) bool {
 // hasSubject reports whether an assertion names something that it is about.
 func hasSubject(ts []token) bool {
 	for i, t := range ts {
-		matcher := i > 1 && ts[i-1].text == "." && (ts[i-2].text == ")" || vocabulary.MatchString(ts[i-2].text))
+		matcher := i > 1 && ts[i-1].text == "." && (ts[i-2].text == ")" || vocabulary.MatchString(ts[i-2].text) &&
+			(i == 2 || ts[i-2].text != "t"))
 		if t.kind == word && literal(t) == "" && !matcher && !vocabulary.MatchString(t.text) {
 			return true
 		}
