@@ -31,10 +31,8 @@ func (r *recentLines) put(n int, text []byte, score float64, form formHash, resu
 
 // repeat remembers line n, which is the one above it once more.
 func (r *recentLines) repeat(n int) {
-	e, above := &r[n%ringLines], &r[(n-1)%ringLines]
-	text := append(e.text[:0], above.text...)
-	*e = *above
-	e.n, e.text = n, text
+	above := &r[(n-1)%ringLines]
+	r.put(n, above.text, above.score, above.form, above.result)
 }
 
 // at is the text of line n, and whether it is still remembered.
