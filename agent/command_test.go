@@ -232,8 +232,8 @@ func TestCommandCannotConfigureTheNext(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
 	}
-	for _, name := range []string{"sub/AGENTS.md", "moved/AGENTS.md", ".codex", ".vscode", "deep/er/.cursor", ".husky", ".envrc",
-		"deep/.mcp.json", ".devcontainer", "deep/claude.md", ".Claude", ".gitmodules", ".gitattributes", ".gitx",
+	for _, name := range []string{"sub/AGENTS.md", "moved/AGENTS.md", ".codex", ".vscode", "deep/er/.cursor", ".husky",
+		".envrc", "deep/.mcp.json", ".devcontainer", "deep/claude.md", ".Claude", ".gitmodules", ".gitattributes", ".gitx",
 		"deep/AGENTS.md", "linked/CLAUDE.md"} {
 		if _, err := os.Lstat(filepath.Join(c.in.Dir, name)); err == nil {
 			t.Errorf("%s is left", name)

@@ -152,11 +152,12 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 // What a task's branch changed runs in its setup, and reaches no other attempt: neither
 // before the base branch's own setup was kept nor after.
 func TestSetupOfABranchReachesNobody(t *testing.T) {
-	const good = "mkdir -p $GOMODCACHE && [ -e $GOMODCACHE/tool ] || echo good > $GOMODCACHE/tool; echo good > $GOCACHE.built"
+	const good = "mkdir -p $GOMODCACHE && [ -e $GOMODCACHE/tool ] || echo good > $GOMODCACHE/tool; " +
+		"echo good > $GOCACHE.built"
 	for name, evil := range map[string]string{
 		"its script":   "mkdir -p $GOMODCACHE; echo evil > $GOMODCACHE/tool; echo evil > $GOCACHE.built",
 		"a background": "(sleep 1; echo evil > $GOMODCACHE/tool) & mkdir -p $GOMODCACHE; echo evil > $GOMODCACHE/tool",
-		"by links":     "mkdir -p $GOMODCACHE; ln -sf /workspace/evil $GOMODCACHE/tool; ln -sf /workspace/evil $GOCACHE.built",
+		"by links":     "mkdir -p $GOMODCACHE; for f in $GOMODCACHE/tool $GOCACHE.built; do ln -sf /workspace/evil $f; done",
 	} {
 		t.Run(name, func(t *testing.T) {
 			cache := t.TempDir()

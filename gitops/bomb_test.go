@@ -126,7 +126,8 @@ func TestCommitLeavesOutOtherGits(t *testing.T) {
 	f := newFixture(t)
 	w := must[*Workspace](t)(f.repo.Workspace(t.Context(), "", f.main))
 	files := map[string]string{"good.txt": "x"}
-	for _, bad := range []string{".GIT", ".git ", ".git ::$INDEX_ALLOCATION", ".git::$DATA", "git~1", "GIT~1", ".g\u200cit",
+	for _, bad := range []string{".GIT", ".git ", ".git ::$INDEX_ALLOCATION", ".git::$DATA", "git~1", "GIT~1",
+		".g\u200cit",
 		".git.", ".git . .:x", "\ufeff.git"} {
 		files[bad+"/config"] = "[core]\n\tfsmonitor = evil\n"
 		files["sub/"+bad] = "gitdir: /x\n"

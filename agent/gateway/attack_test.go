@@ -288,7 +288,8 @@ func TestSlowUploadsShareTheirRoom(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			fmt.Fprintf(conn, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nX-Api-Key: %s\r\nContent-Length: %d\r\n\r\n", token, size)
+			fmt.Fprintf(conn, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nX-Api-Key: %s\r\nContent-Length: %d\r\n\r\n",
+				token, size)
 			piece := []byte(strings.Repeat("x", 64<<10))
 			for sent := 0; sent < size-len(piece); sent += len(piece) { // it never ends
 				_ = conn.SetWriteDeadline(time.Now().Add(10 * time.Second))

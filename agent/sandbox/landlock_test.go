@@ -24,11 +24,11 @@ func TestLandlockIsASecondLayer(t *testing.T) {
 	cache := tree(t, map[string]string{"kept": "kept\n"})
 	r := run(t, s, sandbox.Command{Dir: tree(t, map[string]string{"d/a": "a\n"}), Mounts: []sandbox.Mount{
 		{From: cache, To: "/cache/x", Writable: true}, {From: cache, To: "/cache/y"}},
-		Shell: `for f in comm oom_score_adj coredump_filter timerslack_ns; do (echo 0 > /proc/self/$f) 2>/dev/null && echo BROKE $f
-			done
-			for f in /etc/x /usr/x /run/x /x /cache/x.y /cache/y/x /dev/x /proc/x; do (echo > $f) 2>/dev/null && echo BROKE $f; done
-			set -e; mkdir e; mv d/a e/b; ln e/b d/c; ln -s b e/l; mkfifo p; truncate -s 3 e/b; echo x | tee /tmp/a ~/a /dev/shm/a /cache/x/a \
-				> /dev/null; mv /tmp/a /tmp/b; rm -r e d; head -c 2 /dev/urandom > /dev/null; cat /cache/y/kept; ls / /usr > /dev/null
+		Shell: `for f in /proc/self/comm /proc/self/oom_score_adj /proc/self/coredump_filter /proc/self/timerslack_ns \
+				/etc/x /usr/x /run/x /x /cache/x.y /cache/y/x /dev/x /proc/x; do (echo 0 > $f) 2>/dev/null && echo BROKE $f; done
+			set -e; mkdir e; mv d/a e/b; ln e/b d/c; ln -s b e/l; mkfifo p; truncate -s 3 e/b
+			echo x | tee /tmp/a ~/a /dev/shm/a /cache/x/a > /dev/null; mv /tmp/a /tmp/b; rm -r e d
+			head -c 2 /dev/urandom > /dev/null; cat /cache/y/kept; ls / /usr > /dev/null
 			exec 3<>/dev/zero; python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind("sock")' && echo works`})
 	if string(r.Output) != "kept\nworks\n" || !r.OK() {
 		t.Errorf("%s\n%s", r, r.Output)

@@ -90,7 +90,8 @@ func TestTunnelCarriesNothingElse(t *testing.T) {
 	dir := tree(t, map[string]string{"tunnel.js": `
 const http = require('http'), tls = require('tls'), host = process.argv[2];
 const tunnel = (begin) => new Promise((done) => {
-  const req = http.request({ host: '127.0.0.1', port: 3128, method: 'CONNECT', path: host, headers: { Host: 'other' } });
+  const to = { host: '127.0.0.1', port: 3128, method: 'CONNECT', path: host, headers: { Host: 'other' } };
+  const req = http.request(to);
   req.on('connect', (res, s) => { s.on('close', () => done()).on('error', () => {}); s.resume(); begin(s); });
   req.on('error', () => done()); req.end();
 });
@@ -103,8 +104,8 @@ const tunnel = (begin) => new Promise((done) => {
     await tunnel((s) => tls.connect({ socket: s, servername, rejectUnauthorized: false }).on('error', () => {}));
   console.log('tried');
 })();`})
-	r := run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port}, Shell: "node tunnel.js localhost:" + port,
-		Limits: sandbox.Limits{Time: time.Minute}})
+	r := run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port},
+		Shell: "node tunnel.js localhost:" + port, Limits: sandbox.Limits{Time: time.Minute}})
 	if string(r.Output) != "tried\n" || heard.Load() != 0 {
 		t.Errorf("%s, %d came through:\n%s", r, heard.Load(), r.Output)
 	}

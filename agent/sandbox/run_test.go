@@ -136,13 +136,15 @@ print(42, asyncio.run(main()).decode().strip(), len(sqlite3.connect(tempfile.mkt
 `,
 		"A.java": `class A { public static void main(String[] a) throws Exception {
 	Thread t = new Thread(() -> {}); t.start(); t.join();
-	System.out.println("42 " + new String(new ProcessBuilder("echo", "child").start().getInputStream().readAllBytes()).trim());
+	Process p = new ProcessBuilder("echo", "child").start();
+	System.out.println("42 " + new String(p.getInputStream().readAllBytes()).trim());
 } }
 `,
 		"a.rs": `fn main() { let t = std::thread::spawn(|| 42).join().unwrap();
 	println!("{} {:?}", t, std::process::Command::new("echo").arg("child").status().unwrap().code()); }
 `,
-		"a.rb":     `t = Thread.new { 42 }; puts "#{t.value} #{` + "`echo child`" + `.strip} #{fork { exit 3 } && Process.wait2[1].exitstatus}"` + "\n",
+		"a.rb": `t = Thread.new { 42 }; puts "#{t.value} #{` + "`echo child`" + `.strip} ` +
+			`#{fork { exit 3 } && Process.wait2[1].exitstatus}"` + "\n",
 		"Makefile": "all: a b\na b:\n\t@echo $@\n",
 	})
 	for _, c := range []struct{ needs, sh, want string }{
@@ -156,7 +158,8 @@ print(42, asyncio.run(main()).decode().strip(), len(sqlite3.connect(tempfile.mkt
 		{"ruby", "ruby a.rb", "42 child 3\n"},
 		{"make", "make -s", "a\nb\n"},
 		{"perl", "perl -e 'print 42; system(\"echo\")'", "42\n"},
-		{"git", "git init -q /tmp/g && cd /tmp/g && touch a && git add a && git commit -qm x && git gc -q && git log --format=%s", "x\n"},
+		{"git", "git init -q /tmp/g && cd /tmp/g && touch a && git add a && git commit -qm x && git gc -q && " +
+			"git log --format=%s", "x\n"},
 	} {
 		if found := sh(t, s, dir, "command -v "+c.needs); !found.OK() {
 			continue // this machine does not have it

@@ -52,7 +52,8 @@ func TestGlobsThatMultiply(t *testing.T) {
 	}
 	env := tool.Env{Root: root}
 	for _, glob := range []string{strings.Repeat("{a,aa}", 30) + "z", strings.Repeat("*a", 100) + "z",
-		strings.Repeat("**/", 200) + "z", strings.Repeat("{a,a*}", 100) + "z", strings.Repeat("{", 500) + strings.Repeat("}", 500),
+		strings.Repeat("**/", 200) + "z", strings.Repeat("{a,a*}", 100) + "z",
+		strings.Repeat("{", 500) + strings.Repeat("}", 500),
 		strings.Repeat("{a,", 15) + "a" + strings.Repeat("}", 15) + "z", "{" + strings.Repeat("a*,", 300) + "}z"} {
 		if text, err := soon(t, env, tool.SearchTool{}, fmt.Sprintf(`{"pattern":"x","glob":%q}`, glob)); err == nil &&
 			!strings.Contains(text, "no match") {
@@ -69,8 +70,8 @@ func TestGlobsMeanWhatTheyDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	paths := []string{"a.go", "b.ts", "src/a.go", "src/b/a.go", "src/b/c/d.ts", "src/x-1.go", "ü/é.go", "src/{x}.go", "a/b",
-		"a/[b].md"}
+	paths := []string{"a.go", "b.ts", "src/a.go", "src/b/a.go", "src/b/c/d.ts", "src/x-1.go", "ü/é.go", "src/{x}.go",
+		"a/b", "a/[b].md"}
 	for _, p := range paths {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, p)), 0o755),
 			os.WriteFile(filepath.Join(dir, p), []byte("x\n"), 0o600)); err != nil {
@@ -96,8 +97,10 @@ func TestGlobsMeanWhatTheyDid(t *testing.T) {
 			t.Errorf("%s: %d paths, want %d:\n%s", glob, got, want, r.Text)
 		}
 	}
-	for _, glob := range []string{"", "*", "*.go", "**", "**/*.go", "src/**", "src/**/*.go", "src/*", "{a,b}.*", "*.{go,ts}",
-		"src/{b,c}/**", "[ab].*", "[!a].*", "[^a]*", "?.go", "é.*", "ü/?.go", `src/\{x\}.go`, "src/x-[0-9].go", "[", "{a", "a/**/b",
+	for _, glob := range []string{"", "*", "*.go", "**", "**/*.go", "src/**", "src/**/*.go", "src/*", "{a,b}.*",
+		"*.{go,ts}",
+		"src/{b,c}/**", "[ab].*", "[!a].*", "[^a]*", "?.go", "é.*", "ü/?.go", `src/\{x\}.go`,
+		"src/x-[0-9].go", "[", "{a", "a/**/b",
 		"a/\\[b\\].md", "**/b/**", "{src,a}/**/*"} {
 		check(glob)
 	}
@@ -138,7 +141,8 @@ func TestTreesThatMultiply(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := tool.Env{Root: root}
-	if text, err := soon(t, env, tool.SearchTool{}, `{"pattern":"word"}`); err != nil || !strings.Contains(text, "f:1: word") {
+	text, err := soon(t, env, tool.SearchTool{}, `{"pattern":"word"}`)
+	if err != nil || !strings.Contains(text, "f:1: word") {
 		t.Errorf("%v, %.300s", err, text)
 	}
 	if _, err := soon(t, env, tool.ReadTool{}, fmt.Sprintf(`{"path":%q}`, strings.Repeat("d/", 150)+"f")); err == nil ||

@@ -35,7 +35,8 @@ func TestLeaksInAFile(t *testing.T) {
 		before, now string
 		want        []string
 	}{
-		"added":                  {"a\n", "a\nb = " + token + "\nc = " + other + "\n", []string{"2 github-pat", "3 github-pat"}},
+		"added": {"a\n", "a\nb = " + token + "\nc = " + other + "\n",
+			[]string{"2 github-pat", "3 github-pat"}},
 		"beside a change":        {"old = " + token + "\ngone\n", "old = " + token + "\nnew\n", nil},
 		"moved within":           {"a = " + token + "\n", "x\nb = " + token + "\n", nil},
 		"exchanged":              {"a = " + token, "a = " + other, []string{"1 github-pat"}},
@@ -63,7 +64,8 @@ func TestLeaksInALargeFile(t *testing.T) {
 	for _, at := range []int{0, scanPiece - 200, scanPiece - 100, scanPiece, scanPiece + 100, scanPiece + scanTail - 100,
 		scanPiece + scanTail, scanPiece + scanLead + scanTail, 2 * scanPiece, 5 * scanPiece / 2, 60 << 20} {
 		n := at / len(line)
-		parts := []io.Reader{&repeated{line: line, n: n}, strings.NewReader("a = " + token + "\n" + key), &repeated{line: line, n: 30_000}}
+		parts := []io.Reader{&repeated{line: line, n: n}, strings.NewReader("a = " + token + "\n" + key),
+			&repeated{line: line, n: 30_000}}
 		want := []string{fmt.Sprintf("%d github-pat", n+1), fmt.Sprintf("%d private-key", n+2)}
 		if d := cmp.Diff(want, found(t, "", io.MultiReader(parts...))); d != "" {
 			t.Errorf("at %d (-want +got):\n%s", at, d)

@@ -210,7 +210,8 @@ func slowUploads(ctx context.Context) error {
 }
 
 // hostileTexts are what text is made of that is work to read.
-var hostileTexts = []string{"-----BEGIN RSA PRIVATE KEY----- x", "[secret: ", "plaid_token=aaaaaaaaaaaaaaaa ", "<!--", "](", "&#",
+var hostileTexts = []string{"-----BEGIN RSA PRIVATE KEY----- x", "[secret: ", "plaid_token=aaaaaaaaaaaaaaaa ", "<!--",
+	"](", "&#",
 	"@a", "`", "/sia x\r\r"}
 
 func hostileComment(ctx context.Context) error {

@@ -25,9 +25,11 @@ func TestManyBeginningsOfKeys(t *testing.T) {
 	body := strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", 2)
 	for _, unit := range []string{
 		"-----BEGIN RSA PRIVATE KEY----- x", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n", "-----BEGIN ",
-		"-----BEGIN PRIVATE KEY-----\nx\n", "-----BEGIN PRIVATE KEY-----\nProc-Type: x\n", "-----BEGIN-----BEGIN PRIVATE KEY-----",
+		"-----BEGIN PRIVATE KEY-----\nx\n", "-----BEGIN PRIVATE KEY-----\nProc-Type: x\n",
+		"-----BEGIN-----BEGIN PRIVATE KEY-----",
 		"-----BEGIN PRIVATE KEY-----\n" + body[:20], "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n", "PRIVATE KEY-----",
-		"-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----------END PRIVATE KEY-----", "-----BEGIN " + strings.Repeat("A", 99),
+		"-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----------END PRIVATE KEY-----",
+		"-----BEGIN " + strings.Repeat("A", 99),
 	} {
 		soon(t, fmt.Sprintf("%.60q", unit), func() { Mask(strings.Repeat(unit, 1<<20/len(unit))) })
 	}
