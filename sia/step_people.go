@@ -342,7 +342,7 @@ func (s *step) edited() {
 		s.ignore("title and text are what they were")
 		return
 	}
-	s.takeEdition(Edition{f.Title, f.Body})
+	s.takeEdition(Edition(f))
 	switch e := s.t.Escalation; {
 	case s.t.State == Escalated && e.Kind == AskEdited:
 		s.answered("", "edit it once more")
