@@ -168,7 +168,7 @@ func TestTestReportIsBeyondReading(t *testing.T) {
 		"an address that has expired": {there(), nil},
 		"no zip":                      {there(), []byte("PK\x03\x04 and no more")},
 		"half a zip":                  {there(), zipOf(t, "a.xml", strings.NewReader(failedReport))[:60]},
-		"a zip bomb":                  {there(), zipOf(t, "a.xml", &padded{left: 2 * reportLimit})},
+		"a zip bomb":                  {there(), zipOf(t, "a.xml", &padded{left: reportLimit + 1<<20})},
 		"many files":                  {there(), manyFiles(t, 2*maxReportFiles)},
 		"a large zip":                 {there(), make([]byte, artifactLimit+1)},
 	} {

@@ -53,7 +53,7 @@ var hostile = map[string]string{
 
 // Whatever a log is made of, what is remembered of it is bounded.
 func TestHostile(t *testing.T) {
-	const size, limit = 512 << 10, 3 << 20
+	const size, limit = 192 << 10, 3 << 20
 	for name, piece := range hostile {
 		t.Run(name, func(t *testing.T) {
 			rd := newLogReader()

@@ -97,7 +97,7 @@ func TestBomb(t *testing.T) {
 	}
 	line := strings.Repeat("x", 64<<10) + "\n"
 	_, _ = io.WriteString(z, failingLog)
-	for n := 0; n < 2*maxUnpacked; n += len(line) {
+	for n := 0; n < maxUnpacked+1<<20; n += len(line) {
 		_, _ = io.WriteString(z, line)
 	}
 	if err := z.Close(); err != nil {
