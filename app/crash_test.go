@@ -366,7 +366,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "<time>"},
 	// a busy machine needs more than one
 	{regexp.MustCompile(`(took|\),) (less than a minute|\d+ minutes?)`), "$1 <minutes>"},
-	{regexp.MustCompile(`issuecomment-\d+|runs/\d+|-v\d+`), "<id>"},
+	{regexp.MustCompile(`issuecomment-\d+|runs/\d+|job/\d+|-v\d+`), "<id>"},
 	{regexp.MustCompile(`"duration_minutes": [0-9.]+|\*\*Minutes:\*\* [0-9.]+`), "<minutes>"},
 }
 
