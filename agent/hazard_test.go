@@ -22,7 +22,7 @@ func lost(n int) scripted.Script {
 
 func TestHazardInterrupts(t *testing.T) {
 	b := newBench(t, lost(22))
-	b.in.Hazard = stuck.Shipped(1)
+	b.in.Hazard = shippedHazard(1)
 	b.in.Limits.Turns = 60
 	res := b.run()
 	if res.End != sia.EndStuck || res.Turns >= 22 || res.Turns < 10 {
@@ -46,9 +46,9 @@ func TestHazardLetsGoOn(t *testing.T) {
 		spare  bool
 		risk   func(*sia.Risk) bool
 	}{
-		{"spared", stuck.Shipped(1), true,
+		{"spared", shippedHazard(1), true,
 			func(r *sia.Risk) bool { return r != nil && r.Spared && !r.Interrupted && r.Chance > r.Limit }},
-		{"patient", stuck.Shipped(20), false, func(r *sia.Risk) bool { return r != nil && !r.Spared && r.Chance < r.Limit }},
+		{"patient", shippedHazard(20), false, func(r *sia.Risk) bool { return r != nil && !r.Spared && r.Chance < r.Limit }},
 		{"no hazard", stuck.Hazard{}, false, func(r *sia.Risk) bool { return r == nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,8 +74,13 @@ func TestHazardSeesProgress(t *testing.T) {
 		}
 	}
 	b := newBench(t, turns(append(answers, done)...))
-	b.in.Hazard = stuck.Shipped(1)
+	b.in.Hazard = shippedHazard(1)
 	if res := b.run(); res.End != sia.EndFinished {
 		t.Errorf("ended as %s: %s", res.End, res.Reason)
 	}
+}
+
+// shippedHazard has the weights of the shipped interrupt policy.
+func shippedHazard(cost float64) stuck.Hazard {
+	return stuck.Hazard{Bias: -3.8, Streak: 2, Same: 3, Idle: 3, Spent: 1, Cost: cost}
 }

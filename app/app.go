@@ -31,6 +31,8 @@ import (
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
+	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
 	"github.com/sia-bot/sia/sia/secret"
@@ -114,15 +116,23 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 			return nil, err
 		}
 	}
-	coders, err := newCoders(ctx, g, c, o, chains["coder"])
+	coders, err := newCoders(ctx, g, c, o)
 	if err != nil {
 		return nil, err
 	}
-	policy, err := policies.DefaultPolicy()
+	policy, err := policies.ShippedTechnique()
 	if err != nil {
 		return nil, err
 	}
-	learner, err := policies.NewLearner(policy)
+	learner, err := bandit.NewLearner(policy)
+	if err != nil {
+		return nil, err
+	}
+	assign, err := policies.ShippedAssign()
+	if err != nil {
+		return nil, err
+	}
+	who, err := coder.New(assign.Parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -135,29 +145,41 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
 		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log},
 		Settings:  g.settings, Looker: looker, Chooser: learn.NewChooser(g.store, learner, setup, g.now),
+		Decider: learn.NewDecider(g.store, who, g.now),
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now,
 	})
 }
 
-// newCoders builds the agents that work on tasks.
-func newCoders(ctx context.Context, g *ground, c Config, o Options, model *llm.Chain) (out work.Coders, err error) {
+// newCoders builds those that work on tasks.
+func newCoders(ctx context.Context, g *ground, c Config, o Options) (out work.Coders, err error) {
 	box, err := newSandbox(ctx, o)
 	if err != nil {
 		return out, err
 	}
 	cache := filepath.Join(c.Dir, "sandbox")
-	builtin, err := agent.NewBuiltin(agent.BuiltinConfig{
-		Model: model, Sandbox: box, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
-	})
-	if err != nil {
-		return out, err
+	for _, one := range c.Models.coders() {
+		model, err := one.Model.chain(one.Name, g.log)
+		if err != nil {
+			return out, err
+		}
+		builtin, err := agent.NewBuiltin(agent.BuiltinConfig{
+			Model: model, Sandbox: box, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
+		})
+		if err != nil {
+			return out, err
+		}
+		commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
+			Upstream: one.Model.URL, Key: one.Model.Key, Model: one.Model.Model, Price: one.Model.Price,
+			Sandbox: box, Path: c.AgentPath, Env: c.AgentEnv, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
+		})
+		if err != nil {
+			return out, err
+		}
+		out.Tools = builtin.Tools()
+		out.All = append(out.All, work.Coder{Name: one.Name, Builtin: builtin, Commands: commands, Command: one.Command})
 	}
-	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
-		Upstream: c.Models.Coder.URL, Key: c.Models.Coder.Key, Model: c.Models.Coder.Model, Price: c.Models.Coder.Price,
-		Sandbox: box, Path: c.AgentPath, Env: c.AgentEnv, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
-	})
-	return work.Coders{Builtin: builtin, Tools: builtin.Tools(), Commands: commands}, err
+	return out, nil
 }
 
 // newSandbox finds out whether commands can be run here, and says so; nil: they can't.

@@ -14,6 +14,23 @@ type ModelsConfig struct {
 	Coder    ModelConfig
 	SIA      ModelConfig // zero: the coder's
 	Reviewer ModelConfig // zero: SIA's
+	// who may make attempts; none: the coder's model alone
+	Coders []CoderConfig
+}
+
+// CoderConfig is one that may make attempts: a model, and how it is put to work.
+type CoderConfig struct {
+	Name    string
+	Model   ModelConfig
+	Command string // an agent that is a command, as agent.command names it; "": as the repository's settings say
+}
+
+// coders are those that may make attempts; at least one.
+func (c ModelsConfig) coders() []CoderConfig {
+	if len(c.Coders) == 0 {
+		return []CoderConfig{{Name: cmp.Or(c.Coder.Name, "coder"), Model: c.Coder}}
+	}
+	return c.Coders
 }
 
 // ModelConfig is one model behind an OpenAI-compatible endpoint, and those that
@@ -53,15 +70,20 @@ func (c ModelsConfig) Roles() map[string]ModelConfig {
 // Named lists every model once, in the order of the roles and of being asked.
 // Names are filled in; a model without an address is left out.
 func (c ModelsConfig) Named() (list []ModelConfig) {
-	for _, role := range []string{"coder", "sia", "reviewer"} {
-		first := c.Roles()[role]
+	add := func(name string, first ModelConfig) {
 		for _, m := range append([]ModelConfig{first}, first.Backups...) {
-			m.Name, m.Backups = cmp.Or(m.Name, role), nil
+			m.Name, m.Backups = cmp.Or(m.Name, name), nil
 			same := func(o ModelConfig) bool { return o.URL == m.URL && o.Model == m.Model && o.Key == m.Key }
 			if m.URL != "" && !slices.ContainsFunc(list, same) {
 				list = append(list, m)
 			}
 		}
+	}
+	for _, role := range []string{"coder", "sia", "reviewer"} {
+		add(role, c.Roles()[role])
+	}
+	for _, one := range c.Coders {
+		add(one.Name, one.Model)
 	}
 	return list
 }

@@ -25,11 +25,11 @@ func TestTechniquePolicyAgreesWithTheLibrary(t *testing.T) {
 			want[string(pattern)][string(tech.ID)] = rank
 		}
 	}
-	policy, err := policies.DefaultPolicy()
+	policy, err := policies.ShippedTechnique()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, policy.Ranks); diff != "" {
+	if diff := cmp.Diff(want, policy.Rules.Ranks); diff != "" {
 		t.Errorf("library and policies/defaults/technique.yml differ (-library +policy):\n%s", diff)
 	}
 }

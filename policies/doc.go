@@ -1,26 +1,21 @@
-// Package policies decides how SIA coordinates its work, and learns from what
-// came of it. It knows nothing of GitHub, databases or models: whoever decides
-// puts a request to it, logs the decision before acting on it, and reports the
-// outcome when checks have spoken. It imports nothing of ours.
+// Package policies is the one door through which SIA decides how it coordinates its
+// work: which coder makes an attempt, what follows one that failed, when a person is
+// asked, which technique is tried next.
 //
-// The decision that is learned is which technique to try next ([Learner]):
+//   - A [Policy] is data: a YAML file that says for one [Type] of decision by which
+//     parameters and rules it is made, and by its [Selector] for which contexts. Its id
+//     has a hash of its content, so that a version never changes.
+//   - A [Set] is every policy that may hold in a repository, in layers: as shipped, the
+//     owner's, the repository's own. [Set.For] is the one in force for a [Context].
+//   - A [Context] is the snapshot that a decision is made in. It is logged with the
+//     decision: put to another policy, it says what that one would have chosen.
+//   - An [Answer] has every option with its score, the choice, the probability with which
+//     it was to be chosen, and the reason in words.
 //
-//   - An [Outcome] is one technique tried on one diagnosed pattern, resolved or not.
-//     Outcomes are counted in three scopes: the repository, the rest of its
-//     organisation and the rest of the world. So none counts twice.
-//   - A wider scope is the prior of the narrower one. The expert table of the
-//     [Policy] is the prior of the widest. A posterior mean is a share of resolutions.
-//   - A [Diagnosis] also carries the model's confidence in the techniques that
-//     it rated. One rating is mostly noise, but its average over the diagnoses of
-//     a pattern says something about techniques that nobody has tried. How much
-//     either is worth is learned, and ends at nothing where the model guesses.
-//   - A [Decision] lists every option with its evidence and the exact probability
-//     with which it was to be chosen. One in twenty is left to chance, so that
-//     policies can be compared afterwards.
+// Everything here is a function of its arguments: nothing is read, written or remembered.
+// What is learned lives in packages bandit (techniques) and coder (who works), whose
+// parameters are policies too. The package imports nothing of ours but what lies on the
+// ground (sia/invalid, sia/text).
 //
-// Everything is a function of the outcomes in their order and of the request:
-// replaying a log gives the same learner and the same decisions.
-//
-// Start reading at [Learner.Decide]. Package synthetic, below, measures the
-// learner in an invented world.
+// Start reading at [Parse], then [Set.For] and [Escalate.Decide].
 package policies

@@ -1,117 +1,81 @@
 package policies
 
 import (
-	_ "embed"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"math"
 
-	"github.com/goccy/go-yaml"
+	"github.com/sia-bot/sia/policies/bandit"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
-//go:embed defaults/technique.yml
-var shipped []byte
-
-// Policy is the technique policy as written in YAML: defaults/technique.yml is
-// the one that ships. A value is immutable after [ParsePolicy].
+// Policy is one policy file, read. It is not changed after [Parse].
 type Policy struct {
-	Decision   string                    `yaml:"decision"` // "technique"
-	Name       string                    `yaml:"name"`
-	Version    int                       `yaml:"version"`
-	Reasoning  string                    `yaml:"reasoning"`
-	Parameters Parameters                `yaml:"parameters"`
-	Shares     Shares                    `yaml:"shares"`
-	Ranks      map[string]map[string]int `yaml:"ranks"` // pattern → technique → rank; 1 is the rule of first choice
+	Decision  Type
+	Name      string
+	Version   int // the author's own count, for people
+	Reasoning string
+	Selector  Selector
+	Layer     Layer
+	Source    string // the file as it was read
+
+	body body
 }
 
-// Parameters are the numbers of a technique policy. Weights of priors are in
-// outcomes: a prior of weight 12 counts like twelve outcomes.
-type Parameters struct {
-	Explore        float64 `yaml:"explore"`         // 0–0.5: share of decisions left to chance
-	ExploreAmong   int     `yaml:"explore_among"`   // ≥ 1: chance picks among at least so many of the best
-	WeightPrior    float64 `yaml:"weight_prior"`    // > 0
-	WeightGlobal   float64 `yaml:"weight_global"`   // > 0
-	WeightOrg      float64 `yaml:"weight_org"`      // > 0
-	WeightOpinions float64 `yaml:"weight_opinions"` // > 0, in diagnoses
-	Confidence     float64 `yaml:"confidence"`      // ≥ 0: first weight of the confidence in today's diagnosis
-	Opinion        float64 `yaml:"opinion"`         // ≥ 0: first weight of the average confidence
+// body is what policies of one type decide by: an *Assign, *Escalate, *Recover, *Rerun, *Interrupt or
+// *bandit.Policy, after the type of decision.
+type body interface {
+	// Check lists what is out of its range, each by its path in the file.
+	Check() []invalid.Problem
+	// Sections are the keys of the file that the body is read from, each with where it is read to.
+	Sections() map[string]any
 }
 
-// Shares are the expected shares of resolutions by rank, each in (0, 1).
-type Shares struct {
-	First  float64 `yaml:"first"`
-	Second float64 `yaml:"second"`
-	Later  float64 `yaml:"later"` // ranks from 3
-	Other  float64 `yaml:"other"` // techniques without a rank
+// bodies makes the empty body of each type of decision.
+var bodies = map[Type]func() body{
+	TypeAssign:    func() body { return &Assign{} },
+	TypeEscalate:  func() body { return &Escalate{} },
+	TypeRecover:   func() body { return &Recover{} },
+	TypeRerun:     func() body { return &Rerun{} },
+	TypeInterrupt: func() body { return &Interrupt{} },
+	TypeTechnique: func() body { return &bandit.Policy{} },
 }
 
-// DefaultPolicy is the policy that ships.
-func DefaultPolicy() (Policy, error) { return ParsePolicy(shipped) }
+// ID names this version of the policy for ever: its name, the author's count and a hash
+// of its content, such as "escalate/1@1a2b3c4d5e6f".
+func (p Policy) ID() string { return fmt.Sprintf("%s/%d@%s", p.Name, p.Version, p.Hash()) }
 
-// ParsePolicy reads a technique policy. Unknown fields, another decision type and
-// numbers out of their ranges are errors that name the place.
-func ParsePolicy(source []byte) (Policy, error) {
-	var p Policy
-	if err := yaml.UnmarshalWithOptions(source, &p, yaml.Strict()); err != nil {
-		return Policy{}, fmt.Errorf("parse technique policy: %w", err)
-	}
-	if err := p.check(); err != nil {
-		return Policy{}, fmt.Errorf("parse technique policy: %w", err)
-	}
-	return p, nil
+// Hash is 12 hexadecimal digits of SHA-256 over the content of the file.
+func (p Policy) Hash() string {
+	sum := sha256.Sum256([]byte(p.Source))
+	return hex.EncodeToString(sum[:])[:12]
 }
 
-func (p Policy) check() error {
-	if p.Decision != "technique" {
-		return fmt.Errorf("decision is %q, want technique", p.Decision)
-	}
-	if p.Name == "" || p.Version < 1 {
-		return fmt.Errorf("a policy has a name and a version of at least 1, not %q and %d", p.Name, p.Version)
-	}
-	q, s := p.Parameters, p.Shares
-	if q.ExploreAmong < 1 {
-		return fmt.Errorf("parameters.explore_among is %d, want at least 1", q.ExploreAmong)
-	}
-	for _, f := range []struct {
-		name          string
-		v, least, top float64
-	}{
-		{"parameters.explore", q.Explore, 0, 0.5},
-		{"parameters.weight_prior", q.WeightPrior, 0.1, 1e6},
-		{"parameters.weight_global", q.WeightGlobal, 0.1, 1e6},
-		{"parameters.weight_org", q.WeightOrg, 0.1, 1e6},
-		{"parameters.weight_opinions", q.WeightOpinions, 0.1, 1e6},
-		{"parameters.confidence", q.Confidence, 0, maxWeight},
-		{"parameters.opinion", q.Opinion, 0, maxWeight},
-		{"shares.first", s.First, minShare, maxShare},
-		{"shares.second", s.Second, minShare, maxShare},
-		{"shares.later", s.Later, minShare, maxShare},
-		{"shares.other", s.Other, minShare, maxShare},
-	} {
-		if math.IsNaN(f.v) || f.v < f.least || f.v > f.top {
-			return fmt.Errorf("%s is %v, want a number from %v to %v", f.name, f.v, f.least, f.top)
-		}
-	}
-	for pattern, ranks := range p.Ranks {
-		for technique, rank := range ranks {
-			if rank < 1 {
-				return fmt.Errorf("ranks.%s.%s is %d, want at least 1", pattern, technique, rank)
-			}
-		}
-	}
-	return nil
+// Assign is what an assign policy decides by; the zero Assign of another type.
+func (p Policy) Assign() Assign { return bodyOf[*Assign](p) }
+
+// Escalate is what an escalate policy decides by; the zero Escalate of another type.
+func (p Policy) Escalate() Escalate { return bodyOf[*Escalate](p) }
+
+// Recover is what a recover policy decides by; the zero Recover of another type.
+func (p Policy) Recover() Recover { return bodyOf[*Recover](p) }
+
+// Rerun is what a rerun policy decides by; the zero Rerun of another type.
+func (p Policy) Rerun() Rerun { return bodyOf[*Rerun](p) }
+
+// Interrupt is what an interrupt policy decides by; the zero Interrupt of another type.
+func (p Policy) Interrupt() Interrupt { return bodyOf[*Interrupt](p) }
+
+// Technique is what a technique policy decides by; the zero Policy of another type.
+func (p Policy) Technique() bandit.Policy {
+	t := bodyOf[*bandit.Policy](p)
+	t.ID = p.ID()
+	return t
 }
 
-// Share is the share of resolutions that the table expects of a technique for a
-// pattern; the pattern and the technique may be unknown to it.
-func (p Policy) Share(pattern, technique string) float64 {
-	switch rank := p.Ranks[pattern][technique]; rank {
-	case 0:
-		return p.Shares.Other
-	case 1:
-		return p.Shares.First
-	case 2:
-		return p.Shares.Second
-	default:
-		return p.Shares.Later
+func bodyOf[P interface{ *T }, T any](p Policy) (out T) {
+	if b, ok := p.body.(P); ok {
+		out = *b
 	}
+	return out
 }

@@ -13,6 +13,9 @@ const (
 	DecideTechnique DecisionType = "technique" // which technique the next attempt uses
 	DecideRerun     DecisionType = "rerun"     // whether failed checks run again before anybody is blamed
 	DecideInterrupt DecisionType = "interrupt" // whether an attempt that gets stuck is stopped
+	DecideAssign    DecisionType = "assign"    // who makes the next attempt
+	DecideRecover   DecisionType = "recover"   // what follows an attempt that failed
+	DecideEscalate  DecisionType = "escalate"  // whether a person is asked before another approach begins
 )
 
 // Decision is one choice with everything that it was made by. It is logged
@@ -23,7 +26,7 @@ type Decision struct {
 	Repo       int64           `json:"repo"`    // GitHub's repository id
 	Attempt    int             `json:"attempt"` // the attempt it was made after or in
 	Type       DecisionType    `json:"type"`
-	Policy     string          `json:"policy"`  // name and version, such as "technique/1"
+	Policy     string          `json:"policy"`  // its id, such as "technique/1@1a2b3c4d5e6f"
 	Context    json.RawMessage `json:"context"` // what it was decided by; empty is stored as null
 	Options    json.RawMessage `json:"options"` // what could have been chosen, with scores; empty is stored as null
 	Choice     string          `json:"choice"`

@@ -14,14 +14,15 @@ type Effect struct {
 	Attempt int        `json:"attempt"` // the attempt it belongs to; for begin and attempt the one that starts
 	At      time.Time  `json:"at"`      // not before
 
-	SHA       SHA     `json:"sha,omitempty"`        // push: what to push; gate, rerun: the head
-	Seq       int     `json:"seq,omitempty"`        // gate: which look
-	Comment   int64   `json:"comment,omitempty"`    // react, reply: the comment; 0 is the issue itself
-	OnIssue   int     `json:"on_issue,omitempty"`   // react, reply: the issue or pull request
-	Content   string  `json:"content,omitempty"`    // react: reaction; reply: text for people, or a topic
-	To        string  `json:"to,omitempty"`         // reply: login of who is refused something; empty: nobody is
-	CheckIDs  []int64 `json:"check_ids,omitempty"`  // rerun
-	TargetKey string  `json:"target_key,omitempty"` // cancel: the attempt effect's key
+	Question  DecisionType `json:"question,omitempty"`   // decide
+	SHA       SHA          `json:"sha,omitempty"`        // push: what to push; gate, rerun: the head
+	Seq       int          `json:"seq,omitempty"`        // gate: which look
+	Comment   int64        `json:"comment,omitempty"`    // react, reply: the comment; 0 is the issue itself
+	OnIssue   int          `json:"on_issue,omitempty"`   // react, reply: the issue or pull request
+	Content   string       `json:"content,omitempty"`    // react: reaction; reply: text for people, or a topic
+	To        string       `json:"to,omitempty"`         // reply: login of who is refused something; empty: nobody is
+	CheckIDs  []int64      `json:"check_ids,omitempty"`  // rerun
+	TargetKey string       `json:"target_key,omitempty"` // cancel: the attempt effect's key
 }
 
 // effectKey builds the key of an effect.

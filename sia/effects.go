@@ -9,6 +9,7 @@ type EffectKind string
 const (
 	// look at the issue, the settings and the base, and say whether the next attempt may start
 	DoBegin    EffectKind = "begin"
+	DoDecide   EffectKind = "decide"   // put a question to the policies in force, and log the answer
 	DoAttempt  EffectKind = "attempt"  // run the coding agent; commit what it did, unpushed
 	DoCancel   EffectKind = "cancel"   // stop the running attempt
 	DoPush     EffectKind = "push"     // put the attempt's commit on the task's branch
@@ -52,6 +53,7 @@ type effectTraits struct {
 // effects is the table of effects.
 var effects = []effectTraits{
 	{kind: DoBegin, outcomes: []Kind{KBegun}, waitsIn: []State{Queued, Announced}, leads: true, held: true},
+	{kind: DoDecide, outcomes: []Kind{KDecided}, waitsIn: []State{Queued, Announced, Diagnosing}, leads: true, held: true},
 	{kind: DoAttempt, outcomes: []Kind{KAttemptEnded}, waitsIn: []State{Working}, held: true},
 	{kind: DoCancel},
 	{kind: DoPush, outcomes: []Kind{KPushed, KPushRefused}, waitsIn: []State{Working}},

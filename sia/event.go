@@ -70,7 +70,8 @@ type (
 	Retry struct{}
 	// Use: /sia use <technique>.
 	Use struct {
-		Technique TechniqueID `json:"technique"`
+		Technique TechniqueID `json:"technique,omitempty"`
+		Coder     string      `json:"coder,omitempty"` // instead of a technique: who works next
 	}
 	// AnswerGiven: a ticked box, /sia answer, or words to the app.
 	AnswerGiven struct {
@@ -128,17 +129,17 @@ type (
 		Settings Settings `json:"settings"`
 		// the file that they are from, for people, such as "acme/.github@1a2b3c4d5e6f:.sia/config.yml";
 		// empty: the defaults
-		SettingsFrom string `json:"settings_from,omitempty"`
-		Warning      string `json:"warning,omitempty"`
-		BaseBranch   string `json:"base_branch"`
-		BaseSHA      SHA    `json:"base_sha"`
-		Title        string `json:"title"`
-		Body         string `json:"body"`
-		Author       string `json:"author,omitempty"` // login of who wrote the issue
+		SettingsFrom string   `json:"settings_from,omitempty"`
+		Warning      string   `json:"warning,omitempty"`
+		BaseBranch   string   `json:"base_branch"`
+		BaseSHA      SHA      `json:"base_sha"`
+		Title        string   `json:"title"`
+		Body         string   `json:"body"`
+		Labels       []string `json:"labels,omitempty"` // of the issue
+		Author       string   `json:"author,omitempty"` // login of who wrote the issue
 		// what that person may do in the repository, as GitHub says: none, read, triage, write, maintain
 		// or admin
 		Access string `json:"author_access,omitempty"`
-		Agent  string `json:"agent"`
 		// a budget of the repository or installation is used up: pause and say so
 		Hold string `json:"hold,omitempty"`
 
@@ -336,6 +337,7 @@ const (
 	KPullClosed       Kind = "pull_closed"
 	KPullReopened     Kind = "pull_reopened"
 	KBegun            Kind = "begun"
+	KDecided          Kind = "decided"
 	KAttemptEnded     Kind = "attempt_ended"
 	KPushed           Kind = "pushed"
 	KPushRefused      Kind = "push_refused"
@@ -394,7 +396,7 @@ func (Updated) Kind() Kind          { return KUpdated }
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
 	Rated{},
-	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, AttemptEnded{}, Pushed{}, PushRefused{},
+	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, Decided{}, AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{},

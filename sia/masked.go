@@ -51,7 +51,10 @@ func (f Stop) Masked(mask Mask) Fact { f.Reason = mask(f.Reason); return f }
 func (f PauseAsked) Masked(mask Mask) Fact { f.Reason = mask(f.Reason); return f }
 
 // Masked masks the name, which is any word that a person wrote.
-func (f Use) Masked(mask Mask) Fact { f.Technique = TechniqueID(mask(string(f.Technique))); return f }
+func (f Use) Masked(mask Mask) Fact {
+	f.Technique, f.Coder = TechniqueID(mask(string(f.Technique))), mask(f.Coder)
+	return f
+}
 
 // Masked masks what a person wrote.
 func (f AnswerGiven) Masked(mask Mask) Fact { f.Text = mask(f.Text); return f }
@@ -65,10 +68,16 @@ func (f Query) Masked(mask Mask) Fact { f.Text = mask(f.Text); return f }
 // Masked masks the task.
 func (f Restored) Masked(mask Mask) Fact { f.Task = f.Task.Masked(mask); return f }
 
+// Masked masks the reason, which may quote the issue's labels.
+func (f Decided) Masked(mask Mask) Fact {
+	f.Reason, f.Agent = mask(f.Reason), mask(f.Agent)
+	return f
+}
+
 // Masked masks what the issue, the repository and its settings say.
 func (f Begun) Masked(mask Mask) Fact {
 	f.Settings, f.Warning = f.Settings.masked(mask), mask(f.Warning)
-	f.Title, f.Body, f.Agent, f.Hold = mask(f.Title), mask(f.Body), mask(f.Agent), mask(f.Hold)
+	f.Title, f.Body, f.Hold = mask(f.Title), mask(f.Body), mask(f.Hold)
 	f.Already = maskedAt(f.Already, func(a Already) Already { return a.masked(mask) })
 	f.Lessons = maskedEach(f.Lessons, func(l LessonRef) LessonRef {
 		l.Text, l.Test = mask(l.Text), mask(l.Test)

@@ -5,7 +5,7 @@ package sia
 func (t Task) Masked(mask Mask) Task {
 	t.Title, t.Body, t.Ended, t.Warning = mask(t.Title), mask(t.Body), mask(t.Ended), mask(t.Warning)
 	t.Settings, t.Brief = t.Settings.masked(mask), t.Brief.masked(mask)
-	t.Wanted = TechniqueID(mask(string(t.Wanted)))
+	t.Wanted, t.WantedCoder = TechniqueID(mask(string(t.Wanted))), mask(t.WantedCoder)
 	t.Attempts = maskedEach(t.Attempts, func(a Attempt) Attempt { return a.masked(mask) })
 	intervention := func(i Intervention) Intervention { return i.masked(mask) }
 	t.Interventions, t.Next = maskedEach(t.Interventions, intervention), maskedAt(t.Next, intervention)
@@ -21,7 +21,7 @@ func (t Task) Masked(mask Mask) Task {
 		return w
 	})
 	t.Escalation = maskedAt(t.Escalation, func(e Escalation) Escalation {
-		e.Blocker, e.Question = mask(e.Blocker), mask(e.Question)
+		e.Blocker, e.Early, e.Question = mask(e.Blocker), mask(e.Early), mask(e.Question)
 		e.Options, e.Plan = maskedOptions(e.Options, mask), maskedPlan(e.Plan, mask)
 		e.Edition = maskedAt(e.Edition, func(x Edition) Edition {
 			x.Title, x.Body = mask(x.Title), mask(x.Body)
@@ -66,7 +66,7 @@ func (b Brief) masked(mask Mask) Brief {
 }
 
 func (a Attempt) masked(mask Mask) Attempt {
-	a.Agent, a.Reason, a.Summary = mask(a.Agent), mask(a.Reason), mask(a.Summary)
+	a.Agent, a.Assigned, a.Reason, a.Summary = mask(a.Agent), mask(a.Assigned), mask(a.Reason), mask(a.Summary)
 	a.Diff, a.Failures = a.Diff.masked(mask), maskedFailures(a.Failures, mask)
 	a.Passing, a.Signals = mask.Each(a.Passing), maskedSignals(a.Signals, mask)
 	return a

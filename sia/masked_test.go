@@ -16,19 +16,20 @@ var stay = map[string][]string{
 	"one of a few words": {
 		"Aftermath", "AttemptEnd", "AttemptOutcome", "CheckColour", "EffectKind", "EscalationKind", "GateVerdict",
 		"Pattern", "PauseKind", "SignalName", "State", "Verdict", "CheckFailure.Class", "Query.Topic",
-		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter",
+		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter", "DecisionType",
 	},
 	"an id or a key that code makes, and finds things by": {
 		"TaskID", "Event.ID", "Event.Effect", "Effect.Key", "Effect.TargetKey", "HaltScope", "Task.AwaitMemory", "Task.Seen",
 		"Diagnosis.DecisionID", "LessonRef.ID", "Begun.Withheld", "Attempt.LessonsShown", "Attempt.LessonsWithheld",
-		"CheckReset.By",
+		"CheckReset.By", "Decided.Decision", "Opening.LessonsShown", "Opening.LessonsWithheld",
 	},
 	"the id of a technique in the library: letters, digits and hyphens": {"TechniqueID"},
 	"a commit": {"SHA"},
-	"a hash":   {"Attempt.PromptHash", "Prompt.Hash", "CheckFailure.Signature"},
+	"a hash":   {"Attempt.PromptHash", "Prompt.Hash", "Opening.Hash", "CheckFailure.Signature"},
 	"a name that GitHub or git knows something by, which nothing would be found by any more": {
 		"Actor.Login", "Effect.To", "Repo.Owner", "Repo.Name", "Task.Author", "Task.Access", "Begun.Author", "Begun.Access",
 		"Start.DefaultBranch", "Begun.BaseBranch", "Task.BaseBranch", "Task.Branch", "Start.Label", "Task.Label",
+		"Begun.Labels", "Task.Labels",
 	},
 	"an id or an address that GitHub makes": {
 		"PullOpened.NodeID", "PullOpened.URL", "PullReopened.NodeID", "PullReopened.URL",
@@ -36,6 +37,7 @@ var stay = map[string][]string{
 		"Already.URL", "Escalation.URL", "Intervention.CommentURL", "Fix.PullURL",
 	},
 	"the names of a file and its commit, put together by code": {"Begun.SettingsFrom", "Task.SettingsFrom"},
+	"the name of a coder in the server's configuration":        {"Decided.Choice", "Attempt.Coder"},
 	"the name of a tool that the agent has":                    {"Brief.Tools", "Brief.WithoutTools"},
 	"a setting that is one of a few words, or compared with names": {
 		"Settings.Label", "AgentSettings.Kind", "AgentSettings.Plan", "AgentSettings.Env", "ChecksSettings.Required",

@@ -66,8 +66,16 @@ func (p *planning) begins(plan string) {
 	p.t.Helper()
 	set := DefaultSettings()
 	set.Agent.Plan = plan
-	p.done(DoBegin, Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: p.task.Title, Body: p.task.Body,
-		Agent: "coder"})
+	p.done(DoBegin, Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: p.task.Title, Body: p.task.Body})
+	p.works()
+}
+
+// works has it decided who makes the attempt, where nothing stood in its way.
+func (p *planning) works() {
+	p.t.Helper()
+	if p.task.Opening != nil {
+		p.done(DoDecide, Decided{Type: DecideAssign, Choice: "coder", Agent: "coder", Reason: "it is the only one"})
+	}
 }
 
 func (p *planning) ends(f AttemptEnded) { p.t.Helper(); p.done(DoAttempt, f) }

@@ -58,6 +58,7 @@ func TestReviewed(t *testing.T) {
 				if task.State == Diagnosing {
 					proposed++
 					say(DoDiagnose, Diagnosed{Diagnosis: propose(proposed)})
+					say(DoDecide, Decided{Type: DecideEscalate, Choice: ChooseGoOn})
 				}
 				prompt := ""
 				if len(v.Points) > 0 {

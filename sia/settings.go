@@ -52,6 +52,8 @@ type BudgetSettings struct {
 	RepoPerDay int `json:"repo_per_day" yaml:"repo_per_day"`
 	// of all repositories of the installation together, as each of them sees it
 	InstallationPerDay int `json:"installation_per_day" yaml:"installation_per_day"`
+	// what a solved task is worth; 0: a task's budget where there is a choice of coders, else whatever it costs
+	Value int `json:"value" yaml:"value"`
 }
 
 // ChecksSettings govern the gate.

@@ -297,6 +297,10 @@ func (t Task) clone() Task {
 		w := *t.Gate.Weighing
 		t.Gate.Weighing = &w
 	}
+	if t.Opening != nil {
+		o := *t.Opening
+		t.Opening = &o
+	}
 	if t.Next != nil {
 		n := *t.Next
 		t.Next = &n

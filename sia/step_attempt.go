@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// begun starts the next attempt, unless credits are gone.
+// begun has it decided who makes the next attempt, unless credits are gone.
 func (s *step) begun() {
 	f := s.e.Fact.(Begun)
 	first := s.number() == 0
@@ -28,7 +28,7 @@ func (s *step) begun() {
 	if s.t.Merging == nil {
 		s.t.Updates = 0
 	}
-	s.t.Author, s.t.Access = f.Author, f.Access
+	s.t.Author, s.t.Access, s.t.Labels = f.Author, f.Access, f.Labels
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
 	if s.pending(DoAttempt) || s.pending(DoPush) {
@@ -57,37 +57,18 @@ func (s *step) begun() {
 		s.begin()
 		return
 	}
-	plans := s.plans()
 	hash := s.t.Brief.Hash(s.t.Title, s.t.Body)
 	known := slices.ContainsFunc(s.t.Prompts, func(p Prompt) bool { return p.Hash == hash })
-	if !plans && !known && s.t.ApproachesLeft() == 0 {
+	if !s.plans() && !known && s.t.ApproachesLeft() == 0 {
 		if !edited {
 			s.escalate(Diagnosis{})
 			return
 		}
 		s.t.Approaches++ // a person changed the task: that is a new approach of theirs
 	}
-	if !plans && !known {
-		s.t.Prompts = append(s.t.Prompts, Prompt{Version: len(s.t.Prompts) + 1, Hash: hash, Technique: s.t.Brief.Technique})
-	}
-	a := Attempt{
-		Number: s.number() + 1, StartedAt: s.e.At, Agent: f.Agent, PromptHash: hash, Technique: s.t.Brief.Technique,
-		Planning:     plans,
-		LessonsShown: lessonIDs(f.Lessons), LessonsWithheld: f.Withheld,
-		Answers: len(s.t.Brief.Answers), Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
-	}
-	s.t.Attempts = append(s.t.Attempts, a)
-	s.enter(Working)
-	s.emit(DoAttempt, a.Number, "")
-	s.t.Pull.Refused = ""
-	if s.t.Pull.Readied && !s.t.Pull.Merged {
-		s.emit(DoDraft, a.Number, "")
-	}
-	if plans {
-		s.because("attempt %d makes a plan for %s, with %s credits set aside", a.Number, f.BaseSHA.Short(), a.Reserved)
-		return
-	}
-	s.because("attempt %d begins at %s with %s credits set aside", a.Number, f.BaseSHA.Short(), a.Reserved)
+	s.t.Opening = &Opening{Hash: hash, LessonsShown: lessonIDs(f.Lessons), LessonsWithheld: f.Withheld}
+	s.decide(DecideAssign)
+	s.because("nothing stands in the way of attempt %d; it is decided who works", s.number()+1)
 }
 
 func (s *step) outOfCredits() {
@@ -195,12 +176,15 @@ func (s *step) goOn() {
 }
 
 // proceed queues the next attempt with the same brief, from the branch's head.
-func (s *step) proceed(why string) {
+func (s *step) proceed(why string) { s.proceedAfter(0, why) }
+
+// proceedAfter is proceed after a while.
+func (s *step) proceedAfter(wait time.Duration, why string) {
 	if s.t.Head != "" {
 		s.t.Brief.FromBase, s.t.Brief.FromKept = false, false
 	}
 	s.emit(DoMemory, s.number(), s.v())
-	s.queue()
+	s.queueAfter(wait)
 	s.because("%s", why)
 }
 

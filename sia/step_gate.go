@@ -3,6 +3,7 @@ package sia
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -189,19 +190,27 @@ func (s *step) red(f Judged) {
 	s.fail(f.Signals)
 }
 
-// fail ends the present attempt as failed: a plain retry while
-// sia.trigger_after is not reached, SIA otherwise.
+// fail ends the present attempt as failed, and has it decided what follows.
 func (s *step) fail(signals []Signal) {
 	s.outcome(AttemptFail)
-	a := s.t.Attempt()
-	a.Signals = signals
+	s.t.Attempt().Signals = signals
 	s.t.Failures++
-	if s.t.Failures < s.t.Settings.SIA.TriggerAfter {
-		s.proceed(fmt.Sprintf("failed attempt %d of the %d after which SIA steps in: a plain retry", s.t.Failures,
-			s.t.Settings.SIA.TriggerAfter))
-		return
+	s.t.Next, s.t.Rounds, s.t.Refused = nil, 0, nil
+	s.enter(Diagnosing)
+	s.decide(DecideRecover)
+	s.because("attempt %d failed%s; it is decided what follows", s.number(), names(signals))
+}
+
+// names lists signals in parentheses; "" for none.
+func names(signals []Signal) string {
+	if len(signals) == 0 {
+		return ""
 	}
-	s.diagnose(signals)
+	all := make([]string, len(signals))
+	for i, x := range signals {
+		all[i] = string(x.Name)
+	}
+	return " (" + strings.Join(all, ", ") + ")"
 }
 
 func greenNames(checks []Check) []string {

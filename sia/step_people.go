@@ -21,7 +21,7 @@ func (s *step) create(f Start) {
 	s.words(f.Text)
 	s.t.Anyway = f.Anyway
 	s.react("eyes")
-	s.queueAfter(f.Wait)
+	s.queueAfter(time.Duration(f.Wait) * time.Second)
 	s.because("%s asked for this issue to be resolved", s.who())
 }
 
@@ -38,18 +38,29 @@ func (s *step) queue() {
 	s.begin()
 }
 
-// queueAfter is queue for a run that waits so many seconds for its turn.
-func (s *step) queueAfter(wait int) {
+// queueAfter is queue for an attempt that does not begin at once.
+func (s *step) queueAfter(wait time.Duration) {
 	if wait <= 0 {
 		s.queue()
 		return
 	}
 	s.enter(Queued)
-	s.t.BeginsAt = s.e.At.Add(time.Duration(wait) * time.Second)
+	s.reopen()
+	s.t.BeginsAt = s.e.At.Add(wait)
 	s.emitEffect(DoBegin, s.number()+1, s.v(), Effect{At: s.t.BeginsAt})
 }
 
-func (s *step) begin() { s.emit(DoBegin, s.number()+1, s.v()) }
+// begin looks anew at what the next attempt needs.
+func (s *step) begin() {
+	s.reopen()
+	s.emit(DoBegin, s.number()+1, s.v())
+}
+
+// reopen drops what was known for the attempt that was about to begin.
+func (s *step) reopen() {
+	s.t.Opening = nil
+	s.forget(func(k EffectKind) bool { return k == DoDecide })
+}
 
 func (s *step) stop() {
 	f := s.e.Fact.(Stop)
@@ -64,7 +75,7 @@ func (s *step) end(reason string, gone bool) {
 		// technique.
 		a.Outcome, a.Reason = AttemptCancelled, "the task ended before the checks had decided"
 	}
-	s.t.Next, s.t.Rounds, s.t.Refused = nil, 0, nil
+	s.t.Next, s.t.Rounds, s.t.Refused, s.t.Opening = nil, 0, nil, nil
 	s.forgetNext()
 	s.enter(Stopped)
 	s.t.Ended = reason
@@ -140,6 +151,7 @@ func (s *step) resume() {
 		return
 	}
 	s.t.Credits.Budget += f.Credits
+	s.t.Worthwhile = s.t.Worthwhile || s.t.Pause.Kind == PausedByWorth && f.Credits == 0
 	p := *s.t.Pause
 	s.enter(p.From)
 	for _, f := range p.Held {
@@ -156,7 +168,7 @@ func (s *step) resume() {
 	switch {
 	case p.From == Checking:
 		s.watch()
-	case (p.From == Queued || p.From == Announced) && !s.pending(DoBegin):
+	case (p.From == Queued || p.From == Announced) && !s.pending(DoBegin) && !s.pending(DoDecide):
 		s.begin()
 	}
 	s.because("%s resumed the task", s.who())
@@ -221,6 +233,11 @@ func (s *step) inside() {
 
 func (s *step) use() {
 	f := s.e.Fact.(Use)
+	if f.Coder != "" {
+		s.t.WantedCoder = f.Coder
+		s.because("%s asked for the coder %s next", s.who(), f.Coder)
+		return
+	}
 	if s.t.Used(f.Technique) {
 		s.ignore("the technique `%s` was used in this task already, and each is used at most once", f.Technique)
 		return

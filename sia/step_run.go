@@ -31,6 +31,7 @@ func (s *step) restart() {
 	}
 	s.t.StartedAt, s.t.BeginsAt, s.t.Aftermath, s.t.Gone = s.e.At, time.Time{}, "", false
 	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
+	s.t.Elsewhere, s.t.Worthwhile, s.t.WantedCoder = false, false, ""
 	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
 	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
 	s.react("eyes")
@@ -38,7 +39,7 @@ func (s *step) restart() {
 		s.lookAgain(moved)
 		return
 	}
-	s.queueAfter(f.Wait)
+	s.queueAfter(time.Duration(f.Wait) * time.Second)
 	if passed {
 		s.because("%s wants more; the next attempt goes on from %s, which has passed", s.who(), s.t.Head.Short())
 		return

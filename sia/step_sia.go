@@ -12,15 +12,7 @@ func (s *step) diagnose(signals []Signal) {
 	s.t.Rounds, s.t.Refused = 0, nil
 	s.enter(Diagnosing)
 	s.emit(DoDiagnose, s.number(), s.v())
-	var names []string
-	for _, x := range signals {
-		names = append(names, string(x.Name))
-	}
-	seen := ""
-	if len(names) > 0 {
-		seen = " (" + strings.Join(names, ", ") + ")"
-	}
-	s.because("attempt %d failed%s; SIA works out why", s.number(), seen)
+	s.because("attempt %d failed%s; SIA works out why", s.number(), names(signals))
 }
 
 // diagnosed checks the diagnosis against the hard rules and has it reviewed.
@@ -37,6 +29,18 @@ func (s *step) diagnosed() {
 		s.because("a person is needed: %s", reason)
 		return
 	}
+	if s.t.Wanted != "" { // a person has said how to go on
+		s.review()
+		return
+	}
+	s.decide(DecideEscalate)
+	s.because("pattern %s, technique %s, confidence %.2f; it is decided whether a person is asked first", d.Pattern,
+		d.Technique, d.Confidence)
+}
+
+// review has the diagnosis reviewed.
+func (s *step) review() {
+	d := s.t.Next.Diagnosis
 	s.enter(Reviewing)
 	if !s.t.Settings.SIA.Reviewer {
 		s.t.Next.Review = Review{Verdict: ReviewOff}
@@ -271,6 +275,9 @@ func (s *step) redo(kind EffectKind, state State) {
 		}
 	default:
 		f := Effect{Key: effectKey(s.t.ID, s.number(), kind, s.v()), Task: s.t.ID, Kind: kind, Attempt: s.number()}
+		if kind == DoDecide {
+			f.Question = s.asking(state)
+		}
 		s.t.Pause.Held = append(s.t.Pause.Held, f)
 		if kind == DoMemory {
 			s.t.AwaitMemory = f.Key

@@ -99,7 +99,8 @@ func init() {
 
 		// Outcomes of effects. While paused they are applied to the state that
 		// the task resumes in.
-		KBegun: row{}.on((*step).begun, Queued, Announced).on((*step).inside, OnHold).rest(late),
+		KBegun:   row{}.on((*step).begun, Queued, Announced).on((*step).inside, OnHold).rest(late),
+		KDecided: row{}.on((*step).decided, Queued, Announced, Diagnosing).on((*step).inside, OnHold).rest(late),
 		KAttemptEnded: row{}.on((*step).attemptEnded, Working).on((*step).inside, OnHold).
 			on((*step).endedLate, Stopped, Queued).rest(late),
 		KPushed: row{}.on((*step).pushed, Working).on((*step).inside, OnHold).

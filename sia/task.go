@@ -71,6 +71,7 @@ type Task struct {
 	// that started it, so that taking it off stops the task, whatever the settings call it by then;
 	// empty: a command did
 	Label     string    `json:"label,omitempty"`
+	Labels    []string  `json:"labels,omitempty"` // of the issue, when the last attempt began
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at"` // of the present run; a restart sets it anew
 
@@ -111,10 +112,16 @@ type Task struct {
 	Approaches    int            `json:"approaches"`        // how many distinct prompts may be tried in all
 	Failures      int            `json:"failures"`          // failed attempts since the run started or a person answered
 	Interventions []Intervention `json:"interventions,omitempty"`
-	Next          *Intervention  `json:"next,omitempty"`    // being prepared: diagnosing, reviewing
-	Rounds        int            `json:"rounds,omitempty"`  // rejections of the present diagnosis
-	Refused       []TechniqueID  `json:"refused,omitempty"` // techniques the reviewer rejected in this diagnosis
-	Wanted        TechniqueID    `json:"wanted,omitempty"`  // a person asked for it with /sia use
+	Next          *Intervention  `json:"next,omitempty"`         // being prepared: diagnosing, reviewing
+	Rounds        int            `json:"rounds,omitempty"`       // rejections of the present diagnosis
+	Refused       []TechniqueID  `json:"refused,omitempty"`      // techniques the reviewer rejected in this diagnosis
+	Wanted        TechniqueID    `json:"wanted,omitempty"`       // a person asked for it with /sia use
+	WantedCoder   string         `json:"wanted_coder,omitempty"` // a person asked for it with /sia use
+	// the next attempt is another coder's, if there is one
+	Elsewhere bool `json:"elsewhere,omitempty"`
+	// a person wants to go on whether that is worth its cost or not
+	Worthwhile bool     `json:"worthwhile,omitempty"`
+	Opening    *Opening `json:"opening,omitempty"` // nil: it is not being decided who works
 
 	Fix        *Fix        `json:"fix,omitempty"`     // what a person did where SIA could not
 	Ratings    []Rating    `json:"ratings,omitempty"` // people's 👍 and 👎, the last of each person and comment
@@ -190,7 +197,9 @@ type Attempt struct {
 	Number     int         `json:"number"` // 1-based, never reused within a task
 	StartedAt  time.Time   `json:"started_at"`
 	EndedAt    time.Time   `json:"ended_at,omitzero"`
-	Agent      string      `json:"agent,omitempty"` // agent and model, such as "builtin/gpt-5"
+	Coder      string      `json:"coder,omitempty"`    // its name in the server's configuration
+	Agent      string      `json:"agent,omitempty"`    // agent and model, such as "builtin/gpt-5"
+	Assigned   string      `json:"assigned,omitempty"` // why the coder was chosen, for people
 	PromptHash string      `json:"prompt_hash"`
 	Technique  TechniqueID `json:"technique,omitempty"`
 	// it makes a plan and changes nothing; costs no approach, and is never judged
@@ -339,6 +348,7 @@ type Escalation struct {
 	Number   int            `json:"number"` // 1-based within the task
 	Kind     EscalationKind `json:"kind"`
 	Blocker  string         `json:"blocker"`
+	Early    string         `json:"early,omitempty"` // why a person is asked although approaches are left
 	Question string         `json:"question"`
 	Options  []Option       `json:"options"`
 	Plan     *Plan          `json:"plan,omitempty"`    // of the kind plan: what is proposed
@@ -376,6 +386,7 @@ const (
 	PausedByTrouble PauseKind = "trouble" // something can't be done now, and perhaps can later
 	PausedByCredits PauseKind = "credits" // the task's credits are used up
 	PausedByPushes  PauseKind = "pushes"  // somebody pushes to the branch whenever an attempt ends
+	PausedByWorth   PauseKind = "worth"   // no coder's chance is worth its cost
 	PausedByHalt    PauseKind = "halt"    // with everything in its repository, its installation or on this server
 )
 

@@ -71,7 +71,9 @@ func (w *world) outcome(f Effect) Fact {
 			done = &Already{URL: "u", What: "pull request #7, which is open, closes this issue"}
 		}
 		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Already: done,
-			Title: rapid.SampledFrom([]string{"Do it", "Do that"}).Draw(t, "title"), Agent: "scripted", Lessons: told}
+			Title: rapid.SampledFrom([]string{"Do it", "Do that"}).Draw(t, "title"), Lessons: told}
+	case DoDecide:
+		return w.decided(f.Question)
 	case DoAttempt:
 		end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndTime, EndCredits, EndStuck, EndAsked,
 			EndCancelled, EndError}).Draw(t, "end")
@@ -156,6 +158,20 @@ func (w *world) outcome(f Effect) Fact {
 	}
 }
 
+// decided makes up an answer to a question.
+func (w *world) decided(q DecisionType) Fact {
+	choices := map[DecisionType][]string{
+		DecideRecover:  {ChooseSIA, ChooseSIA, ChooseSIA, ChooseSIA, ChooseRetry, ChooseOtherCoder, ChoosePerson, ChooseAbandon},
+		DecideEscalate: {ChooseGoOn, ChooseGoOn, ChooseGoOn, ChooseAsk},
+		DecideAssign:   {"fast", "fast", "strong", "strong", ChooseNobody},
+	}
+	d := Decided{Type: q, Choice: rapid.SampledFrom(choices[q]).Draw(w.t, string(q)), Reason: "so it is", Agent: "scripted"}
+	if d.Choice == ChooseRetry {
+		d.Wait = Duration(rapid.IntRange(0, 2).Draw(w.t, "wait")) * Duration(time.Minute)
+	}
+	return d
+}
+
 // finish carries out the i-th effect that waits.
 func (w *world) finish(i int) (Event, Task) {
 	f := w.todo[i]
@@ -179,7 +195,7 @@ func (w *world) bother() (Event, Task) {
 		PauseAsked{Reason: "said so"}, PauseAsked{Reason: "all of it", Scope: ServerHalt},
 		PauseAsked{Reason: "all of the repository", Scope: RepositoryHalt(9)}, Resume{Scope: ServerHalt},
 		Resume{Scope: RepositoryHalt(9)},
-		Resume{}, Resume{Credits: 5 * Credit}, Retry{}, Use{Technique: FreshStart}, AnswerGiven{Letter: "A"},
+		Resume{}, Resume{Credits: 5 * Credit}, Retry{}, Use{Technique: FreshStart}, Use{Coder: "strong"}, AnswerGiven{Letter: "A"},
 		AnswerGiven{Text: "do the other"},
 		AnswerGiven{Letter: "B"}, Approve{}, Approve{Question: 1}, AcceptTests{}, Edited{Title: "Do that"},
 		Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},

@@ -68,3 +68,20 @@ func (r *Repo) File(ctx context.Context, sha, name string, limit int) (content [
 	text, err := file.GetContent()
 	return []byte(text), true, r.fail(err, "%s", op)
 }
+
+// Dir returns the paths of the files in a folder of a commit; none when there is no such
+// folder. GitHub lists at most 1,000.
+// https://docs.github.com/en/rest/repos/contents#get-repository-content
+func (r *Repo) Dir(ctx context.Context, sha, name string) (paths []string, err error) {
+	_, list, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, name,
+		&gh.RepositoryContentGetOptions{Ref: sha})
+	if statusOf(err) == http.StatusNotFound {
+		return nil, nil
+	}
+	for _, e := range list {
+		if e.GetType() == "file" {
+			paths = append(paths, e.GetPath())
+		}
+	}
+	return paths, r.fail(err, "list %s of %s at %s", name, r.repo, shortSHA(sha))
+}

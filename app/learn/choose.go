@@ -9,18 +9,18 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
 	"github.com/sia-bot/sia/sia/technique"
 )
 
 // Learner decides which technique to try and learns from outcomes.
-// *[policies.Learner] is one. What it decides must be a function of what it was
+// *[bandit.Learner] is one. What it decides must be a function of what it was
 // told, in that order, and of the request.
 type Learner interface {
-	Decide(policies.Request) policies.Decision
-	Observe(...policies.Outcome)
+	Decide(bandit.Request) bandit.Decision
+	Observe(...bandit.Outcome)
 	Discount(factor float64) error
 }
 
@@ -46,7 +46,7 @@ const policyPerson = "person" // somebody asked for it, which is binding
 // question is what a technique is chosen by, as the log of decisions keeps it:
 // put to a learner that has seen the same outcomes, it gives the same answer.
 type question struct {
-	policies.Diagnosis
+	bandit.Diagnosis
 	Pick       sia.TechniqueID   `json:"pick,omitempty"`   // the diagnosis'; empty: none
 	Wanted     sia.TechniqueID   `json:"wanted,omitempty"` // a person's; empty: nobody's
 	Task       sia.TaskID        `json:"task"`
@@ -100,21 +100,21 @@ func confidence(q diagnose.Choice) map[string]float64 {
 
 // diagnosed is a diagnosis as learners know it. A repository goes by GitHub's id,
 // which stays when it is renamed.
-func diagnosed(r sia.Repo, p sia.Pattern, confidence map[string]float64) policies.Diagnosis {
-	return policies.Diagnosis{Org: r.Owner, Repo: strconv.FormatInt(r.ID, 10), Pattern: string(p), Confidence: confidence}
+func diagnosed(r sia.Repo, p sia.Pattern, confidence map[string]float64) bandit.Diagnosis {
+	return bandit.Diagnosis{Org: r.Owner, Repo: strconv.FormatInt(r.ID, 10), Pattern: string(p), Confidence: confidence}
 }
 
-// decide answers the question. A person's wish is the answer; the learner says
+// decide answers the question by a policy; nil: the learner's own. A person's wish is the answer; the learner says
 // what speaks for and against it.
-func (q question) decide(l Learner) policies.Decision {
-	r := policies.Request{Diagnosis: q.Diagnosis, Task: string(q.Task), Attempt: q.Attempt, Left: q.Left}
+func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
+	r := bandit.Request{Diagnosis: q.Diagnosis, Task: string(q.Task), Attempt: q.Attempt, Left: q.Left, Policy: by}
 	for _, ids := range [][]sia.TechniqueID{q.Used, q.Refused} {
 		for _, id := range ids {
 			r.Used = append(r.Used, string(id))
 		}
 	}
 	for _, c := range q.Candidates {
-		r.Candidates = append(r.Candidates, policies.Candidate{Technique: string(c.Technique), Prior: c.Prior, Odds: c.Odds})
+		r.Candidates = append(r.Candidates, bandit.Candidate{Technique: string(c.Technique), Prior: c.Prior, Odds: c.Odds})
 	}
 	d := l.Decide(r)
 	if q.Wanted == "" {
@@ -134,11 +134,11 @@ func (q question) decide(l Learner) policies.Decision {
 	return d
 }
 
-// Choose decides which technique the next attempt uses. The decision is to be
+// Choose decides by a policy which technique the next attempt uses. The decision is to be
 // logged before the diagnosis takes effect.
-func (ch *Chooser) Choose(t sia.Task, f sia.Effect, q diagnose.Choice) (diagnose.Chosen, error) {
+func (ch *Chooser) Choose(t sia.Task, f sia.Effect, q diagnose.Choice, by bandit.Policy) (diagnose.Chosen, error) {
 	asked := ch.ask(t, q)
-	d := asked.decide(ch.learner)
+	d := asked.decide(ch.learner, &by)
 	asked.Learned = d.Learned
 	context, err := json.Marshal(asked)
 	if err != nil {
@@ -158,8 +158,8 @@ func (ch *Chooser) Choose(t sia.Task, f sia.Effect, q diagnose.Choice) (diagnose
 }
 
 // evidence puts candidates into the learner's order, with what it knows of them.
-func evidence(cs []sia.Candidate, options []policies.Option) []sia.Candidate {
-	tally := func(t policies.Tally) sia.Tally {
+func evidence(cs []sia.Candidate, options []bandit.Option) []sia.Candidate {
+	tally := func(t bandit.Tally) sia.Tally {
 		return sia.Tally{Resolved: int(math.Round(t.Resolved)), Tried: int(math.Round(t.Tried))}
 	}
 	out := make([]sia.Candidate, 0, len(options))
@@ -175,7 +175,7 @@ func evidence(cs []sia.Candidate, options []policies.Option) []sia.Candidate {
 
 // Candidates are the techniques that could be tried on a pattern, in the order of
 // what was learned: those that answer it, and any other that has resolved it.
-func (ch *Chooser) Candidates(library *technique.Library, t sia.Task, p sia.Pattern) []sia.Candidate {
+func (ch *Chooser) Candidates(library *technique.Library, t sia.Task, p sia.Pattern, by bandit.Policy) []sia.Candidate {
 	listed := library.Candidates(t, p)
 	all := slices.Clone(listed)
 	for _, k := range library.All() {
@@ -184,7 +184,7 @@ func (ch *Chooser) Candidates(library *technique.Library, t sia.Task, p sia.Patt
 				Reason: fmt.Sprintf("not listed for %s, but it has resolved it", p)})
 		}
 	}
-	known := evidence(all, ch.ask(t, diagnose.Choice{Pattern: p, Candidates: all}).decide(ch.learner).Options)
+	known := evidence(all, ch.ask(t, diagnose.Choice{Pattern: p, Candidates: all}).decide(ch.learner, &by).Options)
 	return slices.DeleteFunc(known, func(c sia.Candidate) bool {
 		unlisted := !slices.ContainsFunc(listed, func(l sia.Candidate) bool { return l.Technique == c.Technique })
 		return unlisted && c.Resolved+c.Org.Resolved+c.Elsewhere.Resolved == 0

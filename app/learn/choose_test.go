@@ -14,6 +14,7 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
 	"github.com/sia-bot/sia/sia/technique"
@@ -38,14 +39,20 @@ func database(t *testing.T) *store.Store {
 	return s
 }
 
-// replica is a worker that has learned nothing yet.
-func replica(t *testing.T, s *store.Store) *Chooser {
+// shipped is what the shipped technique policy decides by.
+func shipped(t *testing.T) bandit.Policy {
 	t.Helper()
-	p, err := policies.DefaultPolicy()
+	p, err := policies.ShippedTechnique()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := policies.NewLearner(p)
+	return p
+}
+
+// replica is a worker that has learned nothing yet.
+func replica(t *testing.T, s *store.Store) *Chooser {
+	t.Helper()
+	l, err := bandit.NewLearner(shipped(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +95,10 @@ func decisions(t *testing.T, w *Chooser) (all []sia.Decision) {
 	for issue := range 8 {
 		task := sia.Task{ID: sia.NewTaskID(7, issue), Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}}
 		for _, p := range sia.Patterns {
-			cs := w.Candidates(library(t), task, p)
+			cs := w.Candidates(library(t), task, p, shipped(t))
 			chosen, err := w.Choose(task, sia.Effect{Key: fmt.Sprint(issue, p), Attempt: 1},
 				diagnose.Choice{Pattern: p, Candidates: cs, Pick: cs[len(cs)-1].Technique, Confidence: 0.7, Ratings: ratings(issue),
-					Model: true})
+					Model: true}, shipped(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +175,7 @@ func repeat(t *testing.T, s *store.Store, d sia.Decision) {
 	if err := w.catchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	again := asked.decide(w.learner)
+	again := asked.decide(w.learner, nil)
 	options, err := json.Marshal(again.Options)
 	if err != nil {
 		t.Fatal(err)
@@ -191,9 +198,9 @@ func TestOtherModels(t *testing.T) {
 	if err := w.catchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d := w.learner.Decide(policies.Request{Diagnosis: diagnosed(shop, sia.WrongTool, nil),
-		Candidates: []policies.Candidate{{Technique: string(sia.ToolChange)}}})
-	if got, want := d.Options[0].Here, (policies.Tally{Resolved: 4, Tried: 4}); got != want { // 4 × ¼, and three since
+	d := w.learner.Decide(bandit.Request{Diagnosis: diagnosed(shop, sia.WrongTool, nil),
+		Candidates: []bandit.Candidate{{Technique: string(sia.ToolChange)}}})
+	if got, want := d.Options[0].Here, (bandit.Tally{Resolved: 4, Tried: 4}); got != want { // 4 × ¼, and three since
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -205,7 +212,7 @@ func TestCandidates(t *testing.T) {
 	w := replica(t, s)
 	task := sia.Task{ID: "7-1", Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}}
 	names := func() (ids []sia.TechniqueID) {
-		for _, c := range w.Candidates(library(t), task, sia.WrongOrder) {
+		for _, c := range w.Candidates(library(t), task, sia.WrongOrder, shipped(t)) {
 			ids = append(ids, c.Technique)
 		}
 		return ids
@@ -231,9 +238,9 @@ func TestCandidates(t *testing.T) {
 func TestPersonsWish(t *testing.T) {
 	w := replica(t, database(t))
 	task := sia.Task{ID: "7-1", Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}, Wanted: sia.FreshStart}
-	cs := w.Candidates(library(t), task, sia.WrongOrder)
+	cs := w.Candidates(library(t), task, sia.WrongOrder, shipped(t))
 	chosen, err := w.Choose(task, sia.Effect{Key: "7-1/1/diagnose-v3", Attempt: 1},
-		diagnose.Choice{Pattern: sia.WrongOrder, Candidates: cs, Wanted: sia.FreshStart})
+		diagnose.Choice{Pattern: sia.WrongOrder, Candidates: cs, Wanted: sia.FreshStart}, shipped(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +248,7 @@ func TestPersonsWish(t *testing.T) {
 	if chosen.Technique != sia.FreshStart || d.Choice != "fresh-start" || d.Propensity != 1 || d.Policy != policyPerson {
 		t.Errorf("%+v", d)
 	}
-	var options []policies.Option
+	var options []bandit.Option
 	if err := json.Unmarshal(d.Options, &options); err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +298,7 @@ func TestWhatIsHeard(t *testing.T) {
 func TestRatingsDecide(t *testing.T) {
 	w := replica(t, database(t))
 	task := sia.Task{ID: "7-1", Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}}
-	cs := w.Candidates(library(t), task, sia.RepeatedError)
+	cs := w.Candidates(library(t), task, sia.RepeatedError, shipped(t))
 	for _, tt := range []struct {
 		ratings sia.Ratings
 		want    sia.TechniqueID
@@ -307,7 +314,7 @@ func TestRatingsDecide(t *testing.T) {
 		chosen, err := w.Choose(task, sia.Effect{Key: "7-1/1/diagnose-v3", Attempt: 1}, diagnose.Choice{
 			Pattern: sia.RepeatedError, Candidates: cs, Pick: sia.ErrorPattern, Confidence: 0.7, Ratings: tt.ratings,
 			Model: true,
-		})
+		}, shipped(t))
 		if err != nil || chosen.Technique != tt.want {
 			t.Errorf("%v: %s because %s, want %s (%v)", tt.ratings, chosen.Technique, chosen.Why, tt.want, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -69,11 +69,11 @@ func (ch *Chooser) catchUp(ctx context.Context) error {
 }
 
 // learnable are outcomes as learners know them.
-func learnable(outcomes []store.Outcome) []policies.Outcome {
-	out := make([]policies.Outcome, len(outcomes))
+func learnable(outcomes []store.Outcome) []bandit.Outcome {
+	out := make([]bandit.Outcome, len(outcomes))
 	for i, o := range outcomes {
 		d := diagnosed(o.Repo, o.Pattern, o.Confidence)
-		out[i] = policies.Outcome{
+		out[i] = bandit.Outcome{
 			Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Technique: string(o.Technique), Resolved: o.Resolved,
 			Attempt: o.Attempt, Z: o.Z, Confidence: d.Confidence,
 		}
@@ -143,7 +143,7 @@ func (ch *Chooser) record(ctx context.Context, t sia.Task, i int, d sia.Decision
 	}
 	if d.ID != "" {
 		var asked question
-		var options []policies.Option
+		var options []bandit.Option
 		if err := errors.Join(json.Unmarshal(d.Context, &asked), json.Unmarshal(d.Options, &options)); err != nil {
 			return fmt.Errorf("read decision %s: %w", d.ID, err)
 		}

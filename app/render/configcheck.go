@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 // ConfigCheckName is the name of the check run on a commit that changes the
@@ -13,15 +14,50 @@ const ConfigCheckName = "SIA config"
 
 // ConfigCheckRun is the check run on a commit that changes the settings: what is
 // wrong with them, on the lines that it is about, or that nothing is.
-func ConfigCheckRun(problems []config.Problem) CheckRunView {
+func ConfigCheckRun(problems []invalid.Problem) CheckRunView {
 	if len(problems) == 0 {
 		return CheckRunView{
 			Status: "completed", Conclusion: "success", Title: "The settings are in order",
 			Summary: "Tasks whose next attempt begins from now on use " + Code(config.Path, 0) + " as of this commit.\n",
 		}
 	}
-	v := CheckRunView{Status: "completed", Conclusion: "failure",
-		Title: plural(len(problems), "problem") + " in " + config.Path}
+	v := problemsRun(plural(len(problems), "problem") + " in " + config.Path)
+	told := v.problems(config.Path, problems)
+	var p page
+	p.add("SIA can't use these settings, so the last good ones stay in force. Nothing else is affected.")
+	p.add(told)
+	p.add("`sia config check " + config.Path + "` says the same before you commit, and `sia config schema` prints a " +
+		"JSON Schema for your editor.")
+	v.Summary = p.String()
+	return v
+}
+
+// PolicyCheckName is the name of the check run on a commit that has policies that can't be used.
+const PolicyCheckName = "SIA policies"
+
+// PolicyCheckRun is the check run on a commit with policies that can't be used: what is wrong with
+// each, on the lines that it is about.
+func PolicyCheckRun(files []*invalid.File) CheckRunView {
+	v := problemsRun("A policy that can't be used")
+	if len(files) > 1 {
+		v.Title = fmt.Sprintf("%d policies that can't be used", len(files))
+	}
+	var p page
+	p.add("SIA can't use these policies, so the last good state of each stays in force. Nothing else is affected.")
+	for _, f := range files {
+		p.add(Code(f.Name, 200) + "\n\n" + v.problems(f.Name, f.Problems))
+	}
+	p.add("`sia policies check FILE` says the same before you commit.")
+	v.Summary = p.String()
+	return v
+}
+
+func problemsRun(title string) CheckRunView {
+	return CheckRunView{Status: "completed", Conclusion: "failure", Title: title}
+}
+
+// problems annotates a file's lines with its problems, and returns them as a list.
+func (v *CheckRunView) problems(path string, problems []invalid.Problem) string {
 	var b strings.Builder
 	for _, p := range problems {
 		words := p.Message
@@ -38,16 +74,10 @@ func ConfigCheckRun(problems []config.Problem) CheckRunView {
 		b.WriteString("- " + where + ": " + Line(words, 300) + "\n")
 		if len(v.Annotations) < maxAnnotations {
 			v.Annotations = append(v.Annotations, Annotation{
-				Path: config.Path, Line: max(1, p.Line), Level: "failure", Title: cut(oneLine(p.Path), 255),
+				Path: path, Line: max(1, p.Line), Level: "failure", Title: cut(oneLine(p.Path), 255),
 				Message: cut(oneLine(words), 1000),
 			})
 		}
 	}
-	var p page
-	p.add("SIA can't use these settings, so the last good ones stay in force. Nothing else is affected.")
-	p.add(b.String())
-	p.add("`sia config check " + config.Path + "` says the same before you commit, and `sia config schema` prints a " +
-		"JSON Schema for your editor.")
-	v.Summary = p.String()
-	return v
+	return b.String()
 }

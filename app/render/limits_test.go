@@ -14,6 +14,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 func TestMarkerRoundTrip(t *testing.T) {
@@ -274,7 +275,7 @@ func TestAddressesOfStrangers(t *testing.T) {
 func TestConfigCheckRun(t *testing.T) {
 	_, err := config.Parse(config.Path,
 		[]byte("labels: x\nsia: {max_approaches: 90}\nagent: {kind: \"@everyone <!-- x\"}\n"))
-	var invalid *config.Invalid
+	var invalid *invalid.File
 	if !errors.As(err, &invalid) {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 // settingsFile is where a repository keeps its settings, on its base branch.
@@ -73,7 +74,7 @@ func (f *Files) At(ctx context.Context, installation int64, repo sia.Repo, sha s
 // has them.
 func (f *Files) takeUpAt(
 	ctx context.Context, installation int64, repo sia.Repo, sha string,
-) (bad *config.Invalid, err error) {
+) (bad *invalid.File, err error) {
 	b, err := f.git.Repo(f.github.Repo(installation, repo).Remote()).ReadFile(ctx, sha, settingsFile, settingsLimit)
 	return f.takeUp(ctx, installation, repo, sha, b, err)
 }
@@ -83,12 +84,12 @@ func (f *Files) takeUpAt(
 // settings stay.
 func (f *Files) takeUp(
 	ctx context.Context, installation int64, repo sia.Repo, sha string, b []byte, err error,
-) (bad *config.Invalid, _ error) {
+) (bad *invalid.File, _ error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{SHA: sha})
 	case errors.Is(err, gitops.ErrTooLarge) || errors.Is(err, github.ErrTooLarge):
-		bad = &config.Invalid{Name: settingsFile, Problems: []config.Problem{{Message: fmt.Sprintf("the file has more "+
+		bad = &invalid.File{Name: settingsFile, Problems: []invalid.Problem{{Message: fmt.Sprintf("the file has more "+
 			"than %d KiB, which settings never need", settingsLimit>>10)}}}
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", settingsFile, err)
@@ -122,6 +123,9 @@ func (f *Files) Edited(ctx context.Context, installation int64, repo sia.Repo, s
 		return err
 	}
 	bad, err := f.takeUpAt(ctx, installation, repo, sha)
+	if err == nil {
+		_, err = f.takePolicies(ctx, installation, repo, sha, f.ownPolicies(installation, repo, sha))
+	}
 	if bad != nil {
 		f.log.WarnContext(ctx, "settings can't be used", "repo", repo.String(), "sha", sha, "why", bad.Error())
 	}
@@ -139,13 +143,17 @@ func (f *Files) covers(ctx context.Context, installation int64, repo sia.Repo) (
 
 // report says on a commit what is wrong with the settings file that it has.
 func (f *Files) report(
-	ctx context.Context, installation int64, repo sia.Repo, sha string, bad *config.Invalid,
+	ctx context.Context, installation int64, repo sia.Repo, sha string, bad *invalid.File,
 ) error {
-	v := render.ConfigCheckRun(bad.Problems)
-	spec := github.CheckRunSpec{
-		Name: render.ConfigCheckName, ExternalID: "settings/" + sha, HeadSHA: sha,
-		Status: v.Status, Conclusion: v.Conclusion, Title: v.Title, Summary: v.Summary, Text: v.Text,
-	}
+	spec := github.CheckRunSpec{Name: render.ConfigCheckName, ExternalID: "settings/" + sha, HeadSHA: sha}
+	return f.show(ctx, installation, repo, spec, render.ConfigCheckRun(bad.Problems))
+}
+
+// show makes a check run look like a view, once for its id.
+func (f *Files) show(
+	ctx context.Context, installation int64, repo sia.Repo, spec github.CheckRunSpec, v render.CheckRunView,
+) error {
+	spec.Status, spec.Conclusion, spec.Title, spec.Summary, spec.Text = v.Status, v.Conclusion, v.Title, v.Summary, v.Text
 	for _, a := range v.Annotations {
 		spec.Annotations = append(spec.Annotations, github.Annotation{
 			Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title, Message: a.Message,

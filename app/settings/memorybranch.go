@@ -10,13 +10,14 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 // ownBranch refuses to keep memory on a branch that holds something else: the default
 // branch, or any that is there and has no memory on it.
 func (f *Files) ownBranch(
 	ctx context.Context, installation int64, repo sia.Repo, found config.Effective,
-) (*config.Invalid, error) {
+) (*invalid.File, error) {
 	branch := found.Settings.Memory.Branch
 	if branch == sia.DefaultSettings().Memory.Branch {
 		return nil, nil //nolint:nilnil // there is nothing wrong with it
@@ -31,7 +32,7 @@ func (f *Files) ownBranch(
 			return nil, err
 		}
 	}
-	return &config.Invalid{Name: settingsFile, Problems: []config.Problem{{
+	return &invalid.File{Name: settingsFile, Problems: []invalid.Problem{{
 		Path: "memory.branch", Line: found.Lines["memory.branch"], Column: 1,
 		Message: fmt.Sprintf("`%s` %s; memory needs a branch of its own, such as sia/memory", branch, why),
 	}}}, nil

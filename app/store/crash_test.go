@@ -122,7 +122,9 @@ func allWell(_ context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	case sia.DoBegin:
 		set := sia.DefaultSettings()
 		set.Checks.Settle = sia.Duration(time.Millisecond)
-		return sia.Begun{Settings: set, BaseBranch: "main", BaseSHA: "ba5e", Title: t.Title, Agent: "a"}, nil
+		return sia.Begun{Settings: set, BaseBranch: "main", BaseSHA: "ba5e", Title: t.Title}, nil
+	case sia.DoDecide:
+		return sia.Decided{Type: f.Question, Choice: "coder", Agent: "a", Reason: "it is the only one"}, nil
 	case sia.DoAttempt:
 		return sia.AttemptEnded{End: sia.EndFinished, Commit: "c0ffee", Diff: sia.DiffStat{Files: 1}, Hunks: []uint64{1}}, nil
 	case sia.DoPush:

@@ -48,7 +48,7 @@ func serve(t *testing.T) (*httptest.Server, *store.Store) {
 		task, err := s.Task(t.Context(), id)
 		e := sia.Event{ID: string(fact.Kind()), At: start.Add(time.Duration(minutes) * time.Minute), By: ada, Fact: fact}
 		for key, kind := range task.Pending {
-			if err == nil && string(kind) == map[sia.Kind]string{sia.KBegun: "begin",
+			if err == nil && string(kind) == map[sia.Kind]string{sia.KBegun: "begin", sia.KDecided: "decide",
 				sia.KAttemptEnded: "attempt"}[fact.Kind()] {
 				e.ID, e.Effect, e.By = key, key, sia.Actor{}
 			}
@@ -61,10 +61,14 @@ func serve(t *testing.T) (*httptest.Server, *store.Store) {
 	set := sia.DefaultSettings()
 	set.SIA.TriggerAfter = 2
 	begun := sia.Begun{Settings: set, BaseBranch: "main", BaseSHA: sia.SHA(strings.Repeat("a", 40)),
-		Title: "Send an email " + hostile, Body: "Please.", Agent: "builtin/scripted"}
+		Title: "Send an email " + hostile, Body: "Please."}
+	works := sia.Decided{Type: sia.DecideAssign, Choice: "coder", Agent: "builtin/scripted", Reason: "it is the only one"}
 	apply(1, begun)
+	apply(1, works)
 	apply(3, sia.AttemptEnded{End: sia.EndFinished, Turns: 1, Cost: 450, Summary: hostile})
+	apply(3, sia.Decided{Type: sia.DecideRecover, Choice: sia.ChooseRetry, Reason: "the settings say so"})
 	apply(4, begun)
+	apply(4, works)
 	for n, turn := range []agent.Turn{
 		{Number: 0, Kind: agent.TurnBrief, At: start, Text: "Resolve issue 12.\n" + hostile},
 		{Number: 1, Kind: agent.TurnModel, At: start.Add(time.Minute), Text: "I read it first. " + hostile, Cost: 450,

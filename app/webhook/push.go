@@ -7,6 +7,7 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -51,10 +52,15 @@ func readPush(payload any, r reading) ([]sia.Intent, *administration) {
 	}
 	for _, c := range e.Commits {
 		for _, paths := range [][]string{c.Added, c.Modified, c.Removed} {
-			p.settings = p.settings || slices.Contains(paths, settingsFile)
+			p.settings = p.settings || slices.ContainsFunc(paths, isSettings)
 		}
 	}
 	return nil, &administration{installation: e.GetInstallation().GetID(), pushed: p}
+}
+
+// isSettings reports whether a path is the settings file's, or a policy's.
+func isSettings(path string) bool {
+	return path == settingsFile || strings.HasPrefix(path, policies.Dir+"/")
 }
 
 // pushed has read what somebody pushed.

@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
 	"github.com/sia-bot/sia/sia/secret"
@@ -72,14 +73,17 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 			w.Logger.WarnContext(ctx, "workspace left behind", "task", t.ID, "attempt", a.Number, "error", err)
 		}
 	}()
-	input, err := w.input(ctx, t, space.Dir())
+	interrupt, err := w.inForce(ctx, t, policies.TypeInterrupt)
+	if err != nil {
+		return nil, err
+	}
+	input, err := w.input(ctx, t, space.Dir(), interrupt.Interrupt())
 	if err != nil {
 		return nil, err
 	}
 	input.Saved, input.Rebuild = saved, !space.Reused()
 	input.OnBase = start == string(t.BaseSHA) && !space.Reused()
-	coder, _ := w.agent(t.Settings.Agent)
-	res, err := coder.Run(ctx, input, recorder{w.Store, w.Secrets, t.ID, a.Number})
+	res, err := w.coder(t).agent(t.Settings.Agent).Run(ctx, input, recorder{w.Store, w.Secrets, t.ID, a.Number})
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
 		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
 	}
@@ -120,7 +124,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !a.Planning {
 		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
 	}
-	if err := w.decideInterrupt(keep, t, f, fact); err != nil {
+	if err := w.decideInterrupt(keep, t, f, fact, interrupt.ID()); err != nil {
 		return nil, err
 	}
 	b, err := json.Marshal(fact.Masked(w.Secrets.Mask))
@@ -210,7 +214,7 @@ func (w *Worker) startCommit(ctx context.Context, t sia.Task) (string, error) {
 }
 
 // input gathers what the agent is given.
-func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input, error) {
+func (w *Worker) input(ctx context.Context, t sia.Task, dir string, by policies.Interrupt) (agent.Input, error) {
 	a := t.Attempt()
 	in := agent.Input{
 		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Author: t.Author, Access: t.Access, Repo: t.Repo.String(),
@@ -220,7 +224,7 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input
 		Limits: agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
 	}
 	var err error
-	if in.Hazard, err = w.hazard(ctx, t); err != nil {
+	if in.Hazard, err = w.hazard(ctx, t, by); err != nil {
 		return in, err
 	}
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
@@ -245,8 +249,9 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string) (agent.Input
 const hazardCases = 500
 
 // hazard is the model by which an attempt is interrupted, as the attempts of all
-// repositories have taught it: it holds five weights, and nothing of theirs.
-func (w *Worker) hazard(ctx context.Context, t sia.Task) (stuck.Hazard, error) {
+// repositories have taught it from where the policy begins: it holds five weights, and nothing
+// of theirs.
+func (w *Worker) hazard(ctx context.Context, t sia.Task, by policies.Interrupt) (stuck.Hazard, error) {
 	if t.Settings.Agent.InterruptCost == 0 {
 		return stuck.Hazard{}, nil
 	}
@@ -260,7 +265,10 @@ func (w *Worker) hazard(ctx context.Context, t sia.Task) (stuck.Hazard, error) {
 			cases = append(cases, c)
 		}
 	}
-	return stuck.Learn(t.Settings.Agent.InterruptCost, t.Settings.Agent.Spare, cases), nil
+	p := by.Parameters
+	from := stuck.Hazard{Bias: p.Bias, Streak: p.Streak, Same: p.Same, Idle: p.Idle, Spent: p.Spent,
+		Cost: t.Settings.Agent.InterruptCost}
+	return stuck.Learn(from, stuck.Pace{Rate: p.Rate, Pull: p.Pull}, t.Settings.Agent.Spare, cases), nil
 }
 
 // asked reports whether a person was asked already: for an answer, or to approve a

@@ -57,6 +57,14 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		warning += "\n\n"
 	}
 	warning += unread
+	broken, err := w.Settings.ReadPolicies(ctx, t.Installation, t.Repo, sha)
+	if err != nil {
+		return nil, err
+	}
+	if warning != "" && broken != "" {
+		warning += "\n\n"
+	}
+	warning += broken
 	hold, err := w.dayBudgets(ctx, t, set.Settings)
 	if err != nil {
 		return nil, err
@@ -80,10 +88,9 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	coder, _ := w.agent(set.Agent)
 	return sia.Begun{
 		Settings: set.Settings, SettingsFrom: set.From, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sia.SHA(sha),
-		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Agent: coder.Name(), Hold: hold,
+		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Labels: issue.Labels, Hold: hold,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), Already: done,
 	}, nil
 }

@@ -5,17 +5,110 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
 )
 
-// The rules by which the decisions below are made; a number is raised when a
-// rule changes, so that decisions made by different ones are told apart.
-const (
-	rerunPolicy     = "rerun/1"
-	interruptPolicy = "interrupt/1"
-)
+// decide puts a task's question to the policies in force. A decision that was logged stands:
+// carried out again, the effect gives the same answer.
+func (w *Worker) decide(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	coders := w.mayWork(t)
+	d, err := w.Store.Decision(ctx, f.Key)
+	if errors.Is(err, store.ErrNotFound) {
+		d, err = w.decideNow(ctx, t, f, coders)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := sia.Decided{Type: d.Type, Choice: d.Choice, Decision: d.ID, Reason: d.Reason}
+	switch d.Type {
+	case sia.DecideAssign:
+		if i := slices.IndexFunc(coders, func(c Coder) bool { return c.Name == d.Choice }); i >= 0 {
+			out.Agent = coders[i].agent(t.Settings.Agent).Name()
+		}
+	case sia.DecideRecover:
+		var options []policies.Option
+		if err := json.Unmarshal(d.Options, &options); err != nil {
+			return nil, fmt.Errorf("read decision %s: %w", d.ID, err)
+		}
+		if i := slices.IndexFunc(options, func(o policies.Option) bool { return o.Choice == d.Choice }); i >= 0 {
+			out.Wait = sia.Duration(options[i].Wait)
+		}
+	}
+	return out, nil
+}
+
+// decideNow decides, and logs the decision before it takes effect.
+func (w *Worker) decideNow(ctx context.Context, t sia.Task, f sia.Effect, coders []Coder) (sia.Decision, error) {
+	set, err := w.Settings.Policies(ctx, t.Installation, t.Repo)
+	if err != nil {
+		return sia.Decision{}, err
+	}
+	language, err := w.language(ctx, t)
+	if err != nil {
+		return sia.Decision{}, err
+	}
+	candidates := make([]coder.Candidate, len(coders))
+	for i, c := range coders {
+		candidates[i] = coder.Candidate{Coder: c.Name, Cost: c.Cost, Prior: c.Prior}
+	}
+	d, p, err := w.Decider.Decide(ctx, set, t, f, language, candidates)
+	if err != nil {
+		return d, err
+	}
+	if err := w.Store.KeepPolicyVersion(ctx, p.ID(), string(p.Decision), p.Source); err != nil {
+		return d, err
+	}
+	if err := w.Store.LogDecision(ctx, d); err != nil {
+		return d, err
+	}
+	return w.Store.Decision(ctx, d.ID) // another worker may have been first
+}
+
+// inForce is the policy in force for a type of decision that is made within another effect.
+func (w *Worker) inForce(ctx context.Context, t sia.Task, typ policies.Type) (p policies.Policy, err error) {
+	set, err := w.Settings.Policies(ctx, t.Installation, t.Repo)
+	if err != nil {
+		return p, err
+	}
+	language, err := w.language(ctx, t)
+	if err != nil {
+		return p, err
+	}
+	c, err := w.Decider.Context(ctx, t, language, len(w.mayWork(t)))
+	if err != nil {
+		return p, err
+	}
+	if p, err = set.For(typ, c); err != nil {
+		return p, err
+	}
+	return p, w.Store.KeepPolicyVersion(ctx, p.ID(), string(p.Decision), p.Source)
+}
+
+// language is the language that most files of the task's base are written in.
+func (w *Worker) language(ctx context.Context, t sia.Task) (string, error) {
+	if t.BaseSHA == "" {
+		return "", nil
+	}
+	if known, ok := w.languages.Load(t.BaseSHA); ok {
+		return known.(string), nil
+	}
+	repo := w.mirror(t)
+	if err := repo.FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA)); err != nil {
+		return "", err
+	}
+	files, err := repo.Files(ctx, string(t.BaseSHA), "")
+	if err != nil {
+		return "", err
+	}
+	l := policies.Language(paths(files))
+	w.languages.Store(t.BaseSHA, l)
+	return l, nil
+}
 
 // What can be chosen.
 const (
@@ -25,9 +118,9 @@ const (
 	choseGoOn      = "go on"
 )
 
-// decideRerun logs what was weighed about red checks of the head, and settles
+// decideRerun logs what was weighed by a policy about red checks of the head, and settles
 // what was decided before when the checks that were run again have been judged.
-func (w *Worker) decideRerun(ctx context.Context, t sia.Task, f sia.Effect, j sia.Judged) error {
+func (w *Worker) decideRerun(ctx context.Context, t sia.Task, f sia.Effect, j sia.Judged, policy string) error {
 	id := fmt.Sprintf("%s/%d/rerun-%s", t.ID, f.Attempt, j.SHA)
 	if t.Gate.Doubted {
 		return w.settleRerun(ctx, id, j.Verdict)
@@ -40,7 +133,7 @@ func (w *Worker) decideRerun(ctx context.Context, t sia.Task, f sia.Effect, j si
 		choice = choseRerun
 	}
 	return w.logDecision(ctx, t, sia.Decision{
-		ID: id, Attempt: f.Attempt, Type: sia.DecideRerun, Policy: rerunPolicy, Choice: choice, Propensity: 1,
+		ID: id, Attempt: f.Attempt, Type: sia.DecideRerun, Policy: policy, Choice: choice, Propensity: 1,
 		Reason: fmt.Sprintf("a chance of %.2g that the attempt is right and the checks failed by accident; a re-run costs "+
 			"%.2g of another attempt", j.Doubt.Chance, j.Doubt.Cost),
 	}, j.Doubt, choseRerun, choseBlame)
@@ -73,14 +166,16 @@ func (w *Worker) settleRerun(ctx context.Context, id string, v sia.GateVerdict) 
 
 // decideInterrupt logs that an attempt was interrupted, or left to go on so that
 // it is learned what becomes of it, before that has any consequence.
-func (w *Worker) decideInterrupt(ctx context.Context, t sia.Task, f sia.Effect, end sia.AttemptEnded) error {
+func (w *Worker) decideInterrupt(
+	ctx context.Context, t sia.Task, f sia.Effect, end sia.AttemptEnded, policy string,
+) error {
 	r := end.Risk
 	if r == nil || !r.Interrupted && !r.Spared {
 		return nil
 	}
 	spare := t.Settings.Agent.Spare
 	d := sia.Decision{
-		ID: f.Key + "/interrupt", Attempt: f.Attempt, Type: sia.DecideInterrupt, Policy: interruptPolicy,
+		ID: f.Key + "/interrupt", Attempt: f.Attempt, Type: sia.DecideInterrupt, Policy: policy,
 		Choice: choseInterrupt, Propensity: 1 - spare, Reason: end.Reason,
 	}
 	if r.Spared {

@@ -11,9 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
 )
+
+// priors are those of the shipped rerun policy.
+var priors = policies.Rerun{Parameters: policies.RerunParameters{FlakeRate: 0.02, FlakeWeight: 50, GoodRate: 0.35,
+	GoodWeight: 10}}
 
 var repo = sia.Repo{ID: 7, Owner: "octo", Name: "demo"}
 
@@ -82,12 +87,12 @@ func TestRerunIsLoggedAndSettled(t *testing.T) {
 				{SHA: "abc", Verdict: sia.VerdictRerun,
 					Doubt: &sia.Doubt{Checks: []string{"test"}, Chance: 0.2, Cost: 0.1, Rerun: true}},
 			} {
-				if err := w.decideRerun(t.Context(), task, f, j); err != nil {
+				if err := w.decideRerun(t.Context(), task, f, j, "rerun/1"); err != nil {
 					t.Fatal(err)
 				}
 			}
 			task.Gate.Doubted = true
-			if err := w.decideRerun(t.Context(), task, f, sia.Judged{SHA: "abc", Verdict: verdict}); err != nil {
+			if err := w.decideRerun(t.Context(), task, f, sia.Judged{SHA: "abc", Verdict: verdict}, "rerun/1"); err != nil {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff([]string{want}, logged(t, w, task.ID)); d != "" {
@@ -118,7 +123,7 @@ func TestInterruptIsLogged(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w, task := decider(t)
 			for range 2 { // the second time after a crash
-				if err := w.decideInterrupt(t.Context(), task, sia.Effect{Key: "k", Attempt: 2}, c.end); err != nil {
+				if err := w.decideInterrupt(t.Context(), task, sia.Effect{Key: "k", Attempt: 2}, c.end, "interrupt/1"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -133,7 +138,7 @@ func TestInterruptIsLogged(t *testing.T) {
 // cost from the task.
 func TestDoubtIsLearned(t *testing.T) {
 	w, task := decider(t)
-	before, err := w.doubt(t.Context(), task)
+	before, err := w.doubt(t.Context(), task, priors)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +153,7 @@ func TestDoubtIsLearned(t *testing.T) {
 			}
 		}
 	}
-	after, err := w.doubt(t.Context(), task)
+	after, err := w.doubt(t.Context(), task, priors)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
 )
@@ -65,7 +66,7 @@ func (w *Worker) concluded(ctx context.Context, t sia.Task, f sia.Effect) (c con
 
 // conclude has the attempt diagnosed, with what was learned up to now.
 func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclusion, error) {
-	if err := w.Chooser.Observe(ctx, t); err != nil {
+	if err := w.observe(ctx, t); err != nil {
 		return conclusion{}, err
 	}
 	turns, err := w.transcript(ctx, t, f.Attempt)
@@ -92,12 +93,16 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 	if err != nil {
 		return conclusion{}, err
 	}
-	_, tools := w.agent(t.Settings.Agent)
+	p, err := w.inForce(ctx, t, policies.TypeTechnique)
+	if err != nil {
+		return conclusion{}, err
+	}
+	policy := p.Technique()
 	in := diagnose.Input{
 		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, agent.HeaderOf(t, *t.Attempt())), Diff: diff,
-		Lessons: lessons, Library: library, Final: t.ApproachesLeft() == 0, Tools: tools,
-		Candidates: func(p sia.Pattern) []sia.Candidate { return w.Chooser.Candidates(library, t, p) },
-		Choose:     func(q diagnose.Choice) (diagnose.Chosen, error) { return w.Chooser.Choose(t, f, q) },
+		Lessons: lessons, Library: library, Final: t.ApproachesLeft() == 0, Tools: w.tools(t.Settings.Agent),
+		Candidates: func(p sia.Pattern) []sia.Candidate { return w.Chooser.Candidates(library, t, p, policy) },
+		Choose:     func(q diagnose.Choice) (diagnose.Chosen, error) { return w.Chooser.Choose(t, f, q, policy) },
 		Files:      paths(files),
 		Read:       func(path string) ([]byte, error) { return repo.ReadFile(ctx, string(t.BaseSHA), path, exampleLimit) },
 	}

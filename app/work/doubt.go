@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
 )
@@ -21,8 +22,8 @@ func (w *Worker) saveFlips(ctx context.Context, t sia.Task, went []gate.Went) er
 	return w.Store.SaveFlips(ctx, t.Repo.ID, t.Head, all...)
 }
 
-// doubt gathers what speaks for and against running red checks again.
-func (w *Worker) doubt(ctx context.Context, t sia.Task) (gate.Doubt, error) {
+// doubt gathers what speaks for and against running red checks again, by a policy's priors.
+func (w *Worker) doubt(ctx context.Context, t sia.Task, p policies.Rerun) (gate.Doubt, error) {
 	own, all, err := w.Store.FlipCounts(ctx, t.Repo.ID)
 	if err != nil {
 		return gate.Doubt{}, err
@@ -31,9 +32,12 @@ func (w *Worker) doubt(ctx context.Context, t sia.Task) (gate.Doubt, error) {
 	if err != nil {
 		return gate.Doubt{}, err
 	}
-	d := gate.Doubt{Good: gate.GoodRate(passed, judged), Other: rate(store.FlipCount{}, all), Rates: map[string]float64{}}
+	good := gate.Prior{Mean: p.Parameters.GoodRate, Weight: p.Parameters.GoodWeight}
+	flakes := gate.Prior{Mean: p.Parameters.FlakeRate, Weight: p.Parameters.FlakeWeight}
+	d := gate.Doubt{Good: good.GoodRate(passed, judged), Other: rate(flakes, store.FlipCount{}, all),
+		Rates: map[string]float64{}}
 	for _, c := range own {
-		d.Rates[c.Check] = rate(c, all)
+		d.Rates[c.Check] = rate(flakes, c, all)
 	}
 	// What an attempt costs is known from this task: with its diagnoses and reviews,
 	// and without its plans, of which no more are made.
@@ -50,7 +54,7 @@ func (w *Worker) doubt(ctx context.Context, t sia.Task) (gate.Doubt, error) {
 }
 
 // rate is a check's flake rate, given its own flips and those of all checks.
-func rate(own, all store.FlipCount) float64 {
-	return gate.FlakeRate(gate.Count{Commits: own.Commits, Flips: own.Flips},
+func rate(flakes gate.Prior, own, all store.FlipCount) float64 {
+	return flakes.FlakeRate(gate.Count{Commits: own.Commits, Flips: own.Flips},
 		gate.Count{Commits: all.Commits - own.Commits, Flips: all.Flips - own.Flips})
 }

@@ -47,7 +47,7 @@ func (w *Worker) reportVerdict(
 			Before: gate.Green(e.in.Base, e.in.BaseStatuses, e.in.BaseWorkflows), Hunks: t.Attempt().Hunks,
 		})
 	}
-	return out, w.decideRerun(ctx, t, f, out)
+	return out, w.decideRerun(ctx, t, f, out, e.policy)
 }
 
 // failures is what the red checks say. What their logs tell at length is kept for

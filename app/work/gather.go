@@ -7,16 +7,19 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
 )
 
 // headEvidence is what a look at the head gathered.
 type headEvidence struct {
-	in   gate.Input
-	self string          // the slug of the app itself
-	head github.CheckSet // of in.Runs and in.Statuses
-	base github.CheckSet // of the base commit, where in.BaseKnown
+	in gate.Input
+	// id of the policy that says what is believed of red checks; empty: it was not asked for
+	policy string
+	self   string          // the slug of the app itself
+	head   github.CheckSet // of in.Runs and in.Statuses
+	base   github.CheckSet // of the base commit, where in.BaseKnown
 
 	merge github.Mergeability // of the pull request
 	logs  []checkLog          // of red runs of the head, in the order in which they were read
@@ -179,7 +182,12 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 		if err := w.saveFlips(ctx, t, e.in.Went()); err != nil {
 			return err
 		}
-		if e.in.Doubt, err = w.doubt(ctx, t); err != nil {
+		p, err := w.inForce(ctx, t, policies.TypeRerun)
+		if err != nil {
+			return err
+		}
+		e.policy = p.ID()
+		if e.in.Doubt, err = w.doubt(ctx, t, p.Rerun()); err != nil {
 			return err
 		}
 		e.in.DoubtKnown = true

@@ -12,7 +12,7 @@ import (
 
 // memory learns from what the task came to so far, and has it committed to the memory branch.
 func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
-	if err := w.Chooser.Observe(ctx, t); err != nil {
+	if err := w.observe(ctx, t); err != nil {
 		return nil, err
 	}
 	said := func(ctx context.Context) ([]string, error) { return w.comments(ctx, t) }
@@ -24,6 +24,11 @@ func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 		return nil, err
 	}
 	return committed, nil
+}
+
+// observe records what came of the task so far, for those who learn from it.
+func (w *Worker) observe(ctx context.Context, t sia.Task) error {
+	return errors.Join(w.Chooser.Observe(ctx, t), w.Decider.Observe(ctx, t))
 }
 
 // comments are what was said on the task's issue and pull request, but for what

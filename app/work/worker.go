@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
@@ -11,6 +13,9 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
+	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
 	"github.com/sia-bot/sia/sia/lesson"
@@ -24,6 +29,22 @@ type Settings interface {
 	At(ctx context.Context, installation int64, repo sia.Repo, sha string) (sia.InForce, error)
 	// Techniques gives those that a task can use; the warning, for people, names what can't be read.
 	Techniques(ctx context.Context, t sia.Task) (_ *technique.Library, warning string, err error)
+	// ReadPolicies takes up the policies of a commit of the base branch, and the owner's; the warning,
+	// for people, names what can't be read.
+	ReadPolicies(ctx context.Context, installation int64, repo sia.Repo, sha string) (warning string, err error)
+	// Policies gives those that may hold in a repository, as last read.
+	Policies(ctx context.Context, installation int64, repo sia.Repo) (*policies.Set, error)
+}
+
+// Decider puts the questions of tasks to the policies in force.
+type Decider interface {
+	// Context is the snapshot that a task's questions are decided in.
+	Context(ctx context.Context, t sia.Task, language string, coders int) (policies.Context, error)
+	// Decide answers the question of an effect; the answer is to be logged before it takes effect.
+	Decide(ctx context.Context, set *policies.Set, t sia.Task, f sia.Effect, language string,
+		coders []coder.Candidate) (sia.Decision, policies.Policy, error)
+	// Observe records what came of the task's attempts, as far as it is known.
+	Observe(ctx context.Context, t sia.Task) error
 }
 
 // Looker looks at GitHub for what a lost delivery would have said.
@@ -34,9 +55,9 @@ type Looker interface {
 
 // Chooser decides which technique the next attempt uses, and learns what came of it.
 type Chooser interface {
-	Choose(t sia.Task, f sia.Effect, q diagnose.Choice) (diagnose.Chosen, error)
+	Choose(t sia.Task, f sia.Effect, q diagnose.Choice, by bandit.Policy) (diagnose.Chosen, error)
 	// Candidates are the techniques that could be tried on a pattern, the best first.
-	Candidates(library *technique.Library, t sia.Task, p sia.Pattern) []sia.Candidate
+	Candidates(library *technique.Library, t sia.Task, p sia.Pattern, by bandit.Policy) []sia.Candidate
 	// Observe records what came of the task's interventions, as far as it is known.
 	Observe(ctx context.Context, t sia.Task) error
 }
@@ -66,11 +87,32 @@ type Canceller interface {
 	CancelEffect(ctx context.Context, key string) error
 }
 
-// Coders are the agents that work on tasks.
+// Coders are those that may work on tasks.
 type Coders struct {
+	All   []Coder  // the first is asked where nothing else decides; at least one
+	Tools []string // names of the builtin agent's tools
+}
+
+// Coder is a model, and how it is put to work: by the builtin agent, by the command that a
+// repository names, or by one of its own.
+type Coder struct {
+	Name     string  // in the server's configuration
+	Cost     float64 // credits that an attempt is expected to cost before any was seen; 0: unknown
+	Prior    float64 // share of tasks that it is expected to resolve, by the shipped table; 0: unknown
 	Builtin  agent.Agent
-	Tools    []string             // names of the builtin agent's tools
-	Commands *agent.CommandAgents // agents that are commands
+	Commands *agent.CommandAgents // agents that are commands, with this model
+	Command  string               // that it always works by; empty: as the repository's settings say
+}
+
+// agent is the agent that the coder works by under a repository's settings.
+func (c Coder) agent(s sia.AgentSettings) agent.Agent {
+	if c.Command != "" {
+		s.Kind, s.Command, s.Env = "command", c.Command, nil
+	}
+	if a, ok := c.Commands.Agent(s); ok {
+		return a
+	}
+	return c.Builtin
 }
 
 // Deps is what a [Worker] works with. Everything is needed.
@@ -84,6 +126,7 @@ type Deps struct {
 	Settings  Settings
 	Looker    Looker
 	Chooser   Chooser
+	Decider   Decider
 	Lessons   Lessons
 	Memory    Memory
 	Canceller Canceller
@@ -96,10 +139,10 @@ type Deps struct {
 // check names what is missing.
 func (d Deps) check() error {
 	for name, missing := range map[string]bool{
-		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Git": d.Git == nil, "Coders.Builtin": d.Coders.Builtin == nil,
-		"Coders.Tools": len(d.Coders.Tools) == 0, "Coders.Commands": d.Coders.Commands == nil,
-		"Diagnoser": d.Diagnoser == nil, "Reviewer": d.Reviewer == nil, "Settings": d.Settings == nil,
-		"Looker": d.Looker == nil, "Chooser": d.Chooser == nil, "Lessons": d.Lessons == nil, "Memory": d.Memory == nil,
+		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Git": d.Git == nil, "Coders.All": len(d.Coders.All) == 0,
+		"Coders.Tools": len(d.Coders.Tools) == 0,
+		"Diagnoser":    d.Diagnoser == nil, "Reviewer": d.Reviewer == nil, "Settings": d.Settings == nil,
+		"Looker": d.Looker == nil, "Chooser": d.Chooser == nil, "Decider": d.Decider == nil, "Lessons": d.Lessons == nil, "Memory": d.Memory == nil,
 		"Canceller": d.Canceller == nil, "Links": d.Links.Host == "", "Secrets": d.Secrets == nil,
 		"Logger": d.Logger == nil, "Now": d.Now == nil,
 	} {
@@ -113,7 +156,8 @@ func (d Deps) check() error {
 // Worker carries out effects. Make one with [New]. It is safe for concurrent use.
 type Worker struct {
 	Deps
-	firsts *firsts
+	firsts    *firsts
+	languages sync.Map // commit → language that most of its files are written in
 }
 
 // New returns a worker; it is an error when anything of d is missing.
@@ -149,7 +193,7 @@ type handler func(context.Context, sia.Task, sia.Effect) (sia.Fact, error)
 // handlers has one for every kind of effect.
 func (w *Worker) handlers() map[sia.EffectKind]handler {
 	return map[sia.EffectKind]handler{
-		sia.DoBegin: w.begin, sia.DoAttempt: w.attempt, sia.DoCancel: w.cancel, sia.DoPush: w.push, sia.DoPull: w.pull,
+		sia.DoBegin: w.begin, sia.DoDecide: w.decide, sia.DoAttempt: w.attempt, sia.DoCancel: w.cancel, sia.DoPush: w.push, sia.DoPull: w.pull,
 		sia.DoGate: w.gate, sia.DoRerun: w.rerun, sia.DoDiagnose: w.diagnose, sia.DoReview: w.review, sia.DoWeigh: w.weigh,
 		sia.DoMemory:   w.memory,
 		sia.DoAnnounce: w.announce, sia.DoEscalate: w.escalate, sia.DoClose: w.close, sia.DoReady: w.ready,
@@ -159,13 +203,37 @@ func (w *Worker) handlers() map[sia.EffectKind]handler {
 	}
 }
 
-// agent is the coding agent that a repository's settings name, and the names of its
-// tools, as far as they are known.
-func (w *Worker) agent(s sia.AgentSettings) (a agent.Agent, tools []string) {
-	if a, ok := w.Coders.Commands.Agent(s); ok {
-		return a, nil
+// mayWork are the coders that may make a task's attempts. Where the repository names a
+// command, it is the one that works, with any of the models.
+func (w *Worker) mayWork(t sia.Task) []Coder {
+	if t.Settings.Agent.Kind != "command" {
+		return w.Coders.All
 	}
-	return w.Coders.Builtin, w.Coders.Tools
+	own := slices.DeleteFunc(slices.Clone(w.Coders.All), func(c Coder) bool { return c.Command != "" })
+	if len(own) == 0 {
+		return w.Coders.All
+	}
+	return own
+}
+
+// coder is the one that makes the present attempt; the first where that one is not
+// configured any more.
+func (w *Worker) coder(t sia.Task) Coder {
+	may := w.mayWork(t)
+	for _, c := range may {
+		if a := t.Attempt(); a != nil && a.Coder == c.Name {
+			return c
+		}
+	}
+	return may[0]
+}
+
+// tools are the names of the tools that an attempt has, as far as they are known.
+func (w *Worker) tools(s sia.AgentSettings) []string {
+	if s.Kind == "command" {
+		return nil
+	}
+	return w.Coders.Tools
 }
 
 // repo is the task's repository on GitHub.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -87,11 +87,11 @@ func explainDecision(e *commandEnv, d sia.Decision) {
 }
 
 func explainOptions(e *commandEnv, d sia.Decision) {
-	var options []policies.Option
+	var options []bandit.Option
 	if d.Type != sia.DecideTechnique || json.Unmarshal(d.Options, &options) != nil {
 		return // of another kind of decision, whose reason has to do
 	}
-	var asked policies.Diagnosis // within what else it was decided by
+	var asked bandit.Diagnosis // within what else it was decided by
 	if err := json.Unmarshal(d.Context, &asked); err != nil {
 		asked.Confidence = nil
 	}
@@ -115,7 +115,7 @@ func explainOptions(e *commandEnv, d sia.Decision) {
 	_ = w.Flush() // it writes to the same place, which has told of its trouble
 }
 
-func tallyText(t policies.Tally) string {
+func tallyText(t bandit.Tally) string {
 	if t.Tried == 0 {
 		return "–"
 	}

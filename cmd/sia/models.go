@@ -17,7 +17,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
-	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 // The keys of a configuration file that are no flags.
@@ -57,7 +57,7 @@ type modelsFile struct {
 	top      *ast.MappingNode
 	entries  map[string]modelEntry
 	models   map[string]app.ModelConfig
-	problems []config.Problem
+	problems []invalid.Problem
 }
 
 // readModels reads the models that a configuration file names; ok is false when
@@ -69,7 +69,7 @@ func readModels(name string) (_ app.ModelsConfig, ok bool, _ error) {
 	}
 	parsed, err := parser.ParseBytes(b, 0)
 	if err != nil {
-		return app.ModelsConfig{}, false, &config.Invalid{Name: name, Problems: []config.Problem{problemOf(err, "")}}
+		return app.ModelsConfig{}, false, &invalid.File{Name: name, Problems: []invalid.Problem{problemOf(err, "")}}
 	}
 	f := &modelsFile{models: map[string]app.ModelConfig{}}
 	for _, d := range parsed.Docs {
@@ -83,7 +83,7 @@ func readModels(name string) (_ app.ModelsConfig, ok bool, _ error) {
 	}
 	c := f.read(models, roles)
 	if len(f.problems) > 0 {
-		return app.ModelsConfig{}, false, &config.Invalid{Name: name, Problems: f.problems}
+		return app.ModelsConfig{}, false, &invalid.File{Name: name, Problems: f.problems}
 	}
 	return c, true, nil
 }
@@ -125,7 +125,7 @@ func (f *modelsFile) read(models, roles *ast.MappingValueNode) app.ModelsConfig 
 		Coder: f.role(at, "coder", order.Coder), SIA: f.role(at, "sia", order.SIA),
 		Reviewer: f.role(at, "reviewer", order.Reviewer),
 	}
-	slices.SortStableFunc(f.problems, func(a, b config.Problem) int { return a.Line - b.Line })
+	slices.SortStableFunc(f.problems, func(a, b invalid.Problem) int { return a.Line - b.Line })
 	return c
 }
 
@@ -202,7 +202,7 @@ func (f *modelsFile) names() []string {
 }
 
 func (f *modelsFile) problem(at *ast.MappingValueNode, path, format string, args ...any) {
-	p := config.Problem{Path: path, Message: fmt.Sprintf(format, args...)}
+	p := invalid.Problem{Path: path, Message: fmt.Sprintf(format, args...)}
 	if at != nil {
 		if t := at.Key.GetToken(); t != nil && t.Position != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
@@ -212,8 +212,8 @@ func (f *modelsFile) problem(at *ast.MappingValueNode, path, format string, args
 }
 
 // problemOf is what the YAML library says, with its place.
-func problemOf(err error, path string) config.Problem {
-	p := config.Problem{Path: path, Message: strings.SplitN(err.Error(), "\n", 2)[0]}
+func problemOf(err error, path string) invalid.Problem {
+	p := invalid.Problem{Path: path, Message: strings.SplitN(err.Error(), "\n", 2)[0]}
 	var known yaml.Error
 	if errors.As(err, &known) {
 		p.Message = known.GetMessage()

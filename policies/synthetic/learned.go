@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
 )
 
 // variant is the product's learner with something left out or changed, so that
@@ -27,15 +28,15 @@ type learned struct {
 	variant
 	w          *World
 	seed       uint64
-	learners   []*policies.Learner // one, or one for each repository
-	candidates []policies.Candidate
-	tasks      int                // begun
-	diagnosis  policies.Diagnosis // of the present task
+	learners   []*bandit.Learner // one, or one for each repository
+	candidates []bandit.Candidate
+	tasks      int              // begun
+	diagnosis  bandit.Diagnosis // of the present task
 	used       []string
 }
 
 func (v variant) player(w *World, seed uint64) (player, error) {
-	policy, err := policies.DefaultPolicy()
+	policy, err := policies.ShippedTechnique()
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (v variant) player(w *World, seed uint64) (player, error) {
 	}
 	p := &learned{variant: v, w: w, seed: seed}
 	for range w.Repos {
-		l, err := policies.NewLearner(policy)
+		l, err := bandit.NewLearner(policy)
 		if err != nil {
 			return nil, err
 		}
@@ -60,21 +61,21 @@ func (v variant) player(w *World, seed uint64) (player, error) {
 		}
 	}
 	for _, k := range defaultOrder { // what the learner can't tell apart comes in the fixed rules' order
-		p.candidates = append(p.candidates, policies.Candidate{Technique: techniques[k]})
+		p.candidates = append(p.candidates, bandit.Candidate{Technique: techniques[k]})
 	}
 	return p, nil
 }
 
 // onlyRules is a policy whose table knows the fixed rules' first choices alone.
-func onlyRules(p policies.Policy) policies.Policy {
-	p.Shares = policies.Shares{First: ruleShare, Second: otherShare, Later: otherShare, Other: otherShare}
-	p.Ranks = make(map[string]map[string]int, MaxPatterns)
+func onlyRules(p bandit.Policy) bandit.Policy {
+	p.Rules.Shares = bandit.Shares{First: ruleShare, Second: otherShare, Later: otherShare, Other: otherShare}
+	p.Rules.Ranks = make(map[string]map[string]int, MaxPatterns)
 	for _, n := range &natures {
 		first := map[string]int{}
 		for _, k := range n.rule {
 			first[techniques[k]] = 1
 		}
-		p.Ranks[n.name] = first
+		p.Rules.Ranks[n.name] = first
 	}
 	return p
 }
@@ -85,7 +86,7 @@ func (p *learned) choose(t *Task, tried []int, _ uint) int {
 		p.diagnosis, p.used = p.diagnose(t), p.used[:0]
 		p.tasks++
 	}
-	r := policies.Request{
+	r := bandit.Request{
 		Diagnosis: p.diagnosis, Task: strconv.Itoa(p.tasks), Attempt: len(tried), Left: approaches - len(tried), Seed: p.seed,
 		Candidates: p.candidates, Used: p.used, Terse: true,
 	}
@@ -95,7 +96,7 @@ func (p *learned) choose(t *Task, tried []int, _ uint) int {
 	d := l.Decide(r)
 	k := techniqueNumbers[d.Choice]
 	p.used = append(p.used, d.Choice)
-	o := policies.Outcome{Org: p.diagnosis.Org, Repo: p.diagnosis.Repo, Pattern: p.diagnosis.Pattern}
+	o := bandit.Outcome{Org: p.diagnosis.Org, Repo: p.diagnosis.Repo, Pattern: p.diagnosis.Pattern}
 	if len(tried) == 0 {
 		o.Confidence = p.diagnosis.Confidence
 	}
@@ -111,7 +112,7 @@ func (p *learned) choose(t *Task, tried []int, _ uint) int {
 	return k
 }
 
-func (p *learned) learner(t *Task) *policies.Learner {
+func (p *learned) learner(t *Task) *bandit.Learner {
 	if p.alone {
 		return p.learners[t.repo]
 	}
@@ -119,8 +120,8 @@ func (p *learned) learner(t *Task) *policies.Learner {
 }
 
 // diagnose is the task as the product sees it.
-func (p *learned) diagnose(t *Task) policies.Diagnosis {
-	d := policies.Diagnosis{Org: strconv.Itoa(p.w.org(t.repo)), Repo: strconv.Itoa(t.repo),
+func (p *learned) diagnose(t *Task) bandit.Diagnosis {
+	d := bandit.Diagnosis{Org: strconv.Itoa(p.w.org(t.repo)), Repo: strconv.Itoa(t.repo),
 		Pattern: natures[t.diagnosed].name}
 	if p.pooled {
 		d.Org, d.Repo = "", ""
@@ -140,7 +141,7 @@ func (p *learned) diagnose(t *Task) policies.Diagnosis {
 
 // newExpert plays the table that ships, as a fixed order.
 func newExpert(*World, uint64) (player, error) {
-	policy, err := policies.DefaultPolicy()
+	policy, err := policies.ShippedTechnique()
 	if err != nil {
 		return nil, err
 	}

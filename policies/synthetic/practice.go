@@ -3,14 +3,14 @@ package synthetic
 import (
 	"fmt"
 
-	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
 )
 
 // Practice is the learner that ships after it has seen so many outcomes in a
 // world, and requests of that world for it to answer, in full and not tersely, as
 // the product asks: what the time of a decision is measured with. The same
 // arguments give the same learner and requests.
-func Practice(p Parameters, seed uint64, outcomes, requests int) (*policies.Learner, []policies.Request, error) {
+func Practice(p Parameters, seed uint64, outcomes, requests int) (*bandit.Learner, []bandit.Request, error) {
 	w, err := NewWorld(p, seed)
 	if err != nil {
 		return nil, nil, err
@@ -26,10 +26,10 @@ func Practice(p Parameters, seed uint64, outcomes, requests int) (*policies.Lear
 		n, _ := playOne(learned, &t, nil)
 		seen += len(n)
 	}
-	rs := make([]policies.Request, requests)
+	rs := make([]bandit.Request, requests)
 	for i := range rs {
 		t := w.draw(r)
-		rs[i] = policies.Request{
+		rs[i] = bandit.Request{
 			Diagnosis: learned.diagnose(&t), Task: fmt.Sprint(i), Left: approaches, Seed: seed, Candidates: learned.candidates,
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -76,9 +77,9 @@ func TestProblems(t *testing.T) {
 		in, want := archive.Files[i], &archive.Files[i+1]
 		t.Run(in.Name, func(t *testing.T) {
 			settings, err := config.Parse("config.yml", bytes.TrimSuffix(in.Data, []byte("\n")))
-			var invalid *config.Invalid
+			var invalid *invalid.File
 			if !errors.As(err, &invalid) {
-				t.Fatalf("error %v, want an *Invalid", err)
+				t.Fatalf("error %v, want an *invalid.File", err)
 			}
 			if d := cmp.Diff(sia.DefaultSettings(), settings); d != "" {
 				t.Errorf("settings changed in spite of problems: %s", d)
@@ -114,7 +115,7 @@ func TestBounds(t *testing.T) {
 	}
 	many := strings.Repeat("nonsense: 1\n", 200)
 	_, err := config.Parse("f", []byte(many))
-	var invalid *config.Invalid
+	var invalid *invalid.File
 	if !errors.As(err, &invalid) || len(invalid.Problems) > 51 {
 		t.Errorf("want at most 51 problems, got %v", err)
 	}
@@ -446,9 +447,9 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		var invalid *config.Invalid
+		var invalid *invalid.File
 		if !errors.As(err, &invalid) || len(invalid.Problems) == 0 {
-			t.Fatalf("%T %v, want an *Invalid with problems", err, err)
+			t.Fatalf("%T %v, want an *invalid.File with problems", err, err)
 		}
 		for _, p := range invalid.Problems {
 			if p.Message == "" || p.Line < 0 || (p.Line == 0) != (p.Column == 0) {

@@ -7,7 +7,7 @@
 //
 // Reading is strict. An unknown key or a bad value is a [Problem] with line,
 // column, what was expected and the nearest thing that would be right; all
-// problems of a file are reported together, as [*Invalid]. A file with a problem
+// problems of a file are reported together, as [*invalid.File]. A file with a problem
 // changes nothing: who calls keeps the last good settings in force.
 //
 // Files are strangers' input: their size and nesting are bounded, aliases are

@@ -128,6 +128,11 @@ func Fields() []Field {
 			"of them in the owner's .github repository.",
 			at: func(s *sia.Settings) any { return &s.Budget.InstallationPerDay }},
 
+		{Path: "budget.value", Form: Int, Min: 0, Max: 1e6, Doc: "Credits that a solved task is worth. When for every coder " +
+			"that is left the expected cost of a success exceeds it, the task pauses and says so. With 0 it is the task's budget " +
+			"where several coders can work, and there is no such limit where one can.",
+			at: func(s *sia.Settings) any { return &s.Budget.Value }},
+
 		{Path: "checks.required", Form: Texts, Max: maxText, Doc: "Names of checks that must be green, besides those that " +
 			"the branch's rules require. Where neither says anything, every check that ran must be.",
 			at: func(s *sia.Settings) any { return &s.Checks.Required }},

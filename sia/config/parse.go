@@ -15,10 +15,12 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/invalid"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Parse reads a settings file: sia.DefaultSettings with what the file says on
-// top. Name is used in messages. An error is always an *Invalid with every
+// top. Name is used in messages. An error is always an *invalid.File with every
 // problem found; the settings are then the defaults.
 func Parse(name string, b []byte) (sia.Settings, error) {
 	settings, _, err := parseFile(name, b)
@@ -37,7 +39,7 @@ func parseFile(name string, b []byte) (sia.Settings, map[string]int, error) {
 		r.together()
 	}
 	if len(r.problems) > 0 {
-		return sia.DefaultSettings(), nil, &Invalid{Name: name, Problems: r.problems}
+		return sia.DefaultSettings(), nil, &invalid.File{Name: name, Problems: r.problems}
 	}
 	return r.settings, r.set, nil
 }
@@ -48,13 +50,13 @@ type fileReader struct {
 	fields   map[string]Field
 	set      map[string]int // path → line
 	keys     map[string]ast.Node
-	problems []Problem
+	problems []invalid.Problem
 }
 
 const maxProblems = 50
 
 func (r *fileReader) problem(n ast.Node, path, nearest, format string, args ...any) {
-	p := Problem{Path: path, Nearest: nearest, Message: fmt.Sprintf(format, args...)}
+	p := invalid.Problem{Path: path, Nearest: nearest, Message: fmt.Sprintf(format, args...)}
 	if n != nil {
 		if t := n.GetToken(); t != nil && t.Position != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
@@ -64,7 +66,7 @@ func (r *fileReader) problem(n ast.Node, path, nearest, format string, args ...a
 	case len(r.problems) < maxProblems:
 		r.problems = append(r.problems, p)
 	case len(r.problems) == maxProblems:
-		r.problems = append(r.problems, Problem{Message: "there are more problems; mend these first"})
+		r.problems = append(r.problems, invalid.Problem{Message: "there are more problems; mend these first"})
 	}
 }
 
@@ -116,7 +118,7 @@ func parseSyntax(b []byte) (f *ast.File, err error) {
 }
 
 func (r *fileReader) syntaxProblem(err error) {
-	p := Problem{Message: "not readable as YAML: " + firstLine(err.Error())}
+	p := invalid.Problem{Message: "not readable as YAML: " + firstLine(err.Error())}
 	var se yaml.Error
 	if errors.As(err, &se) {
 		p.Message = "not readable as YAML: " + se.GetMessage()
@@ -206,7 +208,7 @@ func (r *fileReader) nearestKey(section, key string) string {
 			beside = append(beside, s[0])
 		}
 	}
-	if n := nearestWord(key, beside); n != "" {
+	if n := text.Nearest(key, beside); n != "" {
 		return n
 	}
 	if len(elsewhere) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // value reads a node into a field of the settings.
@@ -129,7 +130,7 @@ func (r *fileReader) word(f Field, n ast.Node, s string, ok bool) (string, bool)
 	}
 	near := ""
 	if ok {
-		near = nearestWord(s, f.Words)
+		near = text.Nearest(s, f.Words)
 	}
 	want := words[len(words)-1]
 	if len(words) > 1 {

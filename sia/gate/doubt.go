@@ -17,41 +17,32 @@ type Count struct {
 	Flips   int // of those, on which it went red, too
 }
 
-// The rate at which a check fails by chance has the prior Beta(1, 49), which
-// counts like 50 commits and expects one flip among them
-// (docs/rules.md#run-again-or-blame).
-const (
-	priorFlips   = 1
-	priorCommits = 50
-)
+// Prior is a belief about a rate before anything was counted: a Beta distribution of this
+// mean, 0–1, that counts like weight observations. The rerun policy has those in force.
+type Prior struct{ Mean, Weight float64 }
 
 // FlakeRate is the posterior mean, between 0 and 1, of the rate at which a check
 // fails on a commit that is right. own are the commits of this check, others
 // those of every other check that is known, in all repositories: they move the
-// prior, which always counts like 50 commits.
-func FlakeRate(own, others Count) float64 {
-	mean := (priorFlips + float64(others.Flips)) / (priorCommits + float64(others.Commits))
-	return (priorCommits*mean + float64(own.Flips)) / (priorCommits + float64(own.Commits))
+// prior's mean, and its weight stays what it is.
+func (p Prior) FlakeRate(own, others Count) float64 {
+	p.Mean = p.after(others.Flips, others.Commits)
+	return p.after(own.Flips, own.Commits)
 }
-
-// Of 100 attempts, about 35 are right: the share of first attempts that
-// docs/learning.md#what-is-it-worth measures. It counts like ten attempts.
-const (
-	priorGood     = 3.5
-	priorAttempts = 10
-)
 
 // GoodRate is the posterior mean of the chance that an attempt is right, from
 // how many of the attempts that were judged passed.
-func GoodRate(passed, judged int) float64 {
-	return (priorGood + float64(passed)) / (priorAttempts + float64(judged))
+func (p Prior) GoodRate(passed, judged int) float64 { return p.after(passed, judged) }
+
+func (p Prior) after(yes, all int) float64 {
+	return (p.Weight*p.Mean + float64(yes)) / (p.Weight + float64(all))
 }
 
 // Doubt is what speaks for and against the thought that a red check is red by
 // chance.
 type Doubt struct {
-	Good    float64            // the chance that the attempt is right, as [GoodRate] gives it
-	Rates   map[string]float64 // by check, as [FlakeRate] gives it
+	Good    float64            // the chance that the attempt is right, as [Prior.GoodRate] gives it
+	Rates   map[string]float64 // by check, as [Prior.FlakeRate] gives it
 	Other   float64            // of checks that are not among the Rates
 	Attempt float64            // credits that one more attempt costs, without its checks
 }

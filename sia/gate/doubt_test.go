@@ -99,14 +99,17 @@ func TestWent(t *testing.T) {
 
 // The rate is a share, is the prior's where nothing was seen, rises with every
 // flip, and comes close to what was seen where that is much.
+// flakes is the shipped prior.
+var flakes = Prior{Mean: 0.02, Weight: 50}
+
 func TestFlakeRate(t *testing.T) {
-	if got := FlakeRate(Count{}, Count{}); got != 0.02 {
+	if got := flakes.FlakeRate(Count{}, Count{}); got != 0.02 {
 		t.Errorf("the prior is %g", got)
 	}
-	if got := FlakeRate(Count{Commits: 10_000, Flips: 1000}, Count{}); math.Abs(got-0.1) > 0.001 {
+	if got := flakes.FlakeRate(Count{Commits: 10_000, Flips: 1000}, Count{}); math.Abs(got-0.1) > 0.001 {
 		t.Errorf("1000 flips of 10,000 commits give %g", got)
 	}
-	if got := FlakeRate(Count{}, Count{Commits: 950, Flips: 99}); got != 0.1 {
+	if got := flakes.FlakeRate(Count{}, Count{Commits: 950, Flips: 99}); got != 0.1 {
 		t.Errorf("what is known of other checks gives %g", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -115,8 +118,8 @@ func TestFlakeRate(t *testing.T) {
 			return Count{Commits: n, Flips: rapid.IntRange(0, n).Draw(t, name+" flips")}
 		}
 		own, others := count("own"), count("others")
-		got := FlakeRate(own, others)
-		more := FlakeRate(Count{Commits: own.Commits + 1, Flips: own.Flips + 1}, others)
+		got := flakes.FlakeRate(own, others)
+		more := flakes.FlakeRate(Count{Commits: own.Commits + 1, Flips: own.Flips + 1}, others)
 		if !(got > 0 && got < more && more <= 1) {
 			t.Fatalf("%g, and with one more flip %g", got, more)
 		}

@@ -22,14 +22,6 @@ type Hazard struct {
 	Cost float64
 }
 
-// Shipped are the weights before anything was learned. They were set by hand, so
-// that no field alone interrupts an attempt that has half of its budget left, and
-// so that two thirds of an attempt's calls ending in one error, with as many
-// turns without a change, do.
-func Shipped(cost float64) Hazard {
-	return Hazard{Bias: -3.8, Streak: 2, Same: 3, Idle: 3, Spent: 1, Cost: cost}
-}
-
 // Chance is the chance that an attempt gets nowhere, between 0 and 1.
 func (h Hazard) Chance(r sia.Risk) float64 {
 	return 1 / (1 + math.Exp(-(h.Bias + h.Streak*r.Streak + h.Same*r.Same + h.Idle*r.Idle + h.Spent*r.Spent)))
@@ -50,8 +42,6 @@ func (h Hazard) Judge(r sia.Risk) sia.Risk {
 
 // How the weights are learned, and what counts as a sign.
 const (
-	learnRate   = 0.05  // the step
-	learnPull   = 0.002 // how strongly weights are held to the shipped ones
 	mostWeight  = 20    // how many cases one case stands for at most
 	errorWindow = 12    // last calls in which the same error is looked for
 	fullStreak  = 3     // calls alike in a row, beside the first, that count as 1
@@ -63,13 +53,18 @@ type Case struct {
 	Nowhere bool // it ran into a limit, or ended without a change
 }
 
-// Learn replays cases, oldest first, and gives the weights that they lead to from the shipped ones.
-// Each case is one step of stochastic gradient descent on the logistic loss. What would have become
+// Pace is how fast weights are learned.
+type Pace struct {
+	Rate float64 // the step, 0–1
+	Pull float64 // how strongly weights are held to where they began, 0–1
+}
+
+// Learn replays cases, oldest first, and gives the weights that they lead to from those before anything
+// was learned. Each case is one step of stochastic gradient descent on the logistic loss. What would have become
 // of an interrupted attempt is not known. So a spared case stands for the interrupted ones too and
 // weighs 1/share, where share is the share that is spared. The same cases give the same weights.
-func Learn(cost, share float64, cases []Case) Hazard {
-	h := Shipped(cost)
-	from := h
+func Learn(from Hazard, pace Pace, share float64, cases []Case) Hazard {
+	h := from
 	for _, c := range cases {
 		weight := 1.0
 		if c.Risk.Spared {
@@ -79,8 +74,8 @@ func Learn(cost, share float64, cases []Case) Hazard {
 		if c.Nowhere {
 			y = 1
 		}
-		step := learnRate * weight * (y - h.Chance(c.Risk))
-		move := func(w *float64, x, shipped float64) { *w += step*x - learnPull*(*w-shipped) }
+		step := pace.Rate * weight * (y - h.Chance(c.Risk))
+		move := func(w *float64, x, shipped float64) { *w += step*x - pace.Pull*(*w-shipped) }
 		move(&h.Bias, 1, from.Bias)
 		move(&h.Streak, c.Risk.Streak, from.Streak)
 		move(&h.Same, c.Risk.Same, from.Same)

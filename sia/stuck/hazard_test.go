@@ -13,6 +13,14 @@ import (
 )
 
 // What shipped interrupts, and what it leaves alone.
+// shipped has the weights of the shipped interrupt policy.
+func shipped(cost float64) Hazard {
+	return Hazard{Bias: -3.8, Streak: 2, Same: 3, Idle: 3, Spent: 1, Cost: cost}
+}
+
+// pace is that policy's.
+var pace = Pace{Rate: 0.05, Pull: 0.002}
+
 func TestShipped(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -28,7 +36,7 @@ func TestShipped(t *testing.T) {
 		{"everything at once", sia.Risk{Streak: 1, Same: 0.75, Idle: 0.75, Spent: 0.6}, true},
 		{"everything at once, and nothing to be saved", sia.Risk{Streak: 1, Same: 0.75, Idle: 0.75, Spent: 1}, false},
 	} {
-		if r := Shipped(1).Judge(c.risk); (r.Chance > r.Limit) != c.interrupt {
+		if r := shipped(1).Judge(c.risk); (r.Chance > r.Limit) != c.interrupt {
 			t.Errorf("%s: a chance of %.2f, and the limit is %.2f", c.name, r.Chance, r.Limit)
 		}
 	}
@@ -39,9 +47,9 @@ func TestShipped(t *testing.T) {
 func TestLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cost, spent := rapid.Float64Range(0, 100).Draw(t, "cost"), rapid.Float64Range(0, 0.9).Draw(t, "spent")
-		got := Shipped(cost).Limit(spent)
-		if !(got >= 0 && got < 1) || Shipped(cost).Limit(spent+0.05) <= got || Shipped(cost+1).Limit(spent) <= got ||
-			Shipped(cost).Limit(1) != 1 {
+		got := shipped(cost).Limit(spent)
+		if !(got >= 0 && got < 1) || shipped(cost).Limit(spent+0.05) <= got || shipped(cost+1).Limit(spent) <= got ||
+			shipped(cost).Limit(1) != 1 {
 			t.Fatalf("the limit is %g", got)
 		}
 	})
@@ -50,7 +58,7 @@ func TestLimit(t *testing.T) {
 // In a world where the same error means nothing and idling means everything, the
 // weights come to say so; where nothing was seen, they are those that shipped.
 func TestLearn(t *testing.T) {
-	if got := Learn(1, 0.1, nil); got != Shipped(1) {
+	if got := Learn(shipped(1), pace, 0.1, nil); got != shipped(1) {
 		t.Errorf("from nothing: %+v", got)
 	}
 	var cases []Case
@@ -58,14 +66,14 @@ func TestLearn(t *testing.T) {
 		same, idle := float64(i%2), float64(i/2%2)
 		cases = append(cases, Case{Risk: sia.Risk{Same: same, Idle: idle, Spent: 0.5}, Nowhere: idle > 0})
 	}
-	h := Learn(1, 0.1, cases)
+	h := Learn(shipped(1), pace, 0.1, cases)
 	if h.Same > 2.5 || h.Idle < 3.5 || h.Chance(sia.Risk{Same: 1, Spent: 0.5}) > 0.3 ||
 		h.Chance(sia.Risk{Idle: 1, Spent: 0.5}) < 0.6 {
 		t.Errorf("learned %+v", h)
 	}
-	spared := Learn(1, 0.1, []Case{{Risk: sia.Risk{Same: 1, Idle: 1, Spared: true}}})
-	plain := Learn(1, 0.1, []Case{{Risk: sia.Risk{Same: 1, Idle: 1}}})
-	if spared.Same >= plain.Same || plain.Same >= Shipped(1).Same {
+	spared := Learn(shipped(1), pace, 0.1, []Case{{Risk: sia.Risk{Same: 1, Idle: 1, Spared: true}}})
+	plain := Learn(shipped(1), pace, 0.1, []Case{{Risk: sia.Risk{Same: 1, Idle: 1}}})
+	if spared.Same >= plain.Same || plain.Same >= shipped(1).Same {
 		t.Errorf("one that was spared and got somewhere teaches %.3f, another %.3f", spared.Same, plain.Same)
 	}
 }
@@ -80,7 +88,7 @@ func TestLearnStaysSane(t *testing.T) {
 				Spent: share.Draw(t, "spent"), Spared: rapid.Bool().Draw(t, "spared"),
 			}}
 		}), 0, 300).Draw(t, "cases")
-		h := Learn(1, share.Draw(t, "share"), cases)
+		h := Learn(shipped(1), pace, share.Draw(t, "share"), cases)
 		for _, w := range []float64{h.Bias, h.Streak, h.Same, h.Idle, h.Spent} {
 			if !(math.Abs(w) < 100) {
 				t.Fatalf("%+v", h)

@@ -48,8 +48,9 @@ func (w *script) well(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	case sia.DoBegin:
 		set := sia.DefaultSettings()
 		set.Checks.Settle = sia.Duration(10 * time.Millisecond)
-		return sia.Begun{Settings: set, BaseBranch: "main", BaseSHA: "ba5e", Title: t.Title, Body: t.Body,
-			Agent: "builtin/scripted"}, nil
+		return sia.Begun{Settings: set, BaseBranch: "main", BaseSHA: "ba5e", Title: t.Title, Body: t.Body}, nil
+	case sia.DoDecide:
+		return decided(f.Question), nil
 	case sia.DoAttempt:
 		return sia.AttemptEnded{End: sia.EndFinished, Commit: sha, Diff: sia.DiffStat{Files: 1, Added: f.Attempt},
 			Hunks: []uint64{uint64(f.Attempt)}, Turns: 2, Cost: 3 * sia.Credit}, nil
@@ -76,6 +77,20 @@ func (w *script) well(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 		return sia.Reviewed{Review: sia.Review{Verdict: sia.Approved}, Cost: sia.Credit}, nil
 	}
 	return nil, nil
+}
+
+// decided is the usual answer to a question.
+func decided(q sia.DecisionType) sia.Decided {
+	d := sia.Decided{Type: q, Reason: "it is usual"}
+	switch q {
+	case sia.DecideRecover:
+		d.Choice = sia.ChooseSIA
+	case sia.DecideEscalate:
+		d.Choice = sia.ChooseGoOn
+	default:
+		d.Choice, d.Agent = "coder", "builtin/scripted"
+	}
+	return d
 }
 
 func (w *script) count(key string) int {

@@ -203,8 +203,10 @@ func outcomes(f sia.Effect, now time.Time) []sia.Fact {
 	sha := sia.SHA(fmt.Sprintf("c0ffee%d", f.Attempt))
 	switch f.Kind {
 	case sia.DoBegin:
-		return []sia.Fact{sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "ba5e", Agent: "a"},
+		return []sia.Fact{sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "ba5e"},
 			sia.Begun{Hold: "spent"}, failed}
+	case sia.DoDecide:
+		return []sia.Fact{decided(f.Question), decided(f.Question), failed}
 	case sia.DoAttempt:
 		return []sia.Fact{
 			sia.AttemptEnded{End: sia.EndFinished, Commit: sha, Diff: sia.DiffStat{Files: 1}, Hunks: []uint64{uint64(f.Attempt)},

@@ -1,4 +1,4 @@
-package policies_test
+package bandit_test
 
 import (
 	"flag"
@@ -13,22 +13,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
 )
 
 var update = flag.Bool("update", false, "write golden files")
 
 // still is the policy that ships, with nothing left to chance.
-func still(t testing.TB) policies.Policy {
+func still(t testing.TB) bandit.Policy {
 	p := defaults(t)
 	p.Parameters.Explore = 0
 	return p
 }
 
-var here = policies.Diagnosis{Org: "o", Repo: "r", Pattern: "p"}
+var here = bandit.Diagnosis{Org: "o", Repo: "r", Pattern: "p"}
 
 // ask is the order in which a learner prefers techniques.
-func ask(l *policies.Learner, r policies.Request) (order []string) {
+func ask(l *bandit.Learner, r bandit.Request) (order []string) {
 	for _, o := range l.Decide(r).Options {
 		order = append(order, o.Technique)
 	}
@@ -45,42 +45,42 @@ func want(t *testing.T, got []string, order ...string) {
 func TestCandidatesBreakTies(t *testing.T) {
 	l := newLearner(t, still(t))
 	for _, order := range [][]string{{"a", "b", "c"}, {"c", "a", "b"}} {
-		want(t, ask(l, policies.Request{Diagnosis: here, Candidates: candidates(order...)}), order...)
+		want(t, ask(l, bandit.Request{Diagnosis: here, Candidates: candidates(order...)}), order...)
 	}
 }
 
 func TestTableDecidesFirst(t *testing.T) {
 	l := newLearner(t, still(t))
-	d := policies.Diagnosis{Pattern: "accumulated-cruft"}
-	want(t, ask(l, policies.Request{Diagnosis: d,
+	d := bandit.Diagnosis{Pattern: "accumulated-cruft"}
+	want(t, ask(l, bandit.Request{Diagnosis: d,
 		Candidates: candidates("decomposition", "context-pruning", "fresh-start")}),
 		"fresh-start", "context-pruning", "decomposition")
 	cs := candidates("decomposition", "context-pruning", "fresh-start")
 	cs[0].Prior, cs[2].Odds = 0.5, 0.1 // a prior of the candidate's own, and an unmet precondition
-	want(t, ask(l, policies.Request{Diagnosis: d, Candidates: cs}), "decomposition", "context-pruning", "fresh-start")
+	want(t, ask(l, bandit.Request{Diagnosis: d, Candidates: cs}), "decomposition", "context-pruning", "fresh-start")
 }
 
 // tried reports outcomes: so many of so many resolved, spread evenly.
-func tried(l *policies.Learner, d policies.Diagnosis, technique string, resolved, of int) {
+func tried(l *bandit.Learner, d bandit.Diagnosis, technique string, resolved, of int) {
 	for i := range of {
-		l.Observe(policies.Outcome{
+		l.Observe(bandit.Outcome{
 			Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Technique: technique, Resolved: (i+1)*resolved/of > i*resolved/of,
 		})
 	}
 }
 
 // heard are diagnoses as outcomes of no technique: only their confidence is heard.
-func heard(ds ...policies.Diagnosis) []policies.Outcome {
-	os := make([]policies.Outcome, len(ds))
+func heard(ds ...bandit.Diagnosis) []bandit.Outcome {
+	os := make([]bandit.Outcome, len(ds))
 	for i, d := range ds {
-		os[i] = policies.Outcome{Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Confidence: d.Confidence}
+		os[i] = bandit.Outcome{Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Confidence: d.Confidence}
 	}
 	return os
 }
 
 func TestOutcomesRerank(t *testing.T) {
 	l := newLearner(t, still(t))
-	r := policies.Request{Diagnosis: here, Candidates: candidates("a", "b", "c")}
+	r := bandit.Request{Diagnosis: here, Candidates: candidates("a", "b", "c")}
 	tried(l, here, "a", 0, 6)
 	tried(l, here, "c", 4, 6)
 	want(t, ask(l, r), "c", "b", "a")
@@ -93,28 +93,28 @@ func TestOutcomesRerank(t *testing.T) {
 // that the world; a repository without outcomes follows the others.
 func TestNearerScopesCountMore(t *testing.T) {
 	l := newLearner(t, still(t))
-	sibling := policies.Diagnosis{Org: "o", Repo: "sibling", Pattern: "p"}
-	stranger := policies.Diagnosis{Org: "x", Repo: "y", Pattern: "p"}
+	sibling := bandit.Diagnosis{Org: "o", Repo: "sibling", Pattern: "p"}
+	stranger := bandit.Diagnosis{Org: "x", Repo: "y", Pattern: "p"}
 	tried(l, stranger, "a", 30, 40)
 	tried(l, sibling, "b", 30, 40)
 	tried(l, here, "c", 30, 40)
 	for _, tt := range []struct {
-		who  policies.Diagnosis
+		who  bandit.Diagnosis
 		best string
 	}{{stranger, "a"}, {sibling, "b"}, {here, "c"}} {
-		if got := ask(l, policies.Request{Diagnosis: tt.who,
+		if got := ask(l, bandit.Request{Diagnosis: tt.who,
 			Candidates: candidates("d", "c", "b", "a")}); got[0] != tt.best || got[3] != "d" {
 			t.Errorf("%s/%s prefers %v, want %s first and d, which nobody tried, last", tt.who.Org, tt.who.Repo, got, tt.best)
 		}
 	}
 	stranger.Org = "new"
 	tried(l, here, "a", 0, 40) // now the world prefers b and c
-	want(t, ask(l, policies.Request{Diagnosis: stranger, Candidates: candidates("d", "c", "b", "a")}), "c", "b", "a", "d")
+	want(t, ask(l, bandit.Request{Diagnosis: stranger, Candidates: candidates("d", "c", "b", "a")}), "c", "b", "a", "d")
 }
 
 func TestConfidence(t *testing.T) {
 	l := newLearner(t, still(t))
-	r := policies.Request{Diagnosis: here, Candidates: candidates("a", "b", "c", "d")}
+	r := bandit.Request{Diagnosis: here, Candidates: candidates("a", "b", "c", "d")}
 	r.Confidence = map[string]float64{"a": 0.1, "b": 0.5, "c": 0.9}
 	d := l.Decide(r)
 	z := map[string]float64{}
@@ -129,12 +129,12 @@ func TestConfidence(t *testing.T) {
 		clean := l.Decide(r)
 		r.Confidence = map[string]float64{"a": 0.1, "b": 0.5, "c": 0.9, "d": math.NaN(), "e": math.Inf(1), "f": math.Inf(-1),
 			"g": 7, "h": -1}
-		if diff := cmp.Diff(clean, l.Decide(r), cmpopts.IgnoreUnexported(policies.Option{})); diff != "" {
+		if diff := cmp.Diff(clean, l.Decide(r), cmpopts.IgnoreUnexported(bandit.Option{})); diff != "" {
 			t.Errorf("what is no number in 0–1 changed the decision:\n%s", diff)
 		}
 		l.Observe(heard(r.Diagnosis)...)
-		l.Observe(policies.Outcome{Org: "o", Repo: "r", Pattern: "p", Technique: "a", Z: math.NaN()},
-			policies.Outcome{Pattern: "p"})
+		l.Observe(bandit.Outcome{Org: "o", Repo: "r", Pattern: "p", Technique: "a", Z: math.NaN()},
+			bandit.Outcome{Pattern: "p"})
 		if got := l.Decide(r); got.Learned != 1 || math.IsNaN(got.Options[0].Score) {
 			t.Errorf("after an outcome without a number, and one of no technique: %+v", got)
 		}
@@ -145,7 +145,7 @@ func TestConfidence(t *testing.T) {
 // today, and for as long as outcomes don't say otherwise.
 func TestUsualConfidence(t *testing.T) {
 	l := newLearner(t, still(t))
-	r := policies.Request{Diagnosis: here, Candidates: candidates("a", "b", "c")}
+	r := bandit.Request{Diagnosis: here, Candidates: candidates("a", "b", "c")}
 	usual := here
 	usual.Confidence = map[string]float64{"a": 0.4, "b": 0.6, "c": 0.8}
 	for range 10 {
@@ -165,11 +165,11 @@ func TestConfidenceIsWorthWhatItProves(t *testing.T) {
 	}{{"right", true}, {"guessing", false}} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLearner(t, still(t))
-			r := policies.Request{Diagnosis: here, Candidates: candidates("a", "b", "c")}
+			r := bandit.Request{Diagnosis: here, Candidates: candidates("a", "b", "c")}
 			r.Confidence = map[string]float64{"a": 0.1, "b": 0.5, "c": 0.9}
 			move := func() float64 {
 				os := l.Decide(r).Options
-				c := os[slices.IndexFunc(os, func(o policies.Option) bool { return o.Technique == "c" })]
+				c := os[slices.IndexFunc(os, func(o bandit.Option) bool { return o.Technique == "c" })]
 				return c.Score - math.Log(c.Mean/(1-c.Mean)) // what today's confidence adds
 			}
 			before := move()
@@ -179,7 +179,7 @@ func TestConfidenceIsWorthWhatItProves(t *testing.T) {
 				if tt.right {
 					resolved = z > 0
 				}
-				l.Observe(policies.Outcome{Org: "o", Repo: "r", Pattern: fmt.Sprint(i % 5), Technique: "b", Z: z,
+				l.Observe(bandit.Outcome{Org: "o", Repo: "r", Pattern: fmt.Sprint(i % 5), Technique: "b", Z: z,
 					Resolved: resolved})
 			}
 			after := move()
@@ -193,22 +193,22 @@ func TestConfidenceIsWorthWhatItProves(t *testing.T) {
 // Why a technique was chosen, as people read it.
 func TestReason(t *testing.T) {
 	var b strings.Builder
-	write := func(title string, l *policies.Learner, r policies.Request) policies.Decision {
+	write := func(title string, l *bandit.Learner, r bandit.Request) bandit.Decision {
 		d := l.Decide(r)
 		fmt.Fprintf(&b, "-- %s --\n%s\n", title, d.Reason)
 		return d
 	}
-	d := policies.Diagnosis{Org: "ada", Repo: "shop", Pattern: "repeated-error"}
-	r := policies.Request{Diagnosis: d, Candidates: candidates("error-pattern-recognition", "tool-change", "fresh-start"),
+	d := bandit.Diagnosis{Org: "ada", Repo: "shop", Pattern: "repeated-error"}
+	r := bandit.Request{Diagnosis: d, Candidates: candidates("error-pattern-recognition", "tool-change", "fresh-start"),
 		Left: 4}
 	l := newLearner(t, still(t))
 	write("nothing known", l, r)
-	write("nothing left", l, policies.Request{Diagnosis: d, Candidates: r.Candidates[:1],
+	write("nothing left", l, bandit.Request{Diagnosis: d, Candidates: r.Candidates[:1],
 		Used: []string{"error-pattern-recognition"}})
-	write("one left", l, policies.Request{Diagnosis: d, Candidates: r.Candidates[2:]})
+	write("one left", l, bandit.Request{Diagnosis: d, Candidates: r.Candidates[2:]})
 	tried(l, d, "tool-change", 9, 12)
-	tried(l, policies.Diagnosis{Org: "ada", Repo: "till", Pattern: d.Pattern}, "tool-change", 2, 7)
-	tried(l, policies.Diagnosis{Org: "bob", Repo: "blog", Pattern: d.Pattern}, "tool-change", 30, 51)
+	tried(l, bandit.Diagnosis{Org: "ada", Repo: "till", Pattern: d.Pattern}, "tool-change", 2, 7)
+	tried(l, bandit.Diagnosis{Org: "bob", Repo: "blog", Pattern: d.Pattern}, "tool-change", 30, 51)
 	write("outcomes everywhere", l, r)
 	r.Confidence = map[string]float64{"error-pattern-recognition": 0.2, "tool-change": 0.9, "fresh-start": 0.3}
 	write("ratings for it", l, r)
@@ -227,7 +227,7 @@ func TestReason(t *testing.T) {
 	chance.Parameters.Explore = 0.5
 	l = newLearner(t, chance)
 	for i := range 20 {
-		r := policies.Request{Diagnosis: d, Candidates: candidates("error-pattern-recognition", "tool-change", "fresh-start"),
+		r := bandit.Request{Diagnosis: d, Candidates: candidates("error-pattern-recognition", "tool-change", "fresh-start"),
 			Task: fmt.Sprint("ada/shop#", i)}
 		if l.Decide(r).Explored {
 			write("by chance", l, r)

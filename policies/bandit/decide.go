@@ -1,8 +1,7 @@
-package policies
+package bandit
 
 import (
 	"cmp"
-	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -17,9 +16,9 @@ import (
 // mean moved by today's confidence. In a share of decisions (Parameters.Explore)
 // chance picks uniformly among the best few, the best included.
 func (l *Learner) Decide(r Request) Decision {
-	s, p := l.now.Load(), l.policy.Parameters
-	d := Decision{Policy: fmt.Sprintf("%s/%d", l.policy.Name, l.policy.Version), Learned: s.learned,
-		Options: l.options(s, r)}
+	policy := cmp.Or(r.Policy, &l.policy)
+	s, p := l.now.Load(), policy.Parameters
+	d := Decision{Policy: policy.ID, Learned: s.learned, Options: options(*policy, s, r)}
 	if len(d.Options) == 0 {
 		d.Reason = "Nothing is left to try: every technique was used or ruled out."
 		return d
@@ -43,7 +42,7 @@ func (l *Learner) Decide(r Request) Decision {
 }
 
 // options are the candidates that may be chosen, with their evidence.
-func (l *Learner) options(s *snapshot, r Request) []Option {
+func options(policy Policy, s *snapshot, r Request) []Option {
 	v := s.view(r.Org, r.Repo, r.Pattern)
 	z := standardise(r.Confidence)
 	out := make([]Option, 0, len(r.Candidates))
@@ -54,13 +53,13 @@ func (l *Learner) options(s *snapshot, r Request) []Option {
 		}
 		prior := c.Prior
 		if !(prior > 0 && prior <= 1) {
-			prior = l.policy.Share(r.Pattern, c.Technique)
+			prior = policy.Share(r.Pattern, c.Technique)
 		}
 		e := v.of(c.Technique)
 		if z, rated := z[c.Technique]; rated {
 			e.here = e.here.plus(cell{heard: 1, z: z}) // what the model says today is part of what it usually says
 		}
-		post := l.policy.Parameters.posterior(prior, s.weights.opinion.value, e)
+		post := policy.Parameters.posterior(prior, s.weights.opinion.value, e)
 		o := Option{
 			Technique: c.Technique, Mean: post.mean, strength: post.strength, Z: z[c.Technique],
 			Here: e.here.Tally, Org: e.org.Tally, Elsewhere: e.elsewhere.Tally,

@@ -1,4 +1,4 @@
-package policies
+package bandit
 
 // Diagnosis is what a model, or the fallback rules, concluded about a failed
 // attempt. It has only what matters to the choice of a technique.
@@ -27,6 +27,7 @@ type Request struct {
 	Seed       uint64
 	Candidates []Candidate // in the order that breaks ties
 	Used       []string    // techniques tried in this task: never chosen again
+	Policy     *Policy     // in force for the request; nil: the learner's own
 	// Terse leaves Low, High and Reason out, which take most of a decision's time:
 	// for simulations.
 	Terse bool
@@ -39,7 +40,7 @@ type Decision struct {
 	Options    []Option `json:"options"`    // in the order of preference
 	Explored   bool     `json:"explored"`   // chance chose something else than the best
 	Propensity float64  `json:"propensity"` // with which Choice was to be chosen
-	Policy     string   `json:"policy"`     // name and version: "technique/1"
+	Policy     string   `json:"policy"`     // the id of the policy in force
 	Learned    int      `json:"learned"`    // outcomes that the learner had seen
 	Reason     string   `json:"reason"`     // in words; empty when the request was terse
 }

@@ -1,4 +1,4 @@
-package policies_test
+package bandit_test
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
 )
 
 // The techniques and patterns of these tests are few, so that evidence meets.
@@ -22,35 +23,35 @@ var (
 	patterns = []string{"repeated-error", "wrong-order", "never heard of"}
 )
 
-func defaults(t testing.TB) policies.Policy {
+func defaults(t testing.TB) bandit.Policy {
 	t.Helper()
-	p, err := policies.DefaultPolicy()
+	p, err := policies.ShippedTechnique()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func newLearner(t testing.TB, p policies.Policy) *policies.Learner {
+func newLearner(t testing.TB, p bandit.Policy) *bandit.Learner {
 	t.Helper()
-	l, err := policies.NewLearner(p)
+	l, err := bandit.NewLearner(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-func candidates(names ...string) (cs []policies.Candidate) {
+func candidates(names ...string) (cs []bandit.Candidate) {
 	for _, n := range names {
-		cs = append(cs, policies.Candidate{Technique: n})
+		cs = append(cs, bandit.Candidate{Technique: n})
 	}
 	return cs
 }
 
 // outcomes draws outcomes in few repositories of few organisations.
-func outcomes(rt *rapid.T) []policies.Outcome {
-	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) policies.Outcome {
-		return policies.Outcome{
+func outcomes(rt *rapid.T) []bandit.Outcome {
+	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) bandit.Outcome {
+		return bandit.Outcome{
 			Org:       rapid.SampledFrom([]string{"o1", "o2"}).Draw(rt, "org"),
 			Repo:      rapid.SampledFrom([]string{"r1", "r2"}).Draw(rt, "repo"),
 			Pattern:   rapid.SampledFrom(patterns).Draw(rt, "pattern"),
@@ -61,8 +62,8 @@ func outcomes(rt *rapid.T) []policies.Outcome {
 	}), 0, 40).Draw(rt, "outcomes")
 }
 
-func diagnosis(rt *rapid.T) policies.Diagnosis {
-	return policies.Diagnosis{
+func diagnosis(rt *rapid.T) bandit.Diagnosis {
+	return bandit.Diagnosis{
 		Org:     rapid.SampledFrom([]string{"o1", "o2", "o3"}).Draw(rt, "org"),
 		Repo:    rapid.SampledFrom([]string{"r1", "r2"}).Draw(rt, "repo"),
 		Pattern: rapid.SampledFrom(patterns).Draw(rt, "pattern"),
@@ -71,14 +72,14 @@ func diagnosis(rt *rapid.T) policies.Diagnosis {
 	}
 }
 
-func request(rt *rapid.T) policies.Request {
-	r := policies.Request{
+func request(rt *rapid.T) bandit.Request {
+	r := bandit.Request{
 		Diagnosis: diagnosis(rt), Task: rapid.String().Draw(rt, "task"), Attempt: rapid.IntRange(0, 9).Draw(rt, "attempt"),
 		Left: rapid.IntRange(-1, 9).Draw(rt, "left"), Seed: rapid.Uint64().Draw(rt, "seed"),
 		Used: rapid.SliceOf(rapid.SampledFrom(letters)).Draw(rt, "used"),
 	}
 	for _, n := range rapid.SliceOfN(rapid.SampledFrom(append([]string{""}, letters...)), 0, 9).Draw(rt, "candidates") {
-		r.Candidates = append(r.Candidates, policies.Candidate{
+		r.Candidates = append(r.Candidates, bandit.Candidate{
 			Technique: n, Prior: rapid.Float64().Draw(rt, "prior"), Odds: rapid.Float64().Draw(rt, "odds"),
 		})
 	}
@@ -127,7 +128,7 @@ func TestDecisionIsSound(t *testing.T) {
 		if _, err := json.Marshal(d); err != nil { // a NaN or an infinity somewhere
 			rt.Error(err)
 		}
-		if diff := cmp.Diff(d, l.Decide(r), cmpopts.IgnoreUnexported(policies.Option{})); diff != "" {
+		if diff := cmp.Diff(d, l.Decide(r), cmpopts.IgnoreUnexported(bandit.Option{})); diff != "" {
 			rt.Errorf("asked again, the learner decides otherwise:\n%s", diff)
 		}
 	})
@@ -142,8 +143,8 @@ func TestPropensitiesAreFrequencies(t *testing.T) {
 	got := map[string]float64{}
 	want := map[string]float64{}
 	for i := range n {
-		d := l.Decide(policies.Request{
-			Diagnosis: policies.Diagnosis{Pattern: "repeated-error"}, Task: fmt.Sprint("o/r#", i), Left: 4,
+		d := l.Decide(bandit.Request{
+			Diagnosis: bandit.Diagnosis{Pattern: "repeated-error"}, Task: fmt.Sprint("o/r#", i), Left: 4,
 			Candidates: candidates("fresh-start", "error-pattern-recognition", "tool-change", "x", "y"), Terse: true,
 		})
 		got[d.Choice]++
@@ -171,9 +172,9 @@ func TestNothingCountsTwice(t *testing.T) {
 		l := newLearner(t, policy)
 		os := outcomes(rt)
 		l.Observe(os...)
-		r := policies.Request{Diagnosis: diagnosis(rt), Candidates: candidates(letters...), Terse: true}
+		r := bandit.Request{Diagnosis: diagnosis(rt), Candidates: candidates(letters...), Terse: true}
 		for _, got := range l.Decide(r).Options {
-			var want policies.Option
+			var want bandit.Option
 			for _, o := range os {
 				if o.Technique != got.Technique || o.Pattern != r.Pattern {
 					continue
@@ -214,7 +215,7 @@ func TestReplay(t *testing.T) {
 		replayed.Observe(heard(said...)...)
 		replayed.Observe(os...)
 		r := request(rt)
-		if diff := cmp.Diff(live.Decide(r), replayed.Decide(r), cmpopts.IgnoreUnexported(policies.Option{})); diff != "" {
+		if diff := cmp.Diff(live.Decide(r), replayed.Decide(r), cmpopts.IgnoreUnexported(bandit.Option{})); diff != "" {
 			rt.Errorf("live and replayed differ:\n%s", diff)
 		}
 	})
@@ -223,16 +224,16 @@ func TestReplay(t *testing.T) {
 func TestDiscount(t *testing.T) {
 	l := newLearner(t, defaults(t))
 	for i := range 8 {
-		l.Observe(policies.Outcome{Org: "o", Repo: "r", Pattern: "p", Technique: "a", Resolved: i < 4})
+		l.Observe(bandit.Outcome{Org: "o", Repo: "r", Pattern: "p", Technique: "a", Resolved: i < 4})
 	}
-	r := policies.Request{Diagnosis: policies.Diagnosis{Org: "o", Repo: "r", Pattern: "p"}, Candidates: candidates("a"),
+	r := bandit.Request{Diagnosis: bandit.Diagnosis{Org: "o", Repo: "r", Pattern: "p"}, Candidates: candidates("a"),
 		Terse: true}
 	before := l.Decide(r).Options[0]
 	if err := l.Discount(0.25); err != nil {
 		t.Fatal(err)
 	}
 	after := l.Decide(r)
-	if want := (policies.Tally{Resolved: 1, Tried: 2}); after.Options[0].Here != want {
+	if want := (bandit.Tally{Resolved: 1, Tried: 2}); after.Options[0].Here != want {
 		t.Errorf("counts are %v, want %v", after.Options[0].Here, want)
 	}
 	if m := after.Options[0].Mean; !(m < before.Mean && m > 0.18) {
@@ -259,14 +260,14 @@ func TestConcurrentUse(t *testing.T) {
 	for g := range 4 {
 		wg.Go(func() {
 			for i := range 50 {
-				d := policies.Diagnosis{Org: "o", Repo: fmt.Sprint(i % 3), Pattern: "p",
+				d := bandit.Diagnosis{Org: "o", Repo: fmt.Sprint(i % 3), Pattern: "p",
 					Confidence: map[string]float64{"a": 0.9, "b": 0.2, "c": 0.4}}
-				got := l.Decide(policies.Request{Diagnosis: d, Task: fmt.Sprint(g, i), Candidates: candidates("a", "b", "c")})
+				got := l.Decide(bandit.Request{Diagnosis: d, Task: fmt.Sprint(g, i), Candidates: candidates("a", "b", "c")})
 				if got.Choice == "" {
 					errs[g] = errors.New("nothing was chosen")
 				}
 				l.Observe(heard(d)...)
-				l.Observe(policies.Outcome{Org: "o", Repo: d.Repo, Pattern: "p", Technique: got.Choice, Resolved: i%2 == 0})
+				l.Observe(bandit.Outcome{Org: "o", Repo: d.Repo, Pattern: "p", Technique: got.Choice, Resolved: i%2 == 0})
 			}
 			errs[g] = errors.Join(errs[g], l.Discount(1))
 		})
@@ -275,7 +276,7 @@ func TestConcurrentUse(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
 	}
-	if got := l.Decide(policies.Request{Candidates: candidates("a")}).Learned; got != 200 {
+	if got := l.Decide(bandit.Request{Candidates: candidates("a")}).Learned; got != 200 {
 		t.Errorf("learned %d outcomes, want 200", got)
 	}
 }

@@ -1,15 +1,15 @@
-package policies_test
+package synthetic_test
 
 import (
 	"testing"
 
-	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/policies/synthetic"
 )
 
 // practised is a learner that has seen outcomes in 50 repositories and all
 // patterns, and requests for it.
-func practised(b *testing.B, outcomes int) (*policies.Learner, []policies.Request) {
+func practised(b *testing.B, outcomes int) (*bandit.Learner, []bandit.Request) {
 	p := synthetic.DefaultParameters(50)
 	p.Patterns = synthetic.MaxPatterns
 	l, rs, err := synthetic.Practice(p, 1, outcomes, 1000)
@@ -34,7 +34,7 @@ func BenchmarkObserve(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		r := rs[i%len(rs)]
-		l.Observe(policies.Outcome{Org: r.Org, Repo: r.Repo, Pattern: r.Pattern, Technique: r.Candidates[0].Technique})
+		l.Observe(bandit.Outcome{Org: r.Org, Repo: r.Repo, Pattern: r.Pattern, Technique: r.Candidates[0].Technique})
 		i++
 	}
 }

@@ -1,4 +1,4 @@
-package policies
+package bandit
 
 import (
 	"errors"
@@ -19,8 +19,8 @@ type Learner struct {
 
 // NewLearner is a learner that has seen nothing yet.
 func NewLearner(p Policy) (*Learner, error) {
-	if err := p.check(); err != nil {
-		return nil, fmt.Errorf("technique policy %s: %w", p.Name, err)
+	if err := p.usable(); err != nil {
+		return nil, err
 	}
 	l := &Learner{policy: p}
 	l.now.Store(&snapshot{scopes: map[place]scope{}, weights: newWeights(p.Parameters)})

@@ -1,0 +1,217 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/invalid"
+)
+
+const (
+	policyLimit = 64 << 10 // bytes of a policy file
+	maxPolicies = 50       // files of one repository
+)
+
+// Policies are the policies that may hold in a repository, as last read: those that ship,
+// the owner's, and its own.
+func (f *Files) Policies(ctx context.Context, installation int64, repo sia.Repo) (*policies.Set, error) {
+	set, err := policies.ShippedSet()
+	if err != nil {
+		return nil, err
+	}
+	places, err := f.places(ctx, installation, repo)
+	if err != nil {
+		return nil, err
+	}
+	for _, place := range slices.Backward(places) {
+		files, _, err := f.store.Policies(ctx, place.ID)
+		if err != nil {
+			return nil, err
+		}
+		layer := policies.Repository
+		if place.ID != repo.ID {
+			layer = policies.Owner
+		}
+		for _, file := range files {
+			p, err := policies.Parse(file.Path, []byte(file.Source))
+			if err != nil {
+				continue // this version of SIA reads it otherwise than the one that kept it
+			}
+			set = set.With(layer, p)
+		}
+	}
+	return set, nil
+}
+
+// ReadPolicies takes up a repository's own policies as a commit of its base branch has
+// them, and its owner's as they stand now. A file that is broken is reported on its commit
+// and leaves its last good state in force; the warning says so for people.
+func (f *Files) ReadPolicies(
+	ctx context.Context, installation int64, repo sia.Repo, sha string,
+) (warning string, err error) {
+	places, err := f.places(ctx, installation, repo)
+	if err != nil {
+		return "", err
+	}
+	var warnings []string
+	for _, place := range places {
+		at, read := sha, f.ownPolicies(installation, repo, sha)
+		if place.ID != repo.ID {
+			if at, _, err = f.github.Repo(installation, place).DefaultHead(ctx); err != nil {
+				return "", err
+			}
+			read = f.ownersPolicies(installation, place, at)
+		}
+		broken, err := f.takePolicies(ctx, installation, place, at, read)
+		switch {
+		case err != nil:
+			return "", err
+		case broken == "":
+		case place.ID != repo.ID: // what they say stays where it is: not everybody who sees a task may see it
+			warnings = append(warnings, fmt.Sprintf("Policies in `%s` of `%s` can't be used, so the last good ones hold. The "+
+				"check `%s` on its commit `%.12s` says what is wrong.", policies.Dir, place, render.PolicyCheckName, at))
+		default:
+			warnings = append(warnings, "Policies can't be used, so the last good ones hold: "+broken)
+		}
+	}
+	return strings.Join(warnings, "\n\n"), nil
+}
+
+// reader reads policy files: their contents by path.
+type reader func(context.Context) (map[string][]byte, error)
+
+// ownPolicies reads those of a commit of the repository from git.
+func (f *Files) ownPolicies(installation int64, repo sia.Repo, sha string) reader {
+	return func(ctx context.Context) (map[string][]byte, error) {
+		mirror := f.git.Repo(f.github.Repo(installation, repo).Remote())
+		files, err := mirror.Files(ctx, sha, policies.Dir)
+		if err != nil {
+			return nil, err
+		}
+		out := map[string][]byte{}
+		for _, file := range files {
+			if !isPolicy(file.Path) {
+				continue
+			}
+			b, err := mirror.ReadFile(ctx, sha, file.Path, policyLimit)
+			if errors.Is(err, gitops.ErrTooLarge) {
+				b, err = make([]byte, policyLimit+1), nil
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // a link, or a submodule
+			}
+			if err != nil {
+				return nil, err
+			}
+			out[file.Path] = b
+		}
+		return out, nil
+	}
+}
+
+// ownersPolicies reads those of a commit of the owner's repository from GitHub's API.
+func (f *Files) ownersPolicies(installation int64, place sia.Repo, sha string) reader {
+	return func(ctx context.Context) (map[string][]byte, error) {
+		out := map[string][]byte{}
+		if sha == "" {
+			return out, nil
+		}
+		repo := f.github.Repo(installation, place)
+		names, err := repo.Dir(ctx, sha, policies.Dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if !isPolicy(name) {
+				continue
+			}
+			b, found, err := repo.File(ctx, sha, name, policyLimit)
+			if errors.Is(err, github.ErrTooLarge) {
+				b, err = make([]byte, policyLimit+1), nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				out[name] = b
+			}
+		}
+		return out, nil
+	}
+}
+
+// isPolicy reports whether a path is a policy file's.
+func isPolicy(name string) bool {
+	return path.Dir(name) == policies.Dir && (path.Ext(name) == ".yml" || path.Ext(name) == ".yaml")
+}
+
+// takePolicies keeps the policy files of a commit, unless they were read already: the good
+// ones as they are, of broken ones the last good state. Broken ones are reported, and told
+// in words.
+func (f *Files) takePolicies(
+	ctx context.Context, installation int64, place sia.Repo, sha string, read reader,
+) (broken string, err error) {
+	kept, last, err := f.store.Policies(ctx, place.ID)
+	if err != nil || last.SHA == sha {
+		return last.Broken, err
+	}
+	files, err := read(ctx)
+	if err != nil {
+		return "", err
+	}
+	good, wrong, err := goodPolicies(files, kept)
+	if err != nil {
+		return "", err
+	}
+	said := make([]string, len(wrong))
+	for i, w := range wrong {
+		said[i] = w.Error()
+	}
+	broken = strings.Join(said, "; ")
+	if len(wrong) > 0 {
+		spec := github.CheckRunSpec{Name: render.PolicyCheckName, ExternalID: "policies/" + sha, HeadSHA: sha}
+		if err := f.show(ctx, installation, place, spec, render.PolicyCheckRun(wrong)); err != nil {
+			return "", err
+		}
+	}
+	return broken, f.store.SavePolicies(ctx, place.ID, store.PolicyRead{SHA: sha, Broken: broken}, good)
+}
+
+// goodPolicies are the files that can be used, and what is wrong with the others; of these
+// the state that was kept stays.
+func goodPolicies(files map[string][]byte, kept []store.PolicyFile) (
+	good []store.PolicyFile, wrong []*invalid.File, err error,
+) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if len(good) == maxPolicies {
+			return good, append(wrong, &invalid.File{Name: name, Problems: []invalid.Problem{{
+				Message: fmt.Sprintf("a repository can have %d policies; this one and what follows are left out", maxPolicies)}}}), nil
+		}
+		p, err := policies.Parse(name, files[name])
+		var bad *invalid.File
+		switch {
+		case errors.As(err, &bad):
+			wrong = append(wrong, bad)
+			if i := slices.IndexFunc(kept, func(k store.PolicyFile) bool { return k.Path == name }); i >= 0 {
+				good = append(good, kept[i])
+			}
+		case err != nil:
+			return nil, nil, err
+		default:
+			good = append(good, store.PolicyFile{Path: name, Version: p.ID(), Source: p.Source})
+		}
+	}
+	return good, wrong, nil
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// TaskEnd is what came of a task.
+type TaskEnd struct {
+	Task   sia.TaskID
+	Repo   int64
+	Kind   string // of task, as package policies names it
+	Passed bool
+	Helped bool // a person answered a question in it
+}
+
+// RecordTaskEnd notes what came of a task; the last word on it stands.
+func (s *Store) RecordTaskEnd(ctx context.Context, e TaskEnd) error {
+	return s.exec(ctx, "record what came of task "+string(e.Task), `INSERT INTO task_ends
+		(task_id, repo_id, kind, passed, helped, at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (task_id) DO UPDATE SET passed = excluded.passed, helped = excluded.helped, at = excluded.at`,
+		e.Task, e.Repo, e.Kind, e.Passed, e.Helped, micros(s.now()))
+}
+
+// TaskCount is how many tasks ended, and how many of them passed.
+type TaskCount struct{ Ended, Passed int }
+
+// TaskEnds counts the tasks of a kind in a repository: those that ended without a person's
+// answer, and those in which a person gave one.
+func (s *Store) TaskEnds(ctx context.Context, repo int64, kind string) (alone, helped TaskCount, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN helped = 0 THEN 1 END),
+			count(CASE WHEN helped = 0 AND passed = 1 THEN 1 END),
+			count(CASE WHEN helped = 1 THEN 1 END), count(CASE WHEN helped = 1 AND passed = 1 THEN 1 END)
+		FROM task_ends WHERE repo_id = ? AND kind = ?`, repo, kind).
+		Scan(&alone.Ended, &alone.Passed, &helped.Ended, &helped.Passed)
+	return alone, helped, s.explain(fmt.Sprintf("count the tasks of repository %d", repo), err)
+}
+
+// CoderOutcome is what came of an attempt: who made it, what it cost, and whether it passed.
+type CoderOutcome struct {
+	ID       int64 // the place in the order in which outcomes are learned from; given by RecordCoderOutcome
+	Task     sia.TaskID
+	Attempt  int
+	Repo     int64
+	Org      string
+	Kind     string // of task, as package policies names it
+	Coder    string // its name in the server's configuration
+	Agent    string // agent and model, as it was then
+	Cost     sia.Credits
+	Resolved bool
+	Failed   []string // coders that had failed in the task before, in order
+	At       time.Time
+}
+
+// RecordCoderOutcome appends an outcome. The first one of an attempt stands.
+func (s *Store) RecordCoderOutcome(ctx context.Context, o CoderOutcome) error {
+	op := fmt.Sprintf("record the outcome of attempt %d of task %s", o.Attempt, o.Task)
+	failed, err := json.Marshal(o.Failed)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return s.exec(ctx, op, `INSERT INTO coder_outcomes
+		(task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, failed, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, attempt) DO NOTHING`,
+		o.Task, o.Attempt, o.Repo, o.Org, o.Kind, o.Coder, o.Agent, o.Cost, o.Resolved, string(failed), micros(o.At))
+}
+
+// CoderOutcomesSince lists the outcomes of all repositories that were recorded after the
+// one of this id, in their order; 0 is before the first.
+func (s *Store) CoderOutcomesSince(ctx context.Context, id int64) ([]CoderOutcome, error) {
+	os, err := collect(ctx, s.r, func(rows *sql.Rows) (o CoderOutcome, err error) {
+		var failed string
+		var at int64
+		if err := rows.Scan(&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost, &o.Resolved,
+			&failed, &at); err != nil {
+			return o, err
+		}
+		o.At = fromMicros(at)
+		return o, json.Unmarshal([]byte(failed), &o.Failed)
+	}, `SELECT id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, failed, at FROM coder_outcomes
+		WHERE id > ? ORDER BY id`, id)
+	return os, s.explain(fmt.Sprintf("load the outcomes of coders since %d", id), err)
+}

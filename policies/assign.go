@@ -1,0 +1,22 @@
+package policies
+
+import (
+	"github.com/sia-bot/sia/policies/coder"
+	"github.com/sia-bot/sia/sia/invalid"
+)
+
+// Assign is by what it is decided who makes an attempt (package coder has the rule).
+type Assign struct {
+	Parameters coder.Parameters `yaml:"parameters"`
+}
+
+// Sections implements body.
+func (p *Assign) Sections() map[string]any { return map[string]any{"parameters": &p.Parameters} }
+
+// Check implements body.
+func (p *Assign) Check() []invalid.Problem {
+	if err := p.Parameters.Check(); err != nil {
+		return []invalid.Problem{{Path: "parameters", Message: err.Error()}}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package bandit_test
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/policies/bandit"
+)
+
+// The patterns and techniques of the product: the table that ships knows them all.
+var (
+	productPatterns = strings.Fields(`accumulated-cruft context-overload environment external-dependency-blocker
+		flaky-check interdependent-components missing-credentials missing-example over-constrained repeated-error
+		unclear-instructions unclear-specification unknown wrong-abstraction-level wrong-order wrong-tool`)
+	productTechniques = strings.Fields(`decomposition tool-change prompt-restructuring context-pruning example-injection
+		constraint-relaxation dependency-reordering abstraction-level-shift error-pattern-recognition fresh-start`)
+)
+
+func TestShippedTable(t *testing.T) {
+	p := defaults(t)
+	if got := slices.Sorted(maps.Keys(p.Rules.Ranks)); !slices.Equal(got, productPatterns) {
+		t.Errorf("the table's patterns are %v, want %v", got, productPatterns)
+	}
+	first := map[string]bool{}
+	for pattern, ranks := range p.Rules.Ranks {
+		for technique, rank := range ranks {
+			if !slices.Contains(productTechniques, technique) {
+				t.Errorf("%s: %q is no technique", pattern, technique)
+			}
+			first[technique] = first[technique] || rank == 1
+		}
+	}
+	for _, technique := range productTechniques {
+		if !first[technique] {
+			t.Errorf("%s is the first choice for nothing", technique)
+		}
+	}
+	for rank, want := range []float64{p.Rules.Shares.Other, p.Rules.Shares.First, p.Rules.Shares.Second, p.Rules.Shares.Later} {
+		technique := []string{"fresh-start", "decomposition", "dependency-reordering", "abstraction-level-shift"}[rank]
+		if got := p.Share("interdependent-components", technique); got != want {
+			t.Errorf("share of %s is %v, want %v", technique, got, want)
+		}
+	}
+	if got := p.Share("a pattern of their own", "a technique of their own"); got != p.Rules.Shares.Other {
+		t.Errorf("share of what the table doesn't know is %v, want %v", got, p.Rules.Shares.Other)
+	}
+}
+
+func TestLearnerRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		says  string
+		spoil func(*bandit.Policy)
+	}{
+		{"parameters.explore: ", func(p *bandit.Policy) { p.Parameters.Explore = 0.6 }},
+		{"parameters.explore: ", func(p *bandit.Policy) { p.Parameters.Explore = math.NaN() }},
+		{"parameters.explore_among", func(p *bandit.Policy) { p.Parameters.ExploreAmong = 0 }},
+		{"parameters.weight_prior", func(p *bandit.Policy) { p.Parameters.WeightPrior = 0 }},
+		{"parameters.weight_org", func(p *bandit.Policy) { p.Parameters.WeightOrg = -1 }},
+		{"parameters.opinion", func(p *bandit.Policy) { p.Parameters.Opinion = 9 }},
+		{"rules.shares.first", func(p *bandit.Policy) { p.Rules.Shares.First = 1 }},
+		{"rules.ranks.p.a", func(p *bandit.Policy) { p.Rules.Ranks = map[string]map[string]int{"p": {"a": 0}} }},
+	} {
+		p := defaults(t)
+		tt.spoil(&p)
+		if _, err := bandit.NewLearner(p); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("got %v, want an error that says %s", err, tt.says)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package policies
+
+// Type says what is decided.
+type Type string
+
+// The types of decision.
+const (
+	TypeAssign    Type = "assign"    // who makes the next attempt
+	TypeRecover   Type = "recover"   // what follows an attempt that failed
+	TypeTechnique Type = "technique" // which technique the next attempt uses
+	TypeRerun     Type = "rerun"     // whether failed checks run again before anybody is blamed
+	TypeInterrupt Type = "interrupt" // whether an attempt that gets stuck is stopped
+	TypeEscalate  Type = "escalate"  // whether a person is asked before another approach begins
+)
+
+// Types lists every type of decision, in the order in which they come up in a task.
+func Types() []Type {
+	return []Type{TypeAssign, TypeInterrupt, TypeRerun, TypeRecover, TypeTechnique, TypeEscalate}
+}
+
+// Context is the snapshot that a decision is made in. Shares and scores are 0–1.
+type Context struct {
+	Owner      string `json:"owner"`
+	Repository string `json:"repository"`         // owner/name
+	Language   string `json:"language,omitempty"` // that most files of the base are written in, lower case
+
+	Task    Features `json:"task"`              // of the issue
+	Labels  []string `json:"labels,omitempty"`  // of the issue
+	Attempt int      `json:"attempt,omitempty"` // the last one's number; 0 before the first
+
+	Failures   int     `json:"failures,omitempty"`   // attempts that failed since the run began or a person answered
+	InARow     int     `json:"in_a_row,omitempty"`   // of them, the last ones on the same instructions
+	Class      string  `json:"class,omitempty"`      // of the last failure, as package failure names it
+	Pattern    string  `json:"pattern,omitempty"`    // that the last diagnosis came to
+	Approaches int     `json:"approaches,omitempty"` // distinct instructions that may still be tried
+	Patience   int     `json:"patience,omitempty"`   // failures that the repository's settings let pass as plain retries
+	Coders     int     `json:"coders,omitempty"`     // that may work
+	Failed     int     `json:"failed,omitempty"`     // of them, those that failed in this task
+	Spent      float64 `json:"spent,omitempty"`      // of the task's budget, 0–1
+
+	Alone  Tally `json:"alone"`  // tasks of this kind here that ended without a person's answer
+	Helped Tally `json:"helped"` // and those in which a person answered
+}
+
+// Tally counts how many of the tried passed.
+type Tally struct {
+	Tried  int `json:"tried"`
+	Passed int `json:"passed"`
+}
+
+// share is the posterior mean of the share that passes, of a prior that counts like
+// weight tasks (Beta-binomial).
+func (t Tally) share(prior, weight float64) float64 {
+	return (weight*prior + float64(t.Passed)) / (weight + float64(t.Tried))
+}

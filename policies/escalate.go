@@ -1,0 +1,132 @@
+package policies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/invalid"
+)
+
+// The choices of an escalate decision.
+const (
+	ChoiceGoOn = "go on"   // with the next approach
+	ChoiceAsk  = "ask now" // a person, before it begins
+)
+
+// Escalate is by what it is decided whether a person is asked before another approach
+// begins: where a trigger holds, or where a person's predicted value exceeds the threshold.
+type Escalate struct {
+	Parameters EscalateParameters `yaml:"parameters"`
+	Rules      EscalateRules      `yaml:"rules"`
+}
+
+// EscalateParameters are the weights of a person's predicted value, each 0–1.
+type EscalateParameters struct {
+	Ambiguity    float64 `yaml:"ambiguity"`    // × how ambiguous the issue is
+	Failures     float64 `yaml:"failures"`     // × the attempts that failed, of five
+	Architecture float64 `yaml:"architecture"` // × whether it touches the architecture
+	History      float64 `yaml:"history"`      // × the share of such tasks that fail without a person
+	Help         float64 `yaml:"help"`         // × by how much more tasks pass where a person answered
+	Threshold    float64 `yaml:"threshold"`    // ask above it
+
+	Prior       float64 `yaml:"prior"`        // the share of tasks expected to pass, before any was seen
+	PriorWeight float64 `yaml:"prior_weight"` // in tasks
+}
+
+// EscalateRules name the contexts in which a person is asked whatever the value is, and how
+// many attempts have to fail before one is asked at all.
+type EscalateRules struct {
+	Triggers    []Selector `yaml:"triggers"`
+	MinFailures int        `yaml:"min_failures"`
+}
+
+// Sections implements body.
+func (e *Escalate) Sections() map[string]any {
+	return map[string]any{"parameters": &e.Parameters, "rules": &e.Rules}
+}
+
+// Check implements body.
+func (e *Escalate) Check() []invalid.Problem {
+	var r invalid.Ranges
+	p := e.Parameters
+	for _, f := range []struct {
+		name string
+		v    float64
+	}{{"ambiguity", p.Ambiguity}, {"failures", p.Failures}, {"architecture", p.Architecture}, {"history", p.History},
+		{"help", p.Help}, {"prior", p.Prior}} {
+		r.Within("parameters."+f.name, f.v, 0, 1)
+	}
+	r.Within("parameters.threshold", p.Threshold, 0, 5)
+	r.Within("parameters.prior_weight", p.PriorWeight, 0.1, 1e6)
+	r.Within("rules.min_failures", float64(e.Rules.MinFailures), 1, 20)
+	for _, s := range e.Rules.Triggers {
+		if s.specific() == 0 {
+			r.Note("rules.triggers", "a trigger without a condition would hold always")
+		}
+	}
+	return r.Problems()
+}
+
+// manyFailures is how many failed attempts count in full.
+const manyFailures = 5
+
+// Decide says whether a person is asked now.
+func (e Escalate) Decide(c Context) Answer {
+	p := e.Parameters
+	alone := c.Alone.share(p.Prior, p.PriorWeight)
+	helped := c.Helped.share(p.Prior, p.PriorWeight)
+	architecture := 0.0
+	if c.Task.Architecture {
+		architecture = 1
+	}
+	ask := score(ChoiceAsk,
+		Term{"ambiguity", p.Ambiguity * c.Task.Ambiguity},
+		Term{"failures", p.Failures * min(float64(c.Failures)/manyFailures, 1)},
+		Term{"architecture", p.Architecture * architecture},
+		Term{"history", p.History * (1 - alone)},
+		Term{"help", p.Help * (helped - alone)})
+	goOn := Option{Choice: ChoiceGoOn, Score: p.Threshold}
+	a := Answer{Choice: ChoiceGoOn, Options: []Option{goOn, ask}, Propensity: 1}
+	trigger := slices.IndexFunc(e.Rules.Triggers, func(s Selector) bool { return s.Fits(c) })
+	switch {
+	case c.Failures < e.Rules.MinFailures:
+		a.Reason = fmt.Sprintf("nobody is asked before %s", plural(e.Rules.MinFailures, "attempt has", "attempts have")+" failed")
+	case trigger >= 0:
+		a.Choice = ChoiceAsk
+		a.Reason = "the policy asks a person here whatever is to be expected"
+	case ask.Score > p.Threshold:
+		a.Choice = ChoiceAsk
+		a.Reason = fmt.Sprintf("a person is worth more than another approach: a predicted value of %.2f, above %.2f (%s)",
+			ask.Score, p.Threshold, termsText(ask.Terms))
+	default:
+		a.Reason = fmt.Sprintf("a person's predicted value is %.2f, not above %.2f (%s)", ask.Score, p.Threshold,
+			termsText(ask.Terms))
+	}
+	if a.Choice == ChoiceAsk {
+		slices.Reverse(a.Options)
+	}
+	return a
+}
+
+// termsText lists terms for people, the largest first.
+func termsText(terms []Term) string {
+	sorted := slices.SortedStableFunc(slices.Values(terms), func(a, b Term) int {
+		if a.Value > b.Value {
+			return -1
+		}
+		return 1
+	})
+	parts := make([]string, len(sorted))
+	for i, t := range sorted {
+		parts[i] = fmt.Sprintf("%s %.2f", t.What, t.Value)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,138 @@
+package policies
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Kind says what an issue is about.
+type Kind string
+
+// The kinds of task.
+const (
+	KindBug      Kind = "bug"
+	KindFeature  Kind = "feature"
+	KindRefactor Kind = "refactoring"
+	KindTests    Kind = "tests"
+	KindDocs     Kind = "docs"
+	KindChore    Kind = "chore" // dependencies, builds, releases
+	KindOther    Kind = "other"
+)
+
+// Kinds lists every kind of task.
+func Kinds() []Kind {
+	return []Kind{KindBug, KindFeature, KindRefactor, KindTests, KindDocs, KindChore, KindOther}
+}
+
+// Features are what a decision goes by of an issue's text. Scores are 0–1. They are counted,
+// not judged: the same text has the same features.
+type Features struct {
+	Kind         Kind    `json:"kind"`
+	Words        int     `json:"words"`
+	Complexity   float64 `json:"complexity"`             // how many things it asks for, and how many it names
+	CodeRefs     int     `json:"code_refs,omitempty"`    // files and symbols that it names, each once
+	Ambiguity    float64 `json:"ambiguity"`              // open questions and vague words, with nothing to check them by
+	Architecture bool    `json:"architecture,omitempty"` // it touches interfaces, schemas, storage, security or builds
+}
+
+// kindWords are the words that speak for a kind; a label with such a word counts for three.
+var kindWords = []struct {
+	kind  Kind
+	words *regexp.Regexp
+}{
+	{KindBug, words(`bugs?|fix(es|ed)?|broken|crash(es|ed)?|errors?|fail(s|ed|ing|ure)?|wrong(ly)?|regressions?|panics?|` +
+		`exceptions?|incorrect(ly)?|unexpected(ly)?|instead of|traceback|defects?`)},
+	{KindFeature, words(`features?|add|support(s)?|implement|enhancements?|allow|introduce|new|provide|enable|proposal`)},
+	{KindRefactor, words(`refactor(s|ing)?|clean ?up|simplify|rename|restructure|deduplicate|extract|tech(nical)? debt`)},
+	{KindTests, words(`tests?|coverage|test cases?|flaky`)},
+	{KindDocs, words(`docs?|documentation|readme|typos?|docstrings?|changelog|comments?`)},
+	{KindChore, words(`chore|bump|upgrade|dependenc(y|ies)|ci|release|build|version|lint`)},
+}
+
+var (
+	codeSpan     = regexp.MustCompile("`[^`\n]{2,80}`")
+	fence        = regexp.MustCompile("(?ms)^ {0,3}```.*?^ {0,3}```[ \t]*$")
+	filePath     = regexp.MustCompile(`\b[\w.-]+/[\w./-]+\.\w{1,5}\b|\b\w[\w-]*\.(?:go|py|js|ts|tsx|jsx|rs|java|rb|c|h|cpp|cs|php|kt|swift|yml|yaml|json|toml|sql|md)\b`)
+	symbol       = regexp.MustCompile(`\b[A-Za-z_][\w.]*\(\)|\b[a-z]+[A-Z]\w+\b|\b[a-z]+_[a-z]\w*\b`)
+	demand       = regexp.MustCompile(`(?m)^\s*(?:[-*+]|\d+[.)])\s+\S`)
+	obligation   = words(`must|should|shall|needs? to|has to|have to|also|and then|as well as|additionally`)
+	openQuestion = regexp.MustCompile(`\?(\s|$)`)
+	vague        = words(`maybe|perhaps|somehow|something like|or so|etc|possibly|probably|not sure|unclear|better|nicer|improve|` +
+		`various|several|some kind|tbd|to be decided|ideally|could we|what do you think|thoughts|properly|appropriate(ly)?|robust|flexible`)
+	checkable = words(`expected|actual|steps to reproduce|reproduce|acceptance|done when|given|returns?|raises?|throws?|` +
+		`exit code|example|should (return|be|raise|print|fail|pass|equal|contain)`)
+	architecture = words(`api|apis|interfaces?|schemas?|migrations?|database|protocol|architecture|backwards?[- ]compatib\w*|` +
+		`breaking change|authentication|authorization|security|permissions?|concurren\w*|deadlocks?|cache|storage|` +
+		`dependency injection|build system|public contract|serialization|threads?`)
+)
+
+// words matches any of the alternatives as whole words, in any case.
+func words(alternatives string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:` + alternatives + `)\b`)
+}
+
+// maxRead is how much of an issue's text is read, in bytes.
+const maxRead = 32 << 10
+
+// Read reads the features of an issue. Markdown fences count as examples, not as words.
+func Read(title, body string, labels []string) Features {
+	if len(body) > maxRead {
+		body = strings.ToValidUTF8(body[:maxRead], "")
+	}
+	prose := title + "\n" + fence.ReplaceAllString(body, " ")
+	f := Features{Kind: kindOf(title, prose, labels), Words: len(strings.Fields(prose))}
+	f.CodeRefs = codeRefs(prose)
+	demands := len(demand.FindAllString(body, -1)) + len(obligation.FindAllString(prose, -1))
+	f.Complexity = saturate(0.12*float64(demands) + 0.08*float64(f.CodeRefs) + 0.002*float64(f.Words))
+	touches := architecture.FindAllString(prose, -1)
+	f.Architecture = architecture.MatchString(title) || len(touches) >= 3
+	f.Ambiguity = ambiguity(f, prose, body)
+	return f
+}
+
+// ambiguity grows with open questions and vague words for each sentence or so, and with
+// shortness; what can be checked takes from it.
+func ambiguity(f Features, prose, body string) float64 {
+	open := 1.5*float64(len(openQuestion.FindAllString(prose, -1))) + float64(len(vague.FindAllString(prose, -1)))
+	open /= 1 + float64(f.Words)/40
+	if f.Words < 12 {
+		open += 0.6 // a title alone
+	}
+	firm := 0.5*float64(min(len(checkable.FindAllString(prose, -1)), 3)) + 0.3*float64(min(f.CodeRefs, 3))
+	if fence.MatchString(body) {
+		firm++
+	}
+	return saturate(open * math.Exp(-firm/2))
+}
+
+// saturate maps what is at least 0 to 0–1: 1 comes to .63.
+func saturate(x float64) float64 { return 1 - math.Exp(-x) }
+
+func kindOf(title, prose string, labels []string) Kind {
+	best, most := KindOther, 0
+	for _, k := range kindWords {
+		n := min(len(k.words.FindAllString(prose, -1)), 4) + 2*len(k.words.FindAllString(title, -1))
+		for _, l := range labels {
+			if k.words.MatchString(l) {
+				n += 6
+			}
+		}
+		if n > most {
+			best, most = k.kind, n
+		}
+	}
+	return best
+}
+
+func codeRefs(prose string) int {
+	var seen []string
+	for _, re := range []*regexp.Regexp{codeSpan, filePath, symbol} {
+		for _, ref := range re.FindAllString(prose, 50) {
+			seen = append(seen, strings.Trim(ref, "`()"))
+		}
+	}
+	slices.Sort(seen)
+	return len(slices.Compact(seen))
+}

@@ -1,0 +1,133 @@
+package policies
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia/invalid"
+)
+
+// The choices of a recover decision.
+const (
+	ChoiceSIA        = "sia"         // SIA works out why and changes the approach
+	ChoiceRetry      = "retry"       // the same once more
+	ChoiceOtherCoder = "other-coder" // the same by another coder
+	ChoicePerson     = "person"      // a person is asked
+	ChoiceAbandon    = "abandon"     // the task ends
+)
+
+// Recoveries lists the choices of a recover decision.
+func Recoveries() []string {
+	return []string{ChoiceSIA, ChoiceRetry, ChoiceOtherCoder, ChoicePerson, ChoiceAbandon}
+}
+
+// Recover is by what it is decided what follows an attempt that failed: the action with
+// the highest score, of those that are possible.
+type Recover struct {
+	Parameters RecoverParameters `yaml:"parameters"`
+	Rules      []RecoverRule     `yaml:"rules"`
+}
+
+// RecoverParameters are the scores of actions before any rule.
+type RecoverParameters struct {
+	Base map[string]float64 `yaml:"base"` // action → score, -5–5; what is left out has 0
+}
+
+// RecoverRule changes scores in some contexts. Every rule that fits counts.
+type RecoverRule struct {
+	When    Selector           `yaml:"when"`
+	Bonus   map[string]float64 `yaml:"bonus"`   // action → what is added, -5–5
+	Retries int                `yaml:"retries"` // retries in a row that are possible; the largest counts
+	Wait    time.Duration      `yaml:"wait"`    // before the first retry, doubling; the longest counts
+}
+
+// maxWait bounds the wait before a retry.
+const maxWait = 6 * time.Hour
+
+// Sections implements body.
+func (p *Recover) Sections() map[string]any {
+	return map[string]any{"parameters": &p.Parameters, "rules": &p.Rules}
+}
+
+// Check implements body.
+func (p *Recover) Check() []invalid.Problem {
+	var r invalid.Ranges
+	actions := func(path string, scores map[string]float64) {
+		for action, v := range scores {
+			if !slices.Contains(Recoveries(), action) {
+				r.Note(path+"."+action, "there is no such action; there are %s", strings.Join(Recoveries(), ", "))
+			}
+			r.Within(path+"."+action, v, -5, 5)
+		}
+	}
+	actions("parameters.base", p.Parameters.Base)
+	for _, rule := range p.Rules {
+		actions("rules.bonus", rule.Bonus)
+		r.Within("rules.retries", float64(rule.Retries), 0, 10)
+		if rule.Wait < 0 || rule.Wait > maxWait {
+			r.Note("rules.wait", "want a duration from 0s to %s", maxWait)
+		}
+	}
+	return r.Problems()
+}
+
+// Decide says what follows an attempt that failed. A repository's setting that plain
+// retries come first (Context.Patience) outranks the scores.
+func (p Recover) Decide(c Context) Answer {
+	retries, wait := p.retries(c)
+	var a Answer
+	for _, action := range Recoveries() {
+		if !possible(action, c, retries) {
+			continue
+		}
+		terms := []Term{{"base", p.Parameters.Base[action]}}
+		for i, rule := range p.Rules {
+			if rule.When.Fits(c) {
+				terms = append(terms, Term{fmt.Sprintf("rule %d", i+1), rule.Bonus[action]})
+			}
+		}
+		o := score(action, terms...)
+		if action == ChoiceRetry && c.Patience == 0 {
+			o.Wait = min(maxWait, wait<<min(max(0, c.InARow-1), 10))
+		}
+		a.Options = append(a.Options, o)
+	}
+	slices.SortStableFunc(a.Options, func(x, y Option) int { return cmp.Compare(y.Score, x.Score) })
+	a.Choice, a.Propensity = a.Options[0].Choice, 1
+	switch {
+	case c.Patience > 0:
+		a.Choice = ChoiceRetry
+		a.Reason = fmt.Sprintf("the settings let %s pass before SIA steps in (`sia.trigger_after`)",
+			plural(c.Patience, "more failure", "more failures"))
+	case len(a.Options) == 1:
+		a.Reason = "nothing else is possible"
+	default:
+		a.Reason = fmt.Sprintf("%s scores %.2f after a failure of the class %s; next is %s with %.2f", a.Choice,
+			a.Options[0].Score, cmp.Or(c.Class, "unknown"), a.Options[1].Choice, a.Options[1].Score)
+	}
+	return a
+}
+
+// retries are how many retries in a row are possible in a context, and the wait before the first.
+func (p Recover) retries(c Context) (most int, wait time.Duration) {
+	for _, rule := range p.Rules {
+		if rule.When.Fits(c) {
+			most, wait = max(most, rule.Retries), max(wait, rule.Wait)
+		}
+	}
+	return most, wait
+}
+
+// possible reports whether an action can be taken at all.
+func possible(action string, c Context, retries int) bool {
+	switch action {
+	case ChoiceRetry:
+		return c.Patience > 0 || c.InARow <= retries
+	case ChoiceOtherCoder:
+		return c.Coders > 1 && c.Failed < c.Coders
+	}
+	return true
+}

@@ -1,0 +1,56 @@
+package policies
+
+import (
+	"slices"
+	"strings"
+)
+
+// Selector says in which contexts a policy or a rule holds: in those that fit every
+// condition that is set. The zero selector fits all.
+type Selector struct {
+	Language   []string `yaml:"language,omitempty" json:"language,omitempty"` // any of them
+	Labels     []string `yaml:"labels,omitempty" json:"labels,omitempty"`     // the issue has any of them
+	Kind       []string `yaml:"kind,omitempty" json:"kind,omitempty"`         // of task, see [Kinds]
+	Class      []string `yaml:"class,omitempty" json:"class,omitempty"`       // of the last failure
+	Pattern    []string `yaml:"pattern,omitempty" json:"pattern,omitempty"`   // of the last diagnosis
+	Repository []string `yaml:"repository,omitempty" json:"repository,omitempty"`
+	Owner      []string `yaml:"owner,omitempty" json:"owner,omitempty"`
+	Size       Size     `yaml:"size,omitempty" json:"size,omitzero"`
+	// at least so many failures; 0: any
+	Failures int `yaml:"failures,omitempty" json:"failures,omitempty"`
+}
+
+// Size bounds the words of an issue, both possible; 0: no bound.
+type Size struct {
+	Least int `yaml:"least,omitempty" json:"least,omitempty"`
+	Most  int `yaml:"most,omitempty" json:"most,omitempty"`
+}
+
+// conditions are the selector's, each whether it is set and whether a context fits it.
+func (s Selector) conditions(c Context) [][2]bool {
+	one := func(words []string, v string) [2]bool {
+		return [2]bool{len(words) > 0, slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, v) })}
+	}
+	labelled := slices.ContainsFunc(c.Labels, func(l string) bool { return one(s.Labels, l)[1] })
+	return [][2]bool{
+		one(s.Language, c.Language), {len(s.Labels) > 0, labelled}, one(s.Kind, string(c.Task.Kind)),
+		one(s.Class, c.Class), one(s.Pattern, c.Pattern), one(s.Repository, c.Repository), one(s.Owner, c.Owner),
+		{s.Size.Least > 0, c.Task.Words >= s.Size.Least}, {s.Size.Most > 0, c.Task.Words <= s.Size.Most},
+		{s.Failures > 0, c.Failures >= s.Failures},
+	}
+}
+
+// Fits reports whether every condition that is set holds in a context.
+func (s Selector) Fits(c Context) bool {
+	return !slices.ContainsFunc(s.conditions(c), func(x [2]bool) bool { return x[0] && !x[1] })
+}
+
+// specific is how many conditions are set: the more, the more specific.
+func (s Selector) specific() (n int) {
+	for _, x := range s.conditions(Context{}) {
+		if x[0] {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,146 @@
+package policies
+
+import (
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"sync"
+
+	"github.com/sia-bot/sia/policies/bandit"
+)
+
+// Layer says whose a policy is. A higher layer outranks the lower ones.
+type Layer int
+
+// The layers, from below.
+const (
+	Shipped    Layer = iota // with SIA
+	Owner                   // in the owner's .github repository
+	Repository              // in the repository itself
+)
+
+// String names the layer for people.
+func (l Layer) String() string { return [...]string{"shipped", "owner", "repository"}[l] }
+
+// Dir is where a repository, or its owner's .github repository, keeps policies of its own.
+const Dir = ".sia/policies"
+
+// Set is every policy that may hold in a repository. It is immutable and safe for
+// concurrent use.
+type Set struct{ policies []Policy }
+
+//go:embed defaults/*.yml
+var shipped embed.FS
+
+// shippedSet is read once: it is a part of the program.
+var shippedSet = sync.OnceValues(func() (*Set, error) {
+	files, err := fs.Glob(shipped, "defaults/*.yml")
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{}
+	for _, name := range files {
+		b, err := shipped.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		p, err := parse(path.Base(name), b, nil)
+		if err != nil {
+			return nil, fmt.Errorf("the shipped policies: %w", err)
+		}
+		s.policies = append(s.policies, p)
+	}
+	for _, t := range Types() {
+		if !slices.ContainsFunc(s.policies, func(p Policy) bool { return p.Decision == t && p.Selector.specific() == 0 }) {
+			return nil, fmt.Errorf("the shipped policies: there is none for %s that fits every context", t)
+		}
+	}
+	return s, nil
+})
+
+// ShippedSet is the policies as they ship. An error is a defect of the build.
+func ShippedSet() (*Set, error) { return shippedSet() }
+
+// With is the set with more policies of a layer.
+func (s *Set) With(l Layer, more ...Policy) *Set {
+	out := &Set{policies: slices.Clone(s.policies)}
+	for _, p := range more {
+		p.Layer = l
+		out.policies = append(out.policies, p)
+	}
+	return out
+}
+
+// All lists the policies by type of decision, the highest layer and the most specific first.
+func (s *Set) All() []Policy {
+	order := Types()
+	return slices.SortedFunc(slices.Values(s.policies), func(a, b Policy) int {
+		return cmp.Or(slices.Index(order, a.Decision)-slices.Index(order, b.Decision), before(a, b))
+	})
+}
+
+// before orders policies of one type: by layer, then by how specific they are, then by name.
+func before(a, b Policy) int {
+	return cmp.Or(int(b.Layer)-int(a.Layer), b.Selector.specific()-a.Selector.specific(), cmp.Compare(a.Name, b.Name))
+}
+
+// errNoPolicy is a set that was not made from the shipped one.
+var errNoPolicy = errors.New("there is no policy that fits, not even a shipped one")
+
+// For is the policy in force for a type of decision in a context: of the highest layer
+// that has one that fits, the most specific; the first by name where they tie. The shipped
+// layer has one for every type that fits all contexts.
+func (s *Set) For(t Type, c Context) (Policy, error) {
+	var best *Policy
+	for i := range s.policies {
+		p := &s.policies[i]
+		if p.Decision == t && p.Selector.Fits(c) && (best == nil || before(*p, *best) < 0) {
+			best = p
+		}
+	}
+	if best == nil {
+		return Policy{}, fmt.Errorf("decide %s: %w", t, errNoPolicy)
+	}
+	return *best, nil
+}
+
+// Find is the policy of an id, or of a name where it is the only one.
+func (s *Set) Find(idOrName string) (Policy, bool) {
+	var found []Policy
+	for _, p := range s.policies {
+		if p.ID() == idOrName {
+			return p, true
+		}
+		if p.Name == idOrName {
+			found = append(found, p)
+		}
+	}
+	if len(found) == 0 {
+		return Policy{}, false
+	}
+	return slices.MaxFunc(found, func(a, b Policy) int { return int(a.Layer) - int(b.Layer) }), true
+}
+
+// ShippedAssign is what the shipped assign policy decides by.
+func ShippedAssign() (Assign, error) {
+	s, err := ShippedSet()
+	if err != nil {
+		return Assign{}, err
+	}
+	p, err := s.For(TypeAssign, Context{})
+	return p.Assign(), err
+}
+
+// ShippedTechnique is what the shipped technique policy decides by.
+func ShippedTechnique() (bandit.Policy, error) {
+	s, err := ShippedSet()
+	if err != nil {
+		return bandit.Policy{}, err
+	}
+	p, err := s.For(TypeTechnique, Context{})
+	return p.Technique(), err
+}

@@ -1,0 +1,141 @@
+package policies_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia/invalid"
+)
+
+func shipped(t *testing.T) *policies.Set {
+	t.Helper()
+	s, err := policies.ShippedSet()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// parsed is a policy file of a repository's own.
+func parsed(t *testing.T, source string) policies.Policy {
+	t.Helper()
+	p, err := policies.Parse("own.yml", []byte(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestShippedPolicies(t *testing.T) {
+	s := shipped(t)
+	for _, typ := range policies.Types() {
+		p, err := s.For(typ, policies.Context{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Layer != policies.Shipped || p.Reasoning == "" || !strings.HasPrefix(p.ID(), p.Name+"/1@") {
+			t.Errorf("the shipped policy for %s is %s of the layer %s", typ, p.ID(), p.Layer)
+		}
+	}
+}
+
+func TestOneThresholdIsOverridden(t *testing.T) {
+	own := parsed(t, "decision: escalate\nname: soon\nversion: 3\nparameters: {threshold: 0.2}\n")
+	base, err := shipped(t).For(policies.TypeEscalate, policies.Context{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := own.Escalate(), base.Escalate()
+	want.Parameters.Threshold = 0.2
+	if got.Parameters != want.Parameters || got.Rules.MinFailures != want.Rules.MinFailures {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	own = parsed(t, "decision: recover\nname: r\nversion: 1\nparameters: {base: {retry: 2}}\n")
+	if b := own.Recover().Parameters.Base; b["retry"] != 2 || b["sia"] != 0.5 {
+		t.Errorf("the scores are %v, want retry changed and the others as shipped", b)
+	}
+	if base, _ = shipped(t).For(policies.TypeRecover, policies.Context{}); base.Recover().Parameters.Base["retry"] == 2 {
+		t.Error("a repository's file changed what is shipped")
+	}
+}
+
+func TestMostSpecificPolicyHolds(t *testing.T) {
+	const file = "decision: escalate\nversion: 1\nname: "
+	s := shipped(t).
+		With(policies.Owner, parsed(t, file+"owners\nselector: {kind: [bug], language: [go]}")).
+		With(policies.Repository, parsed(t, file+"b-all"), parsed(t, file+"a-all"), parsed(t, file+"docs\nselector: {kind: [docs]}"))
+	for _, tt := range []struct {
+		name string
+		in   policies.Context
+		want string
+	}{
+		{"the repository's outrank the owner's", policies.Context{Language: "go", Task: policies.Features{Kind: "bug"}}, "a-all"},
+		{"more conditions outrank fewer", policies.Context{Task: policies.Features{Kind: "docs"}}, "docs"},
+		{"ties go by name", policies.Context{}, "a-all"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := s.For(policies.TypeEscalate, tt.in)
+			if err != nil || p.Name != tt.want {
+				t.Errorf("got %s, %v; want %s", p.Name, err, tt.want)
+			}
+		})
+	}
+	only := shipped(t).With(policies.Owner, parsed(t, file+"owners\nselector: {kind: [bug], language: [go]}"))
+	if p, err := only.For(policies.TypeEscalate, policies.Context{Language: "Go", Task: policies.Features{Kind: "bug"}}); err != nil || p.Name != "owners" {
+		t.Errorf("got %s, %v; want the owner's policy", p.Name, err)
+	}
+	if p, err := only.For(policies.TypeEscalate, policies.Context{Language: "java"}); err != nil || p.Name != "escalate" {
+		t.Errorf("got %s, %v; want the shipped policy, for the owner's does not fit", p.Name, err)
+	}
+}
+
+func TestBrokenPolicyFiles(t *testing.T) {
+	for _, tt := range []struct{ name, source, want string }{
+		{"no YAML", "decision: [", "own.yml:1:"},
+		{"empty", "", "decision: want one of"},
+		{"another type", "decision: escalat\nname: a\nversion: 1", "own.yml:1:1: decision: want one of assign, interrupt, rerun, recover, technique, escalate (did you mean escalate?)"},
+		{"a key of nobody's", "decision: escalate\nname: a\nversion: 1\nselectr: {}", "own.yml:4:1: selectr: there is no such key; there are decision, name, parameters, reasoning, rules, selector, version (did you mean selector?)"},
+		{"a parameter of nobody's", "decision: escalate\nname: a\nversion: 1\nparameters:\n  treshold: 1", "own.yml:5:3: parameters.treshold: there is no such key (did you mean threshold?)"},
+		{"out of range", "decision: escalate\nname: a\nversion: 1\nparameters:\n  ambiguity: 2", "own.yml:5:3: parameters.ambiguity: want a number from 0 to 1; this is 2"},
+		{"not a number", "decision: escalate\nname: a\nversion: 1\nparameters: {ambiguity: much}", "own.yml:4:25: parameters: cannot unmarshal"},
+		{"no name", "decision: escalate\nversion: 1", "own.yml: name: want a name"},
+		{"no version", "decision: escalate\nname: a", "own.yml: version: want a whole number"},
+		{"twice", "decision: escalate\nname: a\nname: b\nversion: 1", "own.yml:3:"},
+		{"an unknown kind", "decision: escalate\nname: a\nversion: 1\nselector: {kind: [bgu]}", "selector.kind: \"bgu\" is none of bug, "},
+		{"an unknown action", "decision: recover\nname: a\nversion: 1\nparameters:\n  base: {retri: 1}", "own.yml:5:10: parameters.base.retri: there is no such action"},
+		{"aliases", "decision: &a escalate\nname: *a\nversion: 1", "policies use no anchors"},
+		{"a trigger for everything", "decision: escalate\nname: a\nversion: 1\nrules: {triggers: [{}]}", "rules.triggers: a trigger without a condition"},
+		{"a wait", "decision: recover\nname: a\nversion: 1\nrules: [{wait: 9h}]", "rules.wait: want a duration"},
+		{"deep", "decision: " + strings.Repeat("[", 5000), "nested too deeply"},
+		{"large", "reasoning: " + strings.Repeat("a", 70<<10), "at most 65536"},
+		{"no text", "decision: \xff", "not UTF-8"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := policies.Parse("own.yml", []byte(tt.source))
+			var file *invalid.File
+			if !errors.As(err, &file) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want an invalid file with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// FuzzParse looks for a file that panics, or that is taken and can't be decided by.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("decision: escalate\nname: a\nversion: 1\nparameters: {threshold: 0.2}\nrules: {triggers: [{labels: [x]}]}"))
+	f.Add([]byte("decision: recover\nname: a\nversion: 1\nrules:\n  - when: {class: [network]}\n    bonus: {retry: 1}"))
+	f.Fuzz(func(t *testing.T, source []byte) {
+		p, err := policies.Parse("own.yml", source)
+		if err != nil {
+			return
+		}
+		if a := p.Escalate().Decide(policies.Context{Failures: 3}); p.Decision == policies.TypeEscalate && a.Choice == "" {
+			t.Errorf("nothing was chosen: %+v", a)
+		}
+		if a := p.Recover().Decide(policies.Context{}); p.Decision == policies.TypeRecover && a.Choice == "" {
+			t.Errorf("nothing was chosen: %+v", a)
+		}
+	})
+}

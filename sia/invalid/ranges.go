@@ -1,0 +1,32 @@
+package invalid
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Ranges gathers the numbers that are out of their ranges. The zero value is ready.
+type Ranges struct{ problems []Problem }
+
+// Within notes a number that is not between least and most, both possible.
+func (r *Ranges) Within(path string, v, least, most float64) {
+	if math.IsNaN(v) || v < least || v > most {
+		r.Note(path, "want a number from %s to %s; this is %s", number(least), number(most), number(v))
+	}
+}
+
+// Note notes any other problem with the value at a path.
+func (r *Ranges) Note(path, format string, args ...any) {
+	r.problems = append(r.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// Problems are what was noted, in the order of the paths.
+func (r *Ranges) Problems() []Problem {
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
+	return r.problems
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

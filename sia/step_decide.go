@@ -1,0 +1,170 @@
+package sia
+
+import (
+	"fmt"
+	"strings"
+)
+
+// What follows an attempt that failed, whether a person is asked, and who works are
+// decided by the policies in force (docs/decisions.md). Step asks with one effect and moves
+// on the one fact that answers; it knows the choices, not why they are made.
+
+// The choices that Step knows.
+const (
+	ChooseSIA        = "sia"         // recover: SIA works out why and changes the approach
+	ChooseRetry      = "retry"       // recover: the same once more
+	ChooseOtherCoder = "other-coder" // recover: the same by another coder
+	ChoosePerson     = "person"      // recover: a person is asked
+	ChooseAbandon    = "abandon"     // recover: the task ends
+	ChooseGoOn       = "go on"       // escalate: with the next approach
+	ChooseAsk        = "ask now"     // escalate: a person, before it begins
+	ChooseNobody     = ""            // assign: for nobody left is the chance worth the cost
+)
+
+// Opening is what the next attempt begins with, while it is decided who works.
+type Opening struct {
+	Hash            string   `json:"hash"` // of its prompt
+	LessonsShown    []string `json:"lessons_shown,omitempty"`
+	LessonsWithheld []string `json:"lessons_withheld,omitempty"`
+}
+
+// Decided: the answer to the question that a decide effect put.
+type Decided struct {
+	Type     DecisionType `json:"type"`
+	Choice   string       `json:"choice"`
+	Decision string       `json:"decision"` // id in the log
+	Reason   string       `json:"reason"`   // for people
+	Wait     Duration     `json:"wait,omitempty"`
+	Agent    string       `json:"agent,omitempty"` // assign: the chosen coder's agent and model
+}
+
+// Kind names the fact.
+func (Decided) Kind() Kind { return KDecided }
+
+// ask puts a question to the policies in force.
+func (s *step) decide(question DecisionType) {
+	s.emitEffect(DoDecide, s.number(), string(question)+"-"+s.v(), Effect{Question: question})
+}
+
+// asking is the question whose answer the state waits for.
+func (s *step) asking(state State) DecisionType {
+	switch {
+	case state != Diagnosing:
+		return DecideAssign
+	case s.t.Next == nil:
+		return DecideRecover
+	}
+	return DecideEscalate
+}
+
+// decided moves on an answer.
+func (s *step) decided() {
+	f := s.e.Fact.(Decided)
+	if f.Type != s.asking(s.t.State) {
+		s.ignore(late)
+		return
+	}
+	switch f.Type {
+	case DecideRecover:
+		s.recovered(f)
+	case DecideEscalate:
+		s.approached(f)
+	case DecideAssign:
+		s.assigned(f)
+	}
+}
+
+// recovered goes on after an attempt that failed.
+func (s *step) recovered(f Decided) {
+	a := s.t.Attempt()
+	switch f.Choice {
+	case ChooseRetry:
+		s.proceedAfter(f.Wait.D(), fmt.Sprintf("failed attempt %d: the same again, because %s", a.Number, f.Reason))
+	case ChooseOtherCoder:
+		s.t.Elsewhere = true
+		s.proceed(fmt.Sprintf("failed attempt %d: another coder tries the same, because %s", a.Number, f.Reason))
+	case ChoosePerson:
+		s.escalate(Diagnosis{})
+		s.because("a person is asked: %s", f.Reason)
+	case ChooseAbandon:
+		s.end("SIA gave the task up: "+f.Reason, false)
+	default:
+		s.diagnose(a.Signals)
+	}
+}
+
+// approached goes on with a diagnosis, or asks a person before its approach begins.
+func (s *step) approached(f Decided) {
+	if f.Choice != ChooseAsk {
+		s.review()
+		return
+	}
+	d := s.t.Next.Diagnosis
+	e := howToGoOn(d, s.lastFailure())
+	e.Early = f.Reason
+	s.t.Next = nil
+	s.open(e)
+	s.because("a person is asked before another approach: %s", f.Reason)
+}
+
+// assigned begins the attempt with the coder that was chosen.
+func (s *step) assigned(f Decided) {
+	o := s.t.Opening
+	if o == nil {
+		s.ignore(late)
+		return
+	}
+	s.t.Opening = nil
+	if f.Choice == ChooseNobody {
+		s.hold(PausedByWorth, f.Reason)
+		s.begin()
+		return
+	}
+	plans, left := s.plans(), s.t.Credits.Left()
+	known := false
+	for _, p := range s.t.Prompts {
+		known = known || p.Hash == o.Hash
+	}
+	if !plans && !known {
+		s.t.Prompts = append(s.t.Prompts, Prompt{Version: len(s.t.Prompts) + 1, Hash: o.Hash, Technique: s.t.Brief.Technique})
+	}
+	a := Attempt{
+		Number: s.number() + 1, StartedAt: s.e.At, Coder: f.Choice, Agent: f.Agent, Assigned: f.Reason, PromptHash: o.Hash,
+		Technique: s.t.Brief.Technique, Planning: plans,
+		LessonsShown: o.LessonsShown, LessonsWithheld: o.LessonsWithheld,
+		Answers: len(s.t.Brief.Answers), Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
+	}
+	s.t.Attempts = append(s.t.Attempts, a)
+	s.t.WantedCoder, s.t.Elsewhere = "", false
+	s.enter(Working)
+	s.emit(DoAttempt, a.Number, "")
+	s.t.Pull.Refused = ""
+	if s.t.Pull.Readied && !s.t.Pull.Merged {
+		s.emit(DoDraft, a.Number, "")
+	}
+	what := "begins"
+	if plans {
+		what = "makes a plan"
+	}
+	s.because("attempt %d %s at %s with %s credits set aside; %s works: %s", a.Number, what, s.t.BaseSHA.Short(), a.Reserved,
+		f.Choice, strings.TrimSuffix(f.Reason, "."))
+}
+
+// FailedCoders are the coders of this run that failed, in order, each as often as it did.
+func (t *Task) FailedCoders() (names []string) {
+	for _, a := range t.Attempts[min(t.Earlier, len(t.Attempts)):] {
+		if a.Outcome == AttemptFail && a.Coder != "" {
+			names = append(names, a.Coder)
+		}
+	}
+	return names
+}
+
+// InARow is how many of the last attempts failed on the same instructions.
+func (t *Task) InARow() int {
+	s := step{t: *t}
+	if t.Attempt() == nil {
+		return 0
+	}
+	return s.inARow(AttemptFail)
+}
