@@ -110,7 +110,7 @@ func TestOwnersSettingsRefused(t *testing.T) {
 	if !started || task.State != sia.Passed || task.Approaches != 2 {
 		t.Errorf("started %v, %s, %d approaches", started, task.State, task.Approaches)
 	}
-	const want = "The settings in `.sia/config.yml` of `ada/.github` can't be used, so the last good ones hold: GitHub does not allow it: Resource not accessible by integration"
+	const want = "The settings in `.sia/config.yml` of `ada/.github` can't be used, so the last good ones hold: GitHub does not allow it: Resource not accessible by integration\n\nThe policies in `.sia/policies` of `ada/.github` can't be read, so the last good ones hold: GitHub does not allow it: Resource not accessible by integration"
 	if task.Warning != want {
 		t.Errorf("warning %q, want %q", task.Warning, want)
 	}

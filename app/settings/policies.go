@@ -67,26 +67,45 @@ func (f *Files) ReadPolicies(
 	}
 	var warnings []string
 	for _, place := range places {
-		at, read := sha, f.ownPolicies(installation, repo, sha)
-		if place.ID != repo.ID {
-			if at, _, err = f.github.Repo(installation, place).DefaultHead(ctx); err != nil {
-				return "", err
-			}
-			read = f.ownersPolicies(installation, place, at)
-		}
-		broken, err := f.takePolicies(ctx, installation, place, at, read)
-		switch {
-		case err != nil:
+		warning, err := f.readPlace(ctx, installation, repo, place, sha)
+		if err != nil {
 			return "", err
-		case broken == "":
-		case place.ID != repo.ID: // what they say stays where it is: not everybody who sees a task may see it
-			warnings = append(warnings, fmt.Sprintf("Policies in `%s` of `%s` can't be used, so the last good ones hold. The "+
-				"check `%s` on its commit `%.12s` says what is wrong.", policies.Dir, place, render.PolicyCheckName, at))
-		default:
-			warnings = append(warnings, "Policies can't be used, so the last good ones hold: "+broken)
+		}
+		if warning != "" {
+			warnings = append(warnings, warning)
 		}
 	}
 	return strings.Join(warnings, "\n\n"), nil
+}
+
+// readPlace takes up the policies of one of the places that may have some for a
+// repository, the repository itself or its owner's. What trying again can't help leaves
+// the last good ones, with a warning.
+func (f *Files) readPlace(
+	ctx context.Context, installation int64, repo, place sia.Repo, sha string,
+) (warning string, err error) {
+	if place.ID == repo.ID {
+		broken, err := f.takePolicies(ctx, installation, place, sha, f.ownPolicies(installation, repo, sha))
+		if broken != "" {
+			broken = "Policies can't be used, so the last good ones hold: " + broken
+		}
+		return broken, err
+	}
+	head, _, err := f.github.Repo(installation, place).DefaultHead(ctx)
+	broken := ""
+	if err == nil {
+		broken, err = f.takePolicies(ctx, installation, place, head, f.ownersPolicies(installation, place, head))
+	}
+	var refused *sia.Error
+	switch {
+	case errors.As(err, &refused) && refused.Permanent:
+		return fmt.Sprintf("The policies in `%s` of `%s` can't be read, so the last good ones hold: %s", policies.Dir, place,
+			refused.Message), nil
+	case broken != "": // what they say stays where it is: not everybody who sees a task may see it
+		return fmt.Sprintf("Policies in `%s` of `%s` can't be used, so the last good ones hold. The check `%s` on its "+
+			"commit `%.12s` says what is wrong.", policies.Dir, place, render.PolicyCheckName, head), nil
+	}
+	return "", err
 }
 
 // reader reads policy files: their contents by path.
