@@ -85,6 +85,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}()
 	intake, err := webhook.NewIntake(webhook.Deps{
 		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
+		Coders: c.Models.choice(),
 		Secrets: g.secrets, Logger: g.log, Now: g.now,
 	})
 	if err != nil {
@@ -177,7 +178,8 @@ func newCoders(ctx context.Context, g *ground, c Config, o Options) (out work.Co
 			return out, err
 		}
 		out.Tools = builtin.Tools()
-		out.All = append(out.All, work.Coder{Name: one.Name, Builtin: builtin, Commands: commands, Command: one.Command})
+		out.All = append(out.All, work.Coder{Name: one.Name, Builtin: builtin, Commands: commands, Command: one.Command,
+			Cost: one.cost()})
 	}
 	return out, nil
 }

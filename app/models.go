@@ -46,6 +46,27 @@ type ModelConfig struct {
 	Backups   []ModelConfig // asked in this order when it can't answer
 }
 
+// firstAttempt is what an attempt is taken to use before any was seen. At the prices of Claude
+// Sonnet 4.5 it comes to 0.58 USD, which is what that model's 52 calls a task cost on average on
+// SWE-bench Verified with mini-swe-agent (0.56). It is outlearned within a few attempts.
+var firstAttempt = llm.Usage{Input: 700_000, CachedInput: 620_000, Output: 10_000}
+
+// cost is what an attempt of the coder is expected to cost before any was seen, in credits.
+func (c CoderConfig) cost() float64 {
+	return c.Model.Price.Cost(firstAttempt) / 0.01
+}
+
+// choice are the names of those that may make attempts, where there is a choice.
+func (c ModelsConfig) choice() (names []string) {
+	if len(c.Coders) < 2 {
+		return nil
+	}
+	for _, one := range c.Coders {
+		names = append(names, one.Name)
+	}
+	return names
+}
+
 func (m ModelConfig) or(other ModelConfig) ModelConfig {
 	if m.Model == "" && m.URL == "" {
 		return other

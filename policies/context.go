@@ -33,6 +33,8 @@ type Context struct {
 	Class      string  `json:"class,omitempty"`      // of the last failure, as package failure names it
 	Pattern    string  `json:"pattern,omitempty"`    // that the last diagnosis came to
 	Approaches int     `json:"approaches,omitempty"` // distinct instructions that may still be tried
+	Rerunnable bool    `json:"rerunnable,omitempty"` // the checks that failed can be run again on the same commit
+	Waits      int     `json:"waits,omitempty"`      // how often they were, after a while
 	Patience   int     `json:"patience,omitempty"`   // failures that the repository's settings let pass as plain retries
 	Coders     int     `json:"coders,omitempty"`     // that may work
 	Failed     int     `json:"failed,omitempty"`     // of them, those that failed in this task

@@ -42,7 +42,7 @@ var kindWords = []struct {
 	kind  Kind
 	words *regexp.Regexp
 }{
-	{KindBug, words(`bugs?|fix(es|ed)?|broken|crash(es|ed)?|errors?|fail(s|ed|ing|ure)?|wrong(ly)?|regressions?|panics?|` +
+	{KindBug, words(`bugs?|fix(es|ed)?|broken|crash(es|ed)?|\w*errors?|fail(s|ed|ing|ure)?|wrong(ly)?|regressions?|panics?|` +
 		`exceptions?|incorrect(ly)?|unexpected(ly)?|instead of|traceback|defects?`)},
 	{KindFeature, words(`features?|add|support(s)?|implement|enhancements?|allow|introduce|new|provide|enable|proposal`)},
 	{KindRefactor, words(`refactor(s|ing)?|clean ?up|simplify|rename|restructure|deduplicate|extract|tech(nical)? debt`)},

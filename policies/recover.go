@@ -14,6 +14,7 @@ import (
 const (
 	ChoiceSIA        = "sia"         // SIA works out why and changes the approach
 	ChoiceRetry      = "retry"       // the same once more
+	ChoiceRerun      = "rerun"       // the checks once more, on the same commit
 	ChoiceOtherCoder = "other-coder" // the same by another coder
 	ChoicePerson     = "person"      // a person is asked
 	ChoiceAbandon    = "abandon"     // the task ends
@@ -21,7 +22,7 @@ const (
 
 // Recoveries lists the choices of a recover decision.
 func Recoveries() []string {
-	return []string{ChoiceSIA, ChoiceRetry, ChoiceOtherCoder, ChoicePerson, ChoiceAbandon}
+	return []string{ChoiceSIA, ChoiceRerun, ChoiceRetry, ChoiceOtherCoder, ChoicePerson, ChoiceAbandon}
 }
 
 // Recover is by what it is decided what follows an attempt that failed: the action with
@@ -40,11 +41,11 @@ type RecoverParameters struct {
 type RecoverRule struct {
 	When    Selector           `yaml:"when"`
 	Bonus   map[string]float64 `yaml:"bonus"`   // action → what is added, -5–5
-	Retries int                `yaml:"retries"` // retries in a row that are possible; the largest counts
-	Wait    time.Duration      `yaml:"wait"`    // before the first retry, doubling; the longest counts
+	Retries int                `yaml:"retries"` // retries, or re-runs, in a row that are possible; the largest counts
+	Wait    time.Duration      `yaml:"wait"`    // before the first of them, doubling; the longest counts
 }
 
-// maxWait bounds the wait before a retry.
+// maxWait bounds the wait before a retry or a re-run.
 const maxWait = 6 * time.Hour
 
 // Sections implements body.
@@ -90,7 +91,10 @@ func (p Recover) Decide(c Context) Answer {
 			}
 		}
 		o := score(action, terms...)
-		if action == ChoiceRetry && c.Patience == 0 {
+		switch {
+		case action == ChoiceRerun:
+			o.Wait = min(maxWait, wait<<min(c.Waits, 10))
+		case action == ChoiceRetry && c.Patience == 0:
 			o.Wait = min(maxWait, wait<<min(max(0, c.InARow-1), 10))
 		}
 		a.Options = append(a.Options, o)
@@ -126,6 +130,8 @@ func possible(action string, c Context, retries int) bool {
 	switch action {
 	case ChoiceRetry:
 		return c.Patience > 0 || c.InARow <= retries
+	case ChoiceRerun:
+		return c.Rerunnable && c.Waits < retries
 	case ChoiceOtherCoder:
 		return c.Coders > 1 && c.Failed < c.Coders
 	}

@@ -200,6 +200,7 @@ type (
 		Failures []CheckFailure `json:"failures,omitempty"`
 		Signals  []Signal       `json:"signals,omitempty"`
 		RerunIDs []int64        `json:"rerun_ids,omitempty"`
+		Blamed   []int64        `json:"blamed,omitempty"`  // the red runs, of a red verdict
 		Doubt    *Doubt         `json:"doubt,omitempty"`   // what was weighed about running red checks again
 		Blocked  []Obstacle     `json:"blocked,omitempty"` // what a person has to see to
 		// there is no signal, perhaps because the pull request is a draft

@@ -3,6 +3,7 @@ package sia
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // What follows an attempt that failed, whether a person is asked, and who works are
@@ -13,6 +14,7 @@ import (
 const (
 	ChooseSIA        = "sia"         // recover: SIA works out why and changes the approach
 	ChooseRetry      = "retry"       // recover: the same once more
+	ChooseRerun      = "rerun"       // recover: the checks are run again after a while
 	ChooseOtherCoder = "other-coder" // recover: the same by another coder
 	ChoosePerson     = "person"      // recover: a person is asked
 	ChooseAbandon    = "abandon"     // recover: the task ends
@@ -32,8 +34,8 @@ type Opening struct {
 type Decided struct {
 	Type     DecisionType `json:"type"`
 	Choice   string       `json:"choice"`
-	Decision string       `json:"decision"` // id in the log
-	Reason   string       `json:"reason"`   // for people
+	Decision string       `json:"decision"`         // id in the log
+	Reason   string       `json:"reason,omitempty"` // for people; empty where there was no choice
 	Wait     Duration     `json:"wait,omitempty"`
 	Agent    string       `json:"agent,omitempty"` // assign: the chosen coder's agent and model
 }
@@ -80,6 +82,8 @@ func (s *step) recovered(f Decided) {
 	switch f.Choice {
 	case ChooseRetry:
 		s.proceedAfter(f.Wait.D(), fmt.Sprintf("failed attempt %d: the same again, because %s", a.Number, f.Reason))
+	case ChooseRerun:
+		s.waitOut(f)
 	case ChooseOtherCoder:
 		s.t.Elsewhere = true
 		s.proceed(fmt.Sprintf("failed attempt %d: another coder tries the same, because %s", a.Number, f.Reason))
@@ -90,6 +94,46 @@ func (s *step) recovered(f Decided) {
 		s.end("SIA gave the task up: "+f.Reason, false)
 	default:
 		s.diagnose(a.Signals)
+	}
+}
+
+// waitOut takes back that the attempt failed, and has its red checks run again after a
+// while.
+func (s *step) waitOut(f Decided) {
+	s.takeBackFailure()
+	g, at := s.t.Gate, s.e.At.Add(f.Wait.D())
+	s.enter(Checking)
+	s.t.Gate = GateState{Seq: g.Seq, Since: at, Weighing: g.Weighing, Reruns: g.Reruns, Doubted: g.Doubted,
+		Waits: g.Waits + 1}
+	s.emitEffect(DoRerun, s.number(), "wait-"+s.v(), Effect{At: at, SHA: s.t.Head, CheckIDs: g.Failed})
+	s.look(at.Add(lookGap(s.t.Settings.Checks.Settle.D(), 1)))
+	s.because("not the attempt's doing: the checks are run again at %s, because %s", at.UTC().Format(time.TimeOnly), f.Reason)
+}
+
+// takeBackFailure undoes what outcome and fail noted of the present attempt.
+func (s *step) takeBackFailure() {
+	a := s.t.Attempt()
+	a.Outcome, a.Signals = "", nil
+	s.t.Failures--
+	before, after := AttemptOutcome(""), 0 // of earlier attempts on the same prompt, and the first after the last diagnosis
+	if n := len(s.t.Interventions); n > 0 {
+		after = s.t.Interventions[n-1].After
+	}
+	judged := false
+	for _, earlier := range s.t.Attempts[:s.number()-1] {
+		done := earlier.Outcome == AttemptPass || earlier.Outcome == AttemptFail
+		if earlier.PromptHash == a.PromptHash && done {
+			before = earlier.Outcome
+		}
+		judged = judged || done && earlier.Number > after
+	}
+	for i := range s.t.Prompts {
+		if s.t.Prompts[i].Hash == a.PromptHash {
+			s.t.Prompts[i].Outcome = before
+		}
+	}
+	if n := len(s.t.Interventions); n > 0 && after < a.Number && !judged {
+		s.t.Interventions[n-1].Resolved = nil
 	}
 }
 
@@ -142,12 +186,14 @@ func (s *step) assigned(f Decided) {
 	if s.t.Pull.Readied && !s.t.Pull.Merged {
 		s.emit(DoDraft, a.Number, "")
 	}
-	what := "begins"
+	why := fmt.Sprintf("attempt %d begins at %s with %s credits set aside", a.Number, s.t.BaseSHA.Short(), a.Reserved)
 	if plans {
-		what = "makes a plan"
+		why = fmt.Sprintf("attempt %d makes a plan for %s, with %s credits set aside", a.Number, s.t.BaseSHA.Short(), a.Reserved)
 	}
-	s.because("attempt %d %s at %s with %s credits set aside; %s works: %s", a.Number, what, s.t.BaseSHA.Short(), a.Reserved,
-		f.Choice, strings.TrimSuffix(f.Reason, "."))
+	if f.Reason != "" {
+		why += fmt.Sprintf("; %s works: %s", f.Choice, strings.TrimSuffix(f.Reason, "."))
+	}
+	s.because("%s", why)
 }
 
 // FailedCoders are the coders of this run that failed, in order, each as often as it did.

@@ -56,6 +56,11 @@ func (s *step) judged() {
 	if s.outdated(f) {
 		return
 	}
+	if f.Verdict == VerdictRed && f.Looked.Before(g.Since) {
+		s.because("the checks are run again at %s; until then the red ones say nothing", g.Since.UTC().Format(time.TimeOnly))
+		s.look(g.Since.Add(lookGap(settle, 1)))
+		return
+	}
 	deadline := g.Since.Add(s.t.Settings.Checks.Wait.D())
 	switch f.Verdict {
 	case VerdictGreen:
@@ -185,6 +190,7 @@ func (s *step) red(f Judged) {
 		s.proceed(fmt.Sprintf("the checks of @%s's push are red; the next attempt starts there", s.t.HeadBy.Login))
 		return
 	}
+	s.t.Gate.Failed = f.Blamed
 	a.Failures = f.Failures
 	a.Passing = greenNames(f.Checks)
 	s.fail(f.Signals)

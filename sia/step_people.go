@@ -151,7 +151,7 @@ func (s *step) resume() {
 		return
 	}
 	s.t.Credits.Budget += f.Credits
-	s.t.Worthwhile = s.t.Worthwhile || s.t.Pause.Kind == PausedByWorth && f.Credits == 0
+	s.t.Worthwhile = s.t.Worthwhile || s.t.Pause.Kind == PausedByWorth
 	p := *s.t.Pause
 	s.enter(p.From)
 	for _, f := range p.Held {
@@ -236,6 +236,10 @@ func (s *step) use() {
 	if f.Coder != "" {
 		s.t.WantedCoder = f.Coder
 		s.because("%s asked for the coder %s next", s.who(), f.Coder)
+		return
+	}
+	if s.t.State == Reviewing || s.t.State == Announced {
+		s.ignore("the next attempt's approach is chosen already; say it again if that attempt fails, or `/sia stop`")
 		return
 	}
 	if s.t.Used(f.Technique) {

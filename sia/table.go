@@ -70,10 +70,7 @@ func init() {
 		KRetry: row{}.on((*step).retry, OnHold, Stopped, Escalated, Checking).
 			ignore(isBusy, Queued, Working, PushedOut, Diagnosing, Reviewing, Announced).
 			ignore("the checks are green; `/sia start` followed by words says what is wanted besides", Passed),
-		KUse: row{}.on((*step).use, Queued, Working, PushedOut, Checking, Diagnosing, Escalated, OnHold).
-			ignore("the next attempt's approach is chosen already; say it again if that attempt fails, or `/sia stop`",
-				Reviewing, Announced).
-			rest(hasEnded),
+		KUse:    row{}.on((*step).use, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KAnswer: row{}.on((*step).answer, Escalated).rest(noWaiting),
 		KApprove: row{}.on((*step).approve, Escalated).
 			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold).

@@ -290,6 +290,8 @@ type GateState struct {
 	Since  time.Time `json:"since,omitzero"`   // when the present head began to be watched
 	Looks  int       `json:"looks,omitempty"`  // looks at the present head that found it unfinished
 	Reruns int       `json:"reruns,omitempty"` // re-runs asked for on the present head
+	Failed []int64   `json:"failed,omitempty"` // the runs that the last red verdict blamed
+	Waits  int       `json:"waits,omitempty"`  // how often these were waited out, and then run again
 	// one of the re-runs was for doubt: red checks that might be red by chance
 	Doubted bool     `json:"doubted,omitempty"`
 	Explain []string `json:"explain,omitempty"` // the last verdict's reasons

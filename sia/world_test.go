@@ -161,12 +161,15 @@ func (w *world) outcome(f Effect) Fact {
 // decided makes up an answer to a question.
 func (w *world) decided(q DecisionType) Fact {
 	choices := map[DecisionType][]string{
-		DecideRecover:  {ChooseSIA, ChooseSIA, ChooseSIA, ChooseSIA, ChooseRetry, ChooseOtherCoder, ChoosePerson, ChooseAbandon},
+		DecideRecover:  {ChooseSIA, ChooseSIA, ChooseSIA, ChooseSIA, ChooseRetry, ChooseRerun, ChooseOtherCoder, ChoosePerson, ChooseAbandon},
 		DecideEscalate: {ChooseGoOn, ChooseGoOn, ChooseGoOn, ChooseAsk},
 		DecideAssign:   {"fast", "fast", "strong", "strong", ChooseNobody},
 	}
 	d := Decided{Type: q, Choice: rapid.SampledFrom(choices[q]).Draw(w.t, string(q)), Reason: "so it is", Agent: "scripted"}
-	if d.Choice == ChooseRetry {
+	if d.Choice == ChooseRerun && w.task.Head == "" {
+		d.Choice = ChooseRetry
+	}
+	if d.Choice == ChooseRetry || d.Choice == ChooseRerun {
 		d.Wait = Duration(rapid.IntRange(0, 2).Draw(w.t, "wait")) * Duration(time.Minute)
 	}
 	return d

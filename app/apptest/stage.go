@@ -57,8 +57,10 @@ type Config struct {
 	Owner map[string]string // of the owner's .github repository; nil: there is none
 	From  string            // instead of Files: a local git repository
 	Model scripted.Script
-	Pages string    // address of SIA's own pages, to which people are linked; "": none
-	Log   io.Writer // where the application's log goes; nil: nowhere
+	// who may work, from the cheapest; each name is its model's, too. None: the model coder alone
+	Coders []string
+	Pages  string    // address of SIA's own pages, to which people are linked; "": none
+	Log    io.Writer // where the application's log goes; nil: nowhere
 }
 
 // Stage is one simulator, one scripted model and one application between them.
@@ -97,6 +99,7 @@ func Start(t testing.TB, c Config) *Stage {
 	s.must(err)
 	s.config = Configure(s.Sim, registered, s.Model.URL, filepath.Join(s.dir, "sia"))
 	s.config.PublicURL = c.Pages
+	s.config.Models.Coders = coders(c.Coders, s.config.Models.Coder)
 	s.start()
 	front := httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.forward)))
 	t.Cleanup(front.Close)
@@ -126,6 +129,19 @@ func Configure(sim *ghsim.Server, a ghsim.App, model, dir string) app.Config {
 		GitHub: app.GitHubConfig{URL: sim.URL(), API: sim.APIURL(), AppID: a.ID, PrivateKey: a.PrivateKeyPEM,
 			WebhookSecret: Secret},
 	}
+}
+
+// coders make attempts with models of their names; each costs ten times what the one
+// before costs.
+func coders(names []string, like app.ModelConfig) (all []app.CoderConfig) {
+	like.Price = llm.Price{Input: 0.3, CachedInput: 0.03, Output: 1.5}
+	for _, name := range names {
+		like.Model = name
+		all = append(all, app.CoderConfig{Name: name, Model: like})
+		like.Price = llm.Price{Input: 10 * like.Price.Input, CachedInput: 10 * like.Price.CachedInput,
+			Output: 10 * like.Price.Output}
+	}
+	return all
 }
 
 // github starts the simulator with its people and the repository.

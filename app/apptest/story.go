@@ -32,11 +32,13 @@ import (
 // file with the content "(none)" is left out of the repository. The words
 // before the first section say what the story is about. A line "like: <name>"
 // among them takes everything but the script, the result included, from another
-// story: what is different there must not make a difference.
+// story: what is different there must not make a difference. A line "coders: <names>"
+// says who may work, from the cheapest: each name is that of a model, too.
 type Story struct {
 	Name    string
 	About   string
-	Like    string // name of the story that it takes from
+	Like    string   // name of the story that it takes from
+	Coders  []string // who may work; none: the model coder alone
 	path    string
 	archive *txtar.Archive
 	parts   map[string]string // by section, defaults and the story it is like included
@@ -91,6 +93,9 @@ func readStory(file string) (Story, error) {
 			s.Like = name
 			from = append(from, name+".txtar")
 		}
+		if names, ok := strings.CutPrefix(strings.TrimSpace(line), "coders: "); ok {
+			s.Coders = strings.Fields(names)
+		}
 	}
 	for _, name := range append(from, defaults) {
 		other, err := txtar.ParseFile(filepath.Join(filepath.Dir(file), name))
@@ -142,7 +147,7 @@ func (s *Story) under(folder string) map[string]string {
 
 // config is what the story has on the stage.
 func (s *Story) config(model scripted.Script) Config {
-	c := Config{Files: s.under("repo"), Model: model}
+	c := Config{Files: s.under("repo"), Model: model, Coders: s.Coders}
 	if owner := s.under("owner"); len(owner) > 0 {
 		c.Owner = owner
 	}
@@ -154,7 +159,7 @@ func (s *Story) config(model scripted.Script) Config {
 func (s *Story) model() (scripted.Script, error) {
 	var rules txtar.Archive
 	add := func(name string) {
-		if isModel(name) && strings.TrimSpace(s.parts[name]) != "(none)" {
+		if s.isModel(name) && strings.TrimSpace(s.parts[name]) != "(none)" {
 			rules.Files = append(rules.Files, txtar.File{Name: name, Data: []byte(s.parts[name])})
 		}
 	}
@@ -174,9 +179,9 @@ func (s *Story) model() (scripted.Script, error) {
 }
 
 // isModel reports whether a section belongs to the scripted model.
-func isModel(name string) bool {
+func (s *Story) isModel(name string) bool {
 	folder, _, _ := strings.Cut(name, "/")
-	return slices.Contains([]string{"coder", "sia", "reviewer", "any", "file"}, folder)
+	return slices.Contains(append([]string{"coder", "sia", "reviewer", "any", "file"}, s.Coders...), folder)
 }
 
 // Play plays the story and compares what came of it with what the archive says;

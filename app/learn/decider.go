@@ -48,7 +48,9 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 		Owner: t.Repo.Owner, Repository: t.Repo.String(), Language: language, Labels: t.Labels,
 		Task: policies.Read(t.Title, t.Body, t.Labels), Attempt: len(t.Attempts), Failures: t.Failures, InARow: t.InARow(),
 		Class: class(t.Attempt()), Pattern: pattern(t), Approaches: t.ApproachesLeft(),
-		Patience: max(0, t.Settings.SIA.TriggerAfter-t.Failures), Coders: coders,
+		Rerunnable: len(t.Gate.Failed) > 0 && t.Attempt() != nil && t.Attempt().Head == t.Head && t.Head != "",
+		Waits:      t.Gate.Waits,
+		Patience:   max(0, t.Settings.SIA.TriggerAfter-t.Failures), Coders: coders,
 	}
 	failed := t.FailedCoders()
 	slices.Sort(failed)
@@ -306,9 +308,12 @@ func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decisi
 // cameOf is what came of a decision: of the first judged attempt after it. It is "" while
 // that is not known, and untried once it never will be.
 func cameOf(t sia.Task, d sia.Decision) (came string, y float64) {
+	if d.Type == sia.DecideAssign && d.Choice == sia.ChooseNobody {
+		return cameUntried, 0
+	}
 	for _, a := range t.Attempts {
 		switch {
-		case a.Number <= d.Attempt:
+		case a.Number < d.Attempt || a.Number == d.Attempt && d.Choice != sia.ChooseRerun: // made before
 		case a.Outcome == sia.AttemptPass:
 			return cameResolved, 1
 		case a.Outcome == sia.AttemptFail:

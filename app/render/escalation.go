@@ -60,6 +60,9 @@ func escalationIntro(t sia.Task, e sia.Escalation) string {
 		end = "the checks are not green with that yet"
 	}
 	switch n := len(t.Prompts); {
+	case e.Early != "":
+		s += fmt.Sprintf("SIA tried %s at #%d and asks before it tries another: %s.", approaches(n), t.Issue,
+			Line(strings.TrimSuffix(e.Early, "."), 400))
 	case n == 0:
 		s += fmt.Sprintf("SIA can't go on with #%d by itself.", t.Issue)
 	case t.ApproachesLeft() == 0:

@@ -155,21 +155,30 @@ func NoTask(set sia.Settings) string {
 	return "SIA is not working on this issue. `/sia start` or the label " + Code(set.Label, 50) + " starts it."
 }
 
-// NoTechnique answers /sia use with a name that no technique has. ids are those that can
-// be used.
-func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID) string {
+// NoTechnique answers /sia use with a name that no technique has, and no coder. ids are the
+// techniques that can be used, coders those that may work where there is a choice.
+func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID, coders []string) string {
 	names, shown := make([]string, len(ids)), make([]string, len(ids))
 	for i, id := range ids {
 		names[i], shown[i] = string(id), Code(string(id), 60)
 	}
-	s := "There is no technique " + Code(string(asked), 60) + ", so nothing was changed."
-	if near := text.Nearest(string(asked), names); near != "" {
+	what := "no technique "
+	if len(coders) > 0 {
+		what = "no technique and no coder "
+	}
+	s := "There is " + what + Code(string(asked), 60) + ", so nothing was changed."
+	if near := text.Nearest(string(asked), append(names, coders...)); near != "" {
 		s += " Did you mean " + Code("/sia use "+near, 0) + "?"
 	}
 	if len(shown) == 0 {
-		return s + " Every technique was used in this task already."
+		s += " Every technique was used in this task already."
+	} else {
+		s += " Those that this task has not used: " + list(shown) + "."
 	}
-	return s + " Those that this task has not used: " + list(shown) + "."
+	if len(coders) > 0 {
+		s += " The coders: " + codes(coders, 20) + "."
+	}
+	return s
 }
 
 // StartOnPull answers /sia start on a pull request.

@@ -353,6 +353,9 @@ func attemptList(t sia.Task, l Links) string {
 	for _, a := range t.Attempts[first:] {
 		b.WriteString("- " + attemptLine(t, a, l) + "\n")
 	}
+	if a := t.Attempt(); a.Assigned != "" {
+		b.WriteString("\n" + Code(a.Coder, 40) + " made the last one: " + Line(a.Assigned, 400) + "\n")
+	}
 	return b.String()
 }
 
@@ -362,6 +365,9 @@ func attemptLine(t sia.Task, a sia.Attempt, l Links) string {
 		words = "waits for its checks"
 	}
 	s := fmt.Sprintf("%s **Attempt %d** — %s — %s", icon, a.Number, approach(a), words)
+	if a.Assigned != "" {
+		s = fmt.Sprintf("%s **Attempt %d** by %s — %s — %s", icon, a.Number, Code(a.Coder, 40), approach(a), words)
+	}
 	if names := failing(a); len(names) > 0 && a.Outcome != sia.AttemptPass {
 		s += ": " + codes(names, 3)
 	} else if a.Reason != "" && a.Outcome != sia.AttemptPass {

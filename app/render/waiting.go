@@ -33,6 +33,8 @@ func advice(p sia.Pause) string {
 		return "`/sia resume` tries again."
 	case sia.PausedByCredits:
 		return "`/sia resume +50` adds 50 credits (0.50 USD) and goes on; `/sia stop` ends the task."
+	case sia.PausedByWorth:
+		return "`/sia resume` has it go on all the same; `/sia stop` ends the task."
 	case sia.PausedByPushes:
 		return "Stop pushing to it, then `/sia resume` tries again."
 	}

@@ -40,13 +40,14 @@ type Teacher interface {
 	Teach(ctx context.Context, intent sia.Intent) (answer string, done bool, err error)
 }
 
-// Deps is what an [Intake] works with. Everything is needed.
+// Deps is what an [Intake] works with. Everything is needed but the coders.
 type Deps struct {
 	Store    *store.Store
 	GitHub   *github.App
 	Settings Settings
 	Teacher  Teacher
 	Memory   Memory
+	Coders   []string       // names of those that may work, where there is a choice
 	Secrets  *secret.Masker // what people wrote is kept without secrets
 	Logger   *slog.Logger
 	Now      func() time.Time

@@ -2,15 +2,17 @@ package webhook
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 )
 
-// known answers where a technique is asked for that there is not: a misspelt wish is
-// neither taken for one nor for the answer to an open question.
+// known finds out whether a technique is asked for or a coder, and answers where it is
+// neither: a misspelt wish is not taken for one, nor for the answer to an open question.
 func (in *Intake) known(ctx context.Context, targets []target) error {
-	for i, t := range targets {
+	for n, t := range targets {
 		use, ok := t.event.Fact.(sia.Use)
 		if !ok {
 			continue
@@ -26,13 +28,18 @@ func (in *Intake) known(ctx context.Context, targets []target) error {
 		if _, ok := library.Get(use.Technique); ok {
 			continue
 		}
+		i := slices.IndexFunc(in.Coders, func(name string) bool { return strings.EqualFold(name, string(use.Technique)) })
+		if i >= 0 {
+			targets[n].event.Fact = sia.Use{Coder: in.Coders[i]}
+			continue
+		}
 		var ids []sia.TechniqueID
 		for _, tech := range library.All() {
 			if !task.Used(tech.ID) {
 				ids = append(ids, tech.ID)
 			}
 		}
-		targets[i].event.Fact = sia.Query{Topic: "say", Text: render.NoTechnique(use.Technique, ids)}
+		targets[n].event.Fact = sia.Query{Topic: "say", Text: render.NoTechnique(use.Technique, ids, in.Coders)}
 	}
 	return nil
 }

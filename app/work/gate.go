@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,6 +43,7 @@ func (w *Worker) reportVerdict(
 		if out.Failures, err = w.failures(ctx, t, e, v); err != nil {
 			return nil, err
 		}
+		out.Blamed = slices.Sorted(maps.Keys(v.Red))
 		out.Signals = stuck.Signals(t, stuck.Judged{
 			Failures: out.Failures, Criteria: named(v.Checks), Passing: green(v.Checks),
 			Before: gate.Green(e.in.Base, e.in.BaseStatuses, e.in.BaseWorkflows), Hunks: t.Attempt().Hunks,

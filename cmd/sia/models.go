@@ -24,6 +24,7 @@ import (
 const (
 	keyModels = "models"
 	keyRoles  = "roles"
+	keyCoders = "coders"
 )
 
 // modelEntry is one model in a configuration file.
@@ -48,7 +49,14 @@ type rolesEntry struct {
 	Reviewer []string `yaml:"reviewer"`
 }
 
-// modelName is what models may be called.
+// coderEntry is one that may make attempts, in a configuration file.
+type coderEntry struct {
+	Model   string   `yaml:"model"`   // of the models section
+	Backups []string `yaml:"backups"` // that are asked in its place
+	Command string   `yaml:"command"` // an agent that is a command; empty: as a repository's settings say
+}
+
+// modelName is what models and coders may be called.
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$`)
 
 // modelsFile reads the models and roles of one configuration file and gathers
@@ -77,20 +85,20 @@ func readModels(name string) (_ app.ModelsConfig, ok bool, _ error) {
 			f.top = m
 		}
 	}
-	models, roles := yamlChild(f.top, keyModels), yamlChild(f.top, keyRoles)
-	if models == nil && roles == nil {
+	models, roles, coders := yamlChild(f.top, keyModels), yamlChild(f.top, keyRoles), yamlChild(f.top, keyCoders)
+	if models == nil && roles == nil && coders == nil {
 		return app.ModelsConfig{}, false, nil
 	}
-	c := f.read(models, roles)
+	c := f.read(models, roles, coders)
 	if len(f.problems) > 0 {
 		return app.ModelsConfig{}, false, &invalid.File{Name: name, Problems: f.problems}
 	}
 	return c, true, nil
 }
 
-func (f *modelsFile) read(models, roles *ast.MappingValueNode) app.ModelsConfig {
+func (f *modelsFile) read(models, roles, coders *ast.MappingValueNode) app.ModelsConfig {
 	if models == nil {
-		f.problem(roles, keyRoles, "it names models, but there is no models section that describes them")
+		f.problem(cmp.Or(roles, coders), cmp.Or(keyOf(roles), keyOf(coders)), "it names models, but there is no models section that describes them")
 		return app.ModelsConfig{}
 	}
 	if err := yaml.NodeToValue(models.Value, &f.entries, yaml.DisallowUnknownField()); err != nil {
@@ -108,6 +116,10 @@ func (f *modelsFile) read(models, roles *ast.MappingValueNode) app.ModelsConfig 
 			return app.ModelsConfig{}
 		}
 	}
+	work := f.coders(coders)
+	if len(order.Coder) == 0 && len(work) > 0 {
+		order.Coder = []string{work[0].Model.Name}
+	}
 	if len(order.Coder) == 0 && len(f.entries) == 1 {
 		for name := range f.entries {
 			order.Coder = []string{name}
@@ -123,10 +135,47 @@ func (f *modelsFile) read(models, roles *ast.MappingValueNode) app.ModelsConfig 
 	}
 	c := app.ModelsConfig{
 		Coder: f.role(at, "coder", order.Coder), SIA: f.role(at, "sia", order.SIA),
-		Reviewer: f.role(at, "reviewer", order.Reviewer),
+		Reviewer: f.role(at, "reviewer", order.Reviewer), Coders: work,
 	}
 	slices.SortStableFunc(f.problems, func(a, b invalid.Problem) int { return a.Line - b.Line })
 	return c
+}
+
+// coders are those that may make attempts, in the order of the file.
+func (f *modelsFile) coders(section *ast.MappingValueNode) (all []app.CoderConfig) {
+	if section == nil {
+		return nil
+	}
+	entries := map[string]coderEntry{}
+	if err := yaml.NodeToValue(section.Value, &entries, yaml.DisallowUnknownField()); err != nil {
+		f.problems = append(f.problems, problemOf(err, keyCoders))
+		return nil
+	}
+	if len(entries) == 0 {
+		f.problem(section, keyCoders, "it names nobody: each coder has a name and a model, such as fast: {model: %s}",
+			strings.Join(f.names(), " or "))
+		return nil
+	}
+	for _, at := range yamlMapping(section.Value).Values {
+		name := at.Key.GetToken().Value
+		path := keyCoders + "." + name
+		e := entries[name]
+		if !modelName.MatchString(name) {
+			f.problem(at, path, "a coder's name has 1 to 40 letters, digits, dots, dashes and underscores")
+			continue
+		}
+		all = append(all, app.CoderConfig{Name: name, Command: e.Command,
+			Model: f.chain(at, path+".model", append([]string{e.Model}, e.Backups...))})
+	}
+	return all
+}
+
+// keyOf is the key of an entry; "" for none.
+func keyOf(v *ast.MappingValueNode) string {
+	if v == nil {
+		return ""
+	}
+	return v.Key.GetToken().Value
 }
 
 // model checks one model and resolves its key.
@@ -173,16 +222,20 @@ func (f *modelsFile) model(at *ast.MappingValueNode, name string, e modelEntry) 
 	f.models[name] = m
 }
 
-// role is the first of the named models, with the others as its backups.
-func (f *modelsFile) role(at *ast.MappingNode, role string, names []string) (first app.ModelConfig) {
-	path := keyRoles + "." + role
+// role is the model of a role, with its backups.
+func (f *modelsFile) role(at *ast.MappingNode, role string, names []string) app.ModelConfig {
+	return f.chain(yamlChild(at, role), keyRoles+"."+role, names)
+}
+
+// chain is the first of the named models, with the others as its backups.
+func (f *modelsFile) chain(at *ast.MappingValueNode, path string, names []string) (first app.ModelConfig) {
 	for i, name := range names {
 		m, ok := f.models[name]
 		switch {
 		case !ok:
-			f.problem(yamlChild(at, role), path, "there is no model %q; there are %s", name, strings.Join(f.names(), ", "))
+			f.problem(at, path, "there is no model %q; there are %s", name, strings.Join(f.names(), ", "))
 		case slices.Contains(names[:i], name):
-			f.problem(yamlChild(at, role), path, "the model %q is named twice", name)
+			f.problem(at, path, "the model %q is named twice", name)
 		case i == 0:
 			first = m
 		default:

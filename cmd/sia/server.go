@@ -136,7 +136,7 @@ func (f fileFlags) Validate(a *kong.Application) error {
 			}
 		}
 	}
-	known[keyModels], known[keyRoles] = true, true
+	known[keyModels], known[keyRoles], known[keyCoders] = true, true, true
 	for key := range f {
 		if !known[key] {
 			return fmt.Errorf("configuration file: there is no setting %q; the settings are the flags that `sia serve "+

@@ -40,7 +40,7 @@ func Commands() []Command {
 		{Name: "resume", Args: "[+credits] [all]", Does: "go on where it stopped, with more credits if you say how many; " +
 			"with all: everything that `/sia pause all` paused", fact: resumeFact},
 		{Name: "retry", Does: "try once more", fact: fixedFact(sia.Retry{})},
-		{Name: "use", Args: "<technique>", Does: "use this technique next", fact: func(a string) (sia.Fact, string) {
+		{Name: "use", Args: "<technique|coder>", Does: "use this technique next, or have this coder work next", fact: func(a string) (sia.Fact, string) {
 			if a == "" {
 				return nil, "name the technique, for example `/sia use decomposition`"
 			}

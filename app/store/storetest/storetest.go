@@ -70,6 +70,9 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"SharingTakenBack", testSharingTakenBack},
 		{"SharingStaysApart", testSharingApart},
 		{"Flips", testFlips},
+		{"Policies", testPolicies},
+		{"Ends", testEnds},
+		{"DecisionsOf", testDecisionsOf},
 
 		{"MemoryHeads", testMemoryHeads},
 		{"LessonsRestored", testLessonsRestored},

@@ -1,0 +1,82 @@
+package policies_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/policies"
+)
+
+func TestRecover(t *testing.T) {
+	network := policies.Context{Class: "network", Failures: 1, InARow: 1, Rerunnable: true}
+	for _, tt := range []struct {
+		name, policy string
+		in           policies.Context
+		want         string
+		wait         time.Duration
+	}{
+		{"the code is wrong", "", policies.Context{Class: "test_failure", Failures: 1, InARow: 1, Rerunnable: true},
+			policies.ChoiceSIA, 0},
+		{"the weather", "", network, policies.ChoiceRerun, 5 * time.Minute},
+		{"still the weather", "", with(network, func(c *policies.Context) { c.Waits = 1 }), policies.ChoiceRerun, 10 * time.Minute},
+		{"weather without end", "", with(network, func(c *policies.Context) { c.Waits = 2 }), policies.ChoiceSIA, 0},
+		{"weather that can't be run again", "", with(network, func(c *policies.Context) { c.Rerunnable = false }),
+			policies.ChoiceSIA, 0},
+		{"a plain retry first", "", policies.Context{Class: "test_failure", Failures: 1, InARow: 1, Patience: 1},
+			policies.ChoiceRetry, 0},
+		{"another coder first", "parameters: {base: {other-coder: 1}}",
+			policies.Context{Failures: 1, InARow: 1, Coders: 2, Failed: 1}, policies.ChoiceOtherCoder, 0},
+		{"there is no other coder", "parameters: {base: {other-coder: 1}}", policies.Context{Failures: 1, InARow: 1, Coders: 1},
+			policies.ChoiceSIA, 0},
+		{"all coders have failed", "parameters: {base: {other-coder: 1}}",
+			policies.Context{Failures: 2, InARow: 2, Coders: 2, Failed: 2}, policies.ChoiceSIA, 0},
+		{"a person", "rules: [{when: {class: [permission_or_credentials]}, bonus: {person: 1}}]",
+			policies.Context{Class: "permission_or_credentials", Failures: 1, InARow: 1}, policies.ChoicePerson, 0},
+		{"given up", "rules: [{when: {failures: 3}, bonus: {abandon: 2}}]", policies.Context{Failures: 3, InARow: 1},
+			policies.ChoiceAbandon, 0},
+		{"retries with a wait", "rules: [{when: {class: [timeout]}, bonus: {retry: 1}, retries: 3, wait: 1m}]",
+			policies.Context{Class: "timeout", Failures: 2, InARow: 2}, policies.ChoiceRetry, 2 * time.Minute},
+		{"no more retries", "rules: [{when: {class: [timeout]}, bonus: {retry: 1}, retries: 3, wait: 1m}]",
+			policies.Context{Class: "timeout", Failures: 4, InARow: 4}, policies.ChoiceSIA, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := parsed(t, "decision: recover\nname: r\nversion: 1\n"+tt.policy).Recover().Decide(tt.in)
+			i := slices.IndexFunc(a.Options, func(o policies.Option) bool { return o.Choice == a.Choice })
+			if a.Choice != tt.want || i < 0 || a.Options[i].Wait != tt.wait || a.Reason == "" {
+				t.Errorf("%+v, want %s after %s", a, tt.want, tt.wait)
+			}
+		})
+	}
+}
+
+func with(c policies.Context, change func(*policies.Context)) policies.Context {
+	change(&c)
+	return c
+}
+
+// Whatever the context is, something possible is chosen, and retrying ends.
+func TestRecoverEnds(t *testing.T) {
+	r := parsed(t, "decision: recover\nname: r\nversion: 1\nparameters: {base: {retry: 5}}\n"+
+		"rules: [{bonus: {rerun: 5}, retries: 4, wait: 6h}]").Recover()
+	rapid.Check(t, func(t *rapid.T) {
+		c := policies.Context{Coders: rapid.IntRange(1, 3).Draw(t, "coders"), Rerunnable: rapid.Bool().Draw(t, "rerunnable")}
+		for range 20 {
+			a := r.Decide(c)
+			if o := a.Options[slices.IndexFunc(a.Options, func(o policies.Option) bool { return o.Choice == a.Choice })]; o.Wait > 6*time.Hour {
+				t.Fatalf("it waits %s", o.Wait)
+			}
+			switch a.Choice {
+			case policies.ChoiceRerun:
+				c.Waits++
+			case policies.ChoiceRetry:
+				c.InARow++
+			default:
+				return
+			}
+		}
+		t.Fatal("it tries the same for ever")
+	})
+}
