@@ -11,21 +11,19 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/sia"
 )
 
-// configNames are files and folders that tell agents, editors and package managers what
-// to do, in whatever folder they lie. Whoever writes them decides what the next one runs.
-var configNames = []string{
-	".claude", "CLAUDE.md", "CLAUDE.local.md", ".codex", "AGENTS.md", ".cursor", ".cursorrules", ".vscode", ".mcp.json",
-	".opencode", "opencode.json", ".aider.conf.yml", ".husky", ".envrc", ".npmrc", ".yarnrc", ".yarnrc.yml",
-	".devcontainer", ".devcontainer.json",
-}
+// steering are the names of files and folders that steer whoever comes next: whoever writes
+// them decides what is run.
+var steering = sia.Steering()
 
-// isConfig reports whether a path ends in one of configNames, in any case, or is one of
+// isConfig reports whether a path ends in one of these names, in any case, or is one of
 // git's at the root.
 func isConfig(p string) bool {
 	return strings.HasPrefix(strings.ToLower(p), ".git") && !strings.Contains(p, "/") ||
-		slices.ContainsFunc(configNames, func(n string) bool { return strings.EqualFold(n, path.Base(p)) })
+		slices.ContainsFunc(steering, func(n string) bool { return strings.EqualFold(n, path.Base(p)) })
 }
 
 // maxConfigs bounds the configuration that a work tree has before an attempt: each file and

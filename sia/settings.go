@@ -75,21 +75,26 @@ const (
 	RerunNever  = "never"
 )
 
-// AlwaysProtected are globs of files that no attempt changes without a person's yes,
-// whatever the settings say: they tell CI, git, editors, package managers and other
-// agents what to run or whom to ask, on the machines of others.
-func AlwaysProtected() []string {
+// Steering are names of files and folders that, wherever they lie, tell agents, editors,
+// hooks and package managers what to run or whom to ask, on the machines of others.
+func Steering() []string {
 	return []string{
-		".github/**", ".sia/**", "CODEOWNERS", "docs/CODEOWNERS",
-		"**/AGENTS.md", "**/AGENTS.override.md", "**/CLAUDE.md", "**/CLAUDE.local.md", "**/GEMINI.md", "**/.cursorrules",
-		"**/.windsurfrules", "**/.clinerules/**", "**/.claude/**", "**/.codex/**", "**/.gemini/**", "**/.cursor/**",
-		"**/.opencode/**", "**/opencode.json", "**/.mcp.json", "**/.aider.conf.yml",
-		"**/.vscode/**", "**/.idea/**", "**/.zed/**", "**/.devcontainer/**", "**/.devcontainer.json",
-		"**/.husky/**", "**/.githooks/**", "**/.gitattributes", ".gitmodules", "**/.gitconfig", "**/.lefthook.yml",
-		"**/lefthook.yml", "**/.pre-commit-config.yaml",
-		"**/.npmrc", "**/.yarnrc", "**/.yarnrc.yml", "**/.pnpmfile.cjs", "**/bunfig.toml", "**/.envrc", "**/pip.conf",
-		"**/.mvn/**", "**/.cargo/**", "**/.bundle/**",
+		"AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".windsurfrules",
+		".clinerules", ".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode.json", ".mcp.json", ".aider.conf.yml",
+		".vscode", ".idea", ".zed", ".devcontainer", ".devcontainer.json",
+		".husky", ".githooks", ".gitconfig", ".lefthook.yml", "lefthook.yml", ".pre-commit-config.yaml",
+		".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", "bunfig.toml", ".envrc", "pip.conf", ".mvn", ".cargo", ".bundle",
 	}
+}
+
+// AlwaysProtected are globs of files that no attempt changes without a person's yes,
+// whatever the settings say: those of [Steering], and what tells CI and git what to do.
+func AlwaysProtected() []string {
+	globs := []string{".github/**", ".sia/**", "CODEOWNERS", "docs/CODEOWNERS", "**/.gitattributes", ".gitmodules"}
+	for _, name := range Steering() {
+		globs = append(globs, "**/"+name, "**/"+name+"/**")
+	}
+	return globs
 }
 
 // Guarded are the globs of all files that an attempt may not change without a person's yes.

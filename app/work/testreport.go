@@ -126,7 +126,7 @@ func readReports(ctx context.Context, packed []byte) (*failure.Report, error) {
 			out = &rep
 			continue
 		}
-		out.Tests = append(out.Tests, rep.Tests[:min(len(rep.Tests), maxReportTests-len(out.Tests))]...)
+		out.Tests = append(out.Tests, rep.Tests[:min(len(rep.Tests), max(0, maxReportTests-len(out.Tests)))]...)
 	}
 	return out, nil
 }
