@@ -85,7 +85,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}()
 	intake, err := webhook.NewIntake(webhook.Deps{
 		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
-		Coders: c.Models.choice(),
+		Coders:  c.Models.choice(),
 		Secrets: g.secrets, Logger: g.log, Now: g.now,
 	})
 	if err != nil {

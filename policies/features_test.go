@@ -15,10 +15,10 @@ func TestKind(t *testing.T) {
 		"Login fails with a wrong error":                       policies.KindBug,
 		"Add support for OAuth device flow":                    policies.KindFeature,
 		"Refactor the scheduler into smaller functions":        policies.KindRefactor,
-		"Typo in README":                                       policies.KindDocs,
-		"Bump dependencies for the next release":               policies.KindChore,
-		"Increase test coverage of parser tests":               policies.KindTests,
-		"":                                                     policies.KindOther,
+		"Typo in README":                         policies.KindDocs,
+		"Bump dependencies for the next release": policies.KindChore,
+		"Increase test coverage of parser tests": policies.KindTests,
+		"":                                       policies.KindOther,
 	} {
 		if got := policies.Read(title, "", nil).Kind; got != want {
 			t.Errorf("%q is %s, want %s", title, got, want)

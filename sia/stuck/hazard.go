@@ -42,9 +42,9 @@ func (h Hazard) Judge(r sia.Risk) sia.Risk {
 
 // How the weights are learned, and what counts as a sign.
 const (
-	mostWeight  = 20    // how many cases one case stands for at most
-	errorWindow = 12    // last calls in which the same error is looked for
-	fullStreak  = 3     // calls alike in a row, beside the first, that count as 1
+	mostWeight  = 20 // how many cases one case stands for at most
+	errorWindow = 12 // last calls in which the same error is looked for
+	fullStreak  = 3  // calls alike in a row, beside the first, that count as 1
 )
 
 // Case is how risky an attempt looked at its worst, and what became of it.
