@@ -19,13 +19,13 @@ const module = "github.com/sia-bot/sia"
 // layer, and what is in its own room: its parent's and its own subfolders.
 // Packages of one layer don't know one another.
 //
-// On the ground floor lies what reads and shortens text, and knows nothing of what
+// On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
 //	cmd → app → {webhook, work, settings, learn, memory, sweep, web} → {store, github, render}
 //	    → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
-	{"sia/keyword", "sia/text", "sia/visible"},
+	{"sia/glob", "sia/keyword", "sia/text", "sia/visible"},
 	{"sia"},
 	{"sia/..."},
 	{"agent/...", "gitops/...", "policies/..."},

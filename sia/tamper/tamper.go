@@ -19,16 +19,16 @@ type Hunk struct {
 }
 
 // Find lists what a change set did to the tests, the configuration of checks,
-// the workflows and the protected paths, which are doublestar globs
-// (https://github.com/bmatcuk/doublestar). Sorted by path and line, at most 200.
+// the workflows and the protected paths, which are globs as [glob.Compile] reads them.
+// Sorted by path and line, at most 200.
 func Find(changes []Change, protected []string) []Finding {
-	out, moved := tests(changes), configLines(changes)
+	out, moved, guarded := tests(changes), configLines(changes), newGuard(protected)
 	for i := range changes {
 		c := &changes[i]
 		out = append(out, c.config(moved)...)
 		out = append(out, c.workflow()...)
 		out = append(out, c.expectedOutput()...)
-		out = append(out, c.protectedBy(protected)...)
+		out = append(out, c.protectedBy(guarded)...)
 	}
 	return bounded(out)
 }
@@ -40,17 +40,20 @@ func ReadsOld(c Change) bool {
 	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config)
 }
 
-// Validates reports whether a change is of something that validates attempts:
-// tests and their data, expected output, the configuration of checks and
-// workflows, or a path that one of the protected globs covers.
-func Validates(c Change, protected []string) bool {
-	for _, p := range []string{c.Path, c.before()} {
-		r := roleOf(p)
-		if r.test || r.ci || r.config || r.golden || r.fixture {
-			return true
+// Validating tells which changes are of something that validates attempts: tests and
+// their data, expected output, the configuration of checks and workflows, or a path
+// that one of the protected globs covers.
+func Validating(protected []string) func(Change) bool {
+	guarded := newGuard(protected)
+	return func(c Change) bool {
+		for _, p := range []string{c.Path, c.before()} {
+			r := roleOf(p)
+			if r.test || r.ci || r.config || r.golden || r.fixture {
+				return true
+			}
 		}
+		return guarded.covers(&c)
 	}
-	return len(c.protectedBy(protected)) > 0
 }
 
 // before is the path on the base.
