@@ -7,24 +7,6 @@ import (
 	"github.com/sia-bot/sia/sia/glob"
 )
 
-// workflow reports any change of a CI system's configuration: what it runs is
-// what the checks are.
-func (c *Change) workflow() []Finding {
-	if !roleOf(c.Path).ci && !roleOf(c.before()).ci {
-		return nil
-	}
-	switch c.Status {
-	case "added":
-		return c.places(ChangedWorkflow, "a workflow was added")[:1]
-	case "deleted":
-		return []Finding{{Kind: ChangedWorkflow, Path: c.Path, Why: "a workflow was deleted"}}
-	case "renamed":
-		return append(c.places(ChangedWorkflow, "a workflow was renamed or changed"),
-			Finding{Kind: ChangedWorkflow, Path: c.Path, Why: "a workflow was renamed", Text: c.OldPath + " → " + c.Path})
-	}
-	return c.places(ChangedWorkflow, "a workflow was changed")
-}
-
 // expectedOutput reports changes of what tests compare with: golden files and
 // snapshots that were there before, and data of tests that was changed or taken out.
 func (c *Change) expectedOutput() []Finding {
@@ -65,7 +47,7 @@ func (c *Change) expectedOutput() []Finding {
 // Vitest's files have one for each test.
 func newSnapshot(line string) bool { return strings.HasPrefix(line, "exports[`") }
 
-// guard are the globs of protected paths.
+// guard are globs of protected paths.
 type guard []func(string) bool
 
 func newGuard(globs []string) guard {
