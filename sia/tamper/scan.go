@@ -46,8 +46,8 @@ func (t token) depth() int {
 	return 0
 }
 
-// scanned is one line as the scanner sees it. Code and bare have the line's
-// length, with blanks for what is left out.
+// scanned is one line as the scanner sees it. Code and bare begin where code does, with
+// blanks for what is left out.
 type scanned struct {
 	code   string // without comments
 	bare   string // and without what is in strings
@@ -78,7 +78,7 @@ func (s *scanner) scan(line string) scanned {
 	if r.pending != "" {
 		s.here = r.pending
 	}
-	return scanned{code: string(r.code), bare: string(r.bare), tokens: r.tokens, inside: inside,
+	return scanned{code: strings.TrimLeft(string(r.code), " "), bare: strings.TrimLeft(string(r.bare), " "), tokens: r.tokens, inside: inside,
 		open: s.quote != "" || s.here != ""}
 }
 
