@@ -125,7 +125,7 @@ func (s *side) statement(i, column int, kind claimKind, taken []bool) *claim {
 	depth, last := 0, i
 	body := -1 // indent of the line that opened a function's body
 lines:
-	for j := i; j < len(s.rows) && j < i+maxJoined; j++ {
+	for j := i; j < len(s.rows) && j < i+maxStatement; j++ {
 		r := &s.rows[j]
 		if body >= 0 {
 			if r.empty() || r.indent > body {

@@ -32,6 +32,10 @@ var imports = regexp.MustCompile(`^\s*(?:import|from|use|require)\b`)
 // exit is what ends a process as if nothing had failed.
 var exit = regexp.MustCompile(`\b(?:os\.Exit|syscall\.Exit|process\.exit|sys\.exit|os\._exit|System\.exit|process::exit)\(\s*0?\s*\)|^\s*exit!?(?:\s*\(?0\)?)?\s*$`)
 
+// deprecated turns off no more than the warning that something is deprecated, which tests
+// of what is deprecated need.
+var deprecated = regexp.MustCompile(`^\s*(?:@SuppressWarnings\("deprecation"\)|#!?\[(?:allow|expect)\(deprecated\)\])|#\s*type: ignore\[deprecated\]\s*$`)
+
 // muted is what keeps it from being seen that a promise was rejected.
 var muted = regexp.MustCompile(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
 
@@ -53,7 +57,7 @@ func (s *side) findMarks() {
 		put := func(k markKind, call string) {
 			r.scope.marks = append(r.scope.marks, mark{k, call, strings.Join(strings.Fields(r.raw), " "), i})
 		}
-		if !r.settled && s.lang.hush.MatchString(r.raw) {
+		if !r.settled && s.lang.hush.MatchString(r.raw) && !deprecated.MatchString(r.raw) {
 			put(hushed, "")
 		}
 		if s.lang.raw.MatchString(r.raw) {

@@ -14,6 +14,7 @@ type row struct {
 	n       int    // 1-based
 	indent  int    // a tab counts 4
 	fixed   bool   // stands on the other side too
+	twin    int    // where it does, once both sides were compared
 	settled bool   // and in the same scope
 	asserts int    // the token with which an assertion begins; -1 when none does
 	scope   *scope
@@ -283,7 +284,10 @@ func firstGroup(m []string) string {
 	return strings.TrimSpace(m[0])
 }
 
-const maxJoined = 400 // lines of one statement
+const (
+	maxStatement = 4000 // lines of one statement
+	maxJoined    = 400  // lines that are looked at around one
+)
 
 // balanced is the row on which the brackets that the row opens are closed;
 // braces don't count, so that a function's body does not.
@@ -300,6 +304,16 @@ func (s *side) balanced(i int) int {
 		}
 	}
 	return i
+}
+
+// runs reports whether nothing keeps a scope from running to its end, or may do so.
+func (s *scope) runs() bool {
+	for p := s; p != nil; p = p.above {
+		if slices.ContainsFunc(p.marks, func(m mark) bool { return m.kind == skipped || m.kind == left || m.kind == built }) {
+			return false
+		}
+	}
+	return true
 }
 
 // inTests reports whether a scope of a file of mixed code holds tests.
