@@ -227,15 +227,8 @@ func errOnly(ts []token) bool {
 // header is the row of the block that row i stands in, if that is a condition,
 // a loop's or a case's; else -1.
 func (s *side) header(i int) int {
-	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
-		r := &s.rows[j]
-		if r.empty() || r.indent >= s.rows[i].indent {
-			continue
-		}
-		if s.lang.condition.MatchString(r.bare) {
-			return j
-		}
-		return -1
+	if j := s.above(i); j >= 0 && s.lang.condition.MatchString(s.rows[j].bare) {
+		return j
 	}
 	return -1
 }
@@ -244,16 +237,8 @@ func (s *side) header(i int) int {
 // that let it run only sometimes, or hide that it failed.
 func (s *side) conditions(i int) []string {
 	var out []string
-	indent := s.rows[i].indent
-	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
+	for j := s.above(i); j >= 0 && s.rows[j].scope == s.rows[i].scope && j > s.rows[j].scope.decl; j = s.above(j) {
 		r := &s.rows[j]
-		if r.empty() || r.indent >= indent {
-			continue
-		}
-		if r.scope != s.rows[i].scope || j <= r.scope.decl {
-			break
-		}
-		indent = r.indent
 		switch {
 		case s.lang.swallows.MatchString(r.bare):
 			if s.hides(j) {

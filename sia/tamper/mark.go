@@ -111,12 +111,8 @@ func (s *side) leaves(i int) bool {
 	case r.indent == first:
 		return r.scope.last > i
 	}
-	for j := i - 1; j > r.scope.decl && j > i-maxJoined; j-- {
-		if b := &s.rows[j]; !b.empty() && b.indent < r.indent {
-			return b.indent == first && s.lang.condition.MatchString(b.bare) && r.scope.last > i
-		}
-	}
-	return false
+	j := s.header(i)
+	return j > r.scope.decl && s.rows[j].indent == first && r.scope.last > i
 }
 
 // hollow reports whether row i, outside of tests, returns from a function before
@@ -126,10 +122,7 @@ func (s *side) hollow(i int) bool {
 	if !s.lang.leave.MatchString(r.bare) {
 		return false
 	}
-	j := i - 1
-	for j >= 0 && (s.rows[j].empty() || s.rows[j].indent >= r.indent) {
-		j--
-	}
+	j := s.above(i)
 	if j < 0 || !s.lang.function.MatchString(s.rows[j].code) {
 		return false
 	}

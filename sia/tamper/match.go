@@ -64,11 +64,7 @@ func (f *testFile) matchClaims() {
 		}
 		if places[to] == nil {
 			places[to] = index{}
-			for _, n := range to.side.all() {
-				if n.place() == to {
-					places[to].add(n.claims)
-				}
-			}
+			places[to].add(to.held())
 		}
 		return places[to].take(c, nil) != nil
 	})
@@ -158,14 +154,9 @@ func (s *search) calledFrom(test *scope, c *claim) bool {
 		return false
 	}
 	called := test.called()
-	rows := c.scope.side.rows
-	indent := rows[c.from].indent
-	for j := c.from - 1; j >= 0 && j > c.from-maxJoined && indent > 0; j-- {
-		r := &rows[j]
-		if r.empty() || r.indent >= indent {
-			continue
-		}
-		indent = r.indent
+	side := c.scope.side
+	for j := side.above(c.from); j >= 0; j = side.above(j) {
+		r := &side.rows[j]
 		for i, t := range r.tokens {
 			if t.kind == word && called[t.text] && (i == 0 || i+1 == len(r.tokens) || declaring[r.tokens[i-1].text] ||
 				r.tokens[i+1].text == "(") && !keywords[t.text] {

@@ -61,6 +61,17 @@ func (s *scope) place() *scope {
 	return at
 }
 
+// held are the claims of a place, in it and in the scopes that it holds.
+func (s *scope) held() []*claim {
+	var out []*claim
+	for _, n := range s.side.all() {
+		if n.place() == s {
+			out = append(out, n.claims...)
+		}
+	}
+	return out
+}
+
 // side is a file as it was before a change, or as it is after it, as far as the
 // change shows it.
 type side struct {
@@ -288,6 +299,17 @@ const (
 	maxStatement = 4000 // lines of one statement
 	maxJoined    = 400  // lines that are looked at around one
 )
+
+// above is the row that opens the block that row i stands in: the next one before it
+// that stands further to the left; -1 when there is none nearby.
+func (s *side) above(i int) int {
+	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
+		if r := &s.rows[j]; !r.empty() && r.indent < s.rows[i].indent {
+			return j
+		}
+	}
+	return -1
+}
 
 // balanced is the row on which the brackets that the row opens are closed;
 // braces don't count, so that a function's body does not.
