@@ -38,73 +38,56 @@ func (c *Change) harmless() bool {
 		return false
 	}
 	old, new, whole := c.wholeFile()
-	if !whole || !plain(old) || !plain(new) || !ends(new) {
-		return false
-	}
 	was, ok := leaves(old)
 	is, parsed := leaves(new)
-	return ok && parsed && sameRun(was, is)
+	return whole && ok && parsed && sameRun(was, is)
 }
 
 // steady are the files of which some changes are harmless.
 var steady = regexp.MustCompile(`^\.github/workflows/[\w.-]+\.ya?ml$|^\.github/actions/[\w./-]+/action\.ya?ml$|^\.pre-commit-config\.yaml$`)
 
-// Bounds of a workflow that is read as YAML.
 const (
-	maxYAML     = 100_000 // bytes
-	maxNested   = 40      // brackets, and lists on one line
-	maxIndent   = 200
-	maxVersions = 3 // that are added to matrices of one file: each costs the runs of its jobs
+	maxYAML     = 100_000 // bytes of a workflow that is read
+	maxNested   = 40      // brackets that are open, and items and keys that begin on one line
+	maxVersions = 3       // that are added to matrices of one file: each costs the runs of its jobs
 )
 
 // plain reports whether another reader of YAML surely sees the same lines: no character
-// that somebody does not see, none that another takes for the end of a line, and nothing
-// nested so deeply that it hurts to read it.
-func plain(rows []row) bool {
-	size, depth := 0, 0
-	for _, r := range rows {
-		size += len(r.raw) + 1
-		depth += strings.Count(r.raw, "[") + strings.Count(r.raw, "{") - strings.Count(r.raw, "]") - strings.Count(r.raw, "}")
-		deep := depth+strings.Count(r.raw, "[")+strings.Count(r.raw, "{") > maxNested ||
-			strings.Count(r.raw, "- ")+strings.Count(r.raw, "? ") > maxNested || indentOf(r.raw) > maxIndent
-		odd := !utf8.ValidString(r.raw) || strings.ContainsFunc(r.raw, visible.Hidden) || strings.Contains(r.raw, "\t")
-		if deep || odd || strings.HasPrefix(r.raw, "---") || strings.HasPrefix(r.raw, "%") {
+// that somebody does not see or takes for the end of a line; and whether nothing is nested
+// so deeply that it hurts to read it.
+func plain(text string) bool {
+	open := 0
+	for line := range strings.Lines(text) {
+		for _, c := range line {
+			switch c {
+			case '[', '{':
+				open++
+			case ']', '}':
+				open--
+			}
+			if open > maxNested {
+				return false
+			}
+		}
+		if strings.Count(line, "- ")+strings.Count(line, "? ") > maxNested {
 			return false
 		}
 	}
-	return size <= maxYAML
-}
-
-// structural is a line that begins a member or an item, so that no value goes on in it.
-var structural = regexp.MustCompile(`^\s*(?:- |-$|["']?[\w.-]+["']?:(?:\s|$))`)
-
-// ends reports whether each new comment stands before a line that begins something:
-// within a value that goes over lines, readers of YAML disagree on what it is.
-func ends(rows []row) bool {
-	fresh := false
-	for _, r := range rows {
-		text := strings.TrimSpace(r.raw)
-		switch {
-		case text == "" || strings.HasPrefix(text, "#"):
-			fresh = fresh || !r.fixed
-		case fresh && !structural.MatchString(r.raw):
-			return false
-		default:
-			fresh = false
-		}
-	}
-	return true
+	return len(text) <= maxYAML && utf8.ValidString(text) && !strings.ContainsFunc(text, visible.Hidden)
 }
 
 // A leaf is where a value stands in a YAML file, and the value. What holds others is a
 // leaf of its own, before theirs.
 type leaf struct{ path, value string }
 
-// leaves reads a YAML file; it is not ok when that is none, or not understood.
+// leaves reads a YAML file; it is not ok when that is none, or not surely understood.
 func leaves(rows []row) (out []leaf, ok bool) {
 	var text strings.Builder
 	for _, r := range rows {
 		text.WriteString(r.raw + "\n")
+	}
+	if !plain(text.String()) {
+		return nil, false
 	}
 	f, err := parser.ParseBytes([]byte(text.String()), 0)
 	if err != nil || len(f.Docs) != 1 {
@@ -120,11 +103,8 @@ func addLeaves(out *[]leaf, path string, n ast.Node) bool {
 	case *ast.MappingNode:
 		add("{")
 		for _, v := range n.Values {
-			key, scalar := v.Key.(*ast.StringNode)
-			if !scalar {
-				return false
-			}
-			if !addLeaves(out, path+"/"+strconv.Quote(key.Value), v.Value) {
+			key, ok := v.Key.(*ast.StringNode)
+			if !ok || !addLeaves(out, path+"/"+strconv.Quote(key.Value), v.Value) {
 				return false
 			}
 		}
