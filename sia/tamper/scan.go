@@ -66,10 +66,13 @@ type scanner struct {
 	here    string // the word that ends the open heredoc
 }
 
+// open reports whether the next line begins inside a comment or string.
+func (s *scanner) open() bool { return s.comment != "" || s.quote != "" || s.here != "" }
+
 // scan reads the next line.
 func (s *scanner) scan(line string) scanned {
 	r := reading{scanner: s, line: line, code: blanks(len(line)), bare: blanks(len(line))}
-	inside := s.comment != "" || s.quote != "" || s.here != ""
+	inside := s.open()
 	for r.at < len(line) {
 		if !r.goesOn() {
 			r.lexeme()

@@ -6,17 +6,23 @@ import (
 	"strings"
 )
 
+// line is what one line says by itself.
+type line struct {
+	scanned
+	text     string   // its tokens without format
+	indent   int      // a tab counts 4
+	asserts  int      // the token with which an assertion begins; -1 when none does
+	declares []string // what [lang.test] finds
+}
+
 // row is one line of one side of a change.
 type row struct {
-	scanned
+	line
 	raw     string
-	text    string // what it says: its tokens without format
-	n       int    // 1-based
-	indent  int    // a tab counts 4
-	fixed   bool   // stands on the other side too
-	twin    int    // where it does, once both sides were compared
-	settled bool   // and in the same scope
-	asserts int    // the token with which an assertion begins; -1 when none does
+	n       int  // 1-based
+	fixed   bool // stands on the other side too
+	twin    int  // where it does, once both sides were compared
+	settled bool // and in the same scope
 	scope   *scope
 }
 
@@ -166,21 +172,36 @@ func prefixed(lines []string) []string {
 	return out
 }
 
-// newSide reads one side.
-func newSide(l *lang, path string, rows []row) *side {
+// newSide reads one side. Lines that it read are kept in known, by their text, so that the
+// other side need not read them again.
+func newSide(l *lang, path string, rows []row, known map[string]line) *side {
 	s := &side{lang: l, path: path, rows: rows}
 	s.file = &scope{side: s, group: true, indent: -1, decl: -1, first: -1, end: len(rows)}
 	sc := scanner{syntax: l.syntax}
 	for i := range s.rows {
 		r := &s.rows[i]
-		r.scanned, r.indent = sc.scan(r.raw), indentOf(r.raw)
-		if r.asserts = l.assertingAt(r.tokens); r.asserts < 0 && l.assertion.MatchString(r.bare) {
-			r.asserts = 0
+		amid := sc.open() // what the line says depends on those before it
+		if read, ok := known[r.raw]; ok && !amid {
+			r.line = read
+			continue
 		}
-		r.text = textOf(r.tokens)
+		r.line = l.read(&sc, r.raw)
+		if !amid && !sc.open() {
+			known[r.raw] = r.line
+		}
 	}
 	s.findScopes()
 	return s
+}
+
+func (l *lang) read(sc *scanner, raw string) line {
+	r := line{scanned: sc.scan(raw), indent: indentOf(raw)}
+	if r.asserts = l.assertingAt(r.tokens); r.asserts < 0 && l.assertion.MatchString(r.bare) {
+		r.asserts = 0
+	}
+	r.text = textOf(r.tokens)
+	r.declares = l.test.FindStringSubmatch(r.code)
+	return r
 }
 
 func indentOf(line string) int {
@@ -268,8 +289,8 @@ func (s *side) declared(i, ann int) (name string, group, marked, ok bool) {
 	if s.lang.marked != never {
 		marked = slices.ContainsFunc(s.rows[ann:i+1], func(r row) bool { return s.lang.marked.MatchString(r.bare) })
 	}
-	if m := s.lang.test.FindStringSubmatch(r.code); m != nil {
-		return firstGroup(m), false, marked, true
+	if r.declares != nil {
+		return firstGroup(r.declares), false, marked, true
 	}
 	if marked {
 		code := r.code
