@@ -1,7 +1,6 @@
 package tamper
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -70,7 +69,7 @@ func (s *side) claimAt(i int, taken []bool) *claim {
 		return s.statement(i, r.tokens[r.asserts].at, asserted, taken)
 	case s.lang.data.MatchString(r.code):
 		return s.statement(i, 0, expected, taken)
-	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0 && !keyed.MatchString(r.code):
+	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0:
 		c := s.statement(i, 0, tabled, taken)
 		if len(c.literals) == 0 || s.lang == &golang && !strings.HasSuffix(strings.TrimSpace(s.rows[c.to].code), ",") {
 			return nil // nothing is named, or it is a block
@@ -86,9 +85,6 @@ func (s *side) claimAt(i int, taken []bool) *claim {
 	}
 	return nil
 }
-
-// keyed is a member of an object, and no row of a table.
-var keyed = regexp.MustCompile(`^\s*\[[\w.]+\]\s*[:(]`)
 
 func (s *side) add(c *claim, sc *scope) {
 	c.scope = sc

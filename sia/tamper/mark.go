@@ -39,20 +39,12 @@ var deprecated = regexp.MustCompile(`^\s*(?:@SuppressWarnings\("deprecation"\)|#
 // muted is what keeps it from being seen that a promise was rejected.
 var muted = regexp.MustCompile(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
 
-var mainBlock = regexp.MustCompile(`^\s*if\s+__name__\s*==`)
-
 // findMarks finds what keeps each scope from running.
 func (s *side) findMarks() {
-	inMain := -1
 	for i := range s.rows {
 		r := &s.rows[i]
 		if r.inside || r.scope.unchanged {
 			continue
-		}
-		if mainBlock.MatchString(r.code) {
-			inMain = r.indent
-		} else if !r.empty() && r.indent <= inMain {
-			inMain = -1
 		}
 		put := func(k markKind, call string) {
 			r.scope.marks = append(r.scope.marks, mark{k, call, strings.Join(strings.Fields(r.raw), " "), i})
@@ -63,7 +55,7 @@ func (s *side) findMarks() {
 		if s.lang.raw.MatchString(r.raw) {
 			put(built, "")
 		}
-		if strings.TrimSpace(r.code) == "" || inMain >= 0 || r.settled && i > r.scope.decl {
+		if strings.TrimSpace(r.code) == "" || r.settled && i > r.scope.decl {
 			continue
 		}
 		for _, skip := range s.lang.skips {
@@ -243,9 +235,6 @@ func (f *testFile) hushesOld(i int) bool {
 		}
 		return slices.ContainsFunc(f.old.rows,
 			func(o row) bool { return !o.fixed && strings.Join(strings.Fields(o.code), " ") == code })
-	}
-	if strings.HasPrefix(code, "#!") {
-		return true
 	}
 	for j := i + 1; j < len(f.new.rows); j++ {
 		if n := &f.new.rows[j]; !n.empty() && !f.new.lang.annotates.MatchString(n.code) {
