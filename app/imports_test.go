@@ -19,14 +19,13 @@ const module = "github.com/sia-bot/sia"
 // layer, and what is in its own room: its parent's and its own subfolders.
 // Packages of one layer don't know one another.
 //
-// On the ground floor lies what reads and shortens text, and knows nothing of what
+// On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
 //	cmd → app → {webhook, work, settings, learn, memory, sweep, web} → {store, github, render}
 //	    → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
-	{"sia/text"},
-	{"sia/keyword", "sia/invalid", "sia/visible"},
+	{"sia/glob", "sia/invalid", "sia/keyword", "sia/text", "sia/visible"},
 	{"sia"},
 	{"sia/..."},
 	{"agent/...", "gitops/...", "policies/..."},
@@ -36,8 +35,8 @@ var layers = [][]string{
 	{"cmd/..."},
 }
 
-// ground is the number of layers that are on the ground floor.
-const ground = 2
+// ground is the number of layers on the ground floor.
+const ground = 1
 
 // alone import nothing of ours but the ground and what lies in their own folder.
 var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "app/ghsim"}

@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/glob"
 )
 
 // Bounds of one search.
@@ -72,7 +75,7 @@ func (SearchTool) Call(ctx context.Context, env Env, args json.RawMessage) (Resu
 	case len(a.Glob) > maxPattern:
 		return Result{}, fmt.Errorf("glob must have at most %d bytes", maxPattern)
 	}
-	wanted, err := compileGlob(a.Glob)
+	wanted, err := pathsOf(a.Glob)
 	if err != nil {
 		return Result{}, fmt.Errorf("glob %s is not a valid pattern; want such as *.go or src/**/*.ts", quotePath(a.Glob))
 	}
@@ -203,4 +206,17 @@ func (s *searchPage) pageText() string {
 		fmt.Fprintf(&s.out, "[%d files larger than 1 MiB were passed over]\n", s.large)
 	}
 	return s.out.String()
+}
+
+// pathsOf tells which paths a glob means. One without a slash is about the name alone,
+// and an empty one means every path.
+func pathsOf(pattern string) (func(string) bool, error) {
+	if pattern == "" {
+		return func(string) bool { return true }, nil
+	}
+	g, err := glob.Compile(pattern)
+	if strings.Contains(pattern, "/") {
+		return g.Match, err
+	}
+	return func(p string) bool { return g.Match(path.Base(p)) }, err
 }

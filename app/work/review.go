@@ -41,8 +41,9 @@ func (w *Worker) validationDiff(ctx context.Context, t sia.Task, head sia.SHA) (
 		return "", fmt.Errorf("look at what the attempt did to tests: %w", err)
 	}
 	var b strings.Builder
+	validates := tamper.Validating(t.Settings.Checks.Guarded())
 	for _, f := range diff.Files {
-		if tamper.Validates(change(f, diff.Truncated), t.Settings.Checks.Guarded()) {
+		if validates(change(f, diff.Truncated)) {
 			writeDiff(&b, f)
 		}
 	}

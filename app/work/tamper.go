@@ -41,7 +41,7 @@ func (w *Worker) tampering(ctx context.Context, t sia.Task) (lines []string, exp
 		changes[i] = c
 	}
 	expectations = t.Settings.SIA.Reviewer
-	for _, f := range tamper.Find(changes, t.Settings.Checks.Guarded()) {
+	for _, f := range tamper.Find(changes, t.Settings.Checks.Protected, sia.AlwaysProtected()...) {
 		lines = append(lines, w.Secrets.Mask(f.String()))
 		expectations = expectations && f.Asks() == tamper.Reviewer
 	}

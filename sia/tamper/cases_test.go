@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the golden results anew")
 //
 //	<case>/old/<path>   a file on the base
 //	<case>/new/<path>   a file on the head
-//	<case>/protected    globs, one a line
+//	<case>/protected    globs that the settings name, one a line
 //	<case>/want         what is found: golden
 //
 // A section old/<path> whose first line is "=> <path>" has no file of its own:
@@ -45,7 +45,7 @@ func playArchive(t *testing.T, file string) {
 	good, bad := 0, 0
 	for _, c := range readCases(a) {
 		t.Run(c.name, func(t *testing.T) {
-			got := Find(c.changes(true), c.protected)
+			got := Find(c.changes(true), c.protected, everywhere...)
 			var b strings.Builder
 			for _, f := range got {
 				b.WriteString(string(f.Kind) + " " + f.String() + "\n")
@@ -73,7 +73,7 @@ func playArchive(t *testing.T, file string) {
 					t.Errorf("found (-want +got):\n%s", diff)
 				}
 			}
-			Find(c.changes(false), c.protected) // hunks alone: fewer are found, but none breaks it
+			Find(c.changes(false), c.protected, everywhere...) // hunks alone: fewer are found, but none breaks it
 			c.want = b.String()
 		})
 		out.Files = append(out.Files, c.files...)
@@ -88,6 +88,9 @@ func playArchive(t *testing.T, file string) {
 		}
 	}
 }
+
+// everywhere are two of the globs that hold in each repository.
+var everywhere = []string{".github/**", "**/.pre-commit-config.yaml"}
 
 type testCase struct {
 	name      string

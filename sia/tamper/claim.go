@@ -1,7 +1,6 @@
 package tamper
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -70,7 +69,7 @@ func (s *side) claimAt(i int, taken []bool) *claim {
 		return s.statement(i, r.tokens[r.asserts].at, asserted, taken)
 	case s.lang.data.MatchString(r.code):
 		return s.statement(i, 0, expected, taken)
-	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0 && !keyed.MatchString(r.code):
+	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0:
 		c := s.statement(i, 0, tabled, taken)
 		if len(c.literals) == 0 || s.lang == &golang && !strings.HasSuffix(strings.TrimSpace(s.rows[c.to].code), ",") {
 			return nil // nothing is named, or it is a block
@@ -86,9 +85,6 @@ func (s *side) claimAt(i int, taken []bool) *claim {
 	}
 	return nil
 }
-
-// keyed is a member of an object, and no row of a table.
-var keyed = regexp.MustCompile(`^\s*\[[\w.]+\]\s*[:(]`)
 
 func (s *side) add(c *claim, sc *scope) {
 	c.scope = sc
@@ -125,7 +121,7 @@ func (s *side) statement(i, column int, kind claimKind, taken []bool) *claim {
 	depth, last := 0, i
 	body := -1 // indent of the line that opened a function's body
 lines:
-	for j := i; j < len(s.rows) && j < i+maxJoined; j++ {
+	for j := i; j < len(s.rows) && j < i+maxStatement; j++ {
 		r := &s.rows[j]
 		if body >= 0 {
 			if r.empty() || r.indent > body {
@@ -227,15 +223,8 @@ func errOnly(ts []token) bool {
 // header is the row of the block that row i stands in, if that is a condition,
 // a loop's or a case's; else -1.
 func (s *side) header(i int) int {
-	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
-		r := &s.rows[j]
-		if r.empty() || r.indent >= s.rows[i].indent {
-			continue
-		}
-		if s.lang.condition.MatchString(r.bare) {
-			return j
-		}
-		return -1
+	if j := s.above(i); j >= 0 && s.lang.condition.MatchString(s.rows[j].bare) {
+		return j
 	}
 	return -1
 }
@@ -244,16 +233,8 @@ func (s *side) header(i int) int {
 // that let it run only sometimes, or hide that it failed.
 func (s *side) conditions(i int) []string {
 	var out []string
-	indent := s.rows[i].indent
-	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
+	for j := s.above(i); j >= 0 && s.rows[j].scope == s.rows[i].scope && j > s.rows[j].scope.decl; j = s.above(j) {
 		r := &s.rows[j]
-		if r.empty() || r.indent >= indent {
-			continue
-		}
-		if r.scope != s.rows[i].scope || j <= r.scope.decl {
-			break
-		}
-		indent = r.indent
 		switch {
 		case s.lang.swallows.MatchString(r.bare):
 			if s.hides(j) {

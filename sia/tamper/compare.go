@@ -132,11 +132,15 @@ func openTests(c *Change) (*testFile, []Finding) {
 		change: c, mixed: was.maybe || is.maybe, shared: sharedNames[path.Base(c.Path)] ||
 			strings.HasPrefix(path.Base(c.Path), "jest.setup"),
 	}
+	known := map[string]line{}
 	if was.test || was.maybe {
-		f.old = newSide(was.lang, before, old)
+		f.old = newSide(was.lang, before, old, known)
 	}
 	if is.test || is.maybe {
-		f.new = newSide(is.lang, c.Path, new)
+		if is.lang != was.lang {
+			clear(known)
+		}
+		f.new = newSide(is.lang, c.Path, new, known)
 	}
 	if f.old != nil && f.new != nil {
 		f.findings = append(f.findings, renamedTests(before, c.Path, was, is)...)

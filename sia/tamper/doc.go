@@ -7,8 +7,8 @@
 //   - A [Change] is one file that differs between two commits; a change set is
 //     all of them. Its two sides are the file before and after.
 //   - A role says what the file at a path is to validation (role.go). Of
-//     workflows, expected output and protected paths, any change is reported
-//     (path.go). Of what configures checks, the lines that choose tests, set
+//     expected output and protected paths, any change is reported (path.go), of
+//     workflows any that is not surely harmless (workflow.go). Of what configures checks, the lines that choose tests, set
 //     thresholds or quieten linters are (config.go).
 //   - A scope is a test, a group of tests or the whole file (side.go). What it
 //     says is a list of claims, each with a weight (claim.go, weight.go), and a
@@ -29,7 +29,7 @@
 //
 // The package is pure: one change set always gives the same findings. Text is
 // strangers', so effort is bounded, and what was not compared is reported. It
-// imports doublestar for globs and nothing of ours. Safe for concurrent use.
+// imports sia/glob and sia/visible, and nothing else of ours. Safe for concurrent use.
 //
 // Start reading at [Find], then compare.go.
 package tamper

@@ -49,7 +49,7 @@ func FuzzFind(f *testing.F) {
 		parts := whole
 		parts.Old = ""
 		for _, changes := range [][]Change{{whole}, {parts}, {odd}, {whole, odd}} {
-			got := Find(changes, []string{"src/**", old})
+			got := Find(changes, []string{old}, "src/**")
 			if len(got) > maxFindings {
 				t.Fatalf("%d findings", len(got))
 			}
@@ -58,7 +58,7 @@ func FuzzFind(f *testing.F) {
 					t.Fatalf("odd finding %+v", x)
 				}
 			}
-			if diff := cmp.Diff(got, Find(changes, []string{"src/**", old})); diff != "" {
+			if diff := cmp.Diff(got, Find(changes, []string{old}, "src/**")); diff != "" {
 				t.Fatalf("another time, another answer:\n%s", diff)
 			}
 		}

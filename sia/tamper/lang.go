@@ -5,7 +5,6 @@ import "regexp"
 // lang is how tests look in one language. The expressions are matched against
 // one line: [scanned.bare] unless said otherwise.
 type lang struct {
-	name   string
 	syntax syntax
 
 	group     *regexp.Regexp // what holds tests: a class, a describe block; code; group 1 is its name
@@ -43,7 +42,6 @@ func res(patterns ...string) []*regexp.Regexp {
 var never = regexp.MustCompile(`[^\s\S]`)
 
 var golang = lang{
-	name:      "Go",
 	syntax:    syntax{line: []string{"//"}, block: true, many: "`"},
 	group:     never,
 	test:      regexp.MustCompile("^func (?:\\([^)]*\\) )?((?:Test|Benchmark|Fuzz|Example)\\w*)\\(|^\\s*\\w+\\.Run\\((\"[^\"]*\"|`[^`]*`|[\\w.]+)\\s*,\\s*func|^\\s*(?:_ = )?[FPX]?(?:It|Describe|Context|When|Specify|DescribeTable|Entry)\\(\\s*\"([^\"]*)\""),
@@ -68,7 +66,6 @@ var golang = lang{
 }
 
 var python = lang{
-	name:      "Python",
 	syntax:    syntax{line: []string{"#"}, triple: `"'`},
 	group:     regexp.MustCompile(`^\s*class\s+(\w+)`),
 	test:      regexp.MustCompile(`^\s*(?:async\s+)?def\s+(test\w*)\s*\(`),
@@ -98,7 +95,6 @@ var python = lang{
 
 // script is JavaScript and TypeScript with the usual runners.
 var script = lang{
-	name:      "JavaScript",
 	syntax:    syntax{line: []string{"//"}, block: true, many: "`", regex: true},
 	group:     regexp.MustCompile("^\\s*(?:\\w+\\.)?(?:x|f)?(?:describe|context|suite|feature)(?:\\.\\w+)*(?:\\([^'\"`]*\\))?\\(\\s*['\"`]([^'\"`]*)"),
 	test:      regexp.MustCompile("^\\s*(?:await\\s+)?(?:\\w+\\.)?(?:x|f)?(?:it|test|specify|scenario)(?:\\.(?:only|skip\\w*|run\\w*|todo|each|for|concurrent|sequential|serial|fail\\w*|fixme|slow|extend|step|prop|cb))*(?:\\(.*\\))?\\(\\s*(?:'([^']*)|\"([^\"]*)|`([^`]*))|^\\s*(?:await\\s+)?\\w+\\.test\\(\\s*['\"`]([^'\"`]*)|^\\s*\\]\\s*\\)\\s*\\(\\s*['\"`]([^'\"`]*)"),

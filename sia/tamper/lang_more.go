@@ -4,7 +4,6 @@ import "regexp"
 
 // java is Java, and what else runs on JUnit, TestNG and Kotest.
 var java = lang{
-	name:      "Java",
 	syntax:    syntax{line: []string{"//"}, block: true, triple: `"`},
 	group:     regexp.MustCompile(`^\s*(?:[\w@]+\s+)*(?:class|object|interface)\s+(\w+)`),
 	test:      regexp.MustCompile("^\\s*public\\s+void\\s+(test\\w*)\\s*\\(|^\\s*(?:@\\w+\\s+)*fun\\s+(test\\w*)\\s*\\(|^\\s*(?:def\\s+)?(?:test|it|should|feature|scenario)\\s*\\(\\s*\"([^\"]*)\"|^\\s*def\\s+\"([^\"]*)\"\\s*\\("),
@@ -33,7 +32,6 @@ var java = lang{
 }
 
 var ruby = lang{
-	name:      "Ruby",
 	syntax:    syntax{line: []string{"#"}, begin: true, regex: true, heredoc: true},
 	group:     regexp.MustCompile(`^\s*(?:RSpec\.)?(?:x|f)?(?:describe|context|feature|shared_examples\w*|shared_context)\b\s*\(?\s*(.*?)(?:\s+do\b.*)?$|^\s*class\s+([\w:]+)`),
 	test:      regexp.MustCompile(`^\s*(?:x|f)?(?:it|specify|example|scenario|its)\b(?:\s*\(?\s*(?:'([^']*)'|"([^"]*)")|(?:\s+(\S.*?))?\s*(?:\bdo\b|\{).*$)|^\s*(?:pending|skip|focus)\s*\(?\s*['"]([^'"]*)['"].*\bdo\b|^\s*def\s+(test_\w+[?!]?)|^\s*(?:test|should)\s*\(?\s*['"]([^'"]*)['"]`),
@@ -60,7 +58,6 @@ var ruby = lang{
 }
 
 var rust = lang{
-	name:      "Rust",
 	syntax:    syntax{line: []string{"//"}, block: true, many: `"`, char: true},
 	group:     regexp.MustCompile(`^\s*(?:pub\s+)?mod\s+(\w+)\s*\{`),
 	test:      regexp.MustCompile(`^\s*\w*test\w*!\s*[({]\s*(\w*)`),
@@ -88,7 +85,6 @@ var rust = lang{
 
 // other is any language that is not read by itself: assertions go by their names.
 var other = lang{
-	name:      "other",
 	syntax:    syntax{line: []string{"//", "# "}, block: true},
 	group:     regexp.MustCompile(`^\s*(?:[\w@]+\s+)*class\s+(\w+)`),
 	test:      regexp.MustCompile(`^\s*(?:(?:public|static|async|final)\s+)*(?:void|function|func|def)\s+(test\w*)\s*\(|^\s*@test\s+"([^"]*)"|^\s*(?:TEST|TEST_F|TEST_P)\(([^)]*)\)|^\s*(?:x?it|x?test|testWidgets)\s*\(\s*['"]([^'"]*)|^\s*test\s+"([^"]*)"|^\s*Scenario(?: Outline)?:\s*(.*)`),

@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -82,18 +83,19 @@ func (r *reading) tripled() bool {
 	return true
 }
 
+var rustRaw = regexp.MustCompile(`^r#*"`)
+
 // rawString opens a raw string of Rust: r"…" or r#"…"#.
 func (r *reading) rawString() bool {
 	if !r.syntax.char || r.line[r.at] != 'r' {
 		return false
 	}
-	behind := r.rest()[1:]
-	hashes := len(behind) - len(strings.TrimLeft(behind, "#"))
-	if hashes == len(behind) || behind[hashes] != '"' {
+	begin := rustRaw.FindString(r.rest())
+	if begin == "" {
 		return false
 	}
-	r.quote, r.raw = `"`+behind[:hashes], true
-	r.keep(1 + hashes + 1)
+	r.quote, r.raw = `"`+begin[1:len(begin)-1], true
+	r.keep(len(begin))
 	return true
 }
 
@@ -137,11 +139,14 @@ func (r *reading) string() bool {
 	return true
 }
 
+// regex is a literal that ends on the line.
+var regex = regexp.MustCompile(`^/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^\\/\[])*/`)
+
 func (r *reading) regularExpression() bool {
 	if !r.syntax.regex || r.line[r.at] != '/' || r.divides() {
 		return false
 	}
-	n := regularExpression(r.rest())
+	n := max(1, len(regex.FindString(r.rest())))
 	r.add(text, r.rest()[:n])
 	r.quoted(n)
 	return true
@@ -162,48 +167,21 @@ func (r *reading) divides() bool {
 	return true
 }
 
-// regularExpression is the length of the one that s begins with; 1 when it does
-// not end on the line.
-func regularExpression(s string) int {
-	class := false
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '[':
-			class = true
-		case ']':
-			class = false
-		case '/':
-			if !class {
-				return i + 1
-			}
-		}
-	}
-	return 1
-}
+var heredoc = regexp.MustCompile(`^<<[~-]['"]*([A-Z_]+)['"]?`)
 
 // heredoc takes what opens a heredoc of Ruby, such as <<~SQL; the heredoc itself
 // begins on the next line.
 func (r *reading) heredoc() bool {
-	t, ok := strings.CutPrefix(r.rest(), "<<")
-	if !r.syntax.heredoc || !ok || t == "" || t[0] != '~' && t[0] != '-' {
+	if !r.syntax.heredoc || r.line[r.at] != '<' {
 		return false
 	}
-	t = strings.TrimLeft(t[1:], `'"`)
-	n := 0
-	for n < len(t) && (t[n] == '_' || t[n] >= 'A' && t[n] <= 'Z') {
-		n++
-	}
-	if n == 0 {
+	m := heredoc.FindStringSubmatch(r.rest())
+	if m == nil {
 		return false
 	}
-	r.pending = t[:n]
+	r.pending = m[1]
 	r.add(sign, "<<")
-	if n < len(t) && (t[n] == '\'' || t[n] == '"') {
-		n++
-	}
-	r.keep(len(r.rest()) - len(t) + n)
+	r.keep(len(m[0]))
 	return true
 }
 

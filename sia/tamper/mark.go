@@ -32,34 +32,30 @@ var imports = regexp.MustCompile(`^\s*(?:import|from|use|require)\b`)
 // exit is what ends a process as if nothing had failed.
 var exit = regexp.MustCompile(`\b(?:os\.Exit|syscall\.Exit|process\.exit|sys\.exit|os\._exit|System\.exit|process::exit)\(\s*0?\s*\)|^\s*exit!?(?:\s*\(?0\)?)?\s*$`)
 
+// deprecated turns off no more than the warning that something is deprecated, which tests
+// of what is deprecated need.
+var deprecated = regexp.MustCompile(`^\s*(?:@SuppressWarnings\("deprecation"\)|#!?\[(?:allow|expect)\(deprecated\)\])|#\s*type: ignore\[deprecated\]\s*$`)
+
 // muted is what keeps it from being seen that a promise was rejected.
 var muted = regexp.MustCompile(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
 
-var mainBlock = regexp.MustCompile(`^\s*if\s+__name__\s*==`)
-
 // findMarks finds what keeps each scope from running.
 func (s *side) findMarks() {
-	inMain := -1
 	for i := range s.rows {
 		r := &s.rows[i]
 		if r.inside || r.scope.unchanged {
 			continue
 		}
-		if mainBlock.MatchString(r.code) {
-			inMain = r.indent
-		} else if !r.empty() && r.indent <= inMain {
-			inMain = -1
-		}
 		put := func(k markKind, call string) {
 			r.scope.marks = append(r.scope.marks, mark{k, call, strings.Join(strings.Fields(r.raw), " "), i})
 		}
-		if !r.settled && s.lang.hush.MatchString(r.raw) {
+		if !r.settled && s.lang.hush.MatchString(r.raw) && !deprecated.MatchString(r.raw) {
 			put(hushed, "")
 		}
 		if s.lang.raw.MatchString(r.raw) {
 			put(built, "")
 		}
-		if strings.TrimSpace(r.code) == "" || inMain >= 0 || r.settled && i > r.scope.decl {
+		if strings.TrimSpace(r.code) == "" || r.settled && i > r.scope.decl {
 			continue
 		}
 		for _, skip := range s.lang.skips {
@@ -107,12 +103,8 @@ func (s *side) leaves(i int) bool {
 	case r.indent == first:
 		return r.scope.last > i
 	}
-	for j := i - 1; j > r.scope.decl && j > i-maxJoined; j-- {
-		if b := &s.rows[j]; !b.empty() && b.indent < r.indent {
-			return b.indent == first && s.lang.condition.MatchString(b.bare) && r.scope.last > i
-		}
-	}
-	return false
+	j := s.header(i)
+	return j > r.scope.decl && s.rows[j].indent == first && r.scope.last > i
 }
 
 // hollow reports whether row i, outside of tests, returns from a function before
@@ -122,10 +114,7 @@ func (s *side) hollow(i int) bool {
 	if !s.lang.leave.MatchString(r.bare) {
 		return false
 	}
-	j := i - 1
-	for j >= 0 && (s.rows[j].empty() || s.rows[j].indent >= r.indent) {
-		j--
-	}
+	j := s.above(i)
 	if j < 0 || !s.lang.function.MatchString(s.rows[j].code) {
 		return false
 	}
@@ -246,9 +235,6 @@ func (f *testFile) hushesOld(i int) bool {
 		}
 		return slices.ContainsFunc(f.old.rows,
 			func(o row) bool { return !o.fixed && strings.Join(strings.Fields(o.code), " ") == code })
-	}
-	if strings.HasPrefix(code, "#!") {
-		return true
 	}
 	for j := i + 1; j < len(f.new.rows); j++ {
 		if n := &f.new.rows[j]; !n.empty() && !f.new.lang.annotates.MatchString(n.code) {

@@ -64,11 +64,7 @@ func (f *testFile) matchClaims() {
 		}
 		if places[to] == nil {
 			places[to] = index{}
-			for _, n := range to.side.all() {
-				if n.place() == to {
-					places[to].add(n.claims)
-				}
-			}
+			places[to].add(to.held())
 		}
 		return places[to].take(c, nil) != nil
 	})
@@ -106,11 +102,45 @@ func (s *search) matchMoved() {
 				return true
 			}
 			gone := c.scope.pair == nil
-			return added[l].take(c, func(n *claim) bool {
-				return (own || gone || c.tells()) && len(n.conds) <= len(c.conds)
+			return f.stands(c) || added[l].take(c, func(n *claim) bool {
+				return (own || gone || c.tells()) && len(n.conds) <= len(c.conds) && n.scope.runs()
 			}) != nil
 		})
 	}
+}
+
+// stands reports whether no line of a claim was touched, and what holds them now is a
+// test that runs: one was split, or its cases became parameters. What is claimed there
+// by itself must not stand for another claim already. That there is no error is about the
+// line before, which must not have been touched either.
+func (f *testFile) stands(c *claim) bool {
+	from := c.from
+	if c.onlyError() {
+		from = max(0, from-1)
+	}
+	for i := from; i <= c.to; i++ {
+		r := &f.old.rows[i]
+		if !r.fixed || f.new == nil {
+			return false
+		}
+		n := &f.new.rows[r.twin]
+		if n.text != r.text || n.inside != r.inside || n.scope.place() == f.new.file || !n.scope.runs() {
+			return false
+		}
+	}
+	at := f.old.rows[c.from].twin
+	if at-f.old.rows[from].twin != c.from-from {
+		return false
+	}
+	for _, n := range f.new.rows[at].scope.claims {
+		if n.from == at && n.text == c.text {
+			if n.used {
+				return false
+			}
+			n.used = true
+		}
+	}
+	return len(f.new.conditions(at)) <= len(c.conds)
 }
 
 // tells reports whether a claim names a value that tells it from others.
@@ -124,14 +154,9 @@ func (s *search) calledFrom(test *scope, c *claim) bool {
 		return false
 	}
 	called := test.called()
-	rows := c.scope.side.rows
-	indent := rows[c.from].indent
-	for j := c.from - 1; j >= 0 && j > c.from-maxJoined && indent > 0; j-- {
-		r := &rows[j]
-		if r.empty() || r.indent >= indent {
-			continue
-		}
-		indent = r.indent
+	side := c.scope.side
+	for j := side.above(c.from); j >= 0; j = side.above(j) {
+		r := &side.rows[j]
 		for i, t := range r.tokens {
 			if t.kind == word && called[t.text] && (i == 0 || i+1 == len(r.tokens) || declaring[r.tokens[i-1].text] ||
 				r.tokens[i+1].text == "(") && !keywords[t.text] {

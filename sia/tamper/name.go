@@ -115,9 +115,6 @@ func (l *lang) calls(ts []token, i int) bool {
 func receiver(ts []token, i int) int {
 	for i > 1 && ts[i-1].kind == sign && (ts[i-1].text == "." || ts[i-1].text == "::" || ts[i-1].text == "&") {
 		k, depth := i-2, 0
-		if ts[k].text == "?" {
-			k--
-		}
 		for ; k >= 0; k-- {
 			if depth -= ts[k].depth(); depth <= 0 && (ts[k].kind != sign || depth < 0) {
 				break

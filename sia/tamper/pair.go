@@ -139,7 +139,7 @@ func pairUnchanged(old, new *side) {
 	}
 }
 
-// settleRows marks the rows that stand on both sides, in the same scope.
+// settleRows notes which rows stand on both sides, and which of them in the same scope.
 func settleRows(old, new *side) {
 	j := 0
 	for i := range old.rows {
@@ -151,6 +151,7 @@ func settleRows(old, new *side) {
 		}
 		same := old.rows[i].scope.pair == new.rows[j].scope
 		old.rows[i].settled, new.rows[j].settled = same, same
+		old.rows[i].twin, new.rows[j].twin = j, i
 		j++
 	}
 }

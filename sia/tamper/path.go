@@ -1,28 +1,11 @@
 package tamper
 
 import (
+	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"github.com/sia-bot/sia/sia/glob"
 )
-
-// workflow reports any change of a CI system's configuration: what it runs is
-// what the checks are.
-func (c *Change) workflow() []Finding {
-	if !roleOf(c.Path).ci && !roleOf(c.before()).ci {
-		return nil
-	}
-	switch c.Status {
-	case "added":
-		return c.places(ChangedWorkflow, "a workflow was added")[:1]
-	case "deleted":
-		return []Finding{{Kind: ChangedWorkflow, Path: c.Path, Why: "a workflow was deleted"}}
-	case "renamed":
-		return append(c.places(ChangedWorkflow, "a workflow was renamed or changed"),
-			Finding{Kind: ChangedWorkflow, Path: c.Path, Why: "a workflow was renamed", Text: c.OldPath + " → " + c.Path})
-	}
-	return c.places(ChangedWorkflow, "a workflow was changed")
-}
 
 // expectedOutput reports changes of what tests compare with: golden files and
 // snapshots that were there before, and data of tests that was changed or taken out.
@@ -64,31 +47,40 @@ func (c *Change) expectedOutput() []Finding {
 // Vitest's files have one for each test.
 func newSnapshot(line string) bool { return strings.HasPrefix(line, "exports[`") }
 
-// protectedBy reports any change of a path that a glob covers.
-func (c *Change) protectedBy(globs []string) []Finding {
+// guard are globs of protected paths.
+type guard []func(string) bool
+
+func newGuard(globs []string) guard {
+	var out guard
 	for _, g := range globs {
-		for _, p := range []string{c.Path, c.before()} {
-			if !covers(g, p) {
-				continue
-			}
-			switch c.Status {
-			case "added":
-				return c.places(TouchedProtected, "a file was added to a protected path")[:1]
-			case "deleted":
-				return []Finding{{Kind: TouchedProtected, Path: c.Path, Why: "a protected file was deleted"}}
-			}
-			return c.places(TouchedProtected, "a protected file was changed or renamed")
+		g = strings.TrimPrefix(strings.TrimPrefix(g, "./"), "/")
+		if strings.HasSuffix(g, "/") {
+			g += "**" // a folder
+		}
+		if c, err := glob.Compile(g); err == nil {
+			out = append(out, c.Match)
+		} else { // what is no glob can be a path
+			out = append(out, func(p string) bool { return p == g })
 		}
 	}
-	return nil
+	return out
 }
 
-// covers reports whether a glob covers a path: itself, or a folder above it.
-func covers(glob, p string) bool {
-	glob = strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/")
-	if strings.HasSuffix(glob, "/") {
-		glob += "**"
+// covers reports whether a change is of a path that a glob covers.
+func (g guard) covers(c *Change) bool {
+	return slices.ContainsFunc(g, func(match func(string) bool) bool { return match(c.Path) || match(c.before()) })
+}
+
+// protectedBy reports any change of a protected path.
+func (c *Change) protectedBy(g guard) []Finding {
+	if !g.covers(c) {
+		return nil
 	}
-	ok, err := doublestar.Match(glob, p)
-	return ok || err != nil && glob == p
+	switch c.Status {
+	case "added":
+		return c.places(TouchedProtected, "a file was added to a protected path")[:1]
+	case "deleted":
+		return []Finding{{Kind: TouchedProtected, Path: c.Path, Why: "a protected file was deleted"}}
+	}
+	return c.places(TouchedProtected, "a protected file was changed or renamed")
 }

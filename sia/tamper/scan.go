@@ -46,8 +46,8 @@ func (t token) depth() int {
 	return 0
 }
 
-// scanned is one line as the scanner sees it. Code and bare have the line's
-// length, with blanks for what is left out.
+// scanned is one line as the scanner sees it. Code and bare begin where code does, with
+// blanks for what is left out.
 type scanned struct {
 	code   string // without comments
 	bare   string // and without what is in strings
@@ -66,10 +66,13 @@ type scanner struct {
 	here    string // the word that ends the open heredoc
 }
 
+// open reports whether the next line begins inside a comment or string.
+func (s *scanner) open() bool { return s.comment != "" || s.quote != "" || s.here != "" }
+
 // scan reads the next line.
 func (s *scanner) scan(line string) scanned {
 	r := reading{scanner: s, line: line, code: blanks(len(line)), bare: blanks(len(line))}
-	inside := s.comment != "" || s.quote != "" || s.here != ""
+	inside := s.open()
 	for r.at < len(line) {
 		if !r.goesOn() {
 			r.lexeme()
@@ -78,7 +81,7 @@ func (s *scanner) scan(line string) scanned {
 	if r.pending != "" {
 		s.here = r.pending
 	}
-	return scanned{code: string(r.code), bare: string(r.bare), tokens: r.tokens, inside: inside,
+	return scanned{code: strings.TrimLeft(string(r.code), " "), bare: strings.TrimLeft(string(r.bare), " "), tokens: r.tokens, inside: inside,
 		open: s.quote != "" || s.here != ""}
 }
 

@@ -23,16 +23,7 @@ func (f *testFile) loosened() {
 	for _, p := range order {
 		var fresh []*claim
 		if p.pair != nil {
-			for _, n := range p.pair.side.all() {
-				if n.place() != p.pair {
-					continue
-				}
-				for _, c := range n.claims {
-					if !c.used {
-						fresh = append(fresh, c)
-					}
-				}
-			}
+			fresh = slices.DeleteFunc(p.pair.held(), func(c *claim) bool { return c.used })
 		}
 		f.settle(lost[p], fresh)
 	}

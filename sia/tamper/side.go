@@ -6,16 +6,23 @@ import (
 	"strings"
 )
 
+// line is what one line says by itself.
+type line struct {
+	scanned
+	text     string   // its tokens without format
+	indent   int      // a tab counts 4
+	asserts  int      // the token with which an assertion begins; -1 when none does
+	declares []string // what [lang.test] finds
+}
+
 // row is one line of one side of a change.
 type row struct {
-	scanned
+	line
 	raw     string
-	text    string // what it says: its tokens without format
-	n       int    // 1-based
-	indent  int    // a tab counts 4
-	fixed   bool   // stands on the other side too
-	settled bool   // and in the same scope
-	asserts int    // the token with which an assertion begins; -1 when none does
+	n       int  // 1-based
+	fixed   bool // stands on the other side too
+	twin    int  // where it does, once both sides were compared
+	settled bool // and in the same scope
 	scope   *scope
 }
 
@@ -58,6 +65,17 @@ func (s *scope) place() *scope {
 		}
 	}
 	return at
+}
+
+// held are the claims of a place, in it and in the scopes that it holds.
+func (s *scope) held() []*claim {
+	var out []*claim
+	for _, n := range s.side.all() {
+		if n.place() == s {
+			out = append(out, n.claims...)
+		}
+	}
+	return out
 }
 
 // side is a file as it was before a change, or as it is after it, as far as the
@@ -154,21 +172,36 @@ func prefixed(lines []string) []string {
 	return out
 }
 
-// newSide reads one side.
-func newSide(l *lang, path string, rows []row) *side {
+// newSide reads one side. Lines that it read are kept in known, by their text, so that the
+// other side need not read them again.
+func newSide(l *lang, path string, rows []row, known map[string]line) *side {
 	s := &side{lang: l, path: path, rows: rows}
 	s.file = &scope{side: s, group: true, indent: -1, decl: -1, first: -1, end: len(rows)}
 	sc := scanner{syntax: l.syntax}
 	for i := range s.rows {
 		r := &s.rows[i]
-		r.scanned, r.indent = sc.scan(r.raw), indentOf(r.raw)
-		if r.asserts = l.assertingAt(r.tokens); r.asserts < 0 && l.assertion.MatchString(r.bare) {
-			r.asserts = 0
+		amid := sc.open() // what the line says depends on those before it
+		if read, ok := known[r.raw]; ok && !amid {
+			r.line = read
+			continue
 		}
-		r.text = textOf(r.tokens)
+		r.line = l.read(&sc, r.raw)
+		if !amid && !sc.open() {
+			known[r.raw] = r.line
+		}
 	}
 	s.findScopes()
 	return s
+}
+
+func (l *lang) read(sc *scanner, raw string) line {
+	r := line{scanned: sc.scan(raw), indent: indentOf(raw)}
+	if r.asserts = l.assertingAt(r.tokens); r.asserts < 0 && l.assertion.MatchString(r.bare) {
+		r.asserts = 0
+	}
+	r.text = textOf(r.tokens)
+	r.declares = l.test.FindStringSubmatch(r.code)
+	return r
 }
 
 func indentOf(line string) int {
@@ -256,8 +289,8 @@ func (s *side) declared(i, ann int) (name string, group, marked, ok bool) {
 	if s.lang.marked != never {
 		marked = slices.ContainsFunc(s.rows[ann:i+1], func(r row) bool { return s.lang.marked.MatchString(r.bare) })
 	}
-	if m := s.lang.test.FindStringSubmatch(r.code); m != nil {
-		return firstGroup(m), false, marked, true
+	if r.declares != nil {
+		return firstGroup(r.declares), false, marked, true
 	}
 	if marked {
 		code := r.code
@@ -283,7 +316,21 @@ func firstGroup(m []string) string {
 	return strings.TrimSpace(m[0])
 }
 
-const maxJoined = 400 // lines of one statement
+const (
+	maxStatement = 4000 // lines of one statement
+	maxJoined    = 400  // lines that are looked at around one
+)
+
+// above is the row that opens the block that row i stands in: the next one before it
+// that stands further to the left; -1 when there is none nearby.
+func (s *side) above(i int) int {
+	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
+		if r := &s.rows[j]; !r.empty() && r.indent < s.rows[i].indent {
+			return j
+		}
+	}
+	return -1
+}
 
 // balanced is the row on which the brackets that the row opens are closed;
 // braces don't count, so that a function's body does not.
@@ -300,6 +347,16 @@ func (s *side) balanced(i int) int {
 		}
 	}
 	return i
+}
+
+// runs reports whether nothing keeps a scope from running to its end, or may do so.
+func (s *scope) runs() bool {
+	for p := s; p != nil; p = p.above {
+		if slices.ContainsFunc(p.marks, func(m mark) bool { return m.kind == skipped || m.kind == left || m.kind == built }) {
+			return false
+		}
+	}
+	return true
 }
 
 // inTests reports whether a scope of a file of mixed code holds tests.

@@ -19,38 +19,46 @@ type Hunk struct {
 }
 
 // Find lists what a change set did to the tests, the configuration of checks,
-// the workflows and the protected paths, which are doublestar globs
-// (https://github.com/bmatcuk/doublestar). Sorted by path and line, at most 200.
-func Find(changes []Change, protected []string) []Finding {
+// the workflows and the protected paths: globs that a repository names, and of which any
+// change asks, and those that are protected everywhere, where a workflow may change in
+// ways that weaken nothing. Sorted by path and line, at most 200.
+func Find(changes []Change, protected []string, everywhere ...string) []Finding {
 	out, moved := tests(changes), configLines(changes)
+	named, always := newGuard(protected), newGuard(everywhere)
 	for i := range changes {
 		c := &changes[i]
 		out = append(out, c.config(moved)...)
-		out = append(out, c.workflow()...)
 		out = append(out, c.expectedOutput()...)
-		out = append(out, c.protectedBy(protected)...)
+		out = append(out, c.protectedBy(named)...)
+		if !c.harmless() {
+			out = append(out, c.workflow()...)
+			out = append(out, c.protectedBy(always)...)
+		}
 	}
 	return bounded(out)
 }
 
 // ReadsOld reports whether [Change.Old] would help to understand a change: it is
-// of a file of tests, or of one that configures checks.
+// of a file of tests, or of one that configures checks or CI.
 func ReadsOld(c Change) bool {
 	r := roleOf(c.before())
-	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config)
+	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config || r.ci)
 }
 
-// Validates reports whether a change is of something that validates attempts:
-// tests and their data, expected output, the configuration of checks and
-// workflows, or a path that one of the protected globs covers.
-func Validates(c Change, protected []string) bool {
-	for _, p := range []string{c.Path, c.before()} {
-		r := roleOf(p)
-		if r.test || r.ci || r.config || r.golden || r.fixture {
-			return true
+// Validating tells which changes are of something that validates attempts: tests and
+// their data, expected output, the configuration of checks and workflows, or a path
+// that one of the protected globs covers.
+func Validating(protected []string) func(Change) bool {
+	guarded := newGuard(protected)
+	return func(c Change) bool {
+		for _, p := range []string{c.Path, c.before()} {
+			r := roleOf(p)
+			if r.test || r.ci || r.config || r.golden || r.fixture {
+				return true
+			}
 		}
+		return guarded.covers(&c)
 	}
-	return len(c.protectedBy(protected)) > 0
 }
 
 // before is the path on the base.
