@@ -72,6 +72,29 @@ func TestWaitsForOthers(t *testing.T) {
 	}
 }
 
+// What policies decided is said where people look: who works and why, that nobody is worth
+// it, and why a person is asked early.
+func TestDecisionsAreShown(t *testing.T) {
+	who := second()
+	for i, name := range []string{"fast", "strong"} {
+		who.Attempts[i].Coder = name
+	}
+	who.Attempts[1].Assigned = "strong is expected to resolve this task with a chance of 41 %, given that fast failed, for 57 credits"
+	golden(t, "status/several-coders.md", render.Status(who, links, now))
+	worth := queued()
+	worth.State = sia.OnHold
+	worth.Pause = &sia.Pause{From: sia.Queued, Kind: sia.PausedByWorth,
+		Reason: "for nobody left is the chance worth the cost: a solved task is worth 100 credits"}
+	golden(t, "status/not-worth-it.md", render.Status(worth, links, now))
+	waits := second()
+	waits.State, waits.BeginsAt = sia.Queued, now
+	golden(t, "status/waits-to-retry.md", render.Status(waits, links, now))
+	early := escalated()
+	early.Approaches = len(early.Prompts) + 2
+	early.Escalation.Early = "a person is worth more than another approach: a predicted value of 0.71, above 0.65 (ambiguity 0.30)"
+	golden(t, "escalation/before-another.md", render.EscalationBody(early, *early.Escalation, links))
+}
+
 func TestInterventions(t *testing.T) {
 	task := failed()
 	cases := map[string]func(*sia.Intervention){
@@ -221,9 +244,10 @@ func TestReplies(t *testing.T) {
 		"explain-new":       render.Explain(queued(), nil, nil),
 		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, 0, nil, nil),
 		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
-		"no-technique":      render.NoTechnique("tool-chnage", []sia.TechniqueID{"tool-change", "a`@b"}),
-		"no-technique-near": render.NoTechnique("magic", []sia.TechniqueID{"tool-change", "fresh-start"}),
-		"no-technique-left": render.NoTechnique("magic", nil),
+		"no-technique":      render.NoTechnique("tool-chnage", []sia.TechniqueID{"tool-change", "a`@b"}, nil),
+		"no-technique-near": render.NoTechnique("magic", []sia.TechniqueID{"tool-change", "fresh-start"}, nil),
+		"no-technique-left": render.NoTechnique("magic", nil, nil),
+		"no-coder":          render.NoTechnique("stong", []sia.TechniqueID{"fresh-start"}, []string{"fast", "strong"}),
 		"status-unknown":    render.StatusReply(task, links, 0),
 		"halted":            render.Halted(3),
 		"halted-one":        render.Halted(1),

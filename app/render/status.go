@@ -191,6 +191,10 @@ func Headline(t sia.Task) string {
 func nowText(t sia.Task) string {
 	switch t.State {
 	case sia.Queued:
+		if !t.BeginsAt.IsZero() && len(t.Attempts) > t.Earlier {
+			return fmt.Sprintf("The last failure says nothing about the attempt, so SIA waits until %s before it tries the same "+
+				"again.", t.BeginsAt.UTC().Format("15:04:05 UTC"))
+		}
 		if !t.BeginsAt.IsZero() {
 			return fmt.Sprintf("It waits for its turn and begins at %s: SIA starts 3 tasks a minute of one person, and %s "+
 				"started more.", t.BeginsAt.UTC().Format("15:04:05 UTC"), Code(t.AskedBy.Login, 40))
@@ -354,7 +358,7 @@ func attemptList(t sia.Task, l Links) string {
 		b.WriteString("- " + attemptLine(t, a, l) + "\n")
 	}
 	if a := t.Attempt(); a.Assigned != "" {
-		b.WriteString("\n" + Code(a.Coder, 40) + " made the last one: " + Line(a.Assigned, 400) + "\n")
+		b.WriteString("\n" + Line(a.Coder, 40) + " made the last one: " + Line(a.Assigned, 400) + "\n")
 	}
 	return b.String()
 }
@@ -366,7 +370,7 @@ func attemptLine(t sia.Task, a sia.Attempt, l Links) string {
 	}
 	s := fmt.Sprintf("%s **Attempt %d** — %s — %s", icon, a.Number, approach(a), words)
 	if a.Assigned != "" {
-		s = fmt.Sprintf("%s **Attempt %d** by %s — %s — %s", icon, a.Number, Code(a.Coder, 40), approach(a), words)
+		s = fmt.Sprintf("%s **Attempt %d** by %s — %s — %s", icon, a.Number, Line(a.Coder, 40), approach(a), words)
 	}
 	if names := failing(a); len(names) > 0 && a.Outcome != sia.AttemptPass {
 		s += ": " + codes(names, 3)
