@@ -1,0 +1,120 @@
+package coder
+
+import "math"
+
+// classes is how many classes of difficulty tasks fall into: the first ones are
+// points of a normal distribution, the last are tasks that nobody resolves.
+const classes = 16
+
+// hopeless is the class of tasks that nobody resolves, and rescue the chance that
+// somebody resolves one after all.
+const (
+	hopeless = classes - 1
+	rescue   = 0.003
+)
+
+// The bounds of a share: log odds stay finite, and nobody is ever impossible or certain.
+const (
+	minShare = 0.003
+	maxShare = 0.99
+)
+
+// vector has a value for each class of difficulty.
+type vector [classes]float64
+
+func (v *vector) sum() (s float64) {
+	for _, x := range v {
+		s += x
+	}
+	return s
+}
+
+func (v *vector) add(w *vector, f float64) {
+	for g := range v {
+		v[g] += f * w[g]
+	}
+}
+
+// scale is the difficulty of the classes, and how common each is before any task
+// was seen.
+type scale struct {
+	at    vector // log odds that an average coder loses; meaningless for hopeless
+	exp   vector // e^at
+	prior vector // sums to 1
+}
+
+// newScale lays the classes evenly over ±2.5 standard deviations.
+func newScale(p Parameters) (s scale) {
+	sum := 0.0
+	for g := range hopeless {
+		x := -2.5 + 5*float64(g)/float64(hopeless-1)
+		s.at[g] = p.Spread * x
+		s.exp[g] = math.Exp(s.at[g])
+		s.prior[g] = math.Exp(-x * x / 2)
+		sum += s.prior[g]
+	}
+	for g := range hopeless {
+		s.prior[g] *= (1 - p.Hopeless) / sum
+	}
+	s.prior[hopeless] = p.Hopeless
+	return s
+}
+
+// curve is the chance that a coder of this ability resolves a task, by class.
+func (s *scale) curve(ability float64) (v vector) {
+	e := math.Exp(ability)
+	for g := range hopeless {
+		v[g] = e / (e + s.exp[g])
+	}
+	v[hopeless] = rescue
+	return v
+}
+
+// ability is what a share of all tasks, as common as in pi, is resolved with.
+func (s *scale) ability(share float64, pi *vector) float64 {
+	low, high := -15.0, 15.0
+	for range 30 {
+		mid := (low + high) / 2
+		c := s.curve(mid)
+		if dot(&c, pi) < share {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return (low + high) / 2
+}
+
+func dot(a, b *vector) (sum float64) {
+	for g := range a {
+		sum += a[g] * b[g]
+	}
+	return sum
+}
+
+// fit is the ability that explains tries and successes best, starting from a
+// guess: Newton's method on the log likelihood of one-parameter logistic curves
+// (Rasch 1960). The second result is its information, the inverse of the variance.
+func (s *scale) fit(guess float64, tried, resolved *vector) (ability, information float64) {
+	b := guess
+	for range 6 {
+		c := s.curve(b)
+		gradient, curvature := 0.0, 1e-9
+		for g := range hopeless {
+			gradient += resolved[g] - tried[g]*c[g]
+			curvature += tried[g] * c[g] * (1 - c[g])
+		}
+		information = curvature
+		step := gradient / curvature
+		if step > 1.5 {
+			step = 1.5
+		} else if step < -1.5 {
+			step = -1.5
+		}
+		b = math.Max(-15, math.Min(15, b+step))
+		if math.Abs(step) < 1e-3 {
+			break
+		}
+	}
+	return b, information
+}

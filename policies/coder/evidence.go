@@ -1,0 +1,143 @@
+package coder
+
+import "maps"
+
+// cell is the evidence on one coder in one scope. Difficulty is never known for
+// sure, so that a try counts in each class by the posterior of its task.
+type cell struct {
+	tried, resolved  vector
+	success, failure bill
+}
+
+// bill sums what attempts cost.
+type bill struct{ n, credits float64 }
+
+func (c *cell) add(d *cell, f float64) {
+	c.tried.add(&d.tried, f)
+	c.resolved.add(&d.resolved, f)
+	c.success = c.success.plus(d.success, f)
+	c.failure = c.failure.plus(d.failure, f)
+}
+
+func (b bill) plus(c bill, f float64) bill { return bill{b.n + f*c.n, b.credits + f*c.credits} }
+
+// mean is the mean cost when a prior mean counts like so many attempts.
+func (b bill) mean(prior, weight float64) float64 {
+	return (weight*prior + max(0, b.credits)) / (weight + max(0, b.n))
+}
+
+// tally are the counts behind the classes.
+func (c *cell) tally() Tally {
+	return Tally{Tried: whole(c.tried.sum()), Resolved: whole(c.resolved.sum())}
+}
+
+// scope is the evidence of one place. What is reachable from a snapshot never changes.
+type scope struct {
+	coders map[string]*cell
+	tasks  vector // by class: how many tasks were seen
+}
+
+// place names a scope. The zero place is everything.
+type place struct {
+	level           level
+	kind, org, repo string
+}
+
+type level byte
+
+const (
+	world        level = iota // every kind of task, everywhere
+	sort                      // one kind of task
+	organisation              // of that kind in one organisation
+	repository                // and in one repository
+	levels
+)
+
+// places are the scopes that an outcome counts in, each within the one before.
+func places(kind, org, repo string) [levels]place {
+	return [levels]place{{}, {level: sort, kind: kind}, {level: organisation, kind: kind, org: org},
+		{level: repository, kind: kind, org: org, repo: repo}}
+}
+
+// snapshot is all that was learned up to some outcome. It is immutable.
+type snapshot struct {
+	scopes  map[place]*scope
+	again   Tally // what coders did that had failed on the same task
+	learned int   // outcomes
+}
+
+// edit is a snapshot in the making: what it has not copied yet is shared.
+type edit struct {
+	*snapshot
+	scoped map[place]bool
+	celled map[cellKey]bool
+}
+
+type cellKey struct {
+	place
+	coder string
+}
+
+func (s *snapshot) edit() *edit {
+	c := *s
+	c.scopes = maps.Clone(s.scopes)
+	return &edit{snapshot: &c, scoped: map[place]bool{}, celled: map[cellKey]bool{}}
+}
+
+// scope is one that may be changed.
+func (e *edit) scope(p place) *scope {
+	if e.scoped[p] {
+		return e.scopes[p]
+	}
+	s := &scope{coders: map[string]*cell{}}
+	if old := e.scopes[p]; old != nil {
+		s.coders, s.tasks = maps.Clone(old.coders), old.tasks
+	}
+	e.scopes[p], e.scoped[p] = s, true
+	return s
+}
+
+// cell is one that may be changed.
+func (e *edit) cell(p place, coder string) *cell {
+	s, k := e.scope(p), cellKey{p, coder}
+	if e.celled[k] {
+		return s.coders[coder]
+	}
+	c := &cell{}
+	if old := s.coders[coder]; old != nil {
+		*c = *old
+	}
+	s.coders[coder], e.celled[k] = c, true
+	return c
+}
+
+// chain is the evidence on one coder as a place sees it: each level without what
+// the next one has, so that nothing counts twice.
+func (s *snapshot) chain(ps [levels]place, coder string) (out [levels]cell) {
+	for i, p := range ps {
+		sc := s.scopes[p]
+		if sc == nil {
+			break
+		}
+		c := sc.coders[coder]
+		if c == nil {
+			break
+		}
+		out[i].add(c, 1)
+		if i > 0 {
+			out[i-1].add(c, -1)
+		}
+	}
+	for i := range out {
+		out[i].floor()
+	}
+	return out
+}
+
+// floor takes back what rounding left below zero.
+func (c *cell) floor() {
+	for g := range classes {
+		c.tried[g] = max(0, c.tried[g])
+		c.resolved[g] = max(0, min(c.resolved[g], c.tried[g]))
+	}
+}

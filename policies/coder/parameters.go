@@ -1,0 +1,89 @@
+package coder
+
+import (
+	"fmt"
+	"math"
+)
+
+// Parameters are all numbers by which coders are chosen. Weights of priors are in
+// outcomes: a prior of weight 20 counts like twenty outcomes.
+type Parameters struct {
+	// Explore is the share of decisions left to chance, 0–0.5. Chance picks by how
+	// little an option is expected to lose: see ExploreLoss.
+	Explore float64 `yaml:"explore"`
+	// ExploreLoss is the expected loss at which an option's weight in chance is 1/e of
+	// the best one's, in shares of what the attempt costs, 0.01–100.
+	ExploreLoss float64 `yaml:"explore_loss"`
+	// Optimism is by how many standard deviations of a coder's ability it is taken for
+	// better than it is known to be, 0–4. It fades by itself as outcomes come in.
+	Optimism float64 `yaml:"optimism"`
+
+	Share      float64 `yaml:"share"`       // in (0, 1): expected of a coder that no table knows
+	PriceSlope float64 `yaml:"price_slope"` // -5–5: log odds by which a coder at e times the usual cost is better
+	Again      float64 `yaml:"again"`       // in (0, 1): share of tasks that the coder that failed resolves when asked again
+
+	WeightTable   float64 `yaml:"weight_table"`   // of a candidate's own prior
+	WeightUnknown float64 `yaml:"weight_unknown"` // of Share, for a coder without one
+	WeightKind    float64 `yaml:"weight_kind"`    // of all kinds of task to one kind
+	WeightGlobal  float64 `yaml:"weight_global"`  // of everybody's outcomes to an organisation
+	WeightOrg     float64 `yaml:"weight_org"`     // of an organisation's outcomes to a repository
+	WeightAgain   float64 `yaml:"weight_again"`   // of Again
+	WeightCost    float64 `yaml:"weight_cost"`    // of a candidate's expected cost
+	WeightTasks   float64 `yaml:"weight_tasks"`   // in tasks: of the shipped distribution of difficulty
+
+	// Spread is the standard deviation of the difficulty of tasks in log odds of being
+	// resolved, 0.1–10: the larger, the more a failure says about the next coder.
+	Spread   float64 `yaml:"spread"`
+	Hopeless float64 `yaml:"hopeless"` // share of tasks that nobody resolves, 0–0.9
+	Failure  float64 `yaml:"failure"`  // cost of a failure over that of a success, 0.1–10
+
+	Tasks  int `yaml:"tasks"`  // 1–1,000,000: recent tasks whose difficulty is still revised
+	Revise int `yaml:"revise"` // 0–100: earlier tasks that are looked at again with each outcome
+	Beam   int `yaml:"beam"`   // 1–100: how many beginnings of a sequence are followed at once
+}
+
+// Default are the parameters that ship.
+func Default() Parameters {
+	return Parameters{
+		Explore: 0.05, ExploreLoss: 0.25, Optimism: 1,
+		Share: 0.5, PriceSlope: 0, Again: 0.05,
+		WeightTable: 20, WeightUnknown: 3, WeightKind: 25, WeightGlobal: 25, WeightOrg: 15, WeightAgain: 20,
+		WeightCost: 5, WeightTasks: 10,
+		Spread: 2.5, Hopeless: 0.1, Failure: 1.8,
+		Tasks: 2000, Revise: 2, Beam: 8,
+	}
+}
+
+// Check names the first field that is out of its range.
+func (p Parameters) Check() error {
+	for _, f := range []struct {
+		name          string
+		v, least, top float64
+	}{
+		{"explore", p.Explore, 0, 0.5},
+		{"explore_loss", p.ExploreLoss, 0.01, 100},
+		{"optimism", p.Optimism, 0, 4},
+		{"share", p.Share, minShare, maxShare},
+		{"price_slope", p.PriceSlope, -5, 5},
+		{"again", p.Again, minShare, maxShare},
+		{"weight_table", p.WeightTable, 0.1, 1e6},
+		{"weight_unknown", p.WeightUnknown, 0.1, 1e6},
+		{"weight_kind", p.WeightKind, 0.1, 1e6},
+		{"weight_global", p.WeightGlobal, 0.1, 1e6},
+		{"weight_org", p.WeightOrg, 0.1, 1e6},
+		{"weight_again", p.WeightAgain, 0.1, 1e6},
+		{"weight_cost", p.WeightCost, 0.1, 1e6},
+		{"weight_tasks", p.WeightTasks, 0.1, 1e6},
+		{"spread", p.Spread, 0.1, 10},
+		{"hopeless", p.Hopeless, 0, 0.9},
+		{"failure", p.Failure, 0.1, 10},
+		{"tasks", float64(p.Tasks), 1, 1e6},
+		{"revise", float64(p.Revise), 0, 100},
+		{"beam", float64(p.Beam), 1, 100},
+	} {
+		if math.IsNaN(f.v) || f.v < f.least || f.v > f.top {
+			return fmt.Errorf("parameters.%s is %v, want a number from %v to %v", f.name, f.v, f.least, f.top)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package recorded plays.
+package recorded
