@@ -8,11 +8,11 @@ import (
 // Parameters are all numbers by which coders are chosen. Weights of priors are in
 // outcomes: a prior of weight 20 counts like twenty outcomes.
 type Parameters struct {
-	// Explore is the share of decisions left to chance, 0–0.5. Chance picks by how
-	// little an option is expected to lose: see ExploreLoss.
+	// Explore is the share of decisions left to chance, 0–0.5. Chance picks an option by
+	// how little it is expected to lose.
 	Explore float64 `yaml:"explore"`
-	// ExploreLoss is the expected loss at which an option's weight in chance is 1/e of
-	// the best one's, in shares of what the attempt costs, 0.01–100.
+	// ExploreLoss is the expected loss at which an option is e times less likely to be
+	// chance's pick than the best one, in shares of the best one's cost, 0.01–100.
 	ExploreLoss float64 `yaml:"explore_loss"`
 	// Optimism is by how many standard deviations of a coder's ability it is taken for
 	// better than it is known to be, 0–4. It fades by itself as outcomes come in.
@@ -24,9 +24,9 @@ type Parameters struct {
 
 	WeightTable   float64 `yaml:"weight_table"`   // of a candidate's own prior
 	WeightUnknown float64 `yaml:"weight_unknown"` // of Share, for a coder without one
-	WeightKind    float64 `yaml:"weight_kind"`    // of all kinds of task to one kind
-	WeightGlobal  float64 `yaml:"weight_global"`  // of everybody's outcomes to an organisation
-	WeightOrg     float64 `yaml:"weight_org"`     // of an organisation's outcomes to a repository
+	WeightKind    float64 `yaml:"weight_kind"`    // at most: of other kinds of task to one kind
+	WeightGlobal  float64 `yaml:"weight_global"`  // at most: of everybody's outcomes to an organisation
+	WeightOrg     float64 `yaml:"weight_org"`     // at most: of an organisation's outcomes to a repository
 	WeightAgain   float64 `yaml:"weight_again"`   // of Again
 	WeightCost    float64 `yaml:"weight_cost"`    // of a candidate's expected cost
 	WeightTasks   float64 `yaml:"weight_tasks"`   // in tasks: of the shipped distribution of difficulty
@@ -42,13 +42,13 @@ type Parameters struct {
 	Beam   int `yaml:"beam"`   // 1–100: how many beginnings of a sequence are followed at once
 }
 
-// Default are the parameters that ship.
+// Default are the parameters that ship. docs/learning.md says what they were chosen by.
 func Default() Parameters {
 	return Parameters{
 		Explore: 0.05, ExploreLoss: 0.25, Optimism: 1,
-		Share: 0.5, PriceSlope: 0, Again: 0.05,
-		WeightTable: 20, WeightUnknown: 3, WeightKind: 25, WeightGlobal: 25, WeightOrg: 15, WeightAgain: 20,
-		WeightCost: 5, WeightTasks: 10,
+		Share: 0.5, PriceSlope: 0.2, Again: 0.05,
+		WeightTable: 20, WeightUnknown: 8, WeightKind: 400, WeightGlobal: 400, WeightOrg: 400, WeightAgain: 20,
+		WeightCost: 3, WeightTasks: 10,
 		Spread: 2.5, Hopeless: 0.1, Failure: 1.8,
 		Tasks: 2000, Revise: 2, Beam: 8,
 	}
