@@ -20,12 +20,12 @@ type Table struct {
 // Task is one task with what came of it.
 type Task struct {
 	Name string
-	Repo string // "owner/name"
-	Runs []Run  // by model, in the order of Table.Models
+	Repo string   // "owner/name"
+	Runs []Result // by model, in the order of Table.Models
 }
 
-// Run is one model's only attempt at a task.
-type Run struct {
+// Result is one model's only attempt at a task.
+type Result struct {
 	Known    bool // false: nobody ran it
 	Resolved bool
 	Cost     float64 // USD
@@ -105,12 +105,12 @@ func (b *builder) add(fields []string) (column int, err error) {
 	}
 	m := b.models[fields[2]]
 	for len(t.Runs) <= m {
-		t.Runs = append(t.Runs, Run{})
+		t.Runs = append(t.Runs, Result{})
 	}
 	if t.Runs[m].Known {
 		return 2, fmt.Errorf("%q has an outcome of this task already", fields[2])
 	}
-	run := Run{Known: true, Resolved: fields[3] == "1"}
+	run := Result{Known: true, Resolved: fields[3] == "1"}
 	if fields[3] != "0" && fields[3] != "1" {
 		return 3, fmt.Errorf("%q, want 0 or 1", fields[3])
 	}
@@ -133,7 +133,33 @@ func (b *builder) table() (Table, error) {
 	}
 	for i := range b.Tasks {
 		t := &b.Tasks[i]
-		t.Runs = append(t.Runs, make([]Run, len(b.Models)-len(t.Runs))...)
+		t.Runs = append(t.Runs, make([]Result, len(b.Models)-len(t.Runs))...)
 	}
 	return b.Table, nil
+}
+
+// plus is a table of both tables' tasks, the receiver's first. No task may be in both.
+func (t Table) plus(o Table) (Table, error) {
+	out := Table{Models: slices.Clone(t.Models)}
+	for _, m := range o.Models {
+		if !slices.Contains(out.Models, m) {
+			out.Models = append(out.Models, m)
+		}
+	}
+	names := map[string]bool{}
+	for _, from := range []Table{t, o} {
+		for _, task := range from.Tasks {
+			if names[task.Name] {
+				return Table{}, fmt.Errorf("task %q is in both tables", task.Name)
+			}
+			names[task.Name] = true
+			runs := make([]Result, len(out.Models))
+			for m, run := range task.Runs {
+				runs[slices.Index(out.Models, from.Models[m])] = run
+			}
+			task.Runs = runs
+			out.Tasks = append(out.Tasks, task)
+		}
+	}
+	return out, nil
 }
