@@ -43,8 +43,8 @@ type observer struct {
 // beliefs are what is known of the candidates, in their order, and how likely the
 // task is of each class, given who failed.
 func (l *Learner) beliefs(s *snapshot, r Request) ([]belief, vector) {
-	ob := observer{Learner: l, snapshot: s, places: places(r.Kind, r.Org, r.Repo), common: l.common(s),
-		usual: usual(r.Candidates), brief: r.Terse}
+	ps := places(r.Kind, r.Org, r.Repo)
+	ob := observer{Learner: l, snapshot: s, places: ps, common: l.common(s, ps), usual: usual(r.Candidates), brief: r.Terse}
 	ob.general = l.scale.ability(l.p.Share, &ob.common)
 	bs := make([]belief, 0, len(r.Candidates))
 	spread := make([]vector, 0, 2*len(r.Candidates)) // by which the intervals are made

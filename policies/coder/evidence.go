@@ -43,6 +43,26 @@ func (b bill) mean(prior, weight float64) float64 {
 	return (weight*prior + max(0, b.credits)) / (weight + max(0, b.n))
 }
 
+// tasks are the tasks that a place sees, by level and class, in the same way.
+func (s *snapshot) tasks(ps [levels]place) (out [levels]vector) {
+	for i, p := range ps {
+		sc := s.scopes[p]
+		if sc == nil {
+			break
+		}
+		out[i].add(&sc.tasks, 1)
+		if i > 0 {
+			out[i-1].add(&sc.tasks, -1)
+		}
+	}
+	for i := range out {
+		for g, n := range out[i] {
+			out[i][g] = max(0, n)
+		}
+	}
+	return out
+}
+
 // less is a scope's weight as a prior of a narrower one: what it rests on, and never
 // more than most. Two places differ, however much is known of the one.
 func less(strength, most float64) float64 { return 1 / (1/most + 1/strength) }

@@ -91,7 +91,7 @@ func (e *edit) bill(o Outcome) {
 func (l *Learner) revise(e *edit, r *record, change func(*record)) {
 	e.count(r, -1)
 	change(r)
-	v := l.common(e.snapshot)
+	v := l.common(e.snapshot, places(r.kind, r.org, r.repo))
 	for g := range v {
 		v[g] = math.Log(v[g])
 	}
@@ -135,16 +135,20 @@ func (l *Learner) assess(e *edit, coder string) {
 	s.set(&l.scale, b)
 }
 
-// common is how common each class of difficulty is among the tasks that were seen.
-func (l *Learner) common(s *snapshot) vector {
-	v := l.scale.prior
-	sc := s.scopes[place{}]
-	if sc == nil {
-		return v
-	}
-	w, n := l.p.WeightTasks, sc.tasks.sum()
-	for g := range v {
-		v[g] = max(tiny, (w*v[g]+max(0, sc.tasks[g]))/(w+n))
+// common is how common each class of difficulty is among the tasks of a place: from
+// the widest scope to the narrowest, as with coders.
+func (l *Learner) common(s *snapshot, ps [levels]place) vector {
+	seen := s.tasks(ps)
+	v, strength, most := l.scale.prior, l.p.WeightTasks, l.p.most()
+	for i := range seen {
+		if i > 0 {
+			strength = less(strength, most[i])
+		}
+		n := seen[i].sum()
+		for g := range v {
+			v[g] = max(tiny, (strength*v[g]+seen[i][g])/(strength+n))
+		}
+		strength += n
 	}
 	return v
 }
