@@ -11,8 +11,8 @@ import (
 )
 
 type benchCodersCmd struct {
-	Data    string    `help:"Table of outcomes: comma-separated task, repo, model, resolved, cost_usd." required:"" type:"existingfile"`
-	Train   string    `help:"Table of other tasks to learn from before; without it, random halves of the data." type:"existingfile"`
+	Data    string    `help:"CSV of outcomes: task, repo, model, resolved, cost_usd." required:"" type:"existingfile"`
+	Train   string    `help:"CSV of other tasks to learn from; without it, random halves." type:"existingfile"`
 	Value   []float64 `help:"What a resolved task is worth, in USD; a table for each." default:"0.25,1,4,16"`
 	Halves  int       `help:"Random halves without --train." default:"20"`
 	Streams int       `help:"Random streams of all tasks that are played with learning." default:"15"`
@@ -67,14 +67,14 @@ func readOutcomes(path string) (recorded.Table, error) {
 }
 
 func (r codersReport) print(out io.Writer) error {
-	fmt.Fprintf(out, "RECORDED: other people's outcomes, %d tasks, %d models, at most five attempts a task, nobody told why the last "+
-		"one failed.\n", r.Tasks, r.Models)
+	fmt.Fprintf(out, "RECORDED: other people's outcomes, %d tasks, %d models, at most five attempts a task, nobody told why "+
+		"the last one failed.\n", r.Tasks, r.Models)
 	if r.Trained > 0 {
 		fmt.Fprintf(out, "Offline: learned from %d other tasks. ", r.Trained)
 	} else {
 		fmt.Fprint(out, "Offline: learned from one random half of the tasks, played on the other. ")
 	}
-	fmt.Fprintln(out, "Online: a random stream of all tasks; what a model costs on average is known, how able it is is not.\n"+
+	fmt.Fprintln(out, "Online: a random stream of all tasks; a model's average cost is known, how able it is is not.\n"+
 		"Online, the orders and the strongest are told by all tasks, which only ours is not.")
 	for _, s := range r.Sections {
 		fmt.Fprintf(out, "\n%s, a resolved task is worth %g USD, %d tasks\n", s.Setting, s.Value, s.Tasks)

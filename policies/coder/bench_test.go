@@ -21,7 +21,8 @@ func practised(b *testing.B, outcomes int) (*coder.Learner, []coder.Request) {
 	var rs []coder.Request
 	for task := 0; len(os) < outcomes; task++ {
 		repo := dice.IntN(50)
-		r := coder.Request{Task: fmt.Sprint(task), Org: fmt.Sprint(repo / 10), Repo: fmt.Sprint(repo), Kind: fmt.Sprint(repo % 3),
+		r := coder.Request{Task: fmt.Sprint(task), Org: fmt.Sprint(repo / 10), Repo: fmt.Sprint(repo),
+			Kind:       fmt.Sprint(repo % 3),
 			Candidates: all, Value: 100 * math.Exp(3*dice.Float64()), Left: math.Inf(1)}
 		hard := dice.NormFloat64()
 		for i, c := range dice.Perm(24)[:5] {

@@ -40,7 +40,8 @@ func outcomes(t *rapid.T) []coder.Outcome {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) coder.Outcome {
 		return coder.Outcome{
 			Task: rapid.SampledFrom([]string{"1", "2", "3", "4", "5", "6"}).Draw(t, "task"),
-			Org:  rapid.SampledFrom([]string{"o", "p"}).Draw(t, "org"), Repo: rapid.SampledFrom([]string{"r", "s"}).Draw(t, "repo"),
+			Org:  rapid.SampledFrom([]string{"o", "p"}).Draw(t, "org"),
+			Repo: rapid.SampledFrom([]string{"r", "s"}).Draw(t, "repo"),
 			Kind: rapid.SampledFrom([]string{"", "bug"}).Draw(t, "kind"), Coder: rapid.SampledFrom(names).Draw(t, "coder"),
 			Cost:     rapid.SampledFrom([]float64{0, -1, 3, 40, math.NaN(), math.Inf(1)}).Draw(t, "cost"),
 			Resolved: rapid.Bool().Draw(t, "resolved"),
@@ -51,7 +52,8 @@ func outcomes(t *rapid.T) []coder.Outcome {
 
 func request(t *rapid.T) coder.Request {
 	return coder.Request{
-		Task: rapid.String().Draw(t, "task"), Org: "o", Repo: "r", Kind: rapid.SampledFrom([]string{"", "bug", "x"}).Draw(t, "kind"),
+		Task: rapid.String().Draw(t, "task"), Org: "o", Repo: "r",
+		Kind: rapid.SampledFrom([]string{"", "bug", "x"}).Draw(t, "kind"),
 		Candidates: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) coder.Candidate {
 			return coder.Candidate{
 				Coder: rapid.SampledFrom(append([]string{"", "new"}, names...)).Draw(t, "coder"),
@@ -67,8 +69,8 @@ func request(t *rapid.T) coder.Request {
 	}
 }
 
-// Whatever was learned and asked: the figures are shares and credits, propensities sum to 1, nobody
-// is chosen who can't be paid, and asking changes nothing.
+// Whatever was learned and asked: the figures are shares and credits, propensities
+// sum to 1, nobody is chosen who can't be paid, and asking changes nothing.
 func TestDecisionsAreSound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLearner(t, coder.Default())
@@ -171,7 +173,8 @@ func TestFailuresSpeakOfOthers(t *testing.T) {
 	r.Failed = []string{"a"}
 	after := chanceOf(t, l.Decide(r), "b")
 	if math.Abs(before.Chance-0.5) > 0.05 || after.Chance > 0.6*before.Chance {
-		t.Errorf("b's chance goes from %.2f to %.2f after a failed, want it from about .5 to well below", before.Chance, after.Chance)
+		t.Errorf("b's chance goes from %.2f to %.2f after a failed, want it from about .5 to well below",
+			before.Chance, after.Chance)
 	}
 	if again := chanceOf(t, l.Decide(r), "a").Chance; again != coder.Default().Again {
 		t.Errorf("a, which failed, has a chance of %v, want what is known of trying again", again)
@@ -185,7 +188,8 @@ func TestAgainIsLearned(t *testing.T) {
 	r := coder.Request{Task: "new", Org: "o", Repo: "r", Candidates: candidates("a", "b"), Left: math.Inf(1), Tries: 5}
 	before := chanceOf(t, l.Decide(r), "a")
 	for i := range 20 {
-		l.Observe(coder.Outcome{Task: fmt.Sprint(2*i + 1), Org: "o", Repo: "r", Coder: "a", Resolved: i < 10, Failed: []string{"a"}})
+		l.Observe(coder.Outcome{Task: fmt.Sprint(2*i + 1), Org: "o", Repo: "r", Coder: "a", Resolved: i < 10,
+			Failed: []string{"a"}})
 	}
 	if after := chanceOf(t, l.Decide(r), "a"); after.Here != before.Here || math.Abs(after.Chance-before.Chance) > 0.01 {
 		t.Errorf("trying again changed what is known of a first try from %+v to %+v", before, after)
@@ -224,7 +228,8 @@ func TestNothingCountsTwice(t *testing.T) {
 			os = append(os, o)
 		}
 		l.Observe(os...)
-		for _, got := range l.Decide(coder.Request{Org: "o", Repo: "r", Kind: "bug", Candidates: candidates(names...)}).Options {
+		r := coder.Request{Org: "o", Repo: "r", Kind: "bug", Candidates: candidates(names...)}
+		for _, got := range l.Decide(r).Options {
 			var want coder.Option
 			for _, o := range os {
 				tally := &want.Elsewhere
@@ -282,7 +287,8 @@ func TestOneCoderNeverStops(t *testing.T) {
 func TestStops(t *testing.T) {
 	l := newLearner(t, coder.Default())
 	l.Observe(together(200)...)
-	r := coder.Request{Task: "new", Org: "o", Repo: "r", Candidates: candidates("a", "b"), Left: math.Inf(1), Tries: 5, Value: 1000}
+	r := coder.Request{Task: "new", Org: "o", Repo: "r", Candidates: candidates("a", "b"), Left: math.Inf(1),
+		Tries: 5, Value: 1000}
 	for _, step := range []struct {
 		name        string
 		value, left float64
@@ -311,7 +317,8 @@ func TestOrder(t *testing.T) {
 			coder.Outcome{Task: fmt.Sprint(i), Coder: "cheap", Cost: 3, Resolved: i%2 == 0},
 			coder.Outcome{Task: fmt.Sprint(i), Coder: "strong", Cost: 60, Resolved: i%5 != 0})
 	}
-	r := coder.Request{Task: "new", Candidates: []coder.Candidate{{Coder: "strong"}, {Coder: "cheap"}}, Left: math.Inf(1), Value: 1600}
+	r := coder.Request{Task: "new", Candidates: []coder.Candidate{{Coder: "strong"}, {Coder: "cheap"}},
+		Left: math.Inf(1), Value: 1600}
 	for tries, want := range map[int]string{1: "strong", 2: "cheap"} {
 		r.Tries = tries
 		if got := l.Decide(r).Options[0]; got.Coder != want {
@@ -363,7 +370,8 @@ func TestPriorIsOutlearned(t *testing.T) {
 func TestDiscount(t *testing.T) {
 	l := newLearner(t, coder.Default())
 	l.Observe(together(80)...)
-	r := coder.Request{Task: "new", Org: "o", Repo: "r", Candidates: candidates("a", "b", "next"), Left: math.Inf(1), Terse: true}
+	r := coder.Request{Task: "new", Org: "o", Repo: "r", Candidates: candidates("a", "b", "next"),
+		Left: math.Inf(1), Terse: true}
 	before := l.Decide(r)
 	if err := l.Discount("a", 0.25); err != nil {
 		t.Fatal(err)
