@@ -22,5 +22,5 @@
 // replaying a log gives the same learner and the same decisions.
 //
 // Start reading at [Learner.Decide]. Package synthetic, below, measures the
-// learner in an invented world.
+// learner in an invented world. Package coder, below, learns who should work.
 package policies

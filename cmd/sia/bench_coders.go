@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/sia-bot/sia/policies/coder"
-	"github.com/sia-bot/sia/policies/recorded"
+	"github.com/sia-bot/sia/policies/coder/recorded"
 )
 
 type benchCodersCmd struct {
@@ -67,8 +67,8 @@ func readOutcomes(path string) (recorded.Table, error) {
 }
 
 func (r codersReport) print(out io.Writer) error {
-	fmt.Fprintf(out, "RECORDED: other people's outcomes, %d tasks, %d models, at most five attempts a task, nobody told why "+
-		"the last one failed.\n", r.Tasks, r.Models)
+	fmt.Fprintf(out, "RECORDED: other people's outcomes, %d tasks, %d models, at most five attempts a task, nobody told "+
+		"why the last one failed.\n", r.Tasks, r.Models)
 	if r.Trained > 0 {
 		fmt.Fprintf(out, "Offline: learned from %d other tasks. ", r.Trained)
 	} else {

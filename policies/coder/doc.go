@@ -19,6 +19,6 @@
 // Everything is a function of the outcomes in their order and of the request:
 // replaying a log gives the same learner and the same decisions.
 //
-// Start reading at [Learner.Decide]. Package recorded, beside this one, measures the
+// Start reading at [Learner.Decide]. Package recorded, below, measures the
 // learner on what other people recorded.
 package coder

@@ -20,7 +20,7 @@ type Parameters struct {
 
 	Share      float64 `yaml:"share"`       // in (0, 1): expected of a coder that no table knows
 	PriceSlope float64 `yaml:"price_slope"` // -5–5: log odds by which a coder at e times the usual cost is better
-	Again      float64 `yaml:"again"`       // in (0, 1): share of tasks that the coder that failed resolves when asked again
+	Again      float64 `yaml:"again"`       // in (0, 1): share of tasks that who failed resolves when asked again
 
 	WeightTable   float64 `yaml:"weight_table"`   // of a candidate's own prior
 	WeightUnknown float64 `yaml:"weight_unknown"` // of Share, for a coder without one

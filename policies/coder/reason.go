@@ -56,8 +56,8 @@ func (d *Decision) nobody(r Request) string {
 			best = o
 		}
 	}
-	return fmt.Sprintf("Nobody that is left is worth it: the best, %s, would cost %s for each task resolved, with a chance "+
-		"of %.0f %%; a resolved task is worth %s.", best.Coder, amount(best.Index), 100*best.Chance, amount(r.Value))
+	return fmt.Sprintf("Nobody that is left is worth it: the best, %s, would cost %s for each task resolved, with a "+
+		"chance of %.0f %%; a resolved task is worth %s.", best.Coder, amount(best.Index), 100*best.Chance, amount(r.Value))
 }
 
 // evidence names the counts that the expectation rests on.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/sia-bot/sia/policies/defaults"
+	"github.com/sia-bot/sia/policies"
 )
 
 // Table is what is known of models before anything was seen. It is immutable.
@@ -26,7 +26,7 @@ type Known struct {
 }
 
 // Shipped is the table that ships, policies/defaults/coders.yml.
-func Shipped() (Table, error) { return ParseTable(defaults.Coders()) }
+func Shipped() (Table, error) { return ParseTable(policies.CoderTable()) }
 
 // ParseTable reads a table. Unknown fields, numbers out of their ranges and names that
 // are there twice are errors that name the place.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/policies/coder"
-	"github.com/sia-bot/sia/policies/recorded"
+	"github.com/sia-bot/sia/policies/coder/recorded"
 )
 
 const header = "task,repo,model,resolved,cost_usd,calls\n"
