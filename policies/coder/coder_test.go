@@ -379,16 +379,31 @@ func TestDiscount(t *testing.T) {
 	if err := l.Succeed("b", "next", 0.5); err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // revisions of earlier tasks must not bring back what was discounted
-		l.Observe(together(80)[40:]...)
+	for i := range 50 { // revisions of earlier tasks must not bring back what was discounted
+		l.Observe(coder.Outcome{Task: fmt.Sprint("later ", i), Org: "o", Repo: "r", Coder: "c", Resolved: true})
 	}
 	d := l.Decide(r)
 	a, b, next := chanceOf(t, d, "a"), chanceOf(t, d, "b"), chanceOf(t, d, "next")
-	if want := (coder.Tally{Resolved: 10, Tried: 20}); a.Here.Tried < want.Tried || next.Here.Tried != 40 {
-		t.Errorf("counts are %v and %v, want at least %v and half of 80", a.Here, next.Here, want)
+	if want := (coder.Tally{Resolved: 10, Tried: 20}); a.Here != want {
+		t.Errorf("counts are %v, want a quarter, %v", a.Here, want)
 	}
-	if was := chanceOf(t, before, "b"); was.Here.Tried != b.Here.Tried {
+	if want := (coder.Tally{Resolved: 20, Tried: 40}); next.Here != want {
+		t.Errorf("who succeeds begins with %v, want half, %v", next.Here, want)
+	}
+	if was := chanceOf(t, before, "b"); was.Here != b.Here {
 		t.Errorf("who is succeeded went from %v to %v", was.Here, b.Here)
+	}
+	if math.Abs(next.Chance-.5) > .1 {
+		t.Errorf("who succeeds has a chance of %v", next.Chance)
+	}
+	if err := l.Discount("b", 0); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 { // which says more of how hard b's tasks were
+		l.Observe(coder.Outcome{Task: fmt.Sprint(i), Org: "o", Repo: "r", Coder: "c", Resolved: true})
+	}
+	if got := chanceOf(t, l.Decide(r), "b").Here; got != (coder.Tally{}) {
+		t.Errorf("of a coder that was forgotten %v is known", got)
 	}
 	for _, f := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
 		if err := l.Discount("b", f); err == nil {
