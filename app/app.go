@@ -158,6 +158,10 @@ func newCoders(ctx context.Context, g *ground, c Config, o Options) (out work.Co
 	if err != nil {
 		return out, err
 	}
+	table, err := policies.ShippedCoders()
+	if err != nil {
+		return out, err
+	}
 	cache := filepath.Join(c.Dir, "sandbox")
 	for _, one := range c.Models.coders() {
 		model, err := one.Model.chain(one.Name, g.log)
@@ -178,8 +182,9 @@ func newCoders(ctx context.Context, g *ground, c Config, o Options) (out work.Co
 			return out, err
 		}
 		out.Tools = builtin.Tools()
+		known, _ := table.Of(one.Model.Model)
 		out.All = append(out.All, work.Coder{Name: one.Name, Builtin: builtin, Commands: commands, Command: one.Command,
-			Cost: one.cost()})
+			Cost: one.cost(), Prior: known.Resolved})
 	}
 	return out, nil
 }

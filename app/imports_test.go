@@ -50,7 +50,6 @@ var exceptions = map[[2]string]string{
 	{"agent/tool", "agent/sandbox"}:   "the run tool runs commands",
 
 	{"policies/synthetic", "policies/bandit"}: "the invented world plays the learner",
-	{"policies/recorded", "policies/coder"}:   "recorded outcomes play the learner",
 }
 
 // simulator is what only cmd and tests may import: production meets it over HTTP.

@@ -14,9 +14,4 @@ type Assign struct {
 func (p *Assign) Sections() map[string]any { return map[string]any{"parameters": &p.Parameters} }
 
 // Check implements body.
-func (p *Assign) Check() []invalid.Problem {
-	if err := p.Parameters.Check(); err != nil {
-		return []invalid.Problem{{Path: "parameters", Message: err.Error()}}
-	}
-	return nil
-}
+func (p *Assign) Check() []invalid.Problem { return p.Parameters.Check() }

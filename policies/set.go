@@ -44,6 +44,9 @@ var shippedSet = sync.OnceValues(func() (*Set, error) {
 	}
 	s := &Set{}
 	for _, name := range files {
+		if name == coders {
+			continue
+		}
 		b, err := shipped.ReadFile(name)
 		if err != nil {
 			return nil, err

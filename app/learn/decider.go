@@ -165,7 +165,7 @@ func (d *Decider) assign(p policies.Assign, t sia.Task, by *asked, coders []code
 	}
 	by.Request = &r
 	i := slices.IndexFunc(r.Candidates, func(c coder.Candidate) bool { return c.Coder == t.WantedCoder })
-	if len(r.Candidates) == 1 {
+	if len(r.Candidates) == 1 && r.Value == 0 {
 		only := r.Candidates[0]
 		return assignment{answer: policies.Answer{Choice: only.Coder, Propensity: 1, Reason: "it is the only one that may work here"},
 			options: []coder.Option{{Coder: only.Coder, Cost: only.Cost, Propensity: 1, Worth: true}}}

@@ -19,6 +19,14 @@ const (
 	maxShare = 0.99
 )
 
+// tiny keeps logarithms finite.
+const tiny = 1e-12
+
+// farthest is the largest ability, in log odds.
+const farthest = 15.0
+
+func clamp(x, low, high float64) float64 { return max(low, min(high, x)) }
+
 // vector has a value for each class of difficulty.
 type vector [classes]float64
 
@@ -29,6 +37,16 @@ func (v *vector) sum() (s float64) {
 	return s
 }
 
+// shares are the values divided by their sum.
+func (v *vector) shares() (w vector) {
+	n := v.sum()
+	for g, x := range v {
+		w[g] = x / n
+	}
+	return w
+}
+
+// add adds w, times f.
 func (v *vector) add(w *vector, f float64) {
 	for g := range v {
 		v[g] += f * w[g]
@@ -72,7 +90,7 @@ func (s *scale) curve(ability float64) (v vector) {
 
 // ability is what a share of all tasks, as common as in pi, is resolved with.
 func (s *scale) ability(share float64, pi *vector) float64 {
-	low, high := -15.0, 15.0
+	low, high := -farthest, farthest
 	for range 30 {
 		mid := (low + high) / 2
 		c := s.curve(mid)
@@ -85,9 +103,10 @@ func (s *scale) ability(share float64, pi *vector) float64 {
 	return (low + high) / 2
 }
 
+// dot is the mean of a by the weights b.
 func dot(a, b *vector) (sum float64) {
-	for g := range a {
-		sum += a[g] * b[g]
+	for g, x := range a {
+		sum += x * b[g]
 	}
 	return sum
 }
@@ -95,23 +114,18 @@ func dot(a, b *vector) (sum float64) {
 // fit is the ability that explains tries and successes best, starting from a
 // guess: Newton's method on the log likelihood of one-parameter logistic curves
 // (Rasch 1960). The second result is its information, the inverse of the variance.
-func (s *scale) fit(guess float64, tried, resolved *vector) (ability, information float64) {
+func (s *scale) fit(guess float64, ev counts) (ability, information float64) {
 	b := guess
 	for range 6 {
 		c := s.curve(b)
 		gradient, curvature := 0.0, 1e-9
 		for g := range hopeless {
-			gradient += resolved[g] - tried[g]*c[g]
-			curvature += tried[g] * c[g] * (1 - c[g])
+			gradient += ev.resolved[g] - ev.tried[g]*c[g]
+			curvature += ev.tried[g] * c[g] * (1 - c[g])
 		}
 		information = curvature
-		step := gradient / curvature
-		if step > 1.5 {
-			step = 1.5
-		} else if step < -1.5 {
-			step = -1.5
-		}
-		b = math.Max(-15, math.Min(15, b+step))
+		step := clamp(gradient/curvature, -1.5, 1.5) // a flat likelihood must not throw it away
+		b = clamp(b+step, -farthest, farthest)
 		if math.Abs(step) < 1e-3 {
 			break
 		}

@@ -1,17 +1,34 @@
 package coder
 
-import "maps"
+import (
+	"maps"
+	"math"
+)
 
 // cell is the evidence on one coder in one scope. Difficulty is never known for
 // sure, so that a try counts in each class by the posterior of its task.
 type cell struct {
-	tried, resolved  vector
+	counts
 	success, failure bill
+}
+
+// counts are tries and successes by class.
+type counts struct{ tried, resolved vector }
+
+// with are the counts after as many more outcomes, on tasks as common as in pi,
+// resolved as the curve says: a prior of that weight.
+func (c counts) with(weight float64, pi, curve *vector) counts {
+	for g, w := range pi {
+		c.tried[g] += weight * w
+		c.resolved[g] += weight * w * curve[g]
+	}
+	return c
 }
 
 // bill sums what attempts cost.
 type bill struct{ n, credits float64 }
 
+// add adds the evidence of d, times f.
 func (c *cell) add(d *cell, f float64) {
 	c.tried.add(&d.tried, f)
 	c.resolved.add(&d.resolved, f)
@@ -25,6 +42,30 @@ func (b bill) plus(c bill, f float64) bill { return bill{b.n + f*c.n, b.credits 
 func (b bill) mean(prior, weight float64) float64 {
 	return (weight*prior + max(0, b.credits)) / (weight + max(0, b.n))
 }
+
+// tasks are the tasks that a place sees, by level and class, in the same way.
+func (s *snapshot) tasks(ps [levels]place) (out [levels]vector) {
+	for i, p := range ps {
+		sc := s.scopes[p]
+		if sc == nil {
+			break
+		}
+		out[i].add(&sc.tasks, 1)
+		if i > 0 {
+			out[i-1].add(&sc.tasks, -1)
+		}
+	}
+	for i := range out {
+		for g, n := range out[i] {
+			out[i][g] = max(0, n)
+		}
+	}
+	return out
+}
+
+// less is a scope's weight as a prior of a narrower one: what it rests on, and never
+// more than most. Two places differ, however much is known of the one.
+func less(strength, most float64) float64 { return 1 / (1/most + 1/strength) }
 
 // tally are the counts behind the classes.
 func (c *cell) tally() Tally {
@@ -47,7 +88,7 @@ type level byte
 
 const (
 	world        level = iota // every kind of task, everywhere
-	sort                      // one kind of task
+	kindred                   // one kind of task
 	organisation              // of that kind in one organisation
 	repository                // and in one repository
 	levels
@@ -55,7 +96,7 @@ const (
 
 // places are the scopes that an outcome counts in, each within the one before.
 func places(kind, org, repo string) [levels]place {
-	return [levels]place{{}, {level: sort, kind: kind}, {level: organisation, kind: kind, org: org},
+	return [levels]place{{}, {level: kindred, kind: kind}, {level: organisation, kind: kind, org: org},
 		{level: repository, kind: kind, org: org, repo: repo}}
 }
 
@@ -132,6 +173,14 @@ func (s *snapshot) chain(ps [levels]place, coder string) (out [levels]cell) {
 		out[i].floor()
 	}
 	return out
+}
+
+// whole takes rounding errors away from what was a count.
+func whole(x float64) float64 {
+	if n := math.Round(x); math.Abs(x-n) < 1e-6 {
+		return n
+	}
+	return x
 }
 
 // floor takes back what rounding left below zero.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 // Learner decides which coder makes the next attempt, and learns from outcomes. It is
@@ -17,168 +19,83 @@ type Learner struct {
 	p     Parameters
 	scale scale
 	now   atomic.Pointer[snapshot]
-
 	write sync.Mutex
 	seen  history // guarded by write
 }
 
 // New is a learner that has seen nothing yet.
 func New(p Parameters) (*Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, fmt.Errorf("choice of coder: %w", err)
+	if wrong := p.Check(); len(wrong) > 0 {
+		return nil, fmt.Errorf("choice of coder: %w", &invalid.File{Name: "policy", Problems: wrong})
 	}
-	l := &Learner{p: p, scale: newScale(p), seen: history{at: map[taskKey]*record{}, abilities: map[string]*standing{}}}
+	l := &Learner{p: p, scale: newScale(p), seen: newHistory(p.Tasks)}
 	l.now.Store(&snapshot{scopes: map[place]*scope{}})
 	return l, nil
 }
 
-// history is what only learning needs: the recent tasks, and how able coders are overall.
-type history struct {
-	at        map[taskKey]*record
-	order     []taskKey // a ring, in the order in which they were first seen
-	oldest    int       // the ring's beginning, when it is full
-	next      int       // the task that is revised next
-	abilities map[string]*standing
-}
-
-type taskKey struct{ org, repo, kind, task string }
-
-// record is a task with who tried it.
-type record struct {
-	key        taskKey
-	tries      []try
-	difficulty vector // posterior over classes, as it was counted; zero: not counted yet
-}
-
-type try struct {
-	coder    string
-	resolved bool
-	counted  bool // was an outcome; else it is only known to have failed
-}
-
-// standing is how able a coder is, all places together.
-type standing struct {
-	ability float64
-	yes, no vector // log likelihood of a success and of a failure, by class
-}
-
 // Observe learns from outcomes, in their order. Many at once or one after the other
 // come to the same; many at once are faster, which replaying wants. An outcome
-// without a coder counts as nothing.
+// without a coder counts as nothing. A second outcome of a coder that had failed on the
+// task says how often that helps, and no more.
 func (l *Learner) Observe(os ...Outcome) {
 	l.write.Lock()
 	defer l.write.Unlock()
 	e := l.now.Load().edit()
 	for _, o := range os {
-		if o.Coder != "" {
-			l.learn(e, o)
+		if o.Coder == "" {
+			continue
+		}
+		e.learned++
+		if r := l.seen.of(o); slices.Contains(o.Failed, o.Coder) || r.failed(o.Coder) {
+			e.again.Tried++
+			if o.Resolved {
+				e.again.Resolved++
+			}
+		} else {
+			l.learn(e, r, o)
+		}
+		e.bill(o)
+		for range l.p.Revise {
+			l.revise(e, l.seen.turn(), func(*record) {})
 		}
 	}
 	l.now.Store(e.snapshot)
 }
 
-func (l *Learner) learn(e *edit, o Outcome) {
-	e.learned++
-	ps := places(o.Kind, o.Org, o.Repo)
-	r := l.record(taskKey{o.Org, o.Repo, o.Kind, o.Task})
-	if slices.Contains(o.Failed, o.Coder) || r.failed(o.Coder) {
-		e.again.Tried++
-		if o.Resolved {
-			e.again.Resolved++
-		}
-	} else {
+// learn adds an outcome to its task, and to what is known of its coder.
+func (l *Learner) learn(e *edit, r *record, o Outcome) {
+	l.revise(e, r, func(r *record) {
 		for _, f := range o.Failed {
 			r.note(try{coder: f})
 		}
-		l.count(e, r, -1)
-		r.note(try{coder: o.Coder, resolved: o.Resolved, counted: true})
-		l.revise(e, r)
-		l.count(e, r, 1)
-		l.refit(e, o.Coder)
-	}
-	if o.Cost > 0 && !math.IsInf(o.Cost, 1) {
-		for _, p := range ps {
-			c := e.cell(p, o.Coder)
-			if o.Resolved {
-				c.success = c.success.plus(bill{1, o.Cost}, 1)
-			} else {
-				c.failure = c.failure.plus(bill{1, o.Cost}, 1)
-			}
-		}
-	}
-	for range min(l.p.Revise, len(l.seen.order)) {
-		old := l.seen.at[l.seen.order[l.seen.next%len(l.seen.order)]]
-		l.seen.next++
-		l.count(e, old, -1)
-		l.revise(e, old)
-		l.count(e, old, 1)
-		for _, t := range old.tries {
-			if t.counted {
-				l.refit(e, t.coder)
-			}
-		}
-	}
+		r.note(try{coder: o.Coder, resolved: o.Resolved, heard: true})
+	})
 }
 
-func (r *record) failed(coder string) bool {
-	return slices.ContainsFunc(r.tries, func(t try) bool { return t.coder == coder && t.counted && !t.resolved })
-}
-
-// note adds a try. One that was only known to have failed may turn out to be an outcome.
-func (r *record) note(t try) {
-	i := slices.IndexFunc(r.tries, func(u try) bool { return u.coder == t.coder })
-	switch {
-	case i < 0:
-		r.tries = append(r.tries, t)
-	case t.counted:
-		r.tries[i] = t
-	}
-}
-
-// record is the task's, a new one when it was not seen or is too long ago.
-func (l *Learner) record(k taskKey) *record {
-	h := &l.seen
-	if r := h.at[k]; r != nil {
-		return r
-	}
-	r := &record{key: k}
-	h.at[k] = r
-	if len(h.order) < l.p.Tasks {
-		h.order = append(h.order, k)
-		return r
-	}
-	delete(h.at, h.order[h.oldest])
-	h.order[h.oldest] = k
-	h.oldest = (h.oldest + 1) % len(h.order)
-	return r
-}
-
-// count adds a task's tries to all its scopes, or takes them away.
-func (l *Learner) count(e *edit, r *record, f float64) {
-	if r.difficulty.sum() == 0 {
+// bill adds what an outcome cost.
+func (e *edit) bill(o Outcome) {
+	if !(o.Cost > 0) || math.IsInf(o.Cost, 1) {
 		return
 	}
-	for _, p := range places(r.key.kind, r.key.org, r.key.repo) {
-		e.scope(p).tasks.add(&r.difficulty, f)
-		for _, t := range r.tries {
-			if !t.counted {
-				continue
-			}
-			c := e.cell(p, t.coder)
-			c.tried.add(&r.difficulty, f)
-			if t.resolved {
-				c.resolved.add(&r.difficulty, f)
-			}
+	for _, p := range places(o.Kind, o.Org, o.Repo) {
+		c := e.cell(p, o.Coder)
+		b := &c.failure
+		if o.Resolved {
+			b = &c.success
 		}
+		*b = b.plus(bill{1, o.Cost}, 1)
 	}
 }
 
-// revise is the posterior of a task's difficulty, given all that is known of it.
-func (l *Learner) revise(e *edit, r *record) {
-	pi := l.common(e.snapshot)
-	var v vector
+// revise judges a task's difficulty anew, after a change to its record, by what is
+// now known of those who tried it; and then how able they are. It is a step of
+// incremental expectation maximisation (Neal & Hinton 1998).
+func (l *Learner) revise(e *edit, r *record, change func(*record)) {
+	e.count(r, -1)
+	change(r)
+	v := l.common(e.snapshot, places(r.kind, r.org, r.repo))
 	for g := range v {
-		v[g] = math.Log(pi[g])
+		v[g] = math.Log(v[g])
 	}
 	for _, t := range r.tries {
 		s := l.standing(t.coder)
@@ -189,59 +106,51 @@ func (l *Learner) revise(e *edit, r *record) {
 		}
 	}
 	top := slices.Max(v[:])
-	sum := 0.0
 	for g := range v {
 		v[g] = math.Exp(v[g] - top)
-		sum += v[g]
 	}
-	for g := range v {
-		r.difficulty[g] = v[g] / sum
+	r.difficulty = v.shares()
+	e.count(r, 1)
+	for _, t := range r.tries {
+		if t.counts() {
+			l.assess(e, t.coder)
+		}
 	}
 }
 
+// standing is how able a coder is, all places together.
 func (l *Learner) standing(coder string) *standing {
-	s := l.seen.abilities[coder]
+	s := l.seen.standings[coder]
 	if s == nil {
-		pi := l.scale.prior
 		s = &standing{}
-		s.set(&l.scale, l.scale.ability(l.p.Share, &pi))
-		l.seen.abilities[coder] = s
+		s.set(&l.scale, l.scale.ability(l.p.Share, &l.scale.prior))
+		l.seen.standings[coder] = s
 	}
 	return s
 }
 
-func (s *standing) set(sc *scale, ability float64) {
-	s.ability = ability
-	c := sc.curve(ability)
-	for g, p := range c {
-		s.yes[g], s.no[g] = math.Log(p), math.Log1p(-p)
-	}
-}
-
-// refit finds out how able a coder is, all places together.
-func (l *Learner) refit(e *edit, coder string) {
-	s := l.standing(coder)
-	all := e.cell(place{}, coder)
-	tried, resolved := all.tried, all.resolved
+// assess finds out how able a coder is, all places together.
+func (l *Learner) assess(e *edit, coder string) {
+	s, c := l.standing(coder), e.cell(place{}, coder)
 	prior := l.scale.curve(l.scale.ability(l.p.Share, &l.scale.prior))
-	for g, w := range l.scale.prior {
-		tried[g] += l.p.WeightUnknown * w
-		resolved[g] += l.p.WeightUnknown * w * prior[g]
-	}
-	b, _ := l.scale.fit(s.ability, &tried, &resolved)
+	b, _ := l.scale.fit(s.ability, c.with(l.p.WeightUnknown, &l.scale.prior, &prior))
 	s.set(&l.scale, b)
 }
 
-// common is how common each class of difficulty is among the tasks that were seen.
-func (l *Learner) common(s *snapshot) vector {
-	v := l.scale.prior
-	sc := s.scopes[place{}]
-	if sc == nil {
-		return v
-	}
-	w, n := l.p.WeightTasks, sc.tasks.sum()
-	for g := range v {
-		v[g] = (w*v[g] + max(0, sc.tasks[g])) / (w + n)
+// common is how common each class of difficulty is among the tasks of a place: from
+// the widest scope to the narrowest, as with coders.
+func (l *Learner) common(s *snapshot, ps [levels]place) vector {
+	seen := s.tasks(ps)
+	v, strength, most := l.scale.prior, l.p.WeightTasks, l.p.most()
+	for i := range seen {
+		if i > 0 {
+			strength = less(strength, most[i])
+		}
+		n := seen[i].sum()
+		for g := range v {
+			v[g] = max(tiny, (strength*v[g]+seen[i][g])/(strength+n))
+		}
+		strength += n
 	}
 	return v
 }
@@ -249,14 +158,34 @@ func (l *Learner) common(s *snapshot) vector {
 // errDiscount is what a wrong factor is answered with.
 var errDiscount = errors.New("a discount is a factor from 0 to 1")
 
-// DecideBy is Decide with other parameters. What they say of learning is left aside: what
-// was learned stands as it was learned.
-func (l *Learner) DecideBy(p Parameters, r Request) Decision {
-	p.Spread, p.Hopeless, p.Tasks, p.Revise, p.WeightTasks = l.p.Spread, l.p.Hopeless, l.p.Tasks, l.p.Revise, l.p.WeightTasks
-	view := &Learner{p: p, scale: l.scale}
-	view.now.Store(l.now.Load())
-	return view.Decide(r)
+// Discount multiplies what is known of a coder by a factor in 0–1, everywhere.
+func (l *Learner) Discount(coder string, factor float64) error {
+	return l.Succeed(coder, coder, factor)
 }
 
-// Discount is a stand-in until the learner has it.
-func (l *Learner) Discount(string, float64) error { return nil }
+// Succeed lets a coder begin with what is known of another one, multiplied by a
+// factor in 0–1 such as .25: for a model that changed. What was known of the new one is
+// forgotten. The old one stays as it is, unless it is the same.
+func (l *Learner) Succeed(old, coder string, factor float64) error {
+	if !(factor >= 0 && factor <= 1) {
+		return fmt.Errorf("let %s succeed %s by %v: %w", coder, old, factor, errDiscount)
+	}
+	l.write.Lock()
+	defer l.write.Unlock()
+	e := l.now.Load().edit()
+	for p, s := range e.scopes {
+		from, to := s.coders[old], s.coders[coder]
+		if from == nil && to == nil {
+			continue
+		}
+		var c cell
+		if from != nil {
+			c.add(from, factor)
+		}
+		*e.cell(p, coder) = c
+	}
+	l.seen.freeze(coder)
+	l.assess(e, coder)
+	l.now.Store(e.snapshot)
+	return nil
+}

@@ -1,18 +1,15 @@
 package coder
 
-import (
-	"fmt"
-	"math"
-)
+import "github.com/sia-bot/sia/sia/invalid"
 
 // Parameters are all numbers by which coders are chosen. Weights of priors are in
 // outcomes: a prior of weight 20 counts like twenty outcomes.
 type Parameters struct {
-	// Explore is the share of decisions left to chance, 0–0.5. Chance picks by how
-	// little an option is expected to lose: see ExploreLoss.
+	// Explore is the share of decisions left to chance, 0–0.5. Chance picks an option by
+	// how little it is expected to lose.
 	Explore float64 `yaml:"explore"`
-	// ExploreLoss is the expected loss at which an option's weight in chance is 1/e of
-	// the best one's, in shares of what the attempt costs, 0.01–100.
+	// ExploreLoss is the expected loss at which an option is e times less likely to be
+	// chance's pick than the best one, in shares of the best one's cost, 0.01–100.
 	ExploreLoss float64 `yaml:"explore_loss"`
 	// Optimism is by how many standard deviations of a coder's ability it is taken for
 	// better than it is known to be, 0–4. It fades by itself as outcomes come in.
@@ -20,13 +17,13 @@ type Parameters struct {
 
 	Share      float64 `yaml:"share"`       // in (0, 1): expected of a coder that no table knows
 	PriceSlope float64 `yaml:"price_slope"` // -5–5: log odds by which a coder at e times the usual cost is better
-	Again      float64 `yaml:"again"`       // in (0, 1): share of tasks that the coder that failed resolves when asked again
+	Again      float64 `yaml:"again"`       // in (0, 1): share of tasks that who failed resolves when asked again
 
 	WeightTable   float64 `yaml:"weight_table"`   // of a candidate's own prior
 	WeightUnknown float64 `yaml:"weight_unknown"` // of Share, for a coder without one
-	WeightKind    float64 `yaml:"weight_kind"`    // of all kinds of task to one kind
-	WeightGlobal  float64 `yaml:"weight_global"`  // of everybody's outcomes to an organisation
-	WeightOrg     float64 `yaml:"weight_org"`     // of an organisation's outcomes to a repository
+	WeightKind    float64 `yaml:"weight_kind"`    // at most: of other kinds of task to one kind
+	WeightGlobal  float64 `yaml:"weight_global"`  // at most: of everybody's outcomes to an organisation
+	WeightOrg     float64 `yaml:"weight_org"`     // at most: of an organisation's outcomes to a repository
 	WeightAgain   float64 `yaml:"weight_again"`   // of Again
 	WeightCost    float64 `yaml:"weight_cost"`    // of a candidate's expected cost
 	WeightTasks   float64 `yaml:"weight_tasks"`   // in tasks: of the shipped distribution of difficulty
@@ -42,23 +39,13 @@ type Parameters struct {
 	Beam   int `yaml:"beam"`   // 1–100: how many beginnings of a sequence are followed at once
 }
 
-// Default are the parameters that ship.
-func Default() Parameters {
-	return Parameters{
-		Explore: 0.05, ExploreLoss: 0.25, Optimism: 1,
-		Share: 0.5, PriceSlope: 0, Again: 0.05,
-		WeightTable: 20, WeightUnknown: 3, WeightKind: 25, WeightGlobal: 25, WeightOrg: 15, WeightAgain: 20,
-		WeightCost: 5, WeightTasks: 10,
-		Spread: 2.5, Hopeless: 0.1, Failure: 1.8,
-		Tasks: 2000, Revise: 2, Beam: 8,
-	}
-}
-
-// Check names the first field that is out of its range.
-func (p Parameters) Check() error {
+// Check lists what is out of its range, each by its path in a policy file.
+func (p Parameters) Check() []invalid.Problem {
+	var r invalid.Ranges
 	for _, f := range []struct {
-		name          string
-		v, least, top float64
+		name        string
+		v           float64
+		least, most float64
 	}{
 		{"explore", p.Explore, 0, 0.5},
 		{"explore_loss", p.ExploreLoss, 0.01, 100},
@@ -81,9 +68,7 @@ func (p Parameters) Check() error {
 		{"revise", float64(p.Revise), 0, 100},
 		{"beam", float64(p.Beam), 1, 100},
 	} {
-		if math.IsNaN(f.v) || f.v < f.least || f.v > f.top {
-			return fmt.Errorf("parameters.%s is %v, want a number from %v to %v", f.name, f.v, f.least, f.top)
-		}
+		r.Within("parameters."+f.name, f.v, f.least, f.most)
 	}
-	return nil
+	return r.Problems()
 }

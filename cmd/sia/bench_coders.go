@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/coder/recorded"
+)
+
+type benchCodersCmd struct {
+	Data    string    `help:"CSV of outcomes: task, repo, model, resolved, cost_usd." required:"" type:"existingfile"`
+	Train   string    `help:"CSV of other tasks to learn from; without it, random halves." type:"existingfile"`
+	Value   []float64 `help:"What a resolved task is worth, in USD; a table for each." default:"0.25,1,4,16"`
+	Halves  int       `help:"Random halves without --train." default:"20"`
+	Streams int       `help:"Random streams of all tasks that are played with learning." default:"15"`
+	Seed    uint64    `help:"Seed of all that is random." default:"9090909"`
+	Output  string    `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// codersReport is the whole answer. It is a function of the files and flags.
+type codersReport struct {
+	Recorded bool               `json:"recorded"` // true: other people's outcomes, no invented world
+	Tasks    int                `json:"tasks"`
+	Models   int                `json:"models"`
+	Trained  int                `json:"trained"` // tasks of --train, 0 for random halves
+	Sections []recorded.Section `json:"sections"`
+}
+
+// Run plays recorded outcomes with all players and prints how they did.
+func (c *benchCodersCmd) Run(e *commandEnv) error {
+	assign, err := policies.ShippedAssign()
+	if err != nil {
+		return err
+	}
+	plan := recorded.Plan{Values: c.Value, Halves: c.Halves, Streams: c.Streams, Seed: c.Seed, Parameters: assign.Parameters}
+	if plan.Table, err = readOutcomes(c.Data); err != nil {
+		return err
+	}
+	report := codersReport{Recorded: true, Tasks: len(plan.Table.Tasks), Models: len(plan.Table.Models)}
+	if c.Train != "" {
+		train, err := readOutcomes(c.Train)
+		if err != nil {
+			return err
+		}
+		plan.Train, report.Trained = &train, len(train.Tasks)
+	}
+	if report.Sections, err = recorded.Run(e.ctx, plan); err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		return printJSON(e, report)
+	}
+	return report.print(e.out)
+}
+
+func readOutcomes(path string) (recorded.Table, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return recorded.Table{}, fmt.Errorf("read outcomes: %w", err)
+	}
+	defer f.Close()
+	t, err := recorded.Read(f)
+	if err != nil {
+		return recorded.Table{}, fmt.Errorf("read outcomes of %s: %w", path, err)
+	}
+	return t, nil
+}
+
+func (r codersReport) print(out io.Writer) error {
+	fmt.Fprintf(out, "RECORDED: other people's outcomes, %d tasks, %d models, at most five attempts a task, nobody told "+
+		"why the last one failed.\n", r.Tasks, r.Models)
+	if r.Trained > 0 {
+		fmt.Fprintf(out, "Offline: learned from %d other tasks. ", r.Trained)
+	} else {
+		fmt.Fprint(out, "Offline: learned from one random half of the tasks, played on the other. ")
+	}
+	fmt.Fprintln(out, "Online: a random stream of all tasks; a model's average cost is known, how able it is is not.\n"+
+		"Online, the orders and the strongest are told by all tasks, which only ours is not.")
+	for _, s := range r.Sections {
+		fmt.Fprintf(out, "\n%s, a resolved task is worth %g USD, %d tasks\n", s.Setting, s.Value, s.Tasks)
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "PLAYER\tNET USD\t95 %\tRESOLVED\tCOST USD\tATTEMPTS")
+		for _, f := range s.Rows {
+			fmt.Fprintf(w, "%s\t%.3f\t%.3f to %.3f\t%.1f %%\t%.3f\t%.2f\n",
+				f.Player, f.Net, f.Low, f.High, 100*f.Resolved, f.Cost, f.Attempts)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package coder
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Table is what is known of models before anything was seen. It is immutable.
+type Table struct {
+	until  string
+	models map[string]Known
+}
+
+// Known is a row of a table.
+type Known struct {
+	Name     string   `yaml:"name"`     // as published
+	Resolved float64  `yaml:"resolved"` // share of tasks that it resolved alone, in (0, 1)
+	Cost     float64  `yaml:"cost"`     // credits an attempt cost on average, above 0
+	Calls    int      `yaml:"calls"`    // of the model, on average; 0: not published
+	Also     []string `yaml:"also"`     // other names
+}
+
+// ParseTable reads a table. Unknown fields, numbers out of their ranges and names that
+// are there twice are errors that name the place.
+func ParseTable(source []byte) (Table, error) {
+	var file struct {
+		Until  string  `yaml:"until"`
+		Coders []Known `yaml:"coders"`
+	}
+	if err := yaml.UnmarshalWithOptions(source, &file, yaml.Strict()); err != nil {
+		return Table{}, fmt.Errorf("parse table of coders: %w", err)
+	}
+	if !month.MatchString(file.Until) {
+		return Table{}, fmt.Errorf("parse table of coders: until is %q, want a month such as 2025-12", file.Until)
+	}
+	t := Table{until: file.Until, models: map[string]Known{}}
+	for i, k := range file.Coders {
+		at := fmt.Sprintf("parse table of coders: coders[%d]", i)
+		switch {
+		case !(k.Resolved >= minShare && k.Resolved <= maxShare):
+			return Table{}, fmt.Errorf("%s.resolved is %v, want a share from %v to %v", at, k.Resolved, minShare, maxShare)
+		case !(k.Cost > 0 && k.Cost <= 1e6):
+			return Table{}, fmt.Errorf("%s.cost is %v, want credits above 0, at most 1,000,000", at, k.Cost)
+		case k.Calls < 0:
+			return Table{}, fmt.Errorf("%s.calls is %d, want at least 0", at, k.Calls)
+		}
+		for _, name := range append([]string{k.Name}, k.Also...) {
+			n := normal(name)
+			if _, twice := t.models[n]; twice || n == "" {
+				return Table{}, fmt.Errorf("%s: the name %q is empty or there twice", at, name)
+			}
+			t.models[n] = k
+		}
+	}
+	return t, nil
+}
+
+// Until is the month until which the results were published: "2025-12".
+func (t Table) Until() string { return t.until }
+
+// Of is what is known of a model, whatever the spelling of its name: case, vendor
+// ("openai/gpt-5"), date ("gpt-5-2025-08-07") and remarks in parentheses don't matter.
+func (t Table) Of(model string) (Known, bool) {
+	k, ok := t.models[normal(model)]
+	return k, ok
+}
+
+var (
+	month   = regexp.MustCompile(`^20\d\d-(0[1-9]|1[0-2])$`)
+	vendor  = regexp.MustCompile(`^([a-z0-9._-]+/)+`)
+	remarks = regexp.MustCompile(`\([^()]*\)`)
+	between = regexp.MustCompile(`[^a-z0-9.]+`)
+	date    = regexp.MustCompile(`-20\d\d-?[01]\d(-?[0-3]\d)?$`)
+)
+
+// normal is a model's name without what spellings differ in.
+func normal(name string) string {
+	name = vendor.ReplaceAllString(strings.ToLower(strings.TrimSpace(name)), "")
+	name = between.ReplaceAllString(remarks.ReplaceAllString(name, ""), "-")
+	return date.ReplaceAllString(strings.Trim(name, "-"), "")
+}
