@@ -152,6 +152,9 @@ func (d *Decider) assign(p policies.Assign, t sia.Task, by *asked, coders []code
 	r := coder.Request{
 		Task: string(t.ID), Org: t.Repo.Owner, Repo: strconv.FormatInt(t.Repo.ID, 10), Kind: string(by.Task.Kind),
 		Failed: t.FailedCoders(), Value: value(t, len(coders)), Left: float64(t.Credits.Left()) / float64(sia.Credit),
+		Changed: !slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool {
+			return a.Outcome == sia.AttemptFail && t.Opening != nil && a.PromptHash == t.Opening.Hash
+		}),
 		Attempt: len(t.Attempts), Tries: t.ApproachesLeft() + 1,
 	}
 	last := ""
@@ -213,7 +216,7 @@ func (d *Decider) catchUp(ctx context.Context) error {
 		d.agents[o.Coder] = o.Agent
 		d.learner.Observe(coder.Outcome{
 			Task: string(o.Task), Org: o.Org, Repo: strconv.FormatInt(o.Repo, 10), Kind: o.Kind, Coder: o.Coder,
-			Cost: float64(o.Cost) / float64(sia.Credit), Resolved: o.Resolved, Failed: o.Failed,
+			Cost: float64(o.Cost) / float64(sia.Credit), Resolved: o.Resolved, Failed: o.Failed, Changed: o.Changed,
 		})
 		d.last = o.ID
 	}
@@ -241,7 +244,8 @@ func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 		}
 		err := d.store.RecordCoderOutcome(ctx, store.CoderOutcome{
 			Task: t.ID, Attempt: a.Number, Repo: t.Repo.ID, Org: t.Repo.Owner, Kind: string(features.Kind), Coder: a.Coder,
-			Agent: a.Agent, Cost: a.Cost, Resolved: a.Outcome == sia.AttemptPass, Failed: slices.Clone(failed), At: d.now(),
+			Agent: a.Agent, Cost: a.Cost, Resolved: a.Outcome == sia.AttemptPass, Failed: slices.Clone(failed),
+			Changed: anew(t, a.Number), At: d.now(),
 		})
 		if err != nil {
 			return err
@@ -251,6 +255,14 @@ func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 		}
 	}
 	return d.settle(ctx, t, decisions)
+}
+
+// anew reports whether an attempt went by other instructions than every one before it that failed.
+func anew(t sia.Task, number int) bool {
+	i := slices.IndexFunc(t.Attempts, func(a sia.Attempt) bool { return a.Number == number })
+	return !slices.ContainsFunc(t.Attempts[:i], func(a sia.Attempt) bool {
+		return a.Outcome == sia.AttemptFail && a.PromptHash == t.Attempts[i].PromptHash
+	})
 }
 
 // recordEnd notes what came of a task that has ended, or that waits for a person.

@@ -358,7 +358,7 @@ func attemptList(t sia.Task, l Links) string {
 		b.WriteString("- " + attemptLine(t, a, l) + "\n")
 	}
 	if a := t.Attempt(); a.Assigned != "" {
-		b.WriteString("\n" + Line(a.Coder, 40) + " made the last one: " + Line(a.Assigned, 400) + "\n")
+		b.WriteString("\nWhy " + Line(a.Coder, 40) + ": " + Line(a.Assigned, 400) + "\n")
 	}
 	return b.String()
 }

@@ -53,6 +53,7 @@ type CoderOutcome struct {
 	Agent    string // agent and model, as it was then
 	Cost     sia.Credits
 	Resolved bool
+	Changed  bool     // it went by other instructions than those that had failed in the task before
 	Failed   []string // coders that had failed in the task before, in order
 	At       time.Time
 }
@@ -65,9 +66,9 @@ func (s *Store) RecordCoderOutcome(ctx context.Context, o CoderOutcome) error {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return s.exec(ctx, op, `INSERT INTO coder_outcomes
-		(task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, failed, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, attempt) DO NOTHING`,
-		o.Task, o.Attempt, o.Repo, o.Org, o.Kind, o.Coder, o.Agent, o.Cost, o.Resolved, string(failed), micros(o.At))
+		(task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, attempt) DO NOTHING`,
+		o.Task, o.Attempt, o.Repo, o.Org, o.Kind, o.Coder, o.Agent, o.Cost, o.Resolved, o.Changed, string(failed), micros(o.At))
 }
 
 // CoderOutcomesSince lists the outcomes of all repositories that were recorded after the
@@ -76,13 +77,13 @@ func (s *Store) CoderOutcomesSince(ctx context.Context, id int64) ([]CoderOutcom
 	os, err := collect(ctx, s.r, func(rows *sql.Rows) (o CoderOutcome, err error) {
 		var failed string
 		var at int64
-		if err := rows.Scan(&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost, &o.Resolved,
+		if err := rows.Scan(&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost, &o.Resolved, &o.Changed,
 			&failed, &at); err != nil {
 			return o, err
 		}
 		o.At = fromMicros(at)
 		return o, json.Unmarshal([]byte(failed), &o.Failed)
-	}, `SELECT id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, failed, at FROM coder_outcomes
+	}, `SELECT id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at FROM coder_outcomes
 		WHERE id > ? ORDER BY id`, id)
 	return os, s.explain(fmt.Sprintf("load the outcomes of coders since %d", id), err)
 }

@@ -38,13 +38,15 @@ type observer struct {
 	general float64 // the ability of a coder of which nothing is known
 	usual   float64 // credits
 	brief   bool    // no intervals
+	asked   bool    // in another way than those who failed
 }
 
 // beliefs are what is known of the candidates, in their order, and how likely the
 // task is of each class, given who failed.
 func (l *Learner) beliefs(s *snapshot, r Request) ([]belief, vector) {
 	ps := places(r.Kind, r.Org, r.Repo)
-	ob := observer{Learner: l, snapshot: s, places: ps, common: l.common(s, ps), usual: usual(r.Candidates), brief: r.Terse}
+	ob := observer{Learner: l, snapshot: s, places: ps, common: l.common(s, ps), usual: usual(r.Candidates), brief: r.Terse,
+		asked: r.Changed}
 	ob.general = l.scale.ability(l.p.Share, &ob.common)
 	bs := make([]belief, 0, len(r.Candidates))
 	spread := make([]vector, 0, 2*len(r.Candidates)) // by which the intervals are made
@@ -85,8 +87,11 @@ func (l *Learner) beliefs(s *snapshot, r Request) ([]belief, vector) {
 
 // again is what is known of a coder that failed on this very task.
 func (ob *observer) again(b *belief) {
-	t, w := ob.snapshot.again, ob.p.WeightAgain
-	b.Chance = (w*ob.p.Again + t.Resolved) / (w + t.Tried)
+	t, share, w := ob.snapshot.again, ob.p.Again, ob.p.WeightAgain
+	if ob.asked {
+		t, share = ob.snapshot.changed, ob.p.Changed
+	}
+	b.Chance = (w*share + t.Resolved) / (w + t.Tried)
 	for g := range b.curve {
 		b.curve[g] = b.Chance
 	}

@@ -13,6 +13,8 @@ type Outcome struct {
 	Resolved bool    `json:"resolved"`
 	// Failed are the coders that had failed on this task before, in their order.
 	Failed []string `json:"failed,omitempty"`
+	// Changed: it went by other instructions than those that failed before.
+	Changed bool `json:"changed,omitempty"`
 }
 
 // Candidate is a coder that may be chosen.
@@ -27,6 +29,7 @@ type Request struct {
 	Task, Org, Repo, Kind string // as in the outcome
 	Candidates            []Candidate
 	Failed                []string // coders that failed on this task, in their order
+	Changed               bool     // the instructions are others than those that failed
 	Value                 float64  // credits that a solved task is worth; 0: never stop for its price
 	// Left are the credits that may still be spent, math.Inf(1) without a limit. A coder
 	// that is expected to cost more is no option.

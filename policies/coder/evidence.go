@@ -103,7 +103,8 @@ func places(kind, org, repo string) [levels]place {
 // snapshot is all that was learned up to some outcome. It is immutable.
 type snapshot struct {
 	scopes  map[place]*scope
-	again   Tally // what coders did that had failed on the same task
+	again   Tally // what coders did that had failed on the same task, by the same instructions
+	changed Tally // the same by other instructions than before
 	learned int   // outcomes
 }
 

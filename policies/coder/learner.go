@@ -47,9 +47,13 @@ func (l *Learner) Observe(os ...Outcome) {
 		}
 		e.learned++
 		if r := l.seen.of(o); slices.Contains(o.Failed, o.Coder) || r.failed(o.Coder) {
-			e.again.Tried++
+			t := &e.again
+			if o.Changed {
+				t = &e.changed
+			}
+			t.Tried++
 			if o.Resolved {
-				e.again.Resolved++
+				t.Resolved++
 			}
 		} else {
 			l.learn(e, r, o)

@@ -18,13 +18,14 @@ type Parameters struct {
 	Share      float64 `yaml:"share"`       // in (0, 1): expected of a coder that no table knows
 	PriceSlope float64 `yaml:"price_slope"` // -5–5: log odds by which a coder at e times the usual cost is better
 	Again      float64 `yaml:"again"`       // in (0, 1): share of tasks that who failed resolves when asked again
+	Changed    float64 `yaml:"changed"`     // in (0, 1): the same, asked in another way
 
 	WeightTable   float64 `yaml:"weight_table"`   // of a candidate's own prior
 	WeightUnknown float64 `yaml:"weight_unknown"` // of Share, for a coder without one
 	WeightKind    float64 `yaml:"weight_kind"`    // at most: of other kinds of task to one kind
 	WeightGlobal  float64 `yaml:"weight_global"`  // at most: of everybody's outcomes to an organisation
 	WeightOrg     float64 `yaml:"weight_org"`     // at most: of an organisation's outcomes to a repository
-	WeightAgain   float64 `yaml:"weight_again"`   // of Again
+	WeightAgain   float64 `yaml:"weight_again"`   // of Again, and of Changed
 	WeightCost    float64 `yaml:"weight_cost"`    // of a candidate's expected cost
 	WeightTasks   float64 `yaml:"weight_tasks"`   // in tasks: of the shipped distribution of difficulty
 
@@ -53,6 +54,7 @@ func (p Parameters) Check() []invalid.Problem {
 		{"share", p.Share, minShare, maxShare},
 		{"price_slope", p.PriceSlope, -5, 5},
 		{"again", p.Again, minShare, maxShare},
+		{"changed", p.Changed, minShare, maxShare},
 		{"weight_table", p.WeightTable, 0.1, 1e6},
 		{"weight_unknown", p.WeightUnknown, 0.1, 1e6},
 		{"weight_kind", p.WeightKind, 0.1, 1e6},

@@ -53,13 +53,14 @@ func testEnds(t *testing.T, s *fixture) {
 	}
 
 	outcome := store.CoderOutcome{Task: "7-1", Attempt: 1, Repo: 7, Org: "octo", Kind: "bug", Coder: "fast", Agent: "builtin/f",
-		Cost: 90, At: s.clock.now()}
+		Cost: 90, At: at(1).Truncate(1000)}
 	must(t, s.RecordCoderOutcome(ctx, outcome))
 	again := outcome
 	again.Resolved = true
 	must(t, s.RecordCoderOutcome(ctx, again)) // the first one stands
 	second := outcome
 	second.Attempt, second.Coder, second.Failed, second.Resolved = 2, "strong", []string{"fast"}, true
+	second.Changed = true
 	must(t, s.RecordCoderOutcome(ctx, second))
 	got, err := s.CoderOutcomesSince(ctx, 0)
 	must(t, err)

@@ -48,6 +48,7 @@ CREATE TABLE coder_outcomes (
     agent    text    NOT NULL, -- and what it was then: agent and model
     cost     integer NOT NULL, -- as the task's ledger counts
     resolved integer NOT NULL,
+    changed  integer NOT NULL, -- it went by other instructions than those that had failed before
     failed   text    NOT NULL, -- JSON: coders that had failed in the task before, in order
     at       integer NOT NULL,
     UNIQUE (task_id, attempt)

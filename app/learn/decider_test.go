@@ -1,0 +1,193 @@
+package learn
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/coder"
+	"github.com/sia-bot/sia/sia"
+)
+
+// decider is one that has not learned anything yet.
+func decider(t testing.TB, s *store.Store) *Decider {
+	t.Helper()
+	p, err := policies.ShippedAssign()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := coder.New(p.Parameters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewDecider(s, l, func() time.Time { return time.Unix(1_800_000_000, 0) })
+}
+
+var two = []coder.Candidate{{Coder: "fast", Cost: 5}, {Coder: "strong", Cost: 60}}
+
+// asks puts a question about a task with the shipped policies.
+func asks(t *testing.T, d *Decider, task sia.Task, q sia.DecisionType, coders []coder.Candidate) sia.Decision {
+	t.Helper()
+	set, err := policies.ShippedSet()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := sia.Effect{Key: fmt.Sprintf("%s/%d/decide-%s", task.ID, len(task.Attempts), q), Attempt: len(task.Attempts), Question: q}
+	out, _, err := d.Decide(t.Context(), set, task, f, "go", coders)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// wanting is a task about to begin its next attempt.
+func wanting(issue int, failed ...string) sia.Task {
+	t := sia.Task{ID: sia.NewTaskID(shop.ID, issue), Repo: shop, Title: "Crash on empty input", Settings: sia.DefaultSettings(),
+		Approaches: 5, Credits: sia.Ledger{Budget: 100 * sia.Credit}, Opening: &sia.Opening{Hash: "next"}}
+	for i, c := range failed {
+		t.Attempts = append(t.Attempts, sia.Attempt{Number: i + 1, Coder: c, Outcome: sia.AttemptFail, PromptHash: fmt.Sprint(i)})
+	}
+	return t
+}
+
+func TestAssign(t *testing.T) {
+	wish, other, worthless, insists := wanting(1), wanting(1, "fast"), wanting(1), wanting(1)
+	wish.WantedCoder = "strong"
+	other.Elsewhere, other.Settings.Budget.Value = true, 1000
+	worthless.Settings.Budget.Value, insists.Settings.Budget.Value = 1, 1
+	insists.Worthwhile = true
+	for _, tt := range []struct {
+		name   string
+		task   sia.Task
+		coders []coder.Candidate
+		want   string
+	}{
+		{"the cheaper of two that are as able", wanting(1), two, "fast"},
+		{"there is only one", wanting(1, "fast"), two[:1], "fast"},
+		{"a person's wish", wish, two, "strong"},
+		{"another than the last", other, two, "strong"},
+		{"not worth it", worthless, two, sia.ChooseNobody},
+		{"not worth it, with one coder", worthless, two[:1], sia.ChooseNobody},
+		{"a person wants it all the same", insists, two, "fast"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := asks(t, decider(t, database(t)), tt.task, sia.DecideAssign, tt.coders)
+			if d.Choice != tt.want || d.Reason == "" || !json.Valid(d.Options) || d.Propensity <= 0 {
+				t.Errorf("%s with %.2f, want %s: %s", d.Choice, d.Propensity, tt.want, d.Reason)
+			}
+		})
+	}
+}
+
+// A decider that reads the outcomes in other portions, and one that starts at the end,
+// decide the same.
+func TestDecidersDecideAlike(t *testing.T) {
+	s := database(t)
+	early, late := decider(t, s), decider(t, s)
+	for i := range 40 {
+		o := store.CoderOutcome{Task: sia.NewTaskID(shop.ID, i), Attempt: 1, Repo: shop.ID, Org: shop.Owner, Kind: "bug",
+			Coder: two[i%2].Coder, Agent: fmt.Sprint("model ", i/30), Cost: 500, Resolved: i%2 == 1, At: time.Unix(1, 0)}
+		if err := s.RecordCoderOutcome(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if i%7 == 0 {
+			asks(t, early, wanting(99), sia.DecideAssign, two)
+		}
+	}
+	alike := []coder.Candidate{{Coder: "fast", Cost: 5}, {Coder: "strong", Cost: 5}}
+	a, b := asks(t, early, wanting(100), sia.DecideAssign, alike), asks(t, late, wanting(100), sia.DecideAssign, alike)
+	if string(a.Options) != string(b.Options) || a.Choice != b.Choice || a.Reason != b.Reason {
+		t.Errorf("one decides %s because %s\nthe other %s because %s", a.Choice, a.Reason, b.Choice, b.Reason)
+	}
+	if a.Choice != "strong" {
+		t.Errorf("%s is chosen, and it has resolved nothing: %s", a.Choice, a.Reason)
+	}
+}
+
+// What came of a task is recorded once, and settles what led there.
+func TestDecisionsAreSettled(t *testing.T) {
+	s := database(t)
+	d := decider(t, s)
+	res, err := s.Apply(t.Context(), sia.NewTaskID(shop.ID, 1), sia.Event{ID: "start", At: time.Unix(1, 0),
+		Fact: sia.Start{Repo: shop, Issue: 1, Title: "Crash on empty input", DefaultBranch: "main"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := func(fact sia.Fact) sia.Task {
+		t.Helper()
+		task := res.Task
+		for key, kind := range task.Pending {
+			if kind == map[sia.Kind]sia.EffectKind{sia.KBegun: sia.DoBegin, sia.KDecided: sia.DoDecide,
+				sia.KAttemptEnded: sia.DoAttempt}[fact.Kind()] {
+				if q, ok := fact.(sia.Decided); ok {
+					dec := asks(t, d, task, q.Type, two)
+					dec.ID = key
+					if err := s.LogDecision(t.Context(), dec); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if res, err = s.Apply(t.Context(), task.ID, sia.Event{ID: key, Effect: key, At: time.Unix(2, 0), Fact: fact}); err != nil {
+					t.Fatal(err)
+				}
+				return res.Task
+			}
+		}
+		t.Fatalf("nothing waits for %s: %v", fact.Kind(), task.Pending)
+		return task
+	}
+	step(sia.Begun{Settings: sia.DefaultSettings(), Title: "Crash on empty input", BaseBranch: "main", BaseSHA: "base"})
+	step(sia.Decided{Type: sia.DecideAssign, Choice: "fast", Agent: "builtin/f", Reason: "so it is"})
+	task := step(sia.AttemptEnded{End: sia.EndFinished, Cost: 500}) // it changed nothing: it failed
+	for range 2 {
+		if err := d.Observe(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outcomes, err := s.CoderOutcomesSince(t.Context(), 0)
+	if err != nil || len(outcomes) != 1 || outcomes[0].Coder != "fast" || outcomes[0].Resolved || outcomes[0].Cost != 500 ||
+		!outcomes[0].Changed {
+		t.Errorf("%+v, %v", outcomes, err)
+	}
+	step(sia.Decided{Type: sia.DecideRecover, Choice: sia.ChooseSIA})
+	decisions, err := s.Decisions(t.Context(), task.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.Type == sia.DecideAssign })
+	if a := decisions[i]; a.Outcome != cameFailed || a.Credit >= 0 || a.Credit < -1 {
+		t.Errorf("who worked came to %q with the credit %.2f", a.Outcome, a.Credit)
+	}
+	j := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.Type == sia.DecideRecover })
+	if r := decisions[j]; r.Outcome != "" {
+		t.Errorf("what follows came to %q before it is known", r.Outcome)
+	}
+}
+
+// BenchmarkDecide answers the questions of an attempt after 100,000 outcomes: the learned
+// one with two coders, as it is logged.
+func BenchmarkDecide(b *testing.B) {
+	d := decider(b, nil)
+	for i := range 100_000 {
+		d.learner.Observe(coder.Outcome{Task: fmt.Sprint(i), Org: fmt.Sprint("org", i%50), Repo: fmt.Sprint(i % 500), Kind: "bug",
+			Coder: two[i%2].Coder, Cost: 5, Resolved: i%3 == 0})
+	}
+	p, err := policies.ShippedAssign()
+	if err != nil {
+		b.Fatal(err)
+	}
+	by := asked{Context: policies.Context{Task: policies.Read("Crash on empty input", "It crashes.", nil)}}
+	task, times := wanting(1, "fast"), []time.Duration(nil)
+	for b.Loop() {
+		start := time.Now()
+		if a := d.assign(p, task, &by, two); a.answer.Choice == "" {
+			b.Fatal(a.answer.Reason)
+		}
+		times = append(times, time.Since(start))
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
+}
