@@ -247,7 +247,7 @@ func TestReplies(t *testing.T) {
 		"no-technique":      render.NoTechnique("tool-chnage", []sia.TechniqueID{"tool-change", "a`@b"}, nil),
 		"no-technique-near": render.NoTechnique("magic", []sia.TechniqueID{"tool-change", "fresh-start"}, nil),
 		"no-technique-left": render.NoTechnique("magic", nil, nil),
-		"no-coder":          render.NoTechnique("stong", []sia.TechniqueID{"fresh-start"}, []string{"fast", "strong"}),
+		"no-coder":          render.NoTechnique("strongg", []sia.TechniqueID{"fresh-start"}, []string{"fast", "strong"}),
 		"status-unknown":    render.StatusReply(task, links, 0),
 		"halted":            render.Halted(3),
 		"halted-one":        render.Halted(1),

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,7 +168,7 @@ func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID, coders []string) 
 		what = "no technique and no coder "
 	}
 	s := "There is " + what + Code(string(asked), 60) + ", so nothing was changed."
-	if near := text.Nearest(string(asked), append(names, coders...)); near != "" {
+	if near := text.Nearest(string(asked), slices.Concat(names, coders)); near != "" {
 		s += " Did you mean " + Code("/sia use "+near, 0) + "?"
 	}
 	if len(shown) == 0 {

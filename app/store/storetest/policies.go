@@ -12,6 +12,8 @@ import (
 
 func testPolicies(t *testing.T, s *fixture) {
 	ctx := patient(t)
+	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "octo"}))
+	must(t, s.UpsertRepository(ctx, store.Repository{Repo: demo, Installation: 3, DefaultBranch: "main"}))
 	files, read, err := s.Policies(ctx, demo.ID)
 	if err != nil || len(files) != 0 || read != (store.PolicyRead{}) {
 		t.Errorf("before any was read: %v %v %v", files, read, err)
