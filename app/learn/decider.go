@@ -203,18 +203,26 @@ func (d *Decider) catchUp(ctx context.Context) error {
 		return err
 	}
 	for _, o := range outcomes {
-		if was := d.agents[o.Coder]; was != "" && was != o.Agent {
-			if err := d.learner.Discount(o.Coder, changed); err != nil {
-				return err
-			}
+		if err := learnCoder(d.learner, d.agents, o); err != nil {
+			return err
 		}
-		d.agents[o.Coder] = o.Agent
-		d.learner.Observe(coder.Outcome{
-			Task: string(o.Task), Org: o.Org, Repo: strconv.FormatInt(o.Repo, 10), Kind: o.Kind, Coder: o.Coder,
-			Cost: float64(o.Cost) / float64(sia.Credit), Resolved: o.Resolved, Failed: o.Failed,
-		})
 		d.last = o.ID
 	}
+	return nil
+}
+
+// learnCoder tells a learner the next outcome; agents are what earlier ones were of.
+func learnCoder(l *coder.Learner, agents map[string]string, o store.CoderOutcome) error {
+	if was := agents[o.Coder]; was != "" && was != o.Agent {
+		if err := l.Discount(o.Coder, changed); err != nil {
+			return err
+		}
+	}
+	agents[o.Coder] = o.Agent
+	l.Observe(coder.Outcome{
+		Task: string(o.Task), Org: o.Org, Repo: strconv.FormatInt(o.Repo, 10), Kind: o.Kind, Coder: o.Coder,
+		Cost: float64(o.Cost) / float64(sia.Credit), Resolved: o.Resolved, Failed: o.Failed,
+	})
 	return nil
 }
 
