@@ -36,6 +36,7 @@ type Rewind struct {
 type Again struct {
 	Choice  string
 	Options []Chance // of what could be chosen
+	Reason  string   // in words
 }
 
 // Chance is an option with the probability with which it is chosen, 0–1.
@@ -116,8 +117,8 @@ func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Again, why string,
 		if p.Decision == policies.TypeRecover {
 			chosen = p.Recover().Decide
 		}
-		choice := chosen(c).Choice
-		return Again{choice, []Chance{{choice, 1}}}, "", nil
+		by := chosen(c)
+		return Again{by.Choice, []Chance{{by.Choice, 1}}, by.Reason}, "", nil
 	case policies.TypeInterrupt:
 		return r.interrupt(p.Interrupt(), d)
 	case policies.TypeAssign:
@@ -173,7 +174,7 @@ func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Again, ok bool, er
 	r.learned = q.Learned
 	by := p.Technique()
 	chosen := q.decide(r.technique, &by)
-	a.Choice = chosen.Choice
+	a.Choice, a.Reason = chosen.Choice, chosen.Reason
 	for _, o := range chosen.Options {
 		a.Options = append(a.Options, Chance{o.Technique, o.Propensity})
 	}
@@ -190,7 +191,7 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Again, ok bool, er
 		return a, false, nil
 	}
 	if only := by.Request.Candidates; len(only) == 1 {
-		return Again{only[0].Coder, []Chance{{only[0].Coder, 1}}}, true, nil
+		return Again{only[0].Coder, []Chance{{only[0].Coder, 1}}, "it is the only one that may work"}, true, nil
 	}
 	before := len(r.coders)
 	if i := slices.IndexFunc(r.coders, func(o store.CoderOutcome) bool { return o.At.After(d.At) }); i >= 0 {
@@ -207,7 +208,7 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Again, ok bool, er
 		}
 	}
 	chosen := r.coder.DecideBy(p.Assign().Parameters, *by.Request)
-	a.Choice = chosen.Choice
+	a.Choice, a.Reason = chosen.Choice, chosen.Reason
 	for _, o := range chosen.Options {
 		a.Options = append(a.Options, Chance{o.Coder, o.Propensity})
 	}
@@ -233,9 +234,11 @@ func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a Again, why s
 		return a, whyWeights, nil
 	}
 	a.Choice = "go on"
-	if hazard(p).Chance(risk) > risk.Limit {
+	chance := hazard(p).Chance(risk)
+	if chance > risk.Limit {
 		a.Choice = d.Choice
 	}
+	a.Reason = fmt.Sprintf("a chance of %.2g that it gets nowhere; the limit is %.2g", chance, risk.Limit)
 	return a, "", nil
 }
 
