@@ -104,14 +104,16 @@ func TestTechniquesAreDecidedAgain(t *testing.T) {
 	}
 	wrong := logged[100]
 	wrong.Context = json.RawMessage(`{"candidates":[{"technique":"tool-change"}],"learned":3}`)
+	likelier := logged[0]
+	likelier.Propensity -= 0.01
 	wished := logged[0]
 	wished.Policy = "person"
 	unknown := logged[0]
 	unknown.Policy = "technique/9@000000000000"
 	future := logged[0]
 	future.Context = json.RawMessage(`{"candidates":[{"technique":"tool-change"}],"learned":300}`)
-	want := []string{"? " + whyLearned, "? " + whyPerson, "? " + whyPolicy, "? " + whyContext}
-	if d := cmp.Diff(want, rewound(t, s, other, wrong, wished, unknown, future)); d != "" {
+	want := []string{"? " + whyLearned, "? " + whyLearned, "? " + whyPerson, "? " + whyPolicy, "? " + whyContext}
+	if d := cmp.Diff(want, rewound(t, s, other, wrong, likelier, wished, unknown, future)); d != "" {
 		t.Error(d)
 	}
 }
@@ -153,6 +155,9 @@ func TestCodersAreDecidedAgain(t *testing.T) {
 	}
 	if c := choices(logged); c[0] == c[29] {
 		t.Errorf("nothing was learned that decides: %q", c)
+	}
+	if got := rewound(t, s, by, logged[29], logged[0]); got[0] != logged[29].Choice || got[1] != logged[0].Choice {
+		t.Errorf("backwards: %q", got)
 	}
 	late := logged[0]
 	late.At = now // as if everything had been learned by then

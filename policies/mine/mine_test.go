@@ -68,6 +68,10 @@ func TestWhatStandsOutIsASentence(t *testing.T) {
 			slices.Repeat(repeated("a", policies.TypeRecover, other, bug, 0, 5), 10),
 			repeated("b", policies.TypeRecover, other, java, 30, 30),
 		}, nil},
+		{"a lift that may be nothing, though a test alone would find it", [][]mine.Decision{
+			repeated("a", policies.TypeRecover, other, bug, 4, 20),
+			repeated("b", policies.TypeRecover, other, java, 2, 40),
+		}, nil},
 		{"nothing", nil, nil},
 	}
 	for _, tt := range tests {

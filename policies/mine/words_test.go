@@ -1,6 +1,7 @@
 package mine
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,6 +61,20 @@ func TestLabelsThatAreLookedAt(t *testing.T) {
 	}
 	if got := commonLabels(ds[2990:]); len(got) != 0 {
 		t.Errorf("labels of too few decisions are looked at: %q", got)
+	}
+}
+
+// What came of a decision tells nothing about what was to be expected in it.
+func TestModelLeavesTheDecisionOut(t *testing.T) {
+	ds := []Decision{{Choice: "a"}, {Choice: "a", Resolved: true}, {Choice: "b"}}
+	before := newModel(slices.Clone(ds))
+	ds[0].Resolved = true
+	after := newModel(ds)
+	if a, b := before.expects(0, "a"), after.expects(0, "a"); a != b {
+		t.Errorf("expected %v, and %v after it was resolved", a, b)
+	}
+	if a, b := before.expects(1, "a"), after.expects(1, "a"); a >= b {
+		t.Errorf("expected %v of another, and %v after it was resolved", a, b)
 	}
 }
 
