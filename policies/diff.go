@@ -83,7 +83,7 @@ func flatten(v reflect.Value, path string, into map[string]string) {
 		}
 	case reflect.Slice:
 		if words, ok := v.Interface().([]string); ok {
-			into[path] = "[" + strings.Join(words, ", ") + "]"
+			into[path] = "[" + strings.Join(inWords(words), ", ") + "]"
 			return
 		}
 		for i := range v.Len() {

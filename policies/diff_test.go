@@ -61,6 +61,7 @@ func TestSelectorInWords(t *testing.T) {
 		{policies.Selector{}, "every context"},
 		{policies.Selector{Kind: []string{"bug", "docs"}, Language: []string{"go"}, Labels: []string{"a", "b"}, Failures: 2},
 			`bug or docs tasks in go labelled "a" or "b", after at least 2 failures`},
+		{policies.Selector{Language: []string{"\x1b[31mgo"}}, `tasks in "\x1b[31mgo"`},
 		{policies.Selector{Class: []string{"network"}, Pattern: []string{"wrong-tool"}},
 			"tasks, after a failure of the class network, for the pattern wrong-tool"},
 		{policies.Selector{Repository: []string{"acme/shop"}, Size: policies.Size{Least: 1}},

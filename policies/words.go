@@ -2,6 +2,7 @@ package policies
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -14,17 +15,19 @@ func (s Selector) String() string {
 	var b strings.Builder
 	say := func(format string, words []string) {
 		if len(words) > 0 {
-			fmt.Fprintf(&b, format, strings.Join(words, " or "))
+			fmt.Fprintf(&b, format, strings.Join(inWords(words), " or "))
 		}
 	}
 	say("%s ", s.Kind)
 	b.WriteString("tasks")
 	say(" in %s", s.Language)
-	quoted := make([]string, len(s.Labels))
-	for i, l := range s.Labels {
-		quoted[i] = fmt.Sprintf("%q", l)
+	if len(s.Labels) > 0 {
+		quoted := make([]string, len(s.Labels))
+		for i, l := range s.Labels {
+			quoted[i] = strconv.Quote(l)
+		}
+		b.WriteString(" labelled " + strings.Join(quoted, " or "))
 	}
-	say(" labelled %s", quoted)
 	say(" of the repository %s", s.Repository)
 	say(" of the owner %s", s.Owner)
 	switch size := s.Size; {
@@ -41,4 +44,16 @@ func (s Selector) String() string {
 	say(", after a failure of the class %s", s.Class)
 	say(", for the pattern %s", s.Pattern)
 	return b.String()
+}
+
+// inWords are words as they are, and quoted where they have what does not print: a file's
+// author must not steer a terminal.
+func inWords(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if out[i] = w; strconv.Quote(w) != `"`+w+`"` {
+			out[i] = strconv.Quote(w)
+		}
+	}
+	return out
 }

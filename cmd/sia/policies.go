@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/sia-bot/sia/app/settings"
 	"github.com/sia-bot/sia/app/store"
@@ -58,8 +59,8 @@ func (o ofPolicies) find(e *commandEnv, name string) (p policies.Policy, err err
 	if found {
 		return p, nil
 	}
-	none := fmt.Errorf("there is no policy %q; `sia policies list` shows those that may hold, with --repo owner/name also "+
-		"a repository's", name)
+	none := fmt.Errorf("there is no policy %q; `sia policies list` shows those that may hold, with --repo owner/name "+
+		"also a repository's", name)
 	if !strings.Contains(name, "@") {
 		return p, none
 	}
@@ -148,9 +149,16 @@ func firstSentence(s string) string {
 	return s
 }
 
-// printMasked prints what may have a secret that somebody wrote into a file.
+// printMasked prints what somebody wrote into a file, which may have a secret, and control
+// characters that would steer the terminal.
 func printMasked(e *commandEnv, s string) error {
-	_, err := fmt.Fprint(e.out, secret.Mask(s))
+	shown := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+	_, err := fmt.Fprint(e.out, secret.Mask(shown))
 	return err
 }
 

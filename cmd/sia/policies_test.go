@@ -123,10 +123,15 @@ func (l *decisionLog) oneTask(ctx context.Context) {
 		Context: json.RawMessage(`{"task":{"kind":"bug"},"request":{"Failed":["big"],"Value":200,"Left":150}}`),
 		Options: json.RawMessage(`[{"coder":"small","chance":0.4,"cost":3,"index":7.5,"worth":true,"propensity":0.96},
 			{"coder":"big","chance":0.1,"cost":30,"index":300,"propensity":0.04}]`)}, false)
+	l.logDecision(ctx, sia.Decision{ID: "b", Task: id, Type: sia.DecideAssign, Policy: "assign/1@000000000000",
+		Choice: "alone", Propensity: 1, Reason: "It is alone.",
+		Context: json.RawMessage(`{"task":{"kind":"bug"},"request":{"Value":0,"Left":150}}`),
+		Options: json.RawMessage(`[{"coder":"alone","cost":3,"worth":true,"propensity":1}]`)}, false)
 	l.rules(ctx, 12, policies.TypeRecover, c, false)
 	l.rules(ctx, 12, policies.TypeEscalate, c, true)
-	l.logDecision(ctx, sia.Decision{ID: "r", Task: id, Attempt: 1, Type: sia.DecideRerun, Policy: "rerun/1", Choice: "re-run",
-		Propensity: 1, Reason: "It may be the weather.", Options: json.RawMessage(`["re-run","blame the attempt"]`),
+	l.logDecision(ctx, sia.Decision{ID: "r", Task: id, Attempt: 1, Type: sia.DecideRerun, Policy: "rerun/1",
+		Choice: "re-run", Propensity: 1, Reason: "It may be the weather.",
+		Options: json.RawMessage(`["re-run","blame the attempt"]`),
 		Context: json.RawMessage(`{"checks":["e2e","test"],"good":0.35,"flake":0.1,"chance":0.05,"cost":0.02}`)}, true)
 }
 
@@ -140,8 +145,9 @@ func (l *decisionLog) techniques(ctx context.Context, n int) {
 	for i := range n {
 		task := sia.Task{ID: l.begin(ctx, 1000+i), Repo: sia.Repo{ID: 102, Owner: "acme", Name: "bookings"},
 			Approaches: 3, Attempts: []sia.Attempt{{Number: 1}}}
-		chosen, err := ch.Choose(task, sia.Effect{Key: fmt.Sprint("t", i), Attempt: 1}, diagnose.Choice{Pattern: sia.WrongTool,
-			Candidates: []sia.Candidate{{Technique: sia.ToolChange}, {Technique: sia.FreshStart}}}, p.Technique())
+		q := diagnose.Choice{Pattern: sia.WrongTool,
+			Candidates: []sia.Candidate{{Technique: sia.ToolChange}, {Technique: sia.FreshStart}}}
+		chosen, err := ch.Choose(task, sia.Effect{Key: fmt.Sprint("t", i), Attempt: 1}, q, p.Technique())
 		l.ts.Check(err)
 		l.logDecision(ctx, *chosen.Decision, i%3 == 0)
 	}

@@ -103,8 +103,8 @@ func showAnalysis(e *commandEnv, a analysis) error {
 	for _, f := range a.Findings.Found {
 		fmt.Fprintf(e.out, "  %s: %s%s\n", f.Type, f.Text, othersText(f.Others))
 	}
-	_, err := fmt.Fprintln(e.out, "\nThese are hypotheses: up to one in ten is chance, and no lot decided which tasks got "+
-		"what.")
+	_, err := fmt.Fprintln(e.out,
+		"\nThese are hypotheses: up to one in ten is chance, and no lot decided which tasks got what.")
 	return err
 }
 

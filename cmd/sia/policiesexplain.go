@@ -77,11 +77,14 @@ func explained(e *commandEnv, s *store.Store, d sia.Decision) (explainedDecision
 	return x, nil
 }
 
+// worth is what a solved task is worth in credits; 0: whatever it costs.
+const worth = "request.Value"
+
 // mattering are the values of contexts that decisions of a type go by, as the log names
 // them, each with its name for people.
 var mattering = map[sia.DecisionType][][2]string{
 	sia.DecideAssign: {{"task.kind", "kind"}, {"wanted", "asked for"}, {"request.Failed", "failed already"},
-		{"request.Value", "worth in credits"}, {"request.Left", "credits left"}},
+		{worth, "worth in credits"}, {"request.Left", "credits left"}},
 	sia.DecideRecover: {{"class", "class"}, {"failures", "failures"}, {"in_a_row", "in a row"}, {"patience", "patience"},
 		{"coders", "coders"}, {"failed", "coders that failed"}},
 	sia.DecideEscalate: {{"task.ambiguity", "ambiguity"}, {"failures", "failures"}, {"task.architecture", "architecture"},
@@ -120,7 +123,11 @@ func mattered(d sia.Decision, p policies.Policy) []string {
 	}
 	out := []string{}
 	for _, w := range wanted {
-		if v := valueAt(context, w[0]); v != "" {
+		v := valueAt(context, w[0])
+		if w[0] == worth && v == "0" {
+			v = "whatever it costs"
+		}
+		if v != "" {
 			out = append(out, w[1]+" "+v)
 		}
 	}
@@ -231,11 +238,15 @@ func explainCoders(e *commandEnv, options json.RawMessage) {
 	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "    OPTION\tCHANCE\tCREDITS\tCREDITS FOR A SUCCESS\tWORTH IT\tPROBABILITY")
 	for _, o := range coders {
-		worth := "no"
+		worthIt := "no"
 		if o.Worth {
-			worth = "yes"
+			worthIt = "yes"
 		}
-		fmt.Fprintf(w, "    %s\t%.0f %%\t%.3g\t%.3g\t%s\t%.3f\n", o.Coder, 100*o.Chance, o.Cost, o.Index, worth, o.Propensity)
+		chance, index := "–", "–" // who is alone was not weighed
+		if o.Chance > 0 {
+			chance, index = fmt.Sprintf("%.0f %%", 100*o.Chance), fmt.Sprintf("%.3g", o.Index)
+		}
+		fmt.Fprintf(w, "    %s\t%s\t%.3g\t%s\t%s\t%.3f\n", o.Coder, chance, o.Cost, index, worthIt, o.Propensity)
 	}
 	_ = w.Flush() // as above
 }
