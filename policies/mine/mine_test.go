@@ -241,6 +241,25 @@ func TestRankFindsTheBetterPolicy(t *testing.T) {
 	}
 }
 
+func TestRankingCoversTheTruth(t *testing.T) {
+	const logs = 400
+	snips, doubly := 0, 0
+	for seed := range uint64(logs) {
+		ds := randomised(seed, 600, 0.6, 0.4)
+		r := mine.Rank(ds, always("good", ds))
+		if r.SNIPS.Low <= 0.6 && 0.6 <= r.SNIPS.High {
+			snips++
+		}
+		if r.Doubly.Low <= 0.6 && 0.6 <= r.Doubly.High {
+			doubly++
+		}
+	}
+	t.Logf("of %d logs, the interval of SNIPS held the truth in %d, the doubly robust one in %d", logs, snips, doubly)
+	if min(snips, doubly) < logs*92/100 {
+		t.Errorf("intervals of 95 %% held the truth in %d and %d of %d logs", snips, doubly, logs)
+	}
+}
+
 func TestRankOfTheSamePolicy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ds := randomised(rapid.Uint64().Draw(t, "seed"), 100+rapid.IntRange(0, 100).Draw(t, "more"), 0.6, 0.4)
