@@ -281,7 +281,12 @@ func inherit(v, from reflect.Value) {
 		whole := reflect.MakeMap(v.Type())
 		for _, m := range []reflect.Value{from, v} {
 			for e := m.MapRange(); e.Next(); {
-				whole.SetMapIndex(e.Key(), e.Value())
+				value := reflect.New(e.Value().Type()).Elem()
+				value.Set(e.Value())
+				if under := whole.MapIndex(e.Key()); under.IsValid() {
+					inherit(value, under)
+				}
+				whole.SetMapIndex(e.Key(), value)
 			}
 		}
 		v.Set(whole)

@@ -56,6 +56,11 @@ func TestOneThresholdIsOverridden(t *testing.T) {
 	if b := own.Recover().Parameters.Base; b["retry"] != 2 || b["sia"] != 0.5 {
 		t.Errorf("the scores are %v, want retry changed and the others as shipped", b)
 	}
+	own = parsed(t, "decision: technique\nname: t\nversion: 1\nrules: {ranks: {wrong-order: {decomposition: 9}}}\n")
+	if r := own.Technique().Rules.Ranks; r["wrong-order"]["decomposition"] != 9 || r["wrong-order"]["dependency-reordering"] != 1 ||
+		r["flaky-check"]["error-pattern-recognition"] != 1 {
+		t.Errorf("the ranks are %v, want one changed", r)
+	}
 	if base, _ = shipped(t).For(policies.TypeRecover, policies.Context{}); base.Recover().Parameters.Base["retry"] == 2 {
 		t.Error("a repository's file changed what is shipped")
 	}

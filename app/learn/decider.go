@@ -39,6 +39,7 @@ type asked struct {
 	policies.Context
 	Wanted  string         `json:"wanted,omitempty"`  // a coder that a person asked for
 	Request *coder.Request `json:"request,omitempty"` // of an assign decision
+	Learned int            `json:"learned,omitempty"` // outcomes that the learner of coders had seen
 }
 
 // Context is the snapshot that a task's questions are decided in; language is the one that
@@ -168,12 +169,11 @@ func (d *Decider) assign(p policies.Assign, t sia.Task, by *asked, coders []code
 	}
 	by.Request = &r
 	i := slices.IndexFunc(r.Candidates, func(c coder.Candidate) bool { return c.Coder == t.WantedCoder })
-	if len(r.Candidates) == 1 && r.Value == 0 {
-		only := r.Candidates[0]
-		return assignment{answer: policies.Answer{Choice: only.Coder, Propensity: 1, Reason: "it is the only one that may work here"},
-			options: []coder.Option{{Coder: only.Coder, Cost: only.Cost, Propensity: 1, Worth: true}}}
-	}
 	chosen := d.learner.DecideBy(p.Parameters, r)
+	by.Learned = chosen.Learned
+	if len(r.Candidates) == 1 && r.Value == 0 {
+		chosen.Reason = "it is the only one that may work here"
+	}
 	out := assignment{answer: policies.Answer{Choice: chosen.Choice, Propensity: chosen.Propensity, Reason: chosen.Reason},
 		options: chosen.Options}
 	if t.WantedCoder != "" && i >= 0 {
@@ -208,18 +208,26 @@ func (d *Decider) catchUp(ctx context.Context) error {
 		return err
 	}
 	for _, o := range outcomes {
-		if was := d.agents[o.Coder]; was != "" && was != o.Agent {
-			if err := d.learner.Discount(o.Coder, changed); err != nil {
-				return err
-			}
+		if err := learnCoder(d.learner, d.agents, o); err != nil {
+			return err
 		}
-		d.agents[o.Coder] = o.Agent
-		d.learner.Observe(coder.Outcome{
-			Task: string(o.Task), Org: o.Org, Repo: strconv.FormatInt(o.Repo, 10), Kind: o.Kind, Coder: o.Coder,
-			Cost: float64(o.Cost) / float64(sia.Credit), Resolved: o.Resolved, Failed: o.Failed, Changed: o.Changed,
-		})
 		d.last = o.ID
 	}
+	return nil
+}
+
+// learnCoder tells a learner the next outcome; agents are what earlier ones were of.
+func learnCoder(l *coder.Learner, agents map[string]string, o store.CoderOutcome) error {
+	if was := agents[o.Coder]; was != "" && was != o.Agent {
+		if err := l.Discount(o.Coder, changed); err != nil {
+			return err
+		}
+	}
+	agents[o.Coder] = o.Agent
+	l.Observe(coder.Outcome{
+		Task: string(o.Task), Org: o.Org, Repo: strconv.FormatInt(o.Repo, 10), Kind: o.Kind, Coder: o.Coder,
+		Cost: float64(o.Cost) / float64(sia.Credit), Resolved: o.Resolved, Failed: o.Failed, Changed: o.Changed,
+	})
 	return nil
 }
 

@@ -8,6 +8,8 @@
 //     attempt is told, does what people say with `/sia learn` and `/sia forget`, keeps each
 //     repository's lessons in order, and shares among an owner's repositories what a person approved.
 //
+// [Rewind] makes decisions of the log again by another policy, with what had been learned then.
+//
 // What is decided is logged by the caller before it takes effect; that something was learned twice
 // changes nothing. Neither type asks GitHub anything.
 //

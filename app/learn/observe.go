@@ -47,6 +47,11 @@ func (ch *Chooser) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return r.learn(ch.learner, outcomes)
+}
+
+// learn tells a learner the next outcomes.
+func (r *replay) learn(l Learner, outcomes []store.Outcome) error {
 	for len(outcomes) > 0 {
 		setup := outcomes[0].Setup
 		n := slices.IndexFunc(outcomes, func(o store.Outcome) bool { return o.Setup != setup })
@@ -57,12 +62,12 @@ func (ch *Chooser) catchUp(ctx context.Context) error {
 			r.setups = map[string]bool{setup: true}
 		}
 		if !r.setups[setup] {
-			if err := ch.learner.Discount(changed); err != nil {
+			if err := l.Discount(changed); err != nil {
 				return err
 			}
 			r.setups[setup] = true
 		}
-		ch.learner.Observe(learnable(outcomes[:n])...)
+		l.Observe(learnable(outcomes[:n])...)
 		r.last, outcomes = outcomes[n-1].ID, outcomes[n:]
 	}
 	return nil

@@ -55,6 +55,12 @@ func (f *Files) Policies(ctx context.Context, installation int64, repo sia.Repo)
 	return set, nil
 }
 
+// Kept are the policies that may hold in a repository, as a server's database has them: like
+// [Files.Policies], without GitHub.
+func Kept(ctx context.Context, s *store.Store, installation int64, repo sia.Repo) (*policies.Set, error) {
+	return (&Files{store: s}).Policies(ctx, installation, repo)
+}
+
 // ReadPolicies takes up a repository's own policies as a commit of its base branch has
 // them, and its owner's as they stand now. A file that is broken is reported on its commit
 // and leaves its last good state in force; the warning says so for people.

@@ -47,21 +47,8 @@ func (o ofRepo) with(e *commandEnv, f func(s *store.Store, repo int64) error) er
 
 // id is GitHub's id of the repository.
 func (o ofRepo) id(e *commandEnv, s *store.Store) (int64, error) {
-	if id, err := strconv.ParseInt(o.Repo, 10, 64); err == nil && id > 0 {
-		return id, nil
-	}
-	all, err := s.Repositories(e.ctx, 0)
-	if err != nil {
-		return 0, err
-	}
 	if o.Repo != "" {
-		for _, r := range all {
-			if strings.EqualFold(r.String(), o.Repo) {
-				return r.ID, nil
-			}
-		}
-		return 0, fmt.Errorf("this server knows no repository %q; name one on which the app is installed, or "+
-			"give GitHub's id", o.Repo)
+		return repositoryID(e, s, o.Repo)
 	}
 	ids, err := s.LessonRepositories(e.ctx)
 	switch {
@@ -73,6 +60,30 @@ func (o ofRepo) id(e *commandEnv, s *store.Store) (int64, error) {
 		return 0, fmt.Errorf("%d repositories have lessons; name one with --repo owner/name", len(ids))
 	}
 	return ids[0], nil
+}
+
+// repositoryID is GitHub's id of a repository that is named owner/name or by that id.
+func repositoryID(e *commandEnv, s *store.Store, name string) (int64, error) {
+	if id, err := strconv.ParseInt(name, 10, 64); err == nil && id > 0 {
+		return id, nil
+	}
+	r, err := knownRepository(e, s, name)
+	return r.ID, err
+}
+
+// knownRepository is the repository that is named owner/name or by GitHub's id.
+func knownRepository(e *commandEnv, s *store.Store, name string) (store.Repository, error) {
+	all, err := s.Repositories(e.ctx, 0)
+	if err != nil {
+		return store.Repository{}, err
+	}
+	for _, r := range all {
+		if strings.EqualFold(r.String(), name) || strconv.FormatInt(r.ID, 10) == name {
+			return r, nil
+		}
+	}
+	return store.Repository{}, fmt.Errorf("this server knows no repository %q; name one on which the app is installed, or "+
+		"give GitHub's id", name)
 }
 
 // lessonTeacher remembers and forgets as comments on GitHub make the server do.

@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireUniqueNames: true, UpdateScripts: *updateGolden,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide, "install": install,
-			"refusing": refusing, "github": simulated, "newer": newer},
+			"refusing": refusing, "github": simulated, "newer": newer, "decisions": decisions},
 	})
 }
 

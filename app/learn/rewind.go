@@ -1,0 +1,322 @@
+package learn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
+	"github.com/sia-bot/sia/policies/coder"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/stuck"
+)
+
+// Rewind puts decisions of the log to a policy, with what had been learned when each was
+// made. Decisions in the order of the log cost least. It is not safe for concurrent use.
+type Rewind struct {
+	read func(id string) (policies.Policy, error) // a policy by its id
+
+	techniques []store.Outcome // all, in their order
+	technique  *bandit.Learner
+	seen       replay
+	learned    int // of techniques
+
+	coders  []store.CoderOutcome
+	coder   *coder.Learner
+	agents  map[string]string
+	studied int // of coders
+}
+
+// Again is what a policy chooses.
+type Again struct {
+	Choice  string
+	Options []Chance // of what could be chosen
+	Reason  string   // in words
+}
+
+// Chance is an option with the probability with which it is chosen, 0–1.
+type Chance struct {
+	Choice      string
+	Probability float64
+}
+
+// Why a decision of the log can't be made again.
+const (
+	whyPerson    = "a person's wish decided it"
+	whyContext   = "its context was not kept"
+	whyPolicy    = "the policy that it was made by was not kept"
+	whyLearned   = "what had been learned then can't be rebuilt from the outcomes"
+	whyCounts    = "the log has what the priors came to with the counts of then, not the counts"
+	whyWeights   = "the weights had been learned from attempts, and the log does not have them"
+	reproducedTo = 1e-9
+)
+
+// NewRewind reads the outcomes that decisions were learned from.
+func NewRewind(ctx context.Context, s *store.Store) (*Rewind, error) {
+	r := &Rewind{}
+	known := map[string]policies.Policy{}
+	r.read = func(id string) (policies.Policy, error) {
+		if p, ok := known[id]; ok {
+			return p, nil
+		}
+		source, err := s.PolicyVersion(ctx, id)
+		if err != nil {
+			return policies.Policy{}, err
+		}
+		p, err := policies.Parse(id, []byte(source))
+		if err == nil {
+			known[id] = p
+		}
+		return p, err
+	}
+	var err, errCoders error
+	r.techniques, err = s.OutcomesSince(ctx, 0)
+	r.coders, errCoders = s.CoderOutcomesSince(ctx, 0)
+	return r, errors.Join(err, errCoders, r.forgetTechniques(), r.forgetCoders())
+}
+
+// forgetTechniques begins anew with learning techniques, as a server does that starts.
+func (r *Rewind) forgetTechniques() error {
+	p, err := policies.ShippedTechnique()
+	if err != nil {
+		return err
+	}
+	r.technique, err = bandit.NewLearner(p)
+	r.seen, r.learned = replay{}, 0
+	return err
+}
+
+func (r *Rewind) forgetCoders() error {
+	p, err := policies.ShippedAssign()
+	if err != nil {
+		return err
+	}
+	r.coder, err = coder.New(p.Parameters)
+	r.agents, r.studied = map[string]string{}, 0
+	return err
+}
+
+// Decide puts a decision to a policy of its type. Where that can't be done, why says so in
+// words, and nothing else is returned.
+func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Again, why string, err error) {
+	if d.Policy == policyPerson {
+		return a, whyPerson, nil
+	}
+	switch policies.Type(d.Type) {
+	case policies.TypeRecover, policies.TypeEscalate:
+		c, ok := Snapshot(d)
+		if !ok {
+			return a, whyContext, nil
+		}
+		chosen := p.Escalate().Decide
+		if p.Decision == policies.TypeRecover {
+			chosen = p.Recover().Decide
+		}
+		by := chosen(c)
+		return Again{by.Choice, []Chance{{by.Choice, 1}}, by.Reason}, "", nil
+	case policies.TypeInterrupt:
+		return r.interrupt(p.Interrupt(), d)
+	case policies.TypeAssign:
+		return r.proven(p, d, r.assign)
+	case policies.TypeTechnique:
+		return r.proven(p, d, r.choose)
+	}
+	return a, whyCounts, nil
+}
+
+// proven decides with what was learned, when the policy that the decision was made by comes
+// to the same with it as the log has: else something else had been learned then.
+func (r *Rewind) proven(
+	p policies.Policy, d sia.Decision, decide func(policies.Policy, sia.Decision) (Again, bool, error),
+) (a Again, why string, err error) {
+	by, err := r.read(d.Policy)
+	if errors.Is(err, store.ErrNotFound) {
+		return a, whyPolicy, nil
+	}
+	if err != nil {
+		return a, "", err
+	}
+	was, ok, err := decide(by, d)
+	if err != nil || !ok {
+		return a, whyContext, err
+	}
+	i := slices.IndexFunc(was.Options, func(o Chance) bool { return o.Choice == d.Choice })
+	nobody := was.Choice == "" && d.Choice == ""
+	if was.Choice != d.Choice || !nobody && (i < 0 || math.Abs(was.Options[i].Probability-d.Propensity) > reproducedTo) {
+		return a, whyLearned, nil
+	}
+	a, _, err = decide(p, d)
+	return a, "", err
+}
+
+// choose decides about a technique. ok is false when the log does not have the question.
+func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Again, ok bool, err error) {
+	var q question
+	if err := json.Unmarshal(d.Context, &q); err != nil {
+		return a, false, fmt.Errorf("read decision %s: %w", d.ID, err)
+	}
+	if len(q.Candidates) == 0 || q.Learned > len(r.techniques) {
+		return a, false, nil
+	}
+	if q.Learned < r.learned {
+		if err := r.forgetTechniques(); err != nil {
+			return a, false, err
+		}
+	}
+	if err := r.seen.learn(r.technique, r.techniques[r.learned:q.Learned]); err != nil {
+		return a, false, err
+	}
+	r.learned = q.Learned
+	by := p.Technique()
+	chosen := q.decide(r.technique, &by)
+	a.Choice, a.Reason = chosen.Choice, chosen.Reason
+	for _, o := range chosen.Options {
+		a.Options = append(a.Options, Chance{o.Technique, o.Propensity})
+	}
+	return a, true, nil
+}
+
+// assign decides who works. ok is false when the log does not have the question.
+func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Again, ok bool, err error) {
+	var by asked
+	if err := json.Unmarshal(d.Context, &by); err != nil {
+		return a, false, fmt.Errorf("read decision %s: %w", d.ID, err)
+	}
+	if by.Request == nil {
+		return a, false, nil
+	}
+	if by.Learned > len(r.coders) {
+		return a, false, nil
+	}
+	if by.Learned < r.studied {
+		if err := r.forgetCoders(); err != nil {
+			return a, false, err
+		}
+	}
+	for ; r.studied < by.Learned; r.studied++ {
+		if err := learnCoder(r.coder, r.agents, r.coders[r.studied]); err != nil {
+			return a, false, err
+		}
+	}
+	chosen := r.coder.DecideBy(p.Assign().Parameters, *by.Request)
+	a.Choice, a.Reason = chosen.Choice, chosen.Reason
+	for _, o := range chosen.Options {
+		a.Options = append(a.Options, Chance{o.Coder, o.Propensity})
+	}
+	return a, true, nil
+}
+
+// interrupt judges an attempt's risk, as long as no weight had been learned: the log has
+// the signs and the chance that they came to, and not the weights. An attempt above its
+// limit was interrupted or spared by chance, and would be again.
+func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a Again, why string, err error) {
+	var risk sia.Risk
+	if err := json.Unmarshal(d.Context, &risk); err != nil {
+		return a, "", fmt.Errorf("read decision %s: %w", d.ID, err)
+	}
+	by, err := r.read(d.Policy)
+	if errors.Is(err, store.ErrNotFound) {
+		return a, whyPolicy, nil
+	}
+	if err != nil {
+		return a, "", err
+	}
+	if math.Abs(hazard(by.Interrupt()).Chance(risk)-risk.Chance) > reproducedTo {
+		return a, whyWeights, nil
+	}
+	a.Choice = "go on"
+	chance := hazard(p).Chance(risk)
+	if chance > risk.Limit {
+		a.Choice = d.Choice
+	}
+	a.Reason = fmt.Sprintf("a chance of %.2g that it gets nowhere; the limit is %.2g", chance, risk.Limit)
+	return a, "", nil
+}
+
+func hazard(p policies.Interrupt) stuck.Hazard {
+	w := p.Parameters
+	return stuck.Hazard{Bias: w.Bias, Streak: w.Streak, Same: w.Same, Idle: w.Idle, Spent: w.Spent}
+}
+
+// Snapshot is the context that a decision was made in; ok is false when the log does not
+// have it, as for decisions that are made within another effect.
+func Snapshot(d sia.Decision) (c policies.Context, ok bool) {
+	switch d.Type {
+	case sia.DecideAssign, sia.DecideRecover, sia.DecideEscalate:
+		err := json.Unmarshal(d.Context, &c)
+		return c, err == nil && c.Task.Kind != ""
+	}
+	return c, false
+}
+
+// Snapshots are the contexts of decisions, which are given in the order of the log. Of those
+// that have none it is the one before it in the task, or the next one, with what the decision
+// itself tells; ok is false where the task has none at all.
+func Snapshots(ds []sia.Decision) (contexts []policies.Context, ok []bool) {
+	contexts, ok = make([]policies.Context, len(ds)), make([]bool, len(ds))
+	last, waiting := map[sia.TaskID]policies.Context{}, map[sia.TaskID][]int{}
+	for i, d := range ds {
+		c, own := Snapshot(d)
+		before, known := last[d.Task]
+		switch {
+		case own:
+			last[d.Task] = c
+			contexts[i], ok[i] = c, true
+			for _, j := range waiting[d.Task] {
+				contexts[j], ok[j] = within(c, ds[j]), true
+			}
+			delete(waiting, d.Task)
+		case known:
+			contexts[i], ok[i] = within(before, d), true
+		default:
+			waiting[d.Task] = append(waiting[d.Task], i)
+		}
+	}
+	return contexts, ok
+}
+
+// within is a task's context with what a decision tells of itself.
+func within(c policies.Context, d sia.Decision) policies.Context {
+	c.Attempt = d.Attempt
+	if d.Type == sia.DecideTechnique {
+		var q question
+		if err := json.Unmarshal(d.Context, &q); err == nil && q.Pattern != "" {
+			c.Pattern = q.Pattern
+		}
+	}
+	return c
+}
+
+// Came is whether the attempt that a decision led to was resolved; known is false when it is
+// open, or was never tried, or when the outcome says something else.
+func Came(d sia.Decision) (resolved, known bool) {
+	switch {
+	case d.Type == sia.DecideInterrupt:
+		return false, false
+	case d.Type == sia.DecideRerun:
+		return d.Outcome == string(sia.VerdictGreen), d.Outcome != ""
+	}
+	return d.Outcome == cameResolved, d.Outcome == cameResolved || d.Outcome == cameFailed
+}
+
+// Chances are the options of a decision with the probabilities that the log has: 0 where it
+// has none, as where chance plays no part.
+func Chances(d sia.Decision) []Chance {
+	var options []struct {
+		Technique, Coder, Choice string
+		Propensity               float64
+	}
+	if json.Unmarshal(d.Options, &options) != nil {
+		return nil // names alone
+	}
+	out := make([]Chance, len(options))
+	for i, o := range options {
+		out[i] = Chance{o.Technique + o.Coder + o.Choice, o.Propensity}
+	}
+	return out
+}

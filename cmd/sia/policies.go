@@ -1,0 +1,255 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/sia-bot/sia/app/settings"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia/invalid"
+	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+type policiesCmd struct {
+	List     policiesListCmd     `cmd:"" help:"List the policies that may hold: those that ship, and with --repo the owner's and the repository's."`
+	Show     policiesShowCmd     `cmd:"" help:"Print a policy as it is written, also an old version."`
+	Check    policiesCheckCmd    `cmd:"" help:"Check a policy file: every problem with its line."`
+	Diff     policiesDiffCmd     `cmd:"" help:"Say in which fields two policies differ."`
+	Explain  policiesExplainCmd  `cmd:"" help:"Every decision of a task: by which policy, in what context, among what, and what came of it."`
+	Simulate policiesSimulateCmd `cmd:"" help:"Put a policy file to the decisions in the log: what it would have decided otherwise."`
+	Analyse  policiesAnalyseCmd  `cmd:"" help:"What the log teaches: what each option came to, and where it does well or badly."`
+}
+
+// ofPolicies is where policies are looked for: those that ship, and a server's.
+type ofPolicies struct {
+	openedDatabase `embed:""`
+	Repo           string `help:"Also the policies of this repository and its owner, as the server last read them: owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+}
+
+// set is the policies that may hold. Without a repository it needs no database.
+func (o ofPolicies) set(e *commandEnv) (set *policies.Set, err error) {
+	if o.Repo == "" {
+		return policies.ShippedSet()
+	}
+	err = o.with(e, func(s *store.Store) error {
+		r, err := knownRepository(e, s, o.Repo)
+		if err != nil {
+			return err
+		}
+		set, err = settings.Kept(e.ctx, s, r.Installation, r.Repo)
+		return err
+	})
+	return set, err
+}
+
+// find is a policy by its id or name: one that may hold, or an old version that the database
+// has.
+func (o ofPolicies) find(e *commandEnv, name string) (p policies.Policy, err error) {
+	set, err := o.set(e)
+	if err != nil {
+		return p, err
+	}
+	p, found := set.Find(name)
+	if found {
+		return p, nil
+	}
+	none := fmt.Errorf("there is no policy %q; `sia policies list` shows those that may hold, with --repo owner/name "+
+		"also a repository's", name)
+	if !strings.Contains(name, "@") {
+		return p, none
+	}
+	err = o.with(e, func(s *store.Store) error {
+		source, err := s.PolicyVersion(e.ctx, name)
+		if errors.Is(err, store.ErrNotFound) {
+			return none
+		}
+		if err == nil {
+			p, err = policies.Parse(name, []byte(source))
+		}
+		return err
+	})
+	return p, err
+}
+
+// fileOr is the policy of a file where there is one of that name, and else one by id or name.
+func (o ofPolicies) fileOr(e *commandEnv, name string) (policies.Policy, error) {
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		return policyFile(name)
+	}
+	p, err := o.find(e, name)
+	if err != nil {
+		err = fmt.Errorf("%w; nor is there such a file", err)
+	}
+	return p, err
+}
+
+func policyFile(name string) (policies.Policy, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return policies.Policy{}, err
+	}
+	return policies.Parse(name, b)
+}
+
+// shownPolicy is a policy as JSON.
+type shownPolicy struct {
+	Decision  policies.Type     `json:"decision"`
+	ID        string            `json:"id"`
+	Layer     string            `json:"layer"`
+	Selector  policies.Selector `json:"selector"`
+	Holds     string            `json:"holds"` // the selector in words
+	Reasoning string            `json:"reasoning"`
+	Source    string            `json:"source,omitempty"` // as it is written
+}
+
+func shownOf(p policies.Policy) shownPolicy {
+	return shownPolicy{Decision: p.Decision, ID: p.ID(), Layer: p.Layer.String(), Selector: p.Selector,
+		Holds: p.Selector.String(), Reasoning: p.Reasoning}
+}
+
+type policiesListCmd struct {
+	ofPolicies `embed:""`
+}
+
+// Run lists policies.
+func (c *policiesListCmd) Run(e *commandEnv) error {
+	set, err := c.set(e)
+	if err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		all := []shownPolicy{}
+		for _, p := range set.All() {
+			all = append(all, shownOf(p))
+		}
+		return printJSON(e, all)
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "DECISION\tPOLICY\tLAYER\tHOLDS FOR\tWHY")
+	for _, p := range set.All() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Decision, p.ID(), p.Layer, p.Selector,
+			text.Clip(firstSentence(p.Reasoning), 100))
+	}
+	return errors.Join(w.Flush(), printMasked(e, b.String()))
+}
+
+// firstSentence is that of a text, in one line.
+func firstSentence(s string) string {
+	s = text.OneLine(s)
+	if first, _, more := strings.Cut(s, ". "); more {
+		return first + "."
+	}
+	return s
+}
+
+// printMasked prints what somebody wrote into a file, which may have a secret, and control
+// characters that would steer the terminal.
+func printMasked(e *commandEnv, s string) error {
+	shown := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+	_, err := fmt.Fprint(e.out, secret.Mask(shown))
+	return err
+}
+
+type policiesShowCmd struct {
+	ofPolicies `embed:""`
+	Policy     string `arg:"" help:"Its id, or its name."`
+}
+
+// Run prints one policy.
+func (c *policiesShowCmd) Run(e *commandEnv) error {
+	p, err := c.find(e, c.Policy)
+	if err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		shown := shownOf(p)
+		shown.Source = p.Source
+		return printJSON(e, shown)
+	}
+	return printMasked(e, p.Source)
+}
+
+type policiesCheckCmd struct {
+	File   string `arg:"" help:"The file." type:"path"`
+	Output string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// checkedPolicy is the JSON of sia policies check.
+type checkedPolicy struct {
+	File     string          `json:"file"`
+	ID       string          `json:"id,omitempty"` // when nothing is wrong
+	Problems []policyProblem `json:"problems"`
+}
+
+type policyProblem struct {
+	Line    int    `json:"line,omitempty"`   // 1-based; 0: the file as a whole
+	Column  int    `json:"column,omitempty"` // 1-based
+	Path    string `json:"path,omitempty"`
+	Message string `json:"message"`
+	Nearest string `json:"nearest,omitempty"` // what was probably meant
+}
+
+// Run checks a policy file.
+func (c *policiesCheckCmd) Run(e *commandEnv) error {
+	p, err := policyFile(c.File)
+	var bad *invalid.File
+	if c.Output == "json" && (err == nil || errors.As(err, &bad)) {
+		checked := checkedPolicy{File: c.File, Problems: []policyProblem{}}
+		if bad == nil {
+			checked.ID = p.ID()
+			return printJSON(e, checked)
+		}
+		for _, b := range bad.Problems {
+			checked.Problems = append(checked.Problems, policyProblem(b))
+		}
+		return errors.Join(errShown, printJSON(e, checked))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.out, "%s: good, %s for %s\n", c.File, p.ID(), p.Selector)
+	return err
+}
+
+type policiesDiffCmd struct {
+	ofPolicies `embed:""`
+	Old        string `arg:"" help:"A file, or a policy's id or name."`
+	New        string `arg:"" help:"Another."`
+}
+
+// Run says in which fields two policies differ.
+func (c *policiesDiffCmd) Run(e *commandEnv) error {
+	old, err := c.fileOr(e, c.Old)
+	if err != nil {
+		return err
+	}
+	now, err := c.fileOr(e, c.New)
+	if err != nil {
+		return err
+	}
+	if old.Decision != now.Decision {
+		return fmt.Errorf("%s decides %s and %s decides %s; compare two policies of one type", c.Old, old.Decision, c.New,
+			now.Decision)
+	}
+	changes := policies.Diff(old, now)
+	if c.Output == "json" {
+		return printJSON(e, append([]policies.Change{}, changes...))
+	}
+	var b strings.Builder
+	for _, change := range changes {
+		fmt.Fprintln(&b, change)
+	}
+	return printMasked(e, b.String())
+}

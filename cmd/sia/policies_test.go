@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/diagnose"
+)
+
+// decisionLog is a database in the making.
+type decisionLog struct {
+	ts  *testscript.TestScript
+	s   *store.Store
+	set *policies.Set
+	now time.Time
+}
+
+// decisions makes a database in a folder with acme/bookings, whose owner and which itself have a
+// policy, a task of it, and many decisions whose outcomes are known.
+func decisions(ts *testscript.TestScript, _ bool, args []string) {
+	ctx := context.Background()
+	l := &decisionLog{ts: ts, now: time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)}
+	var err error
+	l.s, err = store.Open(ctx, store.Config{URL: filepath.Join(ts.MkAbs(args[0]), "sia.db")})
+	ts.Check(err)
+	defer func() { ts.Check(l.s.Close()) }()
+	_, _, err = l.s.Migrate(ctx)
+	ts.Check(err)
+	l.set, err = policies.ShippedSet()
+	ts.Check(err)
+	ts.Check(l.s.UpsertInstallation(ctx, store.Installation{ID: 1, Account: "acme"}))
+	for i, file := range []string{"soon.yml", "again.yml"} {
+		name := [...]string{".github", "bookings"}[i]
+		ts.Check(l.s.UpsertRepository(ctx, store.Repository{Repo: sia.Repo{ID: int64(101 + i), Owner: "acme", Name: name},
+			Installation: 1}))
+		p, err := policies.Parse(file, []byte(ts.ReadFile(file)))
+		ts.Check(err)
+		ts.Check(l.s.SavePolicies(ctx, int64(101+i), store.PolicyRead{SHA: "abc"},
+			[]store.PolicyFile{{Path: policies.Dir + "/" + file, Version: p.ID(), Source: p.Source}}))
+	}
+	for _, p := range l.set.All() {
+		ts.Check(l.s.KeepPolicyVersion(ctx, p.ID(), string(p.Decision), p.Source))
+	}
+	old := strings.Replace(ts.ReadFile("again.yml"), "retry: 2", "retry: 1", 1)
+	ts.Check(l.s.KeepPolicyVersion(ctx, "again/1@000000000001", "recover", old))
+	l.oneTask(ctx)
+	for i := range 66 {
+		c := policies.Context{Language: "go", Task: policies.Features{Kind: policies.KindBug, Words: 80}, Failures: 1,
+			InARow: 1, Coders: 2, Class: "test_failure"}
+		if i >= 22 {
+			c.Task.Kind = policies.KindDocs
+		}
+		l.begin(ctx, 200+i)
+		l.rules(ctx, 200+i, policies.TypeRecover, c, i < 2 || i >= 22 && i%3 > 0)
+	}
+	l.techniques(ctx, 150)
+}
+
+// logDecision logs a decision, and what came of it.
+func (l *decisionLog) logDecision(ctx context.Context, d sia.Decision, resolved bool) {
+	d.Repo, d.At = 102, l.now
+	l.now = l.now.Add(time.Minute)
+	l.ts.Check(l.s.LogDecision(ctx, d))
+	outcome, credit := "not resolved", -0.4
+	if resolved {
+		outcome, credit = "resolved", 0.6
+	}
+	if d.Type == sia.DecideRerun {
+		outcome = "green"
+	}
+	l.ts.Check(l.s.SettleDecision(ctx, d.ID, outcome, credit))
+}
+
+// rules logs what the shipped rules decide in a context.
+func (l *decisionLog) rules(ctx context.Context, issue int, typ policies.Type, c policies.Context, resolved bool) {
+	p, err := l.set.For(typ, c)
+	l.ts.Check(err)
+	a := p.Escalate().Decide(c)
+	if typ == policies.TypeRecover {
+		a = p.Recover().Decide(c)
+	}
+	l.logDecision(ctx, sia.Decision{ID: fmt.Sprint(typ, issue), Task: sia.NewTaskID(102, issue), Attempt: 1,
+		Type: sia.DecisionType(typ), Policy: p.ID(), Choice: a.Choice, Propensity: 1, Reason: a.Reason, Context: l.json(c),
+		Options: l.json(a.Options)}, resolved)
+}
+
+func (l *decisionLog) json(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	l.ts.Check(err)
+	return b
+}
+
+// begin makes the task of an issue.
+func (l *decisionLog) begin(ctx context.Context, issue int) sia.TaskID {
+	id := sia.NewTaskID(102, issue)
+	_, err := l.s.Apply(ctx, id, sia.Event{ID: "start", At: l.now, By: sia.Actor{Login: "mia"}, Fact: sia.Start{
+		Installation: 1, Repo: sia.Repo{ID: 102, Owner: "acme", Name: "bookings"}, Issue: issue, Title: "Fix the crash",
+		DefaultBranch: "main",
+	}})
+	l.ts.Check(err)
+	return id
+}
+
+// oneTask logs a decision of each type about acme/bookings#12.
+func (l *decisionLog) oneTask(ctx context.Context) {
+	id := l.begin(ctx, 12)
+	c := policies.Context{Language: "go", Task: policies.Features{Kind: policies.KindBug, Words: 80, Ambiguity: 0.9},
+		Failures: 3, InARow: 1, Class: "network", Rerunnable: true, Coders: 2, Failed: 1,
+		Alone: policies.Tally{Tried: 9, Passed: 1}, Helped: policies.Tally{Tried: 9, Passed: 8}}
+	l.logDecision(ctx, sia.Decision{ID: "a", Task: id, Type: sia.DecideAssign, Policy: "assign/1@000000000000",
+		Choice: "small", Propensity: 0.96, Reason: "It costs least for each success.",
+		Context: json.RawMessage(`{"task":{"kind":"bug"},"request":{"Failed":["big"],"Value":200,"Left":150}}`),
+		Options: json.RawMessage(`[{"coder":"small","chance":0.4,"cost":3,"index":7.5,"worth":true,"propensity":0.96},
+			{"coder":"big","chance":0.1,"cost":30,"index":300,"propensity":0.04}]`)}, false)
+	l.logDecision(ctx, sia.Decision{ID: "b", Task: id, Type: sia.DecideAssign, Policy: "assign/1@000000000000",
+		Choice: "alone", Propensity: 1, Reason: "It is alone.",
+		Context: json.RawMessage(`{"task":{"kind":"bug"},"request":{"Value":0,"Left":150}}`),
+		Options: json.RawMessage(`[{"coder":"alone","cost":3,"worth":true,"propensity":1}]`)}, false)
+	l.rules(ctx, 12, policies.TypeRecover, c, false)
+	l.rules(ctx, 12, policies.TypeEscalate, c, true)
+	l.logDecision(ctx, sia.Decision{ID: "r", Task: id, Attempt: 1, Type: sia.DecideRerun, Policy: "rerun/1",
+		Choice: "re-run", Propensity: 1, Reason: "It may be the weather.",
+		Options: json.RawMessage(`["re-run","blame the attempt"]`),
+		Context: json.RawMessage(`{"checks":["e2e","test"],"good":0.35,"flake":0.1,"chance":0.05,"cost":0.02}`)}, true)
+}
+
+// techniques logs what the chooser of a new server decides.
+func (l *decisionLog) techniques(ctx context.Context, n int) {
+	p, err := l.set.For(policies.TypeTechnique, policies.Context{})
+	l.ts.Check(err)
+	learner, err := bandit.NewLearner(p.Technique())
+	l.ts.Check(err)
+	ch := learn.NewChooser(l.s, learner, "models", func() time.Time { return l.now })
+	for i := range n {
+		task := sia.Task{ID: l.begin(ctx, 1000+i), Repo: sia.Repo{ID: 102, Owner: "acme", Name: "bookings"},
+			Approaches: 3, Attempts: []sia.Attempt{{Number: 1}}}
+		q := diagnose.Choice{Pattern: sia.WrongTool,
+			Candidates: []sia.Candidate{{Technique: sia.ToolChange}, {Technique: sia.FreshStart}}}
+		chosen, err := ch.Choose(task, sia.Effect{Key: fmt.Sprint("t", i), Attempt: 1}, q, p.Technique())
+		l.ts.Check(err)
+		l.logDecision(ctx, *chosen.Decision, i%3 == 0)
+	}
+}

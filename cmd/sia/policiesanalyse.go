@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/mine"
+	"github.com/sia-bot/sia/sia"
+)
+
+type policiesAnalyseCmd struct {
+	openedDatabase `embed:""`
+	Repo           string `help:"Only this repository: owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+}
+
+// mostAnalysed is how many of the last decisions of each type are read.
+const mostAnalysed = 20_000
+
+// analysis is what the log teaches, as JSON.
+type analysis struct {
+	Decisions int                `json:"decisions"` // of which it is known what came of them
+	Tasks     int                `json:"tasks"`
+	Open      int                `json:"open"` // decisions of which it is not known, or never will be
+	Options   []mine.OptionWorth `json:"options"`
+	Findings  mine.Findings      `json:"findings"`
+}
+
+// Run says what the log teaches.
+func (c *policiesAnalyseCmd) Run(e *commandEnv) error {
+	return c.with(e, func(s *store.Store) error {
+		var repo int64
+		if c.Repo != "" {
+			var err error
+			if repo, err = repositoryID(e, s, c.Repo); err != nil {
+				return err
+			}
+		}
+		var all []sia.Decision
+		for _, typ := range policies.Types() {
+			ds, err := s.DecisionsOf(e.ctx, sia.DecisionType(typ), repo, mostAnalysed)
+			if err != nil {
+				return err
+			}
+			all = append(all, ds...)
+		}
+		a := analyse(all)
+		if c.Output == "json" {
+			return printJSON(e, a)
+		}
+		return showAnalysis(e, a)
+	})
+}
+
+// analyse is what decisions of all types teach.
+func analyse(all []sia.Decision) analysis {
+	slices.SortStableFunc(all, func(a, b sia.Decision) int { return a.At.Compare(b.At) })
+	contexts, _ := learn.Snapshots(all)
+	var known []mine.Decision
+	tasks := map[sia.TaskID]bool{}
+	for i, d := range all {
+		if m, ok := mined(d, contexts[i]); ok {
+			known = append(known, m)
+			tasks[d.Task] = true
+		}
+	}
+	return analysis{Decisions: len(known), Tasks: len(tasks), Open: len(all) - len(known),
+		Options: append([]mine.OptionWorth{}, mine.Options(known)...), Findings: mine.Look(known)}
+}
+
+func showAnalysis(e *commandEnv, a analysis) error {
+	if a.Decisions == 0 {
+		_, err := fmt.Fprintf(e.out, "nothing to analyse yet: of no decision it is known what came of it (%d are open)\n",
+			a.Open)
+		return err
+	}
+	fmt.Fprintf(e.out, "%d decisions about %d tasks; of %d others it is not known whether an attempt was resolved\n\n",
+		a.Decisions, a.Tasks, a.Open)
+	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "DECISION\tOPTION\tRESOLVED\tAGAINST EXPECTED\tWHERE CHANCE CHOSE")
+	for _, o := range a.Options {
+		contrast := "–"
+		if c := o.Contrast; c != nil {
+			contrast = fmt.Sprintf("%+.0f points (%+.0f to %+.0f), %d decisions", 100*c.Difference, 100*c.Low, 100*c.High,
+				c.Randomised)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%+.0f points\t%s\n", o.Type, chosenText(o.Choice), o.Resolved, o.Tried,
+			100*o.Credit, contrast)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if len(a.Findings.Found) == 0 {
+		_, err := fmt.Fprintf(e.out, "\nNothing stands out. Contexts of options with tasks enough to look at: %d.\n",
+			a.Findings.Cells)
+		return err
+	}
+	fmt.Fprintf(e.out, "\n%s (contexts of options that were looked at: %d)\n", e.style.bold("What stands out"),
+		a.Findings.Cells)
+	for _, f := range a.Findings.Found {
+		fmt.Fprintf(e.out, "  %s: %s%s\n", f.Type, f.Text, othersText(f.Others))
+	}
+	_, err := fmt.Fprintln(e.out,
+		"\nThese are hypotheses: up to one in ten is chance, and no lot decided which tasks got what.")
+	return err
+}
+
+// othersText is how other options did in the same context.
+func othersText(t mine.Tally) string {
+	if t.Tried == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (other options there: %d of %d)", t.Resolved, t.Tried)
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/coder"
+	"github.com/sia-bot/sia/sia"
+)
+
+type policiesExplainCmd struct {
+	openedDatabase `embed:""`
+	Task           string `arg:"" help:"Task id, or owner/name#issue."`
+}
+
+// explainedDecision is a decision with what it went by, as JSON.
+type explainedDecision struct {
+	sia.Decision
+	Holds    string   `json:"holds,omitempty"` // for which contexts the policy is; empty: its text was not kept
+	Mattered []string `json:"mattered"`        // the values of the context that mattered, in words
+}
+
+// Run prints the decisions of a task with the policies that they were made by.
+func (c *policiesExplainCmd) Run(e *commandEnv) error {
+	return c.with(e, func(s *store.Store) error {
+		t, err := findTask(e, s, c.Task)
+		if err != nil {
+			return err
+		}
+		ds, err := s.Decisions(e.ctx, t.ID)
+		if err != nil {
+			return err
+		}
+		all := []explainedDecision{}
+		for _, d := range ds {
+			x, err := explained(e, s, d)
+			if err != nil {
+				return err
+			}
+			all = append(all, x)
+		}
+		if c.Output == "json" {
+			return printJSON(e, all)
+		}
+		if len(all) == 0 {
+			_, err := fmt.Fprintln(e.out, "nothing was decided about this task yet")
+			return err
+		}
+		for _, x := range all {
+			explainByPolicy(e, x)
+		}
+		return nil
+	})
+}
+
+// explained is a decision with the policy that it was made by, as far as that was kept.
+func explained(e *commandEnv, s *store.Store, d sia.Decision) (explainedDecision, error) {
+	x := explainedDecision{Decision: d}
+	var p policies.Policy
+	source, err := s.PolicyVersion(e.ctx, d.Policy)
+	switch {
+	case err == nil:
+		if p, err = policies.Parse(d.Policy, []byte(source)); err == nil { // else an older SIA wrote it
+			x.Holds = p.Selector.String()
+		}
+	case !errors.Is(err, store.ErrNotFound):
+		return x, err
+	}
+	x.Mattered = mattered(d, p)
+	return x, nil
+}
+
+// worth is what a solved task is worth in credits; 0: whatever it costs.
+const worth = "request.Value"
+
+// mattering are the values of contexts that decisions of a type go by, as the log names
+// them, each with its name for people.
+var mattering = map[sia.DecisionType][][2]string{
+	sia.DecideAssign: {{"task.kind", "kind"}, {"wanted", "asked for"}, {"request.Failed", "failed already"},
+		{worth, "worth in credits"}, {"request.Left", "credits left"}},
+	sia.DecideRecover: {{"class", "class"}, {"failures", "failures"}, {"in_a_row", "in a row"}, {"patience", "patience"},
+		{"coders", "coders"}, {"failed", "coders that failed"}},
+	sia.DecideEscalate: {{"task.ambiguity", "ambiguity"}, {"failures", "failures"}, {"task.architecture", "architecture"},
+		{"alone.tried", "such tasks"}, {"alone.passed", "of them passed"}, {"helped.tried", "such tasks with an answer"},
+		{"helped.passed", "of them passed with it"}},
+	sia.DecideTechnique: {{"pattern", "pattern"}, {"pick", "diagnosis picked"}, {"wanted", "asked for"}, {"used", "used"},
+		{"refused", "refused"}, {"left", "approaches left"}, {"learned", "outcomes learned from"}},
+	sia.DecideRerun: {{"checks", "checks"}, {"good", "right"}, {"flake", "by accident"}, {"chance", "right although red"},
+		{"cost", "cost"}},
+	sia.DecideInterrupt: {{"streak", "calls alike"}, {"same", "same error"}, {"idle", "idle"}, {"spent", "spent"},
+		{"chance", "chance"}, {"limit", "limit"}},
+}
+
+// conditions are what selectors name, as the log names it.
+var conditions = map[string]string{"language": "language", "labels": "labels", "kind": "task.kind", "class": "class",
+	"pattern": "pattern", "repository": "repository", "owner": "owner", "size": "task.words", "failures": "failures"}
+
+// mattered are the values that a decision went by, in words: those of its type, and those that
+// the policy's selector, rules and triggers name.
+func mattered(d sia.Decision, p policies.Policy) []string {
+	var context map[string]any
+	if json.Unmarshal(d.Context, &context) != nil {
+		return []string{}
+	}
+	wanted := slices.Clone(mattering[d.Type])
+	selectors := append([]policies.Selector{p.Selector}, p.Escalate().Rules.Triggers...)
+	for _, r := range p.Recover().Rules {
+		selectors = append(selectors, r.When)
+	}
+	for _, s := range selectors {
+		for _, name := range namedBy(s) {
+			if !slices.ContainsFunc(wanted, func(w [2]string) bool { return w[0] == conditions[name] }) {
+				wanted = append(wanted, [2]string{conditions[name], name})
+			}
+		}
+	}
+	out := []string{}
+	for _, w := range wanted {
+		v := valueAt(context, w[0])
+		if w[0] == worth && v == "0" {
+			v = "whatever it costs"
+		}
+		if v != "" {
+			out = append(out, w[1]+" "+v)
+		}
+	}
+	return out
+}
+
+// namedBy are the conditions that a selector sets, by name.
+func namedBy(s policies.Selector) []string {
+	var set map[string]any
+	b, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(b, &set)
+	}
+	if err != nil {
+		return nil // a selector is words and numbers
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// valueAt is a value of a context in words; "" when there is none, or nothing in it.
+func valueAt(context map[string]any, path string) string {
+	var v any = context
+	for _, key := range strings.Split(path, ".") {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return ""
+		}
+		v = m[key]
+	}
+	switch v := v.(type) {
+	case float64:
+		return fmt.Sprintf("%.4g", v)
+	case bool:
+		return map[bool]string{true: "yes"}[v]
+	case string:
+		return v
+	case []any:
+		words := make([]string, len(v))
+		for i, w := range v {
+			words[i] = fmt.Sprint(w)
+		}
+		return strings.Join(words, ", ")
+	}
+	return ""
+}
+
+func explainByPolicy(e *commandEnv, x explainedDecision) {
+	explainLine(e, x.At, string(x.Type), fmt.Sprintf("attempt %d", x.Attempt), fmt.Sprintf("%s, with probability %.2f: %s",
+		e.style.bold(chosenText(x.Choice)), x.Propensity, x.Reason))
+	holds := "its text was not kept"
+	if x.Holds != "" {
+		holds = "for " + x.Holds
+	}
+	fmt.Fprintf(e.out, "    policy: %s, %s\n", x.Policy, holds)
+	if len(x.Mattered) > 0 {
+		fmt.Fprintf(e.out, "    context: %s\n", strings.Join(x.Mattered, "; "))
+	}
+	switch x.Type {
+	case sia.DecideTechnique:
+		explainOptions(e, x.Decision)
+	case sia.DecideAssign:
+		explainCoders(e, x.Options)
+	default:
+		explainTerms(e, x.Options)
+	}
+	if x.Outcome != "" {
+		fmt.Fprintf(e.out, "    outcome: %s (%+.2f against what was to be expected)\n", x.Outcome, x.Credit)
+	}
+}
+
+// chosenText is a choice for people: none is a choice, too.
+func chosenText(choice string) string {
+	if choice == "" {
+		return "nobody"
+	}
+	return choice
+}
+
+// explainTerms prints the options of a decision by rules; those that have no score by name.
+func explainTerms(e *commandEnv, options json.RawMessage) {
+	var names []string
+	if json.Unmarshal(options, &names) == nil {
+		fmt.Fprintf(e.out, "    options: %s\n", strings.Join(names, ", "))
+		return
+	}
+	var scored []policies.Option
+	if json.Unmarshal(options, &scored) != nil || len(scored) == 0 {
+		return
+	}
+	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "    OPTION\tSCORE\tTERMS")
+	for _, o := range scored {
+		terms := make([]string, len(o.Terms))
+		for i, t := range o.Terms {
+			terms[i] = fmt.Sprintf("%s %+.2f", t.What, t.Value)
+		}
+		fmt.Fprintf(w, "    %s\t%.2f\t%s\n", o.Choice, o.Score, strings.Join(terms, ", "))
+	}
+	_ = w.Flush() // it writes to the same place, which has told of its trouble
+}
+
+// explainCoders prints who could have worked.
+func explainCoders(e *commandEnv, options json.RawMessage) {
+	var coders []coder.Option
+	if json.Unmarshal(options, &coders) != nil || len(coders) == 0 {
+		return
+	}
+	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "    OPTION\tCHANCE\tCREDITS\tCREDITS FOR A SUCCESS\tWORTH IT\tPROBABILITY")
+	for _, o := range coders {
+		worthIt := "no"
+		if o.Worth {
+			worthIt = "yes"
+		}
+		chance, index := "–", "–" // who is alone was not weighed
+		if o.Chance > 0 {
+			chance, index = fmt.Sprintf("%.0f %%", 100*o.Chance), fmt.Sprintf("%.3g", o.Index)
+		}
+		fmt.Fprintf(w, "    %s\t%s\t%.3g\t%s\t%s\t%.3f\n", o.Coder, chance, o.Cost, index, worthIt, o.Propensity)
+	}
+	_ = w.Flush() // as above
+}

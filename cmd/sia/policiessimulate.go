@@ -1,0 +1,191 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/mine"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+type policiesSimulateCmd struct {
+	openedDatabase `embed:""`
+	File           string `arg:"" help:"The policy file." type:"path"`
+	Repo           string `help:"Only decisions of this repository: owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+	Limit          int    `help:"At most so many of the last decisions." default:"1000"`
+}
+
+// simulation is what a policy would have decided, as JSON.
+type simulation struct {
+	Policy    string         `json:"policy"`
+	Decision  policies.Type  `json:"decision"`
+	Holds     string         `json:"holds"` // for which contexts, in words
+	Decisions int            `json:"decisions"`
+	Alike     int            `json:"alike"`
+	Untouched int            `json:"untouched"` // the selector does not fit their context
+	Otherwise []otherwise    `json:"otherwise"`
+	Undecided map[string]int `json:"undecided"` // how many can't be decided again, by why
+	Ranking   mine.Ranking   `json:"ranking"`
+}
+
+// otherwise is a decision that the policy would have made otherwise.
+type otherwise struct {
+	ID      string     `json:"id"`
+	Task    sia.TaskID `json:"task"`
+	Attempt int        `json:"attempt"`
+	Was     string     `json:"was"`
+	Would   string     `json:"would"`
+	Why     string     `json:"why"`     // the policy's reason
+	Outcome string     `json:"outcome"` // of what was done; empty while it is open
+}
+
+// Run puts a policy to the log.
+func (c *policiesSimulateCmd) Run(e *commandEnv) error {
+	p, err := policyFile(c.File)
+	if err != nil {
+		return err
+	}
+	if c.Limit < 1 {
+		return fmt.Errorf("--limit %d: want at least 1 decision", c.Limit)
+	}
+	return c.with(e, func(s *store.Store) error {
+		var repo int64
+		if c.Repo != "" {
+			if repo, err = repositoryID(e, s, c.Repo); err != nil {
+				return err
+			}
+		}
+		ds, err := s.DecisionsOf(e.ctx, sia.DecisionType(p.Decision), repo, c.Limit)
+		if err != nil {
+			return err
+		}
+		sim, err := simulate(e, s, p, ds)
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return printJSON(e, sim)
+		}
+		return showSimulation(e, sim)
+	})
+}
+
+// simulate puts decisions of a policy's type to it.
+func simulate(e *commandEnv, s *store.Store, p policies.Policy, ds []sia.Decision) (simulation, error) {
+	sim := simulation{Policy: p.ID(), Decision: p.Decision, Holds: p.Selector.String(), Decisions: len(ds),
+		Otherwise: []otherwise{}, Undecided: map[string]int{}}
+	contexts, err := contextsOf(e, s, ds)
+	if err != nil {
+		return sim, err
+	}
+	again, err := learn.NewRewind(e.ctx, s)
+	if err != nil {
+		return sim, err
+	}
+	var known []mine.Decision // with what the policy would have done
+	var would [][]mine.Option
+	for _, d := range ds {
+		c, kept := contexts[d.ID]
+		if kept && !p.Selector.Fits(c) {
+			sim.Untouched++
+			continue
+		}
+		var a learn.Again
+		why := "its context was not kept, so that it can't be said whether the selector fits"
+		if kept || p.Selector.Fits(policies.Context{}) {
+			if a, why, err = again.Decide(p, d); err != nil {
+				return sim, err
+			}
+		}
+		switch {
+		case why != "":
+			sim.Undecided[why]++
+		case a.Choice == d.Choice:
+			sim.Alike++
+		default:
+			sim.Otherwise = append(sim.Otherwise, otherwise{d.ID, d.Task, d.Attempt, d.Choice, a.Choice, a.Reason, d.Outcome})
+		}
+		if m, ok := mined(d, c); ok {
+			known = append(known, m)
+			would = append(would, minedOptions(a.Options))
+		}
+	}
+	sim.Ranking = mine.Rank(known, would)
+	return sim, nil
+}
+
+// contextsOf are the contexts of decisions by their ids, as far as their tasks have any.
+func contextsOf(e *commandEnv, s *store.Store, ds []sia.Decision) (map[string]policies.Context, error) {
+	out, seen := map[string]policies.Context{}, map[sia.TaskID]bool{}
+	for _, d := range ds {
+		if seen[d.Task] {
+			continue
+		}
+		seen[d.Task] = true
+		all, err := s.Decisions(e.ctx, d.Task)
+		if err != nil {
+			return nil, err
+		}
+		contexts, ok := learn.Snapshots(all)
+		for i := range all {
+			if ok[i] {
+				out[all[i].ID] = contexts[i]
+			}
+		}
+	}
+	return out, nil
+}
+
+// mined is a decision as it is mined; ok is false while it is not known what came of it.
+func mined(d sia.Decision, c policies.Context) (m mine.Decision, ok bool) {
+	resolved, known := learn.Came(d)
+	return mine.Decision{Task: string(d.Task), Type: policies.Type(d.Type), Context: c, Choice: d.Choice,
+		Options: minedOptions(learn.Chances(d)), Resolved: resolved}, known
+}
+
+// minedOptions are options as they are mined; nil stays nil.
+func minedOptions(chances []learn.Chance) (out []mine.Option) {
+	for _, o := range chances {
+		out = append(out, mine.Option(o))
+	}
+	return out
+}
+
+func showSimulation(e *commandEnv, sim simulation) error {
+	p := func(format string, args ...any) { fmt.Fprintf(e.out, format+"\n", args...) }
+	p("%s, for %s, put to %d logged decisions of the type %s:", e.style.bold(sim.Policy), sim.Holds, sim.Decisions,
+		sim.Decision)
+	p("  %d it would have decided alike", sim.Alike)
+	p("  %d otherwise", len(sim.Otherwise))
+	p("  %d are untouched: its selector does not fit their context", sim.Untouched)
+	for _, why := range slices.Sorted(maps.Keys(sim.Undecided)) {
+		p("  %d can't be decided again: %s", sim.Undecided[why], why)
+	}
+	if r := sim.Ranking; r.Enough {
+		p("  of %d decisions that chance had a part in (worth %.0f), it would have led %s to success, doubly robust %s; "+
+			"what was done led %s there. That ranks policies and decides nothing.", r.Decisions, r.Effective,
+			estimateText(r.SNIPS), estimateText(r.Doubly), estimateText(r.Logged))
+	}
+	if len(sim.Otherwise) == 0 {
+		return nil
+	}
+	p("")
+	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TASK\tATTEMPT\tWAS -> WOULD BE\tOUTCOME OF WHAT WAS DONE\tWHY IT WOULD BE")
+	for _, o := range sim.Otherwise {
+		fmt.Fprintf(w, "%s\t%d\t%s -> %s\t%s\t%s\n", o.Task, o.Attempt, chosenText(o.Was), chosenText(o.Would),
+			cmp.Or(o.Outcome, "open"), cmp.Or(text.Clip(text.OneLine(o.Why), 160), "–"))
+	}
+	return w.Flush()
+}
+
+func estimateText(x mine.Estimate) string {
+	return fmt.Sprintf("%.0f %% (%.0f–%.0f)", 100*x.Mean, 100*max(0, x.Low), 100*min(1, x.High))
+}

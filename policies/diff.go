@@ -1,0 +1,102 @@
+package policies
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Change is one field in which two policies differ.
+type Change struct {
+	Path string `json:"path"` // as in the file; an item of a list has its number, from 1: rules.2.bonus.retry
+	Old  string `json:"old"`  // "" where the field is not there
+	New  string `json:"new"`
+}
+
+// String is "parameters.threshold: 0.65 -> 0.2".
+func (c Change) String() string {
+	return fmt.Sprintf("%s: %s -> %s", c.Path, cmp.Or(c.Old, "(none)"), cmp.Or(c.New, "(none)"))
+}
+
+// Diff lists the fields in which two policies differ, by path. What a file leaves out has
+// the value that it decides by, so files that decide alike differ in nothing but their heads.
+func Diff(a, b Policy) (changes []Change) {
+	old, now := a.fields(), b.fields()
+	paths := slices.Collect(maps.Keys(old))
+	for p := range now {
+		if _, both := old[p]; !both {
+			paths = append(paths, p)
+		}
+	}
+	slices.SortFunc(paths, byPath)
+	for _, p := range paths {
+		if old[p] != now[p] {
+			changes = append(changes, Change{p, old[p], now[p]})
+		}
+	}
+	return changes
+}
+
+// byPath orders paths by their parts, numbers by their size.
+func byPath(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {
+		n, errX := strconv.Atoi(x)
+		m, errY := strconv.Atoi(y)
+		if errX == nil && errY == nil {
+			return n - m
+		}
+		return cmp.Compare(x, y)
+	})
+}
+
+// fields are a policy's by path, as text. What is not set is left out.
+func (p Policy) fields() map[string]string {
+	out := map[string]string{"decision": string(p.Decision), "name": p.Name, "version": strconv.Itoa(p.Version)}
+	flatten(reflect.ValueOf(p.Reasoning), "reasoning", out)
+	flatten(reflect.ValueOf(p.Selector), "selector", out)
+	if p.body != nil {
+		for key, at := range p.body.Sections() {
+			flatten(reflect.ValueOf(at).Elem(), key, out)
+		}
+	}
+	return out
+}
+
+// flatten writes what is below a path as text. Lists of words are one field.
+func flatten(v reflect.Value, path string, into map[string]string) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+			if name != "" && name != "-" && (option != "omitempty" || !v.Field(i).IsZero()) {
+				flatten(v.Field(i), path+"."+name, into)
+			}
+		}
+	case reflect.Map:
+		for e := v.MapRange(); e.Next(); {
+			flatten(e.Value(), path+"."+e.Key().String(), into)
+		}
+	case reflect.Slice:
+		if words, ok := v.Interface().([]string); ok {
+			into[path] = "[" + strings.Join(inWords(words), ", ") + "]"
+			return
+		}
+		for i := range v.Len() {
+			flatten(v.Index(i), path+"."+strconv.Itoa(i+1), into)
+		}
+	case reflect.String:
+		if s := v.String(); s != "" {
+			into[path] = strconv.Quote(s)
+		}
+	default:
+		into[path] = fmt.Sprint(v.Interface())
+		if d, ok := v.Interface().(time.Duration); ok {
+			into[path] = d.String()
+		}
+	}
+}

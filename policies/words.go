@@ -1,0 +1,59 @@
+package policies
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// String says for people in which contexts the selector holds, such as "bug tasks in go
+// labelled "auth", after at least 2 failures".
+func (s Selector) String() string {
+	if s.specific() == 0 {
+		return "every context"
+	}
+	var b strings.Builder
+	say := func(format string, words []string) {
+		if len(words) > 0 {
+			fmt.Fprintf(&b, format, strings.Join(inWords(words), " or "))
+		}
+	}
+	say("%s ", s.Kind)
+	b.WriteString("tasks")
+	say(" in %s", s.Language)
+	if len(s.Labels) > 0 {
+		quoted := make([]string, len(s.Labels))
+		for i, l := range s.Labels {
+			quoted[i] = strconv.Quote(l)
+		}
+		b.WriteString(" labelled " + strings.Join(quoted, " or "))
+	}
+	say(" of the repository %s", s.Repository)
+	say(" of the owner %s", s.Owner)
+	switch size := s.Size; {
+	case size.Least > 0 && size.Most > 0:
+		fmt.Fprintf(&b, " of %d to %d words", size.Least, size.Most)
+	case size.Least > 0:
+		fmt.Fprintf(&b, " of at least %s", plural(size.Least, "word", "words"))
+	case size.Most > 0:
+		fmt.Fprintf(&b, " of at most %s", plural(size.Most, "word", "words"))
+	}
+	if s.Failures > 0 {
+		fmt.Fprintf(&b, ", after at least %s", plural(s.Failures, "failure", "failures"))
+	}
+	say(", after a failure of the class %s", s.Class)
+	say(", for the pattern %s", s.Pattern)
+	return b.String()
+}
+
+// inWords are words as they are, and quoted where they have what does not print: a file's
+// author must not steer a terminal.
+func inWords(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if out[i] = w; strconv.Quote(w) != `"`+w+`"` {
+			out[i] = strconv.Quote(w)
+		}
+	}
+	return out
+}
