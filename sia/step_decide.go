@@ -43,8 +43,9 @@ type Decided struct {
 // Kind names the fact.
 func (Decided) Kind() Kind { return KDecided }
 
-// ask puts a question to the policies in force.
+// decide puts a question to the policies in force.
 func (s *step) decide(question DecisionType) {
+	s.soon = true
 	s.emitEffect(DoDecide, s.number(), string(question)+"-"+s.v(), Effect{Question: question})
 }
 

@@ -142,6 +142,9 @@ func (d *Decider) Decide(
 	return out, p, err
 }
 
+// unlimited are more credits than any attempt costs; JSON has no infinity.
+const unlimited = 1e9
+
 // assignment is who was chosen to work.
 type assignment struct {
 	answer  policies.Answer
@@ -158,12 +161,15 @@ func (d *Decider) assign(p policies.Assign, t sia.Task, by *asked, coders []code
 		}),
 		Attempt: len(t.Attempts), Tries: t.ApproachesLeft() + 1,
 	}
+	if t.Worthwhile {
+		r.Left = unlimited // what is left bounds the attempt all the same
+	}
 	last := ""
 	if a := t.Attempt(); a != nil {
 		last = a.Coder
 	}
 	for _, c := range coders {
-		if !t.Elsewhere || c.Coder != last || len(coders) == 1 {
+		if !t.Elsewhere || c.Coder != last || c.Coder == t.WantedCoder || len(coders) == 1 {
 			r.Candidates = append(r.Candidates, c)
 		}
 	}

@@ -60,6 +60,7 @@ func TestAssign(t *testing.T) {
 	other.Elsewhere, other.Settings.Budget.Value = true, 1000
 	worthless.Settings.Budget.Value, insists.Settings.Budget.Value = 1, 1
 	insists.Worthwhile = true
+	insists.Credits.Budget = 2 * sia.Credit // less than anybody is expected to cost
 	for _, tt := range []struct {
 		name   string
 		task   sia.Task
