@@ -57,8 +57,9 @@ quick: ## run the tests that need Go and git alone, without the race detector
 
 # Lint vets. Memory is cheaper than time: half of the collections are enough.
 .PHONY: test
+# A program with the race detector sleeps a second before it exits, and tests start hundreds.
 test: deps ## run every test with the race detector; a skipped test is a failure
-	GOGC=200 go test -race -vet=off $(UNWATCHED) -timeout 45m -json $(PACKAGES) | go run ./.ci/tally
+	GORACE=atexit_sleep_ms=10 GOGC=200 go test -race -vet=off $(UNWATCHED) -timeout 45m -json $(PACKAGES) | go run ./.ci/tally
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, vet, linters, workflows, and who imports whom

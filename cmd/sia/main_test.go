@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireUniqueNames: true, UpdateScripts: *updateGolden,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", os.Getenv("GORACE"))
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide, "install": install,
 			"refusing": refusing, "github": simulated, "newer": newer, "decisions": decisions},
 	})
