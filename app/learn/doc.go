@@ -1,9 +1,11 @@
 // Package learn is what SIA learns from outcomes, and what it makes of it.
 //
-// There are two things to learn, each with a type of its own:
+// There are three things to learn, each with a type of its own:
 //
 //   - [Chooser]: which technique resolves which pattern. It decides which technique the next attempt
 //     uses, records what came of it, and keeps a learner in memory that replays the recorded outcomes.
+//   - [Decider]: who works well at which kind of task, and what came of every other choice. It puts the
+//     questions of tasks to the policies in force.
 //   - [Lessons]: what tasks and people taught, in words. It learns from a task, chooses what the next
 //     attempt is told, does what people say with `/sia learn` and `/sia forget`, keeps each
 //     repository's lessons in order, and shares among an owner's repositories what a person approved.
@@ -11,8 +13,8 @@
 // [Rewind] makes decisions of the log again by another policy, with what had been learned then.
 //
 // What is decided is logged by the caller before it takes effect; that something was learned twice
-// changes nothing. Neither type asks GitHub anything.
+// changes nothing. None of them asks GitHub anything.
 //
 // The package may import app/store, app/render and what lies below them. Start reading at
-// [Chooser.Choose], then [Lessons.FromTask].
+// [Decider.Decide], then [Chooser.Choose] and [Lessons.FromTask].
 package learn

@@ -8,7 +8,8 @@
 // in the transaction that completes the job.
 //
 // [Worker.Effect] dispatches. What an effect needs of other rooms stands in worker.go as narrow
-// interfaces: settings, looking at an issue, the choice of a technique, lessons, the memory branch.
+// interfaces: settings and policies, looking at an issue, decisions, the choice of a technique, lessons,
+// the memory branch.
 // Package app passes them in; they don't know one another.
 //
 // The package may import app/store, app/github, app/render and what lies below
