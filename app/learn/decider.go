@@ -182,6 +182,9 @@ func (d *Decider) assign(p policies.Assign, t sia.Task, by *asked, coders []code
 	}
 	out := assignment{answer: policies.Answer{Choice: chosen.Choice, Propensity: chosen.Propensity, Reason: chosen.Reason},
 		options: chosen.Options}
+	if t.WantedCoder != "" && i < 0 {
+		out.answer.Reason += fmt.Sprintf(" A person asked for %s, which may not work in this repository.", t.WantedCoder)
+	}
 	if t.WantedCoder != "" && i >= 0 {
 		out.answer = policies.Answer{Policy: policyPerson, Choice: t.WantedCoder, Propensity: 1,
 			Reason: fmt.Sprintf("a person asked for %s with `/sia use`, which is binding", t.WantedCoder)}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,8 @@ func wanting(issue int, failed ...string) sia.Task {
 func TestAssign(t *testing.T) {
 	wish, other, worthless, insists := wanting(1), wanting(1, "fast"), wanting(1), wanting(1)
 	wish.WantedCoder = "strong"
+	absent := wanting(1)
+	absent.WantedCoder = "claude"
 	other.Elsewhere, other.Settings.Budget.Value = true, 1000
 	worthless.Settings.Budget.Value, insists.Settings.Budget.Value = 1, 1
 	insists.Worthwhile = true
@@ -70,6 +73,7 @@ func TestAssign(t *testing.T) {
 		{"the cheaper of two that are as able", wanting(1), two, "fast"},
 		{"there is only one", wanting(1, "fast"), two[:1], "fast"},
 		{"a person's wish", wish, two, "strong"},
+		{"a wish that can't be granted", absent, two, "fast"},
 		{"another than the last", other, two, "strong"},
 		{"not worth it", worthless, two, sia.ChooseNobody},
 		{"not worth it, with one coder", worthless, two[:1], sia.ChooseNobody},
@@ -79,6 +83,9 @@ func TestAssign(t *testing.T) {
 			d := asks(t, decider(t, database(t)), tt.task, sia.DecideAssign, tt.coders)
 			if d.Choice != tt.want || d.Reason == "" || !json.Valid(d.Options) || d.Propensity <= 0 {
 				t.Errorf("%s with %.2f, want %s: %s", d.Choice, d.Propensity, tt.want, d.Reason)
+			}
+			if w := tt.task.WantedCoder; w != "" && !strings.Contains(d.Reason, "asked for "+w) {
+				t.Errorf("the wish for %s is passed over in silence: %s", w, d.Reason)
 			}
 		})
 	}

@@ -46,8 +46,9 @@ func (f *Files) Policies(ctx context.Context, installation int64, repo sia.Repo)
 		}
 		for _, file := range files {
 			p, err := policies.Parse(file.Path, []byte(file.Source))
-			if err != nil {
-				continue // this version of SIA reads it otherwise than the one that kept it
+			if err != nil { // this version of SIA reads it otherwise than the one that kept it
+				f.log.WarnContext(ctx, "policy can't be used", "repo", place.String(), "path", file.Path, "why", err)
+				continue
 			}
 			set = set.With(layer, p)
 		}

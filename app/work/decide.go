@@ -27,7 +27,7 @@ func (w *Worker) decide(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 	out := sia.Decided{Type: d.Type, Choice: d.Choice, Decision: d.ID, Reason: d.Reason}
 	switch d.Type {
 	case sia.DecideAssign:
-		if len(coders) == 1 {
+		if len(coders) == 1 && t.WantedCoder == "" {
 			out.Reason = "" // there was no choice
 		}
 		if i := slices.IndexFunc(coders, func(c Coder) bool { return c.Name == d.Choice }); i >= 0 {
