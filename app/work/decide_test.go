@@ -184,3 +184,23 @@ func TestWhatIsDoubted(t *testing.T) {
 		t.Error("a person's push is doubted")
 	}
 }
+
+// Step and the policies name what is decided, and what can be chosen, alike: neither
+// room knows the other.
+func TestChoicesHaveOneName(t *testing.T) {
+	types := []sia.DecisionType{sia.DecideAssign, sia.DecideInterrupt, sia.DecideRerun, sia.DecideRecover,
+		sia.DecideTechnique, sia.DecideEscalate}
+	for i, typ := range policies.Types() {
+		if string(typ) != string(types[i]) {
+			t.Errorf("policies decide %s where Step asks for %s", typ, types[i])
+		}
+	}
+	recoveries := []string{sia.ChooseSIA, sia.ChooseRerun, sia.ChooseRetry, sia.ChooseOtherCoder, sia.ChoosePerson,
+		sia.ChooseAbandon}
+	if d := cmp.Diff(recoveries, policies.Recoveries()); d != "" {
+		t.Error(d)
+	}
+	if sia.ChooseAsk != policies.ChoiceAsk || sia.ChooseGoOn != policies.ChoiceGoOn {
+		t.Error("whether a person is asked has two names")
+	}
+}
