@@ -299,7 +299,7 @@ func keys(t reflect.Type) (all []string) {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
 		return keys(t.Elem())
 	case reflect.Struct:
-		for f := range fieldsOf(t) {
+		for _, f := range reflect.VisibleFields(t) {
 			if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name != "" && name != "-" {
 				all = append(all, name)
 			}
@@ -307,16 +307,6 @@ func keys(t reflect.Type) (all []string) {
 		}
 	}
 	return all
-}
-
-func fieldsOf(t reflect.Type) func(yield func(reflect.StructField) bool) {
-	return func(yield func(reflect.StructField) bool) {
-		for i := range t.NumField() {
-			if !yield(t.Field(i)) {
-				return
-			}
-		}
-	}
 }
 
 func plainWords[S ~string](words []S) []string {

@@ -164,7 +164,7 @@ func (s *step) goOn() {
 		s.hold(PausedByTrouble, a.Reason)
 		s.begin()
 	case AttemptCheckpoint:
-		if s.inARow(AttemptCheckpoint) >= maxInARow {
+		if s.t.inARow(AttemptCheckpoint) >= maxInARow {
 			a.Reason = fmt.Sprintf("%d limits reached in a row without finishing", maxInARow)
 			s.fail([]Signal{{SameTask, a.Reason}})
 			return
@@ -188,12 +188,11 @@ func (s *step) proceedAfter(wait time.Duration, why string) {
 	s.because("%s", why)
 }
 
-// inARow counts the last attempts that ended so, on the present prompt.
-func (s *step) inARow(o AttemptOutcome) int {
+// inARow counts the last attempts that ended so, on the present prompt; 0 before the first.
+func (t *Task) inARow(o AttemptOutcome) int {
 	n := 0
-	for i := len(s.t.Attempts) - 1; i >= 0; i-- {
-		a := s.t.Attempts[i]
-		if a.Outcome != o || a.PromptHash != s.t.Attempt().PromptHash {
+	for _, a := range slices.Backward(t.Attempts) {
+		if a.Outcome != o || a.PromptHash != t.Attempt().PromptHash {
 			break
 		}
 		n++
@@ -277,7 +276,7 @@ func (s *step) pushRefused() {
 	if f.Head != "" {
 		s.t.Head, s.t.Kept = f.Head, f.Head
 	}
-	if s.inARow(AttemptError) >= maxInARow {
+	if s.t.inARow(AttemptError) >= maxInARow {
 		s.enter(Queued)
 		s.hold(PausedByPushes, "the branch moved under every one of the last attempts")
 		s.begin()

@@ -208,10 +208,4 @@ func (t *Task) FailedCoders() (names []string) {
 }
 
 // InARow is how many of the last attempts failed on the same instructions.
-func (t *Task) InARow() int {
-	s := step{t: *t}
-	if t.Attempt() == nil {
-		return 0
-	}
-	return s.inARow(AttemptFail)
-}
+func (t *Task) InARow() int { return t.inARow(AttemptFail) }
