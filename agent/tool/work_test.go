@@ -75,12 +75,14 @@ func TestGlobsOfASearch(t *testing.T) {
 		}
 	}
 	for glob, want := range map[string]int{"": 4, "*.go": 3, "a.*": 2, "src/*": 1, "src/**": 2, "**/*.go": 3, "/**": 0} {
-		r, err := tool.SearchTool{}.Call(t.Context(), tool.Env{Root: root}, fmt.Appendf(nil, `{"pattern":"x","glob":%q}`, glob))
+		args := fmt.Appendf(nil, `{"pattern":"x","glob":%q}`, glob)
+		r, err := tool.SearchTool{}.Call(t.Context(), tool.Env{Root: root}, args)
 		if got := strings.Count(r.Text, ": x\n"); err != nil || got != want {
 			t.Errorf("%s: %d paths, want %d: %v\n%s", glob, got, want, err, r.Text)
 		}
 	}
-	if _, err := (tool.SearchTool{}).Call(t.Context(), tool.Env{Root: root}, []byte(`{"pattern":"x","glob":"[a"}`)); err == nil {
+	bad := []byte(`{"pattern":"x","glob":"[a"}`)
+	if _, err := (tool.SearchTool{}).Call(t.Context(), tool.Env{Root: root}, bad); err == nil {
 		t.Error("what is no glob was taken")
 	}
 }

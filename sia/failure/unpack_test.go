@@ -116,9 +116,9 @@ func TestReadIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	log := &watched{Reader: repeat("all is well\n", 1<<40), every: 8 << 20, look: cancel}
 	if _, err := Read(ctx, log, Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("got %v, want that it was cancelled", err)
 	}
 	if _, err := Read(ctx, strings.NewReader(zipped(t, failingLog)), Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("got %v, want that it was cancelled", err)
 	}
 }

@@ -83,7 +83,8 @@ func jobLogs(c *call) (answer, error) {
 	if j.Check.Status != "completed" || len(j.Log) == 0 { // a job without steps has none
 		return answer{}, refusal.NotFound()
 	}
-	return answer{code: http.StatusFound, header: map[string]string{"Location": c.newAddress(file{"text/plain; charset=utf-8", j.Log})}}, nil
+	address := c.newAddress(file{"text/plain; charset=utf-8", j.Log})
+	return answer{code: http.StatusFound, header: map[string]string{"Location": address}}, nil
 }
 
 func rerunAll(c *call) (answer, error) {
