@@ -14,10 +14,11 @@ import (
 	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 var (
-	greeting = sia.Plan{Summary: "Print a greeting.", Steps: []sia.SubTask{
+	greeting = sia.Plan{Summary: "Print a greeting.", Steps: []plan.Part{
 		{Do: "Call println in main.go.", DoneWhen: "go run . says hello"}, {Do: "Test it.", DoneWhen: "go test passes"},
 	}}
 	propose = scripted.Call{Name: "propose", Args: args{"summary": greeting.Summary, "steps": []args{

@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 var previous = []agent.PreviousAttempt{{Number: 1, Summary: "I wired the provider in.", Failures: []sia.CheckFailure{
@@ -41,7 +42,7 @@ func TestTechniquesChangeTheRequest(t *testing.T) {
 			[]string{"MAIL_KEY", "I wired", "Attempt 1"}, false},
 		{"context pruning: files", sia.Brief{OnlyFiles: []string{"mail.go"}}, all, []string{"File mail.go", "package mail"},
 			[]string{"main.go", "What is in the repository"}, false},
-		{"decomposition", sia.Brief{Steps: []sia.SubTask{{Do: "Make the interface.", DoneWhen: "It compiles."},
+		{"decomposition", sia.Brief{Steps: []plan.Part{{Do: "Make the interface.", DoneWhen: "It compiles."},
 			{Do: "Use it.", DoneWhen: "TestUse passes."}}}, all,
 			[]string{"1. Make the interface.\n   Done when: It compiles.", "2. Use it.\n   Done when: TestUse passes."}, nil,
 			true},
@@ -49,7 +50,7 @@ func TestTechniquesChangeTheRequest(t *testing.T) {
 			Text: "type Sender interface{}"}}}, all,
 			[]string{"sms.go", "the same shape", "type Sender interface{}"}, nil, true},
 		{"constraint relaxation", sia.Brief{Relaxed: "no new exported names",
-			Steps: []sia.SubTask{{Do: "Do it.", DoneWhen: "Tests pass."}}}, all,
+			Steps: []plan.Part{{Do: "Do it.", DoneWhen: "Tests pass."}}}, all,
 			[]string{"lifted for now", "no new exported names", "1. Do it.", "2. Put the lifted constraint back."}, nil, true},
 		{"error pattern", sia.Brief{Quotes: []string{"undefined: Foo", "missing return"}}, all,
 			[]string{"must not come back", "undefined: Foo", "missing return"}, nil, true},
@@ -67,7 +68,7 @@ func TestTechniquesChangeTheRequest(t *testing.T) {
 					"</untrusted>"},
 			[]string{"the step that it belongs to"}, true},
 		{"cases for tests, with decomposition",
-			sia.Brief{Steps: []sia.SubTask{{Do: "Use it.", DoneWhen: "TestUse passes."}},
+			sia.Brief{Steps: []plan.Part{{Do: "Use it.", DoneWhen: "TestUse passes."}},
 				TestHints: []string{"When the key is missing: have a test cover that case."}, Lessons: []string{"Run the linter."}},
 			all,
 			[]string{"Done when: TestUse passes.", "cover it in the test of the step that it belongs to.",

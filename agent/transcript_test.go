@@ -15,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -103,7 +104,7 @@ func TestPromptGolden(t *testing.T) {
 	b.in.Brief = sia.Brief{
 		Technique: sia.Decomposition, Prompt: "Put an interface before the provider.", Relaxed: "no new exported names",
 		FromBase: true,
-		Answers:  []string{"Use GitHub only."}, Steps: []sia.SubTask{{Do: "Make the interface.", DoneWhen: "It compiles."}},
+		Answers:  []string{"Use GitHub only."}, Steps: []plan.Part{{Do: "Make the interface.", DoneWhen: "It compiles."}},
 		Quotes:   []string{"undefined: Foo"},
 		Examples: []sia.Example{{Path: "sms.go", Why: "The same shape.", Text: "type Sender interface{}\n"}},
 		Lessons:  []string{"Run the linter."},

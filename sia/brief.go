@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // Brief is what an attempt is told and given. Technique transforms it: a brief
@@ -13,16 +15,16 @@ type Brief struct {
 	Technique TechniqueID `json:"technique,omitempty"` // empty: the original brief, or an answer
 	Prompt    string      `json:"prompt,omitempty"`    // SIA's instructions; empty: the task's text alone
 
-	Tools        []string  `json:"tools,omitempty"`         // when set, only these tools are offered
-	WithoutTools []string  `json:"without_tools,omitempty"` // tools taken away
-	Steps        []SubTask `json:"steps,omitempty"`         // ordered, each with its own done-when
-	OnlyFiles    []string  `json:"only_files,omitempty"`    // when set, the only files put into the context
-	DropHistory  bool      `json:"drop_history,omitempty"`  // earlier attempts are not mentioned
-	Examples     []Example `json:"examples,omitempty"`      // taken from the repository
-	Relaxed      string    `json:"relaxed,omitempty"`       // the one constraint lifted; its restoration is the last step
-	Quotes       []string  `json:"quotes,omitempty"`        // error lines to avoid, quoted
-	FromBase     bool      `json:"from_base,omitempty"`     // start at the base commit instead of the branch's head
-	FromKept     bool      `json:"from_kept,omitempty"`     // start at Task.Kept instead of the branch's head
+	Tools        []string    `json:"tools,omitempty"`         // when set, only these tools are offered
+	WithoutTools []string    `json:"without_tools,omitempty"` // tools taken away
+	Steps        []plan.Part `json:"steps,omitempty"`         // ordered, each with its own done-when
+	OnlyFiles    []string    `json:"only_files,omitempty"`    // when set, the only files put into the context
+	DropHistory  bool        `json:"drop_history,omitempty"`  // earlier attempts are not mentioned
+	Examples     []Example   `json:"examples,omitempty"`      // taken from the repository
+	Relaxed      string      `json:"relaxed,omitempty"`       // the one constraint lifted; its restoration is the last step
+	Quotes       []string    `json:"quotes,omitempty"`        // error lines to avoid, quoted
+	FromBase     bool        `json:"from_base,omitempty"`     // start at the base commit instead of the branch's head
+	FromKept     bool        `json:"from_kept,omitempty"`     // start at Task.Kept instead of the branch's head
 	// what a person wants besides, after the change had passed; empty: it has not passed yet
 	FollowUp string `json:"follow_up,omitempty"`
 	// what a person approved; nil: no plan was wanted, or none is approved yet
@@ -31,12 +33,6 @@ type Brief struct {
 	Lessons []string `json:"lessons,omitempty"` // lessons from earlier tasks that match
 	// which cases tests should cover, by those lessons; at most three
 	TestHints []string `json:"test_hints,omitempty"`
-}
-
-// SubTask is one ordered part of a decomposed or reordered task.
-type SubTask struct {
-	Do       string `json:"do"`
-	DoneWhen string `json:"done_when"`
 }
 
 // Example is a piece of the repository that shows the shape wanted.

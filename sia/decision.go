@@ -14,8 +14,10 @@ const (
 	DecideRerun     DecisionType = "rerun"     // whether failed checks run again before anybody is blamed
 	DecideInterrupt DecisionType = "interrupt" // whether an attempt that gets stuck is stopped
 	DecideAssign    DecisionType = "assign"    // who makes the next attempt
-	DecideRecover   DecisionType = "recover"   // what follows an attempt that failed
-	DecideEscalate  DecisionType = "escalate"  // whether a person is asked before another approach begins
+	// how the work on a task hangs together: as a whole, or in which parts
+	DecideDecompose DecisionType = "decompose"
+	DecideRecover   DecisionType = "recover"  // what follows an attempt that failed
+	DecideEscalate  DecisionType = "escalate" // whether a person is asked before another approach begins
 )
 
 // Decision is one choice with everything that it was made by. It is logged

@@ -8,28 +8,29 @@ type EffectKind string
 // The effects. Each is carried out by one file of app/work, and has one line in the table below.
 const (
 	// look at the issue, the settings and the base, and say whether the next attempt may start
-	DoBegin    EffectKind = "begin"
-	DoDecide   EffectKind = "decide"   // put a question to the policies in force, and log the answer
-	DoAttempt  EffectKind = "attempt"  // run the coding agent; commit what it did, unpushed
-	DoCancel   EffectKind = "cancel"   // stop the running attempt
-	DoPush     EffectKind = "push"     // put the attempt's commit on the task's branch
-	DoPull     EffectKind = "pull"     // make sure there is a draft pull request
-	DoGate     EffectKind = "gate"     // read the checks of the head and judge them
-	DoUpdate   EffectKind = "update"   // merge the base into the task's branch
-	DoRerun    EffectKind = "rerun"    // ask for checks to be run again
-	DoDiagnose EffectKind = "diagnose" // work out why the attempt failed and what to try
-	DoReview   EffectKind = "review"   // have the diagnosis reviewed independently
-	DoWeigh    EffectKind = "weigh"    // have the reviewer say whether the issue asks for the changed expectations
-	DoMemory   EffectKind = "memory"   // commit the task's memory
-	DoAnnounce EffectKind = "announce" // post the intervention's comment
-	DoEscalate EffectKind = "escalate" // open the escalation issue, or ask on the task's issue
-	DoClose    EffectKind = "close"    // close the escalation issue with the result
-	DoReady    EffectKind = "ready"    // mark the pull request ready for review
-	DoDraft    EffectKind = "draft"    // make the pull request a draft again
-	DoSync     EffectKind = "sync"     // make status comment, labels and check run show the task's present state
-	DoReact    EffectKind = "react"    // put a reaction on an issue or comment
-	DoReply    EffectKind = "reply"    // answer a person's comment
-	DoStudy    EffectKind = "study"    // learn what a person did differently, and propose it as a technique
+	DoBegin     EffectKind = "begin"
+	DoDecide    EffectKind = "decide"    // put a question to the policies in force, and log the answer
+	DoAttempt   EffectKind = "attempt"   // run the coding agent; commit what it did, unpushed
+	DoAggregate EffectKind = "aggregate" // put an attempt's parts together, and test the whole in the sandbox
+	DoCancel    EffectKind = "cancel"    // stop the running attempt
+	DoPush      EffectKind = "push"      // put the attempt's commit on the task's branch
+	DoPull      EffectKind = "pull"      // make sure there is a draft pull request
+	DoGate      EffectKind = "gate"      // read the checks of the head and judge them
+	DoUpdate    EffectKind = "update"    // merge the base into the task's branch
+	DoRerun     EffectKind = "rerun"     // ask for checks to be run again
+	DoDiagnose  EffectKind = "diagnose"  // work out why the attempt failed and what to try
+	DoReview    EffectKind = "review"    // have the diagnosis reviewed independently
+	DoWeigh     EffectKind = "weigh"     // have the reviewer say whether the issue asks for the changed expectations
+	DoMemory    EffectKind = "memory"    // commit the task's memory
+	DoAnnounce  EffectKind = "announce"  // post the intervention's comment
+	DoEscalate  EffectKind = "escalate"  // open the escalation issue, or ask on the task's issue
+	DoClose     EffectKind = "close"     // close the escalation issue with the result
+	DoReady     EffectKind = "ready"     // mark the pull request ready for review
+	DoDraft     EffectKind = "draft"     // make the pull request a draft again
+	DoSync      EffectKind = "sync"      // make status comment, labels and check run show the task's present state
+	DoReact     EffectKind = "react"     // put a reaction on an issue or comment
+	DoReply     EffectKind = "reply"     // answer a person's comment
+	DoStudy     EffectKind = "study"     // learn what a person did differently, and propose it as a technique
 )
 
 // effectTraits are what Step has to know of one kind of effect. Everything else that
@@ -53,8 +54,9 @@ type effectTraits struct {
 // effects is the table of effects.
 var effects = []effectTraits{
 	{kind: DoBegin, outcomes: []Kind{KBegun}, waitsIn: []State{Queued, Announced}, leads: true, held: true},
-	{kind: DoDecide, outcomes: []Kind{KDecided}, waitsIn: []State{Queued, Announced, Diagnosing}, leads: true, held: true},
+	{kind: DoDecide, outcomes: []Kind{KDecided}, waitsIn: []State{Queued, Announced, Working, Diagnosing}, leads: true, held: true},
 	{kind: DoAttempt, outcomes: []Kind{KAttemptEnded}, waitsIn: []State{Working}, held: true},
+	{kind: DoAggregate, outcomes: []Kind{KAggregated}, waitsIn: []State{Working}, held: true},
 	{kind: DoCancel},
 	{kind: DoPush, outcomes: []Kind{KPushed, KPushRefused}, waitsIn: []State{Working}},
 	{kind: DoPull, outcomes: []Kind{KPullOpened}, waitsIn: []State{PushedOut}, held: true},

@@ -163,6 +163,8 @@ type (
 		Signals []Signal   `json:"signals,omitempty"`
 		Risk    *Risk      `json:"risk,omitempty"`
 		Ask     *Ask       `json:"ask,omitempty"` // when End is asked
+		// of a part: what SIA saw of its done-when, or of a racer's tests; nil: it was not looked
+		Check *CheckRun `json:"check,omitempty"`
 	}
 	// Pushed: the attempt's commit is on the branch.
 	Pushed struct {
@@ -339,6 +341,7 @@ const (
 	KPullReopened     Kind = "pull_reopened"
 	KBegun            Kind = "begun"
 	KDecided          Kind = "decided"
+	KAggregated       Kind = "aggregated"
 	KAttemptEnded     Kind = "attempt_ended"
 	KPushed           Kind = "pushed"
 	KPushRefused      Kind = "push_refused"
@@ -397,7 +400,7 @@ func (Updated) Kind() Kind          { return KUpdated }
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
 	Rated{},
-	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, Decided{}, AttemptEnded{}, Pushed{}, PushRefused{},
+	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, Decided{}, Aggregated{}, AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{},

@@ -71,6 +71,10 @@ func (f Restored) Masked(mask Mask) Fact { f.Task = f.Task.Masked(mask); return 
 // Masked masks the reason, which may quote the labels.
 func (f Decided) Masked(mask Mask) Fact {
 	f.Reason, f.Agent = mask(f.Reason), mask(f.Agent)
+	f.Racers = maskedEach(f.Racers, func(r Racer) Racer {
+		r.Agent = mask(r.Agent)
+		return r
+	})
 	return f
 }
 
@@ -90,11 +94,19 @@ func (f Begun) Masked(mask Mask) Fact {
 func (f AttemptEnded) Masked(mask Mask) Fact {
 	f.Reason, f.Agent, f.Summary = mask(f.Reason), mask(f.Agent), mask(f.Summary)
 	f.Diff, f.Signals = f.Diff.masked(mask), maskedSignals(f.Signals, mask)
+	f.Check = maskedAt(f.Check, func(c CheckRun) CheckRun { return c.masked(mask) })
 	f.Ask = maskedAt(f.Ask, func(a Ask) Ask {
 		a.Question, a.Why, a.Options = mask(a.Question), mask(a.Why), mask.Each(a.Options)
 		a.Plan = maskedPlan(a.Plan, mask)
 		return a
 	})
+	return f
+}
+
+// Masked masks what the parts changed, and what the checks of them say.
+func (f Aggregated) Masked(mask Mask) Fact {
+	f.Reason, f.Diff, f.Conflicts = mask(f.Reason), f.Diff.masked(mask), maskedConflicts(f.Conflicts, mask)
+	f.Checks = maskedEach(f.Checks, func(c CheckRun) CheckRun { return c.masked(mask) })
 	return f
 }
 

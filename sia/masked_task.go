@@ -1,5 +1,7 @@
 package sia
 
+import "github.com/sia-bot/sia/sia/plan"
+
 // Masked is the task with every text that comes from outside masked; see
 // [Event.Masked]. The task itself is not changed.
 func (t Task) Masked(mask Mask) Task {
@@ -33,6 +35,10 @@ func (t Task) Masked(mask Mask) Task {
 	t.Answers = maskedEach(t.Answers, func(a Answer) Answer {
 		a.Text = mask(a.Text)
 		return a
+	})
+	t.Opening = maskedAt(t.Opening, func(o Opening) Opening {
+		o.Shape = mask(o.Shape)
+		return o
 	})
 	t.Pause = maskedAt(t.Pause, func(p Pause) Pause {
 		p.Reason = mask(p.Reason)
@@ -69,7 +75,22 @@ func (a Attempt) masked(mask Mask) Attempt {
 	a.Agent, a.Assigned, a.Reason, a.Summary = mask(a.Agent), mask(a.Assigned), mask(a.Reason), mask(a.Summary)
 	a.Diff, a.Failures = a.Diff.masked(mask), maskedFailures(a.Failures, mask)
 	a.Passing, a.Signals = mask.Each(a.Passing), maskedSignals(a.Signals, mask)
+	a.Shape = mask(a.Shape)
+	a.Parts = maskedEach(a.Parts, func(p Part) Part { return p.masked(mask) })
 	return a
+}
+
+func (p Part) masked(mask Mask) Part {
+	p.Part = maskedStep(p.Part, mask)
+	p.Agent, p.Assigned, p.Reason, p.Summary = mask(p.Agent), mask(p.Assigned), mask(p.Reason), mask(p.Summary)
+	p.Checked = maskedAt(p.Checked, func(c CheckRun) CheckRun { return c.masked(mask) })
+	p.Diff = p.Diff.masked(mask)
+	return p
+}
+
+func (c CheckRun) masked(mask Mask) CheckRun {
+	c.Command, c.Missing, c.Excerpt, c.Tests = mask(c.Command), mask(c.Missing), mask(c.Excerpt), mask.Each(c.Tests)
+	return c
 }
 
 func (d DiffStat) masked(mask Mask) DiffStat {
@@ -119,11 +140,13 @@ func maskedPlan(p *Plan, mask Mask) *Plan {
 	})
 }
 
-func maskedSteps(steps []SubTask, mask Mask) []SubTask {
-	return maskedEach(steps, func(s SubTask) SubTask {
-		s.Do, s.DoneWhen = mask(s.Do), mask(s.DoneWhen)
-		return s
-	})
+func maskedSteps(steps []plan.Part, mask Mask) []plan.Part {
+	return maskedEach(steps, func(s plan.Part) plan.Part { return maskedStep(s, mask) })
+}
+
+func maskedStep(s plan.Part, mask Mask) plan.Part {
+	s.Do, s.DoneWhen, s.Check, s.Paths = mask(s.Do), mask(s.DoneWhen), mask(s.Check), mask.Each(s.Paths)
+	return s
 }
 
 func maskedOptions(options []Option, mask Mask) []Option {

@@ -15,13 +15,13 @@ import (
 var stay = map[string][]string{
 	"one of a few words": {
 		"Aftermath", "AttemptEnd", "AttemptOutcome", "CheckColour", "EffectKind", "EscalationKind", "GateVerdict",
-		"Pattern", "PauseKind", "SignalName", "State", "Verdict", "CheckFailure.Class", "Query.Topic",
-		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter", "DecisionType",
+		"Pattern", "PauseKind", "SignalName", "State", "Structure", "Verdict", "CheckFailure.Class", "Query.Topic", "Racer.Coder",
+		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter", "Part.Coder", "Part.Failed", "PartKind", "PartState", "DecisionType",
 	},
 	"an id or a key that code makes, and finds things by": {
 		"TaskID", "Event.ID", "Event.Effect", "Effect.Key", "Effect.TargetKey", "HaltScope", "Task.AwaitMemory", "Task.Seen",
 		"Diagnosis.DecisionID", "LessonRef.ID", "Begun.Withheld", "Attempt.LessonsShown", "Attempt.LessonsWithheld",
-		"CheckReset.By", "Decided.Decision", "Opening.LessonsShown", "Opening.LessonsWithheld",
+		"CheckReset.By", "CheckRun.Class", "Decided.Decision", "Opening.LessonsShown", "Opening.LessonsWithheld",
 	},
 	"the id of a technique in the library: letters, digits and hyphens": {"TechniqueID"},
 	"a commit": {"SHA"},

@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // Plan is what an agent means to do about a task, before it does any of it.
 type Plan struct {
-	Attempt int       `json:"attempt"`         // that proposed it
-	Summary string    `json:"summary"`         // what will be done, and why so
-	Steps   []SubTask `json:"steps,omitempty"` // in order; none where the agent gave prose alone
-	By      Actor     `json:"by,omitzero"`     // who approved it; zero while nobody has, or when it isn't known who
-	At      time.Time `json:"at,omitzero"`     // when it was approved
+	Attempt int         `json:"attempt"`         // that proposed it
+	Summary string      `json:"summary"`         // what will be done, and why so
+	Steps   []plan.Part `json:"steps,omitempty"` // in order; none where the agent gave prose alone
+	By      Actor       `json:"by,omitzero"`     // who approved it; zero while nobody has, or when it isn't known who
+	At      time.Time   `json:"at,omitzero"`     // when it was approved
 }
 
 // String is the plan as text of several lines.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // planning plays a task of a repository that wants plans approved.
@@ -18,7 +20,7 @@ type planning struct {
 	n    int
 }
 
-var wanted = Plan{Summary: "greet the world", Steps: []SubTask{{Do: "write hello.txt", DoneWhen: "check.sh passes"}}}
+var wanted = Plan{Summary: "greet the world", Steps: []plan.Part{{Do: "write hello.txt", DoneWhen: "check.sh passes"}}}
 
 // newPlanning has the first attempt begun.
 func newPlanning(t *testing.T) *planning {

@@ -3,6 +3,8 @@ package sia
 import (
 	"testing"
 	"time"
+
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // passedTask is a task that passed with a technique, on a pull request that is open.
@@ -11,7 +13,7 @@ func passedTask() Task {
 	return Task{
 		ID: "9-3", Version: 9, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", State: Passed, Settings: set, Head: "green",
 		BaseSHA: "base", Pull: Pull{Number: 12}, Attempts: []Attempt{{Number: 1, Outcome: AttemptPass, Head: "green"}},
-		Brief: Brief{Technique: Decomposition, Prompt: "in two steps", Steps: []SubTask{{Do: "this"}},
+		Brief: Brief{Technique: Decomposition, Prompt: "in two steps", Steps: []plan.Part{{Do: "this"}},
 			WithoutTools: []string{"run"}},
 		Prompts: []Prompt{{Hash: "x"}}, Approaches: 5, Credits: Ledger{Budget: 100 * Credit},
 	}

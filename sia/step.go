@@ -216,14 +216,14 @@ func (s *step) pending(kind EffectKind) bool {
 	return false
 }
 
-// pendingKey returns the key of a pending effect of the kind, "" without one.
-func (s *step) pendingKey(kind EffectKind) string {
+// pendingKeys are the keys of the pending effects of a kind, sorted.
+func (s *step) pendingKeys(kind EffectKind) (keys []string) {
 	for _, key := range slices.Sorted(maps.Keys(s.t.Pending)) {
 		if s.t.Pending[key] == kind {
-			return key
+			keys = append(keys, key)
 		}
 	}
-	return ""
+	return keys
 }
 
 // sync has GitHub brought up to date: one sync at a time.
@@ -273,6 +273,12 @@ func (s *step) react(content string) {
 // clone copies a task so that no slice or map is shared where Step writes.
 func (t Task) clone() Task {
 	t.Attempts = slices.Clone(t.Attempts)
+	if a := t.Attempt(); a != nil { // the others don't change any more
+		a.Parts = slices.Clone(a.Parts)
+		for i := range a.Parts {
+			a.Parts[i].Failed = slices.Clone(a.Parts[i].Failed)
+		}
+	}
 	t.Prompts = slices.Clone(t.Prompts)
 	t.Interventions = slices.Clone(t.Interventions)
 	t.Refused = slices.Clone(t.Refused)

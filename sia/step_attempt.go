@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // begun has it decided who makes the next attempt, unless credits are gone.
@@ -31,7 +33,7 @@ func (s *step) begun() {
 	s.t.Author, s.t.Access, s.t.Labels = f.Author, f.Access, f.Labels
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
-	if s.pending(DoAttempt) || s.pending(DoPush) {
+	if s.working() {
 		s.because("the last attempt is still ending; the next begins after it")
 		return
 	}
@@ -67,8 +69,14 @@ func (s *step) begun() {
 		s.t.Approaches++ // a person changed the task: that is a new approach of theirs
 	}
 	s.t.Opening = &Opening{Hash: hash, LessonsShown: lessonIDs(f.Lessons), LessonsWithheld: f.Withheld}
-	s.decide(DecideAssign)
-	s.because("nothing stands in the way of attempt %d; it is decided who works", s.number()+1)
+	if !s.divides() {
+		s.t.Opening.Structure = plan.Whole
+		s.decide(DecideAssign)
+		s.because("nothing stands in the way of attempt %d; it is decided who works", s.number()+1)
+		return
+	}
+	s.decide(DecideDecompose)
+	s.because("nothing stands in the way of attempt %d; it is decided how to take it apart", s.number()+1)
 }
 
 func (s *step) outOfCredits() {
@@ -85,7 +93,8 @@ func (s *step) outOfCredits() {
 func (s *step) record() AttemptEnded {
 	f := s.e.Fact.(AttemptEnded)
 	a := s.t.Attempt()
-	a.EndedAt, a.Turns, a.Cost, a.Summary, a.Diff, a.Hunks = s.e.At, f.Turns, f.Cost, f.Summary, f.Diff, f.Hunks
+	a.EndedAt, a.Summary, a.Diff, a.Hunks = s.e.At, f.Summary, f.Diff, f.Hunks
+	a.Turns, a.Cost = a.Turns+f.Turns, a.Cost+f.Cost
 	a.Reason, a.Signals, a.Risk = f.Reason, f.Signals, f.Risk
 	if f.Agent != "" {
 		a.Agent = f.Agent
@@ -99,6 +108,10 @@ func (s *step) record() AttemptEnded {
 }
 
 func (s *step) attemptEnded() {
+	if s.t.Attempt().Divided() {
+		s.runEnded()
+		return
+	}
 	f := s.record()
 	a := s.t.Attempt()
 	if a.Planning {
@@ -212,6 +225,10 @@ func (s *step) pushed() {
 	if s.t.Merging != nil {
 		s.standsOn(s.t.Merging.Onto)
 	}
+	if a.Outcome == AttemptFail { // a part was given up; this is what the others did
+		s.fail([]Signal{{SameTask, a.Reason}})
+		return
+	}
 	if a.Outcome != "" { // work in progress
 		s.goOn()
 		return
@@ -236,6 +253,10 @@ func (s *step) keep() {
 
 // endedLate records an attempt that ends after its run did.
 func (s *step) endedLate() {
+	if s.t.Attempt().Divided() {
+		s.runEndedLate()
+		return
+	}
 	f := s.record()
 	a := s.t.Attempt()
 	a.Outcome = AttemptCancelled
@@ -255,9 +276,14 @@ func (s *step) refusedLate() {
 	s.ended()
 }
 
+// working reports whether something of an attempt is still under way.
+func (s *step) working() bool {
+	return s.pending(DoAttempt) || s.pending(DoAggregate) || s.pending(DoPush)
+}
+
 // ended lets a restarted task begin once nothing of its last run is under way.
 func (s *step) ended() {
-	if s.t.State == Queued && !s.pending(DoBegin) && !s.pending(DoAttempt) && !s.pending(DoPush) {
+	if s.t.State == Queued && !s.pending(DoBegin) && !s.working() {
 		s.begin()
 	}
 }

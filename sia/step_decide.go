@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // What follows an attempt that failed, whether a person is asked, and who works are
@@ -20,6 +22,7 @@ const (
 	ChooseAbandon    = "abandon"     // recover: the task ends
 	ChooseGoOn       = "go on"       // escalate: with the next approach
 	ChooseAsk        = "ask now"     // escalate: a person, before it begins
+	ChooseNextRacer  = "next-racer"  // recover: the change of the next best racer is put to the checks
 	ChooseNobody     = ""            // assign: for nobody left is the chance worth the cost
 )
 
@@ -28,6 +31,11 @@ type Opening struct {
 	Hash            string   `json:"hash"` // of its prompt
 	LessonsShown    []string `json:"lessons_shown,omitempty"`
 	LessonsWithheld []string `json:"lessons_withheld,omitempty"`
+	// how the attempt's work hangs together; empty: that is being decided
+	Structure plan.Structure `json:"structure,omitempty"`
+	Shape     string         `json:"shape,omitempty"`     // why so, for people
+	Parallel  int            `json:"parallel,omitempty"`  // runs at once, at most
+	MaxParts  int            `json:"max_parts,omitempty"` // of a plan
 }
 
 // Decided: the answer to the question that a decide effect put.
@@ -38,6 +46,16 @@ type Decided struct {
 	Reason   string       `json:"reason,omitempty"` // for people; empty where there was no choice
 	Wait     Duration     `json:"wait,omitempty"`
 	Agent    string       `json:"agent,omitempty"` // assign: the chosen coder's agent and model
+
+	Racers   []Racer `json:"racers,omitempty"`    // assign: all who work on the attempt at once, where several do
+	AtOnce   int     `json:"at_once,omitempty"`   // decompose: runs at once, at most
+	MaxParts int     `json:"max_parts,omitempty"` // decompose: parts of a plan, at most
+}
+
+// Racer is one of several who work on the same attempt.
+type Racer struct {
+	Coder string `json:"coder"`           // its name in the server's configuration
+	Agent string `json:"agent,omitempty"` // agent and model
 }
 
 // Kind names the fact.
@@ -51,7 +69,14 @@ func (s *step) decide(question DecisionType) {
 
 // asking is the question whose answer the state waits for.
 func (s *step) asking(state State) DecisionType {
+	a := s.t.Attempt()
 	switch {
+	case state == Working && a.Asking > 0 && a.Parts[a.Asking-1].Elsewhere:
+		return DecideAssign
+	case state == Working:
+		return DecideRecover
+	case state != Diagnosing && s.t.Opening != nil && s.t.Opening.Structure == "":
+		return DecideDecompose
 	case state != Diagnosing:
 		return DecideAssign
 	case s.t.Next == nil:
@@ -63,11 +88,18 @@ func (s *step) asking(state State) DecisionType {
 // decided moves on an answer.
 func (s *step) decided() {
 	f := s.e.Fact.(Decided)
-	if f.Type != s.asking(s.t.State) {
+	early := f.Type == DecideAssign && s.t.Opening != nil // it was asked by a version that knew no structures
+	if f.Type != s.asking(s.t.State) && !early {
 		s.ignore(late)
 		return
 	}
+	if s.t.State == Working {
+		s.partDecided(f)
+		return
+	}
 	switch f.Type {
+	case DecideDecompose:
+		s.shaped(f)
 	case DecideRecover:
 		s.recovered(f)
 	case DecideEscalate:
@@ -81,6 +113,13 @@ func (s *step) decided() {
 func (s *step) recovered(f Decided) {
 	a := s.t.Attempt()
 	switch f.Choice {
+	case ChooseNextRacer:
+		if a.RacersLeft() == 0 {
+			s.ignore(late)
+			return
+		}
+		s.takeBackFailure()
+		s.pushRacer()
 	case ChooseRetry:
 		s.proceedAfter(f.Wait.D(), fmt.Sprintf("failed attempt %d: the same again, because %s", a.Number, f.Reason))
 	case ChooseRerun:
@@ -182,7 +221,7 @@ func (s *step) assigned(f Decided) {
 	s.t.Attempts = append(s.t.Attempts, a)
 	s.t.WantedCoder, s.t.Elsewhere = "", false
 	s.enter(Working)
-	s.emit(DoAttempt, a.Number, "")
+	s.divide(*o, f.Racers)
 	s.t.Pull.Refused = ""
 	if s.t.Pull.Readied && !s.t.Pull.Merged {
 		s.emit(DoDraft, a.Number, "")

@@ -74,13 +74,14 @@ func (s *step) end(reason string, gone bool) {
 		// It is done, and will not be judged any more. That says nothing about its
 		// technique.
 		a.Outcome, a.Reason = AttemptCancelled, "the task ended before the checks had decided"
+		s.closeParts()
 	}
 	s.t.Next, s.t.Rounds, s.t.Refused, s.t.Opening = nil, 0, nil, nil
 	s.forgetNext()
 	s.enter(Stopped)
 	s.t.Ended = reason
 	s.t.Gone = gone
-	if !s.pending(DoAttempt) && !s.pending(DoPush) { // else once it is known what became of it
+	if !s.working() { // else once it is known what became of it
 		s.remember()
 	}
 	if !gone {
@@ -111,8 +112,12 @@ func (s *step) closeEscalation() {
 
 // cancelAttempt stops the running attempt, if one runs.
 func (s *step) cancelAttempt() {
-	if key := s.pendingKey(DoAttempt); key != "" {
-		s.emitEffect(DoCancel, s.number(), s.v(), Effect{TargetKey: key})
+	for i, key := range s.pendingKeys(DoAttempt) {
+		suffix := s.v()
+		if i > 0 {
+			suffix += fmt.Sprintf("-%d", i+1)
+		}
+		s.emitEffect(DoCancel, s.number(), suffix, Effect{TargetKey: key})
 	}
 }
 
@@ -170,6 +175,8 @@ func (s *step) resume() {
 		s.watch()
 	case (p.From == Queued || p.From == Announced) && !s.pending(DoBegin) && !s.pending(DoDecide):
 		s.begin()
+	case p.From == Working:
+		s.workOn()
 	}
 	s.because("%s resumed the task", s.who())
 }

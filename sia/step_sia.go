@@ -211,7 +211,8 @@ func (s *step) escalationLate() {
 // effectFailed pauses the task when something it depends on can't be done.
 func (s *step) effectFailed() {
 	f := s.e.Fact.(EffectFailed)
-	if f.Effect == DoAttempt {
+	again := f.Effect == DoAttempt && s.t.State == Working && s.runLost(f) // and the attempt goes on
+	if f.Effect == DoAttempt && !again {
 		s.attemptLost(f)
 	}
 	wait := f.Effect.traits().waitsIn
@@ -225,6 +226,10 @@ func (s *step) effectFailed() {
 		if s.e.Effect != s.t.AwaitMemory {
 			return
 		}
+	}
+	if again {
+		s.hold(PausedByTrouble, f.Reason)
+		return
 	}
 	if f.Effect == DoAttempt {
 		s.enter(Queued)
@@ -255,6 +260,9 @@ func (s *step) attemptLost(f EffectFailed) {
 	a.Outcome, a.Reason, a.EndedAt = AttemptError, f.Reason, s.e.At
 	s.t.Credits.settle(a.Reserved, 0)
 	a.Reserved = 0
+	for i := range a.Parts {
+		a.Parts[i].Reserved = 0
+	}
 }
 
 // redo writes the failed effect down again; it is held until the resume.
@@ -277,6 +285,9 @@ func (s *step) redo(kind EffectKind, state State) {
 		f := Effect{Key: effectKey(s.t.ID, s.number(), kind, s.v()), Task: s.t.ID, Kind: kind, Attempt: s.number()}
 		if kind == DoDecide {
 			f.Question = s.asking(state)
+			if state == Working {
+				f.Part = s.t.Attempt().Asking
+			}
 		}
 		s.t.Pause.Held = append(s.t.Pause.Held, f)
 		if kind == DoMemory {
@@ -293,7 +304,7 @@ func (s *step) outcomeLost() {
 	case DoAttempt:
 		s.attemptLost(f)
 		s.remember()
-	case DoPush:
+	case DoPush, DoAggregate:
 		s.remember()
 	case DoStudy:
 		s.emit(DoMemory, s.number(), s.v())

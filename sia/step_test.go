@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // The invariants of docs/architecture.md#invariants that the core can hold by itself, over
@@ -62,15 +64,7 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	if f, ok := e.Fact.(Begun); ok && f.Already != nil && !before.Anyway && len(after.Attempts) > len(before.Attempts) {
 		t.Fatalf("attempt %d began, and %s", len(after.Attempts), f.Already.What)
 	}
-	running := 0
-	for _, k := range after.Pending {
-		if k == DoAttempt {
-			running++
-		}
-	}
-	if running > 1 {
-		t.Fatalf("%d attempts run at once", running)
-	}
+	holdsParts(t, before, after)
 	switch q, p := after.Escalation, after.Pause; {
 	case after.State == Escalated && (q == nil || q.Answered || q.Question == ""):
 		t.Fatalf("it waits for an answer to %+v", q)
@@ -146,6 +140,57 @@ func holdsPlan(t *rapid.T, before, after Task, e Event) {
 	if x := after.Escalation; x != nil && (x.Kind == AskPlan) != (x.Plan != nil) {
 		t.Fatalf("a question of kind %s with the plan %+v", x.Kind, x.Plan)
 	}
+}
+
+// holdsParts: no more runs than were decided, each of a part whose needs are met; what is
+// done stays done; one push at a time, and none while a part is worked on; nothing passes
+// without all of its parts.
+func holdsParts(t *rapid.T, before, after Task) {
+	running, pushes := 0, 0
+	for _, k := range after.Pending {
+		switch k {
+		case DoAttempt:
+			running++
+		case DoPush:
+			pushes++
+		}
+	}
+	most := 1
+	a := after.Attempt()
+	if a != nil {
+		most = max(most, a.Parallel)
+	}
+	if running > most || pushes > 1 || pushes > 0 && running > 0 {
+		t.Fatalf("%d runs and %d pushes at once, of at most %d runs", running, pushes, most)
+	}
+	if a == nil {
+		return
+	}
+	reserved := Credits(0)
+	for i, p := range a.Parts {
+		reserved += p.Reserved
+		if p.State == PartRunning && (p.Run == 0 || !a.free(p)) {
+			t.Fatalf("part %d is worked on, and what it needs is not there: %+v", i+1, a.Parts)
+		}
+		if b := before.Attempt(); b != nil && b.Number == a.Number && i < len(b.Parts) && b.Parts[i].State == PartDone &&
+			(p.State != PartDone || p.Commit != b.Parts[i].Commit) {
+			t.Fatalf("part %d was done, and is not any more: %+v", i+1, p)
+		}
+		if p.Pushed && p.Kind != PartRacer || p.State == PartDone && p.Reserved > 0 {
+			t.Fatalf("part %d: %+v", i+1, p)
+		}
+	}
+	if reserved > a.Reserved || a.Outcome != "" && a.Reserved > 0 && running == 0 && !after.held(DoAttempt) {
+		t.Fatalf("%s credits are set aside for attempt %d, and %s for its parts", a.Reserved, a.Number, reserved)
+	}
+	if a.Divided() && a.Structure != plan.Race && a.Outcome == AttemptPass && a.lost() > 0 {
+		t.Fatalf("it passed without part %d: %+v", a.lost(), a.Parts)
+	}
+}
+
+// held reports whether an effect of a kind waits for the resume.
+func (t *Task) held(kind EffectKind) bool {
+	return t.Pause != nil && slices.ContainsFunc(t.Pause.Held, func(f Effect) bool { return f.Kind == kind })
 }
 
 // replay applies the log again, through JSON, and compares.

@@ -97,9 +97,11 @@ func init() {
 		// Outcomes of effects. While paused they are applied to the state that
 		// the task resumes in.
 		KBegun:   row{}.on((*step).begun, Queued, Announced).on((*step).inside, OnHold).rest(late),
-		KDecided: row{}.on((*step).decided, Queued, Announced, Diagnosing).on((*step).inside, OnHold).rest(late),
+		KDecided: row{}.on((*step).decided, Queued, Announced, Working, Diagnosing).on((*step).inside, OnHold).rest(late),
 		KAttemptEnded: row{}.on((*step).attemptEnded, Working).on((*step).inside, OnHold).
 			on((*step).endedLate, Stopped, Queued).rest(late),
+		KAggregated: row{}.on((*step).aggregated, Working).on((*step).inside, OnHold).
+			on((*step).aggregatedLate, Stopped, Queued).rest(late),
 		KPushed: row{}.on((*step).pushed, Working).on((*step).inside, OnHold).
 			on((*step).keep, Stopped, Queued).rest(late),
 		KPushRefused: row{}.on((*step).pushRefused, Working).on((*step).inside, OnHold).

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // world plays everything outside a task: it carries out effects with random
@@ -73,8 +75,11 @@ func (w *world) outcome(f Effect) Fact {
 		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Already: done,
 			Title: rapid.SampledFrom([]string{"Do it", "Do that"}).Draw(t, "title"), Lessons: told}
 	case DoDecide:
-		return w.decided(f.Question)
+		return w.decided(f)
 	case DoAttempt:
+		if f.Run > 0 {
+			return w.runEnded(f)
+		}
 		end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndTime, EndCredits, EndStuck, EndAsked,
 			EndCancelled, EndError}).Draw(t, "end")
 		out := AttemptEnded{End: end, Reason: string(end), Cost: Credits(rapid.IntRange(0, 4000).Draw(t, "cost"))}
@@ -84,10 +89,12 @@ func (w *world) outcome(f Effect) Fact {
 		if end == EndAsked {
 			out.Ask = &Ask{Question: "which?", Why: "it does not say", Options: []string{"one", "two"}}
 			if w.task.Attempt().Planning && rapid.IntRange(0, 3).Draw(t, "asks") > 0 {
-				out.Ask = &Ask{Plan: &Plan{Summary: "do it", Steps: []SubTask{{Do: "this", DoneWhen: "that"}}}}
+				out.Ask = &Ask{Plan: &Plan{Summary: "do it", Steps: []plan.Part{{Do: "this", DoneWhen: "that"}}}}
 			}
 		}
 		return out
+	case DoAggregate:
+		return w.aggregated()
 	case DoPush:
 		if rapid.IntRange(0, 7).Draw(t, "push refused") == 0 {
 			return PushRefused{Head: w.sha(), Reason: "the branch moved"}
@@ -158,16 +165,83 @@ func (w *world) outcome(f Effect) Fact {
 	}
 }
 
+// runEnded makes up how one of an attempt's runs ends.
+func (w *world) runEnded(f Effect) Fact {
+	t := w.t
+	a := w.task.Attempts[f.Attempt-1]
+	end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndFinished, EndTime, EndCredits, EndStuck,
+		EndCancelled, EndError}).Draw(t, "end of run")
+	out := AttemptEnded{End: end, Reason: "", Cost: Credits(rapid.IntRange(0, 4000).Draw(t, "cost"))}
+	if end != EndFinished {
+		out.Reason = string(end)
+	}
+	p, _ := a.PartOf(f.Run)
+	if p == nil && len(a.Parts) == 0 { // it makes the plan
+		if end == EndFinished && rapid.IntRange(0, 3).Draw(t, "plan of parts") > 0 {
+			out.End, out.Ask = EndAsked, &Ask{Plan: &Plan{Summary: "in parts"}}
+			for i := range rapid.IntRange(1, 4).Draw(t, "parts") {
+				part := plan.Part{Do: fmt.Sprint("do ", i), DoneWhen: "done", Check: "true"}
+				if i > 0 && rapid.Bool().Draw(t, "rests on another") {
+					part.Needs = []int{rapid.IntRange(1, i).Draw(t, "need")}
+				}
+				out.Ask.Plan.Steps = append(out.Ask.Plan.Steps, part)
+			}
+		}
+		return out
+	}
+	if end != EndStuck && rapid.IntRange(0, 3).Draw(t, "no change") > 0 {
+		out.Commit = w.sha()
+	}
+	if rapid.IntRange(0, 3).Draw(t, "checked") > 0 {
+		out.Check = &CheckRun{Command: "true", Holds: rapid.IntRange(0, 2).Draw(t, "holds") > 0}
+	}
+	return out
+}
+
+// aggregated makes up what the parts come to together.
+func (w *world) aggregated() Fact {
+	t := w.t
+	tops := w.task.Attempt().Tops()
+	if len(tops) > 1 && rapid.IntRange(0, 2).Draw(t, "conflict") == 0 {
+		return Aggregated{Conflicts: []Conflict{{Path: "a", What: "both"}}, Over: tops[:2]}
+	}
+	out := Aggregated{}
+	if rapid.IntRange(0, 5).Draw(t, "no change") > 0 {
+		out.Commit = w.sha()
+	}
+	if rapid.IntRange(0, 7).Draw(t, "may not leave") == 0 {
+		out.Reason, out.Commit = "a secret", ""
+	}
+	if rapid.IntRange(0, 3).Draw(t, "whole does not hold") == 0 {
+		out.Checks = []CheckRun{{Command: "true"}}
+	}
+	return out
+}
+
 // decided makes up an answer to a question.
-func (w *world) decided(q DecisionType) Fact {
+func (w *world) decided(f Effect) Fact {
+	q := f.Question
 	choices := map[DecisionType][]string{
 		DecideRecover:  {ChooseSIA, ChooseSIA, ChooseSIA, ChooseSIA, ChooseRetry, ChooseRerun, ChooseOtherCoder, ChoosePerson, ChooseAbandon},
 		DecideEscalate: {ChooseGoOn, ChooseGoOn, ChooseGoOn, ChooseAsk},
 		DecideAssign:   {"fast", "fast", "strong", "strong", ChooseNobody},
+		DecideDecompose: {string(plan.Whole), string(plan.Linear), string(plan.Parallel), string(plan.Hierarchical),
+			string(plan.Reproduce)},
+	}
+	if f.Part > 0 {
+		choices[DecideRecover] = []string{ChooseRetry, ChooseOtherCoder, ChooseSIA}
+	} else if q == DecideRecover && w.task.Attempt().RacersLeft() > 0 {
+		choices[q] = append(choices[q], ChooseNextRacer, ChooseNextRacer, ChooseNextRacer)
 	}
 	d := Decided{Type: q, Choice: rapid.SampledFrom(choices[q]).Draw(w.t, string(q)), Reason: "so it is", Agent: "scripted"}
 	if d.Choice == ChooseRerun && w.task.Head == "" {
 		d.Choice = ChooseRetry
+	}
+	if q == DecideDecompose {
+		d.AtOnce, d.MaxParts = rapid.IntRange(1, 3).Draw(w.t, "at once"), 4
+	}
+	if q == DecideAssign && f.Part == 0 && rapid.IntRange(0, 4).Draw(w.t, "race") == 0 {
+		d.Racers = []Racer{{Coder: "fast"}, {Coder: "strong"}}
 	}
 	if d.Choice == ChooseRetry || d.Choice == ChooseRerun {
 		d.Wait = Duration(rapid.IntRange(0, 2).Draw(w.t, "wait")) * Duration(time.Minute)

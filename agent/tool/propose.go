@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // Bounds of a proposed plan.
@@ -25,8 +26,8 @@ var proposeDescription string
 type ProposeTool struct{}
 
 type proposeArgs struct {
-	Summary string        `json:"summary"`
-	Steps   []sia.SubTask `json:"steps"`
+	Summary string      `json:"summary"`
+	Steps   []plan.Part `json:"steps"`
 }
 
 // Name is "propose".

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // tree makes a work tree of the given files and returns its Env.
@@ -443,7 +444,7 @@ func TestPlanAskFinish(t *testing.T) {
 
 func TestPropose(t *testing.T) {
 	env := tree(t, nil)
-	want := &sia.Plan{Summary: "Greet.", Steps: []sia.SubTask{{Do: "write it", DoneWhen: "it is there"}}}
+	want := &sia.Plan{Summary: "Greet.", Steps: []plan.Part{{Do: "write it", DoneWhen: "it is there"}}}
 	r := ok(t, env, tool.ProposeTool{}, `{"summary":" Greet. ","steps":[{"do":"write it","done_when":"it is there"}]}`)
 	if d := cmp.Diff(want, r.Proposal); d != "" {
 		t.Error(d)

@@ -12,6 +12,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -138,7 +139,7 @@ func TestInterventions(t *testing.T) {
 		},
 		"own-technique": func(iv *sia.Intervention) {
 			iv.Diagnosis.Technique = "ask-the-database-team"
-			iv.Diagnosis.Brief = sia.Brief{Steps: []sia.SubTask{{Do: "a"}, {Do: "b"}}, OnlyFiles: []string{"a.go"},
+			iv.Diagnosis.Brief = sia.Brief{Steps: []plan.Part{{Do: "a"}, {Do: "b"}}, OnlyFiles: []string{"a.go"},
 				DropHistory: true, Quotes: []string{"x"}}
 		},
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/invalid"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 func TestMarkerRoundTrip(t *testing.T) {
@@ -193,7 +194,7 @@ func TestWhatCanNotBeFoldedIsCut(t *testing.T) {
 	task.Escalation.Plan = &sia.Plan{Summary: strings.Repeat("é ", 100_000)}
 	for range 500 {
 		task.Escalation.Plan.Steps = append(task.Escalation.Plan.Steps,
-			sia.SubTask{Do: strings.Repeat("d", 1000), DoneWhen: strings.Repeat("w", 1000)})
+			plan.Part{Do: strings.Repeat("d", 1000), DoneWhen: strings.Repeat("w", 1000)})
 	}
 	task.Brief.Plan = task.Escalation.Plan
 	for name, body := range texts(task) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // The tasks of these tests are moments of one story: a confirmation email for a
@@ -203,9 +204,9 @@ func escalated() sia.Task {
 }
 
 // plan is a plan of attempt 1, not without words that must be kept in check.
-func plan() sia.Plan {
+func wholePlan() sia.Plan {
 	return sia.Plan{Attempt: 1, Summary: "Bookings are confirmed by mail, behind an interface.\n\n- [ ] **A** — " +
-		"@everyone <!-- sia:v1 -->", Steps: []sia.SubTask{
+		"@everyone <!-- sia:v1 -->", Steps: []plan.Part{
 		{Do: "Add `Mailer` in mail/mailer.go", DoneWhen: "`go build ./...` passes"},
 		{Do: "# Call it in booking/book.go", DoneWhen: "TestConfirm in booking/book_test.go passes"},
 	}}
@@ -220,7 +221,7 @@ func planning() sia.Task {
 // planned is a task whose plan waits for a yes.
 func planned() sia.Task {
 	t := planning()
-	p := plan()
+	p := wholePlan()
 	a := &t.Attempts[0]
 	a.Outcome, a.EndedAt, a.Cost, a.Summary = sia.AttemptAsked, clock(4), 450, p.Summary
 	t.State, t.Since = sia.Escalated, clock(4)
@@ -256,7 +257,7 @@ func noPlan() sia.Task {
 // approved is a task that passed as planned.
 func approved() sia.Task {
 	t := passed()
-	p := plan()
+	p := wholePlan()
 	p.By, p.At = sia.Actor{Login: "anna"}, clock(9)
 	t.Brief.Plan = &p
 	return t

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -28,12 +29,12 @@ type answer struct {
 	Ratings    ratings         `json:"ratings"`
 	Answers    sia.SixAnswers  `json:"answers"`
 
-	Steps      []sia.SubTask `json:"steps"`
-	Unsuitable []string      `json:"unsuitable_tools"`
-	Context    []string      `json:"context_files"`
-	Examples   []string      `json:"example_files"`
-	Constraint string        `json:"constraint"`
-	Level      string        `json:"level"`
+	Steps      []plan.Part `json:"steps"`
+	Unsuitable []string    `json:"unsuitable_tools"`
+	Context    []string    `json:"context_files"`
+	Examples   []string    `json:"example_files"`
+	Constraint string      `json:"constraint"`
+	Level      string      `json:"level"`
 
 	NeedsPerson *bool          `json:"needs_person"`
 	Blocker     string         `json:"blocker"`

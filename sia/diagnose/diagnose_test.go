@@ -17,6 +17,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/technique"
 )
 
@@ -515,7 +516,7 @@ func TestDataStaysData(t *testing.T) {
 func TestApprovedPlan(t *testing.T) {
 	task := failed()
 	task.Brief.Plan = &sia.Plan{Summary: "Mail by a double.",
-		Steps: []sia.SubTask{{Do: "Add an interface", DoneWhen: "it builds"}, {Do: "Add a double"}}}
+		Steps: []plan.Part{{Do: "Add an interface", DoneWhen: "it builds"}, {Do: "Add a double"}}}
 	task.Attempts = append([]sia.Attempt{{Number: 0, Planning: true, Outcome: sia.AttemptError,
 		Reason: "the limit of 40 turns was reached"}}, task.Attempts...)
 	m, s := model(t, scripted.Answer{JSON: good()})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // providers is the demo's second story: which providers?
@@ -71,12 +72,12 @@ func TestFromAsk(t *testing.T) {
 func TestCleanPlan(t *testing.T) {
 	long := strings.Repeat("word ", 2000)
 	p := sia.Plan{Summary: "\n Greet \xff everybody.\n", By: sia.Actor{Login: "mallory"},
-		Steps: []sia.SubTask{{Do: " "}, {Do: "Write\nit", DoneWhen: " it\tpasses"}}}
-	want := sia.Plan{Summary: "Greet \ufffd everybody.", Steps: []sia.SubTask{{Do: "Write it", DoneWhen: "it passes"}}}
+		Steps: []plan.Part{{Do: " "}, {Do: "Write\nit", DoneWhen: " it\tpasses"}}}
+	want := sia.Plan{Summary: "Greet \ufffd everybody.", Steps: []plan.Part{{Do: "Write it", DoneWhen: "it passes"}}}
 	if d := cmp.Diff(want, escalate.CleanPlan(p)); d != "" {
 		t.Error(d)
 	}
-	p = sia.Plan{Summary: long, Steps: slices.Repeat([]sia.SubTask{{Do: long, DoneWhen: long}}, 20)}
+	p = sia.Plan{Summary: long, Steps: slices.Repeat([]plan.Part{{Do: long, DoneWhen: long}}, 20)}
 	got := escalate.CleanPlan(p)
 	length := utf8.RuneCountInString
 	if length(got.Summary) > 4000 || len(got.Steps) != 12 || length(got.Steps[11].Do) > 500 ||

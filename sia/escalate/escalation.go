@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -49,7 +50,7 @@ func FromAsk(a sia.Ask, t sia.Task) sia.Escalation {
 func CleanPlan(p sia.Plan) sia.Plan {
 	clean := sia.Plan{Summary: text.Clip(strings.TrimSpace(strings.ToValidUTF8(p.Summary, "\ufffd")), maxSummary)}
 	for _, s := range p.Steps {
-		s = sia.SubTask{Do: text.Clip(text.OneLine(s.Do), maxStep), DoneWhen: text.Clip(text.OneLine(s.DoneWhen), maxStep)}
+		s = plan.Part{Do: text.Clip(text.OneLine(s.Do), maxStep), DoneWhen: text.Clip(text.OneLine(s.DoneWhen), maxStep)}
 		if s.Do != "" && len(clean.Steps) < maxSteps {
 			clean.Steps = append(clean.Steps, s)
 		}

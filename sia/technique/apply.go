@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // Input is what the changes of a technique are made from. The zero Input is
@@ -24,7 +25,7 @@ type Input struct {
 
 	// What the diagnosis proposes. Each proposal is checked against the above
 	// and dropped when it does not hold; then it is derived by rules.
-	Steps      []sia.SubTask
+	Steps      []plan.Part
 	Unsuitable []string // tools to take away
 	Context    []string // the few files that matter
 	Examples   []string // files that show the shape wanted

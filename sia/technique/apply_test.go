@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/technique"
 )
 
@@ -47,7 +48,7 @@ func repository() technique.Input {
 	}
 }
 
-func dos(steps []sia.SubTask) (out []string) {
+func dos(steps []plan.Part) (out []string) {
 	for _, s := range steps {
 		out = append(out, s.Do)
 	}
@@ -81,9 +82,9 @@ func TestMechanisms(t *testing.T) {
 		{id: sia.Decomposition, check: func(b sia.Brief) any { return dos(b.Steps) },
 			exp: []string{"add an email sender", "call it in the booking handler", "test it", integrate}},
 		{id: sia.Decomposition, input: func(in *technique.Input) {
-			in.Steps = []sia.SubTask{{Do: "sender"}, {Do: "handler", DoneWhen: "TestHandle passes"}, {Do: " sender "}}
+			in.Steps = []plan.Part{{Do: "sender"}, {Do: "handler", DoneWhen: "TestHandle passes"}, {Do: " sender "}}
 		}, check: func(b sia.Brief) any { return b.Steps[:2] },
-			exp: []sia.SubTask{{Do: "sender",
+			exp: []plan.Part{{Do: "sender",
 				DoneWhen: "a test for this step passes, and every test that passed before still does"},
 				{Do: "handler", DoneWhen: "TestHandle passes"}}},
 		{id: sia.Decomposition, input: func(in *technique.Input) { in.Body = "no list" },
@@ -208,7 +209,7 @@ func TestMechanisms(t *testing.T) {
 
 func TestReorderPresentSteps(t *testing.T) {
 	x, _ := shippedFiles(t).Get(sia.DependencyReordering)
-	present := sia.Brief{Steps: []sia.SubTask{{Do: "first"}, {Do: "second", DoneWhen: "TestEmail passes"}, {Do: "third"}}}
+	present := sia.Brief{Steps: []plan.Part{{Do: "first"}, {Do: "second", DoneWhen: "TestEmail passes"}, {Do: "third"}}}
 	for _, tt := range []struct {
 		name string
 		in   technique.Input
@@ -217,7 +218,7 @@ func TestReorderPresentSteps(t *testing.T) {
 		{"a failure names one", technique.Input{Failures: []sia.CheckFailure{{Tests: []string{"TestEmail"}}}},
 			[]string{"second", "first", "third"}},
 		{"nothing names one", technique.Input{}, []string{"third", "first", "second"}},
-		{"the diagnosis does", technique.Input{Steps: []sia.SubTask{{Do: "third"}, {Do: "second"}, {Do: "first"}}},
+		{"the diagnosis does", technique.Input{Steps: []plan.Part{{Do: "third"}, {Do: "second"}, {Do: "first"}}},
 			[]string{"third", "second", "first"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -254,7 +255,7 @@ func TestApplyAlwaysChangesSomething(t *testing.T) {
 			in.Failures = append(in.Failures, sia.CheckFailure{Check: "c", Excerpt: e, Tests: []string{e}})
 		}
 		for _, s := range texts.Draw(t, "steps") {
-			in.Steps = append(in.Steps, sia.SubTask{Do: s})
+			in.Steps = append(in.Steps, plan.Part{Do: s})
 		}
 		b := technique.Apply(sia.Brief{}, x, in)
 		if strings.TrimSpace(b.Prompt) == "" || len(b.Prompt) > 20_000 {

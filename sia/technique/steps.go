@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -15,12 +16,12 @@ import (
 // one that runs everything. The parts come from the diagnosis, else from the
 // task's own list, else from the directories that the attempt touched, else
 // from the tests that failed.
-func splitSteps(in Input) []sia.SubTask {
+func splitSteps(in Input) []plan.Part {
 	parts := proposedSteps(in.Steps)
 	if len(parts) < 2 {
 		parts = nil
 		for _, item := range listItems(in.Body) {
-			parts = append(parts, sia.SubTask{Do: item, DoneWhen: "a test for this part passes, and every test that passed " +
+			parts = append(parts, plan.Part{Do: item, DoneWhen: "a test for this part passes, and every test that passed " +
 				"before still does"})
 		}
 	}
@@ -31,27 +32,27 @@ func splitSteps(in Input) []sia.SubTask {
 		parts = stepsByTest(in.Failures)
 	}
 	if len(parts) < 2 {
-		parts = []sia.SubTask{
+		parts = []plan.Part{
 			{Do: "Find the smallest part of the task that can be tested alone, and do only that.",
 				DoneWhen: "a test for that part passes, and every test that passed before still does"},
 			{Do: "Add what remains, one part after another.", DoneWhen: "each part has a test that passes"},
 		}
 	}
-	return finishSteps(parts, sia.SubTask{Do: "Run everything together and mend what the parts break in each other.",
+	return finishSteps(parts, plan.Part{Do: "Run everything together and mend what the parts break in each other.",
 		DoneWhen: allGreen(in.Failures)})
 }
 
 // finishSteps bounds the steps and makes last the last one.
-func finishSteps(parts []sia.SubTask, last sia.SubTask) []sia.SubTask {
+func finishSteps(parts []plan.Part, last plan.Part) []plan.Part {
 	return append(slices.Clone(parts[:min(len(parts), maxSteps-1)]), last)
 }
 
 // proposedSteps keeps the steps that say something, with their done-when.
-func proposedSteps(steps []sia.SubTask) []sia.SubTask {
-	var kept []sia.SubTask
+func proposedSteps(steps []plan.Part) []plan.Part {
+	var kept []plan.Part
 	for _, s := range steps {
 		s.Do, s.DoneWhen = text.Clip(text.OneLine(s.Do), maxStepText), text.Clip(text.OneLine(s.DoneWhen), maxStepText)
-		if s.Do == "" || slices.ContainsFunc(kept, func(k sia.SubTask) bool { return k.Do == s.Do }) {
+		if s.Do == "" || slices.ContainsFunc(kept, func(k plan.Part) bool { return k.Do == s.Do }) {
 			continue
 		}
 		if s.DoneWhen == "" {
@@ -64,7 +65,7 @@ func proposedSteps(steps []sia.SubTask) []sia.SubTask {
 
 // stepsByDirectory makes one step of each directory touched, innermost first:
 // what lies deep is used by what lies above more often than the other way.
-func stepsByDirectory(touched []string) []sia.SubTask {
+func stepsByDirectory(touched []string) []plan.Part {
 	byDir := map[string][]string{}
 	var dirs []string
 	for _, p := range touched {
@@ -77,14 +78,14 @@ func stepsByDirectory(touched []string) []sia.SubTask {
 	slices.SortFunc(dirs, func(a, b string) int {
 		return cmp.Or(cmp.Compare(buildLayer(a), buildLayer(b)), cmp.Compare(a, b))
 	})
-	var steps []sia.SubTask
+	var steps []plan.Part
 	for _, d := range dirs {
 		where := "under " + d
 		if d == "." {
 			where = "at the top of the repository"
 		}
 		names := slices.Sorted(slices.Values(byDir[d]))
-		steps = append(steps, sia.SubTask{
+		steps = append(steps, plan.Part{
 			Do:       text.Clip(fmt.Sprintf("Change only what lies %s: %s.", where, strings.Join(names, ", ")), maxStepText),
 			DoneWhen: fmt.Sprintf("the tests %s pass, and every test that passed before still does", where),
 		})
@@ -104,8 +105,8 @@ func buildLayer(dir string) int {
 }
 
 // stepsByTest makes one step of each failing test.
-func stepsByTest(fs []sia.CheckFailure) []sia.SubTask {
-	var steps []sia.SubTask
+func stepsByTest(fs []sia.CheckFailure) []plan.Part {
+	var steps []plan.Part
 	seen := map[string]bool{}
 	for _, f := range fs {
 		for _, t := range f.Tests {
@@ -113,7 +114,7 @@ func stepsByTest(fs []sia.CheckFailure) []sia.SubTask {
 				continue
 			}
 			seen[t] = true
-			steps = append(steps, sia.SubTask{
+			steps = append(steps, plan.Part{
 				Do:       fmt.Sprintf("Make %s pass, and nothing else.", t),
 				DoneWhen: fmt.Sprintf("%s passes, and every test that passed before still does", t),
 			})
@@ -122,13 +123,18 @@ func stepsByTest(fs []sia.CheckFailure) []sia.SubTask {
 	return steps
 }
 
+// sameStep tells whether two steps say the same.
+func sameStep(a, b plan.Part) bool {
+	return a.Do == b.Do && a.DoneWhen == b.DoneWhen && a.Check == b.Check
+}
+
 // reorderSteps puts the same steps into another order. The order comes from the
 // diagnosis when it differs from the present one. Otherwise a present step that
 // a failure speaks of moves to the front, or else the last one does. Without
 // present steps, the touched directories are ordered from what others rest on
 // to what rests on others.
-func reorderSteps(present []sia.SubTask, in Input) []sia.SubTask {
-	if s := proposedSteps(in.Steps); len(s) >= 2 && !slices.Equal(s, present) {
+func reorderSteps(present []plan.Part, in Input) []plan.Part {
+	if s := proposedSteps(in.Steps); len(s) >= 2 && !slices.EqualFunc(s, present, sameStep) {
 		return s
 	}
 	if len(present) >= 2 {
@@ -144,9 +150,9 @@ func reorderSteps(present []sia.SubTask, in Input) []sia.SubTask {
 		return slices.Insert(order, 0, present[move])
 	}
 	if s := stepsByDirectory(in.Touched); len(s) >= 2 {
-		return finishSteps(s, sia.SubTask{Do: "Run everything together.", DoneWhen: allGreen(in.Failures)})
+		return finishSteps(s, plan.Part{Do: "Run everything together.", DoneWhen: allGreen(in.Failures)})
 	}
-	return []sia.SubTask{
+	return []plan.Part{
 		{Do: "Declare the types, interfaces and signatures that the change needs, without behaviour.",
 			DoneWhen: "the repository builds and every test that passed before still does"},
 		{Do: "Write the code that the rest of the change rests on, with its test.", DoneWhen: "that test passes alone"},
@@ -174,9 +180,9 @@ func namesFailure(step string, fs []sia.CheckFailure) bool {
 
 // levelSteps go one level up, to an interface with a local double, or down, to
 // the one concrete case.
-func levelSteps(in Input) []sia.SubTask {
+func levelSteps(in Input) []plan.Part {
 	if in.Level == "down" && in.Pattern != sia.MissingCredentials && in.Pattern != sia.ExternalDependencyBlocker {
-		return []sia.SubTask{
+		return []plan.Part{
 			{Do: "Write the one concrete case that the failing checks ask for, in plain code and in one place.",
 				DoneWhen: "the checks of that case pass"},
 			{Do: "Take out the layer that now has only this one user.", DoneWhen: "nothing refers to it, and the repository " +
@@ -184,7 +190,7 @@ func levelSteps(in Input) []sia.SubTask {
 			{Do: "Run everything.", DoneWhen: allGreen(in.Failures)},
 		}
 	}
-	return []sia.SubTask{
+	return []plan.Part{
 		{Do: "Name what the code needs from the outside as a small interface, in the words of the code that uses it.",
 			DoneWhen: "the repository builds, and the code that uses it names no vendor, key or address"},
 		{Do: "Write a local double of it that does the useful part without network, keys or other machines, by recording " +
@@ -198,16 +204,16 @@ func levelSteps(in Input) []sia.SubTask {
 }
 
 // relaxSteps do the work without the constraint, and put it back.
-func relaxSteps(constraint string, in Input) []sia.SubTask {
-	var steps []sia.SubTask
+func relaxSteps(constraint string, in Input) []plan.Part {
+	var steps []plan.Part
 	if s := proposedSteps(in.Steps); len(s) >= 1 {
 		steps = s[:min(len(s), maxSteps-1)]
 	} else {
-		steps = []sia.SubTask{{Do: "Make the task work without the lifted constraint; every other one holds.",
+		steps = []plan.Part{{Do: "Make the task work without the lifted constraint; every other one holds.",
 			DoneWhen: "the failing checks pass, but for what the lifted constraint asks"}}
 	}
 	return append(slices.Clone(steps),
-		sia.SubTask{Do: "Put the constraint back: " + constraint, DoneWhen: "it holds again, and " + allGreen(in.Failures)})
+		plan.Part{Do: "Put the constraint back: " + constraint, DoneWhen: "it holds again, and " + allGreen(in.Failures)})
 }
 
 // allGreen names the checks that must be green in the end.

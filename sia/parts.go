@@ -1,0 +1,162 @@
+package sia
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sia-bot/sia/sia/plan"
+)
+
+// An attempt is what is pushed once and judged once. Where a policy says so, several runs of
+// agents go into it: the parts of a plan, or racers that each do the whole of it.
+
+// PartKind says what a part of an attempt is.
+type PartKind string
+
+// The kinds of parts.
+const (
+	PartOfPlan PartKind = ""          // that the plan names
+	PartTest   PartKind = "reproduce" // a test that shows the fault, and nothing else
+	PartRacer  PartKind = "racer"     // the whole task, beside others who do the same
+	PartMerge  PartKind = "merge"     // the conflicts between other parts
+	PartMend   PartKind = "mend"      // what does not hold once the parts are put together
+)
+
+// PartState is how far a part is.
+type PartState string
+
+// The states of a part.
+const (
+	PartWaiting PartState = "waiting"  // for others that it needs, or for its turn
+	PartRunning PartState = "running"  // an agent works on it
+	PartFailed  PartState = "failed"   // its last run failed; it is decided what follows
+	PartDone    PartState = "done"     // its done-when holds, as far as it can be checked
+	PartGivenUp PartState = "given up" // it is not tried again in this attempt
+)
+
+// Part is one part of an attempt, as far as it is.
+type Part struct {
+	plan.Part
+	Kind  PartKind  `json:"kind,omitempty"`
+	State PartState `json:"state"`
+
+	Coder    string `json:"coder,omitempty"`    // its name in the server's configuration
+	Agent    string `json:"agent,omitempty"`    // agent and model
+	Assigned string `json:"assigned,omitempty"` // why the coder was chosen, for people; empty: it is the attempt's
+	// it is being decided which other coder tries it
+	Elsewhere bool     `json:"elsewhere,omitempty"`
+	Failed    []string `json:"failed,omitempty"` // coders whose runs of it failed, in order
+
+	Run   int `json:"run,omitempty"`   // number of its last run within the attempt; 0: none
+	Tries int `json:"tries,omitempty"` // runs that failed
+
+	Commit   SHA       `json:"commit,omitempty"` // what it came to, unpushed; empty: nothing had to be changed
+	Kept     SHA       `json:"kept,omitempty"`   // work in progress that its next run goes on from
+	Checked  *CheckRun `json:"checked,omitempty"`
+	Pushed   bool      `json:"pushed,omitempty"` // of a racer: its commit was put to the checks
+	Reason   string    `json:"reason,omitempty"` // why its last run ended as it did, for people
+	Summary  string    `json:"summary,omitempty"`
+	Diff     DiffStat  `json:"diff,omitzero"`
+	Hunks    []uint64  `json:"hunks,omitempty"`
+	Turns    int       `json:"turns,omitempty"` // of all its runs
+	Cost     Credits   `json:"cost,omitempty"`
+	Reserved Credits   `json:"reserved,omitempty"` // of what is set aside for the attempt
+}
+
+// CheckRun is a command that SIA ran in the sandbox to see whether something is done.
+type CheckRun struct {
+	Command string   `json:"command"`
+	Holds   bool     `json:"holds"`             // what it was to show is so
+	Missing string   `json:"missing,omitempty"` // why it could not be run; empty: it was
+	Excerpt string   `json:"excerpt,omitempty"` // of its output, where it does not hold; at most 15 lines
+	Class   string   `json:"class,omitempty"`   // of the failure, as package failure names it
+	Tests   []string `json:"tests,omitempty"`   // that failed
+}
+
+// runKey names the effect of an attempt's run; 0 is the attempt's only one.
+func runKey(t TaskID, attempt, run int) string {
+	if run == 0 {
+		return effectKey(t, attempt, DoAttempt, "")
+	}
+	return effectKey(t, attempt, DoAttempt, fmt.Sprintf("run-%d", run))
+}
+
+// PartOf is the part that a run is of, and its number; nil for a run that makes the plan,
+// or all of the attempt.
+func (a *Attempt) PartOf(run int) (p *Part, number int) {
+	for i := range a.Parts {
+		if run > 0 && a.Parts[i].Run == run {
+			return &a.Parts[i], i + 1
+		}
+	}
+	return nil, 0
+}
+
+// Divided reports whether several runs of agents go into the attempt.
+func (a *Attempt) Divided() bool { return a.Structure != "" && a.Structure != plan.Whole }
+
+// Needs are the numbers of the parts that each part rests on.
+func (a *Attempt) Needs() [][]int {
+	out := make([][]int, len(a.Parts))
+	for i, p := range a.Parts {
+		out[i] = p.Needs
+	}
+	return out
+}
+
+// Tops are the parts that are done and that no other such part rests on, in their order.
+func (a *Attempt) Tops() []int { return plan.Tops(a.Needs(), a.numbers(PartDone)) }
+
+// Running is how many parts agents work on.
+func (a *Attempt) Running() int { return len(a.numbers(PartRunning)) }
+
+// numbers are those of the parts in a state.
+func (a *Attempt) numbers(state PartState) (out []int) {
+	for i, p := range a.Parts {
+		if p.State == state {
+			out = append(out, i+1)
+		}
+	}
+	return out
+}
+
+// RacersLeft is how many racers have a change that was not put to the checks yet.
+func (a *Attempt) RacersLeft() (n int) {
+	for _, p := range a.Parts {
+		if p.Kind == PartRacer && p.State == PartDone && !p.Pushed {
+			n++
+		}
+	}
+	return n
+}
+
+// better orders racers: whose tests hold, then whose fewer tests fail, then the smaller change.
+func better(a, b Part) int {
+	rank := func(p Part) [3]int {
+		r := [3]int{1, 0, p.Diff.Added + p.Diff.Deleted}
+		if c := p.Checked; c != nil && c.Missing == "" {
+			r[0], r[1] = 2, len(c.Tests)
+			if c.Holds {
+				r[0] = 0
+			}
+		}
+		return r
+	}
+	x, y := rank(a), rank(b)
+	return slices.Compare(x[:], y[:])
+}
+
+// Aggregated: an attempt's parts were put together.
+type Aggregated struct {
+	Commit SHA      `json:"commit,omitempty"` // of all of them, unpushed; empty: nothing changed, or it may not leave
+	Reason string   `json:"reason,omitempty"` // why it may not leave
+	Diff   DiffStat `json:"diff,omitzero"`    // against the base
+	Hunks  []uint64 `json:"hunks,omitempty"`
+	// what two sides of the parts don't agree on; none: they do
+	Conflicts []Conflict `json:"conflicts,omitempty"`
+	Over      []int      `json:"over,omitempty"`   // numbers of the parts that conflict
+	Checks    []CheckRun `json:"checks,omitempty"` // of the whole
+}
+
+// Kind names the fact.
+func (Aggregated) Kind() Kind { return KAggregated }
