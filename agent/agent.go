@@ -61,6 +61,11 @@ type Input struct {
 	Planning bool      // the attempt makes a plan for a person to approve, and changes nothing
 	Proposed *sia.Plan // the plan that was proposed before, which people want changed; nil: none was
 
+	// what of the attempt the run has to do; nil: all of it
+	Part *Part
+	// how the task is to be taken apart by a run with Planning; nil: it makes a plan for a person
+	Divide *Division
+
 	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does
 	Spare  bool         // the attempt goes on where Hazard says stop, and Result.Risk says so
 
@@ -102,11 +107,12 @@ type Result struct {
 	Turns   int    // model calls that were answered
 	Cost    sia.Credits
 	Usage   llm.Usage
-	Agent   string       // the agent and the models that answered, such as "builtin/gpt-5+o4"; empty: none did
-	Summary string       // the agent's own words; decides nothing
-	Ask     *sia.Ask     // when End is asked: a question, or the plan of an attempt that makes one
-	Signals []sia.Signal // when End is stuck
-	Risk    *sia.Risk    // the greatest chance that it would get nowhere; nil: it was not watched
+	Agent   string        // the agent and the models that answered, such as "builtin/gpt-5+o4"; empty: none did
+	Summary string        // the agent's own words; decides nothing
+	Ask     *sia.Ask      // when End is asked: a question, or the plan of an attempt that makes one
+	Signals []sia.Signal  // when End is stuck
+	Check   *sia.CheckRun // when End is finished: what SIA saw of a part's done-when; nil: it was no part
+	Risk    *sia.Risk     // the greatest chance that it would get nowhere; nil: it was not watched
 }
 
 // Recorder saves the transcript as it happens.
@@ -130,7 +136,8 @@ const (
 
 // Turn is one entry of the transcript. Known shapes of secrets are masked in it.
 type Turn struct {
-	Number int         `json:"number"` // the brief is 0, model turns count from 1, the end comes after them
+	Run    int         `json:"run,omitempty"` // of the attempt, where several go into it; 0: the only one
+	Number int         `json:"number"`        // the brief is 0, model turns count from 1, the end comes after them
 	At     time.Time   `json:"at"`
 	Kind   TurnKind    `json:"kind"`
 	Text   string      `json:"text,omitempty"`

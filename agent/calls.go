@@ -79,6 +79,12 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 	if call.Changed = res.Changed; len(res.Changed) > 0 {
 		r.env.Changed = true
 	}
+	if res.Finish != nil && r.in.Part != nil {
+		if told := r.look(ctx, res.Finish.Check); told != "" {
+			res = tool.Result{}
+			call.Result = told
+		}
+	}
 	if !r.concluded(res) {
 		if s := r.loop.addCall(stuck.Action{Tool: call.Name, Args: canonicalArgs(call.Arguments), Result: call.Result,
 			Error: call.IsError}, len(res.Changed) > 0); s != nil {
@@ -137,4 +143,32 @@ func canonicalArgs(args string) string {
 		return args
 	}
 	return string(b)
+}
+
+// look sees in the sandbox whether the part is done; command is what the agent says that its
+// test is run by. told is what the agent hears the first time that it is not.
+func (r *builtinRun) look(ctx context.Context, command string) (told string) {
+	want := r.in.Part.wanted()
+	if command != "" {
+		want.command = command
+	}
+	first := r.res.Check == nil
+	got := want.look(ctx, r.runner, r.env)
+	r.res.Check = &got
+	if got.Holds || got.Missing != "" || !first || r.res.End != "" {
+		return ""
+	}
+	return toldOf(got, want.fails)
+}
+
+// finishWithTest has the agent name the test that it was to write.
+func (r *builtinRun) finishWithTest() {
+	if p := r.in.Part; p == nil || p.Kind != sia.PartTest {
+		return
+	}
+	for i, t := range r.offered {
+		if t.Name() == tool.NameFinish {
+			r.offered[i] = tool.FinishTool{Test: true}
+		}
+	}
 }

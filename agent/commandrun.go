@@ -140,6 +140,10 @@ func (r *commandRun) run(ctx context.Context) error {
 				return errors.Join(failed, res.err)
 			}
 			r.setEnd(ctx, res.Result, gate)
+			if p := r.in.Part; p != nil && r.res.End == sia.EndFinished {
+				check := p.wanted().look(ctx, r.runner, r.env)
+				r.res.Check = &check
+			}
 			return nil
 		}
 	}

@@ -40,7 +40,7 @@ func (in Input) toPlan() Input {
 
 // planTools are the tools of an attempt that makes a plan: those that read, the
 // question, and the proposal.
-func planTools(all []tool.Tool, canAsk, failed bool) (offered []tool.Tool) {
+func planTools(all []tool.Tool, canAsk, failed bool, by *Division) (offered []tool.Tool) {
 	reading := []string{tool.NameList, tool.NameRead, tool.NameOutline, tool.NameSearch}
 	if failed {
 		reading = append(reading, tool.NameFailure)
@@ -53,7 +53,7 @@ func planTools(all []tool.Tool, canAsk, failed bool) (offered []tool.Tool) {
 			offered = append(offered, t)
 		}
 	}
-	return append(offered, tool.ProposeTool{})
+	return append(offered, by.endTool())
 }
 
 // planSections are the plan that was approved, and the one that was not.

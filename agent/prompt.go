@@ -74,7 +74,13 @@ func assemblePrompt(
 	ctx context.Context, in Input, env tool.Env, setup string, bound int,
 ) (text string, notes []string) {
 	sections := append(taskSections(in), mergeSections(in)...)
-	sections = append(sections, briefSections(in.Brief, in.Proposed)...)
+	brief := in.Brief
+	if in.Part != nil {
+		brief.Steps = nil // the parts are made of them
+	}
+	sections = append(sections, briefSections(brief, in.Proposed)...)
+	sections = append(sections, partSections(in.Part)...)
+	sections = append(sections, divisionSections(in.Divide)...)
 	for n, i := range in.Instructions {
 		text := middleOut(i.Text, mostInstruction)
 		if len(text) < len(i.Text) {

@@ -56,6 +56,9 @@ func (r *builtinRun) attempt(ctx context.Context) (Result, error) {
 	for err == nil && r.res.End == "" {
 		err = r.takeTurn(ctx)
 	}
+	if err == nil && r.res.End == sia.EndFinished && r.in.Part != nil && r.res.Check == nil {
+		r.look(ctx, "")
+	}
 	r.res.Turns, r.res.Cost, r.res.Usage, r.res.Risk = r.budget.turns, r.budget.spent, r.budget.usage, r.loop.worst
 	r.res.Reason, r.res.Summary = secret.Mask(r.res.Reason), secret.Mask(r.res.Summary)
 	if err != nil {
@@ -71,9 +74,10 @@ func (r *builtinRun) attempt(ctx context.Context) (Result, error) {
 // begin assembles the prompt, or takes up what was saved.
 func (r *builtinRun) begin(ctx context.Context) error {
 	if r.in.Planning {
-		r.offered = planTools(r.tools, r.in.CanAsk, len(r.in.Failures) > 0)
+		r.offered = planTools(r.tools, r.in.CanAsk, len(r.in.Failures) > 0, r.in.Divide)
 	} else {
 		r.offered, r.notes = offerTools(r.tools, r.in.Brief, r.in.CanAsk, len(r.in.Failures) > 0)
+		r.finishWithTest()
 	}
 	setup, err := r.setUp(ctx)
 	if err != nil {
@@ -92,7 +96,10 @@ func (r *builtinRun) begin(ctx context.Context) error {
 
 // systemText is the first message: what the agent is and how it works.
 func (r *builtinRun) systemText() string {
-	if r.in.Planning {
+	switch {
+	case r.in.Divide != nil:
+		return strings.TrimSpace(dividePrompt)
+	case r.in.Planning:
 		return strings.TrimSpace(planPrompt)
 	}
 	return strings.TrimSpace(systemPrompt)

@@ -77,6 +77,9 @@ func Markdown(turns []Turn, h Header) string {
 			r.Usage.CachedInput, r.Usage.Output))
 	}
 	for _, t := range turns {
+		if t.Run > 0 && t.Kind == TurnBrief {
+			fmt.Fprintf(&b, "\n# Run %d\n", t.Run)
+		}
 		b.WriteString("\n" + t.markdown())
 	}
 	return b.String()

@@ -117,7 +117,16 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 			return nil, err
 		}
 	}
-	coders, err := newCoders(ctx, g, c, o)
+	box, err := newSandbox(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	coders, err := newCoders(g, c, box)
+	if err != nil {
+		return nil, err
+	}
+	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: sandboxCache(c), Hosts: c.SetupHosts,
+		Now: g.now, Logger: g.log})
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +153,7 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 	return work.New(work.Deps{
 		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
-		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log},
+		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
 		Settings:  g.settings, Looker: looker, Chooser: learn.NewChooser(g.store, learner, setup, g.now),
 		Decider: learn.NewDecider(g.store, who, g.now),
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
@@ -152,17 +161,16 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 	})
 }
 
-// newCoders builds those that work on tasks.
-func newCoders(ctx context.Context, g *ground, c Config, o Options) (out work.Coders, err error) {
-	box, err := newSandbox(ctx, o)
-	if err != nil {
-		return out, err
-	}
+// sandboxCache is the folder in which what runs in the sandbox keeps what it fetched and built.
+func sandboxCache(c Config) string { return filepath.Join(c.Dir, "sandbox") }
+
+// newCoders builds those that work on tasks, in a sandbox where there is one.
+func newCoders(g *ground, c Config, box *sandbox.Sandbox) (out work.Coders, err error) {
 	table, err := policies.ShippedCoders()
 	if err != nil {
 		return out, err
 	}
-	cache := filepath.Join(c.Dir, "sandbox")
+	cache := sandboxCache(c)
 	for _, one := range c.Models.coders() {
 		model, err := one.Model.chain(one.Name, g.log)
 		if err != nil {

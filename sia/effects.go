@@ -46,6 +46,8 @@ type effectTraits struct {
 	// it leads to the next attempt: only the newest of its kind counts, a worker drops
 	// an older one, and nothing waits for it any more when the task ends
 	leads bool
+	// it may take as long as an attempt, and waits for its turn among those
+	long bool
 	// it waits for the resume while the task is paused; the others keep what was done,
 	// or answer people
 	held bool
@@ -55,8 +57,8 @@ type effectTraits struct {
 var effects = []effectTraits{
 	{kind: DoBegin, outcomes: []Kind{KBegun}, waitsIn: []State{Queued, Announced}, leads: true, held: true},
 	{kind: DoDecide, outcomes: []Kind{KDecided}, waitsIn: []State{Queued, Announced, Working, Diagnosing}, leads: true, held: true},
-	{kind: DoAttempt, outcomes: []Kind{KAttemptEnded}, waitsIn: []State{Working}, held: true},
-	{kind: DoAggregate, outcomes: []Kind{KAggregated}, waitsIn: []State{Working}, held: true},
+	{kind: DoAttempt, outcomes: []Kind{KAttemptEnded}, waitsIn: []State{Working}, long: true, held: true},
+	{kind: DoAggregate, outcomes: []Kind{KAggregated}, waitsIn: []State{Working}, long: true, held: true},
 	{kind: DoCancel},
 	{kind: DoPush, outcomes: []Kind{KPushed, KPushRefused}, waitsIn: []State{Working}},
 	{kind: DoPull, outcomes: []Kind{KPullOpened}, waitsIn: []State{PushedOut}, held: true},
@@ -96,6 +98,9 @@ func (k EffectKind) traits() effectTraits {
 	}
 	return effects[i]
 }
+
+// Long reports whether an effect of the kind may take as long as an attempt.
+func (k EffectKind) Long() bool { return k.traits().long }
 
 // reports tells whether a fact of the kind f may be the outcome of an effect.
 func (e effectTraits) reports(f Kind) bool {

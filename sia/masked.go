@@ -94,7 +94,7 @@ func (f Begun) Masked(mask Mask) Fact {
 func (f AttemptEnded) Masked(mask Mask) Fact {
 	f.Reason, f.Agent, f.Summary = mask(f.Reason), mask(f.Agent), mask(f.Summary)
 	f.Diff, f.Signals = f.Diff.masked(mask), maskedSignals(f.Signals, mask)
-	f.Check = maskedAt(f.Check, func(c CheckRun) CheckRun { return c.masked(mask) })
+	f.Check = maskedAt(f.Check, func(c CheckRun) CheckRun { return c.Masked(mask) })
 	f.Ask = maskedAt(f.Ask, func(a Ask) Ask {
 		a.Question, a.Why, a.Options = mask(a.Question), mask(a.Why), mask.Each(a.Options)
 		a.Plan = maskedPlan(a.Plan, mask)
@@ -106,7 +106,7 @@ func (f AttemptEnded) Masked(mask Mask) Fact {
 // Masked masks what the parts changed, and what the checks of them say.
 func (f Aggregated) Masked(mask Mask) Fact {
 	f.Reason, f.Diff, f.Conflicts = mask(f.Reason), f.Diff.masked(mask), maskedConflicts(f.Conflicts, mask)
-	f.Checks = maskedEach(f.Checks, func(c CheckRun) CheckRun { return c.masked(mask) })
+	f.Checks = maskedEach(f.Checks, func(c CheckRun) CheckRun { return c.Masked(mask) })
 	return f
 }
 

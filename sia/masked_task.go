@@ -83,12 +83,13 @@ func (a Attempt) masked(mask Mask) Attempt {
 func (p Part) masked(mask Mask) Part {
 	p.Part = maskedStep(p.Part, mask)
 	p.Agent, p.Assigned, p.Reason, p.Summary = mask(p.Agent), mask(p.Assigned), mask(p.Reason), mask(p.Summary)
-	p.Checked = maskedAt(p.Checked, func(c CheckRun) CheckRun { return c.masked(mask) })
+	p.Checked = maskedAt(p.Checked, func(c CheckRun) CheckRun { return c.Masked(mask) })
 	p.Diff = p.Diff.masked(mask)
 	return p
 }
 
-func (c CheckRun) masked(mask Mask) CheckRun {
+// Masked is the run with its texts masked.
+func (c CheckRun) Masked(mask Mask) CheckRun {
 	c.Command, c.Missing, c.Excerpt, c.Tests = mask(c.Command), mask(c.Missing), mask(c.Excerpt), mask.Each(c.Tests)
 	return c
 }

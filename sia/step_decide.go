@@ -123,7 +123,7 @@ func (s *step) recovered(f Decided) {
 	case ChooseRetry:
 		s.proceedAfter(f.Wait.D(), fmt.Sprintf("failed attempt %d: the same again, because %s", a.Number, f.Reason))
 	case ChooseRerun:
-		if a.lost() > 0 { // the checks can't say that what is missing is there
+		if a.Lost() > 0 { // the checks can't say that what is missing is there
 			s.diagnose(a.Signals)
 			return
 		}

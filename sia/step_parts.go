@@ -43,11 +43,12 @@ func (s *step) divide(o Opening, racers []Racer) {
 	a := s.t.Attempt()
 	if o.Structure != plan.Whole {
 		a.Structure, a.Shape, a.Parallel, a.MaxParts = o.Structure, o.Shape, max(1, o.Parallel), o.MaxParts
+		a.Start = s.t.Head
 	}
 	steps := s.t.Brief.Steps
 	switch {
 	case len(racers) > 1 && !a.Planning && !a.Divided():
-		a.Structure, a.Parallel = plan.Race, len(racers)
+		a.Structure, a.Parallel, a.Start = plan.Race, len(racers), s.t.Head
 		for _, r := range racers {
 			a.Parts = append(a.Parts, Part{Kind: PartRacer, State: PartWaiting, Coder: r.Coder, Agent: r.Agent})
 		}
@@ -126,7 +127,7 @@ func (s *step) workOn() {
 		s.soon = true
 		s.emitEffect(DoDecide, a.Number, string(question)+"-"+s.v(), Effect{Question: question, Part: failed[0]})
 	}
-	lost := a.lost()
+	lost := a.Lost()
 	for i := range a.Parts {
 		p := &a.Parts[i]
 		if p.State == PartWaiting && lost == 0 && a.Running() < a.Parallel && a.free(*p) {
@@ -148,9 +149,9 @@ func (a *Attempt) free(p Part) bool {
 	return !slices.ContainsFunc(p.Needs, func(n int) bool { return a.Parts[n-1].State != PartDone })
 }
 
-// lost is the number of a part that was given up and without which the attempt can't
+// Lost is the number of a part that was given up and without which the attempt can't
 // pass; 0: there is none.
-func (a *Attempt) lost() int {
+func (a *Attempt) Lost() int {
 	for i, p := range a.Parts {
 		if p.State == PartGivenUp && (p.Kind == PartOfPlan || p.Kind == PartMerge) {
 			return i + 1
@@ -198,6 +199,9 @@ func (s *step) runEnded() {
 	}
 	s.because("part %d of attempt %d: %s", n, s.number(), partEnd(f))
 	holds := f.Check == nil || f.Check.Holds || f.Check.Missing != ""
+	if p.Kind == PartTest { // it is worth nothing unless it was seen to fail
+		holds = f.Check != nil && f.Check.Holds && f.Commit != ""
+	}
 	switch {
 	case f.End == EndCancelled:
 		p.State = PartWaiting
@@ -362,7 +366,7 @@ func (s *step) aggregated() {
 		s.resolve(f)
 		return
 	}
-	lost := a.lost()
+	lost := a.Lost()
 	if red := unmet(f.Checks); red != nil && lost == 0 && !a.mended() {
 		a.Parts = append(a.Parts, Part{Kind: PartMend, State: PartWaiting, Checked: red, Part: plan.Part{
 			Do:       "The parts are put together, and this does not hold: `" + red.Command + "`. Mend it.",

@@ -183,8 +183,8 @@ func holdsParts(t *rapid.T, before, after Task) {
 	if reserved > a.Reserved || a.Outcome != "" && a.Reserved > 0 && running == 0 && !after.held(DoAttempt) {
 		t.Fatalf("%s credits are set aside for attempt %d, and %s for its parts", a.Reserved, a.Number, reserved)
 	}
-	if a.Divided() && a.Structure != plan.Race && a.Outcome == AttemptPass && a.lost() > 0 {
-		t.Fatalf("it passed without part %d: %+v", a.lost(), a.Parts)
+	if a.Divided() && a.Structure != plan.Race && a.Outcome == AttemptPass && a.Lost() > 0 {
+		t.Fatalf("it passed without part %d: %+v", a.Lost(), a.Parts)
 	}
 }
 

@@ -223,14 +223,16 @@ type Attempt struct {
 	Summary  string         `json:"summary,omitempty"` // the agent's own words; decides nothing
 
 	// how the work hangs together; empty: one run does all of it
-	Structure   plan.Structure `json:"structure,omitempty"`
-	Shape       string         `json:"shape,omitempty"`       // why so, for people
-	Parts       []Part         `json:"parts,omitempty"`       // in order; none before there is a plan
-	Parallel    int            `json:"parallel,omitempty"`    // runs at once, at most
-	MaxParts    int            `json:"max_parts,omitempty"`   // of a plan
-	Runs        int            `json:"runs,omitempty"`        // of agents that went into it; 0: one
-	Asking      int            `json:"asking,omitempty"`      // number of the part that it is decided about; 0: none
-	Aggregating bool           `json:"aggregating,omitempty"` // its parts are being put together
+	Structure plan.Structure `json:"structure,omitempty"`
+	Shape     string         `json:"shape,omitempty"`     // why so, for people
+	Parts     []Part         `json:"parts,omitempty"`     // in order; none before there is a plan
+	Parallel  int            `json:"parallel,omitempty"`  // runs at once, at most
+	MaxParts  int            `json:"max_parts,omitempty"` // of a plan
+	// the branch's head when it began, which its commit may replace
+	Start       SHA  `json:"start,omitempty"`
+	Runs        int  `json:"runs,omitempty"`        // of agents that went into it; 0: one
+	Asking      int  `json:"asking,omitempty"`      // number of the part that it is decided about; 0: none
+	Aggregating bool `json:"aggregating,omitempty"` // its parts are being put together
 
 	LessonsShown    []string `json:"lessons_shown,omitempty"`    // ids of the lessons of earlier tasks that it was told
 	LessonsWithheld []string `json:"lessons_withheld,omitempty"` // ids of those that fit as well and were kept from it

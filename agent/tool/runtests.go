@@ -42,13 +42,10 @@ func (TestTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result
 	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
-	command := env.Test
+	command := TestCommand(env)
 	if command == "" {
-		if command = testCommand(env); command == "" {
-			return Result{}, errors.New("no way to test this repository was found (go.mod, package.json, Cargo.toml, " +
-				"pytest, " +
-				"a test target in Makefile); use run with the right command")
-		}
+		return Result{}, errors.New("no way to test this repository was found (go.mod, package.json, Cargo.toml, pytest, " +
+			"a test target in Makefile); use run with the right command")
 	}
 	r, changed, err := runCommand(ctx, env, command, a.Seconds)
 	if err != nil {
@@ -97,9 +94,12 @@ var (
 	pytestMark = regexp.MustCompile(`(?m)^\[tool\.pytest|^\[(tool:)?pytest\]`)
 )
 
-// testCommand guesses how a repository is tested, from the files at its root;
-// "" when nothing says so.
-func testCommand(env Env) string {
+// TestCommand is how a repository is tested: as it says itself, or a guess from the files
+// at its root; "" when nothing says so.
+func TestCommand(env Env) string {
+	if env.Test != "" {
+		return env.Test
+	}
 	file := func(p string) (string, bool) {
 		b, _, err := readText(env.Root, p)
 		return string(b), err == nil

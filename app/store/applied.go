@@ -102,7 +102,7 @@ func (w *appliedEvent) saveEffects() {
 // insertJob writes the job of an effect.
 func (s *Store) insertJob(ctx context.Context, tx *sql.Tx, f sia.Effect) error {
 	opts := &river.InsertOpts{Queue: queueEffects, MaxAttempts: jobAttempts}
-	if f.Kind == sia.DoAttempt {
+	if f.Kind.Long() {
 		opts.Queue = queueAttempts
 	}
 	if f.At.After(s.now()) {

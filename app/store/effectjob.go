@@ -77,7 +77,7 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 		return nil, err
 	}
 	timeout := w.e.c.EffectTimeout
-	if f.Kind == sia.DoAttempt {
+	if f.Kind.Long() {
 		timeout = w.e.c.AttemptTimeout(t)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout,

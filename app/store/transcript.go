@@ -10,35 +10,46 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// AppendTurn saves one turn of an attempt's transcript as it happens. Turns are
-// numbered from 1. Turns of that number and above, left by a run of the attempt
+// AppendTurn saves one turn of the transcript of an attempt's run as it happens; run 0 is the
+// only one. Turns are numbered from 1. Turns of that number and above, left by a run of the attempt
 // that was cut short, are dropped: the run that goes on is the one that counts.
-func (s *Store) AppendTurn(ctx context.Context, id sia.TaskID, attempt, number int, turn []byte) error {
+func (s *Store) AppendTurn(ctx context.Context, id sia.TaskID, attempt, run, number int, turn []byte) error {
 	op := fmt.Sprintf("save turn %d of attempt %d of task %s", number, attempt, id)
 	body, err := s.codec.pack(turn)
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return s.write(ctx, op, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM transcripts WHERE task_id = ? AND attempt = ? AND number >= ?`, id,
-			attempt, number); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM transcripts WHERE task_id = ? AND attempt = ? AND run = ? AND
+			number >= ?`, id, attempt, run, number); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO transcripts (task_id, attempt, number, turn) VALUES (?, ?, ?, ?)`, id,
-			attempt, number, body)
+		_, err := tx.ExecContext(ctx, `INSERT INTO transcripts (task_id, attempt, run, number, turn) VALUES (?, ?, ?, ?, ?)`,
+			id, attempt, run, number, body)
 		return err
 	})
 }
 
-// Turns are an attempt's turns in order, each the JSON that was saved.
+// Turns are the turns of all runs of an attempt in order, each the JSON that was saved.
 func (s *Store) Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error) {
+	return s.turns(ctx, id, attempt, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ? ORDER BY run, number`, id,
+		attempt)
+}
+
+// TurnsOf are the turns of one run of an attempt.
+func (s *Store) TurnsOf(ctx context.Context, id sia.TaskID, attempt, run int) ([]json.RawMessage, error) {
+	return s.turns(ctx, id, attempt, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ? AND run = ? ORDER BY number`,
+		id, attempt, run)
+}
+
+func (s *Store) turns(ctx context.Context, id sia.TaskID, attempt int, query string, args ...any) ([]json.RawMessage, error) {
 	turns, err := collect(ctx, s.r, func(rows *sql.Rows) (json.RawMessage, error) {
 		var body []byte
 		if err := rows.Scan(&body); err != nil {
 			return nil, err
 		}
 		return s.codec.unpack(body)
-	}, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ? ORDER BY number`, id, attempt)
+	}, query, args...)
 	return turns, s.explain(fmt.Sprintf("load the transcript of attempt %d of task %s", attempt, id), err)
 }
 

@@ -76,7 +76,7 @@ func serve(t *testing.T) (*httptest.Server, *store.Store) {
 	} {
 		b, err := json.Marshal(turn)
 		must(t, err)
-		must(t, s.AppendTurn(t.Context(), id, 2, n, b))
+		must(t, s.AppendTurn(t.Context(), id, 2, 0, n, b))
 	}
 	must(t, s.LogDecision(t.Context(), sia.Decision{
 		ID: "d1", Task: id, Repo: repo.ID, Attempt: 1, Type: sia.DecideTechnique, Policy: "technique/1",

@@ -44,23 +44,12 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if fact, ok, err := w.savedResult(ctx, t, f); err != nil || ok {
 		return fact, err
 	}
-	a := t.Attempt()
-	saved, err := w.savedTurns(ctx, &t)
+	r, err := w.runOf(ctx, &t, f)
 	if err != nil {
 		return nil, err
 	}
-	start, err := w.startCommit(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.Store.SaveText(ctx, t.ID, f.Attempt, textStart, string(t.Head)); err != nil {
-		return nil, err
-	}
-	begin, err := w.beginning(ctx, t, start)
-	if err != nil {
-		return nil, err
-	}
-	space, err := w.workspace(ctx, t, f, begin.commit, len(saved) > 0)
+	a, begin := t.Attempt(), r.begin
+	space, err := w.workspace(ctx, t, f, begin.commit, len(r.saved) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +70,12 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, err
 	}
-	input.Saved, input.Rebuild = saved, !space.Reused()
-	input.OnBase = start == string(t.BaseSHA) && !space.Reused()
-	res, err := w.coder(t).agent(t.Settings.Agent).Run(ctx, input, recorder{w.Store, w.Secrets, t.ID, a.Number})
+	input.Saved, input.Rebuild = r.saved, !space.Reused()
+	input.OnBase = begin.commit == string(t.BaseSHA) && !space.Reused()
+	if err := w.forRun(ctx, t, r, &input); err != nil {
+		return nil, err
+	}
+	res, err := w.agentFor(t, r).Run(ctx, input, recorder{w.Store, w.Secrets, t.ID, a.Number, f.Run})
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
 		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
 	}
@@ -102,26 +94,26 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	defer cancel()
 	fact := sia.AttemptEnded{
 		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary,
-		Signals: res.Signals, Risk: res.Risk,
+		Signals: res.Signals, Risk: res.Risk, Check: res.Check,
 	}
 	if res.Ask != nil {
 		fact.Ask = answerable(*res.Ask, t)
 	}
 	switch {
-	case a.Planning || res.End == sia.EndAsked: // nothing is kept of what was changed
+	case input.Planning || res.End == sia.EndAsked: // nothing is kept of what was changed
 	case res.End == sia.EndStuck:
 		err = w.settleTree(keep, t, space, &fact, w.abandoned)
 	default:
 		err = w.settleTree(keep, t, space, &fact, func(
 			ctx context.Context, t sia.Task, space *gitops.Workspace, fact *sia.AttemptEnded,
 		) error {
-			return w.commit(ctx, t, begin, space, fact)
+			return w.commit(ctx, t, r, space, fact)
 		})
 	}
 	if err != nil {
 		return nil, err
 	}
-	if fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !a.Planning {
+	if f.Run == 0 && fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !a.Planning {
 		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
 	}
 	if err := w.decideInterrupt(keep, t, f, fact, interrupt.ID()); err != nil {
@@ -131,7 +123,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, fmt.Errorf("encode the result of %s: %w", f.Key, err)
 	}
-	if err := w.Store.SaveText(keep, t.ID, f.Attempt, textResult, string(b)); err != nil {
+	if err := w.Store.SaveText(keep, t.ID, f.Attempt, ofRun(textResult, f.Run), string(b)); err != nil {
 		return nil, err
 	}
 	over = true
@@ -141,11 +133,14 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 // savedTurns are the turns of an attempt whose process ended before its result
 // was saved; none when no model had answered. The attempt then stands on the
 // commit on which it began, wherever the branch is now.
-func (w *Worker) savedTurns(ctx context.Context, t *sia.Task) ([]agent.Turn, error) {
+func (w *Worker) savedTurns(ctx context.Context, t *sia.Task, run int) ([]agent.Turn, error) {
 	n := t.Attempt().Number
-	turns, err := w.transcript(ctx, *t, n)
+	turns, err := w.turnsOf(ctx, *t, n, run)
 	if err != nil || !slices.ContainsFunc(turns, func(turn agent.Turn) bool { return turn.Kind == agent.TurnModel }) {
 		return nil, err
+	}
+	if run > 0 {
+		return turns, nil
 	}
 	start, err := w.Store.Text(ctx, t.ID, n, textStart)
 	if err != nil {
@@ -191,7 +186,7 @@ func answerable(a sia.Ask, t sia.Task) *sia.Ask {
 func (w *Worker) savedResult(
 	ctx context.Context, t sia.Task, f sia.Effect,
 ) (fact sia.AttemptEnded, ok bool, err error) {
-	saved, err := w.Store.Text(ctx, t.ID, f.Attempt, textResult)
+	saved, err := w.Store.Text(ctx, t.ID, f.Attempt, ofRun(textResult, f.Run))
 	if errors.Is(err, store.ErrNotFound) {
 		return fact, false, nil
 	}
@@ -317,10 +312,9 @@ func (w *Worker) abandoned(ctx context.Context, t sia.Task, space *gitops.Worksp
 	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, w.Secrets.Mask(diff.Patch))
 }
 
-// commit commits the workspace and says what changed against the base.
-func (w *Worker) commit(
-	ctx context.Context, t sia.Task, begin beginning, space *gitops.Workspace, fact *sia.AttemptEnded,
-) error {
+// commit commits the workspace and says what changed: against the base, or where the run is
+// of a part, against what the part began with.
+func (w *Worker) commit(ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded) error {
 	bot, err := w.GitHub.Author(ctx, w.Now())
 	if err != nil {
 		return err
@@ -329,9 +323,13 @@ func (w *Worker) commit(
 	a.Summary = w.Secrets.Mask(fact.Summary)
 	bot.When = a.StartedAt // the same attempt makes the same commit, however often it is done
 	spec := gitops.CommitSpec{
-		Message: render.CommitMessage(t, a), Author: bot, Committer: bot, Parents: begin.parents,
+		Message: render.CommitMessage(t, a), Author: bot, Committer: bot, Parents: r.begin.parents,
 		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)},
 			{Key: "SIA-Transcript", Value: w.Links.Transcript(t, a.Number)}},
+	}
+	if r.inPlan() {
+		spec.Message = render.PartMessage(t, a, r.number)
+		spec.Trailers = append(spec.Trailers, gitops.Trailer{Key: "SIA-Part", Value: fmt.Sprint(r.number)})
 	}
 	if by := t.AskedBy; by.Login != "" {
 		spec.Trailers = append(spec.Trailers,
@@ -344,11 +342,29 @@ func (w *Worker) commit(
 	if err != nil {
 		return err
 	}
+	if err := w.inspect(ctx, t, r, sha, fact); err != nil {
+		return err
+	}
+	if r.part != nil && r.part.Kind == sia.PartTest && fact.Check != nil {
+		onlyTests(fact)
+	}
+	return nil
+}
+
+// inspect says what a commit changes, and refuses it where that may not leave.
+func (w *Worker) inspect(ctx context.Context, t sia.Task, r agentRun, sha string, fact *sia.AttemptEnded) error {
 	from := startOf(t)
 	if t.Merging != nil {
 		t.BaseSHA, from = t.Merging.Onto, string(t.Merging.Onto) // it stands on that by now
 	}
-	diff, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), sha)
+	against := string(t.BaseSHA)
+	if r.inPlan() {
+		against = r.begin.commit
+		if len(r.begin.parents) > 0 {
+			against = r.begin.parents[0]
+		}
+	}
+	diff, err := w.mirror(t).Diff(ctx, against, sha)
 	if err != nil {
 		return err
 	}
@@ -361,7 +377,7 @@ func (w *Worker) commit(
 	if err != nil {
 		return err
 	}
-	open, err := w.mirror(t).Unresolved(ctx, sha, begin.open)
+	open, err := w.mirror(t).Unresolved(ctx, sha, r.begin.open)
 	if err != nil {
 		return err
 	}
@@ -375,7 +391,7 @@ func (w *Worker) commit(
 	default:
 		fact.Commit = sia.SHA(sha)
 	}
-	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, w.Secrets.Mask(diff.Patch))
+	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, ofRun(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }
 
 // count fills in what a diff comes to.
@@ -393,23 +409,38 @@ type recorder struct {
 	secrets *secret.Masker
 	task    sia.TaskID
 	attempt int
+	run     int // 0: the only one
 }
 
 // Turn saves one turn.
 func (r recorder) Turn(ctx context.Context, turn agent.Turn) error {
+	turn.Run = r.run
 	b, err := json.Marshal(turn.Masked(r.secrets.Mask))
 	if err != nil {
 		return fmt.Errorf("encode turn %d: %w", turn.Number, err)
 	}
-	return r.store.AppendTurn(ctx, r.task, r.attempt, turn.Number, b)
+	return r.store.AppendTurn(ctx, r.task, r.attempt, r.run, turn.Number, b)
 }
 
-// transcript reads an attempt's turns back.
+// transcript reads the turns of all runs of an attempt back.
 func (w *Worker) transcript(ctx context.Context, t sia.Task, attempt int) ([]agent.Turn, error) {
 	rows, err := w.Store.Turns(ctx, t.ID, attempt)
 	if err != nil {
 		return nil, err
 	}
+	return readTurns(t, attempt, rows)
+}
+
+// turnsOf reads the turns of one run of an attempt back.
+func (w *Worker) turnsOf(ctx context.Context, t sia.Task, attempt, run int) ([]agent.Turn, error) {
+	rows, err := w.Store.TurnsOf(ctx, t.ID, attempt, run)
+	if err != nil {
+		return nil, err
+	}
+	return readTurns(t, attempt, rows)
+}
+
+func readTurns(t sia.Task, attempt int, rows []json.RawMessage) ([]agent.Turn, error) {
 	turns, err := agent.Turns(rows)
 	if err != nil {
 		return nil, fmt.Errorf("read attempt %d of task %s: %w", attempt, t.ID, err)

@@ -73,7 +73,7 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 	if err != nil {
 		return conclusion{}, err
 	}
-	diff, err := w.Store.Text(ctx, t.ID, f.Attempt, textDiff)
+	diff, err := w.Store.Text(ctx, t.ID, f.Attempt, ofRun(textDiff, diffOf(t.Attempts[f.Attempt-1])))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return conclusion{}, err
 	}

@@ -13,7 +13,7 @@ import (
 // where the attempt found it. Where the task's head is by now does not matter:
 // what a person pushed meanwhile is not in the commit, and must not be replaced.
 func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	start, err := w.Store.Text(ctx, t.ID, f.Attempt, textStart)
+	start, err := w.attemptStart(ctx, t, f.Attempt)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,11 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	case start == "": // the branch is not there yet
 		from = string(t.BaseSHA)
 	}
-	err = w.pushCommit(ctx, t, from, string(f.SHA), start)
+	expect := start
+	if head := t.Attempts[f.Attempt-1].Head; f.Part > 0 && head != "" { // another racer's, which this one takes the place of
+		expect = string(head)
+	}
+	err = w.pushCommit(ctx, t, from, string(f.SHA), expect)
 	if refused, ok := refusedWorkflow(err); ok {
 		return refused, nil
 	}

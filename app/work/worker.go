@@ -123,6 +123,7 @@ type Deps struct {
 	Coders    Coders
 	Diagnoser *diagnose.Diagnoser
 	Reviewer  *diagnose.Reviewer
+	Checker   *agent.Checker
 	Settings  Settings
 	Looker    Looker
 	Chooser   Chooser
@@ -141,7 +142,7 @@ func (d Deps) check() error {
 	for name, missing := range map[string]bool{
 		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Git": d.Git == nil, "Coders.All": len(d.Coders.All) == 0,
 		"Coders.Tools": len(d.Coders.Tools) == 0,
-		"Diagnoser":    d.Diagnoser == nil, "Reviewer": d.Reviewer == nil, "Settings": d.Settings == nil,
+		"Diagnoser":    d.Diagnoser == nil, "Reviewer": d.Reviewer == nil, "Checker": d.Checker == nil, "Settings": d.Settings == nil,
 		"Looker": d.Looker == nil, "Chooser": d.Chooser == nil, "Decider": d.Decider == nil, "Lessons": d.Lessons == nil, "Memory": d.Memory == nil,
 		"Canceller": d.Canceller == nil, "Links": d.Links.Host == "", "Secrets": d.Secrets == nil,
 		"Logger": d.Logger == nil, "Now": d.Now == nil,
@@ -193,7 +194,8 @@ type handler func(context.Context, sia.Task, sia.Effect) (sia.Fact, error)
 // handlers has one for every kind of effect.
 func (w *Worker) handlers() map[sia.EffectKind]handler {
 	return map[sia.EffectKind]handler{
-		sia.DoBegin: w.begin, sia.DoDecide: w.decide, sia.DoAttempt: w.attempt, sia.DoCancel: w.cancel, sia.DoPush: w.push, sia.DoPull: w.pull,
+		sia.DoBegin: w.begin, sia.DoDecide: w.decide, sia.DoAttempt: w.attempt,
+		sia.DoAggregate: w.aggregate, sia.DoCancel: w.cancel, sia.DoPush: w.push, sia.DoPull: w.pull,
 		sia.DoGate: w.gate, sia.DoRerun: w.rerun, sia.DoDiagnose: w.diagnose, sia.DoReview: w.review, sia.DoWeigh: w.weigh,
 		sia.DoMemory:   w.memory,
 		sia.DoAnnounce: w.announce, sia.DoEscalate: w.escalate, sia.DoClose: w.close, sia.DoReady: w.ready,
@@ -216,12 +218,11 @@ func (w *Worker) mayWork(t sia.Task) []Coder {
 	return own
 }
 
-// coder is the one that makes the present attempt; the first where that one is not
-// configured any more.
-func (w *Worker) coder(t sia.Task) Coder {
+// coder is the one of a name; the first where that one is not configured any more.
+func (w *Worker) coder(t sia.Task, name string) Coder {
 	may := w.mayWork(t)
 	for _, c := range may {
-		if a := t.Attempt(); a != nil && a.Coder == c.Name {
+		if c.Name == name {
 			return c
 		}
 	}

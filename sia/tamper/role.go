@@ -67,6 +67,13 @@ var (
 	goSystem = regexp.MustCompile(`_(aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips|mipsle|mips64|mips64le|ppc64|ppc64le|riscv64|s390x|wasm)_test\.go$`)
 )
 
+// IsTest reports whether a file is part of tests, as far as its path tells: test code, what
+// tests read, or expected output.
+func IsTest(p string) bool {
+	r := roleOf(p)
+	return r.test || r.maybe || r.golden || r.fixture
+}
+
 // roleOf says what the file at a path is to validation.
 func roleOf(p string) role {
 	p = path.Clean(strings.ReplaceAll(p, `\`, "/"))

@@ -20,16 +20,16 @@ func testTranscripts(t *testing.T, s *fixture) {
 	turn := func(text string) json.RawMessage { return json.RawMessage(`{"say":"` + text + `"}`) }
 	long := turn(strings.Repeat("tests ", 2000))
 	for i, v := range []json.RawMessage{turn("a"), long, turn("c")} {
-		must(t, s.AppendTurn(ctx, id, 1, i+1, v))
+		must(t, s.AppendTurn(ctx, id, 1, 0, i+1, v))
 	}
-	must(t, s.AppendTurn(ctx, id, 2, 1, turn("other attempt")))
-	must(t, s.AppendTurn(ctx, id, 1, 2, turn("again, after a crash")))
+	must(t, s.AppendTurn(ctx, id, 2, 0, 1, turn("other attempt")))
+	must(t, s.AppendTurn(ctx, id, 1, 0, 2, turn("again, after a crash")))
 	got, err := s.Turns(ctx, id, 1)
 	must(t, err)
 	if diff := cmp.Diff([]json.RawMessage{turn("a"), turn("again, after a crash")}, got); diff != "" {
 		t.Error(diff)
 	}
-	if err := s.AppendTurn(ctx, "7-999", 1, 1, turn("a")); err == nil {
+	if err := s.AppendTurn(ctx, "7-999", 1, 0, 1, turn("a")); err == nil {
 		t.Error("a turn of no task was saved")
 	}
 }

@@ -1,0 +1,171 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/failure"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// Bounds of a check.
+const (
+	checkWithin  = 10 * time.Minute
+	checkExcerpt = 15 // lines
+	checkTests   = 50 // names of failed tests that are kept
+)
+
+// wantedCheck is what is to be seen of something that is said to be done.
+type wantedCheck struct {
+	command string // empty: the repository's tests
+	fails   bool   // a test is to fail, as one does that shows a fault
+	// what the repository's tests came to before anything was changed; nil: not known. What failed
+	// then may fail still.
+	baseline *sia.CheckRun
+}
+
+// look runs the command in the sandbox. A nil runner sees nothing, and the result says so.
+func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.Env) sia.CheckRun {
+	out := sia.CheckRun{Command: c.command}
+	if out.Command == "" {
+		out.Command = tool.TestCommand(env)
+	}
+	switch {
+	case runner == nil:
+		out.Missing = "there is no sandbox on this server to run it in"
+		return out
+	case out.Command == "":
+		out.Missing = "no way to test this repository is known: `agent.test` in its settings can say it"
+		return out
+	}
+	res, err := runner.Run(ctx, out.Command, checkWithin, nil)
+	if err != nil || ctx.Err() != nil {
+		out.Missing = "it could not be run in the sandbox"
+		return out
+	}
+	if res.OK() {
+		if out.Holds = !c.fails; c.fails {
+			out.Excerpt = "the test passes on the code as it is"
+		}
+		return out
+	}
+	text := secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD"))
+	out.Excerpt = commandEnding(res)
+	rep, err := failure.Read(ctx, bytes.NewReader([]byte(text)), failure.Options{MaxLines: checkExcerpt, Name: out.Command})
+	if err == nil {
+		out.Class = string(rep.Class)
+		if excerpt := strings.TrimSpace(rep.Text); excerpt != "" {
+			out.Excerpt = excerpt
+		}
+		for _, t := range rep.Tests[:min(len(rep.Tests), checkTests)] {
+			out.Tests = append(out.Tests, t.Name)
+		}
+	}
+	if out.Excerpt == commandEnding(res) && strings.TrimSpace(text) != "" {
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		out.Excerpt = strings.Join(lines[max(0, len(lines)-checkExcerpt):], "\n")
+	}
+	if b := c.baseline; c.command == "" && !c.fails && b != nil && !b.Holds && b.Missing == "" {
+		if len(b.Tests) == 0 || len(out.Tests) == 0 {
+			out.Missing = "it fails in the sandbox before anything is changed, too"
+		}
+		out.Holds = !slices.ContainsFunc(out.Tests, func(t string) bool { return !slices.Contains(b.Tests, t) })
+	}
+	if c.fails {
+		out.Holds = shows(rep.Class, len(out.Tests)) && !nothingRan.MatchString(text)
+	}
+	return out
+}
+
+// nothingRan is what usual runners print when no test was run.
+var nothingRan = regexp.MustCompile(`(?i)\[(setup|build) failed\]|no tests? (files|found|ran|to run|were found)|collected 0 items|` +
+	`collected \d+ items? / \d+ errors?|\b0 tests?\b|command not found`)
+
+// shows reports whether a failure is that of a test that ran, rather than of one that
+// could not be built or begun.
+func shows(class failure.Class, tests int) bool {
+	broken := []failure.Class{failure.CompileError, failure.SyntaxError, failure.Dependency, failure.ConfigError,
+		failure.Permission, failure.Timeout, failure.OutOfMemory, failure.Network, failure.Infrastructure}
+	return !slices.Contains(broken, class) && (tests > 0 || class == failure.TestFailure || class == failure.RuntimeError ||
+		class == failure.Crash || class == failure.Unknown)
+}
+
+// toldOf says to an agent what its part still lacks.
+func toldOf(c sia.CheckRun, fails bool) string {
+	want := "It should end with 0."
+	if fails {
+		want = "A test that runs and fails is wanted, for the reason that the issue tells."
+	}
+	return middleOut(fmt.Sprintf("This part is not done yet. SIA ran `%s` in the sandbox. %s\n\n%s\n\nMend it, then call finish "+
+		"again. The next call ends the run whatever comes of it.", clipLine(c.Command, mostStep), want, c.Excerpt), 8000)
+}
+
+// CheckerConfig is what a checker is made of.
+type CheckerConfig struct {
+	Sandbox *sandbox.Sandbox // nil: nothing is run
+	Cache   string           // as of [BuiltinConfig]
+	Hosts   []string         // as of [BuiltinConfig]
+	Now     func() time.Time
+	Logger  *slog.Logger
+}
+
+// Checker runs commands in the sandbox, to see whether something is done. It is safe for
+// concurrent use.
+type Checker struct{ runners *runnerFactory }
+
+// NewChecker returns a checker.
+func NewChecker(c CheckerConfig) (*Checker, error) {
+	if c.Sandbox == nil {
+		return &Checker{}, nil
+	}
+	runners, err := newRunnerFactory(c.Sandbox, c.Cache, c.Hosts, c.Now, c.Logger)
+	if err != nil {
+		return nil, fmt.Errorf("make a checker: %w", err)
+	}
+	return &Checker{runners}, nil
+}
+
+// Checks reports whether anything can be run.
+func (c *Checker) Checks() bool { return c.runners != nil }
+
+// Check runs commands on a work tree, one after the other, until ctx ends; "" is the
+// repository's tests, of which a baseline says what failed before. Of in, Dir, Repo, Issue,
+// OnBase, Setup and Test count.
+func (c *Checker) Check(
+	ctx context.Context, in Input, commands []string, baseline *sia.CheckRun,
+) ([]sia.CheckRun, error) {
+	root, err := os.OpenRoot(in.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open work tree: %w", err)
+	}
+	defer root.Close()
+	var runner *attemptRunner
+	if c.runners != nil {
+		if runner, _, _, err = c.runners.openRunner(ctx, in); err != nil {
+			return nil, err
+		}
+		defer runner.close()
+	}
+	env := tool.Env{Root: root, Test: in.Test}
+	var out []sia.CheckRun
+	for _, command := range commands {
+		got := wantedCheck{command: command, baseline: baseline}.look(ctx, runner, env)
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if !slices.ContainsFunc(out, func(o sia.CheckRun) bool { return o.Command == got.Command }) {
+			out = append(out, got)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,337 @@
+package work
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sia/tamper"
+)
+
+// textBaseline is what the repository's tests come to where an attempt begins.
+const textBaseline = "baseline"
+
+// ofRun is the kind of a text of one run of an attempt.
+func ofRun(kind string, run int) string {
+	if run == 0 {
+		return kind
+	}
+	return fmt.Sprintf("%s of run %d", kind, run)
+}
+
+// agentRun is one run of an agent: all of an attempt, its plan, or a part of it.
+type agentRun struct {
+	effect sia.Effect
+	part   *sia.Part // nil: no part
+	number int       // the part's
+	saved  []agent.Turn
+	begin  beginning
+}
+
+// inPlan reports whether the run is of a part that is put together with others.
+func (r agentRun) inPlan() bool { return r.part != nil && r.part.Kind != sia.PartRacer }
+
+// runOf says what the run of an effect is, and where it begins. Of an attempt of several runs,
+// each begins from where the branch was when the attempt did, wherever it is by now.
+func (w *Worker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r agentRun, err error) {
+	r.effect = f
+	a := t.Attempt()
+	r.part, r.number = a.PartOf(f.Run)
+	if f.Run > 0 {
+		t.Head = a.Start
+	}
+	if r.saved, err = w.savedTurns(ctx, t, f.Run); err != nil {
+		return r, err
+	}
+	start, err := w.startCommit(ctx, *t)
+	if err != nil {
+		return r, err
+	}
+	if f.Run == 0 {
+		if err := w.Store.SaveText(ctx, t.ID, f.Attempt, textStart, string(t.Head)); err != nil {
+			return r, err
+		}
+	}
+	if r.part == nil {
+		r.begin, err = w.beginning(ctx, *t, start)
+		return r, err
+	}
+	if r.part.Kept != "" {
+		r.begin = beginning{commit: string(r.part.Kept)}
+		if r.part.Kind == sia.PartMerge {
+			r.begin.open = r.part.Paths
+		}
+		return r, nil
+	}
+	got, err := w.putTogether(ctx, *t, start, plan.Tops(a.Needs(), r.part.Needs))
+	r.begin = beginning{commit: got.sha, parents: got.parents}
+	for _, c := range got.conflicts {
+		r.begin.open = append(r.begin.open, c.Path)
+	}
+	return r, err
+}
+
+// attemptStart is where the branch was when an attempt began, which its commit may replace;
+// "" where it was not there yet.
+func (w *Worker) attemptStart(ctx context.Context, t sia.Task, number int) (string, error) {
+	if a := t.Attempts[number-1]; a.Divided() {
+		return string(a.Start), nil
+	}
+	return w.Store.Text(ctx, t.ID, number, textStart)
+}
+
+// agentFor is who makes a run. A plan of parts is made by the coder's model itself, also
+// where a command does the work.
+func (w *Worker) agentFor(t sia.Task, r agentRun) agent.Agent {
+	a := t.Attempt()
+	switch {
+	case r.effect.Run > 0 && r.part == nil:
+		return w.coder(t, a.Coder).Builtin
+	case r.part != nil:
+		return w.coder(t, cmp.Or(r.part.Coder, a.Coder)).agent(t.Settings.Agent)
+	}
+	return w.coder(t, a.Coder).agent(t.Settings.Agent)
+}
+
+// forRun adds to what an agent is given what its run is.
+func (w *Worker) forRun(ctx context.Context, t sia.Task, r agentRun, in *agent.Input) error {
+	a, p := t.Attempt(), r.part
+	switch {
+	case r.effect.Run == 0:
+		return nil
+	case p == nil:
+		by, err := w.inForce(ctx, t, policies.TypeDecompose)
+		if err != nil {
+			return err
+		}
+		in.Planning, in.Divide = true, &agent.Division{Structure: a.Structure, Most: a.MaxParts, Prompt: by.Decompose().Prompt}
+		return nil
+	}
+	in.CanAsk, in.Limits.Credits = false, p.Reserved
+	in.Part = &agent.Part{Part: p.Part, Number: r.number, Kind: p.Kind, Left: p.Checked, Why: p.Reason}
+	if p.Kind == sia.PartRacer {
+		return nil
+	}
+	for _, o := range a.Parts {
+		in.Part.All = append(in.Part.All, o.Part)
+	}
+	in.Part.Before = plan.Below(a.Needs(), p.Needs...)
+	if p.Tries == 0 && p.Kind != sia.PartMend {
+		in.Part.Left, in.Part.Why = nil, ""
+	}
+	for _, path := range r.begin.open {
+		in.Part.Open = append(in.Part.Open, sia.Conflict{Path: path, What: gitops.ConflictContent.String()})
+	}
+	var err error
+	in.Part.Baseline, err = w.baseline(ctx, t, r, *in)
+	return err
+}
+
+// baseline is what the repository's tests come to where the attempt begins; nil where that is
+// not known. The first run that begins there finds it out.
+func (w *Worker) baseline(ctx context.Context, t sia.Task, r agentRun, in agent.Input) (*sia.CheckRun, error) {
+	a := t.Attempt()
+	saved, err := w.Store.Text(ctx, t.ID, a.Number, textBaseline)
+	if err == nil {
+		var c sia.CheckRun
+		if err := json.Unmarshal([]byte(saved), &c); err != nil {
+			return nil, fmt.Errorf("read the baseline of attempt %d of task %s: %w", a.Number, t.ID, err)
+		}
+		return &c, nil
+	}
+	if !errors.Is(err, store.ErrNotFound) || len(r.part.Needs) > 0 || r.part.Kept != "" || in.Rebuild && len(in.Saved) > 0 {
+		return nil, ignoreAbsent(err)
+	}
+	got, err := w.Checker.Check(ctx, in, []string{""}, nil)
+	if err != nil {
+		return nil, err
+	}
+	got[0] = got[0].Masked(w.Secrets.Mask)
+	b, err := json.Marshal(got[0])
+	if err != nil {
+		return nil, fmt.Errorf("encode the baseline of attempt %d of task %s: %w", a.Number, t.ID, err)
+	}
+	return &got[0], w.Store.SaveText(ctx, t.ID, a.Number, textBaseline, string(b))
+}
+
+// ignoreAbsent is err unless it says that there is nothing.
+func ignoreAbsent(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// onlyTests lets a test that shows a fault hold only where nothing but tests was changed.
+func onlyTests(fact *sia.AttemptEnded) {
+	for _, path := range fact.Diff.Paths {
+		if !tamper.IsTest(path) {
+			fact.Check.Holds = false
+			fact.Check.Excerpt = fmt.Sprintf("%s was changed, which is no test", path)
+			return
+		}
+	}
+}
+
+// together is what parts come to when they are put together.
+type together struct {
+	sha       string
+	conflicts []gitops.Conflict // none: they agree
+	parents   []string          // of the commit that resolves them; empty: there is nothing to resolve
+}
+
+// putTogether merges what some parts came to, of which none rests on another, in their order.
+// The same parts make the same commits, however often it is done.
+func (w *Worker) putTogether(ctx context.Context, t sia.Task, start string, parts []int) (out together, err error) {
+	a := t.Attempt()
+	needs := a.Needs()
+	out.sha = start
+	var have []int
+	var sides []string
+	for i, n := range parts {
+		side, err := w.comesTo(ctx, t, start, n)
+		if err != nil {
+			return out, err
+		}
+		below := plan.Below(needs, n)
+		sides = append(sides, side)
+		if i == 0 {
+			out.sha, have = side, below
+			continue
+		}
+		common := slices.DeleteFunc(slices.Clone(below), func(n int) bool { return !slices.Contains(have, n) })
+		base, err := w.putTogether(ctx, t, start, plan.Tops(needs, common))
+		if err != nil {
+			return out, err
+		}
+		bot, err := w.GitHub.Author(ctx, w.Now())
+		if err != nil {
+			return out, err
+		}
+		bot.When = a.StartedAt
+		merged, err := w.mirror(t).Merge(ctx, base.sha, out.sha, side,
+			gitops.CommitSpec{Message: render.PartsMergeMessage(t, *a, parts[:i+1]), Author: bot, Committer: bot,
+				Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}}},
+			gitops.MergeLabels{Ours: partNames(parts[:i]), Theirs: partNames(parts[i : i+1])})
+		if err != nil {
+			return out, fmt.Errorf("put part %d of attempt %d of task %s together with others: %w", n, a.Number, t.ID, err)
+		}
+		out.sha, out.conflicts = merged.SHA, append(out.conflicts, merged.Conflicts...)
+		have = append(have, below...)
+	}
+	if len(out.conflicts) > 0 {
+		out.parents = sides
+	}
+	return out, nil
+}
+
+// comesTo is the commit that a part came to, or began with where it changed nothing.
+func (w *Worker) comesTo(ctx context.Context, t sia.Task, start string, number int) (string, error) {
+	p := t.Attempt().Parts[number-1]
+	if p.Commit != "" {
+		return string(p.Commit), nil
+	}
+	below, err := w.putTogether(ctx, t, start, plan.Tops(t.Attempt().Needs(), p.Needs))
+	return below.sha, err
+}
+
+func partNames(numbers []int) string {
+	name := "part"
+	for i, n := range numbers {
+		if i > 0 {
+			name += " and"
+		}
+		name += fmt.Sprintf(" %d", n)
+	}
+	return name
+}
+
+// aggregate puts an attempt's parts together, and looks in the sandbox whether each of them
+// still holds then.
+func (w *Worker) aggregate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	a := t.Attempt()
+	t.Head = a.Start
+	start, err := w.startCommit(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	tops := a.Tops()
+	got, err := w.putTogether(ctx, t, start, tops)
+	if err != nil {
+		return nil, err
+	}
+	var out sia.Aggregated
+	if len(got.conflicts) > 0 {
+		out.Conflicts, out.Over = conflicts(gitops.Merged{Conflicts: got.conflicts}), tops
+		return out, nil
+	}
+	if got.sha == start {
+		return out, nil
+	}
+	var fact sia.AttemptEnded
+	if err := w.inspect(ctx, t, agentRun{}, got.sha, &fact); err != nil {
+		return nil, err
+	}
+	out.Commit, out.Reason, out.Diff, out.Hunks = fact.Commit, fact.Reason, fact.Diff, fact.Hunks
+	if a.Lost() > 0 || a.Outcome != "" {
+		return out, nil
+	}
+	out.Checks, err = w.checkWhole(ctx, t, f, got.sha)
+	return out, err
+}
+
+// checkWhole runs the commands of all parts, and the repository's tests, on a commit that
+// holds all of them.
+func (w *Worker) checkWhole(ctx context.Context, t sia.Task, f sia.Effect, sha string) ([]sia.CheckRun, error) {
+	a := t.Attempt()
+	space, err := w.mirror(t).Workspace(ctx, w.Git.WorkspaceDir(f.Key+" "+sha), sha)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err := space.Remove(); err != nil {
+			w.Logger.WarnContext(ctx, "workspace left behind", "task", t.ID, "attempt", a.Number, "error", err)
+		}
+	}()
+	commands := []string{}
+	for _, p := range a.Parts {
+		if p.Kind == sia.PartOfPlan && p.Check != "" && !slices.Contains(commands, p.Check) {
+			commands = append(commands, p.Check)
+		}
+	}
+	in := agent.Input{Dir: space.Dir(), Repo: t.Repo.String(), Issue: t.Issue, Setup: t.Settings.Agent.Setup,
+		Test: t.Settings.Agent.Test}
+	saved, err := w.Store.Text(ctx, t.ID, a.Number, textBaseline)
+	if err := ignoreAbsent(err); err != nil {
+		return nil, err
+	}
+	var baseline *sia.CheckRun
+	if err == nil {
+		if err := json.Unmarshal([]byte(saved), &baseline); err != nil {
+			return nil, fmt.Errorf("read the baseline of attempt %d of task %s: %w", a.Number, t.ID, err)
+		}
+		commands = append(commands, "")
+	}
+	return w.Checker.Check(ctx, in, commands, baseline)
+}
+
+// diffOf is the run whose diff is the attempt's: of a race, that of the racer whose change is
+// on the branch.
+func diffOf(a sia.Attempt) (run int) {
+	for _, p := range a.Parts {
+		if p.Kind == sia.PartRacer && p.Commit == a.Head && p.Pushed {
+			run = p.Run
+		}
+	}
+	return run
+}
