@@ -1,6 +1,10 @@
 package policies
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Answer is what a policy chose, with everything that it chose by.
 type Answer struct {
@@ -17,13 +21,21 @@ type Option struct {
 	Score  float64 `json:"score"`
 	Terms  []Term  `json:"terms,omitempty"` // whose sum the score is
 	// before it takes effect
-	Wait time.Duration `json:"wait,omitempty"`
+	Wait     time.Duration `json:"wait,omitempty"`
+	AtOnce   int           `json:"at_once,omitempty"`   // runs at once, at most
+	MaxParts int           `json:"max_parts,omitempty"` // parts of a plan, at most
 }
 
 // Term is one part of a score.
 type Term struct {
 	What  string  `json:"what"`
 	Value float64 `json:"value"`
+}
+
+// choose sorts options, the best first, and takes that one. Of those that tie, the first stays first.
+func (a *Answer) choose() {
+	slices.SortStableFunc(a.Options, func(x, y Option) int { return cmp.Compare(y.Score, x.Score) })
+	a.Choice, a.Propensity = a.Options[0].Choice, 1
 }
 
 // score adds terms up; those that are nothing are left out.

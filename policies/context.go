@@ -5,8 +5,9 @@ type Type string
 
 // The types of decision.
 const (
-	TypeAssign    Type = "assign"    // who makes the next attempt
-	TypeRecover   Type = "recover"   // what follows an attempt that failed
+	TypeDecompose Type = "decompose" // how the work on a task hangs together
+	TypeAssign    Type = "assign"    // who makes the next attempt, or tries a part of one
+	TypeRecover   Type = "recover"   // what follows an attempt, or a part of one, that failed
 	TypeTechnique Type = "technique" // which technique the next attempt uses
 	TypeRerun     Type = "rerun"     // whether failed checks run again before anybody is blamed
 	TypeInterrupt Type = "interrupt" // whether an attempt that gets stuck is stopped
@@ -15,7 +16,7 @@ const (
 
 // Types lists every type of decision, in the order in which they come up in a task.
 func Types() []Type {
-	return []Type{TypeAssign, TypeInterrupt, TypeRerun, TypeRecover, TypeTechnique, TypeEscalate}
+	return []Type{TypeDecompose, TypeAssign, TypeInterrupt, TypeRerun, TypeRecover, TypeTechnique, TypeEscalate}
 }
 
 // Context is the snapshot that a decision is made in. Shares and scores are 0–1.
@@ -28,6 +29,12 @@ type Context struct {
 	Labels  []string `json:"labels,omitempty"`  // of the issue
 	Attempt int      `json:"attempt,omitempty"` // the last one's number; 0 before the first
 
+	Steps     int    `json:"steps,omitempty"`     // that the instructions of the next attempt have
+	Checkable bool   `json:"checkable,omitempty"` // whether a part is done can be checked here before anything is pushed
+	Part      string `json:"part,omitempty"`      // the kind of part that it is about, see [Parts]; empty: the attempt
+	Tries     int    `json:"tries,omitempty"`     // runs of that part that failed
+	Racers    int    `json:"racers,omitempty"`    // changes for the same attempt that the checks have not seen
+
 	Failures   int     `json:"failures,omitempty"`   // attempts that failed since the run began or a person answered
 	InARow     int     `json:"in_a_row,omitempty"`   // of them, the last ones on the same instructions
 	Class      string  `json:"class,omitempty"`      // of the last failure, as package failure names it
@@ -37,12 +44,15 @@ type Context struct {
 	Waits      int     `json:"waits,omitempty"`      // how often they were, after a while
 	Patience   int     `json:"patience,omitempty"`   // failures that the repository's settings let pass as plain retries
 	Coders     int     `json:"coders,omitempty"`     // that may work
-	Failed     int     `json:"failed,omitempty"`     // of them, those that failed in this task
+	Failed     int     `json:"failed,omitempty"`     // of them, those that failed in this task, or at this part
 	Spent      float64 `json:"spent,omitempty"`      // of the task's budget, 0–1
 
 	Alone  Tally `json:"alone"`  // tasks of this kind here that ended without a person's answer
 	Helped Tally `json:"helped"` // and those in which a person answered
 }
+
+// Parts lists the kinds of parts of an attempt.
+func Parts() []string { return []string{"part", "reproduce", "merge", "mend"} }
 
 // Tally counts how many of the tried passed.
 type Tally struct {

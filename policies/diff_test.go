@@ -42,7 +42,7 @@ func TestDiff(t *testing.T) {
 // Whatever a shipped policy decides by is compared.
 func TestDiffSeesEveryType(t *testing.T) {
 	for typ, change := range map[policies.Type]string{
-		policies.TypeAssign: "parameters: {beam: 9}", policies.TypeEscalate: "rules: {min_failures: 3}",
+		policies.TypeDecompose: "prompt: Otherwise.", policies.TypeAssign: "parameters: {beam: 9}", policies.TypeEscalate: "rules: {min_failures: 3}",
 		policies.TypeRecover: "parameters: {base: {sia: 1}}", policies.TypeRerun: "parameters: {good_rate: 0.5}",
 		policies.TypeInterrupt: "parameters: {bias: 1}", policies.TypeTechnique: "rules: {shares: {first: 0.5}}",
 	} {
@@ -64,6 +64,7 @@ func TestSelectorInWords(t *testing.T) {
 		{policies.Selector{Language: []string{"\x1b[31mgo"}}, `tasks in "\x1b[31mgo"`},
 		{policies.Selector{Class: []string{"network"}, Pattern: []string{"wrong-tool"}},
 			"tasks, after a failure of the class network, for the pattern wrong-tool"},
+		{policies.Selector{Part: []string{"part", "merge"}}, "tasks, for a part of the kind part or merge"},
 		{policies.Selector{Repository: []string{"acme/shop"}, Size: policies.Size{Least: 1}},
 			"tasks of the repository acme/shop of at least 1 word"},
 		{policies.Selector{Owner: []string{"acme"}, Size: policies.Size{Most: 9}},

@@ -76,14 +76,10 @@ func (e Escalate) Decide(c Context) Answer {
 	p := e.Parameters
 	alone := c.Alone.share(p.Prior, p.PriorWeight)
 	helped := c.Helped.share(p.Prior, p.PriorWeight)
-	architecture := 0.0
-	if c.Task.Architecture {
-		architecture = 1
-	}
 	ask := score(ChoiceAsk,
 		Term{"ambiguity", p.Ambiguity * c.Task.Ambiguity},
 		Term{"failures", p.Failures * min(float64(c.Failures)/manyFailures, 1)},
-		Term{"architecture", p.Architecture * architecture},
+		Term{"architecture", p.Architecture * yes(c.Task.Architecture)},
 		Term{"history", p.History * (1 - alone)},
 		Term{"help", p.Help * (helped - alone)})
 	goOn := Option{Choice: ChoiceGoOn, Score: p.Threshold}

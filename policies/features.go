@@ -35,6 +35,8 @@ type Features struct {
 	CodeRefs     int     `json:"code_refs,omitempty"`    // files and symbols that it names, each once
 	Ambiguity    float64 `json:"ambiguity"`              // open questions and vague words, with nothing to check them by
 	Architecture bool    `json:"architecture,omitempty"` // it touches interfaces, schemas, storage, security or builds
+	Demands      int     `json:"demands,omitempty"`      // items of its lists
+	Order        int     `json:"order,omitempty"`        // words that say in which order things are to be done
 }
 
 // kindWords are the words that speak for a kind; a label with such a word counts for three.
@@ -52,12 +54,14 @@ var kindWords = []struct {
 }
 
 var (
-	codeSpan     = regexp.MustCompile("`[^`\n]{2,80}`")
-	fence        = regexp.MustCompile("(?ms)^ {0,3}```.*?^ {0,3}```[ \t]*$")
-	filePath     = regexp.MustCompile(`\b[\w.-]+/[\w./-]+\.\w{1,5}\b|\b\w[\w-]*\.(?:go|py|js|ts|tsx|jsx|rs|java|rb|c|h|cpp|cs|php|kt|swift|yml|yaml|json|toml|sql|md)\b`)
-	symbol       = regexp.MustCompile(`\b[A-Za-z_][\w.]*\(\)|\b[a-z]+[A-Z]\w+\b|\b[a-z]+_[a-z]\w*\b`)
-	demand       = regexp.MustCompile(`(?m)^\s*(?:[-*+]|\d+[.)])\s+\S`)
-	obligation   = words(`must|should|shall|needs? to|has to|have to|also|and then|as well as|additionally`)
+	codeSpan   = regexp.MustCompile("`[^`\n]{2,80}`")
+	fence      = regexp.MustCompile("(?ms)^ {0,3}```.*?^ {0,3}```[ \t]*$")
+	filePath   = regexp.MustCompile(`\b[\w.-]+/[\w./-]+\.\w{1,5}\b|\b\w[\w-]*\.(?:go|py|js|ts|tsx|jsx|rs|java|rb|c|h|cpp|cs|php|kt|swift|yml|yaml|json|toml|sql|md)\b`)
+	symbol     = regexp.MustCompile(`\b[A-Za-z_][\w.]*\(\)|\b[a-z]+[A-Z]\w+\b|\b[a-z]+_[a-z]\w*\b`)
+	demand     = regexp.MustCompile(`(?m)^\s*(?:[-*+]|\d+[.)])\s+\S`)
+	obligation = words(`must|should|shall|needs? to|has to|have to|also|and then|as well as|additionally`)
+	order      = words(`firstly|secondly|then|afterwards?|after (that|this)|before that|finally|lastly|in this order|` +
+		`step \d+|followed by|depends? on|rel(y|ies) on|builds? on|prerequisites?|subsequent(ly)?`)
 	openQuestion = regexp.MustCompile(`\?(\s|$)`)
 	vague        = words(`maybe|perhaps|somehow|something like|or so|etc|possibly|probably|not sure|unclear|better|nicer|improve|` +
 		`various|several|some kind|tbd|to be decided|ideally|could we|what do you think|thoughts|properly|appropriate(ly)?|robust|flexible`)
@@ -84,8 +88,9 @@ func Read(title, body string, labels []string) Features {
 	prose := title + "\n" + fence.ReplaceAllString(body, " ")
 	f := Features{Kind: kindOf(title, prose, labels), Words: len(strings.Fields(prose))}
 	f.CodeRefs = codeRefs(prose)
-	demands := len(demand.FindAllString(body, -1)) + len(obligation.FindAllString(prose, -1))
-	f.Complexity = saturate(0.12*float64(demands) + 0.08*float64(f.CodeRefs) + 0.002*float64(f.Words))
+	f.Demands, f.Order = len(demand.FindAllString(body, -1)), len(order.FindAllString(prose, -1))
+	asked := f.Demands + len(obligation.FindAllString(prose, -1))
+	f.Complexity = saturate(0.12*float64(asked) + 0.08*float64(f.CodeRefs) + 0.002*float64(f.Words))
 	touches := architecture.FindAllString(prose, -1)
 	f.Architecture = architecture.MatchString(title) || len(touches) >= 3
 	f.Ambiguity = ambiguity(f, prose, body)

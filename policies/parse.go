@@ -202,15 +202,19 @@ func (r *reader) head(h Policy) {
 	case h.Version < 1:
 		r.problem(r.at("version"), "version", "", "want a whole number from 1; raise it when you change the file")
 	}
-	for _, k := range h.Selector.Kind {
-		if !slices.Contains(Kinds(), Kind(k)) {
-			names := plainWords(Kinds())
-			r.problem(r.at("selector.kind"), "selector.kind", text.Nearest(k, names), "%q is none of %s", k,
-				strings.Join(names, ", "))
-		}
-	}
+	r.among("selector.kind", h.Selector.Kind, plainWords(Kinds()))
+	r.among("selector.part", h.Selector.Part, Parts())
 	if s := h.Selector.Size; s.Least < 0 || s.Most < 0 || s.Most > 0 && s.Least > s.Most {
 		r.problem(r.at("selector.size"), "selector.size", "", "want a least and a most number of words, from 1")
+	}
+}
+
+// among notes each word at a path that is none of those that are known.
+func (r *reader) among(path string, words, known []string) {
+	for _, w := range words {
+		if !slices.Contains(known, w) {
+			r.problem(r.at(path), path, text.Nearest(w, known), "%q is none of %s", w, strings.Join(known, ", "))
+		}
 	}
 }
 

@@ -22,8 +22,8 @@ type Policy struct {
 	body body
 }
 
-// body is what policies of one type decide by: an *Assign, *Escalate, *Recover, *Rerun, *Interrupt or
-// *bandit.Policy, after the type of decision.
+// body is what policies of one type decide by: a *Decompose, *Assign, *Escalate, *Recover, *Rerun,
+// *Interrupt or *bandit.Policy, after the type of decision.
 type body interface {
 	// Check lists what is out of its range, each by its path in the file.
 	Check() []invalid.Problem
@@ -33,6 +33,7 @@ type body interface {
 
 // bodies makes the empty body of each type of decision.
 var bodies = map[Type]func() body{
+	TypeDecompose: func() body { return &Decompose{} },
 	TypeAssign:    func() body { return &Assign{} },
 	TypeEscalate:  func() body { return &Escalate{} },
 	TypeRecover:   func() body { return &Recover{} },
@@ -50,6 +51,9 @@ func (p Policy) Hash() string {
 	sum := sha256.Sum256([]byte(p.Source))
 	return hex.EncodeToString(sum[:])[:12]
 }
+
+// Decompose is what a decompose policy decides by; the zero Decompose of another type.
+func (p Policy) Decompose() Decompose { return bodyOf[*Decompose](p) }
 
 // Assign is what an assign policy decides by; the zero Assign of another type.
 func (p Policy) Assign() Assign { return bodyOf[*Assign](p) }

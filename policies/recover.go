@@ -18,15 +18,17 @@ const (
 	ChoiceOtherCoder = "other-coder" // the same by another coder
 	ChoicePerson     = "person"      // a person is asked
 	ChoiceAbandon    = "abandon"     // the task ends
+	ChoiceNextRacer  = "next-racer"  // the checks see what another coder did for the same attempt
 )
 
 // Recoveries lists the choices of a recover decision.
 func Recoveries() []string {
-	return []string{ChoiceSIA, ChoiceRerun, ChoiceRetry, ChoiceOtherCoder, ChoicePerson, ChoiceAbandon}
+	return []string{ChoiceSIA, ChoiceRerun, ChoiceRetry, ChoiceOtherCoder, ChoicePerson, ChoiceAbandon, ChoiceNextRacer}
 }
 
-// Recover is by what it is decided what follows an attempt that failed: the action with
-// the highest score, of those that are possible.
+// Recover is by what it is decided what follows an attempt, or a part of one, that failed:
+// the action with the highest score, of those that are possible. A part is retried, given to
+// another coder, or given up, which is [ChoiceSIA]: the attempt then fails.
 type Recover struct {
 	Parameters RecoverParameters `yaml:"parameters"`
 	Rules      []RecoverRule     `yaml:"rules"`
@@ -34,10 +36,14 @@ type Recover struct {
 
 // RecoverParameters are the scores of actions before any rule.
 type RecoverParameters struct {
-	Base map[string]float64 `yaml:"base"` // action → score, -5–5; what is left out has 0
+	Base        map[string]float64 `yaml:"base"`         // action → score, -5–5; what is left out has 0
+	PartBase    map[string]float64 `yaml:"part_base"`    // the same, where a part failed
+	PartRetries int                `yaml:"part_retries"` // runs of a part that may fail and be retried
 }
 
-// RecoverRule changes scores in some contexts. Every rule that fits counts.
+// RecoverRule changes scores in some contexts. Every rule that fits counts. Rules are
+// about attempts, but for those that name parts: what a class of failure says of an
+// attempt that was judged, it does not say of a part that is not done.
 type RecoverRule struct {
 	When    Selector           `yaml:"when"`
 	Bonus   map[string]float64 `yaml:"bonus"`   // action → what is added, -5–5
@@ -65,6 +71,8 @@ func (p *Recover) Check() []invalid.Problem {
 		}
 	}
 	actions("parameters.base", p.Parameters.Base)
+	actions("parameters.part_base", p.Parameters.PartBase)
+	r.Within("parameters.part_retries", float64(p.Parameters.PartRetries), 0, 10)
 	for _, rule := range p.Rules {
 		actions("rules.bonus", rule.Bonus)
 		r.Within("rules.retries", float64(rule.Retries), 0, 10)
@@ -75,18 +83,23 @@ func (p *Recover) Check() []invalid.Problem {
 	return r.Problems()
 }
 
-// Decide says what follows an attempt that failed. A repository's setting that plain
-// retries come first (Context.Patience) outranks the scores.
+// Decide says what follows an attempt, or a part, that failed. A repository's setting that
+// plain retries come first (Context.Patience) outranks the scores, unless there is another
+// change already that the checks have not seen.
 func (p Recover) Decide(c Context) Answer {
+	base := p.Parameters.Base
+	if c.Part != "" {
+		base = p.Parameters.PartBase
+	}
 	retries, wait := p.retries(c)
 	var a Answer
 	for _, action := range Recoveries() {
 		if !possible(action, c, retries) {
 			continue
 		}
-		terms := []Term{{"base", p.Parameters.Base[action]}}
+		terms := []Term{{"base", base[action]}}
 		for i, rule := range p.Rules {
-			if rule.When.Fits(c) {
+			if rule.fits(c) {
 				terms = append(terms, Term{fmt.Sprintf("rule %d", i+1), rule.Bonus[action]})
 			}
 		}
@@ -94,20 +107,22 @@ func (p Recover) Decide(c Context) Answer {
 		switch {
 		case action == ChoiceRerun:
 			o.Wait = min(maxWait, wait<<min(c.Waits, 10))
-		case action == ChoiceRetry && c.Patience == 0:
+		case action == ChoiceRetry && c.Patience == 0 && c.Part == "":
 			o.Wait = min(maxWait, wait<<min(max(0, c.InARow-1), 10))
 		}
 		a.Options = append(a.Options, o)
 	}
-	slices.SortStableFunc(a.Options, func(x, y Option) int { return cmp.Compare(y.Score, x.Score) })
-	a.Choice, a.Propensity = a.Options[0].Choice, 1
+	a.choose()
 	switch {
-	case c.Patience > 0:
+	case c.Patience > 0 && c.Racers == 0 && c.Part == "":
 		a.Choice = ChoiceRetry
 		a.Reason = fmt.Sprintf("the settings let %s pass before SIA steps in (`sia.trigger_after`)",
 			plural(c.Patience, "more failure", "more failures"))
 	case len(a.Options) == 1:
 		a.Reason = "nothing else is possible"
+	case c.Part != "":
+		a.Reason = fmt.Sprintf("%s scores %.2f after %s of it failed; next is %s with %.2f", a.Choice, a.Options[0].Score,
+			plural(c.Tries, "run", "runs"), a.Options[1].Choice, a.Options[1].Score)
 	default:
 		a.Reason = fmt.Sprintf("%s scores %.2f after a failure of the class %s; next is %s with %.2f", a.Choice,
 			a.Options[0].Score, cmp.Or(c.Class, "unknown"), a.Options[1].Choice, a.Options[1].Score)
@@ -115,10 +130,18 @@ func (p Recover) Decide(c Context) Answer {
 	return a
 }
 
+// fits reports whether a rule counts in a context.
+func (r RecoverRule) fits(c Context) bool {
+	return r.When.Fits(c) && (c.Part == "" || len(r.When.Part) > 0)
+}
+
 // retries are how many retries in a row are possible in a context, and the wait before the first.
 func (p Recover) retries(c Context) (most int, wait time.Duration) {
+	if c.Part != "" {
+		most = p.Parameters.PartRetries
+	}
 	for _, rule := range p.Rules {
-		if rule.When.Fits(c) {
+		if rule.fits(c) {
 			most, wait = max(most, rule.Retries), max(wait, rule.Wait)
 		}
 	}
@@ -129,11 +152,18 @@ func (p Recover) retries(c Context) (most int, wait time.Duration) {
 func possible(action string, c Context, retries int) bool {
 	switch action {
 	case ChoiceRetry:
+		if c.Part != "" {
+			return c.Tries <= retries
+		}
 		return c.Patience > 0 || c.InARow <= retries
 	case ChoiceRerun:
-		return c.Rerunnable && c.Waits < retries
+		return c.Part == "" && c.Rerunnable && c.Waits < retries
 	case ChoiceOtherCoder:
 		return c.Coders > 1 && c.Failed < c.Coders
+	case ChoiceNextRacer:
+		return c.Part == "" && c.Racers > 0
+	case ChoicePerson, ChoiceAbandon:
+		return c.Part == ""
 	}
 	return true
 }

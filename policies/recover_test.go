@@ -39,6 +39,32 @@ func TestRecover(t *testing.T) {
 			policies.ChoiceAbandon, 0},
 		{"retries with a wait", "rules: [{when: {class: [timeout]}, bonus: {retry: 1}, retries: 3, wait: 1m}]",
 			policies.Context{Class: "timeout", Failures: 2, InARow: 2}, policies.ChoiceRetry, 2 * time.Minute},
+		{"another racer's change", "", policies.Context{Class: "test_failure", Failures: 1, InARow: 1, Racers: 1},
+			policies.ChoiceNextRacer, 0},
+		{"another racer's change costs no model", "", policies.Context{Class: "test_failure", Failures: 1, InARow: 1, Racers: 1,
+			Patience: 1}, policies.ChoiceNextRacer, 0},
+		{"the weather, with another racer's change", "", with(network, func(c *policies.Context) { c.Racers = 1 }),
+			policies.ChoiceRerun, 5 * time.Minute},
+		{"weather without end, with another racer's change", "",
+			with(network, func(c *policies.Context) { c.Racers, c.Waits = 1, 2 }), policies.ChoiceNextRacer, 0},
+
+		{"a part", "", policies.Context{Part: "part", Tries: 1, Coders: 2, Failed: 1}, policies.ChoiceRetry, 0},
+		{"a part, with the settings' patience for attempts", "", policies.Context{Part: "part", Tries: 2, Coders: 1, Failed: 1,
+			Patience: 3}, policies.ChoiceSIA, 0},
+		{"a part again", "", policies.Context{Part: "part", Tries: 2, Coders: 2, Failed: 1}, policies.ChoiceOtherCoder, 0},
+		{"a part that all coders failed at", "", policies.Context{Part: "reproduce", Tries: 3, Coders: 2, Failed: 2},
+			policies.ChoiceSIA, 0},
+		{"a part, and nobody else", "", policies.Context{Part: "merge", Tries: 2, Coders: 1, Failed: 1}, policies.ChoiceSIA, 0},
+		{"a part that fails by weather is not re-run", "", with(network, func(c *policies.Context) { c.Part, c.Tries = "part", 2 }),
+			policies.ChoiceSIA, 0},
+		{"rules about attempts say nothing of parts", "rules: [{bonus: {sia: 5}, retries: 9, wait: 1h}]",
+			policies.Context{Part: "part", Tries: 1}, policies.ChoiceRetry, 0},
+		{"a rule for parts", "rules: [{when: {part: [merge]}, bonus: {retry: 1}, retries: 3}]",
+			policies.Context{Part: "merge", Tries: 3, Coders: 2, Failed: 1}, policies.ChoiceRetry, 0},
+		{"a rule for other parts", "rules: [{when: {part: [merge]}, bonus: {retry: 1}, retries: 3}]",
+			policies.Context{Part: "part", Tries: 2, Coders: 2, Failed: 1}, policies.ChoiceOtherCoder, 0},
+		{"no retries of parts", "parameters: {part_retries: 0}", policies.Context{Part: "part", Tries: 1, Coders: 2, Failed: 1},
+			policies.ChoiceOtherCoder, 0},
 		{"no more retries", "rules: [{when: {class: [timeout]}, bonus: {retry: 1}, retries: 3, wait: 1m}]",
 			policies.Context{Class: "timeout", Failures: 4, InARow: 4}, policies.ChoiceSIA, 0},
 	} {
@@ -57,12 +83,29 @@ func with(c policies.Context, change func(*policies.Context)) policies.Context {
 	return c
 }
 
+// Only what Step can do with a part is possible for one.
+func TestWhatIsPossibleForAPart(t *testing.T) {
+	a := parsed(t, "decision: recover\nname: r\nversion: 1").Recover().Decide(policies.Context{Part: "part", Tries: 1, Coders: 2,
+		Failed: 1, Rerunnable: true, Racers: 2, Class: "network"})
+	var got []string
+	for _, o := range a.Options {
+		got = append(got, o.Choice)
+	}
+	if want := []string{policies.ChoiceRetry, policies.ChoiceOtherCoder, policies.ChoiceSIA}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if want := "retry scores 0.70 after 1 run of it failed; next is other-coder with 0.60"; a.Reason != want {
+		t.Errorf("%q, want %q", a.Reason, want)
+	}
+}
+
 // Whatever the context is, something possible is chosen, and retrying ends.
 func TestRecoverEnds(t *testing.T) {
 	r := parsed(t, "decision: recover\nname: r\nversion: 1\nparameters: {base: {retry: 5}}\n"+
 		"rules: [{bonus: {rerun: 5}, retries: 4, wait: 6h}]").Recover()
 	rapid.Check(t, func(t *rapid.T) {
-		c := policies.Context{Coders: rapid.IntRange(1, 3).Draw(t, "coders"), Rerunnable: rapid.Bool().Draw(t, "rerunnable")}
+		c := policies.Context{Coders: rapid.IntRange(1, 3).Draw(t, "coders"), Rerunnable: rapid.Bool().Draw(t, "rerunnable"),
+			Part: rapid.SampledFrom(append(policies.Parts(), "")).Draw(t, "part"), Racers: rapid.IntRange(0, 3).Draw(t, "racers")}
 		for range 20 {
 			a := r.Decide(c)
 			if o := a.Options[slices.IndexFunc(a.Options, func(o policies.Option) bool { return o.Choice == a.Choice })]; o.Wait > 6*time.Hour {
@@ -72,7 +115,11 @@ func TestRecoverEnds(t *testing.T) {
 			case policies.ChoiceRerun:
 				c.Waits++
 			case policies.ChoiceRetry:
-				c.InARow++
+				c.InARow, c.Tries = c.InARow+1, c.Tries+1
+			case policies.ChoiceOtherCoder:
+				c.Failed, c.Tries = c.Failed+1, c.Tries+1
+			case policies.ChoiceNextRacer:
+				c.Racers--
 			default:
 				return
 			}

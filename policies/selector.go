@@ -13,6 +13,7 @@ type Selector struct {
 	Kind       []string `yaml:"kind,omitempty" json:"kind,omitempty"`         // of task, see [Kinds]
 	Class      []string `yaml:"class,omitempty" json:"class,omitempty"`       // of the last failure
 	Pattern    []string `yaml:"pattern,omitempty" json:"pattern,omitempty"`   // of the last diagnosis
+	Part       []string `yaml:"part,omitempty" json:"part,omitempty"`         // of an attempt that it is about, see [Parts]
 	Repository []string `yaml:"repository,omitempty" json:"repository,omitempty"`
 	Owner      []string `yaml:"owner,omitempty" json:"owner,omitempty"`
 	Size       Size     `yaml:"size,omitempty" json:"size,omitzero"`
@@ -34,7 +35,8 @@ func (s Selector) conditions(c Context) [][2]bool {
 	labelled := slices.ContainsFunc(c.Labels, func(l string) bool { return one(s.Labels, l)[1] })
 	return [][2]bool{
 		one(s.Language, c.Language), {len(s.Labels) > 0, labelled}, one(s.Kind, string(c.Task.Kind)),
-		one(s.Class, c.Class), one(s.Pattern, c.Pattern), one(s.Repository, c.Repository), one(s.Owner, c.Owner),
+		one(s.Class, c.Class), one(s.Pattern, c.Pattern), one(s.Part, c.Part),
+		one(s.Repository, c.Repository), one(s.Owner, c.Owner),
 		{s.Size.Least > 0, c.Task.Words >= s.Size.Least}, {s.Size.Most > 0, c.Task.Words <= s.Size.Most},
 		{s.Failures > 0, c.Failures >= s.Failures},
 	}

@@ -100,7 +100,7 @@ func TestBrokenPolicyFiles(t *testing.T) {
 	for _, tt := range []struct{ name, source, want string }{
 		{"no YAML", "decision: [", "own.yml:1:"},
 		{"empty", "", "decision: want one of"},
-		{"another type", "decision: escalat\nname: a\nversion: 1", "own.yml:1:1: decision: want one of assign, interrupt, rerun, recover, technique, escalate (did you mean escalate?)"},
+		{"another type", "decision: escalat\nname: a\nversion: 1", "own.yml:1:1: decision: want one of decompose, assign, interrupt, rerun, recover, technique, escalate (did you mean escalate?)"},
 		{"a key of nobody's", "decision: escalate\nname: a\nversion: 1\nselectr: {}", "own.yml:4:1: selectr: there is no such key; there are decision, name, parameters, reasoning, rules, selector, version (did you mean selector?)"},
 		{"a parameter of nobody's", "decision: escalate\nname: a\nversion: 1\nparameters:\n  treshold: 1", "own.yml:5:3: parameters.treshold: there is no such key (did you mean threshold?)"},
 		{"out of range", "decision: escalate\nname: a\nversion: 1\nparameters:\n  ambiguity: 2", "own.yml:5:3: parameters.ambiguity: want a number from 0 to 1; this is 2"},
@@ -109,6 +109,10 @@ func TestBrokenPolicyFiles(t *testing.T) {
 		{"no version", "decision: escalate\nname: a", "own.yml: version: want a whole number"},
 		{"twice", "decision: escalate\nname: a\nname: b\nversion: 1", "own.yml:3:"},
 		{"an unknown kind", "decision: escalate\nname: a\nversion: 1\nselector: {kind: [bgu]}", "selector.kind: \"bgu\" is none of bug, "},
+		{"an unknown part", "decision: recover\nname: a\nversion: 1\nrules:\n  - when: {part: [whole]}\nselector: {part: [merg]}", "own.yml:6:12: selector.part: \"merg\" is none of part, reproduce, merge, mend (did you mean merge?)"},
+		{"a long prompt", "decision: decompose\nname: a\nversion: 1\nprompt: " + strings.Repeat("a", 5000), "own.yml:4:1: prompt: it has 5000 bytes; a prompt takes at most 4096"},
+		{"too many parts", "decision: decompose\nname: a\nversion: 1\nparameters: {max_parts: 13}", "parameters.max_parts: want a number from 2 to 12"},
+		{"too many at once", "decision: assign\nname: a\nversion: 1\nparameters: {race: 9}", "parameters.race: want a number from 1 to 8"},
 		{"an unknown action", "decision: recover\nname: a\nversion: 1\nparameters:\n  base: {retri: 1}", "own.yml:5:10: parameters.base.retri: there is no such action"},
 		{"aliases", "decision: &a escalate\nname: *a\nversion: 1", "policies use no anchors"},
 		{"a trigger for everything", "decision: escalate\nname: a\nversion: 1\nrules: {triggers: [{}]}", "rules.triggers: a trigger without a condition"},
@@ -130,6 +134,7 @@ func TestBrokenPolicyFiles(t *testing.T) {
 // FuzzParse looks for a file that panics, or that is taken and can't be decided by.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("decision: escalate\nname: a\nversion: 1\nparameters: {threshold: 0.2}\nrules: {triggers: [{labels: [x]}]}"))
+	f.Add([]byte("decision: decompose\nname: a\nversion: 1\nparameters: {threshold: 2}\nprompt: Divide."))
 	f.Add([]byte("decision: recover\nname: a\nversion: 1\nrules:\n  - when: {class: [network]}\n    bonus: {retry: 1}"))
 	f.Fuzz(func(t *testing.T, source []byte) {
 		p, err := policies.Parse("own.yml", source)
@@ -137,6 +142,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if a := p.Escalate().Decide(policies.Context{Failures: 3}); p.Decision == policies.TypeEscalate && a.Choice == "" {
+			t.Errorf("nothing was chosen: %+v", a)
+		}
+		if a := p.Decompose().Decide(policies.Context{Checkable: true}); p.Decision == policies.TypeDecompose && a.Choice == "" {
 			t.Errorf("nothing was chosen: %+v", a)
 		}
 		if a := p.Recover().Decide(policies.Context{}); p.Decision == policies.TypeRecover && a.Choice == "" {

@@ -43,6 +43,7 @@ func (s Selector) String() string {
 	}
 	say(", after a failure of the class %s", s.Class)
 	say(", for the pattern %s", s.Pattern)
+	say(", for a part of the kind %s", s.Part)
 	return b.String()
 }
 

@@ -37,6 +37,7 @@ type Request struct {
 	Attempt int // how many attempts this task has had, from 0
 	Tries   int // attempts left, this one included; below 1 counts as 1
 	Seed    uint64
+	Alone   bool // one works, whatever the parameters say of races
 	Terse   bool // leave Low, High and Reason out: for simulations
 }
 
@@ -44,6 +45,7 @@ type Request struct {
 // before it takes effect.
 type Decision struct {
 	Choice     string   `json:"choice"`     // "" when nobody that is left is worth it
+	Together   float64  `json:"together"`   // probability that one of those who work resolves it; 0: one works
 	Stop       bool     `json:"stop"`       // Choice is ""
 	Options    []Option `json:"options"`    // in the order of preference
 	Explored   bool     `json:"explored"`   // chance chose something else than the best
@@ -62,6 +64,7 @@ type Option struct {
 	Index      float64 `json:"index"` // Cost per success: Cost / Chance
 	Worth      bool    `json:"worth"` // Index is within the value, and Cost within what is left
 	Propensity float64 `json:"propensity"`
+	Races      bool    `json:"races,omitempty"` // it works on the task, and others do at the same time
 
 	Here      Tally `json:"here"`      // in this repository, on this kind of task
 	Org       Tally `json:"org"`       // elsewhere in the organisation

@@ -15,7 +15,8 @@ import (
 // The best option is the first coder of the sequence with the highest expected net
 // value: see plan. Without a value it is the one with the least cost per success. In a
 // share of decisions (Parameters.Explore) chance picks among the options that are worth
-// it, the less likely the more an option is expected to lose.
+// it, the less likely the more an option is expected to lose. Others may work at the same
+// time: see race.
 //
 // A sole candidate is chosen when nothing is known of the value of a task, whatever
 // is left: there is nothing to decide.
@@ -47,6 +48,7 @@ func (l *Learner) Decide(r Request) Decision {
 	} else {
 		c := d.Options[chosen]
 		d.Choice, d.Propensity, d.Explored = c.Coder, c.Propensity, chosen > 0
+		d.race(l.p, r, chosen, bs, after)
 	}
 	if !r.Terse {
 		d.explain(r, chosen)

@@ -35,6 +35,11 @@ type Parameters struct {
 	Hopeless float64 `yaml:"hopeless"` // share of tasks that nobody resolves, 0–0.9
 	Failure  float64 `yaml:"failure"`  // cost of a failure over that of a success, 0.1–10
 
+	// Race is how many coders are sent at once at most, 1–8; more than one only where the best one's
+	// chance is below RaceBelow, 0–1.
+	Race      int     `yaml:"race"`
+	RaceBelow float64 `yaml:"race_below"`
+
 	Tasks  int `yaml:"tasks"`  // 1–1,000,000: recent tasks whose difficulty is still revised
 	Revise int `yaml:"revise"` // 0–100: earlier tasks that are looked at again with each outcome
 	Beam   int `yaml:"beam"`   // 1–100: how many beginnings of a sequence are followed at once
@@ -66,6 +71,8 @@ func (p Parameters) Check() []invalid.Problem {
 		{"spread", p.Spread, 0.1, 10},
 		{"hopeless", p.Hopeless, 0, 0.9},
 		{"failure", p.Failure, 0.1, 10},
+		{"race", float64(p.Race), 1, 8},
+		{"race_below", p.RaceBelow, 0, 1},
 		{"tasks", float64(p.Tasks), 1, 1e6},
 		{"revise", float64(p.Revise), 0, 100},
 		{"beam", float64(p.Beam), 1, 100},

@@ -29,6 +29,10 @@ func (d *Decision) somebody(b *strings.Builder, r Request, chosen int) {
 	if !c.Worth && r.Value > 0 {
 		fmt.Fprintf(b, " A task is worth %s; so little is known of it that it may be better than it looks.", amount(r.Value))
 	}
+	if all := Racers(d.Options, d.Choice); len(all) > 0 {
+		fmt.Fprintf(b, " %s at the same time, because the best one's chance is only %.0f %%: together they come to %.0f %%, "+
+			"for %s.", work(all[1:]), 100*d.Options[0].Chance, 100*d.Together, amount(d.cost()))
+	}
 	switch best := d.Options[0]; {
 	case d.Explored:
 		fmt.Fprintf(b, " It was picked by chance, as a small share of decisions is, so that there is something to compare "+
@@ -36,9 +40,31 @@ func (d *Decision) somebody(b *strings.Builder, r Request, chosen int) {
 	case len(d.Options) == 1:
 		b.WriteString(" There is nobody else.")
 	default:
-		next := d.Options[1]
+		i := slices.IndexFunc(d.Options, func(o Option) bool { return o.Coder != d.Choice && !o.Races })
+		if i < 0 {
+			return
+		}
+		next := d.Options[i]
 		fmt.Fprintf(b, " Next would be %s, with %.0f %% for %s.", next.Coder, 100*next.Chance, amount(next.Cost))
 	}
+}
+
+// work says who works.
+func work(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " works"
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + " work"
+}
+
+// cost is what those who work are expected to cost.
+func (d *Decision) cost() (credits float64) {
+	for _, o := range d.Options {
+		if o.Races {
+			credits += o.Cost
+		}
+	}
+	return credits
 }
 
 // nobody says why nobody is worth it.
