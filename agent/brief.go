@@ -93,7 +93,7 @@ func briefSections(b sia.Brief, proposed *sia.Plan) []promptSection {
 	}
 	if b.Relaxed != "" {
 		out = append(out, promptSection{heading: "## A constraint that is lifted for now",
-			intro: "Work first as if this did not hold. Your last step is to make it hold again.",
+			intro: "Work first as if this did not hold. The last step is to make it hold again.",
 			body:  "- " + clipLine(Sanitize(b.Relaxed), mostStep), give: giveNever})
 	}
 	if len(b.Steps) > 0 {

@@ -77,6 +77,9 @@ func assemblePrompt(
 	brief := in.Brief
 	if in.Part != nil {
 		brief.Steps = nil // the parts are made of them
+		if in.Part.Number == len(in.Part.All) {
+			brief.Relaxed = "" // it is this part's to make it hold again
+		}
 	}
 	sections = append(sections, briefSections(brief, in.Proposed)...)
 	sections = append(sections, partSections(in.Part)...)

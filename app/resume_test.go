@@ -36,14 +36,14 @@ func resumeModel(fault *scripted.Fault) scripted.Script {
 // is asked twice and nothing is paid twice.
 func TestCrashInAnAttempt(t *testing.T) {
 	t.Parallel()
-	sim, _, v := crashWorld(t, nil, resumeModel(nil))
+	sim, _, v := crashWorld(t, nil, resumeModel(nil), nil)
 	if begin(t, sim, v).wait(t) {
 		t.Fatal("the undisturbed process died")
 	}
 	want := spent(t, v)
 	for name, lose := range map[string]bool{"same machine": false, "workspace lost": true} {
 		t.Run(name, func(t *testing.T) {
-			sim, model, v := crashWorld(t, nil, resumeModel(&scripted.Fault{Stall: true, After: 1}))
+			sim, model, v := crashWorld(t, nil, resumeModel(&scripted.Fault{Stall: true, After: 1}), nil)
 			ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
 			defer cancel()
 			process := begin(t, sim, v)

@@ -130,8 +130,14 @@ func (s *step) workOn() {
 	lost := a.Lost()
 	for i := range a.Parts {
 		p := &a.Parts[i]
-		if p.State == PartWaiting && lost == 0 && a.Running() < a.Parallel && a.free(*p) {
+		if p.State != PartWaiting || lost > 0 || a.Running() >= a.Parallel || !a.free(*p) {
+			continue
+		}
+		if s.affords() {
 			s.run(p)
+		} else if a.Running() == 0 { // else what those leave may do
+			s.outOfCredits()
+			return
 		}
 	}
 	switch {
@@ -142,6 +148,17 @@ func (s *step) workOn() {
 		a.Aggregating = true
 		s.emit(DoAggregate, a.Number, s.v())
 	}
+}
+
+// affords reports whether another run can be paid for, by what is set aside or else by what
+// the task has left.
+func (s *step) affords() bool {
+	a := s.t.Attempt()
+	if a.spare() < Credit {
+		left := s.t.Credits.Left()
+		a.Reserved += s.t.Credits.reserve(left - left/siaShare)
+	}
+	return a.spare() >= Credit
 }
 
 // free reports whether everything that a part rests on is there.
@@ -210,6 +227,10 @@ func (s *step) runEnded() {
 		p.State = PartWaiting
 		p.keep(f)
 		s.hold(PausedByTrouble, f.Reason)
+		return
+	case f.End == EndCredits && f.Turns == 0: // its share does not pay for a single answer
+		p.State = PartWaiting
+		s.outOfCredits()
 		return
 	case p.Kind == PartRacer && f.Commit != "":
 		p.done(f)

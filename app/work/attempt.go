@@ -96,7 +96,11 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary,
 		Signals: res.Signals, Risk: res.Risk, Check: res.Check,
 	}
-	if res.Ask != nil {
+	switch {
+	case res.Ask == nil:
+	case input.Divide != nil && res.Ask.Plan != nil:
+		fact.Ask = res.Ask // Step looks whether its parts can be worked by
+	default:
 		fact.Ask = answerable(*res.Ask, t)
 	}
 	switch {

@@ -55,6 +55,10 @@ func proposedSteps(steps []plan.Part) []plan.Part {
 		if s.Do == "" || slices.ContainsFunc(kept, func(k plan.Part) bool { return k.Do == s.Do }) {
 			continue
 		}
+		if s.Check = strings.TrimSpace(s.Check); len(s.Check) > maxStepText {
+			s.Check = "" // a command that was cut is another one
+		}
+		s.Needs = nil
 		if s.DoneWhen == "" {
 			s.DoneWhen = "a test for this step passes, and every test that passed before still does"
 		}
