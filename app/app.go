@@ -146,7 +146,7 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
 		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log},
 		Settings:  g.settings, Looker: looker, Chooser: learn.NewChooser(g.store, learner, setup, g.now),
-		Decider: learn.NewDecider(g.store, who, g.now),
+		Decider: learn.NewDecider(g.store, who, coders.Checkable, g.now),
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now,
 	})
@@ -158,6 +158,7 @@ func newCoders(ctx context.Context, g *ground, c Config, o Options) (out work.Co
 	if err != nil {
 		return out, err
 	}
+	out.Checkable = box != nil
 	table, err := policies.ShippedCoders()
 	if err != nil {
 		return out, err

@@ -91,6 +91,8 @@ type Canceller interface {
 type Coders struct {
 	All   []Coder  // the first is asked where nothing else decides; at least one
 	Tools []string // names of the builtin agent's tools
+	// whether commands can be run here, so that it can be checked whether a part is done
+	Checkable bool
 }
 
 // Coder is a model, and how it is put to work: by the builtin agent, by the command that a
