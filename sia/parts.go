@@ -130,6 +130,27 @@ func (a *Attempt) RacersLeft() (n int) {
 	return n
 }
 
+// RedRacers are the racers whose change the checks have turned down for that of the next one.
+func (a *Attempt) RedRacers() (red []Part) {
+	for _, p := range a.Parts {
+		if p.Kind == PartRacer && p.Pushed && p.Coder != a.Coder {
+			red = append(red, p)
+		}
+	}
+	return red
+}
+
+// FailedCoders are the coders that the attempt has shown to fail at the task, in order.
+func (a *Attempt) FailedCoders() (names []string) {
+	for _, p := range a.RedRacers() {
+		names = append(names, p.Coder)
+	}
+	if a.Outcome == AttemptFail && a.Coder != "" {
+		names = append(names, a.Coder)
+	}
+	return names
+}
+
 // better orders racers: whose tests hold, then whose fewer tests fail, then the smaller change.
 func better(a, b Part) int {
 	rank := func(p Part) [3]int {

@@ -243,9 +243,7 @@ func (s *step) assigned(f Decided) {
 // FailedCoders are the coders of this run that failed, in order, each as often as it did.
 func (t *Task) FailedCoders() (names []string) {
 	for _, a := range t.Attempts[min(t.Earlier, len(t.Attempts)):] {
-		if a.Outcome == AttemptFail && a.Coder != "" {
-			names = append(names, a.Coder)
-		}
+		names = append(names, a.FailedCoders()...)
 	}
 	return names
 }

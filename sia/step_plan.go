@@ -4,17 +4,29 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // worked reports whether an attempt of the present run was one at the task itself.
-func (s *step) worked() bool {
-	return slices.ContainsFunc(s.t.Attempts[min(s.t.Earlier, s.number()):], Attempt.Worked)
+func (t *Task) worked() bool {
+	return slices.ContainsFunc(t.Attempts[min(t.Earlier, len(t.Attempts)):], Attempt.Worked)
 }
+
+func (s *step) worked() bool { return s.t.worked() }
 
 // plans reports whether the next attempt makes a plan: the repository wants one
 // approved, none is, and nothing was done in this run yet.
-func (s *step) plans() bool {
-	return s.t.Settings.Agent.Plan == PlanApprove && s.t.Brief.Plan == nil && !s.worked()
+func (t *Task) plans() bool {
+	return t.Settings.Agent.Plan == PlanApprove && t.Brief.Plan == nil && !t.worked()
+}
+
+func (s *step) plans() bool { return s.t.plans() }
+
+// Whole reports whether the next attempt is all of the task in one run: then several coders can
+// make it at once, each for themselves.
+func (t *Task) Whole() bool {
+	return t.Opening != nil && t.Opening.Structure == plan.Whole && t.Merging == nil && !t.plans()
 }
 
 // planned ends an attempt that was to make a plan. It is never judged and never

@@ -1,9 +1,9 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,6 +22,8 @@ type Decider struct {
 	store   *store.Store
 	learner *coder.Learner
 	now     func() time.Time
+	// whether a part is done can be checked on this server
+	checkable bool
 
 	mu     sync.Mutex
 	last   int64             // id of the newest outcome that was read
@@ -29,9 +31,10 @@ type Decider struct {
 }
 
 // NewDecider returns a decider that has not learned anything yet: it reads the recorded
-// outcomes when it first decides.
-func NewDecider(s *store.Store, l *coder.Learner, now func() time.Time) *Decider {
-	return &Decider{store: s, learner: l, now: now, agents: map[string]string{}}
+// outcomes when it first decides. checkable tells whether commands can be run on this server:
+// without that nobody can tell whether a part is done.
+func NewDecider(s *store.Store, l *coder.Learner, checkable bool, now func() time.Time) *Decider {
+	return &Decider{store: s, learner: l, checkable: checkable, now: now, agents: map[string]string{}}
 }
 
 // asked is what a decision was made by, as the log keeps it.
@@ -50,12 +53,13 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 		Task: policies.Read(t.Title, t.Body, t.Labels), Attempt: len(t.Attempts), Failures: t.Failures, InARow: t.InARow(),
 		Class: class(t.Attempt()), Pattern: pattern(t), Approaches: t.ApproachesLeft(),
 		Rerunnable: len(t.Gate.Failed) > 0 && t.Attempt() != nil && t.Attempt().Head == t.Head && t.Head != "",
-		Waits:      t.Gate.Waits,
-		Patience:   max(0, t.Settings.SIA.TriggerAfter-t.Failures), Coders: coders,
+		Waits:      t.Gate.Waits, Steps: len(t.Brief.Steps), Checkable: d.checkable,
+		Patience: max(0, t.Settings.SIA.TriggerAfter-t.Failures), Coders: coders,
 	}
-	failed := t.FailedCoders()
-	slices.Sort(failed)
-	c.Failed = len(slices.Compact(failed))
+	if a := t.Attempt(); a != nil {
+		c.Racers = a.RacersLeft()
+	}
+	c.Failed = distinct(t.FailedCoders())
 	if t.Credits.Budget > 0 {
 		c.Spent = min(1, float64(t.Credits.Spent+t.Credits.Overrun)/float64(t.Credits.Budget))
 	}
@@ -63,6 +67,34 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 	c.Alone = policies.Tally{Tried: alone.Ended, Passed: alone.Passed}
 	c.Helped = policies.Tally{Tried: helped.Ended, Passed: helped.Passed}
 	return c, err
+}
+
+// ofPart makes a context that of a part that failed: class and failed coders are its own.
+func ofPart(c policies.Context, t sia.Task, p sia.Part) policies.Context {
+	c.Part, c.Tries, c.Class = cmp.Or(string(p.Kind), "part"), p.Tries, ""
+	if p.Checked != nil {
+		c.Class = p.Checked.Class
+	}
+	c.Failed = distinct(append(t.FailedCoders(), p.Failed...))
+	return c
+}
+
+// distinct is how many different names there are.
+func distinct(names []string) int {
+	slices.Sort(names)
+	return len(slices.Compact(names))
+}
+
+// partOf is the part that a question is about; nil: the attempt.
+func partOf(t sia.Task, f sia.Effect) (*sia.Part, error) {
+	a := t.Attempt()
+	switch {
+	case f.Part == 0:
+		return nil, nil //nolint:nilnil // most questions are about no part
+	case a == nil || f.Part < 0 || f.Part > len(a.Parts):
+		return nil, fmt.Errorf("decide %s: task %s has no part %d", f.Question, t.ID, f.Part)
+	}
+	return &a.Parts[f.Part-1], nil
 }
 
 // Classes of failures that no check told of.
@@ -102,9 +134,16 @@ func pattern(t sia.Task) string {
 func (d *Decider) Decide(
 	ctx context.Context, set *policies.Set, t sia.Task, f sia.Effect, language string, coders []coder.Candidate,
 ) (sia.Decision, policies.Policy, error) {
+	part, err := partOf(t, f)
+	if err != nil {
+		return sia.Decision{}, policies.Policy{}, err
+	}
 	c, err := d.Context(ctx, t, language, len(coders))
 	if err != nil {
 		return sia.Decision{}, policies.Policy{}, err
+	}
+	if part != nil {
+		c = ofPart(c, t, *part)
 	}
 	p, err := set.For(policies.Type(f.Question), c)
 	if err != nil {
@@ -114,6 +153,9 @@ func (d *Decider) Decide(
 	var a policies.Answer
 	var options any
 	switch f.Question {
+	case sia.DecideDecompose:
+		a = p.Decompose().Decide(c)
+		options = a.Options
 	case sia.DecideRecover:
 		a = p.Recover().Decide(c)
 		options = a.Options
@@ -124,8 +166,7 @@ func (d *Decider) Decide(
 		if err := d.catchUp(ctx); err != nil {
 			return sia.Decision{}, p, err
 		}
-		by.Wanted = t.WantedCoder
-		chosen := d.assign(p.Assign(), t, &by, coders)
+		chosen := d.assign(p.Assign(), t, part, &by, coders)
 		a, options = chosen.answer, chosen.options
 	default:
 		return sia.Decision{}, p, fmt.Errorf("nothing is known to decide about %q", f.Question)
@@ -145,36 +186,51 @@ func (d *Decider) Decide(
 // unlimited are more credits than any attempt costs; JSON has no infinity.
 const unlimited = 1e9
 
+// credits are what a ledger counts, in whole credits.
+func credits(c sia.Credits) float64 { return float64(c) / float64(sia.Credit) }
+
 // assignment is who was chosen to work.
 type assignment struct {
 	answer  policies.Answer
 	options []coder.Option
 }
 
-// assign chooses who makes the next attempt.
-func (d *Decider) assign(p policies.Assign, t sia.Task, by *asked, coders []coder.Candidate) assignment {
+// assign chooses who makes the next attempt, or who tries a part of the present one. A wish is
+// for an attempt. One of those who may race is chosen as if it worked alone.
+func (d *Decider) assign(
+	p policies.Assign, t sia.Task, part *sia.Part, by *asked, coders []coder.Candidate,
+) assignment {
 	r := coder.Request{
 		Task: string(t.ID), Org: t.Repo.Owner, Repo: strconv.FormatInt(t.Repo.ID, 10), Kind: string(by.Task.Kind),
-		Failed: t.FailedCoders(), Value: value(t, len(coders)), Left: float64(t.Credits.Left()) / float64(sia.Credit),
+		Failed: t.FailedCoders(), Value: value(t, len(coders)), Left: credits(t.Credits.Left()),
 		Changed: !slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool {
 			return a.Outcome == sia.AttemptFail && t.Opening != nil && a.PromptHash == t.Opening.Hash
 		}),
-		Attempt: len(t.Attempts), Tries: t.ApproachesLeft() + 1,
+		Attempt: len(t.Attempts), Tries: t.ApproachesLeft() + 1, Alone: !t.Whole(),
+	}
+	wanted := t.WantedCoder
+	var avoid []string // who is to work only where nobody else may
+	if a := t.Attempt(); a != nil && t.Elsewhere {
+		avoid = []string{a.Coder}
+	}
+	if part != nil {
+		wanted, avoid = "", part.Failed
+		forPart(&r, *part)
 	}
 	if t.Worthwhile {
 		r.Left = unlimited // what is left bounds the attempt all the same
 	}
-	last := ""
-	if a := t.Attempt(); a != nil {
-		last = a.Coder
-	}
 	for _, c := range coders {
-		if !t.Elsewhere || c.Coder != last || c.Coder == t.WantedCoder || len(coders) == 1 {
+		if !slices.Contains(avoid, c.Coder) || c.Coder == wanted {
 			r.Candidates = append(r.Candidates, c)
 		}
 	}
-	by.Request = &r
-	i := slices.IndexFunc(r.Candidates, func(c coder.Candidate) bool { return c.Coder == t.WantedCoder })
+	if len(r.Candidates) == 0 {
+		r.Candidates = coders
+	}
+	by.Request, by.Wanted = &r, wanted
+	i := slices.IndexFunc(r.Candidates, func(c coder.Candidate) bool { return c.Coder == wanted })
+	r.Alone = r.Alone || wanted != "" && i >= 0
 	chosen := d.learner.DecideBy(p.Parameters, r)
 	by.Learned = chosen.Learned
 	if len(r.Candidates) == 1 && r.Value == 0 {
@@ -182,14 +238,27 @@ func (d *Decider) assign(p policies.Assign, t sia.Task, by *asked, coders []code
 	}
 	out := assignment{answer: policies.Answer{Choice: chosen.Choice, Propensity: chosen.Propensity, Reason: chosen.Reason},
 		options: chosen.Options}
-	if t.WantedCoder != "" && i < 0 {
-		out.answer.Reason += fmt.Sprintf(" A person asked for %s, which may not work in this repository.", t.WantedCoder)
+	if wanted != "" && i < 0 {
+		out.answer.Reason += fmt.Sprintf(" A person asked for %s, which may not work in this repository.", wanted)
 	}
-	if t.WantedCoder != "" && i >= 0 {
-		out.answer = policies.Answer{Policy: policyPerson, Choice: t.WantedCoder, Propensity: 1,
-			Reason: fmt.Sprintf("a person asked for %s with `/sia use`, which is binding", t.WantedCoder)}
+	if wanted != "" && i >= 0 {
+		out.answer = policies.Answer{Policy: policyPerson, Choice: wanted, Propensity: 1,
+			Reason: fmt.Sprintf("a person asked for %s with `/sia use`, which is binding", wanted)}
 	}
 	return out
+}
+
+// forPart makes a request that for a part: the same is to be tried again. What a part costs and
+// is worth is not known, for outcomes are of attempts. So the least cost per success is looked for;
+// what is set aside for the attempt bounds its runs all the same.
+func forPart(r *coder.Request, p sia.Part) {
+	for _, f := range p.Failed { // that one fails at a part again says little more
+		if !slices.Contains(r.Failed, f) {
+			r.Failed = append(r.Failed, f)
+		}
+	}
+	r.Value, r.Left, r.Changed, r.Alone = 0, unlimited, false, true
+	r.Seed = uint64(p.Run) // every question throws its own dice
 }
 
 // value is what a solved task is worth in credits; 0: whatever it costs. With one coder
@@ -235,122 +304,7 @@ func learnCoder(l *coder.Learner, agents map[string]string, o store.CoderOutcome
 	agents[o.Coder] = o.Agent
 	l.Observe(coder.Outcome{
 		Task: string(o.Task), Org: o.Org, Repo: strconv.FormatInt(o.Repo, 10), Kind: o.Kind, Coder: o.Coder,
-		Cost: float64(o.Cost) / float64(sia.Credit), Resolved: o.Resolved, Failed: o.Failed, Changed: o.Changed,
+		Cost: credits(o.Cost), Resolved: o.Resolved, Failed: o.Failed, Changed: o.Changed,
 	})
 	return nil
-}
-
-// Observe records what came of a task's attempts and of the task, as far as it is known,
-// and settles the decisions that led there. Doing it again changes nothing.
-func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
-	decisions, err := d.store.Decisions(ctx, t.ID)
-	if err != nil {
-		return err
-	}
-	if t, err = d.store.Task(ctx, t.ID); err != nil { // newer than the decisions, the task knows each of them
-		return err
-	}
-	features := policies.Read(t.Title, t.Body, t.Labels)
-	if err := d.recordEnd(ctx, t, string(features.Kind)); err != nil {
-		return err
-	}
-	var failed []string
-	for _, a := range t.Attempts {
-		if a.Outcome != sia.AttemptPass && a.Outcome != sia.AttemptFail || a.Coder == "" {
-			continue
-		}
-		err := d.store.RecordCoderOutcome(ctx, store.CoderOutcome{
-			Task: t.ID, Attempt: a.Number, Repo: t.Repo.ID, Org: t.Repo.Owner, Kind: string(features.Kind), Coder: a.Coder,
-			Agent: a.Agent, Cost: a.Cost, Resolved: a.Outcome == sia.AttemptPass, Failed: slices.Clone(failed),
-			Changed: anew(t, a.Number), At: d.now(),
-		})
-		if err != nil {
-			return err
-		}
-		if a.Outcome == sia.AttemptFail {
-			failed = append(failed, a.Coder)
-		}
-	}
-	return d.settle(ctx, t, decisions)
-}
-
-// anew reports whether an attempt went by other instructions than every one before it that failed.
-func anew(t sia.Task, number int) bool {
-	i := slices.IndexFunc(t.Attempts, func(a sia.Attempt) bool { return a.Number == number })
-	return !slices.ContainsFunc(t.Attempts[:i], func(a sia.Attempt) bool {
-		return a.Outcome == sia.AttemptFail && a.PromptHash == t.Attempts[i].PromptHash
-	})
-}
-
-// recordEnd notes what came of a task that has ended, or that waits for a person.
-func (d *Decider) recordEnd(ctx context.Context, t sia.Task, kind string) error {
-	asked := t.State == sia.Escalated && t.Escalation.Kind == sia.AskIssue
-	failed := slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptFail })
-	if t.State != sia.Passed && !asked && !(t.State == sia.Stopped && failed) {
-		return nil
-	}
-	helped := slices.ContainsFunc(t.Answers, func(a sia.Answer) bool { return a.Kind == sia.AskIssue })
-	return d.store.RecordTaskEnd(ctx, store.TaskEnd{Task: t.ID, Repo: t.Repo.ID, Kind: kind,
-		Passed: t.State == sia.Passed, Helped: helped})
-}
-
-// settle notes what came of decisions: of the attempt that each led to.
-func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decision) error {
-	for _, dec := range decisions {
-		if dec.Outcome != "" {
-			continue
-		}
-		var expected float64
-		switch dec.Type {
-		case sia.DecideAssign:
-			var options []coder.Option
-			if err := json.Unmarshal(dec.Options, &options); err != nil {
-				return fmt.Errorf("read decision %s: %w", dec.ID, err)
-			}
-			for _, o := range options {
-				expected += o.Propensity * o.Chance
-			}
-		case sia.DecideRecover, sia.DecideEscalate:
-			var by asked
-			if err := json.Unmarshal(dec.Context, &by); err != nil {
-				return fmt.Errorf("read decision %s: %w", dec.ID, err)
-			}
-			expected = float64(by.Alone.Passed+1) / float64(by.Alone.Tried+2)
-		default:
-			continue
-		}
-		came, y := cameOf(t, dec)
-		if came == "" {
-			continue
-		}
-		credit := 0.0
-		if came != cameUntried {
-			credit = y - expected
-		}
-		if err := d.store.SettleDecision(ctx, dec.ID, came, credit); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-	}
-	return nil
-}
-
-// cameOf is what came of a decision: of the first judged attempt after it. It is "" while
-// that is not known, and untried once it never will be.
-func cameOf(t sia.Task, d sia.Decision) (came string, y float64) {
-	if d.Type == sia.DecideAssign && d.Choice == sia.ChooseNobody {
-		return cameUntried, 0
-	}
-	for _, a := range t.Attempts {
-		switch {
-		case a.Number < d.Attempt || a.Number == d.Attempt && d.Choice != sia.ChooseRerun: // made before
-		case a.Outcome == sia.AttemptPass:
-			return cameResolved, 1
-		case a.Outcome == sia.AttemptFail:
-			return cameFailed, 0
-		}
-	}
-	if t.State.Final() {
-		return cameUntried, 0
-	}
-	return "", 0
 }

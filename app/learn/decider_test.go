@@ -12,6 +12,7 @@ import (
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // decider is one that has not learned anything yet.
@@ -25,7 +26,7 @@ func decider(t testing.TB, s *store.Store) *Decider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewDecider(s, l, func() time.Time { return time.Unix(1_800_000_000, 0) })
+	return NewDecider(s, l, true, func() time.Time { return time.Unix(1_800_000_000, 0) })
 }
 
 var two = []coder.Candidate{{Coder: "fast", Cost: 5}, {Coder: "strong", Cost: 60}}
@@ -33,11 +34,27 @@ var two = []coder.Candidate{{Coder: "fast", Cost: 5}, {Coder: "strong", Cost: 60
 // asks puts a question about a task with the shipped policies.
 func asks(t *testing.T, d *Decider, task sia.Task, q sia.DecisionType, coders []coder.Candidate) sia.Decision {
 	t.Helper()
+	return asksOf(t, d, task, 0, q, coders)
+}
+
+// asksOf puts a question about a part, with the shipped policies and some of a repository's own.
+func asksOf(
+	t *testing.T, d *Decider, task sia.Task, part int, q sia.DecisionType, coders []coder.Candidate, own ...string,
+) sia.Decision {
+	t.Helper()
 	set, err := policies.ShippedSet()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := sia.Effect{Key: fmt.Sprintf("%s/%d/decide-%s", task.ID, len(task.Attempts), q), Attempt: len(task.Attempts), Question: q}
+	for _, source := range own {
+		p, err := policies.Parse("own.yml", []byte(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		set = set.With(policies.Repository, p)
+	}
+	f := sia.Effect{Key: fmt.Sprintf("%s/%d/decide-%s", task.ID, len(task.Attempts), q), Attempt: len(task.Attempts), Question: q,
+		Part: part}
 	out, _, err := d.Decide(t.Context(), set, task, f, "go", coders)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +65,7 @@ func asks(t *testing.T, d *Decider, task sia.Task, q sia.DecisionType, coders []
 // wanting is a task about to begin its next attempt.
 func wanting(issue int, failed ...string) sia.Task {
 	t := sia.Task{ID: sia.NewTaskID(shop.ID, issue), Repo: shop, Title: "Crash on empty input", Settings: sia.DefaultSettings(),
-		Approaches: 5, Credits: sia.Ledger{Budget: 100 * sia.Credit}, Opening: &sia.Opening{Hash: "next"}}
+		Approaches: 5, Credits: sia.Ledger{Budget: 100 * sia.Credit}, Opening: &sia.Opening{Hash: "next", Structure: plan.Whole}}
 	for i, c := range failed {
 		t.Attempts = append(t.Attempts, sia.Attempt{Number: i + 1, Coder: c, Outcome: sia.AttemptFail, PromptHash: fmt.Sprint(i)})
 	}
@@ -148,6 +165,7 @@ func TestDecisionsAreSettled(t *testing.T) {
 		return task
 	}
 	step(sia.Begun{Settings: sia.DefaultSettings(), Title: "Crash on empty input", BaseBranch: "main", BaseSHA: "base"})
+	step(sia.Decided{Type: sia.DecideDecompose, Choice: "whole", Reason: "it is small"})
 	step(sia.Decided{Type: sia.DecideAssign, Choice: "fast", Agent: "builtin/f", Reason: "so it is"})
 	task := step(sia.AttemptEnded{End: sia.EndFinished, Cost: 500}) // it changed nothing: it failed
 	for range 2 {
@@ -168,6 +186,10 @@ func TestDecisionsAreSettled(t *testing.T) {
 	i := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.Type == sia.DecideAssign })
 	if a := decisions[i]; a.Outcome != cameFailed || a.Credit >= 0 || a.Credit < -1 {
 		t.Errorf("who worked came to %q with the credit %.2f", a.Outcome, a.Credit)
+	}
+	k := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.Type == sia.DecideDecompose })
+	if a := decisions[k]; a.Outcome != cameFailed || a.Credit != -0.5 {
+		t.Errorf("that it was done as a whole came to %q with the credit %.2f", a.Outcome, a.Credit)
 	}
 	j := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.Type == sia.DecideRecover })
 	if r := decisions[j]; r.Outcome != "" {
@@ -191,7 +213,7 @@ func BenchmarkDecide(b *testing.B) {
 	task, times := wanting(1, "fast"), []time.Duration(nil)
 	for b.Loop() {
 		start := time.Now()
-		if a := d.assign(p, task, &by, two); a.answer.Choice == "" {
+		if a := d.assign(p, task, nil, &by, two); a.answer.Choice == "" {
 			b.Fatal(a.answer.Reason)
 		}
 		times = append(times, time.Since(start))

@@ -35,6 +35,7 @@ type Rewind struct {
 // Again is what a policy chooses.
 type Again struct {
 	Choice  string
+	Racers  []string // coders that work at once, the choice first; none: one works
 	Options []Chance // of what could be chosen
 	Reason  string   // in words
 }
@@ -108,17 +109,20 @@ func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Again, why string,
 		return a, whyPerson, nil
 	}
 	switch policies.Type(d.Type) {
-	case policies.TypeRecover, policies.TypeEscalate:
+	case policies.TypeDecompose, policies.TypeRecover, policies.TypeEscalate:
 		c, ok := Snapshot(d)
 		if !ok {
 			return a, whyContext, nil
 		}
 		chosen := p.Escalate().Decide
-		if p.Decision == policies.TypeRecover {
+		switch p.Decision {
+		case policies.TypeDecompose:
+			chosen = p.Decompose().Decide
+		case policies.TypeRecover:
 			chosen = p.Recover().Decide
 		}
 		by := chosen(c)
-		return Again{by.Choice, []Chance{{by.Choice, 1}}, by.Reason}, "", nil
+		return Again{Choice: by.Choice, Options: []Chance{{by.Choice, 1}}, Reason: by.Reason}, "", nil
 	case policies.TypeInterrupt:
 		return r.interrupt(p.Interrupt(), d)
 	case policies.TypeAssign:
@@ -204,7 +208,7 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Again, ok bool, er
 		}
 	}
 	chosen := r.coder.DecideBy(p.Assign().Parameters, *by.Request)
-	a.Choice, a.Reason = chosen.Choice, chosen.Reason
+	a.Choice, a.Reason, a.Racers = chosen.Choice, chosen.Reason, coder.Racers(chosen.Options, chosen.Choice)
 	for _, o := range chosen.Options {
 		a.Options = append(a.Options, Chance{o.Coder, o.Propensity})
 	}
@@ -247,7 +251,7 @@ func hazard(p policies.Interrupt) stuck.Hazard {
 // have it, as for decisions that are made within another effect.
 func Snapshot(d sia.Decision) (c policies.Context, ok bool) {
 	switch d.Type {
-	case sia.DecideAssign, sia.DecideRecover, sia.DecideEscalate:
+	case sia.DecideDecompose, sia.DecideAssign, sia.DecideRecover, sia.DecideEscalate:
 		err := json.Unmarshal(d.Context, &c)
 		return c, err == nil && c.Task.Kind != ""
 	}
@@ -302,6 +306,15 @@ func Came(d sia.Decision) (resolved, known bool) {
 		return d.Outcome == string(sia.VerdictGreen), d.Outcome != ""
 	}
 	return d.Outcome == cameResolved, d.Outcome == cameResolved || d.Outcome == cameFailed
+}
+
+// Racers are the coders that a decision sent at once, the choice first; none: it sent one.
+func Racers(d sia.Decision) []string {
+	var options []coder.Option
+	if d.Type != sia.DecideAssign || json.Unmarshal(d.Options, &options) != nil {
+		return nil
+	}
+	return coder.Racers(options, d.Choice)
 }
 
 // Chances are the options of a decision with the probabilities that the log has: 0 where it

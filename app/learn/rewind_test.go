@@ -131,7 +131,7 @@ func TestCodersAreDecidedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Unix(1_800_000_000, 0)
-	who := NewDecider(s, l, func() time.Time { return now })
+	who := NewDecider(s, l, true, func() time.Time { return now })
 	two := []coder.Candidate{{Coder: "small", Cost: 2}, {Coder: "big", Cost: 3}}
 	var logged []sia.Decision
 	for i := range 30 {
@@ -178,6 +178,7 @@ func TestRulesAreDecidedAgain(t *testing.T) {
 	s := database(t)
 	shipped := keep(t, s, inForce(t, policies.TypeInterrupt))
 	retry := policy(t, s, "decision: recover\nname: r\nversion: 1\nparameters: {base: {person: 3}}\n")
+	apart := policy(t, s, "decision: decompose\nname: d\nversion: 1\nparameters: {threshold: 0}\n")
 	early := policy(t, s, "decision: escalate\nname: e\nversion: 1\nparameters: {threshold: 0}\n")
 	calm := policy(t, s, "decision: interrupt\nname: calm\nversion: 1\nparameters: {bias: -9}\n")
 	rerun := policy(t, s, "decision: rerun\nname: again\nversion: 1\n")
@@ -199,6 +200,8 @@ func TestRulesAreDecidedAgain(t *testing.T) {
 	}{
 		{"recover", retry, sia.Decision{Type: sia.DecideRecover, Context: context}, "person"},
 		{"escalate", early, sia.Decision{Type: sia.DecideEscalate, Context: context}, "ask now"},
+		{"decompose", apart, sia.Decision{Type: sia.DecideDecompose,
+			Context: json.RawMessage(`{"task":{"kind":"bug","complexity":0.1},"checkable":true}`)}, "reproduce"},
 		{"no context", early, sia.Decision{Type: sia.DecideEscalate, Context: json.RawMessage("null")}, "? " + whyContext},
 		{"rerun", rerun, sia.Decision{Type: sia.DecideRerun}, "? " + whyCounts},
 		{"interrupt, alike", shipped, interrupt, "interrupt"},

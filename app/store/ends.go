@@ -41,7 +41,7 @@ func (s *Store) TaskEnds(ctx context.Context, repo int64, kind string) (alone, h
 	return alone, helped, s.explain(fmt.Sprintf("count the tasks of repository %d", repo), err)
 }
 
-// CoderOutcome is what came of an attempt: who made it, what it cost, and whether it passed.
+// CoderOutcome is what came of a coder's work on an attempt: what it cost, and whether it passed.
 type CoderOutcome struct {
 	ID       int64 // the place in the order in which outcomes are learned from; given by RecordCoderOutcome
 	Task     sia.TaskID
@@ -58,7 +58,7 @@ type CoderOutcome struct {
 	At       time.Time
 }
 
-// RecordCoderOutcome appends an outcome. The first one of an attempt stands.
+// RecordCoderOutcome appends an outcome. The first one of a coder in an attempt stands.
 func (s *Store) RecordCoderOutcome(ctx context.Context, o CoderOutcome) error {
 	op := fmt.Sprintf("record the outcome of attempt %d of task %s", o.Attempt, o.Task)
 	failed, err := json.Marshal(o.Failed)
@@ -67,7 +67,7 @@ func (s *Store) RecordCoderOutcome(ctx context.Context, o CoderOutcome) error {
 	}
 	return s.exec(ctx, op, `INSERT INTO coder_outcomes
 		(task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, attempt) DO NOTHING`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, attempt, coder) DO NOTHING`,
 		o.Task, o.Attempt, o.Repo, o.Org, o.Kind, o.Coder, o.Agent, o.Cost, o.Resolved, o.Changed, string(failed), micros(o.At))
 }
 

@@ -30,19 +30,34 @@ func (w *Worker) decide(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 		if len(coders) == 1 && t.WantedCoder == "" {
 			out.Reason = "" // there was no choice
 		}
-		if i := slices.IndexFunc(coders, func(c Coder) bool { return c.Name == d.Choice }); i >= 0 {
-			out.Agent = coders[i].agent(t.Settings.Agent).Name()
+		out.Agent = agentName(t, coders, d.Choice)
+		var options []coder.Option
+		if err := json.Unmarshal(d.Options, &options); err != nil {
+			return nil, fmt.Errorf("read decision %s: %w", d.ID, err)
 		}
-	case sia.DecideRecover:
+		for _, name := range coder.Racers(options, d.Choice) {
+			out.Racers = append(out.Racers, sia.Racer{Coder: name, Agent: agentName(t, coders, name)})
+		}
+	case sia.DecideDecompose, sia.DecideRecover:
 		var options []policies.Option
 		if err := json.Unmarshal(d.Options, &options); err != nil {
 			return nil, fmt.Errorf("read decision %s: %w", d.ID, err)
 		}
 		if i := slices.IndexFunc(options, func(o policies.Option) bool { return o.Choice == d.Choice }); i >= 0 {
-			out.Wait = sia.Duration(options[i].Wait)
+			out.Wait, out.AtOnce, out.MaxParts = sia.Duration(options[i].Wait), options[i].AtOnce, options[i].MaxParts
 		}
 	}
 	return out, nil
+}
+
+// agentName is the agent and model of one of some coders; "" where there is no such coder.
+func agentName(t sia.Task, coders []Coder, name string) string {
+	for _, c := range coders {
+		if c.Name == name {
+			return c.agent(t.Settings.Agent).Name()
+		}
+	}
+	return ""
 }
 
 // decideNow decides, and logs the decision before it takes effect.

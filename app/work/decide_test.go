@@ -14,6 +14,7 @@ import (
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // priors are those of the shipped rerun policy.
@@ -188,7 +189,7 @@ func TestWhatIsDoubted(t *testing.T) {
 // Step and the policies name what is decided, and what can be chosen, alike: neither
 // room knows the other.
 func TestChoicesHaveOneName(t *testing.T) {
-	types := []sia.DecisionType{sia.DecideAssign, sia.DecideInterrupt, sia.DecideRerun, sia.DecideRecover,
+	types := []sia.DecisionType{sia.DecideDecompose, sia.DecideAssign, sia.DecideInterrupt, sia.DecideRerun, sia.DecideRecover,
 		sia.DecideTechnique, sia.DecideEscalate}
 	for i, typ := range policies.Types() {
 		if string(typ) != string(types[i]) {
@@ -196,8 +197,19 @@ func TestChoicesHaveOneName(t *testing.T) {
 		}
 	}
 	recoveries := []string{sia.ChooseSIA, sia.ChooseRerun, sia.ChooseRetry, sia.ChooseOtherCoder, sia.ChoosePerson,
-		sia.ChooseAbandon}
+		sia.ChooseAbandon, sia.ChooseNextRacer}
 	if d := cmp.Diff(recoveries, policies.Recoveries()); d != "" {
+		t.Error(d)
+	}
+	var structures []string
+	for _, s := range plan.Structures() {
+		structures = append(structures, string(s))
+	}
+	if d := cmp.Diff(structures, policies.Structures()); d != "" {
+		t.Error(d)
+	}
+	parts := []string{"part", string(sia.PartTest), string(sia.PartMerge), string(sia.PartMend)}
+	if d := cmp.Diff(parts, policies.Parts()); d != "" {
 		t.Error(d)
 	}
 	if sia.ChooseAsk != policies.ChoiceAsk || sia.ChooseGoOn != policies.ChoiceGoOn {

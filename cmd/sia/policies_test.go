@@ -87,10 +87,13 @@ func (l *decisionLog) rules(ctx context.Context, issue int, typ policies.Type, c
 	p, err := l.set.For(typ, c)
 	l.ts.Check(err)
 	a := p.Escalate().Decide(c)
-	if typ == policies.TypeRecover {
+	switch typ {
+	case policies.TypeDecompose:
+		a = p.Decompose().Decide(c)
+	case policies.TypeRecover:
 		a = p.Recover().Decide(c)
 	}
-	l.logDecision(ctx, sia.Decision{ID: fmt.Sprint(typ, issue), Task: sia.NewTaskID(102, issue), Attempt: 1,
+	l.logDecision(ctx, sia.Decision{ID: fmt.Sprint(typ, issue, c.Part), Task: sia.NewTaskID(102, issue), Attempt: 1,
 		Type: sia.DecisionType(typ), Policy: p.ID(), Choice: a.Choice, Propensity: 1, Reason: a.Reason, Context: l.json(c),
 		Options: l.json(a.Options)}, resolved)
 }
@@ -121,8 +124,8 @@ func (l *decisionLog) oneTask(ctx context.Context) {
 	l.logDecision(ctx, sia.Decision{ID: "a", Task: id, Type: sia.DecideAssign, Policy: "assign/1@000000000000",
 		Choice: "small", Propensity: 0.96, Reason: "It costs least for each success.",
 		Context: json.RawMessage(`{"task":{"kind":"bug"},"request":{"Failed":["big"],"Value":200,"Left":150}}`),
-		Options: json.RawMessage(`[{"coder":"small","chance":0.4,"cost":3,"index":7.5,"worth":true,"propensity":0.96},
-			{"coder":"big","chance":0.1,"cost":30,"index":300,"propensity":0.04}]`)}, false)
+		Options: json.RawMessage(`[{"coder":"small","chance":0.4,"cost":3,"index":7.5,"worth":true,"propensity":0.96,"races":true},
+			{"coder":"big","chance":0.1,"cost":30,"index":300,"propensity":0.04,"races":true}]`)}, false)
 	l.logDecision(ctx, sia.Decision{ID: "b", Task: id, Type: sia.DecideAssign, Policy: "assign/1@000000000000",
 		Choice: "alone", Propensity: 1, Reason: "It is alone.",
 		Context: json.RawMessage(`{"task":{"kind":"bug"},"request":{"Value":0,"Left":150}}`),
@@ -133,6 +136,10 @@ func (l *decisionLog) oneTask(ctx context.Context) {
 		Choice: "re-run", Propensity: 1, Reason: "It may be the weather.",
 		Options: json.RawMessage(`["re-run","blame the attempt"]`),
 		Context: json.RawMessage(`{"checks":["e2e","test"],"good":0.35,"flake":0.1,"chance":0.05,"cost":0.02}`)}, true)
+	large := policies.Features{Kind: policies.KindFeature, Words: 400, Complexity: 0.9, CodeRefs: 8, Demands: 6}
+	l.rules(ctx, 12, policies.TypeDecompose, policies.Context{Language: "go", Task: large, Checkable: true}, true)
+	l.rules(ctx, 12, policies.TypeRecover, policies.Context{Language: "go", Task: large, Part: "part", Tries: 1, Coders: 2,
+		Failed: 1}, true)
 }
 
 // techniques logs what the chooser of a new server decides.

@@ -83,9 +83,12 @@ const worth = "request.Value"
 // mattering are the values of contexts that decisions of a type go by, as the log names
 // them, each with its name for people.
 var mattering = map[sia.DecisionType][][2]string{
-	sia.DecideAssign: {{"task.kind", "kind"}, {"wanted", "asked for"}, {"request.Failed", "failed already"},
+	sia.DecideDecompose: {{"task.kind", "kind"}, {"task.complexity", "complexity"}, {"task.words", "words"},
+		{"task.code_refs", "code references"}, {"task.demands", "demands"}, {"task.order", "words of order"},
+		{"task.architecture", "architecture"}, {"steps", "steps"}, {"checkable", "can be checked here"}},
+	sia.DecideAssign: {{"task.kind", "kind"}, {"part", "part"}, {"wanted", "asked for"}, {"request.Failed", "failed already"},
 		{worth, "worth in credits"}, {"request.Left", "credits left"}},
-	sia.DecideRecover: {{"class", "class"}, {"failures", "failures"}, {"in_a_row", "in a row"}, {"patience", "patience"},
+	sia.DecideRecover: {{"part", "part"}, {"tries", "failed runs"}, {"racers", "racers left"}, {"class", "class"}, {"failures", "failures"}, {"in_a_row", "in a row"}, {"patience", "patience"},
 		{"coders", "coders"}, {"failed", "coders that failed"}},
 	sia.DecideEscalate: {{"task.ambiguity", "ambiguity"}, {"failures", "failures"}, {"task.architecture", "architecture"},
 		{"alone.tried", "such tasks"}, {"alone.passed", "of them passed"}, {"helped.tried", "such tasks with an answer"},
@@ -100,7 +103,7 @@ var mattering = map[sia.DecisionType][][2]string{
 
 // conditions are what selectors name, as the log names it.
 var conditions = map[string]string{"language": "language", "labels": "labels", "kind": "task.kind", "class": "class",
-	"pattern": "pattern", "repository": "repository", "owner": "owner", "size": "task.words", "failures": "failures"}
+	"pattern": "pattern", "part": "part", "repository": "repository", "owner": "owner", "size": "task.words", "failures": "failures"}
 
 // mattered are the values that a decision went by, in words: those of its type, and those that
 // the policy's selector, rules and triggers name.
@@ -242,11 +245,15 @@ func explainCoders(e *commandEnv, options json.RawMessage) {
 		if o.Worth {
 			worthIt = "yes"
 		}
+		name := o.Coder
+		if o.Races {
+			name += ", at once"
+		}
 		chance, index := "–", "–" // who is alone was not weighed
 		if o.Chance > 0 {
 			chance, index = fmt.Sprintf("%.0f %%", 100*o.Chance), fmt.Sprintf("%.3g", o.Index)
 		}
-		fmt.Fprintf(w, "    %s\t%s\t%.3g\t%s\t%s\t%.3f\n", o.Coder, chance, o.Cost, index, worthIt, o.Propensity)
+		fmt.Fprintf(w, "    %s\t%s\t%.3g\t%s\t%s\t%.3f\n", name, chance, o.Cost, index, worthIt, o.Propensity)
 	}
 	_ = w.Flush() // as above
 }

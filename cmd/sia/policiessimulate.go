@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/sia-bot/sia/app/learn"
@@ -107,10 +108,11 @@ func simulate(e *commandEnv, s *store.Store, p policies.Policy, ds []sia.Decisio
 		switch {
 		case why != "":
 			sim.Undecided[why]++
-		case a.Choice == d.Choice:
+		case a.Choice == d.Choice && slices.Equal(a.Racers, learn.Racers(d)):
 			sim.Alike++
 		default:
-			sim.Otherwise = append(sim.Otherwise, otherwise{d.ID, d.Task, d.Attempt, d.Choice, a.Choice, a.Reason, d.Outcome})
+			sim.Otherwise = append(sim.Otherwise, otherwise{d.ID, d.Task, d.Attempt,
+				atOnce(d.Choice, learn.Racers(d)), atOnce(a.Choice, a.Racers), a.Reason, d.Outcome})
 		}
 		if m, ok := mined(d, c); ok {
 			known = append(known, m)
@@ -119,6 +121,14 @@ func simulate(e *commandEnv, s *store.Store, p policies.Policy, ds []sia.Decisio
 	}
 	sim.Ranking = mine.Rank(known, would)
 	return sim, nil
+}
+
+// atOnce is a choice in words: all who work at once, where several do.
+func atOnce(choice string, racers []string) string {
+	if len(racers) > 0 {
+		return strings.Join(racers, " + ")
+	}
+	return choice
 }
 
 // contextsOf are the contexts of decisions by their ids, as far as their tasks have any.

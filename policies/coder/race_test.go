@@ -43,7 +43,7 @@ func TestRace(t *testing.T) {
 		{"the third is not worth it", 3, 0.5, ask(func(r *coder.Request) { r.Value = 300 }), []string{"a", "b"}},
 		{"nobody is known to be worth it", 3, 0.5, ask(func(r *coder.Request) { r.Value = 0 }), nil},
 		{"one is to work", 3, 0.5, ask(func(r *coder.Request) { r.Alone = true }), nil},
-		{"who failed comes last, and adds too little", 3, 0.5, ask(func(r *coder.Request) { r.Failed = []string{"b"} }),
+		{"who failed comes last, and adds too little", 3, 0.5, ask(func(r *coder.Request) { r.Failed, r.Value = []string{"b"}, 600 }),
 			[]string{"a", "c"}},
 		{"there is only one", 3, 0.5, ask(func(r *coder.Request) { r.Candidates = three[:1] }), nil},
 	} {

@@ -60,18 +60,21 @@ func testEnds(t *testing.T, s *fixture) {
 	again := outcome
 	again.Resolved = true
 	must(t, s.RecordCoderOutcome(ctx, again)) // the first one stands
+	racer := outcome                          // of the same attempt
+	racer.Coder, racer.Agent, racer.Failed, racer.Cost = "slow", "builtin/s", []string{"fast"}, 30
+	must(t, s.RecordCoderOutcome(ctx, racer))
 	second := outcome
 	second.Attempt, second.Coder, second.Failed, second.Resolved = 2, "strong", []string{"fast"}, true
 	second.Changed = true
 	must(t, s.RecordCoderOutcome(ctx, second))
 	got, err := s.CoderOutcomesSince(ctx, 0)
 	must(t, err)
-	outcome.ID, second.ID = 1, 2
-	if diff := cmp.Diff([]store.CoderOutcome{outcome, second}, got); diff != "" {
+	outcome.ID, racer.ID, second.ID = 1, 2, 3
+	if diff := cmp.Diff([]store.CoderOutcome{outcome, racer, second}, got); diff != "" {
 		t.Error(diff)
 	}
-	if rest, err := s.CoderOutcomesSince(ctx, got[0].ID); err != nil || len(rest) != 1 || rest[0].Coder != "strong" {
-		t.Errorf("after the first: %+v, %v", rest, err)
+	if rest, err := s.CoderOutcomesSince(ctx, got[1].ID); err != nil || len(rest) != 1 || rest[0].Coder != "strong" {
+		t.Errorf("after the second: %+v, %v", rest, err)
 	}
 }
 

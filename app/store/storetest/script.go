@@ -10,6 +10,7 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // script is a world that shows whatever it is asked to. on replaces what it
@@ -87,6 +88,8 @@ func decided(q sia.DecisionType) sia.Decided {
 		d.Choice = sia.ChooseSIA
 	case sia.DecideEscalate:
 		d.Choice = sia.ChooseGoOn
+	case sia.DecideDecompose:
+		d.Choice = string(plan.Whole)
 	default:
 		d.Choice, d.Agent = "coder", "builtin/scripted"
 	}

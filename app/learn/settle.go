@@ -1,0 +1,192 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/coder"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
+)
+
+// Observe records what came of a task's attempts and of the task, as far as it is known,
+// and settles the decisions that led there. Doing it again changes nothing.
+func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
+	decisions, err := d.store.Decisions(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	if t, err = d.store.Task(ctx, t.ID); err != nil { // newer than the decisions, the task knows each of them
+		return err
+	}
+	features := policies.Read(t.Title, t.Body, t.Labels)
+	if err := d.recordEnd(ctx, t, string(features.Kind)); err != nil {
+		return err
+	}
+	if err := d.recordCoders(ctx, t, string(features.Kind)); err != nil {
+		return err
+	}
+	return d.settle(ctx, t, decisions)
+}
+
+// recordCoders notes what came of attempts by those who worked on them.
+func (d *Decider) recordCoders(ctx context.Context, t sia.Task, kind string) error {
+	var failed []string
+	for _, a := range t.Attempts {
+		for _, w := range worked(a) {
+			err := d.store.RecordCoderOutcome(ctx, store.CoderOutcome{
+				Task: t.ID, Attempt: a.Number, Repo: t.Repo.ID, Org: t.Repo.Owner, Kind: kind, Coder: w.coder,
+				Agent: w.agent, Cost: w.cost, Resolved: w.resolved, Failed: slices.Clone(failed),
+				Changed: anew(t, a.Number), At: d.now(),
+			})
+			if err != nil {
+				return err
+			}
+			if !w.resolved {
+				failed = append(failed, w.coder)
+			}
+		}
+	}
+	return nil
+}
+
+// result is what came of a coder's work on an attempt.
+type result struct {
+	coder, agent string
+	cost         sia.Credits
+	resolved     bool
+}
+
+// worked is what came of an attempt by those who worked on it, in the order in which the checks
+// have judged. What several made together says nothing of one of them, but for a part that
+// one coder alone tried and that was given up.
+func worked(a sia.Attempt) (out []result) {
+	for _, p := range a.RedRacers() {
+		out = append(out, result{p.Coder, p.Agent, p.Cost, false})
+	}
+	if a.Outcome != sia.AttemptPass && a.Outcome != sia.AttemptFail || a.Coder == "" {
+		return out
+	}
+	all := result{a.Coder, a.Agent, a.Cost, a.Outcome == sia.AttemptPass}
+	if a.Structure == plan.Race {
+		i := slices.IndexFunc(a.Parts, func(p sia.Part) bool { return p.Coder == a.Coder })
+		if i >= 0 {
+			all.agent, all.cost = cmp.Or(a.Parts[i].Agent, a.Agent), a.Parts[i].Cost
+		}
+		return append(out, all)
+	}
+	several := false
+	for _, p := range a.Parts {
+		mine := alone(a, p)
+		several = several || !mine || p.Run > 0 && cmp.Or(p.Coder, a.Coder) != a.Coder
+		if mine && p.Agent != "" {
+			all.agent = p.Agent
+		}
+	}
+	if !several {
+		return append(out, all)
+	}
+	for _, p := range a.Parts {
+		if p.State == sia.PartGivenUp && alone(a, p) {
+			out = append(out, result{cmp.Or(p.Coder, a.Coder), p.Agent, p.Cost, false})
+		}
+	}
+	return out
+}
+
+// alone reports whether every run of a part was the same coder's.
+func alone(a sia.Attempt, p sia.Part) bool {
+	who := cmp.Or(p.Coder, a.Coder)
+	return !slices.ContainsFunc(p.Failed, func(f string) bool { return f != who })
+}
+
+// anew reports whether an attempt went by other instructions than every one before it that failed.
+func anew(t sia.Task, number int) bool {
+	i := slices.IndexFunc(t.Attempts, func(a sia.Attempt) bool { return a.Number == number })
+	return !slices.ContainsFunc(t.Attempts[:i], func(a sia.Attempt) bool {
+		return a.Outcome == sia.AttemptFail && a.PromptHash == t.Attempts[i].PromptHash
+	})
+}
+
+// recordEnd notes what came of a task that has ended, or that waits for a person.
+func (d *Decider) recordEnd(ctx context.Context, t sia.Task, kind string) error {
+	asked := t.State == sia.Escalated && t.Escalation.Kind == sia.AskIssue
+	failed := slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptFail })
+	if t.State != sia.Passed && !asked && !(t.State == sia.Stopped && failed) {
+		return nil
+	}
+	helped := slices.ContainsFunc(t.Answers, func(a sia.Answer) bool { return a.Kind == sia.AskIssue })
+	return d.store.RecordTaskEnd(ctx, store.TaskEnd{Task: t.ID, Repo: t.Repo.ID, Kind: kind,
+		Passed: t.State == sia.Passed, Helped: helped})
+}
+
+// settle notes what came of decisions: of the attempt that each led to.
+func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decision) error {
+	for _, dec := range decisions {
+		if dec.Outcome != "" {
+			continue
+		}
+		var expected float64
+		var by asked
+		switch dec.Type {
+		case sia.DecideAssign, sia.DecideDecompose, sia.DecideRecover, sia.DecideEscalate:
+			if err := json.Unmarshal(dec.Context, &by); err != nil {
+				return fmt.Errorf("read decision %s: %w", dec.ID, err)
+			}
+		default:
+			continue
+		}
+		if dec.Type == sia.DecideAssign {
+			var options []coder.Option
+			if err := json.Unmarshal(dec.Options, &options); err != nil {
+				return fmt.Errorf("read decision %s: %w", dec.ID, err)
+			}
+			for _, o := range options {
+				expected += o.Propensity * o.Chance
+			}
+		} else {
+			expected = float64(by.Alone.Passed+1) / float64(by.Alone.Tried+2)
+		}
+		came, y := cameOf(t, dec, by.Part != "")
+		if came == "" {
+			continue
+		}
+		credit := 0.0
+		if came != cameUntried {
+			credit = y - expected
+		}
+		if err := d.store.SettleDecision(ctx, dec.ID, came, credit); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// cameOf is what came of a decision: of the first judged attempt after it. It is "" while
+// that is not known, and untried once it never will be. A decision about a part, or about the
+// checks of the same attempt, led to that one.
+func cameOf(t sia.Task, d sia.Decision, part bool) (came string, y float64) {
+	if d.Type == sia.DecideAssign && d.Choice == sia.ChooseNobody {
+		return cameUntried, 0
+	}
+	same := part || d.Type == sia.DecideRecover && (d.Choice == sia.ChooseRerun || d.Choice == sia.ChooseNextRacer)
+	for _, a := range t.Attempts {
+		switch {
+		case a.Number < d.Attempt || a.Number == d.Attempt && !same: // made before
+		case a.Outcome == sia.AttemptPass:
+			return cameResolved, 1
+		case a.Outcome == sia.AttemptFail:
+			return cameFailed, 0
+		}
+	}
+	if t.State.Final() {
+		return cameUntried, 0
+	}
+	return "", 0
+}
