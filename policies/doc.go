@@ -1,6 +1,6 @@
 // Package policies is the one door through which SIA decides how it coordinates its
-// work: which coder makes an attempt, what follows one that failed, when a person is
-// asked, which technique is tried next.
+// work: how a task is taken apart, which coders make an attempt, what follows one that
+// failed, when a person is asked, which technique is tried next.
 //
 //   - A [Policy] is data: a YAML file that says for one [Type] of decision by which
 //     parameters and rules it is made, and by its [Selector] for which contexts. Its id

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
@@ -183,6 +185,55 @@ func TestWhatIsDoubted(t *testing.T) {
 	}
 	if asks(pushed) {
 		t.Error("a person's push is doubted")
+	}
+}
+
+// idle is an agent that has a name and does nothing.
+type idle string
+
+func (n idle) Name() string { return string(n) }
+
+func (idle) Run(context.Context, agent.Input, agent.Recorder) (agent.Result, error) {
+	return agent.Result{}, nil
+}
+
+// What was decided is told as it is logged: carried out again, the effect gives the same answer.
+func TestAnswersAreReadFromTheLog(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		in   sia.Decision
+		want sia.Decided
+	}{
+		{"parts", sia.Decision{Type: sia.DecideDecompose, Choice: "parallel",
+			Options: json.RawMessage(`[{"choice":"whole"},{"choice":"parallel","at_once":2,"max_parts":6}]`)},
+			sia.Decided{Choice: "parallel", AtOnce: 2, MaxParts: 6}},
+		{"the whole", sia.Decision{Type: sia.DecideDecompose, Choice: "whole",
+			Options: json.RawMessage(`[{"choice":"whole"},{"choice":"parallel","at_once":2,"max_parts":6}]`)},
+			sia.Decided{Choice: "whole"}},
+		{"one coder", sia.Decision{Type: sia.DecideAssign, Choice: "fast",
+			Options: json.RawMessage(`[{"coder":"strong"},{"coder":"fast"}]`)}, sia.Decided{Choice: "fast", Agent: "builtin/f"}},
+		{"two at once", sia.Decision{Type: sia.DecideAssign, Choice: "fast",
+			Options: json.RawMessage(`[{"coder":"strong","races":true},{"coder":"fast","races":true},{"coder":"third"}]`)},
+			sia.Decided{Choice: "fast", Agent: "builtin/f", Racers: []sia.Racer{{Coder: "fast", Agent: "builtin/f"},
+				{Coder: "strong", Agent: "builtin/s"}}}},
+		{"nobody", sia.Decision{Type: sia.DecideAssign, Options: json.RawMessage(`[{"coder":"fast"}]`)}, sia.Decided{}},
+		{"a wait", sia.Decision{Type: sia.DecideRecover, Choice: "rerun",
+			Options: json.RawMessage(`[{"choice":"rerun","wait":300000000000}]`)},
+			sia.Decided{Choice: "rerun", Wait: sia.Duration(5 * time.Minute)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w, task := decider(t)
+			w.Coders.All = []Coder{{Name: "fast", Builtin: idle("builtin/f")}, {Name: "strong", Builtin: idle("builtin/s")}}
+			tt.in.ID, tt.in.Task, tt.in.Repo, tt.in.Reason = "k", task.ID, repo.ID, "so it is"
+			if err := w.Store.LogDecision(t.Context(), tt.in); err != nil {
+				t.Fatal(err)
+			}
+			got, err := w.decide(t.Context(), task, sia.Effect{Key: "k", Question: tt.in.Type})
+			tt.want.Type, tt.want.Decision, tt.want.Reason = tt.in.Type, "k", "so it is"
+			if diff := cmp.Diff(sia.Fact(tt.want), got); diff != "" || err != nil {
+				t.Error(diff, err)
+			}
+		})
 	}
 }
 

@@ -44,6 +44,7 @@ func features(c policies.Context, common []string) []feature {
 	}
 	word("class", c.Class, "after a failure of the class %s")
 	word("pattern", c.Pattern, "for the pattern %s")
+	word("part", c.Part, "for parts of the kind %s")
 	for _, l := range c.Labels {
 		if slices.Contains(common, l) {
 			word("label", l, "for tasks labelled %q")
