@@ -67,6 +67,7 @@ func CheckRun(t sia.Task, l Links) CheckRunView {
 	}
 	var p page
 	p.add(nowText(t))
+	p.add(partsProgress(t))
 	p.add("**Credits:** " + credits(t.Credits))
 	p.add(placeLine(t, l))
 	p.add(commandLine(t))

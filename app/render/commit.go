@@ -31,11 +31,7 @@ func CommitMessage(t sia.Task, a sia.Attempt) string {
 	if s := commitWords(a.Summary); s != "" {
 		body += "\n\nThe coding agent says: " + cut(s, 1000)
 	}
-	paragraphs := strings.Split(body, "\n\n")
-	for i, p := range paragraphs {
-		paragraphs[i] = wrap(p, commitWidth)
-	}
-	return subject + "\n\n" + strings.Join(paragraphs, "\n\n") + "\n"
+	return message(subject, strings.Split(body, "\n\n"))
 }
 
 // MergeMessage is the message of the commit that merges the base into a task's branch.

@@ -36,6 +36,9 @@ func Intervention(t sia.Task, iv sia.Intervention, l Links) string {
 func failedLine(t sia.Task, iv sia.Intervention, room int) string {
 	a := failedAttempt(t, iv.After)
 	room = min(room-7, 16) // but for the check's name and what stands around it
+	if lost := lostPart(a); lost > 0 {
+		return lostLine(a, lost, room)
+	}
 	if len(a.Failures) == 0 {
 		s := fmt.Sprintf("❌ **Attempt %d did not pass", a.Number)
 		if a.Reason != "" {
@@ -144,6 +147,9 @@ func whatFailed(t sia.Task, iv sia.Intervention, l Links) string {
 	s := fmt.Sprintf("### What failed\n\nAttempt %d (%s)", a.Number, approach(a))
 	if a.Head != "" {
 		s += ", commit " + link(Code(a.Head.Short(), 0), l.Commit(t.Repo, a.Head))
+	}
+	if lost := lostPart(a); lost > 0 {
+		return s + ". " + lostText(a, lost)
 	}
 	if len(a.Failures) == 0 {
 		if a.Reason != "" {

@@ -35,6 +35,7 @@ func PullBody(t sia.Task, l Links) string {
 			what += " In the words of the coding agent, which decide nothing:\n\n" + Quote(cut(a.Summary, 3000))
 		}
 		p.add(what)
+		p.add(pullParts(*a))
 		if how := routeLine(t, *a); how != "" {
 			p.add(how)
 		}

@@ -36,6 +36,7 @@ func Status(t sia.Task, l Links, now time.Time) string {
 		p.add("> [!WARNING]\n> " + few(t.Warning, warning))
 	}
 	p.add(progress)
+	p.add(briefParts(t, room-warning-words(said)))
 	p.add(you)
 	p.fold("Attempts, checks, cost and links", statusInFull(t, l, now, whole, fits(t.Warning, warning)))
 	return p.String()
@@ -62,10 +63,13 @@ func briefNow(t sia.Task, room int) (s string, whole bool) {
 		}
 		said := min(50, room-words(rest)-1) // it says what to do
 		return "> " + few(sentenceCase(t.Pause.Reason), said) + "\n\n" + rest, false
-	case t.State == sia.Stopped && t.Ended != "":
+	case t.State == sia.Stopped:
 		rest := "Nothing runs any more."
 		if t.Branch != "" && t.Head != "" {
 			rest += " What had been done is kept on its branch."
+		}
+		if t.Ended == "" {
+			return rest, false
 		}
 		said := min(30, room-words(rest)-1)
 		return "> " + few(sentenceCase(t.Ended), said) + "\n\n" + rest, fits(t.Ended, said)
@@ -154,6 +158,9 @@ func Headline(t sia.Task) string {
 		if plans(t) {
 			return fmt.Sprintf("📝 Attempt %d makes a plan", n)
 		}
+		if a := takenApart(t); a != nil {
+			return partsHead(*a)
+		}
 		return fmt.Sprintf("🛠️ Attempt %d is under way", n)
 	case sia.PushedOut:
 		return fmt.Sprintf("🛠️ Attempt %d is pushed", n)
@@ -205,6 +212,9 @@ func nowText(t sia.Task) string {
 		if plans(t) {
 			return "The coding agent reads the repository and makes a plan; it changes nothing. The work begins when " +
 				"somebody has approved the plan."
+		}
+		if a := takenApart(t); a != nil {
+			return partsNow(*a)
 		}
 		s := "The coding agent is at work"
 		if a := t.Attempt(); a != nil && a.Technique != "" {
@@ -342,8 +352,8 @@ func reasons(t sia.Task) string {
 	return b.String()
 }
 
-// attemptList has one line for each attempt. They are no tick boxes: people
-// could tick those, and it would mean nothing.
+// attemptList has one line for each attempt, and beneath it how it was taken apart. They
+// are no tick boxes: people could tick those, and it would mean nothing.
 func attemptList(t sia.Task, l Links) string {
 	if len(t.Attempts) == 0 {
 		return ""
@@ -355,7 +365,7 @@ func attemptList(t sia.Task, l Links) string {
 		fmt.Fprintf(&b, "- %s before these; the memory file lists them\n", plural(first, "attempt"))
 	}
 	for _, a := range t.Attempts[first:] {
-		b.WriteString("- " + attemptLine(t, a, l) + "\n")
+		b.WriteString("- " + attemptLine(t, a, l) + "\n" + partList(a))
 	}
 	if a := t.Attempt(); a.Assigned != "" {
 		b.WriteString("\nWhy " + Line(a.Coder, 40) + ": " + Line(a.Assigned, 400) + "\n")

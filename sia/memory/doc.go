@@ -19,5 +19,5 @@
 // same bytes, and writing twice changes nothing. Times are UTC, RFC 3339. The
 // package redacts nothing; whoever commits the files does.
 //
-// The package imports only sia and sia/text. Start reading at file.go.
+// The package imports only sia, sia/plan and sia/text. Start reading at file.go.
 package memory

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -55,6 +56,12 @@ type Attempt struct {
 	Signals       []string `json:"signals,omitempty"` // "name: evidence"
 	Transcript    string   `json:"transcript,omitempty"`
 	DecisionIDs   []string `json:"decision_ids,omitempty"`
+
+	Coder     string         `json:"coder,omitempty"`     // its name in the server's configuration
+	Assigned  string         `json:"assigned,omitempty"`  // why that coder; absent where there was no choice
+	Structure plan.Structure `json:"structure,omitempty"` // how the work hung together; absent: one run did all of it
+	Shape     string         `json:"shape,omitempty"`     // why so, or what became of that
+	Parts     []Part         `json:"parts,omitempty"`
 }
 
 // Intervention is what SIA concluded from an attempt and changed for the next.
@@ -151,6 +158,8 @@ func attemptEntry(a sia.Attempt) Attempt {
 		Outcome: a.Outcome, Planning: a.Planning,
 		FailurePoint: failurePoint(a), HeadSHA: string(a.Head), Signals: signalLines(a.Signals),
 		CreditsConsumed: float64(a.Cost) / float64(sia.Credit),
+		Coder:           fileLine(a.Coder), Assigned: fileText(a.Assigned),
+		Structure: a.Structure, Shape: fileText(a.Shape), Parts: partEntries(a),
 	}
 	if a.EndedAt.After(a.StartedAt) {
 		m.DurationMinutes = math.Round(a.EndedAt.Sub(a.StartedAt).Minutes()*10) / 10

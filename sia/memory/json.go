@@ -94,6 +94,7 @@ func mergeFile(ours, previous []byte) ([]byte, error) {
 			},
 			"transcript":   keepIfMissing,
 			"decision_ids": keepIfMissing,
+			"parts":        mergeParts,
 		}),
 		"learnings":     mergeList(reflect.TypeFor[Learning](), "pattern effective_technique", true, nil),
 		"prompts_tried": mergeList(reflect.TypeFor[Prompt](), "hash", false, nil),
@@ -114,6 +115,13 @@ func mergeRatings(ours, previous []byte) ([]byte, error) {
 		return nil, nil // nobody rates it any more
 	}
 	return mergeList(reflect.TypeFor[Rating](), "by", false, nil)(ours, previous)
+}
+
+func mergeParts(ours, previous []byte) ([]byte, error) {
+	if ours == nil {
+		return nil, nil // one run does all of it after all
+	}
+	return mergeList(reflect.TypeFor[Part](), "number", false, nil)(ours, previous)
 }
 
 func keepIfMissing(ours, previous []byte) ([]byte, error) {

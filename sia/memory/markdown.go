@@ -67,10 +67,15 @@ func (f File) Markdown() []byte {
 		}
 		w.section(fmt.Sprintf("### Attempt %d: %s", a.AttemptNumber, outcome))
 		w.field("Agent", a.AgentVersion)
+		w.field("Coder", a.Coder)
+		w.field("Why this coder", a.Assigned)
 		w.field("Prompt", a.SystemPromptHash)
 		if a.Planning {
 			w.field("Task", secPlan)
 		}
+		w.field("Structure", cmp.Or(structureWords[a.Structure], string(a.Structure)))
+		w.field("Why so", a.Shape)
+		w.parts(a.Parts)
 		w.field("Minutes", formatNumber(a.DurationMinutes))
 		w.field("Credits", formatNumber(a.CreditsConsumed))
 		w.field("Head", a.HeadSHA)

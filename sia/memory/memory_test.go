@@ -17,6 +17,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/memory"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -96,8 +97,39 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
+// inParts is the story with attempts that several runs went into: parts of a plan, and a race.
+func inParts() sia.Task {
+	t := story()
+	a := &t.Attempts[0]
+	a.Coder, a.Assigned = "fast", "fast is expected to resolve this task with a chance of 61 %"
+	a.Structure, a.Shape, a.Parallel = plan.Parallel, "the issue asks for things that don't touch each other", 2
+	a.Parts = []sia.Part{
+		{Part: plan.Part{Do: "Add a `Mailer`", DoneWhen: "`go build ./mail` passes", Check: "go build ./mail"},
+			State: sia.PartDone, Checked: &sia.CheckRun{Command: "go build ./mail", Holds: true}, Cost: 250, Run: 1},
+		{Part: plan.Part{Do: "Call it <here>", DoneWhen: "TestCreate passes", Check: "go test ./...", Needs: []int{1}},
+			State: sia.PartGivenUp, Coder: "strong", Assigned: "fast failed at it", Failed: []string{"fast", "strong"}, Tries: 2,
+			Checked: &sia.CheckRun{Command: "go test ./...", Excerpt: "--- FAIL: TestCreate"}, Cost: 1000, Run: 3},
+		{Part: plan.Part{Do: "Say so in the docs", DoneWhen: "docs/mail.md names it", Needs: []int{1}}, State: sia.PartDone,
+			Checked: &sia.CheckRun{Missing: "there is no sandbox"}, Run: 4},
+	}
+	a = &t.Attempts[1]
+	a.Structure, a.Shape, a.Coder = plan.Race, "one alone has a chance of 31 %", "strong"
+	for i, coder := range []string{"fast", "strong"} {
+		a.Parts = append(a.Parts, sia.Part{Kind: sia.PartRacer, State: sia.PartDone, Coder: coder, Pushed: i == 1,
+			Checked: &sia.CheckRun{Command: "go test ./...", Holds: i == 1}, Cost: 450, Run: i + 1})
+	}
+	return t
+}
+
 func TestGolden(t *testing.T) {
-	j, err := memory.JSON(story(), links(), nil)
+	t.Run("story", func(t *testing.T) { goldenFiles(t, "story", story()) })
+	t.Run("parts", func(t *testing.T) { goldenFiles(t, "parts", inParts()) })
+}
+
+// goldenFiles compares both files of a task.
+func goldenFiles(t *testing.T, name string, task sia.Task) {
+	t.Helper()
+	j, err := memory.JSON(task, links(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +137,12 @@ func TestGolden(t *testing.T) {
 	if !record.Match(j) {
 		t.Error("the file has no record")
 	}
-	golden(t, "story.json", record.ReplaceAll(j, []byte("\n}")))
-	m, err := memory.Markdown(story(), links(), nil)
+	golden(t, name+".json", record.ReplaceAll(j, []byte("\n}")))
+	m, err := memory.Markdown(task, links(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "story.md", m)
+	golden(t, name+".md", m)
 }
 
 func TestPaths(t *testing.T) {
@@ -355,6 +387,27 @@ func tasks(t *rapid.T) sia.Task {
 		a := sia.Attempt{Number: i + 1, Agent: text.Draw(t, "agent"), PromptHash: text.Draw(t, "hash"),
 			Reason: text.Draw(t, "reason"), Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"),
 			Cost: sia.Credits(rapid.IntRange(0, 1e6).Draw(t, "cost")), Planning: rapid.Bool().Draw(t, "planning")}
+		a.Coder, a.Assigned, a.Shape = text.Draw(t, "coder"), text.Draw(t, "assigned"), text.Draw(t, "shape")
+		a.Structure = rapid.SampledFrom([]plan.Structure{"", plan.Whole, plan.Reproduce, plan.Linear, plan.Parallel,
+			plan.Hierarchical, plan.Race}).Draw(t, "structure")
+		for n := range rapid.IntRange(0, 3).Draw(t, "parts") {
+			p := sia.Part{Coder: text.Draw(t, "part coder"), Assigned: text.Draw(t, "why"), Reason: text.Draw(t, "ended"),
+				Part: plan.Part{Do: text.Draw(t, "do"), DoneWhen: text.Draw(t, "done when"), Check: text.Draw(t, "command")},
+				Kind: rapid.SampledFrom([]sia.PartKind{sia.PartOfPlan, sia.PartTest, sia.PartRacer, sia.PartMerge,
+					sia.PartMend}).Draw(t, "kind"),
+				State: rapid.SampledFrom([]sia.PartState{sia.PartWaiting, sia.PartRunning, sia.PartFailed, sia.PartDone,
+					sia.PartGivenUp}).Draw(t, "part state"),
+				Tries: rapid.IntRange(0, 5).Draw(t, "tries"), Pushed: rapid.Bool().Draw(t, "pushed"),
+				Cost: sia.Credits(rapid.IntRange(0, 1e6).Draw(t, "part cost"))}
+			if n > 0 {
+				p.Needs = []int{n}
+			}
+			if rapid.Bool().Draw(t, "checked") {
+				p.Checked = &sia.CheckRun{Command: p.Check, Holds: rapid.Bool().Draw(t, "holds"),
+					Missing: rapid.SampledFrom([]string{"", "no command"}).Draw(t, "missing")}
+			}
+			a.Parts = append(a.Parts, p)
+		}
 		a.StartedAt = task.CreatedAt
 		a.EndedAt = a.StartedAt.Add(time.Duration(rapid.IntRange(-5, 10_000).Draw(t, "seconds")) * time.Second)
 		for range rapid.IntRange(0, 3).Draw(t, "failures") {

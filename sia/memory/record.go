@@ -87,13 +87,26 @@ func (f File) Task(installation int64, repo sia.Repo) (t sia.Task, unfinished bo
 			last.Outcome, last.Reason = sia.AttemptCancelled, "SIA's database was lost before it was judged"
 		}
 	}
-	t.Next, t.Pause, t.Rounds, t.Refused, t.Wanted = nil, nil, 0, nil, ""
+	t.Next, t.Pause, t.Rounds, t.Refused, t.Wanted, t.Opening = nil, nil, 0, nil, "", nil
 	if t.Settings.Label == "" {
 		t.Settings = sia.DefaultSettings() // it had not begun
 	}
 	t.Credits.Reserved = 0
 	for i := range t.Attempts {
-		t.Attempts[i].Reserved = 0
+		endParts(&t.Attempts[i])
 	}
 	return t, unfinished, nil
+}
+
+// endParts leaves nothing of an attempt under way: no run of a part goes on, and nobody is
+// asked about one.
+func endParts(a *sia.Attempt) {
+	a.Reserved, a.Asking, a.Aggregating = 0, 0, false
+	for i := range a.Parts {
+		p := &a.Parts[i]
+		p.Reserved, p.Elsewhere = 0, false
+		if p.State == sia.PartRunning {
+			p.State = sia.PartWaiting
+		}
+	}
 }

@@ -56,6 +56,23 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
+// Parts come back as they were, but for what was under way: nobody works on them any more.
+func TestRebuildParts(t *testing.T) {
+	task := inParts()
+	task.State, task.Attempts[1].Outcome = sia.Working, ""
+	task.Opening = &sia.Opening{Hash: "h"}
+	a := &task.Attempts[1]
+	a.Asking, a.Aggregating = 1, true
+	a.Parts[1].State, a.Parts[1].Reserved, a.Parts[0].Elsewhere = sia.PartRunning, 9, true
+	got, unfinished := rebuilt(t, task)
+	want := inParts().Attempts
+	want[1].Outcome, want[1].Reason = sia.AttemptCancelled, "SIA's database was lost before it was judged"
+	want[1].Parts[1].State = sia.PartWaiting
+	if d := cmp.Diff(want, got.Attempts); d != "" || !unfinished || got.Opening != nil {
+		t.Errorf("unfinished %v, opening %v: %s", unfinished, got.Opening, d)
+	}
+}
+
 func TestRebuildEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

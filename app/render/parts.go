@@ -1,0 +1,308 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/escalate"
+	"github.com/sia-bot/sia/sia/plan"
+)
+
+// An attempt of several runs is shown as a list of its parts until it is judged, and in one
+// line from then on. What is exported here is plain text for terminals and pages, with words
+// of models in it: before it goes into Markdown it goes through [Line].
+
+// ShapeName says how an attempt's work hangs together, in a few words; empty for one run
+// that nothing is said of.
+func ShapeName(a sia.Attempt) string {
+	n := partsOf(a, sia.PartOfPlan)
+	switch a.Structure {
+	case plan.Reproduce:
+		return "first a test that shows the fault, then what makes it pass"
+	case plan.Race:
+		return plural(len(a.Parts), "coder") + " each do the whole task; the best change counts"
+	case "", plan.Whole:
+		if a.Shape == "" {
+			return ""
+		}
+		return "in one piece"
+	}
+	switch {
+	case len(a.Parts) == 0:
+		return "not taken apart yet"
+	case a.Structure == plan.Linear:
+		return plural(n, "part") + ", one after the other"
+	}
+	s := plural(n, "part")
+	if a.Structure == plan.Hierarchical {
+		s += " that rest on each other"
+	}
+	return s + fmt.Sprintf(", at most %d at the same time", max(1, a.Parallel))
+}
+
+// partsOf counts an attempt's parts of a kind.
+func partsOf(a sia.Attempt, kind sia.PartKind) (n int) {
+	for _, p := range a.Parts {
+		if p.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// shapeLine says how an attempt's work hangs together, and why; empty where there is nothing
+// to say.
+func shapeLine(a sia.Attempt) string {
+	s := sentenceCase(ShapeName(a))
+	if s != "" && a.Shape != "" {
+		s += " — " + Line(a.Shape, 300)
+	}
+	return s
+}
+
+// PartWords says what a part is for, on one line.
+func PartWords(p sia.Part) string {
+	switch p.Kind {
+	case sia.PartRacer:
+		return oneLine(p.Coder)
+	case sia.PartMerge:
+		return "Resolve what conflicts between " + partNumbers(p.Needs)
+	case sia.PartMend:
+		return "Mend what does not hold together: `" + oneLine(p.Check) + "`"
+	}
+	return firstSentence(p.Do)
+}
+
+// partNumbers is "part 2", or "parts 2 and 3".
+func partNumbers(numbers []int) string {
+	all := make([]string, len(numbers))
+	for i, n := range numbers {
+		all[i] = fmt.Sprint(n)
+	}
+	if len(all) == 1 {
+		return "part " + all[0]
+	}
+	return "parts " + list(all)
+}
+
+// firstSentence is a text up to its first full stop, without that.
+func firstSentence(s string) string {
+	first, _, _ := strings.Cut(oneLine(head(s)), ". ")
+	return strings.TrimSuffix(first, ".")
+}
+
+// head is the beginning of a text, as much as is ever shown of it in a line: parts are many, and
+// what is said of them may be long.
+func head(s string) string { return strings.ToValidUTF8(s[:min(len(s), 4096)], "") }
+
+// partIcon is how far a part is. Icons are never alone: words beside them say the same.
+func partIcon(s sia.PartState) string {
+	switch s {
+	case sia.PartDone:
+		return "✅"
+	case sia.PartRunning:
+		return "🔄"
+	case sia.PartFailed, sia.PartGivenUp:
+		return "❌"
+	}
+	return "⏳"
+}
+
+// PartTrouble is why a part's last run failed, in about so many words; empty where nothing is
+// known of it.
+func PartTrouble(p sia.Part, words int) string {
+	brief := func(s string, words int) string { return cut(fewWords(head(s), words), 8*words) }
+	c := p.Checked
+	switch {
+	case c == nil || c.Holds || c.Command == "" && c.Missing == "" || p.Kind == sia.PartTest && p.Reason != "":
+		return brief(p.Reason, words)
+	case c.Missing != "":
+		return "it could not be checked: " + brief(c.Missing, words)
+	case p.Kind == sia.PartTest:
+		return "its test did not show the fault"
+	}
+	s := "`" + brief(c.Command, max(3, words/2)) + "` fails"
+	if said := escalate.TellingLine(visible(head(c.Excerpt))); said != "" {
+		s += ": " + brief(said, words)
+	}
+	return s
+}
+
+// partLine is one part: what it is for, how far it is, who else than the attempt's coder does
+// it, and what went wrong.
+func partLine(a sia.Attempt, number int) string {
+	p := a.Parts[number-1]
+	if p.Kind == sia.PartRacer {
+		return racerLine(a, p)
+	}
+	s := fmt.Sprintf("%s **%d.** %s", partIcon(p.State), number, Line(PartWords(p), 140))
+	if notes := partNotes(a, p); len(notes) > 0 {
+		s += " — " + strings.Join(notes, "; ")
+	}
+	return s
+}
+
+func partNotes(a sia.Attempt, p sia.Part) (notes []string) {
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if p.Coder != "" && p.Coder != a.Coder {
+		who := "by " + Line(p.Coder, 40)
+		if p.Assigned != "" {
+			who += ", because " + Line(p.Assigned, 200)
+		}
+		notes = append(notes, who)
+	}
+	trouble := func(before string) {
+		if said := PartTrouble(p, 20); said != "" {
+			before += ": " + Line(said, 0)
+		}
+		notes = append(notes, before)
+	}
+	switch p.State {
+	case sia.PartDone:
+		if p.Tries > 0 {
+			add("tried %s", times(p.Tries+1))
+		}
+		if c := p.Checked; c != nil && c.Missing != "" {
+			add("not checked in the sandbox: %s", Line(c.Missing, 150))
+		}
+	case sia.PartRunning:
+		if p.Tries > 0 {
+			trouble(fmt.Sprintf("try %d; the one before failed", p.Tries+1))
+		}
+	case sia.PartFailed:
+		trouble("failed")
+		add("what follows is being decided")
+	case sia.PartGivenUp:
+		trouble("given up after " + tries(p))
+	default:
+		switch {
+		case p.Tries > 0:
+			trouble("is tried again, because it failed")
+		case len(p.Needs) > 0:
+			add("after %s", partNumbers(p.Needs))
+		}
+	}
+	return notes
+}
+
+// tries is how often a part was tried that is not done.
+func tries(p sia.Part) string {
+	if p.Tries > 1 {
+		return fmt.Sprintf("%d tries", p.Tries)
+	}
+	return "1 try"
+}
+
+// partList is what stands beneath an attempt: its parts until it is judged, then one line.
+func partList(a sia.Attempt) string {
+	var b strings.Builder
+	shape := shapeLine(a)
+	if a.Outcome != "" && len(a.Parts) > 0 {
+		shape = sentenceCase(partsInBrief(a))
+	}
+	if shape != "" {
+		b.WriteString("  - " + shape + "\n")
+	}
+	if a.Outcome != "" {
+		return b.String()
+	}
+	for i := range a.Parts {
+		b.WriteString("  - " + partLine(a, i+1) + "\n")
+	}
+	return b.String()
+}
+
+// partsInBrief is how the parts of an attempt went that was judged, in one line.
+func partsInBrief(a sia.Attempt) string {
+	if a.Structure == plan.Race {
+		return raceInBrief(a)
+	}
+	said := []string{partsDone(a)}
+	var again []string
+	for i, p := range a.Parts {
+		if p.State == sia.PartDone && p.Tries > 0 {
+			again = append(again, fmt.Sprintf("part %d tried %s", i+1, times(p.Tries+1)))
+		}
+	}
+	if len(again) > 3 {
+		again = []string{fmt.Sprintf("%d of them tried more than once", len(again))}
+	}
+	said = append(said, again...)
+	for _, group := range together(a) {
+		said = append(said, partNumbers(group)+" at the same time")
+	}
+	if partsOf(a, sia.PartMerge) > 0 {
+		said = append(said, "conflicts between them resolved")
+	}
+	if partsOf(a, sia.PartMend) > 0 {
+		said = append(said, "mended once they were together")
+	}
+	for i, p := range a.Parts {
+		if p.State == sia.PartGivenUp {
+			s := fmt.Sprintf("part %d given up after %s", i+1, tries(p))
+			if why := PartTrouble(p, 20); why != "" {
+				s += ", because " + Line(why, 0)
+			}
+			said = append(said, s)
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
+// partsDone says of how many parts an attempt was, and how many are done if not all are.
+func partsDone(a sia.Attempt) string {
+	of := func(kinds ...sia.PartKind) (all, done int) {
+		for _, p := range a.Parts {
+			if slices.Contains(kinds, p.Kind) {
+				if all++; p.State == sia.PartDone {
+					done++
+				}
+			}
+		}
+		return all, done
+	}
+	if _, shown := of(sia.PartTest); a.Structure == plan.Reproduce && shown > 0 {
+		return "a test showed the fault first"
+	} else if a.Structure == plan.Reproduce {
+		return "no test showed the fault"
+	}
+	all, done := of(sia.PartOfPlan)
+	s := plural(all, "part")
+	if done < all {
+		s = fmt.Sprintf("%d of %s done", done, s)
+	}
+	if a.Structure == plan.Linear {
+		s += ", one after the other"
+	}
+	return s
+}
+
+// together are the parts of a plan that were begun at the same time, as far as that is
+// certain: those that rest on the same others, where there was room for whatever else there
+// was to do.
+func together(a sia.Attempt) (groups [][]int) {
+	needs, grouped := a.Needs(), map[int]bool{}
+	for i, p := range a.Parts {
+		if a.Structure != plan.Parallel && a.Structure != plan.Hierarchical || p.Kind != sia.PartOfPlan || grouped[i] {
+			continue
+		}
+		group, others := []int{i + 1}, 0
+		below := plan.Below(needs, i+1)
+		for j, q := range a.Parts {
+			switch {
+			case j == i || q.Kind != sia.PartOfPlan || slices.Contains(below, j+1) ||
+				slices.Contains(plan.Below(needs, j+1), i+1):
+			case j > i && slices.Equal(p.Needs, q.Needs):
+				group, grouped[j] = append(group, j+1), true
+			default:
+				others++
+			}
+		}
+		if len(group) > 1 && len(group)+others <= a.Parallel {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}

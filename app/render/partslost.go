@@ -1,0 +1,66 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/escalate"
+)
+
+// lostPart is the number of the part for want of which an attempt failed; 0: the checks or
+// something else judged it. A test that could not be written is no such part.
+func lostPart(a sia.Attempt) int {
+	if a.Outcome != sia.AttemptFail {
+		return 0
+	}
+	return 1 + slices.IndexFunc(a.Parts, func(p sia.Part) bool {
+		return p.State == sia.PartGivenUp && (p.Kind == sia.PartOfPlan || p.Kind == sia.PartMerge)
+	})
+}
+
+// lostLine says in about so many words which part an attempt failed for, and why.
+func lostLine(a sia.Attempt, number, room int) string {
+	p := a.Parts[number-1]
+	s := fmt.Sprintf("❌ **Part %d of %d was given up:** ", number, len(a.Parts))
+	if c := p.Checked; c != nil && c.Missing == "" && !c.Holds {
+		s += fewCode(c.Command, 4) + " fails"
+		if said := escalate.TellingLine(visible(c.Excerpt)); said != "" {
+			s += ": " + fewCode(said, max(1, room-6))
+		}
+		return s
+	}
+	if p.Reason != "" {
+		return s + few(p.Reason, max(1, room-2))
+	}
+	return s + few(PartWords(p), max(1, room-2))
+}
+
+// lostText says the same in full, and what became of the other parts.
+func lostText(a sia.Attempt, number int) string {
+	p := a.Parts[number-1]
+	var b strings.Builder
+	fmt.Fprintf(&b, "Part %d of %d was given up after %s, so the whole could not be judged:\n\n", number, len(a.Parts), tries(p))
+	b.WriteString("- **What it was for:** " + Line(PartWords(p), 400) + "\n")
+	if p.DoneWhen != "" {
+		b.WriteString("- **Done when:** " + Line(p.DoneWhen, 400) + "\n")
+	}
+	if p.Reason != "" {
+		b.WriteString("- **How its last run ended:** " + Line(p.Reason, 400) + "\n")
+	}
+	if c := p.Checked; c != nil && c.Missing == "" && !c.Holds {
+		b.WriteString("- **What SIA saw in the sandbox:** " + Code(c.Command, 200) + " fails")
+		if len(c.Tests) > 0 {
+			b.WriteString(" — " + codes(c.Tests, 5))
+		}
+		b.WriteString("\n")
+		if text := excerpt(c.Excerpt); text != "" {
+			b.WriteString("\n" + Fence("text", text) + "\n")
+		}
+	}
+	if done := partsIn(a, sia.PartDone); done > 0 && a.Head != "" {
+		fmt.Fprintf(&b, "\nWhat the other parts did (%d done) is kept on the branch.\n", done)
+	}
+	return b.String()
+}

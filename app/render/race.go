@@ -1,0 +1,99 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// RacerNote says what became of a racer's change: what the tests in the sandbox said of it,
+// and whether it was put to the checks.
+func RacerNote(a sia.Attempt, p sia.Part) string {
+	switch p.State {
+	case sia.PartDone:
+	case sia.PartGivenUp:
+		if p.Reason != "" {
+			return "came to no change: " + cut(oneLine(head(p.Reason)), 150)
+		}
+		return "came to no change"
+	case sia.PartRunning:
+		return "at work"
+	default:
+		return "waits"
+	}
+	s := inSandbox(p)
+	if p.Diff.Files > 0 {
+		s += fmt.Sprintf(", +%d −%d", p.Diff.Added, p.Diff.Deleted)
+	}
+	if rank := ranked(a, p); rank != "" {
+		s += "; " + rank
+	}
+	return s
+}
+
+// inSandbox is what the tests in the sandbox said of a racer's change.
+func inSandbox(p sia.Part) string {
+	c := p.Checked
+	switch {
+	case c == nil:
+		return "no tests were run in the sandbox"
+	case c.Missing != "":
+		return "the tests could not be run in the sandbox: " + cut(oneLine(head(c.Missing)), 150)
+	case c.Holds:
+		return "the tests pass in the sandbox"
+	case len(c.Tests) == 0:
+		return "the tests fail in the sandbox"
+	case len(c.Tests) == 1:
+		return "1 test fails in the sandbox"
+	}
+	return fmt.Sprintf("%d tests fail in the sandbox", len(c.Tests))
+}
+
+// ranked says whether a racer's change was put to the checks, and what they said.
+func ranked(a sia.Attempt, p sia.Part) string {
+	switch {
+	case !p.Pushed && slices.ContainsFunc(a.Parts, func(q sia.Part) bool { return q.Pushed }):
+		return "ranked lower"
+	case !p.Pushed:
+		return ""
+	case p.Coder != a.Coder:
+		return "put to the checks before, which were red"
+	case a.Outcome == sia.AttemptPass:
+		return "put to the checks, which are green"
+	case a.Outcome == sia.AttemptFail:
+		return "put to the checks, which are red"
+	}
+	return "put to the checks"
+}
+
+func racerLine(a sia.Attempt, p sia.Part) string {
+	who := "**" + Line(p.Coder, 40) + "**"
+	if p.Agent != "" {
+		who += " (" + Line(p.Agent, 60) + ")"
+	}
+	return racerIcon(p) + " " + who + " — " + Line(RacerNote(a, p), 0)
+}
+
+// racerIcon is what the tests in the sandbox said of a racer's change, once there is one.
+func racerIcon(p sia.Part) string {
+	switch c := p.Checked; {
+	case p.State != sia.PartDone:
+		return partIcon(p.State)
+	case c == nil || c.Missing != "":
+		return "⚪"
+	case !c.Holds:
+		return "❌"
+	}
+	return "✅"
+}
+
+// raceInBrief is how a race went that was judged.
+func raceInBrief(a sia.Attempt) string {
+	var said []string
+	for _, p := range a.Parts {
+		said = append(said, Line(p.Coder, 40)+": "+Line(RacerNote(a, p), 0))
+	}
+	return strings.Join(said, ". ")
+}
