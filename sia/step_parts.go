@@ -215,6 +215,9 @@ func (s *step) runEnded() {
 		return
 	}
 	s.because("part %d of attempt %d: %s", n, s.number(), partEnd(f))
+	if p.Kind == PartRacer {
+		s.because("one of %d changes for attempt %d is there", len(s.t.Attempt().Parts), s.number())
+	}
 	holds := f.Check == nil || f.Check.Holds || f.Check.Missing != ""
 	if p.Kind == PartTest { // it is worth nothing unless it was seen to fail
 		holds = f.Check != nil && f.Check.Holds && f.Commit != ""

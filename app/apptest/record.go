@@ -303,7 +303,14 @@ func (s *Stage) shas() []string {
 			shas = append(shas, e.SHA)
 		}
 	}
-	return shas
+	for _, t := range s.tasks() {
+		for _, a := range t.Attempts {
+			for _, p := range a.Parts {
+				shas = append(shas, string(p.Commit), string(p.Kept))
+			}
+		}
+	}
+	return append(shas, strings.Fields(s.git("log", "--branches=sia/issue-*", "--topo-order", "--reverse", "--format=%H"))...)
 }
 
 func (s *Stage) memory() []string {
@@ -325,7 +332,7 @@ func (s *Stage) recordDecisions() string {
 		events, err := s.App.Store.Events(context.Background(), t.ID)
 		s.must(err)
 		fmt.Fprintf(&b, "#%d\n", t.Issue)
-		for _, e := range events {
+		for _, e := range inOrder(events) {
 			kind := e.Event.Fact.Kind()
 			if unordered[kind] || kind == sia.KMemoryCommitted && !strings.Contains(e.Why, ";") {
 				continue // memory that nothing waited for
@@ -344,6 +351,26 @@ func (s *Stage) recordDecisions() string {
 		}
 	}
 	return b.String()
+}
+
+// inOrder are the events of a task with those in the order of what they say of which several
+// came of runs that were made at the same time.
+func inOrder(events []store.EventRecord) []store.EventRecord {
+	events = slices.Clone(events)
+	of := func(e store.EventRecord) bool {
+		return e.Event.Fact.Kind() == sia.KAttemptEnded && e.To == sia.Working && strings.HasPrefix(e.Why, "part ")
+	}
+	for i := 0; i < len(events); i++ {
+		end := i
+		for end < len(events) && of(events[end]) {
+			end++
+		}
+		if end > i {
+			slices.SortStableFunc(events[i:end], func(a, b store.EventRecord) int { return strings.Compare(a.Why, b.Why) })
+			i = end
+		}
+	}
+	return events
 }
 
 // recordOutcome is what was learned from a decision; empty when nothing was.
