@@ -30,6 +30,7 @@ type Context struct {
 	Attempt int      `json:"attempt,omitempty"` // the last one's number; 0 before the first
 
 	Steps     int    `json:"steps,omitempty"`     // that the instructions of the next attempt have
+	Technique string `json:"technique,omitempty"` // that the next attempt uses; empty: none
 	Checkable bool   `json:"checkable,omitempty"` // whether a part is done can be checked here before anything is pushed
 	Part      string `json:"part,omitempty"`      // the kind of part that it is about, see [Parts]; empty: the attempt
 	Tries     int    `json:"tries,omitempty"`     // runs of that part that failed

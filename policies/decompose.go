@@ -49,6 +49,9 @@ type DecomposeParameters struct {
 	ManyDemands float64 `yaml:"many_demands"` // demands that count in full
 	ManyOrder   float64 `yaml:"many_order"`   // words of order that count in full
 
+	// techniques whose steps are gone through one by one; other steps are told to the one run
+	Enforce []string `yaml:"enforce"`
+
 	MaxParts    int `yaml:"max_parts"`   // of a plan
 	Parallelism int `yaml:"parallelism"` // parts that are worked on at once
 }
@@ -113,6 +116,8 @@ func (d Decompose) Decide(c Context) Answer {
 	switch sum := termsText(score("", size...).Terms); {
 	case large > p.Threshold && !c.Checkable:
 		a.Reason = "whether a part is done can't be checked on this server, which has no sandbox"
+	case large > p.Threshold && c.Steps > 1 && !p.enforces(c):
+		a.Reason = fmt.Sprintf("its %d steps are for one run", c.Steps)
 	case large > p.Threshold:
 		a.Reason = fmt.Sprintf("it is large enough to be taken apart, %.2f, above %.2f (%s); %s", large, p.Threshold, sum,
 			p.why(c, fits, a.Choice))
@@ -129,7 +134,7 @@ func (p DecomposeParameters) size(c Context) []Term {
 		{"complexity", p.Complexity * c.Task.Complexity},
 		{"length", p.Size * saturate(float64(c.Task.Words)/p.Words)},
 		{"code references", p.CodeRefs * yes(c.Task.CodeRefs > 0)},
-		{"steps", p.Steps * yes(c.Steps > 1)},
+		{"steps", p.Steps * yes(p.enforces(c))},
 	}
 }
 
@@ -142,8 +147,10 @@ func (p DecomposeParameters) fits(c Context) []Term {
 	switch {
 	case !c.Checkable:
 		return nil
-	case c.Steps > 1:
+	case p.enforces(c):
 		return []Term{linear}
+	case c.Steps > 1: // they are for one run
+		return nil
 	}
 	return []Term{
 		{ChoiceReproduce, p.Reproduce * yes(c.Task.Kind == KindBug)}, linear,
@@ -164,6 +171,11 @@ func (p DecomposeParameters) why(c Context, fits []Term, choice string) string {
 		ChoiceHierarchical: fmt.Sprintf("its %d demands touch the architecture, and some will rest on others", c.Task.Demands),
 	}[choice]
 	return by + " (fit: " + termsText(fits) + ")"
+}
+
+// enforces reports whether the instructions have steps that are gone through one by one.
+func (p DecomposeParameters) enforces(c Context) bool {
+	return c.Steps > 1 && slices.Contains(p.Enforce, c.Technique)
 }
 
 // yes is 1 for what is so.

@@ -37,13 +37,17 @@ func TestDecompose(t *testing.T) {
 			policies.ChoiceHierarchical, "some will rest on others", 2},
 		{"a large bug", "", task(func(f *policies.Features) { f.Kind = policies.KindBug }), policies.ChoiceReproduce,
 			"a test shows it first", 1},
-		{"steps", "", policies.Context{Steps: 3, Checkable: true}, policies.ChoiceLinear, "its 3 steps are gone through", 1},
-		{"steps of a large bug", "", policies.Context{Steps: 2, Checkable: true, Task: large}, policies.ChoiceLinear, "its 2 steps", 1},
+		{"steps", "", policies.Context{Steps: 3, Technique: "decomposition", Checkable: true}, policies.ChoiceLinear, "its 3 steps are gone through", 1},
+		{"steps of a large bug", "", policies.Context{Steps: 2, Technique: "dependency-reordering", Checkable: true, Task: large}, policies.ChoiceLinear, "its 2 steps", 1},
+		{"steps of a large task for one run", "", policies.Context{Steps: 3, Technique: "abstraction-level-shift", Checkable: true,
+			Task: large}, policies.ChoiceWhole, "its 3 steps are for one run", 0},
+		{"steps for one run", "", policies.Context{Steps: 3, Technique: "abstraction-level-shift", Checkable: true},
+			policies.ChoiceWhole, "not large enough", 0},
 		{"no sandbox", "", policies.Context{Task: large}, policies.ChoiceWhole, "no sandbox", 0},
-		{"no sandbox for steps", "", policies.Context{Steps: 3}, policies.ChoiceWhole, "no sandbox", 0},
+		{"no sandbox for steps", "", policies.Context{Steps: 3, Technique: "decomposition"}, policies.ChoiceWhole, "no sandbox", 0},
 		{"another threshold", "parameters: {threshold: 0.1}", policies.Context{Checkable: true,
 			Task: policies.Features{Words: 30, Complexity: 0.3}}, policies.ChoiceLinear, "above 0.10", 1},
-		{"steps are left to one run", "parameters: {steps_weight: 0}", policies.Context{Steps: 3, Checkable: true},
+		{"steps are left to one run", "parameters: {steps_weight: 0}", policies.Context{Steps: 3, Technique: "decomposition", Checkable: true},
 			policies.ChoiceWhole, "not large enough", 0},
 		{"more at once", "parameters: {parallelism: 4, max_parts: 9}", task(func(*policies.Features) {}), policies.ChoiceParallel, "", 4},
 	} {
@@ -68,7 +72,7 @@ func TestStructuresThatArePossible(t *testing.T) {
 		want []string
 	}{
 		"all":        {policies.Context{Checkable: true, Task: large}, policies.Structures()},
-		"steps":      {policies.Context{Checkable: true, Task: large, Steps: 2}, []string{"whole", "linear"}},
+		"steps":      {policies.Context{Checkable: true, Task: large, Steps: 2, Technique: "constraint-relaxation"}, []string{"whole", "linear"}},
 		"no sandbox": {policies.Context{Task: large, Steps: 2}, []string{"whole"}},
 	} {
 		a := parsed(t, "decision: decompose\nname: d\nversion: 1").Decompose().Decide(tt.in)

@@ -53,7 +53,7 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 		Task: policies.Read(t.Title, t.Body, t.Labels), Attempt: len(t.Attempts), Failures: t.Failures, InARow: t.InARow(),
 		Class: class(t.Attempt()), Pattern: pattern(t), Approaches: t.ApproachesLeft(),
 		Rerunnable: len(t.Gate.Failed) > 0 && t.Attempt() != nil && t.Attempt().Head == t.Head && t.Head != "",
-		Waits:      t.Gate.Waits, Steps: len(t.Brief.Steps), Checkable: d.checkable,
+		Waits:      t.Gate.Waits, Steps: len(t.Brief.Steps), Technique: string(t.Brief.Technique), Checkable: d.checkable,
 		Patience: max(0, t.Settings.SIA.TriggerAfter-t.Failures), Coders: coders,
 	}
 	if a := t.Attempt(); a != nil {
