@@ -93,6 +93,9 @@ func choices(ds []sia.Decision) []string {
 		if d.Type == sia.DecideTechnique {
 			what = TechniqueName(sia.TechniqueID(d.Choice))
 		}
+		if words := ChoiceWords(d); words != "" {
+			what = Line(string(d.Type), 40) + ": " + Line(words, 100)
+		}
 		line := fmt.Sprintf("- After attempt %d: **%s**", d.Attempt, what)
 		if d.Reason != "" {
 			line += " — " + Line(sentenceCase(d.Reason), 900)

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/sia"
@@ -78,8 +79,12 @@ func explainLine(e *commandEnv, at time.Time, state, what, why string) {
 // explainDecision prints one choice, and beneath it what could have been chosen
 // and what came of it.
 func explainDecision(e *commandEnv, d sia.Decision) {
+	choice := e.style.bold(d.Choice)
+	if words := render.ChoiceWords(d); words != "" {
+		choice += " (" + words + ")"
+	}
 	explainLine(e, d.At, "chosen", string(d.Type),
-		fmt.Sprintf("%s, with probability %.2f by %s: %s", e.style.bold(d.Choice), d.Propensity, d.Policy, d.Reason))
+		fmt.Sprintf("%s, with probability %.2f by %s: %s", choice, d.Propensity, d.Policy, d.Reason))
 	explainOptions(e, d)
 	if d.Outcome != "" {
 		fmt.Fprintf(e.out, "    outcome: %s (%+.2f against what was to be expected)\n", d.Outcome, d.Credit)

@@ -169,8 +169,12 @@ func showTask(e *commandEnv, t sia.Task) {
 			name += ", a plan"
 		}
 		p("\n%s  %s  %s", e.style.bold(name), colouredOutcome(e.style, a.Outcome), a.Reason)
+		if a.Coder != "" && a.Assigned != "" {
+			p("  by %s: %s", a.Coder, a.Assigned)
+		}
 		p("  %d turns, %s credits, %d files +%d −%d, %s", a.Turns, a.Cost, a.Diff.Files, a.Diff.Added, a.Diff.Deleted,
 			a.Head.Short())
+		showParts(e, a, p)
 		for _, f := range a.Failures {
 			p("  %s %s (%s)\n%s", e.style.red("✗"), f.Check, f.Class, indentLines(f.Excerpt, "      "))
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // A task that has begun names the file whose settings hold for it.
@@ -23,6 +24,31 @@ func TestShowTaskNamesTheSettings(t *testing.T) {
 		}
 		out.Reset()
 		showTask(e, sia.Task{Title: "Greet", SettingsFrom: from, Attempts: []sia.Attempt{{Number: 1}}})
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("want %q in:\n%s", want, out.String())
+		}
+	}
+}
+
+// What an attempt was taken apart into is told part by part.
+func TestShowTaskTellsParts(t *testing.T) {
+	var out bytes.Buffer
+	holds := &sia.CheckRun{Command: "go build ./mail", Holds: true}
+	showTask(&commandEnv{out: &out}, sia.Task{Title: "Greet", Attempts: []sia.Attempt{
+		{Number: 1, Coder: "fast", Structure: plan.Linear, Shape: "the issue asks for two things", Parts: []sia.Part{
+			{State: sia.PartDone, Checked: holds, Cost: 250, Part: plan.Part{Do: "Add a mailer.", DoneWhen: "it builds"}},
+			{State: sia.PartGivenUp, Coder: "strong", Assigned: "fast failed", Tries: 2, Reason: "the limit of 60 turns was reached",
+				Part: plan.Part{Do: "Call it.", DoneWhen: "TestMail passes", Needs: []int{1}}}}},
+		{Number: 2, Coder: "strong", Structure: plan.Race, Parts: []sia.Part{
+			{Kind: sia.PartRacer, Coder: "fast", State: sia.PartDone, Checked: &sia.CheckRun{Command: "x", Tests: []string{"A"}}},
+			{Kind: sia.PartRacer, Coder: "strong", State: sia.PartDone, Checked: holds, Pushed: true}}}}})
+	for _, want := range []string{
+		"  2 parts, one after the other\n    why: the issue asks for two things\n",
+		"  1. done  Add a mailer\n     0.25 credits, fast\n     done when it builds\n     ✅ SIA saw it hold in the sandbox: `go build ./mail`\n",
+		"  2. given up  Call it\n     0 credits, strong\n     why strong: fast failed\n     done when TestMail passes\n     ✗ the limit of 60 turns was reached\n",
+		"  1. done  fast\n     0 credits\n     1 test fails in the sandbox; ranked lower\n",
+		"  2. done  strong\n     0 credits\n     the tests pass in the sandbox; put to the checks\n",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want %q in:\n%s", want, out.String())
 		}

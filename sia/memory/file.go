@@ -41,7 +41,9 @@ type File struct {
 // Attempt is one attempt of the task.
 type Attempt struct {
 	AttemptNumber    int                `json:"attempt_number"`
-	AgentVersion     string             `json:"agent_version"` // agent and model
+	AgentVersion     string             `json:"agent_version"`      // agent and model
+	Coder            string             `json:"coder,omitempty"`    // its name in the server's configuration
+	Assigned         string             `json:"assigned,omitempty"` // why that coder; absent where there was no choice
 	SystemPromptHash string             `json:"system_prompt_hash"`
 	Outcome          sia.AttemptOutcome `json:"outcome,omitempty"`  // absent while it runs or is judged
 	Planning         bool               `json:"planning,omitempty"` // it made a plan and was not to change anything
@@ -57,8 +59,6 @@ type Attempt struct {
 	Transcript    string   `json:"transcript,omitempty"`
 	DecisionIDs   []string `json:"decision_ids,omitempty"`
 
-	Coder     string         `json:"coder,omitempty"`     // its name in the server's configuration
-	Assigned  string         `json:"assigned,omitempty"`  // why that coder; absent where there was no choice
 	Structure plan.Structure `json:"structure,omitempty"` // how the work hung together; absent: one run did all of it
 	Shape     string         `json:"shape,omitempty"`     // why so, or what became of that
 	Parts     []Part         `json:"parts,omitempty"`

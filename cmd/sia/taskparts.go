@@ -1,0 +1,60 @@
+package main
+
+import (
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+)
+
+// showParts tells how the work on an attempt hung together, and of each part how far it is, who
+// did it, what SIA saw of it, and what it cost.
+func showParts(e *commandEnv, a sia.Attempt, p func(format string, args ...any)) {
+	if shape := render.ShapeName(a); shape != "" {
+		p("  %s", shape)
+	}
+	if a.Shape != "" {
+		p("    why: %s", a.Shape)
+	}
+	for i, part := range a.Parts {
+		who := part.Coder
+		if who == "" {
+			who = a.Coder
+		}
+		if who != "" && part.Kind != sia.PartRacer {
+			who = ", " + who
+		} else {
+			who = ""
+		}
+		p("  %d. %s  %s", i+1, colouredPart(e.style, part.State), render.PartWords(part))
+		p("     %s credits%s", part.Cost, who)
+		if part.Kind == sia.PartRacer {
+			p("     %s", render.RacerNote(a, part))
+			continue
+		}
+		if part.Assigned != "" {
+			p("     why %s: %s", part.Coder, part.Assigned)
+		}
+		if part.DoneWhen != "" {
+			p("     done when %s", part.DoneWhen)
+		}
+		if part.State == sia.PartDone {
+			p("     %s", render.PartSeen(a, i+1))
+		}
+		if why := render.PartTrouble(part, partTroubleWords); why != "" && part.Tries > 0 && part.State != sia.PartDone {
+			p("     %s %s", e.style.red("✗"), why)
+		}
+	}
+}
+
+const partTroubleWords = 40
+
+func colouredPart(s textStyle, state sia.PartState) string {
+	switch state {
+	case sia.PartDone:
+		return s.green(string(state))
+	case sia.PartFailed, sia.PartGivenUp:
+		return s.red(string(state))
+	case sia.PartRunning:
+		return s.amber(string(state))
+	}
+	return string(state)
+}
