@@ -68,15 +68,15 @@ func PartWords(p sia.Part) string {
 	case sia.PartRacer:
 		return oneLine(p.Coder)
 	case sia.PartMerge:
-		return "Resolve what conflicts between " + partNumbers(p.Needs)
+		return "Resolve what conflicts between " + PartNumbers(p.Needs)
 	case sia.PartMend:
 		return "Mend what does not hold together: `" + oneLine(p.Check) + "`"
 	}
 	return firstSentence(p.Do)
 }
 
-// partNumbers is "part 2", or "parts 2 and 3".
-func partNumbers(numbers []int) string {
+// PartNumbers is "part 2", or "parts 2 and 3".
+func PartNumbers(numbers []int) string {
 	all := make([]string, len(numbers))
 	for i, n := range numbers {
 		all[i] = fmt.Sprint(n)
@@ -181,7 +181,7 @@ func partNotes(a sia.Attempt, p sia.Part) (notes []string) {
 		case p.Tries > 0:
 			trouble("is tried again, because it failed")
 		case len(p.Needs) > 0:
-			add("after %s", partNumbers(p.Needs))
+			add("after %s", PartNumbers(p.Needs))
 		}
 	}
 	return notes
@@ -231,7 +231,7 @@ func partsInBrief(a sia.Attempt) string {
 	}
 	said = append(said, again...)
 	for _, group := range together(a) {
-		said = append(said, partNumbers(group)+" at the same time")
+		said = append(said, PartNumbers(group)+" at the same time")
 	}
 	if partsOf(a, sia.PartMerge) > 0 {
 		said = append(said, "conflicts between them resolved")

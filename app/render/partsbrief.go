@@ -52,8 +52,8 @@ func partsNow(a sia.Attempt) string {
 	const judges = "and the repository's checks decide."
 	switch {
 	case len(a.Parts) == 0:
-		return "A coding agent reads the repository and takes the work apart" + with + ". The parts are then done, put together " +
-			"and pushed, " + judges
+		return "A coding agent reads the repository and takes the work apart" + with + ". The parts are then done, put " +
+			"together and pushed, " + judges
 	case !a.EndedAt.IsZero():
 		return "What was done is pushed to the branch; the repository's checks decide."
 	case a.Aggregating:

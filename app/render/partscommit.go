@@ -21,7 +21,7 @@ func PartMessage(t sia.Task, a sia.Attempt, number int) string {
 		subject, _, _ = strings.Cut(CommitMessage(t, a), "\n")
 		what = "change"
 	case sia.PartMerge:
-		subject = "Resolve the conflicts between " + partNumbers(p.Needs)
+		subject = "Resolve the conflicts between " + PartNumbers(p.Needs)
 	case sia.PartMend:
 		subject = "Mend what fails once the parts are put together"
 	}
@@ -54,7 +54,7 @@ func PartsMergeMessage(t sia.Task, a sia.Attempt, over []int) string {
 			paragraphs = append(paragraphs, fmt.Sprintf("Part %d: %s.", n, cut(commitWords(firstSentence(a.Parts[n-1].Do)), 200)))
 		}
 	}
-	return message("Put "+partNumbers(over)+" together", paragraphs)
+	return message("Put "+PartNumbers(over)+" together", paragraphs)
 }
 
 // message is a commit's subject and body at git's widths.

@@ -41,7 +41,8 @@ func lostLine(a sia.Attempt, number, room int) string {
 func lostText(a sia.Attempt, number int) string {
 	p := a.Parts[number-1]
 	var b strings.Builder
-	fmt.Fprintf(&b, "Part %d of %d was given up after %s, so the whole could not be judged:\n\n", number, len(a.Parts), tries(p))
+	fmt.Fprintf(&b, "Part %d of %d was given up after %s, so the whole could not be judged:\n\n", number, len(a.Parts),
+		tries(p))
 	b.WriteString("- **What it was for:** " + Line(PartWords(p), 400) + "\n")
 	if p.DoneWhen != "" {
 		b.WriteString("- **Done when:** " + Line(p.DoneWhen, 400) + "\n")

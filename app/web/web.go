@@ -8,6 +8,7 @@ import (
 	"errors"
 	"html/template"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -48,10 +49,13 @@ func New(from Reader, links render.Links, log *slog.Logger) http.Handler {
 		"time":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") },
 		"rfc":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"technique": render.TechniqueName,
+		"choice":    render.ChoiceWords,
 	}
+	maps.Copy(funcs, partFuncs)
 	base := template.Must(template.New("base.html").Funcs(funcs).ParseFS(assets, "templates/base.html"))
 	for _, name := range []string{"tasks", "task", "attempt"} {
-		s.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(assets, "templates/"+name+".html"))
+		s.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(assets, "templates/"+name+".html",
+			"templates/parts.html"))
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /style.css",

@@ -44,8 +44,10 @@ func TestShowTaskTellsParts(t *testing.T) {
 			{Kind: sia.PartRacer, Coder: "strong", State: sia.PartDone, Checked: holds, Pushed: true}}}}})
 	for _, want := range []string{
 		"  2 parts, one after the other\n    why: the issue asks for two things\n",
-		"  1. done  Add a mailer\n     0.25 credits, fast\n     done when it builds\n     ✅ SIA saw it hold in the sandbox: `go build ./mail`\n",
-		"  2. given up  Call it\n     0 credits, strong\n     why strong: fast failed\n     done when TestMail passes\n     ✗ the limit of 60 turns was reached\n",
+		"  1. done  Add a mailer\n     0.25 credits, fast\n     done when it builds\n" +
+			"     ✅ SIA saw it hold in the sandbox: `go build ./mail`\n",
+		"  2. given up  Call it\n     0 credits, strong\n     why strong: fast failed\n" +
+			"     done when TestMail passes\n     ✗ the limit of 60 turns was reached\n",
 		"  1. done  fast\n     0 credits\n     1 test fails in the sandbox; ranked lower\n",
 		"  2. done  strong\n     0 credits\n     the tests pass in the sandbox; put to the checks\n",
 	} {

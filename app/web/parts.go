@@ -1,0 +1,25 @@
+package web
+
+import (
+	"html/template"
+	"strings"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+)
+
+// troubleWords is how much is said of why a part's last run failed.
+const troubleWords = 40
+
+// partFuncs are what parts.html tells of an attempt's parts by.
+var partFuncs = template.FuncMap{
+	"shape":   render.ShapeName,
+	"words":   render.PartWords,
+	"seen":    func(a sia.Attempt, i int) string { return render.PartSeen(a, i+1) },
+	"note":    render.RacerNote,
+	"racer":   func(p sia.Part) bool { return p.Kind == sia.PartRacer },
+	"trouble": func(p sia.Part) string { return render.PartTrouble(p, troubleWords) },
+	"numbers": render.PartNumbers,
+	// a class of the style sheet
+	"state": func(p sia.Part) string { return strings.ReplaceAll(string(p.State), " ", "-") },
+}
