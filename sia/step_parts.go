@@ -281,6 +281,9 @@ func (p *Part) keep(f AttemptEnded) {
 // done ends a part with what it came to.
 func (p *Part) done(f AttemptEnded) {
 	p.State, p.Commit, p.Diff, p.Hunks = PartDone, f.Commit, f.Diff, f.Hunks
+	if p.Commit == "" { // the last run changed nothing more
+		p.Commit = p.Kept
+	}
 }
 
 // coderOf is who works on a part.

@@ -66,17 +66,16 @@ func (w *Worker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r agentR
 		r.begin, err = w.beginning(ctx, *t, start)
 		return r, err
 	}
-	if r.part.Kept != "" {
-		r.begin = beginning{commit: string(r.part.Kept)}
-		if r.part.Kind == sia.PartMerge {
-			r.begin.open = r.part.Paths
-		}
-		return r, nil
-	}
 	got, err := w.putTogether(ctx, *t, start, plan.Tops(a.Needs(), r.part.Needs))
 	r.begin = beginning{commit: got.sha, parents: got.parents}
 	for _, c := range got.conflicts {
 		r.begin.open = append(r.begin.open, c.Path)
+	}
+	if r.part.Kept != "" { // its files, and still one commit on top of what the part rests on
+		r.begin.commit = string(r.part.Kept)
+		if len(r.begin.parents) == 0 {
+			r.begin.parents = []string{got.sha}
+		}
 	}
 	return r, err
 }
