@@ -147,6 +147,7 @@ func (w *attemptRunner) toolEnv() []string {
 	}
 	return []string{
 		"XDG_CACHE_HOME=" + buildAt, "GOCACHE=" + buildAt + "/go", "GOFLAGS=-buildvcs=false -modcacherw",
+		"PYTHONDONTWRITEBYTECODE=1", // nothing of it is to be committed
 		"GOMODCACHE=" + deps + "/go", "npm_config_cache=" + deps + "/npm",
 		"YARN_CACHE_FOLDER=" + deps + "/yarn", "PIP_CACHE_DIR=" + deps + "/pip", "CARGO_HOME=" + deps + "/cargo",
 		"CARGO_TARGET_DIR=" + buildAt + "/cargo",

@@ -154,7 +154,7 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
 		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
-		Settings:  g.settings, Looker: looker, Chooser: learn.NewChooser(g.store, learner, setup, g.now),
+		Settings: g.settings, Looker: looker, Chooser: learn.NewChooser(g.store, learner, setup, g.now),
 		Decider: learn.NewDecider(g.store, who, checker.Checks(), g.now),
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now,

@@ -113,7 +113,7 @@ func TestStructureIsDecided(t *testing.T) {
 	if d.Choice != policies.ChoiceWhole || !strings.HasPrefix(d.Policy, "decompose/1@") || d.Propensity != 1 {
 		t.Errorf("%+v", d)
 	}
-	task.Brief.Steps = make([]plan.Part, 3)
+	task.Brief.Technique, task.Brief.Steps = sia.Decomposition, make([]plan.Part, 3)
 	if d = asks(t, decider(t, database(t)), task, sia.DecideDecompose, two); d.Choice != policies.ChoiceLinear {
 		t.Errorf("steps: %s, because %s", d.Choice, d.Reason)
 	}

@@ -132,43 +132,41 @@ func (w *Worker) forRun(ctx context.Context, t sia.Task, r agentRun, in *agent.I
 		in.Part.Open = append(in.Part.Open, sia.Conflict{Path: path, What: gitops.ConflictContent.String()})
 	}
 	var err error
-	in.Part.Baseline, err = w.baseline(ctx, t, r, *in)
+	in.Part.Baseline, err = w.baseline(ctx, t, r)
 	return err
 }
 
 // baseline is what the repository's tests come to where the attempt begins; nil where that is
 // not known. The first run that begins there finds it out.
-func (w *Worker) baseline(ctx context.Context, t sia.Task, r agentRun, in agent.Input) (*sia.CheckRun, error) {
-	a := t.Attempt()
-	saved, err := w.Store.Text(ctx, t.ID, a.Number, textBaseline)
-	if err == nil {
-		var c sia.CheckRun
-		if err := json.Unmarshal([]byte(saved), &c); err != nil {
-			return nil, fmt.Errorf("read the baseline of attempt %d of task %s: %w", a.Number, t.ID, err)
-		}
-		return &c, nil
+func (w *Worker) baseline(ctx context.Context, t sia.Task, r agentRun) (*sia.CheckRun, error) {
+	c, err := w.savedBaseline(ctx, t)
+	if err != nil || c != nil || len(r.part.Needs) > 0 || r.part.Kept != "" || len(r.saved) > 0 {
+		return c, err
 	}
-	if !errors.Is(err, store.ErrNotFound) || len(r.part.Needs) > 0 || r.part.Kept != "" || in.Rebuild && len(in.Saved) > 0 {
-		return nil, ignoreAbsent(err)
-	}
-	got, err := w.Checker.Check(ctx, in, []string{""}, nil)
+	got, err := w.check(ctx, t, r.effect.Key+" baseline", r.begin.commit, []string{""}, nil)
 	if err != nil {
 		return nil, err
 	}
 	got[0] = got[0].Masked(w.Secrets.Mask)
 	b, err := json.Marshal(got[0])
 	if err != nil {
-		return nil, fmt.Errorf("encode the baseline of attempt %d of task %s: %w", a.Number, t.ID, err)
+		return nil, fmt.Errorf("encode the baseline of attempt %d of task %s: %w", t.Attempt().Number, t.ID, err)
 	}
-	return &got[0], w.Store.SaveText(ctx, t.ID, a.Number, textBaseline, string(b))
+	return &got[0], w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textBaseline, string(b))
 }
 
-// ignoreAbsent is err unless it says that there is nothing.
-func ignoreAbsent(err error) error {
+// savedBaseline is the baseline as far as it was found out; nil: it was not.
+func (w *Worker) savedBaseline(ctx context.Context, t sia.Task) (c *sia.CheckRun, err error) {
+	saved, err := w.Store.Text(ctx, t.ID, t.Attempt().Number, textBaseline)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return nil, nil //nolint:nilnil // that it is not known is an answer
 	}
-	return err
+	if err == nil {
+		if err = json.Unmarshal([]byte(saved), &c); err != nil {
+			err = fmt.Errorf("read the baseline of attempt %d of task %s: %w", t.Attempt().Number, t.ID, err)
+		}
+	}
+	return c, err
 }
 
 // onlyTests lets a test that shows a fault hold only where nothing but tests was changed.
@@ -293,35 +291,38 @@ func (w *Worker) aggregate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 // holds all of them.
 func (w *Worker) checkWhole(ctx context.Context, t sia.Task, f sia.Effect, sha string) ([]sia.CheckRun, error) {
 	a := t.Attempt()
-	space, err := w.mirror(t).Workspace(ctx, w.Git.WorkspaceDir(f.Key+" "+sha), sha)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err := space.Remove(); err != nil {
-			w.Logger.WarnContext(ctx, "workspace left behind", "task", t.ID, "attempt", a.Number, "error", err)
-		}
-	}()
-	commands := []string{}
+	var commands []string
 	for _, p := range a.Parts {
 		if p.Kind == sia.PartOfPlan && p.Check != "" && !slices.Contains(commands, p.Check) {
 			commands = append(commands, p.Check)
 		}
 	}
-	in := agent.Input{Dir: space.Dir(), Repo: t.Repo.String(), Issue: t.Issue, Setup: t.Settings.Agent.Setup,
-		Test: t.Settings.Agent.Test}
-	saved, err := w.Store.Text(ctx, t.ID, a.Number, textBaseline)
-	if err := ignoreAbsent(err); err != nil {
+	baseline, err := w.savedBaseline(ctx, t)
+	if err != nil {
 		return nil, err
 	}
-	var baseline *sia.CheckRun
-	if err == nil {
-		if err := json.Unmarshal([]byte(saved), &baseline); err != nil {
-			return nil, fmt.Errorf("read the baseline of attempt %d of task %s: %w", a.Number, t.ID, err)
-		}
+	if baseline != nil {
 		commands = append(commands, "")
 	}
-	return w.Checker.Check(ctx, in, commands, baseline)
+	return w.check(ctx, t, f.Key, sha, commands, baseline)
+}
+
+// check runs commands on a commit, in a workspace that is made for that.
+func (w *Worker) check(
+	ctx context.Context, t sia.Task, key, sha string, commands []string, baseline *sia.CheckRun,
+) ([]sia.CheckRun, error) {
+	space, err := w.workspace(ctx, t, sia.Effect{Key: key}, sha, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err := space.Remove(); err != nil {
+			w.Logger.WarnContext(ctx, "workspace left behind", "task", t.ID, "of", key, "error", err)
+		}
+	}()
+	set := t.Settings.Agent
+	return w.Checker.Check(ctx, agent.Input{Dir: space.Dir(), Repo: t.Repo.String(), Issue: t.Issue, Setup: set.Setup,
+		Test: set.Test, OnBase: sha == string(t.BaseSHA)}, commands, baseline)
 }
 
 // diffOf is the run whose diff is the attempt's: of a race, that of the racer whose change is

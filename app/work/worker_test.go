@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
@@ -21,7 +22,7 @@ func TestNewWantsEverything(t *testing.T) {
 	whole := Deps{
 		Store: &store.Store{}, GitHub: &github.App{}, Git: &gitops.Cache{},
 		Coders:    Coders{All: []Coder{{}}, Tools: []string{"read"}},
-		Diagnoser: &diagnose.Diagnoser{}, Reviewer: &diagnose.Reviewer{},
+		Diagnoser: &diagnose.Diagnoser{}, Reviewer: &diagnose.Reviewer{}, Checker: &agent.Checker{},
 		// what a constructor only has to be given
 		Settings: struct{ Settings }{}, Looker: struct{ Looker }{}, Chooser: struct{ Chooser }{}, Decider: struct{ Decider }{},
 		Lessons: struct{ Lessons }{}, Memory: struct{ Memory }{}, Canceller: struct{ Canceller }{},
