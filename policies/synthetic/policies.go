@@ -13,8 +13,9 @@ type Subject struct {
 
 // Policies measures what coordination policies are learned and judged by: the log is mined,
 // candidates are ranked, changes pass a gate, an experiment and a guardrail. Each figure is
-// measured in so many worlds, and what takes longest in fewer of them. The same seed and
-// number give the same figures on any number of cores.
+// measured in so many worlds, and what takes longest in fewer of them. A figure that these
+// worlds say nothing about is left out. The same seed and number give the same figures on any
+// number of cores.
 func Policies(ctx context.Context, seed uint64, worlds int) ([]Subject, error) {
 	if worlds < 1 {
 		return nil, fmt.Errorf("figures are measured in at least one world, not %d", worlds)

@@ -37,6 +37,7 @@ var rankedLogs = []rankedLog{
 // ranked is what ranking came to in one world.
 type ranked struct {
 	refused       []bool // by candidate
+	unseen        []bool // by candidate that was estimated: chance did what it does otherwise once at most
 	snips, doubly estimator
 }
 
@@ -77,6 +78,8 @@ func (m measure) rankedFigures(l rankedLog, worlds []ranked) []Figure {
 	if !estimated {
 		return out
 	}
+	out = append(out, m.figure(key+".unseen", l.world, "of those estimated: chance did what they change once at most", "").
+		grouped(column(worlds, func(w ranked) []bool { return w.unseen })))
 	for _, e := range []struct {
 		key, name string
 		of        func(ranked) estimator
@@ -130,6 +133,7 @@ func (l rankedLog) rank(r random) (w ranked) {
 		w.refused = append(w.refused, !e.Enough)
 		if e.Enough {
 			snips, doubly = append(snips, e.SNIPS.Mean), append(doubly, e.Doubly.Mean)
+			w.unseen = append(w.unseen, c.done(ds, present) <= 1)
 			w.snips.add(e.SNIPS, value)
 			w.doubly.add(e.Doubly, value)
 		}
@@ -183,6 +187,17 @@ func (t table) decide(ds []mine.Decision) [][]mine.Option {
 		of[policies.Kinds()[kind]] = []mine.Option{{Choice: techniques[o], Probability: 1}}
 	}
 	return column(ds, func(d mine.Decision) []mine.Option { return of[d.Context.Task.Kind] })
+}
+
+// done is in how many decisions chance did what the policy does otherwise than the present one.
+func (t table) done(ds []mine.Decision, present table) (n int) {
+	other, now := t.decide(ds), present.decide(ds)
+	for i, d := range ds {
+		if c := other[i][0].Choice; c != now[i][0].Choice && c == d.Choice {
+			n++
+		}
+	}
+	return n
 }
 
 // best is the place of the largest.
