@@ -116,7 +116,8 @@ func TestGuardrailRollsBackWhatIsWorse(t *testing.T) {
 			if rolledBack(t, i, old, old, 200) > 0 {
 				falsely++
 			}
-			much, little = append(much, rolledBack(t, i, old, old-.25, 5000)), append(little, rolledBack(t, i, old, old-.15, 5000))
+			much = append(much, rolledBack(t, i, old, old-.25, 5000))
+			little = append(little, rolledBack(t, i, old, old-.15, 5000))
 		}
 		slices.Sort(much)
 		slices.Sort(little)

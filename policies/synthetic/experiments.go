@@ -50,7 +50,8 @@ func (m measure) experiments(ctx context.Context) (out []Figure, err error) {
 	out = append(out,
 		m.figure("experiment.null.promoted", alike, "promoted", "≤ 5 %").share(ended(null, evolve.Promote)),
 		m.figure("experiment.null.harm", alike, "stopped for harm", "≤ 10 %").share(ended(null, evolve.StopHarm)),
-		m.figure("experiment.null.broken", alike, "its lot is taken for broken", "≤ 1 %").share(ended(null, evolve.StopBroken)))
+		m.figure("experiment.null.broken", alike, "its lot is taken for broken", "≤ 1 %").
+			share(ended(null, evolve.StopBroken)))
 	for _, gain := range []float64{.1, .2, -.1, -.2} {
 		want, what, name := evolve.Promote, "promoted", "better"
 		if gain < 0 {

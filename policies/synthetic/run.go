@@ -76,7 +76,8 @@ func Run(ctx context.Context, p Plan) (Result, error) {
 	if p.Worlds < 1 || p.Tasks < 1 {
 		return Result{}, fmt.Errorf("a plan has at least one world and one task, not %d and %d", p.Worlds, p.Tasks)
 	}
-	worlds, err := inWorlds(ctx, p.Worlds, func(i int) ([][]sums, error) { return p.world(ctx, i) }) // world → policy → window
+	// world → policy → window
+	worlds, err := inWorlds(ctx, p.Worlds, func(i int) ([][]sums, error) { return p.world(ctx, i) })
 	if err != nil {
 		return Result{}, err
 	}
