@@ -72,10 +72,11 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, vet, linters, workflows, a
 	go test -run 'Import|Rules' ./app
 
 .PHONY: bench
-bench: build ## what this machine, the learner and the sandbox do: sia bench and its parts, then the Go benchmarks; BENCH selects by name
+bench: build ## what this machine, the learner, policies and the sandbox do: sia bench and its parts, then the Go benchmarks; BENCH selects by name
 	bin/sia bench
 	bin/sia bench lessons
 	bin/sia bench learning
+	bin/sia bench policies
 	bin/sia bench sandbox
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 

@@ -50,7 +50,10 @@ var exceptions = map[[2]string]string{
 	{"sia/diagnose", "sia/escalate"}:  "a diagnosis that needs a person is a question",
 	{"agent/tool", "agent/sandbox"}:   "the run tool runs commands",
 
-	{"policies/synthetic", "policies/bandit"}: "the invented world plays the learner",
+	{"policies/synthetic", "policies/bandit"}:        "the invented world plays the learner",
+	{"policies/synthetic", "policies/evolve"}:        "and changes of policies, which are judged",
+	{"policies/synthetic", "policies/mine"}:          "and logs of decisions, which are read",
+	{"policies/synthetic", "policies/mine/invented"}: "those that the tests of mine read",
 }
 
 // simulator is what only cmd and tests may import: production meets it over HTTP.

@@ -17,7 +17,7 @@
 // parameters are policies too. The package imports nothing of ours but what lies on the
 // ground (sia/invalid, sia/text).
 //
-// Package mine reads what the log of decisions teaches.
+// Package mine reads what the log of decisions teaches, and evolve judges a changed policy.
 //
 // Start reading at [Parse], then [Set.For] and [Escalate.Decide].
 package policies

@@ -13,6 +13,7 @@ type benchGroup struct {
 	Lessons  benchLessonsCmd  `cmd:"" help:"Find the lessons for a prompt among many, against looking at every one."`
 	Learning benchLearningCmd `cmd:"" help:"Play the choice of technique in an invented world, against simpler policies and against oracles."`
 	Coders   benchCodersCmd   `cmd:"" help:"Play the choice of coder on outcomes that other people recorded, against simpler orders."`
+	Policies benchPoliciesCmd `cmd:"" help:"Measure in invented worlds how often what policies are learned and judged by errs."`
 	Abuse    benchAbuseCmd    `cmd:"" help:"Attack what reads strangers' input, and measure what that takes of this machine."`
 	Sandbox  benchSandboxCmd  `cmd:"" help:"Measure what containing a command costs, and what attempts cost."`
 }

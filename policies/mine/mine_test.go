@@ -3,9 +3,7 @@ package mine_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/mine"
+	"github.com/sia-bot/sia/policies/mine/invented"
 )
 
 // about is a context of a kind of task in a language.
@@ -83,52 +82,20 @@ func TestWhatStandsOutIsASentence(t *testing.T) {
 	}
 }
 
-// world draws decisions about tasks that differ in what they are and in how hard they are:
-// a hard task fails again and again, whatever is done. How often it has failed is drawn, too: else
-// it would tell how hard the task is, which is no false discovery.
-func world(seed uint64, tasks int, chance func(mine.Decision) float64) (ds []mine.Decision) {
-	dice := rand.New(rand.NewPCG(seed, 9090909))
-	pick := func(words ...string) string { return words[dice.IntN(len(words))] }
-	for task := range tasks {
-		c := policies.Context{
-			Language: pick("go", "go", "java", "python"), Labels: []string{pick("auth", "ui", "db")},
-			Task: policies.Features{Kind: policies.Kind(pick("bug", "bug", "feature", "docs")), Words: 10 + dice.IntN(300),
-				Ambiguity: dice.Float64(), Architecture: dice.IntN(3) == 0},
-		}
-		hard := dice.Float64() - 0.5
-		for range 1 + dice.IntN(3) {
-			c.Failures, c.Class = 1+dice.IntN(4), pick("test_failure", "lint_format", "network")
-			options := []mine.Option{{"sia", 0.6}, {"retry", 0.2}, {"other-coder", 0.2}}
-			d := mine.Decision{Task: fmt.Sprint(task), Type: policies.TypeRecover, Context: c, Options: options,
-				Choice: pick("sia", "sia", "sia", "retry", "other-coder")}
-			d.Resolved = dice.Float64() < chance(d)+0.8*hard
-			ds = append(ds, d)
-		}
-	}
-	return ds
-}
-
 // In data without an effect, whatever is found is false: that may happen in one of ten logs.
 // Where an effect was planted, it is found, and at most a tenth of what else is found is false.
 func TestFalseDiscoveries(t *testing.T) {
 	const worlds = 200
-	none := func(mine.Decision) float64 { return 0.5 }
-	planted := func(d mine.Decision) float64 {
-		if d.Choice == "sia" && d.Context.Language == "java" {
-			return 0.05
-		}
-		return 0.6
-	}
 	falsely, found, shares, cells := 0, 0, 0.0, 0
 	for seed := range uint64(worlds) {
-		f := mine.Look(world(seed, 150, none))
+		f := mine.Look(invented.Log(seed, 150, invented.None))
 		cells += f.Cells
 		if len(f.Found) > 0 {
 			falsely++
 		}
 		wrong, right := 0, 0
-		for _, x := range mine.Look(world(seed, 150, planted)).Found {
-			if x.Choice == "sia" && strings.Contains(x.Feature, "language") { // go is better than elsewhere, where java is
+		for _, x := range mine.Look(invented.Log(seed, 150, invented.Planted)).Found {
+			if invented.IsPlanted(x) {
 				right++
 			} else {
 				wrong++
@@ -149,32 +116,11 @@ func TestFalseDiscoveries(t *testing.T) {
 	}
 }
 
-// randomised are decisions of chance between two options that resolve with these chances,
-// where the better one is the likelier for tasks that are easy anyway.
-func randomised(seed uint64, n int, good, bad float64) (ds []mine.Decision) {
-	dice := rand.New(rand.NewPCG(seed, 1))
-	for i := range n {
-		p, ease := 0.2, -0.2
-		if i%2 == 0 {
-			p, ease = 0.8, 0.2
-		}
-		d := mine.Decision{Task: fmt.Sprint(i), Type: policies.TypeTechnique, Choice: "bad",
-			Context: about(policies.Kinds()[i%2], "go"), Options: []mine.Option{{"good", p}, {"bad", 1 - p}}}
-		chance := bad
-		if dice.Float64() < p {
-			d.Choice, chance = "good", good
-		}
-		d.Resolved = dice.Float64() < chance+ease
-		ds = append(ds, d)
-	}
-	return ds
-}
-
 func TestContrastCoversTheTruth(t *testing.T) {
 	const logs = 400
 	covered := 0
 	for seed := range uint64(logs) {
-		for _, o := range mine.Options(randomised(seed, 120, 0.6, 0.4)) {
+		for _, o := range mine.Options(invented.Randomised(seed, 120, 0.6, 0.4)) {
 			if o.Choice == "good" && o.Contrast.Low <= 0.2 && 0.2 <= o.Contrast.High {
 				covered++
 			}
@@ -188,12 +134,12 @@ func TestContrastCoversTheTruth(t *testing.T) {
 
 func TestNothingIsSaidOfTooLittleChance(t *testing.T) {
 	for n, want := range map[int]bool{19: false, 20: true} {
-		ds := randomised(3, n, 0.6, 0.4)
+		ds := invented.Randomised(3, n, 0.6, 0.4)
 		if got := mine.Options(ds)[0].Contrast != nil; got != want {
 			t.Errorf("with %d randomised decisions: said %v", n, got)
 		}
 	}
-	ds := randomised(3, 200, 0.6, 0.4)
+	ds := invented.Randomised(3, 200, 0.6, 0.4)
 	for i := range ds {
 		ds[i].Options = []mine.Option{{ds[i].Choice, 1}}
 	}
@@ -221,7 +167,7 @@ func always(choice string, ds []mine.Decision) [][]mine.Option {
 }
 
 func TestRankFindsTheBetterPolicy(t *testing.T) {
-	ds := randomised(7, 2000, 0.6, 0.4)
+	ds := invented.Randomised(7, 2000, 0.6, 0.4)
 	good, bad := mine.Rank(ds, always("good", ds)), mine.Rank(ds, always("bad", ds))
 	for _, x := range []struct {
 		name string
@@ -245,7 +191,7 @@ func TestRankingCoversTheTruth(t *testing.T) {
 	const logs = 400
 	snips, doubly := 0, 0
 	for seed := range uint64(logs) {
-		ds := randomised(seed, 600, 0.6, 0.4)
+		ds := invented.Randomised(seed, 600, 0.6, 0.4)
 		r := mine.Rank(ds, always("good", ds))
 		if r.SNIPS.Low <= 0.6 && 0.6 <= r.SNIPS.High {
 			snips++
@@ -262,7 +208,7 @@ func TestRankingCoversTheTruth(t *testing.T) {
 
 func TestRankOfTheSamePolicy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ds := randomised(rapid.Uint64().Draw(t, "seed"), 100+rapid.IntRange(0, 100).Draw(t, "more"), 0.6, 0.4)
+		ds := invented.Randomised(rapid.Uint64().Draw(t, "seed"), 100+rapid.IntRange(0, 100).Draw(t, "more"), 0.6, 0.4)
 		same := make([][]mine.Option, len(ds))
 		for i, d := range ds {
 			same[i] = d.Options
@@ -278,7 +224,7 @@ func TestRankOfTheSamePolicy(t *testing.T) {
 func TestEveryLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
-		ds := world(seed, rapid.IntRange(0, 120).Draw(t, "tasks"), func(d mine.Decision) float64 {
+		ds := invented.Log(seed, rapid.IntRange(0, 120).Draw(t, "tasks"), func(d mine.Decision) float64 {
 			return map[string]float64{"sia": 0.8, "retry": 0.1}[d.Choice]
 		})
 		for _, m := range mine.Expected(ds) {
@@ -317,7 +263,7 @@ func TestEveryLog(t *testing.T) {
 
 // A log of any size is read in time.
 func BenchmarkLook(b *testing.B) {
-	ds := world(1, 10_000, func(mine.Decision) float64 { return 0.5 })
+	ds := invented.Log(1, 10_000, func(mine.Decision) float64 { return 0.5 })
 	for b.Loop() {
 		mine.Look(ds)
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 )
 
 // approaches is how many techniques are tried before a task goes to a person.
@@ -78,26 +76,10 @@ func Run(ctx context.Context, p Plan) (Result, error) {
 	if p.Worlds < 1 || p.Tasks < 1 {
 		return Result{}, fmt.Errorf("a plan has at least one world and one task, not %d and %d", p.Worlds, p.Tasks)
 	}
-	worlds := make([][][]sums, p.Worlds) // world → policy → window
-	errs := make([]error, p.Worlds)
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := range next {
-				worlds[i], errs[i] = p.world(ctx, i)
-			}
-		})
-	}
-	for i := range p.Worlds {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	for i, err := range errs {
-		if err != nil {
-			return Result{}, fmt.Errorf("world %d: %w", i, err)
-		}
+	// world → policy → window
+	worlds, err := inWorlds(ctx, p.Worlds, func(i int) ([][]sums, error) { return p.world(ctx, i) })
+	if err != nil {
+		return Result{}, err
 	}
 	return p.result(worlds), nil
 }
@@ -111,7 +93,7 @@ func (p Plan) contenders() []contender {
 
 // world plays the i-th world with every policy.
 func (p Plan) world(ctx context.Context, i int) ([][]sums, error) {
-	seed := p.Seed + uint64(i)*1_000_003
+	seed := seedOf(p.Seed, i)
 	w, err := NewWorld(p.Parameters, seed)
 	if err != nil {
 		return nil, err

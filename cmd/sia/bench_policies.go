@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/sia-bot/sia/policies/synthetic"
+)
+
+type benchPoliciesCmd struct {
+	Worlds int    `help:"Invented worlds for each figure; ranking is measured in a fifth of them." default:"1000"`
+	Seed   uint64 `help:"Seed of the first world." default:"9090909"`
+	Output string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// policiesReport is the whole answer. It is a function of the flags.
+type policiesReport struct {
+	Synthetic bool                `json:"synthetic"` // true: the figures are of invented worlds
+	Seed      uint64              `json:"seed"`
+	Worlds    int                 `json:"worlds"`
+	Subjects  []synthetic.Subject `json:"subjects"`
+}
+
+// Run measures what coordination policies are learned and judged by, and prints it.
+func (c *benchPoliciesCmd) Run(e *commandEnv) error {
+	fmt.Fprintf(e.err, "policies: %d worlds…\n", c.Worlds)
+	subjects, err := synthetic.Policies(e.ctx, c.Seed, c.Worlds)
+	if err != nil {
+		return err
+	}
+	report := policiesReport{Synthetic: true, Seed: c.Seed, Worlds: c.Worlds, Subjects: subjects}
+	if c.Output == "json" {
+		return printJSON(e, report)
+	}
+	return report.print(e.out)
+}
+
+func (r policiesReport) print(out io.Writer) error {
+	fmt.Fprintf(out, "SYNTHETIC: invented worlds, seed %d. The figures say how often the arithmetic errs where the truth is "+
+		"known; they say\nnothing about how good anybody's policies are. 95 %%: the interval that the number of worlds "+
+		"leaves open.\n", r.Seed)
+	for _, s := range r.Subjects {
+		fmt.Fprintf(out, "\n%s, synthetic\n", s.Name)
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "WORLD\tMEASURED\tVALUE\t95 %\tTIMES\tREACH")
+		world := ""
+		for _, f := range s.Figures {
+			named := f.World
+			if named == world {
+				named = ""
+			}
+			world = f.World
+			value, interval := figureText(f)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", named, f.What, value, interval, f.Times, f.Bar)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// figureText is a figure and its interval in its unit.
+func figureText(f synthetic.Figure) (value, interval string) {
+	switch f.Unit {
+	case synthetic.Share:
+		return fmt.Sprintf("%.1f %%", 100*f.Value), fmt.Sprintf("%.1f–%.1f", 100*f.Low, 100*f.High)
+	case synthetic.Points:
+		return fmt.Sprintf("%.1f points", f.Value), fmt.Sprintf("%.1f–%.1f", f.Low, f.High)
+	}
+	return fmt.Sprintf("%.0f", f.Value), fmt.Sprintf("%.0f–%.0f", f.Low, f.High)
+}

@@ -1,0 +1,192 @@
+package synthetic
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// Unit is what a figure counts.
+type Unit string
+
+// The units.
+const (
+	Share  Unit = "share"  // 0–1
+	Points Unit = "points" // hundredths of a share
+	Tasks  Unit = "tasks"
+)
+
+// Figure is one value that was measured in invented worlds.
+type Figure struct {
+	Key   string  `json:"key"`   // names it for programs, such as "gate.null.first"
+	World string  `json:"world"` // in which it was measured, in words
+	What  string  `json:"what"`  // was measured, in words
+	Unit  Unit    `json:"unit"`
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"` // 95 % interval, of what chance in the drawn worlds leaves open
+	High  float64 `json:"high"`
+	Times int     `json:"times"`         // it was measured: worlds, mostly
+	Bar   string  `json:"bar,omitempty"` // it is held to
+	Seed  uint64  `json:"seed"`
+}
+
+// z95 is a quantile of the normal distribution: two-sided 95 %.
+const z95 = 1.959964
+
+// share fills in how often something happened, with Wilson's interval (1927).
+func (f Figure) share(happened []bool) Figure {
+	return f.grouped(column(happened, func(h bool) []bool { return []bool{h} }))
+}
+
+// grouped fills in how often something happened in groups that share their chance. The
+// interval is as if a group were one: it is too wide rather than too narrow.
+func (f Figure) grouped(happened [][]bool) Figure {
+	n, yes, all := 0.0, 0.0, 0.0
+	for _, group := range happened {
+		if len(group) > 0 {
+			n++
+		}
+		for _, h := range group {
+			all++
+			if h {
+				yes++
+			}
+		}
+	}
+	p := yes / all
+	middle := (p + z95*z95/(2*n)) / (1 + z95*z95/n)
+	half := z95 / (1 + z95*z95/n) * math.Sqrt(p*(1-p)/n+z95*z95/(4*n*n))
+	f.Unit, f.Value, f.Times = Share, p, int(n)
+	f.Low, f.High = max(0, min(p, middle-half)), min(1, max(p, middle+half))
+	return f
+}
+
+// meanShare fills in the mean of shares.
+func (f Figure) meanShare(xs []float64) Figure {
+	mean, half := meanOf(xs)
+	f.Unit, f.Value, f.Low, f.High, f.Times = Share, mean, max(0, mean-half), min(1, mean+half), len(xs)
+	return f
+}
+
+// rootMean fills in the root of the mean of squared errors of shares, in points.
+func (f Figure) rootMean(squares []float64) Figure {
+	mean, half := meanOf(squares)
+	root := func(x float64) float64 { return 100 * math.Sqrt(max(0, x)) }
+	f.Unit, f.Value, f.Low, f.High, f.Times = Points, root(mean), root(mean-half), root(mean+half), len(squares)
+	return f
+}
+
+// meanOf is the mean with half of its interval, by the normal distribution.
+func meanOf(xs []float64) (mean, half float64) {
+	n := float64(len(xs))
+	for _, x := range xs {
+		mean += x / n
+	}
+	for _, x := range xs {
+		half += (x - mean) * (x - mean) / n
+	}
+	return mean, z95 * math.Sqrt(half/n)
+}
+
+// median fills in the median of numbers of tasks; its interval is between order statistics.
+func (f Figure) median(tasks []int) Figure {
+	xs := slices.Sorted(slices.Values(tasks))
+	at := func(rank float64) float64 { return float64(xs[min(len(xs)-1, max(0, int(rank)))]) }
+	n := float64(len(xs))
+	half := z95 * math.Sqrt(n) / 2
+	f.Unit, f.Times = Tasks, len(xs)
+	f.Value, f.Low, f.High = at(n/2), at(math.Floor(n/2-half)), at(math.Ceil(n/2+half))
+	return f
+}
+
+// every fills in after how many tasks something happens again, of so many, if it happened.
+// The interval is that of a count, which is taken for normal in its logarithm.
+func (f Figure) every(tasks, happened int) Figure {
+	spread := math.Exp(z95 / math.Sqrt(float64(happened)))
+	f.Unit, f.Value, f.Times = Tasks, float64(tasks)/float64(happened), happened
+	f.Low, f.High = f.Value/spread, f.Value*spread
+	return f
+}
+
+// found are two figures of something that happened after so many of what is counted, 0 for
+// never: how often it did within the most that were looked at, and after how many in the
+// median. There is no median of what happened in less than half of the worlds.
+func (m measure) found(key, world, what, counted, bar string, after []int, most int) []Figure {
+	never := 0
+	late := column(after, func(n int) int {
+		if n == 0 {
+			never++
+			return most
+		}
+		return n
+	})
+	out := []Figure{m.figure(key+".share", world, fmt.Sprintf("%s within %d %s", what, most, counted), "").
+		share(column(after, func(n int) bool { return n > 0 }))}
+	if 2*never < len(after) {
+		out = append(out, m.figure(key+".after", world, fmt.Sprintf("%s: %s in the median", what, counted), bar).median(late))
+	}
+	return out
+}
+
+// measure is what figures are measured by.
+type measure struct {
+	seed   uint64
+	worlds int
+}
+
+// figure begins a figure.
+func (m measure) figure(key, world, what, bar string) Figure {
+	return Figure{Key: key, World: world, What: what, Bar: bar, Seed: m.seed}
+}
+
+// seedOf is the seed of the i-th world.
+func seedOf(seed uint64, i int) uint64 { return seed + uint64(i)*1_000_003 }
+
+// dice are those of the i-th world of a kind. Each kind has its own, so that the figures of
+// one don't depend on which others are measured.
+func (m measure) dice(kind string, i int) random {
+	h := fnv.New64a()
+	fmt.Fprint(h, kind)
+	return newRandom(seedOf(m.seed, i), h.Sum64())
+}
+
+// inWorlds does the same in n worlds on all cores, until ctx is done. The answers are in the
+// order of the worlds.
+func inWorlds[T any](ctx context.Context, n int, world func(i int) (T, error)) ([]T, error) {
+	out, errs := make([]T, n), make([]error, n)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := range next {
+				if errs[i] = ctx.Err(); errs[i] == nil {
+					out[i], errs[i] = world(i)
+				}
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("world %d: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+// column is one thing of each.
+func column[T, U any](rows []T, of func(T) U) []U {
+	out := make([]U, len(rows))
+	for i, r := range rows {
+		out[i] = of(r)
+	}
+	return out
+}

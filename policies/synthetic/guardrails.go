@@ -1,0 +1,119 @@
+package synthetic
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sia-bot/sia/policies/evolve"
+)
+
+const (
+	guardedFirst = 200    // tasks in which the one-shot test looks
+	guardedTasks = 10_000 // tasks after these
+	guardedMost  = 5000   // tasks within which a fall is found, or never
+)
+
+// record is what a guardrail knows of the time before a promotion.
+type record struct {
+	tasks int
+	rate  float64 // the true one
+}
+
+var records = []record{{50, .6}, {200, .5}, {200, .7}, {1000, .6}}
+
+// guarded is what a guardrail came to when nothing was wrong.
+type guarded struct {
+	after int  // tasks to the roll-back, 0 for none
+	right bool // its limit is not above the true rate
+}
+
+// guardrails measures false alarms, and after how many tasks a fall is rolled back.
+func (m measure) guardrails(ctx context.Context) (out []Figure, err error) {
+	for _, rec := range records {
+		key := fmt.Sprintf("guardrail.%d-%.0f", rec.tasks, 100*rec.rate)
+		world := fmt.Sprintf("%d tasks before, %.0f %% went well", rec.tasks, 100*rec.rate)
+		all, err := m.guard(ctx, key+".null", rec, 0, guardedFirst+guardedTasks)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m.falseAlarms(key, world+", and do", all)...)
+		for _, drop := range []float64{.25, .15} {
+			bar := ""
+			if drop == .25 {
+				bar = "≤ 60"
+			}
+			key := fmt.Sprintf("%s.drop-%.0f", key, 100*drop)
+			all, err := m.guard(ctx, key, rec, drop, guardedMost)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, m.found(key, fmt.Sprintf("%s, now %.0f points less", world, 100*drop), "rolled back",
+				"tasks", bar, column(all, func(g guarded) int { return g.after }), guardedMost)...)
+		}
+	}
+	return out, nil
+}
+
+// falseAlarms are the figures of guardrails that watch what is as it was. Those that are
+// rolled back in the first tasks are not there for the tasks after.
+func (m measure) falseAlarms(key, world string, all []guarded) (out []Figure) {
+	add := func(name, what, bar string, happened []bool) {
+		if len(happened) > 0 {
+			out = append(out, m.figure(key+".null."+name, world, what, bar).share(happened))
+		}
+	}
+	var first, firstRight, later, laterRight []bool
+	watched, alarms := 0, 0
+	for _, g := range all {
+		early := g.after > 0 && g.after <= guardedFirst
+		first = append(first, early)
+		if g.right {
+			firstRight = append(firstRight, early)
+		}
+		if early {
+			continue
+		}
+		later = append(later, g.after > 0)
+		if g.right {
+			laterRight = append(laterRight, g.after > 0)
+		}
+		watched += guardedTasks
+		if g.after > 0 {
+			alarms++
+			watched += g.after - guardedFirst - guardedTasks
+		}
+	}
+	add("first", fmt.Sprintf("rolled back in the first %d tasks", guardedFirst), "", first)
+	add("first-right", "likewise, where the limit is not above the true rate", "≤ 2.5 %", firstRight)
+	add("later", fmt.Sprintf("rolled back in the %d tasks after", guardedTasks), "", later)
+	add("later-right", "likewise, where the limit is not above the true rate", "", laterRight)
+	if alarms > 0 {
+		out = append(out, m.figure(key+".null.every", world, "tasks after, for each that is rolled back", "≥ 10,000").
+			every(watched, alarms))
+	}
+	return out
+}
+
+// guard watches so many tasks in each world, after a fall by so much.
+func (m measure) guard(ctx context.Context, key string, rec record, drop float64, tasks int) ([]guarded, error) {
+	return inWorlds(ctx, m.worlds, func(i int) (guarded, error) {
+		r, well := m.dice(key, i), 0
+		for range rec.tasks {
+			if r.Float64() < rec.rate {
+				well++
+			}
+		}
+		g, err := evolve.NewGuardrail(well, rec.tasks)
+		if err != nil {
+			return guarded{}, err
+		}
+		out := guarded{right: g.Limit() <= rec.rate}
+		for n := range tasks {
+			if g.Add(r.Float64() < rec.rate-drop); g.Verdict() == evolve.RollBack {
+				out.after = n + 1
+				break
+			}
+		}
+		return out, nil
+	})
+}
