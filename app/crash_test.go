@@ -66,6 +66,7 @@ type kills struct {
 	Seen  string // the file that lists the boundaries, one a line
 	Every int    // of each so many new boundaries it dies at one; 0: at none
 	From  int    // which one: less than Every, the first is 0
+	At    string // besides, the end of the one boundary at which it dies; empty: none
 }
 
 // boundaries is the list of those that were come to.
@@ -105,7 +106,7 @@ func (b *boundaries) cross(_ context.Context, when string, f sia.Effect) {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
-	if b.Every > 0 && n%b.Every == b.From {
+	if b.Every > 0 && n%b.Every == b.From || b.At != "" && strings.HasSuffix(name, b.At) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {} // until the signal has come
 	}
@@ -299,6 +300,33 @@ func (c crashStory) run(t *testing.T, key []byte, every, from int) (world string
 	list, err := os.ReadFile(v.Kills.Seen)
 	check(t, err)
 	return describe(t, sim, v), strings.Split(strings.TrimSpace(string(list)), "\n"), died
+}
+
+// What parts had come to lies in the mirror alone until it is pushed. Without the mirror they are
+// done again, and the task goes on.
+func TestPartsSurviveALostMirror(t *testing.T) {
+	c := crashStories()[1]
+	for _, at := range []string{"/1/attempt-run-4", "/1/attempt-run-5"} { // the third part, and the one that resolves
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			sim, _, v := crashWorld(t, nil, c.model, c.files)
+			v.Kills.At = "before 1005-1" + at
+			if !begin(t, sim, v).wait(t) {
+				t.Fatalf("it came to no %s", at)
+			}
+			check(t, os.RemoveAll(filepath.Join(v.Config.Dir, "git")))
+			v.Kills.At = ""
+			if launch(t, v).wait(t) {
+				t.Fatal("it died again")
+			}
+			world := describe(t, sim, v)
+			for _, must := range c.must {
+				if !strings.Contains(world, must) {
+					t.Errorf("it lacks %q:\n%s", must, world)
+				}
+			}
+		})
+	}
 }
 
 // process is one running application.

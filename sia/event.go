@@ -165,6 +165,8 @@ type (
 		Ask     *Ask       `json:"ask,omitempty"` // when End is asked
 		// of a part: what SIA saw of its done-when, or of a racer's tests; nil: it was not looked
 		Check *CheckRun `json:"check,omitempty"`
+		// what parts had come to is not on this machine any more: nothing was run
+		Lost bool `json:"lost,omitempty"`
 	}
 	// Pushed: the attempt's commit is on the branch.
 	Pushed struct {

@@ -177,6 +177,7 @@ type Aggregated struct {
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	Over      []int      `json:"over,omitempty"`   // numbers of the parts that conflict
 	Checks    []CheckRun `json:"checks,omitempty"` // of the whole
+	Lost      bool       `json:"lost,omitempty"`   // what parts had come to is not on this machine any more
 }
 
 // Kind names the fact.

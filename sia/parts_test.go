@@ -285,6 +285,21 @@ func TestPartsPaused(t *testing.T) {
 	}
 }
 
+// What a machine took along with it is done again.
+func TestPartsLost(t *testing.T) {
+	p := newParts(t, plan.Linear, part("a"), part("b"))
+	p.run(2, did("a1"))
+	p.run(3, AttemptEnded{End: EndCancelled, Lost: true})
+	p.wantParts("running", "waiting")
+	p.run(4, did("a2"))
+	p.run(5, did("b1"))
+	p.done(DoAggregate, Aggregated{Lost: true})
+	p.wantParts("running", "waiting")
+	if x := p.task.Attempt().Parts[0]; x.Commit != "" || x.Tries != 0 {
+		t.Errorf("%+v", x)
+	}
+}
+
 // Stopping keeps what is done.
 func TestPartsStopped(t *testing.T) {
 	p := newParts(t, plan.Parallel, part("a"), part("b"))

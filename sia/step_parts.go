@@ -223,6 +223,9 @@ func (s *step) runEnded() {
 		holds = f.Check != nil && f.Check.Holds && f.Commit != ""
 	}
 	switch {
+	case f.Lost:
+		p.State = PartWaiting
+		s.partsAnew()
 	case f.End == EndCancelled:
 		p.State = PartWaiting
 		p.keep(f)
@@ -256,6 +259,22 @@ func (s *step) runEnded() {
 		}
 	}
 	s.workOn()
+}
+
+// partsAnew has what parts had come to done again: it was on one machine, and is gone.
+func (s *step) partsAnew() {
+	a := s.t.Attempt()
+	for i := range a.Parts {
+		p := &a.Parts[i]
+		if p.State == PartDone {
+			p.State = PartWaiting
+		}
+		if p.State != PartGivenUp {
+			p.Commit, p.Kept, p.Checked = "", "", nil
+		}
+	}
+	s.because("what the parts of attempt %d had come to is gone from the machine that it was made on: they are done again",
+		a.Number)
 }
 
 // partEnd says how a run ended.
@@ -389,6 +408,11 @@ func (s *step) aggregated() {
 	f := s.e.Fact.(Aggregated)
 	a := s.t.Attempt()
 	a.Aggregating = false
+	if f.Lost {
+		s.partsAnew()
+		s.workOn()
+		return
+	}
 	if len(f.Conflicts) > 0 {
 		s.resolve(f)
 		return

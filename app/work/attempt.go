@@ -45,14 +45,17 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 		return fact, err
 	}
 	r, err := w.runOf(ctx, &t, f)
+	var space *gitops.Workspace
+	if err == nil {
+		space, err = w.workspace(ctx, t, f, r.begin.commit, len(r.saved) > 0)
+	}
+	if lostParts(t, err) {
+		return sia.AttemptEnded{End: sia.EndCancelled, Lost: true, Reason: "what it rests on is gone"}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	a, begin := t.Attempt(), r.begin
-	space, err := w.workspace(ctx, t, f, begin.commit, len(r.saved) > 0)
-	if err != nil {
-		return nil, err
-	}
 	over := false // nobody will go on in the workspace
 	defer func() {
 		if !over {

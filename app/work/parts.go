@@ -232,6 +232,16 @@ func (w *Worker) putTogether(ctx context.Context, t sia.Task, start string, part
 	return out, nil
 }
 
+// lostParts reports whether an error says that what a part came to is nowhere: a mirror that
+// was deleted takes along what was not pushed.
+func lostParts(t sia.Task, err error) bool {
+	var gone *gitops.NotFoundError
+	a := t.Attempt()
+	return a != nil && errors.As(err, &gone) && slices.ContainsFunc(a.Parts, func(p sia.Part) bool {
+		return p.Commit != "" && gone.What == "commit "+string(p.Commit) || p.Kept != "" && gone.What == "commit "+string(p.Kept)
+	})
+}
+
 // comesTo is the commit that a part came to, or began with where it changed nothing.
 func (w *Worker) comesTo(ctx context.Context, t sia.Task, start string, number int) (string, error) {
 	p := t.Attempt().Parts[number-1]
@@ -264,6 +274,9 @@ func (w *Worker) aggregate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 	}
 	tops := a.Tops()
 	got, err := w.putTogether(ctx, t, start, tops)
+	if lostParts(t, err) {
+		return sia.Aggregated{Lost: true}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
