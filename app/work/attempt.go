@@ -109,13 +109,9 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	switch {
 	case input.Planning || res.End == sia.EndAsked: // nothing is kept of what was changed
 	case res.End == sia.EndStuck:
-		err = w.settleTree(keep, t, space, &fact, w.abandoned)
+		err = w.settleTree(keep, t, r, space, &fact, w.abandoned)
 	default:
-		err = w.settleTree(keep, t, space, &fact, func(
-			ctx context.Context, t sia.Task, space *gitops.Workspace, fact *sia.AttemptEnded,
-		) error {
-			return w.commit(ctx, t, r, space, fact)
-		})
+		err = w.settleTree(keep, t, r, space, &fact, w.commit)
 	}
 	if err != nil {
 		return nil, err
@@ -283,12 +279,12 @@ func asked(t sia.Task) bool {
 // through or committed makes the attempt one that failed, not one that is done again: what
 // it spent is booked, and the next one is told.
 func (w *Worker) settleTree(
-	ctx context.Context, t sia.Task, space *gitops.Workspace, fact *sia.AttemptEnded,
-	do func(context.Context, sia.Task, *gitops.Workspace, *sia.AttemptEnded) error,
+	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
+	do func(context.Context, sia.Task, agentRun, *gitops.Workspace, *sia.AttemptEnded) error,
 ) error {
 	within, cancel := context.WithTimeout(ctx, commitWithin)
 	defer cancel()
-	err := do(within, t, space, fact)
+	err := do(within, t, r, space, fact)
 	var why string
 	switch {
 	case errors.Is(err, gitops.ErrTree):
@@ -309,14 +305,16 @@ func (w *Worker) settleTree(
 
 // abandoned says what an attempt that was interrupted had changed; it is not
 // kept, for it was going nowhere.
-func (w *Worker) abandoned(ctx context.Context, t sia.Task, space *gitops.Workspace, fact *sia.AttemptEnded) error {
+func (w *Worker) abandoned(
+	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
+) error {
 	diff, err := space.Diff(ctx)
 	if err != nil {
 		return err
 	}
 	w.count(diff, fact)
 	fact.Signals = append(fact.Signals, stuck.Signals(t, stuck.Judged{Hunks: fact.Hunks, Empty: len(diff.Files) == 0})...)
-	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textDiff, w.Secrets.Mask(diff.Patch))
+	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, ofRun(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }
 
 // commit commits the workspace and says what changed: against the base, or where the run is

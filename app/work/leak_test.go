@@ -140,8 +140,8 @@ func TestUnfitTreeIsNoFailedJob(t *testing.T) {
 		"the disk is broken": {io.ErrNoProgress, sia.EndTurns, "the turns are used up", true},
 	} {
 		fact := sia.AttemptEnded{End: c.end, Reason: "the turns are used up", Turns: 7, Cost: 3 * sia.Credit}
-		err := (&Worker{}).settleTree(t.Context(), sia.Task{}, nil, &fact,
-			func(context.Context, sia.Task, *gitops.Workspace, *sia.AttemptEnded) error { return c.err })
+		err := (&Worker{}).settleTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
+			func(context.Context, sia.Task, agentRun, *gitops.Workspace, *sia.AttemptEnded) error { return c.err })
 		if (err != nil) != c.failed || fact.Reason != c.reason || fact.Turns != 7 || fact.Cost != 3*sia.Credit ||
 			fact.Commit != "" {
 			t.Errorf("%s: %+v, %v", name, fact, err)
