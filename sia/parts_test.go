@@ -247,6 +247,21 @@ func TestRace(t *testing.T) {
 	}
 }
 
+// A racer that was interrupted and changes nothing more has what it had changed before.
+func TestRacePaused(t *testing.T) {
+	p := newRace(t)
+	p.says(PauseAsked{Reason: "wait"})
+	p.run(1, AttemptEnded{End: EndCancelled, Commit: "f1", Diff: DiffStat{Added: 3}})
+	p.run(2, AttemptEnded{End: EndCancelled})
+	p.says(Resume{})
+	p.run(3, AttemptEnded{End: EndFinished})
+	p.run(4, AttemptEnded{End: EndFinished})
+	p.wantParts("done", "given up")
+	if x := p.task.Attempt().Parts[0]; x.Commit != "f1" || x.Diff.Added != 3 || !x.Pushed {
+		t.Errorf("%+v", x)
+	}
+}
+
 // A race that nobody finishes is an attempt that failed.
 func TestRaceWithoutAChange(t *testing.T) {
 	p := newRace(t)

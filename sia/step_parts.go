@@ -54,7 +54,7 @@ func (s *step) divide(o Opening, racers []Racer) {
 		}
 	case !a.Divided():
 	case len(steps) > 1:
-		s.part(plan.Linear, steps)
+		s.takeApart(plan.Linear, steps)
 	case a.Structure == plan.Reproduce:
 		a.Parts = []Part{
 			{Kind: PartTest, State: PartWaiting, Part: plan.Part{
@@ -72,8 +72,8 @@ func (s *step) divide(o Opening, racers []Racer) {
 	s.run(nil)
 }
 
-// part takes the attempt apart.
-func (s *step) part(as plan.Structure, parts []plan.Part) {
+// takeApart gives the attempt its parts.
+func (s *step) takeApart(as plan.Structure, parts []plan.Part) {
 	a := s.t.Attempt()
 	if a.Structure = as; as == plan.Linear {
 		parts = plan.Chain(parts)
@@ -177,17 +177,22 @@ func (a *Attempt) Lost() int {
 	return 0
 }
 
+// partOfEvent is the part whose last run the event is the outcome of, and its number; nil: none's.
+func (s *step) partOfEvent() (*Part, int) {
+	a := s.t.Attempt()
+	for i := range a.Parts {
+		if p := &a.Parts[i]; p.Run > 0 && runKey(s.t.ID, a.Number, p.Run) == s.e.Effect {
+			return p, i + 1
+		}
+	}
+	return nil, 0
+}
+
 // recordRun books how a run ended.
 func (s *step) recordRun() (AttemptEnded, *Part, int) {
 	f := s.e.Fact.(AttemptEnded)
 	a := s.t.Attempt()
-	var p *Part
-	n := 0
-	for i := range a.Parts {
-		if a.Parts[i].Run > 0 && runKey(s.t.ID, a.Number, a.Parts[i].Run) == s.e.Effect {
-			p, n = &a.Parts[i], i+1
-		}
-	}
+	p, n := s.partOfEvent()
 	if p != nil {
 		p.Reserved = 0
 	}
@@ -238,7 +243,7 @@ func (s *step) runEnded() {
 		p.State = PartWaiting
 		s.outOfCredits()
 		return
-	case p.Kind == PartRacer && f.Commit != "":
+	case p.Kind == PartRacer && (f.Commit != "" || p.Kept != ""):
 		p.done(f)
 	case p.Kind != PartRacer && f.End == EndFinished && holds && f.Reason == "":
 		p.done(f)
@@ -293,16 +298,14 @@ func partEnd(f AttemptEnded) string {
 // keep has the next run go on from where this one was.
 func (p *Part) keep(f AttemptEnded) {
 	if f.Commit != "" {
-		p.Kept = f.Commit
+		p.Kept, p.Diff, p.Hunks = f.Commit, f.Diff, f.Hunks
 	}
 }
 
 // done ends a part with what it came to.
 func (p *Part) done(f AttemptEnded) {
-	p.State, p.Commit, p.Diff, p.Hunks = PartDone, f.Commit, f.Diff, f.Hunks
-	if p.Commit == "" { // the last run changed nothing more
-		p.Commit = p.Kept
-	}
+	p.keep(f) // a last run that changed nothing more leaves what was kept before
+	p.State, p.Commit = PartDone, p.Kept
 }
 
 // coderOf is who works on a part.
@@ -320,7 +323,7 @@ func (s *step) parted(f AttemptEnded) {
 	case f.End == EndAsked && f.Ask.Plan != nil:
 		wrong := plan.Problems(f.Ask.Plan.Steps, a.MaxParts, true)
 		if len(wrong) == 0 {
-			s.part(a.Structure, f.Ask.Plan.Steps)
+			s.takeApart(a.Structure, f.Ask.Plan.Steps)
 			a.Summary = f.Ask.Plan.Summary
 			s.because("attempt %d has %d parts (%s)", a.Number, len(a.Parts), a.Structure)
 			s.workOn()
@@ -364,6 +367,10 @@ func (s *step) parted(f AttemptEnded) {
 func (s *step) partDecided(f Decided) {
 	a := s.t.Attempt()
 	n := a.Asking
+	if n == 0 {
+		s.ignore(late)
+		return
+	}
 	a.Asking = 0
 	p := &a.Parts[n-1]
 	switch {
@@ -403,135 +410,6 @@ func (s *step) giveUp(n int, why string) {
 	a.Parts[n].Needs = nil
 }
 
-// aggregated goes on with what the parts come to together.
-func (s *step) aggregated() {
-	f := s.e.Fact.(Aggregated)
-	a := s.t.Attempt()
-	a.Aggregating = false
-	if f.Lost {
-		s.partsAnew()
-		s.workOn()
-		return
-	}
-	if len(f.Conflicts) > 0 {
-		s.resolve(f)
-		return
-	}
-	lost := a.Lost()
-	if red := unmet(f.Checks); red != nil && lost == 0 && !a.mended() {
-		a.Parts = append(a.Parts, Part{Kind: PartMend, State: PartWaiting, Checked: red, Part: plan.Part{
-			Do:       "The parts are put together, and this does not hold: `" + red.Command + "`. Mend it.",
-			DoneWhen: "`" + red.Command + "` ends with 0", Check: red.Command, Needs: a.Tops(),
-		}})
-		s.workOn()
-		s.because("put together, the parts of attempt %d fail `%s`: that is mended before the checks see it", a.Number,
-			red.Command)
-		return
-	}
-	s.closeParts()
-	a.Diff, a.Hunks = f.Diff, f.Hunks
-	if lost > 0 {
-		s.partsLost(lost, f)
-		return
-	}
-	switch {
-	case f.Reason != "":
-		a.Reason = f.Reason
-		s.fail(nil)
-	case f.Commit == "":
-		a.Reason = "it changed nothing"
-		s.fail([]Signal{{OutputUnchanged, "the attempt's diff is empty"}})
-	default:
-		s.push(f.Commit)
-		s.because("the %d parts of attempt %d changed %s together; that is pushed so that the checks can say whether it is "+
-			"right", len(a.Parts), a.Number, files(f.Diff.Files))
-	}
-}
-
-// resolve makes what two sides don't agree on a part of its own.
-func (s *step) resolve(f Aggregated) {
-	a := s.t.Attempt()
-	var sides, paths []string
-	for _, n := range f.Over {
-		sides = append(sides, fmt.Sprintf("part %d (%s)", n, strings.TrimSuffix(a.Parts[n-1].Do, ".")))
-	}
-	for _, c := range f.Conflicts {
-		paths = append(paths, c.Path)
-	}
-	a.Parts = append(a.Parts, Part{Kind: PartMerge, State: PartWaiting, Part: plan.Part{
-		Do:       "Resolve the conflicts between " + strings.Join(sides, " and ") + ". Keep what each of them is for.",
-		DoneWhen: "no file holds both sides any more", Paths: paths, Needs: f.Over,
-	}})
-	s.workOn()
-	s.because("parts of attempt %d conflict in %s: resolving that is a part of its own", a.Number, files(len(paths)))
-}
-
-// partsLost ends an attempt of which a part was given up as failed. What the others did is
-// kept on the branch, unjudged.
-func (s *step) partsLost(lost int, f Aggregated) {
-	a := s.t.Attempt()
-	p := a.Parts[lost-1]
-	a.Reason = fmt.Sprintf("part %d of %d was not done: %s", lost, len(a.Parts), p.Do)
-	if c := p.Checked; c != nil && c.Missing == "" && !c.Holds {
-		a.Failures = []CheckFailure{{Check: fmt.Sprintf("part %d: %s", lost, c.Command), Excerpt: c.Excerpt, Class: c.Class,
-			Tests: c.Tests, Signature: "part " + c.Command + " " + c.Class}}
-	} else if p.Reason != "" {
-		a.Reason += " (" + p.Reason + ")"
-	}
-	if f.Commit == "" || f.Reason != "" {
-		s.fail([]Signal{{SameTask, a.Reason}})
-		return
-	}
-	a.Outcome = AttemptFail
-	s.push(f.Commit)
-	s.because("%s; what the other parts did is kept on the branch", a.Reason)
-}
-
-// mended reports whether what does not hold together was worked on already.
-func (a *Attempt) mended() bool {
-	return slices.ContainsFunc(a.Parts, func(p Part) bool { return p.Kind == PartMend })
-}
-
-// unmet is the first check that does not hold; nil: each that could be run does.
-func unmet(checks []CheckRun) *CheckRun {
-	for _, c := range checks {
-		if !c.Holds && c.Missing == "" {
-			return &c
-		}
-	}
-	return nil
-}
-
-// rank puts the best change to the checks that they have not seen yet.
-func (s *step) rank() {
-	a := s.t.Attempt()
-	s.closeParts()
-	if a.RacersLeft() > 0 {
-		s.pushRacer()
-		return
-	}
-	a.Reason = "none of those who worked came to a change"
-	s.fail([]Signal{{OutputUnchanged, a.Reason}})
-}
-
-// pushRacer puts the best racer's change on the branch, of those that were not there yet.
-func (s *step) pushRacer() {
-	a := s.t.Attempt()
-	best := -1
-	for i, p := range a.Parts {
-		if p.State == PartDone && !p.Pushed && (best < 0 || better(p, a.Parts[best]) < 0) {
-			best = i
-		}
-	}
-	p := &a.Parts[best]
-	p.Pushed = true
-	a.Coder, a.Agent, a.Summary, a.Diff, a.Hunks = p.Coder, p.Agent, p.Summary, p.Diff, p.Hunks
-	a.Failures, a.Passing, a.Signals, a.Reason = nil, nil, nil, ""
-	s.enter(Working)
-	s.emitEffect(DoPush, a.Number, fmt.Sprintf("racer-%d", best+1), Effect{SHA: p.Commit, Part: best + 1})
-	s.because("%s's change is put to the checks, the best of %d by the tests in the sandbox", p.Coder, len(a.Parts))
-}
-
 // closeParts returns what is left of the attempt's credits, once nothing works on it any more.
 func (s *step) closeParts() {
 	a := s.t.Attempt()
@@ -561,14 +439,12 @@ func (s *step) closeParts() {
 
 // runLost takes back a run that could not be made; it is made again on resume.
 func (s *step) runLost(f EffectFailed) bool {
-	a := s.t.Attempt()
-	for i := range a.Parts {
-		if p := &a.Parts[i]; p.State == PartRunning && runKey(s.t.ID, a.Number, p.Run) == s.e.Effect {
-			p.State, p.Reserved, p.Reason = PartWaiting, 0, f.Reason
-			return true
-		}
+	p, _ := s.partOfEvent()
+	if p == nil {
+		return false
 	}
-	return false
+	p.State, p.Reserved, p.Reason = PartWaiting, 0, f.Reason
+	return true
 }
 
 // runEndedLate books a run that ends after the task's run did. Once the last has, what the
@@ -593,21 +469,5 @@ func (s *step) runEndedLate() {
 		return
 	}
 	s.remember()
-	s.ended()
-}
-
-// aggregatedLate keeps what the parts of an attempt came to whose run had ended.
-func (s *step) aggregatedLate() {
-	f := s.e.Fact.(Aggregated)
-	a := s.t.Attempt()
-	a.Aggregating = false
-	a.Diff, a.Hunks = f.Diff, f.Hunks
-	if f.Commit != "" && f.Reason == "" && len(f.Conflicts) == 0 {
-		s.push(f.Commit)
-		s.because("what the parts of attempt %d had done is kept", a.Number)
-		return
-	}
-	s.remember()
-	s.because("what the parts of attempt %d had done together can't be kept", a.Number)
 	s.ended()
 }

@@ -1,0 +1,33 @@
+package sia
+
+import "fmt"
+
+// rank puts the best change to the checks that they have not seen yet.
+func (s *step) rank() {
+	a := s.t.Attempt()
+	s.closeParts()
+	if a.RacersLeft() > 0 {
+		s.pushRacer()
+		return
+	}
+	a.Reason = "none of those who worked came to a change"
+	s.fail([]Signal{{OutputUnchanged, a.Reason}})
+}
+
+// pushRacer puts the best racer's change on the branch, of those that were not there yet.
+func (s *step) pushRacer() {
+	a := s.t.Attempt()
+	best := -1
+	for i, p := range a.Parts {
+		if p.State == PartDone && !p.Pushed && (best < 0 || better(p, a.Parts[best]) < 0) {
+			best = i
+		}
+	}
+	p := &a.Parts[best]
+	p.Pushed = true
+	a.Coder, a.Agent, a.Summary, a.Diff, a.Hunks = p.Coder, p.Agent, p.Summary, p.Diff, p.Hunks
+	a.Failures, a.Passing, a.Signals, a.Reason = nil, nil, nil, ""
+	s.enter(Working)
+	s.emitEffect(DoPush, a.Number, fmt.Sprintf("racer-%d", best+1), Effect{SHA: p.Commit, Part: best + 1})
+	s.because("%s's change is put to the checks, the best of %d by the tests in the sandbox", p.Coder, len(a.Parts))
+}
