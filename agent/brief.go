@@ -52,15 +52,20 @@ func mergeSections(in Input) []promptSection {
 	if len(in.Merging) == 0 {
 		return nil
 	}
-	var files strings.Builder
-	for _, c := range in.Merging {
-		fmt.Fprintf(&files, "- %s: %s\n", clipLine(c.Path, 300), clipLine(c.What, 100))
-	}
 	return []promptSection{{heading: "## Conflicts to resolve", intro: fmt.Sprintf("The base branch %s has moved in the "+
 		"way of what was done for this issue so far. It is merged into the work tree; where both sides changed the same "+
 		"place, a file holds both, between the lines <<<<<<<, ======= and >>>>>>>. Resolve these first: keep what the base "+
 		"branch does now, and what the issue asks for. No such line may be left.", clipLine(in.BaseBranch, 200)),
-		source: "file names", body: middleOut(files.String(), mostAnswer), give: giveNever}}
+		source: "file names", body: conflictList(in.Merging), give: giveNever}}
+}
+
+// conflictList names files that hold both sides of a conflict.
+func conflictList(conflicts []sia.Conflict) string {
+	var files strings.Builder
+	for _, c := range conflicts {
+		fmt.Fprintf(&files, "- %s: %s\n", clipLine(c.Path, 300), clipLine(c.What, 100))
+	}
+	return middleOut(files.String(), mostAnswer)
 }
 
 // briefSections are what SIA and people say about how to do it. Each is one mechanism of

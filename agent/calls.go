@@ -154,6 +154,9 @@ func (r *builtinRun) look(ctx context.Context, command string) (told string) {
 	}
 	first := r.res.Check == nil
 	got := want.look(ctx, r.runner, r.env)
+	if r.contextEnded(ctx) { // nothing was seen
+		return ""
+	}
 	r.res.Check = &got
 	if got.Holds || got.Missing != "" || !first || r.res.End != "" {
 		return ""

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -61,7 +60,7 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 	}
 	text := secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD"))
 	out.Excerpt = commandEnding(res)
-	rep, err := failure.Read(ctx, bytes.NewReader([]byte(text)), failure.Options{MaxLines: checkExcerpt, Name: out.Command})
+	rep, err := failure.Read(ctx, strings.NewReader(text), failure.Options{MaxLines: checkExcerpt, Name: out.Command})
 	if err == nil {
 		out.Class = string(rep.Class)
 		if excerpt := strings.TrimSpace(rep.Text); excerpt != "" {
@@ -88,16 +87,16 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 }
 
 // nothingRan is what usual runners print when no test was run.
-var nothingRan = regexp.MustCompile(`(?i)\[(setup|build) failed\]|no tests? (files|found|ran|to run|were found)|collected 0 items|` +
-	`collected \d+ items? / \d+ errors?|\b0 tests?\b|command not found`)
+var nothingRan = regexp.MustCompile(`(?i)\[(setup|build) failed\]|no tests? (files|found|ran|to run|were found)|` +
+	`collected 0 items|collected \d+ items? / \d+ errors?|\b0 tests?\b|command not found`)
 
 // shows reports whether a failure is that of a test that ran, rather than of one that
 // could not be built or begun.
 func shows(class failure.Class, tests int) bool {
 	broken := []failure.Class{failure.CompileError, failure.SyntaxError, failure.Dependency, failure.ConfigError,
 		failure.Permission, failure.Timeout, failure.OutOfMemory, failure.Network, failure.Infrastructure}
-	return !slices.Contains(broken, class) && (tests > 0 || class == failure.TestFailure || class == failure.RuntimeError ||
-		class == failure.Crash || class == failure.Unknown)
+	ran := []failure.Class{failure.TestFailure, failure.RuntimeError, failure.Crash, failure.Unknown}
+	return !slices.Contains(broken, class) && (tests > 0 || slices.Contains(ran, class))
 }
 
 // toldOf says to an agent what its part still lacks.
@@ -106,8 +105,8 @@ func toldOf(c sia.CheckRun, fails bool) string {
 	if fails {
 		want = "A test that runs and fails is wanted, for the reason that the issue tells."
 	}
-	return middleOut(fmt.Sprintf("This part is not done yet. SIA ran `%s` in the sandbox. %s\n\n%s\n\nMend it, then call finish "+
-		"again. The next call ends the run whatever comes of it.", clipLine(c.Command, mostStep), want, c.Excerpt), 8000)
+	return middleOut(fmt.Sprintf("It is not done yet. SIA ran `%s` in the sandbox. %s\n\n%s\n\nMend it, then call "+
+		"finish again. The next call ends the run whatever comes of it.", clipLine(c.Command, mostStep), want, c.Excerpt), 8000)
 }
 
 // CheckerConfig is what a checker is made of.

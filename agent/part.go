@@ -3,6 +3,7 @@ package agent
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/tool"
@@ -36,13 +37,13 @@ type Division struct {
 
 // divisionHints say what a structure wants of a plan.
 var divisionHints = map[plan.Structure]string{
-	plan.Linear: "The parts are done one after the other, each on top of the one before; a part begins when the command of " +
-		"the one before succeeds.",
-	plan.Parallel: "Parts are done at the same time, each in a copy of its own, and merged afterwards. Cut so that no two of " +
-		"them change the same lines, and let one need another only where it can't be otherwise.",
-	plan.Hierarchical: "First what everything rests on, then what rests on it: say with `needs` which parts a part can't be " +
-		"begun without. Parts that don't need one another are done at the same time, each in a copy of its own, and merged " +
-		"afterwards: no two of those should change the same lines.",
+	plan.Linear: "The parts are done one after the other, each on top of the one before; a part begins when the command " +
+		"of the one before succeeds.",
+	plan.Parallel: "Parts are done at the same time, each in a copy of its own, and merged afterwards. Cut so that no two " +
+		"of them change the same lines, and let one need another only where it can't be otherwise.",
+	plan.Hierarchical: "First what everything rests on, then what rests on it: say with `needs` which parts a part can't " +
+		"be begun without. Parts that don't need one another are done at the same time, each in a copy of its own, and " +
+		"merged afterwards: no two of those should change the same lines.",
 }
 
 // wanted is what SIA looks for once the part is finished.
@@ -74,10 +75,8 @@ func partSections(p *Part) []promptSection {
 			continue
 		}
 		state := "is done by others"
-		for _, n := range p.Before {
-			if n == i+1 {
-				state = "is in the work tree"
-			}
+		if slices.Contains(p.Before, i+1) {
+			state = "is in the work tree"
 		}
 		fmt.Fprintf(&others, "%d. %s (%s)\n", i+1, clipLine(Sanitize(o.Do), mostStep), state)
 	}
@@ -85,14 +84,10 @@ func partSections(p *Part) []promptSection {
 		out = append(out, promptSection{heading: "## The other parts", body: others.String(), give: giveExamples})
 	}
 	if len(p.Open) > 0 {
-		var files strings.Builder
-		for _, c := range p.Open {
-			fmt.Fprintf(&files, "- %s: %s\n", clipLine(c.Path, 300), clipLine(c.What, 100))
-		}
 		out = append(out, promptSection{heading: "## Conflicts to resolve", intro: "Parts that were done at the same time " +
 			"changed the same places. They are merged in the work tree; a file holds both sides, between the lines <<<<<<<, " +
 			"======= and >>>>>>>. Keep what each of them is for. No such line may be left.",
-			source: "file names", body: middleOut(files.String(), mostAnswer), give: giveNever})
+			source: "file names", body: conflictList(p.Open), give: giveNever})
 	}
 	if p.Why != "" || p.Left != nil {
 		s := promptSection{heading: "## It was tried before", intro: "What that came to is in the work tree.", give: giveQuotes}

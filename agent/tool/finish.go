@@ -33,7 +33,8 @@ func (t FinishTool) Schema() json.RawMessage {
 	if t.Test {
 		return json.RawMessage(`{"type":"object","properties":{
 "summary":{"type":"string","description":"what the test shows, and why it fails"},
-"check":{"type":"string","description":"shell command that runs this test alone: it fails now, and ends with 0 once the fault is mended"}},
+"check":{"type":"string",
+"description":"shell command that runs this test alone: it fails now, and ends with 0 once the fault is mended"}},
 "required":["summary","check"],"additionalProperties":false}`)
 	}
 	return json.RawMessage(`{"type":"object","properties":{
