@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -15,9 +14,7 @@ func lostPart(a sia.Attempt) int {
 	if a.Outcome != sia.AttemptFail {
 		return 0
 	}
-	return 1 + slices.IndexFunc(a.Parts, func(p sia.Part) bool {
-		return p.State == sia.PartGivenUp && (p.Kind == sia.PartOfPlan || p.Kind == sia.PartMerge)
-	})
+	return a.Lost()
 }
 
 // lostLine says in about so many words which part an attempt failed for, and why.
