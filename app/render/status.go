@@ -279,7 +279,7 @@ func checkingText(t sia.Task) string {
 	}
 	s := "SIA waits for the checks of " + Code(t.Head.Short(), 0)
 	if t.HeadBy.Login != "" {
-		s += ", a commit by " + Code(t.HeadBy.Login, 40)
+		s += ", a commit by " + fewCode(t.HeadBy.Login, 5)
 	}
 	if len(t.Checks) == 0 {
 		return s + "; none has reported yet. Nothing but the checks decides whether the work is right."
