@@ -70,7 +70,7 @@ func (r *reader) read(source []byte, base *Set) Policy {
 		return p
 	}
 	var err error
-	if r.file, err = syntax(source); err != nil {
+	if r.file, err = syntax(source, 0); err != nil {
 		r.refused(err, "", nil)
 		return p
 	}
@@ -147,13 +147,13 @@ func (r *reader) flat(source []byte) bool {
 
 // syntax parses YAML. The library has no contract about panics, and the input is a
 // stranger's, so a panic becomes an error.
-func syntax(source []byte) (f *ast.File, err error) {
+func syntax(source []byte, mode parser.Mode) (f *ast.File, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("not readable as YAML: %v", p)
 		}
 	}()
-	return parser.ParseBytes(source, 0)
+	return parser.ParseBytes(source, mode)
 }
 
 // strictly reads the sections of the file into where they belong, and lets nothing else

@@ -1,0 +1,221 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/sia-bot/sia/sia/invalid"
+)
+
+// Mutation is one change of a policy: of its selector, of one rule or of one parameter.
+type Mutation struct {
+	Path   string `json:"path"`   // as [Change] names it: parameters.threshold, rules.2.bonus.retry, selector.language
+	Value  string `json:"value"`  // as it is written in YAML: 0.4, [go, rust]
+	Reason string `json:"reason"` // in words, for people
+}
+
+// String is the change without its reason.
+func (m Mutation) String() string { return m.Path + ": " + m.Value }
+
+// maxValue are bytes of a mutation's value.
+const maxValue = 2000
+
+// mutable are the sections that a mutation may change.
+var mutable = []string{"selector", "parameters", "rules"}
+
+// Mutate is the policy with one change, and a version that is one higher. The rest of its file
+// stays as it is written, comments and all, where the change is of one value that stands there.
+// The error says what is wrong with the mutation: it is no place that can be changed, the file
+// would not be read, nothing or something else would change too.
+func Mutate(p Policy, m Mutation) (Policy, error) {
+	parts := strings.Split(m.Path, ".")
+	switch {
+	case !slices.Contains(mutable, parts[0]):
+		return Policy{}, fmt.Errorf("change %s of %s: only what is below %s can be changed", m.Path, p.Name,
+			strings.Join(mutable, ", "))
+	case len(m.Value) > maxValue || strings.TrimSpace(m.Value) == "" || strings.ContainsAny(m.Value, "#\n\r"):
+		return Policy{}, fmt.Errorf("change %s of %s: want a value in one line of YAML, of at most %d bytes", m.Path, p.Name,
+			maxValue)
+	}
+	source, err := written([]byte(p.Source), parts, strings.TrimSpace(m.Value))
+	if err == nil {
+		source, err = written(source, []string{"version"}, strconv.Itoa(p.Version+1))
+	}
+	if err != nil {
+		return Policy{}, fmt.Errorf("change %s of %s: %w", m.Path, p.Name, err)
+	}
+	out, err := Parse(p.Name+".yml", source)
+	var bad *invalid.File
+	if errors.As(err, &bad) {
+		return Policy{}, fmt.Errorf("change %s of %s to %s: %w", m.Path, p.Name, m.Value, bad)
+	}
+	if err != nil {
+		return Policy{}, err
+	}
+	out.Layer = p.Layer
+	changed := false
+	for _, c := range Diff(p, out) {
+		switch {
+		case c.Path == m.Path || strings.HasPrefix(c.Path, m.Path+"."):
+			changed = true
+		case c.Path != "version":
+			return Policy{}, fmt.Errorf("change %s of %s: that would also change %s", m.Path, p.Name, c)
+		}
+	}
+	if !changed {
+		return Policy{}, fmt.Errorf("change %s of %s: that is what it decides by already", m.Path, p.Name)
+	}
+	return out, nil
+}
+
+// written is a YAML file with another value at a path.
+func written(source []byte, path []string, value string) ([]byte, error) {
+	f, err := syntax(source, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	node, found := at(f, path)
+	if found {
+		if start, end, ok := extent(source, node); ok {
+			return slices.Concat(source[:start], []byte(value), source[end:]), nil
+		}
+	}
+	if _, any := at(f, path[:1]); !any { // a section that the file leaves out
+		return append(slices.Clip(source), nested(path, value)...), nil
+	}
+	return rewritten(f, path, value, found)
+}
+
+// nested is a section with nothing in it but one value.
+func nested(path []string, value string) string {
+	var b strings.Builder
+	for i, p := range path {
+		fmt.Fprintf(&b, "\n%s%s:", strings.Repeat("  ", i), p)
+	}
+	return b.String() + " " + value + "\n"
+}
+
+// rewritten is the file as the library writes it, with another value at a path; set tells whether
+// there is one now.
+func rewritten(f *ast.File, path []string, value string, set bool) (out []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil { // as in syntax
+			err = fmt.Errorf("not writable as YAML: %v", p)
+		}
+	}()
+	for depth := len(path); depth > 0; depth-- {
+		if _, there := at(f, path[:depth]); !there && depth > 1 {
+			continue
+		}
+		p, err := yaml.PathString(selects(path[:depth]))
+		if err != nil {
+			return nil, err
+		}
+		if set {
+			err = p.ReplaceWithReader(f, strings.NewReader(value))
+		} else {
+			err = p.MergeFromReader(f, strings.NewReader(strings.TrimSpace(nested(path[depth:], value))))
+		}
+		return []byte(f.String()), err
+	}
+	return nil, errors.New("there is no such place")
+}
+
+// selects is a path as the library writes it: items of lists count from 0 there.
+func selects(path []string) string {
+	s := "$"
+	for _, p := range path {
+		if n, err := strconv.Atoi(p); err == nil {
+			s += fmt.Sprintf("[%d]", n-1)
+		} else {
+			s += ".'" + strings.ReplaceAll(p, "'", "") + "'"
+		}
+	}
+	return s
+}
+
+// at is the node at a path.
+func at(f *ast.File, path []string) (node ast.Node, found bool) {
+	for _, d := range f.Docs {
+		if d.Body != nil {
+			node = d.Body
+			break
+		}
+	}
+	for _, p := range path {
+		if list, ok := node.(*ast.SequenceNode); ok {
+			n, err := strconv.Atoi(p)
+			if err != nil || n < 1 || n > len(list.Values) {
+				return nil, false
+			}
+			node = list.Values[n-1]
+			continue
+		}
+		values := entries(node)
+		i := slices.IndexFunc(values, func(v *ast.MappingValueNode) bool { return v.Key.GetToken().Value == p })
+		if i < 0 {
+			return nil, false
+		}
+		node = values[i].Value
+	}
+	return node, node != nil
+}
+
+// extent is where a value stands that is a word, or a list or table in brackets.
+func extent(source []byte, node ast.Node) (start, end int, ok bool) {
+	first, last := node.GetToken(), node.GetToken()
+	switch n := node.(type) {
+	case *ast.SequenceNode:
+		if !n.IsFlowStyle {
+			return 0, 0, false
+		}
+		first, last = n.Start, n.End
+	case *ast.MappingNode:
+		if !n.IsFlowStyle {
+			return 0, 0, false
+		}
+		first, last = n.Start, n.End
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode:
+	default:
+		return 0, 0, false
+	}
+	start, ok = offset(source, first)
+	if !ok {
+		return 0, 0, false
+	}
+	end, ok = offset(source, last)
+	if !ok || last.Type == token.LiteralType || last.Type == token.FoldedType {
+		return 0, 0, false
+	}
+	end += len(strings.TrimSpace(last.Origin))
+	return start, end, end <= len(source)
+}
+
+// offset is where a token begins, in bytes; ok is false when what stands there is something else.
+func offset(source []byte, t *token.Token) (at int, ok bool) {
+	if t == nil || t.Position == nil {
+		return 0, false
+	}
+	lines := strings.SplitAfter(string(source), "\n")
+	if t.Position.Line < 1 || t.Position.Line > len(lines) {
+		return 0, false
+	}
+	for _, l := range lines[:t.Position.Line-1] {
+		at += len(l)
+	}
+	line := lines[t.Position.Line-1]
+	for range t.Position.Column - 1 {
+		_, n := utf8.DecodeRuneInString(line)
+		at, line = at+n, line[n:]
+	}
+	return at, strings.HasPrefix(line, strings.TrimSpace(t.Origin))
+}
