@@ -78,6 +78,14 @@ func (s *Set) With(l Layer, more ...Policy) *Set {
 	return out
 }
 
+// Instead is the set in which a policy of a layer stands in the place of one that is given by its
+// id. A shipped one stays, for others may still fall back on it, and is outranked.
+func (s *Set) Instead(id string, l Layer, p Policy) *Set {
+	out := s.With(l, p)
+	out.policies = slices.DeleteFunc(out.policies, func(was Policy) bool { return was.Layer != Shipped && was.ID() == id })
+	return out
+}
+
 // All lists the policies by type of decision, the highest layer and the most specific first.
 func (s *Set) All() []Policy {
 	order := Types()

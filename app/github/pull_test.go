@@ -71,6 +71,50 @@ func TestEditPull(t *testing.T) {
 	}
 }
 
+// GitHub's refusals are answers; what it can't do now is said in its words.
+func TestMerge(t *testing.T) {
+	const route = "PUT /repos/acme/shop/pulls/5/merge"
+	for _, tt := range []struct {
+		code   int
+		body   string
+		merged bool
+		why    string
+		err    string
+	}{
+		{200, `{"sha":"abc","merged":true,"message":"Pull Request successfully merged"}`, true, "successfully", ""},
+		{405, `{"message":"Required status check \"test\" is expected."}`, false, `Required status check "test" is expected.`, ""},
+		{409, `{"message":"Head branch was modified. Review and try the merge again."}`, false, "was modified", ""},
+		{403, `{"message":"Resource not accessible by integration"}`, false, "not accessible", ""},
+		{404, `{"message":"Not Found"}`, false, "", "merge pull request acme/shop#5"},
+	} {
+		w := start(t, "/")
+		w.json(route, tt.code, tt.body)
+		merged, why, err := w.repo().Merge(context.Background(), 5, "c0ffee")
+		if merged != tt.merged || !strings.Contains(why, tt.why) || (err == nil) != (tt.err == "") ||
+			err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%d: %v %q %v", tt.code, merged, why, err)
+		}
+		if got := w.got(route); len(got) != 1 || !strings.Contains(got[0].body, `"sha":"c0ffee"`) {
+			t.Errorf("%d: asked %+v", tt.code, got)
+		}
+	}
+}
+
+// Where merge commits are switched off, it is merged in another way.
+func TestMergeAnotherWay(t *testing.T) {
+	w := start(t, "/")
+	w.HandleFunc("PUT /repos/acme/shop/pulls/5/merge", func(rw http.ResponseWriter, req *http.Request) {
+		if b, _ := io.ReadAll(req.Body); strings.Contains(string(b), `"squash"`) {
+			answer(rw, 200, `{"sha":"abc","merged":true,"message":"done"}`)
+			return
+		}
+		answer(rw, 405, `{"message":"Merge commits are not allowed on this repository."}`)
+	})
+	if merged, why, err := w.repo().Merge(context.Background(), 5, "c0ffee"); !merged || err != nil {
+		t.Error(merged, why, err)
+	}
+}
+
 func TestMarkReady(t *testing.T) {
 	const ready = `{"data":{"markPullRequestReadyForReview":{"pullRequest":{"isDraft":false}}}}`
 	for _, c := range []struct {

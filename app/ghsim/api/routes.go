@@ -69,6 +69,7 @@ func routeTable() []route {
 	on("POST", repo+"/pulls/comments/{review_comment}/reactions", "pull_requests:write", createReaction)
 	on("GET", repo+"/pulls/{number}", "pull_requests:read", getPull)
 	on("PATCH", repo+"/pulls/{number}", "pull_requests:write", patchPull)
+	on("PUT", repo+"/pulls/{number}/merge", "contents:write", mergePull)
 	on("GET", repo+"/pulls/{number}/files", "pull_requests:read", listPullFiles)
 	on("GET", repo+"/pulls/{number}/commits", "pull_requests:read", listPullCommits)
 	on("GET", repo+"/pulls/{number}/reviews", "pull_requests:read", listReviews)

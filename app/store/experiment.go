@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// ExperimentPhase says how far a change of a policy has come.
+type ExperimentPhase string
+
+// The phases. A change goes from one to one further down, and ends in one of the last four.
+const (
+	ExperimentDrafted  ExperimentPhase = "drafted"  // no pull request yet
+	ExperimentProposed ExperimentPhase = "proposed" // waits for a person
+	ExperimentRunning  ExperimentPhase = "running"  // half of the tasks are decided by it
+	ExperimentBetter   ExperimentPhase = "better"   // it is to be merged
+	ExperimentPromoted ExperimentPhase = "promoted" // in force, and watched
+
+	ExperimentKept       ExperimentPhase = "kept"        // in force, and watched no more: the next change builds on it
+	ExperimentRejected   ExperimentPhase = "rejected"    // not tried
+	ExperimentStopped    ExperimentPhase = "stopped"     // tried, and not better
+	ExperimentRolledBack ExperimentPhase = "rolled-back" // the version before it is in force again
+)
+
+// Open reports whether a change may still come into force, or is in force and watched.
+func (p ExperimentPhase) Open() bool {
+	switch p {
+	case ExperimentKept, ExperimentRejected, ExperimentStopped, ExperimentRolledBack:
+		return false
+	}
+	return true
+}
+
+// Experiment is one change of a policy, with all that became of it.
+type Experiment struct {
+	ID           string          `json:"id"` // names the lot
+	Installation int64           `json:"installation"`
+	Place        sia.Repo        `json:"place"` // holds the policy, or is to
+	Alone        bool            `json:"alone"` // about tasks of Place; else of every repository of the installation
+	Layer        int             `json:"-"`     // of the candidate, as package policies counts
+	Decision     string          `json:"decision"`
+	Name         string          `json:"name"`      // of the policy
+	File         string          `json:"file"`      // its path in Place
+	Present      string          `json:"present"`   // id of the version that is in force
+	Candidate    string          `json:"candidate"` // id of the changed one
+	Change       string          `json:"change"`    // in words, such as "parameters.threshold: 0.65 -> 0.5"
+	Path         string          `json:"path"`      // what is changed
+	Value        string          `json:"value"`     // and to what
+	Reason       string          `json:"reason"`
+	By           string          `json:"by"`     // login of who proposed it, or the model's name
+	Number       int             `json:"number"` // of the changes that were ever proposed for this policy, from 1
+	Phase        ExperimentPhase `json:"phase"`
+	Why          string          `json:"why"`            // of the phase, for people
+	Gate         string          `json:"gate,omitempty"` // what tasks that were played again said
+	Pull         int             `json:"pull,omitempty"`
+	PullURL      string          `json:"pull_url,omitempty"`
+	Comment      int64           `json:"-"` // on the pull request, that says how it stands
+	ApprovedBy   string          `json:"approved_by,omitempty"`
+	CreatedAt    time.Time       `json:"created_at"`
+	StartedAt    time.Time       `json:"started_at,omitzero"` // tasks created after this take part
+	PromotedAt   time.Time       `json:"promoted_at,omitzero"`
+	EndedAt      time.Time       `json:"ended_at,omitzero"`
+}
+
+// ExperimentEvent is one thing that happened to an experiment.
+type ExperimentEvent struct {
+	Experiment string          `json:"experiment"`
+	At         time.Time       `json:"at"`
+	Phase      ExperimentPhase `json:"phase"`
+	What       string          `json:"what"` // in words
+}
+
+// SaveExperiment keeps how an experiment stands, and what happened to it in the same transaction;
+// an empty what notes nothing.
+func (s *Store) SaveExperiment(ctx context.Context, x Experiment, what string) error {
+	return s.write(ctx, "save experiment "+x.ID, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO experiments (id, installation, place_id, place_owner, place_name, alone, layer,
+				decision, name, file, present, candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull,
+				pull_url, comment, approved_by, created_at, started_at, promoted_at, ended_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET present = excluded.present, phase = excluded.phase, why = excluded.why, gate = excluded.gate,
+				pull = excluded.pull, pull_url = excluded.pull_url, comment = excluded.comment, approved_by = excluded.approved_by,
+				started_at = excluded.started_at, promoted_at = excluded.promoted_at, ended_at = excluded.ended_at`,
+			x.ID, x.Installation, x.Place.ID, x.Place.Owner, x.Place.Name, x.Alone, x.Layer, x.Decision, x.Name, x.File, x.Present,
+			x.Candidate, x.Change, x.Path, x.Value, x.Reason, x.By, x.Number, x.Phase, x.Why, x.Gate, x.Pull, x.PullURL, x.Comment,
+			x.ApprovedBy, micros(x.CreatedAt), micros(x.StartedAt), micros(x.PromotedAt), micros(x.EndedAt))
+		if err != nil || what == "" {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO experiment_events (experiment, at, phase, what) VALUES (?, ?, ?, ?)`,
+			x.ID, micros(s.now()), x.Phase, what)
+		return err
+	})
+}
+
+const experimentColumns = `id, installation, place_id, place_owner, place_name, alone, layer, decision, name, file, present,
+	candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull, pull_url, comment, approved_by,
+	created_at, started_at, promoted_at, ended_at`
+
+func scanExperiment(rows *sql.Rows) (x Experiment, err error) {
+	var created, started, promoted, ended int64
+	err = rows.Scan(&x.ID, &x.Installation, &x.Place.ID, &x.Place.Owner, &x.Place.Name, &x.Alone, &x.Layer, &x.Decision, &x.Name,
+		&x.File, &x.Present, &x.Candidate, &x.Change, &x.Path, &x.Value, &x.Reason, &x.By, &x.Number, &x.Phase, &x.Why, &x.Gate,
+		&x.Pull, &x.PullURL, &x.Comment, &x.ApprovedBy, &created, &started, &promoted, &ended)
+	x.CreatedAt, x.StartedAt = fromMicros(created), fromMicros(started)
+	x.PromotedAt, x.EndedAt = fromMicros(promoted), fromMicros(ended)
+	return x, err
+}
+
+// Experiments lists the changes of an installation's policies, oldest first; 0: of all
+// installations. open leaves out those that have ended.
+func (s *Store) Experiments(ctx context.Context, installation int64, open bool) ([]Experiment, error) {
+	xs, err := collect(ctx, s.r, scanExperiment, `SELECT `+experimentColumns+` FROM experiments
+		WHERE (installation = ? OR ? = 0) AND (? = 0 OR phase IN (?, ?, ?, ?, ?)) ORDER BY created_at, id`,
+		installation, installation, open, ExperimentDrafted, ExperimentProposed, ExperimentRunning, ExperimentBetter,
+		ExperimentPromoted)
+	return xs, s.explain("load experiments", err)
+}
+
+// OpenExperiments lists the changes of an installation's policies of one type of decision that
+// decide for some tasks now, oldest first.
+func (s *Store) OpenExperiments(ctx context.Context, installation int64, decision string) ([]Experiment, error) {
+	xs, err := collect(ctx, s.r, scanExperiment, `SELECT `+experimentColumns+` FROM experiments
+		WHERE installation = ? AND decision = ? AND phase IN (?, ?, ?) ORDER BY created_at, id`,
+		installation, decision, ExperimentRunning, ExperimentBetter, ExperimentPromoted)
+	return xs, s.explain("load the experiments about "+decision, err)
+}
+
+// ExperimentEvents lists what happened to an experiment, oldest first.
+func (s *Store) ExperimentEvents(ctx context.Context, id string) ([]ExperimentEvent, error) {
+	es, err := collect(ctx, s.r, func(rows *sql.Rows) (e ExperimentEvent, err error) {
+		var at int64
+		err = rows.Scan(&e.Experiment, &at, &e.Phase, &e.What)
+		e.At = fromMicros(at)
+		return e, err
+	}, `SELECT experiment, at, phase, what FROM experiment_events WHERE experiment = ? ORDER BY n`, id)
+	return es, s.explain("load what happened to experiment "+id, err)
+}
+
+// What came of a task that takes part in an experiment.
+const (
+	TaskResolved = "resolved"
+	TaskFailed   = "failed" // also when a person was asked
+	TaskNothing  = "none"   // it was taken back before anything could be said
+)
+
+// ExperimentTask is a task that takes part in an experiment.
+type ExperimentTask struct {
+	Task      sia.TaskID
+	Candidate bool // decided by the candidate
+	After     bool // the candidate had been promoted by then
+	At        time.Time
+	Came      string // empty: open
+	Credits   sia.Credits
+	Seconds   float64 // from its creation to its end
+	Escalated bool    // a person was asked about the issue
+	Tampered  bool    // a person was asked about changed tests or protected paths
+}
+
+// Enrol has a task take part in an experiment, unless it does already; what stands then is returned.
+func (s *Store) Enrol(ctx context.Context, experiment string, t ExperimentTask) (stands ExperimentTask, err error) {
+	stands = t
+	err = s.write(ctx, fmt.Sprintf("enrol task %s in experiment %s", t.Task, experiment), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO experiment_tasks (experiment, task_id, candidate, after, at)
+			VALUES (?, ?, ?, ?, ?) ON CONFLICT (experiment, task_id) DO NOTHING`, experiment, t.Task, t.Candidate, t.After, micros(t.At))
+		if err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `SELECT candidate, after FROM experiment_tasks WHERE experiment = ? AND task_id = ?`,
+			experiment, t.Task).Scan(&stands.Candidate, &stands.After)
+	})
+	return stands, err
+}
+
+// ExperimentTasks lists the tasks of an experiment in the order in which they were assigned.
+func (s *Store) ExperimentTasks(ctx context.Context, experiment string) ([]ExperimentTask, error) {
+	ts, err := collect(ctx, s.r, func(rows *sql.Rows) (t ExperimentTask, err error) {
+		var at int64
+		err = rows.Scan(&t.Task, &t.Candidate, &t.After, &at, &t.Came, &t.Credits, &t.Seconds, &t.Escalated, &t.Tampered)
+		t.At = fromMicros(at)
+		return t, err
+	}, `SELECT task_id, candidate, after, at, came, credits, seconds, escalated, tampered FROM experiment_tasks
+		WHERE experiment = ? ORDER BY n`, experiment)
+	return ts, s.explain("load the tasks of experiment "+experiment, err)
+}
+
+// SettleExperimentTask notes what came of a task that takes part. The first word stands.
+func (s *Store) SettleExperimentTask(ctx context.Context, experiment string, t ExperimentTask) error {
+	return s.exec(ctx, fmt.Sprintf("settle task %s of experiment %s", t.Task, experiment), `UPDATE experiment_tasks
+		SET came = ?, credits = ?, seconds = ?, escalated = ?, tampered = ?
+		WHERE experiment = ? AND task_id = ? AND came = ''`,
+		t.Came, t.Credits, t.Seconds, t.Escalated, t.Tampered, experiment, t.Task)
+}

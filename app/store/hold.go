@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// PolicyHold is a policy that is not to be changed for a while, and one that another version
+// stands in for.
+type PolicyHold struct {
+	Installation int64
+	Place        int64 // the repository that holds the policy; 0: it is a shipped one
+	Decision     string
+	Name         string
+	Bad          string // id of the version that is not to decide; empty: none
+	Instead      string // id of the one that decides in its place
+	Until        time.Time
+	Why          string // for people
+	By           string // login; empty: SIA
+	At           time.Time
+}
+
+// HoldPolicy keeps a hold, in the place of an earlier one of the same policy.
+func (s *Store) HoldPolicy(ctx context.Context, h PolicyHold) error {
+	return s.exec(ctx, "hold the policy "+h.Name, `INSERT INTO policy_holds
+		(installation, place_id, decision, name, bad, instead, until, why, by_login, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (installation, place_id, decision, name) DO UPDATE SET bad = excluded.bad, instead = excluded.instead,
+			until = excluded.until, why = excluded.why, by_login = excluded.by_login, at = excluded.at`,
+		h.Installation, h.Place, h.Decision, h.Name, h.Bad, h.Instead, micros(h.Until), h.Why, h.By, micros(h.At))
+}
+
+// PolicyHolds lists the holds of an installation, by decision and name.
+func (s *Store) PolicyHolds(ctx context.Context, installation int64) ([]PolicyHold, error) {
+	hs, err := collect(ctx, s.r, func(rows *sql.Rows) (h PolicyHold, err error) {
+		var until, at int64
+		err = rows.Scan(&h.Installation, &h.Place, &h.Decision, &h.Name, &h.Bad, &h.Instead, &until, &h.Why, &h.By, &at)
+		h.Until, h.At = fromMicros(until), fromMicros(at)
+		return h, err
+	}, `SELECT installation, place_id, decision, name, bad, instead, until, why, by_login, at FROM policy_holds
+		WHERE installation = ? ORDER BY decision, name, place_id`, installation)
+	return hs, s.explain(fmt.Sprintf("load the held policies of installation %d", installation), err)
+}
+
+// PolicyRecord is what came of tasks that a version of a policy decided about.
+type PolicyRecord struct {
+	Ended, Passed int       // tasks, each once, that ended without a person's answer or with it
+	Since         time.Time // when the version first decided; zero: it never did
+}
+
+// PolicyRecord counts the tasks of an installation about which a version of a policy decided after
+// a time, and which have ended.
+func (s *Store) PolicyRecord(ctx context.Context, installation int64, policy string, after time.Time) (PolicyRecord, error) {
+	var r PolicyRecord
+	var since sql.NullInt64
+	err := s.r.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(e.passed AND NOT e.helped), 0),
+			(SELECT at FROM policy_versions WHERE id = ?)
+		FROM task_ends e WHERE e.task_id IN (SELECT d.task_id FROM decisions d JOIN repositories r ON r.id = d.repo_id
+			WHERE d.policy = ? AND d.at > ? AND r.installation_id = ?)`, policy, policy, micros(after), installation).
+		Scan(&r.Ended, &r.Passed, &since)
+	if since.Valid {
+		r.Since = fromMicros(since.Int64)
+	}
+	return r, s.explain("count the tasks of policy "+policy, err)
+}
+
+// DecisionsIn lists the last decisions of a type in an installation, oldest first.
+func (s *Store) DecisionsIn(
+	ctx context.Context, installation int64, typ sia.DecisionType, limit int,
+) ([]sia.Decision, error) {
+	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
+		`SELECT `+decisionColumns+` FROM (SELECT d.* FROM decisions d JOIN repositories r ON r.id = d.repo_id
+			WHERE d.type = ? AND r.installation_id = ? ORDER BY d.n DESC LIMIT ?) AS latest ORDER BY n`, typ, installation, limit)
+	return ds, s.explain(fmt.Sprintf("load the decisions of type %s of installation %d", typ, installation), err)
+}
