@@ -96,7 +96,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a.periodic = sweep.New(looker, worker, g.lessons, g.log).Table(c.Schedule)
+	a.periodic = sweep.New(looker, worker, g.lessons, g.evolver, g.log).Table(c.Schedule)
 	o.Engine.Attempts = c.Attempts
 	if a.engine, err = a.Store.Start(ctx, store.Handlers{
 		Delivery: webhook.LargeAlone(intake.Deliver), Setup: intake.Setup, Effect: worker.Effect, Periodic: a.periodic,
@@ -155,7 +155,7 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
 		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
 		Settings: g.settings, Looker: looker, Chooser: learn.NewChooser(g.store, learner, setup, g.now),
-		Decider: learn.NewDecider(g.store, who, checker.Checks(), g.now),
+		Decider: learn.NewDecider(g.store, who, g.evolver, checker.Checks(), g.now),
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now,
 	})

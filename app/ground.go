@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/sia-bot/sia/app/evolve"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/memory"
@@ -25,6 +26,7 @@ type ground struct {
 	settings *settings.Files
 	lessons  *learn.Lessons
 	memory   *memory.Branches
+	evolver  *evolve.Evolver
 	secrets  *secret.Masker
 	log      *slog.Logger
 	now      func() time.Time
@@ -63,7 +65,43 @@ func newGround(ctx context.Context, c Config, o Options) (_ *ground, err error) 
 	g.settings = settings.New(g.store, g.github, g.git, g.log)
 	g.lessons = learn.NewLessons(g.store, g.secrets, g.log, g.now)
 	g.memory = memory.New(g.store, g.github, g.git, g.settings, g.secrets, g.log, g.now)
-	return g, nil
+	author, err := policyAuthor(c, g.log)
+	if err != nil {
+		return nil, err
+	}
+	g.evolver, err = evolve.New(evolve.Deps{Store: g.store, Tasks: g.store, Settings: g.settings, Author: author,
+		Forge: evolve.NewOnGitHub(g.github, g.git, g.store, g.settings, g.now), Log: learn.NewHistory(g.store), Logger: g.log,
+		Now: g.now})
+	return g, err
+}
+
+// policyAuthor is the model that proposes changes of policies: the one that diagnoses.
+func policyAuthor(c Config, log *slog.Logger) (evolve.Author, error) {
+	m, ok := c.Models.Roles()["sia"]
+	if !ok || m.URL == "" {
+		return nil, nil //nolint:nilnil // that there is none is an answer
+	}
+	chain, err := m.chain("sia", log)
+	if err != nil {
+		return nil, err
+	}
+	return evolve.NewModelAuthor(chain, chain.Model()), nil
+}
+
+// OpenEvolver opens what tries changes of policies, for a command that works on a server's database
+// and its repositories beside the server. The caller calls closing.
+func OpenEvolver(ctx context.Context, c Config, o Options) (
+	_ *evolve.Evolver, s *store.Store, closing func() error, err error,
+) {
+	c = c.WithDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, nil, nil, err
+	}
+	g, err := newGround(ctx, c, o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return g.evolver, g.store, g.store.Close, nil
 }
 
 // OpenMemory opens the memory branches for a command that works on a server's database and its

@@ -22,7 +22,7 @@ const module = "github.com/sia-bot/sia"
 // On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
-//	cmd → app → {webhook, work, settings, learn, memory, sweep, web} → {store, github, render}
+//	cmd → app → {webhook, work, settings, learn, evolve, memory, sweep, web} → {store, github, render}
 //	    → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
 	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/text", "sia/visible"},
@@ -30,14 +30,15 @@ var layers = [][]string{
 	{"sia/..."},
 	{"agent/...", "gitops/...", "policies/..."},
 	{"app/store/...", "app/github/...", "app/render/..."},
-	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/memory/...", "app/sweep/...", "app/web/..."},
+	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/evolve/...", "app/memory/...", "app/sweep/...",
+		"app/web/..."},
 	{"app"},
 	{"cmd/..."},
 }
 
-// grounded may import the ground floor, though it is alone: it reads people's files, and
-// says what is wrong with them as all others do.
-const grounded = "policies"
+// grounded may import the ground floor, though they are alone: policies reads people's files, and
+// says what is wrong with them as all others do; agent/llm shortens what models answer.
+var grounded = []string{"policies", "agent/llm"}
 
 // alone import nothing of ours but what lies in their own folder.
 var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "app/ghsim"}
@@ -112,7 +113,7 @@ func forbidden(from, to string) string {
 		return "only cmd and tests import the simulator; the application meets it over HTTP"
 	}
 	for _, a := range alone {
-		if within(from, a) && !within(to, a) && !(a == grounded && layer(to) == 0) {
+		if within(from, a) && !within(to, a) && !(slices.Contains(grounded, a) && layer(to) == 0) {
 			return a + " imports nothing of ours, so that it can be read and changed by itself"
 		}
 	}

@@ -42,6 +42,15 @@ func Diff(a, b Policy) (changes []Change) {
 	return changes
 }
 
+// Fields lists what a policy decides by, and its head, by path; New is what holds.
+func (p Policy) Fields() (all []Change) {
+	for path, v := range p.fields() {
+		all = append(all, Change{Path: path, New: v})
+	}
+	slices.SortFunc(all, func(a, b Change) int { return byPath(a.Path, b.Path) })
+	return all
+}
+
 // byPath orders paths by their parts, numbers by their size.
 func byPath(a, b string) int {
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {

@@ -1,6 +1,9 @@
 package sia
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Settings are a repository's settings in force for a task: the content of
 // .sia/config.yml on the base branch, with defaults filled in. Package
@@ -14,6 +17,7 @@ type Settings struct {
 	Memory   MemorySettings   `json:"memory" yaml:"memory"`
 	Access   AccessSettings   `json:"access" yaml:"access"`
 	Learning LearningSettings `json:"learning" yaml:"learning"`
+	Policies PolicySettings   `json:"policies" yaml:"policies"`
 }
 
 // SIASettings govern interventions.
@@ -112,12 +116,33 @@ type AccessSettings struct {
 	Bots              []string `json:"bots,omitempty" yaml:"bots"` // bot logins that are not ignored
 }
 
+// Covers reports whether one of GitHub's roles in a repository lets somebody do what takes another.
+// https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+func Covers(role, needs string) bool {
+	rank := func(r string) int {
+		return slices.Index([]string{"none", "read", "triage", "write", "maintain", "admin"}, r)
+	}
+	return rank(role) >= rank(needs)
+}
+
 // LearningSettings govern what is learned and shared.
 type LearningSettings struct {
 	LessonsInPrompt int     `json:"lessons_in_prompt" yaml:"lessons_in_prompt"`
 	MinConfidence   float64 `json:"min_confidence" yaml:"min_confidence"`
 	Share           string  `json:"share" yaml:"share"` // none or aggregate
 }
+
+// PolicySettings govern changes of policies that are kept in the repository.
+type PolicySettings struct {
+	Autonomy string `json:"autonomy" yaml:"autonomy"` // off, propose or experiment
+}
+
+// What SIA may do about changes of policies ([PolicySettings.Autonomy]).
+const (
+	AutonomyOff        = "off"        // propose none
+	AutonomyPropose    = "propose"    // propose, and wait for a person before anything is tried
+	AutonomyExperiment = "experiment" // try by itself what no person has to approve
+)
 
 // Duration is a time.Duration that reads and prints as "30s" or "15m".
 type Duration time.Duration
@@ -151,5 +176,6 @@ func DefaultSettings() Settings {
 		Memory:   MemorySettings{Branch: "sia/memory"},
 		Access:   AccessSettings{CommandPermission: "write"},
 		Learning: LearningSettings{LessonsInPrompt: 5, MinConfidence: 0.5, Share: "none"},
+		Policies: PolicySettings{Autonomy: AutonomyPropose},
 	}
 }

@@ -16,11 +16,18 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
+// Trials says by which policy a task is decided about: by the one in force, unless a changed one is
+// being tried on it.
+type Trials interface {
+	For(ctx context.Context, t sia.Task, typ policies.Type, set *policies.Set, c policies.Context) (policies.Policy, error)
+}
+
 // Decider puts the questions of tasks to the policies in force, and learns who works well.
 // Safe for concurrent use.
 type Decider struct {
 	store   *store.Store
 	learner *coder.Learner
+	trials  Trials
 	now     func() time.Time
 	// whether a part is done can be checked on this server
 	checkable bool
@@ -33,8 +40,10 @@ type Decider struct {
 // NewDecider returns a decider that has not learned anything yet: it reads the recorded
 // outcomes when it first decides. checkable tells whether commands can be run on this server:
 // without that nobody can tell whether a part is done.
-func NewDecider(s *store.Store, l *coder.Learner, checkable bool, now func() time.Time) *Decider {
-	return &Decider{store: s, learner: l, checkable: checkable, now: now, agents: map[string]string{}}
+func NewDecider(
+	s *store.Store, l *coder.Learner, trials Trials, checkable bool, now func() time.Time,
+) *Decider {
+	return &Decider{store: s, learner: l, trials: trials, checkable: checkable, now: now, agents: map[string]string{}}
 }
 
 // asked is what a decision was made by, as the log keeps it.
@@ -67,6 +76,17 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 	c.Alone = policies.Tally{Tried: alone.Ended, Passed: alone.Passed}
 	c.Helped = policies.Tally{Tried: helped.Ended, Passed: helped.Passed}
 	return c, err
+}
+
+// InForce is the policy that decides about a task within another effect than that of deciding.
+func (d *Decider) InForce(
+	ctx context.Context, set *policies.Set, t sia.Task, typ policies.Type, language string, coders int,
+) (policies.Policy, error) {
+	c, err := d.Context(ctx, t, language, coders)
+	if err != nil {
+		return policies.Policy{}, err
+	}
+	return d.trials.For(ctx, t, typ, set, c)
 }
 
 // ofPart makes a context that of a part that failed: class and failed coders are its own.
@@ -145,7 +165,7 @@ func (d *Decider) Decide(
 	if part != nil {
 		c = ofPart(c, t, *part)
 	}
-	p, err := set.For(policies.Type(f.Question), c)
+	p, err := d.trials.For(ctx, t, policies.Type(f.Question), set, c)
 	if err != nil {
 		return sia.Decision{}, p, err
 	}

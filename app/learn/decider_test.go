@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,6 +16,15 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
+// untried has no policy being tried.
+type untried struct{}
+
+func (untried) For(
+	_ context.Context, _ sia.Task, typ policies.Type, set *policies.Set, c policies.Context,
+) (policies.Policy, error) {
+	return set.For(typ, c)
+}
+
 // decider is one that has not learned anything yet.
 func decider(t testing.TB, s *store.Store) *Decider {
 	t.Helper()
@@ -26,7 +36,7 @@ func decider(t testing.TB, s *store.Store) *Decider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewDecider(s, l, true, func() time.Time { return time.Unix(1_800_000_000, 0) })
+	return NewDecider(s, l, untried{}, true, func() time.Time { return time.Unix(1_800_000_000, 0) })
 }
 
 var two = []coder.Candidate{{Coder: "fast", Cost: 5}, {Coder: "strong", Cost: 60}}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,6 +20,8 @@ const (
 	ExperimentRunning  ExperimentPhase = "running"  // half of the tasks are decided by it
 	ExperimentBetter   ExperimentPhase = "better"   // it is to be merged
 	ExperimentPromoted ExperimentPhase = "promoted" // in force, and watched
+	// the version before it decides again, and its file is to be put back
+	ExperimentReverting ExperimentPhase = "reverting"
 
 	ExperimentKept       ExperimentPhase = "kept"        // in force, and watched no more: the next change builds on it
 	ExperimentRejected   ExperimentPhase = "rejected"    // not tried
@@ -58,11 +61,13 @@ type Experiment struct {
 	Gate         string          `json:"gate,omitempty"` // what tasks that were played again said
 	Pull         int             `json:"pull,omitempty"`
 	PullURL      string          `json:"pull_url,omitempty"`
+	Head         string          `json:"-"` // commit of the pull request, as SIA made it
 	Comment      int64           `json:"-"` // on the pull request, that says how it stands
 	ApprovedBy   string          `json:"approved_by,omitempty"`
 	CreatedAt    time.Time       `json:"created_at"`
 	StartedAt    time.Time       `json:"started_at,omitzero"` // tasks created after this take part
 	PromotedAt   time.Time       `json:"promoted_at,omitzero"`
+	WatchedAt    time.Time       `json:"watched_at,omitzero"` // it is watched anew since then, after an alarm that was not its own
 	EndedAt      time.Time       `json:"ended_at,omitzero"`
 }
 
@@ -80,14 +85,14 @@ func (s *Store) SaveExperiment(ctx context.Context, x Experiment, what string) e
 	return s.write(ctx, "save experiment "+x.ID, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO experiments (id, installation, place_id, place_owner, place_name, alone, layer,
 				decision, name, file, present, candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull,
-				pull_url, comment, approved_by, created_at, started_at, promoted_at, ended_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+				pull_url, head, comment, approved_by, created_at, started_at, promoted_at, watched_at, ended_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET present = excluded.present, phase = excluded.phase, why = excluded.why, gate = excluded.gate,
-				pull = excluded.pull, pull_url = excluded.pull_url, comment = excluded.comment, approved_by = excluded.approved_by,
-				started_at = excluded.started_at, promoted_at = excluded.promoted_at, ended_at = excluded.ended_at`,
+				pull = excluded.pull, pull_url = excluded.pull_url, head = excluded.head, comment = excluded.comment, approved_by = excluded.approved_by,
+				started_at = excluded.started_at, promoted_at = excluded.promoted_at, watched_at, ended_at = excluded.ended_at`,
 			x.ID, x.Installation, x.Place.ID, x.Place.Owner, x.Place.Name, x.Alone, x.Layer, x.Decision, x.Name, x.File, x.Present,
-			x.Candidate, x.Change, x.Path, x.Value, x.Reason, x.By, x.Number, x.Phase, x.Why, x.Gate, x.Pull, x.PullURL, x.Comment,
-			x.ApprovedBy, micros(x.CreatedAt), micros(x.StartedAt), micros(x.PromotedAt), micros(x.EndedAt))
+			x.Candidate, x.Change, x.Path, x.Value, x.Reason, x.By, x.Number, x.Phase, x.Why, x.Gate, x.Pull, x.PullURL, x.Head, x.Comment,
+			x.ApprovedBy, micros(x.CreatedAt), micros(x.StartedAt), micros(x.PromotedAt), micros(x.WatchedAt), micros(x.EndedAt))
 		if err != nil || what == "" {
 			return err
 		}
@@ -98,16 +103,16 @@ func (s *Store) SaveExperiment(ctx context.Context, x Experiment, what string) e
 }
 
 const experimentColumns = `id, installation, place_id, place_owner, place_name, alone, layer, decision, name, file, present,
-	candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull, pull_url, comment, approved_by,
-	created_at, started_at, promoted_at, ended_at`
+	candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull, pull_url, head, comment, approved_by,
+	created_at, started_at, promoted_at, watched_at, ended_at`
 
 func scanExperiment(rows *sql.Rows) (x Experiment, err error) {
-	var created, started, promoted, ended int64
+	var created, started, promoted, watched, ended int64
 	err = rows.Scan(&x.ID, &x.Installation, &x.Place.ID, &x.Place.Owner, &x.Place.Name, &x.Alone, &x.Layer, &x.Decision, &x.Name,
 		&x.File, &x.Present, &x.Candidate, &x.Change, &x.Path, &x.Value, &x.Reason, &x.By, &x.Number, &x.Phase, &x.Why, &x.Gate,
-		&x.Pull, &x.PullURL, &x.Comment, &x.ApprovedBy, &created, &started, &promoted, &ended)
+		&x.Pull, &x.PullURL, &x.Head, &x.Comment, &x.ApprovedBy, &created, &started, &promoted, &watched, &ended)
 	x.CreatedAt, x.StartedAt = fromMicros(created), fromMicros(started)
-	x.PromotedAt, x.EndedAt = fromMicros(promoted), fromMicros(ended)
+	x.PromotedAt, x.WatchedAt, x.EndedAt = fromMicros(promoted), fromMicros(watched), fromMicros(ended)
 	return x, err
 }
 
@@ -115,9 +120,9 @@ func scanExperiment(rows *sql.Rows) (x Experiment, err error) {
 // installations. open leaves out those that have ended.
 func (s *Store) Experiments(ctx context.Context, installation int64, open bool) ([]Experiment, error) {
 	xs, err := collect(ctx, s.r, scanExperiment, `SELECT `+experimentColumns+` FROM experiments
-		WHERE (installation = ? OR ? = 0) AND (? = 0 OR phase IN (?, ?, ?, ?, ?)) ORDER BY created_at, id`,
+		WHERE (installation = ? OR ? = 0) AND (? = 0 OR phase IN (?, ?, ?, ?, ?, ?)) ORDER BY created_at, id`,
 		installation, installation, open, ExperimentDrafted, ExperimentProposed, ExperimentRunning, ExperimentBetter,
-		ExperimentPromoted)
+		ExperimentPromoted, ExperimentReverting)
 	return xs, s.explain("load experiments", err)
 }
 
@@ -165,8 +170,9 @@ type ExperimentTask struct {
 func (s *Store) Enrol(ctx context.Context, experiment string, t ExperimentTask) (stands ExperimentTask, err error) {
 	stands = t
 	err = s.write(ctx, fmt.Sprintf("enrol task %s in experiment %s", t.Task, experiment), func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO experiment_tasks (experiment, task_id, candidate, after, at)
-			VALUES (?, ?, ?, ?, ?) ON CONFLICT (experiment, task_id) DO NOTHING`, experiment, t.Task, t.Candidate, t.After, micros(t.At))
+		_, err := tx.ExecContext(ctx, `INSERT INTO experiment_tasks (experiment, n, task_id, candidate, after, at)
+			VALUES (?, (SELECT coalesce(max(n), 0) + 1 FROM experiment_tasks WHERE experiment = ?), ?, ?, ?, ?)
+			ON CONFLICT (experiment, task_id) DO NOTHING`, experiment, experiment, t.Task, t.Candidate, t.After, micros(t.At))
 		if err != nil {
 			return err
 		}
@@ -174,6 +180,23 @@ func (s *Store) Enrol(ctx context.Context, experiment string, t ExperimentTask) 
 			experiment, t.Task).Scan(&stands.Candidate, &stands.After)
 	})
 	return stands, err
+}
+
+// Enrolled is what was drawn for a task in an experiment, and how many tasks take part since the
+// promotion; known is false when the task does not take part.
+func (s *Store) Enrolled(ctx context.Context, experiment string, task sia.TaskID) (
+	t ExperimentTask, since int, known bool, err error,
+) {
+	t.Task = task
+	err = s.r.QueryRowContext(ctx, `SELECT candidate, after FROM experiment_tasks WHERE experiment = ? AND task_id = ?`,
+		experiment, task).Scan(&t.Candidate, &t.After)
+	if err == nil {
+		return t, 0, true, nil
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM experiment_tasks WHERE experiment = ? AND after`, experiment).Scan(&since)
+	}
+	return t, since, false, s.explain(fmt.Sprintf("look for task %s in experiment %s", task, experiment), err)
 }
 
 // ExperimentTasks lists the tasks of an experiment in the order in which they were assigned.
@@ -188,10 +211,19 @@ func (s *Store) ExperimentTasks(ctx context.Context, experiment string) ([]Exper
 	return ts, s.explain("load the tasks of experiment "+experiment, err)
 }
 
-// SettleExperimentTask notes what came of a task that takes part. The first word stands.
-func (s *Store) SettleExperimentTask(ctx context.Context, experiment string, t ExperimentTask) error {
-	return s.exec(ctx, fmt.Sprintf("settle task %s of experiment %s", t.Task, experiment), `UPDATE experiment_tasks
-		SET came = ?, credits = ?, seconds = ?, escalated = ?, tampered = ?
-		WHERE experiment = ? AND task_id = ? AND came = ''`,
-		t.Came, t.Credits, t.Seconds, t.Escalated, t.Tampered, experiment, t.Task)
+// SettleExperimentTasks notes what came of tasks that take part. The first word on each stands.
+func (s *Store) SettleExperimentTasks(ctx context.Context, experiment string, ts []ExperimentTask) error {
+	if len(ts) == 0 {
+		return nil
+	}
+	return s.write(ctx, "settle tasks of experiment "+experiment, func(tx *sql.Tx) error {
+		for _, t := range ts {
+			if _, err := tx.ExecContext(ctx, `UPDATE experiment_tasks SET came = ?, credits = ?, seconds = ?, escalated = ?, tampered = ?
+				WHERE experiment = ? AND task_id = ? AND came = ''`,
+				t.Came, t.Credits, t.Seconds, t.Escalated, t.Tampered, experiment, t.Task); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -21,13 +21,16 @@ type Schedule struct {
 	Approvals string // 👍 on plans that wait for one
 	Prune     string // stored deliveries
 	Heartbeat string // the lessons of repositories that are not at work
+	Trials    string // what came of changed policies that are tried
+	Evolve    string // the same, and whether there is room for another change
 }
 
 // DefaultSchedule suits GitHub's limits: a look costs two to five conditional
 // requests per waiting task.
 func DefaultSchedule() Schedule {
 	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m",
-		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "0 */6 * * *"}
+		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "0 */6 * * *",
+		Trials: "@every 1h", Evolve: "@daily"}
 }
 
 // Retention of stored deliveries: longer than the three or seven days for which
@@ -46,6 +49,14 @@ type Lessons interface {
 	Tidy(ctx context.Context) error
 }
 
+// Evolver tries changes of policies.
+type Evolver interface {
+	// Watch moves every change on, as far as what came of tasks allows.
+	Watch(ctx context.Context) error
+	// Evolve does so, and proposes changes where there is room for one.
+	Evolve(ctx context.Context) error
+}
+
 // Sweeper does the periodic work. Safe for concurrent use.
 type Sweeper struct {
 	store   *store.Store
@@ -54,6 +65,7 @@ type Sweeper struct {
 	looker  *Looker
 	shown   Shown
 	lessons Lessons
+	evolver Evolver
 	log     *slog.Logger
 	now     func() time.Time
 
@@ -62,9 +74,10 @@ type Sweeper struct {
 
 // New returns what does the periodic work. It looks with the looker, and hands what it finds beside
 // that to the looker's intake.
-func New(l *Looker, shown Shown, lessons Lessons, log *slog.Logger) *Sweeper {
+func New(l *Looker, shown Shown, lessons Lessons, evolver Evolver, log *slog.Logger) *Sweeper {
 	return &Sweeper{
-		store: l.store, github: l.github, intake: l.intake, looker: l, shown: shown, lessons: lessons, log: log, now: l.now,
+		store: l.store, github: l.github, intake: l.intake, looker: l, shown: shown, lessons: lessons, evolver: evolver,
+		log: log, now: l.now,
 	}
 }
 
@@ -81,6 +94,8 @@ func (s *Sweeper) Table(c Schedule) []store.Periodic {
 			return err
 		}},
 		{Name: "heartbeat", Spec: c.Heartbeat, Run: s.lessons.Tidy},
+		{Name: "trials", Spec: c.Trials, Run: s.evolver.Watch},
+		{Name: "evolve", Spec: c.Evolve, Run: s.evolver.Evolve},
 	}
 }
 

@@ -282,10 +282,10 @@ func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Sett
 		return false, err
 	}
 	needs := set.Access.CommandPermission
-	if _, accepts := intent.Event.Fact.(sia.AcceptTests); accepts && rank(needs) < rank(acceptance) {
+	if _, accepts := intent.Event.Fact.(sia.AcceptTests); accepts && !sia.Covers(needs, acceptance) {
 		needs = acceptance
 	}
-	if rank(have) >= rank(needs) {
+	if sia.Covers(have, needs) {
 		return true, nil
 	}
 	in.Logger.InfoContext(ctx, "not permitted", "repo", intent.Repo.String(), "login", intent.Event.By.Login, "has", have,
@@ -308,12 +308,6 @@ func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Sett
 // acceptance is what it takes at least to accept a change of what validates it, whoever
 // else may give commands: it stands for what only people with write access could merge.
 const acceptance = "write"
-
-// rank orders GitHub's roles.
-// https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
-func rank(role string) int {
-	return slices.Index([]string{"none", "read", "triage", "write", "maintain", "admin"}, role)
-}
 
 // pace says how long a task waits that a person starts soon after others: it is there at
 // once, and begins when its turn comes.

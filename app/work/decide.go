@@ -97,11 +97,7 @@ func (w *Worker) inForce(ctx context.Context, t sia.Task, typ policies.Type) (p 
 	if err != nil {
 		return p, err
 	}
-	c, err := w.Decider.Context(ctx, t, language, len(w.mayWork(t)))
-	if err != nil {
-		return p, err
-	}
-	if p, err = set.For(typ, c); err != nil {
+	if p, err = w.Decider.InForce(ctx, set, t, typ, language, len(w.mayWork(t))); err != nil {
 		return p, err
 	}
 	return p, w.Store.KeepPolicyVersion(ctx, p.ID(), string(p.Decision), p.Source)

@@ -38,8 +38,9 @@ type Settings interface {
 
 // Decider puts the questions of tasks to the policies in force.
 type Decider interface {
-	// Context is the snapshot that a task's questions are decided in.
-	Context(ctx context.Context, t sia.Task, language string, coders int) (policies.Context, error)
+	// InForce is the policy that decides about a task within another effect than that of deciding.
+	InForce(ctx context.Context, set *policies.Set, t sia.Task, typ policies.Type, language string, coders int) (
+		policies.Policy, error)
 	// Decide answers the question of an effect; the answer is to be logged before it takes effect.
 	Decide(ctx context.Context, set *policies.Set, t sia.Task, f sia.Effect, language string,
 		coders []coder.Candidate) (sia.Decision, policies.Policy, error)

@@ -114,7 +114,7 @@ func simulate(e *commandEnv, s *store.Store, p policies.Policy, ds []sia.Decisio
 			sim.Otherwise = append(sim.Otherwise, otherwise{d.ID, d.Task, d.Attempt,
 				atOnce(d.Choice, learn.Racers(d)), atOnce(a.Choice, a.Racers), a.Reason, d.Outcome})
 		}
-		if m, ok := mined(d, c); ok {
+		if m, ok := learn.Mined(d, c); ok {
 			known = append(known, m)
 			would = append(would, minedOptions(a.Options))
 		}
@@ -151,13 +151,6 @@ func contextsOf(e *commandEnv, s *store.Store, ds []sia.Decision) (map[string]po
 		}
 	}
 	return out, nil
-}
-
-// mined is a decision as it is mined; ok is false while it is not known what came of it.
-func mined(d sia.Decision, c policies.Context) (m mine.Decision, ok bool) {
-	resolved, known := learn.Came(d)
-	return mine.Decision{Task: string(d.Task), Type: policies.Type(d.Type), Context: c, Choice: d.Choice,
-		Options: minedOptions(learn.Chances(d)), Resolved: resolved}, known
 }
 
 // minedOptions are options as they are mined; nil stays nil.

@@ -34,7 +34,10 @@ type Experiment struct {
 }
 
 // Arm is what came of the tasks of one policy.
-type Arm struct{ Resolved, Tried int }
+type Arm struct {
+	Resolved int `json:"resolved"`
+	Tried    int `json:"tried"`
+}
 
 // Which arm.
 const (

@@ -177,6 +177,13 @@ func Fields() []Field {
 		{Path: "learning.share", Reserved: true, Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether counts of " +
 			"what worked, never text or names, are shared with other installations.",
 			at: func(s *sia.Settings) any { return &s.Learning.Share }},
+
+		{Path: "policies.autonomy", Form: Word,
+			Words: []string{sia.AutonomyOff, sia.AutonomyPropose, sia.AutonomyExperiment},
+			Doc: "What SIA does about policies kept in this repository where it sees room for a better one: nothing, propose a " +
+				"change in a pull request and wait for a 👍, or try it at once on half of the tasks. What decides whether people are " +
+				"asked always waits. Best set in the owner's .github repository (docs/evolution.md).",
+			at: func(s *sia.Settings) any { return &s.Policies.Autonomy }},
 	}
 }
 
@@ -190,5 +197,6 @@ func sectionDocs() [][2]string {
 		{"memory", "Where SIA remembers."},
 		{"access", "Who is obeyed."},
 		{"learning", "What is learned and shared."},
+		{"policies", "How policies are changed."},
 	}
 }

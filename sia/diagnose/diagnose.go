@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -124,9 +123,7 @@ func (d *Diagnoser) ask(ctx context.Context, in Input, findings []finding) (ans 
 	return ans, usage, why
 }
 
-// converse makes a call for a JSON answer, and a second one that names the fault
-// when accept refuses the first. It returns why there is no usable answer, in
-// words for people; empty when there is one.
+// converse has a model give a JSON answer that accept takes, and adds up what that used.
 func converse(
 	ctx context.Context, m Model, timeout time.Duration, messages []llm.Message, schema *llm.Schema, usage *llm.Usage,
 	accept func([]byte) error,
@@ -134,41 +131,9 @@ func converse(
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
-	var fault error
-	for range 2 {
-		resp, err := complete(ctx, m, timeout, llm.Request{Messages: messages, Schema: schema})
-		*usage = usage.Add(resp.Spent())
-		var callErr *llm.Error
-		switch {
-		case err == nil:
-			raw := resp.JSON
-			if raw == nil {
-				raw, err = llm.ExtractJSON(resp.Message.Content)
-			}
-			if err == nil {
-				err = accept(raw)
-			}
-			if err == nil {
-				return ""
-			}
-		case errors.As(err, &callErr) && callErr.Kind == llm.KindMalformed && resp.Message.Content != "":
-			// It answered, but not with JSON: worth one repair.
-		default:
-			return "the model could not be asked: " + text.Clip(err.Error(), 300)
-		}
-		fault = err
-		messages = append(messages[:len(messages):len(messages)],
-			llm.Message{Role: llm.RoleAssistant, Content: text.Clip(resp.Message.Content, 8000)},
-			llm.Message{Role: llm.RoleUser, Content: fmt.Sprintf("That answer can't be used: %s.\nAnswer again, with the "+
-				"whole corrected JSON object and nothing else.", text.Clip(fault.Error(), 1000))})
-	}
-	return "the model's answer was unusable, also after it was told why: " + text.Clip(fault.Error(), 300)
-}
-
-func complete(ctx context.Context, m Model, timeout time.Duration, req llm.Request) (llm.Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	return m.Complete(ctx, req)
+	used, why := llm.Converse(ctx, m, timeout, messages, schema, accept)
+	*usage = usage.Add(used)
+	return why
 }
 
 func (d *Diagnoser) log() *slog.Logger {

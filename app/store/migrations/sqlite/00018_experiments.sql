@@ -25,11 +25,13 @@ CREATE TABLE experiments (
     gate         text    NOT NULL, -- what tasks that were played again said
     pull         integer NOT NULL, -- number of the pull request; 0: none yet
     pull_url     text    NOT NULL,
+    head         text    NOT NULL, -- commit of the pull request, as SIA made it
     comment      integer NOT NULL, -- id of the comment there that says how it stands
     approved_by  text    NOT NULL,
     created_at   integer NOT NULL,
     started_at   integer NOT NULL, -- tasks that are created after this take part
     promoted_at  integer NOT NULL,
+    watched_at   integer NOT NULL, -- since when it is watched anew, after an alarm that was not its own
     ended_at     integer NOT NULL
 );
 CREATE INDEX experiments_policy ON experiments (installation, decision, phase);
@@ -46,10 +48,10 @@ CREATE INDEX experiment_events_of ON experiment_events (experiment, n);
 
 -- The tasks that take part, in the order in which they were assigned. A row outlives its task.
 CREATE TABLE experiment_tasks (
-    n          integer PRIMARY KEY,
     experiment text    NOT NULL REFERENCES experiments (id) ON DELETE CASCADE,
+    n          integer NOT NULL,
     task_id    text    NOT NULL,
-    candidate  integer NOT NULL, -- decided by the candidate
+    candidate  integer NOT NULL, -- decided by the candidate; else by the version before it
     after      integer NOT NULL, -- the candidate had been promoted by then
     at         integer NOT NULL,
     came       text    NOT NULL DEFAULT '', -- resolved, failed, none; empty: open
@@ -57,8 +59,9 @@ CREATE TABLE experiment_tasks (
     seconds    real    NOT NULL DEFAULT 0,
     escalated  integer NOT NULL DEFAULT 0,
     tampered   integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (experiment, n),
     UNIQUE (experiment, task_id)
-);
+) WITHOUT ROWID;
 
 -- Policies that are not to be changed for a while, and those that another version stands in for.
 CREATE TABLE policy_holds (

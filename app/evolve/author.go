@@ -1,0 +1,148 @@
+package evolve
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+//go:embed prompts/propose.md.tmpl
+var proposePrompt string
+
+// proposeTemplate is a part of the program: that it can't be read would be seen by every test.
+var proposeTemplate = template.Must(template.New("propose").Parse(proposePrompt))
+
+// proposeSchema is the shape of the answer, in the strict form.
+const proposeSchema = `{"type":"object","additionalProperties":false,"required":["changes"],"properties":{"changes":{
+	"type":"array","items":{"type":"object","additionalProperties":false,"required":["path","value","reason"],"properties":{
+		"path":{"type":"string"},"value":{"type":"string"},"reason":{"type":"string"}}}}}}`
+
+const (
+	mostChanges   = 2
+	maxReason     = 400 // characters
+	maxFindings   = 12
+	authorTimeout = 8 * time.Minute
+)
+
+// ModelAuthor has a model propose changes.
+type ModelAuthor struct {
+	model llm.Completer
+	name  string
+}
+
+// NewModelAuthor returns an author that asks a model; name is the model's, for people.
+func NewModelAuthor(model llm.Completer, name string) *ModelAuthor { return &ModelAuthor{model, name} }
+
+// Name implements Author.
+func (a *ModelAuthor) Name() string { return a.name }
+
+// Propose implements Author. A change that check refuses is one that the model may mend once.
+func (a *ModelAuthor) Propose(
+	ctx context.Context, m Material, check func(policies.Mutation) error,
+) (changes []policies.Mutation, err error) {
+	var system strings.Builder
+	if err := proposeTemplate.Execute(&system, map[string]any{"Policy": m.Policy, "Example": example(m.Policy)}); err != nil {
+		return nil, fmt.Errorf("propose a change of %s: %w", m.Policy.Name, err)
+	}
+	messages := []llm.Message{{Role: llm.RoleSystem, Content: system.String()}, {Role: llm.RoleUser, Content: told(m)}}
+	schema := &llm.Schema{Name: "changes", JSON: json.RawMessage(proposeSchema), Strict: true}
+	_, why := llm.Converse(ctx, a.model, authorTimeout, messages, schema, func(raw []byte) error {
+		changes, err = proposed(raw, check)
+		return err
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	if why != "" {
+		return nil, fmt.Errorf("propose a change of %s: %s", m.Policy.Name, why)
+	}
+	return changes, nil
+}
+
+// proposed reads the model's answer. An error says, to the model, what to mend.
+func proposed(raw []byte, check func(policies.Mutation) error) ([]policies.Mutation, error) {
+	var answer struct {
+		Changes []policies.Mutation `json:"changes"`
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return nil, fmt.Errorf("not as asked: %w", err)
+	}
+	var out []policies.Mutation
+	var faults []error
+	for _, c := range answer.Changes[:min(len(answer.Changes), mostChanges)] {
+		c.Path, c.Value = strings.TrimSpace(c.Path), strings.TrimSpace(c.Value)
+		c.Reason = text.Clip(text.OneLine(c.Reason), maxReason)
+		err := check(c)
+		if err == nil && c.Reason == "" {
+			err = fmt.Errorf("%s needs a reason", c)
+		}
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 && len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return out, nil
+}
+
+// example is a field of a policy that can be changed.
+func example(p policies.Policy) string {
+	for _, f := range p.Fields() {
+		if strings.HasPrefix(f.Path, "parameters.") {
+			return f.Path
+		}
+	}
+	return "parameters.threshold"
+}
+
+// told lays out what is known.
+func told(m Material) string {
+	var b strings.Builder
+	add := func(heading string, lines []string) {
+		fmt.Fprintf(&b, "## %s\n\n", heading)
+		if len(lines) == 0 {
+			lines = []string{"(nothing yet)"}
+		}
+		fmt.Fprintf(&b, "~~~~\n%s\n~~~~\n\n", strings.ReplaceAll(strings.Join(lines, "\n"), "~~~", "~ ~"))
+	}
+	add("The policy", []string{m.Policy.Source})
+	var fields, options, rejected []string
+	for _, f := range m.Policy.Fields() {
+		if !slices.Contains([]string{"decision", "name", "version", "reasoning"}, f.Path) {
+			fields = append(fields, f.Path+" = "+f.New)
+		}
+	}
+	add("Its fields, also those that the file leaves out", fields)
+	for _, o := range m.Options {
+		line := fmt.Sprintf("%s: %d of %d resolved, %+.0f points against what was to be expected", cmp.Or(o.Choice, "(nobody)"), o.Resolved,
+			o.Tried, 100*o.Credit)
+		if c := o.Contrast; c != nil {
+			line += fmt.Sprintf("; where chance chose, %+.0f points against the others (95 %% interval %+.0f to %+.0f)",
+				100*c.Difference, 100*c.Low, 100*c.High)
+		}
+		options = append(options, line)
+	}
+	add("What came of each choice", options)
+	add("What stands out in the log (hypotheses)", m.Findings[:min(len(m.Findings), maxFindings)])
+	add("Decisions after which the attempt passed", m.Resolved)
+	add("Decisions after which it failed", m.Failed)
+	for _, r := range m.Rejected {
+		rejected = append(rejected, fmt.Sprintf("%s: %s did not hold: %s", r.Path, r.Value, r.Why))
+	}
+	add("What was proposed before and did not hold", rejected)
+	return strings.TrimSpace(b.String())
+}

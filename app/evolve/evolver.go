@@ -1,0 +1,233 @@
+package evolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/mine"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Tasks are where it is read how a task stands. [store.Store] is one. The error wraps
+// [store.ErrNotFound] when a task is gone.
+type Tasks interface {
+	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)
+}
+
+// Settings are what repositories say.
+type Settings interface {
+	// Policies are those that may hold in a repository, as last read.
+	Policies(ctx context.Context, installation int64, repo sia.Repo) (*policies.Set, error)
+	// Settings are those in force in a repository.
+	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
+}
+
+// Standing is how a pull request stands.
+type Standing struct {
+	Open, Merged bool
+	ApprovedBy   string // login of somebody with a say who put a 👍 on SIA's comment; empty: nobody did
+}
+
+// Opened is a pull request that was opened.
+type Opened struct {
+	Number int
+	URL    string
+	Head   string // commit
+}
+
+// Forge is where policies live: GitHub. Each method can be called again and does nothing twice.
+type Forge interface {
+	// Open makes the pull request that gives the policy's file its new content.
+	Open(ctx context.Context, x store.Experiment, source string) (Opened, error)
+	// Look says how that pull request stands.
+	Look(ctx context.Context, x store.Experiment) (Standing, error)
+	// Say makes the one comment of SIA's there say how the experiment stands; id finds it again.
+	Say(ctx context.Context, x store.Experiment, n Numbers) (id int64, err error)
+	// Merge merges it. why says in words what stands in the way when merged is false.
+	Merge(ctx context.Context, x store.Experiment) (merged bool, why string, err error)
+	// Close closes it without merging.
+	Close(ctx context.Context, x store.Experiment) error
+	// Revert puts the file back to what it was before, by a pull request that is merged when it can
+	// be; an empty source removes the file.
+	Revert(ctx context.Context, x store.Experiment, source string) (url string, merged bool, err error)
+}
+
+// Author proposes changes of a policy: a model.
+type Author interface {
+	// Propose proposes at most two changes. check says of a change what is wrong with it, for the
+	// author to mend it.
+	Propose(ctx context.Context, m Material, check func(policies.Mutation) error) ([]policies.Mutation, error)
+	// Name is the author's, for people.
+	Name() string
+}
+
+// Log is the log of decisions.
+type Log interface {
+	// Mined are decisions of a type in an installation of which it is known what came of them.
+	Mined(ctx context.Context, installation int64, typ policies.Type) ([]mine.Decision, error)
+	// Record counts what came of the tasks of an installation that a version of a policy decided
+	// about after a time.
+	Record(ctx context.Context, installation int64, policy string, after time.Time) (store.PolicyRecord, error)
+	// Duels counts tasks about which two versions of a policy would have decided otherwise: those that
+	// speak for the candidate, and those that speak for the present one. Were the candidate no better,
+	// each would be a fair coin's toss.
+	Duels(ctx context.Context, installation int64, present, candidate policies.Policy) (won, lost int, err error)
+}
+
+// Deps are what an evolver works with.
+type Deps struct {
+	Store    *store.Store
+	Tasks    Tasks
+	Settings Settings
+	Forge    Forge
+	Author   Author // nil: nothing is proposed but by people
+	Log      Log
+	Logger   *slog.Logger
+	Now      func() time.Time
+}
+
+// Evolver tries changes of policies. Safe for concurrent use: one at a time moves changes on.
+type Evolver struct {
+	Deps
+	moving sync.Mutex
+
+	reading  sync.Mutex
+	versions map[string]policies.Policy // by id: a version never changes
+}
+
+// rememberedVersions bounds what is kept of versions that were read.
+const rememberedVersions = 200
+
+// New returns an evolver. All of Deps but Author are needed.
+func New(d Deps) (*Evolver, error) {
+	if d.Store == nil || d.Tasks == nil || d.Settings == nil || d.Forge == nil || d.Log == nil || d.Logger == nil || d.Now == nil {
+		return nil, errors.New("an evolver needs a store, tasks, settings, a forge, a log, a logger and a clock")
+	}
+	return &Evolver{Deps: d}, nil
+}
+
+// Evolve moves every change on, and proposes changes where there is room for one.
+func (e *Evolver) Evolve(ctx context.Context) error {
+	err := e.Watch(ctx)
+	installations, listed := e.Store.Installations(ctx)
+	if listed != nil {
+		return errors.Join(err, listed)
+	}
+	for _, in := range installations {
+		if perr := e.proposeIn(ctx, in); perr != nil {
+			err = errors.Join(err, fmt.Errorf("propose changes of policies for %s: %w", in.Account, perr))
+		}
+	}
+	return err
+}
+
+// Watch moves every change on, as far as what came of tasks and what people did allow.
+func (e *Evolver) Watch(ctx context.Context) error {
+	e.moving.Lock()
+	defer e.moving.Unlock()
+	open, err := e.Store.Experiments(ctx, 0, true)
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, x := range open {
+		if err := e.move(ctx, x); err != nil {
+			all = append(all, fmt.Errorf("experiment %s: %w", x.ID, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// move moves one change on until it waits for something.
+func (e *Evolver) move(ctx context.Context, x store.Experiment) error {
+	for {
+		was := x.Phase
+		var err error
+		switch x.Phase {
+		case store.ExperimentDrafted:
+			x, err = e.open(ctx, x)
+		case store.ExperimentProposed:
+			x, err = e.await(ctx, x)
+		case store.ExperimentRunning:
+			x, err = e.judge(ctx, x)
+		case store.ExperimentBetter:
+			x, err = e.merge(ctx, x)
+		case store.ExperimentPromoted:
+			x, err = e.guard(ctx, x)
+		case store.ExperimentReverting:
+			x, err = e.revert(ctx, x)
+		}
+		if err != nil || x.Phase == was || !x.Phase.Open() {
+			return err
+		}
+	}
+}
+
+// enter puts a change into a phase, for a reason, and saves it.
+func (e *Evolver) enter(
+	ctx context.Context, x store.Experiment, p store.ExperimentPhase, why string,
+) (store.Experiment, error) {
+	now := e.Now()
+	x.Phase, x.Why = p, why
+	switch {
+	case p == store.ExperimentRunning:
+		x.StartedAt = now
+	case p == store.ExperimentPromoted && x.PromotedAt.IsZero():
+		x.PromotedAt = now
+	case !p.Open():
+		x.EndedAt = now
+	}
+	if err := e.Store.SaveExperiment(ctx, x, why); err != nil {
+		return x, err
+	}
+	e.Logger.InfoContext(ctx, "a change of a policy", "experiment", x.ID, "change", x.Change, "phase", string(p), "why", why)
+	return x, nil
+}
+
+// version is a version of a policy that was kept.
+func (e *Evolver) version(ctx context.Context, id string, l policies.Layer) (policies.Policy, error) {
+	e.reading.Lock()
+	defer e.reading.Unlock()
+	p, known := e.versions[id]
+	if !known {
+		source, err := e.Store.PolicyVersion(ctx, id)
+		if err != nil {
+			return p, err
+		}
+		if p, err = policies.Parse(id, []byte(source)); err != nil {
+			return p, err
+		}
+		if e.versions == nil || len(e.versions) == rememberedVersions {
+			e.versions = map[string]policies.Policy{}
+		}
+		e.versions[id] = p
+	}
+	p.Layer = l
+	return p, nil
+}
+
+// say has the pull request say how things stand, and remembers the comment.
+func (e *Evolver) say(ctx context.Context, x store.Experiment) (store.Experiment, error) {
+	rows, err := e.Store.ExperimentTasks(ctx, x.ID)
+	if err != nil {
+		return x, err
+	}
+	return e.sayWith(ctx, x, rows)
+}
+
+func (e *Evolver) sayWith(
+	ctx context.Context, x store.Experiment, rows []store.ExperimentTask,
+) (store.Experiment, error) {
+	id, err := e.Forge.Say(ctx, x, numbers(x, rows))
+	if err != nil || id == x.Comment {
+		return x, err
+	}
+	x.Comment = id
+	return x, e.Store.SaveExperiment(ctx, x, "")
+}

@@ -1,0 +1,211 @@
+package evolve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/evolve"
+	"github.com/sia-bot/sia/sia"
+)
+
+// OnGitHub is the [Forge] of repositories on GitHub.
+type OnGitHub struct {
+	github   *github.App
+	git      *gitops.Cache
+	store    *store.Store
+	settings Settings
+	now      func() time.Time
+}
+
+// NewOnGitHub returns the forge of an app.
+func NewOnGitHub(
+	a *github.App, git *gitops.Cache, s *store.Store, settings Settings, now func() time.Time,
+) *OnGitHub {
+	return &OnGitHub{a, git, s, settings, now}
+}
+
+func (f *OnGitHub) repo(x store.Experiment) *github.Repo {
+	return f.github.Repo(x.Installation, x.Place)
+}
+
+func branchOf(x store.Experiment) string { return "sia/policy-" + x.ID }
+
+// commit commits a file to a branch that begins at the default branch, and opens its pull request.
+func (f *OnGitHub) commit(
+	ctx context.Context, x store.Experiment, branch, source, title, body string,
+) (github.Pull, error) {
+	known, err := f.store.Repository(ctx, x.Place.ID)
+	if err != nil {
+		return github.Pull{}, err
+	}
+	repo := f.repo(x)
+	mirror := f.git.Repo(repo.Remote())
+	base, err := mirror.Fetch(ctx, known.DefaultBranch)
+	if err != nil {
+		return github.Pull{}, err
+	}
+	bot, err := f.github.Author(ctx, f.now())
+	if err != nil {
+		return github.Pull{}, err
+	}
+	var content []byte // nil removes the file
+	if source != "" {
+		content = []byte(source)
+	}
+	if _, _, err = mirror.CommitFiles(ctx, gitops.FilesSpec{Branch: branch, Base: base, Author: bot, Message: title,
+		Update: func(func(string) ([]byte, error)) (map[string][]byte, error) {
+			return map[string][]byte{x.File: content}, nil
+		},
+	}); err != nil {
+		return github.Pull{}, err
+	}
+	return repo.EnsurePull(ctx, github.NewPull{Head: branch, Base: known.DefaultBranch, Title: title, Body: body})
+}
+
+// Open implements Forge.
+func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) (Opened, error) {
+	c, err := f.told(ctx, x, Numbers{})
+	if err != nil {
+		return Opened{}, err
+	}
+	was, err := f.store.PolicyVersion(ctx, x.Present)
+	if err != nil {
+		return Opened{}, err
+	}
+	c.Diff = unified(was, source)
+	pull, err := f.commit(ctx, x, branchOf(x), source, render.PolicyTitle(c), render.PolicyBody(c))
+	return Opened{pull.Number, pull.URL, pull.HeadSHA}, err
+}
+
+// unified are the lines in which two files differ, those of one before those of the other; a change of
+// one field is a line or two of each.
+func unified(was, now string) string {
+	var b strings.Builder
+	only := func(sign, a, other string) {
+		have := strings.Split(other, "\n")
+		for line := range strings.Lines(a) {
+			line = strings.TrimSuffix(line, "\n")
+			if !slices.Contains(have, line) {
+				fmt.Fprintf(&b, "%s%s\n", sign, line)
+			}
+		}
+	}
+	only("-", was, now)
+	only("+", now, was)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// told is a change as people are told of it.
+func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n Numbers) (render.PolicyChange, error) {
+	set, err := f.settings.Settings(ctx, x.Installation, x.Place)
+	if err != nil {
+		return render.PolicyChange{}, err
+	}
+	c := render.PolicyChange{
+		Decision: x.Decision, Name: x.Name, File: x.File, Change: x.Change, Reason: x.Reason, By: strings.TrimPrefix(x.By, "@"),
+		Person: strings.HasPrefix(x.By, "@"), Number: x.Number, Gate: x.Gate, Phase: string(x.Phase), Why: x.Why, Everywhere: !x.Alone,
+		Place: x.Place, Present: [2]int{n.Present.Resolved, n.Present.Tried},
+		Candidate: [2]int{n.Candidate.Resolved, n.Candidate.Tried}, Open: n.Open, E: n.E, Harm: n.Harm,
+		Waits: x.Decision == string(policies.TypeEscalate) || set.Policies.Autonomy != sia.AutonomyExperiment,
+	}
+	for _, g := range n.Guards {
+		c.Guards = append(c.Guards, render.PolicyGuard{Metric: g.Metric, Before: g.Before, Well: g.With.Resolved, Tried: g.With.Tried,
+			Alarm: g.Whose == evolve.TheChanges})
+	}
+	return c, nil
+}
+
+// Look implements Forge. A 👍 counts when it is of somebody who may command SIA there.
+func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s Standing, err error) {
+	repo := f.repo(x)
+	pull, err := repo.Pull(ctx, x.Pull)
+	if err != nil {
+		return s, err
+	}
+	s.Open, s.Merged = pull.State == "open", pull.Merged
+	if !s.Open || x.Comment == 0 || x.Phase != store.ExperimentProposed {
+		return s, nil
+	}
+	self, err := f.github.Self(ctx)
+	if err != nil {
+		return s, err
+	}
+	set, err := f.settings.Settings(ctx, x.Installation, x.Place)
+	if err != nil {
+		return s, err
+	}
+	reactions, err := repo.Reactions(ctx, x.Comment)
+	if err != nil {
+		return s, err
+	}
+	for _, r := range reactions {
+		if r.Content != "+1" || r.Author == self.Login || strings.HasSuffix(r.Author, "[bot]") {
+			continue
+		}
+		have, err := repo.Permission(ctx, r.Author)
+		if err != nil {
+			return s, err
+		}
+		if sia.Covers(have, set.Access.CommandPermission) {
+			s.ApprovedBy = r.Author
+			break
+		}
+	}
+	return s, nil
+}
+
+// Say implements Forge.
+func (f *OnGitHub) Say(ctx context.Context, x store.Experiment, n Numbers) (id int64, err error) {
+	if x.Pull == 0 {
+		return 0, nil
+	}
+	c, err := f.told(ctx, x, n)
+	if err != nil {
+		return 0, err
+	}
+	comment, _, err := f.repo(x).UpsertComment(ctx, x.Pull, render.PolicyMarker(x.ID), render.PolicyComment(c), x.Comment)
+	return comment.ID, err
+}
+
+// Merge implements Forge. What is merged is what was tried, and nothing that somebody added.
+func (f *OnGitHub) Merge(ctx context.Context, x store.Experiment) (merged bool, why string, err error) {
+	repo := f.repo(x)
+	head, ok, err := repo.Head(ctx, branchOf(x))
+	switch {
+	case err != nil:
+		return false, "", err
+	case !ok:
+		return false, "its branch is gone", nil
+	case head != x.Head:
+		return false, "somebody changed its branch, so what would be merged is not what was tried", nil
+	}
+	return repo.Merge(ctx, x.Pull, head)
+}
+
+// Close implements Forge.
+func (f *OnGitHub) Close(ctx context.Context, x store.Experiment) error {
+	return f.repo(x).Close(ctx, x.Pull)
+}
+
+// Revert implements Forge.
+func (f *OnGitHub) Revert(ctx context.Context, x store.Experiment, source string) (url string, merged bool, err error) {
+	c, err := f.told(ctx, x, Numbers{})
+	if err != nil {
+		return "", false, err
+	}
+	branch := branchOf(x) + "-back"
+	pull, err := f.commit(ctx, x, branch, source, render.PolicyRevertTitle(c), render.PolicyRevertBody(c, x.PullURL))
+	if err != nil {
+		return "", false, err
+	}
+	merged, _, err = f.repo(x).Merge(ctx, pull.Number, pull.HeadSHA)
+	return pull.URL, merged, err
+}

@@ -1,0 +1,277 @@
+package evolve
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/evolve"
+	"github.com/sia-bot/sia/sia"
+)
+
+const (
+	// freeze is how long a policy is left alone after a change of it was taken back, and how long
+	// after one was taken up.
+	freeze = 14 * 24 * time.Hour
+	// an experiment that has not come to anything by then ends: the difference is too small to matter
+	longest     = 180 * 24 * time.Hour
+	mostTasks   = 4000
+	waitsAtMost = 60 * 24 * time.Hour // for a person's approval
+)
+
+// open opens the pull request of a change.
+func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experiment, error) {
+	candidate, err := e.version(ctx, x.Candidate, policies.Layer(x.Layer))
+	if err != nil {
+		return x, err
+	}
+	pull, err := e.Forge.Open(ctx, x, candidate.Source)
+	if err != nil {
+		return x, err
+	}
+	x.Pull, x.PullURL, x.Head = pull.Number, pull.URL, pull.Head
+	return e.enter(ctx, x, store.ExperimentProposed, "the pull request is open")
+}
+
+// await begins the experiment when nobody has to approve it, or somebody has.
+func (e *Evolver) await(ctx context.Context, x store.Experiment) (store.Experiment, error) {
+	now, err := e.Forge.Look(ctx, x)
+	if err != nil {
+		return x, err
+	}
+	if x, done, err := e.byHand(ctx, x, now, store.ExperimentRejected); done || err != nil {
+		return x, err
+	}
+	set, err := e.Settings.Settings(ctx, x.Installation, x.Place)
+	if err != nil {
+		return x, err
+	}
+	switch {
+	case now.ApprovedBy != "":
+		x.ApprovedBy = now.ApprovedBy
+		x, err = e.enter(ctx, x, store.ExperimentRunning, "@"+now.ApprovedBy+" approved the experiment")
+	case x.Decision == string(policies.TypeEscalate): // whether people are asked is theirs to say
+	case set.Policies.Autonomy == sia.AutonomyExperiment:
+		x, err = e.enter(ctx, x, store.ExperimentRunning, "policies.autonomy lets experiments begin by themselves")
+	}
+	if err != nil {
+		return x, err
+	}
+	if x.Phase == store.ExperimentProposed && e.Now().Sub(x.CreatedAt) > waitsAtMost {
+		return e.end(ctx, x, store.ExperimentRejected, "nobody approved the experiment")
+	}
+	return e.say(ctx, x)
+}
+
+// byHand follows what people did with the pull request.
+func (e *Evolver) byHand(
+	ctx context.Context, x store.Experiment, now Standing, closed store.ExperimentPhase,
+) (_ store.Experiment, done bool, err error) {
+	switch {
+	case now.Merged:
+		x, err = e.promoted(ctx, x, "a person merged the pull request")
+		return x, true, err
+	case !now.Open:
+		x, err = e.enter(ctx, x, closed, "a person closed the pull request")
+		return x, true, err
+	}
+	return x, false, nil
+}
+
+// promoted notes that the file has the change.
+func (e *Evolver) promoted(ctx context.Context, x store.Experiment, why string) (store.Experiment, error) {
+	if x.StartedAt.IsZero() { // the lot never had a say: all tasks from now on are the change's
+		x.StartedAt = e.Now()
+	}
+	open, err := e.Store.Experiments(ctx, x.Installation, true)
+	if err != nil {
+		return x, err
+	}
+	for _, was := range open { // a guardrail is for the last change of a policy
+		if was.Phase == store.ExperimentPromoted && was.ID != x.ID && samePolicy(was, x) {
+			if _, err := e.enter(ctx, was, store.ExperimentKept, "the next change of the policy took its place"); err != nil {
+				return x, err
+			}
+		}
+	}
+	if x, err = e.enter(ctx, x, store.ExperimentPromoted, why); err != nil {
+		return x, err
+	}
+	return e.say(ctx, x)
+}
+
+func samePolicy(a, b store.Experiment) bool {
+	return a.Installation == b.Installation && a.Place.ID == b.Place.ID && a.Decision == b.Decision && a.Name == b.Name
+}
+
+// judge looks at what came of the tasks of an experiment.
+func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
+	now, err := e.Forge.Look(ctx, x)
+	if err != nil {
+		return x, err
+	}
+	if x, done, err := e.byHand(ctx, x, now, store.ExperimentStopped); done || err != nil {
+		return x, err
+	}
+	rows, err := e.settled(ctx, x)
+	if err != nil {
+		return x, err
+	}
+	before, _, _ := counted(rows)
+	t, _ := trial(before)
+	was, proposed := t.Arms()
+	switch tried := was.Tried + proposed.Tried; {
+	case t.Verdict() == evolve.Promote && worse(before):
+		return e.end(ctx, x, store.ExperimentStopped,
+			"more was resolved, and more people were asked or more tests touched: "+t.Why())
+	case t.Verdict() == evolve.Promote:
+		return e.enter(ctx, x, store.ExperimentBetter, t.Why())
+	case t.Verdict() == evolve.StopHarm:
+		return e.end(ctx, x, store.ExperimentStopped, "it does worse: "+t.Why())
+	case t.Verdict() == evolve.StopBroken:
+		return e.end(ctx, x, store.ExperimentStopped, "tasks were not shared out fairly, so nothing follows: "+t.Why())
+	case tried >= mostTasks || e.Now().Sub(x.StartedAt) > longest:
+		return e.end(ctx, x, store.ExperimentStopped, "no difference was found: "+t.Why())
+	}
+	return e.sayWith(ctx, x, rows)
+}
+
+// constraint is by how much larger a share of tasks may be that asked a person, or touched tests or
+// protected paths, for a candidate still to be promoted. Both are constraints, and never goals.
+const constraint = .05
+
+// worse reports whether the candidate asked people, or touched tests, so much more often that it
+// must not be promoted whatever it resolved.
+func worse(before []store.ExperimentTask) bool {
+	for _, bad := range []func(store.ExperimentTask) bool{
+		func(t store.ExperimentTask) bool { return t.Escalated }, func(t store.ExperimentTask) bool { return t.Tampered },
+	} {
+		var had, tried [2]float64
+		for _, row := range before {
+			arm := 0
+			if row.Candidate {
+				arm = 1
+			}
+			tried[arm]++
+			if bad(row) {
+				had[arm]++
+			}
+		}
+		if tried[0] > 0 && tried[1] > 0 && had[1]/tried[1] > had[0]/tried[0]+constraint {
+			return true
+		}
+	}
+	return false
+}
+
+// end closes the pull request of a change that is not to come into force. The comment that
+// says why stands before it is closed.
+func (e *Evolver) end(
+	ctx context.Context, x store.Experiment, p store.ExperimentPhase, why string,
+) (store.Experiment, error) {
+	told := x
+	told.Phase, told.Why = p, why
+	told, err := e.say(ctx, told)
+	if err == nil && x.Pull != 0 {
+		err = e.Forge.Close(ctx, x)
+	}
+	if err != nil {
+		return x, err
+	}
+	x.Comment = told.Comment
+	return e.enter(ctx, x, p, why)
+}
+
+// merge merges the pull request of a change that won.
+func (e *Evolver) merge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
+	now, err := e.Forge.Look(ctx, x)
+	if err != nil {
+		return x, err
+	}
+	if x, done, err := e.byHand(ctx, x, now, store.ExperimentStopped); done || err != nil {
+		return x, err
+	}
+	merged, why, err := e.Forge.Merge(ctx, x)
+	if err != nil {
+		return x, err
+	}
+	if merged {
+		return e.promoted(ctx, x, "it does better, and was merged")
+	}
+	if why = "it does better, and a person has to merge it: " + why; why != x.Why {
+		if x, err = e.enter(ctx, x, store.ExperimentBetter, why); err != nil {
+			return x, err
+		}
+	}
+	return e.say(ctx, x)
+}
+
+// guard watches a promoted change.
+func (e *Evolver) guard(ctx context.Context, x store.Experiment) (store.Experiment, error) {
+	rows, err := e.settled(ctx, x)
+	if err != nil {
+		return x, err
+	}
+	before, since, _ := counted(rows)
+	for _, g := range guards(x, before, since) {
+		switch g.Whose {
+		case evolve.TheChanges:
+			return e.rollBack(ctx, x, "", fmt.Sprintf("the share of tasks %s fell: %s", g.Metric, g.Why))
+		case evolve.Everyones:
+			x.WatchedAt = e.Now()
+			x, err = e.enter(ctx, x, x.Phase, fmt.Sprintf("the share of tasks %s fell with the change and without it alike, so it is "+
+				"watched anew: %s", g.Metric, g.Why))
+			return x, err
+		}
+	}
+	return e.sayWith(ctx, x, rows)
+}
+
+// rollBack puts the version before a change in force again. By is empty for SIA.
+func (e *Evolver) rollBack(ctx context.Context, x store.Experiment, by, why string) (store.Experiment, error) {
+	err := e.Store.HoldPolicy(ctx, store.PolicyHold{Installation: x.Installation, Place: x.Place.ID, Decision: x.Decision,
+		Name: x.Name, Bad: x.Candidate, Instead: x.Present, Until: e.Now().Add(freeze), Why: why, By: by, At: e.Now()})
+	if err != nil {
+		return x, err
+	}
+	return e.enter(ctx, x, store.ExperimentReverting, why)
+}
+
+// revert has the file put back.
+func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experiment, error) {
+	source, err := e.before(ctx, x)
+	if err != nil {
+		return x, err
+	}
+	url, merged, err := e.Forge.Revert(ctx, x, source)
+	if err != nil {
+		return x, err
+	}
+	how := "the pull request " + url + " puts its file back"
+	if merged {
+		how = "its file was put back by " + url
+	}
+	why := x.Why
+	if x, err = e.enter(ctx, x, store.ExperimentRolledBack, why); err != nil {
+		return x, err
+	}
+	if err := e.Store.SaveExperiment(ctx, x, how); err != nil {
+		return x, err
+	}
+	return e.say(ctx, x)
+}
+
+// before is the file as it was before a change; empty where the change brought the file, because
+// the version before it ships with SIA.
+func (e *Evolver) before(ctx context.Context, x store.Experiment) (string, error) {
+	shipped, err := policies.ShippedSet()
+	if err != nil {
+		return "", err
+	}
+	if _, ships := shipped.Find(x.Present); ships {
+		return "", nil
+	}
+	return e.Store.PolicyVersion(ctx, x.Present)
+}

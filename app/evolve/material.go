@@ -1,0 +1,81 @@
+package evolve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/mine"
+)
+
+// How much of the log an author is shown.
+const (
+	samples      = 5 // of either outcome
+	lastRejected = 10
+)
+
+// Material is what an author goes by. It holds nothing that strangers wrote: what is known of
+// issues are counts and kinds.
+type Material struct {
+	Policy   policies.Policy
+	Options  []mine.OptionWorth // what each choice came to
+	Findings []string           // contexts in which a choice does well or badly, as sentences
+	Resolved []string           // decisions after which the attempt passed: context and choice
+	Failed   []string
+	Rejected []Rejected
+}
+
+// Rejected is a change that was proposed before and did not hold.
+type Rejected struct{ Path, Value, Why string }
+
+// material gathers what is known about a policy.
+func (e *Evolver) material(ctx context.Context, s subject) (Material, error) {
+	m := Material{Policy: s.policy}
+	known, err := e.Log.Mined(ctx, s.installation, s.policy.Decision)
+	if err != nil {
+		return m, err
+	}
+	m.Options = mine.Options(known)
+	for _, f := range mine.Look(known).Found {
+		m.Findings = append(m.Findings, f.Text)
+	}
+	for _, d := range slices.Backward(known) {
+		line := sampled(d)
+		switch {
+		case d.Resolved && len(m.Resolved) < samples:
+			m.Resolved = append(m.Resolved, line)
+		case !d.Resolved && len(m.Failed) < samples:
+			m.Failed = append(m.Failed, line)
+		}
+	}
+	past, err := e.Store.Experiments(ctx, s.installation, false)
+	if err != nil {
+		return m, err
+	}
+	for _, x := range slices.Backward(past) {
+		bad := x.Phase == store.ExperimentRejected || x.Phase == store.ExperimentStopped || x.Phase == store.ExperimentRolledBack
+		if s.is(x) && bad && len(m.Rejected) < lastRejected {
+			m.Rejected = append(m.Rejected, Rejected{x.Path, x.Value, x.Why})
+		}
+	}
+	return m, nil
+}
+
+// sampled is a decision in a line.
+func sampled(d mine.Decision) string {
+	c := d.Context
+	words := []string{"kind " + string(c.Task.Kind), fmt.Sprintf("%d words", c.Task.Words)}
+	add := func(name, value string) {
+		if value != "" {
+			words = append(words, name+" "+value)
+		}
+	}
+	add("language", c.Language)
+	add("class", c.Class)
+	add("pattern", c.Pattern)
+	words = append(words, fmt.Sprintf("%d failures", c.Failures))
+	return strings.Join(words, ", ") + ": " + d.Choice
+}

@@ -1,0 +1,156 @@
+package evolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Propose has a person propose a change of the policy of a name that holds in a repository. It goes
+// the way of every change, and is saved also where the gate rejects it. By is who proposes it.
+func (e *Evolver) Propose(
+	ctx context.Context, installation int64, repo sia.Repo, name string, c policies.Mutation, by string,
+) (x store.Experiment, err error) {
+	s, err := e.named(ctx, installation, repo, name)
+	if err != nil {
+		return x, err
+	}
+	why, err := e.closed(ctx, s)
+	if err != nil {
+		return x, err
+	}
+	if why != "" {
+		return x, fmt.Errorf("policy %s can't be changed now: %s", name, why)
+	}
+	if x, err = e.draft(ctx, s, c, by); err != nil || !x.Phase.Open() {
+		return x, err
+	}
+	if err := e.moveOne(ctx, x); err != nil {
+		return x, err
+	}
+	return e.Find(ctx, x.ID)
+}
+
+// named is the policy of a name that holds in a repository, of the highest layer.
+func (e *Evolver) named(ctx context.Context, installation int64, repo sia.Repo, name string) (subject, error) {
+	set, err := e.Settings.Policies(ctx, installation, repo)
+	if err != nil {
+		return subject{}, err
+	}
+	p, found := set.Find(name)
+	if !found {
+		return subject{}, fmt.Errorf("no policy %q holds in %s; `sia policies list --repo %s` shows those that do", name, repo, repo)
+	}
+	return e.subjectOf(ctx, installation, repo, p)
+}
+
+// Find is the experiment of an id; the error wraps [store.ErrNotFound] when there is none.
+func (e *Evolver) Find(ctx context.Context, id string) (store.Experiment, error) {
+	all, err := e.Store.Experiments(ctx, 0, false)
+	if err != nil {
+		return store.Experiment{}, err
+	}
+	i := slices.IndexFunc(all, func(x store.Experiment) bool { return x.ID == id })
+	if i < 0 {
+		return store.Experiment{}, fmt.Errorf("experiment %q: %w; `sia policies explain` lists them", id, store.ErrNotFound)
+	}
+	return all[i], nil
+}
+
+// Promote has a change come into force because a person says so, whatever the experiment shows.
+func (e *Evolver) Promote(ctx context.Context, id, by string) (store.Experiment, error) {
+	e.moving.Lock()
+	defer e.moving.Unlock()
+	x, err := e.Find(ctx, id)
+	if err != nil {
+		return x, err
+	}
+	switch x.Phase {
+	case store.ExperimentDrafted:
+		return x, fmt.Errorf("experiment %s has no pull request yet; `sia policies evolve` opens it", id)
+	case store.ExperimentProposed, store.ExperimentRunning, store.ExperimentBetter:
+	default:
+		return x, fmt.Errorf("experiment %s is %s: %s", id, x.Phase, x.Why)
+	}
+	merged, why, err := e.Forge.Merge(ctx, x)
+	switch {
+	case err != nil:
+		return x, err
+	case !merged:
+		return x, fmt.Errorf("pull request %s can't be merged: %s", x.PullURL, why)
+	}
+	return e.promoted(ctx, x, by+" promoted it")
+}
+
+// Rollback puts the version before a promoted change in force again, because a person says so.
+func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment, error) {
+	e.moving.Lock()
+	defer e.moving.Unlock()
+	x, err := e.Find(ctx, id)
+	if err != nil {
+		return x, err
+	}
+	switch x.Phase {
+	case store.ExperimentPromoted, store.ExperimentKept:
+		x.EndedAt = time.Time{}
+		if x, err = e.rollBack(ctx, x, by, by+" took it back"); err != nil {
+			return x, err
+		}
+	case store.ExperimentReverting: // the file is still to be put back
+	case store.ExperimentRunning, store.ExperimentBetter, store.ExperimentProposed:
+		return e.end(ctx, x, store.ExperimentStopped, by+" stopped it")
+	default:
+		return x, fmt.Errorf("experiment %s is %s: %s", id, x.Phase, x.Why)
+	}
+	return e.revert(ctx, x)
+}
+
+// errPast is a time that is over.
+var errPast = errors.New("a policy is frozen until a time that is to come")
+
+// Freeze has nobody change a policy until a time. What is tried goes on. A hold that has another
+// version decide stays as it is.
+func (e *Evolver) Freeze(
+	ctx context.Context, installation int64, repo sia.Repo, name string, until time.Time, by, why string,
+) (store.PolicyHold, error) {
+	s, err := e.named(ctx, installation, repo, name)
+	if err != nil {
+		return store.PolicyHold{}, err
+	}
+	if !until.After(e.Now()) {
+		return store.PolicyHold{}, fmt.Errorf("freeze %s until %s: %w", name, until.Format(time.DateOnly), errPast)
+	}
+	h := store.PolicyHold{Installation: installation, Place: s.place.ID, Decision: string(s.policy.Decision), Name: name,
+		Until: until, Why: why, By: by, At: e.Now()}
+	return h, e.hold(ctx, h)
+}
+
+// Thaw ends a freeze.
+func (e *Evolver) Thaw(ctx context.Context, installation int64, repo sia.Repo, name, by string) error {
+	s, err := e.named(ctx, installation, repo, name)
+	if err != nil {
+		return err
+	}
+	return e.hold(ctx, store.PolicyHold{Installation: installation, Place: s.place.ID, Decision: string(s.policy.Decision),
+		Name: name, Until: e.Now(), Why: "not frozen any more", By: by, At: e.Now()})
+}
+
+// hold keeps a hold with the version that stands in, if one does.
+func (e *Evolver) hold(ctx context.Context, h store.PolicyHold) error {
+	holds, err := e.Store.PolicyHolds(ctx, h.Installation)
+	if err != nil {
+		return err
+	}
+	for _, was := range holds {
+		if was.Place == h.Place && was.Decision == h.Decision && was.Name == h.Name {
+			h.Bad, h.Instead = was.Bad, was.Instead
+		}
+	}
+	return e.Store.HoldPolicy(ctx, h)
+}

@@ -1,0 +1,296 @@
+package evolve
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/evolve"
+	"github.com/sia-bot/sia/sia"
+)
+
+const (
+	// recently is how far back outcomes count for whether a policy has room.
+	recently = 60 * 24 * time.Hour
+	// asksAtMost are the policies of an installation that an author is asked about in one round.
+	asksAtMost = 2
+)
+
+// subject is a policy that may be changed, and where its changes go.
+type subject struct {
+	installation int64
+	policy       policies.Policy
+	place        sia.Repo // holds it, or is to
+	layer        policies.Layer
+	alone        bool // it is about tasks of place alone
+}
+
+func (s subject) file() string { return path.Join(policies.Dir, s.policy.Name+".yml") }
+
+// proposeIn proposes changes of an installation's policies, where there is room for one.
+func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
+	if e.Author == nil {
+		return nil
+	}
+	subjects, err := e.subjects(ctx, in)
+	if err != nil {
+		return err
+	}
+	var all []error
+	asked := 0
+	for _, s := range subjects {
+		if asked == asksAtMost {
+			break
+		}
+		why, err := e.barred(ctx, s)
+		if err == nil && why == "" {
+			asked++
+			err = e.ask(ctx, s)
+		}
+		if err != nil {
+			all = append(all, fmt.Errorf("policy %s: %w", s.policy.Name, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// subjects are the policies of an installation that decide for some repository, those that were
+// changed longest ago first.
+func (e *Evolver) subjects(ctx context.Context, in store.Installation) ([]subject, error) {
+	repos, err := e.Store.Repositories(ctx, in.ID)
+	if err != nil || len(repos) == 0 {
+		return nil, err
+	}
+	var out []subject
+	seen := map[string]bool{}
+	for _, r := range repos {
+		set, err := e.Settings.Policies(ctx, in.ID, r.Repo)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range set.All() {
+			s, err := e.subjectOf(ctx, in.ID, r.Repo, p)
+			if err != nil {
+				return nil, err
+			}
+			key := fmt.Sprint(s.place.ID, p.Decision, p.Name, p.ID())
+			if seen[key] || s.place.ID == 0 || outranked(set, p) {
+				continue
+			}
+			seen[key] = true
+			out = append(out, s)
+		}
+	}
+	past, err := e.Store.Experiments(ctx, in.ID, false)
+	if err != nil {
+		return nil, err
+	}
+	last := func(s subject) (n int) {
+		for i, x := range past {
+			if s.is(x) {
+				n = i + 1
+			}
+		}
+		return n
+	}
+	slices.SortStableFunc(out, func(a, b subject) int { return cmp.Compare(last(a), last(b)) })
+	return out, nil
+}
+
+// outranked reports whether another policy of the same name and type stands above one.
+func outranked(set *policies.Set, p policies.Policy) bool {
+	return slices.ContainsFunc(set.All(), func(q policies.Policy) bool {
+		return q.Decision == p.Decision && q.Name == p.Name && q.Layer > p.Layer
+	})
+}
+
+// subjectOf says where changes of a policy go that may hold in a repository: to where it is. One
+// that ships goes to the owner's repository for policies, or to the repository itself, for its
+// tasks alone, where the owner has none.
+func (e *Evolver) subjectOf(ctx context.Context, installation int64, r sia.Repo, p policies.Policy) (subject, error) {
+	s := subject{installation: installation, policy: p, place: r, layer: policies.Repository, alone: true}
+	if p.Layer == policies.Repository {
+		return s, nil
+	}
+	owners, err := e.Store.RepositoryNamed(ctx, installation, sia.OwnersRepo)
+	switch {
+	case errors.Is(err, store.ErrNotFound) && p.Layer == policies.Shipped:
+		return s, nil
+	case err != nil:
+		return subject{}, err
+	}
+	return subject{installation: installation, policy: p, place: owners.Repo, layer: policies.Owner}, nil
+}
+
+// is reports whether an experiment is about the policy.
+func (s subject) is(x store.Experiment) bool {
+	return x.Installation == s.installation && x.Place.ID == s.place.ID && x.Decision == string(s.policy.Decision) &&
+		x.Name == s.policy.Name
+}
+
+// barred says why a policy is not to be changed now; "" when it may be.
+func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
+	set, err := e.Settings.Settings(ctx, s.installation, s.place)
+	if err != nil {
+		return "", err
+	}
+	if set.Policies.Autonomy == sia.AutonomyOff {
+		return "policies.autonomy says that none are to be proposed", nil
+	}
+	if why, err := e.closed(ctx, s); why != "" || err != nil {
+		return why, err
+	}
+	now := e.Now()
+	record, err := e.Log.Record(ctx, s.installation, s.policy.ID(), now.Add(-recently))
+	switch {
+	case err != nil:
+		return "", err
+	case record.Since.IsZero() || s.policy.Layer != policies.Shipped && now.Sub(record.Since) < freeze:
+		return "it was changed less than 14 days ago", nil
+	case !evolve.Room(record.Passed, record.Ended):
+		return fmt.Sprintf("%d of %d tasks of the last 60 days were resolved: that is too few tasks, or good enough",
+			record.Passed, record.Ended), nil
+	}
+	return "", nil
+}
+
+// closed says why nobody may change a policy now, not even a person; "" when it may be changed.
+func (e *Evolver) closed(ctx context.Context, s subject) (string, error) {
+	now := e.Now()
+	past, err := e.Store.Experiments(ctx, s.installation, false)
+	if err != nil {
+		return "", err
+	}
+	for _, x := range past {
+		switch {
+		case !s.is(x):
+		case x.Phase.Open() && x.Phase != store.ExperimentPromoted:
+			return fmt.Sprintf("the change %s of it is %s", x.ID, x.Phase), nil
+		case !x.PromotedAt.IsZero() && now.Sub(x.PromotedAt) < freeze:
+			return "it was changed less than 14 days ago", nil
+		}
+	}
+	holds, err := e.Store.PolicyHolds(ctx, s.installation)
+	if err != nil {
+		return "", err
+	}
+	for _, h := range holds {
+		if h.Place == s.place.ID && h.Decision == string(s.policy.Decision) && h.Name == s.policy.Name && h.Until.After(now) {
+			return fmt.Sprintf("it is frozen until %s: %s", h.Until.UTC().Format(time.DateOnly), h.Why), nil
+		}
+	}
+	return "", nil
+}
+
+// ask asks the author for changes of a policy, and drafts the first that the gate lets through.
+func (e *Evolver) ask(ctx context.Context, s subject) error {
+	m, err := e.material(ctx, s)
+	if err != nil {
+		return err
+	}
+	changes, err := e.Author.Propose(ctx, m, func(c policies.Mutation) error {
+		if i := slices.IndexFunc(m.Rejected, func(r Rejected) bool { return r.Path == c.Path && r.Value == c.Value }); i >= 0 {
+			return fmt.Errorf("%s was proposed before and rejected: %s", c, m.Rejected[i].Why)
+		}
+		_, err := policies.Mutate(s.policy, c)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		x, err := e.draft(ctx, s, c, e.Author.Name())
+		if err != nil {
+			return err
+		}
+		if x.Phase.Open() {
+			return e.moveOne(ctx, x)
+		}
+	}
+	return nil
+}
+
+// moveOne moves one change on, while nothing else does.
+func (e *Evolver) moveOne(ctx context.Context, x store.Experiment) error {
+	e.moving.Lock()
+	defer e.moving.Unlock()
+	return e.move(ctx, x)
+}
+
+// draft puts a change through the replay gate and saves it, as drafted or as rejected.
+func (e *Evolver) draft(ctx context.Context, s subject, c policies.Mutation, by string) (store.Experiment, error) {
+	candidate, err := policies.Mutate(s.policy, c)
+	if err != nil {
+		return store.Experiment{}, err
+	}
+	past, err := e.Store.Experiments(ctx, s.installation, false)
+	if err != nil {
+		return store.Experiment{}, err
+	}
+	x := store.Experiment{
+		Installation: s.installation, Place: s.place, Alone: s.alone, Layer: int(s.layer), Decision: string(s.policy.Decision),
+		Name: s.policy.Name, File: s.file(), Present: s.policy.ID(), Candidate: candidate.ID(), Change: changeText(s.policy, candidate),
+		Path: c.Path, Value: c.Value, Reason: c.Reason, By: by, Number: 1, CreatedAt: e.Now(),
+	}
+	for _, was := range past {
+		if s.is(was) {
+			x.Number++
+		}
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%d/%s/%d", s.installation, s.place.ID, candidate.ID(), x.Number))
+	x.ID = fmt.Sprintf("%s-%d-%x", s.policy.Name, x.Number, sum[:3])
+	for _, p := range []policies.Policy{s.policy, candidate} {
+		if err := e.Store.KeepPolicyVersion(ctx, p.ID(), string(p.Decision), p.Source); err != nil {
+			return x, err
+		}
+	}
+	return e.gate(ctx, x, s.policy, candidate)
+}
+
+// changeText is a change of a policy in words.
+func changeText(was, now policies.Policy) string {
+	var all []string
+	for _, c := range policies.Diff(was, now) {
+		if c.Path != "version" {
+			all = append(all, c.String())
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// gate judges a change by tasks whose outcome is known, and saves it.
+func (e *Evolver) gate(
+	ctx context.Context, x store.Experiment, present, candidate policies.Policy,
+) (store.Experiment, error) {
+	g, err := evolve.NewGate(x.Number)
+	if err != nil {
+		return x, err
+	}
+	won, lost, err := e.Log.Duels(ctx, x.Installation, present, candidate)
+	if err != nil {
+		return x, err
+	}
+	for range won {
+		g.Add(true, false)
+	}
+	for range lost {
+		g.Add(false, true)
+	}
+	x.Gate = g.Why()
+	switch g.Verdict() {
+	case evolve.Reject:
+		return e.enter(ctx, x, store.ExperimentRejected, "tasks of the log speak against it: "+x.Gate)
+	case evolve.Pass:
+	default:
+		x.Gate = "not replayed, for the log can say too little: " + x.Gate
+	}
+	return e.enter(ctx, x, store.ExperimentDrafted, fmt.Sprintf("%s proposed it: %s", x.By, x.Reason))
+}

@@ -1,0 +1,172 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// PolicyChange is a change of a policy, as people are told of it.
+type PolicyChange struct {
+	Decision, Name string
+	File           string // its path
+	Change         string // in words, such as "parameters.threshold: 0.65 -> 0.5"
+	Diff           string // of the file, unified
+	Reason         string
+	By             string // who proposed it: a login, or a model's name
+	Person         bool   // By is a login
+	Number         int    // of the changes that were ever proposed for this policy
+	Gate           string // what tasks that were played again said
+	Phase          string
+	Why            string // of the phase
+	Everywhere     bool   // about all repositories of the owner
+	Place          sia.Repo
+	Waits          bool // for a person's approval
+
+	Present, Candidate [2]int // tasks that were resolved, and tried
+	Open               int
+	E, Harm            float64
+	Guards             []PolicyGuard
+}
+
+// PolicyGuard is one metric of a policy that is in force.
+type PolicyGuard struct {
+	Metric      string
+	Before      float64 // share, 0–1
+	Well, Tried int
+	Alarm       bool
+}
+
+// PolicyMarker is the first line of the one comment on the pull request of an experiment.
+func PolicyMarker(experiment string) string {
+	return Marker{Kind: "experiment", Key: experiment}.String()
+}
+
+// PolicyTitle is the title of the pull request that changes a policy, and the message of its commit.
+func PolicyTitle(c PolicyChange) string {
+	return Neutralise(cut(fmt.Sprintf("Policy %s: %s", c.Name, oneLine(c.Change)), maxTitle))
+}
+
+// PolicyBody is the text of that pull request.
+func PolicyBody(c PolicyChange) string {
+	var p page
+	by := "**" + Line(c.By, 80) + "**"
+	if c.Person {
+		by = "@" + Neutralise(c.By)
+	}
+	p.add(fmt.Sprintf("One number or rule of how SIA decides about %s (%s) would change. %s proposes it:", Code(c.Decision, 0),
+		Code(c.File, 0), by))
+	p.add(Fence("diff", c.Diff))
+	p.add("**Why:** " + Line(c.Reason, 400))
+	p.add("### What happens now\n\n" + policyNext(c))
+	p.fold("What speaks for it so far", "It is change "+fmt.Sprint(c.Number)+" that was proposed for this policy. Tasks of the log: "+
+		Line(c.Gate, 400)+".\n\nMost changes are no better, so nothing is taken up because it sounds right: half of the new tasks of "+
+		policyWhere(c)+" are decided by the change and half without it, by a lot, until one side has proved itself. "+
+		"docs/evolution.md of SIA says how, and how often that errs.")
+	return p.String()
+}
+
+func policyWhere(c PolicyChange) string {
+	if c.Everywhere {
+		return "all repositories of " + Code(c.Place.Owner, 0)
+	}
+	return Code(c.Place.String(), 0)
+}
+
+// policyNext says what people can do about a change that was proposed.
+func policyNext(c PolicyChange) string {
+	start := "The experiment begins by itself, because `policies.autonomy` says so."
+	if c.Waits {
+		start = "**Put a 👍 on SIA's comment below** to have it tried on half of the new tasks. It is merged when it has proved " +
+			"better, and closed when it has not."
+	}
+	return "- " + start + "\n- **Close** this to do without it.\n- **Merge** this to take it up at once, untried; " +
+		"SIA watches it and takes it back if it does harm."
+}
+
+// PolicyComment is the one comment of SIA's on that pull request: how the experiment stands.
+func PolicyComment(c PolicyChange) string {
+	var p page
+	switch c.Phase {
+	case "proposed":
+		if c.Waits {
+			p.add("### 🧪 Shall this be tried?\n\nA 👍 on this comment starts it on half of the new tasks. Nothing is decided " +
+				"by it before.")
+		} else {
+			p.add("### 🧪 This is about to be tried")
+		}
+	case "running":
+		p.add("### 🧪 Being tried on half of the new tasks")
+		p.add(policyTally(c))
+	case "better":
+		p.add("### ✅ It does better\n\n**Please merge this pull request:** " + Line(c.Why, 300) + ".")
+		p.add(policyTally(c))
+	case "promoted":
+		p.add("### ✅ In force, and watched\n\n" + Line(c.Why, 300) + ".")
+		p.add(policyGuards(c))
+	case "kept":
+		p.add("### ✅ In force\n\n" + Line(c.Why, 300) + ".")
+	case "reverting", "rolled-back":
+		p.add("### ⏪ Taken back\n\nThe version before it decides again, and the policy is left alone for 14 days. " + Line(c.Why, 400) + ".")
+		p.add(policyGuards(c))
+	default:
+		p.add("### ❌ Not taken up\n\n" + Line(c.Why, 400) + ".")
+		p.add(policyTally(c))
+	}
+	if c.Present[1]+c.Candidate[1] > 0 {
+		p.fold("What the numbers mean", fmt.Sprintf("The evidence that the change is better is %.3g; at 20 it is taken up. That it is "+
+			"worse: %.3g; at 10 it ends. A task counts as resolved when its checks were green without a person's answer, and counts "+
+			"in the order in which tasks began. %s not ended yet.", c.E, c.Harm, plural(c.Open, "task has")))
+	}
+	return p.String()
+}
+
+// policyTally is a table of what came of both halves.
+func policyTally(c PolicyChange) string {
+	if c.Present[1]+c.Candidate[1] == 0 {
+		return ""
+	}
+	row := func(name string, a [2]int) string {
+		share := "–"
+		if a[1] > 0 {
+			share = fmt.Sprintf("%.0f %%", 100*float64(a[0])/float64(a[1]))
+		}
+		return fmt.Sprintf("| %s | %d of %d | %s |\n", name, a[0], a[1], share)
+	}
+	return "| | resolved | |\n|---|---|---|\n" + row("with the change", c.Candidate) + row("without it", c.Present)
+}
+
+func policyGuards(c PolicyChange) string {
+	if len(c.Guards) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("| tasks | before | since |\n|---|---|---|\n")
+	for _, g := range c.Guards {
+		since := "–"
+		if g.Tried > 0 {
+			since = fmt.Sprintf("%.0f %% of %d", 100*float64(g.Well)/float64(g.Tried), g.Tried)
+		}
+		if g.Alarm {
+			since = "**" + since + "** ⚠️"
+		}
+		fmt.Fprintf(&b, "| %s | %.0f %% | %s |\n", g.Metric, 100*g.Before, since)
+	}
+	return b.String()
+}
+
+// PolicyRevertTitle is the title of the pull request that takes a change back.
+func PolicyRevertTitle(c PolicyChange) string {
+	return Neutralise(cut(fmt.Sprintf("Take back: policy %s, %s", c.Name, oneLine(c.Change)), maxTitle))
+}
+
+// PolicyRevertBody is its text.
+func PolicyRevertBody(c PolicyChange, was string) string {
+	var p page
+	p.add("The version before " + link("that change", was) + " decides again already, so that it does no more harm. This puts the " +
+		"file back, so that it says so too.")
+	p.add("**Why:** " + Line(c.Why, 400) + ".")
+	p.add(policyGuards(c))
+	return p.String()
+}
