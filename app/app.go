@@ -23,6 +23,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/app/evolve"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
@@ -50,8 +51,9 @@ type Options struct {
 
 // App is one SIA process.
 type App struct {
-	Store  *store.Store
-	GitHub *github.App
+	Store   *store.Store
+	GitHub  *github.App
+	Evolver *evolve.Evolver
 
 	config   Config
 	log      *slog.Logger
@@ -77,7 +79,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o.Logger = g.log
-	a := &App{Store: g.store, GitHub: g.github, config: c, log: g.log, secrets: g.secrets, now: g.now}
+	a := &App{Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log, secrets: g.secrets, now: g.now}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())

@@ -110,13 +110,10 @@ type Numbers struct {
 	Guards    []Guard    `json:"guards,omitempty"` // after the promotion
 }
 
-// Numbers are how an experiment stands, by what is known now of its tasks.
-func (e *Evolver) Numbers(ctx context.Context, x store.Experiment) (Numbers, error) {
-	rows, err := e.Store.ExperimentTasks(ctx, x.ID)
-	if err != nil {
-		return Numbers{}, err
-	}
-	return numbers(x, rows), nil
+// NumbersOf are how an experiment stands, by what a database has of its tasks.
+func NumbersOf(ctx context.Context, s *store.Store, x store.Experiment) (Numbers, error) {
+	rows, err := s.ExperimentTasks(ctx, x.ID)
+	return numbers(x, rows), err
 }
 
 func numbers(x store.Experiment, rows []store.ExperimentTask) (n Numbers) {

@@ -165,6 +165,15 @@ func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 // closed says why nobody may change a policy now, not even a person; "" when it may be changed.
 func (e *Evolver) closed(ctx context.Context, s subject) (string, error) {
 	now := e.Now()
+	holds, err := e.Store.PolicyHolds(ctx, s.installation)
+	if err != nil {
+		return "", err
+	}
+	for _, h := range holds {
+		if h.Place == s.place.ID && h.Decision == string(s.policy.Decision) && h.Name == s.policy.Name && h.Until.After(now) {
+			return fmt.Sprintf("it is frozen until %s: %s", h.Until.UTC().Format(time.DateOnly), h.Why), nil
+		}
+	}
 	past, err := e.Store.Experiments(ctx, s.installation, false)
 	if err != nil {
 		return "", err
@@ -176,15 +185,6 @@ func (e *Evolver) closed(ctx context.Context, s subject) (string, error) {
 			return fmt.Sprintf("the change %s of it is %s", x.ID, x.Phase), nil
 		case !x.PromotedAt.IsZero() && now.Sub(x.PromotedAt) < freeze:
 			return "it was changed less than 14 days ago", nil
-		}
-	}
-	holds, err := e.Store.PolicyHolds(ctx, s.installation)
-	if err != nil {
-		return "", err
-	}
-	for _, h := range holds {
-		if h.Place == s.place.ID && h.Decision == string(s.policy.Decision) && h.Name == s.policy.Name && h.Until.After(now) {
-			return fmt.Sprintf("it is frozen until %s: %s", h.Until.UTC().Format(time.DateOnly), h.Why), nil
 		}
 	}
 	return "", nil

@@ -88,8 +88,10 @@ func (s *Store) SaveExperiment(ctx context.Context, x Experiment, what string) e
 				pull_url, head, comment, approved_by, created_at, started_at, promoted_at, watched_at, ended_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET present = excluded.present, phase = excluded.phase, why = excluded.why, gate = excluded.gate,
-				pull = excluded.pull, pull_url = excluded.pull_url, head = excluded.head, comment = excluded.comment, approved_by = excluded.approved_by,
-				started_at = excluded.started_at, promoted_at = excluded.promoted_at, watched_at, ended_at = excluded.ended_at`,
+				pull = excluded.pull, pull_url = excluded.pull_url, head = excluded.head,
+				comment = excluded.comment, approved_by = excluded.approved_by,
+				started_at = excluded.started_at, promoted_at = excluded.promoted_at,
+				watched_at = excluded.watched_at, ended_at = excluded.ended_at`,
 			x.ID, x.Installation, x.Place.ID, x.Place.Owner, x.Place.Name, x.Alone, x.Layer, x.Decision, x.Name, x.File, x.Present,
 			x.Candidate, x.Change, x.Path, x.Value, x.Reason, x.By, x.Number, x.Phase, x.Why, x.Gate, x.Pull, x.PullURL, x.Head, x.Comment,
 			x.ApprovedBy, micros(x.CreatedAt), micros(x.StartedAt), micros(x.PromotedAt), micros(x.WatchedAt), micros(x.EndedAt))

@@ -21,9 +21,14 @@ type policiesCmd struct {
 	Show     policiesShowCmd     `cmd:"" help:"Print a policy as it is written, also an old version."`
 	Check    policiesCheckCmd    `cmd:"" help:"Check a policy file: every problem with its line."`
 	Diff     policiesDiffCmd     `cmd:"" help:"Say in which fields two policies differ."`
-	Explain  policiesExplainCmd  `cmd:"" help:"Every decision of a task: by which policy, in what context, among what, and what came of it."`
+	Explain  policiesExplainCmd  `cmd:"" help:"Every decision of a task, or everything that happened to a change of a policy."`
 	Simulate policiesSimulateCmd `cmd:"" help:"Put a policy file to the decisions in the log: what it would have decided otherwise."`
 	Analyse  policiesAnalyseCmd  `cmd:"" help:"What the log teaches: what each option came to, and where it does well or badly."`
+	Evolve   policiesEvolveCmd   `cmd:"" help:"Move every change on, and propose changes where there is room for one, as the server does once a day."`
+	Propose  policiesProposeCmd  `cmd:"" help:"Propose a change of a policy: one field, which is tried on half of the tasks."`
+	Promote  policiesPromoteCmd  `cmd:"" help:"Take a change up now, whatever its experiment shows."`
+	Rollback policiesRollbackCmd `cmd:"" help:"Take a change back, or stop trying it."`
+	Freeze   policiesFreezeCmd   `cmd:"" help:"Have nobody change a policy for a while."`
 }
 
 // ofPolicies is where policies are looked for: those that ship, and a server's.

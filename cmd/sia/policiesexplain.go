@@ -17,7 +17,7 @@ import (
 
 type policiesExplainCmd struct {
 	openedDatabase `embed:""`
-	Task           string `arg:"" help:"Task id, or owner/name#issue."`
+	What           string `arg:"" optional:"" help:"A task, by its id or as owner/name#issue; or a change of a policy, by its id or by the policy's name; default: every change."`
 }
 
 // explainedDecision is a decision with what it went by, as JSON.
@@ -27,12 +27,16 @@ type explainedDecision struct {
 	Mattered []string `json:"mattered"`        // the values of the context that mattered, in words
 }
 
-// Run prints the decisions of a task with the policies that they were made by.
+// Run prints the decisions of a task with the policies that they were made by, or what happened to
+// changes of policies.
 func (c *policiesExplainCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store) error {
-		t, err := findTask(e, s, c.Task)
-		if err != nil {
+		if known, err := explainExperiments(e, s, c.What, c.Output == "json"); known || err != nil {
 			return err
+		}
+		t, err := findTask(e, s, c.What)
+		if err != nil {
+			return fmt.Errorf("%w; nor is there such a change of a policy, or a policy of that name that was changed", err)
 		}
 		ds, err := s.Decisions(e.ctx, t.ID)
 		if err != nil {

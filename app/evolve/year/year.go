@@ -91,13 +91,18 @@ type done struct {
 	resolved bool
 }
 
-// Play plays a year on a database that has nothing in it.
-func Play(ctx context.Context, s *store.Store, spec Spec) (Result, error) {
+// Play plays a year on a database that has nothing in it. open opens it with the year's clock; the
+// caller closes it.
+func Play(ctx context.Context, spec Spec, open func(now func() time.Time) (*store.Store, error)) (Result, error) {
 	w := &world{Spec: spec, dice: rand.New(rand.NewPCG(spec.Seed, 14)), now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC),
 		tasks: map[sia.TaskID]sia.Task{}, effect: map[string]float64{}, spoilt: map[string]time.Time{},
 		own: map[string]policies.Policy{}, truth: map[string]float64{}, under: map[string]int{}}
 	w.forge = newForge(w)
-	err := s.UpsertInstallation(ctx, store.Installation{ID: installation, Account: owner})
+	s, err := open(func() time.Time { return w.now })
+	if err != nil {
+		return Result{}, err
+	}
+	err = s.UpsertInstallation(ctx, store.Installation{ID: installation, Account: owner})
 	for i := range spec.Repos {
 		w.rates = append(w.rates, .35+.3*w.dice.Float64())
 		err = errors.Join(err, s.UpsertRepository(ctx, store.Repository{Repo: w.repo(i), Installation: installation, DefaultBranch: "main"}))

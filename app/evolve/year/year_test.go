@@ -10,22 +10,27 @@ import (
 	"github.com/sia-bot/sia/app/store"
 )
 
-func database(t testing.TB) *store.Store {
-	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "y.db"), Logger: slog.New(slog.DiscardHandler), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
+// database opens one that has nothing in it.
+func database(t testing.TB) func(func() time.Time) (*store.Store, error) {
+	return func(now func() time.Time) (*store.Store, error) {
+		s, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "year.db"),
+			Logger: slog.New(slog.DiscardHandler), Now: now})
+		if err != nil {
+			return nil, err
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		_, _, err = s.Migrate(t.Context())
+		return s, err
 	}
-	t.Cleanup(func() { _ = s.Close() })
-	if _, _, err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 func TestYear(t *testing.T) {
 	start := time.Now()
-	r, err := year.Play(t.Context(), database(t), year.Default(9090909))
+	r, err := year.Play(t.Context(), year.Default(9090909), database(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,224 @@
+package app_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/evolve"
+	"github.com/sia-bot/sia/sia"
+)
+
+// lab is a stage on which changes of policies are tried.
+type lab struct {
+	*apptest.Stage
+	t *testing.T
+}
+
+// change is the only change there is, as it stands.
+func (l lab) change() store.Experiment {
+	l.t.Helper()
+	all, err := l.App.Store.Experiments(l.t.Context(), 0, false)
+	check(l.t, err)
+	if len(all) != 1 {
+		l.t.Fatalf("there are %d changes", len(all))
+	}
+	return all[0]
+}
+
+// propose has a person propose that fewer tasks are divided, and returns the change.
+func (l lab) propose() store.Experiment {
+	l.t.Helper()
+	r, err := l.Sim.Repo(apptest.Repo)
+	check(l.t, err)
+	_, err = l.App.Evolver.Propose(l.t.Context(), l.Install, sia.Repo{ID: r.ID, Owner: apptest.Owner, Name: apptest.Name},
+		"decompose", policies.Mutation{Path: "parameters.threshold", Value: "0.95", Reason: "Divide less, @everyone."}, "@"+apptest.Owner)
+	check(l.t, err)
+	return l.change()
+}
+
+// comment is SIA's comment on the pull request of a change.
+func (l lab) comment(x store.Experiment) string {
+	l.t.Helper()
+	pull, err := l.Sim.Issue(x.Place.String(), x.Pull)
+	check(l.t, err)
+	if len(pull.Comments) != 1 {
+		l.t.Fatalf("the pull request has %d comments", len(pull.Comments))
+	}
+	return pull.Comments[0].Body
+}
+
+// approve has somebody put a 👍 on that comment, and SIA look.
+func (l lab) approve(x store.Experiment, who string) store.Experiment {
+	l.t.Helper()
+	check(l.t, l.Sim.React(x.Place.String(), x.Pull, x.Comment, who, "+1"))
+	l.Periodic("trials")
+	return l.change()
+}
+
+// outcomes puts n tasks into an experiment; resolved says of each whether it is.
+func (l lab) outcomes(x store.Experiment, n int, after bool, resolved func(i int, candidate bool) bool) {
+	l.t.Helper()
+	var rows []store.ExperimentTask
+	for i := range n {
+		row := store.ExperimentTask{Task: sia.TaskID(fmt.Sprintf("9-%d%v", i, after)), After: after, At: l.Clock.Now()}
+		row.Candidate = evolve.Assign(x.ID, string(row.Task))
+		if after {
+			row.Candidate = !evolve.HeldBack(x.ID, string(row.Task), i)
+		}
+		_, err := l.App.Store.Enrol(l.t.Context(), x.ID, row)
+		check(l.t, err)
+		if row.Came = store.TaskFailed; resolved(i, row.Candidate) {
+			row.Came = store.TaskResolved
+		}
+		rows = append(rows, row)
+	}
+	check(l.t, l.App.Store.SettleExperimentTasks(l.t.Context(), x.ID, rows))
+}
+
+// decidedBy is the policy that decided about a task of a type.
+func (l lab) decidedBy(issue int, typ sia.DecisionType) string {
+	l.t.Helper()
+	ds, err := l.App.Store.Decisions(l.t.Context(), l.Task(issue).ID)
+	check(l.t, err)
+	for _, d := range ds {
+		if d.Type == typ {
+			return d.Policy
+		}
+	}
+	task := l.Task(issue)
+	l.t.Fatalf("nothing of type %s was decided about #%d, which is %s (%s%s)", typ, issue, task.State, task.Ended, fmt.Sprintf("%+v", task.Pause))
+	return ""
+}
+
+func contains(t *testing.T, text string, all ...string) {
+	t.Helper()
+	for _, want := range all {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+// A change of a policy, from its proposal to its being taken back: on GitHub, and in what
+// tasks are decided by.
+func TestChangeOfAPolicy(t *testing.T) {
+	t.Parallel()
+	l := lab{shop(t, "pass"), t}
+	l.Sim.CreateUser("stranger")
+	check(t, l.Sim.SetPermission(apptest.Repo, "stranger", "read"))
+	x := l.propose()
+	if x.Phase != store.ExperimentProposed || x.Place.String() != apptest.Repo || !x.Alone || x.File != ".sia/policies/decompose.yml" {
+		t.Fatalf("%+v", x)
+	}
+	pull, err := l.Sim.Issue(apptest.Repo, x.Pull)
+	check(t, err)
+	contains(t, pull.Body, "-  threshold: 0.75", "+  threshold: 0.95",
+		"Put a 👍 on SIA's comment below", "@\u200beveryone", "@"+apptest.Owner+" proposes it")
+	contains(t, l.comment(x), "Shall this be tried?")
+	if x = l.approve(x, "stranger"); x.Phase != store.ExperimentProposed {
+		t.Fatalf("a stranger's 👍 had it tried: %s", x.Phase)
+	}
+	if x = l.approve(x, apptest.Owner); x.Phase != store.ExperimentRunning || x.ApprovedBy != apptest.Owner {
+		t.Fatalf("%s: %s", x.Phase, x.Why)
+	}
+	contains(t, l.comment(x), "Being tried on half")
+
+	// What is decided about a task goes by the lot.
+	l.Clock.Jump(l.Clock.Now().Add(time.Minute))
+	first := resolve(t, l.Stage, "Greet the customers")
+	want := x.Present
+	if evolve.Assign(x.ID, string(l.Task(first).ID)) {
+		want = x.Candidate
+	}
+	if by := l.decidedBy(first, sia.DecideDecompose); by != want {
+		t.Errorf("#%d was decided about by %s, want %s", first, by, want)
+	}
+	rows, err := l.App.Store.ExperimentTasks(t.Context(), x.ID)
+	check(t, err)
+	if len(rows) != 1 || rows[0].Task != l.Task(first).ID {
+		t.Errorf("%+v take part", rows)
+	}
+
+	l.outcomes(x, 80, false, func(i int, candidate bool) bool { return candidate || i%2 == 0 })
+	l.Periodic("trials")
+	if x = l.change(); x.Phase != store.ExperimentPromoted {
+		t.Fatalf("%s: %s; #%d is %s; %s", x.Phase, x.Why, first, l.Task(first).State, l.comment(x))
+	}
+	contains(t, l.comment(x), "In force, and watched")
+	file, err := l.Sim.File(apptest.Repo, "main", x.File)
+	check(t, err)
+	contains(t, file, "threshold: 0.95", "version: 2")
+	l.Settle()
+
+	l.Clock.Jump(l.Clock.Now().Add(time.Minute))
+	second := resolve(t, l.Stage, "Greet the customers again")
+	want = x.Candidate
+	if evolve.HeldBack(x.ID, string(l.Task(second).ID), 0) {
+		want = x.Present
+	}
+	if by := l.decidedBy(second, sia.DecideDecompose); by != want {
+		t.Errorf("#%d was decided about by %s, want %s", second, by, want)
+	}
+
+	// It turns bad: the version before it decides at once, and its file is put back.
+	l.outcomes(x, 120, true, func(_ int, candidate bool) bool { return !candidate })
+	l.Periodic("trials")
+	if x = l.change(); x.Phase != store.ExperimentRolledBack {
+		t.Fatalf("%s: %s", x.Phase, x.Why)
+	}
+	contains(t, l.comment(x), "Taken back", "resolved fell")
+	l.Settle()
+	if files, err := l.Sim.Files(apptest.Repo, "main"); err != nil || slices.Contains(files, x.File) {
+		t.Errorf("the file is still there: %v %v", files, err)
+	}
+	l.Clock.Jump(l.Clock.Now().Add(time.Minute))
+	third := resolve(t, l.Stage, "Greet the customers once more")
+	if by := l.decidedBy(third, sia.DecideDecompose); by != x.Present {
+		t.Errorf("#%d was decided about by %s, want %s", third, by, x.Present)
+	}
+	r, err := l.Sim.Repo(apptest.Repo)
+	check(t, err)
+	if _, err := l.App.Evolver.Propose(t.Context(), l.Install, sia.Repo{ID: r.ID, Owner: apptest.Owner, Name: apptest.Name}, "decompose",
+		policies.Mutation{Path: "parameters.threshold", Value: "0.5", Reason: "r"}, "@ann"); err == nil ||
+		!strings.Contains(err.Error(), "frozen until") {
+		t.Errorf("it is not frozen: %v", err)
+	}
+}
+
+// What people do with the pull request stands above what SIA would do with it.
+func TestPeopleDecideAboutAChange(t *testing.T) {
+	t.Parallel()
+	closed := lab{shop(t, "pass"), t}
+	x := closed.propose()
+	check(t, closed.Sim.CloseIssue(apptest.Repo, x.Pull, apptest.Owner))
+	closed.Periodic("trials")
+	if x = closed.change(); x.Phase != store.ExperimentRejected || !strings.Contains(x.Why, "a person closed") {
+		t.Errorf("closed: %s: %s", x.Phase, x.Why)
+	}
+	merged := lab{shop(t, "pass"), t}
+	x = merged.propose()
+	_, err := merged.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
+	check(t, err)
+	merged.Periodic("trials")
+	if x = merged.change(); x.Phase != store.ExperimentPromoted || !strings.Contains(x.Why, "a person merged") {
+		t.Errorf("merged: %s: %s", x.Phase, x.Why)
+	}
+
+	// Somebody else's commit on its branch is not merged by SIA.
+	changed := lab{shop(t, "pass"), t}
+	x = changed.approve(changed.propose(), apptest.Owner)
+	_, err = changed.Sim.PushFiles(apptest.Repo, "sia/policy-"+x.ID, apptest.Owner, "And this", map[string]string{"evil.txt": "x\n"})
+	check(t, err)
+	changed.outcomes(x, 80, false, func(i int, candidate bool) bool { return candidate || i%2 == 0 })
+	changed.Periodic("trials")
+	if x = changed.change(); x.Phase != store.ExperimentBetter || !strings.Contains(x.Why, "somebody changed its branch") {
+		t.Errorf("changed: %s: %s", x.Phase, x.Why)
+	}
+	contains(t, changed.comment(x), "Please merge this pull request")
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/evolve"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// ofChanges is what commands work with that change policies: the server's database, GitHub, and
+// for proposals a model.
+type ofChanges struct {
+	serverFlags `embed:""`
+	Output      string `help:"text or json." enum:"text,json" default:"text"`
+	By          string `help:"Your login on GitHub, for the record." placeholder:"LOGIN"`
+}
+
+// by is who gives the command, as the record has it.
+func (o ofChanges) by() string {
+	if o.By == "" {
+		return "whoever runs the server"
+	}
+	return "@" + strings.TrimPrefix(o.By, "@")
+}
+
+// with runs f with what tries changes of policies. It may be done beside a server.
+func (o ofChanges) with(e *commandEnv, f func(*evolve.Evolver, *store.Store) error) (err error) {
+	c, err := o.config()
+	if err != nil {
+		return err
+	}
+	evolver, s, closing, err := app.OpenEvolver(e.ctx, c, app.Options{Logger: e.logger})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	return f(evolver, s)
+}
+
+// tell prints a change as it stands.
+func (o ofChanges) tell(e *commandEnv, x store.Experiment) error {
+	if o.Output == "json" {
+		return printJSON(e, x)
+	}
+	_, err := fmt.Fprint(e.out, secret.Mask(experimentText(e, x)))
+	return err
+}
+
+// experimentText is a change in a few lines.
+func experimentText(e *commandEnv, x store.Experiment) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", e.style.bold(x.ID), x.Phase)
+	fmt.Fprintf(&b, "  policy %s (%s) of %s: %s\n", x.Name, x.Decision, x.Place, x.Change)
+	fmt.Fprintf(&b, "  because: %s (%s)\n", x.Reason, x.By)
+	if x.Gate != "" {
+		fmt.Fprintf(&b, "  tasks of the log: %s\n", x.Gate)
+	}
+	fmt.Fprintf(&b, "  now: %s\n", x.Why)
+	if x.PullURL != "" {
+		fmt.Fprintf(&b, "  %s\n", x.PullURL)
+	}
+	return b.String()
+}
+
+type policiesEvolveCmd struct {
+	ofChanges `embed:""`
+}
+
+// Run does what the server does once a day.
+func (c *policiesEvolveCmd) Run(e *commandEnv) error {
+	return c.with(e, func(evolver *evolve.Evolver, s *store.Store) error {
+		before, err := s.Experiments(e.ctx, 0, false)
+		if err != nil {
+			return err
+		}
+		err = evolver.Evolve(e.ctx)
+		after, listed := s.Experiments(e.ctx, 0, false)
+		if err = errors.Join(err, listed); err != nil {
+			return err
+		}
+		was := map[string]string{}
+		for _, x := range before {
+			was[x.ID] = string(x.Phase) + x.Why
+		}
+		moved := []store.Experiment{}
+		for _, x := range after {
+			if was[x.ID] != string(x.Phase)+x.Why {
+				moved = append(moved, x)
+			}
+		}
+		if c.Output == "json" {
+			return printJSON(e, moved)
+		}
+		for _, x := range moved {
+			if err := c.tell(e, x); err != nil {
+				return err
+			}
+		}
+		if len(moved) == 0 {
+			_, err = fmt.Fprintln(e.out, "Nothing changed: no experiment has come to anything, and no policy has both room for a "+
+				"better one (docs/evolution.md) and enough tasks to tell.")
+		}
+		return err
+	})
+}
+
+type policiesProposeCmd struct {
+	ofChanges `embed:""`
+	Repo      string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME"`
+	Policy    string `arg:"" help:"The policy's name."`
+	Change    string `arg:"" help:"The field and its new value, such as parameters.threshold=0.5; \x60sia policies show\x60 has the fields."`
+	Reason    string `help:"Why, for the people who maintain the repository." required:""`
+}
+
+// Run proposes a change.
+func (c *policiesProposeCmd) Run(e *commandEnv) error {
+	path, value, ok := strings.Cut(c.Change, "=")
+	if !ok {
+		return fmt.Errorf("%q is no change: want a field, = and its new value, such as parameters.threshold=0.5", c.Change)
+	}
+	return c.with(e, func(evolver *evolve.Evolver, s *store.Store) error {
+		r, err := knownRepository(e, s, c.Repo)
+		if err != nil {
+			return err
+		}
+		x, err := evolver.Propose(e.ctx, r.Installation, r.Repo, c.Policy,
+			policies.Mutation{Path: strings.TrimSpace(path), Value: strings.TrimSpace(value), Reason: c.Reason}, c.by())
+		if err != nil {
+			return err
+		}
+		return c.tell(e, x)
+	})
+}
+
+type policiesPromoteCmd struct {
+	ofChanges  `embed:""`
+	Experiment string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
+}
+
+// Run takes a change up.
+func (c *policiesPromoteCmd) Run(e *commandEnv) error {
+	return c.with(e, func(evolver *evolve.Evolver, _ *store.Store) error {
+		x, err := evolver.Promote(e.ctx, c.Experiment, c.by())
+		if err != nil {
+			return err
+		}
+		return c.tell(e, x)
+	})
+}
+
+type policiesRollbackCmd struct {
+	ofChanges  `embed:""`
+	Experiment string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
+}
+
+// Run takes a change back.
+func (c *policiesRollbackCmd) Run(e *commandEnv) error {
+	return c.with(e, func(evolver *evolve.Evolver, _ *store.Store) error {
+		x, err := evolver.Rollback(e.ctx, c.Experiment, c.by())
+		if err != nil {
+			return err
+		}
+		return c.tell(e, x)
+	})
+}
+
+type policiesFreezeCmd struct {
+	ofChanges `embed:""`
+	Repo      string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME"`
+	Policy    string `arg:"" help:"The policy's name."`
+	Days      int    `help:"For so many days." default:"14"`
+	Lift      bool   `help:"End the freeze."`
+	Reason    string `help:"Why, for people." default:"a person froze it"`
+}
+
+// Validate refuses, as wrong usage, what is no time.
+func (c *policiesFreezeCmd) Validate() error {
+	if c.Days < 1 || c.Days > 3650 {
+		return fmt.Errorf("--days %d: want 1 to 3650", c.Days)
+	}
+	return nil
+}
+
+// Run has nobody change a policy for a while.
+func (c *policiesFreezeCmd) Run(e *commandEnv) error {
+	return c.with(e, func(evolver *evolve.Evolver, s *store.Store) error {
+		r, err := knownRepository(e, s, c.Repo)
+		if err != nil {
+			return err
+		}
+		if c.Lift {
+			if err := evolver.Thaw(e.ctx, r.Installation, r.Repo, c.Policy, c.by()); err != nil {
+				return err
+			}
+			return c.said(e, map[string]any{"policy": c.Policy, "frozen": false}, c.Policy+" may be changed again")
+		}
+		until := time.Now().AddDate(0, 0, c.Days)
+		h, err := evolver.Freeze(e.ctx, r.Installation, r.Repo, c.Policy, until, c.by(), c.Reason)
+		if err != nil {
+			return err
+		}
+		return c.said(e, map[string]any{"policy": h.Name, "decision": h.Decision, "frozen": true, "until": h.Until},
+			fmt.Sprintf("%s is not changed before %s; what is being tried goes on", h.Name, h.Until.Format(time.DateOnly)))
+	})
+}
+
+// said prints what was done.
+func (o ofChanges) said(e *commandEnv, asJSON any, inWords string) error {
+	if o.Output == "json" {
+		return printJSON(e, asJSON)
+	}
+	_, err := fmt.Fprintln(e.out, inWords)
+	return err
+}
+
+// explainedExperiment is a change with everything that happened to it, as JSON.
+type explainedExperiment struct {
+	store.Experiment
+	Numbers evolve.Numbers          `json:"numbers"`
+	Events  []store.ExperimentEvent `json:"events"`
+}
+
+// explainExperiments says what happened to changes: to the one of an id, to those of a policy, or to
+// all with an empty name. known is false when there is none of that name.
+func explainExperiments(e *commandEnv, s *store.Store, name string, asJSON bool) (known bool, err error) {
+	all, err := s.Experiments(e.ctx, 0, false)
+	if err != nil {
+		return false, err
+	}
+	out := []explainedExperiment{}
+	for _, x := range all {
+		if name != "" && x.ID != name && x.Name != name {
+			continue
+		}
+		one := explainedExperiment{Experiment: x}
+		if one.Numbers, err = evolve.NumbersOf(e.ctx, s, x); err != nil {
+			return true, err
+		}
+		if one.Events, err = s.ExperimentEvents(e.ctx, x.ID); err != nil {
+			return true, err
+		}
+		out = append(out, one)
+	}
+	if name != "" && len(out) == 0 {
+		return false, nil
+	}
+	if asJSON {
+		return true, printJSON(e, out)
+	}
+	if len(out) == 0 {
+		_, err := fmt.Fprintln(e.out, "No change of a policy was proposed yet. `sia policies explain TASK` explains a task's decisions.")
+		return true, err
+	}
+	for _, x := range out {
+		if err := tellExperiment(e, x); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+func tellExperiment(e *commandEnv, x explainedExperiment) error {
+	fmt.Fprint(e.out, experimentText(e, x.Experiment))
+	if n := x.Numbers; n.Present.Tried+n.Candidate.Tried > 0 {
+		fmt.Fprintf(e.out, "  tried: %d of %d resolved with it, %d of %d without; better %.3g of 20, worse %.3g of 10; %d tasks are open\n",
+			n.Candidate.Resolved, n.Candidate.Tried, n.Present.Resolved, n.Present.Tried, n.E, n.Harm, n.Open)
+	}
+	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	for _, g := range x.Numbers.Guards {
+		fmt.Fprintf(w, "  guard:\t%s\t%.0f %% before\t%d of %d with it since\t%d of %d held back\n", g.Metric, 100*g.Before,
+			g.With.Resolved, g.With.Tried, g.HeldBack.Resolved, g.HeldBack.Tried)
+	}
+	for _, v := range x.Events {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", v.At.UTC().Format("2006-01-02 15:04"), v.Phase, v.What)
+	}
+	return w.Flush()
+}
