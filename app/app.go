@@ -23,11 +23,11 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
-	"github.com/sia-bot/sia/app/evolve"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
+	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/app/web"
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/app/work"
@@ -53,7 +53,7 @@ type Options struct {
 type App struct {
 	Store   *store.Store
 	GitHub  *github.App
-	Evolver *evolve.Evolver
+	Evolver *trial.Evolver
 
 	config   Config
 	log      *slog.Logger

@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/sia-bot/sia/app/evolve"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/memory"
 	"github.com/sia-bot/sia/app/settings"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -26,7 +26,7 @@ type ground struct {
 	settings *settings.Files
 	lessons  *learn.Lessons
 	memory   *memory.Branches
-	evolver  *evolve.Evolver
+	evolver  *trial.Evolver
 	secrets  *secret.Masker
 	log      *slog.Logger
 	now      func() time.Time
@@ -69,14 +69,14 @@ func newGround(ctx context.Context, c Config, o Options) (_ *ground, err error) 
 	if err != nil {
 		return nil, err
 	}
-	g.evolver, err = evolve.New(evolve.Deps{Store: g.store, Tasks: g.store, Settings: g.settings, Author: author,
-		Forge: evolve.NewOnGitHub(g.github, g.git, g.store, g.settings, g.now), Log: learn.NewHistory(g.store), Logger: g.log,
+	g.evolver, err = trial.New(trial.Deps{Store: g.store, Tasks: g.store, Settings: g.settings, Author: author,
+		Forge: trial.NewOnGitHub(g.github, g.git, g.store, g.settings, g.now), Log: learn.NewHistory(g.store), Logger: g.log,
 		Now: g.now})
 	return g, err
 }
 
 // policyAuthor is the model that proposes changes of policies: the one that diagnoses.
-func policyAuthor(c Config, log *slog.Logger) (evolve.Author, error) {
+func policyAuthor(c Config, log *slog.Logger) (trial.Author, error) {
 	m, ok := c.Models.Roles()["sia"]
 	if !ok || m.URL == "" {
 		return nil, nil //nolint:nilnil // that there is none is an answer
@@ -85,13 +85,13 @@ func policyAuthor(c Config, log *slog.Logger) (evolve.Author, error) {
 	if err != nil {
 		return nil, err
 	}
-	return evolve.NewModelAuthor(chain, chain.Model()), nil
+	return trial.NewModelAuthor(chain, chain.Model()), nil
 }
 
 // OpenEvolver opens what tries changes of policies, for a command that works on a server's database
 // and its repositories beside the server. The caller calls closing.
 func OpenEvolver(ctx context.Context, c Config, o Options) (
-	_ *evolve.Evolver, s *store.Store, closing func() error, err error,
+	_ *trial.Evolver, s *store.Store, closing func() error, err error,
 ) {
 	c = c.WithDefaults()
 	if err := c.Validate(); err != nil {

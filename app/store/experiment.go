@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sia-bot/sia/policies/evolve"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -148,38 +149,24 @@ func (s *Store) ExperimentEvents(ctx context.Context, id string) ([]ExperimentEv
 	return es, s.explain("load what happened to experiment "+id, err)
 }
 
-// What came of a task that takes part in an experiment.
-const (
-	TaskResolved = "resolved"
-	TaskFailed   = "failed" // also when a person was asked
-	TaskNothing  = "none"   // it was taken back before anything could be said
-)
-
 // ExperimentTask is a task that takes part in an experiment.
 type ExperimentTask struct {
-	Task      sia.TaskID
-	Candidate bool // decided by the candidate
-	After     bool // the candidate had been promoted by then
-	At        time.Time
-	Came      string // empty: open
-	Credits   sia.Credits
-	Seconds   float64 // from its creation to its end
-	Escalated bool    // a person was asked about the issue
-	Tampered  bool    // a person was asked about changed tests or protected paths
+	ID sia.TaskID
+	evolve.Task
 }
 
 // Enrol has a task take part in an experiment, unless it does already; what stands then is returned.
 func (s *Store) Enrol(ctx context.Context, experiment string, t ExperimentTask) (stands ExperimentTask, err error) {
 	stands = t
-	err = s.write(ctx, fmt.Sprintf("enrol task %s in experiment %s", t.Task, experiment), func(tx *sql.Tx) error {
+	err = s.write(ctx, fmt.Sprintf("enrol task %s in experiment %s", t.ID, experiment), func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO experiment_tasks (experiment, n, task_id, candidate, after, at)
 			VALUES (?, (SELECT coalesce(max(n), 0) + 1 FROM experiment_tasks WHERE experiment = ?), ?, ?, ?, ?)
-			ON CONFLICT (experiment, task_id) DO NOTHING`, experiment, experiment, t.Task, t.Candidate, t.After, micros(t.At))
+			ON CONFLICT (experiment, task_id) DO NOTHING`, experiment, experiment, t.ID, t.Candidate, t.After, micros(t.At))
 		if err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, `SELECT candidate, after FROM experiment_tasks WHERE experiment = ? AND task_id = ?`,
-			experiment, t.Task).Scan(&stands.Candidate, &stands.After)
+			experiment, t.ID).Scan(&stands.Candidate, &stands.After)
 	})
 	return stands, err
 }
@@ -189,7 +176,7 @@ func (s *Store) Enrol(ctx context.Context, experiment string, t ExperimentTask) 
 func (s *Store) Enrolled(ctx context.Context, experiment string, task sia.TaskID) (
 	t ExperimentTask, since int, known bool, err error,
 ) {
-	t.Task = task
+	t.ID = task
 	err = s.r.QueryRowContext(ctx, `SELECT candidate, after FROM experiment_tasks WHERE experiment = ? AND task_id = ?`,
 		experiment, task).Scan(&t.Candidate, &t.After)
 	if err == nil {
@@ -205,7 +192,7 @@ func (s *Store) Enrolled(ctx context.Context, experiment string, task sia.TaskID
 func (s *Store) ExperimentTasks(ctx context.Context, experiment string) ([]ExperimentTask, error) {
 	ts, err := collect(ctx, s.r, func(rows *sql.Rows) (t ExperimentTask, err error) {
 		var at int64
-		err = rows.Scan(&t.Task, &t.Candidate, &t.After, &at, &t.Came, &t.Credits, &t.Seconds, &t.Escalated, &t.Tampered)
+		err = rows.Scan(&t.ID, &t.Candidate, &t.After, &at, &t.Came, &t.Credits, &t.Seconds, &t.Escalated, &t.Tampered)
 		t.At = fromMicros(at)
 		return t, err
 	}, `SELECT task_id, candidate, after, at, came, credits, seconds, escalated, tampered FROM experiment_tasks
@@ -222,7 +209,7 @@ func (s *Store) SettleExperimentTasks(ctx context.Context, experiment string, ts
 		for _, t := range ts {
 			if _, err := tx.ExecContext(ctx, `UPDATE experiment_tasks SET came = ?, credits = ?, seconds = ?, escalated = ?, tampered = ?
 				WHERE experiment = ? AND task_id = ? AND came = ''`,
-				t.Came, t.Credits, t.Seconds, t.Escalated, t.Tampered, experiment, t.Task); err != nil {
+				t.Came, t.Credits, t.Seconds, t.Escalated, t.Tampered, experiment, t.ID); err != nil {
 				return err
 			}
 		}

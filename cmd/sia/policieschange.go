@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app"
-	"github.com/sia-bot/sia/app/evolve"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/evolve"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -31,7 +32,7 @@ func (o ofChanges) by() string {
 }
 
 // with runs f with what tries changes of policies. It may be done beside a server.
-func (o ofChanges) with(e *commandEnv, f func(*evolve.Evolver, *store.Store) error) (err error) {
+func (o ofChanges) with(e *commandEnv, f func(*trial.Evolver, *store.Store) error) (err error) {
 	c, err := o.config()
 	if err != nil {
 		return err
@@ -75,7 +76,7 @@ type policiesEvolveCmd struct {
 
 // Run does what the server does once a day.
 func (c *policiesEvolveCmd) Run(e *commandEnv) error {
-	return c.with(e, func(evolver *evolve.Evolver, s *store.Store) error {
+	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		before, err := s.Experiments(e.ctx, 0, false)
 		if err != nil {
 			return err
@@ -125,7 +126,7 @@ func (c *policiesProposeCmd) Run(e *commandEnv) error {
 	if !ok {
 		return fmt.Errorf("%q is no change: want a field, = and its new value, such as parameters.threshold=0.5", c.Change)
 	}
-	return c.with(e, func(evolver *evolve.Evolver, s *store.Store) error {
+	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		r, err := knownRepository(e, s, c.Repo)
 		if err != nil {
 			return err
@@ -146,7 +147,7 @@ type policiesPromoteCmd struct {
 
 // Run takes a change up.
 func (c *policiesPromoteCmd) Run(e *commandEnv) error {
-	return c.with(e, func(evolver *evolve.Evolver, _ *store.Store) error {
+	return c.with(e, func(evolver *trial.Evolver, _ *store.Store) error {
 		x, err := evolver.Promote(e.ctx, c.Experiment, c.by())
 		if err != nil {
 			return err
@@ -162,7 +163,7 @@ type policiesRollbackCmd struct {
 
 // Run takes a change back.
 func (c *policiesRollbackCmd) Run(e *commandEnv) error {
-	return c.with(e, func(evolver *evolve.Evolver, _ *store.Store) error {
+	return c.with(e, func(evolver *trial.Evolver, _ *store.Store) error {
 		x, err := evolver.Rollback(e.ctx, c.Experiment, c.by())
 		if err != nil {
 			return err
@@ -190,7 +191,7 @@ func (c *policiesFreezeCmd) Validate() error {
 
 // Run has nobody change a policy for a while.
 func (c *policiesFreezeCmd) Run(e *commandEnv) error {
-	return c.with(e, func(evolver *evolve.Evolver, s *store.Store) error {
+	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		r, err := knownRepository(e, s, c.Repo)
 		if err != nil {
 			return err
@@ -223,8 +224,8 @@ func (o ofChanges) said(e *commandEnv, asJSON any, inWords string) error {
 // explainedExperiment is a change with everything that happened to it, as JSON.
 type explainedExperiment struct {
 	store.Experiment
-	Numbers evolve.Numbers          `json:"numbers"`
-	Events  []store.ExperimentEvent `json:"events"`
+	Standing evolve.Standing         `json:"standing"`
+	Events   []store.ExperimentEvent `json:"events"`
 }
 
 // explainExperiments says what happened to changes: to the one of an id, to those of a policy, or to
@@ -240,7 +241,7 @@ func explainExperiments(e *commandEnv, s *store.Store, name string, asJSON bool)
 			continue
 		}
 		one := explainedExperiment{Experiment: x}
-		if one.Numbers, err = evolve.NumbersOf(e.ctx, s, x); err != nil {
+		if one.Standing, err = trial.StandingOf(e.ctx, s, x); err != nil {
 			return true, err
 		}
 		if one.Events, err = s.ExperimentEvents(e.ctx, x.ID); err != nil {
@@ -268,12 +269,12 @@ func explainExperiments(e *commandEnv, s *store.Store, name string, asJSON bool)
 
 func tellExperiment(e *commandEnv, x explainedExperiment) error {
 	fmt.Fprint(e.out, experimentText(e, x.Experiment))
-	if n := x.Numbers; n.Present.Tried+n.Candidate.Tried > 0 {
+	if n := x.Standing; n.Present.Tried+n.Candidate.Tried > 0 {
 		fmt.Fprintf(e.out, "  tried: %d of %d resolved with it, %d of %d without; better %.3g of 20, worse %.3g of 10; %d tasks are open\n",
 			n.Candidate.Resolved, n.Candidate.Tried, n.Present.Resolved, n.Present.Tried, n.E, n.Harm, n.Open)
 	}
 	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	for _, g := range x.Numbers.Guards {
+	for _, g := range x.Standing.Guards {
 		fmt.Fprintf(w, "  guard:\t%s\t%.0f %% before\t%d of %d with it since\t%d of %d held back\n", g.Metric, 100*g.Before,
 			g.With.Resolved, g.With.Tried, g.HeldBack.Resolved, g.HeldBack.Tried)
 	}

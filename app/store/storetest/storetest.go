@@ -72,6 +72,9 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"Flips", testFlips},
 		{"Policies", testPolicies},
 		{"Ends", testEnds},
+		{"Experiments", testExperiments},
+		{"PolicyHolds", testHolds},
+		{"PolicyRecord", testPolicyRecord},
 		{"DecisionsOf", testDecisionsOf},
 
 		{"MemoryHeads", testMemoryHeads},

@@ -55,7 +55,7 @@ CREATE TABLE experiment_tasks (
     after      integer NOT NULL, -- the candidate had been promoted by then
     at         integer NOT NULL,
     came       text    NOT NULL DEFAULT '', -- resolved, failed, none; empty: open
-    credits    integer NOT NULL DEFAULT 0, -- as the task's ledger counts
+    credits    real    NOT NULL DEFAULT 0,
     seconds    real    NOT NULL DEFAULT 0,
     escalated  integer NOT NULL DEFAULT 0,
     tampered   integer NOT NULL DEFAULT 0,

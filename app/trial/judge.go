@@ -1,4 +1,4 @@
-package evolve
+package trial
 
 import (
 	"context"
@@ -37,11 +37,11 @@ func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experimen
 
 // await begins the experiment when nobody has to approve it, or somebody has.
 func (e *Evolver) await(ctx context.Context, x store.Experiment) (store.Experiment, error) {
-	now, err := e.Forge.Look(ctx, x)
+	pull, err := e.Forge.Look(ctx, x)
 	if err != nil {
 		return x, err
 	}
-	if x, done, err := e.byHand(ctx, x, now, store.ExperimentRejected); done || err != nil {
+	if x, done, err := e.byHand(ctx, x, pull, store.ExperimentRejected); done || err != nil {
 		return x, err
 	}
 	set, err := e.Settings.Settings(ctx, x.Installation, x.Place)
@@ -49,9 +49,9 @@ func (e *Evolver) await(ctx context.Context, x store.Experiment) (store.Experime
 		return x, err
 	}
 	switch {
-	case now.ApprovedBy != "":
-		x.ApprovedBy = now.ApprovedBy
-		x, err = e.enter(ctx, x, store.ExperimentRunning, "@"+now.ApprovedBy+" approved the experiment")
+	case pull.ApprovedBy != "":
+		x.ApprovedBy = pull.ApprovedBy
+		x, err = e.enter(ctx, x, store.ExperimentRunning, "@"+pull.ApprovedBy+" approved the experiment")
 	case x.Decision == string(policies.TypeEscalate): // whether people are asked is theirs to say
 	case set.Policies.Autonomy == sia.AutonomyExperiment:
 		x, err = e.enter(ctx, x, store.ExperimentRunning, "policies.autonomy lets experiments begin by themselves")
@@ -67,7 +67,7 @@ func (e *Evolver) await(ctx context.Context, x store.Experiment) (store.Experime
 
 // byHand follows what people did with the pull request.
 func (e *Evolver) byHand(
-	ctx context.Context, x store.Experiment, now Standing, closed store.ExperimentPhase,
+	ctx context.Context, x store.Experiment, now PullState, closed store.ExperimentPhase,
 ) (_ store.Experiment, done bool, err error) {
 	switch {
 	case now.Merged:
@@ -108,62 +108,30 @@ func samePolicy(a, b store.Experiment) bool {
 
 // judge looks at what came of the tasks of an experiment.
 func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
-	now, err := e.Forge.Look(ctx, x)
+	pull, err := e.Forge.Look(ctx, x)
 	if err != nil {
 		return x, err
 	}
-	if x, done, err := e.byHand(ctx, x, now, store.ExperimentStopped); done || err != nil {
+	if x, done, err := e.byHand(ctx, x, pull, store.ExperimentStopped); done || err != nil {
 		return x, err
 	}
 	rows, err := e.settled(ctx, x)
 	if err != nil {
 		return x, err
 	}
-	before, _, _ := counted(rows)
-	t, _ := trial(before)
-	was, proposed := t.Arms()
-	switch tried := was.Tried + proposed.Tried; {
-	case t.Verdict() == evolve.Promote && worse(before):
-		return e.end(ctx, x, store.ExperimentStopped,
-			"more was resolved, and more people were asked or more tests touched: "+t.Why())
-	case t.Verdict() == evolve.Promote:
-		return e.enter(ctx, x, store.ExperimentBetter, t.Why())
-	case t.Verdict() == evolve.StopHarm:
-		return e.end(ctx, x, store.ExperimentStopped, "it does worse: "+t.Why())
-	case t.Verdict() == evolve.StopBroken:
-		return e.end(ctx, x, store.ExperimentStopped, "tasks were not shared out fairly, so nothing follows: "+t.Why())
-	case tried >= mostTasks || e.Now().Sub(x.StartedAt) > longest:
-		return e.end(ctx, x, store.ExperimentStopped, "no difference was found: "+t.Why())
+	switch now := standing(x, rows); {
+	case now.Verdict == evolve.Promote && now.Worse:
+		return e.end(ctx, x, store.ExperimentStopped, "more was resolved, and more people were asked or more tests touched: "+now.Why)
+	case now.Verdict == evolve.Promote:
+		return e.enter(ctx, x, store.ExperimentBetter, now.Why)
+	case now.Verdict == evolve.StopHarm:
+		return e.end(ctx, x, store.ExperimentStopped, "it does worse: "+now.Why)
+	case now.Verdict == evolve.StopBroken:
+		return e.end(ctx, x, store.ExperimentStopped, "tasks were not shared out fairly, so nothing follows: "+now.Why)
+	case now.Present.Tried+now.Candidate.Tried >= mostTasks || e.Now().Sub(x.StartedAt) > longest:
+		return e.end(ctx, x, store.ExperimentStopped, "no difference was found: "+now.Why)
 	}
 	return e.sayWith(ctx, x, rows)
-}
-
-// constraint is by how much larger a share of tasks may be that asked a person, or touched tests or
-// protected paths, for a candidate still to be promoted. Both are constraints, and never goals.
-const constraint = .05
-
-// worse reports whether the candidate asked people, or touched tests, so much more often that it
-// must not be promoted whatever it resolved.
-func worse(before []store.ExperimentTask) bool {
-	for _, bad := range []func(store.ExperimentTask) bool{
-		func(t store.ExperimentTask) bool { return t.Escalated }, func(t store.ExperimentTask) bool { return t.Tampered },
-	} {
-		var had, tried [2]float64
-		for _, row := range before {
-			arm := 0
-			if row.Candidate {
-				arm = 1
-			}
-			tried[arm]++
-			if bad(row) {
-				had[arm]++
-			}
-		}
-		if tried[0] > 0 && tried[1] > 0 && had[1]/tried[1] > had[0]/tried[0]+constraint {
-			return true
-		}
-	}
-	return false
 }
 
 // end closes the pull request of a change that is not to come into force. The comment that
@@ -186,11 +154,11 @@ func (e *Evolver) end(
 
 // merge merges the pull request of a change that won.
 func (e *Evolver) merge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
-	now, err := e.Forge.Look(ctx, x)
+	pull, err := e.Forge.Look(ctx, x)
 	if err != nil {
 		return x, err
 	}
-	if x, done, err := e.byHand(ctx, x, now, store.ExperimentStopped); done || err != nil {
+	if x, done, err := e.byHand(ctx, x, pull, store.ExperimentStopped); done || err != nil {
 		return x, err
 	}
 	merged, why, err := e.Forge.Merge(ctx, x)
@@ -214,8 +182,7 @@ func (e *Evolver) guard(ctx context.Context, x store.Experiment) (store.Experime
 	if err != nil {
 		return x, err
 	}
-	before, since, _ := counted(rows)
-	for _, g := range guards(x, before, since) {
+	for _, g := range standing(x, rows).Guards {
 		switch g.Whose {
 		case evolve.TheChanges:
 			return e.rollBack(ctx, x, "", fmt.Sprintf("the share of tasks %s fell: %s", g.Metric, g.Why))

@@ -1,4 +1,4 @@
-// Package evolve tries changes of policies, and keeps what proves itself.
+// Package trial tries changes of policies, and keeps what proves itself.
 //
 // A change is one field of one policy. It goes through phases, and each is left for a reason that
 // is written down:
@@ -21,4 +21,4 @@
 //
 // The package may import app/store, app/render and what lies below them; GitHub is behind [Forge],
 // the model behind [Author]. Start reading at [Evolver.Watch].
-package evolve
+package trial

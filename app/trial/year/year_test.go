@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/evolve/year"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/trial/year"
 )
 
 // database opens one that has nothing in it.

@@ -1,5 +1,5 @@
 // Package year is an invented year of an installation, in which policies are changed by the real
-// [evolve.Evolver] on a real database. It is a measurement, labelled synthetic wherever it is shown.
+// [trial.Evolver] on a real database. It is a measurement, labelled synthetic wherever it is shown.
 //
 // Ten repositories have tasks that are resolved with a rate of their own. What a policy decides
 // means nothing here: each version of each policy has a hidden effect on the rate, in points. An

@@ -1,4 +1,4 @@
-package evolve
+package trial
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/evolve"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
 )
@@ -28,8 +29,8 @@ type Settings interface {
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
 }
 
-// Standing is how a pull request stands.
-type Standing struct {
+// PullState is how a pull request stands.
+type PullState struct {
 	Open, Merged bool
 	ApprovedBy   string // login of somebody with a say who put a 👍 on SIA's comment; empty: nobody did
 }
@@ -46,9 +47,9 @@ type Forge interface {
 	// Open makes the pull request that gives the policy's file its new content.
 	Open(ctx context.Context, x store.Experiment, source string) (Opened, error)
 	// Look says how that pull request stands.
-	Look(ctx context.Context, x store.Experiment) (Standing, error)
+	Look(ctx context.Context, x store.Experiment) (PullState, error)
 	// Say makes the one comment of SIA's there say how the experiment stands; id finds it again.
-	Say(ctx context.Context, x store.Experiment, n Numbers) (id int64, err error)
+	Say(ctx context.Context, x store.Experiment, now evolve.Standing) (id int64, err error)
 	// Merge merges it. why says in words what stands in the way when merged is false.
 	Merge(ctx context.Context, x store.Experiment) (merged bool, why string, err error)
 	// Close closes it without merging.
@@ -224,7 +225,7 @@ func (e *Evolver) say(ctx context.Context, x store.Experiment) (store.Experiment
 func (e *Evolver) sayWith(
 	ctx context.Context, x store.Experiment, rows []store.ExperimentTask,
 ) (store.Experiment, error) {
-	id, err := e.Forge.Say(ctx, x, numbers(x, rows))
+	id, err := e.Forge.Say(ctx, x, standing(x, rows))
 	if err != nil || id == x.Comment {
 		return x, err
 	}

@@ -1,4 +1,4 @@
-package evolve
+package trial
 
 import (
 	"context"
@@ -66,8 +66,8 @@ func (e *Evolver) drawn(
 	}
 	stands, _, known, err := e.Store.Enrolled(ctx, x.ID, t.ID)
 	if err == nil && !known {
-		stands, err = e.Store.Enrol(ctx, x.ID, store.ExperimentTask{Task: t.ID, At: e.Now(),
-			Candidate: evolve.Assign(x.ID, string(t.ID))})
+		stands, err = e.Store.Enrol(ctx, x.ID, store.ExperimentTask{ID: t.ID, Task: evolve.Task{At: e.Now(),
+			Candidate: evolve.Assign(x.ID, string(t.ID))}})
 	}
 	if err != nil || !stands.Candidate {
 		return p, err
@@ -82,8 +82,8 @@ func (e *Evolver) watched(
 ) (policies.Policy, error) {
 	stands, since, known, err := e.Store.Enrolled(ctx, x.ID, t.ID)
 	if err == nil && !known {
-		stands, err = e.Store.Enrol(ctx, x.ID, store.ExperimentTask{Task: t.ID, After: true, At: e.Now(),
-			Candidate: !evolve.HeldBack(x.ID, string(t.ID), since)})
+		stands, err = e.Store.Enrol(ctx, x.ID, store.ExperimentTask{ID: t.ID, Task: evolve.Task{After: true, At: e.Now(),
+			Candidate: !evolve.HeldBack(x.ID, string(t.ID), since)}})
 	}
 	if err != nil || stands.Candidate || !stands.After {
 		return p, err

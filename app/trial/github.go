@@ -1,4 +1,4 @@
-package evolve
+package trial
 
 import (
 	"context"
@@ -72,7 +72,7 @@ func (f *OnGitHub) commit(
 
 // Open implements Forge.
 func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) (Opened, error) {
-	c, err := f.told(ctx, x, Numbers{})
+	c, err := f.told(ctx, x, evolve.Standing{})
 	if err != nil {
 		return Opened{}, err
 	}
@@ -104,7 +104,7 @@ func unified(was, now string) string {
 }
 
 // told is a change as people are told of it.
-func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n Numbers) (render.PolicyChange, error) {
+func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n evolve.Standing) (render.PolicyChange, error) {
 	set, err := f.settings.Settings(ctx, x.Installation, x.Place)
 	if err != nil {
 		return render.PolicyChange{}, err
@@ -124,7 +124,7 @@ func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n Numbers) (ren
 }
 
 // Look implements Forge. A 👍 counts when it is of somebody who may command SIA there.
-func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s Standing, err error) {
+func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, err error) {
 	repo := f.repo(x)
 	pull, err := repo.Pull(ctx, x.Pull)
 	if err != nil {
@@ -163,7 +163,7 @@ func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s Standing, er
 }
 
 // Say implements Forge.
-func (f *OnGitHub) Say(ctx context.Context, x store.Experiment, n Numbers) (id int64, err error) {
+func (f *OnGitHub) Say(ctx context.Context, x store.Experiment, n evolve.Standing) (id int64, err error) {
 	if x.Pull == 0 {
 		return 0, nil
 	}
@@ -197,7 +197,7 @@ func (f *OnGitHub) Close(ctx context.Context, x store.Experiment) error {
 
 // Revert implements Forge.
 func (f *OnGitHub) Revert(ctx context.Context, x store.Experiment, source string) (url string, merged bool, err error) {
-	c, err := f.told(ctx, x, Numbers{})
+	c, err := f.told(ctx, x, evolve.Standing{})
 	if err != nil {
 		return "", false, err
 	}

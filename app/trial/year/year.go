@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sia-bot/sia/app/evolve"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 )
@@ -113,7 +113,7 @@ func Play(ctx context.Context, spec Spec, open func(now func() time.Time) (*stor
 	if err != nil {
 		return Result{}, err
 	}
-	e, err := evolve.New(evolve.Deps{Store: s, Tasks: w, Settings: w, Forge: &w.forge, Author: w, Log: w,
+	e, err := trial.New(trial.Deps{Store: s, Tasks: w, Settings: w, Forge: &w.forge, Author: w, Log: w,
 		Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now }})
 	if err != nil {
 		return Result{}, err
@@ -125,7 +125,7 @@ func (w *world) repo(i int) sia.Repo {
 	return sia.Repo{ID: int64(i + 1), Owner: owner, Name: fmt.Sprint("repo", i+1)}
 }
 
-func (w *world) play(ctx context.Context, s *store.Store, e *evolve.Evolver) (r Result, err error) {
+func (w *world) play(ctx context.Context, s *store.Store, e *trial.Evolver) (r Result, err error) {
 	var with, fixed, late, lateFixed, lateTasks int
 	for d := range w.Days {
 		for n := range w.PerDay {
@@ -151,7 +151,7 @@ func (w *world) play(ctx context.Context, s *store.Store, e *evolve.Evolver) (r 
 }
 
 // task plays one task; won and plain are 1 where it is resolved with the changes, and without them.
-func (w *world) task(ctx context.Context, e *evolve.Evolver, n int) (won, plain int, err error) {
+func (w *world) task(ctx context.Context, e *trial.Evolver, n int) (won, plain int, err error) {
 	i := w.dice.IntN(w.Repos)
 	repo := w.repo(i)
 	t := sia.Task{ID: sia.NewTaskID(repo.ID, n+1), Repo: repo, Installation: installation, CreatedAt: w.now,

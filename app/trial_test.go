@@ -66,15 +66,15 @@ func (l lab) outcomes(x store.Experiment, n int, after bool, resolved func(i int
 	l.t.Helper()
 	var rows []store.ExperimentTask
 	for i := range n {
-		row := store.ExperimentTask{Task: sia.TaskID(fmt.Sprintf("9-%d%v", i, after)), After: after, At: l.Clock.Now()}
-		row.Candidate = evolve.Assign(x.ID, string(row.Task))
+		row := store.ExperimentTask{ID: sia.TaskID(fmt.Sprintf("9-%d%v", i, after)), Task: evolve.Task{After: after, At: l.Clock.Now()}}
+		row.Candidate = evolve.Assign(x.ID, string(row.ID))
 		if after {
-			row.Candidate = !evolve.HeldBack(x.ID, string(row.Task), i)
+			row.Candidate = !evolve.HeldBack(x.ID, string(row.ID), i)
 		}
 		_, err := l.App.Store.Enrol(l.t.Context(), x.ID, row)
 		check(l.t, err)
-		if row.Came = store.TaskFailed; resolved(i, row.Candidate) {
-			row.Came = store.TaskResolved
+		if row.Came = evolve.Failed; resolved(i, row.Candidate) {
+			row.Came = evolve.Resolved
 		}
 		rows = append(rows, row)
 	}
@@ -141,7 +141,7 @@ func TestChangeOfAPolicy(t *testing.T) {
 	}
 	rows, err := l.App.Store.ExperimentTasks(t.Context(), x.ID)
 	check(t, err)
-	if len(rows) != 1 || rows[0].Task != l.Task(first).ID {
+	if len(rows) != 1 || rows[0].ID != l.Task(first).ID {
 		t.Errorf("%+v take part", rows)
 	}
 

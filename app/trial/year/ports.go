@@ -6,14 +6,15 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sia-bot/sia/app/evolve"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/evolve"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
 )
 
-// Task implements evolve.Tasks: a task is open until it ends.
+// Task implements trial.Tasks: a task is open until it ends.
 func (w *world) Task(_ context.Context, id sia.TaskID) (sia.Task, error) {
 	t, ok := w.tasks[id]
 	if !ok {
@@ -25,7 +26,7 @@ func (w *world) Task(_ context.Context, id sia.TaskID) (sia.Task, error) {
 	return t, nil
 }
 
-// Policies implements evolve.Settings.
+// Policies implements trial.Settings.
 func (w *world) Policies(context.Context, int64, sia.Repo) (*policies.Set, error) {
 	set, err := policies.ShippedSet()
 	if err != nil {
@@ -37,19 +38,19 @@ func (w *world) Policies(context.Context, int64, sia.Repo) (*policies.Set, error
 	return set, nil
 }
 
-// Settings implements evolve.Settings.
+// Settings implements trial.Settings.
 func (w *world) Settings(context.Context, int64, sia.Repo) (sia.Settings, error) {
 	s := sia.DefaultSettings()
 	s.Policies.Autonomy = sia.AutonomyExperiment
 	return s, nil
 }
 
-// Mined implements evolve.Log: nothing stands out in this log.
+// Mined implements trial.Log: nothing stands out in this log.
 func (w *world) Mined(context.Context, int64, policies.Type) ([]mine.Decision, error) {
 	return nil, nil
 }
 
-// Record implements evolve.Log.
+// Record implements trial.Log.
 func (w *world) Record(_ context.Context, _ int64, _ string, after time.Time) (store.PolicyRecord, error) {
 	r := store.PolicyRecord{Since: w.now.Add(-365 * day)}
 	for _, d := range w.ended {
@@ -63,17 +64,17 @@ func (w *world) Record(_ context.Context, _ int64, _ string, after time.Time) (s
 	return r, nil
 }
 
-// Duels implements evolve.Log: chance had a say in too few decisions to tell.
+// Duels implements trial.Log: chance had a say in too few decisions to tell.
 func (w *world) Duels(context.Context, int64, policies.Policy, policies.Policy) (won, lost int, err error) {
 	return w.dice.IntN(3), w.dice.IntN(3), nil
 }
 
-// Name implements evolve.Author.
+// Name implements trial.Author.
 func (w *world) Name() string { return "a scripted author" }
 
-// Propose implements evolve.Author: a number of the policy is moved, to what is allowed there.
+// Propose implements trial.Author: a number of the policy is moved, to what is allowed there.
 func (w *world) Propose(
-	_ context.Context, m evolve.Material, check func(policies.Mutation) error,
+	_ context.Context, m trial.Material, check func(policies.Mutation) error,
 ) ([]policies.Mutation, error) {
 	var numbers []policies.Change
 	for _, f := range m.Policy.Fields() {
@@ -126,24 +127,24 @@ func newForge(w *world) forge {
 	return forge{w: w, closed: map[int]bool{}, inForce: map[string]bool{}, sources: map[string]string{}}
 }
 
-// Open implements evolve.Forge.
-func (f *forge) Open(_ context.Context, x store.Experiment, source string) (evolve.Opened, error) {
+// Open implements trial.Forge.
+func (f *forge) Open(_ context.Context, x store.Experiment, source string) (trial.Opened, error) {
 	f.sources[x.Candidate] = source
 	f.next++
-	return evolve.Opened{Number: f.next, URL: fmt.Sprint("pull request ", f.next)}, nil
+	return trial.Opened{Number: f.next, URL: fmt.Sprint("pull request ", f.next)}, nil
 }
 
-// Look implements evolve.Forge.
-func (f *forge) Look(_ context.Context, x store.Experiment) (evolve.Standing, error) {
-	return evolve.Standing{Open: !f.closed[x.Pull], ApprovedBy: "ann"}, nil
+// Look implements trial.Forge.
+func (f *forge) Look(_ context.Context, x store.Experiment) (trial.PullState, error) {
+	return trial.PullState{Open: !f.closed[x.Pull], ApprovedBy: "ann"}, nil
 }
 
-// Say implements evolve.Forge.
-func (f *forge) Say(_ context.Context, x store.Experiment, _ evolve.Numbers) (int64, error) {
+// Say implements trial.Forge.
+func (f *forge) Say(_ context.Context, x store.Experiment, _ evolve.Standing) (int64, error) {
 	return int64(x.Pull), nil
 }
 
-// Merge implements evolve.Forge.
+// Merge implements trial.Forge.
 func (f *forge) Merge(_ context.Context, x store.Experiment) (merged bool, why string, err error) {
 	p, err := policies.Parse(x.File, []byte(f.sources[x.Candidate]))
 	if err != nil {
@@ -157,13 +158,13 @@ func (f *forge) Merge(_ context.Context, x store.Experiment) (merged bool, why s
 	return true, "", nil
 }
 
-// Close implements evolve.Forge.
+// Close implements trial.Forge.
 func (f *forge) Close(_ context.Context, x store.Experiment) error {
 	f.closed[x.Pull] = true
 	return nil
 }
 
-// Revert implements evolve.Forge.
+// Revert implements trial.Forge.
 func (f *forge) Revert(_ context.Context, x store.Experiment, source string) (url string, merged bool, err error) {
 	delete(f.inForce, x.Candidate)
 	delete(f.w.own, x.Decision)

@@ -1,0 +1,88 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies/evolve"
+	"github.com/sia-bot/sia/sia"
+)
+
+// patience is how long a task may stay open before it counts as not resolved. A task that counts
+// later would hold up all that were assigned after it.
+const patience = 14 * 24 * time.Hour
+
+// came is what came of a task that takes part; known is false while that is open. It is
+// resolved when its checks were green without a person's answer to what SIA could not resolve.
+func came(row store.ExperimentTask, t sia.Task, now time.Time) (_ store.ExperimentTask, known bool) {
+	row.Escalated = t.State == sia.Escalated && t.Escalation.Kind == sia.AskIssue ||
+		slices.ContainsFunc(t.Answers, func(a sia.Answer) bool { return a.Kind == sia.AskIssue })
+	row.Tampered = t.Gate.AwaitsPerson || len(t.Accepted) > 0
+	row.Credits = float64(t.Credits.Spent+t.Credits.Overrun) / float64(sia.Credit)
+	row.Seconds = max(0, t.Since.Sub(t.CreatedAt).Seconds())
+	judged := slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptFail })
+	switch {
+	case row.Escalated:
+		row.Came = evolve.Failed
+	case t.State == sia.Passed:
+		row.Came = evolve.Resolved
+	case t.State == sia.Stopped && !judged:
+		row.Came = evolve.Nothing
+	case t.State == sia.Stopped, now.Sub(row.At) > patience:
+		row.Came = evolve.Failed
+	}
+	return row, row.Came != ""
+}
+
+// settled brings up to date what came of the tasks of an experiment, and gives all of them in the
+// order in which they were assigned.
+func (e *Evolver) settled(ctx context.Context, x store.Experiment) ([]store.ExperimentTask, error) {
+	rows, err := e.Store.ExperimentTasks(ctx, x.ID)
+	if err != nil {
+		return nil, err
+	}
+	var fresh []store.ExperimentTask
+	for i, row := range rows {
+		if row.Came != "" {
+			continue
+		}
+		t, err := e.Tasks.Task(ctx, row.ID)
+		known := true
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			row.Came = evolve.Nothing
+		case err != nil:
+			return nil, err
+		default:
+			row, known = came(row, t, e.Now())
+		}
+		if known {
+			rows[i] = row
+			fresh = append(fresh, row)
+		}
+	}
+	return rows, e.Store.SettleExperimentTasks(ctx, x.ID, fresh)
+}
+
+// tasksOf are what came of rows.
+func tasksOf(rows []store.ExperimentTask) []evolve.Task {
+	out := make([]evolve.Task, len(rows))
+	for i, row := range rows {
+		out[i] = row.Task
+	}
+	return out
+}
+
+// standing is how an experiment stands by its rows.
+func standing(x store.Experiment, rows []store.ExperimentTask) evolve.Standing {
+	return evolve.Stand(tasksOf(rows), !x.PromotedAt.IsZero(), x.WatchedAt)
+}
+
+// StandingOf is how an experiment stands, by what a database has of its tasks.
+func StandingOf(ctx context.Context, s *store.Store, x store.Experiment) (evolve.Standing, error) {
+	rows, err := s.ExperimentTasks(ctx, x.ID)
+	return standing(x, rows), err
+}
