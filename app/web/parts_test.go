@@ -33,6 +33,16 @@ func (o oneTask) Decisions(context.Context, sia.TaskID) ([]sia.Decision, error) 
 
 func (o oneTask) Turns(context.Context, sia.TaskID, int) ([]json.RawMessage, error) { return nil, nil }
 
+func (o oneTask) Experiments(context.Context, int64, bool) ([]store.Experiment, error) { return nil, nil }
+
+func (o oneTask) ExperimentTasks(context.Context, string) ([]store.ExperimentTask, error) {
+	return nil, nil
+}
+
+func (o oneTask) ExperimentEvents(context.Context, string) ([]store.ExperimentEvent, error) {
+	return nil, nil
+}
+
 func (o oneTask) Events(context.Context, sia.TaskID) ([]store.EventRecord, error) { return nil, nil }
 
 // divided is a task with a race that failed and parts that are worked on.

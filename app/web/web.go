@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html/template"
 	"log/slog"
 	"maps"
@@ -29,6 +30,9 @@ type Reader interface {
 	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)
 	Events(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
 	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
+	Experiments(ctx context.Context, installation int64, open bool) ([]store.Experiment, error)
+	ExperimentTasks(ctx context.Context, experiment string) ([]store.ExperimentTask, error)
+	ExperimentEvents(ctx context.Context, experiment string) ([]store.ExperimentEvent, error)
 }
 
 // readWithin bounds what a page reads.
@@ -50,10 +54,11 @@ func New(from Reader, links render.Links, log *slog.Logger) http.Handler {
 		"rfc":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"technique": render.TechniqueName,
 		"choice":    render.ChoiceWords,
+		"percent":   func(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) },
 	}
 	maps.Copy(funcs, partFuncs)
 	base := template.Must(template.New("base.html").Funcs(funcs).ParseFS(assets, "templates/base.html"))
-	for _, name := range []string{"tasks", "task", "attempt"} {
+	for _, name := range []string{"tasks", "task", "attempt", "policies", "change"} {
 		s.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(assets, "templates/"+name+".html",
 			"templates/parts.html"))
 	}
@@ -63,6 +68,8 @@ func New(from Reader, links render.Links, log *slog.Logger) http.Handler {
 	mux.HandleFunc("GET /{$}", s.page("tasks", s.tasks))
 	mux.HandleFunc("GET /tasks/{id}", s.page("task", s.task))
 	mux.HandleFunc("GET /tasks/{id}/attempts/{n}", s.page("attempt", s.attempt))
+	mux.HandleFunc("GET /policies", s.page("policies", s.policies))
+	mux.HandleFunc("GET /policies/{id}", s.page("change", s.change))
 	return guard(mux)
 }
 
