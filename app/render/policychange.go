@@ -117,7 +117,7 @@ func PolicyComment(c PolicyChange) string {
 	if c.Present[1]+c.Candidate[1] > 0 {
 		p.fold("What the numbers mean", fmt.Sprintf("The evidence that the change is better is %.3g; at 20 it is taken up. That it is "+
 			"worse: %.3g; at 10 it ends. A task counts as resolved when its checks were green without a person's answer, and counts "+
-			"in the order in which tasks began. %s not ended yet.", c.E, c.Harm, plural(c.Open, "task has")))
+			"in the order in which tasks began. %s under way.", c.E, c.Harm, plural(c.Open, "such task")))
 	}
 	return p.String()
 }

@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/trial/year"
+	"github.com/sia-bot/sia/policies"
 )
 
 // database opens one that has nothing in it.
@@ -28,11 +31,23 @@ func database(t testing.TB) func(func() time.Time) (*store.Store, error) {
 	}
 }
 
+// A short year goes as a long one does: everything that happens has a reason, and nothing that does
+// harm is in force at its end.
 func TestYear(t *testing.T) {
-	start := time.Now()
-	r, err := year.Play(t.Context(), year.Default(9090909), database(t))
+	spec := year.Default(7)
+	spec.Days, spec.PerDay, spec.Good, spec.Harmful = 60, 20, .6, .4
+	spec.Decisions = []policies.Type{policies.TypeRecover, policies.TypeEscalate}
+	r, err := year.Play(t.Context(), spec, database(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v in %s", r, time.Since(start))
+	n := r.Ended
+	if r.Tasks != 1200 || r.Proposed == 0 || r.Steps < 2*r.Proposed || r.HarmLeft != 0 || n.PromotedHarmful != 0 ||
+		n.PromotedGood+n.StoppedHarmful == 0 {
+		t.Errorf("%+v", r)
+	}
+	again, err := year.Play(t.Context(), spec, database(t))
+	if diff := cmp.Diff(r, again); diff != "" || err != nil {
+		t.Errorf("the same seed gives another year: %v\n%s", err, diff)
+	}
 }
