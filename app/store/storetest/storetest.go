@@ -73,6 +73,9 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"Policies", testPolicies},
 		{"Ends", testEnds},
 		{"DecisionsOf", testDecisionsOf},
+		{"SharedReports", testSharedReports},
+		{"PriorImports", testPriorImports},
+		{"TaskLanguages", testTaskLanguages},
 
 		{"MemoryHeads", testMemoryHeads},
 		{"LessonsRestored", testLessonsRestored},
