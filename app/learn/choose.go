@@ -58,8 +58,8 @@ type question struct {
 	Candidates []given           `json:"candidates"`
 	Language   string            `json:"language,omitempty"` // of the repository; empty: not known
 	byImport
-	Setup      string            `json:"setup"`   // the models and prompts that it is decided under
-	Learned    int               `json:"learned"` // outcomes that the learner had seen
+	Setup   string `json:"setup"`   // the models and prompts that it is decided under
+	Learned int    `json:"learned"` // outcomes that the learner had seen
 }
 
 // given is a candidate as it is put to the learner.
@@ -68,6 +68,14 @@ type given struct {
 	Prior     float64         `json:"prior,omitempty"`
 	Odds      float64         `json:"odds,omitempty"`
 	Imported  bandit.Tally    `json:"imported,omitzero"` // what other installations saw of it
+}
+
+// questionOf is what a logged decision about a technique was made by.
+func questionOf(d sia.Decision) (q question, err error) {
+	if err := json.Unmarshal(d.Context, &q); err != nil {
+		return q, fmt.Errorf("read decision %s: %w", d.ID, err)
+	}
+	return q, nil
 }
 
 // ask is the question of which technique a task's next attempt uses.

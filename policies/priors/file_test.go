@@ -101,7 +101,7 @@ func TestHostileReports(t *testing.T) {
 		{"a cell twice", with(`"technique":"tool-change"`, `"technique":"decomposition"`), "cell 2"},
 		{"a cell of our own", with(`"technique":"tool-change"`, `"technique":"acme-trick"`), "cell 2"},
 		{"a cell missing", with(good[at:at+strings.Index(good[at:], "\n")+5], ""), "3014 cells"},
-		{"text behind it", good + "{}\n", "format"},
+		{"text behind it", good + "{}\n", "not in the form"},
 		{"deep", strings.Repeat("[", 100_000) + "\n", "format"},
 	} {
 		if tt.text == good {
@@ -186,7 +186,7 @@ func TestPriorsAreReadAgain(t *testing.T) {
 		{"no day", strings.Replace(text, "2027-01-15", "2027-13-15", 1), "can't be"},
 		{"a negative count", strings.Replace(text, `"resolved":`, `"resolved":-`, 1), "can't be"},
 		{"a huge count", strings.Replace(text, `"resolved":`, `"resolved":9000000000000`, 1), "can't be"},
-		{"no number", strings.Replace(text, `"resolved":`, `"resolved":"`, 1), "format"},
+		{"no number", strings.Replace(text, `"resolved":`, `"resolved":"`, 1), "invalid character"},
 		{"a cell of our own", strings.Replace(text, `"decomposition"`, `"acme"`, 1), "public list"},
 		{"a cell twice", strings.Join(append(rows[:7:7], rows[6:]...), ""), "public list"},
 	} {

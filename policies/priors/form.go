@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Limit bounds a signed file, in bytes. The largest that this package writes have some 450 KiB.
@@ -53,15 +54,14 @@ func read(text string, into interface{ text() (string, error) }) error {
 	return nil
 }
 
-// formatOf is the format that a document names, before anything else of it is believed.
+// formatOf is the format that a document names in its first line, before anything else of it is believed.
 func formatOf(text string) string {
-	var head struct {
-		Format string `json:"format"`
-	}
-	if json.Unmarshal([]byte(text), &head) != nil {
+	rest, _ := strings.CutPrefix(text, "{\n  \"format\": \"")
+	format, _, ok := strings.Cut(rest, "\",\n")
+	if !ok || len(rest) == len(text) {
 		return ""
 	}
-	return head.Format
+	return format
 }
 
 // ReadBounded reads a signed file that is no larger than [Limit].

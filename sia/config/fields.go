@@ -174,8 +174,8 @@ func Fields() []Field {
 		{Path: "learning.min_confidence", Form: Number, Min: 0, Max: 1, Doc: "The confidence that a lesson needs to be " +
 			"told; one that has not been tried yet has 0.5.",
 			at: func(s *sia.Settings) any { return &s.Learning.MinConfidence }},
-		{Path: "learning.share", Reserved: true, Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether counts of " +
-			"what worked, never text or names, are shared with other installations.",
+		{Path: "learning.share", Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether `sia priors export` may count " +
+			"what worked here, never text or names, for other installations to learn from: docs/sharing.md.",
 			at: func(s *sia.Settings) any { return &s.Learning.Share }},
 	}
 }
