@@ -14,6 +14,7 @@ type benchGroup struct {
 	Learning benchLearningCmd `cmd:"" help:"Play the choice of technique in an invented world, against simpler policies and against oracles."`
 	Coders   benchCodersCmd   `cmd:"" help:"Play the choice of coder on outcomes that other people recorded, against simpler orders."`
 	Policies benchPoliciesCmd `cmd:"" help:"Measure in invented worlds how often what policies are learned and judged by errs."`
+	Priors   benchPriorsCmd   `cmd:"" help:"Measure in invented worlds what a new installation gains by what others have shared."`
 	Abuse    benchAbuseCmd    `cmd:"" help:"Attack what reads strangers' input, and measure what that takes of this machine."`
 	Sandbox  benchSandboxCmd  `cmd:"" help:"Measure what containing a command costs, and what attempts cost."`
 }

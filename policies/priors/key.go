@@ -37,7 +37,7 @@ func ParseKey(private string) (Key, error) {
 	if err != nil {
 		return Key{}, errors.New("read a signing key: it is none, or it is damaged")
 	}
-	seed, err := base64.StdEncoding.DecodeString(private[strings.LastIndexByte(private, '+')+1:])
+	seed, err := base64.StdEncoding.DecodeString(strings.SplitN(private, "+", 5)[4]) // which has plus signs, too
 	if err != nil || len(seed) != 1+ed25519.SeedSize {
 		return Key{}, errors.New("read a signing key: it is no Ed25519 key")
 	}

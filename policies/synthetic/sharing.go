@@ -21,56 +21,52 @@ const (
 	arrivals = 8   // new installations in a world
 )
 
-// collections are how many installations share.
-var collections = []int{150}
-
 // Priors measures what a new installation gains by the priors of others. In each of so many worlds
 // installations that differ, but have techniques and patterns in common, play 200 tasks each. Their counts
 // are blurred, signed, read, put together, signed and read again by the code that ships. Then the first 50 tasks of
 // other installations are played three times: knowing nothing, with the priors, and after 200 tasks of
-// its own. The same seed and number give the same figures on any number of cores.
-func Priors(ctx context.Context, seed uint64, worlds int) ([]Figure, error) {
-	if worlds < 1 {
-		return nil, fmt.Errorf("figures are measured in at least one world, not %d", worlds)
+// their own. The same arguments give the same figures on any number of cores.
+func Priors(ctx context.Context, seed uint64, worlds, installations int) ([]Figure, error) {
+	if worlds < 1 || installations < 1 {
+		return nil, fmt.Errorf("figures are measured in at least one world of one installation, not %d of %d", worlds, installations)
+	}
+	played, err := inWorlds(ctx, worlds, func(i int) (newcomer, error) {
+		return playNewcomers(ctx, installations, seedOf(seed, i))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("measure priors: %w", err)
 	}
 	m := measure{seed, worlds}
-	var out []Figure
-	for _, n := range collections {
-		played, err := inWorlds(ctx, worlds, func(i int) (newcomer, error) { return playNewcomer(ctx, n, seedOf(seed, i)) })
-		if err != nil {
-			return nil, fmt.Errorf("measure priors: %w", err)
-		}
-		world := fmt.Sprintf("%d installations of %d tasks", n, ownTasks)
-		key := fmt.Sprintf("priors.%d.", n)
-		share := func(name, what, bar string, of func(newcomer) float64) Figure {
-			return m.figure(key+name, world, what, bar).meanShare(column(played, of))
-		}
-		points := func(name, what, bar string, of func(newcomer) float64) Figure {
-			f := m.figure(key+name, world, what, bar)
-			mean, half := meanOf(column(played, of))
-			f.Unit, f.Value, f.Low, f.High, f.Times = Points, 100*mean, 100*(mean-half), 100*(mean+half), worlds
-			return f
-		}
-		out = append(out,
-			share("alone", "first technique resolves, a new installation that knows nothing", "",
-				func(x newcomer) float64 { return x.alone }),
-			share("told", "first technique resolves, a new installation with priors", "",
-				func(x newcomer) float64 { return x.told }),
-			share("experienced", fmt.Sprintf("first technique resolves, after %d tasks of its own", ownTasks), "",
-				func(x newcomer) float64 { return x.experienced }),
-			points("gain", "what the priors add, paired", "", func(x newcomer) float64 { return x.told - x.alone }),
-			points("behind", "how far they leave it behind its own tasks, paired", "≤ 2 points",
-				func(x newcomer) float64 { return x.experienced - x.told }))
+	figure := func(name, what, bar string) Figure {
+		return m.figure(fmt.Sprintf("priors.%d.%s", installations, name),
+			fmt.Sprintf("%d installations of %d tasks", installations, ownTasks), what, bar)
 	}
-	return out, nil
+	share := func(name, of string, rate func(newcomer) float64) Figure {
+		return figure(name, "first technique resolves: "+of, "").meanShare(column(played, rate))
+	}
+	points := func(name, what, bar string, rate func(newcomer) float64) Figure {
+		f := figure(name, what+", paired", bar)
+		mean, half := meanOf(column(played, rate))
+		f.Unit, f.Value, f.Low, f.High, f.Times = Points, 100*mean, 100*(mean-half), 100*(mean+half), worlds
+		return f
+	}
+	return []Figure{
+		share("alone", "a new installation that knows nothing", func(x newcomer) float64 { return x.alone }),
+		share("told", "a new installation with priors", func(x newcomer) float64 { return x.told }),
+		share("experienced", fmt.Sprintf("after %d tasks of its own", ownTasks), func(x newcomer) float64 { return x.experienced }),
+		points("gain", "what priors add", "", func(x newcomer) float64 { return x.told - x.alone }),
+		points("behind", "how far behind its own tasks they are", "≤ 2 points", func(x newcomer) float64 {
+			return x.experienced - x.told
+		}),
+	}, nil
 }
 
 // newcomer is in how many of the first tasks the first technique resolved, each a share of those of all new
 // installations of a world.
 type newcomer struct{ alone, told, experienced float64 }
 
-// playNewcomer plays a world of n installations that share, and of new ones.
-func playNewcomer(ctx context.Context, n int, seed uint64) (out newcomer, err error) {
+// playNewcomers plays a world of n installations that share, and of new ones.
+func playNewcomers(ctx context.Context, n int, seed uint64) (out newcomer, err error) {
 	p := DefaultParameters((n + arrivals) * ownRepos)
 	p.ReposPerOrg = ownRepos
 	w, err := NewWorld(p, seed)

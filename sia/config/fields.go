@@ -26,16 +26,7 @@ type Field struct {
 	Min, Max float64  // of numbers, of durations in seconds, of the length of texts in characters; inclusive
 	Words    []string // what a Word can be
 	Doc      string   // what it is for
-	Reserved bool     // it is read and checked, and has no effect yet
 	at       func(*sia.Settings) any
-}
-
-// About is Doc, and says so where the setting has no effect yet.
-func (f Field) About() string {
-	if f.Reserved {
-		return f.Doc + " *No effect yet.*"
-	}
-	return f.Doc
 }
 
 // Value is what the field has in s: a bool, int, float64, string, []string or
