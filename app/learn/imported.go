@@ -30,14 +30,11 @@ type byImport struct {
 
 // catchUp reads the import that is in force, where it is another than the one that is known.
 func (i *imported) catchUp(ctx context.Context, s *store.Store) error {
-	id, err := s.PriorsInForce(ctx)
-	if err != nil {
-		return err
-	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if id == i.id {
-		return nil
+	id, err := s.PriorsInForce(ctx)
+	if err != nil || id == i.id {
+		return err
 	}
 	var p *priors.Priors
 	if id != 0 {

@@ -165,7 +165,7 @@ func (t *Tally) count(resolved bool) {
 func (w Worth) Known() bool { return w.With.Tried > 0 && w.Without.Tried > 0 }
 
 // WorthOf looks at decisions about techniques that were made while an import was in force. The first of each
-// task counts, unless a person decided it. That a rare task is seen late is the same on both sides.
+// task counts, unless a person decided it.
 func WorthOf(id int64, ds []sia.Decision) (w Worth, err error) {
 	for _, d := range ds {
 		var q question

@@ -169,7 +169,7 @@ func TestWhatIsShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first was decided by another technique than one of ours, the second at a later attempt.
+	// What was tried at a later attempt is not the first.
 	record(t, s, store.Outcome{Task: "7-90", Intervention: 2, Repo: shop, Pattern: sia.WrongTool, Technique: sia.ToolChange,
 		Attempt: 1})
 	key, err := priors.NewKey(mathrand.NewChaCha8([32]byte{1}))

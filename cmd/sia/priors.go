@@ -29,7 +29,12 @@ func createOut(path string, mode os.FileMode) (*outFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	return &outFile{f, path}, f.Chmod(mode)
+	out := &outFile{f, path}
+	if err := f.Chmod(mode); err != nil {
+		out.discard()
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return out, nil
 }
 
 // finish writes all of it, and puts it in its place. Until then the file is what it was.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,9 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies/priors"
 )
+
+// fetchTimeout is how long fetching a module may take, the checksum database included.
+const fetchTimeout = 5 * time.Minute
 
 // moduleFile is what a Go module that publishes priors has in its root.
 const moduleFile = "priors.txt"
@@ -81,5 +85,7 @@ func (c *priorsImportCmd) read(e *commandEnv) ([]byte, error) {
 		return readLimited(c.From, priors.ReadBounded)
 	}
 	fmt.Fprintf(e.err, "fetching %s…\n", c.From)
-	return gomodule.FromEnv(os.Getenv, c.Dir).File(e.ctx, path, version, moduleFile, priors.Limit)
+	ctx, cancel := context.WithTimeout(e.ctx, fetchTimeout)
+	defer cancel()
+	return gomodule.FromEnv(os.Getenv, c.Dir).File(ctx, path, version, moduleFile, priors.Limit)
 }

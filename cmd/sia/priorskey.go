@@ -18,9 +18,6 @@ const (
 	trustedFile = "priors-keys.txt" // public keys whose priors are believed, one a line
 )
 
-// mostKeys bounds a list of public keys, in bytes.
-const mostKeys = 1 << 20
-
 // signingKey reads a key, or makes it when there is none: only whoever runs the server can read it.
 func signingKey(path string) (k priors.Key, isNew bool, err error) {
 	b, err := os.ReadFile(path)
@@ -63,15 +60,7 @@ func signingKey(path string) (k priors.Key, isNew bool, err error) {
 
 // publicKeys reads a list of public keys: one a line, with remarks behind #.
 func publicKeys(path string) (keys []string, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.Size() > mostKeys {
-		return nil, errors.Join(fmt.Errorf("%s: it has more than a list of keys needs", path), err)
-	}
-	b, err := os.ReadFile(path)
+	b, err := readLimited(path, priors.ReadBounded)
 	if err != nil {
 		return nil, err
 	}
