@@ -156,7 +156,8 @@ func (s Source) prove(ctx context.Context, z *zip.Reader, path, version string) 
 	}
 	lines, err := sumdb.NewClient(ops).Lookup(path, version)
 	if err != nil {
-		return fmt.Errorf("ask the checksum database: %w; GONOSUMDB names modules that it does not know", errors.Join(err, ops.failed()))
+		return fmt.Errorf("ask the checksum database: %w; GONOSUMDB names modules that it does not know",
+			errors.Join(err, ops.failed()))
 	}
 	want := path + " " + version + " "
 	for _, l := range lines {
@@ -164,7 +165,8 @@ func (s Source) prove(ctx context.Context, z *zip.Reader, path, version string) 
 			if sum == hash {
 				return nil
 			}
-			return fmt.Errorf("SECURITY: the proxy gave other content (%s) than the checksum database knows (%s)", hash, sum)
+			return fmt.Errorf("SECURITY: the proxy gave other content (%s) than the checksum database knows (%s)", hash,
+				sum)
 		}
 	}
 	return errors.New("the checksum database says nothing of it")

@@ -54,7 +54,8 @@ func Imported(ctx context.Context, s *store.Store, id int64) (*priors.Priors, er
 	}
 	p, _, err := priors.ReadPriors(v.Signed, []string{v.Key})
 	if err != nil {
-		return nil, fmt.Errorf("import %d from %s can't be used; `sia priors remove` ends that it is in force: %w", id, v.Source, err)
+		return nil, fmt.Errorf("import %d from %s can't be used; `sia priors remove` ends that it is in force: %w", id,
+			v.Source, err)
 	}
 	return p, nil
 }

@@ -11,7 +11,9 @@ import (
 // KeptSettings are the settings in force in a repository, as a server's database has them: without
 // GitHub. read is false where they were never read, the repository's own or its owner's; then what is in
 // force is not known, and the defaults are given.
-func KeptSettings(ctx context.Context, s *store.Store, installation int64, repo sia.Repo) (set sia.Settings, read bool, err error) {
+func KeptSettings(
+	ctx context.Context, s *store.Store, installation int64, repo sia.Repo,
+) (set sia.Settings, read bool, err error) {
 	places, err := (&Files{store: s}).places(ctx, installation, repo)
 	if err != nil {
 		return set, false, err

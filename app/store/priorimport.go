@@ -24,7 +24,8 @@ func (s *Store) ImportPriors(ctx context.Context, v PriorImport) (id int64, err 
 		return 0, s.explain("import priors", err)
 	}
 	err = s.write(ctx, "import priors", func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE prior_imports SET removed_at = ? WHERE removed_at = 0`, micros(v.At)); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE prior_imports SET removed_at = ? WHERE removed_at = 0`,
+			micros(v.At)); err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, `INSERT INTO prior_imports (source, key, priors, at) VALUES (?, ?, ?, ?) RETURNING id`,
