@@ -194,7 +194,7 @@ func newCoders(g *ground, c Config, box *sandbox.Sandbox) (out work.Coders, err 
 		out.Tools = builtin.Tools()
 		known, _ := table.Of(one.Model.Model)
 		out.All = append(out.All, work.Coder{Name: one.Name, Builtin: builtin, Commands: commands, Command: one.Command,
-			Cost: one.cost(), Prior: known.Resolved})
+			Cost: one.cost(), Prior: known.Resolved, Known: known.Name})
 	}
 	return out, nil
 }

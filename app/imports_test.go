@@ -22,14 +22,14 @@ const module = "github.com/sia-bot/sia"
 // On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
-//	cmd → app → {webhook, work, settings, learn, trial, memory, sweep, web} → {store, github, render}
+//	cmd → app → {webhook, work, settings, learn, trial, memory, sweep, web} → {store, github, render, gomodule}
 //	    → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
 	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/text", "sia/visible"},
 	{"sia"},
 	{"sia/..."},
 	{"agent/...", "gitops/...", "policies/..."},
-	{"app/store/...", "app/github/...", "app/render/..."},
+	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule"},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...", "app/memory/...", "app/sweep/...",
 		"app/web/..."},
 	{"app"},
@@ -55,6 +55,7 @@ var exceptions = map[[2]string]string{
 	{"policies/synthetic", "policies/evolve"}:        "and changes of policies, which are judged",
 	{"policies/synthetic", "policies/mine"}:          "and logs of decisions, which are read",
 	{"policies/synthetic", "policies/mine/invented"}: "those that the tests of mine read",
+	{"policies/synthetic", "policies/priors"}:        "and counts of many installations, which are shared",
 }
 
 // simulator is what only cmd and tests may import: production meets it over HTTP.

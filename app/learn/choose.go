@@ -31,6 +31,7 @@ type Chooser struct {
 	setup   string
 	now     func() time.Time
 	replay  replay
+	others  imported
 }
 
 // NewChooser returns a chooser that has not learned anything yet: it reads the recorded outcomes when
@@ -55,8 +56,10 @@ type question struct {
 	Used       []sia.TechniqueID `json:"used,omitempty"`
 	Refused    []sia.TechniqueID `json:"refused,omitempty"` // by the reviewer
 	Candidates []given           `json:"candidates"`
-	Setup      string            `json:"setup"`   // the models and prompts that it is decided under
-	Learned    int               `json:"learned"` // outcomes that the learner had seen
+	Language   string            `json:"language,omitempty"` // of the repository; empty: not known
+	byImport
+	Setup   string `json:"setup"`   // the models and prompts that it is decided under
+	Learned int    `json:"learned"` // outcomes that the learner had seen
 }
 
 // given is a candidate as it is put to the learner.
@@ -64,20 +67,34 @@ type given struct {
 	Technique sia.TechniqueID `json:"technique"`
 	Prior     float64         `json:"prior,omitempty"`
 	Odds      float64         `json:"odds,omitempty"`
+	Imported  bandit.Tally    `json:"imported,omitzero"` // what other installations saw of it
+}
+
+// questionOf is what a logged decision about a technique was made by.
+func questionOf(d sia.Decision) (q question, err error) {
+	if err := json.Unmarshal(d.Context, &q); err != nil {
+		return q, fmt.Errorf("read decision %s: %w", d.ID, err)
+	}
+	return q, nil
 }
 
 // ask is the question of which technique a task's next attempt uses.
-func (ch *Chooser) ask(t sia.Task, q diagnose.Choice) question {
+func (ch *Chooser) ask(t sia.Task, language string, q diagnose.Choice) question {
+	by, others := ch.others.of(t.ID)
 	a := question{
 		Diagnosis: diagnosed(t.Repo, q.Pattern, nil), Pick: q.Pick, Wanted: q.Wanted,
 		Task: t.ID, Attempt: len(t.Interventions), Left: t.ApproachesLeft(), Used: t.UsedTechniques(), Refused: t.Refused,
-		Setup: ch.setup,
+		Setup: ch.setup, Language: language, byImport: by,
 	}
 	if q.Model {
 		a.Confidence = confidence(q)
 	}
 	for _, c := range q.Candidates {
-		a.Candidates = append(a.Candidates, given{c.Technique, c.Prior, c.Odds})
+		g := given{Technique: c.Technique, Prior: c.Prior, Odds: c.Odds}
+		if others != nil {
+			g.Imported = bandit.Tally(others.Technique(language, string(q.Pattern), string(c.Technique)))
+		}
+		a.Candidates = append(a.Candidates, g)
 	}
 	return a
 }
@@ -114,7 +131,8 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 		}
 	}
 	for _, c := range q.Candidates {
-		r.Candidates = append(r.Candidates, bandit.Candidate{Technique: string(c.Technique), Prior: c.Prior, Odds: c.Odds})
+		r.Candidates = append(r.Candidates, bandit.Candidate{Technique: string(c.Technique), Prior: c.Prior, Odds: c.Odds,
+			Imported: c.Imported})
 	}
 	d := l.Decide(r)
 	if q.Wanted == "" {
@@ -134,10 +152,12 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 	return d
 }
 
-// Choose decides by a policy which technique the next attempt uses. The decision is to be
-// logged before the diagnosis takes effect.
-func (ch *Chooser) Choose(t sia.Task, f sia.Effect, q diagnose.Choice, by bandit.Policy) (diagnose.Chosen, error) {
-	asked := ch.ask(t, q)
+// Choose decides by a policy which technique the next attempt uses; language is that of the task's
+// repository. The decision is to be logged before the diagnosis takes effect.
+func (ch *Chooser) Choose(
+	t sia.Task, language string, f sia.Effect, q diagnose.Choice, by bandit.Policy,
+) (diagnose.Chosen, error) {
+	asked := ch.ask(t, language, q)
 	d := asked.decide(ch.learner, &by)
 	asked.Learned = d.Learned
 	context, err := json.Marshal(asked)
@@ -175,7 +195,9 @@ func evidence(cs []sia.Candidate, options []bandit.Option) []sia.Candidate {
 
 // Candidates are the techniques that could be tried on a pattern, in the order of
 // what was learned: those that answer it, and any other that has resolved it.
-func (ch *Chooser) Candidates(library *technique.Library, t sia.Task, p sia.Pattern, by bandit.Policy) []sia.Candidate {
+func (ch *Chooser) Candidates(
+	library *technique.Library, t sia.Task, language string, p sia.Pattern, by bandit.Policy,
+) []sia.Candidate {
 	listed := library.Candidates(t, p)
 	all := slices.Clone(listed)
 	for _, k := range library.All() {
@@ -184,7 +206,7 @@ func (ch *Chooser) Candidates(library *technique.Library, t sia.Task, p sia.Patt
 				Reason: fmt.Sprintf("not listed for %s, but it has resolved it", p)})
 		}
 	}
-	known := evidence(all, ch.ask(t, diagnose.Choice{Pattern: p, Candidates: all}).decide(ch.learner, &by).Options)
+	known := evidence(all, ch.ask(t, language, diagnose.Choice{Pattern: p, Candidates: all}).decide(ch.learner, &by).Options)
 	return slices.DeleteFunc(known, func(c sia.Candidate) bool {
 		unlisted := !slices.ContainsFunc(listed, func(l sia.Candidate) bool { return l.Technique == c.Technique })
 		return unlisted && c.Resolved+c.Org.Resolved+c.Elsewhere.Resolved == 0

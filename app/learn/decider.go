@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/coder"
+	"github.com/sia-bot/sia/policies/priors"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -31,6 +32,8 @@ type Decider struct {
 	now     func() time.Time
 	// whether a part is done can be checked on this server
 	checkable bool
+
+	others imported
 
 	mu     sync.Mutex
 	last   int64             // id of the newest outcome that was read
@@ -52,6 +55,7 @@ type asked struct {
 	Wanted  string         `json:"wanted,omitempty"`  // a coder that a person asked for
 	Request *coder.Request `json:"request,omitempty"` // of an assign decision
 	Learned int            `json:"learned,omitempty"` // outcomes that the learner of coders had seen
+	byImport
 }
 
 // Context is the snapshot that a task's questions are decided in; language is the one that
@@ -240,13 +244,20 @@ func (d *Decider) assign(
 	if t.Worthwhile {
 		r.Left = unlimited // what is left bounds the attempt all the same
 	}
+	var others *priors.Priors
+	by.byImport, others = d.others.of(t.ID)
+	var known []coder.Candidate
 	for _, c := range coders {
+		if others != nil && c.Known != "" {
+			c.Imported = coder.Tally(others.Coder(by.Language, r.Kind, c.Known))
+		}
+		known = append(known, c)
 		if !slices.Contains(avoid, c.Coder) || c.Coder == wanted {
 			r.Candidates = append(r.Candidates, c)
 		}
 	}
 	if len(r.Candidates) == 0 {
-		r.Candidates = coders
+		r.Candidates = known
 	}
 	by.Request, by.Wanted = &r, wanted
 	i := slices.IndexFunc(r.Candidates, func(c coder.Candidate) bool { return c.Coder == wanted })
@@ -299,6 +310,9 @@ func value(t sia.Task, coders int) float64 {
 // process or another: like [Chooser.catchUp]. A coder whose model changed begins with a
 // quarter of what was learned of it.
 func (d *Decider) catchUp(ctx context.Context) error {
+	if err := d.others.catchUp(ctx, d.store); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	outcomes, err := d.store.CoderOutcomesSince(ctx, d.last)

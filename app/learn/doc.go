@@ -10,6 +10,9 @@
 //     attempt is told, does what people say with `/sia learn` and `/sia forget`, keeps each
 //     repository's lessons in order, and shares among an owner's repositories what a person approved.
 //
+// [Sharing] counts what worked for other installations to learn from, where repositories agree. What is
+// imported of theirs goes into the questions of [Chooser] and [Decider], and with these into the log.
+//
 // [Rewind] makes decisions of the log again by another policy, with what had been learned then.
 //
 // What is decided is logged by the caller before it takes effect; that something was learned twice

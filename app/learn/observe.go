@@ -32,7 +32,7 @@ type replay struct {
 }
 
 // catchUp tells the learner the outcomes that were recorded since it was last
-// told, by this process or another. What it knows is a function of the recorded
+// told, by this process or another, and reads what was imported meanwhile. What it knows is a function of the recorded
 // outcomes in their order, so that every replica decides alike, and decides the
 // same after a restart.
 //
@@ -40,6 +40,9 @@ type replay struct {
 // what the others taught. Going back to earlier ones, as replicas do while a new
 // version is rolled out, discounts nothing again.
 func (ch *Chooser) catchUp(ctx context.Context) error {
+	if err := ch.others.catchUp(ctx, ch.store); err != nil {
+		return err
+	}
 	r := &ch.replay
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +83,7 @@ func learnable(outcomes []store.Outcome) []bandit.Outcome {
 		d := diagnosed(o.Repo, o.Pattern, o.Confidence)
 		out[i] = bandit.Outcome{
 			Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Technique: string(o.Technique), Resolved: o.Resolved,
-			Attempt: o.Attempt, Z: o.Z, Confidence: d.Confidence,
+			Attempt: o.Attempt, Z: o.Z, Imported: bandit.Tally(o.Imported), Confidence: d.Confidence,
 		}
 	}
 	return out
@@ -156,7 +159,7 @@ func (ch *Chooser) record(ctx context.Context, t sia.Task, i int, d sia.Decision
 		for _, option := range options {
 			expected += option.Propensity * option.Mean
 			if option.Technique == d.Choice {
-				o.Z = option.Z
+				o.Z, o.Imported = option.Z, store.ImportedTally(option.Imported)
 			}
 		}
 	}

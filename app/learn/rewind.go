@@ -160,9 +160,9 @@ func (r *Rewind) proven(
 
 // choose decides about a technique. ok is false when the log does not have the question.
 func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Again, ok bool, err error) {
-	var q question
-	if err := json.Unmarshal(d.Context, &q); err != nil {
-		return a, false, fmt.Errorf("read decision %s: %w", d.ID, err)
+	q, err := questionOf(d)
+	if err != nil {
+		return a, false, err
 	}
 	if len(q.Candidates) == 0 || q.Learned > len(r.techniques) {
 		return a, false, nil

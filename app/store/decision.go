@@ -68,10 +68,14 @@ type Outcome struct {
 	Attempt      int                // techniques tried in the task before, from 0
 	Z            float64            // the confidence in the technique, standardised within its diagnosis; 0: none
 	Confidence   map[string]float64 // technique → what the model said, in 0–1; nil: no model said anything
+	Imported     ImportedTally      `json:",omitzero"` // of the technique, when it was chosen
 	Setup        string             // names the models and prompts that it was decided under
 	Decision     string             // id of the decision; empty: none was logged
 	At           time.Time
 }
+
+// ImportedTally is what other installations had seen, as so many outcomes; zero: nothing was imported.
+type ImportedTally struct{ Resolved, Tried float64 }
 
 // RecordOutcome appends an outcome. The first one of an intervention stands: new
 // tells whether this is it.
@@ -85,10 +89,10 @@ func (s *Store) RecordOutcome(ctx context.Context, o Outcome) (isNew bool, err e
 		// Ids become visible in their order because one transaction writes at a time.
 		res, err := tx.ExecContext(ctx, `INSERT INTO outcomes
 			(task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup,
-				decision, at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, intervention) DO NOTHING`,
+				decision, at, imported_resolved, imported_tried)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, intervention) DO NOTHING`,
 			o.Task, o.Intervention, o.Repo.ID, o.Repo.Owner, o.Repo.Name, o.Pattern, o.Technique, o.Resolved, o.Attempt, o.Z,
-			string(confidence), o.Setup, o.Decision, micros(o.At))
+			string(confidence), o.Setup, o.Decision, micros(o.At), o.Imported.Resolved, o.Imported.Tried)
 		if err != nil {
 			return err
 		}
@@ -100,13 +104,13 @@ func (s *Store) RecordOutcome(ctx context.Context, o Outcome) (isNew bool, err e
 }
 
 const outcomeColumns = `id, task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z,
-	confidence, setup, decision, at`
+	confidence, setup, decision, at, imported_resolved, imported_tried`
 
 func scanOutcome(rows *sql.Rows) (o Outcome, err error) {
 	var confidence string
 	var at int64
 	if err := rows.Scan(&o.ID, &o.Task, &o.Intervention, &o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Pattern, &o.Technique,
-		&o.Resolved, &o.Attempt, &o.Z, &confidence, &o.Setup, &o.Decision, &at); err != nil {
+		&o.Resolved, &o.Attempt, &o.Z, &confidence, &o.Setup, &o.Decision, &at, &o.Imported.Resolved, &o.Imported.Tried); err != nil {
 		return o, err
 	}
 	o.At = fromMicros(at)

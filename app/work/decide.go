@@ -72,7 +72,7 @@ func (w *Worker) decideNow(ctx context.Context, t sia.Task, f sia.Effect, coders
 	}
 	candidates := make([]coder.Candidate, len(coders))
 	for i, c := range coders {
-		candidates[i] = coder.Candidate{Coder: c.Name, Cost: c.Cost, Prior: c.Prior}
+		candidates[i] = coder.Candidate{Coder: c.Name, Cost: c.Cost, Prior: c.Prior, Known: c.Known}
 	}
 	d, p, err := w.Decider.Decide(ctx, set, t, f, language, candidates)
 	if err != nil {

@@ -98,11 +98,15 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 		return conclusion{}, err
 	}
 	policy := p.Technique()
+	language, err := w.language(ctx, t)
+	if err != nil {
+		return conclusion{}, err
+	}
 	in := diagnose.Input{
 		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, agent.HeaderOf(t, *t.Attempt())), Diff: diff,
 		Lessons: lessons, Library: library, Final: t.ApproachesLeft() == 0, Tools: w.tools(t.Settings.Agent),
-		Candidates: func(p sia.Pattern) []sia.Candidate { return w.Chooser.Candidates(library, t, p, policy) },
-		Choose:     func(q diagnose.Choice) (diagnose.Chosen, error) { return w.Chooser.Choose(t, f, q, policy) },
+		Candidates: func(p sia.Pattern) []sia.Candidate { return w.Chooser.Candidates(library, t, language, p, policy) },
+		Choose:     func(q diagnose.Choice) (diagnose.Chosen, error) { return w.Chooser.Choose(t, language, f, q, policy) },
 		Files:      paths(files),
 		Read:       func(path string) ([]byte, error) { return repo.ReadFile(ctx, string(t.BaseSHA), path, exampleLimit) },
 	}

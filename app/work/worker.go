@@ -56,9 +56,10 @@ type Looker interface {
 
 // Chooser decides which technique the next attempt uses, and learns what came of it.
 type Chooser interface {
-	Choose(t sia.Task, f sia.Effect, q diagnose.Choice, by bandit.Policy) (diagnose.Chosen, error)
+	// Choose decides by a policy; language is that of the task's repository.
+	Choose(t sia.Task, language string, f sia.Effect, q diagnose.Choice, by bandit.Policy) (diagnose.Chosen, error)
 	// Candidates are the techniques that could be tried on a pattern, the best first.
-	Candidates(library *technique.Library, t sia.Task, p sia.Pattern, by bandit.Policy) []sia.Candidate
+	Candidates(library *technique.Library, t sia.Task, language string, p sia.Pattern, by bandit.Policy) []sia.Candidate
 	// Observe records what came of the task's interventions, as far as it is known.
 	Observe(ctx context.Context, t sia.Task) error
 }
@@ -100,6 +101,7 @@ type Coder struct {
 	Name     string  // in the server's configuration
 	Cost     float64 // credits that an attempt is expected to cost before any was seen; 0: unknown
 	Prior    float64 // share of tasks that it is expected to resolve, by the shipped table; 0: unknown
+	Known    string  // name by which that table knows its model; empty: it does not
 	Builtin  agent.Agent
 	Commands *agent.CommandAgents // agents that are commands, with this model
 	Command  string               // that it always works by; empty: as the repository's settings say

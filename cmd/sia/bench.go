@@ -15,6 +15,7 @@ type benchGroup struct {
 	Coders   benchCodersCmd   `cmd:"" help:"Play the choice of coder on outcomes that other people recorded, against simpler orders."`
 	Policies benchPoliciesCmd `cmd:"" help:"Measure in invented worlds how often what policies are learned and judged by errs."`
 	Year     benchYearCmd     `cmd:"" help:"Play invented years of an installation, in which policies are changed by the real code."`
+	Priors   benchPriorsCmd   `cmd:"" help:"Measure in invented worlds what a new installation gains by what others have shared."`
 	Abuse    benchAbuseCmd    `cmd:"" help:"Attack what reads strangers' input, and measure what that takes of this machine."`
 	Sandbox  benchSandboxCmd  `cmd:"" help:"Measure what containing a command costs, and what attempts cost."`
 }

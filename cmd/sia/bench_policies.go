@@ -42,23 +42,28 @@ func (r policiesReport) print(out io.Writer) error {
 		"leaves open.\n", r.Seed)
 	for _, s := range r.Subjects {
 		fmt.Fprintf(out, "\n%s, synthetic\n", s.Name)
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "WORLD\tMEASURED\tVALUE\t95 %\tTIMES\tREACH")
-		world := ""
-		for _, f := range s.Figures {
-			named := f.World
-			if named == world {
-				named = ""
-			}
-			world = f.World
-			value, interval := figureText(f)
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", named, f.What, value, interval, f.Times, f.Bar)
-		}
-		if err := w.Flush(); err != nil {
+		if err := printSynthetic(out, s.Figures); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// printSynthetic prints figures that were measured in invented worlds, each world named once.
+func printSynthetic(out io.Writer, figures []synthetic.Figure) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "WORLD\tMEASURED\tVALUE\t95 %\tTIMES\tREACH")
+	world := ""
+	for _, f := range figures {
+		named := f.World
+		if named == world {
+			named = ""
+		}
+		world = f.World
+		value, interval := figureText(f)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", named, f.What, value, interval, f.Times, f.Bar)
+	}
+	return w.Flush()
 }
 
 // figureText is a figure and its interval in its unit.

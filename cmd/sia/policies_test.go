@@ -154,7 +154,7 @@ func (l *decisionLog) techniques(ctx context.Context, n int) {
 			Approaches: 3, Attempts: []sia.Attempt{{Number: 1}}}
 		q := diagnose.Choice{Pattern: sia.WrongTool,
 			Candidates: []sia.Candidate{{Technique: sia.ToolChange}, {Technique: sia.FreshStart}}}
-		chosen, err := ch.Choose(task, sia.Effect{Key: fmt.Sprint("t", i), Attempt: 1}, q, p.Technique())
+		chosen, err := ch.Choose(task, "go", sia.Effect{Key: fmt.Sprint("t", i), Attempt: 1}, q, p.Technique())
 		l.ts.Check(err)
 		l.logDecision(ctx, *chosen.Decision, i%3 == 0)
 	}

@@ -56,6 +56,7 @@ func options(policy Policy, s *snapshot, r Request) []Option {
 			prior = policy.Share(r.Pattern, c.Technique)
 		}
 		e := v.of(c.Technique)
+		e.imported = c.Imported.sound()
 		if z, rated := z[c.Technique]; rated {
 			e.here = e.here.plus(cell{heard: 1, z: z}) // what the model says today is part of what it usually says
 		}
@@ -63,6 +64,7 @@ func options(policy Policy, s *snapshot, r Request) []Option {
 		o := Option{
 			Technique: c.Technique, Mean: post.mean, strength: post.strength, Z: z[c.Technique],
 			Here: e.here.Tally, Org: e.org.Tally, Elsewhere: e.elsewhere.Tally,
+			Imported: e.imported,
 		}
 		o.Score = logit(o.Mean) + s.weights.confidence.value*o.Z
 		if c.Odds > 0 && !math.IsInf(c.Odds, 1) {

@@ -249,3 +249,29 @@ func TestReason(t *testing.T) {
 		t.Errorf("reasons changed; look, then run with -update:\n%s", diff)
 	}
 }
+
+// What was imported stands between the table and what was seen here: it moves what nobody here has tried,
+// and is outweighed like outcomes of other organisations.
+func TestImportedIsOutlearned(t *testing.T) {
+	l := newLearner(t, still(t))
+	cs := candidates("a", "b")
+	cs[1].Imported = bandit.Tally{Resolved: 30, Tried: 60}
+	r := bandit.Request{Diagnosis: here, Candidates: cs}
+	share := still(t).Rules.Shares.Other
+	d := l.Decide(r)
+	if o, mean := d.Options[0], (24*share+30)/84; o.Technique != "b" || math.Abs(o.Mean-mean) > 1e-9 ||
+		o.Imported != cs[1].Imported || !strings.Contains(d.Reason, "it resolved 30 of 60 by what was imported") {
+		t.Errorf("%+v, want the mean %.4f: %s", o, mean, d.Reason)
+	}
+	for range 40 {
+		l.Observe(bandit.Outcome{Org: "o", Repo: "r", Pattern: "p", Technique: "b", Imported: cs[1].Imported})
+	}
+	want(t, ask(l, r), "a", "b")
+	for _, bad := range []bandit.Tally{{Resolved: 5, Tried: 4}, {Resolved: -1, Tried: 4}, {Resolved: math.NaN(), Tried: 4},
+		{Resolved: 1, Tried: math.Inf(1)}} {
+		cs[0].Imported = bad
+		if o := l.Decide(r).Options[0]; o.Imported != (bandit.Tally{}) || math.IsNaN(o.Mean) {
+			t.Errorf("by %+v: %+v", bad, o)
+		}
+	}
+}

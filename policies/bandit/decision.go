@@ -15,6 +15,7 @@ type Diagnosis struct {
 type Candidate struct {
 	Technique string
 	Prior     float64 // expected share of resolutions before any outcome, in 0–1; 0: the policy's table
+	Imported  Tally   // what other installations saw of it, as so many outcomes; zero: nothing
 	Odds      float64 // multiplies the odds, for what holds in this task alone: 0.5 when a precondition is unmet; 0: 1
 }
 
@@ -59,6 +60,7 @@ type Option struct {
 	Here      Tally `json:"here"`      // in this repository
 	Org       Tally `json:"org"`       // elsewhere in the organisation
 	Elsewhere Tally `json:"elsewhere"` // in other organisations
+	Imported  Tally `json:"imported,omitzero"`
 
 	strength float64 // of the posterior, in outcomes
 }
@@ -79,8 +81,9 @@ type Outcome struct {
 	Pattern   string  `json:"pattern"`
 	Technique string  `json:"technique"`
 	Resolved  bool    `json:"resolved"`
-	Attempt   int     `json:"attempt"` // as in the request
-	Z         float64 `json:"z"`       // as in the decision's option
+	Attempt   int     `json:"attempt"`           // as in the request
+	Z         float64 `json:"z"`                 // as in the decision's option
+	Imported  Tally   `json:"imported,omitzero"` // as in the request's candidate
 	// Confidence is the diagnosis' own. It is heard just before the outcome is learned from.
 	// Nil means that it was heard already, or that no model said anything.
 	Confidence map[string]float64 `json:"confidence,omitempty"`

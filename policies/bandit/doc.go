@@ -8,6 +8,8 @@
 //   - An [Outcome] is one technique tried on one diagnosed pattern, resolved or not.
 //     Outcomes are counted in three scopes: the repository, the rest of its
 //     organisation and the rest of the world. So none counts twice.
+//   - What other installations saw may be given with a candidate, as so many outcomes more of the
+//     rest of the world.
 //   - A wider scope is the prior of the narrower one. The expert table of the
 //     [Policy] is the prior of the widest. A posterior mean is a share of resolutions.
 //   - A [Diagnosis] also carries the model's confidence in the techniques that

@@ -122,8 +122,12 @@ func (e edit) add(org, repo, pattern string, more ...entry) {
 }
 
 // evidence is what is known about one technique for one pattern as a repository
-// sees it: its own, its organisation's without it, and the world's without that.
-type evidence struct{ here, org, elsewhere cell }
+// sees it: its own, its organisation's without it, and the world's without that; and what
+// other installations saw.
+type evidence struct {
+	here, org, elsewhere cell
+	imported             Tally
+}
 
 // view is the evidence on one pattern, by scope and then by technique.
 type view [3]row

@@ -49,6 +49,7 @@ func (l *Learner) Observe(os ...Outcome) {
 			continue
 		}
 		before := e.view(o.Org, o.Repo, o.Pattern).of(o.Technique)
+		before.imported = o.Imported.sound()
 		e.weights = e.weights.learn(l.policy.Parameters, l.policy.Share(o.Pattern, o.Technique), before, o)
 		c := cell{Tally: Tally{Tried: 1}}
 		if o.Resolved {

@@ -24,7 +24,9 @@ func (p Parameters) posterior(prior, opinion float64, e evidence) posterior {
 	zOrg := (p.WeightOpinions*zWorld + e.org.z) / (p.WeightOpinions + e.org.heard)
 	zHere := (p.WeightOpinions*zOrg + e.here.z) / (p.WeightOpinions + e.here.heard)
 
-	mean := e.elsewhere.update(moved(prior, opinion*zWorld), p.WeightPrior)
+	// What was imported counts beside what was seen in other organisations here, so that it is outweighed like them.
+	world := Tally{Resolved: e.elsewhere.Resolved + e.imported.Resolved, Tried: e.elsewhere.Tried + e.imported.Tried}
+	mean := world.update(moved(prior, opinion*zWorld), p.WeightPrior)
 	mean = e.org.update(moved(mean, opinion*(zOrg-zWorld)), p.WeightGlobal)
 	mean = e.here.update(moved(mean, opinion*(zHere-zOrg)), p.WeightOrg)
 	return posterior{mean: mean, strength: p.WeightOrg + e.here.Tried}
@@ -33,6 +35,14 @@ func (p Parameters) posterior(prior, opinion float64, e evidence) posterior {
 // update is the posterior mean of a Beta prior of that mean and weight.
 func (t Tally) update(mean, weight float64) float64 {
 	return clamp((weight*mean+t.Resolved)/(weight+t.Tried), minShare, maxShare)
+}
+
+// sound is a tally that can be one, else nothing.
+func (t Tally) sound() Tally {
+	if !(t.Resolved >= 0 && t.Resolved <= t.Tried && t.Tried < math.Inf(1)) {
+		return Tally{}
+	}
+	return t
 }
 
 // moved adds to a share's log odds.

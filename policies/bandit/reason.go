@@ -79,7 +79,8 @@ func (o Option) evidence() string {
 	for _, p := range []struct {
 		t     Tally
 		where string
-	}{{o.Here, "here"}, {o.Org, "elsewhere in the organisation"}, {o.Elsewhere, "in other organisations"}} {
+	}{{o.Here, "here"}, {o.Org, "elsewhere in the organisation"}, {o.Elsewhere, "in other organisations"},
+		{o.Imported, "by what was imported"}} {
 		if p.t.Tried >= 0.5 {
 			parts = append(parts, fmt.Sprintf("%.0f of %.0f %s", p.t.Resolved, p.t.Tried, p.where))
 		}

@@ -107,7 +107,13 @@ func (ob *observer) again(b *belief) {
 func (ob *observer) believe(c Candidate) (b belief, low, high vector) {
 	ability, strength := ob.general, ob.p.WeightUnknown
 	if c.Prior > 0 && c.Prior < 1 {
-		ability, strength = ob.scale.ability(clamp(c.Prior, minShare, maxShare), &ob.common), ob.p.WeightTable
+		expected := Tally{Resolved: ob.p.WeightTable * c.Prior, Tried: ob.p.WeightTable}
+		if t := c.Imported; t.Resolved >= 0 && t.Resolved <= t.Tried && t.Tried < math.Inf(1) {
+			expected = Tally{Resolved: expected.Resolved + t.Resolved, Tried: expected.Tried + t.Tried}
+			b.Imported = t
+		}
+		share := clamp(expected.Resolved/expected.Tried, minShare, maxShare)
+		ability, strength = ob.scale.ability(share, &ob.common), expected.Tried
 	} else if c.priced() {
 		ability += ob.p.PriceSlope * math.Log(c.Cost/ob.usual)
 	}

@@ -22,6 +22,11 @@ type Candidate struct {
 	Coder string
 	Cost  float64 // credits that an attempt is expected to cost before anything was observed; 0: unknown
 	Prior float64 // share of tasks that it is expected to resolve alone, in 0–1, from a table; 0: unknown
+	// Known is the name by which the table knows its model; empty: it does not.
+	Known string `json:",omitempty"`
+	// Imported is what other installations saw of it, as so many outcomes; zero: nothing. It counts
+	// where Prior is known.
+	Imported Tally `json:",omitzero"`
 }
 
 // Request asks who makes the next attempt.
@@ -69,6 +74,7 @@ type Option struct {
 	Here      Tally `json:"here"`      // in this repository, on this kind of task
 	Org       Tally `json:"org"`       // elsewhere in the organisation
 	Elsewhere Tally `json:"elsewhere"` // in other organisations, and on other kinds of task
+	Imported  Tally `json:"imported,omitzero"`
 
 	net float64 // expected credits of the best sequence that begins with it
 }

@@ -448,3 +448,38 @@ func TestConcurrentUse(t *testing.T) {
 		t.Errorf("learned %d outcomes, want 200", got)
 	}
 }
+
+// What was imported counts beside the table, for a coder that the table knows, and is outlearned.
+func TestImportedIsOutlearned(t *testing.T) {
+	l := newLearner(t, shipped(t))
+	chance := func(imported coder.Tally, prior float64) float64 {
+		d := l.Decide(coder.Request{Task: "t", Org: "o", Repo: "r", Candidates: []coder.Candidate{
+			{Coder: "a", Cost: 10, Prior: prior, Imported: imported}, {Coder: "b", Cost: 10}}})
+		for _, o := range d.Options {
+			if o.Coder == "a" {
+				return o.Chance
+			}
+		}
+		t.Fatalf("%+v", d)
+		return 0
+	}
+	without := chance(coder.Tally{}, 0.3)
+	well, badly := chance(coder.Tally{Resolved: 54, Tried: 60}, 0.3), chance(coder.Tally{Tried: 60}, 0.3)
+	if !(well > without+0.2 && badly < without-0.1) {
+		t.Errorf("%.2f, imported well %.2f, badly %.2f", without, well, badly)
+	}
+	if got, want := chance(coder.Tally{Resolved: 54, Tried: 60}, 0), chance(coder.Tally{}, 0); got != want {
+		t.Errorf("a coder that the table does not know: %.2f, want %.2f", got, want)
+	}
+	for _, bad := range []coder.Tally{{Resolved: 5, Tried: 4}, {Resolved: math.NaN(), Tried: 4}, {Resolved: 1, Tried: math.Inf(1)}} {
+		if got := chance(bad, 0.3); got != without {
+			t.Errorf("by %+v: %.2f, want %.2f", bad, got, without)
+		}
+	}
+	for i := range 200 {
+		l.Observe(coder.Outcome{Task: fmt.Sprint(i), Org: "o", Repo: "r", Coder: "a", Cost: 10})
+	}
+	if got := chance(coder.Tally{Resolved: 54, Tried: 60}, 0.3); got > 0.35 {
+		t.Errorf("after 200 failures %.2f", got)
+	}
+}

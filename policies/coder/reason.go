@@ -95,7 +95,8 @@ func (o Option) evidence(r Request) string {
 	for _, p := range []struct {
 		t     Tally
 		where string
-	}{{o.Here, "here"}, {o.Org, "elsewhere in the organisation"}, {o.Elsewhere, "elsewhere"}} {
+	}{{o.Here, "here"}, {o.Org, "elsewhere in the organisation"}, {o.Elsewhere, "elsewhere"},
+		{o.Imported, "by what was imported"}} {
 		if p.t.Tried >= 0.5 {
 			parts = append(parts, fmt.Sprintf("%.0f of %.0f %s", p.t.Resolved, p.t.Tried, p.where))
 		}

@@ -11,7 +11,8 @@ import (
 // Table is what is known of models before anything was seen. It is immutable.
 type Table struct {
 	until  string
-	models map[string]Known
+	models map[string]Known // by each of their names
+	rows   int
 }
 
 // Known is a row of a table.
@@ -36,7 +37,7 @@ func ParseTable(source []byte) (Table, error) {
 	if !month.MatchString(file.Until) {
 		return Table{}, fmt.Errorf("parse table of coders: until is %q, want a month such as 2025-12", file.Until)
 	}
-	t := Table{until: file.Until, models: map[string]Known{}}
+	t := Table{until: file.Until, models: map[string]Known{}, rows: len(file.Coders)}
 	for i, k := range file.Coders {
 		at := fmt.Sprintf("parse table of coders: coders[%d]", i)
 		switch {
@@ -57,6 +58,9 @@ func ParseTable(source []byte) (Table, error) {
 	}
 	return t, nil
 }
+
+// Len is how many models it knows.
+func (t Table) Len() int { return t.rows }
 
 // Until is the month until which the results were published: "2025-12".
 func (t Table) Until() string { return t.until }

@@ -143,6 +143,14 @@ func (w weighted) wilson() (low, high float64) {
 	return max(0, middle-half), min(1, middle+half)
 }
 
+// Difference is the share a of n less the share b of m, with its 95 % interval, for n and m of at least 1.
+func Difference(a, n, b, m int) (d, low, high float64) {
+	x := weighted{sum: float64(n), squares: float64(n), y: float64(a)}
+	y := weighted{sum: float64(m), squares: float64(m), y: float64(b)}
+	low, high = newcombe(x, y)
+	return x.mean() - y.mean(), low, high
+}
+
 // newcombe is the 95 % interval of the difference of two shares: the hybrid score interval
 // (Newcombe, Statistics in Medicine 17, 1998, method 10).
 func newcombe(a, b weighted) (low, high float64) {

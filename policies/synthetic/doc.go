@@ -16,6 +16,8 @@
 // is chance, how well candidates are ranked, and how often and how late a changed policy is
 // promoted, stopped and rolled back. Where the truth is drawn, it is known what is false.
 //
+// [Priors] measures what installations gain by what others share (package priors).
+//
 // It imports package policies and its subfolders only. Start reading at [Run] and
 // [Policies].
 package synthetic

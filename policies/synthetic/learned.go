@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/bandit"
+	"github.com/sia-bot/sia/policies/priors"
 )
 
 // variant is the product's learner with something left out or changed, so that
@@ -33,6 +34,7 @@ type learned struct {
 	tasks      int              // begun
 	diagnosis  bandit.Diagnosis // of the present task
 	used       []string
+	imported   *priors.Priors // what other installations saw; nil: nothing was imported
 }
 
 func (v variant) player(w *World, seed uint64) (player, error) {
@@ -90,6 +92,9 @@ func (p *learned) choose(t *Task, tried []int, _ uint) int {
 		Diagnosis: p.diagnosis, Task: strconv.Itoa(p.tasks), Attempt: len(tried), Left: approaches - len(tried), Seed: p.seed,
 		Candidates: p.candidates, Used: p.used, Terse: true,
 	}
+	if p.imported != nil {
+		r.Candidates = p.told(t)
+	}
 	if p.unasked {
 		r.Confidence = nil
 	}
@@ -104,12 +109,21 @@ func (p *learned) choose(t *Task, tried []int, _ uint) int {
 		o.Technique, o.Attempt, o.Resolved = d.Choice, len(tried), t.resolves[k]
 		for _, option := range d.Options {
 			if option.Technique == d.Choice {
-				o.Z = option.Z
+				o.Z, o.Imported = option.Z, option.Imported
 			}
 		}
 	}
 	l.Observe(o)
 	return k
+}
+
+// told are the candidates with what other installations saw of them.
+func (p *learned) told(t *Task) []bandit.Candidate {
+	cs := slices.Clone(p.candidates)
+	for i := range cs {
+		cs[i].Imported = bandit.Tally(p.imported.Technique(languageOf(t.repo), p.diagnosis.Pattern, cs[i].Technique))
+	}
+	return cs
 }
 
 func (p *learned) learner(t *Task) *bandit.Learner {

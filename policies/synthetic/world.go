@@ -146,10 +146,12 @@ type Task struct {
 	resolves         [Techniques]bool
 }
 
-// draw draws a task.
-func (w *World) draw(r random) Task {
-	var t Task
-	t.repo = r.pick(w.traffic)
+// draw draws a task of any repository.
+func (w *World) draw(r random) Task { return w.drawIn(r, r.pick(w.traffic)) }
+
+// drawIn draws a task of a repository.
+func (w *World) drawIn(r random, repo int) Task {
+	t := Task{repo: repo}
 	t.truth = r.pick(w.patterns[t.repo][:w.Patterns])
 	t.diagnosed = r.pick(w.mistaken[t.truth][:w.Patterns])
 	difficulty := w.SdTask * r.NormFloat64()

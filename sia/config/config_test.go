@@ -378,10 +378,6 @@ func TestResolve(t *testing.T) {
 	}
 	e, _ := config.Resolve(own)
 	golden(t, "explain.txt", e.Explain())
-	e, err := config.Resolve(&config.File{Name: "f", Content: []byte("learning:\n  share: aggregate\n")})
-	if err != nil || !strings.HasSuffix(e.Explain(), "\nf:2: learning.share has no effect yet.\n") {
-		t.Errorf("a setting without effect (%v):\n%s", err, e.Explain())
-	}
 	if _, err := config.Resolve(nil, &config.File{Name: "f", Content: []byte("x: 1")}); err == nil {
 		t.Error("a broken file is not reported")
 	}

@@ -49,7 +49,7 @@ func (e Effective) Source(path string) string {
 }
 
 // Explain says to people which file is in force. A table has each setting with its value and where
-// it came from. Settings that the file sets and that have no effect yet are named below it.
+// it came from.
 func (e Effective) Explain() string {
 	var b strings.Builder
 	if e.File == "" {
@@ -63,10 +63,5 @@ func (e Effective) Explain() string {
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", f.Path, Format(f.Value(e.Settings)), e.Source(f.Path))
 	}
 	_ = w.Flush()
-	for _, f := range Fields() {
-		if _, set := e.Lines[f.Path]; set && f.Reserved {
-			fmt.Fprintf(&b, "\n%s: %s has no effect yet.\n", e.Source(f.Path), f.Path)
-		}
-	}
 	return b.String()
 }

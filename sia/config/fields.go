@@ -26,16 +26,7 @@ type Field struct {
 	Min, Max float64  // of numbers, of durations in seconds, of the length of texts in characters; inclusive
 	Words    []string // what a Word can be
 	Doc      string   // what it is for
-	Reserved bool     // it is read and checked, and has no effect yet
 	at       func(*sia.Settings) any
-}
-
-// About is Doc, and says so where the setting has no effect yet.
-func (f Field) About() string {
-	if f.Reserved {
-		return f.Doc + " *No effect yet.*"
-	}
-	return f.Doc
 }
 
 // Value is what the field has in s: a bool, int, float64, string, []string or
@@ -174,8 +165,8 @@ func Fields() []Field {
 		{Path: "learning.min_confidence", Form: Number, Min: 0, Max: 1, Doc: "The confidence that a lesson needs to be " +
 			"told; one that has not been tried yet has 0.5.",
 			at: func(s *sia.Settings) any { return &s.Learning.MinConfidence }},
-		{Path: "learning.share", Reserved: true, Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether counts of " +
-			"what worked, never text or names, are shared with other installations.",
+		{Path: "learning.share", Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether `sia priors export` may count " +
+			"what worked here, never text or names, for other installations to learn from: docs/sharing.md.",
 			at: func(s *sia.Settings) any { return &s.Learning.Share }},
 
 		{Path: "policies.autonomy", Form: Word,

@@ -27,7 +27,7 @@ func Reference() string {
 				continue
 			}
 			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", f.Path, Format(f.Value(sia.DefaultSettings())), f.possibleValues(),
-				f.About())
+				f.Doc)
 		}
 	}
 	return b.String()

@@ -47,7 +47,7 @@ func objectSchema(doc string) map[string]any {
 }
 
 func (f Field) schema() map[string]any {
-	m := map[string]any{"description": f.About()}
+	m := map[string]any{"description": f.Doc}
 	switch f.Form {
 	case Bool:
 		m["type"] = "boolean"

@@ -67,7 +67,7 @@ func testOutcomes(t *testing.T, s *fixture) {
 		Task: sia.NewTaskID(demo.ID, 1), Intervention: 2, Repo: demo, Pattern: sia.WrongTool, Technique: sia.ToolChange,
 		Resolved: true,
 		Attempt:  1, Z: -1.25, Confidence: map[string]float64{"tool-change": 0.7, "fresh-start": 0, "decomposition": 0.25},
-		Setup: "m1", Decision: "d", At: at(1).Truncate(1000),
+		Setup: "m1", Decision: "d", At: at(1).Truncate(1000), Imported: store.ImportedTally{Resolved: 1.5, Tried: 60},
 	}
 	bare := store.Outcome{Task: "7-2", Intervention: 2, Repo: demo, Pattern: "p", Technique: "t"}
 	for i, o := range []store.Outcome{full, bare} {

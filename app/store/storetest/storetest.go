@@ -76,6 +76,9 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"PolicyHolds", testHolds},
 		{"PolicyRecord", testPolicyRecord},
 		{"DecisionsOf", testDecisionsOf},
+		{"SharedReports", testSharedReports},
+		{"PriorImports", testPriorImports},
+		{"TaskLanguages", testTaskLanguages},
 
 		{"MemoryHeads", testMemoryHeads},
 		{"LessonsRestored", testLessonsRestored},

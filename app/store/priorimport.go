@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// PriorImport is what was learned from other installations. It is a fact with a date: decisions name
+// the import by whose id they were made.
+type PriorImport struct {
+	ID     int64  // given by ImportPriors
+	Source string // the file or module version that it came from, for people
+	Key    string // trusted public key that signed it
+	Signed []byte // the file
+	At     time.Time
+}
+
+// ImportPriors keeps an import, which is in force from now on in the place of any other.
+func (s *Store) ImportPriors(ctx context.Context, v PriorImport) (id int64, err error) {
+	packed, err := s.codec.pack(v.Signed)
+	if err != nil {
+		return 0, s.explain("import priors", err)
+	}
+	err = s.write(ctx, "import priors", func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE prior_imports SET removed_at = ? WHERE removed_at = 0`,
+			micros(v.At)); err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `INSERT INTO prior_imports (source, key, priors, at) VALUES (?, ?, ?, ?) RETURNING id`,
+			v.Source, v.Key, packed, micros(v.At)).Scan(&id)
+	})
+	return id, err
+}
+
+// RemovePriors ends that an import is in force; the error wraps [ErrNotFound] when none is.
+func (s *Store) RemovePriors(ctx context.Context) error {
+	return s.change(ctx, "remove the imported priors", `UPDATE prior_imports SET removed_at = ? WHERE removed_at = 0`,
+		micros(s.now()))
+}
+
+// PriorsInForce is the id of the import that is in force; 0: none is.
+func (s *Store) PriorsInForce(ctx context.Context) (id int64, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT id FROM prior_imports WHERE removed_at = 0`).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return id, s.explain("look for imported priors", err)
+}
+
+// ImportedPriors loads an import, in force or not; the error wraps [ErrNotFound] when there is none of the id.
+func (s *Store) ImportedPriors(ctx context.Context, id int64) (v PriorImport, err error) {
+	var packed []byte
+	var at int64
+	err = s.r.QueryRowContext(ctx, `SELECT id, source, key, priors, at FROM prior_imports WHERE id = ?`, id).
+		Scan(&v.ID, &v.Source, &v.Key, &packed, &at)
+	if err == nil {
+		v.Signed, err = s.codec.unpack(packed)
+	}
+	v.At = fromMicros(at)
+	return v, s.explain("load the imported priors", orNotFound(err))
+}

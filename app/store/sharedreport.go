@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// SharedReport is what this installation shared of its counts for one period.
+type SharedReport struct {
+	Period int    // 1-based
+	Key    string // public key that signed it
+	Signed []byte // the file
+	At     time.Time
+}
+
+// SharedTask names what of a task was shared: its first technique, or else its first coder.
+type SharedTask struct {
+	Task      sia.TaskID
+	Technique bool
+}
+
+// ErrShared is wrapped where something is to be shared that was shared before.
+var ErrShared = errors.New("it was shared already")
+
+// SaveSharedReport keeps a report and what is counted in it, all or nothing. It must be for the period
+// after the last one, and count nothing that was counted before: else the error wraps [ErrShared].
+func (s *Store) SaveSharedReport(ctx context.Context, r SharedReport, counted []SharedTask) error {
+	op := fmt.Sprintf("keep the report for period %d", r.Period)
+	packed, err := s.codec.pack(r.Signed)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return s.write(ctx, op, func(tx *sql.Tx) error {
+		var last int
+		if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(period), 0) FROM shared_reports`).Scan(&last); err != nil {
+			return err
+		}
+		if r.Period != last+1 {
+			return fmt.Errorf("%w: the last report is for period %d", ErrShared, last)
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO shared_reports (period, key, report, at) VALUES (?, ?, ?, ?)`, r.Period,
+			r.Key, packed, micros(r.At)); err != nil {
+			return err
+		}
+		for _, c := range counted {
+			res, err := tx.ExecContext(ctx, `INSERT INTO shared_tasks (task_id, technique, period) VALUES (?, ?, ?)
+				ON CONFLICT DO NOTHING`, c.Task, c.Technique, r.Period)
+			if err != nil {
+				return err
+			}
+			if n, err := res.RowsAffected(); err != nil || n != 1 {
+				return errors.Join(err, fmt.Errorf("task %s: %w", c.Task, ErrShared))
+			}
+		}
+		return nil
+	})
+}
+
+// LastSharedReport is the report for the last period; the error wraps [ErrNotFound] when there is none.
+func (s *Store) LastSharedReport(ctx context.Context) (r SharedReport, err error) {
+	var packed []byte
+	var at int64
+	err = s.r.QueryRowContext(ctx, `SELECT period, key, report, at FROM shared_reports ORDER BY period DESC LIMIT 1`).
+		Scan(&r.Period, &r.Key, &packed, &at)
+	if err == nil {
+		r.Signed, err = s.codec.unpack(packed)
+	}
+	r.At = fromMicros(at)
+	return r, s.explain("load the last report", orNotFound(err))
+}
+
+// SharedTasks are what is counted in the reports of all periods.
+func (s *Store) SharedTasks(ctx context.Context) ([]SharedTask, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (t SharedTask, err error) {
+		return t, rows.Scan(&t.Task, &t.Technique)
+	}, `SELECT task_id, technique FROM shared_tasks ORDER BY task_id, technique`)
+	return all, s.explain("load what was shared", err)
+}
+
+// RestoredTasks are those that were rebuilt from a memory branch: what was shared of them before is not known.
+func (s *Store) RestoredTasks(ctx context.Context) ([]sia.TaskID, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (id sia.TaskID, err error) { return id, rows.Scan(&id) },
+		`SELECT DISTINCT task_id FROM task_events WHERE kind = ? AND ignored = '' ORDER BY task_id`, sia.KRestored)
+	return all, s.explain("load the tasks that were rebuilt", err)
+}
+
+// TaskLanguages are the languages that tasks were decided under, the first of each task, by task. Tasks
+// that are gone, and those of which no decision tells one, are missing.
+func (s *Store) TaskLanguages(ctx context.Context) (map[sia.TaskID]string, error) {
+	type spoken struct {
+		task     sia.TaskID
+		language string
+	}
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v spoken, err error) {
+		return v, rows.Scan(&v.task, &v.language)
+	}, `SELECT task_id, json_extract(context, '$.language') AS language FROM decisions
+		WHERE type IN (?, ?, ?) AND coalesce(language, '') <> '' ORDER BY n`, sia.DecideDecompose, sia.DecideAssign,
+		sia.DecideTechnique)
+	out := make(map[sia.TaskID]string, len(all))
+	for _, v := range all {
+		if _, known := out[v.task]; !known {
+			out[v.task] = v.language
+		}
+	}
+	return out, s.explain("load the languages of tasks", err)
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/policies/priors"
+)
+
+type priorsAggregateCmd struct {
+	Files   []string `arg:"" help:"Reports, as sia priors export wrote them; at most 1,000 at once." type:"path"`
+	Out     string   `help:"File to write, signed." required:"" type:"path" placeholder:"FILE"`
+	Dir     string   `help:"Folder with the key that signs, priors.key, which is made when there is none." default:"${dir}" env:"SIA_DIR" type:"path"`
+	Key     string   `help:"Another file with that key." type:"path" placeholder:"FILE"`
+	Members string   `help:"List of public keys, one a line, of the installations whose reports count. Without it everybody's do, however many one person has made." type:"existingfile" placeholder:"FILE"`
+	Output  string   `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// mostReports bounds how many reports are held in memory, each in about a megabyte.
+const mostReports = 1000
+
+// Validate refuses more than can be held.
+func (c *priorsAggregateCmd) Validate() error {
+	if len(c.Files) > mostReports {
+		return fmt.Errorf("%d reports: at most %d are put together at once", len(c.Files), mostReports)
+	}
+	return nil
+}
+
+// aggregated is what came of reports, as JSON.
+type aggregated struct {
+	File          string `json:"file"`
+	Installations int    `json:"installations"`
+	Reports       int    `json:"reports"`
+	Cells         int    `json:"cells"`
+	Key           string `json:"key"` // public, that signed it
+}
+
+// Run reads all reports, and writes what they come to. One that is wrong ends it: who runs a collection
+// leaves it out, or asks.
+func (c *priorsAggregateCmd) Run(e *commandEnv) error {
+	var members []string
+	if c.Members != "" {
+		var err error
+		if members, err = publicKeys(c.Members); err != nil {
+			return err
+		}
+	}
+	f, err := createOut(c.Out, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.discard()
+	reports := make([]priors.Report, 0, len(c.Files))
+	for _, name := range c.Files {
+		if e.ctx.Err() != nil {
+			return e.ctx.Err()
+		}
+		b, err := readLimited(name, priors.ReadBounded)
+		if err != nil {
+			return err
+		}
+		r, err := priors.ReadReport(b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if c.Members != "" && !slices.Contains(members, r.Key) {
+			return fmt.Errorf("%s: it is signed by %s, which is not in %s", name, r.Key, c.Members)
+		}
+		reports = append(reports, r)
+	}
+	p, err := priors.Aggregate(reports, time.Now())
+	if err != nil {
+		return err
+	}
+	path := c.Key
+	if path == "" {
+		path = filepath.Join(c.Dir, keyFile)
+	}
+	key, isNew, err := signingKey(path)
+	if err != nil {
+		return err
+	}
+	if isNew {
+		fmt.Fprintf(e.err, "made the key %s\n", path)
+	}
+	signed, err := p.Sign(key)
+	if err != nil {
+		return err
+	}
+	if err := f.finish(signed); err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		return printJSON(e, aggregated{c.Out, p.Installations, p.Reports, p.Len(), key.Public()})
+	}
+	_, err = fmt.Fprintf(e.out, "%s: %d cells of %d reports by %d installations, signed by\n%s\n", c.Out, p.Len(), p.Reports,
+		p.Installations, key.Public())
+	return err
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/gomodule"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies/priors"
+)
+
+// fetchTimeout is how long fetching a module may take, the checksum database included.
+const fetchTimeout = 5 * time.Minute
+
+// moduleFile is what a Go module that publishes priors has in its root.
+const moduleFile = "priors.txt"
+
+type priorsImportCmd struct {
+	openedDatabase `embed:""`
+	From           string   `arg:"" help:"A file, or a Go module at an exact version, such as example.com/priors@v1.2.0, with priors.txt in its root."`
+	Key            []string `help:"Public key whose priors are believed; may be given several times. Default: those in priors-keys.txt in the server's folder." sep:"none" placeholder:"KEY"`
+}
+
+// Run imports priors. A running server decides by them from its next decision on.
+func (c *priorsImportCmd) Run(e *commandEnv) error {
+	return c.with(e, func(s *store.Store) error {
+		trusted, err := c.trusted()
+		if err != nil {
+			return err
+		}
+		signed, err := c.read(e)
+		if err != nil {
+			return err
+		}
+		p, by, err := priors.ReadPriors(signed, trusted)
+		if errors.Is(err, priors.ErrNotTrusted) {
+			return fmt.Errorf("%w; when you know that key, give it with --key or write it into %s", err,
+				filepath.Join(c.Dir, trustedFile))
+		}
+		if err != nil {
+			return err
+		}
+		id, err := s.ImportPriors(e.ctx, store.PriorImport{Source: c.From, Key: by, Signed: signed, At: time.Now()})
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return printJSON(e, shownImportOf(store.PriorImport{ID: id, Source: c.From, Key: by, At: time.Now()}, p))
+		}
+		_, err = fmt.Fprintf(e.out, "imported, as %d: %d cells of %d installations, made on %s\nOne task in ten is decided without "+
+			"it; sia priors show says what it was worth.\n", id, p.Len(), p.Installations, p.Made)
+		return err
+	})
+}
+
+// trusted are the public keys that are believed.
+func (c *priorsImportCmd) trusted() ([]string, error) {
+	for _, k := range c.Key {
+		if err := priors.Fits(k); err != nil {
+			return nil, fmt.Errorf("--key: %w", err)
+		}
+	}
+	if len(c.Key) > 0 {
+		return c.Key, nil
+	}
+	path := filepath.Join(c.Dir, trustedFile)
+	keys, err := publicKeys(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(keys) == 0 {
+		return nil, fmt.Errorf("no key is trusted yet: give the public key of whoever makes the priors with --key, or write it "+
+			"into %s", path)
+	}
+	return keys, err
+}
+
+// read reads the file, or fetches it from a module.
+func (c *priorsImportCmd) read(e *commandEnv) ([]byte, error) {
+	path, version, module := strings.Cut(c.From, "@")
+	if _, err := os.Stat(c.From); err == nil || !module {
+		return readLimited(c.From, priors.ReadBounded)
+	}
+	fmt.Fprintf(e.err, "fetching %s…\n", c.From)
+	ctx, cancel := context.WithTimeout(e.ctx, fetchTimeout)
+	defer cancel()
+	return gomodule.FromEnv(os.Getenv, c.Dir).File(ctx, path, version, moduleFile, priors.Limit)
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sia-bot/sia/policies/priors"
+)
+
+// Files in the server's folder.
+const (
+	keyFile     = "priors.key"      // the key that signs what leaves
+	trustedFile = "priors-keys.txt" // public keys whose priors are believed, one a line
+)
+
+// signingKey reads a key, or makes it when there is none: only whoever runs the server can read it.
+func signingKey(path string) (k priors.Key, isNew bool, err error) {
+	b, err := os.ReadFile(path)
+	if err == nil {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			err = fmt.Errorf("others can read the key %s; make a new one, or: chmod 600 %s", path, path)
+		}
+		if err != nil {
+			return k, false, err
+		}
+		if k, err = priors.ParseKey(string(b)); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		return k, false, err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return k, false, err
+	}
+	if k, err = priors.NewKey(rand.Reader); err != nil {
+		return k, false, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return k, false, err
+	}
+	f, err := createOut(path, 0o600)
+	if err != nil {
+		return k, false, err
+	}
+	defer f.discard()
+	_, err = f.WriteString(k.Private() + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Link(f.Name(), path) // not in the place of one that somebody else has just made
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return signingKey(path)
+	}
+	return k, true, err
+}
+
+// publicKeys reads a list of public keys: one a line, with remarks behind #.
+func publicKeys(path string) (keys []string, err error) {
+	b, err := readLimited(path, priors.ReadBounded)
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range strings.Split(string(b), "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if err := priors.Fits(line); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, i+1, err)
+		}
+		keys = append(keys, line)
+	}
+	return keys, nil
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies/priors"
+	"github.com/sia-bot/sia/sia"
+)
+
+// shownImport is an import as JSON.
+type shownImport struct {
+	Import        int64        `json:"import"`
+	Source        string       `json:"source"`
+	Key           string       `json:"key"` // public, that signed it
+	At            time.Time    `json:"at"`
+	Made          string       `json:"made"`
+	Installations int          `json:"installations"`
+	Reports       int          `json:"reports"`
+	Cells         int          `json:"cells"`
+	Worth         *learn.Worth `json:"worth,omitempty"` // of sia priors show
+}
+
+func shownImportOf(v store.PriorImport, p *priors.Priors) shownImport {
+	return shownImport{Import: v.ID, Source: v.Source, Key: v.Key, At: v.At, Made: p.Made, Installations: p.Installations,
+		Reports: p.Reports, Cells: p.Len()}
+}
+
+type priorsShowCmd struct {
+	openedDatabase `embed:""`
+}
+
+// errNoPriors is said where none is in force.
+var errNoPriors = errors.New("nothing is imported; sia priors import FILE does that")
+
+// Run shows what is in force, and what it was worth.
+func (c *priorsShowCmd) Run(e *commandEnv) error {
+	return c.with(e, func(s *store.Store) error {
+		id, err := s.PriorsInForce(e.ctx)
+		if err != nil {
+			return err
+		}
+		if id == 0 {
+			return errNoPriors
+		}
+		v, err := s.ImportedPriors(e.ctx, id)
+		if err != nil {
+			return err
+		}
+		p, err := learn.Imported(e.ctx, s, id)
+		if err != nil {
+			return err
+		}
+		ds, err := s.DecisionsOf(e.ctx, sia.DecideTechnique, 0, mostAnalysed)
+		if err != nil {
+			return err
+		}
+		w, err := learn.WorthOf(id, ds)
+		if err != nil {
+			return err
+		}
+		shown := shownImportOf(v, p)
+		shown.Worth = &w
+		if c.Output == "json" {
+			return printJSON(e, shown)
+		}
+		fmt.Fprintf(e.out, "%s from %s, since %s\n%d cells of %d reports by %d installations, made on %s, signed by %s\n\n",
+			e.style.bold(fmt.Sprintf("import %d", id)), v.Source, v.At.Local().Format(time.DateTime), p.Len(), p.Reports,
+			p.Installations, p.Made, v.Key)
+		fmt.Fprintf(e.out, "the first technique resolved %d of %d tasks with it, and %d of %d that were decided without it\n",
+			w.With.Resolved, w.With.Tried, w.Without.Resolved, w.Without.Tried)
+		if w.Known() {
+			fmt.Fprintf(e.out, "that is %+.1f points, 95 %% interval %+.1f to %+.1f\n", 100*w.Difference, 100*w.Low, 100*w.High)
+		} else {
+			fmt.Fprintln(e.out, "what it is worth is not known yet: one task in ten is decided without it")
+		}
+		return nil
+	})
+}
+
+type priorsRemoveCmd struct {
+	openedDatabase `embed:""`
+}
+
+// Run ends that an import is in force. What was decided by it stays as it was logged.
+func (c *priorsRemoveCmd) Run(e *commandEnv) error {
+	return c.with(e, func(s *store.Store) error {
+		id, err := s.PriorsInForce(e.ctx)
+		if err == nil {
+			err = s.RemovePriors(e.ctx)
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			return errNoPriors
+		}
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return printJSON(e, map[string]int64{"removed": id})
+		}
+		_, err = fmt.Fprintf(e.out, "import %d is in force no longer; decisions that were made by it stay in the log\n", id)
+		return err
+	})
+}
