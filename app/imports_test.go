@@ -22,7 +22,7 @@ const module = "github.com/sia-bot/sia"
 // On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
-//	cmd → app → {webhook, work, settings, learn, memory, sweep, web} → {store, github, render}
+//	cmd → app → {webhook, work, settings, learn, memory, sweep, web, improve} → {store, github, render}
 //	    → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
 	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/text", "sia/visible"},
@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"sia/..."},
 	{"agent/...", "gitops/...", "policies/..."},
 	{"app/store/...", "app/github/...", "app/render/..."},
-	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/memory/...", "app/sweep/...", "app/web/..."},
+	{"app/webhook/...", "app/work/...", "app/settings/...", "app/improve/...", "app/learn/...", "app/memory/...", "app/sweep/...", "app/web/..."},
 	{"app"},
 	{"cmd/..."},
 }
@@ -254,6 +254,8 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"app/work", "app/learn", false},
 		{"app/work", "app/settings", false},
 		{"app/memory", "app/settings", false},
+		{"app/improve", "sia/improve", true},
+		{"app/improve", "app/learn", false},
 		{"app/sweep", "app/webhook", false},
 		{"app/learn", "app/store", true},
 		{"app/web", "agent", true},
@@ -295,6 +297,8 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"gitops", "sia/text", false},
 		{"sia/gate", "sia/tamper", false},
 		{"sia/diagnose", "agent/llm", true},
+		{"sia/improve", "agent/llm", true},
+		{"sia/improve", "agent/sandbox", false},
 		{"sia/gate", "agent/llm", false},
 		{"tools", "sia", false},
 	} {

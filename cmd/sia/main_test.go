@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"sia": func() { os.Exit(runCommand(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) },
+		"sia": main,
 	})
 }
 
