@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -91,12 +92,16 @@ func (x *improvement) args(name string, more ...string) []string {
 		"m", "--price-input", "3", "--price-output", "15"}, more...)
 }
 
-// run runs a command line and reads the one object that it prints.
+// run runs a command line as a program of its own and reads the one object that it prints.
 func (x *improvement) run(t *testing.T, args ...string) (a improveAnswer, code int) {
 	t.Helper()
-	var out bytes.Buffer
-	code = runCommand(t.Context(), args, &out, &x.stderr)
-	return oneObject(t, out.Bytes()), code
+	cmd := exec.CommandContext(t.Context(), "sia", args...)
+	cmd.Stderr = &x.stderr
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return oneObject(t, out), cmd.ProcessState.ExitCode()
 }
 
 // oneObject reads an answer that has to be exactly one object, with every field it promises.
