@@ -80,8 +80,9 @@ func (i *Iteration) Promote(s Subject, after improve.File) (p Promotion, err err
 // got: if that is not what was improved, they change back.
 func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err error) {
 	r := i.record
+	made := false
 	defer func() {
-		if err != nil && !errors.Is(err, errKeep) {
+		if err != nil && made && !errors.Is(err, errKeep) {
 			err = errors.Join(err, removeOwn(r.Temp))
 		}
 	}()
@@ -100,7 +101,7 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 			notes = append(notes, fmt.Sprintf("the file has %d names (hard links); the others keep the old content", owner.links))
 		}
 	}
-	if err := writeNew(r.Temp, after.Text, mode); err != nil {
+	if made, err = writeNew(r.Temp, after.Text, mode); err != nil {
 		return nil, err
 	}
 	if err := owner.give(r.Temp); err != nil {
@@ -161,23 +162,24 @@ func changedUnless(err error) error {
 }
 
 // writeNew writes a file that must not be there, waits until it is on the disk, and reads it back.
-func writeNew(path, content string, mode fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+// made says that there is a file of ours, whole or not.
+func writeNew(path, content string, mode fs.FileMode) (made bool, err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = f.WriteString(content)
 	if err == nil {
 		err = errors.Join(f.Chmod(mode), f.Sync()) // whatever the umask says
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+		return true, err
 	}
 	got, err := sumOf(path)
 	if err == nil && got != sum(improve.File{Text: content}) {
 		err = errors.New("the disk gives back something else than was written to it")
 	}
-	return err
+	return true, err
 }
 
 // removeOwn removes a file that we made; none is as good.
