@@ -122,3 +122,11 @@ func syncFolder(dir string) error {
 	}
 	return errors.Join(f.Sync(), f.Close())
 }
+
+// layFile writes a file and the folders above it.
+func layFile(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o644)
+}
