@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sia-bot/sia/agent/llm/scripted"
@@ -308,6 +309,69 @@ func TestImproveInsideAnIteration(t *testing.T) {
 		x = project(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum), criticised(.9))
 		if a, code := x.run(t, x.args("calc.py", "--self-test", c)...); code != 0 {
 			t.Errorf("a self-test in the iteration: %s: %s %+v", c, a.Message, a.Data.SelfTestBefore)
+		}
+	}
+}
+
+// Without a sandbox nothing of the project is run: a self-test is refused, and a parser left out.
+func TestImproveWithoutASandbox(t *testing.T) {
+	x := project(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum), criticised(.9))
+	program, err := exec.LookPath("sia")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	run := func(args ...string) improveAnswer {
+		out, _ := exec.CommandContext(t.Context(), program, args...).Output() // its code is in the answer's status
+		return oneObject(t, out)
+	}
+	if a := run(x.args("calc.py", "--self-test", "true")...); a.Status != statusFailure ||
+		!strings.Contains(a.Message, "install bubblewrap") {
+		t.Errorf("%+v", a)
+	}
+	a := run(x.args("calc.py")...)
+	if a.Status != statusSuccess || a.Data.Evaluations[0].Parse.Verdict != improve.NotChecked || x.get(t, "calc.py") != rightSum {
+		t.Errorf("%+v", a)
+	}
+}
+
+// What a person may not read is said to be so, and what they may not write stays as it is.
+func TestImproveWithoutPermission(t *testing.T) {
+	x := project(t, map[string]string{"secret.py": wrongSum, "calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
+		criticised(.9))
+	if err := os.Chmod(filepath.Join(x.dir, "secret.py"), 0); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) improveAnswer {
+		cmd := exec.CommandContext(t.Context(), "sia", args...)
+		cmd.Dir = "/"
+		if os.Geteuid() == 0 { // root may read everything
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+			reachable(t, cmd.Path, x.dir)
+		}
+		cmd.Stderr = &x.stderr
+		out, _ := cmd.Output() // its code is in the answer's status
+		return oneObject(t, out)
+	}
+	if a := run(x.args("secret.py")...); a.Status != statusFailure || !strings.Contains(a.Message, "permission denied") {
+		t.Errorf("%+v\n%s", a, &x.stderr)
+	}
+	if os.Geteuid() == 0 {
+		if a := run(x.args("calc.py")...); a.Status != statusFailure || !strings.Contains(a.Message, "permission denied") ||
+			x.get(t, "calc.py") != wrongSum {
+			t.Errorf("a folder of another's: %+v\n%s", a, &x.stderr)
+		}
+	}
+}
+
+// reachable lets everybody through the folders above some paths that tests made.
+func reachable(t *testing.T, paths ...string) {
+	t.Helper()
+	for _, p := range paths {
+		for dir := p; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

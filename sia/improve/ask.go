@@ -29,6 +29,7 @@ const (
 	bytesPerToken = 3                // a careful estimate: prose has more, dense code about this many
 	minRoom       = 2000             // bytes of evidence, however small the window is
 	maxSentence   = 600              // characters of a goal, a reason or a summary
+	maxRepeated   = 2000             // characters of an unusable answer that are shown with what is wrong with it
 )
 
 // question is one call for an answer in JSON.
@@ -69,8 +70,8 @@ func ask(ctx context.Context, m Model, q question, usage *llm.Usage, accept func
 			return "the model could not be asked: " + text.Clip(err.Error(), maxSentence) + advice(err)
 		}
 		fault = err
-		messages = append(messages[:2:2],
-			llm.Message{Role: llm.RoleAssistant, Content: text.Clip(resp.Message.Content, 8000)},
+		messages = append(messages,
+			llm.Message{Role: llm.RoleAssistant, Content: text.Clip(resp.Message.Content, maxRepeated)},
 			llm.Message{Role: llm.RoleUser, Content: fmt.Sprintf("That answer can't be used: %s.\nAnswer again, with the "+
 				"whole corrected JSON object and nothing else.", text.Clip(fault.Error(), 1000))})
 	}
