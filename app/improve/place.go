@@ -127,7 +127,7 @@ func (p *Place) Begin(ctx context.Context, what string) (_ *Iteration, err error
 }
 
 // Files is the copy, for sia/improve.
-func (i *Iteration) Files() *copiedFiles { return i.files }
+func (i *Iteration) Files() improve.Files { return i.files }
 
 // Cycle notes that a cycle ended, so that a killed run can say how far it was, and saves what it
 // kept.

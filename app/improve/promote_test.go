@@ -46,6 +46,9 @@ func promoteAndDie(path, at string) {
 	must(err)
 	i.OnStep(func(step string) {
 		if step == at {
+			if beside := os.Getenv("SIA_TEST_BESIDE"); beside != "" {
+				must(os.WriteFile(filepath.Join(filepath.Dir(path), ".file.txt.sia-"+i.Name), []byte(beside), 0o600))
+			}
 			must(syscall.Kill(os.Getpid(), syscall.SIGKILL))
 		}
 	})
@@ -159,6 +162,98 @@ func TestChangedAtTheLastMoment(t *testing.T) {
 	}
 	if names := entries(t, dir); len(names) != 2 {
 		t.Errorf("beside the file: %q", names)
+	}
+}
+
+// Killed right after somebody's version was displaced, the next run puts it back; what was written
+// in half is put aside.
+func TestTidiesWhatLiesBeside(t *testing.T) {
+	for _, c := range []struct{ step, beside, want, aside string }{
+		{"swapped", theirs, theirs, ""},
+		{"recorded", after[:5], before, after[:5]},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "file.txt")
+		write(t, path, before)
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), "SIA_TEST_PROMOTE="+path, "SIA_TEST_DIE_AT="+c.step, "SIA_TEST_BESIDE="+c.beside)
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(err.Error(), "killed") {
+			t.Fatalf("%s: it was not killed: %v\n%s", c.step, err, out)
+		}
+		found, err := open(t, dir).Tidy()
+		if err != nil || len(found) != 1 || read(t, path) != c.want || len(entries(t, dir)) != 2 {
+			t.Errorf("%s: %q %v; the file is %q beside %q", c.step, found, err, read(t, path), entries(t, dir))
+		}
+		aside, _ := filepath.Glob(filepath.Join(dir, ".sia/improve/*/beside"))
+		if (len(aside) == 1) != (c.aside != "") || len(aside) == 1 && read(t, aside[0]) != c.aside {
+			t.Errorf("%s: put aside %q", c.step, aside)
+		}
+	}
+}
+
+// One process works in a place at a time, and a record that names somebody's file removes nothing.
+func TestPlaceIsHeldAndBelievesNoRecord(t *testing.T) {
+	dir := t.TempDir()
+	p := open(t, dir)
+	if _, err := place.Open(dir, time.Now); err == nil || !strings.Contains(err.Error(), "another `sia improve`") {
+		t.Errorf("opened twice: %v", err)
+	}
+	precious := filepath.Join(dir, "precious")
+	write(t, precious, theirs)
+	forged := filepath.Join(dir, ".sia/improve/20260504T140000Z")
+	if err := os.Mkdir(forged, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(forged, "iteration.json"), `{"phase": "promoting", "target": "/tmp/x", "temp": "`+precious+`"}`)
+	if _, err := p.Tidy(); err == nil || !strings.Contains(err.Error(), "is not its own") || read(t, precious) != theirs {
+		t.Errorf("%v", err)
+	}
+	write(t, filepath.Join(forged, "iteration.json"), `{"phase": "promo`)
+	if found, err := p.Tidy(); err != nil || len(found) != 1 || !strings.Contains(found[0], "can't be read") {
+		t.Errorf("%q %v", found, err)
+	}
+}
+
+// The copy has what the project has, but for Git's folder and what can't be read; a link that leads
+// out of it is not followed.
+func TestCopy(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range []string{".git", "sub/.git", ".sia/techniques"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, d, "x"), before)
+	}
+	write(t, filepath.Join(dir, "run.sh"), before)
+	outside := filepath.Join(t.TempDir(), "outside")
+	write(t, outside, theirs)
+	for _, err := range []error{os.Chmod(filepath.Join(dir, "run.sh"), 0o755), os.Symlink(outside, filepath.Join(dir, "out")),
+		syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, i := begin(t, filepath.Join(dir, "run.sh"))
+	if got := strings.Join(entries(t, i.Copy), " "); got != ".sia out run.sh sub" {
+		t.Errorf("copied: %s", got)
+	}
+	if info, err := os.Stat(filepath.Join(i.Copy, "run.sh")); err != nil || info.Mode() != 0o755 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if _, err := i.Files().Read("out"); err == nil {
+		t.Error("a link that leads out was followed")
+	}
+	if err := i.Files().Write("out", improve.File{Text: after}); err != nil || read(t, outside) != theirs {
+		t.Errorf("written through a link: %v", err)
+	}
+	if err := i.Files().Write("../out", improve.File{Text: after}); err == nil {
+		t.Error("written outside of the copy")
+	}
+	if err := i.End(); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(entries(t, i.Dir), " "); got != "iteration.json" {
+		t.Errorf("left: %s", got)
 	}
 }
 

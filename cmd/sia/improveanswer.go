@@ -106,24 +106,19 @@ func (a *improveAnswer) run(
 func (a *improveAnswer) end(e *commandEnv, output string, err error) error {
 	a.Data.RestartRequired = a.Data.Promotion.RestartRequired
 	a.Status, a.Message = statusFailure, a.failure(e.ctx, err)
-	if err == nil && a.Data.Promotion.Promoted {
+	if a.Data.Promotion.Promoted {
 		a.Status, a.Message = statusSuccess, a.success()
+		if err != nil { // what came after it, such as tidying up
+			a.Data.Notes = append(a.Data.Notes, err.Error())
+		}
 	}
 	if output != "json" {
 		a.show(e)
-		if err == nil && a.Status == statusFailure {
-			err = errShown
-		}
-		if e.ctx.Err() == nil && err != nil {
-			err = errShown // the report has said it
-		}
+	} else if err := a.write(e.out); err != nil {
 		return err
 	}
-	if werr := a.write(e.out); werr != nil {
-		return werr
-	}
 	if a.Status == statusFailure {
-		return errShown
+		return errShown // the answer has said it
 	}
 	return nil
 }
