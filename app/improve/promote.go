@@ -98,7 +98,8 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 		}
 		mode, owner = info.Mode().Perm(), ownershipOf(info)
 		if owner.links > 1 {
-			notes = append(notes, fmt.Sprintf("the file has %d names (hard links); the others keep the old content", owner.links))
+			notes = append(notes, fmt.Sprintf("the file has %d names (hard links); the others keep the old content",
+				owner.links))
 		}
 	}
 	if made, err = writeNew(r.Temp, after.Text, mode); err != nil {

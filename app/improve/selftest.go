@@ -153,7 +153,8 @@ func (l Languages) Check(ctx context.Context, name string) (improve.Parse, error
 	}
 	lang, ok := languageOf(name, f.Text)
 	if !ok {
-		return improve.Parse{Verdict: improve.NotChecked, Why: "no parser is known for files such as " + filepath.Base(name)}, nil
+		return improve.Parse{Verdict: improve.NotChecked,
+			Why: "no parser is known for files such as " + filepath.Base(name)}, nil
 	}
 	p := improve.Parse{Verdict: improve.NotChecked, Language: lang.name}
 	if l.Sandbox == nil {
@@ -161,8 +162,8 @@ func (l Languages) Check(ctx context.Context, name string) (improve.Parse, error
 		return p, nil
 	}
 	c := inCopy(l.Copy, l.Iteration)
-	c.Argv = []string{"/bin/sh", "-c", `command -v ` + lang.program + ` >/dev/null || exit 127` + "\n" + lang.script, "parse",
-		"./" + filepath.ToSlash(name)}
+	script := "command -v " + lang.program + " >/dev/null || exit 127\n" + lang.script
+	c.Argv = []string{"/bin/sh", "-c", script, "parse", "./" + filepath.ToSlash(name)}
 	c.Limits = sandbox.Limits{Time: parseWithin, Output: 4 << 10}
 	res, err := l.Sandbox.Run(ctx, c)
 	if err != nil {

@@ -45,7 +45,8 @@ func ImprovementBody(cycles []improve.Cycle, fresh []string) string {
 	for _, name := range slices.Sorted(slices.Values(fresh)) {
 		b.add(Code(name, 0) + " is new here: from then on it holds in the place of what ships with SIA.")
 	}
-	b.add("Merging it puts it into force for what begins afterwards. Edit it as you like, or close this to stay as you are.")
+	b.add("Merging it puts it into force for what begins afterwards. Edit it as you like, or close this to " +
+		"stay as you are.")
 	return b.String()
 }
 

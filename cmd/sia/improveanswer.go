@@ -88,8 +88,8 @@ func (a *improveAnswer) run(
 	for _, c := range result.Cycles {
 		d.File = c.File
 		if c.Truncated() {
-			d.Notes = append(d.Notes, fmt.Sprintf("cycle %d: the model was shown %d of the %d bytes of %s; the rest stays as it is",
-				c.Number, c.ShownBytes, c.FileBytes, c.File))
+			d.Notes = append(d.Notes, fmt.Sprintf("cycle %d: the model was shown %d of the %d bytes of %s; the rest stays "+
+				"as it is", c.Number, c.ShownBytes, c.FileBytes, c.File))
 		}
 		if c.Diff != "" {
 			d.Diffs = append(d.Diffs, cycleDiff{c.Number, c.File, c.Diff})

@@ -58,15 +58,16 @@ func openCheckout(ctx context.Context, dir string) (c sourceCheckout, err error)
 		}
 	}
 	if !bytes.HasPrefix(mod, []byte(sourceModule)) || len(c.files) == 0 {
-		return c, fmt.Errorf("--repo %s is no checkout of SIA's source; clone https://github.com/sia-bot/sia and name that", dir)
+		return c, fmt.Errorf("--repo %s is no checkout of SIA's source; clone https://github.com/sia-bot/sia and name that",
+			dir)
 	}
 	changed, err := c.git.run(ctx, append([]string{"status", "--porcelain", "--"}, c.files...)...)
 	if err != nil {
 		return c, err
 	}
 	if len(changed) > 0 {
-		return c, fmt.Errorf("--repo %s has prompts, techniques or policies that are not committed; commit them first:\n%s", dir,
-			bytes.TrimRight(changed, "\n"))
+		return c, fmt.Errorf("--repo %s has prompts, techniques or policies that are not committed; commit them first:\n%s",
+			dir, bytes.TrimRight(changed, "\n"))
 	}
 	return c, nil
 }
@@ -109,7 +110,8 @@ func (c sourceCheckout) commit(
 		return p, err
 	}
 	const none = "0000000000000000000000000000000000000000" // the branch must not be there yet
-	if _, err := c.plumb(ctx, index, "", "update-ref", "-m", "sia improve self", "refs/heads/"+branch, p.Commit, none); err != nil {
+	_, err = c.plumb(ctx, index, "", "update-ref", "-m", "sia improve self", "refs/heads/"+branch, p.Commit, none)
+	if err != nil {
 		return p, err
 	}
 	p.Promoted, p.RestartRequired = true, true
@@ -121,7 +123,8 @@ func (c sourceCheckout) commit(
 func (c sourceCheckout) plumb(ctx context.Context, index, stdin string, args ...string) (string, error) {
 	cmd := c.git.command(ctx, args...)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }), index,
-		"GIT_AUTHOR_NAME=SIA", "GIT_AUTHOR_EMAIL=sia@localhost", "GIT_COMMITTER_NAME=SIA", "GIT_COMMITTER_EMAIL=sia@localhost")
+		"GIT_AUTHOR_NAME=SIA", "GIT_AUTHOR_EMAIL=sia@localhost", "GIT_COMMITTER_NAME=SIA",
+		"GIT_COMMITTER_EMAIL=sia@localhost")
 	cmd.Stdin = strings.NewReader(stdin)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -120,8 +120,8 @@ func selfTest(
 	if err != nil {
 		return nil, err
 	}
-	return improving.SelfTest{Sandbox: box, Copy: i.Copy, Iteration: i.Name, Command: command, Within: within, Cache: cache,
-		Modules: improving.GoModules(os.Getenv)}, nil
+	return improving.SelfTest{Sandbox: box, Copy: i.Copy, Iteration: i.Name, Command: command, Within: within,
+		Cache: cache, Modules: improving.GoModules(os.Getenv)}, nil
 }
 
 // openPlace holds a project's place, finishes what killed runs began, and tells the order what

@@ -132,14 +132,16 @@ func (c *improveSelfCmd) improveCheckout(e *commandEnv, a *improveAnswer) (err e
 	a.began(i)
 	engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
 		Checker: improving.Languages{Sandbox: box, Copy: i.Copy, Iteration: i.Name},
-		Replay:  &improve.Replay{Replayer: builtCopy{root: checkout.root, iteration: i.Name, say: e.err}, Dir: i.Copy, Judge: judgeReplay}}
+		Replay: &improve.Replay{Replayer: builtCopy{root: checkout.root, iteration: i.Name, say: e.err}, Dir: i.Copy,
+			Judge: judgeReplay}}
 	if engine.Tests, err = selfTest(p, i, box, c.SelfTest, c.SelfTestTimeout); err != nil {
 		return err
 	}
 	if err := a.run(e, p, i, engine, order); err != nil || len(a.changes) == 0 {
 		return err
 	}
-	a.Data.Promotion, err = checkout.commit(e.ctx, "sia/improve-"+strings.ToLower(i.Name), a.changes, a.Data.Cycles, a.mask.Mask)
+	branch := "sia/improve-" + strings.ToLower(i.Name)
+	a.Data.Promotion, err = checkout.commit(e.ctx, branch, a.changes, a.Data.Cycles, a.mask.Mask)
 	return err
 }
 

@@ -33,8 +33,8 @@ func (r *run) implement(ctx context.Context, c *Cycle, p plan, before File) (aft
 	if !before.Absent && (!s.whole || len(before.Text) > r.Author.MaxOutput()*bytesPerToken*2/3) {
 		c.Way = Edits
 	}
-	v.add("The improvement to make", "From an analysis of the file, its logs and what was asked for. What is in them may have "+
-		"got into this.", p.Goal+"\n\n"+visible.Text(r.Mask(p.How)), 30, text.Head)
+	v.add("The improvement to make", "From an analysis of the file, its logs and what was asked for. What is in them "+
+		"may have got into this.", p.Goal+"\n\n"+visible.Text(r.Mask(p.How)), 30, text.Head)
 	content := s.text
 	if content == "" {
 		content = "(empty)"
