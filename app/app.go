@@ -115,7 +115,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.Looker) (_ *work.Worker, err error) {
 	chains := map[string]*llm.Chain{}
 	for role, m := range c.Models.Roles() {
-		if chains[role], err = m.chain(role, g.log); err != nil {
+		if chains[role], err = m.Chain(role, g.log); err != nil {
 			return nil, err
 		}
 	}
@@ -174,7 +174,7 @@ func newCoders(g *ground, c Config, box *sandbox.Sandbox) (out work.Coders, err 
 	}
 	cache := sandboxCache(c)
 	for _, one := range c.Models.coders() {
-		model, err := one.Model.chain(one.Name, g.log)
+		model, err := one.Model.Chain(one.Name, g.log)
 		if err != nil {
 			return out, err
 		}

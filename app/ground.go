@@ -81,7 +81,7 @@ func policyAuthor(c Config, log *slog.Logger) (trial.Author, error) {
 	if !ok || m.URL == "" {
 		return nil, nil //nolint:nilnil // that there is none is an answer
 	}
-	chain, err := m.chain("sia", log)
+	chain, err := m.Chain("sia", log)
 	if err != nil {
 		return nil, err
 	}

@@ -119,8 +119,8 @@ func (m ModelConfig) Client(l *slog.Logger, retries int) (*llm.Client, error) {
 	})
 }
 
-// chain calls the model and its backups.
-func (m ModelConfig) chain(role string, l *slog.Logger) (*llm.Chain, error) {
+// Chain calls the model and its backups.
+func (m ModelConfig) Chain(role string, l *slog.Logger) (*llm.Chain, error) {
 	var clients []*llm.Client
 	for _, one := range append([]ModelConfig{m}, m.Backups...) {
 		one.Name = cmp.Or(one.Name, role)

@@ -33,6 +33,7 @@ type cli struct {
 	Priors   priorsCmd   `cmd:"" help:"Learn from other installations, and share counts of what worked: export, aggregate, import, show, remove."`
 	Memory   memoryCmd   `cmd:"" help:"Show what SIA remembers of a task, and rebuild a lost database from it."`
 	Reindex  reindexCmd  `cmd:"" help:"Rebuild a lost database from the memory branches."`
+	Improve  improveCmd  `cmd:"" help:"Improve a file, or SIA itself: one change at a time, kept only where it shows to be better."`
 	Log      logCmd      `cmd:"" help:"Read failing CI logs: what failed, its signature and class."`
 	Tamper   tamperCmd   `cmd:"" help:"Find what a change does to tests and checks, as SIA does of an attempt."`
 	Config   configCmd   `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
@@ -63,8 +64,16 @@ var errShown = errors.New("failed")
 // exitPanic carries an exit code out of kong, which wants to end the process.
 type exitPanic int
 
-// runCommand parses the arguments, runs the command and returns the exit code.
-func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+// runCommand runs a command line and returns the exit code.
+func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if asksForImproveJSON(args) {
+		return answerInJSON(ctx, args, stdout, stderr)
+	}
+	return runArgs(ctx, args, stdout, stderr)
+}
+
+// runArgs parses the arguments, runs the command and returns the exit code.
+func runArgs(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:

@@ -12,7 +12,6 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/goccy/go-yaml"
 
-	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
 )
 
@@ -21,8 +20,6 @@ import (
 // flag wins over the environment, and that over the file. The file may name models
 // besides, and their order for each role (models.go).
 type serverFlags struct {
-	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names. It may name several models besides." env:"SIA_CONFIG" placeholder:"FILE"`
-
 	Listen    string `help:"Address for webhooks." default:":8080" env:"SIA_LISTEN"`
 	Private   string `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE"`
 	PublicURL string `name:"public-url" help:"Address at which people reach the pages, through whatever stands in front of --private; comments and check runs link there. Default: no links." env:"SIA_PUBLIC_URL" placeholder:"URL"`
@@ -35,14 +32,7 @@ type serverFlags struct {
 	AppKeyFile    string `help:"PEM file with the app's private key." env:"SIA_APP_KEY_FILE" type:"path" placeholder:"FILE"`
 	WebhookSecret string `help:"The app's webhook secret; better in the environment than as a flag." env:"SIA_WEBHOOK_SECRET" placeholder:"SECRET"`
 
-	ModelURL      string  `help:"OpenAI-compatible endpoint, such as https://api.openai.com/v1." env:"SIA_MODEL_URL" placeholder:"URL"`
-	ModelKey      string  `help:"Its key; better in the environment than as a flag." env:"SIA_MODEL_KEY" placeholder:"KEY"`
-	Model         string  `help:"Model that works on attempts." env:"SIA_MODEL" placeholder:"NAME"`
-	SIAModel      string  `name:"sia-model" help:"Model that diagnoses; default: --model." env:"SIA_SIA_MODEL" placeholder:"NAME"`
-	ReviewerModel string  `help:"Model that reviews diagnoses; default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
-	PriceInput    float64 `help:"USD per million input tokens." env:"SIA_PRICE_INPUT" placeholder:"USD"`
-	PriceCached   float64 `help:"USD per million cached input tokens; default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD"`
-	PriceOutput   float64 `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD"`
+	modelFlags `embed:""`
 
 	Free bool `help:"The models cost nothing: without prices no budget ever stops an attempt, and a server refuses to start unless told so." env:"SIA_FREE"`
 
@@ -61,48 +51,23 @@ func (s serverFlags) Validate() error {
 	case s.WriteSpacing <= 0:
 		return fmt.Errorf("--write-spacing %s: the time has to be positive; leave it out for the second that GitHub asks for",
 			s.WriteSpacing)
-	case s.PriceInput < 0 || s.PriceCached < 0 || s.PriceOutput < 0:
-		return errors.New("--price-input, --price-cached and --price-output are USD per million tokens, and not negative")
 	case s.DB != "" && !strings.ContainsAny(s.DB, `:/\.`):
 		return fmt.Errorf("--db %s: that is no database; give a file, such as sqlite:/var/lib/sia/sia.db", s.DB)
 	}
-	return nil
+	return s.modelFlags.check()
 }
 
 // config turns flags into the server's configuration and reads the key file.
 func (s serverFlags) config() (app.Config, error) {
-	price := llm.Price{Input: s.PriceInput, CachedInput: s.PriceCached, Output: s.PriceOutput}
-	if price.CachedInput == 0 {
-		price.CachedInput = price.Input
-	}
-	model := app.ModelConfig{URL: s.ModelURL, Key: s.ModelKey, Model: s.Model, Price: price}
-	named := func(name string) app.ModelConfig {
-		if name == "" {
-			return app.ModelConfig{}
-		}
-		m := model
-		m.Model = name
-		return m
-	}
 	c := app.Config{
 		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL,
 		Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Free: s.Free, WriteSpacing: s.WriteSpacing,
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret},
-		Models: app.ModelsConfig{Coder: model, SIA: named(s.SIAModel), Reviewer: named(s.ReviewerModel)},
 	}
-	if s.ConfigFile != "" {
-		models, ok, err := readModels(string(s.ConfigFile))
-		if err != nil {
-			return c, err
-		}
-		switch {
-		case ok && (s.Model+s.ModelURL+s.ModelKey+s.SIAModel+s.ReviewerModel != "" || price != llm.Price{}):
-			return c, errors.New("the configuration file names models, so there is no place for --model, --model-url, " +
-				"--model-key, --sia-model, --reviewer-model and --price-*, or their variables: leave them out")
-		case ok:
-			c.Models = models
-		}
+	var err error
+	if c.Models, err = s.models(); err != nil {
+		return c, err
 	}
 	if s.AppKeyFile != "" {
 		key, err := os.ReadFile(s.AppKeyFile)

@@ -138,11 +138,11 @@ const fromLogs = "From the logs of the repository's checks, which print what the
 func evidence(in Input, findings []finding, room int) string {
 	var b strings.Builder
 	left := room
-	add := func(heading, from, content string, limit int, keep keptEnd) {
+	add := func(heading, from, content string, limit int, keep text.End) {
 		if content = cleanText(content); content == "" {
 			return
 		}
-		section := "## " + heading + "\n\n" + from + "\n\n" + fenceText(fitText(content, max(limit, 200), keep)) + "\n\n"
+		section := "## " + heading + "\n\n" + from + "\n\n" + text.Fence(text.Fit(content, max(limit, 200), keep)) + "\n\n"
 		if len(section) > left {
 			fmt.Fprintf(&b, "## %s\n\n(left out: no room)\n\n", heading)
 			return
@@ -151,29 +151,29 @@ func evidence(in Input, findings []finding, room int) string {
 		b.WriteString(section)
 	}
 	// The failures are rendered newest first, so what is cut is the oldest.
-	add("What failed, newest first", fromLogs, failuresText(in), room*shareFailures/100, keepHead)
+	add("What failed, newest first", fromLogs, failuresText(in), room*shareFailures/100, text.Head)
 	task := shown(in.Task.Title + "\n\n" + in.Task.Body)
-	add("The task", in.Task.IssueBy(), task, room*shareTask/100, keepHead)
+	add("The task", in.Task.IssueBy(), task, room*shareTask/100, text.Head)
 	add("What people answered", "From people with write access.", strings.Join(in.Task.Brief.Answers, "\n"),
-		room*shareHistory/100, keepHead)
+		room*shareHistory/100, text.Head)
 	if p := in.Task.Brief.Plan; p != nil {
 		add("The plan that a person approved", "By the coding agent, and read by a person with write access, who wants it "+
-			"kept.", p.String(), room*shareHistory/100, keepHead)
+			"kept.", p.String(), room*shareHistory/100, text.Head)
 	}
 	add("What was tried before, newest first", "From SIA's record, in a model's words.", history(in),
-		room*shareHistory/100, keepHead)
-	add("Why SIA steps in", "From SIA's rules, which quote logs.", signalsText(in), room*shareLessons/100, keepHead)
+		room*shareHistory/100, text.Head)
+	add("Why SIA steps in", "From SIA's rules, which quote logs.", signalsText(in), room*shareLessons/100, text.Head)
 	add("What the rules found (they read words only, and may be wrong)", "From SIA's rules, which quote logs.",
-		suspicionsText(in, findings), room*shareLessons/100, keepHead)
-	add("Lessons of earlier tasks", "From SIA's memory.", strings.Join(in.Lessons, "\n"), room*shareLessons/100, keepHead)
+		suspicionsText(in, findings), room*shareLessons/100, text.Head)
+	add("Lessons of earlier tasks", "From SIA's memory.", strings.Join(in.Lessons, "\n"), room*shareLessons/100, text.Head)
 	add("The agent's own summary, which proves nothing", "From the coding agent.", in.Attempt.Summary,
-		room*shareLessons/100, keepTail)
-	add("The tools that the agent has", "From SIA.", strings.Join(in.Tools, ", "), room*shareLessons/100, keepHead)
-	add("Files of the repository", "From the base branch.", strings.Join(in.Files, "\n"), room*shareLessons/100, keepHead)
+		room*shareLessons/100, text.Tail)
+	add("The tools that the agent has", "From SIA.", strings.Join(in.Tools, ", "), room*shareLessons/100, text.Head)
+	add("Files of the repository", "From the base branch.", strings.Join(in.Files, "\n"), room*shareLessons/100, text.Head)
 	headings := 600
-	add("The attempt's change", "From the coding agent.", in.Diff, left*(100-shareTranscript)/100-headings/2, keepHead)
+	add("The attempt's change", "From the coding agent.", in.Diff, left*(100-shareTranscript)/100-headings/2, text.Head)
 	add("The attempt's transcript, newest last", "From the coding agent and its tools: files and output of commands, "+
-		"whoever wrote them.", in.Transcript, left-headings, keepTail)
+		"whoever wrote them.", in.Transcript, left-headings, text.Tail)
 	return strings.TrimSpace(b.String())
 }
 

@@ -120,7 +120,7 @@ func reviewEvidence(p ReviewPackage, room int) string {
 	add := func(heading, from, content string, percent int) {
 		if content = cleanText(content); content != "" {
 			fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from,
-				fenceText(fitText(content, max(200, room*percent/100-len(heading)-len(from)-40), keepHead)))
+				text.Fence(text.Fit(content, max(200, room*percent/100-len(heading)-len(from)-40), text.Head)))
 		}
 	}
 	add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Title+"\n\n"+p.Body), 20)

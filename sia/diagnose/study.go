@@ -148,21 +148,21 @@ func studySchema(l *technique.Library) (*llm.Schema, error) {
 // solvedEvidence lays out what is known, within room bytes.
 func solvedEvidence(in SolvedTask, room int) string {
 	var b strings.Builder
-	add := func(heading, content string, percent int, keep keptEnd) {
+	add := func(heading, content string, percent int, keep text.End) {
 		if content = cleanText(content); content != "" {
 			fmt.Fprintf(&b, "## %s\n\n%s\n\n", heading,
-				fenceText(fitText(content, max(200, room*percent/100-len(heading)-40), keep)))
+				text.Fence(text.Fit(content, max(200, room*percent/100-len(heading)-40), keep)))
 		}
 	}
 	t := in.Task
-	add("The task", shown(t.Title+"\n\n"+t.Body), 15, keepHead)
+	add("The task", shown(t.Title+"\n\n"+t.Body), 15, text.Head)
 	past := Input{Task: t}
 	if a := t.Attempt(); a != nil {
 		past.Attempt = *a
 	}
-	add("What failed, newest first", failuresText(past), 20, keepHead)
-	add("What SIA tried, newest first", history(past), 15, keepHead)
-	add("What the person changed, compared with the agent's last commit", in.Diff, 50, keepHead)
+	add("What failed, newest first", failuresText(past), 20, text.Head)
+	add("What SIA tried, newest first", history(past), 15, text.Head)
+	add("What the person changed, compared with the agent's last commit", in.Diff, 50, text.Head)
 	return strings.TrimSpace(b.String())
 }
 

@@ -80,7 +80,7 @@ func weighEvidence(p WeighPackage, room int) string {
 	var b strings.Builder
 	add := func(heading, from, content string, percent int) {
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from,
-			fenceText(fitText(content, room*percent/100, keepHead)))
+			text.Fence(text.Fit(content, room*percent/100, text.Head)))
 	}
 	add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Issue), 40)
 	add("The findings", "From SIA; what stands in backticks is from the coding agent.", cleanText(findings.String()), 20)

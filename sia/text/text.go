@@ -3,8 +3,8 @@
 // also tells how far two words are apart.
 //
 // It knows nothing of where a text comes from or goes to: what strangers wrote is
-// made harmless, and secrets are masked, by who shows it. Its functions are pure,
-// linear and idempotent. The package imports nothing of ours.
+// made harmless, and secrets are masked, by who shows it. Its functions are pure and
+// linear, and those that say nothing else are idempotent. The package imports nothing of ours.
 package text
 
 import (

@@ -1,0 +1,116 @@
+package improve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia/improve"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+// isDefinition reports whether a path is that of a repository's technique or policy.
+func isDefinition(name string) bool {
+	ext := path.Ext(name)
+	switch path.Dir(name) {
+	case technique.Dir:
+		return ext == ".md" && path.Base(name) != "README.md"
+	case policies.Dir:
+		return ext == ".yml" || ext == ".yaml"
+	}
+	return false
+}
+
+// withShipped adds the techniques and policies that ship with SIA to a repository's own, at the
+// paths at which it would have them, unless it has one of that id or type already.
+func withShipped(own map[string][]byte) (map[string][]byte, error) {
+	all := maps.Clone(own)
+	library, _ := technique.LoadLibrary(own) // what can't be read is found by Definitions
+	shipped := technique.ShippedFiles()
+	for _, t := range library.All() {
+		if !t.Shipped {
+			continue
+		}
+		b, err := fs.ReadFile(shipped, "library/"+string(t.ID)+".md")
+		if err != nil {
+			return nil, fmt.Errorf("read technique %s: %w", t.ID, err)
+		}
+		all[technique.FilePath(t.ID)] = b
+	}
+	set, err := policies.ShippedSet()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range set.All() {
+		at := path.Join(policies.Dir, string(p.Decision)+".yml")
+		if _, taken := all[at]; !taken {
+			all[at] = []byte(p.Source)
+		}
+	}
+	return all, nil
+}
+
+// Definitions is the self-test of techniques and policies: that SIA reads them.
+type Definitions struct{ Files improve.Files }
+
+// definitionsCommand is what the self-test is called.
+const definitionsCommand = "sia reads its techniques and policies"
+
+// Test reads the file that was changed, or says before any change that nothing is to be said.
+func (d Definitions) Test(_ context.Context, file string) (improve.TestRun, error) {
+	run := improve.TestRun{Command: definitionsCommand, OK: true, Ending: "nothing was changed yet"}
+	if file == "" {
+		return run, nil
+	}
+	f, err := d.Files.Read(file)
+	if err != nil {
+		return run, err
+	}
+	if err := readDefinition(file, []byte(f.Text)); err != nil {
+		run.OK, run.Ending, run.Output = false, "it can't be read", err.Error()
+		return run, nil
+	}
+	run.Ending = "it is read"
+	return run, nil
+}
+
+// readDefinition reads a file as SIA does when it stands in a repository.
+func readDefinition(name string, content []byte) error {
+	if path.Dir(name) == policies.Dir {
+		_, err := policies.Parse(name, content)
+		return err
+	}
+	_, errs := technique.LoadLibrary(map[string][]byte{name: content})
+	return errors.Join(errs...)
+}
+
+// Lay writes definitions into a folder of ours, in the place of those that an earlier run left
+// there, and returns their names in order.
+func Lay(root string, files map[string][]byte) (names []string, err error) {
+	for _, dir := range []string{technique.Dir, policies.Dir} {
+		if err := os.RemoveAll(filepath.Join(root, filepath.FromSlash(dir))); err != nil {
+			return nil, fmt.Errorf("lay out techniques and policies: %w", err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !isDefinition(name) || strings.Contains(name, "..") {
+			continue
+		}
+		if _, err := readText(strings.NewReader(string(files[name]))); err != nil {
+			continue // it is not for a model; that it can't be read is told on its commit
+		}
+		if err := layFile(filepath.Join(root, filepath.FromSlash(name)), files[name]); err != nil {
+			return nil, fmt.Errorf("lay out %s: %w", name, err)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}

@@ -1,0 +1,7 @@
+package improve
+
+// OnStep has f told each step of a promotion.
+func (i *Iteration) OnStep(f func(string)) { i.step = f }
+
+// Steps are the steps of a promotion.
+func Steps() []string { return []string{stepRecorded, stepWritten, stepSwapped, stepChecked} }

@@ -1,0 +1,43 @@
+//go:build unix
+
+package improve
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ownership is whose a file is, and by how many names it is known.
+type ownership struct {
+	known    bool
+	uid, gid int
+	links    uint64
+}
+
+func ownershipOf(info fs.FileInfo) ownership {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ownership{}
+	}
+	return ownership{true, int(st.Uid), int(st.Gid), uint64(st.Nlink)} //nolint:unconvert // its type differs by system
+}
+
+// give makes a file as the owner's.
+func (o ownership) give(path string) error {
+	if !o.known {
+		return nil
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if now := ownershipOf(info); now.uid == o.uid && now.gid == o.gid {
+		return nil
+	}
+	mode := info.Mode().Perm()
+	if err := os.Lchown(path, o.uid, o.gid); err != nil {
+		return err
+	}
+	return os.Chmod(path, mode) // which a change of owner may narrow
+}

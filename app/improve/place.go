@@ -1,0 +1,170 @@
+package improve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/sia/improve"
+)
+
+// Names in a project.
+const (
+	placeFolder  = ".sia/improve"
+	lockName     = "lock"
+	cacheFolder  = "cache"    // what builds of self-tests keep
+	copyFolder   = "project"  // of an iteration: the copy that is worked on
+	fallbackName = "fallback" // of an iteration: the original
+	keptName     = "kept"     // of an iteration: what was kept
+	besideName   = "beside"   // of a killed iteration: what lay beside the file
+	stampFormat  = "20060102T150405Z"
+	maxSameStamp = 100 // iterations that may begin within one second
+)
+
+// errBusy says that another process works in a place.
+var errBusy = errors.New("another `sia improve` works on this project; wait for it to end")
+
+// Place is the folder .sia/improve of a project, held by this process alone until Close.
+type Place struct {
+	Root string // the project's folder, absolute
+	dir  string
+	lock *os.File
+	now  func() time.Time
+}
+
+// Open makes the place of a project, which stays out of its commits, and holds it.
+func Open(root string, now func() time.Time) (*Place, error) {
+	dir := filepath.Join(root, placeFolder)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make a place for improvements: %w", err)
+	}
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
+		if err := writeWhole(ignore, []byte("*\n")); err != nil {
+			return nil, fmt.Errorf("make a place for improvements: %w", err)
+		}
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("make a place for improvements: %w", err)
+	}
+	if err := tryLock(lock); err != nil {
+		return nil, errors.Join(fmt.Errorf("hold %s: %w", dir, err), lock.Close())
+	}
+	return &Place{Root: root, dir: dir, lock: lock, now: now}, nil
+}
+
+// Close lets go of the place.
+func (p *Place) Close() error { return p.lock.Close() }
+
+// Cache is a folder for what self-tests build. It is kept from run to run.
+func (p *Place) Cache() (string, error) {
+	dir := filepath.Join(p.dir, cacheFolder)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("make a cache for self-tests: %w", err)
+	}
+	return dir, nil
+}
+
+// Iteration is one run's folder. Its methods are called by one goroutine.
+type Iteration struct {
+	Name string // when it began, in UTC
+	Dir  string
+	Copy string   // the copy of the project
+	Left []string // what of the project could not be copied, in words
+
+	files  *copiedFiles
+	record record
+	step   func(string) // is told each step of a promotion; only tests listen
+}
+
+// Begin makes a new iteration with a copy of the project. What it is to improve is said for whoever
+// finds it when this process is killed.
+func (p *Place) Begin(ctx context.Context, what string) (_ *Iteration, err error) {
+	i := &Iteration{step: func(string) {}}
+	began := p.now().UTC()
+	for n := 1; ; n++ {
+		i.Name = began.Format(stampFormat)
+		if n > 1 {
+			i.Name = fmt.Sprintf("%s-%d", i.Name, n)
+		}
+		i.Dir = filepath.Join(p.dir, i.Name)
+		if err = os.Mkdir(i.Dir, 0o755); !errors.Is(err, fs.ErrExist) || n == maxSameStamp {
+			break
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("begin an iteration: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, sandbox.RemoveAll(i.Dir))
+		}
+	}()
+	i.Copy = filepath.Join(i.Dir, copyFolder)
+	if err := i.save(record{Run: i.Name, What: what, Phase: working}); err != nil {
+		return nil, err
+	}
+	if i.Left, err = copyProject(ctx, p.Root, i.Copy); err != nil {
+		return nil, err
+	}
+	mark := filepath.Join(i.Copy, placeFolder)
+	if err := errors.Join(os.MkdirAll(mark, 0o755),
+		os.WriteFile(filepath.Join(mark, markFile), []byte(i.Name+"\n"), 0o644)); err != nil {
+		return nil, fmt.Errorf("mark the iteration's copy: %w", err)
+	}
+	root, err := os.OpenRoot(i.Copy)
+	if err != nil {
+		return nil, fmt.Errorf("open the iteration's copy: %w", err)
+	}
+	i.files = &copiedFiles{root}
+	return i, nil
+}
+
+// Files is the copy, for sia/improve.
+func (i *Iteration) Files() improve.Files { return i.files }
+
+// Cycle notes that a cycle ended, so that a killed run can say how far it was, and saves what it
+// kept.
+func (i *Iteration) Cycle(c improve.Cycle) error {
+	if c.Outcome == improve.Kept {
+		f, err := i.files.Read(c.File)
+		if err != nil {
+			return fmt.Errorf("save what was kept of %s: %w", c.File, err)
+		}
+		if _, err := i.put(keptName, c.File, f); err != nil {
+			return err
+		}
+	}
+	r := i.record
+	r.Cycles = c.Number
+	return i.save(r)
+}
+
+// put saves a version of a file in the iteration's folder.
+func (i *Iteration) put(folder, name string, f improve.File) (path string, err error) {
+	path = filepath.Join(i.Dir, folder, filepath.FromSlash(name))
+	if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+		err = writeWhole(path, []byte(f.Text))
+	}
+	if err != nil {
+		return "", fmt.Errorf("save a version of %s: %w", name, err)
+	}
+	return path, nil
+}
+
+// End removes the copy. Fallback, what was kept, and the record stay.
+func (i *Iteration) End() error {
+	r := i.record
+	r.Phase = done
+	err := errors.Join(i.files.root.Close(), sandbox.RemoveAll(i.Copy))
+	if err != nil {
+		return fmt.Errorf("end iteration %s: %w", i.Name, err)
+	}
+	return i.save(r)
+}

@@ -1,0 +1,192 @@
+package improve
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sia-bot/sia/sia/improve"
+)
+
+// Promotion is where what was kept went.
+type Promotion struct {
+	Promoted bool   `json:"promoted"`
+	Why      string `json:"why,omitempty"`      // it was not promoted
+	File     string `json:"file,omitempty"`     // that was replaced or made
+	Fallback string `json:"fallback,omitempty"` // where the version before it lies
+	Kept     string `json:"kept,omitempty"`     // where what was kept lies too
+	Branch   string `json:"branch,omitempty"`
+	Commit   string `json:"commit,omitempty"`
+	Pull     string `json:"pull_request,omitempty"` // its address
+	// RestartRequired: what runs now runs with the version before until it is built or started anew.
+	RestartRequired bool     `json:"restart_required"`
+	Notes           []string `json:"notes,omitempty"`
+}
+
+// ErrChanged says that somebody else changed the file while it was improved.
+var ErrChanged = errors.New("somebody changed it meanwhile, and their version stays")
+
+// The steps of a promotion, as tests name them.
+const (
+	stepRecorded = "recorded" // what is going to happen is written down
+	stepWritten  = "written"  // the new version lies beside the file
+	stepSwapped  = "swapped"  // it has the file's name
+	stepChecked  = "checked"  // what had that name is what was improved
+)
+
+// Promote puts the content that was kept in the place of the subject's file, which must still be
+// as it was found. The version before and the new one are kept in the iteration's folder too. When
+// an error is returned, the file is as somebody else left it, or as it was.
+func (i *Iteration) Promote(s Subject, after improve.File) (p Promotion, err error) {
+	defer func() {
+		if err != nil {
+			p.Why = err.Error()
+			err = fmt.Errorf("promote %s: %w", s.Name, err)
+		}
+	}()
+	if p.Kept, err = i.put(keptName, s.Name, after); err != nil {
+		return p, err
+	}
+	if !s.File.Absent {
+		if p.Fallback, err = i.put(fallbackName, s.Name, s.File); err != nil {
+			return p, err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(s.Target), 0o755); err != nil {
+		return p, err
+	}
+	r := i.record
+	r.Phase, r.Target, r.Before, r.After = promoting, s.Target, sum(s.File), sum(after)
+	r.Temp = filepath.Join(filepath.Dir(s.Target), "."+filepath.Base(s.Target)+".sia-"+i.Name)
+	if err := i.save(r); err != nil {
+		return p, err
+	}
+	i.step(stepRecorded)
+	if p.Notes, err = i.replace(s, after); err != nil {
+		r.Phase = working
+		return p, errors.Join(err, i.save(r))
+	}
+	p.Promoted, p.File = true, s.Target
+	if s.Link {
+		p.Notes = append(p.Notes, "the path is a link; what it leads to was replaced: "+s.Target)
+	}
+	r.Phase = done
+	return p, i.save(r)
+}
+
+// replace writes the new version beside the file, has the two change places, and looks at what it
+// got: if that is not what was improved, they change back.
+func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err error) {
+	r := i.record
+	made := false
+	defer func() {
+		if err != nil && made && !errors.Is(err, errKeep) {
+			err = errors.Join(err, removeOwn(r.Temp))
+		}
+	}()
+	var owner ownership
+	mode := fs.FileMode(0o644)
+	if !s.File.Absent {
+		info, err := os.Stat(s.Target)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, ErrChanged
+		}
+		if err != nil {
+			return nil, err
+		}
+		mode, owner = info.Mode().Perm(), ownershipOf(info)
+		if owner.links > 1 {
+			notes = append(notes, fmt.Sprintf("the file has %d names (hard links); the others keep the old content",
+				owner.links))
+		}
+	}
+	if made, err = writeNew(r.Temp, after.Text, mode); err != nil {
+		return nil, err
+	}
+	if err := owner.give(r.Temp); err != nil {
+		notes = append(notes, "the file has another owner now: "+cause(err).Error())
+	}
+	i.step(stepWritten)
+	if now, err := sumOf(s.Target); err != nil || now != r.Before {
+		return nil, errors.Join(err, changedUnless(err))
+	}
+	if s.File.Absent {
+		// A link is refused where there is a file by now, as a rename would not be.
+		if err := os.Link(r.Temp, s.Target); err != nil {
+			if errors.Is(err, fs.ErrExist) {
+				err = ErrChanged
+			}
+			return nil, err
+		}
+		i.step(stepSwapped)
+		return notes, errors.Join(removeOwn(r.Temp), syncFolder(filepath.Dir(s.Target)))
+	}
+	exchanged, err := exchange(r.Temp, s.Target)
+	if err != nil {
+		return nil, err
+	}
+	i.step(stepSwapped)
+	if exchanged {
+		if err := i.settleSwap(s.Target); err != nil {
+			return nil, err
+		}
+	}
+	return notes, syncFolder(filepath.Dir(s.Target))
+}
+
+// errKeep: what lies beside the file is not ours to remove.
+var errKeep = errors.New("it lies beside the file")
+
+// settleSwap looks at the version that the new one changed places with, and removes it if that is
+// what was improved.
+func (i *Iteration) settleSwap(target string) error {
+	r := i.record
+	got, err := sumOf(r.Temp)
+	i.step(stepChecked)
+	if err == nil && got == r.Before {
+		return removeOwn(r.Temp)
+	}
+	if _, back := exchange(r.Temp, target); back != nil {
+		return errors.Join(err, ErrChanged, fmt.Errorf("%w: %s (%w)", errKeep, r.Temp, back))
+	}
+	return errors.Join(err, changedUnless(err))
+}
+
+// changedUnless is [ErrChanged] where nothing else went wrong.
+func changedUnless(err error) error {
+	if err != nil {
+		return nil
+	}
+	return ErrChanged
+}
+
+// writeNew writes a file that must not be there, waits until it is on the disk, and reads it back.
+// made says that there is a file of ours, whole or not.
+func writeNew(path, content string, mode fs.FileMode) (made bool, err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return false, err
+	}
+	_, err = f.WriteString(content)
+	if err == nil {
+		err = errors.Join(f.Chmod(mode), f.Sync()) // whatever the umask says
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return true, err
+	}
+	got, err := sumOf(path)
+	if err == nil && got != sum(improve.File{Text: content}) {
+		err = errors.New("the disk gives back something else than was written to it")
+	}
+	return true, err
+}
+
+// removeOwn removes a file that we made; none is as good.
+func removeOwn(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

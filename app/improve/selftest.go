@@ -1,0 +1,186 @@
+package improve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/sia/improve"
+	"github.com/sia-bot/sia/sia/visible"
+)
+
+const (
+	keptOutput = 16 << 10 // bytes of a self-test's output, from its beginning and end
+	buildAt    = sandbox.CacheDir + "/build"
+	modulesAt  = sandbox.CacheDir + "/modules"
+)
+
+// SelfTest runs a command on the copy, in the sandbox: without a network, and without a variable of
+// this process's environment.
+type SelfTest struct {
+	Sandbox   *sandbox.Sandbox
+	Copy      string // work tree
+	Iteration string // its name
+	Command   string // shell command line
+	Within    time.Duration
+	Cache     string // writable, kept from run to run
+	Modules   string // Go's module cache, read-only; "": there is none
+}
+
+// Test runs the command. Whether it passes or not is no error.
+func (s SelfTest) Test(ctx context.Context, _ string) (improve.TestRun, error) {
+	c := inCopy(s.Copy, s.Iteration)
+	c.Shell, c.Limits = s.Command, sandbox.Limits{Time: s.Within, Output: keptOutput}
+	c.Mounts = []sandbox.Mount{{From: s.Cache, To: buildAt, Writable: true}}
+	c.Env = append(c.Env, "XDG_CACHE_HOME="+buildAt, "GOCACHE="+buildAt+"/go", "npm_config_cache="+buildAt+"/npm",
+		"CARGO_TARGET_DIR="+buildAt+"/cargo", "GOPROXY=off")
+	if s.Modules != "" {
+		c.Mounts = append(c.Mounts, sandbox.Mount{From: s.Modules, To: modulesAt})
+		c.Env = append(c.Env, "GOMODCACHE="+modulesAt)
+	}
+	res, err := s.Sandbox.Run(ctx, c)
+	if err != nil {
+		return improve.TestRun{}, err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return improve.TestRun{}, err
+	}
+	ending, _, _ := strings.Cut(res.String(), " after ") // how long it took is different each time
+	if res.Ended != "" {
+		ending += ": " + res.Why
+	}
+	return improve.TestRun{Command: s.Command, OK: res.OK(), Ending: ending, Output: visible.Text(string(res.Output))}, nil
+}
+
+// inCopy is a command that works on the copy and knows whose part it is.
+func inCopy(dir, iteration string) sandbox.Command {
+	return sandbox.Command{Dir: dir, Env: []string{Environment + "=" + iteration}, ReadOnly: []string{placeFolder}}
+}
+
+// GoModules is the folder in which Go keeps modules; "" when there is none yet.
+func GoModules(env func(string) string) string {
+	dir := env("GOMODCACHE")
+	if dir == "" {
+		path, _, _ := strings.Cut(env("GOPATH"), string(filepath.ListSeparator))
+		if path == "" {
+			path = filepath.Join(env("HOME"), "go")
+		}
+		dir = filepath.Join(path, "pkg", "mod")
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() || !filepath.IsAbs(dir) {
+		return ""
+	}
+	return dir
+}
+
+// Languages parses files with their languages' own parsers, in the sandbox, as far as they are on
+// this machine.
+type Languages struct {
+	Sandbox   *sandbox.Sandbox // nil: there is none
+	Copy      string
+	Iteration string
+}
+
+const (
+	parseWithin = 30 * time.Second
+	noParser    = 127 // as a shell says that there is no such command
+)
+
+// language is a language with a parser of its own. The script parses the file $1 and neither
+// runs nor writes it.
+type language struct {
+	name, program, script string
+}
+
+var (
+	python = language{"Python", "python3", `exec python3 -I -c 'import ast, sys
+with open(sys.argv[1], "rb") as f: source = f.read()
+try: ast.parse(source, sys.argv[1])
+except (SyntaxError, ValueError) as e: sys.exit("%s (line %s)" % (e, getattr(e, "lineno", "?")))' "$1"`}
+	javascript = language{"JavaScript", "node", `exec node --check "$1"`}
+	typescript = language{"TypeScript", "node", `node -e 'process.exit(require("node:module").stripTypeScriptTypes ? 0 : 1)' ||
+exit 127
+exec node -e 'require("node:module").stripTypeScriptTypes(require("node:fs").readFileSync(process.argv[1], "utf8"))' "$1"`}
+	ruby  = language{"Ruby", "ruby", `exec ruby -c "$1"`}
+	bash  = language{"shell", "bash", `exec bash -n "$1"`}
+	posix = language{"shell", "sh", `exec sh -n "$1"`}
+)
+
+// languageOf tells a file's language by its name, or where that has no ending by its first line.
+func languageOf(name, content string) (language, bool) {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".py":
+		return python, true
+	case ".js", ".mjs", ".cjs":
+		return javascript, true
+	case ".ts", ".mts", ".cts":
+		return typescript, true
+	case ".rb":
+		return ruby, true
+	case ".bash":
+		return bash, true
+	case ".sh", "":
+		first, _, _ := strings.Cut(content, "\n")
+		switch {
+		case !strings.HasPrefix(first, "#!"):
+			return posix, strings.HasSuffix(name, ".sh")
+		case strings.Contains(first, "bash"):
+			return bash, true
+		case strings.Contains(first, "python"):
+			return python, true
+		case strings.Contains(first, "node"):
+			return javascript, true
+		case strings.Contains(first, "ruby"):
+			return ruby, true
+		case strings.HasSuffix(strings.TrimSpace(first), "/sh"), strings.HasSuffix(strings.TrimSpace(first), " sh"):
+			return posix, true
+		}
+	}
+	return language{}, false
+}
+
+// Check parses a file of the copy.
+func (l Languages) Check(ctx context.Context, name string) (improve.Parse, error) {
+	at := filepath.Join(l.Copy, filepath.FromSlash(name))
+	f, err := readFile(at)
+	if err != nil {
+		return improve.Parse{}, err
+	}
+	lang, ok := languageOf(name, f.Text)
+	if !ok {
+		return improve.Parse{Verdict: improve.NotChecked,
+			Why: "no parser is known for files such as " + filepath.Base(name)}, nil
+	}
+	p := improve.Parse{Verdict: improve.NotChecked, Language: lang.name}
+	if l.Sandbox == nil {
+		p.Why = "there is no sandbox on this machine to run the parser in"
+		return p, nil
+	}
+	c := inCopy(l.Copy, l.Iteration)
+	script := "command -v " + lang.program + " >/dev/null || exit 127\n" + lang.script
+	c.Argv = []string{"/bin/sh", "-c", script, "parse", "./" + filepath.ToSlash(name)}
+	c.Limits = sandbox.Limits{Time: parseWithin, Output: 4 << 10}
+	res, err := l.Sandbox.Run(ctx, c)
+	if err != nil {
+		return p, err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return p, err
+	}
+	switch {
+	case res.OK():
+		p.Verdict = improve.Parses
+	case res.ExitCode == noParser:
+		p.Why = lang.program + " is not on this machine, or too old to parse " + lang.name
+	case res.Ended != "":
+		p.Why = fmt.Sprintf("%s was stopped: %s", lang.program, res.Why)
+	default:
+		p.Verdict, p.Why = improve.Broken, string(bytes.ToValidUTF8(bytes.TrimSpace(res.Output), []byte("\uFFFD")))
+	}
+	return p, nil
+}

@@ -1,0 +1,113 @@
+package improve
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/sia/improve"
+)
+
+// Tidy finishes what processes that were killed began in this place, and says what it found, a
+// sentence each. The place is held, so no iteration that it finds is under way.
+func (p *Place) Tidy() (found []string, err error) {
+	all, err := os.ReadDir(p.dir)
+	if err != nil {
+		return nil, fmt.Errorf("tidy up: %w", err)
+	}
+	for _, d := range all {
+		if !d.IsDir() || d.Name() == cacheFolder {
+			continue
+		}
+		i := &Iteration{Name: d.Name(), Dir: filepath.Join(p.dir, d.Name()), step: func(string) {}}
+		r, err := readRecord(i.Dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // killed before it began, or none of ours
+			_ = os.Remove(i.Dir) // only when it is empty
+			continue
+		case err != nil:
+			found = append(found, fmt.Sprintf("The record of iteration %s can't be read (%v); it was left alone.", i.Name, err))
+			continue
+		case r.Phase == done:
+			continue
+		}
+		i.record = r
+		said, err := p.finish(i)
+		if err != nil {
+			return found, fmt.Errorf("tidy up iteration %s: %w", i.Name, err)
+		}
+		found = append(found, said)
+	}
+	return found, nil
+}
+
+// finish ends an iteration whose process was killed.
+func (p *Place) finish(i *Iteration) (said string, err error) {
+	r := i.record
+	said = fmt.Sprintf("An earlier run, %s, was killed in its cycle %d; %s is as it was.", i.Name, r.Cycles+1, r.What)
+	if r.Phase == promoting {
+		if said, err = i.settleKilled(); err != nil {
+			return "", err
+		}
+	}
+	if err := sandbox.RemoveAll(filepath.Join(i.Dir, copyFolder)); err != nil {
+		return "", err
+	}
+	if err := p.Append(Entry{Run: i.Name, Cycle: improve.Cycle{
+		Number: r.Cycles + 1, File: r.What, Outcome: improve.Failed, Reason: said}}); err != nil {
+		return "", err
+	}
+	r.Phase = done
+	return said, i.save(r)
+}
+
+// settleKilled ends a promotion that was cut short. The file is the version before, the new
+// one, or somebody else's: it stays what it is, unless somebody else's was displaced.
+func (i *Iteration) settleKilled() (said string, err error) {
+	r := i.record
+	if !i.ours(r) {
+		return "", fmt.Errorf("its record names %s, which is not its own; remove %s if you don't know it", r.Temp, i.Dir)
+	}
+	now, err := sumOf(r.Target)
+	if err != nil {
+		return "", err
+	}
+	beside, err := sumOf(r.Temp)
+	if err != nil {
+		return "", err
+	}
+	killed := "An earlier run, " + i.Name + ", was killed while it promoted " + r.What + ": "
+	switch {
+	case now == r.After && beside != absent && beside != r.Before && beside != r.After:
+		if _, err := exchange(r.Temp, r.Target); err != nil {
+			return "", err
+		}
+		said = killed + "somebody had changed the file, and their version has its name again. What was kept lies in " +
+			filepath.Join(i.Dir, keptName) + "."
+	case now == r.After:
+		said = killed + "the new version is in place. The version before lies in " + filepath.Join(i.Dir, fallbackName) + "."
+	case now == r.Before:
+		said = killed + "the file is as it was. What was kept lies in " + filepath.Join(i.Dir, keptName) + "."
+	default:
+		said = killed + "the file is as somebody else left it. Both versions lie in " + i.Dir + "."
+	}
+	if beside == r.Before || beside == r.After || now == r.After {
+		return said, removeOwn(r.Temp)
+	}
+	if beside == absent {
+		return said, nil
+	}
+	// It was cut in the middle, or is a version that somebody else wrote.
+	return said, os.Rename(r.Temp, filepath.Join(i.Dir, besideName))
+}
+
+// ours reports whether a record names what a promotion of this iteration would make: a file is
+// removed by what it says.
+func (i *Iteration) ours(r record) bool {
+	return r.Temp == filepath.Join(filepath.Dir(r.Target), "."+filepath.Base(r.Target)+".sia-"+i.Name) &&
+		filepath.IsAbs(r.Temp) && !strings.ContainsRune(i.Name, filepath.Separator)
+}

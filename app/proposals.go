@@ -1,0 +1,35 @@
+package app
+
+import (
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/improve"
+	"github.com/sia-bot/sia/gitops"
+)
+
+// OpenProposals opens what makes pull requests of improvements, for a command that works beside a
+// server or while it is down. It needs no database.
+func OpenProposals(c Config, o Options) (*improve.Proposals, error) {
+	c = c.WithDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	secrets := c.secrets()
+	log := slog.New(secrets.Handler(o.Logger.Handler()))
+	gh, err := github.New(github.Config{AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API,
+		Logger: log, Secrets: secrets, Now: o.Now, WriteSpacing: c.WriteSpacing})
+	if err != nil {
+		return nil, err
+	}
+	git, err := gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	return improve.NewProposals(gh, git, secrets.Mask, o.Now), nil
+}

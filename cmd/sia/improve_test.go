@@ -1,0 +1,435 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sia-bot/sia/agent/llm/scripted"
+	improving "github.com/sia-bot/sia/app/improve"
+	"github.com/sia-bot/sia/sia/improve"
+)
+
+// The calls of a cycle, by what their prompts say.
+const (
+	toAnalyse   = "^You look for one improvement"
+	toWrite     = "Answer with the whole new content"
+	toEdit      = "So answer with edits"
+	toCriticise = "^You judge a change"
+)
+
+func answers(system string, turns ...scripted.Answer) scripted.Rule {
+	return scripted.Rule{Name: system, System: system, Turns: turns}
+}
+
+func analysed(file, goal string) scripted.Rule {
+	return answers(toAnalyse, scripted.Answer{JSON: map[string]any{"file": file, "goal": goal, "why": "the test says so",
+		"how": "return the sum", "nothing": false}})
+}
+
+func written(content string) scripted.Rule {
+	return answers(toWrite, scripted.Answer{JSON: map[string]any{"content": content, "summary": "It adds."}})
+}
+
+func criticised(score float64) scripted.Rule {
+	return answers(toCriticise, scripted.Answer{JSON: map[string]any{"score": score, "reasons": []string{"It does what it says."}}})
+}
+
+// improvement is a project with a file to improve and what the models say.
+type improvement struct {
+	dir    string
+	model  *scripted.Server
+	stderr bytes.Buffer
+}
+
+// project makes a Git repository with files in it, and a scripted model.
+func project(t *testing.T, files map[string]string, rules ...scripted.Rule) *improvement {
+	t.Helper()
+	x := &improvement{dir: t.TempDir()}
+	for name, content := range files {
+		x.put(t, name, content)
+	}
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", x.dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var err error
+	if x.model, err = scripted.Start(scripted.Script{Rules: rules}, scripted.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.model.Close() })
+	return x
+}
+
+func (x *improvement) put(t *testing.T, name, content string) {
+	t.Helper()
+	at := filepath.Join(x.dir, name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (x *improvement) get(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(x.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// args is the command line that improves a file of the project.
+func (x *improvement) args(name string, more ...string) []string {
+	return append([]string{"improve", filepath.Join(x.dir, name), "--output", "json", "--model-url", x.model.URL, "--model",
+		"m", "--price-input", "3", "--price-output", "15"}, more...)
+}
+
+// run runs a command line as a program of its own and reads the one object that it prints.
+func (x *improvement) run(t *testing.T, args ...string) (a improveAnswer, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sia", args...)
+	cmd.Stderr = &x.stderr
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return oneObject(t, out), cmd.ProcessState.ExitCode()
+}
+
+// oneObject reads an answer that has to be exactly one object, with every field it promises.
+func oneObject(t *testing.T, out []byte) (a improveAnswer) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(out))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&a); err != nil || d.More() {
+		t.Fatalf("not one object: %v\n%s", err, out)
+	}
+	if a.Status != statusSuccess && a.Status != statusFailure || a.Message == "" {
+		t.Errorf("status %q, message %q", a.Status, a.Message)
+	}
+	return a
+}
+
+const (
+	wrongSum = "def add(a, b):\n    return a - b\n"
+	rightSum = "def add(a, b):\n    return a + b\n"
+	testSum  = "from calc import add\nassert add(1, 2) == 3, 'add(1, 2) is %d' % add(1, 2)\n"
+)
+
+func TestImprovePromotes(t *testing.T) {
+	x := project(t, map[string]string{"calc.py": wrongSum, "test_calc.py": testSum},
+		analysed("calc.py", "Add instead of subtracting"), written(strings.TrimSuffix(rightSum, "\n")), criticised(.9))
+	a, code := x.run(t, x.args("calc.py", "--self-test", "python3 test_calc.py")...)
+	if code != 0 || a.Status != statusSuccess || !a.Data.Promotion.Promoted || x.get(t, "calc.py") != rightSum {
+		t.Fatalf("%d %+v\n%s", code, a, &x.stderr)
+	}
+	if b := a.Data.SelfTestBefore; b == nil || b.OK || !strings.Contains(b.Output, "add(1, 2) is -1") {
+		t.Errorf("self-test before: %+v", b)
+	}
+	if got, err := os.ReadFile(a.Data.Promotion.Fallback); err != nil || string(got) != wrongSum {
+		t.Errorf("fallback: %q, %v", got, err)
+	}
+	if e := a.Data.Evaluations[0]; e.Parse.Verdict != improve.Parses || e.Parse.Language != "Python" || !e.SelfTest.OK ||
+		e.Critique.Score != .9 {
+		t.Errorf("evaluation: %+v", e)
+	}
+	if d := a.Data.Diffs[0].Diff; !strings.HasPrefix(d, "--- a/calc.py\n+++ b/calc.py\n@@ ") || !strings.Contains(d, "\n+    return a + b\n") {
+		t.Errorf("diff: %s", d)
+	}
+	if a.Data.Usage.USD <= 0 || a.Data.Cycles[0].Usage != a.Data.Usage {
+		t.Errorf("usage: %+v", a.Data.Usage)
+	}
+	for _, r := range x.model.Requests() {
+		seesFailure := strings.Contains(r.User(), "add(1, 2) is -1")
+		if critique := strings.Contains(r.System(), "You judge a change"); critique == seesFailure {
+			t.Errorf("critique %v sees the self-test's output: %v", critique, seesFailure)
+		}
+	}
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", x.dir, "status", "--porcelain").Output(); err != nil ||
+		strings.Contains(string(out), ".sia") {
+		t.Errorf("git status: %s %v", out, err)
+	}
+	if _, err := os.Stat(filepath.Join(a.Data.Run, "project")); !os.IsNotExist(err) {
+		t.Errorf("the copy was left behind: %v", err)
+	}
+}
+
+func TestImproveReverts(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		rules  []scripted.Rule
+		args   []string
+		says   string
+		cycles int
+	}{
+		{"critique", []scripted.Rule{analysed("calc.py", "Add"), written(rightSum), criticised(.4)}, nil,
+			"the critique scores it 0.40; 0.60 is wanted", 1},
+		{"self-test", []scripted.Rule{analysed("calc.py", "Add"), written(wrongSum + "# better\n"), criticised(1)},
+			[]string{"--self-test", "python3 test_calc.py"}, "the self-test does not pass: exit status 1", 1},
+		{"self-test too slow", []scripted.Rule{analysed("calc.py", "Add"), written(rightSum), criticised(1)},
+			[]string{"--self-test", "sleep 600", "--self-test-timeout", "1s"}, "the self-test does not pass: stopped", 1},
+		{"self-test rewrites the file", []scripted.Rule{analysed("calc.py", "Add"), written(rightSum), criticised(1)},
+			[]string{"--self-test", "echo 'x = 1' > calc.py"}, "the self-test changed the file", 1},
+		{"does not parse", []scripted.Rule{analysed("calc.py", "Add"), written("def add(a, b:\n"), criticised(1)}, nil,
+			"it does not parse: broken as Python", 1},
+		{"nothing to improve", []scripted.Rule{answers(toAnalyse, scripted.Answer{JSON: map[string]any{"file": "calc.py",
+			"goal": "", "why": "it is good", "how": "", "nothing": true}})}, []string{"--cycles", "3"},
+			"the model sees nothing worth improving: it is good", 1},
+		{"the model is down", []scripted.Rule{answers(toAnalyse, scripted.Answer{Fault: &scripted.Fault{Status: 401}})}, nil,
+			"Check the API key", 1},
+		{"the model talks", []scripted.Rule{{System: toAnalyse, Repeat: true, Turns: []scripted.Answer{{Text: "Sure!"}}}}, nil,
+			"unusable 3 times", 1},
+		{"the same twice", []scripted.Rule{analysed("calc.py", "Add"), written(rightSum), criticised(.2)},
+			[]string{"--cycles", "2"}, "the critique scores it 0.20", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := project(t, map[string]string{"calc.py": wrongSum, "test_calc.py": testSum}, c.rules...)
+			a, code := x.run(t, x.args("calc.py", c.args...)...)
+			if code != 1 || a.Status != statusFailure || a.Data.Promotion.Promoted || !strings.Contains(a.Message, c.says) ||
+				len(a.Data.Cycles) != c.cycles {
+				t.Errorf("%d %+v\n%s", code, a, &x.stderr)
+			}
+			if got := x.get(t, "calc.py"); got != wrongSum {
+				t.Errorf("the file is %q", got)
+			}
+		})
+	}
+}
+
+// The second cycle is told what became of the first, and a third run what became of both.
+func TestImproveRemembers(t *testing.T) {
+	second := analysed("calc.py", "Add, and say so")
+	second.User = "was reverted: the critique scores it 0.20"
+	x := project(t, map[string]string{"calc.py": wrongSum}, second, analysed("calc.py", "Add"),
+		scripted.Rule{System: toWrite, User: "and say so", Turns: written("# adds\n" + rightSum).Turns}, written(rightSum),
+		scripted.Rule{System: toCriticise, User: "and say so", Turns: criticised(.8).Turns}, criticised(.2))
+	a, code := x.run(t, x.args("calc.py", "--cycles", "2")...)
+	if code != 0 || len(a.Data.Cycles) != 2 || a.Data.Cycles[0].Outcome != improve.Reverted || a.Data.Cycles[1].Outcome != improve.Kept ||
+		x.get(t, "calc.py") != "# adds\n"+rightSum {
+		t.Fatalf("%d %+v\n%s", code, a, &x.stderr)
+	}
+	x.put(t, ".sia/improve/history.jsonl", x.get(t, ".sia/improve/history.jsonl")+`{"run":"cut in the midd`)
+	if _, code = x.run(t, x.args("calc.py")...); code != 1 {
+		t.Errorf("the same again: %d", code)
+	}
+	lines := strings.Split(strings.TrimSpace(x.get(t, ".sia/improve/history.jsonl")), "\n")
+	if len(lines) != 4 || !strings.Contains(lines[0], `"reverted"`) || !strings.Contains(lines[1], `"kept"`) ||
+		!json.Valid([]byte(lines[3])) {
+		t.Errorf("history:\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+func TestImproveNewFile(t *testing.T) {
+	x := project(t, nil, analysed("lib/calc.py", "Write add"), written(rightSum), criticised(.7))
+	a, code := x.run(t, x.args("lib/calc.py", "--self-test", "cd lib && python3 -c 'import calc; assert calc.add(1, 2) == 3'")...)
+	if code != 0 || x.get(t, "lib/calc.py") != rightSum || a.Data.Promotion.Fallback != "" ||
+		!strings.HasPrefix(a.Data.Diffs[0].Diff, "--- /dev/null\n") {
+		t.Errorf("%d %+v\n%s", code, a, &x.stderr)
+	}
+}
+
+func TestImproveUnreadable(t *testing.T) {
+	x := project(t, map[string]string{"binary": "a\x00b", "latin1": "gr\xfc\xdfe", "large": strings.Repeat("x", improve.MaxFile+1)})
+	if err := os.Symlink("loop", filepath.Join(x.dir, "loop")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(x.dir, "dangling")); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "mkfifo", filepath.Join(x.dir, "pipe")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name, says := range map[string]string{
+		"": "it is a folder", "binary": "NUL byte", "latin1": "no UTF-8", "large": "too large", "loop": "too many links",
+		"pipe": "no ordinary file", "binary/x": "not a directory", "dangling": "a link to a file that is not there",
+	} {
+		a, code := x.run(t, x.args(name)...)
+		if code != 1 || !strings.Contains(a.Message, says) {
+			t.Errorf("%q: %d %s", name, code, a.Message)
+		}
+	}
+	if n := len(x.model.Requests()); n > 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+func TestImproveRefuses(t *testing.T) {
+	x := project(t, map[string]string{"calc.py": wrongSum})
+	bad := filepath.Join(x.dir, "missing.log")
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{x.args("calc.py", "--cycles", "0"), "--cycles 0"},
+		{x.args("calc.py", "--cycles", "21"), "--cycles 21"},
+		{x.args("calc.py", "--critique-threshold", "NaN"), "--critique-threshold NaN"},
+		{x.args("calc.py", "--critique-threshold", "1.5"), "--critique-threshold 1.5"},
+		{x.args("calc.py", "--self-test-timeout", "0s"), "--self-test-timeout 0s"},
+		{x.args("calc.py", "--logs", bad), "missing.log"},
+		{x.args("calc.py", "--context-file", bad), "missing.log"},
+		{x.args("calc.py", "--colour"), "unknown flag --colour"},
+		{[]string{"improve", "--output=json"}, `expected`},
+		{[]string{"--log-level", "debug", "improve", "--output", "json", "--model", "m", x.dir + "/calc.py"}, "no model is configured"},
+		{[]string{"improve", "--output", "json", "--help"}, "see standard error"},
+	} {
+		a, code := x.run(t, c.args...)
+		want := 1
+		if a.Status == statusSuccess {
+			want = 0 // help was asked for
+		}
+		if code != want || !strings.Contains(a.Message, c.says) {
+			t.Errorf("%v: %d %s", c.args, code, a.Message)
+		}
+	}
+}
+
+// An iteration can't start another, whichever of its signs was taken away.
+func TestImproveInsideAnIteration(t *testing.T) {
+	x := project(t, map[string]string{"calc.py": wrongSum, ".sia/improve/ITERATION": "20260504T140000Z\n"})
+	if a, code := x.run(t, x.args("calc.py")...); code != 1 || !strings.Contains(a.Message, "an iteration can't start another") {
+		t.Errorf("in a copy: %d %s", code, a.Message)
+	}
+	t.Setenv(improving.Environment, "20260504T140000Z")
+	x = project(t, map[string]string{"calc.py": wrongSum})
+	if a, code := x.run(t, x.args("calc.py")...); code != 1 || !strings.Contains(a.Message, improving.Environment+" is set") {
+		t.Errorf("with the variable: %d %s", code, a.Message)
+	}
+	for _, c := range []string{"test -n \"$" + improving.Environment + "\"", "test -f .sia/improve/ITERATION",
+		"! echo x > .sia/improve/ITERATION", "! rm -rf .sia"} {
+		t.Setenv(improving.Environment, "")
+		x = project(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum), criticised(.9))
+		if a, code := x.run(t, x.args("calc.py", "--self-test", c)...); code != 0 {
+			t.Errorf("a self-test in the iteration: %s: %s %+v", c, a.Message, a.Data.SelfTestBefore)
+		}
+	}
+}
+
+// Without a sandbox nothing of the project is run: a self-test is refused, and a parser left out.
+func TestImproveWithoutASandbox(t *testing.T) {
+	x := project(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum), criticised(.9))
+	program, err := exec.LookPath("sia")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	run := func(args ...string) improveAnswer {
+		out, _ := exec.CommandContext(t.Context(), program, args...).Output() // its code is in the answer's status
+		return oneObject(t, out)
+	}
+	if a := run(x.args("calc.py", "--self-test", "true")...); a.Status != statusFailure ||
+		!strings.Contains(a.Message, "install bubblewrap") {
+		t.Errorf("%+v", a)
+	}
+	a := run(x.args("calc.py")...)
+	if a.Status != statusSuccess || a.Data.Evaluations[0].Parse.Verdict != improve.NotChecked || x.get(t, "calc.py") != rightSum {
+		t.Errorf("%+v", a)
+	}
+}
+
+// What a person may not read is said to be so, and what they may not write stays as it is.
+func TestImproveWithoutPermission(t *testing.T) {
+	x := project(t, map[string]string{"secret.py": wrongSum, "calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
+		criticised(.9))
+	if err := os.Chmod(filepath.Join(x.dir, "secret.py"), 0); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) improveAnswer {
+		cmd := exec.CommandContext(t.Context(), "sia", args...)
+		cmd.Dir = "/"
+		if os.Geteuid() == 0 { // root may read everything
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+			reachable(t, cmd.Path, x.dir)
+		}
+		cmd.Stderr = &x.stderr
+		out, _ := cmd.Output() // its code is in the answer's status
+		return oneObject(t, out)
+	}
+	if a := run(x.args("secret.py")...); a.Status != statusFailure || !strings.Contains(a.Message, "permission denied") {
+		t.Errorf("%+v\n%s", a, &x.stderr)
+	}
+	if os.Geteuid() == 0 {
+		if a := run(x.args("calc.py")...); a.Status != statusFailure || !strings.Contains(a.Message, "permission denied") ||
+			x.get(t, "calc.py") != wrongSum {
+			t.Errorf("a folder of another's: %+v\n%s", a, &x.stderr)
+		}
+	}
+}
+
+// reachable lets everybody through the folders above some paths that tests made.
+func reachable(t *testing.T, paths ...string) {
+	t.Helper()
+	for _, p := range paths {
+		for dir := p; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A signal ends the command at once; the file is as it was, and there is one object.
+func TestImproveInterrupted(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
+		x := project(t, map[string]string{"calc.py": wrongSum},
+			answers(toAnalyse, scripted.Answer{Fault: &scripted.Fault{Stall: true}}))
+		cmd := exec.CommandContext(t.Context(), "sia", x.args("calc.py")...)
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		stderr, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var said bytes.Buffer
+		for b := make([]byte, 1); !strings.Contains(said.String(), "cycle 1: analyse\n"); {
+			if _, err := stderr.Read(b); err != nil {
+				t.Fatalf("%v: %s", err, &said)
+			}
+			said.Write(b)
+		}
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = said.ReadFrom(stderr)
+		_ = cmd.Wait()
+		if x.get(t, "calc.py") != wrongSum {
+			t.Errorf("%s: the file was changed", signal)
+		}
+		if signal == os.Interrupt {
+			if a := oneObject(t, out.Bytes()); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(a.Message, "stopped before it was done") {
+				t.Errorf("%d %+v\n%s", cmd.ProcessState.ExitCode(), a, &said)
+			}
+			continue
+		}
+		if err := x.model.SetScript(scripted.Script{Rules: []scripted.Rule{analysed("calc.py", "Add"), written(rightSum),
+			criticised(.9)}}); err != nil {
+			t.Fatal(err)
+		}
+		a, code := x.run(t, x.args("calc.py")...)
+		if code != 0 || !strings.Contains(strings.Join(a.Data.Notes, " "), "was killed in its cycle 1; calc.py is as it was") {
+			t.Errorf("after it was killed: %d %+v", code, a)
+		}
+	}
+}
+
+// A model's panic, or rather ours, is one object too.
+func TestImprovePanics(t *testing.T) {
+	var out, stderr bytes.Buffer
+	ctx := context.Context(nil)                                                                                                    // what nobody may pass
+	code := answerInJSON(ctx, []string{"improve", "x.py", "--output", "json", "--model", "m", "--model-url", "http://127.0.0.1:1", //nolint:staticcheck // on purpose
+		"--logs", os.Args[0]}, &out, &stderr)
+	if a := oneObject(t, out.Bytes()); code != 1 || !strings.Contains(a.Message, "a fault of SIA") {
+		t.Errorf("%d %+v\n%s", code, a, &stderr)
+	}
+}

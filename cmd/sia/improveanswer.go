@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/llm"
+	improving "github.com/sia-bot/sia/app/improve"
+	"github.com/sia-bot/sia/sia/improve"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// The words of [improveAnswer].Status.
+const (
+	statusSuccess = "SUCCESS"
+	statusFailure = "FAILURE"
+)
+
+// improveAnswer is the one object that `sia improve --output json` prints. Fields are only added.
+type improveAnswer struct {
+	Status  string      `json:"status"` // SUCCESS: something was promoted
+	Message string      `json:"message"`
+	Data    improveData `json:"data"`
+
+	changes []improve.Change
+	mask    *secret.Masker // knows the models' keys
+}
+
+// improveData is what happened.
+type improveData struct {
+	Run             string              `json:"run,omitempty"`  // folder of the iteration
+	File            string              `json:"file,omitempty"` // relative to its project; of several: the one that was changed last
+	SelfTestBefore  *improve.TestRun    `json:"self_test_before"`
+	Cycles          []improve.Cycle     `json:"cycles"`
+	Diffs           []cycleDiff         `json:"diffs"`
+	Evaluations     []cycleEvaluation   `json:"evaluations"`
+	Promotion       improving.Promotion `json:"promotion"`
+	RestartRequired bool                `json:"restart_required"`
+	Usage           llm.Usage           `json:"usage"`
+	Notes           []string            `json:"notes"`
+}
+
+// cycleDiff is a cycle's change.
+type cycleDiff struct {
+	Cycle int    `json:"cycle"`
+	File  string `json:"file"`
+	Diff  string `json:"diff"` // unified
+}
+
+// cycleEvaluation is what was found of it.
+type cycleEvaluation struct {
+	Cycle int `json:"cycle"`
+	improve.Evaluation
+}
+
+// began notes the iteration.
+func (a *improveAnswer) began(i *improving.Iteration) {
+	a.Data.Run = i.Dir
+	for _, left := range i.Left {
+		a.Data.Notes = append(a.Data.Notes, "not copied: "+left)
+	}
+}
+
+// run carries an order out on an iteration and notes what came of it, also when it fails.
+func (a *improveAnswer) run(
+	e *commandEnv, p *improving.Place, i *improving.Iteration, c improve.Config, order improve.Order,
+) error {
+	c.Mask = a.mask.Mask
+	c.Say = func(line string) { fmt.Fprintln(e.err, line) }
+	c.Done = func(cycle improve.Cycle) error {
+		return errors.Join(p.Append(improving.Entry{Run: i.Name, Cycle: cycle}), i.Cycle(cycle))
+	}
+	engine, err := improve.New(c)
+	if err != nil {
+		return err
+	}
+	result, err := engine.Run(e.ctx, order)
+	a.changes = result.Changes
+	d := &a.Data
+	d.Cycles, d.SelfTestBefore, d.Usage = result.Cycles, result.Baseline, result.Usage
+	for _, c := range result.Cycles {
+		d.File = c.File
+		if c.Truncated() {
+			d.Notes = append(d.Notes, fmt.Sprintf("cycle %d: the model was shown %d of the %d bytes of %s; the rest stays "+
+				"as it is", c.Number, c.ShownBytes, c.FileBytes, c.File))
+		}
+		if c.Diff != "" {
+			d.Diffs = append(d.Diffs, cycleDiff{c.Number, c.File, c.Diff})
+			d.Evaluations = append(d.Evaluations, cycleEvaluation{c.Number, c.Evaluation})
+		}
+	}
+	if result.Ended != "" {
+		d.Notes = append(d.Notes, result.Ended)
+	}
+	return err
+}
+
+// end says what came of it: a person a report, a program one object.
+func (a *improveAnswer) end(e *commandEnv, output string, err error) error {
+	a.Data.RestartRequired = a.Data.Promotion.RestartRequired
+	a.Status, a.Message = statusFailure, a.failure(e.ctx, err)
+	if a.Data.Promotion.Promoted {
+		a.Status, a.Message = statusSuccess, a.success()
+		if err != nil { // what came after it, such as tidying up
+			a.Data.Notes = append(a.Data.Notes, err.Error())
+		}
+	}
+	if output != "json" {
+		a.show(e)
+	} else if err := a.write(e.out); err != nil {
+		return err
+	}
+	if a.Status == statusFailure {
+		return errShown // the answer has said it
+	}
+	return nil
+}
+
+func (a *improveAnswer) success() string {
+	kept := 0
+	for _, c := range a.Data.Cycles {
+		if c.Outcome == improve.Kept {
+			kept++
+		}
+	}
+	where := a.Data.File
+	if p := a.Data.Promotion; p.Pull != "" {
+		where = p.Pull
+	} else if p.Branch != "" {
+		where = "the branch " + p.Branch
+	}
+	return fmt.Sprintf("%d of %d cycles kept; promoted to %s", kept, len(a.Data.Cycles), where)
+}
+
+func (a *improveAnswer) failure(ctx context.Context, err error) string {
+	said := ""
+	if n := len(a.Data.Cycles); n > 0 {
+		said = a.Data.Cycles[n-1].Reason
+	}
+	switch {
+	case ctx.Err() != nil:
+		said = "stopped before it was done; nothing was promoted"
+		if len(a.changes) > 0 {
+			said += ", and what was kept lies in " + a.Data.Run
+		}
+	case err != nil:
+		said = err.Error()
+	case said == "":
+		said = "nothing was improved"
+	}
+	return a.mask.Mask(said)
+}
+
+// write prints the object, masked.
+func (a *improveAnswer) write(w io.Writer) error {
+	d := &a.Data
+	d.Cycles, d.Diffs, d.Evaluations = nonNil(d.Cycles), nonNil(d.Diffs), nonNil(d.Evaluations)
+	d.Notes = nonNil(d.Notes)
+	b, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(a.mask.MaskJSON(b), '\n'))
+	return err
+}
+
+// show prints the report.
+func (a *improveAnswer) show(e *commandEnv) {
+	var b strings.Builder
+	for _, c := range a.Data.Cycles {
+		fmt.Fprintf(&b, "%s  %s\n", e.style.bold(fmt.Sprintf("cycle %d: %s", c.Number, c.Outcome)), c.Goal)
+		fmt.Fprintf(&b, "  %s\n", c.Reason)
+		for _, d := range a.Data.Diffs {
+			if d.Cycle == c.Number {
+				b.WriteString(d.Diff)
+			}
+		}
+		if critique := c.Evaluation.Critique; critique != nil {
+			fmt.Fprintf(&b, "  critique %.2f: %s\n", critique.Score, strings.Join(critique.Reasons, " "))
+		}
+	}
+	for _, n := range slices.Concat(a.Data.Notes, a.Data.Promotion.Notes) {
+		fmt.Fprintf(&b, "%s %s\n", e.style.amber("note:"), n)
+	}
+	if f := a.Data.Promotion.Fallback; f != "" && a.Data.Promotion.Promoted {
+		fmt.Fprintf(&b, "the version before lies in %s\n", f)
+	}
+	if u := a.Data.Usage; u.Input > 0 {
+		fmt.Fprintf(&b, "%d tokens read, %d written, %.4f USD\n", u.Input, u.Output, u.USD)
+	}
+	status := e.style.green(a.Status)
+	if a.Status == statusFailure {
+		status = e.style.red(a.Status)
+	}
+	fmt.Fprintf(&b, "%s: %s\n", status, a.Message)
+	_ = printMasked(e, a.mask.Mask(b.String())) // nobody is left to be told
+}
+
+// asksForImproveJSON reports whether a command line is that of `sia improve` with --output json,
+// also where it is wrong in other ways.
+func asksForImproveJSON(args []string) bool {
+	command := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
+	if command > 0 && args[command-1] == "--log-level" {
+		rest := args[command+1:]
+		return asksForImproveJSON(rest)
+	}
+	if command < 0 || args[command] != "improve" {
+		return false
+	}
+	for i, a := range args[command:] {
+		next := append(slices.Clone(args[command:]), "")[i+1]
+		if a == "--output=json" || a == "--output" && next == "json" {
+			return true
+		}
+	}
+	return false
+}
+
+// answerInJSON runs a command that has to print exactly one object whatever happens: a wrong
+// command line, a panic, help that was asked for. Anything else that it prints goes to stderr. It
+// returns 0 or 1.
+func answerInJSON(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	var out, said bytes.Buffer
+	defer func() {
+		var a improveAnswer
+		p := recover()
+		if p == nil && json.Unmarshal(out.Bytes(), &a) == nil && a.Status != "" {
+			_, _ = stdout.Write(out.Bytes()) // nobody is left to be told
+			code = min(code, exitFailed)
+			return
+		}
+		_, _ = io.Copy(stderr, &out)
+		a = improveAnswer{Status: statusFailure, Message: lastWords(said.String())}
+		switch {
+		case p != nil:
+			fmt.Fprintf(stderr, "sia: panic: %v\n%s", p, debug.Stack())
+			a.Message = fmt.Sprintf("a fault of SIA: %v; please report it with what stands on standard error", p)
+		case code == exitDone:
+			a.Status, a.Message = statusSuccess, "see standard error"
+		}
+		code = exitFailed
+		if a.Status == statusSuccess {
+			code = exitDone
+		}
+		if err := a.write(stdout); err != nil {
+			code = exitFailed
+		}
+	}()
+	return runArgs(ctx, args, &out, io.MultiWriter(stderr, &said))
+}
+
+// lastWords is what a command said last, without who said it.
+func lastWords(said string) string {
+	said = strings.TrimSuffix(strings.TrimSpace(said), "\nTry `sia --help`.")
+	if i := strings.LastIndex(said, "sia: "); i >= 0 {
+		said = said[i+len("sia: "):]
+	}
+	if said == "" {
+		return "it ended without a word"
+	}
+	return said
+}

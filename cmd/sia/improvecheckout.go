@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	improving "github.com/sia-bot/sia/app/improve"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia/improve"
+)
+
+// sourceModule is the first line of SIA's go.mod.
+const sourceModule = "module github.com/sia-bot/sia\n"
+
+// embedded are the files of SIA's source that say how it thinks.
+var embedded = [...]string{"agent/prompts/*.md", "sia/diagnose/prompts/*.tmpl", "sia/technique/library/*.md",
+	"policies/defaults/*.yml"}
+
+// sourceCheckout is a checkout of SIA's source.
+type sourceCheckout struct {
+	root  string
+	git   localGit
+	head  string   // commit that is checked out
+	files []string // that may be improved, in order
+}
+
+// openCheckout finds the checkout that a folder lies in. Files that differ from the commit that is
+// checked out are refused: an improvement of them would carry along what nobody committed.
+func openCheckout(ctx context.Context, dir string) (c sourceCheckout, err error) {
+	out, err := localGit{dir: dir}.run(ctx, "rev-parse", "--show-toplevel", "HEAD")
+	if err != nil {
+		return c, fmt.Errorf("--repo %s is no checkout of SIA's source: %w", dir, err)
+	}
+	c.root, c.head, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
+	c.git = localGit{dir: c.root}
+	mod, err := os.ReadFile(filepath.Join(c.root, "go.mod"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return c, err
+	}
+	for _, pattern := range embedded {
+		found, err := filepath.Glob(filepath.Join(c.root, filepath.FromSlash(pattern)))
+		if err != nil {
+			return c, err
+		}
+		for _, name := range found {
+			rel, err := filepath.Rel(c.root, name)
+			if err != nil {
+				return c, err
+			}
+			c.files = append(c.files, filepath.ToSlash(rel))
+		}
+	}
+	if !bytes.HasPrefix(mod, []byte(sourceModule)) || len(c.files) == 0 {
+		return c, fmt.Errorf("--repo %s is no checkout of SIA's source; clone https://github.com/sia-bot/sia and name that",
+			dir)
+	}
+	changed, err := c.git.run(ctx, append([]string{"status", "--porcelain", "--"}, c.files...)...)
+	if err != nil {
+		return c, err
+	}
+	if len(changed) > 0 {
+		return c, fmt.Errorf("--repo %s has prompts, techniques or policies that are not committed; commit them first:\n%s",
+			dir, bytes.TrimRight(changed, "\n"))
+	}
+	return c, nil
+}
+
+// commit makes a branch with one commit of what was kept. Neither the work tree nor its index is
+// touched, and no hook runs.
+func (c sourceCheckout) commit(
+	ctx context.Context, branch string, changes []improve.Change, cycles []improve.Cycle, mask func(string) string,
+) (p improving.Promotion, err error) {
+	defer func() {
+		if err != nil {
+			p.Why, err = err.Error(), fmt.Errorf("commit what was kept: %w", err)
+		}
+	}()
+	p.Branch = branch
+	dir, err := os.MkdirTemp("", "sia-index-")
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	index := "GIT_INDEX_FILE=" + filepath.Join(dir, "index")
+	if _, err := c.plumb(ctx, index, "", "read-tree", c.head); err != nil {
+		return p, err
+	}
+	for _, change := range changes {
+		blob, err := c.plumb(ctx, index, change.After.Text, "hash-object", "-w", "--stdin")
+		if err != nil {
+			return p, err
+		}
+		if _, err := c.plumb(ctx, index, "", "update-index", "--cacheinfo", "100644,"+blob+","+change.Name); err != nil {
+			return p, err
+		}
+	}
+	tree, err := c.plumb(ctx, index, "", "write-tree")
+	if err != nil {
+		return p, err
+	}
+	message := mask(render.ImprovementTitle(cycles) + "\n\n" + render.ImprovementBody(cycles, nil))
+	if p.Commit, err = c.plumb(ctx, index, message, "commit-tree", tree, "-p", c.head); err != nil {
+		return p, err
+	}
+	const none = "0000000000000000000000000000000000000000" // the branch must not be there yet
+	_, err = c.plumb(ctx, index, "", "update-ref", "-m", "sia improve self", "refs/heads/"+branch, p.Commit, none)
+	if err != nil {
+		return p, err
+	}
+	p.Promoted, p.RestartRequired = true, true
+	p.Notes = []string{"to work by it: merge " + branch + ", build SIA and start it again"}
+	return p, nil
+}
+
+// plumb runs a git command that changes no work tree, as SIA, and returns what it prints.
+func (c sourceCheckout) plumb(ctx context.Context, index, stdin string, args ...string) (string, error) {
+	cmd := c.git.command(ctx, args...)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }), index,
+		"GIT_AUTHOR_NAME=SIA", "GIT_AUTHOR_EMAIL=sia@localhost", "GIT_COMMITTER_NAME=SIA",
+		"GIT_COMMITTER_EMAIL=sia@localhost")
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	improving "github.com/sia-bot/sia/app/improve"
+	"github.com/sia-bot/sia/sia/improve"
+)
+
+type improveFileCmd struct {
+	modelFlags      `embed:""`
+	improveFlags    `embed:""`
+	Path            string        `arg:"" name:"file" help:"The file; it may be one that is not there yet." type:"path"`
+	SelfTest        string        `help:"Command that must pass afterwards, run in the sandbox on a copy of the project." placeholder:"CMD"`
+	SelfTestTimeout time.Duration `help:"How long it may take." default:"60s"`
+}
+
+// Help is what `sia improve --help` says beneath the first line.
+func (*improveFileCmd) Help() string {
+	return "Each cycle asks the model for one improvement, makes it on a copy of the project, and judges it: does it parse, " +
+		"does the self-test pass, what does an independent critique score it. What stands that replaces the file, all at " +
+		"once; the version before is kept in .sia/improve.\n\n" +
+		"Exits 0 when the file was improved and 1 when not. A file called self or file is named ./self or ./file."
+}
+
+// Validate refuses wrong usage.
+func (c *improveFileCmd) Validate() error {
+	return errors.Join(c.modelFlags.check(), c.improveFlags.check(c.SelfTestTimeout))
+}
+
+// Run improves the file.
+func (c *improveFileCmd) Run(e *commandEnv) error {
+	var a improveAnswer
+	err := c.improve(e, &a)
+	return a.end(e, c.Output, err)
+}
+
+// improve fills the answer in as far as it comes.
+func (c *improveFileCmd) improve(e *commandEnv, a *improveAnswer) (err error) {
+	if err := notInside(c.Path); err != nil {
+		return err
+	}
+	s, err := improving.Find(c.Path)
+	if err != nil {
+		return err
+	}
+	a.Data.File = s.Name
+	models, err := c.improvers(e)
+	if err != nil {
+		return err
+	}
+	a.mask = models.secrets
+	order, err := c.order(e)
+	if err != nil {
+		return err
+	}
+	order.Files = []string{s.Name}
+	box, err := c.sandbox(e.ctx)
+	if err != nil {
+		return err
+	}
+	p, err := openPlace(s.Root, &order, a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	i, err := p.Begin(e.ctx, s.Name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.End()) }()
+	a.began(i)
+	engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
+		Checker: improving.Languages{Sandbox: box, Copy: i.Copy, Iteration: i.Name}}
+	if c.SelfTest != "" {
+		if engine.Tests, err = selfTest(p, i, box, c.SelfTest, c.SelfTestTimeout); err != nil {
+			return err
+		}
+	}
+	if err := a.run(e, p, i, engine, order); err != nil || len(a.changes) == 0 {
+		return err
+	}
+	a.Data.Promotion, err = i.Promote(s, a.changes[0].After)
+	return err
+}
+
+// sandbox is this machine's; nil where there is none and no self-test needs it.
+func (c *improveFileCmd) sandbox(ctx context.Context) (*sandbox.Sandbox, error) {
+	box, why := sandboxHere(ctx)
+	if box == nil && c.SelfTest != "" {
+		return nil, fmt.Errorf("the self-test needs a sandbox: %s; or leave --self-test out", why)
+	}
+	return box, nil
+}
+
+// sandboxHere is this machine's sandbox, or nil and why there is none, with what to do about it.
+func sandboxHere(ctx context.Context) (*sandbox.Sandbox, string) {
+	o := sandbox.Options{Self: forwardCommand(), Logger: silentLogger()}
+	found := sandbox.Probe(ctx, o)
+	if !found.OK() {
+		return nil, found.String() + "; " + found.Fix
+	}
+	box, err := sandbox.New(o, found)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return box, ""
+}
+
+// selfTest runs a command on an iteration's copy.
+func selfTest(
+	p *improving.Place, i *improving.Iteration, box *sandbox.Sandbox, command string, within time.Duration,
+) (improve.Tester, error) {
+	cache, err := p.Cache()
+	if err != nil {
+		return nil, err
+	}
+	return improving.SelfTest{Sandbox: box, Copy: i.Copy, Iteration: i.Name, Command: command, Within: within,
+		Cache: cache, Modules: improving.GoModules(os.Getenv)}, nil
+}
+
+// openPlace holds a project's place, finishes what killed runs began, and tells the order what
+// earlier cycles did with its files.
+func openPlace(root string, order *improve.Order, a *improveAnswer) (_ *improving.Place, err error) {
+	p, err := improving.Open(root, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.Close())
+		}
+	}()
+	found, err := p.Tidy()
+	a.Data.Notes = append(a.Data.Notes, found...)
+	if err != nil {
+		return nil, err
+	}
+	past, err := p.History()
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range past {
+		for _, name := range order.Files {
+			if entry.File == name {
+				order.Past = append(order.Past, entry.Cycle)
+			}
+		}
+		if r := entry.Evaluation.Replay; r != nil && r.Proposal > 0 {
+			order.Proposals++
+		}
+	}
+	return p, nil
+}

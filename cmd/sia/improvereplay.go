@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	improving "github.com/sia-bot/sia/app/improve"
+)
+
+// Bounds of a replay.
+const (
+	buildWithin  = 20 * time.Minute
+	listWithin   = time.Minute
+	replayWithin = 6 * time.Hour
+	maxReplay    = 64 << 20 // bytes of its answer
+)
+
+// builtCopy replays tasks with a program that is built of a copy of SIA's source: prompts,
+// techniques and policies are embedded in it. It runs with this process's environment, as the
+// program that it replaces would; only texts of it were changed.
+type builtCopy struct {
+	root      string // the checkout, whose history the tasks are from
+	iteration string
+	say       io.Writer
+}
+
+// Replay builds the copy in dir and plays every task of the checkout. There are none to play where
+// the copy knows no replay.
+func (b builtCopy) Replay(ctx context.Context, dir string) (map[string]bool, error) {
+	bin, err := os.MkdirTemp("", "sia-built-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(bin)
+	program := filepath.Join(bin, "sia")
+	if _, err := b.run(ctx, buildWithin, dir, "go", "build", "-buildvcs=false", "-o", program, "./cmd/sia"); err != nil {
+		return nil, fmt.Errorf("build the copy: %w", err)
+	}
+	var tasks []json.RawMessage
+	out, err := b.run(ctx, listWithin, b.root, program, "replay", "list", "--output", "json")
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == exitUsage {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the replay tasks: %w", err)
+	}
+	if err := json.Unmarshal(out, &tasks); err != nil {
+		return nil, fmt.Errorf("list the replay tasks: %w", err)
+	}
+	if len(tasks) == 0 {
+		return nil, nil
+	}
+	// It exits 1 where some could not be played; what it prints tells of the others.
+	out, ran := b.run(ctx, replayWithin, b.root, program, "replay", "run", "--output", "json")
+	var played struct {
+		Runs []struct {
+			Task     string `json:"task"`
+			Resolved bool   `json:"resolved"`
+		} `json:"runs"`
+	}
+	if err := json.Unmarshal(out, &played); err != nil {
+		return nil, fmt.Errorf("play the replay tasks: %w", errors.Join(ran, err))
+	}
+	balance := map[string]int{}
+	for _, r := range played.Runs {
+		if r.Resolved {
+			balance[r.Task]++
+		} else {
+			balance[r.Task]--
+		}
+	}
+	results := map[string]bool{}
+	for id, n := range balance {
+		results[id] = n > 0 // of several seeds, more than half
+	}
+	return results, nil
+}
+
+// run runs a program and returns what it prints, also when it fails.
+func (b builtCopy) run(ctx context.Context, within time.Duration, dir, program string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), improving.Environment+"="+b.iteration)
+	cmd.WaitDelay = 10 * time.Second
+	out := &cappedBuffer{left: maxReplay}
+	cmd.Stdout, cmd.Stderr = out, b.say
+	err := cmd.Run()
+	return out.Bytes(), err
+}
+
+// cappedBuffer refuses more than it may hold.
+type cappedBuffer struct {
+	bytes.Buffer
+	left int
+}
+
+// Write takes all of p or nothing.
+func (c *cappedBuffer) Write(p []byte) (int, error) {
+	if c.left -= len(p); c.left < 0 {
+		return 0, errors.New("it prints too much")
+	}
+	return c.Buffer.Write(p)
+}

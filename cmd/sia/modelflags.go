@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app"
+)
+
+// modelFlags say which models are asked. The file may name models besides, and their order for
+// each role (models.go).
+type modelFlags struct {
+	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names. It may name several models besides." env:"SIA_CONFIG" placeholder:"FILE"`
+
+	ModelURL      string  `help:"OpenAI-compatible endpoint, such as https://api.openai.com/v1." env:"SIA_MODEL_URL" placeholder:"URL"`
+	ModelKey      string  `help:"Its key; better in the environment than as a flag." env:"SIA_MODEL_KEY" placeholder:"KEY"`
+	Model         string  `help:"Model that works on attempts." env:"SIA_MODEL" placeholder:"NAME"`
+	SIAModel      string  `name:"sia-model" help:"Model that diagnoses; default: --model." env:"SIA_SIA_MODEL" placeholder:"NAME"`
+	ReviewerModel string  `help:"Model that reviews diagnoses; default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
+	PriceInput    float64 `help:"USD per million input tokens." env:"SIA_PRICE_INPUT" placeholder:"USD"`
+	PriceCached   float64 `help:"USD per million cached input tokens; default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD"`
+	PriceOutput   float64 `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD"`
+}
+
+// check refuses, as wrong usage, what no model costs.
+func (f modelFlags) check() error {
+	if f.PriceInput < 0 || f.PriceCached < 0 || f.PriceOutput < 0 {
+		return errors.New("--price-input, --price-cached and --price-output are USD per million tokens, and not negative")
+	}
+	return nil
+}
+
+// price is what the model of the flags costs.
+func (f modelFlags) price() llm.Price {
+	p := llm.Price{Input: f.PriceInput, CachedInput: f.PriceCached, Output: f.PriceOutput}
+	if p.CachedInput == 0 {
+		p.CachedInput = p.Input
+	}
+	return p
+}
+
+// models are those of the flags, or those that the file names.
+func (f modelFlags) models() (app.ModelsConfig, error) {
+	price := f.price()
+	model := app.ModelConfig{URL: f.ModelURL, Key: f.ModelKey, Model: f.Model, Price: price}
+	named := func(name string) app.ModelConfig {
+		if name == "" {
+			return app.ModelConfig{}
+		}
+		m := model
+		m.Model = name
+		return m
+	}
+	c := app.ModelsConfig{Coder: model, SIA: named(f.SIAModel), Reviewer: named(f.ReviewerModel)}
+	if f.ConfigFile == "" {
+		return c, nil
+	}
+	models, ok, err := readModels(string(f.ConfigFile))
+	switch {
+	case err != nil:
+		return c, err
+	case !ok:
+		return c, nil
+	case f.Model+f.ModelURL+f.ModelKey+f.SIAModel+f.ReviewerModel != "" || price != llm.Price{}:
+		return c, errors.New("the configuration file names models, so there is no place for --model, --model-url, " +
+			"--model-key, --sia-model, --reviewer-model and --price-*, or their variables: leave them out")
+	}
+	return models, nil
+}

@@ -1,0 +1,267 @@
+package improve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sia-bot/sia/agent/llm"
+)
+
+// Bounds of an order.
+const (
+	MaxFile   = 1 << 20 // bytes of a file that is improved, before and after
+	MaxCycles = 20
+)
+
+// File is a text file's content, or that there is no such file.
+type File struct {
+	Text   string
+	Absent bool
+}
+
+// Model is a chat model. [llm.Client] and [llm.Chain] are.
+type Model interface {
+	Complete(context.Context, llm.Request) (llm.Response, error)
+	Window() int    // tokens, the answer included
+	MaxOutput() int // tokens of an answer
+}
+
+// Files is the copy that is worked on. Names are slash-separated and relative to its root.
+type Files interface {
+	Read(name string) (File, error)
+	// Write makes the file as it is given, removing it when it is absent.
+	Write(name string, f File) error
+}
+
+// Tester runs the self-test on the copy. An error means that it could not be run at all.
+type Tester interface {
+	Test(ctx context.Context, file string) (TestRun, error)
+}
+
+// Checker parses a file of the copy with its language's own parser, where there is one.
+type Checker interface {
+	Check(ctx context.Context, name string) (Parse, error)
+}
+
+// Replayer plays tasks with known outcomes with the copy in dir: whether each was resolved, by
+// its id. An empty result means that there are none to play.
+type Replayer interface {
+	Replay(ctx context.Context, dir string) (results map[string]bool, err error)
+}
+
+// Pair is what a replayed task came to after the change and before it.
+type Pair struct{ After, Before bool }
+
+// Judgement is what replayed tasks say of a change.
+type Judgement struct {
+	Verdict   ReplayVerdict
+	E         float64 // the evidence that the change is better
+	Threshold float64 // the E at which it passes
+	Why       string
+}
+
+// Replay is how the outcome of tasks is compared. Judge says what pairs of outcomes show of the
+// k-th proposal, counted from 1.
+type Replay struct {
+	Replayer Replayer
+	Dir      string // the copy
+	Judge    func(k int, pairs []Pair) (Judgement, error)
+}
+
+// Config is what an Engine works with. Only Tests, Replay and Done may be left out.
+type Config struct {
+	Author  Model // analyses and implements
+	Critic  Model
+	Files   Files
+	Checker Checker             // of languages that Go's libraries don't parse
+	Mask    func(string) string // takes secrets out of what a model is shown, and what is kept in words
+	Say     func(string)        // progress, a line at a time
+	Tests   Tester              // nil: there is no self-test
+	Replay  *Replay             // nil: nothing is replayed
+	Done    func(Cycle) error   // is told each cycle as it ends; nil: nobody is
+}
+
+// Engine makes improvements. It is not safe for concurrent use.
+type Engine struct{ Config }
+
+// New returns an engine. An error says what is missing.
+func New(c Config) (*Engine, error) {
+	switch {
+	case c.Author == nil || c.Critic == nil:
+		return nil, errors.New("make an improver: it needs a model to write and one to criticise")
+	case c.Files == nil || c.Checker == nil || c.Mask == nil || c.Say == nil:
+		return nil, errors.New("make an improver: it needs files, parsers, a mask and somebody to tell its progress")
+	}
+	return &Engine{c}, nil
+}
+
+// Log is what a program printed.
+type Log struct{ Name, Text string }
+
+// Order is what is to be improved.
+type Order struct {
+	Files     []string // one is improved; of several, each cycle's analysis picks one
+	Context   string   // what the person who asks wants, in their words
+	Logs      []Log
+	Cycles    int     // 1 to [MaxCycles]
+	Threshold float64 // the critique that is enough, 0 to 1
+	Past      []Cycle // of earlier runs on these files, oldest first
+	Proposals int     // earlier ones that replayed tasks judged
+}
+
+// check refuses an order that makes no sense.
+func (o Order) check() error {
+	switch {
+	case len(o.Files) == 0:
+		return errors.New("improve: no file is named")
+	case o.Cycles < 1 || o.Cycles > MaxCycles:
+		return fmt.Errorf("improve: %d cycles; it takes 1 to %d", o.Cycles, MaxCycles)
+	case !(o.Threshold >= 0 && o.Threshold <= 1): // also what is no number
+		return fmt.Errorf("improve: the critique's threshold is %v; it is a number from 0 to 1", o.Threshold)
+	}
+	return nil
+}
+
+// Change is a file as it was before the run, and as the last cycle that was kept left it.
+type Change struct {
+	Name          string
+	Before, After File
+}
+
+// Result is what came of a run. It is whole also when an error cut the run short.
+type Result struct {
+	Cycles   []Cycle
+	Changes  []Change  // what was kept, in the order in which the files were first changed
+	Baseline *TestRun  // the self-test before the first cycle; nil: there is none
+	Usage    llm.Usage // of all calls
+	Ended    string    // why no further cycle was made, in words; "": the order was carried out
+}
+
+// Run makes cycles until the order is carried out, there is nothing left to improve, or a model
+// can't be asked. Trouble with a model is no error: Ended says so. An error means that ctx
+// ended, or that a port failed.
+func (e *Engine) Run(ctx context.Context, o Order) (Result, error) {
+	r := run{Engine: e, order: o}
+	if err := o.check(); err != nil {
+		return r.result, err
+	}
+	if err := r.baseline(ctx); err != nil {
+		return r.result, err
+	}
+	for n := 1; n <= o.Cycles && r.result.Ended == ""; n++ {
+		c := Cycle{Number: n, Outcome: Failed}
+		err := r.cycle(ctx, &c)
+		if err != nil && c.Reason == "" {
+			c.Reason = e.Mask(err.Error())
+		}
+		r.result.Cycles = append(r.result.Cycles, c)
+		r.result.Usage = r.result.Usage.Add(c.Usage)
+		e.Say(fmt.Sprintf("cycle %d: %s: %s", n, c.Outcome, c.Reason))
+		if e.Done != nil {
+			err = errors.Join(err, e.Done(c))
+		}
+		if err != nil {
+			return r.result, err
+		}
+	}
+	return r.result, nil
+}
+
+// run is an order being carried out.
+type run struct {
+	*Engine
+	order    Order
+	result   Result
+	replayed map[string]bool // with the files as they were kept last
+}
+
+// baseline looks at what the self-test and replayed tasks come to before anything is changed.
+func (r *run) baseline(ctx context.Context) error {
+	if r.Tests != nil {
+		r.Say("self-test before any change")
+		got, err := r.Tests.Test(ctx, "")
+		if err != nil {
+			return fmt.Errorf("self-test before any change: %w", err)
+		}
+		got.Output = r.Mask(got.Output)
+		r.result.Baseline = &got
+		r.Say("self-test before any change: " + got.Ending)
+	}
+	if r.Replay == nil {
+		return nil
+	}
+	r.Say("replay before any change")
+	results, err := r.Replay.Replayer.Replay(ctx, r.Replay.Dir)
+	if err != nil {
+		return fmt.Errorf("replay before any change: %w", err)
+	}
+	r.replayed = results
+	return nil
+}
+
+// cycle analyses, implements, evaluates, and keeps or reverts.
+func (r *run) cycle(ctx context.Context, c *Cycle) error {
+	p, why := r.analyse(ctx, c)
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("analyse: %w", err)
+	}
+	if why != "" {
+		c.Reason, r.result.Ended = why, why
+		return nil
+	}
+	c.File, c.Goal, c.Why = p.file, p.Goal, p.Why
+	if p.Nothing {
+		c.Outcome, c.Reason = Nothing, "the model sees nothing worth improving: "+p.Why
+		r.result.Ended = c.Reason
+		return nil
+	}
+	r.Say(fmt.Sprintf("cycle %d: %s: %s", c.Number, p.file, p.Goal))
+	before, err := r.Files.Read(p.file)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", p.file, err)
+	}
+	after, why := r.implement(ctx, c, p, before)
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("implement: %w", err)
+	}
+	if why != "" {
+		c.Reason, r.result.Ended = why, why
+		return nil
+	}
+	c.Diff = unifiedDiff(p.file, before, after)
+	return r.settle(ctx, c, before, after)
+}
+
+// settle evaluates a change on the copy and keeps or reverts it. Whatever happens, the copy has
+// either.
+func (r *run) settle(ctx context.Context, c *Cycle, before, after File) (err error) {
+	if err := r.Files.Write(c.File, after); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", c.File, err), r.Files.Write(c.File, before))
+	}
+	replayed, why, err := r.evaluate(ctx, c, before, after)
+	if err == nil && why == "" {
+		c.Outcome, c.Reason = Kept, c.Evaluation.String()
+		r.replayed = replayed
+		r.keep(c.File, before, after)
+		return nil
+	}
+	if err := r.Files.Write(c.File, before); err != nil {
+		return fmt.Errorf("take back the change of %s: %w", c.File, err)
+	}
+	if err != nil {
+		return err
+	}
+	c.Outcome, c.Reason = Reverted, why
+	return nil
+}
+
+func (r *run) keep(name string, before, after File) {
+	for i := range r.result.Changes {
+		if c := &r.result.Changes[i]; c.Name == name {
+			c.After = after
+			return
+		}
+	}
+	r.result.Changes = append(r.result.Changes, Change{name, before, after})
+}
