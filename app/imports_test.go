@@ -22,7 +22,7 @@ const module = "github.com/sia-bot/sia"
 // On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
-//	cmd → app → {webhook, work, settings, learn, memory, sweep, web} → {store, github, render}
+//	cmd → app → {webhook, work, settings, learn, memory, replay, sweep, web} → {store, github, render}
 //	    → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
 	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/text", "sia/visible"},
@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"sia/..."},
 	{"agent/...", "gitops/...", "policies/..."},
 	{"app/store/...", "app/github/...", "app/render/..."},
-	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/memory/...", "app/sweep/...", "app/web/..."},
+	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/memory/...", "app/replay/...", "app/sweep/...", "app/web/..."},
 	{"app"},
 	{"cmd/..."},
 }
@@ -256,6 +256,8 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"app/memory", "app/settings", false},
 		{"app/sweep", "app/webhook", false},
 		{"app/learn", "app/store", true},
+		{"app/replay", "gitops", true},
+		{"app/replay", "app/learn", false},
 		{"app/web", "agent", true},
 		{"app/store", "app/render", false},
 		{"app/store", "app/work", false},
