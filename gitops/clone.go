@@ -20,8 +20,12 @@ import (
 func openClone(dir string) (*filesystem.Storage, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, folder := range []string{filepath.Join(at, ".git"), at} {
-			if found, err := gitFolder(folder); err != nil || found != "" {
-				return openGitFolder(found, err)
+			found, err := gitFolder(folder)
+			if err != nil {
+				return nil, err
+			}
+			if found != "" {
+				return openGitFolder(found)
 			}
 		}
 		if at == filepath.Dir(at) {
@@ -81,10 +85,8 @@ func readPointer(name, prefix string) (string, error) {
 	return to, nil
 }
 
-func openGitFolder(dir string, err error) (*filesystem.Storage, error) {
-	if err != nil {
-		return nil, err
-	}
+// openGitFolder opens the folder that holds a repository.
+func openGitFolder(dir string) (*filesystem.Storage, error) {
 	var files billy.Filesystem = osfs.New(dir)
 	common, err := readPointer(filepath.Join(dir, "commondir"), "")
 	switch {

@@ -26,6 +26,9 @@ type History struct {
 	mu   sync.Mutex // go-git's storage keeps open packs
 	repo *filesystem.Storage
 	dir  string
+	// of what was fetched for it; zero: the clone's own
+	head   plumbing.Hash
+	origin string
 }
 
 // HistoryCommit is a commit with one parent.
@@ -66,6 +69,9 @@ func OpenHistory(dir string) (*History, error) {
 func (h *History) Origin() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.origin != "" {
+		return h.origin
+	}
 	c, err := h.repo.Config()
 	if err != nil || c.Remotes["origin"] == nil || len(c.Remotes["origin"].URLs) == 0 {
 		return ""
@@ -112,18 +118,36 @@ func (h *History) Commits(ctx context.Context, visit func(HistoryCommit) (more b
 	}
 }
 
-// newestFirst walks from the head by commit time.
-func (h *History) newestFirst() (next func() (*object.Commit, error), err error) {
+// Head is the commit that the clone is at; "" when nothing is committed yet.
+func (h *History) Head() (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	head, err := storer.ResolveReference(h.repo, plumbing.HEAD)
-	if errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return func() (*object.Commit, error) { return nil, io.EOF }, nil // nothing is committed yet
+	if !h.head.IsZero() {
+		return h.head.String(), nil
 	}
+	ref, err := storer.ResolveReference(h.repo, plumbing.HEAD)
+	if errors.Is(err, plumbing.ErrReferenceNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read head of clone: %w", err)
+	}
+	return ref.Hash().String(), nil
+}
+
+// newestFirst walks from the head by commit time.
+func (h *History) newestFirst() (next func() (*object.Commit, error), err error) {
+	sha, err := h.Head()
 	if err != nil {
 		return nil, err
 	}
-	from, err := object.GetCommit(h.repo, head.Hash())
+	if sha == "" {
+		return func() (*object.Commit, error) { return nil, io.EOF }, nil
+	}
+	head := plumbing.NewHash(sha)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	from, err := object.GetCommit(h.repo, head)
 	if err != nil {
 		return nil, missingObject(err)
 	}
@@ -162,6 +186,23 @@ func (h *History) Commit(sha string) (HistoryCommit, error) {
 		out.Parent = c.ParentHashes[0].String()
 	}
 	return out, nil
+}
+
+// Branch is the head of a branch of the clone, or else of its origin's as the clone last saw it;
+// "" when there is no such branch.
+func (h *History) Branch(name string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, ref := range []string{"refs/heads/" + name, "refs/remotes/origin/" + name} {
+		found, err := storer.ResolveReference(h.repo, plumbing.ReferenceName(ref))
+		if err == nil {
+			return found.Hash().String(), nil
+		}
+		if !errors.Is(err, plumbing.ErrReferenceNotFound) {
+			return "", fmt.Errorf("find branch %s: %w", cleanText(name, 80), err)
+		}
+	}
+	return "", nil
 }
 
 func (h *History) has(id plumbing.Hash) bool {

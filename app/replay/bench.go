@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -30,7 +31,7 @@ const (
 // Bounds of a suite.
 const (
 	testTimeout   = "60s"            // of one run of one group, where the runner can be told
-	suiteWithin   = 5 * time.Minute  // build and all runs at one end
+	suiteWithin   = 5 * time.Minute  // build and all runs at one end, where nobody says otherwise
 	prepareWithin = 10 * time.Minute // fetching
 	maxCache      = 4 << 30          // bytes of build caches, after which they are begun anew
 	logTail       = 4 << 10          // bytes of output that say why something did not work
@@ -43,12 +44,13 @@ type bench struct {
 	history *gitops.History
 	dir     string
 	hosts   []string // that may be reached beside those that a language names
+	within  time.Duration
 
 	caches sync.RWMutex // held for writing while the build caches are begun anew
 }
 
-func newBench(box *sandbox.Sandbox, h *gitops.History, f *Folder, hosts []string) *bench {
-	return &bench{box: box, history: h, dir: f.cache(), hosts: hosts}
+func newBench(box *sandbox.Sandbox, h *gitops.History, f *Folder, hosts []string, within time.Duration) *bench {
+	return &bench{box: box, history: h, dir: f.cache(), hosts: hosts, within: cmp.Or(within, suiteWithin)}
 }
 
 // has reports whether commands in the sandbox find a program.
@@ -88,7 +90,7 @@ func (b *bench) run(ctx context.Context, l language, s suite, dir string) (repor
 		return report{}, err
 	}
 	c.Output = out
-	c.Limits = sandbox.Limits{Time: suiteWithin, Output: 2 * logTail, Disk: 2*maxCache + maxTreeBytes}
+	c.Limits = sandbox.Limits{Time: b.within, Output: 2 * logTail, Disk: 2*maxCache + maxTreeBytes}
 	res, err := b.box.Run(ctx, c)
 	if err != nil {
 		return report{}, fmt.Errorf("run tests: %w", err)

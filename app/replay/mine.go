@@ -30,6 +30,7 @@ type MineSpec struct {
 	Max        int           // ends when the folder has so many tasks; 0: no bound
 	Candidates int           // how many commits of this call are judged; 0: no bound
 	Budget     time.Duration // ends after this; what is being judged then is given up. 0: no bound
+	Within     time.Duration // building and running the tests of one end takes longer: it is ended. 0: 5 minutes
 	Workers    int           // candidates judged at once; 0: one for each two processors, at most four
 
 	// Issue gives an issue's title and text; nil, or an error: the commit's message is the text.
@@ -91,7 +92,7 @@ func Mine(ctx context.Context, s MineSpec) (Mined, error) {
 		return Mined{}, fmt.Errorf("mine tasks: %w", err)
 	}
 	m := &miner{MineSpec: s, known: known, tasks: map[string]bool{}, missing: map[string]bool{},
-		bench: newBench(s.Box, s.History, s.Folder, s.Hosts)}
+		bench: newBench(s.Box, s.History, s.Folder, s.Hosts, s.Within)}
 	for _, t := range tasks {
 		m.tasks[t.ID] = true
 	}
@@ -296,7 +297,7 @@ type Checked struct {
 // Check verifies tasks again, each end twice.
 func Check(ctx context.Context, s MineSpec, tasks []Task, told func(Task, string)) (Checked, error) {
 	out := Checked{Gone: map[string]string{}, Stuck: map[string]string{}}
-	p := newPair(newBench(s.Box, s.History, s.Folder, s.Hosts), filepath.Join(s.Folder.cache(), "trees-check"))
+	p := newPair(newBench(s.Box, s.History, s.Folder, s.Hosts, s.Within), filepath.Join(s.Folder.cache(), "trees-check"))
 	if err := os.MkdirAll(s.Folder.cache(), 0o700); err != nil {
 		return out, fmt.Errorf("check tasks: %w", err)
 	}

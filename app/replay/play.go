@@ -27,9 +27,10 @@ type PlayerConfig struct {
 	Hosts   []string // as of [MineSpec]
 	Coders  []Coder  // the first plays where a variant names none
 
-	Limits agent.Limits // of an attempt
-	Setup  []string     // shell commands that prepare a work tree for the coder, as agent.setup of the settings
-	Test   string       // how the coder tests, as agent.test of the settings
+	Within time.Duration // as of [MineSpec]
+	Limits agent.Limits  // of an attempt
+	Setup  []string      // shell commands that prepare a work tree for the coder, as agent.setup of the settings
+	Test   string        // how the coder tests, as agent.test of the settings
 	Now    func() time.Time
 	Logger *slog.Logger
 }
@@ -64,7 +65,7 @@ func NewPlayer(c PlayerConfig) (*Player, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("make player: %w", err)
 	}
-	return &Player{PlayerConfig: c, bench: newBench(c.Box, c.History, c.Folder, c.Hosts), techniques: library}, nil
+	return &Player{PlayerConfig: c, bench: newBench(c.Box, c.History, c.Folder, c.Hosts, c.Within), techniques: library}, nil
 }
 
 // Check says whether a variant can be played.

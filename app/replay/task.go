@@ -1,11 +1,16 @@
 package replay
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/gitops"
 )
 
 // TaskVersion is the version of a task's JSON. Fields are only added within one.
@@ -129,3 +134,42 @@ const MemoryDir = ".sia/replay"
 
 // MemoryPath is where the memory branch has the task.
 func (t Task) MemoryPath() string { return MemoryDir + "/" + t.ID + ".json" }
+
+// ReadTasks reads tasks of a folder's files, by path, in the order of their ids. broken are files that are no
+// tasks, with the reason.
+func ReadTasks(found map[string][]byte) (tasks []Task, broken []string) {
+	for _, p := range slices.Sorted(maps.Keys(found)) {
+		if path.Ext(p) != ".json" {
+			continue
+		}
+		t, err := ReadTask(found[p])
+		if err != nil {
+			broken = append(broken, fmt.Sprintf("%s: %v", p, err))
+			continue
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks, broken
+}
+
+// TasksIn are the tasks on a clone's memory branch.
+func TasksIn(ctx context.Context, h *gitops.History, branch string) (tasks []Task, broken []string, err error) {
+	head, err := h.Branch(branch)
+	if err != nil || head == "" {
+		return nil, nil, err
+	}
+	all, err := h.Files(ctx, head)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := map[string][]byte{}
+	for p, f := range all {
+		if strings.HasPrefix(p, MemoryDir+"/") && !f.Link {
+			if found[p], err = h.Blob(f.ID, maxKept); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	tasks, broken = ReadTasks(found)
+	return tasks, broken, nil
+}

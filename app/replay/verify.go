@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,10 +131,10 @@ func compare(s split, before, after report) judged {
 	switch {
 	case len(out.failing) > 0:
 		out.passing = unmoved(before, after)
+	case before.ended != "" || after.ended != "":
+		out.verdict, out.why = Ended, cmp.Or(before.ended, after.ended)
 	case len(after.builds) > 0:
 		out.verdict, out.why = BreaksAfter, firstLog(after)
-	case before.ended != "" || after.ended != "":
-		out.verdict, out.why = Ended, before.ended+after.ended
 	case before.anyFlaky() || after.anyFlaky():
 		out.verdict = Flaky
 	case before.anyFailed():

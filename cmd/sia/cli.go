@@ -30,6 +30,7 @@ type cli struct {
 	Resume   resumeCmd   `cmd:"" help:"Go on with what was paused as a whole."`
 	Lessons  lessonsCmd  `cmd:"" help:"What was learned: list, show, teach, forget, import and export it."`
 	Policies policiesCmd `cmd:"" help:"By what SIA decides: list, show, check and compare policies, put one to the log, and see what the log teaches."`
+	Replay   replayCmd   `cmd:"" help:"Tasks from a repository's own history: find them, and have coders do them again."`
 	Memory   memoryCmd   `cmd:"" help:"Show what SIA remembers of a task, and rebuild a lost database from it."`
 	Reindex  reindexCmd  `cmd:"" help:"Rebuild a lost database from the memory branches."`
 	Log      logCmd      `cmd:"" help:"Read failing CI logs: what failed, its signature and class."`
