@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -208,7 +209,8 @@ func (h *History) Branch(name string) (string, error) {
 func (h *History) has(id plumbing.Hash) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.repo.HasEncodedObject(id) == nil
+	_, err := h.repo.EncodedObject(plumbing.CommitObject, id) // its quick question leaves alternates out
+	return err == nil
 }
 
 // Files are all files of a commit, by path. Submodules are left out.
@@ -253,6 +255,7 @@ func (h *History) Changes(ctx context.Context, was, now string, most int) ([]His
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, fmt.Errorf("compare %s with %s: %w", now, was, err)
 	}
+	slices.SortFunc(out, func(a, b HistoryChange) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }
 

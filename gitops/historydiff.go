@@ -10,7 +10,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// compareTrees visits the files that differ between two trees, in the order of their paths. Folders
+// compareTrees visits the files that differ between two trees, folder by folder. Folders
 // that are the same are not read.
 func (h *History) compareTrees(
 	ctx context.Context, was, now plumbing.Hash, dir string, depth int, visit func(HistoryChange) error,

@@ -99,7 +99,7 @@ func (b *bench) run(ctx context.Context, l language, s suite, dir string) (repor
 		return report{}, context.Cause(ctx)
 	}
 	rep := out.finish()
-	rep.log = secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD"))
+	rep.log = withoutMarks(string(res.Output), token)
 	if res.Ended != "" {
 		rep.ended = res.Why
 	}
@@ -113,9 +113,24 @@ func (b *bench) command(s suite, dir, script string) (sandbox.Command, error) {
 		return sandbox.Command{}, fmt.Errorf("make caches: %w", err)
 	}
 	// A script may be longer than an argument can be.
-	return sandbox.Command{Dir: dir, Shell: `eval "$(cat)"`, Stdin: strings.NewReader(script), Env: s.env, Mounts: []sandbox.Mount{
-		{From: deps, To: depsAt}, {From: build, To: buildAt, Writable: true}}}, nil
+	return sandbox.Command{Dir: dir, Shell: `eval "$(cat)"`, Stdin: strings.NewReader(script), Env: append([]string{"SLOT=" + slotName(dir)}, s.env...),
+		Mounts: []sandbox.Mount{
+			{From: deps, To: depsAt}, {From: build, To: buildAt, Writable: true}}}, nil
 }
+
+// withoutMarks is a log without the lines that the script prints for us.
+func withoutMarks(log, token string) string {
+	var b strings.Builder
+	for line := range strings.Lines(log) {
+		if !strings.HasPrefix(line, token+" ") && strings.TrimSpace(line) != "" {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// slotName tells a work tree from others, for caches that can't be shared.
+func slotName(dir string) string { return filepath.Base(filepath.Dir(dir)) + "-" + filepath.Base(dir) }
 
 // prepared is the mark of a suite that has fetched what it needs.
 func (b *bench) prepared(l language, s suite, t files) string {

@@ -54,7 +54,7 @@ type suite struct {
 }
 
 // languages in the order in which they are asked whose a commit is.
-var languages = []language{golang{}}
+var languages = []language{golang{}, rust{}, java{}, python{}, node{}}
 
 // languageNamed is the language of that name; nil: there is none.
 func languageNamed(name string) language {

@@ -135,7 +135,12 @@ func (p *Player) play(ctx context.Context, t Task, v Variant, out *Result) error
 		return fmt.Errorf("make work tree: %w", err)
 	}
 	defer func() {
-		if err := sandbox.RemoveAll(dir); err != nil {
+		var err error
+		left, _ := filepath.Glob(filepath.Join(p.Folder.cache(), "build", "*-"+filepath.Base(dir)+"-*")) // the pattern is valid
+		for _, name := range append(left, dir) {
+			err = errors.Join(err, sandbox.RemoveAll(name))
+		}
+		if err != nil {
 			p.Logger.WarnContext(ctx, "work tree left behind", "dir", dir, "error", err)
 		}
 	}()

@@ -52,10 +52,10 @@ func (r report) anyFlaky() bool {
 	return false
 }
 
-// anyFailed reports whether a test failed in every run.
-func (r report) anyFailed() bool {
+// anyFailed reports whether a test failed in every run that the other end knows, too.
+func (r report) anyFailed(other report) bool {
 	for test := range r.runs[0] {
-		if r.all(test, failed) {
+		if _, known := other.runs[0][test]; known && r.all(test, failed) {
 			return true
 		}
 	}

@@ -137,10 +137,12 @@ func compare(s split, before, after report) judged {
 		out.verdict, out.why = BreaksAfter, firstLog(after)
 	case before.anyFlaky() || after.anyFlaky():
 		out.verdict = Flaky
-	case before.anyFailed():
+	case before.anyFailed(after):
 		out.verdict, out.why = FailsAfter, tail(after.log)
 	case len(before.builds) > 0:
 		out.verdict, out.why = NoBuild, firstLog(before)
+	case before.anyFailed(before): // of what the commit has under no such name: a file that can't be loaded
+		out.verdict, out.why = NoBuild, tail(before.log)
 	default:
 		out.verdict = PassesBefore
 	}
