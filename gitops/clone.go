@@ -15,21 +15,23 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
-// openClone opens the clone that a folder is or lies in: it looks upward for .git, as git does.
+// openClone opens the clone that a folder is or lies in: it looks upward for .git, as git does. root is the
+// work tree's folder, or that of a bare repository.
 // https://git-scm.com/docs/gitrepository-layout
-func openClone(dir string) (*filesystem.Storage, error) {
+func openClone(dir string) (repo *filesystem.Storage, root string, err error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, folder := range []string{filepath.Join(at, ".git"), at} {
 			found, err := gitFolder(folder)
 			if err != nil {
-				return nil, err
+				return nil, "", err
 			}
 			if found != "" {
-				return openGitFolder(found)
+				repo, err = openGitFolder(found)
+				return repo, at, err
 			}
 		}
 		if at == filepath.Dir(at) {
-			return nil, fmt.Errorf("%s is not in a git repository", dir)
+			return nil, "", fmt.Errorf("%s is not in a git repository", dir)
 		}
 	}
 }

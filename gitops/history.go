@@ -59,11 +59,11 @@ func OpenHistory(dir string) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clone: %w", err)
 	}
-	repo, err := openClone(abs)
+	repo, root, err := openClone(abs)
 	if err != nil {
 		return nil, fmt.Errorf("open clone: %w", err)
 	}
-	return &History{repo: repo, dir: abs}, nil
+	return &History{repo: repo, dir: root}, nil
 }
 
 // Origin is the address that the clone was made from; "" when it does not say.
@@ -87,7 +87,7 @@ func (h *History) Close() error {
 	return h.repo.Close()
 }
 
-// Dir is the folder that it was opened at, absolute.
+// Dir is the folder of the clone's work tree, or the bare repository's, absolute.
 func (h *History) Dir() string { return h.dir }
 
 // Commits gives visit the commits that the head has behind it, newest first, until it returns

@@ -98,9 +98,10 @@ func (python) fetch(tree files, manifests []string, pytest bool) string {
 		"/site " + strings.Join(what, " ")
 }
 
-// unittestLine is a test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line.
+// A test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line; where parts of a
+// test failed there is none, and the next test stands on its line. What failed is named again at the end.
 var (
-	unittestLine    = regexp.MustCompile(`^(\w+) \(([\w.<>]+)\)`)
+	unittestName    = regexp.MustCompile(`(?:^|^(FAIL|ERROR): | \.\.\. )(\w+) \(([\w.<>]+)\)`)
 	unittestVerdict = regexp.MustCompile(` \.\.\. (ok|FAIL|ERROR|expected failure|unexpected success|skipped.*)$`)
 )
 
@@ -112,10 +113,13 @@ func (python) results(out []byte) results {
 	name := ""
 	for line := range bytes.Lines(out) {
 		line = bytes.TrimRight(line, "\r\n")
-		if m := unittestLine.FindSubmatch(line); m != nil {
-			name = string(m[2])
-			if !strings.HasSuffix(name, "."+string(m[1])) { // before Python 3.11 the test is not part of it
-				name += "." + string(m[1])
+		for _, m := range unittestName.FindAllSubmatch(line, -1) {
+			name = string(m[3])
+			if !strings.HasSuffix(name, "."+string(m[2])) { // before Python 3.11 the test is not part of it
+				name += "." + string(m[2])
+			}
+			if len(m[1]) > 0 {
+				found[name] = failed
 			}
 		}
 		if m := unittestVerdict.FindSubmatch(line); m != nil && name != "" {

@@ -75,8 +75,8 @@ func (f replayFlags) open(e *commandEnv) (*replaySource, error) {
 	return s, nil
 }
 
-// hosted finds owner/name at the end of an address such as git@github.com:owner/name.git.
-var hosted = regexp.MustCompile(`[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$`)
+// originName finds owner/name at the end of an address such as git@github.com:owner/name.git.
+var originName = regexp.MustCompile(`[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$`)
 
 func (s *replaySource) openClone(e *commandEnv, f replayFlags) (err error) {
 	if s.clone, err = gitops.OpenHistory(f.Repo); err != nil {
@@ -84,14 +84,14 @@ func (s *replaySource) openClone(e *commandEnv, f replayFlags) (err error) {
 	}
 	s.closing = append(s.closing, s.clone.Close)
 	dir := s.clone.Dir()
-	s.name = filepath.Base(dir)
+	s.name = strings.TrimSuffix(filepath.Base(dir), ".git")
 	kept := s.name
 	if origin := s.clone.Origin(); strings.Contains(origin, "://") || strings.Contains(origin, "@") {
-		if m := hosted.FindStringSubmatch(origin); m != nil {
+		if m := originName.FindStringSubmatch(origin); m != nil {
 			s.name, kept = m[1], m[1]
 		}
 	}
-	if kept == filepath.Base(dir) { // nothing but its place tells it from others of the same name
+	if !strings.Contains(kept, "/") { // nothing but its place tells it from others of the same name
 		sum := sha256.Sum256([]byte(dir))
 		kept += "-" + hex.EncodeToString(sum[:4])
 	}
