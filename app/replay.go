@@ -26,7 +26,9 @@ type Replayed struct {
 const historyDepth = 3000
 
 // OpenReplayed finds a repository, named as owner/name, on a server's database. The caller calls closing.
-func OpenReplayed(ctx context.Context, c Config, o Options, name string) (_ *Replayed, closing func() error, err error) {
+func OpenReplayed(
+	ctx context.Context, c Config, o Options, name string,
+) (_ *Replayed, closing func() error, err error) {
 	c = c.WithDefaults()
 	if err := c.Validate(); err != nil {
 		return nil, nil, err

@@ -34,6 +34,9 @@ func (r *Repo) FetchHistory(ctx context.Context, branch string, depth int) (*His
 
 // historyMirror is the mirror with the commit and its ancestors. One with many packs is begun anew.
 func (r *Repo) historyMirror(ctx context.Context, op string, tip plumbing.Hash, depth int) (mirror, error) {
+	if _, err := r.mirror(ctx); err != nil { // it makes the folder of the lock
+		return mirror{}, err
+	}
 	unlock, err := r.lockFetch(ctx)
 	if err != nil {
 		return mirror{}, err

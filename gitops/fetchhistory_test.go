@@ -20,7 +20,7 @@ func TestFetchHistory(t *testing.T) {
 		push()
 	}
 	repo := openCache(t, t.TempDir(), CacheOptions{}).Repo(s.remote("app.git"))
-	for range maxHistories + 2 {
+	for i := range maxHistories + 2 {
 		tip := push()
 		for range 2 { // the second time nothing is fetched
 			h, err := repo.FetchHistory(t.Context(), "main", 4)
@@ -34,8 +34,8 @@ func TestFetchHistory(t *testing.T) {
 				_, err := h.Changes(t.Context(), c.Parent, c.SHA, 10)
 				return true, err
 			})
-			if err != nil || len(got) != 3 || got[0] != tip {
-				t.Fatalf("commits %v, %v; want 3 that have a parent, from %s", got, err, tip)
+			if err != nil || len(got) < 3 || i == 0 && len(got) > 3 || got[0] != tip {
+				t.Fatalf("commits %v, %v; want the last 3, and what was fetched before, from %s", got, err, tip)
 			}
 			if head, err := h.Head(); err != nil || head != tip {
 				t.Errorf("Head = %s, %v", head, err)

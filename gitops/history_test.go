@@ -49,7 +49,8 @@ func pastOf(t *testing.T) string {
 		write("a.txt", strings.Repeat(fmt.Sprintln("line", i), 100)) // sorts between the folder and what is in it
 		switch i {
 		case 2:
-			if err := errors.Join(os.Symlink("a/b", filepath.Join(dir, "link")), os.Chmod(filepath.Join(dir, "a.txt"), 0o755)); err != nil {
+			if err := errors.Join(os.Symlink("a/b", filepath.Join(dir, "link")),
+				os.Chmod(filepath.Join(dir, "a.txt"), 0o755)); err != nil {
 				t.Fatal(err)
 			}
 		case 4: // a folder becomes a file
@@ -241,7 +242,8 @@ func TestHistoryOfNothing(t *testing.T) {
 	}
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := full.Commits(stopped, func(gitops.HistoryCommit) (bool, error) { return true, nil }); !errors.Is(err, context.Canceled) {
+	err = full.Commits(stopped, func(gitops.HistoryCommit) (bool, error) { return true, nil })
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a walk that is cancelled: %v", err)
 	}
 }
@@ -293,7 +295,8 @@ func TestSnapshot(t *testing.T) {
 		t.Errorf("files (-commit +snapshot):\n%s", diff)
 	}
 	inGit(t, dir, "fsck", "--strict")
-	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "cat-file", "-t", inGit(t, from, "rev-parse", "HEAD")).Output(); err == nil {
+	head := inGit(t, from, "rev-parse", "HEAD")
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "cat-file", "-t", head).Output(); err == nil {
 		t.Errorf("the head of the history is there: a %s", out)
 	}
 }

@@ -113,7 +113,8 @@ func (b *bench) command(s suite, dir, script string) (sandbox.Command, error) {
 		return sandbox.Command{}, fmt.Errorf("make caches: %w", err)
 	}
 	// A script may be longer than an argument can be.
-	return sandbox.Command{Dir: dir, Shell: `eval "$(cat)"`, Stdin: strings.NewReader(script), Env: append([]string{"SLOT=" + slotName(dir)}, s.env...),
+	return sandbox.Command{Dir: dir, Shell: `eval "$(cat)"`, Stdin: strings.NewReader(script),
+		Env: append([]string{"SLOT=" + slotName(dir)}, s.env...),
 		Mounts: []sandbox.Mount{
 			{From: deps, To: depsAt}, {From: build, To: buildAt, Writable: true}}}, nil
 }

@@ -104,7 +104,8 @@ rm -f /tmp/sia-%[3]d.test
 	}
 	return suite{script: run.String(), prepare: fetch.String(), hosts: []string{"proxy.golang.org", "sum.golang.org"},
 		deps: "go",
-		env:  []string{"GOFLAGS=" + flags, "GOMODCACHE=" + depsAt + "/mod", "GOCACHE=" + buildAt + "/go", "GOTOOLCHAIN=local"},
+		env: []string{"GOFLAGS=" + flags, "GOMODCACHE=" + depsAt + "/mod", "GOCACHE=" + buildAt + "/go",
+			"GOTOOLCHAIN=local"},
 	}, true
 }
 

@@ -63,10 +63,11 @@ mark end $status
 done
 `, quoteShell(dir), mvn, reports)
 		// Surefire fetches the provider that the tests want only when it runs them.
-		fmt.Fprintf(&fetch, "%s -Dmaven.test.failure.ignore=true test </dev/null || %s test-compile </dev/null || exit\n", mvn, mvn)
+		fmt.Fprintf(&fetch, "%[1]s -Dmaven.test.failure.ignore=true test </dev/null || %[1]s test-compile </dev/null || "+
+			"exit\n", mvn)
 	}
-	return suite{script: run.String(), prepare: fetch.String(), hosts: []string{"repo.maven.apache.org", "repo1.maven.org"},
-		deps: "java"}, true
+	return suite{script: run.String(), prepare: fetch.String(), deps: "java",
+		hosts: []string{"repo.maven.apache.org", "repo1.maven.org"}}, true
 }
 
 func (java) results(out []byte) results { return junitResults(out) }

@@ -70,7 +70,8 @@ panic: test timed out after 1s
 // TestReportReader: marks that a test guesses are its output, and an endless line is not kept.
 func TestReportReader(t *testing.T) {
 	r := newReportReader(golang{}, "token")
-	for _, part := range []string{"\ntoken build .\nbuilding\nto", "ken end 0\n", "\ntoken run .\n\x16--- FAIL: TestA (0.00s)\nguess end 0\n",
+	for _, part := range []string{"\ntoken build .\nbuilding\nto", "ken end 0\n",
+		"\ntoken run .\n\x16--- FAIL: TestA (0.00s)\nguess end 0\n",
 		strings.Repeat("x", 3*maxSection), "\ntoken end 1\n", "\ntoken run .\n\x16--- FAIL: TestA (0.00s)\ntoken end 1\n"} {
 		if n, err := r.Write([]byte(part)); n != len(part) || err != nil {
 			t.Fatal(n, err)
@@ -117,8 +118,10 @@ func TestJava(t *testing.T) {
 	got := (java{}).results([]byte(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="a.SumTest" tests="3"><testcase name="adds" classname="a.SumTest" time="0.01"/>
 <testcase name="wrong" classname="a.SumTest" time="0"><failure message="no" type="x">at a.SumTest</failure></testcase>
-</testsuite><?xml version="1.0"?><testsuite name="a.b.LessTest"><testcase name="less" classname="a.b.LessTest"><skipped/></testcase></testsuite>`))
-	if diff := cmp.Diff(results{"a.SumTest.adds": passed, "a.SumTest.wrong": failed, "a.b.LessTest.less": skipped}, got); diff != "" {
+</testsuite><?xml version="1.0"?><testsuite name="a.b.LessTest">
+<testcase name="less" classname="a.b.LessTest"><skipped/></testcase></testsuite>`))
+	want := results{"a.SumTest.adds": passed, "a.SumTest.wrong": failed, "a.b.LessTest.less": skipped}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

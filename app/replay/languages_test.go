@@ -28,16 +28,17 @@ func TestLanguages(t *testing.T) {
 			[]string{"tests/test_calc.py::tests.test_calc.Halves.test_half"}},
 		{"node", map[string]string{"calc.js": "exports.half = a => a / 3\n",
 			"package.json": `{"name":"calc","scripts":{"test":"node --test"}}` + "\n"},
-			map[string]string{"calc.js": "exports.half = a => a / 2\n", "test/calc.test.js": "const {test} = require('node:test')\n" +
-				"const assert = require('node:assert')\nconst {half} = require('../calc')\n" +
-				"test('halves', () => assert.equal(half(4), 2))\ntest('nothing', () => assert.equal(half(0), 0))\n"},
+			map[string]string{"calc.js": "exports.half = a => a / 2\n",
+				"test/calc.test.js": "const {test} = require('node:test')\nconst assert = require('node:assert')\nconst {half} = require('../calc')\n" +
+					"test('halves', () => assert.equal(half(4), 2))\ntest('nothing', () => assert.equal(half(0), 0))\n"},
 			map[string]string{"more.js": "exports.x = 1\n", "test/more.test.js": "const {test} = require('node:test')\n" +
 				"const {x} = require('../more')\ntest('x', () => { if (x !== 1) throw new Error() })\n"},
 			[]string{"test/calc.test.js::halves"}},
 		{"rust", map[string]string{"src/lib.rs": "pub fn half(a: i32) -> i32 { a / 3 }\n",
 			"Cargo.toml": "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"},
 			map[string]string{"src/lib.rs": "pub fn half(a: i32) -> i32 { a / 2 }\n",
-				"tests/halves.rs": "#[test]\nfn halves() { assert_eq!(calc::half(4), 2); }\n#[test]\nfn none() { assert_eq!(calc::half(0), 0); }\n"},
+				"tests/halves.rs": "#[test]\nfn halves() { assert_eq!(calc::half(4), 2); }\n" +
+					"#[test]\nfn none() { assert_eq!(calc::half(0), 0); }\n"},
 			map[string]string{"src/lib.rs": "pub fn half(a: i32) -> i32 { a / 2 }\npub fn x() -> i32 { 1 }\n",
 				"tests/more.rs": "#[test]\nfn x() { assert_eq!(calc::x(), 1); }\n"},
 			[]string{"tests/halves.rs::halves"}},
@@ -64,8 +65,9 @@ func TestLanguages(t *testing.T) {
 			if err != nil || len(tasks) != 1 {
 				t.Fatal(tasks, err)
 			}
-			if diff := cmp.Diff(c.failing, tasks[0].Failing); diff != "" || len(tasks[0].Passing) != 1 || tasks[0].Language != c.lang {
-				t.Errorf("failing (-want +got):\n%s%+v", diff, tasks[0])
+			task := tasks[0]
+			if diff := cmp.Diff(c.failing, task.Failing); diff != "" || len(task.Passing) != 1 || task.Language != c.lang {
+				t.Errorf("failing (-want +got):\n%s%+v", diff, task)
 			}
 			if again, err := replay.Check(t.Context(), spec, tasks, nil); err != nil || len(again.Held) != 1 {
 				t.Errorf("again: %+v, %v", again, err)

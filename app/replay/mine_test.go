@@ -217,6 +217,6 @@ fmt.Println("--- FAIL: TestOther (0.00s)"); os.Exit(0)`)
 	}
 	spec.Within = 0
 	if again, err := replay.Check(t.Context(), spec, tasks, nil); err != nil || len(again.Held) != len(tasks) {
-		t.Errorf("after hostile commits %d of %d tasks hold: %v %v %v", len(again.Held), len(tasks), again.Gone, again.Stuck, err)
+		t.Errorf("after hostile commits %d of %d tasks hold: %+v %v", len(again.Held), len(tasks), again, err)
 	}
 }

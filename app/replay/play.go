@@ -65,7 +65,8 @@ func NewPlayer(c PlayerConfig) (*Player, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("make player: %w", err)
 	}
-	return &Player{PlayerConfig: c, bench: newBench(c.Box, c.History, c.Folder, c.Hosts, c.Within), techniques: library}, nil
+	return &Player{PlayerConfig: c, techniques: library,
+		bench: newBench(c.Box, c.History, c.Folder, c.Hosts, c.Within)}, nil
 }
 
 // Check says whether a variant can be played.
@@ -136,7 +137,8 @@ func (p *Player) play(ctx context.Context, t Task, v Variant, out *Result) error
 	}
 	defer func() {
 		var err error
-		left, _ := filepath.Glob(filepath.Join(p.Folder.cache(), "build", "*-"+filepath.Base(dir)+"-*")) // the pattern is valid
+		build := filepath.Join(p.Folder.cache(), "build")
+		left, _ := filepath.Glob(filepath.Join(build, "*-"+filepath.Base(dir)+"-*")) // the pattern is valid
 		for _, name := range append(left, dir) {
 			err = errors.Join(err, sandbox.RemoveAll(name))
 		}

@@ -48,7 +48,8 @@ func edits(text string, first ...scripted.Call) scripted.Script {
 		turns = append(turns, scripted.Answer{Calls: []scripted.Call{c}})
 	}
 	if text != "" {
-		turns = append(turns, scripted.Answer{Calls: []scripted.Call{{Name: "write", Args: args{"path": "calc.go", "content": text}}}})
+		write := scripted.Call{Name: "write", Args: args{"path": "calc.go", "content": text}}
+		turns = append(turns, scripted.Answer{Calls: []scripted.Call{write}})
 	}
 	turns = append(turns, scripted.Answer{Calls: []scripted.Call{{Name: "finish", Args: args{"summary": "Done."}}}})
 	return scripted.Script{Rules: []scripted.Rule{{Name: "all", Turns: turns, Repeat: true}}}
@@ -84,8 +85,10 @@ func TestPlay(t *testing.T) {
 
 	look := scripted.Call{Name: "run", Args: args{"command": "git log --oneline | wc -l; git status --porcelain; ls; " +
 		"git cat-file -t " + answer + " || echo not there"}}
-	r, srv, err := play(edits(goFile(addRight+subRight), look), replay.Variant{Name: "right", Lessons: []string{"Mind the order."}})
-	if err != nil || !r.Resolved || r.Seed != 3 || r.Variant != "right" || r.Task != task.ID || r.Cost <= 0 || r.Seconds <= 0 {
+	r, srv, err := play(edits(goFile(addRight+subRight), look),
+		replay.Variant{Name: "right", Lessons: []string{"Mind the order."}})
+	if err != nil || !r.Resolved || r.Seed != 3 || r.Variant != "right" || r.Task != task.ID || r.Cost <= 0 ||
+		r.Seconds <= 0 {
 		t.Errorf("a right answer came to %+v, %v", r, err)
 	}
 	if diff := cmp.Diff([]string{"calc.go"}, r.Files); diff != "" {
@@ -131,14 +134,17 @@ func TestPlay(t *testing.T) {
 		}
 	}
 
-	down := scripted.Script{Rules: []scripted.Rule{{Name: "down", Turns: []scripted.Answer{{Fault: &scripted.Fault{Status: 401}}}, Repeat: true}}}
+	refused := []scripted.Answer{{Fault: &scripted.Fault{Status: 401}}}
+	down := scripted.Script{Rules: []scripted.Rule{{Name: "down", Turns: refused, Repeat: true}}}
 	if r, _, err := play(down, replay.Variant{Name: "down"}); err == nil || r.Resolved {
 		t.Errorf("without a model: %+v, %v; want an error, since it says nothing of the task", r, err)
 	}
-	if _, _, err := play(edits(""), replay.Variant{Technique: "magic"}); err == nil || !strings.Contains(err.Error(), "decomposition") {
+	_, _, err = play(edits(""), replay.Variant{Technique: "magic"})
+	if err == nil || !strings.Contains(err.Error(), "decomposition") {
 		t.Errorf("an unknown technique: %v; want one that names those that there are", err)
 	}
-	if _, _, err := play(edits(""), replay.Variant{Coder: "nobody"}); err == nil || !strings.Contains(err.Error(), "scripted") {
+	_, _, err = play(edits(""), replay.Variant{Coder: "nobody"})
+	if err == nil || !strings.Contains(err.Error(), "scripted") {
 		t.Errorf("an unknown coder: %v; want one that names those that there are", err)
 	}
 	left, err := filepath.Glob(filepath.Join(f.Path(), "cache", "play-*"))
@@ -202,7 +208,8 @@ func TestFolder(t *testing.T) {
 func TestTasksIn(t *testing.T) {
 	c := newClone(t)
 	c.commit("Begin", map[string]string{"README.md": "Hello.\n"})
-	if tasks, broken, err := replay.TasksIn(t.Context(), c.open(), "sia-memory"); err != nil || len(tasks)+len(broken) > 0 {
+	tasks, broken, err := replay.TasksIn(t.Context(), c.open(), "sia-memory")
+	if err != nil || len(tasks)+len(broken) > 0 {
 		t.Errorf("without the branch: %v %v %v", tasks, broken, err)
 	}
 	sha := c.git("rev-parse", "HEAD")
@@ -220,7 +227,7 @@ func TestTasksIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	tasks, broken, err := replay.TasksIn(t.Context(), h, "sia-memory")
+	tasks, broken, err = replay.TasksIn(t.Context(), h, "sia-memory")
 	if err != nil || len(tasks) != 1 || tasks[0].ID != task.ID || len(broken) != 1 {
 		t.Errorf("tasks %v, broken %v, %v", tasks, broken, err)
 	}

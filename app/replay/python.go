@@ -19,11 +19,12 @@ func (python) program() string { return "python3" }
 var pythonTestName = regexp.MustCompile(`^(test_.*|.*_tests?|tests?)\.py$`)
 
 func (python) isTest(p string) bool {
-	return pythonTestName.MatchString(path.Base(p)) || path.Base(p) == "conftest.py" || hasFolder(p, "test", "tests", "testing")
+	return pythonTestName.MatchString(path.Base(p)) || path.Base(p) == "conftest.py" ||
+		hasFolder(p, "test", "tests", "testing")
 }
 
-var pythonManifest = regexp.MustCompile(`^(pyproject\.toml|setup\.(py|cfg)|tox\.ini|pytest\.ini|requirements.*\.(txt|in)|` +
-	`poetry\.lock|uv\.lock|Pipfile(\.lock)?)$`)
+var pythonManifest = regexp.MustCompile(`^(pyproject\.toml|setup\.(py|cfg)|tox\.ini|pytest\.ini|` +
+	`requirements.*\.(txt|in)|poetry\.lock|uv\.lock|Pipfile(\.lock)?)$`)
 
 func (python) isManifest(p string) bool {
 	return pythonManifest.MatchString(path.Base(p)) || path.Ext(p) == ".txt" && hasFolder(p, "requirements")
@@ -63,7 +64,8 @@ func (l python) suite(tree files, tests []string, read readFile) (suite, bool) {
 				quoteShell(t)
 		}
 		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %s\n%s </dev/null 2>&1; status=$?\n"+
-			"cat /tmp/report 2>/dev/null\nmark end $status\n[ $status = 0 ] && [ -n \"$ONCE\" ] && break\ndone\n", quoteShell(t), run)
+			"cat /tmp/report 2>/dev/null\nmark end $status\n[ $status = 0 ] && [ -n \"$ONCE\" ] && break\ndone\n",
+			quoteShell(t), run)
 	}
 	s := suite{script: script.String(), deps: "python",
 		env: []string{"PYTHONPATH=/workspace/src:/workspace:" + depsAt + "/site", "PYTHONDONTWRITEBYTECODE=1"}}

@@ -62,8 +62,9 @@ done
 	}
 	// Cargo tells what to build again by the files' times, so each tree has results of its own.
 	target := "export CARGO_TARGET_DIR=" + buildAt + "/cargo-$SLOT\n"
-	return suite{script: target + script.String(), prepare: "cargo fetch", hosts: []string{"index.crates.io", "static.crates.io"},
-		deps: "rust", env: []string{"CARGO_HOME=" + depsAt}}, true
+	return suite{script: target + script.String(), prepare: "cargo fetch", deps: "rust",
+		hosts: []string{"index.crates.io", "static.crates.io"},
+		env:   []string{"CARGO_HOME=" + depsAt}}, true
 }
 
 // rustVerdict is a test as libtest prints it: https://doc.rust-lang.org/rustc/tests
@@ -89,7 +90,8 @@ func (rust) broken(log, _ string) (out []string) {
 	return out
 }
 
-var rustLacks = regexp.MustCompile(`you're using offline mode|--offline was specified|attempting to make an HTTP request|` +
+var rustLacks = regexp.MustCompile(`you're using offline mode|--offline was specified|` +
+	`attempting to make an HTTP request|` +
 	`[Cc]ouldn't resolve host|failed to download|no matching package named|unable to update|perhaps a crate was updated`)
 
 func (rust) lacks(log string) bool { return rustLacks.MatchString(log) }

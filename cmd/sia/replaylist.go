@@ -111,16 +111,16 @@ func (c *replayShowCmd) Run(e *commandEnv) (err error) {
 		return printJSON(e, t.Task)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\ncommit   %s of %s\nparent   %s\nlanguage %s\n", text.OneLine(t.Title), t.Commit, t.Repo, t.Parent,
-		t.Language)
+	fmt.Fprintf(&b, "%s\n\ncommit   %s of %s\nparent   %s\nlanguage %s\n", text.OneLine(t.Title), t.Commit, t.Repo,
+		t.Parent, t.Language)
 	if t.Issue > 0 {
 		fmt.Fprintf(&b, "issue    #%d\n", t.Issue)
 	}
 	for _, part := range []struct {
 		what  string
 		lines []string
-	}{{"Changed", t.Files}, {"Tests laid over", t.Tests}, {"Tests that fail on the parent and pass with the commit", t.Failing},
-		{"Runs", runLines(s.folder, t.ID)}} {
+	}{{"Changed", t.Files}, {"Tests laid over", t.Tests},
+		{"Tests that fail on the parent and pass with the commit", t.Failing}, {"Runs", runLines(s.folder, t.ID)}} {
 		if len(part.lines) > 0 {
 			fmt.Fprintf(&b, "\n%s\n  %s\n", part.what, strings.Join(part.lines, "\n  "))
 		}

@@ -161,8 +161,8 @@ func (c *replayRunCmd) player(e *commandEnv, s *replaySource) (*replay.Player, e
 		return nil, err
 	}
 	set := s.settings.Agent
-	return replay.NewPlayer(replay.PlayerConfig{History: h, Folder: s.folder, Box: box, Hosts: c.SetupHosts, Coders: coders,
-		Within: c.TestTimeout,
+	return replay.NewPlayer(replay.PlayerConfig{History: h, Folder: s.folder, Box: box, Hosts: c.SetupHosts,
+		Coders: coders, Within: c.TestTimeout,
 		Limits: agent.Limits{Time: c.Timeout, Credits: sia.Credits(c.Credits * float64(sia.Credit))},
 		Setup:  set.Setup, Test: set.Test, Logger: e.logger})
 }
