@@ -55,8 +55,8 @@ func (f *Folder) Path() string { return f.dir }
 
 func (f *Folder) cache() string { return filepath.Join(f.dir, "cache") }
 
-// Tasks are the tasks, the newest commit's first as far as they were mined in that order. broken are files
-// that can't be read, with the reason; they are left as they are.
+// Tasks are the tasks, in the order of their ids. broken are files that can't be read, with the reason; they
+// are left as they are.
 func (f *Folder) Tasks() (tasks []Task, broken []string, err error) {
 	broken, err = f.each("tasks", func(b []byte) error {
 		t, err := ReadTask(b)
