@@ -148,14 +148,14 @@ func (f *Folder) AppendRun(r Result) error {
 	if err != nil {
 		return fmt.Errorf("log run: %w", err)
 	}
-	line := append(b, '\n')
+	b = append(b, '\n')
 	if st, err := out.Stat(); err == nil && st.Size() > 0 {
 		last := make([]byte, 1)
 		if _, err := out.ReadAt(last, st.Size()-1); err == nil && last[0] != '\n' {
-			line = append([]byte{'\n'}, line...) // a kill cut the line before
+			b = append([]byte{'\n'}, b...) // a kill cut the line before
 		}
 	}
-	_, err = out.Write(line)
+	_, err = out.Write(b)
 	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return fmt.Errorf("log run: %w", err)
 	}
