@@ -22,16 +22,16 @@ const module = "github.com/sia-bot/sia"
 // On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
-//	cmd → app → {webhook, work, settings, learn, trial, memory, sweep, web} → {store, github, render, gomodule}
-//	    → {agent/*, gitops, policies} → sia/* → sia → ground
+//	cmd → app → {webhook, work, settings, learn, trial, replay, improve, memory, sweep, web}
+//	    → {store, github, render, gomodule} → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
 	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/text", "sia/visible"},
 	{"sia"},
 	{"sia/..."},
 	{"agent/...", "gitops/...", "policies/..."},
 	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule"},
-	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...", "app/improve/...",
-		"app/memory/...", "app/sweep/...",
+	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...", "app/replay/...",
+		"app/improve/...", "app/memory/...", "app/sweep/...",
 		"app/web/..."},
 	{"app"},
 	{"cmd/..."},
@@ -261,6 +261,8 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"app/improve", "app/learn", false},
 		{"app/sweep", "app/webhook", false},
 		{"app/learn", "app/store", true},
+		{"app/replay", "gitops", true},
+		{"app/replay", "app/learn", false},
 		{"app/web", "agent", true},
 		{"app/store", "app/render", false},
 		{"app/store", "app/work", false},

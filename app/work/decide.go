@@ -54,7 +54,7 @@ func (w *Worker) decide(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 func agentName(t sia.Task, coders []Coder, name string) string {
 	for _, c := range coders {
 		if c.Name == name {
-			return c.agent(t.Settings.Agent).Name()
+			return c.Agent(t.Settings.Agent).Name()
 		}
 	}
 	return ""

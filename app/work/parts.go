@@ -97,9 +97,9 @@ func (w *Worker) agentFor(t sia.Task, r agentRun) agent.Agent {
 	case r.effect.Run > 0 && r.part == nil:
 		return w.coder(t, a.Coder).Builtin
 	case r.part != nil:
-		return w.coder(t, cmp.Or(r.part.Coder, a.Coder)).agent(t.Settings.Agent)
+		return w.coder(t, cmp.Or(r.part.Coder, a.Coder)).Agent(t.Settings.Agent)
 	}
-	return w.coder(t, a.Coder).agent(t.Settings.Agent)
+	return w.coder(t, a.Coder).Agent(t.Settings.Agent)
 }
 
 // forRun adds to what an agent is given what its run is.

@@ -107,8 +107,8 @@ type Coder struct {
 	Command  string               // that it always works by; empty: as the repository's settings say
 }
 
-// agent is the agent that the coder works by under a repository's settings.
-func (c Coder) agent(s sia.AgentSettings) agent.Agent {
+// Agent is the agent that the coder works by under a repository's settings.
+func (c Coder) Agent(s sia.AgentSettings) agent.Agent {
 	if c.Command != "" {
 		s.Kind, s.Command, s.Env = "command", c.Command, nil
 	}

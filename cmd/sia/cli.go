@@ -31,6 +31,7 @@ type cli struct {
 	Lessons  lessonsCmd  `cmd:"" help:"What was learned: list, show, teach, forget, import and export it."`
 	Policies policiesCmd `cmd:"" help:"By what SIA decides: list, show, check and compare policies, put one to the log, and see what the log teaches."`
 	Priors   priorsCmd   `cmd:"" help:"Learn from other installations, and share counts of what worked: export, aggregate, import, show, remove."`
+	Replay   replayCmd   `cmd:"" help:"Tasks from a repository's own history: find them, and have coders do them again."`
 	Memory   memoryCmd   `cmd:"" help:"Show what SIA remembers of a task, and rebuild a lost database from it."`
 	Reindex  reindexCmd  `cmd:"" help:"Rebuild a lost database from the memory branches."`
 	Improve  improveCmd  `cmd:"" help:"Improve a file, or SIA itself: one change at a time, kept only where it shows to be better."`

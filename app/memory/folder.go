@@ -1,0 +1,84 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// maxFolderFiles bounds the files of a folder of the memory branch that are read.
+const maxFolderFiles = 5000
+
+// ReadFolder reads the files below a folder of a repository's memory branch, by path; none when there is no
+// such branch or folder.
+func (b *Branches) ReadFolder(ctx context.Context, r store.Repository, folder string) (map[string][]byte, error) {
+	branch, err := b.branchOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	git := b.mirror(r.Installation, r.Repo)
+	head, err := git.Fetch(ctx, branch)
+	if errors.Is(err, gitops.ErrNoBranch) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	files, err := git.Files(ctx, head, folder)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) > maxFolderFiles {
+		return nil, fmt.Errorf("read %s of the memory branch: it has more than %d files", folder, maxFolderFiles)
+	}
+	out := map[string][]byte{}
+	for _, f := range files {
+		if !f.Mode.IsRegular() {
+			continue
+		}
+		if out[f.Path], err = git.ReadFile(ctx, head, f.Path, memoryFileLimit); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// WriteFiles commits files to a repository's memory branch, secrets masked, and returns the branch's
+// head. What people edited there is read back the next time, as it would have been.
+func (b *Branches) WriteFiles(
+	ctx context.Context, r store.Repository, message string, files map[string][]byte,
+) (sha string, err error) {
+	branch, err := b.branchOf(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	if branch == r.DefaultBranch {
+		return "", &sia.Error{Op: "write memory", Permanent: true, Message: fmt.Sprintf("memory is not written to `%s`, "+
+			"which holds the code: name another branch in `memory.branch`", branch)}
+	}
+	bot, err := b.github.Author(ctx, b.now())
+	if err != nil {
+		return "", err
+	}
+	sha, _, err = b.mirror(r.Installation, r.Repo).CommitFiles(ctx, gitops.FilesSpec{
+		Branch: branch, Author: bot, Message: "memory: " + message,
+		Update: func(func(string) ([]byte, error)) (map[string][]byte, error) {
+			masked := map[string][]byte{}
+			for p, content := range files {
+				masked[p] = []byte(b.secrets.Mask(strings.ToValidUTF8(string(content), "\uFFFD")))
+			}
+			return masked, nil
+		},
+	})
+	return sha, err
+}
+
+func (b *Branches) branchOf(ctx context.Context, r store.Repository) (string, error) {
+	set, err := b.settings.Settings(ctx, r.Installation, r.Repo)
+	return set.Memory.Branch, err
+}

@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/app/replay"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Replayed is a repository that the server knows, for commands that mine and play its history.
+type Replayed struct {
+	Repo     string // owner/name
+	Settings sia.Settings
+
+	ground *ground
+	row    store.Repository
+}
+
+// historyDepth is how many commits of a repository are fetched to look for tasks.
+const historyDepth = 3000
+
+// OpenReplayed finds a repository, named as owner/name, on a server's database. The caller calls closing.
+func OpenReplayed(
+	ctx context.Context, c Config, o Options, name string,
+) (_ *Replayed, closing func() error, err error) {
+	c = c.WithDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, nil, err
+	}
+	g, err := newGround(ctx, c, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.store.Close())
+		}
+	}()
+	all, err := g.store.Repositories(ctx, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range all {
+		if strings.EqualFold(r.String(), name) {
+			set, err := g.settings.Settings(ctx, r.Installation, r.Repo)
+			if err != nil {
+				return nil, nil, err
+			}
+			return &Replayed{Repo: r.String(), Settings: set, ground: g, row: r}, g.store.Close, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("this server knows no repository %q; name one on which the app is installed, or a folder "+
+		"with a clone", name)
+}
+
+// History fetches the repository's history, as far as tasks are looked for in it. The caller closes it.
+func (r *Replayed) History(ctx context.Context) (*gitops.History, error) {
+	remote := r.ground.github.Repo(r.row.Installation, r.row.Repo).Remote()
+	remote.Key += "/history" // apart from the mirror of attempts, which has none
+	return r.ground.git.Repo(remote).FetchHistory(ctx, r.row.DefaultBranch, historyDepth)
+}
+
+// Issue is an issue's title and text.
+func (r *Replayed) Issue(ctx context.Context, number int) (title, text string, err error) {
+	issue, err := r.ground.github.Repo(r.row.Installation, r.row.Repo).Issue(ctx, number)
+	return issue.Title, issue.Body, err
+}
+
+// MemoryTasks are the tasks on the memory branch. broken are files that can't be read, with the reason.
+func (r *Replayed) MemoryTasks(ctx context.Context) (tasks []replay.Task, broken []string, err error) {
+	found, err := r.ground.memory.ReadFolder(ctx, r.row, replay.MemoryDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	tasks, broken = replay.ReadTasks(found)
+	return tasks, broken, nil
+}
+
+// CommitTasks writes tasks to the memory branch and returns its head.
+func (r *Replayed) CommitTasks(ctx context.Context, tasks []replay.Task) (sha string, err error) {
+	found := map[string][]byte{}
+	for _, t := range tasks {
+		if found[t.MemoryPath()], err = t.Encode(); err != nil {
+			return "", err
+		}
+	}
+	return r.ground.memory.WriteFiles(ctx, r.row, fmt.Sprintf("%d replay tasks", len(tasks)), found)
+}
+
+// ReplayCoders are those of the configuration that can play tasks, in their order.
+func ReplayCoders(c Config, o Options, box *sandbox.Sandbox) (out []replay.Coder, err error) {
+	c = c.WithDefaults()
+	if err := c.CheckPrices(); err != nil {
+		return nil, err
+	}
+	g := &ground{log: o.Logger, now: o.Now, secrets: c.secrets()}
+	coders, err := newCoders(g, c, box)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range coders.All {
+		out = append(out, replay.Coder{Name: one.Name, Agent: one.Agent(sia.AgentSettings{}), Tools: coders.Tools})
+	}
+	return out, nil
+}

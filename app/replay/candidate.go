@@ -1,0 +1,126 @@
+package replay
+
+import (
+	"context"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// maxChanged is how many files a commit may change to be looked at: what is larger is no task.
+const maxChanged = 60
+
+// candidate is a commit that changed tests and code of one language.
+type candidate struct {
+	gitops.HistoryCommit
+	lang    language
+	changes []gitops.HistoryChange
+	code    []string // changed files that are no tests
+}
+
+// candidateOf looks at a commit; ok is false when it is none.
+func candidateOf(ctx context.Context, h *gitops.History, c gitops.HistoryCommit) (_ candidate, ok bool, err error) {
+	changes, err := h.Changes(ctx, c.Parent, c.SHA, maxChanged)
+	if err != nil || len(changes) > maxChanged {
+		return candidate{}, false, err
+	}
+	for _, l := range languages {
+		tests, code := false, false
+		for _, f := range changes {
+			tests = tests || f.Now.ID != "" && l.isTest(f.Path)
+			code = code || l.isCode(f.Path)
+		}
+		if tests && code {
+			out := candidate{HistoryCommit: c, lang: l, changes: changes}
+			for _, f := range changes {
+				if !l.isTest(f.Path) {
+					out.code = append(out.code, f.Path)
+				}
+			}
+			return out, true, nil
+		}
+	}
+	return candidate{}, false, nil
+}
+
+// split says what of a candidate's tests is laid over its parent, but for those that are left as they were.
+type split struct {
+	over    files    // tests and manifests of the commit
+	tests   []string // those of over that are tests, in order
+	without []string // tests that the commit deleted
+	before  files    // the parent with over
+	after   files    // the commit, its tests as in before
+}
+
+// splitAt lays a candidate's tests over its parent. leave are tests that stay as the parent has them, at
+// both ends.
+func (c candidate) splitAt(parent, commit files, leave map[string]bool) split {
+	s := split{over: files{}, before: maps.Clone(parent), after: maps.Clone(commit)}
+	for _, f := range c.changes {
+		isTest := c.lang.isTest(f.Path)
+		switch {
+		case !isTest && !c.lang.isManifest(f.Path):
+		case leave[f.Path]:
+			put(s.after, f.Path, f.Was)
+		case f.Now.ID != "":
+			put(s.before, f.Path, f.Now)
+			s.over[f.Path] = f.Now
+			if isTest {
+				s.tests = append(s.tests, f.Path)
+			}
+		case isTest:
+			delete(s.before, f.Path)
+			s.without = append(s.without, f.Path)
+		}
+	}
+	return s
+}
+
+// put makes a file of a tree what it is elsewhere, which may be absent.
+func put(tree files, p string, f gitops.HistoryFile) {
+	if f.ID == "" {
+		delete(tree, p)
+	} else {
+		tree[p] = f
+	}
+}
+
+// Bounds of a task's text, in characters.
+const (
+	maxTitle = 300
+	maxText  = 20_000
+)
+
+// closing finds an issue that a commit says it closes.
+// https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
+var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?[ \t]+` +
+	`(?:#|GH-|https?://[^/\s]+/[\w.-]+/[\w.-]+/issues/)(\d{1,9})\b`)
+
+// task is the task of a verified candidate; its text is the commit's.
+func (c candidate) task(repo string, s split, failing, passing []string, now time.Time) Task {
+	title, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+	t := Task{Version: TaskVersion, ID: c.SHA[:idDigits], Repo: repo, Parent: c.Parent, Commit: c.SHA,
+		Language: c.lang.name(), Tests: slices.Sorted(maps.Keys(s.over)), Without: s.without, Failing: failing,
+		Passing: passing, Title: shown(title, maxTitle), Text: shown(strings.TrimSpace(body), maxText), Files: c.code,
+		Mined: now.UTC().Truncate(time.Second)}
+	if m := closing.FindStringSubmatch(c.Message); m != nil {
+		t.Issue, _ = strconv.Atoi(m[1]) // it has up to nine digits
+	}
+	return t
+}
+
+// shown is a text that strangers wrote, for a task's file: bounded, and without what looks like a secret.
+func shown(s string, most int) string {
+	return text.Clip(secret.Mask(strings.ToValidUTF8(s, "\uFFFD")), most)
+}
+
+// inGroup reports whether a test file is run with a group, which is a folder or the file itself.
+func inGroup(p, group string) bool { return p == group || path.Dir(p) == path.Clean(group) }

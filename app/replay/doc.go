@@ -1,0 +1,26 @@
+// Package replay makes tasks of a repository's own history, and has them done again.
+//
+// Concepts:
+//
+//   - A [Task] is a commit that changed code and tests. Its tests, laid over the commit's parent, fail, and
+//     pass with the commit. Both were seen twice, in the sandbox. So it is known without a person whether an
+//     attempt at it is right.
+//   - [Mine] looks for tasks, newest commit first. Each commit that changed tests and code is a [Candidate];
+//     what came of it is a [Verdict]. It stops at a budget and goes on where it stopped.
+//   - Both ends of a candidate are built and run at the same time, in two folders that hold one tree after
+//     another (slot.go): between two candidates only what differs is written, and the build caches stay. That
+//     is where the seconds are.
+//   - Tests that call what the commit adds don't build on its parent. They are left out and the others are
+//     tried (verify.go): often some of them are about what the code did already.
+//   - A [language] says which files are tests, how they are run, and how to read what the runner prints: one
+//     file each.
+//   - A [Folder] keeps candidates, tasks and runs, so that a kill loses one candidate at most.
+//   - A [Player] makes an attempt at a task as it would have been made then: the coder gets a work tree without
+//     the history and without the tests.
+//
+// Everything that comes from a repository runs in the sandbox, without a network. Fetching what tests depend on
+// is a step before, which reaches the registries and nothing else.
+//
+// The package may import gitops, agent, sia and what lies below. It does not know the database: app says
+// where issues come from. Start reading at task.go, then mine.go and verify.go.
+package replay

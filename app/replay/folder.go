@@ -1,0 +1,207 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Candidate is what is kept of a commit that was looked at.
+type Candidate struct {
+	Commit   string    `json:"commit"`
+	Language string    `json:"language"`
+	Verdict  Verdict   `json:"verdict"`
+	Why      string    `json:"why,omitempty"` // for people
+	Seconds  float64   `json:"seconds"`       // that judging took
+	At       time.Time `json:"at"`
+}
+
+// Folder is what is known of one repository's tasks, in a folder of SIA's data:
+//
+//	candidates/<commit>.json  each commit that was judged
+//	tasks/<id>.json           each task
+//	runs.jsonl                each run of a task, a line each
+//	cache/                    what tests fetched and built, and work trees; it may be deleted at any time
+//
+// A file appears whole or not at all, and a task before its candidate, so that a kill loses at most the
+// candidate that was being judged. Several processes may use one folder; what two judge at once is
+// judged twice.
+type Folder struct{ dir string }
+
+// OpenFolder opens the folder of a repository below data, or makes it. The name is owner/name, or what
+// else tells the repository from others.
+func OpenFolder(data, repository string) (*Folder, error) {
+	f := &Folder{dir: filepath.Join(data, "replay", url.PathEscape(repository))}
+	for _, sub := range []string{"candidates", "tasks", "cache"} {
+		if err := os.MkdirAll(filepath.Join(f.dir, sub), 0o700); err != nil {
+			return nil, fmt.Errorf("open replay folder: %w", err)
+		}
+	}
+	return f, nil
+}
+
+// Path is where the folder lies.
+func (f *Folder) Path() string { return f.dir }
+
+func (f *Folder) cache() string { return filepath.Join(f.dir, "cache") }
+
+// Tasks are the tasks, in the order of their ids. broken are files that can't be read, with the reason; they
+// are left as they are.
+func (f *Folder) Tasks() (tasks []Task, broken []string, err error) {
+	broken, err = f.each("tasks", func(b []byte) error {
+		t, err := ReadTask(b)
+		if err == nil {
+			tasks = append(tasks, t)
+		}
+		return err
+	})
+	slices.SortStableFunc(tasks, func(a, b Task) int { return strings.Compare(a.ID, b.ID) })
+	return tasks, broken, err
+}
+
+// SaveTask keeps a task.
+func (f *Folder) SaveTask(t Task) error {
+	b, err := t.Encode()
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(f.dir, "tasks", t.ID+".json"), b)
+}
+
+// Candidates are what was judged, by commit. A file that can't be read counts for nothing, and its commit
+// is judged again.
+func (f *Folder) Candidates() (map[string]Candidate, error) {
+	out := map[string]Candidate{}
+	_, err := f.each("candidates", func(b []byte) error {
+		var c Candidate
+		if err := json.Unmarshal(b, &c); err != nil {
+			return err
+		}
+		out[c.Commit] = c
+		return nil
+	})
+	return out, err
+}
+
+func (f *Folder) saveCandidate(c Candidate) error {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("encode candidate %s: %w", c.Commit, err)
+	}
+	return writeFile(filepath.Join(f.dir, "candidates", c.Commit+".json"), append(b, '\n'))
+}
+
+// maxKept bounds a file of the folder, in bytes.
+const maxKept = 4 << 20
+
+// each reads the JSON files of a subfolder.
+func (f *Folder) each(sub string, read func([]byte) error) (broken []string, err error) {
+	names, err := filepath.Glob(filepath.Join(f.dir, sub, "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", sub, err)
+	}
+	for _, name := range names {
+		b, err := readBounded(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // somebody removed it meanwhile
+		}
+		if err == nil {
+			err = read(b)
+		}
+		if err != nil {
+			broken = append(broken, fmt.Sprintf("%s: %v", name, err))
+		}
+	}
+	return broken, nil
+}
+
+func readBounded(name string) ([]byte, error) {
+	in, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	b, err := io.ReadAll(io.LimitReader(in, maxKept+1))
+	if err == nil && len(b) > maxKept {
+		err = fmt.Errorf("it has more than %d MiB", maxKept>>20)
+	}
+	return b, err
+}
+
+// AppendRun adds a run to the log of runs. The line is written in one piece, and to the disk.
+func (f *Folder) AppendRun(r Result) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode run of %s: %w", r.Task, err)
+	}
+	out, err := os.OpenFile(filepath.Join(f.dir, "runs.jsonl"), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("log run: %w", err)
+	}
+	b = append(b, '\n')
+	if st, err := out.Stat(); err == nil && st.Size() > 0 {
+		last := make([]byte, 1)
+		if _, err := out.ReadAt(last, st.Size()-1); err == nil && last[0] != '\n' {
+			b = append([]byte{'\n'}, b...) // a kill cut the line before
+		}
+	}
+	_, err = out.Write(b)
+	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return fmt.Errorf("log run: %w", err)
+	}
+	return nil
+}
+
+// Runs are the runs that were logged, oldest first. A line that was cut by a kill is left out.
+func (f *Folder) Runs() (out []Result, err error) {
+	in, err := os.Open(filepath.Join(f.dir, "runs.jsonl"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read runs: %w", err)
+	}
+	defer in.Close()
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxKept)
+	for lines.Scan() {
+		var r Result
+		if json.Unmarshal(bytes.TrimSpace(lines.Bytes()), &r) == nil && r.Task != "" {
+			out = append(out, r)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return out, fmt.Errorf("read runs: %w", err)
+	}
+	return out, nil
+}
+
+// writeFile writes a file so that it is there whole or not at all, also after a power cut.
+func writeFile(name string, content []byte) (err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	defer os.Remove(tmp.Name()) // it is gone when all went well
+	_, err = tmp.Write(content)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), name)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/xml"
+	"strings"
+)
+
+// junitResults reads JUnit's XML, as many runners write it: https://github.com/testmoapp/junitxml. Several
+// reports may stand one after the other. A test is named by its class, where it has one, and its name. What is
+// cut short counts as far as it goes.
+func junitResults(out []byte) results {
+	found := results{}
+	for {
+		i := bytes.Index(out, []byte("<testsuite"))
+		if i < 0 {
+			return found
+		}
+		n := junitReport(out[i:], found)
+		out = out[i+max(n, 1):]
+	}
+}
+
+// junitReport reads one report, and returns how many bytes it took.
+func junitReport(out []byte, found results) int {
+	d := xml.NewDecoder(bytes.NewReader(out))
+	d.Strict = false
+	d.CharsetReader = nil
+	var suites []string // names of the suites that are open
+	var test string
+	var came outcome
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return int(d.InputOffset())
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "testsuite", "testsuites":
+				suites = append(suites, attribute(e, "name"))
+			case "testcase":
+				test, came = attribute(e, "name"), passed
+				if class := attribute(e, "classname"); class != "" && class != "test" {
+					test = class + "." + test
+				} else if len(suites) > 1 { // node nests suites in place of classes
+					test = strings.Join(append(named(suites), test), " > ")
+				}
+			case "failure", "error":
+				came = failed
+			case "skipped":
+				came = skipped
+			}
+		case xml.EndElement:
+			switch e.Name.Local {
+			case "testcase":
+				if came == failed || found[test] != failed { // one that ran several times fails once and for all
+					found[test] = came
+				}
+				test = ""
+			case "testsuite", "testsuites":
+				if suites = suites[:max(len(suites)-1, 0)]; len(suites) == 0 {
+					return int(d.InputOffset())
+				}
+			}
+		}
+	}
+}
+
+// named are the names that are not empty.
+func named(all []string) (out []string) {
+	for _, s := range all {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return strings.TrimSpace(a.Value)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,321 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/gitops"
+)
+
+// MineSpec says what to mine, and how far. History, Folder, Box and Repo are required.
+type MineSpec struct {
+	History *gitops.History
+	Folder  *Folder
+	Box     *sandbox.Sandbox
+	Repo    string   // owner/name, or the folder's name
+	Hosts   []string // that fetching may reach, beside the registries of the languages
+
+	Max        int           // ends when the folder has so many tasks; 0: no bound
+	Candidates int           // how many commits of this call are judged; 0: no bound
+	Budget     time.Duration // ends after this; what is being judged then is given up. 0: no bound
+	Within     time.Duration // building and running the tests of one end takes longer: it is ended. 0: 5 minutes
+	Workers    int           // candidates judged at once; 0: one for each two processors, at most four
+
+	// Issue gives an issue's title and text; nil, or an error: the commit's message is the text.
+	Issue    func(ctx context.Context, number int) (title, text string, err error)
+	Progress func(Progress) // called after each candidate, by one at a time; nil: nothing is told
+	Now      func() time.Time
+	Logger   *slog.Logger
+}
+
+// Progress is one candidate that was judged.
+type Progress struct {
+	Candidate
+	Title  string // of the commit, for people
+	Judged int    // of this call, this one included
+	Tasks  int    // that the folder has now
+}
+
+// Mined is what came of mining.
+type Mined struct {
+	Judged  int             // of this call
+	Counts  map[Verdict]int // of all that the folder knows
+	Median  float64         // seconds a candidate of this call took; 0: none was judged
+	Tasks   int             // that the folder has
+	Missing []string        // languages that had candidates and can't be run on this machine, with what is missing
+	Stopped string          // why it ended before the history did; "": all of it was looked at
+}
+
+// trimEvery is after how many candidates a worker looks how large the caches are.
+const trimEvery = 16
+
+// defaultWorkers is one for each two processors: both ends of a candidate are run at once.
+func defaultWorkers() int { return min(max(runtime.GOMAXPROCS(0)/2, 1), 4) }
+
+// errEnough ends mining: what was asked for is there.
+var errEnough = errors.New("enough")
+
+// Mine looks for tasks in a repository's history, newest first, and keeps what it finds and what it
+// judged in the folder. It goes on where an earlier call stopped, or was killed. That the budget is used up
+// is no error; when ctx ends, it returns the cause.
+func Mine(ctx context.Context, s MineSpec) (Mined, error) {
+	if s.History == nil || s.Folder == nil || s.Box == nil || s.Repo == "" {
+		return Mined{}, errors.New("mine tasks: history, folder, sandbox and repository have to be given")
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Logger == nil {
+		s.Logger = slog.New(slog.DiscardHandler)
+	}
+	if s.Workers <= 0 {
+		s.Workers = defaultWorkers()
+	}
+	known, err := s.Folder.Candidates()
+	if err != nil {
+		return Mined{}, fmt.Errorf("mine tasks: %w", err)
+	}
+	tasks, _, err := s.Folder.Tasks()
+	if err != nil {
+		return Mined{}, fmt.Errorf("mine tasks: %w", err)
+	}
+	m := &miner{MineSpec: s, known: known, tasks: map[string]bool{}, missing: map[string]bool{},
+		bench: newBench(s.Box, s.History, s.Folder, s.Hosts, s.Within)}
+	for _, t := range tasks {
+		m.tasks[t.ID] = true
+	}
+	err = m.run(ctx)
+	out := m.summary()
+	switch {
+	case errors.Is(err, errEnough):
+		out.Stopped = "what was asked for is there"
+		err = nil
+	case errors.Is(err, errBudget) && ctx.Err() == nil:
+		out.Stopped = "the time for it is used up; mining goes on from here the next time"
+		err = nil
+	case err != nil:
+		err = fmt.Errorf("mine tasks: %w", err)
+	}
+	return out, err
+}
+
+var errBudget = errors.New("the budget is used up")
+
+// miner is mining under way.
+type miner struct {
+	MineSpec
+	bench *bench
+
+	mu      sync.Mutex
+	known   map[string]Candidate
+	tasks   map[string]bool
+	missing map[string]bool // programs
+	begun   int             // candidates that were handed out
+	seconds []float64
+}
+
+// run hands candidates to workers, each with trees of its own.
+func (m *miner) run(ctx context.Context) error {
+	if m.Budget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, m.Budget, errBudget)
+		defer cancel()
+	}
+	if m.enough() {
+		return errEnough
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	next := make(chan candidate)
+	for i := range m.Workers {
+		g.Go(func() error { return m.work(ctx, i, next) })
+	}
+	g.Go(func() error {
+		defer close(next)
+		return m.find(ctx, next)
+	})
+	err := g.Wait()
+	if err != nil && ctx.Err() != nil && errors.Is(context.Cause(ctx), errBudget) {
+		return errBudget
+	}
+	return err
+}
+
+// find walks the history and hands out what was not judged yet.
+func (m *miner) find(ctx context.Context, next chan<- candidate) error {
+	err := m.History.Commits(ctx, func(c gitops.HistoryCommit) (more bool, err error) {
+		if m.isJudged(c.SHA) {
+			return true, nil
+		}
+		found, ok, err := candidateOf(ctx, m.History, c)
+		if errors.Is(err, gitops.ErrMissing) || errors.Is(err, gitops.ErrTree) {
+			m.Logger.DebugContext(ctx, "commit can't be read", "commit", c.SHA, "error", err)
+			return true, nil
+		}
+		if err != nil || !ok {
+			return err == nil, err
+		}
+		if program := found.lang.program(); !m.bench.has(program) {
+			m.mu.Lock()
+			m.missing[program] = true
+			m.mu.Unlock()
+			return true, nil
+		}
+		if m.Candidates > 0 && m.begun >= m.Candidates {
+			return false, errEnough
+		}
+		m.begun++
+		select {
+		case next <- found:
+			return true, nil
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	})
+	if errors.Is(err, errEnough) {
+		return nil // those under way are judged to their end
+	}
+	return err
+}
+
+func (m *miner) work(ctx context.Context, number int, next <-chan candidate) error {
+	p := newPair(m.bench, filepath.Join(m.Folder.cache(), fmt.Sprintf("trees-%d", number)))
+	for n := 0; ; n++ {
+		if n%trimEvery == 0 {
+			if err := m.bench.trimCache(ctx); err != nil {
+				return err
+			}
+		}
+		select {
+		case c, ok := <-next:
+			if !ok {
+				return nil
+			}
+			if err := m.judge(ctx, p, c); err != nil {
+				return err
+			}
+			if m.enough() {
+				return errEnough
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (m *miner) isJudged(sha string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before, ok := m.known[sha]
+	return ok && !before.Verdict.again()
+}
+
+func (m *miner) enough() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.Max > 0 && len(m.tasks) >= m.Max
+}
+
+// judge judges one candidate and keeps what came of it: the task first.
+func (m *miner) judge(ctx context.Context, p *pair, c candidate) error {
+	began := m.Now()
+	j, err := p.judge(ctx, c)
+	if err != nil {
+		return err
+	}
+	got := Candidate{Commit: c.SHA, Language: c.lang.name(), Verdict: j.verdict, Why: shown(j.why, 2000),
+		Seconds: m.Now().Sub(began).Seconds(), At: m.Now().UTC().Truncate(time.Second)}
+	var t Task
+	if j.verdict == Verified {
+		t = c.task(m.Repo, j.split, j.failing, j.passing, m.Now())
+		if m.Issue != nil && t.Issue > 0 {
+			if title, body, err := m.Issue(ctx, t.Issue); err == nil && title != "" {
+				t.Title, t.Text = shown(title, maxTitle), shown(body, maxText)
+			}
+		}
+		if err := m.Folder.SaveTask(t); err != nil {
+			return err
+		}
+	}
+	if err := m.Folder.saveCandidate(got); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t.ID != "" {
+		m.tasks[t.ID] = true
+	}
+	m.known[c.SHA] = got
+	m.seconds = append(m.seconds, got.Seconds)
+	if m.Progress != nil {
+		title, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+		m.Progress(Progress{Candidate: got, Title: shown(title, maxTitle), Judged: len(m.seconds), Tasks: len(m.tasks)})
+	}
+	return nil
+}
+
+func (m *miner) summary() Mined {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := Mined{Judged: len(m.seconds), Counts: map[Verdict]int{}, Median: median(m.seconds), Tasks: len(m.tasks)}
+	for _, c := range m.known {
+		out.Counts[c.Verdict]++
+	}
+	for program := range m.missing {
+		out.Missing = append(out.Missing, program)
+	}
+	slices.Sort(out.Missing)
+	return out
+}
+
+func median(of []float64) float64 {
+	if len(of) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(of))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// Checked is what became of tasks that were verified again.
+type Checked struct {
+	Held  []string          // ids
+	Gone  map[string]string // id → what is no longer so
+	Stuck map[string]string // id → why it could not be run
+}
+
+// Check verifies tasks again, each end twice.
+func Check(ctx context.Context, s MineSpec, tasks []Task, told func(Task, string)) (Checked, error) {
+	out := Checked{Gone: map[string]string{}, Stuck: map[string]string{}}
+	p := newPair(newBench(s.Box, s.History, s.Folder, s.Hosts, s.Within), filepath.Join(s.Folder.cache(), "trees-check"))
+	if err := os.MkdirAll(s.Folder.cache(), 0o700); err != nil {
+		return out, fmt.Errorf("check tasks: %w", err)
+	}
+	for _, t := range tasks {
+		why, err := p.holds(ctx, t)
+		switch {
+		case ctx.Err() != nil:
+			return out, context.Cause(ctx)
+		case err != nil:
+			out.Stuck[t.ID] = err.Error()
+		case why != "":
+			out.Gone[t.ID] = why
+		default:
+			out.Held = append(out.Held, t.ID)
+		}
+		if told != nil {
+			told(t, why)
+		}
+	}
+	return out, nil
+}

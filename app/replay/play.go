@@ -1,0 +1,288 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+// PlayerConfig is what a [Player] is made of. History, Folder, Box and at least one coder are required.
+type PlayerConfig struct {
+	History *gitops.History
+	Folder  *Folder
+	Box     *sandbox.Sandbox
+	Hosts   []string // as of [MineSpec]
+	Coders  []Coder  // the first plays where a variant names none
+
+	Within time.Duration // as of [MineSpec]
+	Limits agent.Limits  // of an attempt
+	Setup  []string      // shell commands that prepare a work tree for the coder, as agent.setup of the settings
+	Test   string        // how the coder tests, as agent.test of the settings
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Coder is one that makes attempts.
+type Coder struct {
+	Name  string
+	Agent agent.Agent
+	Tools []string // names of its tools, for techniques that take some away; may be empty
+}
+
+// Player makes whole attempts at tasks, offline: a coder works in a work tree at the task's parent, then the
+// task's tests are laid over, and the sandbox says. Safe for concurrent use.
+type Player struct {
+	PlayerConfig
+	bench      *bench
+	techniques *technique.Library
+}
+
+// NewPlayer checks the configuration and returns the player.
+func NewPlayer(c PlayerConfig) (*Player, error) {
+	if c.History == nil || c.Folder == nil || c.Box == nil || len(c.Coders) == 0 {
+		return nil, errors.New("make player: history, folder, sandbox and a coder have to be given")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	library, errs := technique.LoadLibrary(nil)
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("make player: %w", err)
+	}
+	return &Player{PlayerConfig: c, techniques: library,
+		bench: newBench(c.Box, c.History, c.Folder, c.Hosts, c.Within)}, nil
+}
+
+// Check says whether a variant can be played.
+func (p *Player) Check(v Variant) error {
+	if _, err := p.coder(v); err != nil {
+		return err
+	}
+	if _, ok := p.techniques.Get(sia.TechniqueID(v.Technique)); v.Technique != "" && !ok {
+		var ids []string
+		for _, t := range p.techniques.All() {
+			ids = append(ids, string(t.ID))
+		}
+		return fmt.Errorf("there is no technique %q; there are %s", v.Technique, strings.Join(ids, ", "))
+	}
+	return nil
+}
+
+func (p *Player) coder(v Variant) (Coder, error) {
+	if v.Coder == "" {
+		return p.Coders[0], nil
+	}
+	var names []string
+	for _, c := range p.Coders {
+		if c.Name == v.Coder {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	return Coder{}, fmt.Errorf("there is no coder %q; the configuration has %s", v.Coder, strings.Join(names, ", "))
+}
+
+// Play makes one attempt. seed says which repetition it is: models are asked as ever, and answer as they do.
+//
+// What the coder could read of the future is kept from it: the work tree's repository has one commit, and
+// the tests are laid over when it has finished. An error says nothing about the task: the model can't be
+// reached, the sandbox does not work, ctx is over. What was spent by then is in the result.
+func (p *Player) Play(ctx context.Context, t Task, v Variant, seed int) (Result, error) {
+	began := p.Now()
+	out := Result{Task: t.ID, Variant: v.Name, Seed: seed, Files: []string{}}
+	err := p.play(ctx, t, v, &out)
+	out.At = p.Now().UTC().Truncate(time.Second)
+	out.Seconds = p.Now().Sub(began).Seconds()
+	if err != nil {
+		return out, fmt.Errorf("play task %s: %w", t.ID, err)
+	}
+	return out, nil
+}
+
+func (p *Player) play(ctx context.Context, t Task, v Variant, out *Result) error {
+	if err := p.Check(v); err != nil {
+		return err
+	}
+	coder, err := p.coder(v)
+	if err != nil {
+		return err
+	}
+	e, err := p.bench.endsOf(ctx, t)
+	if err != nil {
+		return err
+	}
+	parent, err := p.History.Files(ctx, t.Parent)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(p.Folder.cache(), "play-*")
+	if err != nil {
+		return fmt.Errorf("make work tree: %w", err)
+	}
+	defer func() {
+		var err error
+		build := filepath.Join(p.Folder.cache(), "build")
+		left, _ := filepath.Glob(filepath.Join(build, "*-"+filepath.Base(dir)+"-*")) // the pattern is valid
+		for _, name := range append(left, dir) {
+			err = errors.Join(err, sandbox.RemoveAll(name))
+		}
+		if err != nil {
+			p.Logger.WarnContext(ctx, "work tree left behind", "dir", dir, "error", err)
+		}
+	}()
+	work := newSlot(filepath.Join(dir, "tree"), p.History)
+	if err := work.set(ctx, parent, nil); err != nil {
+		return err
+	}
+	if _, err := p.History.Snapshot(ctx, work.dir, t.Parent); err != nil {
+		return err
+	}
+	in, err := p.input(t, v, coder, parent, work.dir)
+	if err != nil {
+		return err
+	}
+	res, err := coder.Agent.Run(ctx, in, nil)
+	out.Cost = float64(res.Cost) / float64(sia.Credit)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if out.Files, err = work.changed(ctx, parent); err != nil {
+		return err
+	}
+	if res.End == sia.EndError {
+		return fmt.Errorf("the coder could not go on: %s", res.Reason)
+	}
+	return p.judge(ctx, t, e, work, ending(res), out)
+}
+
+// ending says how an attempt ended where it did not end as it should.
+func ending(res agent.Result) string {
+	if res.End == sia.EndFinished {
+		return ""
+	}
+	if res.Reason == "" {
+		return "the attempt ended: " + string(res.End)
+	}
+	return "the attempt ended: " + string(res.End) + " (" + shown(res.Reason, 300) + ")"
+}
+
+// judge lays the tests over and runs them. note says how the attempt ended, when not as it should.
+func (p *Player) judge(ctx context.Context, t Task, e ends, work *slot, note string, out *Result) error {
+	why := func(s string) string { return strings.TrimPrefix(strings.Join([]string{note, s}, "; "), "; ") }
+	if len(out.Files) == 0 {
+		out.Why = why("nothing was changed")
+		return nil
+	}
+	if err := work.overlay(e.split.over, e.split.without); err != nil {
+		out.Why = why(err.Error()) // what lies in the work tree is the coder's
+		return nil
+	}
+	if err := work.link(e.suite.links); err != nil {
+		out.Why = why(err.Error())
+		return nil
+	}
+	rep, unprepared, err := p.bench.runPrepared(ctx, e, work)
+	if err != nil {
+		return err
+	}
+	if unprepared != "" {
+		return fmt.Errorf("%s: %s", Unprepared, unprepared)
+	}
+	out.Resolved, out.Why = t.resolvedBy(rep)
+	out.Why = why(out.Why)
+	return nil
+}
+
+// runPrepared runs a task's tests in a folder that is laid out, and fetches what they depend on.
+func (b *bench) runPrepared(ctx context.Context, e ends, at *slot) (rep report, why string, err error) {
+	t := tree{at, e.split.after}
+	if e.suite.eager {
+		if why, err := b.prepare(ctx, e.lang, e.suite, t); err != nil || why != "" {
+			return rep, why, err
+		}
+	}
+	for {
+		if rep, err = b.run(ctx, e.lang, e.suite, at.dir); err != nil {
+			return rep, "", err
+		}
+		if !lacking(e.lang, rep) || exists(b.prepared(e.lang, e.suite, t.files)) {
+			return rep, "", nil
+		}
+		if why, err := b.prepare(ctx, e.lang, e.suite, t); err != nil || why != "" {
+			return rep, "", err // what the coder wrote needs what can't be had
+		}
+	}
+}
+
+// resolvedBy reports whether a task is resolved by what its tests came to, and why.
+func (t Task) resolvedBy(rep report) (bool, string) {
+	not := func(tests []string) []string {
+		return slices.DeleteFunc(slices.Clone(tests), func(test string) bool { return rep.all(test, passed) })
+	}
+	still, broken := not(t.Failing), not(t.Passing)
+	switch {
+	case rep.ended != "":
+		return false, "the tests were ended: " + rep.ended
+	case len(rep.builds) > 0 && len(still)+len(broken) > 0:
+		return false, "it does not build with the tests: " + firstLog(rep)
+	case len(still) > 0:
+		return false, fmt.Sprintf("%d of %d tests still fail: %s", len(still), len(t.Failing), firstFew(still))
+	case len(broken) > 0:
+		return false, fmt.Sprintf("%d tests that passed fail now: %s", len(broken), firstFew(broken))
+	}
+	return true, fmt.Sprintf("%d tests that failed pass", len(t.Failing))
+}
+
+func firstFew(names []string) string {
+	if len(names) > 3 {
+		return strings.Join(names[:3], ", ") + fmt.Sprintf(" and %d more", len(names)-3)
+	}
+	return strings.Join(names, ", ")
+}
+
+// instructionFiles tell agents how to work in a repository.
+var instructionFiles = []string{"AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md"}
+
+// maxInstructions bounds one of them, in bytes.
+const maxInstructions = 64 << 10
+
+// input is what the coder is told.
+func (p *Player) input(t Task, v Variant, c Coder, parent files, dir string) (agent.Input, error) {
+	in := agent.Input{Title: t.Title, Body: t.Text, Repo: t.Repo, Issue: t.Issue, Attempt: 1, Dir: dir, OnBase: true,
+		Setup: p.Setup, Test: p.Test, Limits: p.Limits}
+	read := p.bench.reader(parent)
+	for _, name := range instructionFiles {
+		if b, err := read(name); err == nil && len(b) <= maxInstructions {
+			in.Instructions = append(in.Instructions, agent.Instruction{Path: name, Text: string(b)})
+		}
+	}
+	in.Brief = sia.Brief{Lessons: slices.Clone(v.Lessons)}
+	if v.Technique != "" {
+		how, ok := p.techniques.Get(sia.TechniqueID(v.Technique))
+		if !ok {
+			return in, fmt.Errorf("there is no technique %q", v.Technique)
+		}
+		in.Brief = technique.Apply(in.Brief, how, technique.Input{Title: t.Title, Body: t.Text, Tools: c.Tools,
+			Files: slices.Sorted(maps.Keys(parent)), Read: read})
+	}
+	return in, nil
+}

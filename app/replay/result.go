@@ -1,0 +1,24 @@
+package replay
+
+import "time"
+
+// Variant is what an attempt at a task is made with.
+type Variant struct {
+	Name      string   `json:"name"`                // for people, such as "with lessons"
+	Coder     string   `json:"coder,omitempty"`     // which of the configured coders; "": the first
+	Technique string   `json:"technique,omitempty"` // by which the brief is made; "": the plain task
+	Lessons   []string `json:"lessons,omitempty"`   // sections for the prompt
+}
+
+// Result is what came of one attempt at a task.
+type Result struct {
+	Task     string    `json:"task"` // id
+	Variant  string    `json:"variant"`
+	Seed     int       `json:"seed"` // which repetition this was
+	Resolved bool      `json:"resolved"`
+	Why      string    `json:"why"`     // for people
+	Cost     float64   `json:"cost"`    // credits
+	Seconds  float64   `json:"seconds"` // that the coder and the tests took
+	Files    []string  `json:"files"`   // that the coder changed
+	At       time.Time `json:"at"`
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/replay"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+type replayCmd struct {
+	Mine replayMineCmd `cmd:"" help:"Find commits whose tests fail without them: tasks whose right answer is known."`
+	List replayListCmd `cmd:"" help:"List the tasks that were found."`
+	Show replayShowCmd `cmd:"" help:"Show one task."`
+	Run  replayRunCmd  `cmd:"" help:"Have coders do tasks again, and see how they do."`
+}
+
+// replayFlags say which repository, and where what is known of it is kept.
+type replayFlags struct {
+	serverFlags `embed:""`
+	Repo        string        `help:"A folder with a clone, bare or not, or owner/name of a repository that the server knows." default:"." placeholder:"PATH|OWNER/NAME"`
+	TestTimeout time.Duration `help:"How long building and running a commit's tests may take." default:"5m"`
+	Output      string        `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// replaySource is the repository that a command is about.
+type replaySource struct {
+	name     string // owner/name, or the folder's
+	folder   *replay.Folder
+	settings sia.Settings
+	server   *app.Replayed   // nil: a clone on this machine
+	clone    *gitops.History // nil: not fetched yet
+	closing  []func() error
+}
+
+var ownerName = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
+
+// open finds the repository. A folder of that name comes first.
+func (f replayFlags) open(e *commandEnv) (*replaySource, error) {
+	s := &replaySource{settings: sia.DefaultSettings()}
+	if st, err := os.Stat(f.Repo); err == nil && st.IsDir() {
+		return s, s.openClone(e, f)
+	}
+	if !ownerName.MatchString(f.Repo) {
+		return nil, fmt.Errorf("%s is neither a folder with a clone nor owner/name", f.Repo)
+	}
+	c, err := f.config()
+	if err != nil {
+		return nil, err
+	}
+	server, closing, err := app.OpenReplayed(e.ctx, c, app.Options{Logger: e.logger}, f.Repo)
+	if err != nil {
+		return nil, err
+	}
+	s.server, s.name, s.settings, s.closing = server, server.Repo, server.Settings, append(s.closing, closing)
+	if s.folder, err = replay.OpenFolder(f.Dir, s.name); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// originName finds owner/name at the end of an address such as git@github.com:owner/name.git.
+var originName = regexp.MustCompile(`[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$`)
+
+func (s *replaySource) openClone(e *commandEnv, f replayFlags) (err error) {
+	if s.clone, err = gitops.OpenHistory(f.Repo); err != nil {
+		return err
+	}
+	s.closing = append(s.closing, s.clone.Close)
+	dir := s.clone.Dir()
+	s.name = strings.TrimSuffix(filepath.Base(dir), ".git")
+	kept := s.name
+	if origin := s.clone.Origin(); strings.Contains(origin, "://") || strings.Contains(origin, "@") {
+		if m := originName.FindStringSubmatch(origin); m != nil {
+			s.name, kept = m[1], m[1]
+		}
+	}
+	if !strings.Contains(kept, "/") { // nothing but its place tells it from others of the same name
+		sum := sha256.Sum256([]byte(dir))
+		kept += "-" + hex.EncodeToString(sum[:4])
+	}
+	if s.folder, err = replay.OpenFolder(f.Dir, kept); err == nil {
+		err = s.readSettings(e.ctx)
+	}
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	return nil
+}
+
+// maxSettings bounds a settings file, in bytes.
+const maxSettings = 1 << 20
+
+// readSettings reads the settings of the commit that a clone is at.
+func (s *replaySource) readSettings(ctx context.Context) error {
+	head, err := s.clone.Head()
+	if err != nil || head == "" {
+		return err
+	}
+	all, err := s.clone.Files(ctx, head)
+	if err != nil {
+		return err
+	}
+	file, ok := all[".sia/config.yml"]
+	if !ok || file.Link {
+		return nil
+	}
+	b, err := s.clone.Blob(file.ID, maxSettings)
+	if err == nil {
+		s.settings, err = config.Parse(".sia/config.yml", b)
+	}
+	return err
+}
+
+// history is the repository with its history; a server's is fetched.
+func (s *replaySource) history(e *commandEnv) (*gitops.History, error) {
+	if s.clone != nil {
+		return s.clone, nil
+	}
+	fmt.Fprintf(e.err, "%s: fetching the history\n", s.name)
+	h, err := s.server.History(e.ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.clone, s.closing = h, append(s.closing, h.Close)
+	return h, nil
+}
+
+func (s *replaySource) close() error {
+	var all []error
+	for _, f := range slices.Backward(s.closing) {
+		all = append(all, f())
+	}
+	return errors.Join(all...)
+}
+
+// keptTask is a task, and where it was found.
+type keptTask struct {
+	replay.Task
+	from string // "folder" or "memory"
+}
+
+// tasks are those of the data folder and of the memory branch; where both have one, the folder's. What can't
+// be read is told.
+func (s *replaySource) tasks(e *commandEnv) (all []keptTask, err error) {
+	mined, broken, err := s.folder.Tasks()
+	if err != nil {
+		return nil, err
+	}
+	var remembered []replay.Task
+	var unread []string
+	if s.server != nil {
+		remembered, unread, err = s.server.MemoryTasks(e.ctx)
+	} else {
+		remembered, unread, err = replay.TasksIn(e.ctx, s.clone, s.settings.Memory.Branch)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read tasks from the memory branch: %w", err)
+	}
+	for _, b := range append(broken, unread...) {
+		fmt.Fprintf(e.err, "left out: %s\n", secret.Mask(b))
+	}
+	known := map[string]bool{}
+	for _, t := range mined {
+		known[t.ID] = true
+		all = append(all, keptTask{t, "folder"})
+	}
+	for _, t := range remembered {
+		if !known[t.ID] {
+			all = append(all, keptTask{t, "memory"})
+		}
+	}
+	slices.SortFunc(all, func(a, b keptTask) int { return cmp.Compare(a.ID, b.ID) })
+	return all, nil
+}
+
+// findReplayTask is the task whose id begins so.
+func findReplayTask(all []keptTask, id string) (keptTask, error) {
+	var found []keptTask
+	for _, t := range all {
+		if id != "" && (strings.HasPrefix(t.ID, id) || strings.HasPrefix(t.Commit, id)) {
+			found = append(found, t)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return keptTask{}, fmt.Errorf("there is no task %q; `sia replay list` shows those that there are", id)
+	}
+	return keptTask{}, fmt.Errorf("%d tasks begin with %q; give more digits", len(found), id)
+}
+
+// replaySandbox is the sandbox that tests run in.
+func replaySandbox(e *commandEnv) (*sandbox.Sandbox, error) {
+	o := sandbox.Options{Self: forwardCommand(), Logger: e.logger}
+	found := sandbox.Probe(e.ctx, o)
+	if !found.OK() {
+		return nil, fmt.Errorf("tests of a repository are run in the sandbox only: %s; %s", found, found.Fix)
+	}
+	return sandbox.New(o, found)
+}
+
+// toldTo writes progress, secrets masked.
+func toldTo(w io.Writer, format string, args ...any) {
+	fmt.Fprint(w, secret.Mask(fmt.Sprintf(format, args...)))
+}

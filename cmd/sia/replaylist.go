@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sia-bot/sia/app/replay"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+type replayListCmd struct {
+	replayFlags `embed:""`
+}
+
+// listedTask is a task in the JSON of sia replay list. Fields are only added.
+type listedTask struct {
+	ID       string    `json:"id"`
+	Language string    `json:"language"`
+	Title    string    `json:"title"`
+	Issue    int       `json:"issue,omitempty"`
+	Failing  int       `json:"failing"` // tests
+	Files    []string  `json:"files"`
+	Mined    time.Time `json:"mined"`
+	From     string    `json:"from"` // folder, or memory: the memory branch alone has it
+	Tried    int       `json:"tried"`
+	Resolved int       `json:"resolved"`
+}
+
+// Run lists tasks, and how often they were resolved here.
+func (c *replayListCmd) Run(e *commandEnv) (err error) {
+	s, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	tasks, err := s.tasks(e)
+	if err != nil {
+		return err
+	}
+	runs, err := s.folder.Runs()
+	if err != nil {
+		return err
+	}
+	all := []listedTask{}
+	for _, t := range tasks {
+		l := listedTask{ID: t.ID, Language: t.Language, Title: t.Title, Issue: t.Issue, Failing: len(t.Failing),
+			Files: append([]string{}, t.Files...), Mined: t.Mined, From: t.from}
+		l.Tried, l.Resolved = ofTask(runs, t.ID)
+		all = append(all, l)
+	}
+	if c.Output == "json" {
+		return printJSON(e, all)
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintf(e.out, "%s has no tasks yet; `sia replay mine` looks for some\n", s.name)
+		return err
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TASK\tLANGUAGE\tTESTS\tRESOLVED\tWHAT")
+	for _, t := range all {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", t.ID, t.Language, t.Failing, resolvedOf(t.Resolved, t.Tried),
+			text.Clip(text.OneLine(t.Title), 80))
+	}
+	return errors.Join(w.Flush(), printMasked(e, b.String()))
+}
+
+func ofTask(runs []replay.Result, id string) (tried, resolved int) {
+	for _, r := range runs {
+		if r.Task == id {
+			tried++
+			if r.Resolved {
+				resolved++
+			}
+		}
+	}
+	return tried, resolved
+}
+
+func resolvedOf(resolved, tried int) string {
+	if tried == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d of %d", resolved, tried)
+}
+
+type replayShowCmd struct {
+	replayFlags `embed:""`
+	Task        string `arg:"" help:"Its id, or how that or the commit begins."`
+}
+
+// Run shows one task.
+func (c *replayShowCmd) Run(e *commandEnv) (err error) {
+	s, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	all, err := s.tasks(e)
+	if err != nil {
+		return err
+	}
+	t, err := findReplayTask(all, c.Task)
+	if err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		return printJSON(e, t.Task)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\ncommit   %s of %s\nparent   %s\nlanguage %s\n", text.OneLine(t.Title), t.Commit, t.Repo,
+		t.Parent, t.Language)
+	if t.Issue > 0 {
+		fmt.Fprintf(&b, "issue    #%d\n", t.Issue)
+	}
+	for _, part := range []struct {
+		what  string
+		lines []string
+	}{{"Changed", t.Files}, {"Tests laid over", t.Tests},
+		{"Tests that fail on the parent and pass with the commit", t.Failing}, {"Runs", runLines(s.folder, t.ID)}} {
+		if len(part.lines) > 0 {
+			fmt.Fprintf(&b, "\n%s\n  %s\n", part.what, strings.Join(part.lines, "\n  "))
+		}
+	}
+	if t.Text != "" {
+		fmt.Fprintf(&b, "\n%s\n", t.Text)
+	}
+	return printMasked(e, b.String())
+}
+
+// runLines are the runs of a task, for people; what can't be read is left out.
+func runLines(f *replay.Folder, id string) (lines []string) {
+	runs, err := f.Runs()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, r := range runs {
+		if r.Task == id {
+			lines = append(lines, fmt.Sprintf("%s  %s  %s", r.At.Format(time.DateTime), r.Variant, runText(r)))
+		}
+	}
+	return lines
+}
+
+func runText(r replay.Result) string {
+	how := "not resolved"
+	if r.Resolved {
+		how = "resolved"
+	}
+	return fmt.Sprintf("%s, %.2f credits, %.0f s: %s", how, r.Cost, r.Seconds, text.Clip(text.OneLine(r.Why), 200))
+}

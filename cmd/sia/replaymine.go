@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/replay"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+type replayMineCmd struct {
+	replayFlags `embed:""`
+	Max         int           `help:"End when there are so many tasks; 0: no bound." default:"50" placeholder:"N"`
+	Candidates  int           `help:"Judge at most so many commits this time; 0: no bound." default:"200" placeholder:"N"`
+	Budget      time.Duration `help:"End after this; the next call goes on from there. 0: no bound." default:"30m" placeholder:"DURATION"`
+	Again       bool          `help:"Look for nothing: verify the tasks that there are once more, and say how many still hold."`
+	Commit      bool          `help:"Write the tasks to the repository's memory branch too, where the server and others find them; with owner/name only."`
+}
+
+// Validate refuses what makes no sense, as wrong usage.
+func (c *replayMineCmd) Validate() error {
+	if c.Max < 0 || c.Candidates < 0 || c.Budget < 0 {
+		return errors.New("--max, --candidates and --budget are not negative; 0 is no bound")
+	}
+	return nil
+}
+
+// Help is what `sia replay mine --help` says beneath the first line.
+func (*replayMineCmd) Help() string {
+	return "Looks at commits that changed code and tests, newest first. Where the tests, laid over the commit's parent, " +
+		"fail, and pass with the commit, twice each, the commit is a task. What was judged is kept, so that mining goes " +
+		"on where it stopped or was killed. Tests run in the sandbox, without a network; what they depend on is fetched " +
+		"before, from the registries of their language and from --setup-hosts."
+}
+
+// minedReport is the JSON of sia replay mine. Fields are only added.
+type minedReport struct {
+	Repo      string                 `json:"repo"`
+	Folder    string                 `json:"folder"`         // where tasks and runs are kept
+	Judged    int                    `json:"judged"`         // commits, this time
+	Counts    map[replay.Verdict]int `json:"counts"`         // of all commits that were ever judged
+	Median    float64                `json:"median_seconds"` // of a commit, this time; 0: none was judged
+	Tasks     int                    `json:"tasks"`
+	Missing   []string               `json:"missing"` // programs that this machine lacks, and commits would need
+	Stopped   string                 `json:"stopped"` // why it ended before the history did; empty: it did not
+	Again     *againReport           `json:"again,omitempty"`
+	Committed string                 `json:"committed,omitempty"` // head of the memory branch
+}
+
+// againReport says which tasks still hold.
+type againReport struct {
+	Held  int               `json:"held"`
+	Gone  map[string]string `json:"gone"`  // id → what is no longer so
+	Stuck map[string]string `json:"stuck"` // id → why it could not be run
+}
+
+// Run mines, or verifies again.
+func (c *replayMineCmd) Run(e *commandEnv) (err error) {
+	s, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if c.Commit && s.server == nil {
+		return fmt.Errorf("--commit writes to a repository on GitHub: name it as owner/name, not as a folder")
+	}
+	spec, err := c.spec(e, s)
+	if err != nil {
+		return err
+	}
+	out := minedReport{Repo: s.name, Folder: s.folder.Path(), Counts: map[replay.Verdict]int{}, Missing: []string{}}
+	if c.Again {
+		if out.Again, err = c.again(e, s, spec); err != nil {
+			return err
+		}
+		out.Tasks = out.Again.Held + len(out.Again.Gone) + len(out.Again.Stuck)
+	} else {
+		m, err := replay.Mine(e.ctx, spec)
+		if err != nil {
+			return err
+		}
+		out.Judged, out.Counts, out.Median, out.Tasks, out.Stopped = m.Judged, m.Counts, m.Median, m.Tasks, m.Stopped
+		out.Missing = append(out.Missing, m.Missing...)
+	}
+	if c.Commit {
+		tasks, _, err := s.folder.Tasks()
+		if err != nil {
+			return err
+		}
+		if out.Committed, err = s.server.CommitTasks(e.ctx, tasks); err != nil {
+			return err
+		}
+	}
+	if c.Output == "json" {
+		return printJSON(e, out)
+	}
+	return out.show(e)
+}
+
+func (c *replayMineCmd) spec(e *commandEnv, s *replaySource) (replay.MineSpec, error) {
+	spec := replay.MineSpec{Folder: s.folder, Repo: s.name, Hosts: c.SetupHosts, Max: c.Max, Candidates: c.Candidates,
+		Budget: c.Budget, Within: c.TestTimeout, Logger: e.logger, Progress: func(p replay.Progress) {
+			toldTo(e.err, "%s  %-24s %5.1f s  %s\n", p.Commit[:12], p.Verdict, p.Seconds, text.Clip(p.Title, 80))
+		}}
+	var err error
+	if spec.Box, err = replaySandbox(e); err != nil {
+		return spec, err
+	}
+	if s.server != nil {
+		spec.Issue = s.server.Issue
+	}
+	spec.History, err = s.history(e)
+	return spec, err
+}
+
+func (c *replayMineCmd) again(e *commandEnv, s *replaySource, spec replay.MineSpec) (*againReport, error) {
+	kept, err := s.tasks(e)
+	if err != nil {
+		return nil, err
+	}
+	var tasks []replay.Task
+	for _, t := range kept {
+		tasks = append(tasks, t.Task)
+	}
+	checked, err := replay.Check(e.ctx, spec, tasks, func(t replay.Task, why string) {
+		if why == "" {
+			why = "holds"
+		}
+		toldTo(e.err, "%s  %s\n", t.ID, text.Clip(why, 200))
+	})
+	return &againReport{Held: len(checked.Held), Gone: checked.Gone, Stuck: checked.Stuck}, err
+}
+
+func (r minedReport) show(e *commandEnv) error {
+	var b strings.Builder
+	if a := r.Again; a != nil {
+		fmt.Fprintf(&b, "%s: %d of %d tasks still hold\n", r.Repo, a.Held, r.Tasks)
+		for _, id := range slices.Sorted(maps.Keys(a.Gone)) {
+			fmt.Fprintf(&b, "  %s: %s\n", id, a.Gone[id])
+		}
+		for _, id := range slices.Sorted(maps.Keys(a.Stuck)) {
+			fmt.Fprintf(&b, "  %s could not be run: %s\n", id, a.Stuck[id])
+		}
+	} else {
+		fmt.Fprintf(&b, "%s: %d tasks, kept in %s\n", r.Repo, r.Tasks, r.Folder)
+		fmt.Fprintf(&b, "%d commits judged this time, %.1f s each in the median. Of all that were ever judged:\n", r.Judged,
+			r.Median)
+		for _, v := range slices.SortedFunc(maps.Keys(r.Counts), func(a, b replay.Verdict) int {
+			return r.Counts[b] - r.Counts[a]
+		}) {
+			fmt.Fprintf(&b, "  %5d  %s\n", r.Counts[v], v)
+		}
+	}
+	for _, program := range r.Missing {
+		fmt.Fprintf(&b, "Commits were passed over for want of %s, which commands in the sandbox don't find here.\n", program)
+	}
+	if r.Stopped != "" {
+		fmt.Fprintf(&b, "It ended before the history did: %s.\n", r.Stopped)
+	}
+	if r.Committed != "" {
+		fmt.Fprintf(&b, "The tasks are on the memory branch, at %s.\n", r.Committed)
+	}
+	return printMasked(e, b.String())
+}

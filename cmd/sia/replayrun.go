@@ -1,0 +1,237 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/replay"
+	"github.com/sia-bot/sia/sia"
+)
+
+type replayRunCmd struct {
+	replayFlags `embed:""`
+	Coder       []string      `help:"Which of the configured coders; several are compared. Default: the first." placeholder:"NAME"`
+	Seeds       int           `help:"How often each task is done." default:"1" placeholder:"N"`
+	Technique   string        `help:"Technique by which the brief is made, such as decomposition; default: the plain task." placeholder:"ID"`
+	Lesson      []string      `help:"Files with lessons that the coder is told." type:"existingfile" placeholder:"FILE"`
+	Credits     float64       `help:"What one attempt may cost, in credits (0.01 USD)." default:"100"`
+	Timeout     time.Duration `help:"How long one attempt may take." default:"30m"`
+	Tasks       []string      `arg:"" optional:"" help:"Tasks, by id or how that begins; default: all." placeholder:"ID"`
+}
+
+// Validate refuses what makes no sense, as wrong usage.
+func (c *replayRunCmd) Validate() error {
+	switch {
+	case c.Seeds < 1:
+		return fmt.Errorf("--seeds %d: each task is done at least once", c.Seeds)
+	case c.Credits < 0 || c.Credits > 1e6:
+		return fmt.Errorf("--credits %g: give 0 to 1000000; 0 allows only a model that is free", c.Credits)
+	case c.Timeout <= 0:
+		return fmt.Errorf("--timeout %s: the time has to be positive", c.Timeout)
+	}
+	return nil
+}
+
+// playedReport is the JSON of sia replay run. Fields are only added.
+type playedReport struct {
+	Repo     string          `json:"repo"`
+	Runs     []replay.Result `json:"runs"`
+	Variants []variantReport `json:"variants"`
+	Failed   []string        `json:"failed"` // attempts that could not be made, and why
+}
+
+// variantReport is how one variant did.
+type variantReport struct {
+	Variant  string  `json:"variant"`
+	Tried    int     `json:"tried"`
+	Resolved int     `json:"resolved"`
+	Credits  float64 `json:"credits"` // of all attempts
+	Seconds  float64 `json:"seconds"` // of all attempts
+}
+
+// Run plays tasks. An attempt that can't be made is told, counts for nothing, and ends nothing.
+func (c *replayRunCmd) Run(e *commandEnv) (err error) {
+	s, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	tasks, err := c.chosen(e, s)
+	if err != nil {
+		return err
+	}
+	p, err := c.player(e, s)
+	if err != nil {
+		return err
+	}
+	variants, err := c.variants(p)
+	if err != nil {
+		return err
+	}
+	out := playedReport{Repo: s.name, Runs: []replay.Result{}, Failed: []string{}, Variants: []variantReport{}}
+	for _, t := range tasks {
+		for _, v := range variants {
+			for seed := 1; seed <= c.Seeds; seed++ {
+				if err := c.play(e, s, p, t, v, seed, &out); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, v := range variants {
+		out.Variants = append(out.Variants, summed(v.Name, out.Runs))
+	}
+	if c.Output == "json" {
+		err = printJSON(e, out)
+	} else {
+		err = out.show(e)
+	}
+	if len(out.Failed) > 0 {
+		err = errors.Join(err, errShown)
+	}
+	return err
+}
+
+// play makes one attempt and logs it.
+func (c *replayRunCmd) play(
+	e *commandEnv, s *replaySource, p *replay.Player, t replay.Task, v replay.Variant, seed int, out *playedReport,
+) error {
+	r, err := p.Play(e.ctx, t, v, seed)
+	if e.ctx.Err() != nil {
+		return e.ctx.Err()
+	}
+	if err != nil {
+		out.Failed = append(out.Failed, fmt.Sprintf("%s, %s: %v", t.ID, v.Name, err))
+		toldTo(e.err, "%s  %s  could not be tried: %v\n", t.ID, v.Name, err)
+		return nil
+	}
+	toldTo(e.err, "%s  %s  %s\n", t.ID, v.Name, runText(r))
+	out.Runs = append(out.Runs, r)
+	return s.folder.AppendRun(r)
+}
+
+// chosen are the tasks that the arguments name, or all.
+func (c *replayRunCmd) chosen(e *commandEnv, s *replaySource) (out []replay.Task, err error) {
+	all, err := s.tasks(e)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range c.Tasks {
+		t, err := findReplayTask(all, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t.Task)
+	}
+	if len(c.Tasks) == 0 {
+		for _, t := range all {
+			out = append(out, t.Task)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s has no tasks yet; `sia replay mine` looks for some", s.name)
+	}
+	return out, nil
+}
+
+func (c *replayRunCmd) player(e *commandEnv, s *replaySource) (*replay.Player, error) {
+	server, err := c.config()
+	if err != nil {
+		return nil, err
+	}
+	box, err := replaySandbox(e)
+	if err != nil {
+		return nil, err
+	}
+	coders, err := app.ReplayCoders(server, app.Options{Logger: e.logger, Now: time.Now}, box)
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.history(e)
+	if err != nil {
+		return nil, err
+	}
+	set := s.settings.Agent
+	return replay.NewPlayer(replay.PlayerConfig{History: h, Folder: s.folder, Box: box, Hosts: c.SetupHosts,
+		Coders: coders, Within: c.TestTimeout,
+		Limits: agent.Limits{Time: c.Timeout, Credits: sia.Credits(c.Credits * float64(sia.Credit))},
+		Setup:  set.Setup, Test: set.Test, Logger: e.logger})
+}
+
+// maxLesson bounds a file with a lesson, in bytes.
+const maxLesson = 64 << 10
+
+// variants are what the flags ask for: one for each coder. Names say what is special.
+func (c *replayRunCmd) variants(p *replay.Player) (out []replay.Variant, err error) {
+	v := replay.Variant{Technique: c.Technique}
+	var with []string
+	if c.Technique != "" {
+		with = append(with, c.Technique)
+	}
+	for _, file := range c.Lesson {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read lesson: %w", err)
+		}
+		if len(b) > maxLesson {
+			return nil, fmt.Errorf("read lesson: %s has more than %d KiB", file, maxLesson>>10)
+		}
+		v.Lessons = append(v.Lessons, strings.TrimSpace(strings.ToValidUTF8(string(b), "\uFFFD")))
+		with = append(with, filepath.Base(file))
+	}
+	coders := c.Coder
+	if len(coders) == 0 {
+		coders = []string{p.Coders[0].Name}
+	}
+	for _, coder := range slices.Compact(slices.Sorted(slices.Values(coders))) {
+		v.Coder = coder
+		v.Name = strings.Join(append([]string{coder}, with...), " + ")
+		if err := p.Check(v); err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func summed(name string, runs []replay.Result) variantReport {
+	out := variantReport{Variant: name}
+	for _, r := range runs {
+		if r.Variant != name {
+			continue
+		}
+		out.Tried++
+		if r.Resolved {
+			out.Resolved++
+		}
+		out.Credits += r.Cost
+		out.Seconds += r.Seconds
+	}
+	return out
+}
+
+func (r playedReport) show(e *commandEnv) error {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "VARIANT\tRESOLVED\tCREDITS\tSECONDS")
+	for _, v := range r.Variants {
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.0f\n", v.Variant, resolvedOf(v.Resolved, v.Tried), v.Credits, v.Seconds)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	slices.SortFunc(r.Failed, cmp.Compare)
+	for _, f := range r.Failed {
+		fmt.Fprintf(&b, "could not be tried: %s\n", f)
+	}
+	return printMasked(e, b.String())
+}

@@ -1,0 +1,61 @@
+package gitops
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// FetchHistory brings the head of a branch with its nearest ancestors, depth commits in all, and opens
+// them to be read. It is [ErrNoBranch] when the server has no such branch. A mirror with history is large:
+// give the remote a key of its own, apart from the mirror that attempts use. The caller closes what is
+// returned.
+func (r *Repo) FetchHistory(ctx context.Context, branch string, depth int) (*History, error) {
+	op := "fetch the history of " + cleanText(branch, 80)
+	sha, err := r.Head(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	if sha == "" {
+		return nil, fmt.Errorf("%s from %s: %w", op, r.shownURL(), ErrNoBranch)
+	}
+	tip := plumbing.NewHash(sha)
+	m, err := r.historyMirror(ctx, op, tip, depth)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := openGitFolder(m.dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return &History{repo: repo, dir: m.dir, head: tip, origin: r.shownURL()}, nil
+}
+
+// historyMirror is the mirror with the commit and its ancestors. One with many packs is begun anew.
+func (r *Repo) historyMirror(ctx context.Context, op string, tip plumbing.Hash, depth int) (mirror, error) {
+	if _, err := r.mirror(ctx); err != nil { // it makes the folder of the lock
+		return mirror{}, err
+	}
+	unlock, err := r.lockFetch(ctx)
+	if err != nil {
+		return mirror{}, err
+	}
+	defer unlock()
+	m, err := r.mirror(ctx)
+	if err != nil || m.isMarked("fetched", tip) {
+		return m, err
+	}
+	if tips, err := m.fetchedCommits(); err != nil || len(tips) >= maxHistories {
+		if err := r.renewMirror(ctx, m); err != nil {
+			return m, err
+		}
+		if m, err = r.mirror(ctx); err != nil {
+			return m, err
+		}
+	}
+	return m, r.transferCommits(ctx, op, m, tip, tip, max(depth, 2))
+}
+
+// maxHistories is how often a history is fetched, each time whole, before its mirror is begun anew.
+const maxHistories = 3

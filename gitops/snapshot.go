@@ -1,0 +1,125 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+// Snapshot makes a .git in a folder that holds the files of a commit, and returns the commit that it
+// made: it has these files, and no parent. What came before and after is not there, so that
+// nobody who works in the folder can read it. A killed call leaves a .git that git does not take
+// for one; it is to be removed with the folder.
+func (h *History) Snapshot(ctx context.Context, dir, sha string) (string, error) {
+	made, err := h.snapshot(ctx, filepath.Join(dir, ".git"), sha)
+	if err != nil {
+		return "", fmt.Errorf("make a repository of %s: %w", sha, err)
+	}
+	return made, nil
+}
+
+// snapshotPack is the name of the one pack, without what the files' names end in.
+const snapshotPack = "pack-snapshot"
+
+func (h *History) snapshot(ctx context.Context, git, sha string) (string, error) {
+	tree, err := h.treeOf(sha)
+	if err != nil {
+		return "", err
+	}
+	of := Signature{Name: "sia", Email: "sia@localhost", When: time.Unix(0, 0).UTC()}
+	text, id, err := CommitSpec{Message: "The repository as it is", Author: of}.encode(tree, nil)
+	if err != nil {
+		return "", err
+	}
+	objs := []newObject{inMemory(id, plumbing.CommitObject, text)}
+	seen := map[plumbing.Hash]bool{}
+	var index []indexEntry
+	if err := h.gather(ctx, tree, "", 0, func(o newObject) {
+		if !seen[o.id] {
+			seen[o.id] = true
+			objs = append(objs, o)
+		}
+	}, func(e indexEntry) { index = append(index, e) }); err != nil {
+		return "", err
+	}
+	packs := filepath.Join(git, "objects", "pack")
+	if err := errors.Join(os.MkdirAll(packs, 0o755), os.MkdirAll(filepath.Join(git, "refs", "heads"), 0o755)); err != nil {
+		return "", err
+	}
+	pack := filepath.Join(packs, snapshotPack)
+	out, err := os.OpenFile(pack+".pack", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return "", err
+	}
+	w, sum, err := writePack(out, objs)
+	if err := errors.Join(err, out.Close()); err != nil {
+		return "", err
+	}
+	if err := errors.Join(w.idx.OnFooter(sum), writeIndex(pack+".idx", &w.idx)); err != nil {
+		return "", err
+	}
+	for name, content := range map[string]string{"index": string(encodeIndex(index)),
+		"refs/heads/main": id.String() + "\n",
+		"config":          "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
+	} {
+		if err := os.WriteFile(filepath.Join(git, filepath.FromSlash(name)), []byte(content), 0o644); err != nil {
+			return "", err
+		}
+	}
+	return id.String(), os.WriteFile(filepath.Join(git, "HEAD"), []byte("ref: refs/heads/main\n"), 0o644)
+}
+
+// gather tells of the objects of a tree, and of its files.
+func (h *History) gather(
+	ctx context.Context, tree plumbing.Hash, dir string, depth int, object func(newObject), file func(indexEntry),
+) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case depth > maxDepth:
+		return errDeep
+	}
+	b, err := h.readObject(plumbing.TreeObject, tree, maxTreeObject)
+	if err != nil {
+		return err
+	}
+	object(inMemory(tree, plumbing.TreeObject, b))
+	entries, err := parseTree(b)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		at := e.name
+		if dir != "" {
+			at = dir + "/" + e.name
+		}
+		switch {
+		case e.isDir():
+			if err := h.gather(ctx, e.id, at, depth+1, object, file); err != nil {
+				return err
+			}
+			continue
+		case e.mode == filemode.Deprecated:
+			e.mode = filemode.Regular
+		}
+		file(indexEntry{path: at, mode: e.mode, id: e.id})
+		if e.mode != filemode.Submodule {
+			object(newObject{e.id, plumbing.BlobObject, func() (io.ReadCloser, int64, error) {
+				b, err := h.readObject(plumbing.BlobObject, e.id, maxSnapshotBlob)
+				return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
+			}})
+		}
+	}
+	return nil
+}
+
+// maxSnapshotBlob bounds a file of a snapshot, in bytes.
+const maxSnapshotBlob = 256 << 20
