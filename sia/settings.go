@@ -1,6 +1,9 @@
 package sia
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Settings are a repository's settings in force for a task: the content of
 // .sia/config.yml on the base branch, with defaults filled in. Package
@@ -114,9 +117,25 @@ type AccessSettings struct {
 
 // LearningSettings govern what is learned and shared.
 type LearningSettings struct {
-	LessonsInPrompt int     `json:"lessons_in_prompt" yaml:"lessons_in_prompt"`
-	MinConfidence   float64 `json:"min_confidence" yaml:"min_confidence"`
-	Share           string  `json:"share" yaml:"share"` // none or aggregate
+	Enabled         bool     `json:"enabled" yaml:"enabled"` // whether lessons are learned and told
+	LessonsInPrompt int      `json:"lessons_in_prompt" yaml:"lessons_in_prompt"`
+	MinConfidence   float64  `json:"min_confidence" yaml:"min_confidence"`
+	LessonsPerDay   int      `json:"lessons_per_day" yaml:"lessons_per_day"` // learned from outcomes
+	DecayDays       int      `json:"decay_days" yaml:"decay_days"`           // idle, until evidence fades, and its half-life
+	Heartbeat       Duration `json:"heartbeat" yaml:"heartbeat"`             // between two times that lessons are put in order
+	Share           string   `json:"share" yaml:"share"`                     // none or aggregate
+}
+
+// UnmarshalJSON reads settings that were recorded, which may be older than some of them: what a
+// record does not have is the default. So an update turns nothing off.
+func (l *LearningSettings) UnmarshalJSON(b []byte) error {
+	type plain LearningSettings
+	p := plain(DefaultSettings().Learning)
+	if err := json.Unmarshal(b, &p); err != nil {
+		return err
+	}
+	*l = LearningSettings(p)
+	return nil
 }
 
 // Duration is a time.Duration that reads and prints as "30s" or "15m".
@@ -148,8 +167,9 @@ func DefaultSettings() Settings {
 		Budget: BudgetSettings{Task: 100, RepoPerDay: 1000, InstallationPerDay: 5000},
 		Checks: ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute),
 			Rerun: RerunAuto, MinuteCost: 0.8},
-		Memory:   MemorySettings{Branch: "sia/memory"},
-		Access:   AccessSettings{CommandPermission: "write"},
-		Learning: LearningSettings{LessonsInPrompt: 5, MinConfidence: 0.5, Share: "none"},
+		Memory: MemorySettings{Branch: "sia/memory"},
+		Access: AccessSettings{CommandPermission: "write"},
+		Learning: LearningSettings{Enabled: true, LessonsInPrompt: 5, MinConfidence: 0.5, LessonsPerDay: 50, DecayDays: 30,
+			Heartbeat: Duration(6 * time.Hour), Share: "none"},
 	}
 }
