@@ -27,6 +27,7 @@ type Request struct {
 	Seed       uint64
 	Candidates []Candidate // in the order that breaks ties
 	Used       []string    // techniques tried in this task: never chosen again
+	Trials     []string    // candidates that are on trial: never the first of a task, and seldom a later one
 	Policy     *Policy     // in force for the request; nil: the learner's own
 	// Terse leaves Low, High and Reason out, which take most of a decision's time:
 	// for simulations.
@@ -61,6 +62,7 @@ type Option struct {
 	Elsewhere Tally `json:"elsewhere"` // in other organisations
 
 	strength float64 // of the posterior, in outcomes
+	trial    bool    // it is on trial
 }
 
 // Tally counts outcomes of one technique for one pattern. Counts are fractions
