@@ -22,6 +22,7 @@ type Learner interface {
 	Decide(bandit.Request) bandit.Decision
 	Observe(...bandit.Outcome)
 	Discount(factor float64) error
+	Trial(org, repo, technique string) bandit.Trial
 }
 
 // Chooser decides which technique the next attempt of a task uses. Safe for concurrent use.
@@ -55,8 +56,9 @@ type question struct {
 	Used       []sia.TechniqueID `json:"used,omitempty"`
 	Refused    []sia.TechniqueID `json:"refused,omitempty"` // by the reviewer
 	Candidates []given           `json:"candidates"`
-	Setup      string            `json:"setup"`   // the models and prompts that it is decided under
-	Learned    int               `json:"learned"` // outcomes that the learner had seen
+	Trials     []sia.TechniqueID `json:"trials,omitempty"` // candidates that are on trial
+	Setup      string            `json:"setup"`            // the models and prompts that it is decided under
+	Learned    int               `json:"learned"`          // outcomes that the learner had seen
 }
 
 // given is a candidate as it is put to the learner.
@@ -66,8 +68,9 @@ type given struct {
 	Odds      float64         `json:"odds,omitempty"`
 }
 
-// ask is the question of which technique a task's next attempt uses.
-func (ch *Chooser) ask(t sia.Task, q diagnose.Choice) question {
+// ask is the question of which technique a task's next attempt uses. What a person asks for is not
+// on trial.
+func (ch *Chooser) ask(t sia.Task, q diagnose.Choice, trials technique.Trials) question {
 	a := question{
 		Diagnosis: diagnosed(t.Repo, q.Pattern, nil), Pick: q.Pick, Wanted: q.Wanted,
 		Task: t.ID, Attempt: len(t.Interventions), Left: t.ApproachesLeft(), Used: t.UsedTechniques(), Refused: t.Refused,
@@ -78,6 +81,9 @@ func (ch *Chooser) ask(t sia.Task, q diagnose.Choice) question {
 	}
 	for _, c := range q.Candidates {
 		a.Candidates = append(a.Candidates, given{c.Technique, c.Prior, c.Odds})
+		if slices.Contains(trials.Active, c.Technique) && c.Technique != q.Wanted {
+			a.Trials = append(a.Trials, c.Technique)
+		}
 	}
 	return a
 }
@@ -113,6 +119,9 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 			r.Used = append(r.Used, string(id))
 		}
 	}
+	for _, id := range q.Trials {
+		r.Trials = append(r.Trials, string(id))
+	}
 	for _, c := range q.Candidates {
 		r.Candidates = append(r.Candidates, bandit.Candidate{Technique: string(c.Technique), Prior: c.Prior, Odds: c.Odds})
 	}
@@ -136,10 +145,15 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 
 // Choose decides by a policy which technique the next attempt uses. The decision is to be
 // logged before the diagnosis takes effect.
-func (ch *Chooser) Choose(t sia.Task, f sia.Effect, q diagnose.Choice, by bandit.Policy) (diagnose.Chosen, error) {
-	asked := ch.ask(t, q)
+func (ch *Chooser) Choose(
+	t sia.Task, f sia.Effect, q diagnose.Choice, by bandit.Policy, trials technique.Trials,
+) (diagnose.Chosen, error) {
+	asked := ch.ask(t, q, trials)
 	d := asked.decide(ch.learner, &by)
 	asked.Learned = d.Learned
+	if trials.Said != "" {
+		d.Reason += " " + trials.Said
+	}
 	context, err := json.Marshal(asked)
 	if err != nil {
 		return diagnose.Chosen{}, fmt.Errorf("encode the decision %s: %w", f.Key, err)
@@ -175,7 +189,10 @@ func evidence(cs []sia.Candidate, options []bandit.Option) []sia.Candidate {
 
 // Candidates are the techniques that could be tried on a pattern, in the order of
 // what was learned: those that answer it, and any other that has resolved it.
-func (ch *Chooser) Candidates(library *technique.Library, t sia.Task, p sia.Pattern, by bandit.Policy) []sia.Candidate {
+func (ch *Chooser) Candidates(
+	trials technique.Trials, t sia.Task, p sia.Pattern, by bandit.Policy,
+) []sia.Candidate {
+	library := trials.Library
 	listed := library.Candidates(t, p)
 	all := slices.Clone(listed)
 	for _, k := range library.All() {
@@ -184,7 +201,7 @@ func (ch *Chooser) Candidates(library *technique.Library, t sia.Task, p sia.Patt
 				Reason: fmt.Sprintf("not listed for %s, but it has resolved it", p)})
 		}
 	}
-	known := evidence(all, ch.ask(t, diagnose.Choice{Pattern: p, Candidates: all}).decide(ch.learner, &by).Options)
+	known := evidence(all, ch.ask(t, diagnose.Choice{Pattern: p, Candidates: all}, trials).decide(ch.learner, &by).Options)
 	return slices.DeleteFunc(known, func(c sia.Candidate) bool {
 		unlisted := !slices.ContainsFunc(listed, func(l sia.Candidate) bool { return l.Technique == c.Technique })
 		return unlisted && c.Resolved+c.Org.Resolved+c.Elsewhere.Resolved == 0

@@ -54,16 +54,17 @@ func (l *Learner) Decide(r Request) Decision {
 // options are on no trial.
 func (d *Decision) throw(p Parameters, r Request, proved int) (chosen int) {
 	dice, onTrial := r.dice(), len(d.Options)-proved
-	rest := 1.0
+	trial := 0.0
 	switch {
 	case proved == 0:
-		rest = 0
+		trial = 1
 	case onTrial > 0:
-		rest = 1 - p.Trial
+		trial = p.Trial
 	}
 	for i := proved; i < len(d.Options); i++ {
-		d.Options[i].Propensity = (1 - rest) / float64(onTrial)
+		d.Options[i].Propensity = trial / float64(onTrial)
 	}
+	rest := 1 - trial
 	among := min(proved, max(p.ExploreAmong, r.Left))
 	for i := range among {
 		d.Options[i].Propensity = rest * p.Explore / float64(among)

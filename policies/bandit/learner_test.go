@@ -145,7 +145,7 @@ func TestDecisionIsSound(t *testing.T) {
 // The propensities are those with which techniques are really chosen.
 func TestPropensitiesAreFrequencies(t *testing.T) {
 	policy := defaults(t)
-	policy.Parameters.Explore = 0.4
+	policy.Parameters.Explore, policy.Parameters.Trial = 0.4, 0.1
 	l := newLearner(t, policy)
 	const n = 20000
 	got := map[string]float64{}
