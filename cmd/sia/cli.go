@@ -29,6 +29,7 @@ type cli struct {
 	Pause    pauseCmd    `cmd:"" help:"Pause everything, a repository or an installation, at once."`
 	Resume   resumeCmd   `cmd:"" help:"Go on with what was paused as a whole."`
 	Lessons  lessonsCmd  `cmd:"" help:"What was learned: list, show, teach, forget, import and export it."`
+	Techniques techniquesCmd `cmd:"" help:"How the techniques fare that repositories have on trial."`
 	Policies policiesCmd `cmd:"" help:"By what SIA decides: list, show, check and compare policies, put one to the log, and see what the log teaches."`
 	Memory   memoryCmd   `cmd:"" help:"Show what SIA remembers of a task, and rebuild a lost database from it."`
 	Reindex  reindexCmd  `cmd:"" help:"Rebuild a lost database from the memory branches."`
