@@ -90,13 +90,15 @@ func TestTrialsInTurn(t *testing.T) {
 	wanted := later
 	wanted.Wanted = "beta"
 	check("a person asks", wanted, all, []string{"alpha", "beta", "by-hand", "zeta"}, []string{"zeta", "alpha"}, "")
-	check("a file is gone", later, []string{"alpha", "beta"}, []string{"alpha", "beta", "by-hand"}, []string{"alpha", "beta"}, "")
+	check("a file is gone", later, []string{"alpha", "beta"}, []string{"alpha", "beta", "by-hand"},
+		[]string{"alpha", "beta"}, "")
 
 	outcomesOf(t, s, "zeta", 0, 40)
 	check("one failed", later, all, []string{"alpha", "beta", "by-hand"}, []string{"alpha", "beta"},
 		"zeta is retired: on trial it resolved 0 of 40; its file `.sia/techniques/zeta.md` can be removed.")
 	outcomesOf(t, s, "alpha", 25, 30)
-	check("one proved itself", later, []string{"alpha", "beta"}, []string{"alpha", "beta", "by-hand"}, []string{"beta"}, "")
+	check("one proved itself", later, []string{"alpha", "beta"}, []string{"alpha", "beta", "by-hand"},
+		[]string{"beta"}, "")
 	check("and may be first", first, []string{"alpha", "beta"}, []string{"alpha", "by-hand"}, nil, "")
 
 	reports, err := TrialReports(t.Context(), s, shop, replica(t, s).learner)
@@ -132,7 +134,8 @@ func TestTrialIsReplayed(t *testing.T) {
 	library := withTrials(t, "alpha", "beta", "gamma")
 	chosen := map[string]int{}
 	for issue := range 200 {
-		task := sia.Task{ID: sia.NewTaskID(7, issue), Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}, {Number: 2}},
+		task := sia.Task{ID: sia.NewTaskID(7, issue), Repo: shop, Approaches: 5,
+			Attempts:      []sia.Attempt{{Number: 1}, {Number: 2}},
 			Interventions: []sia.Intervention{{Number: 1, Diagnosis: sia.Diagnosis{Technique: sia.FreshStart}}}}
 		trials, err := w.Trials(t.Context(), task, library)
 		if err != nil {
@@ -155,7 +158,8 @@ func TestTrialIsReplayed(t *testing.T) {
 			t.Fatalf("chose %s, and again %s (%s, %v)", d.Choice, again.Choice, why, err)
 		}
 		i := slices.IndexFunc(again.Options, func(o Chance) bool { return o.Choice == d.Choice })
-		if again.Options[i].Probability != d.Propensity || slices.Contains([]string{"alpha", "beta"}, d.Choice) && d.Propensity != policy.Technique().Parameters.Trial/2 {
+		onTrial := slices.Contains([]string{"alpha", "beta"}, d.Choice)
+		if again.Options[i].Probability != d.Propensity || onTrial && d.Propensity != policy.Technique().Parameters.Trial/2 {
 			t.Fatalf("%s with %v, again with %v", d.Choice, d.Propensity, again.Options[i].Probability)
 		}
 	}

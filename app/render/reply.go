@@ -213,12 +213,12 @@ func Learned(l lesson.Lesson, known bool, against []lesson.Lesson) string {
 }
 
 // LearningOff answers who teaches where nothing is learned.
-const LearningOff = "Lessons are turned off in this repository (`learning.enabled` in its settings), so nothing was noted: " +
-	"no attempt would be told.\n"
+const LearningOff = "Lessons are turned off in this repository (`learning.enabled` in its settings), so " +
+	"nothing was noted: no attempt would be told.\n"
 
 // NothingToCorrect answers who says that something was wrong where nothing was done yet.
-const NothingToCorrect = "No attempt at this has ended yet, so there is nothing that can have been wrong. What is to be " +
-	"remembered in any case, `/sia learn <text>` notes.\n"
+const NothingToCorrect = "No attempt at this has ended yet, so there is nothing that can have been wrong. What is " +
+	"to be remembered in any case, `/sia learn <text>` notes.\n"
 
 // Corrected confirms that a person said what was wrong with an attempt. told is how many lessons the
 // attempt was told, which it counts against; known and against are as in [Learned].

@@ -153,8 +153,8 @@ func TestPropensitiesAreFrequencies(t *testing.T) {
 	for i := range n {
 		d := l.Decide(bandit.Request{
 			Diagnosis: bandit.Diagnosis{Pattern: "repeated-error"}, Task: fmt.Sprint("o/r#", i), Left: 4, Attempt: 1,
-			Candidates: candidates("new", "fresh-start", "error-pattern-recognition", "tool-change", "newer", "x", "y"), Terse: true,
-			Trials: []string{"new", "newer"},
+			Candidates: candidates("new", "fresh-start", "error-pattern-recognition", "tool-change", "newer", "x", "y"),
+			Trials:     []string{"new", "newer"}, Terse: true,
 		})
 		got[d.Choice]++
 		for _, o := range d.Options {

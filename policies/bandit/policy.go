@@ -22,7 +22,7 @@ type Policy struct {
 type Parameters struct {
 	Explore        float64 `yaml:"explore"`         // 0–0.5: share of decisions left to chance
 	ExploreAmong   int     `yaml:"explore_among"`   // ≥ 1: chance picks among at least so many of the best
-	Trial          float64 `yaml:"trial"`           // 0–0.1: share of decisions after the first that try a technique on trial
+	Trial          float64 `yaml:"trial"`           // 0–0.1: share of decisions, after a first, for trials
 	WeightPrior    float64 `yaml:"weight_prior"`    // > 0
 	WeightGlobal   float64 `yaml:"weight_global"`   // > 0
 	WeightOrg      float64 `yaml:"weight_org"`      // > 0

@@ -72,13 +72,16 @@ func TestVerdictStays(t *testing.T) {
 
 // Replaying the log, one by one or all at once, gives the same verdicts at the same outcomes.
 func TestTrialsReplay(t *testing.T) {
-	log := slices.Concat(outcomesOf("good", 20, 30), outcomesOf("bad", 0, 40), outcomesOf("decomposition", 5, 9), outcomesOf("even", 5, 20))
+	log := slices.Concat(outcomesOf("good", 20, 30), outcomesOf("bad", 0, 40), outcomesOf("decomposition", 5, 9),
+		outcomesOf("even", 5, 20))
 	one, all := newLearner(t, defaults(t)), newLearner(t, defaults(t))
 	for _, o := range log {
 		one.Observe(o)
 	}
 	all.Observe(log...)
-	for technique, want := range map[string]bandit.Verdict{"good": bandit.Kept, "bad": bandit.Retired, "even": bandit.Undecided} {
+	for technique, want := range map[string]bandit.Verdict{
+		"good": bandit.Kept, "bad": bandit.Retired, "even": bandit.Undecided,
+	} {
 		a, b := one.Trial("o", "r", technique), all.Trial("o", "r", technique)
 		if diff := cmp.Diff(a, b); diff != "" || a.Verdict != want {
 			t.Errorf("%s is %q, want %q: %s", technique, a.Verdict, want, diff)
@@ -100,7 +103,8 @@ func TestTrialInWords(t *testing.T) {
 		t.Errorf("explored %v: %s", d.Explored, d.Reason)
 	}
 	r.Used = []string{"a"}
-	if d := l.Decide(r); d.Choice != "new" || d.Propensity != 1 || !strings.Contains(d.Reason, "nothing else is left to try") {
+	if d := l.Decide(r); d.Choice != "new" || d.Propensity != 1 ||
+		!strings.Contains(d.Reason, "nothing else is left to try") {
 		t.Errorf("%s with probability %v: %s", d.Choice, d.Propensity, d.Reason)
 	}
 	if r.Attempt = 0; l.Decide(r).Choice != "" {

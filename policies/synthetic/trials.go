@@ -102,7 +102,9 @@ func (m measure) trialsIn(i int) ([]trialled, error) {
 
 // playTrial plays tasks with the learner that ships. resolves says for each task whether the planted
 // technique resolves it; nil: there is none.
-func (m measure) playTrial(w *World, seed uint64, tasks []Task, resolves []bool) (solved []bool, came trialled, err error) {
+func (m measure) playTrial(
+	w *World, seed uint64, tasks []Task, resolves []bool,
+) (solved []bool, came trialled, err error) {
 	made, err := variant{expert: true}.player(w, seed)
 	if err != nil {
 		return nil, came, err
@@ -130,9 +132,14 @@ func (m measure) playTrial(w *World, seed uint64, tasks []Task, resolves []bool)
 					tried++
 				}
 			}
-			done = chosen.Choice == planted && resolves[i] || chosen.Choice != planted && t.resolves[techniqueNumbers[chosen.Choice]]
+			if chosen.Choice == planted {
+				done = resolves[i]
+			} else {
+				done = t.resolves[techniqueNumbers[chosen.Choice]]
+			}
 			used = append(used, chosen.Choice)
-			o := bandit.Outcome{Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Technique: chosen.Choice, Attempt: attempt, Resolved: done}
+			o := bandit.Outcome{Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Technique: chosen.Choice, Attempt: attempt,
+				Resolved: done}
 			if attempt == 0 {
 				o.Confidence = d.Confidence
 			}

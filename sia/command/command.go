@@ -75,8 +75,8 @@ func Commands() []Command {
 				}
 				return sia.Teach{Forget: a}, ""
 			}},
-		{Name: "wrong", Args: "<text>", Does: "say what was wrong with the last attempt: it is remembered, and counts against the " +
-			"lessons that the attempt was told", teach: func(a string) (sia.Teach, string) {
+		{Name: "wrong", Args: "<text>", Does: "say what was wrong with the last attempt: it is remembered, and counts " +
+			"against the lessons that the attempt was told", teach: func(a string) (sia.Teach, string) {
 			if a == "" {
 				return sia.Teach{}, "say what was wrong, for example `/sia wrong the schema is generated and must not be edited`"
 			}
