@@ -56,7 +56,7 @@ func (e edit) judge(p Policy, a arm) {
 		return
 	}
 	t := p.trial(e.snapshot, a)
-	v := Undecided
+	var v Verdict
 	switch {
 	case t.Tried >= trialOutcomes && t.Better > keptAbove:
 		v = Kept
