@@ -39,7 +39,7 @@ type trialled struct {
 // trials measures what becomes of techniques on trial whose worth is known, and what trying them costs.
 func (m measure) trials(ctx context.Context) (out []Figure, err error) {
 	worlds := max(1, m.worlds/5)
-	all, err := inWorlds(ctx, worlds, func(i int) ([]trialled, error) { return m.trialsIn(i) })
+	all, err := inWorlds(ctx, worlds, m.trialsIn)
 	if err != nil {
 		return nil, err
 	}
