@@ -14,11 +14,12 @@ type LessonRef struct {
 // none of them is the task.
 const maxTestHints = 3
 
-// Teach is what a person tells SIA to remember or to forget: /sia learn and
-// /sia forget. It concerns the repository and no task. The zero Teach is nothing.
+// Teach is what a person tells SIA to remember or to forget: /sia learn, /sia forget and
+// /sia wrong. It changes what the repository knows and no task. The zero Teach is nothing.
 type Teach struct {
 	Learn  string // the lesson, in the person's words
 	Forget string // a lesson's id, or words like it
+	Wrong  string // what was wrong with the last attempt at the task, in the person's words
 }
 
 func lessonTexts(refs []LessonRef) []string {

@@ -1,6 +1,7 @@
 package sia
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 )
@@ -127,9 +128,25 @@ func Covers(role, needs string) bool {
 
 // LearningSettings govern what is learned and shared.
 type LearningSettings struct {
-	LessonsInPrompt int     `json:"lessons_in_prompt" yaml:"lessons_in_prompt"`
-	MinConfidence   float64 `json:"min_confidence" yaml:"min_confidence"`
-	Share           string  `json:"share" yaml:"share"` // none or aggregate
+	Enabled         bool     `json:"enabled" yaml:"enabled"` // whether lessons are learned and told
+	LessonsInPrompt int      `json:"lessons_in_prompt" yaml:"lessons_in_prompt"`
+	MinConfidence   float64  `json:"min_confidence" yaml:"min_confidence"`
+	LessonsPerDay   int      `json:"lessons_per_day" yaml:"lessons_per_day"` // learned from outcomes
+	DecayDays       int      `json:"decay_days" yaml:"decay_days"`           // idle, until evidence fades, and its half-life
+	Heartbeat       Duration `json:"heartbeat" yaml:"heartbeat"`             // between two times that lessons are put in order
+	Share           string   `json:"share" yaml:"share"`                     // none or aggregate
+}
+
+// UnmarshalJSON reads settings that were recorded, which may be older than some of them: what a
+// record does not have is the default. So an update turns nothing off.
+func (l *LearningSettings) UnmarshalJSON(b []byte) error {
+	type plain LearningSettings
+	p := plain(DefaultSettings().Learning)
+	if err := json.Unmarshal(b, &p); err != nil {
+		return err
+	}
+	*l = LearningSettings(p)
+	return nil
 }
 
 // PolicySettings govern changes of policies that are kept in the repository.
@@ -173,9 +190,10 @@ func DefaultSettings() Settings {
 		Budget: BudgetSettings{Task: 100, RepoPerDay: 1000, InstallationPerDay: 5000},
 		Checks: ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute),
 			Rerun: RerunAuto, MinuteCost: 0.8},
-		Memory:   MemorySettings{Branch: "sia/memory"},
-		Access:   AccessSettings{CommandPermission: "write"},
-		Learning: LearningSettings{LessonsInPrompt: 5, MinConfidence: 0.5, Share: "none"},
+		Memory: MemorySettings{Branch: "sia/memory"},
+		Access: AccessSettings{CommandPermission: "write"},
+		Learning: LearningSettings{Enabled: true, LessonsInPrompt: 5, MinConfidence: 0.5, LessonsPerDay: 50, DecayDays: 30,
+			Heartbeat: Duration(6 * time.Hour), Share: "none"},
 		Policies: PolicySettings{Autonomy: AutonomyPropose},
 	}
 }

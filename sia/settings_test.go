@@ -1,8 +1,10 @@
 package sia
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -29,5 +31,28 @@ func TestGuarded(t *testing.T) {
 		if !doublestar.ValidatePattern(g) {
 			t.Errorf("%s is no glob", g)
 		}
+	}
+}
+
+// What was recorded before a setting existed has its default: an update turns nothing off. What was
+// recorded as off stays off.
+func TestOldSettings(t *testing.T) {
+	for record, want := range map[string]func(*LearningSettings){
+		`{"learning":{}}`: func(*LearningSettings) {},
+		`{"learning":{"lessons_in_prompt":3,"min_confidence":0.7,"share":"none"}}`: func(l *LearningSettings) {
+			l.LessonsInPrompt, l.MinConfidence = 3, 0.7
+		},
+		`{"learning":{"enabled":false,"lessons_per_day":0,"heartbeat":"1h0m0s"}}`: func(l *LearningSettings) {
+			l.Enabled, l.LessonsPerDay, l.Heartbeat = false, 0, Duration(time.Hour)
+		},
+	} {
+		s, wanted := Settings{}, DefaultSettings().Learning
+		want(&wanted)
+		if err := json.Unmarshal([]byte(record), &s); err != nil || s.Learning != wanted {
+			t.Errorf("%s: %+v, %v", record, s.Learning, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"learning":{"enabled":"yes"}}`), &Settings{}); err == nil {
+		t.Error("what can't be read is read")
 	}
 }

@@ -22,6 +22,7 @@ type Learner interface {
 	Decide(bandit.Request) bandit.Decision
 	Observe(...bandit.Outcome)
 	Discount(factor float64) error
+	Trial(org, repo, technique string) bandit.Trial
 }
 
 // Chooser decides which technique the next attempt of a task uses. Safe for concurrent use.
@@ -56,6 +57,7 @@ type question struct {
 	Used       []sia.TechniqueID `json:"used,omitempty"`
 	Refused    []sia.TechniqueID `json:"refused,omitempty"` // by the reviewer
 	Candidates []given           `json:"candidates"`
+	Trials     []sia.TechniqueID `json:"trials,omitempty"`   // candidates that are on trial
 	Language   string            `json:"language,omitempty"` // of the repository; empty: not known
 	byImport
 	Setup   string `json:"setup"`   // the models and prompts that it is decided under
@@ -78,8 +80,9 @@ func questionOf(d sia.Decision) (q question, err error) {
 	return q, nil
 }
 
-// ask is the question of which technique a task's next attempt uses.
-func (ch *Chooser) ask(t sia.Task, language string, q diagnose.Choice) question {
+// ask is the question of which technique a task's next attempt uses. What a person asks for is not
+// on trial.
+func (ch *Chooser) ask(t sia.Task, language string, q diagnose.Choice, trials technique.Trials) question {
 	by, others := ch.others.of(t.ID)
 	a := question{
 		Diagnosis: diagnosed(t.Repo, q.Pattern, nil), Pick: q.Pick, Wanted: q.Wanted,
@@ -95,6 +98,9 @@ func (ch *Chooser) ask(t sia.Task, language string, q diagnose.Choice) question 
 			g.Imported = bandit.Tally(others.Technique(language, string(q.Pattern), string(c.Technique)))
 		}
 		a.Candidates = append(a.Candidates, g)
+		if slices.Contains(trials.Active, c.Technique) && c.Technique != q.Wanted {
+			a.Trials = append(a.Trials, c.Technique)
+		}
 	}
 	return a
 }
@@ -130,6 +136,9 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 			r.Used = append(r.Used, string(id))
 		}
 	}
+	for _, id := range q.Trials {
+		r.Trials = append(r.Trials, string(id))
+	}
 	for _, c := range q.Candidates {
 		r.Candidates = append(r.Candidates, bandit.Candidate{Technique: string(c.Technique), Prior: c.Prior, Odds: c.Odds,
 			Imported: c.Imported})
@@ -155,11 +164,14 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 // Choose decides by a policy which technique the next attempt uses; language is that of the task's
 // repository. The decision is to be logged before the diagnosis takes effect.
 func (ch *Chooser) Choose(
-	t sia.Task, language string, f sia.Effect, q diagnose.Choice, by bandit.Policy,
+	t sia.Task, language string, f sia.Effect, q diagnose.Choice, by bandit.Policy, trials technique.Trials,
 ) (diagnose.Chosen, error) {
-	asked := ch.ask(t, language, q)
+	asked := ch.ask(t, language, q, trials)
 	d := asked.decide(ch.learner, &by)
 	asked.Learned = d.Learned
+	if trials.Said != "" {
+		d.Reason += " " + trials.Said
+	}
 	context, err := json.Marshal(asked)
 	if err != nil {
 		return diagnose.Chosen{}, fmt.Errorf("encode the decision %s: %w", f.Key, err)
@@ -196,8 +208,9 @@ func evidence(cs []sia.Candidate, options []bandit.Option) []sia.Candidate {
 // Candidates are the techniques that could be tried on a pattern, in the order of
 // what was learned: those that answer it, and any other that has resolved it.
 func (ch *Chooser) Candidates(
-	library *technique.Library, t sia.Task, language string, p sia.Pattern, by bandit.Policy,
+	trials technique.Trials, t sia.Task, language string, p sia.Pattern, by bandit.Policy,
 ) []sia.Candidate {
+	library := trials.Library
 	listed := library.Candidates(t, p)
 	all := slices.Clone(listed)
 	for _, k := range library.All() {
@@ -206,7 +219,7 @@ func (ch *Chooser) Candidates(
 				Reason: fmt.Sprintf("not listed for %s, but it has resolved it", p)})
 		}
 	}
-	known := evidence(all, ch.ask(t, language, diagnose.Choice{Pattern: p, Candidates: all}).decide(ch.learner, &by).Options)
+	known := evidence(all, ch.ask(t, language, diagnose.Choice{Pattern: p, Candidates: all}, trials).decide(ch.learner, &by).Options)
 	return slices.DeleteFunc(known, func(c sia.Candidate) bool {
 		unlisted := !slices.ContainsFunc(listed, func(l sia.Candidate) bool { return l.Technique == c.Technique })
 		return unlisted && c.Resolved+c.Org.Resolved+c.Elsewhere.Resolved == 0

@@ -95,10 +95,10 @@ func decisions(t *testing.T, w *Chooser) (all []sia.Decision) {
 	for issue := range 8 {
 		task := sia.Task{ID: sia.NewTaskID(7, issue), Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}}
 		for _, p := range sia.Patterns {
-			cs := w.Candidates(library(t), task, "go", p, shipped(t))
+			cs := w.Candidates(technique.Trials{Library: library(t)}, task, "go", p, shipped(t))
 			chosen, err := w.Choose(task, "go", sia.Effect{Key: fmt.Sprint(issue, p), Attempt: 1},
 				diagnose.Choice{Pattern: p, Candidates: cs, Pick: cs[len(cs)-1].Technique, Confidence: 0.7, Ratings: ratings(issue),
-					Model: true}, shipped(t))
+					Model: true}, shipped(t), technique.Trials{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +212,7 @@ func TestCandidates(t *testing.T) {
 	w := replica(t, s)
 	task := sia.Task{ID: "7-1", Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}}
 	names := func() (ids []sia.TechniqueID) {
-		for _, c := range w.Candidates(library(t), task, "go", sia.WrongOrder, shipped(t)) {
+		for _, c := range w.Candidates(technique.Trials{Library: library(t)}, task, "go", sia.WrongOrder, shipped(t)) {
 			ids = append(ids, c.Technique)
 		}
 		return ids
@@ -238,9 +238,9 @@ func TestCandidates(t *testing.T) {
 func TestPersonsWish(t *testing.T) {
 	w := replica(t, database(t))
 	task := sia.Task{ID: "7-1", Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}, Wanted: sia.FreshStart}
-	cs := w.Candidates(library(t), task, "go", sia.WrongOrder, shipped(t))
+	cs := w.Candidates(technique.Trials{Library: library(t)}, task, "go", sia.WrongOrder, shipped(t))
 	chosen, err := w.Choose(task, "go", sia.Effect{Key: "7-1/1/diagnose-v3", Attempt: 1},
-		diagnose.Choice{Pattern: sia.WrongOrder, Candidates: cs, Wanted: sia.FreshStart}, shipped(t))
+		diagnose.Choice{Pattern: sia.WrongOrder, Candidates: cs, Wanted: sia.FreshStart}, shipped(t), technique.Trials{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestWhatIsHeard(t *testing.T) {
 		{"nothing said", diagnose.Choice{Model: true, Confidence: 0.9}, nil},
 		{"by the rules", diagnose.Choice{Pick: sia.FreshStart, Confidence: 0.9}, nil},
 	} {
-		if diff := cmp.Diff(tt.want, w.ask(task, "go", tt.choice).Confidence); diff != "" {
+		if diff := cmp.Diff(tt.want, w.ask(task, "go", tt.choice, technique.Trials{}).Confidence); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}
@@ -298,7 +298,7 @@ func TestWhatIsHeard(t *testing.T) {
 func TestRatingsDecide(t *testing.T) {
 	w := replica(t, database(t))
 	task := sia.Task{ID: "7-1", Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}}
-	cs := w.Candidates(library(t), task, "go", sia.RepeatedError, shipped(t))
+	cs := w.Candidates(technique.Trials{Library: library(t)}, task, "go", sia.RepeatedError, shipped(t))
 	for _, tt := range []struct {
 		ratings sia.Ratings
 		want    sia.TechniqueID
@@ -314,7 +314,7 @@ func TestRatingsDecide(t *testing.T) {
 		chosen, err := w.Choose(task, "go", sia.Effect{Key: "7-1/1/diagnose-v3", Attempt: 1}, diagnose.Choice{
 			Pattern: sia.RepeatedError, Candidates: cs, Pick: sia.ErrorPattern, Confidence: 0.7, Ratings: tt.ratings,
 			Model: true,
-		}, shipped(t))
+		}, shipped(t), technique.Trials{})
 		if err != nil || chosen.Technique != tt.want {
 			t.Errorf("%v: %s because %s, want %s (%v)", tt.ratings, chosen.Technique, chosen.Why, tt.want, err)
 		}

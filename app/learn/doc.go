@@ -7,7 +7,7 @@
 //   - [Decider]: who works well at which kind of task, and what came of every other choice. It puts the
 //     questions of tasks to the policies in force.
 //   - [Lessons]: what tasks and people taught, in words. It learns from a task, chooses what the next
-//     attempt is told, does what people say with `/sia learn` and `/sia forget`, keeps each
+//     attempt is told, does what people say with `/sia learn`, `/sia forget` and `/sia wrong`, keeps each
 //     repository's lessons in order, and shares among an owner's repositories what a person approved.
 //
 // [Sharing] counts what worked for other installations to learn from, where repositories agree. What is

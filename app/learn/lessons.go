@@ -16,10 +16,9 @@ import (
 )
 
 const (
-	lessonsPerDay = 50 // that are learned in a repository; the surest of a task come first
-	lessonsLike   = 20 // that a new lesson is compared with
-	lessonsFound  = 12 // from which the few that an attempt is told are chosen
-	queryWords    = 400
+	lessonsLike  = 20 // that a new lesson is compared with
+	lessonsFound = 12 // from which the few that an attempt is told are chosen
+	queryWords   = 400
 )
 
 // Lessons keeps what tasks and people taught each repository. Safe for concurrent use.
@@ -42,8 +41,11 @@ func NewLessons(s *store.Store, secrets *secret.Masker, log *slog.Logger, now fu
 func (ls *Lessons) FromTask(
 	ctx context.Context, t sia.Task, tools []string, said func(context.Context) ([]string, error),
 ) error {
+	set, err := ls.inForce(ctx, t.Repo.ID)
+	if err != nil || !set.Enabled {
+		return err
+	}
 	m := lesson.Material{Task: t, Now: ls.now()}
-	var err error
 	if t.State.Final() {
 		if m.Tools, err = ls.toolUse(ctx, t, tools); err != nil {
 			return err
@@ -68,7 +70,8 @@ func (ls *Lessons) FromTask(
 		if err != nil {
 			return err
 		}
-		if err := ls.keep(ctx, t.Repo.ID, fresh[:min(len(fresh), max(0, lessonsPerDay-n))]); err != nil {
+		// The surest of a task come first.
+		if err := ls.keep(ctx, t.Repo.ID, fresh[:min(len(fresh), max(0, set.LessonsPerDay-n))]); err != nil {
 			return err
 		}
 	}
@@ -192,7 +195,7 @@ func countCall(uses []lesson.ToolUse, c agent.Call) []lesson.ToolUse {
 func (ls *Lessons) ForAttempt(
 	ctx context.Context, t sia.Task, set sia.Settings,
 ) (told, withheld []lesson.Lesson, err error) {
-	if set.Learning.LessonsInPrompt == 0 {
+	if !set.Learning.Enabled || set.Learning.LessonsInPrompt == 0 {
 		return nil, nil, nil
 	}
 	text := t.Title + "\n" + t.Body

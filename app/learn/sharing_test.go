@@ -18,6 +18,7 @@ import (
 	"github.com/sia-bot/sia/policies/priors"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/technique"
 )
 
 // The public list is what SIA has, word by word: else something would be counted under other names, or not.
@@ -246,9 +247,9 @@ func TestImportedPriorsDecide(t *testing.T) {
 	told, without, followed := 0, 0, 0
 	for issue := range 200 {
 		task := sia.Task{ID: sia.NewTaskID(7, issue), Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}}
-		cs := w.Candidates(library(t), task, "go", sia.WrongOrder, shipped(t))
+		cs := w.Candidates(technique.Trials{Library: library(t)}, task, "go", sia.WrongOrder, shipped(t))
 		chosen, err := w.Choose(task, "go", sia.Effect{Key: fmt.Sprint(issue), Attempt: 1},
-			diagnose.Choice{Pattern: sia.WrongOrder, Candidates: cs}, shipped(t))
+			diagnose.Choice{Pattern: sia.WrongOrder, Candidates: cs}, shipped(t), technique.Trials{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,6 +26,12 @@ func (ls *Lessons) Teach(ctx context.Context, intent sia.Intent) (answer string,
 		}
 		return render.Forgot(found[0]), true, nil
 	}
+	if set, err := ls.inForce(ctx, repo); err != nil || !set.Enabled {
+		return render.LearningOff, false, err
+	}
+	if intent.Teach.Wrong != "" {
+		return ls.correct(ctx, intent)
+	}
 	about := sia.Task{ID: sia.NewTaskID(repo, e.Origin.OnIssue), Issue: e.Origin.OnIssue}
 	l := lesson.NewTaught(repo, e.ID, intent.Teach.Learn, e.By, about, ls.now())
 	kept, against, err := ls.Learn(ctx, l)
@@ -33,6 +39,32 @@ func (ls *Lessons) Teach(ctx context.Context, intent sia.Intent) (answer string,
 		return "", false, err
 	}
 	return render.Learned(kept, kept.ID != l.ID, against), true, nil
+}
+
+// correct keeps what a person says was wrong with the last attempt of the task that the comment is
+// about, and counts it as their 👎 to what that attempt was told.
+func (ls *Lessons) correct(ctx context.Context, intent sia.Intent) (answer string, done bool, err error) {
+	repo, e := intent.Repo.ID, intent.Event
+	ids, err := ls.store.TaskByRef(ctx, repo, sia.IssueRef(e.Origin.OnIssue))
+	if err != nil || len(ids) == 0 {
+		return render.NothingToCorrect, false, err
+	}
+	t, err := ls.store.Task(ctx, ids[0])
+	if err != nil {
+		return "", false, err
+	}
+	l, against, ok := lesson.NewCorrection(t, e.ID, intent.Teach.Wrong, e.By, ls.now())
+	if !ok {
+		return render.NothingToCorrect, false, nil
+	}
+	kept, contrary, err := ls.Learn(ctx, l)
+	if err != nil {
+		return "", false, err
+	}
+	if err := ls.store.CountLessons(ctx, repo, against...); err != nil {
+		return "", false, err
+	}
+	return render.Corrected(kept, kept.ID != l.ID, len(against), contrary), true, nil
 }
 
 // Learn keeps a person's lesson, once, and returns it as it is kept, or what is

@@ -188,6 +188,7 @@ func texts(task sia.Task) map[string]string {
 		"explain": render.Explain(task, []render.Move{{Event: sia.KStart, Why: task.Title, To: sia.State(task.Title)}},
 			[]sia.Decision{{Type: sia.DecisionType(task.Title), Choice: task.Title, Reason: task.Title, Outcome: task.Title}}),
 		"not permitted": render.NotPermitted(task.Title, task.Body),
+		"corrected":     render.Corrected(hostileLesson(task), false, 1, []lesson.Lesson{hostileLesson(task)}),
 		"learned":       render.Learned(hostileLesson(task), false, []lesson.Lesson{hostileLesson(task)}),
 		"forgot":        render.Forgot(hostileLesson(task)), "forgot none": render.ForgotNone(task.Title, nil),
 		"forgot which": render.ForgotNone(task.Title, []lesson.Lesson{hostileLesson(task)}),

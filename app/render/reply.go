@@ -209,6 +209,31 @@ func TooMany(limit int, per string) string {
 // Learned confirms /sia learn. known: it was known already. against are lessons
 // that advise the opposite.
 func Learned(l lesson.Lesson, known bool, against []lesson.Lesson) string {
+	return learned(l, known, against, "")
+}
+
+// LearningOff answers who teaches where nothing is learned.
+const LearningOff = "Lessons are turned off in this repository (`learning.enabled` in its settings), so " +
+	"nothing was noted: no attempt would be told.\n"
+
+// NothingToCorrect answers who says that something was wrong where nothing was done yet.
+const NothingToCorrect = "No attempt at this has ended yet, so there is nothing that can have been wrong. What is " +
+	"to be remembered in any case, `/sia learn <text>` notes.\n"
+
+// Corrected confirms that a person said what was wrong with an attempt. told is how many lessons the
+// attempt was told, which it counts against; known and against are as in [Learned].
+func Corrected(l lesson.Lesson, known bool, told int, against []lesson.Lesson) string {
+	counted := ""
+	switch {
+	case told == 1:
+		counted = "It counts against the one lesson that the attempt was told."
+	case told > 1:
+		counted = fmt.Sprintf("It counts against the %d lessons that the attempt was told.", told)
+	}
+	return learned(l, known, against, counted)
+}
+
+func learned(l lesson.Lesson, known bool, against []lesson.Lesson, counted string) string {
 	var p page
 	switch {
 	case known && l.State == lesson.Forgotten:
@@ -219,6 +244,9 @@ func Learned(l lesson.Lesson, known bool, against []lesson.Lesson) string {
 		p.add("Noted for this repository, and told to attempts at issues that it fits:")
 	}
 	p.add(Quote(cut(l.Told(), 2000)))
+	if counted != "" {
+		p.add(counted)
+	}
 	if len(against) > 0 {
 		p.add("It contradicts what was learned before. An attempt is told at most one of them, whichever fits better; " +
 			"forget the one that is wrong:\n\n" + lessonList(against))

@@ -50,7 +50,7 @@ func TechniqueBody(t sia.Task, fix sia.Fix, p Proposal, l Links) string {
 	b.add("### The technique\n\n**" + Line(p.Name, 80) + "** — when " + Line(p.When, 300) + ".\n\n" +
 		Quote(cut(p.Prompt, 3000)))
 	b.add("### What merging does\n\nFrom then on SIA may choose `" + string(p.ID) + "` for tasks of this repository, " +
-		"never as its first guess until it has proved itself. " +
+		"never as its first guess and seldom as a later one until it has proved itself: the line `trial: true` says so. " +
 		"Edit " + Code(p.Path, 0) + " as you like, here or later: a model is told what stands in it. Close this to do " +
 		"without it.")
 	return b.String()

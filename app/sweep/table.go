@@ -29,8 +29,7 @@ type Schedule struct {
 // requests per waiting task.
 func DefaultSchedule() Schedule {
 	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m",
-		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "0 */6 * * *",
-		Trials: "@every 1h", Evolve: "@daily"}
+		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "@hourly", Trials: "@hourly", Evolve: "@daily"}
 }
 
 // Retention of stored deliveries: longer than the three or seven days for which
@@ -45,7 +44,7 @@ type Shown interface {
 
 // Lessons are what was learned in all repositories.
 type Lessons interface {
-	// Tidy puts the lessons in order of every repository that is not at work.
+	// Tidy puts the lessons in order of every repository that is not at work and whose turn it is.
 	Tidy(ctx context.Context) error
 }
 

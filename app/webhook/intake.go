@@ -105,7 +105,7 @@ type target struct {
 
 // Take applies an intent to the tasks it concerns.
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
-	targets, err := in.targets(ctx, intent)
+	intent, targets, err := in.concerned(ctx, intent)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	}
 	if intent.Teach != (sia.Teach{}) {
 		text, done, err := in.Teacher.Teach(ctx, intent)
-		if err != nil {
+		if err != nil || !done && !intent.Event.Origin.Command {
 			return err
 		}
 		intent.Event.Fact = sia.Query{Topic: "say", Text: text, Obeyed: done}
@@ -208,6 +208,23 @@ func (in *Intake) anew(ctx context.Context, intent sia.Intent, targets []target)
 		}
 	}
 	return intent, nil
+}
+
+// concerned finds the tasks that an intent concerns. A comment that begins with 👎 is an answer like
+// any other where a question is open, and then it teaches nothing; elsewhere it says what was wrong
+// with the task's last attempt.
+func (in *Intake) concerned(ctx context.Context, intent sia.Intent) (sia.Intent, []target, error) {
+	targets, err := in.targets(ctx, intent)
+	if err != nil || intent.Teach.Wrong == "" || intent.Event.Origin.Command {
+		return intent, targets, err
+	}
+	if len(targets) > 0 {
+		intent.Teach = sia.Teach{}
+		return intent, targets, nil
+	}
+	intent.Event.Fact = sia.Query{Topic: "say"} // Take fills in the answer
+	targets, err = in.targets(ctx, intent)
+	return intent, targets, err
 }
 
 // targets finds the tasks that any of the intent's references name, and drops

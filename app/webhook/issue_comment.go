@@ -85,6 +85,7 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 	p, ok := command.Parse(c.Body, slug)
 	if !ok {
 		in.Event.Fact = sia.AnswerGiven{Text: c.Body} // counts only in an escalation issue
+		in.Teach.Wrong, _ = command.Thumb(c.Body)
 		return []sia.Intent{in}
 	}
 	in.Event.Origin.Command = true

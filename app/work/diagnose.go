@@ -89,6 +89,10 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 	if err != nil {
 		return conclusion{}, err
 	}
+	trials, err := w.Chooser.Trials(ctx, t, library)
+	if err != nil {
+		return conclusion{}, err
+	}
 	lessons, err := w.Lessons.ForDiagnosis(ctx, t)
 	if err != nil {
 		return conclusion{}, err
@@ -104,11 +108,13 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 	}
 	in := diagnose.Input{
 		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, agent.HeaderOf(t, *t.Attempt())), Diff: diff,
-		Lessons: lessons, Library: library, Final: t.ApproachesLeft() == 0, Tools: w.tools(t.Settings.Agent),
-		Candidates: func(p sia.Pattern) []sia.Candidate { return w.Chooser.Candidates(library, t, language, p, policy) },
-		Choose:     func(q diagnose.Choice) (diagnose.Chosen, error) { return w.Chooser.Choose(t, language, f, q, policy) },
-		Files:      paths(files),
-		Read:       func(path string) ([]byte, error) { return repo.ReadFile(ctx, string(t.BaseSHA), path, exampleLimit) },
+		Lessons: lessons, Library: trials.Library, Final: t.ApproachesLeft() == 0, Tools: w.tools(t.Settings.Agent),
+		Candidates: func(p sia.Pattern) []sia.Candidate { return w.Chooser.Candidates(trials, t, language, p, policy) },
+		Choose: func(q diagnose.Choice) (diagnose.Chosen, error) {
+			return w.Chooser.Choose(t, language, f, q, policy, trials)
+		},
+		Files: paths(files),
+		Read:  func(path string) ([]byte, error) { return repo.ReadFile(ctx, string(t.BaseSHA), path, exampleLimit) },
 	}
 	if t.Credits.Left() <= 0 {
 		in.NoModel = "the task's credits are used up"

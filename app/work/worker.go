@@ -57,9 +57,13 @@ type Looker interface {
 // Chooser decides which technique the next attempt uses, and learns what came of it.
 type Chooser interface {
 	// Choose decides by a policy; language is that of the task's repository.
-	Choose(t sia.Task, language string, f sia.Effect, q diagnose.Choice, by bandit.Policy) (diagnose.Chosen, error)
+	Choose(
+		t sia.Task, language string, f sia.Effect, q diagnose.Choice, by bandit.Policy, trials technique.Trials,
+	) (diagnose.Chosen, error)
 	// Candidates are the techniques that could be tried on a pattern, the best first.
-	Candidates(library *technique.Library, t sia.Task, language string, p sia.Pattern, by bandit.Policy) []sia.Candidate
+	Candidates(trials technique.Trials, t sia.Task, language string, p sia.Pattern, by bandit.Policy) []sia.Candidate
+	// Trials says what of a library a task's next choice may use.
+	Trials(ctx context.Context, t sia.Task, library *technique.Library) (technique.Trials, error)
 	// Observe records what came of the task's interventions, as far as it is known.
 	Observe(ctx context.Context, t sia.Task) error
 }

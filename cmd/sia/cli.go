@@ -22,27 +22,28 @@ const (
 
 // cli is the command line: one field per command.
 type cli struct {
-	Serve    serveCmd    `cmd:"" help:"Receive webhooks and work on labelled issues."`
-	Demo     demoCmd     `cmd:"" help:"Play the whole product on this machine: no account, no key."`
-	Doctor   doctorCmd   `cmd:"" help:"Check the configuration against the real endpoints and say what to do."`
-	Task     taskCmd     `cmd:"" help:"List, show and explain tasks."`
-	Pause    pauseCmd    `cmd:"" help:"Pause everything, a repository or an installation, at once."`
-	Resume   resumeCmd   `cmd:"" help:"Go on with what was paused as a whole."`
-	Lessons  lessonsCmd  `cmd:"" help:"What was learned: list, show, teach, forget, import and export it."`
-	Policies policiesCmd `cmd:"" help:"By what SIA decides: list, show, check and compare policies, put one to the log, and see what the log teaches."`
-	Priors   priorsCmd   `cmd:"" help:"Learn from other installations, and share counts of what worked: export, aggregate, import, show, remove."`
-	Replay   replayCmd   `cmd:"" help:"Tasks from a repository's own history: find them, and have coders do them again."`
-	Memory   memoryCmd   `cmd:"" help:"Show what SIA remembers of a task, and rebuild a lost database from it."`
-	Reindex  reindexCmd  `cmd:"" help:"Rebuild a lost database from the memory branches."`
-	Improve  improveCmd  `cmd:"" help:"Improve a file, or SIA itself: one change at a time, kept only where it shows to be better."`
-	Log      logCmd      `cmd:"" help:"Read failing CI logs: what failed, its signature and class."`
-	Tamper   tamperCmd   `cmd:"" help:"Find what a change does to tests and checks, as SIA does of an attempt."`
-	Config   configCmd   `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
-	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to date."`
-	Bench    benchGroup  `cmd:"" help:"Measure: this machine, the choice of technique, or the sandbox."`
-	Forward  forwardCmd  `cmd:"" hidden:"" passthrough:"" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
-	Help     helpCmd     `cmd:"" help:"Say what a command does: sia help [command]."`
+	Serve      serveCmd      `cmd:"" help:"Receive webhooks and work on labelled issues."`
+	Demo       demoCmd       `cmd:"" help:"Play the whole product on this machine: no account, no key."`
+	Doctor     doctorCmd     `cmd:"" help:"Check the configuration against the real endpoints and say what to do."`
+	Task       taskCmd       `cmd:"" help:"List, show and explain tasks."`
+	Pause      pauseCmd      `cmd:"" help:"Pause everything, a repository or an installation, at once."`
+	Resume     resumeCmd     `cmd:"" help:"Go on with what was paused as a whole."`
+	Lessons    lessonsCmd    `cmd:"" help:"What was learned: list, show, teach, forget, import and export it."`
+	Techniques techniquesCmd `cmd:"" help:"How the techniques fare that repositories have on trial."`
+	Policies   policiesCmd   `cmd:"" help:"By what SIA decides: list, show, check and compare policies, put one to the log, and see what the log teaches."`
+	Priors     priorsCmd     `cmd:"" help:"Learn from other installations, and share counts of what worked: export, aggregate, import, show, remove."`
+	Replay     replayCmd     `cmd:"" help:"Tasks from a repository's own history: find them, and have coders do them again."`
+	Memory     memoryCmd     `cmd:"" help:"Show what SIA remembers of a task, and rebuild a lost database from it."`
+	Reindex    reindexCmd    `cmd:"" help:"Rebuild a lost database from the memory branches."`
+	Improve    improveCmd    `cmd:"" help:"Improve a file, or SIA itself: one change at a time, kept only where it shows to be better."`
+	Log        logCmd        `cmd:"" help:"Read failing CI logs: what failed, its signature and class."`
+	Tamper     tamperCmd     `cmd:"" help:"Find what a change does to tests and checks, as SIA does of an attempt."`
+	Config     configCmd     `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
+	Migrate    migrateCmd    `cmd:"" help:"Bring the database's schema up to date."`
+	Bench      benchGroup    `cmd:"" help:"Measure: this machine, the choice of technique, or the sandbox."`
+	Forward    forwardCmd    `cmd:"" hidden:"" passthrough:"" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Help       helpCmd       `cmd:"" help:"Say what a command does: sia help [command]."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, as the command version does."`
 

@@ -16,6 +16,7 @@ import (
 	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/technique"
 )
 
 // decisionLog is a database in the making.
@@ -154,7 +155,7 @@ func (l *decisionLog) techniques(ctx context.Context, n int) {
 			Approaches: 3, Attempts: []sia.Attempt{{Number: 1}}}
 		q := diagnose.Choice{Pattern: sia.WrongTool,
 			Candidates: []sia.Candidate{{Technique: sia.ToolChange}, {Technique: sia.FreshStart}}}
-		chosen, err := ch.Choose(task, "go", sia.Effect{Key: fmt.Sprint("t", i), Attempt: 1}, q, p.Technique())
+		chosen, err := ch.Choose(task, "go", sia.Effect{Key: fmt.Sprint("t", i), Attempt: 1}, q, p.Technique(), technique.Trials{})
 		l.ts.Check(err)
 		l.logDecision(ctx, *chosen.Decision, i%3 == 0)
 	}

@@ -28,6 +28,7 @@ type Request struct {
 	Seed       uint64
 	Candidates []Candidate // in the order that breaks ties
 	Used       []string    // techniques tried in this task: never chosen again
+	Trials     []string    // candidates that are on trial: never the first of a task, and seldom a later one
 	Policy     *Policy     // in force for the request; nil: the learner's own
 	// Terse leaves Low, High and Reason out, which take most of a decision's time:
 	// for simulations.
@@ -63,6 +64,7 @@ type Option struct {
 	Imported  Tally `json:"imported,omitzero"`
 
 	strength float64 // of the posterior, in outcomes
+	trial    bool    // it is on trial
 }
 
 // Tally counts outcomes of one technique for one pattern. Counts are fractions

@@ -20,6 +20,9 @@
 //     with which it was to be chosen. One in twenty is left to chance, so that
 //     policies can be compared afterwards.
 //
+// A technique that is on trial is tried seldom, and never first in a task. Its outcomes decide whether it
+// is kept or retired ([Learner.Trial]).
+//
 // Everything is a function of the outcomes in their order and of the request:
 // replaying a log gives the same learner and the same decisions.
 //

@@ -95,6 +95,8 @@ type snapshot struct {
 	scopes  map[place]scope
 	weights weights
 	learned int // outcomes
+
+	verdicts map[arm]Verdict // on techniques that were on trial
 }
 
 // edit is a snapshot in the making: scopes that it has not copied yet are shared.

@@ -56,6 +56,7 @@ func (l *Learner) Observe(os ...Outcome) {
 			c.Resolved = 1
 		}
 		e.add(o.Org, o.Repo, o.Pattern, entry{o.Technique, c})
+		e.judge(l.policy, arm{o.Org, o.Repo, o.Technique})
 		e.learned++
 	}
 	l.now.Store(e.snapshot)
@@ -74,7 +75,8 @@ func (l *Learner) Discount(factor float64) error {
 	l.write.Lock()
 	defer l.write.Unlock()
 	old := l.now.Load()
-	s := &snapshot{scopes: make(map[place]scope, len(old.scopes)), weights: old.weights, learned: old.learned}
+	s := &snapshot{scopes: make(map[place]scope, len(old.scopes)), weights: old.weights, learned: old.learned,
+		verdicts: old.verdicts}
 	for p, sc := range old.scopes {
 		s.scopes[p] = sc.times(factor)
 	}

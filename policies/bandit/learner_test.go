@@ -76,7 +76,8 @@ func request(rt *rapid.T) bandit.Request {
 	r := bandit.Request{
 		Diagnosis: diagnosis(rt), Task: rapid.String().Draw(rt, "task"), Attempt: rapid.IntRange(0, 9).Draw(rt, "attempt"),
 		Left: rapid.IntRange(-1, 9).Draw(rt, "left"), Seed: rapid.Uint64().Draw(rt, "seed"),
-		Used: rapid.SliceOf(rapid.SampledFrom(letters)).Draw(rt, "used"),
+		Used:   rapid.SliceOf(rapid.SampledFrom(letters)).Draw(rt, "used"),
+		Trials: rapid.SliceOfN(rapid.SampledFrom(letters), 0, 3).Draw(rt, "trials"),
 	}
 	for _, n := range rapid.SliceOfN(rapid.SampledFrom(append([]string{""}, letters...)), 0, 9).Draw(rt, "candidates") {
 		r.Candidates = append(r.Candidates, bandit.Candidate{
@@ -96,10 +97,11 @@ func TestDecisionIsSound(t *testing.T) {
 		r := request(rt)
 		d := l.Decide(r)
 
-		open := map[string]bool{}
+		open, proved := map[string]bool{}, false
 		for _, c := range r.Candidates {
-			if c.Technique != "" && !slices.Contains(r.Used, c.Technique) {
-				open[c.Technique] = true
+			onTrial := slices.Contains(r.Trials, c.Technique)
+			if c.Technique != "" && !slices.Contains(r.Used, c.Technique) && !(onTrial && r.Attempt == 0) {
+				open[c.Technique], proved = true, proved || !onTrial
 			}
 		}
 		if len(d.Options) != len(open) || open[d.Choice] != (len(open) > 0) {
@@ -108,8 +110,11 @@ func TestDecisionIsSound(t *testing.T) {
 		if d.Reason == "" {
 			rt.Fatal("no reason")
 		}
-		sum := 0.0
+		sum, trials := 0.0, 0.0
 		for _, o := range d.Options {
+			if slices.Contains(r.Trials, o.Technique) {
+				trials += o.Propensity
+			}
 			if !open[o.Technique] {
 				rt.Errorf("%q is no candidate, or was used", o.Technique)
 			}
@@ -125,6 +130,9 @@ func TestDecisionIsSound(t *testing.T) {
 		if len(d.Options) > 0 && math.Abs(sum-1) > 1e-12 {
 			rt.Errorf("propensities sum to %v", sum)
 		}
+		if proved && trials > .1+1e-12 {
+			rt.Errorf("what is on trial is chosen in %v of such decisions", trials)
+		}
 		if _, err := json.Marshal(d); err != nil { // a NaN or an infinity somewhere
 			rt.Error(err)
 		}
@@ -137,15 +145,16 @@ func TestDecisionIsSound(t *testing.T) {
 // The propensities are those with which techniques are really chosen.
 func TestPropensitiesAreFrequencies(t *testing.T) {
 	policy := defaults(t)
-	policy.Parameters.Explore = 0.4
+	policy.Parameters.Explore, policy.Parameters.Trial = 0.4, 0.1
 	l := newLearner(t, policy)
 	const n = 20000
 	got := map[string]float64{}
 	want := map[string]float64{}
 	for i := range n {
 		d := l.Decide(bandit.Request{
-			Diagnosis: bandit.Diagnosis{Pattern: "repeated-error"}, Task: fmt.Sprint("o/r#", i), Left: 4,
-			Candidates: candidates("fresh-start", "error-pattern-recognition", "tool-change", "x", "y"), Terse: true,
+			Diagnosis: bandit.Diagnosis{Pattern: "repeated-error"}, Task: fmt.Sprint("o/r#", i), Left: 4, Attempt: 1,
+			Candidates: candidates("new", "fresh-start", "error-pattern-recognition", "tool-change", "newer", "x", "y"),
+			Trials:     []string{"new", "newer"}, Terse: true,
 		})
 		got[d.Choice]++
 		for _, o := range d.Options {
@@ -160,8 +169,9 @@ func TestPropensitiesAreFrequencies(t *testing.T) {
 			t.Errorf("%s was chosen in %.4f of decisions, its propensity is %.4f", technique, got[technique]/n, p)
 		}
 	}
-	if want["error-pattern-recognition"] < 0.7 || want["y"] != 0 {
-		t.Errorf("propensities are %v: the best among four should have .7, the fifth nothing", want)
+	if math.Abs(want["error-pattern-recognition"]-.9*.7) > 1e-12 || want["y"] != 0 || math.Abs(want["new"]-.05) > 1e-12 {
+		t.Errorf("propensities are %v: each of two on trial should have .05, and of the rest the best among four .7, the "+
+			"fifth nothing", want)
 	}
 }
 

@@ -22,6 +22,7 @@ type Policy struct {
 type Parameters struct {
 	Explore        float64 `yaml:"explore"`         // 0–0.5: share of decisions left to chance
 	ExploreAmong   int     `yaml:"explore_among"`   // ≥ 1: chance picks among at least so many of the best
+	Trial          float64 `yaml:"trial"`           // 0–0.1: share of decisions, after a first, for trials
 	WeightPrior    float64 `yaml:"weight_prior"`    // > 0
 	WeightGlobal   float64 `yaml:"weight_global"`   // > 0
 	WeightOrg      float64 `yaml:"weight_org"`      // > 0
@@ -29,6 +30,9 @@ type Parameters struct {
 	Confidence     float64 `yaml:"confidence"`      // ≥ 0: first weight of the confidence in today's diagnosis
 	Opinion        float64 `yaml:"opinion"`         // ≥ 0: first weight of the average confidence
 }
+
+// maxTrial bounds the share of decisions that a policy may give to techniques on trial.
+const maxTrial = 0.1
 
 // Rules are the expert table.
 type Rules struct {
@@ -56,6 +60,7 @@ func (p Policy) Check() []invalid.Problem {
 	r := invalid.Ranges{}
 	r.Within("parameters.explore_among", float64(q.ExploreAmong), 1, 100)
 	r.Within("parameters.explore", q.Explore, 0, 0.5)
+	r.Within("parameters.trial", q.Trial, 0, maxTrial)
 	r.Within("parameters.weight_prior", q.WeightPrior, 0.1, 1e6)
 	r.Within("parameters.weight_global", q.WeightGlobal, 0.1, 1e6)
 	r.Within("parameters.weight_org", q.WeightOrg, 0.1, 1e6)

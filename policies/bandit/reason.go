@@ -41,6 +41,11 @@ func (d *Decision) explain(r Request, chosen int, w weights) {
 		b.WriteString(" The model's confidence in it is low, which counts against it.")
 	}
 	switch best := d.Options[0]; {
+	case c.trial && best.trial:
+		b.WriteString(" It is on trial, and nothing else is left to try.")
+	case c.trial:
+		fmt.Fprintf(&b, " It is on trial: a small share of decisions, when another technique has failed already, is left to "+
+			"such techniques; the evidence was for %s, with %.0f %%.", best.Technique, 100*best.Mean)
 	case d.Explored:
 		fmt.Fprintf(&b, " It was picked by chance, as a small share of decisions is, so that there is something to "+
 			"compare with; the evidence was for %s, with %.0f %%.", best.Technique, 100*best.Mean)

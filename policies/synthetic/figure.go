@@ -80,6 +80,13 @@ func (f Figure) rootMean(squares []float64) Figure {
 	return f
 }
 
+// meanPoints fills in the mean of differences of shares, in points; below zero is the opposite.
+func (f Figure) meanPoints(xs []float64) Figure {
+	mean, half := meanOf(xs)
+	f.Unit, f.Value, f.Low, f.High, f.Times = Points, 100*mean, 100*(mean-half), 100*(mean+half), len(xs)
+	return f
+}
+
 // meanOf is the mean with half of its interval, by the normal distribution.
 func meanOf(xs []float64) (mean, half float64) {
 	n := float64(len(xs))

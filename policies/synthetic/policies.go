@@ -26,6 +26,7 @@ func Policies(ctx context.Context, seed uint64, worlds int) ([]Subject, error) {
 		name    string
 		figures func(context.Context) ([]Figure, error)
 	}{
+		{"techniques on trial", m.trials},
 		{"mining", m.mining},
 		{"off-policy ranking", m.ranking},
 		{"replay gate", m.gates},

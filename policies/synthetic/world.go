@@ -144,6 +144,8 @@ type Task struct {
 	truth, diagnosed int
 	opinion          [Techniques]float64 // the model's, in log odds: overconfident and noisy
 	resolves         [Techniques]bool
+	difficulty       float64 // in log odds, of every technique alike
+	hopeless         bool    // no technique resolves it
 }
 
 // draw draws a task of any repository.
@@ -154,12 +156,12 @@ func (w *World) drawIn(r random, repo int) Task {
 	t := Task{repo: repo}
 	t.truth = r.pick(w.patterns[t.repo][:w.Patterns])
 	t.diagnosed = r.pick(w.mistaken[t.truth][:w.Patterns])
-	difficulty := w.SdTask * r.NormFloat64()
-	hopeless := r.Float64() < w.Unresolvable
+	t.difficulty = w.SdTask * r.NormFloat64()
+	t.hopeless = r.Float64() < w.Unresolvable
 	for k := range Techniques {
-		l := w.truth[t.repo][t.truth][k] - difficulty
+		l := w.truth[t.repo][t.truth][k] - t.difficulty
 		u := r.Float64()
-		t.resolves[k] = !hopeless && u < sigmoid(l)
+		t.resolves[k] = !t.hopeless && u < sigmoid(l)
 		noise := w.Noise * r.NormFloat64()
 		switch w.Confidence {
 		case Noise:

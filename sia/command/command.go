@@ -75,6 +75,13 @@ func Commands() []Command {
 				}
 				return sia.Teach{Forget: a}, ""
 			}},
+		{Name: "wrong", Args: "<text>", Does: "say what was wrong with the last attempt: it is remembered, and counts " +
+			"against the lessons that the attempt was told", teach: func(a string) (sia.Teach, string) {
+			if a == "" {
+				return sia.Teach{}, "say what was wrong, for example `/sia wrong the schema is generated and must not be edited`"
+			}
+			return sia.Teach{Wrong: a}, ""
+		}},
 		{Name: "explain", Does: "why SIA did what it did", Open: true, fact: fixedFact(sia.Query{Topic: "explain"})},
 		{Name: "status", Does: "where the task stands", Open: true, fact: fixedFact(sia.Query{Topic: "status"})},
 		{Name: "help", Does: "this list", Open: true, fact: fixedFact(sia.Query{Topic: "help"})},
@@ -161,7 +168,8 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		if c.Name != name {
 			continue
 		}
-		if (c.Name == "start" || c.Name == "answer" || c.Name == "go" || c.Name == "learn" || c.Name == "forget") &&
+		if (c.Name == "start" || c.Name == "answer" || c.Name == "go" || c.Name == "learn" || c.Name == "forget" ||
+			c.Name == "wrong") &&
 			strings.TrimSpace(rest) != "" {
 			arg = strings.TrimSpace(arg + "\n" + strings.TrimSpace(rest))
 		}

@@ -50,6 +50,10 @@ func TestParse(t *testing.T) {
 		{"@sia-bot forget make generate", true, Parsed{Teach: sia.Teach{Forget: "make generate"}}},
 		{"/sia learn", true, Parsed{Problem: "say what is to be remembered, for example `/sia learn run make generate " +
 			"after a change of the schema`"}},
+		{"/sia wrong The schema is generated.\nEdit its source.", true,
+			Parsed{Teach: sia.Teach{Wrong: "The schema is generated.\nEdit its source."}}},
+		{"/sia wrong", true, Parsed{Problem: "say what was wrong, for example `/sia wrong the schema is generated and must " +
+			"not be edited`"}},
 		{"@sia-botany stop", false, Parsed{}},
 	} {
 		got, ok := Parse(c.body, "sia-bot")
@@ -58,6 +62,23 @@ func TestParse(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%q: -want +got\n%s", c.body, diff)
+		}
+	}
+}
+
+func TestThumb(t *testing.T) {
+	for body, want := range map[string]string{
+		"👎 the schema is generated":         "the schema is generated",
+		" \n👎🏽, the schema\nis generated. ": "the schema\nis generated.",
+		"👎\ufe0f — not like this":           "not like this",
+		":-1: wrong file":                   "wrong file",
+		":thumbsdown:: wrong file":          "wrong file",
+		"👎":                                 "", "👎 ": "", "👎🏿!": "", "": "", "👍 well done": "",
+		"I don't like it 👎 at all": "", "> 👎 wrong": "", "/sia wrong 👎": "",
+	} {
+		words, ok := Thumb(body)
+		if words != want || ok != (want != "") {
+			t.Errorf("%q: %q, %v; want %q", body, words, ok, want)
 		}
 	}
 }

@@ -159,12 +159,24 @@ func Fields() []Field {
 			"`renovate[bot]`.",
 			at: func(s *sia.Settings) any { return &s.Access.Bots }},
 
+		{Path: "learning.enabled", Form: Bool, Doc: "Whether lessons are learned and told. When off, nothing is learned, " +
+			"looked up or told, and what was learned stays as it is.",
+			at: func(s *sia.Settings) any { return &s.Learning.Enabled }},
 		{Path: "learning.lessons_in_prompt", Form: Int, Min: 0, Max: 20, Doc: "How many lessons from earlier tasks an " +
 			"attempt is told at most.",
 			at: func(s *sia.Settings) any { return &s.Learning.LessonsInPrompt }},
 		{Path: "learning.min_confidence", Form: Number, Min: 0, Max: 1, Doc: "The confidence that a lesson needs to be " +
 			"told; one that has not been tried yet has 0.5.",
 			at: func(s *sia.Settings) any { return &s.Learning.MinConfidence }},
+		{Path: "learning.lessons_per_day", Form: Int, Min: 0, Max: 1000, Doc: "How many lessons are learned from attempts " +
+			"in a day at most; what people teach comes beside them.",
+			at: func(s *sia.Settings) any { return &s.Learning.LessonsPerDay }},
+		{Path: "learning.decay_days", Form: Int, Min: 1, Max: 3650, Doc: "Days without evidence about a lesson after which " +
+			"what is counted for and against it begins to fade, and in which it then halves.",
+			at: func(s *sia.Settings) any { return &s.Learning.DecayDays }},
+		{Path: "learning.heartbeat", Form: Duration, Min: hourSeconds, Max: 30 * 24 * hourSeconds, Doc: "How often the " +
+			"lessons of a repository that is not at work are put in order; a look is taken every hour.",
+			at: func(s *sia.Settings) any { return &s.Learning.Heartbeat }},
 		{Path: "learning.share", Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether `sia priors export` may count " +
 			"what worked here, never text or names, for other installations to learn from: docs/sharing.md.",
 			at: func(s *sia.Settings) any { return &s.Learning.Share }},

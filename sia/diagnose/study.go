@@ -189,7 +189,7 @@ func parseStudied(raw []byte, known *technique.Library) (FixLesson, error) {
 	t := technique.Technique{
 		ID: freeID(known, s.ID), Name: text.OneLine(cleanText(s.Name)),
 		When:  strings.TrimSuffix(text.OneLine(cleanText(s.When)), "."),
-		Ranks: map[sia.Pattern]int{}, Prompt: cleanText(s.Instructions),
+		Ranks: map[sia.Pattern]int{}, Prompt: cleanText(s.Instructions), Trial: true,
 	}
 	for i, p := range s.Patterns {
 		t.Ranks[sia.Pattern(p)] = min(i+2, 5) // unproved: never the first choice

@@ -78,7 +78,7 @@ func (a Agreement) Says(shared Lesson) bool {
 // so that after [Lesson.Given] the repository judges it by its own evidence.
 func (l Lesson) CopyTo(repo int64, now time.Time) Lesson {
 	l.Repo, l.State, l.From = repo, Active, Provenance{Source: FromOrganisation}
-	l.Good, l.Bad, l.Occurrences = 0, 0, 0
+	l.Good, l.Bad, l.Occurrences, l.Decay = 0, 0, 0, 0
 	l.CountedAt, l.CreatedAt, l.LastSeen = now, now, now
 	return l
 }

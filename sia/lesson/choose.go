@@ -14,11 +14,13 @@ import (
 
 // The numbers of choosing (docs/lessons.md#how-the-few-are-chosen).
 const (
-	ageHalf         = 90 * 24 * time.Hour // a lesson that was not seen for so long counts half
-	relevanceWeight = .7                  // of the score against likeness to the chosen ones: MMR's λ
-	withheldShare   = .1                  // probability with which a chosen lesson is kept from the task
-	scoreFloor      = .15                 // of the best score; what is below says little about the task
-	minShared       = 2                   // words that a lesson shares with the task; a person's: 1
+	ageHalf         = 90 * 24 * time.Hour  // a lesson that was not seen for so long counts half
+	provedAgeHalf   = 180 * 24 * time.Hour // the same of a promoted lesson
+	provedRank      = 1.25                 // what the rank of a promoted lesson is multiplied by
+	relevanceWeight = .7                   // of the score against likeness to the chosen ones: MMR's λ
+	withheldShare   = .1                   // probability with which a chosen lesson is kept from the task
+	scoreFloor      = .15                  // of the best score; what is below says little about the task
+	minShared       = 2                    // words that a lesson shares with the task; a person's: 1
 )
 
 // ChooseOptions says what lessons are chosen for, and how many.
@@ -30,8 +32,8 @@ type ChooseOptions struct {
 }
 
 // Choose picks the lessons that an attempt is told, the most fitting first. A lesson's score is its
-// rank × (½ + ½ confidence) × ½^(age/90 days). The lessons are diversified by maximal marginal
-// relevance (Carbonell and Goldstein, 1998). Of two that contradict each other at most one is told:
+// rank × (½ + ½ confidence) × ½^(age/90 days); of a promoted one it is 1.25 × rank, and 180 days.
+// The lessons are diversified by maximal marginal relevance (Carbonell and Goldstein, 1998). Of two that contradict each other at most one is told:
 // the repository's own one, rather than a copy from other repositories.
 //
 // Each chosen lesson is withheld with probability .1 and is then in kept. A hash of task and lesson
@@ -56,9 +58,7 @@ func Choose(found []SearchHit, want ChooseOptions) (told, kept []Lesson) {
 			f.Shared < need || f.Rank <= 0 {
 			continue
 		}
-		age := max(0, want.Now.Sub(f.LastSeen))
-		score := f.Rank * (.5 + .5*confidence) * math.Exp2(-float64(age)/float64(ageHalf))
-		s := scored{f.Lesson, score, NewSignature(f.adviceWords())}
+		s := scored{f.Lesson, f.score(want.Now), NewSignature(f.adviceWords())}
 		best = max(best, s.score)
 		all = append(all, s)
 	}
@@ -93,6 +93,17 @@ func Choose(found []SearchHit, want ChooseOptions) (told, kept []Lesson) {
 		}
 	}
 	return told, kept
+}
+
+// score is how much a lesson that was found is worth telling at a time. What has proved itself stands before
+// what has not, and stays relevant for longer.
+func (f SearchHit) score(now time.Time) float64 {
+	rank, half := f.Rank, ageHalf
+	if f.State == Promoted {
+		rank, half = provedRank*rank, provedAgeHalf
+	}
+	age := max(0, now.Sub(f.LastSeen))
+	return rank * (.5 + .5*f.Confidence(now)) * math.Exp2(-float64(age)/float64(half))
 }
 
 // isContradicted reports whether a lesson is a copy from other repositories, and one of the

@@ -80,6 +80,35 @@ func TestChoose(t *testing.T) {
 
 // Whatever is found, what is told is few, sure enough, once each, and the same
 // however it is found; and nothing is both told and withheld.
+// What has proved itself stands before what fits a little better, and stays relevant twice as long.
+func TestPromotedFirst(t *testing.T) {
+	active, promoted := say("a", Success, "Round tax half to even."), say("b", Success, "Send mail through the queue.")
+	active.State, promoted.State = Active, Promoted
+	for _, tt := range []struct {
+		name    string
+		rank    float64 // of the promoted one, where the other has 1
+		age     time.Duration
+		want    string
+		archive bool
+	}{
+		{"a little worse", .81, 0, promoted.Text, false},
+		{"much worse", .79, 0, active.Text, false},
+		{"older", .57, 90 * day, promoted.Text, false}, // ×1.25, and √2 for age that counts half as much
+		{"much worse and older", .56, 90 * day, active.Text, false},
+		{"archived", 9, 0, active.Text, true},
+	} {
+		a, p := active, promoted
+		a.LastSeen, p.LastSeen = start, start
+		if tt.archive {
+			p.State = Archived
+		}
+		want := ChooseOptions{Task: "7-1", Most: 1, Now: start.Add(tt.age)}
+		if got := choose(want, found(a, 1), found(p, tt.rank)); len(got) != 1 || got[0] != tt.want {
+			t.Errorf("%s: %v is told", tt.name, got)
+		}
+	}
+}
+
 func TestChooseProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []SearchHit

@@ -15,8 +15,11 @@ const (
 	// PersonWeight is how much a person's word weighs against an attempt's outcome.
 	PersonWeight = 2
 
-	idleFor  = 30 * 24 * time.Hour // without evidence; after that counts fade
-	halfLife = 30 * 24 * time.Hour
+	// DecayDays are the days without evidence after which counts fade, and in which they then halve,
+	// where a repository's settings (learning.decay_days) say nothing else.
+	DecayDays = 30
+
+	provedPatience = 2 // how many times as long a lesson that has proved itself goes without fading
 
 	promoteGood  = 5.0  // evidence for a lesson that proves it …
 	promoteLower = 0.6  // … where the lower quantile is at least this
@@ -25,18 +28,36 @@ const (
 )
 
 // Counts are the evidence for and against the lesson at a time. After 30 days without evidence both
-// halve every 30 days, so that an old truth has to prove itself again.
+// halve every 30 days, so that an old truth has to prove itself again; [Lesson.Decay] may say another
+// number of days. What had proved itself by its last evidence begins to fade after twice as long.
 func (l Lesson) Counts(now time.Time) (good, bad float64) {
-	f := fadeFactor(now.Sub(l.CountedAt))
+	days := l.Decay
+	if days <= 0 {
+		days = DecayDays
+	}
+	life := time.Duration(days) * 24 * time.Hour
+	patience := life
+	if proves(l.Good, l.Bad) {
+		patience *= provedPatience
+	}
+	f := fadeFactor(now.Sub(l.CountedAt)-patience, life)
 	return l.Good * f, l.Bad * f
 }
 
-// fadeFactor is what is left of a count after an idle time: 0–1.
-func fadeFactor(idle time.Duration) float64 {
-	if idle <= idleFor {
+// fadeFactor is what is left of a count that has been fading for a time, with a half-life: 0–1.
+func fadeFactor(fading, halfLife time.Duration) float64 {
+	if fading <= 0 {
 		return 1
 	}
-	return math.Exp2(-float64(idle-idleFor) / float64(halfLife))
+	return math.Exp2(-float64(fading) / float64(halfLife))
+}
+
+// proves reports whether so much evidence for and against a lesson is enough to promote it.
+func proves(good, bad float64) bool { return good >= promoteGood && lower(good, bad) >= promoteLower }
+
+// lower is the 20 % quantile of Beta(1+good, 1+bad).
+func lower(good, bad float64) float64 {
+	return distuv.Beta{Alpha: 1 + good, Beta: 1 + bad}.Quantile(lowerShare)
 }
 
 // Confidence is the mean of Beta(1+Good, 1+Bad) at a time: 0–1. It is exactly a half while the
@@ -50,7 +71,7 @@ func (l Lesson) Confidence(now time.Time) float64 {
 // lesson is at least so good.
 func (l Lesson) Lower(now time.Time) float64 {
 	good, bad := l.Counts(now)
-	return distuv.Beta{Alpha: 1 + good, Beta: 1 + bad}.Quantile(lowerShare)
+	return lower(good, bad)
 }
 
 // Count adds evidence. Evidence from before the last weighs as if it came then.
@@ -76,7 +97,7 @@ func (l Lesson) Settle(now time.Time) (_ Lesson, why string) {
 	switch {
 	case mean < archiveMean:
 		l.State = Archived
-	case good >= promoteGood && lower >= promoteLower:
+	case proves(good, bad):
 		l.State = Promoted
 	case was == Archived && good <= bad:
 		// Only evidence for it brings a lesson back, not that the evidence against it has faded.

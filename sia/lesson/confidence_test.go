@@ -70,6 +70,44 @@ func TestDecay(t *testing.T) {
 	}
 }
 
+// A repository says how fast its evidence fades; what has proved itself begins to fade after twice as
+// long, and loses nothing at once when it is no longer promoted.
+func TestDecayDays(t *testing.T) {
+	weak, proved := Lesson{Good: 8, Bad: 4, CountedAt: start}, Lesson{Good: 8, CountedAt: start}
+	for _, tt := range []struct {
+		name string
+		l    Lesson
+		days int // of decay
+		want map[int]float64
+	}{
+		{"the default", weak, 0, map[int]float64{30: 8, 60: 4}},
+		{"ten days", weak, 10, map[int]float64{10: 8, 20: 4, 30: 2}},
+		{"a year", weak, 365, map[int]float64{365: 8, 730: 4}},
+		{"proved", proved, 0, map[int]float64{30: 8, 60: 8, 90: 4, 120: 2}},
+		{"proved, ten days", proved, 10, map[int]float64{20: 8, 30: 4, 40: 2}},
+	} {
+		tt.l.Decay = tt.days
+		for days, want := range tt.want {
+			if g, _ := tt.l.Counts(start.Add(time.Duration(days) * day)); math.Abs(g-want) > 1e-9 {
+				t.Errorf("%s: after %d days %v for it, want %v", tt.name, days, g, want)
+			}
+		}
+	}
+	before, last := proved, 8.0
+	for hours := 0; hours < 200*24; hours++ {
+		now := start.Add(time.Duration(hours) * time.Hour)
+		before, _ = before.Settle(now)
+		good, _ := before.Counts(now)
+		if last-good > .02 {
+			t.Fatalf("after %d hours %v became %v at once (%s)", hours, last, good, before.State)
+		}
+		last = good
+	}
+	if before.State != Active {
+		t.Errorf("after 200 days it is %s", before.State)
+	}
+}
+
 // Settling says what it did, does it once, and follows the numbers of docs/lessons.md.
 func TestSettle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -24,6 +24,7 @@ const (
 	NoArm    Arm = ""         // no attempt's outcome, such as a person's word
 	Told     Arm = "told"     // it was told the lesson
 	Withheld Arm = "withheld" // it would have been told, and by chance was not
+	Replayed Arm = "replayed" // no attempt's outcome: tasks were played again with it and without ([Prove])
 )
 
 // Count adds evidence about the lesson.

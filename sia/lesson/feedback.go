@@ -7,9 +7,14 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// implicitWeight is the weight of what people do with a finished pull request. It is less than an
-// attempt's outcome, which weighs 1, because people have many reasons besides the lesson.
-const implicitWeight = 0.5
+// The weights of what people do with a finished pull request. They are less than an attempt's outcome,
+// which weighs 1, because people have many reasons besides the lesson. That somebody changed the pull
+// request before it was merged says half of what abandoning it does: its checks were green and it was
+// good enough to go on with, and most such changes are a matter of taste or of something new.
+const (
+	implicitWeight = 0.5
+	editedWeight   = 0.25
+)
 
 // FeedbackEvidence is the evidence of people's 👍 and 👎 and of what became of the pull request. It
 // is about the lessons that the task's attempts were told, and about those of known, the
@@ -19,7 +24,7 @@ func FeedbackEvidence(t sia.Task, known []Lesson) []Evidence {
 	var all []Evidence
 	add := func(about []ID, key string, good bool, weight float64, why string) {
 		for _, id := range about {
-			e := Evidence{Key: fmt.Sprintf("%s/%s/%s/%v", t.ID, id, key, good), Lesson: id, At: t.Since, Why: why}
+			e := Evidence{Key: feedbackKey(t.ID, id, key, good), Lesson: id, At: t.Since, Why: why}
 			if good {
 				e.Good = weight
 			} else {
@@ -30,13 +35,16 @@ func FeedbackEvidence(t sia.Task, known []Lesson) []Evidence {
 	}
 	for _, r := range t.Ratings {
 		thumb := map[bool]string{true: "👍", false: "👎"}[r.Good]
-		key := fmt.Sprintf("rating-%d-%d", r.Intervention, r.By.ID)
+		key := ratingName(r.Intervention, r.By)
 		add(lessonsBehind(t, r.Intervention, known), key, r.Good, PersonWeight,
 			fmt.Sprintf("%s by @%s on issue #%d", thumb, r.By.Login, t.Issue))
 	}
 	switch t.Aftermath {
 	case sia.MergedUnchanged:
 		add(lessonsBehind(t, 0, known), "merged", true, implicitWeight, fmt.Sprintf("#%d was merged as it was", t.Issue))
+	case sia.MergedEdited:
+		add(lessonsBehind(t, 0, known), "edited", false, editedWeight,
+			fmt.Sprintf("a person changed the pull request for #%d before it was merged", t.Issue))
 	case sia.Abandoned:
 		add(lessonsBehind(t, 0, known), "abandoned", false, implicitWeight,
 			fmt.Sprintf("the pull request for #%d was closed without merging", t.Issue))

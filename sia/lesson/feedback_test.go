@@ -47,7 +47,8 @@ func TestFeedback(t *testing.T) {
 		want  map[ID][2]float64
 	}{
 		{sia.MergedUnchanged, map[ID][2]float64{"a": {.5, 0}, "b": {.5, 0}, "c": {.5, 0}, "x": {.5, 0}, "y": {.5, 0}}},
-		{sia.MergedEdited, map[ID][2]float64{}},
+		{sia.MergedEdited,
+			map[ID][2]float64{"a": {0, .25}, "b": {0, .25}, "c": {0, .25}, "x": {0, .25}, "y": {0, .25}}},
 		{sia.Abandoned, map[ID][2]float64{"a": {0, .5}, "b": {0, .5}, "c": {0, .5}, "x": {0, .5}, "y": {0, .5}}},
 	} {
 		task.Ratings, task.Aftermath = nil, tt.after

@@ -93,8 +93,9 @@ type Lesson struct {
 
 	Good        float64   `json:"good"` // weight of the evidence for it, at CountedAt
 	Bad         float64   `json:"bad"`
-	CountedAt   time.Time `json:"counted_at"`  // of the last evidence
-	Occurrences int       `json:"occurrences"` // how often it was learned
+	CountedAt   time.Time `json:"counted_at"`           // of the last evidence
+	Decay       int       `json:"decay_days,omitempty"` // days, as the repository's settings say; 0: [DecayDays]
+	Occurrences int       `json:"occurrences"`          // how often it was learned
 	CreatedAt   time.Time `json:"created_at"`
 	LastSeen    time.Time `json:"last_seen"`
 

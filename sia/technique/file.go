@@ -25,11 +25,15 @@ func EncodeFile(t Technique) ([]byte, error) {
 	for _, p := range slices.SortedFunc(maps.Keys(t.Ranks), order) {
 		patterns = append(patterns, yaml.MapItem{Key: string(p), Value: t.Ranks[p]})
 	}
-	head, err := yaml.Marshal(yaml.MapSlice{
+	front := yaml.MapSlice{
 		{Key: "id", Value: string(t.ID)}, {Key: "name", Value: t.Name}, {Key: "when", Value: t.When},
 		{Key: "patterns", Value: patterns}, {Key: "preconditions", Value: stringsOf(t.Preconditions)},
 		{Key: "changes", Value: stringsOf(t.Changes)},
-	})
+	}
+	if t.Trial {
+		front = append(front, yaml.MapItem{Key: "trial", Value: true})
+	}
+	head, err := yaml.Marshal(front)
 	if err != nil {
 		return nil, fmt.Errorf("write technique %s: %w", t.ID, err)
 	}

@@ -18,7 +18,7 @@ func TestFileRoundTrip(t *testing.T) {
 	all := append(library.All(), Technique{
 		ID: "no", Name: "Yes: #1 - it's \"quoted\"", When: "- a: b # c",
 		Ranks:         map[sia.Pattern]int{sia.WrongOrder: 3, sia.Environment: 1},
-		Preconditions: []Precondition{NeedsFailure}, Changes: []Change{ChangeQuote, ChangeSteps},
+		Preconditions: []Precondition{NeedsFailure}, Changes: []Change{ChangeQuote, ChangeSteps}, Trial: true,
 		Prompt: "---\nnot a front matter\n---\n\nIndented:\n\n    code",
 	})
 	for _, want := range all {

@@ -91,6 +91,30 @@ func LoadLibrary(repository map[string][]byte) (*Library, []error) {
 	return l, errs
 }
 
+// Without is the library without some techniques.
+func (l *Library) Without(ids ...sia.TechniqueID) *Library {
+	out := &Library{byID: map[sia.TechniqueID]int{}}
+	for _, t := range l.ordered {
+		if !slices.Contains(ids, t.ID) {
+			out.byID[t.ID] = len(out.ordered)
+			out.ordered = append(out.ordered, t)
+		}
+	}
+	return out
+}
+
+// OnTrial lists the techniques that have to prove themselves, by id. One that stands for a shipped
+// technique is none of them: there is nothing to compare it with.
+func (l *Library) OnTrial() []sia.TechniqueID {
+	var ids []sia.TechniqueID
+	for _, t := range l.ordered {
+		if t.Trial && !slices.Contains(shippedOrder, t.ID) {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
 // Get returns the technique with an id, and whether there is one.
 func (l *Library) Get(id sia.TechniqueID) (Technique, bool) {
 	i, ok := l.byID[id]

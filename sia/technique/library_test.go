@@ -21,6 +21,31 @@ func shippedFiles(t *testing.T) *technique.Library {
 	return l
 }
 
+// A technique on trial is one of the library, and what stands in for a shipped one is never on trial.
+func TestOnTrial(t *testing.T) {
+	file := func(id, more string) []byte {
+		return []byte("---\nid: " + id + "\nname: N\nwhen: it is new\npatterns: [wrong-order]\nchanges: [quote]\n" + more + "---\nDo it.\n")
+	}
+	l, errs := technique.LoadLibrary(map[string][]byte{
+		technique.FilePath("b"): file("b", "trial: true\n"), technique.FilePath("a"): file("a", "trial: true\n"),
+		technique.FilePath("c"): file("c", "trial: false\n"), technique.FilePath("d"): file("d", ""),
+		technique.FilePath("fresh-start"): file("fresh-start", "trial: true\n"),
+	})
+	if len(errs) > 0 || !slices.Equal(l.OnTrial(), []sia.TechniqueID{"a", "b"}) {
+		t.Errorf("on trial are %v (%v)", l.OnTrial(), errs)
+	}
+	rest := l.Without("a", "none")
+	if _, ok := rest.Get("a"); ok || len(rest.All()) != len(l.All())-1 {
+		t.Errorf("left are %v", rest.All())
+	}
+	if b, ok := rest.Get("b"); !ok || b.ID != "b" {
+		t.Errorf("b became %v", b)
+	}
+	if _, errs := technique.LoadLibrary(map[string][]byte{technique.FilePath("e"): file("e", "trial: soon\n")}); len(errs) != 1 {
+		t.Errorf("trial: soon is read: %v", errs)
+	}
+}
+
 func TestShipped(t *testing.T) {
 	l := shippedFiles(t)
 	var ids []sia.TechniqueID

@@ -50,6 +50,7 @@ type frontMatter struct {
 	Patterns      patternRanks `yaml:"patterns"`
 	Preconditions []string     `yaml:"preconditions"`
 	Changes       []string     `yaml:"changes"`
+	Trial         bool         `yaml:"trial"`
 }
 
 // patternRanks reads patterns either as a mapping to ranks or as a plain list.
@@ -98,6 +99,7 @@ func ParseFile(path string, file []byte) (Technique, error) {
 	t := Technique{
 		ID: sia.TechniqueID(f.ID), Name: strings.TrimSpace(f.Name), When: strings.TrimSpace(f.When),
 		Ranks: map[sia.Pattern]int{}, Prompt: strings.TrimSpace(string(body)), Path: path,
+		Trial: f.Trial,
 	}
 	switch {
 	case !validID.MatchString(f.ID) || len(f.ID) > 64:

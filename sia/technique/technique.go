@@ -16,6 +16,9 @@ type Technique struct {
 	Prompt        string              // what the model is told: the body of the file
 	Path          string              // the file it was read from
 	Shipped       bool                // it came with SIA, not from a repository
+	// Trial: it has to prove itself before it is one among the others. SIA's own proposals say so in
+	// their file; what people write is used at once unless they say so too.
+	Trial bool
 }
 
 // Answers reports whether t answers p.

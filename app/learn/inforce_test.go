@@ -1,0 +1,156 @@
+package learn_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// install has the app cover the repository and its owner's .github.
+func (w *teacher) install() {
+	w.t.Helper()
+	ctx := context.Background()
+	w.must(w.store.UpsertInstallation(ctx,
+		store.Installation{ID: 3, Account: "acme", AccountID: 9, AccountType: "Organization"}))
+	for id, name := range map[int64]string{repo: "shop", repo + 1: sia.OwnersRepo} {
+		w.must(w.store.UpsertRepository(ctx,
+			store.Repository{Installation: 3, Repo: sia.Repo{ID: id, Owner: "acme", Name: name}}))
+	}
+}
+
+// set puts the repository's settings of learning in force.
+func (w *teacher) set(change func(*sia.LearningSettings)) {
+	w.t.Helper()
+	w.install()
+	s := sia.DefaultSettings()
+	change(&s.Learning)
+	w.must(w.store.SaveSettings(context.Background(), repo, store.OwnSettings{Settings: &s}))
+}
+
+// solved is a task that a technique resolved, which teaches a lesson.
+func (w *teacher) solved(issue int) sia.Task {
+	resolved := true
+	patterns := []sia.Pattern{sia.MissingCredentials, sia.WrongOrder, sia.ContextOverload, sia.MissingExample}
+	return sia.Task{
+		ID: sia.NewTaskID(repo, issue), Repo: sia.Repo{ID: repo}, Issue: issue, State: sia.Passed, Since: w.now,
+		Settings: sia.DefaultSettings(),
+		Attempts: []sia.Attempt{
+			{Number: 1, Outcome: sia.AttemptFail, EndedAt: w.now},
+			{Number: 2, Outcome: sia.AttemptPass, EndedAt: w.now, Technique: sia.AbstractionLevelShift},
+		},
+		Interventions: []sia.Intervention{{Number: 1, After: 1, Resolved: &resolved, Diagnosis: sia.Diagnosis{
+			Pattern: patterns[issue%len(patterns)], Technique: sia.AbstractionLevelShift, Confidence: .9}}},
+	}
+}
+
+// learn has lessons learned from a task, and returns how many there are then.
+func (w *teacher) learn(t sia.Task) int {
+	w.t.Helper()
+	ctx := context.Background()
+	w.must(w.FromTask(ctx, t, nil, func(context.Context) ([]string, error) { return nil, nil }))
+	all, err := w.store.Lessons(ctx, repo)
+	w.must(err)
+	return len(all)
+}
+
+// learning.enabled: nothing is learned, taught or told while it is off, what there is stays, and a
+// person can still have it forgotten.
+func TestLearningOff(t *testing.T) {
+	w, ctx := newTeacher(t), context.Background()
+	w.teach(1, sia.Teach{Learn: "Send every mail through the queue."})
+	task := w.solved(2)
+	task.Attempts, task.Interventions, task.Title = nil, nil, "Mail through the queue"
+	told := func(on bool) int {
+		task.Settings.Learning.Enabled = on
+		told, withheld, err := w.ForAttempt(ctx, task, task.Settings)
+		w.must(err)
+		return len(told) + len(withheld)
+	}
+	if n := told(true); n != 1 {
+		t.Fatalf("%d lessons are chosen before it is turned off", n)
+	}
+	w.set(func(l *sia.LearningSettings) { l.Enabled = false })
+	if n := told(false); n != 0 {
+		t.Errorf("%d lessons are chosen though it is off", n)
+	}
+	if n := w.learn(w.solved(1)); n != 1 {
+		t.Errorf("%d lessons are there after a task; one was", n)
+	}
+	if answer, done := w.teach(2, sia.Teach{Learn: "Round tax half to even."}); done || answer == "" {
+		t.Errorf("it was taught though it is off: %q", answer)
+	}
+	w.now = w.now.AddDate(2, 0, 0)
+	w.tidy()
+	if got := w.states(); len(got) != 1 || got["Send every mail through the queue."] != lesson.Active {
+		t.Errorf("what there was did not stay: %v", got)
+	}
+	if _, done := w.teach(3, sia.Teach{Forget: "mail queue"}); !done {
+		t.Error("nothing can be forgotten while it is off")
+	}
+	w.set(func(l *sia.LearningSettings) {})
+	if n := w.learn(w.solved(1)); n != 2 {
+		t.Errorf("%d lessons are there after it was turned on again", n)
+	}
+}
+
+// learning.lessons_per_day: what attempts teach is bounded, and another day has a bound of its own.
+func TestLessonsPerDay(t *testing.T) {
+	w := newTeacher(t)
+	w.set(func(l *sia.LearningSettings) { l.LessonsPerDay = 2 })
+	for issue, want := range []int{1, 2, 2} {
+		if n := w.learn(w.solved(issue)); n != want {
+			t.Errorf("%d lessons after issue %d, want %d", n, issue, want)
+		}
+	}
+	w.now = w.now.Add(25 * time.Hour)
+	if n := w.learn(w.solved(2)); n != 3 {
+		t.Errorf("%d lessons after a day", n)
+	}
+}
+
+// learning.decay_days and learning.heartbeat: lessons are put in order as often, and fade as fast, as
+// the settings in force say, those of the owner where the repository has none.
+func TestHeartbeat(t *testing.T) {
+	w, ctx := newTeacher(t), context.Background()
+	owners := sia.DefaultSettings()
+	owners.Learning.Heartbeat, owners.Learning.DecayDays = sia.Duration(48*time.Hour), 5
+	w.install()
+	w.must(w.store.SaveSettings(ctx, repo+1, store.OwnSettings{Settings: &owners}))
+	l := lesson.Lesson{ID: lesson.NewID(repo, "a"), Repo: repo, Kind: lesson.Success, State: lesson.Promoted,
+		Text: "Round tax half to even.", Good: 6, CountedAt: w.now, CreatedAt: w.now, LastSeen: w.now,
+		From: lesson.Provenance{Source: lesson.FromOutcome}}
+	w.must(w.store.PutLessons(ctx, repo, l))
+	good := func() float64 {
+		kept, err := w.store.Lesson(ctx, repo, l.ID)
+		w.must(err)
+		good, _ := kept.Counts(w.now)
+		return good
+	}
+	w.must(w.Tidy(ctx))
+	w.now = w.now.AddDate(0, 0, 15)
+	if g := good(); g != 3 { // proved: ten days, and five in which it halves
+		t.Errorf("%v for it after 15 days, want 3", g)
+	}
+	w.must(w.Tidy(ctx))
+	if s := w.states()[l.Text]; s != lesson.Active {
+		t.Errorf("it is %s", s)
+	}
+	w.set(func(l *sia.LearningSettings) { l.DecayDays, l.Heartbeat = 365, sia.Duration(12*time.Hour) })
+	w.now = w.now.Add(11 * time.Hour)
+	w.must(w.Tidy(ctx))
+	if g := good(); g > 3 {
+		t.Errorf("%v for it: it was put in order before its time", g)
+	}
+	w.now = w.now.Add(time.Hour)
+	w.must(w.Tidy(ctx))
+	if g := good(); g != 6 {
+		t.Errorf("%v for it after the settings changed, want 6", g)
+	}
+	if s := w.states()[l.Text]; s != lesson.Promoted {
+		t.Errorf("it is %s", s)
+	}
+}

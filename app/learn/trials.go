@@ -1,0 +1,112 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies/bandit"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+// Trials says what of a library a task's next choice may use, and notes which techniques are new. How
+// each has fared is what the recorded outcomes say, so every process and every replay says the same.
+// What a person asked for in the task stays in the library, whatever came of its trial.
+func (ch *Chooser) Trials(ctx context.Context, t sia.Task, library *technique.Library) (technique.Trials, error) {
+	ids := library.OnTrial()
+	if len(ids) == 0 {
+		return technique.Trials{Library: library}, nil
+	}
+	noted, err := ch.store.NoteTrials(ctx, t.Repo.ID, ch.now(), ids...)
+	if err != nil {
+		return technique.Trials{}, err
+	}
+	out := technique.Trials{}
+	var without []sia.TechniqueID
+	var failed []string
+	slots := technique.OnTrialAtOnce
+	for _, id := range noted {
+		if !slices.Contains(ids, id) {
+			continue // its file is gone
+		}
+		d := diagnosed(t.Repo, "", nil)
+		trial := ch.learner.Trial(d.Org, d.Repo, string(id))
+		switch {
+		case trial.Verdict == bandit.Kept:
+			continue
+		case trial.Verdict == bandit.Retired:
+			failed = append(failed, fmt.Sprintf("%s is retired: on trial it resolved %.0f of %.0f; its file `%s` can be "+
+				"removed.", id, trial.Resolved, trial.Tried, technique.FilePath(id)))
+		case slots > 0:
+			if slots--; len(t.Interventions) > 0 || id == t.Wanted {
+				out.Active = append(out.Active, id)
+				continue
+			}
+		}
+		if id != t.Wanted {
+			without = append(without, id)
+		}
+	}
+	out.Library, out.Said = library.Without(without...), strings.Join(failed, " ")
+	return out, nil
+}
+
+// TrialState is how a technique on trial stands, for people.
+type TrialState string
+
+// The states of trials.
+const (
+	TrialWaits   TrialState = "waiting"
+	TrialActive  TrialState = "on trial"
+	TrialKept    TrialState = "kept"
+	TrialRetired TrialState = "retired"
+)
+
+// TrialReport is what is known of one technique that a repository has or had on trial.
+type TrialReport struct {
+	Technique sia.TechniqueID
+	State     TrialState
+	Resolved  float64 // of Tried: attempts, fewer after a change of models
+	Tried     float64
+	Better    float64 // chance that it resolves more than the fifth best, 0–1; 0 when it was never tried
+}
+
+// TrialReports says how the techniques fare that a repository has or had on trial, the one that was
+// met first first, by the outcomes that a store has. Whether a file is still there the store does not
+// know: what was removed is reported as it stood.
+func TrialReports(ctx context.Context, s *store.Store, r sia.Repo, l Learner) ([]TrialReport, error) {
+	ids, err := s.Trials(ctx, r.ID)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	outcomes, err := s.OutcomesSince(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := (&replay{}).learn(l, outcomes); err != nil {
+		return nil, err
+	}
+	var all []TrialReport
+	active := 0
+	for _, id := range ids {
+		d := diagnosed(r, "", nil)
+		t := l.Trial(d.Org, d.Repo, string(id))
+		report := TrialReport{Technique: id, Resolved: t.Resolved, Tried: t.Tried, Better: t.Better}
+		switch {
+		case t.Verdict == bandit.Kept:
+			report.State = TrialKept
+		case t.Verdict == bandit.Retired:
+			report.State = TrialRetired
+		case active < technique.OnTrialAtOnce:
+			report.State = TrialActive
+			active++
+		default:
+			report.State = TrialWaits
+		}
+		all = append(all, report)
+	}
+	return all, nil
+}

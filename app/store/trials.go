@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Beat notes when a repository's lessons were put in order.
+func (s *Store) Beat(ctx context.Context, repo int64, at time.Time) error {
+	return s.exec(ctx, "note that lessons were put in order", `INSERT INTO lesson_heartbeats (repo_id, at) VALUES (?, ?)
+		ON CONFLICT (repo_id) DO UPDATE SET at = excluded.at`, repo, micros(at))
+}
+
+// LastBeat is when a repository's lessons were last put in order; the error wraps [ErrNotFound]
+// when they never were.
+func (s *Store) LastBeat(ctx context.Context, repo int64) (time.Time, error) {
+	var at int64
+	err := s.r.QueryRowContext(ctx, `SELECT at FROM lesson_heartbeats WHERE repo_id = ?`, repo).Scan(&at)
+	return fromMicros(at), s.explain("look when lessons were put in order", orNotFound(err))
+}
+
+// NoteTrials notes techniques that a repository has on trial, each by when it was first met: a
+// second note of one changes nothing. It returns all that were ever noted there.
+func (s *Store) NoteTrials(
+	ctx context.Context, repo int64, at time.Time, techniques ...sia.TechniqueID,
+) ([]sia.TechniqueID, error) {
+	err := s.write(ctx, fmt.Sprintf("note the techniques on trial in repository %d", repo), func(tx *sql.Tx) error {
+		for _, id := range techniques {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO technique_trials (repo_id, technique, at) VALUES (?, ?, ?)
+				ON CONFLICT DO NOTHING`, repo, id, micros(at)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Trials(ctx, repo)
+}
+
+// Trials lists the techniques that a repository has or had on trial, the one that was met first
+// first, and by name where several were met together.
+func (s *Store) Trials(ctx context.Context, repo int64) ([]sia.TechniqueID, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (id sia.TechniqueID, err error) {
+		return id, rows.Scan(&id)
+	}, `SELECT technique FROM technique_trials WHERE repo_id = ? ORDER BY at, technique`, repo)
+	return all, s.explain("list the techniques on trial", err)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+type techniquesCmd struct {
+	openedDatabase `embed:""`
+	Repo           string `help:"Only of this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+}
+
+// trialRow is a technique that a repository has or had on trial.
+type trialRow struct {
+	Repository string           `json:"repository"`
+	Technique  sia.TechniqueID  `json:"technique"`
+	State      learn.TrialState `json:"state"` // waiting, on trial, kept or retired
+	Resolved   float64          `json:"resolved"`
+	Tried      float64          `json:"tried"`  // attempts; fewer after a change of models
+	Better     float64          `json:"better"` // chance that it resolves more than the fifth best, 0–1
+	File       string           `json:"file"`   // in the repository
+}
+
+// Run says how the techniques fare that repositories have on trial.
+func (c *techniquesCmd) Run(e *commandEnv) error {
+	return c.with(e, func(s *store.Store) error {
+		repos, err := s.Repositories(e.ctx, 0)
+		if c.Repo != "" {
+			var one store.Repository
+			if one, err = knownRepository(e, s, c.Repo); err == nil {
+				repos = []store.Repository{one}
+			}
+		}
+		if err != nil {
+			return err
+		}
+		rows := []trialRow{}
+		for _, r := range repos {
+			of, err := trialRows(e, s, r.Repo)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, of...)
+		}
+		if c.Output == "json" {
+			return printJSON(e, rows)
+		}
+		if len(rows) == 0 {
+			_, err := fmt.Fprintln(e.out, "no technique is on trial, or was: SIA proposes one in a pull request when a person "+
+				"solved what it could not")
+			return err
+		}
+		w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "REPOSITORY\tTECHNIQUE\tSTATE\tRESOLVED\tBETTER THAN THE FIFTH BEST\tWHAT YOU CAN DO")
+		for _, r := range rows {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%.3g of %.3g\t%s\t%s\n", r.Repository, r.Technique, r.State, r.Resolved, r.Tried,
+				r.chance(), r.advice())
+		}
+		return w.Flush()
+	})
+}
+
+// trialRows are those of one repository. The learner is told all outcomes from the first on, as a
+// server is that starts.
+func trialRows(e *commandEnv, s *store.Store, r sia.Repo) ([]trialRow, error) {
+	p, err := policies.ShippedTechnique()
+	if err != nil {
+		return nil, err
+	}
+	l, err := bandit.NewLearner(p)
+	if err != nil {
+		return nil, err
+	}
+	reports, err := learn.TrialReports(e.ctx, s, r, l)
+	rows := make([]trialRow, len(reports))
+	for i, t := range reports {
+		rows[i] = trialRow{r.String(), t.Technique, t.State, t.Resolved, t.Tried, t.Better, technique.FilePath(t.Technique)}
+	}
+	return rows, err
+}
+
+func (r trialRow) chance() string {
+	if r.Tried == 0 {
+		return "not tried yet"
+	}
+	return fmt.Sprintf("%.0f %%", 100*r.Better)
+}
+
+// advice is what people can do about it.
+func (r trialRow) advice() string {
+	switch r.State {
+	case learn.TrialRetired:
+		return "remove " + r.File + "; it is not used any more"
+	case learn.TrialKept:
+		return "take the line trial: true out of " + r.File
+	}
+	return "nothing; trial: false in " + r.File + " has it used at once"
+}

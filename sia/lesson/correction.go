@@ -1,0 +1,54 @@
+package lesson
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// NewCorrection is the lesson of a person who says in words what was wrong with a task's last attempt
+// that ended. source names the comment. against is what that says about the lessons that the attempt
+// was told: their 👎, under the key of the 👎 that the same person may leave on SIA's comment about
+// it, so that both count once. ok is false when no attempt has ended.
+func NewCorrection(
+	t sia.Task, source, words string, by sia.Actor, now time.Time,
+) (l Lesson, against []Evidence, ok bool) {
+	var last sia.Attempt
+	for _, a := range t.Attempts {
+		if a.Outcome != "" {
+			last = a
+		}
+	}
+	if last.Number == 0 {
+		return l, nil, false
+	}
+	l = NewTaught(t.Repo.ID, source, words, by, t, now)
+	l.Kind, l.From.Attempt = Mistake, last.Number
+	l.Action = fmt.Sprintf("what attempt %d at issue #%d did", last.Number, t.Issue)
+	l.Outcome = fmt.Sprintf("@%s said that it was wrong", by.Login)
+	l.Words = Words(words+"\n"+t.Title+"\n"+t.Body, maxWords)
+
+	intervention := 0 // the one that led to the attempt
+	if i := slices.IndexFunc(t.Interventions, func(iv sia.Intervention) bool { return iv.After == last.Number-1 }); i >= 0 {
+		intervention = t.Interventions[i].Number
+	}
+	for _, id := range last.LessonsShown {
+		against = append(against, Evidence{
+			Key: feedbackKey(t.ID, ID(id), ratingName(intervention, by), false), Lesson: ID(id), Bad: PersonWeight, At: now,
+			Why: fmt.Sprintf("@%s said what was wrong with attempt %d at issue #%d, which was told it", by.Login, last.Number, t.Issue),
+		})
+	}
+	return l, against, true
+}
+
+// ratingName names a person's thumb to an intervention, 0 being the task as a whole.
+func ratingName(intervention int, by sia.Actor) string {
+	return fmt.Sprintf("rating-%d-%d", intervention, by.ID)
+}
+
+// feedbackKey is the key of evidence from what people said and did.
+func feedbackKey(task sia.TaskID, id ID, what string, good bool) string {
+	return fmt.Sprintf("%s/%s/%s/%v", task, id, what, good)
+}

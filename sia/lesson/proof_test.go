@@ -1,0 +1,77 @@
+package lesson
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A proof plays each task four times for each of three seeds, tells worth from chance, and is evidence
+// only where the whole interval is on one side.
+func TestProve(t *testing.T) {
+	tasks := func(n int) (names []string) {
+		for i := range n {
+			names = append(names, fmt.Sprint("task ", n-i))
+		}
+		return names
+	}
+	for _, tt := range []struct {
+		name      string
+		tasks     int
+		passes    func(task string, with bool, seed uint64) bool
+		good, bad float64
+		points    float64 // of the mean, the two imagined tasks included
+	}{
+		{"it solves them", 10, func(_ string, with bool, _ uint64) bool { return with }, PersonWeight, 0, 1000. / 12},
+		{"it spoils them", 10, func(_ string, with bool, _ uint64) bool { return !with }, 0, PersonWeight, -1000. / 12},
+		{"it does nothing", 10, func(task string, _ bool, _ uint64) bool { return task < "task 5" }, 0, 0, 0},
+		{"one task proves nothing", 1, func(_ string, with bool, _ uint64) bool { return with }, 0, 0, 100. / 3},
+		{"one seed in three of four", 4, func(_ string, with bool, seed uint64) bool { return with && seed == 2 }, 0, 0, 400. / 18},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			runs := map[string][]bool{}
+			p, err := Prove(t.Context(), "aaaaaaaaaaaa", tasks(tt.tasks),
+				func(_ context.Context, task string, with bool, seed uint64) (bool, error) {
+					key := fmt.Sprint(task, "/", seed)
+					runs[key] = append(runs[key], with)
+					return tt.passes(task, with, seed), nil
+				})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(runs) != 3*tt.tasks || !cmp.Equal(runs["task 1/1"], []bool{false, true, false, true}) {
+				t.Errorf("played %v", runs)
+			}
+			e := p.Evidence(start)
+			if e.Good != tt.good || e.Bad != tt.bad || e.Arm != Replayed || e.Why == "" {
+				t.Errorf("%+v: evidence %+v", p, e)
+			}
+			if d := p.Points - tt.points; d > 1e-9 || d < -1e-9 || !(p.Low <= p.Points && p.Points <= p.High) {
+				t.Errorf("worth %v in %v–%v, want %v", p.Points, p.Low, p.High, tt.points)
+			}
+			if p.Told != 6*tt.tasks || p.Untold != 6*tt.tasks {
+				t.Errorf("%d runs were told, %d not", p.Told, p.Untold)
+			}
+			if u := Uplift([]Evidence{e}); u.Told+u.Withheld != 0 {
+				t.Errorf("it counts as a task that was told: %+v", u)
+			}
+		})
+	}
+}
+
+// What can't be played is said, and nothing is concluded.
+func TestProveStops(t *testing.T) {
+	broken := errors.New("no sandbox")
+	fail := func(context.Context, string, bool, uint64) (bool, error) { return false, broken }
+	if p, err := Prove(t.Context(), "aaaaaaaaaaaa", []string{"x"}, fail); !errors.Is(err, broken) || p != (Proof{}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, n := range []int{0, 101} {
+		if _, err := Prove(t.Context(), "aaaaaaaaaaaa", make([]string, n), fail); err == nil || errors.Is(err, broken) {
+			t.Errorf("%d tasks: %v", n, err)
+		}
+	}
+}
