@@ -50,7 +50,7 @@ func (s *step) afterFinalReview(r FinalReview) {
 	switch {
 	case r.Why != "":
 		said = "the change could not be reviewed (" + r.Why + ")"
-	case !r.Silent():
+	case r.URL != "":
 		said = "what the reviewer says stands on the pull request, and decides nothing"
 	}
 	switch {
