@@ -1,6 +1,10 @@
 package sia
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // FinalReview is what a fresh reviewer said of a head that is green, before it is marked
 // ready for review. The reviewer read the issue and the difference from the base, and
@@ -70,13 +74,41 @@ func (r *FinalReview) Silent() bool {
 }
 
 // Count is how many demands are in a state.
-func (r *FinalReview) Count(state DemandState) (n int) {
+func (r FinalReview) Count(state DemandState) (n int) {
 	for _, d := range r.Demands {
 		if d.State == state {
 			n++
 		}
 	}
 	return n
+}
+
+// String says in a few words what came of it.
+func (r FinalReview) String() string {
+	if r.Why != "" {
+		return "it could not be made: " + r.Why
+	}
+	var parts []string
+	add := func(n int, words string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, words))
+		}
+	}
+	add(r.Count(DemandUnmet), "not done")
+	add(r.Count(DemandUnclear), "can't be told")
+	add(r.Count(DemandMet), "done")
+	said := "no demand of the issue is open"
+	if !r.Silent() && len(parts) > 0 {
+		said = "demands of the issue: " + strings.Join(parts, ", ")
+	}
+	switch n := len(r.Remarks); n {
+	case 0:
+		return said
+	case 1:
+		return said + "; 1 remark"
+	default:
+		return fmt.Sprintf("%s; %d remarks", said, n)
+	}
 }
 
 // masked masks what the issue, the change and the reviewer say.

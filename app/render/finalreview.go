@@ -101,7 +101,7 @@ func reviewBody(t sia.Task, r sia.FinalReview, l Links, shown []note) string {
 	var p page
 	p.add(fmt.Sprintf("Before this was marked ready, a model that had not seen the work read it against #%d. It informs; "+
 		"only the checks decide.", t.Issue))
-	p.add("**" + FinalReviewCounts(r) + "**")
+	p.add("**" + sentenceCase(r.String()) + ".**")
 	var b strings.Builder
 	for i, n := range shown {
 		if i == shownNotes {
@@ -160,27 +160,6 @@ func everything(t sia.Task, r sia.FinalReview, l Links) string {
 		b.WriteString("\nThat these words stand in the issue, and these lines in the change, was checked; what they mean was not.\n")
 	}
 	return b.String()
-}
-
-// FinalReviewCounts says in a few words what a final review came to.
-func FinalReviewCounts(r sia.FinalReview) string {
-	var parts []string
-	add := func(n int, words string) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, words))
-		}
-	}
-	add(r.Count(sia.DemandUnmet), "not done")
-	add(r.Count(sia.DemandUnclear), "can't be told")
-	add(r.Count(sia.DemandMet), "done")
-	said := "Demands of the issue: " + strings.Join(parts, ", ")
-	if len(parts) == 0 {
-		said = "No demand of the issue is open"
-	}
-	if n := len(r.Remarks); n > 0 {
-		said += "; " + plural(n, "remark")
-	}
-	return said
 }
 
 // finalLine says in the status comment and the pull request's text that a review stands;

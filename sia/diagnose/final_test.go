@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -176,6 +177,7 @@ func TestFinalAsksOnce(t *testing.T) {
 // Without an answer there is no review, and it is said why.
 func TestFinalWithoutAnAnswer(t *testing.T) {
 	for name, turn := range map[string]scripted.Answer{
+		"slow":     {Delay: time.Hour},
 		"down":     {Fault: &scripted.Fault{Status: 500}},
 		"nonsense": {Text: "fine by me"},
 		"another":  {JSON: map[string]any{"verdict": "approved"}},
@@ -183,6 +185,9 @@ func TestFinalWithoutAnAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, _ := model(t, turn, turn)
 			r := diagnose.Reviewer{Model: m}
+			if name == "slow" {
+				r.Timeout = time.Millisecond
+			}
 			got, _, err := r.Final(t.Context(), greeted())
 			if d := cmp.Diff(sia.FinalReview{Why: got.Why}, got); err != nil || got.Why == "" || d != "" {
 				t.Errorf("%v; %s", err, d)
