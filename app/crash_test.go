@@ -446,6 +446,7 @@ var volatile = []struct {
 	// for programs: every time and version, to the nanosecond
 	{regexp.MustCompile(`(?s),\n  "record": \{.*?\n  \}\n\}`), "\n}"},
 	{regexp.MustCompile(`https?://127\.0\.0\.1:\d+`), "<host>"},
+	{regexp.MustCompile(`pullrequestreview-\d+`), "pullrequestreview-<id>"},
 	{regexp.MustCompile(`\b[0-9a-f]{40}\b`), "<sha>"},
 	{regexp.MustCompile("`[0-9a-f]{7}`"), "`<sha>`"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?( UTC|Z)?`), "<time>"},
