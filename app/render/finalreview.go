@@ -101,7 +101,7 @@ func reviewBody(t sia.Task, r sia.FinalReview, l Links, shown []note) string {
 	var p page
 	p.add(fmt.Sprintf("Before this was marked ready, a model that had not seen the work read it against #%d. It informs; "+
 		"only the checks decide.", t.Issue))
-	p.add("**" + sentenceCase(r.String()) + ".**")
+	p.add("**" + few(sentenceCase(r.String()), 15) + ".**")
 	var b strings.Builder
 	for i, n := range shown {
 		if i == shownNotes {
