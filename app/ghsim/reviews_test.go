@@ -76,7 +76,7 @@ func TestCreateReview(t *testing.T) {
 	post := func(body string) (int, string) {
 		resp, answer := s.do("POST", fmt.Sprintf("/api/v3/repos/acme/shop/pulls/%d/reviews", n), s.token(nil), body,
 			"Content-Type", "application/json")
-		return resp.StatusCode, string(answer)
+		return resp.StatusCode, answer
 	}
 	line := func(path string, line int, side string) string {
 		return fmt.Sprintf(`{"body":"b","event":"COMMENT","comments":[{"path":"y.txt","line":1,"side":"RIGHT","body":"y"},
