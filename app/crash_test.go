@@ -187,8 +187,9 @@ type crashStory struct {
 // same time and conflict.
 func crashStories() []crashStory {
 	return []crashStory{
-		{name: "another approach", model: crashModel(), least: 40,
-			must: []string{"task passed, 2 attempts, 2 prompts, 1 interventions", "draft false", "file hello.txt:\nHello, world!"}},
+		{name: "another approach", model: crashModel(), least: 42,
+			must: []string{"task passed, 2 attempts, 2 prompts, 1 interventions", "draft false", "file hello.txt:\nHello, world!",
+				"1 reviews", "on hello.txt:1: **✂️ Not asked for:** The comma is not asked for."}},
 		{name: "parts", model: partsModel(), least: 24, files: map[string]string{".sia/policies/parts.yml": "decision: decompose\n" +
 			"name: in-parts\nversion: 1\nreasoning: Everything is done in parts here.\nparameters: {threshold: 0, parallel: 5, " +
 			"many_demands: 1}\n"},
@@ -234,6 +235,9 @@ func crashModel() scripted.Script {
 			"diagnosis": "The comma is missing.", "pattern": "unclear-instructions", "technique": "prompt-restructuring",
 			"modified_prompt": "Write it with the comma.", "hypothesis": "Then it passes.", "confidence": 0.8,
 		}}}},
+		{Name: "final review", Model: "reviewer", System: "Before people read its pull request",
+			Turns: []scripted.Answer{{Usage: usage, JSON: map[string]any{"demands": []any{}, "remarks": []any{map[string]any{
+				"about": "scope", "why": "The comma is not asked for.", "path": "hello.txt", "line": 1, "code": "Hello, world!"}}}}}},
 		{Name: "review", Model: "reviewer",
 			Turns: []scripted.Answer{{Usage: usage, JSON: map[string]any{"verdict": "approved", "points": []string{}}}}},
 	}}
@@ -407,6 +411,10 @@ func describe(t *testing.T, sim *ghsim.Server, v victim) string {
 	pull, err := sim.Pull(apptest.Repo, 2)
 	check(t, err)
 	fmt.Fprintf(&b, "draft %v, files %v, %d commits\n", pull.Draft, pull.Files, len(pull.Commits))
+	fmt.Fprintf(&b, "%d reviews\n", len(pull.Reviews))
+	for _, c := range pull.OnLines {
+		fmt.Fprintf(&b, "on %s:%d: %s\n", c.Path, c.Line, c.Body)
+	}
 	for _, file := range append(pull.Files, ".sia/tasks/1.md", ".sia/tasks/1.json", ".sia/transcripts/1/1.md") {
 		ref := pull.Head
 		if strings.HasPrefix(file, ".sia") {
@@ -438,6 +446,7 @@ var volatile = []struct {
 	// for programs: every time and version, to the nanosecond
 	{regexp.MustCompile(`(?s),\n  "record": \{.*?\n  \}\n\}`), "\n}"},
 	{regexp.MustCompile(`https?://127\.0\.0\.1:\d+`), "<host>"},
+	{regexp.MustCompile(`pullrequestreview-\d+`), "pullrequestreview-<id>"},
 	{regexp.MustCompile(`\b[0-9a-f]{40}\b`), "<sha>"},
 	{regexp.MustCompile("`[0-9a-f]{7}`"), "`<sha>`"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?( UTC|Z)?`), "<time>"},

@@ -25,12 +25,14 @@ const (
 	DoAnnounce  EffectKind = "announce"  // post the intervention's comment
 	DoEscalate  EffectKind = "escalate"  // open the escalation issue, or ask on the task's issue
 	DoClose     EffectKind = "close"     // close the escalation issue with the result
-	DoReady     EffectKind = "ready"     // mark the pull request ready for review
-	DoDraft     EffectKind = "draft"     // make the pull request a draft again
-	DoSync      EffectKind = "sync"      // make status comment, labels and check run show the task's present state
-	DoReact     EffectKind = "react"     // put a reaction on an issue or comment
-	DoReply     EffectKind = "reply"     // answer a person's comment
-	DoStudy     EffectKind = "study"     // learn what a person did differently, and propose it as a technique
+	// have a fresh reviewer read the change against the issue, and tell people what it says
+	DoFinalReview EffectKind = "final-review"
+	DoReady       EffectKind = "ready" // mark the pull request ready for review
+	DoDraft       EffectKind = "draft" // make the pull request a draft again
+	DoSync        EffectKind = "sync"  // make status comment, labels and check run show the task's present state
+	DoReact       EffectKind = "react" // put a reaction on an issue or comment
+	DoReply       EffectKind = "reply" // answer a person's comment
+	DoStudy       EffectKind = "study" // learn what a person did differently, and propose it as a technique
 )
 
 // effectTraits are what Step has to know of one kind of effect. Everything else that
@@ -72,6 +74,7 @@ var effects = []effectTraits{
 	{kind: DoAnnounce, outcomes: []Kind{KCommentPosted}, waitsIn: []State{Reviewing}, leads: true, held: true},
 	{kind: DoEscalate, outcomes: []Kind{KEscalationOpened}, waitsIn: []State{Escalated}, held: true},
 	{kind: DoClose},
+	{kind: DoFinalReview, outcomes: []Kind{KFinalReviewed}, leads: true, held: true},
 	{kind: DoReady, outcomes: []Kind{KReadied}, held: true},
 	{kind: DoDraft, outcomes: []Kind{KDrafted}},
 	{kind: DoSync, outcomes: []Kind{KSyncDone}},

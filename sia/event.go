@@ -247,6 +247,11 @@ type (
 		Why    string   `json:"why,omitempty"` // why the reviewer could not say
 		Cost   Credits  `json:"cost"`
 	}
+	// FinalReviewed: what a fresh reviewer said of a green head, or why it was not asked.
+	FinalReviewed struct {
+		Review FinalReview `json:"review"`
+		Cost   Credits     `json:"cost"`
+	}
 	// MemoryCommitted: the task's memory is on the memory branch.
 	MemoryCommitted struct {
 		SHA     SHA    `json:"sha"`
@@ -352,6 +357,7 @@ const (
 	KDiagnosed        Kind = "diagnosed"
 	KReviewed         Kind = "reviewed"
 	KWeighed          Kind = "weighed"
+	KFinalReviewed    Kind = "final_reviewed"
 	KMemoryCommitted  Kind = "memory_committed"
 	KCommentPosted    Kind = "comment_posted"
 	KEscalationOpened Kind = "escalation_opened"
@@ -388,6 +394,7 @@ func (Judged) Kind() Kind           { return KJudged }
 func (Diagnosed) Kind() Kind        { return KDiagnosed }
 func (Reviewed) Kind() Kind         { return KReviewed }
 func (Weighed) Kind() Kind          { return KWeighed }
+func (FinalReviewed) Kind() Kind    { return KFinalReviewed }
 func (MemoryCommitted) Kind() Kind  { return KMemoryCommitted }
 func (CommentPosted) Kind() Kind    { return KCommentPosted }
 func (EscalationOpened) Kind() Kind { return KEscalationOpened }
@@ -404,7 +411,7 @@ var facts = []Fact{
 	Rated{},
 	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, Decided{}, Aggregated{}, AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},
-	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
+	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{},
 }
 

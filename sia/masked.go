@@ -165,6 +165,9 @@ func (f Reviewed) Masked(mask Mask) Fact {
 	return f
 }
 
+// Masked masks what the reviewer says.
+func (f FinalReviewed) Masked(mask Mask) Fact { f.Review = f.Review.masked(mask); return f }
+
 // Masked masks the warning.
 func (f MemoryCommitted) Masked(mask Mask) Fact { f.Warning = mask(f.Warning); return f }
 

@@ -22,6 +22,7 @@ func (t Task) Masked(mask Mask) Task {
 		w.Findings, w.Quotes = mask.Each(w.Findings), mask.Each(w.Quotes)
 		return w
 	})
+	t.Final = maskedAt(t.Final, func(r FinalReview) FinalReview { return r.masked(mask) })
 	t.Escalation = maskedAt(t.Escalation, func(e Escalation) Escalation {
 		e.Blocker, e.Early, e.Question = mask(e.Blocker), mask(e.Early), mask(e.Question)
 		e.Options, e.Plan = maskedOptions(e.Options, mask), maskedPlan(e.Plan, mask)

@@ -15,7 +15,8 @@ import (
 var stay = map[string][]string{
 	"one of a few words": {
 		"Aftermath", "AttemptEnd", "AttemptOutcome", "CheckColour", "EffectKind", "EscalationKind", "GateVerdict",
-		"Pattern", "PauseKind", "SignalName", "State", "Structure", "Verdict", "CheckFailure.Class", "Query.Topic", "Racer.Coder",
+		"Pattern", "PauseKind", "PolicySettings.Autonomy", "SignalName", "State", "Structure", "Verdict", "CheckFailure.Class", "Query.Topic", "Racer.Coder",
+		"DemandState", "RemarkKind",
 		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter", "Part.Coder", "Part.Failed", "PartKind", "PartState", "DecisionType",
 	},
 	"an id or a key that code makes, and finds things by": {
@@ -35,6 +36,7 @@ var stay = map[string][]string{
 		"PullOpened.NodeID", "PullOpened.URL", "PullReopened.NodeID", "PullReopened.URL",
 		"Pull.NodeID", "Pull.URL", "CommentPosted.URL", "EscalationOpened.URL",
 		"Already.URL", "Escalation.URL", "Intervention.CommentURL", "Fix.PullURL",
+		"FinalReview.URL",
 	},
 	"the names of a file and its commit, put together by code": {"Begun.SettingsFrom", "Task.SettingsFrom"},
 	"the name of a coder in the server's configuration":        {"Decided.Choice", "Attempt.Coder"},

@@ -18,6 +18,8 @@ type planning struct {
 	why  string
 	todo []Effect
 	n    int
+
+	reads bool // a fresh reviewer reads what is green
 }
 
 var wanted = Plan{Summary: "greet the world", Steps: []plan.Part{{Do: "write hello.txt", DoneWhen: "check.sh passes"}}}
@@ -67,7 +69,7 @@ func (p *planning) done(kind EffectKind, f Fact) {
 func (p *planning) begins(plan string) {
 	p.t.Helper()
 	set := DefaultSettings()
-	set.Agent.Plan = plan
+	set.Agent.Plan, set.Review.Final = plan, p.reads
 	p.done(DoBegin, Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: p.task.Title, Body: p.task.Body})
 	p.works()
 }

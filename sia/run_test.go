@@ -15,6 +15,7 @@ func passedTask() Task {
 		BaseSHA: "base", Pull: Pull{Number: 12}, Attempts: []Attempt{{Number: 1, Outcome: AttemptPass, Head: "green"}},
 		Brief: Brief{Technique: Decomposition, Prompt: "in two steps", Steps: []plan.Part{{Do: "this"}},
 			WithoutTools: []string{"run"}},
+		Final:   &FinalReview{SHA: "green", Done: true},
 		Prompts: []Prompt{{Hash: "x"}}, Approaches: 5, Credits: Ledger{Budget: 100 * Credit},
 	}
 }

@@ -15,6 +15,7 @@ type Settings struct {
 	Agent    AgentSettings    `json:"agent" yaml:"agent"`
 	Budget   BudgetSettings   `json:"budget" yaml:"budget"`
 	Checks   ChecksSettings   `json:"checks" yaml:"checks"`
+	Review   ReviewSettings   `json:"review" yaml:"review"`
 	Memory   MemorySettings   `json:"memory" yaml:"memory"`
 	Access   AccessSettings   `json:"access" yaml:"access"`
 	Learning LearningSettings `json:"learning" yaml:"learning"`
@@ -105,6 +106,11 @@ func AlwaysProtected() []string {
 // Guarded are the globs of all files that an attempt may not change without a person's yes.
 func (c ChecksSettings) Guarded() []string { return append(AlwaysProtected(), c.Protected...) }
 
+// ReviewSettings govern what people are told of a change when it is green.
+type ReviewSettings struct {
+	Final bool `json:"final" yaml:"final"` // a fresh reviewer reads it against the issue first
+}
+
 // MemorySettings say where memory is kept.
 type MemorySettings struct {
 	Branch string `json:"branch" yaml:"branch"`
@@ -190,6 +196,7 @@ func DefaultSettings() Settings {
 		Budget: BudgetSettings{Task: 100, RepoPerDay: 1000, InstallationPerDay: 5000},
 		Checks: ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute),
 			Rerun: RerunAuto, MinuteCost: 0.8},
+		Review: ReviewSettings{Final: true},
 		Memory: MemorySettings{Branch: "sia/memory"},
 		Access: AccessSettings{CommandPermission: "write"},
 		Learning: LearningSettings{Enabled: true, LessonsInPrompt: 5, MinConfidence: 0.5, LessonsPerDay: 50, DecayDays: 30,

@@ -303,6 +303,10 @@ func (t Task) clone() Task {
 		w := *t.Gate.Weighing
 		t.Gate.Weighing = &w
 	}
+	if t.Final != nil {
+		r := *t.Final
+		t.Final = &r
+	}
 	if t.Opening != nil {
 		o := *t.Opening
 		t.Opening = &o

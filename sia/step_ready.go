@@ -2,11 +2,14 @@ package sia
 
 import "time"
 
-// green passes the task, once its pull request is no draft: what is ready for
+// green passes the task, once a fresh reviewer has read it and its pull request is no draft: what is ready for
 // review may be checked by more than a draft is, so one more look follows.
 func (s *step) green() {
 	if s.pending(DoDraft) {
 		s.because("every required check is green; the pull request is being made a draft, and one more look follows")
+		return
+	}
+	if s.finalReviewFirst() {
 		return
 	}
 	if !s.readyFirst("every required check is green on " + s.t.Head.Short()) {

@@ -241,6 +241,10 @@ func (s *step) effectFailed() {
 
 // failedAside tells people what could not be done, where no state depends on it.
 func (s *step) failedAside(f EffectFailed) {
+	if f.Effect == DoFinalReview { // people miss nothing that they count on
+		s.finalReviewLost(f.Reason)
+		return
+	}
 	s.t.Warning = f.Reason
 	s.because("%s could not be done: %s", f.Effect, f.Reason)
 	switch f.Effect {

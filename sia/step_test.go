@@ -45,6 +45,10 @@ func holds(t *rapid.T, before, after Task, e Event) {
 		if !ok || j.Verdict != VerdictGreen || j.SHA != after.Head {
 			t.Fatalf("passed by %#v on head %s", e.Fact, after.Head)
 		}
+		if r := before.Final; before.Settings.Review.Final && before.HeadBy == (Actor{}) && before.Credits.Left() > 0 &&
+			!(r.Of(before.Head) && r.Done) {
+			t.Fatalf("passed before a fresh reviewer was asked: %+v", r)
+		}
 		if before.Pull.Draft && before.Pull.Number != 0 && before.Pull.Refused == "" {
 			t.Fatalf("passed while the pull request was a draft: %+v", before.Pull)
 		}

@@ -113,6 +113,8 @@ func init() {
 		KDiagnosed: row{}.on((*step).diagnosed, Diagnosing).on((*step).inside, OnHold).rest(late),
 		KReviewed:  row{}.on((*step).reviewed, Reviewing).on((*step).inside, OnHold).rest(late),
 		KWeighed:   row{}.on((*step).weighed, Checking).on((*step).inside, OnHold).rest(late),
+		KFinalReviewed: row{}.on((*step).finalReviewed, append([]State{Escalated, Passed, Stopped}, unfinished...)...).
+			on((*step).inside, OnHold),
 		KMemoryCommitted: row{}.on((*step).memoryCommitted, Reviewing, Escalated).on((*step).inside, OnHold).
 			on((*step).memoryNoted, Queued, Working, PushedOut, Checking, Diagnosing, Announced, Passed, Stopped),
 		KCommentPosted: row{}.on((*step).announced, Reviewing).on((*step).inside, OnHold).rest(late),

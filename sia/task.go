@@ -125,16 +125,17 @@ type Task struct {
 	Worthwhile bool     `json:"worthwhile,omitempty"`
 	Opening    *Opening `json:"opening,omitempty"` // nil: it is not being decided who works
 
-	Fix        *Fix        `json:"fix,omitempty"`     // what a person did where SIA could not
-	Ratings    []Rating    `json:"ratings,omitempty"` // people's 👍 and 👎, the last of each person and comment
-	Aftermath  Aftermath   `json:"aftermath,omitempty"`
-	Checks     []Check     `json:"checks,omitempty"` // of Head, as last judged
-	Gate       GateState   `json:"gate,omitzero"`
-	Accepted   []SHA       `json:"accepted,omitempty"`   // heads whose test changes a person accepted
-	Escalation *Escalation `json:"escalation,omitempty"` // the open or last question to a person
-	Answers    []Answer    `json:"answers,omitempty"`
-	Pause      *Pause      `json:"pause,omitempty"` // set in state paused
-	Credits    Ledger      `json:"credits"`
+	Fix        *Fix         `json:"fix,omitempty"`     // what a person did where SIA could not
+	Ratings    []Rating     `json:"ratings,omitempty"` // people's 👍 and 👎, the last of each person and comment
+	Aftermath  Aftermath    `json:"aftermath,omitempty"`
+	Checks     []Check      `json:"checks,omitempty"` // of Head, as last judged
+	Gate       GateState    `json:"gate,omitzero"`
+	Final      *FinalReview `json:"final,omitempty"`      // of the head that was read last; nil: none was
+	Accepted   []SHA        `json:"accepted,omitempty"`   // heads whose test changes a person accepted
+	Escalation *Escalation  `json:"escalation,omitempty"` // the open or last question to a person
+	Answers    []Answer     `json:"answers,omitempty"`
+	Pause      *Pause       `json:"pause,omitempty"` // set in state paused
+	Credits    Ledger       `json:"credits"`
 
 	AwaitMemory string `json:"await_memory,omitempty"` // the memory effect whose landing the next step waits for
 

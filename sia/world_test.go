@@ -61,6 +61,7 @@ func (w *world) outcome(f Effect) Fact {
 		set := DefaultSettings()
 		set.SIA.TriggerAfter = rapid.IntRange(1, 2).Draw(t, "trigger after")
 		set.SIA.Reviewer = rapid.Bool().Draw(t, "reviewer")
+		set.Review.Final = rapid.IntRange(0, 3).Draw(t, "final review") > 0
 		set.Budget.Task = 20
 		set.Agent.Plan = rapid.SampledFrom([]string{"", PlanApprove, PlanApprove}).Draw(t, "plan")
 		var told []LessonRef
@@ -150,6 +151,15 @@ func (w *world) outcome(f Effect) Fact {
 	case DoWeigh:
 		return Weighed{SHA: f.SHA, Cost: 100, Quotes: rapid.SampledFrom([][]string{nil, {""}, {"it should be that"}}).Draw(t,
 			"quotes")}
+	case DoFinalReview:
+		out := FinalReview{SHA: f.SHA}
+		switch rapid.IntRange(0, 2).Draw(t, "final review says") {
+		case 0:
+			out.Why = "the model could not be asked"
+		case 1:
+			out.Demands, out.URL = []Demand{{Quote: "Do it", State: DemandUnmet, Why: "it does not"}}, "r"
+		}
+		return FinalReviewed{Review: out, Cost: 100}
 	case DoMemory:
 		return MemoryCommitted{SHA: w.sha()}
 	case DoAnnounce:

@@ -38,6 +38,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "<clock>"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "<date>"},
 	{regexp.MustCompile(`issuecomment-\d+`), "issuecomment-<id>"},
+	{regexp.MustCompile(`pullrequestreview-\d+`), "pullrequestreview-<id>"},
 	{regexp.MustCompile(`/runs/\d+/job/\d+`), "/runs/<id>/job/<id>"},
 	{regexp.MustCompile(`/runs/\d+`), "/runs/<id>"},
 	{regexp.MustCompile(`task=\d+-`), "task=<repo>-"},

@@ -198,7 +198,28 @@ func (s *Stage) recordIssue(i ghsim.IssueView) string {
 		fmt.Fprintf(&b, "\ncomment by %s%s\n", c.Author, reactions(c.Reactions))
 		quote(&b, c.Body)
 	}
+	if i.IsPull {
+		s.recordReviews(&b, i.Number)
+	}
 	return b.String()
+}
+
+// recordReviews is the reviews of a pull request, and what stands on its lines.
+func (s *Stage) recordReviews(b *strings.Builder, pull int) {
+	p, err := s.Sim.Pull(Repo, pull)
+	s.must(err)
+	for _, v := range p.Reviews {
+		fmt.Fprintf(b, "\nreview by %s of %s: %s\n", v.Author, v.SHA, v.State)
+		quote(b, v.Body)
+	}
+	for _, c := range p.OnLines {
+		side := ""
+		if c.Old {
+			side = " of the base"
+		}
+		fmt.Fprintf(b, "\n%s on %s:%d%s\n", c.Author, c.Path, c.Line, side)
+		quote(b, c.Body)
+	}
 }
 
 func reactions(rs []ghsim.ReactionView) string {

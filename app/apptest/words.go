@@ -16,7 +16,13 @@ var WordLimits = map[string]int{
 	string(sia.DoAnnounce): 60,
 	"status":               90,
 	string(sia.DoEscalate): 120,
+
+	string(sia.DoFinalReview): 120,
+	OnLine:                    40,
 }
+
+// OnLine is the kind of what stands on a line of a pull request's diff.
+const OnLine = "on a line"
 
 // Post is one version of a comment of the application, or of an issue that it opened.
 type Post struct {
@@ -35,18 +41,18 @@ func (s *Stage) Posts() []Post {
 			continue
 		}
 		var p struct {
-			Issue, Comment struct{ Body string }
-			Sender         struct{ Login string }
+			Issue, Comment, Review struct{ Body string }
+			Sender                 struct{ Login string }
 		}
 		s.must(json.Unmarshal(d.Payload, &p))
 		if p.Sender.Login != Bot {
 			continue
 		}
-		body := p.Issue.Body
-		if text == "comment" {
-			body = p.Comment.Body
-		}
+		body := map[string]string{"issue": p.Issue.Body, "comment": p.Comment.Body, "review": p.Review.Body}[text]
 		m, _ := render.ParseMarker(body)
+		if d.Event == "pull_request_review_comment" {
+			m.Kind = OnLine
+		}
 		all = append(all, Post{Kind: m.Kind, Body: body})
 	}
 	return all
@@ -56,6 +62,7 @@ func (s *Stage) Posts() []Post {
 var posted = map[string]string{
 	"issue_comment.created": "comment", "issue_comment.edited": "comment",
 	"issues.opened": "issue", "issues.edited": "issue",
+	"pull_request_review.submitted": "review", "pull_request_review_comment.created": "comment",
 }
 
 // brief fails the test where people are shown more words than they read.

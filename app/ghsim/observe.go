@@ -36,6 +36,8 @@ type (
 	IssueView = people.IssueView
 	// ReactionView is one reaction.
 	ReactionView = people.ReactionView
+	// ReviewView is one submitted review of a pull request.
+	ReviewView = people.ReviewView
 	// ReviewCommentView is one comment on a line of a pull request.
 	ReviewCommentView = people.ReviewCommentView
 	// CheckView is one check run.

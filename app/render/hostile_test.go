@@ -2,6 +2,7 @@ package render_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -193,6 +194,13 @@ func texts(task sia.Task) map[string]string {
 		"forgot":        render.Forgot(hostileLesson(task)), "forgot none": render.ForgotNone(task.Title, nil),
 		"forgot which": render.ForgotNone(task.Title, []lesson.Lesson{hostileLesson(task)}),
 	}
+	if task.Final != nil {
+		review := render.FinalReview(task, *task.Final, links)
+		all["review"], all["review alone"] = review.Body, review.Whole
+		for i, line := range review.Lines {
+			all[fmt.Sprintf("on line %d", i)] = line.Body
+		}
+	}
 	if e.Already != nil {
 		all["already"] = render.AlreadyComment(task, e)
 	}
@@ -203,6 +211,22 @@ func texts(task sia.Task) map[string]string {
 		all["plan"] = render.PlanComment(task, e, links)
 	}
 	return all
+}
+
+// fillFinal has a final review of the head say something of every kind, on lines and elsewhere.
+func fillFinal(t *rapid.T, task *sia.Task) {
+	r := task.Final
+	r.SHA, r.Cut = task.Head, rapid.Bool().Draw(t, "cut")
+	r.Demands, r.Remarks = append(r.Demands, r.Demands...), append(r.Remarks, r.Remarks...)
+	for i := range r.Demands {
+		r.Demands[i].State = rapid.SampledFrom([]sia.DemandState{sia.DemandMet, sia.DemandUnmet, sia.DemandUnclear}).Draw(t, "demand")
+		r.Demands[i].At.Diff = rapid.Bool().Draw(t, "on a line")
+	}
+	for i := range r.Remarks {
+		r.Remarks[i].About = rapid.SampledFrom([]sia.RemarkKind{sia.RemarkScope, sia.RemarkSecurity, sia.RemarkTests,
+			sia.RemarkAPI}).Draw(t, "remark")
+		r.Remarks[i].At.Diff = rapid.Bool().Draw(t, "on a line")
+	}
 }
 
 // hostileLesson is one whose every word is the task's.
@@ -220,6 +244,7 @@ func TestNoTaskIsHarmful(t *testing.T) {
 		task.Escalation.Kind = rapid.SampledFrom([]sia.EscalationKind{sia.AskIssue, sia.AskQuestion, sia.AskNoChecks,
 			sia.AskPlan, sia.AskAlready}).Draw(t, "kind")
 		task.Attempts[1].Planning = rapid.Bool().Draw(t, "planning")
+		fillFinal(t, &task)
 		for i := range task.Escalation.Options {
 			task.Escalation.Options[i].Letter = string(rune('A' + i))
 		}

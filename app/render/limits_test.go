@@ -110,7 +110,9 @@ func TestShortenedLogStaysCode(t *testing.T) {
 func TestFewWordsAreVisible(t *testing.T) {
 	kinds := map[string]string{"status": "status", "intervention": string(sia.DoAnnounce),
 		"escalation": string(sia.DoEscalate), "ask": string(sia.DoEscalate), "plan": string(sia.DoEscalate),
-		"already": string(sia.DoEscalate), "edited": string(sia.DoEscalate)}
+		"already": string(sia.DoEscalate), "edited": string(sia.DoEscalate),
+		"review": string(sia.DoFinalReview), "review alone": string(sia.DoFinalReview), "on line 0": apptest.OnLine,
+		"on line 1": apptest.OnLine, "on line 2": apptest.OnLine, "on line 3": apptest.OnLine}
 	pieces := append([]string{"a b c d e f g h i j k l m n o p", "one. two. three. four", "x/y.go:3: error: z",
 		"[a](b) c d"},
 		nasty...)
@@ -133,6 +135,7 @@ func TestFewWordsAreVisible(t *testing.T) {
 		for i := range task.Escalation.Options {
 			task.Escalation.Options[i].Letter = string(rune('A' + i))
 		}
+		fillFinal(t, &task)
 		for name, body := range texts(task) {
 			if limit, ok := apptest.WordLimits[kinds[name]]; ok && apptest.VisibleWords(body) > limit {
 				t.Fatalf("%s: %d words are visible, and %d are enough:\n%s", name, apptest.VisibleWords(body), limit, body)

@@ -35,6 +35,11 @@ func (l Links) Commit(r sia.Repo, sha sia.SHA) string {
 	return l.repo(r) + "/commit/" + url.PathEscape(string(sha))
 }
 
+// Line is the address of a line of a file at a commit.
+func (l Links) Line(r sia.Repo, sha sia.SHA, path string, line int) string {
+	return l.repo(r) + "/blob/" + url.PathEscape(string(sha)) + "/" + segments(path) + fmt.Sprintf("#L%d", line)
+}
+
 // Compare is the address of the comparison of two commits.
 func (l Links) Compare(r sia.Repo, from, to sia.SHA) string {
 	return l.repo(r) + "/compare/" + url.PathEscape(string(from)) + "..." + url.PathEscape(string(to))

@@ -121,6 +121,9 @@ func validation(t sia.Task) string {
 		}
 	}
 	b.WriteString(askedFor(t))
+	if said := finalLine(t); said != "" {
+		b.WriteString("\n" + said + "\n")
+	}
 	return b.String()
 }
 

@@ -33,7 +33,9 @@ func (o oneTask) Decisions(context.Context, sia.TaskID) ([]sia.Decision, error) 
 
 func (o oneTask) Turns(context.Context, sia.TaskID, int) ([]json.RawMessage, error) { return nil, nil }
 
-func (o oneTask) Experiments(context.Context, int64, bool) ([]store.Experiment, error) { return nil, nil }
+func (o oneTask) Experiments(context.Context, int64, bool) ([]store.Experiment, error) {
+	return nil, nil
+}
 
 func (o oneTask) ExperimentTasks(context.Context, string) ([]store.ExperimentTask, error) {
 	return nil, nil

@@ -105,6 +105,21 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// What a fresh reviewer said of the head stands on the task's page.
+func TestTheFinalReviewIsShown(t *testing.T) {
+	srv, s := serve(t)
+	repo := sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}
+	task := sia.Task{ID: sia.NewTaskID(9, 13), Repo: repo, Issue: 13, Title: "Greet", State: sia.Passed, Head: "f00d",
+		Final: &sia.FinalReview{SHA: "f00d", Done: true, URL: "https://github.com/r",
+			Demands: []sia.Demand{{Quote: "Greet", State: sia.DemandUnmet, Why: "nobody is greeted"}}}}
+	_, err := s.Apply(t.Context(), task.ID, sia.Event{ID: "restored", At: start, Fact: sia.Restored{Task: task}})
+	must(t, err)
+	_, _, body := get(t, srv, "/tasks/9-13", "")
+	if want := `Final review: demands of the issue: 1 not done — <a href="https://github.com/r">the review</a>`; !strings.Contains(body, want) {
+		t.Errorf("want %q in:\n%s", want, body)
+	}
+}
+
 func TestPagesAreForThisMachine(t *testing.T) {
 	srv, s := serve(t)
 	for host, want := range map[string]int{

@@ -24,9 +24,10 @@ import (
 const (
 	textResult    = "result" // the AttemptEnded fact, so that a crash after the work does not do it again
 	textDiff      = "diff"
-	textDiagnosis = "diagnosis" // what the last diagnosis after it came to
-	textFailure   = "failure: " // and a check's name: what its log tells of its failure, at length
-	textStart     = "start"     // the branch's head when the attempt started, which its commit may replace
+	textFinal     = "final-review" // what was last said of a head that it made
+	textDiagnosis = "diagnosis"    // what the last diagnosis after it came to
+	textFailure   = "failure: "    // and a check's name: what its log tells of its failure, at length
+	textStart     = "start"        // the branch's head when the attempt started, which its commit may replace
 )
 
 // wrapUp bounds what an attempt still does after it was cancelled: commit the

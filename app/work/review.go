@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/sia-bot/sia/gitops"
@@ -21,11 +22,34 @@ func (w *Worker) review(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 	r, prompt, usage, err := w.Reviewer.Review(ctx, diagnose.ReviewPackage{
 		Title: t.Title, Body: t.Body, By: t.IssueBy(), Failures: t.Attempt().Failures, Diff: diff,
 		Technique: t.Next.Diagnosis.Technique, Prompt: t.Next.Diagnosis.Prompt,
+		Read: w.reader(ctx, t, t.Attempt().Head),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return sia.Reviewed{Review: r, Prompt: prompt, Cost: sia.CreditsOf(usage.USD)}, nil
+}
+
+// readerLimit bounds a file that a reviewer asks for, in bytes.
+const readerLimit = 256 << 10
+
+// reader reads files for a reviewer at a head of the task's, or else as they are on the base,
+// with secrets masked.
+func (w *Worker) reader(ctx context.Context, t sia.Task, head sia.SHA) diagnose.Reader {
+	repo := w.mirror(t)
+	return func(path string) ([]byte, error) {
+		err := fs.ErrNotExist
+		for _, sha := range []sia.SHA{head, t.BaseSHA} {
+			if sha == "" {
+				continue
+			}
+			var content []byte
+			if content, err = repo.ReadFile(ctx, string(sha), path, readerLimit); err == nil {
+				return []byte(w.Secrets.Mask(string(content))), nil
+			}
+		}
+		return nil, err
+	}
 }
 
 // validationDiff is the part of a head's change that touches tests, what

@@ -18,7 +18,7 @@ type modelFlags struct {
 	ModelKey      string  `help:"Its key; better in the environment than as a flag." env:"SIA_MODEL_KEY" placeholder:"KEY"`
 	Model         string  `help:"Model that works on attempts." env:"SIA_MODEL" placeholder:"NAME"`
 	SIAModel      string  `name:"sia-model" help:"Model that diagnoses; default: --model." env:"SIA_SIA_MODEL" placeholder:"NAME"`
-	ReviewerModel string  `help:"Model that reviews diagnoses; default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
+	ReviewerModel string  `help:"Model that reviews diagnoses and final changes; default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
 	PriceInput    float64 `help:"USD per million input tokens." env:"SIA_PRICE_INPUT" placeholder:"USD"`
 	PriceCached   float64 `help:"USD per million cached input tokens; default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD"`
 	PriceOutput   float64 `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD"`

@@ -185,6 +185,9 @@ func showTask(e *commandEnv, t sia.Task) {
 			}
 		}
 	}
+	if r := t.Final; r.Of(t.Head) && r.Done {
+		p("\n  final review: %s %s", r, r.URL)
+	}
 	for _, c := range t.Checks {
 		p("\n  check %s: %s %s", c.Name, c.Colour, c.Why)
 	}

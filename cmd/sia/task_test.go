@@ -57,6 +57,23 @@ func TestShowTaskTellsParts(t *testing.T) {
 	}
 }
 
+// What a fresh reviewer said is told of the head that it read, and of no other.
+func TestShowTaskTellsTheFinalReview(t *testing.T) {
+	var out bytes.Buffer
+	task := sia.Task{Title: "Greet", Head: "f00d", Final: &sia.FinalReview{SHA: "f00d", Done: true, URL: "https://github.com/r",
+		Demands: []sia.Demand{{Quote: "Greet", State: sia.DemandUnmet, Why: "nobody is greeted"}}}}
+	showTask(&commandEnv{out: &out}, task)
+	if want := "\n  final review: demands of the issue: 1 not done https://github.com/r\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("want %q in:\n%s", want, out.String())
+	}
+	out.Reset()
+	task.Head = "f00d2"
+	showTask(&commandEnv{out: &out}, task)
+	if strings.Contains(out.String(), "final review") {
+		t.Errorf("the review of another head is told:\n%s", out.String())
+	}
+}
+
 // As JSON, a task says what it waits for in the words that people read.
 func TestTaskJSONSaysWhatItWaitsFor(t *testing.T) {
 	var out bytes.Buffer

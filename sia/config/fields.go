@@ -149,6 +149,12 @@ func Fields() []Field {
 			"run again once.",
 			at: func(s *sia.Settings) any { return &s.Checks.MinuteCost }},
 
+		{Path: "review.final", Form: Bool, Doc: "Whether, before a green pull request is marked ready, an independent model " +
+			"call reads the final change against the issue and reviews it where there is something to say: demands that are " +
+			"not met, changes that none of them needs, and what matters of security, tests and interfaces. It informs and " +
+			"decides nothing.",
+			at: func(s *sia.Settings) any { return &s.Review.Final }},
+
 		{Path: "memory.branch", Form: Text, Min: 1, Max: maxText, Doc: "The branch on which SIA keeps what it learned.",
 			at: func(s *sia.Settings) any { return &s.Memory.Branch }},
 
@@ -197,6 +203,7 @@ func sectionDocs() [][2]string {
 		{"agent", "The coding agent and its limits."},
 		{"budget", "What may be spent."},
 		{"checks", "What decides whether an attempt is right."},
+		{"review", "What people are told of a change that is green."},
 		{"memory", "Where SIA remembers."},
 		{"access", "Who is obeyed."},
 		{"learning", "What is learned and shared."},

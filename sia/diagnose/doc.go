@@ -13,7 +13,9 @@
 //     answered. The next brief is made by package technique, not by the model.
 //   - [Reviewer]: a fresh call that sees only what is proposed, told to find what is wrong with it.
 //     It also says which sentence of an issue asks for a changed expectation (weigh.go); code holds
-//     that the sentence stands there.
+//     that the sentence stands there. And it reads the final change against the issue (final.go):
+//     what it quotes of either is found again (change.go), or dropped. Which specialists look is
+//     told by the paths (areas.go). Where it can't tell, it may ask for files, once (context.go).
 //
 // Everything from outside — issue text, logs, transcripts, diffs — reaches the
 // model within fences and labelled as data, without characters that hide, and

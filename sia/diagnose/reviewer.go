@@ -32,6 +32,10 @@ type ReviewPackage struct {
 	Prompt      string // the proposed instructions, in full
 	Diff        string // only when the attempt touched tests or protected paths; else empty
 
+	// reads what the reviewer asks for when it can't tell, at the failed attempt's commit or else
+	// the base; nil: it can't ask
+	Read Reader
+
 	MaxTokens int // of the prompt; 0: 12,000
 }
 
@@ -45,7 +49,12 @@ const (
 type reviewAnswer struct {
 	Verdict sia.Verdict `json:"verdict"`
 	Points  []string    `json:"points"`
+	Context []string    `json:"context"` // files that it wants to see, with the verdict unclear
 }
+
+// unclear is the verdict of a reviewer who has to see more first. It may be given once, and
+// never leaves the package.
+const unclear sia.Verdict = "unclear"
 
 // Review asks for a verdict. When the verdict is minor or major and has points, amended is the
 // prompt with the points appended; otherwise it is "". Trouble with the model gives the verdict
@@ -86,18 +95,13 @@ func amendedPrompt(instructions string, points []string) string {
 	return b.String()
 }
 
+// ask has the reviewer answer; where it can't tell, it is shown the files that it names and
+// asked once more.
 func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, usage *llm.Usage) (why string) {
-	system, err := renderPrompt("review.md.tmpl", nil)
+	mayAsk := p.Read != nil
+	system, err := renderPrompt("review.md.tmpl", map[string]any{"MayAsk": mayAsk})
 	if err != nil {
 		return "the prompt could not be made: " + text.Clip(err.Error(), 300)
-	}
-	tree, err := loadSchema("review")
-	if err != nil {
-		return "the schema could not be made: " + text.Clip(err.Error(), 300)
-	}
-	schema, err := wireSchema("review", tree)
-	if err != nil {
-		return "the schema could not be made: " + text.Clip(err.Error(), 300)
 	}
 	budget := p.MaxTokens
 	if budget <= 0 {
@@ -108,10 +112,36 @@ func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, us
 		{Role: llm.RoleSystem, Content: system},
 		{Role: llm.RoleUser, Content: reviewEvidence(p, room)},
 	}
-	return converse(ctx, r.Model, r.Timeout, messages, schema, usage, func(raw []byte) (err error) {
-		*v, err = parseVerdict(raw)
-		return err
-	})
+	var answer []byte
+	for {
+		schema, err := reviewSchema(mayAsk)
+		if err != nil {
+			return "the schema could not be made: " + text.Clip(err.Error(), 300)
+		}
+		why = converse(ctx, r.Model, r.Timeout, messages, schema, usage, func(raw []byte) (err error) {
+			answer = raw
+			*v, err = parseVerdict(raw, mayAsk)
+			return err
+		})
+		if why != "" || v.Verdict != unclear {
+			return why
+		}
+		messages, mayAsk = withContext(messages, answer, v.Context, p.Read), false
+	}
+}
+
+// reviewSchema is the schema of an answer that may ask for files, or may not.
+func reviewSchema(mayAsk bool) (*llm.Schema, error) {
+	tree, err := loadSchema("review")
+	if err != nil {
+		return nil, err
+	}
+	if !mayAsk {
+		properties := tree["properties"].(map[string]any)
+		delete(properties, "context")
+		setEnum(properties["verdict"], []any{string(sia.Approved), string(sia.Minor), string(sia.Major), string(sia.Rejected)})
+	}
+	return wireSchema("review", tree)
 }
 
 // reviewEvidence lays out what is reviewed, within room bytes.
@@ -133,7 +163,7 @@ func reviewEvidence(p ReviewPackage, room int) string {
 }
 
 // parseVerdict reads a reviewer's answer. An error says, to the model, what to mend.
-func parseVerdict(raw []byte) (reviewAnswer, error) {
+func parseVerdict(raw []byte, mayAsk bool) (reviewAnswer, error) {
 	if err := checkAnswer(lenientReview, raw); err != nil {
 		return reviewAnswer{}, err
 	}
@@ -147,7 +177,13 @@ func parseVerdict(raw []byte) (reviewAnswer, error) {
 			points = append(points, p)
 		}
 	}
-	v.Points = points
+	v.Points, v.Context = points, named(v.Context)
+	switch {
+	case v.Verdict == unclear && !mayAsk:
+		return reviewAnswer{}, errors.New("verdict is unclear: nothing more can be shown to you, so decide")
+	case v.Verdict == unclear && len(v.Context) == 0:
+		return reviewAnswer{}, errors.New("context is empty: name the files that decide it, or decide")
+	}
 	if len(points) == 0 && (v.Verdict == sia.Major || v.Verdict == sia.Rejected) {
 		return reviewAnswer{}, errors.New("points is empty: a verdict of major or rejected needs its objections")
 	}

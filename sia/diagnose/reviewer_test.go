@@ -83,3 +83,49 @@ func TestReview(t *testing.T) {
 		})
 	}
 }
+
+// A reviewer who can't tell is shown the files that it names, once, and then decides.
+func TestReviewAsksOnce(t *testing.T) {
+	pack := diagnose.ReviewPackage{Title: "Send an email", Technique: sia.AbstractionLevelShift,
+		Prompt: "Put an interface in front.", Read: tree{"mail/send.go": "package mail\n\nfunc Send() {}\n"}.read}
+	unclear := scripted.Answer{JSON: map[string]any{"verdict": "unclear", "points": []string{},
+		"context": []string{"mail/send.go:3-9", "mail/gone.go"}}}
+	asksNothing := scripted.Answer{JSON: map[string]any{"verdict": "unclear", "points": []string{}, "context": []string{}}}
+	minor := scripted.Answer{JSON: map[string]any{"verdict": "minor", "points": []string{"Send has no error."}}}
+	for name, c := range map[string]struct {
+		turns []scripted.Answer
+		want  sia.Verdict
+		calls int
+	}{
+		"then it decides":             {[]scripted.Answer{unclear, minor}, sia.Minor, 2},
+		"then it is told to":          {[]scripted.Answer{unclear, unclear, minor}, sia.Minor, 3},
+		"it never decides":            {[]scripted.Answer{unclear, unclear, unclear}, sia.ReviewFailed, 3},
+		"it names nothing at first":   {[]scripted.Answer{asksNothing, minor}, sia.Minor, 2},
+		"it decides without asking":   {[]scripted.Answer{minor}, sia.Minor, 1},
+		"the model is down meanwhile": {[]scripted.Answer{unclear, {Fault: &scripted.Fault{Status: 500}}}, sia.ReviewFailed, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, s := model(t, c.turns...)
+			r := diagnose.Reviewer{Model: m}
+			got, _, usage, err := r.Review(t.Context(), pack)
+			if err != nil || got.Verdict != c.want || len(s.Requests()) != c.calls || usage.Input == 0 {
+				t.Fatalf("%+v after %d calls, usage %+v, %v", got, len(s.Requests()), usage, err)
+			}
+			if c.turns[0].JSON.(map[string]any)["verdict"] != "unclear" || name == "it names nothing at first" {
+				return
+			}
+			user := s.Requests()[1].User()
+			if !strings.Contains(user, "## mail/send.go:3-9\n\n```text\nfunc Send() {}\n```") || strings.Contains(user, "package mail") ||
+				!strings.Contains(user, "## mail/gone.go\n\n(there is no such file") {
+				t.Errorf("the reviewer was shown:\n%s", user)
+			}
+		})
+	}
+	pack.Read = nil
+	m, s := model(t, unclear, minor)
+	r := diagnose.Reviewer{Model: m}
+	if got, _, _, err := r.Review(t.Context(), pack); err != nil || got.Verdict != sia.Minor ||
+		strings.Contains(s.Requests()[0].System(), "unclear") {
+		t.Errorf("where nothing can be read: %+v, %v", got, err)
+	}
+}

@@ -112,6 +112,7 @@ var (
 	lenientDiagnosis = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("diagnosis") })
 	lenientReview    = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("review") })
 	lenientWeighing  = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("weigh") })
+	lenientFinal     = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("final") })
 )
 
 func compileSchema(name string) (*jsonschema.Schema, error) {

@@ -34,6 +34,8 @@ type File struct {
 
 	Aftermath sia.Aftermath `json:"aftermath,omitempty"` // what people did with the pull request; absent until they did
 	Ratings   []Rating      `json:"ratings,omitempty"`   // of the task as a whole
+	// what a fresh reviewer said of the head, in a few words; absent where that was nothing
+	FinalReview string `json:"final_review,omitempty"`
 
 	Record *Record `json:"record,omitempty"` // for programs alone: the Markdown does not tell it
 }
@@ -120,6 +122,9 @@ func FromTask(t sia.Task, links Links) File {
 		Status: t.State, HeadSHA: string(t.Head),
 		Attempts: []Attempt{}, Learnings: Learnings(t), PromptsTried: []Prompt{},
 		Aftermath: t.Aftermath, Ratings: ratingsOf(t, 0), Record: newRecord(t, links.Log),
+	}
+	if t.Final.Of(t.Head) && !t.Final.Silent() {
+		f.FinalReview = fileLine(t.Final.String())
 	}
 	for _, a := range t.Attempts {
 		m := attemptEntry(a)

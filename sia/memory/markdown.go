@@ -55,6 +55,7 @@ func (f File) Markdown() []byte {
 	w.field("Status", string(f.Status))
 	w.field("Head", f.HeadSHA)
 	w.field("Pull request", cmp.Or(aftermathWords[f.Aftermath], string(f.Aftermath)))
+	w.field("Final review", f.FinalReview)
 	w.ratings(f.Ratings)
 	w.field("Schema", strconv.Itoa(f.SchemaVersion))
 	w.block("Description", f.TaskDescription)

@@ -69,6 +69,8 @@ func story() sia.Task {
 			{By: sia.Actor{Login: "ana", ID: 3}, Good: true},
 		},
 		Aftermath: sia.MergedEdited,
+		Final: &sia.FinalReview{SHA: "2222222222222222222222222222222222222222", Done: true, URL: "https://github.com/o/n/pull/3#pullrequestreview-5",
+			Demands: []sia.Demand{{Quote: "a guest gets an email", State: sia.DemandUnmet, Why: "nobody gets one yet"}}},
 	}
 }
 
@@ -378,6 +380,8 @@ func tasks(t *rapid.T) sia.Task {
 	}
 	task.Aftermath = rapid.SampledFrom([]sia.Aftermath{"", sia.MergedUnchanged, sia.MergedEdited, sia.Abandoned}).Draw(t,
 		"aftermath")
+	task.Final = &sia.FinalReview{SHA: task.Head, Done: true, Why: text.Draw(t, "why"),
+		Demands: []sia.Demand{{Quote: text.Draw(t, "quote"), State: sia.DemandUnclear, Why: text.Draw(t, "said")}}}
 	for i := range rapid.IntRange(0, 6).Draw(t, "ratings") {
 		task.Ratings = append(task.Ratings,
 			sia.Rating{By: sia.Actor{Login: text.Draw(t, "login"), ID: int64(i)},

@@ -73,6 +73,7 @@ func routeTable() []route {
 	on("GET", repo+"/pulls/{number}/files", "pull_requests:read", listPullFiles)
 	on("GET", repo+"/pulls/{number}/commits", "pull_requests:read", listPullCommits)
 	on("GET", repo+"/pulls/{number}/reviews", "pull_requests:read", listReviews)
+	on("POST", repo+"/pulls/{number}/reviews", "pull_requests:write", createReview)
 	on("GET", repo+"/pulls/{number}/comments", "pull_requests:read", listReviewComments)
 	on("POST", repo+"/pulls/{number}/comments", "pull_requests:write", createReviewComment)
 	on("POST", repo+"/pulls/{number}/comments/{review_comment}/replies", "pull_requests:write", replyToThread)

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -141,4 +142,31 @@ func (f *FileChange) takePatch(part string) {
 			f.Deleted++
 		}
 	}
+}
+
+// hunkHead is where a hunk of a patch begins on either side.
+var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
+
+// Shows reports whether the patch shows a line, by its number: of the file before the change
+// when old, else after it.
+func (f FileChange) Shows(line int, old bool) bool {
+	before, after := 0, 0
+	for l := range strings.Lines(f.Patch) {
+		if m := hunkHead.FindStringSubmatch(l); m != nil {
+			before, _ = strconv.Atoi(m[1]) // the pattern lets through nothing but digits
+			after, _ = strconv.Atoi(m[2])
+			continue
+		}
+		switch {
+		case l[0] != '+' && old && before == line, l[0] != '-' && !old && after == line:
+			return l[0] != '\\'
+		}
+		if l[0] == ' ' || l[0] == '-' {
+			before++
+		}
+		if l[0] == ' ' || l[0] == '+' {
+			after++
+		}
+	}
+	return false
 }

@@ -34,6 +34,7 @@ type ReviewComment struct {
 	By            *User
 	Body, Path    string
 	Line          int
+	Old           bool // the line is of the base's side
 	SHA           string
 	ReplyTo       int64 // 0 for the first of a thread
 	Made, Updated time.Time

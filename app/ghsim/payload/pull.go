@@ -109,6 +109,10 @@ func (s *Shaper) pullStubs(r *model.Repository, sha string) []Object {
 func (s *Shaper) ReviewComment(r *model.Repository, c *model.ReviewComment) Object {
 	u := s.API("/repos/%s/pulls/comments/%d", r.FullName(), c.ID)
 	html := s.HTML("/%s/pull/%d#discussion_r%d", r.FullName(), c.Issue.Number, c.ID)
+	side := "RIGHT"
+	if c.Old {
+		side = "LEFT"
+	}
 	pull := s.API("/repos/%s/pulls/%d", r.FullName(), c.Issue.Number)
 	o := Object{
 		"id": c.ID, "node_id": NodeID("PRRC", c.ID), "pull_request_review_id": c.Review, "url": u, "html_url": html,
@@ -117,7 +121,7 @@ func (s *Shaper) ReviewComment(r *model.Repository, c *model.ReviewComment) Obje
 		"original_commit_id": c.SHA,
 		"user":               s.User(c.By), "body": c.Body, "created_at": Stamp(c.Made), "updated_at": Stamp(c.Updated),
 		"author_association": r.Association(c.By), "start_line": nil, "original_start_line": nil, "start_side": nil,
-		"line": c.Line, "original_line": c.Line, "side": "RIGHT", "subject_type": "line",
+		"line": c.Line, "original_line": c.Line, "side": side, "subject_type": "line",
 		"reactions": s.rollup(u, c.Reactions),
 		"_links":    Object{"self": Object{"href": u}, "html": Object{"href": html}, "pull_request": Object{"href": pull}},
 	}

@@ -13,7 +13,7 @@ func (p *People) Review(repo string, number int, login, state, body string) erro
 		if i.Pull == nil {
 			return fmt.Errorf("%s#%d is not a pull request", repo, number)
 		}
-		p.world.SubmitReview(r, i, a, state, body)
+		p.world.SubmitReview(r, i, a, world.ReviewSpec{State: state, Body: body})
 		return nil
 	})
 }

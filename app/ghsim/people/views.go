@@ -46,7 +46,16 @@ type PullView struct {
 	BaseRef, Base string
 	Commits       []string // SHAs, oldest first
 	Files         []string // paths changed against the merge base
+	Reviews       []ReviewView
 	OnLines       []ReviewCommentView
+}
+
+// ReviewView is one submitted review; what it says on lines is in OnLines.
+type ReviewView struct {
+	ID           int64
+	Author, Body string
+	State        string // approved, changes_requested or commented
+	SHA          string
 }
 
 // ReviewCommentView is one comment on a line of a pull request.
@@ -55,6 +64,7 @@ type ReviewCommentView struct {
 	Author, Body string
 	Path         string
 	Line         int
+	Old          bool // the line is of the base's side
 }
 
 // CheckView is one check run.
@@ -121,9 +131,12 @@ func (p *People) Pull(repo string, number int) (PullView, error) {
 	for _, f := range cmp.Files {
 		v.Files = append(v.Files, f.Path)
 	}
+	for _, x := range pull.Reviews {
+		v.Reviews = append(v.Reviews, ReviewView{ID: x.ID, Author: x.By.Login, Body: x.Body, State: x.State, SHA: x.SHA})
+	}
 	for _, c := range pull.Threads {
 		v.OnLines = append(v.OnLines, ReviewCommentView{ID: c.ID, ReplyTo: c.ReplyTo, Author: c.By.Login, Body: c.Body,
-			Path: c.Path, Line: c.Line})
+			Path: c.Path, Line: c.Line, Old: c.Old})
 	}
 	return v, nil
 }

@@ -14,6 +14,7 @@ type Error struct {
 	Message string
 	Doc     string // address of the documentation; default that of the whole API
 	errors  []object
+	simple  []string // instead of errors, where GitHub says only words
 }
 
 type object = map[string]any
@@ -29,6 +30,9 @@ func (e *Error) Body() map[string]any {
 	b := object{"message": e.Message, "documentation_url": doc, "status": strconv.Itoa(e.Code)}
 	if len(e.errors) > 0 {
 		b["errors"] = e.errors
+	}
+	if len(e.simple) > 0 {
+		b["errors"] = e.simple
 	}
 	return b
 }
@@ -59,6 +63,11 @@ func NotAccessible() error {
 // Unprocessable refuses the content of a request.
 func Unprocessable(message string) error {
 	return &Error{Code: http.StatusUnprocessableEntity, Message: message}
+}
+
+// Unresolved refuses the content of a request for reasons that are words alone.
+func Unresolved(reasons ...string) error {
+	return &Error{Code: http.StatusUnprocessableEntity, Message: "Unprocessable Entity", simple: reasons}
 }
 
 // Invalid is a validation error about one field; code is GitHub's: missing,

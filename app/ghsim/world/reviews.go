@@ -1,21 +1,42 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sia-bot/sia/app/ghsim/journal"
 	"github.com/sia-bot/sia/app/ghsim/model"
 )
 
-// SubmitReview reviews a pull request: approved, changes_requested or commented.
-func (w *World) SubmitReview(r *model.Repository, i *model.Issue, a model.Actor, state, body string) {
-	v := &model.Review{ID: w.NextID(), By: a.User, State: state, Body: body, SHA: i.Pull.HeadSHA, At: w.Now()}
+// ReviewSpec is a review that is submitted.
+type ReviewSpec struct {
+	State, Body string // state: approved, changes_requested or commented
+	SHA         string // the commit that it is about; empty: the head
+	Lines       []ReviewLine
+}
+
+// ReviewLine is a review's comment on a line of the diff.
+type ReviewLine struct {
+	Path, Body string
+	Line       int
+	Old        bool // of the base's side
+}
+
+// SubmitReview reviews a pull request.
+func (w *World) SubmitReview(r *model.Repository, i *model.Issue, a model.Actor, n ReviewSpec) *model.Review {
+	state, body := n.State, n.Body
+	v := &model.Review{ID: w.NextID(), By: a.User, State: state, Body: body, SHA: cmp.Or(n.SHA, i.Pull.HeadSHA), At: w.Now()}
 	i.Pull.Reviews = append(i.Pull.Reviews, v)
 	i.Updated = w.Now()
 	w.note(r, a, journal.Entry{Kind: "pull_request_review.submitted", Number: i.Number,
 		Ref: state, SHA: v.SHA, Detail: body})
 	w.emit(r, a, "pull_request_review", "submitted",
 		object{"review": w.shape.Review(r, i, v), "pull_request": w.shape.PullLite(r, i)})
+	for _, l := range n.Lines {
+		w.addReviewComment(r, i, a, &model.ReviewComment{Review: v.ID, SHA: v.SHA, Body: l.Body, Path: l.Path, Line: l.Line,
+			Old: l.Old})
+	}
+	return v
 }
 
 // CommentLine comments on a line of a pull request's head.
@@ -36,8 +57,10 @@ func (w *World) ReplyToReview(
 func (w *World) addReviewComment(
 	r *model.Repository, i *model.Issue, a model.Actor, c *model.ReviewComment,
 ) *model.ReviewComment {
-	c.Review = w.NextID()
-	c.ID, c.Issue, c.By, c.SHA, c.Made, c.Updated = w.NextID(), i, a.User, i.Pull.HeadSHA, w.Now(), w.Now()
+	if c.Review == 0 {
+		c.Review, c.SHA = w.NextID(), i.Pull.HeadSHA
+	}
+	c.ID, c.Issue, c.By, c.Made, c.Updated = w.NextID(), i, a.User, w.Now(), w.Now()
 	i.Pull.Threads = append(i.Pull.Threads, c)
 	i.Updated = w.Now()
 	w.note(r, a, journal.Entry{Kind: "pull_request_review_comment.created", Number: i.Number,

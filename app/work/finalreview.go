@@ -1,0 +1,99 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/diagnose"
+)
+
+// finalReview has a fresh model call read the head's change against the issue, and reviews the
+// pull request where it has something to say. What was said is kept before it is written, so
+// that a crash repeats only the look for it. Trouble with the model, and what GitHub refuses for
+// good, are outcomes: nothing waits longer for a review that decides nothing.
+func (w *Worker) finalReview(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	if f.SHA != t.Head {
+		return sia.Done{}, nil // about an earlier head
+	}
+	out, err := w.saidFinally(ctx, t, f)
+	if err != nil || out.Review.Silent() || t.Pull.Number == 0 {
+		return out, err
+	}
+	text := render.FinalReview(t, out.Review, w.Links)
+	review := github.NewReview{Head: string(f.SHA), Body: text.Body, Whole: text.Whole}
+	for _, l := range text.Lines {
+		review.Lines = append(review.Lines, github.LineComment(l))
+	}
+	// The same head is never reviewed twice: the key is the head's, not the effect's.
+	m := render.Marker{Task: t.ID, Kind: string(f.Kind), Key: string(t.ID) + "/" + string(f.SHA)}
+	made, err := w.repo(t).EnsureReview(ctx, t.Pull.Number, m.String(), review, w.knownSince(m.String(), f.At))
+	refused, err := refusal(err)
+	if err != nil {
+		return nil, err
+	}
+	if out.Review.URL = made.URL; refused != "" {
+		out.Review.Why = "GitHub does not take it: " + refused
+	}
+	return out, nil
+}
+
+// saidFinally is what the reviewer says of a head: it is asked once.
+func (w *Worker) saidFinally(ctx context.Context, t sia.Task, f sia.Effect) (out sia.FinalReviewed, err error) {
+	text, err := w.Store.Text(ctx, t.ID, f.Attempt, textFinal)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return out, err
+	default:
+		if err := json.Unmarshal([]byte(text), &out); err != nil {
+			return out, fmt.Errorf("read what was said of %s: %w", f.SHA.Short(), err)
+		}
+		if out.Review.Of(f.SHA) {
+			return out, nil
+		}
+	}
+	diff, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), string(f.SHA))
+	if err != nil {
+		return out, fmt.Errorf("look at the final change: %w", err)
+	}
+	review, usage, err := w.Reviewer.Final(ctx, diagnose.FinalPackage{
+		Title: t.Title, Body: t.Body, By: t.IssueBy(), Files: w.changedFiles(diff), Cut: diff.Truncated,
+		Read: w.reader(ctx, t, f.SHA),
+	})
+	if err != nil {
+		return out, err
+	}
+	review.SHA = f.SHA
+	out = sia.FinalReviewed{Review: review, Cost: sia.CreditsOf(usage.USD)}.Masked(w.Secrets.Mask).(sia.FinalReviewed)
+	b, err := json.Marshal(out)
+	if err != nil {
+		return out, fmt.Errorf("encode what was said of %s: %w", f.SHA.Short(), err)
+	}
+	return out, w.Store.SaveText(ctx, t.ID, f.Attempt, textFinal, string(b))
+}
+
+// changedFiles are the files of a difference as a reviewer reads them, with secrets masked. A
+// hunk that masking makes another number of lines of is left out: its lines would have wrong
+// numbers.
+func (w *Worker) changedFiles(diff gitops.Diff) []diagnose.ChangedFile {
+	files := make([]diagnose.ChangedFile, len(diff.Files))
+	for i, f := range diff.Files {
+		files[i] = diagnose.ChangedFile{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status)}
+		for _, h := range f.Hunks {
+			lines := strings.Split(w.Secrets.Mask(strings.Join(h.Lines, "\n")), "\n")
+			if len(lines) == len(h.Lines) {
+				files[i].Hunks = append(files[i].Hunks,
+					diagnose.Hunk{OldStart: h.OldStart, NewStart: h.NewStart, Lines: lines})
+			}
+		}
+	}
+	return files
+}

@@ -1,0 +1,162 @@
+package diagnose
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// ChangedFile is one file of a change, as a reviewer reads it. Secrets are masked in it.
+type ChangedFile struct {
+	Path, OldPath string // OldPath: where a renamed file was; else empty
+	Status        string // added, deleted, modified or renamed
+	Hunks         []Hunk // none: its content is not shown
+}
+
+// Hunk is a run of lines around a change. Starts are 1-based; Lines come after ' ', '+' or '-'.
+type Hunk struct {
+	OldStart, NewStart int
+	Lines              []string
+}
+
+// diffLine is one line of a hunk with its number on its side.
+type diffLine struct {
+	number int
+	mark   byte   // ' ', '+' or '-'
+	text   string // without mark
+}
+
+// lines are a hunk's lines with their numbers: of the old side for deleted ones, else of the new.
+func (h Hunk) lines() []diffLine {
+	old, head := h.OldStart, h.NewStart
+	all := make([]diffLine, 0, len(h.Lines))
+	for _, l := range h.Lines {
+		if l == "" {
+			l = " "
+		}
+		d := diffLine{number: head, mark: l[0], text: l[1:]}
+		if d.mark == '-' {
+			d.number = old
+		}
+		if d.mark != '+' {
+			old++
+		}
+		if d.mark != '-' {
+			head++
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// changeText lays a change out for a reader, each line with its number.
+func changeText(files []ChangedFile) string {
+	var b strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&b, "=== %s (%s", text.OneLine(f.Path), f.Status)
+		if f.OldPath != "" {
+			fmt.Fprintf(&b, ", from %s", text.OneLine(f.OldPath))
+		}
+		b.WriteString(")\n")
+		if len(f.Hunks) == 0 {
+			b.WriteString("(the content is not shown: it is binary, too large, or the same)\n")
+		}
+		for i, h := range f.Hunks {
+			if i > 0 {
+				b.WriteString("...\n")
+			}
+			for _, l := range h.lines() {
+				fmt.Fprintf(&b, "%5d %c %s\n", l.number, l.mark, l.text)
+			}
+		}
+	}
+	return b.String()
+}
+
+// minCode is how many characters a quoted line has to have where it does not stand exactly
+// where the reviewer says: shorter ones, such as "}", stand everywhere.
+const minCode = 6
+
+// claimed is where a reviewer says that something is seen.
+type claimed struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Code string `json:"code"` // the line itself
+}
+
+// locate finds the line that is claimed in a change: on the new side before the old, and of
+// several alike the nearest to where it is said to be. ok is false when it is nowhere.
+func locate(files []ChangedFile, c claimed) (at sia.Place, ok bool) {
+	code := firstLine(c.Code)
+	if code == "" {
+		return sia.Place{}, false
+	}
+	best := 0
+	for _, f := range files {
+		if f.Path != c.Path && (f.OldPath == "" || f.OldPath != c.Path) {
+			continue
+		}
+		for _, h := range f.Hunks {
+			for _, l := range h.lines() {
+				away := distance(code, l.text, l.number, c.Line)
+				if away < 0 {
+					continue
+				}
+				if l.mark == '-' {
+					away += 1 << 30
+				}
+				if !ok || away < best {
+					best, ok = away, true
+					at = sia.Place{Path: f.Path, Line: l.number, Old: l.mark == '-', Diff: true}
+				}
+			}
+		}
+	}
+	return at, ok
+}
+
+// locateIn finds the line that is claimed in the text of a file.
+func locateIn(content []byte, c claimed) (at sia.Place, ok bool) {
+	code := firstLine(c.Code)
+	if code == "" {
+		return sia.Place{}, false
+	}
+	best := 0
+	for i, l := range strings.Split(string(content), "\n") {
+		if away := distance(code, l, i+1, c.Line); away >= 0 && (!ok || away < best) {
+			best, ok = away, true
+			at = sia.Place{Path: c.Path, Line: i + 1}
+		}
+	}
+	return at, ok
+}
+
+// distance is how far a line stands from where it is claimed, in lines; -1 when it does not
+// say what is claimed.
+func distance(code, line string, number, said int) int {
+	line = text.OneLine(cleanText(line))
+	away := max(number-said, said-number)
+	switch {
+	case line == code && (away == 0 || len([]rune(code)) >= minCode):
+		return away
+	case len([]rune(code)) >= 2*minCode && strings.Contains(line, code):
+		return away
+	}
+	return -1
+}
+
+// lineMark is the number and mark that a quoted line may have brought along.
+var lineMark = regexp.MustCompile(`^\s*\d+ [-+ ] `)
+
+// firstLine is the first line that says something, on one line.
+func firstLine(code string) string {
+	for line := range strings.Lines(cleanText(code)) {
+		if line = text.OneLine(lineMark.ReplaceAllString(line, "")); line != "" {
+			return line
+		}
+	}
+	return ""
+}

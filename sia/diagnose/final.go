@@ -1,0 +1,220 @@
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// FinalPackage is all that a reviewer sees of a change that is about to be marked ready.
+type FinalPackage struct {
+	Title, Body string        // of the issue
+	By          string        // its author and how far to trust them, as sia.IssueBy says
+	Files       []ChangedFile // the head's difference from the base
+	Cut         bool          // it is not all of it
+	Read        Reader        // at the head
+
+	MaxTokens int // of the prompt; 0: 24,000
+}
+
+const (
+	finalTokens = 24_000
+	// of all calls of one review together: the pull request waits for it
+	finalTimeout = 5 * time.Minute
+
+	maxDemands = 12
+	maxScope   = 5   // remarks on what no demand needs
+	maxRemarks = 3   // of each specialist
+	maxClaims  = 40  // of an answer that are looked for, of either kind
+	maxWhy     = 300 // characters
+)
+
+// finalAnswer is a reviewer's answer before it is held against issue and change.
+type finalAnswer struct {
+	Demands []struct {
+		Quote string          `json:"quote"`
+		State sia.DemandState `json:"state"`
+		Why   string          `json:"why"`
+		claimed
+	} `json:"demands"`
+	Remarks []struct {
+		About sia.RemarkKind `json:"about"`
+		Why   string         `json:"why"`
+		claimed
+	} `json:"remarks"`
+	Context []string `json:"context"`
+}
+
+// Final has a change read against its issue. What comes back is about no head yet, and holds
+// only what was found again: demands that stand in the issue word for word, and remarks on
+// lines of the change. Trouble with the model gives neither, and Why. The only error is that
+// ctx ended.
+func (r *Reviewer) Final(ctx context.Context, p FinalPackage) (review sia.FinalReview, usage llm.Usage, err error) {
+	why := "no model is configured for reviews"
+	if r.Model != nil {
+		review, why = r.askFinal(ctx, p, &usage)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return sia.FinalReview{}, usage, fmt.Errorf("review the final change: %w", err)
+	}
+	if why != "" {
+		r.log().WarnContext(ctx, "final change not reviewed", "reason", why)
+		return sia.FinalReview{Why: why}, usage, nil
+	}
+	return review, usage, nil
+}
+
+func (r *Reviewer) askFinal(
+	ctx context.Context, p FinalPackage, usage *llm.Usage,
+) (review sia.FinalReview, why string) {
+	ctx, cancel := context.WithTimeout(ctx, finalTimeout)
+	defer cancel()
+	about := touched(p.Files)
+	system, err := renderPrompt("final.md.tmpl", map[string]any{
+		"Security": slices.Contains(about, sia.RemarkSecurity), "Tests": slices.Contains(about, sia.RemarkTests),
+		"API": slices.Contains(about, sia.RemarkAPI),
+	})
+	if err != nil {
+		return review, "the prompt could not be made: " + text.Clip(err.Error(), 300)
+	}
+	evidence, cut := finalEvidence(p, max(cmp.Or(max(p.MaxTokens, 0), finalTokens)*bytesPerToken-len(system),
+		minTokens*bytesPerToken/2))
+	read := false // once, and perhaps asked for more
+	messages := []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: evidence}}
+	for mayAsk := p.Read != nil; ; mayAsk = false {
+		schema, err := finalSchema(about, mayAsk)
+		if err != nil {
+			return review, "the schema could not be made: " + text.Clip(err.Error(), 300)
+		}
+		var (
+			answer []byte
+			a      finalAnswer
+		)
+		why = converse(ctx, r.Model, r.Timeout, messages, schema, usage, func(raw []byte) error {
+			answer, a = raw, finalAnswer{}
+			return parseFinal(raw, &a)
+		})
+		if why != "" && read { // what it said before it asked still holds
+			return review, ""
+		}
+		if why != "" {
+			return review, why
+		}
+		review, read = a.held(p, about), true
+		review.Cut = cut
+		asked := named(a.Context)
+		if !mayAsk || len(asked) == 0 || review.Count(sia.DemandUnclear) == 0 {
+			return review, ""
+		}
+		messages = withContext(messages, answer, asked, p.Read)
+	}
+}
+
+// finalSchema is the schema of an answer by the specialists named, who may ask for files, or
+// may not.
+func finalSchema(about []sia.RemarkKind, mayAsk bool) (*llm.Schema, error) {
+	tree, err := loadSchema("final")
+	if err != nil {
+		return nil, err
+	}
+	properties := tree["properties"].(map[string]any)
+	if !mayAsk {
+		delete(properties, "context")
+	}
+	kinds := []any{string(sia.RemarkScope)}
+	for _, a := range about {
+		kinds = append(kinds, string(a))
+	}
+	remark := properties["remarks"].(map[string]any)["items"].(map[string]any)["properties"].(map[string]any)
+	setEnum(remark["about"], kinds)
+	return wireSchema("final", tree)
+}
+
+// finalEvidence lays out the issue and the change, within room bytes; cut reports whether a
+// part of the change had to be left out.
+func finalEvidence(p FinalPackage, room int) (evidence string, cut bool) {
+	var b strings.Builder
+	add := func(heading, from, content string, room int) (cut bool) {
+		fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from, text.Fence(text.Fit(content, room, text.Head)))
+		return len(content) > room
+	}
+	add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Title+"\n\n"+p.Body), room*25/100)
+	change := cleanText(changeText(p.Files))
+	from := "From the coding agent. Each line has its number: that of the base where it was deleted, else that of the head."
+	if p.Cut {
+		from += " It is not all of the change."
+	}
+	cut = add("The change", from, change, room*75/100) || p.Cut
+	return strings.TrimSpace(b.String()), cut
+}
+
+// parseFinal reads an answer. An error says, to the model, what to mend.
+func parseFinal(raw []byte, a *finalAnswer) error {
+	if err := checkAnswer(lenientFinal, raw); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, a); err != nil {
+		return fmt.Errorf("not as asked: %w", err)
+	}
+	return nil
+}
+
+// held is what of an answer holds against issue and change. A demand counts when it stands in
+// the issue; one that is said to be met, when the line that shows it is found as well. A
+// remark counts when its line is found: in the change, or for a specialist in the file.
+func (a finalAnswer) held(p FinalPackage, about []sia.RemarkKind) (out sia.FinalReview) {
+	issue := text.OneLine(shown(p.Title + "\n\n" + p.Body))
+	seen := map[string]bool{}
+	for _, d := range a.Demands[:min(len(a.Demands), maxClaims)] {
+		quote, why := quoteFrom(issue, d.Quote), reason(d.Why)
+		at, found := find(p, d.claimed)
+		if quote == "" || seen[quote] || len(out.Demands) == maxDemands || d.State == sia.DemandMet && !found ||
+			d.State != sia.DemandMet && why == "" {
+			continue
+		}
+		seen[quote] = true
+		out.Demands = append(out.Demands, sia.Demand{Quote: quote, State: d.State, Why: why, At: at})
+	}
+	said, places := map[sia.RemarkKind]int{}, map[sia.Remark]bool{}
+	for _, m := range a.Remarks[:min(len(a.Remarks), maxClaims)] {
+		most := maxRemarks
+		if m.About == sia.RemarkScope {
+			most = maxScope
+		}
+		at, found := find(p, m.claimed)
+		remark := sia.Remark{About: m.About, Why: reason(m.Why), At: at}
+		known := m.About == sia.RemarkScope && at.Diff || slices.Contains(about, m.About)
+		place := sia.Remark{About: m.About, At: at}
+		if !known || !found || remark.Why == "" || places[place] || said[m.About] == most {
+			continue
+		}
+		said[m.About]++
+		places[place] = true
+		out.Remarks = append(out.Remarks, remark)
+	}
+	return out
+}
+
+// find finds the line that is claimed: in the change, or else in the file as the head has it.
+func find(p FinalPackage, c claimed) (sia.Place, bool) {
+	c.Path = strings.TrimSpace(c.Path)
+	if at, ok := locate(p.Files, c); ok || p.Read == nil || c.Path == "" || len(c.Path) > maxAskedPath {
+		return at, ok
+	}
+	content, err := p.Read(c.Path)
+	if err != nil {
+		return sia.Place{}, false
+	}
+	return locateIn(content, c)
+}
+
+// reason is a reviewer's sentence on one line.
+func reason(why string) string { return text.Clip(text.OneLine(cleanText(why)), maxWhy) }

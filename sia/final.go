@@ -1,0 +1,126 @@
+package sia
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// FinalReview is what a fresh reviewer said of a head that is green, before it is marked
+// ready for review. The reviewer read the issue and the difference from the base, and
+// nothing of how it came about. What it says informs people and decides nothing.
+type FinalReview struct {
+	SHA     SHA      `json:"sha"`               // the head
+	Done    bool     `json:"done,omitempty"`    // it was read, or could not be: each head is read once
+	Demands []Demand `json:"demands,omitempty"` // of the issue; not those that could not be found in it
+	Remarks []Remark `json:"remarks,omitempty"` // not those that could not be found in the change
+	Cut     bool     `json:"cut,omitempty"`     // the reviewer was not shown all of the change
+	Why     string   `json:"why,omitempty"`     // why it was not read, for people; empty: it was
+	URL     string   `json:"url,omitempty"`     // of the review on the pull request; empty: nothing was written
+}
+
+// Demand is one thing that the issue asks for, in its own words.
+type Demand struct {
+	Quote string      `json:"quote"`       // stands in the issue, on one line
+	State DemandState `json:"state"`       // whether the change does it
+	Why   string      `json:"why"`         // in the reviewer's words
+	At    Place       `json:"at,omitzero"` // where it is seen; zero: nowhere in particular
+}
+
+// DemandState says whether a change does what the issue demands.
+type DemandState string
+
+// The states of a demand.
+const (
+	DemandMet     DemandState = "met"
+	DemandUnmet   DemandState = "unmet"
+	DemandUnclear DemandState = "unclear" // the reviewer can't tell
+)
+
+// Remark is something about the change that people may want to look at.
+type Remark struct {
+	About RemarkKind `json:"about"`
+	Why   string     `json:"why"` // in the reviewer's words
+	At    Place      `json:"at"`
+}
+
+// RemarkKind says what a remark is about.
+type RemarkKind string
+
+// The kinds of remark. All but the first are made only of changes that touch such files.
+const (
+	RemarkScope    RemarkKind = "scope"    // no demand of the issue needs it
+	RemarkSecurity RemarkKind = "security" // secrets, permissions, what strangers send, what builds and checks run
+	RemarkTests    RemarkKind = "tests"
+	RemarkAPI      RemarkKind = "api" // what others call or read: public interfaces, schemas, formats
+)
+
+// Place is a line of a change, or of a file at its head.
+type Place struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`           // 1-based, of the head; of the base when Old
+	Old  bool   `json:"old,omitempty"`  // the line was deleted
+	Diff bool   `json:"diff,omitempty"` // it stands in the diff, where GitHub takes a comment
+}
+
+// Of reports whether a head is, or was, read.
+func (r *FinalReview) Of(head SHA) bool { return r != nil && head != "" && r.SHA == head }
+
+// Silent reports whether there is nothing that people have to be told: whatever the issue
+// demands is done, and nothing else is remarked on.
+func (r *FinalReview) Silent() bool {
+	return r == nil || len(r.Remarks) == 0 &&
+		!slices.ContainsFunc(r.Demands, func(d Demand) bool { return d.State != DemandMet })
+}
+
+// Count is how many demands are in a state.
+func (r FinalReview) Count(state DemandState) (n int) {
+	for _, d := range r.Demands {
+		if d.State == state {
+			n++
+		}
+	}
+	return n
+}
+
+// String says in a few words what came of it.
+func (r FinalReview) String() string {
+	if r.Why != "" {
+		return "it could not be made: " + r.Why
+	}
+	var parts []string
+	add := func(n int, words string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, words))
+		}
+	}
+	add(r.Count(DemandUnmet), "not done")
+	add(r.Count(DemandUnclear), "can't be told")
+	add(r.Count(DemandMet), "done")
+	said := "no demand of the issue is open"
+	if !r.Silent() && len(parts) > 0 {
+		said = "demands of the issue: " + strings.Join(parts, ", ")
+	}
+	switch n := len(r.Remarks); n {
+	case 0:
+		return said
+	case 1:
+		return said + "; 1 remark"
+	default:
+		return fmt.Sprintf("%s; %d remarks", said, n)
+	}
+}
+
+// masked masks what the issue, the change and the reviewer say.
+func (r FinalReview) masked(mask Mask) FinalReview {
+	r.Why = mask(r.Why)
+	r.Demands = maskedEach(r.Demands, func(d Demand) Demand {
+		d.Quote, d.Why, d.At.Path = mask(d.Quote), mask(d.Why), mask(d.At.Path)
+		return d
+	})
+	r.Remarks = maskedEach(r.Remarks, func(m Remark) Remark {
+		m.Why, m.At.Path = mask(m.Why), mask(m.At.Path)
+		return m
+	})
+	return r
+}

@@ -1,0 +1,68 @@
+package sia
+
+// finalReviewFirst has a fresh reviewer read a green head before it is marked ready, once
+// for each head. A head that a person pushed is theirs to answer for, and is not read.
+// What is said is for people: the task goes on in the same way whatever comes of it.
+func (s *step) finalReviewFirst() bool {
+	switch r := s.t.Final; {
+	case !s.t.Settings.Review.Final || s.t.HeadBy != (Actor{}) || r.Of(s.t.Head) && r.Done:
+		return false
+	case r.Of(s.t.Head) && s.pending(DoFinalReview):
+		s.because("every required check is green on %s; a fresh reviewer is reading the change", s.t.Head.Short())
+		return true
+	case s.t.Credits.Left() <= 0:
+		return false
+	}
+	s.t.Final = &FinalReview{SHA: s.t.Head}
+	s.emitEffect(DoFinalReview, s.number(), s.v(), Effect{SHA: s.t.Head})
+	s.soon = true
+	s.because("every required check is green on %s; a fresh reviewer reads the change first", s.t.Head.Short())
+	return true
+}
+
+// finalReviewed notes what the reviewer said, and goes on.
+func (s *step) finalReviewed() {
+	f := s.e.Fact.(FinalReviewed)
+	s.t.Credits.spend(f.Cost)
+	if !s.t.Final.Of(f.Review.SHA) || f.Review.SHA != s.t.Head {
+		s.because("the head has changed since %s was read", f.Review.SHA.Short())
+		return
+	}
+	s.afterFinalReview(f.Review)
+}
+
+// finalReviewLost goes on without what could not be asked for.
+func (s *step) finalReviewLost(reason string) {
+	if !s.t.Final.Of(s.t.Head) || s.t.Final.Done {
+		s.because("an earlier head could not be reviewed: %s", reason)
+		return
+	}
+	s.afterFinalReview(FinalReview{SHA: s.t.Head, Why: reason})
+}
+
+// afterFinalReview marks the pull request ready, or has the gate look where it need not be.
+// Where checks changed meanwhile, the gate looks first.
+func (s *step) afterFinalReview(r FinalReview) {
+	r.Done = true
+	s.t.Final = &r
+	g := &s.t.Gate
+	said := "the reviewer has nothing to say"
+	switch {
+	case r.Why != "":
+		said = "the change could not be reviewed (" + r.Why + ")"
+	case r.URL != "":
+		said = "what the reviewer says stands on the pull request, and decides nothing"
+	}
+	switch {
+	case s.t.State != Checking || g.AwaitsPerson || s.pending(DoGate):
+		s.because("%s", said)
+	case g.Hint.After(g.Due):
+		s.look(g.Hint.Add(s.t.Settings.Checks.Settle.D()))
+		s.because("%s; checks changed meanwhile, and the gate looks first", said)
+	case s.readyFirst(said):
+	default:
+		s.look(s.e.At)
+		s.soon = true
+		s.because("%s; one more look follows", said)
+	}
+}

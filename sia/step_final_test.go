@@ -1,0 +1,156 @@
+package sia
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// read has an attempt begun, done, pushed and shown, of which a fresh reviewer reads what
+// is green.
+func read(t *testing.T, draft bool) *planning {
+	t.Helper()
+	p := &planning{t: t, reads: true}
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
+	p.begins("")
+	p.commits("f00d", draft)
+	return p
+}
+
+// said is a review that has something to say.
+func said(sha SHA) FinalReviewed {
+	return FinalReviewed{Cost: Credit, Review: FinalReview{SHA: sha, URL: "r",
+		Demands: []Demand{{Quote: "Greet", State: DemandUnmet, Why: "nothing greets"}}}}
+}
+
+// Whatever comes of the review, the pull request is marked ready and the task passes: the
+// gate alone decides.
+func TestFinalReviewDecidesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		out  Fact
+		want FinalReview
+	}{
+		"it objects": {said("f00d"), FinalReview{SHA: "f00d", Done: true, URL: "r",
+			Demands: []Demand{{Quote: "Greet", State: DemandUnmet, Why: "nothing greets"}}}},
+		"it is silent": {FinalReviewed{Review: FinalReview{SHA: "f00d"}}, FinalReview{SHA: "f00d", Done: true}},
+		"the model is down": {FinalReviewed{Review: FinalReview{SHA: "f00d", Why: "no answer"}},
+			FinalReview{SHA: "f00d", Done: true, Why: "no answer"}},
+		"GitHub is down": {EffectFailed{Effect: DoFinalReview, Reason: "no answer"},
+			FinalReview{SHA: "f00d", Done: true, Why: "no answer"}},
+	} {
+		for _, draft := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				p := read(t, draft)
+				p.judges(Judged{Verdict: VerdictGreen})
+				if !p.waitsFor(DoFinalReview) || p.waitsFor(DoReady) {
+					t.Fatalf("under way are %v", p.task.Pending)
+				}
+				p.done(DoFinalReview, c.out)
+				if draft {
+					p.done(DoReady, Readied{})
+				}
+				p.judges(Judged{Verdict: VerdictGreen})
+				p.comesTo(Passed)
+				if d := cmp.Diff(&c.want, p.task.Final); d != "" || p.task.Warning != "" {
+					t.Errorf("warned of %q; %s", p.task.Warning, d)
+				}
+			})
+		}
+	}
+}
+
+// The checks may turn while the change is read: what they say then counts, and the review is
+// kept for people.
+func TestRedWhileRead(t *testing.T) {
+	p := read(t, true)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.says(CheckSeen{SHA: "f00d"})
+	p.done(DoFinalReview, said("f00d"))
+	if p.waitsFor(DoReady) || !p.waitsFor(DoGate) {
+		t.Fatalf("it is marked ready before the gate looks: %v", p.task.Pending)
+	}
+	p.judges(Judged{Verdict: VerdictRed})
+	p.comesTo(Diagnosing)
+
+	p = read(t, true)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.says(PauseAsked{})
+	p.says(Resume{})
+	p.judges(Judged{Verdict: VerdictGreen}) // and goes on waiting
+	p.comesTo(Checking)
+	if p.waitsFor(DoReady) || !strings.Contains(p.why, "is reading") {
+		t.Errorf("%v: %s", p.task.Pending, p.why)
+	}
+	p.says(PauseAsked{})
+	p.says(Resume{})
+	p.judges(Judged{Verdict: VerdictRed})
+	p.comesTo(Diagnosing)
+	p.done(DoFinalReview, said("f00d"))
+	p.comesTo(Diagnosing)
+	if p.task.Final.URL != "r" || p.task.Credits.Spent < Credit {
+		t.Errorf("%+v, %s spent", p.task.Final, p.task.Credits.Spent)
+	}
+}
+
+// One head is read once, and another anew; what is said of a head that is gone is only paid.
+func TestEachHeadIsReadOnce(t *testing.T) {
+	p := read(t, true)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.done(DoFinalReview, said("f00d"))
+	p.says(PauseAsked{})
+	p.says(Resume{})
+	p.judges(Judged{Verdict: VerdictGreen})
+	if p.waitsFor(DoFinalReview) {
+		t.Errorf("the same head is read again: %v", p.task.Pending)
+	}
+	p.says(Stop{Reason: "enough"})
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet"})
+	p.begins("")
+	p.commits("f00d2", true)
+	p.judges(Judged{Verdict: VerdictGreen})
+	if !p.waitsFor(DoFinalReview) {
+		t.Fatalf("another head is not read: %v", p.task.Pending)
+	}
+	spent := p.task.Credits.Spent
+	p.done(DoFinalReview, said("f00d"))
+	if p.task.Final.Done || p.task.Final.SHA != "f00d2" || p.task.Credits.Spent != spent+Credit {
+		t.Errorf("%+v, %s spent: %s", p.task.Final, p.task.Credits.Spent-spent, p.why)
+	}
+}
+
+// Nobody is asked where the repository does not want it, nothing is left to pay with, or
+// the head is a person's.
+func TestNotRead(t *testing.T) {
+	for name, change := range map[string]func(*Task){
+		"switched off": func(t *Task) { t.Settings.Review.Final = false },
+		"no credits":   func(t *Task) { t.Credits.Budget = t.Credits.Spent },
+		"a person's":   func(t *Task) { t.HeadBy = person },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := read(t, false)
+			change(&p.task)
+			p.judges(Judged{Verdict: VerdictGreen})
+			p.comesTo(Passed)
+			if p.task.Final != nil {
+				t.Errorf("it was read: %+v", p.task.Final)
+			}
+		})
+	}
+}
+
+// What is said while the task is paused is kept, and acted on when it resumes.
+func TestReadWhilePaused(t *testing.T) {
+	p := read(t, true)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.says(PauseAsked{})
+	p.done(DoFinalReview, said("f00d"))
+	p.comesTo(OnHold)
+	if p.waitsFor(DoReady) {
+		t.Fatalf("a paused task is marked ready: %v", p.task.Pending)
+	}
+	p.says(Resume{})
+	p.done(DoReady, Readied{})
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+}
