@@ -198,8 +198,8 @@ func (s Source) ask(ctx context.Context, base, path string, limit int64) (b []by
 	}
 	wait := askInterval
 	for try := 1; ; try++ {
-		again := false
-		if b, again, err = s.get(ctx, u, limit); err == nil || !again || try == askTries {
+		b, again, err := s.get(ctx, u, limit)
+		if err == nil || !again || try == askTries {
 			return b, err
 		}
 		select {

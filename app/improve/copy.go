@@ -166,10 +166,7 @@ func (c *copiedFiles) Read(name string) (improve.File, error) {
 func (c *copiedFiles) Write(name string, f improve.File) error {
 	at := filepath.FromSlash(name)
 	if f.Absent {
-		if err := c.root.RemoveAll(at); err != nil {
-			return err
-		}
-		return nil
+		return c.root.RemoveAll(at)
 	}
 	mode := fs.FileMode(0o644)
 	if info, err := c.root.Stat(at); err == nil {

@@ -74,11 +74,10 @@ func (d Definitions) Test(_ context.Context, file string) (improve.TestRun, erro
 	if err != nil {
 		return run, err
 	}
-	if err := readDefinition(file, []byte(f.Text)); err != nil {
-		run.OK, run.Ending, run.Output = false, "it can't be read", err.Error()
-		return run, nil
-	}
 	run.Ending = "it is read"
+	if wrong := readDefinition(file, []byte(f.Text)); wrong != nil {
+		run.OK, run.Ending, run.Output = false, "it can't be read", wrong.Error()
+	}
 	return run, nil
 }
 

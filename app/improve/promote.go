@@ -1,6 +1,7 @@
 package improve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -110,7 +111,7 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 	}
 	i.step(stepWritten)
 	if now, err := sumOf(s.Target); err != nil || now != r.Before {
-		return nil, errors.Join(err, changedUnless(err))
+		return nil, cmp.Or(err, ErrChanged)
 	}
 	if s.File.Absent {
 		// A link is refused where there is a file by now, as a rename would not be.
@@ -151,15 +152,7 @@ func (i *Iteration) settleSwap(target string) error {
 	if _, back := exchange(r.Temp, target); back != nil {
 		return errors.Join(err, ErrChanged, fmt.Errorf("%w: %s (%w)", errKeep, r.Temp, back))
 	}
-	return errors.Join(err, changedUnless(err))
-}
-
-// changedUnless is [ErrChanged] where nothing else went wrong.
-func changedUnless(err error) error {
-	if err != nil {
-		return nil
-	}
-	return ErrChanged
+	return cmp.Or(err, ErrChanged)
 }
 
 // writeNew writes a file that must not be there, waits until it is on the disk, and reads it back.

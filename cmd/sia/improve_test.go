@@ -426,8 +426,8 @@ func TestImproveInterrupted(t *testing.T) {
 // A model's panic, or rather ours, is one object too.
 func TestImprovePanics(t *testing.T) {
 	var out, stderr bytes.Buffer
-	ctx := context.Context(nil)                                                                                                    // what nobody may pass
-	code := answerInJSON(ctx, []string{"improve", "x.py", "--output", "json", "--model", "m", "--model-url", "http://127.0.0.1:1", //nolint:staticcheck // on purpose
+	ctx := context.Context(nil) // what nobody may pass
+	code := answerInJSON(ctx, []string{"improve", "x.py", "--output", "json", "--model", "m", "--model-url", "http://127.0.0.1:1",
 		"--logs", os.Args[0]}, &out, &stderr)
 	if a := oneObject(t, out.Bytes()); code != 1 || !strings.Contains(a.Message, "a fault of SIA") {
 		t.Errorf("%d %+v\n%s", code, a, &stderr)

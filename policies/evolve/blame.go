@@ -7,26 +7,34 @@ import (
 	"math"
 )
 
-// How many tasks the version before a promoted change still decides about. They tell whether a fall
-// is the change's: where other changes, other models or harder issues are to blame, they fall as well.
+// How many tasks the version before a promoted change still decides about: one in three of the first
+// 100, one in five of the next 200, one in twenty then. They tell whether a fall is the change's: where
+// other changes, other models or harder issues are to blame, they fall as well.
+func share(since int) float64 {
+	switch {
+	case since < 100:
+		return 1. / 3
+	case since < 300:
+		return .2
+	}
+	return .05
+}
+
+// A fall is looked at again and again until it is clear whose it is. So it takes much to blame the
+// change, and little to let it off: with the same measure for both, every false alarm would become
+// its fault in one case of two.
 const (
-	heldAtFirst = .2
-	heldLater   = .05
-	firstTasks  = 300
-	// a fall is the change's, or is not, when that is as likely
-	sureOfBlame = .8
+	blamed = .95 // probability that tasks go worse with the change
+	letOff = .6
+	// tasks that have to be held back before the change is let off
+	fewestHeld = 10
 )
 
-// HeldBack reports whether a task is left to the version before a promoted change, which so many
-// tasks were decided about since: one in five of the first 300, and one in twenty then.
-// The lot is another than [Assign]'s, and a task stays where it is.
+// HeldBack reports whether a task is left to the version before a promoted change; since is how many
+// tasks took part since the promotion. The lot is another than [Assign]'s.
 func HeldBack(experiment, task string, since int) bool {
 	sum := sha256.Sum256(fmt.Appendf(nil, "held back %d:%s%s", len(experiment), experiment, task))
-	share := heldAtFirst
-	if since >= firstTasks {
-		share = heldLater
-	}
-	return float64(binary.BigEndian.Uint64(sum[:8])>>11)/(1<<53) < share
+	return float64(binary.BigEndian.Uint64(sum[:8])>>11)/(1<<53) < share(since)
 }
 
 // Whose says whose a fall is that a [Guardrail] gave the alarm for.
@@ -52,9 +60,9 @@ func Blame(with, without Arm) Whose {
 	m0, v0 := mean(without)
 	worse := .5 * math.Erfc((m1-m0)/math.Sqrt(2*(v0+v1))) // P(the change's rate is the lower one)
 	switch {
-	case worse >= sureOfBlame:
+	case worse >= blamed:
 		return TheChanges
-	case worse <= 1-sureOfBlame:
+	case worse <= letOff && without.Tried >= fewestHeld:
 		return Everyones
 	}
 	return Unclear

@@ -51,7 +51,81 @@ func (m measure) guardrails(ctx context.Context) (out []Figure, err error) {
 				"tasks", bar, column(all, func(g guarded) int { return g.after }), guardedMost)...)
 		}
 	}
+	blamed, err := m.blame(ctx)
+	return append(out, blamed...), err
+}
+
+// blamedMost are the tasks since a promotion in which it is looked whose a fall is.
+const blamedMost = 1000
+
+// blame measures guardrails together with the tasks that are held back: how soon a change is taken
+// back that does harm, and how often one is that does none.
+func (m measure) blame(ctx context.Context) (out []Figure, err error) {
+	for _, rec := range []record{{200, .5}, {200, .7}} {
+		for _, fall := range []struct {
+			name, world   string
+			with, without float64 // by how much the rates fall
+		}{
+			{"change", "now 25 points less with the change", .25, 0},
+			{"all", "now 25 points less with it and without", .25, .25},
+			{"none", "and do", 0, 0},
+		} {
+			key := fmt.Sprintf("blame.%d-%.0f.%s", rec.tasks, 100*rec.rate, fall.name)
+			world := fmt.Sprintf("%d tasks before, %.0f %% went well, %s", rec.tasks, 100*rec.rate, fall.world)
+			after, err := inWorlds(ctx, m.worlds, func(i int) (int, error) {
+				return m.heldBack(key, i, rec, rec.rate-fall.with, rec.rate-fall.without)
+			})
+			if err != nil {
+				return nil, err
+			}
+			if fall.name == "change" {
+				out = append(out, m.found(key, world, "taken back, with tasks held back", "tasks", "≤ 60", after, blamedMost)...)
+				continue
+			}
+			out = append(out, m.figure(key, world, fmt.Sprintf("taken back within %d tasks", blamedMost), "").
+				share(column(after, func(n int) bool { return n > 0 })))
+		}
+	}
 	return out, nil
+}
+
+// heldBack is after how many tasks a change is taken back, those held back among them; 0: it is not.
+func (m measure) heldBack(key string, world int, rec record, with, without float64) (int, error) {
+	r, well := m.dice(key, world), 0
+	for range rec.tasks {
+		if r.Float64() < rec.rate {
+			well++
+		}
+	}
+	g, err := evolve.NewGuardrail(well, rec.tasks)
+	if err != nil {
+		return 0, err
+	}
+	var changed, held evolve.Arm
+	for n := range blamedMost {
+		arm, rate := &changed, with
+		if evolve.HeldBack(fmt.Sprint(key, world), fmt.Sprint(n), n) {
+			arm, rate = &held, without
+		}
+		good := r.Float64() < rate
+		arm.Tried++
+		if good {
+			arm.Resolved++
+		}
+		if arm == &changed {
+			g.Add(good)
+		}
+		if g.Verdict() != evolve.RollBack {
+			continue
+		}
+		switch evolve.Blame(changed, held) {
+		case evolve.TheChanges:
+			return n + 1, nil
+		case evolve.Everyones:
+			return 0, nil // it is watched anew
+		}
+	}
+	return 0, nil
 }
 
 // falseAlarms are the figures of guardrails that watch what is as it was. Those that are

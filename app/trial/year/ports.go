@@ -107,7 +107,7 @@ func (w *world) draw(present, candidate string) {
 	effect := 0.0
 	switch luck := w.dice.Float64(); {
 	case luck < w.Good:
-		effect = .04 + .08*w.dice.Float64()
+		effect = .03 + .05*w.dice.Float64()
 	case luck < w.Good+w.Harmful:
 		effect = -.05 - .15*w.dice.Float64()
 	}

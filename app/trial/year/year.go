@@ -21,7 +21,7 @@ type Spec struct {
 	Days      int     // 365
 	Repos     int     // 10
 	PerDay    int     // tasks that begin on a day, in all repositories together
-	Good      float64 // share of proposals that are better, by 4–12 points
+	Good      float64 // share of proposals that are better, by 3–8 points
 	Harmful   float64 // share that are worse, by 5–20 points; the rest makes no difference
 	TurnsBad  float64 // share of the good ones that fall by 25 points some time after they were promoted
 	Decisions []policies.Type
@@ -29,7 +29,7 @@ type Spec struct {
 
 // Default is the year that is reported.
 func Default(seed uint64) Spec {
-	return Spec{Seed: seed, Days: 365, Repos: 10, PerDay: 30, Good: .2, Harmful: .15, TurnsBad: .1,
+	return Spec{Seed: seed, Days: 365, Repos: 10, PerDay: 30, Good: .15, Harmful: .15, TurnsBad: .1,
 		Decisions: policies.Types()}
 }
 
