@@ -57,15 +57,13 @@ func (a *ModelAuthor) Propose(
 	}
 	messages := []llm.Message{{Role: llm.RoleSystem, Content: system.String()}, {Role: llm.RoleUser, Content: told(m)}}
 	schema := &llm.Schema{Name: "changes", JSON: json.RawMessage(proposeSchema), Strict: true}
-	_, why := llm.Converse(ctx, a.model, authorTimeout, messages, schema, func(raw []byte) error {
-		changes, err = proposed(raw, check)
-		return err
-	})
-	if cause := context.Cause(ctx); cause != nil {
-		return nil, cause
-	}
-	if why != "" {
-		return nil, fmt.Errorf("propose a change of %s: %s", m.Policy.Name, why)
+	_, err = llm.Converse(ctx, a.model, llm.Question{Messages: messages, Schema: schema, Within: authorTimeout},
+		func(raw []byte) (err error) {
+			changes, err = proposed(raw, check)
+			return err
+		})
+	if err != nil {
+		return nil, errors.Join(context.Cause(ctx), fmt.Errorf("propose a change of %s: %w", m.Policy.Name, err))
 	}
 	return changes, nil
 }

@@ -123,7 +123,8 @@ func (d *Diagnoser) ask(ctx context.Context, in Input, findings []finding) (ans 
 	return ans, usage, why
 }
 
-// converse has a model give a JSON answer that accept takes, and adds up what that used.
+// converse has a model give a JSON answer that accept takes, and adds up what that used. It
+// returns why there is no such answer, in words for people; empty when there is one.
 func converse(
 	ctx context.Context, m Model, timeout time.Duration, messages []llm.Message, schema *llm.Schema, usage *llm.Usage,
 	accept func([]byte) error,
@@ -131,9 +132,12 @@ func converse(
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
-	used, why := llm.Converse(ctx, m, timeout, messages, schema, accept)
+	used, err := llm.Converse(ctx, m, llm.Question{Messages: messages, Schema: schema, Within: timeout}, accept)
 	*usage = usage.Add(used)
-	return why
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 func (d *Diagnoser) log() *slog.Logger {

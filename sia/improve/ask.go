@@ -29,7 +29,6 @@ const (
 	bytesPerToken = 3                // a careful estimate: prose has more, dense code about this many
 	minRoom       = 2000             // bytes of evidence, however small the window is
 	maxSentence   = 600              // characters of a goal, a reason or a summary
-	maxRepeated   = 2000             // characters of an unusable answer that are shown with what is wrong with it
 )
 
 // question is one call for an answer in JSON.
@@ -52,30 +51,12 @@ func ask(ctx context.Context, m Model, q question, usage *llm.Usage, accept func
 		return fmt.Sprintf("the schema %s could not be made: %v", q.name, err)
 	}
 	messages := []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: q.evidence}}
-	var fault error
-	for range tries {
-		resp, err := complete(ctx, m, llm.Request{Messages: messages, Schema: schema})
-		*usage = usage.Add(resp.Spent())
-		var call *llm.Error
-		switch {
-		case err == nil && resp.Finish == llm.FinishLength:
-			err = errors.New("the answer was cut off at the output limit; make it shorter")
-		case err == nil:
-			if err = accept(resp.JSON); err == nil {
-				return ""
-			}
-		case errors.As(err, &call) && call.Kind == llm.KindMalformed && resp.Message.Content != "":
-			// It answered, but not with JSON: worth a repair.
-		default:
-			return "the model could not be asked: " + text.Clip(err.Error(), maxSentence) + advice(err)
-		}
-		fault = err
-		messages = append(messages,
-			llm.Message{Role: llm.RoleAssistant, Content: text.Clip(resp.Message.Content, maxRepeated)},
-			llm.Message{Role: llm.RoleUser, Content: fmt.Sprintf("That answer can't be used: %s.\nAnswer again, with the "+
-				"whole corrected JSON object and nothing else.", text.Clip(fault.Error(), 1000))})
+	used, err := llm.Converse(ctx, m, llm.Question{Messages: messages, Schema: schema, Within: callWithin, Tries: tries}, accept)
+	*usage = usage.Add(used)
+	if err != nil {
+		return err.Error() + advice(err)
 	}
-	return fmt.Sprintf("the model's answer was unusable %d times: %s", tries, text.Clip(fault.Error(), maxSentence))
+	return ""
 }
 
 // advice is what a person can do about a call that failed, as a sentence to add.
@@ -85,12 +66,6 @@ func advice(err error) string {
 		return ""
 	}
 	return ". " + call.Advice()
-}
-
-func complete(ctx context.Context, m Model, req llm.Request) (llm.Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, callWithin)
-	defer cancel()
-	return m.Complete(ctx, req)
 }
 
 func renderPrompt(name string, values any) (string, error) {
