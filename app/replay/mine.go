@@ -218,7 +218,7 @@ func (m *miner) isJudged(sha string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before, ok := m.known[sha]
-	return ok && !before.Verdict.again()
+	return ok && !before.again()
 }
 
 func (m *miner) enough() bool {
@@ -236,6 +236,11 @@ func (m *miner) judge(ctx context.Context, p *pair, c candidate) error {
 	}
 	got := Candidate{Commit: c.SHA, Language: c.lang.name(), Verdict: j.verdict, Why: shown(j.why, 2000),
 		Seconds: m.Now().Sub(began).Seconds(), At: m.Now().UTC().Truncate(time.Second)}
+	if j.verdict == Ended {
+		m.mu.Lock()
+		got.Endings = m.known[c.SHA].Endings + 1
+		m.mu.Unlock()
+	}
 	var t Task
 	if j.verdict == Verified {
 		t = c.task(m.Repo, j.split, j.failing, j.passing, m.Now())
