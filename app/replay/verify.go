@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -99,7 +101,7 @@ func (p *pair) judgeTrees(ctx context.Context, c candidate) (judged, error) {
 			continue
 		}
 		out := compare(s, before, after)
-		if out.verdict == PassesBefore && said != "" { // it may well show in what was left out
+		if said != "" && (out.verdict == PassesBefore || out.verdict == FailsAfter) { // it shows in what was left out
 			out.verdict, out.why = NoBuild, said
 		}
 		return out, nil
@@ -156,13 +158,28 @@ func (p *pair) bothEnds(
 		if before, after, err = p.runBoth(ctx, l, s); err != nil {
 			return before, after, "", err
 		}
-		if !lacking(l, before) && !lacking(l, after) || exists(p.prepared(l, s, t.after)) {
+		if mark := p.prepared(l, s, t.after); !lacking(l, before) && !lacking(l, after) {
 			return before, after, "", nil
+		} else if exists(mark) {
+			why, err := unfetched(l, after, mark)
+			return before, after, why, err
 		}
 		if why, err := p.prepare(ctx, l, s, at); err != nil || why != "" {
 			return before, after, why, err
 		}
 	}
+}
+
+// unfetched says what a commit still lacks after its dependencies were fetched, and has them fetched again the next
+// time. Where only its parent lacks something, that is what the commit adds.
+func unfetched(l language, after report, mark string) (why string, err error) {
+	if !lacking(l, after) {
+		return "", nil
+	}
+	if err := os.Remove(mark); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("have dependencies fetched again: %w", err)
+	}
+	return firstLog(after), nil
 }
 
 // lacking reports whether a build stopped for want of something that can be fetched.
