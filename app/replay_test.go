@@ -40,7 +40,8 @@ func halved(t *testing.T) (dir string) {
 	}
 	git("init", "--quiet", "--initial-branch=main")
 	commit("Begin", map[string]string{"calc.py": "def half(a):\n    return a / 3\n"})
-	commit("Half is half\n\nFixes #1", map[string]string{"calc.py": "def half(a):\n    return a / 2\n", "test_calc.py": `import unittest
+	commit("Half is half\n\nFixes #1", map[string]string{"calc.py": "def half(a):\n    return a / 2\n",
+		"test_calc.py": `import unittest
 import calc
 
 
@@ -103,7 +104,8 @@ func TestReplayOfServersRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := tasks[0]
-	if task.Repo != apptest.Repo || task.Issue != 1 || task.Title != "Halves are thirds" || task.Text != "Four gives 1.33." {
+	if task.Repo != apptest.Repo || task.Issue != 1 || task.Title != "Halves are thirds" ||
+		task.Text != "Four gives 1.33." {
 		t.Errorf("the task is not told as the issue is: %+v", task)
 	}
 
@@ -124,7 +126,8 @@ func TestReplayOfServersRepository(t *testing.T) {
 	}
 	// A person adds to it: what is no task is told, and the others are there.
 	const key = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-	push(t, s, apptest.MemoryBranch, map[string]string{".sia/replay/000000000000.json": "{", ".sia/replay/NOTES.md": "Ours."})
+	push(t, s, apptest.MemoryBranch, map[string]string{".sia/replay/000000000000.json": "{",
+		".sia/replay/NOTES.md": "Ours."})
 	listed, broken, err := r.MemoryTasks(t.Context())
 	if err != nil || len(broken) != 1 || !strings.Contains(broken[0], "000000000000.json") {
 		t.Errorf("broken: %q, %v", broken, err)

@@ -55,7 +55,8 @@ func TestEndedAgain(t *testing.T) {
 // that adds what its tests call; it is looked at again.
 func TestUnfetched(t *testing.T) {
 	c := newClone(t)
-	c.commit("Begin", map[string]string{"go.mod": "module example.com/calc\n\ngo 1.21\n\nrequire example.com/absent v1.0.0\n",
+	c.commit("Begin", map[string]string{
+		"go.mod":  "module example.com/calc\n\ngo 1.21\n\nrequire example.com/absent v1.0.0\n",
 		"calc.go": "package calc\n\nimport \"example.com/absent\"\n\n" + subWrong + "\nvar _ = absent.Here\n"})
 	sha := c.commit("Sub is the wrong way round", map[string]string{
 		"calc.go":      "package calc\n\nimport \"example.com/absent\"\n\n" + subRight + "\nvar _ = absent.Here\n",

@@ -157,9 +157,13 @@ func (golang) faults(log, group string) map[string][]int {
 	out := map[string][]int{}
 	for _, m := range goError.FindAllStringSubmatch(log, -1) {
 		p := path.Join(group, m[1])
-		if line, err := strconv.Atoi(m[2]); err == nil && !slices.Contains(out[p], line) {
+		if line, err := strconv.Atoi(m[2]); err == nil {
 			out[p] = append(out[p], line)
 		}
+	}
+	for p, lines := range out {
+		slices.Sort(lines)
+		out[p] = slices.Compact(lines)
 	}
 	return out
 }

@@ -201,19 +201,23 @@ func (golang) without(src []byte, names []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, left := bytes.Clone(src), len(names)
+	gone := map[string]bool{}
+	for _, name := range names {
+		gone[name] = true
+	}
+	out, found := bytes.Clone(src), 0
 	for _, p := range parts {
-		if !slices.Contains(names, p.name) {
+		if !gone[p.name] {
 			continue
 		}
-		left--
+		found++
 		for i := p.from; i < p.to; i++ {
 			if out[i] != '\n' {
 				out[i] = ' '
 			}
 		}
 	}
-	if left != 0 {
+	if found != len(names) {
 		return nil, errors.New("leave declarations out of a test file: it does not have all of them")
 	}
 	if _, err := parser.ParseFile(token.NewFileSet(), "", out, parser.SkipObjectResolution); err != nil {

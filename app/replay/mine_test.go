@@ -55,7 +55,8 @@ func history(t testing.TB) (c *clone, want map[string]replay.Verdict) {
 		"half_test.go": goTests("TestHalf", "if Half(8) != 4 { panic(Half(8)) }")})
 	// The same within one file: what calls Cube goes, by itself or by a helper, with the import that only it used.
 	commit(replay.Verified, "Add Cube, and divide by three", map[string]string{
-		"cube.go": goFile("func Cube(a int) int { return a * a * a }"), "third.go": goFile("func Third(a int) int { return a / 3 }"),
+		"cube.go":  goFile("func Cube(a int) int { return a * a * a }"),
+		"third.go": goFile("func Third(a int) int { return a / 3 }"),
 		"third_test.go": strings.Replace(goTests("TestThird", "if Third(12) != 4 { t.Fatal() }", "TestCube",
 			"if strconv.Itoa(Cube(3)) != `27` { t.Fatal() }", "TestCubes", "if cubes(1, 2) != 9 { t.Fatal() }"),
 			`import "testing"`, `import (
