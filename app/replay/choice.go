@@ -14,6 +14,8 @@ type trimmer interface {
 	// cutAt adds what these lines lie in to what is left out of a file already, and what nothing uses then.
 	// ok is false where that leaves no test, or does not help.
 	cutAt(src []byte, cut []string, lines []int) (names []string, ok bool)
+	// adds reports whether a file declares something that another version of it does not declare just so.
+	adds(src, was []byte) bool
 	// without is the file without them. Its lines keep their numbers.
 	without(src []byte, names []string) ([]byte, error)
 }
@@ -43,15 +45,15 @@ func cutFile(l language, src []byte, names []string) (cut, error) {
 }
 
 // narrow leaves out what keeps the tests from being built before: what the compiler names, or else all of the
-// group. Whole files are left where nothing less is possible, or wanted.
-func (ch *choice) narrow(c candidate, s split, before report, wholeOnly bool, read readFile) {
+// group. Whole files are left where nothing less is possible, or wanted. commit and parent read the files of both.
+func (ch *choice) narrow(c candidate, s split, before report, wholeOnly bool, commit, parent readFile) {
 	was := len(ch.left)
 	progress := false
 	for _, group := range slices.Sorted(maps.Keys(before.builds)) {
 		log := before.builds[group]
 		named := slices.DeleteFunc(c.lang.broken(log, group), func(f string) bool { return !slices.Contains(s.tests, f) })
 		for _, f := range named {
-			if !wholeOnly && ch.cutFurther(c.lang, f, log, group, read) {
+			if !wholeOnly && ch.cutFurther(c.lang, f, log, group, commit, parent) {
 				progress = true
 			} else {
 				ch.leave(f)
@@ -78,13 +80,13 @@ func (ch *choice) leave(f string) {
 	delete(ch.cuts, f)
 }
 
-// cutFurther leaves out of a file what the build complains about.
-func (ch *choice) cutFurther(l language, f, log, group string, read readFile) bool {
+// cutFurther leaves out of a file what the build complains about, unless nothing that is new would be left.
+func (ch *choice) cutFurther(l language, f, log, group string, commit, parent readFile) bool {
 	t, ok := l.(trimmer)
 	if !ok {
 		return false
 	}
-	src, err := read(f)
+	src, err := commit(f)
 	if err != nil {
 		return false
 	}
@@ -94,6 +96,9 @@ func (ch *choice) cutFurther(l language, f, log, group string, read readFile) bo
 	}
 	k, err := cutFile(l, src, names)
 	if err != nil {
+		return false
+	}
+	if was, err := parent(f); err == nil && !t.adds(k.text, was) {
 		return false
 	}
 	ch.cuts[f] = k

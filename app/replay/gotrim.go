@@ -195,6 +195,27 @@ func importNames(s *ast.ImportSpec) []string {
 	return []string{name, strings.TrimPrefix(name, "go-"), strings.TrimSuffix(name, "-go")}
 }
 
+// adds reports whether a file has a part, other than an import, that another version of it does not have just so. It
+// has where one of them can't be read.
+func (golang) adds(src, was []byte) bool {
+	now, err := goParts(src)
+	if err != nil {
+		return true
+	}
+	old, err := goParts(was)
+	if err != nil {
+		return true
+	}
+	known := map[string]string{}
+	for _, p := range old {
+		known[p.name] = string(was[p.from:p.to])
+	}
+	return slices.ContainsFunc(now, func(p goPart) bool {
+		text, ok := known[p.name]
+		return !strings.HasPrefix(p.name, "import ") && (!ok || text != string(src[p.from:p.to]))
+	})
+}
+
 // without is a file without parts of it. Lines keep their numbers.
 func (golang) without(src []byte, names []string) ([]byte, error) {
 	parts, err := goParts(src)

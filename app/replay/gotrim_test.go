@@ -105,3 +105,23 @@ func TestWithoutRefuses(t *testing.T) {
 		t.Error("declarations of Python were left out")
 	}
 }
+
+// TestAdds: what is left of a file is worth running where something of it is new or changed.
+func TestAdds(t *testing.T) {
+	const was = "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { a() }\n\nfunc TestB(t *testing.T) {}\n"
+	for now, want := range map[string]bool{
+		was: false,
+		"package a\n\nimport (\n\t\"fmt\"\n\t\"testing\"\n)\n\nfunc TestB(t *testing.T) {}\n": false,
+		strings.Replace(was, "a()", "a(1)", 1):                                                true,
+		was + "\nfunc TestC(t *testing.T) {}\n":                                               true,
+		strings.Replace(was, "TestB", "TestC", 1):                                             true,
+		"package a\n\nfunc {":                                                                 true,
+	} {
+		if got := (golang{}).adds([]byte(now), []byte(was)); got != want {
+			t.Errorf("adds: %t, want %t, of\n%s", got, want, now)
+		}
+	}
+	if !(golang{}).adds([]byte(was), []byte("package {")) {
+		t.Error("against a file that can't be read nothing is new")
+	}
+}

@@ -97,7 +97,7 @@ func (p *pair) judgeTrees(ctx context.Context, c candidate) (judged, error) {
 		}
 		if len(before.builds) > 0 && before.ended == "" && attempt < mostAttempts {
 			said = cmp.Or(said, firstLog(before))
-			ch.narrow(c, s, before, attempt > mostCuts, p.reader(commit, nil))
+			ch.narrow(c, s, before, attempt > mostCuts, p.reader(commit, nil), p.reader(parent, nil))
 			continue
 		}
 		out := compare(s, before, after)
