@@ -295,6 +295,19 @@ func (s *Stage) Reindex(only string) []memory.Reindexed {
 	return out
 }
 
+// Replayed opens a repository that the application knows, as `sia replay` does beside it. It is closed at the
+// end of the test.
+func (s *Stage) Replayed(name string) (*app.Replayed, error) {
+	s.t.Helper()
+	r, closing, err := app.OpenReplayed(s.t.Context(), s.config, app.Options{Logger: s.log.With("who", "replay"),
+		Now: s.Clock.Now}, name)
+	if err != nil {
+		return nil, err
+	}
+	s.t.Cleanup(func() { s.should(closing()) })
+	return r, nil
+}
+
 // receive says where the application receives webhooks; "" when it is down.
 func (s *Stage) receive(address string) {
 	s.mu.Lock()

@@ -34,6 +34,7 @@ const (
 	suiteWithin   = 5 * time.Minute  // build and all runs at one end, where nobody says otherwise
 	prepareWithin = 10 * time.Minute // fetching
 	maxCache      = 4 << 30          // bytes of build caches, after which they are begun anew
+	maxTestFile   = 4 << 20          // bytes of a file that is read to know how to run tests
 	logTail       = 4 << 10          // bytes of output that say why something did not work
 )
 
@@ -67,14 +68,17 @@ type tree struct {
 	files files
 }
 
-// reader gives a language the files of a tree.
-func (b *bench) reader(t files) readFile {
+// reader gives a language the files of a tree. made are contents that no commit has, by their id.
+func (b *bench) reader(t files, made map[string][]byte) readFile {
 	return func(p string) ([]byte, error) {
 		f, ok := t[p]
 		if !ok || f.Link {
 			return nil, fs.ErrNotExist
 		}
-		return b.history.Blob(f.ID, 4<<20)
+		if text, ok := made[f.ID]; ok {
+			return text, nil
+		}
+		return b.history.Blob(f.ID, maxTestFile)
 	}
 }
 

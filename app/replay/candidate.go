@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"path"
@@ -53,22 +54,23 @@ func candidateOf(ctx context.Context, h *gitops.History, c gitops.HistoryCommit)
 
 // split says what of a candidate's tests is laid over its parent, but for those that are left as they were.
 type split struct {
-	over    files    // tests and manifests of the commit
-	tests   []string // those of over that are tests, in order
-	without []string // tests that the commit deleted
-	before  files    // the parent with over
-	after   files    // the commit, its tests as in before
+	over    files               // tests and manifests of the commit
+	tests   []string            // those of over that are tests, in order
+	without []string            // tests that the commit deleted
+	before  files               // the parent with over
+	after   files               // the commit, its tests as in before
+	made    map[string][]byte   // contents of files that no commit has, by their id
+	leftOut map[string][]string // declarations that files of tests are laid over without
 }
 
-// splitAt lays a candidate's tests over its parent. leave are tests that stay as the parent has them, at
-// both ends.
-func (c candidate) splitAt(parent, commit files, leave map[string]bool) split {
-	s := split{over: files{}, before: maps.Clone(parent), after: maps.Clone(commit)}
+// splitAt lays a candidate's tests over its parent, as chosen. Both ends have the same tests.
+func (c candidate) splitAt(parent, commit files, ch *choice) split {
+	s := split{over: files{}, before: maps.Clone(parent), after: maps.Clone(commit), made: map[string][]byte{}}
 	for _, f := range c.changes {
 		isTest := c.lang.isTest(f.Path)
 		switch {
 		case !isTest && !c.lang.isManifest(f.Path):
-		case leave[f.Path]:
+		case ch.left[f.Path]:
 			put(s.after, f.Path, f.Was)
 		case f.Now.ID != "":
 			put(s.before, f.Path, f.Now)
@@ -76,12 +78,26 @@ func (c candidate) splitAt(parent, commit files, leave map[string]bool) split {
 			if isTest {
 				s.tests = append(s.tests, f.Path)
 			}
+			if k, ok := ch.cuts[f.Path]; ok {
+				s.cut(f.Path, f.Now, k)
+			}
 		case isTest:
 			delete(s.before, f.Path)
 			s.without = append(s.without, f.Path)
 		}
 	}
 	return s
+}
+
+// cut lays a test file over without some of its declarations, at both ends.
+func (s *split) cut(p string, whole gitops.HistoryFile, k cut) {
+	whole.ID = blobID(int64(len(k.text)), bytes.NewReader(k.text))
+	s.over[p], s.before[p], s.after[p] = whole, whole, whole
+	s.made[whole.ID] = k.text
+	if s.leftOut == nil {
+		s.leftOut = map[string][]string{}
+	}
+	s.leftOut[p] = k.names
 }
 
 // put makes a file of a tree what it is elsewhere, which may be absent.
@@ -108,9 +124,9 @@ var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?
 func (c candidate) task(repo string, s split, failing, passing []string, now time.Time) Task {
 	title, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	t := Task{Version: TaskVersion, ID: c.SHA[:idDigits], Repo: repo, Parent: c.Parent, Commit: c.SHA,
-		Language: c.lang.name(), Tests: slices.Sorted(maps.Keys(s.over)), Without: s.without, Failing: failing,
-		Passing: passing, Title: shown(title, maxTitle), Text: shown(strings.TrimSpace(body), maxText), Files: c.code,
-		Mined: now.UTC().Truncate(time.Second)}
+		Language: c.lang.name(), Tests: slices.Sorted(maps.Keys(s.over)), LeftOut: s.leftOut, Without: s.without,
+		Failing: failing, Passing: passing, Title: shown(title, maxTitle), Text: shown(strings.TrimSpace(body), maxText),
+		Files: c.code, Mined: now.UTC().Truncate(time.Second)}
 	if m := closing.FindStringSubmatch(c.Message); m != nil {
 		t.Issue, _ = strconv.Atoi(m[1]) // it has up to nine digits
 	}

@@ -11,7 +11,9 @@
 //     another (slot.go): between two candidates only what differs is written, and the build caches stay. That
 //     is where the seconds are.
 //   - Tests that call what the commit adds don't build on its parent. They are left out and the others are
-//     tried (verify.go): often some of them are about what the code did already.
+//     tried (verify.go): often some of them are about what the code did already. Of a Go file single declarations
+//     are left out (choice.go, gotrim.go), else the whole file stays as the parent has it. Both ends and every
+//     attempt have the same tests: a task says what is left out.
 //   - A [language] says which files are tests, how they are run, and how to read what the runner prints: one
 //     file each.
 //   - A [Folder] keeps candidates, tasks and runs, so that a kill loses one candidate at most.

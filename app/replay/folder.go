@@ -21,9 +21,25 @@ type Candidate struct {
 	Commit   string    `json:"commit"`
 	Language string    `json:"language"`
 	Verdict  Verdict   `json:"verdict"`
-	Why      string    `json:"why,omitempty"` // for people
-	Seconds  float64   `json:"seconds"`       // that judging took
+	Endings  int       `json:"endings,omitempty"` // how often a limit ended it
+	Why      string    `json:"why,omitempty"`     // for people
+	Seconds  float64   `json:"seconds"`           // that judging took
 	At       time.Time `json:"at"`
+}
+
+// mostEndings is how often a candidate may be ended by a limit until that is final: the machine may have been busy.
+const mostEndings = 3
+
+// again reports whether another look may come to something else: the machine was at fault.
+func (c Candidate) again() bool {
+	switch c.Verdict {
+	case Unprepared, Absent:
+		return true
+	case Ended:
+		return c.Endings < mostEndings
+	default:
+		return false
+	}
 }
 
 // Folder is what is known of one repository's tasks, in a folder of SIA's data:

@@ -3,9 +3,11 @@ package replay
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -39,7 +41,8 @@ var goSuiteMethod = regexp.MustCompile(`(?m)^func \(\w*\s*\*?\w+\) Test\w*\(`)
 const maxPattern = 64 << 10
 
 // suite builds the tests of each package with a changed test file, and runs those that these files
-// define. Where they define none, or methods of suites, all of the package's are run.
+// define. Where they define none, or methods of suites, all of the package's are run. The compiler names all that is
+// wrong (-e), not the first ten.
 func (golang) suite(tree files, tests []string, read readFile) (suite, bool) {
 	names := map[string][]string{} // of tests, by package; nil: all
 	var packages []string
@@ -81,7 +84,7 @@ func (golang) suite(tree files, tests []string, read readFile) (suite, bool) {
 		fmt.Fprintf(&run, `(
 cd %[1]s || exit
 mark build %[2]s
-go test -c -ldflags=-w -o /tmp/sia-%[3]d.test . ; status=$?
+go test -c -gcflags=-e -ldflags=-w -o /tmp/sia-%[3]d.test . ; status=$?
 mark end $status
 [ $status = 0 ] && [ -x /tmp/sia-%[3]d.test ] || exit
 for n in 1 2; do
@@ -144,13 +147,23 @@ func (golang) results(out []byte) results {
 }
 
 // goError is a compiler's or vet's message: a file of the package and a line.
-var goError = regexp.MustCompile(`(?m)^(?:vet: )?(?:\./)?((?:\.\./)*[^\s:]+_test\.go):\d+`)
+var goError = regexp.MustCompile(`(?m)^(?:vet: )?(?:\./)?((?:\.\./)*[^\s:]+_test\.go):(\d+)`)
 
-func (golang) broken(log, group string) (out []string) {
+func (l golang) broken(log, group string) []string {
+	return slices.Sorted(maps.Keys(l.faults(log, group)))
+}
+
+func (golang) faults(log, group string) map[string][]int {
+	out := map[string][]int{}
 	for _, m := range goError.FindAllStringSubmatch(log, -1) {
-		if p := path.Join(group, m[1]); !slices.Contains(out, p) {
-			out = append(out, p)
+		p := path.Join(group, m[1])
+		if line, err := strconv.Atoi(m[2]); err == nil {
+			out[p] = append(out[p], line)
 		}
+	}
+	for p, lines := range out {
+		slices.Sort(lines)
+		out[p] = slices.Compact(lines)
 	}
 	return out
 }

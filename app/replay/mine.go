@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -218,7 +217,7 @@ func (m *miner) isJudged(sha string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before, ok := m.known[sha]
-	return ok && !before.Verdict.again()
+	return ok && !before.again()
 }
 
 func (m *miner) enough() bool {
@@ -236,6 +235,11 @@ func (m *miner) judge(ctx context.Context, p *pair, c candidate) error {
 	}
 	got := Candidate{Commit: c.SHA, Language: c.lang.name(), Verdict: j.verdict, Why: shown(j.why, 2000),
 		Seconds: m.Now().Sub(began).Seconds(), At: m.Now().UTC().Truncate(time.Second)}
+	if j.verdict == Ended {
+		m.mu.Lock()
+		got.Endings = m.known[c.SHA].Endings + 1
+		m.mu.Unlock()
+	}
 	var t Task
 	if j.verdict == Verified {
 		t = c.task(m.Repo, j.split, j.failing, j.passing, m.Now())
@@ -285,37 +289,4 @@ func median(of []float64) float64 {
 	}
 	s := slices.Sorted(slices.Values(of))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
-}
-
-// Checked is what became of tasks that were verified again.
-type Checked struct {
-	Held  []string          // ids
-	Gone  map[string]string // id → what is no longer so
-	Stuck map[string]string // id → why it could not be run
-}
-
-// Check verifies tasks again, each end twice.
-func Check(ctx context.Context, s MineSpec, tasks []Task, told func(Task, string)) (Checked, error) {
-	out := Checked{Gone: map[string]string{}, Stuck: map[string]string{}}
-	p := newPair(newBench(s.Box, s.History, s.Folder, s.Hosts, s.Within), filepath.Join(s.Folder.cache(), "trees-check"))
-	if err := os.MkdirAll(s.Folder.cache(), 0o700); err != nil {
-		return out, fmt.Errorf("check tasks: %w", err)
-	}
-	for _, t := range tasks {
-		why, err := p.holds(ctx, t)
-		switch {
-		case ctx.Err() != nil:
-			return out, context.Cause(ctx)
-		case err != nil:
-			out.Stuck[t.ID] = err.Error()
-		case why != "":
-			out.Gone[t.ID] = why
-		default:
-			out.Held = append(out.Held, t.ID)
-		}
-		if told != nil {
-			told(t, why)
-		}
-	}
-	return out, nil
 }

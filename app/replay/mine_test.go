@@ -37,7 +37,8 @@ func history(t testing.TB) (c *clone, want map[string]replay.Verdict) {
 	}
 	addTest := []string{"TestAdd", "if Add(1, 2) != 3 { t.Fatal() }"}
 	commit("", "Begin", map[string]string{"go.mod": "module example.com/calc\n\ngo 1.21\n", "README.md": "Calc.\n",
-		"calc.go": goFile(addRight + subWrong + halfWrong), "add_test.go": goTests(addTest...)})
+		"calc.go": goFile(addRight + subWrong + halfWrong), "add_test.go": goTests(addTest...),
+		"third.go": goFile("func Third(a int) int { return a / 4 }")})
 	commit("", "Words only", map[string]string{"README.md": "Calculates.\n"})
 	commit(replay.Verified, "Sub is the wrong way round\n\nIt gave b - a.\n\nFixes #7", map[string]string{
 		"calc.go": goFile(addRight + subRight + halfWrong), "README.md": "Calculates well.\n",
@@ -52,6 +53,24 @@ func history(t testing.TB) (c *clone, want map[string]replay.Verdict) {
 		"calc.go": goFile(addRight + subRight + halfRight), "neg.go": goFile("func Neg(a int) int { return -a }"),
 		"neg_test.go":  goTests("TestNeg", "if Neg(1) != -1 { t.Fatal() }"),
 		"half_test.go": goTests("TestHalf", "if Half(8) != 4 { panic(Half(8)) }")})
+	// The same within one file: what calls Cube goes, by itself or by a helper, with the import that only it used.
+	commit(replay.Verified, "Add Cube, and divide by three", map[string]string{
+		"cube.go":  goFile("func Cube(a int) int { return a * a * a }"),
+		"third.go": goFile("func Third(a int) int { return a / 3 }"),
+		"third_test.go": strings.Replace(goTests("TestThird", "if Third(12) != 4 { t.Fatal() }", "TestCube",
+			"if strconv.Itoa(Cube(3)) != `27` { t.Fatal() }", "TestCubes", "if cubes(1, 2) != 9 { t.Fatal() }"),
+			`import "testing"`, `import (
+	"strconv"
+	"testing"
+)
+
+// cubes adds cubes.
+func cubes(of ...int) (sum int) {
+	for _, a := range of {
+		sum += Cube(a)
+	}
+	return sum
+}`, 1)})
 	commit(replay.FailsAfter, "Try something", map[string]string{"neg.go": goFile("func Neg(a int) int { return 0 - a }"),
 		"neg_test.go": goTests("TestNeg", "if Neg(1) != 1 { t.Fatal() }")})
 	commit(replay.Flaky, "Now and then", map[string]string{"neg.go": goFile("func Neg(a int) int { return -a }"),
@@ -160,16 +179,20 @@ func testMinedTasks(t *testing.T, c *clone, f *replay.Folder) {
 		Text                          string
 		Issue                         int
 		Tests, Failing, Passing, Code []string
+		LeftOut                       map[string][]string
 	}
 	got := map[string]says{}
 	for title, task := range byTitle {
-		got[title] = says{task.Text, task.Issue, task.Tests, task.Failing, task.Passing, task.Files}
+		got[title] = says{task.Text, task.Issue, task.Tests, task.Failing, task.Passing, task.Files, task.LeftOut}
 	}
 	want := map[string]says{
 		"Sub is the wrong way round": {"It gave b - a.\n\nFixes #7", 7, []string{"sub_test.go"},
-			[]string{".::TestSub/again", ".::TestSub/large"}, []string{".::TestSubItself"}, []string{"README.md", "calc.go"}},
+			[]string{".::TestSub/again", ".::TestSub/large"}, []string{".::TestSubItself"}, []string{"README.md", "calc.go"}, nil},
 		"Add Neg, and halve by two": {"", 0, []string{"half_test.go"}, []string{".::TestHalf"}, nil,
-			[]string{"calc.go", "neg.go"}},
+			[]string{"calc.go", "neg.go"}, nil},
+		"Add Cube, and divide by three": {"", 0, []string{"third_test.go"}, []string{".::TestThird"}, nil,
+			[]string{"cube.go", "third.go"},
+			map[string][]string{"third_test.go": {`import "strconv"`, "cubes", "TestCube", "TestCubes"}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tasks (-want +got):\n%s", diff)

@@ -147,7 +147,7 @@ func (p *Player) play(ctx context.Context, t Task, v Variant, out *Result) error
 		}
 	}()
 	work := newSlot(filepath.Join(dir, "tree"), p.History)
-	if err := work.set(ctx, parent, nil); err != nil {
+	if err := work.set(ctx, parent, nil, nil); err != nil {
 		return err
 	}
 	if _, err := p.History.Snapshot(ctx, work.dir, t.Parent); err != nil {
@@ -192,7 +192,7 @@ func (p *Player) judge(ctx context.Context, t Task, e ends, work *slot, note str
 		out.Why = why("nothing was changed")
 		return nil
 	}
-	if err := work.overlay(e.split.over, e.split.without); err != nil {
+	if err := work.overlay(e.split.over, e.split.made, e.split.without); err != nil {
 		out.Why = why(err.Error()) // what lies in the work tree is the coder's
 		return nil
 	}
@@ -269,7 +269,7 @@ const maxInstructions = 64 << 10
 func (p *Player) input(t Task, v Variant, c Coder, parent files, dir string) (agent.Input, error) {
 	in := agent.Input{Title: t.Title, Body: t.Text, Repo: t.Repo, Issue: t.Issue, Attempt: 1, Dir: dir, OnBase: true,
 		Setup: p.Setup, Test: p.Test, Limits: p.Limits}
-	read := p.bench.reader(parent)
+	read := p.bench.reader(parent, nil)
 	for _, name := range instructionFiles {
 		if b, err := read(name); err == nil && len(b) <= maxInstructions {
 			in.Instructions = append(in.Instructions, agent.Instruction{Path: name, Text: string(b)})

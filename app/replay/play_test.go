@@ -62,7 +62,9 @@ func TestPlay(t *testing.T) {
 	c.commit("Begin", map[string]string{"go.mod": "module example.com/calc\n\ngo 1.21\n",
 		"calc.go": goFile(addRight + subWrong), "AGENTS.md": "Be brief.\n", "run.sh": "true\n"})
 	answer := c.commit("Sub is the wrong way round", map[string]string{"calc.go": goFile(addRight + subRight),
-		"calc_test.go": goTests("TestSub", "if Sub(9, 1) != 8 { t.Error() }", "TestAdd", "if Add(1, 2) != 3 { t.Error() }")})
+		"neg.go": goFile("func Neg(a int) int { return -a }"), // nobody can be asked to guess this
+		"calc_test.go": goTests("TestSub", "if Sub(9, 1) != 8 { t.Error() }", "TestAdd", "if Add(1, 2) != 3 { t.Error() }",
+			"TestNeg", "if Neg(1) != -1 { t.Error() }")})
 	box, f, h := newBox(t), newFolder(t), c.open()
 	if m := mine(t, replay.MineSpec{History: h, Folder: f, Box: box, Repo: "acme/calc"}); m.Tasks != 1 {
 		t.Fatalf("mined %+v", m)

@@ -38,8 +38,9 @@ func newSlot(dir string, history *gitops.History) *slot {
 	return &slot{dir: dir, blobs: func(id string) ([]byte, error) { return history.Blob(id, maxBlob) }}
 }
 
-// set makes the folder hold exactly these files, and links: names to targets outside.
-func (s *slot) set(ctx context.Context, want files, links map[string]string) error {
+// set makes the folder hold exactly these files, and links: names to targets outside. made are contents that
+// the history does not have, by their id.
+func (s *slot) set(ctx context.Context, want files, made map[string][]byte, links map[string]string) error {
 	if len(want) > maxTreeFiles {
 		return fmt.Errorf("lay out tree: %w: more than %d files", gitops.ErrTree, maxTreeFiles)
 	}
@@ -63,7 +64,7 @@ func (s *slot) set(ctx context.Context, want files, links map[string]string) err
 		if there[p] {
 			continue
 		}
-		n, err := s.write(root, p, want[p])
+		n, err := s.write(root, p, want[p], made)
 		if err != nil {
 			return fmt.Errorf("lay out %s: %w", p, err)
 		}
@@ -203,13 +204,15 @@ func modeOf(f gitops.HistoryFile) fs.FileMode {
 
 // write writes a file that is not there. Folders are made as they are needed; none of them is a link,
 // since tidy left no link where a folder is wanted.
-func (s *slot) write(root *os.Root, p string, f gitops.HistoryFile) (int64, error) {
+func (s *slot) write(root *os.Root, p string, f gitops.HistoryFile, made map[string][]byte) (n int64, err error) {
 	if err := root.MkdirAll(path.Dir(p), 0o755); err != nil {
 		return 0, err
 	}
-	b, err := s.blobs(f.ID)
-	if err != nil {
-		return 0, err
+	b, ok := made[f.ID]
+	if !ok {
+		if b, err = s.blobs(f.ID); err != nil {
+			return 0, err
+		}
 	}
 	if f.Link {
 		return int64(len(b)), root.Symlink(string(b), p)
@@ -222,8 +225,8 @@ func (s *slot) write(root *os.Root, p string, f gitops.HistoryFile) (int64, erro
 	return int64(len(b)), errors.Join(err, out.Chmod(modeOf(f)), out.Close())
 }
 
-// overlay lays files over what lies there, whatever it is, and removes others.
-func (s *slot) overlay(over files, without []string) error {
+// overlay lays files over what lies there, whatever it is, and removes others; made as of set.
+func (s *slot) overlay(over files, made map[string][]byte, without []string) error {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return fmt.Errorf("lay tests over: %w", err)
@@ -237,7 +240,7 @@ func (s *slot) overlay(over files, without []string) error {
 	for _, p := range slices.Sorted(maps.Keys(over)) {
 		err := root.RemoveAll(p)
 		if err == nil {
-			_, err = s.write(root, p, over[p])
+			_, err = s.write(root, p, over[p], made)
 		}
 		if err != nil {
 			return fmt.Errorf("lay %s over: %w", p, err)

@@ -20,7 +20,8 @@ const TaskVersion = 1
 // parent, fail, and pass with the commit.
 //
 // Tests are named "group::name", where the group is the folder or file that they are run by, and the
-// name is the runner's.
+// name is the runner's. Declarations are named as the language names them; of several with one name the second is
+// "name#2".
 type Task struct {
 	Version  int    `json:"version"`
 	ID       string `json:"id"`     // the first twelve digits of Commit
@@ -29,10 +30,11 @@ type Task struct {
 	Commit   string `json:"commit"`
 	Language string `json:"language"`
 
-	Tests   []string `json:"tests"`             // files of Commit that are laid over the parent
-	Without []string `json:"without,omitempty"` // test files that Commit deleted
-	Failing []string `json:"failing"`           // tests that fail on the parent and pass with the commit; at least one
-	Passing []string `json:"passing,omitempty"` // tests beside them that pass at both ends, and have to go on doing so
+	Tests   []string            `json:"tests"`              // files of Commit that are laid over the parent
+	LeftOut map[string][]string `json:"left_out,omitempty"` // declarations that files of Tests are laid over without
+	Without []string            `json:"without,omitempty"`  // test files that Commit deleted
+	Failing []string            `json:"failing"`            // fail on the parent and pass with the commit; at least one
+	Passing []string            `json:"passing,omitempty"`  // pass at both ends, and have to go on doing so
 
 	Title string    `json:"title"`           // of the issue where known, else the commit's first line
 	Text  string    `json:"text"`            // of the issue where known, else the rest of the commit's message
@@ -56,7 +58,8 @@ func (t *Task) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &all); err != nil {
 		return err
 	}
-	known, err := fieldsOf(plainTask{Without: []string{""}, Passing: []string{""}, Issue: 1})
+	known, err := fieldsOf(plainTask{LeftOut: map[string][]string{"": nil}, Without: []string{""}, Passing: []string{""},
+		Issue: 1})
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -32,11 +33,11 @@ const (
 	Absent       Verdict = "the clone lacks its files"
 )
 
-// again reports whether another look may come to something else: the machine was at fault.
-func (v Verdict) again() bool { return v == Unprepared || v == Absent }
-
-// mostAttempts is how often tests that don't build before are left out and the others tried.
-const mostAttempts = 4
+// Tests that don't build before are left out and the others tried.
+const (
+	mostCuts     = 5 // how often single declarations are
+	mostAttempts = 8 // how often a candidate is built
+)
 
 // judged is what came of looking at a candidate.
 type judged struct {
@@ -76,11 +77,11 @@ func (p *pair) judgeTrees(ctx context.Context, c candidate) (judged, error) {
 	if err != nil {
 		return judged{}, err
 	}
-	leave := map[string]bool{}
-	said := "" // by the build that failed last
+	ch := newChoice()
+	said := "" // by the build that failed first
 	for attempt := 1; ; attempt++ {
-		s := c.splitAt(parent, commit, leave)
-		run, ok := c.lang.suite(s.after, s.tests, p.reader(s.after))
+		s := c.splitAt(parent, commit, ch)
+		run, ok := c.lang.suite(s.after, s.tests, p.reader(s.after, s.made))
 		switch {
 		case !ok && attempt > 1:
 			return judged{verdict: NoBuild, why: said}, nil
@@ -95,34 +96,16 @@ func (p *pair) judgeTrees(ctx context.Context, c candidate) (judged, error) {
 			return judged{verdict: Unprepared, why: why}, nil
 		}
 		if len(before.builds) > 0 && before.ended == "" && attempt < mostAttempts {
-			said = firstLog(before)
-			for _, f := range c.unbuildable(s, before) {
-				leave[f] = true
-			}
+			said = cmp.Or(said, firstLog(before))
+			ch.narrow(c, s, before, attempt > mostCuts, p.reader(commit, nil), p.reader(parent, nil))
 			continue
 		}
-		return compare(s, before, after), nil
-	}
-}
-
-// unbuildable are the tests laid over that keep their group from being built: those that the compiler
-// names, or all of the group.
-func (c candidate) unbuildable(s split, before report) (out []string) {
-	for group, log := range before.builds {
-		named := slices.DeleteFunc(c.lang.broken(log, group), func(f string) bool { return !slices.Contains(s.tests, f) })
-		if len(named) == 0 {
-			for _, f := range s.tests {
-				if inGroup(f, group) {
-					named = append(named, f)
-				}
-			}
+		out := compare(s, before, after)
+		if said != "" && (out.verdict == PassesBefore || out.verdict == FailsAfter) { // it shows in what was left out
+			out.verdict, out.why = NoBuild, said
 		}
-		out = append(out, named...)
+		return out, nil
 	}
-	if len(out) == 0 { // so that there is an end
-		return s.tests
-	}
-	return out
 }
 
 // compare judges by what both ends came to.
@@ -161,7 +144,8 @@ func firstLog(r report) string {
 func (p *pair) bothEnds(
 	ctx context.Context, l language, s suite, t split,
 ) (before, after report, why string, err error) {
-	if err := errors.Join(p.before.set(ctx, t.before, s.links), p.after.set(ctx, t.after, s.links)); err != nil {
+	if err := errors.Join(p.before.set(ctx, t.before, t.made, s.links),
+		p.after.set(ctx, t.after, t.made, s.links)); err != nil {
 		return before, after, "", err
 	}
 	at := tree{p.after, t.after}
@@ -174,13 +158,28 @@ func (p *pair) bothEnds(
 		if before, after, err = p.runBoth(ctx, l, s); err != nil {
 			return before, after, "", err
 		}
-		if !lacking(l, before) && !lacking(l, after) || exists(p.prepared(l, s, t.after)) {
+		if mark := p.prepared(l, s, t.after); !lacking(l, before) && !lacking(l, after) {
 			return before, after, "", nil
+		} else if exists(mark) {
+			why, err := unfetched(l, after, mark)
+			return before, after, why, err
 		}
 		if why, err := p.prepare(ctx, l, s, at); err != nil || why != "" {
 			return before, after, why, err
 		}
 	}
+}
+
+// unfetched says what a commit still lacks after its dependencies were fetched, and has them fetched again the next
+// time. Where only its parent lacks something, that is what the commit adds.
+func unfetched(l language, after report, mark string) (why string, err error) {
+	if !lacking(l, after) {
+		return "", nil
+	}
+	if err := os.Remove(mark); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("have dependencies fetched again: %w", err)
+	}
+	return firstLog(after), nil
 }
 
 // lacking reports whether a build stopped for want of something that can be fetched.
@@ -225,76 +224,4 @@ func (p *pair) runBoth(ctx context.Context, l language, s suite) (before, after 
 		return before, after, fmt.Errorf("run both ends: %w", err)
 	}
 	return before, after, nil
-}
-
-// holds reports whether a task's tests still fail on its parent and pass with its commit; why says what
-// does not.
-func (p *pair) holds(ctx context.Context, t Task) (why string, err error) {
-	e, err := p.endsOf(ctx, t)
-	if err != nil {
-		return "", err
-	}
-	before, after, why, err := p.bothEnds(ctx, e.lang, e.suite, e.split)
-	if err != nil || why != "" {
-		return why, err
-	}
-	found := turned(before, after)
-	gone := slices.DeleteFunc(slices.Clone(t.Failing), func(test string) bool { return slices.Contains(found, test) })
-	if len(gone) > 0 {
-		return "no longer so: " + strings.Join(gone, ", "), nil
-	}
-	return "", nil
-}
-
-// ends are a task as it is run.
-type ends struct {
-	lang  language
-	suite suite
-	split split
-}
-
-// endsOf reads what a task runs from the history.
-func (b *bench) endsOf(ctx context.Context, t Task) (ends, error) {
-	l := languageNamed(t.Language)
-	if l == nil {
-		return ends{}, fmt.Errorf("task %s: this program can't run tests of %q", t.ID, t.Language)
-	}
-	parent, err := b.history.Files(ctx, t.Parent)
-	if err != nil {
-		return ends{}, fmt.Errorf("task %s: %w", t.ID, err)
-	}
-	commit, err := b.history.Files(ctx, t.Commit)
-	if err != nil {
-		return ends{}, fmt.Errorf("task %s: %w", t.ID, err)
-	}
-	s := split{over: files{}, without: t.Without, before: maps.Clone(parent), after: maps.Clone(parent)}
-	for p := range commit { // the commit, but for tests that are not laid over
-		if !l.isTest(p) {
-			s.after[p] = commit[p]
-		}
-	}
-	for p := range parent {
-		if _, stays := commit[p]; !stays && !l.isTest(p) {
-			delete(s.after, p)
-		}
-	}
-	for _, p := range t.Without {
-		delete(s.before, p)
-		delete(s.after, p)
-	}
-	for _, p := range t.Tests {
-		f, ok := commit[p]
-		if !ok {
-			return ends{}, fmt.Errorf("task %s: its commit has no file %s", t.ID, p)
-		}
-		s.over[p], s.before[p], s.after[p] = f, f, f
-		if l.isTest(p) {
-			s.tests = append(s.tests, p)
-		}
-	}
-	run, ok := l.suite(s.after, s.tests, b.reader(s.after))
-	if !ok {
-		return ends{}, fmt.Errorf("task %s: no way to run its tests is known", t.ID)
-	}
-	return ends{lang: l, suite: run, split: s}, nil
 }

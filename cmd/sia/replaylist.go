@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -119,7 +121,7 @@ func (c *replayShowCmd) Run(e *commandEnv) (err error) {
 	for _, part := range []struct {
 		what  string
 		lines []string
-	}{{"Changed", t.Files}, {"Tests laid over", t.Tests},
+	}{{"Changed", t.Files}, {"Tests laid over", t.Tests}, {"Left out of them", leftOutLines(t.Task)},
 		{"Tests that fail on the parent and pass with the commit", t.Failing}, {"Runs", runLines(s.folder, t.ID)}} {
 		if len(part.lines) > 0 {
 			fmt.Fprintf(&b, "\n%s\n  %s\n", part.what, strings.Join(part.lines, "\n  "))
@@ -129,6 +131,14 @@ func (c *replayShowCmd) Run(e *commandEnv) (err error) {
 		fmt.Fprintf(&b, "\n%s\n", t.Text)
 	}
 	return printMasked(e, b.String())
+}
+
+// leftOutLines say what of a task's tests is not laid over, a line for each file.
+func leftOutLines(t replay.Task) (lines []string) {
+	for _, p := range slices.Sorted(maps.Keys(t.LeftOut)) {
+		lines = append(lines, p+": "+strings.Join(t.LeftOut[p], ", "))
+	}
+	return lines
 }
 
 // runLines are the runs of a task, for people; what can't be read is left out.

@@ -1,0 +1,106 @@
+package replay
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// trimmer is a language in which single declarations can be left out of a test file. What is left out is told by
+// names, so that a task can say them.
+type trimmer interface {
+	// faults are the lines of test files that a build complains about, by path.
+	faults(log, group string) map[string][]int
+	// cutAt adds what these lines lie in to what is left out of a file already, and what nothing uses then.
+	// ok is false where that leaves no test, or does not help.
+	cutAt(src []byte, cut []string, lines []int) (names []string, ok bool)
+	// adds reports whether a file declares something that another version of it does not declare just so.
+	adds(src, was []byte) bool
+	// without is the file without them. Its lines keep their numbers.
+	without(src []byte, names []string) ([]byte, error)
+}
+
+// choice is what of a commit's tests is laid over its parent.
+type choice struct {
+	left map[string]bool // files that stay as the parent has them
+	cuts map[string]cut  // files that are laid over without some of their declarations
+}
+
+func newChoice() *choice { return &choice{left: map[string]bool{}, cuts: map[string]cut{}} }
+
+// cut is a test file without some of its declarations.
+type cut struct {
+	names []string
+	text  []byte
+}
+
+// cutFile leaves declarations out of a test file.
+func cutFile(l language, src []byte, names []string) (cut, error) {
+	t, ok := l.(trimmer)
+	if !ok {
+		return cut{}, fmt.Errorf("declarations can't be left out of tests of %q", l.name())
+	}
+	text, err := t.without(src, names)
+	return cut{names: names, text: text}, err
+}
+
+// narrow leaves out what keeps the tests from being built before: what the compiler names, or else all of the
+// group. Whole files are left where nothing less is possible, or wanted. commit and parent read the files of both.
+func (ch *choice) narrow(c candidate, s split, before report, wholeOnly bool, commit, parent readFile) {
+	was := len(ch.left)
+	progress := false
+	for _, group := range slices.Sorted(maps.Keys(before.builds)) {
+		log := before.builds[group]
+		named := slices.DeleteFunc(c.lang.broken(log, group), func(f string) bool { return !slices.Contains(s.tests, f) })
+		for _, f := range named {
+			if !wholeOnly && ch.cutFurther(c.lang, f, log, group, commit, parent) {
+				progress = true
+			} else {
+				ch.leave(f)
+			}
+		}
+		if len(named) > 0 {
+			continue
+		}
+		for _, f := range s.tests {
+			if inGroup(f, group) {
+				ch.leave(f)
+			}
+		}
+	}
+	if !progress && len(ch.left) == was { // so that there is an end
+		for _, f := range s.tests {
+			ch.leave(f)
+		}
+	}
+}
+
+func (ch *choice) leave(f string) {
+	ch.left[f] = true
+	delete(ch.cuts, f)
+}
+
+// cutFurther leaves out of a file what the build complains about, unless nothing that is new would be left.
+func (ch *choice) cutFurther(l language, f, log, group string, commit, parent readFile) bool {
+	t, ok := l.(trimmer)
+	if !ok {
+		return false
+	}
+	src, err := commit(f)
+	if err != nil {
+		return false
+	}
+	names, ok := t.cutAt(src, ch.cuts[f].names, t.faults(log, group)[f])
+	if !ok || len(names) <= len(ch.cuts[f].names) {
+		return false
+	}
+	k, err := cutFile(l, src, names)
+	if err != nil {
+		return false
+	}
+	if was, err := parent(f); err == nil && !t.adds(k.text, was) {
+		return false
+	}
+	ch.cuts[f] = k
+	return true
+}

@@ -1,0 +1,93 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// holds reports whether a task's tests still fail on its parent and pass with its commit; why says what
+// does not.
+func (p *pair) holds(ctx context.Context, t Task) (why string, err error) {
+	e, err := p.endsOf(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	before, after, why, err := p.bothEnds(ctx, e.lang, e.suite, e.split)
+	if err != nil || why != "" {
+		return why, err
+	}
+	found := turned(before, after)
+	gone := slices.DeleteFunc(slices.Clone(t.Failing), func(test string) bool { return slices.Contains(found, test) })
+	if len(gone) > 0 {
+		return "no longer so: " + strings.Join(gone, ", "), nil
+	}
+	return "", nil
+}
+
+// ends are a task as it is run.
+type ends struct {
+	lang  language
+	suite suite
+	split split
+}
+
+// endsOf reads what a task runs from the history.
+func (b *bench) endsOf(ctx context.Context, t Task) (ends, error) {
+	l := languageNamed(t.Language)
+	if l == nil {
+		return ends{}, fmt.Errorf("task %s: this program can't run tests of %q", t.ID, t.Language)
+	}
+	parent, err := b.history.Files(ctx, t.Parent)
+	if err != nil {
+		return ends{}, fmt.Errorf("task %s: %w", t.ID, err)
+	}
+	commit, err := b.history.Files(ctx, t.Commit)
+	if err != nil {
+		return ends{}, fmt.Errorf("task %s: %w", t.ID, err)
+	}
+	s := split{over: files{}, without: t.Without, before: maps.Clone(parent), after: maps.Clone(parent),
+		made: map[string][]byte{}}
+	for p := range commit { // the commit, but for tests that are not laid over
+		if !l.isTest(p) {
+			s.after[p] = commit[p]
+		}
+	}
+	for p := range parent {
+		if _, stays := commit[p]; !stays && !l.isTest(p) {
+			delete(s.after, p)
+		}
+	}
+	for _, p := range t.Without {
+		delete(s.before, p)
+		delete(s.after, p)
+	}
+	for _, p := range t.Tests {
+		f, ok := commit[p]
+		if !ok {
+			return ends{}, fmt.Errorf("task %s: its commit has no file %s", t.ID, p)
+		}
+		s.over[p], s.before[p], s.after[p] = f, f, f
+		if names := t.LeftOut[p]; len(names) > 0 {
+			src, err := b.history.Blob(f.ID, maxTestFile)
+			if err != nil {
+				return ends{}, fmt.Errorf("task %s: %w", t.ID, err)
+			}
+			k, err := cutFile(l, src, names)
+			if err != nil {
+				return ends{}, fmt.Errorf("task %s: %s: %w", t.ID, p, err)
+			}
+			s.cut(p, f, k)
+		}
+		if l.isTest(p) {
+			s.tests = append(s.tests, p)
+		}
+	}
+	run, ok := l.suite(s.after, s.tests, b.reader(s.after, s.made))
+	if !ok {
+		return ends{}, fmt.Errorf("task %s: no way to run its tests is known", t.ID)
+	}
+	return ends{lang: l, suite: run, split: s}, nil
+}
