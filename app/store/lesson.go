@@ -66,6 +66,21 @@ func (s *Store) CountLessons(ctx context.Context, repo int64, evidence ...lesson
 	})
 }
 
+// ReplaceEvidence takes evidence about a lesson as [Store.CountLessons] does, in place of what was counted
+// under the same key before.
+func (s *Store) ReplaceEvidence(ctx context.Context, repo int64, e lesson.Evidence) error {
+	return s.write(ctx, fmt.Sprintf("replace evidence about lesson %s", e.Lesson), func(tx *sql.Tx) error {
+		b := newLessonBatch(ctx, tx, repo)
+		if err := b.takeBack(e.Key); err != nil {
+			return err
+		}
+		if err := b.count(e); err != nil {
+			return err
+		}
+		return b.flush()
+	})
+}
+
 // Lesson loads one lesson; the error wraps [ErrNotFound] when there is none.
 func (s *Store) Lesson(ctx context.Context, repo int64, id lesson.ID) (lesson.Lesson, error) {
 	l, err := loadLesson(ctx, s.r, repo, id)
@@ -168,6 +183,25 @@ func (b *lessonBatch) save(old keptLesson, l lesson.Lesson) error {
 	}
 	b.reindex(old, l, words, seq)
 	return nil
+}
+
+// takeBack removes evidence and what it counted, if there is any under the key.
+func (b *lessonBatch) takeBack(key string) error {
+	found, err := collect(b.ctx, b.tx, scanJSON[lesson.Evidence],
+		`DELETE FROM lesson_evidence WHERE repo_id = ? AND key = ? RETURNING evidence`, b.repo, key)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	old := found[0]
+	l, err := b.load(old.Lesson)
+	if err != nil || l.seq == 0 || l.State == lesson.Forgotten {
+		return err
+	}
+	since, err := collect(b.ctx, b.tx, scanJSON[lesson.Evidence], evidenceOf, b.repo, l.ID, l.ID)
+	if err != nil {
+		return err
+	}
+	return b.save(l, l.TakeBack(old, since))
 }
 
 // count takes one piece of evidence.
