@@ -98,6 +98,14 @@ func (s *Store) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error
 	return all, s.explain(fmt.Sprintf("load the lessons of repository %d", repo), err)
 }
 
+// ToolLessons lists the lessons about tools that a repository's attempts may be told, the latest 200.
+func (s *Store) ToolLessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
+	all, err := collect(ctx, s.r, scanJSON[lesson.Lesson],
+		`SELECT lesson FROM lessons WHERE repo_id = ? AND kind = ? AND state IN (?, ?) ORDER BY seq DESC LIMIT 200`,
+		repo, lesson.Tool, lesson.Active, lesson.Promoted)
+	return all, s.explain(fmt.Sprintf("load the lessons about tools of repository %d", repo), err)
+}
+
 // LearnedSince counts the lessons that were added since a time from what became
 // of attempts; what people taught, what came from other repositories and what was
 // merged is not among them.
