@@ -30,13 +30,19 @@ func TestLessonsMet(t *testing.T) {
 
 // What several runs of an attempt met is united in it; those of a run that made the plan too.
 func TestLessonsMetByParts(t *testing.T) {
-	p := newParts(t, plan.Parallel, part("a"), part("b"))
+	p := &planning{t: t}
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
+	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
+	p.done(DoDecide, Decided{Type: DecideDecompose, Choice: string(plan.Parallel), AtOnce: 2, MaxParts: 5})
+	p.works()
+	parts := []plan.Part{part("a"), part("b")}
+	p.run(1, AttemptEnded{End: EndAsked, Ask: &Ask{Plan: &Plan{Summary: "so", Steps: parts}}, LessonsShown: []string{"l"}})
 	first, second := did("c1"), did("c2")
 	first.LessonsShown, first.LessonsWithheld = []string{"r"}, []string{"e"}
 	second.LessonsShown, second.LessonsWithheld = []string{"r", "w"}, []string{"e"}
 	p.run(2, first)
 	p.run(3, second)
-	p.wantMet([]string{"r", "w"}, []string{"e"})
+	p.wantMet([]string{"l", "r", "w"}, []string{"e"})
 }
 
 // wantMet compares what the attempt was told of lessons, and what was withheld.
