@@ -112,7 +112,10 @@ type Result struct {
 	Ask     *sia.Ask      // when End is asked: a question, or the plan of an attempt that makes one
 	Signals []sia.Signal  // when End is stuck
 	Check   *sia.CheckRun // when End is finished: what SIA saw of a part's done-when; nil: it was no part
-	Risk    *sia.Risk     // the greatest chance that it would get nowhere; nil: it was not watched
+	// ids of the brief's lessons about tools that the attempt met with the first call of each
+	LessonsShown, LessonsWithheld []string
+
+	Risk *sia.Risk // the greatest chance that it would get nowhere; nil: it was not watched
 }
 
 // Recorder saves the transcript as it happens.
@@ -159,6 +162,7 @@ func (t Turn) Masked(mask sia.Mask) Turn {
 		c := &t.Calls[i]
 		was := c.Arguments
 		c.Name, c.Arguments, c.Result, c.Changed = mask(c.Name), mask(c.Arguments), mask(c.Result), mask.Each(c.Changed)
+		c.Lessons = mask(c.Lessons)
 		c.Masked = c.Masked || c.Arguments != was
 	}
 	return t
@@ -173,4 +177,10 @@ type Call struct {
 	IsError   bool     `json:"is_error,omitempty"`
 	Masked    bool     `json:"masked,omitempty"`  // a secret in Arguments is masked: they are not what the model wrote
 	Changed   []string `json:"changed,omitempty"` // paths that it created, changed or deleted
+
+	// lessons about the tool, where this was its first call: what the model read of them after the result, and the
+	// ids of those that it read and of those that were withheld
+	Lessons         string   `json:"lessons,omitempty"`
+	LessonsShown    []string `json:"lessons_shown,omitempty"`
+	LessonsWithheld []string `json:"lessons_withheld,omitempty"`
 }

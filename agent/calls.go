@@ -33,8 +33,11 @@ func (r *builtinRun) callTools(ctx context.Context, resp llm.Response) []Call {
 				maxCalls), true
 		default:
 			understood = r.callTool(ctx, &call, cut && i == len(resp.Message.ToolCalls)-1) || understood
+			if ctx.Err() == nil && r.res.End == "" {
+				r.meetLessons(&call)
+			}
 		}
-		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: call.Result})
+		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: call.read()})
 		done = append(done, call)
 	}
 	if s := r.loop.endTurn(understood, len(done)); s != nil {

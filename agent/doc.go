@@ -17,6 +17,8 @@
 //   - A conversation that outgrows the model's window is shortened from its oldest
 //     end (conversation.go). Results are left out first. Then answers become notes of
 //     what they did (condense.go), each appended once.
+//   - Lessons about a tool are told with the result of its first call, and the [Result]
+//     says which were and which were withheld (toollessons.go).
 //   - Commands run in a sandbox with caches of the attempt's own (runner.go), after
 //     the repository's setup commands (setup.go). Without a sandbox none do.
 //   - An attempt that makes a plan (planning.go) has the tools that read, and ends

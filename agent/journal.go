@@ -60,7 +60,7 @@ func maskedTurn(t Turn) Turn {
 	for i, c := range t.Calls {
 		masked := secret.Mask(c.Arguments)
 		c.Masked = c.Masked || masked != c.Arguments
-		c.Arguments, c.Result = masked, secret.Mask(c.Result)
+		c.Arguments, c.Result, c.Lessons = masked, secret.Mask(c.Result), secret.Mask(c.Lessons)
 		calls[i] = c
 	}
 	if len(calls) > 0 {

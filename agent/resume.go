@@ -130,7 +130,8 @@ func (r *builtinRun) restoreTurn(ctx context.Context, t Turn) {
 	r.restoreAnswer(t)
 	understood := false
 	for _, c := range t.Calls {
-		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: c.Result})
+		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: c.read()})
+		r.countLessons(c)
 		r.env.Changed = r.env.Changed || len(c.Changed) > 0
 		used := r.toolNamed(c.Name)
 		understood = understood || used != nil && (c.Arguments == "" || json.Valid([]byte(c.Arguments)))

@@ -47,6 +47,10 @@ func journeyBench(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, journey(), func(c *llm.Config) { c.Price = llm.Price{Input: 1, CachedInput: 0.1, Output: 10} })
 	b.in.Limits.Credits = 100 * sia.Credit
+	b.in.Brief.ToolLessons = []sia.ToolLesson{
+		{Tool: "read", ID: "aaaaaaaaaaaa", Text: "Read less."}, {Tool: "edit", ID: "bbbbbbbbbbbb", Withheld: true},
+		{Tool: "edit", ID: "cccccccccccc", Text: "Read what you edit."},
+	}
 	return b
 }
 

@@ -120,7 +120,7 @@ func (c Call) markdown() string {
 	}
 	s := fmt.Sprintf("**`%s`**%s\n\n%s", strings.ReplaceAll(inlineText(c.Name), "`", ""), outcome,
 		fencedBlock(c.Arguments, shownArgs))
-	return s + "\n<details><summary>Result</summary>\n\n" + fencedBlock(c.Result, shownResult) + "\n</details>\n"
+	return s + "\n<details><summary>Result</summary>\n\n" + fencedBlock(c.read(), shownResult) + "\n</details>\n"
 }
 
 // fencedBlock is text as a code block. Its fence is longer than any in the text.

@@ -33,6 +33,8 @@ type Brief struct {
 	Lessons []string `json:"lessons,omitempty"` // lessons from earlier tasks that match
 	// which cases tests should cover, by those lessons; at most three
 	TestHints []string `json:"test_hints,omitempty"`
+	// lessons about tools, for the first call of each
+	ToolLessons []ToolLesson `json:"tool_lessons,omitempty"`
 }
 
 // Example is a piece of the repository that shows the shape wanted.

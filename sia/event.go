@@ -146,6 +146,8 @@ type (
 		Lessons []LessonRef `json:"lessons,omitempty"` // of earlier tasks, that the attempt is told
 		// ids of lessons that fit as well and are kept from it, to see what they are worth
 		Withheld []string `json:"withheld,omitempty"`
+		// lessons about tools, none of them among those
+		ToolLessons []ToolLesson `json:"tool_lessons,omitempty"`
 
 		Already *Already `json:"already,omitempty"` // what resolves the issue without SIA; nil: nothing is known to
 	}
@@ -165,6 +167,9 @@ type (
 		Ask     *Ask       `json:"ask,omitempty"` // when End is asked
 		// of a part: what SIA saw of its done-when, or of a racer's tests; nil: it was not looked
 		Check *CheckRun `json:"check,omitempty"`
+		// ids of the lessons about tools that it met as it called them: those that it was told, and those withheld
+		LessonsShown    []string `json:"lessons_shown,omitempty"`
+		LessonsWithheld []string `json:"lessons_withheld,omitempty"`
 		// what parts had come to is not on this machine any more: nothing was run
 		Lost bool `json:"lost,omitempty"`
 	}

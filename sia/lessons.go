@@ -10,6 +10,15 @@ type LessonRef struct {
 	Test string `json:"test,omitempty"` // which case a test should cover, in a sentence; empty for what no test told of
 }
 
+// ToolLesson is a lesson about one of the agent's tools. An attempt meets it with the tool's first call: it is
+// told then, or it is withheld, and an attempt that never calls the tool says nothing about it.
+type ToolLesson struct {
+	Tool     string `json:"tool"`
+	ID       string `json:"id"`
+	Text     string `json:"text,omitempty"`     // at most a few sentences; empty of one that is withheld
+	Withheld bool   `json:"withheld,omitempty"` // it is not told, to see what telling is worth
+}
+
 // maxTestHints bounds the cases that a brief names for tests: few enough that
 // none of them is the task.
 const maxTestHints = 3
@@ -48,4 +57,18 @@ func lessonIDs(refs []LessonRef) []string {
 		ids = append(ids, r.ID)
 	}
 	return ids
+}
+
+// meet notes the lessons that a run met with the tools that it called. Each stands once, however many runs of
+// the attempt met it.
+func (a *Attempt) meet(shown, withheld []string) {
+	add := func(list *[]string, ids []string) {
+		for _, id := range ids {
+			if !slices.Contains(*list, id) {
+				*list = append(slices.Clip(*list), id) // the task before shares it
+			}
+		}
+	}
+	add(&a.LessonsShown, shown)
+	add(&a.LessonsWithheld, withheld)
 }

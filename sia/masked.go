@@ -87,6 +87,7 @@ func (f Begun) Masked(mask Mask) Fact {
 		l.Text, l.Test = mask(l.Text), mask(l.Test)
 		return l
 	})
+	f.ToolLessons = maskedToolLessons(f.ToolLessons, mask)
 	return f
 }
 

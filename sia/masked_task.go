@@ -64,12 +64,20 @@ func (b Brief) masked(mask Mask) Brief {
 	b.Prompt, b.Relaxed, b.Steps = mask(b.Prompt), mask(b.Relaxed), maskedSteps(b.Steps, mask)
 	b.OnlyFiles, b.Quotes, b.Answers = mask.Each(b.OnlyFiles), mask.Each(b.Quotes), mask.Each(b.Answers)
 	b.Lessons, b.TestHints, b.FollowUp = mask.Each(b.Lessons), mask.Each(b.TestHints), mask(b.FollowUp)
+	b.ToolLessons = maskedToolLessons(b.ToolLessons, mask)
 	b.Examples = maskedEach(b.Examples, func(x Example) Example {
 		x.Path, x.Why, x.Text = mask(x.Path), mask(x.Why), mask(x.Text)
 		return x
 	})
 	b.Plan = maskedPlan(b.Plan, mask)
 	return b
+}
+
+func maskedToolLessons(lessons []ToolLesson, mask Mask) []ToolLesson {
+	return maskedEach(lessons, func(l ToolLesson) ToolLesson {
+		l.Tool, l.Text = mask(l.Tool), mask(l.Text)
+		return l
+	})
 }
 
 func (a Attempt) masked(mask Mask) Attempt {

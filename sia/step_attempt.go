@@ -33,6 +33,7 @@ func (s *step) begun() {
 	s.t.Author, s.t.Access, s.t.Labels = f.Author, f.Access, f.Labels
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
+	s.t.Brief.ToolLessons = f.ToolLessons
 	if s.working() {
 		s.because("the last attempt is still ending; the next begins after it")
 		return
@@ -96,6 +97,7 @@ func (s *step) record() AttemptEnded {
 	a.EndedAt, a.Summary, a.Diff, a.Hunks = s.e.At, f.Summary, f.Diff, f.Hunks
 	a.Turns, a.Cost = a.Turns+f.Turns, a.Cost+f.Cost
 	a.Reason, a.Signals, a.Risk = f.Reason, f.Signals, f.Risk
+	a.meet(f.LessonsShown, f.LessonsWithheld)
 	if f.Agent != "" {
 		a.Agent = f.Agent
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
@@ -152,5 +154,43 @@ func TestHeartbeat(t *testing.T) {
 	}
 	if s := w.states()[l.Text]; s != lesson.Promoted {
 		t.Errorf("it is %s", s)
+	}
+}
+
+// Lessons about tools are those of the repository that may be told, but for those that were chosen already;
+// none while nothing is told.
+func TestForTools(t *testing.T) {
+	w, ctx := newTeacher(t), context.Background()
+	about := func(id lesson.ID, in int64, kind lesson.Kind, state lesson.State) lesson.Lesson {
+		return lesson.Lesson{ID: id, Repo: in, Kind: kind, State: state, Text: "Read its error.", Tools: []string{"run"}, Good: 1,
+			CountedAt: w.now, CreatedAt: w.now, LastSeen: w.now, From: lesson.Provenance{Source: lesson.FromOutcome}}
+	}
+	met := about("aaaaaaaaaaaa", repo, lesson.Tool, lesson.Active)
+	w.must(w.store.PutLessons(ctx, repo, met, about("bbbbbbbbbbbb", repo, lesson.Tool, lesson.Archived),
+		about("cccccccccccc", repo, lesson.Mistake, lesson.Active)))
+	w.must(w.store.PutLessons(ctx, repo+1, about("dddddddddddd", repo+1, lesson.Tool, lesson.Active)))
+	task := w.solved(2)
+	ids := func(set func(*sia.LearningSettings), chosen ...lesson.Lesson) (ids []string) {
+		s := sia.DefaultSettings()
+		set(&s.Learning)
+		tools, err := w.ForTools(ctx, task, s, chosen...)
+		w.must(err)
+		for _, l := range tools {
+			ids = append(ids, l.Tool+" "+l.ID)
+		}
+		return ids
+	}
+	as := func(*sia.LearningSettings) {}
+	if d := cmp.Diff([]string{"run aaaaaaaaaaaa"}, ids(as)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := ids(as, met); got != nil {
+		t.Errorf("what was chosen already: %v", got)
+	}
+	if got := ids(func(l *sia.LearningSettings) { l.LessonsInPrompt = 0 }); got != nil {
+		t.Errorf("though no lesson is told: %v", got)
+	}
+	if got := ids(func(l *sia.LearningSettings) { l.Enabled = false }); got != nil {
+		t.Errorf("though nothing is learned: %v", got)
 	}
 }

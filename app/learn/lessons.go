@@ -19,6 +19,7 @@ const (
 	lessonsLike  = 20 // that a new lesson is compared with
 	lessonsFound = 12 // from which the few that an attempt is told are chosen
 	queryWords   = 400
+	lessonsATool = 2 // that an attempt meets with a tool's first call, at most
 )
 
 // Lessons keeps what tasks and people taught each repository. Safe for concurrent use.
@@ -215,6 +216,27 @@ func (ls *Lessons) ForAttempt(
 		Task: t.ID, Most: set.Learning.LessonsInPrompt, MinConfidence: set.Learning.MinConfidence, Now: ls.now(),
 	})
 	return told, withheld, nil
+}
+
+// ForTools chooses the lessons about tools that an attempt meets when it first calls them. Those that
+// [Lessons.ForAttempt] chose are given, and are not among them.
+func (ls *Lessons) ForTools(
+	ctx context.Context, t sia.Task, set sia.Settings, chosen ...lesson.Lesson,
+) ([]sia.ToolLesson, error) {
+	if !set.Learning.Enabled || set.Learning.LessonsInPrompt == 0 {
+		return nil, nil
+	}
+	all, err := ls.store.ToolLessons(ctx, t.Repo.ID)
+	if err != nil {
+		return nil, err
+	}
+	var known []lesson.ID
+	for _, l := range chosen {
+		known = append(known, l.ID)
+	}
+	return lesson.ForTools(all, known, lesson.ChooseOptions{
+		Task: t.ID, Most: lessonsATool, MinConfidence: set.Learning.MinConfidence, Now: ls.now(),
+	}), nil
 }
 
 // ForDiagnosis gives the lessons that fit a failed attempt, as a diagnosis reads them.

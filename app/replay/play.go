@@ -275,7 +275,7 @@ func (p *Player) input(t Task, v Variant, c Coder, parent files, dir string) (ag
 			in.Instructions = append(in.Instructions, agent.Instruction{Path: name, Text: string(b)})
 		}
 	}
-	in.Brief = sia.Brief{Lessons: slices.Clone(v.Lessons)}
+	in.Brief = sia.Brief{Lessons: slices.Clone(v.Lessons), TestHints: slices.Clone(v.TestHints)}
 	if v.Technique != "" {
 		how, ok := p.techniques.Get(sia.TechniqueID(v.Technique))
 		if !ok {

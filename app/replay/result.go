@@ -4,10 +4,11 @@ import "time"
 
 // Variant is what an attempt at a task is made with.
 type Variant struct {
-	Name      string   `json:"name"`                // for people, such as "with lessons"
-	Coder     string   `json:"coder,omitempty"`     // which of the configured coders; "": the first
-	Technique string   `json:"technique,omitempty"` // by which the brief is made; "": the plain task
-	Lessons   []string `json:"lessons,omitempty"`   // sections for the prompt
+	Name      string   `json:"name"`                 // for people, such as "with lessons"
+	Coder     string   `json:"coder,omitempty"`      // which of the configured coders; "": the first
+	Technique string   `json:"technique,omitempty"`  // by which the brief is made; "": the plain task
+	Lessons   []string `json:"lessons,omitempty"`    // sections for the prompt
+	TestHints []string `json:"test_hints,omitempty"` // which cases tests should cover, by those lessons
 }
 
 // Result is what came of one attempt at a task.

@@ -66,6 +66,21 @@ func (s *Store) CountLessons(ctx context.Context, repo int64, evidence ...lesson
 	})
 }
 
+// ReplaceEvidence takes evidence about a lesson as [Store.CountLessons] does, in place of what was counted
+// under the same key before.
+func (s *Store) ReplaceEvidence(ctx context.Context, repo int64, e lesson.Evidence) error {
+	return s.write(ctx, fmt.Sprintf("replace evidence about lesson %s", e.Lesson), func(tx *sql.Tx) error {
+		b := newLessonBatch(ctx, tx, repo)
+		if err := b.takeBack(e.Key); err != nil {
+			return err
+		}
+		if err := b.count(e); err != nil {
+			return err
+		}
+		return b.flush()
+	})
+}
+
 // Lesson loads one lesson; the error wraps [ErrNotFound] when there is none.
 func (s *Store) Lesson(ctx context.Context, repo int64, id lesson.ID) (lesson.Lesson, error) {
 	l, err := loadLesson(ctx, s.r, repo, id)
@@ -81,6 +96,14 @@ func (s *Store) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error
 	all, err := collect(ctx, s.r, scanJSON[lesson.Lesson],
 		`SELECT lesson FROM lessons WHERE repo_id = ? ORDER BY seq`, repo)
 	return all, s.explain(fmt.Sprintf("load the lessons of repository %d", repo), err)
+}
+
+// ToolLessons lists the lessons about tools that a repository's attempts may be told, the latest 200.
+func (s *Store) ToolLessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
+	all, err := collect(ctx, s.r, scanJSON[lesson.Lesson],
+		`SELECT lesson FROM lessons WHERE repo_id = ? AND kind = ? AND state IN (?, ?) ORDER BY seq DESC LIMIT 200`,
+		repo, lesson.Tool, lesson.Active, lesson.Promoted)
+	return all, s.explain(fmt.Sprintf("load the lessons about tools of repository %d", repo), err)
 }
 
 // LearnedSince counts the lessons that were added since a time from what became
@@ -168,6 +191,25 @@ func (b *lessonBatch) save(old keptLesson, l lesson.Lesson) error {
 	}
 	b.reindex(old, l, words, seq)
 	return nil
+}
+
+// takeBack removes evidence and what it counted, if there is any under the key.
+func (b *lessonBatch) takeBack(key string) error {
+	found, err := collect(b.ctx, b.tx, scanJSON[lesson.Evidence],
+		`DELETE FROM lesson_evidence WHERE repo_id = ? AND key = ? RETURNING evidence`, b.repo, key)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	old := found[0]
+	l, err := b.load(old.Lesson)
+	if err != nil || l.seq == 0 || l.State == lesson.Forgotten {
+		return err
+	}
+	since, err := collect(b.ctx, b.tx, scanJSON[lesson.Evidence], evidenceOf, b.repo, l.ID, l.ID)
+	if err != nil {
+		return err
+	}
+	return b.save(l, l.TakeBack(old, since))
 }
 
 // count takes one piece of evidence.

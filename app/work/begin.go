@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/gitops"
@@ -88,10 +89,14 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
+	tools, err := w.Lessons.ForTools(ctx, t, set.Settings, slices.Concat(told, withheld)...)
+	if err != nil {
+		return nil, err
+	}
 	return sia.Begun{
 		Settings: set.Settings, SettingsFrom: set.From, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sia.SHA(sha),
 		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Labels: issue.Labels, Hold: hold,
-		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), Already: done,
+		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), ToolLessons: tools, Already: done,
 	}, nil
 }
 

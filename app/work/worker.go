@@ -74,6 +74,8 @@ type Lessons interface {
 	FromTask(ctx context.Context, t sia.Task, tools []string, said func(context.Context) ([]string, error)) error
 	// ForAttempt chooses what the next attempt is told, and what is withheld from it.
 	ForAttempt(ctx context.Context, t sia.Task, set sia.Settings) (told, withheld []lesson.Lesson, err error)
+	// ForTools chooses what it meets when it first calls a tool, beside what was chosen.
+	ForTools(ctx context.Context, t sia.Task, set sia.Settings, chosen ...lesson.Lesson) ([]sia.ToolLesson, error)
 	// ForDiagnosis gives the lessons that fit a failed attempt.
 	ForDiagnosis(ctx context.Context, t sia.Task) ([]string, error)
 	// TakeShared gives a repository what is shared with it and what it does not have.

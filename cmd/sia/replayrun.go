@@ -18,27 +18,38 @@ import (
 )
 
 type replayRunCmd struct {
-	replayFlags `embed:""`
-	Coder       []string      `help:"Which of the configured coders; several are compared. Default: the first." placeholder:"NAME"`
-	Seeds       int           `help:"How often each task is done." default:"1" placeholder:"N"`
-	Technique   string        `help:"Technique by which the brief is made, such as decomposition; default: the plain task." placeholder:"ID"`
-	Lesson      []string      `help:"Files with lessons that the coder is told." type:"existingfile" placeholder:"FILE"`
-	Credits     float64       `help:"What one attempt may cost, in credits (0.01 USD)." default:"100"`
-	Timeout     time.Duration `help:"How long one attempt may take." default:"30m"`
-	Tasks       []string      `arg:"" optional:"" help:"Tasks, by id or how that begins; default: all." placeholder:"ID"`
+	playFlags `embed:""`
+	Coder     []string `help:"Which of the configured coders; several are compared. Default: the first." placeholder:"NAME"`
+	Seeds     int      `help:"How often each task is done." default:"1" placeholder:"N"`
+	Technique string   `help:"Technique by which the brief is made, such as decomposition; default: the plain task." placeholder:"ID"`
+	Lesson    []string `help:"Files with lessons that the coder is told." type:"existingfile" placeholder:"FILE"`
+	Tasks     []string `arg:"" optional:"" help:"Tasks, by id or how that begins; default: all." placeholder:"ID"`
 }
 
 // Validate refuses what makes no sense, as wrong usage.
 func (c *replayRunCmd) Validate() error {
-	switch {
-	case c.Seeds < 1:
+	if c.Seeds < 1 {
 		return fmt.Errorf("--seeds %d: each task is done at least once", c.Seeds)
+	}
+	return c.playFlags.Validate()
+}
+
+// playFlags say besides what one attempt at a task may take.
+type playFlags struct {
+	replayFlags `embed:""`
+	Credits     float64       `help:"What one attempt may cost, in credits (0.01 USD)." default:"100"`
+	Timeout     time.Duration `help:"How long one attempt may take." default:"30m"`
+}
+
+// Validate refuses what makes no sense, as wrong usage.
+func (c playFlags) Validate() error {
+	switch {
 	case c.Credits < 0 || c.Credits > 1e6:
 		return fmt.Errorf("--credits %g: give 0 to 1000000; 0 allows only a model that is free", c.Credits)
 	case c.Timeout <= 0:
 		return fmt.Errorf("--timeout %s: the time has to be positive", c.Timeout)
 	}
-	return nil
+	return c.serverFlags.Validate()
 }
 
 // playedReport is the JSON of sia replay run. Fields are only added.
@@ -143,7 +154,8 @@ func (c *replayRunCmd) chosen(e *commandEnv, s *replaySource) (out []replay.Task
 	return out, nil
 }
 
-func (c *replayRunCmd) player(e *commandEnv, s *replaySource) (*replay.Player, error) {
+// player makes attempts as the flags and the repository's settings say.
+func (c playFlags) player(e *commandEnv, s *replaySource) (*replay.Player, error) {
 	server, err := c.config()
 	if err != nil {
 		return nil, err

@@ -31,6 +31,12 @@ const (
 // halve every 30 days, so that an old truth has to prove itself again; [Lesson.Decay] may say another
 // number of days. What had proved itself by its last evidence begins to fade after twice as long.
 func (l Lesson) Counts(now time.Time) (good, bad float64) {
+	f := l.faded(now.Sub(l.CountedAt))
+	return l.Good * f, l.Bad * f
+}
+
+// faded is what is left of the lesson's counts after so long without evidence: 0–1.
+func (l Lesson) faded(idle time.Duration) float64 {
 	days := l.Decay
 	if days <= 0 {
 		days = DecayDays
@@ -40,8 +46,7 @@ func (l Lesson) Counts(now time.Time) (good, bad float64) {
 	if proves(l.Good, l.Bad) {
 		patience *= provedPatience
 	}
-	f := fadeFactor(now.Sub(l.CountedAt)-patience, life)
-	return l.Good * f, l.Bad * f
+	return fadeFactor(idle-patience, life)
 }
 
 // fadeFactor is what is left of a count that has been fading for a time, with a half-life: 0–1.

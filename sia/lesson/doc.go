@@ -15,6 +15,8 @@
 //     shown to people and never merged.
 //   - [Choose]: of the lessons that fit a task, the few that its attempt is told, different from
 //     each other; some are withheld by chance, so that [Uplift] can say what telling them is worth.
+//   - [ForTools]: the lessons about a tool, which an attempt meets when it first calls the tool.
+//   - [Prove]: tasks that were played with a lesson and without say what telling it is worth.
 //   - [Agreements]: what several repositories learned, each by itself. Once a person approved it,
 //     the others get copies ([Lesson.CopyTo]), which their own attempts judge.
 //   - [Patterns]: three similar outcomes make a pattern, proposed as a lesson.

@@ -20,8 +20,14 @@ type Play func(ctx context.Context, task string, with bool, seed uint64) (passed
 var proofRounds = [...]bool{false, true, false, true}
 
 const (
-	proofSeeds    = 3
-	maxProofTasks = 100
+	proofSeeds = 3
+
+	// ProofRuns is how often a proof plays each of its tasks.
+	ProofRuns = proofSeeds * len(proofRounds)
+	// MaxProofTasks is how many tasks a proof plays at most.
+	MaxProofTasks = 100
+	// FewestToProve is how many tasks it takes to settle anything: the interval over fewer is never on one side.
+	FewestToProve = 5
 )
 
 // Proof is what playing tasks with a lesson and without came to.
@@ -38,8 +44,8 @@ type Proof struct {
 // runs count as one, and the interval is over tasks (Student's t). Two imagined tasks are added, one
 // that the lesson solves and one that it spoils, so that a few tasks alike prove nothing.
 func Prove(ctx context.Context, l ID, tasks []string, play Play) (Proof, error) {
-	if len(tasks) == 0 || len(tasks) > maxProofTasks {
-		return Proof{}, fmt.Errorf("prove lesson %s: want 1 to %d tasks to play, got %d", l, maxProofTasks, len(tasks))
+	if len(tasks) == 0 || len(tasks) > MaxProofTasks {
+		return Proof{}, fmt.Errorf("prove lesson %s: want 1 to %d tasks to play, got %d", l, MaxProofTasks, len(tasks))
 	}
 	p := Proof{Lesson: l, Tasks: len(tasks)}
 	differences := []float64{1, -1}
@@ -54,7 +60,7 @@ func Prove(ctx context.Context, l ID, tasks []string, play Play) (Proof, error) 
 				difference += p.count(with, passed)
 			}
 		}
-		differences = append(differences, difference/(proofSeeds*float64(len(proofRounds))/2))
+		differences = append(differences, difference/(float64(ProofRuns)/2))
 	}
 	mean, half := tInterval(differences)
 	p.Points, p.Low, p.High = 100*mean, 100*max(-1, mean-half), 100*min(1, mean+half)
@@ -89,9 +95,10 @@ func tInterval(xs []float64) (mean, half float64) {
 }
 
 // Evidence is what the proof says about the lesson. It weighs as much as a person's word where the
-// whole interval is on one side, and nothing where it is not.
+// whole interval is on one side, and nothing where it is not. Every proof of a lesson has the same key: the
+// latest stands.
 func (p Proof) Evidence(at time.Time) Evidence {
-	e := Evidence{Key: fmt.Sprintf("proof/%s/%d", p.Lesson, at.Unix()), Lesson: p.Lesson, At: at, Arm: Replayed, Why: p.String()}
+	e := Evidence{Key: fmt.Sprintf("proof/%s", p.Lesson), Lesson: p.Lesson, At: at, Arm: Replayed, Why: p.String()}
 	switch {
 	case p.Low > 0:
 		e.Good = PersonWeight

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -73,5 +74,47 @@ func TestProveStops(t *testing.T) {
 		if _, err := Prove(t.Context(), "aaaaaaaaaaaa", make([]string, n), fail); err == nil || errors.Is(err, broken) {
 			t.Errorf("%d tasks: %v", n, err)
 		}
+	}
+}
+
+// Fewer tasks than [FewestToProve] settle nothing, however alike they are; so many can.
+func TestFewestToProve(t *testing.T) {
+	for n, settles := range map[int]bool{FewestToProve - 1: false, FewestToProve: true} {
+		p, err := Prove(t.Context(), "aaaaaaaaaaaa", make([]string, n),
+			func(_ context.Context, _ string, with bool, _ uint64) (bool, error) { return with, nil })
+		if err != nil || (p.Evidence(start).Good > 0) != settles || p.Told+p.Untold != n*ProofRuns {
+			t.Errorf("%d tasks: %+v, %v; want it settled: %v", n, p, err, settles)
+		}
+	}
+}
+
+// What is taken back is what is left of it: counts that other evidence kept from fading are whole, those
+// that faded are taken back as faded, and nothing falls below zero.
+func TestTakeBack(t *testing.T) {
+	day := func(n int) time.Time { return start.AddDate(0, 0, n) }
+	proof := Evidence{Key: "proof", Good: 2, At: day(0), Arm: Replayed}
+	for _, tt := range []struct {
+		name  string
+		later []Evidence
+	}{
+		{"at once", nil},
+		{"kept fresh", []Evidence{{Good: 1, At: day(20)}, {Bad: 1, At: day(40)}, {Good: 1, At: day(60)}}},
+		{"faded", []Evidence{{Good: 1, At: day(90)}}},
+		{"withheld keeps nothing fresh", []Evidence{{Bad: 1, At: day(45), Arm: Withheld}, {Bad: 1, At: day(90)}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := Lesson{ID: "aaaaaaaaaaaa", Kind: Discovery, State: Active, Good: .5, CountedAt: day(0)}
+			with, without := proof.Count(l), l
+			for _, e := range tt.later {
+				with, without = e.Count(with), e.Count(without)
+			}
+			got := with.TakeBack(proof, tt.later)
+			if d := got.Good - without.Good; d > 1e-9 || d < -1e-9 || got.Bad != without.Bad || got.CountedAt != with.CountedAt {
+				t.Errorf("it counts %v for and %v against, want %v and %v", got.Good, got.Bad, without.Good, without.Bad)
+			}
+		})
+	}
+	if got := (Lesson{Good: 1, CountedAt: day(0)}).TakeBack(proof, nil); got.Good != 0 {
+		t.Errorf("more was taken back than there was: %v", got.Good)
 	}
 }

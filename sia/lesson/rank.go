@@ -30,6 +30,21 @@ func (l Lesson) Terms() []string {
 	return b.words
 }
 
+// SharedWords counts the words of a text that the lesson has too: how well it fits, where there is nothing to
+// weigh words by.
+func (l Lesson) SharedWords(text string) (n int) {
+	has := map[string]bool{}
+	for _, t := range l.Terms() {
+		has[t] = true
+	}
+	for _, w := range Words(text, maxTerms) {
+		if has[w] {
+			n++
+		}
+	}
+	return n
+}
+
 // WordWeights are how much each word of a search tells. A word that few lessons have tells more.
 type WordWeights map[string]float64
 

@@ -47,7 +47,7 @@ const (
 // and of the technique become its prompt, and the technique's changes are made.
 //
 // What people said, the plan they approved and what was learned stays (Answers, FollowUp, Plan,
-// Lessons, TestHints). Quotes and examples stay unless a change clears the context. Everything
+// Lessons, TestHints, ToolLessons). Quotes and examples stay unless a change clears the context. Everything
 // else that an earlier technique changed is undone, so that an attempt shows what one technique is
 // worth. The present brief is not modified.
 func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
@@ -58,8 +58,11 @@ func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 		FollowUp:  present.FollowUp,
 		Lessons:   slices.Clone(present.Lessons),
 		TestHints: slices.Clone(present.TestHints),
-		Quotes:    slices.Clone(present.Quotes),
-		Examples:  slices.Clone(present.Examples),
+
+		ToolLessons: slices.Clone(present.ToolLessons),
+
+		Quotes:   slices.Clone(present.Quotes),
+		Examples: slices.Clone(present.Examples),
 	}
 	instructions := strings.TrimSpace(in.Prompt)
 	for _, c := range t.Changes {

@@ -175,6 +175,47 @@ func testEvidenceOnce(t *testing.T, s *fixture) {
 	}
 }
 
+// Evidence under one key can stand in another's place: what that counted is taken back.
+func testEvidenceReplaced(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	l := taught("a", "Use the fake clock.")
+	must(t, s.PutLessons(ctx, demo.ID, l))
+	first := lesson.Evidence{Key: "proof", Lesson: l.ID, Good: 2, At: l.CountedAt.Add(time.Minute), Arm: lesson.Replayed}
+	other := lesson.Evidence{Key: "7-2", Lesson: l.ID, Good: 1, At: l.CountedAt.Add(2 * time.Minute), Arm: lesson.Told}
+	second := lesson.Evidence{Key: "proof", Lesson: l.ID, Bad: 2, At: l.CountedAt.Add(3 * time.Minute), Arm: lesson.Replayed}
+	must(t, s.ReplaceEvidence(ctx, demo.ID, first))
+	must(t, s.CountLessons(ctx, demo.ID, other))
+	for range 2 {
+		must(t, s.ReplaceEvidence(ctx, demo.ID, second))
+	}
+	got, err := s.Lesson(ctx, demo.ID, l.ID)
+	must(t, err)
+	if got.Good != l.Good+1 || got.Bad != l.Bad+2 {
+		t.Errorf("it counts %v for and %v against, want %v and %v", got.Good, got.Bad, l.Good+1, l.Bad+2)
+	}
+	all, err := s.LessonEvidence(ctx, demo.ID, l.ID)
+	must(t, err)
+	if diff := cmp.Diff([]lesson.Evidence{other, second}, all); diff != "" {
+		t.Error(diff)
+	}
+
+	// About what was forgotten nothing counts, and about what was merged it counts for what stands for it.
+	b := taught("b", "Use a clock that is fake.")
+	must(t, s.PutLessons(ctx, demo.ID, b))
+	l.State, l.Into = lesson.Merged, b.ID
+	must(t, s.PutLessons(ctx, demo.ID, l))
+	must(t, s.ReplaceEvidence(ctx, demo.ID, first))
+	if got, err := s.Lesson(ctx, demo.ID, b.ID); err != nil || got.Good != b.Good+2 {
+		t.Errorf("what stands for it counts %v, %v; want %v", got.Good, err, b.Good+2)
+	}
+	b.State = lesson.Forgotten
+	must(t, s.PutLessons(ctx, demo.ID, b))
+	must(t, s.ReplaceEvidence(ctx, demo.ID, second))
+	if got, err := s.Lesson(ctx, demo.ID, b.ID); err != nil || got.Good != b.Good+2 || got.Bad != b.Bad {
+		t.Errorf("a forgotten lesson counts %v for and %v against, %v", got.Good, got.Bad, err)
+	}
+}
+
 func testEvidenceMerged(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	a, b, c := taught("a", "Use the fake clock."), taught("b", "Use a fake clock."),

@@ -61,6 +61,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"LessonsAreFound", testLessonsFound},
 		{"LessonsOfOneRepository", testLessonsApart},
 		{"EvidenceCountsOnce", testEvidenceOnce},
+		{"EvidenceReplaced", testEvidenceReplaced},
 		{"EvidenceFollowsMerges", testEvidenceMerged},
 		{"ForgettingIsFinal", testForgettingFinal},
 		{"LessonsLearnedSince", testLearnedSince},

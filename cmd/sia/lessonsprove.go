@@ -1,0 +1,273 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/replay"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+type lessonsProveCmd struct {
+	playFlags `embed:""`
+	Coder     string `help:"Which of the configured coders; default: the first." placeholder:"NAME"`
+	Tasks     int    `help:"Play so many tasks, those first that fit the lesson best: 2 to 100. Fewer than 5 can settle nothing." default:"5" placeholder:"N"`
+	Lesson    string `arg:"" help:"Its id."`
+}
+
+// Help is what `sia lessons prove --help` says beneath the first line.
+func (*lessonsProveCmd) Help() string {
+	return fmt.Sprintf("Tasks come from `sia replay mine`. Each is played without the lesson, with it, and both once more, "+
+		"and all of that three times: %d attempts a task, each of which costs at most --credits. What comes of it counts as "+
+		"evidence about the lesson, as much as a person's word, where the whole interval of the difference is on one side; "+
+		"it takes the place of what an earlier proof of the lesson counted. A proof that was ended takes up the attempts "+
+		"that were made when it is begun again within a week.", lesson.ProofRuns)
+}
+
+// Validate refuses what makes no sense, as wrong usage.
+func (c *lessonsProveCmd) Validate() error {
+	if c.Tasks < fewestTasks || c.Tasks > lesson.MaxProofTasks {
+		return fmt.Errorf("--tasks %d: give %d to %d", c.Tasks, fewestTasks, lesson.MaxProofTasks)
+	}
+	return c.playFlags.Validate()
+}
+
+const (
+	fewestTasks = 2                  // that a proof is begun with
+	proofLife   = 7 * 24 * time.Hour // for which the attempts of a proof that was ended can be taken up
+)
+
+// provedLesson is the JSON of sia lessons prove. Fields are only added.
+type provedLesson struct {
+	Repo     string          `json:"repo"`
+	Lesson   lesson.ID       `json:"lesson"`
+	Coder    string          `json:"coder"`
+	Tasks    []string        `json:"tasks"` // ids, those that fit best first
+	Told     tally           `json:"told"`
+	Untold   tally           `json:"untold"`
+	Points   float64         `json:"points"` // by which telling raises the share that passes, in percentage points
+	Low      float64         `json:"low"`    // of the 90 % interval
+	High     float64         `json:"high"`
+	TakenUp  int             `json:"taken_up"` // attempts that an earlier call had made
+	Credits  float64         `json:"credits"`  // of all attempts
+	Evidence lesson.Evidence `json:"evidence"` // as it was recorded
+}
+
+// tally counts attempts.
+type tally struct {
+	Runs   int `json:"runs"`
+	Passed int `json:"passed"`
+}
+
+// Run proves a lesson.
+func (c *lessonsProveCmd) Run(e *commandEnv) (err error) {
+	s, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return openedDatabase{c.serverFlags, c.Output}.with(e, func(st *store.Store) error {
+		repo, err := knownRepository(e, st, s.name)
+		if err != nil {
+			return fmt.Errorf("%w. A clone belongs to the repository that its origin names", err)
+		}
+		l, err := st.Lesson(e.ctx, repo.ID, lesson.ID(c.Lesson))
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("there is no lesson %q in %s; `sia lessons list --all` shows them all", c.Lesson, s.name)
+		}
+		if err == nil {
+			err = checkProvable(l)
+		}
+		if err != nil {
+			return err
+		}
+		tasks, err := c.fitting(e, s, l)
+		if err != nil {
+			return err
+		}
+		before, err := st.LessonEvidence(e.ctx, repo.ID, l.ID)
+		if err != nil {
+			return err
+		}
+		p, err := c.prover(e, s, l, tasks, before)
+		if err != nil {
+			return err
+		}
+		proof, err := lesson.Prove(e.ctx, l.ID, p.ids(), p.play)
+		if err != nil {
+			return fmt.Errorf("%w; the attempts that were made are kept, and the same command takes them up", err)
+		}
+		evidence := proof.Evidence(time.Now())
+		if err := st.ReplaceEvidence(e.ctx, repo.ID, evidence); err != nil {
+			return err
+		}
+		return c.show(e, st, repo.ID, p.report(proof, evidence))
+	})
+}
+
+// checkProvable says why there is no use in proving a lesson; nil where there is some.
+func checkProvable(l lesson.Lesson) error {
+	switch {
+	case l.Kind == lesson.Model:
+		return fmt.Errorf("lesson %s is about a model: no attempt is told it, so telling it can't be proved", l.ID)
+	case l.State == lesson.Forgotten:
+		return fmt.Errorf("lesson %s was forgotten for good", l.ID)
+	case l.State == lesson.Merged:
+		return fmt.Errorf("lesson %s was merged into %s; prove that one", l.ID, l.Into)
+	}
+	return nil
+}
+
+// fitting are the tasks to play: those first that share most words with the lesson. The issue that taught
+// the lesson is not among them, for it would only say that the lesson remembers it.
+func (c *lessonsProveCmd) fitting(e *commandEnv, s *replaySource, l lesson.Lesson) (tasks []replay.Task, err error) {
+	all, err := s.tasks(e)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if t.Issue == 0 || t.Issue != l.From.Issue {
+			tasks = append(tasks, t.Task)
+		}
+	}
+	if len(tasks) < fewestTasks {
+		return nil, fmt.Errorf("a proof plays at least %d tasks, and %s has %d that didn't teach the lesson; look for some "+
+			"with `sia replay mine --repo %s`", fewestTasks, s.name, len(tasks), c.Repo)
+	}
+	shared := map[string]int{}
+	for _, t := range tasks {
+		shared[t.ID] = l.SharedWords(t.Title + "\n" + t.Text)
+	}
+	slices.SortStableFunc(tasks, func(a, b replay.Task) int { return cmp.Compare(shared[b.ID], shared[a.ID]) })
+	return tasks[:min(c.Tasks, len(tasks))], nil
+}
+
+// prover plays one lesson's tasks, tells each attempt as it goes, and logs it.
+type prover struct {
+	e        *commandEnv
+	source   *replaySource
+	player   *replay.Player
+	tasks    []replay.Task
+	variants map[bool]replay.Variant // by whether the lesson is told
+	earlier  []replay.Result         // attempts of this proof that an earlier call made, oldest first
+	n        int                     // attempts, those taken up included
+	takenUp  int
+	credits  float64
+}
+
+func (c *lessonsProveCmd) prover(
+	e *commandEnv, s *replaySource, l lesson.Lesson, tasks []replay.Task, before []lesson.Evidence,
+) (*prover, error) {
+	player, err := c.player(e, s)
+	if err != nil {
+		return nil, err
+	}
+	coder := cmp.Or(c.Coder, player.Coders[0].Name)
+	told := replay.Variant{Name: fmt.Sprintf("%s + lesson %s", coder, l.ID), Coder: coder, Lessons: []string{l.Told()}}
+	if hint := l.Test(); hint != "" {
+		told.TestHints = []string{hint}
+	}
+	untold := replay.Variant{Name: fmt.Sprintf("%s without lesson %s", coder, l.ID), Coder: coder}
+	if err := player.Check(told); err != nil {
+		return nil, err
+	}
+	p := &prover{e: e, source: s, player: player, tasks: tasks, variants: map[bool]replay.Variant{true: told, false: untold}}
+	since := time.Now().Add(-proofLife)
+	for _, ev := range before {
+		if ev.Arm == lesson.Replayed && ev.At.After(since) {
+			since = ev.At
+		}
+	}
+	runs, err := s.folder.Runs()
+	if err != nil {
+		return nil, err
+	}
+	p.earlier = slices.DeleteFunc(runs, func(r replay.Result) bool { return !r.At.After(since) })
+	return p, nil
+}
+
+func (p *prover) ids() (ids []string) {
+	for _, t := range p.tasks {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+// play is a [lesson.Play].
+func (p *prover) play(ctx context.Context, id string, with bool, seed uint64) (passed bool, err error) {
+	v := p.variants[with]
+	r, known := p.takeUp(id, v.Name, int(seed))
+	if !known {
+		t := p.tasks[slices.IndexFunc(p.tasks, func(t replay.Task) bool { return t.ID == id })]
+		if r, err = p.player.Play(ctx, t, v, int(seed)); err != nil {
+			return false, err
+		}
+		if err := p.source.folder.AppendRun(r); err != nil {
+			return false, err
+		}
+	}
+	p.n++
+	p.credits += r.Cost
+	how := runText(r)
+	if known {
+		p.takenUp++
+		how = "taken up: " + how
+	}
+	toldTo(p.e.err, "%d/%d  %s  %s  %s\n", p.n, len(p.tasks)*lesson.ProofRuns, r.Task, v.Name, how)
+	return r.Resolved, nil
+}
+
+// takeUp takes the oldest of the earlier attempts like this away and returns it.
+func (p *prover) takeUp(task, variant string, seed int) (replay.Result, bool) {
+	i := slices.IndexFunc(p.earlier, func(r replay.Result) bool {
+		return r.Task == task && r.Variant == variant && r.Seed == seed
+	})
+	if i < 0 {
+		return replay.Result{}, false
+	}
+	r := p.earlier[i]
+	p.earlier = slices.Delete(p.earlier, i, i+1)
+	return r, true
+}
+
+func (p *prover) report(proof lesson.Proof, evidence lesson.Evidence) provedLesson {
+	return provedLesson{Repo: p.source.name, Lesson: proof.Lesson, Coder: p.variants[true].Coder, Tasks: p.ids(),
+		Told: tally{proof.Told, proof.ToldPassed}, Untold: tally{proof.Untold, proof.UntoldPassed},
+		Points: proof.Points, Low: proof.Low, High: proof.High,
+		TakenUp: p.takenUp, Credits: p.credits, Evidence: evidence}
+}
+
+// show prints what came of a proof, and where the lesson stands now.
+func (c *lessonsProveCmd) show(e *commandEnv, st *store.Store, repo int64, out provedLesson) error {
+	if c.Output == "json" {
+		return printJSON(e, out)
+	}
+	l, err := st.Lesson(e.ctx, repo, out.Lesson)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n%s\n", e.style.bold(string(l.ID)), l.Told(), out.Evidence.Why)
+	switch {
+	case out.Evidence.Good > 0:
+		fmt.Fprintf(&b, "That counts %.3g for the lesson.\n", out.Evidence.Good)
+	case out.Evidence.Bad > 0:
+		fmt.Fprintf(&b, "That counts %.3g against the lesson.\n", out.Evidence.Bad)
+	case len(out.Tasks) < lesson.FewestToProve:
+		fmt.Fprintf(&b, "That counts neither for nor against the lesson: it takes %d tasks to settle anything.\n",
+			lesson.FewestToProve)
+	default:
+		b.WriteString("That counts neither for nor against the lesson: it may be chance. More --tasks would tell better.\n")
+	}
+	rated := withRating(l)
+	fmt.Fprintf(&b, "It is %s, with a confidence of %.2f. The attempts cost %.2f credits.\n", l.State, rated.Confidence,
+		out.Credits)
+	_, err = fmt.Fprint(e.out, b.String())
+	return err
+}
