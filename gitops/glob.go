@@ -15,6 +15,9 @@ func splitGlob(p string) []string {
 		switch p[i] {
 		case '\\':
 			if n = 2; strings.HasPrefix(p[i:], `\/`) {
+				if part := p[start:i]; len(part) > 1 && strings.Trim(part, "*") == "" {
+					parts = append(parts, "*") // git has "**" before an escaped slash stand for one folder at least
+				}
 				parts = append(parts, p[start:i])
 				start = i + 2
 			}

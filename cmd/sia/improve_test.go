@@ -187,7 +187,7 @@ func TestImproveReverts(t *testing.T) {
 		{"the model is down", []scripted.Rule{answers(toAnalyse, scripted.Answer{Fault: &scripted.Fault{Status: 401}})}, nil,
 			"Check the API key", 1},
 		{"the model talks", []scripted.Rule{{System: toAnalyse, Repeat: true, Turns: []scripted.Answer{{Text: "Sure!"}}}}, nil,
-			"unusable 3 times", 1},
+			"unusable, also after it was told why", 1},
 		{"the same twice", []scripted.Rule{analysed("calc.py", "Add"), written(rightSum), criticised(.2)},
 			[]string{"--cycles", "2"}, "the critique scores it 0.20", 2},
 	} {
