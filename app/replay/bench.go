@@ -164,7 +164,12 @@ func (b *bench) prepare(ctx context.Context, l language, s suite, t tree) (why s
 	}
 	c.Mounts[0].Writable = true
 	if b.box.CanFetch() {
-		c.Hosts = append(slices.Clone(b.hosts), s.hosts...) // the first that fits counts: the operator's
+		c.Hosts = slices.Clone(b.hosts) // the first that fits counts: the operator's
+		for _, registry := range s.hosts {
+			// With a port its address may be a private one: who runs the machine says where such a name leads, and may
+			// have a mirror answer to it.
+			c.Hosts = append(c.Hosts, registry+":443")
+		}
 	}
 	c.Limits = sandbox.Limits{Time: prepareWithin, Output: 2 * logTail}
 	res, err := b.box.Run(ctx, c)

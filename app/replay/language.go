@@ -47,7 +47,7 @@ type suite struct {
 	script  string
 	prepare string            // shell commands that fetch what the tests depend on, with a network; "": nothing
 	eager   bool              // fetch before the first run, and not only where something lacks
-	hosts   []string          // that prepare may reach
+	hosts   []string          // registries that prepare may reach, without a port
 	deps    string            // name of the folder that it fills: one for each state of the manifests
 	env     []string          // NAME=value; the folder is mounted at depsAt, and buildAt is a cache that stays
 	links   map[string]string // that are laid into the tree, and where they lead
