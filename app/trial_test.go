@@ -210,6 +210,16 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		t.Errorf("merged: %s: %s", x.Phase, x.Why)
 	}
 
+	// Where the app is uninstalled, nothing is left to look at.
+	gone := lab{shop(t, "pass"), t}
+	gone.propose()
+	check(t, gone.Sim.Uninstall(gone.Install))
+	gone.Settle()
+	gone.Periodic("trials")
+	if x = gone.change(); x.Phase != store.ExperimentStopped || !strings.Contains(x.Why, "uninstalled") {
+		t.Errorf("uninstalled: %s: %s", x.Phase, x.Why)
+	}
+
 	// Somebody else's commit on its branch is not merged by SIA.
 	changed := lab{shop(t, "pass"), t}
 	x = changed.approve(changed.propose(), apptest.Owner)

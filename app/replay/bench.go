@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/gitops"
@@ -188,9 +189,16 @@ func (b *bench) prepare(ctx context.Context, l language, s suite, t tree) (why s
 	return "", nil
 }
 
-// tail is the end of a log, for people.
+// tail is the end of a log, for people: without what would steer a terminal, or whoever reads the
+// output of tests.
 func tail(log string) string {
-	log = strings.TrimSpace(secret.Mask(strings.ToValidUTF8(log, "\uFFFD")))
+	log = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(log, "\uFFFD"))
+	log = strings.TrimSpace(secret.Mask(log))
 	if len(log) > 600 {
 		log = log[len(log)-600:]
 		if i := strings.IndexByte(log, '\n'); i >= 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -136,9 +137,18 @@ func (e *Evolver) Watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	installations, err := e.Store.Installations(ctx)
+	if err != nil {
+		return err
+	}
 	var all []error
 	for _, x := range open {
-		if err := e.move(ctx, x); err != nil {
+		if !slices.ContainsFunc(installations, func(in store.Installation) bool { return in.ID == x.Installation }) {
+			_, err = e.enter(ctx, x, store.ExperimentStopped, "the app was uninstalled")
+		} else {
+			err = e.move(ctx, x)
+		}
+		if err != nil {
 			all = append(all, fmt.Errorf("experiment %s: %w", x.ID, err))
 		}
 	}
