@@ -121,6 +121,12 @@ func TestChangeOfAPolicy(t *testing.T) {
 	contains(t, pull.Body, "-  threshold: 0.75", "+  threshold: 0.95",
 		"Put a 👍 on SIA's comment below", "@\u200beveryone", "@"+apptest.Owner+" proposes it")
 	contains(t, l.comment(x), "Shall this be tried?")
+	for i := range 25 { // more than are asked about in one look
+		name := fmt.Sprint("stranger", i)
+		l.Sim.CreateUser(name)
+		check(t, l.Sim.SetPermission(apptest.Repo, name, "read"))
+		check(t, l.Sim.React(apptest.Repo, x.Pull, x.Comment, name, "+1"))
+	}
 	if x = l.approve(x, "stranger"); x.Phase != store.ExperimentProposed {
 		t.Fatalf("a stranger's 👍 had it tried: %s", x.Phase)
 	}

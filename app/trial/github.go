@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
@@ -23,13 +24,19 @@ type OnGitHub struct {
 	store    *store.Store
 	settings Settings
 	now      func() time.Time
+
+	mu      sync.Mutex
+	without map[int64]bool // reactions of people who had no say when it was asked
 }
+
+// asksAboutPeople bounds the questions of one look about who has a say: strangers may put a 👍 as well.
+const asksAboutPeople = 20
 
 // NewOnGitHub returns the forge of an app.
 func NewOnGitHub(
 	a *github.App, git *gitops.Cache, s *store.Store, settings Settings, now func() time.Time,
 ) *OnGitHub {
-	return &OnGitHub{a, git, s, settings, now}
+	return &OnGitHub{github: a, git: git, store: s, settings: settings, now: now, without: map[int64]bool{}}
 }
 
 func (f *OnGitHub) repo(x store.Experiment) *github.Repo {
@@ -146,9 +153,13 @@ func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, e
 	if err != nil {
 		return s, err
 	}
+	asked := 0
 	for _, r := range reactions {
-		if r.Content != "+1" || r.Author == self.Login || strings.HasSuffix(r.Author, "[bot]") {
+		if r.Content != "+1" || r.Author == self.Login || strings.HasSuffix(r.Author, "[bot]") || f.hadNoSay(r.ID) {
 			continue
+		}
+		if asked++; asked > asksAboutPeople {
+			break // the others are asked about at the next look
 		}
 		have, err := repo.Permission(ctx, r.Author)
 		if err != nil {
@@ -158,8 +169,29 @@ func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, e
 			s.ApprovedBy = r.Author
 			break
 		}
+		f.hasNoSay(r.ID)
 	}
 	return s, nil
+}
+
+// remembersStrangers bounds what is remembered of them; then it begins anew.
+const remembersStrangers = 10_000
+
+func (f *OnGitHub) hasNoSay(reaction int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.without) == remembersStrangers {
+		clear(f.without)
+	}
+	f.without[reaction] = true
+}
+
+// hadNoSay reports whether it was found that a reaction is of somebody without a say. Who gets one
+// afterwards takes the 👍 back and puts it again.
+func (f *OnGitHub) hadNoSay(reaction int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.without[reaction]
 }
 
 // Say implements Forge.
