@@ -216,6 +216,29 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		t.Errorf("merged: %s: %s", x.Phase, x.Why)
 	}
 
+	// What people wrote into the file since is not overwritten by taking the change back.
+	edited := lab{shop(t, "pass"), t}
+	x = edited.propose()
+	_, err = edited.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
+	check(t, err)
+	edited.Periodic("trials")
+	mine, err := edited.Sim.File(apptest.Repo, "main", x.File)
+	check(t, err)
+	mine = strings.Replace(mine, "threshold: 0.95", "threshold: 0.91", 1)
+	_, err = edited.Sim.PushFiles(apptest.Repo, "main", apptest.Owner, "Mine", map[string]string{x.File: mine})
+	check(t, err)
+	x, err = edited.App.Evolver.Rollback(t.Context(), x.ID, "@"+apptest.Owner)
+	check(t, err)
+	if now, err := edited.Sim.File(apptest.Repo, "main", x.File); err != nil || now != mine || x.Phase != store.ExperimentRolledBack {
+		t.Errorf("edited: %s: %s: %v\n%s", x.Phase, x.Why, err, now)
+	}
+	kept := x
+	kept.ID, kept.Phase = "decompose-9-abc", store.ExperimentKept
+	check(t, edited.App.Store.SaveExperiment(t.Context(), kept, "kept"))
+	if _, err := edited.App.Evolver.Rollback(t.Context(), kept.ID, "@ann"); err == nil || !strings.Contains(err.Error(), "builds on it") {
+		t.Errorf("an older change is taken back beneath a later one: %v", err)
+	}
+
 	// Where the app is uninstalled, nothing is left to look at.
 	gone := lab{shop(t, "pass"), t}
 	gone.propose()

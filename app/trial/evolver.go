@@ -43,9 +43,13 @@ type Opened struct {
 	Head   string // commit
 }
 
+// ErrMoved says that somebody changed a policy's file meanwhile. What people wrote is not overwritten.
+var ErrMoved = errors.New("somebody has changed the policy's file since")
+
 // Forge is where policies live: GitHub. Each method can be called again and does nothing twice.
 type Forge interface {
-	// Open makes the pull request that gives the policy's file its new content.
+	// Open makes the pull request that gives the policy's file its new content. The error wraps
+	// [ErrMoved] where the file is not as the present version has it.
 	Open(ctx context.Context, x store.Experiment, source string) (Opened, error)
 	// Look says how that pull request stands.
 	Look(ctx context.Context, x store.Experiment) (PullState, error)
@@ -56,7 +60,7 @@ type Forge interface {
 	// Close closes it without merging.
 	Close(ctx context.Context, x store.Experiment) error
 	// Revert puts the file back to what it was before, by a pull request that is merged when it can
-	// be; an empty source removes the file.
+	// be; an empty source removes the file. The error wraps [ErrMoved] where the file is not the change's.
 	Revert(ctx context.Context, x store.Experiment, source string) (url string, merged bool, err error)
 }
 

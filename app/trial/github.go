@@ -2,7 +2,9 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -45,9 +47,10 @@ func (f *OnGitHub) repo(x store.Experiment) *github.Repo {
 
 func branchOf(x store.Experiment) string { return "sia/policy-" + x.ID }
 
-// commit commits a file to a branch that begins at the default branch, and opens its pull request.
+// commit gives the policy's file another source, on a branch that begins at the default branch, and
+// opens its pull request. was is what the file has to be there, empty: none.
 func (f *OnGitHub) commit(
-	ctx context.Context, x store.Experiment, branch, source, title, body string,
+	ctx context.Context, x store.Experiment, branch, was, source, title, body string,
 ) (github.Pull, error) {
 	known, err := f.store.Repository(ctx, x.Place.ID)
 	if err != nil {
@@ -68,7 +71,14 @@ func (f *OnGitHub) commit(
 		content = []byte(source)
 	}
 	if _, _, err = mirror.CommitFiles(ctx, gitops.FilesSpec{Branch: branch, Base: base, Author: bot, Message: title,
-		Update: func(func(string) ([]byte, error)) (map[string][]byte, error) {
+		Update: func(read func(string) ([]byte, error)) (map[string][]byte, error) {
+			is, err := read(x.File)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			if string(is) != was && string(is) != source { // else it was committed before
+				return nil, ErrMoved
+			}
 			return map[string][]byte{x.File: content}, nil
 		},
 	}); err != nil {
@@ -88,7 +98,12 @@ func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) 
 		return Opened{}, err
 	}
 	c.Diff = unified(was, source)
-	pull, err := f.commit(ctx, x, branchOf(x), source, render.PolicyTitle(c), render.PolicyBody(c))
+	if ships, err := isShipped(x.Present); err != nil {
+		return Opened{}, err
+	} else if ships {
+		was = "" // the file comes with the change
+	}
+	pull, err := f.commit(ctx, x, branchOf(x), was, source, render.PolicyTitle(c), render.PolicyBody(c))
 	return Opened{pull.Number, pull.URL, pull.HeadSHA}, err
 }
 
@@ -233,8 +248,11 @@ func (f *OnGitHub) Revert(ctx context.Context, x store.Experiment, source string
 	if err != nil {
 		return "", false, err
 	}
-	branch := branchOf(x) + "-back"
-	pull, err := f.commit(ctx, x, branch, source, render.PolicyRevertTitle(c), render.PolicyRevertBody(c, x.PullURL))
+	candidate, err := f.store.PolicyVersion(ctx, x.Candidate)
+	if err != nil {
+		return "", false, err
+	}
+	pull, err := f.commit(ctx, x, branchOf(x)+"-back", candidate, source, render.PolicyRevertTitle(c), render.PolicyRevertBody(c, x.PullURL))
 	if err != nil {
 		return "", false, err
 	}

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,6 +29,9 @@ func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experimen
 		return x, err
 	}
 	pull, err := e.Forge.Open(ctx, x, candidate.Source)
+	if errors.Is(err, ErrMoved) {
+		return e.enter(ctx, x, store.ExperimentRejected, ErrMoved.Error())
+	}
 	if err != nil {
 		return x, err
 	}
@@ -213,11 +217,13 @@ func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experim
 		return x, err
 	}
 	url, merged, err := e.Forge.Revert(ctx, x, source)
-	if err != nil {
-		return x, err
-	}
 	how := "the pull request " + url + " puts its file back"
-	if merged {
+	switch {
+	case errors.Is(err, ErrMoved):
+		how = ErrMoved.Error() + ", so it stays as it is"
+	case err != nil:
+		return x, err
+	case merged:
 		how = "its file was put back by " + url
 	}
 	why := x.Why
@@ -233,12 +239,18 @@ func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experim
 // before is the file as it was before a change; empty where the change brought the file, because
 // the version before it ships with SIA.
 func (e *Evolver) before(ctx context.Context, x store.Experiment) (string, error) {
-	shipped, err := policies.ShippedSet()
-	if err != nil {
+	if ships, err := isShipped(x.Present); ships || err != nil {
 		return "", err
 	}
-	if _, ships := shipped.Find(x.Present); ships {
-		return "", nil
-	}
 	return e.Store.PolicyVersion(ctx, x.Present)
+}
+
+// isShipped reports whether a version of a policy ships with SIA, by its id.
+func isShipped(id string) (bool, error) {
+	set, err := policies.ShippedSet()
+	if err != nil {
+		return false, err
+	}
+	_, ships := set.Find(id)
+	return ships, nil
 }

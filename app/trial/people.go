@@ -97,14 +97,15 @@ func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment
 		return x, err
 	}
 	switch x.Phase {
-	case store.ExperimentPromoted, store.ExperimentKept:
-		x.EndedAt = time.Time{}
+	case store.ExperimentPromoted:
 		if x, err = e.rollBack(ctx, x, by, by+" took it back"); err != nil {
 			return x, err
 		}
 	case store.ExperimentReverting: // the file is still to be put back
 	case store.ExperimentRunning, store.ExperimentBetter, store.ExperimentProposed:
 		return e.end(ctx, x, store.ExperimentStopped, by+" stopped it")
+	case store.ExperimentKept: // taking it back would undo what was built on it
+		return x, fmt.Errorf("experiment %s: a later change of the policy builds on it; take that back first", id)
 	default:
 		return x, fmt.Errorf("experiment %s is %s: %s", id, x.Phase, x.Why)
 	}
