@@ -232,11 +232,19 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 	if now, err := edited.Sim.File(apptest.Repo, "main", x.File); err != nil || now != mine || x.Phase != store.ExperimentRolledBack {
 		t.Errorf("edited: %s: %s: %v\n%s", x.Phase, x.Why, err, now)
 	}
-	kept := x
-	kept.ID, kept.Phase = "decompose-9-abc", store.ExperimentKept
+	kept, later := x, x
+	kept.ID, kept.Phase = "decompose-8-abc", store.ExperimentKept
+	later.ID, later.Phase, later.PromotedAt = "decompose-9-abc", store.ExperimentPromoted, x.PromotedAt.Add(time.Hour)
 	check(t, edited.App.Store.SaveExperiment(t.Context(), kept, "kept"))
-	if _, err := edited.App.Evolver.Rollback(t.Context(), kept.ID, "@ann"); err == nil || !strings.Contains(err.Error(), "builds on it") {
-		t.Errorf("an older change is taken back beneath a later one: %v", err)
+	check(t, edited.App.Store.SaveExperiment(t.Context(), later, "promoted"))
+	if _, err := edited.App.Evolver.Rollback(t.Context(), kept.ID, "@ann"); err == nil ||
+		!strings.Contains(err.Error(), "decompose-9-abc builds on it") {
+		t.Errorf("a change is taken back beneath a later one: %v", err)
+	}
+	for _, id := range []string{later.ID, kept.ID} {
+		if x, err := edited.App.Evolver.Rollback(t.Context(), id, "@ann"); err != nil || x.Phase != store.ExperimentRolledBack {
+			t.Errorf("one after the other: %s %v", x.Phase, err)
+		}
 	}
 
 	// Where the app is uninstalled, nothing is left to look at.

@@ -97,19 +97,40 @@ func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment
 		return x, err
 	}
 	switch x.Phase {
-	case store.ExperimentPromoted:
+	case store.ExperimentPromoted, store.ExperimentKept:
+		later, err := e.builtOn(ctx, x)
+		if err != nil {
+			return x, err
+		}
+		if later != "" { // taking it back would undo that as well
+			return x, fmt.Errorf("experiment %s: the change %s builds on it; take that back first", id, later)
+		}
+		x.EndedAt = time.Time{}
 		if x, err = e.rollBack(ctx, x, by, by+" took it back"); err != nil {
 			return x, err
 		}
 	case store.ExperimentReverting: // the file is still to be put back
 	case store.ExperimentRunning, store.ExperimentBetter, store.ExperimentProposed:
 		return e.end(ctx, x, store.ExperimentStopped, by+" stopped it")
-	case store.ExperimentKept: // taking it back would undo what was built on it
-		return x, fmt.Errorf("experiment %s: a later change of the policy builds on it; take that back first", id)
 	default:
 		return x, fmt.Errorf("experiment %s is %s: %s", id, x.Phase, x.Why)
 	}
 	return e.revert(ctx, x)
+}
+
+// builtOn is the id of a later change of the same policy that is in force; "" when there is none.
+func (e *Evolver) builtOn(ctx context.Context, x store.Experiment) (string, error) {
+	all, err := e.Store.Experiments(ctx, x.Installation, false)
+	if err != nil {
+		return "", err
+	}
+	for _, later := range all {
+		inForce := later.Phase == store.ExperimentPromoted || later.Phase == store.ExperimentKept
+		if inForce && later.ID != x.ID && samePolicy(later, x) && later.PromotedAt.After(x.PromotedAt) {
+			return later.ID, nil
+		}
+	}
+	return "", nil
 }
 
 // errPast is a time that is over.
