@@ -27,6 +27,7 @@ type Brief struct {
 	FromKept     bool        `json:"from_kept,omitempty"`     // start at Task.Kept instead of the branch's head
 	// what a person wants besides, after the change had passed; empty: it has not passed yet
 	FollowUp string `json:"follow_up,omitempty"`
+	Asked    *Asked `json:"asked,omitempty"` // what people ask for on the pull request; nil: nothing
 	// what a person approved; nil: no plan was wanted, or none is approved yet
 	Plan    *Plan    `json:"plan,omitempty"`
 	Answers []string `json:"answers,omitempty"` // constraints that people gave
@@ -58,6 +59,11 @@ func (b Brief) Hash(title, body string) string {
 	}
 	if b.FollowUp != "" {
 		write(b.FollowUp)
+	}
+	if b.Asked != nil {
+		for _, said := range b.Asked.said() {
+			write(said.Text)
+		}
 	}
 	if b.Plan != nil {
 		write(b.Plan.Summary)

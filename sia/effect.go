@@ -20,6 +20,7 @@ type Effect struct {
 	SHA       SHA          `json:"sha,omitempty"`        // push: what to push; gate, rerun: the head
 	Seq       int          `json:"seq,omitempty"`        // gate: which look
 	Comment   int64        `json:"comment,omitempty"`    // react, reply: the comment; 0 is the issue itself
+	Thread    int64        `json:"thread,omitempty"`     // react, reply: a comment on a line instead; 0: none
 	OnIssue   int          `json:"on_issue,omitempty"`   // react, reply: the issue or pull request
 	Content   string       `json:"content,omitempty"`    // react: reaction; reply: text for people, or a topic
 	To        string       `json:"to,omitempty"`         // reply: login of who is refused something; empty: nobody is

@@ -32,7 +32,9 @@ const (
 	DoSync        EffectKind = "sync"  // make status comment, labels and check run show the task's present state
 	DoReact       EffectKind = "react" // put a reaction on an issue or comment
 	DoReply       EffectKind = "reply" // answer a person's comment
-	DoStudy       EffectKind = "study" // learn what a person did differently, and propose it as a technique
+	// tell people what became of what they asked for on the pull request, in the threads where they did
+	DoRespond EffectKind = "respond"
+	DoStudy   EffectKind = "study" // learn what a person did differently, and propose it as a technique
 )
 
 // effectTraits are what Step has to know of one kind of effect. Everything else that
@@ -80,6 +82,7 @@ var effects = []effectTraits{
 	{kind: DoSync, outcomes: []Kind{KSyncDone}},
 	{kind: DoReact},
 	{kind: DoReply},
+	{kind: DoRespond},
 	{kind: DoStudy, outcomes: []Kind{KFixStudied}},
 }
 

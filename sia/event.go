@@ -21,6 +21,7 @@ type Event struct {
 type Origin struct {
 	OnIssue int   `json:"on_issue,omitempty"` // issue or pull request number
 	Comment int64 `json:"comment,omitempty"`  // 0: the issue itself
+	Thread  int64 `json:"thread,omitempty"`   // a comment on a line of the pull request; 0: it is none
 	Command bool  `json:"command,omitempty"`  // a command, to be answered when it can't be obeyed
 }
 
@@ -93,6 +94,18 @@ type (
 
 		Obeyed bool `json:"obeyed,omitempty"` // it was a command that has been carried out, such as /sia learn
 	}
+	// ChangesAsked: a review of the pull request requests changes, a comment in a thread on a line asks
+	// for some, or words on the pull request do. What a review and its threads say is read when the next
+	// attempt begins.
+	ChangesAsked struct {
+		Review int64  `json:"review,omitempty"` // 0: it is no review
+		Thread int64  `json:"thread,omitempty"` // the comment in a thread; 0: it is none
+		Text   string `json:"text,omitempty"`   // the words, where it is neither
+	}
+	// ChangesWithdrawn: a review was dismissed, or its author approved since.
+	ChangesWithdrawn struct {
+		Review int64 `json:"review,omitempty"` // 0: every review of the person's
+	}
 	// CheckSeen: GitHub hinted that checks of a commit changed.
 	CheckSeen struct {
 		SHA   SHA  `json:"sha"`
@@ -150,6 +163,8 @@ type (
 		ToolLessons []ToolLesson `json:"tool_lessons,omitempty"`
 
 		Already *Already `json:"already,omitempty"` // what resolves the issue without SIA; nil: nothing is known to
+
+		Asked *Asked `json:"asked,omitempty"` // what people ask for on the pull request; nil: nothing
 	}
 	// AttemptEnded: the coding agent stopped.
 	AttemptEnded struct {
@@ -346,6 +361,8 @@ const (
 	KEdited           Kind = "edited"
 	KQuery            Kind = "query"
 	KRated            Kind = "rated"
+	KChangesAsked     Kind = "changes_asked"
+	KChangesWithdrawn Kind = "changes_withdrawn"
 	KCheckSeen        Kind = "check_seen"
 	KBranchMoved      Kind = "branch_moved"
 	KRestored         Kind = "restored"
@@ -385,6 +402,8 @@ func (AnswerGiven) Kind() Kind      { return KAnswer }
 func (AcceptTests) Kind() Kind      { return KAcceptTests }
 func (Edited) Kind() Kind           { return KEdited }
 func (Query) Kind() Kind            { return KQuery }
+func (ChangesAsked) Kind() Kind     { return KChangesAsked }
+func (ChangesWithdrawn) Kind() Kind { return KChangesWithdrawn }
 func (CheckSeen) Kind() Kind        { return KCheckSeen }
 func (BranchMoved) Kind() Kind      { return KBranchMoved }
 func (Restored) Kind() Kind         { return KRestored }
@@ -413,7 +432,7 @@ func (Updated) Kind() Kind          { return KUpdated }
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
-	Rated{},
+	Rated{}, ChangesAsked{}, ChangesWithdrawn{},
 	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, Decided{}, Aggregated{}, AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},

@@ -87,9 +87,15 @@ func (f Begun) Masked(mask Mask) Fact {
 		l.Text, l.Test = mask(l.Text), mask(l.Test)
 		return l
 	})
-	f.ToolLessons = maskedToolLessons(f.ToolLessons, mask)
+	f.ToolLessons, f.Asked = maskedToolLessons(f.ToolLessons, mask), f.Asked.masked(mask)
 	return f
 }
+
+// Masked masks what a person wrote.
+func (f ChangesAsked) Masked(mask Mask) Fact { f.Text = mask(f.Text); return f }
+
+// Masked has nothing to mask.
+func (f ChangesWithdrawn) Masked(Mask) Fact { return f }
 
 // Masked masks what the agent said and changed.
 func (f AttemptEnded) Masked(mask Mask) Fact {

@@ -37,6 +37,8 @@ func (t Task) Masked(mask Mask) Task {
 		a.Text = mask(a.Text)
 		return a
 	})
+	t.Wishes = maskedEach(t.Wishes, func(w Wish) Wish { return w.masked(mask) })
+	t.Owed = maskedEach(t.Owed, func(o Owed) Owed { return o.masked(mask) })
 	t.Opening = maskedAt(t.Opening, func(o Opening) Opening {
 		o.Shape = mask(o.Shape)
 		return o
@@ -64,7 +66,7 @@ func (b Brief) masked(mask Mask) Brief {
 	b.Prompt, b.Relaxed, b.Steps = mask(b.Prompt), mask(b.Relaxed), maskedSteps(b.Steps, mask)
 	b.OnlyFiles, b.Quotes, b.Answers = mask.Each(b.OnlyFiles), mask.Each(b.Quotes), mask.Each(b.Answers)
 	b.Lessons, b.TestHints, b.FollowUp = mask.Each(b.Lessons), mask.Each(b.TestHints), mask(b.FollowUp)
-	b.ToolLessons = maskedToolLessons(b.ToolLessons, mask)
+	b.ToolLessons, b.Asked = maskedToolLessons(b.ToolLessons, mask), b.Asked.masked(mask)
 	b.Examples = maskedEach(b.Examples, func(x Example) Example {
 		x.Path, x.Why, x.Text = mask(x.Path), mask(x.Why), mask(x.Text)
 		return x

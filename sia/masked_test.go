@@ -23,6 +23,7 @@ var stay = map[string][]string{
 		"TaskID", "Event.ID", "Event.Effect", "Effect.Key", "Effect.TargetKey", "HaltScope", "Task.AwaitMemory", "Task.Seen",
 		"Diagnosis.DecisionID", "LessonRef.ID", "Begun.Withheld", "Attempt.LessonsShown", "Attempt.LessonsWithheld",
 		"ToolLesson.ID", "AttemptEnded.LessonsShown", "AttemptEnded.LessonsWithheld",
+		"Wish.ID", "Asked.Wishes", "Owed.Key",
 		"CheckReset.By", "CheckRun.Class", "Decided.Decision", "Opening.LessonsShown", "Opening.LessonsWithheld",
 	},
 	"the id of a technique in the library: letters, digits and hyphens": {"TechniqueID"},
@@ -31,7 +32,7 @@ var stay = map[string][]string{
 	"a name that GitHub or git knows something by, which nothing would be found by any more": {
 		"Actor.Login", "Effect.To", "Repo.Owner", "Repo.Name", "Task.Author", "Task.Access", "Begun.Author", "Begun.Access",
 		"Start.DefaultBranch", "Begun.BaseBranch", "Task.BaseBranch", "Task.Branch", "Start.Label", "Task.Label",
-		"Begun.Labels", "Task.Labels",
+		"Begun.Labels", "Task.Labels", "Said.By", "Thread.Path",
 	},
 	"an id or an address that GitHub makes": {
 		"PullOpened.NodeID", "PullOpened.URL", "PullReopened.NodeID", "PullReopened.URL",

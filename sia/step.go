@@ -83,6 +83,7 @@ type step struct {
 }
 
 func (s *step) result() Result {
+	s.settleOwed()
 	if s.ignored != "" && s.e.Origin.Command {
 		s.reply(s.ignored)
 	}
@@ -258,16 +259,19 @@ func (s *step) reply(text string) { s.replyTo(s.e.By.Login, text) }
 
 func (s *step) replyTo(login, text string) {
 	s.emitEffect(DoReply, s.number(), s.v(),
-		Effect{Comment: s.e.Origin.Comment, OnIssue: s.e.Origin.OnIssue, To: login, Content: text})
+		Effect{Comment: s.e.Origin.Comment, Thread: s.e.Origin.Thread, OnIssue: s.e.Origin.OnIssue, To: login, Content: text})
 }
 
 func (s *step) react(content string) {
+	if f, ok := s.e.Fact.(ChangesAsked); ok && f.Review != 0 {
+		return // nothing can be put on a review
+	}
 	on := s.e.Origin.OnIssue
 	if on == 0 {
 		on = s.t.Issue
 	}
 	s.emitEffect(DoReact, s.number(), content+"-"+s.v(),
-		Effect{Comment: s.e.Origin.Comment, OnIssue: on, Content: content})
+		Effect{Comment: s.e.Origin.Comment, Thread: s.e.Origin.Thread, OnIssue: on, Content: content})
 }
 
 // clone copies a task so that no slice or map is shared where Step writes.
@@ -284,6 +288,8 @@ func (t Task) clone() Task {
 	t.Refused = slices.Clone(t.Refused)
 	t.Accepted = slices.Clone(t.Accepted)
 	t.Answers = slices.Clone(t.Answers)
+	t.Wishes = slices.Clone(t.Wishes)
+	t.Owed = slices.Clone(t.Owed)
 	t.Seen = slices.Clone(t.Seen)
 	t.Pending = maps.Clone(t.Pending)
 	t.Brief.Answers = slices.Clone(t.Brief.Answers)

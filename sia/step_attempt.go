@@ -34,6 +34,8 @@ func (s *step) begun() {
 	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
 	s.t.Brief.ToolLessons = f.ToolLessons
+	more := s.t.wishing()
+	s.given(f.Asked)
 	if s.working() {
 		s.because("the last attempt is still ending; the next begins after it")
 		return
@@ -63,11 +65,11 @@ func (s *step) begun() {
 	hash := s.t.Brief.Hash(s.t.Title, s.t.Body)
 	known := slices.ContainsFunc(s.t.Prompts, func(p Prompt) bool { return p.Hash == hash })
 	if !s.plans() && !known && s.t.ApproachesLeft() == 0 {
-		if !edited {
+		if !edited && !more {
 			s.escalate(Diagnosis{})
 			return
 		}
-		s.t.Approaches++ // a person changed the task: that is a new approach of theirs
+		s.t.Approaches++ // a person changed the task or asked for more: that is a new approach of theirs
 	}
 	s.t.Opening = &Opening{Hash: hash, LessonsShown: lessonIDs(f.Lessons), LessonsWithheld: f.Withheld}
 	if !s.divides() {
@@ -125,6 +127,9 @@ func (s *step) attemptEnded() {
 		if f.Commit == "" {
 			if f.Reason != "" { // what it changed may not leave
 				s.fail(f.Signals)
+				return
+			}
+			if s.answersAlone() {
 				return
 			}
 			a.Reason = "it changed nothing"

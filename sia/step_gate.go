@@ -136,17 +136,8 @@ func (s *step) lookLater(settle time.Duration, deadline time.Time) {
 // pass is the only way into Passed: a green verdict on the present head.
 func (s *step) pass() {
 	study := s.studyFix()
-	if a := s.t.Attempt(); a != nil {
-		if a.Worked() {
-			a.Passing = greenNames(s.t.Checks)
-		}
-		if a.Head == s.t.Head {
-			s.outcome(AttemptPass)
-		} else if a.Outcome == "" {
-			s.outcome(AttemptFail)
-			a.Reason = "@" + s.t.HeadBy.Login + "'s push made the checks green"
-		}
-	}
+	s.closeGreen()
+	s.respond(s.t.Head, "")
 	s.t.Next = nil
 	s.forgetNext()
 	s.enter(Passed)
@@ -157,6 +148,23 @@ func (s *step) pass() {
 	}
 	s.closeEscalation()
 	s.because("every required check is green on %s", s.t.Head.Short())
+}
+
+// closeGreen closes the present attempt on a green head.
+func (s *step) closeGreen() {
+	a := s.t.Attempt()
+	if a == nil {
+		return
+	}
+	if a.Worked() {
+		a.Passing = greenNames(s.t.Checks)
+	}
+	if a.Head == s.t.Head {
+		s.outcome(AttemptPass)
+	} else if a.Outcome == "" {
+		s.outcome(AttemptFail)
+		a.Reason = "@" + s.t.HeadBy.Login + "'s push made the checks green"
+	}
 }
 
 // outcome closes the present attempt and what depends on it.

@@ -81,6 +81,10 @@ func (s *step) end(reason string, gone bool) {
 	s.enter(Stopped)
 	s.t.Ended = reason
 	s.t.Gone = gone
+	if !gone && s.t.Pull.Number != 0 && !s.t.Pull.Merged {
+		s.respond("", reason)
+	}
+	s.t.Wishes = nil
 	if !s.working() { // else once it is known what became of it
 		s.remember()
 	}

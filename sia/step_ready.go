@@ -9,6 +9,10 @@ func (s *step) green() {
 		s.because("every required check is green; the pull request is being made a draft, and one more look follows")
 		return
 	}
+	if s.t.wishing() {
+		s.followUpInstead()
+		return
+	}
 	if s.finalReviewFirst() {
 		return
 	}

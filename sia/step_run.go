@@ -17,23 +17,12 @@ func (s *step) restart() {
 	f, asked := s.e.Fact.(Start)
 	edited := asked && (f.Title != s.t.Title || f.Body != s.t.Body)
 	text := strings.TrimSpace(f.Text)
-	set := s.t.Settings
-	s.t.Earlier, s.t.EarlierTried = s.number(), len(s.t.Prompts)
-	if s.t.Escalation != nil {
-		s.t.Escalation.Answered = true // it was a question of the run before
-	}
-	s.takeBranch(passed)
-	s.t.Brief = s.nextBrief(passed, text, edited)
+	s.newRun(passed, text, edited)
 	s.t.Anyway = f.Anyway
 	if asked {
 		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
 		s.t.AskedBy, s.t.Label = s.e.By, f.Label
 	}
-	s.t.StartedAt, s.t.BeginsAt, s.t.Aftermath, s.t.Gone = s.e.At, time.Time{}, "", false
-	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
-	s.t.Elsewhere, s.t.Worthwhile, s.t.WantedCoder = false, false, ""
-	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
-	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
 	s.react("eyes")
 	if passed && text == "" && !edited { // nothing is asked for that an attempt could do
 		s.lookAgain(moved)
@@ -45,6 +34,22 @@ func (s *step) restart() {
 		return
 	}
 	s.because("%s started the task again", s.who())
+}
+
+// newRun begins to count anew, on the branch as it is found.
+func (s *step) newRun(passed bool, text string, edited bool) {
+	set := s.t.Settings
+	s.t.Earlier, s.t.EarlierTried = s.number(), len(s.t.Prompts)
+	if s.t.Escalation != nil {
+		s.t.Escalation.Answered = true // it was a question of the run before
+	}
+	s.takeBranch(passed)
+	s.t.Brief = s.nextBrief(passed, text, edited)
+	s.t.StartedAt, s.t.BeginsAt, s.t.Aftermath, s.t.Gone = s.e.At, time.Time{}, "", false
+	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
+	s.t.Elsewhere, s.t.Worthwhile, s.t.WantedCoder = false, false, ""
+	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
+	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
 }
 
 // lookAgain has the checks of what passed read again, or of what was pushed since.
@@ -87,6 +92,7 @@ func (s *step) nextBrief(passed bool, text string, edited bool) Brief {
 	if old.FollowUp != "" {
 		b.Answers = append(b.Answers, old.FollowUp) // what was wanted then is wanted still
 	}
+	b.Answers = append(b.Answers, old.Asked.decided()...)
 	if !passed {
 		if text != "" {
 			b.Answers = append(b.Answers, text)

@@ -69,6 +69,7 @@ func holds(t *rapid.T, before, after Task, e Event) {
 		t.Fatalf("attempt %d began, and %s", len(after.Attempts), f.Already.What)
 	}
 	holdsParts(t, before, after)
+	holdsWishes(t, before, after)
 	switch q, p := after.Escalation, after.Pause; {
 	case after.State == Escalated && (q == nil || q.Answered || q.Question == ""):
 		t.Fatalf("it waits for an answer to %+v", q)
@@ -104,6 +105,29 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	}
 	if !after.State.Final() && !after.Waits() && len(after.Pending) == 0 {
 		t.Fatalf("nothing is under way while %s after %s", after.State, e.Fact.Kind())
+	}
+}
+
+// holdsWishes: nothing that people asked for is lost before an attempt was given it or the task has
+// ended, no task passes over it, and who was given an attempt is told what came of it.
+func holdsWishes(t *rapid.T, before, after Task) {
+	if after.State == Passed && after.wishing() {
+		t.Fatalf("passed, and nobody was given %+v", after.Wishes)
+	}
+	for _, o := range after.Owed {
+		if after.Pending[o.Key] != DoRespond {
+			t.Fatalf("nobody is telling %+v", o)
+		}
+	}
+	kept := map[string]bool{}
+	for _, w := range after.Wishes {
+		kept[w.ID] = true
+	}
+	for _, w := range before.Wishes {
+		if !kept[w.ID] && w.Attempt > 0 && after.State == Passed && before.Brief.Asked != nil &&
+			len(after.Owed) == len(before.Owed) {
+			t.Fatalf("%+v was dealt with, and nobody is told", w)
+		}
 	}
 }
 

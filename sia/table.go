@@ -80,6 +80,10 @@ func init() {
 		KEdited: row{}.on((*step).edited, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KQuery:  row{}.on((*step).query, States...),
 		KRated:  row{}.on((*step).rated, States...),
+		KChangesAsked: row{}.on((*step).changesAsked, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
+			on((*step).changesTooLate, Stopped),
+		KChangesWithdrawn: row{}.on((*step).changesWithdrawn, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
+			ignore("nothing that was asked for waits", Stopped),
 		KCheckSeen: row{}.on((*step).checkSeen, Checking).
 			on((*step).signalSeen, Escalated).
 			ignore("the pull request is not open yet; the gate looks when it is", PushedOut).

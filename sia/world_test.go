@@ -73,7 +73,17 @@ func (w *world) outcome(f Effect) Fact {
 		if w.task.LooksForDone() && rapid.IntRange(0, 3).Draw(t, "already") == 0 {
 			done = &Already{URL: "u", What: "pull request #7, which is open, closes this issue"}
 		}
-		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Already: done,
+		var asked *Asked
+		for _, wish := range w.task.Wishes {
+			if asked == nil {
+				asked = &Asked{}
+			}
+			asked.Wishes = append(asked.Wishes, wish.ID)
+			if rapid.IntRange(0, 4).Draw(t, "resolved since") > 0 {
+				asked.Threads = append(asked.Threads, Thread{ID: 1, Path: "a", Said: []Said{{By: "ada", Text: wish.ID}}})
+			}
+		}
+		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Already: done, Asked: asked,
 			Title: rapid.SampledFrom([]string{"Do it", "Do that"}).Draw(t, "title"), Lessons: told}
 	case DoDecide:
 		return w.decided(f)
@@ -287,7 +297,8 @@ func (w *world) bother() (Event, Task) {
 		AnswerGiven{Letter: "B"}, Approve{}, Approve{Question: 1}, AcceptTests{}, Edited{Title: "Do that"},
 		Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},
 		CheckSeen{SHA: "other"}, BranchMoved{SHA: SHA("f00d" + fmt.Sprint(w.serial))}, PullClosed{}, PullClosed{Merged: true},
-		PullReopened{Number: 12, NodeID: "n", URL: "u"},
+		PullReopened{Number: 12, NodeID: "n", URL: "u"}, ChangesAsked{Review: int64(w.serial)},
+		ChangesAsked{Thread: int64(w.serial)}, ChangesAsked{Text: "do it so " + fmt.Sprint(w.serial)}, ChangesWithdrawn{},
 	}).Draw(w.t, "fact")
 	return e, w.apply(e)
 }

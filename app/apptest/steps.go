@@ -3,6 +3,7 @@ package apptest
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,11 @@ import (
 //	edit <who> <text>                 replaces the issue's text
 //	tick <who> <letter>               ticks a box of the question
 //	close|reopen <who> <where>
+//	review <who> <state> <name>       reviews the pull request as section review/<name> says: a text, then
+//	                                  for each line "@ <path>:<line>" or "@ <path>:<first>-<last>" the text
+//	                                  of a comment there; state is approved, changes_requested or commented
+//	thread <who> <path> <text>        answers in the first thread on a file of the pull request
+//	dismiss <who>                     dismisses the reviews that request changes
 //	merge <who>
 //	push <who> <branch> <name> [message]
 //	                                  pushes the files push/<name>/…; the branch "head" is the task's
@@ -242,6 +248,12 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		err = p.Sim.CloseIssue(Repo, on, who)
 	case "reopen":
 		err = p.Sim.ReopenIssue(Repo, on, who)
+	case "review":
+		err = p.review(who, on, arg(1), p.story.parts["review/"+arg(2)])
+	case "thread":
+		err = p.thread(who, on, arg(1), words(2))
+	case "dismiss":
+		err = p.Sim.DismissReviews(Repo, on, who)
 	case "merge":
 		_, err = p.Sim.MergePull(Repo, on, who)
 	case "push":
@@ -287,12 +299,56 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 	return err
 }
 
+// reviewedAt is the line of a section review/… under which a comment on lines stands.
+var reviewedAt = regexp.MustCompile(`^@ (\S+):(?:(\d+)-)?(\d+)$`)
+
+// review submits the review that a section describes.
+func (p *player) review(who string, pull int, state, section string) error {
+	var body strings.Builder
+	var lines []ghsim.ReviewLine
+	for line := range strings.Lines(section) {
+		if m := reviewedAt.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			first, _ := strconv.Atoi(m[2]) // empty: 0
+			last, err := strconv.Atoi(m[3])
+			if err != nil {
+				return err
+			}
+			lines = append(lines, ghsim.ReviewLine{Path: m[1], First: first, Line: last})
+			continue
+		}
+		if n := len(lines); n > 0 {
+			lines[n-1].Body += line
+			continue
+		}
+		body.WriteString(line)
+	}
+	for i := range lines {
+		lines[i].Body = strings.TrimSpace(lines[i].Body)
+	}
+	return p.Sim.Review(Repo, pull, who, state, strings.TrimSpace(body.String()), lines...)
+}
+
+// thread answers in the first thread on a file.
+func (p *player) thread(who string, pull int, path, body string) error {
+	v, err := p.Sim.Pull(Repo, pull)
+	if err != nil {
+		return err
+	}
+	for _, c := range v.OnLines {
+		if c.Path == path {
+			_, err = p.Sim.ReplyToReview(Repo, pull, who, c.ID, body)
+			return err
+		}
+	}
+	return fmt.Errorf("there is no thread on %s", path)
+}
+
 // where is the number that a person's step is about.
 func (p *player) where(verb, name string) (int, error) {
 	switch {
 	case verb == "tick" || name == "question":
 		return p.question()
-	case verb == "merge" || name == "pull":
+	case verb == "merge" || verb == "review" || verb == "thread" || verb == "dismiss" || name == "pull":
 		return p.pull()
 	}
 	return p.issue, nil

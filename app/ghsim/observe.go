@@ -38,6 +38,8 @@ type (
 	ReactionView = people.ReactionView
 	// ReviewView is one submitted review of a pull request.
 	ReviewView = people.ReviewView
+	// ReviewLine is what a review says on lines.
+	ReviewLine = world.ReviewLine
 	// ReviewCommentView is one comment on a line of a pull request.
 	ReviewCommentView = people.ReviewCommentView
 	// CheckView is one check run.

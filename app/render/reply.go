@@ -183,7 +183,8 @@ func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID, coders []string) 
 }
 
 // StartOnPull answers /sia start on a pull request.
-const StartOnPull = "`/sia start` belongs on an issue; on a pull request SIA has nothing to start."
+const StartOnPull = "`/sia start` belongs on an issue. On SIA's pull request, `/sia start` followed by words asks for a " +
+	"change."
 
 // NotPermitted is the one polite reply to somebody whose commands don't count.
 func NotPermitted(login, need string) string {

@@ -197,10 +197,28 @@ func Headline(t sia.Task) string {
 	return "SIA"
 }
 
+// askers are the people who ask for changes on the pull request, as far as no attempt was given them.
+func askers(t sia.Task) string {
+	var who []string
+	for _, w := range t.Wishes {
+		if one := Code(w.By.Login, 40); w.Attempt == 0 && !slices.Contains(who, one) {
+			who = append(who, one)
+		}
+	}
+	if len(who) > 3 {
+		who = append(who[:3], "others")
+	}
+	return strings.Join(who, ", ")
+}
+
 // nowText says what happens, what comes next, and whom the task waits for.
 func nowText(t sia.Task) string {
 	switch t.State {
 	case sia.Queued:
+		if !t.BeginsAt.IsZero() && len(t.Wishes) > 0 {
+			return fmt.Sprintf("%s asked for changes on the pull request. The next attempt begins at %s and is given all that is "+
+				"asked for until then.", askers(t), t.BeginsAt.UTC().Format("15:04:05 UTC"))
+		}
 		if !t.BeginsAt.IsZero() && len(t.Attempts) > t.Earlier {
 			return fmt.Sprintf("The last failure says nothing about the attempt, so SIA waits until %s before it tries the same "+
 				"again.", t.BeginsAt.UTC().Format("15:04:05 UTC"))

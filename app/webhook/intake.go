@@ -277,6 +277,10 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 		if !e.Origin.Command && !inEscalation {
 			return e, false
 		}
+		if !open && f.Letter == "" && t.Pull.Number != 0 && e.Origin.OnIssue == t.Pull.Number {
+			e.Fact = sia.ChangesAsked{Thread: e.Origin.Thread, Text: f.Text} // words to SIA on its pull request
+			return e, true
+		}
 		if open && f.Letter == "" {
 			if a, ok := escalate.ParseAnswer(f.Text, t.Escalation.Options); ok {
 				e.Fact = a

@@ -54,7 +54,7 @@ func edited(in sia.Intent, c Comment, slug string, was *gh.EditBody, author stri
 	intents := FromComment(in, c, slug)
 	for i := range intents {
 		sum := sha256.Sum256([]byte(line))
-		intents[i].Anew = fmt.Sprintf("comment/%d/%x", c.ID, sum[:4])
+		intents[i].Anew = fmt.Sprintf("%s/%x", intents[i].Event.ID, sum[:4])
 	}
 	return intents
 }
@@ -62,7 +62,9 @@ func edited(in sia.Intent, c Comment, slug string, was *gh.EditBody, author stri
 // Comment is what matters of a new comment.
 type Comment struct {
 	ID            int64
-	Issue         int // the issue or pull request it stands on
+	Thread        int64 // instead of ID, of a comment on a line of a pull request
+	Review        int64 // instead of ID, of what a review says
+	Issue         int   // the issue or pull request it stands on
 	Body          string
 	ByApp         bool
 	IsPull        bool
@@ -81,7 +83,13 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 	in.Refs = []string{sia.IssueRef(c.Issue)}
 	in.Permission = true
 	in.Event.ID = fmt.Sprintf("comment/%d", c.ID)
-	in.Event.Origin = sia.Origin{OnIssue: c.Issue, Comment: c.ID}
+	switch {
+	case c.Thread != 0:
+		in.Event.ID = fmt.Sprintf("thread/%d", c.Thread)
+	case c.Review != 0:
+		in.Event.ID = fmt.Sprintf("review/%d", c.Review)
+	}
+	in.Event.Origin = sia.Origin{OnIssue: c.Issue, Comment: c.ID, Thread: c.Thread}
 	p, ok := command.Parse(c.Body, slug)
 	if !ok {
 		in.Event.Fact = sia.AnswerGiven{Text: c.Body} // counts only in an escalation issue
@@ -100,6 +108,10 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 		in.Permission = false
 		in.Event.Fact = sia.Query{Topic: "say", Text: upperFirst(p.Problem) + "."}
 	case sia.Start:
+		if c.IsPull && f.Text != "" {
+			in.Event.Fact = sia.ChangesAsked{Thread: c.Thread, Text: f.Text}
+			break
+		}
 		if c.IsPull {
 			in.Event.Fact = sia.Query{Topic: "say", Text: render.StartOnPull}
 			break

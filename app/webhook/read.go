@@ -13,17 +13,19 @@ import (
 // handled lists the GitHub events that are stored and read; every other is
 // counted.
 var handled = map[string]func(any, reading) ([]sia.Intent, *administration){
-	"issues":                    readIssues,
-	"issue_comment":             readIssueComment,
-	"check_run":                 readCheckRun,
-	"check_suite":               readCheckSuite,
-	"status":                    readStatus,
-	"workflow_run":              readWorkflowRun,
-	"pull_request":              readPullRequest,
-	"push":                      readPush,
-	"installation":              readInstallation,
-	"installation_repositories": readInstallationRepositories,
-	"ping":                      readPing,
+	"issues":                      readIssues,
+	"issue_comment":               readIssueComment,
+	"check_run":                   readCheckRun,
+	"check_suite":                 readCheckSuite,
+	"status":                      readStatus,
+	"workflow_run":                readWorkflowRun,
+	"pull_request":                readPullRequest,
+	"pull_request_review":         readReview,
+	"pull_request_review_comment": readReviewComment,
+	"push":                        readPush,
+	"installation":                readInstallation,
+	"installation_repositories":   readInstallationRepositories,
+	"ping":                        readPing,
 }
 
 // Handled reports whether deliveries of a GitHub event are read.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -24,7 +25,8 @@ func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	}
 	switch {
 	case again, n > repliesAnHour: // it was said
-		return sia.Done{}, w.repo(t).React(ctx, f.OnIssue, f.Comment, "confused")
+		f.Content = "confused"
+		return w.react(ctx, t, f)
 	case n == repliesAnHour:
 		f.Content = render.TooMany(repliesAnHour, "hour")
 	}
@@ -41,6 +43,14 @@ func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		return nil, err
 	}
 	text := render.Reply(t, f.Content, w.Links, status, moves, decisions)
+	if f.Thread != 0 {
+		root, err := w.repo(t).ThreadOf(ctx, f.Thread)
+		if err != nil || root == 0 {
+			return sia.Done{}, err
+		}
+		return sia.Done{}, w.repo(t).AnswerThreads(ctx, t.Pull.Number,
+			[]github.Answer{{Thread: root, Marker: markerLine(f), Body: text}}, w.known(f))
+	}
 	_, _, err = w.repo(t).UpsertComment(ctx, f.OnIssue, markerLine(f), text, w.known(f))
 	return sia.Done{}, err
 }

@@ -211,7 +211,8 @@ func (w *Worker) handlers() map[sia.EffectKind]handler {
 		sia.DoReady: w.ready,
 		sia.DoDraft: w.draft,
 		sia.DoSync:  w.sync, sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,
-		sia.DoUpdate: w.update,
+		sia.DoRespond: w.respond,
+		sia.DoUpdate:  w.update,
 	}
 }
 

@@ -46,7 +46,7 @@ const (
 // Apply makes the next attempt's brief out of the present one. The instructions of the diagnosis
 // and of the technique become its prompt, and the technique's changes are made.
 //
-// What people said, the plan they approved and what was learned stays (Answers, FollowUp, Plan,
+// What people said, the plan they approved and what was learned stays (Answers, FollowUp, Asked, Plan,
 // Lessons, TestHints, ToolLessons). Quotes and examples stay unless a change clears the context. Everything
 // else that an earlier technique changed is undone, so that an attempt shows what one technique is
 // worth. The present brief is not modified.
@@ -56,6 +56,7 @@ func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 		Plan:      present.Plan,
 		Answers:   slices.Clone(present.Answers),
 		FollowUp:  present.FollowUp,
+		Asked:     present.Asked,
 		Lessons:   slices.Clone(present.Lessons),
 		TestHints: slices.Clone(present.TestHints),
 

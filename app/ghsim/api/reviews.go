@@ -1,7 +1,9 @@
 package api
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/app/ghsim/model"
 	"github.com/sia-bot/sia/app/ghsim/refusal"
@@ -24,7 +26,11 @@ func listReviewComments(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return page(c, i.Pull.Threads, "", func(m *model.ReviewComment) object { return c.shape.ReviewComment(c.repo, m) })
+	all := i.Pull.Threads
+	if since, err := time.Parse(time.RFC3339, c.query.Get("since")); err == nil {
+		all = slices.DeleteFunc(slices.Clone(all), func(m *model.ReviewComment) bool { return m.Updated.Before(since) })
+	}
+	return page(c, all, "", func(m *model.ReviewComment) object { return c.shape.ReviewComment(c.repo, m) })
 }
 
 func (c *call) reviewComment() (*model.ReviewComment, error) {

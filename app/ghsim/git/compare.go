@@ -83,6 +83,15 @@ func (g *Store) Changes(dir string, c Commit) ([]FileChange, error) {
 	return g.diff(dir, from, c.SHA)
 }
 
+// Between lists the files changed from one commit to another, whatever lies between them.
+func (g *Store) Between(dir, from, to string) []FileChange {
+	files, err := g.diff(dir, from, to)
+	if err != nil {
+		return nil
+	}
+	return files
+}
+
 // diff lists the files changed from one commit or tree to another.
 func (g *Store) diff(dir, from, to string) ([]FileChange, error) {
 	raw, err := g.run(dir, nil, nil, "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", from, to)
@@ -147,26 +156,86 @@ func (f *FileChange) takePatch(part string) {
 // hunkHead is where a hunk of a patch begins on either side.
 var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
 
-// Shows reports whether the patch shows a line, by its number: of the file before the change
-// when old, else after it.
-func (f FileChange) Shows(line int, old bool) bool {
-	before, after := 0, 0
+// patchLine is one line of a patch: before and after are its numbers on the two sides, 0 where it
+// stands on one alone.
+type patchLine struct {
+	before, after int
+	text          string // with its sign
+	hunk          string // the head of its hunk
+}
+
+func (f FileChange) lines() (all []patchLine) {
+	before, after, hunk := 0, 0, ""
 	for l := range strings.Lines(f.Patch) {
+		l = strings.TrimSuffix(l, "\n")
 		if m := hunkHead.FindStringSubmatch(l); m != nil {
 			before, _ = strconv.Atoi(m[1]) // the pattern lets through nothing but digits
 			after, _ = strconv.Atoi(m[2])
+			hunk = l
 			continue
 		}
-		switch {
-		case l[0] != '+' && old && before == line, l[0] != '-' && !old && after == line:
-			return l[0] != '\\'
+		if l == "" || l[0] == '\\' {
+			continue
 		}
-		if l[0] == ' ' || l[0] == '-' {
+		at := patchLine{text: l, hunk: hunk}
+		if l[0] != '+' {
+			at.before = before
 			before++
 		}
-		if l[0] == ' ' || l[0] == '+' {
+		if l[0] != '-' {
+			at.after = after
 			after++
+		}
+		all = append(all, at)
+	}
+	return all
+}
+
+func (l patchLine) is(line int, old bool) bool {
+	return old && l.before == line || !old && l.after == line
+}
+
+// Shows reports whether the patch shows a line, changed or not: of the old side or the new one.
+func (f FileChange) Shows(line int, old bool) bool {
+	for _, l := range f.lines() {
+		if l.is(line, old) {
+			return line > 0
 		}
 	}
 	return false
+}
+
+// HunkTo is the hunk that shows a line, down to that line; empty where none does.
+func (f FileChange) HunkTo(line int, old bool) string {
+	var lines []string
+	for _, l := range f.lines() {
+		if len(lines) == 0 || lines[0] != l.hunk {
+			lines = []string{l.hunk}
+		}
+		if lines = append(lines, l.text); l.is(line, old) {
+			return strings.Join(lines, "\n")
+		}
+	}
+	return ""
+}
+
+// MovedTo is where a line of the old side stands on the new one; 0: it was changed or deleted.
+func (f FileChange) MovedTo(line int) int {
+	if line == 0 {
+		return 0
+	}
+	shift := 0
+	for _, l := range f.lines() {
+		switch {
+		case l.before == line:
+			return l.after
+		case l.before > line:
+			return line + shift
+		case l.before == 0:
+			shift++
+		case l.after == 0:
+			shift--
+		}
+	}
+	return line + shift
 }

@@ -33,8 +33,8 @@ type ReviewComment struct {
 	Issue         *Issue
 	By            *User
 	Body, Path    string
-	Line          int
-	Old           bool // the line is of the base's side
+	First, Line   int  // the lines that it is about, as they were at SHA; First is 0 where it is one
+	Old           bool // the lines are of the base's side
 	SHA           string
 	ReplyTo       int64 // 0 for the first of a thread
 	Made, Updated time.Time

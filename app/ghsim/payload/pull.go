@@ -3,7 +3,6 @@ package payload
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/sia-bot/sia/app/ghsim/git"
 	"github.com/sia-bot/sia/app/ghsim/model"
@@ -121,9 +120,20 @@ func (s *Shaper) ReviewComment(r *model.Repository, c *model.ReviewComment) Obje
 		"original_commit_id": c.SHA,
 		"user":               s.User(c.By), "body": c.Body, "created_at": Stamp(c.Made), "updated_at": Stamp(c.Updated),
 		"author_association": r.Association(c.By), "start_line": nil, "original_start_line": nil, "start_side": nil,
-		"line": c.Line, "original_line": c.Line, "side": side, "subject_type": "line",
+		"original_line": c.Line, "side": side, "subject_type": "line",
 		"reactions": s.rollup(u, c.Reactions),
 		"_links":    Object{"self": Object{"href": u}, "html": Object{"href": html}, "pull_request": Object{"href": pull}},
+	}
+	if c.First != 0 {
+		o["original_start_line"], o["start_side"] = c.First, side
+	}
+	if first, last, ok := s.stands(r, c); ok {
+		o["line"] = last
+		if c.First != 0 {
+			o["start_line"] = first
+		}
+	} else {
+		delete(o, "position") // GitHub says null, which its description forbids
 	}
 	if c.ReplyTo != 0 {
 		o["in_reply_to_id"] = c.ReplyTo
@@ -131,13 +141,33 @@ func (s *Shaper) ReviewComment(r *model.Repository, c *model.ReviewComment) Obje
 	return o
 }
 
-// hunkAt is the beginning of the changed file's diff.
+// stands is where the lines that a comment is about stand in the pull request as it is now; false:
+// they have changed, and the comment is outdated.
+func (s *Shaper) stands(r *model.Repository, c *model.ReviewComment) (first, last int, ok bool) {
+	head := c.Issue.Pull.HeadSHA
+	if c.Old || c.SHA == head {
+		return c.First, c.Line, true
+	}
+	change := git.FileChange{}
+	// From commit to commit: a branch that was pushed over has another merge base.
+	for _, f := range s.git.Between(r.Dir, c.SHA, head) {
+		if f.Path == c.Path || f.From == c.Path {
+			change = f
+		}
+	}
+	if change.Status == "removed" {
+		return 0, 0, false
+	}
+	first, last = change.MovedTo(c.First), change.MovedTo(c.Line)
+	return first, last, last != 0 && (c.First == 0 || first != 0)
+}
+
+// hunkAt is the hunk of the diff that a comment was written on, down to its line.
 func (s *Shaper) hunkAt(r *model.Repository, c *model.ReviewComment) string {
 	cmp := s.git.Compare(r.Dir, c.Issue.Pull.BaseSHA, c.SHA)
 	n := slices.IndexFunc(cmp.Files, func(f git.FileChange) bool { return f.Path == c.Path })
 	if n < 0 {
 		return ""
 	}
-	lines := strings.SplitN(cmp.Files[n].Patch, "\n", 12)
-	return strings.Join(lines[:min(len(lines), 11)], "\n")
+	return cmp.Files[n].HunkTo(c.Line, c.Old)
 }

@@ -7,13 +7,28 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/world"
 )
 
-// Review submits a review: approved, changes_requested or commented.
-func (p *People) Review(repo string, number int, login, state, body string) error {
+// Review submits a review: approved, changes_requested or commented, with comments on lines.
+func (p *People) Review(repo string, number int, login, state, body string, lines ...world.ReviewLine) error {
 	return p.onIssue(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		if i.Pull == nil {
 			return fmt.Errorf("%s#%d is not a pull request", repo, number)
 		}
-		p.world.SubmitReview(r, i, a, world.ReviewSpec{State: state, Body: body})
+		p.world.SubmitReview(r, i, a, world.ReviewSpec{State: state, Body: body, Lines: lines})
+		return nil
+	})
+}
+
+// DismissReviews dismisses the reviews of a pull request that request changes.
+func (p *People) DismissReviews(repo string, number int, login string) error {
+	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		if i.Pull == nil {
+			return fmt.Errorf("%s#%d is not a pull request", repo, number)
+		}
+		for _, v := range i.Pull.Reviews {
+			if v.State == "changes_requested" {
+				p.world.DismissReview(r, i, a, v)
+			}
+		}
 		return nil
 	})
 }

@@ -17,9 +17,9 @@ type ReviewSpec struct {
 
 // ReviewLine is a review's comment on a line of the diff.
 type ReviewLine struct {
-	Path, Body string
-	Line       int
-	Old        bool // of the base's side
+	Path, Body  string
+	First, Line int  // First: the first of several lines, else 0
+	Old         bool // of the base's side
 }
 
 // SubmitReview reviews a pull request.
@@ -33,10 +33,19 @@ func (w *World) SubmitReview(r *model.Repository, i *model.Issue, a model.Actor,
 	w.emit(r, a, "pull_request_review", "submitted",
 		object{"review": w.shape.Review(r, i, v), "pull_request": w.shape.PullLite(r, i)})
 	for _, l := range n.Lines {
-		w.addReviewComment(r, i, a, &model.ReviewComment{Review: v.ID, SHA: v.SHA, Body: l.Body, Path: l.Path, Line: l.Line,
-			Old: l.Old})
+		w.addReviewComment(r, i, a, &model.ReviewComment{Review: v.ID, SHA: v.SHA, Body: l.Body, Path: l.Path,
+			First: l.First, Line: l.Line, Old: l.Old})
 	}
 	return v
+}
+
+// DismissReview has a review count no more.
+func (w *World) DismissReview(r *model.Repository, i *model.Issue, a model.Actor, v *model.Review) {
+	v.State = "dismissed"
+	i.Updated = w.Now()
+	w.note(r, a, journal.Entry{Kind: "pull_request_review.dismissed", Number: i.Number, SHA: v.SHA})
+	w.emit(r, a, "pull_request_review", "dismissed",
+		object{"review": w.shape.Review(r, i, v), "pull_request": w.shape.PullLite(r, i)})
 }
 
 // CommentLine comments on a line of a pull request's head.
@@ -57,8 +66,9 @@ func (w *World) ReplyToReview(
 func (w *World) addReviewComment(
 	r *model.Repository, i *model.Issue, a model.Actor, c *model.ReviewComment,
 ) *model.ReviewComment {
-	if c.Review == 0 {
-		c.Review, c.SHA = w.NextID(), i.Pull.HeadSHA
+	if c.Review == 0 { // GitHub makes a review of each comment
+		c.SHA = i.Pull.HeadSHA
+		c.Review = w.SubmitReview(r, i, a, ReviewSpec{State: "commented"}).ID
 	}
 	c.ID, c.Issue, c.By, c.Made, c.Updated = w.NextID(), i, a.User, w.Now(), w.Now()
 	i.Pull.Threads = append(i.Pull.Threads, c)

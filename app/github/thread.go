@@ -1,0 +1,156 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// ReviewComment is a comment on a line of a pull request, or an answer to one.
+type ReviewComment struct {
+	ID      int64
+	Review  int64 // the review that it was submitted with
+	ReplyTo int64 // the first comment of its thread; 0: it is that
+	Path    string
+	// 1-based lines that it is about in the pull request as it is now; 0: they have changed since, or
+	// it is about the file as a whole
+	First, Last int
+	// how many lines it was about when it was written; 0: the file as a whole
+	Lines    int
+	Old      bool   // the lines are of the base's side
+	Hunk     string // of the diff, down to the last line that it is about
+	Body     string
+	Author   string
+	AuthorID int64
+	At       time.Time
+}
+
+// PullReview is somebody's submitted review.
+type PullReview struct {
+	ID       int64
+	State    string // APPROVED, CHANGES_REQUESTED, COMMENTED or DISMISSED
+	Body     string
+	Author   string
+	AuthorID int64
+	At       time.Time
+}
+
+// ReviewComments returns the comments on lines of a pull request that were written or edited at or
+// after a time, oldest first; since zero: all of them.
+// https://docs.github.com/en/rest/pulls/comments#list-review-comments-on-a-pull-request
+func (r *Repo) ReviewComments(ctx context.Context, pull int, since time.Time) ([]ReviewComment, error) {
+	var out []ReviewComment
+	for c, err := range eachPage(func(o gh.ListOptions) ([]*gh.PullRequestComment, *gh.Response, error) {
+		return r.gh.PullRequests.ListComments(ctx, r.repo.Owner, r.repo.Name, pull,
+			&gh.PullRequestListCommentsOptions{ListOptions: o, Since: since})
+	}) {
+		if err != nil {
+			return nil, r.fail(err, "read comments on lines of %s#%d", r.repo, pull)
+		}
+		out = append(out, reviewCommentFrom(c))
+	}
+	return out, nil
+}
+
+func reviewCommentFrom(c *gh.PullRequestComment) ReviewComment {
+	out := ReviewComment{ID: c.GetID(), Review: c.GetPullRequestReviewID(), ReplyTo: c.GetInReplyTo(), Path: c.GetPath(),
+		First: c.GetStartLine(), Last: c.GetLine(), Old: c.GetSide() == oldSide, Hunk: c.GetDiffHunk(), Body: c.GetBody(),
+		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(), At: c.GetCreatedAt().Time}
+	if out.First == 0 {
+		out.First = out.Last
+	}
+	if c.GetOriginalLine() > 0 {
+		if out.Lines = 1; c.GetOriginalStartLine() > 0 {
+			out.Lines = c.GetOriginalLine() - c.GetOriginalStartLine() + 1
+		}
+	}
+	return out
+}
+
+// Reviews returns the submitted reviews of a pull request, oldest first.
+// https://docs.github.com/en/rest/pulls/reviews#list-reviews-for-a-pull-request
+func (r *Repo) Reviews(ctx context.Context, pull int) ([]PullReview, error) {
+	var out []PullReview
+	for v, err := range eachPage(func(o gh.ListOptions) ([]*gh.PullRequestReview, *gh.Response, error) {
+		return r.gh.PullRequests.ListReviews(ctx, r.repo.Owner, r.repo.Name, pull, &o)
+	}) {
+		if err != nil {
+			return nil, r.fail(err, "read reviews of %s#%d", r.repo, pull)
+		}
+		out = append(out, PullReview{ID: v.GetID(), State: v.GetState(), Body: v.GetBody(), Author: v.GetUser().GetLogin(),
+			AuthorID: v.GetUser().GetID(), At: v.GetSubmittedAt().Time})
+	}
+	return out, nil
+}
+
+// Answer is an answer in a thread.
+type Answer struct {
+	Thread int64 // id of the thread's first comment
+	Marker string
+	Body   string
+}
+
+// AnswerThreads answers in threads of a pull request, each once: where an answer of the app's under
+// the marker stands already, nothing is written. known is [Unwritten] where nobody can have
+// written any yet, which saves looking for them, or else 0. A thread whose first comment is gone is
+// left alone.
+// https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment
+func (r *Repo) AnswerThreads(ctx context.Context, pull int, answers []Answer, known int64) error {
+	var before []ReviewComment
+	if known != Unwritten {
+		var err error
+		if before, err = r.ReviewComments(ctx, pull, time.Time{}); err != nil {
+			return err
+		}
+	}
+	self, err := r.app.Self(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range answers {
+		if err := checkMarker(a.Marker); err != nil {
+			return err
+		}
+		stands := false
+		for _, c := range before {
+			stands = stands || c.Author == self.Login && hasMarker(c.Body, a.Marker)
+		}
+		if stands {
+			continue
+		}
+		_, _, err := r.gh.PullRequests.CreateCommentInReplyTo(ctx, r.repo.Owner, r.repo.Name, pull,
+			withMarker(a.Marker, a.Body), a.Thread)
+		if statusOf(err) == http.StatusNotFound || isRefusedContent(err) {
+			continue // the comment was deleted
+		}
+		if err != nil {
+			return r.fail(err, "answer in a thread of %s#%d", r.repo, pull)
+		}
+	}
+	return nil
+}
+
+// ThreadOf is the first comment of the thread that a comment on a line stands in; 0: it was deleted.
+// https://docs.github.com/en/rest/pulls/comments#get-a-review-comment-for-a-pull-request
+func (r *Repo) ThreadOf(ctx context.Context, comment int64) (int64, error) {
+	c, _, err := r.gh.PullRequests.GetComment(ctx, r.repo.Owner, r.repo.Name, comment)
+	if statusOf(err) == http.StatusNotFound {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, r.fail(err, "read comment %d of %s", comment, r.repo)
+	}
+	if c.GetInReplyTo() != 0 {
+		return c.GetInReplyTo(), nil
+	}
+	return c.GetID(), nil
+}
+
+// ReactOnLine puts a reaction of the app on a comment on a line of a pull request.
+// https://docs.github.com/en/rest/reactions/reactions#create-reaction-for-a-pull-request-review-comment
+func (r *Repo) ReactOnLine(ctx context.Context, comment int64, content string) error {
+	_, _, err := r.gh.Reactions.CreatePullRequestCommentReaction(ctx, r.repo.Owner, r.repo.Name, comment, content)
+	return r.fail(err, "react on comment %d of %s", comment, r.repo)
+}

@@ -1,0 +1,75 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// ThreadAnswer is what became of one thread of a review.
+type ThreadAnswer struct {
+	Head    sia.SHA // the green commit that deals with it; empty: none does
+	Why     string  // none does
+	Said    string  // the agent's words about it; empty: it said nothing
+	Changed bool    // the change is at its lines
+	Applied bool    // its suggestion stands there now
+}
+
+// How many words of the agent's an answer shows.
+const (
+	threadWords = 20
+	askedWords  = 25
+)
+
+// Thread is the answer in a thread: at most forty words.
+func Thread(t sia.Task, a ThreadAnswer, l Links) string {
+	commit := link("`"+a.Head.Short()+"`", l.Commit(t.Repo, a.Head))
+	said := ""
+	if a.Said != "" {
+		said = " The agent says: “" + few(a.Said, threadWords) + "”"
+	}
+	switch {
+	case a.Head == "":
+		return "Not dealt with: " + few(strings.TrimRight(a.Why, "."), threadWords) + ".\n"
+	case a.Applied:
+		return "Applied in " + commit + "; every required check is green.\n"
+	case a.Changed:
+		return "Changed in " + commit + "; every required check is green." + said + "\n"
+	case said != "":
+		return "Not changed here in " + commit + "." + said + "\n"
+	}
+	return "Not changed here in " + commit + ", and the agent did not say why. `/sia start` followed by words, as a reply, " +
+		"asks again.\n"
+}
+
+// Asked is the answer to what people asked for beside threads: one comment on the pull request.
+// said holds the agent's words about each, changed says whether anything changed.
+func Asked(t sia.Task, o sia.Owed, said []string, changed bool, l Links) string {
+	commit := link("`"+o.Head.Short()+"`", l.Commit(t.Repo, o.Head))
+	var people []string
+	for _, w := range o.Words {
+		if at := Code(w.By, 40); !slices.Contains(people, at) {
+			people = append(people, at)
+		}
+	}
+	var p page
+	who := strings.Join(people, ", ")
+	switch {
+	case o.Head == "":
+		p.add("What " + who + " asked for is not dealt with: " + few(strings.TrimRight(o.Why, "."), askedWords) + ".")
+	case changed:
+		p.add("What " + who + " asked for went into " + commit + "; every required check is green. Whether it is what was " +
+			"meant is for you to say.")
+	default:
+		p.add("Nothing was changed for what " + who + " asked for; every required check is green on " + commit + ".")
+	}
+	var b strings.Builder
+	for i, w := range o.Words {
+		if said[i] != "" {
+			b.WriteString("- “" + few(w.Text, noteQuote) + "” — the agent says: “" + few(said[i], askedWords) + "”\n")
+		}
+	}
+	p.add(b.String())
+	return p.String()
+}

@@ -1,0 +1,99 @@
+package webhook
+
+import (
+	"fmt"
+	"strings"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/command"
+)
+
+// readReview reads "pull_request_review": one that requests changes, or speaks to SIA; and that one
+// asks for nothing any more.
+func readReview(payload any, r reading) ([]sia.Intent, *administration) {
+	e, ok := payload.(*gh.PullRequestReviewEvent)
+	if !ok || e.GetReview() == nil || e.GetPullRequest().GetHead().GetRepo().GetID() != e.GetRepo().GetID() {
+		return nil, nil
+	}
+	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
+	v := Review{ID: e.GetReview().GetID(), Pull: e.GetPullRequest().GetNumber(), Branch: e.GetPullRequest().GetHead().GetRef(),
+		State: e.GetReview().GetState(), Body: e.GetReview().GetBody()}
+	switch e.GetAction() {
+	case "submitted":
+		return FromReview(in, v, r.slug), nil
+	case "dismissed":
+		in.Refs = []string{sia.BranchRef(v.Branch)}
+		in.Event.Origin = sia.Origin{OnIssue: v.Pull}
+		in.Event.Fact = sia.ChangesWithdrawn{Review: v.ID}
+		in.Permission = true
+		return []sia.Intent{in}, nil
+	}
+	return nil, nil
+}
+
+// Review is what matters of a submitted review.
+type Review struct {
+	ID     int64
+	Pull   int    // number of the pull request
+	Branch string // that it proposes
+	State  string // as GitHub calls it, in any case
+	Body   string
+}
+
+// FromReview reads a submitted review, from a delivery or found by looking. It counts once however
+// SIA learns of it. in carries who and where.
+func FromReview(in sia.Intent, v Review, slug string) []sia.Intent {
+	in.Refs = []string{sia.BranchRef(v.Branch)}
+	in.Event.ID = fmt.Sprintf("review/%d", v.ID)
+	in.Permission = true
+	spoken, speaks := command.Parse(v.Body, slug)
+	in.Event.Origin = sia.Origin{OnIssue: v.Pull, Command: speaks}
+	switch state := strings.ToLower(v.State); {
+	case speaks && !wishes(spoken):
+		return FromComment(in, Comment{Issue: v.Pull, Body: v.Body, IsPull: true, Review: v.ID}, slug)
+	case state == "changes_requested" || speaks:
+		in.Event.Fact = sia.ChangesAsked{Review: v.ID}
+	case state == "approved":
+		in.Event.Fact = sia.ChangesWithdrawn{}
+	default:
+		return nil
+	}
+	return []sia.Intent{in}
+}
+
+// wishes reports whether what somebody wrote to SIA on a pull request asks for a change: words, or
+// "/sia start" and words.
+func wishes(p command.Parsed) bool {
+	switch f := p.Fact.(type) {
+	case sia.AnswerGiven:
+		return f.Letter == ""
+	case sia.Start:
+		return f.Text != ""
+	}
+	return false
+}
+
+// readReviewComment reads "pull_request_review_comment": what is said to SIA in a thread on a line.
+// What else a review says there is read with it.
+func readReviewComment(payload any, r reading) ([]sia.Intent, *administration) {
+	e, ok := payload.(*gh.PullRequestReviewCommentEvent)
+	if !ok || e.GetComment() == nil || e.GetPullRequest().GetHead().GetRepo().GetID() != e.GetRepo().GetID() {
+		return nil, nil
+	}
+	c := e.GetComment()
+	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
+	line := Comment{Thread: c.GetID(), Issue: e.GetPullRequest().GetNumber(), Body: c.GetBody(), IsPull: true,
+		ByApp: c.GetUser().GetLogin() == r.slug+"[bot]"}
+	if _, speaks := command.Parse(line.Body, r.slug); !speaks || line.ByApp {
+		return nil, nil
+	}
+	switch e.GetAction() {
+	case "created":
+		return FromComment(in, line, r.slug), nil
+	case "edited":
+		return edited(in, line, r.slug, e.GetChanges().GetBody(), c.GetUser().GetLogin()), nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,253 @@
+package work
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/command"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// Bounds of what an attempt is given of reviews.
+const (
+	mostThreads = 50
+	mostSaid    = 30      // comments of one thread, the last ones
+	saidLimit   = 4000    // bytes of one comment
+	seenLines   = 20      // lines of code of one thread, the last ones
+	placeLimit  = 1 << 20 // bytes of a file in which lines are looked for
+)
+
+// asked reads what people ask for on the pull request, as it stands there now; nil: nothing. Only
+// what people with a say wrote counts, and what SIA answered them.
+func (w *Worker) asked(ctx context.Context, t sia.Task, set sia.Settings) (*sia.Asked, error) {
+	if len(t.Wishes) == 0 || t.Pull.Number == 0 {
+		return nil, nil //nolint:nilnil // that nothing is asked for is an answer
+	}
+	say := w.saying(t, set)
+	var out sia.Asked
+	reviews := map[int64]bool{}
+	var lines []int64
+	for _, wish := range t.Wishes {
+		out.Wishes = append(out.Wishes, wish.ID)
+		switch {
+		case wish.Review != 0:
+			reviews[wish.Review] = true
+		case wish.Thread != 0:
+			lines = append(lines, wish.Thread)
+		default:
+			out.Words = append(out.Words, sia.Said{By: wish.By.Login, Text: text.Clip(wish.Text, saidLimit)})
+		}
+	}
+	if len(reviews) > 0 {
+		all, err := w.repo(t).Reviews(ctx, t.Pull.Number)
+		if err != nil {
+			return nil, err
+		}
+		self, err := w.GitHub.Self(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range all {
+			switch words := said(v.Body, false, self.Slug); {
+			case !reviews[v.ID]:
+			case v.State == "DISMISSED":
+				delete(reviews, v.ID)
+			case words != "":
+				out.Words = append(out.Words, sia.Said{By: v.Author, Text: text.Clip(words, saidLimit)})
+			}
+		}
+	}
+	if len(reviews)+len(lines) == 0 {
+		return &out, nil
+	}
+	comments, err := w.repo(t).ReviewComments(ctx, t.Pull.Number, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	for _, thread := range threadsOf(comments, reviews, lines) {
+		if len(out.Threads) == mostThreads {
+			break
+		}
+		one, ok, err := w.thread(ctx, t, thread, say)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out.Threads = append(out.Threads, one)
+		}
+	}
+	return &out, nil
+}
+
+// threadsOf are the threads in which one of the reviews said something, or one of the comments
+// stands: each with its first comment first.
+func threadsOf(all []github.ReviewComment, reviews map[int64]bool, comments []int64) (threads [][]github.ReviewComment) {
+	of := map[int64][]github.ReviewComment{}
+	var order []int64
+	asked := map[int64]bool{}
+	for _, c := range all {
+		root := c.ID
+		if c.ReplyTo != 0 {
+			root = c.ReplyTo
+		}
+		if of[root] == nil {
+			order = append(order, root)
+		}
+		of[root] = append(of[root], c)
+		asked[root] = asked[root] || reviews[c.Review] || slices.Contains(comments, c.ID)
+	}
+	for _, root := range order {
+		if asked[root] && of[root][0].ID == root { // else its first comment was deleted, and nothing can be answered
+			threads = append(threads, of[root])
+		}
+	}
+	return threads
+}
+
+// saying tells whether somebody has a say in the repository. Each is asked about once.
+func (w *Worker) saying(t sia.Task, set sia.Settings) func(ctx context.Context, login string) (bool, error) {
+	known := map[string]bool{}
+	return func(ctx context.Context, login string) (bool, error) {
+		if ok, asked := known[login]; asked {
+			return ok, nil
+		}
+		if strings.HasSuffix(login, "[bot]") {
+			known[login] = slices.Contains(set.Access.Bots, login)
+			return known[login], nil
+		}
+		have, err := w.repo(t).Permission(ctx, login)
+		if err != nil {
+			return false, err
+		}
+		known[login] = sia.Covers(have, set.Access.CommandPermission)
+		return known[login], nil
+	}
+}
+
+// thread is a thread as an attempt is given it; false: nobody with a say said anything in it.
+func (w *Worker) thread(
+	ctx context.Context, t sia.Task, comments []github.ReviewComment, say func(context.Context, string) (bool, error),
+) (out sia.Thread, _ bool, err error) {
+	self, err := w.GitHub.Self(ctx)
+	if err != nil {
+		return out, false, err
+	}
+	first := comments[0]
+	out = sia.Thread{ID: first.ID, Path: first.Path, First: first.First, Last: first.Last, Old: first.Old}
+	heard := false
+	for _, c := range comments {
+		own := c.Author == self.Login
+		ok := own
+		if !own {
+			if ok, err = say(ctx, c.Author); err != nil {
+				return out, false, err
+			}
+			heard = heard || ok
+		}
+		if !ok {
+			continue
+		}
+		if s, found := suggestion(c.Body); found && !own {
+			out.Suggestion = &s
+		}
+		if words := said(c.Body, own, self.Slug); words != "" {
+			out.Said = append(out.Said, sia.Said{By: c.Author, Text: text.Clip(words, saidLimit)})
+		}
+	}
+	if n := len(out.Said); n > mostSaid {
+		out.Said = out.Said[n-mostSaid:]
+	}
+	seen := reviewed(first)
+	out.Seen = strings.Join(seen[max(0, len(seen)-seenLines):], "\n")
+	if out.Last == 0 && first.Lines > 0 && !out.Old {
+		out.First, out.Last, err = w.foundAgain(ctx, t, first.Path, seen)
+	}
+	return out, heard, err
+}
+
+// said is what a comment says about the change: without what makes it a command, and nothing of
+// commands that ask for something else. Of SIA's own it is what became of an earlier round.
+func said(body string, own bool, slug string) string {
+	if own {
+		m, ok := render.ParseMarker(body)
+		if _, rest, _ := strings.Cut(body, "\n"); ok && m.Kind == string(sia.DoRespond) {
+			return strings.TrimSpace(rest)
+		}
+		return ""
+	}
+	p, addressed := command.Parse(body, slug)
+	switch f := p.Fact.(type) {
+	case sia.Start:
+		return f.Text
+	case sia.AnswerGiven:
+		return f.Text
+	}
+	if addressed {
+		return ""
+	}
+	return strings.TrimSpace(body)
+}
+
+// reviewed are the lines that a comment was written about, as the hunk shows them: those of its side.
+func reviewed(c github.ReviewComment) []string {
+	other := "-"
+	if c.Old {
+		other = "+"
+	}
+	var lines []string
+	for _, l := range strings.Split(c.Hunk, "\n") {
+		if l != "" && !strings.HasPrefix(l, "@@") && !strings.HasPrefix(l, other) && !strings.HasPrefix(l, `\`) {
+			lines = append(lines, l[1:])
+		}
+	}
+	return lines[max(0, len(lines)-c.Lines):]
+}
+
+// foundAgain is where lines that have moved stand at the branch's head: by their text, when it stands
+// there once. 0, 0: it can't be told.
+func (w *Worker) foundAgain(ctx context.Context, t sia.Task, path string, seen []string) (first, last int, err error) {
+	if t.Head == "" || len(seen) == 0 || strings.TrimSpace(strings.Join(seen, "")) == "" {
+		return 0, 0, nil
+	}
+	content, err := w.mirror(t).ReadFile(ctx, string(t.Head), path, placeLimit)
+	if err != nil {
+		return 0, 0, ignoreMissing(err)
+	}
+	lines := strings.Split(strings.ReplaceAll(string(content), "\r\n", "\n"), "\n")
+	for i := 0; i+len(seen) <= len(lines); i++ {
+		if !slices.Equal(lines[i:i+len(seen)], seen) {
+			continue
+		}
+		if first != 0 {
+			return 0, 0, nil // more than once
+		}
+		first, last = i+1, i+len(seen)
+	}
+	return first, last, nil
+}
+
+// suggestion is what a comment suggests to put in the place of its lines, without the last newline.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/reviewing-changes-in-pull-requests/commenting-on-a-pull-request
+func suggestion(body string) (replacement string, found bool) {
+	var fence string
+	var lines []string
+	for line := range strings.Lines(body) {
+		line = strings.TrimRight(line, "\r\n")
+		bare := strings.TrimSpace(line)
+		ticks := bare[:len(bare)-len(strings.TrimLeft(bare, "`"))]
+		switch {
+		case fence == "" && len(ticks) >= 3 && strings.TrimSpace(bare[len(ticks):]) == "suggestion":
+			fence = ticks
+		case fence != "" && len(ticks) >= len(fence) && bare == ticks:
+			return strings.Join(lines, "\n"), true
+		case fence != "":
+			lines = append(lines, line)
+		}
+	}
+	return "", false
+}

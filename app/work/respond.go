@@ -1,0 +1,117 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// nearLines is how far from the lines of a thread a change still is at them.
+const nearLines = 3
+
+// respond tells people what became of what they asked for: in each thread that an attempt was given,
+// and where they said more than that, in one comment on the pull request. What changed is read from
+// the commits; why something did not, from the agent's words.
+func (w *Worker) respond(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	i := slices.IndexFunc(t.Owed, func(o sia.Owed) bool { return o.Key == f.Key })
+	if i < 0 || t.Pull.Number == 0 {
+		return sia.Done{}, nil
+	}
+	o := t.Owed[i]
+	said := sia.Answers(o.Summary, len(o.Words)+len(o.Threads))
+	var diff gitops.Diff
+	if o.Head != "" && o.From != "" && o.Head != o.From {
+		var err error
+		if diff, err = w.mirror(t).Diff(ctx, string(o.From), string(o.Head)); err != nil {
+			return nil, fmt.Errorf("look at what dealt with a review: %w", err)
+		}
+	}
+	var answers []github.Answer
+	for i, thread := range o.Threads {
+		came := render.ThreadAnswer{Head: o.Head, Why: o.Why, Said: said[len(o.Words)+i], Changed: touched(diff, thread)}
+		if thread.Suggestion != nil && came.Changed {
+			var err error
+			if came.Applied, err = w.applied(ctx, t, o.Head, thread); err != nil {
+				return nil, err
+			}
+		}
+		m := render.Marker{Task: t.ID, Kind: string(f.Kind), Key: fmt.Sprintf("%s/%d", f.Key, thread.ID)}
+		answers = append(answers, github.Answer{Thread: thread.ID, Marker: m.String(), Body: render.Thread(t, came, w.Links)})
+	}
+	known := w.known(f)
+	if len(answers) > 0 {
+		if err := w.repo(t).AnswerThreads(ctx, t.Pull.Number, answers, known); err != nil {
+			return nil, err
+		}
+	}
+	if len(o.Words) > 0 {
+		text := render.Asked(t, o, said[:len(o.Words)], len(diff.Files) > 0, w.Links)
+		if _, _, err := w.repo(t).UpsertComment(ctx, t.Pull.Number, markerLine(f), text, known); err != nil {
+			return nil, err
+		}
+	}
+	return sia.Done{}, nil
+}
+
+// touched reports whether a change is at the lines of a thread, or anywhere in its file where those
+// are not known.
+func touched(d gitops.Diff, t sia.Thread) bool {
+	for _, f := range d.Files {
+		if f.OldPath != t.Path && f.Path != t.Path {
+			continue
+		}
+		if t.Last == 0 || t.Old || len(f.Hunks) == 0 {
+			return true
+		}
+		for _, h := range f.Hunks {
+			if changedWithin(h, t.First-nearLines, t.Last+nearLines) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// changedWithin reports whether a hunk deletes lines of the old side between first and last, or adds
+// some there. A hunk's lines around its changes don't count.
+func changedWithin(h gitops.Hunk, first, last int) bool {
+	at := h.OldStart
+	for _, l := range h.Lines {
+		if l != "" && l[0] != ' ' && at >= first && at <= last+1 {
+			return true
+		}
+		if l == "" || l[0] != '+' {
+			at++
+		}
+	}
+	return false
+}
+
+// applied reports whether a suggestion stands in its file at a commit, as it was suggested.
+func (w *Worker) applied(ctx context.Context, t sia.Task, head sia.SHA, thread sia.Thread) (bool, error) {
+	if strings.TrimSpace(*thread.Suggestion) == "" {
+		return false, nil // a deletion can't be found
+	}
+	content, err := w.mirror(t).ReadFile(ctx, string(head), thread.Path, placeLimit)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	// Whole lines, so that a suggestion of "x" is not found in "xy".
+	return strings.Contains("\n"+strings.ReplaceAll(string(content), "\r\n", "\n")+"\n", "\n"+*thread.Suggestion+"\n"), nil
+}
+
+// ignoreMissing is nil for a file that is not there, or is too large to be read.
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, gitops.ErrTooLarge) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,204 @@
+package sia
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// changesAsked takes up what a person asks for on the pull request. The next attempt is given it,
+// and goes on from the branch's head: it begins when nothing more was asked for a while, after the
+// attempt that runs.
+func (s *step) changesAsked() {
+	f := s.e.Fact.(ChangesAsked)
+	switch {
+	case s.t.Pull.Number == 0 || s.t.Pull.Merged:
+		s.ignore("the pull request is not open any more; `/sia start` followed by words, on the issue, says what is wanted besides")
+		return
+	case len(s.t.Wishes) >= mostWishes:
+		s.ignore("%d requests wait already; the next attempt is given those", mostWishes)
+		return
+	}
+	s.t.Wishes = append(s.t.Wishes, Wish{ID: s.e.ID, By: s.e.By, At: s.e.At, Review: f.Review, Thread: f.Thread,
+		Text: f.Text, Origin: s.e.Origin})
+	s.because("%s asked for changes; the next attempt is given them", s.who())
+	switch {
+	case s.t.State == Passed:
+		s.followUp()
+	case s.t.State == Queued && s.pending(DoBegin) && s.t.BeginsAt.After(s.e.At):
+		s.queueAfter(s.wishWait())
+		s.because("%s asked for more changes; the next attempt is given them, too", s.who())
+	case s.t.State == Escalated && (s.t.Escalation.Kind == AskIssue || s.t.Escalation.AboutChecks()):
+		s.answered("", "changes were asked for on the pull request")
+		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1)
+		s.t.Failures, s.t.AwaitMemory, s.t.Brief.Technique = 0, "", "" // what comes of it is the person's merit
+		s.proceedAfter(wishQuiet, s.who()+" asked for changes instead of an answer; the next attempt is given them")
+	}
+}
+
+// changesTooLate says that nobody is listening, also to a review that speaks to people first.
+func (s *step) changesTooLate() {
+	s.ignore("SIA has stopped working on this; `/sia start` followed by words, on the issue, starts again with them")
+	if !s.e.Origin.Command {
+		s.reply(s.ignored)
+	}
+}
+
+// followUp begins a new run from the green head, with what had worked, for what people ask for.
+func (s *step) followUp() {
+	s.newRun(true, "", false)
+	s.queueAfter(s.wishWait())
+	s.because("changes were asked for on the pull request; the next attempt goes on from %s, which has passed",
+		s.t.Head.Short())
+}
+
+// followUpInstead is followUp of a green head that nobody was told of yet, because more was asked
+// for while it was worked on.
+func (s *step) followUpInstead() {
+	s.closeGreen()
+	s.t.Next = nil
+	s.forgetNext()
+	s.emit(DoMemory, s.number(), s.v())
+	s.followUp()
+}
+
+// wishWait is how long to wait for more that people ask for.
+func (s *step) wishWait() time.Duration {
+	first, last := time.Time{}, time.Time{}
+	for _, w := range s.t.Wishes {
+		if w.Attempt != 0 {
+			continue
+		}
+		if first.IsZero() {
+			first = w.At
+		}
+		last = w.At
+	}
+	until := last.Add(wishQuiet)
+	if most := first.Add(wishPatience); most.Before(until) {
+		until = most
+	}
+	return until.Sub(s.e.At)
+}
+
+// changesWithdrawn forgets reviews that ask for nothing any more. What an attempt was given stays
+// asked for.
+func (s *step) changesWithdrawn() {
+	f := s.e.Fact.(ChangesWithdrawn)
+	before := len(s.t.Wishes)
+	s.t.Wishes = without(s.t.Wishes, func(w Wish) bool {
+		return w.Attempt == 0 && w.Review != 0 && (w.Review == f.Review || f.Review == 0 && w.By.ID == s.e.By.ID)
+	})
+	if len(s.t.Wishes) == before {
+		s.ignore("nothing that was asked for waits")
+		return
+	}
+	s.because("%s took back what a review asked for", s.who())
+	if s.t.State == Queued && s.pending(DoBegin) && !s.t.BeginsAt.IsZero() && len(s.t.Wishes) == 0 &&
+		s.t.Brief.FollowUp == "" && s.t.Kept == s.t.Head { // nothing is left that an attempt could do
+		s.forget(func(k EffectKind) bool { return k == DoBegin })
+		s.t.BeginsAt = time.Time{}
+		s.enter(Checking)
+		s.watch()
+		s.because("%s took back what a review asked for; the checks of %s decide as before", s.who(), s.t.Head.Short())
+	}
+}
+
+// given notes what the next attempt is given of what people ask for.
+func (s *step) given(a *Asked) {
+	s.t.Brief.Asked = nil
+	if a == nil {
+		return
+	}
+	for i := range s.t.Wishes {
+		if w := &s.t.Wishes[i]; w.Attempt == 0 && slices.Contains(a.Wishes, w.ID) {
+			w.Attempt, w.From = s.number()+1, s.t.Head
+		}
+	}
+	if !a.empty() {
+		s.t.Brief.Asked = a
+	}
+}
+
+// answersAlone ends an attempt that changed nothing because nothing was to be changed: it was given
+// what reviewers ask, on a head that is green, and has an answer to each. It is no success; the head
+// is judged as it was, and the reviewers read the answers.
+func (s *step) answersAlone() bool {
+	a, asked := s.t.Attempt(), s.t.Brief.Asked
+	if asked.empty() || s.t.Head == "" || s.t.Kept != s.t.Head ||
+		slices.Contains(Answers(a.Summary, len(asked.Words)+len(asked.Threads)), "") {
+		return false
+	}
+	s.outcome(AttemptFail)
+	a.Reason = "it changed nothing, and told the reviewers why"
+	s.enter(Checking)
+	s.watch()
+	s.because("attempt %d changed nothing and answers the reviewers; the checks of %s decide as before", a.Number,
+		s.t.Head.Short())
+	return true
+}
+
+// respond has people told what became of what they asked for, as far as an attempt was given it.
+// head is the green commit that deals with it; empty: none does, and why says so.
+func (s *step) respond(head SHA, why string) {
+	var from SHA
+	some := false
+	s.t.Wishes = without(s.t.Wishes, func(w Wish) bool {
+		if w.Attempt == 0 {
+			return false
+		}
+		if !some {
+			from, some = w.From, true
+		}
+		return true
+	})
+	a := s.t.Brief.Asked
+	if !some || a.empty() {
+		return
+	}
+	o := Owed{Key: effectKey(s.t.ID, s.number(), DoRespond, s.v()), From: from, Head: head, Why: why,
+		Threads: a.Threads, Words: a.Words}
+	if last := s.t.Attempt(); last != nil {
+		o.Summary = last.Summary
+	}
+	s.t.Owed = append(s.t.Owed, o)
+	s.emit(DoRespond, s.number(), s.v())
+}
+
+// settleOwed forgets what people have been told, or can't be.
+func (s *step) settleOwed() {
+	s.t.Owed = without(s.t.Owed, func(o Owed) bool { _, waits := s.t.Pending[o.Key]; return !waits })
+}
+
+// without is what is left of xs, in their order; nil when nothing is.
+func without[T any](xs []T, gone func(T) bool) []T {
+	if xs = slices.DeleteFunc(xs, gone); len(xs) == 0 {
+		return nil
+	}
+	return xs
+}
+
+// said is everything that people said in a, in its order.
+func (a *Asked) said() []Said {
+	all := slices.Clone(a.Words)
+	for _, t := range a.Threads {
+		all = append(all, t.Said...)
+	}
+	return all
+}
+
+// decided is what people asked for in earlier rounds, as constraints for later ones: it is wanted still.
+func (a *Asked) decided() (constraints []string) {
+	if a == nil {
+		return nil
+	}
+	for _, w := range a.Words {
+		constraints = append(constraints, "In a review: "+w.Text)
+	}
+	for _, t := range a.Threads {
+		for _, said := range t.Said {
+			constraints = append(constraints, fmt.Sprintf("In a review, at %s: %s", t.Path, said.Text))
+		}
+	}
+	return constraints
+}

@@ -1,0 +1,191 @@
+package sia
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// asks has a person ask for changes.
+func (p *planning) asks(id string, f Fact) Result {
+	return p.step(Event{ID: id, By: person, Fact: f})
+}
+
+// asksAt is asks at a time, and returns how long SIA waits for more.
+func (p *planning) asksAt(at time.Time, id string, f Fact) time.Duration {
+	r := Step(p.task, Event{ID: id, At: at, By: person, Fact: f})
+	p.task, p.why = r.Task, r.Why+r.Ignored
+	p.todo = append(p.todo, r.Effects...)
+	return p.task.BeginsAt.Sub(at)
+}
+
+// readsAll has the next attempt begin with what was asked for so far.
+func (p *planning) readsAll(threads ...Thread) {
+	p.t.Helper()
+	a := Asked{Threads: threads}
+	for _, w := range p.task.Wishes {
+		a.Wishes = append(a.Wishes, w.ID)
+	}
+	set := DefaultSettings()
+	set.Review.Final = false
+	p.done(DoBegin, Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: p.task.Title, Body: p.task.Body, Asked: &a})
+	p.works()
+}
+
+var rename = Thread{ID: 41, Path: "greet.go", First: 3, Last: 3, Said: []Said{{By: "ada", Text: "Call it Greeting."}}}
+
+// A review after a pass is one attempt, which goes on from the green head after a minute without
+// another; who asked is told what came of it, once.
+func TestReviewAfterAPass(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+	approaches := p.task.Approaches
+	at := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	wait := p.asksAt(at, "review/1", ChangesAsked{Review: 1})
+	p.comesTo(Queued)
+	if wait != time.Minute || p.task.Kept != "f00d" || p.task.Approaches <= approaches {
+		t.Errorf("it begins in %s, on %s, with %d approaches", wait, p.task.Kept, p.task.Approaches)
+	}
+	wait = p.asksAt(at.Add(40*time.Second), "review/2", ChangesAsked{Review: 2})
+	if wait != time.Minute || p.task.pendingOf(DoBegin) == "" {
+		t.Errorf("after another review it begins in %s", wait)
+	}
+	p.readsAll(rename)
+	p.comesTo(Working)
+	if b := p.task.Brief; b.Asked == nil || len(b.Asked.Threads) != 1 || !b.FromKept {
+		t.Errorf("the attempt is given %+v", b)
+	}
+	p.commits("cafe", false)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+	if o := p.task.Owed; len(o) != 1 || o[0].From != "f00d" || o[0].Head != "cafe" || len(o[0].Threads) != 1 {
+		t.Fatalf("owed %+v", o)
+	}
+	if len(p.task.Wishes) != 0 {
+		t.Errorf("still asked for: %+v", p.task.Wishes)
+	}
+	p.done(DoRespond, Done{})
+	if len(p.task.Owed) != 0 {
+		t.Errorf("owed still: %+v", p.task.Owed)
+	}
+	// What was asked for once holds in the next round, too.
+	p.asks("review/3", ChangesAsked{Review: 3})
+	if a := p.task.Brief.Answers; len(a) == 0 || a[len(a)-1] != "In a review, at greet.go: Call it Greeting." {
+		t.Errorf("constraints %q", a)
+	}
+}
+
+// SIA does not wait for ever for a person who goes on and on.
+func TestReviewsWithoutEnd(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictGreen})
+	first := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 10 {
+		p.asksAt(first.Add(time.Duration(i)*30*time.Second), itoa(i), ChangesAsked{Review: int64(i + 1)})
+		if d := p.task.BeginsAt.Sub(first); d > 5*time.Minute {
+			t.Fatalf("after %d reviews it begins %s after the first", i+1, d)
+		}
+	}
+}
+
+// What is asked for while an attempt runs is given to the next: the green head is gone on from, and
+// is not passed before.
+func TestReviewInAnAttempt(t *testing.T) {
+	p := checked(t, false)
+	p.asks("review/1", ChangesAsked{Review: 1})
+	p.comesTo(Checking)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Queued)
+	if a := p.task.Attempts[0]; a.Outcome != AttemptPass || p.task.Kept != "f00d" {
+		t.Errorf("the attempt that was green: %s, kept %s", a.Outcome, p.task.Kept)
+	}
+	p.readsAll(rename)
+	p.commits("cafe", false)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+}
+
+// A review while SIA has no idea left is an answer.
+func TestReviewInsteadOfAnAnswer(t *testing.T) {
+	p := checked(t, false)
+	p.task.State, p.task.Approaches = Escalated, 1
+	p.task.Escalation = &Escalation{Kind: AskIssue, Issue: 9, Question: "How?"}
+	p.asks("review/1", ChangesAsked{Review: 1})
+	p.comesTo(Queued)
+	if !p.task.Escalation.Answered || p.task.Approaches != 2 || p.task.Brief.FromBase {
+		t.Errorf("%+v, %d approaches", p.task.Escalation, p.task.Approaches)
+	}
+}
+
+// A review that is taken back, or followed by an approval, asks for nothing any more.
+func TestReviewTakenBack(t *testing.T) {
+	for name, f := range map[string]ChangesWithdrawn{"dismissed": {Review: 1}, "approved since": {}} {
+		p := checked(t, false)
+		p.judges(Judged{Verdict: VerdictGreen})
+		p.asks("review/1", ChangesAsked{Review: 1})
+		p.asks("back", f)
+		p.comesTo(Checking)
+		p.judges(Judged{Verdict: VerdictGreen})
+		p.comesTo(Passed)
+		if len(p.task.Attempts) != 1 || len(p.task.Owed) != 0 {
+			t.Errorf("%s: %d attempts, owed %+v", name, len(p.task.Attempts), p.task.Owed)
+		}
+	}
+}
+
+// Who asked is told when nothing came of it, but not after they merged or closed the pull request.
+func TestReviewNotDealtWith(t *testing.T) {
+	for _, c := range []struct {
+		f    Fact
+		owed int
+	}{{Stop{Reason: "ada said stop"}, 1}, {PullClosed{Merged: true}, 0}, {PullClosed{}, 0}} {
+		p := checked(t, false)
+		p.judges(Judged{Verdict: VerdictGreen})
+		p.asks("review/1", ChangesAsked{Review: 1})
+		p.readsAll(rename)
+		p.says(c.f)
+		p.comesTo(Stopped)
+		if len(p.task.Owed) != c.owed || c.owed > 0 && (p.task.Owed[0].Head != "" || p.task.Owed[0].Why != "ada said stop") {
+			t.Errorf("%#v: owed %+v", c.f, p.task.Owed)
+		}
+	}
+}
+
+// Nothing is asked for on a pull request that is not open.
+func TestReviewOfAClosedPull(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.says(PullClosed{Merged: true, Head: "f00d"})
+	if r := p.asks("review/1", ChangesAsked{Review: 1}); r.Ignored == "" || p.task.State != Passed {
+		t.Errorf("%s: %s", p.task.State, r.Why)
+	}
+}
+
+// An attempt that changes nothing because nothing is to be changed ends with answers, and is no
+// success; without an answer to each it has failed.
+func TestReviewThatOnlyAsks(t *testing.T) {
+	for summary, want := range map[string]State{"All is well.\n[1] check.sh wants the comma.": Checking, "All is well.": Diagnosing} {
+		p := checked(t, false)
+		p.judges(Judged{Verdict: VerdictGreen})
+		p.asks("review/1", ChangesAsked{Review: 1})
+		p.readsAll(rename)
+		p.ends(AttemptEnded{End: EndFinished, Cost: 100, Summary: summary})
+		p.comesTo(want)
+		if want == Diagnosing {
+			continue
+		}
+		p.judges(Judged{Verdict: VerdictGreen})
+		p.comesTo(Passed)
+		if a := p.task.Attempt(); a.Outcome != AttemptFail || len(p.task.Owed) != 1 || p.task.Owed[0].Head != "f00d" {
+			t.Errorf("%s, owed %+v", a.Outcome, p.task.Owed)
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	got := Answers("Done.\n- [2]: renamed it\n  everywhere\n\nMore words.\n* [1] – no\n[9] nothing\n[3]", 3)
+	if want := []string{"no", "renamed it everywhere", ""}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

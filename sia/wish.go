@@ -1,0 +1,131 @@
+package sia
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Wish is a change that somebody with a say asks for on the pull request: in a review that requests
+// changes, in a thread on a line, or in words. It stays with the task until the person has an answer.
+type Wish struct {
+	ID      string    `json:"id"` // of the event that brought it, such as "review/17"
+	By      Actor     `json:"by"`
+	At      time.Time `json:"at"`
+	Review  int64     `json:"review,omitempty"` // of all threads of this review; 0: of none
+	Thread  int64     `json:"thread,omitempty"` // of the thread that this comment on a line stands in; 0: of none
+	Text    string    `json:"text,omitempty"`   // words beside the threads
+	Origin  Origin    `json:"origin,omitzero"`
+	Attempt int       `json:"attempt,omitempty"` // the first attempt that was given it; 0: none was yet
+	From    SHA       `json:"from,omitempty"`    // the branch's head when that attempt began
+}
+
+// Thread is a thread on a line of the pull request, as an attempt is given it.
+type Thread struct {
+	ID   int64  `json:"id"` // of its first comment: answers go there
+	Path string `json:"path"`
+	// 1-based lines that it is about, in the branch's head; 0: the file as a whole, or the line can't
+	// be found there any more
+	First int    `json:"first,omitempty"`
+	Last  int    `json:"last,omitempty"`
+	Old   bool   `json:"old,omitempty"`  // the lines are of the base, and were deleted
+	Seen  string `json:"seen,omitempty"` // the lines as the person saw them, without the signs of a diff
+	// people with a say in the repository, and SIA, in their order
+	Said []Said `json:"said"`
+	// what the lines are to be replaced with; nil: nothing was suggested
+	Suggestion *string `json:"suggestion,omitempty"`
+}
+
+// Said is what somebody said.
+type Said struct {
+	By   string `json:"by"` // login
+	Text string `json:"text"`
+}
+
+// Asked is what people ask for on the pull request, as the next attempt is given it.
+type Asked struct {
+	Wishes  []string `json:"wishes"`          // ids of those that were read
+	Words   []Said   `json:"words,omitempty"` // beside threads
+	Threads []Thread `json:"threads,omitempty"`
+}
+
+// Owed is what people are to be told of what they asked for, once.
+type Owed struct {
+	Key     string   `json:"key"`               // of the effect that tells them
+	From    SHA      `json:"from"`              // where the branch stood before
+	Head    SHA      `json:"head"`              // the green commit that deals with it; empty: none does
+	Summary string   `json:"summary,omitempty"` // the agent's words about its last attempt
+	Why     string   `json:"why,omitempty"`     // none does, for people
+	Threads []Thread `json:"threads,omitempty"`
+	Words   []Said   `json:"words,omitempty"` // beside threads
+}
+
+const (
+	// wishQuiet is how long SIA waits for more before it begins: several reviews within that are one
+	// attempt's.
+	wishQuiet = time.Minute
+	// wishPatience is how long it waits at most.
+	wishPatience = 5 * time.Minute
+	// mostWishes bounds what waits at once.
+	mostWishes = 50
+)
+
+// wishing reports whether something is asked for that no attempt was given.
+func (t *Task) wishing() bool {
+	return slices.ContainsFunc(t.Wishes, func(w Wish) bool { return w.Attempt == 0 })
+}
+
+func (a *Asked) empty() bool { return a == nil || len(a.Words)+len(a.Threads) == 0 }
+
+func (a *Asked) masked(mask Mask) *Asked {
+	if a == nil {
+		return nil
+	}
+	return &Asked{Wishes: a.Wishes, Words: maskedEach(a.Words, func(s Said) Said { return s.masked(mask) }),
+		Threads: maskedEach(a.Threads, func(t Thread) Thread { return t.masked(mask) })}
+}
+
+func (s Said) masked(mask Mask) Said { s.Text = mask(s.Text); return s }
+
+func (t Thread) masked(mask Mask) Thread {
+	t.Seen = mask(t.Seen)
+	t.Said = maskedEach(t.Said, func(s Said) Said { return s.masked(mask) })
+	t.Suggestion = maskedAt(t.Suggestion, func(s string) string { return mask(s) })
+	return t
+}
+
+func (w Wish) masked(mask Mask) Wish { w.Text = mask(w.Text); return w }
+
+func (o Owed) masked(mask Mask) Owed {
+	o.Why, o.Summary = mask(o.Why), mask(o.Summary)
+	o.Threads = maskedEach(o.Threads, func(t Thread) Thread { return t.masked(mask) })
+	o.Words = maskedEach(o.Words, func(s Said) Said { return s.masked(mask) })
+	return o
+}
+
+// Answers reads, in the summary of an attempt that was given n things to do, what it says about each:
+// the text of the lines that begin with its number in brackets, up to the next number or empty line.
+// What is not answered is empty.
+func Answers(summary string, n int) []string {
+	out := make([]string, n)
+	at := -1
+	for line := range strings.Lines(summary) {
+		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-* "))
+		var k int
+		if _, err := fmt.Sscanf(line, "[%d]", &k); err == nil {
+			at = -1
+			if k >= 1 && k <= n {
+				at = k - 1
+			}
+			_, line, _ = strings.Cut(line, "]")
+			line = strings.TrimLeft(line, " :–-")
+		} else if line == "" {
+			at = -1
+		}
+		if at >= 0 && line != "" {
+			out[at] = strings.TrimSpace(out[at] + " " + line)
+		}
+	}
+	return out
+}
