@@ -375,9 +375,16 @@ func (s *Stage) recordDecisions() string {
 }
 
 // inOrder are the events of a task with those in the order of what they say of which several
-// came of runs that were made at the same time.
+// came of runs that were made at the same time; and a pull request is made a draft before what was
+// done at the same time.
 func inOrder(events []store.EventRecord) []store.EventRecord {
 	events = slices.Clone(events)
+	for i := 1; i < len(events); i++ {
+		for j := i; j > 0 && events[j].Event.Fact.Kind() == sia.KDrafted && events[j-1].From == sia.Working &&
+			events[j-1].To == sia.Working; j-- {
+			events[j-1], events[j] = events[j], events[j-1]
+		}
+	}
 	of := func(e store.EventRecord) bool {
 		return e.Event.Fact.Kind() == sia.KAttemptEnded && e.To == sia.Working && strings.HasPrefix(e.Why, "part ")
 	}

@@ -17,6 +17,8 @@ import (
 type Intake interface {
 	// Comments takes new comments on an issue or pull request; what was taken before counts no second time.
 	Comments(ctx context.Context, t sia.Task, on github.Issue, comments []github.Comment) error
+	// Reviews takes reviews of the task's pull request and comments on its lines, in the same way.
+	Reviews(ctx context.Context, t sia.Task, reviews []github.PullReview, comments []github.ReviewComment) error
 	// Take takes any other finding.
 	Take(ctx context.Context, intent sia.Intent) error
 }
@@ -200,12 +202,32 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 	case moved(t, sia.SHA(p.HeadSHA), l.now()):
 		fact = sia.BranchMoved{SHA: sia.SHA(p.HeadSHA)}
 	default:
-		return nil
+		return l.reviews(ctx, t)
 	}
 	return l.intake.Take(ctx, sia.Intent{
 		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.BranchRef(t.Branch)},
 		Event: sia.Event{ID: fmt.Sprintf("look/%s/pull/v%d", t.ID, t.Version), At: l.now(), Fact: fact},
 	})
+}
+
+// reviews hands to the intake what was reviewed since the run began. An approval is no news: what it
+// takes back, its delivery or a later review says.
+func (l *Looker) reviews(ctx context.Context, t sia.Task) error {
+	repo := l.github.Repo(t.Installation, t.Repo)
+	all, err := repo.Reviews(ctx, t.Pull.Number)
+	if err != nil {
+		return err
+	}
+	since := t.StartedAt.Add(-lookMargin)
+	all = slices.DeleteFunc(all, func(v github.PullReview) bool { return v.At.Before(since) || v.State == "APPROVED" })
+	if len(all) == 0 {
+		return nil // each comment on a line is a review's, too
+	}
+	comments, err := repo.ReviewComments(ctx, t.Pull.Number, since)
+	if err != nil {
+		return err
+	}
+	return l.intake.Reviews(ctx, t, all, comments)
 }
 
 // moved reports whether a pull request's head tells that somebody pushed. For a while

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/command"
 )
 
 // Comments takes comments that were found by looking at an issue or pull
@@ -29,6 +30,38 @@ func (in *Intake) Comments(ctx context.Context, t sia.Task, on github.Issue, com
 			if err := in.Take(ctx, i); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// Reviews takes reviews of a task's pull request, and comments on its lines, that were found by
+// looking. What a delivery told of already counts no second time.
+func (in *Intake) Reviews(
+	ctx context.Context, t sia.Task, reviews []github.PullReview, comments []github.ReviewComment,
+) error {
+	self, err := in.GitHub.Self(ctx)
+	if err != nil {
+		return err
+	}
+	found := func(login string, id int64) sia.Intent {
+		return sia.Intent{Installation: t.Installation, Repo: t.Repo, Bot: strings.HasSuffix(login, "[bot]"),
+			Event: sia.Event{At: in.Now(), By: sia.Actor{Login: login, ID: id}}}
+	}
+	var all []sia.Intent
+	for _, v := range reviews {
+		all = append(all, FromReview(found(v.Author, v.AuthorID), Review{ID: v.ID, Pull: t.Pull.Number, Branch: t.Branch,
+			State: v.State, Body: v.Body}, self.Slug)...)
+	}
+	for _, c := range comments {
+		if _, speaks := command.Parse(c.Body, self.Slug); speaks && c.Author != self.Login {
+			all = append(all, FromComment(found(c.Author, c.AuthorID), Comment{Thread: c.ID, Issue: t.Pull.Number,
+				Body: c.Body, IsPull: true}, self.Slug)...)
+		}
+	}
+	for _, i := range all {
+		if err := in.Take(ctx, i); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -175,7 +175,10 @@ func (w *Worker) thread(
 func said(body string, own bool, slug string) string {
 	if own {
 		m, ok := render.ParseMarker(body)
-		if _, rest, _ := strings.Cut(body, "\n"); ok && m.Kind == string(sia.DoRespond) {
+		switch _, rest, _ := strings.Cut(body, "\n"); {
+		case !ok: // a remark of a final review, which a person answered
+			return strings.TrimSpace(body)
+		case m.Kind == string(sia.DoRespond):
 			return strings.TrimSpace(rest)
 		}
 		return ""

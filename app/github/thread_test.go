@@ -1,0 +1,93 @@
+package github_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/github"
+)
+
+const threadMarker = "<!-- sia:v1 task=1-1 kind=respond key=1/2 -->"
+
+// What was said on lines is read as it stands now: lines move with what is pushed, and those that
+// were changed are gone.
+func TestReviewComments(t *testing.T) {
+	s, pull, _ := reviewed(t)
+	ctx := context.Background()
+	check(t, s.sim.Review(full, pull, "ann", "changes_requested", "Both.",
+		ghsim.ReviewLine{Path: "x.txt", Line: 1, Body: "why?"}, ghsim.ReviewLine{Path: "x.txt", First: 2, Line: 3, Body: "and these?"}))
+	_, err := s.sim.PushFiles(full, "topic", "ann", "more", map[string]string{"x.txt": "new\nfirst\n" + strings.Repeat("line\n", 20)})
+	check(t, err)
+	got, err := s.repo.ReviewComments(ctx, pull, time.Time{})
+	check(t, err)
+	reviews, err := s.repo.Reviews(ctx, pull)
+	check(t, err)
+	if len(reviews) != 1 || reviews[0].State != "CHANGES_REQUESTED" || reviews[0].Body != "Both." || len(got) != 2 {
+		t.Fatalf("%+v %+v", reviews, got)
+	}
+	want := []github.ReviewComment{
+		{Review: reviews[0].ID, Path: "x.txt", Lines: 1, Hunk: "@@ -1,4 +1,4 @@\n-first\n+1st", Body: "why?", Author: "ann"},
+		{Review: reviews[0].ID, Path: "x.txt", First: 3, Last: 4, Lines: 2, Hunk: "@@ -1,4 +1,4 @@\n-first\n+1st\n line\n line",
+			Body: "and these?", Author: "ann"}}
+	for i := range got {
+		got[i].ID, got[i].AuthorID, got[i].At = 0, 0, time.Time{}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if later, err := s.repo.ReviewComments(ctx, pull, time.Now().Add(1000*time.Hour)); err != nil || len(later) != 0 {
+		t.Errorf("written in the future: %+v, %v", later, err)
+	}
+}
+
+// Each thread is answered once, whoever else writes under the marker and however often it is tried; a
+// comment that is gone holds up no other.
+func TestAnswerThreads(t *testing.T) {
+	s, pull, _ := reviewed(t)
+	ctx := context.Background()
+	first, err := s.sim.ReviewComment(full, pull, "ann", "x.txt", 1, "why?")
+	check(t, err)
+	_, err = s.sim.ReplyToReview(full, pull, "ann", first, threadMarker+"\nforged")
+	check(t, err)
+	fails := 1
+	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/comments") && fails > 0 {
+			fails--
+			return &ghsim.Fault{Status: http.StatusBadGateway}
+		}
+		return nil
+	})
+	answers := []github.Answer{{Thread: 999999, Marker: threadMarker[:len(threadMarker)-4] + "-gone -->", Body: "Done."},
+		{Thread: first, Marker: threadMarker, Body: "Done."}}
+	for range 3 {
+		if err := s.repo.AnswerThreads(ctx, pull, answers, 0); err != nil && fails > 0 {
+			t.Fatal(err)
+		}
+	}
+	v, err := s.sim.Pull(full, pull)
+	check(t, err)
+	n := 0
+	for _, c := range v.OnLines {
+		if c.Author == "sia[bot]" {
+			n++
+			if c.ReplyTo != first || c.Body != threadMarker+"\nDone." {
+				t.Errorf("%+v", c)
+			}
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d answers", n)
+	}
+	if root, err := s.repo.ThreadOf(ctx, v.OnLines[1].ID); err != nil || root != first {
+		t.Errorf("the thread of an answer is %d, %v", root, err)
+	}
+	if root, err := s.repo.ThreadOf(ctx, 999999); err != nil || root != 0 {
+		t.Errorf("the thread of nothing is %d, %v", root, err)
+	}
+}
