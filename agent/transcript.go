@@ -3,9 +3,11 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -151,4 +153,15 @@ func inlineText(text string) string { return escapeMarkup(clipLine(Sanitize(secr
 // escapeMarkup keeps HTML and mentions in a stranger's text from taking effect.
 func escapeMarkup(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "@", "@\u200b").Replace(text)
+}
+
+// Tests is how the last run of the tests in a turn ended, as the test tool says; empty: there was none.
+func (t Turn) Tests() string {
+	for _, c := range slices.Backward(t.Calls) {
+		if c.Name == tool.NameTest && !c.IsError {
+			line, _, _ := strings.Cut(c.Result, "\n")
+			return line
+		}
+	}
+	return ""
 }

@@ -188,6 +188,12 @@ type (
 		// what parts had come to is not on this machine any more: nothing was run
 		Lost bool `json:"lost,omitempty"`
 	}
+	// Progressed: how far the attempt has come. It reports nothing that is waited for.
+	Progressed struct {
+		Attempt int    `json:"attempt"`
+		Turn    int    `json:"turn"`
+		Tests   string `json:"tests,omitempty"` // how its last run of the tests ended; empty: it made none since the last report
+	}
 	// Pushed: the attempt's commit is on the branch.
 	Pushed struct {
 		SHA SHA `json:"sha"`
@@ -364,6 +370,7 @@ const (
 	KChangesAsked     Kind = "changes_asked"
 	KChangesWithdrawn Kind = "changes_withdrawn"
 	KCheckSeen        Kind = "check_seen"
+	KProgressed       Kind = "progressed"
 	KBranchMoved      Kind = "branch_moved"
 	KRestored         Kind = "restored"
 	KPullClosed       Kind = "pull_closed"
@@ -405,6 +412,7 @@ func (Query) Kind() Kind            { return KQuery }
 func (ChangesAsked) Kind() Kind     { return KChangesAsked }
 func (ChangesWithdrawn) Kind() Kind { return KChangesWithdrawn }
 func (CheckSeen) Kind() Kind        { return KCheckSeen }
+func (Progressed) Kind() Kind       { return KProgressed }
 func (BranchMoved) Kind() Kind      { return KBranchMoved }
 func (Restored) Kind() Kind         { return KRestored }
 func (PullClosed) Kind() Kind       { return KPullClosed }
@@ -433,7 +441,7 @@ func (Updated) Kind() Kind          { return KUpdated }
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
 	Rated{}, ChangesAsked{}, ChangesWithdrawn{},
-	CheckSeen{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, Decided{}, Aggregated{}, AttemptEnded{}, Pushed{}, PushRefused{},
+	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, Decided{}, Aggregated{}, AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
 	EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{},

@@ -94,6 +94,9 @@ func (f Begun) Masked(mask Mask) Fact {
 // Masked masks what a person wrote.
 func (f ChangesAsked) Masked(mask Mask) Fact { f.Text = mask(f.Text); return f }
 
+// Masked masks what the tests said.
+func (f Progressed) Masked(mask Mask) Fact { f.Tests = mask(f.Tests); return f }
+
 // Masked has nothing to mask.
 func (f ChangesWithdrawn) Masked(Mask) Fact { return f }
 

@@ -87,6 +87,7 @@ func (a Attempt) masked(mask Mask) Attempt {
 	a.Diff, a.Failures = a.Diff.masked(mask), maskedFailures(a.Failures, mask)
 	a.Passing, a.Signals = mask.Each(a.Passing), maskedSignals(a.Signals, mask)
 	a.Shape = mask(a.Shape)
+	a.Progress = maskedAt(a.Progress, func(p Progress) Progress { p.Tests = mask(p.Tests); return p })
 	a.Parts = maskedEach(a.Parts, func(p Part) Part { return p.masked(mask) })
 	return a
 }

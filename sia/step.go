@@ -111,7 +111,9 @@ func (s *step) syncFailed() bool {
 
 // fromPerson reports whether the fact is no effect's outcome: a person or
 // GitHub made it.
-func (s *step) fromPerson() bool { return s.e.Effect == "" && s.e.Fact.Kind() != KCheckSeen }
+func (s *step) fromPerson() bool {
+	return s.e.Effect == "" && s.e.Fact.Kind() != KCheckSeen && s.e.Fact.Kind() != KProgressed
+}
 
 // duplicate says why the event can't count: it did already, or it does not fit.
 func (s *step) duplicate() string {

@@ -391,3 +391,21 @@ func files(n int) string {
 	}
 	return fmt.Sprintf("%d files", n)
 }
+
+// progressed notes how far the attempt has come, for people who look.
+func (s *step) progressed() {
+	f, a := s.e.Fact.(Progressed), s.t.Attempt()
+	if a == nil || f.Attempt != a.Number || !a.EndedAt.IsZero() || a.Progress != nil && f.Turn <= a.Progress.Turn {
+		s.ignore("it says nothing new of the attempt that runs")
+		return
+	}
+	p := Progress{At: s.e.At, Turn: f.Turn, Tests: f.Tests, TestsAt: s.e.At}
+	if f.Tests == "" {
+		p.TestsAt = time.Time{}
+		if was := a.Progress; was != nil {
+			p.Tests, p.TestsAt = was.Tests, was.TestsAt
+		}
+	}
+	a.Progress = &p
+	s.because("attempt %d is at turn %d", a.Number, f.Turn)
+}

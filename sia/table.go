@@ -89,6 +89,7 @@ func init() {
 			ignore("the pull request is not open yet; the gate looks when it is", PushedOut).
 			ignore("paused: the gate looks again on resume", OnHold).
 			rest("no verdict is waited for"),
+		KProgressed: row{}.on((*step).progressed, Working).rest("no attempt is at work"),
 		KBranchMoved: row{}.on((*step).branchMoved, append([]State{Escalated, OnHold}, unfinished...)...).
 			on((*step).movedAfter, Passed, Stopped),
 		KRestored: row{}.rest("the task is known: the database outranks its memory"),

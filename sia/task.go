@@ -224,6 +224,8 @@ type Attempt struct {
 	Signals  []Signal       `json:"signals,omitempty"`
 	Risk     *Risk          `json:"risk,omitempty"`    // at its worst; nil: it was not watched
 	Summary  string         `json:"summary,omitempty"` // the agent's own words; decides nothing
+	// how far it had come when that was last told; nil: it was not
+	Progress *Progress `json:"progress,omitempty"`
 
 	// how the work hangs together; empty: one run does all of it
 	Structure plan.Structure `json:"structure,omitempty"`
@@ -239,6 +241,14 @@ type Attempt struct {
 
 	LessonsShown    []string `json:"lessons_shown,omitempty"`    // ids of the lessons of earlier tasks that it was told
 	LessonsWithheld []string `json:"lessons_withheld,omitempty"` // ids of those that fit as well and were kept from it
+}
+
+// Progress is how far an attempt has come.
+type Progress struct {
+	At      time.Time `json:"at"`
+	Turn    int       `json:"turn"`
+	Tests   string    `json:"tests,omitempty"`   // how its last run of the tests ended; empty: none that it told of
+	TestsAt time.Time `json:"tests_at,omitzero"` // when that was told
 }
 
 // DiffStat counts an attempt's change against the base commit.

@@ -421,7 +421,7 @@ func or(s, instead string) string {
 	return s
 }
 
-var unordered = map[sia.Kind]bool{sia.KDone: true, sia.KSyncDone: true, sia.KCheckSeen: true}
+var unordered = map[sia.Kind]bool{sia.KDone: true, sia.KSyncDone: true, sia.KCheckSeen: true, sia.KProgressed: true}
 
 func from(s sia.State) string {
 	if s == "" {

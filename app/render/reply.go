@@ -127,7 +127,8 @@ func (p *page) newest(lines []string, earlier string) {
 }
 
 // undecided are the events about which there is nothing to decide, but when to look.
-var undecided = map[sia.Kind]bool{sia.KSyncDone: true, sia.KDone: true, sia.KCheckSeen: true}
+var undecided = map[sia.Kind]bool{sia.KSyncDone: true, sia.KDone: true, sia.KCheckSeen: true,
+	sia.KProgressed: true}
 
 func decisions(moves []Move) []string {
 	var lines []string

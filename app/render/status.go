@@ -197,6 +197,19 @@ func Headline(t sia.Task) string {
 	return "SIA"
 }
 
+// progress is how far the attempt that runs has come; empty before it is told.
+func progress(t sia.Task) string {
+	a := t.Attempt()
+	if a == nil || a.Progress == nil {
+		return ""
+	}
+	s := fmt.Sprintf(" (turn %d of %d", a.Progress.Turn, t.Settings.Agent.MaxTurns)
+	if a.Progress.Tests != "" {
+		s += "; " + few(strings.TrimRight(a.Progress.Tests, ".,"), 6)
+	}
+	return s + ")"
+}
+
 // askers are the people who ask for changes on the pull request, as far as no attempt was given them.
 func askers(t sia.Task) string {
 	var who []string
@@ -241,7 +254,7 @@ func nowText(t sia.Task) string {
 		if a := t.Attempt(); a != nil && a.Technique != "" {
 			s += ", with " + approach(*a)
 		}
-		return s + ". When it ends, its commit is pushed and the repository's checks decide."
+		return s + progress(t) + ". When it ends, its commit is pushed and the repository's checks decide."
 	case sia.PushedOut:
 		return "The commit is on the branch; the draft pull request is being brought up to date. The checks decide what " +
 			"happens next."

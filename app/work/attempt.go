@@ -79,7 +79,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err := w.forRun(ctx, t, r, &input); err != nil {
 		return nil, err
 	}
-	res, err := w.agentFor(t, r).Run(ctx, input, recorder{w.Store, w.Secrets, t.ID, a.Number, f.Run})
+	res, err := w.agentFor(t, r).Run(ctx, input, w.recorder(t.ID, a.Number, f.Run))
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
 		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
 	}
@@ -410,17 +410,48 @@ func (w *Worker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	fact.Hunks = stuck.Hunks(strings.Split(diff.Patch, "\n"))
 }
 
-// recorder saves the transcript as it happens.
+// progressEvery is how often people are told how far an attempt has come: a long one costs GitHub
+// thirty edits of a comment.
+const progressEvery = time.Minute
+
+// recorder saves the transcript as it happens, and tells how far it has come.
 type recorder struct {
 	store   *store.Store
 	secrets *secret.Masker
+	now     func() time.Time
 	task    sia.TaskID
 	attempt int
 	run     int // 0: the only one
+
+	told  time.Time // when it was last told
+	tests string    // how the tests ended since
+}
+
+func (w *Worker) recorder(task sia.TaskID, attempt, run int) *recorder {
+	return &recorder{store: w.Store, secrets: w.Secrets, now: w.Now, task: task, attempt: attempt, run: run, told: w.Now()}
 }
 
 // Turn saves one turn.
-func (r recorder) Turn(ctx context.Context, turn agent.Turn) error {
+func (r *recorder) Turn(ctx context.Context, turn agent.Turn) error {
+	if err := r.save(ctx, turn); err != nil {
+		return err
+	}
+	if tests := turn.Tests(); tests != "" {
+		r.tests = tests
+	}
+	// Of several runs at once each part is shown by itself.
+	if now := r.now(); r.run == 0 && turn.Kind == agent.TurnModel && now.Sub(r.told) >= progressEvery {
+		e := sia.Event{ID: fmt.Sprintf("progress/%d/%d", r.attempt, turn.Number), At: now,
+			Fact: sia.Progressed{Attempt: r.attempt, Turn: turn.Number, Tests: r.tests}}
+		if _, err := r.store.Apply(ctx, r.task, e.Masked(r.secrets.Mask)); err != nil {
+			return fmt.Errorf("tell how far attempt %d has come: %w", r.attempt, err)
+		}
+		r.told, r.tests = now, ""
+	}
+	return nil
+}
+
+func (r *recorder) save(ctx context.Context, turn agent.Turn) error {
 	turn.Run = r.run
 	b, err := json.Marshal(turn.Masked(r.secrets.Mask))
 	if err != nil {
