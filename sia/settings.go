@@ -108,7 +108,20 @@ func (c ChecksSettings) Guarded() []string { return append(AlwaysProtected(), c.
 
 // ReviewSettings govern what people are told of a change when it is green.
 type ReviewSettings struct {
-	Final bool `json:"final" yaml:"final"` // a fresh reviewer reads it against the issue first
+	Final bool     `json:"final" yaml:"final"` // a fresh reviewer reads it against the issue first
+	Wait  Duration `json:"wait" yaml:"wait"`   // for more that people ask for, before an attempt begins with it
+}
+
+// UnmarshalJSON reads settings that were recorded, which may be older than some of them: what a
+// record does not name has its default.
+func (r *ReviewSettings) UnmarshalJSON(b []byte) error {
+	type plain ReviewSettings // without this method
+	p := plain(DefaultSettings().Review)
+	if err := json.Unmarshal(b, &p); err != nil {
+		return err
+	}
+	*r = ReviewSettings(p)
+	return nil
 }
 
 // MemorySettings say where memory is kept.
@@ -196,7 +209,7 @@ func DefaultSettings() Settings {
 		Budget: BudgetSettings{Task: 100, RepoPerDay: 1000, InstallationPerDay: 5000},
 		Checks: ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute),
 			Rerun: RerunAuto, MinuteCost: 0.8},
-		Review: ReviewSettings{Final: true},
+		Review: ReviewSettings{Final: true, Wait: Duration(time.Minute)},
 		Memory: MemorySettings{Branch: "sia/memory"},
 		Access: AccessSettings{CommandPermission: "write"},
 		Learning: LearningSettings{Enabled: true, LessonsInPrompt: 5, MinConfidence: 0.5, LessonsPerDay: 50, DecayDays: 30,

@@ -32,7 +32,7 @@ func (s *step) changesAsked() {
 		s.answered("", "changes were asked for on the pull request")
 		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1)
 		s.t.Failures, s.t.AwaitMemory, s.t.Brief.Technique = 0, "", "" // what comes of it is the person's merit
-		s.proceedAfter(wishQuiet, s.who()+" asked for changes instead of an answer; the next attempt is given them")
+		s.proceedAfter(s.wishWait(), s.who()+" asked for changes instead of an answer; the next attempt is given them")
 	}
 }
 
@@ -74,8 +74,9 @@ func (s *step) wishWait() time.Duration {
 		}
 		last = w.At
 	}
-	until := last.Add(wishQuiet)
-	if most := first.Add(wishPatience); most.Before(until) {
+	quiet := s.t.Settings.Review.Wait.D()
+	until := last.Add(quiet)
+	if most := first.Add(wishPatience * quiet); most.Before(until) {
 		until = most
 	}
 	return until.Sub(s.e.At)

@@ -62,11 +62,8 @@ type Owed struct {
 }
 
 const (
-	// wishQuiet is how long SIA waits for more before it begins: several reviews within that are one
-	// attempt's.
-	wishQuiet = time.Minute
-	// wishPatience is how long it waits at most.
-	wishPatience = 5 * time.Minute
+	// wishPatience is how many times review.wait SIA waits at most for more that is asked for.
+	wishPatience = 5
 	// mostWishes bounds what waits at once.
 	mostWishes = 50
 )

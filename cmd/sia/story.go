@@ -23,7 +23,11 @@ func (n *demoNarrator) story() error {
 	if err := n.signIn(); err != nil {
 		return err
 	}
-	return n.reminder(mail)
+	passed, err := n.reminder(mail)
+	if err != nil {
+		return err
+	}
+	return n.review(passed)
 }
 
 // confirmationMail is the issue that SIA rescues. It returns its number.
@@ -130,9 +134,13 @@ func (n *demoNarrator) signIn() error {
 }
 
 // settled waits until an issue carries a label.
-func (n *demoNarrator) settled(issue int, label string) error {
+func (n *demoNarrator) settled(issue int, label string) error { return n.settledSince(0, issue, label) }
+
+// settledSince waits until an issue was labelled after an entry of the journal: that may have come
+// before the last step.
+func (n *demoNarrator) settledSince(entry, issue int, label string) error {
 	from := n.seq
-	n.seq = 0 // the label may have come before the last step
+	n.seq = entry
 	_, err := n.await(fmt.Sprintf("#%d is labelled %s", issue, label), issueLabelled(issue, label))
 	n.seq = max(from, n.seq)
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 // reminderTitle is the title of the demo's third issue.
 const reminderTitle = "Text guests a reminder the day before"
 
-// reminder is the issue that passes at once, because its first attempt is told
+// reminder is the issue that passes at once, and returns its number, because its first attempt is told
 // what an earlier issue taught. Without that it fails as the earlier one did.
 //
 // One telling in ten is withheld, by a hash of the task's and the lesson's ids.
@@ -23,27 +23,27 @@ const reminderTitle = "Text guests a reminder the day before"
 // lesson is told; told says so if that ever changes. The failing first attempt of
 // signIn was told the lesson as well, which counts against it; the outcome that
 // taught it weighs as much, so that it is sure enough still.
-func (n *demoNarrator) reminder(earlier int) error {
+func (n *demoNarrator) reminder(earlier int) (int, error) {
 	n.heading("3. An issue like the first: what was learned there is told from the start")
 	l, err := n.taught(earlier)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	n.tell("SIA keeps what #%d taught: “%s”", earlier, l.Text)
 	body, err := demoFiles.ReadFile("demo/issue-3.md")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	issue, err := n.open(reminderTitle, string(body))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	push, err := n.await("attempt 1 is pushed", branchPushed(fmt.Sprintf("sia/issue-%d-", issue)))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := n.told(issue, l); err != nil {
-		return err
+		return 0, err
 	}
 	n.tell("attempt 1: the first prompt has what #%d taught, word for word, and the case that its tests should cover",
 		earlier)
@@ -52,21 +52,21 @@ func (n *demoNarrator) reminder(earlier int) error {
 		return e.Kind == "check_run.completed" && e.Ref == "test"
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if end.Detail != "success" {
-		return fmt.Errorf("the check `test` of #%d ended as %s, although its first attempt was told the lesson", issue,
+		return 0, fmt.Errorf("the check `test` of #%d ended as %s, although its first attempt was told the lesson", issue,
 			end.Detail)
 	}
 	n.tell("the check `test` really runs, and is green at once")
 	if err := n.settled(issue, render.LabelPassed); err != nil {
-		return err
+		return 0, err
 	}
 	t, err := n.task(issue)
 	if err == nil && len(t.Attempts) != 1 {
 		err = fmt.Errorf("#%d took %d attempts, not one", issue, len(t.Attempts))
 	}
-	return err
+	return issue, err
 }
 
 // taught waits for the lesson about a service that SIA keeps of an issue. It is

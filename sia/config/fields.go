@@ -154,6 +154,10 @@ func Fields() []Field {
 			"not met, changes that none of them needs, and what matters of security, tests and interfaces. It informs and " +
 			"decides nothing.",
 			at: func(s *sia.Settings) any { return &s.Review.Final }},
+		{Path: "review.wait", Form: Duration, Min: 0, Max: hourSeconds, Doc: "How long SIA waits for more, after somebody " +
+			"asked for changes on its pull request, before an attempt begins with all of it: several reviews are one attempt. " +
+			"Five times as long after the first at most.",
+			at: func(s *sia.Settings) any { return &s.Review.Wait }},
 
 		{Path: "memory.branch", Form: Text, Min: 1, Max: maxText, Doc: "The branch on which SIA keeps what it learned.",
 			at: func(s *sia.Settings) any { return &s.Memory.Branch }},
@@ -203,7 +207,7 @@ func sectionDocs() [][2]string {
 		{"agent", "The coding agent and its limits."},
 		{"budget", "What may be spent."},
 		{"checks", "What decides whether an attempt is right."},
-		{"review", "What people are told of a change that is green."},
+		{"review", "What people are told of a change that is green, and how they are heard."},
 		{"memory", "Where SIA remembers."},
 		{"access", "Who is obeyed."},
 		{"learning", "What is learned and shared."},

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+)
+
+// reviewer is the person of the demo who reviews.
+const reviewer = "grace"
+
+// What is reviewed, by the lines that it is about.
+const (
+	reviewedFile = "reminder/reminder.go"
+	reviewedText = `text := fmt.Sprintf("Dear %s, see you tomorrow`
+	reviewedTick = "day := time.NewTicker(24 * time.Hour)"
+)
+
+// review is the act in which a person reviews what has passed: one attempt deals with all of it,
+// and each thread is answered.
+func (n *demoNarrator) review(issue int) error {
+	n.heading("4. A person reviews: a follow-up from the green commit, and an answer in each thread")
+	t, err := n.task(issue)
+	if err != nil {
+		return err
+	}
+	lines, err := n.remarks(string(t.Head))
+	if err != nil {
+		return err
+	}
+	n.sim.CreateUser(reviewer)
+	if err := n.sim.SetPermission(n.repo, reviewer, "write"); err != nil {
+		return err
+	}
+	pull, before := t.Pull.Number, n.seq
+	if err := n.sim.Review(n.repo, pull, reviewer, "changes_requested", "", lines...); err != nil {
+		return fmt.Errorf("review #%d: %w", pull, err)
+	}
+	n.tell("@%s requests changes on #%d: a suggestion on one line, a question on another  %s", reviewer, pull,
+		n.link("/pull/%d", pull))
+	answered := func(said string) func(ghsim.Entry) bool {
+		return func(e ghsim.Entry) bool {
+			m, ok := render.ParseMarker(e.Detail)
+			return e.Kind == "pull_request_review_comment.created" && ok && m.Kind == string(sia.DoRespond) &&
+				strings.Contains(e.Detail, said)
+		}
+	}
+	err = n.expect(
+		demoStep{"one attempt begins with both threads and is pushed", branchPushed(t.Branch), nil},
+		demoStep{"the check `test` is green", checkConcluded("test", "success"), nil},
+		demoStep{"the suggestion is answered: applied, with the commit", answered("Applied in"), nil},
+		demoStep{"the question is answered: not changed, and why", answered("Not changed here"), nil},
+	)
+	if err != nil {
+		return err
+	}
+	if err := n.settledSince(before, issue, render.LabelPassed); err != nil {
+		return err
+	}
+	after, err := n.task(issue)
+	if err == nil && len(after.Attempts) != len(t.Attempts)+1 {
+		err = fmt.Errorf("the review took %d attempts, not one", len(after.Attempts)-len(t.Attempts))
+	}
+	return err
+}
+
+// remarks are what the reviewer says, on the lines where it belongs.
+func (n *demoNarrator) remarks(head string) ([]ghsim.ReviewLine, error) {
+	file, err := n.sim.File(n.repo, head, reviewedFile)
+	if err != nil {
+		return nil, fmt.Errorf("the file that is reviewed: %w", err)
+	}
+	var remarks []ghsim.ReviewLine
+	for i, line := range strings.Split(file, "\n") {
+		switch {
+		case strings.Contains(line, reviewedText):
+			signed := strings.Replace(line, `booking %d."`, `booking %d. Bistro Ada"`, 1)
+			remarks = append(remarks, ghsim.ReviewLine{Path: reviewedFile, Line: i + 1,
+				Body: "Guests should see who writes:\n```suggestion\n" + signed + "\n```"})
+		case strings.Contains(line, reviewedTick):
+			remarks = append(remarks, ghsim.ReviewLine{Path: reviewedFile, Line: i + 1,
+				Body: "Why not at nine in the morning?"})
+		}
+	}
+	if len(remarks) != 2 {
+		return nil, fmt.Errorf("%s of %s lacks the lines that are reviewed", reviewedFile, head)
+	}
+	return remarks, nil
+}
