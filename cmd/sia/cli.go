@@ -25,7 +25,7 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" help:"Receive webhooks and work on labelled issues."`
 	Demo       demoCmd       `cmd:"" help:"Play the whole product on this machine: no account, no key."`
 	Doctor     doctorCmd     `cmd:"" help:"Check the configuration against the real endpoints and say what to do."`
-	Task       taskCmd       `cmd:"" help:"List, show and explain tasks."`
+	Task       taskCmd       `cmd:"" help:"Tasks: list, show and explain them; stop, pause, resume and retry one."`
 	Pause      pauseCmd      `cmd:"" help:"Pause everything, a repository or an installation, at once."`
 	Resume     resumeCmd     `cmd:"" help:"Go on with what was paused as a whole."`
 	Lessons    lessonsCmd    `cmd:"" help:"What was learned: list, show, teach, forget, import and export it."`
@@ -86,13 +86,7 @@ func runArgs(ctx context.Context, args []string, stdout, stderr io.Writer) (code
 		}
 	}()
 	var c cli
-	parser, err := kong.New(&c,
-		kong.Name("sia"),
-		kong.Description("SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. "+
-			"Only checks declare success."),
-		kong.Vars{"dir": defaultDir(), "version": versionLine()}, kong.Configuration(yamlFile), kong.Writers(stdout, stderr),
-		kong.Exit(func(n int) { panic(exitPanic(n)) }),
-	)
+	parser, err := newParser(&c, stdout, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "sia:", err)
 		return exitUsage
@@ -102,7 +96,7 @@ func runArgs(ctx context.Context, args []string, stdout, stderr io.Writer) (code
 	}
 	kctx, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(stderr, "sia: %v\nTry `sia --help`.\n", err)
+		fmt.Fprintf(stderr, "sia: %v\nTry `%s --help`.\n", err, mistaken(err))
 		return exitUsage
 	}
 	opts := &slog.HandlerOptions{Level: c.LogLevel}
@@ -123,4 +117,27 @@ func runArgs(ctx context.Context, args []string, stdout, stderr io.Writer) (code
 		return exitFailed
 	}
 	return exitDone
+}
+
+// newParser is what reads command lines. Where kong would end the process, it panics with an
+// exitPanic.
+func newParser(c *cli, stdout, stderr io.Writer) (*kong.Kong, error) {
+	return kong.New(c,
+		kong.Name("sia"),
+		kong.Description("SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. "+
+			"Only checks declare success."),
+		kong.Vars{"dir": defaultDir(), "version": versionLine(), "states": stateNames()}, kong.Configuration(yamlFile),
+		kong.Writers(stdout, stderr), kong.Exit(func(n int) { panic(exitPanic(n)) }),
+	)
+}
+
+// mistaken is the command that a wrong command line was about, as far as that is known.
+func mistaken(err error) string {
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) && wrong.Context != nil {
+		if n := wrong.Context.Selected(); n != nil {
+			return "sia " + n.Path()
+		}
+	}
+	return "sia"
 }
