@@ -42,6 +42,9 @@ type cli struct {
 	Migrate    migrateCmd    `cmd:"" help:"Bring the database's schema up to date."`
 	Bench      benchGroup    `cmd:"" help:"Measure: this machine, the choice of technique, or the sandbox."`
 	Forward    forwardCmd    `cmd:"" hidden:"" passthrough:"" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
+	Complete   completeCmd   `cmd:"" hidden:"" passthrough:"" help:"Says how a command line may go on; shells ask."`
+	Completion completionCmd `cmd:"" help:"Print what makes bash, zsh or fish complete sia's command lines."`
+	Man        manCmd        `cmd:"" help:"Print the manual page of a command, or write those of all."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Help       helpCmd       `cmd:"" help:"Say what a command does: sia help [command]."`
 
@@ -106,7 +109,7 @@ func runArgs(ctx context.Context, args []string, stdout, stderr io.Writer) (code
 	}
 	e := &commandEnv{ctx: ctx, out: stdout, err: stderr, logger: slog.New((&secret.Masker{}).Handler(handler)),
 		style: styleFor(stdout)}
-	if err := kctx.Run(e); err != nil {
+	if err := kctx.Run(e, parser); err != nil {
 		if ctx.Err() != nil { // what came of being told to end is no failure
 			fmt.Fprintln(stderr, "Stopped.")
 			return exitStopped
