@@ -193,8 +193,8 @@ type policiesCheckCmd struct {
 
 // checkedPolicy is the JSON of sia policies check.
 type checkedPolicy struct {
-	File     string          `json:"file"`
-	ID       string          `json:"id,omitempty"` // when nothing is wrong
+	File     string        `json:"file"`
+	ID       string        `json:"id,omitempty"` // when nothing is wrong
 	Problems []fileProblem `json:"problems"`
 }
 

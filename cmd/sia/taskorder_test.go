@@ -13,16 +13,7 @@ import (
 // A server that runs obeys an order that is given beside it: the attempt that runs is stopped, the
 // issue says who paused it and why, and the task goes on when it is told to.
 func TestOrdersReachAServer(t *testing.T) {
-	stories := apptest.Stories(t, "../../app/testdata/stories")
-	var s *apptest.Stage
-	for _, story := range stories {
-		if story.Name == "pass" {
-			s = story.Start(t)
-		}
-	}
-	if s == nil {
-		t.Fatal("there is no story pass")
-	}
+	s := passStory(t)
 	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
 	issue, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",
 		"sia")
