@@ -14,8 +14,8 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 FUZZTIME ?= 20s
 BENCH    ?= .
 
-# The dot keeps .ci out of ./..., so it is named.
-PACKAGES := ./... ./.ci/tally
+# The dot keeps .ci out of ./..., so what is in it is named.
+PACKAGES := ./... ./.ci/tally ./.ci/sbom
 
 # The race detector watches what we wrote. SQLite translated to Go is a hundred
 # thousand lines that others test, and most of the time that it would take. What keeps caches behind atomic values, as

@@ -110,3 +110,40 @@ func TestSecretsAreIgnored(t *testing.T) {
 		}
 	}
 }
+
+// A release is made by actions at commits, which can't be moved as tags can, and no job may do more than it
+// is given.
+func TestReleaseIsPinned(t *testing.T) {
+	const file = ".github/workflows/release.yml"
+	var workflow struct {
+		Permissions map[string]string
+		Jobs        map[string]struct {
+			Permissions map[string]string
+			Steps       []struct{ Uses string }
+		}
+	}
+	if err := yaml.Unmarshal([]byte(root(t, file)), &workflow); err != nil {
+		t.Fatal(err)
+	}
+	if workflow.Permissions == nil || len(workflow.Permissions) > 0 {
+		t.Errorf("every job may do %v", workflow.Permissions)
+	}
+	pinned := regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40}$`)
+	n := 0
+	for name, job := range workflow.Jobs {
+		if len(job.Permissions) == 0 {
+			t.Errorf("%s says nothing of what it may do", name)
+		}
+		for _, step := range job.Steps {
+			if step.Uses != "" {
+				n++
+				if !pinned.MatchString(step.Uses) {
+					t.Errorf("%s uses %s", name, step.Uses)
+				}
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no job uses an action")
+	}
+}
