@@ -32,6 +32,18 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// Prometheus is told on the private address, and on no other.
+func TestServeTellsPrometheus(t *testing.T) {
+	pages, webhooks, _ := startServe(t, http.NotFoundHandler())
+	if status, body := get(t, pages+"/metrics"); status != http.StatusOK || !strings.Contains(body, "\nsia_database_up 1\n") {
+		t.Errorf("%d %s", status, body)
+	}
+	public := strings.TrimSuffix(webhooks, "/webhook") + "/metrics"
+	if status, body := get(t, public); status == http.StatusOK || strings.Contains(body, "sia_") {
+		t.Errorf("%s answers %d: %s", public, status, body)
+	}
+}
+
 // What is not SIA, or does not answer, is not healthy.
 func TestHealthOfOthers(t *testing.T) {
 	hang := make(chan struct{})
