@@ -20,5 +20,6 @@ ENV SIA_DIR=/data
 VOLUME /data
 EXPOSE 8080
 USER 65532:65532
+HEALTHCHECK --interval=30s --timeout=10s --start-period=30s CMD ["sia", "health"]
 ENTRYPOINT ["sia"]
 CMD ["serve"]

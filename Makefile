@@ -14,8 +14,8 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 FUZZTIME ?= 20s
 BENCH    ?= .
 
-# The dot keeps .ci out of ./..., so it is named.
-PACKAGES := ./... ./.ci/tally
+# The dot keeps .ci out of ./..., so what is in it is named.
+PACKAGES := ./... ./.ci/tally ./.ci/sbom
 
 # The race detector watches what we wrote. SQLite translated to Go is a hundred
 # thousand lines that others test, and most of the time that it would take. What keeps caches behind atomic values, as
@@ -26,7 +26,7 @@ UNWATCHED := -gcflags='modernc.org/sqlite/lib=-race=false' -gcflags='modernc.org
 # description, a browser, a sandbox or other people's agents, and the tests that
 # take longest where there is a race detector to watch them.
 THOROUGH_ROOMS := app|app/ghsim|app/ghsim/api|app/ghsim/conformance|app/replay|agent|agent/sandbox
-THOROUGH_TESTS := TestGitHubsExamples|TestScripts/(demo|bench|replay)|TestDemoNeedsItsLesson|TestHostile|TestBrokenMirror|TestReplicasDecideAlike
+THOROUGH_TESTS := TestGitHubsExamples|TestScripts/(demo|bench|replay)|TestDemoNeedsItsLesson|TestHostile|TestBrokenMirror|TestReplicasDecideAlike|TestCompletionInShells|TestManPages
 
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 ACTIONLINT    := bin/actionlint-$(ACTIONLINT_VERSION)

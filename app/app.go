@@ -25,6 +25,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/metrics"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/trial"
@@ -54,6 +55,7 @@ type App struct {
 	Store   *store.Store
 	GitHub  *github.App
 	Evolver *trial.Evolver
+	Metrics http.Handler // what /metrics shows
 
 	config   Config
 	log      *slog.Logger
@@ -74,6 +76,8 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err := errors.Join(c.Validate(), c.CheckPrices()); err != nil {
 		return nil, err
 	}
+	calls := metrics.NewCalls()
+	c.Models = c.Models.observed(calls.Ended)
 	g, err := newGround(ctx, c, o)
 	if err != nil {
 		return nil, err
@@ -85,6 +89,9 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 			err = errors.Join(err, a.Close())
 		}
 	}()
+	if a.Metrics, err = metrics.New(calls, g.store, g.github.RateLimits, g.log, g.now); err != nil {
+		return nil, err
+	}
 	intake, err := webhook.NewIntake(webhook.Deps{
 		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
 		Coders:  c.Models.choice(),
@@ -238,6 +245,7 @@ func (a *App) privateRoutes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", a.ready)
+	mux.Handle("GET /metrics", a.Metrics)
 	mux.Handle("/", web.New(a.Store, a.config.links(), a.log))
 	return mux
 }

@@ -19,7 +19,7 @@ import (
 // variables and one file fill it in, in that order; see docs/configuration.md.
 type Config struct {
 	Listen  string // address for webhooks, ":8080"
-	Private string // address for the pages, /healthz and /readyz, loopback by default; "" for none
+	Private string // address for the pages, /healthz, /readyz and /metrics, loopback by default; "" for none
 	// PublicURL is the address at which people reach the pages, through whatever stands in
 	// front of Private; comments and check runs link to it. "" for no links.
 	PublicURL string

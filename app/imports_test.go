@@ -22,7 +22,7 @@ const module = "github.com/sia-bot/sia"
 // On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
-//	cmd → app → {webhook, work, settings, learn, trial, replay, improve, memory, sweep, web}
+//	cmd → app → {webhook, work, settings, learn, trial, replay, improve, memory, sweep, web, metrics}
 //	    → {store, github, render, gomodule} → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
 	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/text", "sia/visible"},
@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule"},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...", "app/replay/...",
 		"app/improve/...", "app/memory/...", "app/sweep/...",
-		"app/web/..."},
+		"app/web/...", "app/metrics"},
 	{"app"},
 	{"cmd/..."},
 }
@@ -264,6 +264,8 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"app/replay", "gitops", true},
 		{"app/replay", "app/learn", false},
 		{"app/web", "agent", true},
+		{"app/metrics", "agent/llm", true},
+		{"app/metrics", "app/memory", false},
 		{"app/store", "app/render", false},
 		{"app/store", "app/work", false},
 		{"app/store/storetest", "app/store", true},

@@ -44,6 +44,27 @@ type ModelConfig struct {
 	Context   int           // tokens of its window, output included; 0: llm.DefaultWindow
 	MaxOutput int           // tokens of an answer; 0: llm.DefaultMaxOutput
 	Backups   []ModelConfig // asked in this order when it can't answer
+
+	observe func(llm.Call) // see [llm.Config]; set by New
+}
+
+// observed is the configuration with every model's calls told to f.
+func (c ModelsConfig) observed(f func(llm.Call)) ModelsConfig {
+	c.Coder, c.SIA, c.Reviewer = c.Coder.observed(f), c.SIA.observed(f), c.Reviewer.observed(f)
+	c.Coders = slices.Clone(c.Coders)
+	for i := range c.Coders {
+		c.Coders[i].Model = c.Coders[i].Model.observed(f)
+	}
+	return c
+}
+
+func (m ModelConfig) observed(f func(llm.Call)) ModelConfig {
+	m.observe = f
+	m.Backups = slices.Clone(m.Backups)
+	for i := range m.Backups {
+		m.Backups[i].observe = f
+	}
+	return m
 }
 
 // firstAttempt is what an attempt is taken to use before any was seen. At the prices of Claude
@@ -115,7 +136,7 @@ func (m ModelConfig) Client(l *slog.Logger, retries int) (*llm.Client, error) {
 	return llm.New(llm.Config{
 		Name: m.Name, BaseURL: m.URL, APIKey: m.Key, Model: m.Model, Price: m.Price, Window: m.Context,
 		MaxOutput: m.MaxOutput,
-		Retries:   retries, Logger: l,
+		Retries:   retries, Logger: l, Observe: m.observe,
 	})
 }
 

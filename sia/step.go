@@ -337,7 +337,10 @@ func (t Task) clone() Task {
 
 // who names the person of the event, as far as that is known.
 func (s *step) who() string {
-	if s.e.By.Login == "" {
+	switch {
+	case s.e.By.Operator:
+		return "whoever runs the server"
+	case s.e.By.Login == "":
 		return "somebody" // found by looking
 	}
 	return "@" + s.e.By.Login

@@ -28,6 +28,8 @@ func (r Repo) String() string { return r.Owner + "/" + r.Name }
 type Actor struct {
 	Login string `json:"login,omitempty"`
 	ID    int64  `json:"id,omitempty"` // GitHub's user id
+	// whoever runs the server, by a command on its machine; there is no login then
+	Operator bool `json:"operator,omitempty"`
 }
 
 // State is where a task is in its life.

@@ -44,10 +44,22 @@ type Config struct {
 
 	HTTPClient *http.Client // its Transport and Jar are used; nil: http.DefaultTransport
 	Logger     *slog.Logger // nil: nothing is logged
+	// Observe is told of every call that has ended, with its retries; nil: nobody is. It must be safe for
+	// concurrent use.
+	Observe func(Call)
 
 	Now   func() time.Time                           // nil: time.Now
 	Sleep func(context.Context, time.Duration) error // nil: a timer; must return the context's error when it ends first
 	Rand  func() float64                             // in [0, 1), for jitter; nil: math/rand
+}
+
+// Call is a call that has ended, for those who count.
+type Call struct {
+	Client string    // Config.Name
+	Failed ErrorKind // empty: it was answered, or what asked no longer waits
+	Ended  bool      // what asked no longer waits: the context ended
+	Usage  Usage     // of the answer and of tries that broke off
+	Took   time.Duration
 }
 
 // Client calls one model. It is safe for concurrent use.
@@ -141,11 +153,12 @@ func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 	return c.completeWith(ctx, req, c.cfg.Retries)
 }
 
-func (c *Client) completeWith(ctx context.Context, req Request, retries int) (Response, error) {
+func (c *Client) completeWith(ctx context.Context, req Request, retries int) (resp Response, err error) {
 	if len(req.Messages) == 0 {
 		return Response{}, &Error{Client: c.cfg.Name, Kind: KindBadRequest, Message: "the request has no messages"}
 	}
 	started := c.cfg.Now()
+	defer func() { c.observe(started, resp, err) }()
 	resp, tries, err := c.callRetrying(ctx, req, retries)
 	if err != nil {
 		return resp, err
@@ -161,4 +174,18 @@ func (c *Client) completeWith(ctx context.Context, req Request, retries int) (Re
 			Err: err}
 	}
 	return resp, nil
+}
+
+// observe tells who counts of a call.
+func (c *Client) observe(started time.Time, resp Response, err error) {
+	if c.cfg.Observe == nil {
+		return
+	}
+	call := Call{Client: c.cfg.Name, Usage: resp.Usage.Add(resp.Lost), Took: c.cfg.Now().Sub(started)}
+	var known *Error
+	if errors.As(err, &known) {
+		call.Failed = known.Kind
+	}
+	call.Ended = err != nil && call.Failed == ""
+	c.cfg.Observe(call)
 }

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,6 +45,8 @@ func (a *App) failure(err error, format string, args ...any) error {
 		limit *rateLimitError
 		he    *ghinstallation.HTTPError
 		er    *gh.ErrorResponse
+
+		untrusted *tls.CertificateVerificationError
 	)
 	switch {
 	case errors.As(err, &limit):
@@ -69,6 +72,9 @@ func (a *App) failure(err error, format string, args ...any) error {
 			"space; SIA tries again"
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Message = "GitHub did not answer in time; SIA tries again"
+	case errors.As(err, &untrusted):
+		e.Message = fmt.Sprintf("GitHub's certificate is not trusted on this machine (%s); where an authority of your own "+
+			"signed it, name a file with that authority's certificate in SSL_CERT_FILE and start SIA again", untrusted.Err)
 	default:
 		e.Message = "GitHub can't be reached or its answer can't be read; SIA tries again. If it goes on, check the " +
 			"network and githubstatus.com"

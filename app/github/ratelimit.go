@@ -33,10 +33,53 @@ type rateLimits struct {
 
 	mu    sync.Mutex
 	until map[string]time.Time // by x-ratelimit-resource
+	left  map[string]RateLimit // as GitHub last said, by the same
 }
 
 func newRateLimits() *rateLimits {
-	return &rateLimits{slots: make(chan struct{}, maxConcurrent), until: map[string]time.Time{}}
+	return &rateLimits{slots: make(chan struct{}, maxConcurrent), until: map[string]time.Time{}, left: map[string]RateLimit{}}
+}
+
+// RateLimit is what an installation may still ask of GitHub, as its last answer said.
+type RateLimit struct {
+	Installation int64
+	Resource     string // what is counted together, such as core or graphql
+	Limit        int    // requests an hour, of graphql points
+	Left         int    // of them
+	Resets       time.Time
+}
+
+// RateLimits are the limits of all installations that were asked for something, in no order.
+func (a *App) RateLimits() (all []RateLimit) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, in := range a.installations {
+		in.limits.mu.Lock()
+		for _, l := range in.limits.left {
+			l.Installation = in.id
+			all = append(all, l)
+		}
+		in.limits.mu.Unlock()
+	}
+	return all
+}
+
+// maxResources bounds the names of resources that are kept; GitHub has a dozen.
+const maxResources = 32
+
+// note keeps what an answer says of a resource. What is no number is no answer of GitHub's.
+func (l *rateLimits) note(resource, limit, left, reset string) {
+	of, err1 := strconv.Atoi(limit)
+	n, err2 := strconv.Atoi(left)
+	at, ok := headerSeconds(reset)
+	if err1 != nil || err2 != nil || !ok || of < 0 || n < 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.left[resource]; known || len(l.left) < maxResources {
+		l.left[resource] = RateLimit{Resource: resource, Limit: of, Left: n, Resets: time.Unix(int64(at/time.Second), 0)}
+	}
 }
 
 // held returns until when a resource may not be asked; zero when it may.
@@ -158,6 +201,7 @@ func (l *rateLimiter) learn(resource string, resp *http.Response) (until time.Ti
 	if r := h.Get("X-Ratelimit-Resource"); r != "" {
 		resource = r
 	}
+	l.limits.note(resource, h.Get("X-Ratelimit-Limit"), remaining, reset)
 	h.Del("X-Ratelimit-Remaining")
 	h.Del("X-Ratelimit-Reset")
 	now := l.app.cfg.Now()

@@ -25,7 +25,7 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" help:"Receive webhooks and work on labelled issues."`
 	Demo       demoCmd       `cmd:"" help:"Play the whole product on this machine: no account, no key."`
 	Doctor     doctorCmd     `cmd:"" help:"Check the configuration against the real endpoints and say what to do."`
-	Task       taskCmd       `cmd:"" help:"List, show and explain tasks."`
+	Task       taskCmd       `cmd:"" help:"Tasks: list, show and explain them; stop, pause, resume and retry one."`
 	Pause      pauseCmd      `cmd:"" help:"Pause everything, a repository or an installation, at once."`
 	Resume     resumeCmd     `cmd:"" help:"Go on with what was paused as a whole."`
 	Lessons    lessonsCmd    `cmd:"" help:"What was learned: list, show, teach, forget, import and export it."`
@@ -40,8 +40,13 @@ type cli struct {
 	Tamper     tamperCmd     `cmd:"" help:"Find what a change does to tests and checks, as SIA does of an attempt."`
 	Config     configCmd     `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
 	Migrate    migrateCmd    `cmd:"" help:"Bring the database's schema up to date."`
+	Backup     backupCmd     `cmd:"" help:"Copy the database while a server works on it, and say what else a restore needs."`
+	Health     healthCmd     `cmd:"" help:"Ask a running server whether it is up, or ready to work."`
 	Bench      benchGroup    `cmd:"" help:"Measure: this machine, the choice of technique, or the sandbox."`
 	Forward    forwardCmd    `cmd:"" hidden:"" passthrough:"" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
+	Complete   completeCmd   `cmd:"" hidden:"" passthrough:"" help:"Says how a command line may go on; shells ask."`
+	Completion completionCmd `cmd:"" help:"Print what makes bash, zsh or fish complete sia's command lines."`
+	Man        manCmd        `cmd:"" help:"Print the manual page of a command, or write those of all."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Help       helpCmd       `cmd:"" help:"Say what a command does: sia help [command]."`
 
@@ -86,13 +91,7 @@ func runArgs(ctx context.Context, args []string, stdout, stderr io.Writer) (code
 		}
 	}()
 	var c cli
-	parser, err := kong.New(&c,
-		kong.Name("sia"),
-		kong.Description("SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. "+
-			"Only checks declare success."),
-		kong.Vars{"dir": defaultDir(), "version": versionLine()}, kong.Configuration(yamlFile), kong.Writers(stdout, stderr),
-		kong.Exit(func(n int) { panic(exitPanic(n)) }),
-	)
+	parser, err := newParser(&c, stdout, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "sia:", err)
 		return exitUsage
@@ -102,7 +101,7 @@ func runArgs(ctx context.Context, args []string, stdout, stderr io.Writer) (code
 	}
 	kctx, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(stderr, "sia: %v\nTry `sia --help`.\n", err)
+		fmt.Fprintf(stderr, "sia: %v\nTry `%s --help`.\n", err, mistaken(err))
 		return exitUsage
 	}
 	opts := &slog.HandlerOptions{Level: c.LogLevel}
@@ -112,7 +111,7 @@ func runArgs(ctx context.Context, args []string, stdout, stderr io.Writer) (code
 	}
 	e := &commandEnv{ctx: ctx, out: stdout, err: stderr, logger: slog.New((&secret.Masker{}).Handler(handler)),
 		style: styleFor(stdout)}
-	if err := kctx.Run(e); err != nil {
+	if err := kctx.Run(e, parser); err != nil {
 		if ctx.Err() != nil { // what came of being told to end is no failure
 			fmt.Fprintln(stderr, "Stopped.")
 			return exitStopped
@@ -123,4 +122,27 @@ func runArgs(ctx context.Context, args []string, stdout, stderr io.Writer) (code
 		return exitFailed
 	}
 	return exitDone
+}
+
+// newParser is what reads command lines. Where kong would end the process, it panics with an
+// exitPanic.
+func newParser(c *cli, stdout, stderr io.Writer) (*kong.Kong, error) {
+	return kong.New(c,
+		kong.Name("sia"),
+		kong.Description("SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. "+
+			"Only checks declare success."),
+		kong.Vars{"dir": defaultDir(), "version": versionLine(), "states": stateNames()}, kong.Configuration(yamlFile),
+		kong.Writers(stdout, stderr), kong.Exit(func(n int) { panic(exitPanic(n)) }),
+	)
+}
+
+// mistaken is the command that a wrong command line was about, as far as that is known.
+func mistaken(err error) string {
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) && wrong.Context != nil {
+		if n := wrong.Context.Selected(); n != nil {
+			return "sia " + n.Path()
+		}
+	}
+	return "sia"
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 type configCmd struct {
@@ -16,7 +17,14 @@ type configCmd struct {
 }
 
 type configCheckCmd struct {
-	File string `arg:"" help:"The file." type:"path"`
+	File   string `arg:"" help:"The file." type:"path"`
+	Output string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// checkedConfig is the JSON of sia config check.
+type checkedConfig struct {
+	File     string        `json:"file"`
+	Problems []fileProblem `json:"problems"`
 }
 
 // Run checks a settings file.
@@ -25,7 +33,12 @@ func (c *configCheckCmd) Run(e *commandEnv) error {
 	if err != nil {
 		return err
 	}
-	if _, err := config.Parse(c.File, b); err != nil {
+	_, err = config.Parse(c.File, b)
+	var bad *invalid.File
+	if c.Output == "json" && (err == nil || errors.As(err, &bad)) {
+		return printProblems(e, bad, func(all []fileProblem) any { return checkedConfig{c.File, all} })
+	}
+	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(e.out, c.File+": good")
@@ -67,10 +80,34 @@ func (c *configExplainCmd) Run(e *commandEnv) error {
 	return err
 }
 
-type configSchemaCmd struct{}
+type configSchemaCmd struct {
+	Output string `help:"text or json; the schema is JSON in any case." enum:"text,json" default:"text"`
+}
 
 // Run prints the schema.
 func (configSchemaCmd) Run(e *commandEnv) error {
 	_, err := e.out.Write(config.Schema())
 	return err
+}
+
+// fileProblem is a problem of a file as JSON.
+type fileProblem struct {
+	Line    int    `json:"line,omitempty"`   // 1-based; 0: the file as a whole
+	Column  int    `json:"column,omitempty"` // 1-based
+	Path    string `json:"path,omitempty"`
+	Message string `json:"message"`
+	Nearest string `json:"nearest,omitempty"` // what was probably meant
+}
+
+// printProblems prints what with makes of a file's problems, and ends the command as failed where
+// there are any; nil: there are none.
+func printProblems(e *commandEnv, bad *invalid.File, with func([]fileProblem) any) error {
+	all := []fileProblem{}
+	if bad == nil {
+		return printJSON(e, with(all))
+	}
+	for _, b := range bad.Problems {
+		all = append(all, fileProblem(b))
+	}
+	return errors.Join(errShown, printJSON(e, with(all)))
 }

@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide, "install": install,
-			"refusing": refusing, "github": simulated, "newer": newer, "decisions": decisions, "scripted": scriptedModel},
+			"refusing": refusing, "github": simulated, "newer": newer, "decisions": decisions, "scripted": scriptedModel, "fronted": fronted},
 	})
 }
 

@@ -9,6 +9,13 @@ import (
 
 type migrateCmd struct {
 	serverFlags `embed:""`
+	Output      string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// migratedSchema are the versions of the schema before and after.
+type migratedSchema struct {
+	From int64 `json:"from"` // 0: there was no database
+	To   int64 `json:"to"`
 }
 
 // Run brings the schema up to date.
@@ -22,9 +29,12 @@ func (c *migrateCmd) Run(e *commandEnv) (err error) {
 	if err != nil {
 		return err
 	}
-	if from == to {
+	switch {
+	case c.Output == "json":
+		err = printJSON(e, migratedSchema{from, to})
+	case from == to:
 		_, err = fmt.Fprintf(e.out, "the schema is up to date (version %d)\n", to)
-	} else {
+	default:
 		_, err = fmt.Fprintf(e.out, "the schema went from version %d to %d\n", from, to)
 	}
 	return err

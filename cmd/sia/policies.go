@@ -193,17 +193,9 @@ type policiesCheckCmd struct {
 
 // checkedPolicy is the JSON of sia policies check.
 type checkedPolicy struct {
-	File     string          `json:"file"`
-	ID       string          `json:"id,omitempty"` // when nothing is wrong
-	Problems []policyProblem `json:"problems"`
-}
-
-type policyProblem struct {
-	Line    int    `json:"line,omitempty"`   // 1-based; 0: the file as a whole
-	Column  int    `json:"column,omitempty"` // 1-based
-	Path    string `json:"path,omitempty"`
-	Message string `json:"message"`
-	Nearest string `json:"nearest,omitempty"` // what was probably meant
+	File     string        `json:"file"`
+	ID       string        `json:"id,omitempty"` // when nothing is wrong
+	Problems []fileProblem `json:"problems"`
 }
 
 // Run checks a policy file.
@@ -211,15 +203,12 @@ func (c *policiesCheckCmd) Run(e *commandEnv) error {
 	p, err := policyFile(c.File)
 	var bad *invalid.File
 	if c.Output == "json" && (err == nil || errors.As(err, &bad)) {
-		checked := checkedPolicy{File: c.File, Problems: []policyProblem{}}
-		if bad == nil {
-			checked.ID = p.ID()
-			return printJSON(e, checked)
-		}
-		for _, b := range bad.Problems {
-			checked.Problems = append(checked.Problems, policyProblem(b))
-		}
-		return errors.Join(errShown, printJSON(e, checked))
+		return printProblems(e, bad, func(all []fileProblem) any {
+			if len(all) > 0 {
+				return checkedPolicy{File: c.File, Problems: all}
+			}
+			return checkedPolicy{c.File, p.ID(), all}
+		})
 	}
 	if err != nil {
 		return err

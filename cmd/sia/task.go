@@ -8,20 +8,22 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
-	"github.com/sia-bot/sia/sia/text"
 )
 
 type taskCmd struct {
 	List    taskListCmd    `cmd:"" help:"List tasks, the most recently changed first."`
 	Show    taskShowCmd    `cmd:"" help:"Show one task: attempts, checks, interventions, cost."`
 	Explain taskExplainCmd `cmd:"" help:"Every decision on a task, with its reason."`
+	Stop    taskStopCmd    `cmd:"" help:"End a task; what was done stays on its branch."`
+	Pause   taskPauseCmd   `cmd:"" help:"Pause one task; what runs is stopped and kept."`
+	Resume  taskResumeCmd  `cmd:"" help:"Have a paused task go on where it stopped, or give a task more credits."`
+	Retry   taskRetryCmd   `cmd:"" help:"Have a task that waits or has stopped tried once more."`
 }
 
 // openedDatabase is a server's database, opened for reading tasks.
@@ -72,40 +74,6 @@ func findTask(e *commandEnv, s *store.Store, name string) (sia.Task, error) {
 	}
 	return t, fmt.Errorf("there is no task %q; `sia task list` shows them all, and a task is named by its id or as "+
 		"owner/name#issue", name)
-}
-
-type taskListCmd struct {
-	openedDatabase `embed:""`
-	State          string `help:"Only tasks in this state." placeholder:"STATE"`
-	Limit          int    `help:"At most so many." default:"50"`
-}
-
-// Run lists tasks.
-func (c *taskListCmd) Run(e *commandEnv) error {
-	return c.with(e, func(s *store.Store) error {
-		tasks, err := s.Tasks(e.ctx, store.Filter{State: sia.State(c.State), Limit: c.Limit})
-		if err != nil {
-			return err
-		}
-		if c.Output == "json" {
-			all := make([]shownTask, len(tasks))
-			for i, t := range tasks {
-				all[i] = shown(t)
-			}
-			return printJSON(e, all)
-		}
-		if len(tasks) == 0 {
-			_, err := fmt.Fprintln(e.out, "no tasks: label an issue to start one")
-			return err
-		}
-		w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "TASK\tISSUE\tSTATE\tATTEMPTS\tCREDITS\tSINCE\tTITLE")
-		for _, t := range tasks {
-			fmt.Fprintf(w, "%s\t%s#%d\t%s\t%d\t%s/%s\t%s\t%s\n", t.ID, t.Repo, t.Issue, t.State, len(t.Attempts),
-				t.Credits.Spent, t.Credits.Budget, t.Since.Local().Format(time.DateTime), text.Clip(t.Title, 50))
-		}
-		return w.Flush()
-	})
 }
 
 type taskShowCmd struct {

@@ -39,20 +39,20 @@ func Metrics(day time.Time, repo sia.Repo, tasks []sia.Task) []byte {
 	p("# %s in %s\n", start.Format(time.DateOnly), titleText(repo.String()))
 	p("How SIA did, by what the checks said. SIA writes this file; what you change here is written over.\n")
 	p("| | target | today | 30 days |\n|---|---|---|---|")
-	d, m := tallyTasks(today), tallyTasks(month)
-	row := func(name, target string, value func(taskFigures) string) {
+	d, m := Tally(today), Tally(month)
+	row := func(name, target string, value func(Figures) string) {
 		p("| %s | %s | %s | %s |", name, target, value(d), value(m))
 	}
-	row("Tasks that moved", "", func(f taskFigures) string { return fmt.Sprint(f.tasks) })
-	row("Passed", "", func(f taskFigures) string { return fmt.Sprint(f.passed) })
-	row("Interventions that resolved", "> 70 %", func(f taskFigures) string { return shareInWords(f.resolved, f.judged) })
+	row("Tasks that moved", "", func(f Figures) string { return fmt.Sprint(f.Tasks) })
+	row("Passed", "", func(f Figures) string { return fmt.Sprint(f.Passed) })
+	row("Interventions that resolved", "> 70 %", func(f Figures) string { return shareInWords(f.Resolved, f.Judged) })
 	row("Resolved by the first technique", "> 50 %",
-		func(f taskFigures) string { return shareInWords(f.first, f.intervened) })
-	row("Escalated to a person", "< 30 %", func(f taskFigures) string { return shareInWords(f.escalated, f.tasks) })
+		func(f Figures) string { return shareInWords(f.First, f.Intervened) })
+	row("Escalated to a person", "< 30 %", func(f Figures) string { return shareInWords(f.Escalated, f.Tasks) })
 	row("Techniques tried per resolution", "< 3",
-		func(f taskFigures) string { return averagePer(float64(f.tried), f.rescued) })
+		func(f Figures) string { return averagePer(float64(f.Tried), f.Rescued) })
 	row("Credits per solved task", "falling",
-		func(f taskFigures) string { return averagePer(float64(f.credits)/float64(sia.Credit), f.passed) })
+		func(f Figures) string { return averagePer(float64(f.Credits)/float64(sia.Credit), f.Passed) })
 	p("\n## Tasks of the day\n")
 	if len(today) == 0 {
 		p("None.")
@@ -70,24 +70,29 @@ func Metrics(day time.Time, repo sia.Repo, tasks []sia.Task) []byte {
 	return []byte(b.String())
 }
 
-// taskFigures count over tasks.
-type taskFigures struct {
-	tasks, passed, escalated int
-	judged, resolved         int         // judged interventions, and how many of them resolved the failure
-	intervened, first        int         // tasks with a judged first intervention, and how many it resolved
-	rescued, tried           int         // tasks resolved by an intervention, and interventions judged in them
-	credits                  sia.Credits // of the tasks that passed, overruns included
+// Figures are how SIA did on some tasks: what its targets are measured by (docs/rules.md#targets).
+type Figures struct {
+	Tasks, Passed int
+	Escalated     int         // tasks of which a person was asked how to go on
+	Judged        int         // interventions of which the checks have decided,
+	Resolved      int         // and how many of them resolved the failure
+	Intervened    int         // tasks whose first intervention was judged,
+	First         int         // and how many it resolved
+	Rescued       int         // tasks that an intervention resolved,
+	Tried         int         // and the interventions judged in them
+	Credits       sia.Credits // of the tasks that passed, overruns included
 }
 
-func tallyTasks(tasks []sia.Task) (f taskFigures) {
-	f.tasks = len(tasks)
+// Tally counts over tasks.
+func Tally(tasks []sia.Task) (f Figures) {
+	f.Tasks = len(tasks)
 	for _, t := range tasks {
 		if t.State == sia.Passed {
-			f.passed++
-			f.credits += t.Credits.Spent + t.Credits.Overrun
+			f.Passed++
+			f.Credits += t.Credits.Spent + t.Credits.Overrun
 		}
 		if t.Escalation != nil && t.Escalation.Kind == sia.AskIssue {
-			f.escalated++
+			f.Escalated++
 		}
 		judged, rescued := 0, false
 		for i, v := range t.Interventions {
@@ -97,19 +102,19 @@ func tallyTasks(tasks []sia.Task) (f taskFigures) {
 			judged++
 			rescued = rescued || *v.Resolved
 			if i == 0 {
-				f.intervened++
+				f.Intervened++
 				if *v.Resolved {
-					f.first++
+					f.First++
 				}
 			}
 			if *v.Resolved {
-				f.resolved++
+				f.Resolved++
 			}
 		}
-		f.judged += judged
+		f.Judged += judged
 		if rescued {
-			f.rescued++
-			f.tried += judged
+			f.Rescued++
+			f.Tried += judged
 		}
 	}
 	return f

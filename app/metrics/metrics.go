@@ -1,0 +1,179 @@
+// Package metrics tells Prometheus how a server is and how it does: what waits to be worked on and
+// for how long, what was lost, what GitHub still lets it ask, how its models answer, and its targets
+// (docs/rules.md#targets).
+//
+// Concepts:
+//
+//   - [Calls] counts calls of models as they end. It is made first, for the models are made with it.
+//   - [New] is the handler of /metrics. Everything else is read from the database when it is asked for,
+//     and at most as often as [freshFor] says, however many ask: a scrape never costs more than that.
+//   - No name of a repository, person or task is on it: whoever may see how a server is need not see
+//     what it works on, and there are no more series than a server has models and installations.
+//
+// The package may import app/store, app/github, agent/llm, sia/memory and sia. Start reading at names.go,
+// which lists every metric.
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/memory"
+)
+
+const (
+	freshFor    = 15 * time.Second    // how long what was read is shown
+	targetsFor  = 5 * time.Minute     // the same of the targets, which take longest to read
+	readWithin  = 5 * time.Second     // bounds one reading
+	targetsOver = 30 * 24 * time.Hour // the time that targets are measured over
+	targetTasks = 5000                // at most so many tasks are read for them, the latest
+	askers      = 4                   // that may ask at once; others are refused
+)
+
+// Reader is what is read. [store.Store] is one.
+type Reader interface {
+	DeliveryBacklog(ctx context.Context) (store.Backlog, error)
+	EffectBacklog(ctx context.Context) (store.Backlog, error)
+	TaskStates(ctx context.Context) (map[sia.State]int, error)
+	CreditsSpentByAll(ctx context.Context) (sia.Credits, error)
+	Halts(ctx context.Context) ([]store.Halt, error)
+	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
+}
+
+// server reads how a server is. It is a prometheus.Collector, safe for concurrent use.
+type server struct {
+	from   Reader
+	limits func() []github.RateLimit
+	log    *slog.Logger
+	now    func() time.Time
+
+	mu      sync.Mutex
+	seen    reading
+	targets memory.Figures
+	counted time.Time // when targets were; zero: never
+}
+
+// reading is what was read at one time.
+type reading struct {
+	at                  time.Time // zero: never
+	deliveries, effects store.Backlog
+	tasks               map[sia.State]int
+	spent               sia.Credits
+	halts               int
+	err                 error
+}
+
+// New is the handler of /metrics: calls, what from has, and limits as GitHub last said them.
+func New(calls *Calls, from Reader, limits func() []github.RateLimit, log *slog.Logger, now func() time.Time) (
+	http.Handler, error,
+) {
+	registry := prometheus.NewRegistry()
+	for _, c := range []prometheus.Collector{calls, &server{from: from, limits: limits, log: log, now: now},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
+		if err := registry.Register(c); err != nil {
+			return nil, fmt.Errorf("set up the metrics: %w", err)
+		}
+	}
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: askers, Timeout: 2 * readWithin,
+		ErrorHandling: promhttp.ContinueOnError}), nil
+}
+
+// Collect implements prometheus.Collector. Where the database does not answer, what it would have said is
+// left out, and sia_database_up is 0.
+func (s *server) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	for _, l := range s.limits() {
+		id := fmt.Sprint(l.Installation)
+		gauge(rateLimitLeft, float64(l.Left), id, l.Resource)
+		gauge(rateLimit, float64(l.Limit), id, l.Resource)
+		gauge(rateLimitResets, float64(l.Resets.Unix()), id, l.Resource)
+	}
+	seen, figures := s.read()
+	if seen.err != nil {
+		gauge(databaseUp, 0)
+		return
+	}
+	gauge(databaseUp, 1)
+	now := s.now()
+	for kind, b := range map[string]store.Backlog{"delivery": seen.deliveries, "effect": seen.effects} {
+		gauge(waiting, float64(b.Waiting), kind)
+		gauge(oldest, age(b.Oldest, now), kind)
+	}
+	gauge(givenUp, float64(seen.deliveries.Failed))
+	for _, state := range sia.States {
+		gauge(tasks, float64(seen.tasks[state]), string(state))
+	}
+	ch <- prometheus.MustNewConstMetric(spent, prometheus.CounterValue, inCredits(seen.spent))
+	gauge(halts, float64(seen.halts))
+	gauge(monthTasks, float64(figures.Tasks), "moved")
+	gauge(monthTasks, float64(figures.Passed), "passed")
+	gauge(monthTasks, float64(figures.Escalated), "escalated")
+	gauge(monthTasks, float64(figures.Rescued), "rescued")
+	share := func(d *prometheus.Desc, n float64, of int) {
+		if of > 0 { // a share of nothing is no figure
+			gauge(d, n/float64(of))
+		}
+	}
+	share(resolvedShare, float64(figures.Resolved), figures.Judged)
+	share(firstShare, float64(figures.First), figures.Intervened)
+	share(escalatedShare, float64(figures.Escalated), figures.Tasks)
+	share(techniques, float64(figures.Tried), figures.Rescued)
+	share(creditsPerSolved, inCredits(figures.Credits), figures.Passed)
+}
+
+// age is how long ago a time is, in seconds; 0 for none, and for what is yet to come.
+func age(at, now time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(at).Seconds())
+}
+
+func inCredits(c sia.Credits) float64 { return float64(c) / float64(sia.Credit) }
+
+// read is what was read last, anew where that is too old. Whoever asks meanwhile waits for it.
+func (s *server) read() (reading, memory.Figures) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if !s.seen.at.IsZero() && now.Sub(s.seen.at) < freshFor {
+		return s.seen, s.targets
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readWithin)
+	defer cancel()
+	r := reading{at: now}
+	var errs [6]error
+	r.deliveries, errs[0] = s.from.DeliveryBacklog(ctx)
+	r.effects, errs[1] = s.from.EffectBacklog(ctx)
+	r.tasks, errs[2] = s.from.TaskStates(ctx)
+	r.spent, errs[3] = s.from.CreditsSpentByAll(ctx)
+	var halted []store.Halt
+	halted, errs[4] = s.from.Halts(ctx)
+	r.halts = len(halted)
+	if s.counted.IsZero() || now.Sub(s.counted) >= targetsFor {
+		var of []sia.Task
+		of, errs[5] = s.from.Tasks(ctx, store.Filter{Since: now.Add(-targetsOver), Limit: targetTasks})
+		if errs[5] == nil {
+			s.targets, s.counted = memory.Tally(of), now
+		}
+	}
+	if r.err = errors.Join(errs[:]...); r.err != nil {
+		s.log.ErrorContext(ctx, "metrics not read", "error", r.err)
+	}
+	s.seen = r
+	return r, s.targets
+}

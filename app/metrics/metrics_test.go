@@ -1,0 +1,177 @@
+package metrics_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/metrics"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// opened is an empty database whose clock stands where at does.
+func opened(t *testing.T, at *time.Time) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db"),
+		Now: func() time.Time { return *at }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() }) // a test closes it before
+	if _, _, err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func handler(t *testing.T, calls *metrics.Calls, s *store.Store, at *time.Time) http.Handler {
+	t.Helper()
+	h, err := metrics.New(calls, s, func() []github.RateLimit {
+		return []github.RateLimit{{Installation: 5, Resource: "core", Limit: 5000, Left: 12, Resets: at.Add(time.Minute)}}
+	}, slog.New(slog.DiscardHandler), func() time.Time { return *at })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func shown(t *testing.T, h http.Handler) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	if w.Code != http.StatusOK {
+		t.Fatalf("%d: %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// lacking are the lines of want that are not shown.
+func lacking(shown string, want ...string) []string {
+	lines := strings.Split(shown, "\n")
+	return slices.DeleteFunc(want, func(l string) bool { return slices.Contains(lines, l) })
+}
+
+// What waits is told with its age, the database is asked no more often than is needed, and where it
+// does not answer that is told, too.
+func TestBacklog(t *testing.T) {
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	s := opened(t, &at)
+	h := handler(t, metrics.NewCalls(), s, &at)
+	if l := lacking(shown(t, h), "sia_database_up 1", `sia_waiting{kind="delivery"} 0`,
+		`sia_oldest_waiting_seconds{kind="delivery"} 0`, `sia_github_rate_limit_left{installation="5",resource="core"} 12`,
+		`sia_tasks{state="queued"} 0`); len(l) > 0 {
+		t.Errorf("empty, it lacks %q", l)
+	}
+	if text := shown(t, h); strings.Contains(text, "_ratio ") {
+		t.Errorf("shares of nothing:\n%s", text)
+	}
+	ctx := context.Background()
+	if _, err := s.SaveDelivery(ctx, store.Delivery{GUID: "g", Event: "issues", Body: []byte("{}"), Received: at}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Apply(ctx, sia.NewTaskID(7, 12), sia.Event{ID: "start", At: at, By: sia.Actor{Login: "mia"}, Fact: sia.Start{
+		Installation: 3, Repo: sia.Repo{ID: 7, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Confirm bookings",
+		DefaultBranch: "main",
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if l := lacking(shown(t, h), `sia_waiting{kind="delivery"} 0`); len(l) > 0 {
+		t.Errorf("asked again at once")
+	}
+	at = at.Add(40 * time.Second)
+	if l := lacking(shown(t, h), `sia_waiting{kind="delivery"} 1`, `sia_oldest_waiting_seconds{kind="delivery"} 40`,
+		`sia_oldest_waiting_seconds{kind="effect"} 40`, `sia_tasks{state="queued"} 1`); len(l) > 0 {
+		t.Errorf("40 seconds later it lacks %q", l)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	at = at.Add(time.Minute)
+	text := shown(t, h)
+	if l := lacking(text, "sia_database_up 0"); len(l) > 0 || strings.Contains(text, "sia_tasks{") {
+		t.Errorf("without a database:\n%s", text)
+	}
+}
+
+// Calls are told apart by how they ended; what an endpoint says of tokens can't make a count fall.
+func TestCalls(t *testing.T) {
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	calls := metrics.NewCalls()
+	h := handler(t, calls, opened(t, &at), &at)
+	calls.Ended(llm.Call{Client: "coder", Usage: llm.Usage{Input: 100, CachedInput: 60, Output: 7}, Took: 3 * time.Second})
+	calls.Ended(llm.Call{Client: "coder", Failed: llm.KindRateLimit})
+	calls.Ended(llm.Call{Client: "coder", Ended: true, Usage: llm.Usage{Input: -5, CachedInput: 3, Output: -1}})
+	if l := lacking(shown(t, h), `sia_model_calls_total{model="coder",outcome="answered"} 1`,
+		`sia_model_calls_total{model="coder",outcome="rate_limit"} 1`, `sia_model_calls_total{model="coder",outcome="ended"} 1`,
+		`sia_model_tokens_total{kind="input",model="coder"} 40`, `sia_model_tokens_total{kind="cached",model="coder"} 63`,
+		`sia_model_tokens_total{kind="output",model="coder"} 7`, `sia_model_call_seconds_bucket{model="coder",le="2"} 2`,
+		`sia_model_call_seconds_bucket{model="coder",le="5"} 3`); len(l) > 0 {
+		t.Errorf("it lacks %q", l)
+	}
+}
+
+// The dashboard, the alerts and their page name metrics that there are, and each metric is on one of
+// them: what nobody looks at need not be counted.
+func TestEveryNameIsShown(t *testing.T) {
+	names := source(t)
+	histogram := "sia_model_call_seconds"
+	used := map[string]bool{}
+	for _, file := range []string{"dashboard.json", "alerts.yml"} {
+		b, err := os.ReadFile(filepath.Join("../../docs/operations", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`\bsia_[a-z_]+`).FindAllString(string(b), -1) {
+			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+				if strings.TrimSuffix(name, suffix) == histogram {
+					name = histogram
+				}
+			}
+			used[name] = true
+			if !slices.Contains(names, name) {
+				t.Errorf("%s names %s, which there is not", file, name)
+			}
+		}
+	}
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if !used[name] {
+			t.Errorf("%s is in no panel and no alert", name)
+		}
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("%s is not in docs/operations.md", name)
+		}
+	}
+}
+
+// source are the names of all metrics, as they are described.
+func source(t *testing.T) (names []string) {
+	t.Helper()
+	for _, file := range []string{"names.go", "calls.go"} {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`desc\("([a-z_]+)"|Name: "sia_([a-z_]+)"`).FindAllStringSubmatch(string(b), -1) {
+			names = append(names, "sia_"+m[1]+m[2])
+		}
+	}
+	if len(names) < 15 {
+		t.Fatalf("found only %q", names)
+	}
+	return names
+}

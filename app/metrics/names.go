@@ -1,0 +1,46 @@
+package metrics
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// desc describes a metric; help is what people read in Prometheus.
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("sia_"+name, help, labels, nil)
+}
+
+// How a server is.
+var (
+	databaseUp = desc("database_up", "1 while the database answers.")
+	waiting    = desc("waiting", "Deliveries of GitHub, or effects of tasks, that are due and not done.", "kind")
+	oldest     = desc("oldest_waiting_seconds", "How long the oldest of them has been due; 0 without any.", "kind")
+	givenUp    = desc("deliveries_given_up", "Deliveries that could not be worked on, of those that are still kept.")
+	tasks      = desc("tasks", "Tasks by state.", "state")
+	halts      = desc("halts", "Repositories, installations or servers that are paused as a whole.")
+	spent      = desc("credits_spent_total", "What all tasks cost, in credits of 0.01 USD.")
+
+	rateLimitLeft = desc("github_rate_limit_left", "What GitHub still lets an installation ask, as it last said.",
+		"installation", "resource")
+	rateLimit = desc("github_rate_limit", "What GitHub lets an installation ask in an hour.", "installation", "resource")
+	// compared with time()
+	rateLimitResets = desc("github_rate_limit_resets_timestamp_seconds", "When it is full again, in seconds since 1970.",
+		"installation", "resource")
+)
+
+// How it does: the targets, over the tasks that moved in the last 30 days. What there is no figure
+// for is left out.
+var (
+	monthTasks     = desc("month_tasks", "Tasks that moved in 30 days, by what became of them.", "what")
+	resolvedShare  = desc("interventions_resolved_ratio", "Share of judged interventions that resolved the failure; target: > 0.7.")
+	firstShare     = desc("first_technique_resolved_ratio", "Share of first interventions that resolved it; target: > 0.5.")
+	escalatedShare = desc("escalated_ratio", "Share of tasks of which a person was asked; target: < 0.3.")
+	techniques     = desc("techniques_per_resolution",
+		"Interventions judged in a task that one resolved, on average; target: < 3.")
+	creditsPerSolved = desc("credits_per_solved_task", "What a task that passed cost, on average; target: falling.")
+)
+
+// Describe implements prometheus.Collector.
+func (s *server) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{databaseUp, waiting, oldest, givenUp, tasks, halts, spent, rateLimitLeft, rateLimit,
+		rateLimitResets, monthTasks, resolvedShare, firstShare, escalatedShare, techniques, creditsPerSolved} {
+		ch <- d
+	}
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Backup writes a copy of the database to a file that does not exist yet, readable by its owner
+// alone: everything as it was at one moment, whatever is written meanwhile, by this process or another.
+// The copy is whole and was checked when it appears under its name; it takes as long as reading and
+// writing the database does, and that much room beside the file. size is in bytes.
+//
+// To restore it, put the file in the database's place while no server runs, without the files
+// ending in -wal and -shm that lie beside it.
+func (s *Store) Backup(ctx context.Context, file string) (size int64, err error) {
+	op := "back up the database to " + file
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return 0, taken(op, err)
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(file), ".sia-backup-") // readable by its owner alone
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", op, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	copied := filepath.Join(dir, "sia.db")
+	// https://sqlite.org/lang_vacuum.html#vacuuminto: a consistent snapshot of a database that is in use.
+	if _, err := s.ckpt.ExecContext(ctx, `VACUUM INTO ?`, copied); err != nil {
+		return 0, s.explain(op, err)
+	}
+	if size, err = checkBackup(ctx, copied); err != nil {
+		return 0, fmt.Errorf("%s: %w", op, err)
+	}
+	err = os.Link(copied, file) // unlike renaming, not in the place of what somebody has just made
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = os.Rename(copied, file) // not every disk has links
+	}
+	if err != nil {
+		return 0, taken(op, err)
+	}
+	return size, syncFolder(filepath.Dir(file))
+}
+
+// taken is why a backup's file can't be made; err nil: there is one of its name.
+func taken(op string, err error) error {
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return &sia.Error{Op: op, Permanent: true,
+			Message: "there is a file of that name, and a backup never takes another's place; name a new one"}
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// checkBackup makes sure of a copy: that SQLite can read all of it, that its owner alone can, and
+// that it is on the disk.
+func checkBackup(ctx context.Context, file string) (size int64, err error) {
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		return 0, err
+	}
+	var found string
+	err = db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return 0, fmt.Errorf("read the copy: %w", err)
+	}
+	if found != "ok" {
+		return 0, fmt.Errorf("the copy is damaged: %s", found)
+	}
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return 0, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		size = info.Size()
+	}
+	return size, errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close())
+}
+
+// syncFolder has a file's name survive a loss of power.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Backlog is how much of something waits to be worked on.
+type Backlog struct {
+	Waiting int       // that are due
+	Oldest  time.Time // since when the oldest of them is; zero without any
+	Failed  int       // deliveries that were given up, of those that are still kept
+}
+
+// DeliveryBacklog is how many deliveries wait, and how many were given up: what they told is lost but for
+// what SIA finds by looking.
+func (s *Store) DeliveryBacklog(ctx context.Context) (Backlog, error) {
+	b, err := s.backlog(ctx, `SELECT count(CASE WHEN state = 'pending' THEN 1 END),
+			coalesce(min(CASE WHEN state = 'pending' THEN received_at END), 0), count(CASE WHEN state = 'failed' THEN 1 END)
+		FROM deliveries WHERE state IN ('pending', 'failed')`)
+	return b, s.explain("count deliveries", err)
+}
+
+// EffectBacklog is how many effects wait, since they were due.
+func (s *Store) EffectBacklog(ctx context.Context) (Backlog, error) {
+	b, err := s.backlog(ctx, `SELECT count(*), coalesce(min(due_at), 0), 0 FROM effects
+		WHERE state = 'pending' AND due_at <= ?`, micros(s.now()))
+	return b, s.explain("count effects", err)
+}
+
+func (s *Store) backlog(ctx context.Context, query string, args ...any) (b Backlog, err error) {
+	var oldest int64
+	err = s.r.QueryRowContext(ctx, query, args...).Scan(&b.Waiting, &oldest, &b.Failed)
+	b.Oldest = fromMicros(oldest)
+	return b, err
+}
+
+// TaskStates counts all tasks by their state.
+func (s *Store) TaskStates(ctx context.Context) (map[sia.State]int, error) {
+	type count struct {
+		state sia.State
+		n     int
+	}
+	counts, err := collect(ctx, s.r, func(rows *sql.Rows) (c count, err error) { return c, rows.Scan(&c.state, &c.n) },
+		`SELECT state, count(*) FROM tasks GROUP BY state`)
+	out := map[sia.State]int{}
+	for _, c := range counts {
+		out[c.state] = c.n
+	}
+	return out, s.explain("count tasks by state", err)
+}
+
+// CreditsSpentByAll is what all tasks cost, since ever.
+func (s *Store) CreditsSpentByAll(ctx context.Context) (c sia.Credits, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT coalesce(sum(amount), 0) FROM credits
+		WHERE kind IN ('spend', 'overrun')`).Scan(&c)
+	return c, s.explain("sum the credits spent", err)
+}

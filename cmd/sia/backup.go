@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+type backupCmd struct {
+	openedDatabase `embed:""`
+	File           string `arg:"" help:"The file to write; there must be none of its name yet." type:"path"`
+}
+
+// backedUp is what a backup holds, as programs read it. Fields are only added.
+type backedUp struct {
+	File   string   `json:"file"`
+	Bytes  int64    `json:"bytes"`
+	Schema int64    `json:"schema"` // version: SIA restores it with this program or a newer one
+	Beside []string `json:"beside"` // files that a restore needs and the backup does not hold
+}
+
+// Run copies the database. A server beside goes on meanwhile.
+func (c *backupCmd) Run(e *commandEnv) error {
+	return c.with(e, func(s *store.Store) error {
+		schema, err := s.Version(e.ctx)
+		if err != nil {
+			return err
+		}
+		done := backedUp{File: c.File, Schema: schema}
+		if done.Bytes, err = s.Backup(e.ctx, c.File); err != nil {
+			return err
+		}
+		if done.Beside, err = c.beside(); err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return printJSON(e, done)
+		}
+		fmt.Fprintf(e.out, "%s holds the database, %s, schema version %d.\n", done.File, megabytes(done.Bytes), schema)
+		if len(done.Beside) > 0 {
+			fmt.Fprintln(e.out, "A restore needs these files besides; they hold secrets, so keep them where those belong:")
+			for _, file := range done.Beside {
+				fmt.Fprintln(e.out, "  "+text.OneLine(file))
+			}
+		}
+		_, err = fmt.Fprintln(e.out, "So it does the variables SIA_* that the server is started with. "+
+			"What else lies in its folder is made again.")
+		return err
+	})
+}
+
+// madeAgain are the folders of a server that it fills by itself.
+var madeAgain = [...]string{"git", "sandbox"}
+
+// beside are the files that a server works with besides its database: what its folder holds, such as
+// keys, the app's key file, and the configuration file.
+func (c *backupCmd) beside() (files []string, err error) {
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	_, database, _ := strings.Cut(c.database(), ":")
+	for _, entry := range entries {
+		file := filepath.Join(c.Dir, entry.Name())
+		if slices.Contains(madeAgain[:], entry.Name()) || strings.HasPrefix(file, database) {
+			continue
+		}
+		files = append(files, file)
+	}
+	for _, file := range []string{c.AppKeyFile, string(c.ConfigFile)} {
+		if file != "" && !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	return append([]string{}, files...), nil
+}
+
+// megabytes is a size for people.
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

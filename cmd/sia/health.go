@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// healthCmd asks a server how it is: for container health checks, where there is no curl.
+type healthCmd struct {
+	URL     string        `arg:"" optional:"" help:"The server's private address, such as http://127.0.0.1:9090." default:"http://127.0.0.1:9090"`
+	Ready   bool          `help:"Ask whether it can work: whether the database, GitHub and the models answer. Without it: whether it is up."`
+	Timeout time.Duration `help:"How long to wait for the answer." default:"5s"`
+	Output  string        `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// Validate refuses, as wrong usage, what no server can be asked at.
+func (c healthCmd) Validate() error {
+	u, err := url.Parse(c.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%q is no address; give the server's private one, such as http://127.0.0.1:9090", c.URL)
+	}
+	if c.Timeout <= 0 {
+		return fmt.Errorf("--timeout %s: the time has to be positive", c.Timeout)
+	}
+	return nil
+}
+
+// serverHealth is what a server answered, as programs read it.
+type serverHealth struct {
+	OK     bool   `json:"ok"`
+	Status int    `json:"status"`  // of HTTP
+	Says   string `json:"message"` // what the server says, a line for each problem
+}
+
+// mostHealth is how much of an answer is read, in bytes.
+const mostHealth = 16 << 10
+
+// Run asks once. Nothing but an answer of 200 is health.
+func (c *healthCmd) Run(e *commandEnv) error {
+	path := "/healthz"
+	if c.Ready {
+		path = "/readyz"
+	}
+	address, err := url.JoinPath(c.URL, path)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, c.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return err
+	}
+	// The server is meant, and nothing between: no proxy, no other address.
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the server: %w; is it running, and is that its --private address?", err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, mostHealth))
+	if err != nil {
+		return fmt.Errorf("ask the server: %w", err)
+	}
+	h := serverHealth{OK: resp.StatusCode == http.StatusOK, Status: resp.StatusCode,
+		Says: text.Clip(string(bytes.TrimSpace(body)), mostHealth)}
+	if c.Output == "json" {
+		err = printJSON(e, h)
+	} else {
+		err = printMasked(e, h.Says+"\n")
+	}
+	if err == nil && !h.OK {
+		err = errShown
+	}
+	return err
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A server is asked for its health by its own program: whether it is up, and whether it can work.
+func TestHealth(t *testing.T) {
+	pages, _, _ := startServe(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, `{"error": {"message": "no such key", "code": "invalid_api_key"}}`, http.StatusUnauthorized)
+	}))
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // not asked: the server is meant
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{pages}, exitDone, "ok\n"},
+		{[]string{pages + "/"}, exitDone, "ok\n"},
+		{[]string{"--ready", pages}, exitFailed, "model coder: call model coder: auth (HTTP 401)"},
+		{[]string{"--ready", pages, "--output", "json"}, exitFailed, `"status": 503`},
+	} {
+		var out strings.Builder
+		if code := runCommand(t.Context(), append([]string{"health"}, c.args...), &out, io.Discard); code != c.code ||
+			!strings.Contains(out.String(), c.want) {
+			t.Errorf("%v: exit %d, want %d: %s", c.args, code, c.code, out.String())
+		}
+	}
+}
+
+// Prometheus is told on the private address, and on no other.
+func TestServeTellsPrometheus(t *testing.T) {
+	pages, webhooks, _ := startServe(t, http.NotFoundHandler())
+	if status, body := get(t, pages+"/metrics"); status != http.StatusOK || !strings.Contains(body, "\nsia_database_up 1\n") {
+		t.Errorf("%d %s", status, body)
+	}
+	public := strings.TrimSuffix(webhooks, "/webhook") + "/metrics"
+	if status, body := get(t, public); status == http.StatusOK || strings.Contains(body, "sia_") {
+		t.Errorf("%s answers %d: %s", public, status, body)
+	}
+}
+
+// What is not SIA, or does not answer, is not healthy.
+func TestHealthOfOthers(t *testing.T) {
+	hang := make(chan struct{})
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/away/healthz":
+			http.Redirect(w, r, "/", http.StatusFound)
+		case "/hangs/healthz":
+			<-hang
+		case "/much/healthz":
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, strings.Repeat("much\n", 1<<20))
+		}
+	}))
+	defer other.Close()
+	defer close(hang)
+	for path, code := range map[string]int{"/away": exitFailed, "/hangs": exitFailed, "/much": exitFailed} {
+		var out, errs strings.Builder
+		got := runCommand(t.Context(), []string{"health", other.URL + path, "--timeout", "200ms"}, &out, &errs)
+		if got != code || out.Len() > 2*mostHealth {
+			t.Errorf("%s: exit %d, %d bytes: %s", path, got, out.Len(), errs.String())
+		}
+	}
+	for _, args := range [][]string{{"localhost:9090"}, {"ftp://x"}, {"--timeout", "0s"}} {
+		if got := runCommand(t.Context(), append([]string{"health"}, args...), io.Discard, io.Discard); got != exitUsage {
+			t.Errorf("%v: exit %d, want wrong usage", args, got)
+		}
+	}
+}

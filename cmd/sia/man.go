@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// manCmd prints or writes manual pages, made of the same words as --help.
+type manCmd struct {
+	Command []string `arg:"" optional:"" help:"The command, such as task list; without any, sia itself."`
+	Folder  string   `help:"Instead of printing a page, write those of all commands here, such as ~/.local/share/man/man1." type:"path" placeholder:"FOLDER"`
+	Output  string   `help:"text or json; pages are the text of man in any case." enum:"text,json" default:"text"`
+}
+
+// writtenPage is a manual page as JSON.
+type writtenPage struct {
+	Name string `json:"name"`           // such as sia-task-list.1
+	Page string `json:"page,omitempty"` // when it was not written to a file
+	File string `json:"file,omitempty"`
+}
+
+// Run prints the page of one command, or writes the pages of all.
+func (c *manCmd) Run(e *commandEnv, parser *kong.Kong) error {
+	if c.Folder != "" {
+		return c.writeAll(e, parser.Model.Node)
+	}
+	n := parser.Model.Node
+	for i, word := range c.Command {
+		next := slices.IndexFunc(n.Children, func(child *kong.Node) bool { return !child.Hidden && child.Name == word })
+		if next < 0 {
+			return fmt.Errorf("there is no command %q; `sia --help` lists them", strings.Join(c.Command[:i+1], " "))
+		}
+		n = n.Children[next]
+	}
+	if c.Output == "json" {
+		return printJSON(e, writtenPage{Name: manName(n) + ".1", Page: manPage(n)})
+	}
+	_, err := io.WriteString(e.out, manPage(n))
+	return err
+}
+
+// writeAll writes a page for the program and for each of its commands.
+func (c *manCmd) writeAll(e *commandEnv, root *kong.Node) error {
+	if len(c.Command) > 0 {
+		return errors.New("--folder takes the pages of all commands; leave the command out")
+	}
+	if err := os.MkdirAll(c.Folder, 0o755); err != nil { //nolint:gosec // manual pages are for everybody
+		return err
+	}
+	var all []writtenPage
+	for _, n := range visibleNodes(root) {
+		page := writtenPage{Name: manName(n) + ".1", File: filepath.Join(c.Folder, manName(n)+".1")}
+		out, err := createOut(page.File, 0o644)
+		if err != nil {
+			return err
+		}
+		err = out.finish([]byte(manPage(n)))
+		out.discard()
+		if err != nil {
+			return err
+		}
+		all = append(all, page)
+	}
+	if c.Output == "json" {
+		return printJSON(e, all)
+	}
+	_, err := fmt.Fprintf(e.out, "%d pages are in %s\n", len(all), c.Folder)
+	return err
+}
+
+// visibleNodes are a command and those below it that people are shown.
+func visibleNodes(n *kong.Node) []*kong.Node {
+	all := []*kong.Node{n}
+	for _, child := range n.Children {
+		if !child.Hidden {
+			all = append(all, visibleNodes(child)...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+)
+
+// root is a file of the repository.
+func root(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("../..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Whoever runs SIA sets only variables that it reads.
+func TestOperationsNameVariables(t *testing.T) {
+	parser, err := newParser(&cli{}, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := []string{"SIA_DOMAIN"} // compose and Caddy's
+	for _, command := range parser.Model.Leaves(false) {
+		for _, f := range flagsOf(command) {
+			known = append(known, f.Envs...)
+		}
+	}
+	for _, file := range []string{"compose.yml", ".env.example", "Dockerfile", "docs/operations.md", "docs/operations/sia.service",
+		"docs/operations/Caddyfile"} {
+		named := regexp.MustCompile(`\bSIA_[A-Z_]+`).FindAllString(root(t, file), -1)
+		if len(named) == 0 {
+			t.Errorf("%s names no variable", file)
+		}
+		for _, name := range named {
+			if !slices.Contains(known, name) {
+				t.Errorf("%s names %s, which nothing reads", file, name)
+			}
+		}
+	}
+}
+
+// The stack of compose.yml opens Caddy's ports and no other, asks SIA for its health by a command that
+// there is, and mounts files that there are.
+func TestComposeStack(t *testing.T) {
+	var stack struct {
+		Services map[string]struct {
+			Ports, Volumes []string
+			CapDrop        []string `yaml:"cap_drop"`
+			ReadOnly       bool     `yaml:"read_only"`
+			Restart        string
+			Healthcheck    struct{ Test []string }
+		}
+		Volumes map[string]any
+	}
+	if err := yaml.Unmarshal([]byte(root(t, "compose.yml")), &stack); err != nil {
+		t.Fatal(err)
+	}
+	ports := map[string][]string{}
+	for name, s := range stack.Services {
+		if len(s.Ports) > 0 {
+			ports[name] = s.Ports
+		}
+		if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) || s.Restart != "unless-stopped" {
+			t.Errorf("%s is not as closed as it can be: %+v", name, s)
+		}
+		for _, v := range s.Volumes {
+			from, _, _ := strings.Cut(v, ":")
+			if _, ok := stack.Volumes[from]; !ok && from != "./secrets" {
+				root(t, from)
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string][]string{"caddy": {"80:80", "443:443"}}, ports); diff != "" {
+		t.Error(diff)
+	}
+	health := stack.Services["sia"].Healthcheck.Test
+	if len(health) < 3 || !slices.Equal(health[:2], []string{"CMD", "sia"}) {
+		t.Fatalf("the health check is %q", health)
+	}
+	parser, err := newParser(&cli{}, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(health[2:]); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a server's secrets are called is kept out of git and of images.
+func TestSecretsAreIgnored(t *testing.T) {
+	for file, want := range map[string][]string{
+		".gitignore":    {"/.env", "/secrets/", "*.pem", "github-app.json"},
+		".dockerignore": {".env", "secrets", "**/*.pem", "**/github-app.json"},
+	} {
+		lines := strings.Split(root(t, file), "\n")
+		for _, line := range want {
+			if !slices.Contains(lines, line) {
+				t.Errorf("%s lacks %s", file, line)
+			}
+		}
+	}
+}
+
+// A release is made by actions at commits, which can't be moved as tags can, and no job may do more than it
+// is given.
+func TestReleaseIsPinned(t *testing.T) {
+	const file = ".github/workflows/release.yml"
+	var workflow struct {
+		Permissions map[string]string
+		Jobs        map[string]struct {
+			Permissions map[string]string
+			Steps       []struct{ Uses string }
+		}
+	}
+	if err := yaml.Unmarshal([]byte(root(t, file)), &workflow); err != nil {
+		t.Fatal(err)
+	}
+	if workflow.Permissions == nil || len(workflow.Permissions) > 0 {
+		t.Errorf("every job may do %v", workflow.Permissions)
+	}
+	pinned := regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40}$`)
+	n := 0
+	for name, job := range workflow.Jobs {
+		if len(job.Permissions) == 0 {
+			t.Errorf("%s says nothing of what it may do", name)
+		}
+		for _, step := range job.Steps {
+			if step.Uses != "" {
+				n++
+				if !pinned.MatchString(step.Uses) {
+					t.Errorf("%s uses %s", name, step.Uses)
+				}
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no job uses an action")
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// manPage is the manual page of a command, for man: what `--help` says of it, in the language of
+// man(7). It has no date, so that a version always gives the same page.
+func manPage(n *kong.Node) string {
+	var b strings.Builder
+	name := manName(n)
+	fmt.Fprintf(&b, ".TH %s 1 \"\" %s SIA\n", roffQuote(strings.ToUpper(name)), roffQuote("sia "+version))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(strings.TrimSuffix(oneLineHelp(n), ".")))
+	b.WriteString(".SH SYNOPSIS\n")
+	for _, leaf := range leavesOf(n) {
+		fmt.Fprintf(&b, ".br\n.B sia %s\n", roff(strings.TrimSpace(leaf.Summary())))
+	}
+	if len(n.Positional) > 0 {
+		b.WriteString(".SH ARGUMENTS\n")
+		for _, arg := range n.Positional {
+			fmt.Fprintf(&b, ".TP\n.I %s\n%s\n", roff(arg.Name), roff(arg.Help))
+		}
+	}
+	if len(n.Children) > 0 {
+		b.WriteString(".SH COMMANDS\n")
+		for _, leaf := range leavesOf(n) {
+			fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(leaf.Path()), roff(leaf.Help))
+		}
+	}
+	b.WriteString(".SH OPTIONS\n")
+	for _, f := range flagsOf(n) {
+		manFlag(&b, f)
+	}
+	fmt.Fprintf(&b, ".SH EXIT STATUS\n%d done, %d failed, %d wrong usage, %d stopped with Ctrl\\-C.\n", exitDone, exitFailed,
+		exitUsage, exitStopped)
+	b.WriteString(".SH SEE ALSO\n")
+	if n.Parent != nil {
+		b.WriteString(".BR sia (1),\n")
+	}
+	b.WriteString("https://github.com/sia\\-bot/sia\n")
+	return b.String()
+}
+
+// manFlag writes what a flag does, what it is by default, and how else it can be set.
+func manFlag(b *strings.Builder, f *kong.Flag) {
+	b.WriteString(".TP\n\\fB")
+	if f.Short != 0 {
+		b.WriteString(roff("-"+string(f.Short)) + "\\fR, \\fB")
+	}
+	b.WriteString(roff("--"+f.Name) + "\\fR")
+	if !f.IsBool() && !f.IsCounter() {
+		b.WriteString("=\\fI" + roff(strings.Trim(f.FormatPlaceHolder(), `"`)) + "\\fR")
+	}
+	b.WriteString("\n" + roff(f.Help) + "\n")
+	if f.Enum != "" {
+		fmt.Fprintf(b, "One of %s.\n", roff(strings.Join(f.EnumSlice(), ", ")))
+	}
+	if len(f.Envs) > 0 {
+		fmt.Fprintf(b, "In the environment: \\fB%s\\fR.\n", roff(strings.Join(f.Envs, ", ")))
+	}
+}
+
+// manName is the name of a command's page: sia, or sia-task-list.
+func manName(n *kong.Node) string {
+	if n.Parent == nil {
+		return "sia"
+	}
+	return "sia-" + strings.Join(commandWords(n), "-")
+}
+
+// commandWords are the words by which a command is called, without the program's.
+func commandWords(n *kong.Node) (words []string) {
+	for ; n.Parent != nil; n = n.Parent {
+		words = append([]string{n.Name}, words...)
+	}
+	return words
+}
+
+// oneLineHelp is what a command does; of the program, what it is.
+func oneLineHelp(n *kong.Node) string { return strings.Join(strings.Fields(n.Help), " ") }
+
+// leavesOf are the commands that can be run below one; the command itself where it has none below.
+func leavesOf(n *kong.Node) []*kong.Node {
+	if n.Leaf() {
+		return []*kong.Node{n}
+	}
+	return n.Leaves(true)
+}
+
+// roff is text as man shows it literally.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.Join(strings.Fields(s), " "))
+	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") { // else it would be a request
+		s = `\&` + s
+	}
+	return s
+}
+
+// roffQuote is one argument of a request.
+func roffQuote(s string) string { return `"` + strings.ReplaceAll(roff(s), `"`, `\(dq`) + `"` }

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// Only a terminal gets colours, and not where somebody does not want them. The null device is as
+// much of a terminal as is asked for.
+func TestColour(t *testing.T) {
+	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer device.Close()
+	for _, c := range []struct {
+		noColor, term string
+		want          string
+	}{
+		{"", "xterm", "\x1b[31mred\x1b[0m"},
+		{"1", "xterm", "red"},
+		{"0", "xterm", "red"}, // whatever it says: https://no-color.org
+		{"", "dumb", "red"},
+	} {
+		t.Setenv("NO_COLOR", c.noColor)
+		t.Setenv("TERM", c.term)
+		if got := styleFor(device).red("red"); got != c.want {
+			t.Errorf("NO_COLOR=%q TERM=%q: %q, want %q", c.noColor, c.term, got, c.want)
+		}
+	}
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("TERM", "xterm")
+	if got := styleFor(&bytes.Buffer{}).red("red"); got != "red" {
+		t.Errorf("a file gets colours: %q", got)
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// anyState chooses tasks of every state.
+const anyState = "any"
+
+type taskListCmd struct {
+	openedDatabase `embed:""`
+	Repo           string   `help:"Only tasks of this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+	State          string   `help:"Only tasks in this state, such as paused." enum:"any,${states}" default:"any" placeholder:"STATE"`
+	Since          pastTime `help:"Only tasks that changed since: a time such as 36h or 7d ago, or a date such as 2026-05-04." placeholder:"TIME"`
+	Limit          int      `help:"At most so many." default:"50"`
+}
+
+// Validate refuses, as wrong usage, a limit that lists nothing.
+func (c taskListCmd) Validate() error {
+	if c.Limit < 1 {
+		return fmt.Errorf("--limit %d: nothing would be listed; give a number from 1", c.Limit)
+	}
+	return nil
+}
+
+// Run lists tasks.
+func (c *taskListCmd) Run(e *commandEnv) error {
+	return c.with(e, func(s *store.Store) error {
+		f := store.Filter{Limit: c.Limit, Since: c.Since.before(time.Now())}
+		if c.State != anyState {
+			f.State = sia.State(c.State)
+		}
+		if c.Repo != "" {
+			r, err := knownRepository(e, s, c.Repo)
+			if err != nil {
+				return err
+			}
+			f.Repo = r.ID
+		}
+		tasks, err := s.Tasks(e.ctx, f)
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			all := make([]shownTask, len(tasks))
+			for i, t := range tasks {
+				all[i] = shown(t)
+			}
+			return printJSON(e, all)
+		}
+		if len(tasks) == 0 {
+			_, err := fmt.Fprintln(e.out, c.none())
+			return err
+		}
+		w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "TASK\tISSUE\tSTATE\tATTEMPTS\tCREDITS\tSINCE\tTITLE")
+		for _, t := range tasks {
+			fmt.Fprintf(w, "%s\t%s#%d\t%s\t%d\t%s/%s\t%s\t%s\n", t.ID, t.Repo, t.Issue, t.State, len(t.Attempts),
+				t.Credits.Spent, t.Credits.Budget, t.Since.Local().Format(time.DateTime), text.Clip(t.Title, 50))
+		}
+		return w.Flush()
+	})
+}
+
+// none says why nothing is listed.
+func (c *taskListCmd) none() string {
+	if c.Repo == "" && c.State == anyState && c.Since == (pastTime{}) {
+		return "no tasks: label an issue to start one"
+	}
+	return "no such tasks; `sia task list` without filters lists all"
+}
+
+// stateNames are the states of a task as a list that kong reads.
+func stateNames() string {
+	names := make([]string, len(sia.States))
+	for i, state := range sia.States {
+		names[i] = string(state)
+	}
+	return strings.Join(names, ",")
+}
+
+// pastTime is a time that somebody wrote: so long ago, or a date or time.
+type pastTime struct {
+	ago time.Duration // zero: at counts
+	at  time.Time     // zero with a zero ago: since ever
+}
+
+// UnmarshalText reads 36h, 7d, 2026-05-04 (midnight here) or 2026-05-04T12:00:00Z.
+func (p *pastTime) UnmarshalText(b []byte) error {
+	s := string(b)
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 36500 {
+			p.ago = time.Duration(n) * 24 * time.Hour
+			return nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d > 0 {
+		p.ago = d
+		return nil
+	}
+	for _, layout := range []string{time.DateOnly, time.DateTime, time.RFC3339} {
+		if at, err := time.ParseInLocation(layout, s, time.Local); err == nil { //nolint:gosmopolitan // as people here say it
+			p.at = at
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no time: write 36h or 7d for so long ago, or a date such as 2026-05-04", s)
+}
+
+// before is the time that is meant, when it is now.
+func (p pastTime) before(now time.Time) time.Time {
+	if p.ago > 0 {
+		return now.Add(-p.ago)
+	}
+	return p.at
+}

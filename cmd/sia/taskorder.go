@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// taskOrder is a command to one task, given beside the server or while it is down.
+type taskOrder struct {
+	openedDatabase `embed:""`
+	Task           string `arg:"" help:"Task id, or owner/name#issue."`
+}
+
+// obeyedOrder is what came of an order, as programs read it. Fields are only added.
+type obeyedOrder struct {
+	Task  sia.TaskID `json:"task"`
+	Issue string     `json:"issue"` // owner/name#number
+	From  sia.State  `json:"from"`
+	State sia.State  `json:"state"`
+	Why   string     `json:"why"` // what was decided, for people
+}
+
+// give has [sia.Step] decide about a fact that whoever runs the server makes. A server that runs
+// obeys at once. What makes no sense for the task as it stands is an error that says why.
+func (o taskOrder) give(e *commandEnv, fact sia.Fact) error {
+	return o.with(e, func(s *store.Store) error {
+		t, err := findTask(e, s, o.Task)
+		if err != nil {
+			return err
+		}
+		res, err := order(e.ctx, s, t, fact, time.Now())
+		if err != nil {
+			return err
+		}
+		issue := fmt.Sprintf("%s#%d", t.Repo, t.Issue)
+		if res.Ignored != "" {
+			return fmt.Errorf("%s is %s and stays so: %s", issue, t.State, res.Ignored)
+		}
+		if o.Output == "json" {
+			return printJSON(e, obeyedOrder{t.ID, issue, t.State, res.Task.State, res.Why})
+		}
+		_, err = fmt.Fprintf(e.out, "%s was %s and is %s: %s\n", issue, t.State, res.Task.State, res.Why)
+		return err
+	})
+}
+
+// order applies a fact that whoever runs the server makes of a task.
+func order(ctx context.Context, s *store.Store, t sia.Task, fact sia.Fact, now time.Time) (sia.Result, error) {
+	return s.Apply(ctx, t.ID, sia.Event{ID: fmt.Sprintf("operator/%s/%d/v%d", fact.Kind(), now.UnixMicro(), t.Version),
+		At: now, By: sia.Actor{Operator: true}, Fact: fact})
+}
+
+// byOperator is the reason of an order in one line, for the people who read the issue.
+func byOperator(did, why string) string {
+	reason := "whoever runs the server " + did
+	if why != "" {
+		reason += ": " + text.Clip(text.OneLine(why), maxReason)
+	}
+	return reason
+}
+
+// maxReason is how much of a reason is kept, in characters.
+const maxReason = 500
+
+type taskStopCmd struct {
+	taskOrder `embed:""`
+	Reason    string `help:"Why, for the people who wait." placeholder:"TEXT"`
+}
+
+// Run ends a task.
+func (c *taskStopCmd) Run(e *commandEnv) error {
+	return c.give(e, sia.Stop{Reason: byOperator("stopped it", c.Reason)})
+}
+
+type taskPauseCmd struct {
+	taskOrder `embed:""`
+	Reason    string `help:"Why, for the people who wait." placeholder:"TEXT"`
+}
+
+// Run pauses a task.
+func (c *taskPauseCmd) Run(e *commandEnv) error {
+	return c.give(e, sia.PauseAsked{Reason: byOperator("paused it", c.Reason)})
+}
+
+type taskResumeCmd struct {
+	taskOrder `embed:""`
+	Credits   int `help:"Credits to add to the task's budget; 1 credit is 0.01 USD." placeholder:"N"`
+}
+
+// maxCredits is the most that one order may add: what budget.task may be at most.
+const maxCredits = 1_000_000
+
+// Validate refuses, as wrong usage, credits that are none.
+func (c taskResumeCmd) Validate() error {
+	if c.Credits < 0 || c.Credits > maxCredits {
+		return fmt.Errorf("--credits %d: give a number from 0 to %d", c.Credits, maxCredits)
+	}
+	return nil
+}
+
+// Run has a task go on.
+func (c *taskResumeCmd) Run(e *commandEnv) error {
+	return c.give(e, sia.Resume{Credits: sia.Credits(c.Credits) * sia.Credit})
+}
+
+type taskRetryCmd struct {
+	taskOrder `embed:""`
+}
+
+// Run has a task tried once more.
+func (c *taskRetryCmd) Run(e *commandEnv) error { return c.give(e, sia.Retry{}) }
