@@ -27,6 +27,7 @@ import (
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/app/web"
+	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/app/work"
@@ -47,6 +48,7 @@ type Options struct {
 	Forward  []string
 	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
 	Front    *Front                                               // where to listen, which the app closes; nil: as configured
+	Invited  *signin.Invitation                                   // who set the app up from elsewhere and sees how it goes on; nil: nobody
 }
 
 // App is one SIA process.
@@ -107,11 +109,8 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}, o.Engine); err != nil {
 		return nil, err
 	}
-	pages := web.New(a.Store, c.links(), g.log)
-	a.private = a.privateRoutes(signin.Local(pages))
-	a.public, err = a.publicRoutes(&webhook.Handler{Store: a.Store, Secret: []byte(c.GitHub.WebhookSecret), Logger: g.log,
-		Now: g.now}, pages)
-	if err != nil {
+	hook := &webhook.Handler{Store: a.Store, Secret: []byte(c.GitHub.WebhookSecret), Logger: g.log, Now: g.now}
+	if err = a.routes(hook, o.Invited); err != nil {
 		return nil, err
 	}
 	if a.front == nil {
@@ -221,12 +220,29 @@ func newSandbox(ctx context.Context, o Options) (*sandbox.Sandbox, error) {
 	return sandbox.New(so, found)
 }
 
-// publicRoutes is the public surface: webhooks, and where people can sign in, the pages for those who did.
-func (a *App) publicRoutes(hook, pages http.Handler) (http.Handler, error) {
-	mux := http.NewServeMux()
-	mux.Handle("/webhook", &refusals{next: hook, log: a.log, now: a.now})
+// routes puts together what answers at both addresses.
+func (a *App) routes(hook http.Handler, invited *signin.Invitation) error {
+	pages, at := web.New(a.Store, a.config.links(), a.log), ""
+	if a.config.SignsIn() {
+		at = a.config.PublicURL
+	}
+	progress := setup.NewProgress(a.GitHub, a.Store, at, a.now(), a.log, a.now).Handler()
+	own := http.NewServeMux()
+	own.Handle("/", pages)
+	own.Handle(setup.Path, progress)
+	own.Handle(setup.Path+"/", progress)
+	a.private = a.privateRoutes(signin.Local(own))
+
+	public := http.NewServeMux()
+	public.Handle("/webhook", &refusals{next: hook, log: a.log, now: a.now})
+	if invited != nil {
+		guests := signin.Invited(invited, progress)
+		public.Handle(setup.Path, guests)
+		public.Handle(setup.Path+"/", guests)
+	}
+	a.public = public
 	if !a.config.SignsIn() {
-		return mux, nil
+		return nil
 	}
 	door, err := signin.New(signin.Config{
 		GitHub: a.config.GitHub.URL, API: a.config.GitHub.API, ClientID: a.config.GitHub.ClientID,
@@ -234,10 +250,10 @@ func (a *App) publicRoutes(hook, pages http.Handler) (http.Handler, error) {
 		Logger: a.log, Now: a.now,
 	}, pages)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	mux.Handle("/", door)
-	return mux, nil
+	public.Handle("/", door)
+	return nil
 }
 
 // privateRoutes is for the operator's own network; the pages, for this machine.

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/web/setup"
 )
 
 // serverFlags are the configuration of a server. Each can be set as an environment
@@ -26,7 +27,7 @@ type serverFlags struct {
 	Dir       string `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path"`
 	DB        string `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL"`
 
-	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's." default:"https://github.com" env:"SIA_GITHUB_URL"`
+	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: that of the stored app, or https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL"`
 	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL"`
 	AppID         int64  `help:"Id of the GitHub App." env:"SIA_APP_ID" placeholder:"ID"`
 	AppKeyFile    string `help:"PEM file with the app's private key." env:"SIA_APP_KEY_FILE" type:"path" placeholder:"FILE"`
@@ -59,8 +60,21 @@ func (s serverFlags) Validate() error {
 	return s.modelFlags.check()
 }
 
-// config turns flags into the server's configuration and reads the key file.
+// config is the server's configuration: the flags, and what they leave out of the app from the one that set-up stored.
 func (s serverFlags) config() (app.Config, error) {
+	c, err := s.flagged()
+	if err != nil {
+		return c, err
+	}
+	stored, ok, err := setup.Load(s.Dir)
+	if err != nil || !ok {
+		return c, err
+	}
+	return c.WithApp(stored)
+}
+
+// flagged turns flags into a configuration and reads the key file.
+func (s serverFlags) flagged() (app.Config, error) {
 	c := app.Config{
 		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL,
 		Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,

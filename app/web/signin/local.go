@@ -12,7 +12,8 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
-// operatorCookie tells the browsers of this machine apart, so that each has a token of its own.
+// operatorCookie tells the browsers of this machine apart, so that each has a token of its own. It comes along when
+// GitHub sends a browser back here in set-up, which a stricter one would not.
 const operatorCookie = "sia-operator"
 
 // tokens gives each browser a token that follows from its cookie and a key of this process. Another program of this
@@ -53,7 +54,7 @@ func (l *local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c, err := r.Cookie(operatorCookie)
 	if err != nil || len(c.Value) != len(random()) {
-		c = &http.Cookie{Name: operatorCookie, Value: random(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
+		c = &http.Cookie{Name: operatorCookie, Value: random(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
 		http.SetCookie(w, c)
 	}
 	token := l.tokens.of(c.Value)
