@@ -107,18 +107,7 @@ func (c Config) Validate() error {
 		"--client-id and --client-secret (SIA_CLIENT_ID, SIA_CLIENT_SECRET), or neither")
 	need(c.Attempts > 0, "--attempts %d: at least one attempt has to be made at a time", c.Attempts)
 	need(c.WriteSpacing > 0, "--write-spacing %s: the time between writes has to be positive", c.WriteSpacing)
-	addresses := map[string]string{"--public-url": c.PublicURL, "--github-url": c.GitHub.URL, "--github-api": c.GitHub.API}
-	for _, m := range c.Models.Named() {
-		addresses["the address of the model "+m.Name] = m.URL
-	}
-	for name, address := range addresses {
-		if address == "" {
-			continue
-		}
-		u, err := url.Parse(address)
-		need(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "%s %q is not an http or https "+
-			"address", name, address)
-	}
+	all = append(all, c.CheckAddresses())
 	if err := sandbox.AllowedHosts(c.SetupHosts).Check(); err != nil {
 		all = append(all, fmt.Errorf("--setup-hosts: %w", err))
 	}
@@ -129,6 +118,25 @@ func (c Config) Validate() error {
 		}
 	} else {
 		need(c.DB != "", "the data folder is missing: set --dir or SIA_DIR")
+	}
+	return errors.Join(all...)
+}
+
+// CheckAddresses reports every address that is none.
+func (c Config) CheckAddresses() error {
+	var all []error
+	addresses := map[string]string{"--public-url": c.PublicURL, "--github-url": c.GitHub.URL, "--github-api": c.GitHub.API}
+	for _, m := range c.Models.Named() {
+		addresses["the address of the model "+m.Name] = m.URL
+	}
+	for name, address := range addresses {
+		if address == "" {
+			continue
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			all = append(all, fmt.Errorf("%s %q is not an http or https address", name, address))
+		}
 	}
 	return errors.Join(all...)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +21,7 @@ const (
 // Front is where a process listens. The addresses stay while what answers there changes: set-up first, then the app.
 // It is safe for concurrent use.
 type Front struct {
-	public, private *side // private is nil where there is none
+	public, private *side // nil where there is none
 
 	begin  sync.Once
 	failed chan error
@@ -36,14 +37,15 @@ type side struct {
 // Listen binds the addresses of a configuration. Nothing is served before Begin or Run. The caller closes the front.
 func Listen(ctx context.Context, c Config) (_ *Front, err error) {
 	f := &Front{failed: make(chan error, 2)}
-	if f.public, err = newSide(ctx, c.Listen); err != nil {
-		return nil, fmt.Errorf("listen for webhooks: %w; choose another address with --listen", err)
+	if c.Listen != "" {
+		if f.public, err = newSide(ctx, c.Listen); err != nil {
+			return nil, fmt.Errorf("listen for webhooks: %w; choose another address with --listen", err)
+		}
 	}
-	if c.Private == "" {
-		return f, nil
-	}
-	if f.private, err = newSide(ctx, c.Private); err != nil {
-		return nil, errors.Join(fmt.Errorf("listen privately: %w; choose another address with --private", err), f.Close())
+	if c.Private != "" {
+		if f.private, err = newSide(ctx, c.Private); err != nil {
+			return nil, errors.Join(fmt.Errorf("listen privately: %w; choose another address with --private", err), f.Close())
+		}
 	}
 	return f, nil
 }
@@ -69,26 +71,27 @@ func (s *side) answer(h http.Handler) { s.handler.Store(&h) }
 
 // sides are the sides that there are.
 func (f *Front) sides() []*side {
-	if f.private == nil {
-		return []*side{f.public}
-	}
-	return []*side{f.public, f.private}
+	return slices.DeleteFunc([]*side{f.public, f.private}, func(s *side) bool { return s == nil })
 }
 
-// Addr is the public address, on which webhooks are received.
-func (f *Front) Addr() net.Addr { return f.public.listener.Addr() }
+// Addr is the public address, on which webhooks are received; nil where there is none.
+func (f *Front) Addr() net.Addr { return f.public.addr() }
 
 // PrivateAddr is the private address; nil where there is none.
-func (f *Front) PrivateAddr() net.Addr {
-	if f.private == nil {
+func (f *Front) PrivateAddr() net.Addr { return f.private.addr() }
+
+func (s *side) addr() net.Addr {
+	if s == nil {
 		return nil
 	}
-	return f.private.listener.Addr()
+	return s.listener.Addr()
 }
 
 // Answer has handlers answer from now on.
 func (f *Front) Answer(public, private http.Handler) {
-	f.public.answer(public)
+	if f.public != nil {
+		f.public.answer(public)
+	}
 	if f.private != nil {
 		f.private.answer(private)
 	}
@@ -130,9 +133,6 @@ func (f *Front) Run(ctx context.Context) (err error) {
 func (f *Front) Close() error {
 	var all []error
 	for _, s := range f.sides() {
-		if s == nil {
-			continue
-		}
 		all = append(all, s.server.Close())
 		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			all = append(all, err)

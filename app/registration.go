@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -56,6 +57,7 @@ type SetUpOptions struct {
 	Invitation *signin.Invitation // optional: lets one browser in at the public address
 	Name, Org  string             // optional: what the form begins with
 	Replace    bool               // an app that is stored already may be replaced
+	Serves     bool               // the process goes on to serve with the app; else it ends
 	Logger     *slog.Logger
 	Now        func() time.Time
 }
@@ -63,11 +65,18 @@ type SetUpOptions struct {
 // SetUp serves /setup, and nothing else, until an app is registered and stored in the configuration's folder. It
 // returns the app when that is done, and goes on serving what comes next until the front answers with something else.
 func SetUp(ctx context.Context, c Config, o SetUpOptions) (setup.Registered, error) {
-	full := c.WithDefaults()
+	full, missing := c.WithDefaults(), c.missing
+	if !o.Serves {
+		missing = func(setup.Registered) []string { return nil }
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return setup.Registered{}, fmt.Errorf("the data folder can't be made: %w; set --dir or SIA_DIR to a folder that SIA "+
+			"may write to", err)
+	}
 	registered := make(chan setup.Registered, 1)
 	reg, err := setup.NewRegistration(setup.RegistrationConfig{
 		Dir: c.Dir, GitHub: full.GitHub.URL, API: c.GitHub.API, Callback: signin.CallbackPath, Replace: o.Replace,
-		PublicURL: strings.TrimRight(c.PublicURL, "/"), Name: o.Name, Org: o.Org, Missing: c.missing,
+		PublicURL: strings.TrimRight(c.PublicURL, "/"), Name: o.Name, Org: o.Org, Missing: missing, Serves: o.Serves,
 		Stored: func(r setup.Registered) { registered <- r }, Logger: o.Logger, Now: o.Now,
 	})
 	if err != nil {
@@ -78,11 +87,27 @@ func SetUp(ctx context.Context, c Config, o SetUpOptions) (setup.Registered, err
 	select {
 	case r := <-registered:
 		o.Logger.InfoContext(ctx, "the app is registered", "app", r)
+		if !o.Serves {
+			seen(ctx, reg)
+		}
 		return r, nil
 	case err := <-o.Front.failed:
 		return setup.Registered{}, err
 	case <-ctx.Done():
 		return setup.Registered{}, ctx.Err()
+	}
+}
+
+// seenWithin bounds how long set-up waits until the browser has seen its last page.
+const seenWithin = 5 * time.Second
+
+// seen returns when the browser has seen that the app is stored, or does not ask.
+func seen(ctx context.Context, reg *setup.Registration) {
+	ctx, cancel := context.WithTimeout(ctx, seenWithin)
+	defer cancel()
+	select {
+	case <-reg.Shown():
+	case <-ctx.Done():
 	}
 }
 

@@ -50,6 +50,9 @@ func (c *serveCmd) Run(e *commandEnv) (err error) {
 // setUpFirst serves /setup until there is an app, which it adds to the configuration. Where something else is missing
 // then, it says so, and serves the page that says so until it is told to end: ready is false.
 func setUpFirst(e *commandEnv, config app.Config, o *app.Options) (_ app.Config, ready bool, err error) {
+	if err := config.CheckAddresses(); err != nil {
+		return config, false, err
+	}
 	if config.PublicURL != "" {
 		o.Invited = signin.NewInvitation(setup.Path, strings.HasPrefix(config.PublicURL, "https:"), time.Now)
 	}
@@ -70,7 +73,8 @@ func setUpFirst(e *commandEnv, config app.Config, o *app.Options) (_ app.Config,
 	}
 	e.logger.InfoContext(e.ctx, "waiting for set-up", "webhooks", front.Addr().String()+"/webhook", "setup",
 		"http://"+front.PrivateAddr().String()+setup.Path)
-	made, err := app.SetUp(e.ctx, config, app.SetUpOptions{Front: front, Invitation: o.Invited, Logger: e.logger, Now: time.Now})
+	made, err := app.SetUp(e.ctx, config, app.SetUpOptions{Front: front, Invitation: o.Invited, Serves: true,
+		Logger: e.logger, Now: time.Now})
 	if e.ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return config, false, nil
 	}

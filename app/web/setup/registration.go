@@ -21,6 +21,7 @@ type RegistrationConfig struct {
 	API      string // optional: the REST API of that GitHub, where it is not the usual one
 	Callback string // path to which sign-in returns
 	Replace  bool   // an app that is stored already may be replaced
+	Serves   bool   // the server goes on by itself when an app is stored and nothing is missing
 
 	PublicURL string // optional: what the form begins with
 	Name      string // optional, too
@@ -40,6 +41,8 @@ type Registration struct {
 	pending *pending
 	now     func() time.Time
 
+	shown  chan struct{} // closed when a browser has seen that an app is stored
+	once   sync.Once
 	turn   sync.Mutex // one registration is finished at a time
 	mu     sync.Mutex
 	stored *Registered
@@ -55,8 +58,11 @@ func NewRegistration(c RegistrationConfig) (*Registration, error) {
 		c.Name = app.Name
 	}
 	return &Registration{conf: c, app: app, site: newSite("choose", "confirm", "manual", "stored", "failed"),
-		pending: newPending(c.Now), now: c.Now}, nil
+		pending: newPending(c.Now), now: c.Now, shown: make(chan struct{})}, nil
 }
+
+// Shown is closed when a browser has seen that the app is stored.
+func (g *Registration) Shown() <-chan struct{} { return g.shown }
 
 // Handler serves set-up to whom a door lets in. base is the address that browsers reach it at; "" for whatever
 // loopback name they asked for.
@@ -95,13 +101,13 @@ type choosePage struct {
 // begin is GET /setup.
 func (g *Registration) begin(w http.ResponseWriter, r *http.Request) {
 	if app := g.is(); app != nil {
-		missing := g.conf.Missing(*app)
-		renew := 2 // until the server goes on
-		if len(missing) > 0 {
-			renew = 0
+		missing, renew := g.conf.Missing(*app), 0
+		if g.conf.Serves && len(missing) == 0 {
+			renew = 2 // until the server goes on
 		}
 		g.site.show(w, http.StatusOK, "stored", "", frame{Title: "The app is registered", Renew: renew,
-			Body: storedPage{App: *app, File: g.file(), Missing: missing}})
+			Body: storedPage{App: *app, File: g.file(), Missing: missing, Serves: g.conf.Serves}})
+		g.once.Do(func() { close(g.shown) })
 		return
 	}
 	g.choose(w, r, http.StatusOK, choice{Org: g.conf.Org, Name: g.conf.Name, GitHub: g.conf.GitHub,
@@ -112,6 +118,7 @@ type storedPage struct {
 	App     Registered
 	File    string
 	Missing []string
+	Serves  bool
 }
 
 func (g *Registration) file() string { return filepath.Join(g.conf.Dir, File) }

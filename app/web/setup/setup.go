@@ -68,5 +68,8 @@ func (s site) show(w http.ResponseWriter, status int, name, posts string, f fram
 	_, _ = w.Write(b.Bytes())
 }
 
-// style serves the pages' style sheet.
-func style(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "style.css") }
+// style serves the pages' style sheet. Browsers keep it, for the last page is seen when nobody may serve it any more.
+func style(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "max-age=600")
+	http.ServeFileFS(w, r, assets, "style.css")
+}
