@@ -441,6 +441,21 @@ func TestSigningOut(t *testing.T) {
 	if got := thief.ask("GET", "/", nil); got.url.Path != "/signin" {
 		t.Errorf("a copy, after a restart: %d %s", got.status, got.body)
 	}
+	// It is over here even where GitHub does not take the token back.
+	rob := p.browser()
+	token = rob.signIn("rob", "/").viewer(t).Token
+	p.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if r.Method == http.MethodDelete {
+			return &ghsim.Fault{Status: http.StatusBadGateway}
+		}
+		return nil
+	})
+	copied := p.browser()
+	copied.Jar.SetCookies(home, rob.Jar.Cookies(home))
+	rob.ask("POST", "/signout", url.Values{"token": {token}})
+	if got := copied.ask("GET", "/", nil); got.url.Path != "/signin" {
+		t.Errorf("a copy, which GitHub still accepts: %d %s", got.status, got.body)
+	}
 }
 
 // What GitHub says now counts within a minute: a role that was taken away, and a sign-in that was.
@@ -471,8 +486,9 @@ func TestRightsAreTakenAway(t *testing.T) {
 		t.Errorf("dana, who withdrew: %d %s", got.status, got.body)
 	}
 	p.clock.Advance(8 * time.Hour)
-	if got := rob.ask("GET", "/", nil); got.url.Path != "/signin" {
-		t.Errorf("rob, the next day: %d %s", got.status, got.body)
+	calls = p.CountCalls()
+	if got := rob.ask("GET", "/", nil); got.url.Path != "/signin" || p.CountCalls() != calls {
+		t.Errorf("rob, the next day: %d %s, GitHub asked %d times", got.status, got.body, p.CountCalls()-calls)
 	}
 }
 
