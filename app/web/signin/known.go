@@ -42,7 +42,7 @@ func newKnown(ask func(context.Context, session) (viewer.Viewer, error), now fun
 	return &known{ask: ask, now: now, byID: map[string]*rights{}, ended: map[string]time.Time{}}
 }
 
-// of is what a session may see. The error is errRevoked when GitHub does not accept its token.
+// of is what a session may see. The error is [github.ErrRevoked] when GitHub does not accept its token.
 func (k *known) of(ctx context.Context, s session) (viewer.Viewer, error) {
 	r := k.rights(s.ID)
 	select {

@@ -69,15 +69,16 @@ type Installed interface {
 
 // door lets people in that GitHub knows.
 type door struct {
-	next  http.Handler
-	oauth oauth2.Config
-	forge *forge
-	jar   jar
-	known *known
-	guard guard
-	limit *limiter
-	log   *slog.Logger
-	now   func() time.Time
+	next    http.Handler
+	oauth   oauth2.Config
+	forge   forge
+	network *http.Client // to GitHub, for tokens
+	jar     jar
+	known   *known
+	guard   guard
+	limit   *limiter
+	log     *slog.Logger
+	now     func() time.Time
 }
 
 // New is next for people who signed in with GitHub. It is safe for concurrent use.
@@ -95,13 +96,15 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 	if err := same.AddTrustedOrigin(public.String()); err != nil {
 		return nil, fmt.Errorf("sign-in: --public-url: %w", err)
 	}
-	f, err := newForge(c)
+	people, err := github.NewPeople(c.API, c.Transport)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sign-in: %w", err)
 	}
+	f := forge{people: people, installed: c.Installed, log: c.Logger}
 	web := strings.TrimRight(c.GitHub, "/")
 	return &door{
-		next: next, forge: f, jar: jar{seal: seal, secure: public.Scheme == "https", now: c.Now},
+		next: next, forge: f, network: &http.Client{Transport: c.Transport, Timeout: askFor},
+		jar: jar{seal: seal, secure: public.Scheme == "https", now: c.Now},
 		oauth: oauth2.Config{
 			ClientID: c.ClientID, ClientSecret: c.ClientSecret, RedirectURL: public.String() + CallbackPath,
 			Endpoint: oauth2.Endpoint{AuthURL: web + "/login/oauth/authorize", TokenURL: web + "/login/oauth/access_token",
@@ -154,7 +157,7 @@ func (d *door) pages(w http.ResponseWriter, r *http.Request) {
 	}
 	v, err := d.known.of(r.Context(), s)
 	switch {
-	case errors.Is(err, errRevoked):
+	case isRevoked(err):
 		d.known.end(s)
 		d.jar.drop(w, sessionCookie)
 		d.refuse(w, r)
@@ -228,7 +231,7 @@ func (d *door) callback(w http.ResponseWriter, r *http.Request) {
 		show(w, http.StatusForbidden, again)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), oauth2.HTTPClient, d.forge.client), askFor)
+	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), oauth2.HTTPClient, d.network), askFor)
 	defer cancel()
 	s, err := d.session(ctx, q.Get("code"), b.Verifier)
 	if err == nil {
@@ -253,7 +256,7 @@ func (d *door) session(ctx context.Context, code, verifier string) (session, err
 	if err != nil {
 		return session{}, err
 	}
-	who, err := d.forge.who(ctx, token.AccessToken)
+	who, err := d.forge.people.Who(ctx, token.AccessToken)
 	if err != nil {
 		return session{}, err
 	}
@@ -276,7 +279,7 @@ func (d *door) out(w http.ResponseWriter, r *http.Request, s session) {
 	d.jar.drop(w, sessionCookie)
 	ctx, cancel := context.WithTimeout(r.Context(), askFor)
 	defer cancel()
-	if err := d.forge.giveBack(ctx, d.oauth.ClientID, d.oauth.ClientSecret, s.Token); err != nil {
+	if err := d.forge.people.GiveBack(ctx, d.oauth.ClientID, d.oauth.ClientSecret, s.Token); err != nil {
 		d.log.WarnContext(ctx, "GitHub did not take a person's token back; it ends by itself within eight hours", "login",
 			s.Login, "error", redacted(err))
 	}
