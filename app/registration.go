@@ -25,7 +25,7 @@ func (c Config) WithApp(r setup.Registered) (Config, error) {
 	if c.GitHub.AppID != 0 && c.GitHub.AppID != r.ID {
 		return c, nil
 	}
-	if c.GitHub.URL != "" && strings.TrimRight(c.GitHub.URL, "/") != r.GitHub {
+	if c.GitHub.URL != "" && !strings.EqualFold(strings.TrimRight(c.GitHub.URL, "/"), r.GitHub) {
 		if c.GitHub.AppID != 0 {
 			return c, nil
 		}

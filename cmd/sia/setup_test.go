@@ -313,6 +313,29 @@ func TestServeSetUpFromElsewhere(t *testing.T) {
 	}
 }
 
+// Who set SIA up from elsewhere sees there how it goes on; others are asked to sign in, or see nothing.
+func TestSetUpFromElsewhereGoesOn(t *testing.T) {
+	sim, model, at := shopGitHub(t), greeter(t), freePort(t)
+	log := running(t, exitDone, "waiting for set-up", "serve", "--listen", at, "--private", "127.0.0.1:0", "--dir", t.TempDir(),
+		"--github-url", sim.URL(), "--public-url", "http://"+at, "--model-url", model.URL, "--model", "big", "--free")
+	b := newSurfer(t)
+	b.open(found(t, log, `(http://\S+/setup\?token=\S+)`))
+	b.submit()
+	b.submit()
+	b.submit()
+	b.waits("http://"+at+"/setup", "Install it on repositories")
+	other := newSurfer(t)
+	if other.open("http://" + at + "/setup"); other.code != http.StatusForbidden {
+		t.Errorf("another browser sees set-up: %d %s", other.code, other.body)
+	}
+	if other.open("http://" + at + "/"); other.at.Path != "/signin" {
+		t.Errorf("another browser sees pages: %d at %s", other.code, other.at)
+	}
+	if b.open("http://" + at + "/"); b.at.Path != "/signin" {
+		t.Errorf("the guest sees pages: %d at %s", b.code, b.at)
+	}
+}
+
 // Ctrl-C in set-up is told as everywhere.
 func TestSetupIsStopped(t *testing.T) {
 	up := make(chan struct{})
