@@ -18,8 +18,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -30,6 +28,8 @@ import (
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/app/web"
+	"github.com/sia-bot/sia/app/web/setup"
+	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/policies"
@@ -48,6 +48,8 @@ type Options struct {
 	// command that runs this program as sandbox.Forward; nil: no command gets a network
 	Forward  []string
 	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
+	Front    *Front                                               // where to listen, which the app closes; nil: as configured
+	Invited  *signin.Invitation                                   // who set the app up from elsewhere and sees how it goes on; nil: nobody
 }
 
 // App is one SIA process.
@@ -61,9 +63,9 @@ type App struct {
 	log      *slog.Logger
 	engine   *store.Engine
 	periodic []store.Periodic
-	listener net.Listener
-	private  net.Listener
-	handler  http.Handler
+	front    *Front
+	public   http.Handler
+	private  http.Handler
 	secrets  *secret.Masker
 	now      func() time.Time
 	outside  outside
@@ -83,7 +85,8 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o.Logger = g.log
-	a := &App{Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log, secrets: g.secrets, now: g.now}
+	a := &App{Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log, secrets: g.secrets, now: g.now,
+		front: o.Front}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -113,9 +116,14 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}, o.Engine); err != nil {
 		return nil, err
 	}
-	a.handler = a.routes(&webhook.Handler{Store: a.Store, Secret: []byte(c.GitHub.WebhookSecret), Logger: g.log,
-		Now: g.now})
-	return a, a.listen(ctx)
+	hook := &webhook.Handler{Store: a.Store, Secret: []byte(c.GitHub.WebhookSecret), Logger: g.log, Now: g.now}
+	if err = a.routes(hook, o.Invited); err != nil {
+		return nil, err
+	}
+	if a.front == nil {
+		a.front, err = Listen(ctx, c)
+	}
+	return a, err
 }
 
 // newWorker builds what carries effects out.
@@ -219,39 +227,54 @@ func newSandbox(ctx context.Context, o Options) (*sandbox.Sandbox, error) {
 	return sandbox.New(so, found)
 }
 
-func (a *App) listen(ctx context.Context) (err error) {
-	var lc net.ListenConfig
-	if a.listener, err = lc.Listen(ctx, "tcp", a.config.Listen); err != nil {
-		return fmt.Errorf("listen for webhooks: %w; choose another address with --listen", err)
+// routes puts together what answers at both addresses.
+func (a *App) routes(hook http.Handler, invited *signin.Invitation) error {
+	pages, at := web.New(a.Store, a.config.links(), a.log), ""
+	if a.config.SignsIn() {
+		at = a.config.PublicURL
 	}
-	if a.config.Private == "" {
+	progress := setup.NewProgress(a.GitHub, a.Store, at, a.now(), a.log, a.now).Handler()
+	own := http.NewServeMux()
+	own.Handle("/", pages)
+	own.Handle(setup.Path, progress)
+	own.Handle(setup.Path+"/", progress)
+	a.private = a.privateRoutes(signin.Local(own))
+
+	public := http.NewServeMux()
+	public.Handle("/webhook", &refusals{next: hook, log: a.log, now: a.now})
+	if invited != nil {
+		guests := signin.Invited(invited, progress)
+		public.Handle(setup.Path, guests)
+		public.Handle(setup.Path+"/", guests)
+	}
+	a.public = public
+	if !a.config.SignsIn() {
 		return nil
 	}
-	if a.private, err = lc.Listen(ctx, "tcp", a.config.Private); err != nil {
-		return fmt.Errorf("listen privately: %w; choose another address with --private", err)
+	door, err := signin.New(signin.Config{
+		GitHub: a.config.GitHub.URL, API: a.config.GitHub.API, ClientID: a.config.GitHub.ClientID,
+		ClientSecret: a.config.GitHub.ClientSecret, PublicURL: a.config.PublicURL, Dir: a.config.Dir, Installed: a.GitHub,
+		Logger: a.log, Now: a.now,
+	}, pages)
+	if err != nil {
+		return err
 	}
+	public.Handle("/", door)
 	return nil
 }
 
-// routes is the public surface: webhooks and nothing else.
-func (a *App) routes(hook http.Handler) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/webhook", &refusals{next: hook, log: a.log, now: a.now})
-	return mux
-}
-
-// privateRoutes is for the operator's own network.
-func (a *App) privateRoutes() http.Handler {
+// privateRoutes is for the operator's own network; the pages, for this machine.
+func (a *App) privateRoutes(pages http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", a.ready)
 	mux.Handle("GET /metrics", a.Metrics)
-	mux.Handle("/", web.New(a.Store, a.config.links(), a.log))
+	mux.Handle("/", pages)
 	return mux
 }
 
 // Addr is the address on which webhooks are received.
-func (a *App) Addr() net.Addr { return a.listener.Addr() }
+func (a *App) Addr() net.Addr { return a.front.Addr() }
 
 // Engine is the running job engine, for tests that wait until it is idle.
 func (a *App) Engine() *store.Engine { return a.engine }
@@ -267,42 +290,18 @@ func (a *App) Periodic(ctx context.Context, name string) error {
 	return fmt.Errorf("there is no periodic work called %q", name)
 }
 
-// Timeouts of the servers; a delivery of 25 MiB over a slow line fits.
-const (
-	readTimeout = time.Minute
-	stopTimeout = 20 * time.Second
-)
-
 // Run serves until ctx ends, then lets running requests and effects finish. It
 // returns nil when it was asked to end.
 func (a *App) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	serve := func(l net.Listener, h http.Handler) {
-		if l == nil {
-			return
-		}
-		srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTimeout,
-			WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute}
-		g.Go(func() error {
-			if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				return err
-			}
-			return nil
-		})
-		g.Go(func() error {
-			<-ctx.Done()
-			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-			defer cancel()
-			return srv.Shutdown(end)
-		})
+	a.front.Answer(a.public, a.private)
+	a.log.InfoContext(ctx, "serving", "webhooks", a.Addr().String()+"/webhook")
+	if a.config.SignsIn() {
+		a.log.InfoContext(ctx, "pages, for who signs in with GitHub", "address", a.config.PublicURL)
 	}
-	serve(a.listener, a.handler)
-	serve(a.private, a.privateRoutes())
-	a.log.InfoContext(ctx, "serving", "webhooks", a.listener.Addr().String()+"/webhook")
-	if a.private != nil {
-		a.log.InfoContext(ctx, "pages, for this machine only", "address", "http://"+a.private.Addr().String())
+	if private := a.front.PrivateAddr(); private != nil {
+		a.log.InfoContext(ctx, "pages, for this machine only", "address", "http://"+private.String())
 	}
-	return g.Wait()
+	return a.front.Run(ctx)
 }
 
 // Close stops the engine and lets go of everything. Running effects get a little
@@ -311,12 +310,8 @@ func (a *App) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	var all []error
-	for _, l := range []net.Listener{a.listener, a.private} {
-		if l != nil {
-			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-				all = append(all, err)
-			}
-		}
+	if a.front != nil {
+		all = append(all, a.front.Close())
 	}
 	if a.engine != nil {
 		all = append(all, a.engine.Stop(ctx))

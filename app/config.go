@@ -18,10 +18,10 @@ import (
 // Config is the configuration of one SIA server. Flags, SIA_* environment
 // variables and one file fill it in, in that order; see docs/configuration.md.
 type Config struct {
-	Listen  string // address for webhooks, ":8080"
+	Listen  string // address for webhooks, and for the pages where people sign in, ":8080"
 	Private string // address for the pages, /healthz, /readyz and /metrics, loopback by default; "" for none
-	// PublicURL is the address at which people reach the pages, through whatever stands in
-	// front of Private; comments and check runs link to it. "" for no links.
+	// PublicURL is the address at which people reach the pages: through whatever ends TLS in front of Listen,
+	// where they sign in with GitHub. Comments and check runs link to it. "" for no links, and no sign-in.
 	PublicURL string
 	Dir       string // where the database and the git mirrors live
 	DB        string // database URL; "" is sia.db in Dir
@@ -48,6 +48,13 @@ type GitHubConfig struct {
 	AppID         int64
 	PrivateKey    []byte // PEM
 	WebhookSecret string
+	ClientID      string // with which people sign in; "" for no sign-in
+	ClientSecret  string
+}
+
+// SignsIn reports whether people can sign in with GitHub and see the pages from elsewhere.
+func (c Config) SignsIn() bool {
+	return c.GitHub.ClientID != "" && c.GitHub.ClientSecret != "" && c.PublicURL != ""
 }
 
 // WithDefaults fills in what may be left out.
@@ -96,20 +103,11 @@ func (c Config) Validate() error {
 	need(c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
 		"SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
 	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")
+	need((c.GitHub.ClientID == "") == (c.GitHub.ClientSecret == ""), "people sign in with a client id and its secret: set "+
+		"--client-id and --client-secret (SIA_CLIENT_ID, SIA_CLIENT_SECRET), or neither")
 	need(c.Attempts > 0, "--attempts %d: at least one attempt has to be made at a time", c.Attempts)
 	need(c.WriteSpacing > 0, "--write-spacing %s: the time between writes has to be positive", c.WriteSpacing)
-	addresses := map[string]string{"--public-url": c.PublicURL, "--github-url": c.GitHub.URL, "--github-api": c.GitHub.API}
-	for _, m := range c.Models.Named() {
-		addresses["the address of the model "+m.Name] = m.URL
-	}
-	for name, address := range addresses {
-		if address == "" {
-			continue
-		}
-		u, err := url.Parse(address)
-		need(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "%s %q is not an http or https "+
-			"address", name, address)
-	}
+	all = append(all, c.CheckAddresses())
 	if err := sandbox.AllowedHosts(c.SetupHosts).Check(); err != nil {
 		all = append(all, fmt.Errorf("--setup-hosts: %w", err))
 	}
@@ -120,6 +118,25 @@ func (c Config) Validate() error {
 		}
 	} else {
 		need(c.DB != "", "the data folder is missing: set --dir or SIA_DIR")
+	}
+	return errors.Join(all...)
+}
+
+// CheckAddresses reports every address that is none.
+func (c Config) CheckAddresses() error {
+	var all []error
+	addresses := map[string]string{"--public-url": c.PublicURL, "--github-url": c.GitHub.URL, "--github-api": c.GitHub.API}
+	for _, m := range c.Models.Named() {
+		addresses["the address of the model "+m.Name] = m.URL
+	}
+	for name, address := range addresses {
+		if address == "" {
+			continue
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			all = append(all, fmt.Errorf("%s %q is not an http or https address", name, address))
+		}
 	}
 	return errors.Join(all...)
 }
@@ -148,6 +165,7 @@ func (c Config) secrets() *secret.Masker {
 	m := &secret.Masker{}
 	m.Know("app-key", string(c.GitHub.PrivateKey))
 	m.Know("webhook-secret", c.GitHub.WebhookSecret)
+	m.Know("client-secret", c.GitHub.ClientSecret)
 	for _, model := range c.Models.Named() {
 		m.Know("model-key", model.Key)
 	}

@@ -1,6 +1,8 @@
 package ghsim_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -151,3 +153,75 @@ func TestRegisteringFromAManifest(t *testing.T) {
 }
 
 func quote(s string) string { b, _ := json.Marshal(s); return string(b) }
+
+// A sign-in that began with a challenge ends with its verifier or not at all, and only where it began.
+func TestSigningInIsBoundToWhoBegan(t *testing.T) {
+	s := newSim(t, nil)
+	const back, verifier = "https://sia.example/signin/callback", "a-verifier-of-forty-three-characters-or-more-0"
+	must(t, s.SetCallbackURL(s.app.ID, back))
+	sum := sha256.Sum256([]byte(verifier))
+	exchange := func(verifier, redirect string) string {
+		q := url.Values{"client_id": {s.app.ClientID}, "redirect_uri": {back}, "login": {"dana"},
+			"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}}
+		resp, _ := s.form("/login/oauth/authorize", s.URL(), q)
+		u, err := resp.Location()
+		must(t, err)
+		_, body := s.form("/login/oauth/access_token", s.URL(), url.Values{"client_id": {s.app.ClientID}, "client_secret": {s.app.ClientSecret},
+			"code": {u.Query().Get("code")}, "code_verifier": {verifier}, "redirect_uri": {redirect}})
+		return body
+	}
+	if got := exchange("another", back); !strings.Contains(got, "bad_verification_code") {
+		t.Errorf("another verifier: %s", got)
+	}
+	if got := exchange(verifier, back+"/x"); !strings.Contains(got, "redirect_uri_mismatch") {
+		t.Errorf("another address: %s", got)
+	}
+	var in struct {
+		AccessToken string `json:"access_token"`
+		ExpiresIn   int    `json:"expires_in"`
+	}
+	must(t, json.Unmarshal([]byte(exchange(verifier, back)), &in))
+	if in.ExpiresIn != 8*60*60 {
+		t.Errorf("it lasts %d s", in.ExpiresIn)
+	}
+	c := s.client(in.AccessToken)
+	_, _, err := c.Users.Get(ctx, "")
+	must(t, err)
+	app := (&github.BasicAuthTransport{Username: s.app.ClientID, Password: s.app.ClientSecret}).Client()
+	client, err := github.NewClient(app).WithEnterpriseURLs(s.URL(), s.URL())
+	must(t, err)
+	_, err = client.Authorizations.Revoke(ctx, s.app.ClientID, in.AccessToken)
+	must(t, err)
+	if _, resp, _ := c.Users.Get(ctx, ""); resp.StatusCode != 401 {
+		t.Errorf("signed out: %d", resp.StatusCode)
+	}
+}
+
+// Who was given no role in a public repository is not told of it: what everybody may read is no access.
+func TestPublicRepositoriesAreNobodysInParticular(t *testing.T) {
+	s := newSim(t, nil)
+	_, err := s.CreateRepo("acme", "open", ghsim.RepoSpec{Files: map[string]string{"a": "a"}, Public: true})
+	must(t, err)
+	_, err = s.Install(s.app.ID, "acme", "open")
+	must(t, err)
+	is, _, err := s.client(s.signIn("mallory")).Apps.ListUserInstallations(ctx, nil)
+	must(t, err)
+	if len(is) != 0 {
+		t.Errorf("installations %v", is)
+	}
+}
+
+func TestAnOrganizationRegistersAnApp(t *testing.T) {
+	s := newSim(t, nil)
+	s.CreateOrg("umbrella")
+	manifest := `{"name":"SIA","url":"http://127.0.0.1:9","redirect_url":"http://127.0.0.1:9/setup"}`
+	for org, want := range map[string]int{"umbrella": 200, "acme": 404, "nobody": 404} {
+		if resp, body := s.form("/organizations/"+org+"/settings/apps/new", "http://127.0.0.1:9", url.Values{"manifest": {manifest}}); resp.StatusCode != want {
+			t.Errorf("%s: %d %s", org, resp.StatusCode, body)
+		}
+	}
+	long := `{"name":"A name of thirty-five characters, no","url":"http://h","redirect_url":"http://h"}`
+	if resp, _ := s.form("/settings/apps/new", "http://127.0.0.1:9", url.Values{"manifest": {long}}); resp.StatusCode != 404 {
+		t.Errorf("a long name: %d", resp.StatusCode)
+	}
+}

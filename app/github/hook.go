@@ -33,6 +33,7 @@ func (a *App) Hook(ctx context.Context) (Hook, error) {
 
 // Tried is one try to deliver a webhook.
 type Tried struct {
+	ID     int64 // with which it can be sent again
 	Event  string
 	At     time.Time
 	Code   int    // of the answer; 0 when there was none
@@ -52,7 +53,7 @@ func (a *App) LatestDeliveries(ctx context.Context) ([]Tried, error) {
 	}
 	out := make([]Tried, len(got))
 	for i, d := range got {
-		out[i] = Tried{Event: d.GetEvent(), At: d.GetDeliveredAt().Time, Code: d.GetStatusCode(), Status: d.GetStatus()}
+		out[i] = Tried{ID: d.GetID(), Event: d.GetEvent(), At: d.GetDeliveredAt().Time, Code: d.GetStatusCode(), Status: d.GetStatus()}
 	}
 	return out, nil
 }

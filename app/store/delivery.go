@@ -114,6 +114,19 @@ func (s *Store) delivery(ctx context.Context, guid string) (deliveryRow, error) 
 	return d, s.explain("load delivery "+guid, err)
 }
 
+// LatestDelivery is the delivery that was saved last, without its body; ErrNotFound when none was.
+func (s *Store) LatestDelivery(ctx context.Context) (Delivery, error) {
+	var d Delivery
+	var at int64
+	err := s.r.QueryRowContext(ctx, `SELECT guid, event, action, installation_id, repo, received_at FROM deliveries
+		ORDER BY id DESC LIMIT 1`).Scan(&d.GUID, &d.Event, &d.Action, &d.Installation, &d.Repo, &at)
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, fmt.Errorf("latest delivery: %w", ErrNotFound)
+	}
+	d.Received = fromMicros(at)
+	return d, s.explain("load the latest delivery", err)
+}
+
 // CountEvent counts a webhook that is of no further interest.
 func (s *Store) CountEvent(ctx context.Context, event, action string) error {
 	return s.exec(ctx, "count an event", `INSERT INTO event_counts (day, event, action, n) VALUES (?, ?, ?, 1)

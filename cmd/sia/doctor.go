@@ -42,6 +42,8 @@ func (c *doctorCmd) Run(e *commandEnv) error {
 	} else {
 		all = append(all, doctorFinding{What: "configuration", OK: true, Detail: "complete"})
 	}
+	all = append(all, checkStored(c.Dir, config)...)
+	all = append(all, checkSignIn(config))
 	ctx, cancel := context.WithTimeout(e.ctx, 2*time.Minute)
 	defer cancel()
 	all = append(all, c.look(ctx, e)...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -172,8 +173,8 @@ func checkDeliveries(ctx context.Context, a *github.App) doctorFinding {
 	default:
 		last := bad[0]
 		f.Detail = fmt.Sprintf("%d of the last %d failed; the latest of them, %s at %s: %s", len(bad), len(tried), last.Event,
-			last.At.UTC().Format("2006-01-02 15:04 UTC"), answered(last))
-		f.Fix = deliveryFix(last)
+			last.At.UTC().Format("2006-01-02 15:04 UTC"), setup.Answered(last))
+		f.Fix = setup.DeliveryFix(last)
 		if tried[0].OK() {
 			f.OK, f.Weaker = true, true
 			f.Detail += "; those after it arrived"
@@ -181,34 +182,6 @@ func checkDeliveries(ctx context.Context, a *github.App) doctorFinding {
 		}
 	}
 	return f
-}
-
-// answered is what came of a delivery that failed.
-func answered(d github.Tried) string {
-	switch {
-	case d.Code == 0 && d.Status == "":
-		return "no answer"
-	case d.Code == 0:
-		return d.Status
-	}
-	return strings.TrimSpace(fmt.Sprintf("%d %s", d.Code, d.Status))
-}
-
-// deliveryFix says what to do about a delivery that failed.
-func deliveryFix(d github.Tried) string {
-	switch d.Code {
-	case 401:
-		return "the secret is not the same on both sides: set that of --webhook-secret under Webhook in the app's settings " +
-			"on GitHub"
-	case 404, 405:
-		return "something answers there that is not SIA's webhook: check address and path, which ends in /webhook"
-	case 0, 502, 503, 504:
-		return "GitHub does not reach SIA: check the address, the firewall and the certificate, and that `sia serve` runs " +
-			"behind it"
-	case 413:
-		return "something in front of SIA limits how large a request may be: allow 25 MB"
-	}
-	return "look at the answer under Advanced → Recent Deliveries in the app's settings on GitHub"
 }
 
 // checkInstallations checks each installation: that it is active, and that it has granted what

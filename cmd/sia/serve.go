@@ -1,25 +1,40 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/web/setup"
+	"github.com/sia-bot/sia/app/web/signin"
 )
 
 type serveCmd struct {
 	serverFlags `embed:""`
 }
 
-// Run serves until it is told to end. Keys that GitHub does not accept end it at once; a model
-// that can't be reached is told, and may come back.
+// Run serves until it is told to end. Without an app it serves /setup first, and goes on as soon as there is one. Keys
+// that GitHub does not accept end it at once; a model that can't be reached is told, and may come back.
 func (c *serveCmd) Run(e *commandEnv) (err error) {
 	config, err := c.config()
 	if err != nil {
 		return err
 	}
-	a, err := app.New(e.ctx, config, app.Options{Logger: e.logger, Forward: forwardCommand()})
+	o := app.Options{Logger: e.logger, Forward: forwardCommand()}
+	if !config.GitHub.Named() && config.Private != "" {
+		var ready bool
+		if config, ready, err = setUpFirst(e, config, &o); err != nil || !ready {
+			return err
+		}
+	}
+	a, err := app.New(e.ctx, config, o)
 	if err != nil {
+		if o.Front != nil {
+			err = errors.Join(err, o.Front.Close())
+		}
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
@@ -30,4 +45,49 @@ func (c *serveCmd) Run(e *commandEnv) (err error) {
 		e.logger.WarnContext(e.ctx, "not working yet; tasks wait for it", "what", p.What, "error", p.Err)
 	}
 	return a.Run(e.ctx)
+}
+
+// setUpFirst serves /setup until there is an app, which it adds to the configuration. Where something else is missing
+// then, it says so, and serves the page that says so until it is told to end: ready is false.
+func setUpFirst(e *commandEnv, config app.Config, o *app.Options) (_ app.Config, ready bool, err error) {
+	if err := config.CheckAddresses(); err != nil {
+		return config, false, err
+	}
+	if config.PublicURL != "" {
+		o.Invited = signin.NewInvitation(setup.Path, strings.HasPrefix(config.PublicURL, "https:"), time.Now)
+	}
+	if o.Front, err = app.Listen(e.ctx, config.WithDefaults()); err != nil {
+		return config, false, err
+	}
+	front := o.Front
+	defer func() {
+		if !ready {
+			err = errors.Join(err, front.Close())
+		}
+	}()
+	fmt.Fprintf(e.err, "No GitHub App is configured. To register one, open on this machine:\n  http://%s%s\n",
+		front.PrivateAddr(), setup.Path)
+	if o.Invited != nil {
+		fmt.Fprintf(e.err, "or, from elsewhere, this address, which lets one browser in:\n  %s%s\n",
+			strings.TrimRight(config.PublicURL, "/"), o.Invited.Link())
+	}
+	e.logger.InfoContext(e.ctx, "waiting for set-up", "webhooks", front.Addr().String()+"/webhook", "setup",
+		"http://"+front.PrivateAddr().String()+setup.Path)
+	made, err := app.SetUp(e.ctx, config, app.SetUpOptions{Front: front, Invitation: o.Invited, Serves: true,
+		Logger: e.logger, Now: time.Now})
+	if e.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return config, false, nil
+	}
+	if err != nil {
+		return config, false, err
+	}
+	if config, err = config.WithApp(made); err != nil {
+		return config, false, err
+	}
+	if err := errors.Join(config.WithDefaults().Validate(), config.CheckPrices()); err != nil {
+		e.logger.ErrorContext(e.ctx, "the app is set up, and SIA can't work yet: stop it, add what is missing, and start it "+
+			"again", "missing", strings.ReplaceAll(err.Error(), "\n", "; "))
+		return config, false, front.Run(e.ctx)
+	}
+	return config, true, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/web/setup"
 )
 
 // serverFlags are the configuration of a server. Each can be set as an environment
@@ -20,17 +21,19 @@ import (
 // flag wins over the environment, and that over the file. The file may name models
 // besides, and their order for each role (models.go).
 type serverFlags struct {
-	Listen    string `help:"Address for webhooks." default:":8080" env:"SIA_LISTEN"`
+	Listen    string `help:"Address for webhooks, and for the pages where people sign in with GitHub." default:":8080" env:"SIA_LISTEN"`
 	Private   string `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE"`
-	PublicURL string `name:"public-url" help:"Address at which people reach the pages, through whatever stands in front of --private; comments and check runs link there. Default: no links." env:"SIA_PUBLIC_URL" placeholder:"URL"`
+	PublicURL string `name:"public-url" help:"Address at which people reach --listen, through whatever ends TLS in front of it; they sign in there with GitHub, and comments and check runs link there. Default: no links and no sign-in." env:"SIA_PUBLIC_URL" placeholder:"URL"`
 	Dir       string `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path"`
 	DB        string `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL"`
 
-	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's." default:"https://github.com" env:"SIA_GITHUB_URL"`
+	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: that of the stored app, or https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL"`
 	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL"`
 	AppID         int64  `help:"Id of the GitHub App." env:"SIA_APP_ID" placeholder:"ID"`
 	AppKeyFile    string `help:"PEM file with the app's private key." env:"SIA_APP_KEY_FILE" type:"path" placeholder:"FILE"`
 	WebhookSecret string `help:"The app's webhook secret; better in the environment than as a flag." env:"SIA_WEBHOOK_SECRET" placeholder:"SECRET"`
+	ClientID      string `name:"client-id" help:"The app's client id: people sign in to the pages with it, at --public-url." env:"SIA_CLIENT_ID" placeholder:"ID"`
+	ClientSecret  string `help:"The app's client secret; better in the environment than as a flag." env:"SIA_CLIENT_SECRET" placeholder:"SECRET"`
 
 	modelFlags `embed:""`
 
@@ -57,13 +60,27 @@ func (s serverFlags) Validate() error {
 	return s.modelFlags.check()
 }
 
-// config turns flags into the server's configuration and reads the key file.
+// config is the server's configuration: the flags, and what they leave out of the app from the one that set-up stored.
 func (s serverFlags) config() (app.Config, error) {
+	c, err := s.flagged()
+	if err != nil {
+		return c, err
+	}
+	stored, ok, err := setup.Load(s.Dir)
+	if err != nil || !ok {
+		return c, err
+	}
+	return c.WithApp(stored)
+}
+
+// flagged turns flags into a configuration and reads the key file.
+func (s serverFlags) flagged() (app.Config, error) {
 	c := app.Config{
 		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL,
 		Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Free: s.Free, WriteSpacing: s.WriteSpacing,
-		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret},
+		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret,
+			ClientID: s.ClientID, ClientSecret: s.ClientSecret},
 	}
 	var err error
 	if c.Models, err = s.models(); err != nil {

@@ -78,6 +78,21 @@ func convertManifest(c *call) (answer, error) {
 	return created(o), nil
 }
 
+// deleteAppToken is DELETE /applications/{client_id}/token: an app signs a person out.
+// https://docs.github.com/en/rest/apps/oauth-applications#delete-an-app-token
+func deleteAppToken(c *call) (answer, error) {
+	var in struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := c.decode(&in); err != nil {
+		return answer{}, err
+	}
+	if !c.desk.SignOut(c.client, in.AccessToken) {
+		return answer{}, refusal.NotFound()
+	}
+	return answer{code: http.StatusNoContent}, nil
+}
+
 func createToken(c *call) (answer, error) {
 	i, err := c.installation()
 	if err != nil {

@@ -12,7 +12,10 @@ import (
 // authenticate sets the call's app or token; no credentials are no error yet.
 func (c *call) authenticate() (err error) {
 	raw := access.Credentials(c.r)
+	id, secret, basic := c.r.BasicAuth()
 	switch {
+	case basic && strings.HasPrefix(c.r.URL.Path, "/api/v3/applications/"):
+		c.client, err = c.desk.Client(id, secret)
 	case raw == "" && c.r.Header.Get("Authorization") != "":
 		return refusal.BadCredentials()
 	case raw == "":
@@ -39,6 +42,15 @@ func (c *call) authorize(rt *route) error {
 		}
 		if c.params["repo"] != "" {
 			return c.scopeRepo(func(*model.Repository) bool { return true })
+		}
+		return nil
+	}
+	if rt.auth == "client" {
+		if c.client == nil {
+			return refusal.BadCredentials()
+		}
+		if c.client.ClientID != c.params["client_id"] {
+			return refusal.NotFound()
 		}
 		return nil
 	}

@@ -25,6 +25,7 @@ type call struct {
 	app    *model.App          // for an app's JSON Web Token
 	token  *access.Token       // for an installation's token
 	user   *access.PersonToken // for a person's token
+	client *model.App          // for an app's client id and secret
 	repo   *model.Repository
 	reads  bool // it is posted, and changes nothing
 }

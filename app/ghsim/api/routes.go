@@ -2,7 +2,7 @@ package api
 
 // routeTable is the REST API: what is simulated, and what an installation's
 // token needs for it. "app" wants an app's JSON Web Token, "user" a
-// person's token, "none" nothing.
+// person's token, "client" an app's client id and secret, "none" nothing.
 // Issues and comments check their permission themselves, because a pull
 // request's are reached with either of two. Where two patterns match, the first
 // one counts.
@@ -23,6 +23,8 @@ func routeTable() []route {
 	on("GET", "/user/installations", "user", listSelfInstallations)
 	on("GET", "/user/installations/{id}/repositories", "user", listSelfRepos)
 	on("POST", "/app-manifests/{code}/conversions", "none", convertManifest)
+
+	on("DELETE", "/applications/{client_id}/token", "client", deleteAppToken)
 
 	on("GET", "/app", "app", getApp)
 	on("GET", "/app/installations", "app", listInstallations)

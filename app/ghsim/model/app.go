@@ -23,10 +23,10 @@ type App struct {
 	Made        time.Time
 	Hook        *delivery.Hook // nil without a webhook
 
-	ClientSecret string // for signing people in
-	Callback     string // prefix of the addresses that sign-in may go back to
-	SetupURL     string // where installing goes back to
-	PendingHook  string // of a manifest whose keys were not fetched yet
+	ClientSecret string   // for signing people in
+	Callbacks    []string // addresses that sign-in may go back to; none: any
+	SetupURL     string   // where installing goes back to
+	PendingHook  string   // of a manifest whose keys were not fetched yet
 }
 
 // KeyPEM is the private key as GitHub hands it out, PKCS #1.

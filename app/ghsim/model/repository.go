@@ -108,6 +108,13 @@ func (r *Repository) Label(name string) *Label {
 // Head is the commit of a branch; empty when there is no such branch.
 func (r *Repository) Head(branch string) string { return r.Refs["refs/heads/"+branch] }
 
+// Member reports whether a user was given a role, so that theirs is not only everybody's
+// to read what is public.
+func (r *Repository) Member(login string) bool {
+	role := r.Perms[strings.ToLower(login)]
+	return strings.EqualFold(login, r.Owner.Login) || role != "" && role != "none"
+}
+
 // Role is the role of a user: none, read, triage, write, maintain or admin.
 func (r *Repository) Role(login string) string {
 	if strings.EqualFold(login, r.Owner.Login) {

@@ -86,12 +86,16 @@ func New(
 	get("/login/oauth/authorize", st.signIn)
 	mux.HandleFunc("POST /login/oauth/authorize", st.signedIn)
 	mux.HandleFunc("POST /login/oauth/access_token", st.accessToken)
-	mux.HandleFunc("POST /settings/apps/new", func(w http.ResponseWriter, r *http.Request) { st.show(w, r, st.register) })
+	register := func(w http.ResponseWriter, r *http.Request) { st.show(w, r, st.register) }
+	mux.HandleFunc("POST /settings/apps/new", register)
+	mux.HandleFunc("POST /organizations/{org}/settings/apps/new", register)
 	mux.HandleFunc("POST /settings/apps/create", st.registered)
 	get("/apps/{slug}/installations/new", st.install)
 	mux.HandleFunc("POST /apps/{slug}/installations/new", st.installed)
 	same := http.NewCrossOriginProtection()
-	same.AddInsecureBypassPattern("POST /settings/apps/new") // comes from the application's page and only asks back
+	// These come from the application's page and only ask back.
+	same.AddInsecureBypassPattern("POST /settings/apps/new")
+	same.AddInsecureBypassPattern("POST /organizations/{org}/settings/apps/new")
 	return same.Handler(mux)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sia-bot/sia/app/ghsim/access"
 	"github.com/sia-bot/sia/app/ghsim/journal"
 	"github.com/sia-bot/sia/app/ghsim/world"
 )
@@ -27,23 +28,31 @@ type manifest struct {
 	Events       []string          `json:"default_events"`
 }
 
+// maxAppName is how long an app's name may be.
+// https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/registering-a-github-app
+const maxAppName = 34
+
 type registerPage struct {
-	Name, Manifest, State string
-	Permissions           map[string]string
-	Events                []string
+	Name, Owner, Manifest, State string // no owner: whoever registers it
+	Permissions                  map[string]string
+	Events                       []string
 }
 
 func (registerPage) title() string { return "Register an app" }
 
-// register is POST /settings/apps/new, which an application's own page sends: it
-// only asks whether to go on.
+// register is POST /settings/apps/new, or that of an organization, which an application's
+// own page sends: it only asks whether to go on.
 func (st *site) register(r *http.Request) (string, any, error) {
 	raw := r.PostFormValue("manifest")
 	m, err := parseManifest(raw)
 	if err != nil {
 		return "", nil, fmt.Errorf("%w: %w", err, errNoPage)
 	}
-	return "register", registerPage{m.Name, raw, r.URL.Query().Get("state"), m.Permissions, m.Events}, nil
+	owner := r.PathValue("org")
+	if u := st.world.User(owner); owner != "" && (u == nil || u.Kind != "Organization") {
+		return "", nil, fmt.Errorf("organization %s: %w", owner, errNoPage)
+	}
+	return "register", registerPage{m.Name, owner, raw, r.URL.Query().Get("state"), m.Permissions, m.Events}, nil
 }
 
 func parseManifest(raw string) (*manifest, error) {
@@ -53,6 +62,9 @@ func parseManifest(raw string) (*manifest, error) {
 	}
 	if m.Name == "" || m.URL == "" || m.RedirectURL == "" {
 		return nil, fmt.Errorf("app manifest: name, url and redirect_url are required")
+	}
+	if len(m.Name) > maxAppName {
+		return nil, fmt.Errorf("app manifest: the name is longer than %d characters", maxAppName)
 	}
 	known := append(world.Events(), "pull_request_review_thread", "workflow_job") // these two never happen
 	for _, e := range m.Events {
@@ -86,14 +98,15 @@ func (st *site) registered(w http.ResponseWriter, r *http.Request) {
 	for p, level := range m.Permissions {
 		perms[p] = level
 	}
-	a := st.world.RegisterApp(slug, m.Name, st.world.EnsureUser("app-owner", "User"), key, perms, m.Events)
-	a.SetupURL = m.SetupURL
-	if len(m.CallbackURLs) > 0 {
-		a.Callback = m.CallbackURLs[0]
+	owner := st.world.User(r.PostFormValue("owner"))
+	if owner == nil || owner.Kind != "Organization" {
+		owner = st.world.EnsureUser("app-owner", "User")
 	}
+	a := st.world.RegisterApp(slug, m.Name, owner, key, perms, m.Events)
+	a.SetupURL, a.Callbacks = m.SetupURL, m.CallbackURLs
 	if m.Hook.URL != "" && (m.Hook.Active == nil || *m.Hook.Active) {
 		a.PendingHook = m.Hook.URL
 	}
 	st.journal.Note(journal.Entry{Kind: "app.created", Actor: a.Owner.Login, Ref: slug})
-	redirectWith(w, r, m.RedirectURL, st.desk.NewCode(a, nil), r.PostFormValue("state"))
+	redirectWith(w, r, m.RedirectURL, st.desk.NewCode(access.Grant{App: a}), r.PostFormValue("state"))
 }

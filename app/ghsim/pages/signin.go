@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/sia-bot/sia/app/ghsim/access"
 	"github.com/sia-bot/sia/app/ghsim/model"
 )
 
 type signInPage struct {
-	App, ClientID, Redirect, State string
-	People                         []string
+	App, ClientID, Redirect, State, Challenge string
+	People                                    []string
 }
 
 func (signInPage) title() string { return "Sign in" }
@@ -25,7 +28,11 @@ func (st *site) signIn(r *http.Request) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	p := signInPage{App: a.Name, ClientID: a.ClientID, Redirect: back, State: q.Get("state")}
+	if q.Get("code_challenge") != "" && q.Get("code_challenge_method") != "S256" {
+		return "", nil, fmt.Errorf("the code_challenge_method is not S256: %w", errNoPage)
+	}
+	p := signInPage{App: a.Name, ClientID: a.ClientID, Redirect: back, State: q.Get("state"),
+		Challenge: q.Get("code_challenge")}
 	for _, u := range st.world.Users() {
 		if u.Kind == "User" {
 			p.People = append(p.People, u.Login)
@@ -39,11 +46,11 @@ func (st *site) signInTarget(clientID, redirect string) (*model.App, string, err
 		if a.ClientID != clientID {
 			continue
 		}
-		if redirect == "" {
-			redirect = a.Callback
+		if redirect == "" && len(a.Callbacks) > 0 {
+			redirect = a.Callbacks[0]
 		}
 		u, err := url.Parse(redirect)
-		if err != nil || u.Host == "" || !strings.HasPrefix(redirect, a.Callback) {
+		if err != nil || u.Host == "" || len(a.Callbacks) > 0 && !slices.Contains(a.Callbacks, redirect) {
 			return nil, "", fmt.Errorf("the redirect_uri is not associated with this application: %w", errNoPage)
 		}
 		return a, redirect, nil
@@ -61,7 +68,8 @@ func (st *site) signedIn(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "sign-in: unknown application, address or person", http.StatusNotFound)
 		return
 	}
-	redirectWith(w, r, back, st.desk.NewCode(a, u), r.PostFormValue("state"))
+	code := st.desk.NewCode(access.Grant{App: a, User: u, Redirect: back, Challenge: r.PostFormValue("code_challenge")})
+	redirectWith(w, r, back, code, r.PostFormValue("state"))
 }
 
 // redirectWith goes back to an application with a code and its state.
@@ -88,16 +96,19 @@ func (st *site) accessToken(w http.ResponseWriter, r *http.Request) {
 	if id == "" {
 		id, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
 	}
-	out := st.exchange(r.PostFormValue("code"), id, secret)
+	out := st.exchange(r, id, secret)
 	if !strings.Contains(r.Header.Get("Accept"), "json") {
 		w.Header().Set("Content-Type", "application/x-www-form-urlencoded")
 		fmt.Fprint(w, out.Encode())
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	flat := map[string]string{}
+	flat := map[string]any{}
 	for k := range out {
 		flat[k] = out.Get(k)
+		if k == "expires_in" {
+			flat[k] = json.Number(out.Get(k))
+		}
 	}
 	b, err := json.Marshal(flat)
 	if err != nil {
@@ -108,19 +119,24 @@ func (st *site) accessToken(w http.ResponseWriter, r *http.Request) {
 }
 
 // exchange gives an app a person's token for a code.
-func (st *site) exchange(code, clientID, secret string) url.Values {
+func (st *site) exchange(r *http.Request, clientID, secret string) url.Values {
 	st.world.Lock()
 	defer st.world.Unlock()
 	out := url.Values{}
-	g, valid := st.desk.Redeem(code)
+	g, valid := st.desk.Redeem(r.PostFormValue("code"))
+	redirect := r.PostFormValue("redirect_uri")
 	switch {
-	case !valid || g.User == nil || g.App.ClientID != clientID:
+	case !valid || g.User == nil || g.App.ClientID != clientID || !g.Proves(r.PostFormValue("code_verifier")):
 		out.Set("error", "bad_verification_code")
 		out.Set("error_description", "The code passed is incorrect or expired.")
 	case subtle.ConstantTimeCompare([]byte(secret), []byte(g.App.ClientSecret)) != 1:
 		out.Set("error", "incorrect_client_credentials")
 		out.Set("error_description", "The client_id and/or client_secret passed are incorrect.")
+	case redirect != "" && redirect != g.Redirect:
+		out.Set("error", "redirect_uri_mismatch")
+		out.Set("error_description", "The redirect_uri MUST match the registered callback URL for this application.")
 	default:
+		out.Set("expires_in", strconv.Itoa(int(access.PersonTokenLife.Seconds())))
 		out.Set("access_token", st.desk.SignIn(g))
 		out.Set("token_type", "bearer")
 		out.Set("scope", "")

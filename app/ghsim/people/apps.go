@@ -8,16 +8,29 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/world"
 )
 
-// SetCallbackURL is where sign-in may send people back to: an address must begin
-// with it. Without one, any address is taken.
-func (p *People) SetCallbackURL(appID int64, prefix string) error {
+// SetCallbackURL is where sign-in may send people back to, exactly. Without one, any
+// address is taken.
+func (p *People) SetCallbackURL(appID int64, address string) error {
 	p.world.Lock()
 	defer p.world.Unlock()
 	a := p.world.App(appID)
 	if a == nil {
 		return fmt.Errorf("no app %d", appID)
 	}
-	a.Callback = prefix
+	a.Callbacks = []string{address}
+	return nil
+}
+
+// WithdrawSignIns ends all that a person has signed in to with an app, as they do in
+// their settings.
+func (p *People) WithdrawSignIns(appID int64, login string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	a, u := p.world.App(appID), p.world.User(login)
+	if a == nil || u == nil {
+		return fmt.Errorf("no app %d, or nobody called %s", appID, login)
+	}
+	p.desk.Withdraw(a, u)
 	return nil
 }
 

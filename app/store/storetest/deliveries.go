@@ -38,6 +38,20 @@ func save(t *testing.T, s *fixture, d store.Delivery) (fresh bool) {
 	return fresh
 }
 
+func testLatestDelivery(t *testing.T, s *fixture) {
+	if _, err := s.LatestDelivery(patient(t)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("of none: %v", err)
+	}
+	save(t, s, delivery("a", []byte("{}")))
+	want := delivery("b", []byte("{}"))
+	save(t, s, want)
+	got, err := s.LatestDelivery(patient(t))
+	must(t, err)
+	if got.GUID != "b" || got.Event != want.Event || !got.Received.Equal(want.Received) || len(got.Body) > 0 {
+		t.Errorf("%+v, want %+v without its body", got, want)
+	}
+}
+
 func testDeliverySavedOnce(t *testing.T, s *fixture) {
 	if !save(t, s, delivery("a", []byte("{}"))) {
 		t.Error("the first delivery is not fresh")

@@ -27,6 +27,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 	}{
 		{"Migrate", testMigrate},
 
+		{"LatestDelivery", testLatestDelivery},
 		{"DeliveryIsSavedOnce", testDeliverySavedOnce},
 		{"DeliveriesAtOnce", testDeliveriesAtOnce},
 		{"DeliveryIsWorkedOn", testDeliveryWorkedOn},

@@ -1,0 +1,142 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Timeouts of the servers; a delivery of 25 MiB over a slow line fits.
+const (
+	readTimeout = time.Minute
+	stopTimeout = 20 * time.Second
+)
+
+// Front is where a process listens. The addresses stay while what answers there changes: set-up first, then the app.
+// It is safe for concurrent use.
+type Front struct {
+	public, private *side // nil where there is none
+
+	begin  sync.Once
+	failed chan error
+}
+
+// side is one listener with what answers there.
+type side struct {
+	listener net.Listener
+	server   *http.Server
+	handler  atomic.Pointer[http.Handler]
+}
+
+// Listen binds the addresses of a configuration. Nothing is served before Begin or Run. The caller closes the front.
+func Listen(ctx context.Context, c Config) (_ *Front, err error) {
+	f := &Front{failed: make(chan error, 2)}
+	if c.Listen != "" {
+		if f.public, err = newSide(ctx, c.Listen); err != nil {
+			return nil, fmt.Errorf("listen for webhooks: %w; choose another address with --listen", err)
+		}
+	}
+	if c.Private != "" {
+		if f.private, err = newSide(ctx, c.Private); err != nil {
+			return nil, errors.Join(fmt.Errorf("listen privately: %w; choose another address with --private", err), f.Close())
+		}
+	}
+	return f, nil
+}
+
+func newSide(ctx context.Context, address string) (*side, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	s := &side{listener: l}
+	s.answer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "SIA is starting; try again in a moment.", http.StatusServiceUnavailable)
+	}))
+	s.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		(*s.handler.Load()).ServeHTTP(w, r)
+	}), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTimeout, WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute}
+	return s, nil
+}
+
+func (s *side) answer(h http.Handler) { s.handler.Store(&h) }
+
+// sides are the sides that there are.
+func (f *Front) sides() []*side {
+	return slices.DeleteFunc([]*side{f.public, f.private}, func(s *side) bool { return s == nil })
+}
+
+// Addr is the public address, on which webhooks are received; nil where there is none.
+func (f *Front) Addr() net.Addr { return f.public.addr() }
+
+// PrivateAddr is the private address; nil where there is none.
+func (f *Front) PrivateAddr() net.Addr { return f.private.addr() }
+
+func (s *side) addr() net.Addr {
+	if s == nil {
+		return nil
+	}
+	return s.listener.Addr()
+}
+
+// Answer has handlers answer from now on.
+func (f *Front) Answer(public, private http.Handler) {
+	if f.public != nil {
+		f.public.answer(public)
+	}
+	if f.private != nil {
+		f.private.answer(private)
+	}
+}
+
+// Begin serves in the background until Run or Close ends it. It does nothing the second time.
+func (f *Front) Begin() {
+	f.begin.Do(func() {
+		for _, s := range f.sides() {
+			go func() {
+				if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+					f.failed <- err
+				}
+			}()
+		}
+	})
+}
+
+// Run serves until ctx ends, then lets running requests finish. It returns nil when it was asked to end.
+func (f *Front) Run(ctx context.Context) (err error) {
+	f.Begin()
+	select {
+	case <-ctx.Done():
+	case err = <-f.failed:
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	all := make(chan error, len(f.sides()))
+	for _, s := range f.sides() {
+		go func() { all <- s.server.Shutdown(end) }()
+	}
+	for range f.sides() {
+		err = errors.Join(err, <-all)
+	}
+	return err
+}
+
+// Close lets go of the addresses, at once.
+func (f *Front) Close() error {
+	var all []error
+	for _, s := range f.sides() {
+		all = append(all, s.server.Close())
+		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			all = append(all, err)
+		}
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,71 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// maxRegistration bounds GitHub's answer to a code, in bytes.
+const maxRegistration = 1 << 20
+
+// Registration is an app that GitHub made from a manifest, with its keys.
+type Registration struct {
+	ID                int64
+	Slug, Name, Owner string
+	Page              string // for people
+	ClientID          string
+	ClientSecret      string
+	WebhookSecret     string
+	PrivateKey        string // PEM
+}
+
+// manifestCode is what codes look like. One becomes part of an address.
+var manifestCode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
+
+// Register gets an app's keys for a code of the manifest flow, which works once and for an hour. Errors are sentences
+// for whoever registers the app, and hold no code.
+// https://docs.github.com/en/rest/apps/apps#create-a-github-app-from-a-manifest
+func Register(ctx context.Context, api, code string) (Registration, error) {
+	if !manifestCode.MatchString(code) {
+		return Registration{}, errors.New("GitHub's answer holds no code; begin again")
+	}
+	base, err := httpURL(api)
+	if err != nil {
+		return Registration{}, fmt.Errorf("GitHub's API: %w", err)
+	}
+	client := gh.NewClient(&http.Client{Transport: askAgain{http.DefaultTransport, maxRegistration}, CheckRedirect: stay})
+	client.BaseURL, client.UserAgent = base, "sia"
+	got, _, err := client.Apps.CompleteAppManifest(ctx, code)
+	switch status := statusOf(err); {
+	case status == http.StatusNotFound || status == http.StatusUnprocessableEntity:
+		return Registration{}, errors.New("GitHub does not know the code: it works once, and for an hour. If the app stands " +
+			"in GitHub's settings, delete it there, and begin again")
+	case err != nil:
+		return Registration{}, fmt.Errorf("GitHub's API at %s did not hand out the keys (%s); load this page again, which asks "+
+			"again", api, withoutAddress(err))
+	case got.GetID() == 0 || got.GetPEM() == "" || got.GetWebhookSecret() == "":
+		return Registration{}, errors.New("GitHub's answer lacks keys; delete the app in GitHub's settings, and begin again")
+	}
+	return Registration{ID: got.GetID(), Slug: got.GetSlug(), Name: got.GetName(), Owner: got.GetOwner().GetLogin(),
+		Page: got.GetHTMLURL(), ClientID: got.GetClientID(), ClientSecret: got.GetClientSecret(),
+		WebhookSecret: got.GetWebhookSecret(), PrivateKey: got.GetPEM()}, nil
+}
+
+// withoutAddress is what went wrong, without the address that was asked, in which a code stands.
+func withoutAddress(err error) string {
+	var refused *gh.ErrorResponse
+	if errors.As(err, &refused) && refused.Response != nil {
+		return refused.Response.Status
+	}
+	var lost *url.Error
+	if errors.As(err, &lost) {
+		return lost.Err.Error()
+	}
+	return "its answer can't be read"
+}

@@ -1,0 +1,74 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// webhookPath is where SIA receives webhooks, beneath its public address.
+const webhookPath = "/webhook"
+
+// maxName is how many characters an app's name may have.
+// https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/registering-a-github-app
+const maxName = 34
+
+// choice is what a person chooses before an app is registered.
+type choice struct {
+	Org       string // that will own the app; "" for the person's own
+	Name      string
+	GitHub    string // https://github.com, https://TENANT.ghe.com, or a GitHub Enterprise Server's address
+	PublicURL string // where GitHub and people reach this server: scheme and host
+}
+
+var login = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
+
+// checked is a choice without slashes at its ends, or what is wrong with it.
+func (c choice) checked() (choice, error) {
+	c.Org, c.Name = strings.TrimSpace(c.Org), strings.TrimSpace(c.Name)
+	var all []error
+	if c.Org != "" && !login.MatchString(c.Org) {
+		all = append(all, fmt.Errorf("%q is no organisation: give its name as in its address on GitHub", c.Org))
+	}
+	if n := utf8.RuneCountInString(c.Name); n < 1 || n > maxName {
+		all = append(all, fmt.Errorf("the app needs a name of 1 to %d characters that no other app on GitHub has", maxName))
+	}
+	var err error
+	if c.GitHub, err = origin(c.GitHub); err != nil {
+		all = append(all, fmt.Errorf("GitHub's address: %w, such as https://github.com or that of your GitHub Enterprise", err))
+	}
+	if c.PublicURL, err = origin(c.PublicURL); err != nil {
+		all = append(all, fmt.Errorf("the public address of this server: %w, such as https://sia.example.com", err))
+	}
+	return c, errors.Join(all...)
+}
+
+// origin is an http or https address of a host, without anything behind it.
+func origin(address string) (string, error) {
+	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Path != "" ||
+		u.RawQuery != "" || u.Fragment != "" || len(address) > 300 {
+		return "", errors.New("give https:// and a host, and nothing behind it")
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), nil
+}
+
+// warning says why GitHub may not reach the public address; "" where nothing speaks against it.
+func (c choice) warning() string {
+	u, err := url.Parse(c.PublicURL)
+	if err != nil {
+		return ""
+	}
+	ip := net.ParseIP(u.Hostname())
+	switch {
+	case strings.EqualFold(u.Hostname(), "localhost") || ip != nil && (ip.IsLoopback() || ip.IsPrivate()):
+		return c.PublicURL + " is an address of this machine or network alone. GitHub has to reach it, so github.com refuses it."
+	case u.Scheme == "http":
+		return c.PublicURL + " is not encrypted: what GitHub sends can be read on its way. Put something that ends TLS in front."
+	}
+	return ""
+}

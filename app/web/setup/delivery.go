@@ -1,0 +1,36 @@
+package setup
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/app/github"
+)
+
+// Answered is what came of a delivery that failed.
+func Answered(d github.Tried) string {
+	switch {
+	case d.Code == 0 && d.Status == "":
+		return "no answer"
+	case d.Code == 0:
+		return d.Status
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s", d.Code, d.Status))
+}
+
+// DeliveryFix says what to do about a delivery that failed.
+func DeliveryFix(d github.Tried) string {
+	switch d.Code {
+	case 401:
+		return "the secret is not the same on both sides: set that of --webhook-secret under Webhook in the app's settings " +
+			"on GitHub"
+	case 404, 405:
+		return "something answers there that is not SIA's webhook: check address and path, which ends in /webhook"
+	case 0, 502, 503, 504:
+		return "GitHub does not reach SIA: check the address, the firewall and the certificate, and that `sia serve` runs " +
+			"behind it"
+	case 413:
+		return "something in front of SIA limits how large a request may be: allow 25 MB"
+	}
+	return "look at the answer under Advanced → Recent Deliveries in the app's settings on GitHub"
+}

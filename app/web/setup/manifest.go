@@ -1,0 +1,123 @@
+package setup
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// appYML is a copy of app.yml, for the program alone; a test holds the two alike.
+//
+//go:embed app.yml
+var appYML []byte
+
+// Asked is one permission or event that the app asks for, with its reason.
+type Asked struct {
+	Name   string
+	Access string // of a permission: read or write
+	Reason string
+}
+
+// appTemplate is what app.yml says.
+type appTemplate struct {
+	Name        string
+	URL         string
+	Description string
+	Permissions []Asked
+	Events      []Asked
+}
+
+// readTemplate reads app.yml; the reasons are its comments.
+func readTemplate() (t appTemplate, err error) {
+	var plain struct {
+		Name        string `yaml:"name"`
+		URL         string `yaml:"url"`
+		Description string `yaml:"description"`
+	}
+	if err := yaml.Unmarshal(appYML, &plain); err != nil {
+		return t, fmt.Errorf("read app.yml: %w", err)
+	}
+	t = appTemplate{Name: plain.Name, URL: plain.URL, Description: plain.Description}
+	f, err := parser.ParseBytes(appYML, parser.ParseComments)
+	if err != nil {
+		return t, fmt.Errorf("read app.yml: %w", err)
+	}
+	for _, d := range f.Docs {
+		m, ok := d.Body.(*ast.MappingNode)
+		if !ok {
+			continue
+		}
+		for _, v := range m.Values {
+			switch list := v.Value.(type) {
+			case *ast.MappingNode:
+				if v.Key.GetToken().Value == "default_permissions" {
+					for _, p := range list.Values {
+						t.Permissions = append(t.Permissions, Asked{p.Key.GetToken().Value, p.Value.GetToken().Value, reason(p.Value)})
+					}
+				}
+			case *ast.SequenceNode:
+				for _, e := range list.Values {
+					t.Events = append(t.Events, Asked{Name: e.GetToken().Value, Reason: reason(e)})
+				}
+			}
+		}
+	}
+	return t, nil
+}
+
+// reason is the comment behind a value.
+func reason(n ast.Node) string {
+	if c := n.GetComment(); c != nil {
+		return strings.TrimSpace(strings.TrimPrefix(c.String(), "#"))
+	}
+	return ""
+}
+
+// manifest is what GitHub registers an app from.
+// https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+type manifest struct {
+	Name        string            `json:"name"`
+	URL         string            `json:"url"`
+	Description string            `json:"description"`
+	Public      bool              `json:"public"`
+	Hook        manifestHook      `json:"hook_attributes"`
+	Redirect    string            `json:"redirect_url"`
+	Callbacks   []string          `json:"callback_urls"`
+	Permissions map[string]string `json:"default_permissions"`
+	Events      []string          `json:"default_events"`
+}
+
+type manifestHook struct {
+	URL    string `json:"url"`
+	Active bool   `json:"active"`
+}
+
+// manifest is the app that a choice describes. redirect is where GitHub sends the browser back to.
+func (t appTemplate) manifest(c choice, redirect, callback string) (string, error) {
+	m := manifest{Name: c.Name, URL: t.URL, Description: t.Description, Redirect: redirect,
+		Hook: manifestHook{c.PublicURL + webhookPath, true}, Callbacks: []string{c.PublicURL + callback},
+		Permissions: map[string]string{}}
+	for _, p := range t.Permissions {
+		m.Permissions[p.Name] = p.Access
+	}
+	for _, e := range t.Events {
+		m.Events = append(m.Events, e.Name)
+	}
+	b, err := json.Marshal(m)
+	return string(b), err
+}
+
+// address is where GitHub takes a choice's manifest.
+func (c choice) address(state string) string {
+	path := "/settings/apps/new"
+	if c.Org != "" {
+		path = "/organizations/" + url.PathEscape(c.Org) + path
+	}
+	return c.GitHub + path + "?" + url.Values{"state": {state}}.Encode()
+}

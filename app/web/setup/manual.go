@@ -1,0 +1,84 @@
+package setup
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/sia-bot/sia/app/web/viewer"
+)
+
+// manualPage says each field of GitHub's form, and takes what GitHub answers. Nothing that is secret is shown again,
+// but for the webhook's secret, which has to be copied to GitHub.
+type manualPage struct {
+	choice
+	ID            string
+	ClientID      string
+	WebhookSecret string
+	Homepage      string
+	Callback      string // path
+	Permissions   []Asked
+	Events        []Asked
+}
+
+// manual is GET /setup/manual.
+func (g *Registration) manual(w http.ResponseWriter, r *http.Request) {
+	if g.is() != nil {
+		see(w, r, Path)
+		return
+	}
+	g.fields(w, r, http.StatusOK, manualPage{WebhookSecret: random(), choice: choice{Name: g.conf.Name, GitHub: g.conf.GitHub,
+		PublicURL: cmp.Or(g.conf.PublicURL, "https://your-host")}}, nil)
+}
+
+func (g *Registration) fields(w http.ResponseWriter, r *http.Request, status int, p manualPage, err error) {
+	p.Homepage, p.Callback, p.Permissions, p.Events = g.app.URL, g.conf.Callback, g.app.Permissions, g.app.Events
+	p.PublicURL = strings.TrimRight(p.PublicURL, "/")
+	g.site.show(w, status, "manual", "", frame{Title: "Register the app by hand", Token: viewer.From(r.Context()).Token,
+		Error: words(err), Body: p})
+}
+
+// enter is POST /setup/manual: an app that was registered by hand is stored when GitHub accepts its id and key.
+func (g *Registration) enter(w http.ResponseWriter, r *http.Request) {
+	g.turn.Lock()
+	defer g.turn.Unlock()
+	if g.is() != nil {
+		see(w, r, Path)
+		return
+	}
+	p := manualPage{ID: strings.TrimSpace(r.PostFormValue("id")), ClientID: strings.TrimSpace(r.PostFormValue("client_id")),
+		WebhookSecret: strings.TrimSpace(r.PostFormValue("webhook_secret")),
+		choice:        choice{Name: g.conf.Name, GitHub: r.PostFormValue("github"), PublicURL: r.PostFormValue("public_url")}}
+	secret := strings.TrimSpace(r.PostFormValue("client_secret"))
+	checked, err := p.checked()
+	id, idErr := strconv.ParseInt(p.ID, 10, 64)
+	switch {
+	case err != nil:
+	case idErr != nil || id <= 0:
+		err = errors.New("the app's id is a number; it stands on the app's page on GitHub under “App ID”")
+	case p.WebhookSecret == "":
+		err = errors.New("the webhook's secret is missing; it has to be the one that you entered on GitHub")
+	case (p.ClientID == "") != (secret == ""):
+		err = errors.New("client id and client secret belong together: give both, or neither, and then nobody signs in")
+	default:
+		err = g.room()
+	}
+	app := Registered{GitHub: checked.GitHub, ID: id, ClientID: p.ClientID, ClientSecret: secret,
+		WebhookSecret: p.WebhookSecret, PrivateKey: r.PostFormValue("key"), PublicURL: checked.PublicURL, At: g.now()}
+	if err == nil {
+		if app, err = g.known(r.Context(), app); err != nil {
+			err = fmt.Errorf("GitHub was asked with this id and key: %w", err)
+		}
+	}
+	if err == nil {
+		err = g.store(app)
+	}
+	if err != nil {
+		g.fields(w, r, http.StatusUnprocessableEntity, p, err)
+		return
+	}
+	see(w, r, Path)
+}

@@ -1,0 +1,243 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sia-bot/sia/app/web/viewer"
+)
+
+// RegistrationConfig says what set-up begins with. All but the optional fields is required.
+type RegistrationConfig struct {
+	Dir      string // the server's folder
+	GitHub   string // its address, which the form begins with
+	API      string // optional: the REST API of that GitHub, where it is not the usual one
+	Callback string // path to which sign-in returns
+	Replace  bool   // an app that is stored already may be replaced
+	Serves   bool   // the server goes on by itself when an app is stored and nothing is missing
+
+	PublicURL string // optional: what the form begins with
+	Name      string // optional, too
+	Org       string // optional, too
+
+	Missing func(Registered) []string // what a server with that app still lacks, a sentence each
+	Stored  func(Registered)          // is called once, with the app that was stored
+	Logger  *slog.Logger
+	Now     func() time.Time
+}
+
+// Registration serves /setup until an app is stored, and then says what comes next. It is safe for concurrent use.
+type Registration struct {
+	conf    RegistrationConfig
+	app     appTemplate
+	site    site
+	pending *pending
+	now     func() time.Time
+
+	shown  chan struct{} // closed when a browser has seen that an app is stored
+	once   sync.Once
+	turn   sync.Mutex // one registration is finished at a time
+	mu     sync.Mutex
+	stored *Registered
+}
+
+// NewRegistration prepares set-up.
+func NewRegistration(c RegistrationConfig) (*Registration, error) {
+	app, err := readTemplate()
+	if err != nil {
+		return nil, err
+	}
+	if c.Name == "" {
+		c.Name = app.Name
+	}
+	return &Registration{conf: c, app: app, site: newSite("choose", "confirm", "manual", "stored", "failed"),
+		pending: newPending(c.Now), now: c.Now, shown: make(chan struct{})}, nil
+}
+
+// Shown is closed when a browser has seen that the app is stored.
+func (g *Registration) Shown() <-chan struct{} { return g.shown }
+
+// Handler serves set-up to whom a door lets in. base is the address that browsers reach it at; "" for whatever
+// loopback name they asked for.
+func (g *Registration) Handler(base string) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+Path+"/style.css", style)
+	mux.HandleFunc("GET "+Path, g.begin)
+	mux.HandleFunc("POST "+Path, func(w http.ResponseWriter, r *http.Request) { g.confirm(w, r, base) })
+	mux.HandleFunc("GET "+Path+"/done", g.done)
+	mux.HandleFunc("GET "+Path+"/manual", g.manual)
+	mux.HandleFunc("POST "+Path+"/manual", g.enter)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { see(w, r, Path) })
+	return mux
+}
+
+// see leads a browser on, away from an address that nobody should keep.
+func see(w http.ResponseWriter, r *http.Request, to string) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "same-origin")
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// is is the app that was stored; nil while there is none.
+func (g *Registration) is() *Registered {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stored
+}
+
+// choosePage is what the first page shows.
+type choosePage struct {
+	choice
+	Missing []string // what will be missing besides the app
+}
+
+// begin is GET /setup.
+func (g *Registration) begin(w http.ResponseWriter, r *http.Request) {
+	if app := g.is(); app != nil {
+		missing, renew := g.conf.Missing(*app), 0
+		if g.conf.Serves && len(missing) == 0 {
+			renew = 2 // until the server goes on
+		}
+		g.site.show(w, http.StatusOK, "stored", "", frame{Title: "The app is registered", Renew: renew,
+			Body: storedPage{App: *app, File: g.file(), Missing: missing, Serves: g.conf.Serves}})
+		g.once.Do(func() { close(g.shown) })
+		return
+	}
+	g.choose(w, r, http.StatusOK, choice{Org: g.conf.Org, Name: g.conf.Name, GitHub: g.conf.GitHub,
+		PublicURL: g.conf.PublicURL}, nil)
+}
+
+type storedPage struct {
+	App     Registered
+	File    string
+	Missing []string
+	Serves  bool
+}
+
+func (g *Registration) file() string { return filepath.Join(g.conf.Dir, File) }
+
+func (g *Registration) choose(w http.ResponseWriter, r *http.Request, status int, c choice, err error) {
+	g.site.show(w, status, "choose", "", frame{Title: "Set SIA up", Token: viewer.From(r.Context()).Token,
+		Error: words(err), Body: choosePage{c, g.conf.Missing(Registered{})}})
+}
+
+// words is an error for people; "" for none.
+func words(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// confirmPage shows what GitHub will be asked for, and holds the button.
+type confirmPage struct {
+	choice
+	Address     string // of GitHub, where the manifest goes
+	Manifest    string
+	Permissions []Asked
+	Events      []Asked
+	Warning     string
+}
+
+// confirm is POST /setup: from what was chosen it makes the manifest, which the next button sends to GitHub.
+func (g *Registration) confirm(w http.ResponseWriter, r *http.Request, base string) {
+	if g.is() != nil {
+		see(w, r, Path)
+		return
+	}
+	c := choice{Name: r.PostFormValue("name"), GitHub: r.PostFormValue("github"), PublicURL: r.PostFormValue("public_url")}
+	if r.PostFormValue("owner") == "org" {
+		c.Org = r.PostFormValue("org")
+	}
+	checked, err := c.checked()
+	if err == nil && r.PostFormValue("owner") == "org" && checked.Org == "" {
+		err = errors.New("name the organisation, or choose your own account")
+	}
+	if err == nil {
+		err = g.room()
+	}
+	if err != nil {
+		g.choose(w, r, http.StatusUnprocessableEntity, c, err)
+		return
+	}
+	if base == "" {
+		base = "http://" + r.Host
+	}
+	m, err := g.app.manifest(checked, base+Path+"/done", g.conf.Callback)
+	if err != nil {
+		g.choose(w, r, http.StatusInternalServerError, c, err)
+		return
+	}
+	token := viewer.From(r.Context()).Token
+	state := g.pending.begin(checked, token)
+	g.site.show(w, http.StatusOK, "confirm", "https: http:", frame{Title: "Register the app on GitHub", Body: confirmPage{
+		choice: checked, Address: checked.address(state), Manifest: m, Permissions: g.app.Permissions, Events: g.app.Events,
+		Warning: checked.warning()}})
+}
+
+// room says why an app could not be stored, before GitHub makes one.
+func (g *Registration) room() error {
+	if err := writable(g.conf.Dir); err != nil {
+		return fmt.Errorf("the app's keys could not be stored: %w; give SIA a folder that it may write to with --dir", err)
+	}
+	if _, err := os.Lstat(g.file()); err == nil && !g.conf.Replace {
+		return fmt.Errorf("%w, in %s: `sia setup --replace` registers another and keeps this one beside it", ErrExists, g.file())
+	}
+	return nil
+}
+
+// done is GET /setup/done, where GitHub sends the browser with a code. It can be loaded again: a code that was not
+// converted is tried again, and keys that could not be stored are stored.
+func (g *Registration) done(w http.ResponseWriter, r *http.Request) {
+	g.turn.Lock()
+	defer g.turn.Unlock()
+	if g.is() != nil {
+		see(w, r, Path)
+		return
+	}
+	b := g.pending.find(r.URL.Query().Get("state"), viewer.From(r.Context()).Token)
+	if b == nil {
+		g.fail(w, http.StatusBadRequest, errors.New("this registration did not begin in this browser, or took longer than "+
+			"an hour. If the app stands in GitHub's settings, delete it there, and begin again"))
+		return
+	}
+	if b.made == nil {
+		made, err := g.convert(r.Context(), b.choice, r.URL.Query().Get("code"))
+		if err != nil {
+			g.fail(w, http.StatusBadGateway, err)
+			return
+		}
+		b.made = &made
+	}
+	if err := g.store(*b.made); err != nil {
+		g.conf.Logger.ErrorContext(r.Context(), "the registered app could not be stored", "error", err)
+		g.fail(w, http.StatusInternalServerError, fmt.Errorf("the app is registered, and could not be stored: %w. Mend that, "+
+			"and load this page again; its keys are still there", err))
+		return
+	}
+	see(w, r, Path)
+}
+
+// store keeps an app and tells who waits for it. The turn is held.
+func (g *Registration) store(app Registered) error {
+	if err := keep(g.conf.Dir, app, g.conf.Replace); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	g.stored = &app
+	g.mu.Unlock()
+	g.conf.Stored(app)
+	return nil
+}
+
+func (g *Registration) fail(w http.ResponseWriter, status int, err error) {
+	text := err.Error()
+	g.site.show(w, status, "failed", "", frame{Title: "The app is not set up", Error: strings.ToUpper(text[:1]) + text[1:]})
+}

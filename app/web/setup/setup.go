@@ -1,0 +1,75 @@
+// Package setup makes a server of SIA known to GitHub without anybody copying a secret.
+//
+// [Registration] is /setup while there is no app: a person chooses who will own it, and GitHub registers it from a
+// manifest, which is app.yml with this server's addresses. GitHub then sends the browser back with a code, for which it
+// hands out the app's keys once. They are stored in the server's folder ([File]) and shown to nobody. Where manifests
+// don't work, which is so for apps that an enterprise owns, a page says each field of GitHub's form and takes id and key.
+//
+// [Progress] is /setup from then on: where to install the app, where it is installed, whether webhooks arrive, and
+// what to do if they don't.
+//
+// Who may open these pages is app/web/signin's to say; their forms carry the viewer's token. The package may import
+// app/web/viewer, app/github, app/store and sia. Start reading at [Registration].
+//
+// https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+package setup
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+)
+
+// Path is where set-up is.
+const Path = "/setup"
+
+//go:embed templates/*.html style.css
+var assets embed.FS
+
+// site makes the pages.
+type site struct{ pages map[string]*template.Template }
+
+// newSite parses the templates of some pages.
+func newSite(names ...string) site {
+	s := site{pages: map[string]*template.Template{}}
+	base := template.Must(template.ParseFS(assets, "templates/base.html"))
+	for _, name := range names {
+		s.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(assets, "templates/"+name+".html"))
+	}
+	return s
+}
+
+// frame is what every page has.
+type frame struct {
+	Title string
+	Renew int    // seconds after which it renews itself; 0: it does not
+	Token string // of the viewer, for forms
+	Error string // what went wrong with what was sent
+	Body  any
+}
+
+// show answers with a page. posts says where its forms may go besides here, as a Content-Security-Policy has it.
+func (s site) show(w http.ResponseWriter, status int, name, posts string, f frame) {
+	var b bytes.Buffer
+	if err := s.pages[name].Execute(&b, f); err != nil {
+		http.Error(w, fmt.Sprintf("The page could not be made: %v.", err), http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self' "+posts+
+		"; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "strict-origin") // GitHub's form wants to know the site; nobody the address
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes())
+}
+
+// style serves the pages' style sheet. Browsers keep it, for the last page is seen when nobody may serve it any more.
+func style(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "max-age=600")
+	http.ServeFileFS(w, r, assets, "style.css")
+}

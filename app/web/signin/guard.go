@@ -1,0 +1,40 @@
+package signin
+
+import "net/http"
+
+// Field and Header are where a request that changes something carries the viewer's token: a form in a field of that
+// name, a script in a header.
+const (
+	Field  = "token"
+	Header = "X-CSRF-Token"
+)
+
+// maxForm bounds a form, in bytes: the largest is a private key's.
+const maxForm = 1 << 20
+
+// guard keeps other sites from having a browser change something here: by what the browser says of where a request
+// comes from, and by a token that only these pages were told.
+type guard struct{ same *http.CrossOriginProtection }
+
+// allows reports whether a request may be served; otherwise it has answered it.
+func (g guard) allows(w http.ResponseWriter, r *http.Request, token string) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	if err := g.same.Check(r); err != nil {
+		http.Error(w, "This form came from another site, so nothing was done.", http.StatusForbidden)
+		return false
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	got := r.Header.Get(Header)
+	if got == "" {
+		got = r.PostFormValue(Field)
+	}
+	if !same(token, got) {
+		http.Error(w, "This form is from an earlier sign-in, or not SIA's, so nothing was done: go back, load the page "+
+			"again, and send it again.", http.StatusForbidden)
+		return false
+	}
+	return true
+}

@@ -1,0 +1,41 @@
+package signin
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"net/http"
+)
+
+//go:embed templates/page.html
+var assets embed.FS
+
+var pageTemplate = template.Must(template.ParseFS(assets, "templates/page.html"))
+
+// referrer keeps addresses here from other sites, and has forms say that they come from here.
+const referrer = "same-origin"
+
+// page is a page about signing in.
+type page struct {
+	Title          string
+	Text           []string // paragraphs
+	Link, LinkText string   // what to do; "": nothing
+}
+
+// show answers with a page.
+func show(w http.ResponseWriter, status int, p page) {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		http.Error(w, p.Title, status)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "+
+		"frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", referrer)
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes())
+}

@@ -1,0 +1,308 @@
+// Package signin says who looks at SIA's pages, before the pages are asked for anything. It has three doors, and each
+// puts a [viewer.Viewer] into the context of the requests that it lets through:
+//
+//   - [New]: people sign in with GitHub, by the app's own OAuth, and see what GitHub says is theirs;
+//   - [Local]: whoever sits at this machine is the operator, and nobody else gets in;
+//   - [Invited]: the browser that opens a link printed on the operator's terminal is the operator's, for set-up alone.
+//
+// What a person may see is asked of GitHub with the person's own token, at most once a minute for each sign-in
+// ([lookAgain]). While GitHub does not answer, what was known holds for [knownFor]. Nothing about a sign-in is stored
+// here: it is in the person's cookie, sealed with a key that stays in the server's folder. A sign-in ends after
+// [sessionFor], when the person signs out, and when GitHub does not accept its token any more.
+//
+// Behind every door a request that changes something needs the viewer's token (the form field [Field], or the header
+// [Header]), and must not come from another site.
+//
+// The package may import app/web/viewer, app/github and sia. Start reading at [New].
+//
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
+package signin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/web/viewer"
+)
+
+// CallbackPath is where GitHub sends people back to. With the pages' public address before it, it has to be a callback
+// address of the app.
+const CallbackPath = "/signin/callback"
+
+// The other addresses of signing in, and the pages' style sheet, which needs no sign-in.
+const (
+	askPath   = "/signin"
+	beginPath = "/signin/github"
+	outPath   = "/signout"
+	stylePath = "/style.css"
+)
+
+// Config says with which app people sign in, and where. All of it but Transport is required.
+type Config struct {
+	GitHub       string // where people meet GitHub, such as https://github.com
+	API          string // its REST API, such as https://api.github.com/
+	ClientID     string // of the app
+	ClientSecret string
+	PublicURL    string // where people reach the pages: scheme and host, no path
+	Dir          string // the key that seals cookies is kept here
+	Installed    Installed
+	Logger       *slog.Logger
+	Now          func() time.Time
+
+	Transport http.RoundTripper // to GitHub; nil: http.DefaultTransport
+}
+
+// Installed knows what the app is installed on. [github.App] does.
+type Installed interface {
+	Repositories(ctx context.Context, installation int64) ([]github.Repository, error)
+}
+
+// door lets people in that GitHub knows.
+type door struct {
+	next    http.Handler
+	oauth   oauth2.Config
+	forge   forge
+	network *http.Client // to GitHub, for tokens
+	jar     jar
+	known   *known
+	guard   guard
+	limit   *limiter
+	log     *slog.Logger
+	now     func() time.Time
+}
+
+// New is next for people who signed in with GitHub. It is safe for concurrent use.
+func New(c Config, next http.Handler) (http.Handler, error) {
+	public, err := url.Parse(strings.TrimRight(c.PublicURL, "/"))
+	if err != nil || public.Host == "" || public.Path != "" || public.Scheme != "http" && public.Scheme != "https" {
+		return nil, fmt.Errorf("sign-in: --public-url %q has to be scheme and host alone, such as https://sia.example.com",
+			c.PublicURL)
+	}
+	seal, err := openSeal(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	same := http.NewCrossOriginProtection()
+	if err := same.AddTrustedOrigin(public.String()); err != nil {
+		return nil, fmt.Errorf("sign-in: --public-url: %w", err)
+	}
+	people, err := github.NewPeople(c.API, c.Transport)
+	if err != nil {
+		return nil, fmt.Errorf("sign-in: %w", err)
+	}
+	f := forge{people: people, installed: c.Installed, log: c.Logger}
+	web := strings.TrimRight(c.GitHub, "/")
+	return &door{
+		next: next, forge: f, network: &http.Client{Transport: c.Transport, Timeout: askFor},
+		jar: jar{seal: seal, secure: public.Scheme == "https", now: c.Now},
+		oauth: oauth2.Config{
+			ClientID: c.ClientID, ClientSecret: c.ClientSecret, RedirectURL: public.String() + CallbackPath,
+			Endpoint: oauth2.Endpoint{AuthURL: web + "/login/oauth/authorize", TokenURL: web + "/login/oauth/access_token",
+				AuthStyle: oauth2.AuthStyleInParams},
+		},
+		known: newKnown(f.viewer, c.Now), guard: guard{same: same}, limit: newLimiter(c.Now), log: c.Logger,
+		now: c.Now,
+	}, nil
+}
+
+// ServeHTTP implements http.Handler.
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case stylePath:
+		d.next.ServeHTTP(w, r)
+	case askPath:
+		d.get(w, r, d.ask)
+	case beginPath:
+		d.get(w, r, d.begin)
+	case CallbackPath:
+		d.get(w, r, d.callback)
+	default:
+		d.pages(w, r)
+	}
+}
+
+// get serves what is only read.
+func (d *door) get(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "This page is only read.", http.StatusMethodNotAllowed)
+		return
+	}
+	serve(w, r)
+}
+
+// pages serves what is behind the door.
+func (d *door) pages(w http.ResponseWriter, r *http.Request) {
+	s, ok := d.jar.session(r)
+	if !ok || d.known.hasEnded(s.ID) {
+		d.refuse(w, r)
+		return
+	}
+	if !d.guard.allows(w, r, s.CSRF) {
+		return
+	}
+	if r.URL.Path == outPath {
+		d.out(w, r, s)
+		return
+	}
+	v, err := d.known.of(r.Context(), s)
+	switch {
+	case isRevoked(err):
+		d.known.end(s)
+		d.jar.drop(w, sessionCookie)
+		d.refuse(w, r)
+		return
+	case err != nil:
+		d.log.WarnContext(r.Context(), "what a person may see is not known", "login", s.Login, "error", err)
+		w.Header().Set("Retry-After", "30")
+		show(w, http.StatusServiceUnavailable, page{Title: "GitHub does not answer", Text: []string{
+			"What you may see is GitHub's to say, and it does not answer at the moment.",
+			"Try again in a minute; https://www.githubstatus.com says whether it is down. You are still signed in."}})
+		return
+	}
+	v.Token = s.CSRF
+	d.next.ServeHTTP(w, r.WithContext(viewer.With(r.Context(), v)))
+}
+
+// refuse sends who is not signed in to sign in, when it is a person that looks for a page.
+func (d *door) refuse(w http.ResponseWriter, r *http.Request) {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if reads && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		see(w, r, askPath+"?"+url.Values{"to": {r.URL.RequestURI()}}.Encode())
+		return
+	}
+	http.Error(w, "You are not signed in, or not any more: sign in at "+askPath+".", http.StatusUnauthorized)
+}
+
+// ask is GET /signin: it offers to sign in, and does not begin by itself, so that who signed out stays so.
+func (d *door) ask(w http.ResponseWriter, r *http.Request) {
+	to := localPath(r.URL.Query().Get("to"))
+	if s, ok := d.jar.session(r); ok && !d.known.hasEnded(s.ID) {
+		see(w, r, to)
+		return
+	}
+	p := page{Title: "Sign in", Link: beginPath + "?" + url.Values{"to": {to}}.Encode(), LinkText: "Sign in with GitHub",
+		Text: []string{"You see the tasks of exactly those repositories that GitHub lets you see and SIA is installed on."}}
+	if r.URL.Query().Has("out") {
+		p.Title = "You are signed out"
+	}
+	show(w, http.StatusOK, p)
+}
+
+// begin is GET /signin/github: it goes to GitHub with a state and a challenge that only this browser can answer.
+func (d *door) begin(w http.ResponseWriter, r *http.Request) {
+	b := beginning{State: random(), Verifier: oauth2.GenerateVerifier(), To: localPath(r.URL.Query().Get("to")),
+		Until: d.now().Add(beginFor)}
+	if err := d.jar.put(w, beginCookie, b, beginFor); err != nil {
+		d.fail(w, r, "begin a sign-in", err)
+		return
+	}
+	see(w, r, d.oauth.AuthCodeURL(b.State, oauth2.S256ChallengeOption(b.Verifier)))
+}
+
+// callback is where GitHub sends a person back to, with a code for their token.
+func (d *door) callback(w http.ResponseWriter, r *http.Request) {
+	if !d.limit.allow(r.RemoteAddr) {
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, "Too many sign-ins from your address: wait a minute.", http.StatusTooManyRequests)
+		return
+	}
+	b, ok := d.jar.beginning(r)
+	d.jar.drop(w, beginCookie)
+	q := r.URL.Query()
+	again := page{Title: "You are not signed in", Link: beginPath, LinkText: "Sign in with GitHub"}
+	switch {
+	case !ok || !same(b.State, q.Get("state")):
+		again.Text = []string{"This sign-in did not begin in this browser, or took longer than ten minutes."}
+		show(w, http.StatusBadRequest, again)
+		return
+	case q.Get("code") == "" || len(q.Get("code")) > maxCode:
+		again.Text = []string{"GitHub did not let you in. If you chose Cancel there, nothing has happened."}
+		show(w, http.StatusForbidden, again)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), oauth2.HTTPClient, d.network), askFor)
+	defer cancel()
+	s, err := d.session(ctx, q.Get("code"), b.Verifier)
+	if err == nil {
+		err = d.jar.put(w, sessionCookie, s, s.Until.Sub(d.now()))
+	}
+	if err != nil {
+		d.log.WarnContext(ctx, "a person could not sign in", "error", redacted(err))
+		again.Text = []string{"GitHub's answer was no, or did not come. Try again; if it goes on, the server's log says why."}
+		show(w, http.StatusBadGateway, again)
+		return
+	}
+	d.log.InfoContext(ctx, "signed in", "login", s.Login)
+	see(w, r, b.To)
+}
+
+// maxCode bounds a code; GitHub's have 20 characters.
+const maxCode = 200
+
+// session is a new sign-in, of whom a code is.
+func (d *door) session(ctx context.Context, code, verifier string) (session, error) {
+	token, err := d.oauth.Exchange(ctx, code, oauth2.VerifierOption(verifier))
+	if err != nil {
+		return session{}, err
+	}
+	who, err := d.forge.people.Who(ctx, token.AccessToken)
+	if err != nil {
+		return session{}, err
+	}
+	s := session{ID: random(), Token: token.AccessToken, CSRF: random(), Login: who.Login, UserID: who.ID,
+		Until: d.now().Add(sessionFor)}
+	if life := time.Until(token.Expiry); !token.Expiry.IsZero() && life < sessionFor {
+		s.Until = d.now().Add(life)
+	}
+	return s, nil
+}
+
+// out is POST /signout: the token is given back to GitHub, so that a copy of the cookie is worth nothing.
+func (d *door) out(w http.ResponseWriter, r *http.Request, s session) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "Signing out is a form of the pages.", http.StatusMethodNotAllowed)
+		return
+	}
+	d.known.end(s)
+	d.jar.drop(w, sessionCookie)
+	ctx, cancel := context.WithTimeout(r.Context(), askFor)
+	defer cancel()
+	if err := d.forge.people.GiveBack(ctx, d.oauth.ClientID, d.oauth.ClientSecret, s.Token); err != nil {
+		d.log.WarnContext(ctx, "GitHub did not take a person's token back; it ends by itself within eight hours", "login",
+			s.Login, "error", redacted(err))
+	}
+	see(w, r, askPath+"?out")
+}
+
+func (d *door) fail(w http.ResponseWriter, r *http.Request, op string, err error) {
+	d.log.ErrorContext(r.Context(), op, "error", err)
+	http.Error(w, "Something went wrong here; the server's log says what.", http.StatusInternalServerError)
+}
+
+// see sends a browser elsewhere. What is at an address here is one person's, so nothing on the way keeps it.
+func see(w http.ResponseWriter, r *http.Request, to string) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", referrer)
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// redacted is an error of OAuth without the answer's body, in which a token could stand.
+func redacted(err error) error {
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) {
+		return fmt.Errorf("GitHub gives no token: %s", cmp.Or(refused.ErrorCode, "it answered "+refused.Response.Status))
+	}
+	return err
+}

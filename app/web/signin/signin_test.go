@@ -1,0 +1,582 @@
+package signin_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/web/signin"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// place is a GitHub with an app on it, and pages behind the door. The pages say who looks, and count what was done.
+type place struct {
+	*ghsim.Server
+	t     *testing.T
+	app   ghsim.App
+	inst  int64
+	shop  int64 // where roles differ
+	till  int64 // of the same installation
+	pages *httptest.Server
+	dir   string
+	log   *bytes.Buffer
+	clock *clock
+	conf  signin.Config
+
+	mu   sync.Mutex
+	done int
+	door http.Handler
+}
+
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// open makes a place: acme's installation on shop and till, which ada administers both; meg administers the shop alone,
+// dana writes there, tim triages, rob reads.
+func open(t *testing.T) *place {
+	t.Helper()
+	p := &place{t: t, dir: t.TempDir(), log: &bytes.Buffer{}, clock: &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}
+	sim, err := ghsim.New(ghsim.Config{Dir: t.TempDir(), Clock: p.clock.Now})
+	p.must(err)
+	p.Server = sim
+	t.Cleanup(func() { p.must(sim.Close()) })
+	_, err = sim.Start("127.0.0.1:0")
+	p.must(err)
+	sim.CreateOrg("acme")
+	sim.CreateUser("mallory")
+	for i, name := range []string{"shop", "till"} {
+		r, err := sim.CreateRepo("acme", name, ghsim.RepoSpec{Files: map[string]string{"a": "a"}, Public: i == 0})
+		p.must(err)
+		p.must(sim.SetPermission("acme/"+name, "ada", "admin"))
+		if name == "shop" {
+			p.shop = r.ID
+		} else {
+			p.till = r.ID
+		}
+	}
+	for login, role := range map[string]string{"meg": "admin", "dana": "write", "tim": "triage", "rob": "read"} {
+		p.must(sim.SetPermission("acme/shop", login, role))
+	}
+	p.app, err = sim.CreateApp("sia")
+	p.must(err)
+	p.inst, err = sim.Install(p.app.ID, "acme", "shop", "till")
+	p.must(err)
+	a, err := github.New(github.Config{AppID: p.app.ID, PrivateKey: p.app.PrivateKeyPEM, BaseURL: sim.APIURL(),
+		Secrets: &secret.Masker{}, Now: p.clock.Now})
+	p.must(err)
+	p.pages = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		door := p.door
+		p.mu.Unlock()
+		door.ServeHTTP(w, r)
+	}))
+	t.Cleanup(p.pages.Close)
+	p.must(sim.SetCallbackURL(p.app.ID, p.pages.URL+signin.CallbackPath))
+	p.conf = signin.Config{GitHub: sim.URL(), API: sim.APIURL(), ClientID: p.app.ClientID, ClientSecret: p.app.ClientSecret,
+		PublicURL: p.pages.URL, Dir: p.dir, Installed: a, Logger: slog.New(slog.NewTextHandler(p.log, nil)), Now: p.clock.Now}
+	p.restart()
+	return p
+}
+
+// restart is what a restart of the server is to sign-ins.
+func (p *place) restart() {
+	p.t.Helper()
+	door, err := signin.New(p.conf, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			p.mu.Lock()
+			p.done++
+			p.mu.Unlock()
+		}
+		p.must(json.NewEncoder(w).Encode(viewer.From(r.Context())))
+	}))
+	p.must(err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.door = door
+}
+
+func (p *place) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// browser is one person's browser.
+type browser struct {
+	p *place
+	*http.Client
+}
+
+func (p *place) browser() *browser {
+	jar, err := cookiejar.New(nil)
+	p.must(err)
+	return &browser{p, &http.Client{Jar: jar}}
+}
+
+// stay has it not follow redirects.
+func (b *browser) stay() *browser {
+	c := *b.Client
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &browser{b.p, &c}
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	url    *url.URL // where it came from in the end
+}
+
+// ask sends a request as a browser does; pairs are headers.
+func (b *browser) ask(method, address string, form url.Values, pairs ...string) answer {
+	b.p.t.Helper()
+	if strings.HasPrefix(address, "/") {
+		address = b.p.pages.URL + address
+	}
+	req, err := http.NewRequestWithContext(b.p.t.Context(), method, address, strings.NewReader(form.Encode()))
+	b.p.must(err)
+	req.Header.Set("Accept", "text/html")
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		req.Header.Set(pairs[i], pairs[i+1])
+	}
+	resp, err := b.Do(req)
+	b.p.must(err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	b.p.must(err)
+	return answer{resp.StatusCode, resp.Header, string(body), resp.Request.URL}
+}
+
+// viewer is who the pages say looks.
+func (a answer) viewer(t *testing.T) (v viewer.Viewer) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
+		t.Fatalf("%d at %s is no page: %s", a.status, a.url, a.body)
+	}
+	return v
+}
+
+var input = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+var link = regexp.MustCompile(`href="(/signin/github[^"]*)"`)
+
+// signIn asks for a page, follows it to GitHub, signs in there, and is what came back.
+func (b *browser) signIn(login, page string) answer {
+	b.p.t.Helper()
+	offer := b.ask("GET", page, nil)
+	to := link.FindStringSubmatch(offer.body)
+	if to == nil {
+		b.p.t.Fatalf("%s offers no sign-in: %d %s", page, offer.status, offer.body)
+	}
+	return b.allow(login, b.ask("GET", strings.ReplaceAll(to[1], "&amp;", "&"), nil))
+}
+
+// allow answers GitHub's page.
+func (b *browser) allow(login string, github answer) answer {
+	b.p.t.Helper()
+	form := url.Values{"login": {login}}
+	for _, m := range input.FindAllStringSubmatch(github.body, -1) {
+		form.Set(m[1], m[2])
+	}
+	return b.ask("POST", b.p.URL()+"/login/oauth/authorize", form, "Origin", b.p.URL())
+}
+
+func TestPeopleSeeWhatGitHubLetsThem(t *testing.T) {
+	p := open(t)
+	acme := func(whole bool) []viewer.Installation {
+		return []viewer.Installation{{ID: p.inst, Account: "acme", Whole: whole}}
+	}
+	for login, want := range map[string]viewer.Viewer{
+		"ada":     {Repos: map[int64]viewer.Role{p.shop: viewer.Administers, p.till: viewer.Administers}, Installations: acme(true)},
+		"meg":     {Repos: map[int64]viewer.Role{p.shop: viewer.Administers}, Installations: acme(false)},
+		"dana":    {Repos: map[int64]viewer.Role{p.shop: viewer.Writes}, Installations: acme(false)},
+		"tim":     {Repos: map[int64]viewer.Role{p.shop: viewer.Reads}, Installations: acme(false)},
+		"rob":     {Repos: map[int64]viewer.Role{p.shop: viewer.Reads}, Installations: acme(false)},
+		"mallory": {Repos: map[int64]viewer.Role{}},
+	} {
+		got := p.browser().signIn(login, "/tasks?state=passed")
+		if got.url.RequestURI() != "/tasks?state=passed" {
+			t.Errorf("%s came back to %s", login, got.url)
+		}
+		v := got.viewer(t)
+		if v.Token == "" || v.Actor.Login != login || v.Actor.ID == 0 {
+			t.Errorf("%s: token %q, actor %+v", login, v.Token, v.Actor)
+		}
+		v.Token, v.Actor = "", want.Actor
+		if d := cmp.Diff(want, v); d != "" {
+			t.Errorf("%s: %s", login, d)
+		}
+	}
+	if nobody := p.browser().stay().ask("GET", "/tasks/1-2", nil); nobody.status != http.StatusSeeOther ||
+		nobody.header.Get("Location") != "/signin?to=%2Ftasks%2F1-2" {
+		t.Errorf("nobody: %d %s", nobody.status, nobody.header)
+	}
+	if program := p.browser().ask("GET", "/", nil, "Accept", "application/json"); program.status != http.StatusUnauthorized {
+		t.Errorf("a program: %d", program.status)
+	}
+	if style := p.browser().ask("GET", "/style.css", nil); style.viewer(t).Sees(p.inst) {
+		t.Error("the style sheet sees something")
+	}
+}
+
+// More than one page of repositories is read to its end.
+func TestManyRepositories(t *testing.T) {
+	p := open(t)
+	p.CreateUser("zoe")
+	const many = 101
+	for i := range many {
+		_, err := p.CreateRepo("zoe", fmt.Sprintf("r%d", i), ghsim.RepoSpec{Files: map[string]string{"a": "a"}})
+		p.must(err)
+	}
+	inst, err := p.Install(p.app.ID, "zoe")
+	p.must(err)
+	v := p.browser().signIn("zoe", "/").viewer(t)
+	if len(v.Repos) != many || !v.Rules(inst) || v.Sees(p.inst) {
+		t.Errorf("zoe sees %d repositories of %d, rules hers: %v", len(v.Repos), many, v.Rules(inst))
+	}
+}
+
+func TestNoOpenRedirect(t *testing.T) {
+	p := open(t)
+	for _, to := range []string{"//evil.example", `/\evil.example`, `\\evil.example`, "https://evil.example/", "https:evil.example",
+		"javascript:alert(1)", "/\t/evil.example", "/%5Cevil.example", "/%2F/evil.example", "///evil.example", "evil", "",
+		"/signin?to=/", "/signout", "/" + strings.Repeat("a", 3000), "/\n/evil.example", " //evil.example"} {
+		got := p.browser().signIn("dana", "/signin?"+url.Values{"to": {to}}.Encode())
+		if got.url.String() != p.pages.URL+"/" {
+			t.Errorf("%q led to %s", to, got.url)
+		}
+	}
+}
+
+// A sign-in ends only in the browser in which it began, once, and with what GitHub was asked for.
+func TestSignInsAreBoundToTheirBrowser(t *testing.T) {
+	p := open(t)
+	mallory := p.browser()
+	github := mallory.ask("GET", "/signin/github", nil)
+	back := mallory.stay().allow("mallory", github).header.Get("Location")
+	if !strings.HasPrefix(back, p.pages.URL+"/signin/callback?code=") {
+		t.Fatalf("GitHub sends back to %s", back)
+	}
+	victim := p.browser()
+	if got := victim.ask("GET", back, nil); got.status != http.StatusBadRequest {
+		t.Errorf("a sign-in that began elsewhere: %d %s", got.status, got.body)
+	}
+	if got := victim.ask("GET", "/", nil); got.url.Path != "/signin" {
+		t.Errorf("the victim is somebody: %s", got.body)
+	}
+	victim.ask("GET", "/signin/github", nil) // one of their own is under way
+	if got := victim.ask("GET", back, nil); got.status != http.StatusBadRequest {
+		t.Errorf("another state: %d %s", got.status, got.body)
+	}
+	u, err := url.Parse(back)
+	p.must(err)
+	q := u.Query()
+	q.Del("state")
+	if got := victim.ask("GET", "/signin/callback?"+q.Encode(), nil); got.status != http.StatusBadRequest {
+		t.Errorf("no state: %d %s", got.status, got.body)
+	}
+	if got := mallory.ask("GET", back, nil); got.viewer(t).Actor.Login != "mallory" {
+		t.Errorf("their own: %d %s", got.status, got.body)
+	}
+	if got := mallory.ask("GET", back, nil); got.status != http.StatusBadRequest {
+		t.Errorf("a second time: %d %s", got.status, got.body)
+	}
+}
+
+// A code that was caught on its way is worth nothing without the verifier of the browser that began.
+func TestCodesAreBoundByPKCE(t *testing.T) {
+	p := open(t)
+	dana, mallory := p.browser(), p.browser()
+	u, err := url.Parse(dana.stay().allow("dana", dana.ask("GET", "/signin/github", nil)).header.Get("Location"))
+	p.must(err)
+	m, err := url.Parse(mallory.stay().ask("GET", "/signin/github", nil).header.Get("Location"))
+	p.must(err)
+	q := url.Values{"code": {u.Query().Get("code")}, "state": {m.Query().Get("state")}}
+	if got := mallory.ask("GET", "/signin/callback?"+q.Encode(), nil); got.status != http.StatusBadGateway {
+		t.Errorf("mallory is let in with dana's code: %d %s", got.status, got.body)
+	}
+	if m.Query().Get("code_challenge_method") != "S256" || m.Query().Get("redirect_uri") != p.pages.URL+"/signin/callback" {
+		t.Errorf("GitHub is asked %s", m)
+	}
+}
+
+// A cookie that somebody else made, or that was sealed for something else, is no session.
+func TestSessionsCantBeMade(t *testing.T) {
+	p := open(t)
+	dana := p.browser()
+	dana.signIn("dana", "/")
+	home, err := url.Parse(p.pages.URL)
+	p.must(err)
+	var good string
+	for _, c := range dana.Jar.Cookies(home) {
+		if c.Name == "sia-session" {
+			good = c.Value
+		}
+	}
+	begun := p.browser()
+	begun.ask("GET", "/signin/github", nil)
+	bad := []string{"", "x", strings.Repeat("A", 100), good[:len(good)-2] + "AA", "A" + good[1:], strings.Repeat("A", 1<<16)}
+	for _, c := range begun.Jar.Cookies(home) {
+		bad = append(bad, c.Value) // one that is sealed, for another purpose
+	}
+	for _, value := range bad {
+		if got := p.browser().stay().ask("GET", "/", nil, "Cookie", "sia-session="+value); got.status != http.StatusSeeOther {
+			t.Errorf("%.30q: %d", value, got.status)
+		}
+	}
+	p.restart()
+	if got := dana.ask("GET", "/", nil); got.viewer(t).Actor.Login != "dana" {
+		t.Errorf("after a restart: %d %s", got.status, got.body)
+	}
+	p.must(os.Remove(filepath.Join(p.dir, "session.key")))
+	p.restart()
+	if got := dana.ask("GET", "/", nil); got.url.Path != "/signin" {
+		t.Errorf("with another key: %d %s", got.status, got.body)
+	}
+}
+
+// Each sign-in makes a session of its own: one that was there before, whosever, is not gone on with.
+func TestSessionsAreRotated(t *testing.T) {
+	p := open(t)
+	b := p.browser()
+	first := b.signIn("mallory", "/").viewer(t)
+	second := b.allow("dana", b.ask("GET", "/signin/github", nil)).viewer(t)
+	if second.Actor.Login != "dana" || second.Token == first.Token {
+		t.Errorf("%+v after %+v", second, first)
+	}
+	if got := b.ask("POST", "/act", url.Values{"token": {first.Token}}); got.status != http.StatusForbidden || p.done != 0 {
+		t.Errorf("the token of the session before: %d, %d done", got.status, p.done)
+	}
+}
+
+func TestOtherSitesChangeNothing(t *testing.T) {
+	p := open(t)
+	dana := p.browser()
+	token := dana.signIn("dana", "/").viewer(t).Token
+	others := p.browser().signIn("rob", "/").viewer(t).Token
+	for name, try := range map[string][]string{
+		"no token": {""}, "another's": {others}, "half": {token[:20]}, "with the origin of another site": {token, "Origin", "https://evil.example"},
+		"from another site": {token, "Sec-Fetch-Site", "cross-site"}, "from a sibling": {token, "Sec-Fetch-Site", "same-site"},
+	} {
+		for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
+			if got := dana.ask(method, "/act", url.Values{"token": {try[0]}}, try[1:]...); got.status != http.StatusForbidden {
+				t.Errorf("%s %s: %d", method, name, got.status)
+			}
+		}
+	}
+	if got := dana.ask("POST", "/act?token="+token, nil); got.status != http.StatusForbidden {
+		t.Errorf("a token in the address: %d", got.status)
+	}
+	if got := dana.ask("POST", "/act", url.Values{"token": {""}, "x": {strings.Repeat("x", 11<<20)}}); got.status != http.StatusForbidden {
+		t.Errorf("a large form: %d", got.status)
+	}
+	if p.done != 0 {
+		t.Fatalf("%d were done", p.done)
+	}
+	dana.ask("POST", "/act", url.Values{"token": {token}}, "Sec-Fetch-Site", "same-origin", "Origin", p.pages.URL)
+	dana.ask("POST", "/act", nil, "X-CSRF-Token", token)
+	if p.done != 2 {
+		t.Errorf("%d of two were done", p.done)
+	}
+}
+
+func TestSigningOut(t *testing.T) {
+	p := open(t)
+	dana := p.browser()
+	token := dana.signIn("dana", "/").viewer(t).Token
+	home, err := url.Parse(p.pages.URL)
+	p.must(err)
+	thief := p.browser()
+	thief.Jar.SetCookies(home, dana.Jar.Cookies(home))
+	if got := dana.ask("GET", "/signout", nil); got.status != http.StatusMethodNotAllowed {
+		t.Errorf("a link signs out: %d", got.status)
+	}
+	if got := dana.ask("POST", "/signout", nil); got.status != http.StatusForbidden {
+		t.Errorf("another site signs out: %d", got.status)
+	}
+	if got := dana.ask("POST", "/signout", url.Values{"token": {token}}); !strings.Contains(got.body, "You are signed out") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	for name, b := range map[string]*browser{"dana": dana, "a copy of her cookie": thief} {
+		if got := b.ask("GET", "/", nil); got.url.Path != "/signin" {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	p.restart()
+	if got := thief.ask("GET", "/", nil); got.url.Path != "/signin" {
+		t.Errorf("a copy, after a restart: %d %s", got.status, got.body)
+	}
+	// It is over here even where GitHub does not take the token back.
+	rob := p.browser()
+	token = rob.signIn("rob", "/").viewer(t).Token
+	p.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if r.Method == http.MethodDelete {
+			return &ghsim.Fault{Status: http.StatusBadGateway}
+		}
+		return nil
+	})
+	copied := p.browser()
+	copied.Jar.SetCookies(home, rob.Jar.Cookies(home))
+	rob.ask("POST", "/signout", url.Values{"token": {token}})
+	if got := copied.ask("GET", "/", nil); got.url.Path != "/signin" {
+		t.Errorf("a copy, which GitHub still accepts: %d %s", got.status, got.body)
+	}
+}
+
+// What GitHub says now counts within a minute: a role that was taken away, and a sign-in that was.
+func TestRightsAreTakenAway(t *testing.T) {
+	p := open(t)
+	dana, rob := p.browser(), p.browser()
+	dana.signIn("dana", "/")
+	rob.signIn("rob", "/")
+	calls := p.CountCalls()
+	for range 20 {
+		dana.ask("GET", "/", nil)
+	}
+	if n := p.CountCalls() - calls; n != 0 {
+		t.Errorf("GitHub was asked %d times within the minute", n)
+	}
+	p.must(p.SetPermission("acme/shop", "dana", "none"))
+	p.must(p.SetPermission("acme/till", "rob", "admin"))
+	p.clock.Advance(time.Minute)
+	if v := dana.ask("GET", "/", nil).viewer(t); v.May(p.shop, viewer.Reads) || v.Sees(p.inst) {
+		t.Errorf("dana still sees %+v", v)
+	}
+	if v := rob.ask("GET", "/", nil).viewer(t); !v.May(p.till, viewer.Administers) || v.Rules(p.inst) {
+		t.Errorf("rob has %+v", v)
+	}
+	p.must(p.WithdrawSignIns(p.app.ID, "dana"))
+	p.clock.Advance(time.Minute)
+	if got := dana.ask("GET", "/", nil); got.url.Path != "/signin" {
+		t.Errorf("dana, who withdrew: %d %s", got.status, got.body)
+	}
+	p.clock.Advance(8 * time.Hour)
+	calls = p.CountCalls()
+	if got := rob.ask("GET", "/", nil); got.url.Path != "/signin" || p.CountCalls() != calls {
+		t.Errorf("rob, the next day: %d %s, GitHub asked %d times", got.status, got.body, p.CountCalls()-calls)
+	}
+}
+
+func TestWhileGitHubDoesNotAnswer(t *testing.T) {
+	p := open(t)
+	dana := p.browser()
+	dana.signIn("dana", "/")
+	p.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if strings.Contains(r.URL.Path, "/user/") {
+			return &ghsim.Fault{Status: http.StatusBadGateway}
+		}
+		return nil
+	})
+	p.clock.Advance(4 * time.Minute)
+	if v := dana.ask("GET", "/", nil).viewer(t); !v.May(p.shop, viewer.Writes) {
+		t.Errorf("after four minutes dana sees %+v", v)
+	}
+	p.clock.Advance(time.Minute)
+	got := dana.ask("GET", "/", nil)
+	if got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "githubstatus.com") {
+		t.Errorf("after five: %d %s", got.status, got.body)
+	}
+	if got := dana.ask("POST", "/signin/callback", nil); got.status != http.StatusMethodNotAllowed {
+		t.Errorf("a callback that is posted: %d", got.status)
+	}
+	if got := p.browser().signIn("rob", "/"); got.status != http.StatusServiceUnavailable {
+		t.Errorf("who is new: %d", got.status)
+	}
+	p.ClearFaults()
+	p.clock.Advance(10 * time.Second)
+	if v := dana.ask("GET", "/", nil).viewer(t); !v.May(p.shop, viewer.Writes) {
+		t.Errorf("afterwards dana sees %+v", v)
+	}
+}
+
+// Strangers can't have SIA ask GitHub as often as they like.
+func TestCallbacksAreBounded(t *testing.T) {
+	p := open(t)
+	b, refused := p.browser(), 0
+	for range 40 {
+		u, err := url.Parse(b.stay().ask("GET", "/signin/github", nil).header.Get("Location"))
+		p.must(err)
+		if got := b.ask("GET", "/signin/callback?code=x&state="+u.Query().Get("state"), nil); got.status == http.StatusTooManyRequests {
+			refused++
+		} else if got.status != http.StatusBadGateway {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	if refused != 10 {
+		t.Errorf("%d of 40 were refused", refused)
+	}
+	p.clock.Advance(time.Minute)
+	if got := b.signIn("dana", "/"); got.viewer(t).Actor.Login != "dana" {
+		t.Errorf("a minute later: %d", got.status)
+	}
+}
+
+// Cookies are out of reach of scripts and of other sites, and a token stands nowhere but in them.
+func TestCookiesAndTokens(t *testing.T) {
+	p := open(t)
+	b := p.browser()
+	back := b.stay().allow("dana", b.ask("GET", "/signin/github", nil)).header.Get("Location")
+	got := b.stay().ask("GET", back, nil)
+	for _, c := range got.header.Values("Set-Cookie") {
+		if !strings.Contains(c, "HttpOnly") || !strings.Contains(c, "SameSite=Lax") || !strings.Contains(c, "Path=/") {
+			t.Errorf("cookie %s", c)
+		}
+	}
+	if all := p.log.String() + fmt.Sprint(got.header) + b.ask("GET", "/", nil).body; strings.Contains(all, "ghu_") ||
+		strings.Contains(all, p.app.ClientSecret) {
+		t.Errorf("a secret is shown:\n%s", all)
+	}
+	info, err := os.Stat(filepath.Join(p.dir, "session.key"))
+	p.must(err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("the key is %s", info.Mode())
+	}
+	p.conf.PublicURL = "https://sia.example.com"
+	p.restart()
+	for _, c := range p.browser().stay().ask("GET", "/signin/github", nil).header.Values("Set-Cookie") {
+		if !strings.HasPrefix(c, "__Host-sia-") || !strings.Contains(c, "Secure") {
+			t.Errorf("by https: cookie %s", c)
+		}
+	}
+	for _, address := range []string{"", "sia.example.com", "https://sia.example.com/pages", "ftp://sia.example.com"} {
+		p.conf.PublicURL = address
+		if _, err := signin.New(p.conf, nil); err == nil {
+			t.Errorf("%q is taken for an address of pages", address)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/web/setup"
+)
+
+type setupCmd struct {
+	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with the server's settings." env:"SIA_CONFIG" placeholder:"FILE"`
+	Dir        string          `help:"The server's folder, in which the keys are stored." default:"${dir}" env:"SIA_DIR" type:"path"`
+	GitHubURL  string          `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL"`
+	GitHubAPI  string          `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL"`
+	PublicURL  string          `name:"public-url" help:"Address at which GitHub and people reach the server, such as https://sia.example.com." env:"SIA_PUBLIC_URL" placeholder:"URL"`
+	Org        string          `help:"Organisation that will own the app; default: your own account." placeholder:"NAME"`
+	Name       string          `help:"Name of the app, which no other app on GitHub may have." placeholder:"NAME"`
+	Port       int             `help:"Port of this machine for the page; 0: any that is free." default:"0"`
+	Replace    bool            `help:"Register another app although one is stored; that one is kept beside it."`
+	Output     string          `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// setupAnswer is what set-up made, for programs. It holds no secret.
+type setupAnswer struct {
+	ID        int64  `json:"id"`
+	Slug      string `json:"slug"`
+	Name      string `json:"name"`
+	Owner     string `json:"owner"`
+	File      string `json:"file"`    // where the keys are stored
+	Install   string `json:"install"` // where the app is installed
+	PublicURL string `json:"public_url"`
+}
+
+// Run serves the page on this machine until the app is stored, and says what comes next.
+func (c *setupCmd) Run(e *commandEnv) (err error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return fmt.Errorf("the server's folder can't be made: %w; give another with --dir", err)
+	}
+	stored, ok, err := setup.Load(c.Dir)
+	switch {
+	case err != nil && !c.Replace:
+		return err
+	case ok && !c.Replace:
+		return fmt.Errorf("an app is stored already, %s, in %s; `sia serve` uses it. To register another: --replace", stored,
+			filepath.Join(c.Dir, setup.File))
+	}
+	front, err := app.Listen(e.ctx, app.Config{Private: fmt.Sprintf("127.0.0.1:%d", c.Port)})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ended, end := context.WithCancel(e.ctx)
+		end()
+		err = errors.Join(err, front.Run(ended)) // what is being answered is answered
+	}()
+	fmt.Fprintf(e.err, "Open this address in a browser on this machine (from elsewhere: ssh -L %[1]d:localhost:%[1]d …):\n  http://%s%s\n",
+		port(front), front.PrivateAddr(), setup.Path)
+	fmt.Fprintln(e.err, "Waiting until the app is registered; Ctrl-C ends it, and nothing is stored before.")
+	config := app.Config{Dir: c.Dir, PublicURL: c.PublicURL, GitHub: app.GitHubConfig{URL: c.GitHubURL, API: c.GitHubAPI}}
+	made, err := app.SetUp(e.ctx, config, app.SetUpOptions{Front: front, Name: c.Name, Org: c.Org, Replace: c.Replace,
+		Logger: silentLogger(), Now: time.Now})
+	if err != nil {
+		return err
+	}
+	return c.report(e, made)
+}
+
+// report says what was made and what comes next.
+func (c *setupCmd) report(e *commandEnv, made setup.Registered) error {
+	a := setupAnswer{ID: made.ID, Slug: made.Slug, Name: made.Name, Owner: made.Owner, File: filepath.Join(c.Dir, setup.File),
+		Install: made.Page + "/installations/new", PublicURL: made.PublicURL}
+	if c.Output == "json" {
+		return printJSON(e, a)
+	}
+	fmt.Fprintf(e.out, "%s %s is registered, and its keys are stored in %s. Keep a backup of that file.\n", e.style.green("✓"),
+		made, a.File)
+	fmt.Fprintf(e.out, "Next:\n  1. Start the server where %s leads, with a model: sia serve --model-url … --model …\n", a.PublicURL)
+	fmt.Fprintf(e.out, "  2. Install the app: %s\n", a.Install)
+	fmt.Fprintf(e.out, "  3. See that webhooks arrive: http://localhost:9090%s on the server's machine, or sia doctor\n", setup.Path)
+	return nil
+}
+
+// port is the private port of a front.
+func port(f *app.Front) int {
+	if tcp, ok := f.PrivateAddr().(*net.TCPAddr); ok {
+		return tcp.Port
+	}
+	return 0
+}

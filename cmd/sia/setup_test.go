@@ -1,0 +1,365 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/web/setup"
+)
+
+// surfer follows links and forms as a browser does.
+type surfer struct {
+	t *testing.T
+	*http.Client
+	at   *url.URL
+	code int
+	body string
+}
+
+func newSurfer(t *testing.T) *surfer {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &surfer{t: t, Client: &http.Client{Jar: jar, Timeout: time.Minute}}
+}
+
+func (s *surfer) open(address string) { s.t.Helper(); s.send(http.MethodGet, address, nil) }
+
+func (s *surfer) send(method, address string, form url.Values) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/html")
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Origin", s.at.Scheme+"://"+s.at.Host)
+	}
+	resp, err := s.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.at, s.code, s.body = resp.Request.URL, resp.StatusCode, string(body)
+}
+
+var (
+	pageForm  = regexp.MustCompile(`(?s)<form method="post" action="([^"]*)"[^>]*>(.*?)</form>`)
+	pageInput = regexp.MustCompile(`<input [^>]*>`)
+	pageAttr  = regexp.MustCompile(`(\w+)="([^"]*)"`)
+	unescaped = strings.NewReplacer("&#34;", `"`, "&amp;", "&", "&#39;", "'", "&#43;", "+")
+)
+
+// submit sends the page's form as it stands, but for pairs of name and value.
+func (s *surfer) submit(pairs ...string) {
+	s.t.Helper()
+	m := pageForm.FindStringSubmatch(s.body)
+	if m == nil {
+		s.t.Fatalf("%d at %s has no form: %s", s.code, s.at, s.body)
+	}
+	values := url.Values{}
+	for _, in := range pageInput.FindAllString(m[2], -1) {
+		at := map[string]string{}
+		for _, a := range pageAttr.FindAllStringSubmatch(in, -1) {
+			at[a[1]] = unescaped.Replace(a[2])
+		}
+		if kind := at["type"]; kind != "checkbox" && (kind != "radio" || strings.Contains(in, " checked")) {
+			values.Set(at["name"], at["value"])
+		}
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		values.Set(pairs[i], pairs[i+1])
+	}
+	to, err := s.at.Parse(unescaped.Replace(m[1]))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.send(http.MethodPost, to.String(), values)
+}
+
+// waits opens a page until it shows something, as one does that renews itself.
+func (s *surfer) waits(address, text string) {
+	s.t.Helper()
+	for end := time.Now().Add(time.Minute); ; {
+		s.open(address)
+		if strings.Contains(s.body, text) {
+			return
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("%s does not show %q: %s", address, text, s.body)
+		}
+	}
+}
+
+// shopGitHub is a GitHub with ada's repository, whose check wants a greeting.
+func shopGitHub(t *testing.T) *ghsim.Server {
+	t.Helper()
+	sim, err := ghsim.New(ghsim.Config{Dir: filepath.Join(t.TempDir(), "github")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sim.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := sim.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	sim.CreateUser("ada")
+	sim.CreateUser("mallory")
+	_, err = sim.CreateRepo("ada", "shop", ghsim.RepoSpec{Files: map[string]string{
+		"check.sh": "grep -q hello hello.txt\n",
+		".github/workflows/ci.yml": "name: CI\non: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n" +
+			"      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sim
+}
+
+// greeter is a model that does what the issue asks for.
+func greeter(t *testing.T) *scripted.Server {
+	t.Helper()
+	m, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "1", Model: "big", Turns: []scripted.Answer{
+		{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "hello.txt", "content": "hello\n"}}}},
+		{Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Done."}}}},
+	}}}}, scripted.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// running starts a command, waits until it has said something, and ends it with the test; code is what it has to end with.
+func running(t *testing.T, code int, until string, args ...string) *watched {
+	t.Helper()
+	up := make(chan struct{})
+	log := &watched{until: until, then: sync.OnceFunc(func() { close(up) })}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	go func() { ended <- runCommand(ctx, args, log, log) }()
+	t.Cleanup(func() {
+		cancel()
+		if got := <-ended; got != code {
+			t.Errorf("%s ended with %d, want %d:\n%s", args[0], got, code, log)
+		}
+	})
+	select {
+	case <-up:
+	case <-time.After(time.Minute):
+		t.Fatalf("%q was not said within a minute:\n%s", until, log)
+	}
+	return log
+}
+
+// From an empty folder to the first labelled issue's pull request, and to a person who signs in, in one process and
+// without anybody typing a secret.
+func TestServeSetsItselfUp(t *testing.T) {
+	sim, model, dir := shopGitHub(t), greeter(t), filepath.Join(t.TempDir(), "sia")
+	serve := []string{"serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0", "--dir", dir, "--github-url", sim.URL(),
+		"--model-url", model.URL, "--model", "big", "--free", "--write-spacing", "1ms"}
+	log := running(t, exitDone, "waiting for set-up", serve...)
+	address, hook := found(t, log, ` setup=(\S+)`), found(t, log, `webhooks=(\S+)/webhook`)
+	if resp, err := http.Post("http://"+hook+"/webhook", "application/json", strings.NewReader("{}")); err != nil ||
+		resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("a webhook before set-up: %v %v", resp, err)
+	}
+	if code, _ := get(t, "http://"+hook+"/setup"); code != http.StatusNotFound {
+		t.Errorf("/setup is public: %d", code)
+	}
+
+	b := newSurfer(t)
+	b.open(address)
+	b.submit("name", "Shop SIA", "public_url", "http://"+hook)
+	b.submit() // to GitHub
+	b.submit() // and create it there
+	if !strings.Contains(b.body, "Shop SIA") || b.at.Path != "/setup" {
+		t.Fatalf("%d at %s: %s", b.code, b.at, b.body)
+	}
+	b.waits(address, "Install it on repositories")
+	private := b.at.Scheme + "://" + b.at.Host
+	b.open(sim.URL() + "/apps/shop-sia/installations/new")
+	b.submit("account", "ada")
+	b.waits(address, "✓ It is installed")
+
+	if _, err := sim.OpenIssue("ada/shop", "ada", "Greet", "Put hello into hello.txt."); err != nil {
+		t.Fatal(err)
+	}
+	if err := sim.Label("ada/shop", 1, "ada", "sia"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := sim.WaitEntry(ctx, 0, func(e ghsim.Entry) bool { return e.Kind == "pull_request.opened" }); err != nil {
+		t.Fatalf("no pull request: %v\n%s", err, log)
+	}
+
+	// The pages: for the operator here, for ada by GitHub, for nobody else.
+	if code, body := get(t, private+"/healthz"); code != http.StatusOK {
+		t.Errorf("/healthz: %d %s", code, body)
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		resp, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Get("http://" + hook + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s is public: %d", path, resp.StatusCode)
+		}
+	}
+	ada := newSurfer(t)
+	ada.open("http://" + hook + "/")
+	ada.open("http://" + hook + regexp.MustCompile(`href="(/signin/github[^"]*)"`).FindStringSubmatch(ada.body)[1])
+	ada.submit("login", "ada")
+	if ada.code != http.StatusOK || ada.at.Path != "/" || !strings.Contains(ada.body, "<title>") || strings.Contains(ada.body, "Sign in") {
+		t.Errorf("ada, signed in: %d at %s: %s", ada.code, ada.at, ada.body)
+	}
+
+	stored, ok, err := setup.Load(dir)
+	if err != nil || !ok {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{stored.WebhookSecret, stored.ClientSecret, "PRIVATE KEY", "ghu_", "ghs_"} {
+		if strings.Contains(log.String(), secret) {
+			t.Errorf("a secret is logged")
+		}
+	}
+}
+
+// The next start finds the app where set-up left it.
+func TestSetupThenServe(t *testing.T) {
+	sim, model, dir := shopGitHub(t), greeter(t), filepath.Join(t.TempDir(), "sia")
+	up, done := make(chan struct{}), make(chan int, 1)
+	log := &watched{until: "/setup\n", then: sync.OnceFunc(func() { close(up) })}
+	go func() {
+		done <- runCommand(t.Context(), []string{"setup", "--dir", dir, "--github-url", sim.URL(), "--public-url", "http://127.0.0.1:9",
+			"--name", "My SIA"}, log, log)
+	}()
+	<-up
+	b := newSurfer(t)
+	b.open(found(t, log, `(http://\S+/setup)`))
+	b.submit()
+	b.submit()
+	b.submit()
+	if code := <-done; code != exitDone {
+		t.Fatalf("setup ended with %d: %s", code, log)
+	}
+	for _, want := range []string{"My SIA", sim.URL() + "/apps/my-sia/installations/new", "sia serve", setup.File} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("setup does not say %s:\n%s", want, log)
+		}
+	}
+	running(t, exitDone, "pages, for this machine only", "serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0", "--dir",
+		dir, "--model-url", model.URL, "--model", "big", "--free")
+	var out strings.Builder
+	if code := runCommand(t.Context(), []string{"setup", "--dir", dir}, &out, &out); code != exitFailed ||
+		!strings.Contains(out.String(), "--replace") {
+		t.Errorf("setup again: %d %s", code, out.String())
+	}
+}
+
+// With a public address, the link on the terminal lets one browser in from elsewhere; and where models are missing,
+// set-up says so and stays.
+func TestServeSetUpFromElsewhere(t *testing.T) {
+	sim, dir := shopGitHub(t), filepath.Join(t.TempDir(), "sia")
+	l := freePort(t)
+	log := running(t, exitDone, "waiting for set-up", "serve", "--listen", l, "--private", "127.0.0.1:0", "--dir", dir,
+		"--github-url", sim.URL(), "--public-url", "http://"+l)
+	link := found(t, log, `(http://\S+/setup\?token=\S+)`)
+	b := newSurfer(t)
+	b.open(link)
+	if !strings.Contains(b.body, "no model is configured") {
+		t.Errorf("%d %s", b.code, b.body)
+	}
+	other := newSurfer(t)
+	if other.open(link); other.code != http.StatusForbidden {
+		t.Errorf("a second browser: %d %s", other.code, other.body)
+	}
+	b.submit()
+	b.submit()
+	b.submit()
+	if b.at.String() != "http://"+l+"/setup" || !strings.Contains(b.body, "stop it, add what is missing") {
+		t.Errorf("%d at %s: %s", b.code, b.at, b.body)
+	}
+	if _, ok, err := setup.Load(dir); !ok || err != nil {
+		t.Errorf("stored: %v %v", ok, err)
+	}
+}
+
+// Who set SIA up from elsewhere sees there how it goes on; others are asked to sign in, or see nothing.
+func TestSetUpFromElsewhereGoesOn(t *testing.T) {
+	sim, model, at := shopGitHub(t), greeter(t), freePort(t)
+	log := running(t, exitDone, "waiting for set-up", "serve", "--listen", at, "--private", "127.0.0.1:0", "--dir", t.TempDir(),
+		"--github-url", sim.URL(), "--public-url", "http://"+at, "--model-url", model.URL, "--model", "big", "--free")
+	b := newSurfer(t)
+	b.open(found(t, log, `(http://\S+/setup\?token=\S+)`))
+	b.submit()
+	b.submit()
+	b.submit()
+	b.waits("http://"+at+"/setup", "Install it on repositories")
+	other := newSurfer(t)
+	if other.open("http://" + at + "/setup"); other.code != http.StatusForbidden {
+		t.Errorf("another browser sees set-up: %d %s", other.code, other.body)
+	}
+	if other.open("http://" + at + "/"); other.at.Path != "/signin" {
+		t.Errorf("another browser sees pages: %d at %s", other.code, other.at)
+	}
+	if b.open("http://" + at + "/"); b.at.Path != "/signin" {
+		t.Errorf("the guest sees pages: %d at %s", b.code, b.at)
+	}
+}
+
+// Ctrl-C in set-up is told as everywhere.
+func TestSetupIsStopped(t *testing.T) {
+	up := make(chan struct{})
+	log := &watched{until: "/setup\n", then: sync.OnceFunc(func() { close(up) })}
+	ctx, cancel := context.WithCancel(t.Context())
+	done, dir := make(chan int, 1), t.TempDir()
+	go func() { done <- runCommand(ctx, []string{"setup", "--dir", dir}, log, log) }()
+	<-up
+	cancel()
+	if code := <-done; code != exitStopped || !strings.Contains(log.String(), "Stopped.") {
+		t.Errorf("%d %s", code, log)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("left behind: %v %v", files, err)
+	}
+}
+
+// freePort is an address that nobody listened at a moment ago.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
