@@ -65,6 +65,8 @@ type App struct {
 	secrets  *secret.Masker
 	now      func() time.Time
 	outside  outside
+	pages    http.Handler  // for whoever a viewer was found for
+	ending   chan struct{} // closed when Run ends
 }
 
 // New opens the database, brings its schema up to date, starts the engine and
@@ -89,6 +91,14 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
 		Coders:  c.Models.choice(),
 		Secrets: g.secrets, Logger: g.log, Now: g.now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.ending = make(chan struct{})
+	a.pages, err = web.New(web.Deps{
+		From: g.store, Do: intake, Lessons: g.lessons, Settings: g.settings, Links: c.links(), Logger: g.log, Now: g.now,
+		Ending: a.ending,
 	})
 	if err != nil {
 		return nil, err
@@ -238,7 +248,7 @@ func (a *App) privateRoutes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", a.ready)
-	mux.Handle("/", web.New(a.Store, a.config.links(), a.log))
+	mux.Handle("/", web.Loopback(a.pages))
 	return mux
 }
 
@@ -269,6 +279,7 @@ const (
 // returns nil when it was asked to end.
 func (a *App) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	context.AfterFunc(ctx, func() { close(a.ending) })
 	serve := func(l net.Listener, h http.Handler) {
 		if l == nil {
 			return

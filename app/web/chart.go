@@ -1,0 +1,179 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// Pictures are made here, of numbers and of escaped words. Each has a title and a description, and
+// stands beside a table that says the same; what a colour says, a shape or a word says too.
+
+// picture is an SVG in the making. Lengths are in its own units, of which it is wide.
+type picture struct {
+	strings.Builder
+	width, height float64
+}
+
+func newPicture(id, title, description string, width, height float64) *picture {
+	p := &picture{width: width, height: height}
+	fmt.Fprintf(p, `<svg viewBox="0 0 %.0f %.0f" role="img" aria-labelledby="%s-title %s-desc"><title id="%s-title">%s</title>`+
+		`<desc id="%s-desc">%s</desc>`, width, height, id, id, id, esc(title), id, esc(description))
+	return p
+}
+
+// esc is a word of strangers as text of a picture.
+func esc(s string) string { return template.HTMLEscapeString(s) }
+
+func (p *picture) words(x, y float64, class, s string) {
+	fmt.Fprintf(p, `<text class="%s" x="%.1f" y="%.1f">%s</text>`, class, x, y, esc(s))
+}
+
+func (p *picture) bar(x, y, width, height float64, class string) {
+	fmt.Fprintf(p, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, x, y, max(1, width), height)
+}
+
+func (p *picture) line(x1, y1, x2, y2 float64, class string) {
+	fmt.Fprintf(p, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, class, x1, y1, x2, y2)
+}
+
+func (p *picture) html() template.HTML {
+	return template.HTML(p.String() + "</svg>") //nolint:gosec // numbers and escaped words
+}
+
+// outcomeChart shows how this week's tasks stand, one bar each.
+func outcomeChart(w store.Week, waiting, running int) template.HTML {
+	rows := []struct {
+		name, class string
+		n           int
+	}{{"passed", "good", w.Passed}, {"stopped", "bad", w.Stopped}, {"wait for people", "wait", waiting},
+		{"under way", "busy", running}}
+	most := 1
+	var said []string
+	for _, r := range rows {
+		most = max(most, r.n)
+		said = append(said, fmt.Sprintf("%s: %d", r.name, r.n))
+	}
+	p := newPicture("outcomes", "Tasks by outcome", strings.Join(said, ", ")+".", 360, float64(28*len(rows)))
+	for i, r := range rows {
+		y := float64(28 * i)
+		p.words(0, y+18, "name", r.name)
+		p.bar(110, y+6, 200*float64(r.n)/float64(most), 16, r.class)
+		p.words(118+200*float64(r.n)/float64(most), y+18, "number", fmt.Sprint(r.n))
+	}
+	return p.html()
+}
+
+// weekChart shows credits per solved task over weeks.
+func weekChart(weeks []weekLine) template.HTML {
+	var most sia.Credits = 1
+	solved := 0
+	for _, w := range weeks {
+		most = max(most, w.PerSolved)
+		solved += w.Passed
+	}
+	if solved == 0 {
+		return ""
+	}
+	const height, foot = 130.0, 18.0
+	step := 360 / float64(len(weeks))
+	p := newPicture("credits", "Credits for each solved task, week by week",
+		fmt.Sprintf("%d weeks, at most %s credits; the table says the numbers.", len(weeks), most), 360, height+foot)
+	p.line(0, height, 360, height, "even")
+	for i, w := range weeks {
+		x, h := step*float64(i), (height-16)*float64(w.PerSolved)/float64(most)
+		if w.Passed > 0 {
+			p.bar(x+3, height-h, step-6, h, "busy")
+		}
+		if i%3 == 0 {
+			p.words(x+2, height+13, "name", w.From.UTC().Format("2 Jan"))
+		}
+	}
+	p.words(2, 11, "number", most.String()+" credits")
+	return p.html()
+}
+
+// axis shows a task's attempts on one time axis, with what was diagnosed and what people said.
+func axis(t sia.Task, all []moment, now time.Time) template.HTML {
+	if len(t.Attempts) == 0 {
+		return ""
+	}
+	from, to := t.CreatedAt, now
+	if t.State.Final() {
+		to = t.Since
+	}
+	if first := t.Attempts[0].StartedAt; first.Before(from) {
+		from = first
+	}
+	const left, wide, row = 70.0, 640.0, 24.0
+	span := max(to.Sub(from), time.Second)
+	x := func(at time.Time) float64 {
+		return left + (wide-left-10)*max(0, min(1, float64(at.Sub(from))/float64(span)))
+	}
+	shown := t.Attempts[max(0, len(t.Attempts)-shownAttempts):]
+	height := row*float64(len(shown)+1) + 24
+	p := newPicture("axis", "Attempts on one time axis", fmt.Sprintf("%d attempts from %s to %s; the table of attempts says "+
+		"the same.", len(t.Attempts), from.UTC().Format(time.DateTime), to.UTC().Format(time.DateTime)), wide, height)
+	for i, a := range shown {
+		end, y := a.EndedAt, row*float64(i)
+		if end.IsZero() {
+			end = to
+		}
+		outcome, class := string(a.Outcome), "busy"
+		switch a.Outcome {
+		case "":
+			outcome = "under way"
+		case sia.AttemptPass:
+			class = "good"
+		case sia.AttemptFail, sia.AttemptError:
+			class = "bad"
+		}
+		p.words(0, y+17, "name", fmt.Sprintf("Attempt %d", a.Number))
+		p.bar(x(a.StartedAt), y+5, x(end)-x(a.StartedAt), row-10, class)
+		p.words(min(x(end)+4, wide-70), y+17, "number", outcome)
+	}
+	y := row * float64(len(shown))
+	p.words(0, y+17, "name", "People")
+	for _, m := range all {
+		if m.By != "" {
+			p.line(x(m.At), y+5, x(m.At), y+row-5, "person")
+		}
+	}
+	p.line(left, y+row, wide-10, y+row, "even")
+	p.words(left, y+row+14, "name", from.UTC().Format("2 Jan 15:04"))
+	p.words(wide-80, y+row+14, "name", to.UTC().Format("2 Jan 15:04"))
+	return p.html()
+}
+
+// shownAttempts is how many attempts fit an axis: the last ones.
+const shownAttempts = 40
+
+// bars shows shares with their intervals: a bar to the share, a line over where it may truly lie.
+func bars(id, title string, rows []tallyLine) template.HTML {
+	if len(rows) == 0 {
+		return ""
+	}
+	const left, wide, row, scale = 200.0, 640.0, 26.0, 330.0
+	p := newPicture(id, title, "Bars to 100 %, each with its 95 % interval as a line; the table says the numbers.", wide,
+		row*float64(len(rows))+20)
+	for i, l := range rows {
+		y := row * float64(i)
+		p.words(0, y+17, "name", text.Clip(l.Shown, 32))
+		p.bar(left, y+7, scale*l.Share.Mean(), 12, "busy")
+		p.line(left+scale*l.Share.Low, y+13, left+scale*l.Share.High, y+13, "range")
+		p.line(left+scale*l.Share.Low, y+8, left+scale*l.Share.Low, y+18, "range")
+		p.line(left+scale*l.Share.High, y+8, left+scale*l.Share.High, y+18, "range")
+		p.words(left+scale+10, y+17, "number", fmt.Sprintf("%d of %d", l.Share.Of, l.Share.In))
+	}
+	y := row * float64(len(rows))
+	p.line(left, y, left+scale, y, "even")
+	for _, tick := range []float64{0, .5, 1} {
+		p.words(left+scale*tick-8, y+15, "name", percent(tick))
+	}
+	return p.html()
+}
