@@ -248,9 +248,12 @@ func (a *App) privateRoutes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", a.ready)
-	mux.Handle("/", web.Loopback(a.pages))
+	mux.Handle("/", web.Loopback(a.Pages()))
 	return mux
 }
+
+// Pages is SIA's pages, for whoever a request says looks at them (package app/web/viewer).
+func (a *App) Pages() http.Handler { return a.pages }
 
 // Addr is the address on which webhooks are received.
 func (a *App) Addr() net.Addr { return a.listener.Addr() }

@@ -31,6 +31,29 @@ type installationPage struct {
 	Lifts     bool        `json:"-"`                // the switch that pauses it is set, and not another one
 }
 
+// installationsPage is the installations that the viewer rules, by account.
+type installationsPage struct {
+	Installations []installationLine `json:"installations"`
+}
+
+// installationLine is an installation in a list.
+type installationLine struct {
+	ID        int64  `json:"id"`
+	Account   string `json:"account"`
+	Suspended bool   `json:"suspended"`
+}
+
+func (s *site) installations(r *http.Request) (frame, error) {
+	all, err := s.From.Installations(r.Context())
+	p := installationsPage{Installations: []installationLine{}}
+	for _, in := range all {
+		if viewer.From(r.Context()).Rules(in.ID) {
+			p.Installations = append(p.Installations, installationLine{in.ID, in.Account, in.Suspended})
+		}
+	}
+	return frame{Title: "Installations", Body: p}, err
+}
+
 // theInstallation is the installation that an address names, if the viewer rules all of it.
 func (s *site) theInstallation(r *http.Request) (in store.Installation, err error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)

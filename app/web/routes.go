@@ -33,6 +33,7 @@ func (s *site) routes() []route {
 		{pattern: "GET /lessons", page: "lessons", build: s.lessons},
 		{pattern: "GET /lessons/{repo}/{id}", page: "lesson", build: s.lesson},
 		{pattern: "GET /settings", page: "settings", build: s.settings},
+		{pattern: "GET /installations", page: "installations", build: s.installations},
 		{pattern: "GET /installations/{id}", page: "installation", build: s.installation},
 
 		{pattern: "POST /tasks/{id}", act: s.sayToTask},

@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +96,7 @@ func (s *site) funcs() template.FuncMap {
 		"technique": render.TechniqueName,
 		"choice":    render.ChoiceWords,
 		"percent":   percent,
-		"words":     func(a any) string { return strings.ReplaceAll(fmt.Sprint(a), "-", " ") },
+		"plain":     func(a any) string { return strings.ReplaceAll(fmt.Sprint(a), "-", " ") },
 	}
 	maps.Copy(funcs, partFuncs)
 	return funcs
@@ -112,6 +114,12 @@ type frame struct {
 	Viewer viewer.Viewer
 	Said   string // the answer to what the viewer did last
 	Here   string // the page's own address
+}
+
+// Rules reports whether the viewer administers all of some installation.
+func (f frame) Rules() bool {
+	return f.Viewer.Operator ||
+		slices.ContainsFunc(f.Viewer.Installations, func(in viewer.Installation) bool { return in.Whole })
 }
 
 // Pulse is where the page is told of changes.
@@ -137,17 +145,25 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 			w.Header().Set("Content-Type", "application/json")
 			err = json.NewEncoder(&b).Encode(f.Body)
 		} else {
-			f.Viewer, f.Here = viewer.From(r.Context()), r.URL.RequestURI()
+			f.Viewer, f.Here = viewer.From(r.Context()), here(r)
 			f.Said = s.notes.read(r.URL.Query().Get("note"))
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			err = s.pages[name].Execute(&b, f)
 		}
 		if err != nil {
-			s.refuse(w, r, name, fmt.Errorf("write the page: %w", err))
+			s.Logger.ErrorContext(ctx, "page not written", "page", name, "error", err)
+			http.Error(w, "The page could not be made; the log says why.", http.StatusInternalServerError)
 			return
 		}
 		_, _ = w.Write(b.Bytes())
 	}
+}
+
+// here is the address of a page, without the answer that it shows.
+func here(r *http.Request) string {
+	q := r.URL.Query()
+	q.Del("note")
+	return (&url.URL{Path: r.URL.Path, RawQuery: q.Encode()}).String()
 }
 
 // asksJSON reports whether a program asks rather than a person.
