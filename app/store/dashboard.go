@@ -87,7 +87,8 @@ type Week struct {
 }
 
 // Weeks are the last n weeks up to a time, the oldest first. A task counts in the week in which
-// it ended, as what it ended in last there.
+// it ended, as what it ended in last there. Those that were rebuilt from memory don't: when they
+// ended is not known.
 func (s *Store) Weeks(ctx context.Context, v Sight, until time.Time, n int) ([]Week, error) {
 	const week = 7 * 24 * time.Hour
 	weeks := make([]Week, n)
@@ -99,7 +100,7 @@ func (s *Store) Weeks(ctx context.Context, v Sight, until time.Time, n int) ([]W
 		err := s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN last = 'passed' THEN 1 END),
 				count(CASE WHEN last = 'stopped' THEN 1 END)
 			FROM (SELECT to_state AS last, max(at) FROM task_events
-				WHERE to_state IN ('passed', 'stopped') AND from_state <> to_state AND at >= ? AND at < ?
+				WHERE to_state IN ('passed', 'stopped') AND from_state <> to_state AND kind <> 'restored' AND at >= ? AND at < ?
 					AND `+sees("CAST(task_id AS integer)")+` GROUP BY task_id) AS ended`, append([]any{from, to}, v.args()...)...).
 			Scan(&w.Passed, &w.Stopped)
 		if err == nil {

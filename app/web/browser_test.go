@@ -67,24 +67,25 @@ func TestEverybodyCanUsePages(t *testing.T) {
 			if code, _ := ask(t, h, who, "GET "+path, ""); code != http.StatusOK {
 				continue // not theirs: it is a line of plain text
 			}
+			must(t, chromedp.Do(ctx, chromedp.Navigate(srv.URL+path)))
+			_, err := chromedp.Run(ctx, chromedp.Evaluate[string](string(script)+"; ''"))
+			must(t, err)
 			for _, width := range []int64{390, 1280} {
 				for _, scheme := range []string{"light", "dark"} {
-					look(t, ctx, srv.URL+path, string(script), fmt.Sprintf("%s-%s-%d-%s", page, name, width, scheme), width, scheme)
+					look(t, ctx, fmt.Sprintf("%s-%s-%d-%s", page, name, width, scheme), width, scheme)
 				}
 			}
 		}
 	}
 }
 
-// look opens a page and has it judged.
-func look(t *testing.T, ctx context.Context, address, script, name string, width int64, scheme string) {
+// look has the page that is open judged on a screen of a width, in points.
+func look(t *testing.T, ctx context.Context, name string, width int64, scheme string) {
 	t.Helper()
 	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	must(t, err)
-	must(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), chromedp.Navigate(address)))
-	_, err = chromedp.Run(ctx, chromedp.Evaluate[string](script+"; ''"))
-	must(t, err)
+	must(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 900)))
 	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`axe.run({resultTypes: ["violations"]})
 		.then((r) => JSON.stringify(r.violations.filter((v) => v.impact === "serious" || v.impact === "critical")
 			.map((v) => v.id + ": " + v.help + " — " + v.nodes.map((n) => n.html).join(" | "))))`, chromedp.EvalAwaitPromise))
@@ -100,9 +101,9 @@ func look(t *testing.T, ctx context.Context, address, script, name string, width
 		t.Errorf("%s scrolls sideways by %.0f px", name, wide)
 	}
 	if dir := os.Getenv("SHOTS"); dir != "" {
-		shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(90))
+		shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 		must(t, err)
-		must(t, os.WriteFile(filepath.Join(dir, name+".jpg"), shot, 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, name+".png"), shot, 0o600))
 	}
 }
 
