@@ -59,12 +59,12 @@ func outcomeChart(w store.Week, waiting, running int) template.HTML {
 		most = max(most, r.n)
 		said = append(said, fmt.Sprintf("%s: %d", r.name, r.n))
 	}
-	p := newPicture("outcomes", "Tasks by outcome", strings.Join(said, ", ")+".", 360, float64(28*len(rows)))
+	p := newPicture("outcomes", "Tasks by outcome", strings.Join(said, ", ")+".", 380, float64(28*len(rows)))
 	for i, r := range rows {
 		y := float64(28 * i)
 		p.words(0, y+18, "name", r.name)
-		p.bar(110, y+6, 200*float64(r.n)/float64(most), 16, r.class)
-		p.words(118+200*float64(r.n)/float64(most), y+18, "number", fmt.Sprint(r.n))
+		p.bar(135, y+6, 200*float64(r.n)/float64(most), 16, r.class)
+		p.words(143+200*float64(r.n)/float64(most), y+18, "number", fmt.Sprint(r.n))
 	}
 	return p.html()
 }
@@ -110,10 +110,10 @@ func axis(t sia.Task, all []moment, now time.Time) template.HTML {
 	if first := t.Attempts[0].StartedAt; first.Before(from) {
 		from = first
 	}
-	const left, wide, row = 70.0, 640.0, 24.0
+	const left, right, wide, row = 95.0, 555.0, 640.0, 24.0
 	span := max(to.Sub(from), time.Second)
 	x := func(at time.Time) float64 {
-		return left + (wide-left-10)*max(0, min(1, float64(at.Sub(from))/float64(span)))
+		return left + (right-left)*max(0, min(1, float64(at.Sub(from))/float64(span)))
 	}
 	shown := t.Attempts[max(0, len(t.Attempts)-shownAttempts):]
 	height := row*float64(len(shown)+1) + 24
@@ -135,7 +135,7 @@ func axis(t sia.Task, all []moment, now time.Time) template.HTML {
 		}
 		p.words(0, y+17, "name", fmt.Sprintf("Attempt %d", a.Number))
 		p.bar(x(a.StartedAt), y+5, x(end)-x(a.StartedAt), row-10, class)
-		p.words(min(x(end)+4, wide-70), y+17, "number", outcome)
+		p.words(x(end)+4, y+17, "number", outcome)
 	}
 	y := row * float64(len(shown))
 	p.words(0, y+17, "name", "People")
@@ -144,9 +144,9 @@ func axis(t sia.Task, all []moment, now time.Time) template.HTML {
 			p.line(x(m.At), y+5, x(m.At), y+row-5, "person")
 		}
 	}
-	p.line(left, y+row, wide-10, y+row, "even")
-	p.words(left, y+row+14, "name", from.UTC().Format("2 Jan 15:04"))
-	p.words(wide-80, y+row+14, "name", to.UTC().Format("2 Jan 15:04"))
+	p.line(left, y+row, right, y+row, "even")
+	p.words(left, y+row+16, "name", from.UTC().Format("2 Jan 15:04"))
+	p.words(right, y+row+16, "end", to.UTC().Format("2 Jan 15:04"))
 	return p.html()
 }
 
@@ -163,7 +163,7 @@ func bars(id, title string, rows []tallyLine) template.HTML {
 		row*float64(len(rows))+20)
 	for i, l := range rows {
 		y := row * float64(i)
-		p.words(0, y+17, "name", text.Clip(l.Shown, 32))
+		p.words(0, y+17, "name", text.Clip(l.Shown, 22))
 		p.bar(left, y+7, scale*l.Share.Mean(), 12, "busy")
 		p.line(left+scale*l.Share.Low, y+13, left+scale*l.Share.High, y+13, "range")
 		p.line(left+scale*l.Share.Low, y+8, left+scale*l.Share.Low, y+18, "range")

@@ -114,7 +114,7 @@ func TestEverybodySeesWhatIsTheirs(t *testing.T) {
 		"/": "bookings-word which of the two?", "/tasks": "bookings-word task 1", "/tasks?text=TASK+2": "bookings-word task 2",
 		"/tasks?technique=bookings-technique": "task 3", "/tasks?state=stopped": "task 3", "/tasks?month=2026-05": "task 1",
 		"/tasks?repo=9": "task 1", "/tasks/9-4": "bookings-word said", "/tasks/9-1": "bookings-word expected 1, got 2",
-		"/tasks/9-1/attempts/1": "Attempt 1", "/costs": "acme/bookings", "/escalations": "bookings-word first",
+		"/tasks/9-5": "2 files, +12 −3", "/tasks/9-1/attempts/1": "Attempt 1", "/costs": "acme/bookings", "/escalations": "bookings-word first",
 		"/techniques": "2</td><td>3</td>", "/coders": "bookings-coder", "/patterns": "2 of 3", "/policies": "bookings-policy",
 		"/policies/bookings-change": "bookings-word 0.1", "/lessons": "must not be edited",
 		"/lessons/9/" + string(lessonOf(bookings)): "bookings-word helped", "/settings": "max_approaches",

@@ -80,6 +80,7 @@ func populate(t testing.TB, s *store.Store, installation int64, repo sia.Repo) {
 		restore(t, s, installation, repo, issue, word)
 	}
 	asked(t, s, installation, repo, 4, word)
+	solved(t, s, installation, repo, 5, word)
 	for i, resolved := range []bool{true, true, false} {
 		id := sia.NewTaskID(repo.ID, i+1)
 		_, err := s.RecordOutcome(ctx, store.Outcome{Task: id, Intervention: 1, Repo: repo, Pattern: sia.Pattern(repo.Name + "-pattern"),
@@ -126,17 +127,19 @@ func restore(t testing.TB, s *store.Store, installation int64, repo sia.Repo, is
 	ok(t, err)
 }
 
-// asked makes a task that waits for the answer to a question.
-func asked(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) {
+// begun starts a task that a coder works on, and returns what tells it of more, minutes after it began.
+func begun(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) func(int, sia.Fact) {
 	t.Helper()
 	id := sia.NewTaskID(repo.ID, issue)
+	effects := map[sia.Kind]sia.EffectKind{sia.KBegun: sia.DoBegin, sia.KDecided: sia.DoDecide, sia.KAttemptEnded: sia.DoAttempt,
+		sia.KPushed: sia.DoPush, sia.KPullOpened: sia.DoPull, sia.KJudged: sia.DoGate,
+		sia.KFinalReviewed: sia.DoFinalReview}
 	apply := func(minutes int, fact sia.Fact) {
 		t.Helper()
 		e := sia.Event{ID: fmt.Sprint(fact.Kind(), minutes), At: start.Add(time.Duration(minutes) * time.Minute), Fact: fact}
 		task, err := s.Task(t.Context(), id)
 		for key, kind := range task.Pending {
-			if err == nil && kind == map[sia.Kind]sia.EffectKind{sia.KBegun: sia.DoBegin, sia.KDecided: sia.DoDecide,
-				sia.KAttemptEnded: sia.DoAttempt}[fact.Kind()] {
+			if err == nil && kind == effects[fact.Kind()] {
 				e.ID, e.Effect = key, key
 			}
 		}
@@ -145,11 +148,35 @@ func asked(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issu
 			t.Fatalf("%s: %v %s", fact.Kind(), err, res.Ignored)
 		}
 	}
-	apply(0, sia.Start{Installation: installation, Repo: repo, Issue: issue, Title: word + "question", DefaultBranch: "main",
-		Text: word + "said"})
+	apply(0, sia.Start{Installation: installation, Repo: repo, Issue: issue, Title: fmt.Sprintf("%stask %d", word, issue),
+		DefaultBranch: "main", Text: word + "said"})
 	apply(1, sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: sia.SHA(strings.Repeat("a", 40)),
-		Title: word + "question"})
+		Title: fmt.Sprintf("%stask %d", word, issue)})
 	apply(2, sia.Decided{Type: sia.DecideAssign, Choice: "coder", Agent: "builtin/scripted", Reason: "it is the only one"})
-	apply(3, sia.AttemptEnded{End: sia.EndAsked, Turns: 1, Cost: 450,
+	return apply
+}
+
+// asked makes a task that waits for the answer to a question.
+func asked(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) {
+	t.Helper()
+	begun(t, s, installation, repo, issue, word)(3, sia.AttemptEnded{End: sia.EndAsked, Turns: 1, Cost: 450,
 		Ask: &sia.Ask{Question: word + "which of the two?", Options: []string{word + "first", "Second"}}})
+}
+
+// solved makes a task that has passed.
+func solved(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) {
+	t.Helper()
+	apply := begun(t, s, installation, repo, issue, word)
+	apply(3, sia.AttemptEnded{End: sia.EndFinished, Commit: "c0ffee", Diff: sia.DiffStat{Files: 2, Added: 12, Deleted: 3},
+		Hunks: []uint64{1}, Turns: 3, Cost: 4 * sia.Credit})
+	apply(4, sia.Pushed{SHA: "c0ffee"})
+	apply(5, sia.PullOpened{Number: 100 + issue, NodeID: "PR", URL: "https://github.com/" + repo.String() + "/pull/1"})
+	apply(6, sia.Judged{SHA: "c0ffee", Looked: start.Add(6 * time.Minute), Verdict: sia.VerdictGreen,
+		Checks: []sia.Check{{Name: word + "check", Colour: sia.Green, Required: true}}, Explain: []string{word + "is green"}})
+	apply(7, sia.FinalReviewed{Review: sia.FinalReview{SHA: "c0ffee", Done: true}})
+	apply(8, sia.Judged{SHA: "c0ffee", Looked: start.Add(8 * time.Minute), Verdict: sia.VerdictGreen,
+		Checks: []sia.Check{{Name: word + "check", Colour: sia.Green, Required: true}}, Explain: []string{word + "is green"}})
+	if task, err := s.Task(t.Context(), sia.NewTaskID(repo.ID, issue)); err != nil || task.State != sia.Passed {
+		t.Fatalf("it has not passed: %s %v", task.State, err)
+	}
 }
