@@ -248,7 +248,7 @@ func (a *App) privateRoutes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", a.ready)
-	mux.Handle("/", web.Loopback(a.Pages()))
+	mux.Handle("/", web.Loopback(a.Pages(), a.config.PublicURL == ""))
 	return mux
 }
 

@@ -70,7 +70,7 @@ func TestWhatPeopleDoIsHeard(t *testing.T) {
 // A form that another site had a browser send does nothing.
 func TestFormsComeFromThesePages(t *testing.T) {
 	do := &doer{}
-	srv := httptest.NewServer(web.Loopback(pages(t, world(t), do)))
+	srv := httptest.NewServer(web.Loopback(pages(t, world(t), do), true))
 	t.Cleanup(srv.Close)
 	code, _, page := get(t, srv, "/tasks/9-4", "")
 	_, rest, _ := strings.Cut(page, `name="csrf" value="`)
@@ -88,5 +88,13 @@ func TestFormsComeFromThesePages(t *testing.T) {
 	}
 	if len(do.said) != 1 {
 		t.Errorf("heard: %q", do.said)
+	}
+	proxied := httptest.NewServer(web.Loopback(pages(t, world(t), do), false))
+	t.Cleanup(proxied.Close)
+	resp, err := http.PostForm(proxied.URL+"/tasks/9-4", form("do", "pause"))
+	must(t, err)
+	must(t, resp.Body.Close())
+	if resp.StatusCode != http.StatusForbidden || len(do.said) != 1 {
+		t.Errorf("somebody whom a proxy may have let in: %d, heard %q", resp.StatusCode, do.said)
 	}
 }

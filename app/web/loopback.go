@@ -14,7 +14,10 @@ import (
 // answers this machine alone, and only who asks for a loopback name, so that a page from elsewhere
 // can't have a browser read these (DNS rebinding). What a form sends has to carry the token of this
 // process, so that no other site can send one.
-func Loopback(next http.Handler) http.Handler {
+//
+// alone says that nothing in front of the pages passes on what others ask. Where something may, it is
+// not known who asks, so nothing can be done there.
+func Loopback(next http.Handler, alone bool) http.Handler {
 	operator := viewer.Viewer{Operator: true, Token: rand.Text()}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopback(r.Host) || !loopback(r.RemoteAddr) {
@@ -23,6 +26,11 @@ func Loopback(next http.Handler) http.Handler {
 			return
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			if !alone {
+				http.Error(w, "Who you are is not known here, because something else passes on what you ask; say it in a comment on "+
+					"GitHub instead.", http.StatusForbidden)
+				return
+			}
 			r.Body = http.MaxBytesReader(w, r.Body, formLimit)
 			if subtle.ConstantTimeCompare([]byte(r.FormValue("csrf")), []byte(operator.Token)) != 1 {
 				http.Error(w, "The form is not from a page of this server, or from before it was started anew: load the page "+

@@ -82,7 +82,7 @@ func serve(t *testing.T) (*httptest.Server, *store.Store) {
 		ID: "d1", Task: id, Repo: repo.ID, Attempt: 1, Type: sia.DecideTechnique, Policy: "technique/1",
 		Choice: "decomposition", Propensity: 1, Reason: "It resolved 7 of 9 here.", At: start,
 	}))
-	srv := httptest.NewServer(web.Loopback(pages(t, s, &doer{})))
+	srv := httptest.NewServer(web.Loopback(pages(t, s, &doer{}), true))
 	t.Cleanup(srv.Close)
 	return srv, s
 }
