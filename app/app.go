@@ -32,7 +32,6 @@ import (
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/policies"
-	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
@@ -95,16 +94,24 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
+	chooser, err := newChooser(g, c)
+	if err != nil {
+		return nil, err
+	}
+	advise, err := newAdviser(g.store, chooser)
+	if err != nil {
+		return nil, err
+	}
 	a.ending = make(chan struct{})
 	a.pages, err = web.New(web.Deps{
-		From: g.store, Do: intake, Lessons: g.lessons, Settings: g.settings, Links: c.links(), Logger: g.log, Now: g.now,
-		Ending: a.ending,
+		From: g.store, Do: intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Links: c.links(),
+		Logger: g.log, Now: g.now, Ending: a.ending,
 	})
 	if err != nil {
 		return nil, err
 	}
 	looker := sweep.NewLooker(g.store, g.github, intake, g.now)
-	worker, err := newWorker(ctx, g, c, o, looker)
+	worker, err := newWorker(ctx, g, c, o, looker, chooser)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +129,9 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 }
 
 // newWorker builds what carries effects out.
-func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.Looker) (_ *work.Worker, err error) {
+func newWorker(
+	ctx context.Context, g *ground, c Config, o Options, looker work.Looker, chooser *learn.Chooser,
+) (_ *work.Worker, err error) {
 	chains := map[string]*llm.Chain{}
 	for role, m := range c.Models.Roles() {
 		if chains[role], err = m.Chain(role, g.log); err != nil {
@@ -142,14 +151,6 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 	if err != nil {
 		return nil, err
 	}
-	policy, err := policies.ShippedTechnique()
-	if err != nil {
-		return nil, err
-	}
-	learner, err := bandit.NewLearner(policy)
-	if err != nil {
-		return nil, err
-	}
 	assign, err := policies.ShippedAssign()
 	if err != nil {
 		return nil, err
@@ -158,15 +159,11 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 	if err != nil {
 		return nil, err
 	}
-	setup, err := setupOf(c)
-	if err != nil {
-		return nil, err
-	}
 	return work.New(work.Deps{
 		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
 		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
-		Settings: g.settings, Looker: looker, Chooser: learn.NewChooser(g.store, learner, setup, g.now),
+		Settings: g.settings, Looker: looker, Chooser: chooser,
 		Decider: learn.NewDecider(g.store, who, g.evolver, checker.Checks(), g.now),
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now,

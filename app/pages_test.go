@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -34,6 +35,23 @@ func press(t *testing.T, s *apptest.Stage, v viewer.Viewer, path string, pairs .
 	_, said, _ := strings.Cut(page, `<p class="said" role="status">`)
 	said, _, _ = strings.Cut(said, "</p>")
 	return said
+}
+
+// Before anything was learned the page says what the shipped table expects, by the policy in force.
+func TestPagesSayWhatWouldBeTried(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	n := open(t, s, "Greet the customers")
+	s.Settle()
+	r := httptest.NewRequestWithContext(viewer.With(t.Context(), viewer.Viewer{Operator: true}), http.MethodGet,
+		fmt.Sprintf("/techniques?repo=%d&pattern=wrong-tool", s.Task(n).Repo.ID), nil)
+	w := httptest.NewRecorder()
+	s.App.Pages().ServeHTTP(w, r)
+	for _, want := range []string{"What would be tried next", "<td>38 %</td>", "<td>0 of 0</td>", "nobody has tried it on this pattern yet"} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%d: the page lacks %q:\n%s", w.Code, want, w.Body)
+		}
+	}
 }
 
 // What people press on a page goes the way of their comments: GitHub says whether they may, whatever

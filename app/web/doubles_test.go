@@ -53,6 +53,12 @@ func (defaults) Kept(context.Context, int64, sia.Repo) (sia.InForce, bool, error
 	return sia.InForce{Settings: sia.DefaultSettings()}, true, nil
 }
 
+// Advise ranks two techniques.
+func (defaults) Advise(_ context.Context, repo store.Repository, p sia.Pattern) ([]sia.Candidate, string, error) {
+	return []sia.Candidate{{Technique: sia.FreshStart, Expected: .4, Low: .2, High: .6, Reason: "first for " + repo.Name},
+		{Technique: "decomposition", Expected: .3, Reason: "second"}}, "It resolved most of " + string(p) + ".", nil
+}
+
 // as has a handler see a viewer, as signing in would.
 func as(v viewer.Viewer, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"html/template"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
@@ -27,6 +29,11 @@ type evidencePage struct {
 	Rows    []tallyLine    `json:"tallies"`
 	Choices []sia.Decision `json:"last_choices"` // the newest first
 	Chart   template.HTML  `json:"-"`
+
+	Pattern  sia.Pattern     `json:"pattern,omitempty"` // that Next is about
+	Patterns []sia.Pattern   `json:"-"`                 // to choose from
+	Next     []sia.Candidate `json:"next,omitempty"`    // what would be tried for it in the repository, the best first
+	Why      string          `json:"why,omitempty"`     // so
 }
 
 func lines(all []store.Tally, shown func(string) string) []tallyLine {
@@ -52,8 +59,27 @@ func (s *site) techniques(r *http.Request) (frame, error) {
 	}
 	p.Rows = lines(all, func(id string) string { return render.TechniqueName(sia.TechniqueID(id)) })
 	p.Chart = bars("techniques", "Interventions that were resolved, by technique", p.Rows)
+	if c.Repo != 0 {
+		if err := s.next(r, &p); err != nil {
+			return frame{}, err
+		}
+	}
 	p.Choices, err = s.From.LastDecisions(r.Context(), c.sight, c.Repo, sia.DecideTechnique, lastChoices)
 	return frame{Title: "Techniques", Body: p}, err
+}
+
+// next finds out what would be tried in the repository for the pattern that is asked about.
+func (s *site) next(r *http.Request, p *evidencePage) error {
+	p.Patterns, p.Pattern = sia.Patterns, cmp.Or(sia.Pattern(r.URL.Query().Get("pattern")), sia.UnclearInstructions)
+	if !slices.Contains(p.Patterns, p.Pattern) {
+		return badRequest("pattern: there is no such pattern of failure.")
+	}
+	repo, err := s.From.Repository(r.Context(), p.Repo)
+	if err != nil {
+		return err
+	}
+	p.Next, p.Why, err = s.Advise.Advise(r.Context(), repo, p.Pattern)
+	return err
 }
 
 func (s *site) coders(r *http.Request) (frame, error) {

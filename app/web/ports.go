@@ -67,3 +67,9 @@ type Sharer interface {
 type Settings interface {
 	Kept(ctx context.Context, installation int64, repo sia.Repo) (set sia.InForce, read bool, err error)
 }
+
+// Adviser ranks techniques for a pattern of failure in a repository as they would be chosen now, the
+// best first, and says why.
+type Adviser interface {
+	Advise(ctx context.Context, repo store.Repository, p sia.Pattern) (ranked []sia.Candidate, why string, err error)
+}
