@@ -72,7 +72,7 @@ func TestEverybodyCanUsePages(t *testing.T) {
 			must(t, err)
 			for _, width := range []int64{390, 1280} {
 				for _, scheme := range []string{"light", "dark"} {
-					look(t, ctx, fmt.Sprintf("%s-%s-%d-%s", page, name, width, scheme), width, scheme)
+					look(ctx, t, fmt.Sprintf("%s-%s-%d-%s", page, name, width, scheme), width, scheme)
 				}
 			}
 		}
@@ -80,7 +80,7 @@ func TestEverybodyCanUsePages(t *testing.T) {
 }
 
 // look has the page that is open judged on a screen of a width, in points.
-func look(t *testing.T, ctx context.Context, name string, width int64, scheme string) {
+func look(ctx context.Context, t *testing.T, name string, width int64, scheme string) {
 	t.Helper()
 	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})

@@ -15,15 +15,16 @@ import (
 // stands beside a table that says the same; what a colour says, a shape or a word says too.
 
 // picture is an SVG in the making. Lengths are in its own units, of which it is wide.
-type picture struct {
-	strings.Builder
-	width, height float64
-}
+type picture struct{ strings.Builder }
 
 func newPicture(id, title, description string, width, height float64) *picture {
-	p := &picture{width: width, height: height}
-	fmt.Fprintf(p, `<svg viewBox="0 0 %.0f %.0f" role="img" aria-labelledby="%s-title %s-desc"><title id="%s-title">%s</title>`+
-		`<desc id="%s-desc">%s</desc>`, width, height, id, id, id, esc(title), id, esc(description))
+	p := &picture{}
+	class := "wide-chart"
+	if width < 400 {
+		class = "narrow-chart"
+	}
+	fmt.Fprintf(p, `<svg class="%s" viewBox="0 0 %.0f %.0f" role="img" aria-labelledby="%s-title %s-desc"><title id="%s-title">%s</title>`+
+		`<desc id="%s-desc">%s</desc>`, class, width, height, id, id, id, esc(title), id, esc(description))
 	return p
 }
 

@@ -17,7 +17,7 @@ import (
 
 // line opens a line to a page's events, where it was left if that is known, and returns what reads it
 // up to a word.
-func line(t *testing.T, ctx context.Context, srv *httptest.Server, path, left string) (status int, until func(word string) string) {
+func line(ctx context.Context, t *testing.T, srv *httptest.Server, path, left string) (status int, until func(word string) string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+path, nil)
 	must(t, err)
@@ -52,7 +52,7 @@ func TestChangesAreTold(t *testing.T) {
 	s := world(t)
 	srv := httptest.NewServer(as(admin(), pages(t, s, &doer{})))
 	t.Cleanup(srv.Close)
-	_, until := line(t, t.Context(), srv, "/live?task=9-4", "")
+	_, until := line(t.Context(), t, srv, "/live?task=9-4", "")
 	left := strings.TrimPrefix(until("id: "), "id: ")
 	until(": at work")
 	stop(t, s, "10-4") // another task
@@ -62,9 +62,9 @@ func TestChangesAreTold(t *testing.T) {
 	if now := until("data: "); strings.TrimPrefix(now, "data: ") == left || strings.TrimPrefix(id, "id: ") != strings.TrimPrefix(now, "data: ") {
 		t.Errorf("it tells of %s as %s, and was at %s", now, id, left)
 	}
-	_, again := line(t, t.Context(), srv, "/live?task=9-4", left)
+	_, again := line(t.Context(), t, srv, "/live?task=9-4", left)
 	again("event: changed")
-	_, same := line(t, t.Context(), srv, "/live?task=9-4", strings.TrimPrefix(id, "id: "))
+	_, same := line(t.Context(), t, srv, "/live?task=9-4", strings.TrimPrefix(id, "id: "))
 	if first := same(":"); strings.Contains(first, "changed") {
 		t.Error("it tells of a change that was told of before")
 	}
@@ -84,7 +84,7 @@ func TestLinesAreBounded(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
 	open, refused := 0, 0
 	for range 80 { // ten times the limit
-		status, until := line(t, ctx, mine, "/live", "")
+		status, until := line(ctx, t, mine, "/live", "")
 		if status == http.StatusOK {
 			until(": at work")
 			open++
@@ -95,12 +95,12 @@ func TestLinesAreBounded(t *testing.T) {
 	if open != 8 || refused != 72 {
 		t.Errorf("%d lines are open, %d were refused", open, refused)
 	}
-	if status, _ := line(t, t.Context(), theirs, "/live", ""); status != http.StatusOK {
+	if status, _ := line(t.Context(), t, theirs, "/live", ""); status != http.StatusOK {
 		t.Errorf("somebody else gets %d", status)
 	}
 	hangUp()
 	for { // until the server has seen it
-		if status, _ := line(t, t.Context(), mine, "/live", ""); status == http.StatusOK {
+		if status, _ := line(t.Context(), t, mine, "/live", ""); status == http.StatusOK {
 			break
 		}
 	}
@@ -114,7 +114,7 @@ func TestLinesEndWithTheServer(t *testing.T) {
 	must(t, err)
 	srv := httptest.NewServer(as(member(), h))
 	t.Cleanup(srv.Close)
-	_, until := line(t, t.Context(), srv, "/live", "")
+	_, until := line(t.Context(), t, srv, "/live", "")
 	until(": at work")
 	close(ending)
 	must(t, srv.Config.Shutdown(t.Context())) // it waits for every request to end
