@@ -47,7 +47,8 @@ func TestPagesSayWhatWouldBeTried(t *testing.T) {
 		fmt.Sprintf("/techniques?repo=%d&pattern=wrong-tool", s.Task(n).Repo.ID), nil)
 	w := httptest.NewRecorder()
 	s.App.Pages().ServeHTTP(w, r)
-	for _, want := range []string{"What would be tried next", "<td>38 %</td>", "<td>0 of 0</td>", "nobody has tried it on this pattern yet"} {
+	for _, want := range []string{"What would be tried next", "<td>38 %</td>", "<td>0 of 0</td>",
+		"nobody has tried it on this pattern yet"} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%d: the page lacks %q:\n%s", w.Code, want, w.Body)
 		}
@@ -69,10 +70,12 @@ func TestPagesAreHeardAsCommentsAre(t *testing.T) {
 	owner := viewer.Viewer{Actor: sia.Actor{Login: apptest.Owner}, Repos: map[int64]viewer.Role{repo: viewer.Writes}}
 	visitor := viewer.Viewer{Actor: sia.Actor{Login: "visitor"}, Repos: map[int64]viewer.Role{repo: viewer.Writes}}
 	page := "/tasks/" + string(id)
-	if said := press(t, s, visitor, page, "do", "pause"); !strings.Contains(said, "write access") || s.Task(n).State != sia.Working {
+	if said := press(t, s, visitor, page, "do", "pause"); !strings.Contains(said, "write access") ||
+		s.Task(n).State != sia.Working {
 		t.Errorf("a visitor pauses: %s; %q", s.Task(n).State, said)
 	}
-	if said := press(t, s, owner, page, "do", "pause"); s.Task(n).State != sia.OnHold || !strings.Contains(said, "/sia pause") {
+	if said := press(t, s, owner, page, "do", "pause"); s.Task(n).State != sia.OnHold || !strings.Contains(said,
+		"/sia pause") {
 		t.Errorf("the owner pauses: %s; %q", s.Task(n).State, said)
 	}
 	if said := press(t, s, owner, page, "do", "pause"); !strings.Contains(said, "paused already") {
@@ -89,10 +92,12 @@ func TestPagesAreHeardAsCommentsAre(t *testing.T) {
 	}
 	press(t, s, owner, page, "do", "answer", "words", "in English, with a comma", "back", "/escalations")
 	s.Settle()
-	if task := s.Task(n); task.State != sia.Passed || len(task.Answers) != 1 || task.Answers[0].Text != "in English, with a comma" {
+	if task := s.Task(n); task.State != sia.Passed || len(task.Answers) != 1 ||
+		task.Answers[0].Text != "in English, with a comma" {
 		t.Errorf("answered, it is %s: %+v", task.State, task.Answers)
 	}
-	if said := press(t, s, owner, page, "do", "stop"); !strings.Contains(said, "Nothing was done: the task has passed already") {
+	if said := press(t, s, owner, page, "do", "stop"); !strings.Contains(said,
+		"Nothing was done: the task has passed already") {
 		t.Errorf("stopped after it passed: %q", said)
 	}
 }

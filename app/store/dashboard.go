@@ -127,7 +127,8 @@ func (s *Store) CostsBetween(ctx context.Context, v Sight, from, to time.Time) (
 	costs, err := collect(ctx, s.r, func(rows *sql.Rows) (c Cost, err error) {
 		return c, rows.Scan(&c.Repo, &c.Spent)
 	}, `SELECT repo_id, sum(amount) AS spent FROM credits WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+
-		sees("repo_id")+` GROUP BY repo_id ORDER BY spent DESC, repo_id`, append([]any{micros(from), micros(to)}, v.args()...)...)
+		sees("repo_id")+` GROUP BY repo_id ORDER BY spent DESC, repo_id`, append([]any{micros(from), micros(to)},
+		v.args()...)...)
 	return costs, s.explain("sum the costs of repositories", err)
 }
 

@@ -59,7 +59,8 @@ func (s *Store) PatternTallies(ctx context.Context, v Sight, repo int64, lately 
 	}, `WITH each AS (SELECT pattern, technique, count(*) AS tried, sum(resolved) AS resolved,
 				count(CASE WHEN at >= ? THEN 1 END) AS lately FROM outcomes
 			WHERE (? = 0 OR repo_id = ?) AND `+sees("repo_id")+` GROUP BY pattern, technique),
-		ranked AS (SELECT *, row_number() OVER (PARTITION BY pattern ORDER BY resolved DESC, tried, technique) AS place FROM each)
+		ranked AS (SELECT *, row_number() OVER (PARTITION BY pattern ORDER BY resolved DESC, tried, technique) AS place
+			FROM each)
 		SELECT pattern, sum(lately) AS now, sum(tried) - sum(lately), sum(resolved),
 			max(CASE WHEN place = 1 AND resolved > 0 THEN technique ELSE '' END),
 			max(CASE WHEN place = 1 AND resolved > 0 THEN tried ELSE 0 END),
@@ -81,6 +82,7 @@ func (s *Store) LastDecisions(
 
 // SetupsOf lists how far the repositories of an installation are set up, by name.
 func (s *Store) SetupsOf(ctx context.Context, installation int64) ([]Setup, error) {
-	all, err := collect(ctx, s.r, scanSetup, setupQuery+` WHERE s.installation_id = ? ORDER BY r.owner, r.name`, installation)
+	all, err := collect(ctx, s.r, scanSetup, setupQuery+` WHERE s.installation_id = ? ORDER BY r.owner, r.name`,
+		installation)
 	return all, s.explain("list how far repositories are set up", err)
 }

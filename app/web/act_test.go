@@ -24,12 +24,14 @@ func TestWhatPeopleDoIsHeard(t *testing.T) {
 		heard          string
 		refused        int // status
 	}{
-		{who: member(), to: "/tasks/9-4", send: form("do", "pause").Encode(), heard: "ada 9-4 /sia pause", back: "/tasks/9-4"},
+		{who: member(), to: "/tasks/9-4", send: form("do", "pause").Encode(), heard: "ada 9-4 /sia pause",
+			back: "/tasks/9-4"},
 		{who: member(), to: "/tasks/9-4", send: form("do", "answer", "letter", "B").Encode(), heard: "ada 9-4 /sia answer B"},
 		{who: member(), to: "/tasks/9-4", send: form("do", "answer", "letter", "B", "words", "neither\nof them").Encode(),
 			heard: "ada 9-4 /sia answer neither\nof them"},
-		{who: operator(), to: "/tasks/9-4", send: form("do", "retry", "back", "/escalations").Encode(), heard: " 9-4 /sia retry",
-			back: "/escalations"},
+		{who: operator(), to: "/tasks/9-4", send: form("do", "retry", "back", "/escalations").Encode(),
+			heard: " 9-4 /sia retry",
+			back:  "/escalations"},
 		{who: operator(), to: "/tasks/9-4", send: form("do", "stop", "back", "//evil.test").Encode(), heard: " 9-4 /sia stop",
 			back: "/tasks/9-4"},
 		{who: member(), to: "/tasks/9-4", send: form("do", "answer").Encode(), refused: http.StatusBadRequest},
@@ -54,7 +56,8 @@ func TestWhatPeopleDoIsHeard(t *testing.T) {
 			}
 			continue
 		}
-		if d := cmp.Diff([]string{c.heard}, do.said); d != "" || code != http.StatusSeeOther || !strings.HasPrefix(location, c.back+"?note=") && c.back != "" {
+		if d := cmp.Diff([]string{c.heard}, do.said); d != "" || code != http.StatusSeeOther ||
+			!strings.HasPrefix(location, c.back+"?note=") && c.back != "" {
 			t.Errorf("%s %s: %d to %s: %s", c.to, c.send, code, location, d)
 		}
 		_, body := ask(t, h, c.who, "GET "+location, "")

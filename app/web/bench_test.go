@@ -31,7 +31,8 @@ func BenchmarkPages(b *testing.B) {
 		name string
 		viewer.Viewer
 	}{{"operator", operator()}, {"member", few}} {
-		for _, path := range []string{"/", "/tasks", "/tasks?text=nowhere", "/tasks?page=300", "/tasks?state=passed&month=2026-05",
+		for _, path := range []string{"/", "/tasks", "/tasks?text=nowhere", "/tasks?page=300",
+			"/tasks?state=passed&month=2026-05",
 			"/costs", "/techniques"} {
 			b.Run(who.name+strings.ReplaceAll(path, "/", "_"), func(b *testing.B) {
 				for b.Loop() {
@@ -60,10 +61,13 @@ func fill(b *testing.B, s *store.Store) {
 		at := start.Add(-time.Duration(r.Int64N(int64(365 * 24 * time.Hour))))
 		var task sia.Task
 		for n, fact := range []sia.Fact{
-			sia.Start{Installation: 1, Repo: repo, Issue: i + 1, Title: fmt.Sprintf("Task %d of the year", i), Body: body, DefaultBranch: "main"},
-			sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "ba5e", Title: fmt.Sprintf("Task %d of the year", i), Body: body},
+			sia.Start{Installation: 1, Repo: repo, Issue: i + 1, Title: fmt.Sprintf("Task %d of the year", i), Body: body,
+				DefaultBranch: "main"},
+			sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "ba5e",
+				Title: fmt.Sprintf("Task %d of the year", i), Body: body},
 			sia.Decided{Type: sia.DecideAssign, Choice: "coder", Agent: "builtin/x", Reason: "it is the only one"},
-			sia.AttemptEnded{End: sia.EndFinished, Commit: "c0ffee", Diff: sia.DiffStat{Files: 1, Added: 1}, Turns: 9, Cost: 3 * sia.Credit},
+			sia.AttemptEnded{End: sia.EndFinished, Commit: "c0ffee", Diff: sia.DiffStat{Files: 1, Added: 1}, Turns: 9,
+				Cost: 3 * sia.Credit},
 			sia.Stop{Reason: "closed"},
 		} {
 			_, begins := fact.(sia.Start)

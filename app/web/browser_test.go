@@ -40,9 +40,11 @@ func browser(t *testing.T) context.Context {
 
 // everyPage are pages of the world as somebody sees them, each with a name for a picture.
 func everyPage() map[string]string {
-	return map[string]string{"overview": "/", "tasks": "/tasks", "task": "/tasks/9-1", "passed": "/tasks/9-5", "question": "/tasks/9-4",
-		"attempt": "/tasks/9-4/attempts/1", "costs": "/costs", "escalations": "/escalations", "techniques": "/techniques?repo=9",
-		"coders": "/coders", "patterns": "/patterns", "policies": "/policies", "change": "/policies/bookings-change",
+	return map[string]string{"overview": "/", "tasks": "/tasks", "task": "/tasks/9-1", "passed": "/tasks/9-5",
+		"question": "/tasks/9-4",
+		"attempt":  "/tasks/9-4/attempts/1", "costs": "/costs", "escalations": "/escalations",
+		"techniques": "/techniques?repo=9",
+		"coders":     "/coders", "patterns": "/patterns", "policies": "/policies", "change": "/policies/bookings-change",
 		"lessons": "/lessons?repo=9", "lesson": "/lessons/9/" + string(lessonOf(bookings)), "settings": "/settings?repo=9",
 		"installations": "/installations", "installation": "/installations/1"}
 }
@@ -59,7 +61,8 @@ func TestEverybodyCanUsePages(t *testing.T) {
 	s := world(t)
 	h := pages(t, s, &doer{})
 	ctx := browser(t)
-	for name, who := range map[string]viewer.Viewer{"admin": admin(), "member": member(), "stranger": stranger(), "nobody": nobody()} {
+	for name, who := range map[string]viewer.Viewer{"admin": admin(), "member": member(), "stranger": stranger(),
+		"nobody": nobody()} {
 		// The policy of pages forbids scripts from elsewhere, such as the one that looks at them.
 		srv := httptest.NewServer(as(who, unguarded(h)))
 		t.Cleanup(srv.Close)

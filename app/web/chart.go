@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
-	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -23,7 +22,8 @@ func newPicture(id, title, description string, width, height float64) *picture {
 	if width < 400 {
 		class = "narrow-chart"
 	}
-	fmt.Fprintf(p, `<svg class="%s" viewBox="0 0 %.0f %.0f" role="img" aria-labelledby="%s-title %s-desc"><title id="%s-title">%s</title>`+
+	fmt.Fprintf(p, `<svg class="%s" viewBox="0 0 %.0f %.0f" role="img" aria-labelledby="%s-title %s-desc">`+
+		`<title id="%s-title">%s</title>`+
 		`<desc id="%s-desc">%s</desc>`, class, width, height, id, id, id, esc(title), id, esc(description))
 	return p
 }
@@ -98,61 +98,6 @@ func weekChart(weeks []weekLine) template.HTML {
 	p.words(2, 11, "number", most.String()+" credits")
 	return p.html()
 }
-
-// axis shows a task's attempts on one time axis, with what was diagnosed and what people said.
-func axis(t sia.Task, all []moment, now time.Time) template.HTML {
-	if len(t.Attempts) == 0 {
-		return ""
-	}
-	from, to := t.CreatedAt, now
-	if t.State.Final() {
-		to = t.Since
-	}
-	if first := t.Attempts[0].StartedAt; first.Before(from) {
-		from = first
-	}
-	const left, right, wide, row = 95.0, 555.0, 640.0, 24.0
-	span := max(to.Sub(from), time.Second)
-	x := func(at time.Time) float64 {
-		return left + (right-left)*max(0, min(1, float64(at.Sub(from))/float64(span)))
-	}
-	shown := t.Attempts[max(0, len(t.Attempts)-shownAttempts):]
-	height := row*float64(len(shown)+1) + 24
-	p := newPicture("axis", "Attempts on one time axis", fmt.Sprintf("%d attempts from %s to %s; the table of attempts says "+
-		"the same.", len(t.Attempts), from.UTC().Format(time.DateTime), to.UTC().Format(time.DateTime)), wide, height)
-	for i, a := range shown {
-		end, y := a.EndedAt, row*float64(i)
-		if end.IsZero() {
-			end = to
-		}
-		outcome, class := string(a.Outcome), "busy"
-		switch a.Outcome {
-		case "":
-			outcome = "under way"
-		case sia.AttemptPass:
-			class = "good"
-		case sia.AttemptFail, sia.AttemptError:
-			class = "bad"
-		}
-		p.words(0, y+17, "name", fmt.Sprintf("Attempt %d", a.Number))
-		p.bar(x(a.StartedAt), y+5, x(end)-x(a.StartedAt), row-10, class)
-		p.words(x(end)+4, y+17, "number", outcome)
-	}
-	y := row * float64(len(shown))
-	p.words(0, y+17, "name", "People")
-	for _, m := range all {
-		if m.By != "" {
-			p.line(x(m.At), y+5, x(m.At), y+row-5, "person")
-		}
-	}
-	p.line(left, y+row, right, y+row, "even")
-	p.words(left, y+row+16, "name", from.UTC().Format("2 Jan 15:04"))
-	p.words(right, y+row+16, "end", to.UTC().Format("2 Jan 15:04"))
-	return p.html()
-}
-
-// shownAttempts is how many attempts fit an axis: the last ones.
-const shownAttempts = 40
 
 // bars shows shares with their intervals: a bar to the share, a line over where it may truly lie.
 func bars(id, title string, rows []tallyLine) template.HTML {

@@ -25,7 +25,8 @@ type escalationsPage struct {
 
 func (s *site) escalations(r *http.Request) (frame, error) {
 	v := viewer.From(r.Context())
-	tasks, err := s.From.FindTasks(r.Context(), sightOf(v), store.Find{States: []sia.State{sia.Escalated}, Limit: shownQuestions})
+	tasks, err := s.From.FindTasks(r.Context(), sightOf(v), store.Find{States: []sia.State{sia.Escalated},
+		Limit: shownQuestions})
 	if err != nil {
 		return frame{}, err
 	}

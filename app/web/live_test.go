@@ -59,7 +59,8 @@ func TestChangesAreTold(t *testing.T) {
 	stop(t, s, "9-4")
 	until("event: changed")
 	id := until("id: ")
-	if now := until("data: "); strings.TrimPrefix(now, "data: ") == left || strings.TrimPrefix(id, "id: ") != strings.TrimPrefix(now, "data: ") {
+	if now := until("data: "); strings.TrimPrefix(now, "data: ") == left || strings.TrimPrefix(id,
+		"id: ") != strings.TrimPrefix(now, "data: ") {
 		t.Errorf("it tells of %s as %s, and was at %s", now, id, left)
 	}
 	_, again := line(t.Context(), t, srv, "/live?task=9-4", left)
@@ -109,7 +110,8 @@ func TestLinesAreBounded(t *testing.T) {
 // A server that ends does not wait for pages that are open.
 func TestLinesEndWithTheServer(t *testing.T) {
 	ending := make(chan struct{})
-	h, err := web.New(web.Deps{From: world(t), Do: &doer{}, Lessons: &doer{}, Settings: defaults{}, Advise: defaults{}, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+	h, err := web.New(web.Deps{From: world(t), Do: &doer{}, Lessons: &doer{}, Settings: defaults{}, Advise: defaults{},
+		Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 		Ending: ending})
 	must(t, err)
 	srv := httptest.NewServer(as(member(), h))

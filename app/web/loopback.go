@@ -27,8 +27,8 @@ func Loopback(next http.Handler, alone bool) http.Handler {
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			if !alone {
-				http.Error(w, "Who you are is not known here, because something else passes on what you ask; say it in a comment on "+
-					"GitHub instead.", http.StatusForbidden)
+				http.Error(w, "Who you are is not known here, because something else passes on what you ask; say it in a "+
+					"comment on GitHub instead.", http.StatusForbidden)
 				return
 			}
 			r.Body = http.MaxBytesReader(w, r.Body, formLimit)

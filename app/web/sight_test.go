@@ -32,7 +32,8 @@ func addresses(installation, repo string, task sia.TaskID, lesson, change string
 			all = append(all, "POST "+path)
 			continue
 		}
-		for _, query := range []string{"", "?format=json", "?repo=" + repo, "?format=json&repo=" + repo, "?task=" + id + "&format=json",
+		for _, query := range []string{"", "?format=json", "?repo=" + repo, "?format=json&repo=" + repo, "?task=" + id +
+			"&format=json",
 			"?text=word&state=passed", "?text=word&format=json", "?technique=vault-technique", "?all=1&repo=" + repo} {
 			all = append(all, "GET "+path+query)
 		}
@@ -111,11 +112,14 @@ func TestEverybodySeesWhatIsTheirs(t *testing.T) {
 	s := world(t)
 	h := pages(t, s, &doer{})
 	for path, want := range map[string]string{
-		"/": "bookings-word which of the two?", "/tasks": "bookings-word task 1", "/tasks?text=TASK+2": "bookings-word task 2",
+		"/": "bookings-word which of the two?", "/tasks": "bookings-word task 1",
+		"/tasks?text=TASK+2":                  "bookings-word task 2",
 		"/tasks?technique=bookings-technique": "task 3", "/tasks?state=stopped": "task 3", "/tasks?month=2026-05": "task 1",
 		"/tasks?repo=9": "task 1", "/tasks/9-4": "bookings-word said", "/tasks/9-1": "bookings-word expected 1, got 2",
-		"/tasks/9-5": "2 files, +12 −3", "/tasks/9-1/attempts/1": "Attempt 1", "/costs": "acme/bookings", "/escalations": "bookings-word first",
-		"/techniques": "2</td><td>3</td>", "/techniques?repo=9&pattern=wrong-tool": "It resolved most of wrong-tool.", "/coders": "bookings-coder", "/patterns": "2 of 3", "/policies": "bookings-policy",
+		"/tasks/9-5": "2 files, +12 −3", "/tasks/9-1/attempts/1": "Attempt 1", "/costs": "acme/bookings",
+		"/escalations": "bookings-word first",
+		"/techniques":  "2</td><td>3</td>", "/techniques?repo=9&pattern=wrong-tool": "It resolved most of wrong-tool.",
+		"/coders": "bookings-coder", "/patterns": "2 of 3", "/policies": "bookings-policy",
 		"/policies/bookings-change": "bookings-word 0.1", "/lessons": "must not be edited",
 		"/lessons/9/" + string(lessonOf(bookings)): "bookings-word helped", "/settings": "max_approaches",
 		"/installations": "/installations/1", "/installations/1": "acme/bookings",
@@ -125,14 +129,16 @@ func TestEverybodySeesWhatIsTheirs(t *testing.T) {
 		}
 	}
 	for path, not := range map[string]string{
-		"/tasks?text=nothing": "task 1", "/tasks?month=2026-04": "task 1", "/tasks?state=queued": "task 1", "/tasks?page=2": "task 1",
+		"/tasks?text=nothing": "task 1", "/tasks?month=2026-04": "task 1", "/tasks?state=queued": "task 1",
+		"/tasks?page=2":  "task 1",
 		"/tasks?repo=10": "bookings-word task", "/techniques?repo=10": "bookings-technique",
 	} {
 		if code, body := ask(t, h, admin(), "GET "+path, ""); code != http.StatusOK || strings.Contains(body, not) {
 			t.Errorf("%s shows %q: %d\n%s", path, not, code, body)
 		}
 	}
-	for _, path := range []string{"/tasks?page=0", "/tasks?page=x", "/tasks?page=1001", "/tasks?state=no", "/tasks?month=May",
+	for _, path := range []string{"/tasks?page=0", "/tasks?page=x", "/tasks?page=1001", "/tasks?state=no",
+		"/tasks?month=May",
 		"/tasks?repo=-1", "/techniques?repo=9&pattern=x", "/coders?repo=x"} {
 		if code, _ := ask(t, h, admin(), "GET "+path, ""); code != http.StatusBadRequest {
 			t.Errorf("%s: %d, want 400", path, code)

@@ -41,7 +41,8 @@ type tasksPage struct {
 func (s *site) tasks(r *http.Request) (frame, error) {
 	q := r.URL.Query()
 	p := tasksPage{State: sia.State(q.Get("state")), Technique: sia.TechniqueID(q.Get("technique")),
-		Text: text.Clip(q.Get("text"), wanted), Month: q.Get("month"), Page: 1, States: sia.States, Months: lastMonths(s.Now())}
+		Text: text.Clip(q.Get("text"), wanted), Month: q.Get("month"), Page: 1, States: sia.States,
+		Months: lastMonths(s.Now())}
 	var err error
 	if p.repoChoice, err = s.choice(r); err != nil {
 		return frame{}, err

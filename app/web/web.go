@@ -57,12 +57,14 @@ type site struct {
 // doesn't is nobody's, and sees nothing. It is an error when anything of d is missing.
 func New(d Deps) (http.Handler, error) {
 	for name, missing := range map[string]bool{"From": d.From == nil, "Do": d.Do == nil, "Lessons": d.Lessons == nil,
-		"Settings": d.Settings == nil, "Advise": d.Advise == nil, "Logger": d.Logger == nil, "Now": d.Now == nil, "Ending": d.Ending == nil} {
+		"Settings": d.Settings == nil, "Advise": d.Advise == nil, "Logger": d.Logger == nil, "Now": d.Now == nil,
+		"Ending": d.Ending == nil} {
 		if missing {
 			return nil, fmt.Errorf("make the pages: %s is missing", name)
 		}
 	}
-	s := &site{Deps: d, pages: map[string]*template.Template{}, notes: newNotes(), live: newLive(d.From, d.Ending, d.Logger)}
+	s := &site{Deps: d, pages: map[string]*template.Template{}, notes: newNotes(), live: newLive(d.From, d.Ending,
+		d.Logger)}
 	base, err := template.New("base.html").Funcs(s.funcs()).ParseFS(assets, "templates/base.html", "templates/parts.html")
 	if err != nil {
 		return nil, fmt.Errorf("make the pages: %w", err)

@@ -101,7 +101,8 @@ func pages(t testing.TB, from web.Reader, do *doer) http.Handler {
 
 func TestPages(t *testing.T) {
 	srv, _ := serve(t)
-	for name, path := range map[string]string{"overview": "/", "tasks": "/tasks", "task": "/tasks/9-12", "attempt": "/tasks/9-12/attempts/2"} {
+	for name, path := range map[string]string{"overview": "/", "tasks": "/tasks", "task": "/tasks/9-12",
+		"attempt": "/tasks/9-12/attempts/2"} {
 		t.Run(name, func(t *testing.T) {
 			code, header, body := get(t, srv, path, "")
 			if code != http.StatusOK || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {

@@ -40,7 +40,8 @@ func admin() viewer.Viewer {
 
 // stranger is somebody of globex.
 func stranger() viewer.Viewer {
-	return viewer.Viewer{Actor: sia.Actor{Login: "mallory", ID: 66}, Token: "t", Repos: map[int64]viewer.Role{20: viewer.Administers},
+	return viewer.Viewer{Actor: sia.Actor{Login: "mallory", ID: 66}, Token: "t",
+		Repos:         map[int64]viewer.Role{20: viewer.Administers},
 		Installations: []viewer.Installation{{ID: 2, Account: "globex", Whole: true}}}
 }
 
@@ -54,7 +55,8 @@ func world(t testing.TB) *store.Store {
 	_, _, err = s.Migrate(t.Context())
 	ok(t, err)
 	for i, account := range []string{"acme", "globex"} {
-		ok(t, s.UpsertInstallation(t.Context(), store.Installation{ID: int64(i + 1), Account: account, AccountID: int64(i + 1)}))
+		ok(t, s.UpsertInstallation(t.Context(), store.Installation{ID: int64(i + 1), Account: account,
+			AccountID: int64(i + 1)}))
 	}
 	populate(t, s, 1, bookings)
 	populate(t, s, 1, payroll)
@@ -83,7 +85,8 @@ func populate(t testing.TB, s *store.Store, installation int64, repo sia.Repo) {
 	solved(t, s, installation, repo, 5, word)
 	for i, resolved := range []bool{true, true, false} {
 		id := sia.NewTaskID(repo.ID, i+1)
-		_, err := s.RecordOutcome(ctx, store.Outcome{Task: id, Intervention: 1, Repo: repo, Pattern: sia.Pattern(repo.Name + "-pattern"),
+		_, err := s.RecordOutcome(ctx, store.Outcome{Task: id, Intervention: 1, Repo: repo,
+			Pattern:   sia.Pattern(repo.Name + "-pattern"),
 			Technique: sia.TechniqueID(repo.Name + "-technique"), Resolved: resolved, At: start})
 		ok(t, err)
 		ok(t, s.RecordCoderOutcome(ctx, store.CoderOutcome{Task: id, Attempt: 1, Repo: repo.ID, Org: repo.Owner, Kind: "fix",
@@ -93,11 +96,13 @@ func populate(t testing.TB, s *store.Store, installation int64, repo sia.Repo) {
 				Policy: word, Choice: word, Propensity: 1, Reason: word + "resolved 7 of 9 here.", At: start}))
 		}
 	}
-	l := lesson.NewTaught(repo.ID, repo.Name, word+"is generated and must not be edited", sia.Actor{Login: "ada"}, sia.Task{}, start)
+	l := lesson.NewTaught(repo.ID, repo.Name, word+"is generated and must not be edited", sia.Actor{Login: "ada"},
+		sia.Task{}, start)
 	ok(t, s.PutLessons(ctx, repo.ID, l))
 	ok(t, s.CountLessons(ctx, repo.ID, lesson.Evidence{Key: "k", Lesson: l.ID, Good: 1, At: start, Why: word + "helped"}))
-	ok(t, s.SaveExperiment(ctx, store.Experiment{ID: repo.Name + "-change", Installation: installation, Place: repo, Decision: "recover",
-		Name: repo.Name + "-policy", Change: word + "0.1 -> 0.3", Reason: word, By: "gpt-5", Phase: store.ExperimentRunning,
+	ok(t, s.SaveExperiment(ctx, store.Experiment{ID: repo.Name + "-change", Installation: installation, Place: repo,
+		Decision: "recover",
+		Name:     repo.Name + "-policy", Change: word + "0.1 -> 0.3", Reason: word, By: "gpt-5", Phase: store.ExperimentRunning,
 		Why: word, CreatedAt: start}, word))
 }
 
@@ -109,16 +114,21 @@ func restore(t testing.TB, s *store.Store, installation int64, repo sia.Repo, is
 	t.Helper()
 	resolved := issue < 3
 	task := sia.Task{ID: sia.NewTaskID(repo.ID, issue), Installation: installation, Repo: repo, Issue: issue,
-		Title: fmt.Sprintf("%stask %d", word, issue), State: sia.Passed, CreatedAt: start, StartedAt: start, Since: start.Add(time.Hour),
-		BaseSHA: sia.SHA(strings.Repeat("a", 40)), Head: "f00d", Credits: sia.Ledger{Budget: 100 * sia.Credit, Spent: 12 * sia.Credit},
+		Title: fmt.Sprintf("%stask %d", word, issue), State: sia.Passed, CreatedAt: start, StartedAt: start,
+		Since:   start.Add(time.Hour),
+		BaseSHA: sia.SHA(strings.Repeat("a", 40)), Head: "f00d", Credits: sia.Ledger{Budget: 100 * sia.Credit,
+			Spent: 12 * sia.Credit},
 		Attempts: []sia.Attempt{
-			{Number: 1, StartedAt: start, EndedAt: start.Add(20 * time.Minute), Outcome: sia.AttemptFail, Reason: word + "failed", Head: "beef",
+			{Number: 1, StartedAt: start, EndedAt: start.Add(20 * time.Minute), Outcome: sia.AttemptFail, Reason: word +
+				"failed", Head: "beef",
 				Failures: []sia.CheckFailure{{Check: word + "check", Excerpt: word + "expected 1, got 2"}}},
-			{Number: 2, StartedAt: start.Add(25 * time.Minute), EndedAt: start.Add(time.Hour), Outcome: sia.AttemptPass, Head: "f00d",
+			{Number: 2, StartedAt: start.Add(25 * time.Minute), EndedAt: start.Add(time.Hour), Outcome: sia.AttemptPass,
+				Head:      "f00d",
 				Technique: sia.TechniqueID(repo.Name + "-technique")}},
 		Checks: []sia.Check{{Name: word + "check", Colour: sia.Green, Required: true}},
 		Interventions: []sia.Intervention{{Number: 1, After: 1, Diagnosis: sia.Diagnosis{Summary: word + "summary",
-			Pattern: sia.Pattern(repo.Name + "-pattern"), Technique: sia.TechniqueID(repo.Name + "-technique")}, Resolved: &resolved}},
+			Pattern: sia.Pattern(repo.Name + "-pattern"), Technique: sia.TechniqueID(repo.Name + "-technique")},
+			Resolved: &resolved}},
 	}
 	if !resolved {
 		task.State, task.Ended = sia.Stopped, word+"was stopped"
@@ -131,8 +141,9 @@ func restore(t testing.TB, s *store.Store, installation int64, repo sia.Repo, is
 func begun(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) func(int, sia.Fact) {
 	t.Helper()
 	id := sia.NewTaskID(repo.ID, issue)
-	effects := map[sia.Kind]sia.EffectKind{sia.KBegun: sia.DoBegin, sia.KDecided: sia.DoDecide, sia.KAttemptEnded: sia.DoAttempt,
-		sia.KPushed: sia.DoPush, sia.KPullOpened: sia.DoPull, sia.KJudged: sia.DoGate,
+	effects := map[sia.Kind]sia.EffectKind{sia.KBegun: sia.DoBegin, sia.KDecided: sia.DoDecide,
+		sia.KAttemptEnded: sia.DoAttempt,
+		sia.KPushed:       sia.DoPush, sia.KPullOpened: sia.DoPull, sia.KJudged: sia.DoGate,
 		sia.KFinalReviewed: sia.DoFinalReview}
 	apply := func(minutes int, fact sia.Fact) {
 		t.Helper()

@@ -65,13 +65,15 @@ func testFound(t *testing.T, s *fixture) {
 		{store.SeesOnly(demo.ID), store.Find{Repo: other.ID, Limit: 9}, ""},
 		{store.SeesAll(), store.Find{Repo: other.ID, Limit: 9}, "other#9"},
 		{store.SeesAll(), store.Find{Text: "MAIL", Limit: 9}, "other#9 demo#3 demo#1"},
-		{store.SeesAll(), store.Find{Text: "%", Limit: 9}, "demo#4"}, {store.SeesAll(), store.Find{Text: "_", Limit: 9}, "demo#3"},
+		{store.SeesAll(), store.Find{Text: "%", Limit: 9}, "demo#4"}, {store.SeesAll(), store.Find{Text: "_", Limit: 9},
+			"demo#3"},
 		{store.SeesAll(), store.Find{Text: "' OR 1 --", Limit: 9}, ""},
 		{store.SeesAll(), store.Find{States: []sia.State{sia.Stopped}, Limit: 9}, "demo#2"},
 		{store.SeesAll(), store.Find{States: []sia.State{sia.Stopped, sia.Queued}, Limit: 2, Skip: 1}, "other#9 demo#4"},
 		{store.SeesAll(), store.Find{Technique: sia.FreshStart, Limit: 9}, ""},
 		{store.SeesAll(), store.Find{From: now.Add(time.Hour), Limit: 9}, ""},
-		{store.SeesAll(), store.Find{From: now.Add(-time.Hour), To: now.Add(time.Hour), Limit: 9}, "demo#2 other#9 demo#4 demo#3 demo#1"},
+		{store.SeesAll(), store.Find{From: now.Add(-time.Hour), To: now.Add(time.Hour), Limit: 9},
+			"demo#2 other#9 demo#4 demo#3 demo#1"},
 		{store.SeesAll(), store.Find{Skip: 3, Limit: 9}, "demo#3 demo#1"},
 	} {
 		got, err := s.FindTasks(patient(t), c.v, c.f)
@@ -103,7 +105,8 @@ func testWeeks(t *testing.T, s *fixture) {
 	}
 	stopped(t, s, b, until.Add(-time.Millisecond))
 	rebuilt := sia.Task{ID: sia.NewTaskID(demo.ID, 77), Repo: demo, Issue: 77, State: sia.Passed}
-	_, err := s.Apply(patient(t), rebuilt.ID, sia.Event{ID: "r", At: until.Add(-time.Minute), Fact: sia.Restored{Task: rebuilt}})
+	_, err := s.Apply(patient(t), rebuilt.ID, sia.Event{ID: "r", At: until.Add(-time.Minute),
+		Fact: sia.Restored{Task: rebuilt}})
 	must(t, err)
 	got, err := s.Weeks(patient(t), store.SeesOnly(demo.ID), until, 3)
 	must(t, err)
@@ -114,14 +117,16 @@ func testWeeks(t *testing.T, s *fixture) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if none, err := s.Weeks(patient(t), store.Sight{}, until, 1); err != nil || none[0].Passed+none[0].Stopped != 0 || none[0].Spent != 0 {
+	if none, err := s.Weeks(patient(t), store.Sight{}, until, 1); err != nil || none[0].Passed+none[0].Stopped != 0 ||
+		none[0].Spent != 0 {
 		t.Errorf("who sees nothing sees %+v, %v", none, err)
 	}
 	costs, err := s.CostsBetween(patient(t), store.SeesAll(), until.AddDate(0, 0, -1), until)
 	if d := cmp.Diff([]store.Cost{{Repo: demo.ID, Spent: 3 * sia.Credit}}, costs); err != nil || d != "" {
 		t.Errorf("%v %s", err, d)
 	}
-	if costs, err := s.CostsBetween(patient(t), store.SeesOnly(other.ID), until.AddDate(0, 0, -1), until); err != nil || len(costs) > 0 {
+	if costs, err := s.CostsBetween(patient(t), store.SeesOnly(other.ID), until.AddDate(0, 0, -1), until); err != nil ||
+		len(costs) > 0 {
 		t.Errorf("costs of what is out of sight: %+v, %v", costs, err)
 	}
 }
@@ -166,8 +171,9 @@ func testTallies(t *testing.T, s *fixture) {
 	record := func(repo sia.Repo, issue int, technique sia.TechniqueID, resolved bool, day int) {
 		t.Helper()
 		id := sia.NewTaskID(repo.ID, issue)
-		_, err := s.RecordOutcome(ctx, store.Outcome{Task: id, Intervention: 1, Repo: repo, Pattern: "p", Technique: technique,
-			Resolved: resolved, At: at(0).AddDate(0, 0, day)})
+		_, err := s.RecordOutcome(ctx, store.Outcome{Task: id, Intervention: 1, Repo: repo, Pattern: "p",
+			Technique: technique,
+			Resolved:  resolved, At: at(0).AddDate(0, 0, day)})
 		must(t, err)
 		must(t, s.RecordCoderOutcome(ctx, store.CoderOutcome{Task: id, Attempt: 1, Repo: repo.ID, Coder: "fast", Cost: 10,
 			Resolved: resolved, At: at(0)}))
@@ -178,7 +184,8 @@ func testTallies(t *testing.T, s *fixture) {
 	record(other, 4, "z", false, 9)
 	mine := store.SeesOnly(demo.ID)
 	techniques, err := s.TechniqueTallies(ctx, mine, 0)
-	if d := cmp.Diff([]store.Tally{{Name: "x", Tried: 2, Resolved: 1}, {Name: "y", Tried: 1, Resolved: 1}}, techniques); err != nil || d != "" {
+	if d := cmp.Diff([]store.Tally{{Name: "x", Tried: 2, Resolved: 1}, {Name: "y", Tried: 1, Resolved: 1}},
+		techniques); err != nil || d != "" {
 		t.Errorf("%v %s", err, d)
 	}
 	coders, err := s.CoderTallies(ctx, store.SeesAll(), other.ID)
