@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 )
 
 // press sends a form of a task's page as somebody, and returns the answer that the page then shows.
@@ -99,5 +100,51 @@ func TestPagesAreHeardAsCommentsAre(t *testing.T) {
 	if said := press(t, s, owner, page, "do", "stop"); !strings.Contains(said,
 		"Nothing was done: the task has passed already") {
 		t.Errorf("stopped after it passed: %q", said)
+	}
+}
+
+// Who rules an installation pauses all of it and lets it go on, and a lesson is forgotten for good by
+// whom GitHub lets write, and by nobody else.
+func TestPagesSwitchAndForget(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Sim.CreateUser("visitor")
+	check(t, s.Sim.SetPermission(apptest.Repo, "visitor", "read"))
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	repo, in := s.Task(n).Repo.ID, s.Task(n).Installation
+	admin := viewer.Viewer{Actor: sia.Actor{Login: apptest.Owner}, Repos: map[int64]viewer.Role{repo: viewer.Administers},
+		Installations: []viewer.Installation{{ID: in, Account: apptest.Owner, Whole: true}}}
+	visitor := viewer.Viewer{Actor: sia.Actor{Login: "visitor"}, Repos: map[int64]viewer.Role{repo: viewer.Writes}}
+	installation := fmt.Sprintf("/installations/%d", in)
+	if said := press(t, s, admin, installation, "do", "pause"); s.Task(n).State != sia.OnHold ||
+		!strings.Contains(said, "1 task stopped") {
+		t.Errorf("paused: %s; %q", s.Task(n).State, said)
+	}
+	s.Go()
+	s.Settle()
+	if said := press(t, s, admin, installation, "do", "resume"); !strings.Contains(said, "1 task goes on") {
+		t.Errorf("resumed: %q", said)
+	}
+	s.Settle()
+	if state := s.Task(n).State; state != sia.Passed {
+		t.Errorf("resumed, it is %s", state)
+	}
+
+	l := lesson.NewTaught(repo, "test", "run make generate after a change of the schema", sia.Actor{Login: "ada"}, sia.Task{},
+		s.Clock.Now())
+	check(t, s.App.Store.PutLessons(t.Context(), repo, l))
+	page := fmt.Sprintf("/lessons/%d/%s", repo, l.ID)
+	for _, c := range []struct {
+		who  viewer.Viewer
+		said string
+		then lesson.State
+	}{{visitor, "write access", lesson.Active}, {admin, "make generate", lesson.Forgotten}} {
+		said := press(t, s, c.who, page, "do", "forget")
+		kept, err := s.App.Store.Lesson(t.Context(), repo, l.ID)
+		if err != nil || kept.State != c.then || !strings.Contains(said, c.said) {
+			t.Errorf("%s forgets it: %q; it is %s, %v", c.who.Actor.Login, said, kept.State, err)
+		}
 	}
 }

@@ -129,17 +129,11 @@ func (in *Intake) Halt(ctx context.Context, by sia.Actor, installation int64) (a
 	}
 	n, err := in.Store.Halt(ctx, store.Halt{Scope: sia.InstallationHalt(installation), By: by.Login, At: in.Now(),
 		Reason: "everything in this installation is paused: " + who + " said so on SIA's page"})
-	return fmt.Sprintf("Everything is paused: %d tasks were stopped and keep what they had done; new ones wait.", n), err
+	return render.InstallationHalted(n), err
 }
 
 // Lift lets an installation go on that was paused as a whole.
 func (in *Intake) Lift(ctx context.Context, by sia.Actor, installation int64) (answer string, err error) {
 	n, known, err := in.Store.Lift(ctx, sia.InstallationHalt(installation), by.Login, in.Now())
-	switch {
-	case err != nil:
-		return "", err
-	case !known:
-		return "It was not paused as a whole.", nil
-	}
-	return fmt.Sprintf("At work again: %d tasks go on where they stopped. What was paused by itself stays paused.", n), nil
+	return render.InstallationLifted(n, known), err
 }
