@@ -33,7 +33,6 @@ import (
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/policies"
-	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
@@ -69,6 +68,8 @@ type App struct {
 	secrets  *secret.Masker
 	now      func() time.Time
 	outside  outside
+	pages    http.Handler  // for whoever a viewer was found for
+	ending   chan struct{} // closed when Run ends
 }
 
 // New opens the database, brings its schema up to date, starts the engine and
@@ -103,8 +104,24 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
+	chooser, err := newChooser(g, c)
+	if err != nil {
+		return nil, err
+	}
+	advise, err := newAdviser(g.store, chooser)
+	if err != nil {
+		return nil, err
+	}
+	a.ending = make(chan struct{})
+	a.pages, err = web.New(web.Deps{
+		From: g.store, Do: intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Links: c.links(),
+		Logger: g.log, Now: g.now, Ending: a.ending,
+	})
+	if err != nil {
+		return nil, err
+	}
 	looker := sweep.NewLooker(g.store, g.github, intake, g.now)
-	worker, err := newWorker(ctx, g, c, o, looker)
+	worker, err := newWorker(ctx, g, c, o, looker, chooser)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +144,9 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 }
 
 // newWorker builds what carries effects out.
-func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.Looker) (_ *work.Worker, err error) {
+func newWorker(
+	ctx context.Context, g *ground, c Config, o Options, looker work.Looker, chooser *learn.Chooser,
+) (_ *work.Worker, err error) {
 	chains := map[string]*llm.Chain{}
 	for role, m := range c.Models.Roles() {
 		if chains[role], err = m.Chain(role, g.log); err != nil {
@@ -147,14 +166,6 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 	if err != nil {
 		return nil, err
 	}
-	policy, err := policies.ShippedTechnique()
-	if err != nil {
-		return nil, err
-	}
-	learner, err := bandit.NewLearner(policy)
-	if err != nil {
-		return nil, err
-	}
 	assign, err := policies.ShippedAssign()
 	if err != nil {
 		return nil, err
@@ -163,15 +174,11 @@ func newWorker(ctx context.Context, g *ground, c Config, o Options, looker work.
 	if err != nil {
 		return nil, err
 	}
-	setup, err := setupOf(c)
-	if err != nil {
-		return nil, err
-	}
 	return work.New(work.Deps{
 		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
 		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
-		Settings: g.settings, Looker: looker, Chooser: learn.NewChooser(g.store, learner, setup, g.now),
+		Settings: g.settings, Looker: looker, Chooser: chooser,
 		Decider: learn.NewDecider(g.store, who, g.evolver, checker.Checks(), g.now),
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now,
@@ -229,13 +236,13 @@ func newSandbox(ctx context.Context, o Options) (*sandbox.Sandbox, error) {
 
 // routes puts together what answers at both addresses.
 func (a *App) routes(hook http.Handler, invited *signin.Invitation) error {
-	pages, at := web.New(a.Store, a.config.links(), a.log), ""
+	at := ""
 	if a.config.SignsIn() {
 		at = a.config.PublicURL
 	}
 	progress := setup.NewProgress(a.GitHub, a.Store, at, a.now(), a.log, a.now).Handler()
 	own := http.NewServeMux()
-	own.Handle("/", pages)
+	own.Handle("/", a.pages)
 	own.Handle(setup.Path, progress)
 	own.Handle(setup.Path+"/", progress)
 	a.private = a.privateRoutes(signin.Local(own))
@@ -255,7 +262,7 @@ func (a *App) routes(hook http.Handler, invited *signin.Invitation) error {
 		GitHub: a.config.GitHub.URL, API: a.config.GitHub.API, ClientID: a.config.GitHub.ClientID,
 		ClientSecret: a.config.GitHub.ClientSecret, PublicURL: a.config.PublicURL, Dir: a.config.Dir, Installed: a.GitHub,
 		Logger: a.log, Now: a.now,
-	}, pages)
+	}, a.pages)
 	if err != nil {
 		return err
 	}
@@ -272,6 +279,9 @@ func (a *App) privateRoutes(pages http.Handler) http.Handler {
 	mux.Handle("/", pages)
 	return mux
 }
+
+// Pages is SIA's pages, for whoever a request says looks at them (package app/web/viewer).
+func (a *App) Pages() http.Handler { return a.pages }
 
 // Addr is the address on which webhooks are received.
 func (a *App) Addr() net.Addr { return a.front.Addr() }
@@ -293,6 +303,7 @@ func (a *App) Periodic(ctx context.Context, name string) error {
 // Run serves until ctx ends, then lets running requests and effects finish. It
 // returns nil when it was asked to end.
 func (a *App) Run(ctx context.Context) error {
+	context.AfterFunc(ctx, func() { close(a.ending) }) // open pages end first, for the front waits for them
 	a.front.Answer(a.public, a.private)
 	a.log.InfoContext(ctx, "serving", "webhooks", a.Addr().String()+"/webhook")
 	if a.config.SignsIn() {

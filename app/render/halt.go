@@ -30,6 +30,20 @@ func goOn(tasks int) string {
 	return fmt.Sprintf("%d tasks go on where they stopped", tasks)
 }
 
+// InstallationHalted answers the switch of a page that pauses everything of an installation.
+func InstallationHalted(tasks int) string {
+	return fmt.Sprintf("Everything is paused: %s stopped, and what was done is kept. New tasks wait until everything is "+
+		"resumed here.", plural(tasks, "task"))
+}
+
+// InstallationLifted answers the switch that has it go on; known is false when nothing was paused as a whole.
+func InstallationLifted(tasks int, known bool) string {
+	if !known {
+		return "It was not paused as a whole, so there is nothing to resume."
+	}
+	return fmt.Sprintf("At work again: %s. What was paused by itself stays paused.", goOn(tasks))
+}
+
 // StillHalted answers /sia resume all where something else holds the repository.
 func StillHalted(reason string, scope sia.HaltScope) string {
 	return sentenceCase(reason) + ". That is not for this repository to lift: " + scope.LiftedBy() + "."

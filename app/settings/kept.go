@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -14,21 +15,29 @@ import (
 func KeptSettings(
 	ctx context.Context, s *store.Store, installation int64, repo sia.Repo,
 ) (set sia.Settings, read bool, err error) {
-	places, err := (&Files{store: s}).places(ctx, installation, repo)
+	in, read, err := (&Files{store: s}).Kept(ctx, installation, repo)
+	return in.Settings, read, err
+}
+
+// Kept is the same, with the file that they are from.
+func (f *Files) Kept(ctx context.Context, installation int64, repo sia.Repo) (set sia.InForce, read bool, err error) {
+	set.Settings = sia.DefaultSettings()
+	places, err := f.places(ctx, installation, repo)
 	if err != nil {
 		return set, false, err
 	}
 	for _, place := range places {
-		own, err := s.Settings(ctx, place.ID)
+		own, err := f.store.Settings(ctx, place.ID)
 		if errors.Is(err, store.ErrNotFound) {
-			return sia.DefaultSettings(), false, nil
+			return set, false, nil
 		}
 		if err != nil {
 			return set, false, err
 		}
 		if own.Settings != nil {
-			return *own.Settings, true, nil
+			set.Settings, set.From = *own.Settings, fmt.Sprintf("%s@%.12s:%s", place, own.SHA, settingsFile)
+			return set, true, nil
 		}
 	}
-	return sia.DefaultSettings(), len(places) > 0, nil
+	return set, len(places) > 0, nil
 }

@@ -125,13 +125,17 @@ func (s *Store) nextSetup(ctx context.Context, tx *sql.Tx, installation int64) (
 	return slot, due, err
 }
 
+const setupQuery = `SELECT r.id, r.installation_id, r.owner, r.name, r.default_branch, r.private, s.state, s.tries, s.error
+	FROM setups s JOIN repositories r ON r.id = s.repo_id`
+
+func scanSetup(rows *sql.Rows) (v Setup, err error) {
+	return v, rows.Scan(&v.ID, &v.Repository.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private, &v.State,
+		&v.Tries, &v.Error)
+}
+
 // Setups lists how far the repositories are, by name.
 func (s *Store) Setups(ctx context.Context) ([]Setup, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v Setup, err error) {
-		return v, rows.Scan(&v.ID, &v.Repository.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private, &v.State,
-			&v.Tries, &v.Error)
-	}, `SELECT r.id, r.installation_id, r.owner, r.name, r.default_branch, r.private, s.state, s.tries, s.error
-		FROM setups s JOIN repositories r ON r.id = s.repo_id ORDER BY r.owner, r.name`)
+	all, err := collect(ctx, s.r, scanSetup, setupQuery+` ORDER BY r.owner, r.name`)
 	return all, s.explain("list how far repositories are set up", err)
 }
 

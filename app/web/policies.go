@@ -9,61 +9,83 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/policies/evolve"
 )
 
 // changeLine is a change of a policy in a list.
 type changeLine struct {
 	store.Experiment
-	Stands evolve.Standing
+	Stands evolve.Standing `json:"stands"`
 }
 
-// changesOf are all changes with how each stands, the newest first.
-func (s *site) changesOf(r *http.Request) ([]changeLine, error) {
-	all, err := s.from.Experiments(r.Context(), 0, false)
-	if err != nil {
-		return nil, err
-	}
+// shownChanges is how many changes are listed, the newest.
+const shownChanges = 100
+
+// policiesPage is the changes of policies.
+type policiesPage struct {
+	Changes []changeLine `json:"changes"` // the newest first
+}
+
+// changesOf are the changes that a viewer may know of, the newest first: whose policy stands, or is
+// to stand, in a repository that they see.
+func (s *site) changesOf(r *http.Request) ([]store.Experiment, error) {
+	all, err := s.From.Experiments(r.Context(), 0, false)
+	v := viewer.From(r.Context())
+	all = slices.DeleteFunc(all, func(x store.Experiment) bool { return !v.May(x.Place.ID, viewer.Reads) })
 	slices.Reverse(all)
-	lines := make([]changeLine, len(all))
-	for i, x := range all {
-		rows, err := s.from.ExperimentTasks(r.Context(), x.ID)
-		if err != nil {
-			return nil, err
-		}
-		tasks := make([]evolve.Task, len(rows))
-		for j, row := range rows {
-			tasks[j] = row.Task
-		}
-		lines[i] = changeLine{x, evolve.Stand(tasks, !x.PromotedAt.IsZero(), x.WatchedAt)}
+	return all, err
+}
+
+// stands reads how a change stands.
+func (s *site) stands(r *http.Request, x store.Experiment) (changeLine, error) {
+	rows, err := s.From.ExperimentTasks(r.Context(), x.ID)
+	tasks := make([]evolve.Task, len(rows))
+	for i, row := range rows {
+		tasks[i] = row.Task
 	}
-	return lines, nil
+	return changeLine{x, evolve.Stand(tasks, !x.PromotedAt.IsZero(), x.WatchedAt)}, err
 }
 
 // policies lists the changes of policies.
 func (s *site) policies(r *http.Request) (frame, error) {
-	lines, err := s.changesOf(r)
-	return frame{Title: "Changes of policies", Body: lines}, err
+	all, err := s.changesOf(r)
+	if err != nil {
+		return frame{}, err
+	}
+	p := policiesPage{Changes: []changeLine{}}
+	for _, x := range all[:min(len(all), shownChanges)] {
+		l, err := s.stands(r, x)
+		if err != nil {
+			return frame{}, err
+		}
+		p.Changes = append(p.Changes, l)
+	}
+	return frame{Title: "Changes of policies", Body: p}, nil
 }
 
 // changePage is one change with everything that happened to it.
 type changePage struct {
 	changeLine
-	Events []store.ExperimentEvent
-	Chart  template.HTML // empty: no task has ended yet
+	Events []store.ExperimentEvent `json:"events"`
+	Chart  template.HTML           `json:"-"` // empty: no task has ended yet
 }
 
 func (s *site) change(r *http.Request) (frame, error) {
-	lines, err := s.changesOf(r)
+	all, err := s.changesOf(r)
 	if err != nil {
 		return frame{}, err
 	}
-	i := slices.IndexFunc(lines, func(l changeLine) bool { return l.ID == r.PathValue("id") })
+	i := slices.IndexFunc(all, func(x store.Experiment) bool { return x.ID == r.PathValue("id") })
 	if i < 0 {
 		return frame{}, fmt.Errorf("change %q: %w", r.PathValue("id"), store.ErrNotFound)
 	}
-	p := changePage{changeLine: lines[i], Chart: evidence(lines[i].Stands.Course)}
-	p.Events, err = s.from.ExperimentEvents(r.Context(), p.ID)
+	p := changePage{}
+	if p.changeLine, err = s.stands(r, all[i]); err != nil {
+		return frame{}, err
+	}
+	p.Chart = evidence(p.Stands.Course)
+	p.Events, err = s.From.ExperimentEvents(r.Context(), p.ID)
 	return frame{Title: p.Name + ": " + p.Change, Body: p}, err
 }
 

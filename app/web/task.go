@@ -2,41 +2,125 @@ package web
 
 import (
 	"fmt"
+	"html/template"
 	"net/http"
+	"slices"
 
 	"github.com/sia-bot/sia/app/render"
-	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 )
 
-// taskPage is the timeline of one task.
+// taskPage is everything that is known of one task.
 type taskPage struct {
-	sia.Task
-	Headline  string
-	Waiting   string
-	Issue     string // addresses on GitHub
-	PullURL   string
-	Memory    string
-	Events    []store.EventRecord
-	Decisions []sia.Decision
+	sia.Task  `json:"task"`
+	Headline  string          `json:"headline"`
+	Waiting   string          `json:"waits,omitempty"`
+	Question  *sia.Escalation `json:"question,omitempty"` // that is open
+	Issue     string          `json:"issue_url"`          // addresses on GitHub
+	PullURL   string          `json:"pull_url,omitempty"`
+	Memory    string          `json:"memory_url"`
+	Timeline  []moment        `json:"timeline"`
+	Decisions []sia.Decision  `json:"decisions"`
+	Diffs     map[int]string  `json:"diff_urls"` // of attempts that have a commit, by number
+	Story     []chapter       `json:"-"`         // the timeline, noise folded
+	Buttons   []button        `json:"-"`         // what the viewer can have done
+	Axis      template.HTML   `json:"-"`         // the attempts on one time axis; empty: there is none yet
 }
 
 func (s *site) task(r *http.Request) (frame, error) {
-	id := sia.TaskID(r.PathValue("id"))
-	t, err := s.from.Task(r.Context(), id)
+	t, err := s.theTask(r, viewer.Reads)
 	if err != nil {
 		return frame{}, err
 	}
-	p := taskPage{Task: t, Headline: render.Headline(t), Waiting: render.Waiting(t),
-		Issue: s.links.Issue(t.Repo, t.Issue), Memory: s.links.Memory(t)}
+	p := taskPage{Task: t, Headline: render.Headline(t), Waiting: render.Waiting(t), Question: openQuestion(t),
+		Issue: s.Links.Issue(t.Repo, t.Issue), Memory: s.Links.Memory(t), Diffs: map[int]string{}}
 	if t.Pull.Number != 0 {
-		p.PullURL = s.links.Pull(t.Repo, t.Pull.Number)
+		p.PullURL = s.Links.Pull(t.Repo, t.Pull.Number)
 	}
-	if p.Events, err = s.from.Events(r.Context(), id); err != nil {
+	for _, a := range t.Attempts {
+		if a.Head != "" && t.BaseSHA != "" {
+			p.Diffs[a.Number] = s.Links.Compare(t.Repo, t.BaseSHA, a.Head)
+		}
+	}
+	events, err := s.From.Events(r.Context(), t.ID)
+	if err != nil {
 		return frame{}, err
 	}
-	if p.Decisions, err = s.from.Decisions(r.Context(), id); err != nil {
+	p.Timeline = moments(events)
+	p.Story = chapters(p.Timeline)
+	p.Axis = axis(t, p.Timeline, s.Now())
+	if p.Decisions, err = s.From.Decisions(r.Context(), t.ID); err != nil {
 		return frame{}, err
 	}
-	return frame{Title: fmt.Sprintf("%s#%d", t.Repo, t.Issue), Live: !t.State.Final(), Body: p}, nil
+	if viewer.From(r.Context()).May(t.Repo.ID, viewer.Writes) {
+		p.Buttons = buttons(t)
+	} else {
+		p.Question = nil // it is shown among what happened, and not to be answered here
+	}
+	return frame{Title: fmt.Sprintf("%s#%d", t.Repo, t.Issue), Live: !t.State.Final(), About: t.ID, Body: p}, nil
+}
+
+// button is something that can be done to a task by pressing it.
+type button struct {
+	Command string // as after "/sia "
+	Words   string // on it
+	Warns   bool   // it ends something
+}
+
+// buttons are what makes sense in the task's state; whoever knows better writes a comment.
+func buttons(t sia.Task) (all []button) {
+	pause, stop := button{"pause", "Pause", false}, button{"stop", "Stop", true}
+	switch {
+	case t.State == sia.Passed:
+		return nil
+	case t.State == sia.Stopped:
+		return []button{{"retry", "Try once more", false}}
+	case t.State == sia.OnHold:
+		return []button{{"resume", "Resume", false}, stop}
+	case t.State == sia.Escalated:
+		return []button{{"retry", "Try once more", false}, pause, stop}
+	case t.State == sia.Checking && t.Gate.AwaitsPerson:
+		return []button{{"accept-tests", "Accept the changes to tests", false}, pause, stop}
+	}
+	return []button{pause, stop}
+}
+
+// sayToTask has a task hear what somebody pressed or wrote.
+func (s *site) sayToTask(r *http.Request) (note, error) {
+	t, err := s.theTask(r, viewer.Writes)
+	if err != nil {
+		return note{}, err
+	}
+	line, err := spoken(r.PostForm.Get("do"), r.PostForm.Get("letter"), r.PostForm.Get("words"))
+	if err != nil {
+		return note{}, err
+	}
+	answer, err := s.Do.Say(r.Context(), viewer.From(r.Context()).Actor, t.ID, line)
+	return note{answer, back(r, "/tasks/"+string(t.ID))}, err
+}
+
+// back is the page that a form stood on, where it is not that of what it was about.
+func back(r *http.Request, own string) string {
+	if r.PostForm.Get("back") == "/escalations" {
+		return "/escalations"
+	}
+	return own
+}
+
+// spoken is the command of a form, as it would stand in a comment.
+func spoken(do, letter, words string) (string, error) {
+	if do == "answer" {
+		switch {
+		case words != "":
+			return "/sia answer " + words, nil
+		case slices.Contains([]string{"A", "B", "C", "D"}, letter):
+			return "/sia answer " + letter, nil
+		}
+		return "", badRequest("Choose one of the answers, or write your own; then send it again.")
+	}
+	if !slices.Contains([]string{"pause", "resume", "stop", "retry", "accept-tests"}, do) {
+		return "", badRequest("There is no such button. Load the page again.")
+	}
+	return "/sia " + do, nil
 }

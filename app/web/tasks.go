@@ -1,34 +1,156 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
 
-	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
-// shownTasks is how many tasks the first page lists.
-const shownTasks = 200
+// Bounds of the list of tasks.
+const (
+	perPage  = 50
+	lastPage = 1000
+	wanted   = 100 // characters of a text that is looked for
+	months   = 12  // to choose from
+)
 
-// taskLine is one task in a list.
-type taskLine struct {
-	sia.Task
-	Headline string
-	Issue    string // address on GitHub
+// tasksPage is one page of the tasks that a person looks for.
+type tasksPage struct {
+	repoChoice
+	State      sia.State       `json:"state,omitempty"`
+	Technique  sia.TechniqueID `json:"technique,omitempty"`
+	Text       string          `json:"text,omitempty"`
+	Month      string          `json:"month,omitempty"` // in which it changed last, YYYY-MM
+	Page       int             `json:"page"`            // from 1
+	Tasks      []taskLine      `json:"tasks"`
+	More       bool            `json:"more"` // there is a page after it
+	States     []sia.State     `json:"-"`    // to choose from
+	Techniques []string        `json:"-"`
+	Months     []string        `json:"-"`
+	Earlier    string          `json:"-"` // addresses of the pages beside it; empty: there is none
+	Later      string          `json:"-"`
 }
 
-// tasks lists what SIA is doing and did last.
 func (s *site) tasks(r *http.Request) (frame, error) {
-	all, err := s.from.Tasks(r.Context(), store.Filter{Limit: shownTasks})
+	q := r.URL.Query()
+	p := tasksPage{State: sia.State(q.Get("state")), Technique: sia.TechniqueID(q.Get("technique")),
+		Text: text.Clip(q.Get("text"), wanted), Month: q.Get("month"), Page: 1, States: sia.States,
+		Months: lastMonths(s.Now())}
+	var err error
+	if p.repoChoice, err = s.choice(r); err != nil {
+		return frame{}, err
+	}
+	if n := q.Get("page"); n != "" {
+		if p.Page, err = strconv.Atoi(n); err != nil || p.Page < 1 || p.Page > lastPage {
+			return frame{}, badRequest("page: want a number from 1 to 1000; filters find what is further back.")
+		}
+	}
+	f := store.Find{Repo: p.Repo, Technique: p.Technique, Text: p.Text, Skip: (p.Page - 1) * perPage, Limit: perPage + 1}
+	if p.State != "" {
+		if !slices.Contains(sia.States, p.State) {
+			return frame{}, badRequest("state: there is no such state of a task.")
+		}
+		f.States = []sia.State{p.State}
+	}
+	if p.Month != "" {
+		if f.From, err = time.Parse("2006-01", p.Month); err != nil {
+			return frame{}, badRequest("month: want a year and a month, such as 2026-05.")
+		}
+		f.To = f.From.AddDate(0, 1, 0)
+	}
+	tasks, err := s.From.FindTasks(r.Context(), p.sight, f)
 	if err != nil {
 		return frame{}, err
 	}
-	lines := make([]taskLine, len(all))
-	live := false
-	for i, t := range all {
-		lines[i] = taskLine{Task: t, Headline: render.Headline(t), Issue: s.links.Issue(t.Repo, t.Issue)}
-		live = live || !t.State.Final()
+	p.More = len(tasks) > perPage
+	p.Tasks = s.lines(tasks[:min(len(tasks), perPage)])
+	tallies, err := s.From.TechniqueTallies(r.Context(), p.sight, p.Repo)
+	for _, t := range tallies {
+		p.Techniques = append(p.Techniques, t.Name)
 	}
-	return frame{Title: "What SIA is doing", Live: live, Body: lines}, nil
+	p.beside(q)
+	live := slices.ContainsFunc(p.Tasks, func(l taskLine) bool { return !l.State.Final() })
+	return frame{Title: "Tasks", Live: live, Body: p}, err
+}
+
+// beside makes the addresses of the pages before and after.
+func (p *tasksPage) beside(q url.Values) {
+	at := func(n int) string {
+		q := url.Values{"repo": q["repo"], "state": q["state"], "technique": q["technique"], "text": q["text"],
+			"month": q["month"], "page": {strconv.Itoa(n)}}
+		return "/tasks?" + q.Encode()
+	}
+	if p.Page > 1 {
+		p.Earlier = at(p.Page - 1)
+	}
+	if p.More && p.Page < lastPage {
+		p.Later = at(p.Page + 1)
+	}
+}
+
+// lastMonths are the months up to now, as YYYY-MM, the last one first.
+func lastMonths(now time.Time) (all []string) {
+	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	for i := range months {
+		all = append(all, first.AddDate(0, -i, 0).Format("2006-01"))
+	}
+	return all
+}
+
+// costsPage is what repositories cost, month by month.
+type costsPage struct {
+	Months []string   `json:"months"` // YYYY-MM in UTC, the last one first
+	Repos  []costLine `json:"repositories"`
+}
+
+// costLine is what one repository cost in each of the months.
+type costLine struct {
+	ID    int64         `json:"repo_id"`
+	Name  string        `json:"repo"`
+	Spent []sia.Credits `json:"spent"`
+	All   sia.Credits   `json:"all"`
+}
+
+// costMonths is how many months are shown beside one another.
+const costMonths = 6
+
+func (s *site) costs(r *http.Request) (frame, error) {
+	c, err := s.choice(r)
+	if err != nil {
+		return frame{}, err
+	}
+	p := costsPage{Months: lastMonths(s.Now())[:costMonths], Repos: []costLine{}}
+	byRepo := map[int64]*costLine{}
+	for i, month := range p.Months {
+		from, err := time.Parse("2006-01", month)
+		if err != nil {
+			return frame{}, err
+		}
+		costs, err := s.From.CostsBetween(r.Context(), c.sight, from, from.AddDate(0, 1, 0))
+		if err != nil {
+			return frame{}, err
+		}
+		for _, cost := range costs {
+			l := byRepo[cost.Repo]
+			if l == nil {
+				l = &costLine{ID: cost.Repo, Name: c.name(cost.Repo), Spent: make([]sia.Credits, costMonths)}
+				byRepo[cost.Repo] = l
+			}
+			l.Spent[i], l.All = cost.Spent, l.All+cost.Spent
+		}
+	}
+	for _, l := range byRepo {
+		p.Repos = append(p.Repos, *l)
+	}
+	slices.SortFunc(p.Repos, func(a, b costLine) int {
+		return cmp.Or(cmp.Compare(b.All, a.All), cmp.Compare(a.ID, b.ID))
+	})
+	return frame{Title: "What repositories cost", Body: p}, nil
 }

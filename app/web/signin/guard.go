@@ -5,7 +5,7 @@ import "net/http"
 // Field and Header are where a request that changes something carries the viewer's token: a form in a field of that
 // name, a script in a header.
 const (
-	Field  = "token"
+	Field  = "csrf"
 	Header = "X-CSRF-Token"
 )
 

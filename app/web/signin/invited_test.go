@@ -59,10 +59,10 @@ func TestTheLinkLetsOneBrowserIn(t *testing.T) {
 	if code, _, _ := second(link, nil); code != http.StatusForbidden {
 		t.Errorf("the link a second time: %d", code)
 	}
-	if code, _, _ := first("/setup", url.Values{"token": {"x"}}); code != http.StatusForbidden {
+	if code, _, _ := first("/setup", url.Values{"csrf": {"x"}}); code != http.StatusForbidden {
 		t.Errorf("a form with another token: %d", code)
 	}
-	if code, _, _ := first("/setup", url.Values{"token": {v.Token}}); code != http.StatusOK {
+	if code, _, _ := first("/setup", url.Values{"csrf": {v.Token}}); code != http.StatusOK {
 		t.Errorf("the guest's form: %d", code)
 	}
 	at.Advance(2 * time.Hour)

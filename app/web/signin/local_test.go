@@ -89,7 +89,7 @@ func TestOperatorsForms(t *testing.T) {
 		t.Fatalf("%+v and %+v", me, other)
 	}
 	for _, token := range []string{"", other.Token, mine.Jar.Cookies(u)[0].Value} {
-		resp, err := mine.PostForm(srv.URL, url.Values{"token": {token}})
+		resp, err := mine.PostForm(srv.URL, url.Values{"csrf": {token}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestOperatorsForms(t *testing.T) {
 		}
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL,
-		strings.NewReader(url.Values{"token": {me.Token}}.Encode()))
+		strings.NewReader(url.Values{"csrf": {me.Token}}.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestOperatorsForms(t *testing.T) {
 	if resp.StatusCode != http.StatusForbidden || done != 0 {
 		t.Errorf("from another site: %d, %d done", resp.StatusCode, done)
 	}
-	if resp, err = mine.PostForm(srv.URL, url.Values{"token": {me.Token}}); err != nil {
+	if resp, err = mine.PostForm(srv.URL, url.Values{"csrf": {me.Token}}); err != nil {
 		t.Fatal(err)
 	}
 	resp.Body.Close()

@@ -379,7 +379,7 @@ func TestSessionsAreRotated(t *testing.T) {
 	if second.Actor.Login != "dana" || second.Token == first.Token {
 		t.Errorf("%+v after %+v", second, first)
 	}
-	if got := b.ask("POST", "/act", url.Values{"token": {first.Token}}); got.status != http.StatusForbidden || p.done != 0 {
+	if got := b.ask("POST", "/act", url.Values{"csrf": {first.Token}}); got.status != http.StatusForbidden || p.done != 0 {
 		t.Errorf("the token of the session before: %d, %d done", got.status, p.done)
 	}
 }
@@ -394,7 +394,7 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 		"from another site": {token, "Sec-Fetch-Site", "cross-site"}, "from a sibling": {token, "Sec-Fetch-Site", "same-site"},
 	} {
 		for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
-			if got := dana.ask(method, "/act", url.Values{"token": {try[0]}}, try[1:]...); got.status != http.StatusForbidden {
+			if got := dana.ask(method, "/act", url.Values{"csrf": {try[0]}}, try[1:]...); got.status != http.StatusForbidden {
 				t.Errorf("%s %s: %d", method, name, got.status)
 			}
 		}
@@ -402,13 +402,13 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 	if got := dana.ask("POST", "/act?token="+token, nil); got.status != http.StatusForbidden {
 		t.Errorf("a token in the address: %d", got.status)
 	}
-	if got := dana.ask("POST", "/act", url.Values{"token": {""}, "x": {strings.Repeat("x", 11<<20)}}); got.status != http.StatusForbidden {
+	if got := dana.ask("POST", "/act", url.Values{"csrf": {""}, "x": {strings.Repeat("x", 11<<20)}}); got.status != http.StatusForbidden {
 		t.Errorf("a large form: %d", got.status)
 	}
 	if p.done != 0 {
 		t.Fatalf("%d were done", p.done)
 	}
-	dana.ask("POST", "/act", url.Values{"token": {token}}, "Sec-Fetch-Site", "same-origin", "Origin", p.pages.URL)
+	dana.ask("POST", "/act", url.Values{"csrf": {token}}, "Sec-Fetch-Site", "same-origin", "Origin", p.pages.URL)
 	dana.ask("POST", "/act", nil, "X-CSRF-Token", token)
 	if p.done != 2 {
 		t.Errorf("%d of two were done", p.done)
@@ -429,7 +429,7 @@ func TestSigningOut(t *testing.T) {
 	if got := dana.ask("POST", "/signout", nil); got.status != http.StatusForbidden {
 		t.Errorf("another site signs out: %d", got.status)
 	}
-	if got := dana.ask("POST", "/signout", url.Values{"token": {token}}); !strings.Contains(got.body, "You are signed out") {
+	if got := dana.ask("POST", "/signout", url.Values{"csrf": {token}}); !strings.Contains(got.body, "You are signed out") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	for name, b := range map[string]*browser{"dana": dana, "a copy of her cookie": thief} {
@@ -452,7 +452,7 @@ func TestSigningOut(t *testing.T) {
 	})
 	copied := p.browser()
 	copied.Jar.SetCookies(home, rob.Jar.Cookies(home))
-	rob.ask("POST", "/signout", url.Values{"token": {token}})
+	rob.ask("POST", "/signout", url.Values{"csrf": {token}})
 	if got := copied.ask("GET", "/", nil); got.url.Path != "/signin" {
 		t.Errorf("a copy, which GitHub still accepts: %d %s", got.status, got.body)
 	}

@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/settings"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/technique"
+)
+
+// newChooser is what chooses techniques, for attempts and for the page that previews a choice.
+func newChooser(g *ground, c Config) (*learn.Chooser, error) {
+	policy, err := policies.ShippedTechnique()
+	if err != nil {
+		return nil, err
+	}
+	learner, err := bandit.NewLearner(policy)
+	if err != nil {
+		return nil, err
+	}
+	setup, err := setupOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return learn.NewChooser(g.store, learner, setup, g.now), nil
+}
+
+// adviser previews which technique would be chosen.
+type adviser struct {
+	store   *store.Store
+	chooser *learn.Chooser
+	library *technique.Library // those that ship
+}
+
+func newAdviser(s *store.Store, chooser *learn.Chooser) (adviser, error) {
+	library, wrong := technique.LoadLibrary(nil)
+	return adviser{s, chooser, library}, errors.Join(wrong...)
+}
+
+// Advise ranks techniques for a pattern of failure in a repository, by the policy in force there, the
+// best first, and says why.
+func (a adviser) Advise(ctx context.Context, repo store.Repository, p sia.Pattern) ([]sia.Candidate, string, error) {
+	set, err := settings.Kept(ctx, a.store, repo.Installation, repo.Repo)
+	if err != nil {
+		return nil, "", err
+	}
+	by, err := set.For(policies.TypeTechnique, policies.Context{Owner: repo.Owner, Repository: repo.String(), Attempt: 1,
+		Failures: 1, Pattern: string(p)})
+	if err != nil {
+		return nil, "", err
+	}
+	return a.chooser.Preview(ctx, repo.Repo, p, a.library, by.Technique())
+}

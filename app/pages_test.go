@@ -1,0 +1,150 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// press sends a form of a task's page as somebody, and returns the answer that the page then shows.
+func press(t *testing.T, s *apptest.Stage, v viewer.Viewer, path string, pairs ...string) string {
+	t.Helper()
+	sent := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		sent.Set(pairs[i], pairs[i+1])
+	}
+	show := func(method, path, body string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(viewer.With(t.Context(), v), method, path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		s.App.Pages().ServeHTTP(w, r)
+		return w
+	}
+	done := show(http.MethodPost, path, sent.Encode())
+	if done.Code != http.StatusSeeOther {
+		t.Fatalf("%s %s: %d %s", path, sent.Encode(), done.Code, done.Body)
+	}
+	page := show(http.MethodGet, done.Header().Get("Location"), "").Body.String()
+	_, said, _ := strings.Cut(page, `<p class="said" role="status">`)
+	said, _, _ = strings.Cut(said, "</p>")
+	return said
+}
+
+// Before anything was learned the page says what the shipped table expects, by the policy in force.
+func TestPagesSayWhatWouldBeTried(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	n := open(t, s, "Greet the customers")
+	s.Settle()
+	r := httptest.NewRequestWithContext(viewer.With(t.Context(), viewer.Viewer{Operator: true}), http.MethodGet,
+		fmt.Sprintf("/techniques?repo=%d&pattern=wrong-tool", s.Task(n).Repo.ID), nil)
+	w := httptest.NewRecorder()
+	s.App.Pages().ServeHTTP(w, r)
+	for _, want := range []string{"What would be tried next", "<td>38 %</td>", "<td>0 of 0</td>",
+		"nobody has tried it on this pattern yet"} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%d: the page lacks %q:\n%s", w.Code, want, w.Body)
+		}
+	}
+}
+
+// What people press on a page goes the way of their comments: GitHub says whether they may, whatever
+// was thought when they signed in; the answer says what happened; and the task goes on as it should.
+func TestPagesAreHeardAsCommentsAre(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "escalate-answer")
+	s.Sim.CreateUser("visitor")
+	check(t, s.Sim.SetPermission(apptest.Repo, "visitor", "read"))
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	id := s.Task(n).ID
+	repo := s.Task(n).Repo.ID
+	owner := viewer.Viewer{Actor: sia.Actor{Login: apptest.Owner}, Repos: map[int64]viewer.Role{repo: viewer.Writes}}
+	visitor := viewer.Viewer{Actor: sia.Actor{Login: "visitor"}, Repos: map[int64]viewer.Role{repo: viewer.Writes}}
+	page := "/tasks/" + string(id)
+	if said := press(t, s, visitor, page, "do", "pause"); !strings.Contains(said, "write access") ||
+		s.Task(n).State != sia.Working {
+		t.Errorf("a visitor pauses: %s; %q", s.Task(n).State, said)
+	}
+	if said := press(t, s, owner, page, "do", "pause"); s.Task(n).State != sia.OnHold || !strings.Contains(said,
+		"/sia pause") {
+		t.Errorf("the owner pauses: %s; %q", s.Task(n).State, said)
+	}
+	if said := press(t, s, owner, page, "do", "pause"); !strings.Contains(said, "paused already") {
+		t.Errorf("the owner pauses again: %q", said)
+	}
+	s.Go()
+	s.Settle()
+	if said := press(t, s, viewer.Viewer{Operator: true}, page, "do", "resume"); said == "" {
+		t.Error("who runs the server resumes, and no answer is shown")
+	}
+	s.Settle()
+	if task := s.Task(n); task.State != sia.Escalated {
+		t.Fatalf("it did not come to a question, but is %s", task.State)
+	}
+	press(t, s, owner, page, "do", "answer", "words", "in English, with a comma", "back", "/escalations")
+	s.Settle()
+	if task := s.Task(n); task.State != sia.Passed || len(task.Answers) != 1 ||
+		task.Answers[0].Text != "in English, with a comma" {
+		t.Errorf("answered, it is %s: %+v", task.State, task.Answers)
+	}
+	if said := press(t, s, owner, page, "do", "stop"); !strings.Contains(said,
+		"Nothing was done: the task has passed already") {
+		t.Errorf("stopped after it passed: %q", said)
+	}
+}
+
+// Who rules an installation pauses all of it and lets it go on, and a lesson is forgotten for good by
+// whom GitHub lets write, and by nobody else.
+func TestPagesSwitchAndForget(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Sim.CreateUser("visitor")
+	check(t, s.Sim.SetPermission(apptest.Repo, "visitor", "read"))
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	repo, in := s.Task(n).Repo.ID, s.Task(n).Installation
+	admin := viewer.Viewer{Actor: sia.Actor{Login: apptest.Owner}, Repos: map[int64]viewer.Role{repo: viewer.Administers},
+		Installations: []viewer.Installation{{ID: in, Account: apptest.Owner, Whole: true}}}
+	visitor := viewer.Viewer{Actor: sia.Actor{Login: "visitor"}, Repos: map[int64]viewer.Role{repo: viewer.Writes}}
+	installation := fmt.Sprintf("/installations/%d", in)
+	if said := press(t, s, admin, installation, "do", "pause"); s.Task(n).State != sia.OnHold ||
+		!strings.Contains(said, "1 task stopped") {
+		t.Errorf("paused: %s; %q", s.Task(n).State, said)
+	}
+	s.Go()
+	s.Settle()
+	if said := press(t, s, admin, installation, "do", "resume"); !strings.Contains(said, "1 task goes on") {
+		t.Errorf("resumed: %q", said)
+	}
+	s.Settle()
+	if state := s.Task(n).State; state != sia.Passed {
+		t.Errorf("resumed, it is %s", state)
+	}
+
+	l := lesson.NewTaught(repo, "test", "run make generate after a change of the schema", sia.Actor{Login: "ada"}, sia.Task{},
+		s.Clock.Now())
+	check(t, s.App.Store.PutLessons(t.Context(), repo, l))
+	page := fmt.Sprintf("/lessons/%d/%s", repo, l.ID)
+	for _, c := range []struct {
+		who  viewer.Viewer
+		said string
+		then lesson.State
+	}{{visitor, "write access", lesson.Active}, {admin, "make generate", lesson.Forgotten}} {
+		said := press(t, s, c.who, page, "do", "forget")
+		kept, err := s.App.Store.Lesson(t.Context(), repo, l.ID)
+		if err != nil || kept.State != c.then || !strings.Contains(said, c.said) {
+			t.Errorf("%s forgets it: %q; it is %s, %v", c.who.Actor.Login, said, kept.State, err)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// What the pages show is read here. Each query is bounded and answered from an index
+// (migration 25), and each takes a [Sight]: what isn't in it is not counted either.
+
+// Find chooses tasks as a person looks for them; a zero field chooses all.
+type Find struct {
+	Repo      int64 // GitHub's repository id
+	States    []sia.State
+	Technique sia.TechniqueID // of any of its attempts
+	Text      string          // that the title has, whatever the case of ASCII letters
+	From, To  time.Time       // changed at or after From, and before To
+	Skip      int
+	Limit     int // at most; at least 1
+}
+
+// FindTasks lists tasks, the most recently changed first.
+func (s *Store) FindTasks(ctx context.Context, v Sight, f Find) ([]sia.Task, error) {
+	where, args := []string{sees("repo_id")}, v.args()
+	also := func(condition string, values ...any) {
+		where, args = append(where, condition), append(args, values...)
+	}
+	if f.Repo != 0 {
+		also("repo_id = ?", f.Repo)
+	}
+	if len(f.States) > 0 {
+		marks := strings.TrimSuffix(strings.Repeat("?, ", len(f.States)), ", ")
+		values := make([]any, len(f.States))
+		for i, state := range f.States {
+			values[i] = state
+		}
+		also("state IN ("+marks+")", values...)
+	}
+	if f.Technique != "" {
+		also("id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
+	}
+	if f.Text != "" {
+		also("instr(lower(title), lower(?)) > 0", f.Text)
+	}
+	if !f.From.IsZero() {
+		also("updated_at >= ?", micros(f.From))
+	}
+	if !f.To.IsZero() {
+		also("updated_at < ?", micros(f.To))
+	}
+	// The rows are chosen from an index; only those of the page are read.
+	tasks, err := collect(ctx, s.r, scanJSON[sia.Task], `SELECT t.task FROM (SELECT id, updated_at FROM tasks
+		WHERE `+strings.Join(where, " AND ")+` ORDER BY updated_at DESC, id LIMIT ? OFFSET ?) AS found
+		JOIN tasks t ON t.id = found.id ORDER BY found.updated_at DESC, found.id`,
+		append(args, max(1, f.Limit), max(0, f.Skip))...)
+	return tasks, s.explain("find tasks", err)
+}
+
+// CountStates counts the tasks that have not ended by their state.
+func (s *Store) CountStates(ctx context.Context, v Sight) (map[sia.State]int, error) {
+	type count struct {
+		state sia.State
+		n     int
+	}
+	counts, err := collect(ctx, s.r, func(rows *sql.Rows) (c count, err error) { return c, rows.Scan(&c.state, &c.n) },
+		`SELECT state, count(*) FROM tasks WHERE state NOT IN ('passed', 'stopped') AND `+sees("repo_id")+` GROUP BY state`,
+		v.args()...)
+	out := map[sia.State]int{}
+	for _, c := range counts {
+		out[c.state] = c.n
+	}
+	return out, s.explain("count the tasks that are open", err)
+}
+
+// Week is what came to an end in seven days, and what was spent in them.
+type Week struct {
+	From    time.Time   `json:"from"`
+	Passed  int         `json:"passed"` // tasks
+	Stopped int         `json:"stopped"`
+	Spent   sia.Credits `json:"spent"` // of all tasks, also of those that ended in no week
+}
+
+// Weeks are the last n weeks up to a time, the oldest first. A task counts in the week in which
+// it ended, as what it ended in last there. Those that were rebuilt from memory don't: when they
+// ended is not known.
+func (s *Store) Weeks(ctx context.Context, v Sight, until time.Time, n int) ([]Week, error) {
+	const week = 7 * 24 * time.Hour
+	weeks := make([]Week, n)
+	for i := range weeks {
+		w := &weeks[i]
+		w.From = until.Add(-time.Duration(n-i) * week)
+		from, to := micros(w.From), micros(w.From.Add(week))
+		// With one max() SQLite takes the other columns from the row that has it.
+		err := s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN last = 'passed' THEN 1 END),
+				count(CASE WHEN last = 'stopped' THEN 1 END)
+			FROM (SELECT to_state AS last, max(at) FROM task_events
+				WHERE to_state IN ('passed', 'stopped') AND from_state <> to_state AND kind <> 'restored' AND at >= ? AND at < ?
+					AND `+sees("CAST(task_id AS integer)")+` GROUP BY task_id) AS ended`, append([]any{from, to}, v.args()...)...).
+			Scan(&w.Passed, &w.Stopped)
+		if err == nil {
+			err = s.r.QueryRowContext(ctx, `SELECT coalesce(sum(amount), 0) FROM credits
+				WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+sees("repo_id"),
+				append([]any{from, to}, v.args()...)...).Scan(&w.Spent)
+		}
+		if err != nil {
+			return nil, s.explain("count what ended in a week", err)
+		}
+	}
+	return weeks, nil
+}
+
+// Cost is what the tasks of a repository cost in a month.
+type Cost struct {
+	Repo  int64       `json:"repo_id"`
+	Spent sia.Credits `json:"spent"`
+}
+
+// CostsBetween is what each repository cost at or after one time and before another, the
+// dearest first.
+func (s *Store) CostsBetween(ctx context.Context, v Sight, from, to time.Time) ([]Cost, error) {
+	costs, err := collect(ctx, s.r, func(rows *sql.Rows) (c Cost, err error) {
+		return c, rows.Scan(&c.Repo, &c.Spent)
+	}, `SELECT repo_id, sum(amount) AS spent FROM credits WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+
+		sees("repo_id")+` GROUP BY repo_id ORDER BY spent DESC, repo_id`, append([]any{micros(from), micros(to)},
+		v.args()...)...)
+	return costs, s.explain("sum the costs of repositories", err)
+}
+
+// SeenRepositories lists the repositories of a sight, by name.
+func (s *Store) SeenRepositories(ctx context.Context, v Sight) ([]Repository, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Repository, error) { return scanRepository(rows.Scan) },
+		`SELECT `+repositoryColumns+` FROM repositories WHERE `+sees("id")+` ORDER BY owner, name`, v.args()...)
+	return all, s.explain("list repositories", err)
+}
+
+// Pulse is a text that differs whenever something in sight has changed: of one task with its
+// transcript, or with "" of all tasks.
+func (s *Store) Pulse(ctx context.Context, v Sight, id sia.TaskID) (pulse string, err error) {
+	if id == "" {
+		var at int64
+		var changed string
+		err = s.r.QueryRowContext(ctx, `SELECT updated_at, id FROM tasks WHERE `+sees("repo_id")+`
+			ORDER BY updated_at DESC, id LIMIT 1`, v.args()...).Scan(&at, &changed)
+		pulse = fmt.Sprintf("%d.%s", at, changed)
+	} else {
+		var version, turns int64
+		err = s.r.QueryRowContext(ctx, `SELECT version, (SELECT count(*) FROM transcripts WHERE task_id = ?)
+			FROM tasks WHERE id = ? AND `+sees("repo_id"), append([]any{id, id}, v.args()...)...).Scan(&version, &turns)
+		pulse = fmt.Sprintf("%d.%d", version, turns)
+	}
+	if errors.Is(err, sql.ErrNoRows) && id == "" {
+		return "", nil // there is no task yet, which is a state like another
+	}
+	return pulse, s.explain("look what changed", orNotFound(err))
+}

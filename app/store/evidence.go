@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Tally is how often something was tried, how often it resolved the matter, and what it cost.
+type Tally struct {
+	Name     string      `json:"name"` // of a technique, a coder or a pattern
+	Tried    int         `json:"tried"`
+	Resolved int         `json:"resolved"`
+	Cost     sia.Credits `json:"cost,omitempty"` // of all tries; 0 where costs are not told apart
+}
+
+func scanTally(rows *sql.Rows) (t Tally, err error) {
+	return t, rows.Scan(&t.Name, &t.Tried, &t.Resolved, &t.Cost)
+}
+
+// mostTallies bounds the lists below: people's techniques and models' patterns have no end.
+const mostTallies = 100
+
+// TechniqueTallies is what came of each technique, in one repository or, with 0, in all that are
+// in sight; the one that was tried most first.
+func (s *Store) TechniqueTallies(ctx context.Context, v Sight, repo int64) ([]Tally, error) {
+	all, err := collect(ctx, s.r, scanTally, `SELECT technique, count(*) AS tried, sum(resolved), 0 FROM outcomes
+		WHERE (? = 0 OR repo_id = ?) AND `+sees("repo_id")+` GROUP BY technique ORDER BY tried DESC, technique LIMIT ?`,
+		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
+	return all, s.explain("count the outcomes of techniques", err)
+}
+
+// CoderTallies is the same of coders.
+func (s *Store) CoderTallies(ctx context.Context, v Sight, repo int64) ([]Tally, error) {
+	all, err := collect(ctx, s.r, scanTally, `SELECT coder, count(*) AS tried, sum(resolved), sum(cost) FROM coder_outcomes
+		WHERE (? = 0 OR repo_id = ?) AND `+sees("repo_id")+` GROUP BY coder ORDER BY tried DESC, coder LIMIT ?`,
+		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
+	return all, s.explain("count the outcomes of coders", err)
+}
+
+// PatternTally is how often a pattern of failure was met, and what came of what was done about it.
+type PatternTally struct {
+	Pattern  sia.Pattern     `json:"pattern"`
+	Lately   int             `json:"lately"` // interventions against it at or after a time
+	Before   int             `json:"before"` // and before it
+	Resolved int             `json:"resolved"`
+	Best     sia.TechniqueID `json:"best,omitempty"` // what resolved it most often; empty: nothing did
+	BestOf   int             `json:"best_tried"`     // how often that was tried
+	BestDid  int             `json:"best_resolved"`
+}
+
+// PatternTallies counts patterns of failure in sight, those met most lately first. What they are
+// counted by are interventions whose outcome is known.
+func (s *Store) PatternTallies(ctx context.Context, v Sight, repo int64, lately time.Time) ([]PatternTally, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (p PatternTally, err error) {
+		return p, rows.Scan(&p.Pattern, &p.Lately, &p.Before, &p.Resolved, &p.Best, &p.BestOf, &p.BestDid)
+	}, `WITH each AS (SELECT pattern, technique, count(*) AS tried, sum(resolved) AS resolved,
+				count(CASE WHEN at >= ? THEN 1 END) AS lately FROM outcomes
+			WHERE (? = 0 OR repo_id = ?) AND `+sees("repo_id")+` GROUP BY pattern, technique),
+		ranked AS (SELECT *, row_number() OVER (PARTITION BY pattern ORDER BY resolved DESC, tried, technique) AS place
+			FROM each)
+		SELECT pattern, sum(lately) AS now, sum(tried) - sum(lately), sum(resolved),
+			max(CASE WHEN place = 1 AND resolved > 0 THEN technique ELSE '' END),
+			max(CASE WHEN place = 1 AND resolved > 0 THEN tried ELSE 0 END),
+			max(CASE WHEN place = 1 THEN resolved ELSE 0 END)
+		FROM ranked GROUP BY pattern ORDER BY now DESC, sum(tried) DESC, pattern LIMIT ?`,
+		append(append([]any{micros(lately), repo, repo}, v.args()...), mostTallies)...)
+	return all, s.explain("count patterns of failure", err)
+}
+
+// LastDecisions lists the last decisions of a type in sight, the newest first.
+func (s *Store) LastDecisions(
+	ctx context.Context, v Sight, repo int64, typ sia.DecisionType, limit int,
+) ([]sia.Decision, error) {
+	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
+		`SELECT `+decisionColumns+` FROM decisions WHERE type = ? AND (? = 0 OR repo_id = ?) AND `+sees("repo_id")+`
+		ORDER BY at DESC, n DESC LIMIT ?`, append(append([]any{typ, repo, repo}, v.args()...), limit)...)
+	return ds, s.explain("load the last decisions of type "+string(typ), err)
+}
+
+// SetupsOf lists how far the repositories of an installation are set up, by name.
+func (s *Store) SetupsOf(ctx context.Context, installation int64) ([]Setup, error) {
+	all, err := collect(ctx, s.r, scanSetup, setupQuery+` WHERE s.installation_id = ? ORDER BY r.owner, r.name`,
+		installation)
+	return all, s.explain("list how far repositories are set up", err)
+}

@@ -1,0 +1,105 @@
+package web_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/web/signin"
+	"github.com/sia-bot/sia/app/web/viewer"
+)
+
+// A button or a form is heard as a command of whoever pressed it, and the browser goes back to the
+// page, on which the answer stands.
+func TestWhatPeopleDoIsHeard(t *testing.T) {
+	do := &doer{}
+	h := pages(t, world(t), do)
+	secret := string(lessonOf(bookings))
+	for _, c := range []struct {
+		who            viewer.Viewer
+		to, send, back string
+		heard          string
+		refused        int // status
+	}{
+		{who: member(), to: "/tasks/9-4", send: form("do", "pause").Encode(), heard: "ada 9-4 /sia pause",
+			back: "/tasks/9-4"},
+		{who: member(), to: "/tasks/9-4", send: form("do", "answer", "letter", "B").Encode(), heard: "ada 9-4 /sia answer B"},
+		{who: member(), to: "/tasks/9-4", send: form("do", "answer", "letter", "B", "words", "neither\nof them").Encode(),
+			heard: "ada 9-4 /sia answer neither\nof them"},
+		{who: operator(), to: "/tasks/9-4", send: form("do", "retry", "back", "/escalations").Encode(),
+			heard: " 9-4 /sia retry",
+			back:  "/escalations"},
+		{who: operator(), to: "/tasks/9-4", send: form("do", "stop", "back", "//evil.test").Encode(), heard: " 9-4 /sia stop",
+			back: "/tasks/9-4"},
+		{who: member(), to: "/tasks/9-4", send: form("do", "answer").Encode(), refused: http.StatusBadRequest},
+		{who: member(), to: "/tasks/9-4", send: form("do", "answer", "letter", "Z").Encode(), refused: http.StatusBadRequest},
+		{who: member(), to: "/tasks/9-4", send: form("do", "start").Encode(), refused: http.StatusBadRequest},
+		{who: member(), to: "/tasks/9-4", send: "do=" + strings.Repeat("x", 100_000), refused: http.StatusBadRequest},
+		{who: viewer.Viewer{Repos: map[int64]viewer.Role{9: viewer.Reads}}, to: "/tasks/9-4", send: "do=stop",
+			refused: http.StatusNotFound},
+		{who: member(), to: "/lessons/9/" + secret, send: "do=forget", heard: "ada acme/bookings forget " + secret},
+		{who: member(), to: "/lessons/9/" + secret, send: "do=share", refused: http.StatusBadRequest},
+		{who: admin(), to: "/lessons/9/" + secret, send: "do=share", heard: "grace share " + secret},
+		{who: member(), to: "/installations/1", send: "do=pause", refused: http.StatusNotFound},
+		{who: admin(), to: "/installations/1", send: "do=pause", heard: "grace halt"},
+		{who: admin(), to: "/installations/1", send: "do=resume", heard: "grace lift"},
+		{who: admin(), to: "/installations/1", send: "do=else", refused: http.StatusBadRequest},
+	} {
+		do.said = nil
+		code, location := ask(t, h, c.who, "POST "+c.to, c.send)
+		if c.refused != 0 {
+			if code != c.refused || len(do.said) > 0 {
+				t.Errorf("%s %s: %d, heard %q; want %d", c.to, c.send[:min(60, len(c.send))], code, do.said, c.refused)
+			}
+			continue
+		}
+		if d := cmp.Diff([]string{c.heard}, do.said); d != "" || code != http.StatusSeeOther ||
+			!strings.HasPrefix(location, c.back+"?note=") && c.back != "" {
+			t.Errorf("%s %s: %d to %s: %s", c.to, c.send, code, location, d)
+		}
+		_, body := ask(t, h, c.who, "GET "+location, "")
+		if !strings.Contains(body, `<p class="said" role="status">`) {
+			t.Errorf("%s: the answer is not on the page:\n%s", location, body)
+		}
+	}
+	if _, body := ask(t, h, admin(), "GET /tasks/9-4?note=Send+me+money", ""); strings.Contains(body, "money") {
+		t.Error("an address puts words into a page")
+	}
+}
+
+// A form that another site had a browser send does nothing.
+func TestFormsComeFromThesePages(t *testing.T) {
+	do := &doer{}
+	srv := httptest.NewServer(signin.Local(pages(t, world(t), do)))
+	t.Cleanup(srv.Close)
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	browser := http.Client{Jar: jar}
+	resp, err := browser.Get(srv.URL + "/tasks/9-4")
+	must(t, err)
+	read, err := io.ReadAll(resp.Body)
+	must(t, errors.Join(err, resp.Body.Close()))
+	code, page := resp.StatusCode, string(read)
+	_, rest, _ := strings.Cut(page, `name="csrf" value="`)
+	token, _, _ := strings.Cut(rest, `"`)
+	if code != http.StatusOK || token == "" {
+		t.Fatalf("%d: no token in\n%s", code, page)
+	}
+	for sent, want := range map[string]int{"": http.StatusForbidden, "x": http.StatusForbidden, token: http.StatusOK} {
+		resp, err := browser.PostForm(srv.URL+"/tasks/9-4", form("do", "pause", "csrf", sent))
+		must(t, err)
+		must(t, resp.Body.Close())
+		if resp.StatusCode != want {
+			t.Errorf("token %q: %d, want %d", sent, resp.StatusCode, want)
+		}
+	}
+	if len(do.said) != 1 {
+		t.Errorf("heard: %q", do.said)
+	}
+}

@@ -1,0 +1,76 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// doer writes down what is asked of it, and answers with that. What the real one does is tested
+// where it lives, in app/webhook.
+type doer struct {
+	mu   sync.Mutex
+	said []string
+}
+
+func (d *doer) note(by sia.Actor, what string) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.said = append(d.said, by.Login+" "+what)
+	return "Heard: " + what, nil
+}
+
+func (d *doer) Say(_ context.Context, by sia.Actor, task sia.TaskID, line string) (string, error) {
+	return d.note(by, string(task)+" "+line)
+}
+
+func (d *doer) Teach(_ context.Context, by sia.Actor, repo store.Repository, t sia.Teach) (string, error) {
+	return d.note(by, repo.String()+" forget "+t.Forget)
+}
+
+func (d *doer) Halt(_ context.Context, by sia.Actor, _ int64) (string, error) {
+	return d.note(by, "halt")
+}
+func (d *doer) Lift(_ context.Context, by sia.Actor, _ int64) (string, error) {
+	return d.note(by, "lift")
+}
+
+func (d *doer) Share(_ context.Context, id lesson.ID, by string) (store.SharedLesson, bool, error) {
+	_, err := d.note(sia.Actor{Login: by}, "share "+string(id))
+	return store.SharedLesson{}, true, err
+}
+
+// defaults are in force everywhere.
+type defaults struct{}
+
+func (defaults) Kept(context.Context, int64, sia.Repo) (sia.InForce, bool, error) {
+	return sia.InForce{Settings: sia.DefaultSettings()}, true, nil
+}
+
+// Advise ranks two techniques.
+func (defaults) Advise(_ context.Context, repo store.Repository, p sia.Pattern) ([]sia.Candidate, string, error) {
+	return []sia.Candidate{{Technique: sia.FreshStart, Expected: .4, Low: .2, High: .6, Reason: "first for " + repo.Name},
+		{Technique: "decomposition", Expected: .3, Reason: "second"}}, "It resolved most of " + string(p) + ".", nil
+}
+
+// as has a handler see a viewer, as signing in would.
+func as(v viewer.Viewer, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(viewer.With(r.Context(), v)))
+	})
+}
+
+// form is what a button or a form sends.
+func form(pairs ...string) url.Values {
+	v := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		v.Set(pairs[i], pairs[i+1])
+	}
+	return v
+}

@@ -1,0 +1,40 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
+)
+
+// shownQuestions is how many open questions are shown, those asked last.
+const shownQuestions = 50
+
+// questionLine is an open question of a task.
+type questionLine struct {
+	taskLine
+	Asked sia.Escalation `json:"asked"`
+	May   bool           `json:"may_answer"` // the viewer
+}
+
+// escalationsPage is what waits for a person's answer.
+type escalationsPage struct {
+	Questions []questionLine `json:"questions"`
+}
+
+func (s *site) escalations(r *http.Request) (frame, error) {
+	v := viewer.From(r.Context())
+	tasks, err := s.From.FindTasks(r.Context(), sightOf(v), store.Find{States: []sia.State{sia.Escalated},
+		Limit: shownQuestions})
+	if err != nil {
+		return frame{}, err
+	}
+	p := escalationsPage{Questions: []questionLine{}}
+	for _, t := range tasks {
+		if e := openQuestion(t); e != nil {
+			p.Questions = append(p.Questions, questionLine{s.line(t), *e, v.May(t.Repo.ID, viewer.Writes)})
+		}
+	}
+	return frame{Title: "Questions that wait for people", Live: true, Body: p}, nil
+}

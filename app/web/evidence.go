@@ -1,0 +1,116 @@
+package web
+
+import (
+	"cmp"
+	"html/template"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// lastChoices is how many of the last choices are shown with their reasons.
+const lastChoices = 10
+
+// tallyLine is a tally with its share and what people call it.
+type tallyLine struct {
+	store.Tally
+	Shown string      `json:"-"`
+	Share share       `json:"resolved_share"`
+	Each  sia.Credits `json:"credits_each,omitempty"` // of a try
+}
+
+// evidencePage is what came of techniques, or of coders.
+type evidencePage struct {
+	repoChoice
+	Rows    []tallyLine    `json:"tallies"`
+	Choices []sia.Decision `json:"last_choices"` // the newest first
+	Chart   template.HTML  `json:"-"`
+
+	Pattern  sia.Pattern     `json:"pattern,omitempty"` // that Next is about
+	Patterns []sia.Pattern   `json:"-"`                 // to choose from
+	Next     []sia.Candidate `json:"next,omitempty"`    // what would be tried for it in the repository, the best first
+	Why      string          `json:"why,omitempty"`     // so
+}
+
+func lines(all []store.Tally, shown func(string) string) []tallyLine {
+	out := make([]tallyLine, len(all))
+	for i, t := range all {
+		out[i] = tallyLine{Tally: t, Shown: shown(t.Name), Share: shareOf(t.Resolved, t.Tried)}
+		if t.Tried > 0 {
+			out[i].Each = t.Cost / sia.Credits(t.Tried)
+		}
+	}
+	return out
+}
+
+func (s *site) techniques(r *http.Request) (frame, error) {
+	c, err := s.choice(r)
+	if err != nil {
+		return frame{}, err
+	}
+	p := evidencePage{repoChoice: c}
+	all, err := s.From.TechniqueTallies(r.Context(), c.sight, c.Repo)
+	if err != nil {
+		return frame{}, err
+	}
+	p.Rows = lines(all, func(id string) string { return render.TechniqueName(sia.TechniqueID(id)) })
+	p.Chart = bars("techniques", "Interventions that were resolved, by technique", p.Rows)
+	if c.Repo != 0 {
+		if err := s.next(r, &p); err != nil {
+			return frame{}, err
+		}
+	}
+	p.Choices, err = s.From.LastDecisions(r.Context(), c.sight, c.Repo, sia.DecideTechnique, lastChoices)
+	return frame{Title: "Techniques", Body: p}, err
+}
+
+// next finds out what would be tried in the repository for the pattern that is asked about.
+func (s *site) next(r *http.Request, p *evidencePage) error {
+	p.Patterns, p.Pattern = sia.Patterns, cmp.Or(sia.Pattern(r.URL.Query().Get("pattern")), sia.UnclearInstructions)
+	if !slices.Contains(p.Patterns, p.Pattern) {
+		return badRequest("pattern: there is no such pattern of failure.")
+	}
+	repo, err := s.From.Repository(r.Context(), p.Repo)
+	if err != nil {
+		return err
+	}
+	p.Next, p.Why, err = s.Advise.Advise(r.Context(), repo, p.Pattern)
+	return err
+}
+
+func (s *site) coders(r *http.Request) (frame, error) {
+	c, err := s.choice(r)
+	if err != nil {
+		return frame{}, err
+	}
+	p := evidencePage{repoChoice: c}
+	all, err := s.From.CoderTallies(r.Context(), c.sight, c.Repo)
+	if err != nil {
+		return frame{}, err
+	}
+	p.Rows = lines(all, func(name string) string { return name })
+	p.Chart = bars("coders", "Attempts that passed, by coder", p.Rows)
+	p.Choices, err = s.From.LastDecisions(r.Context(), c.sight, c.Repo, sia.DecideAssign, lastChoices)
+	return frame{Title: "Coders", Body: p}, err
+}
+
+// patternsPage is which failures were met.
+type patternsPage struct {
+	repoChoice
+	Since    time.Time            `json:"since"`
+	Patterns []store.PatternTally `json:"patterns"`
+}
+
+func (s *site) patterns(r *http.Request) (frame, error) {
+	c, err := s.choice(r)
+	if err != nil {
+		return frame{}, err
+	}
+	p := patternsPage{repoChoice: c, Since: s.Now().AddDate(0, 0, -7)}
+	p.Patterns, err = s.From.PatternTallies(r.Context(), c.sight, c.Repo, p.Since)
+	return frame{Title: "Patterns of failure", Body: p}, err
+}

@@ -1,0 +1,168 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/config"
+)
+
+// setupLine is a repository with how far it is set up.
+type setupLine struct {
+	ID    int64            `json:"repo_id"`
+	Name  string           `json:"repo"`
+	State store.SetupState `json:"state"`
+	Tries int              `json:"failed_tries,omitempty"`
+	Error string           `json:"error,omitempty"`
+}
+
+// installationPage is an installation as who rules it sees it.
+type installationPage struct {
+	ID        int64       `json:"id"`
+	Account   string      `json:"account"`
+	Suspended bool        `json:"suspended"`
+	Paused    string      `json:"paused,omitempty"` // why everything is; empty: it isn't
+	Repos     []setupLine `json:"repositories"`     // by name
+	Lifts     bool        `json:"-"`                // the switch that pauses it is set, and not another one
+}
+
+// installationsPage is the installations that the viewer rules, by account.
+type installationsPage struct {
+	Installations []installationLine `json:"installations"`
+}
+
+// installationLine is an installation in a list.
+type installationLine struct {
+	ID        int64  `json:"id"`
+	Account   string `json:"account"`
+	Suspended bool   `json:"suspended"`
+}
+
+func (s *site) installations(r *http.Request) (frame, error) {
+	all, err := s.From.Installations(r.Context())
+	p := installationsPage{Installations: []installationLine{}}
+	for _, in := range all {
+		if viewer.From(r.Context()).Rules(in.ID) {
+			p.Installations = append(p.Installations, installationLine{in.ID, in.Account, in.Suspended})
+		}
+	}
+	return frame{Title: "Installations", Body: p}, err
+}
+
+// theInstallation is the installation that an address names, if the viewer rules all of it.
+func (s *site) theInstallation(r *http.Request) (in store.Installation, err error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || !viewer.From(r.Context()).Rules(id) {
+		return in, fmt.Errorf("installation %q is not the viewer's: %w", r.PathValue("id"), store.ErrNotFound)
+	}
+	all, err := s.From.Installations(r.Context())
+	if err != nil {
+		return in, err
+	}
+	i := slices.IndexFunc(all, func(in store.Installation) bool { return in.ID == id })
+	if i < 0 {
+		return in, fmt.Errorf("installation %d: %w", id, store.ErrNotFound)
+	}
+	return all[i], nil
+}
+
+func (s *site) installation(r *http.Request) (frame, error) {
+	in, err := s.theInstallation(r)
+	if err != nil {
+		return frame{}, err
+	}
+	p := installationPage{ID: in.ID, Account: in.Account, Suspended: in.Suspended, Repos: []setupLine{}}
+	setups, err := s.From.SetupsOf(r.Context(), in.ID)
+	if err != nil {
+		return frame{}, err
+	}
+	pending := false
+	for _, v := range setups {
+		p.Repos = append(p.Repos, setupLine{v.ID, v.String(), v.State, v.Tries, v.Error})
+		pending = pending || v.State == store.SetupPending
+	}
+	halts, err := s.From.Halts(r.Context())
+	for _, h := range halts {
+		switch h.Scope {
+		case sia.InstallationHalt(in.ID):
+			p.Lifts, p.Paused = true, h.Reason
+		case sia.ServerHalt, sia.SuspensionHalt(in.ID):
+			if !p.Lifts {
+				p.Paused = h.Reason
+			}
+		}
+	}
+	return frame{Title: "Installation in " + in.Account, Live: pending, Body: p}, err
+}
+
+// switchInstallation pauses all of an installation, or lets it go on.
+func (s *site) switchInstallation(r *http.Request) (n note, err error) {
+	in, err := s.theInstallation(r)
+	if err != nil {
+		return n, err
+	}
+	by := viewer.From(r.Context()).Actor
+	n.back = "/installations/" + strconv.FormatInt(in.ID, 10)
+	switch r.PostForm.Get("do") {
+	case "pause":
+		n.text, err = s.Do.Halt(r.Context(), by, in.ID)
+	case "resume":
+		n.text, err = s.Do.Lift(r.Context(), by, in.ID)
+	default:
+		err = badRequest("There is no such button. Load the page again.")
+	}
+	return n, err
+}
+
+// settingLine is one setting as it is in force.
+type settingLine struct {
+	Path    string `json:"path"`
+	Value   any    `json:"value"`
+	Shown   string `json:"-"`
+	Changed bool   `json:"changed"` // it is not the default
+	Doc     string `json:"doc"`
+}
+
+// settingsPage is what is in force in a repository.
+type settingsPage struct {
+	repoChoice
+	From     string        `json:"from,omitempty"` // the file; empty: the defaults hold
+	Read     bool          `json:"read"`           // it was looked for a file; else the defaults are only presumed
+	Settings []settingLine `json:"settings"`
+}
+
+func (s *site) settings(r *http.Request) (frame, error) {
+	c, err := s.choice(r)
+	if err != nil {
+		return frame{}, err
+	}
+	if c.Repo == 0 && len(c.Repos) > 0 {
+		c.Repo = c.Repos[0].ID
+	}
+	p := settingsPage{repoChoice: c, Settings: []settingLine{}}
+	if c.Repo == 0 {
+		return frame{Title: "Settings", Body: p}, nil
+	}
+	repo, err := s.From.Repository(r.Context(), c.Repo)
+	if err != nil {
+		return frame{}, err
+	}
+	set, read, err := s.Settings.Kept(r.Context(), repo.Installation, repo.Repo)
+	if err != nil {
+		return frame{}, err
+	}
+	p.From, p.Read = set.From, read
+	defaults := sia.DefaultSettings()
+	for _, f := range config.Fields() {
+		l := settingLine{Path: f.Path, Value: f.Value(set.Settings), Doc: f.Doc}
+		l.Shown = config.Format(l.Value)
+		l.Changed = l.Shown != config.Format(f.Value(defaults))
+		p.Settings = append(p.Settings, l)
+	}
+	return frame{Title: "Settings of " + repo.String(), Body: p}, nil
+}

@@ -1,0 +1,120 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// shownLessons is how many lessons of a repository are shown, the surest first.
+const shownLessons = 200
+
+// lessonLine is a lesson with how sure it is.
+type lessonLine struct {
+	lesson.Lesson
+	Sure float64 `json:"confidence"` // 0–1
+}
+
+// lessonsPage is what was learned in a repository.
+type lessonsPage struct {
+	repoChoice
+	All     bool         `json:"all"` // also those that are told no more
+	Lessons []lessonLine `json:"lessons"`
+	More    int          `json:"more"` // that are not shown
+}
+
+func (s *site) lessons(r *http.Request) (frame, error) {
+	c, err := s.choice(r)
+	if err != nil {
+		return frame{}, err
+	}
+	if c.Repo == 0 && len(c.Repos) > 0 {
+		c.Repo = c.Repos[0].ID
+	}
+	p := lessonsPage{repoChoice: c, All: r.URL.Query().Get("all") != "", Lessons: []lessonLine{}}
+	if c.Repo == 0 {
+		return frame{Title: "Lessons", Body: p}, nil
+	}
+	all, err := s.From.Lessons(r.Context(), c.Repo)
+	for _, l := range all {
+		if p.All || l.Live() {
+			p.Lessons = append(p.Lessons, lessonLine{l, l.Confidence(s.Now())})
+		}
+	}
+	slices.SortStableFunc(p.Lessons, func(a, b lessonLine) int { return cmp.Compare(b.Sure, a.Sure) })
+	p.More = max(0, len(p.Lessons)-shownLessons)
+	p.Lessons = p.Lessons[:len(p.Lessons)-p.More]
+	return frame{Title: "Lessons", Body: p}, err
+}
+
+// lessonPage is one lesson with its evidence.
+type lessonPage struct {
+	lessonLine
+	Where    store.Repository  `json:"-"`
+	Evidence []lesson.Evidence `json:"evidence"` // oldest first
+	May      bool              `json:"-"`        // the viewer may have it changed or forgotten
+	Shares   bool              `json:"-"`        // and may share it
+}
+
+func (s *site) lesson(r *http.Request) (frame, error) {
+	repo, l, err := s.theLesson(r, viewer.Reads)
+	if err != nil {
+		return frame{}, err
+	}
+	v := viewer.From(r.Context())
+	p := lessonPage{lessonLine: lessonLine{l, l.Confidence(s.Now())}, Where: repo,
+		May: l.Live() && v.May(repo.ID, viewer.Writes), Shares: l.Live() && v.Rules(repo.Installation)}
+	p.Evidence, err = s.From.LessonEvidence(r.Context(), repo.ID, l.ID)
+	return frame{Title: "A lesson of " + repo.String(), Body: p}, err
+}
+
+func (s *site) theLesson(r *http.Request, role viewer.Role) (repo store.Repository, l lesson.Lesson, err error) {
+	if repo, err = s.theRepository(r, role); err != nil {
+		return repo, l, err
+	}
+	l, err = s.From.Lesson(r.Context(), repo.ID, lesson.ID(r.PathValue("id")))
+	return repo, l, err
+}
+
+// changeLesson forgets a lesson, or shares it with the owner's other repositories. What one says is
+// edited in its file on the memory branch, where a person's words outrank the database.
+func (s *site) changeLesson(r *http.Request) (note, error) {
+	repo, l, err := s.theLesson(r, viewer.Writes)
+	if err != nil {
+		return note{}, err
+	}
+	by := viewer.From(r.Context())
+	n := note{back: "/lessons/" + strconv.FormatInt(repo.ID, 10) + "/" + string(l.ID)}
+	switch r.PostForm.Get("do") {
+	case "forget":
+		n.text, err = s.Do.Teach(r.Context(), by.Actor, repo, sia.Teach{Forget: string(l.ID)})
+	case "share":
+		if !by.Rules(repo.Installation) {
+			return n, badRequest("Only who administers the whole installation shares a lesson among its repositories.")
+		}
+		n.text = s.share(r, l.ID, cmp.Or(by.Actor.Login, "whoever runs the server"))
+	default:
+		err = badRequest("There is no such button. Load the page again.")
+	}
+	return n, err
+}
+
+// share shares a lesson and says what came of it. Why it can't be may name what others learned, so
+// only the log says that.
+func (s *site) share(r *http.Request, id lesson.ID, by string) string {
+	switch _, isNew, err := s.Lessons.Share(r.Context(), id, by); {
+	case err != nil:
+		s.Logger.WarnContext(r.Context(), "lesson not shared", "lesson", string(id), "error", err)
+		return "It is not shared: two repositories of the owner have to have learned the same, each by itself, and none " +
+			"the opposite. `sia lessons agreed` lists what can be."
+	case !isNew:
+		return "It is shared already."
+	}
+	return "Shared: every repository of the owner is told it from its next attempt on."
+}

@@ -1,0 +1,74 @@
+package web
+
+import (
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/policies/mine"
+	"github.com/sia-bot/sia/sia"
+)
+
+// taskLine is one task in a list.
+type taskLine struct {
+	ID       sia.TaskID  `json:"id"`
+	Repo     sia.Repo    `json:"repo"`
+	Issue    int         `json:"issue"`
+	Title    string      `json:"title"`
+	State    sia.State   `json:"state"`
+	Headline string      `json:"headline"`
+	Waits    string      `json:"waits,omitempty"`    // for what, with what a person can do
+	Question string      `json:"question,omitempty"` // that SIA asked and nobody answered
+	Attempts int         `json:"attempts"`
+	Spent    sia.Credits `json:"spent"`
+	Budget   sia.Credits `json:"budget"`
+	Since    time.Time   `json:"since"`
+	URL      string      `json:"issue_url"`
+}
+
+func (s *site) line(t sia.Task) taskLine {
+	l := taskLine{ID: t.ID, Repo: t.Repo, Issue: t.Issue, Title: t.Title, State: t.State, Headline: render.Headline(t),
+		Attempts: len(t.Attempts), Spent: t.Credits.Spent, Budget: t.Credits.Budget, Since: t.Since,
+		URL: s.Links.Issue(t.Repo, t.Issue)}
+	if t.Waits() {
+		l.Waits = render.Waiting(t)
+	}
+	if e := openQuestion(t); e != nil {
+		l.Question = e.Question
+	}
+	return l
+}
+
+func (s *site) lines(tasks []sia.Task) []taskLine {
+	out := make([]taskLine, len(tasks))
+	for i, t := range tasks {
+		out[i] = s.line(t)
+	}
+	return out
+}
+
+// openQuestion is the question that a task waits to have answered; nil: it waits for none.
+func openQuestion(t sia.Task) *sia.Escalation {
+	if t.State == sia.Escalated && t.Escalation != nil && !t.Escalation.Answered {
+		return t.Escalation
+	}
+	return nil
+}
+
+// share is how many of something, with the interval that the true share lies in 95 times of 100.
+type share struct {
+	Of   int     `json:"of"`
+	In   int     `json:"in"`
+	Low  float64 `json:"low"` // 0–1
+	High float64 `json:"high"`
+}
+
+func shareOf(of, in int) share {
+	s := share{Of: of, In: in, High: 1}
+	if in > 0 {
+		s.Low, s.High = mine.Interval(of, in)
+	}
+	return s
+}
+
+// Mean is the share itself, 0 where there is nothing to divide by.
+func (s share) Mean() float64 { return float64(s.Of) / float64(max(1, s.In)) }

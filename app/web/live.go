@@ -1,0 +1,145 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Bounds of live pages. A browser whose line ends comes back by itself, and is told at once if it
+// missed something.
+const (
+	linesInAll   = 256 // open at once
+	linesOfOne   = 8   // of one viewer
+	lineLasts    = 10 * time.Minute
+	lookEvery    = time.Second
+	heartbeat    = 15 // looks without a change between two signs of life
+	writeWithin  = 10 * time.Second
+	retryAfterMS = 3000
+)
+
+// live tells open pages that something changed (server-sent events). Safe for concurrent use.
+type live struct {
+	from   Reader
+	ending <-chan struct{}
+	log    *slog.Logger
+
+	mu   sync.Mutex
+	open map[string]int // lines, by viewer
+	all  int
+}
+
+func newLive(from Reader, ending <-chan struct{}, log *slog.Logger) *live {
+	return &live{from: from, ending: ending, log: log, open: map[string]int{}}
+}
+
+// enter takes a place for a viewer; false: there is none.
+func (l *live) enter(who string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all >= linesInAll || l.open[who] >= linesOfOne {
+		return false
+	}
+	l.all++
+	l.open[who]++
+	return true
+}
+
+func (l *live) leave(who string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all--
+	if l.open[who]--; l.open[who] == 0 {
+		delete(l.open, who)
+	}
+}
+
+// serve says "changed" whenever something in the viewer's sight did: a task, or without one any.
+// An event's id is the state that it tells of.
+func (l *live) serve(w http.ResponseWriter, r *http.Request) {
+	v, id := viewer.From(r.Context()), sia.TaskID(r.URL.Query().Get("task"))
+	sight := sightOf(v)
+	pulse, err := l.from.Pulse(r.Context(), sight, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		http.Error(w, "There is no such task.", http.StatusNotFound)
+		return
+	case err != nil:
+		http.Error(w, "The database does not answer. Try again.", http.StatusServiceUnavailable)
+		return
+	}
+	who := fmt.Sprintf("%t %d", v.Operator, v.Actor.ID)
+	if !l.enter(who) {
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, "Too many pages are open at once; close some, or load the page again to see what changed.",
+			http.StatusTooManyRequests)
+		return
+	}
+	defer l.leave(who)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy before us must not keep events back
+	to := stream{w, http.NewResponseController(w)}
+	_ = to.rc.SetReadDeadline(time.Now().Add(2 * lineLasts)) // the server's would end the line
+	last := r.Header.Get("Last-Event-ID")
+	if last == "" {
+		last = pulse // the page was made just now
+	}
+	if !to.send("retry: %d\nid: %s\n\n", retryAfterMS, last) {
+		return
+	}
+	l.watch(r, to, sight, id, last)
+}
+
+// watch looks for changes until the line has lasted long enough, or ends.
+func (l *live) watch(r *http.Request, to stream, sight store.Sight, id sia.TaskID, last string) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for look := range int(lineLasts / lookEvery) {
+		pulse, err := l.from.Pulse(r.Context(), sight, id)
+		switch {
+		case err != nil:
+			if r.Context().Err() == nil {
+				l.log.WarnContext(r.Context(), "live page ended", "task", id, "error", err)
+			}
+			return
+		case pulse != last:
+			last = pulse
+			if !to.send("event: changed\nid: %s\ndata: %s\n\n", pulse, pulse) {
+				return
+			}
+		case look%heartbeat == 0:
+			if !to.send(": at work\n\n") {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		case <-l.ending:
+			return
+		}
+	}
+}
+
+// stream is a line to a browser.
+type stream struct {
+	w  http.ResponseWriter
+	rc *http.ResponseController
+}
+
+// send writes at once; false: nobody reads any more.
+func (s stream) send(format string, args ...any) bool {
+	_ = s.rc.SetWriteDeadline(time.Now().Add(writeWithin)) // a writer without deadlines is bounded by lineLasts
+	if _, err := fmt.Fprintf(s.w, format, args...); err != nil {
+		return false
+	}
+	return s.rc.Flush() == nil
+}

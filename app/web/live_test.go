@@ -1,0 +1,123 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web"
+	"github.com/sia-bot/sia/sia"
+)
+
+// line opens a line to a page's events, where it was left if that is known, and returns what reads it
+// up to a word.
+func line(ctx context.Context, t *testing.T, srv *httptest.Server, path, left string) (status int, until func(word string) string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+path, nil)
+	must(t, err)
+	if left != "" {
+		req.Header.Set("Last-Event-ID", left)
+	}
+	resp, err := srv.Client().Do(req)
+	must(t, err)
+	t.Cleanup(func() { _ = resp.Body.Close() }) // it may have been cut
+	lines := bufio.NewScanner(resp.Body)
+	return resp.StatusCode, func(word string) string {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), word) {
+				return lines.Text()
+			}
+		}
+		t.Fatalf("the line ended before %q: %v", word, lines.Err())
+		return ""
+	}
+}
+
+func stop(t *testing.T, s *store.Store, id sia.TaskID) {
+	t.Helper()
+	_, err := s.Apply(t.Context(), id, sia.Event{ID: "stop", At: start.Add(time.Hour), Fact: sia.Stop{Reason: "closed"}})
+	must(t, err)
+}
+
+// A page that is open is told of changes of its task alone; who comes back is told at once of what
+// they missed, and of nothing when they missed nothing.
+func TestChangesAreTold(t *testing.T) {
+	s := world(t)
+	srv := httptest.NewServer(as(admin(), pages(t, s, &doer{})))
+	t.Cleanup(srv.Close)
+	_, until := line(t.Context(), t, srv, "/live?task=9-4", "")
+	left := strings.TrimPrefix(until("id: "), "id: ")
+	until(": at work")
+	stop(t, s, "10-4") // another task
+	stop(t, s, "9-4")
+	until("event: changed")
+	id := until("id: ")
+	if now := until("data: "); strings.TrimPrefix(now, "data: ") == left || strings.TrimPrefix(id,
+		"id: ") != strings.TrimPrefix(now, "data: ") {
+		t.Errorf("it tells of %s as %s, and was at %s", now, id, left)
+	}
+	_, again := line(t.Context(), t, srv, "/live?task=9-4", left)
+	again("event: changed")
+	_, same := line(t.Context(), t, srv, "/live?task=9-4", strings.TrimPrefix(id, "id: "))
+	if first := same(":"); strings.Contains(first, "changed") {
+		t.Error("it tells of a change that was told of before")
+	}
+	if next := same(": at work"); strings.Contains(next, "changed") {
+		t.Error(next)
+	}
+}
+
+// Nobody holds more than a few lines, those of others stay free, and a line that was closed is free again.
+func TestLinesAreBounded(t *testing.T) {
+	s := world(t)
+	h := pages(t, s, &doer{})
+	mine := httptest.NewServer(as(member(), h))
+	theirs := httptest.NewServer(as(stranger(), h))
+	t.Cleanup(mine.Close)
+	t.Cleanup(theirs.Close)
+	ctx, hangUp := context.WithCancel(t.Context())
+	open, refused := 0, 0
+	for range 80 { // ten times the limit
+		status, until := line(ctx, t, mine, "/live", "")
+		if status == http.StatusOK {
+			until(": at work")
+			open++
+		} else if status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	if open != 8 || refused != 72 {
+		t.Errorf("%d lines are open, %d were refused", open, refused)
+	}
+	if status, _ := line(t.Context(), t, theirs, "/live", ""); status != http.StatusOK {
+		t.Errorf("somebody else gets %d", status)
+	}
+	hangUp()
+	for { // until the server has seen it
+		if status, _ := line(t.Context(), t, mine, "/live", ""); status == http.StatusOK {
+			break
+		}
+	}
+}
+
+// A server that ends does not wait for pages that are open.
+func TestLinesEndWithTheServer(t *testing.T) {
+	ending := make(chan struct{})
+	h, err := web.New(web.Deps{From: world(t), Do: &doer{}, Lessons: &doer{}, Settings: defaults{}, Advise: defaults{},
+		Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		Ending: ending})
+	must(t, err)
+	srv := httptest.NewServer(as(member(), h))
+	t.Cleanup(srv.Close)
+	_, until := line(t.Context(), t, srv, "/live", "")
+	until(": at work")
+	close(ending)
+	must(t, srv.Config.Shutdown(t.Context())) // it waits for every request to end
+}

@@ -1,0 +1,104 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+	"slices"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Bounds of the first page.
+const (
+	shownWeeks   = 12
+	shownWaiting = 20
+	shownRunning = 20
+)
+
+// overviewPage is what SIA is doing, at a glance.
+type overviewPage struct {
+	Week       store.Week        `json:"week"` // the last seven days
+	Open       map[sia.State]int `json:"open"` // tasks that have not ended, by state
+	Rate       share             `json:"success"`
+	Weeks      []weekLine        `json:"weeks"` // the oldest first
+	Waiting    []taskLine        `json:"waiting"`
+	Running    []taskLine        `json:"running"`
+	WaitingAll int               `json:"waiting_all"`
+	RunningAll int               `json:"running_all"`
+	Chart      template.HTML     `json:"-"`
+	Outcomes   template.HTML     `json:"-"`
+}
+
+// weekLine is a week with what a solved task cost in it.
+type weekLine struct {
+	store.Week
+	PerSolved sia.Credits `json:"credits_per_solved"` // 0: none was solved
+}
+
+// asking are the states of tasks that wait for a person, those with a question first.
+func asking() []sia.State { return []sia.State{sia.Escalated, sia.OnHold} }
+
+// busy are the states of tasks that go on by themselves, unless their gate waits for a person.
+func busy() []sia.State {
+	return []sia.State{sia.Queued, sia.Working, sia.PushedOut, sia.Checking, sia.Diagnosing, sia.Reviewing, sia.Announced}
+}
+
+func (s *site) overview(r *http.Request) (frame, error) {
+	ctx, sight := r.Context(), sightOf(viewer.From(r.Context()))
+	var p overviewPage
+	weeks, err := s.From.Weeks(ctx, sight, s.Now(), shownWeeks)
+	if err != nil {
+		return frame{}, err
+	}
+	for _, w := range weeks {
+		l := weekLine{Week: w}
+		if w.Passed > 0 {
+			l.PerSolved = w.Spent / sia.Credits(w.Passed)
+		}
+		p.Weeks = append(p.Weeks, l)
+	}
+	p.Week = weeks[len(weeks)-1]
+	p.Rate = shareOf(p.Week.Passed, p.Week.Passed+p.Week.Stopped)
+	if p.Open, err = s.From.CountStates(ctx, sight); err != nil {
+		return frame{}, err
+	}
+	if p.Waiting, p.Running, err = s.open(r, sight); err != nil {
+		return frame{}, err
+	}
+	for state, n := range p.Open {
+		if slices.Contains(asking(), state) {
+			p.WaitingAll += n
+		} else {
+			p.RunningAll += n
+		}
+	}
+	p.Chart = weekChart(p.Weeks)
+	p.Outcomes = outcomeChart(p.Week, p.WaitingAll, p.RunningAll)
+	return frame{Title: "What SIA is doing", Live: true, Body: p}, nil
+}
+
+// open are the tasks that wait for people, and those that go on.
+func (s *site) open(r *http.Request, sight store.Sight) (waiting, running []taskLine, err error) {
+	waiting, running = []taskLine{}, []taskLine{}
+	for _, state := range asking() {
+		tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{States: []sia.State{state}, Limit: shownWaiting})
+		if err != nil {
+			return nil, nil, err
+		}
+		waiting = append(waiting, s.lines(tasks)...)
+	}
+	tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{States: busy(), Limit: shownRunning})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range tasks {
+		if t.Waits() {
+			waiting = append(waiting, s.line(t))
+		} else {
+			running = append(running, s.line(t))
+		}
+	}
+	return waiting[:min(len(waiting), shownWaiting)], running, nil
+}

@@ -1,0 +1,75 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// Reader is where pages come from. [store.Store] is one.
+type Reader interface {
+	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)
+	FindTasks(ctx context.Context, v store.Sight, f store.Find) ([]sia.Task, error)
+	CountStates(ctx context.Context, v store.Sight) (map[sia.State]int, error)
+	Weeks(ctx context.Context, v store.Sight, until time.Time, n int) ([]store.Week, error)
+	CostsBetween(ctx context.Context, v store.Sight, from, to time.Time) ([]store.Cost, error)
+	Pulse(ctx context.Context, v store.Sight, id sia.TaskID) (string, error)
+
+	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)
+	Events(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
+	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
+
+	TechniqueTallies(ctx context.Context, v store.Sight, repo int64) ([]store.Tally, error)
+	CoderTallies(ctx context.Context, v store.Sight, repo int64) ([]store.Tally, error)
+	PatternTallies(ctx context.Context, v store.Sight, repo int64, lately time.Time) ([]store.PatternTally, error)
+	LastDecisions(
+		ctx context.Context, v store.Sight, repo int64, typ sia.DecisionType, limit int,
+	) ([]sia.Decision, error)
+
+	Experiments(ctx context.Context, installation int64, open bool) ([]store.Experiment, error)
+	ExperimentTasks(ctx context.Context, experiment string) ([]store.ExperimentTask, error)
+	ExperimentEvents(ctx context.Context, experiment string) ([]store.ExperimentEvent, error)
+
+	Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
+	Lesson(ctx context.Context, repo int64, id lesson.ID) (lesson.Lesson, error)
+	LessonEvidence(ctx context.Context, repo int64, id lesson.ID) ([]lesson.Evidence, error)
+
+	Installations(ctx context.Context) ([]store.Installation, error)
+	Repository(ctx context.Context, id int64) (store.Repository, error)
+	SeenRepositories(ctx context.Context, v store.Sight) ([]store.Repository, error)
+	SetupsOf(ctx context.Context, installation int64) ([]store.Setup, error)
+	Halts(ctx context.Context) ([]store.Halt, error)
+}
+
+// Doer does what people ask for on pages, as a comment of theirs would have it done: under the
+// same permission, which is GitHub's answer; the zero actor runs the server and needs none. The
+// answer is for people: what happened, or why nothing did.
+type Doer interface {
+	// Say has a task hear a command as it would stand in a comment, such as "/sia answer B".
+	Say(ctx context.Context, by sia.Actor, task sia.TaskID, line string) (answer string, err error)
+	// Teach has something remembered or forgotten in a repository.
+	Teach(ctx context.Context, by sia.Actor, repo store.Repository, teach sia.Teach) (answer string, err error)
+	// Halt pauses all of an installation, and Lift ends that. Who may is for the caller to know.
+	Halt(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
+	Lift(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
+}
+
+// Sharer approves that all repositories of an owner are told a lesson that two of them learned.
+type Sharer interface {
+	Share(ctx context.Context, id lesson.ID, by string) (shared store.SharedLesson, isNew bool, err error)
+}
+
+// Settings says what is in force in a repository, and from where.
+type Settings interface {
+	Kept(ctx context.Context, installation int64, repo sia.Repo) (set sia.InForce, read bool, err error)
+}
+
+// Adviser ranks techniques for a pattern of failure in a repository as they would be chosen now, the
+// best first, and says why.
+type Adviser interface {
+	Advise(ctx context.Context, repo store.Repository, p sia.Pattern) (ranked []sia.Candidate, why string, err error)
+}

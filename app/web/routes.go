@@ -1,0 +1,43 @@
+package web
+
+import "net/http"
+
+// A route is an address of a page, or of something that a form on one sends.
+type route struct {
+	pattern string // as [http.ServeMux] reads it
+	page    string // the template's name; empty: it is no page
+	build   func(*http.Request) (frame, error)
+	act     func(*http.Request) (note, error) // of a POST
+	serve   http.HandlerFunc
+}
+
+// routes is every address there is. Nothing is served that is not in it, so a test that walks it
+// has seen all that strangers can ask for.
+func (s *site) routes() []route {
+	return []route{
+		{pattern: "GET /style.css", serve: asset("style.css")},
+		{pattern: "GET /live.js", serve: asset("live.js")},
+		{pattern: "GET /live", serve: s.live.serve},
+
+		{pattern: "GET /{$}", page: "overview", build: s.overview},
+		{pattern: "GET /tasks", page: "tasks", build: s.tasks},
+		{pattern: "GET /tasks/{id}", page: "task", build: s.task},
+		{pattern: "GET /tasks/{id}/attempts/{n}", page: "attempt", build: s.attempt},
+		{pattern: "GET /costs", page: "costs", build: s.costs},
+		{pattern: "GET /escalations", page: "escalations", build: s.escalations},
+		{pattern: "GET /techniques", page: "techniques", build: s.techniques},
+		{pattern: "GET /coders", page: "coders", build: s.coders},
+		{pattern: "GET /patterns", page: "patterns", build: s.patterns},
+		{pattern: "GET /policies", page: "policies", build: s.policies},
+		{pattern: "GET /policies/{id}", page: "change", build: s.change},
+		{pattern: "GET /lessons", page: "lessons", build: s.lessons},
+		{pattern: "GET /lessons/{repo}/{id}", page: "lesson", build: s.lesson},
+		{pattern: "GET /settings", page: "settings", build: s.settings},
+		{pattern: "GET /installations", page: "installations", build: s.installations},
+		{pattern: "GET /installations/{id}", page: "installation", build: s.installation},
+
+		{pattern: "POST /tasks/{id}", act: s.sayToTask},
+		{pattern: "POST /lessons/{repo}/{id}", act: s.changeLesson},
+		{pattern: "POST /installations/{id}", act: s.switchInstallation},
+	}
+}

@@ -1,0 +1,81 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
+)
+
+// sightOf is which repositories a viewer sees.
+func sightOf(v viewer.Viewer) store.Sight {
+	if v.Operator {
+		return store.SeesAll()
+	}
+	return store.SeesOnly(slices.Collect(maps.Keys(v.Repos))...)
+}
+
+// sees refuses what isn't the viewer's, as if it did not exist.
+func sees(r *http.Request, repo int64, role viewer.Role, what string) error {
+	if viewer.From(r.Context()).May(repo, role) {
+		return nil
+	}
+	return fmt.Errorf("%s is not the viewer's: %w", what, store.ErrNotFound)
+}
+
+// theTask is the task that an address names, if the viewer has a role in its repository.
+func (s *site) theTask(r *http.Request, role viewer.Role) (sia.Task, error) {
+	t, err := s.From.Task(r.Context(), sia.TaskID(r.PathValue("id")))
+	if err != nil {
+		return t, err
+	}
+	return t, sees(r, t.Repo.ID, role, "task "+string(t.ID))
+}
+
+// theRepository is the repository that a path names by GitHub's id, if the viewer has a role in it.
+func (s *site) theRepository(r *http.Request, role viewer.Role) (store.Repository, error) {
+	id, err := strconv.ParseInt(r.PathValue("repo"), 10, 64)
+	if err != nil {
+		return store.Repository{}, fmt.Errorf("repository %q: %w", r.PathValue("repo"), store.ErrNotFound)
+	}
+	if err := sees(r, id, role, "the repository"); err != nil {
+		return store.Repository{}, err
+	}
+	return s.From.Repository(r.Context(), id)
+}
+
+// repoChoice is what a page shows of: one repository, or all that the viewer sees.
+type repoChoice struct {
+	Repo  int64              `json:"repo_id,omitempty"` // 0: all
+	Repos []store.Repository `json:"-"`                 // to choose from, by name
+	sight store.Sight
+}
+
+// choice reads ?repo= of a page, by GitHub's id.
+func (s *site) choice(r *http.Request) (c repoChoice, err error) {
+	v := viewer.From(r.Context())
+	c.sight = sightOf(v)
+	if asked := r.URL.Query().Get("repo"); asked != "" {
+		if c.Repo, err = strconv.ParseInt(asked, 10, 64); err != nil || c.Repo < 1 {
+			return c, badRequest("repo: want GitHub's id of a repository, a number.")
+		}
+		if err := sees(r, c.Repo, viewer.Reads, "the repository"); err != nil {
+			return c, err
+		}
+	}
+	c.Repos, err = s.From.SeenRepositories(r.Context(), c.sight)
+	return c, err
+}
+
+// name is what people call a repository; its id where it is not known any more.
+func (c repoChoice) name(id int64) string {
+	if i := slices.IndexFunc(c.Repos, func(r store.Repository) bool { return r.ID == id }); i >= 0 {
+		return c.Repos[i].String()
+	}
+	return fmt.Sprintf("repository %d, which was removed", id)
+}

@@ -1,0 +1,193 @@
+package web_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// The world of these tests: acme has installed the app on bookings and payroll, globex on vault. Every
+// text of a repository has a word of its own, so that it is known where it comes from.
+var (
+	bookings = sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}
+	payroll  = sia.Repo{ID: 10, Owner: "acme", Name: "payroll"}
+	vault    = sia.Repo{ID: 20, Owner: "globex", Name: "vault"}
+)
+
+// Who looks.
+func nobody() viewer.Viewer   { return viewer.Viewer{} }
+func operator() viewer.Viewer { return viewer.Viewer{Operator: true, Token: "t"} }
+
+// member reads bookings and writes to it, and sees nothing else.
+func member() viewer.Viewer {
+	return viewer.Viewer{Actor: sia.Actor{Login: "ada", ID: 7}, Token: "t", Repos: map[int64]viewer.Role{9: viewer.Writes},
+		Installations: []viewer.Installation{{ID: 1, Account: "acme"}}}
+}
+
+// admin administers all of acme.
+func admin() viewer.Viewer {
+	return viewer.Viewer{Actor: sia.Actor{Login: "grace", ID: 8}, Token: "t",
+		Repos:         map[int64]viewer.Role{9: viewer.Administers, 10: viewer.Administers},
+		Installations: []viewer.Installation{{ID: 1, Account: "acme", Whole: true}}}
+}
+
+// stranger is somebody of globex.
+func stranger() viewer.Viewer {
+	return viewer.Viewer{Actor: sia.Actor{Login: "mallory", ID: 66}, Token: "t",
+		Repos:         map[int64]viewer.Role{20: viewer.Administers},
+		Installations: []viewer.Installation{{ID: 2, Account: "globex", Whole: true}}}
+}
+
+// world is a database with everything that pages show, twice.
+func world(t testing.TB) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(),
+		store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "sia.db"), Now: func() time.Time { return start }})
+	ok(t, err)
+	t.Cleanup(func() { ok(t, s.Close()) })
+	_, _, err = s.Migrate(t.Context())
+	ok(t, err)
+	for i, account := range []string{"acme", "globex"} {
+		ok(t, s.UpsertInstallation(t.Context(), store.Installation{ID: int64(i + 1), Account: account,
+			AccountID: int64(i + 1)}))
+	}
+	populate(t, s, 1, bookings)
+	populate(t, s, 1, payroll)
+	populate(t, s, 2, vault)
+	return s
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// populate gives a repository tasks in every kind of state, and what is learned from them.
+func populate(t testing.TB, s *store.Store, installation int64, repo sia.Repo) {
+	t.Helper()
+	ctx := t.Context()
+	ok(t, s.UpsertRepository(ctx, store.Repository{Repo: repo, Installation: installation, DefaultBranch: "main"}))
+	ok(t, s.PlanSetups(ctx, installation, []sia.Repo{repo}, false))
+	word := repo.Name + "-word "
+	for issue := 1; issue <= 3; issue++ {
+		restore(t, s, installation, repo, issue, word)
+	}
+	asked(t, s, installation, repo, 4, word)
+	solved(t, s, installation, repo, 5, word)
+	for i, resolved := range []bool{true, true, false} {
+		id := sia.NewTaskID(repo.ID, i+1)
+		_, err := s.RecordOutcome(ctx, store.Outcome{Task: id, Intervention: 1, Repo: repo,
+			Pattern:   sia.Pattern(repo.Name + "-pattern"),
+			Technique: sia.TechniqueID(repo.Name + "-technique"), Resolved: resolved, At: start})
+		ok(t, err)
+		ok(t, s.RecordCoderOutcome(ctx, store.CoderOutcome{Task: id, Attempt: 1, Repo: repo.ID, Org: repo.Owner, Kind: "fix",
+			Coder: repo.Name + "-coder", Cost: 300, Resolved: resolved, At: start}))
+		for _, typ := range []sia.DecisionType{sia.DecideTechnique, sia.DecideAssign} {
+			ok(t, s.LogDecision(ctx, sia.Decision{ID: fmt.Sprint(typ, id), Task: id, Repo: repo.ID, Attempt: 1, Type: typ,
+				Policy: word, Choice: word, Propensity: 1, Reason: word + "resolved 7 of 9 here.", At: start}))
+		}
+	}
+	l := lesson.NewTaught(repo.ID, repo.Name, word+"is generated and must not be edited", sia.Actor{Login: "ada"},
+		sia.Task{}, start)
+	ok(t, s.PutLessons(ctx, repo.ID, l))
+	ok(t, s.CountLessons(ctx, repo.ID, lesson.Evidence{Key: "k", Lesson: l.ID, Good: 1, At: start, Why: word + "helped"}))
+	ok(t, s.SaveExperiment(ctx, store.Experiment{ID: repo.Name + "-change", Installation: installation, Place: repo,
+		Decision: "recover",
+		Name:     repo.Name + "-policy", Change: word + "0.1 -> 0.3", Reason: word, By: "gpt-5", Phase: store.ExperimentRunning,
+		Why: word, CreatedAt: start}, word))
+}
+
+// lessonOf is the id of the lesson of a repository of the world.
+func lessonOf(repo sia.Repo) lesson.ID { return lesson.NewID(repo.ID, repo.Name) }
+
+// restore makes a task that ended, with attempts, failures and an intervention.
+func restore(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) {
+	t.Helper()
+	resolved := issue < 3
+	task := sia.Task{ID: sia.NewTaskID(repo.ID, issue), Installation: installation, Repo: repo, Issue: issue,
+		Title: fmt.Sprintf("%stask %d", word, issue), State: sia.Passed, CreatedAt: start, StartedAt: start,
+		Since:   start.Add(time.Hour),
+		BaseSHA: sia.SHA(strings.Repeat("a", 40)), Head: "f00d", Credits: sia.Ledger{Budget: 100 * sia.Credit,
+			Spent: 12 * sia.Credit},
+		Attempts: []sia.Attempt{
+			{Number: 1, StartedAt: start, EndedAt: start.Add(20 * time.Minute), Outcome: sia.AttemptFail, Reason: word +
+				"failed", Head: "beef",
+				Failures: []sia.CheckFailure{{Check: word + "check", Excerpt: word + "expected 1, got 2"}}},
+			{Number: 2, StartedAt: start.Add(25 * time.Minute), EndedAt: start.Add(time.Hour), Outcome: sia.AttemptPass,
+				Head:      "f00d",
+				Technique: sia.TechniqueID(repo.Name + "-technique")}},
+		Checks: []sia.Check{{Name: word + "check", Colour: sia.Green, Required: true}},
+		Interventions: []sia.Intervention{{Number: 1, After: 1, Diagnosis: sia.Diagnosis{Summary: word + "summary",
+			Pattern: sia.Pattern(repo.Name + "-pattern"), Technique: sia.TechniqueID(repo.Name + "-technique")},
+			Resolved: &resolved}},
+	}
+	if !resolved {
+		task.State, task.Ended = sia.Stopped, word+"was stopped"
+	}
+	_, err := s.Apply(t.Context(), task.ID, sia.Event{ID: "restored", At: start, Fact: sia.Restored{Task: task}})
+	ok(t, err)
+}
+
+// begun starts a task that a coder works on, and returns what tells it of more, minutes after it began.
+func begun(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) func(int, sia.Fact) {
+	t.Helper()
+	id := sia.NewTaskID(repo.ID, issue)
+	effects := map[sia.Kind]sia.EffectKind{sia.KBegun: sia.DoBegin, sia.KDecided: sia.DoDecide,
+		sia.KAttemptEnded: sia.DoAttempt,
+		sia.KPushed:       sia.DoPush, sia.KPullOpened: sia.DoPull, sia.KJudged: sia.DoGate,
+		sia.KFinalReviewed: sia.DoFinalReview}
+	apply := func(minutes int, fact sia.Fact) {
+		t.Helper()
+		e := sia.Event{ID: fmt.Sprint(fact.Kind(), minutes), At: start.Add(time.Duration(minutes) * time.Minute), Fact: fact}
+		task, err := s.Task(t.Context(), id)
+		for key, kind := range task.Pending {
+			if err == nil && kind == effects[fact.Kind()] {
+				e.ID, e.Effect = key, key
+			}
+		}
+		res, err := s.Apply(t.Context(), id, e)
+		if err != nil || res.Ignored != "" {
+			t.Fatalf("%s: %v %s", fact.Kind(), err, res.Ignored)
+		}
+	}
+	apply(0, sia.Start{Installation: installation, Repo: repo, Issue: issue, Title: fmt.Sprintf("%stask %d", word, issue),
+		DefaultBranch: "main", Text: word + "said"})
+	apply(1, sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: sia.SHA(strings.Repeat("a", 40)),
+		Title: fmt.Sprintf("%stask %d", word, issue)})
+	apply(2, sia.Decided{Type: sia.DecideAssign, Choice: "coder", Agent: "builtin/scripted", Reason: "it is the only one"})
+	return apply
+}
+
+// asked makes a task that waits for the answer to a question.
+func asked(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) {
+	t.Helper()
+	begun(t, s, installation, repo, issue, word)(3, sia.AttemptEnded{End: sia.EndAsked, Turns: 1, Cost: 450,
+		Ask: &sia.Ask{Question: word + "which of the two?", Options: []string{word + "first", "Second"}}})
+}
+
+// solved makes a task that has passed.
+func solved(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) {
+	t.Helper()
+	apply := begun(t, s, installation, repo, issue, word)
+	apply(3, sia.AttemptEnded{End: sia.EndFinished, Commit: "c0ffee", Diff: sia.DiffStat{Files: 2, Added: 12, Deleted: 3},
+		Hunks: []uint64{1}, Turns: 3, Cost: 4 * sia.Credit})
+	apply(4, sia.Pushed{SHA: "c0ffee"})
+	apply(5, sia.PullOpened{Number: 100 + issue, NodeID: "PR", URL: "https://github.com/" + repo.String() + "/pull/1"})
+	apply(6, sia.Judged{SHA: "c0ffee", Looked: start.Add(6 * time.Minute), Verdict: sia.VerdictGreen,
+		Checks: []sia.Check{{Name: word + "check", Colour: sia.Green, Required: true}}, Explain: []string{word + "is green"}})
+	apply(7, sia.FinalReviewed{Review: sia.FinalReview{SHA: "c0ffee", Done: true}})
+	apply(8, sia.Judged{SHA: "c0ffee", Looked: start.Add(8 * time.Minute), Verdict: sia.VerdictGreen,
+		Checks: []sia.Check{{Name: word + "check", Colour: sia.Green, Required: true}}, Explain: []string{word + "is green"}})
+	if task, err := s.Task(t.Context(), sia.NewTaskID(repo.ID, issue)); err != nil || task.State != sia.Passed {
+		t.Fatalf("it has not passed: %s %v", task.State, err)
+	}
+}

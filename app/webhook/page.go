@@ -1,0 +1,139 @@
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// What people do on SIA's pages goes the way that their comments go: the same commands, the same
+// permission, the same events. Only the answer goes elsewhere, to the page.
+
+// theServers is how whoever runs the server is called, who needs nobody's permission.
+const theServers = "whoever runs the server"
+
+func pageEvent() string { return "page/" + rand.Text() }
+
+// Say has a task hear a command that somebody gave on a page, written as in a comment. The zero
+// actor runs the server. The answer, for people, says what happened or why nothing did.
+func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line string) (answer string, err error) {
+	t, err := in.Store.Task(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	intent := sia.Intent{Installation: t.Installation, Repo: t.Repo, Event: sia.Event{At: in.Now(), By: by}}
+	read := FromComment(intent, Comment{Issue: t.Issue, Body: line, IssueTitle: t.Title, IssueBody: t.Body,
+		DefaultBranch: t.BaseBranch}, "")
+	if len(read) != 1 || !read[0].Event.Origin.Command {
+		return "", fmt.Errorf("say %q to task %s: it is no command", line, id)
+	}
+	intent = read[0]
+	intent.Event.ID, intent.Event.Origin = pageEvent(), sia.Origin{}
+	if by == (sia.Actor{}) {
+		intent.Event.Fact = servers(intent.Event.Fact)
+	}
+	intent.Event = intent.Event.Masked(in.Secrets.Mask)
+	if refusal, err := in.refusal(ctx, intent); err != nil || refusal != "" {
+		return refusal, err
+	}
+	if intent.Teach != (sia.Teach{}) {
+		intent.Event.Origin.OnIssue = t.Issue
+		answer, _, err = in.Teacher.Teach(ctx, intent)
+		return answer, err
+	}
+	if said, ok, err := in.halt(ctx, intent); err != nil || ok {
+		return said.Text, err
+	}
+	return in.applied(ctx, t, intent.Event)
+}
+
+// applied has a task hear an event, and says what came of it.
+func (in *Intake) applied(ctx context.Context, t sia.Task, e sia.Event) (string, error) {
+	e.Origin.Command = true // as fit reads answers
+	e, _ = fit(t, e)
+	e.Origin = sia.Origin{} // there is no comment to react to
+	targets := []target{{t.ID, e}}
+	if err := in.known(ctx, targets); err != nil {
+		return "", err
+	}
+	if q, ok := targets[0].event.Fact.(sia.Query); ok {
+		return q.Text, nil
+	}
+	res, err := in.Store.Apply(ctx, t.ID, targets[0].event)
+	switch {
+	case err != nil:
+		return "", err
+	case res.Ignored != "":
+		return "Nothing was done: " + res.Ignored + ".", nil
+	}
+	return upperFirst(res.Why) + ".", nil
+}
+
+// servers puts the reason of who runs the server in the place of a person's.
+func servers(f sia.Fact) sia.Fact {
+	switch f := f.(type) {
+	case sia.Stop:
+		return sia.Stop{Reason: theServers + " said so"}
+	case sia.PauseAsked:
+		return sia.PauseAsked{Scope: f.Scope, Reason: theServers + " said so"}
+	}
+	return f
+}
+
+// refusal says why somebody may not do what they ask for; "" when they may.
+func (in *Intake) refusal(ctx context.Context, intent sia.Intent) (string, error) {
+	by := intent.Event.By
+	if by == (sia.Actor{}) || !intent.Permission {
+		return "", nil
+	}
+	set, err := in.Settings.Settings(ctx, intent.Installation, intent.Repo)
+	if err != nil {
+		return "", err
+	}
+	have, err := in.GitHub.Repo(intent.Installation, intent.Repo).Permission(ctx, by.Login)
+	if err != nil {
+		return "", err
+	}
+	needs := set.Access.CommandPermission
+	if _, accepts := intent.Event.Fact.(sia.AcceptTests); accepts && !sia.Covers(needs, acceptance) {
+		needs = acceptance
+	}
+	if sia.Covers(have, needs) {
+		return "", nil
+	}
+	return render.NotPermitted(by.Login, needs), nil
+}
+
+// Teach has something remembered or forgotten in a repository, as a comment there would.
+func (in *Intake) Teach(
+	ctx context.Context, by sia.Actor, repo store.Repository, teach sia.Teach,
+) (answer string, err error) {
+	intent := sia.Intent{Installation: repo.Installation, Repo: repo.Repo, Permission: true, Teach: teach,
+		Event: sia.Event{ID: pageEvent(), At: in.Now(), By: by}}
+	if refusal, err := in.refusal(ctx, intent); err != nil || refusal != "" {
+		return refusal, err
+	}
+	answer, _, err = in.Teacher.Teach(ctx, intent)
+	return answer, err
+}
+
+// Halt pauses all of an installation. Whether the person rules all of it, the caller has found out.
+func (in *Intake) Halt(ctx context.Context, by sia.Actor, installation int64) (answer string, err error) {
+	who := theServers
+	if by.Login != "" {
+		who = "@" + by.Login
+	}
+	n, err := in.Store.Halt(ctx, store.Halt{Scope: sia.InstallationHalt(installation), By: by.Login, At: in.Now(),
+		Reason: "everything in this installation is paused: " + who + " said so on SIA's page"})
+	return render.InstallationHalted(n), err
+}
+
+// Lift lets an installation go on that was paused as a whole.
+func (in *Intake) Lift(ctx context.Context, by sia.Actor, installation int64) (answer string, err error) {
+	n, known, err := in.Store.Lift(ctx, sia.InstallationHalt(installation), by.Login, in.Now())
+	return render.InstallationLifted(n, known), err
+}
