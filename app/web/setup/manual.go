@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -31,7 +30,7 @@ func (g *Registration) manual(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	g.fields(w, r, http.StatusOK, manualPage{WebhookSecret: random(), choice: choice{Name: g.conf.Name, GitHub: g.conf.GitHub,
-		PublicURL: cmp.Or(g.conf.PublicURL, "https://your-host")}}, nil)
+		PublicURL: g.conf.PublicURL}}, nil)
 }
 
 func (g *Registration) fields(w http.ResponseWriter, r *http.Request, status int, p manualPage, err error) {

@@ -406,7 +406,7 @@ func TestRegisteringByHand(t *testing.T) {
 	p.must(err)
 	b := p.browser()
 	b.open(p.pages.URL + "/setup/manual")
-	for _, want := range []string{"<td>pull_requests</td><td>write</td>", "/signin/callback", "Webhook secret"} {
+	for _, want := range []string{"<td>pull_requests</td><td>write</td>", "https://your-host/signin/callback", "Webhook secret"} {
 		if !strings.Contains(b.body, want) {
 			t.Errorf("lacks %s: %s", want, b.body)
 		}
@@ -417,6 +417,7 @@ func TestRegisteringByHand(t *testing.T) {
 	}
 	key := string(app.PrivateKeyPEM)
 	for name, pairs := range map[string][]string{
+		"no address":     {"id", strconv.FormatInt(app.ID, 10), "key", key, "public_url", ""},
 		"no number":      {"id", "seven", "key", key},
 		"another app's":  {"id", "999999", "key", key},
 		"no key":         {"id", strconv.FormatInt(app.ID, 10), "key", "none"},
