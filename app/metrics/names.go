@@ -19,8 +19,7 @@ var (
 
 	rateLimitLeft = desc("github_rate_limit_left", "What GitHub still lets an installation ask, as it last said.",
 		"installation", "resource")
-	rateLimit = desc("github_rate_limit", "What GitHub lets an installation ask in an hour.", "installation", "resource")
-	// compared with time()
+	rateLimit       = desc("github_rate_limit", "What GitHub lets an installation ask in an hour.", "installation", "resource")
 	rateLimitResets = desc("github_rate_limit_resets_timestamp_seconds", "When it is full again, in seconds since 1970.",
 		"installation", "resource")
 )

@@ -47,6 +47,11 @@ func (s *Store) Backup(ctx context.Context, file string) (size int64, err error)
 	return size, syncFolder(filepath.Dir(file))
 }
 
+// Files are the files of the database, whether they are there now or not: the database first.
+func (s *Store) Files() []string {
+	return []string{s.path, s.path + "-wal", s.path + "-shm", s.path + ".lock"}
+}
+
 // taken is why a backup's file can't be made; err nil: there is one of its name.
 func taken(op string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrExist) {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia/text"
@@ -21,7 +20,7 @@ type backedUp struct {
 	File   string   `json:"file"`
 	Bytes  int64    `json:"bytes"`
 	Schema int64    `json:"schema"` // version: SIA restores it with this program or a newer one
-	Beside []string `json:"beside"` // files that a restore needs and the backup does not hold
+	Beside []string `json:"beside"` // files that the backup does not hold; a restore needs the keys among them
 }
 
 // Run copies the database. A server beside goes on meanwhile.
@@ -35,7 +34,7 @@ func (c *backupCmd) Run(e *commandEnv) error {
 		if done.Bytes, err = s.Backup(e.ctx, c.File); err != nil {
 			return err
 		}
-		if done.Beside, err = c.beside(); err != nil {
+		if done.Beside, err = c.beside(s.Files()); err != nil {
 			return err
 		}
 		if c.Output == "json" {
@@ -43,13 +42,14 @@ func (c *backupCmd) Run(e *commandEnv) error {
 		}
 		fmt.Fprintf(e.out, "%s holds the database, %s, schema version %d.\n", done.File, megabytes(done.Bytes), schema)
 		if len(done.Beside) > 0 {
-			fmt.Fprintln(e.out, "A restore needs these files besides; they hold secrets, so keep them where those belong:")
+			fmt.Fprintln(e.out, "A restore needs the keys besides, which it does not hold. Keep what you need of these "+
+				"where secrets belong:")
 			for _, file := range done.Beside {
 				fmt.Fprintln(e.out, "  "+text.OneLine(file))
 			}
 		}
-		_, err = fmt.Fprintln(e.out, "So it does the variables SIA_* that the server is started with. "+
-			"What else lies in its folder is made again.")
+		_, err = fmt.Fprintln(e.out, "It needs the variables SIA_* that the server is started with, too. The folders git and "+
+			"sandbox are made again.")
 		return err
 	})
 }
@@ -57,17 +57,16 @@ func (c *backupCmd) Run(e *commandEnv) error {
 // madeAgain are the folders of a server that it fills by itself.
 var madeAgain = [...]string{"git", "sandbox"}
 
-// beside are the files that a server works with besides its database: what its folder holds, such as
-// keys, the app's key file, and the configuration file.
-func (c *backupCmd) beside() (files []string, err error) {
+// beside are the files that a server works with besides those of its database: what its folder holds,
+// the app's key file, and the configuration file.
+func (c *backupCmd) beside(database []string) (files []string, err error) {
 	entries, err := os.ReadDir(c.Dir)
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
 	}
-	_, database, _ := strings.Cut(c.database(), ":")
 	for _, entry := range entries {
 		file := filepath.Join(c.Dir, entry.Name())
-		if slices.Contains(madeAgain[:], entry.Name()) || strings.HasPrefix(file, database) {
+		if slices.Contains(madeAgain[:], entry.Name()) || slices.Contains(database, file) {
 			continue
 		}
 		files = append(files, file)

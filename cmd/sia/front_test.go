@@ -3,7 +3,7 @@ package main
 import (
 	"encoding/pem"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,7 +22,7 @@ func fronted(ts *testscript.TestScript, _ bool, _ []string) {
 	behind, err := url.Parse(ts.Getenv("SIA_GITHUB_URL"))
 	ts.Check(err)
 	front := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(behind))
-	front.Config.ErrorLog = log.New(io.Discard, "", 0) // that it is not trusted is what is tried
+	front.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // that it is not trusted is what is tried
 	front.StartTLS()
 	ts.Defer(front.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})
