@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Bounds of live pages. A browser whose line ends comes back by itself, and is told at once if it
@@ -88,8 +89,12 @@ func (l *live) serve(w http.ResponseWriter, r *http.Request) {
 	to := stream{w, http.NewResponseController(w)}
 	_ = to.rc.SetReadDeadline(time.Now().Add(2 * lineLasts)) // the server's would end the line
 	last := r.Header.Get("Last-Event-ID")
-	if last == "" {
-		last = pulse // the page was made just now
+	switch q := r.URL.Query(); {
+	case last != "":
+	case q.Has("since"):
+		last = text.Clip(text.OneLine(q.Get("since")), 100) // what the page shows; a line break would end the event
+	default:
+		last = pulse
 	}
 	if !to.send("retry: %d\nid: %s\n\n", retryAfterMS, last) {
 		return

@@ -65,6 +65,8 @@ func TestChangesAreTold(t *testing.T) {
 	}
 	_, again := line(t.Context(), t, srv, "/live?task=9-4", left)
 	again("event: changed")
+	_, missed := line(t.Context(), t, srv, "/live?task=9-4&since="+left, "") // by a page that was made before
+	missed("event: changed")
 	_, same := line(t.Context(), t, srv, "/live?task=9-4", strings.TrimPrefix(id, "id: "))
 	if first := same(":"); strings.Contains(first, "changed") {
 		t.Error("it tells of a change that was told of before")

@@ -117,6 +117,7 @@ type frame struct {
 	Viewer viewer.Viewer
 	Said   string // the answer to what the viewer did last
 	Here   string // the page's own address
+	since  string // the state that the page shows; see [store.Store.Pulse]
 }
 
 // Rules reports whether the viewer administers all of some installation.
@@ -127,10 +128,20 @@ func (f frame) Rules() bool {
 
 // Pulse is where the page is told of changes.
 func (f frame) Pulse() string {
+	q := url.Values{"since": {f.since}}
 	if f.About != "" {
-		return "/live?task=" + string(f.About)
+		q.Set("task", string(f.About))
 	}
-	return "/live"
+	return "/live?" + q.Encode()
+}
+
+// pulse is the state that a page is about to show: of its task, or of all.
+func (s *site) pulse(r *http.Request) (string, error) {
+	id := sia.TaskID("")
+	if strings.HasPrefix(r.URL.Path, "/tasks/") {
+		id = sia.TaskID(r.PathValue("id"))
+	}
+	return s.From.Pulse(r.Context(), sightOf(viewer.From(r.Context())), id)
 }
 
 // page serves what build makes, as HTML or as JSON.
@@ -138,7 +149,11 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readWithin)
 		defer cancel()
-		f, err := build(r.WithContext(ctx))
+		since, err := s.pulse(r.WithContext(ctx)) // before the page is read: what changes meanwhile is told of
+		var f frame
+		if err == nil {
+			f, err = build(r.WithContext(ctx))
+		}
 		if err != nil {
 			s.refuse(w, r, name, err)
 			return
@@ -148,6 +163,7 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 			w.Header().Set("Content-Type", "application/json")
 			err = json.NewEncoder(&b).Encode(f.Body)
 		} else {
+			f.since = since
 			f.Viewer, f.Here = viewer.From(r.Context()), here(r)
 			f.Said = s.notes.read(r.URL.Query().Get("note"))
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
