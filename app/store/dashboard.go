@@ -12,7 +12,7 @@ import (
 )
 
 // What the pages show is read here. Each query is bounded and answered from an index
-// (migration 25), and each takes a [Sight]: what isn't in it is not counted either.
+// (migration 21), and each takes a [Sight]: what isn't in it is not counted either.
 
 // Find chooses tasks as a person looks for them; a zero field chooses all.
 type Find struct {
