@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/sweep"
+	"github.com/sia-bot/sia/app/web/signin"
 )
 
 // demoStage is everything that the demo and the benchmarks run: a GitHub, a model
@@ -68,13 +69,23 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.app, err = app.New(ctx, app.Config{
+	config := app.Config{
 		Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "sia"), Models: models, Free: true, Schedule: sweep.DefaultSchedule(),
 		WriteSpacing: 10 * time.Millisecond,
 		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID,
-			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: stageSecret},
-	}, app.Options{Logger: set.logger}); err != nil {
+			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: stageSecret,
+			ClientID: registered.ClientID, ClientSecret: registered.ClientSecret},
+	}
+	front, err := app.Listen(ctx, config)
+	if err != nil {
 		return nil, err
+	}
+	config.PublicURL = "http://" + front.Addr().String()
+	if err = s.sim.SetCallbackURL(registered.ID, config.PublicURL+signin.CallbackPath); err != nil {
+		return nil, errors.Join(err, front.Close())
+	}
+	if s.app, err = app.New(ctx, config, app.Options{Logger: set.logger, Front: front}); err != nil {
+		return nil, errors.Join(err, front.Close())
 	}
 	s.serve(ctx)
 	if err = s.sim.SetWebhook(registered.ID, s.webhook(), stageSecret); err != nil {
@@ -84,8 +95,11 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	return s, err
 }
 
+// pages is the address of SIA's own pages.
+func (s *demoStage) pages() string { return "http://" + s.app.Addr().String() }
+
 // webhook is the address to which deliveries are sent.
-func (s *demoStage) webhook() string { return "http://" + s.app.Addr().String() + "/webhook" }
+func (s *demoStage) webhook() string { return s.pages() + "/webhook" }
 
 // serve runs the app until the stage is shut.
 func (s *demoStage) serve(ctx context.Context) {
