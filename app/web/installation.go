@@ -106,7 +106,7 @@ func (s *site) switchInstallation(r *http.Request) (n note, err error) {
 	if err != nil {
 		return n, err
 	}
-	by := viewer.From(r.Context()).Actor
+	by := viewer.From(r.Context()).By()
 	n.back = "/installations/" + strconv.FormatInt(in.ID, 10)
 	switch r.PostForm.Get("do") {
 	case "pause":

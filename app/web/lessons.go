@@ -93,7 +93,7 @@ func (s *site) changeLesson(r *http.Request) (note, error) {
 	n := note{back: "/lessons/" + strconv.FormatInt(repo.ID, 10) + "/" + string(l.ID)}
 	switch r.PostForm.Get("do") {
 	case "forget":
-		n.text, err = s.Do.Teach(r.Context(), by.Actor, repo, sia.Teach{Forget: string(l.ID)})
+		n.text, err = s.Do.Teach(r.Context(), by.By(), repo, sia.Teach{Forget: string(l.ID)})
 	case "share":
 		if !by.Rules(repo.Installation) {
 			return n, badRequest("Only who administers the whole installation shares a lesson among its repositories.")

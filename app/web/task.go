@@ -96,7 +96,7 @@ func (s *site) sayToTask(r *http.Request) (note, error) {
 	if err != nil {
 		return note{}, err
 	}
-	answer, err := s.Do.Say(r.Context(), viewer.From(r.Context()).Actor, t.ID, line)
+	answer, err := s.Do.Say(r.Context(), viewer.From(r.Context()).By(), t.ID, line)
 	return note{answer, back(r, "/tasks/"+string(t.ID))}, err
 }
 

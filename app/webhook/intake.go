@@ -302,10 +302,7 @@ func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Sett
 	if err != nil {
 		return false, err
 	}
-	needs := set.Access.CommandPermission
-	if _, accepts := intent.Event.Fact.(sia.AcceptTests); accepts && !sia.Covers(needs, acceptance) {
-		needs = acceptance
-	}
+	needs := needed(set, intent.Event.Fact)
 	if sia.Covers(have, needs) {
 		return true, nil
 	}
@@ -324,6 +321,15 @@ func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Sett
 	}
 	_, err = in.Store.Apply(ctx, targets[0].task, intent.Event)
 	return false, err
+}
+
+// needed is which permission in the repository it takes to cause a fact.
+func needed(set sia.Settings, f sia.Fact) string {
+	needs := set.Access.CommandPermission
+	if _, accepts := f.(sia.AcceptTests); accepts && !sia.Covers(needs, acceptance) {
+		return acceptance
+	}
+	return needs
 }
 
 // acceptance is what it takes at least to accept a change of what validates it, whoever

@@ -18,8 +18,7 @@ const theServers = "whoever runs the server"
 
 func pageEvent() string { return "page/" + rand.Text() }
 
-// Say has a task hear a command that somebody gave on a page, written as in a comment. The zero
-// actor runs the server. The answer, for people, says what happened or why nothing did.
+// Say has a task hear a command that somebody gave on a page, written as in a comment. The answer, for people, says what happened or why nothing did.
 func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line string) (answer string, err error) {
 	t, err := in.Store.Task(ctx, id)
 	if err != nil {
@@ -33,7 +32,7 @@ func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line str
 	}
 	intent = read[0]
 	intent.Event.ID, intent.Event.Origin = pageEvent(), sia.Origin{}
-	if by == (sia.Actor{}) {
+	if by.Operator {
 		intent.Event.Fact = servers(intent.Event.Fact)
 	}
 	intent.Event = intent.Event.Masked(in.Secrets.Mask)
@@ -87,7 +86,7 @@ func servers(f sia.Fact) sia.Fact {
 // refusal says why somebody may not do what they ask for; "" when they may.
 func (in *Intake) refusal(ctx context.Context, intent sia.Intent) (string, error) {
 	by := intent.Event.By
-	if by == (sia.Actor{}) || !intent.Permission {
+	if by.Operator || !intent.Permission {
 		return "", nil
 	}
 	set, err := in.Settings.Settings(ctx, intent.Installation, intent.Repo)
@@ -98,10 +97,7 @@ func (in *Intake) refusal(ctx context.Context, intent sia.Intent) (string, error
 	if err != nil {
 		return "", err
 	}
-	needs := set.Access.CommandPermission
-	if _, accepts := intent.Event.Fact.(sia.AcceptTests); accepts && !sia.Covers(needs, acceptance) {
-		needs = acceptance
-	}
+	needs := needed(set, intent.Event.Fact)
 	if sia.Covers(have, needs) {
 		return "", nil
 	}

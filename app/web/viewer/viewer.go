@@ -31,11 +31,19 @@ type Installation struct {
 
 // Viewer is who looks. The zero Viewer sees nothing.
 type Viewer struct {
-	Actor         sia.Actor // zero for the operator
-	Operator      bool      // whoever sits at the machine that SIA runs on: sees and does everything
+	Actor         sia.Actor
+	Operator      bool // whoever sits at the machine that SIA runs on: sees and does everything
 	Repos         map[int64]Role
 	Installations []Installation
 	Token         string // that forms carry back, so that no other site can send them
+}
+
+// By is who does what the viewer does.
+func (v Viewer) By() sia.Actor {
+	if v.Operator {
+		return sia.Actor{Operator: true}
+	}
+	return v.Actor
 }
 
 // May reports whether the viewer has a role, or a greater one, in a repository.
