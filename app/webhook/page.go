@@ -18,7 +18,8 @@ const theServers = "whoever runs the server"
 
 func pageEvent() string { return "page/" + rand.Text() }
 
-// Say has a task hear a command that somebody gave on a page, written as in a comment. The answer, for people, says what happened or why nothing did.
+// Say has a task hear a command that somebody gave on a page, written as in a comment. The
+// answer, for people, says what happened or why nothing did.
 func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line string) (answer string, err error) {
 	t, err := in.Store.Task(ctx, id)
 	if err != nil {
