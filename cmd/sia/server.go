@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/notify"
 )
 
 // serverFlags are the configuration of a server. Each can be set as an environment
@@ -32,7 +33,9 @@ type serverFlags struct {
 	AppKeyFile    string `help:"PEM file with the app's private key." env:"SIA_APP_KEY_FILE" type:"path" placeholder:"FILE"`
 	WebhookSecret string `help:"The app's webhook secret; better in the environment than as a flag." env:"SIA_WEBHOOK_SECRET" placeholder:"SECRET"`
 
-	modelFlags `embed:""`
+	modelFlags  `embed:""`
+	notifyFlags `embed:""`
+	Summary     string `help:"How often the same people are told how things went: daily, weekly or off; at 08:00 UTC." enum:"daily,weekly,off" default:"off" env:"SIA_SUMMARY"`
 
 	Free bool `help:"The models cost nothing: without prices no budget ever stops an attempt, and a server refuses to start unless told so." env:"SIA_FREE"`
 
@@ -65,6 +68,8 @@ func (s serverFlags) config() (app.Config, error) {
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Free: s.Free, WriteSpacing: s.WriteSpacing,
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret},
 	}
+	c.Notify = s.notifyFlags.config()
+	c.Notify.Summary = notify.Summary(s.Summary)
 	var err error
 	if c.Models, err = s.models(); err != nil {
 		return c, err
