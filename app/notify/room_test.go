@@ -133,7 +133,7 @@ func newChat(t *testing.T) *chat {
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		var m struct{ Text string }
-		if err = json.Unmarshal(body, &m); err != nil || r.Method != http.MethodPost || r.URL.Path != path ||
+		if err != nil || json.Unmarshal(body, &m) != nil || r.Method != http.MethodPost || r.URL.Path != path ||
 			!strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 			t.Errorf("%s %s: %s, %v", r.Method, r.URL, body, err)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -61,7 +62,7 @@ func TestDoctorLooksAtMessages(t *testing.T) {
 	} {
 		var out strings.Builder
 		err := reportFindings(&commandEnv{out: &out, err: io.Discard}, "text", checkNotify(t.Context(), notify.Config{URL: c.url}))
-		if err != c.code || !strings.Contains(out.String(), c.want) {
+		if !errors.Is(err, c.code) || !strings.Contains(out.String(), c.want) {
 			t.Errorf("%s: %v, %s", c.url, err, out.String())
 		}
 	}
