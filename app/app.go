@@ -24,6 +24,7 @@ import (
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/metrics"
+	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/trial"
@@ -125,7 +126,12 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a.periodic = sweep.New(looker, worker, g.lessons, g.evolver, g.log).Table(c.Schedule)
+	channels, err := c.Notify.Channels(g.now)
+	if err != nil {
+		return nil, err
+	}
+	a.periodic = append(sweep.New(looker, worker, g.lessons, g.evolver, g.log).Table(c.Schedule),
+		notify.New(g.store, channels, c.Notify.Summary, c.links(), g.secrets, g.log, g.now).Table()...)
 	o.Engine.Attempts = c.Attempts
 	if a.engine, err = a.Store.Start(ctx, store.Handlers{
 		Delivery: webhook.LargeAlone(intake.Deliver), Setup: intake.Setup, Effect: worker.Effect, Periodic: a.periodic,
@@ -290,7 +296,7 @@ func (a *App) Addr() net.Addr { return a.front.Addr() }
 func (a *App) Engine() *store.Engine { return a.engine }
 
 // Periodic does one kind of periodic work now, whatever the schedule says: look,
-// redeliver, repair, prune or heartbeat.
+// redeliver, repair, prune, heartbeat or notify.
 func (a *App) Periodic(ctx context.Context, name string) error {
 	for _, p := range a.periodic {
 		if p.Name == name {

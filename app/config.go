@@ -10,6 +10,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/sia/secret"
@@ -35,6 +36,7 @@ type Config struct {
 	AgentPath  []string       // folders with agents that repositories may name, shown to them read-only
 	AgentEnv   []string       // names of this process's variables that repositories may ask for
 	Schedule   sweep.Schedule // of the periodic work
+	Notify     notify.Config  // of people who are not looking at GitHub
 	// WriteSpacing is the average time between writes to one repository on
 	// GitHub; 0 is the second that GitHub asks for.
 	// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
@@ -108,6 +110,9 @@ func (c Config) Validate() error {
 	need(c.Attempts > 0, "--attempts %d: at least one attempt has to be made at a time", c.Attempts)
 	need(c.WriteSpacing > 0, "--write-spacing %s: the time between writes has to be positive", c.WriteSpacing)
 	all = append(all, c.CheckAddresses())
+	if err := c.Notify.Validate(); err != nil {
+		all = append(all, err)
+	}
 	if err := sandbox.AllowedHosts(c.SetupHosts).Check(); err != nil {
 		all = append(all, fmt.Errorf("--setup-hosts: %w", err))
 	}
@@ -166,6 +171,9 @@ func (c Config) secrets() *secret.Masker {
 	m.Know("app-key", string(c.GitHub.PrivateKey))
 	m.Know("webhook-secret", c.GitHub.WebhookSecret)
 	m.Know("client-secret", c.GitHub.ClientSecret)
+	for _, s := range c.Notify.Secrets() {
+		m.Know("notify", s)
+	}
 	for _, model := range c.Models.Named() {
 		m.Know("model-key", model.Key)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/ghsim/conformance"
 	"github.com/sia-bot/sia/app/memory"
+	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/sia"
@@ -59,8 +60,9 @@ type Config struct {
 	Model scripted.Script
 	// who may work, from the cheapest; each name is its model's, too. None: the model coder alone
 	Coders []string
-	Pages  string    // address of SIA's own pages, to which people are linked; "": none
-	Log    io.Writer // where the application's log goes; nil: nowhere
+	Pages  string        // address of SIA's own pages, to which people are linked; "": none
+	Notify notify.Config // who is told outside of GitHub; the zero value: nobody
+	Log    io.Writer     // where the application's log goes; nil: nowhere
 }
 
 // Stage is one simulator, one scripted model and one application between them.
@@ -98,7 +100,7 @@ func Start(t testing.TB, c Config) *Stage {
 	registered, err := s.Sim.CreateApp(Slug)
 	s.must(err)
 	s.config = Configure(s.Sim, registered, s.Model.URL, filepath.Join(s.dir, "sia"))
-	s.config.PublicURL = c.Pages
+	s.config.PublicURL, s.config.Notify = c.Pages, c.Notify
 	s.config.Models.Coders = coders(c.Coders, s.config.Models.Coder)
 	s.start()
 	front := httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.forward)))

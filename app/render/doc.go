@@ -1,6 +1,7 @@
 // Package render writes what people read on GitHub: the status comment, the
 // diagnosis comment, questions and their closing, pull requests, check runs,
-// replies to commands, and the labels.
+// replies to commands, and the labels; and, as text without markup, what people are told
+// elsewhere (notice.go).
 //
 // Every function is pure: the same task gives the same bytes, so a worker can
 // compare a hash before it edits a comment, and golden files under testdata show

@@ -27,6 +27,24 @@ func (s *Store) spent(ctx context.Context, where string, id int64, since time.Ti
 	return c, s.explain("sum the credits spent", err)
 }
 
+// CreditsSpentBetween is what the tasks of each repository cost from a time on and before another, by
+// GitHub's repository id; one that cost nothing is left out.
+func (s *Store) CreditsSpentBetween(ctx context.Context, from, until time.Time) (map[int64]sia.Credits, error) {
+	type cost struct {
+		repo   int64
+		amount sia.Credits
+	}
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (c cost, err error) {
+		return c, rows.Scan(&c.repo, &c.amount)
+	}, `SELECT repo_id, sum(amount) FROM credits WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ?
+		GROUP BY repo_id HAVING sum(amount) > 0`, micros(from), micros(until))
+	out := make(map[int64]sia.Credits, len(all))
+	for _, c := range all {
+		out[c.repo] = c.amount
+	}
+	return out, s.explain("sum the credits spent by repository", err)
+}
+
 // LedgerRow is one change of a task's account.
 type LedgerRow struct {
 	Seq    int // of the event in the task's log

@@ -43,6 +43,7 @@ type cli struct {
 	Migrate    migrateCmd    `cmd:"" help:"Bring the database's schema up to date."`
 	Backup     backupCmd     `cmd:"" help:"Copy the database while a server works on it, and say what else a restore needs."`
 	Health     healthCmd     `cmd:"" help:"Ask a running server whether it is up, or ready to work."`
+	Notify     notifyCmd     `cmd:"" help:"Messages to people who are not looking at GitHub: try whether they arrive."`
 	Bench      benchGroup    `cmd:"" help:"Measure: this machine, the choice of technique, or the sandbox."`
 	Forward    forwardCmd    `cmd:"" hidden:"" passthrough:"" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
 	Complete   completeCmd   `cmd:"" hidden:"" passthrough:"" help:"Says how a command line may go on; shells ask."`

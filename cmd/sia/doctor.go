@@ -55,6 +55,7 @@ func (c *doctorCmd) Run(e *commandEnv) error {
 	if config.Models.Coder.URL != "" && config.Models.Coder.Model != "" {
 		all = append(all, checkModels(ctx, config, e)...)
 	}
+	all = append(all, checkNotify(ctx, config.Notify)...)
 	return reportFindings(e, c.Output, all)
 }
 

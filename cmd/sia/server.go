@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/web/setup"
 )
 
@@ -35,7 +36,9 @@ type serverFlags struct {
 	ClientID      string `name:"client-id" help:"The app's client id: people sign in to the pages with it, at --public-url." env:"SIA_CLIENT_ID" placeholder:"ID"`
 	ClientSecret  string `help:"The app's client secret; better in the environment than as a flag." env:"SIA_CLIENT_SECRET" placeholder:"SECRET"`
 
-	modelFlags `embed:""`
+	modelFlags  `embed:""`
+	notifyFlags `embed:""`
+	Summary     string `help:"How often the same people are told how things went: daily, weekly or off; at 08:00 UTC." enum:"daily,weekly,off" default:"off" env:"SIA_SUMMARY"`
 
 	Free bool `help:"The models cost nothing: without prices no budget ever stops an attempt, and a server refuses to start unless told so." env:"SIA_FREE"`
 
@@ -82,6 +85,8 @@ func (s serverFlags) flagged() (app.Config, error) {
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret,
 			ClientID: s.ClientID, ClientSecret: s.ClientSecret},
 	}
+	c.Notify = s.notifyFlags.config()
+	c.Notify.Summary = notify.Summary(s.Summary)
 	var err error
 	if c.Models, err = s.models(); err != nil {
 		return c, err

@@ -58,6 +58,8 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"Halt", testHalt},
 		{"HaltOfPaused", testHaltOfPaused},
 		{"Heard", testHeard},
+		{"Notices", testNotices},
+		{"Summaries", testSummaries},
 		{"Decisions", testDecisions},
 		{"Outcomes", testOutcomes},
 		{"OutcomesAtOnce", testOutcomesAtOnce},

@@ -1,0 +1,45 @@
+package notify
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Another question, pause or head is another need, and who waits for no person, or was paused by one, has none.
+func TestNeed(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 3, 7, 0, 0, 0, time.UTC)
+	green := func(head sia.SHA, awaits bool) sia.Task {
+		return sia.Task{State: sia.Checking, Head: head, Gate: sia.GateState{AwaitsPerson: awaits}}
+	}
+	asked := func(at time.Time) sia.Task {
+		return sia.Task{State: sia.Escalated, Escalation: &sia.Escalation{AskedAt: at}}
+	}
+	paused := func(by sia.PauseKind, since time.Time) sia.Task {
+		return sia.Task{State: sia.OnHold, Since: since, Pause: &sia.Pause{Kind: by}}
+	}
+	seen := map[string]bool{}
+	for i, task := range []sia.Task{
+		green("a", true), green("b", true), asked(now), asked(now.Add(time.Second)), paused(sia.PausedByCredits, now),
+		paused(sia.PausedByTrouble, now.Add(time.Second)), paused(sia.PausedByWorth, now.Add(time.Minute)),
+		paused(sia.PausedByPushes, now.Add(time.Hour)),
+	} {
+		task.ID = "7-1"
+		key := need(task)
+		if key == "" || seen[key] {
+			t.Errorf("need %d: %q", i, key)
+		}
+		seen[key] = true
+	}
+	answered := asked(now)
+	answered.State = sia.Queued // the last question stays with the task
+	for i, task := range []sia.Task{
+		green("a", false), paused(sia.PausedByPerson, now), paused(sia.PausedByHalt, now), answered, {State: sia.Passed},
+	} {
+		if key := need(task); key != "" {
+			t.Errorf("%d is needed for %q", i, key)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package notify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+const (
+	// anHour is how many messages about one task each a channel is sent in an hour. What comes beside
+	// them is told in one message.
+	anHour = 10
+
+	maxWaiting = 1000 // tasks of a state that are looked at, those that changed last
+)
+
+// waiting lists the tasks that wait for a person, the one that has waited longest first.
+func (n *Notifier) waiting(ctx context.Context) (waiting []sia.Task, err error) {
+	for _, state := range []sia.State{sia.Escalated, sia.OnHold, sia.Checking} {
+		tasks, err := n.from.Tasks(ctx, store.Filter{State: state, Limit: maxWaiting})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tasks {
+			if need(t) != "" {
+				waiting = append(waiting, t)
+			}
+		}
+	}
+	slices.SortFunc(waiting, func(a, b sia.Task) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
+	return waiting, nil
+}
+
+// need names what a task waits for a person with: another question, pause or head is another need. It is
+// empty where no person is needed, or where one knows it: who paused a task need not be told so, and
+// neither need everybody be told of each task in what was paused as a whole.
+func need(t sia.Task) string {
+	switch {
+	case t.State == sia.Escalated && t.Escalation != nil:
+		return fmt.Sprintf("%s/question/%d", t.ID, t.Escalation.AskedAt.UnixMicro())
+	case t.State == sia.OnHold && t.Pause != nil && t.Pause.Kind != sia.PausedByPerson && t.Pause.Kind != sia.PausedByHalt:
+		return fmt.Sprintf("%s/paused/%d", t.ID, t.Since.UnixMicro())
+	case t.State == sia.Checking && t.Gate.AwaitsPerson:
+		return fmt.Sprintf("%s/tests/%s", t.ID, t.Head)
+	}
+	return ""
+}
+
+// tellNeeded tells a channel of the tasks that wait and of which it was not told.
+func (n *Notifier) tellNeeded(ctx context.Context, c *watched, waiting []sia.Task) error {
+	waiting, err := n.untold(ctx, c, waiting)
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	single, grouped, err := n.from.NoticesSince(ctx, c.Name(), n.now().Add(-time.Hour))
+	if err != nil {
+		return err
+	}
+	room := min(max(anHour-single, 0), len(waiting))
+	for _, t := range waiting[:room] {
+		if err := n.tellOne(ctx, c, need(t), render.NeedsPerson(t, n.links)); err != nil {
+			return err
+		}
+	}
+	rest := waiting[room:]
+	if len(rest) == 0 || grouped {
+		return nil
+	}
+	var keys []string
+	for _, t := range rest {
+		keys = append(keys, need(t))
+	}
+	// Named by what is in it, because what waits may be other tasks when it is tried again.
+	if !n.send(ctx, c, strings.Join(keys, " "), render.NeedsPeople(rest, n.links)) {
+		return nil
+	}
+	return n.from.SaveNotices(ctx, c.Name(), n.now(), true, keys...)
+}
+
+// tellOne tells of one task, and notes that.
+func (n *Notifier) tellOne(ctx context.Context, c *watched, key string, m render.Notice) error {
+	if !n.send(ctx, c, key, m) {
+		return nil
+	}
+	return n.from.SaveNotices(ctx, c.Name(), n.now(), false, key)
+}
+
+// untold are the tasks of which a channel was not told. One whose message was refused comes last, so
+// that it does not stand in the way of others.
+func (n *Notifier) untold(ctx context.Context, c *watched, waiting []sia.Task) (untold []sia.Task, err error) {
+	var keys []string
+	for _, t := range waiting {
+		keys = append(keys, need(t))
+	}
+	told, err := n.from.Noticed(ctx, c.Name(), keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range waiting {
+		if !told[keys[i]] {
+			untold = append(untold, t)
+		}
+	}
+	slices.SortStableFunc(untold, func(a, b sia.Task) int { return cmp.Compare(c.refusals[need(a)], c.refusals[need(b)]) })
+	return untold, nil
+}

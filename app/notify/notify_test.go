@@ -1,0 +1,286 @@
+package notify_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/notify"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+func want(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s: %s", what, d)
+	}
+}
+
+// needs are the titles of messages about tasks of issues.
+func needs(issues ...int) (titles []string) {
+	for _, i := range issues {
+		titles = append(titles, fmt.Sprintf("SIA needs a person: octo/demo#%d", i))
+	}
+	return titles
+}
+
+// Each question and each pause that a person has to lift is told once, also after a restart; what a
+// person paused is not, and neither is what goes on.
+func TestToldOnce(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	tell := r.notifier(r.chat.config())
+	r.ask(1, "Confirm <!channel> & @here")
+	r.now = r.now.Add(time.Second)
+	r.apply(2, begun("Budget", "the budget of the day is used up"), r.start(2, "Budget"))
+	r.start(3, "Goes on")
+	r.start(4, "Paused by a person")
+	r.apply(4, sia.PauseAsked{Reason: "@anna said so"}, "")
+	tell()
+	texts := r.chat.texts()
+	if len(texts) != 2 || !strings.HasPrefix(texts[0], needs(1)[0]) || !strings.HasPrefix(texts[1], needs(2)[0]) {
+		t.Fatalf("told %q", texts)
+	}
+	for _, bad := range []string{"<", ">", "@here", "@channel"} {
+		if strings.Contains(texts[0], bad) {
+			t.Errorf("%q in %s", bad, texts[0])
+		}
+	}
+	for _, part := range []string{"Shall SIA work on this issue anyway?", "&amp;", "https://github.com/octo/demo/issues/1"} {
+		if !strings.Contains(texts[0], part) {
+			t.Errorf("no %q in %s", part, texts[0])
+		}
+	}
+	if !strings.Contains(texts[1], "The budget of the day is used up. `/sia resume`") {
+		t.Error(texts[1])
+	}
+	r.now = r.now.Add(time.Minute)
+	tell()
+	r.notifier(r.chat.config())()
+	want(t, "again", r.chat.said())
+
+	r.apply(2, sia.Resume{}, "") // and there is another pause
+	task, err := r.Task(t.Context(), sia.NewTaskID(7, 2))
+	r.check(err)
+	for key, kind := range task.Pending {
+		if kind == sia.DoBegin {
+			r.apply(2, begun("Budget", "the budget of the day is used up"), key)
+		}
+	}
+	tell()
+	want(t, "another pause", r.chat.said(), needs(2)...)
+}
+
+// What is paused as a whole was paused by somebody who knows it.
+func TestHaltIsNotTold(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.start(1, "One")
+	n, err := r.Halt(t.Context(), store.Halt{Scope: sia.ServerHalt, Reason: "everything is paused", At: r.now})
+	if err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	r.notifier(r.chat.config())()
+	want(t, "of a halt", r.chat.said())
+}
+
+// However many tasks wait at once, ten messages an hour are about one each, and one is about the others.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	var first []int
+	for i := range 25 {
+		r.now = r.now.Add(time.Second)
+		r.ask(i+1, "One of many")
+		if i < 10 {
+			first = append(first, i+1)
+		}
+	}
+	tell := r.notifier(r.chat.config())
+	tell()
+	want(t, "at once", r.chat.said(), append(needs(first...), "SIA needs people: 15 more tasks wait")...)
+	r.ask(40, "Later")
+	r.now = r.now.Add(30 * time.Minute)
+	tell()
+	r.notifier(r.chat.config())()
+	want(t, "in the same hour", r.chat.said())
+	r.now = r.now.Add(31 * time.Minute)
+	tell()
+	want(t, "after it", r.chat.said(), needs(40)...)
+}
+
+// Whom nobody needs any more is never told of, though telling failed while somebody was needed.
+func TestNoLongerNeeded(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.ask(1, "One")
+	r.chat.answers(func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusBadGateway) })
+	tell := r.notifier(r.chat.config())
+	tell()
+	want(t, "tried", r.chat.said(), needs(1)...)
+	r.apply(1, sia.Stop{Reason: "@anna said so"}, "")
+	r.chat.answers(nil)
+	r.now = r.now.Add(2 * time.Hour)
+	tell()
+	want(t, "stopped", r.chat.said())
+}
+
+// A channel that fails is left alone for longer and longer, as long as it asks for and an hour at most. It
+// is logged once, without the address, and nothing is lost.
+func TestChannelFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer func(w http.ResponseWriter, text string)
+		waits  []time.Duration // between tries
+		fix    string
+	}{
+		"overloaded": {func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusServiceUnavailable) },
+			[]time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute}, "SIA tries again"},
+		"asks to wait": {func(w http.ResponseWriter, _ string) {
+			w.Header().Set("Retry-After", "600")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}, []time.Duration{10 * time.Minute, 10 * time.Minute}, "SIA tries again"},
+		"asks to wait for ever": {func(w http.ResponseWriter, _ string) {
+			w.Header().Set("Retry-After", "1e300")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}, []time.Duration{time.Hour, time.Hour}, "SIA tries again"},
+		"gone": {func(w http.ResponseWriter, _ string) { http.Error(w, "no_service", http.StatusNotFound) },
+			[]time.Duration{time.Minute, 2 * time.Minute}, "make a new webhook"},
+		"leads elsewhere": {func(w http.ResponseWriter, _ string) {
+			w.Header().Set("Location", path)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		}, []time.Duration{time.Minute}, "set SIA_NOTIFY_URL to where it leads"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRoom(t)
+			r.ask(1, "One")
+			r.ask(2, "Two")
+			r.chat.answers(c.answer)
+			tell := r.notifier(r.chat.config())
+			tell()
+			want(t, "first", r.chat.said(), needs(1)...)
+			for _, wait := range c.waits {
+				r.now = r.now.Add(wait - time.Second)
+				tell()
+				want(t, "too early", r.chat.said())
+				r.now = r.now.Add(time.Second)
+				tell()
+				want(t, "after "+wait.String(), r.chat.said(), needs(1)...)
+			}
+			if n := strings.Count(r.log.String(), "level=WARN"); n != 1 || !strings.Contains(r.log.String(), c.fix) {
+				t.Errorf("logged %d times, or without %q: %s", n, c.fix, r.log.String())
+			}
+			if strings.Contains(r.log.String(), path) {
+				t.Errorf("the address is in the log: %s", r.log.String())
+			}
+			r.chat.answers(nil)
+			r.now = r.now.Add(time.Hour)
+			tell()
+			want(t, "when it works again", r.chat.said(), needs(1, 2)...)
+			if !strings.Contains(r.log.String(), "arrive again") {
+				t.Error(r.log.String())
+			}
+		})
+	}
+}
+
+// A message that is refused does not stand in the way of others, and is given up after a while.
+func TestRefusedMessage(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.ask(1, "poison")
+	r.now = r.now.Add(time.Second)
+	r.ask(2, "Two")
+	r.chat.answers(func(w http.ResponseWriter, text string) {
+		if strings.Contains(text, "poison") {
+			http.Error(w, "invalid_payload", http.StatusBadRequest)
+		}
+	})
+	tell := r.notifier(r.chat.config())
+	for _, told := range [][]int{{1}, {2, 1}, {1}, nil, nil} {
+		tell()
+		want(t, "told", r.chat.said(), needs(told...)...)
+		r.now = r.now.Add(time.Hour)
+	}
+	if n := strings.Count(r.log.String(), "given up"); n != 1 {
+		t.Errorf("logged %d times: %s", n, r.log.String())
+	}
+}
+
+// A summary comes when it is due, over the time since the last one; where nothing happened, none does, and what
+// could not be told is told in the next try.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	c := r.chat.config()
+	c.Summary = notify.Daily
+	tell := r.notifier(c)
+	tell() // it begins to count, on Tuesday at 07:00
+	r.start(1, "One")
+	r.now = tuesday.Add(time.Hour - time.Second)
+	tell()
+	want(t, "too early", r.chat.said())
+	r.now = tuesday.Add(time.Hour)
+	r.chat.answers(func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusBadGateway) })
+	tell()
+	want(t, "fails", r.chat.said(), "SIA from 3 Mar 07:00 to 3 Mar 08:00 UTC")
+	r.chat.answers(nil)
+	r.now = r.now.Add(10 * time.Minute)
+	tell()
+	texts := r.chat.texts()
+	if len(texts) != 1 || !strings.Contains(texts[0], "octo/demo: 1 started, 0 passed, 0 stopped") {
+		t.Errorf("told %q", texts)
+	}
+	tell()
+	r.notifier(c)()
+	r.now = tuesday.Add(25 * time.Hour)
+	tell()
+	want(t, "of a day without anything", r.chat.said())
+	r.apply(1, sia.Stop{Reason: "@anna said so"}, "")
+	r.now = tuesday.Add(73 * time.Hour)
+	r.notifier(c)() // which was down meanwhile
+	texts = r.chat.texts()
+	if len(texts) != 1 || !strings.HasPrefix(texts[0], "SIA from 4 Mar 08:00 to 6 Mar 08:00 UTC\n") ||
+		!strings.Contains(texts[0], "0 % (0 of 1 task") {
+		t.Errorf("told %q", texts)
+	}
+}
+
+// A weekly summary is of Mondays.
+func TestWeekly(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	c := r.chat.config()
+	c.Summary = notify.Weekly
+	tell := r.notifier(c)
+	tell()
+	r.start(1, "One")
+	for day := range 6 {
+		r.now = tuesday.AddDate(0, 0, day).Add(time.Hour)
+		if r.now.Weekday() != time.Monday {
+			tell()
+		}
+	}
+	want(t, "before Monday", r.chat.said())
+	r.now = time.Date(2026, 3, 9, 8, 0, 0, 0, time.UTC)
+	tell()
+	want(t, "on Monday", r.chat.said(), "SIA from 3 Mar 07:00 to 9 Mar 08:00 UTC")
+}
+
+// Who is told nothing costs nothing: there is no periodic work.
+func TestOff(t *testing.T) {
+	channels, err := notify.Config{}.Channels(time.Now)
+	if err != nil || len(channels) != 0 {
+		t.Fatal(channels, err)
+	}
+	if table := notify.New(nil, channels, notify.Off, render.Links{}, nil, nil, time.Now).Table(); len(table) != 0 {
+		t.Errorf("%d lines", len(table))
+	}
+}

@@ -1,0 +1,175 @@
+package notify_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/notify"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// room is a database, a clock that stands still, and a chat.
+type room struct {
+	*store.Store
+	t    *testing.T
+	chat *chat
+	log  strings.Builder
+	now  time.Time
+}
+
+// A Tuesday, so that days and weeks differ.
+var tuesday = time.Date(2026, 3, 3, 7, 0, 0, 0, time.UTC)
+
+func newRoom(t *testing.T) *room {
+	t.Helper()
+	r := &room{t: t, chat: newChat(t), now: tuesday}
+	var err error
+	r.Store, err = store.Open(t.Context(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db"),
+		Now: func() time.Time { return r.now }})
+	r.check(err)
+	t.Cleanup(func() { r.check(r.Close()) })
+	_, _, err = r.Migrate(t.Context())
+	r.check(err)
+	return r
+}
+
+func (r *room) check(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// notifier is one that a process that begins now has.
+func (r *room) notifier(c notify.Config) (tell func()) {
+	r.t.Helper()
+	clock := func() time.Time { return r.now }
+	channels, err := c.Channels(clock)
+	r.check(err)
+	masker := &secret.Masker{}
+	for _, s := range c.Secrets() {
+		masker.Know("notify", s)
+	}
+	n := notify.New(r.Store, channels, c.Summary, render.Links{Host: "https://github.com"}, masker,
+		slog.New(slog.NewTextHandler(&r.log, nil)), clock)
+	return func() {
+		r.t.Helper()
+		for _, p := range n.Table() {
+			r.check(p.Run(r.t.Context()))
+		}
+	}
+}
+
+// apply applies a fact to the task of an issue.
+func (r *room) apply(issue int, f sia.Fact, effect string) sia.Result {
+	r.t.Helper()
+	id := sia.NewTaskID(7, issue)
+	e := sia.Event{ID: fmt.Sprintf("%s-%s-%d", id, f.Kind(), r.now.UnixNano()), At: r.now, Fact: f, Effect: effect}
+	if effect == "" {
+		e.By = sia.Actor{Login: "anna", ID: 11}
+	}
+	res, err := r.Apply(r.t.Context(), id, e)
+	r.check(err)
+	if res.Ignored != "" {
+		r.t.Fatalf("%s was ignored: %s", f.Kind(), res.Ignored)
+	}
+	return res
+}
+
+// start starts the task of an issue and returns the effect that is to begin it.
+func (r *room) start(issue int, title string) (effect string) {
+	r.t.Helper()
+	res := r.apply(issue, sia.Start{Installation: 3, Repo: sia.Repo{ID: 7, Owner: "octo", Name: "demo"}, Issue: issue,
+		Title: title, DefaultBranch: "main"}, "")
+	for key, kind := range res.Task.Pending {
+		if kind == sia.DoBegin {
+			return key
+		}
+	}
+	r.t.Fatalf("nothing begins: %v", res.Task.Pending)
+	return ""
+}
+
+// begun is how an attempt begins that begins with a question, or, held, with a pause.
+func begun(title, held string) sia.Begun {
+	b := sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "abc", Title: title, Hold: held}
+	if held == "" {
+		b.Already = &sia.Already{URL: "https://github.com/octo/demo/pull/9", What: "pull request #9, which is open, closes it"}
+	}
+	return b
+}
+
+// ask has a task wait for an answer.
+func (r *room) ask(issue int, title string) {
+	r.t.Helper()
+	r.apply(issue, begun(title, ""), r.start(issue, title))
+}
+
+// chat is an incoming webhook, which answers as it is told.
+type chat struct {
+	*httptest.Server
+	mu     sync.Mutex
+	answer func(w http.ResponseWriter, text string) // nil: it takes everything
+	posted []string                                 // whether it was taken or not
+}
+
+// path is the part of the address that is secret.
+const path = "/services/T0001/B0002/abcdefghijklmnop"
+
+func newChat(t *testing.T) *chat {
+	c := &chat{}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var m struct{ Text string }
+		if err != nil || json.Unmarshal(body, &m) != nil || r.Method != http.MethodPost || r.URL.Path != path ||
+			!strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+			t.Errorf("%s %s: %s, %v", r.Method, r.URL, body, err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.posted = append(c.posted, m.Text)
+		if c.answer != nil {
+			c.answer(w, m.Text)
+		}
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *chat) config() notify.Config { return notify.Config{URL: c.URL + path} }
+
+// answers has it answer otherwise from now on.
+func (c *chat) answers(f func(w http.ResponseWriter, text string)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answer = f
+}
+
+// said is the first line of each message since it was last asked.
+func (c *chat) said() (titles []string) {
+	for _, text := range c.texts() {
+		first, _, _ := strings.Cut(text, "\n")
+		titles = append(titles, first)
+	}
+	return titles
+}
+
+func (c *chat) texts() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.posted
+	c.posted = nil
+	return all
+}

@@ -1,0 +1,118 @@
+package notify
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Summary says how often people are told how things went.
+type Summary string
+
+// How often: never, every day, or every Monday, at 08:00 UTC.
+const (
+	Off    Summary = "off"
+	Daily  Summary = "daily"
+	Weekly Summary = "weekly"
+)
+
+// summaryHour is when a summary is due, in hours UTC.
+const summaryHour = 8
+
+// due is the last time at which a summary was due, at or before now; zero: it never is.
+func (s Summary) due(now time.Time) time.Time {
+	now = now.UTC()
+	at := time.Date(now.Year(), now.Month(), now.Day(), summaryHour, 0, 0, 0, time.UTC)
+	if at.After(now) {
+		at = at.AddDate(0, 0, -1)
+	}
+	switch s {
+	case Daily:
+		return at
+	case Weekly:
+		return at.AddDate(0, 0, -(int(at.Weekday())+6)%7) // back to Monday
+	}
+	return time.Time{}
+}
+
+// tellSummary tells a channel how things went since it was told last, once that is due. The first time
+// it only notes when it began to count. Where nothing happened, nothing is sent.
+func (n *Notifier) tellSummary(ctx context.Context, c *watched, waiting []sia.Task) error {
+	until := n.summary.due(n.now())
+	if until.IsZero() {
+		return nil
+	}
+	from, err := n.from.SummaryUntil(ctx, c.Name())
+	if err != nil {
+		return err
+	}
+	if from.IsZero() {
+		return n.from.SaveSummary(ctx, c.Name(), n.now())
+	}
+	if !from.Before(until) {
+		return nil
+	}
+	d := render.Digest{From: from, Until: until, Waiting: waiting}
+	if d.Repositories, err = n.happened(ctx, from, until); err != nil {
+		return err
+	}
+	if len(d.Repositories) > 0 && !n.send(ctx, c, "summary/"+until.Format(time.RFC3339), render.Summary(d, n.links)) {
+		return nil
+	}
+	return n.from.SaveSummary(ctx, c.Name(), until)
+}
+
+// happened is what happened from a time on and before another, by repository, in the order of names.
+// What happened in a task that was begun anew since is not counted as its end.
+func (n *Notifier) happened(ctx context.Context, from, until time.Time) ([]render.RepoDigest, error) {
+	tasks, err := n.from.Tasks(ctx, store.Filter{Since: from, Limit: store.EveryTask})
+	if err != nil {
+		return nil, err
+	}
+	spent, err := n.from.CreditsSpentBetween(ctx, from, until)
+	if err != nil {
+		return nil, err
+	}
+	within := func(at time.Time) int {
+		if at.Before(from) || !at.Before(until) {
+			return 0
+		}
+		return 1
+	}
+	found := map[int64]render.RepoDigest{}
+	for _, t := range tasks {
+		d := found[t.Repo.ID]
+		d.Repo = t.Repo
+		d.Started += within(t.StartedAt)
+		switch t.State {
+		case sia.Passed:
+			d.Passed += within(t.Since)
+		case sia.Stopped:
+			d.Stopped += within(t.Since)
+		}
+		if t.Escalation != nil {
+			d.Asked += within(t.Escalation.AskedAt)
+		}
+		found[t.Repo.ID] = d
+	}
+	for id, credits := range spent { // by tasks that are found: what cost something changed
+		d := found[id]
+		d.Credits = credits
+		found[id] = d
+	}
+	var out []render.RepoDigest
+	for _, d := range found {
+		if d != (render.RepoDigest{Repo: d.Repo}) {
+			out = append(out, d)
+		}
+	}
+	slices.SortFunc(out, func(a, b render.RepoDigest) int {
+		return cmp.Or(cmp.Compare(a.Repo.String(), b.Repo.String()), cmp.Compare(a.Repo.ID, b.Repo.ID))
+	})
+	return out, nil
+}

@@ -1,0 +1,158 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Notice is a message to people who are not looking at GitHub, such as one to a chat or by e-mail. Both
+// are plain text without markup, hold at most maxNotice characters together, and can't notify anybody by
+// what is quoted in them.
+type Notice struct {
+	Title string // one line
+	Text  string // lines that end in "\n"
+}
+
+// maxNotice is what every receiver takes: Discord the least, with 2,000 characters
+// (https://discord.com/developers/docs/resources/webhook#execute-webhook).
+const maxNotice = 1900
+
+// NeedsPerson says that a task waits for a person, for what, and where to go.
+func NeedsPerson(t sia.Task, l Links) Notice {
+	what, how := needed(t)
+	lines := []string{plain(t.Title, 120), plain(what, 500)}
+	if how != "" {
+		lines = append(lines, plain(how, 300))
+	}
+	lines = append(lines, askedAt(t, l))
+	if u := l.Task(t.ID); u != "" {
+		lines = append(lines, "What happened so far: "+u)
+	}
+	return Notice{Title: fmt.Sprintf("SIA needs a person: %s#%d", t.Repo, t.Issue), Text: whole(lines)}
+}
+
+// NeedsPeople says of several tasks at once that they wait for a person.
+func NeedsPeople(tasks []sia.Task, l Links) Notice {
+	n := Notice{Title: fmt.Sprintf("SIA needs people: %d more tasks wait", len(tasks))}
+	if len(tasks) == 1 {
+		n.Title = "SIA needs people: one more task waits"
+	}
+	lines := fitting(nil, maxNotice-len(n.Title), taskLines(tasks, l))
+	if l.Web != "" {
+		lines = append(lines, "All of them: "+l.Web+"/")
+	}
+	n.Text = whole(lines)
+	return n
+}
+
+// Digest is how things went for a while.
+type Digest struct {
+	From, Until  time.Time
+	Repositories []RepoDigest // in which something happened
+	Waiting      []sia.Task   // for a person, the one that waits longest first
+}
+
+// RepoDigest is how things went in one repository.
+type RepoDigest struct {
+	Repo            sia.Repo
+	Started         int // tasks, also those that were started again
+	Passed, Stopped int // tasks that ended
+	Asked           int // tasks of which a person was asked
+	Credits         sia.Credits
+}
+
+// Summary tells a digest.
+func Summary(d Digest, l Links) Notice {
+	const form = "2 Jan 15:04"
+	n := Notice{Title: fmt.Sprintf("SIA from %s to %s UTC", d.From.UTC().Format(form), d.Until.UTC().Format(form))}
+	var all RepoDigest
+	var each []string
+	for _, r := range d.Repositories {
+		all.Started += r.Started
+		all.Passed += r.Passed
+		all.Stopped += r.Stopped
+		all.Asked += r.Asked
+		all.Credits += r.Credits
+		each = append(each, r.Repo.String()+": "+r.words())
+	}
+	lines := []string{sentenceCase(all.words()) + fmt.Sprintf(" (%.2f USD).", float64(all.Credits)/float64(sia.Credit)/100)}
+	if ended := all.Passed + all.Stopped; ended > 0 {
+		lines = append(lines, fmt.Sprintf("Success rate: %.0f %% (%d of %s that ended).",
+			100*float64(all.Passed)/float64(ended), all.Passed, plural(ended, "task")))
+	}
+	room := maxNotice - len(n.Title) - len(whole(lines)) - 200 // for the lines between, and the last
+	lines = fitting(append(lines, ""), room*2/5, each)
+	if len(d.Waiting) > 0 {
+		lines = append(lines, "", plural(len(d.Waiting), "task")+" now waiting for a person, longest first:")
+		lines = fitting(lines, room*3/5, taskLines(d.Waiting, l))
+	}
+	if l.Web != "" {
+		lines = append(lines, "", l.Web+"/")
+	}
+	n.Text = whole(lines)
+	return n
+}
+
+// TestNotice is what somebody who sets notices up sends to see that they arrive.
+func TestNotice(l Links) Notice {
+	lines := []string{"This is what `sia notify test` sends. Nothing is wrong and nobody has to do anything: messages of SIA " +
+		"arrive here."}
+	if l.Web != "" {
+		lines = append(lines, l.Web+"/")
+	}
+	return Notice{Title: "SIA: a test", Text: whole(lines)}
+}
+
+// words counts what happened, without a full stop.
+func (r RepoDigest) words() string {
+	return fmt.Sprintf("%d started, %d passed, %d stopped, %d asked a person, %s credits", r.Started, r.Passed,
+		r.Stopped, r.Asked, r.Credits)
+}
+
+// needed is what a task waits for, and how a person has it go on; how is empty where what says so.
+func needed(t sia.Task) (what, how string) {
+	e := t.Escalation
+	if t.State != sia.Escalated || e == nil {
+		return sentenceCase(Waiting(t)), ""
+	}
+	switch e.Kind {
+	case sia.AskPlan, sia.AskAlready, sia.AskEdited:
+		return e.Question, awaitedAnswer(*e)
+	}
+	return e.Question, "Tick a box there, or comment `/sia answer` and your own words."
+}
+
+// askedAt is the address at which a person acts: of the question, where it has an issue of its own.
+func askedAt(t sia.Task, l Links) string {
+	if t.State == sia.Escalated && t.Escalation != nil && t.Escalation.Issue != 0 {
+		return l.Issue(t.Repo, t.Escalation.Issue)
+	}
+	return l.Issue(t.Repo, t.Issue)
+}
+
+// taskLines names tasks, a line each.
+func taskLines(tasks []sia.Task, l Links) (lines []string) {
+	for _, t := range tasks {
+		lines = append(lines, fmt.Sprintf("%s#%d %s %s", t.Repo, t.Issue, plain(t.Title, 60), askedAt(t, l)))
+	}
+	return lines
+}
+
+// fitting appends as many lines as have room, in bytes, and how many are left out.
+func fitting(to []string, room int, lines []string) []string {
+	for i, line := range lines {
+		if room -= len(line) + 1; room < 0 {
+			return append(to, fmt.Sprintf("… and %d more", len(lines)-i))
+		}
+		to = append(to, line)
+	}
+	return to
+}
+
+// plain is foreign text on one line of at most limit characters, for a text without markup.
+func plain(foreign string, limit int) string { return Neutralise(cut(oneLine(foreign), limit)) }
+
+func whole(lines []string) string { return strings.Join(lines, "\n") + "\n" }

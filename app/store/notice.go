@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// keepNotices is how long it is known what people were told. Who is needed for longer is told again.
+const keepNotices = 365 * 24 * time.Hour
+
+// SaveNotices notes that people were told of something on a channel: of one thing, or of several that
+// were grouped in one message. The first note of a key stands.
+func (s *Store) SaveNotices(ctx context.Context, channel string, at time.Time, grouped bool, keys ...string) error {
+	return s.write(ctx, "note what people were told", func(tx *sql.Tx) error {
+		for _, key := range keys {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO notices (channel, key, grouped, at) VALUES (?, ?, ?, ?)
+				ON CONFLICT DO NOTHING`, channel, key, grouped, micros(at)); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM notices WHERE channel = ? AND at < ?`, channel,
+			micros(at.Add(-keepNotices)))
+		return err
+	})
+}
+
+// Noticed says of which of the keys people were told on a channel.
+func (s *Store) Noticed(ctx context.Context, channel string, keys []string) (map[string]bool, error) {
+	const op = "look what people were told"
+	list, err := json.Marshal(keys)
+	if err != nil {
+		return nil, s.explain(op, err)
+	}
+	told, err := collect(ctx, s.r, func(rows *sql.Rows) (key string, err error) {
+		return key, rows.Scan(&key)
+	}, `SELECT key FROM notices WHERE channel = ? AND key IN (SELECT value FROM json_each(?))`, channel, string(list))
+	out := make(map[string]bool, len(told))
+	for _, key := range told {
+		out[key] = true
+	}
+	return out, s.explain(op, err)
+}
+
+// NoticesSince counts the messages about one thing each that a channel was sent since a time, and says
+// whether one about several was.
+func (s *Store) NoticesSince(ctx context.Context, channel string, since time.Time) (single int, grouped bool, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN grouped = 0 THEN 1 END), count(CASE WHEN grouped = 1 THEN 1 END) > 0
+		FROM notices WHERE channel = ? AND at > ?`, channel, micros(since)).Scan(&single, &grouped)
+	return single, grouped, s.explain("count what people were told", err)
+}
+
+// SaveSummary notes until when a channel was told how things went.
+func (s *Store) SaveSummary(ctx context.Context, channel string, until time.Time) error {
+	return s.exec(ctx, "note the summary", `INSERT INTO summaries (channel, until) VALUES (?, ?)
+		ON CONFLICT (channel) DO UPDATE SET until = excluded.until`, channel, micros(until))
+}
+
+// SummaryUntil is until when a channel was told how things went; zero: it never was.
+func (s *Store) SummaryUntil(ctx context.Context, channel string) (time.Time, error) {
+	var until int64
+	err := s.r.QueryRowContext(ctx, `SELECT until FROM summaries WHERE channel = ?`, channel).Scan(&until)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, nil
+	}
+	return fromMicros(until), s.explain("look for the last summary", err)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/app/notify"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+type notifyCmd struct {
+	Test notifyTestCmd `cmd:"" help:"Send one message to each chat and address that is set."`
+}
+
+type notifyTestCmd struct {
+	notifyFlags `embed:""`
+	PublicURL   string `name:"public-url" help:"Address at which people reach the pages; the message links there." env:"SIA_PUBLIC_URL" placeholder:"URL"`
+	Output      string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// Validate refuses, as wrong usage, what no message can be sent with.
+func (c *notifyTestCmd) Validate() error { return c.notifyFlags.config().Validate() }
+
+// notified is what came of one message, as programs read it.
+type notified struct {
+	Channel string `json:"channel"` // webhook or mail
+	Sent    bool   `json:"sent"`
+	Error   string `json:"error,omitempty"` // says what to do
+}
+
+// Run sends a message on each channel, and fails where one could not be sent.
+func (c *notifyTestCmd) Run(e *commandEnv) error {
+	channels, masked, err := openChannels(c.notifyFlags.config())
+	if err != nil {
+		return err
+	}
+	if len(channels) == 0 {
+		return errors.New("nobody is told anything: set SIA_NOTIFY_URL to the webhook of a chat, or SIA_NOTIFY_SMTP and " +
+			"SIA_NOTIFY_TO for e-mail")
+	}
+	var all []notified
+	for _, channel := range channels {
+		ctx, cancel := context.WithTimeout(e.ctx, time.Minute)
+		err := channel.Send(ctx, fmt.Sprint("test/", time.Now().UnixNano()), render.TestNotice(render.Links{Web: c.PublicURL}))
+		cancel()
+		n := notified{Channel: channel.Name(), Sent: err == nil}
+		if err != nil {
+			n.Error = masked.Mask(err.Error())
+		}
+		all = append(all, n)
+	}
+	return c.report(e, all)
+}
+
+func (c *notifyTestCmd) report(e *commandEnv, all []notified) error {
+	var bad error
+	for _, n := range all {
+		if !n.Sent {
+			bad = errShown
+		}
+	}
+	if c.Output == "json" {
+		return errors.Join(printJSON(e, all), bad)
+	}
+	for _, n := range all {
+		if n.Sent {
+			fmt.Fprintf(e.out, "%s %-8s sent; look whether it arrived\n", e.style.green("✓"), n.Channel)
+		} else {
+			fmt.Fprintf(e.out, "%s %-8s %s\n", e.style.red("✗"), n.Channel, n.Error)
+		}
+	}
+	return bad
+}
+
+// openChannels are the ways to reach people, with what masks their secrets.
+func openChannels(c notify.Config) ([]notify.Channel, *secret.Masker, error) {
+	masked := &secret.Masker{}
+	for _, s := range c.Secrets() {
+		masked.Know("notify", s)
+	}
+	channels, err := c.Channels(time.Now)
+	return channels, masked, err
+}
+
+// checkNotify says whether people are told who are not looking at GitHub, and whether that works.
+func checkNotify(ctx context.Context, c notify.Config) (all []doctorFinding) {
+	channels, masked, err := openChannels(c)
+	if err != nil {
+		return nil // the configuration was found wrong already
+	}
+	if len(channels) == 0 {
+		return []doctorFinding{{What: "messages", OK: true, Detail: "off: nobody is told outside of GitHub when a person is needed"}}
+	}
+	for _, channel := range channels {
+		f := doctorFinding{What: "messages by " + channel.Name(), OK: true,
+			Detail: "it can be reached; `sia notify test` shows whether a message arrives"}
+		if err := channel.Reach(ctx); err != nil {
+			f = failed(f.What, errors.New(masked.Mask(err.Error())), "mend that, then try `sia notify test`")
+		}
+		all = append(all, f)
+	}
+	return all
+}
