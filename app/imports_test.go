@@ -25,7 +25,7 @@ const module = "github.com/sia-bot/sia"
 //	cmd → app → {webhook, work, settings, learn, trial, replay, improve, memory, sweep, web, metrics}
 //	    → {store, github, render, gomodule} → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
-	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/text", "sia/visible"},
+	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
 	{"sia"},
 	{"sia/..."},
 	{"agent/...", "gitops/...", "policies/..."},
