@@ -31,6 +31,7 @@ import (
 	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/app/web"
 	"github.com/sia-bot/sia/app/webhook"
+	"github.com/sia-bot/sia/app/welcome"
 	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/bandit"
@@ -92,8 +93,13 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if a.Metrics, err = metrics.New(calls, g.store, g.github.RateLimits, g.log, g.now); err != nil {
 		return nil, err
 	}
+	welcomer, err := newWelcomer(g, c)
+	if err != nil {
+		return nil, err
+	}
 	intake, err := webhook.NewIntake(webhook.Deps{
 		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
+		Welcome: welcomer,
 		Coders:  c.Models.choice(),
 		Secrets: g.secrets, Logger: g.log, Now: g.now,
 	})
@@ -116,6 +122,15 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	a.handler = a.routes(&webhook.Handler{Store: a.Store, Secret: []byte(c.GitHub.WebhookSecret), Logger: g.log,
 		Now: g.now})
 	return a, a.listen(ctx)
+}
+
+// newWelcomer builds what proposes settings to new repositories.
+func newWelcomer(g *ground, c Config) (webhook.Welcomer, error) {
+	if !c.Welcome {
+		return welcome.Nobody{}, nil
+	}
+	return welcome.New(welcome.Deps{GitHub: g.github, Git: g.git, Settings: g.settings,
+		Allowed: sandbox.AllowedHosts(c.SetupHosts).Allows, Now: g.now})
 }
 
 // newWorker builds what carries effects out.

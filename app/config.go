@@ -34,6 +34,7 @@ type Config struct {
 	SetupHosts []string       // hosts that setup commands may fetch from; none: no network
 	AgentPath  []string       // folders with agents that repositories may name, shown to them read-only
 	AgentEnv   []string       // names of this process's variables that repositories may ask for
+	Welcome    bool           // a repository that is new gets settings proposed, once, in a pull request
 	Schedule   sweep.Schedule // of the periodic work
 	// WriteSpacing is the average time between writes to one repository on
 	// GitHub; 0 is the second that GitHub asks for.

@@ -22,7 +22,7 @@ const module = "github.com/sia-bot/sia"
 // On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
-//	cmd → app → {webhook, work, settings, learn, trial, replay, improve, memory, sweep, web, metrics}
+//	cmd → app → {webhook, work, settings, learn, trial, replay, improve, memory, sweep, welcome, web, metrics}
 //	    → {store, github, render, gomodule} → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
 	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"agent/...", "gitops/...", "policies/..."},
 	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule"},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...", "app/replay/...",
-		"app/improve/...", "app/memory/...", "app/sweep/...",
+		"app/improve/...", "app/memory/...", "app/sweep/...", "app/welcome",
 		"app/web/...", "app/metrics"},
 	{"app"},
 	{"cmd/..."},

@@ -59,8 +59,10 @@ type Config struct {
 	Model scripted.Script
 	// who may work, from the cheapest; each name is its model's, too. None: the model coder alone
 	Coders []string
-	Pages  string    // address of SIA's own pages, to which people are linked; "": none
-	Log    io.Writer // where the application's log goes; nil: nowhere
+	Pages  string // address of SIA's own pages, to which people are linked; "": none
+	// new repositories get settings proposed; else the branches and pull requests there are those of tasks alone
+	Welcome bool
+	Log     io.Writer // where the application's log goes; nil: nowhere
 }
 
 // Stage is one simulator, one scripted model and one application between them.
@@ -98,7 +100,7 @@ func Start(t testing.TB, c Config) *Stage {
 	registered, err := s.Sim.CreateApp(Slug)
 	s.must(err)
 	s.config = Configure(s.Sim, registered, s.Model.URL, filepath.Join(s.dir, "sia"))
-	s.config.PublicURL = c.Pages
+	s.config.PublicURL, s.config.Welcome = c.Pages, c.Welcome
 	s.config.Models.Coders = coders(c.Coders, s.config.Models.Coder)
 	s.start()
 	front := httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.forward)))
