@@ -63,15 +63,11 @@ func welcomeLines(w Welcome) string {
 		add(say, strings.Join(all, ", then "))
 	}
 	if len(w.Required) > 0 {
-		var all []string
-		for _, n := range w.Required[:min(len(w.Required), welcomeChecks)] {
-			all = append(all, Code(n, 100))
+		verb := "are"
+		if len(w.Required) == 1 {
+			verb = "is"
 		}
-		more := ""
-		if n := len(w.Required) - len(all); n > 0 {
-			more = fmt.Sprintf(" and %d more", n)
-		}
-		add("A change is right when %s%s are green, as the branch's rules say.", strings.Join(all, ", "), more)
+		add("A change is right when %s %s green, as the branch's rules say.", codes(w.Required, welcomeChecks), verb)
 	}
 	return strings.Join(lines, "\n")
 }

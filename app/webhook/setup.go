@@ -9,7 +9,7 @@ import (
 )
 
 // Welcomer proposes settings to a repository that is new, and says in words for people what came
-// of it. Doing it twice is harmless; an error is one that may pass.
+// of it, which counts without an error only. Doing it twice is harmless; an error is one that may pass.
 type Welcomer interface {
 	Welcome(ctx context.Context, r store.Setup) (came string, err error)
 }

@@ -91,7 +91,7 @@ func (w *Welcomer) welcome(ctx context.Context, r store.Setup) (came string, err
 	}
 	head, ok, err := repo.DefaultHead(ctx)
 	if err != nil || !ok {
-		return "the repository is empty", err
+		return "the repository is empty, or has another name by now", err
 	}
 	_, has, err := repo.File(ctx, head, config.Path, maxFile)
 	if has {
