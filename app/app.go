@@ -32,6 +32,7 @@ import (
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/webhook"
+	"github.com/sia-bot/sia/app/welcome"
 	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/coder"
@@ -97,8 +98,13 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if a.Metrics, err = metrics.New(calls, g.store, g.github.RateLimits, g.log, g.now); err != nil {
 		return nil, err
 	}
+	welcomer, err := newWelcomer(g, c)
+	if err != nil {
+		return nil, err
+	}
 	intake, err := webhook.NewIntake(webhook.Deps{
 		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
+		Welcome: welcomer,
 		Coders:  c.Models.choice(),
 		Secrets: g.secrets, Logger: g.log, Now: g.now,
 	})
@@ -147,6 +153,15 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		a.front, err = Listen(ctx, c)
 	}
 	return a, err
+}
+
+// newWelcomer builds what proposes settings to new repositories.
+func newWelcomer(g *ground, c Config) (webhook.Welcomer, error) {
+	if !c.Welcome {
+		return welcome.Nobody{}, nil
+	}
+	return welcome.New(welcome.Deps{GitHub: g.github, Git: g.git, Settings: g.settings,
+		Allowed: sandbox.AllowedHosts(c.SetupHosts).Allows, Now: g.now})
 }
 
 // newWorker builds what carries effects out.

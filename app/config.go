@@ -35,6 +35,7 @@ type Config struct {
 	SetupHosts []string       // hosts that setup commands may fetch from; none: no network
 	AgentPath  []string       // folders with agents that repositories may name, shown to them read-only
 	AgentEnv   []string       // names of this process's variables that repositories may ask for
+	Welcome    bool           // a repository that is new gets settings proposed, once, in a pull request
 	Schedule   sweep.Schedule // of the periodic work
 	Notify     notify.Config  // of people who are not looking at GitHub
 	// WriteSpacing is the average time between writes to one repository on

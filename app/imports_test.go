@@ -22,16 +22,16 @@ const module = "github.com/sia-bot/sia"
 // On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
-//	cmd → app → {webhook, work, settings, learn, trial, replay, improve, memory, sweep, notify, web, metrics}
+//	cmd → app → {webhook, work, settings, learn, trial, replay, improve, memory, sweep, notify, welcome, web, metrics}
 //	    → {store, github, render, gomodule} → {agent/*, gitops, policies} → sia/* → sia → ground
 var layers = [][]string{
-	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/text", "sia/visible"},
+	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
 	{"sia"},
 	{"sia/..."},
 	{"agent/...", "gitops/...", "policies/..."},
 	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule"},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...", "app/replay/...",
-		"app/improve/...", "app/memory/...", "app/sweep/...", "app/notify",
+		"app/improve/...", "app/memory/...", "app/sweep/...", "app/notify", "app/welcome",
 		"app/web/...", "app/metrics"},
 	{"app"},
 	{"cmd/..."},

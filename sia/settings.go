@@ -11,6 +11,7 @@ import (
 // sia/config reads them; [DefaultSettings] are what holds without a file.
 type Settings struct {
 	Label    string           `json:"label" yaml:"label"`
+	Welcome  bool             `json:"welcome" yaml:"welcome"` // whether a new repository gets settings proposed
 	SIA      SIASettings      `json:"sia" yaml:"sia"`
 	Agent    AgentSettings    `json:"agent" yaml:"agent"`
 	Budget   BudgetSettings   `json:"budget" yaml:"budget"`
@@ -20,6 +21,18 @@ type Settings struct {
 	Access   AccessSettings   `json:"access" yaml:"access"`
 	Learning LearningSettings `json:"learning" yaml:"learning"`
 	Policies PolicySettings   `json:"policies" yaml:"policies"`
+}
+
+// UnmarshalJSON reads settings that were recorded, which may be older than one that is on by default.
+func (s *Settings) UnmarshalJSON(b []byte) error {
+	type plain Settings // without this method
+	p := plain(*s)
+	p.Welcome = DefaultSettings().Welcome
+	if err := json.Unmarshal(b, &p); err != nil {
+		return err
+	}
+	*s = Settings(p)
+	return nil
 }
 
 // SIASettings govern interventions.
@@ -202,8 +215,8 @@ func (d Duration) D() time.Duration { return time.Duration(d) }
 // DefaultSettings are the settings of a repository without a .sia/config.yml.
 func DefaultSettings() Settings {
 	return Settings{
-		Label: "sia",
-		SIA:   SIASettings{MaxApproaches: 5, TriggerAfter: 1, Reviewer: true},
+		Label: "sia", Welcome: true,
+		SIA: SIASettings{MaxApproaches: 5, TriggerAfter: 1, Reviewer: true},
 		Agent: AgentSettings{Kind: "builtin", Timeout: Duration(30 * time.Minute), MaxTurns: 60, InterruptCost: 1,
 			Spare: 0.1},
 		Budget: BudgetSettings{Task: 100, RepoPerDay: 1000, InstallationPerDay: 5000},

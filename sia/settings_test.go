@@ -52,6 +52,12 @@ func TestOldSettings(t *testing.T) {
 			t.Errorf("%s: %+v, %v", record, s.Learning, err)
 		}
 	}
+	for record, want := range map[string]bool{`{}`: true, `{"label":"x"}`: true, `{"welcome":false}`: false} {
+		s := Settings{}
+		if err := json.Unmarshal([]byte(record), &s); err != nil || s.Welcome != want {
+			t.Errorf("%s: welcome %t, %v", record, s.Welcome, err)
+		}
+	}
 	if err := json.Unmarshal([]byte(`{"learning":{"enabled":"yes"}}`), &Settings{}); err == nil {
 		t.Error("what can't be read is read")
 	}

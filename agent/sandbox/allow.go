@@ -35,6 +35,12 @@ func (a AllowedHosts) Check() error {
 	return nil
 }
 
+// Allows reports whether a command may connect to a host by HTTPS, at its usual port.
+func (a AllowedHosts) Allows(host string) bool {
+	_, ok := a.findEntry(net.JoinHostPort(host, "443"))
+	return ok
+}
+
 // findEntry finds the entry that allows a connection to an address, "host:port".
 func (a AllowedHosts) findEntry(address string) (entry string, ok bool) {
 	h, p, err := net.SplitHostPort(address)

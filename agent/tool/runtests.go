@@ -7,10 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
+	"io/fs"
 	"strings"
 
 	"github.com/sia-bot/sia/sia/failure"
+	"github.com/sia-bot/sia/sia/project"
 )
 
 //go:embed runtests.md
@@ -44,8 +45,8 @@ func (TestTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result
 	}
 	command := TestCommand(env)
 	if command == "" {
-		return Result{}, errors.New("no way to test this repository was found (go.mod, package.json, Cargo.toml, pytest, " +
-			"a test target in Makefile); use run with the right command")
+		return Result{}, errors.New("no way to test this repository was found (go.mod, package.json, Cargo.toml, pom.xml, " +
+			"pytest, a test target in Makefile); use run with the right command")
 	}
 	r, changed, err := runCommand(ctx, env, command, a.Seconds)
 	if err != nil {
@@ -88,56 +89,24 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "") + "\n"
 }
 
-var (
-	makeTest   = regexp.MustCompile(`(?m)^(test|check)\s*:([^=]|$)`)
-	noTest     = regexp.MustCompile(`no test specified`)
-	pytestMark = regexp.MustCompile(`(?m)^\[tool\.pytest|^\[(tool:)?pytest\]`)
-)
-
 // TestCommand is how a repository is tested: as it says itself, or a guess from the files
 // at its root; "" when nothing says so.
 func TestCommand(env Env) string {
 	if env.Test != "" {
 		return env.Test
 	}
-	file := func(p string) (string, bool) {
+	entries, err := fs.ReadDir(env.Root.FS(), ".")
+	if err != nil {
+		return ""
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		if names[i] = e.Name(); e.IsDir() {
+			names[i] += "/"
+		}
+	}
+	return project.Look(names, func(p string) ([]byte, bool) {
 		b, _, err := readText(env.Root, p)
-		return string(b), err == nil
-	}
-	if _, ok := file("go.mod"); ok {
-		return "go test ./..."
-	}
-	if text, ok := file("package.json"); ok {
-		var p struct {
-			Scripts map[string]string `json:"scripts"`
-		}
-		if json.Unmarshal([]byte(text), &p) == nil && p.Scripts["test"] != "" && !noTest.MatchString(p.Scripts["test"]) {
-			return "npm test --silent"
-		}
-	}
-	for _, p := range []string{"pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "conftest.py",
-		"tests/conftest.py"} {
-		if text, ok := file(p); ok && (strings.HasSuffix(p, "conftest.py") || p == "pytest.ini" ||
-			pytestMark.MatchString(text)) {
-			return "python3 -m pytest -q"
-		}
-	}
-	if _, ok := file("Cargo.toml"); ok {
-		return "cargo test --offline"
-	}
-	for _, p := range []string{"Makefile", "makefile", "GNUmakefile"} {
-		if text, ok := file(p); ok {
-			if m := makeTest.FindStringSubmatch(text); m != nil {
-				return "make " + m[1]
-			}
-		}
-	}
-	if st, err := env.Root.Stat("tests"); err == nil && st.IsDir() {
-		for _, p := range []string{"setup.py", "pyproject.toml", "requirements.txt"} {
-			if _, ok := file(p); ok {
-				return "python3 -m unittest discover -s tests"
-			}
-		}
-	}
-	return ""
+		return b, err == nil
+	}).Test.Line
 }

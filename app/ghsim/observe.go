@@ -34,6 +34,8 @@ type (
 	RepoSpec = people.RepoSpec
 	// IssueView is an issue or pull request as it is now.
 	IssueView = people.IssueView
+	// PullView is a pull request as it is now.
+	PullView = people.PullView
 	// ReactionView is one reaction.
 	ReactionView = people.ReactionView
 	// ReviewView is one submitted review of a pull request.

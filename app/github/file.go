@@ -69,6 +69,23 @@ func (r *Repo) File(ctx context.Context, sha, name string, limit int) (content [
 	return []byte(text), true, r.fail(err, "%s", op)
 }
 
+// Top returns the names at the top of a commit; a folder's ends with a slash. What is neither a file nor a
+// folder, such as a link or a submodule, is left out. GitHub lists at most 1,000.
+// https://docs.github.com/en/rest/repos/contents#get-repository-content
+func (r *Repo) Top(ctx context.Context, sha string) (names []string, err error) {
+	_, list, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, "",
+		&gh.RepositoryContentGetOptions{Ref: sha})
+	for _, e := range list {
+		switch e.GetType() {
+		case "file":
+			names = append(names, e.GetName())
+		case "dir":
+			names = append(names, e.GetName()+"/")
+		}
+	}
+	return names, r.fail(err, "list the top of %s at %s", r.repo, shortSHA(sha))
+}
+
 // Dir returns the paths of the files in a folder of a commit; none when there is no such
 // folder. GitHub lists at most 1,000.
 // https://docs.github.com/en/rest/repos/contents#get-repository-content

@@ -91,6 +91,24 @@ func (r *Repo) findPull(ctx context.Context, head, base string) (Pull, bool, err
 	return Pull{}, false, nil
 }
 
+// EverPull finds a pull request that there is or was of a branch of this repository, open or not: one that
+// somebody closed counts, too.
+// https://docs.github.com/en/rest/pulls/pulls#list-pull-requests
+func (r *Repo) EverPull(ctx context.Context, head string) (Pull, bool, error) {
+	got, _, err := r.gh.PullRequests.List(ctx, r.repo.Owner, r.repo.Name, &gh.PullRequestListOptions{
+		State: "all", Head: r.repo.Owner + ":" + head, ListOptions: gh.ListOptions{PerPage: perPage},
+	})
+	if err != nil {
+		return Pull{}, false, r.fail(err, "look for a pull request of %s in %s", head, r.repo)
+	}
+	for _, p := range got {
+		if p.GetHead().GetRef() == head {
+			return r.pullFrom(p), true, nil
+		}
+	}
+	return Pull{}, false, nil
+}
+
 // Pull reads a pull request.
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {

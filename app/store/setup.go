@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The pace at which the repositories of an installation are set up. One takes up to six
-// writes, one for each label. GitHub allows 80 writes a minute and 500 an hour that create
+// The pace at which the repositories of an installation are set up. One takes up to seven
+// writes, one for each label and one for the pull request that proposes settings. GitHub allows 80 writes a minute and 500 an hour that create
 // content, of which this leaves a quarter to tasks.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 const (
@@ -52,6 +52,15 @@ type Setup struct {
 	State SetupState
 	Tries int    // that failed
 	Error string // of the last failed try, for people
+	// how many repositories were added at once, this one among them; 0: it is not known to be new
+	Together int
+	Welcome  string // what came of proposing settings, for people; empty: that was not looked at yet
+}
+
+// SetupResult is what a setup came to.
+type SetupResult struct {
+	State   SetupState
+	Welcome string // as in [Setup]
 }
 
 // setupArgs is the job that sets up a repository.
@@ -68,13 +77,13 @@ const planned = 100
 
 // PlanSetups has repositories that are known set up, each by a job of its own, at the pace
 // of their installation. What is set up or waits for it is left alone, unless again is
-// set.
-func (s *Store) PlanSetups(ctx context.Context, installation int64, repos []sia.Repo, again bool) error {
+// set. Together is as in [Setup], and counts for those that were never planned.
+func (s *Store) PlanSetups(ctx context.Context, installation int64, repos []sia.Repo, together int, again bool) error {
 	for len(repos) > 0 {
 		n := min(planned, len(repos))
 		err := s.write(ctx, "plan the setup of repositories", func(tx *sql.Tx) error {
 			for _, r := range repos[:n] {
-				if err := s.planSetup(ctx, tx, installation, r.ID, again); err != nil {
+				if err := s.planSetup(ctx, tx, installation, r.ID, together, again); err != nil {
 					return err
 				}
 			}
@@ -88,7 +97,9 @@ func (s *Store) PlanSetups(ctx context.Context, installation int64, repos []sia.
 	return nil
 }
 
-func (s *Store) planSetup(ctx context.Context, tx *sql.Tx, installation, repo int64, again bool) error {
+func (s *Store) planSetup(
+	ctx context.Context, tx *sql.Tx, installation, repo int64, together int, again bool,
+) error {
 	var state SetupState
 	err := tx.QueryRowContext(ctx, `SELECT state FROM setups WHERE repo_id = ? AND installation_id = ?`, repo,
 		installation).Scan(&state)
@@ -102,10 +113,11 @@ func (s *Store) planSetup(ctx context.Context, tx *sql.Tx, installation, repo in
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO setups (repo_id, installation_id, slot, updated_at) VALUES (?, ?, ?, ?)
+	if _, err := tx.ExecContext(ctx, `INSERT INTO setups (repo_id, installation_id, slot, together, updated_at)
+		VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (repo_id) DO UPDATE SET installation_id = excluded.installation_id, state = 'pending',
 			slot = excluded.slot, tries = 0, error = '', updated_at = excluded.updated_at`,
-		repo, installation, micros(slot), micros(s.now())); err != nil {
+		repo, installation, micros(slot), together, micros(s.now())); err != nil {
 		return err
 	}
 	opts := &river.InsertOpts{Queue: queueSetups, MaxAttempts: jobAttempts}
@@ -125,18 +137,31 @@ func (s *Store) nextSetup(ctx context.Context, tx *sql.Tx, installation int64) (
 	return slot, due, err
 }
 
-const setupQuery = `SELECT r.id, r.installation_id, r.owner, r.name, r.default_branch, r.private, s.state, s.tries, s.error
-	FROM setups s JOIN repositories r ON r.id = s.repo_id`
+const setupQuery = `SELECT r.id, r.installation_id, r.owner, r.name, r.default_branch, r.private, s.state, s.tries, s.error, s.together,
+	s.welcome FROM setups s JOIN repositories r ON r.id = s.repo_id`
 
 func scanSetup(rows *sql.Rows) (v Setup, err error) {
 	return v, rows.Scan(&v.ID, &v.Repository.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private, &v.State,
-		&v.Tries, &v.Error)
+		&v.Tries, &v.Error, &v.Together, &v.Welcome)
 }
 
 // Setups lists how far the repositories are, by name.
 func (s *Store) Setups(ctx context.Context) ([]Setup, error) {
 	all, err := collect(ctx, s.r, scanSetup, setupQuery+` ORDER BY r.owner, r.name`)
 	return all, s.explain("list how far repositories are set up", err)
+}
+
+// setup is how far a repository is; [ErrNotFound] when it is not known, or none is planned.
+func (s *Store) setup(ctx context.Context, repo int64) (v Setup, err error) {
+	if v.Repository, err = s.Repository(ctx, repo); err != nil {
+		return v, err
+	}
+	err = s.r.QueryRowContext(ctx, `SELECT state, tries, error, together, welcome FROM setups WHERE repo_id = ?`, repo).
+		Scan(&v.State, &v.Tries, &v.Error, &v.Together, &v.Welcome)
+	if errors.Is(err, sql.ErrNoRows) {
+		return v, ErrNotFound
+	}
+	return v, s.explain("read how far a repository is set up", err)
 }
 
 // setupWorker has repositories set up.
@@ -149,25 +174,25 @@ type setupWorker struct {
 // tried again in a later slot, and given up after a few.
 func (w *setupWorker) Work(ctx context.Context, job *river.Job[setupArgs]) error {
 	s := w.e.s
-	repo, err := s.Repository(ctx, job.Args.Repo)
+	repo, err := s.setup(ctx, job.Args.Repo)
 	if errors.Is(err, ErrNotFound) {
 		return nil // it was taken out of the installation meanwhile
 	}
 	if err != nil {
 		return river.JobSnooze(setupGap)
 	}
-	state, err := w.e.setUp(ctx, repo)
+	result, err := w.e.setUp(ctx, repo)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	if err == nil {
-		s.log.InfoContext(ctx, "repository set up", "repo", repo.String(), "state", state)
-		return s.exec(saving, "note a setup", `UPDATE setups SET state = ?, error = '', updated_at = ? WHERE repo_id = ?`,
-			state, micros(s.now()), repo.ID)
+		s.log.InfoContext(ctx, "repository set up", "repo", repo.String(), "state", result.State, "welcome", result.Welcome)
+		return s.exec(saving, "note a setup", `UPDATE setups SET state = ?, error = '', welcome = ?, updated_at = ?
+			WHERE repo_id = ?`, result.State, result.Welcome, micros(s.now()), repo.ID)
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("setup of %s was interrupted: %w", repo, context.Canceled)
 	}
-	return w.failed(saving, repo, err)
+	return w.failed(saving, repo.Repository, err)
 }
 
 // failed notes a failed try.
@@ -202,9 +227,9 @@ func (w *setupWorker) failed(ctx context.Context, repo Repository, cause error) 
 }
 
 // setUp calls the handler; a panic in it is an error.
-func (e *Engine) setUp(ctx context.Context, r Repository) (state SetupState, err error) {
+func (e *Engine) setUp(ctx context.Context, r Setup) (result SetupResult, err error) {
 	if e.h.Setup == nil {
-		return SetupPending, nil
+		return SetupResult{State: SetupPending, Welcome: r.Welcome}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.c.EffectTimeout)
 	defer cancel()

@@ -76,7 +76,7 @@ func populate(t testing.TB, s *store.Store, installation int64, repo sia.Repo) {
 	t.Helper()
 	ctx := t.Context()
 	ok(t, s.UpsertRepository(ctx, store.Repository{Repo: repo, Installation: installation, DefaultBranch: "main"}))
-	ok(t, s.PlanSetups(ctx, installation, []sia.Repo{repo}, false))
+	ok(t, s.PlanSetups(ctx, installation, []sia.Repo{repo}, 1, false))
 	word := repo.Name + "-word "
 	for issue := 1; issue <= 3; issue++ {
 		restore(t, s, installation, repo, issue, word)

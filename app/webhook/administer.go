@@ -61,7 +61,7 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 		return err
 	}
 	// Once all are known: one may hold the settings of the others.
-	return in.Store.PlanSetups(ctx, a.installation, a.added, a.permitted)
+	return in.Store.PlanSetups(ctx, a.installation, a.added, len(a.added), a.permitted)
 }
 
 // each applies a fact to every task of a filter that has not ended.

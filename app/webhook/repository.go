@@ -42,5 +42,5 @@ func (in *Intake) meet(ctx context.Context, installation int64, repo sia.Repo) e
 		DefaultBranch: found.DefaultBranch, Private: found.Private}); err != nil {
 		return err
 	}
-	return in.Store.PlanSetups(ctx, installation, []sia.Repo{found.Repo}, false)
+	return in.Store.PlanSetups(ctx, installation, []sia.Repo{found.Repo}, 0, false)
 }

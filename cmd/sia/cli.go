@@ -39,7 +39,7 @@ type cli struct {
 	Improve    improveCmd    `cmd:"" help:"Improve a file, or SIA itself: one change at a time, kept only where it shows to be better."`
 	Log        logCmd        `cmd:"" help:"Read failing CI logs: what failed, its signature and class."`
 	Tamper     tamperCmd     `cmd:"" help:"Find what a change does to tests and checks, as SIA does of an attempt."`
-	Config     configCmd     `cmd:"" help:"Check a repository's .sia/config.yml, or print its schema."`
+	Config     configCmd     `cmd:"" help:"Check a repository's .sia/config.yml, begin one, or print its schema."`
 	Migrate    migrateCmd    `cmd:"" help:"Bring the database's schema up to date."`
 	Backup     backupCmd     `cmd:"" help:"Copy the database while a server works on it, and say what else a restore needs."`
 	Health     healthCmd     `cmd:"" help:"Ask a running server whether it is up, or ready to work."`

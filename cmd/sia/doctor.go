@@ -140,19 +140,31 @@ func (c *doctorCmd) look(ctx context.Context, e *commandEnv) []doctorFinding {
 	return all
 }
 
-// checkSetups says how far the labels of repositories are set up, and where that failed.
+// welcomesShown is of how many repositories doctor says what came of proposing settings to them.
+const welcomesShown = 10
+
+// checkSetups says how far repositories are set up, and where that failed; and of those that were new, whether
+// settings were proposed, or why not.
 func checkSetups(all []store.Setup) (found []doctorFinding) {
 	if len(all) == 0 {
 		return nil
 	}
-	n := map[store.SetupState]int{}
+	n, welcomed := map[store.SetupState]int{}, 0
 	for _, s := range all {
 		n[s.State]++
+		if s.Together > 0 && s.Welcome != "" {
+			if welcomed++; welcomed <= welcomesShown {
+				found = append(found, doctorFinding{What: "welcome", OK: true, Detail: s.String() + ": " + s.Welcome})
+			}
+		}
 		if s.State == store.SetupFailed {
 			found = append(found, doctorFinding{What: "repository",
-				Detail: s.String() + ": its labels could not be made: " + s.Error,
+				Detail: s.String() + ": it could not be set up: " + s.Error,
 				Fix:    "mend that, then take the repository out of the app's installation and add it again"})
 		}
+	}
+	if more := welcomed - welcomesShown; more > 0 {
+		found = append(found, doctorFinding{What: "welcome", OK: true, Detail: fmt.Sprintf("and %d more repositories", more)})
 	}
 	sum := doctorFinding{What: "repositories", OK: true, Weaker: n[store.SetupPending] > 0,
 		Detail: fmt.Sprintf("%d are set up, %d wait for their turn, %d are archived, %d failed", n[store.SetupDone],

@@ -49,8 +49,8 @@ type improvement struct {
 	stderr bytes.Buffer
 }
 
-// project makes a Git repository with files in it, and a scripted model.
-func project(t *testing.T, files map[string]string, rules ...scripted.Rule) *improvement {
+// improvementIn makes a Git repository with files in it, and a scripted model.
+func improvementIn(t *testing.T, files map[string]string, rules ...scripted.Rule) *improvement {
 	t.Helper()
 	x := &improvement{dir: t.TempDir()}
 	for name, content := range files {
@@ -126,7 +126,7 @@ const (
 )
 
 func TestImprovePromotes(t *testing.T) {
-	x := project(t, map[string]string{"calc.py": wrongSum, "test_calc.py": testSum},
+	x := improvementIn(t, map[string]string{"calc.py": wrongSum, "test_calc.py": testSum},
 		analysed("calc.py", "Add instead of subtracting"), written(strings.TrimSuffix(rightSum, "\n")), criticised(.9))
 	a, code := x.run(t, x.args("calc.py", "--self-test", "python3 test_calc.py")...)
 	if code != 0 || a.Status != statusSuccess || !a.Data.Promotion.Promoted || x.get(t, "calc.py") != rightSum {
@@ -192,7 +192,7 @@ func TestImproveReverts(t *testing.T) {
 			[]string{"--cycles", "2"}, "the critique scores it 0.20", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := project(t, map[string]string{"calc.py": wrongSum, "test_calc.py": testSum}, c.rules...)
+			x := improvementIn(t, map[string]string{"calc.py": wrongSum, "test_calc.py": testSum}, c.rules...)
 			a, code := x.run(t, x.args("calc.py", c.args...)...)
 			if code != 1 || a.Status != statusFailure || a.Data.Promotion.Promoted || !strings.Contains(a.Message, c.says) ||
 				len(a.Data.Cycles) != c.cycles {
@@ -209,7 +209,7 @@ func TestImproveReverts(t *testing.T) {
 func TestImproveRemembers(t *testing.T) {
 	second := analysed("calc.py", "Add, and say so")
 	second.User = "was reverted: the critique scores it 0.20"
-	x := project(t, map[string]string{"calc.py": wrongSum}, second, analysed("calc.py", "Add"),
+	x := improvementIn(t, map[string]string{"calc.py": wrongSum}, second, analysed("calc.py", "Add"),
 		scripted.Rule{System: toWrite, User: "and say so", Turns: written("# adds\n" + rightSum).Turns}, written(rightSum),
 		scripted.Rule{System: toCriticise, User: "and say so", Turns: criticised(.8).Turns}, criticised(.2))
 	a, code := x.run(t, x.args("calc.py", "--cycles", "2")...)
@@ -229,7 +229,7 @@ func TestImproveRemembers(t *testing.T) {
 }
 
 func TestImproveNewFile(t *testing.T) {
-	x := project(t, nil, analysed("lib/calc.py", "Write add"), written(rightSum), criticised(.7))
+	x := improvementIn(t, nil, analysed("lib/calc.py", "Write add"), written(rightSum), criticised(.7))
 	a, code := x.run(t, x.args("lib/calc.py", "--self-test", "cd lib && python3 -c 'import calc; assert calc.add(1, 2) == 3'")...)
 	if code != 0 || x.get(t, "lib/calc.py") != rightSum || a.Data.Promotion.Fallback != "" ||
 		!strings.HasPrefix(a.Data.Diffs[0].Diff, "--- /dev/null\n") {
@@ -238,7 +238,7 @@ func TestImproveNewFile(t *testing.T) {
 }
 
 func TestImproveUnreadable(t *testing.T) {
-	x := project(t, map[string]string{"binary": "a\x00b", "latin1": "gr\xfc\xdfe", "large": strings.Repeat("x", improve.MaxFile+1)})
+	x := improvementIn(t, map[string]string{"binary": "a\x00b", "latin1": "gr\xfc\xdfe", "large": strings.Repeat("x", improve.MaxFile+1)})
 	if err := os.Symlink("loop", filepath.Join(x.dir, "loop")); err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestImproveUnreadable(t *testing.T) {
 }
 
 func TestImproveRefuses(t *testing.T) {
-	x := project(t, map[string]string{"calc.py": wrongSum})
+	x := improvementIn(t, map[string]string{"calc.py": wrongSum})
 	bad := filepath.Join(x.dir, "missing.log")
 	for _, c := range []struct {
 		args []string
@@ -294,19 +294,19 @@ func TestImproveRefuses(t *testing.T) {
 
 // An iteration can't start another, whichever of its signs was taken away.
 func TestImproveInsideAnIteration(t *testing.T) {
-	x := project(t, map[string]string{"calc.py": wrongSum, ".sia/improve/ITERATION": "20260504T140000Z\n"})
+	x := improvementIn(t, map[string]string{"calc.py": wrongSum, ".sia/improve/ITERATION": "20260504T140000Z\n"})
 	if a, code := x.run(t, x.args("calc.py")...); code != 1 || !strings.Contains(a.Message, "an iteration can't start another") {
 		t.Errorf("in a copy: %d %s", code, a.Message)
 	}
 	t.Setenv(improving.Environment, "20260504T140000Z")
-	x = project(t, map[string]string{"calc.py": wrongSum})
+	x = improvementIn(t, map[string]string{"calc.py": wrongSum})
 	if a, code := x.run(t, x.args("calc.py")...); code != 1 || !strings.Contains(a.Message, improving.Environment+" is set") {
 		t.Errorf("with the variable: %d %s", code, a.Message)
 	}
 	for _, c := range []string{"test -n \"$" + improving.Environment + "\"", "test -f .sia/improve/ITERATION",
 		"! echo x > .sia/improve/ITERATION", "! rm -rf .sia"} {
 		t.Setenv(improving.Environment, "")
-		x = project(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum), criticised(.9))
+		x = improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum), criticised(.9))
 		if a, code := x.run(t, x.args("calc.py", "--self-test", c)...); code != 0 {
 			t.Errorf("a self-test in the iteration: %s: %s %+v", c, a.Message, a.Data.SelfTestBefore)
 		}
@@ -315,7 +315,7 @@ func TestImproveInsideAnIteration(t *testing.T) {
 
 // Without a sandbox nothing of the project is run: a self-test is refused, and a parser left out.
 func TestImproveWithoutASandbox(t *testing.T) {
-	x := project(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum), criticised(.9))
+	x := improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum), criticised(.9))
 	program, err := exec.LookPath("sia")
 	if err != nil {
 		t.Fatal(err)
@@ -337,7 +337,7 @@ func TestImproveWithoutASandbox(t *testing.T) {
 
 // What a person may not read is said to be so, and what they may not write stays as it is.
 func TestImproveWithoutPermission(t *testing.T) {
-	x := project(t, map[string]string{"secret.py": wrongSum, "calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
+	x := improvementIn(t, map[string]string{"secret.py": wrongSum, "calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
 		criticised(.9))
 	if err := os.Chmod(filepath.Join(x.dir, "secret.py"), 0); err != nil {
 		t.Fatal(err)
@@ -379,7 +379,7 @@ func reachable(t *testing.T, paths ...string) {
 // A signal ends the command at once; the file is as it was, and there is one object.
 func TestImproveInterrupted(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
-		x := project(t, map[string]string{"calc.py": wrongSum},
+		x := improvementIn(t, map[string]string{"calc.py": wrongSum},
 			answers(toAnalyse, scripted.Answer{Fault: &scripted.Fault{Stall: true}}))
 		cmd := exec.CommandContext(t.Context(), "sia", x.args("calc.py")...)
 		var out bytes.Buffer

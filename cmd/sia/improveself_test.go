@@ -62,7 +62,7 @@ func git(t *testing.T, dir string, args ...string) string {
 }
 
 func TestImproveSelfInACheckout(t *testing.T) {
-	x := project(t, ownSource, analysed("agent/prompts/system.md", "Say how to work"), written("Work carefully.\n"), criticised(.9))
+	x := improvementIn(t, ownSource, analysed("agent/prompts/system.md", "Say how to work"), written("Work carefully.\n"), criticised(.9))
 	git(t, x.dir, "add", ".")
 	git(t, x.dir, "commit", "-q", "-m", "SIA")
 	head := git(t, x.dir, "rev-parse", "HEAD")
@@ -117,7 +117,7 @@ func TestImproveSelfNotReplayed(t *testing.T) {
 		files[name] = content
 	}
 	files["cmd/sia/main.go"] = "package main\n\nimport \"os\"\n\nfunc main() { os.Exit(2) }\n"
-	x := project(t, files, analysed("agent/prompts/plan.md", "Say more"), written("Plan it.\n"), criticised(.9))
+	x := improvementIn(t, files, analysed("agent/prompts/plan.md", "Say more"), written("Plan it.\n"), criticised(.9))
 	git(t, x.dir, "add", ".")
 	git(t, x.dir, "commit", "-q", "-m", "SIA")
 	a, code := x.run(t, "improve", "self", "--repo", x.dir, "--output", "json", "--model-url", x.model.URL, "--model", "m",
@@ -177,7 +177,7 @@ func TestImproveSelfForARepository(t *testing.T) {
 	}
 	kinder := written(string(shipped) + "\nTake your time.\n")
 	kinder.User = "Be kinder"
-	x := project(t, nil, third, first, second, kinder, bad, written(better), criticised(.8))
+	x := improvementIn(t, nil, third, first, second, kinder, bad, written(better), criticised(.8))
 	x.put(t, "app.pem", string(app.PrivateKeyPEM))
 	for name, value := range map[string]string{"SIA_GITHUB_URL": sim.URL(), "SIA_GITHUB_API": sim.APIURL(), "SIA_APP_KEY_FILE": filepath.Join(x.dir, "app.pem"),
 		"SIA_WEBHOOK_SECRET": "only for tests", "SIA_DIR": filepath.Join(x.dir, "server"), "SIA_WRITE_SPACING": "1ms"} {

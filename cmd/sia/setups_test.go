@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,10 +23,23 @@ func TestCheckSetups(t *testing.T) {
 	want := []doctorFinding{
 		{What: "repositories", OK: true, Weaker: true,
 			Detail: "1 are set up, 1 wait for their turn, 1 are archived, 1 failed"},
-		{What: "repository", Detail: "acme/b: its labels could not be made: no luck",
+		{What: "repository", Detail: "acme/b: it could not be set up: no luck",
 			Fix: "mend that, then take the repository out of the app's installation and add it again"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Of repositories that were new it says what came of proposing settings, of ten at most.
+func TestCheckWelcomes(t *testing.T) {
+	var all []store.Setup
+	for i := range 13 {
+		all = append(all, store.Setup{Repository: store.Repository{Repo: sia.Repo{Owner: "acme", Name: fmt.Sprint("r", i)}},
+			State: store.SetupDone, Together: i, Welcome: "the repository is empty"})
+	}
+	got := checkSetups(all)
+	if len(got) != 12 || got[1].Detail != "acme/r1: the repository is empty" || got[11].Detail != "and 2 more repositories" {
+		t.Errorf("%+v", got)
 	}
 }

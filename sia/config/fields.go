@@ -61,6 +61,9 @@ func Fields() []Field {
 	return []Field{
 		{Path: "label", Form: Text, Min: 1, Max: 50, Doc: "The label that asks SIA to resolve an issue.",
 			at: func(s *sia.Settings) any { return &s.Label }},
+		{Path: "welcome", Form: Bool, Doc: "Whether a repository that the app is newly installed on, and that has no " +
+			"settings of its own, gets some proposed in a pull request, once. It counts in the owner's .github repository.",
+			at: func(s *sia.Settings) any { return &s.Welcome }},
 
 		{Path: "sia.max_approaches", Form: Int, Min: 1, Max: 20, Doc: "How many distinct prompts may be tried on a task, " +
 			"the original included, before a person is asked.",

@@ -1,0 +1,232 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/welcome"
+	"github.com/sia-bot/sia/sia/config"
+)
+
+// goModule is what a small project in Go has at its top.
+func goModule() map[string]string {
+	return map[string]string{"go.mod": "module shop\n\nrequire example.com/x v1.0.0\n", "shop.go": "package shop\n"}
+}
+
+// welcomes are the pull requests of a repository that propose settings, open or not.
+func welcomes(t *testing.T, s *apptest.Stage, repo string) (pulls []ghsim.PullView) {
+	t.Helper()
+	all, err := s.Sim.Issues(repo)
+	check(t, err)
+	for _, i := range all {
+		if p, err := s.Sim.Pull(repo, i.Number); err == nil && p.HeadRef == welcome.Branch {
+			pulls = append(pulls, p)
+		}
+	}
+	return pulls
+}
+
+// came is what the store keeps of a repository's welcome.
+func came(t *testing.T, s *apptest.Stage, name string) string {
+	t.Helper()
+	all, err := s.App.Store.Setups(context.Background())
+	check(t, err)
+	for _, v := range all {
+		if v.Name == name {
+			return fmt.Sprintf("%s: %s", v.State, v.Welcome)
+		}
+	}
+	return "not planned"
+}
+
+// A new repository gets one pull request for ever: nothing brings another, whether it is closed, its branch deleted, the
+// server started again, the app installed again, or the database lost.
+func TestWelcomeOnce(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README": "nothing to tell"}, Welcome: true})
+	const name, repo = "tea", apptest.Owner + "/tea"
+	_, err := s.Sim.CreateRepo(apptest.Owner, name, ghsim.RepoSpec{Files: goModule(), DefaultBranch: "trunk"})
+	check(t, err)
+	check(t, s.Sim.SetRuleset(repo, "trunk", "test", "1"))
+	s.InstallOn(name)
+	s.Settle()
+	pulls := welcomes(t, s, repo)
+	if len(pulls) != 1 || pulls[0].BaseRef != "trunk" || pulls[0].Author != apptest.Bot ||
+		!slices.Equal(pulls[0].Files, []string{config.Path}) {
+		t.Fatalf("%s: %+v", came(t, s, name), pulls)
+	}
+	if got, want := came(t, s, name), fmt.Sprintf("done: pull request %d proposes it", pulls[0].Number); got != want {
+		t.Errorf("kept %q, want %q", got, want)
+	}
+	file, err := s.Sim.File(repo, welcome.Branch, config.Path)
+	check(t, err)
+	set, err := config.Parse(config.Path, []byte(file))
+	check(t, err)
+	// This server lets setup fetch from nowhere, so that is a comment.
+	if d := cmp.Diff([]string{"1", "test"}, set.Checks.Required); d != "" || set.Agent.Test != "go test ./..." ||
+		set.Agent.Setup != nil || !strings.Contains(file, `#   - "go mod download"`) {
+		t.Errorf("%s\n%s", d, file)
+	}
+	check(t, s.Sim.ClosePull(repo, pulls[0].Number, apptest.Owner))
+	for _, then := range []struct {
+		what string
+		do   func()
+	}{
+		{"a restart", s.Restart},
+		{"another installation", func() {
+			check(t, s.Sim.RemoveFromInstallation(s.Install, repo))
+			s.Quiet()
+			s.InstallOn(name)
+		}},
+		{"a lost database", func() {
+			s.Lose()
+			s.Restart()
+			check(t, s.Sim.RemoveFromInstallation(s.Install, repo))
+			s.Quiet()
+			s.InstallOn(name)
+		}},
+	} {
+		then.do()
+		s.Wait(time.Hour)
+		if pulls := welcomes(t, s, repo); len(pulls) != 1 || pulls[0].State != "closed" || then.what != "a restart" &&
+			came(t, s, name) != fmt.Sprintf("done: pull request %d proposed it", pulls[0].Number) {
+			t.Errorf("after %s: %+v", then.what, pulls)
+		}
+	}
+}
+
+// What speaks against it is left alone, with the reason.
+func TestWelcomeLeftAlone(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]struct {
+		stage   apptest.Config
+		files   map[string]string
+		prepare func(s *apptest.Stage, repo string) error
+	}{
+		"done: it has settings of its own": {
+			files: map[string]string{"go.mod": "module x\n", config.Path: "label: help\n"}},
+		"done: nothing was found that settings would have to say": {files: map[string]string{"README": "words"}},
+		"done: the repository is empty":                           {},
+		"done: the owner's settings say so (welcome: false)": {files: goModule(),
+			stage: apptest.Config{Owner: map[string]string{config.Path: "welcome: false\n"}}},
+		"archived: the repository is archived": {files: goModule(),
+			prepare: func(s *apptest.Stage, repo string) error { return s.Sim.Archive(repo) }},
+		"done: there is a branch sia/welcome that is somebody else's": {files: goModule(),
+			prepare: func(s *apptest.Stage, repo string) error {
+				_, err := s.Sim.PushFiles(repo, welcome.Branch, apptest.Owner, "mine", map[string]string{config.Path: "label: x\n"})
+				return err
+			}},
+		"done: it could not be done: ": {files: goModule(),
+			prepare: func(s *apptest.Stage, repo string) error {
+				s.Sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+					if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/repos/"+repo+"/pulls") {
+						return &ghsim.Fault{Status: http.StatusForbidden, Body: `{"message":"Resource not accessible by integration",` +
+							`"documentation_url":"https://docs.github.com/rest"}`}
+					}
+					return nil
+				})
+				return nil
+			}},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			c.stage.Welcome = true
+			s := apptest.Start(t, c.stage)
+			repo := apptest.Owner + "/tea"
+			_, err := s.Sim.CreateRepo(apptest.Owner, "tea", ghsim.RepoSpec{Files: c.files})
+			check(t, err)
+			if c.prepare != nil {
+				check(t, c.prepare(s, repo))
+			}
+			s.InstallOn("tea")
+			s.Settle()
+			if got := came(t, s, "tea"); !strings.HasPrefix(got, want) {
+				t.Errorf("kept %q", got)
+			}
+			if pulls := welcomes(t, s, repo); len(pulls) > 0 {
+				t.Errorf("opened %+v", pulls)
+			}
+		})
+	}
+}
+
+// Ten repositories that are added at once get a pull request each, but the owner's with everybody's settings; eleven get
+// none.
+func TestWelcomeOfMany(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, apptest.Config{Welcome: true})
+	few, many := []string{apptest.OwnersName}, []string{}
+	for i := range welcome.Together - 1 {
+		few = append(few, fmt.Sprintf("a%d", i))
+	}
+	for i := range welcome.Together + 1 {
+		many = append(many, fmt.Sprintf("b%d", i))
+	}
+	for _, name := range slices.Concat(few, many) {
+		_, err := s.Sim.CreateRepo(apptest.Owner, name, ghsim.RepoSpec{Files: goModule()})
+		check(t, err)
+	}
+	s.InstallOn(few...)
+	s.Wait(time.Hour)
+	s.InstallOn(many...)
+	s.Wait(time.Hour)
+	for _, name := range slices.Concat(few, many) {
+		want := 1
+		if name == apptest.OwnersName || slices.Contains(many, name) {
+			want = 0
+		}
+		if got := len(welcomes(t, s, apptest.Owner+"/"+name)); got != want {
+			t.Errorf("%s: %d pull requests, want %d: %s", name, got, want, came(t, s, name))
+		}
+	}
+	if got := came(t, s, "b3"); got != "done: 11 repositories were added at once, and only up to 10 get a pull request each" {
+		t.Errorf("kept %q", got)
+	}
+}
+
+// Whatever GitHub fails at on the way, there is one pull request in the end.
+func TestWelcomeAfterTrouble(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, apptest.Config{Welcome: true})
+	const repo = apptest.Owner + "/tea"
+	_, err := s.Sim.CreateRepo(apptest.Owner, "tea", ghsim.RepoSpec{Files: goModule()})
+	check(t, err)
+	s.Sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pulls") {
+			return &ghsim.Fault{Status: http.StatusBadGateway}
+		}
+		return nil
+	})
+	s.InstallOn("tea")
+	branches, err := s.Sim.Branches(repo)
+	check(t, err)
+	if branches[welcome.Branch] == "" || len(welcomes(t, s, repo)) != 0 || strings.HasPrefix(came(t, s, "tea"), "done") {
+		t.Fatalf("it was not cut short between push and pull request: %v, %s", branches, came(t, s, "tea"))
+	}
+	s.Sim.ClearFaults()
+	s.Restart()
+	s.Wait(time.Hour)
+	if pulls := welcomes(t, s, repo); len(pulls) != 1 || len(pulls[0].Commits) != 1 {
+		t.Errorf("%s: %+v", came(t, s, "tea"), pulls)
+	}
+}
+
+// A server that was told not to proposes nothing.
+func TestWelcomeOff(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, apptest.Config{Files: goModule()})
+	s.Settle()
+	if got := came(t, s, apptest.Name); got != "done: " ||
+		len(welcomes(t, s, apptest.Repo)) > 0 {
+		t.Errorf("kept %q", got)
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sia/project"
+)
+
+type configInitCmd struct {
+	Dir    string `help:"The top folder of the repository." default:"." type:"path"`
+	Write  bool   `help:"Write the file, unless one is there already; default: only print it."`
+	Output string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// initialConfig is the JSON of sia config init.
+type initialConfig struct {
+	File      string           `json:"file"`    // relative to the folder
+	Written   bool             `json:"written"` // false: it was only printed
+	Content   string           `json:"content"`
+	Languages []foundLanguage  `json:"languages"`
+	Setup     []initialCommand `json:"setup"`
+	Test      *initialCommand  `json:"test"`        // null: none was found
+	Others    []initialCommand `json:"other_tests"` // which the file only mentions
+	Hosts     []string         `json:"setup_hosts"` // that a server has to allow for setup
+}
+
+type foundLanguage struct {
+	Name    string `json:"name"`
+	Manager string `json:"manager,omitempty"`
+	Why     string `json:"why"`
+}
+
+type initialCommand struct {
+	Command string   `json:"command"`
+	Why     string   `json:"why"`
+	Hosts   []string `json:"hosts,omitempty"`
+}
+
+// Run proposes settings for the repository in a folder.
+func (c *configInitCmd) Run(e *commandEnv) error {
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", c.Dir, err)
+	}
+	defer root.Close()
+	found, err := lookAtFolder(root)
+	if err != nil {
+		return err
+	}
+	file, differs := config.Proposal{Project: found, Allowed: func(string) bool { return true }}.File()
+	if c.Write {
+		if !differs {
+			return errors.New("nothing was found at the top of the folder that SIA has to be told, so nothing was written; " +
+				"without a file the defaults hold (sia config explain)")
+		}
+		if err := writeNew(root, config.Path, file); err != nil {
+			return err
+		}
+	}
+	if c.Output == "json" {
+		return printJSON(e, initial(found, file, c.Write))
+	}
+	if hosts := found.Hosts(); len(hosts) > 0 {
+		fmt.Fprintf(e.err, "Setup fetches packages; the server has to allow that: sia serve --setup-hosts %s\n",
+			strings.Join(hosts, ","))
+	}
+	if c.Write {
+		_, err = fmt.Fprintf(e.out, "Wrote %s. Read it, commit it, and push it to the default branch.\n", config.Path)
+		return err
+	}
+	_, err = e.out.Write(file)
+	return err
+}
+
+// lookAtFolder says what kind of project a folder holds. Links that lead out of it, and what is no regular file,
+// are passed over.
+func lookAtFolder(root *os.Root) (project.Project, error) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return project.Project{}, fmt.Errorf("list %s: %w", root.Name(), err)
+	}
+	var names []string
+	for _, entry := range entries {
+		st, err := root.Stat(entry.Name())
+		switch {
+		case err != nil: // such as a link that leads out
+		case st.IsDir():
+			names = append(names, entry.Name()+"/")
+		case st.Mode().IsRegular():
+			names = append(names, entry.Name())
+		}
+	}
+	return project.Look(names, func(name string) ([]byte, bool) {
+		st, err := root.Stat(name)
+		if err != nil || !st.Mode().IsRegular() || st.Size() > project.MaxFile {
+			return nil, false
+		}
+		f, err := root.Open(name)
+		if err != nil {
+			return nil, false
+		}
+		defer f.Close()
+		b, err := io.ReadAll(io.LimitReader(f, project.MaxFile+1))
+		return b, err == nil
+	}), nil
+}
+
+// writeNew writes a file all at once, and its folder, unless there is one of that name.
+func writeNew(root *os.Root, name string, content []byte) (err error) {
+	const doing = "write " + config.Path
+	if _, err := root.Lstat(name); err == nil {
+		return fmt.Errorf("%s: it is there already, and is left as it is; compare it with what sia config init prints", doing)
+	}
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	part := name + ".part"
+	f, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	defer func() { err = errors.Join(err, root.Remove(part)) }()
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	if err := root.Link(part, name); err != nil { // unlike a rename, it replaces nothing
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
+// initial is what was found, as JSON.
+func initial(p project.Project, file []byte, written bool) initialConfig {
+	out := initialConfig{File: config.Path, Written: written, Content: string(file), Languages: []foundLanguage{},
+		Setup: initialCommands(p.Setup), Others: initialCommands(p.Others), Hosts: append([]string{}, p.Hosts()...)}
+	for _, l := range p.Languages {
+		out.Languages = append(out.Languages, foundLanguage(l))
+	}
+	if p.Test.Line != "" {
+		out.Test = &initialCommand{p.Test.Line, p.Test.Why, p.Test.Hosts}
+	}
+	return out
+}
+
+func initialCommands(all []project.Command) []initialCommand {
+	out := []initialCommand{}
+	for _, c := range all {
+		out = append(out, initialCommand{c.Line, c.Why, c.Hosts})
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package project
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// noTest is what npm init writes where there are no tests.
+var noTest = regexp.MustCompile(`no test specified`)
+
+// packageFile is what of package.json matters here.
+type packageFile struct {
+	Scripts         map[string]string          `json:"scripts"`
+	PackageManager  string                     `json:"packageManager"`
+	Workspaces      json.RawMessage            `json:"workspaces"`
+	Dependencies    map[string]json.RawMessage `json:"dependencies"`
+	DevDependencies map[string]json.RawMessage `json:"devDependencies"`
+}
+
+// node reads package.json and the lock file beside it.
+func node(t top) finding {
+	text, ok := t.file("package.json")
+	if !ok {
+		return finding{}
+	}
+	var p packageFile
+	if json.Unmarshal([]byte(text), &p) != nil {
+		return finding{language: Language{Name: "JavaScript", Why: "package.json, which can't be read as JSON"}}
+	}
+	f := finding{language: Language{Name: "JavaScript", Why: "package.json"}}
+	if t.has("tsconfig.json") {
+		f.language.Name, f.language.Why = "TypeScript", "package.json and tsconfig.json"
+	}
+	var install Command
+	f.language.Manager, install = nodeInstall(t, p)
+	if install.Line != "" {
+		f.setup = []Command{install}
+	}
+	switch script := p.Scripts["test"]; {
+	case script != "" && !noTest.MatchString(script):
+		f.test = Command{Line: f.language.Manager + " test", Why: "package.json has the script test"}
+		if f.language.Manager == "npm" {
+			f.test.Line += " --silent"
+		}
+	case f.language.Manager == "npm" && len(p.Workspaces) > 0:
+		f.test = Command{Line: "npm test --workspaces --if-present --silent",
+			Why: "package.json joins several packages, and has no script test of its own"}
+	case t.has("pnpm-workspace.yaml"):
+		f.test = Command{Line: "pnpm -r test",
+			Why: "pnpm-workspace.yaml joins several packages, and package.json has no script test of its own"}
+	}
+	return f
+}
+
+// nodeInstall says what manages the packages, and how they are installed without changing a file of the
+// repository.
+func nodeInstall(t top, p packageFile) (manager string, install Command) {
+	npm := []string{"registry.npmjs.org"}
+	named, version, _ := strings.Cut(p.PackageManager, "@")
+	switch {
+	case named == "pnpm" || named == "" && t.has("pnpm-lock.yaml"):
+		return "pnpm", Command{"pnpm install --frozen-lockfile", because(t, "pnpm-lock.yaml", named), npm}
+	case named == "yarn" || named == "" && t.has("yarn.lock"):
+		line := "yarn install --frozen-lockfile"
+		if t.has(".yarnrc.yml") || version != "" && !strings.HasPrefix(version, "1.") {
+			line = "yarn install --immutable" // from version 2 on
+		}
+		return "yarn", Command{line, because(t, "yarn.lock", named), []string{"registry.yarnpkg.com", "registry.npmjs.org"}}
+	}
+	if lock := t.first("package-lock.json", "npm-shrinkwrap.json"); lock != "" {
+		return "npm", Command{"npm ci", lock + " is there", npm}
+	}
+	if len(p.Dependencies)+len(p.DevDependencies) > 0 {
+		return "npm", Command{"npm install --no-package-lock", "package.json has dependencies, and there is no lock file", npm}
+	}
+	return "npm", Command{}
+}
+
+// because says what speaks for a package manager: its lock file, or that package.json names it.
+func because(t top, lock, named string) string {
+	if t.has(lock) {
+		return lock + " is there"
+	}
+	return "package.json names " + named + " as its packageManager"
+}

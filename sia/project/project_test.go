@@ -1,0 +1,173 @@
+package project_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia/project"
+)
+
+// look looks at a folder of these files; a name that ends with a slash is an empty folder.
+func look(files map[string]string) project.Project {
+	var names []string
+	for p := range files {
+		name, _, inside := strings.Cut(p, "/")
+		if inside {
+			name += "/"
+		}
+		names = append(names, name)
+	}
+	return project.Look(names, func(p string) ([]byte, bool) {
+		text, ok := files[p]
+		return []byte(text), ok
+	})
+}
+
+// said is a project in one line: languages; setup; test; other tests; hosts.
+func said(p project.Project) string {
+	var parts [5][]string
+	for _, l := range p.Languages {
+		parts[0] = append(parts[0], strings.TrimSuffix(l.Name+"/"+l.Manager, "/"))
+	}
+	for _, c := range p.Setup {
+		parts[1] = append(parts[1], c.Line)
+	}
+	parts[2] = []string{p.Test.Line}
+	for _, c := range p.Others {
+		parts[3] = append(parts[3], c.Line)
+	}
+	parts[4] = p.Hosts()
+	var all []string
+	for _, s := range parts {
+		all = append(all, strings.Join(s, ", "))
+	}
+	return strings.Join(all, "; ")
+}
+
+func TestLook(t *testing.T) {
+	const npm, goHosts, py = "registry.npmjs.org", "proxy.golang.org, sum.golang.org", "pypi.org, files.pythonhosted.org"
+	script := `{"scripts":{"test":"jest"},"devDependencies":{"jest":"1"}}`
+	for _, c := range []struct {
+		name, want string
+		files      map[string]string
+	}{
+		{"nothing", "; ; ; ; ", nil},
+		{"words alone", "; ; ; ; ", map[string]string{"README.md": "go.mod", "docs/go.mod": "module x"}},
+		{"Go without modules of others", "Go/go modules; ; go test ./...; ; ", map[string]string{"go.mod": "module x\n"}},
+		{"Go", "Go/go modules; go mod download; go test ./...; ; " + goHosts,
+			map[string]string{"go.mod": "module x\nrequire y v1.0.0\n"}},
+		{"Go workspace", "Go/go modules; go mod download; go list -m -f '{{.Dir}}/...' | xargs go test; ; " + goHosts,
+			map[string]string{"go.work": "use ./a\n", "a/go.mod": "module a\n"}},
+		{"npm", "JavaScript/npm; npm ci; npm test --silent; ; " + npm,
+			map[string]string{"package.json": script, "package-lock.json": "{}"}},
+		{"npm without a lock", "JavaScript/npm; npm install --no-package-lock; npm test --silent; ; " + npm,
+			map[string]string{"package.json": script}},
+		{"npm without anything", "JavaScript/npm; ; ; ; ", map[string]string{"package.json": "{}"}},
+		{"npm init", "JavaScript/npm; ; ; ; ",
+			map[string]string{"package.json": `{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`}},
+		{"TypeScript and pnpm", "TypeScript/pnpm; pnpm install --frozen-lockfile; pnpm test; ; " + npm,
+			map[string]string{"package.json": script, "pnpm-lock.yaml": "", "tsconfig.json": "{}"}},
+		{"pnpm monorepo", "JavaScript/pnpm; pnpm install --frozen-lockfile; pnpm -r test; ; " + npm,
+			map[string]string{"package.json": "{}", "pnpm-lock.yaml": "", "pnpm-workspace.yaml": ""}},
+		{"npm monorepo", "JavaScript/npm; npm ci; npm test --workspaces --if-present --silent; ; " + npm,
+			map[string]string{"package.json": `{"workspaces":["a"]}`, "package-lock.json": "{}", "a/package.json": script}},
+		{"yarn", "JavaScript/yarn; yarn install --frozen-lockfile; yarn test; ; registry.yarnpkg.com, " + npm,
+			map[string]string{"package.json": script, "yarn.lock": ""}},
+		{"newer yarn", "JavaScript/yarn; yarn install --immutable; yarn test; ; registry.yarnpkg.com, " + npm,
+			map[string]string{"package.json": `{"packageManager":"yarn@4.1.0","scripts":{"test":"jest"}}`}},
+		{"broken package.json", "JavaScript; ; make test; ; ",
+			map[string]string{"package.json": `{"scripts":`, "package-lock.json": "{}", "Makefile": "test:\n"}},
+		{"package.json of another shape", "JavaScript; ; ; ; ", map[string]string{"package.json": `{"scripts":["test"]}`}},
+		{"Python with extras", "Python/pip; python3 -m pip install -e '.[test]'; python3 -m pytest -q; ; " + py,
+			map[string]string{"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ndev=[]\ntest=[]\n" +
+				"[tool.pytest.ini_options]\n"}},
+		{"Python with lists", "Python/pip; python3 -m pip install -r requirements.txt -r requirements-dev.txt; " +
+			"python3 -m pytest -q; ; " + py,
+			map[string]string{"requirements.txt": "", "requirements-dev.txt": "", "tests/conftest.py": ""}},
+		{"old Python", "Python/pip; python3 -m pip install -e .; python3 -m unittest discover -s tests; ; " + py,
+			map[string]string{"setup.py": "", "tests/test_a.py": ""}},
+		{"Python with uv", "Python/uv; ; python3 -m pytest -q; ; ",
+			map[string]string{"pyproject.toml": "[project]\n[tool.pytest.ini_options]\n", "uv.lock": ""}},
+		{"broken pyproject.toml", "Python/pip; ; python3 -m unittest discover -s tests; ; ",
+			map[string]string{"pyproject.toml": "[project\n", "tests/a.py": ""}},
+		{"Rust", "Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
+			map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"Maven", "Java/maven; mvn -q dependency:go-offline; mvn -q -o test; ; repo.maven.apache.org",
+			map[string]string{"pom.xml": "<project/>"}},
+		{"Maven with a wrapper", "Java/maven; ./mvnw -q dependency:go-offline; ./mvnw -q -o test; ; repo.maven.apache.org",
+			map[string]string{"pom.xml": "<project/>", "mvnw": ""}},
+		{"make", "; ; make check; ; ", map[string]string{"Makefile": "test := 1\ncheck: all\n"}},
+		{"several", "Go/go modules, JavaScript/npm; npm ci; go test ./...; npm test --silent, make test; " + npm,
+			map[string]string{"go.mod": "module x\n", "package.json": script, "package-lock.json": "{}", "Makefile": "test:\n"}},
+		{"one too large to read", "; ; ; ; ", map[string]string{"go.mod": strings.Repeat("/", project.MaxFile+1)}},
+	} {
+		p := look(c.files)
+		if d := cmp.Diff(c.want, said(p)); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+		for i, command := range append(append([]project.Command{p.Test}, p.Setup...), p.Others...) {
+			if command.Line != "" && command.Why == "" {
+				t.Errorf("%s: command %d, %s, has no reason", c.name, i, command.Line)
+			}
+		}
+		for _, l := range p.Languages {
+			if l.Why == "" {
+				t.Errorf("%s: %s has no reason", c.name, l.Name)
+			}
+		}
+	}
+}
+
+// What is named and can't be read, such as a link that leads out of the folder, is as if it were not there.
+func TestLookAtWhatCannotBeRead(t *testing.T) {
+	p := project.Look([]string{"go.mod", "package.json", "pyproject.toml", "Cargo.toml", "pom.xml", "Makefile", "pytest.ini"},
+		func(string) ([]byte, bool) { return nil, false })
+	if p.Test.Line != "" || len(p.Setup) > 0 {
+		t.Errorf("found %+v", p)
+	}
+}
+
+// Nothing that a stranger's file says becomes part of a command or of its reason.
+func FuzzLook(f *testing.F) {
+	f.Add("package.json", `{"packageManager":"$(evil)@1","scripts":{"test":"evil"},"dependencies":{"evil":"1"}}`)
+	f.Add("pyproject.toml", "[project.optional-dependencies]\n'evil' = []\n")
+	f.Add("Makefile", "evil:\ntest: evil\n")
+	known := map[string]bool{}
+	for _, files := range []map[string]string{
+		{"package.json": `{"scripts":{"test":"x"},"dependencies":{"a":"1"}}`}, {"package.json": `{"workspaces":[1]}`},
+		{"package.json": `{"packageManager":"pnpm@9","scripts":{"test":"x"}}`},
+		{"package.json": `{"packageManager":"yarn@1","scripts":{"test":"x"}}`},
+		{"package.json": `{"packageManager":"yarn@2","scripts":{"test":"x"}}`},
+		{"pyproject.toml": "[project]\n[tool.pytest]"}, {"pyproject.toml": "[project.optional-dependencies]\ntest=1"},
+		{"pyproject.toml": "[project.optional-dependencies]\ntests=1"},
+		{"pyproject.toml": "[project.optional-dependencies]\ntesting=1"},
+		{"pyproject.toml": "[project.optional-dependencies]\ndev=1"},
+		{"Makefile": "test:"}, {"Makefile": "check:"}, {"go.mod": "require x"},
+	} {
+		for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(files))), "}") {
+			known[strings.Trim(line, "[ ]")] = true
+		}
+	}
+	f.Fuzz(func(t *testing.T, name, text string) {
+		if strings.Contains(name, "/") || (name != "package.json" && name != "pyproject.toml" && name != "Makefile" && name != "go.mod") {
+			return
+		}
+		for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(map[string]string{name: text}))), "}") {
+			if !known[strings.Trim(line, "[ ]")] {
+				t.Errorf("%s %q: %s", name, text, line)
+			}
+		}
+	})
+}
+
+// commands are all commands of a project, without their reasons.
+func commands(p project.Project) []struct{ Line string } {
+	var all []struct{ Line string }
+	for _, c := range append(append([]project.Command{p.Test}, p.Setup...), p.Others...) {
+		all = append(all, struct{ Line string }{c.Line})
+	}
+	return all
+}

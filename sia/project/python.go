@@ -1,0 +1,116 @@
+package project
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+var pytestMark = regexp.MustCompile(`(?m)^\[tool\.pytest|^\[(tool:)?pytest\]`)
+
+// python reads what Python projects keep at their top.
+func python(t top) finding {
+	why := t.first("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini", "conftest.py")
+	f := finding{test: pytest(t)}
+	if why == "" && f.test.Line == "" {
+		return finding{}
+	}
+	if why == "" {
+		why = "tests/conftest.py"
+	}
+	f.language = Language{"Python", "pip", why}
+	switch {
+	case t.has("uv.lock"):
+		f.language.Manager = "uv"
+	case t.has("poetry.lock"):
+		f.language.Manager = "poetry"
+	default:
+		f.setup = pip(t)
+	}
+	return f
+}
+
+// pytest says whether the tests are pytest's.
+func pytest(t top) Command {
+	const line = "python3 -m pytest -q"
+	if _, ok := t.file("pytest.ini"); ok {
+		return Command{Line: line, Why: "pytest.ini is there"}
+	}
+	for _, name := range []string{"pyproject.toml", "setup.cfg", "tox.ini"} {
+		if text, ok := t.file(name); ok && pytestMark.MatchString(text) {
+			return Command{Line: line, Why: name + " configures pytest"}
+		}
+	}
+	if _, ok := t.file("conftest.py"); ok {
+		return Command{Line: line, Why: "conftest.py is there"}
+	}
+	if t.has("tests/") {
+		if _, ok := t.read("tests/conftest.py"); ok {
+			return Command{Line: line, Why: "tests/conftest.py is there"}
+		}
+	}
+	return Command{}
+}
+
+// pip says how the project and what it needs are installed.
+func pip(t top) (all []Command) {
+	hosts := []string{"pypi.org", "files.pythonhosted.org"}
+	var lists []string
+	for _, name := range []string{"requirements.txt", "requirements-dev.txt", "requirements-test.txt",
+		"dev-requirements.txt", "test-requirements.txt"} {
+		if t.has(name) {
+			lists = append(lists, name)
+		}
+	}
+	if len(lists) > 0 {
+		verb := " is there"
+		if len(lists) > 1 {
+			verb = " are there"
+		}
+		all = append(all, Command{"python3 -m pip install -r " + strings.Join(lists, " -r "),
+			strings.Join(lists, ", ") + verb, hosts})
+	}
+	if text, ok := t.file("pyproject.toml"); ok {
+		if what, is := packaged(text); is {
+			return append(all, Command{"python3 -m pip install -e " + what, "pyproject.toml describes a package", hosts})
+		}
+	}
+	if t.has("setup.py") {
+		all = append(all, Command{"python3 -m pip install -e .", "setup.py describes a package", hosts})
+	}
+	return all
+}
+
+// packaged reports whether a pyproject.toml describes a package, and what of it pip installs, as a word for a
+// shell: the package with the extra that is for tests, where there is one.
+func packaged(text string) (what string, is bool) {
+	var p struct {
+		Project *struct {
+			Extras map[string]any `toml:"optional-dependencies"`
+		} `toml:"project"`
+		Build map[string]any `toml:"build-system"`
+	}
+	if toml.Unmarshal([]byte(text), &p) != nil {
+		return "", false
+	}
+	if p.Project == nil {
+		return ".", p.Build != nil
+	}
+	for _, name := range []string{"test", "tests", "testing", "dev"} {
+		if _, has := p.Project.Extras[name]; has {
+			return "'.[" + name + "]'", true
+		}
+	}
+	return ".", true
+}
+
+// unittest is how Python tests run where nothing else says how: the last resort.
+func unittest(t top) finding {
+	if why := t.first("setup.py", "pyproject.toml", "requirements.txt"); why != "" && t.has("tests/") &&
+		pytest(t).Line == "" {
+		return finding{test: Command{Line: "python3 -m unittest discover -s tests",
+			Why: why + " and the folder tests are there, and nothing names another way"}}
+	}
+	return finding{}
+}
