@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"net/mail"
 	"net/textproto"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -75,6 +76,20 @@ func serveMail(t *testing.T, set func(*mailServer)) *mailServer {
 		s.running.Wait()
 	})
 	return s
+}
+
+// received is the messages that it took so far.
+func (s *mailServer) received() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.messages)
+}
+
+// commands is what was said to it so far.
+func (s *mailServer) commands() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.heard)
 }
 
 // config is who sends e-mail through it.
@@ -165,10 +180,10 @@ func TestMail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(s.messages) != 1 {
-				t.Fatalf("%d messages: %v", len(s.messages), s.heard)
+			if len(s.received()) != 1 {
+				t.Fatalf("%d messages: %v", len(s.received()), s.commands())
 			}
-			m, err := mail.ReadMessage(strings.NewReader(s.messages[0]))
+			m, err := mail.ReadMessage(strings.NewReader(s.received()[0]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,14 +202,14 @@ func TestMail(t *testing.T) {
 					t.Errorf("%s: %q, want %q", name, got, want)
 				}
 			}
-			for _, line := range s.heard {
+			for _, line := range s.commands() {
 				verb, _, _ := strings.Cut(line, " ")
 				if verb != "EHLO" && verb != "STARTTLS" && !strings.HasSuffix(line, "tls=true") {
 					t.Errorf("in the clear: %s", line)
 				}
 			}
-			if err := only(t, s.config()).Reach(t.Context()); err != nil || len(s.messages) != 1 {
-				t.Errorf("reached: %v, %d messages", err, len(s.messages))
+			if err := only(t, s.config()).Reach(t.Context()); err != nil || len(s.received()) != 1 {
+				t.Errorf("reached: %v, %d messages", err, len(s.received()))
 			}
 		})
 	}
@@ -241,7 +256,7 @@ func TestMailRefused(t *testing.T) {
 			if err := channel.Reach(t.Context()); (err == nil) != c.reachable {
 				t.Errorf("reached: %v", err)
 			}
-			for _, line := range s.heard {
+			for _, line := range s.commands() {
 				if strings.HasPrefix(line, "AUTH") && !strings.HasSuffix(line, "tls=true") {
 					t.Errorf("in the clear: %s", line)
 				}
@@ -269,8 +284,8 @@ func TestMailHangs(t *testing.T) {
 	})
 	err := only(t, s.config()).Send(ctx, "k", hello)
 	close(silent)
-	if err == nil || len(s.messages) != 0 {
-		t.Errorf("%v, %d messages", err, len(s.messages))
+	if err == nil || len(s.received()) != 0 {
+		t.Errorf("%v, %d messages", err, len(s.received()))
 	}
 }
 
@@ -289,7 +304,7 @@ func TestChannelsAreApart(t *testing.T) {
 	r.now = r.now.Add(2 * time.Minute)
 	tell()
 	want(t, "the chat", r.chat.said(), append(needs(1), needs(1)...)...)
-	if len(s.messages) != 1 || !strings.Contains(s.messages[0], "Subject: "+needs(1)[0]) {
-		t.Errorf("e-mail: %q", s.messages)
+	if len(s.received()) != 1 || !strings.Contains(s.received()[0], "Subject: "+needs(1)[0]) {
+		t.Errorf("e-mail: %q", s.received())
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,9 +49,12 @@ func TestWebhookCanNotBeReached(t *testing.T) {
 // A webhook over TLS is told, and where any answer comes it can be reached.
 func TestWebhookOverTLS(t *testing.T) {
 	t.Parallel()
+	var mu sync.Mutex
 	asked := map[string]int{}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
 		asked[r.Method]++
+		mu.Unlock()
 		if r.Method != http.MethodPost {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 		}
