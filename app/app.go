@@ -104,7 +104,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}
 	intake, err := webhook.NewIntake(webhook.Deps{
 		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
-		Welcome: welcomer,
+		Welcome: welcomer, Allowed: c.Repos,
 		Coders:  c.Models.choice(),
 		Secrets: g.secrets, Logger: g.log, Now: g.now,
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/sweep"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -32,6 +33,7 @@ type Config struct {
 
 	Free       bool           // models may cost nothing, and then no budget ever stops an attempt
 	Attempts   int            // attempts at the same time
+	Repos      sia.AllowList  // where it works; empty: wherever the app is installed
 	SetupHosts []string       // hosts that setup commands may fetch from; none: no network
 	AgentPath  []string       // folders with agents that repositories may name, shown to them read-only
 	AgentEnv   []string       // names of this process's variables that repositories may ask for
@@ -113,6 +115,9 @@ func (c Config) Validate() error {
 	all = append(all, c.CheckAddresses())
 	if err := c.Notify.Validate(); err != nil {
 		all = append(all, err)
+	}
+	if err := c.Repos.Check(); err != nil {
+		all = append(all, fmt.Errorf("--repos: %w", err))
 	}
 	if err := sandbox.AllowedHosts(c.SetupHosts).Check(); err != nil {
 		all = append(all, fmt.Errorf("--setup-hosts: %w", err))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -11,11 +12,12 @@ import (
 	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
 )
 
 // An installation on 300 repositories gets its labels within GitHub's limits, across a
-// restart. One that is archived is left alone, and one at which GitHub fails holds up no
-// other and is listed.
+// restart. Those that are archived are left alone, one at which GitHub fails holds up no
+// other, and a page lists them all.
 func TestInstallationOnManyRepositories(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -25,7 +27,9 @@ func TestInstallationOnManyRepositories(t *testing.T) {
 		_, err := s.Sim.CreateRepo(apptest.Owner, names[i], ghsim.RepoSpec{})
 		check(t, err)
 	}
-	check(t, s.Sim.Archive(apptest.Owner+"/r007"))
+	for _, old := range []string{"r007", "r222"} {
+		check(t, s.Sim.Archive(apptest.Owner+"/"+old))
+	}
 	s.Sim.FailRequests(func(r *http.Request) *ghsim.Fault {
 		if strings.Contains(r.URL.Path, "/repos/ada/r013/labels") {
 			return &ghsim.Fault{Status: 422,
@@ -56,8 +60,17 @@ func TestInstallationOnManyRepositories(t *testing.T) {
 		s.Wait(10 * time.Minute)
 	}
 	n := states()
-	if len(n) != 3 || n[store.SetupDone] != 299 || n[store.SetupArchived] != 1 || n[store.SetupFailed] != 1 {
+	if len(n) != 3 || n[store.SetupDone] != 298 || n[store.SetupArchived] != 2 || n[store.SetupFailed] != 1 {
 		t.Errorf("six hours later: %v", n)
+	}
+	r := httptest.NewRequestWithContext(viewer.With(t.Context(), viewer.Viewer{Operator: true}), http.MethodGet,
+		fmt.Sprintf("/installations/%d", s.Install), nil)
+	page := httptest.NewRecorder()
+	s.App.Pages().ServeHTTP(page, r)
+	for word, want := range map[string]int{`class="state done"`: 298, `class="state archived"`: 2, `class="state failed"`: 1} {
+		if got := strings.Count(page.Body.String(), word); got != want {
+			t.Errorf("the page shows %d of %s, want %d", got, word, want)
+		}
 	}
 	var made []time.Time
 	for _, c := range s.Sim.Calls() {
@@ -79,7 +92,7 @@ func TestInstallationOnManyRepositories(t *testing.T) {
 			}
 		}
 	}
-	if len(made) < 298*5 {
+	if len(made) < 297*5 {
 		t.Errorf("only %d labels were made", len(made))
 	}
 }

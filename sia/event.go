@@ -106,6 +106,11 @@ type (
 	ChangesWithdrawn struct {
 		Review int64 `json:"review,omitempty"` // 0: every review of the person's
 	}
+	// ThreadSettled: a person resolved a thread of a review, or opened it again.
+	ThreadSettled struct {
+		Thread int64 `json:"thread"`          // its first comment
+		Again  bool  `json:"again,omitempty"` // it is open again
+	}
 	// CheckSeen: GitHub hinted that checks of a commit changed.
 	CheckSeen struct {
 		SHA   SHA  `json:"sha"`
@@ -369,6 +374,7 @@ const (
 	KRated            Kind = "rated"
 	KChangesAsked     Kind = "changes_asked"
 	KChangesWithdrawn Kind = "changes_withdrawn"
+	KThreadSettled    Kind = "thread_settled"
 	KCheckSeen        Kind = "check_seen"
 	KProgressed       Kind = "progressed"
 	KBranchMoved      Kind = "branch_moved"
@@ -411,6 +417,7 @@ func (Edited) Kind() Kind           { return KEdited }
 func (Query) Kind() Kind            { return KQuery }
 func (ChangesAsked) Kind() Kind     { return KChangesAsked }
 func (ChangesWithdrawn) Kind() Kind { return KChangesWithdrawn }
+func (ThreadSettled) Kind() Kind    { return KThreadSettled }
 func (CheckSeen) Kind() Kind        { return KCheckSeen }
 func (Progressed) Kind() Kind       { return KProgressed }
 func (BranchMoved) Kind() Kind      { return KBranchMoved }
@@ -440,7 +447,7 @@ func (Updated) Kind() Kind          { return KUpdated }
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
-	Rated{}, ChangesAsked{}, ChangesWithdrawn{},
+	Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
 	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, Decided{}, Aggregated{}, AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},

@@ -98,6 +98,9 @@ func (f ChangesAsked) Masked(mask Mask) Fact { f.Text = mask(f.Text); return f }
 func (f Progressed) Masked(mask Mask) Fact { f.Tests = mask(f.Tests); return f }
 
 // Masked has nothing to mask.
+func (f ThreadSettled) Masked(Mask) Fact { return f }
+
+// Masked has nothing to mask.
 func (f ChangesWithdrawn) Masked(Mask) Fact { return f }
 
 // Masked masks what the agent said and changed.

@@ -99,7 +99,8 @@ func (s *step) result() Result {
 }
 
 // showsNothing are the facts that change nothing people see.
-var showsNothing = map[Kind]bool{KSyncDone: true, KDone: true, KQuery: true, KCheckSeen: true, KRestored: true}
+var showsNothing = map[Kind]bool{KSyncDone: true, KDone: true, KQuery: true, KCheckSeen: true, KRestored: true,
+	KThreadSettled: true}
 
 // syncFailed reports that GitHub could not be brought up to date. Having that
 // shown at once would fail the same way, again and again; the next thing that
@@ -292,6 +293,7 @@ func (t Task) clone() Task {
 	t.Answers = slices.Clone(t.Answers)
 	t.Wishes = slices.Clone(t.Wishes)
 	t.Owed = slices.Clone(t.Owed)
+	t.Settled = slices.Clone(t.Settled)
 	t.Seen = slices.Clone(t.Seen)
 	t.Pending = maps.Clone(t.Pending)
 	t.Brief.Answers = slices.Clone(t.Brief.Answers)

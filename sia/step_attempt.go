@@ -51,6 +51,15 @@ func (s *step) begun() {
 		return
 	}
 	s.t.Edited = nil
+	if f.Asked != nil && f.Asked.empty() {
+		// Resolved, dismissed or deleted since, or nobody's with a say.
+		s.t.Wishes = without(s.t.Wishes, func(w Wish) bool { return slices.Contains(f.Asked.Wishes, w.ID) })
+		if s.nothingAsked() {
+			s.leaveGreen()
+			s.because("nothing is asked for on the pull request any more; the checks of %s decide as before", s.t.Head.Short())
+			return
+		}
+	}
 	if f.Already != nil && !s.t.Anyway {
 		s.open(doneAlready(*f.Already))
 		s.because("%s: SIA asks instead of working", f.Already.What)

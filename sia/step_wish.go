@@ -95,14 +95,41 @@ func (s *step) changesWithdrawn() {
 		return
 	}
 	s.because("%s took back what a review asked for", s.who())
-	if s.t.State == Queued && s.pending(DoBegin) && !s.t.BeginsAt.IsZero() && len(s.t.Wishes) == 0 &&
-		s.t.Brief.FollowUp == "" && s.t.Kept == s.t.Head { // nothing is left that an attempt could do
-		s.forget(func(k EffectKind) bool { return k == DoBegin })
-		s.t.BeginsAt = time.Time{}
-		s.enter(Checking)
-		s.watch()
+	if s.t.State == Queued && s.pending(DoBegin) && !s.t.BeginsAt.IsZero() && s.nothingAsked() {
+		s.leaveGreen()
 		s.because("%s took back what a review asked for; the checks of %s decide as before", s.who(), s.t.Head.Short())
 	}
+}
+
+// nothingAsked reports whether a run that follows a green head has nothing that an attempt could do.
+func (s *step) nothingAsked() bool {
+	return len(s.t.Wishes) == 0 && s.t.Brief.FollowUp == "" && s.t.Head != "" && s.t.Kept == s.t.Head &&
+		s.number() == s.t.Earlier
+}
+
+// leaveGreen leaves a head as it is that has passed: its checks are read once more.
+func (s *step) leaveGreen() {
+	s.forget(func(k EffectKind) bool { return k == DoBegin })
+	s.t.BeginsAt = time.Time{}
+	s.enter(Checking)
+	s.watch()
+}
+
+// mostSettled bounds how many resolved threads are remembered.
+const mostSettled = 200
+
+// threadSettled notes that a thread is resolved: no later attempt is given it, until it is open again.
+func (s *step) threadSettled() {
+	f := s.e.Fact.(ThreadSettled)
+	s.t.Settled = without(s.t.Settled, func(id int64) bool { return id == f.Thread })
+	if f.Again {
+		s.because("%s opened a thread again", s.who())
+		return
+	}
+	if s.t.Settled = append(s.t.Settled, f.Thread); len(s.t.Settled) > mostSettled {
+		s.t.Settled = s.t.Settled[1:]
+	}
+	s.because("%s resolved a thread", s.who())
 }
 
 // given notes what the next attempt is given of what people ask for.

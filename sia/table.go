@@ -84,6 +84,7 @@ func init() {
 			on((*step).changesTooLate, Stopped),
 		KChangesWithdrawn: row{}.on((*step).changesWithdrawn, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			ignore("nothing that was asked for waits", Stopped),
+		KThreadSettled: row{}.on((*step).threadSettled, States...),
 		KCheckSeen: row{}.on((*step).checkSeen, Checking).
 			on((*step).signalSeen, Escalated).
 			ignore("the pull request is not open yet; the gate looks when it is", PushedOut).

@@ -136,9 +136,10 @@ type Task struct {
 	Accepted   []SHA        `json:"accepted,omitempty"`   // heads whose test changes a person accepted
 	Escalation *Escalation  `json:"escalation,omitempty"` // the open or last question to a person
 	Answers    []Answer     `json:"answers,omitempty"`
-	Wishes     []Wish       `json:"wishes,omitempty"` // what people asked for on the pull request, and is not dealt with
-	Owed       []Owed       `json:"owed,omitempty"`   // what they are being told
-	Pause      *Pause       `json:"pause,omitempty"`  // set in state paused
+	Wishes     []Wish       `json:"wishes,omitempty"`  // what people asked for on the pull request, and is not dealt with
+	Settled    []int64      `json:"settled,omitempty"` // first comments of threads that people resolved, the last ones
+	Owed       []Owed       `json:"owed,omitempty"`    // what they are being told
+	Pause      *Pause       `json:"pause,omitempty"`   // set in state paused
 	Credits    Ledger       `json:"credits"`
 
 	AwaitMemory string `json:"await_memory,omitempty"` // the memory effect whose landing the next step waits for

@@ -299,6 +299,7 @@ func (w *world) bother() (Event, Task) {
 		CheckSeen{SHA: "other"}, BranchMoved{SHA: SHA("f00d" + fmt.Sprint(w.serial))}, PullClosed{}, PullClosed{Merged: true},
 		PullReopened{Number: 12, NodeID: "n", URL: "u"}, ChangesAsked{Review: int64(w.serial)},
 		ChangesAsked{Thread: int64(w.serial)}, ChangesAsked{Text: "do it so " + fmt.Sprint(w.serial)}, ChangesWithdrawn{},
+		ThreadSettled{Thread: 1}, ThreadSettled{Thread: 1, Again: true},
 	}).Draw(w.t, "fact")
 	return e, w.apply(e)
 }

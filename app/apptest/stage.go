@@ -64,7 +64,8 @@ type Config struct {
 	Notify notify.Config // who is told outside of GitHub; the zero value: nobody
 	// new repositories get settings proposed; else the branches and pull requests there are those of tasks alone
 	Welcome bool
-	Log     io.Writer // where the application's log goes; nil: nowhere
+	Repos   sia.AllowList // where the server works; empty: everywhere
+	Log     io.Writer     // where the application's log goes; nil: nowhere
 }
 
 // Stage is one simulator, one scripted model and one application between them.
@@ -103,7 +104,7 @@ func Start(t testing.TB, c Config) *Stage {
 	s.must(err)
 	s.config = Configure(s.Sim, registered, s.Model.URL, filepath.Join(s.dir, "sia"))
 	s.config.PublicURL, s.config.Notify = c.Pages, c.Notify
-	s.config.Welcome = c.Welcome
+	s.config.Welcome, s.config.Repos = c.Welcome, c.Repos
 	s.config.Models.Coders = coders(c.Coders, s.config.Models.Coder)
 	s.start()
 	front := httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.forward)))

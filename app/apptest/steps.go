@@ -28,6 +28,8 @@ import (
 //	                                  for each line "@ <path>:<line>" or "@ <path>:<first>-<last>" the text
 //	                                  of a comment there; state is approved, changes_requested or commented
 //	thread <who> <path> <text>        answers in the first thread on a file of the pull request
+//	resolve|reopen-thread <who> <path>
+//	                                  resolves the first thread on a file of the pull request, or opens it again
 //	dismiss <who>                     dismisses the reviews that request changes
 //	merge <who>
 //	push <who> <branch> <name> [message]
@@ -252,6 +254,8 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		err = p.review(who, on, arg(1), p.story.parts["review/"+arg(2)])
 	case "thread":
 		err = p.thread(who, on, arg(1), words(2))
+	case "resolve", "reopen-thread":
+		err = p.resolve(who, on, arg(1), verb == "reopen-thread")
 	case "dismiss":
 		err = p.Sim.DismissReviews(Repo, on, who)
 	case "merge":
@@ -330,17 +334,34 @@ func (p *player) review(who string, pull int, state, section string) error {
 
 // thread answers in the first thread on a file.
 func (p *player) thread(who string, pull int, path, body string) error {
-	v, err := p.Sim.Pull(Repo, pull)
+	first, err := p.firstOn(pull, path)
+	if err == nil {
+		_, err = p.Sim.ReplyToReview(Repo, pull, who, first, body)
+	}
+	return err
+}
+
+// resolve resolves the first thread on a file, or opens it again.
+func (p *player) resolve(who string, pull int, path string, again bool) error {
+	first, err := p.firstOn(pull, path)
 	if err != nil {
 		return err
 	}
+	return p.Sim.ResolveThread(Repo, pull, who, first, again)
+}
+
+// firstOn is the first comment on a file of a pull request.
+func (p *player) firstOn(pull int, path string) (int64, error) {
+	v, err := p.Sim.Pull(Repo, pull)
+	if err != nil {
+		return 0, err
+	}
 	for _, c := range v.OnLines {
 		if c.Path == path {
-			_, err = p.Sim.ReplyToReview(Repo, pull, who, c.ID, body)
-			return err
+			return c.ID, nil
 		}
 	}
-	return fmt.Errorf("there is no thread on %s", path)
+	return 0, fmt.Errorf("there is no thread on %s", path)
 }
 
 // where is the number that a person's step is about.
@@ -348,7 +369,8 @@ func (p *player) where(verb, name string) (int, error) {
 	switch {
 	case verb == "tick" || name == "question":
 		return p.question()
-	case verb == "merge" || verb == "review" || verb == "thread" || verb == "dismiss" || name == "pull":
+	case verb == "merge" || verb == "review" || verb == "thread" || verb == "dismiss" || verb == "resolve" ||
+		verb == "reopen-thread" || name == "pull":
 		return p.pull()
 	}
 	return p.issue, nil

@@ -19,6 +19,8 @@ type setupLine struct {
 	State store.SetupState `json:"state"`
 	Tries int              `json:"failed_tries,omitempty"`
 	Error string           `json:"error,omitempty"`
+	// what came of proposing settings to it; empty: it was not new
+	Welcome string `json:"welcome,omitempty"`
 }
 
 // installationPage is an installation as who rules it sees it.
@@ -83,7 +85,7 @@ func (s *site) installation(r *http.Request) (frame, error) {
 	}
 	pending := false
 	for _, v := range setups {
-		p.Repos = append(p.Repos, setupLine{v.ID, v.String(), v.State, v.Tries, v.Error})
+		p.Repos = append(p.Repos, setupLine{v.ID, v.String(), v.State, v.Tries, v.Error, v.Welcome})
 		pending = pending || v.State == store.SetupPending
 	}
 	halts, err := s.From.Halts(r.Context())

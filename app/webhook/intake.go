@@ -40,7 +40,7 @@ type Teacher interface {
 	Teach(ctx context.Context, intent sia.Intent) (answer string, done bool, err error)
 }
 
-// Deps is what an [Intake] works with. Everything is needed but the coders.
+// Deps is what an [Intake] works with. Everything is needed but the coders and the list.
 type Deps struct {
 	Store    *store.Store
 	GitHub   *github.App
@@ -49,6 +49,7 @@ type Deps struct {
 	Memory   Memory
 	Welcome  Welcomer
 	Coders   []string       // names of those that may work, where there is a choice
+	Allowed  sia.AllowList  // where tasks are begun; empty: wherever the app is installed
 	Secrets  *secret.Masker // what people wrote is kept without secrets
 	Logger   *slog.Logger
 	Now      func() time.Time
@@ -139,6 +140,10 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 		if err != nil || !ok {
 			return err
 		}
+	}
+	if starts && !in.Allowed.Has(intent.Repo) {
+		intent.Event.Fact = sia.Query{Topic: "say", Text: render.NotAllowed}
+		return in.answerWithoutTask(ctx, intent, set)
 	}
 	if intent.Teach != (sia.Teach{}) {
 		text, done, err := in.Teacher.Teach(ctx, intent)

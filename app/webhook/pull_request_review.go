@@ -97,3 +97,21 @@ func readReviewComment(payload any, r reading) ([]sia.Intent, *administration) {
 	}
 	return nil, nil
 }
+
+// readReviewThread reads "pull_request_review_thread": a thread was resolved, or opened again.
+func readReviewThread(payload any, r reading) ([]sia.Intent, *administration) {
+	e, ok := payload.(*gh.PullRequestReviewThreadEvent)
+	if !ok || e.GetThread() == nil || len(e.GetThread().Comments) == 0 ||
+		e.GetPullRequest().GetHead().GetRepo().GetID() != e.GetRepo().GetID() {
+		return nil, nil
+	}
+	f := sia.ThreadSettled{Thread: e.GetThread().Comments[0].GetID(), Again: e.GetAction() == "unresolved"}
+	if e.GetAction() != "resolved" && !f.Again {
+		return nil, nil
+	}
+	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), f)
+	in.Refs = []string{sia.BranchRef(e.GetPullRequest().GetHead().GetRef())}
+	in.Event.Origin = sia.Origin{OnIssue: e.GetPullRequest().GetNumber()}
+	in.Permission = true
+	return []sia.Intent{in}, nil
+}

@@ -22,6 +22,7 @@ var handled = map[string]func(any, reading) ([]sia.Intent, *administration){
 	"pull_request":                readPullRequest,
 	"pull_request_review":         readReview,
 	"pull_request_review_comment": readReviewComment,
+	"pull_request_review_thread":  readReviewThread,
 	"push":                        readPush,
 	"installation":                readInstallation,
 	"installation_repositories":   readInstallationRepositories,

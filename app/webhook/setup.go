@@ -26,6 +26,9 @@ func (in *Intake) Setup(ctx context.Context, r store.Setup) (store.SetupResult, 
 	if found.Archived {
 		return store.SetupResult{State: store.SetupArchived, Welcome: "the repository is archived"}, nil
 	}
+	if !in.Allowed.Has(r.Repo) {
+		return store.SetupResult{State: store.SetupDone, Welcome: "the server's --repos leaves it out"}, nil
+	}
 	r.DefaultBranch, r.Private = found.DefaultBranch, found.Private
 	if err := in.Store.UpsertRepository(ctx, r.Repository); err != nil {
 		return store.SetupResult{}, err

@@ -73,6 +73,9 @@ func (w *Worker) asked(ctx context.Context, t sia.Task, set sia.Settings) (*sia.
 		if len(out.Threads) == mostThreads {
 			break
 		}
+		if slices.Contains(t.Settled, thread[0].ID) {
+			continue
+		}
 		one, ok, err := w.thread(ctx, t, thread, say)
 		if err != nil {
 			return nil, err

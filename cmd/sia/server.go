@@ -42,6 +42,7 @@ type serverFlags struct {
 
 	Free bool `help:"The models cost nothing: without prices no budget ever stops an attempt, and a server refuses to start unless told so." env:"SIA_FREE"`
 
+	Repos        []string      `help:"Repositories to work in, as owner/name or owner/*; default: wherever the app is installed." env:"SIA_REPOS" placeholder:"NAME"`
 	SetupHosts   []string      `help:"Hosts that agent.setup commands may fetch packages from, such as proxy.golang.org; default: no network." env:"SIA_SETUP_HOSTS" placeholder:"NAME"`
 	AgentPath    []string      `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER"`
 	AgentEnv     []string      `help:"Names of environment variables of this server that a repository's agent.env may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME"`
@@ -82,7 +83,7 @@ func (s serverFlags) flagged() (app.Config, error) {
 	c := app.Config{
 		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL,
 		Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
-		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Free: s.Free, Welcome: s.Welcome, WriteSpacing: s.WriteSpacing,
+		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Repos: s.Repos, Free: s.Free, Welcome: s.Welcome, WriteSpacing: s.WriteSpacing,
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret,
 			ClientID: s.ClientID, ClientSecret: s.ClientSecret},
 	}

@@ -66,7 +66,7 @@ func parseManifest(raw string) (*manifest, error) {
 	if len(m.Name) > maxAppName {
 		return nil, fmt.Errorf("app manifest: the name is longer than %d characters", maxAppName)
 	}
-	known := append(world.Events(), "pull_request_review_thread", "workflow_job") // these two never happen
+	known := append(world.Events(), "workflow_job") // which never happens
 	for _, e := range m.Events {
 		if !slices.Contains(known, e) {
 			return nil, fmt.Errorf("app manifest: the simulator has no event %q", e)

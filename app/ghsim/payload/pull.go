@@ -133,7 +133,7 @@ func (s *Shaper) ReviewComment(r *model.Repository, c *model.ReviewComment) Obje
 			o["start_line"] = first
 		}
 	} else {
-		delete(o, "position") // GitHub says null, which its description forbids
+		delete(o, "position") // REST says nothing of them then
 	}
 	if c.ReplyTo != 0 {
 		o["in_reply_to_id"] = c.ReplyTo

@@ -18,6 +18,18 @@ func (p *People) Review(repo string, number int, login, state, body string, line
 	})
 }
 
+// ResolveThread resolves the thread that a comment on a line stands in, or opens it again.
+func (p *People) ResolveThread(repo string, number int, login string, comment int64, again bool) error {
+	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		first := i.Thread(comment)
+		if first == nil {
+			return fmt.Errorf("%s#%d has no comment %d on a line", repo, number, comment)
+		}
+		p.world.ResolveThread(r, i, a, first, again)
+		return nil
+	})
+}
+
 // DismissReviews dismisses the reviews of a pull request that request changes.
 func (p *People) DismissReviews(repo string, number int, login string) error {
 	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {

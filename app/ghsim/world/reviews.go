@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/app/ghsim/journal"
 	"github.com/sia-bot/sia/app/ghsim/model"
+	"github.com/sia-bot/sia/app/ghsim/payload"
 )
 
 // ReviewSpec is a review that is submitted.
@@ -48,6 +49,38 @@ func (w *World) DismissReview(r *model.Repository, i *model.Issue, a model.Actor
 		object{"review": w.shape.Review(r, i, v), "pull_request": w.shape.PullLite(r, i)})
 }
 
+// ResolveThread resolves the thread that a comment on a line began, or opens it again. REST says
+// nothing of it; its delivery does.
+func (w *World) ResolveThread(r *model.Repository, i *model.Issue, a model.Actor, first *model.ReviewComment, again bool) {
+	action := "resolved"
+	if again {
+		action = "unresolved"
+	}
+	var comments []object
+	for _, c := range i.Pull.Threads {
+		if c == first || c.ReplyTo == first.ID {
+			comments = append(comments, w.toldComment(r, c))
+		}
+	}
+	i.Updated = w.Now()
+	w.note(r, a, journal.Entry{Kind: "pull_request_review_thread." + action, Number: i.Number,
+		Ref: fmt.Sprintf("%s:%d", first.Path, first.Line)})
+	w.emit(r, a, "pull_request_review_thread", action, object{"pull_request": w.shape.PullLite(r, i),
+		"thread": object{"node_id": payload.NodeID("PRRT", first.ID), "comments": comments}})
+}
+
+// toldComment is a comment on a line as deliveries carry it: where it is outdated they say null, and
+// REST nothing.
+func (w *World) toldComment(r *model.Repository, c *model.ReviewComment) object {
+	o := w.shape.ReviewComment(r, c)
+	for _, key := range []string{"line", "position"} {
+		if _, ok := o[key]; !ok {
+			o[key] = nil
+		}
+	}
+	return o
+}
+
 // CommentLine comments on a line of a pull request's head.
 func (w *World) CommentLine(
 	r *model.Repository, i *model.Issue, a model.Actor, path string, line int, body string,
@@ -76,6 +109,6 @@ func (w *World) addReviewComment(
 	w.note(r, a, journal.Entry{Kind: "pull_request_review_comment.created", Number: i.Number,
 		Ref: fmt.Sprintf("%s:%d", c.Path, c.Line), SHA: c.SHA, Detail: c.Body})
 	w.emit(r, a, "pull_request_review_comment", "created",
-		object{"comment": w.shape.ReviewComment(r, c), "pull_request": w.shape.PullLite(r, i)})
+		object{"comment": w.toldComment(r, c), "pull_request": w.shape.PullLite(r, i)})
 	return c
 }

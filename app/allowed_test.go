@@ -1,0 +1,35 @@
+package app_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Where the server's list leaves a repository out nothing begins there, labels are not made, and who
+// asks is told once.
+func TestRepositoriesThatAreAllowed(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, apptest.Config{Repos: sia.AllowList{"acme/*", apptest.Owner + "/other"}})
+	s.Settle()
+	n := openLabelled(t, s, apptest.Owner)
+	_, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia start")
+	check(t, err)
+	s.Settle()
+	tasks, err := s.App.Store.Tasks(context.Background(), store.Filter{})
+	check(t, err)
+	if told := said(t, s, n); len(tasks) != 0 || strings.Count(told, "other repositories only") != 1 {
+		t.Errorf("%d tasks; told: %s", len(tasks), told)
+	}
+	i, err := s.Sim.Issue(apptest.Repo, n)
+	check(t, err)
+	for _, l := range i.Labels {
+		if strings.HasPrefix(l, "sia:") {
+			t.Errorf("the label %s was made", l)
+		}
+	}
+}
