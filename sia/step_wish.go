@@ -26,7 +26,7 @@ func (s *step) changesAsked() {
 	case s.t.State == Passed:
 		s.followUp()
 	case s.t.State == Queued && s.pending(DoBegin) && s.t.BeginsAt.After(s.e.At):
-		s.queueAfter(s.wishWait())
+		s.queueAfter(max(s.wishWait(), s.t.BeginsAt.Sub(s.e.At))) // not before what else it waits for
 		s.because("%s asked for more changes; the next attempt is given them, too", s.who())
 	case s.t.State == Escalated && (s.t.Escalation.Kind == AskIssue || s.t.Escalation.AboutChecks()):
 		s.answered("", "changes were asked for on the pull request")

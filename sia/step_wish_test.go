@@ -189,3 +189,16 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// What the next attempt waits for anyway, such as the end of bad weather, a review does not cut short.
+func TestReviewWhileWaiting(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictRed})
+	p.done(DoDecide, Decided{Type: DecideRecover, Choice: ChooseRetry, Wait: Duration(time.Hour), Reason: "weather"})
+	p.comesTo(Queued)
+	begins := p.task.BeginsAt
+	p.asksAt(begins.Add(-10*time.Minute), "review/1", ChangesAsked{Review: 1})
+	if !p.task.BeginsAt.Equal(begins) {
+		t.Errorf("it begins at %s, and was to begin at %s", p.task.BeginsAt, begins)
+	}
+}

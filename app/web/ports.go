@@ -46,8 +46,8 @@ type Reader interface {
 }
 
 // Doer does what people ask for on pages, as a comment of theirs would have it done: under the
-// same permission, which is GitHub's answer; the zero actor runs the server and needs none. The
-// answer is for people: what happened, or why nothing did.
+// same permission, which is GitHub's answer; who runs the server ([sia.Actor].Operator) needs
+// none. The answer is for people: what happened, or why nothing did.
 type Doer interface {
 	// Say has a task hear a command as it would stand in a comment, such as "/sia answer B".
 	Say(ctx context.Context, by sia.Actor, task sia.TaskID, line string) (answer string, err error)
