@@ -109,6 +109,7 @@ func (s *Store) insertJob(ctx context.Context, tx *sql.Tx, f sia.Effect) error {
 		opts.ScheduledAt = f.At
 	}
 	job, err := s.jobs.InsertTx(ctx, tx, effectArgs{Key: f.Key}, opts)
+	s.filled = append(s.filled, opts.Queue)
 	if err == nil {
 		_, err = tx.ExecContext(ctx, `UPDATE effects SET job_id = ? WHERE key = ?`, job.Job.ID, f.Key)
 	}

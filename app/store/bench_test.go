@@ -108,3 +108,35 @@ func BenchmarkApply(b *testing.B) {
 		e = sia.Event{ID: fmt.Sprint(i), At: time.Now(), Fact: sia.Edited{Title: fmt.Sprint(i)}}
 	}
 }
+
+// BenchmarkPickUp: from a delivery that is handed over, with nothing else to do, to its handler.
+func BenchmarkPickUp(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "sia.db"), nil)
+	begun := make(chan time.Time)
+	e, err := s.Start(context.Background(), store.Handlers{
+		Delivery: func(context.Context, store.Delivery) error { begun <- time.Now(); return nil },
+		Effect:   func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return nil, nil },
+	}, store.EngineConfig{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := e.Stop(context.Background()); err != nil {
+			b.Error(err)
+		}
+	})
+	took := make([]time.Duration, 0, b.N)
+	body := payload(1)
+	for i := range b.N {
+		began := time.Now()
+		if _, err := s.SaveDelivery(context.Background(),
+			store.Delivery{GUID: fmt.Sprint(i), Event: "issues", Body: body, Received: began}); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, (<-begun).Sub(began))
+		time.Sleep(20 * time.Millisecond)
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[b.N/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[b.N*99/100].Microseconds())/1000, "p99-ms")
+}

@@ -43,6 +43,7 @@ func (s *Store) CancelEffect(ctx context.Context, key string) error {
 		case jobState == string(rivertype.JobStateRunning):
 			return notifyCancel(ctx, tx, job, queue)
 		default: // behind long attempts it might wait long
+			s.filled = append(s.filled, queueEffects)
 			return wakeJob(ctx, tx, job, queueEffects, s.now())
 		}
 	})

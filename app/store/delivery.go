@@ -87,6 +87,7 @@ func (s *Store) saveDeliveries(ctx context.Context, tx *sql.Tx, all []Delivery, 
 	if len(jobs) == 0 {
 		return nil
 	}
+	s.filled = append(s.filled, queueDeliveries)
 	_, err = s.jobs.InsertManyFastTx(ctx, tx, jobs)
 	return err
 }

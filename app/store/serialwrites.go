@@ -18,11 +18,23 @@ import (
 // chunk is how many jobs are completed in one turn; each takes about 0.1 ms.
 const chunk = 8
 
-// serialDriver is River's driver with executors that take turns.
+// serialDriver is River's driver with executors that take turns, and a listener that hears of
+// commits.
 type serialDriver struct {
 	riverdriver.Driver[*sql.Tx]
-	turn *sync.Mutex
-	due  func(ctx context.Context, queue string) (bool, error)
+	turn    *sync.Mutex
+	due     func(ctx context.Context, queue string) (bool, error)
+	commits *commits
+}
+
+// GetListener implements riverdriver.Driver.
+func (d serialDriver) GetListener(p *riverdriver.GetListenenerParams) riverdriver.Listener {
+	return &commitListener{Listener: d.Driver.GetListener(p), c: d.commits}
+}
+
+// UnwrapExecutor implements riverdriver.Driver.
+func (d serialDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
+	return silentTx{d.Driver.UnwrapExecutor(tx)}
 }
 
 // GetExecutor implements riverdriver.Driver.

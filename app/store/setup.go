@@ -124,6 +124,7 @@ func (s *Store) planSetup(
 	if due.After(s.now()) {
 		opts.ScheduledAt = due
 	}
+	s.filled = append(s.filled, queueSetups)
 	_, err = s.jobs.InsertTx(ctx, tx, setupArgs{Repo: repo}, opts)
 	return err
 }

@@ -43,7 +43,10 @@ type Store struct {
 	river *sql.DB // one connection, for River
 	ckpt  *sql.DB // one connection, for checkpoints
 
-	turn  sync.Mutex // to write; see serialwrites.go
+	turn    sync.Mutex // to write; see serialwrites.go
+	commits commits
+	filled  []string // queues that got jobs in the transaction that has the turn
+
 	codec codec
 	clock *riverClock            // nil: River reads the machine's clock
 	jobs  *river.Client[*sql.Tx] // inserts jobs, works none
@@ -112,6 +115,7 @@ func (s *Store) closePools() error {
 func (s *Store) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
+	s.filled = s.filled[:0]
 	tx, err := s.begin(ctx)
 	if err != nil {
 		return s.explain(op, err)
@@ -120,7 +124,11 @@ func (s *Store) write(ctx context.Context, op string, f func(tx *sql.Tx) error) 
 	if err := f(tx); err != nil {
 		return s.explain(op, err)
 	}
-	return s.explain(op, tx.Commit())
+	if err := tx.Commit(); err != nil {
+		return s.explain(op, err)
+	}
+	s.commits.done(s.filled)
+	return nil
 }
 
 // exec runs one statement in a transaction of its own.
