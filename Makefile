@@ -17,7 +17,12 @@ BENCH    ?= .
 # The dot keeps .ci out of ./..., so what is in it is named.
 PACKAGES := ./... ./.ci/tally ./.ci/sbom
 
-# The race detector watches what we wrote. SQLite translated to Go is a hundred
+# The race detector makes a test take four times as long. It watches the own tests of each room. Of those that play the whole application it
+# watches the ones in which most happens at a time, and `make race` watches all. docs/adr/0021-what-the-race-detector-watches.md
+WHOLE   := ./app ./cmd/sia
+AT_ONCE := TestStory/^(race|parts-parallel|review-in-attempt|person-pushes-in-attempt|stop-in-attempt|pause-all|app-restarts|cancel-in-progress|escalate-answer|learned)$$|TestManyStarts|TestPauseEverything|TestPagesAreHeardAsCommentsAre|TestMetrics|TestCrashInAnAttempt
+
+# It watches what we wrote. SQLite translated to Go is a hundred
 # thousand lines that others test, and most of the time that it would take. The domain has no goroutines and, but for what
 # masks secrets, nothing that is shared: what it works on is watched where it is. What keeps caches behind atomic values, as encoding/json and regexp
 # do, has to be watched: the detector would not see their order, and report races that are none.
@@ -59,18 +64,27 @@ demo: ## play the whole product on this machine, with nothing to sign up for
 quick: ## run the tests that need Go and git alone, without the race detector
 	go test -vet=off -skip '$(THOROUGH_TESTS)' $$(go list $(PACKAGES) | grep -vE '/sia/($(THOROUGH_ROOMS))$$')
 
-# Lint vets. Memory is cheaper than time: half of the collections are enough.
+# Lint vets. Memory is cheaper than time: half of the collections are enough. A program with the race detector sleeps a second before it exits,
+# and tests start hundreds. Tests wait for processes and timers as much as they work, so more of them go on at a time than there are processors.
+RACE := GORACE=atexit_sleep_ms=10 GOGC=200 go test -race -vet=off $(UNWATCHED) -timeout 45m -json
+
 .PHONY: test
-# A program with the race detector sleeps a second before it exits, and tests start hundreds.
-test: deps ## run every test with the race detector; a skipped test is a failure
-	GORACE=atexit_sleep_ms=10 GOGC=200 go test -race -vet=off $(UNWATCHED) -timeout 45m -json $(PACKAGES) | go run ./.ci/tally
+test: deps ## run every test, most of them with the race detector; a skipped test is a failure
+	@{ status=0; \
+	GOGC=200 go test -vet=off -parallel 6 -timeout 30m -json $(WHOLE) || status=1; \
+	$(RACE) -p 3 $$(go list $(PACKAGES) | grep -vE '/sia/(app|cmd/sia)$$') || status=1; \
+	$(RACE) -run '$(AT_ONCE)' ./app || status=1; \
+	exit $$status; } | go run ./.ci/tally
+
+.PHONY: race
+race: deps ## run every test with the race detector, which takes three times as long
+	$(RACE) $(PACKAGES) | go run ./.ci/tally
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, vet, linters, workflows, and who imports whom
+lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, linters (vet is one), workflows, and who imports whom
 	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | \
 		while read -r file; do [ ! -f "$$file" ] || echo "$$file"; done | xargs gofmt -l); \
 	if [ -n "$$unformatted" ]; then echo "not formatted; run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
-	go vet $(PACKAGES)
 	$(GOLANGCI_LINT) run $(PACKAGES)
 	$(ACTIONLINT)
 	go test -run 'Import|Rules' ./app
