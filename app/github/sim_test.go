@@ -108,7 +108,7 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	if _, err := s.repo.SwapLabels(ctx, n, []string{"sia:working"}, []string{"sia:paused"}); err != nil {
 		t.Fatal(err)
 	}
-	check(t, s.repo.React(ctx, n, 0, "eyes"))
+	check(t, s.repo.React(ctx, sia.Origin{OnIssue: n}, "eyes"))
 
 	first, _, err := s.repo.UpsertComment(ctx, n, marker, "working", 0)
 	check(t, err)

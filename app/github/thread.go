@@ -147,10 +147,3 @@ func (r *Repo) ThreadOf(ctx context.Context, comment int64) (int64, error) {
 	}
 	return c.GetID(), nil
 }
-
-// ReactOnLine puts a reaction of the app on a comment on a line of a pull request.
-// https://docs.github.com/en/rest/reactions/reactions#create-reaction-for-a-pull-request-review-comment
-func (r *Repo) ReactOnLine(ctx context.Context, comment int64, content string) error {
-	_, _, err := r.gh.Reactions.CreatePullRequestCommentReaction(ctx, r.repo.Owner, r.repo.Name, comment, content)
-	return r.fail(err, "react on comment %d of %s", comment, r.repo)
-}
