@@ -48,6 +48,8 @@ func approach(a sia.Attempt) string {
 		return "a plan"
 	case a.Technique != "":
 		return "technique *" + few(TechniqueName(a.Technique), 5) + "*"
+	case a.Asked:
+		return "what reviewers asked for"
 	case a.Answers > 0:
 		return "the task and what people decided"
 	}
