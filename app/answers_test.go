@@ -2,8 +2,11 @@ package app_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/apptest"
 )
@@ -66,6 +69,34 @@ func TestRefusalIsSaidOnce(t *testing.T) {
 	}
 	if n := answers(t, s, plain, "The label `sia` starts SIA when somebody with write access puts it on"); n != 1 {
 		t.Errorf("the label was answered %d times, want 1", n)
+	}
+}
+
+// A command on a line of a pull request that is no task's is heard where it was given, too.
+func TestRefusalOnALineWithoutTask(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	_, err := s.Sim.PushFiles(apptest.Repo, "topic", apptest.Owner, "Mine", map[string]string{"mine.txt": "mine\n"})
+	check(t, err)
+	pull, err := s.Sim.OpenPull(apptest.Repo, apptest.Owner, "topic", "main", "Mine", "", false)
+	check(t, err)
+	s.Sim.CreateUser("eve")
+	check(t, s.Sim.SetPermission(apptest.Repo, "eve", "triage"))
+	var last int64
+	for range 2 {
+		last, err = s.Sim.ReviewComment(apptest.Repo, pull, "eve", "mine.txt", 1, "/sia pause")
+		check(t, err)
+		s.Quiet()
+	}
+	var reacted []string
+	for _, c := range s.Sim.Calls() {
+		if c.Method == http.MethodPost && strings.HasSuffix(c.Path, "/reactions") {
+			reacted = append(reacted, c.Path)
+		}
+	}
+	want := []string{fmt.Sprintf("/api/v3/repos/%s/pulls/comments/%d/reactions", apptest.Repo, last)}
+	if d := cmp.Diff(want, reacted); d != "" {
+		t.Errorf("SIA reacted elsewhere (-want +got):\n%s", d)
 	}
 }
 

@@ -23,12 +23,12 @@ const module = "github.com/sia-bot/sia"
 // the text is about.
 //
 //	cmd → app → {webhook, work, settings, learn, trial, replay, improve, memory, sweep, notify, welcome, web, metrics}
-//	    → {store, github, render, gomodule} → {agent/*, gitops, policies} → sia/* → sia → ground
+//	    → {store, github, render, gomodule} → {agent/*, gitops, policies, atomicfile} → sia/* → sia → ground
 var layers = [][]string{
 	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
 	{"sia"},
 	{"sia/..."},
-	{"agent/...", "gitops/...", "policies/..."},
+	{"agent/...", "gitops/...", "policies/...", "app/atomicfile"},
 	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule"},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...", "app/replay/...",
 		"app/improve/...", "app/memory/...", "app/sweep/...", "app/notify", "app/welcome",
@@ -42,7 +42,7 @@ var layers = [][]string{
 var grounded = []string{"policies", "agent/llm"}
 
 // alone import nothing of ours but what lies in their own folder.
-var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "app/ghsim"}
+var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "app/ghsim", "app/atomicfile"}
 
 // exceptions are imports that the layers would forbid, each with its reason.
 var exceptions = map[[2]string]string{
@@ -266,6 +266,11 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"app/notify", "app/sweep", false},
 		{"app/learn", "app/store", true},
 		{"app/replay", "gitops", true},
+		{"app/replay", "app/atomicfile", true},
+		{"app/store", "app/atomicfile", true},
+		{"app/gomodule", "app/atomicfile", true},
+		{"gitops", "app/atomicfile", false},
+		{"app/atomicfile", "sia/text", false},
 		{"app/replay", "app/learn", false},
 		{"app/web", "agent", true},
 		{"app/metrics", "agent/llm", true},

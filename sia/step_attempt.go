@@ -259,6 +259,7 @@ func (s *step) pushed() {
 func (s *step) keep() {
 	f := s.e.Fact.(Pushed)
 	s.t.Attempt().Head, s.t.Head, s.t.HeadBy = f.SHA, f.SHA, Actor{}
+	s.t.Checks = nil
 	if s.t.Merging != nil {
 		s.standsOn(s.t.Merging.Onto)
 	}
@@ -316,7 +317,7 @@ func (s *step) pushRefused() {
 	}
 	a.Outcome, a.Reason = AttemptError, f.Reason
 	if f.Head != "" {
-		s.t.Head, s.t.Kept = f.Head, f.Head
+		s.t.Head, s.t.Kept, s.t.Checks = f.Head, f.Head, nil
 	}
 	if s.t.inARow(AttemptError) >= maxInARow {
 		s.enter(Queued)

@@ -220,7 +220,7 @@ func (s *step) assigned(f Decided) {
 		Number: s.number() + 1, StartedAt: s.e.At, Coder: f.Choice, Agent: f.Agent, Assigned: f.Reason, PromptHash: o.Hash,
 		Technique: s.t.Brief.Technique, Planning: plans,
 		LessonsShown: o.LessonsShown, LessonsWithheld: o.LessonsWithheld,
-		Answers: len(s.t.Brief.Answers), Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
+		Answers: len(s.t.Brief.Answers), Asked: s.t.Brief.Asked != nil, Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
 	}
 	s.t.Attempts = append(s.t.Attempts, a)
 	s.t.WantedCoder, s.t.Elsewhere = "", false

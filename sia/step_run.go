@@ -79,6 +79,7 @@ func (s *step) takeBranch(passed bool) {
 	}
 	if m := s.t.Moved; m != nil {
 		s.t.Head, s.t.HeadBy, s.t.Kept = m.SHA, m.By, m.SHA
+		s.t.Checks = nil
 		s.t.Moved = nil
 	}
 }
@@ -125,6 +126,7 @@ func (s *step) branchMoved() {
 		return
 	}
 	s.t.Head, s.t.HeadBy, s.t.Kept = f.SHA, s.e.By, f.SHA
+	s.t.Checks = nil
 	switch {
 	case f.SHA == "":
 		s.because("the branch is gone; the next attempt starts at the base")

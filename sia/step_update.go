@@ -103,7 +103,7 @@ func (s *step) takeUpdate(f Updated) {
 	if slices.Contains(s.t.Accepted, before) {
 		s.t.Accepted = append(s.t.Accepted, f.SHA)
 	}
-	s.t.Head = f.SHA
+	s.t.Head, s.t.Checks = f.SHA, nil
 	s.standsOn(f.Onto)
 }
 

@@ -106,6 +106,33 @@ func TestReviewInAnAttempt(t *testing.T) {
 	p.comesTo(Passed)
 }
 
+// The checks of a task are those of its head: what was green says nothing about a commit that is kept
+// after a stop, or that a person pushed.
+func TestChecksAreOfTheHead(t *testing.T) {
+	for name, moves := range map[string]func(*planning){
+		"kept after a stop": func(p *planning) {
+			p.readsAll(rename)
+			p.says(Stop{Reason: "enough"})
+			p.ends(AttemptEnded{End: EndFinished, Commit: "cafe", Cost: 100})
+			p.done(DoPush, Pushed{SHA: "cafe"})
+		},
+		"pushed by a person": func(p *planning) { p.says(BranchMoved{SHA: "cafe"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := checked(t, false)
+			p.judges(Judged{Verdict: VerdictGreen, Checks: []Check{{Name: "test", Colour: Green, Required: true}}})
+			p.asks("review/1", ChangesAsked{Review: 1})
+			if len(p.task.Checks) != 1 {
+				t.Fatalf("%s, checks %+v", p.task.State, p.task.Checks)
+			}
+			moves(p)
+			if p.task.Head != "cafe" || len(p.task.Checks) != 0 {
+				t.Errorf("%s at %s, checks %+v", p.task.State, p.task.Head, p.task.Checks)
+			}
+		})
+	}
+}
+
 // A review while SIA has no idea left is an answer.
 func TestReviewInsteadOfAnAnswer(t *testing.T) {
 	p := checked(t, false)
@@ -177,7 +204,7 @@ func TestReviewThatOnlyAsks(t *testing.T) {
 		}
 		p.judges(Judged{Verdict: VerdictGreen})
 		p.comesTo(Passed)
-		if a := p.task.Attempt(); a.Outcome != AttemptFail || len(p.task.Owed) != 1 || p.task.Owed[0].Head != "f00d" {
+		if a := p.task.Attempt(); !a.Asked || p.task.Attempts[0].Asked || a.Outcome != AttemptFail || len(p.task.Owed) != 1 || p.task.Owed[0].Head != "f00d" {
 			t.Errorf("%s, owed %+v", a.Outcome, p.task.Owed)
 		}
 	}

@@ -213,6 +213,7 @@ type Attempt struct {
 	// it makes a plan and changes nothing; costs no approach, and is never judged
 	Planning bool           `json:"planning,omitempty"`
 	Answers  int            `json:"answers,omitempty"` // how many of people's words it was given as constraints
+	Asked    bool           `json:"asked,omitempty"`   // it was given what people asked for on the pull request
 	Outcome  AttemptOutcome `json:"outcome,omitempty"`
 	Reason   string         `json:"reason,omitempty"` // why it ended so, for people
 	Head     SHA            `json:"head,omitempty"`   // the commit it pushed

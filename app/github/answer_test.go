@@ -197,7 +197,7 @@ func TestRenamesKeepTheMethod(t *testing.T) {
 			if c, ok, err := r.EditComment(ctx, 5, marker, "body"); err != nil || !ok || c.ID != 5 {
 				t.Errorf("edit: %v %v", ok, err)
 			}
-			if err := r.React(ctx, 1, 0, "eyes"); err != nil {
+			if err := r.React(ctx, sia.Origin{OnIssue: 1}, "eyes"); err != nil {
 				t.Error(err)
 			}
 			if _, err := r.Issue(ctx, 12); err != nil {
@@ -228,7 +228,7 @@ func TestRedirectsEndSomewhere(t *testing.T) {
 	})
 	ctx := context.Background()
 	for n := 1; n <= 3; n++ {
-		if err := w.repo().React(ctx, n, 0, "eyes"); err == nil {
+		if err := w.repo().React(ctx, sia.Origin{OnIssue: n}, "eyes"); err == nil {
 			t.Errorf("%d: no error", n)
 		}
 	}

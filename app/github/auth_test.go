@@ -57,11 +57,11 @@ func TestRefusedTokenIsRenewedOnce(t *testing.T) {
 	w := start(t, "/")
 	w.json("POST /repos/acme/shop/issues/12/reactions", 201, `{"id":1}`)
 	ctx := context.Background()
-	if err := w.repo().React(ctx, 12, 0, "eyes"); err != nil {
+	if err := w.repo().React(ctx, sia.Origin{OnIssue: 12}, "eyes"); err != nil {
 		t.Fatal(err)
 	}
 	w.revoke()
-	if err := w.repo().React(ctx, 12, 0, "rocket"); err != nil {
+	if err := w.repo().React(ctx, sia.Origin{OnIssue: 12}, "rocket"); err != nil {
 		t.Fatal(err)
 	}
 	posts := w.got("POST /repos")

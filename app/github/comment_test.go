@@ -190,7 +190,7 @@ func TestReactions(t *testing.T) {
 	w.json("POST /repos/acme/shop/issues/comments/5/reactions", 200, `{"id":1}`)
 	w.json("GET /repos/acme/shop/issues/comments/5/reactions", 200,
 		`[{"id":1,"content":"+1","user":{"login":"ann","id":5}}]`)
-	if err := w.repo().React(context.Background(), 12, 5, "rocket"); err != nil {
+	if err := w.repo().React(context.Background(), sia.Origin{OnIssue: 12, Comment: 5}, "rocket"); err != nil {
 		t.Fatal(err)
 	}
 	got := must[[]Reaction](t)(w.repo().Reactions(context.Background(), 5))

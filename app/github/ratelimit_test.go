@@ -67,7 +67,7 @@ func TestRateLimits(t *testing.T) {
 			})
 			w.json("POST /repos/other/place/issues/12/reactions", 201, `{"id":1}`)
 			ctx := context.Background()
-			err := w.repo().React(ctx, 12, 0, "eyes")
+			err := w.repo().React(ctx, sia.Origin{OnIssue: 12}, "eyes")
 			if c.slept > 0 {
 				if err != nil || !cmp.Equal(w.clock.naps(), []time.Duration{c.slept}) {
 					t.Fatalf("err %v, slept %v", err, w.clock.naps())
@@ -81,19 +81,19 @@ func TestRateLimits(t *testing.T) {
 				t.Fatalf("got %v, retry after %v", err, sia.RetryAfter(err))
 			}
 			// Nothing more of this installation goes out, through whatever handle …
-			err = w.repo().React(ctx, 12, 0, "eyes")
+			err = w.repo().React(ctx, sia.Origin{OnIssue: 12}, "eyes")
 			if sia.RetryAfter(err) != c.after || n.Load() != 1 {
 				t.Errorf("second call: %v after %d requests", err, n.Load())
 			}
 			// … but another installation is not held up …
-			if err := w.app.Repo(2, sia.Repo{ID: 9, Owner: "other", Name: "place"}).React(ctx, 12, 0, "eyes"); err != nil {
+			if err := w.app.Repo(2, sia.Repo{ID: 9, Owner: "other", Name: "place"}).React(ctx, sia.Origin{OnIssue: 12}, "eyes"); err != nil {
 				t.Error(err)
 			}
 			// … and when the time has come it goes on.
 			if err := w.clock.sleep(ctx, c.after); err != nil {
 				t.Fatal(err)
 			}
-			if err := w.repo().React(ctx, 12, 0, "eyes"); err != nil {
+			if err := w.repo().React(ctx, sia.Origin{OnIssue: 12}, "eyes"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -137,7 +137,7 @@ func TestWritesAreSpacedAndOneAtATime(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 6 {
 		wg.Go(func() {
-			if err := w.repo().React(context.Background(), i+1, 0, "eyes"); err != nil {
+			if err := w.repo().React(context.Background(), sia.Origin{OnIssue: i + 1}, "eyes"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -170,7 +170,7 @@ func TestBrokenAnswersAreRetriedWhenThatIsSafe(t *testing.T) {
 	if _, err := w.repo().Issue(ctx, 12); err != nil || reads.Load() != 3 {
 		t.Errorf("read: %v after %d", err, reads.Load())
 	}
-	err := w.repo().React(ctx, 12, 0, "eyes")
+	err := w.repo().React(ctx, sia.Origin{OnIssue: 12}, "eyes")
 	if err == nil || sia.IsPermanent(err) || writes.Load() != 1 || !strings.Contains(err.Error(), "SIA tries again") {
 		t.Errorf("write: %v after %d", err, writes.Load())
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
 )
 
 // Reaction is somebody's reaction to a comment.
@@ -14,17 +16,20 @@ type Reaction struct {
 	AuthorID int64
 }
 
-// React puts a reaction of the app on a comment, or on the issue itself when
-// comment is 0. GitHub keeps one of each kind, however often it is put.
+// React puts a reaction of the app where something was said: on a comment on a line, on a comment, or
+// on the issue or pull request itself. GitHub keeps one of each kind, however often it is put.
 // https://docs.github.com/en/rest/reactions/reactions
-func (r *Repo) React(ctx context.Context, issue int, comment int64, content string) error {
+func (r *Repo) React(ctx context.Context, on sia.Origin, content string) error {
 	var err error
-	if comment == 0 {
-		_, _, err = r.gh.Reactions.CreateIssueReaction(ctx, r.repo.Owner, r.repo.Name, issue, content)
-	} else {
-		_, _, err = r.gh.Reactions.CreateIssueCommentReaction(ctx, r.repo.Owner, r.repo.Name, comment, content)
+	switch {
+	case on.Thread != 0:
+		_, _, err = r.gh.Reactions.CreatePullRequestCommentReaction(ctx, r.repo.Owner, r.repo.Name, on.Thread, content)
+	case on.Comment != 0:
+		_, _, err = r.gh.Reactions.CreateIssueCommentReaction(ctx, r.repo.Owner, r.repo.Name, on.Comment, content)
+	default:
+		_, _, err = r.gh.Reactions.CreateIssueReaction(ctx, r.repo.Owner, r.repo.Name, on.OnIssue, content)
 	}
-	return r.fail(err, "react on %s#%d", r.repo, issue)
+	return r.fail(err, "react on %s#%d", r.repo, on.OnIssue)
 }
 
 // Reactions returns the reactions to a comment, oldest first.

@@ -27,6 +27,7 @@ type site struct {
 	in    int64
 	simID int64 // of the app
 	head  string
+	ahead time.Duration // how far the adapter's clock is
 }
 
 const full = "acme/shop"
@@ -60,13 +61,14 @@ func open(t *testing.T, cfg ghsim.Config) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app, err := github.New(github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM, BaseURL: sim.APIURL(),
-		Secrets: &secret.Masker{}, WriteBurst: 100})
+	s := &site{sim: sim, in: in, simID: registered.ID, head: made.Head}
+	s.app, err = github.New(github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM, BaseURL: sim.APIURL(),
+		Secrets: &secret.Masker{}, WriteBurst: 100, Now: func() time.Time { return time.Now().Add(s.ahead) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	repo := sia.Repo{ID: made.ID, Owner: "acme", Name: "shop"}
-	return &site{sim: sim, app: app, repo: app.Repo(in, repo), in: in, simID: registered.ID, head: made.Head}
+	s.repo = s.app.Repo(in, sia.Repo{ID: made.ID, Owner: "acme", Name: "shop"})
+	return s
 }
 
 func check(t *testing.T, err error) {
@@ -108,7 +110,7 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	if _, err := s.repo.SwapLabels(ctx, n, []string{"sia:working"}, []string{"sia:paused"}); err != nil {
 		t.Fatal(err)
 	}
-	check(t, s.repo.React(ctx, n, 0, "eyes"))
+	check(t, s.repo.React(ctx, sia.Origin{OnIssue: n}, "eyes"))
 
 	first, _, err := s.repo.UpsertComment(ctx, n, marker, "working", 0)
 	check(t, err)

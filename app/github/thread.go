@@ -1,7 +1,9 @@
 package github
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -95,7 +97,8 @@ type Answer struct {
 // AnswerThreads answers in threads of a pull request, each once: where an answer of the app's under
 // the marker stands already, nothing is written. known is [Unwritten] where nobody can have
 // written any yet, which saves looking for them, or else 0. A thread whose first comment is gone is
-// left alone.
+// left alone. An answer that GitHub refuses keeps no other from being written; the first such refusal
+// is the error.
 // https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment
 func (r *Repo) AnswerThreads(ctx context.Context, pull int, answers []Answer, known int64) error {
 	var before []ReviewComment
@@ -109,6 +112,7 @@ func (r *Repo) AnswerThreads(ctx context.Context, pull int, answers []Answer, kn
 	if err != nil {
 		return err
 	}
+	var refused error
 	for _, a := range answers {
 		if err := checkMarker(a.Marker); err != nil {
 			return err
@@ -120,16 +124,20 @@ func (r *Repo) AnswerThreads(ctx context.Context, pull int, answers []Answer, kn
 		if stands {
 			continue
 		}
-		_, _, err := r.gh.PullRequests.CreateCommentInReplyTo(ctx, r.repo.Owner, r.repo.Name, pull,
-			withMarker(a.Marker, a.Body), a.Thread)
-		if statusOf(err) == http.StatusNotFound || isRefusedContent(err) {
+		err := r.send(ctx, http.MethodPost, fmt.Sprintf("pulls/%d/comments/%d/replies", pull, a.Thread),
+			map[string]string{"body": withMarker(a.Marker, a.Body)}, nil)
+		if statusOf(err) == http.StatusNotFound {
 			continue // the comment was deleted
 		}
-		if err != nil {
-			return r.fail(err, "answer in a thread of %s#%d", r.repo, pull)
+		failed := r.fail(err, "answer in a thread of %s#%d", r.repo, pull)
+		switch {
+		case isRefusedContent(err):
+			refused = cmp.Or(refused, failed)
+		case err != nil:
+			return failed
 		}
 	}
-	return nil
+	return refused
 }
 
 // ThreadOf is the first comment of the thread that a comment on a line stands in; 0: it was deleted.
@@ -146,11 +154,4 @@ func (r *Repo) ThreadOf(ctx context.Context, comment int64) (int64, error) {
 		return c.GetInReplyTo(), nil
 	}
 	return c.GetID(), nil
-}
-
-// ReactOnLine puts a reaction of the app on a comment on a line of a pull request.
-// https://docs.github.com/en/rest/reactions/reactions#create-reaction-for-a-pull-request-review-comment
-func (r *Repo) ReactOnLine(ctx context.Context, comment int64, content string) error {
-	_, _, err := r.gh.Reactions.CreatePullRequestCommentReaction(ctx, r.repo.Owner, r.repo.Name, comment, content)
-	return r.fail(err, "react on comment %d of %s", comment, r.repo)
 }

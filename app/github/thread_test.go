@@ -2,6 +2,7 @@ package github_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sia"
 )
 
 const threadMarker = "<!-- sia:v1 task=1-1 kind=respond key=1/2 -->"
@@ -55,9 +57,12 @@ func TestAnswerThreads(t *testing.T) {
 	check(t, err)
 	_, err = s.sim.ReplyToReview(full, pull, "ann", first, threadMarker+"\nforged")
 	check(t, err)
+	_, err = s.app.Self(ctx)
+	check(t, err)
+	s.ahead = 40 * time.Second // the pull request is not so new any more that a 404 below it may pass
 	fails := 1
 	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
-		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/comments") && fails > 0 {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/replies") && fails > 0 {
 			fails--
 			return &ghsim.Fault{Status: http.StatusBadGateway}
 		}
@@ -89,5 +94,34 @@ func TestAnswerThreads(t *testing.T) {
 	}
 	if root, err := s.repo.ThreadOf(ctx, 999999); err != nil || root != 0 {
 		t.Errorf("the thread of nothing is %d, %v", root, err)
+	}
+}
+
+// An answer that is refused is no answer in a thread that is gone: it is told, and the threads behind
+// it are answered all the same.
+func TestAnswerThatIsRefused(t *testing.T) {
+	s, pull, _ := reviewed(t)
+	var answers []github.Answer
+	for i, body := range []string{"why?", "and this?"} {
+		id, err := s.sim.ReviewComment(full, pull, "ann", "x.txt", 1, body)
+		check(t, err)
+		answers = append(answers, github.Answer{Thread: id, Body: "Done.",
+			Marker: fmt.Sprintf("<!-- sia:v1 task=1-1 kind=respond key=1/%d -->", i)})
+	}
+	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if !strings.HasSuffix(r.URL.Path, fmt.Sprintf("/comments/%d/replies", answers[0].Thread)) {
+			return nil
+		}
+		return &ghsim.Fault{Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed","errors":[` +
+			`{"resource":"PullRequestReview","code":"custom","field":"user_id","message":"user_id can only have one pending review per pull request"}]}`}
+	})
+	err := s.repo.AnswerThreads(context.Background(), pull, answers, 0)
+	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), "one pending review") {
+		t.Errorf("got %v", err)
+	}
+	v, err := s.sim.Pull(full, pull)
+	check(t, err)
+	if n := len(v.OnLines); n != 3 || v.OnLines[n-1].ReplyTo != answers[1].Thread {
+		t.Errorf("comments %+v", v.OnLines)
 	}
 }

@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/mod/sumdb"
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/sia-bot/sia/app/atomicfile"
 )
 
 // goSumDB is the checksum database of the Go project, with its key as the go command has it.
@@ -95,16 +97,7 @@ func (d *database) WriteConfig(file string, old, now []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone already, once renamed
-	_, err = f.Write(now)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.Replace(path, now, 0o600)
 }
 
 // ReadCache has nothing: a lookup asks for some ten small answers.

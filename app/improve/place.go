@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/app/atomicfile"
 	"github.com/sia-bot/sia/sia/improve"
 )
 
@@ -45,7 +46,7 @@ func Open(root string, now func() time.Time) (*Place, error) {
 	}
 	ignore := filepath.Join(dir, ".gitignore")
 	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := writeWhole(ignore, []byte("*\n")); err != nil {
+		if err := atomicfile.Replace(ignore, []byte("*\n"), 0o644); err != nil {
 			return nil, fmt.Errorf("make a place for improvements: %w", err)
 		}
 	}
@@ -150,7 +151,7 @@ func (i *Iteration) Cycle(c improve.Cycle) error {
 func (i *Iteration) put(folder, name string, f improve.File) (path string, err error) {
 	path = filepath.Join(i.Dir, folder, filepath.FromSlash(name))
 	if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
-		err = writeWhole(path, []byte(f.Text))
+		err = atomicfile.Replace(path, []byte(f.Text), 0o644)
 	}
 	if err != nil {
 		return "", fmt.Errorf("save a version of %s: %w", name, err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sia-bot/sia/app/atomicfile"
 	"github.com/sia-bot/sia/sia/improve"
 )
 
@@ -122,7 +123,7 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 			return nil, err
 		}
 		i.step(stepSwapped)
-		return notes, errors.Join(removeOwn(r.Temp), syncFolder(filepath.Dir(s.Target)))
+		return notes, errors.Join(removeOwn(r.Temp), atomicfile.SyncFolder(filepath.Dir(s.Target)))
 	}
 	exchanged, err := exchange(r.Temp, s.Target)
 	if err != nil {
@@ -134,7 +135,7 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 			return nil, err
 		}
 	}
-	return notes, syncFolder(filepath.Dir(s.Target))
+	return notes, atomicfile.SyncFolder(filepath.Dir(s.Target))
 }
 
 // errKeep: what lies beside the file is not ours to remove.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sia-bot/sia/app/atomicfile"
 	"github.com/sia-bot/sia/sia/improve"
 )
 
@@ -46,7 +47,7 @@ type record struct {
 func (i *Iteration) save(r record) error {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
-		err = writeWhole(filepath.Join(i.Dir, recordName), append(b, '\n'))
+		err = atomicfile.Replace(filepath.Join(i.Dir, recordName), append(b, '\n'), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("save how far iteration %s is: %w", i.Name, err)
@@ -86,41 +87,6 @@ func sumOf(path string) (string, error) {
 	}
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:]), nil
-}
-
-// writeWhole writes a file so that it is there with all of its content or as it was before,
-// whenever the process or the machine stops.
-func writeWhole(path string, content []byte) error {
-	temp := path + ".new"
-	if err := writeSynced(temp, content, 0o644); err != nil {
-		return err
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-// writeSynced writes a new file of ours and waits until it is on the disk.
-func writeSynced(path string, content []byte, mode fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// syncFolder waits until a folder's names are on the disk.
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // layFile writes a file and the folders above it.

@@ -46,7 +46,7 @@ const (
 type Reader interface {
 	DeliveryBacklog(ctx context.Context) (store.Backlog, error)
 	EffectBacklog(ctx context.Context) (store.Backlog, error)
-	TaskStates(ctx context.Context) (map[sia.State]int, error)
+	CountStates(ctx context.Context, v store.Sight) (map[sia.State]int, error)
 	CreditsSpentByAll(ctx context.Context) (sia.Credits, error)
 	Halts(ctx context.Context) ([]store.Halt, error)
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
@@ -159,7 +159,7 @@ func (s *server) read() (reading, memory.Figures) {
 	var errs [6]error
 	r.deliveries, errs[0] = s.from.DeliveryBacklog(ctx)
 	r.effects, errs[1] = s.from.EffectBacklog(ctx)
-	r.tasks, errs[2] = s.from.TaskStates(ctx)
+	r.tasks, errs[2] = s.from.CountStates(ctx, store.SeesAll())
 	r.spent, errs[3] = s.from.CreditsSpentByAll(ctx)
 	var halted []store.Halt
 	halted, errs[4] = s.from.Halts(ctx)

@@ -59,6 +59,10 @@ func pullState(t sia.Task) string {
 		}
 		return "Every required check is green on " + Code(t.Head.Short(), 0) + ". This is ready for a person to review."
 	case sia.Stopped:
+		if checksGreen(t) {
+			return "SIA was stopped. Every required check was green on " + Code(t.Head.Short(), 0) + " when it last looked. What " +
+				"had been done stays here for you to review, to take further or to close."
+		}
 		return "SIA was stopped before the checks were all green. What had been done stays here for you to take further " +
 			"or to close."
 	case sia.Escalated, sia.OnHold:
@@ -69,6 +73,21 @@ func pullState(t sia.Task) string {
 		return "A draft, and SIA waits for a person: the status comment on the issue says for what."
 	}
 	return "A draft: SIA is still working on it, and marks it ready for review when every required check is green."
+}
+
+// checksGreen reports whether every required check of the head was green when it was last judged. That
+// is no verdict: changes to tests may be left for a person to accept.
+func checksGreen(t sia.Task) bool {
+	required := 0
+	for _, c := range t.Checks {
+		if c.Required && c.Colour != sia.Green {
+			return false
+		}
+		if c.Required {
+			required++
+		}
+	}
+	return required > 0
 }
 
 func lastWithWork(t sia.Task) *sia.Attempt {
@@ -96,8 +115,12 @@ func routeLine(t sia.Task, a sia.Attempt) string {
 
 // validation is the table of checks of the head.
 func validation(t sia.Task) string {
+	by := ""
+	if t.HeadBy.Login != "" {
+		by = "\nThe head commit is by " + Code(t.HeadBy.Login, 40) + ", not by SIA.\n"
+	}
 	if len(t.Checks) == 0 {
-		return "No check has reported on " + orNone(t.Head.Short()) + " yet."
+		return strings.TrimRight("No check has reported on "+orNone(t.Head.Short())+" yet.\n"+by, "\n")
 	}
 	var b strings.Builder
 	b.WriteString("| check | result | |\n|---|---|---|\n")
@@ -112,9 +135,7 @@ func validation(t sia.Task) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(link(Code(c.Name, 100), c.URL)), colourWords(c.Colour), cell(note))
 	}
-	if t.HeadBy.Login != "" {
-		b.WriteString("\nThe head commit is by " + Code(t.HeadBy.Login, 40) + ", not by SIA.\n")
-	}
+	b.WriteString(by)
 	for _, sha := range t.Accepted {
 		if sha == t.Head {
 			b.WriteString("\nA person accepted this commit's changes to tests or protected files.\n")

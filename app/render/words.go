@@ -41,13 +41,23 @@ func TechniqueName(id sia.TechniqueID) string {
 	return Line(sentenceCase(strings.ReplaceAll(string(id), "-", " ")), 60)
 }
 
-// approach says what an attempt was told, in a few words.
+// approach says what an attempt was told, in a few words, as Markdown.
 func approach(a sia.Attempt) string {
+	if a.Technique != "" && !a.Planning {
+		return "technique *" + few(Approach(a), 5) + "*"
+	}
+	return Approach(a)
+}
+
+// Approach says what an attempt was told, in a few words: of one with a technique the technique's name.
+func Approach(a sia.Attempt) string {
 	switch {
 	case a.Planning:
 		return "a plan"
 	case a.Technique != "":
-		return "technique *" + few(TechniqueName(a.Technique), 5) + "*"
+		return TechniqueName(a.Technique)
+	case a.Asked:
+		return "what reviewers asked for"
 	case a.Answers > 0:
 		return "the task and what people decided"
 	}

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/app/atomicfile"
 )
 
 // Candidate is what is kept of a commit that was looked at.
@@ -202,22 +204,10 @@ func (f *Folder) Runs() (out []Result, err error) {
 	return out, nil
 }
 
-// writeFile writes a file so that it is there whole or not at all, also after a power cut.
-func writeFile(name string, content []byte) (err error) {
+// writeFile writes a file and the folders above it.
+func writeFile(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	defer os.Remove(tmp.Name()) // it is gone when all went well
-	_, err = tmp.Write(content)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), name)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
+	return atomicfile.Replace(name, content, 0o600)
 }

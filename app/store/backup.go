@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sia-bot/sia/app/atomicfile"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -44,7 +45,7 @@ func (s *Store) Backup(ctx context.Context, file string) (size int64, err error)
 	if err != nil {
 		return 0, taken(op, err)
 	}
-	return size, syncFolder(filepath.Dir(file))
+	return size, atomicfile.SyncFolder(filepath.Dir(file))
 }
 
 // Files are the files of the database, whether they are there now or not: the database first.
@@ -85,13 +86,4 @@ func checkBackup(ctx context.Context, file string) (size int64, err error) {
 		size = info.Size()
 	}
 	return size, errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close())
-}
-
-// syncFolder has a file's name survive a loss of power.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

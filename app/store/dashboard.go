@@ -62,20 +62,20 @@ func (s *Store) FindTasks(ctx context.Context, v Sight, f Find) ([]sia.Task, err
 	return tasks, s.explain("find tasks", err)
 }
 
-// CountStates counts the tasks that have not ended by their state.
+// CountStates counts tasks by their state.
 func (s *Store) CountStates(ctx context.Context, v Sight) (map[sia.State]int, error) {
 	type count struct {
 		state sia.State
 		n     int
 	}
 	counts, err := collect(ctx, s.r, func(rows *sql.Rows) (c count, err error) { return c, rows.Scan(&c.state, &c.n) },
-		`SELECT state, count(*) FROM tasks WHERE state NOT IN ('passed', 'stopped') AND `+sees("repo_id")+` GROUP BY state`,
+		`SELECT state, count(*) FROM tasks WHERE `+sees("repo_id")+` GROUP BY state`,
 		v.args()...)
 	out := map[sia.State]int{}
 	for _, c := range counts {
 		out[c.state] = c.n
 	}
-	return out, s.explain("count the tasks that are open", err)
+	return out, s.explain("count tasks by state", err)
 }
 
 // Week is what came to an end in seven days, and what was spent in them.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -36,21 +35,6 @@ func (s *Store) backlog(ctx context.Context, query string, args ...any) (b Backl
 	err = s.r.QueryRowContext(ctx, query, args...).Scan(&b.Waiting, &oldest, &b.Failed)
 	b.Oldest = fromMicros(oldest)
 	return b, err
-}
-
-// TaskStates counts all tasks by their state.
-func (s *Store) TaskStates(ctx context.Context) (map[sia.State]int, error) {
-	type count struct {
-		state sia.State
-		n     int
-	}
-	counts, err := collect(ctx, s.r, func(rows *sql.Rows) (c count, err error) { return c, rows.Scan(&c.state, &c.n) },
-		`SELECT state, count(*) FROM tasks GROUP BY state`)
-	out := map[sia.State]int{}
-	for _, c := range counts {
-		out[c.state] = c.n
-	}
-	return out, s.explain("count tasks by state", err)
 }
 
 // CreditsSpentByAll is what all tasks cost, since ever.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"html/template"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -64,6 +65,7 @@ func (s *site) overview(r *http.Request) (frame, error) {
 	if p.Open, err = s.From.CountStates(ctx, sight); err != nil {
 		return frame{}, err
 	}
+	maps.DeleteFunc(p.Open, func(s sia.State, _ int) bool { return s.Final() })
 	if p.Waiting, p.Running, err = s.open(r, sight); err != nil {
 		return frame{}, err
 	}

@@ -96,6 +96,7 @@ func (s *site) funcs() template.FuncMap {
 		"time":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") },
 		"day":       func(t time.Time) string { return t.UTC().Format("2 Jan") },
 		"rfc":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"approach":  render.Approach,
 		"technique": render.TechniqueName,
 		"choice":    render.ChoiceWords,
 		"percent":   percent,

@@ -56,9 +56,9 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 	}
 	switch {
 	case obeyed:
-		return repo.React(ctx, e.Origin.OnIssue, e.Origin.Comment, reactObeyed)
+		return repo.React(ctx, e.Origin, reactObeyed)
 	case said.Answer != text:
-		return repo.React(ctx, e.Origin.OnIssue, e.Origin.Comment, reactRefused)
+		return repo.React(ctx, e.Origin, reactRefused)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 // Bounds of what an attempt is given of reviews.
 const (
 	mostThreads = 50
+	mostOthers  = 50      // people in threads whom GitHub is asked about, beside those who asked for something
 	mostSaid    = 30      // comments of one thread, the last ones
 	saidLimit   = 4000    // bytes of one comment
 	seenLines   = 20      // lines of code of one thread, the last ones
@@ -112,9 +113,14 @@ func threadsOf(all []github.ReviewComment, reviews map[int64]bool, comments []in
 	return threads
 }
 
-// saying tells whether somebody has a say in the repository. Each is asked about once.
+// saying tells whether somebody has a say in the repository. GitHub is asked once about each of those
+// who asked for something, who had one when they did, and about so many others, in the order in which
+// they are met: strangers can be many. Whoever comes after those has none.
 func (w *Worker) saying(t sia.Task, set sia.Settings) func(ctx context.Context, login string) (bool, error) {
-	known := map[string]bool{}
+	known, wishes, others := map[string]bool{}, map[string]bool{}, 0
+	for _, wish := range t.Wishes {
+		wishes[wish.By.Login] = true
+	}
 	return func(ctx context.Context, login string) (bool, error) {
 		if ok, asked := known[login]; asked {
 			return ok, nil
@@ -122,6 +128,12 @@ func (w *Worker) saying(t sia.Task, set sia.Settings) func(ctx context.Context, 
 		if strings.HasSuffix(login, "[bot]") {
 			known[login] = slices.Contains(set.Access.Bots, login)
 			return known[login], nil
+		}
+		if !wishes[login] {
+			if others == mostOthers {
+				return false, nil
+			}
+			others++
 		}
 		have, err := w.repo(t).Permission(ctx, login)
 		if err != nil {

@@ -47,18 +47,16 @@ func (w *Worker) respond(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 		answers = append(answers, github.Answer{Thread: thread.ID, Marker: m.String(), Body: render.Thread(t, came, w.Links)})
 	}
 	known := w.known(f)
+	var err error
 	if len(answers) > 0 {
-		if err := w.repo(t).AnswerThreads(ctx, t.Pull.Number, answers, known); err != nil {
-			return nil, err
-		}
+		err = w.repo(t).AnswerThreads(ctx, t.Pull.Number, answers, known)
 	}
 	if len(o.Words) > 0 {
 		text := render.Asked(t, o, said[:len(o.Words)], len(diff.Files) > 0, w.Links)
-		if _, _, err := w.repo(t).UpsertComment(ctx, t.Pull.Number, markerLine(f), text, known); err != nil {
-			return nil, err
-		}
+		_, _, failed := w.repo(t).UpsertComment(ctx, t.Pull.Number, markerLine(f), text, known)
+		err = errors.Join(failed, err) // what may yet succeed comes first: a refused thread is refused again
 	}
-	return sia.Done{}, nil
+	return sia.Done{}, err
 }
 
 // touched reports whether a change is at the lines of a thread, or anywhere in its file where those

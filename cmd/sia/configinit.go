@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/sia-bot/sia/app/atomicfile"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/project"
 )
@@ -113,7 +114,7 @@ func lookAtFolder(root *os.Root) (project.Project, error) {
 }
 
 // writeNew writes a file all at once, and its folder, unless there is one of that name.
-func writeNew(root *os.Root, name string, content []byte) (err error) {
+func writeNew(root *os.Root, name string, content []byte) error {
 	const doing = "write " + config.Path
 	if _, err := root.Lstat(name); err == nil {
 		return fmt.Errorf("%s: it is there already, and is left as it is; compare it with what sia config init prints", doing)
@@ -121,20 +122,7 @@ func writeNew(root *os.Root, name string, content []byte) (err error) {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	part := name + ".part"
-	f, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	defer func() { err = errors.Join(err, root.Remove(part)) }()
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	if err := root.Link(part, name); err != nil { // unlike a rename, it replaces nothing
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	return nil
+	return atomicfile.CreateIn(root, name, content, 0o644)
 }
 
 // initial is what was found, as JSON.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/sia-bot/sia/app/atomicfile"
 )
 
 // manCmd prints or writes manual pages, made of the same words as --help.
@@ -57,13 +59,7 @@ func (c *manCmd) writeAll(e *commandEnv, root *kong.Node) error {
 	var all []writtenPage
 	for _, n := range visibleNodes(root) {
 		page := writtenPage{Name: manName(n) + ".1", File: filepath.Join(c.Folder, manName(n)+".1")}
-		out, err := createOut(page.File, 0o644)
-		if err != nil {
-			return err
-		}
-		err = out.finish([]byte(manPage(n)))
-		out.discard()
-		if err != nil {
+		if err := atomicfile.Replace(page.File, []byte(manPage(n)), 0o644); err != nil {
 			return err
 		}
 		all = append(all, page)

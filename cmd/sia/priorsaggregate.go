@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sia-bot/sia/app/atomicfile"
 	"github.com/sia-bot/sia/policies/priors"
 )
 
@@ -48,11 +49,11 @@ func (c *priorsAggregateCmd) Run(e *commandEnv) error {
 			return err
 		}
 	}
-	f, err := createOut(c.Out, 0o644)
+	f, err := atomicfile.Begin(c.Out, 0o644)
 	if err != nil {
 		return err
 	}
-	defer f.discard()
+	defer f.Discard()
 	reports := make([]priors.Report, 0, len(c.Files))
 	for _, name := range c.Files {
 		if e.ctx.Err() != nil {
@@ -90,7 +91,7 @@ func (c *priorsAggregateCmd) Run(e *commandEnv) error {
 	if err != nil {
 		return err
 	}
-	if err := f.finish(signed); err != nil {
+	if err := f.Replace(signed); err != nil {
 		return err
 	}
 	if c.Output == "json" {

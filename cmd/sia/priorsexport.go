@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/sia-bot/sia/app/atomicfile"
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/settings"
 	"github.com/sia-bot/sia/app/store"
@@ -51,11 +52,11 @@ func (c *priorsExportCmd) Run(e *commandEnv) error {
 		if c.Out == "" || c.DryRun {
 			return c.draft(e, sharing)
 		}
-		f, err := createOut(c.Out, 0o644)
+		f, err := atomicfile.Begin(c.Out, 0o644)
 		if err != nil {
 			return err
 		}
-		defer f.discard()
+		defer f.Discard()
 		var r store.SharedReport
 		var what learn.Share
 		if c.Again {
@@ -69,7 +70,7 @@ func (c *priorsExportCmd) Run(e *commandEnv) error {
 		if err != nil {
 			return err
 		}
-		if err := f.finish(r.Signed); err != nil {
+		if err := f.Replace(r.Signed); err != nil {
 			return fmt.Errorf("%w; the report for period %d is kept: sia priors export --again --out FILE", err, r.Period)
 		}
 		shown := exported{File: c.Out, Period: r.Period, Key: r.Key, Techniques: what.Techniques, Coders: what.Coders,

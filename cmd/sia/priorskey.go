@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sia-bot/sia/app/atomicfile"
 	"github.com/sia-bot/sia/policies/priors"
 )
 
@@ -43,16 +44,8 @@ func signingKey(path string) (k priors.Key, isNew bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return k, false, err
 	}
-	f, err := createOut(path, 0o600)
-	if err != nil {
-		return k, false, err
-	}
-	defer f.discard()
-	_, err = f.WriteString(k.Private() + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Link(f.Name(), path) // not in the place of one that somebody else has just made
-	}
-	if errors.Is(err, fs.ErrExist) {
+	err = atomicfile.Create(path, []byte(k.Private()+"\n"), 0o600)
+	if errors.Is(err, fs.ErrExist) { // somebody else has just made one
 		return signingKey(path)
 	}
 	return k, true, err

@@ -81,9 +81,18 @@ func testFound(t *testing.T, s *fixture) {
 			t.Errorf("%+v: %s, %v; want %s", c.f, issues(got), err, c.want)
 		}
 	}
-	open, err := s.CountStates(patient(t), store.SeesOnly(demo.ID))
-	if d := cmp.Diff(map[sia.State]int{sia.Queued: 3}, open); err != nil || d != "" {
-		t.Errorf("%v %s", err, d)
+	for _, c := range []struct {
+		v    store.Sight
+		want map[sia.State]int
+	}{
+		{store.SeesOnly(demo.ID), map[sia.State]int{sia.Queued: 3, sia.Stopped: 1}},
+		{store.SeesAll(), map[sia.State]int{sia.Queued: 4, sia.Stopped: 1}},
+		{store.Sight{}, map[sia.State]int{}},
+	} {
+		states, err := s.CountStates(patient(t), c.v)
+		if d := cmp.Diff(c.want, states); err != nil || d != "" {
+			t.Errorf("%v %s", err, d)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -29,7 +30,7 @@ func (g *Registration) manual(w http.ResponseWriter, r *http.Request) {
 		see(w, r, Path)
 		return
 	}
-	g.fields(w, r, http.StatusOK, manualPage{WebhookSecret: random(), choice: choice{Name: g.conf.Name, GitHub: g.conf.GitHub,
+	g.fields(w, r, http.StatusOK, manualPage{WebhookSecret: rand.Text(), choice: choice{Name: g.conf.Name, GitHub: g.conf.GitHub,
 		PublicURL: g.conf.PublicURL}}, nil)
 }
 

@@ -3,7 +3,6 @@ package setup
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/base64"
 	"sync"
 	"time"
 )
@@ -36,7 +35,7 @@ func newPending(now func() time.Time) *pending {
 
 // begin remembers a registration and returns its state.
 func (p *pending) begin(c choice, token string) string {
-	state := random()
+	state := rand.Text()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for s, b := range p.byState {
@@ -61,11 +60,4 @@ func (p *pending) find(state, token string) *begun {
 		return nil
 	}
 	return b
-}
-
-// random is text that nobody can guess, of 256 bits.
-func random() string {
-	var b [32]byte
-	rand.Read(b[:])
-	return base64.RawURLEncoding.EncodeToString(b[:])
 }

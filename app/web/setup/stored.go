@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/sia-bot/sia/app/atomicfile"
 )
 
 // File is the name of the file, in the server's folder, that holds what GitHub said of the app, keys included.
@@ -80,54 +82,42 @@ func keep(dir string, r Registered, replace bool) error {
 		return err
 	}
 	path := filepath.Join(dir, File)
-	f, err := os.CreateTemp(dir, File+".*") // 0600
+	f, err := atomicfile.Begin(path, 0o600)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
+	defer f.Discard()
 	if replace {
-		return replaceFile(dir, f.Name(), path)
+		if err := keepAside(dir, path); err != nil {
+			return err
+		}
+		return f.Replace(append(b, '\n'))
 	}
-	if err := os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) {
+	if err = f.Create(append(b, '\n')); errors.Is(err, fs.ErrExist) {
 		return ErrExists
-	} else if err != nil {
-		return err
 	}
-	return syncFolder(dir)
+	return err
 }
 
-// replaceFile puts a new file in the place of one, which is kept under another name.
-func replaceFile(dir, with, path string) error {
-	if old, ok, err := Load(dir); err == nil && ok {
-		aside := filepath.Join(dir, fmt.Sprintf("github-app-%d.json", old.ID))
-		if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err := os.Link(path, aside); err != nil {
-			return err
-		}
+// keepAside gives the file of the app that is stored a second name, under its app's id.
+func keepAside(dir, path string) error {
+	old, ok, err := Load(dir)
+	if err != nil || !ok {
+		return nil //nolint:nilerr // what can't be read is no app, and its place is taken
 	}
-	return errors.Join(os.Rename(with, path), syncFolder(dir))
-}
-
-// syncFolder has a folder's entries outlive a power cut.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
+	aside := filepath.Join(dir, fmt.Sprintf("github-app-%d.json", old.ID))
+	if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return os.Link(path, aside)
 }
 
 // writable says why nothing can be stored in a folder, before GitHub hands out keys only once.
 func writable(dir string) error {
-	f, err := os.CreateTemp(dir, File+".*")
+	f, err := atomicfile.Begin(filepath.Join(dir, File), 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	f.Discard()
+	return nil
 }

@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"crypto/rand"
 	"net/http"
 	"sync"
 	"time"
@@ -32,7 +33,7 @@ type Invitation struct {
 // NewInvitation makes a link to a path, such as /setup. secure says that it is reached by https.
 func NewInvitation(path string, secure bool, now func() time.Time) *Invitation {
 	return &Invitation{path: path, secure: secure, now: now, tokens: newTokens(),
-		guard: guard{same: http.NewCrossOriginProtection()}, link: random()}
+		guard: guard{same: http.NewCrossOriginProtection()}, link: rand.Text()}
 }
 
 // Link is the path with the token; it is for the operator's eyes alone.
@@ -67,7 +68,7 @@ func (i *Invitation) take(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if same(i.link, r.URL.Query().Get("token")) {
-		i.link, i.guest, i.until = "", random(), i.now().Add(guestFor)
+		i.link, i.guest, i.until = "", rand.Text(), i.now().Add(guestFor)
 		http.SetCookie(w, &http.Cookie{Name: i.cookie(), Value: i.guest, Path: "/", HttpOnly: true, Secure: i.secure,
 			MaxAge: int(guestFor.Seconds()), SameSite: http.SameSiteLaxMode})
 	}

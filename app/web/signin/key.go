@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/sia-bot/sia/app/atomicfile"
 )
 
 // keyFile holds the key that seals cookies, keySize bytes. Deleting it signs everybody out.
@@ -33,20 +35,11 @@ func openSeal(dir string) (cipher.AEAD, error) {
 	return newSeal(key)
 }
 
-// makeKey writes a new key, or reads the one that another process wrote meanwhile. The file is there whole or not at all.
+// makeKey writes a new key, or reads the one that another process wrote meanwhile.
 func makeKey(path string) ([]byte, error) {
 	key := make([]byte, keySize)
 	rand.Read(key)
-	f, err := os.CreateTemp(filepath.Dir(path), keyFile+".*") // 0600
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(key)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return nil, err
-	}
-	if err := os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) {
+	if err := atomicfile.Create(path, key, 0o600); errors.Is(err, fs.ErrExist) {
 		return os.ReadFile(path)
 	} else if err != nil {
 		return nil, err

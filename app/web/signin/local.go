@@ -53,8 +53,8 @@ func (l *local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c, err := r.Cookie(operatorCookie)
-	if err != nil || len(c.Value) != len(random()) {
-		c = &http.Cookie{Name: operatorCookie, Value: random(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	if err != nil || len(c.Value) != len(rand.Text()) {
+		c = &http.Cookie{Name: operatorCookie, Value: rand.Text(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
 		http.SetCookie(w, c)
 	}
 	token := l.tokens.of(c.Value)

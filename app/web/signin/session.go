@@ -120,12 +120,5 @@ func newSeal(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// random is text that nobody can guess, of 256 bits.
-func random() string {
-	var b [32]byte
-	rand.Read(b[:])
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
-
 // same compares in a time that does not depend on where they differ. Nothing is like nothing.
 func same(a, b string) bool { return a != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -21,6 +21,7 @@ package signin
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -201,7 +202,7 @@ func (d *door) ask(w http.ResponseWriter, r *http.Request) {
 
 // begin is GET /signin/github: it goes to GitHub with a state and a challenge that only this browser can answer.
 func (d *door) begin(w http.ResponseWriter, r *http.Request) {
-	b := beginning{State: random(), Verifier: oauth2.GenerateVerifier(), To: localPath(r.URL.Query().Get("to")),
+	b := beginning{State: rand.Text(), Verifier: oauth2.GenerateVerifier(), To: localPath(r.URL.Query().Get("to")),
 		Until: d.now().Add(beginFor)}
 	if err := d.jar.put(w, beginCookie, b, beginFor); err != nil {
 		d.fail(w, r, "begin a sign-in", err)
@@ -260,7 +261,7 @@ func (d *door) session(ctx context.Context, code, verifier string) (session, err
 	if err != nil {
 		return session{}, err
 	}
-	s := session{ID: random(), Token: token.AccessToken, CSRF: random(), Login: who.Login, UserID: who.ID,
+	s := session{ID: rand.Text(), Token: token.AccessToken, CSRF: rand.Text(), Login: who.Login, UserID: who.ID,
 		Until: d.now().Add(sessionFor)}
 	if life := time.Until(token.Expiry); !token.Expiry.IsZero() && life < sessionFor {
 		s.Until = d.now().Add(life)
