@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // maxAnswerBytes bounds what is read of one answer.
@@ -82,27 +84,16 @@ func (t watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// retryAfter reads how long an endpoint asks to wait: Retry-After in seconds or
-// as a date (RFC 9110, section 10.2.3), or retry-after-ms, which OpenAI and
+// retryAfter reads how long an endpoint asks to wait: Retry-After, or retry-after-ms, which OpenAI and
 // Azure send. Nonsense is 0.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	const most = 24 * time.Hour
-	bound := func(d time.Duration) time.Duration { return min(max(0, d), most) }
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 &&
 		ms <= float64(most/time.Millisecond) {
-		return bound(time.Duration(ms * float64(time.Millisecond)))
+		return time.Duration(ms * float64(time.Millisecond))
 	}
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseFloat(v, 64); err == nil {
-		if !(s >= 0) {
-			return 0
-		}
-		return bound(time.Duration(min(s, most.Seconds()) * float64(time.Second)))
-	}
-	if at, err := http.ParseTime(v); err == nil {
-		return bound(at.Sub(now))
-	}
-	return 0
+	wait, _ := text.RetryAfter(h.Get("Retry-After"), now)
+	return min(wait, most)
 }
 
 // boundedBody fails a read beyond left bytes.

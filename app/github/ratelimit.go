@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 const (
@@ -246,23 +248,15 @@ func saysLimit(resp *http.Response) bool {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	text := strings.ToLower(string(body))
-	return err == nil && (strings.Contains(text, "secondary rate limit") ||
-		strings.Contains(text, "rate limit exceeded") || strings.Contains(text, "abuse detection"))
+	said := strings.ToLower(string(body))
+	return err == nil && (strings.Contains(said, "secondary rate limit") ||
+		strings.Contains(said, "rate limit exceeded") || strings.Contains(said, "abuse detection"))
 }
 
-// retryAfter reads a Retry-After header, which holds seconds or a date: from a
-// second up to [longestWait].
+// retryAfter reads a Retry-After header: from a second up to [longestWait].
 func retryAfter(s string, now time.Time) (time.Duration, bool) {
-	d, ok := headerSeconds(s)
-	if !ok {
-		at, err := http.ParseTime(s)
-		if err != nil {
-			return 0, false
-		}
-		d = at.Sub(now)
-	}
-	return min(max(d, time.Second), longestWait), true
+	wait, ok := text.RetryAfter(s, now)
+	return min(max(wait, time.Second), longestWait), ok
 }
 
 // headerSeconds reads a header that holds a whole number of seconds.

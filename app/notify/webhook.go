@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -107,7 +106,8 @@ func (w *webhook) refusal(resp *http.Response, said string) error {
 			fmt.Errorf("HTTP %d", status))
 	case status == http.StatusTooManyRequests || status >= 500:
 		e := w.error("it can't take messages now; SIA tries again", because)
-		e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), w.now())
+		wait, _ := text.RetryAfter(resp.Header.Get("Retry-After"), w.now())
+		e.RetryAfter = min(wait, lastPause)
 		return e
 	case status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge ||
 		status == http.StatusUnprocessableEntity:
@@ -130,15 +130,4 @@ func unreachable(err error) string {
 		return "its certificate is not trusted; SSL_CERT_FILE names the certificate of an authority of your own"
 	}
 	return "it can't be reached; check its address, and the network between"
-}
-
-// retryAfter reads a Retry-After header, which holds seconds or a date (RFC 9110, section 10.2.3); 0 for nonsense.
-func retryAfter(s string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseFloat(strings.TrimSpace(s), 64); err == nil && seconds > 0 {
-		return time.Duration(min(seconds, lastPause.Seconds()) * float64(time.Second))
-	}
-	if at, err := http.ParseTime(s); err == nil {
-		return min(max(0, at.Sub(now)), lastPause)
-	}
-	return 0
 }

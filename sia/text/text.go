@@ -1,6 +1,6 @@
 // Package text makes long texts short and texts of several lines one line, for
 // wherever a text is only to be recognised: a title, a list, an error, a log. It
-// also tells how far two words are apart.
+// also tells how far two words are apart, and reads how long a server asks to wait.
 //
 // It knows nothing of where a text comes from or goes to: what strangers wrote is
 // made harmless, and secrets are masked, by who shows it. Its functions are pure and
