@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -100,9 +101,19 @@ func (w *window) types(field, words string) {
 	w.does("type into "+field, chromedp.KeyEvent(words))
 }
 
-// presses a button or a link, by the words that it begins with.
+// presses a button or a link, by the words that it begins with, and waits for the page that it leads to. A page that was
+// just loaded may not hear the first time: browsers drop what is pressed before a page is painted.
 func (w *window) presses(words string) {
 	w.t.Helper()
-	w.does("press "+words,
-		chromedp.Click(chromedp.Search(fmt.Sprintf(`//*[self::a or self::button][starts-with(normalize-space(.), %q)]`, words))))
+	at := chromedp.Search(fmt.Sprintf(`//*[self::a or self::button][starts-with(normalize-space(.), %q)]`, words))
+	var err error
+	for range 3 {
+		ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+		_, err = chromedp.RunResponse(ctx, chromedp.Click(at))
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
+	}
+	w.must(err, "press "+words)
 }
