@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -146,5 +147,45 @@ func TestPagesSwitchAndForget(t *testing.T) {
 		if err != nil || kept.State != c.then || !strings.Contains(said, c.said) {
 			t.Errorf("%s forgets it: %q; it is %s, %v", c.who.Actor.Login, said, kept.State, err)
 		}
+	}
+}
+
+// A lesson that somebody edits on its page stands on the memory branch with SIA's next commit there, and is not taken back
+// by what the file said before; who may not write to the repository edits nothing.
+func TestLessonsAreEditedOnTheirPage(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Sim.CreateUser("visitor")
+	check(t, s.Sim.SetPermission(apptest.Repo, "visitor", "read"))
+	repo, err := s.Sim.Repo(apptest.Repo)
+	check(t, err)
+	l := lesson.NewTaught(repo.ID, "test", "run make generate", sia.Actor{Login: "ada"}, sia.Task{}, s.Clock.Now())
+	check(t, s.App.Store.PutLessons(t.Context(), repo.ID, l))
+	resolve(t, s, "Greet the customers") // the file is written
+	writes := func(login string) viewer.Viewer {
+		return viewer.Viewer{Actor: sia.Actor{Login: login}, Repos: map[int64]viewer.Role{repo.ID: viewer.Writes}}
+	}
+	seen := lesson.DraftOf(l)
+	sent := url.Values{"do": {"edit"}, "seen": {seen.Seen}, "kind": {string(l.Kind)}, "text": {"run make gen\r\n& commit it"}, "when": {"the schema changes"}}
+	for login, want := range map[string]int{"visitor": http.StatusUnprocessableEntity, apptest.Owner: http.StatusSeeOther} {
+		r := httptest.NewRequestWithContext(viewer.With(t.Context(), writes(login)), http.MethodPost,
+			fmt.Sprintf("/lessons/%d/%s", repo.ID, l.ID), strings.NewReader(sent.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		if s.App.Pages().ServeHTTP(w, r); login == "visitor" && (w.Code != want || !strings.Contains(w.Body.String(), "write access")) {
+			t.Errorf("%s: %d %s", login, w.Code, w.Body)
+		} else if login != "visitor" && w.Code != want {
+			t.Errorf("%s: %d %s", login, w.Code, w.Body)
+		}
+	}
+	resolve(t, s, "Greet the customers of the shop")
+	if file := onMemory(t, s, lesson.Path); !strings.Contains(file, "run make gen &amp; commit it") || strings.Contains(file, "run make generate") {
+		t.Errorf("on the memory branch:\n%s", file)
+	}
+	known, err := s.App.Store.Lessons(t.Context(), repo.ID)
+	check(t, err)
+	if i := slices.IndexFunc(known, func(k lesson.Lesson) bool { return k.Text == "run make gen & commit it" }); i < 0 ||
+		known[i].Context != "the schema changes" || known[i].From.By.Login != apptest.Owner {
+		t.Errorf("known: %+v", known)
 	}
 }

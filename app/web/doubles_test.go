@@ -34,6 +34,20 @@ func (d *doer) Teach(_ context.Context, by sia.Actor, repo store.Repository, t s
 	return d.note(by, repo.String()+" forget "+t.Forget)
 }
 
+func (d *doer) EditLesson(
+	_ context.Context, by sia.Actor, repo store.Repository, id lesson.ID, draft lesson.Draft,
+) (lesson.Lesson, error) {
+	if draft.Text == "" {
+		return lesson.Lesson{}, lesson.Refused("It is empty.")
+	}
+	if draft.Seen == "old" {
+		now := lesson.NewTaught(repo.ID, repo.Name, "what somebody else wrote", sia.Actor{}, sia.Task{}, start)
+		return lesson.Lesson{}, &lesson.StaleError{Now: now}
+	}
+	_, err := d.note(by, repo.String()+" edit "+string(id)+" "+draft.Text)
+	return lesson.Lesson{ID: id, State: lesson.Active}, err
+}
+
 func (d *doer) Halt(_ context.Context, by sia.Actor, _ int64) (string, error) {
 	return d.note(by, "halt")
 }

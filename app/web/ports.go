@@ -53,6 +53,11 @@ type Doer interface {
 	Say(ctx context.Context, by sia.Actor, task sia.TaskID, line string) (answer string, err error)
 	// Teach has something remembered or forgotten in a repository.
 	Teach(ctx context.Context, by sia.Actor, repo store.Repository, teach sia.Teach) (answer string, err error)
+	// EditLesson makes a lesson what a draft says, and returns the one that then stands for it. The error is
+	// [lesson.Refused] or a *[lesson.StaleError] where the draft is not taken.
+	EditLesson(
+		ctx context.Context, by sia.Actor, repo store.Repository, id lesson.ID, d lesson.Draft,
+	) (lesson.Lesson, error)
 	// Halt pauses all of an installation, and Lift ends that. Who may is for the caller to know.
 	Halt(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
 	Lift(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)

@@ -158,24 +158,31 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 			s.refuse(w, r, name, err)
 			return
 		}
-		var b bytes.Buffer
-		if asksJSON(r) {
-			w.Header().Set("Content-Type", "application/json")
-			err = json.NewEncoder(&b).Encode(f.Body)
-		} else {
-			f.since = since
-			f.Viewer, f.Here = viewer.From(r.Context()), here(r)
-			f.Said = s.notes.read(r.URL.Query().Get("note"))
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			err = s.pages[name].Execute(&b, f)
-		}
-		if err != nil {
-			s.Logger.ErrorContext(ctx, "page not written", "page", name, "error", err)
-			http.Error(w, "The page could not be made; the log says why.", http.StatusInternalServerError)
-			return
-		}
-		_, _ = w.Write(b.Bytes())
+		f.since = since
+		s.show(w, r, http.StatusOK, name, f)
 	}
+}
+
+// show answers with a page, or with its JSON twin.
+func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name string, f frame) {
+	var b bytes.Buffer
+	var err error
+	if asksJSON(r) {
+		w.Header().Set("Content-Type", "application/json")
+		err = json.NewEncoder(&b).Encode(f.Body)
+	} else {
+		f.Viewer, f.Here = viewer.From(r.Context()), here(r)
+		f.Said = s.notes.read(r.URL.Query().Get("note"))
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		err = s.pages[name].Execute(&b, f)
+	}
+	if err != nil {
+		s.Logger.ErrorContext(r.Context(), "page not written", "page", name, "error", err)
+		http.Error(w, "The page could not be made; the log says why.", http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes())
 }
 
 // here is the address of a page, without the answer that it shows.
@@ -229,6 +236,10 @@ func (s *site) action(act func(*http.Request) (note, error)) http.HandlerFunc {
 			return
 		}
 		n, err := act(r.WithContext(ctx))
+		if n.again != nil && err == nil {
+			s.show(w, r, n.again.status, n.again.page, n.again.frame)
+			return
+		}
 		if err != nil {
 			s.refuse(w, r, "form", err)
 			return
