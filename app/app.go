@@ -121,7 +121,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}
 	a.ending = make(chan struct{})
 	a.pages, err = web.New(web.Deps{
-		From: g.store, Do: intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Links: c.links(),
+		From: g.store, Do: intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Diffs: newDiffer(g), Links: c.links(),
 		Logger: g.log, Now: g.now, Ending: a.ending,
 	})
 	if err != nil {

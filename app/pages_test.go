@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -187,5 +189,34 @@ func TestLessonsAreEditedOnTheirPage(t *testing.T) {
 	if i := slices.IndexFunc(known, func(k lesson.Lesson) bool { return k.Text == "run make gen & commit it" }); i < 0 ||
 		known[i].Context != "the schema changes" || known[i].From.By.Login != apptest.Owner {
 		t.Errorf("known: %+v", known)
+	}
+}
+
+// What an attempt changed stands on its page, from what the server has: nothing is asked of GitHub for it, and where the
+// mirror is gone, the page says so.
+func TestAnAttemptShowsItsDiff(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	n := resolve(t, s, "Greet the customers")
+	show := func(attempt int) string {
+		t.Helper()
+		r := httptest.NewRequestWithContext(viewer.With(t.Context(), viewer.Viewer{Operator: true}), http.MethodGet,
+			fmt.Sprintf("/tasks/%s/attempts/%d", s.Task(n).ID, attempt), nil)
+		w := httptest.NewRecorder()
+		s.App.Pages().ServeHTTP(w, r)
+		return w.Body.String()
+	}
+	asked := s.Sim.CountCalls()
+	for attempt, want := range map[int]string{1: `<span class="add">&#43;Hello world`, 2: `<span class="add">&#43;Hello, world!`} {
+		if page := show(attempt); !strings.Contains(page, want) || !strings.Contains(page, "<summary>1 file, +1 −0</summary>") {
+			t.Errorf("attempt %d lacks %q:\n%s", attempt, want, page)
+		}
+	}
+	check(t, os.RemoveAll(filepath.Join(s.Folder(), "git", "mirrors")))
+	if page := show(2); !strings.Contains(page, "does not have these commits any more") {
+		t.Errorf("without a mirror:\n%s", page)
+	}
+	if n := s.Sim.CountCalls() - asked; n != 0 {
+		t.Errorf("GitHub was asked %d times", n)
 	}
 }

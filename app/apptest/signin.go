@@ -32,3 +32,6 @@ func (s *Stage) InstallFor(owner string, names ...string) int64 {
 	s.Quiet()
 	return id
 }
+
+// Folder is where the application keeps what it has.
+func (s *Stage) Folder() string { return s.config.Dir }

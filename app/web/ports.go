@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 )
@@ -71,6 +72,12 @@ type Sharer interface {
 // Settings says what is in force in a repository, and from where.
 type Settings interface {
 	Kept(ctx context.Context, installation int64, repo sia.Repo) (set sia.InForce, read bool, err error)
+}
+
+// Differ shows what lies between two commits of a repository, by what the server has of it: nothing is fetched, and what it
+// has not is [gitops.ErrNotHere]. more is how many changed files are left out.
+type Differ interface {
+	Diff(ctx context.Context, installation int64, repo sia.Repo, from, to sia.SHA) (d gitops.Diff, more int, err error)
 }
 
 // Adviser ranks techniques for a pattern of failure in a repository as they would be chosen now, the
