@@ -41,8 +41,8 @@ func press(t *testing.T, s *apptest.Stage, v viewer.Viewer, path string, pairs .
 	return said
 }
 
-// Before anything was learned the page says what the shipped table expects, by the policy in force.
-func TestPagesSayWhatWouldBeTried(t *testing.T) {
+// Before anything was learned the pages say what the shipped tables expect, by the policies in force.
+func TestPagesSayWhatWouldBeDone(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
 	n := open(t, s, "Greet the customers")
@@ -55,6 +55,16 @@ func TestPagesSayWhatWouldBeTried(t *testing.T) {
 		"nobody has tried it on this pattern yet"} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%d: the page lacks %q:\n%s", w.Code, want, w.Body)
+		}
+	}
+	r = httptest.NewRequestWithContext(viewer.With(t.Context(), viewer.Viewer{Operator: true}), http.MethodGet,
+		fmt.Sprintf("/coders?repo=%d&kind=docs", s.Task(n).Repo.ID), nil)
+	w = httptest.NewRecorder()
+	s.App.Pages().ServeHTTP(w, r)
+	for _, want := range []string{"Who would take a new task", `<option value="docs" selected>`, `<th scope="row">coder</th>`,
+		"it is the only one that may work here"} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%d: the page of coders lacks %q:\n%s", w.Code, want, w.Body)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func everyPage() map[string]string {
 		"question": "/tasks/9-4",
 		"attempt":  "/tasks/9-4/attempts/1", "diff": "/tasks/9-5/attempts/1", "costs": "/costs", "escalations": "/escalations",
 		"techniques": "/techniques?repo=9",
-		"coders":     "/coders", "patterns": "/patterns", "policies": "/policies", "change": "/policies/bookings-change",
+		"coders":     "/coders?repo=9", "patterns": "/patterns", "policies": "/policies", "change": "/policies/bookings-change",
 		"lessons": "/lessons?repo=9", "lesson": "/lessons/9/" + string(lessonOf(bookings)), "settings": "/settings?repo=9",
 		"installations": "/installations", "installation": "/installations/1"}
 }
