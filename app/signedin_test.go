@@ -379,6 +379,13 @@ func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop pla
 	if got := mel.fetch(http.MethodPost, lessons, "do=share"); got.Status != http.StatusBadRequest {
 		t.Errorf("mel shares: %d %s", got.Status, got.Body)
 	}
+	mel.open(lessons)
+	check(t, chromedp.Do(mel.ctx, chromedp.Click(chromedp.CSS("#edit > summary")), chromedp.WaitVisible(chromedp.CSS("[name=when]")),
+		chromedp.SendKeys(chromedp.CSS("[name=when]"), "the schema changes")))
+	mel.presses("Save")
+	if !strings.HasPrefix(mel.said(), "Changed:") || !strings.Contains(mel.page(), "When the schema changes: shopword is generated") {
+		t.Errorf("mel changes a lesson: %q\n%s", mel.said(), mel.page())
+	}
 	ada.open(switches)
 	ada.presses("Pause everything")
 	if all, err := s.App.Store.Halts(t.Context()); err != nil || len(all) != 1 {
