@@ -7,8 +7,10 @@ import (
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/settings"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/bandit"
+	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
 )
@@ -30,16 +32,41 @@ func newChooser(g *ground, c Config) (*learn.Chooser, error) {
 	return learn.NewChooser(g.store, learner, setup, g.now), nil
 }
 
-// adviser previews which technique would be chosen.
-type adviser struct {
-	store   *store.Store
-	chooser *learn.Chooser
-	library *technique.Library // those that ship
+// assigner says who works.
+type assigner struct {
+	decider *learn.Decider
+	coders  work.Coders
 }
 
-func newAdviser(s *store.Store, chooser *learn.Chooser) (adviser, error) {
+// adviser previews which technique would be chosen, and who would work.
+type adviser struct {
+	store    *store.Store
+	settings *settings.Files
+	chooser  *learn.Chooser
+	library  *technique.Library // those that ship
+	who      assigner
+}
+
+func newAdviser(s *store.Store, set *settings.Files, chooser *learn.Chooser, who assigner) (adviser, error) {
 	library, wrong := technique.LoadLibrary(nil)
-	return adviser{s, chooser, library}, errors.Join(wrong...)
+	return adviser{s, set, chooser, library, who}, errors.Join(wrong...)
+}
+
+// Assign ranks the coders that may work in a repository for a new task of a kind, by the policy in force there, the best
+// first, and says why.
+func (a adviser) Assign(ctx context.Context, repo store.Repository, kind policies.Kind) ([]coder.Option, string, error) {
+	set, err := settings.Kept(ctx, a.store, repo.Installation, repo.Repo)
+	if err != nil {
+		return nil, "", err
+	}
+	in, read, err := a.settings.Kept(ctx, repo.Installation, repo.Repo)
+	if err != nil {
+		return nil, "", err
+	}
+	if !read {
+		in.Settings = sia.DefaultSettings()
+	}
+	return a.who.decider.PreviewAssign(ctx, set, repo.Repo, in.Settings, kind, work.Candidates(a.who.coders.MayWork(in.Settings)))
 }
 
 // Advise ranks techniques for a pattern of failure in a repository, by the policy in force there, the

@@ -115,20 +115,20 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	advise, err := newAdviser(g.store, chooser)
+	looker := sweep.NewLooker(g.store, g.github, intake, g.now)
+	worker, who, err := newWorker(ctx, g, c, o, looker, chooser)
+	if err != nil {
+		return nil, err
+	}
+	advise, err := newAdviser(g.store, g.settings, chooser, who)
 	if err != nil {
 		return nil, err
 	}
 	a.ending = make(chan struct{})
 	a.pages, err = web.New(web.Deps{
-		From: g.store, Do: intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Links: c.links(),
+		From: g.store, Do: intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Diffs: newDiffer(g), Links: c.links(),
 		Logger: g.log, Now: g.now, Ending: a.ending,
 	})
-	if err != nil {
-		return nil, err
-	}
-	looker := sweep.NewLooker(g.store, g.github, intake, g.now)
-	worker, err := newWorker(ctx, g, c, o, looker, chooser)
 	if err != nil {
 		return nil, err
 	}
@@ -164,46 +164,48 @@ func newWelcomer(g *ground, c Config) (webhook.Welcomer, error) {
 		Allowed: sandbox.AllowedHosts(c.SetupHosts).Allows, Now: g.now})
 }
 
-// newWorker builds what carries effects out.
+// newWorker builds what carries effects out, and what says who would.
 func newWorker(
 	ctx context.Context, g *ground, c Config, o Options, looker work.Looker, chooser *learn.Chooser,
-) (_ *work.Worker, err error) {
+) (_ *work.Worker, by assigner, err error) {
 	chains := map[string]*llm.Chain{}
 	for role, m := range c.Models.Roles() {
 		if chains[role], err = m.Chain(role, g.log); err != nil {
-			return nil, err
+			return nil, by, err
 		}
 	}
 	box, err := newSandbox(ctx, o)
 	if err != nil {
-		return nil, err
+		return nil, by, err
 	}
 	coders, err := newCoders(g, c, box)
 	if err != nil {
-		return nil, err
+		return nil, by, err
 	}
 	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: sandboxCache(c), Hosts: c.SetupHosts,
 		Now: g.now, Logger: g.log})
 	if err != nil {
-		return nil, err
+		return nil, by, err
 	}
 	assign, err := policies.ShippedAssign()
 	if err != nil {
-		return nil, err
+		return nil, by, err
 	}
 	who, err := coder.New(assign.Parameters)
 	if err != nil {
-		return nil, err
+		return nil, by, err
 	}
-	return work.New(work.Deps{
+	by = assigner{learn.NewDecider(g.store, who, g.evolver, checker.Checks(), g.now), coders}
+	w, err := work.New(work.Deps{
 		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
 		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
 		Settings: g.settings, Looker: looker, Chooser: chooser,
-		Decider: learn.NewDecider(g.store, who, g.evolver, checker.Checks(), g.now),
+		Decider: by.decider,
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now,
 	})
+	return w, by, err
 }
 
 // sandboxCache is the folder in which what runs in the sandbox keeps what it fetched and built.

@@ -20,12 +20,17 @@ import (
 // shop is the stage of a story, where nothing has happened yet.
 func shop(t *testing.T, story string) *apptest.Stage {
 	t.Helper()
+	return theStory(t, story).Start(t)
+}
+
+func theStory(t *testing.T, story string) apptest.Story {
+	t.Helper()
 	all := apptest.Stories(t, "testdata/stories")
 	i := slices.IndexFunc(all, func(s apptest.Story) bool { return s.Name == story })
 	if i < 0 {
 		t.Fatalf("there is no story %s", story)
 	}
-	return all[i].Start(t)
+	return all[i]
 }
 
 // resolve has an issue worked on and returns its number when nothing happens any more.

@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,8 +41,8 @@ func press(t *testing.T, s *apptest.Stage, v viewer.Viewer, path string, pairs .
 	return said
 }
 
-// Before anything was learned the page says what the shipped table expects, by the policy in force.
-func TestPagesSayWhatWouldBeTried(t *testing.T) {
+// Before anything was learned the pages say what the shipped tables expect, by the policies in force.
+func TestPagesSayWhatWouldBeDone(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
 	n := open(t, s, "Greet the customers")
@@ -52,6 +55,16 @@ func TestPagesSayWhatWouldBeTried(t *testing.T) {
 		"nobody has tried it on this pattern yet"} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%d: the page lacks %q:\n%s", w.Code, want, w.Body)
+		}
+	}
+	r = httptest.NewRequestWithContext(viewer.With(t.Context(), viewer.Viewer{Operator: true}), http.MethodGet,
+		fmt.Sprintf("/coders?repo=%d&kind=docs", s.Task(n).Repo.ID), nil)
+	w = httptest.NewRecorder()
+	s.App.Pages().ServeHTTP(w, r)
+	for _, want := range []string{"Who would take a new task", `<option value="docs" selected>`, `<th scope="row">coder</th>`,
+		"it is the only one that may work here"} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%d: the page of coders lacks %q:\n%s", w.Code, want, w.Body)
 		}
 	}
 }
@@ -146,5 +159,74 @@ func TestPagesSwitchAndForget(t *testing.T) {
 		if err != nil || kept.State != c.then || !strings.Contains(said, c.said) {
 			t.Errorf("%s forgets it: %q; it is %s, %v", c.who.Actor.Login, said, kept.State, err)
 		}
+	}
+}
+
+// A lesson that somebody edits on its page stands on the memory branch with SIA's next commit there, and is not taken back
+// by what the file said before; who may not write to the repository edits nothing.
+func TestLessonsAreEditedOnTheirPage(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Sim.CreateUser("visitor")
+	check(t, s.Sim.SetPermission(apptest.Repo, "visitor", "read"))
+	repo, err := s.Sim.Repo(apptest.Repo)
+	check(t, err)
+	l := lesson.NewTaught(repo.ID, "test", "run make generate", sia.Actor{Login: "ada"}, sia.Task{}, s.Clock.Now())
+	check(t, s.App.Store.PutLessons(t.Context(), repo.ID, l))
+	resolve(t, s, "Greet the customers") // the file is written
+	writes := func(login string) viewer.Viewer {
+		return viewer.Viewer{Actor: sia.Actor{Login: login}, Repos: map[int64]viewer.Role{repo.ID: viewer.Writes}}
+	}
+	seen := lesson.DraftOf(l)
+	sent := url.Values{"do": {"edit"}, "seen": {seen.Seen}, "kind": {string(l.Kind)}, "text": {"run make gen\r\n& commit it"}, "when": {"the schema changes"}}
+	for login, want := range map[string]int{"visitor": http.StatusUnprocessableEntity, apptest.Owner: http.StatusSeeOther} {
+		r := httptest.NewRequestWithContext(viewer.With(t.Context(), writes(login)), http.MethodPost,
+			fmt.Sprintf("/lessons/%d/%s", repo.ID, l.ID), strings.NewReader(sent.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		if s.App.Pages().ServeHTTP(w, r); login == "visitor" && (w.Code != want || !strings.Contains(w.Body.String(), "write access")) {
+			t.Errorf("%s: %d %s", login, w.Code, w.Body)
+		} else if login != "visitor" && w.Code != want {
+			t.Errorf("%s: %d %s", login, w.Code, w.Body)
+		}
+	}
+	resolve(t, s, "Greet the customers of the shop")
+	if file := onMemory(t, s, lesson.Path); !strings.Contains(file, "run make gen &amp; commit it") || strings.Contains(file, "run make generate") {
+		t.Errorf("on the memory branch:\n%s", file)
+	}
+	known, err := s.App.Store.Lessons(t.Context(), repo.ID)
+	check(t, err)
+	if i := slices.IndexFunc(known, func(k lesson.Lesson) bool { return k.Text == "run make gen & commit it" }); i < 0 ||
+		known[i].Context != "the schema changes" || known[i].From.By.Login != apptest.Owner {
+		t.Errorf("known: %+v", known)
+	}
+}
+
+// What an attempt changed stands on its page, from what the server has: nothing is asked of GitHub for it, and where the
+// mirror is gone, the page says so.
+func TestAnAttemptShowsItsDiff(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	n := resolve(t, s, "Greet the customers")
+	show := func(attempt int) string {
+		t.Helper()
+		r := httptest.NewRequestWithContext(viewer.With(t.Context(), viewer.Viewer{Operator: true}), http.MethodGet,
+			fmt.Sprintf("/tasks/%s/attempts/%d", s.Task(n).ID, attempt), nil)
+		w := httptest.NewRecorder()
+		s.App.Pages().ServeHTTP(w, r)
+		return w.Body.String()
+	}
+	asked := s.Sim.CountCalls()
+	for attempt, want := range map[int]string{1: `<span class="add">&#43;Hello world`, 2: `<span class="add">&#43;Hello, world!`} {
+		if page := show(attempt); !strings.Contains(page, want) || !strings.Contains(page, "<summary>1 file, +1 −0</summary>") {
+			t.Errorf("attempt %d lacks %q:\n%s", attempt, want, page)
+		}
+	}
+	check(t, os.RemoveAll(filepath.Join(s.Folder(), "git", "mirrors")))
+	if page := show(2); !strings.Contains(page, "does not have these commits any more") {
+		t.Errorf("without a mirror:\n%s", page)
+	}
+	if n := s.Sim.CountCalls() - asked; n != 0 {
+		t.Errorf("GitHub was asked %d times", n)
 	}
 }

@@ -3,6 +3,7 @@ package gitops
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -93,6 +94,51 @@ func (r *Repo) Diff(ctx context.Context, from, to string) (d Diff, err error) {
 		return err
 	})
 	return d, err
+}
+
+// DiffHere compares two commits as the mirror has them: nothing is fetched, and a mirror that lacks something is [ErrNotHere].
+// Of the files that differ the first ones are compared, as many as are asked for; more is how many are left out.
+func (r *Repo) DiffHere(ctx context.Context, from, to string, files int) (d Diff, more int, err error) {
+	if r.bad != nil {
+		return d, 0, fmt.Errorf("diff: %w", r.bad)
+	}
+	commits, err := parseSHAs([]string{from, to})
+	if err != nil {
+		return d, 0, fmt.Errorf("diff: %w", err)
+	}
+	m, ok := r.presentMirror()
+	for _, h := range commits {
+		ok = ok && (m.isMarked("fetched", h) || m.isMarked("made", h))
+	}
+	if !ok {
+		return d, 0, fmt.Errorf("diff: %w", ErrNotHere)
+	}
+	objs, err := openObjects(m.dir)
+	if err == nil {
+		d, more, err = objs.diffHere(ctx, commits, files)
+		objs.close()
+	}
+	switch {
+	case errors.Is(err, errNoObject), errors.Is(err, errBroken): // whoever fetches next mends it
+		return Diff{}, 0, fmt.Errorf("diff: %w: %w", ErrNotHere, err)
+	case err != nil:
+		return Diff{}, 0, fmt.Errorf("diff: %w", err)
+	}
+	return d, more, nil
+}
+
+func (o *packedObjects) diffHere(ctx context.Context, commits []plumbing.Hash, files int) (d Diff, more int, err error) {
+	trees, err := o.treesOf(commits)
+	if err != nil {
+		return d, 0, err
+	}
+	changes, err := o.compareTrees(ctx, trees[0], trees[1])
+	if err != nil {
+		return d, 0, err
+	}
+	more = max(0, len(changes)-files)
+	d, err = makeDiff(ctx, changes[:len(changes)-more], o.openBlob, o.openBlob)
+	return d, more, err
 }
 
 // blobOpener streams a blob and tells its size.

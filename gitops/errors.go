@@ -9,6 +9,8 @@ import (
 var (
 	// ErrNoBranch says that the branch is not in the remote repository.
 	ErrNoBranch = errors.New("no such branch")
+	// ErrNotHere says that the mirror lacks a commit, where nothing is fetched.
+	ErrNotHere = errors.New("the commit is not in the mirror")
 	// ErrEmpty says that there is nothing to commit.
 	ErrEmpty = errors.New("nothing changed")
 	// ErrTooLarge says that a file is larger than the caller's limit.

@@ -1,9 +1,11 @@
 package gitops
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -51,6 +53,37 @@ func TestDiffInOvergrownMirror(t *testing.T) {
 	}
 	if now := must[mirror](t)(f.repo.mirror(t.Context())); now == m {
 		t.Error("the mirror was not renewed")
+	}
+}
+
+// What the mirror has is compared without the server; what it lacks is not fetched.
+func TestDiffHere(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	w := f.workspace()
+	write(t, w.Dir(), map[string]string{"a": "1\n", "b": "2\n", "c": "3\n"})
+	made := must[string](t)(w.Commit(ctx, testSpec("mine")))
+	write(t, f.work, map[string]string{"new": "1"})
+	next := commitAll(t, f.work, "next")
+	f.repo.at.base.Host = "127.0.0.1:1" // nobody listens there
+	d, more, err := f.repo.DiffHere(ctx, f.main, made, 100)
+	if err != nil || len(d.Files) != 3 || more != 0 || d.Added != 3 {
+		t.Errorf("%+v, %d more, %v", d, more, err)
+	}
+	if d, more, err = f.repo.DiffHere(ctx, f.main, made, 2); err != nil || len(d.Files) != 2 || more != 1 {
+		t.Errorf("two of them: %+v, %d more, %v", d, more, err)
+	}
+	for _, sha := range []string{next, strings.Repeat("0", 40)} {
+		if _, _, err := f.repo.DiffHere(ctx, f.main, sha, 100); !errors.Is(err, ErrNotHere) {
+			t.Errorf("%s, which is not here: %v", sha, err)
+		}
+	}
+	if _, _, err := f.repo.DiffHere(ctx, "main", made, 100); err == nil || errors.Is(err, ErrNotHere) {
+		t.Errorf("a name for a commit: %v", err)
+	}
+	must0(t, os.RemoveAll(must[mirror](t)(f.repo.mirror(ctx)).packsDir()))
+	if _, _, err := f.repo.DiffHere(ctx, f.main, made, 100); !errors.Is(err, ErrNotHere) {
+		t.Errorf("a broken mirror: %v", err)
 	}
 }
 

@@ -61,6 +61,7 @@ type Config struct {
 	// who may work, from the cheapest; each name is its model's, too. None: the model coder alone
 	Coders []string
 	Pages  string        // address of SIA's own pages, to which people are linked; "": none
+	SignIn bool          // people sign in at [Stage.Public], which is the address of the pages then
 	Notify notify.Config // who is told outside of GitHub; the zero value: nobody
 	// new repositories get settings proposed; else the branches and pull requests there are those of tasks alone
 	Welcome bool
@@ -75,7 +76,8 @@ type Stage struct {
 	Model   *scripted.Server
 	App     *app.App // nil while it is down
 	Clock   *Clock
-	Install int64 // the installation's id
+	Install int64  // the installation's id
+	Public  string // where people sign in; "": nowhere
 
 	t      testing.TB
 	dir    string
@@ -104,6 +106,9 @@ func Start(t testing.TB, c Config) *Stage {
 	s.must(err)
 	s.config = Configure(s.Sim, registered, s.Model.URL, filepath.Join(s.dir, "sia"))
 	s.config.PublicURL, s.config.Notify = c.Pages, c.Notify
+	if c.SignIn {
+		s.signIn(registered)
+	}
 	s.config.Welcome, s.config.Repos = c.Welcome, c.Repos
 	s.config.Models.Coders = coders(c.Coders, s.config.Models.Coder)
 	s.start()

@@ -73,11 +73,19 @@ func Stories(t testing.TB, dir string) []Story {
 // their own way.
 func (s Story) Start(t testing.TB) *Stage {
 	t.Helper()
+	return s.StartWith(t, func(*Config) {})
+}
+
+// StartWith is Start on a stage that is changed first.
+func (s Story) StartWith(t testing.TB, tune func(*Config)) *Stage {
+	t.Helper()
 	model, err := s.model()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Start(t, s.config(model))
+	c := s.config(model)
+	tune(&c)
+	return Start(t, c)
 }
 
 func readStory(file string) (Story, error) {

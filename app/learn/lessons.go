@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
@@ -28,6 +29,7 @@ type Lessons struct {
 	secrets *secret.Masker
 	log     *slog.Logger
 	now     func() time.Time
+	editing sync.Mutex // held while a person's draft is compared with a lesson and takes its place
 }
 
 // NewLessons returns the lessons of all repositories in a store.

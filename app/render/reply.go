@@ -266,6 +266,15 @@ func Forgot(l lesson.Lesson) string {
 	return "Forgotten for good; no attempt is told it any more:\n\n" + Quote(cut(l.Told(), 2000)) + "\n"
 }
 
+// LessonEdited confirms on a page that a lesson is what a person made of it.
+func LessonEdited(l lesson.Lesson) string {
+	told := "attempts are told it like this from the next one on"
+	if !l.Live() {
+		told = "no attempt is told it"
+	}
+	return "Changed: " + told + ". `.sia/lessons.md` on the memory branch follows with the next commit there."
+}
+
 // ForgotNone says that /sia forget did nothing, for no lesson was meant or several
 // may be.
 func ForgotNone(text string, found []lesson.Lesson) string {

@@ -103,3 +103,39 @@ func TestFormsComeFromThesePages(t *testing.T) {
 		t.Errorf("heard: %q", do.said)
 	}
 }
+
+// What is written about a lesson and can't be taken stays in the form, with the reason; where somebody else was faster,
+// both texts are there.
+func TestALessonIsEdited(t *testing.T) {
+	do := &doer{}
+	h := pages(t, world(t), do)
+	address := "/lessons/9/" + string(lessonOf(bookings))
+	for name, c := range map[string]struct {
+		who    viewer.Viewer
+		draft  []string
+		status int
+		want   []string
+	}{
+		"taken": {member(), []string{"text", "mine <b>", "seen", "new"}, http.StatusSeeOther, []string{address + "?note="}},
+		"empty": {member(), []string{"when", "keep this"}, http.StatusUnprocessableEntity, []string{"It is empty.", "keep this",
+			"<details id=\"edit\" open>"}},
+		"stale": {member(), []string{"text", "mine <b>", "seen", "old"}, http.StatusConflict, []string{"what somebody else wrote",
+			">mine &lt;b&gt;</textarea>", "Nothing is lost"}},
+		"a reader":   {viewer.Viewer{Repos: map[int64]viewer.Role{9: viewer.Reads}}, []string{"text", "mine"}, http.StatusNotFound, nil},
+		"a stranger": {stranger(), []string{"text", "mine"}, http.StatusNotFound, nil},
+	} {
+		do.said = nil
+		code, body := ask(t, h, c.who, "POST "+address, form(append(c.draft, "do", "edit")...).Encode())
+		if code != c.status || (len(do.said) > 0) != (c.status == http.StatusSeeOther) {
+			t.Errorf("%s: %d, heard %q", name, code, do.said)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, body)
+			}
+		}
+	}
+	if _, body := ask(t, h, viewer.Viewer{Repos: map[int64]viewer.Role{9: viewer.Reads}}, "GET "+address, ""); strings.Contains(body, "Save") {
+		t.Error("who only reads has a form")
+	}
+}

@@ -33,6 +33,7 @@ type attemptPage struct {
 	LastTest   *lastTest     `json:"last_test,omitempty"`  // nil: it ran none yet
 	Memory     string        `json:"memory_url,omitempty"` // of the transcript; empty while the attempt runs
 	Transcript template.HTML `json:"-"`                    // sanitised
+	Diff       *diffView     `json:"-"`                    // nil: it pushed nothing
 }
 
 // lastTest is the last run of tests in an attempt, as its coder saw it.
@@ -93,6 +94,9 @@ func (s *site) attempt(r *http.Request) (frame, error) {
 		p.Turns = append(p.Turns, t.Masked(secret.Mask))
 	}
 	if p.Transcript, err = page(agent.Markdown(turns, agent.HeaderOf(t, p.This))); err != nil {
+		return frame{}, err
+	}
+	if p.Diff, err = s.diff(r.Context(), t, p.This); err != nil {
 		return frame{}, err
 	}
 	return frame{Title: fmt.Sprintf("Attempt %d at %s#%d", n, t.Repo, t.Issue), Live: p.Running, About: id, Body: p}, nil

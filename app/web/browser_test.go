@@ -42,9 +42,9 @@ func browser(t *testing.T) context.Context {
 func everyPage() map[string]string {
 	return map[string]string{"overview": "/", "tasks": "/tasks", "task": "/tasks/9-1", "passed": "/tasks/9-5",
 		"question": "/tasks/9-4",
-		"attempt":  "/tasks/9-4/attempts/1", "costs": "/costs", "escalations": "/escalations",
+		"attempt":  "/tasks/9-4/attempts/1", "diff": "/tasks/9-5/attempts/1", "costs": "/costs", "escalations": "/escalations",
 		"techniques": "/techniques?repo=9",
-		"coders":     "/coders", "patterns": "/patterns", "policies": "/policies", "change": "/policies/bookings-change",
+		"coders":     "/coders?repo=9", "patterns": "/patterns", "policies": "/policies", "change": "/policies/bookings-change",
 		"lessons": "/lessons?repo=9", "lesson": "/lessons/9/" + string(lessonOf(bookings)), "settings": "/settings?repo=9",
 		"installations": "/installations", "installation": "/installations/1"}
 }
@@ -71,7 +71,8 @@ func TestEverybodyCanUsePages(t *testing.T) {
 				continue // not theirs: it is a line of plain text
 			}
 			must(t, chromedp.Do(ctx, chromedp.Navigate(srv.URL+path)))
-			_, err := chromedp.Run(ctx, chromedp.Evaluate[string](string(script)+"; ''"))
+			const unfold = `; document.querySelectorAll("details").forEach((d) => { d.open = true }); ''`
+			_, err := chromedp.Run(ctx, chromedp.Evaluate[string](string(script)+unfold))
 			must(t, err)
 			for _, width := range []int64{390, 1280} {
 				for _, scheme := range []string{"light", "dark"} {

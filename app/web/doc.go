@@ -11,6 +11,6 @@
 // Nothing is loaded from elsewhere, and everything works without JavaScript: with it, an open page
 // is told of changes by server-sent events and renews itself.
 //
-// The package may import app/store, app/render, agent, policies and sia. Start reading at routes.go,
+// The package may import app/store, app/render, agent, gitops, policies and sia. Start reading at routes.go,
 // which lists every address.
 package web

@@ -8,6 +8,8 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 )
@@ -34,6 +36,20 @@ func (d *doer) Teach(_ context.Context, by sia.Actor, repo store.Repository, t s
 	return d.note(by, repo.String()+" forget "+t.Forget)
 }
 
+func (d *doer) EditLesson(
+	_ context.Context, by sia.Actor, repo store.Repository, id lesson.ID, draft lesson.Draft,
+) (lesson.Lesson, error) {
+	if draft.Text == "" {
+		return lesson.Lesson{}, lesson.Refused("It is empty.")
+	}
+	if draft.Seen == "old" {
+		now := lesson.NewTaught(repo.ID, repo.Name, "what somebody else wrote", sia.Actor{}, sia.Task{}, start)
+		return lesson.Lesson{}, &lesson.StaleError{Now: now}
+	}
+	_, err := d.note(by, repo.String()+" edit "+string(id)+" "+draft.Text)
+	return lesson.Lesson{ID: id, State: lesson.Active}, err
+}
+
 func (d *doer) Halt(_ context.Context, by sia.Actor, _ int64) (string, error) {
 	return d.note(by, "halt")
 }
@@ -57,6 +73,12 @@ func (defaults) Kept(context.Context, int64, sia.Repo) (sia.InForce, bool, error
 func (defaults) Advise(_ context.Context, repo store.Repository, p sia.Pattern) ([]sia.Candidate, string, error) {
 	return []sia.Candidate{{Technique: sia.FreshStart, Expected: .4, Low: .2, High: .6, Reason: "first for " + repo.Name},
 		{Technique: "decomposition", Expected: .3, Reason: "second"}}, "It resolved most of " + string(p) + ".", nil
+}
+
+// Assign ranks two coders.
+func (defaults) Assign(_ context.Context, repo store.Repository, kind policies.Kind) ([]coder.Option, string, error) {
+	return []coder.Option{{Coder: repo.Name + "-coder", Chance: .7, Low: .5, High: .8, Cost: 4, Index: 5.7, Here: coder.Tally{Resolved: 3, Tried: 4}},
+		{Coder: "other", Chance: .4, Low: .2, High: .6, Cost: 1, Index: 2.5}}, "It resolves most of " + string(kind) + " for its price.", nil
 }
 
 // as has a handler see a viewer, as signing in would.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -33,6 +35,9 @@ type evidencePage struct {
 	Pattern  sia.Pattern     `json:"pattern,omitempty"` // that Next is about
 	Patterns []sia.Pattern   `json:"-"`                 // to choose from
 	Next     []sia.Candidate `json:"next,omitempty"`    // what would be tried for it in the repository, the best first
+	Kind     policies.Kind   `json:"kind,omitempty"`    // of task that Who is about
+	Kinds    []policies.Kind `json:"-"`                 // to choose from
+	Who      []coder.Option  `json:"who,omitempty"`     // would take a new task of that kind, the best first
 	Why      string          `json:"why,omitempty"`     // so
 }
 
@@ -82,6 +87,20 @@ func (s *site) next(r *http.Request, p *evidencePage) error {
 	return err
 }
 
+// who finds out which coder would take a new task of the kind that is asked about.
+func (s *site) who(r *http.Request, p *evidencePage) error {
+	p.Kinds, p.Kind = policies.Kinds(), cmp.Or(policies.Kind(r.URL.Query().Get("kind")), policies.KindBug)
+	if !slices.Contains(p.Kinds, p.Kind) {
+		return badRequest("kind: there is no such kind of task.")
+	}
+	repo, err := s.From.Repository(r.Context(), p.Repo)
+	if err != nil {
+		return err
+	}
+	p.Who, p.Why, err = s.Advise.Assign(r.Context(), repo, p.Kind)
+	return err
+}
+
 func (s *site) coders(r *http.Request) (frame, error) {
 	c, err := s.choice(r)
 	if err != nil {
@@ -94,6 +113,11 @@ func (s *site) coders(r *http.Request) (frame, error) {
 	}
 	p.Rows = lines(all, func(name string) string { return name })
 	p.Chart = bars("coders", "Attempts that passed, by coder", p.Rows)
+	if c.Repo != 0 {
+		if err := s.who(r, &p); err != nil {
+			return frame{}, err
+		}
+	}
 	p.Choices, err = s.From.LastDecisions(r.Context(), c.sight, c.Repo, sia.DecideAssign, lastChoices)
 	return frame{Title: "Coders", Body: p}, err
 }

@@ -2,10 +2,12 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
 
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
@@ -60,6 +62,11 @@ type lessonPage struct {
 	Evidence []lesson.Evidence `json:"evidence"` // oldest first
 	May      bool              `json:"-"`        // the viewer may have it changed or forgotten
 	Shares   bool              `json:"-"`        // and may share it
+	Edits    bool              `json:"-"`        // and may have it say something else
+	Draft    lesson.Draft      `json:"-"`        // what the form holds
+	Kinds    []lesson.Kind     `json:"-"`        // to choose from
+	Wrong    string            `json:"-"`        // why what was sent is not taken
+	Stale    bool              `json:"-"`        // because the lesson was changed meanwhile
 }
 
 func (s *site) lesson(r *http.Request) (frame, error) {
@@ -67,9 +74,14 @@ func (s *site) lesson(r *http.Request) (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
+	return s.lessonFrame(r, repo, l)
+}
+
+func (s *site) lessonFrame(r *http.Request, repo store.Repository, l lesson.Lesson) (f frame, err error) {
 	v := viewer.From(r.Context())
 	p := lessonPage{lessonLine: lessonLine{l, l.Confidence(s.Now())}, Where: repo,
-		May: l.Live() && v.May(repo.ID, viewer.Writes), Shares: l.Live() && v.Rules(repo.Installation)}
+		May: l.Live() && v.May(repo.ID, viewer.Writes), Shares: l.Live() && v.Rules(repo.Installation),
+		Edits: l.Editable() && v.May(repo.ID, viewer.Writes), Draft: lesson.DraftOf(l), Kinds: lesson.Kinds}
 	p.Evidence, err = s.From.LessonEvidence(r.Context(), repo.ID, l.ID)
 	return frame{Title: "A lesson of " + repo.String(), Body: p}, err
 }
@@ -82,16 +94,18 @@ func (s *site) theLesson(r *http.Request, role viewer.Role) (repo store.Reposito
 	return repo, l, err
 }
 
-// changeLesson forgets a lesson, or shares it with the owner's other repositories. What one says is
-// edited in its file on the memory branch, where a person's words outrank the database.
+// changeLesson edits a lesson or forgets it, as its file on the memory branch does, or shares it with the owner's other
+// repositories.
 func (s *site) changeLesson(r *http.Request) (note, error) {
 	repo, l, err := s.theLesson(r, viewer.Writes)
 	if err != nil {
 		return note{}, err
 	}
 	by := viewer.From(r.Context())
-	n := note{back: "/lessons/" + strconv.FormatInt(repo.ID, 10) + "/" + string(l.ID)}
+	n := note{back: lessonPath(repo, l.ID)}
 	switch r.PostForm.Get("do") {
+	case "edit":
+		return s.editLesson(r, repo, l)
 	case "forget":
 		n.text, err = s.Do.Teach(r.Context(), by.By(), repo, sia.Teach{Forget: string(l.ID)})
 	case "share":
@@ -103,6 +117,39 @@ func (s *site) changeLesson(r *http.Request) (note, error) {
 		err = badRequest("There is no such button. Load the page again.")
 	}
 	return n, err
+}
+
+// editLesson has a lesson say what a person wrote. What is not taken stays in the form; where the lesson was changed
+// meanwhile, it stands beside it, and sending it again takes its place.
+func (s *site) editLesson(r *http.Request, repo store.Repository, l lesson.Lesson) (note, error) {
+	form := r.PostForm.Get
+	d := lesson.Draft{Seen: form("seen"), Text: form("text"), Context: form("when"), Correction: form("corrects"),
+		Action: form("done"), Outcome: form("came"), Kind: lesson.Kind(form("kind")), Archived: form("archived") != "",
+		Tags: form("tags"), Tools: form("tools")}
+	now, err := s.Do.EditLesson(r.Context(), viewer.From(r.Context()).By(), repo, l.ID, d)
+	var stale *lesson.StaleError
+	var refused lesson.Refused
+	status, wrong := http.StatusUnprocessableEntity, ""
+	switch {
+	case errors.As(err, &stale):
+		l, d.Seen, status = stale.Now, stale.Now.Version(), http.StatusConflict
+	case errors.As(err, &refused):
+		wrong = string(refused)
+	case err != nil:
+		return note{}, err
+	default:
+		return note{text: render.LessonEdited(now), back: lessonPath(repo, now.ID)}, nil
+	}
+	f, err := s.lessonFrame(r, repo, l)
+	if p, ok := f.Body.(lessonPage); ok {
+		p.Draft, p.Wrong, p.Stale, p.Edits = d, wrong, stale != nil, true // also of a forgotten one: nothing written is lost
+		f.Body = p
+	}
+	return note{again: &again{status, "lesson", f}}, err
+}
+
+func lessonPath(repo store.Repository, id lesson.ID) string {
+	return "/lessons/" + strconv.FormatInt(repo.ID, 10) + "/" + string(id)
 }
 
 // share shares a lesson and says what came of it. Why it can't be may name what others learned, so

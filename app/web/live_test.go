@@ -112,7 +112,7 @@ func TestLinesAreBounded(t *testing.T) {
 // A server that ends does not wait for pages that are open.
 func TestLinesEndWithTheServer(t *testing.T) {
 	ending := make(chan struct{})
-	h, err := web.New(web.Deps{From: world(t), Do: &doer{}, Lessons: &doer{}, Settings: defaults{}, Advise: defaults{},
+	h, err := web.New(web.Deps{From: world(t), Do: &doer{}, Lessons: &doer{}, Settings: defaults{}, Advise: defaults{}, Diffs: change{},
 		Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 		Ending: ending})
 	must(t, err)

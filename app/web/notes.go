@@ -6,7 +6,17 @@ import (
 )
 
 // note is the answer to what somebody did on a page, and the page that they go back to.
-type note struct{ text, back string }
+type note struct {
+	text, back string
+	again      *again // instead: the page with what they wrote on it, for it was not taken
+}
+
+// again is a page that answers a form.
+type again struct {
+	status int
+	page   string // the template's name
+	frame  frame
+}
 
 // keptNotes is how many answers are kept until they are read again.
 const keptNotes = 256

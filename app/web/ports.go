@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 )
@@ -53,6 +56,11 @@ type Doer interface {
 	Say(ctx context.Context, by sia.Actor, task sia.TaskID, line string) (answer string, err error)
 	// Teach has something remembered or forgotten in a repository.
 	Teach(ctx context.Context, by sia.Actor, repo store.Repository, teach sia.Teach) (answer string, err error)
+	// EditLesson makes a lesson what a draft says, and returns the one that then stands for it. The error is
+	// [lesson.Refused] or a *[lesson.StaleError] where the draft is not taken.
+	EditLesson(
+		ctx context.Context, by sia.Actor, repo store.Repository, id lesson.ID, d lesson.Draft,
+	) (lesson.Lesson, error)
 	// Halt pauses all of an installation, and Lift ends that. Who may is for the caller to know.
 	Halt(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
 	Lift(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
@@ -68,8 +76,16 @@ type Settings interface {
 	Kept(ctx context.Context, installation int64, repo sia.Repo) (set sia.InForce, read bool, err error)
 }
 
+// Differ shows what lies between two commits of a repository, by what the server has of it: nothing is fetched, and what it
+// has not is [gitops.ErrNotHere]. more is how many changed files are left out.
+type Differ interface {
+	Diff(ctx context.Context, installation int64, repo sia.Repo, from, to sia.SHA) (d gitops.Diff, more int, err error)
+}
+
 // Adviser ranks techniques for a pattern of failure in a repository as they would be chosen now, the
 // best first, and says why.
 type Adviser interface {
 	Advise(ctx context.Context, repo store.Repository, p sia.Pattern) (ranked []sia.Candidate, why string, err error)
+	// Assign ranks the coders that may work there for a new task of a kind.
+	Assign(ctx context.Context, repo store.Repository, kind policies.Kind) (ranked []coder.Option, why string, err error)
 }

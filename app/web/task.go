@@ -97,7 +97,7 @@ func (s *site) sayToTask(r *http.Request) (note, error) {
 		return note{}, err
 	}
 	answer, err := s.Do.Say(r.Context(), viewer.From(r.Context()).By(), t.ID, line)
-	return note{answer, back(r, "/tasks/"+string(t.ID))}, err
+	return note{text: answer, back: back(r, "/tasks/"+string(t.ID))}, err
 }
 
 // back is the page that a form stood on, where it is not that of what it was about.

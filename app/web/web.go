@@ -32,6 +32,7 @@ type Deps struct {
 	Lessons  Sharer
 	Settings Settings
 	Advise   Adviser
+	Diffs    Differ
 	Links    render.Links // where GitHub is
 	Logger   *slog.Logger
 	Now      func() time.Time
@@ -57,7 +58,7 @@ type site struct {
 // doesn't is nobody's, and sees nothing. It is an error when anything of d is missing.
 func New(d Deps) (http.Handler, error) {
 	for name, missing := range map[string]bool{"From": d.From == nil, "Do": d.Do == nil, "Lessons": d.Lessons == nil,
-		"Settings": d.Settings == nil, "Advise": d.Advise == nil, "Logger": d.Logger == nil, "Now": d.Now == nil,
+		"Settings": d.Settings == nil, "Advise": d.Advise == nil, "Diffs": d.Diffs == nil, "Logger": d.Logger == nil, "Now": d.Now == nil,
 		"Ending": d.Ending == nil} {
 		if missing {
 			return nil, fmt.Errorf("make the pages: %s is missing", name)
@@ -159,24 +160,31 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 			s.refuse(w, r, name, err)
 			return
 		}
-		var b bytes.Buffer
-		if asksJSON(r) {
-			w.Header().Set("Content-Type", "application/json")
-			err = json.NewEncoder(&b).Encode(f.Body)
-		} else {
-			f.since = since
-			f.Viewer, f.Here = viewer.From(r.Context()), here(r)
-			f.Said = s.notes.read(r.URL.Query().Get("note"))
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			err = s.pages[name].Execute(&b, f)
-		}
-		if err != nil {
-			s.Logger.ErrorContext(ctx, "page not written", "page", name, "error", err)
-			http.Error(w, "The page could not be made; the log says why.", http.StatusInternalServerError)
-			return
-		}
-		_, _ = w.Write(b.Bytes())
+		f.since = since
+		s.show(w, r, http.StatusOK, name, f)
 	}
+}
+
+// show answers with a page, or with its JSON twin.
+func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name string, f frame) {
+	var b bytes.Buffer
+	var err error
+	if asksJSON(r) {
+		w.Header().Set("Content-Type", "application/json")
+		err = json.NewEncoder(&b).Encode(f.Body)
+	} else {
+		f.Viewer, f.Here = viewer.From(r.Context()), here(r)
+		f.Said = s.notes.read(r.URL.Query().Get("note"))
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		err = s.pages[name].Execute(&b, f)
+	}
+	if err != nil {
+		s.Logger.ErrorContext(r.Context(), "page not written", "page", name, "error", err)
+		http.Error(w, "The page could not be made; the log says why.", http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes())
 }
 
 // here is the address of a page, without the answer that it shows.
@@ -230,6 +238,10 @@ func (s *site) action(act func(*http.Request) (note, error)) http.HandlerFunc {
 			return
 		}
 		n, err := act(r.WithContext(ctx))
+		if n.again != nil && err == nil {
+			s.show(w, r, n.again.status, n.again.page, n.again.frame)
+			return
+		}
 		if err != nil {
 			s.refuse(w, r, "form", err)
 			return

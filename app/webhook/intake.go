@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
+	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/technique"
 )
@@ -38,6 +39,8 @@ type Settings interface {
 // once.
 type Teacher interface {
 	Teach(ctx context.Context, intent sia.Intent) (answer string, done bool, err error)
+	// Edit makes a lesson what a person's draft says, and returns the one that then stands for it.
+	Edit(ctx context.Context, repo int64, id lesson.ID, d lesson.Draft, by sia.Actor) (lesson.Lesson, error)
 }
 
 // Deps is what an [Intake] works with. Everything is needed but the coders and the list.

@@ -8,6 +8,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 )
 
 // What people do on SIA's pages goes the way that their comments go: the same commands, the same
@@ -116,6 +117,23 @@ func (in *Intake) Teach(
 	}
 	answer, _, err = in.Teacher.Teach(ctx, intent)
 	return answer, err
+}
+
+// EditLesson makes a lesson what somebody's draft on a page says, under the permission that teaching needs. Who may not is
+// refused in words, as whose draft can't be taken.
+func (in *Intake) EditLesson(
+	ctx context.Context, by sia.Actor, repo store.Repository, id lesson.ID, d lesson.Draft,
+) (lesson.Lesson, error) {
+	intent := sia.Intent{Installation: repo.Installation, Repo: repo.Repo, Permission: true,
+		Event: sia.Event{ID: pageEvent(), At: in.Now(), By: by}}
+	refusal, err := in.refusal(ctx, intent)
+	switch {
+	case err != nil:
+		return lesson.Lesson{}, err
+	case refusal != "":
+		return lesson.Lesson{}, lesson.Refused(refusal)
+	}
+	return in.Teacher.Edit(ctx, repo.ID, id, d, by)
 }
 
 // Halt pauses all of an installation. Whether the person rules all of it, the caller has found out.

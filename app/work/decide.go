@@ -70,11 +70,7 @@ func (w *Worker) decideNow(ctx context.Context, t sia.Task, f sia.Effect, coders
 	if err != nil {
 		return sia.Decision{}, err
 	}
-	candidates := make([]coder.Candidate, len(coders))
-	for i, c := range coders {
-		candidates[i] = coder.Candidate{Coder: c.Name, Cost: c.Cost, Prior: c.Prior, Known: c.Known}
-	}
-	d, p, err := w.Decider.Decide(ctx, set, t, f, language, candidates)
+	d, p, err := w.Decider.Decide(ctx, set, t, f, language, Candidates(coders))
 	if err != nil {
 		return d, err
 	}

@@ -218,15 +218,27 @@ func (w *Worker) handlers() map[sia.EffectKind]handler {
 
 // mayWork are the coders that may make a task's attempts. Where the repository names a
 // command, it is the one that works, with any of the models.
-func (w *Worker) mayWork(t sia.Task) []Coder {
-	if t.Settings.Agent.Kind != "command" {
-		return w.Coders.All
+func (w *Worker) mayWork(t sia.Task) []Coder { return w.Coders.MayWork(t.Settings) }
+
+// MayWork are those that may work under a repository's settings. Never none.
+func (cs Coders) MayWork(set sia.Settings) []Coder {
+	if set.Agent.Kind != "command" {
+		return cs.All
 	}
-	own := slices.DeleteFunc(slices.Clone(w.Coders.All), func(c Coder) bool { return c.Command != "" })
+	own := slices.DeleteFunc(slices.Clone(cs.All), func(c Coder) bool { return c.Command != "" })
 	if len(own) == 0 {
-		return w.Coders.All
+		return cs.All
 	}
 	return own
+}
+
+// Candidates are coders as a policy chooses among them.
+func Candidates(coders []Coder) []coder.Candidate {
+	out := make([]coder.Candidate, len(coders))
+	for i, c := range coders {
+		out[i] = coder.Candidate{Coder: c.Name, Cost: c.Cost, Prior: c.Prior, Known: c.Known}
+	}
+	return out
 }
 
 // coder is the one of a name; the first where that one is not configured any more.

@@ -96,20 +96,6 @@ func (s *surfer) submit(pairs ...string) {
 	s.send(http.MethodPost, to.String(), values)
 }
 
-// waits opens a page until it shows something, as one does that renews itself.
-func (s *surfer) waits(address, text string) {
-	s.t.Helper()
-	for end := time.Now().Add(time.Minute); ; {
-		s.open(address)
-		if strings.Contains(s.body, text) {
-			return
-		}
-		if time.Now().After(end) {
-			s.t.Fatalf("%s does not show %q: %s", address, text, s.body)
-		}
-	}
-}
-
 // shopGitHub is a GitHub with ada's repository, whose check wants a greeting.
 func shopGitHub(t *testing.T) *ghsim.Server {
 	t.Helper()
@@ -179,77 +165,161 @@ func running(t *testing.T, code int, until string, args ...string) *watched {
 }
 
 // From an empty folder to the first labelled issue's pull request, and to a person who signs in, in one process and
-// without anybody typing a secret.
-func TestServeSetsItselfUp(t *testing.T) {
-	sim, model, dir := shopGitHub(t), greeter(t), filepath.Join(t.TempDir(), "sia")
-	serve := []string{"serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0", "--dir", dir, "--github-url", sim.URL(),
-		"--model-url", model.URL, "--model", "big", "--free", "--write-spacing", "1ms"}
-	log := running(t, exitDone, "waiting for set-up", serve...)
-	address, hook := found(t, log, ` setup=(\S+)`), found(t, log, `webhooks=(\S+)/webhook`)
-	if resp, err := http.Post("http://"+hook+"/webhook", "application/json", strings.NewReader("{}")); err != nil ||
-		resp.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("a webhook before set-up: %v %v", resp, err)
-	}
-	if code, _ := get(t, "http://"+hook+"/setup"); code != http.StatusNotFound {
-		t.Errorf("/setup is public: %d", code)
-	}
-
-	b := newSurfer(t)
-	b.open(address)
-	b.submit("name", "Shop SIA", "public_url", "http://"+hook)
-	b.submit() // to GitHub
-	b.submit() // and create it there
-	if !strings.Contains(b.body, "Shop SIA") || b.at.Path != "/setup" {
-		t.Fatalf("%d at %s: %s", b.code, b.at, b.body)
-	}
-	b.waits(address, "Install it on repositories")
-	private := b.at.Scheme + "://" + b.at.Host
-	b.open(sim.URL() + "/apps/shop-sia/installations/new")
-	b.submit("account", "ada")
-	b.waits(address, "✓ It is installed")
-
-	if _, err := sim.OpenIssue("ada/shop", "ada", "Greet", "Put hello into hello.txt."); err != nil {
-		t.Fatal(err)
-	}
-	if err := sim.Label("ada/shop", 1, "ada", "sia"); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if _, err := sim.WaitEntry(ctx, 0, func(e ghsim.Entry) bool { return e.Kind == "pull_request.opened" }); err != nil {
-		t.Fatalf("no pull request: %v\n%s", err, log)
-	}
-
-	// The pages: for the operator here, for ada by GitHub, for nobody else.
-	if code, body := get(t, private+"/healthz"); code != http.StatusOK {
-		t.Errorf("/healthz: %d %s", code, body)
-	}
-	for _, path := range []string{"/healthz", "/readyz"} {
-		resp, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Get("http://" + hook + path)
-		if err != nil {
-			t.Fatal(err)
+// without anybody typing a secret: in a browser, on the server's machine; and from elsewhere, by the link that the
+// terminal shows, where pages may run no scripts. GitHub is another site than SIA, as it is for people.
+func TestSetUpInABrowser(t *testing.T) {
+	browser := chromium(t)
+	t.Run("here", func(t *testing.T) {
+		t.Parallel()
+		s := newSetUp(browser, t, true)
+		hook := found(t, s.log, `webhooks=127.0.0.1:(\d+)/webhook`)
+		if resp, err := http.Post("http://127.0.0.1:"+hook+"/webhook", "application/json", strings.NewReader("{}")); err != nil ||
+			resp.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("a webhook before set-up: %v %v", resp, err)
 		}
-		resp.Body.Close()
-		if resp.StatusCode != http.StatusUnauthorized {
-			t.Errorf("%s is public: %d", path, resp.StatusCode)
+		if code, _ := get(t, "http://127.0.0.1:"+hook+"/setup"); code != http.StatusNotFound {
+			t.Errorf("/setup is public: %d", code)
 		}
-	}
-	ada := newSurfer(t)
-	ada.open("http://" + hook + "/")
-	ada.open("http://" + hook + regexp.MustCompile(`href="(/signin/github[^"]*)"`).FindStringSubmatch(ada.body)[1])
-	ada.submit("login", "ada")
-	if ada.code != http.StatusOK || ada.at.Path != "/" || !strings.Contains(ada.body, "<title>") || strings.Contains(ada.body, "Sign in") {
-		t.Errorf("ada, signed in: %d at %s: %s", ada.code, ada.at, ada.body)
-	}
+		private := "http://localhost:" + found(t, s.log, ` setup=http://127.0.0.1:(\d+)`)
+		s.open(private + "/setup")
+		s.types("public_url", "http://localhost:"+hook)
+		s.register(private)
+		s.install(private)
+		s.firstPull()
+		s.signsIn("http://localhost:" + hook)
+		s.open(private + "/") // the operator's, who has signed in nowhere
+		s.shows("ada/shop")
+		if code, body := get(t, private+"/healthz"); code != http.StatusOK {
+			t.Errorf("/healthz: %d %s", code, body)
+		}
+		for _, path := range []string{"/healthz", "/readyz"} {
+			if code, _ := get(t, "http://127.0.0.1:"+hook+path); code != http.StatusUnauthorized {
+				t.Errorf("%s is public: %d", path, code)
+			}
+		}
+	})
+	t.Run("elsewhere, without scripts", func(t *testing.T) {
+		t.Parallel()
+		at := strings.Replace(freePort(t), "127.0.0.1", "localhost", 1)
+		public := "http://" + at
+		s := newSetUp(browser, t, false, "--listen", at, "--public-url", public)
+		link := found(t, s.log, `(http://\S+/setup\?token=\S+)`)
+		s.open(link)
+		s.register(public)
+		other := newSurfer(t)
+		if other.open(link); other.code != http.StatusForbidden {
+			t.Errorf("another browser sees set-up: %d %s", other.code, other.body)
+		}
+		if other.open(public); other.at.Path != "/signin" {
+			t.Errorf("another browser sees pages: %d at %s", other.code, other.at)
+		}
+		s.install(public)
+		s.firstPull()
+		s.open(public) // who set it up sees set-up, and pages as everybody does
+		s.shows("Sign in")
+		s.signsIn(public)
+	})
+}
 
-	stored, ok, err := setup.Load(dir)
+// settingUp is a person who sets a server up for a GitHub.
+type settingUp struct {
+	*window
+	sim *ghsim.Server
+	dir string
+	log *watched
+}
+
+// newSetUp starts a server without an app, and a GitHub.
+func newSetUp(browser context.Context, t *testing.T, scripts bool, args ...string) *settingUp {
+	t.Helper()
+	s := &settingUp{sim: shopGitHub(t), dir: filepath.Join(t.TempDir(), "sia")}
+	model := greeter(t)
+	s.log = running(t, exitDone, "waiting for set-up", append([]string{"serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
+		"--dir", s.dir, "--github-url", s.sim.URL(), "--model-url", model.URL, "--model", "big", "--free", "--write-spacing", "1ms"},
+		args...)...)
+	s.window = newWindow(browser, t, scripts)
+	t.Cleanup(s.noSecrets)
+	return s
+}
+
+// noSecrets fails where a secret was typed, seen or logged.
+func (s *settingUp) noSecrets() {
+	stored, ok, err := setup.Load(s.dir)
 	if err != nil || !ok {
-		t.Fatal(err)
+		s.t.Errorf("the app is not stored: %v", err)
+		return
 	}
 	for _, secret := range []string{stored.WebhookSecret, stored.ClientSecret, "PRIVATE KEY", "ghu_", "ghs_"} {
-		if strings.Contains(log.String(), secret) {
-			t.Errorf("a secret is logged")
+		for where, text := range map[string]string{"typed": s.typed.String(), "shown": s.seen.String(), "logged": s.log.String()} {
+			if strings.Contains(text, secret) {
+				s.t.Errorf("a secret is %s", where)
+			}
 		}
+	}
+}
+
+// register goes from the open form over GitHub's page back to SIA, which goes on to serve.
+func (s *settingUp) register(base string) {
+	s.t.Helper()
+	s.types("name", "Shop SIA")
+	s.presses("Continue")
+	s.shows("What it may do, and why")
+	s.presses("Register the app on GitHub")
+	s.shows("It asks for these permissions")
+	if !strings.HasPrefix(s.address(), s.sim.URL()+"/settings/apps/new?state=") {
+		s.t.Errorf("GitHub asks at %s", s.address())
+	}
+	s.presses("Create the app")
+	s.shows("Install it on repositories") // after the page that says it is stored, which goes on by itself
+	s.shows("came before SIA had its keys")
+	if page := s.seen.String(); strings.Contains(page, "✗") {
+		s.t.Errorf("what goes as it should is shown as wrong:\n%s", page)
+	}
+	if s.address() != base+"/setup" {
+		s.t.Errorf("GitHub leads back to %s", s.address())
+	}
+}
+
+// install chooses where the app works, as set-up's link leads.
+func (s *settingUp) install(base string) {
+	s.t.Helper()
+	s.presses("Install on GitHub")
+	s.shows("Install Shop SIA")
+	s.presses("Install")
+	s.shows("Shop SIA is installed.")
+	s.open(base + "/setup")
+	s.shows("✓ It is installed.")
+	s.shows("✓ Webhooks arrive.")
+}
+
+// firstPull opens a labelled issue, and sees what comes of it.
+func (s *settingUp) firstPull() {
+	s.t.Helper()
+	s.open(s.sim.URL() + "/ada/shop/issues/new")
+	s.types("title", "Greet")
+	s.types("body", "Put hello into hello.txt.")
+	s.types("label", "sia")
+	s.presses("Open issue")
+	s.shows("opened this")
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	if _, err := s.sim.WaitEntry(ctx, 0, func(e ghsim.Entry) bool { return e.Kind == "pull_request.opened" }); err != nil {
+		s.t.Fatalf("no pull request: %v\n%s", err, s.log)
+	}
+	s.open(s.sim.URL() + "/ada/shop/pulls")
+	s.shows("Greet")
+}
+
+// signsIn is ada, who comes to SIA's pages with GitHub.
+func (s *settingUp) signsIn(public string) {
+	s.t.Helper()
+	s.open(public + "/tasks")
+	s.presses("Sign in with GitHub")
+	s.shows("choose who you are")
+	s.presses("ada")
+	s.shows("Greet")
+	if s.address() != public+"/tasks" {
+		s.t.Errorf("sign-in leads to %s", s.address())
 	}
 }
 
@@ -310,29 +380,6 @@ func TestServeSetUpFromElsewhere(t *testing.T) {
 	}
 	if _, ok, err := setup.Load(dir); !ok || err != nil {
 		t.Errorf("stored: %v %v", ok, err)
-	}
-}
-
-// Who set SIA up from elsewhere sees there how it goes on; others are asked to sign in, or see nothing.
-func TestSetUpFromElsewhereGoesOn(t *testing.T) {
-	sim, model, at := shopGitHub(t), greeter(t), freePort(t)
-	log := running(t, exitDone, "waiting for set-up", "serve", "--listen", at, "--private", "127.0.0.1:0", "--dir", t.TempDir(),
-		"--github-url", sim.URL(), "--public-url", "http://"+at, "--model-url", model.URL, "--model", "big", "--free")
-	b := newSurfer(t)
-	b.open(found(t, log, `(http://\S+/setup\?token=\S+)`))
-	b.submit()
-	b.submit()
-	b.submit()
-	b.waits("http://"+at+"/setup", "Install it on repositories")
-	other := newSurfer(t)
-	if other.open("http://" + at + "/setup"); other.code != http.StatusForbidden {
-		t.Errorf("another browser sees set-up: %d %s", other.code, other.body)
-	}
-	if other.open("http://" + at + "/"); other.at.Path != "/signin" {
-		t.Errorf("another browser sees pages: %d at %s", other.code, other.at)
-	}
-	if b.open("http://" + at + "/"); b.at.Path != "/signin" {
-		t.Errorf("the guest sees pages: %d at %s", b.code, b.at)
 	}
 }
 

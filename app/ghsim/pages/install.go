@@ -10,6 +10,7 @@ type installPage struct {
 	Slug, Name string
 	Accounts   []string
 	Repos      []string
+	Done       bool // it was just installed
 }
 
 func (installPage) title() string { return "Install an app" }
@@ -20,7 +21,7 @@ func (st *site) install(r *http.Request) (string, any, error) {
 	if a == nil {
 		return "", nil, fmt.Errorf("app %s: %w", r.PathValue("slug"), errNoPage)
 	}
-	p := installPage{Slug: a.Slug, Name: a.Name}
+	p := installPage{Slug: a.Slug, Name: a.Name, Done: r.URL.Query().Has("installation_id")}
 	for _, repo := range st.world.Repositories() {
 		p.Repos = append(p.Repos, repo.FullName())
 		if !slices.Contains(p.Accounts, repo.Owner.Login) {

@@ -165,8 +165,9 @@ func (p *Progress) webhooks(ctx context.Context, out *progressPage) error {
 		out.Webhooks, out.Fix = "The app has no webhook.", "Under Webhook in the app's settings on GitHub, make it active and "+
 			"enter the address of this server, ending in "+webhookPath+", and the webhook secret."
 	case len(tried) > 0 && !tried[0].OK() && tried[0].At.Before(p.since):
-		out.Webhooks = fmt.Sprintf("GitHub's %s came before SIA had its keys, so SIA could not accept it.", tried[0].Event)
-		out.Fix, out.Again = "Have it sent again; that shows whether the address and the secret are right.", tried[0].ID
+		out.Webhooks = fmt.Sprintf("GitHub's %s came before SIA had its keys, as it does when an app is new. The next one, when the "+
+			"app is installed, shows whether the address and the secret are right; so does this one, sent again.", tried[0].Event)
+		out.Again = tried[0].ID
 	case len(tried) > 0 && !tried[0].OK():
 		out.Webhooks = fmt.Sprintf("GitHub's last delivery, %s at %s, failed: %s.", tried[0].Event,
 			tried[0].At.UTC().Format("15:04:05 UTC"), Answered(tried[0]))

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Bounds of a diff on a page: the time that it takes, of which another's is waited for, and the files that are compared.
+const (
+	diffWithin = 3 * time.Second
+	diffFiles  = 200
+)
+
+// differ compares commits for pages, by the mirrors alone, and one pair at a time: work goes before looking on.
+type differ struct {
+	github *github.App
+	git    *gitops.Cache
+	turn   chan struct{} // capacity 1
+}
+
+func newDiffer(g *ground) differ {
+	return differ{github: g.github, git: g.git, turn: make(chan struct{}, 1)}
+}
+
+// Diff implements [web.Differ].
+func (d differ) Diff(
+	ctx context.Context, installation int64, repo sia.Repo, from, to sia.SHA,
+) (found gitops.Diff, more int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, diffWithin)
+	defer cancel()
+	select {
+	case d.turn <- struct{}{}:
+		defer func() { <-d.turn }()
+	case <-ctx.Done():
+		return found, 0, ctx.Err()
+	}
+	return d.git.Repo(d.github.Repo(installation, repo).Remote()).DiffHere(ctx, string(from), string(to), diffFiles)
+}

@@ -1,0 +1,43 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// Edit makes a lesson what a person's draft says, as an edit of lessons.md would, and returns the lesson that then stands for
+// it. Whether the person may, the caller has found out. A draft of words that are not the lesson's any more is a
+// *[lesson.StaleError], one that can't be taken [lesson.Refused]; then nothing is changed.
+func (ls *Lessons) Edit(ctx context.Context, repo int64, id lesson.ID, d lesson.Draft, by sia.Actor) (lesson.Lesson, error) {
+	ls.editing.Lock() // of two people who edit the same words, the second is told
+	defer ls.editing.Unlock()
+	all, err := ls.store.Lessons(ctx, repo)
+	if err != nil {
+		return lesson.Lesson{}, err
+	}
+	known := make(map[lesson.ID]lesson.Lesson, len(all))
+	for _, l := range all {
+		known[l.ID] = l
+	}
+	was, there := known[id]
+	if !there {
+		return lesson.Lesson{}, fmt.Errorf("edit lesson %s: %w", id, store.ErrNotFound)
+	}
+	if now := lesson.Standing(known, id); now.ID != id {
+		return lesson.Lesson{}, &lesson.StaleError{Now: now}
+	}
+	e, err := d.Edit(was)
+	if err != nil {
+		return lesson.Lesson{}, err
+	}
+	e.Lesson = e.Lesson.Clean(ls.secrets.Mask)
+	changed := e.Apply(known, lesson.Author(by), ls.now())
+	if len(changed) == 0 {
+		return lesson.Lesson{}, lesson.Refused("A lesson in these words is there already; forget this one instead.")
+	}
+	return changed[0], ls.store.PutLessons(ctx, repo, changed...)
+}

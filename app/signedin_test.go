@@ -1,0 +1,416 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// person is somebody at a browser, with cookies of their own.
+type person struct {
+	t     *testing.T
+	ctx   context.Context
+	login string
+	base  string // of SIA's pages
+}
+
+// chromium starts a headless browser for all who look.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	alloc, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))...)
+	t.Cleanup(stop)
+	ctx, end := chromedp.NewContext(alloc)
+	t.Cleanup(end)
+	ctx, late := context.WithTimeout(ctx, 4*time.Minute)
+	t.Cleanup(late)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("start Chromium: %v; .ci/deps installs it", err)
+	}
+	return ctx
+}
+
+// comes is a person who opens the pages for the first time, and is asked to sign in.
+func comes(browser context.Context, t *testing.T, login, base string) *person {
+	t.Helper()
+	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(end)
+	p := &person{t: t, ctx: ctx, login: login, base: base}
+	if code := p.open("/tasks"); code != http.StatusOK || p.at() != base+"/signin?to=%2Ftasks" {
+		t.Fatalf("%s, who is not signed in, comes to %s: %d", login, p.at(), code)
+	}
+	return p
+}
+
+// open loads a page and returns its status.
+func (p *person) open(path string) int {
+	p.t.Helper()
+	resp, err := chromedp.Run(p.ctx, chromedp.NavigateResponse(p.base+path))
+	if err != nil {
+		p.t.Fatalf("%s opens %s: %v", p.login, path, err)
+	}
+	return int(resp.Status)
+}
+
+func (p *person) at() string {
+	p.t.Helper()
+	at, err := chromedp.Run(p.ctx, chromedp.Location())
+	check(p.t, err)
+	return at
+}
+
+func (p *person) page() string {
+	p.t.Helper()
+	html, err := chromedp.Run(p.ctx, chromedp.OuterHTML(chromedp.CSS("html")))
+	check(p.t, err)
+	return html
+}
+
+// presses a link or a button by its words, and waits for the page to which it leads. What is pressed before a page is
+// painted is dropped by browsers, so it is pressed again then.
+func (p *person) presses(words string) {
+	p.t.Helper()
+	at := chromedp.Search(fmt.Sprintf(`//*[self::a or self::button][normalize-space(.)=%q]`, words))
+	var err error
+	for range 3 {
+		ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+		_, err = chromedp.RunResponse(ctx, chromedp.Click(at))
+		cancel()
+		if ctx.Err() == nil || err == nil {
+			break
+		}
+	}
+	if err != nil {
+		p.t.Fatalf("%s presses %q: %v, on\n%s", p.login, words, err, p.page())
+	}
+}
+
+// said is the answer to what the person pressed.
+func (p *person) said() string {
+	p.t.Helper()
+	text, err := chromedp.Run(p.ctx, chromedp.Text(chromedp.CSS(".said")))
+	check(p.t, err)
+	return text
+}
+
+// signsIn goes over GitHub's page back to where they wanted to go.
+func (p *person) signsIn() {
+	p.t.Helper()
+	p.presses("Sign in with GitHub")
+	p.presses(p.login)
+	if p.at() != p.base+"/tasks" || !strings.Contains(p.page(), "Sign out") {
+		p.t.Fatalf("%s signed in, and is at %s:\n%s", p.login, p.at(), p.page())
+	}
+}
+
+// answer is what a program in a person's browser is told.
+type answer struct {
+	Status int    `json:"status"`
+	Body   string `json:"body"`
+}
+
+// fetch asks as a program in the person's browser would. An answer that does not end is not read.
+func (p *person) fetch(method, path, form string) (a answer) {
+	p.t.Helper()
+	script := fmt.Sprintf(`(async () => {
+		const stop = new AbortController(), method = %q, form = %q, csrf = document.querySelector("[name=csrf]")
+		const body = method === "GET" ? undefined : new URLSearchParams(form + (csrf ? "&csrf=" + csrf.value : ""))
+		const r = await fetch(%q, {method, body, signal: stop.signal, headers: {Accept: "application/json"}, redirect: "manual"})
+		const endless = (r.headers.get("Content-Type") || "").startsWith("text/event-stream")
+		const answer = {status: r.type === "opaqueredirect" ? 303 : r.status, body: endless ? "" : await r.text()}
+		stop.abort()
+		return JSON.stringify(answer)
+	})()`, method, form, path)
+	text, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s asks for %s: %v", p.login, path, err)
+	}
+	check(p.t, json.Unmarshal([]byte(text), &a))
+	return a
+}
+
+// place is what an installation has to show.
+type place struct {
+	installation, repo int64
+	name               string // of the repository
+	task               sia.TaskID
+	lesson             lesson.ID
+	words              []string // that stand nowhere else
+}
+
+// telling finds what a page or its twin tells of a place: names, texts, numbers.
+func (c place) telling(page string) string {
+	for _, w := range c.words {
+		if strings.Contains(page, w) {
+			return w
+		}
+	}
+	for _, n := range []int64{c.repo, c.installation} {
+		if regexp.MustCompile(`\b` + strconv.FormatInt(n, 10) + `\b`).MatchString(page) {
+			return strconv.FormatInt(n, 10)
+		}
+	}
+	return ""
+}
+
+// address fills in an address of the table of routes.
+func (c place) address(pattern string) string {
+	id := string(c.task)
+	for part, of := range map[string]string{"/installations/": strconv.FormatInt(c.installation, 10),
+		"/lessons/": string(c.lesson), "/policies/": c.name + "-change"} {
+		if strings.Contains(pattern, part) {
+			id = of
+		}
+	}
+	return strings.NewReplacer("{$}", "", "{id}", id, "{n}", "1", "{repo}", strconv.FormatInt(c.repo, 10)).Replace(pattern)
+}
+
+// shows gives a repository an open question, a lesson, and a change of a policy that is under trial.
+func shows(t *testing.T, s *apptest.Stage, owner, name string, installation int64) place {
+	t.Helper()
+	repo, err := s.Sim.Repo(owner + "/" + name)
+	check(t, err)
+	word := name + "word"
+	n, err := s.Sim.OpenIssue(owner+"/"+name, owner, "Greet the customers of "+word, "Put a greeting into `hello.txt`.", "sia")
+	check(t, err)
+	s.Settle()
+	id := sia.NewTaskID(repo.ID, n)
+	if task, err := s.App.Store.Task(t.Context(), id); err != nil || task.State != sia.Escalated {
+		t.Fatalf("%s is %s: %v", id, task.State, err)
+	}
+	place := place{installation: installation, repo: repo.ID, name: name, task: id, words: []string{owner, word, string(id)}}
+	l := lesson.NewTaught(repo.ID, "test", word+" is generated and must not be edited", sia.Actor{Login: owner}, sia.Task{}, s.Clock.Now())
+	place.lesson = l.ID
+	check(t, s.App.Store.PutLessons(t.Context(), repo.ID, l))
+	check(t, s.App.Store.SaveExperiment(t.Context(), store.Experiment{ID: name + "-change", Installation: installation,
+		Place: sia.Repo{ID: repo.ID, Owner: owner, Name: name}, Decision: "recover", Name: word, Change: word, Reason: word, By: "model",
+		Phase: store.ExperimentRunning, Why: word, CreatedAt: s.Clock.Now()}, word))
+	return place
+}
+
+// The whole server, and people who sign in with a browser: who rules an installation, who writes to its repository, who
+// reads it, who rules another installation, who is nobody to both, and who has not signed in. Each asks for every address
+// that there is, of one place and of the other, as a person and as a program. What isn't theirs is answered like what does
+// not exist, and nothing of it is anywhere.
+func TestWhoSeesWhatWithABrowser(t *testing.T) {
+	t.Parallel()
+	s := theStory(t, "escalate-answer").StartWith(t, func(c *apptest.Config) { c.SignIn = true })
+	files := map[string]string{}
+	paths, err := s.Sim.Files(apptest.Repo, "main")
+	check(t, err)
+	for _, path := range paths {
+		files[path], err = s.Sim.File(apptest.Repo, "main", path)
+		check(t, err)
+	}
+	for _, login := range []string{"mel", "rita", "mallory", "zoe"} {
+		s.Sim.CreateUser(login)
+	}
+	check(t, s.Sim.SetPermission(apptest.Repo, "mel", "write"))
+	check(t, s.Sim.SetPermission(apptest.Repo, "rita", "read"))
+	_, err = s.Sim.CreateRepo("mallory", "vault", ghsim.RepoSpec{Files: files, Public: true})
+	check(t, err)
+	shop := shows(t, s, apptest.Owner, apptest.Name, s.Install)
+	vault := shows(t, s, "mallory", "vault", s.InstallFor("mallory", "vault"))
+
+	browser := chromium(t)
+	people := map[string]*person{}
+	for _, login := range []string{apptest.Owner, "mel", "rita", "mallory", "zoe", "nobody"} {
+		people[login] = comes(browser, t, login, s.Public)
+		if login != "nobody" {
+			people[login].signsIn()
+		}
+	}
+	const ok, not = http.StatusOK, http.StatusNotFound
+	all := codes{ok, ok, ok, ok}
+	theirs, whole := codes{ok, ok, ok, not}, codes{ok, not, not, not}
+	want := map[string]codes{ // of ada, mel, rita and mallory, of what is ada's
+		"GET /style.css": all, "GET /live.js": all, "GET /live": all, "GET /{$}": all, "GET /tasks": all, "GET /costs": all,
+		"GET /escalations": all, "GET /techniques": all, "GET /coders": all, "GET /patterns": all, "GET /policies": all,
+		"GET /lessons": all, "GET /settings": all, "GET /installations": all,
+		"GET /tasks/{id}": theirs, "GET /tasks/{id}/attempts/{n}": theirs, "GET /policies/{id}": theirs, "GET /lessons/{repo}/{id}": theirs,
+		"GET /installations/{id}": whole,
+		// A form without a button: whom it is not for doesn't learn that it is there.
+		"POST /tasks/{id}": {400, 400, not, not}, "POST /lessons/{repo}/{id}": {400, 400, not, not}, "POST /installations/{id}": {400, not, not, not},
+	}
+	source, err := os.ReadFile("web/routes.go")
+	check(t, err)
+	for _, m := range regexp.MustCompile(`pattern: "([^"]+)"`).FindAllStringSubmatch(string(source), -1) {
+		if _, known := want[m[1]]; !known {
+			t.Errorf("who may see %s? Say so here", m[1])
+		}
+	}
+	for i, login := range []string{apptest.Owner, "mel", "rita", "mallory"} {
+		other := vault
+		if login == "mallory" {
+			other = shop
+		}
+		t.Run(login, func(t *testing.T) {
+			p := people[login]
+			p.t = t
+			p.open("/tasks")
+			for _, pattern := range slices.Sorted(maps.Keys(want)) {
+				p.asks(pattern, shop, want[pattern][i], other)
+				p.looks(pattern, shop, want[pattern][i], other)
+				if login != "mallory" && strings.Contains(pattern, "{id}") {
+					p.asks(pattern, vault, not, other)
+				}
+			}
+			mine := map[bool]place{true: vault, false: shop}[login == "mallory"]
+			if p.open("/tasks"); mine.telling(p.page()) == "" {
+				t.Errorf("%s does not see what is theirs:\n%s", login, p.page())
+			}
+		})
+	}
+	// Who is nobody to both sees pages without anything on them; who is not signed in, none.
+	zoe, nobody := people["zoe"], people["nobody"]
+	for _, pattern := range slices.Sorted(maps.Keys(want)) {
+		code := ok
+		if strings.Contains(pattern, "{id}") {
+			code = not
+		}
+		zoe.asks(pattern, shop, code, shop)
+		zoe.asks(pattern, vault, code, vault)
+		method, path, _ := strings.Cut(shop.address(pattern), " ")
+		r, err := http.NewRequestWithContext(t.Context(), method, s.Public+path, nil)
+		check(t, err)
+		resp, err := http.DefaultClient.Do(r)
+		check(t, err)
+		check(t, resp.Body.Close())
+		if resp.StatusCode != http.StatusUnauthorized && path != "/style.css" {
+			t.Errorf("nobody asks for %s: %d", path, resp.StatusCode)
+		}
+	}
+	if nobody.open(shop.address("/lessons/{repo}/{id}")); !strings.HasPrefix(nobody.at(), s.Public+"/signin?to=") ||
+		strings.Contains(nobody.page(), "shopword") {
+		t.Errorf("nobody is led to %s:\n%s", nobody.at(), nobody.page())
+	}
+	pressed(t, s, people, shop)
+}
+
+// codes are the statuses that the owner, a member, a reader and a stranger get.
+type codes [4]int
+
+// asks asks for an address as a program does, expects a status, and nothing of a place that is not the person's.
+func (p *person) asks(pattern string, of place, want int, other place) {
+	p.t.Helper()
+	method, path, _ := strings.Cut(of.address(pattern), " ")
+	form := ""
+	if method == http.MethodPost {
+		form = "do="
+	}
+	p.told(method+" "+path, p.fetch(method, path, form), want, other)
+}
+
+// looks is the same with the person's own eyes.
+func (p *person) looks(pattern string, of place, want int, other place) {
+	p.t.Helper()
+	method, path, _ := strings.Cut(of.address(pattern), " ")
+	if method != http.MethodGet || strings.Contains(path, ".") || path == "/live" {
+		return
+	}
+	code := p.open(path)
+	p.told("a look at "+path, answer{code, p.page()}, want, other)
+	if code != http.StatusOK { // a refusal has no form, whose token the next request needs
+		p.open("/tasks")
+	}
+}
+
+func (p *person) told(what string, a answer, want int, other place) {
+	p.t.Helper()
+	if a.Status != want {
+		p.t.Errorf("%s: %s: %d, want %d: %s", p.login, what, a.Status, want, a.Body)
+	}
+	if told := other.telling(a.Body); told != "" {
+		p.t.Errorf("%s: %s tells of %q:\n%s", p.login, what, told, a.Body)
+	}
+}
+
+// pressed has people press what there is for them to press.
+func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop place) {
+	t.Helper()
+	task := func() sia.Task {
+		t.Helper()
+		found, err := s.App.Store.Task(t.Context(), shop.task)
+		check(t, err)
+		return found
+	}
+	ada, mel, rita := people[apptest.Owner], people["mel"], people["rita"]
+	ada.t = t
+	mel.t, rita.t = t, t
+	page := shop.address("/tasks/{id}")
+	if rita.open(page); strings.Contains(rita.page(), "Pause") {
+		t.Error("who only reads has buttons")
+	}
+	mel.open(page)
+	mel.presses("Pause")
+	if state := task().State; state != sia.OnHold || !strings.Contains(mel.said(), "/sia pause") {
+		t.Errorf("mel pauses: %s, %q", state, mel.said())
+	}
+	mel.presses("Resume")
+	s.Settle()
+	if state := task().State; state != sia.Escalated {
+		t.Errorf("mel resumes: %s, %q", state, mel.said())
+	}
+	switches := shop.address("/installations/{id}")
+	if got := mel.fetch(http.MethodPost, switches, "do=pause"); got.Status != http.StatusNotFound {
+		t.Errorf("mel pauses everything: %d %s", got.Status, got.Body)
+	}
+	lessons := shop.address("/lessons/{repo}/{id}")
+	if mel.open(lessons); strings.Contains(mel.page(), "Tell it to all") {
+		t.Error("mel may share a lesson")
+	}
+	if got := mel.fetch(http.MethodPost, lessons, "do=share"); got.Status != http.StatusBadRequest {
+		t.Errorf("mel shares: %d %s", got.Status, got.Body)
+	}
+	mel.open(lessons)
+	check(t, chromedp.Do(mel.ctx, chromedp.Click(chromedp.CSS("#edit > summary")), chromedp.WaitVisible(chromedp.CSS("[name=when]")),
+		chromedp.SendKeys(chromedp.CSS("[name=when]"), "the schema changes")))
+	mel.presses("Save")
+	if !strings.HasPrefix(mel.said(), "Changed:") || !strings.Contains(mel.page(), "When the schema changes: shopword is generated") {
+		t.Errorf("mel changes a lesson: %q\n%s", mel.said(), mel.page())
+	}
+	ada.open(switches)
+	ada.presses("Pause everything")
+	if all, err := s.App.Store.Halts(t.Context()); err != nil || len(all) != 1 {
+		t.Errorf("ada pauses everything: %v %v; %q", all, err, ada.said())
+	}
+	ada.presses("Resume everything")
+	if all, err := s.App.Store.Halts(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("ada resumes everything: %v %v; %q", all, err, ada.said())
+	}
+	s.Settle()
+	ada.open("/escalations")
+	check(t, chromedp.Do(ada.ctx, chromedp.SendKeys(chromedp.CSS("textarea"), "in English, with a comma")))
+	ada.presses("Answer")
+	s.Settle()
+	if got := task(); got.State != sia.Passed || len(got.Answers) != 1 || got.Answers[0].By.Login != apptest.Owner {
+		t.Errorf("answered, it is %s: %+v; %q", got.State, got.Answers, ada.said())
+	}
+	// A role that was taken away is gone when GitHub is asked again, and who signs out is out.
+	check(t, s.Sim.SetPermission(apptest.Repo, "mel", "none"))
+	s.Wait(2 * time.Minute)
+	if code := mel.open(page); code != http.StatusNotFound {
+		t.Errorf("mel, who may no more: %d", code)
+	}
+	ada.presses("Sign out")
+	if ada.open(page); !strings.HasPrefix(ada.at(), s.Public+"/signin?to=") {
+		t.Errorf("ada, signed out, is at %s", ada.at())
+	}
+}

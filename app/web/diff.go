@@ -1,0 +1,180 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/visible"
+)
+
+// Bounds of a diff on a page. GitHub has the whole of it.
+const (
+	shownFiles   = 100
+	shownLines   = 3000 // of all files
+	noiseLines   = 200  // of those that tools write
+	shownLine    = 400  // characters
+	shownInAFile = 1000 // lines
+)
+
+// diffView is a diff as a page shows it.
+type diffView struct {
+	Why            string // there is none, for people
+	URL            string // on GitHub
+	Count          string // of files, for people
+	Added, Deleted int
+	Files, Noise   []fileView // noise: what tools write
+	More           string     // what is left out, for people; empty: nothing
+}
+
+// fileView is one file of a diff.
+type fileView struct {
+	ID             string
+	Path, From     string // from: where a renamed file was
+	Status         gitops.FileStatus
+	Added, Deleted int
+	Why            string // there are no lines, or not all
+	Lines          []lineView
+}
+
+// lineView is one line of a diff. Its first character says what it is without colour.
+type lineView struct{ Class, Text string }
+
+// diff is what an attempt changed, by what this server has of the repository; nil: it pushed nothing.
+func (s *site) diff(ctx context.Context, t sia.Task, a sia.Attempt) (*diffView, error) {
+	if a.Head == "" || t.BaseSHA == "" {
+		return nil, nil //nolint:nilnil // that there is none is an answer
+	}
+	base, err := s.baseOf(ctx, t, a)
+	if err != nil {
+		return nil, err
+	}
+	v := &diffView{URL: s.Links.Compare(t.Repo, base, a.Head)}
+	d, more, err := s.Diffs.Diff(ctx, t.Installation, t.Repo, base, a.Head)
+	switch {
+	case errors.Is(err, gitops.ErrNotHere):
+		v.Why = "This server does not have these commits any more; GitHub has."
+	case err != nil:
+		s.Logger.WarnContext(ctx, "no diff on a page", "task", t.ID, "attempt", a.Number, "error", err)
+		v.Why = "The diff could not be made in time here; GitHub has it."
+	default:
+		v.fill(d, more)
+	}
+	return v, nil
+}
+
+// baseOf is the commit that an attempt began at: the one of the task that was said last before.
+func (s *site) baseOf(ctx context.Context, t sia.Task, a sia.Attempt) (sia.SHA, error) {
+	events, err := s.From.Events(ctx, t.ID)
+	for _, e := range slices.Backward(events) {
+		if b, ok := e.Event.Fact.(sia.Begun); ok && e.Ignored == "" && b.BaseSHA != "" && !e.Event.At.After(a.StartedAt) {
+			return b.BaseSHA, nil
+		}
+	}
+	return t.BaseSHA, err
+}
+
+// fill shows as much of a diff as a page holds: first what people wrote.
+func (v *diffView) fill(d gitops.Diff, more int) {
+	v.Added, v.Deleted = d.Added, d.Deleted
+	v.Count = count(len(d.Files)+more, "file")
+	lines, noise := shownLines, noiseLines
+	for i, f := range d.Files {
+		if i >= shownFiles {
+			more += len(d.Files) - i
+			break
+		}
+		if isNoise(f) {
+			v.Noise = append(v.Noise, viewOf(f, i, d.Truncated, &noise))
+			continue
+		}
+		v.Files = append(v.Files, viewOf(f, i, d.Truncated, &lines))
+	}
+	if more > 0 {
+		v.More = count(more, "more file") + " changed; GitHub shows all."
+	}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// viewOf is a file with as many lines as are left, which it takes.
+func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
+	v := fileView{ID: fmt.Sprintf("file-%d", n+1), Path: seen(f.Path, shownLine), From: seen(f.OldPath, shownLine), Status: f.Status,
+		Added: f.Added, Deleted: f.Deleted}
+	switch {
+	case f.Binary:
+		v.Why = "It is binary."
+	case len(f.Hunks) == 0 && truncated && f.Status != gitops.FileRenamed:
+		v.Why = "It is too large to be shown."
+	case len(f.Hunks) == 0:
+		v.Why = "No line differs: it is empty, or only its name or mode changed."
+	}
+	most := min(*left, shownInAFile)
+	for _, h := range f.Hunks {
+		if len(v.Lines) >= most {
+			break
+		}
+		v.Lines = append(v.Lines, lineView{"hunk", fmt.Sprintf("@@ −%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)})
+		for _, l := range h.Lines[:min(len(h.Lines), most-len(v.Lines)+1)] {
+			v.Lines = append(v.Lines, lineView{map[byte]string{'+': "add", '-': "del"}[l[0]], l[:1] + seen(l[1:], shownLine)})
+		}
+	}
+	*left = max(0, *left-len(v.Lines))
+	total := 0
+	for _, h := range f.Hunks {
+		total += 1 + len(h.Lines)
+	}
+	if total > len(v.Lines) {
+		v.Why = "Shown are " + count(len(v.Lines), "line") + " of " + fmt.Sprint(total) + "."
+	}
+	return v
+}
+
+// seen is a line of a file with everything in it that is not seen named, no secrets, and an end.
+func seen(line string, most int) string {
+	line = text.Clip(strings.ToValidUTF8(text.HeadOf(line, 8*most), "\uFFFD"), 2*most)
+	var b strings.Builder
+	for _, r := range secret.Mask(line) {
+		if visible.Hidden(r) && r != '\t' {
+			fmt.Fprintf(&b, "‹U+%04X›", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return text.Clip(b.String(), most)
+}
+
+// Files that tools write, by their paths or by what they say of themselves.
+var (
+	noisePath = regexp.MustCompile(`(^|/)(go\.sum|go\.work\.sum|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|[^/]+\.lock|` +
+		`[^/]+\.lockb?|packages\.lock\.json)$|(^|/)(vendor|node_modules|__snapshots__|dist)/|\.min\.(js|css)$|\.(map|snap|pb\.go)$|_generated\.|_pb2\.py$`)
+	noiseMark = regexp.MustCompile(`Code generated .* DO NOT EDIT|@generated`)
+)
+
+// isNoise reports whether a tool wrote a file.
+func isNoise(f gitops.FileDiff) bool {
+	if noisePath.MatchString(f.Path) {
+		return true
+	}
+	if len(f.Hunks) == 0 || f.Hunks[0].NewStart > 1 {
+		return false
+	}
+	for _, l := range f.Hunks[0].Lines[:min(len(f.Hunks[0].Lines), 10)] {
+		if noiseMark.MatchString(text.HeadOf(l, shownLine)) {
+			return true
+		}
+	}
+	return false
+}

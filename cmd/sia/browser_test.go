@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// chromium starts a headless browser, in which each window is a person's of their own.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	alloc, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))...)
+	t.Cleanup(stop)
+	ctx, end := chromedp.NewContext(alloc)
+	t.Cleanup(end)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("start Chromium: %v; .ci/deps installs it", err)
+	}
+	return ctx
+}
+
+// window is a person at a browser. What they type and what they see is kept, for secrets are looked for there.
+type window struct {
+	t           *testing.T
+	ctx         context.Context
+	typed, seen strings.Builder
+}
+
+// newWindow opens a window with cookies of its own, in which pages may or may not run scripts.
+func newWindow(browser context.Context, t *testing.T, scripts bool) *window {
+	t.Helper()
+	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(end)
+	w := &window{t: t, ctx: ctx}
+	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
+	w.must(err, "open a window")
+	return w
+}
+
+// does something within a minute.
+func (w *window) does(what string, steps ...chromedp.Action[chromedp.Void]) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, time.Minute)
+	defer cancel()
+	w.must(chromedp.Do(ctx, steps...), what)
+}
+
+func (w *window) must(err error, what string) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatalf("%s: %v; at %s is seen:\n%s", what, err, w.address(), w.looks())
+	}
+}
+
+// looks is the page as it is.
+func (w *window) looks() string {
+	page, err := chromedp.Run(w.ctx, chromedp.OuterHTML(chromedp.CSS("html")))
+	if err != nil {
+		return err.Error()
+	}
+	w.seen.WriteString(page + "\n")
+	return page
+}
+
+// address is where the window is.
+func (w *window) address() string {
+	at, err := chromedp.Run(w.ctx, chromedp.Location())
+	if err != nil {
+		return err.Error()
+	}
+	return at
+}
+
+// open goes to an address.
+func (w *window) open(address string) {
+	w.t.Helper()
+	w.does("open "+address, chromedp.Navigate(address))
+}
+
+// shows waits until the page shows some words, which it may come to by renewing itself.
+func (w *window) shows(words string) {
+	w.t.Helper()
+	w.does("wait for "+words, chromedp.WaitReady(chromedp.Search(fmt.Sprintf(`//main[contains(., %q)]`, words))))
+	w.looks()
+}
+
+// types enters words into a field, in place of what stands there.
+func (w *window) types(field, words string) {
+	w.t.Helper()
+	w.typed.WriteString(words + "\n")
+	w.does("go to "+field, chromedp.Focus(chromedp.CSS("[name="+field+"]")))
+	_, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool]("document.activeElement.select(); true"))
+	w.must(err, "select "+field)
+	w.does("type into "+field, chromedp.KeyEvent(words))
+}
+
+// presses a button or a link, by the words that it begins with, and waits for the page that it leads to. A page that was
+// just loaded may not hear the first time: browsers drop what is pressed before a page is painted.
+func (w *window) presses(words string) {
+	w.t.Helper()
+	at := chromedp.Search(fmt.Sprintf(`//*[self::a or self::button][starts-with(normalize-space(.), %q)]`, words))
+	var err error
+	for range 3 {
+		ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+		_, err = chromedp.RunResponse(ctx, chromedp.Click(at))
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
+	}
+	w.must(err, "press "+words)
+}
