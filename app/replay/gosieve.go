@@ -154,10 +154,10 @@ func (now goDecls) against(was goDecls) (changes, adds bool) {
 			continue
 		}
 		adds = true
-		owner, _, isMethod := strings.Cut(key, ".")
+		owner, _, isMethod := strings.Cut(d.name, ".")
 		switch n := d.node.(type) {
 		case *ast.FuncDecl: // a method may be what an interface asks for
-			_, isOld := was[owner]
+			_, isOld := was[d.dir+":"+owner]
 			changes = changes || isMethod && isOld || n.Name.Name == "init"
 		case *ast.ImportSpec:
 			changes = changes || strings.Contains(d.imports(), ".")

@@ -42,7 +42,7 @@ func history(t testing.TB) (c *clone, want map[string]replay.Verdict) {
 	commit("", "Words only", map[string]string{"README.md": "Calculates.\n"})
 	commit(replay.Verified, "Sub is the wrong way round\n\nIt gave b - a.\n\nFixes #7", map[string]string{
 		"calc.go": goFile(addRight + subRight + halfWrong), "README.md": "Calculates well.\n",
-		"sub_test.go": goTests("TestSub", subTest, "TestSubItself", "if Sub(4, 4) != 0 { t.Error() }")})
+		"sub_test.go": goTests("TestSub", subTest, "TestSubItself", "if Sub(4, 4) != 0 { t.Errorf(`%d`, `vet minds`) }")})
 	commit("", "Add Mul", map[string]string{"mul.go": goFile("func Mul(a, b int) int { return a * b }"),
 		"mul_test.go": goTests("TestMul", "if Mul(2, 3) != 6 { t.Fatal() }")})
 	commit("", "Say what Add does", map[string]string{"calc.go": goFile("// Add adds.\n" + addRight + subRight + halfWrong),

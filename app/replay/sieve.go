@@ -34,25 +34,30 @@ func (b *bench) sift(ctx context.Context, c candidate) (_ sifted, why string, er
 	if err != nil {
 		return out, "", err
 	}
-	was, now := b.reader(out.parent, nil), b.reader(out.commit, nil)
-	s := c.splitAt(out.parent, out.commit, out.choice)
-	if _, ok := c.lang.suite(s.after, s.tests, b.reader(s.after, s.made)); !ok {
-		return out, notRun, nil
+	return out, out.leaveOut(b.reader), nil
+}
+
+// leaveOut chooses what is laid over, as sift says. reader gives the files of a tree, of which made is no commit's.
+func (s *sifted) leaveOut(reader func(tree files, made map[string][]byte) readFile) (why string) {
+	was, now := reader(s.parent, nil), reader(s.commit, nil)
+	over := s.splitAt(s.parent, s.commit, s.choice)
+	if _, ok := s.lang.suite(over.after, over.tests, reader(over.after, over.made)); !ok {
+		return notRun
 	}
-	l, ok := c.lang.(sieve)
+	l, ok := s.lang.(sieve)
 	if !ok {
-		return out, "", nil
+		return ""
 	}
 	for range mostAttempts {
-		lacks := report{builds: l.missing(s.before, s.tests, b.reader(s.before, s.made))}
+		lacks := report{builds: l.missing(over.before, over.tests, reader(over.before, over.made))}
 		if len(lacks.builds) == 0 {
 			break
 		}
-		if out.said == "" {
-			out.said = firstLog(lacks)
+		if s.said == "" {
+			s.said = firstLog(lacks)
 		}
-		out.choice.narrow(c, s, lacks, false, now, was)
-		s = c.splitAt(out.parent, out.commit, out.choice)
+		s.choice.narrow(s.candidate, over, lacks, false, now, was)
+		over = s.splitAt(s.parent, s.commit, s.choice)
 	}
-	return out, l.idle(c, s, was, b.reader(s.before, s.made), b.reader(s.after, s.made)), nil
+	return l.idle(s.candidate, over, was, reader(over.before, over.made), reader(over.after, over.made))
 }
