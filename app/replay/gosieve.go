@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -143,13 +144,13 @@ func goCode(src []byte) string {
 
 // against reports whether declarations went or read otherwise than before, and whether others came. What came and is
 // run, or implements something, without being called changes something, too.
-func (now goDecls) against(was goDecls) (changes, adds bool) {
+func (ds goDecls) against(was goDecls) (changes, adds bool) {
 	for key, d := range was {
-		if n, ok := now[key]; !ok && d.imports() == "" || ok && n.code != d.code {
+		if n, ok := ds[key]; !ok && d.imports() == "" || ok && n.code != d.code {
 			changes = true
 		}
 	}
-	for key, d := range now {
+	for key, d := range ds {
 		if _, ok := was[key]; ok {
 			continue
 		}
@@ -185,14 +186,15 @@ func (d *goDecl) imports() string {
 var goAround = regexp.MustCompile(`^(init|_|TestMain|[\w?]+\.(Set[Uu]p|TearDown|Before|After)\w*)(#|$)`)
 
 // moves reports whether a test, or what runs around tests, is not as before, or uses something that is not.
-func (now goDecls) moves(was goDecls) bool {
+func (ds goDecls) moves(was goDecls) bool {
 	before := map[string]bool{}
 	for _, d := range was {
 		before[d.dir+":"+d.code] = true
 	}
-	for _, d := range now {
-		if (d.runs || goAround.MatchString(d.name)) && slices.ContainsFunc(now.reach(d), func(x *goDecl) bool {
-			return x.imports() == "" && !before[x.dir+":"+x.code]
+	named := ds.named()
+	for _, d := range ds {
+		if (d.runs || goAround.MatchString(d.name)) && slices.ContainsFunc(reach(d, named), func(x *goDecl) bool {
+			return !before[x.dir+":"+x.code]
 		}) {
 			return true
 		}
@@ -200,31 +202,35 @@ func (now goDecls) moves(was goDecls) bool {
 	return false
 }
 
-// reach is a declaration with all of its package that it uses, and that uses in its turn. A type's methods are used
-// with it.
-func (all goDecls) reach(from *goDecl) []*goDecl {
-	byName := map[string][]*goDecl{}
-	for _, d := range all {
-		name, _, _ := strings.Cut(d.name, "#")
-		owner, method, ok := strings.Cut(name, ".")
-		if d.dir != from.dir || d.imports() != "" {
+// named are declarations by folder and each name that may mean them. A type's name means its methods, too.
+func (ds goDecls) named() map[string][]*goDecl {
+	out := map[string][]*goDecl{}
+	for _, d := range ds {
+		if d.imports() != "" {
 			continue
 		}
-		byName[owner] = append(byName[owner], d)
-		if ok {
-			byName[method] = append(byName[method], d)
+		name, _, _ := strings.Cut(d.name, "#")
+		names := map[string]bool{}
+		for part := range strings.SplitSeq(name, ".") {
+			names[part] = true
 		}
-		if g, ok := d.node.(*ast.GenDecl); ok {
-			for name := range declaredIn(g) {
-				byName[name] = append(byName[name], d)
-			}
+		if _, ok := d.node.(*ast.FuncDecl); !ok {
+			maps.Copy(names, declaredIn(d.node))
+		}
+		for name := range names {
+			out[d.dir+":"+name] = append(out[d.dir+":"+name], d)
 		}
 	}
+	return out
+}
+
+// reach is a declaration with all of its package that it uses, and that these use in their turn.
+func reach(from *goDecl, named map[string][]*goDecl) []*goDecl {
 	out, seen := []*goDecl{from}, map[*goDecl]bool{from: true}
 	for i := 0; i < len(out); i++ {
 		ast.Inspect(out[i].node, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok {
-				for _, d := range byName[id.Name] {
+				for _, d := range named[from.dir+":"+id.Name] {
 					if !seen[d] {
 						seen[d] = true
 						out = append(out, d)
