@@ -35,6 +35,7 @@ func history(t testing.TB) (c *clone, want map[string]replay.Verdict) {
 			want[sha] = v
 		}
 	}
+	subTests := goTests("TestSub", subTest, "TestSubItself", "if Sub(4, 4) != 0 { t.Errorf(`%d`, `vet minds`) }")
 	addTest := []string{"TestAdd", "if Add(1, 2) != 3 { t.Fatal() }"}
 	commit("", "Begin", map[string]string{"go.mod": "module example.com/calc\n\ngo 1.21\n", "README.md": "Calc.\n",
 		"calc.go": goFile(addRight + subWrong + halfWrong), "add_test.go": goTests(addTest...),
@@ -42,13 +43,13 @@ func history(t testing.TB) (c *clone, want map[string]replay.Verdict) {
 	commit("", "Words only", map[string]string{"README.md": "Calculates.\n"})
 	commit(replay.Verified, "Sub is the wrong way round\n\nIt gave b - a.\n\nFixes #7", map[string]string{
 		"calc.go": goFile(addRight + subRight + halfWrong), "README.md": "Calculates well.\n",
-		"sub_test.go": goTests("TestSub", subTest, "TestSubItself", "if Sub(4, 4) != 0 { t.Errorf(`%d`, `vet minds`) }")})
+		"sub_test.go": subTests})
 	commit("", "Add Mul", map[string]string{"mul.go": goFile("func Mul(a, b int) int { return a * b }"),
 		"mul_test.go": goTests("TestMul", "if Mul(2, 3) != 6 { t.Fatal() }")})
 	commit("", "Say what Add does", map[string]string{"calc.go": goFile("// Add adds.\n" + addRight + subRight + halfWrong),
 		"add_test.go": goTests(append(addTest, "TestAddOne", "if Add(0, 1) != 1 { t.Fatal() }")...)})
 	commit("", "Measure Sub", map[string]string{"calc.go": goFile(addRight + "func Sub(a, b int) int { return -b + a }\n" +
-		halfWrong), "sub_test.go": goTests("TestSub", subTest, "TestSubItself", "if Sub(4, 4) != 0 { t.Error() }") +
+		halfWrong), "sub_test.go": subTests +
 		"\nfunc BenchmarkSub(b *testing.B) { for b.Loop() { Sub(2, 1) } }\n"})
 	commit(replay.PassesBefore, "Tidy Add", map[string]string{
 		"calc.go":     goFile("func Add(a, b int) int { return b + a }\n" + subRight + halfWrong),
