@@ -31,6 +31,7 @@ func judgedIn(t *testing.T, s replay.MineSpec, sha string) (int, replay.Verdict)
 // TestEndedAgain: what a limit ended is looked at again by the next two calls, and the last verdict counts.
 func TestEndedAgain(t *testing.T) {
 	c, sha := subRepaired(t)
+	second := newFolder(t)
 	short := replay.MineSpec{History: c.open(), Folder: newFolder(t), Box: newBox(t), Repo: "acme/calc",
 		Within: time.Nanosecond}
 	for _, want := range []int{1, 1, 1, 0} {
@@ -38,7 +39,7 @@ func TestEndedAgain(t *testing.T) {
 			t.Errorf("judged %d, which came to %q; want %d and %q", n, v, want, replay.Ended)
 		}
 	}
-	short.Folder = newFolder(t)
+	short.Folder = second
 	long := short // the machine is not busy any more
 	long.Within = 0
 	for _, s := range []struct {

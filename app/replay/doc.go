@@ -7,6 +7,9 @@
 //     attempt at it is right.
 //   - [Mine] looks for tasks, newest commit first. Each commit that changed tests and code is a [Candidate];
 //     what came of it is a [Verdict]. It stops at a budget and goes on where it stopped.
+//   - A sieve is what a language can tell of commits by reading them: what can't be a task is passed over and no
+//     candidate (sieve.go). That of Go compares declarations (gosieve.go) and checks tests against the types of their
+//     module (gotypes.go). Nothing is run for it, and what it computes is bounded.
 //   - Both ends of a candidate are built and run at the same time, in two folders that hold one tree after
 //     another (slot.go): between two candidates only what differs is written, and the build caches stay. That
 //     is where the seconds are.

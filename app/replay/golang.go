@@ -84,7 +84,7 @@ func (golang) suite(tree files, tests []string, read readFile) (suite, bool) {
 		fmt.Fprintf(&run, `(
 cd %[1]s || exit
 mark build %[2]s
-go test -c -gcflags=-e -ldflags=-w -o /tmp/sia-%[3]d.test . ; status=$?
+go test -c -vet=off -gcflags=-e -ldflags=-w -o /tmp/sia-%[3]d.test . ; status=$?
 mark end $status
 [ $status = 0 ] && [ -x /tmp/sia-%[3]d.test ] || exit
 for n in 1 2; do
@@ -146,8 +146,8 @@ func (golang) results(out []byte) results {
 	return found
 }
 
-// goError is a compiler's or vet's message: a file of the package and a line.
-var goError = regexp.MustCompile(`(?m)^(?:vet: )?(?:\./)?((?:\.\./)*[^\s:]+_test\.go):(\d+)`)
+// goError is a compiler's message: a file of the package and a line.
+var goError = regexp.MustCompile(`(?m)^(?:\./)?((?:\.\./)*[^\s:]+_test\.go):(\d+)`)
 
 func (l golang) broken(log, group string) []string {
 	return slices.Sorted(maps.Keys(l.faults(log, group)))

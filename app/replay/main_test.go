@@ -1,7 +1,9 @@
 package replay_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +22,25 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "forward" {
 		os.Exit(sandbox.Forward(os.Args[2:]))
 	}
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+// built is where what one test built waits for the next: the standard library is built once for all of them.
+var built string
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "sia-replay-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	built = filepath.Join(dir, "build")
+	code := m.Run()
+	if err := sandbox.RemoveAll(dir); err != nil { // as the sandbox's user wrote there
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 func newBox(t testing.TB) *sandbox.Sandbox {
@@ -103,11 +123,18 @@ func newFolder(t testing.TB) *replay.Folder {
 		t.Fatal(err)
 	}
 	// what the sandbox's user wrote is removed as the sandbox removes it
+	build := filepath.Join(f.Path(), "cache", "build")
 	t.Cleanup(func() {
+		if err := os.Rename(build, built); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+			t.Error(err)
+		}
 		if err := sandbox.RemoveAll(f.Path()); err != nil {
 			t.Error(err)
 		}
 	})
+	if err := os.Rename(built, build); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
 	return f
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -53,6 +54,7 @@ type Mined struct {
 	Counts  map[Verdict]int // of all that the folder knows
 	Median  float64         // seconds a candidate of this call took; 0: none was judged
 	Tasks   int             // that the folder has
+	Passed  map[string]int  // commits of this call that were not judged, by why their tests can't show what they changed
 	Missing []string        // languages that had candidates and can't be run on this machine, with what is missing
 	Stopped string          // why it ended before the history did; "": all of it was looked at
 }
@@ -91,7 +93,7 @@ func Mine(ctx context.Context, s MineSpec) (Mined, error) {
 		return Mined{}, fmt.Errorf("mine tasks: %w", err)
 	}
 	m := &miner{MineSpec: s, known: known, tasks: map[string]bool{}, missing: map[string]bool{},
-		bench: newBench(s.Box, s.History, s.Folder, s.Hosts, s.Within)}
+		passed: map[string]int{}, bench: newBench(s.Box, s.History, s.Folder, s.Hosts, s.Within)}
 	for _, t := range tasks {
 		m.tasks[t.ID] = true
 	}
@@ -121,7 +123,8 @@ type miner struct {
 	known   map[string]Candidate
 	tasks   map[string]bool
 	missing map[string]bool // programs
-	begun   int             // candidates that were handed out
+	passed  map[string]int
+	begun   int // candidates that were handed out
 	seconds []float64
 }
 
@@ -136,7 +139,7 @@ func (m *miner) run(ctx context.Context) error {
 		return errEnough
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	next := make(chan candidate)
+	next := make(chan sifted)
 	for i := range m.Workers {
 		g.Go(func() error { return m.work(ctx, i, next) })
 	}
@@ -152,7 +155,7 @@ func (m *miner) run(ctx context.Context) error {
 }
 
 // find walks the history and hands out what was not judged yet.
-func (m *miner) find(ctx context.Context, next chan<- candidate) error {
+func (m *miner) find(ctx context.Context, next chan<- sifted) error {
 	err := m.History.Commits(ctx, func(c gitops.HistoryCommit) (more bool, err error) {
 		if m.isJudged(c.SHA) {
 			return true, nil
@@ -174,9 +177,22 @@ func (m *miner) find(ctx context.Context, next chan<- candidate) error {
 		if m.Candidates > 0 && m.begun >= m.Candidates {
 			return false, errEnough
 		}
+		sifted, why, err := m.bench.sift(ctx, found)
+		if isAbsent(err) {
+			why, err = string(Absent), nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if why != "" {
+			m.mu.Lock()
+			m.passed[why]++
+			m.mu.Unlock()
+			return true, nil
+		}
 		m.begun++
 		select {
-		case next <- found:
+		case next <- sifted:
 			return true, nil
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
@@ -188,7 +204,7 @@ func (m *miner) find(ctx context.Context, next chan<- candidate) error {
 	return err
 }
 
-func (m *miner) work(ctx context.Context, number int, next <-chan candidate) error {
+func (m *miner) work(ctx context.Context, number int, next <-chan sifted) error {
 	p := newPair(m.bench, filepath.Join(m.Folder.cache(), fmt.Sprintf("trees-%d", number)))
 	for n := 0; ; n++ {
 		if n%trimEvery == 0 {
@@ -227,7 +243,7 @@ func (m *miner) enough() bool {
 }
 
 // judge judges one candidate and keeps what came of it: the task first.
-func (m *miner) judge(ctx context.Context, p *pair, c candidate) error {
+func (m *miner) judge(ctx context.Context, p *pair, c sifted) error {
 	began := m.Now()
 	j, err := p.judge(ctx, c)
 	if err != nil {
@@ -272,7 +288,7 @@ func (m *miner) judge(ctx context.Context, p *pair, c candidate) error {
 func (m *miner) summary() Mined {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := Mined{Judged: len(m.seconds), Counts: map[Verdict]int{}, Median: median(m.seconds), Tasks: len(m.tasks)}
+	out := Mined{Judged: len(m.seconds), Counts: map[Verdict]int{}, Median: median(m.seconds), Tasks: len(m.tasks), Passed: maps.Clone(m.passed)}
 	for _, c := range m.known {
 		out.Counts[c.Verdict]++
 	}

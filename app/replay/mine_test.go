@@ -35,30 +35,38 @@ func history(t testing.TB) (c *clone, want map[string]replay.Verdict) {
 			want[sha] = v
 		}
 	}
+	subTests := goTests("TestSub", subTest, "TestSubItself", "if Sub(4, 4) != 0 { t.Errorf(`%d`, `vet minds`) }")
 	addTest := []string{"TestAdd", "if Add(1, 2) != 3 { t.Fatal() }"}
 	commit("", "Begin", map[string]string{"go.mod": "module example.com/calc\n\ngo 1.21\n", "README.md": "Calc.\n",
 		"calc.go": goFile(addRight + subWrong + halfWrong), "add_test.go": goTests(addTest...),
-		"third.go": goFile("func Third(a int) int { return a / 4 }")})
+		"third.go": goFile("func Third(a int) int { return a / 4 }\n\nfunc Name() []byte { return nil }")})
 	commit("", "Words only", map[string]string{"README.md": "Calculates.\n"})
 	commit(replay.Verified, "Sub is the wrong way round\n\nIt gave b - a.\n\nFixes #7", map[string]string{
 		"calc.go": goFile(addRight + subRight + halfWrong), "README.md": "Calculates well.\n",
-		"sub_test.go": goTests("TestSub", subTest, "TestSubItself", "if Sub(4, 4) != 0 { t.Error() }")})
-	commit(replay.NoBuild, "Add Mul", map[string]string{"mul.go": goFile("func Mul(a, b int) int { return a * b }"),
+		"sub_test.go": subTests})
+	commit("", "Add Mul", map[string]string{"mul.go": goFile("func Mul(a, b int) int { return a * b }"),
 		"mul_test.go": goTests("TestMul", "if Mul(2, 3) != 6 { t.Fatal() }")})
+	commit("", "Say what Add does", map[string]string{"calc.go": goFile("// Add adds.\n" + addRight + subRight + halfWrong),
+		"add_test.go": goTests(append(addTest, "TestAddOne", "if Add(0, 1) != 1 { t.Fatal() }")...)})
+	commit("", "Measure Sub", map[string]string{"calc.go": goFile(addRight + "func Sub(a, b int) int { return -b + a }\n" +
+		halfWrong), "sub_test.go": subTests +
+		"\nfunc BenchmarkSub(b *testing.B) { for b.Loop() { Sub(2, 1) } }\n"})
 	commit(replay.PassesBefore, "Tidy Add", map[string]string{
-		"calc.go":     goFile("// Add adds.\n" + addRight + subRight + halfWrong),
+		"calc.go":     goFile("func Add(a, b int) int { return b + a }\n" + subRight + halfWrong),
 		"add_test.go": goTests(append(addTest, "TestAddZero", "if Add(0, 0) != 0 { t.Fatal() }")...)})
 	// One test calls what the commit adds; the other shows what it repairs, and takes the binary down.
 	commit(replay.Verified, "Add Neg, and halve by two", map[string]string{
 		"calc.go": goFile(addRight + subRight + halfRight), "neg.go": goFile("func Neg(a int) int { return -a }"),
 		"neg_test.go":  goTests("TestNeg", "if Neg(1) != -1 { t.Fatal() }"),
 		"half_test.go": goTests("TestHalf", "if Half(8) != 4 { panic(Half(8)) }")})
-	// The same within one file: what calls Cube goes, by itself or by a helper, with the import that only it used.
+	// The same within one file: what calls Cube goes, by itself or by a helper, with the import that only it used. That
+	// Name does not fit is known when it is built.
 	commit(replay.Verified, "Add Cube, and divide by three", map[string]string{
 		"cube.go":  goFile("func Cube(a int) int { return a * a * a }"),
-		"third.go": goFile("func Third(a int) int { return a / 3 }"),
+		"third.go": goFile("func Third(a int) int { return a / 3 }\n\nfunc Name() string { return `third` }"),
 		"third_test.go": strings.Replace(goTests("TestThird", "if Third(12) != 4 { t.Fatal() }", "TestCube",
-			"if strconv.Itoa(Cube(3)) != `27` { t.Fatal() }", "TestCubes", "if cubes(1, 2) != 9 { t.Fatal() }"),
+			"if strconv.Itoa(Cube(3)) != `27` { t.Fatal() }", "TestCubes", "if cubes(1, 2) != 9 { t.Fatal() }", "TestName",
+			"var name string = Name(); t.Log(name)"),
 			`import "testing"`, `import (
 	"strconv"
 	"testing"
@@ -71,6 +79,9 @@ func cubes(of ...int) (sum int) {
 	}
 	return sum
 }`, 1)})
+	commit(replay.NoBuild, "Name is a list", map[string]string{
+		"third.go":      goFile("func Third(a int) int { return a / 3 }\n\nfunc Name() []string { return nil }"),
+		"third_test.go": goTests("TestName", "var names []string = Name(); t.Log(names)")})
 	commit(replay.FailsAfter, "Try something", map[string]string{"neg.go": goFile("func Neg(a int) int { return 0 - a }"),
 		"neg_test.go": goTests("TestNeg", "if Neg(1) != 1 { t.Fatal() }")})
 	commit(replay.Flaky, "Now and then", map[string]string{"neg.go": goFile("func Neg(a int) int { return -a }"),
@@ -132,6 +143,9 @@ func TestMine(t *testing.T) {
 		got[sha] = k.Verdict
 		t.Logf("%s %s: %s", sha[:8], k.Verdict, k.Why)
 	}
+	if len(m.Passed) != 3 {
+		t.Errorf("passed over %v, want one commit for each of three reasons", m.Passed)
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("verdicts (-want +got):\n%s", diff)
 	}
@@ -192,7 +206,8 @@ func testMinedTasks(t *testing.T, c *clone, f *replay.Folder) {
 			[]string{"calc.go", "neg.go"}, nil},
 		"Add Cube, and divide by three": {"", 0, []string{"third_test.go"}, []string{".::TestThird"}, nil,
 			[]string{"cube.go", "third.go"},
-			map[string][]string{"third_test.go": {`import "strconv"`, "cubes", "TestCube", "TestCubes"}}},
+			map[string][]string{"third_test.go": {`import "strconv"`, "cubes", "TestCube", "TestCubes",
+				"TestName"}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tasks (-want +got):\n%s", diff)
@@ -205,7 +220,7 @@ func testHostile(t *testing.T, c *clone, spec replay.MineSpec) {
 	t.Helper()
 	hostile := func(n int, imports, body string) string {
 		return c.commit(fmt.Sprintf("Hostile %d", n), map[string]string{
-			"calc.go": goFile(fmt.Sprintf("// %d\n", n) + addRight + subRight + halfRight),
+			"calc.go": goFile(fmt.Sprintf("func Add(a, b int) int { return a + b + 0*%d }\n", n) + subRight + halfRight),
 			"hostile_test.go": strings.Replace(goTests("TestHostile", body), `import "testing"`,
 				"import (\n"+imports+"\n\t\"testing\"\n)", 1)})
 	}
@@ -218,7 +233,7 @@ for i := 0; i < 20; i++ { exec.Command("sh", "-c", "sleep 1000 & sleep 1000").St
 select {}`)
 	lying := hostile(3, `"fmt"; "os"`, `fmt.Println("--- PASS: TestHostile (0.00s)")
 fmt.Println("--- FAIL: TestOther (0.00s)"); os.Exit(0)`)
-	spec.History, spec.Max, spec.Within = c.open(), 0, 20*time.Second
+	spec.History, spec.Max, spec.Within = c.open(), 0, 8*time.Second
 	mine(t, spec)
 	kept, err := spec.Folder.Candidates()
 	if err != nil {

@@ -29,7 +29,6 @@ const (
 	Flaky        Verdict = "flaky"
 	Ended        Verdict = "ended by a limit"
 	Unprepared   Verdict = "its dependencies could not be fetched"
-	Unknown      Verdict = "no way to run its tests is known"
 	Absent       Verdict = "the clone lacks its files"
 )
 
@@ -60,33 +59,26 @@ func newPair(b *bench, dir string) *pair {
 }
 
 // judge verifies a candidate. An error says nothing about it.
-func (p *pair) judge(ctx context.Context, c candidate) (judged, error) {
+func (p *pair) judge(ctx context.Context, c sifted) (judged, error) {
 	out, err := p.judgeTrees(ctx, c)
-	if errors.Is(err, gitops.ErrMissing) || errors.Is(err, gitops.ErrTree) || errors.Is(err, gitops.ErrTooLarge) {
+	if isAbsent(err) {
 		return judged{verdict: Absent, why: err.Error()}, nil
 	}
 	return out, err
 }
 
-func (p *pair) judgeTrees(ctx context.Context, c candidate) (judged, error) {
-	parent, err := p.history.Files(ctx, c.Parent)
-	if err != nil {
-		return judged{}, err
-	}
-	commit, err := p.history.Files(ctx, c.SHA)
-	if err != nil {
-		return judged{}, err
-	}
-	ch := newChoice()
-	said := "" // by the build that failed first
+// isAbsent reports whether a clone lacks what a commit needs, or has more of it than can be laid out.
+func isAbsent(err error) bool {
+	return errors.Is(err, gitops.ErrMissing) || errors.Is(err, gitops.ErrTree) || errors.Is(err, gitops.ErrTooLarge)
+}
+
+func (p *pair) judgeTrees(ctx context.Context, c sifted) (judged, error) {
+	said := c.said
 	for attempt := 1; ; attempt++ {
-		s := c.splitAt(parent, commit, ch)
+		s := c.splitAt(c.parent, c.commit, c.choice)
 		run, ok := c.lang.suite(s.after, s.tests, p.reader(s.after, s.made))
-		switch {
-		case !ok && attempt > 1:
+		if !ok { // nothing is left
 			return judged{verdict: NoBuild, why: said}, nil
-		case !ok:
-			return judged{verdict: Unknown, why: "none of the changed tests is run by itself"}, nil
 		}
 		before, after, why, err := p.bothEnds(ctx, c.lang, run, s)
 		if err != nil {
@@ -97,7 +89,7 @@ func (p *pair) judgeTrees(ctx context.Context, c candidate) (judged, error) {
 		}
 		if len(before.builds) > 0 && before.ended == "" && attempt < mostAttempts {
 			said = cmp.Or(said, firstLog(before))
-			ch.narrow(c, s, before, attempt > mostCuts, p.reader(commit, nil), p.reader(parent, nil))
+			c.choice.narrow(c.candidate, s, before, attempt > mostCuts, p.reader(c.commit, nil), p.reader(c.parent, nil))
 			continue
 		}
 		out := compare(s, before, after)

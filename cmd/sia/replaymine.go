@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -43,6 +44,7 @@ type minedReport struct {
 	Folder    string                 `json:"folder"`         // where tasks and runs are kept
 	Judged    int                    `json:"judged"`         // commits, this time
 	Counts    map[replay.Verdict]int `json:"counts"`         // of all commits that were ever judged
+	Passed    map[string]int         `json:"passed_over"`    // commits that were not judged this time, by why
 	Median    float64                `json:"median_seconds"` // of a commit, this time; 0: none was judged
 	Tasks     int                    `json:"tasks"`
 	Missing   []string               `json:"missing"` // programs that this machine lacks, and commits would need
@@ -72,7 +74,8 @@ func (c *replayMineCmd) Run(e *commandEnv) (err error) {
 	if err != nil {
 		return err
 	}
-	out := minedReport{Repo: s.name, Folder: s.folder.Path(), Counts: map[replay.Verdict]int{}, Missing: []string{}}
+	out := minedReport{Repo: s.name, Folder: s.folder.Path(), Counts: map[replay.Verdict]int{},
+		Passed: map[string]int{}, Missing: []string{}}
 	if c.Again {
 		if out.Again, err = c.again(e, s, spec); err != nil {
 			return err
@@ -85,6 +88,7 @@ func (c *replayMineCmd) Run(e *commandEnv) (err error) {
 		}
 		out.Judged, out.Counts, out.Median, out.Tasks, out.Stopped = m.Judged, m.Counts, m.Median, m.Tasks, m.Stopped
 		out.Missing = append(out.Missing, m.Missing...)
+		maps.Copy(out.Passed, m.Passed)
 	}
 	if c.Commit {
 		tasks, _, err := s.folder.Tasks()
@@ -149,10 +153,14 @@ func (r minedReport) show(e *commandEnv) error {
 		fmt.Fprintf(&b, "%s: %d tasks, kept in %s\n", r.Repo, r.Tasks, r.Folder)
 		fmt.Fprintf(&b, "%d commits judged this time, %.1f s each in the median. Of all that were ever judged:\n", r.Judged,
 			r.Median)
-		for _, v := range slices.SortedFunc(maps.Keys(r.Counts), func(a, b replay.Verdict) int {
-			return r.Counts[b] - r.Counts[a]
-		}) {
+		for _, v := range mostFirst(r.Counts) {
 			fmt.Fprintf(&b, "  %5d  %s\n", r.Counts[v], v)
+		}
+		if len(r.Passed) > 0 {
+			b.WriteString("Passed over this time, without a try, for their tests can't fail before and pass with them:\n")
+		}
+		for _, why := range mostFirst(r.Passed) {
+			fmt.Fprintf(&b, "  %5d  %s\n", r.Passed[why], why)
 		}
 	}
 	for _, program := range r.Missing {
@@ -165,4 +173,11 @@ func (r minedReport) show(e *commandEnv) error {
 		fmt.Fprintf(&b, "The tasks are on the memory branch, at %s.\n", r.Committed)
 	}
 	return printMasked(e, b.String())
+}
+
+// mostFirst are the keys of counts, the most frequent first.
+func mostFirst[K cmp.Ordered](counts map[K]int) []K {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b K) int {
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
+	})
 }
