@@ -10,6 +10,7 @@ GOLANGCI_LINT_VERSION := v2.5.0
 ACTIONLINT_VERSION    := v1.7.12
 GOVULNCHECK_VERSION   := v1.9.0
 
+MODULE   := github.com/sia-bot/sia
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 20s
 BENCH    ?= .
@@ -17,9 +18,11 @@ BENCH    ?= .
 # The dot keeps .ci out of ./..., so what is in it is named.
 PACKAGES := ./... ./.ci/tally ./.ci/sbom
 
-# The race detector makes a test take four times as long. It watches the own tests of each room. Of those that play the whole application it
-# watches the ones in which most happens at a time, and `make race` watches all. docs/adr/0021-what-the-race-detector-watches.md
-WHOLE   := ./app ./cmd/sia
+# The race detector makes a test take four times as long. It watches the own tests of each room but the pure ones, where nothing happens at the
+# same time. Of those that play the whole application it watches the ones in which most does, and `make race` watches all.
+# docs/adr/0021-what-the-race-detector-watches.md
+ALONE   := app|cmd/sia|app/render|policies(/.*)?|sia(/.*)?
+ALWAYS  := sia/secret
 AT_ONCE := TestStory/^(race|parts-parallel|review-in-attempt|person-pushes-in-attempt|stop-in-attempt|pause-all|app-restarts|cancel-in-progress|escalate-answer|learned)$$|TestManyStarts|TestPauseEverything|TestPagesAreHeardAsCommentsAre|TestMetrics|TestCrashInAnAttempt
 
 # It watches what we wrote. SQLite translated to Go is a hundred
@@ -70,9 +73,9 @@ RACE := GORACE=atexit_sleep_ms=10 GOGC=200 go test -race -vet=off $(UNWATCHED) -
 
 .PHONY: test
 test: deps ## run every test, most of them with the race detector; a skipped test is a failure
-	@{ status=0; \
-	GOGC=200 go test -vet=off -parallel 6 -timeout 30m -json $(WHOLE) || status=1; \
-	$(RACE) -p 3 $$(go list $(PACKAGES) | grep -vE '/sia/(app|cmd/sia)$$') || status=1; \
+	@{ status=0; all="$$(go list $(PACKAGES))"; alone="$$(grep -E '^$(MODULE)/($(ALONE))$$' <<< "$$all" | grep -vE '/($(ALWAYS))$$')"; \
+	GOGC=200 go test -vet=off -parallel 6 -timeout 30m -json $$alone || status=1; \
+	$(RACE) -p 3 $$(grep -vxF "$$alone" <<< "$$all") || status=1; \
 	$(RACE) -run '$(AT_ONCE)' ./app || status=1; \
 	exit $$status; } | go run ./.ci/tally
 

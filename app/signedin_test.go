@@ -102,10 +102,11 @@ func (p *person) presses(words string) {
 	}
 }
 
-// said is the answer to what the person pressed.
+// said is the answer to what the person pressed. It is read from the document, for what a browser has not painted yet has
+// no visible text.
 func (p *person) said() string {
 	p.t.Helper()
-	text, err := chromedp.Run(p.ctx, chromedp.Text(chromedp.CSS(".said")))
+	text, err := chromedp.Run(p.ctx, chromedp.TextContent(chromedp.CSS(".said")))
 	check(p.t, err)
 	return text
 }
@@ -360,8 +361,8 @@ func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop pla
 	}
 	mel.open(page)
 	mel.presses("Pause")
-	if state := task().State; state != sia.OnHold || !strings.Contains(mel.said(), "/sia pause") {
-		t.Errorf("mel pauses: %s, %q", state, mel.said())
+	if state, said := task().State, mel.said(); state != sia.OnHold || !strings.Contains(said, "/sia pause") {
+		t.Errorf("mel pauses: %s, %q", state, said)
 	}
 	mel.presses("Resume")
 	s.Settle()

@@ -35,7 +35,8 @@ func main() { os.Exit(tally(os.Stdin, os.Stdout)) }
 
 // tally returns the exit code.
 func tally(in io.Reader, out io.Writer) int {
-	c := counts{out: out, output: map[string][]string{}, parents: map[string]bool{}, failedIn: map[string]bool{}}
+	c := counts{out: out, output: map[string][]string{}, parents: map[string]bool{}, failedIn: map[string]bool{},
+		failedBelow: map[string]bool{}}
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadString('\n')
@@ -60,6 +61,7 @@ type counts struct {
 	output         map[string][]string // package and test → what it printed
 	parents        map[string]bool     // tests with subtests, which are counted instead of them
 	failedIn       map[string]bool     // packages with a failed test
+	failedBelow    map[string]bool     // tests with a failed subtest
 	passed, failed int
 	skipped        []string
 }
@@ -103,8 +105,14 @@ func (c *counts) end(e event, key string) {
 	case e.Action == "fail":
 		c.failedIn[e.Package] = true
 		fmt.Fprintf(c.out, "FAIL  %s.%s\n%s", e.Package, e.Test, strings.Join(c.output[key], ""))
-		if !c.parents[key] {
+		// Of a test with subtests these count, unless it was itself that failed.
+		if !c.failedBelow[key] {
 			c.failed++
+		}
+		for i, r := range e.Test {
+			if r == '/' {
+				c.failedBelow[e.Package+" "+e.Test[:i]] = true
+			}
 		}
 	case !c.parents[key]:
 		c.passed++

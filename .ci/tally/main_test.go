@@ -28,6 +28,13 @@ func TestTally(t *testing.T) {
 {"Action":"fail","Package":"p","Test":"A"}
 {"Action":"output","Package":"p","Output":"FAIL\tp\t1s\n"}
 {"Action":"fail","Package":"p"}`, 1, "1 passed, 1 failed", "because"},
+		{"a test that fails beside its subtests counts", `
+{"Action":"run","Package":"p","Test":"A"}
+{"Action":"run","Package":"p","Test":"A/x"}
+{"Action":"pass","Package":"p","Test":"A/x"}
+{"Action":"output","Package":"p","Test":"A","Output":"because\n"}
+{"Action":"fail","Package":"p","Test":"A"}
+{"Action":"fail","Package":"p"}`, 1, "1 passed, 1 failed", "because"},
 		{"a skip is a failure", `
 {"Action":"skip","Package":"p","Test":"A"}
 {"Action":"pass","Package":"p","Test":"B"}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -129,9 +131,9 @@ func (r yearReport) print(out io.Writer) error {
 		"HARM IN FORCE AT THE END\tTASKS UNDER A HARMFUL ONE")
 	for i, y := range r.Years {
 		n := y.Ended
-		fmt.Fprintf(w, "%d\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\t%d\t%d/%d/%d\t%d (%d)\t%d\t%v\n", i+1, y.Tasks, 100*y.With, 100*y.Fixed,
+		fmt.Fprintf(w, "%d\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\t%d\t%d/%d/%d\t%d (%d)\t%d\t%s\n", i+1, y.Tasks, 100*y.With, 100*y.Fixed,
 			100*y.Last, 100*y.LastFix, y.Proposed, n.PromotedGood, n.PromotedNull, n.PromotedHarmful, n.RolledBack,
-			n.RolledBack-n.RolledBackWell, y.HarmLeft, y.Harmed)
+			n.RolledBack-n.RolledBackWell, y.HarmLeft, cmp.Or(strings.Trim(fmt.Sprint(y.Harmed), "[]"), "–"))
 	}
 	if err := w.Flush(); err != nil {
 		return err
