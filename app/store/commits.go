@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -45,13 +45,10 @@ func (c *commits) done(queues []string) {
 		c.next = nil
 	}
 	for _, q := range queues {
-		payload, err := json.Marshal(map[string]string{"queue": q})
-		if err != nil {
-			continue // a string always can be
-		}
+		n := &riverdriver.Notification{Topic: insertTopic, Payload: fmt.Sprintf(`{"queue":%q}`, q)}
 		for _, w := range c.workers {
 			select {
-			case w <- &riverdriver.Notification{Topic: insertTopic, Payload: string(payload)}:
+			case w <- n:
 			default: // so many wait that the queue is looked at anyway
 			}
 		}
@@ -75,55 +72,61 @@ func (c *commits) leave(w chan *riverdriver.Notification) {
 // commitListener is River's listener, which hears of this process's commits besides.
 type commitListener struct {
 	riverdriver.Listener
-	c    *commits
-	here chan *riverdriver.Notification // nil: not connected
-	held *riverdriver.Notification      // of the table, found when a commit was faster; nil: none
+	c      *commits
+	heard  chan *riverdriver.Notification // of commits, and of the table
+	failed chan error                     // of length 1: why the table is not read any more
+	stop   func()                         // ends the reading of the table
 }
 
-// Connect implements riverdriver.Listener.
+// Connect implements riverdriver.Listener. The table is read beside what is heard of commits, and not
+// anew for each of them: to cut a statement short on the connection that all of River shares could hit
+// another one.
 func (l *commitListener) Connect(ctx context.Context) error {
 	if err := l.Listener.Connect(ctx); err != nil {
 		return err
 	}
-	l.here = l.c.listen()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l.heard, l.failed = l.c.listen(), make(chan error, 1)
+	var reading sync.WaitGroup
+	reading.Go(func() { l.read(ctx) })
+	l.stop = func() {
+		cancel()
+		reading.Wait()
+	}
 	return nil
+}
+
+func (l *commitListener) read(ctx context.Context) {
+	for {
+		n, err := l.Listener.WaitForNotification(ctx)
+		if err != nil {
+			l.failed <- err
+			return
+		}
+		select {
+		case l.heard <- n:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Close implements riverdriver.Listener.
 func (l *commitListener) Close(ctx context.Context) error {
-	l.c.leave(l.here)
+	l.c.leave(l.heard)
+	l.stop()
 	return l.Listener.Close(ctx)
 }
 
 // WaitForNotification implements riverdriver.Listener.
 func (l *commitListener) WaitForNotification(ctx context.Context) (*riverdriver.Notification, error) {
-	if n := l.held; n != nil {
-		l.held = nil
-		return n, nil
-	}
 	select {
-	case n := <-l.here:
+	case n := <-l.heard:
 		return n, nil
-	default:
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type found struct {
-		n   *riverdriver.Notification
-		err error
-	}
-	table := make(chan found, 1)
-	go func() {
-		n, err := l.Listener.WaitForNotification(ctx)
-		table <- found{n, err}
-	}()
-	select {
-	case f := <-table:
-		return f.n, f.err
-	case n := <-l.here:
-		cancel()
-		l.held = (<-table).n
-		return n, nil
+	case err := <-l.failed:
+		return nil, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 

@@ -53,6 +53,28 @@ func TestWorkersHearOfCommits(t *testing.T) {
 	}
 }
 
+// That the table can't be read any more is told, so that River connects anew.
+func TestTableThatCannotBeRead(t *testing.T) {
+	s := opened(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	l := s.driver().GetListener(&riverdriver.GetListenenerParams{}).(*commitListener)
+	for range 2 {
+		if err := l.Connect(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Listener.Close(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := l.WaitForNotification(ctx); err == nil || ctx.Err() != nil {
+			t.Errorf("heard %+v, %v", n, err)
+		}
+		if err := l.Close(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Nobody is told of a transaction that was undone.
 func TestNothingIsHeardOfWhatWasUndone(t *testing.T) {
 	s := opened(t)
