@@ -19,6 +19,7 @@ import (
 	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/webtest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 )
@@ -29,22 +30,6 @@ type person struct {
 	ctx   context.Context
 	login string
 	base  string // of SIA's pages
-}
-
-// chromium starts a headless browser for all who look.
-func chromium(t *testing.T) context.Context {
-	t.Helper()
-	alloc, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))...)
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(alloc)
-	t.Cleanup(end)
-	ctx, late := context.WithTimeout(ctx, 4*time.Minute)
-	t.Cleanup(late)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("start Chromium: %v; .ci/deps installs it", err)
-	}
-	return ctx
 }
 
 // comes is a person who opens the pages for the first time, and is asked to sign in.
@@ -230,7 +215,7 @@ func TestWhoSeesWhatWithABrowser(t *testing.T) {
 	shop := shows(t, s, apptest.Owner, apptest.Name, s.Install)
 	vault := shows(t, s, "mallory", "vault", s.InstallFor("mallory", "vault"))
 
-	browser := chromium(t)
+	browser := webtest.Chromium(t)
 	people := map[string]*person{}
 	for _, login := range []string{apptest.Owner, "mel", "rita", "mallory", "zoe", "nobody"} {
 		people[login] = comes(browser, t, login, s.Public)

@@ -16,27 +16,12 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/app/web/webtest"
 	"github.com/sia-bot/sia/sia"
 )
 
 // axe finds what keeps people with disabilities out of a page (npm install, see package.json).
 const axe = "../../node_modules/axe-core/axe.min.js"
-
-// browser is a headless Chromium.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	alloc, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))...)
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(alloc)
-	t.Cleanup(end)
-	ctx, late := context.WithTimeout(ctx, 3*time.Minute)
-	t.Cleanup(late)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("start Chromium: %v; .ci/deps installs it", err)
-	}
-	return ctx
-}
 
 // everyPage are pages of the world as somebody sees them, each with a name for a picture.
 func everyPage() map[string]string {
@@ -60,7 +45,7 @@ func TestEverybodyCanUsePages(t *testing.T) {
 	}
 	s := world(t)
 	h := pages(t, s, &doer{})
-	ctx := browser(t)
+	ctx := webtest.Chromium(t)
 	for name, who := range map[string]viewer.Viewer{"admin": admin(), "member": member(), "stranger": stranger(),
 		"nobody": nobody()} {
 		// The policy of pages forbids scripts from elsewhere, such as the one that looks at them.
@@ -138,7 +123,7 @@ func TestOpenPagesRenewThemselves(t *testing.T) {
 	s := world(t)
 	srv := httptest.NewServer(as(member(), pages(t, s, &doer{})))
 	t.Cleanup(srv.Close)
-	ctx := browser(t)
+	ctx := webtest.Chromium(t)
 	must(t, chromedp.Do(ctx, chromedp.Navigate(srv.URL+"/escalations"), chromedp.WaitVisible("textarea"),
 		chromedp.SendKeys("textarea", "I am writing")))
 	watching, end := chromedp.NewContext(ctx)

@@ -12,20 +12,6 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromium starts a headless browser, in which each window is a person's of their own.
-func chromium(t *testing.T) context.Context {
-	t.Helper()
-	alloc, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))...)
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(alloc)
-	t.Cleanup(end)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("start Chromium: %v; .ci/deps installs it", err)
-	}
-	return ctx
-}
-
 // window is a person at a browser. What they type and what they see is kept, for secrets are looked for there.
 type window struct {
 	t           *testing.T

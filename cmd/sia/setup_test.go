@@ -18,6 +18,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/web/setup"
+	"github.com/sia-bot/sia/app/web/webtest"
 )
 
 // surfer follows links and forms as a browser does.
@@ -168,7 +169,7 @@ func running(t *testing.T, code int, until string, args ...string) *watched {
 // without anybody typing a secret: in a browser, on the server's machine; and from elsewhere, by the link that the
 // terminal shows, where pages may run no scripts. GitHub is another site than SIA, as it is for people.
 func TestSetUpInABrowser(t *testing.T) {
-	browser := chromium(t)
+	browser := webtest.Chromium(t)
 	t.Run("here", func(t *testing.T) {
 		t.Parallel()
 		s := newSetUp(browser, t, true)
