@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,21 +210,22 @@ func anonymousMemory(f *os.File) (bytes int64) {
 // of the first process of their namespace, so that none is missed.
 func (w *limitWatch) processTree() []int {
 	parents := map[int][]int{}
-	names, err := filepath.Glob("/proc/[1-9]*/stat")
+	proc, err := os.Open("/proc")
 	if err != nil {
-		return nil
+		return []int{w.r.pid}
 	}
-	for _, n := range names {
-		b, err := os.ReadFile(n)
+	defer proc.Close()
+	for _, n := range numericEntries(proc) {
+		b, err := os.ReadFile("/proc/" + n + "/stat")
 		if err != nil {
-			continue
+			continue // it ended
 		}
 		_, rest, _ := strings.Cut(string(b[strings.LastIndexByte(string(b), ')')+1:]), " ")
 		f := strings.Fields(rest) // state, parent, …
 		if len(f) < 2 {
 			continue
 		}
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(n)))
+		pid, _ := strconv.Atoi(n)
 		parent, _ := strconv.Atoi(f[1])
 		parents[parent] = append(parents[parent], pid)
 	}
