@@ -27,6 +27,7 @@ import (
 	"github.com/sia-bot/sia/app/memory"
 	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/sia"
 )
@@ -111,6 +112,7 @@ func Start(t testing.TB, c Config) *Stage {
 	}
 	s.config.Welcome, s.config.Repos = c.Welcome, c.Repos
 	s.config.Models.Coders = coders(c.Coders, s.config.Models.Coder)
+	storetest.Create(t, s.Database())
 	s.start()
 	front := httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.forward)))
 	t.Cleanup(front.Close)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/secret"
@@ -30,20 +30,10 @@ type teacher struct {
 
 func newTeacher(t *testing.T) *teacher {
 	t.Helper()
-	s, err := store.Open(context.Background(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := storetest.Open(t, store.Config{})
 	w := &teacher{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	w.store = s
 	w.Lessons = learn.NewLessons(s, &secret.Masker{}, slog.New(slog.DiscardHandler), func() time.Time { return w.now })
-	_, _, err = s.Migrate(context.Background())
-	w.must(err)
 	return w
 }
 

@@ -17,21 +17,14 @@ import (
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/metrics"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
 // opened is an empty database whose clock stands where at does.
 func opened(t *testing.T, at *time.Time) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db"),
-		Now: func() time.Time { return *at }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() }) // a test closes it before
-	if _, _, err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, store.Config{Now: func() time.Time { return *at }})
 	return s
 }
 

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -35,13 +35,7 @@ var tuesday = time.Date(2026, 3, 3, 7, 0, 0, 0, time.UTC)
 func newRoom(t *testing.T) *room {
 	t.Helper()
 	r := &room{t: t, chat: newChat(t), now: tuesday}
-	var err error
-	r.Store, err = store.Open(t.Context(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db"),
-		Now: func() time.Time { return r.now }})
-	r.check(err)
-	t.Cleanup(func() { r.check(r.Close()) })
-	_, _, err = r.Migrate(t.Context())
-	r.check(err)
+	r.Store = storetest.Open(t, store.Config{Now: func() time.Time { return r.now }})
 	return r
 }
 

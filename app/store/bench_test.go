@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -29,7 +29,7 @@ func payload(seed int) []byte {
 }
 
 func benchStore(b *testing.B, delivered func()) *store.Store {
-	s := open(b, filepath.Join(b.TempDir(), "sia.db"), nil)
+	s := storetest.Open(b, store.Config{})
 	e, err := s.Start(context.Background(), store.Handlers{
 		Delivery: func(context.Context, store.Delivery) error { delivered(); return nil },
 		Effect:   func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return nil, nil },
@@ -97,7 +97,7 @@ func BenchmarkBurst(b *testing.B) {
 
 // BenchmarkApply: one event of one task.
 func BenchmarkApply(b *testing.B) {
-	s := open(b, filepath.Join(b.TempDir(), "sia.db"), nil)
+	s := storetest.Open(b, store.Config{})
 	id := sia.NewTaskID(7, 1)
 	e := sia.Event{ID: "start", At: time.Now(),
 		Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1, Title: "t", DefaultBranch: "main"}}

@@ -2,12 +2,12 @@ package store_test
 
 import (
 	"context"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -28,7 +28,7 @@ func TestInjectedClock(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	clock := frozen(time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC))
-	s := open(t, filepath.Join(t.TempDir(), "sia.db"), clock.now)
+	s := storetest.Open(t, store.Config{Now: clock.now})
 	apply(t, s, "7-1", sia.Event{ID: "start", At: clock.now(), Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: 1}})
 
 	var calls atomic.Int64

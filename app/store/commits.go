@@ -9,7 +9,7 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// River learns of new jobs by looking, ten times a second in each queue, and of what its
+// River learns of new jobs by looking, once a second in each queue, and of what its
 // notification table says twenty times a second. Through a task of forty hops that is seconds in
 // which nothing happens. So who wrote a job here tells the workers here, when it is committed;
 // what another process writes they find by looking.

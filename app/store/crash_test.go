@@ -14,6 +14,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -24,7 +25,7 @@ func TestKilledAtEachBoundary(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "sia.db")
 	clock := frozen(time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC))
-	s := open(t, path, clock.now)
+	s := storetest.Open(t, store.Config{URL: path, Now: clock.now})
 	id := sia.NewTaskID(7, 42)
 	apply(t, s, id, sia.Event{ID: "start", At: clock.now(),
 		Fact: sia.Start{Installation: 3, Repo: sia.Repo{ID: 7, Owner: "octo", Name: "demo"}, Issue: 42, Title: "t",
@@ -53,7 +54,7 @@ func TestKilledAtEachBoundary(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, "/", ":"), func(t *testing.T) {
 			t.Parallel()
 			clock := frozen(clock.now())
-			finish(t, open(t, path, clock.now), clock, id, nil)
+			finish(t, storetest.Open(t, store.Config{URL: path, Now: clock.now}), clock, id, nil)
 		})
 	}
 }

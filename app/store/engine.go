@@ -240,6 +240,9 @@ func (e *Engine) NextDue(ctx context.Context) (time.Time, error) { return e.s.ne
 // promote makes jobs whose time has come available at once. River does the same
 // every few seconds.
 func (e *Engine) promote(ctx context.Context) error {
+	if waited, err := e.s.waited(ctx); err != nil || !waited {
+		return err
+	}
 	now := e.s.now()
 	_, err := e.client.Driver().GetExecutor().JobSchedule(ctx, &riverdriver.JobScheduleParams{Max: 10_000, Now: &now})
 	return e.s.explain("make due jobs available", err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 )
@@ -20,7 +22,7 @@ import (
 // docs/adr/0007-lesson-index.md quotes it.
 func BenchmarkFullText(b *testing.B) {
 	const want, questions = 12, 100
-	s := open(b, filepath.Join(b.TempDir(), "sia.db"), nil)
+	s := storetest.Open(b, store.Config{})
 	full, err := sql.Open("sqlite", filepath.Join(b.TempDir(), "full.db")+"?_pragma=synchronous(off)")
 	if err != nil {
 		b.Fatal(err)

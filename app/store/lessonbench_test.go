@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 )
@@ -61,7 +61,7 @@ func manyTaught(b *testing.B, s *store.Store, repo int64) {
 
 // BenchmarkSearchLessons: an issue of 150 words against 100,000 lessons.
 func BenchmarkSearchLessons(b *testing.B) {
-	s := open(b, filepath.Join(b.TempDir(), "sia.db"), nil)
+	s := storetest.Open(b, store.Config{})
 	began := time.Now()
 	manyTaught(b, s, 7)
 	b.Logf("%d lessons saved in %s", manyLessons, time.Since(began).Round(time.Second))

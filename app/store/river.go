@@ -25,9 +25,11 @@ const (
 	// deliveries and effects, and end there.
 	jobAttempts = 10_000
 
-	// River's defaults, 100 ms and 1 s, make every hop of the loop slow.
+	// River's default, 100 ms, makes every hop of the loop slow.
 	fetchCooldown = 10 * time.Millisecond
-	fetchPoll     = 100 * time.Millisecond
+	// Of what is due at once workers are told, see commits.go. This is how late a job that had to wait for its
+	// time, or that another process left, is begun at most; looking costs a server that has nothing to do.
+	fetchPoll = time.Second
 
 	// Finished jobs are of no further use: rows of deliveries and effects tell
 	// what became of them. Keeping none is not possible: 0 means 24 hours.

@@ -48,8 +48,8 @@ type serialExecutor struct {
 	due  func(ctx context.Context, queue string) (bool, error)
 }
 
-// JobGetAvailable implements riverdriver.Executor: the workers' fetch. Ten times
-// a second each queue is asked for jobs, mostly in vain; River's statement takes
+// JobGetAvailable implements riverdriver.Executor: the workers' fetch. Each
+// queue is asked for jobs again and again, mostly in vain; River's statement takes
 // the write lock for that and is compiled anew each time, so whether there is
 // one is read first.
 func (x serialExecutor) JobGetAvailable(

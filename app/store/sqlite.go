@@ -223,6 +223,14 @@ func (s *Store) due(ctx context.Context, queue string) (due bool, err error) {
 	return due, s.explain("look for due jobs", err)
 }
 
+// waited reports whether a job's time has come for which River has not made it available yet.
+func (s *Store) waited(ctx context.Context) (waited bool, err error) {
+	err = s.r.QueryRowContext(ctx,
+		`SELECT EXISTS (SELECT 1 FROM river_job WHERE state IN ('scheduled', 'retryable') AND scheduled_at <= ?)`,
+		sqliteTime(s.now())).Scan(&waited)
+	return waited, s.explain("look for jobs whose time has come", err)
+}
+
 // unfinished counts the jobs that run or are due, but those of held effects. River notes the end of jobs
 // in batches, up to a quarter of a second later: what they are for tells sooner.
 func (s *Store) unfinished(ctx context.Context, held []string) (n int, err error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/web"
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/sia"
@@ -35,12 +36,7 @@ const hostile = "<script>alert(1)</script><img src=//evil.test/x onerror=alert(1
 // serve is the pages of a database with one task in the middle of its second attempt.
 func serve(t *testing.T) (*httptest.Server, *store.Store) {
 	t.Helper()
-	s, err := store.Open(t.Context(),
-		store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "sia.db"), Now: func() time.Time { return start }})
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
-	_, _, err = s.Migrate(t.Context())
-	must(t, err)
+	s := storetest.Open(t, store.Config{Now: func() time.Time { return start }})
 	repo := sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}
 	id := sia.NewTaskID(repo.ID, 12)
 	ada := sia.Actor{Login: "ada", ID: 7}

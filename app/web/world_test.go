@@ -2,12 +2,12 @@ package web_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
@@ -48,12 +48,7 @@ func stranger() viewer.Viewer {
 // world is a database with everything that pages show, twice.
 func world(t testing.TB) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(),
-		store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "sia.db"), Now: func() time.Time { return start }})
-	ok(t, err)
-	t.Cleanup(func() { ok(t, s.Close()) })
-	_, _, err = s.Migrate(t.Context())
-	ok(t, err)
+	s := storetest.Open(t, store.Config{Now: func() time.Time { return start }})
 	for i, account := range []string{"acme", "globex"} {
 		ok(t, s.UpsertInstallation(t.Context(), store.Installation{ID: int64(i + 1), Account: account,
 			AccountID: int64(i + 1)}))

@@ -10,12 +10,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -48,14 +48,7 @@ func TestChangedInstallationsGetNewTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, _, err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, store.Config{})
 	intake := &Intake{Deps{Store: s, GitHub: app, Secrets: &secret.Masker{}, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now}}
 

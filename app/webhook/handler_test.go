@@ -2,19 +2,18 @@ package webhook_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/webhook"
 )
 
@@ -28,14 +27,7 @@ func sign(body []byte) string {
 
 func newStore(t *testing.T) *store.Store {
 	t.Helper()
-	s, err := store.Open(context.Background(), store.Config{URL: filepath.Join(t.TempDir(), "sia.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	if _, _, err := s.Migrate(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, store.Config{})
 	return s
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
@@ -29,19 +29,7 @@ var repo = sia.Repo{ID: 7, Owner: "octo", Name: "demo"}
 func decider(t *testing.T) (*Worker, sia.Task) {
 	t.Helper()
 	now := func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
-	s, err := store.Open(t.Context(),
-		store.Config{URL: filepath.Join(t.TempDir(), "sia.db"), Logger: slog.New(slog.DiscardHandler), Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if _, _, err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, store.Config{Logger: slog.New(slog.DiscardHandler), Now: now})
 	res, err := s.Apply(t.Context(), sia.NewTaskID(repo.ID, 1),
 		sia.Event{ID: "start", At: now(), Fact: sia.Start{Repo: repo, Issue: 1, Title: "Do it", DefaultBranch: "main"}})
 	if err != nil {

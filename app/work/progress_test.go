@@ -1,13 +1,13 @@
 package work
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -16,14 +16,7 @@ import (
 func TestProgressIsTold(t *testing.T) {
 	ctx := t.Context()
 	now := time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
-	s, err := store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "sia.db"), Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	if _, _, err := s.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, store.Config{Now: func() time.Time { return now }})
 	id := sia.NewTaskID(9, 12)
 	apply := func(f sia.Fact) {
 		t.Helper()

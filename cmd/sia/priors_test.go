@@ -3,7 +3,6 @@ package main
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -54,10 +54,7 @@ const (
 func aServer(t *testing.T, tasks int) string {
 	t.Helper()
 	dir := t.TempDir()
-	s, err := store.Open(t.Context(), store.Config{URL: filepath.Join(dir, "sia.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, store.Config{URL: filepath.Join(dir, "sia.db")})
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -65,8 +62,6 @@ func aServer(t *testing.T, tasks int) string {
 		}
 	}
 	defer func() { must(s.Close()) }()
-	_, _, err = s.Migrate(t.Context())
-	must(err)
 	must(s.UpsertInstallation(t.Context(), store.Installation{ID: 1, Account: "acme"}))
 	for id, share := range map[int64]string{shares: "aggregate", silent: "none"} {
 		repo := sia.Repo{ID: id, Owner: "acme", Name: "secret-project"}
@@ -286,10 +281,7 @@ func TestExportIsInterrupted(t *testing.T) {
 	refuses(t, "sia priors export --again --out FILE", "priors", "export", "--dir", dir, "--out", out)
 	does(t, "priors", "export", "--dir", dir, "--again", "--out", out+".2")
 	refuses(t, "nothing new is to be shared", "priors", "export", "--dir", dir, "--out", out+".3")
-	s, err := store.Open(context.Background(), store.Config{URL: filepath.Join(dir, "sia.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, store.Config{URL: filepath.Join(dir, "sia.db")})
 	record(t, s, sia.Repo{ID: shares, Owner: "acme", Name: "secret-project"}, 77)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -14,24 +14,20 @@ import (
 
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
 // What is on trial, was kept or retired, the command says by the outcomes in the database.
 func TestTechniques(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
-	s, err := store.Open(ctx, store.Config{URL: filepath.Join(dir, "sia.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, store.Config{URL: filepath.Join(dir, "sia.db")})
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, _, err = s.Migrate(ctx)
-	must(err)
 	shop := sia.Repo{ID: 7, Owner: "acme", Name: "shop"}
 	must(s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "acme", AccountID: 9, AccountType: "Organization"}))
 	must(s.UpsertRepository(ctx, store.Repository{Installation: 3, Repo: shop}))

@@ -2,13 +2,13 @@ package year_test
 
 import (
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/trial/year"
 	"github.com/sia-bot/sia/policies"
 )
@@ -16,18 +16,7 @@ import (
 // database opens one that has nothing in it.
 func database(t testing.TB) func(func() time.Time) (*store.Store, error) {
 	return func(now func() time.Time) (*store.Store, error) {
-		s, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "year.db"),
-			Logger: slog.New(slog.DiscardHandler), Now: now})
-		if err != nil {
-			return nil, err
-		}
-		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		_, _, err = s.Migrate(t.Context())
-		return s, err
+		return storetest.Open(t, store.Config{Logger: slog.New(slog.DiscardHandler), Now: now}), nil
 	}
 }
 

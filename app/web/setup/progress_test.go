@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -31,11 +32,7 @@ func serving(t *testing.T, answer int) *server {
 	s := &server{place: open(t), answer: answer}
 	ctx := t.Context()
 	var err error
-	s.store, err = store.Open(ctx, store.Config{URL: "sqlite:" + s.dir + "/sia.db"})
-	s.must(err)
-	t.Cleanup(func() { s.must(s.store.Close()) })
-	_, _, err = s.store.Migrate(ctx)
-	s.must(err)
+	s.store = storetest.Open(t, store.Config{URL: "sqlite:" + s.dir + "/sia.db"})
 	s.app, err = s.CreateApp("sia")
 	s.must(err)
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,76 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sia-bot/sia/app/store"
+)
+
+// Open opens an empty, migrated database in a folder of the test's own, or the one at c.URL, which is made
+// where there is none. It is closed when the test ends; a test may close it before.
+func Open(t testing.TB, c store.Config) *store.Store {
+	t.Helper()
+	if c.URL == "" {
+		c.URL = filepath.Join(t.TempDir(), "sia.db")
+	}
+	Create(t, c.URL)
+	s, err := store.Open(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Create makes an empty, migrated database at a URL as store.Config has it, unless there is a file.
+func Create(t testing.TB, url string) {
+	t.Helper()
+	path := strings.TrimPrefix(url, "sqlite:")
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
+	b, err := empty()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// empty is the file of a database that was migrated and has nothing in it yet. To migrate takes longer than
+// most of what tests do with a database, so one is copied.
+var empty = sync.OnceValues(func() (_ []byte, err error) {
+	dir, err := os.MkdirTemp("", "sia-empty-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "sia.db")
+	s, err := store.Open(context.Background(), store.Config{URL: path})
+	if err != nil {
+		return nil, err
+	}
+	_, _, err = s.Migrate(context.Background())
+	if err := errors.Join(err, s.Close()); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return nil, fmt.Errorf("%s was not emptied when the database was closed", info.Name())
+	}
+	return os.ReadFile(path)
+})
