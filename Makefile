@@ -18,11 +18,14 @@ BENCH    ?= .
 # The dot keeps .ci out of ./..., so what is in it is named.
 PACKAGES := ./... ./.ci/tally ./.ci/sbom
 
-# The race detector makes a test take four times as long. It watches the own tests of each room but the pure ones, where nothing happens at the
-# same time. Of those that play the whole application it watches the ones in which most does, and `make race` watches all.
+# The race detector makes a test take four times as long. It watches the own tests of each room but those of the rooms where nothing happens at
+# the same time, and but for those tests that do much work, one step after the other. Of the tests that play the whole application it watches
+# the ones in which most happens at a time; `make race` watches all.
 # docs/adr/0021-what-the-race-detector-watches.md
-ALONE   := app|cmd/sia|app/render|policies(/.*)?|sia(/.*)?
+ALONE   := \.ci/.*|app|cmd/sia|app/(ghsim/api|improve|memory|render|trial/year|welcome)|policies(/.*)?|sia(/.*)?
 ALWAYS  := sia/secret
+BY_ITSELF := TestTreeBombs|TestMergeOfHostileTrees|TestHugeFile|TestMergeTextBounded|TestTossedIsFair|TestReplicasDecideAlike|TestPartsAreDecided|TestOneTaskMovesLittle|TestTechniquesAreDecidedAgain|TestConversationProperty|TestTestReportIsBeyondReading|TestHostileDiffs|TestManyBeginningsOf.*|TestEveryRuleIsFoundFromItsKeywords
+THEIR_ROOMS := gitops app/learn app/web app/work agent sia/secret
 AT_ONCE := TestStory/^(race|parts-parallel|review-in-attempt|person-pushes-in-attempt|stop-in-attempt|pause-all|app-restarts|cancel-in-progress|escalate-answer|learned)$$|TestManyStarts|TestPauseEverything|TestPagesAreHeardAsCommentsAre|TestMetrics|TestCrashInAnAttempt
 
 # It watches what we wrote. SQLite translated to Go is a hundred
@@ -68,16 +71,25 @@ quick: ## run the tests that need Go and git alone, without the race detector
 	go test -vet=off -skip '$(THOROUGH_TESTS)' $$(go list $(PACKAGES) | grep -vE '/sia/($(THOROUGH_ROOMS))$$')
 
 # Lint vets. Memory is cheaper than time: half of the collections are enough. A program with the race detector sleeps a second before it exits,
-# and tests start hundreds. Tests wait for processes and timers as much as they work, so more of them go on at a time than there are processors.
-RACE := GORACE=atexit_sleep_ms=10 GOGC=200 go test -race -vet=off $(UNWATCHED) -timeout 45m -json
+# and tests start hundreds.
+PLAIN := GOGC=200 go test -vet=off -timeout 30m -json
+RACE  := GORACE=atexit_sleep_ms=10 GOGC=200 go test -race -vet=off $(UNWATCHED) -timeout 45m -json
 
+# With and without the detector at the same time, and more tests at a time than there are processors: they wait for processes and timers as
+# much as they work.
 .PHONY: test
 test: deps ## run every test, most of them with the race detector; a skipped test is a failure
-	@{ status=0; all="$$(go list $(PACKAGES))"; alone="$$(grep -E '^$(MODULE)/($(ALONE))$$' <<< "$$all" | grep -vE '/($(ALWAYS))$$')"; \
-	GOGC=200 go test -vet=off -parallel 6 -timeout 30m -json $$alone || status=1; \
-	$(RACE) -p 3 $$(grep -vxF "$$alone" <<< "$$all") || status=1; \
-	$(RACE) -run '$(AT_ONCE)' ./app || status=1; \
-	exit $$status; } | go run ./.ci/tally
+	@{ status=0; $(MAKE) --no-print-directory -k -j2 plain watched || status=1; cat bin/plain.json; exit $$status; } | go run ./.ci/tally
+
+SHARED = all="$$(go list $(PACKAGES))"; alone="$$(grep -E '^$(MODULE)/($(ALONE))$$' <<< "$$all" | grep -vE '/($(ALWAYS))$$')"; status=0
+
+.PHONY: plain watched
+plain:
+	@mkdir -p bin; $(SHARED); { $(PLAIN) -parallel 6 $$alone || status=1; \
+	$(PLAIN) -run '^($(BY_ITSELF))$$' $(addprefix ./,$(THEIR_ROOMS)) || status=1; } > bin/plain.json; exit $$status
+watched:
+	@$(SHARED); $(RACE) -skip '^($(BY_ITSELF))$$' $$(grep -vxF "$$alone" <<< "$$all") || status=1; \
+	$(RACE) -run '$(AT_ONCE)' ./app || status=1; exit $$status
 
 .PHONY: race
 race: deps ## run every test with the race detector, which takes three times as long

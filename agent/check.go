@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -87,7 +87,7 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 }
 
 // nothingRan is what usual runners print when no test was run.
-var nothingRan = regexp.MustCompile(`(?i)\[(setup|build) failed\]|no tests? (files|found|ran|to run|were found)|` +
+var nothingRan = lazyregexp.New(`(?i)\[(setup|build) failed\]|no tests? (files|found|ran|to run|were found)|` +
 	`collected 0 items|collected \d+ items? / \d+ errors?|\b0 tests?\b|command not found`)
 
 // shows reports whether a failure is that of a test that ran, rather than of one that

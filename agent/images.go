@@ -3,18 +3,19 @@ package agent
 import (
 	"html"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 var (
 	// imagePattern is an image in Markdown or HTML (https://spec.commonmark.org/0.31.2/#images).
 	// It also matches code in a line, so that an image in there is not taken for one.
-	imagePattern = regexp.MustCompile("(?is)`+[^`\n]*`+|" +
+	imagePattern = lazyregexp.New("(?is)`+[^`\n]*`+|" +
 		`!\[[^\]\n]*\]\(\s*<?([^)\s>]*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)|<img\b([^>]*)>`)
 	// sourcePattern is the attribute of an img element that matters.
-	sourcePattern = regexp.MustCompile(`(?is)\bsrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
-	fencePattern  = regexp.MustCompile("^ {0,3}(```+|~~~+)")
+	sourcePattern = lazyregexp.New(`(?is)\bsrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
+	fencePattern  = lazyregexp.New("^ {0,3}(```+|~~~+)")
 )
 
 // imagesAsLinks turns the images in a Markdown text into links, and counts them. Their

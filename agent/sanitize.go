@@ -1,17 +1,17 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/visible"
 )
 
 var (
 	// untrustedTag begins or ends delimited text, in any spelling that a model might
 	// take for it.
-	untrustedTag = regexp.MustCompile(`(?i)<(\s*/?\s*untrusted)`)
-	blankLines   = regexp.MustCompile(`\n{4,}`)
+	untrustedTag = lazyregexp.New(`(?i)<(\s*/?\s*untrusted)`)
+	blankLines   = lazyregexp.New(`\n{4,}`)
 )
 
 // Sanitize removes from a stranger's text what people who read it on GitHub do

@@ -4,9 +4,10 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"time"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // accessFor is how long a person's permission is remembered. What somebody lost
@@ -17,7 +18,7 @@ const accessFor = time.Minute
 var rankedRoles = []string{"none", "read", "triage", "write", "maintain", "admin"}
 
 // loginName is what GitHub lets people, apps and managed users be called.
-var loginName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?$`)
+var loginName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?$`)
 
 // Permission returns what somebody may do in the repository: none, read,
 // triage, write, maintain or admin. A custom role counts as the role it builds

@@ -3,11 +3,12 @@ package github
 import (
 	"context"
 	"net/url"
-	"regexp"
 	"strconv"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // CheckRun is one run of a check on a commit.
@@ -55,7 +56,7 @@ type CheckSet struct {
 const ActionsApp = "github-actions"
 
 // actionsJob matches the details address of a GitHub Actions job.
-var actionsJob = regexp.MustCompile(`/actions/runs/([0-9]{1,18})(?:/jobs?/([0-9]{1,18}))?`)
+var actionsJob = lazyregexp.New(`/actions/runs/([0-9]{1,18})(?:/jobs?/([0-9]{1,18}))?`)
 
 func checkRunFrom(c *gh.CheckRun) CheckRun {
 	out := CheckRun{
@@ -125,7 +126,7 @@ func (r *Repo) statuses(ctx context.Context, sha string) (all []Status, err erro
 
 // appAvatar matches the picture of an app, which is all that a combined status says
 // of who set one.
-var appAvatar = regexp.MustCompile(`/in/([0-9]{1,18})(?:\?|$)`)
+var appAvatar = lazyregexp.New(`/in/([0-9]{1,18})(?:\?|$)`)
 
 // statusApp reads an app's id out of the address of its picture; 0 for a person's.
 func statusApp(avatar string) int64 {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -188,7 +188,7 @@ func missingPermission(resp *http.Response, said string) string {
 // lagWords are what GitHub says of a commit or branch that it was not told, and
 // for moments after a push of one that it was: its servers hear of it one after
 // the other.
-var lagWords = regexp.MustCompile(`(?i)no commits? (?:found|between)|` +
+var lagWords = lazyregexp.New(`(?i)no commits? (?:found|between)|` +
 	`\b(?:head|base|sha|head_sha|commit|commit_id|ref|reference|object)\b[^.;]{0,60}` +
 	`\b(?:can't be blank|invalid|is not valid|missing|not found|does not exist|could not be found|must be a branch)`)
 
@@ -253,7 +253,7 @@ func (r *redactedError) Unwrap() error { return r.err }
 // credentialShapes matches GitHub's tokens, JSON web tokens, signed queries and
 // authorization headers.
 // https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats
-var credentialShapes = regexp.MustCompile(strings.Join([]string{
+var credentialShapes = lazyregexp.New(strings.Join([]string{
 	`gh[pousr]_[A-Za-z0-9_.\-]{8,}`,
 	`github_pat_[A-Za-z0-9_]{8,}`,
 	`eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-.]+`,

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // maxRegistration bounds GitHub's answer to a code, in bytes.
@@ -26,7 +27,7 @@ type Registration struct {
 }
 
 // manifestCode is what codes look like. One becomes part of an address.
-var manifestCode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
+var manifestCode = lazyregexp.New(`^[A-Za-z0-9_-]{1,200}$`)
 
 // Register gets an app's keys for a code of the manifest flow, which works once and for an hour. Errors are sentences
 // for whoever registers the app, and hold no code.

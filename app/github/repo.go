@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Repo is a handle on one repository of one installation. It is cheap: tokens,
@@ -44,7 +44,7 @@ const (
 )
 
 // repoName is what GitHub lets owners and repositories be called.
-var repoName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+var repoName = lazyregexp.New(`^[A-Za-z0-9._-]{1,100}$`)
 
 func validName(s string) bool { return repoName.MatchString(s) && s != "." && s != ".." }
 

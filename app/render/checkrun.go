@@ -2,12 +2,12 @@ package render
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
@@ -141,7 +141,7 @@ func actions(t sia.Task) []Action {
 }
 
 // position is "path:line" as compilers and test runners print it.
-var position = regexp.MustCompile(
+var position = lazyregexp.New(
 	`(?m)(?:^|[\s("'])([A-Za-z0-9_][A-Za-z0-9_./\-]*\.[A-Za-z0-9]+):([0-9]{1,6})(?:[:),\s]|$)`)
 
 // annotations point at the lines that the head's failures name, where those are

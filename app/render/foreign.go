@@ -1,10 +1,10 @@
 package render
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -16,29 +16,29 @@ const zwsp = "\u200b"
 // shapes are what must not survive in foreign text; zwsp goes before the second
 // group. Sources: docs.github.com "Autolinked references and URLs" and "Basic
 // writing and formatting syntax", and the GitHub Flavored Markdown specification.
-var shapes = []*regexp.Regexp{
-	regexp.MustCompile(`(<)([A-Za-z/!?])`),  // HTML tags, comments and autolinks
-	regexp.MustCompile(`(&)([#A-Za-z])`),    // entities, which could spell any of the others
-	regexp.MustCompile(`(@)([A-Za-z0-9_])`), // mentions
-	regexp.MustCompile(`(#)([0-9])`),        // issue references
-	regexp.MustCompile(`(?i)(GH-)([0-9])`),  // the same, spelled otherwise
-	regexp.MustCompile(`(\[)([ \txX]\])`),   // tick boxes
-	regexp.MustCompile(`(!)(\[)`),           // images, which tell a server that somebody looks
-	regexp.MustCompile(`(\])([(\[:])`),      // links whose words and address differ, and link definitions
+var shapes = []*lazyregexp.Regexp{
+	lazyregexp.New(`(<)([A-Za-z/!?])`),  // HTML tags, comments and autolinks
+	lazyregexp.New(`(&)([#A-Za-z])`),    // entities, which could spell any of the others
+	lazyregexp.New(`(@)([A-Za-z0-9_])`), // mentions
+	lazyregexp.New(`(#)([0-9])`),        // issue references
+	lazyregexp.New(`(?i)(GH-)([0-9])`),  // the same, spelled otherwise
+	lazyregexp.New(`(\[)([ \txX]\])`),   // tick boxes
+	lazyregexp.New(`(!)(\[)`),           // images, which tell a server that somebody looks
+	lazyregexp.New(`(\])([(\[:])`),      // links whose words and address differ, and link definitions
 	// what keeps workflows from running, in a commit that a title or a text becomes part of
 	// (https://docs.github.com/en/actions/how-tos/manage-workflow-runs/skip-workflow-runs)
-	regexp.MustCompile(`(?i)(\[\s*)((?:skip|no|ci|actions)[ _-]?(?:ci|skip|actions)?\s*\])`),
-	regexp.MustCompile(`(?i)(skip-checks)(\s*:)`),
-	regexp.MustCompile(`(?i)(no_)(ci)`),
+	lazyregexp.New(`(?i)(\[\s*)((?:skip|no|ci|actions)[ _-]?(?:ci|skip|actions)?\s*\])`),
+	lazyregexp.New(`(?i)(skip-checks)(\s*:)`),
+	lazyregexp.New(`(?i)(no_)(ci)`),
 }
 
 // reference is an address that GitHub would turn into a cross-reference, with
 // whatever touches it.
-var reference = regexp.MustCompile(`(?i)[^\s]*/(?:issues|pull|discussions|commit)/[0-9a-f][^\s]*`)
+var reference = lazyregexp.New(`(?i)[^\s]*/(?:issues|pull|discussions|commit)/[0-9a-f][^\s]*`)
 
 var scheme = strings.NewReplacer("://", ":"+zwsp+"//", "www.", "www"+zwsp+".", "WWW.", "WWW"+zwsp+".")
 
-var escapeSequence = regexp.MustCompile(`\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])`)
+var escapeSequence = lazyregexp.New(`\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])`)
 
 // visible drops terminal colours and characters without a shape, and replaces
 // those that reorder or smuggle text with U+FFFD. Lines end in "\n".

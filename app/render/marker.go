@@ -2,10 +2,10 @@ package render
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Marker identifies a comment, issue or pull request that SIA wrote. It is the
@@ -24,7 +24,7 @@ func (m Marker) String() string {
 		escapeField(m.Key))
 }
 
-var markerLine = regexp.MustCompile(`^<!-- sia:v1 task=([^\s]+) kind=([^\s]+) key=([^\s]+) -->(?:\r?\n|$)`)
+var markerLine = lazyregexp.New(`^<!-- sia:v1 task=([^\s]+) kind=([^\s]+) key=([^\s]+) -->(?:\r?\n|$)`)
 
 // ParseMarker reads the marker at the very start of a body. Anywhere else a
 // marker means nothing.

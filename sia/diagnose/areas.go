@@ -1,17 +1,17 @@
 package diagnose
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // area is what a specialist looks at, known by the paths of files. Paths only choose who
 // looks: what is said has to be found in the change in any case.
 type area struct {
 	about sia.RemarkKind
-	paths *regexp.Regexp
+	paths *lazyregexp.Regexp
 }
 
 // areas are the specialists, in the order in which they speak.
@@ -25,13 +25,13 @@ func areas() []area {
 
 var (
 	// who may do what, secrets, what strangers send, and what decides what builds and checks run
-	securityPaths = regexp.MustCompile(`(?i)auth|login|sign-?in|session|token|passw|credential|secret|crypt|hash|permission|` +
+	securityPaths = lazyregexp.New(`(?i)auth|login|sign-?in|session|token|passw|credential|secret|crypt|hash|permission|` +
 		`polic|acl|cors|csrf|saniti|escap|parse|decod|unmarshal|deserial|upload|webhook|query|sql|exec|shell|sandbox|` +
 		`(^|/)\.github/|(^|/)dockerfile|\.ya?ml$|(^|/)(go\.(mod|sum)|package(-lock)?\.json|yarn\.lock|pnpm-lock\.yaml|` +
 		`cargo\.(toml|lock)|requirements[^/]*\.txt|pyproject\.toml|poetry\.lock|gemfile(\.lock)?|pom\.xml|` +
 		`build\.gradle(\.kts)?|composer\.(json|lock))$`)
-	testPaths = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|fixtures)/|(^|/)test_[^/]*$|[._-](test|spec)s?\.[^/]*$`)
-	apiPaths  = regexp.MustCompile(`(?i)(^|/)(api|apis|proto|protos|schema|schemas|migrations?|public|include|routes?)(/|\.)|` +
+	testPaths = lazyregexp.New(`(?i)(^|/)(tests?|specs?|__tests__|testdata|fixtures)/|(^|/)test_[^/]*$|[._-](test|spec)s?\.[^/]*$`)
+	apiPaths  = lazyregexp.New(`(?i)(^|/)(api|apis|proto|protos|schema|schemas|migrations?|public|include|routes?)(/|\.)|` +
 		`openapi|swagger|\.(proto|graphql|gql|avsc|thrift|d\.ts)$`)
 )
 

@@ -2,10 +2,10 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -149,7 +149,7 @@ func distance(code, line string, number, said int) int {
 }
 
 // lineMark is the number and mark that a quoted line may have brought along.
-var lineMark = regexp.MustCompile(`^\s*\d+ [-+ ] `)
+var lineMark = lazyregexp.New(`^\s*\d+ [-+ ] `)
 
 // firstLine is the first line that says something, on one line.
 func firstLine(code string) string {

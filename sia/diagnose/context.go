@@ -3,11 +3,11 @@ package diagnose
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -39,7 +39,7 @@ func withContext(messages []llm.Message, answer []byte, asked []string, read Rea
 }
 
 // someLines is a path with the lines that are wanted of it, such as "a/b.go:20-60".
-var someLines = regexp.MustCompile(`^(.+?):(\d{1,7})(?:-(\d{1,7}))?$`)
+var someLines = lazyregexp.New(`^(.+?):(\d{1,7})(?:-(\d{1,7}))?$`)
 
 // askedFor is a file that was asked for, or some of its lines, in a fence.
 func askedFor(name string, read Reader) string {

@@ -2,11 +2,11 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/technique"
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -211,8 +211,8 @@ func failurePoint(in Input) string {
 }
 
 var (
-	place    = regexp.MustCompile(`[\w./\\-]+\.[A-Za-z]\w{0,5}[:(]\d+`)
-	fileName = regexp.MustCompile(`[\w./\\@-]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,5}\b`)
+	place    = lazyregexp.New(`[\w./\\-]+\.[A-Za-z]\w{0,5}[:(]\d+`)
+	fileName = lazyregexp.New(`[\w./\\@-]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,5}\b`)
 )
 
 // firstPath is the first word of a line that looks like a file.

@@ -3,11 +3,11 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -25,10 +25,10 @@ type finding struct {
 type lineRule struct {
 	pattern    sia.Pattern
 	confidence float64
-	words      *regexp.Regexp
-	unless     *regexp.Regexp // a line that matches this too does not count; nil: none
-	subject    *regexp.Regexp // what the line is about; nil: nothing in particular
-	because    string         // completes "the log says"
+	words      *lazyregexp.Regexp
+	unless     *lazyregexp.Regexp // a line that matches this too does not count; nil: none
+	subject    *lazyregexp.Regexp // what the line is about; nil: nothing in particular
+	because    string             // completes "the log says"
 }
 
 // lineRules are in order of how specific they are: a missing key explains a
@@ -37,7 +37,7 @@ type lineRule struct {
 var lineRules = []lineRule{
 	{
 		pattern: sia.MissingCredentials, confidence: 0.75,
-		words: regexp.MustCompile(`(?i)((api[ _-]?key|access[ _-]?key|secret([ _-]?key)?|auth[ _-]?token|bearer|` +
+		words: lazyregexp.New(`(?i)((api[ _-]?key|access[ _-]?key|secret([ _-]?key)?|auth[ _-]?token|bearer|` +
 			`credentials?|password|client[ _-]?(id|secret)|private key|\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_(KEY|TOKEN|SECRET|` +
 			`PASSWORD|PASSWD|CREDENTIALS|DSN)\b).{0,80}(not (set|found|configured|provided|defined|present)|unset|missing|` +
 			`required|is empty|undefined|must be (set|provided)|no(t)? valid|invalid|cannot be (empty|blank|null|nil)|` +
@@ -47,68 +47,68 @@ var lineRules = []lineRule{
 			`unset|missing|required|empty)|NoCredentialProviders|\b401\b.{0,20}unauthori[sz]ed|` +
 			`unauthori[sz]ed.{0,20}\b401\b|authentication (failed|required))`),
 		// A test of a sign-in form speaks of passwords without lacking one.
-		unless: regexp.MustCompile(`(?i)(want(ed)?|expected)\b.{0,40}\b(got|but|received)|\bsyntax|parse error|` +
+		unless: lazyregexp.New(`(?i)(want(ed)?|expected)\b.{0,40}\b(got|but|received)|\bsyntax|parse error|` +
 			`unexpected token`),
-		subject: regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`),
+		subject: lazyregexp.New(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`),
 		because: "it lacks credentials",
 	},
 	{
 		pattern: sia.ExternalDependencyBlocker, confidence: 0.7,
-		words: regexp.MustCompile(`(?i)(connection (refused|reset|timed out|error)|connect time-?out|no such host|` +
+		words: lazyregexp.New(`(?i)(connection (refused|reset|timed out|error)|connect time-?out|no such host|` +
 			`name resolution|could not resolve host|getaddrinfo|\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN)\b|` +
 			`dial tcp|network is unreachable|no route to host|i/o timeout|max retries exceeded|` +
 			`certificate (signed by|verify)|tls handshake|\b(502|503|504)\b.{0,20}(bad gateway|unavailable|time-?out)|` +
 			`failed to (fetch|connect)|could not connect to)`),
-		subject: regexp.MustCompile(`(?i)\b((?:https?|postgres(?:ql)?|redis|amqp|mongodb|mysql)://[^\s"'<>@]+|` +
+		subject: lazyregexp.New(`(?i)\b((?:https?|postgres(?:ql)?|redis|amqp|mongodb|mysql)://[^\s"'<>@]+|` +
 			`[a-z0-9-]+(?:\.[a-z0-9-]+)+:\d{2,5}|(?:localhost|127\.0\.0\.1|\[::1\]):\d{2,5}|` +
 			`[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|cloud|local))\b`),
 		because: "something outside could not be reached",
 	},
 	{
 		pattern: sia.Environment, confidence: 0.6,
-		words: regexp.MustCompile(`(?i)(command not found|executable file not found|not recognized as an internal|` +
+		words: lazyregexp.New(`(?i)(command not found|executable file not found|not recognized as an internal|` +
 			`no space left on device|permission denied|read-only file system|GLIBC|unsupported (version|engine)|` +
 			`requires? (go|node|python|ruby|java|rust)\S* ?(>=|version)|go\.mod requires go|no required module provides|` +
 			`missing go\.sum entry|ModuleNotFoundError|No module named|Cannot find module|Cannot find package|` +
 			`Could not find gem|can't find crate|cannot find -l\w|shared (object|library).{0,30}(not found|cannot open)|` +
 			`out of memory|OOMKilled|could not (find artifact|resolve dependencies))`),
-		unless: regexp.MustCompile(`(?:[Mm]odule|[Pp]ackage) ['"]\.{1,2}/`), // the repository's own file
-		subject: regexp.MustCompile(`(?:No module named|[Cc]annot find (?:module|package)|provides package|find gem|` +
+		unless: lazyregexp.New(`(?:[Mm]odule|[Pp]ackage) ['"]\.{1,2}/`), // the repository's own file
+		subject: lazyregexp.New(`(?:No module named|[Cc]annot find (?:module|package)|provides package|find gem|` +
 			`find crate(?: for)?|file not found in \S+:|exec:)\s*["'` + "`" + `]?([\w@./-]+)|` +
 			`([\w.-]+): (?:command )?not found`),
 		because: "the environment lacks something",
 	},
 	{
 		pattern: sia.WrongOrder, confidence: 0.5,
-		words: regexp.MustCompile(`(?i)(import cycle|circular (import|dependency)|no such table|` +
+		words: lazyregexp.New(`(?i)(import cycle|circular (import|dependency)|no such table|` +
 			`(relation|table|column) \S+ does not exist|unknown (table|column)|` +
 			`before (initiali[sz]ation|it (is|was) (defined|declared|initiali[sz]ed))|used before|` +
 			`must be (called|created|run|declared) before|migration .{0,40}(not applied|pending|missing)|` +
 			`partially initialized module)`),
-		subject: regexp.MustCompile(`(?:table|relation|column|module):? ["'` + "`" + `]?([\w.]+)`),
+		subject: lazyregexp.New(`(?:table|relation|column|module):? ["'` + "`" + `]?([\w.]+)`),
 		because: "something is used before it is there",
 	},
 	{
 		pattern: sia.AccumulatedCruft, confidence: 0.5,
-		words: regexp.MustCompile(`(?i)(redeclared|already (declared|defined|been declared)|` +
+		words: lazyregexp.New(`(?i)(redeclared|already (declared|defined|been declared)|` +
 			`duplicate (declaration|definition|symbol|identifier|case|key|class)|multiple definition|<<<<<<<|>>>>>>> |` +
 			`conflict marker|has already been declared)`),
-		subject: regexp.MustCompile(`([\w.]+) (?:redeclared|already (?:declared|defined))|` +
+		subject: lazyregexp.New(`([\w.]+) (?:redeclared|already (?:declared|defined))|` +
 			`(?:symbol|identifier|declaration|definition)(?: of)? ["'` + "`" + `]?([\w.]+)`),
 		because: "two versions of the same thing are left from earlier tries",
 	},
 	{
 		pattern: sia.WrongAbstractionLevel, confidence: 0.5,
-		words: regexp.MustCompile(`(?i)(does not implement|missing method|not assignable to|` +
+		words: lazyregexp.New(`(?i)(does not implement|missing method|not assignable to|` +
 			`cannot use .{1,80} as .{1,80} (value|type)|incompatible types|abstract (class|method)|` +
 			`Can't instantiate abstract|no overload|wrong number of arguments|not enough arguments|too many arguments|` +
 			`trait bound .{1,60} not satisfied|mismatched types)`),
-		subject: regexp.MustCompile(`(?:missing method|implement) ["'` + "`" + `]?([\w.]+)`),
+		subject: lazyregexp.New(`(?:missing method|implement) ["'` + "`" + `]?([\w.]+)`),
 		because: "the pieces don't fit at their border",
 	},
 	{
 		pattern: sia.MissingExample, confidence: 0.45,
-		words: regexp.MustCompile(`(?i)(snapshot|golden file|does not match (the )?(schema|format|pattern|expected)|` +
+		words: lazyregexp.New(`(?i)(snapshot|golden file|does not match (the )?(schema|format|pattern|expected)|` +
 			`unexpected (format|output|end of (json|input))|(invalid|malformed) (format|json|yaml|toml|xml)|` +
 			`\b(json|yaml|toml): (cannot|unknown|invalid|line|unsupported|did not)|schema validation|not formatted|` +
 			`would reformat|not .?go(imports|fmt).?-ed|prettier/|missing (required )?(field|property|key|header)|` +
@@ -117,7 +117,7 @@ var lineRules = []lineRule{
 	},
 	{
 		pattern: sia.OverConstrained, confidence: 0.45,
-		words: regexp.MustCompile(`(?i)(exceeds? (the )?(maximum|limit|budget|threshold|size)|` +
+		words: lazyregexp.New(`(?i)(exceeds? (the )?(maximum|limit|budget|threshold|size)|` +
 			`too (complex|long|large|many)|line too long|coverage\b.{0,40}(below|less than|threshold|under)|cyclomatic|` +
 			`cognitive complexity|is not allowed|disallowed|forbidden (import|dependency)|depguard|no-restricted|` +
 			`bundle size|size-limit|peer dep|conflicting (requirements|dependencies|peer)|ERESOLVE|` +
@@ -126,29 +126,29 @@ var lineRules = []lineRule{
 	},
 	{
 		pattern: sia.UnclearSpecification, confidence: 0.4,
-		words: regexp.MustCompile(`(?i)\b(not specified|unspecified|ambiguous (requirement|specification)|TBD|` +
+		words: lazyregexp.New(`(?i)\b(not specified|unspecified|ambiguous (requirement|specification)|TBD|` +
 			`to be decided|unclear (what|which|how))\b`),
 		because: "what is wanted is not said",
 	},
 }
 
 // flakyWords are those of a check that depends on time or chance.
-var flakyWords = regexp.MustCompile(`(?i)\b(flak(y|e)|DATA RACE|timed? ?out waiting|timeout of \d+ ?ms exceeded|` +
+var flakyWords = lazyregexp.New(`(?i)\b(flak(y|e)|DATA RACE|timed? ?out waiting|timeout of \d+ ?ms exceeded|` +
 	`context deadline exceeded|eventually|intermittent|race condition|test timed out)\b`)
 
 var (
-	undefinedWords = regexp.MustCompile(`(?i)(undefined: |undefined reference|undeclared (name|identifier)|` +
+	undefinedWords = lazyregexp.New(`(?i)(undefined: |undefined reference|undeclared (name|identifier)|` +
 		`cannot find symbol|is not defined|has no (field|attribute|member|method|exported member)|` +
 		`unresolved (reference|import)|cannot find name|unknown (field|symbol))`)
-	editMissed = regexp.MustCompile(`(?i)(no such file or directory|file not found|does not exist|` +
+	editMissed = lazyregexp.New(`(?i)(no such file or directory|file not found|does not exist|` +
 		`(old|search) (text|string) (was )?not found|no match(es)? (found )?for|not found in (the )?file|did not match|` +
 		`ENOENT|could not (find|apply)|patch (does not apply|failed))`)
-	toolWords  = regexp.MustCompile(`(?i)\b(edit|replace|str_replace|patch|apply|insert)\w*\b`)
-	limitWords = regexp.MustCompile(`(?i)(context (length|window)|token limit|too many tokens|maximum context|` +
+	toolWords  = lazyregexp.New(`(?i)\b(edit|replace|str_replace|patch|apply|insert)\w*\b`)
+	limitWords = lazyregexp.New(`(?i)(context (length|window)|token limit|too many tokens|maximum context|` +
 		`turn limit|ran out of turns)`)
-	openWords = regexp.MustCompile(`(?i)(\?|` +
+	openWords = lazyregexp.New(`(?i)(\?|` +
 		`\b(TBD|tbc|etc|some|various|appropriate|nice|better|somehow|or so|and so on|similar)\b)`)
-	unsureWords = regexp.MustCompile(`(?i)\b(unclear|ambiguous|not specified|does(n't| not) say|assum(e|ed|ing|ption)|` +
+	unsureWords = lazyregexp.New(`(?i)\b(unclear|ambiguous|not specified|does(n't| not) say|assum(e|ed|ing|ption)|` +
 		`unspecified|which (one|of))\b`)
 )
 

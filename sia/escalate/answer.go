@@ -2,11 +2,11 @@ package escalate
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sia/visible"
 )
@@ -26,7 +26,7 @@ func Box(o sia.Option, ticked bool) string {
 
 // boxLine is a tick box with a letter, however a person's editor left it: other
 // bullets, no bold, another dash, a letter in lower case.
-var boxLine = regexp.MustCompile(`^\s{0,3}(?:>\s?)?(?:[-*+]|\d{1,2}[.)])\s+\[\s*([xX✓✔]?)\s*\]\s*(?:\*\*|` +
+var boxLine = lazyregexp.New(`^\s{0,3}(?:>\s?)?(?:[-*+]|\d{1,2}[.)])\s+\[\s*([xX✓✔]?)\s*\]\s*(?:\*\*|` +
 	`__)?\s*([A-Da-d])\s*(?:\*\*|__)?(?:\s*[—–:.)-]|\s*$)`)
 
 // ParseBoxes returns the letters, in upper case and in the order of the body, of
@@ -96,18 +96,18 @@ func opensFence(l string) string {
 
 var (
 	// A letter alone: "B", "b.", "(b)", "**B**", "Option B!", "answer: b", "let's go with B, please".
-	letterAlone = regexp.MustCompile(`^(?i:(?:(?:the\s+)?(?:option|answer|choice)|(?:let'?s\s+)?(?:go\s+(?:with|for)|` +
+	letterAlone = lazyregexp.New(`^(?i:(?:(?:the\s+)?(?:option|answer|choice)|(?:let'?s\s+)?(?:go\s+(?:with|for)|` +
 		`take|pick|choose)|i(?:'d|\s+would)?\s+(?:choose|pick|take|go\s+with|go\s+for|` +
 		`prefer))\s*:?\s+(?:option\s+)?)?[("'*_\x60]*([A-Da-d])[)"'*_\x60]*\s*[.!:)]*\s*(?i:,?\s*(?:please|pls|thanks|` +
 		`thank you))?[.!]*$`)
 	// A letter and more: "B, but …", "b) with …", "Option B: …", "B — …", "B because …".
-	letterThen = regexp.MustCompile(`^(?i:(?:(?:the\s+)?(?:option|answer|` +
+	letterThen = lazyregexp.New(`^(?i:(?:(?:the\s+)?(?:option|answer|` +
 		`choice)\s*:?\s+))?[(*_]*([A-Da-d])[*_]*\s*([),.:;—–-]+[*_]*\s|\s+(?i:but|and|because|with|without|if|except|` +
 		`only|then|plus|for)\b)`)
 	// "Option B …" needs no punctuation: nobody means an article by it.
-	optionThen = regexp.MustCompile(`^(?i:option|answer|choice)\s+[(*_]*([A-Da-d])[)*_]*\s`)
+	optionThen = lazyregexp.New(`^(?i:option|answer|choice)\s+[(*_]*([A-Da-d])[)*_]*\s`)
 	// More than one letter: "A or B", "a and c", "A/B".
-	twoLetters = regexp.MustCompile(`^(?i:options?\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:,|/|&|\+|` +
+	twoLetters = lazyregexp.New(`^(?i:options?\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:,|/|&|\+|` +
 		`(?i:or|and))\s*(?i:option\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:[.!?,]|$)`)
 )
 
@@ -144,7 +144,7 @@ func ParseAnswer(said string, options []sia.Option) (sia.AnswerGiven, bool) {
 	if twoLetters.MatchString(said) {
 		return free, true
 	}
-	for _, re := range []*regexp.Regexp{letterThen, optionThen} {
+	for _, re := range []*lazyregexp.Regexp{letterThen, optionThen} {
 		m := re.FindStringSubmatchIndex(said)
 		if m == nil {
 			continue

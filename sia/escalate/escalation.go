@@ -2,10 +2,10 @@ package escalate
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -106,13 +106,13 @@ func cleanOptions(os []sia.Option) []sia.Option {
 
 var (
 	// A letter that a model wrote in front of an option's words.
-	ownLetter  = regexp.MustCompile(`^(?:\*\*)?(?:[Oo]ption\s+)?[A-Da-d](?:\*\*)?\s*[).:](?:\*\*)?\s+`)
-	errorWords = regexp.MustCompile(`(?i)\b(\w*error|fail\w*|panic|\w*exception|undefined|missing|cannot|` +
+	ownLetter  = lazyregexp.New(`^(?:\*\*)?(?:[Oo]ption\s+)?[A-Da-d](?:\*\*)?\s*[).:](?:\*\*)?\s+`)
+	errorWords = lazyregexp.New(`(?i)\b(\w*error|fail\w*|panic|\w*exception|undefined|missing|cannot|` +
 		`not (set|found|defined|allowed)|refused|denied|expected|want)\b`)
 	// A place in a file, as compilers and test runners print it.
-	filePlace = regexp.MustCompile(`(?:^|[\s("'])[\w./\-]+\.\w+:\d+`)
+	filePlace = lazyregexp.New(`(?:^|[\s("'])[\w./\-]+\.\w+:\d+`)
 	// What only says that something has failed.
-	bareVerdict = regexp.MustCompile(`^(?:-+ |=+ |#+ )?(?:FAIL(?:ED|URE)?|ERROR|ok|panic)?\b[:\s]*(?:[\w./\-]*\s*` +
+	bareVerdict = lazyregexp.New(`^(?:-+ |=+ |#+ )?(?:FAIL(?:ED|URE)?|ERROR|ok|panic)?\b[:\s]*(?:[\w./\-]*\s*` +
 		`(?:\([\d.]+\s?m?s\)|[\d.]+\s?m?s)?|\[[^\]]*\])$|(?i:^process completed with exit code)|^make(?:\[\d+\])?: `)
 )
 

@@ -3,12 +3,12 @@ package lesson
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Material is what lessons are extracted from.
@@ -189,7 +189,7 @@ const testFailure = "test_failure"
 func inTest(f sia.CheckFailure) bool { return f.Class == testFailure || len(f.Tests) > 0 }
 
 // classForm is the form of the classes of package failure.
-var classForm = regexp.MustCompile(`^[a-z_]{1,40}$`)
+var classForm = lazyregexp.New(`^[a-z_]{1,40}$`)
 
 func (x *lessonExtractor) tags(pattern, technique string, failed sia.Attempt) []string {
 	tags := []string{pattern, technique}

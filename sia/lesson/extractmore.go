@@ -2,11 +2,11 @@ package lesson
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // maxPaths bounds the files of a person's change that a lesson names.
@@ -98,7 +98,7 @@ const (
 	goodShare = .2 // a tool is good when at most this share failed
 )
 
-var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
+var toolName = lazyregexp.New(`^[a-z][a-z0-9_]{0,30}$`)
 
 // toolSource is the source of the one lesson about a tool in a repository. Each task is evidence
 // about it.

@@ -1,10 +1,10 @@
 package lesson
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -47,12 +47,12 @@ func (s strangerWords) has(word string) bool {
 
 // tellingWords recognise lines that tell of a cause, then lines that tell of a symptom, then any
 // line.
-var tellingWords = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)\b(panic|exception|undefined|missing|cannot|can't|` +
+var tellingWords = []*lazyregexp.Regexp{
+	lazyregexp.New(`(?i)\b(panic|exception|undefined|missing|cannot|can't|` +
 		`(is )?not (set|found|defined|allowed|exist|implemented)|no such|refused|denied|invalid|unknown|unexpected|` +
 		`timed? ?out)\b`),
-	regexp.MustCompile(`(?i)\b(error|expected|want|got|must|should)\b`),
-	regexp.MustCompile(``),
+	lazyregexp.New(`(?i)\b(error|expected|want|got|must|should)\b`),
+	lazyregexp.New(``),
 }
 
 // tellingLine is the most telling line of an excerpt of a log, without the strangers' words. It is
@@ -130,7 +130,7 @@ func (s strangerWords) unsaidLine(line string) string {
 	return text.Clip(text.OneLine(ellipsisRun.ReplaceAllString(b.String(), "…")), maxGist)
 }
 
-var ellipsisRun = regexp.MustCompile(`…(?:[^\pL\pN]*…)+`)
+var ellipsisRun = lazyregexp.New(`…(?:[^\pL\pN]*…)+`)
 
 // checkName is a check's name as a lesson may say it: up to three words that no stranger said or
 // that are common in such names. It is "" for any other name.
@@ -147,7 +147,7 @@ func (s strangerWords) checkName(name string) string {
 	return name
 }
 
-var simpleName = regexp.MustCompile(`^[\pL\pN_./ ()-]{1,40}$`)
+var simpleName = lazyregexp.New(`^[\pL\pN_./ ()-]{1,40}$`)
 
 // checkWords are common in the names of checks.
 var checkWords = wordSet("build lint vet ci unit integration e2e format types typecheck compile package docs " +

@@ -3,7 +3,6 @@ package lesson
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // maxSheet is how large a lessons.md may be that is read, in bytes.
@@ -60,11 +60,11 @@ func (e *BrokenFile) Error() string { return e.String() }
 func (e *BrokenFile) Unwrap() error { return e.Err }
 
 var (
-	headingMark  = regexp.MustCompile(`^(#{1,6})[ \t]+(.*?)[ \t]*$`)
-	lessonTitle  = regexp.MustCompile(`^(?i)lesson[ \t]+(\S+)$`)
-	fieldMark    = regexp.MustCompile(`^- \*\*([A-Za-z ]+):\*\*(?:[ \t]+(.*))?$`)
-	bulletMark   = regexp.MustCompile(`^[-*+][ \t]+(\S.*)$`)
-	conflictMark = regexp.MustCompile(`^(<{7}|>{7}) `)
+	headingMark  = lazyregexp.New(`^(#{1,6})[ \t]+(.*?)[ \t]*$`)
+	lessonTitle  = lazyregexp.New(`^(?i)lesson[ \t]+(\S+)$`)
+	fieldMark    = lazyregexp.New(`^- \*\*([A-Za-z ]+):\*\*(?:[ \t]+(.*))?$`)
+	bulletMark   = lazyregexp.New(`^[-*+][ \t]+(\S.*)$`)
+	conflictMark = lazyregexp.New(`^(<{7}|>{7}) `)
 )
 
 // Parse reads a repository's lessons.md. An error is a *[BrokenFile] and means that nothing of the
@@ -376,9 +376,9 @@ var fieldSetters = map[string]func(*Lesson, string) error{
 }
 
 var (
-	evidenceForm = regexp.MustCompile(`^([0-9.]+) for, ([0-9.]+) against, counted (\S+)$`)
-	seenForm     = regexp.MustCompile(`^(-?[0-9]+), first (\S+), last (\S+)$`)
-	fromForm     = regexp.MustCompile(`^([a-z]*)(?:, task (\S+?))?(?:, issue #(-?[0-9]+))?` +
+	evidenceForm = lazyregexp.New(`^([0-9.]+) for, ([0-9.]+) against, counted (\S+)$`)
+	seenForm     = lazyregexp.New(`^(-?[0-9]+), first (\S+), last (\S+)$`)
+	fromForm     = lazyregexp.New(`^([a-z]*)(?:, task (\S+?))?(?:, issue #(-?[0-9]+))?` +
 		`(?:, attempt (-?[0-9]+))?(?:, by @(.*) \((-?[0-9]+)\))?$`)
 )
 

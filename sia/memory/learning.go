@@ -2,11 +2,11 @@ package memory
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -121,7 +121,7 @@ func insightText(t sia.Task, i sia.Intervention) string {
 	return s
 }
 
-var errorWords = regexp.MustCompile(`(?i)\b(error|panic|exception|undefined|missing|cannot|can't|` +
+var errorWords = lazyregexp.New(`(?i)\b(error|panic|exception|undefined|missing|cannot|can't|` +
 	`not (set|found|defined|allowed)|no such|refused|denied|expected|want|got|invalid)\b`)
 
 // maxTelling is how long a line of a log may be in an insight, in characters.

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // The sections of the Markdown file. Every other second-level section belongs to somebody else and
@@ -185,7 +185,7 @@ func (w *markdownWriter) link(key, path string) {
 }
 
 // plainPath is a path that needs no escapes in a link.
-var plainPath = regexp.MustCompile(`^\.sia/[A-Za-z0-9_./-]+$`)
+var plainPath = lazyregexp.New(`^\.sia/[A-Za-z0-9_./-]+$`)
 
 // list writes values that stand on one line each.
 func (w *markdownWriter) list(key string, values []string) {

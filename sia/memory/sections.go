@@ -3,18 +3,19 @@ package memory
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 var (
 	// schemaField is the line that says which version of SIA's files a Markdown file has.
-	schemaField = regexp.MustCompile(`^- \*\*Schema:\*\* (\d+)$`)
+	schemaField = lazyregexp.New(`^- \*\*Schema:\*\* (\d+)$`)
 	// conflictMark is a line that git leaves where a merge has to be resolved by hand.
-	conflictMark = regexp.MustCompile(`^(<{7}|>{7}) `)
+	conflictMark = lazyregexp.New(`^(<{7}|>{7}) `)
 )
 
 // foreignSections returns the second-level sections of a Markdown file that are not SIA's, each

@@ -3,9 +3,10 @@ package secret
 import (
 	_ "embed"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // gitleaksTable is the default rules of gitleaks v8.30.1
@@ -66,7 +67,7 @@ func gitleaksRules() []*shapeRule {
 			continue
 		}
 		x := &shapeRule{
-			id: r.ID, keywords: r.Keywords, expr: lazy(r.Expr), group: r.Group, entropy: r.Entropy,
+			id: r.ID, keywords: r.Keywords, expr: lazyregexp.New(r.Expr), group: r.Group, entropy: r.Entropy,
 			sure:   !slices.Contains(hintRules, r.ID),
 			before: usualBefore, after: usualAfter, refuse: isDigest,
 		}
@@ -87,16 +88,16 @@ func gitleaksRules() []*shapeRule {
 
 func (a *allowRule) compile() {
 	for _, e := range a.Exprs {
-		a.exprs = append(a.exprs, lazy(e))
+		a.exprs = append(a.exprs, lazyregexp.New(e))
 	}
 }
 
 var (
-	hexDigest = regexp.MustCompile(`^(?i)(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$`)
+	hexDigest = lazyregexp.New(`^(?i)(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$`)
 	// integrityHash is how package managers write checksums: go.sum, npm, Subresource
 	// Integrity.
-	integrityHash = regexp.MustCompile(`^(?:h1:|sha(?:1|256|384|512)[-:=])`)
-	hexOnly       = regexp.MustCompile(`^(?i)(?:0x)?[0-9a-f]+$`)
+	integrityHash = lazyregexp.New(`^(?:h1:|sha(?:1|256|384|512)[-:=])`)
+	hexOnly       = lazyregexp.New(`^(?i)(?:0x)?[0-9a-f]+$`)
 )
 
 // isDigest reports whether a value is a Git object id or a checksum. Logs and diffs are full of

@@ -1,8 +1,9 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Mask writes "[secret: rule]" in the place of what has a secret's shape. It keeps a secret's line
@@ -14,7 +15,7 @@ func Mask(text string) string { return (*Masker)(nil).Mask(text) }
 const markBegins = "[secret: "
 
 // maskMark is what Mask leaves behind.
-var maskMark = regexp.MustCompile(`\[secret: [a-z0-9-]{1,60}\]`)
+var maskMark = lazyregexp.New(`\[secret: [a-z0-9-]{1,60}\]`)
 
 // maxDepth is how often the text between marks is read again, because cutting a secret out can
 // reveal another beside it. A text where this goes on longer was made for that, and is masked as a

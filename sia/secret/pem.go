@@ -1,8 +1,9 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // maxKey bounds a private key in PEM, in bytes. An RSA key of 16,384 bits has 12,700 characters,
@@ -12,16 +13,16 @@ const maxKey = 32 << 10
 const keyHeaderExpr = `-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`
 
 var (
-	keyHeader = regexp.MustCompile(keyHeaderExpr)
-	keyFooter = regexp.MustCompile(`-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
+	keyHeader = lazyregexp.New(keyHeaderExpr)
+	keyFooter = lazyregexp.New(`-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
 	// keyBody is in every key, and not where somebody merely mentions a key's header.
-	keyBody = regexp.MustCompile(`[A-Za-z0-9+/=]{32,}`)
+	keyBody = lazyregexp.New(`[A-Za-z0-9+/=]{32,}`)
 	// keyLine is a line of a key: base64 behind a log's or a diff's prefix, a header of the old form
 	// (RFC 1421), or nothing.
-	keyLine = regexp.MustCompile(`^[^\n]{0,64}?[A-Za-z0-9+/=]{32,80}[\s"'+,;]*$|` +
+	keyLine = lazyregexp.New(`^[^\n]{0,64}?[A-Za-z0-9+/=]{32,80}[\s"'+,;]*$|` +
 		`^[\s+>|]*(?:Proc-Type|DEK-Info|Version|Comment): |^[\s+>|"',]*$`)
 	// lastLine is a key's last line, when it is short.
-	lastLine = regexp.MustCompile(`^[\s+>|]*[A-Za-z0-9+/]{2,31}={0,2}\s*$`)
+	lastLine = lazyregexp.New(`^[\s+>|]*[A-Za-z0-9+/]{2,31}={0,2}\s*$`)
 )
 
 // keyEnd is the end of the private key that has its header at text[start:end]. It is start when

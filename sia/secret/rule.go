@@ -2,17 +2,17 @@ package secret
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // shapeRule is one shape of secret.
 type shapeRule struct {
 	id       string
 	keywords []string // lower case; every match holds one
-	expr     func() *regexp.Regexp
+	expr     *lazyregexp.Regexp
 	group    int     // the group of expr that is the secret; 0: the first that matched, else the match
 	entropy  float64 // bits per byte that the secret must exceed; 0: any
 	sure     bool
@@ -37,11 +37,6 @@ const (
 	maxFollowed = 64 << 10
 )
 
-// lazy compiles an expression when it is first needed.
-func lazy(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
 // find appends what the rule finds in a window of text. After each secret it goes on as if the text
 // began there, because it will when the secret is masked.
 func (r *shapeRule) find(out []Finding, text string, w byteSpan) []Finding {
@@ -49,7 +44,7 @@ func (r *shapeRule) find(out []Finding, text string, w byteSpan) []Finding {
 		w.start--
 	}
 	for at := w.start; at < w.end; {
-		m := r.expr().FindStringSubmatchIndex(text[at:w.end])
+		m := r.expr.FindStringSubmatchIndex(text[at:w.end])
 		if m == nil {
 			return out
 		}
@@ -114,7 +109,7 @@ type allowRule struct {
 	Exprs     []string `json:"exprs,omitempty"`
 	StopWords []string `json:"stop_words,omitempty"` // lower case
 
-	exprs []func() *regexp.Regexp
+	exprs []*lazyregexp.Regexp
 }
 
 func (a allowRule) holds(value, match string) bool {
@@ -122,7 +117,7 @@ func (a allowRule) holds(value, match string) bool {
 	if a.Match {
 		subject = match
 	}
-	expr := slices.ContainsFunc(a.exprs, func(e func() *regexp.Regexp) bool { return e().MatchString(subject) })
+	expr := slices.ContainsFunc(a.exprs, func(e *lazyregexp.Regexp) bool { return e.MatchString(subject) })
 	lower := strings.ToLower(value)
 	word := slices.ContainsFunc(a.StopWords, func(w string) bool { return strings.Contains(lower, w) })
 	if a.All {

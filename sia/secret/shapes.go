@@ -1,8 +1,9 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // ownRules are shapes from their issuers' documents, looser than gitleaks' so that a token that was
@@ -14,37 +15,37 @@ import (
 func ownRules() []*shapeRule {
 	rules := []*shapeRule{
 		{id: "private-key", keywords: []string{"private key"}, extend: keyEnd,
-			expr: func() *regexp.Regexp { return keyHeader }},
-		{id: "github-pat", keywords: []string{"ghp_"}, expr: lazy(`\bghp_` + githubTail)},
-		{id: "github-oauth", keywords: []string{"gho_"}, expr: lazy(`\bgho_` + githubTail)},
-		{id: "github-app-token", keywords: []string{"ghu_", "ghs_"}, expr: lazy(`\bgh[us]_` + githubTail)},
-		{id: "github-refresh-token", keywords: []string{"ghr_"}, expr: lazy(`\bghr_` + githubTail)},
-		{id: "github-fine-grained-pat", keywords: []string{"github_pat_"}, expr: lazy(`\bgithub_pat_[A-Za-z0-9_]{20,}`)},
+			expr: keyHeader},
+		{id: "github-pat", keywords: []string{"ghp_"}, expr: lazyregexp.New(`\bghp_` + githubTail)},
+		{id: "github-oauth", keywords: []string{"gho_"}, expr: lazyregexp.New(`\bgho_` + githubTail)},
+		{id: "github-app-token", keywords: []string{"ghu_", "ghs_"}, expr: lazyregexp.New(`\bgh[us]_` + githubTail)},
+		{id: "github-refresh-token", keywords: []string{"ghr_"}, expr: lazyregexp.New(`\bghr_` + githubTail)},
+		{id: "github-fine-grained-pat", keywords: []string{"github_pat_"}, expr: lazyregexp.New(`\bgithub_pat_[A-Za-z0-9_]{20,}`)},
 		{id: "gitlab-token", keywords: []string{"glpat-", "glptt-", "glrt-", "gldt-", "glcbt-", "glsoat-"},
-			expr: lazy(`\bgl(?:pat|ptt|rt|dt|cbt|soat)-[A-Za-z0-9_\-]{20,}`)},
+			expr: lazyregexp.New(`\bgl(?:pat|ptt|rt|dt|cbt|soat)-[A-Za-z0-9_\-]{20,}`)},
 		{id: "api-key", keywords: []string{"sk-", "sk_", "rk_", "rk-"}, refuse: isWordy,
-			expr: lazy(`\b[sr]k[-_](?:(?:proj|ant|svcacct|admin|or|live|test|prod|api\d\d|v1)[-_]){0,3}[A-Za-z0-9_\-]{20,}`)},
+			expr: lazyregexp.New(`\b[sr]k[-_](?:(?:proj|ant|svcacct|admin|or|live|test|prod|api\d\d|v1)[-_]){0,3}[A-Za-z0-9_\-]{20,}`)},
 		{id: "api-key", keywords: []string{"gsk_", "xai-", "hf_", "npm_", "dop_v1_", "shpat_", "sg.", "pypi-", "r8_",
 			"pplx-"}, refuse: isWordy,
-			expr: lazy(`\b(?:gsk_|xai-|hf_|npm_|dop_v1_|shpat_|SG\.|pypi-|r8_|` +
+			expr: lazyregexp.New(`\b(?:gsk_|xai-|hf_|npm_|dop_v1_|shpat_|SG\.|pypi-|r8_|` +
 				`pplx-)[A-Za-z0-9_\-]{20,}(?:\.[A-Za-z0-9_\-]{20,})?`)},
 		{id: "aws-access-token", keywords: []string{"a3t", "akia", "asia", "abia", "acca"},
-			expr:   lazy(`\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`),
+			expr:   lazyregexp.New(`\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`),
 			refuse: func(v string) bool { return strings.HasSuffix(v, "EXAMPLE") }},
 		{id: "aws-secret", keywords: []string{"secret", "session"},
 			refuse: func(v string) bool { return strings.Contains(v, "EXAMPLE") },
-			expr: lazy(`(?i)\b(?:aws_?)?(?:secret_?access_?key|` +
+			expr: lazyregexp.New(`(?i)\b(?:aws_?)?(?:secret_?access_?key|` +
 				`session_?token)["']?\s{0,3}[:=]\s{0,3}["']?([A-Za-z0-9/+=]{30,})`)},
-		{id: "gcp-api-key", keywords: []string{"aiza"}, expr: lazy(`\bAIza[A-Za-z0-9_\-]{35}`)},
-		{id: "google-token", keywords: []string{"ya29."}, expr: lazy(`\bya29\.[A-Za-z0-9_\-.]{20,}`)},
+		{id: "gcp-api-key", keywords: []string{"aiza"}, expr: lazyregexp.New(`\bAIza[A-Za-z0-9_\-]{35}`)},
+		{id: "google-token", keywords: []string{"ya29."}, expr: lazyregexp.New(`\bya29\.[A-Za-z0-9_\-.]{20,}`)},
 		{id: "slack-token", keywords: []string{"xox", "xapp-"},
-			expr: lazy(`\b(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9\-]{10,}`)},
+			expr: lazyregexp.New(`\b(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9\-]{10,}`)},
 		{id: "slack-webhook", keywords: []string{"hooks.slack.com"},
-			expr: lazy(`hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/+]{20,})`)},
-		{id: "vault-service-token", keywords: []string{"hvs."}, expr: lazy(`\bhvs\.[A-Za-z0-9_\-]{20,}`)},
-		{id: "vault-service-token", keywords: []string{"s."}, expr: lazy(`\bs\.([A-Za-z0-9]{24})\b`), refuse: hasNoDigit,
+			expr: lazyregexp.New(`hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/+]{20,})`)},
+		{id: "vault-service-token", keywords: []string{"hvs."}, expr: lazyregexp.New(`\bhvs\.[A-Za-z0-9_\-]{20,}`)},
+		{id: "vault-service-token", keywords: []string{"s."}, expr: lazyregexp.New(`\bs\.([A-Za-z0-9]{24})\b`), refuse: hasNoDigit,
 			entropy: 4, before: 1, after: 26},
-		{id: "jwt", keywords: []string{"eyj"}, expr: lazy(`\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
+		{id: "jwt", keywords: []string{"eyj"}, expr: lazyregexp.New(`\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
 	}
 	for _, r := range rules {
 		r.sure = true
@@ -53,7 +54,7 @@ func ownRules() []*shapeRule {
 	rules = append(rules,
 		&shapeRule{id: "password", keywords: []string{"://"}, at: userPassword},
 		&shapeRule{id: "authorization", keywords: []string{"authorization"},
-			expr: lazy(`(?i)\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token)\s+)([A-Za-z0-9._~+/=\-]{8,})`)},
+			expr: lazyregexp.New(`(?i)\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token)\s+)([A-Za-z0-9._~+/=\-]{8,})`)},
 	)
 	for _, r := range rules {
 		if r.before > 0 {

@@ -2,18 +2,19 @@ package technique
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Words that carry an error, and words that only announce one.
 var (
-	strongError = regexp.MustCompile(`(?i)\b(error|panic|exception|fatal|undefined|cannot|can't|could not|unable|` +
+	strongError = lazyregexp.New(`(?i)\b(error|panic|exception|fatal|undefined|cannot|can't|could not|unable|` +
 		`refused|denied|missing|not (set|found|defined|exist|allowed)|no such|expected|want(ed)?|got|assert\w*|unresolved|` +
 		`mismatch|timed? ?out|invalid|unknown)\b`)
-	codePlace = regexp.MustCompile(`[\w/\\.-]+\.\w{1,6}[:(]\d+`)
-	onlyFrame = regexp.MustCompile(`(?i)^(=== |--- fail|--- ok|fail\b|ok\b|pass\b|exit (status|code)|` +
+	codePlace = lazyregexp.New(`[\w/\\.-]+\.\w{1,6}[:(]\d+`)
+	onlyFrame = lazyregexp.New(`(?i)^(=== |--- fail|--- ok|fail\b|ok\b|pass\b|exit (status|code)|` +
 		`error: process completed|##\[|npm err! (code|errno|a complete)|make: \*\*\*|goroutine \d|at [\w.<>$]+ ?\(|` +
 		`\d+ (passing|failing|passed|failed))`)
 )

@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -24,7 +24,7 @@ const (
 )
 
 var (
-	notExample = regexp.MustCompile(`(^|/)(vendor|node_modules|third_party|dist|build|target|\.git|__pycache__|testdata|` +
+	notExample = lazyregexp.New(`(^|/)(vendor|node_modules|third_party|dist|build|target|\.git|__pycache__|testdata|` +
 		`fixtures)/|\.min\.|_generated|\.pb\.|\.lock$|(^|/)(go\.sum|package-lock\.json|LICENSE[^/]*|CHANGELOG[^/]*)$`)
 	sourceExt = map[string]bool{
 		".go": true, ".py": true, ".js": true, ".jsx": true, ".ts": true, ".tsx": true, ".java": true, ".kt": true,
@@ -34,7 +34,7 @@ var (
 		".sql": true, ".html": true, ".css": true, ".tmpl": true, ".yml": true, ".yaml": true, ".json": true, ".toml": true,
 		".md": true,
 	}
-	interfaceDecl = regexp.MustCompile(`(?m)^\s*(type\s+\w+\s+interface\b|(export\s+|public\s+)?interface\s+\w+|` +
+	interfaceDecl = lazyregexp.New(`(?m)^\s*(type\s+\w+\s+interface\b|(export\s+|public\s+)?interface\s+\w+|` +
 		`class\s+\w+\((abc\.)?(ABC|Protocol)|(pub\s+)?trait\s+\w+|protocol\s+\w+|abstract\s+class\s+\w+)`)
 )
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Limits of a technique's file. A technique is read by a model at each use, so
@@ -74,7 +74,7 @@ func (r *patternRanks) UnmarshalYAML(unmarshal func(any) error) error {
 	return nil
 }
 
-var validID = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+var validID = lazyregexp.New(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // ParseFile reads one technique's file. Every error is a *[FileError].
 func ParseFile(path string, file []byte) (Technique, error) {
@@ -168,7 +168,7 @@ func decodeFrontMatter(head []byte, into *frontMatter) (err error) {
 	return yaml.NewDecoder(bytes.NewReader(head), yaml.Strict()).Decode(into)
 }
 
-var yamlAnchor = regexp.MustCompile(`(?m)(^|[\s\[{,:-])[&*][A-Za-z0-9_]`)
+var yamlAnchor = lazyregexp.New(`(?m)(^|[\s\[{,:-])[&*][A-Za-z0-9_]`)
 
 // yamlFault takes the line in the file, counting the opening "---", and a
 // message of one line out of a YAML error.

@@ -1,9 +1,10 @@
 package technique
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // usualTools are assumed when the agent does not say which tools it has: the
@@ -43,9 +44,9 @@ func roleOf(tool string) toolRole {
 }
 
 var (
-	notThere = regexp.MustCompile(`(?i)no such file|file not found|does not exist|cannot find the file|` +
+	notThere = lazyregexp.New(`(?i)no such file|file not found|does not exist|cannot find the file|` +
 		`cannot find module|no matching (text|string)|not found in file|ENOENT`)
-	isThere = regexp.MustCompile(`(?i)already exists|would overwrite|EEXIST|duplicate (declaration|definition)|` +
+	isThere = lazyregexp.New(`(?i)already exists|would overwrite|EEXIST|duplicate (declaration|definition)|` +
 		`redeclared`)
 )
 

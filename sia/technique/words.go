@@ -1,10 +1,10 @@
 package technique
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -42,9 +42,9 @@ func wordyPrompt(task sia.Task) (bool, int) {
 }
 
 var (
-	asksWords = regexp.MustCompile(`(?i)\b(must|should|shall|need(s|ed)? to|has to|have to|add|remove|return|create|` +
+	asksWords = lazyregexp.New(`(?i)\b(must|should|shall|need(s|ed)? to|has to|have to|add|remove|return|create|` +
 		`implement|rename|fix|make|support|ensure|reject|accept|when|expected|never|only)\b`)
-	listMark = regexp.MustCompile(`^([-*+]|\d{1,2}[.)])\s+(\[[ xX]\]\s+)?`)
+	listMark = lazyregexp.New(`^([-*+]|\d{1,2}[.)])\s+(\[[ xX]\]\s+)?`)
 )
 
 // listItems are the points of the task's own lists, in order, outside code.
@@ -67,13 +67,13 @@ func listItems(body string) []string {
 }
 
 var (
-	limitWords = regexp.MustCompile(`(?i)\b(must( not|n't)?|only|without|never|no more than|at most|at least|exactly|` +
+	limitWords = lazyregexp.New(`(?i)\b(must( not|n't)?|only|without|never|no more than|at most|at least|exactly|` +
 		`should not|shouldn't|cannot|can't|may not|do not|don't|has to|no new|no external)\b`)
 	// What is never lifted: whatever keeps the work honest or people safe.
-	neverLifted = regexp.MustCompile(`(?i)\b(tests?|checks?|ci|secur\w*|secrets?|passwords?|tokens?|credentials?|` +
+	neverLifted = lazyregexp.New(`(?i)\b(tests?|checks?|ci|secur\w*|secrets?|passwords?|tokens?|credentials?|` +
 		`auth\w*|` +
 		`permissions?|licen[cs]\w*|privacy|personal|gdpr|encrypt\w*|sanitiz\w*|escap\w*|injection|delet\w*|workflows?)\b`)
-	sentenceEnd = regexp.MustCompile(`[.;!?]\s+|\n+`)
+	sentenceEnd = lazyregexp.New(`[.;!?]\s+|\n+`)
 )
 
 // constraintsIn are the sentences of the task's text that name a constraint which
@@ -120,8 +120,8 @@ func chooseConstraint(in Input) string {
 // pathWord is the path of a file in prose or a log. Its last part has at least one dot. Addresses,
 // versions and numbers are no paths.
 var (
-	pathWord   = regexp.MustCompile(`[A-Za-z0-9_@+.\-/\\]*[A-Za-z0-9_+\-]\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
-	webAddress = regexp.MustCompile(`[a-z][a-z0-9+]*://\S+`)
+	pathWord   = lazyregexp.New(`[A-Za-z0-9_@+.\-/\\]*[A-Za-z0-9_+\-]\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
+	webAddress = lazyregexp.New(`[a-z][a-z0-9+]*://\S+`)
 )
 
 // pathsIn are the words of a text that look like files, in order, once each.

@@ -1,9 +1,10 @@
 package visible
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // What GitHub does not show of Markdown outside of code
@@ -12,25 +13,25 @@ import (
 var (
 	// instruction is a processing instruction, a declaration or CDATA. One that begins a
 	// line and is not closed hides what follows.
-	instruction = regexp.MustCompile(`(?s)<\?.*?\?>|<!\[CDATA\[.*?\]\]>|<![A-Za-z][^>]*>`)
-	unclosed    = regexp.MustCompile(`(?ms)^ {0,3}(?:<\?|<!\[CDATA\[|<![A-Za-z]).*\z`)
+	instruction = lazyregexp.New(`(?s)<\?.*?\?>|<!\[CDATA\[.*?\]\]>|<![A-Za-z][^>]*>`)
+	unclosed    = lazyregexp.New(`(?ms)^ {0,3}(?:<\?|<!\[CDATA\[|<![A-Za-z]).*\z`)
 	// rubyFallback is what only a browser without ruby shows.
-	rubyFallback = regexp.MustCompile(`(?is)<rp\b[^>]*>.*?(?:</rp\s*>|\z)`)
+	rubyFallback = lazyregexp.New(`(?is)<rp\b[^>]*>.*?(?:</rp\s*>|\z)`)
 	// tag is a start tag with attributes, of which GitHub shows none.
-	tag     = regexp.MustCompile(`(?s)<([A-Za-z][A-Za-z0-9-]*)\s((?:[^<>"']|"[^"]*"|'[^']*')*)>`)
-	address = regexp.MustCompile(`(?is)\b(?:href|src)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+)`)
+	tag     = lazyregexp.New(`(?s)<([A-Za-z][A-Za-z0-9-]*)\s((?:[^<>"']|"[^"]*"|'[^']*')*)>`)
+	address = lazyregexp.New(`(?is)\b(?:href|src)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+)`)
 	// alternative is the text in the place of an image that can't be loaded.
-	alternative = regexp.MustCompile(`!\[[^\]]*\]`)
+	alternative = lazyregexp.New(`!\[[^\]]*\]`)
 	// linkTitle is what is shown while the pointer is over a link or an image.
-	linkTitle = regexp.MustCompile(`(\]\(\s*(?:<[^<>\n]*>|[^\s()<>]+))\s+(?:"[^"]*"|'[^']*'|\([^()]*\))\s*\)`)
-	label     = regexp.MustCompile(`\[([^\[\]]+)\]`)
+	linkTitle = lazyregexp.New(`(\]\(\s*(?:<[^<>\n]*>|[^\s()<>]+))\s+(?:"[^"]*"|'[^']*'|\([^()]*\))\s*\)`)
+	label     = lazyregexp.New(`\[([^\[\]]+)\]`)
 	// definition says where a label leads.
-	definition = regexp.MustCompile(`(?m)^ {0,3}\[([^\[\]]+)\]:[ \t]*\n?[ \t]*(<[^<>\n]*>|[^\s<]\S*)` +
+	definition = lazyregexp.New(`(?m)^ {0,3}\[([^\[\]]+)\]:[ \t]*\n?[ \t]*(<[^<>\n]*>|[^\s<]\S*)` +
 		`(?:(?:[ \t]*\n[ \t]*|[ \t]+)(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`)
 
-	fence    = regexp.MustCompile("^ {0,3}(```+|~~~+)")
-	codeSpan = regexp.MustCompile("`[^`\n]*`|``[^`\n]+(?:`[^`\n]+)*``")
-	place    = regexp.MustCompile("\x00[0-9]+\x00")
+	fence    = lazyregexp.New("^ {0,3}(```+|~~~+)")
+	codeSpan = lazyregexp.New("`[^`\n]*`|``[^`\n]+(?:`[^`\n]+)*``")
+	place    = lazyregexp.New("\x00[0-9]+\x00")
 )
 
 // Markdown is Text without what GitHub does not show of an issue or a comment: HTML

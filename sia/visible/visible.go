@@ -10,20 +10,21 @@
 package visible
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 var (
 	// htmlComment is what GitHub's Markdown does not show: a comment, closed or not
 	// (https://spec.commonmark.org/0.31.2/#html-comment).
-	htmlComment = regexp.MustCompile(`(?s)<!--.*?(?:-->|--!>|$)`)
+	htmlComment = lazyregexp.New(`(?s)<!--.*?(?:-->|--!>|$)`)
 	// chatTurn is what chat templates begin and end turns with: an endpoint that does
 	// not escape them takes them for its own (ChatML, Llama 2 and 3, Gemma).
-	chatTurn = regexp.MustCompile(`(?i)<(\|[a-z0-9_]{1,40}\|>|/?(?:start|end)_of_turn>|</?SYS>>)|\[(/?INST\])`)
+	chatTurn = lazyregexp.New(`(?i)<(\|[a-z0-9_]{1,40}\|>|/?(?:start|end)_of_turn>|</?SYS>>)|\[(/?INST\])`)
 	// terminalSequence are the sequences that colour text and move the cursor (ECMA-48 §5.4).
-	terminalSequence = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\-_])")
+	terminalSequence = lazyregexp.New("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\-_])")
 	lineEnds         = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 )
 
