@@ -258,7 +258,7 @@ func (f *testFile) deleted(s *search, values map[string]bool) {
 		switch {
 		case f.rewritten(o, values):
 			f.report(ChangedExpectation, f.old, o.decl, "a test was rewritten: what it said stands in other tests")
-		case s.tookAway(o):
+		case s.tookAway(f, o):
 			f.report(ChangedExpectation, f.old, o.decl, "a test was deleted together with what it tested")
 		default:
 			f.report(DeletedTest, f.old, o.decl, "a test was deleted")

@@ -8,12 +8,16 @@ import (
 
 // declared finds what a line of code declares: a function or a type, whatever the
 // language, or a method.
-var declared = regexp.MustCompile(`^\s*(?:(?:pub(?:\([^)]*\))?|export|default|async|public|protected|private|internal|static|final|abstract|override|open|unsafe|const|virtual)\s+)*` +
+var declared = regexp.MustCompile(`^\s*(?:(?:pub(?:\([^)]*\))?|export|default|async|public|protected|private|internal|static|final|abstract|override|open|unsafe|const|virtual|sealed|partial|readonly)\s+)*` +
 	`(?:(?:func|def|fn|fun|function|class|struct|trait|interface|enum|type|record|object)\s+(?:\([^)]*\)\s*|self\.)?(\w{4,})` +
 	`|(?:[\w<>\[\],.?:]+\s+)?(\w{4,})\s*\([^;=]*\)\s*[^;=]*\{\s*$` +
 	`|(?:const\s+|\w+\.)?(\w{4,})\s*[:=]\s*(?:async\s+)?(?:function\b|\([^)]*\)\s*=>))`)
 
-var names = regexp.MustCompile(`\w{4,}`)
+var (
+	names = regexp.MustCompile(`\w{4,}`)
+	// behindCode is a comment to the end of a line, or a line of one.
+	behindCode = regexp.MustCompile(`//.*|(?:^|\s)#\s.*|^\s*/?\*.*`)
+)
 
 // goneNames are the names of what a change set took out of code that is not a test's: what
 // it declared before, and nothing that was changed names any more.
@@ -51,7 +55,7 @@ func (s *search) goneNames(changes []Change) map[string]bool {
 	})
 	if len(gone) > 0 {
 		lines(func(l string) {
-			for _, n := range names.FindAllString(l[1:], -1) {
+			for _, n := range names.FindAllString(behindCode.ReplaceAllString(l[1:], ""), -1) {
 				if l[0] != '-' {
 					delete(gone, n)
 				}
@@ -66,7 +70,12 @@ func (s *search) isGone(ts []token) bool {
 	return slices.ContainsFunc(ts, func(t token) bool { return t.kind == word && s.gone[strings.TrimRight(t.text, "!?")] })
 }
 
-// tookAway reports whether a test is about something that the change set took away.
-func (s *search) tookAway(test *scope) bool {
-	return slices.ContainsFunc(test.side.rows[test.decl+1:test.end], func(r row) bool { return s.isGone(r.tokens) })
+// tookAway reports whether a test is about something that the change set took away: it
+// names that, or its file did, which is gone with it.
+func (s *search) tookAway(f *testFile, test *scope) bool {
+	rows := test.side.rows
+	if f.change.Status != "deleted" {
+		rows = rows[test.decl+1 : test.end]
+	}
+	return slices.ContainsFunc(rows, func(r row) bool { return s.isGone(r.tokens) })
 }

@@ -305,6 +305,11 @@ func (s *side) declared(i, ann int) (name string, group, marked, ok bool) {
 		if s.lang == &python {
 			j = s.above(i) // no runner finds one in a function
 		}
+		for at := j; j > 0 && strings.HasPrefix(s.rows[at].code, ")"); j-- { // its parameters are on lines of their own
+			if s.rows[j-1].indent == s.rows[at].indent && !s.rows[j-1].empty() {
+				at = j - 1
+			}
+		}
 		if j < 0 || !s.lang.function.MatchString(s.rows[j].code) {
 			return firstGroup(r.declares), false, marked, true
 		}
