@@ -30,9 +30,9 @@ func (c *Change) workflow() []Finding {
 	return c.places(ChangedWorkflow, "a workflow was changed")
 }
 
-// harmless reports whether a workflow runs what it ran before: only comments differ, an
-// action or hook that was used before is taken at a later release, or a version was
-// added to a matrix. It is sure of that; what it does not understand is not harmless.
+// harmless reports whether a workflow runs what it ran before, or more of it, with no more
+// rights: only comments differ, harmless edits (harmlessEdits), or a version was added to a
+// matrix. It is sure of that; what it does not understand is not harmless.
 func (c *Change) harmless() bool {
 	if !steady.MatchString(c.Path) || c.Status != "modified" {
 		return false
