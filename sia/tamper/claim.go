@@ -69,9 +69,12 @@ func (s *side) claimAt(i int, taken []bool) *claim {
 		return s.statement(i, r.tokens[r.asserts].at, asserted, taken)
 	case s.lang.data.MatchString(r.code):
 		return s.statement(i, 0, expected, taken)
-	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0:
+	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0 && s.listed(i):
 		c := s.statement(i, 0, tabled, taken)
-		if len(c.literals) == 0 || s.lang == &golang && !strings.HasSuffix(strings.TrimSpace(s.rows[c.to].code), ",") {
+		if len(c.literals) == 0 || !s.separated(c.to) {
+			for j := c.from; j <= c.to; j++ {
+				taken[j] = false
+			}
 			return nil // nothing is named, or it is a block
 		}
 		return c
@@ -84,6 +87,30 @@ func (s *side) claimAt(i int, taken []bool) *claim {
 		return c
 	}
 	return nil
+}
+
+// separated reports whether behind row i comes another of a list, or its end.
+func (s *side) separated(i int) bool {
+	if strings.HasSuffix(strings.TrimSpace(s.rows[i].code), ",") {
+		return true
+	}
+	for j := i + 1; j < len(s.rows); j++ {
+		if r := &s.rows[j]; !r.empty() {
+			return s.lang != &golang && strings.IndexByte("])", strings.TrimSpace(r.code)[0]) >= 0
+		}
+	}
+	return false
+}
+
+// listed reports whether row i is one of a list, and not an argument of a call.
+func (s *side) listed(i int) bool {
+	j := s.above(i)
+	if j < 0 {
+		return true
+	}
+	ts := s.rows[j].tokens
+	k := len(ts) - 1
+	return k >= 0 && (ts[k].text == "[" || ts[k].text == "{" || ts[k].text == "(" && (k == 0 || ts[k-1].kind == sign))
 }
 
 func (s *side) add(c *claim, sc *scope) {
@@ -109,7 +136,7 @@ func (s *side) exampleOutput(i int) {
 		return
 	}
 	if line, ok := strings.CutPrefix(strings.TrimSpace(r.raw), "//"); ok && strings.TrimSpace(line) != "" {
-		c := newClaim(s.lang, asserted, []token{{text, strings.TrimSpace(line), 0}}, i, i)
+		c := s.newClaim(asserted, []token{{text, strings.TrimSpace(line), 0}}, i, i)
 		s.add(c, r.scope)
 	}
 }
@@ -150,7 +177,7 @@ lines:
 			break
 		}
 	}
-	return newClaim(s.lang, kind, tokens, i, last)
+	return s.newClaim(kind, tokens, i, last)
 }
 
 // opensBody reports whether a line ends by opening a function's body.
@@ -191,7 +218,7 @@ func (s *side) continues(j int) bool {
 func (s *side) guarded(i int) *claim {
 	g := s.header(i)
 	if g < 0 {
-		return newClaim(s.lang, asserted, []token{{word, "fail", 0}}, i, i)
+		return s.newClaim(asserted, []token{{word, "fail", 0}}, i, i)
 	}
 	ts := slices.Clone(s.rows[g].tokens)
 	if len(ts) > 0 && ts[0].text == "}" {
@@ -213,7 +240,7 @@ func (s *side) guarded(i int) *claim {
 		errOnly(ts[k+1:]) {
 		ts = append(ts[:1:1], ts[k+1:]...)
 	}
-	return newClaim(s.lang, asserted, ts, g, i)
+	return s.newClaim(asserted, ts, g, i)
 }
 
 func errOnly(ts []token) bool {
@@ -279,8 +306,21 @@ func rethrows(ts []token) bool {
 	})
 }
 
-// newClaim weighs tokens. Messages for people are no part of a claim.
-func newClaim(l *lang, kind claimKind, ts []token, from, to int) *claim {
+// newClaim is the claim of the tokens of some rows.
+func (s *side) newClaim(kind claimKind, ts []token, from, to int) *claim {
+	says := string('0'+rune(kind)) + textOf(ts)
+	known := s.known.claims[says]
+	if known == nil {
+		known = weighed(s.lang, kind, ts)
+		s.known.claims[says] = known
+	}
+	c := *known
+	c.from, c.to = from, to
+	return &c
+}
+
+// weighed weighs tokens. Messages for people are no part of a claim.
+func weighed(l *lang, kind claimKind, ts []token) *claim {
 	ts = slices.Clone(ts)
 	for len(ts) > 0 && (ts[len(ts)-1].text == ";" || ts[len(ts)-1].text == ",") {
 		ts = ts[:len(ts)-1]
@@ -296,7 +336,7 @@ func newClaim(l *lang, kind claimKind, ts []token, from, to int) *claim {
 	if kind == asserted && len(tidy) > 0 && !l.condition.MatchString(tidy[0].text) {
 		tidy = withoutMessage(tidy)
 	}
-	c := &claim{kind: kind, tokens: tidy, from: from, to: to, bag: map[string]int{}}
+	c := &claim{kind: kind, tokens: tidy, bag: map[string]int{}}
 	for _, t := range tidy {
 		c.bag[t.text]++
 	}

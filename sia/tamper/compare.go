@@ -25,7 +25,8 @@ func (f *testFile) report(kind FindingKind, s *side, row int, why string) {
 // search is the comparison of all files of tests of a change set.
 type search struct {
 	files  []*testFile
-	effort int // of pairing scopes; past maxEffort, what is not found is reported
+	gone   map[string]bool // names of what was taken away
+	effort int             // of pairing scopes; past maxEffort, what is not found is reported
 }
 
 const maxEffort = 5_000_000
@@ -60,10 +61,11 @@ func tests(changes []Change) []Finding {
 	}
 	s.matchMoved()
 	values := s.addedValues()
+	s.gone = s.goneNames(changes)
 	for _, f := range s.files {
-		f.deleted(values)
+		f.deleted(&s, values)
 		f.emptied()
-		f.loosened()
+		f.loosened(&s)
 		f.marks()
 		out = append(out, f.findings...)
 	}
@@ -132,13 +134,13 @@ func openTests(c *Change) (*testFile, []Finding) {
 		change: c, mixed: was.maybe || is.maybe, shared: sharedNames[path.Base(c.Path)] ||
 			strings.HasPrefix(path.Base(c.Path), "jest.setup"),
 	}
-	known := map[string]line{}
+	known := newMemory()
 	if was.test || was.maybe {
 		f.old = newSide(was.lang, before, old, known)
 	}
 	if is.test || is.maybe {
 		if is.lang != was.lang {
-			clear(known)
+			known = newMemory()
 		}
 		f.new = newSide(is.lang, c.Path, new, known)
 	}
@@ -176,7 +178,7 @@ func (f *testFile) counts(sc *scope) bool { return !f.mixed || inTests(sc) }
 // value is what a token names that tells a test from others; "" when it is too
 // short for that.
 func value(t token) string {
-	if (t.kind == text || t.kind == number) && len(t.text) > 1 {
+	if (t.kind == text || t.kind == number || t.kind == word && constant.MatchString(t.text)) && len(t.text) > 1 {
 		return t.text
 	}
 	return ""
@@ -232,7 +234,7 @@ func (f *testFile) rewritten(sc *scope, values map[string]bool) bool {
 }
 
 // deleted reports the tests that are gone.
-func (f *testFile) deleted(values map[string]bool) {
+func (f *testFile) deleted(s *search, values map[string]bool) {
 	if f.old == nil {
 		return
 	}
@@ -253,9 +255,12 @@ func (f *testFile) deleted(values map[string]bool) {
 			continue
 		}
 		reported[o] = true
-		if f.rewritten(o, values) {
+		switch {
+		case f.rewritten(o, values):
 			f.report(ChangedExpectation, f.old, o.decl, "a test was rewritten: what it said stands in other tests")
-		} else {
+		case s.tookAway(f, o):
+			f.report(ChangedExpectation, f.old, o.decl, "a test was deleted together with what it tested")
+		default:
 			f.report(DeletedTest, f.old, o.decl, "a test was deleted")
 		}
 	}

@@ -40,7 +40,7 @@ var configRules = []configRule{
 	},
 	{
 		files:   regexp.MustCompile(`jest.*|vitest.*|vite\..*|karma.*|playwright.*|cypress.*|wdio.*|ava.*|\.mocharc.*|\.taprc|package\.json|deno\.jsonc?|project\.json|bunfig\.toml|lerna\.json`),
-		touched: regexp.MustCompile(`['"]?\b(?:testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testIgnore|grepInvert|testNamePattern|excludeSpecPattern|specPattern|dangerouslyIgnoreUnhandledErrors|testTimeout|retries|retryTimes|bail|forbidOnly|allowOnly|testDir|roots)['"]?\s*[:=]`),
+		touched: regexp.MustCompile(`['"]?\b(?:testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testIgnore|grepInvert|testNamePattern|excludeSpecPattern|specPattern|dangerouslyIgnoreUnhandledErrors|retries|retryTimes|bail|forbidOnly|allowOnly|testDir|roots)['"]?\s*[:=]`),
 		why:     "tests are left out, or selected in another way",
 	},
 	{
@@ -144,7 +144,7 @@ var (
 // config reports changes of lines by which tests are chosen, thresholds set and
 // linters configured. Lines that moved to the configuration from another file, or
 // from it to another, are left out.
-func (c *Change) config(moved map[string]int) []Finding {
+func (c *Change) config(around configAround) []Finding {
 	was, is := roleOf(c.before()), roleOf(c.Path)
 	if !is.config && !was.config || is.test && c.Status != "deleted" || was.ci || is.ci {
 		return nil
@@ -169,15 +169,39 @@ func (c *Change) config(moved map[string]int) []Finding {
 			side[i].code = configLine(side[i].raw)
 		}
 	}
-	d.judge(moved)
+	d.judge(around)
 	return d.findings
 }
 
-// configLines counts how often each line comes and goes in the configuration
-// files of a change set: those that go in one and come in another have moved.
-func configLines(changes []Change) map[string]int {
+// configAround is what else a change set did that tells what a line of configuration does.
+type configAround struct {
+	moved map[string]int // how often a line goes in one file and comes in another
+	added []string       // files
+}
+
+// path is what names a file in a line of configuration.
+var configPath = regexp.MustCompile(`[\w.*@+-]*(?:/[\w.*@+-]+)+`)
+
+// onlyAdded reports whether a line of what is left out names files that the change set
+// added, and nothing else: they were never looked at.
+func (a configAround) onlyAdded(line string) bool {
+	paths := configPath.FindAllString(line, -1)
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
+		end, anywhere := strings.CutPrefix(strings.TrimPrefix(p, "./"), "**/")
+		end = strings.TrimSuffix(end, ".class")
+		return strings.Contains(end, "*") || !slices.ContainsFunc(a.added, func(f string) bool {
+			return f == end || anywhere && strings.TrimSuffix(path.Base(f), path.Ext(f)) == end
+		})
+	})
+}
+
+func around(changes []Change) configAround {
 	came, went := map[string]int{}, map[string]int{}
+	var added []string
 	for _, c := range changes {
+		if c.Status == "added" {
+			added = append(added, c.Path)
+		}
 		if !roleOf(c.Path).config && !roleOf(c.before()).config {
 			continue
 		}
@@ -195,7 +219,7 @@ func configLines(changes []Change) map[string]int {
 	for l, n := range came {
 		came[l] = min(n, went[l])
 	}
-	return came
+	return configAround{came, added}
 }
 
 // configLine is a line without surplus blanks and without the comment behind it.
@@ -225,6 +249,14 @@ func within(n row, gone []row) bool {
 	})
 }
 
+// narrowed reports whether a list of what is not looked at is gone, or all that is left
+// of it was in it.
+func (d *configDiff) narrowed(gone row) bool {
+	return leavingOut.MatchString(gone.raw) && !slices.ContainsFunc(d.new, func(n row) bool {
+		return !n.fixed && leavingOut.MatchString(n.raw) && !within(n, []row{gone})
+	})
+}
+
 func listWords(code string) []string {
 	return strings.FieldsFunc(code, func(r rune) bool { return strings.ContainsRune(" ,[](){}", r) })
 }
@@ -236,14 +268,17 @@ type configDiff struct {
 	findings []Finding
 }
 
-func (d *configDiff) judge(moved map[string]int) {
+func (d *configDiff) judge(around configAround) {
 	was, is, rules := texts(d.old), texts(d.new), d.rules()
 	for i, r := range d.new {
-		if r.fixed || r.code == "" || note.MatchString(r.raw) || was[r.code] > 0 || moved[r.code] > 0 {
+		if r.fixed || r.code == "" || note.MatchString(r.raw) || was[r.code] > 0 || around.moved[r.code] > 0 {
 			continue
 		}
 		above, text := headers(d.new, i), uncommented(r.raw)
 		for _, rule := range rules {
+			if around.onlyAdded(text) {
+				break
+			}
 			if matches(rule.added, text) && !d.had(rule.added, text) || matches(rule.touched, text) && !within(r, d.old) ||
 				listed(rule.touched, above) || listed(rule.added, above) {
 				d.report(r, rule.why)
@@ -255,14 +290,14 @@ func (d *configDiff) judge(moved map[string]int) {
 		}
 	}
 	for i, r := range d.old {
-		if r.fixed || r.code == "" || note.MatchString(r.raw) || is[r.code] > 0 || moved[r.code] > 0 {
+		if r.fixed || r.code == "" || note.MatchString(r.raw) || is[r.code] > 0 || around.moved[r.code] > 0 {
 			continue
 		}
 		d.lowered(r)
 		for _, rule := range rules {
 			text := uncommented(r.raw)
 			if (matches(rule.gone, text) && !d.grew(r) && !versioned.MatchString(text) ||
-				matches(rule.touched, text) && !slices.ContainsFunc(d.new, func(n row) bool { return !n.fixed && within(n, []row{r}) })) &&
+				matches(rule.touched, text) && !d.narrowed(r)) &&
 				!numberOnly(rule, r) {
 				d.report(r, rule.why)
 				break

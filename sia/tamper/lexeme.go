@@ -12,7 +12,7 @@ import (
 var lexemes = []func(*reading) bool{
 	(*reading).rubyComment, (*reading).blockComment, (*reading).lineComment, (*reading).blank,
 	(*reading).tripled, (*reading).rawString, (*reading).character, (*reading).string, (*reading).regularExpression,
-	(*reading).heredoc, (*reading).number, (*reading).word, (*reading).sign,
+	(*reading).heredoc, (*reading).percent, (*reading).number, (*reading).word, (*reading).sign,
 }
 
 func (r *reading) lexeme() {
@@ -181,6 +181,41 @@ func (r *reading) heredoc() bool {
 	}
 	r.pending = m[1]
 	r.add(sign, "<<")
+	r.keep(len(m[0]))
+	return true
+}
+
+var percent = regexp.MustCompile(`^%[rqQwWiI]?([\[({<|!])`)
+
+// percent takes a literal of Ruby such as %w[a b] or %r{a'b}.
+func (r *reading) percent() bool {
+	if !r.syntax.heredoc || r.line[r.at] != '%' || r.at > 0 && strings.IndexByte(" \t([{,=", r.line[r.at-1]) < 0 {
+		return false
+	}
+	m := percent.FindStringSubmatch(r.rest())
+	if m == nil {
+		return false
+	}
+	opens, closes := m[1][0], m[1][0]
+	if i := strings.IndexByte("[({<", opens); i >= 0 {
+		closes = "])}>"[i]
+	}
+	depth := 1
+	for n := len(m[0]); n < len(r.rest()); n++ {
+		switch c := r.rest()[n]; {
+		case c == '\\':
+			n++
+		case c == closes:
+			if depth--; depth == 0 {
+				r.add(text, r.rest()[len(m[0]):n])
+				r.quoted(n + 1)
+				return true
+			}
+		case c == opens:
+			depth++
+		}
+	}
+	r.quote, r.raw = string(rune(closes)), false
 	r.keep(len(m[0]))
 	return true
 }

@@ -14,6 +14,7 @@ const (
 	focused                 // keeps all others from running
 	hushed                  // turns a check off
 	left                    // leaves a test before its end
+	forked                  // leaves it after what another branch asserts
 	built                   // keeps the file from being built
 	mutes                   // hides that a call failed
 	exits                   // ends the run as if all was well
@@ -39,10 +40,18 @@ var deprecated = regexp.MustCompile(`^\s*(?:@SuppressWarnings\("deprecation"\)|#
 // muted is what keeps it from being seen that a promise was rejected.
 var muted = regexp.MustCompile(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
 
+// givenSkip names a skip of pytest, which skips nothing before a test is given it.
+var givenSkip = regexp.MustCompile(`^\s*(\w+)\s*=\s*(?:pytest\.mark\.(?:skip|xfail)|unittest\.skip)`)
+
 // findMarks finds what keeps each scope from running.
 func (s *side) findMarks() {
+	given := map[string]bool{} // names of skips that Python's tests are given
 	for i := range s.rows {
 		r := &s.rows[i]
+		if m := givenSkip.FindStringSubmatch(r.code); m != nil && s.lang == &python && m[1] != "pytestmark" {
+			given["@"+m[1]] = true
+			continue
+		}
 		if r.inside || r.scope.unchanged {
 			continue
 		}
@@ -59,7 +68,7 @@ func (s *side) findMarks() {
 			continue
 		}
 		for _, skip := range s.lang.skips {
-			if skip.MatchString(r.code) && !imports.MatchString(r.code) {
+			if (skip.MatchString(r.code) || given[strings.TrimSpace(r.code)]) && !imports.MatchString(r.code) {
 				put(skipped, "")
 				break
 			}
@@ -74,7 +83,11 @@ func (s *side) findMarks() {
 			put(focused, "")
 		}
 		if s.leaves(i) {
-			put(left, "")
+			if j := s.header(i); j > r.scope.decl && slices.ContainsFunc(s.rows[j+1:i], func(r row) bool { return r.asserts >= 0 }) {
+				put(forked, "")
+			} else {
+				put(left, "")
+			}
 		}
 	}
 }
@@ -200,6 +213,8 @@ func (f *testFile) judge(m mark, known bool) {
 		if f.old != nil && slices.ContainsFunc(f.old.rows, func(o row) bool { return !o.fixed && strings.HasPrefix(strings.TrimSpace(o.code), call) }) {
 			f.report(SkippedTest, f.new, m.row, "a test does not see any more that a call fails")
 		}
+	case m.kind == forked:
+		f.report(ChangedExpectation, f.new, m.row, "a test returns before its other assertions")
 	case m.kind == left:
 		f.report(SkippedTest, f.new, m.row, "a test returns before its assertions")
 	case m.kind == built:

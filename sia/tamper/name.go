@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // What asserts is told by the name of the call, whatever the library: by the
@@ -40,7 +41,7 @@ func set(words string) map[string]bool {
 }
 
 // nameWords are the words of a name, in lower case: of verifyThat_isOK, verify,
-// that, is and ok.
+// that, is and ok; of XCTAssertNil, xct, assert and nil.
 func nameWords(name string) []string {
 	var out []string
 	from, before := 0, rune(0)
@@ -53,7 +54,8 @@ func nameWords(name string) []string {
 	for i, r := range name {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			cut(i, i+len(string(r)))
-		} else if unicode.IsUpper(r) && !unicode.IsUpper(before) {
+		} else if after, _ := utf8.DecodeRuneInString(name[min(len(name), i+utf8.RuneLen(r)):]); unicode.IsUpper(r) &&
+			(!unicode.IsUpper(before) || unicode.IsLower(after)) {
 			cut(i, i)
 		}
 		before = r
@@ -72,7 +74,7 @@ func (l *lang) assertingAt(ts []token) int {
 		from := receiver(ts, i)
 		words := nameWords(t.text)
 		switch {
-		case len(words) == 0, l == &ruby && t.text == "ensure", l == &rust && from < i && words[0] == "expect": // that unwraps
+		case len(words) == 0, l == &ruby && t.text == "ensure", l == &rust && i > 0 && ts[i-1].text == "." && words[0] == "expect": // that unwraps
 		case slices.ContainsFunc(words, func(w string) bool { return asserting[w] }):
 			return from
 		case l.statement(ts, from) && (l.handsTest(ts, i) && (words[0] == "test" || words[0] == "run" || !settingUp[words[0]]) ||

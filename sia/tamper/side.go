@@ -84,6 +84,7 @@ type side struct {
 	lang   *lang
 	path   string
 	rows   []row
+	known  memory
 	file   *scope
 	scopes []*scope // in the order of their declarations, without the file
 }
@@ -172,22 +173,30 @@ func prefixed(lines []string) []string {
 	return out
 }
 
-// newSide reads one side. Lines that it read are kept in known, by their text, so that the
-// other side need not read them again.
-func newSide(l *lang, path string, rows []row, known map[string]line) *side {
-	s := &side{lang: l, path: path, rows: rows}
+// memory is what was read of one side of a file, by its text, so that the other side need
+// not read it again.
+type memory struct {
+	lines  map[string]line
+	claims map[string]*claim
+}
+
+func newMemory() memory { return memory{map[string]line{}, map[string]*claim{}} }
+
+// newSide reads one side.
+func newSide(l *lang, path string, rows []row, known memory) *side {
+	s := &side{lang: l, path: path, rows: rows, known: known}
 	s.file = &scope{side: s, group: true, indent: -1, decl: -1, first: -1, end: len(rows)}
 	sc := scanner{syntax: l.syntax}
 	for i := range s.rows {
 		r := &s.rows[i]
 		amid := sc.open() // what the line says depends on those before it
-		if read, ok := known[r.raw]; ok && !amid {
+		if read, ok := known.lines[r.raw]; ok && !amid {
 			r.line = read
 			continue
 		}
 		r.line = l.read(&sc, r.raw)
 		if !amid && !sc.open() {
-			known[r.raw] = r.line
+			known.lines[r.raw] = r.line
 		}
 	}
 	s.findScopes()
@@ -220,9 +229,11 @@ func indentOf(line string) int {
 }
 
 var (
-	label    = regexp.MustCompile(`^\w+:\s*$`)
-	brace    = regexp.MustCompile(`^\s*\{\s*$`)
-	testsMod = regexp.MustCompile(`(?i)tests?$`)
+	label = regexp.MustCompile(`^\w+:\s*$`)
+	brace = regexp.MustCompile(`^\s*\{\s*$`)
+	// directive is for a preprocessor, and stands at the left whatever it is in.
+	directive = regexp.MustCompile(`^#\s*(?:if|else|elif|elseif|endif|region|endregion|pragma|nullable|define|undef|ifdef|ifndef|include)\b`)
+	testsMod  = regexp.MustCompile(`(?i)tests?$`)
 )
 
 // findScopes finds tests and groups by their declarations, and where each ends
@@ -232,7 +243,7 @@ func (s *side) findScopes() {
 	seen := map[string]bool{}
 	for i := range s.rows {
 		r := &s.rows[i]
-		if r.scope = top; r.empty() || i <= hold {
+		if r.scope = top; r.empty() || i <= hold || s.lang == &other && directive.MatchString(r.bare) {
 			continue
 		}
 		body := brace.MatchString(r.bare) && (hold == i-1 || top.decl == i-1)
@@ -290,7 +301,18 @@ func (s *side) declared(i, ann int) (name string, group, marked, ok bool) {
 		marked = slices.ContainsFunc(s.rows[ann:i+1], func(r row) bool { return s.lang.marked.MatchString(r.bare) })
 	}
 	if r.declares != nil {
-		return firstGroup(r.declares), false, marked, true
+		j := -1
+		if s.lang == &python {
+			j = s.above(i) // no runner finds one in a function
+		}
+		for at := j; j > 0 && strings.HasPrefix(s.rows[at].code, ")"); j-- { // its parameters are on lines of their own
+			if s.rows[j-1].indent == s.rows[at].indent && !s.rows[j-1].empty() {
+				at = j - 1
+			}
+		}
+		if j < 0 || !s.lang.function.MatchString(s.rows[j].code) {
+			return firstGroup(r.declares), false, marked, true
+		}
 	}
 	if marked {
 		code := r.code
@@ -336,7 +358,7 @@ func (s *side) above(i int) int {
 // braces don't count, so that a function's body does not.
 func (s *side) balanced(i int) int {
 	depth := 0
-	for j := i; j < len(s.rows) && j < i+maxJoined; j++ {
+	for j := i; j < len(s.rows) && j < i+maxStatement; j++ {
 		for _, t := range s.rows[j].tokens {
 			if t.text != "{" && t.text != "}" {
 				depth += t.depth()

@@ -23,7 +23,7 @@ type Hunk struct {
 // change asks, and those that are protected everywhere, where a workflow may change in
 // ways that weaken nothing. Sorted by path and line, at most 200.
 func Find(changes []Change, protected []string, everywhere ...string) []Finding {
-	out, moved := tests(changes), configLines(changes)
+	out, moved := tests(changes), around(changes)
 	named, always := newGuard(protected), newGuard(everywhere)
 	for i := range changes {
 		c := &changes[i]

@@ -19,9 +19,7 @@ var weakenings = []weakening{
 	{LoosenedAssertion, "an assertion can't fail any more", func(old, new *claim) bool {
 		return new.strength == 0 && (old.strength > 0 || !keeps(old.literals, new.literals))
 	}},
-	{LoosenedAssertion, "an assertion was weakened: a part of it was removed", func(old, new *claim) bool {
-		return len(new.text) < len(old.text) && strings.HasPrefix(old.text, new.text)
-	}},
+	{LoosenedAssertion, "an assertion was weakened: a part of it was removed", shortened},
 	{LoosenedAssertion, "an assertion was turned round", func(old, new *claim) bool {
 		return old.boolean && new.boolean && len(old.compared) > 0 && slices.Equal(old.compared, new.compared) &&
 			slices.Equal(old.literals, new.literals) && turned(old, new)
@@ -48,6 +46,12 @@ var weakenings = []weakening{
 	{LoosenedAssertion, "an assertion was turned round", func(old, new *claim) bool {
 		return turned(old, new) && new.strength <= old.strength && old.boolean == new.boolean
 	}},
+}
+
+// shortened reports whether the new claim is the old one's beginning.
+func shortened(old, new *claim) bool {
+	return len(new.tokens) < len(old.tokens) && slices.EqualFunc(old.tokens[:len(new.tokens)], new.tokens,
+		func(a, b token) bool { return a.kind == b.kind && a.text == b.text })
 }
 
 // weaker says in what way the new claim says less than the old, or something else;

@@ -30,6 +30,7 @@ var (
 	passes    = regexp.MustCompile(`^(?:\w+\.)+pass\(`)
 	counts    = regexp.MustCompile(`\.(?:plan|assertions|hasAssertions|expect)\(`) // how many assertions there are
 	fails     = regexp.MustCompile(`^(?:\w+\.)*(?:fail|flunk|panic!|unreachable!)\b`)
+	snapshots = regexp.MustCompile(`(?i)match\w*snapshot\(`)
 	throws    = regexp.MustCompile(`(?i)raises|throw|raise_error|matches!|errorAs|panics`)
 )
 
@@ -124,9 +125,11 @@ func callStrength(f string, boolean bool) int {
 	switch {
 	case weakWords.MatchString(f) && !equality.MatchString(strings.TrimPrefix(f, "assert")):
 		return 1
-	case boolean && equality.MatchString(f) && !strings.Contains(f, "!="):
+	case boolean && equality.MatchString(f) && !strings.Contains(f, "!=") && !falsUnary.MatchString(f):
 		return 3
-	case midWords.MatchString(f), boolean && partly.MatchString(f):
+	case snapshots.MatchString(f):
+		return 3
+	case midWords.MatchString(f), boolean && partly.MatchString(f), falsUnary.MatchString(f) && equality.MatchString(f):
 		return 2
 	case boolean:
 		return 1

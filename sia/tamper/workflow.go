@@ -30,9 +30,9 @@ func (c *Change) workflow() []Finding {
 	return c.places(ChangedWorkflow, "a workflow was changed")
 }
 
-// harmless reports whether a workflow runs what it ran before: only comments differ, an
-// action or hook that was used before is taken at a later release, or a version was
-// added to a matrix. It is sure of that; what it does not understand is not harmless.
+// harmless reports whether a workflow runs what it ran before, or more of it, with no more
+// rights: only comments differ, harmless edits (harmlessEdits), or a version was added to a
+// matrix. It is sure of that; what it does not understand is not harmless.
 func (c *Change) harmless() bool {
 	if !steady.MatchString(c.Path) || c.Status != "modified" {
 		return false
@@ -73,8 +73,13 @@ func plain(text string) bool {
 			return false
 		}
 	}
-	return len(text) <= maxYAML && utf8.ValidString(text) && !strings.ContainsFunc(text, visible.Hidden)
+	return len(text) <= maxYAML && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		return r != coloured && visible.Hidden(r)
+	})
 }
+
+// coloured is behind a sign that is to be shown in colours, as in GitHub's own templates.
+const coloured = 0xfe0f
 
 // A leaf is where a value stands in a YAML file, and the value. What holds others is a
 // leaf of its own, before theirs.
@@ -137,24 +142,75 @@ var (
 	version  = regexp.MustCompile(`^(?:String|Integer|Float) v?\d{1,3}(?:\.(?:\d{1,3}|x)){0,2}$`)
 )
 
-// sameRun reports whether leaves differ in later releases and added versions alone.
+// harmlessEdits are values of a workflow that may change or come (old is "") while what
+// runs stays what it was, with no more rights.
+var harmlessEdits = []struct {
+	path *regexp.Regexp
+	ok   func(old, new string) bool
+}{
+	{used, later},
+	{regexp.MustCompile(`^/"jobs"/"[\w-]+"(?:/"steps"/\[\])?/"timeout-minutes"$`), raised},
+	{regexp.MustCompile(`^/"on"/"schedule"/\[\]/"cron"$`), func(old, new string) bool {
+		return old != "" && schedule.MatchString(new)
+	}},
+	{regexp.MustCompile(`(?:^/"jobs"/"[\w-]+"|^/"runs")/"steps"/\[\]/"name"$`), func(old, new string) bool {
+		return words.MatchString(old) && words.MatchString(new)
+	}},
+	{regexp.MustCompile(`^/"permissions"$|/"steps"/\[\]/"with"$`), func(old, new string) bool { return old == "" && new == "{" }},
+	{regexp.MustCompile(`/"steps"/\[\]/"with"/"persist-credentials"$`), func(old, new string) bool {
+		return old == "" && new == "Bool false"
+	}},
+}
+
+var (
+	schedule = regexp.MustCompile(`^String [\d*/, -]+$`)
+	words    = regexp.MustCompile(`^String [^$]*$`)
+)
+
+// harmlessEdit reports whether the value at a path may change in this way.
+func harmlessEdit(path, old, new string) bool {
+	for _, e := range harmlessEdits {
+		if e.path.MatchString(path) {
+			return e.ok(old, new)
+		}
+	}
+	return false
+}
+
+// sameRun reports whether leaves differ in harmless edits and added versions alone.
 func sameRun(old, new []leaf) bool {
 	added := 0
+	narrowed := false // the token has rights that are named, for the first time
 	for len(new) > 0 {
-		item := new[0].value == "-" && len(new) > 1 // with its value behind it
+		n, o := new[0], leaf{}
+		if len(old) > 0 {
+			o = old[0]
+		}
+		item := n.value == "-" && len(new) > 1 // with its value behind it
 		switch {
-		case len(old) > 0 && old[0] == new[0] && !(item && (len(old) == 1 || old[1] != new[1])),
-			len(old) > 0 && old[0].path == new[0].path && used.MatchString(new[0].path) && later(old[0].value, new[0].value):
+		case o == n && !(item && (len(old) == 1 || old[1] != new[1])),
+			o.path == n.path && harmlessEdit(n.path, o.value, n.value):
 			old, new = old[1:], new[1:]
-		case item && versions.MatchString(new[0].path) && !strings.HasSuffix(new[0].path, `clude"/[]`) &&
+		case item && versions.MatchString(n.path) && !strings.HasSuffix(n.path, `clude"/[]`) &&
 			version.MatchString(new[1].value) && added < maxVersions:
 			added++
 			new = new[2:]
+		case o.path != n.path && harmlessEdit(n.path, "", n.value),
+			narrowed && n == leaf{`/"permissions"/"contents"`, "String read"}:
+			narrowed = narrowed || n.path == `/"permissions"`
+			new = new[1:]
 		default:
 			return false
 		}
 	}
 	return len(old) == 0
+}
+
+// raised reports whether a number got larger.
+func raised(old, new string) bool {
+	was, wrong := strconv.Atoi(strings.TrimPrefix(old, "Integer "))
+	is, err := strconv.Atoi(strings.TrimPrefix(new, "Integer "))
+	return wrong == nil && err == nil && was < is
 }
 
 // later reports whether a value names a later release of the same thing, as exactly as
