@@ -59,41 +59,41 @@ var nameCues = []classCue{
 }
 
 // classifyChoice names the class of what was chosen. The best block's rule decides; where it leaves
-// the class open, the block's words do, then the name of the check.
-func classifyChoice(c choice, name string) Class {
+// the class open, the block's words do, then the name of the check. told reports whether a rule said so.
+func classifyChoice(c choice, name string) (class Class, told bool) {
 	if c.best == nil {
-		return Unknown
+		return Unknown, false
 	}
-	class := c.best.class()
+	class = c.best.class()
 	said := c.best.lines()
 	switch class {
 	case Dependency, ExternalDependency, GitCheckout:
-		return refineClass(class, said, causeCues)
+		return refineClass(class, said, causeCues), true
 	case TestFailure:
-		return outage(c.alike)
+		return outage(c.alike), true
 	}
 	if !containerClasses[class] {
-		return class
+		return class, true
 	}
 	if c.best.rule.name == pythonTraceback {
 		said = exceptionLines(said)
 	} else if in := c.best.inner; in != nil && !containerClasses[in.class] {
-		return in.class
+		return in.class, true
 	}
 	for _, cues := range [][]classCue{causeCues, detailCues} {
 		if d := refineClass(class, said, cues); d != class {
-			return d
+			return d, false
 		}
 	}
 	for _, b := range c.chosenBlocks() {
 		if !containerClasses[b.rule.class] {
-			return b.rule.class
+			return b.rule.class, true
 		}
 	}
 	if class == Unknown {
-		return refineClass(class, []textLine{{text: name}}, nameCues)
+		class = refineClass(class, []textLine{{text: name}}, nameCues)
 	}
-	return class
+	return class, false
 }
 
 // outage is the class of failed tests: weather when each of them met it, and nobody wanted it.

@@ -16,6 +16,9 @@ const minGeneral = 8
 // inside it.
 const absorbMargin = 10
 
+// maxOver is how many lines above an error of the network are remembered.
+const maxOver = 2
+
 // generalRule is the rule for lines that no tool's format covers.
 var generalRule = rule{name: "lines that look like an error", extent: errorCluster, weight: 20, class: Unknown}
 
@@ -27,12 +30,13 @@ type logReader struct {
 	green *fingerprints // of a green log; nil when there is none
 	notes []string      // what annotations of the check say
 
-	line  line // that was taken last
-	open  *block
-	kept  []*block
-	ring  recentLines
-	form  formHash // of the line that was taken last
-	total int      // lines read
+	line    line // that was taken last
+	fetches bool // it has words of the network
+	open    *block
+	kept    []*block
+	ring    recentLines
+	form    formHash // of the line that was taken last
+	total   int      // lines read
 
 	tests []Test
 	seen  map[string]bool   // names in tests
@@ -57,6 +61,7 @@ func (r *logReader) take(raw []byte, n int) {
 		return
 	}
 	h := r.set.look(l.text)
+	r.fetches = h.fetches
 	worth := r.lineWorth(l, h)
 	count, counts := 0, false
 	if h.worth != 0 {
@@ -219,8 +224,10 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known bool) {
 	for n := b.start; n < l.n; n++ {
 		b.add(r.ring.line(n))
 	}
-	if m.class == Network && b.start > 1 {
-		b.over = string(clipText(r.ring.textAt(b.start - 1)))
+	if r.fetches {
+		for n := max(1, b.start-maxOver); n < b.start; n++ {
+			b.over = append(b.over, r.ring.line(n))
+		}
 	}
 	r.open = b
 	r.extend(b, l, worth, known, false)

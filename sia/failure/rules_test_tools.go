@@ -50,7 +50,8 @@ func testRules() []rule {
 				`\d+ (examples?|tests?|assertions?|specs?)\b|Randomized with|Rerun|npm ERR|error Command|Time: |Ran \d+|` +
 				`There (was|were) \d|OK|={10,}|-{10,}|make|Done|=+ |Test Suite)`), weight: 86, class: TestFailure},
 		{name: "minitest, a failed test", keys: keys("failure:", "error:"),
-			match: re(`^\s*(\d+\) )?(Failure|Error):$`), extent: toBlankLine, weight: 84, class: TestFailure},
+			match:  re(`^\s*(\d+\) )?(Failure|Error):$`),
+			extent: toBlankLine, unless: re(`^\s*(\d+\) )?(Failure|Error):`), weight: 84, class: TestFailure},
 		{name: "minitest, the name of a failed test", keys: keys("#test_"),
 			match:  re(`^(?P<test>\w+(::\w+)*#test_\w+)( \[(?P<file>[^\s:]+):(?P<line>\d+)\])?:$`),
 			extent: toBlankLine, weight: 70, class: TestFailure},
