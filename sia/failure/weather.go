@@ -85,7 +85,6 @@ func isElsewhere(text string) bool {
 	return remotePlace.MatchString(text) || securePlace.MatchString(text) && !refused.MatchString(text)
 }
 
-
 // asserted is how a test speaks of an error that it wanted, or got in the place of what it wanted.
 var asserted = re(`(?i)(assert|\bexpect(ed|s|ing)?\b[^\n]*\b(to|but|got|actual|received|error|not|status|message|result|value)\b|` +
 	`\bexpected:|\bgot:|\bwant(ed)?:?\s|\bshould\b|tothrow|\bmock|\bstub|\bfake|simulat|\bspec\b|` +
