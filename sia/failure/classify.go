@@ -28,14 +28,14 @@ var outageCues = []classCue{
 
 // detailCues are cues for what a general block is about.
 var detailCues = []classCue{
-	{regexp.MustCompile(`\b(SyntaxError|IndentationError|Parse error|syntax error)\b`), SyntaxError},
+	{regexp.MustCompile(`\b(SyntaxError|IndentationError|Parse error|syntax error|Invalid CSS)\b`), SyntaxError},
 	{regexp.MustCompile(`\b(ModuleNotFoundError|ImportError|PackageNotFound\w*|DependencyResolution\w*)\b|` +
 		`cannot open shared object|Cannot find module|LoadError|ClassNotFoundException|NoClassDefFoundError|` +
 		`[Cc]ould not (resolve|find) (\S+ )?(dependenc|artifact|gem|package)|[Cc]ould not resolve`), Dependency},
 	{regexp.MustCompile(`(OutOfMemory|MemoryError|Cannot allocate memory|heap out of memory|OOMKilled)`), OutOfMemory},
 	{regexp.MustCompile(`(?i)(TimeoutError|timeoutexpired|timed out|timeout of \d+)`), Timeout},
 	{regexp.MustCompile(`(?i)(segmentation fault|SIGSEGV|SIGABRT|core dumped)`), Crash},
-	{regexp.MustCompile(`(?i:failing tests|tests? failed|failed tests|test failures|there (was|were) \d+ failure|` +
+	{regexp.MustCompile(`(?i:failing tests|tests? failed|failed tests|test failures?|there (was|were) \d+ failure|` +
 		`assert(ion)?(error| failed)|regression)|\b(FAIL|FAILED):? `), TestFailure},
 	{regexp.MustCompile(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|` +
 		`findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc|(project|build)health)`), LintFormat},
@@ -82,6 +82,11 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	}
 	for _, cues := range [][]classCue{causeCues, detailCues} {
 		if d := refineClass(class, said, cues); d != class {
+			return d, false
+		}
+	}
+	for _, b := range c.alike {
+		if d := refineClass(class, exceptionLines(b.lines()), detailCues); d != class {
 			return d, false
 		}
 	}
