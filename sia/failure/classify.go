@@ -90,7 +90,7 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 			return d, false
 		}
 	}
-	for _, b := range c.chosenBlocks() {
+	for _, b := range slices.Concat(c.other, c.chosenBlocks()) { // the others stand in the order of their rank
 		if !containerClasses[b.rule.class] {
 			return b.rule.class, true
 		}

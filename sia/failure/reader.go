@@ -9,6 +9,9 @@ const (
 	maxEndings = 8   // failed steps
 )
 
+// maxListItems is how many commas a long line may have that is not a list.
+const maxListItems = 20
+
 // minGeneral is what a line must be worth to open a block that no rule covers.
 const minGeneral = 8
 
@@ -139,6 +142,9 @@ func (r *logReader) lineWorth(l *line, h keywordHits) float64 {
 	if w > 0 && len(l.text) > 600 {
 		// Long lines hold many words: lists of files, dumps, progress.
 		w /= 2
+		if bytes.Count(l.text, []byte(", ")) > maxListItems {
+			w = 0
+		}
 	}
 	return w
 }
