@@ -115,34 +115,46 @@ var watchLimit = re(`(?i)\bwatch`)
 // weatherOf is the class of weather that a line tells of by itself; empty when it tells of none,
 // or of what a test wanted, of a place on the machine itself, or of what is tried again.
 func weatherOf(text string) Class {
+	class := Class("")
 	switch {
-	case asserted.MatchString(text), retried.MatchString(text), lasting.MatchString(text):
-		return ""
 	case machineWords.MatchString(text), fullDisk.MatchString(text) && !watchLimit.MatchString(text):
-		return Infrastructure
-	case localPlace.MatchString(text):
-		return ""
+		class = Infrastructure
 	case rateLimit.MatchString(text):
-		return RateLimit
+		class = RateLimit
 	case fetchBroke.MatchString(text), networkWords.MatchString(text) && isElsewhere(text):
-		return Network
+		class = Network
+	default:
+		return ""
 	}
-	return ""
+	if asserted.MatchString(text) || retried.MatchString(text) || lasting.MatchString(text) ||
+		class != Infrastructure && localPlace.MatchString(text) {
+		return ""
+	}
+	return class
 }
 
 // maxSentence is over how many lines a tool may say that something is weather.
 const maxSentence = 4
 
-// weatherTold is the class of weather that some lines under one another tell of, the last ones first.
+// weatherTold is the class of weather that some lines under one another tell of, the last ones first. Lines are read
+// together where one of them has words of the network.
 func weatherTold(said []textLine) Class {
 	said = slices.DeleteFunc(said, func(l textLine) bool { return strings.TrimSpace(l.text) == "" })
+	trouble := make([]bool, len(said))
+	for i, l := range said {
+		trouble[i] = networkWords.MatchString(l.text)
+	}
 	for i := len(said) - 1; i >= 0; i-- {
-		text := ""
-		for from := i; from >= 0 && from > i-maxSentence; from-- {
-			text = said[from].text + " " + text
-			if found := weatherOf(text); found != "" {
-				return found
+		text, some := said[i].text, trouble[i]
+		found := weatherOf(text)
+		for from := i - 1; found == "" && from >= max(0, i-maxSentence+1); from-- {
+			text, some = said[from].text+" "+text, some || trouble[from]
+			if some {
+				found = weatherOf(text)
 			}
+		}
+		if found != "" {
+			return found
 		}
 	}
 	return ""
