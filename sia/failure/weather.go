@@ -115,7 +115,7 @@ var watchLimit = re(`(?i)\bwatch`)
 // weatherOf is the class of weather that a line tells of by itself; empty when it tells of none,
 // or of what a test wanted, of a place on the machine itself, or of what is tried again.
 func weatherOf(text string) Class {
-	class := Class("")
+	var class Class
 	switch {
 	case machineWords.MatchString(text), fullDisk.MatchString(text) && !watchLimit.MatchString(text):
 		class = Infrastructure
