@@ -72,7 +72,7 @@ func annotationReport(opts Options) *Report {
 	}
 	c := choice{best: b, alike: []*block{b}}
 	rep.Text = strings.Join(lines, "\n")
-	rep.Class = newLogReader().settleWeather(c, classifyChoice(c, opts.Name))
+	rep.Class = newLogReader().classOf(c, opts.Name)
 	rep.Signature = signatureOf(c.alike, nil)
 	rep.Why = []string{fmt.Sprintf("%d annotations of the check; the log says nothing clearer", len(lines))}
 	return rep

@@ -6,22 +6,23 @@ const (
 	keepHead  = 40  // lines whose text is kept from its start …
 	keepTail  = 20  // … and from its end
 	keepPeaks = 5   // of its most telling lines
-	keepText  = 400 // bytes of a line that are kept
+	keepText  = 400 // bytes of a line that are kept …
+	keepLast  = 200 // … and of these, how many are a longer line's last
 	maxWait   = 12  // lines that wait to be known as part of a block
 )
 
 // block is a run of lines that tells of one failure.
 type block struct {
 	rule   *rule
-	lift   *rule    // a rule that lends its weight and class, or nil
-	inner  *rule    // the heaviest other rule that matched inside, or nil
-	start  int      // first line
-	head   int      // the line that the rule matched
-	end    int      // last line
-	over   string   // what stands right above an error of the network, which may name the place
-	indent int      // of the head
-	form   formHash // of the head
-	test   int      // index of the failed test that the head names, or -1
+	lift   *rule      // a rule that lends its weight and class, or nil
+	inner  *rule      // the heaviest other rule that matched inside, or nil
+	start  int        // first line
+	head   int        // the line that the rule matched
+	end    int        // last line
+	over   []textLine // what stands right above an error of the network, which may name the place
+	indent int        // of the head
+	form   formHash   // of the head
+	test   int        // index of the failed test that the head names, or -1
 
 	step      int     // the CI step it stands in
 	failed    bool    // that step has failed

@@ -12,8 +12,9 @@ const (
 	sameGap    = 6.0
 	firstGap   = 4.0
 	otherGap   = 11.0
-	guessGap   = 18.0
+	guessGap   = 12.0
 	maxGuesses = 3
+	farAway    = 20 // lines between two tellings of one failure that are not parts of one
 	maxOther   = 80 // lines of a second explanation, and of a verdict
 )
 
@@ -52,7 +53,7 @@ func (r *logReader) choose() choice {
 	lines := c.best.size()
 	for _, b := range r.kept {
 		if b != c.best && b.step == c.best.step && sameKind(b.rule, c.best.rule) && rank[b] >= top-sameGap &&
-			lines+b.size() <= maxChosen {
+			lines+b.size() <= maxChosen && !repeats(b, c.alike) {
 			c.alike = append(c.alike, b)
 			lines += b.size()
 		}
@@ -90,7 +91,8 @@ func (r *logReader) otherBlocks(c choice, rank map[*block]float64, room int) []*
 		case len(others) == most || rank[b] < rank[c.best]-gap:
 			return others
 		case slices.Contains(c.alike, b), b.rule == &exitRule, b.rule == c.best.rule && !guess,
-			b.step != c.best.step && c.best.failed, c.best.annotated && !b.annotated, b.size() > min(maxOther, room):
+			b.step != c.best.step && c.best.failed, c.best.annotated && !b.annotated, b.size() > min(maxOther, room),
+			repeats(b, slices.Concat(c.alike, others)):
 			continue
 		}
 		others = append(others, b)
@@ -122,6 +124,30 @@ func (r *logReader) dropRepeated() {
 		last[k] = b
 	}
 	r.kept = slices.DeleteFunc(r.kept, func(b *block) bool { return drop[b] })
+}
+
+// repeats reports whether most lines of a block are said by others that stand far away, so that it adds
+// little: a summary, or the same step once more.
+func repeats(b *block, others []*block) bool {
+	said := map[string]bool{}
+	for _, o := range others {
+		if max(b.start-o.end, o.start-b.end) < farAway {
+			return false
+		}
+		for _, l := range o.lines() {
+			said[strings.TrimSpace(l.text)] = true
+		}
+	}
+	known, all := 0, 0
+	for _, l := range b.lines() {
+		if t := strings.TrimSpace(l.text); t != "" {
+			all++
+			if said[t] {
+				known++
+			}
+		}
+	}
+	return known*3 > all*2
 }
 
 // saying is what a block says, word for word.

@@ -28,14 +28,14 @@ var outageCues = []classCue{
 
 // detailCues are cues for what a general block is about.
 var detailCues = []classCue{
-	{regexp.MustCompile(`\b(SyntaxError|IndentationError|Parse error|syntax error)\b`), SyntaxError},
+	{regexp.MustCompile(`\b(SyntaxError|IndentationError|Parse error|syntax error|Invalid CSS)\b`), SyntaxError},
 	{regexp.MustCompile(`\b(ModuleNotFoundError|ImportError|PackageNotFound\w*|DependencyResolution\w*)\b|` +
 		`cannot open shared object|Cannot find module|LoadError|ClassNotFoundException|NoClassDefFoundError|` +
 		`[Cc]ould not (resolve|find) (\S+ )?(dependenc|artifact|gem|package)|[Cc]ould not resolve`), Dependency},
 	{regexp.MustCompile(`(OutOfMemory|MemoryError|Cannot allocate memory|heap out of memory|OOMKilled)`), OutOfMemory},
 	{regexp.MustCompile(`(?i)(TimeoutError|timeoutexpired|timed out|timeout of \d+)`), Timeout},
 	{regexp.MustCompile(`(?i)(segmentation fault|SIGSEGV|SIGABRT|core dumped)`), Crash},
-	{regexp.MustCompile(`(?i:failing tests|tests? failed|failed tests|test failures|there (was|were) \d+ failure|` +
+	{regexp.MustCompile(`(?i:failing tests|tests? failed|failed tests|test failures?|there (was|were) \d+ failure|` +
 		`assert(ion)?(error| failed)|regression)|\b(FAIL|FAILED):? `), TestFailure},
 	{regexp.MustCompile(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|` +
 		`findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc|(project|build)health)`), LintFormat},
@@ -59,41 +59,46 @@ var nameCues = []classCue{
 }
 
 // classifyChoice names the class of what was chosen. The best block's rule decides; where it leaves
-// the class open, the block's words do, then the name of the check.
-func classifyChoice(c choice, name string) Class {
+// the class open, the block's words do, then the name of the check. told reports whether a rule said so.
+func classifyChoice(c choice, name string) (class Class, told bool) {
 	if c.best == nil {
-		return Unknown
+		return Unknown, false
 	}
-	class := c.best.class()
+	class = c.best.class()
 	said := c.best.lines()
 	switch class {
 	case Dependency, ExternalDependency, GitCheckout:
-		return refineClass(class, said, causeCues)
+		return refineClass(class, said, causeCues), true
 	case TestFailure:
-		return outage(c.alike)
+		return outage(c.alike), true
 	}
 	if !containerClasses[class] {
-		return class
+		return class, true
 	}
 	if c.best.rule.name == pythonTraceback {
 		said = exceptionLines(said)
 	} else if in := c.best.inner; in != nil && !containerClasses[in.class] {
-		return in.class
+		return in.class, true
 	}
 	for _, cues := range [][]classCue{causeCues, detailCues} {
 		if d := refineClass(class, said, cues); d != class {
-			return d
+			return d, false
 		}
 	}
-	for _, b := range c.chosenBlocks() {
+	for _, b := range c.alike {
+		if d := refineClass(class, exceptionLines(b.lines()), detailCues); d != class {
+			return d, false
+		}
+	}
+	for _, b := range slices.Concat(c.other, c.chosenBlocks()) { // the others stand in the order of their rank
 		if !containerClasses[b.rule.class] {
-			return b.rule.class
+			return b.rule.class, true
 		}
 	}
 	if class == Unknown {
-		return refineClass(class, []textLine{{text: name}}, nameCues)
+		class = refineClass(class, []textLine{{text: name}}, nameCues)
 	}
-	return class
+	return class, false
 }
 
 // outage is the class of failed tests: weather when each of them met it, and nobody wanted it.

@@ -25,14 +25,20 @@ var (
 	exitTravis  = regexp.MustCompile(`^The command .* (?:exited with|failed and exited with) (\d+)`)
 	retryTravis = regexp.MustCompile(`^The command .* failed \d+ times\.$`)
 	exitLong    = regexp.MustCompile(`^" (?:exited with|failed and exited with) (\d+)`)
-	endOthers   = regexp.MustCompile(`^(ERROR: (Job failed|script returned exit code [1-9])|` +
-		`Error: Process completed with exit code [1-9]|Exited with code (exit status )?[1-9]|Command exited with code [1-9])`)
+	endOthers   = regexp.MustCompile(`^(ERROR: (Job failed|script returned exit code [1-9]|` +
+		`build step \d+ ".*" failed: step exited with non-zero status)|` +
+		`Error: Process completed with exit code [1-9]|Exited with code (exit status )?[1-9]|Command exited with code [1-9]|` +
+		`Process exited with code [1-9]|🚨 Error: The command exited with status|` +
+		`\[Container\] [\d/: .]*Command did not exit successfully)`)
 	exitActions = regexp.MustCompile(`^##\[error\](\[\w+\] )?(Process completed with exit code|Step script exited|` +
-		`The process '.*' failed with exit code)`)
+		`The process '.*' failed with exit code|(Bash|PowerShell|Cmd\.exe) exited with code '[1-9])`)
 )
 
+// siren is the first byte of 🚨, with which Buildkite ends a step.
+const siren = 0xf0
+
 // frameOf recognises the frames of GitHub Actions, Azure Pipelines, Travis CI,
-// GitLab, Jenkins, CircleCI, AppVeyor and shells, and takes their markers out of the line's text.
+// GitLab, Jenkins, CircleCI, AppVeyor, Buildkite, TeamCity, Cloud Build, CodeBuild and shells, and takes their markers out of the line's text.
 func frameOf(l *line) ciFrame {
 	b := l.text
 	if len(b) < 2 {
@@ -66,7 +72,7 @@ func frameOf(l *line) ciFrame {
 		if hasPrefix(b, "Build step '") && bytes.HasSuffix(b, []byte("marked build as failure")) {
 			return stepFailed
 		}
-	case 'E', 'C':
+	case 'E', 'C', siren:
 		if endOthers.Match(b) {
 			return stepFailed
 		}
@@ -74,9 +80,15 @@ func frameOf(l *line) ciFrame {
 		if string(b) == "Post job cleanup." {
 			return cleanupStart
 		}
+		if endOthers.Match(b) {
+			return stepFailed
+		}
 	case '[':
 		if hasPrefix(b, "[command]") {
 			return echoedLine
+		}
+		if hasPrefix(b, "[Container]") && endOthers.Match(b) {
+			return stepFailed
 		}
 	}
 	return noFrame

@@ -58,7 +58,7 @@ func (r *logReader) rank(b *block) float64 {
 	case len(r.ended) > 0:
 		s += inPassedStep
 	default:
-		s -= b.noise(r.total-b.end) / 2
+		s -= b.noise(r.total - b.end)
 	}
 	if b.rule.soft || b.rule == &generalRule {
 		s -= min(float64(r.forms.quiet(b.form))/2, maxListed)

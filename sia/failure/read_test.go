@@ -2,6 +2,7 @@ package failure
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -134,10 +135,19 @@ func TestEndsOfSteps(t *testing.T) {
 	for _, end := range []string{"##[error]Process completed with exit code 2.", "Error: Process completed with exit code 2.",
 		"ERROR: Job failed: exit code 2", "ERROR: script returned exit code 2", "Exited with code exit status 2",
 		"Command exited with code 2", "Build step 'Execute shell' marked build as failure", `The command "make" exited with 2.`,
-		"##[error]Bash exited with code '2'.", ""} {
+		"##[error]Bash exited with code '2'.", "##[error]PowerShell exited with code '1'.", "##[error]Cmd.exe exited with code '1'.",
+		"🚨 Error: The command exited with status 1", `ERROR: build step 2 "golang" failed: step exited with non-zero status: 1`,
+		"[Container] 2031/02/03 10:00:00 Command did not exit successfully make test exit status 2",
+		"Process exited with code 1 (Step: test (Command Line))", "Process exited with code 1", ""} {
 		log := "error: the cache is cold\n" + strings.Repeat("working\n", 200) + "the till: 3 coins too few\n" + end + "\n"
-		if rep := read(t, log, Options{}); !strings.Contains(rep.Text, "3 coins") {
-			t.Errorf("%q: %q, %q", end, rep.Text, rep.Why)
+		for i := range 50 {
+			if rep := read(t, log, Options{}); !strings.Contains(rep.Text, "3 coins") {
+				t.Fatalf("%q, and %d lines after it: %q, %q", end, i, rep.Text, rep.Why)
+			}
+			if end == "" {
+				break // nothing tells what comes after it from the step itself
+			}
+			log += fmt.Sprintf("kept %d files of the cache\n", i)
 		}
 	}
 }

@@ -9,12 +9,18 @@ const (
 	maxEndings = 8   // failed steps
 )
 
+// maxListItems is how many commas a long line may have that is not a list.
+const maxListItems = 20
+
 // minGeneral is what a line must be worth to open a block that no rule covers.
 const minGeneral = 8
 
 // absorbMargin is by how much a rule must outweigh an open block's rule to begin a block of its own
 // inside it.
 const absorbMargin = 10
+
+// maxOver is how many lines above an error of the network are remembered.
+const maxOver = 2
 
 // generalRule is the rule for lines that no tool's format covers.
 var generalRule = rule{name: "lines that look like an error", extent: errorCluster, weight: 20, class: Unknown}
@@ -27,12 +33,13 @@ type logReader struct {
 	green *fingerprints // of a green log; nil when there is none
 	notes []string      // what annotations of the check say
 
-	line  line // that was taken last
-	open  *block
-	kept  []*block
-	ring  recentLines
-	form  formHash // of the line that was taken last
-	total int      // lines read
+	line    line // that was taken last
+	fetches bool // it has words of the network
+	open    *block
+	kept    []*block
+	ring    recentLines
+	form    formHash // of the line that was taken last
+	total   int      // lines read
 
 	tests []Test
 	seen  map[string]bool   // names in tests
@@ -57,6 +64,7 @@ func (r *logReader) take(raw []byte, n int) {
 		return
 	}
 	h := r.set.look(l.text)
+	r.fetches = h.fetches
 	worth := r.lineWorth(l, h)
 	count, counts := 0, false
 	if h.worth != 0 {
@@ -134,6 +142,9 @@ func (r *logReader) lineWorth(l *line, h keywordHits) float64 {
 	if w > 0 && len(l.text) > 600 {
 		// Long lines hold many words: lists of files, dumps, progress.
 		w /= 2
+		if bytes.Count(l.text, []byte(", ")) > maxListItems {
+			w = 0
+		}
 	}
 	return w
 }
@@ -219,8 +230,10 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known bool) {
 	for n := b.start; n < l.n; n++ {
 		b.add(r.ring.line(n))
 	}
-	if m.class == Network && b.start > 1 {
-		b.over = string(clipText(r.ring.textAt(b.start - 1)))
+	if r.fetches {
+		for n := max(1, b.start-maxOver); n < b.start; n++ {
+			b.over = append(b.over, r.ring.line(n))
+		}
 	}
 	r.open = b
 	r.extend(b, l, worth, known, false)

@@ -23,7 +23,7 @@ func (r *logReader) report(opts Options) Report {
 		return *noted
 	}
 	bs := c.chosenBlocks()
-	rep := Report{Excerpt: blockSpans(bs), Class: r.settleWeather(c, classifyChoice(c, opts.Name)), Tests: r.tests}
+	rep := Report{Excerpt: blockSpans(bs), Class: r.classOf(c, opts.Name), Tests: r.tests}
 	if c.best == nil {
 		return rep
 	}

@@ -26,7 +26,7 @@ type recentLines [ringLines]struct {
 func (r *recentLines) put(n int, text []byte, score float64, form formHash, result bool) {
 	e := &r[n%ringLines]
 	e.n, e.score, e.form, e.result, e.indent = n, score, form, result, indentOf(text)
-	e.text = append(e.text[:0], clipText(text)...)
+	e.text = appendClipped(e.text[:0], text)
 }
 
 // repeat remembers line n, which is the one above it once more.
@@ -41,12 +41,6 @@ func (r *recentLines) at(n int) ([]byte, bool) {
 		return nil, false
 	}
 	return r[n%ringLines].text, true
-}
-
-// textAt is the text of line n; empty when it is not remembered.
-func (r *recentLines) textAt(n int) []byte {
-	text, _ := r.at(n)
-	return text
 }
 
 // line is line n as a block keeps it.
@@ -83,7 +77,21 @@ func (r *recentLines) heads(n, indent int) bool { return r.said(n) && r[n%ringLi
 // clipText bounds a line to what is kept of it.
 func clipText(b []byte) []byte {
 	if len(b) > keepText {
-		return b[:keepText]
+		return appendClipped(nil, b)
 	}
 	return b
+}
+
+// clipMark stands for what was left out of a long line.
+const clipMark = " … "
+
+// appendClipped appends what is kept of a line: of a long one its beginning and its end, where build
+// tools say what was the matter.
+func appendClipped(to, b []byte) []byte {
+	if len(b) <= keepText {
+		return append(to, b...)
+	}
+	to = append(to, b[:keepText-keepLast-len(clipMark)]...)
+	to = append(to, clipMark...)
+	return append(to, b[len(b)-keepLast:]...)
 }

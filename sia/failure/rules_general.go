@@ -87,7 +87,7 @@ func generalRules() []rule {
 
 // wholeRun recognises the verdict on a whole run, which is no failed item.
 var wholeRun = re(`(?i)\b(build|tests?|job|suite|run|result|status|compilation|finished|summary)s?\W+(has |have |is )?\*{0,3}` +
-	`\s*fail(ed|ure)?\W*$|^(> Task )?:\S+ FAILED`)
+	`\s*fail(ed|ure)?\W*$|^(> Task )?:\S+ FAILED|\bsummary\W*$`)
 
 // maxFlat is how many lines that are no deeper than the first one a failed item may tell.
 const maxFlat = 12
@@ -100,6 +100,9 @@ func toldUnder(b *block, l *line) placement {
 			return outsideBlock
 		}
 		return maybeInside
+	}
+	if tag := b.tag(); tag != "" && !hasPrefix(l.text, tag) {
+		return outsideBlock // another program's output
 	}
 	if depthUnder(b, l) > 0 {
 		return insideBlock
@@ -130,6 +133,12 @@ func depthUnder(b *block, l *line) int {
 		return max(0, indentOf(l.text[n:])) - max(0, indentOf([]byte(head[n:])))
 	}
 	return l.indent - b.indent
+}
+
+// tag is the tag that the block's head begins with, such as "[info] ".
+func (b *block) tag() string {
+	head := b.first[min(b.head-b.start, len(b.first)-1)].text
+	return head[:tagLength([]byte(head))]
 }
 
 // tagLength is the length of a tag that a line begins with, with one space: "[info] ".

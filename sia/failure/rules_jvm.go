@@ -30,45 +30,15 @@ func jvmRules() []rule {
 			match:  re(`^\* What went wrong:`),
 			extent: untilStop, stop: re(`^(\* Try:|\* Exception is:|\* Get more help|BUILD FAILED|={10,})`), weight: 66,
 			class: Unknown, tells: true, takes: true},
-		{name: "gradle, a failed task", keys: keys(" failed"),
-			match: re(`^(> Task )?:\S+ FAILED$`), extent: singleLine, weight: 46, class: Unknown},
-		{name: "ant, a failed test", keys: keys("failed", "caused an error"),
-			match: re(`^\s*\[junit\d?\] (Testcase: (?P<test>\S+).*(FAILED|Caused an ERROR)|Test .* FAILED|` +
-				`.*(FAILED|Caused an ERROR)$)`),
-			extent: whileMatching, stop: re(`^\s*\[junit\d?\] (\S|\s+at |$)`), weight: 84, class: TestFailure},
 		{name: "ant, a failed build", keys: keys("build failed"),
 			match: re(`^BUILD FAILED$`), extent: toBlankLine, weight: 62, class: Unknown, tells: true, takes: true},
-		{name: "sbt, a failed test", keys: keys("[error] "),
-			match:  re(`^\[error\] (x |! |Test |Failed: |.*(Failed tests:|Error during tests:))`),
-			extent: whileMatching, stop: re(`^\[error\]`), weight: 74, class: TestFailure},
 		{name: "scalac, an error", keys: keys(".scala:"),
 			match:  re(`^(\[error\] )?(?P<file>\S+\.scala):(?P<line>\d+)(:\d+)?: `),
 			extent: scalacLines, weight: 82, class: CompileError},
-		{name: "sbt, an error", keys: keys("[error] "),
-			match: re(`^\[error\] `), extent: whileMatching, stop: re(`^\[error\]`), weight: 54, class: Unknown},
-		{name: "Leiningen, an unresolved artifact",
-			keys: keys("could not find artifact", "could not transfer artifact", "failed to read artifact",
-				"failed to collect dependencies"),
-			match: re(`(?i)(could not (find|transfer) artifact|failed to read artifact|failed to collect dependencies)`),
-			soft:  true, extent: whileMatching,
-			stop: re(`(?i)(could not (find|transfer)|failed to|^This could be|^If you are|^\s)`), weight: 70, class: Dependency},
 		{name: "Java, an exception", keys: keys("exception", "error"),
 			match: re(`^\s*(Exception in thread .*|Caused by: .*|` +
 				`(\[\w+\] )?([a-z][\w$]*\.)+[A-Z][\w$]*(Exception|Error|Failure|Throwable)\b(: .*)?)$`),
 			extent: stackTrace, weight: 68, class: RuntimeError, soft: true},
-	}
-}
-
-// caretTail goes on over the source line and the caret that a compiler prints
-// under an error, and over the notes below.
-func caretTail(b *block, l *line) placement {
-	switch {
-	case l.blank():
-		return outsideBlock
-	case l.n-b.head <= 2, l.indent > b.indent:
-		return insideBlock
-	default:
-		return outsideBlock
 	}
 }
 

@@ -50,7 +50,8 @@ func testRules() []rule {
 				`\d+ (examples?|tests?|assertions?|specs?)\b|Randomized with|Rerun|npm ERR|error Command|Time: |Ran \d+|` +
 				`There (was|were) \d|OK|={10,}|-{10,}|make|Done|=+ |Test Suite)`), weight: 86, class: TestFailure},
 		{name: "minitest, a failed test", keys: keys("failure:", "error:"),
-			match: re(`^\s*(\d+\) )?(Failure|Error):$`), extent: toBlankLine, weight: 84, class: TestFailure},
+			match:  re(`^\s*(\d+\) )?(Failure|Error):$`),
+			extent: toBlankLine, unless: re(`^\s*(\d+\) )?(Failure|Error):`), weight: 84, class: TestFailure},
 		{name: "minitest, the name of a failed test", keys: keys("#test_"),
 			match:  re(`^(?P<test>\w+(::\w+)*#test_\w+)( \[(?P<file>[^\s:]+):(?P<line>\d+)\])?:$`),
 			extent: toBlankLine, weight: 70, class: TestFailure},
@@ -60,12 +61,8 @@ func testRules() []rule {
 		{name: "karma, a failed test", keys: keys(" failed"),
 			match: re(`^\s*(HeadlessChrome|Chrome|Chromium|Firefox|PhantomJS|Safari|Edge|IE|Electron|Opera|ChromeHeadless|` +
 				`Mobile)\S* .*\) (?P<test>.*) FAILED$`), extent: indentedParagraph, weight: 86, class: TestFailure},
-		{name: "TAP, a failed test", keys: keys("not ok "),
-			match: re(`^\s*not ok \d+( - | )(?P<test>.*)$`), extent: tapDetails, weight: 80, class: TestFailure},
 		{name: "cypress, a failed test", keys: keys("assertionerror", "cypresserror"),
 			match: re(`^\s*(AssertionError|CypressError)\b`), extent: stackTrace, weight: 76, class: TestFailure},
-
-		// Ruby.
 
 		// Rust.
 		{name: "cargo test, a failed test", keys: keys("stdout ----", "stderr ----"),
@@ -78,18 +75,13 @@ func testRules() []rule {
 		{name: "Rust, a panic", keys: keys("panicked at"),
 			match: re(`^\s*thread '(?P<test>.*)' .*panicked at`), extent: toBlankLine, weight: 78, class: TestFailure},
 
-		// Elixir, Erlang.
-		{name: "ExUnit, a failed test", keys: keys(") test ", ") property ", ") doctest "),
-			match:  re(`^\s+\d+\) (?P<test>(test|property|doctest) .+ \(.+\))$`),
-			extent: indentedLines, weight: 88, class: TestFailure},
-
 		// Others.
-		{name: "tasty, a failed test", keys: keys("fail"),
-			match:  re(`^\s+(?P<test>\S.*?):\s+FAIL( \([\d.]+s\))?$`),
-			extent: indentedParagraph, weight: 82, class: TestFailure},
 		{name: "prove, a failed test", keys: keys("dubious"),
 			match:  re(`Dubious, test returned \d+`),
 			extent: whileMatching, stop: re(`^\s*(Failed \d+/\d+|\()`), weight: 64, class: TestFailure, above: 2},
+		{name: "R CMD check, failed tests", keys: keys("running the tests in", "... error", "] error"),
+			match:  re(`^(Running the tests in .* failed\.|\* checking .* \.\.\. ?(\[.*\])? ERROR)$`),
+			extent: untilStop, stop: re(`^\* `), weight: 90, class: TestFailure, above: 2, takes: true},
 		{name: "testthat, a failed test", keys: keys("failure", "error"),
 			match:  re(`^\s*(──|--|[0-9]+\.) ?\d*\.? ?(Failure|Error|FAILURE|ERROR)\b.*[(:@]`),
 			extent: untilStop,
@@ -101,9 +93,6 @@ func testRules() []rule {
 		{name: "xcpretty, a failed test",
 			keys:  keys("xctassert", ", expected", ", failed", ", threw", "caught error", ", asynchronous"),
 			match: re(`^  (?P<test>\w+), \S.*$`), extent: xcprettyExcerpt, weight: 84, class: TestFailure, above: 1, max: 30},
-		{name: "Vim, failed tests", keys: keys("found errors in", "failed "),
-			match: re(`^\s*(Found errors in (?P<test>\w+)\(\)|.*line \d+: (Expected|Pattern) .* but got)`),
-			max:   25, extent: toBlankLine, weight: 82, class: TestFailure},
 		{name: "PHP, a failed test", keys: keys("========diff"),
 			match:  re(`^=+DIFF=+$`),
 			extent: throughStop, stop: re(`^(FAIL|XFAIL|SKIP|WARN|BORK) `), unless: re(`^(XFAIL|SKIP|WARN) `), max: 3000,
@@ -123,18 +112,6 @@ func xcprettyExcerpt(b *block, l *line) placement {
 		}
 		return insideBlock
 	case b.frames == 1, l.indent > 0:
-		return insideBlock
-	default:
-		return outsideBlock
-	}
-}
-
-// tapDetails goes on over the comments and the indented details under a TAP line.
-func tapDetails(b *block, l *line) placement {
-	switch {
-	case l.blank():
-		return outsideBlock
-	case l.indent > b.indent, l.text[l.indentBytes()] == '#':
 		return insideBlock
 	default:
 		return outsideBlock

@@ -23,7 +23,7 @@ func worldRules() []rule {
 			keys: keys("checkout dirty", "working tree is dirty", "tree is dirty", "uncommitted changes", "please rebuild",
 				"is out of date", "not up to date", "not up-to-date", "commit the changes"),
 			match: re(`(?i)((git )?(checkout|repository) (is )?dirty|(working )?tree is dirty|has uncommitted changes|` +
-				`please (rebuild|run|commit)|(is|are) (out of date|not up[- ]to[- ]date)|commit the changes)`),
+				`please (rebuild|run|commit)|(is|are) (out of date|not up[- ]to[- ]date)\b.*(run|build|generat|commit|please)|commit the changes)`),
 			extent: indentedParagraph, weight: 72, class: GitCheckout, above: 3},
 
 		// Permissions.

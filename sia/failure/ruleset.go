@@ -62,6 +62,8 @@ type keywordHits struct {
 	worth  float64
 	warns  bool
 	result bool
+	// some of the rules are of the network
+	fetches bool
 }
 
 // look finds the rules that may match a line, and what its words are worth.
@@ -71,6 +73,7 @@ func (s *ruleset) look(b []byte) keywordHits {
 		for _, r := range s.byKey[k] {
 			h.rules[r/64] |= 1 << (r % 64)
 			h.any = true
+			h.fetches = h.fetches || s.rules[r].class == Network
 		}
 		if w := &s.words[k]; w.text != "" {
 			h.worth += w.worthIn(b, end)

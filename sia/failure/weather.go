@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Weather passes by itself: a fetch that broke off, a machine that was lost, a limit that was hit.
@@ -30,7 +31,7 @@ var fetchBroke = re(`(?i)(RPC failed|\bearly EOF\b|(remote end|remote) hung up|u
 	`there appears to be trouble with your network|NewConnectionError|ReadTimeoutError|` +
 	`could not (get '|get resource|transfer artifact) ?.*(timed out|time-?out|refused|reset|5\d\d|unknown host|premature|resolv)|` +
 	`dial tcp\b.*(i/o timeout|no such host|refused|reset|unreachable|timed out)|TLS handshake timeout|` +
-	`spurious network error|failed to (download|fetch|get|pull) .*(timed? ?out|reset|refused|could not (resolve|connect)|` +
+	`spurious network error|failed to (download|fetch|pull|get \W?http) .*(timed? ?out|reset|refused|could not (resolve|connect)|` +
 	`broken pipe|operation too slow|connection|50[0234])|` +
 	`unable to load the service index for source)`)
 
@@ -39,8 +40,10 @@ var networkWords = re(`(?i)(connection (refused|timed out|reset|error|aborted)|c
 	`temporary failure in name resolution|i/o timeout|\b50[0234]\b.{0,3}(internal server|bad gateway|service (temporarily )?unav|` +
 	`gateway time)|(HTTP|status|error|code)\b.{0,12}\b50[0234]\b|` +
 	`network is unreachable|\b(?-i:ECONNRESET|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN)\b|` +
-	`read timed out|connect timeout|no route to host|(unable|failed) to connect to|unknown ?host|SocketException|` +
-	`socket hang up|ERR_CONNECTION|IncompleteRead|service unavailable|max retries exceeded)`)
+	`(connect\w*|connection|read|operation|request|fetch|download|handshake)\b.{0,40}\btimed? ?out\b|timeout (was )?(reached|exceeded)|client\.timeout|deadline exceeded|connect timeout|no route to host|` +
+	`(unable|failed|could not) to connect to|could not connect to|unknown ?host|SocketException|TLS handshake|` +
+	`connection (broken|closed|failed|was aborted|to \S+ failed)|connection was aborted|unexpected EOF|EOF occurred|broken pipe|` +
+	`\bHTTP (error )?(000|5\d\d)\b|socket hang up|ERR_CONNECTION|IncompleteRead|service unavailable|max retries exceeded)`)
 
 // machineWords are what CI systems say of a machine or a channel that was lost.
 var machineWords = re(`(?i)(lost communication with the server|(hosted|self-hosted) runner.{0,80}(encountered an error|lost|` +
@@ -58,7 +61,7 @@ var machineWords = re(`(?i)(lost communication with the server|(hosted|self-host
 // localPlace is a place that is on the machine itself, or nowhere: what a program under test talks to.
 var localPlace = re(`(?i)(\blocalhost\b|\b127\.\d+\.\d+\.\d+|\[?::1\b|\b0\.0\.0\.0|host\.docker\.internal|` +
 	`\b(10\.\d+|192\.168|172\.(1[6-9]|2\d|3[01]))\.\d+\.\d+|\.(invalid|test|example|local|localdomain|internal)([:/'"\s;,)]|$)|` +
-	`\.sock\b|//[\w-]+:\d+|\b(connect|to|host|dial tcp) [\w-]+:\d+\b)`)
+	`\bresolve host(name)?:? '?[\w-]+'?\)?$|\.sock\b|//[\w-]+:\d+|\b(connect|to|host|dial tcp) [\w-]+:\d+\b)`)
 
 // placeholder is a place that documentation and tests name.
 var placeholder = re(`(?i)\bexample\.(com|org|net)`)
@@ -67,6 +70,21 @@ var placeholder = re(`(?i)\bexample\.(com|org|net)`)
 var remotePlace = re(`(?i)(https?://[\w-]+\.[\w.-]+|\b[\w-]+\.(com|org|net|io|dev|sh|co|cloud|rs|us|eu|de|uk|fr|jp|cn|ru|edu|gov)([:/'"\s)\],;]|\.?$)|` +
 	`\b\d+\.\d+\.\d+\.\d+:?(443|80|22)?\b|archive\.ubuntu|registry)`)
 
+// refused is how a machine that is there says that nothing answers.
+var refused = re(`(?i)refused`)
+
+// securePlace is a frame of a connection with TLS, which what runs on the machine itself hardly speaks.
+var securePlace = re(`(\bsun\.security\.ssl\b|\bHttpsClient\b|\bHttpsURLConnection|\bTLSWrap\b|\bTLSSocket\b|\bSSL_connect\b)`)
+
+// isElsewhere reports whether a text names a place that is not the machine itself. What refuses a
+// connection must be named; what a connection broke off to need not, where it spoke TLS.
+func isElsewhere(text string) bool {
+	if placeholder.MatchString(text) {
+		return false
+	}
+	return remotePlace.MatchString(text) || securePlace.MatchString(text) && !refused.MatchString(text)
+}
+
 // asserted is how a test speaks of an error that it wanted, or got in the place of what it wanted.
 var asserted = re(`(?i)(assert|\bexpect(ed|s|ing)?\b[^\n]*\b(to|but|got|actual|received|error|not|status|message|result|value)\b|` +
 	`\bexpected:|\bgot:|\bwant(ed)?:?\s|\bshould\b|tothrow|\bmock|\bstub|\bfake|simulat|\bspec\b|` +
@@ -74,9 +92,13 @@ var asserted = re(`(?i)(assert|\bexpect(ed|s|ing)?\b[^\n]*\b(to|but|got|actual|r
 	`\btests?/\S*\.\w+[:(]\d|` +
 	`\b(handles?|returns?|raises?|throws?|retries|rejects?|logs?|reports?|survives?) .*(when|if|on|after)\b|\btest\w*\(|\bit\()`)
 
+// lasting is what stays wrong however often it is tried, whatever else a line says.
+var lasting = re(`(?i)(blocked mirror|certificate (has |is |verify|problem|not )|protocol_version|handshake_failure|` +
+	`\b(401|403|404|407|410)\W{1,3}(unauthorized|forbidden|not found|proxy auth|gone)|(error|status|code):? (401|403|404|410)\b)`)
+
 // retried is how a program says that it goes on after an error.
-var retried = re(`(?i)\b(retrying|will retry|retries left|tries remaining|will be retried|trying again|attempt \d|falling back|fallback|ignoring|ignored|` +
-	`skipping|continuing|going on|using cached|non-fatal|optional)\b`)
+var retried = re(`(?i)\b(retrying|will retry|retries left|tries remaining|will be retried|trying again|attempt \d|` +
+	`falling back|fallback|ignoring|ignored|skipping|continuing|going on|using cached|non-fatal|optional)\b`)
 
 // fullDisk and rateLimit are the words of either.
 var (
@@ -93,18 +115,47 @@ var watchLimit = re(`(?i)\bwatch`)
 // weatherOf is the class of weather that a line tells of by itself; empty when it tells of none,
 // or of what a test wanted, of a place on the machine itself, or of what is tried again.
 func weatherOf(text string) Class {
+	var class Class
 	switch {
-	case asserted.MatchString(text), retried.MatchString(text):
-		return ""
 	case machineWords.MatchString(text), fullDisk.MatchString(text) && !watchLimit.MatchString(text):
-		return Infrastructure
-	case localPlace.MatchString(text):
-		return ""
+		class = Infrastructure
 	case rateLimit.MatchString(text):
-		return RateLimit
-	case fetchBroke.MatchString(text),
-		networkWords.MatchString(text) && remotePlace.MatchString(text) && !placeholder.MatchString(text):
-		return Network
+		class = RateLimit
+	case fetchBroke.MatchString(text), networkWords.MatchString(text) && isElsewhere(text):
+		class = Network
+	default:
+		return ""
+	}
+	if asserted.MatchString(text) || retried.MatchString(text) || lasting.MatchString(text) ||
+		class != Infrastructure && localPlace.MatchString(text) {
+		return ""
+	}
+	return class
+}
+
+// maxSentence is over how many lines a tool may say that something is weather.
+const maxSentence = 4
+
+// weatherTold is the class of weather that some lines under one another tell of, the last ones first. Lines are read
+// together where one of them has words of the network.
+func weatherTold(said []textLine) Class {
+	said = slices.DeleteFunc(said, func(l textLine) bool { return strings.TrimSpace(l.text) == "" })
+	trouble := make([]bool, len(said))
+	for i, l := range said {
+		trouble[i] = networkWords.MatchString(l.text)
+	}
+	for i := len(said) - 1; i >= 0; i-- {
+		text, some := said[i].text, trouble[i]
+		found := weatherOf(text)
+		for from := i - 1; found == "" && from >= max(0, i-maxSentence+1); from-- {
+			text, some = said[from].text+" "+text, some || trouble[from]
+			if some {
+				found = weatherOf(text)
+			}
+		}
+		if found != "" {
+			return found
+		}
 	}
 	return ""
 }
@@ -119,13 +170,14 @@ var isWeather = map[Class]bool{RateLimit: true, Network: true, Infrastructure: t
 var mendable = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true, LintFormat: true, TestFailure: true,
 	Crash: true, OutOfMemory: true, Timeout: true, NotStarted: true}
 
-// settleWeather makes the class weather where that is what ended the step, and something else where
-// it isn't.
-func (r *logReader) settleWeather(c choice, class Class) Class {
-	if c.best == nil || mendable[class] || mendable[c.best.class()] {
+// classOf is the class of what was chosen: weather where that is what ended the step, and something
+// else where it isn't. A class that a rule told, and that was not guessed from words, may rule that out.
+func (r *logReader) classOf(c choice, name string) Class {
+	class, told := classifyChoice(c, name)
+	if c.best == nil || told && mendable[class] || mendable[c.best.class()] {
 		return class
 	}
-	said := append([]textLine{{text: c.best.over}}, c.best.lines()...)
+	said := slices.Concat(c.best.over, c.best.lines())
 	for _, b := range c.other {
 		if (isWeather[b.rule.class] || b.rule == &generalRule) && r.afterBlock(b) <= maxAfter {
 			said = append(said, b.lines()...)
@@ -133,12 +185,7 @@ func (r *logReader) settleWeather(c choice, class Class) Class {
 	}
 	found := Class("")
 	if (r.afterBlock(c.best) <= maxAfter || c.best.rule.class == Infrastructure) && !r.testsFailed(c.best) {
-		for i := len(said) - 1; i >= 0 && found == ""; i-- {
-			found = weatherOf(said[i].text)
-			if i > 0 && found == "" {
-				found = weatherOf(said[i-1].text + " " + said[i].text)
-			}
-		}
+		found = weatherTold(said)
 	}
 	switch {
 	case found != "" && class != Permission:
