@@ -266,7 +266,7 @@ func TestImportedPriorsDecide(t *testing.T) {
 			continue
 		}
 		told++
-		if best.Technique == string(sia.FreshStart) && best.Imported.Tried == 60 {
+		if best.Technique == string(sia.FreshStart) && best.Imported.Tried == 240 {
 			followed++
 		}
 	}

@@ -190,10 +190,13 @@ func (e *Evolver) guard(ctx context.Context, x store.Experiment) (store.Experime
 		switch g.Whose {
 		case evolve.TheChanges:
 			return e.rollBack(ctx, x, "", fmt.Sprintf("the share of tasks %s fell: %s", g.Metric, g.Why))
-		case evolve.Everyones:
+		case evolve.Everyones, evolve.Nobodys:
+			how := "fell with the change and without it alike"
+			if g.Whose == evolve.Nobodys {
+				how = "fell and is up again"
+			}
 			x.WatchedAt = e.Now()
-			x, err = e.enter(ctx, x, x.Phase, fmt.Sprintf("the share of tasks %s fell with the change and without it alike, so it is "+
-				"watched anew: %s", g.Metric, g.Why))
+			x, err = e.enter(ctx, x, x.Phase, fmt.Sprintf("the share of tasks %s %s, so it is watched anew: %s", g.Metric, how, g.Why))
 			return x, err
 		}
 	}

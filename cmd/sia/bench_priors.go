@@ -8,7 +8,7 @@ import (
 
 type benchPriorsCmd struct {
 	Installations []int  `help:"Installations that share; a part of the table for each number." default:"50,150"`
-	Worlds        int    `help:"Invented worlds for each figure." default:"40"`
+	Worlds        int    `help:"Invented worlds for each figure." default:"25"`
 	Seed          uint64 `help:"Seed of the first world." default:"9090909"`
 	Output        string `help:"text or json." enum:"text,json" default:"text"`
 }

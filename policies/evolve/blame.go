@@ -7,25 +7,25 @@ import (
 	"math"
 )
 
-// How many tasks the version before a promoted change still decides about: one in three of the first
+// How many tasks the version before a promoted change still decides about: three in ten of the first
 // 100, one in five of the next 200, one in twenty then. They tell whether a fall is the change's: where
 // other changes, other models or harder issues are to blame, they fall as well.
 func share(since int) float64 {
 	switch {
 	case since < 100:
-		return 1. / 3
+		return .3
 	case since < 300:
 		return .2
 	}
 	return .05
 }
 
-// A fall is looked at again and again until it is clear whose it is. So it takes much to blame the
-// change, and little to let it off: with the same measure for both, every false alarm would become
-// its fault in one case of two.
+// How many times as likely one reading of the tasks has to make what came of them as another. A fall is
+// looked at again and again until it is clear whose it is.
 const (
-	blamed = .95 // probability that tasks go worse with the change
-	letOff = .6
+	blamed = 3.  // that those held back go on as before, against that they go like those with the change
+	fallen = 10. // that tasks with the change go otherwise than before, against that they don't
+	letOff = .1  // either, for the change to be let off
 	// tasks that have to be held back before the change is let off
 	fewestHeld = 10
 )
@@ -44,26 +44,46 @@ type Whose string
 const (
 	TheChanges Whose = "the change's"
 	Everyones  Whose = "everyone's" // tasks without the change went as badly
+	Nobodys    Whose = "nobody's"   // with more tasks it is none any more
 	Unclear    Whose = "unclear"    // too few tasks tell
 )
 
-// Blame compares the tasks since a promotion that were decided by the change with those that were
-// held back; an Arm's Resolved are the tasks that went well. Both rates have the distribution
-// Beta(1+well, 1+badly), and their difference is taken for normal.
-func Blame(with, without Arm) Whose {
-	mean := func(a Arm) (m, variance float64) {
-		n := float64(a.Tried)
-		m = (float64(a.Resolved) + 1) / (n + 2)
-		return m, m * (1 - m) / (n + 3)
+// Blame says whose a fall is by the tasks before the promotion, and those since then that were decided by
+// the change and without it; an Arm's Resolved are the tasks that went well. Readings are compared by how
+// likely they make what came of tasks (Bayes factors), each with a rate of its own that nothing is known of but
+// by the tasks that share it:
+//
+//   - It is the change's when the tasks held back are likelier at the rate of before than at that of the tasks
+//     with the change, and these are likelier at a rate of their own than at that of all the others.
+//   - It is everyone's when the tasks held back are likelier at the rate of those with the change.
+//   - It is nobody's when those with the change are likelier at the rate of all the others: what the guardrail
+//     saw was luck.
+func Blame(before, with, without Arm) Whose {
+	usual := before.and(without)
+	change := without.likelihood(before) - without.likelihood(with)
+	fall := with.likelihood(Arm{}) - with.likelihood(usual)
+	if with.share() >= usual.share() {
+		fall = math.Inf(-1) // it is none
 	}
-	m1, v1 := mean(with)
-	m0, v0 := mean(without)
-	worse := .5 * math.Erfc((m1-m0)/math.Sqrt(2*(v0+v1))) // P(the change's rate is the lower one)
+	enough := without.Tried >= fewestHeld
 	switch {
-	case worse >= blamed:
+	case change >= math.Log(blamed) && fall >= math.Log(fallen):
 		return TheChanges
-	case worse <= letOff && without.Tried >= fewestHeld:
+	case enough && change <= math.Log(letOff):
 		return Everyones
+	case enough && fall <= math.Log(letOff):
+		return Nobodys
 	}
 	return Unclear
 }
+
+// likelihood is the logarithm of the probability that tasks come out as they did, in their order, when their
+// rate is known by those of another arm alone: it has the distribution Beta(1+well, 1+badly).
+func (a Arm) likelihood(known Arm) float64 {
+	return known.and(a).logBeta() - known.logBeta()
+}
+
+// logBeta is the logarithm of B(1+well, 1+badly).
+func (a Arm) logBeta() float64 { return -math.Log(float64(a.Tried+1)) - logChoose(a.Tried, a.Resolved) }
+
+func (a Arm) and(b Arm) Arm { return Arm{a.Resolved + b.Resolved, a.Tried + b.Tried} }

@@ -5,7 +5,8 @@
 //   - A [Gate] judges a proposal by tasks that were played again with it.
 //   - An [Experiment] compares the candidate with the present policy on new tasks. Each task
 //     goes to one of the two by its [Assign].
-//   - A [Guardrail] watches a policy that was promoted, and says when to roll back.
+//   - A [Guardrail] watches a policy that was promoted, and says when to roll back; [Blame] says
+//     whether the change is to blame, by tasks that are [HeldBack] from it.
 //
 // Each may be looked at after every task. What they rest on is an e-value: money won by
 // betting against "the change is no better", at fair odds. Whoever bets at fair odds

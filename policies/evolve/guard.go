@@ -90,7 +90,7 @@ func guards(before, since []Task, watched time.Time) (all []Guard) {
 		g := Guard{Metric: m.name, Before: was.share(), With: tally(changed, well), HeldBack: tally(held, well),
 			Verdict: rail.Verdict(), Why: rail.Why()}
 		if g.Verdict == RollBack {
-			g.Whose = Blame(g.With, g.HeldBack)
+			g.Whose = Blame(was, g.With, g.HeldBack)
 		}
 		all = append(all, g)
 	}

@@ -34,10 +34,10 @@ func TestAggregate(t *testing.T) {
 		t.Errorf("the cell came to %+v, want 1200 of 4000", got)
 	}
 	w := p.Technique(c.Language, c.Pattern, c.Technique)
-	if w.Tried != most || math.Abs(w.Resolved/w.Tried-0.3) > 0.03 {
+	if w.Tried != mostTechnique || math.Abs(w.Resolved/w.Tried-0.3) > 0.03 {
 		t.Errorf("it weighs %+v", w)
 	}
-	if w := p.Technique("rust", c.Pattern, c.Technique); w.Tried != most || math.Abs(w.Resolved/w.Tried-0.3) > 0.03 {
+	if w := p.Technique("rust", c.Pattern, c.Technique); w.Tried != mostTechnique || math.Abs(w.Resolved/w.Tried-0.3) > 0.03 {
 		t.Errorf("in another language it weighs %+v", w)
 	}
 	if w := p.Technique("go", Cells()[7].Pattern, Cells()[7].Technique); w.Tried > 1 {
@@ -193,14 +193,19 @@ func TestWeight(t *testing.T) {
 		tried, mean float64
 	}{
 		{"nothing", of(10, share{}, share{}), 0, 0},
-		{"much", of(10, share{3000, 7000, 10}, share{3000, 7000, 10}), 60, 0.3},
-		{"much elsewhere", of(10, share{}, share{3000, 7000, 10}), 60, 0.3},
+		{"much", of(10, share{3000, 7000, 10}, share{3000, 7000, 10}), 240, 0.3},
+		{"much elsewhere", of(10, share{}, share{3000, 7000, 10}), 240, 0.3},
 		{"little in much noise", of(1000, share{30, 70, 10}, share{30, 70, 10}), 0.46, 0.3},
-		{"own and others", of(10, share{100, 100, 10}, share{100, 2000, 10}), 60, 0.412},
-		{"all of them", of(10, share{3000, 0, 10}, share{3000, 0, 10}), 60, 0.98},
+		{"own and others", of(10, share{100, 100, 10}, share{100, 2000, 10}), 222.8, 0.412},
+		{"all of them", of(10, share{3000, 0, 10}, share{3000, 0, 10}), 240, 0.98},
 	} {
 		if math.Abs(tt.got.Tried-tt.tried) > 0.1 || tt.tried > 0 && math.Abs(tt.got.Resolved/tt.got.Tried-tt.mean) > 0.01 {
 			t.Errorf("%s: %+v, a share of %.3f; want %v, %v", tt.name, tt.got, tt.got.Resolved/tt.got.Tried, tt.tried, tt.mean)
 		}
+	}
+	at := Cell{Language: "go", Kind: "bug", Coder: Coders()[0]}
+	p := &Priors{Reports: 10, cells: map[Cell]share{at: {3000, 7000, 10}, at.in(Any): {3000, 7000, 10}}}
+	if w := p.Coder(at.Language, at.Kind, at.Coder); w.Tried != mostCoder {
+		t.Errorf("much of a coder weighs %+v, want %v", w, mostCoder)
 	}
 }

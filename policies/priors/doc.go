@@ -13,7 +13,7 @@
 //     of the reports of many. Either is JSON that people can read, in one form only, and is signed
 //     as a note (golang.org/x/mod/sumdb/note).
 //   - [Priors.Technique] and [Priors.Coder] say what the outcomes of others are worth at a place,
-//     in outcomes: 60 at most, and fewer where noise is most of what was counted.
+//     in outcomes: 240 of a technique and 60 of a coder at most, and fewer where noise is most of what was counted.
 //
 // Everything that is read may be a stranger's. Whatever is not exactly what this package would
 // have written is refused. The package does no I/O but for the random bits that it is given, and

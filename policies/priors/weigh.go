@@ -2,8 +2,9 @@ package priors
 
 // How much what was imported weighs, in outcomes of one's own.
 const (
-	most      = 60.0 // at most, however much is known
-	elsewhere = 25.0 // of that what was seen in other languages, where the language is known itself
+	mostTechnique = 240.0 // of a technique at most, however much is known: ten times what the table that ships weighs
+	mostCoder     = 60.0  // of a coder
+	elsewhere     = 25.0  // of that what was seen in other languages, where the language is known itself
 )
 
 // The bounds of a share of resolutions, so that the variance of one is never nothing.
@@ -12,8 +13,7 @@ const (
 	maxShare = 0.98
 )
 
-// Weight is what was seen elsewhere, as so many outcomes of one's own, 60 at most. The zero Weight is
-// nothing.
+// Weight is what was seen elsewhere, as so many outcomes of one's own. The zero Weight is nothing.
 type Weight struct {
 	Resolved float64 `json:"resolved"`
 	Tried    float64 `json:"tried"`
@@ -21,7 +21,7 @@ type Weight struct {
 
 // Technique is what others saw of a technique on a pattern; language is as package policies names it.
 func (p *Priors) Technique(language, pattern, technique string) Weight {
-	return p.weigh(Cell{Language: listed(Languages(), language), Pattern: pattern, Technique: technique})
+	return p.weigh(Cell{Language: listed(Languages(), language), Pattern: pattern, Technique: technique}, mostTechnique)
 }
 
 // Coder is what others saw of a model, by its published name, at a kind of task. Of models without a
@@ -30,15 +30,16 @@ func (p *Priors) Coder(language, kind, coder string) Weight {
 	if coder == Other {
 		return Weight{}
 	}
-	return p.weigh(Cell{Language: listed(Languages(), language), Kind: listed(Kinds(), kind), Coder: coder})
+	return p.weigh(Cell{Language: listed(Languages(), language), Kind: listed(Kinds(), kind), Coder: coder}, mostCoder)
 }
 
-// weigh is the share of resolutions in a language, drawn to that in the others.
-func (p *Priors) weigh(c Cell) Weight {
+// weigh is the share of resolutions in a language, drawn to that in the others. What others have is the
+// sum of all languages without this one, and so has the noise of all but one.
+func (p *Priors) weigh(c Cell, most float64) Weight {
 	own, all := p.cells[c], p.cells[c.in(Any)]
 	others := share{resolved: max(0, all.resolved-own.resolved), failed: max(0, all.failed-own.failed)}
 	noise := NoiseVariance * float64(p.Reports)
-	here, there := own.outcomes(noise), others.outcomes(noise*float64(len(Languages())))
+	here, there := own.outcomes(noise), others.outcomes(noise*float64(len(Languages())-1))
 	tried := min(most, here+there)
 	if here > 0 {
 		there = min(there, elsewhere)

@@ -118,10 +118,10 @@ func (m measure) heldBack(key string, world int, rec record, with, without float
 		if g.Verdict() != evolve.RollBack {
 			continue
 		}
-		switch evolve.Blame(changed, held) {
+		switch evolve.Blame(evolve.Arm{Resolved: well, Tried: rec.tasks}, changed, held) {
 		case evolve.TheChanges:
 			return n + 1, nil
-		case evolve.Everyones:
+		case evolve.Everyones, evolve.Nobodys:
 			return 0, nil // it is watched anew
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/bandit"
-	"github.com/sia-bot/sia/policies/priors"
 )
 
 // variant is the product's learner with something left out or changed, so that
@@ -34,8 +33,11 @@ type learned struct {
 	tasks      int              // begun
 	diagnosis  bandit.Diagnosis // of the present task
 	used       []string
-	imported   *priors.Priors // what other installations saw; nil: nothing was imported
+	imported   imported // nil: nothing was
 }
+
+// imported is what other installations saw of a technique on a pattern.
+type imported func(language, pattern, technique string) bandit.Tally
 
 func (v variant) player(w *World, seed uint64) (player, error) {
 	policy, err := policies.ShippedTechnique()
@@ -68,16 +70,20 @@ func (v variant) player(w *World, seed uint64) (player, error) {
 	return p, nil
 }
 
-// onlyRules is a policy whose table knows the fixed rules' first choices alone.
+// onlyRules is a policy whose table knows the fixed rules' first choices alone. It ranks the others
+// alike, for what no table ranks would be on trial.
 func onlyRules(p bandit.Policy) bandit.Policy {
 	p.Rules.Shares = bandit.Shares{First: ruleShare, Second: otherShare, Later: otherShare, Other: otherShare}
 	p.Rules.Ranks = make(map[string]map[string]int, MaxPatterns)
 	for _, n := range &natures {
-		first := map[string]int{}
-		for _, k := range n.rule {
-			first[techniques[k]] = 1
+		ranks := make(map[string]int, Techniques)
+		for _, technique := range techniques {
+			ranks[technique] = 2
 		}
-		p.Rules.Ranks[n.name] = first
+		for _, k := range n.rule {
+			ranks[techniques[k]] = 1
+		}
+		p.Rules.Ranks[n.name] = ranks
 	}
 	return p
 }
@@ -121,7 +127,7 @@ func (p *learned) choose(t *Task, tried []int, _ uint) int {
 func (p *learned) told(t *Task) []bandit.Candidate {
 	cs := slices.Clone(p.candidates)
 	for i := range cs {
-		cs[i].Imported = bandit.Tally(p.imported.Technique(languageOf(t.repo), p.diagnosis.Pattern, cs[i].Technique))
+		cs[i].Imported = p.imported(languageOf(t.repo), p.diagnosis.Pattern, cs[i].Technique)
 	}
 	return cs
 }

@@ -46,6 +46,7 @@ func TestPoliciesHoldTheirBars(t *testing.T) {
 		"experiment.null.promoted": .05, "experiment.null.harm": .10, "experiment.null.broken": .01,
 		"guardrail.200-50.null.first-right": .025, "guardrail.200-50.drop-25.after": 60,
 		"guardrail.200-70.drop-25.after": 60, "guardrail.50-60.drop-25.after": 60,
+		"blame.200-50.change.after": 60, "blame.200-70.change.after": 60, "blame.200-50.none": .02, "blame.200-70.none": .02,
 	} {
 		if f, ok := all[key]; !ok || f.Low > most {
 			t.Errorf("%s is surely above %v: %+v", key, most, f)

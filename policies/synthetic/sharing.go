@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/policies/priors"
 )
 
@@ -18,14 +19,17 @@ const (
 	ownRepos = 5   // repositories of an installation, which is one organisation
 	ownTasks = 200 // that each installation shares, and that the experienced one has behind it
 	newTasks = 50  // the first ones of a new installation, by which all are measured
-	arrivals = 8   // new installations in a world
+	arrivals = 20  // new installations in a world
 )
 
 // Priors measures what a new installation gains by the priors of others. In each of so many worlds
 // installations that differ, but have techniques and patterns in common, play 200 tasks each. Their counts
 // are blurred, signed, read, put together, signed and read again by the code that ships. Then the first 50 tasks of
-// other installations are played three times: knowing nothing, with the priors, and after 200 tasks of
-// their own. The same arguments give the same figures on any number of cores.
+// other installations are played: knowing nothing, with the priors, and after 200 tasks of their own. To tell
+// where the difference of the last two comes from, they are played twice more: with the same counts without
+// noise, and after 200 tasks in which the model was heard and no outcome was told. Each technique that was chosen
+// first counts by its chance to resolve the task, which is known in an invented world and leaves less to luck than
+// whether it did. The same arguments give the same figures on any number of cores.
 func Priors(ctx context.Context, seed uint64, worlds, installations int) ([]Figure, error) {
 	if worlds < 1 || installations < 1 {
 		return nil, fmt.Errorf("figures are measured in at least one world of one installation, not %d of %d", worlds, installations)
@@ -45,25 +49,27 @@ func Priors(ctx context.Context, seed uint64, worlds, installations int) ([]Figu
 		return figure(name, "first technique resolves: "+of, "").meanShare(column(played, rate))
 	}
 	points := func(name, what, bar string, rate func(newcomer) float64) Figure {
-		f := figure(name, what+", paired", bar)
-		mean, half := meanOf(column(played, rate))
-		f.Unit, f.Value, f.Low, f.High, f.Times = Points, 100*mean, 100*(mean-half), 100*(mean+half), worlds
-		return f
+		return figure(name, what+", paired", bar).meanPoints(column(played, rate))
 	}
+	own := fmt.Sprintf("after %d tasks of its own", ownTasks)
 	return []Figure{
 		share("alone", "a new installation that knows nothing", func(x newcomer) float64 { return x.alone }),
 		share("told", "a new installation with priors", func(x newcomer) float64 { return x.told }),
-		share("experienced", fmt.Sprintf("after %d tasks of its own", ownTasks), func(x newcomer) float64 { return x.experienced }),
+		share("exact", "with what the others counted, without noise or a limit", func(x newcomer) float64 { return x.exact }),
+		share("heard", own+", with what the model said of them but no outcome", func(x newcomer) float64 { return x.heard }),
+		share("experienced", own, func(x newcomer) float64 { return x.experienced }),
 		points("gain", "what priors add", "", func(x newcomer) float64 { return x.told - x.alone }),
 		points("behind", "how far behind its own tasks they are", "≤ 2 points", func(x newcomer) float64 {
 			return x.experienced - x.told
 		}),
+		points("noise", "of that by noise and what is made of it", "", func(x newcomer) float64 { return x.exact - x.told }),
+		points("heard-gain", "what hearing the model adds without outcomes", "", func(x newcomer) float64 { return x.heard - x.alone }),
 	}, nil
 }
 
-// newcomer is in how many of the first tasks the first technique resolved, each a share of those of all new
-// installations of a world.
-type newcomer struct{ alone, told, experienced float64 }
+// newcomer is how likely the first technique resolves the first tasks, in the mean over all new installations
+// of a world.
+type newcomer struct{ alone, told, exact, heard, experienced float64 }
 
 // playNewcomers plays a world of n installations that share, and of new ones.
 func playNewcomers(ctx context.Context, n int, seed uint64) (out newcomer, err error) {
@@ -74,11 +80,12 @@ func playNewcomers(ctx context.Context, n int, seed uint64) (out newcomer, err e
 		return out, err
 	}
 	var reports []priors.Report
+	exact := exactly{}
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		r, err := w.report(i, seed)
+		r, err := w.report(i, seed, exact)
 		if err != nil {
 			return out, err
 		}
@@ -89,31 +96,53 @@ func playNewcomers(ctx context.Context, n int, seed uint64) (out newcomer, err e
 		return out, err
 	}
 	for i := range arrivals {
-		if err := errors.Join(ctx.Err(), out.arrive(w, n+i, shared, seed)); err != nil {
+		if err := errors.Join(ctx.Err(), out.arrive(w, n+i, shared, exact, seed)); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
+// exactly is what all installations together saw of the first techniques, in all languages.
+type exactly map[priors.Cell]bandit.Tally
+
+func (e exactly) technique(_, pattern, technique string) bandit.Tally {
+	return e[priors.Cell{Language: priors.Any, Pattern: pattern, Technique: technique}]
+}
+
+func (e exactly) add(o priors.Outcome) {
+	c := priors.Cell{Language: priors.Any, Pattern: o.Pattern, Technique: o.Technique}
+	t := e[c]
+	t.Tried++
+	if o.Resolved {
+		t.Resolved++
+	}
+	e[c] = t
+}
+
 // arrive plays the first tasks of a new installation.
-func (x *newcomer) arrive(w *World, installation int, shared *priors.Priors, seed uint64) error {
+func (x *newcomer) arrive(w *World, installation int, shared *priors.Priors, exact exactly, seed uint64) error {
 	own, next := w.tasksOf(installation, seed, 3, ownTasks), w.tasksOf(installation, seed, 4, newTasks)
+	told := func(language, pattern, technique string) bandit.Tally {
+		return bandit.Tally(shared.Technique(language, pattern, technique))
+	}
 	for _, as := range []struct {
-		into   *float64
-		before []Task
-		told   *priors.Priors
-	}{{&x.alone, nil, nil}, {&x.told, nil, shared}, {&x.experienced, own, nil}} {
+		into       *float64
+		before     []Task
+		unobserved bool // the outcomes of the tasks before
+		told       imported
+	}{{into: &x.alone}, {into: &x.told, told: told}, {into: &x.exact, told: exact.technique},
+		{into: &x.heard, before: own, unobserved: true}, {into: &x.experienced, before: own}} {
 		player, err := variant{}.player(w, seed)
 		if err != nil {
 			return err
 		}
-		player.(*learned).imported = as.told
-		firsts(player, as.before)
-		for _, f := range firsts(player, next) {
-			if f.resolved {
-				*as.into += 1. / (arrivals * newTasks)
-			}
+		p := player.(*learned)
+		p.imported, p.unobserved = as.told, as.unobserved
+		firsts(p, as.before)
+		p.unobserved = false
+		for i, f := range firsts(p, next) {
+			*as.into += w.chance(&next[i], f.technique) / (arrivals * newTasks)
 		}
 	}
 	return nil
@@ -147,8 +176,9 @@ func firsts(p player, tasks []Task) (out []first) {
 	return out
 }
 
-// report is what an installation shares after its tasks, signed and read again.
-func (w *World) report(installation int, seed uint64) (r priors.Report, err error) {
+// report is what an installation shares after its tasks, signed and read again. What it saw without noise is
+// added to exact.
+func (w *World) report(installation int, seed uint64, exact exactly) (r priors.Report, err error) {
 	player, err := variant{}.player(w, seed)
 	if err != nil {
 		return r, err
@@ -156,8 +186,10 @@ func (w *World) report(installation int, seed uint64) (r priors.Report, err erro
 	tasks := w.tasksOf(installation, seed, 3, ownTasks)
 	var outcomes []priors.Outcome
 	for i, f := range firsts(player, tasks) {
-		outcomes = append(outcomes, priors.Outcome{Task: strconv.Itoa(i), Language: languageOf(tasks[i].repo),
-			Pattern: natures[tasks[i].diagnosed].name, Technique: techniques[f.technique], Resolved: f.resolved})
+		o := priors.Outcome{Task: strconv.Itoa(i), Language: languageOf(tasks[i].repo),
+			Pattern: natures[tasks[i].diagnosed].name, Technique: techniques[f.technique], Resolved: f.resolved}
+		outcomes = append(outcomes, o)
+		exact.add(o)
 	}
 	counts, _ := priors.Count(outcomes, nil)
 	bytes := seeded(seed, uint64(installation))

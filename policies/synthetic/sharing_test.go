@@ -52,3 +52,26 @@ func TestPriorsRefuse(t *testing.T) {
 		t.Errorf("cancelled, it says %v", err)
 	}
 }
+
+// What counts by its chance is what would be counted by its outcome.
+func TestChanceIsThatOfTheOutcome(t *testing.T) {
+	w, err := NewWorld(DefaultParameters(10), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, n := newRandom(7, 9), 0.0
+	var resolved, chance float64
+	for range 5000 {
+		task := w.draw(r)
+		for k := range Techniques {
+			n++
+			chance += w.chance(&task, k)
+			if task.resolves[k] {
+				resolved++
+			}
+		}
+	}
+	if d := (resolved - chance) / n; d > .005 || d < -.005 {
+		t.Errorf("%.3f are resolved, by a chance of %.3f", resolved/n, chance/n)
+	}
+}

@@ -148,6 +148,14 @@ type Task struct {
 	hopeless         bool    // no technique resolves it
 }
 
+// chance is that a technique resolves a task.
+func (w *World) chance(t *Task, technique int) float64 {
+	if t.hopeless {
+		return 0
+	}
+	return sigmoid(w.truth[t.repo][t.truth][technique] - t.difficulty)
+}
+
 // draw draws a task of any repository.
 func (w *World) draw(r random) Task { return w.drawIn(r, r.pick(w.traffic)) }
 
