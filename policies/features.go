@@ -2,9 +2,10 @@ package policies
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Kind says what an issue is about.
@@ -42,7 +43,7 @@ type Features struct {
 // kindWords are the words that speak for a kind; a label with such a word counts for three.
 var kindWords = []struct {
 	kind  Kind
-	words *regexp.Regexp
+	words *lazyregexp.Regexp
 }{
 	{KindBug, words(`bugs?|fix(es|ed)?|broken|crash(es|ed)?|\w*errors?|fail(s|ed|ing|ure)?|wrong(ly)?|regressions?|panics?|` +
 		`exceptions?|incorrect(ly)?|unexpected(ly)?|instead of|traceback|defects?`)},
@@ -54,15 +55,15 @@ var kindWords = []struct {
 }
 
 var (
-	codeSpan   = regexp.MustCompile("`[^`\n]{2,80}`")
-	fence      = regexp.MustCompile("(?ms)^ {0,3}```.*?^ {0,3}```[ \t]*$")
-	filePath   = regexp.MustCompile(`\b[\w.-]+/[\w./-]+\.\w{1,5}\b|\b\w[\w-]*\.(?:go|py|js|ts|tsx|jsx|rs|java|rb|c|h|cpp|cs|php|kt|swift|yml|yaml|json|toml|sql|md)\b`)
-	symbol     = regexp.MustCompile(`\b[A-Za-z_][\w.]*\(\)|\b[a-z]+[A-Z]\w+\b|\b[a-z]+_[a-z]\w*\b`)
-	demand     = regexp.MustCompile(`(?m)^\s*(?:[-*+]|\d+[.)])\s+\S`)
+	codeSpan   = lazyregexp.New("`[^`\n]{2,80}`")
+	fence      = lazyregexp.New("(?ms)^ {0,3}```.*?^ {0,3}```[ \t]*$")
+	filePath   = lazyregexp.New(`\b[\w.-]+/[\w./-]+\.\w{1,5}\b|\b\w[\w-]*\.(?:go|py|js|ts|tsx|jsx|rs|java|rb|c|h|cpp|cs|php|kt|swift|yml|yaml|json|toml|sql|md)\b`)
+	symbol     = lazyregexp.New(`\b[A-Za-z_][\w.]*\(\)|\b[a-z]+[A-Z]\w+\b|\b[a-z]+_[a-z]\w*\b`)
+	demand     = lazyregexp.New(`(?m)^\s*(?:[-*+]|\d+[.)])\s+\S`)
 	obligation = words(`must|should|shall|needs? to|has to|have to|also|and then|as well as|additionally`)
 	order      = words(`firstly|secondly|then|afterwards?|after (that|this)|before that|finally|lastly|in this order|` +
 		`step \d+|followed by|depends? on|rel(y|ies) on|builds? on|prerequisites?|subsequent(ly)?`)
-	openQuestion = regexp.MustCompile(`\?(\s|$)`)
+	openQuestion = lazyregexp.New(`\?(\s|$)`)
 	vague        = words(`maybe|perhaps|somehow|something like|or so|etc|possibly|probably|not sure|unclear|better|nicer|improve|` +
 		`various|several|some kind|tbd|to be decided|ideally|could we|what do you think|thoughts|properly|appropriate(ly)?|robust|flexible`)
 	checkable = words(`expected|actual|steps to reproduce|reproduce|acceptance|done when|given|returns?|raises?|throws?|` +
@@ -73,8 +74,8 @@ var (
 )
 
 // words matches any of the alternatives as whole words, in any case.
-func words(alternatives string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:` + alternatives + `)\b`)
+func words(alternatives string) *lazyregexp.Regexp {
+	return lazyregexp.New(`(?i)\b(?:` + alternatives + `)\b`)
 }
 
 // maxRead is how much of an issue's text is read, in bytes.
@@ -133,7 +134,7 @@ func kindOf(title, prose string, labels []string) Kind {
 
 func codeRefs(prose string) int {
 	var seen []string
-	for _, re := range []*regexp.Regexp{codeSpan, filePath, symbol} {
+	for _, re := range []*lazyregexp.Regexp{codeSpan, filePath, symbol} {
 		for _, ref := range re.FindAllString(prose, 50) {
 			seen = append(seen, strings.Trim(ref, "`()"))
 		}

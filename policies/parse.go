@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/sia-bot/sia/sia/invalid"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -26,7 +26,7 @@ const (
 )
 
 // policyName is what a policy may be called.
-var policyName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,59}$`)
+var policyName = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,59}$`)
 
 // Parse reads a policy file. What it leaves out of its parameters and rules is as shipped.
 // Reading is strict: an error is an *[invalid.File] whose problems have line, column and

@@ -2,10 +2,11 @@ package coder
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Table is what is known of models before anything was seen. It is immutable.
@@ -73,11 +74,11 @@ func (t Table) Of(model string) (Known, bool) {
 }
 
 var (
-	month   = regexp.MustCompile(`^20\d\d-(0[1-9]|1[0-2])$`)
-	vendor  = regexp.MustCompile(`^([a-z0-9._-]+/)+`)
-	remarks = regexp.MustCompile(`\([^()]*\)`)
-	between = regexp.MustCompile(`[^a-z0-9.]+`)
-	date    = regexp.MustCompile(`-20\d\d-?[01]\d(-?[0-3]\d)?$`)
+	month   = lazyregexp.New(`^20\d\d-(0[1-9]|1[0-2])$`)
+	vendor  = lazyregexp.New(`^([a-z0-9._-]+/)+`)
+	remarks = lazyregexp.New(`\([^()]*\)`)
+	between = lazyregexp.New(`[^a-z0-9.]+`)
+	date    = lazyregexp.New(`-20\d\d-?[01]\d(-?[0-3]\d)?$`)
 )
 
 // normal is a model's name without what spellings differ in.

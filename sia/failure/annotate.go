@@ -3,9 +3,10 @@ package failure
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Bounds of what annotations add.
@@ -15,7 +16,7 @@ const (
 )
 
 // emptyMessage are messages that say that something failed and not what.
-var emptyMessage = regexp.MustCompile(`^(Process completed with exit code|The process .* failed with exit code|` +
+var emptyMessage = lazyregexp.New(`^(Process completed with exit code|The process .* failed with exit code|` +
 	`The operation was canceled|Error: Process completed)`)
 
 // failureMessages are the first lines of the failures among a check's annotations.

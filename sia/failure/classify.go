@@ -1,51 +1,52 @@
 package failure
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // classCue is wording that names a class.
 type classCue struct {
-	re    *regexp.Regexp
+	re    *lazyregexp.Regexp
 	class Class
 }
 
 // causeCues are cues that outrank what failed.
 var causeCues = []classCue{
-	{regexp.MustCompile(`(?i)(permission to \S+ denied|authentication failed|403 forbidden|401 unauthorized|` +
+	{lazyregexp.New(`(?i)(permission to \S+ denied|authentication failed|403 forbidden|401 unauthorized|` +
 		`could not read username|bad credentials|dubious ownership|publickey)`), Permission},
 }
 
 // outageCues are cues that a test failed because it had no network or no disk. Tests of network
 // errors hardly use these words themselves.
 var outageCues = []classCue{
-	{regexp.MustCompile(`(Max retries exceeded with url|NewConnectionError|Temporary failure in name resolution|` +
+	{lazyregexp.New(`(Max retries exceeded with url|NewConnectionError|Temporary failure in name resolution|` +
 		`Network is unreachable|nodename nor servname provided)`), Network},
-	{regexp.MustCompile(`(?i)no space left on device`), Infrastructure},
+	{lazyregexp.New(`(?i)no space left on device`), Infrastructure},
 }
 
 // detailCues are cues for what a general block is about.
 var detailCues = []classCue{
-	{regexp.MustCompile(`\b(SyntaxError|IndentationError|Parse error|syntax error|Invalid CSS)\b`), SyntaxError},
-	{regexp.MustCompile(`\b(ModuleNotFoundError|ImportError|PackageNotFound\w*|DependencyResolution\w*)\b|` +
+	{lazyregexp.New(`\b(SyntaxError|IndentationError|Parse error|syntax error|Invalid CSS)\b`), SyntaxError},
+	{lazyregexp.New(`\b(ModuleNotFoundError|ImportError|PackageNotFound\w*|DependencyResolution\w*)\b|` +
 		`cannot open shared object|Cannot find module|LoadError|ClassNotFoundException|NoClassDefFoundError|` +
 		`[Cc]ould not (resolve|find) (\S+ )?(dependenc|artifact|gem|package)|[Cc]ould not resolve`), Dependency},
-	{regexp.MustCompile(`(OutOfMemory|MemoryError|Cannot allocate memory|heap out of memory|OOMKilled)`), OutOfMemory},
-	{regexp.MustCompile(`(?i)(TimeoutError|timeoutexpired|timed out|timeout of \d+)`), Timeout},
-	{regexp.MustCompile(`(?i)(segmentation fault|SIGSEGV|SIGABRT|core dumped)`), Crash},
-	{regexp.MustCompile(`(?i:failing tests|tests? failed|failed tests|test failures?|there (was|were) \d+ failure|` +
+	{lazyregexp.New(`(OutOfMemory|MemoryError|Cannot allocate memory|heap out of memory|OOMKilled)`), OutOfMemory},
+	{lazyregexp.New(`(?i)(TimeoutError|timeoutexpired|timed out|timeout of \d+)`), Timeout},
+	{lazyregexp.New(`(?i)(segmentation fault|SIGSEGV|SIGABRT|core dumped)`), Crash},
+	{lazyregexp.New(`(?i:failing tests|tests? failed|failed tests|test failures?|there (was|were) \d+ failure|` +
 		`assert(ion)?(error| failed)|regression)|\b(FAIL|FAILED):? `), TestFailure},
-	{regexp.MustCompile(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|` +
+	{lazyregexp.New(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|` +
 		`findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc|(project|build)health)`), LintFormat},
-	{regexp.MustCompile(`(?i)(compilation (failure|error|failed)|compile(java|kotlin|scala|testjava)\S*'|` +
+	{lazyregexp.New(`(?i)(compilation (failure|error|failed)|compile(java|kotlin|scala|testjava)\S*'|` +
 		`cannot find symbol|compileerror|undefined reference|does not compile)`), CompileError},
-	{regexp.MustCompile(`(PermissionError|AccessDenied|Permission denied|EACCES)`), Permission},
-	{regexp.MustCompile(`(?i)(unknown (option|command|flag)|invalid (configuration|option)|no such task|missing script|` +
+	{lazyregexp.New(`(PermissionError|AccessDenied|Permission denied|EACCES)`), Permission},
+	{lazyregexp.New(`(?i)(unknown (option|command|flag)|invalid (configuration|option)|no such task|missing script|` +
 		`command not found|not found in path|exit(ed with)?( code)? 127|not installed|` +
 		`no rule to make target|no rakefile|misconfigur|could not find .*config|configuration)`), ConfigError},
-	{regexp.MustCompile(`(?i)(404|not found|does not exist|unavailable)`), ExternalDependency},
+	{lazyregexp.New(`(?i)(404|not found|does not exist|unavailable)`), ExternalDependency},
 }
 
 // containerClasses are classes that say where something failed and not what did.
@@ -53,9 +54,9 @@ var containerClasses = map[Class]bool{Unknown: true, RuntimeError: true}
 
 // nameCues are words in a check's name that tell what it checks.
 var nameCues = []classCue{
-	{regexp.MustCompile(`(?i)\b(lint|format|style|prettier|eslint|rubocop|clippy|fmt|golangci)`), LintFormat},
-	{regexp.MustCompile(`(?i)(type-?check|mypy|tsc|pyright)`), TypeError},
-	{regexp.MustCompile(`(?i)\b(unit|integration|e2e|test|spec|jest|pytest|rspec)`), TestFailure},
+	{lazyregexp.New(`(?i)\b(lint|format|style|prettier|eslint|rubocop|clippy|fmt|golangci)`), LintFormat},
+	{lazyregexp.New(`(?i)(type-?check|mypy|tsc|pyright)`), TypeError},
+	{lazyregexp.New(`(?i)\b(unit|integration|e2e|test|spec|jest|pytest|rspec)`), TestFailure},
 }
 
 // classifyChoice names the class of what was chosen. The best block's rule decides; where it leaves

@@ -2,7 +2,8 @@ package failure
 
 import (
 	"bytes"
-	"regexp"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // ciFrame is what a CI system, rather than a program that it runs, says with a line.
@@ -22,15 +23,15 @@ const (
 )
 
 var (
-	exitTravis  = regexp.MustCompile(`^The command .* (?:exited with|failed and exited with) (\d+)`)
-	retryTravis = regexp.MustCompile(`^The command .* failed \d+ times\.$`)
-	exitLong    = regexp.MustCompile(`^" (?:exited with|failed and exited with) (\d+)`)
-	endOthers   = regexp.MustCompile(`^(ERROR: (Job failed|script returned exit code [1-9]|` +
+	exitTravis  = lazyregexp.New(`^The command .* (?:exited with|failed and exited with) (\d+)`)
+	retryTravis = lazyregexp.New(`^The command .* failed \d+ times\.$`)
+	exitLong    = lazyregexp.New(`^" (?:exited with|failed and exited with) (\d+)`)
+	endOthers   = lazyregexp.New(`^(ERROR: (Job failed|script returned exit code [1-9]|` +
 		`build step \d+ ".*" failed: step exited with non-zero status)|` +
 		`Error: Process completed with exit code [1-9]|Exited with code (exit status )?[1-9]|Command exited with code [1-9]|` +
 		`Process exited with code [1-9]|🚨 Error: The command exited with status|` +
 		`\[Container\] [\d/: .]*Command did not exit successfully)`)
-	exitActions = regexp.MustCompile(`^##\[error\](\[\w+\] )?(Process completed with exit code|Step script exited|` +
+	exitActions = lazyregexp.New(`^##\[error\](\[\w+\] )?(Process completed with exit code|Step script exited|` +
 		`The process '.*' failed with exit code|(Bash|PowerShell|Cmd\.exe) exited with code '[1-9])`)
 )
 

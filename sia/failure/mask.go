@@ -2,19 +2,20 @@ package failure
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Text that varies from run to run of the same failure, masked before the words.
 var varyingText = []struct {
-	re *regexp.Regexp
+	re *lazyregexp.Regexp
 	by string
 }{
-	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]*(Z|[+-]\d\d:?\d\d)?`), "#"},
-	{regexp.MustCompile(`\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?( [AP]M)?\b`), "#"},
-	{regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "#"},
-	{regexp.MustCompile(`(?:/home/runner/work|/home/travis/build|/Users/(?:travis/build|runner/work)|/__w|/builds|` +
+	{lazyregexp.New(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]*(Z|[+-]\d\d:?\d\d)?`), "#"},
+	{lazyregexp.New(`\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?( [AP]M)?\b`), "#"},
+	{lazyregexp.New(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "#"},
+	{lazyregexp.New(`(?:/home/runner/work|/home/travis/build|/Users/(?:travis/build|runner/work)|/__w|/builds|` +
 		`/build|[A-Z]:\\a|[A-Z]:\\projects|/private/var/folders|/var/folders|/tmp)(?:[/\\][\w.@+-]+){1,2}`), "~"},
 }
 

@@ -2,8 +2,9 @@ package failure
 
 import (
 	"math/bits"
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // maxStanding is how many lines below a list's heading the list may go on.
@@ -59,7 +60,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 
 // noteTest notes the failed test that a line names and returns its index, or -1
 // when the line names none or too many are known.
-func (r *logReader) noteTest(match *regexp.Regexp, text []byte) int {
+func (r *logReader) noteTest(match *lazyregexp.Regexp, text []byte) int {
 	i := match.SubexpIndex(groupTest)
 	if i < 0 || len(r.tests) == maxTests {
 		return -1
@@ -105,11 +106,11 @@ func (r *logReader) completeName(full string) int {
 
 // codeLocation is a place in code as compilers, Python, .NET, Perl and Dart write it:
 // a path with an extension, and a line.
-var codeLocation = regexp.MustCompile(`([\w@+./\\-]*\w\.[A-Za-z]\w{0,9})(?::|:line |", line | line |` +
+var codeLocation = lazyregexp.New(`([\w@+./\\-]*\w\.[A-Za-z]\w{0,9})(?::|:line |", line | line |` +
 	`\((?:\d+,)?)(\d+)\b|([\w@+./\\-]*\w\.[A-Za-z]\w{0,9}) (\d+):\d+\b`)
 
 // testPath recognises paths of tests.
-var testPath = regexp.MustCompile(`(?i)test|spec`)
+var testPath = lazyregexp.New(`(?i)test|spec`)
 
 // locateTest fills in the place of a failed test. It is the first place in the block that looks
 // like a test's file, else the first place of any kind.

@@ -1,8 +1,9 @@
 package failure
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Hindrance is why a job was never started. Values are stored and shown, so a spelling never changes.
@@ -20,14 +21,14 @@ const (
 // job without steps and without a log.
 var hindrances = []struct {
 	kind Hindrance
-	re   *regexp.Regexp
+	re   *lazyregexp.Regexp
 }{
-	{Billing, regexp.MustCompile(`(?i)(payments? (have|has) failed|spending limit|billing|payment method)`)},
-	{Quota, regexp.MustCompile(`(?i)(execution quota|(minutes|quota|allowance|budget)\b.{0,60}\b(exhausted|exceeded|` +
+	{Billing, lazyregexp.New(`(?i)(payments? (have|has) failed|spending limit|billing|payment method)`)},
+	{Quota, lazyregexp.New(`(?i)(execution quota|(minutes|quota|allowance|budget)\b.{0,60}\b(exhausted|exceeded|` +
 		`used up|reached|depleted)|(exhausted|exceeded|used up|reached|out of)\b.{0,60}\b(minutes|quota|allowance|budget))`)},
-	{NoRunner, regexp.MustCompile(`(?i)(not acquired by runner|no (\w+ )*runners?\b|(any|find a) (\w+ )*runners?\b|` +
+	{NoRunner, lazyregexp.New(`(?i)(not acquired by runner|no (\w+ )*runners?\b|(any|find a) (\w+ )*runners?\b|` +
 		`runner.{0,60}\b(labels?|not (found|available|registered))|labels?\b.{0,80}\brunner)`)},
-	{OtherReason, regexp.MustCompile(`(?i)job was not (started|acquired|run)`)},
+	{OtherReason, lazyregexp.New(`(?i)job was not (started|acquired|run)`)},
 }
 
 // NeverStarted reads what a job without a log was marked with, and says whether it never began: why,

@@ -4,40 +4,41 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"regexp"
 	"strconv"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // testSummaries are the lines in which test runners say how many tests ran. The groups
 // are numbers of tests that ran, whatever came of them; what was skipped did not run.
 var testSummaries = []struct {
-	line *regexp.Regexp
+	line *lazyregexp.Regexp
 	less bool // the last group was counted and did not run
 }{
 	// pytest, one line for each run: "== 3 failed, 12 passed, 1 skipped in 0.12s =="
-	{line: regexp.MustCompile(`^=+ (?:(\d+) failed(?:, )?)?(?:(\d+) passed)?.* in [0-9.]+s`)},
-	{line: regexp.MustCompile(`^Ran (\d+) tests? in `)}, // unittest
+	{line: lazyregexp.New(`^=+ (?:(\d+) failed(?:, )?)?(?:(\d+) passed)?.* in [0-9.]+s`)},
+	{line: lazyregexp.New(`^Ran (\d+) tests? in `)}, // unittest
 	// jest, vitest
-	{line: regexp.MustCompile(`^\s*Tests:? +(?:(\d+) failed[,|]? ?(?:\| )?)?(?:\d+ skipped[,|]? ?(?:\| )?)?(?:\d+ todo[,|]? ?)?(?:(\d+) passed)`)},
-	{line: regexp.MustCompile(`^\s*(\d+) passing\b`)},                // mocha
-	{line: regexp.MustCompile(`^\s*(\d+) failing$`)},                 // mocha
-	{line: regexp.MustCompile(`^(?:#|ℹ) (?:pass|fail) +(\d+)$`)},     // node:test, TAP
-	{line: regexp.MustCompile(`^\s*(\d+) tests? (?:passed|failed)`)}, // ava, deno
+	{line: lazyregexp.New(`^\s*Tests:? +(?:(\d+) failed[,|]? ?(?:\| )?)?(?:\d+ skipped[,|]? ?(?:\| )?)?(?:\d+ todo[,|]? ?)?(?:(\d+) passed)`)},
+	{line: lazyregexp.New(`^\s*(\d+) passing\b`)},                // mocha
+	{line: lazyregexp.New(`^\s*(\d+) failing$`)},                 // mocha
+	{line: lazyregexp.New(`^(?:#|ℹ) (?:pass|fail) +(\d+)$`)},     // node:test, TAP
+	{line: lazyregexp.New(`^\s*(\d+) tests? (?:passed|failed)`)}, // ava, deno
 	// Maven's sums, and no line of one class
-	{line: regexp.MustCompile(`^(?:\[\w+\]\s+)?Tests run: (\d+), Failures: \d+, Errors: \d+, Skipped: (\d+)$`), less: true},
-	{line: regexp.MustCompile(`^test result: \w+\. (\d+) passed; (\d+) failed;`)},                 // cargo
-	{line: regexp.MustCompile(`^\s*Summary \[.*\] (\d+) tests? run`)},                             // cargo-nextest
-	{line: regexp.MustCompile(`^(\d+) examples?, \d+ failures?`)},                                 // rspec
-	{line: regexp.MustCompile(`^(\d+) (?:runs|tests), \d+ assertions`)},                           // minitest, test-unit
-	{line: regexp.MustCompile(`^(?:OK \(|Tests: )(\d+)(?: tests?)?, (?:Assertions: )?\d+`)},       // PHPUnit
-	{line: regexp.MustCompile(`^\d+% tests passed, \d+ tests failed out of (\d+)$`)},              // CTest
-	{line: regexp.MustCompile(`^\[=+\] (\d+) tests? from \d+ test (?:suite|case)s? ran\.`)},       // GoogleTest
-	{line: regexp.MustCompile(`^(?:Passed|Failed)!\s+- Failed:\s+(\d+), Passed:\s+(\d+),`)},       // dotnet test
-	{line: regexp.MustCompile(`^\s+(?:Passed|Failed): (\d+)$`)},                                   // dotnet test, long
-	{line: regexp.MustCompile(`^(?:(\d+) doctests?, )?(\d+) tests?, \d+ failures?`)},              // ExUnit
-	{line: regexp.MustCompile(`^\s*Executed (\d+) tests?, with \d+ (?:failures?|tests skipped)`)}, // XCTest
-	{line: regexp.MustCompile(`^\s*--- (?:PASS|FAIL): \S+ \([0-9.]+s\)()$`)},                      // go test -v: one test
-	{line: regexp.MustCompile(`^ok\s+\S+\s+(?:[0-9.]+s|\(cached\))(?:\s+coverage:.*)?()$`)},       // go test: one package
+	{line: lazyregexp.New(`^(?:\[\w+\]\s+)?Tests run: (\d+), Failures: \d+, Errors: \d+, Skipped: (\d+)$`), less: true},
+	{line: lazyregexp.New(`^test result: \w+\. (\d+) passed; (\d+) failed;`)},                 // cargo
+	{line: lazyregexp.New(`^\s*Summary \[.*\] (\d+) tests? run`)},                             // cargo-nextest
+	{line: lazyregexp.New(`^(\d+) examples?, \d+ failures?`)},                                 // rspec
+	{line: lazyregexp.New(`^(\d+) (?:runs|tests), \d+ assertions`)},                           // minitest, test-unit
+	{line: lazyregexp.New(`^(?:OK \(|Tests: )(\d+)(?: tests?)?, (?:Assertions: )?\d+`)},       // PHPUnit
+	{line: lazyregexp.New(`^\d+% tests passed, \d+ tests failed out of (\d+)$`)},              // CTest
+	{line: lazyregexp.New(`^\[=+\] (\d+) tests? from \d+ test (?:suite|case)s? ran\.`)},       // GoogleTest
+	{line: lazyregexp.New(`^(?:Passed|Failed)!\s+- Failed:\s+(\d+), Passed:\s+(\d+),`)},       // dotnet test
+	{line: lazyregexp.New(`^\s+(?:Passed|Failed): (\d+)$`)},                                   // dotnet test, long
+	{line: lazyregexp.New(`^(?:(\d+) doctests?, )?(\d+) tests?, \d+ failures?`)},              // ExUnit
+	{line: lazyregexp.New(`^\s*Executed (\d+) tests?, with \d+ (?:failures?|tests skipped)`)}, // XCTest
+	{line: lazyregexp.New(`^\s*--- (?:PASS|FAIL): \S+ \([0-9.]+s\)()$`)},                      // go test -v: one test
+	{line: lazyregexp.New(`^ok\s+\S+\s+(?:[0-9.]+s|\(cached\))(?:\s+coverage:.*)?()$`)},       // go test: one package
 }
 
 // CountTests reads how many tests a log says have run, as the sum over all of its runs;

@@ -1,20 +1,20 @@
 package failure
 
-import "regexp"
+import "github.com/sia-bot/sia/sia/lazyregexp"
 
 // rule recognises the line on which a tool begins to tell of a failure, and how far it goes on.
 // A row of the tables in rules_*.go is one rule. Patterns are split at alternatives, or stay whole
 // and may then be longer than other lines.
 type rule struct {
-	name   string         // the tool and what it tells, for people
-	keys   []string       // lower case; one of them is on each line that matches
-	match  *regexp.Regexp // the first line, without timestamp and colours; nil where the keywords say enough
-	extent extent         // which of the following lines belong to it
-	stop   *regexp.Regexp // the pattern that untilStop, throughStop and whileMatching use
-	unless *regexp.Regexp // no failure after all when the last line matches
-	above  int            // lines above that belong to it when not blank
-	grows  *regexp.Regexp // lines above that match belong to it, too
-	max    int            // lines of a block at most; 0 means maxBlock
+	name   string             // the tool and what it tells, for people
+	keys   []string           // lower case; one of them is on each line that matches
+	match  *lazyregexp.Regexp // the first line, without timestamp and colours; nil where the keywords say enough
+	extent extent             // which of the following lines belong to it
+	stop   *lazyregexp.Regexp // the pattern that untilStop, throughStop and whileMatching use
+	unless *lazyregexp.Regexp // no failure after all when the last line matches
+	above  int                // lines above that belong to it when not blank
+	grows  *lazyregexp.Regexp // lines above that match belong to it, too
+	max    int                // lines of a block at most; 0 means maxBlock
 
 	weight float64 // how well it explains a failure, 0–100
 	class  Class

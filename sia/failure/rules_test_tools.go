@@ -1,9 +1,9 @@
 package failure
 
-import "regexp"
+import "github.com/sia-bot/sia/sia/lazyregexp"
 
 // re compiles the pattern of a rule.
-func re(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
+func re(pattern string) *lazyregexp.Regexp { return lazyregexp.New(pattern) }
 
 // keys lists the keywords of a rule.
 func keys(k ...string) []string { return k }

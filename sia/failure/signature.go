@@ -3,9 +3,10 @@ package failure
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Bounds of what a signature is made of.
@@ -15,7 +16,7 @@ const (
 )
 
 // rubyFrame is a stack frame as Ruby, Go and Haskell print it.
-var rubyFrame = regexp.MustCompile(`^(\S+:\d+:in |\S+\.go:\d+ \+0x|called at |CallStack)`)
+var rubyFrame = lazyregexp.New(`^(\S+:\d+:in |\S+\.go:\d+ \+0x|called at |CallStack)`)
 
 // signatureOf is 16 hexadecimal digits that are equal for the same failure: a
 // hash of what the explaining blocks say.

@@ -2,9 +2,10 @@ package failure
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Weather passes by itself: a fetch that broke off, a machine that was lost, a limit that was hit.
@@ -200,9 +201,9 @@ func (r *logReader) classOf(c choice, name string) Class {
 
 // lastingCues are cues for what an error of the network is about that is no weather.
 var lastingCues = []classCue{
-	{regexp.MustCompile(`(?i)(protocol_version|handshake_failure|certificate|sslexception|could not (find|resolve|transfer))`),
+	{lazyregexp.New(`(?i)(protocol_version|handshake_failure|certificate|sslexception|could not (find|resolve|transfer))`),
 		Dependency},
-	{regexp.MustCompile(`(?i)(not found|\b(30[12]|40[134]|410)\b)`), ExternalDependency},
+	{lazyregexp.New(`(?i)(not found|\b(30[12]|40[134]|410)\b)`), ExternalDependency},
 }
 
 // afterBlock is how many lines the step goes on after a block, or the log, where no step has failed.

@@ -2,143 +2,144 @@ package tamper
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // configRule says which lines of which files decide what checks do.
 type configRule struct {
-	files   *regexp.Regexp // base names, in lower case
-	added   *regexp.Regexp // must not come in
-	touched *regexp.Regexp // must not come in, change or go
-	gone    *regexp.Regexp // must not change or go
+	files   *lazyregexp.Regexp // base names, in lower case
+	added   *lazyregexp.Regexp // must not come in
+	touched *lazyregexp.Regexp // must not come in, change or go
+	gone    *lazyregexp.Regexp // must not change or go
 	why     string
 }
 
-var testCommand = regexp.MustCompile(`\b(?:go (?:test|vet)|pytest|py\.test|tox|nox|(?:npm|yarn|pnpm|bun)(?: run)? (?:test|lint|check)|jest|vitest|mocha|playwright test|cypress run|cargo (?:test|clippy|nextest)|mvnw?|gradlew?|rspec|rake|bundle exec|ctest|make (?:test|check|lint)|golangci-lint|staticcheck|eslint|tsc|flake8|ruff|mypy|pylint|rubocop|phpunit|dotnet test|unittest|bazel test|mix test|swift test|gotestsum)\b`)
+var testCommand = lazyregexp.New(`\b(?:go (?:test|vet)|pytest|py\.test|tox|nox|(?:npm|yarn|pnpm|bun)(?: run)? (?:test|lint|check)|jest|vitest|mocha|playwright test|cypress run|cargo (?:test|clippy|nextest)|mvnw?|gradlew?|rspec|rake|bundle exec|ctest|make (?:test|check|lint)|golangci-lint|staticcheck|eslint|tsc|flake8|ruff|mypy|pylint|rubocop|phpunit|dotnet test|unittest|bazel test|mix test|swift test|gotestsum)\b`)
 
 var configRules = []configRule{
 	{
-		files: regexp.MustCompile(`.`),
-		added: regexp.MustCompile(`\|\|\s*(?:true|:|exit 0|echo)|;\s*true\b|\bexit 0\b|&&\s*exit 0|continue-on-error|allow[_-]failure|--passWithNoTests|passWithNoTests['"]?\s*:\s*true|--no-fail\b|--forceExit`),
+		files: lazyregexp.New(`.`),
+		added: lazyregexp.New(`\|\|\s*(?:true|:|exit 0|echo)|;\s*true\b|\bexit 0\b|&&\s*exit 0|continue-on-error|allow[_-]failure|--passWithNoTests|passWithNoTests['"]?\s*:\s*true|--no-fail\b|--forceExit`),
 		why:   "a failure of checks is let pass",
 	},
 	{
-		files:   regexp.MustCompile(`pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|makefile|.*\.mk|justfile|taskfile.*|.*\.sh|package\.json|rakefile`),
-		added:   regexp.MustCompile(`--(?:ignore|ignore-glob|deselect|skip|exclude|no-cov|testPathIgnorePatterns|testNamePattern|grep|invert|co|collect-only|dry-run)(?:[\s=]|$)|pytest.*\s-[km][ =]|\baddopts\b.*\s-[km][ =]|go test.*\s-(?:run|skip|short|list)\b|^\s+-[km] |\s-DskipTests|maven\.test\.skip|xfail_strict\s*=\s*false|-x test\b`),
-		touched: regexp.MustCompile(`^\s*(?:norecursedirs|testpaths|python_files|python_functions|python_classes|collect_ignore\w*|ignore_glob|xfail_strict|markers_strict)\b`),
-		gone:    regexp.MustCompile(`--(?:cov-fail-under|strict|strict-markers|runInBand|ci|coverage|max-warnings)\b|--fail-under`),
+		files:   lazyregexp.New(`pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|makefile|.*\.mk|justfile|taskfile.*|.*\.sh|package\.json|rakefile`),
+		added:   lazyregexp.New(`--(?:ignore|ignore-glob|deselect|skip|exclude|no-cov|testPathIgnorePatterns|testNamePattern|grep|invert|co|collect-only|dry-run)(?:[\s=]|$)|pytest.*\s-[km][ =]|\baddopts\b.*\s-[km][ =]|go test.*\s-(?:run|skip|short|list)\b|^\s+-[km] |\s-DskipTests|maven\.test\.skip|xfail_strict\s*=\s*false|-x test\b`),
+		touched: lazyregexp.New(`^\s*(?:norecursedirs|testpaths|python_files|python_functions|python_classes|collect_ignore\w*|ignore_glob|xfail_strict|markers_strict)\b`),
+		gone:    lazyregexp.New(`--(?:cov-fail-under|strict|strict-markers|runInBand|ci|coverage|max-warnings)\b|--fail-under`),
 		why:     "tests are left out, or selected in another way",
 	},
 	{
-		files: regexp.MustCompile(`tox\.ini|noxfile\.py|makefile|gnumakefile|.*\.mk|justfile|\.justfile|taskfile.*|.*\.sh|rakefile|.*\.rake|magefile\.go|guardfile`),
-		gone: regexp.MustCompile(testCommand.String() +
+		files: lazyregexp.New(`tox\.ini|noxfile\.py|makefile|gnumakefile|.*\.mk|justfile|\.justfile|taskfile.*|.*\.sh|rakefile|.*\.rake|magefile\.go|guardfile`),
+		gone: lazyregexp.New(testCommand.String() +
 			`|^\s*(?:envlist|env_list|commands)\b|^\s*(?:@nox|session\.run)|^(?:test|check|lint|ci|verify|cover\w*)[\w-]*\s*:`),
 		why: "the commands that run checks were changed",
 	},
 	{
-		files:   regexp.MustCompile(`jest.*|vitest.*|vite\..*|karma.*|playwright.*|cypress.*|wdio.*|ava.*|\.mocharc.*|\.taprc|package\.json|deno\.jsonc?|project\.json|bunfig\.toml|lerna\.json`),
-		touched: regexp.MustCompile(`['"]?\b(?:testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testIgnore|grepInvert|testNamePattern|excludeSpecPattern|specPattern|dangerouslyIgnoreUnhandledErrors|retries|retryTimes|bail|forbidOnly|allowOnly|testDir|roots)['"]?\s*[:=]`),
+		files:   lazyregexp.New(`jest.*|vitest.*|vite\..*|karma.*|playwright.*|cypress.*|wdio.*|ava.*|\.mocharc.*|\.taprc|package\.json|deno\.jsonc?|project\.json|bunfig\.toml|lerna\.json`),
+		touched: lazyregexp.New(`['"]?\b(?:testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testIgnore|grepInvert|testNamePattern|excludeSpecPattern|specPattern|dangerouslyIgnoreUnhandledErrors|retries|retryTimes|bail|forbidOnly|allowOnly|testDir|roots)['"]?\s*[:=]`),
 		why:     "tests are left out, or selected in another way",
 	},
 	{
-		files: regexp.MustCompile(`jest.*|vitest.*|vite\..*|karma.*|cypress.*|wdio.*|ava.*|\.mocharc.*|\.taprc`),
-		added: regexp.MustCompile(`['"]?\b(?:exclude|ignore|ignores|spec|grep|invert|exit|typecheck|silent)['"]?\s*[:=]`),
+		files: lazyregexp.New(`jest.*|vitest.*|vite\..*|karma.*|cypress.*|wdio.*|ava.*|\.mocharc.*|\.taprc`),
+		added: lazyregexp.New(`['"]?\b(?:exclude|ignore|ignores|spec|grep|invert|exit|typecheck|silent)['"]?\s*[:=]`),
 		why:   "tests are left out, or selected in another way",
 	},
 	{
-		files: regexp.MustCompile(`package\.json`),
-		gone:  regexp.MustCompile(`^\s*"(?:pre|post)?(?:test|lint|check|ci|coverage|typecheck|type-check|verify)[\w:.-]*"\s*:`),
+		files: lazyregexp.New(`package\.json`),
+		gone:  lazyregexp.New(`^\s*"(?:pre|post)?(?:test|lint|check|ci|coverage|typecheck|type-check|verify)[\w:.-]*"\s*:`),
 		why:   "a script that runs checks was changed",
 	},
 	{
-		files: regexp.MustCompile(`\.coveragerc|pyproject\.toml|setup\.cfg|tox\.ini|\.nycrc.*|\.c8rc.*|jest.*|vitest.*|vite\..*|package\.json|sonar.*|\.?codecov.*|\.coveralls.*|\.simplecov|rakefile|pom\.xml|build\.gradle.*|nyc.*|karma.*`),
-		added: regexp.MustCompile(`\b(?:omit|exclude_lines|exclude_also|coveragePathIgnorePatterns|add_filter|informational\s*:\s*true|sonar\.(?:coverage\.)?exclusions|skip_covered)\b|COVERAGE_SKIP`),
-		gone:  regexp.MustCompile(`(?i)\b(?:fail[_-]under|coverageThreshold|thresholds?|check-coverage|minimum(?:_coverage)?|jacocoTestCoverageVerification)\b`),
+		files: lazyregexp.New(`\.coveragerc|pyproject\.toml|setup\.cfg|tox\.ini|\.nycrc.*|\.c8rc.*|jest.*|vitest.*|vite\..*|package\.json|sonar.*|\.?codecov.*|\.coveralls.*|\.simplecov|rakefile|pom\.xml|build\.gradle.*|nyc.*|karma.*`),
+		added: lazyregexp.New(`\b(?:omit|exclude_lines|exclude_also|coveragePathIgnorePatterns|add_filter|informational\s*:\s*true|sonar\.(?:coverage\.)?exclusions|skip_covered)\b|COVERAGE_SKIP`),
+		gone:  lazyregexp.New(`(?i)\b(?:fail[_-]under|coverageThreshold|thresholds?|check-coverage|minimum(?:_coverage)?|jacocoTestCoverageVerification)\b`),
 		why:   "what must be covered by tests was changed",
 	},
 	{
-		files:   regexp.MustCompile(`\.eslintrc.*|eslint\.config.*|biome\.jsonc?|tslint\.json|\.stylelintrc.*|package\.json`),
-		added:   regexp.MustCompile(`['"]off['"]|['"]warn['"]|:\s*\[?\s*0\b`),
-		touched: regexp.MustCompile(`\b(?:ignorePatterns|ignores|eslintIgnore|linterOptions)\b`),
-		gone:    regexp.MustCompile(`['"]error['"]|:\s*\[?\s*2\b|['"]?extends['"]?\s*:`),
+		files:   lazyregexp.New(`\.eslintrc.*|eslint\.config.*|biome\.jsonc?|tslint\.json|\.stylelintrc.*|package\.json`),
+		added:   lazyregexp.New(`['"]off['"]|['"]warn['"]|:\s*\[?\s*0\b`),
+		touched: lazyregexp.New(`\b(?:ignorePatterns|ignores|eslintIgnore|linterOptions)\b`),
+		gone:    lazyregexp.New(`['"]error['"]|:\s*\[?\s*2\b|['"]?extends['"]?\s*:`),
 		why:     "a linter was told to look away",
 	},
-	{files: regexp.MustCompile(`\.eslintignore|\.prettierignore|\.rubocop_todo\.yml|detekt-baseline.*|\.secrets\.baseline`), added: regexp.MustCompile(`\S`), why: "a linter was told to look away"},
+	{files: lazyregexp.New(`\.eslintignore|\.prettierignore|\.rubocop_todo\.yml|detekt-baseline.*|\.secrets\.baseline`), added: lazyregexp.New(`\S`), why: "a linter was told to look away"},
 	{
-		files:   regexp.MustCompile(`tsconfig.*`),
-		added:   regexp.MustCompile(`"(?:strict\w*|no[A-Z]\w*|exactOptional\w*|alwaysStrict)"\s*:\s*false|"skipLibCheck"\s*:\s*true`),
-		touched: regexp.MustCompile(`"exclude"\s*:`),
-		gone:    regexp.MustCompile(`"(?:strict\w*|noImplicit\w*|noUnused\w*|noUnchecked\w*|noFallthrough\w*)"\s*:\s*true`),
+		files:   lazyregexp.New(`tsconfig.*`),
+		added:   lazyregexp.New(`"(?:strict\w*|no[A-Z]\w*|exactOptional\w*|alwaysStrict)"\s*:\s*false|"skipLibCheck"\s*:\s*true`),
+		touched: lazyregexp.New(`"exclude"\s*:`),
+		gone:    lazyregexp.New(`"(?:strict\w*|noImplicit\w*|noUnused\w*|noUnchecked\w*|noFallthrough\w*)"\s*:\s*true`),
 		why:     "the compiler was told to look away",
 	},
 	{
-		files:   regexp.MustCompile(`\.flake8|setup\.cfg|tox\.ini|pyproject\.toml|\.?mypy\.ini|\.?ruff\.toml|\.?pylintrc.*|\.bandit`),
-		added:   regexp.MustCompile(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs|no_implicit\w*)\s*=\s*false|ignore_errors\s*=\s*true|ignore_missing_imports\s*=\s*true|follow_imports\s*=\s*["']?skip`),
-		touched: regexp.MustCompile(`^\s*(?:ignore|extend-ignore|extend_ignore|per-file-ignores|extend-per-file-ignores|disable|exclude|extend-exclude|force-exclude|max-line-length|max-complexity|unfixable|skips)\b\s*[=:]|^\s*"[^"]+"\s*=\s*\["[A-Z]+\d+`),
-		gone:    regexp.MustCompile(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs)\s*=\s*true|^\s*(?:select|extend-select|enable)\b`),
+		files:   lazyregexp.New(`\.flake8|setup\.cfg|tox\.ini|pyproject\.toml|\.?mypy\.ini|\.?ruff\.toml|\.?pylintrc.*|\.bandit`),
+		added:   lazyregexp.New(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs|no_implicit\w*)\s*=\s*false|ignore_errors\s*=\s*true|ignore_missing_imports\s*=\s*true|follow_imports\s*=\s*["']?skip`),
+		touched: lazyregexp.New(`^\s*(?:ignore|extend-ignore|extend_ignore|per-file-ignores|extend-per-file-ignores|disable|exclude|extend-exclude|force-exclude|max-line-length|max-complexity|unfixable|skips)\b\s*[=:]|^\s*"[^"]+"\s*=\s*\["[A-Z]+\d+`),
+		gone:    lazyregexp.New(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs)\s*=\s*true|^\s*(?:select|extend-select|enable)\b`),
 		why:     "a linter was told to look away",
 	},
 	{
-		files:   regexp.MustCompile(`\.?golangci.*|staticcheck\.conf|\.?clippy\.toml|checkstyle.*|pmd.*|spotbugs.*|detekt.*|phpstan.*|cargo\.toml`),
-		added:   regexp.MustCompile(`=\s*"allow"|(?i)\b(?:exclude|excludes|skip-dirs|skip-files|disable|disable-all|exclude-rules|exclusions|new|tests|ignoreErrors|suppress\w*|issues-exit-code|active)\b['"]?\s*[:=]|<suppress`),
-		touched: regexp.MustCompile(`^\s*(?:max-\w[\w-]*|min-\w[\w-]*|level)\s*[:=]`),
-		gone:    regexp.MustCompile(`\b(?:enable|enable-all|checks)\b|=\s*"(?:deny|forbid|warn)"|<(?:module|rule)\b`),
+		files:   lazyregexp.New(`\.?golangci.*|staticcheck\.conf|\.?clippy\.toml|checkstyle.*|pmd.*|spotbugs.*|detekt.*|phpstan.*|cargo\.toml`),
+		added:   lazyregexp.New(`=\s*"allow"|(?i)\b(?:exclude|excludes|skip-dirs|skip-files|disable|disable-all|exclude-rules|exclusions|new|tests|ignoreErrors|suppress\w*|issues-exit-code|active)\b['"]?\s*[:=]|<suppress`),
+		touched: lazyregexp.New(`^\s*(?:max-\w[\w-]*|min-\w[\w-]*|level)\s*[:=]`),
+		gone:    lazyregexp.New(`\b(?:enable|enable-all|checks)\b|=\s*"(?:deny|forbid|warn)"|<(?:module|rule)\b`),
 		why:     "a linter was told to look away",
 	},
 	{
-		files: regexp.MustCompile(`\.rubocop.*`),
-		added: regexp.MustCompile(`Enabled:\s*false|\bExclude:|DisabledByDefault:\s*true|\bMax:`),
-		gone:  regexp.MustCompile(`Enabled:\s*true|\bMax:`),
+		files: lazyregexp.New(`\.rubocop.*`),
+		added: lazyregexp.New(`Enabled:\s*false|\bExclude:|DisabledByDefault:\s*true|\bMax:`),
+		gone:  lazyregexp.New(`Enabled:\s*true|\bMax:`),
 		why:   "a linter was told to look away",
 	},
 	{
-		files: regexp.MustCompile(`pom\.xml|build\.gradle.*|settings\.gradle.*|gradle\.properties|build\.xml|junit-platform\.properties|testng.*`),
-		added: regexp.MustCompile(`skipTests?\b|skipITs|maven\.test\.skip|testFailureIgnore|ignoreFailures|<exclude>[^<]*(?:[tT]ests?|IT|Spec|\*)\.(?:java|class|kt)|\bexcludeTestsMatching|\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|IT\b|Spec)|\benabled\s*=\s*false|\bonlyIf\b|excludeTags|excludeCategories|excludedGroups|<groups>|failIfNo(?:Specified)?Tests>false|rerunFailingTestsCount|maxRetries|<skip>\s*true|failOnViolation>false|failOnError>false|junit\.jupiter\.conditions|execution\.timeout`),
-		gone:  regexp.MustCompile(`useJUnitPlatform|surefire|failsafe|maven-checkstyle|jacoco|<class name=|<package name=|includeTags|<includes?>`),
+		files: lazyregexp.New(`pom\.xml|build\.gradle.*|settings\.gradle.*|gradle\.properties|build\.xml|junit-platform\.properties|testng.*`),
+		added: lazyregexp.New(`skipTests?\b|skipITs|maven\.test\.skip|testFailureIgnore|ignoreFailures|<exclude>[^<]*(?:[tT]ests?|IT|Spec|\*)\.(?:java|class|kt)|\bexcludeTestsMatching|\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|IT\b|Spec)|\benabled\s*=\s*false|\bonlyIf\b|excludeTags|excludeCategories|excludedGroups|<groups>|failIfNo(?:Specified)?Tests>false|rerunFailingTestsCount|maxRetries|<skip>\s*true|failOnViolation>false|failOnError>false|junit\.jupiter\.conditions|execution\.timeout`),
+		gone:  lazyregexp.New(`useJUnitPlatform|surefire|failsafe|maven-checkstyle|jacoco|<class name=|<package name=|includeTags|<includes?>`),
 		why:   "tests are left out, or their failure is let pass",
 	},
 	{
-		files: regexp.MustCompile(`\.npmrc|\.yarnrc(?:\.yml)?|config(?:\.toml)?`),
-		added: regexp.MustCompile(`(?i)^\s*(?:script-?shell|shell|node-options|yarnPath|runner|rustc-wrapper|rustc-workspace-wrapper|linker|test)\s*[=:]`),
+		files: lazyregexp.New(`\.npmrc|\.yarnrc(?:\.yml)?|config(?:\.toml)?`),
+		added: lazyregexp.New(`(?i)^\s*(?:script-?shell|shell|node-options|yarnPath|runner|rustc-wrapper|rustc-workspace-wrapper|linker|test)\s*[=:]`),
 		why:   "tests are run by another program",
 	},
 	{
-		files: regexp.MustCompile(`(?:maven|jvm)\.config|gradle\.properties`),
-		added: regexp.MustCompile(`(?i)skip|-Dtest=|ignore|fail-never|-fn\b|-javaagent|-x\s*test`),
+		files: lazyregexp.New(`(?:maven|jvm)\.config|gradle\.properties`),
+		added: lazyregexp.New(`(?i)skip|-Dtest=|ignore|fail-never|-fn\b|-javaagent|-x\s*test`),
 		why:   "tests are left out, or their failure is let pass",
 	},
-	{files: regexp.MustCompile(`go\.(?:mod|work)`), added: regexp.MustCompile(`=>`), why: "code that tests are built with is replaced"},
-	{files: regexp.MustCompile(`(?:site|user)customize\.py|.*\.pth`), added: regexp.MustCompile(`\S`), why: "every run of Python begins with this code"},
+	{files: lazyregexp.New(`go\.(?:mod|work)`), added: lazyregexp.New(`=>`), why: "code that tests are built with is replaced"},
+	{files: lazyregexp.New(`(?:site|user)customize\.py|.*\.pth`), added: lazyregexp.New(`\S`), why: "every run of Python begins with this code"},
 	{
-		files: regexp.MustCompile(`cargo\.toml|nextest\.toml|config\.toml`),
-		added: regexp.MustCompile(`^\s*(?:test|doctest|harness|autotests|autobenches|bench)\s*=\s*false|^\s*(?:exclude|default-members|retries|default-filter)\s*=`),
-		gone:  regexp.MustCompile(`^\s*\[\[test\]\]`),
+		files: lazyregexp.New(`cargo\.toml|nextest\.toml|config\.toml`),
+		added: lazyregexp.New(`^\s*(?:test|doctest|harness|autotests|autobenches|bench)\s*=\s*false|^\s*(?:exclude|default-members|retries|default-filter)\s*=`),
+		gone:  lazyregexp.New(`^\s*\[\[test\]\]`),
 		why:   "tests are left out",
 	},
 	{
-		files:   regexp.MustCompile(`\.rspec.*|rakefile|.*\.rake|guardfile`),
-		touched: regexp.MustCompile(`--(?:tag|exclude-pattern|pattern|dry-run|fail-fast|default-path)\b|^-t |\bt\.(?:pattern|test_files|rspec_opts|exclude_pattern)\b`),
+		files:   lazyregexp.New(`\.rspec.*|rakefile|.*\.rake|guardfile`),
+		touched: lazyregexp.New(`--(?:tag|exclude-pattern|pattern|dry-run|fail-fast|default-path)\b|^-t |\bt\.(?:pattern|test_files|rspec_opts|exclude_pattern)\b`),
 		why:     "tests are left out, or selected in another way",
 	},
 	{
-		files:   regexp.MustCompile(`cmakelists\.txt|build\.bazel|\.bazelrc|ctestcustom\.cmake|phpunit\.xml.*`),
-		added:   regexp.MustCompile(`DISABLED\s+(?:TRUE|ON|1)|WILL_FAIL|--test_tag_filters|<exclude>|<group>|manual`),
-		gone:    regexp.MustCompile(`add_test\(|gtest_discover_tests|_test\(|<directory`),
-		touched: regexp.MustCompile(`CTEST_CUSTOM_TESTS_IGNORE|<testsuite\b|flaky\s*=`),
+		files:   lazyregexp.New(`cmakelists\.txt|build\.bazel|\.bazelrc|ctestcustom\.cmake|phpunit\.xml.*`),
+		added:   lazyregexp.New(`DISABLED\s+(?:TRUE|ON|1)|WILL_FAIL|--test_tag_filters|<exclude>|<group>|manual`),
+		gone:    lazyregexp.New(`add_test\(|gtest_discover_tests|_test\(|<directory`),
+		touched: lazyregexp.New(`CTEST_CUSTOM_TESTS_IGNORE|<testsuite\b|flaky\s*=`),
 		why:     "tests are left out",
 	},
 }
 
 var (
 	// threshold is a number that checks must reach.
-	threshold = regexp.MustCompile(`(?i)\b((?:cov-)?fail[_-]under|branches|functions|lines|statements|perfile|minimum(?:_coverage(?:_by_file)?)?|target|threshold|coveredratio)\b\D{0,20}?(\d+(?:\.\d+)?)`)
-	checkable = regexp.MustCompile(`(?i)^(?:test|check|lint|ci|verify|cover|spec)`)
-	target    = regexp.MustCompile(`^([\w.\-/%]+)\s*:(?:[^=]|$)`)
-	purely    = regexp.MustCompile(`(?i)^(?:pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|\.?mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc.*|(?:jest|vitest|karma|playwright|cypress|nyc)\..*|\.mocharc.*|\.nycrc.*|\.eslintrc.*|eslint\.config\..*|biome\.jsonc?|\.stylelintrc.*|\.rspec|\.rubocop\.yml|\.?golangci\..*|\.?clippy\.toml|\.?codecov\.ya?ml|phpunit\.xml.*|phpstan.*|checkstyle.*|testng.*)$`)
-	note      = regexp.MustCompile(`^\s*(?:#|//|;|<!--|\*|/\*)`)
+	threshold = lazyregexp.New(`(?i)\b((?:cov-)?fail[_-]under|branches|functions|lines|statements|perfile|minimum(?:_coverage(?:_by_file)?)?|target|threshold|coveredratio)\b\D{0,20}?(\d+(?:\.\d+)?)`)
+	checkable = lazyregexp.New(`(?i)^(?:test|check|lint|ci|verify|cover|spec)`)
+	target    = lazyregexp.New(`^([\w.\-/%]+)\s*:(?:[^=]|$)`)
+	purely    = lazyregexp.New(`(?i)^(?:pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|\.?mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc.*|(?:jest|vitest|karma|playwright|cypress|nyc)\..*|\.mocharc.*|\.nycrc.*|\.eslintrc.*|eslint\.config\..*|biome\.jsonc?|\.stylelintrc.*|\.rspec|\.rubocop\.yml|\.?golangci\..*|\.?clippy\.toml|\.?codecov\.ya?ml|phpunit\.xml.*|phpstan.*|checkstyle.*|testng.*)$`)
+	note      = lazyregexp.New(`^\s*(?:#|//|;|<!--|\*|/\*)`)
 )
 
 // config reports changes of lines by which tests are chosen, thresholds set and
@@ -180,7 +181,7 @@ type configAround struct {
 }
 
 // path is what names a file in a line of configuration.
-var configPath = regexp.MustCompile(`[\w.*@+-]*(?:/[\w.*@+-]+)+`)
+var configPath = lazyregexp.New(`[\w.*@+-]*(?:/[\w.*@+-]+)+`)
 
 // onlyAdded reports whether a line of what is left out names files that the change set
 // added, and nothing else: they were never looked at.
@@ -235,9 +236,9 @@ func uncommented(raw string) string {
 
 var (
 	// versioned is a line that says which version of something is used.
-	versioned = regexp.MustCompile(`(?i)\bversion\b`)
+	versioned = lazyregexp.New(`(?i)\bversion\b`)
 	// leavingOut begins a list of what is not looked at: the shorter, the stricter.
-	leavingOut = regexp.MustCompile(`^\s*["']?(?:extend-)?(?:ignore|exclude|disable|skips|omit|per-file-ignores|ignores)\w*["']?\s*[=:]`)
+	leavingOut = lazyregexp.New(`^\s*["']?(?:extend-)?(?:ignore|exclude|disable|skips|omit|per-file-ignores|ignores)\w*["']?\s*[=:]`)
 )
 
 // within reports whether a line is a list of what is not looked at, and one that is
@@ -330,7 +331,7 @@ func (d *configDiff) report(r row, why string) {
 }
 
 // had reports whether what a rule finds in an added line was in a removed one.
-func (d *configDiff) had(re *regexp.Regexp, line string) bool {
+func (d *configDiff) had(re *lazyregexp.Regexp, line string) bool {
 	m := re.FindString(line)
 	return slices.ContainsFunc(d.old, func(r row) bool { return !r.fixed && strings.Contains(r.raw, m) })
 }
@@ -403,11 +404,11 @@ func texts(rows []row) map[string]int {
 	return out
 }
 
-func matches(re *regexp.Regexp, line string) bool { return re != nil && re.MatchString(line) }
+func matches(re *lazyregexp.Regexp, line string) bool { return re != nil && re.MatchString(line) }
 
 // listed reports whether a list that an added line stands in is one that a rule
 // watches. Only an assignment or key makes a list.
-func listed(re *regexp.Regexp, above []string) bool {
+func listed(re *lazyregexp.Regexp, above []string) bool {
 	return re != nil && slices.ContainsFunc(above, re.MatchString)
 }
 

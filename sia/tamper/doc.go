@@ -30,7 +30,7 @@
 //
 // The package is pure: one change set always gives the same findings. Text is
 // strangers', so effort is bounded, and what was not compared is reported. It
-// imports sia/glob and sia/visible, and nothing else of ours. Safe for concurrent use.
+// imports sia/glob, sia/visible and sia/lazyregexp, and nothing else of ours. Safe for concurrent use.
 //
 // Start reading at [Find], then compare.go.
 package tamper

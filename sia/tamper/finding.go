@@ -3,10 +3,11 @@ package tamper
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // FindingKind says in what way an attempt touched what validates it.
@@ -72,7 +73,7 @@ func (f Finding) String() string {
 	return s
 }
 
-var located = regexp.MustCompile(`^(.+?):([1-9][0-9]{0,6}): (.+)$`)
+var located = lazyregexp.New(`^(.+?):([1-9][0-9]{0,6}): (.+)$`)
 
 // Located reads a finding's [Finding.String] back: the line of a file that it is
 // about, and what was done there. It is not ok when the finding is about no line.

@@ -1,22 +1,23 @@
 package tamper
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // declared finds what a line of code declares: a function or a type, whatever the
 // language, or a method.
-var declared = regexp.MustCompile(`^\s*(?:(?:pub(?:\([^)]*\))?|export|default|async|public|protected|private|internal|static|final|abstract|override|open|unsafe|const|virtual|sealed|partial|readonly)\s+)*` +
+var declared = lazyregexp.New(`^\s*(?:(?:pub(?:\([^)]*\))?|export|default|async|public|protected|private|internal|static|final|abstract|override|open|unsafe|const|virtual|sealed|partial|readonly)\s+)*` +
 	`(?:(?:func|def|fn|fun|function|class|struct|trait|interface|enum|type|record|object)\s+(?:\([^)]*\)\s*|self\.)?(\w{4,})` +
 	`|(?:[\w<>\[\],.?:]+\s+)?(\w{4,})\s*\([^;=]*\)\s*[^;=]*\{\s*$` +
 	`|(?:const\s+|\w+\.)?(\w{4,})\s*[:=]\s*(?:async\s+)?(?:function\b|\([^)]*\)\s*=>))`)
 
 var (
-	names = regexp.MustCompile(`\w{4,}`)
+	names = lazyregexp.New(`\w{4,}`)
 	// behindCode is a comment to the end of a line, or a line of one.
-	behindCode = regexp.MustCompile(`//.*|(?:^|\s)#\s.*|^\s*/?\*.*`)
+	behindCode = lazyregexp.New(`//.*|(?:^|\s)#\s.*|^\s*/?\*.*`)
 )
 
 // goneNames are the names of what a change set took out of code that is not a test's: what

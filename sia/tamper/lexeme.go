@@ -1,10 +1,11 @@
 package tamper
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // lexemes are what can begin at a place in code. Each takes what it knows, and
@@ -83,7 +84,7 @@ func (r *reading) tripled() bool {
 	return true
 }
 
-var rustRaw = regexp.MustCompile(`^r#*"`)
+var rustRaw = lazyregexp.New(`^r#*"`)
 
 // rawString opens a raw string of Rust: r"…" or r#"…"#.
 func (r *reading) rawString() bool {
@@ -140,7 +141,7 @@ func (r *reading) string() bool {
 }
 
 // regex is a literal that ends on the line.
-var regex = regexp.MustCompile(`^/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^\\/\[])*/`)
+var regex = lazyregexp.New(`^/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^\\/\[])*/`)
 
 func (r *reading) regularExpression() bool {
 	if !r.syntax.regex || r.line[r.at] != '/' || r.divides() {
@@ -167,7 +168,7 @@ func (r *reading) divides() bool {
 	return true
 }
 
-var heredoc = regexp.MustCompile(`^<<[~-]['"]*([A-Z_]+)['"]?`)
+var heredoc = lazyregexp.New(`^<<[~-]['"]*([A-Z_]+)['"]?`)
 
 // heredoc takes what opens a heredoc of Ruby, such as <<~SQL; the heredoc itself
 // begins on the next line.
@@ -185,7 +186,7 @@ func (r *reading) heredoc() bool {
 	return true
 }
 
-var percent = regexp.MustCompile(`^%[rqQwWiI]?([\[({<|!])`)
+var percent = lazyregexp.New(`^%[rqQwWiI]?([\[({<|!])`)
 
 // percent takes a literal of Ruby such as %w[a b] or %r{a'b}.
 func (r *reading) percent() bool {

@@ -1,10 +1,10 @@
 package tamper
 
-import "regexp"
+import "github.com/sia-bot/sia/sia/lazyregexp"
 
 var (
-	constant = regexp.MustCompile(`^(?:[A-Z][A-Z0-9_]+|(?:Status|Err|Code)[A-Z]\w*)$`)
-	capital  = regexp.MustCompile(`^[A-Z]\w*$`)
+	constant = lazyregexp.New(`^(?:[A-Z][A-Z0-9_]+|(?:Status|Err|Code)[A-Z]\w*)$`)
+	capital  = lazyregexp.New(`^[A-Z]\w*$`)
 )
 
 // literal is the value that a token names, in one spelling for all languages; ""

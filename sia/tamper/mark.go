@@ -1,9 +1,10 @@
 package tamper
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // markKind tells marks apart.
@@ -28,20 +29,20 @@ type mark struct {
 	row  int
 }
 
-var imports = regexp.MustCompile(`^\s*(?:import|from|use|require)\b`)
+var imports = lazyregexp.New(`^\s*(?:import|from|use|require)\b`)
 
 // exit is what ends a process as if nothing had failed.
-var exit = regexp.MustCompile(`\b(?:os\.Exit|syscall\.Exit|process\.exit|sys\.exit|os\._exit|System\.exit|process::exit)\(\s*0?\s*\)|^\s*exit!?(?:\s*\(?0\)?)?\s*$`)
+var exit = lazyregexp.New(`\b(?:os\.Exit|syscall\.Exit|process\.exit|sys\.exit|os\._exit|System\.exit|process::exit)\(\s*0?\s*\)|^\s*exit!?(?:\s*\(?0\)?)?\s*$`)
 
 // deprecated turns off no more than the warning that something is deprecated, which tests
 // of what is deprecated need.
-var deprecated = regexp.MustCompile(`^\s*(?:@SuppressWarnings\("deprecation"\)|#!?\[(?:allow|expect)\(deprecated\)\])|#\s*type: ignore\[deprecated\]\s*$`)
+var deprecated = lazyregexp.New(`^\s*(?:@SuppressWarnings\("deprecation"\)|#!?\[(?:allow|expect)\(deprecated\)\])|#\s*type: ignore\[deprecated\]\s*$`)
 
 // muted is what keeps it from being seen that a promise was rejected.
-var muted = regexp.MustCompile(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
+var muted = lazyregexp.New(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
 
 // givenSkip names a skip of pytest, which skips nothing before a test is given it.
-var givenSkip = regexp.MustCompile(`^\s*(\w+)\s*=\s*(?:pytest\.mark\.(?:skip|xfail)|unittest\.skip)`)
+var givenSkip = lazyregexp.New(`^\s*(\w+)\s*=\s*(?:pytest\.mark\.(?:skip|xfail)|unittest\.skip)`)
 
 // findMarks finds what keeps each scope from running.
 func (s *side) findMarks() {

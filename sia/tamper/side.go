@@ -1,9 +1,10 @@
 package tamper
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // line is what one line says by itself.
@@ -229,11 +230,11 @@ func indentOf(line string) int {
 }
 
 var (
-	label = regexp.MustCompile(`^\w+:\s*$`)
-	brace = regexp.MustCompile(`^\s*\{\s*$`)
+	label = lazyregexp.New(`^\w+:\s*$`)
+	brace = lazyregexp.New(`^\s*\{\s*$`)
 	// directive is for a preprocessor, and stands at the left whatever it is in.
-	directive = regexp.MustCompile(`^#\s*(?:if|else|elif|elseif|endif|region|endregion|pragma|nullable|define|undef|ifdef|ifndef|include)\b`)
-	testsMod  = regexp.MustCompile(`(?i)tests?$`)
+	directive = lazyregexp.New(`^#\s*(?:if|else|elif|elseif|endif|region|endregion|pragma|nullable|define|undef|ifdef|ifndef|include)\b`)
+	testsMod  = lazyregexp.New(`(?i)tests?$`)
 )
 
 // findScopes finds tests and groups by their declarations, and where each ends

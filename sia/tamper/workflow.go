@@ -1,7 +1,6 @@
 package tamper
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,6 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/visible"
 )
 
@@ -44,7 +44,7 @@ func (c *Change) harmless() bool {
 }
 
 // steady are the files of which some changes are harmless.
-var steady = regexp.MustCompile(`^\.github/workflows/[\w.-]+\.ya?ml$|^\.github/actions/[\w./-]+/action\.ya?ml$|^\.pre-commit-config\.yaml$`)
+var steady = lazyregexp.New(`^\.github/workflows/[\w.-]+\.ya?ml$|^\.github/actions/[\w./-]+/action\.ya?ml$|^\.pre-commit-config\.yaml$`)
 
 const (
 	maxYAML     = 100_000 // bytes of a workflow that is read
@@ -133,38 +133,38 @@ func addLeaves(out *[]leaf, path string, n ast.Node) bool {
 
 var (
 	// used is where the release of an action or a hook is named.
-	used = regexp.MustCompile(`^(?:/"jobs"/"[\w-]+"|/"runs")/"steps"/\[\]/"uses"$|^/"repos"/\[\]/"rev"$`)
+	used = lazyregexp.New(`^(?:/"jobs"/"[\w-]+"|/"runs")/"steps"/\[\]/"uses"$|^/"repos"/\[\]/"rev"$`)
 	// release is a value that ends with one, of an action behind its name.
-	release = regexp.MustCompile(`^\w+ ((?:[\w-]+/[\w./-]+@)?v?)(\d{1,6}(?:\.\d{1,6}){0,3})$`)
+	release = lazyregexp.New(`^\w+ ((?:[\w-]+/[\w./-]+@)?v?)(\d{1,6}(?:\.\d{1,6}){0,3})$`)
 	// versions is the item of a list of versions that a job runs with; what is included or
 	// excluded beside them changes other runs.
-	versions = regexp.MustCompile(`^/"jobs"/"[\w-]+"/"strategy"/"matrix"/"[\w-]+"/\[\]$`)
-	version  = regexp.MustCompile(`^(?:String|Integer|Float) v?\d{1,3}(?:\.(?:\d{1,3}|x)){0,2}$`)
+	versions = lazyregexp.New(`^/"jobs"/"[\w-]+"/"strategy"/"matrix"/"[\w-]+"/\[\]$`)
+	version  = lazyregexp.New(`^(?:String|Integer|Float) v?\d{1,3}(?:\.(?:\d{1,3}|x)){0,2}$`)
 )
 
 // harmlessEdits are values of a workflow that may change or come (old is "") while what
 // runs stays what it was, with no more rights.
 var harmlessEdits = []struct {
-	path *regexp.Regexp
+	path *lazyregexp.Regexp
 	ok   func(old, new string) bool
 }{
 	{used, later},
-	{regexp.MustCompile(`^/"jobs"/"[\w-]+"(?:/"steps"/\[\])?/"timeout-minutes"$`), raised},
-	{regexp.MustCompile(`^/"on"/"schedule"/\[\]/"cron"$`), func(old, new string) bool {
+	{lazyregexp.New(`^/"jobs"/"[\w-]+"(?:/"steps"/\[\])?/"timeout-minutes"$`), raised},
+	{lazyregexp.New(`^/"on"/"schedule"/\[\]/"cron"$`), func(old, new string) bool {
 		return old != "" && schedule.MatchString(new)
 	}},
-	{regexp.MustCompile(`(?:^/"jobs"/"[\w-]+"|^/"runs")/"steps"/\[\]/"name"$`), func(old, new string) bool {
+	{lazyregexp.New(`(?:^/"jobs"/"[\w-]+"|^/"runs")/"steps"/\[\]/"name"$`), func(old, new string) bool {
 		return words.MatchString(old) && words.MatchString(new)
 	}},
-	{regexp.MustCompile(`^/"permissions"$|/"steps"/\[\]/"with"$`), func(old, new string) bool { return old == "" && new == "{" }},
-	{regexp.MustCompile(`/"steps"/\[\]/"with"/"persist-credentials"$`), func(old, new string) bool {
+	{lazyregexp.New(`^/"permissions"$|/"steps"/\[\]/"with"$`), func(old, new string) bool { return old == "" && new == "{" }},
+	{lazyregexp.New(`/"steps"/\[\]/"with"/"persist-credentials"$`), func(old, new string) bool {
 		return old == "" && new == "Bool false"
 	}},
 }
 
 var (
-	schedule = regexp.MustCompile(`^String [\d*/, -]+$`)
-	words    = regexp.MustCompile(`^String [^$]*$`)
+	schedule = lazyregexp.New(`^String [\d*/, -]+$`)
+	words    = lazyregexp.New(`^String [^$]*$`)
 )
 
 // harmlessEdit reports whether the value at a path may change in this way.
