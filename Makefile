@@ -75,21 +75,16 @@ quick: ## run the tests that need Go and git alone, without the race detector
 PLAIN := GOGC=200 go test -vet=off -timeout 30m -json
 RACE  := GORACE=atexit_sleep_ms=10 GOGC=200 go test -race -vet=off $(UNWATCHED) -timeout 45m -json
 
-# With and without the detector at the same time, and more tests at a time than there are processors: they wait for processes and timers as
-# much as they work.
+# They wait for processes and timers as much as they work, so more of them go on at a time than there are processors. Passes go on one after
+# the other: at the same time they took as long, and more minutes of the processors.
 .PHONY: test
 test: deps ## run every test, most of them with the race detector; a skipped test is a failure
-	@{ status=0; $(MAKE) --no-print-directory -k -j2 plain watched || status=1; cat bin/plain.json; exit $$status; } | go run ./.ci/tally
-
-SHARED = all="$$(go list $(PACKAGES))"; alone="$$(grep -E '^$(MODULE)/($(ALONE))$$' <<< "$$all" | grep -vE '/($(ALWAYS))$$')"; status=0
-
-.PHONY: plain watched
-plain:
-	@mkdir -p bin; $(SHARED); { $(PLAIN) -parallel 6 $$alone || status=1; \
-	$(PLAIN) -run '^($(BY_ITSELF))$$' $(addprefix ./,$(THEIR_ROOMS)) || status=1; } > bin/plain.json; exit $$status
-watched:
-	@$(SHARED); $(RACE) -skip '^($(BY_ITSELF))$$' $$(grep -vxF "$$alone" <<< "$$all") || status=1; \
-	$(RACE) -run '$(AT_ONCE)' ./app || status=1; exit $$status
+	@{ status=0; all="$$(go list $(PACKAGES))"; alone="$$(grep -E '^$(MODULE)/($(ALONE))$$' <<< "$$all" | grep -vE '/($(ALWAYS))$$')"; \
+	$(PLAIN) -parallel 6 $$alone || status=1; \
+	$(PLAIN) -run '^($(BY_ITSELF))$$' $(addprefix ./,$(THEIR_ROOMS)) || status=1; \
+	$(RACE) -p 3 -skip '^($(BY_ITSELF))$$' $$(grep -vxF "$$alone" <<< "$$all") || status=1; \
+	$(RACE) -run '$(AT_ONCE)' ./app || status=1; \
+	exit $$status; } | go run ./.ci/tally
 
 .PHONY: race
 race: deps ## run every test with the race detector, which takes three times as long

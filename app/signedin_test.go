@@ -63,9 +63,22 @@ func (p *person) at() string {
 
 func (p *person) page() string {
 	p.t.Helper()
-	html, err := chromedp.Run(p.ctx, chromedp.OuterHTML(chromedp.CSS("html")))
-	check(p.t, err)
-	return html
+	return p.reads("document.documentElement.outerHTML")
+}
+
+// reads what a script says of the document, whole: a page that is shown anew, or left, while its nodes are asked for
+// one after the other has none of them any more. A script that a new page cut short is run in that.
+func (p *person) reads(script string) string {
+	p.t.Helper()
+	var text string
+	var err error
+	for range 20 {
+		if text, err = chromedp.Run(p.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise)); err == nil {
+			return text
+		}
+	}
+	p.t.Fatalf("%s reads a page: %v", p.login, err)
+	return ""
 }
 
 // presses a link or a button by its words, and waits for the page to which it leads. What is pressed before a page is
@@ -91,9 +104,31 @@ func (p *person) presses(words string) {
 // no visible text.
 func (p *person) said() string {
 	p.t.Helper()
-	text, err := chromedp.Run(p.ctx, chromedp.TextContent(chromedp.CSS(".said")))
-	check(p.t, err)
-	return text
+	return p.reads(`new Promise(said => {
+		const look = () => {
+			const found = document.querySelector(".said")
+			found ? said(found.textContent) : setTimeout(look, 10)
+		}
+		look()
+	})`)
+}
+
+// types into a field, which is unfolded where it is folded away. A page that is shown anew meanwhile is typed into
+// again.
+func (p *person) types(into, text string) {
+	p.t.Helper()
+	field := fmt.Sprintf("document.querySelector(%q)", into)
+	for range 3 {
+		p.reads("(f => { const folded = f.closest('details'); if (folded) folded.open = true; f.focus(); return '' })(" + field + ")")
+		if err := chromedp.Do(p.ctx, chromedp.KeyEvent(text)); err != nil {
+			p.t.Fatalf("%s types into %s: %v", p.login, into, err)
+		}
+		if p.reads(field+".value") == text {
+			return
+		}
+		p.reads("(f => { f.value = ''; return '' })(" + field + ")")
+	}
+	p.t.Fatalf("%s could not type into %s", p.login, into)
 }
 
 // signsIn goes over GitHub's page back to where they wanted to go.
@@ -366,8 +401,7 @@ func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop pla
 		t.Errorf("mel shares: %d %s", got.Status, got.Body)
 	}
 	mel.open(lessons)
-	check(t, chromedp.Do(mel.ctx, chromedp.Click(chromedp.CSS("#edit > summary")), chromedp.WaitVisible(chromedp.CSS("[name=when]")),
-		chromedp.SendKeys(chromedp.CSS("[name=when]"), "the schema changes")))
+	mel.types("#edit [name=when]", "the schema changes")
 	mel.presses("Save")
 	if !strings.HasPrefix(mel.said(), "Changed:") || !strings.Contains(mel.page(), "When the schema changes: shopword is generated") {
 		t.Errorf("mel changes a lesson: %q\n%s", mel.said(), mel.page())
@@ -383,7 +417,7 @@ func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop pla
 	}
 	s.Settle()
 	ada.open("/escalations")
-	check(t, chromedp.Do(ada.ctx, chromedp.SendKeys(chromedp.CSS("textarea"), "in English, with a comma")))
+	ada.types("textarea", "in English, with a comma")
 	ada.presses("Answer")
 	s.Settle()
 	if got := task(); got.State != sia.Passed || len(got.Answers) != 1 || got.Answers[0].By.Login != apptest.Owner {

@@ -25,8 +25,7 @@ func (f *testFile) report(kind FindingKind, s *side, row int, why string) {
 // search is the comparison of all files of tests of a change set.
 type search struct {
 	files  []*testFile
-	gone   map[string]bool // names of what was taken away
-	effort int             // of pairing scopes; past maxEffort, what is not found is reported
+	effort int // of pairing scopes; past maxEffort, what is not found is reported
 }
 
 const maxEffort = 5_000_000
@@ -61,11 +60,10 @@ func tests(changes []Change) []Finding {
 	}
 	s.matchMoved()
 	values := s.addedValues()
-	s.gone = s.goneNames(changes)
 	for _, f := range s.files {
-		f.deleted(&s, values)
+		f.deleted(values)
 		f.emptied()
-		f.loosened(&s)
+		f.loosened()
 		f.marks()
 		out = append(out, f.findings...)
 	}
@@ -234,7 +232,7 @@ func (f *testFile) rewritten(sc *scope, values map[string]bool) bool {
 }
 
 // deleted reports the tests that are gone.
-func (f *testFile) deleted(s *search, values map[string]bool) {
+func (f *testFile) deleted(values map[string]bool) {
 	if f.old == nil {
 		return
 	}
@@ -255,12 +253,9 @@ func (f *testFile) deleted(s *search, values map[string]bool) {
 			continue
 		}
 		reported[o] = true
-		switch {
-		case f.rewritten(o, values):
+		if f.rewritten(o, values) {
 			f.report(ChangedExpectation, f.old, o.decl, "a test was rewritten: what it said stands in other tests")
-		case s.tookAway(f, o):
-			f.report(ChangedExpectation, f.old, o.decl, "a test was deleted together with what it tested")
-		default:
+		} else {
 			f.report(DeletedTest, f.old, o.decl, "a test was deleted")
 		}
 	}

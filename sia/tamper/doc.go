@@ -16,8 +16,7 @@
 //   - Old scopes are paired with new ones by what they say, their name and their
 //     place (pair.go), then old claims with new ones (match.go). What has no pair
 //     was deleted, and what says less than its pair was loosened, unless as much
-//     is said in its place (settle.go, weaker.go), or what it is about was taken
-//     out of the code too (gone.go).
+//     is said in its place (settle.go, weaker.go).
 //   - A [Finding] is one line of a change that lessens what the checks say, or
 //     changes it. It asks a person, or first a reviewer.
 //

@@ -10,7 +10,7 @@ const maxPairs = 100_000
 
 // loosened pairs what is lost with what took its place in the same test, and
 // reports what says less or something else, and what has nothing in its place.
-func (f *testFile) loosened(s *search) {
+func (f *testFile) loosened() {
 	var order []*scope
 	lost := map[*scope][]*claim{}
 	for _, c := range f.lost {
@@ -25,7 +25,7 @@ func (f *testFile) loosened(s *search) {
 		if p.pair != nil {
 			fresh = slices.DeleteFunc(p.pair.held(), func(c *claim) bool { return c.used })
 		}
-		f.settle(s, lost[p], fresh)
+		f.settle(lost[p], fresh)
 	}
 }
 
@@ -46,7 +46,7 @@ func sameSubject(o, n *claim) bool {
 // settle judges what became of the old claims of one place: their likest among the
 // new ones, the likest pair first. What is left of the new ones stands in for what
 // is gone, as long as there is some: that is another expectation, not a lesser one.
-func (f *testFile) settle(s *search, old, fresh []*claim) {
+func (f *testFile) settle(old, fresh []*claim) {
 	pairs := likest(old, fresh)
 	spare := slices.DeleteFunc(slices.Clone(fresh), func(n *claim) bool { return n.used || n.strength == 0 })
 	instead := func(o *claim) *claim { // one that says as much
@@ -80,14 +80,14 @@ func (f *testFile) settle(s *search, old, fresh []*claim) {
 			f.reportChanged(kind, o, n, why)
 		case o.kind == logged || o.strength == 0 || o.kind == expected && (len(o.literals) < 3 || o.to == o.from):
 		default:
-			f.settleRemoved(s, o, instead(o), exact)
+			f.settleRemoved(o, instead(o), exact)
 		}
 	}
 }
 
 // settleRemoved judges an old claim that became none of the new ones. Instead is a new one
 // that says as much; exact says that some new assertion says exactly what is there.
-func (f *testFile) settleRemoved(s *search, o, instead *claim, exact bool) {
+func (f *testFile) settleRemoved(o, instead *claim, exact bool) {
 	i := f.firstGone(o)
 	switch {
 	case instead != nil:
@@ -97,8 +97,6 @@ func (f *testFile) settleRemoved(s *search, o, instead *claim, exact bool) {
 	case f.saysElsewhere(o), o.kind == asserted && exact &&
 		(o.strength == 1 || len(o.literals) > 0 && len(values(o.literals)) == 0):
 		f.report(ChangedExpectation, f.old, i, replaced[o.kind])
-	case s.isGone(o.tokens):
-		f.report(ChangedExpectation, f.old, i, "a part of a test was removed together with what it is about")
 	default:
 		f.report(LoosenedAssertion, f.old, i, removed[o.kind])
 	}
