@@ -76,11 +76,12 @@ PLAIN := GOGC=200 go test -vet=off -timeout 30m -json
 RACE  := GORACE=atexit_sleep_ms=10 GOGC=200 go test -race -vet=off $(UNWATCHED) -timeout 45m -json
 
 # They wait for processes and timers as much as they work, so more of them go on at a time than there are processors. Passes go on one after
-# the other: at the same time they took as long, and more minutes of the processors.
+# the other: at the same time they took as long, and more minutes of the processors. What plays the whole application writes into memory.
 .PHONY: test
 test: deps ## run every test, most of them with the race detector; a skipped test is a failure
 	@{ status=0; all="$$(go list $(PACKAGES))"; alone="$$(grep -E '^$(MODULE)/($(ALONE))$$' <<< "$$all" | grep -vE '/($(ALWAYS))$$')"; \
-	$(PLAIN) -parallel 6 $$alone || status=1; \
+	scratch="$$(.ci/scratch)"; trap 'rm -rf "$$scratch"' EXIT; \
+	env $${scratch:+TMPDIR="$$scratch"} $(PLAIN) -parallel 6 $$alone || status=1; \
 	$(PLAIN) -run '^($(BY_ITSELF))$$' $(addprefix ./,$(THEIR_ROOMS)) || status=1; \
 	$(RACE) -p 3 -skip '^($(BY_ITSELF))$$' $$(grep -vxF "$$alone" <<< "$$all") || status=1; \
 	$(RACE) -run '$(AT_ONCE)' ./app || status=1; \
