@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -87,13 +88,13 @@ func TestRejected(t *testing.T) {
 func TestPushBreaksOff(t *testing.T) {
 	f := newFixture(t)
 	sha := f.change(f.main, "x")
-	after := false
+	var after atomic.Bool
 	f.on(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
 			return false
 		}
 		body, _ := io.ReadAll(r.Body)
-		if after {
+		if after.Load() {
 			f.on(nil)
 			again, _ := http.NewRequest(r.Method, f.url+r.URL.Path, bytes.NewReader(body))
 			again.Header = r.Header
@@ -109,7 +110,7 @@ func TestPushBreaksOff(t *testing.T) {
 	if err := f.repo.Push(t.Context(), "b", sha, ""); !errors.As(err, &broke) {
 		t.Errorf("before: %v", err)
 	}
-	after = true
+	after.Store(true)
 	if err := f.repo.Push(t.Context(), "b", sha, ""); err != nil {
 		t.Errorf("after: %v", err)
 	}
