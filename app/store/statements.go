@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // maxStatements bounds the compiled statements that one connection keeps. SIA and
@@ -100,13 +102,17 @@ func (c *compiledConn) QueryContext(
 	return &compiledRows{rows, c, query, stmt}, nil
 }
 
+// limitParameter is a limit that SQLite asks for when it plans a statement: it would compile that anew each time
+// one is bound (sqlite3ExprIsInteger, since 3.48). River's fetch of jobs, which runs most, has one.
+var limitParameter = lazyregexp.New(`\bLIMIT (\?\d*)`)
+
 // take takes a statement that nobody uses; the same text can run twice at once.
 func (c *compiledConn) take(ctx context.Context, query string) (compiledStmt, error) {
 	if stmt, ok := c.idle[query]; ok {
 		delete(c.idle, query)
 		return stmt, nil
 	}
-	prepared, err := c.PrepareContext(ctx, query)
+	prepared, err := c.PrepareContext(ctx, limitParameter.ReplaceAllString(query, "LIMIT CAST($1 AS INTEGER)"))
 	if err != nil {
 		return nil, err
 	}
